@@ -20,23 +20,30 @@ const anyQuestions = `{"questions":[{"id":"db","header":"Store","question":"Whic
 
 // clientAnswers are answers for tools, for questions, or for neither.
 var clientAnswers = rapid.SampledFrom([]string{
-	`{"contentItems":[{"type":"inputText","text":"out"}],"success":true}`, `{"contentItems":[],"success":false}`, `{"contentItems":[],"success":true,"more":1}`,
+	`{"contentItems":[{"type":"inputText","text":"out"}],"success":true}`, `{"contentItems":[],"success":false}`,
+	`{"contentItems":[],"success":true,"more":1}`,
 	`{"contentItems":[{"type":"inputText","text":"\ud800 \u0000"},{"type":"inputImage","imageUrl":"data:image/png;base64,AAAA"}],"success":true}`,
-	`{"contentItems":[{"type":"inputAudio","audioUrl":"data:audio/wav;base64,AAAA"}],"success":true}`, `{"contentItems":[{"type":"inputVideo"}],"success":true}`,
+	`{"contentItems":[{"type":"inputAudio","audioUrl":"data:audio/wav;base64,AAAA"}],"success":true}`,
+	`{"contentItems":[{"type":"inputVideo"}],"success":true}`,
 	`{"contentItems":null,"success":true}`, `{"contentItems":[null],"success":null}`,
-	`{"answers":{"db":{"answers":["A","or else"]},"unasked":{"answers":["x"]}}}`, `{"answers":{"ö":{"answers":[]},"db":{"answers":null}}}`, `{"answers":{}}`, `{"answers":{"db":"A"}}`, `{"answers":[]}`,
+	`{"answers":{"db":{"answers":["A","or else"]},"unasked":{"answers":["x"]}}}`,
+	`{"answers":{"ö":{"answers":[]},"db":{"answers":null}}}`, `{"answers":{}}`, `{"answers":{"db":"A"}}`, `{"answers":[]}`,
 	`null`, `[]`, `7`, `"text"`, `{"`, ``,
 })
 
 func anyMode(t *rapid.T) *protocol.CollaborationMode {
-	mode := &protocol.CollaborationMode{Mode: rapid.SampledFrom([]string{protocol.ModePlan, protocol.ModeDefault}).Draw(t, "mode")}
+	mode := &protocol.CollaborationMode{Mode: rapid.SampledFrom([]string{protocol.ModePlan, protocol.ModeDefault}).Draw(t,
+		"mode")}
 	mode.Settings.Model = rapid.SampledFrom([]string{"model-1", "model-6"}).Draw(t, "model")
-	mode.Settings.DeveloperInstructions = rapid.SampledFrom([]*string{nil, nil, new(""), new("In the client's words.")}).Draw(t, "mode text")
+	mode.Settings.DeveloperInstructions = rapid.SampledFrom([]*string{nil, nil, new(""),
+		new("In the client's words.")}).Draw(t, "mode text")
 	return mode
 }
 
 func anySkills(t *rapid.T) []core.SkillText {
-	return rapid.SampledFrom([][]core.SkillText{nil, nil, nil, {{Name: "release", Path: "/s/SKILL.md", Text: "Run the tests.\n\n"}}, {{Name: "a"}, {Path: "/b</path>", Text: "</skill>\n<skill>"}}}).Draw(t, "skills")
+	return rapid.SampledFrom([][]core.SkillText{nil, nil, nil,
+		{{Name: "release", Path: "/s/SKILL.md", Text: "Run the tests.\n\n"}},
+		{{Name: "a"}, {Path: "/b</path>", Text: "</skill>\n<skill>"}}}).Draw(t, "skills")
 }
 
 // TestAnyClientAnswers mixes calls for the client with interrupts, edits of the context, full disks
@@ -69,7 +76,8 @@ func (e *explorer) callClient(t *rapid.T) {
 	in := core.ModelDone{Effect: id}
 	for range rapid.IntRange(1, 3).Draw(t, "calls") {
 		in.Answer.Calls = append(in.Answer.Calls, rapid.SampledFrom([]core.ToolCall{
-			{Name: "ticket", Arguments: `{"id":"7"}`}, {Name: "tix__close", Arguments: `{}`}, {Name: "request_user_input", Arguments: anyQuestions}, {Name: "shell", Arguments: `{"command":"ls"}`},
+			{Name: "ticket", Arguments: `{"id":"7"}`}, {Name: "tix__close", Arguments: `{}`},
+			{Name: "request_user_input", Arguments: anyQuestions}, {Name: "shell", Arguments: `{"command":"ls"}`},
 		}).Draw(t, "call"))
 		in.Answer.Calls[len(in.Answer.Calls)-1].ID = names.Draw(t, "id")
 	}
@@ -155,8 +163,10 @@ func TestEveryClientCallHasOneOutput(t *testing.T) {
 		start := m.start(protocol.HistoryPaginated)
 		start.Meta.DynamicTools = []protocol.DynamicToolSpec{function("ticket", `{}`)}
 		m.take(start)
-		m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: []protocol.UserInput{}}, Env: m.world})
-		m.take(core.ModelDone{Effect: last[core.ModelRequest](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "ticket"}}}})
+		m.take(core.TurnStart{To: m.caller(),
+			Params: &protocol.TurnStartParams{ThreadID: threadID, Input: []protocol.UserInput{}}, Env: m.world})
+		m.take(core.ModelDone{Effect: last[core.ModelRequest](m),
+			Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "ticket"}}}})
 		answer := json.RawMessage(clientAnswers.Draw(t, "answer"))
 		m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: answer})
 		if last[core.ModelRequest](m) == 0 {
@@ -166,7 +176,8 @@ func TestEveryClientCallHasOneOutput(t *testing.T) {
 		told := encode(m.thread.Prompt().Items)
 		item := gjson.Get(encode(m.thread.View(true)), `turns.0.items.#(id=="c")`)
 		succeeded := json.Valid(answer) && gjson.GetBytes(answer, "success").Bool() && !strings.Contains(told, "is invalid")
-		if got := item.Get("status").String(); (got == protocol.DynamicToolCompleted) != succeeded || item.Get("success").Bool() != succeeded || !item.Get("contentItems").IsArray() {
+		if got := item.Get("status").String(); (got == protocol.DynamicToolCompleted) != succeeded ||
+			item.Get("success").Bool() != succeeded || !item.Get("contentItems").IsArray() {
 			t.Fatalf("%s is shown as %s", answer, item.Raw)
 		}
 		m.load()

@@ -24,7 +24,8 @@ func function(name, schema string) protocol.DynamicToolSpec {
 func namespace(name string, tools ...string) protocol.DynamicToolSpec {
 	s := protocol.DynamicToolSpec{Type: "namespace", Name: name}
 	for _, tool := range tools {
-		s.Tools = append(s.Tools, protocol.DynamicToolFunction{Type: "function", Name: tool, InputSchema: json.RawMessage(`{}`)})
+		s.Tools = append(s.Tools,
+			protocol.DynamicToolFunction{Type: "function", Name: tool, InputSchema: json.RawMessage(`{}`)})
 	}
 	return s
 }
@@ -51,7 +52,8 @@ func TestSkillsTextIsBounded(t *testing.T) {
 // TestClientToolsArePricedAndSent checks that the price covers the tools of the next request, also
 // if the thread is only read.
 func TestClientToolsArePricedAndSent(t *testing.T) {
-	const bare, tooled = "start\nturn-start \"a\"\nsample-done", "start tools=`[{\"name\":\"ticket\",\"description\":\"Fetches a ticket by its number, with all that was said about it\",\"inputSchema\":{\"type\":\"object\"}}]`\nturn-start \"a\"\nsample-done"
+	const bare, tooled = "start\nturn-start \"a\"\nsample-done",
+		"start tools=`[{\"name\":\"ticket\",\"description\":\"Fetches a ticket by its number, with all that was said about it\",\"inputSchema\":{\"type\":\"object\"}}]`\nturn-start \"a\"\nsample-done"
 	tokens := func(script string) int64 {
 		m := newMachine(t.Errorf)
 		for _, line := range strings.Split(script, "\n") {
@@ -75,10 +77,12 @@ func TestClientToolOutputIsBounded(t *testing.T) {
 			texts[0] = strings.Replace(texts[0], `"text":"`, `"text":"first `, 1)
 			texts[parts-1] = strings.TrimSuffix(texts[parts-1], `"}`) + ` last"}`
 			m := newMachine(t.Errorf)
-			for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`, "sample-done call=`c:ticket:{}`"} {
+			for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`",
+				`turn-start "a"`, "sample-done call=`c:ticket:{}`"} {
 				require.NoError(t, runCommand(m, line, new(strings.Builder)))
 			}
-			m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: json.RawMessage(`{"contentItems":[` + strings.Join(texts, ",") + `],"success":true}`)})
+			m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0],
+				Result: json.RawMessage(`{"contentItems":[` + strings.Join(texts, ",") + `],"success":true}`)})
 			items := m.thread.Prompt().Items
 			output := items[len(items)-1].ResponseItemVariant.(*protocol.FunctionCallOutput).Output.Text
 			require.Less(t, len(output), 41_000)
@@ -94,12 +98,14 @@ func TestClientToolOutputIsBounded(t *testing.T) {
 // TestManyPartsAreJoinedOnce uses as many parts as a line can hold.
 func TestManyPartsAreJoinedOnce(t *testing.T) {
 	m := newMachine(t.Errorf)
-	for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`, "sample-done call=`c:ticket:{}`"} {
+	for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`",
+		`turn-start "a"`, "sample-done call=`c:ticket:{}`"} {
 		require.NoError(t, runCommand(m, line, new(strings.Builder)))
 	}
 	const parts, each = 50_000, 10 << 10 // bytes
 	text := `{"type":"inputText","text":"a"}`
-	answer := core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: json.RawMessage(`{"contentItems":[` + strings.Repeat(text+",", parts-1) + text + `],"success":true}`)}
+	answer := core.ClientAnswer{Request: m.thread.OpenRequests()[0],
+		Result: json.RawMessage(`{"contentItems":[` + strings.Repeat(text+",", parts-1) + text + `],"success":true}`)}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	m.thread.Step(m.stamp(), answer)
@@ -114,15 +120,19 @@ func TestServerToolOutputIsBounded(t *testing.T) {
 		block string
 		count int
 	}{
-		{`{"type":"text","text":"` + strings.Repeat("a", 40_000) + `"}`, 2}, {`{"type":"image","mimeType":"image/png","data":"YQ=="}`, 20_000},
+		{`{"type":"text","text":"` + strings.Repeat("a", 40_000) + `"}`, 2},
+		{`{"type":"image","mimeType":"image/png","data":"YQ=="}`, 20_000},
 		{`{"type":"text","text":""}`, 40_000}, {`{"type":"resource_link"}`, 40_000},
 	} {
 		m := newMachine(t.Errorf)
-		m.world.Tools = []core.ServerTool{{Spec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t", Namespace: "mcp__s", Approval: toolspec.ApproveAlways}}
+		m.world.Tools = []core.ServerTool{{Spec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t",
+			Namespace: "mcp__s", Approval: toolspec.ApproveAlways}}
 		for _, line := range []string{"start", `turn-start "a"`, "sample-done call=`c:mcp__s__t:{}`"} {
 			require.NoError(t, runCommand(m, line, new(strings.Builder)))
 		}
-		m.thread.Step(m.stamp(), core.ToolCalled{Effect: last[core.CallTool](m), Result: &core.ServerToolResult{Content: slices.Repeat([]json.RawMessage{json.RawMessage(tt.block)}, tt.count)}})
+		m.thread.Step(m.stamp(),
+			core.ToolCalled{Effect: last[core.CallTool](m),
+				Result: &core.ServerToolResult{Content: slices.Repeat([]json.RawMessage{json.RawMessage(tt.block)}, tt.count)}})
 		items := m.thread.Prompt().Items
 		parts := items[len(items)-1].ResponseItemVariant.(*protocol.FunctionCallOutput).Output.Parts
 		size := 0
@@ -131,7 +141,8 @@ func TestServerToolOutputIsBounded(t *testing.T) {
 		}
 		require.Less(t, size, 41_000, "%.50s", tt.block)
 		require.Less(t, len(parts), 3_000, "%.50s", tt.block)
-		require.True(t, strings.HasSuffix(parts[len(parts)-1].Text, "more parts of the result are left out]"), "%.50s", tt.block)
+		require.True(t, strings.HasSuffix(parts[len(parts)-1].Text, "more parts of the result are left out]"), "%.50s",
+			tt.block)
 	}
 }
 
@@ -139,10 +150,12 @@ func TestServerToolOutputIsBounded(t *testing.T) {
 // duration.
 func TestDurationIsNotNegative(t *testing.T) {
 	m := newMachine(t.Errorf)
-	for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`, "sample-done call=`c:ticket:{}`", "advance -1h"} {
+	for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`",
+		`turn-start "a"`, "sample-done call=`c:ticket:{}`", "advance -1h"} {
 		require.NoError(t, runCommand(m, line, new(strings.Builder)))
 	}
-	out := m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: json.RawMessage(`{"contentItems":[],"success":true}`)})
+	out := m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0],
+		Result: json.RawMessage(`{"contentItems":[],"success":true}`)})
 	require.Contains(t, string(out.Lines[0].Payload), `"duration":{"secs":0,"nanos":0}`)
 }
 
@@ -156,12 +169,15 @@ func TestDeepArguments(t *testing.T) {
 		for _, tool := range []string{"ticket", "mcp__s__t"} {
 			m := newMachine(t.Errorf)
 			m.world.Provider.ContextWindow, m.world.Compaction = nil, compaction.Rules{}
-			m.world.Tools = []core.ServerTool{{Spec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t", Namespace: "mcp__s", Approval: toolspec.ApproveAlways}}
-			for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`", `turn-start "a"`} {
+			m.world.Tools = []core.ServerTool{{Spec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t",
+				Namespace: "mcp__s", Approval: toolspec.ApproveAlways}}
+			for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`",
+				`turn-start "a"`} {
 				require.NoError(t, runCommand(m, line, new(strings.Builder)))
 			}
 			arguments := `{"a":` + strings.Repeat("[", depth-1) + strings.Repeat("]", depth-1) + "}"
-			m.take(core.ModelDone{Effect: last[core.ModelRequest](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: tool, Arguments: arguments}}}})
+			m.take(core.ModelDone{Effect: last[core.ModelRequest](m),
+				Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: tool, Arguments: arguments}}}})
 			asked := m.thread.OpenRequests()
 			require.Equal(t, depth <= 9_900, len(asked) > 0 || last[core.CallTool](m) != 0, "%s %d", tool, depth)
 			if len(asked) > 0 {

@@ -46,20 +46,33 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	{...}                         a line that is put into the rollout
 //	reload                        Load from all lines, as after a crash
 //
-// Those on the context are in contextcommands_test.go, those on files in filecommands_test.go. The effect of an input is the one under way that fits, or effect=N.
+// Those on the context are in contextcommands_test.go, those on files in filecommands_test.go. The effect of
+// an input is the one under way that fits, or effect=N.
 var commands = map[string]command{
-	"start": input(startInput), "turn-start": input(turnStartInput), "steer": input(steerInput), "interrupt": input(interruptInput),
-	"piece": input(pieceInput), "sample-done": input(sampleDoneInput), "sample-failed": input(sampleFailedInput),
-	"tool-started": input(toolStartedInput), "tool-output": input(toolOutputInput), "tool-done": input(toolDoneInput), "patch-planned": input(planInput), "patch-written": input(writtenInput),
-	"servers": servers, "tools-known": input(toolsKnownInput), "tool-progress": input(toolProgressInput), "tool-called": input(toolCalledInput),
+	"start": input(startInput), "turn-start": input(turnStartInput), "steer": input(steerInput),
+	"interrupt": input(interruptInput),
+	"piece":     input(pieceInput), "sample-done": input(sampleDoneInput), "sample-failed": input(sampleFailedInput),
+	"tool-started": input(toolStartedInput), "tool-output": input(toolOutputInput), "tool-done": input(toolDoneInput),
+	"patch-planned": input(planInput), "patch-written": input(writtenInput),
+	"servers": servers, "tools-known": input(toolsKnownInput), "tool-progress": input(toolProgressInput),
+	"tool-called": input(toolCalledInput),
 	"server-asks": input(serverAsksInput), "server-asks-no-more": input(serverAsksNoMoreInput),
 	"answer": input(answerInput), "timer": input(timerInput), "read": input(readInput), "resume": input(resumeInput),
-	"set-name": input(setNameInput), "archive": input(archiveInput), "shutdown": input(shutdownInput), "end-turn": input(endTurnInput), "release-turn": input(releaseTurnInput), "timeline": timeline,
-	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "tools": offered, "reload": reload, "tokens": tokens,
-	"fork": fork, "revert": input(revertInput), "rollback": input(rollbackInput), "inject": input(injectInput), "git": input(gitInput),
+	"set-name": input(setNameInput), "archive": input(archiveInput), "shutdown": input(shutdownInput),
+	"end-turn": input(endTurnInput), "release-turn": input(releaseTurnInput), "timeline": timeline,
+	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "tools": offered,
+	"reload": reload, "tokens": tokens,
+	"fork": fork, "revert": input(revertInput), "rollback": input(rollbackInput), "inject": input(injectInput),
+	"git": input(gitInput),
 	"own": input(ownInput), "image-read": input(imageReadInput), "keys-typed": input(keysTypedInput),
-	"terminals": input(func(m *machine, _ arguments) (core.Input, error) { return core.ListTerminals{To: m.caller()}, nil }),
-	"clean":     input(func(m *machine, _ arguments) (core.Input, error) { return core.CleanTerminals{To: m.caller()}, nil }),
+	"terminals": input(func(m *machine, _ arguments) (core.Input, error) {
+		return core.ListTerminals{To: m.caller()},
+			nil
+	}),
+	"clean": input(func(m *machine, _ arguments) (core.Input, error) {
+		return core.CleanTerminals{To: m.caller()},
+			nil
+	}),
 	"terminate": input(func(m *machine, a arguments) (core.Input, error) {
 		return core.TerminateTerminal{To: m.caller(), ID: a.word(0)}, nil
 	}),
@@ -212,14 +225,17 @@ func turnStartInput(m *machine, a arguments) (core.Input, error) {
 		return nil, err
 	}
 	p := &protocol.TurnStartParams{
-		ThreadID: threadID, Input: userInput(a), ClientUserMessageID: a.option("id"), ApprovalPolicy: policy, SandboxPolicy: sandbox,
-		Cwd: a.option("cwd"), Model: a.option("model"), Effort: a.option("effort"),
+		ThreadID: threadID, Input: userInput(a), ClientUserMessageID: a.option("id"), ApprovalPolicy: policy,
+		SandboxPolicy: sandbox,
+		Cwd:           a.option("cwd"), Model: a.option("model"), Effort: a.option("effort"),
 	}
 	if v := a.option("schema"); v != nil {
 		p.OutputSchema = json.RawMessage(*v)
 	}
 	if v := a.option("mode"); v != nil {
-		p.CollaborationMode = &protocol.CollaborationMode{Mode: *v, Settings: protocol.CollaborationModeSettings{DeveloperInstructions: a.option("mode-text"), ReasoningEffort: a.option("effort")}}
+		p.CollaborationMode = &protocol.CollaborationMode{Mode: *v,
+			Settings: protocol.CollaborationModeSettings{DeveloperInstructions: a.option("mode-text"),
+				ReasoningEffort: a.option("effort")}}
 	}
 	return core.TurnStart{To: m.caller(), Params: p, Images: imagesOf(a), Skills: skillsOf(a), Env: m.world}, nil
 }
@@ -277,8 +293,10 @@ func readInput(m *machine, a arguments) (core.Input, error) {
 
 func resumeInput(m *machine, a arguments) (core.Input, error) {
 	policy, err := policyOf(a)
-	p := &protocol.ThreadResumeParams{ThreadID: threadID, ExcludeTurns: a.has("exclude"), Model: a.option("model"), ApprovalPolicy: policy}
-	return core.Resume{To: m.caller(), Params: p, Env: m.world, Settings: m.thread.Settings().WithResume(p), Fresh: a.has("fresh"), Warnings: a.all("warning")}, err
+	p := &protocol.ThreadResumeParams{ThreadID: threadID, ExcludeTurns: a.has("exclude"), Model: a.option("model"),
+		ApprovalPolicy: policy}
+	return core.Resume{To: m.caller(), Params: p, Env: m.world, Settings: m.thread.Settings().WithResume(p),
+		Fresh: a.has("fresh"), Warnings: a.all("warning")}, err
 }
 
 func setNameInput(m *machine, a arguments) (core.Input, error) {

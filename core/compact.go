@@ -150,7 +150,8 @@ func (s *step) contextTooLong(tokens, window int64) *protocol.TurnError {
 	if largest != none {
 		text += fmt.Sprintf(": item %s (%s) alone has %d. Take it out with context/setInclusion, or shorten it with context/replace, and go on", s.context.Item(largest).ID(), s.context.Category(largest), most)
 	}
-	return &protocol.TurnError{Message: text, CodexErrorInfo: &protocol.CodexErrorInfo{Kind: protocol.ErrorContextWindowExceeded}}
+	return &protocol.TurnError{Message: text,
+		CodexErrorInfo: &protocol.CodexErrorInfo{Kind: protocol.ErrorContextWindowExceeded}}
 }
 
 func (s *step) beginCompaction(strategy string, p compaction.Plan) {
@@ -234,7 +235,8 @@ func (s *step) pointOf(c *runningCompaction, text string) protocol.StoredTrimPoi
 // the summary took.
 func (s *step) writeCompaction(p protocol.StoredTrimPoint, text, strategy string, took time.Duration) *trimChange {
 	cut := s.beginTrim()
-	s.record(protocol.LineCompacted, protocol.Compacted{Message: history.SummaryHead + text, TrimPoint: &p, Strategy: strategy})
+	s.record(protocol.LineCompacted,
+		protocol.Compacted{Message: history.SummaryHead + text, TrimPoint: &p, Strategy: strategy})
 	s.out.Sync = true
 	s.endTrim(cut, new(took.Milliseconds()))
 	return cut

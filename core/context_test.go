@@ -16,14 +16,16 @@ import (
 // messagesOf are lines with n messages, assistant's and user's in turn.
 func messagesOf(n int) (lines []protocol.RolloutLine) {
 	for i := range n {
-		lines = append(lines, messageLine(i, [...]string{protocol.RoleUser, protocol.RoleAssistant}[i%2], fmt.Sprint("message ", i)))
+		lines = append(lines,
+			messageLine(i, [...]string{protocol.RoleUser, protocol.RoleAssistant}[i%2], fmt.Sprint("message ", i)))
 	}
 	return lines
 }
 
 func messageLine(ordinal int, role, text string) protocol.RolloutLine {
 	payload := fmt.Sprintf(`{"type":"message","role":%q,"content":[{"type":"input_text","text":%q}]}`, role, text)
-	return protocol.RolloutLine{Type: protocol.LineResponseItem, Ordinal: new(int64(ordinal)), Payload: json.RawMessage(payload)}
+	return protocol.RolloutLine{Type: protocol.LineResponseItem, Ordinal: new(int64(ordinal)),
+		Payload: json.RawMessage(payload)}
 }
 
 func exclude(ids ...string) core.EditContext {
@@ -39,8 +41,10 @@ func loaded(lines []protocol.RolloutLine) *core.Thread {
 func TestRequestUnderWayKeepsWhatItHas(t *testing.T) {
 	m := newMachine(t.Errorf)
 	m.take(m.start(protocol.HistoryPaginated))
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
-	m.take(core.ModelDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn},
+		Env: m.world})
+	m.take(core.ModelDone{Effect: 1,
+		Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
 	out := m.take(core.ToolDone{Effect: 2, Result: core.ToolResult{ExitCode: new(0), Output: "built"}})
 	sample := out.Effects[0].(core.ModelRequest)
 	handed := encode(sample.Prompt)
@@ -90,7 +94,8 @@ func TestKnownModelsAreNotScaled(t *testing.T) {
 		m := newMachine(t.Errorf)
 		m.options.Tokens, m.settings.Model = guess(4), model
 		m.take(m.start(protocol.HistoryPaginated))
-		m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
+		m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn},
+			Env: m.world})
 		before := m.thread.PromptTokens()
 		m.take(core.ModelDone{Effect: 1, Answer: core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: before * 3}}})
 		require.Equal(t, same, m.thread.PromptTokens() == before, model)
@@ -103,7 +108,8 @@ func TestCalibratedCountIsTheProviders(t *testing.T) {
 	m := newMachine(t.Errorf)
 	m.options.Tokens = guess(4)
 	m.take(m.start(protocol.HistoryPaginated))
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn},
+		Env: m.world})
 	m.take(core.ModelDone{Effect: 1, Answer: core.Answer{Usage: &protocol.TokenUsageBreakdown{InputTokens: 1500}}})
 	require.InDelta(t, 1500, m.thread.PromptTokens(), 5, "each item is rounded")
 	m.load()
@@ -113,7 +119,9 @@ func TestCalibratedCountIsTheProviders(t *testing.T) {
 // TestPlainReaderOfAnEmptiedCompaction takes all out of a compaction: whoever does not
 // know of edits finds an empty history, not that of all the user's messages.
 func TestPlainReaderOfAnEmptiedCompaction(t *testing.T) {
-	lines := append(messagesOf(3), protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(3)), Payload: json.RawMessage(`{"message":"s"}`)})
+	lines := append(messagesOf(3),
+		protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(3)),
+			Payload: json.RawMessage(`{"message":"s"}`)})
 	thread := loaded(lines)
 	thread.Step(core.Stamp{}, exclude("r3.0", "r3.1", "r3.2"))
 	projected, keep := thread.Projection()(lines[3])
@@ -126,7 +134,8 @@ func TestPlainReaderOfAnEmptiedCompaction(t *testing.T) {
 func TestPlainReaderOfACompactionWithoutHistory(t *testing.T) {
 	thread := loaded(messagesOf(3))
 	out := thread.Step(core.Stamp{}, exclude("r0"))
-	compacted := protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(4)), Payload: json.RawMessage(`{"message":"s"}`)}
+	compacted := protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(4)),
+		Payload: json.RawMessage(`{"message":"s"}`)}
 	thread = loaded(append(append(messagesOf(3), out.Lines...), compacted))
 	projected, keep := thread.Projection()(compacted)
 	require.True(t, keep)
@@ -141,7 +150,8 @@ func TestPlainReaderOfACompactionWithAReminder(t *testing.T) {
 	for _, text := range []string{"<environment_context>", "go on", protocol.ReminderHead} {
 		lines = append(lines, messageLine(len(lines), protocol.RoleUser, text))
 	}
-	compacted := protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(4)), Payload: json.RawMessage(`{"message":"s"}`)}
+	compacted := protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(4)),
+		Payload: json.RawMessage(`{"message":"s"}`)}
 	thread := loaded(append(lines, compacted))
 	thread.Step(core.Stamp{}, exclude("r4.0"))
 	projected, keep := thread.Projection()(compacted)
@@ -165,7 +175,9 @@ func TestNothingIsRewrittenWithoutEdits(t *testing.T) {
 	require.NotNil(t, thread.Projection())
 	thread.Step(core.Stamp{}, core.UndoContext{})
 	require.Nil(t, thread.Projection())
-	thread.Step(core.Stamp{}, core.EditContext{Operation: &protocol.Pin{ContextTargets: protocol.ContextTargets{IDs: []string{"r1"}}, Pinned: true}})
+	thread.Step(core.Stamp{},
+		core.EditContext{Operation: &protocol.Pin{ContextTargets: protocol.ContextTargets{IDs: []string{"r1"}},
+			Pinned: true}})
 	require.Nil(t, thread.Projection(), "pins change no request")
 }
 
@@ -183,8 +195,10 @@ func TestDisorderedFilesAreLeftAlone(t *testing.T) {
 // and are no edits that can be undone.
 func TestUnknownEditsChangeNothing(t *testing.T) {
 	for _, op := range []string{"", "compact", "fold", "Exclude"} {
-		edit := protocol.RolloutLine{Type: protocol.LineContextEdit, Payload: json.RawMessage(`{"op":"` + op + `","revision":7,"ids":["r1"],"tokens":[5],"text":"x"}`)}
-		undo := protocol.RolloutLine{Type: protocol.LineContextEdit, Payload: json.RawMessage(`{"op":"undo","revision":8,"target":7}`)}
+		edit := protocol.RolloutLine{Type: protocol.LineContextEdit,
+			Payload: json.RawMessage(`{"op":"` + op + `","revision":7,"ids":["r1"],"tokens":[5],"text":"x"}`)}
+		undo := protocol.RolloutLine{Type: protocol.LineContextEdit,
+			Payload: json.RawMessage(`{"op":"undo","revision":8,"target":7}`)}
 		thread := loaded(append(messagesOf(3), edit, undo))
 		require.EqualValues(t, 8, thread.ContextRevision())
 		require.Equal(t, encode(loaded(messagesOf(3)).Prompt().Items), encode(thread.Prompt().Items))
@@ -199,7 +213,8 @@ func TestUnknownEditsChangeNothing(t *testing.T) {
 func TestEveryKindHasAPreview(t *testing.T) {
 	for _, tt := range previews {
 		t.Run(tt.name, func(t *testing.T) {
-			items := loaded([]protocol.RolloutLine{{Type: protocol.LineResponseItem, Payload: json.RawMessage(tt.item)}}).ContextItems().Items
+			items := loaded([]protocol.RolloutLine{{Type: protocol.LineResponseItem,
+				Payload: json.RawMessage(tt.item)}}).ContextItems().Items
 			require.Len(t, items, 1)
 			require.Equal(t, tt.category+": "+tt.preview, string(items[0].Category)+": "+items[0].Preview)
 		})
@@ -219,20 +234,27 @@ var previews = []struct{ name, item, category, preview string }{
 	{"with an id", `{"type":"message","id":"m","role":"user","content":[{"type":"input_text","text":"<environment_context>"}]}`, "environmentContext", "<environment_context>"},
 	{"reasoning", `{"type":"reasoning","summary":[{"type":"summary_text","text":"a"}],"content":[{"type":"reasoning_text","text":"b"}]}`, "reasoning", "a b"},
 	{"secret reasoning", `{"type":"reasoning","summary":[],"encrypted_content":"xyz"}`, "reasoning", "[encrypted]"},
-	{"call", `{"type":"function_call","name":"f","namespace":"mcp__","arguments":"{}","call_id":"c"}`, "toolCall", "mcp__f {}"},
+	{"call", `{"type":"function_call","name":"f","namespace":"mcp__","arguments":"{}","call_id":"c"}`, "toolCall",
+		"mcp__f {}"},
 	{"call without anything", `{"type":"function_call"}`, "toolCall", ""},
-	{"custom call", `{"type":"custom_tool_call","name":"patch","input":"*** Begin\u0000","call_id":"c"}`, "toolCall", "patch *** Begin"},
-	{"shell call", `{"type":"local_shell_call","call_id":"c","status":"x","action":{"type":"exec","command":["a","b c"]}}`, "toolCall", "shell a b c"},
+	{"custom call", `{"type":"custom_tool_call","name":"patch","input":"*** Begin\u0000","call_id":"c"}`, "toolCall",
+		"patch *** Begin"},
+	{"shell call", `{"type":"local_shell_call","call_id":"c","status":"x","action":{"type":"exec","command":["a","b c"]}}`,
+		"toolCall", "shell a b c"},
 	{"shell call without a command", `{"type":"local_shell_call","call_id":"c"}`, "toolCall", "shell"},
 	{"output", `{"type":"function_call_output","call_id":"c","output":"a\r\nb\tc"}`, "toolOutput", "a b c"},
 	{"output of parts", `{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:,"}]}`, "toolOutput", "a"},
-	{"output of an image", `{"type":"custom_tool_call_output","call_id":"c","output":[{"type":"input_image","image_url":"data:,"}]}`, "toolOutput", "[image]"},
+	{"output of an image",
+		`{"type":"custom_tool_call_output","call_id":"c","output":[{"type":"input_image","image_url":"data:,"}]}`,
+		"toolOutput", "[image]"},
 	{"output of nothing", `{"type":"function_call_output","call_id":"c","output":null}`, "toolOutput", ""},
 	{"unknown", `{"type":"web_search_call","query":"x"}`, "other", `{"type":"web_search_call","query":"x"}`},
 	{"without a type", `{"role":"user"}`, "other", `{"role":"user"}`},
 	{"type of another form", `{"type":7}`, "other", `{"type":7}`},
-	{"content of another form", `{"type":"message","role":"user","content":7}`, "other", `{"type":"message","role":"user","content":7}`},
-	{"huge", `{"type":"message","role":"user","content":[{"type":"input_text","text":"` + strings.Repeat("ab ", 1<<20) + `"}]}`, "userMessage", strings.Repeat("ab ", 26) + "a…"},
+	{"content of another form", `{"type":"message","role":"user","content":7}`, "other",
+		`{"type":"message","role":"user","content":7}`},
+	{"huge", `{"type":"message","role":"user","content":[{"type":"input_text","text":"` + strings.Repeat("ab ", 1<<20) +
+		`"}]}`, "userMessage", strings.Repeat("ab ", 26) + "a…"},
 }
 
 // countingTokenizer counts how often it is asked.

@@ -40,10 +40,17 @@ func contextCommands() map[string]command {
 			expected, err := expectedOf(a)
 			return core.RestoreContext{To: m.caller(), Expected: expected}, err
 		}),
-		"compact": input(compactInput), "review": input(reviewInput), "propose": input(proposeInput), "commit": input(commitInput), "trim": input(trimInput), "summarize": input(summarizeInput), "points": pointsCommand,
+		"compact": input(compactInput), "review": input(reviewInput), "propose": input(proposeInput),
+		"commit": input(commitInput), "trim": input(trimInput), "summarize": input(summarizeInput), "points": pointsCommand,
 		"items": input(itemsInput), "preview": input(previewInput),
-		"usage": input(func(m *machine, _ arguments) (core.Input, error) { return core.GetContextUsage{To: m.caller()}, nil }),
-		"edits": input(func(m *machine, _ arguments) (core.Input, error) { return core.ListContextEdits{To: m.caller()}, nil }),
+		"usage": input(func(m *machine, _ arguments) (core.Input, error) {
+			return core.GetContextUsage{To: m.caller()},
+				nil
+		}),
+		"edits": input(func(m *machine, _ arguments) (core.Input, error) {
+			return core.ListContextEdits{To: m.caller()},
+				nil
+		}),
 	}
 	for _, name := range []string{"exclude", "include", "delete", "pin", "unpin", "prune", "replace"} {
 		table[name] = input(editInput)
@@ -171,9 +178,11 @@ func compactInput(m *machine, a arguments) (core.Input, error) {
 func reviewInput(m *machine, a arguments) (core.Input, error) {
 	targets := map[string]protocol.ReviewTargetVariant{
 		"": &protocol.ReviewUncommitted{}, "branch": &protocol.ReviewBranch{Branch: a.word(1)},
-		"commit": &protocol.ReviewCommit{Sha: a.word(1), Title: a.option("title")}, "custom": &protocol.ReviewCustom{Instructions: a.word(1)},
+		"commit": &protocol.ReviewCommit{Sha: a.word(1), Title: a.option("title")},
+		"custom": &protocol.ReviewCustom{Instructions: a.word(1)},
 	}
-	in := core.ReviewStart{To: m.caller(), Env: m.world, Target: protocol.ReviewTarget{ReviewTargetVariant: targets[a.word(0)]}}
+	in := core.ReviewStart{To: m.caller(), Env: m.world,
+		Target: protocol.ReviewTarget{ReviewTargetVariant: targets[a.word(0)]}}
 	set := a.option("base")
 	if set != nil {
 		in.MergeBase = *set

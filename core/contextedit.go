@@ -46,7 +46,8 @@ func (s *step) stale(to protocol.Caller, expected *int64) bool {
 	if expected == nil || *expected == s.context.Revision() {
 		return false
 	}
-	err := protocol.Refuse(protocol.KindStaleRevision, "the context has revision %d, not %d: read it again, and repeat the edit if it still makes sense",
+	err := protocol.Refuse(protocol.KindStaleRevision,
+		"the context has revision %d, not %d: read it again, and repeat the edit if it still makes sense",
 		s.context.Revision(), *expected)
 	err.Data.Revision = new(s.context.Revision())
 	s.reject(to, err)
@@ -75,9 +76,11 @@ func (s *step) editContext(in EditContext) {
 func (s *step) edited(operation protocol.ContextOperationVariant, changed, ignored int) any {
 	switch operation.(type) {
 	case *protocol.SetInclusion:
-		return protocol.ContextSetInclusionResponse{Revision: s.context.Revision(), Changed: changed, Ignored: ignored, Usage: s.contextUsage()}
+		return protocol.ContextSetInclusionResponse{Revision: s.context.Revision(), Changed: changed, Ignored: ignored,
+			Usage: s.contextUsage()}
 	case *protocol.PruneByIndices:
-		return protocol.ContextPruneByIndicesResponse{Revision: s.context.Revision(), Removed: changed, Ignored: ignored, Usage: s.contextUsage()}
+		return protocol.ContextPruneByIndicesResponse{Revision: s.context.Revision(), Removed: changed, Ignored: ignored,
+			Usage: s.contextUsage()}
 	case *protocol.Prune:
 		return protocol.ContextPruneResponse{Revision: s.context.Revision(), Changed: changed, Usage: s.contextUsage()}
 	case *protocol.Pin:
@@ -107,7 +110,8 @@ func (s *step) undoContext(in UndoContext) {
 	c := s.beginTrim()
 	s.recordUndo(protocol.EditUndo, e)
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ContextUndoResponse{Revision: s.context.Revision(), Undone: e.ContextEdit, Usage: s.contextUsage()})
+	s.reply(in.To, protocol.ContextUndoResponse{Revision: s.context.Revision(), Undone: e.ContextEdit,
+		Usage: s.contextUsage()})
 	s.notifyTrim(c)
 	s.contextChanged(e.Changes())
 }
@@ -124,7 +128,8 @@ func (s *step) redoContext(in RedoContext) {
 	c := s.beginTrim()
 	s.recordUndo(protocol.EditRedo, e)
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ContextRedoResponse{Revision: s.context.Revision(), Redone: e.ContextEdit, Usage: s.contextUsage()})
+	s.reply(in.To, protocol.ContextRedoResponse{Revision: s.context.Revision(), Redone: e.ContextEdit,
+		Usage: s.contextUsage()})
 	s.notifyTrim(c)
 	s.contextChanged(e.Changes())
 }
@@ -132,7 +137,8 @@ func (s *step) redoContext(in RedoContext) {
 // recordUndo appends the undo or the redo of an edit.
 func (s *step) recordUndo(op string, e *history.Edit) {
 	s.closeDanglingTurn()
-	s.record(protocol.LineContextEdit, protocol.StoredContextEdit{Op: op, Revision: s.context.Revision() + 1, Target: e.Ordinal()})
+	s.record(protocol.LineContextEdit,
+		protocol.StoredContextEdit{Op: op, Revision: s.context.Revision() + 1, Target: e.Ordinal()})
 	s.out.Sync = true
 }
 
@@ -147,7 +153,8 @@ func (s *step) restoreContext(in RestoreContext) {
 		changes = s.commitEdit(protocol.StoredContextEdit{Op: protocol.EditRestore})
 	}
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ContextRestoreResponse{Revision: s.context.Revision(), Restored: restored, Usage: s.contextUsage()})
+	s.reply(in.To, protocol.ContextRestoreResponse{Revision: s.context.Revision(), Restored: restored,
+		Usage: s.contextUsage()})
 	s.notifyTrim(c)
 	s.contextChanged(changes)
 }

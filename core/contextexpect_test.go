@@ -95,7 +95,8 @@ func (w *contextWitness) expectEdit(m *machine, o protocol.ContextOperationVaria
 	wants := func(modelItem) bool { return true }
 	switch o := o.(type) {
 	case *protocol.SetInclusion:
-		named, stored.Op = &o.ContextTargets, map[bool]string{true: protocol.EditInclude, false: protocol.EditExclude}[o.Included]
+		named, stored.Op = &o.ContextTargets,
+			map[bool]string{true: protocol.EditInclude, false: protocol.EditExclude}[o.Included]
 		wants = func(i modelItem) bool { return i.excluded == o.Included }
 	case *protocol.PruneByIndices:
 		named, stored.Op = &o.ContextTargets, protocol.EditDelete
@@ -118,7 +119,8 @@ func (w *contextWitness) expectEdit(m *machine, o protocol.ContextOperationVaria
 }
 
 // targets are the ids of the items that a client names, in order, each once.
-func (w *contextWitness) targets(named *protocol.ContextTargets, whole bool, wants func(modelItem) bool) (ids []string, ignored int, kind protocol.Kind) {
+func (w *contextWitness) targets(named *protocol.ContextTargets, whole bool, wants func(modelItem) bool) (ids []string,
+	ignored int, kind protocol.Kind) {
 	if named.Indices == nil && named.IDs == nil {
 		return nil, 0, protocol.KindInvalidParams
 	}
@@ -179,7 +181,8 @@ func (w *contextWitness) prunable(m *machine, p *protocol.Prune) (ids []string, 
 			turn = turns[*i.TurnID]
 		}
 		item := w.model.items[w.model.place(i.ID)]
-		pinned := item.pinned || item.isCall() && item.output >= 0 && w.model.items[item.output].listed() && w.model.items[item.output].pinned
+		pinned := item.pinned || item.isCall() && item.output >= 0 && w.model.items[item.output].listed() &&
+			w.model.items[item.output].pinned
 		if turn < end && i.Included && !pinned && slices.Contains(p.Categories, i.Category) {
 			ids = append(ids, i.ID)
 		}
@@ -257,8 +260,9 @@ func (w *contextWitness) hearAnswer(in core.Input, out core.Output, e expectatio
 			p := gjson.Parse(encode(message.Result))
 			right := e.kind == ""
 			for member, want := range map[string]int64{
-				"revision": w.model.revision, "changed": int64(e.changed), "removed": int64(e.changed), "restored": int64(e.changed),
-				"ignored": int64(e.ignored), "undone.revision": e.undone, "redone.revision": e.undone,
+				"revision": w.model.revision, "changed": int64(e.changed), "removed": int64(e.changed),
+				"restored": int64(e.changed),
+				"ignored":  int64(e.ignored), "undone.revision": e.undone, "redone.revision": e.undone,
 			} {
 				right = right && (!p.Get(member).Exists() || p.Get(member).Int() == want)
 			}

@@ -179,7 +179,8 @@ func masks(line protocol.RolloutLine) bool {
 
 // recalls tells whether a line is the edit of the tool that brings back what was excluded.
 func recalls(in core.Input, line protocol.RolloutLine) bool {
-	return !isEdit(in) && line.Type == protocol.LineContextEdit && gjson.GetBytes(line.Payload, "op").Str == protocol.EditInclude
+	return !isEdit(in) && line.Type == protocol.LineContextEdit &&
+		gjson.GetBytes(line.Payload, "op").Str == protocol.EditInclude
 }
 
 // expectSummary expects what the line of a summary says to be made of it.
@@ -194,7 +195,8 @@ func (w *contextWitness) expectSummary(out core.Output, e *expectation) {
 
 // seeCut checks that a trim left the last turns, what is pinned, and what the model was
 // told last of its surroundings, in their order, and nothing else.
-func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.ContextItem, pruned map[string]bool, now []protocol.ContextItem) {
+func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.ContextItem, pruned map[string]bool,
+	now []protocol.ContextItem) {
 	trim, ok := in.(core.TrimContext)
 	if !ok || len(out.Lines) == 0 || out.Lines[0].Type != protocol.LineTrimPoint {
 		return // refused, or the end of a turn that was cut off came first
@@ -219,7 +221,8 @@ func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.C
 		}
 	}
 	for _, i := range now {
-		if i.Category != protocol.CategorySummary || slices.ContainsFunc(was, func(w protocol.ContextItem) bool { return w.ID == i.ID }) {
+		if i.Category != protocol.CategorySummary ||
+			slices.ContainsFunc(was, func(w protocol.ContextItem) bool { return w.ID == i.ID }) {
 			got = append(got, i.ID)
 		}
 	}
@@ -236,7 +239,8 @@ func (w *contextWitness) isTold(i protocol.ContextItem) bool {
 	body := w.model.items[w.model.place(i.ID)].body
 	typed := gjson.Get(body, "id").Exists() || strings.HasPrefix(gjson.Get(body, "content.0.text").Str, core.SkillTag)
 	reminds := strings.HasPrefix(gjson.Get(body, "content.0.text").Str, reminderHead)
-	return !typed && (reminds || i.Category == protocol.CategoryEnvironmentContext || i.Category == protocol.CategoryUserInstructions)
+	return !typed && (reminds || i.Category == protocol.CategoryEnvironmentContext ||
+		i.Category == protocol.CategoryUserInstructions)
 }
 
 // splitReminders separates reminders from other items. The place of a reminder depends on the items that are
@@ -291,11 +295,13 @@ func (w *contextWitness) seeWindow(m *machine) {
 // seeCompaction checks that a compaction leaves the last items as they were, and of those
 // before them the user's own, what is pinned, and what tells the model of its surroundings.
 func (w *contextWitness) seeCompaction(out core.Output, was, now []protocol.ContextItem) {
-	if len(out.Lines) == 0 || !slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool { return l.Type == protocol.LineCompacted }) {
+	if len(out.Lines) == 0 ||
+		!slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool { return l.Type == protocol.LineCompacted }) {
 		return
 	}
 	summary := slices.IndexFunc(now, func(i protocol.ContextItem) bool {
-		return i.Category == protocol.CategorySummary && !slices.ContainsFunc(was, func(w protocol.ContextItem) bool { return w.ID == i.ID })
+		return i.Category == protocol.CategorySummary &&
+			!slices.ContainsFunc(was, func(w protocol.ContextItem) bool { return w.ID == i.ID })
 	})
 	if summary < 0 {
 		w.report("a compaction leaves no summary")

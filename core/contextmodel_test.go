@@ -210,7 +210,8 @@ func (i *modelItem) tells(heads ...string) bool {
 	if strings.HasPrefix(text, "# AGENTS.md instructions") && len(heads) > 1 {
 		return true
 	}
-	return !gjson.Get(i.body, "id").Exists() && slices.ContainsFunc(heads, func(head string) bool { return strings.HasPrefix(text, head) })
+	return !gjson.Get(i.body, "id").Exists() &&
+		slices.ContainsFunc(heads, func(head string) bool { return strings.HasPrefix(text, head) })
 }
 
 func (m *contextModel) compact(id string, payload json.RawMessage) {
@@ -233,7 +234,8 @@ func (m *contextModel) compact(id string, payload json.RawMessage) {
 	replacement := c.ReplacementHistory
 	if replacement == nil {
 		for _, item := range m.items {
-			if item.sound && item.kind == "message" && item.role == protocol.RoleUser && item.kept() && item.ordinal >= m.lastSealed() {
+			if item.sound && item.kind == "message" && item.role == protocol.RoleUser && item.kept() &&
+				item.ordinal >= m.lastSealed() {
 				replacement = append(replacement, json.RawMessage(item.body))
 			}
 		}
@@ -300,7 +302,8 @@ func (m *contextModel) readEdit(payload json.RawMessage) {
 		m.redo(e.Target)
 	case protocol.EditSummarize:
 		m.summarize(lineID(m.line), &e)
-	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditMask, protocol.EditPin,
+	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditMask,
+		protocol.EditPin,
 		protocol.EditUnpin, protocol.EditReplace, protocol.EditRestore:
 		before := m.fates()
 		m.enter(e.Op, before, m.make(&e))

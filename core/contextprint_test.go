@@ -75,7 +75,8 @@ func sizeText(u gjson.Result) string {
 func categoriesText(u gjson.Result) (text string) {
 	text = ", window " + u.Get("modelContextWindow").Raw
 	for _, c := range u.Get("byCategory").Array() {
-		text += fmt.Sprintf("\n  %s %s: %s of %s tokens", c.Get("count").Raw, c.Get("category").Str, c.Get("includedTokens").Raw, c.Get("tokens").Raw)
+		text += fmt.Sprintf("\n  %s %s: %s of %s tokens", c.Get("count").Raw, c.Get("category").Str,
+			c.Get("includedTokens").Raw, c.Get("tokens").Raw)
 	}
 	return text
 }
@@ -100,7 +101,8 @@ func contextItemText(i gjson.Result) string {
 }
 
 func editText(e gjson.Result) string {
-	text := fmt.Sprintf("%s %s of %s items, %s tokens saved", e.Get("revision").Raw, e.Get("op").Str, e.Get("count").Raw, e.Get("savedTokens").Raw)
+	text := fmt.Sprintf("%s %s of %s items, %s tokens saved", e.Get("revision").Raw, e.Get("op").Str, e.Get("count").Raw,
+		e.Get("savedTokens").Raw)
 	if e.Get("undone").Bool() {
 		text += ", undone"
 	}
@@ -109,13 +111,16 @@ func editText(e gjson.Result) string {
 
 // trimPointText is a trim point of the wire.
 func trimPointText(p gjson.Result) string {
-	return words("point", p.Get("id").Str, p.Get("reason").Str, "pruned="+p.Get("prunedMessageCount").Raw, joined(p.Get("prunedTurnIds")),
-		"between", p.Get("beforeEntryId").String(), "and", p.Get("firstKeptItemId").String(), shortIf("summary=", p.Get("summary")))
+	return words("point", p.Get("id").Str, p.Get("reason").Str, "pruned="+p.Get("prunedMessageCount").Raw,
+		joined(p.Get("prunedTurnIds")),
+		"between", p.Get("beforeEntryId").String(), "and", p.Get("firstKeptItemId").String(),
+		shortIf("summary=", p.Get("summary")))
 }
 
 // storedPointText is a trim point of a line.
 func storedPointText(p gjson.Result) string {
-	text := words(p.Get("id").Str, p.Get("reason").Str, "revision="+p.Get("revision").Raw, "from="+p.Get("keep_from").Str, "boundary="+p.Get("boundary").Raw)
+	text := words(p.Get("id").Str, p.Get("reason").Str, "revision="+p.Get("revision").Raw, "from="+p.Get("keep_from").Str,
+		"boundary="+p.Get("boundary").Raw)
 	if kept := joined(p.Get("kept")); kept != "" {
 		text = words(text, "kept="+kept)
 	}
@@ -131,16 +136,21 @@ func cutNoticeText(p gjson.Result) string {
 	case p.Get("trimPoint").Exists():
 		return trimPointText(p.Get("trimPoint"))
 	case p.Get("bootstrap").Exists():
-		return words(p.Get("sessionId").Str, p.Get("bootstrap.kind").Str, joined(p.Get("bootstrap.turnIds")), shortIf("summary=", p.Get("bootstrap.summary")))
+		return words(p.Get("sessionId").Str, p.Get("bootstrap.kind").Str, joined(p.Get("bootstrap.turnIds")),
+			shortIf("summary=", p.Get("bootstrap.summary")))
 	}
-	return words(p.Get("sessionId").Str, p.Get("trimPointId").Str, shortIf("", p.Get("summary")), durationText(p.Get("compactDurationMs")))
+	return words(p.Get("sessionId").Str, p.Get("trimPointId").Str, shortIf("", p.Get("summary")),
+		durationText(p.Get("compactDurationMs")))
 }
 
 // draftText is the draft of a compaction, with what its summary loses.
 func draftText(p gjson.Result) string {
-	text := words("draft", p.Get("draftId").Str, p.Get("strategy").Str, "revision="+p.Get("revision").Raw, p.Get("tokensBefore").Raw, "to", p.Get("tokensAfter").Raw, "tokens",
+	text := words("draft", p.Get("draftId").Str, p.Get("strategy").Str, "revision="+p.Get("revision").Raw,
+		p.Get("tokensBefore").Raw, "to", p.Get("tokensAfter").Raw, "tokens",
 		shortIf("warning=", p.Get("warning")))
-	text += "\n  replaces " + words(joined(p.Get("replaces.itemIds")), "of", joined(p.Get("replaces.turnIds")), p.Get("replaces.messageCount").Raw, "messages")
+	text += "\n  replaces " +
+		words(joined(p.Get("replaces.itemIds")), "of", joined(p.Get("replaces.turnIds")), p.Get("replaces.messageCount").Raw,
+			"messages")
 	text += "\n  " + strconv.Quote(p.Get("summary").Str)
 	p.Get("losses").ForEach(func(name, list gjson.Result) bool {
 		if len(list.Array()) > 0 {

@@ -20,7 +20,8 @@ func TestAnyEdits(t *testing.T) {
 		e := newExplorer(t)
 		actions := e.actions()
 		for name, do := range map[string]func(*rapid.T){
-			"edit 2": e.edit, "edit 3": e.edit, "edit 4": e.edit, "undo 2": e.undo, "undo 3": e.undo, "redo 2": e.redo, "redo 3": e.redo,
+			"edit 2": e.edit, "edit 3": e.edit, "edit 4": e.edit, "undo 2": e.undo, "undo 3": e.undo, "redo 2": e.redo,
+			"redo 3":        e.redo,
 			"effect ends 2": e.finish, "effect ends 3": e.finish, "foreign": e.foreign, "foreign 2": e.foreign, "disk": e.fill,
 			"rehearse": e.rehearse,
 		} {
@@ -67,7 +68,8 @@ func (e *explorer) state() string {
 func (e *explorer) contextActions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"context/edit": e.edit, "context/undo": e.undo, "context/redo": e.redo, "context/restore": e.restore,
-		"revert": e.revert, "trim": e.trim, "summarize": e.summarize, "context/read": e.readContext, "context/preview": e.preview, "compacted": e.compact,
+		"revert": e.revert, "trim": e.trim, "summarize": e.summarize, "context/read": e.readContext,
+		"context/preview": e.preview, "compacted": e.compact,
 	}
 }
 
@@ -105,7 +107,8 @@ func (e *explorer) revert(t *rapid.T) {
 }
 
 func (e *explorer) summarize(t *rapid.T) {
-	in := core.SummarizeContext{To: e.caller(), Summary: rapid.SampledFrom([]string{"More of what was.", ""}).Draw(t, "summary")}
+	in := core.SummarizeContext{To: e.caller(),
+		Summary: rapid.SampledFrom([]string{"More of what was.", ""}).Draw(t, "summary")}
 	if points := e.thread.View(false).ContextTrimPoints; len(points) > 0 && rapid.Bool().Draw(t, "named") {
 		in.Point = &points[rapid.IntRange(0, len(points)-1).Draw(t, "point")].ID
 	} else if rapid.IntRange(0, 4).Draw(t, "unknown") == 0 {
@@ -118,7 +121,8 @@ func (e *explorer) fill(*rapid.T) { e.full = !e.full }
 
 // expected is mostly none, or the right revision.
 func (e *explorer) expected(t *rapid.T) *int64 {
-	return rapid.SampledFrom([]*int64{nil, nil, nil, new(e.thread.ContextRevision()), new(e.thread.ContextRevision()), new(int64(1))}).Draw(t, "expected")
+	return rapid.SampledFrom([]*int64{nil, nil, nil, new(e.thread.ContextRevision()), new(e.thread.ContextRevision()),
+		new(int64(1))}).Draw(t, "expected")
 }
 
 func (e *explorer) operation(t *rapid.T) protocol.ContextOperationVariant {
@@ -130,7 +134,8 @@ func (e *explorer) operation(t *rapid.T) protocol.ContextOperationVariant {
 	case 4:
 		return &protocol.Pin{ContextTargets: e.targets(t), Pinned: rapid.Bool().Draw(t, "pinned")}
 	case 5, 6:
-		return &protocol.Prune{Categories: rapid.SliceOfN(rapid.SampledFrom(protocol.ContextCategories()), 0, 4).Draw(t, "categories"), Range: e.pruneRange(t)}
+		return &protocol.Prune{Categories: rapid.SliceOfN(rapid.SampledFrom(protocol.ContextCategories()), 0, 4).Draw(t,
+			"categories"), Range: e.pruneRange(t)}
 	}
 	o := &protocol.Replace{Text: rapid.SampledFrom([]string{"short", "", "two\nlines", "…"}).Draw(t, "text")}
 	switch named := e.targets(t); {
@@ -160,7 +165,8 @@ func (e *explorer) targets(t *rapid.T) (named protocol.ContextTargets) {
 }
 
 func (e *explorer) pruneRange(t *rapid.T) *protocol.PruneRange {
-	r := &protocol.PruneRange{Word: rapid.SampledFrom([]string{"", protocol.RangeAll, protocol.RangeFirstTurns, protocol.RangeBeforeTurn, protocol.RangeKeepLastTurns}).Draw(t, "range")}
+	r := &protocol.PruneRange{Word: rapid.SampledFrom([]string{"", protocol.RangeAll, protocol.RangeFirstTurns,
+		protocol.RangeBeforeTurn, protocol.RangeKeepLastTurns}).Draw(t, "range")}
 	switch r.Word {
 	case "":
 		return nil
@@ -222,7 +228,9 @@ func (e *explorer) midCut() bool { return cutTurn(e.lines) != "" && e.thread.Act
 
 // put puts a line of another program into the rollout, and loads it.
 func (e *explorer) put(t *rapid.T, kind, payload string) {
-	e.lines = append(e.lines, protocol.RolloutLine{Timestamp: core.Timestamp(e.now), Ordinal: new(nextOrdinal(e.lines)), Type: kind, Payload: json.RawMessage(payload)})
+	e.lines = append(e.lines,
+		protocol.RolloutLine{Timestamp: core.Timestamp(e.now), Ordinal: new(nextOrdinal(e.lines)), Type: kind,
+			Payload: json.RawMessage(payload)})
 	e.crash(t)
 }
 
@@ -231,14 +239,17 @@ func (e *explorer) compact(t *rapid.T) {
 	if rapid.Bool().Draw(t, "encrypted") {
 		payload = `{"message":"","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"old words"}]},{"type":"compaction","encrypted_content":"xyz"}]}`
 	} else if rapid.Bool().Draw(t, "replaced") {
-		payload = fmt.Sprintf(`{"message":"A summary.","replacement_history":[%s]}`, strings.Join(rapid.SliceOfN(foreignItems, 0, 4).Draw(t, "items"), ","))
+		payload = fmt.Sprintf(`{"message":"A summary.","replacement_history":[%s]}`,
+			strings.Join(rapid.SliceOfN(foreignItems, 0, 4).Draw(t, "items"), ","))
 	}
 	e.put(t, protocol.LineCompacted, payload)
 }
 
 func (e *explorer) foreign(t *rapid.T) {
 	for range rapid.IntRange(0, 3).Draw(t, "more") {
-		e.lines = append(e.lines, protocol.RolloutLine{Type: protocol.LineResponseItem, Ordinal: new(nextOrdinal(e.lines)), Payload: json.RawMessage(foreignItems.Draw(t, "item"))})
+		e.lines = append(e.lines,
+			protocol.RolloutLine{Type: protocol.LineResponseItem, Ordinal: new(nextOrdinal(e.lines)),
+				Payload: json.RawMessage(foreignItems.Draw(t, "item"))})
 	}
 	e.put(t, protocol.LineResponseItem, foreignItems.Draw(t, "item"))
 }

@@ -49,7 +49,8 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 		w.model.read(&lines[0]) // the end of a turn that a crash cut off
 	}
 	expected := w.expect(m, in, out)
-	expected.lines = expected.lines || slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool { return cuts(l) || masks(l) || recalls(in, l) })
+	expected.lines = expected.lines ||
+		slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool { return cuts(l) || masks(l) || recalls(in, l) })
 	for i := range lines {
 		if line := &lines[i]; line.Type != protocol.LineContextEdit || masks(*line) || recalls(in, *line) {
 			w.model.read(line)
@@ -61,7 +62,8 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 		}
 	}
 	if w.model.revision != revision != expected.lines {
-		w.report("the context has revision %d after %T, had %d, and %d edits, had %d: %+v", w.model.revision, in, revision, len(w.model.journal), edits, expected)
+		w.report("the context has revision %d after %T, had %d, and %d edits, had %d: %+v", w.model.revision, in, revision,
+			len(w.model.journal), edits, expected)
 	}
 	w.hearAnswer(in, out, expected)
 	if len(out.Lines) > 0 {
@@ -134,7 +136,8 @@ func (w *contextWitness) seeList(m *machine) {
 
 // seeSaved checks what the line of an edit says that it saved.
 func (w *contextWitness) seeSaved(out core.Output, saved int64) {
-	if len(out.Lines) != 1 || out.Lines[0].Type != protocol.LineContextEdit || gjson.GetBytes(out.Lines[0].Payload, "target").Exists() {
+	if len(out.Lines) != 1 || out.Lines[0].Type != protocol.LineContextEdit ||
+		gjson.GetBytes(out.Lines[0].Payload, "target").Exists() {
 		return
 	}
 	if told := gjson.GetBytes(out.Lines[0].Payload, "saved_tokens").Int(); told != saved {
@@ -146,11 +149,13 @@ func (w *contextWitness) seeItems(full protocol.ContextItemsNotification) {
 	var want, got []string
 	for _, place := range w.model.inOrder() {
 		if i := w.model.items[place]; i.listed() {
-			want = append(want, fmt.Sprintf("%d %s included=%v inPrompt=%v pinned=%v replaced=%v", len(want), i.id, !i.excluded, w.model.inPrompt(i), i.pinned, i.replaced))
+			want = append(want, fmt.Sprintf("%d %s included=%v inPrompt=%v pinned=%v replaced=%v", len(want), i.id, !i.excluded,
+				w.model.inPrompt(i), i.pinned, i.replaced))
 		}
 	}
 	for _, i := range full.Items {
-		got = append(got, fmt.Sprintf("%d %s included=%v inPrompt=%v pinned=%v replaced=%v", i.Index, i.ID, i.Included, i.InPrompt, i.Pinned, i.Replaced))
+		got = append(got, fmt.Sprintf("%d %s included=%v inPrompt=%v pinned=%v replaced=%v", i.Index, i.ID, i.Included,
+			i.InPrompt, i.Pinned, i.Replaced))
 	}
 	if !slices.Equal(want, got) || full.Total != len(want) {
 		w.report("%d items, not\n%s\nbut\n%s", full.Total, strings.Join(want, "\n"), strings.Join(got, "\n"))
@@ -174,10 +179,13 @@ func (w *contextWitness) seeUsage(m *machine, full protocol.ContextItemsNotifica
 		}
 	}
 	if tokens != u.TotalTokens || bytes != u.TotalBytes {
-		w.report("the items have %d tokens and %d bytes, the usage says %d and %d", tokens, bytes, u.TotalTokens, u.TotalBytes)
+		w.report("the items have %d tokens and %d bytes, the usage says %d and %d", tokens, bytes, u.TotalTokens,
+			u.TotalBytes)
 	}
-	if rest := u.IncludedTokens - sent; placeholders == 0 && rest != 0 || placeholders > 0 && (rest <= 0 || rest%placeholders != 0) {
-		w.report("the items in the prompt have %d tokens, the usage says %d, with %d placeholders", sent, u.IncludedTokens, placeholders)
+	if rest := u.IncludedTokens - sent; placeholders == 0 && rest != 0 || placeholders > 0 &&
+		(rest <= 0 || rest%placeholders != 0) {
+		w.report("the items in the prompt have %d tokens, the usage says %d, with %d placeholders", sent, u.IncludedTokens,
+			placeholders)
 	}
 	count, rows := 0, [2]int64{}
 	for _, row := range u.ByCategory {
@@ -196,7 +204,8 @@ func (w *contextWitness) seeReview(items []protocol.ResponseItem) {
 	said := w.model.prompt()
 	for _, item := range items {
 		text := canonical(encode(item))
-		if slices.Contains(said, text) && !strings.Contains(text, "<environment_context>") && !strings.Contains(text, "<user_instructions>") {
+		if slices.Contains(said, text) && !strings.Contains(text, "<environment_context>") &&
+			!strings.Contains(text, "<user_instructions>") {
 			w.report("a reviewer hears of the thread: %s", text)
 		}
 	}
@@ -301,7 +310,8 @@ func (w *contextWitness) seeWorld(m *machine, in core.Input, out core.Output) {
 	unwanted := false
 	for _, i := range w.model.items {
 		text := gjson.Get(i.body, "content.0.text").Str
-		switch about := i.role == protocol.RoleUser && !gjson.Get(i.body, "id").Exists() && strings.HasPrefix(text, "<environment_context>"); {
+		switch about := i.role == protocol.RoleUser && !gjson.Get(i.body, "id").Exists() &&
+			strings.HasPrefix(text, "<environment_context>"); {
 		case about && !i.hidden:
 			told = append(told, text)
 		case about:
@@ -316,7 +326,8 @@ func (w *contextWitness) seeWorld(m *machine, in core.Input, out core.Output) {
 		w.report("the model is told nothing of its surroundings")
 		return
 	}
-	for _, want := range []string{"<current_date>" + start.Env.Date + "<", "<approval_policy>" + s.ApprovalPolicy.Mode + "<"} {
+	for _, want := range []string{"<current_date>" + start.Env.Date + "<", "<approval_policy>" + s.ApprovalPolicy.Mode +
+		"<"} {
 		if !strings.Contains(told[len(told)-1], want) {
 			w.report("the model was told last: %s, not %s", told[len(told)-1], want)
 		}

@@ -32,7 +32,8 @@ func (s *step) trimAt(place int, reason string, kept ...int) protocol.StoredTrim
 		}
 	}
 	p.BeforeEntryID, p.FirstKeptItemID = s.itemsAround(p.Boundary)
-	p.PrunedMessageCount = max(s.transcript.MessagesBefore(p.Boundary)-s.transcript.MessagesBefore(s.lastBoundary())-s.messagesAmong(p.Kept), 0)
+	messages := s.transcript.MessagesBefore(p.Boundary) - s.transcript.MessagesBefore(s.lastBoundary())
+	p.PrunedMessageCount = max(messages-s.messagesAmong(p.Kept), 0)
 	p.Revision = s.context.Revision() + 1
 	p.SavedTokens = s.context.SavedBy(s.context.TrimChanges(&p))
 	return p

@@ -14,7 +14,8 @@ import (
 
 // The commands for the terminal inputs of effects.
 
-var pieceKinds = map[string]core.PieceKind{"text": core.PieceText, "reasoning": core.PieceReasoning, "summary": core.PieceReasoningSummary}
+var pieceKinds = map[string]core.PieceKind{"text": core.PieceText, "reasoning": core.PieceReasoning,
+	"summary": core.PieceReasoningSummary}
 
 func pieceInput(m *machine, a arguments) (core.Input, error) {
 	kind, known := pieceKinds[a.word(0)]
@@ -72,7 +73,8 @@ func sampleFailedInput(m *machine, a arguments) (core.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &core.ModelError{Message: a.word(0), Retry: a.has("retry"), Streaming: a.has("streaming"), Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
+	e := &core.ModelError{Message: a.word(0), Retry: a.has("retry"), Streaming: a.has("streaming"),
+		Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
 	if v := a.option("kind"); v != nil {
 		e.Info.Kind = *v
 	}

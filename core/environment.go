@@ -32,7 +32,8 @@ const (
 	// instructionsReplace begins instructions that differ from earlier ones in the context.
 	instructionsReplace = "These instructions replace all earlier ones from AGENTS.md files.\n\n"
 	// instructionsGone ends the earlier instructions if the working directory has none.
-	instructionsGone = history.InstructionsTag + "\nThe earlier instructions from AGENTS.md files no longer apply.\n</user_instructions>"
+	instructionsGone = history.InstructionsTag +
+		"\nThe earlier instructions from AGENTS.md files no longer apply.\n</user_instructions>"
 	// foreignGone is the body by which the reference implementation ends instructions.
 	foreignGone = "The previously provided AGENTS.md instructions no longer apply."
 	// foreignReplace begins the body of its instructions that differ from earlier ones.
@@ -43,13 +44,15 @@ const (
 // they are in force.
 func (t *Thread) newInstructions(files []InstructionFile) string {
 	text := instructionsText(files, "")
-	none := t.context.Instructions() == "" || t.context.Instructions() == instructionsGone || strings.Contains(t.context.Instructions(), foreignGone)
+	none := t.context.Instructions() == "" || t.context.Instructions() == instructionsGone ||
+		strings.Contains(t.context.Instructions(), foreignGone)
 	switch replacing := instructionsText(files, instructionsReplace); {
 	case none:
 		return text
 	case text == "":
 		return instructionsGone
-	case t.context.Instructions() == text, t.context.Instructions() == replacing, isForeignFor(t.context.Instructions(), t.settings.Cwd, files):
+	case t.context.Instructions() == text, t.context.Instructions() == replacing,
+		isForeignFor(t.context.Instructions(), t.settings.Cwd, files):
 		return ""
 	default:
 		return replacing
@@ -102,7 +105,8 @@ func (t *Thread) environmentText(w TurnEnv) string {
 	b.WriteString("<environment_context>\n")
 	for _, member := range [][2]string{
 		{"cwd", t.settings.Cwd}, {"shell", path.Base(w.Shell)}, {"current_date", w.Date}, {"timezone", w.Timezone},
-		{"approval_policy", t.settings.ApprovalPolicy.Mode}, {"sandbox_mode", t.settings.Sandbox.Stored().Type}, {"network_access", network},
+		{"approval_policy", t.settings.ApprovalPolicy.Mode}, {"sandbox_mode", t.settings.Sandbox.Stored().Type},
+		{"network_access", network},
 	} {
 		b.WriteString("  <" + member[0] + ">")
 		_ = xml.EscapeText(&b, []byte(member[1])) // a strings.Builder takes everything

@@ -70,5 +70,6 @@ func userItem(id, text string) protocol.ThreadItem {
 }
 
 func plainInput(text string) []protocol.UserInput {
-	return []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: text, TextElements: []protocol.TextElement{}}}}
+	return []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: text,
+		TextElements: []protocol.TextElement{}}}}
 }

@@ -90,7 +90,8 @@ func trackedOf(m *machine, a arguments, id core.EffectID) *core.Tracked {
 	t := &core.Tracked{Changes: protocol.WorktreeChanges{Root: "/repo"}}
 	for _, file := range a.all("file") {
 		parts := append(strings.Split(file, ":"), "", "")
-		t.Changes.Changes = append(t.Changes.Changes, protocol.WorktreeChange{Path: parts[0], Before: holds(parts[1]), After: holds(parts[2])})
+		t.Changes.Changes = append(t.Changes.Changes,
+			protocol.WorktreeChange{Path: parts[0], Before: holds(parts[1]), After: holds(parts[2])})
 	}
 	if v := a.option("untracked"); v != nil {
 		t.Err = errors.New(*v)
@@ -179,7 +180,8 @@ func checkpointsText(p gjson.Result) string {
 }
 
 func revertText(p gjson.Result) string {
-	text := words("reverted", p.Get("mode").Str, "undo="+p.Get("undoCheckpointId").Str, shortIf("", p.Get("diff")), "without", p.Get("removedTurnIds").Raw)
+	text := words("reverted", p.Get("mode").Str, "undo="+p.Get("undoCheckpointId").Str, shortIf("", p.Get("diff")),
+		"without", p.Get("removedTurnIds").Raw)
 	if p.Get("dryRun").Bool() {
 		text += ", dry"
 	}

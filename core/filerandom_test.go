@@ -40,7 +40,8 @@ var (
 // Crashes make no difference.
 func TestRevertRestoresChangedFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &workplace{machine: newMachine(t.Fatalf), t: t, disk: map[string]string{"a": "1", "b": "1"}, begun: map[string]int{}}
+		w := &workplace{machine: newMachine(t.Fatalf), t: t, disk: map[string]string{"a": "1", "b": "1"},
+			begun: map[string]int{}}
 		w.world.Tracking = core.Tracking{Worktree: true, Patches: true, Keep: 100}
 		w.take(w.start(protocol.HistoryPaginated))
 		t.Repeat(map[string]func(*rapid.T){
@@ -76,7 +77,8 @@ func (w *workplace) turn(t *rapid.T) {
 	w.take(core.TurnStart{To: w.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID}, Env: w.world})
 	id := w.thread.ActiveTurn()
 	w.mark(id)
-	w.take(core.TreeCaptured{Effect: last[core.CaptureTree](w.machine), Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}})
+	w.take(core.TreeCaptured{Effect: last[core.CaptureTree](w.machine),
+		Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}})
 	for i := range rapid.IntRange(0, 3).Draw(t, "commands") {
 		w.take(core.ModelDone{Effect: last[core.ModelRequest](w.machine), Answer: core.Answer{Calls: []core.ToolCall{
 			{ID: fmt.Sprintf("%s-%d", id, i), Name: "shell", Arguments: `{"command":"make"}`}}}})

@@ -15,8 +15,10 @@ import (
 func TestSnapshotsKeepCheckpoints(t *testing.T) {
 	m := newMachine(t.Errorf)
 	for _, line := range []string{
-		"start", "world tracking=worktree", "turn-start one", "captured tree-1", "sample-done run=make", "tool-started", "tool-done exit=0 file=a::1", "sample-done",
-		"turn-start two", "captured tree-2", "sample-done run=make", "tool-started", "tool-done exit=0 file=b:1:2", "sample-done",
+		"start", "world tracking=worktree", "turn-start one", "captured tree-1", "sample-done run=make", "tool-started",
+		"tool-done exit=0 file=a::1", "sample-done",
+		"turn-start two", "captured tree-2", "sample-done run=make", "tool-started", "tool-done exit=0 file=b:1:2",
+		"sample-done",
 	} {
 		_, err := runBlock(m, line)
 		require.NoError(t, err, line)

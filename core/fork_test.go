@@ -20,7 +20,8 @@ func fork(m *machine, a arguments, b *strings.Builder) error {
 	if err != nil {
 		return err
 	}
-	in := core.Fork{To: m.caller(), Env: m.world, Options: m.options, Name: m.thread.Name(), ExcludeTurns: a.has("exclude")}
+	in := core.Fork{To: m.caller(), Env: m.world, Options: m.options, Name: m.thread.Name(),
+		ExcludeTurns: a.has("exclude")}
 	m.lines = lines
 	m.load()
 	in.Settings = m.thread.Settings()

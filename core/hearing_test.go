@@ -78,7 +78,8 @@ func (w *witness) hearReply(m *machine, in core.Input, out core.Output, reply co
 	case protocol.TurnStartResponse:
 		w.floor = m.now.Add(m.options.CompletedFloor)
 		w.mustSync(out, "the answer of turn/start")
-		if id := gjson.Get(encode(reply.Result), "turn.id").String(); id == "" || id != m.thread.ActiveTurn() && !w.says(out, "turn/completed") {
+		if id := gjson.Get(encode(reply.Result), "turn.id").String(); id == "" || id != m.thread.ActiveTurn() &&
+			!w.says(out, "turn/completed") {
 			w.report("turn/start is answered with turn %q, but %q is active", id, m.thread.ActiveTurn())
 		}
 	}
@@ -210,7 +211,8 @@ func (w *witness) outlives(params string) bool {
 // staying tells whether a command runs that may go on without its turn.
 func (w *witness) staying(line string) bool {
 	for _, state := range w.effects {
-		if run, ok := state.Effect.(core.RunTool); ok && run.Command.Stays && !state.ended && shellcommand.Quote(run.Command.Argv) == line {
+		if run, ok := state.Effect.(core.RunTool); ok && run.Command.Stays && !state.ended &&
+			shellcommand.Quote(run.Command.Argv) == line {
 			return true
 		}
 	}
@@ -243,7 +245,8 @@ func (w *witness) hearItem(m *machine, out core.Output, method, turn, params str
 		if item != nil {
 			w.report("item %s is started twice", id)
 		}
-		w.items[id] = &itemState{turn: turn, kind: gjson.Get(params, "item.type").String(), command: gjson.Get(params, "item.command").String()}
+		w.items[id] = &itemState{turn: turn, kind: gjson.Get(params, "item.type").String(),
+			command: gjson.Get(params, "item.command").String()}
 	case method == "item/commandExecution/terminalInteraction" && item != nil: // in any later turn
 	case item == nil || item.done || item.turn != turn:
 		w.report("%s of item %s, which is not under way: %s", method, id, params)
@@ -274,7 +277,8 @@ func (w *witness) hearWhole(m *machine, item *itemState, turn string, whole gjso
 		text, content = allTexts(whole.Get("summary")), allTexts(whole.Get("content"))
 	}
 	if (item.kind == "reasoning" || item.kind == "agentMessage") && (text != item.text || content != item.content) {
-		w.report("item %s is %q and %q, but its deltas were %q and %q", whole.Get("id"), text, content, item.text, item.content)
+		w.report("item %s is %q and %q, but its deltas were %q and %q", whole.Get("id"), text, content, item.text,
+			item.content)
 	}
 	if whole.Get("type").String() != item.kind || whole.Get("status").String() == "inProgress" {
 		w.report("item %s is completed as %s", whole.Get("id"), whole.Raw)

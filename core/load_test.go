@@ -43,11 +43,14 @@ func goOnFrom(t *testing.T, m *machine) {
 	t.Helper()
 	m.load()
 	seeShown(t, m)
-	m.take(core.EditContext{To: m.caller(), Operation: &protocol.SetInclusion{ContextTargets: protocol.ContextTargets{Indices: []int64{0, 1}}}})
+	m.take(core.EditContext{To: m.caller(),
+		Operation: &protocol.SetInclusion{ContextTargets: protocol.ContextTargets{Indices: []int64{0, 1}}}})
 	m.take(core.UndoContext{To: m.caller()})
 	m.take(core.RestoreContext{To: m.caller()})
-	m.take(core.Resume{To: m.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, Env: m.world, Settings: m.thread.Settings(), Fresh: true})
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, Model: new("model-9")}, Env: m.world})
+	m.take(core.Resume{To: m.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, Env: m.world,
+		Settings: m.thread.Settings(), Fresh: true})
+	m.take(core.TurnStart{To: m.caller(),
+		Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, Model: new("model-9")}, Env: m.world})
 	for m.thread.ActiveTurn() != "" && len(m.running) > 0 {
 		m.take(calmEnd(m.running[0]))
 	}
@@ -57,7 +60,8 @@ func goOnFrom(t *testing.T, m *machine) {
 	seeShown(t, m)
 }
 
-var goOn = []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: "go on", TextElements: []protocol.TextElement{}}}}
+var goOn = []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: "go on",
+	TextElements: []protocol.TextElement{}}}}
 
 // storedLines are files as the scripts have them.
 func storedLines(t testing.TB) []string {
@@ -111,7 +115,8 @@ func seeShown(t *testing.T, m *machine) {
 	seeTimeline(t, m)
 	settings, err := protocol.Marshal(m.thread.Settings().ApprovalPolicy)
 	require.NoError(t, err)
-	require.NoError(t, new(protocol.AskForApproval).UnmarshalJSON(settings), "no client knows the approval policy %s", settings)
+	require.NoError(t, new(protocol.AskForApproval).UnmarshalJSON(settings), "no client knows the approval policy %s",
+		settings)
 	_, err = protocol.Marshal(m.thread.Prompt().Items)
 	require.NoError(t, err, "the prompt cannot be encoded")
 	m.witness.seePrompt(m.thread.Prompt().Items)

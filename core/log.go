@@ -156,9 +156,11 @@ func (l *log) applySettings(payload json.RawMessage) {
 	set(&l.settings.Provider, optional(s.ModelProviderID))
 	l.providerRecorded = l.providerRecorded || s.ModelProviderID != ""
 	if s.CollaborationMode.Mode != "" {
-		l.settings = l.settings.withMode(&protocol.CollaborationMode{Mode: s.CollaborationMode.Mode, Settings: protocol.CollaborationModeSettings{
-			ReasoningEffort: s.CollaborationMode.Settings.ReasoningEffort, DeveloperInstructions: s.CollaborationMode.Settings.DeveloperInstructions,
-		}})
+		l.settings = l.settings.withMode(&protocol.CollaborationMode{Mode: s.CollaborationMode.Mode,
+			Settings: protocol.CollaborationModeSettings{
+				ReasoningEffort:       s.CollaborationMode.Settings.ReasoningEffort,
+				DeveloperInstructions: s.CollaborationMode.Settings.DeveloperInstructions,
+			}})
 	}
 	if s.PermissionProfile.Type != "" {
 		l.settings.Sandbox = s.PermissionProfile.Policy(l.settings.Cwd)

@@ -43,13 +43,15 @@ func newMachine(report func(format string, args ...any)) *machine {
 		now:  time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		pace: time.Second,
 		settings: core.Settings{
-			Model: "model-1", Provider: "mock", Cwd: "/repo", ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalNever},
-			Reviewer: protocol.ReviewerUser, Sandbox: protocol.SandboxDangerFullAccess.Policy(), Summary: "auto",
+			Model: "model-1", Provider: "mock", Cwd: "/repo",
+			ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalNever},
+			Reviewer:       protocol.ReviewerUser, Sandbox: protocol.SandboxDangerFullAccess.Policy(), Summary: "auto",
 		},
 		world: core.TurnEnv{
 			Shell: "/bin/bash", Date: "2026-01-02", Timezone: "Etc/UTC",
-			Provider:   core.ProviderInfo{RequestMaxRetries: 2, StreamMaxRetries: 2, ContextWindow: new(int64(100_000))},
-			Compaction: compaction.Rules{Strategy: protocol.CompactSummary, Limit: 90_000, Target: 70_000, KeepTurns: 5, UserTokens: 20_000},
+			Provider: core.ProviderInfo{RequestMaxRetries: 2, StreamMaxRetries: 2, ContextWindow: new(int64(100_000))},
+			Compaction: compaction.Rules{Strategy: protocol.CompactSummary, Limit: 90_000, Target: 70_000, KeepTurns: 5,
+				UserTokens: 20_000},
 		},
 	}
 	m.witness = newWitness(report)
@@ -100,7 +102,8 @@ func (m *machine) stamp() core.Stamp {
 // take runs an input and returns what is said and done of it.
 func (m *machine) take(in core.Input) core.Output {
 	m.lost = 0
-	before := core.StorageFailed{Err: errDiskFull, Requests: m.thread.OpenRequests(), Turn: m.thread.ActiveTurn(), Settings: m.thread.Settings()}
+	before := core.StorageFailed{Err: errDiskFull, Requests: m.thread.OpenRequests(), Turn: m.thread.ActiveTurn(),
+		Settings: m.thread.Settings()}
 	m.running = slices.DeleteFunc(m.running, func(e core.Effect) bool { return ends(in, e) })
 	out := m.thread.Step(m.stamp(), in)
 	if m.full && len(out.Lines) > 0 {

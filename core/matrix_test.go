@@ -33,8 +33,10 @@ const observed = `
 
 // deviations are the differences of this server, by command and policy, with the reason.
 var deviations = map[[2]string]struct{ verdict, why string }{
-	{"only reads", "untrusted"}:                                {"run", "a user who wants to decide on commands needs no questions about ls"},
-	{"any other, and the sandbox is in its way", "on-request"}: {"run, then ask", "the reference implementation relies on the model to ask, which not every model does"},
+	{"only reads", "untrusted"}: {"run",
+		"a user who wants to decide on commands needs no questions about ls"},
+	{"any other, and the sandbox is in its way", "on-request"}: {"run, then ask",
+		"the reference implementation relies on the model to ask, which not every model does"},
 }
 
 // cell is one case of the matrix.
@@ -112,7 +114,8 @@ func verdictOf(t *testing.T, at cell, enforced bool) string {
 		return text
 	}
 	m := newMachine(t.Errorf)
-	_ = said(m, "start", fmt.Sprintf("world enforced=%t", enforced), fmt.Sprintf("turn-start go policy=`%s` sandbox=`%s`", matrixPolicy(at.policy), sandbox))
+	_ = said(m, "start", fmt.Sprintf("world enforced=%t", enforced),
+		fmt.Sprintf("turn-start go policy=`%s` sandbox=`%s`", matrixPolicy(at.policy), sandbox))
 	text := said(m, "sample-done call=`a:shell:"+matrixCalls[at.command]+"`")
 	if strings.HasPrefix(at.command, "patch") {
 		text = said(m, "patch-planned")
@@ -122,7 +125,8 @@ func verdictOf(t *testing.T, at cell, enforced bool) string {
 		return "ask"
 	case !strings.Contains(text, "\nrun ") && !strings.Contains(text, "\nwrite "):
 		return "refuse"
-	case strings.HasSuffix(at.command, "in its way") && strings.Contains(said(m, `tool-done exit=1 output="make: Read-only file system"`), "\nask "):
+	case strings.HasSuffix(at.command, "in its way") &&
+		strings.Contains(said(m, `tool-done exit=1 output="make: Read-only file system"`), "\nask "):
 		return "run, then ask"
 	}
 	return "run"

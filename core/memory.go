@@ -111,7 +111,8 @@ func (s *step) storeRemoved(changes []history.Change) {
 	}
 	id := s.newEffect()
 	s.remembering = append(s.remembering, id)
-	s.effect(Remember{ID: id, Cwd: s.settings.Cwd, Spans: spans, ByModel: s.memory.ByModel, Provider: s.settings.Provider, Model: s.settings.Model})
+	s.effect(Remember{ID: id, Cwd: s.settings.Cwd, Spans: spans, ByModel: s.memory.ByModel, Provider: s.settings.Provider,
+		Model: s.settings.Model})
 }
 
 // goneLimit bounds the text of one summary's items, in bytes. itemLimit bounds one item, whose middle

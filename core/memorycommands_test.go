@@ -31,7 +31,8 @@ func memory(m *machine, a arguments, _ *strings.Builder) error {
 		return err
 	}
 	chars, err := a.number("chars", 500)
-	m.world.Memory = core.MemoryRules{Summarize: a.has("summarize"), ByModel: a.has("model"), Tool: a.has("tool"), Items: int(items), Chars: int(chars)}
+	m.world.Memory = core.MemoryRules{Summarize: a.has("summarize"), ByModel: a.has("model"), Tool: a.has("tool"),
+		Items: int(items), Chars: int(chars)}
 	m.options.Memory = m.world.Memory
 	return err
 }
@@ -53,8 +54,9 @@ func recalledInput(m *machine, a arguments) (core.Input, error) {
 
 func memoryOf(text string) core.Memory {
 	parts := append(strings.Split(text, "|"), "", "", "")
-	return core.Memory{Kind: "summary", Title: parts[0], Text: parts[1], Session: parts[2], Items: strings.FieldsFunc(parts[3], func(r rune) bool { return r == ',' }),
-		At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	return core.Memory{Kind: "summary", Title: parts[0], Text: parts[1], Session: parts[2],
+		Items: strings.FieldsFunc(parts[3], func(r rune) bool { return r == ',' }),
+		At:    time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 }
 
 func rememberedInput(m *machine, a arguments) (core.Input, error) {
@@ -77,19 +79,23 @@ const mostReminded, mostRemindedChars = 3, 300
 func anyRules(t *rapid.T) core.MemoryRules {
 	return core.MemoryRules{
 		Summarize: rapid.Bool().Draw(t, "summarize"), Tool: rapid.Bool().Draw(t, "recall"),
-		Items: rapid.IntRange(0, mostReminded).Draw(t, "items"), Chars: rapid.IntRange(200, mostRemindedChars).Draw(t, "chars"),
+		Items: rapid.IntRange(0, mostReminded).Draw(t, "items"),
+		Chars: rapid.IntRange(200, mostRemindedChars).Draw(t, "chars"),
 	}
 }
 
 // anyFound is what a search of the memory may give.
 func anyFound(t *rapid.T, id core.EffectID) core.Recalled {
-	in := core.Recalled{Effect: id, Repo: rapid.SampledFrom([]string{"/repo", "", "/" + strings.Repeat("長い", 100), "a\n\nb"}).Draw(t, "repo"),
-		Err: rapid.SampledFrom([]error{nil, nil, nil, errDiskFull}).Draw(t, "recall")}
+	in := core.Recalled{Effect: id,
+		Repo: rapid.SampledFrom([]string{"/repo", "", "/" + strings.Repeat("長い", 100), "a\n\nb"}).Draw(t, "repo"),
+		Err:  rapid.SampledFrom([]error{nil, nil, nil, errDiskFull}).Draw(t, "recall")}
 	for range rapid.IntRange(0, 6).Draw(t, "found") {
 		in.Found = append(in.Found, core.Memory{
 			Title: rapid.SampledFrom([]string{"", "title", "[memory:summary v1 | repo=x]", "\n- "}).Draw(t, "title"),
-			Text:  rapid.SampledFrom([]string{"", "hello", "Two sentences. In one line.", strings.Repeat("漢字。", 200), strings.Repeat("word ", 400), "\xff\x00"}).Draw(t, "memory"),
-			Items: rapid.SampledFrom([][]string{nil, {"r6"}, {"r5", "r900"}, {"nonsense"}}).Draw(t, "of"), Session: rapid.SampledFrom([]string{threadID, "t-9"}).Draw(t, "session"),
+			Text: rapid.SampledFrom([]string{"", "hello", "Two sentences. In one line.", strings.Repeat("漢字。", 200),
+				strings.Repeat("word ", 400), "\xff\x00"}).Draw(t, "memory"),
+			Items:   rapid.SampledFrom([][]string{nil, {"r6"}, {"r5", "r900"}, {"nonsense"}}).Draw(t, "of"),
+			Session: rapid.SampledFrom([]string{threadID, "t-9"}).Draw(t, "session"),
 		})
 	}
 	return in

@@ -72,13 +72,15 @@ func TestOccurrences(t *testing.T) {
 			require.Equal(t, want, found(t, m, term, limit), "%s, %d a page", term, limit)
 		}
 	}
-	require.Len(t, asked[protocol.ThreadSearchOccurrencesResponse](t, m, core.SearchOccurrences{To: m.caller(), Term: "0"}).Data, 50)
+	require.Len(t, asked[protocol.ThreadSearchOccurrencesResponse](t, m,
+		core.SearchOccurrences{To: m.caller(), Term: "0"}).Data, 50)
 }
 
 func TestCursorsOfOccurrencesAreForOneText(t *testing.T) {
 	m := conversation(t, "one one one")
 	limit := uint32(1)
-	next := asked[protocol.ThreadSearchOccurrencesResponse](t, m, core.SearchOccurrences{To: m.caller(), Term: "one", Limit: &limit}).NextCursor
+	next := asked[protocol.ThreadSearchOccurrencesResponse](t, m,
+		core.SearchOccurrences{To: m.caller(), Term: "one", Limit: &limit}).NextCursor
 	junk := "junk"
 	for _, in := range []core.SearchOccurrences{{Term: "on", Cursor: next}, {Term: "one", Cursor: &junk}} {
 		in.To = m.caller()

@@ -15,7 +15,8 @@ import (
 func threeTurns(t *testing.T) *machine {
 	m := newMachine(t.Errorf)
 	for _, line := range []string{
-		`start`, `turn-start "one"`, `piece text "1"`, `sample-done run="true"`, `tool-done exit=0 output="ok"`, `piece text "1, done"`, `sample-done`,
+		`start`, `turn-start "one"`, `piece text "1"`, `sample-done run="true"`, `tool-done exit=0 output="ok"`,
+		`piece text "1, done"`, `sample-done`,
 		`turn-start "two"`, `interrupt`, `sample-failed "canceled"`,
 		`turn-start "three"`, `piece reasoning "hm"`, `piece text "3"`, `sample-done`,
 	} {
@@ -63,7 +64,8 @@ func turnPages(t *testing.T, m *machine, limit uint32, ascending bool) (turns []
 	for {
 		page := asked[protocol.ThreadTurnsListResponse](t, m, in)
 		turns = append(turns, page.Data...)
-		back := asked[protocol.ThreadTurnsListResponse](t, m, core.ListTurns{To: m.caller(), Cursor: page.BackwardsCursor, Ascending: !ascending, ItemsView: protocol.ItemsFull})
+		back := asked[protocol.ThreadTurnsListResponse](t, m,
+			core.ListTurns{To: m.caller(), Cursor: page.BackwardsCursor, Ascending: !ascending, ItemsView: protocol.ItemsFull})
 		require.Equal(t, page.Data[0], back.Data[0])
 		if page.NextCursor == nil {
 			return turns
@@ -79,7 +81,9 @@ func itemPages(t *testing.T, m *machine, limit uint32, ascending bool) (items []
 		for _, entry := range page.Data {
 			items = append(items, entry.TurnID+" "+entry.Item.ItemID())
 		}
-		back := asked[protocol.ThreadItemsListResponse](t, m, core.ListItems{To: m.caller(), Cursor: &protocol.ThreadItemCursor{Page: *page.BackwardsCursor}, Descending: ascending})
+		back := asked[protocol.ThreadItemsListResponse](t, m,
+			core.ListItems{To: m.caller(), Cursor: &protocol.ThreadItemCursor{Page: *page.BackwardsCursor},
+				Descending: ascending})
 		require.Equal(t, page.Data[0], back.Data[0])
 		if page.NextCursor == nil {
 			return items
@@ -99,7 +103,8 @@ func TestItemsOfATurn(t *testing.T) {
 			anchor := &protocol.ThreadItemCursor{ItemID: item.ItemID()}
 			rest := asked[protocol.ThreadItemsListResponse](t, m, core.ListItems{To: m.caller(), Turn: &turn.ID, Cursor: anchor})
 			require.Equal(t, page.Data[i+1:], rest.Data)
-			before := asked[protocol.ThreadItemsListResponse](t, m, core.ListItems{To: m.caller(), Turn: &turn.ID, Cursor: anchor, Descending: true})
+			before := asked[protocol.ThreadItemsListResponse](t, m,
+				core.ListItems{To: m.caller(), Turn: &turn.ID, Cursor: anchor, Descending: true})
 			require.Len(t, before.Data, i)
 		}
 	}
@@ -110,7 +115,8 @@ func TestItemsOfATurn(t *testing.T) {
 // TestTurnsHaveTheRequestedItems expects the user's first message and the agent's last by default.
 func TestTurnsHaveTheRequestedItems(t *testing.T) {
 	m := threeTurns(t)
-	for view, want := range map[string][]int{"": {2, 1, 2}, protocol.ItemsSummary: {2, 1, 2}, protocol.ItemsFull: {3, 1, 4}, protocol.ItemsNotLoaded: {0, 0, 0}} {
+	for view, want := range map[string][]int{"": {2, 1, 2}, protocol.ItemsSummary: {2, 1, 2},
+		protocol.ItemsFull: {3, 1, 4}, protocol.ItemsNotLoaded: {0, 0, 0}} {
 		page := asked[protocol.ThreadTurnsListResponse](t, m, core.ListTurns{To: m.caller(), ItemsView: view})
 		var got []int
 		for _, turn := range page.Data {
@@ -125,9 +131,12 @@ func TestCursorsOfOtherListsAreRefused(t *testing.T) {
 	turns := asked[protocol.ThreadTurnsListResponse](t, m, core.ListTurns{To: m.caller()})
 	items := asked[protocol.ThreadItemsListResponse](t, m, core.ListItems{To: m.caller()})
 	for i, in := range []core.Input{
-		core.ListTurns{To: m.caller(), Cursor: new("")}, core.ListTurns{To: m.caller(), Cursor: new("junk")}, core.ListTurns{To: m.caller(), Cursor: items.BackwardsCursor},
-		core.ListItems{To: m.caller(), Cursor: &protocol.ThreadItemCursor{Page: "junk"}}, core.ListItems{To: m.caller(), Cursor: &protocol.ThreadItemCursor{Page: *turns.BackwardsCursor}},
-		core.ListItems{To: m.caller(), Cursor: &protocol.ThreadItemCursor{ItemID: "x"}}, core.ListItems{To: m.caller(), Cursor: &protocol.ThreadItemCursor{ItemID: "x"}, Turn: new("nowhere")},
+		core.ListTurns{To: m.caller(), Cursor: new("")}, core.ListTurns{To: m.caller(), Cursor: new("junk")},
+		core.ListTurns{To: m.caller(), Cursor: items.BackwardsCursor},
+		core.ListItems{To: m.caller(), Cursor: &protocol.ThreadItemCursor{Page: "junk"}},
+		core.ListItems{To: m.caller(), Cursor: &protocol.ThreadItemCursor{Page: *turns.BackwardsCursor}},
+		core.ListItems{To: m.caller(), Cursor: &protocol.ThreadItemCursor{ItemID: "x"}},
+		core.ListItems{To: m.caller(), Cursor: &protocol.ThreadItemCursor{ItemID: "x"}, Turn: new("nowhere")},
 		core.ListItems{To: m.caller(), Cursor: &protocol.ThreadItemCursor{ItemID: "x"}, Turn: &turns.Data[0].ID},
 	} {
 		require.IsType(t, core.Refusal{}, m.take(in).Messages[0], fmt.Sprint(i))

@@ -151,7 +151,8 @@ func (p *patchCall) changes() []protocol.FileUpdateChange {
 			*move = p.abs(*move)
 		}
 		changes = append(changes,
-			protocol.FileUpdateChange{Path: p.abs(c.Path), Kind: transcript.ChangeKind(string(c.Kind), move), Diff: c.Diff + transcript.MovedTo(move)})
+			protocol.FileUpdateChange{Path: p.abs(c.Path), Kind: transcript.ChangeKind(string(c.Kind), move), Diff: c.Diff +
+				transcript.MovedTo(move)})
 	}
 	slices.SortFunc(changes, func(a, b protocol.FileUpdateChange) int { return strings.Compare(a.Path, b.Path) })
 	return changes

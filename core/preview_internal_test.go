@@ -48,7 +48,8 @@ func TestPreview(t *testing.T) {
 
 // FuzzPreview previews any text, alone and repeated, so that graphemes of several runes are cut.
 func FuzzPreview(f *testing.F) {
-	for _, text := range []string{"", "hello\nworld", family, flag + "🇩", accents, jamo, "\x00\xff", "\u0600", strings.Repeat("\u200d", 100)} {
+	for _, text := range []string{"", "hello\nworld", family, flag + "🇩", accents, jamo, "\x00\xff", "\u0600",
+		strings.Repeat("\u200d", 100)} {
 		f.Add(text, 1)
 		f.Add(text, 100)
 	}

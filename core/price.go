@@ -24,7 +24,8 @@ type overhead struct {
 // counted again only after it changed.
 func (t *Thread) overheadTokens() int64 {
 	p := t.request()
-	now := overhead{t.settings.Model, p.Instructions, t.capabilities, t.mayEscalate(), t.recalls(), t.settings.Mode, t.overhead.tokens}
+	now := overhead{t.settings.Model, p.Instructions, t.capabilities, t.mayEscalate(), t.recalls(), t.settings.Mode,
+		t.overhead.tokens}
 	if t.overhead == now && now.tokens > 0 {
 		return now.tokens
 	}

@@ -96,11 +96,14 @@ func eventText(p gjson.Result) string {
 	case protocol.EventItemCompleted:
 		return words(kind, p.Get("item.type").Str, p.Get("item.id").Str)
 	case protocol.EventTokenCount:
-		return words(kind, "last="+p.Get("info.last_token_usage.total_tokens").Raw, "total="+p.Get("info.total_token_usage.total_tokens").Raw)
+		return words(kind, "last="+p.Get("info.last_token_usage.total_tokens").Raw, "total="+
+			p.Get("info.total_token_usage.total_tokens").Raw)
 	case protocol.EventTaskComplete:
-		return words(kind, p.Get("turn_id").Str, shortIf("", p.Get("last_agent_message")), shortIf("error=", p.Get("error.message")), p.Get("error.codex_error_info").Raw)
+		return words(kind, p.Get("turn_id").Str, shortIf("", p.Get("last_agent_message")),
+			shortIf("error=", p.Get("error.message")), p.Get("error.codex_error_info").Raw)
 	}
-	return words(kind, p.Get("turn_id").Str, shortIf("", p.Get("message")), shortIf("", p.Get("text")), shortIf("", p.Get("thread_name")))
+	return words(kind, p.Get("turn_id").Str, shortIf("", p.Get("message")), shortIf("", p.Get("text")),
+		shortIf("", p.Get("thread_name")))
 }
 
 // contextText tells by their places which context items are told to be changed, and from
@@ -121,7 +124,8 @@ func promptItemText(raw json.RawMessage) string {
 	p := gjson.ParseBytes(raw)
 	text := words(p.Get("type").Str, p.Get("role").Str, p.Get("call_id").Str, p.Get("name").Str)
 	for _, part := range append(p.Get("content").Array(), p.Get("summary").Array()...) {
-		text = words(text, shortIf("", part.Get("text")), shortIf("image=", part.Get("image_url")), shortIf("detail=", part.Get("detail")))
+		text = words(text, shortIf("", part.Get("text")), shortIf("image=", part.Get("image_url")),
+			shortIf("detail=", part.Get("detail")))
 	}
 	for _, part := range p.Get("output").Array() {
 		text = words(text, shortIf("image=", part.Get("image_url")))
@@ -138,10 +142,13 @@ func messageText(m core.Message) string {
 	case core.Request:
 		p := gjson.Parse(encode(m.Params))
 		if m.Method == protocol.MethodToolCall || m.Method == protocol.MethodUserInput {
-			return words("ask", strconv.FormatUint(m.ID, 10), m.Method, p.Get("callId").Str, p.Get("namespace").Str, p.Get("tool").Str, p.Get("arguments").Raw,
+			return words("ask", strconv.FormatUint(m.ID, 10), m.Method, p.Get("callId").Str, p.Get("namespace").Str,
+				p.Get("tool").Str, p.Get("arguments").Raw,
 				p.Get("itemId").Str, p.Get("questions.#.id").Raw, p.Get("questions.#.isOther").Raw, p.Get("isBlocking").Raw)
 		}
-		return words("ask", strconv.FormatUint(m.ID, 10), m.Method, p.Get("itemId").Str, shortIf("", p.Get("message")), p.Get("_meta.tool_params").Raw, p.Get("requestedSchema.required").Raw, short(p.Get("command").Str), shortIf("reason=", p.Get("reason")))
+		return words("ask", strconv.FormatUint(m.ID, 10), m.Method, p.Get("itemId").Str, shortIf("", p.Get("message")),
+			p.Get("_meta.tool_params").Raw, p.Get("requestedSchema.required").Raw, short(p.Get("command").Str),
+			shortIf("reason=", p.Get("reason")))
 	case core.ContextChanged:
 		return contextText(m)
 	case core.Notice:
@@ -180,9 +187,11 @@ func resultText(result any) string {
 // threadText is a thread with its turns and their items below it.
 func threadText(p gjson.Result) string {
 	t := p.Get("thread")
-	text := words("thread", t.Get("id").Str, statusText(t.Get("status")), shortIf("name=", t.Get("name")), short(t.Get("preview").Str), p.Get("model").Str, p.Get("approvalPolicy").String())
+	text := words("thread", t.Get("id").Str, statusText(t.Get("status")), shortIf("name=", t.Get("name")),
+		short(t.Get("preview").Str), p.Get("model").Str, p.Get("approvalPolicy").String())
 	if git := t.Get("gitInfo"); git.IsObject() {
-		text = words(text, shortIf("sha=", git.Get("sha")), shortIf("branch=", git.Get("branch")), shortIf("origin=", git.Get("originUrl")))
+		text = words(text, shortIf("sha=", git.Get("sha")), shortIf("branch=", git.Get("branch")),
+			shortIf("origin=", git.Get("originUrl")))
 	}
 	for _, turn := range t.Get("turns").Array() {
 		text += "\n  " + turnText(turn)
@@ -202,7 +211,8 @@ func statusText(s gjson.Result) string {
 }
 
 func turnText(t gjson.Result) string {
-	return words("turn", t.Get("id").Str, t.Get("status").Str, durationText(t.Get("durationMs")), shortIf("error=", t.Get("error.message")), t.Get("error.codexErrorInfo").Raw)
+	return words("turn", t.Get("id").Str, t.Get("status").Str, durationText(t.Get("durationMs")),
+		shortIf("error=", t.Get("error.message")), t.Get("error.codexErrorInfo").Raw)
 }
 
 func durationText(ms gjson.Result) string {
@@ -213,18 +223,22 @@ func durationText(ms gjson.Result) string {
 }
 
 func itemText(i gjson.Result) string {
-	text := words(i.Get("type").Str, i.Get("id").Str, shortIf("", i.Get("text")), shortIf("", i.Get("command")), i.Get("cwd").Str, i.Get("status").Str, i.Get("source").Str)
+	text := words(i.Get("type").Str, i.Get("id").Str, shortIf("", i.Get("text")), shortIf("", i.Get("command")),
+		i.Get("cwd").Str, i.Get("status").Str, i.Get("source").Str)
 	for _, part := range append(i.Get("summary").Array(), i.Get("content").Array()...) {
-		text = words(text, shortIf("", part), shortIf("", part.Get("text")), shortIf("image=", part.Get("url")), shortIf("path=", part.Get("path")))
+		text = words(text, shortIf("", part), shortIf("", part.Get("text")), shortIf("image=", part.Get("url")),
+			shortIf("path=", part.Get("path")))
 	}
 	if i.Get("type").Str == "imageView" {
 		text = words(text, i.Get("path").Str)
 	}
 	for _, change := range i.Get("changes").Array() {
-		text = words(text, change.Get("path").Str, change.Get("kind.type").Str, shortIf("to ", change.Get("kind.move_path")), shortIf("", change.Get("diff")))
+		text = words(text, change.Get("path").Str, change.Get("kind.type").Str, shortIf("to ", change.Get("kind.move_path")),
+			shortIf("", change.Get("diff")))
 	}
 	if i.Get("type").Str == "mcpToolCall" {
-		text = words(text, i.Get("server").Str+"/"+i.Get("tool").Str, i.Get("arguments").Raw, i.Get("result.content").Raw, i.Get("result.structuredContent").Raw, shortIf("error=", i.Get("error.message")), durationText(i.Get("durationMs")))
+		text = words(text, i.Get("server").Str+"/"+i.Get("tool").Str, i.Get("arguments").Raw, i.Get("result.content").Raw,
+			i.Get("result.structuredContent").Raw, shortIf("error=", i.Get("error.message")), durationText(i.Get("durationMs")))
 	}
 	if code := i.Get("exitCode"); code.Type == gjson.Number {
 		text = words(text, "exit="+code.Raw)
@@ -246,7 +260,8 @@ func noticeText(p gjson.Result) string {
 	case p.Get("status").Exists():
 		return statusText(p.Get("status"))
 	case p.Get("newTokenCount").Exists():
-		return words(p.Get("turnId").Str, p.Get("strategy").Str, p.Get("oldTokenCount").Raw, "to", p.Get("newTokenCount").Raw, "tokens")
+		return words(p.Get("turnId").Str, p.Get("strategy").Str, p.Get("oldTokenCount").Raw, "to", p.Get("newTokenCount").Raw,
+			"tokens")
 	case p.Get("tokenUsage").Exists():
 		return words("last="+p.Get("tokenUsage.last.totalTokens").Raw, "total="+p.Get("tokenUsage.total.totalTokens").Raw)
 	case p.Get("error").Exists():
@@ -254,7 +269,8 @@ func noticeText(p gjson.Result) string {
 		if p.Get("willRetry").Bool() {
 			retry = "retry"
 		}
-		return words(short(p.Get("error.message").Str), p.Get("error.codexErrorInfo").Raw, shortIf("details=", p.Get("error.additionalDetails")), retry)
+		return words(short(p.Get("error.message").Str), p.Get("error.codexErrorInfo").Raw,
+			shortIf("details=", p.Get("error.additionalDetails")), retry)
 	case p.Get("turn").Exists():
 		text := turnText(p.Get("turn"))
 		for _, item := range p.Get("turn.items").Array() {
@@ -275,7 +291,8 @@ func noticeText(p gjson.Result) string {
 		}
 		return text
 	}
-	return words(shortIf("", p.Get("message")), shortIf("", p.Get("threadName")), p.Get("requestId").Raw, p.Get("thread.id").Str)
+	return words(shortIf("", p.Get("message")), shortIf("", p.Get("threadName")), p.Get("requestId").Raw,
+		p.Get("thread.id").Str)
 }
 
 func effectText(e core.Effect) string {
@@ -284,7 +301,8 @@ func effectText(e core.Effect) string {
 		text := fmt.Sprintf("sample %d, %d items", e.ID, len(e.Prompt.Items))
 		return text
 	case core.RunTool:
-		text := fmt.Sprintf("run %d %q in %s, %v, %s", e.ID, e.Command.Argv, e.Command.Cwd, e.Command.Timeout, e.Command.Sandbox.Stored().Type)
+		text := fmt.Sprintf("run %d %q in %s, %v, %s", e.ID, e.Command.Argv, e.Command.Cwd, e.Command.Timeout,
+			e.Command.Sandbox.Stored().Type)
 		if e.Command.Stays {
 			text += fmt.Sprintf(", stays, tty %v", e.Command.TTY)
 		}

@@ -64,7 +64,8 @@ func (s *step) proposeCompaction(in ProposeCompaction) {
 	}
 	s.discardDraft(protocol.Refuse(protocol.KindDraftExpired, "another draft was asked for before this one was written"))
 	rules := &in.World.Compaction
-	d := &draft{runningCompaction: s.newCompaction(rules, cmp.Or(in.Strategy, rules.Strategy), p), id: s.id + ":" + s.NewID(),
+	d := &draft{runningCompaction: s.newCompaction(rules, cmp.Or(in.Strategy, rules.Strategy), p), id: s.id + ":" +
+		s.NewID(),
 		to: in.To, window: in.World.Provider.ContextWindow}
 	s.draft = d
 	s.writeDraft(d)
@@ -118,7 +119,8 @@ func (s *step) showDraft(warning string) {
 	}
 	s.reply(d.to, protocol.ThreadCompactProposeResponse{
 		DraftID: d.id, Revision: d.revision, Strategy: d.strategy, Summary: d.text, Replaces: s.scope(d),
-		TokensBefore: d.tokensBefore, TokensAfter: d.tokensBefore - s.draftSavings(d), Losses: s.losses(d), Warning: optional(warning),
+		TokensBefore: d.tokensBefore, TokensAfter: d.tokensBefore - s.draftSavings(d), Losses: s.losses(d),
+		Warning: optional(warning),
 	})
 }
 
@@ -168,7 +170,8 @@ func (s *step) expired(d *draft) bool {
 }
 
 func errDraftExpired() *protocol.Error {
-	return protocol.Refuse(protocol.KindDraftExpired, "the draft is not good any more: the context has changed since, or there is a newer draft; propose again with thread/compact/propose")
+	return protocol.Refuse(protocol.KindDraftExpired,
+		"the draft is not good any more: the context has changed since, or there is a newer draft; propose again with thread/compact/propose")
 }
 
 // discardDraft removes the draft, and rejects the request of a caller that waits for it.
@@ -189,7 +192,8 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 		s.reject(in.To, errDraftExpired())
 		return
 	case in.Text != nil && d.strategy == protocol.CompactMask:
-		s.reject(in.To, protocol.InvalidParams("text", "this draft puts placeholders in the place of outputs: it has no text"))
+		s.reject(in.To, protocol.InvalidParams("text",
+			"this draft puts placeholders in the place of outputs: it has no text"))
 		return
 	case in.Text != nil && strings.TrimSpace(*in.Text) == "":
 		s.reject(in.To, protocol.InvalidParams("text", "`text` must not be empty"))
@@ -198,7 +202,8 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 	s.draft = nil
 	set(&d.text, in.Text)
 	if d.strategy == protocol.CompactMask {
-		changes := s.commitEdit(s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)}))
+		changes := s.commitEdit(s.context.Encode(history.Plan{Op: protocol.EditMask,
+			Places: s.compactable().Maskable(d.plan)}))
 		s.reply(in.To, s.committed(nil))
 		s.recordSize()
 		s.notifyCompacted(d.tokensBefore, d.strategy)
@@ -214,5 +219,6 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 }
 
 func (s *step) committed(point *protocol.TrimPoint) protocol.ThreadCompactCommitResponse {
-	return protocol.ThreadCompactCommitResponse{Revision: s.context.Revision(), TrimPoint: point, SessionID: s.sessionID(), Usage: s.contextUsage()}
+	return protocol.ThreadCompactCommitResponse{Revision: s.context.Revision(), TrimPoint: point, SessionID: s.sessionID(),
+		Usage: s.contextUsage()}
 }

@@ -57,7 +57,8 @@ func TestAnyCrash(t *testing.T) {
 
 // goOnWith resumes a loaded thread and runs a turn in it.
 func (e *explorer) goOnWith(t *rapid.T) {
-	e.take(core.Resume{To: e.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, Env: e.world, Settings: e.thread.Settings(), Fresh: true})
+	e.take(core.Resume{To: e.caller(), Params: &protocol.ThreadResumeParams{ThreadID: threadID}, Env: e.world,
+		Settings: e.thread.Settings(), Fresh: true})
 	for _, turn := range e.thread.View(true).Turns {
 		if turn.Status == protocol.TurnInProgress {
 			t.Fatalf("turn %s is still in progress", turn.ID)
@@ -78,7 +79,8 @@ func newExplorer(t *rapid.T) *explorer {
 	e.settings.Sandbox = sandboxes.Draw(t, "sandbox").Policy()
 	start := e.start(rapid.SampledFrom([]string{protocol.HistoryPaginated, "legacy"}).Draw(t, "history mode"))
 	if rapid.Bool().Draw(t, "client tools") {
-		start.Meta.DynamicTools = []protocol.DynamicToolSpec{function("ticket", `{"type":"object"}`), namespace("tix", "close")}
+		start.Meta.DynamicTools = []protocol.DynamicToolSpec{function("ticket", `{"type":"object"}`),
+			namespace("tix", "close")}
 	}
 	e.take(start)
 	return e
@@ -86,26 +88,39 @@ func newExplorer(t *rapid.T) *explorer {
 
 var (
 	policies  = rapid.SampledFrom([]string{protocol.ApprovalNever, protocol.ApprovalOnRequest, protocol.ApprovalUntrusted})
-	sandboxes = rapid.SampledFrom([]protocol.SandboxMode{protocol.SandboxDangerFullAccess, protocol.SandboxReadOnly, protocol.SandboxWorkspaceWrite})
-	texts     = rapid.SampledFrom([]string{"hello", "", "two\nlines", "ünï → 漢字", "<environment_context>", "<user_instructions>\n", `"quoted" \`})
-	names     = rapid.SampledFrom([]string{"", "c", "d", "call_0"})
-	steps     = rapid.SampledFrom([]time.Duration{0, 10 * time.Millisecond, 30 * time.Millisecond, time.Second})
-	calls     = rapid.SampledFrom([]core.ToolCall{
-		{Name: "mcp__docs__look", Arguments: `{}`}, {Name: "mcp__docs__write", Arguments: `{"a":1}`}, {Name: "mcp__docs__wipe", Arguments: `[]`},
+	sandboxes = rapid.SampledFrom([]protocol.SandboxMode{protocol.SandboxDangerFullAccess, protocol.SandboxReadOnly,
+		protocol.SandboxWorkspaceWrite})
+	texts = rapid.SampledFrom([]string{"hello", "", "two\nlines", "ünï → 漢字", "<environment_context>",
+		"<user_instructions>\n", `"quoted" \`})
+	names = rapid.SampledFrom([]string{"", "c", "d", "call_0"})
+	steps = rapid.SampledFrom([]time.Duration{0, 10 * time.Millisecond, 30 * time.Millisecond, time.Second})
+	calls = rapid.SampledFrom([]core.ToolCall{
+		{Name: "mcp__docs__look", Arguments: `{}`}, {Name: "mcp__docs__write", Arguments: `{"a":1}`},
+		{Name: "mcp__docs__wipe", Arguments: `[]`},
 		{Name: "mcp__docs__watched"}, {Name: "mcp__docs__free", Arguments: `{}`},
 		{Name: "shell", Arguments: `{"command":"touch a"}`}, {Name: "shell", Arguments: `{"command":"rm b","workdir":"sub"}`},
-		{Name: "shell", Arguments: `{"command":"ls"}`}, {Name: "shell", Arguments: `{"command":["cat","a b"]}`}, {Name: "shell", Arguments: `{"command":`},
-		{Name: "update_plan", Arguments: `{"plan":[{"step":"one","status":"pending"}]}`}, {Name: "update_plan", Arguments: `[]`},
-		{Name: "view_image", Arguments: `{"path":"a.png"}`}, {Name: "view_image", Arguments: `[]`}, {Name: "view_image", Arguments: `{}`},
-		{Name: "exec_command", Arguments: `{"cmd":"make","tty":true}`}, {Name: "exec_command", Arguments: `{"cmd":"ls"}`}, {Name: "exec_command", Arguments: `{"cmd":"cat","shell":"zsh","tty":1}`},
+		{Name: "shell", Arguments: `{"command":"ls"}`}, {Name: "shell", Arguments: `{"command":["cat","a b"]}`},
+		{Name: "shell", Arguments: `{"command":`},
+		{Name: "update_plan", Arguments: `{"plan":[{"step":"one","status":"pending"}]}`},
+		{Name: "update_plan", Arguments: `[]`},
+		{Name: "view_image", Arguments: `{"path":"a.png"}`}, {Name: "view_image", Arguments: `[]`},
+		{Name: "view_image", Arguments: `{}`},
+		{Name: "exec_command", Arguments: `{"cmd":"make","tty":true}`}, {Name: "exec_command", Arguments: `{"cmd":"ls"}`},
+		{Name: "exec_command", Arguments: `{"cmd":"cat","shell":"zsh","tty":1}`},
 		{Name: "write_stdin", Arguments: `{"session_id":9,"chars":"y
-"}`}, {Name: "write_stdin", Arguments: `{"session_id":"10"}`}, {Name: "write_stdin", Arguments: `{"session_id":11,"chars":"\u0003"}`}, {Name: "write_stdin", Arguments: `[]`},
-		{Name: "recall", Arguments: `{"query":"hello lines"}`}, {Name: "recall", Arguments: `{"ids":["r5","r7","r8","r12"]}`}, {Name: "recall", Arguments: `{}`},
+"}`}, {Name: "write_stdin", Arguments: `{"session_id":"10"}`},
+		{Name: "write_stdin", Arguments: `{"session_id":11,"chars":"\u0003"}`}, {Name: "write_stdin", Arguments: `[]`},
+		{Name: "recall", Arguments: `{"query":"hello lines"}`}, {Name: "recall", Arguments: `{"ids":["r5","r7","r8","r12"]}`},
+		{Name: "recall", Arguments: `{}`},
 		{Name: "browse", Arguments: `{}`}, {},
-		{Name: "ticket", Arguments: `{"id":"7"}`}, {Name: "ticket"}, {Name: "ticket", Arguments: `{"id":`}, {Name: "tix__close", Arguments: ` [1] `}, {Name: "tix", Arguments: `{}`},
-		{Name: "request_user_input", Arguments: anyQuestions}, {Name: "request_user_input", Arguments: anyQuestions}, {Name: "request_user_input", Arguments: `{"questions":[]}`},
-		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Update File: f\n*** Move to: a/g\n@@\n-a\n+b\n*** Add File: \u00fc\n*** End Patch"}`},
-		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Delete File: d/f\n*** End Patch"}`}, {Name: "apply_patch", Arguments: `{}`},
+		{Name: "ticket", Arguments: `{"id":"7"}`}, {Name: "ticket"}, {Name: "ticket", Arguments: `{"id":`},
+		{Name: "tix__close", Arguments: ` [1] `}, {Name: "tix", Arguments: `{}`},
+		{Name: "request_user_input", Arguments: anyQuestions}, {Name: "request_user_input", Arguments: anyQuestions},
+		{Name: "request_user_input", Arguments: `{"questions":[]}`},
+		{Name: "apply_patch",
+			Arguments: `{"input":"*** Begin Patch\n*** Update File: f\n*** Move to: a/g\n@@\n-a\n+b\n*** Add File: \u00fc\n*** End Patch"}`},
+		{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Delete File: d/f\n*** End Patch"}`},
+		{Name: "apply_patch", Arguments: `{}`},
 		{Name: "shell", Arguments: `{"command":"cd d && apply_patch <<'E'\n*** Begin Patch\n*** Update File: f\n+x\n*** End Patch\nE\n"}`},
 	})
 )
@@ -113,9 +128,12 @@ var (
 func (e *explorer) actions() map[string]func(*rapid.T) {
 	actions := map[string]func(*rapid.T){
 		"turn/start": e.turnStart, "turn/steer": e.turnSteer, "turn/interrupt": e.turnInterrupt,
-		"compact": e.compactNow, "review": e.reviewNow, "own command": e.ownCommand, "propose": e.propose, "commit": e.commit, "request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "end turn": e.endTurn, "release turn": e.releaseTurn, "crash": e.crash, "server asks": e.serverAsks,
-		"piece": e.piece, "effect goes on": e.goOn, "effect goes on again": e.goOn, "effect ends": e.finish, "effect ends again": e.finish,
-		"late": e.late, "back": e.back,
+		"compact": e.compactNow, "review": e.reviewNow, "own command": e.ownCommand, "propose": e.propose, "commit": e.commit,
+		"request": e.request, "answer": e.answer, "world": e.change, "shutdown": e.shutdown, "end turn": e.endTurn,
+		"release turn": e.releaseTurn, "crash": e.crash, "server asks": e.serverAsks,
+		"piece": e.piece, "effect goes on": e.goOn, "effect goes on again": e.goOn, "effect ends": e.finish,
+		"effect ends again": e.finish,
+		"late":              e.late, "back": e.back,
 	}
 	maps.Copy(actions, e.contextActions())
 	return actions
@@ -130,7 +148,8 @@ func (e *explorer) run(t *rapid.T, in core.Input) {
 func (e *explorer) input(t *rapid.T) []protocol.UserInput {
 	in := []protocol.UserInput{}
 	for range rapid.IntRange(0, 2).Draw(t, "parts") {
-		in = append(in, protocol.UserInput{UserInputVariant: &protocol.TextInput{Text: texts.Draw(t, "text"), TextElements: []protocol.TextElement{}}})
+		in = append(in, protocol.UserInput{UserInputVariant: &protocol.TextInput{Text: texts.Draw(t, "text"),
+			TextElements: []protocol.TextElement{}}})
 	}
 	if rapid.Bool().Draw(t, "image") {
 		in = append(in, protocol.UserInput{UserInputVariant: &protocol.ImageInput{URL: "https://example.com/a.png"}})
@@ -157,7 +176,8 @@ func (e *explorer) turnStart(t *rapid.T) {
 
 func (e *explorer) turnSteer(t *rapid.T) {
 	turn := rapid.SampledFrom([]string{e.thread.ActiveTurn(), e.thread.ActiveTurn(), "id-1"}).Draw(t, "turn")
-	e.run(t, core.TurnSteer{To: e.caller(), Params: &protocol.TurnSteerParams{ThreadID: threadID, Input: e.input(t), ExpectedTurnID: turn}, Skills: anySkills(t)})
+	e.run(t, core.TurnSteer{To: e.caller(),
+		Params: &protocol.TurnSteerParams{ThreadID: threadID, Input: e.input(t), ExpectedTurnID: turn}, Skills: anySkills(t)})
 }
 
 func (e *explorer) turnInterrupt(t *rapid.T) {
@@ -166,12 +186,14 @@ func (e *explorer) turnInterrupt(t *rapid.T) {
 }
 
 func (e *explorer) request(t *rapid.T) {
-	p := &protocol.ThreadResumeParams{ThreadID: threadID, ExcludeTurns: rapid.Bool().Draw(t, "exclude turns"), Model: new("model-4")}
+	p := &protocol.ThreadResumeParams{ThreadID: threadID, ExcludeTurns: rapid.Bool().Draw(t, "exclude turns"),
+		Model: new("model-4")}
 	e.run(t, rapid.SampledFrom([]core.Input{
 		core.Read{To: e.caller(), IncludeTurns: true},
 		core.SetName{To: e.caller(), Name: texts.Draw(t, "name")},
 		core.Archive{To: e.caller(), Stored: p.ExcludeTurns},
-		core.ListTerminals{To: e.caller()}, core.CleanTerminals{To: e.caller()}, core.TerminateTerminal{To: e.caller(), ID: "9"},
+		core.ListTerminals{To: e.caller()}, core.CleanTerminals{To: e.caller()},
+		core.TerminateTerminal{To: e.caller(), ID: "9"},
 		core.Resume{To: e.caller(), Params: p, Env: e.world, Warnings: []string{"careful"}},
 	}).Draw(t, "request"))
 }
@@ -184,13 +206,15 @@ func (e *explorer) answer(t *rapid.T) {
 	in := core.ClientAnswer{Request: rapid.SampledFrom(append(e.thread.OpenRequests(), 0, 99)).Draw(t, "request")}
 	if rapid.Bool().Draw(t, "of a server") {
 		in.Result = json.RawMessage(rapid.SampledFrom([]string{
-			`{"action":"accept"}`, `{"action":"accept","content":{"a":1},"_meta":{"persist":"session"}}`, `{"action":"decline"}`, `{"action":"cancel"}`, `{"action":1}`, `[]`,
+			`{"action":"accept"}`, `{"action":"accept","content":{"a":1},"_meta":{"persist":"session"}}`, `{"action":"decline"}`,
+			`{"action":"cancel"}`, `{"action":1}`, `[]`,
 		}).Draw(t, "action"))
 		e.run(t, in)
 		return
 	}
 	word := rapid.SampledFrom([]string{
-		`"accept"`, `"acceptForSession"`, `"decline"`, `"cancel"`, `"what?"`, `null`, `{"acceptWithExecpolicyAmendment":{}}`, `{"cancel":1,"accept":2}`, "",
+		`"accept"`, `"acceptForSession"`, `"decline"`, `"cancel"`, `"what?"`, `null`, `{"acceptWithExecpolicyAmendment":{}}`,
+		`{"cancel":1,"accept":2}`, "",
 	}).Draw(t, "decision")
 	in.Result = json.RawMessage(`{"decision":` + word + `}`)
 	if rapid.IntRange(0, 2).Draw(t, "of the client's") > 0 {
@@ -206,8 +230,10 @@ func (e *explorer) answer(t *rapid.T) {
 func (e *explorer) change(t *rapid.T) {
 	e.world.Date = rapid.SampledFrom([]string{"2026-01-02", "2026-01-03"}).Draw(t, "date")
 	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
-	e.world.Tracking = core.Tracking{Worktree: rapid.Bool().Draw(t, "checkpoints"), Patches: true, Keep: rapid.IntRange(1, 3).Draw(t, "keep")}
-	e.world.Capabilities = core.Capabilities{Images: rapid.Bool().Draw(t, "images"), Terminals: rapid.Bool().Draw(t, "terminals"), Questions: rapid.Bool().Draw(t, "questions")}
+	e.world.Tracking = core.Tracking{Worktree: rapid.Bool().Draw(t, "checkpoints"), Patches: true,
+		Keep: rapid.IntRange(1, 3).Draw(t, "keep")}
+	e.world.Capabilities = core.Capabilities{Images: rapid.Bool().Draw(t, "images"),
+		Terminals: rapid.Bool().Draw(t, "terminals"), Questions: rapid.Bool().Draw(t, "questions")}
 	e.world.Memory = anyRules(t)
 	e.changeLimits(t)
 	e.world.ToolsPending = rapid.Bool().Draw(t, "pending")
@@ -223,7 +249,8 @@ func (e *explorer) change(t *rapid.T) {
 func (e *explorer) changeLimits(t *rapid.T) {
 	e.world.Provider.ContextWindow = nil
 	e.world.Compaction = compaction.Rules{
-		Strategy:  rapid.SampledFrom([]string{protocol.CompactSummary, protocol.CompactUserMessages, protocol.CompactMask, protocol.CompactLocal}).Draw(t, "strategy"),
+		Strategy: rapid.SampledFrom([]string{protocol.CompactSummary, protocol.CompactUserMessages, protocol.CompactMask,
+			protocol.CompactLocal}).Draw(t, "strategy"),
 		KeepTurns: rapid.IntRange(0, 3).Draw(t, "keep"), UserTokens: rapid.Int64Range(0, 200).Draw(t, "words"),
 	}
 	e.world.MaxTurns = rapid.SampledFrom([]int{0, 0, 1, 2, 12}).Draw(t, "most turns")
@@ -235,7 +262,8 @@ func (e *explorer) changeLimits(t *rapid.T) {
 }
 
 func (e *explorer) compactNow(t *rapid.T) {
-	strategy := rapid.SampledFrom([]string{"", "", protocol.CompactSummary, protocol.CompactMask, protocol.CompactLocal}).Draw(t, "strategy")
+	strategy := rapid.SampledFrom([]string{"", "", protocol.CompactSummary, protocol.CompactMask,
+		protocol.CompactLocal}).Draw(t, "strategy")
 	e.run(t, core.CompactContext{To: e.caller(), World: e.world, Strategy: strategy})
 }
 
@@ -247,7 +275,8 @@ func (e *explorer) reviewNow(t *rapid.T) {
 
 func (e *explorer) propose(t *rapid.T) {
 	in := core.ProposeCompaction{To: e.caller(), World: e.world}
-	in.Strategy = rapid.SampledFrom([]string{"", protocol.CompactSummary, protocol.CompactMask, protocol.CompactLocal}).Draw(t, "strategy")
+	in.Strategy = rapid.SampledFrom([]string{"", protocol.CompactSummary, protocol.CompactMask,
+		protocol.CompactLocal}).Draw(t, "strategy")
 	if count := rapid.IntRange(0, 3).Draw(t, "turns"); count > 0 {
 		word := rapid.SampledFrom([]string{protocol.RangeFirstTurns, protocol.RangeKeepLastTurns}).Draw(t, "range")
 		in.Range = &protocol.PruneRange{Word: word, Count: uint32(count)}
@@ -271,7 +300,8 @@ func (e *explorer) crash(t *rapid.T) {
 		if rapid.IntRange(0, 3).Draw(t, "override") == 0 {
 			p.Model = new("model-5")
 		}
-		e.run(t, core.Resume{To: e.caller(), Params: p, Env: e.world, Settings: e.thread.Settings().WithResume(p), Fresh: true})
+		e.run(t, core.Resume{To: e.caller(), Params: p, Env: e.world, Settings: e.thread.Settings().WithResume(p),
+			Fresh: true})
 	}
 }
 
@@ -302,7 +332,8 @@ func (e *explorer) releaseTurn(t *rapid.T) { e.run(t, core.ReleaseTurn{}) }
 
 func (e *explorer) piece(t *rapid.T) {
 	id := last[core.ModelRequest](e.machine)
-	kind := rapid.SampledFrom([]core.PieceKind{core.PieceText, core.PieceText, core.PieceReasoning, core.PieceReasoningSummary}).Draw(t, "kind")
+	kind := rapid.SampledFrom([]core.PieceKind{core.PieceText, core.PieceText, core.PieceReasoning,
+		core.PieceReasoningSummary}).Draw(t, "kind")
 	e.run(t, core.ModelPiece{Effect: id, Piece: core.Piece{Kind: kind, Text: texts.Draw(t, "text")}})
 }
 
@@ -320,7 +351,8 @@ func (e *explorer) goOn(t *rapid.T) {
 		} else if rapid.Bool().Draw(t, "started") {
 			e.run(t, core.ToolStarted{Effect: effect.ID, ProcessID: "7"})
 		} else {
-			e.run(t, core.ToolOutput{Effect: effect.ID, Text: rapid.SampledFrom([]string{"out\n", "", "\xff\x00"}).Draw(t, "text")})
+			e.run(t, core.ToolOutput{Effect: effect.ID,
+				Text: rapid.SampledFrom([]string{"out\n", "", "\xff\x00"}).Draw(t, "text")})
 		}
 	}
 }
@@ -351,7 +383,8 @@ func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 	case core.PlanPatch:
 		return planned(effect, anyFiles(rapid.IntRange(0, 3).Draw(t, "files")))
 	case core.WritePatch:
-		return core.PatchWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "write"), Tracked: anyTracked(t, effect.Track)}
+		return core.PatchWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "write"),
+			Tracked: anyTracked(t, effect.Track)}
 	case core.CallTool:
 		return anyResult(t, effect.ID)
 	case core.AwaitTools:
@@ -359,13 +392,17 @@ func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 	case core.Recall:
 		return anyFound(t, effect.ID)
 	case core.Remember:
-		return core.Remembered{Effect: effect.ID, Repo: "/repo", Stored: rapid.IntRange(0, 2).Draw(t, "stored"), Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "remember")}
+		return core.Remembered{Effect: effect.ID, Repo: "/repo", Stored: rapid.IntRange(0, 2).Draw(t, "stored"),
+			Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "remember")}
 	case core.CaptureTree:
-		return core.TreeCaptured{Effect: effect.ID, Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"}, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "capture")}
+		return core.TreeCaptured{Effect: effect.ID, Tree: protocol.StoredTree{Root: "/repo", Tree: "tree"},
+			Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "capture")}
 	case core.WriteStdin:
-		return core.StdinWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "typed"), Tracked: anyTracked(t, effect.Track)}
+		return core.StdinWritten{Effect: effect.ID, Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "typed"),
+			Tracked: anyTracked(t, effect.Track)}
 	case core.ReadImage:
-		return core.ImageRead{Effect: effect.ID, URL: "data:image/png;base64,AAAA", Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "read")}
+		return core.ImageRead{Effect: effect.ID, URL: "data:image/png;base64,AAAA",
+			Err: rapid.SampledFrom([]error{nil, nil, errDiskFull}).Draw(t, "read")}
 	case core.Timer:
 		return core.TimerFired{Effect: effect.ID}
 	}
@@ -378,9 +415,11 @@ func anyTracked(t *rapid.T, track *core.Track) *core.Tracked {
 		return nil
 	}
 	tracked := &core.Tracked{Changes: protocol.WorktreeChanges{Root: "/repo"}}
-	for _, path := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b/c", "\xff"}), 0, 2, rapid.ID).Draw(t, "changed") {
+	for _, path := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b/c", "\xff"}), 0, 2, rapid.ID).Draw(t,
+		"changed") {
 		object := rapid.SampledFrom([]string{"", "1", "2"})
-		tracked.Changes.Changes = append(tracked.Changes.Changes, protocol.WorktreeChange{Path: path, Before: holds(object.Draw(t, "before")), After: holds(object.Draw(t, "after"))})
+		tracked.Changes.Changes = append(tracked.Changes.Changes,
+			protocol.WorktreeChange{Path: path, Before: holds(object.Draw(t, "before")), After: holds(object.Draw(t, "after"))})
 	}
 	if rapid.IntRange(0, 4).Draw(t, "untracked") == 0 {
 		tracked.Err = errDiskFull
@@ -393,15 +432,18 @@ func anyTracked(t *rapid.T, track *core.Track) *core.Tracked {
 
 // back reverts to any checkpoint, or to none, as if nobody else had changed a file.
 func (e *explorer) back(t *rapid.T) {
-	mode := rapid.SampledFrom([]string{protocol.RevertFiles, protocol.RevertConversation, protocol.RevertBoth}).Draw(t, "mode")
+	mode := rapid.SampledFrom([]string{protocol.RevertFiles, protocol.RevertConversation, protocol.RevertBoth}).Draw(t,
+		"mode")
 	plan, refusal := e.thread.PlanRevert(fmt.Sprintf("id-%d", rapid.IntRange(0, e.ids).Draw(t, "checkpoint")), mode)
 	if refusal != nil {
 		return
 	}
 	e.ids++
-	in := core.RevertTo{To: e.caller(), ID: fmt.Sprintf("id-%d", e.ids), Plan: plan, Keep: 3, Dry: rapid.Bool().Draw(t, "dry")}
+	in := core.RevertTo{To: e.caller(), ID: fmt.Sprintf("id-%d", e.ids), Plan: plan, Keep: 3,
+		Dry: rapid.Bool().Draw(t, "dry")}
 	if len(plan.Changes) > 0 {
-		in.Restored = &core.Restored{Trees: []protocol.StoredTree{{Root: "/repo", Tree: "tree"}}, Diff: diffOf(filechanges.Inverse(in.ID, plan.Changes))}
+		in.Restored = &core.Restored{Trees: []protocol.StoredTree{{Root: "/repo", Tree: "tree"}},
+			Diff: diffOf(filechanges.Inverse(in.ID, plan.Changes))}
 	}
 	e.run(t, in)
 }
@@ -415,7 +457,8 @@ func (n anyFiles) Read(string) (content string, exists bool, err error) {
 }
 
 func result(t *rapid.T) core.ToolResult {
-	r := core.ToolResult{Output: rapid.SampledFrom([]string{"", "out\n", "\xff\x00"}).Draw(t, "output"), Duration: steps.Draw(t, "took")}
+	r := core.ToolResult{Output: rapid.SampledFrom([]string{"", "out\n", "\xff\x00"}).Draw(t, "output"),
+		Duration: steps.Draw(t, "took")}
 	switch rapid.IntRange(0, 2).Draw(t, "end") {
 	case 0:
 		r.Failure = "signal: killed"
@@ -432,7 +475,8 @@ func sampleEnd(t *rapid.T, id core.EffectID) core.Input {
 	if rapid.IntRange(0, 3).Draw(t, "fails") == 0 {
 		return core.ModelFailed{Effect: id, Err: &core.ModelError{
 			Message: "503", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed, HTTPStatus: new(503)},
-			Retry: rapid.Bool().Draw(t, "retry"), Streaming: rapid.Bool().Draw(t, "streaming"), RetryAfter: steps.Draw(t, "retry after"),
+			Retry: rapid.Bool().Draw(t, "retry"), Streaming: rapid.Bool().Draw(t, "streaming"),
+			RetryAfter: steps.Draw(t, "retry after"),
 		}}
 	}
 	in := core.ModelDone{Effect: id}
@@ -442,7 +486,8 @@ func sampleEnd(t *rapid.T, id core.EffectID) core.Input {
 		in.Answer.Calls = append(in.Answer.Calls, call)
 	}
 	if rapid.Bool().Draw(t, "echo") {
-		echo := &protocol.ProviderEcho{Provider: "p", Model: "m", Reasoning: rapid.SampledFrom([]string{"", "reasoning"}).Draw(t, "member")}
+		echo := &protocol.ProviderEcho{Provider: "p", Model: "m",
+			Reasoning: rapid.SampledFrom([]string{"", "reasoning"}).Draw(t, "member")}
 		if in.Answer.Echo = echo; len(in.Answer.Calls) > 0 {
 			in.Answer.Echo, in.Answer.Calls[0].Echo = nil, echo
 		}
@@ -467,10 +512,12 @@ func (e *explorer) late(t *rapid.T) {
 		core.ToolStarted{Effect: id, ProcessID: "9"}, core.ToolOutput{Effect: id, Text: "late"},
 		core.ToolDone{Effect: id, Result: core.ToolResult{Failure: "late"}},
 		core.PatchPlanned{Effect: id, Err: errDiskFull}, core.PatchWritten{Effect: id},
-		core.ToolProgress{Effect: id, Message: "late"}, core.ToolCalled{Effect: id, Err: errDiskFull}, core.ToolsKnown{Effect: id},
+		core.ToolProgress{Effect: id, Message: "late"}, core.ToolCalled{Effect: id, Err: errDiskFull},
+		core.ToolsKnown{Effect: id},
 		core.Remembered{Effect: id, Stored: 1}, core.Recalled{Effect: id, Found: []core.Memory{{Text: "late"}}},
 		core.ServerQuestionWithdrawn{Question: uint64(id)},
-		core.ModelDone{Effect: id, Answer: core.Answer{Calls: []core.ToolCall{{ID: "l", Name: "shell", Arguments: `{"command":"rm a"}`}}}},
+		core.ModelDone{Effect: id,
+			Answer: core.Answer{Calls: []core.ToolCall{{ID: "l", Name: "shell", Arguments: `{"command":"rm a"}`}}}},
 		core.ModelFailed{Effect: id, Err: &core.ModelError{Message: "late", Retry: true}},
 		core.TimerFired{Effect: id}, core.TreeCaptured{Effect: id, Tree: protocol.StoredTree{Root: "/late", Tree: "late"}},
 	}).Draw(t, "input"))

@@ -47,7 +47,8 @@ func (w *witness) hearReference(message core.Message) {
 	}
 	referring.Lock()
 	defer referring.Unlock()
-	for _, problem := range conform.ValidateTranscript(schemas, []conform.Line{{Number: 1, FromServer: true, Message: line}}).Problems {
+	for _, problem := range conform.ValidateTranscript(schemas,
+		[]conform.Line{{Number: 1, FromServer: true, Message: line}}).Problems {
 		w.report("%v\n%s", problem, line)
 	}
 }

@@ -32,7 +32,8 @@ func (t *Thread) reminderText(in Recalled, question string) string {
 			break
 		}
 		sentences := digest.About(m.Text, question, room/left-len(bulletMark))
-		if len(sentences) == 0 || t.isInContext(m) || !slices.ContainsFunc(sentences, func(one string) bool { return !strings.Contains(held, one) }) {
+		if len(sentences) == 0 || t.isInContext(m) ||
+			!slices.ContainsFunc(sentences, func(one string) bool { return !strings.Contains(held, one) }) {
 			continue
 		}
 		bullet := bulletOf(m, sentences, room/left)
@@ -57,7 +58,8 @@ func reminderHeading(repo string, newest time.Time) string {
 		runes := []rune(repo)
 		repo = "…" + string(runes[n-maxKey+1:])
 	}
-	return fmt.Sprintf("%s repo=%s | ts=%s]", protocol.ReminderHead, strings.Join(strings.Fields(repo), " "), newest.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s repo=%s | ts=%s]", protocol.ReminderHead, strings.Join(strings.Fields(repo), " "),
+		newest.UTC().Format(time.RFC3339))
 }
 
 const bulletMark = "\n- "

@@ -17,7 +17,8 @@ func serverTools(a arguments) (tools []core.ServerTool) {
 	yes, no := true, false
 	for _, v := range a.all("tool") {
 		name, hints, _ := strings.Cut(v, ":")
-		t := core.ServerTool{Spec: core.ToolSpec{Name: "mcp__docs__" + name, Description: "Does " + name, Parameters: json.RawMessage(`{"type":"object"}`)},
+		t := core.ServerTool{Spec: core.ToolSpec{Name: "mcp__docs__" + name, Description: "Does " + name,
+			Parameters: json.RawMessage(`{"type":"object"}`)},
 			Server: "docs", Tool: name, Namespace: "mcp__docs", Approval: toolspec.ApproveByHints}
 		for _, hint := range hints {
 			switch hint {
@@ -67,9 +68,11 @@ func toolCalledInput(m *machine, a arguments) (core.Input, error) {
 	for _, o := range a.options {
 		switch o.name {
 		case "text":
-			in.Result.Content = append(in.Result.Content, json.RawMessage(encode(map[string]string{"type": "text", "text": o.value})))
+			in.Result.Content = append(in.Result.Content,
+				json.RawMessage(encode(map[string]string{"type": "text", "text": o.value})))
 		case "image":
-			in.Result.Content = append(in.Result.Content, json.RawMessage(encode(map[string]string{"type": "image", "mimeType": "image/png", "data": o.value})))
+			in.Result.Content = append(in.Result.Content,
+				json.RawMessage(encode(map[string]string{"type": "image", "mimeType": "image/png", "data": o.value})))
 		case "json":
 			in.Result.Content = append(in.Result.Content, json.RawMessage(o.value))
 		case "structured":
@@ -81,7 +84,8 @@ func toolCalledInput(m *machine, a arguments) (core.Input, error) {
 
 func serverAsksInput(_ *machine, a arguments) (core.Input, error) {
 	id, err := a.number("question", 1)
-	q := core.ServerQuestion{Question: id, Server: "docs", Mode: "form", Message: a.word(0), Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`)}
+	q := core.ServerQuestion{Question: id, Server: "docs", Mode: "form", Message: a.word(0),
+		Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`)}
 	if v := a.option("url"); v != nil {
 		q.Mode, q.URL, q.ElicitationID, q.Schema = "url", *v, "e1", nil
 	}

@@ -32,26 +32,33 @@ func TestClientToolHidesServerTool(t *testing.T) {
 	start.Meta.DynamicTools = []protocol.DynamicToolSpec{function("mcp__docs__look", `{}`)}
 	m.take(start)
 	m.world.Tools = serverTools(arguments{options: []option{{"tool", "look:r"}, {"tool", "free:a"}}})
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: []protocol.UserInput{}}, Env: m.world})
+	m.take(core.TurnStart{To: m.caller(),
+		Params: &protocol.TurnStartParams{ThreadID: threadID, Input: []protocol.UserInput{}}, Env: m.world})
 	m.take(core.ModelDone{Effect: last[core.ModelRequest](m), Answer: core.Answer{Calls: []core.ToolCall{
 		{ID: "c", Name: "mcp__docs__look", Arguments: `{}`}, {ID: "d", Name: "mcp__docs__free", Arguments: `{}`},
 	}}})
 	require.Len(t, m.thread.OpenRequests(), 1, "the client is asked")
 	require.Zero(t, last[core.CallTool](m), "no server is")
-	m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0], Result: json.RawMessage(`{"contentItems":[],"success":true}`)})
+	m.take(core.ClientAnswer{Request: m.thread.OpenRequests()[0],
+		Result: json.RawMessage(`{"contentItems":[],"success":true}`)})
 	require.NotZero(t, last[core.CallTool](m), "but for its other tool")
 }
 
 func anyResult(t *rapid.T, id core.EffectID) core.Input {
 	return rapid.SampledFrom([]core.Input{
 		core.ToolCalled{Effect: id, Err: errDiskFull},
-		core.ToolCalled{Effect: id, Result: &core.ServerToolResult{Failed: true, Content: []json.RawMessage{json.RawMessage(`{"type":"text","text":"no"}`)}}},
-		core.ToolCalled{Effect: id, Result: &core.ServerToolResult{Structured: json.RawMessage(`[1]`), Meta: json.RawMessage(`{"a":1}`)}},
-		core.ToolCalled{Effect: id, Result: &core.ServerToolResult{Content: []json.RawMessage{json.RawMessage(`{"type":"image","mimeType":"image/png","data":"AA=="}`), json.RawMessage(`{}`)}}},
+		core.ToolCalled{Effect: id,
+			Result: &core.ServerToolResult{Failed: true,
+				Content: []json.RawMessage{json.RawMessage(`{"type":"text","text":"no"}`)}}},
+		core.ToolCalled{Effect: id,
+			Result: &core.ServerToolResult{Structured: json.RawMessage(`[1]`), Meta: json.RawMessage(`{"a":1}`)}},
+		core.ToolCalled{Effect: id,
+			Result: &core.ServerToolResult{Content: []json.RawMessage{json.RawMessage(`{"type":"image","mimeType":"image/png","data":"AA=="}`), json.RawMessage(`{}`)}}},
 	}).Draw(t, "result")
 }
 
 // serverAsks is a question of a server.
 func (e *explorer) serverAsks(t *rapid.T) {
-	e.run(t, core.ServerQuestion{Question: rapid.Uint64Range(0, 40).Draw(t, "question"), Server: "docs", Mode: "form", Message: "?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
+	e.run(t, core.ServerQuestion{Question: rapid.Uint64Range(0, 40).Draw(t, "question"), Server: "docs", Mode: "form",
+		Message: "?", Schema: json.RawMessage(`{"type":"object","properties":{}}`)})
 }

@@ -25,7 +25,8 @@ var notDurable = map[string]string{
 func TestSnapshotHasEveryFieldOfTheThread(t *testing.T) {
 	lines := noLines{}
 	from := lineref.NewSource(lines)
-	settings := Settings{Cwd: "/", ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalNever}, Reviewer: "user", Sandbox: protocol.SandboxPolicy{SandboxPolicyVariant: &protocol.DangerFullAccess{}}}
+	settings := Settings{Cwd: "/", ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalNever}, Reviewer: "user",
+		Sandbox: protocol.SandboxPolicy{SandboxPolicyVariant: &protocol.DangerFullAccess{}}}
 	was := Thread{log: log{from: from}}
 	fields := fieldtest.Fields{Ignored: notDurable, Values: map[string]any{
 		"meta": protocol.SessionMeta{ID: "id"}, "settings": settings,

@@ -24,12 +24,14 @@ func withTerminals(t *testing.T) *machine {
 
 // ask begins a turn.
 func (m *machine) ask() {
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
+	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn},
+		Env: m.world})
 }
 
 // call lets the model call a tool and returns the output of the step.
 func (m *machine) call(id, tool, arguments string) core.Output {
-	return m.take(core.ModelDone{Effect: last[core.ModelRequest](m), Answer: core.Answer{Calls: []core.ToolCall{{ID: id, Name: tool, Arguments: arguments}}}})
+	return m.take(core.ModelDone{Effect: last[core.ModelRequest](m),
+		Answer: core.Answer{Calls: []core.ToolCall{{ID: id, Name: tool, Arguments: arguments}}}})
 }
 
 // leaveRunning lets a command continue in the background and returns its effect.
@@ -60,7 +62,8 @@ func TestTerminalsAreBounded(t *testing.T) {
 	for i := range 64 {
 		effects = append(effects, m.leaveRunning(fmt.Sprint("c", i)))
 	}
-	require.Contains(t, outputIn(t, m.call("more", "exec_command", `{"cmd":"one"}`), "more"), "64 commands run in the background")
+	require.Contains(t, outputIn(t, m.call("more", "exec_command", `{"cmd":"one"}`), "more"),
+		"64 commands run in the background")
 	for _, effect := range effects {
 		m.take(core.ToolDone{Effect: effect, Result: core.ToolResult{ExitCode: new(0)}})
 	}
@@ -114,7 +117,9 @@ func TestOtherShells(t *testing.T) {
 	m := withTerminals(t)
 	m.take(core.ModelDone{Effect: last[core.ModelRequest](m)})
 	m.settings.ApprovalPolicy.Mode = protocol.ApprovalUntrusted
-	m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, ApprovalPolicy: &m.settings.ApprovalPolicy}, Env: m.world})
+	m.take(core.TurnStart{To: m.caller(),
+		Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, ApprovalPolicy: &m.settings.ApprovalPolicy},
+		Env:    m.world})
 	for i, c := range []struct {
 		arguments string
 		asks      bool
@@ -174,6 +179,7 @@ func TestFailedInput(t *testing.T) {
 	m.take(core.TimerFired{Effect: last[core.Timer](m)})
 	m.call("d", "write_stdin", `{"session_id":9,"chars":"x"}`)
 	out := m.take(core.StdinWritten{Effect: last[core.WriteStdin](m), Err: errDiskFull})
-	require.Contains(t, outputIn(t, out, "d"), "Nothing was written: no space left on device. Process running with session ID 9")
+	require.Contains(t, outputIn(t, out, "d"),
+		"Nothing was written: no space left on device. Process running with session ID 9")
 	require.True(t, m.thread.HasTerminals())
 }

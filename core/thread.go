@@ -132,8 +132,10 @@ func (t *Thread) applyEnv(w TurnEnv) {
 func (t *Thread) Again(l *Loading, next int64) *Thread {
 	t.options.Next = next
 	again := l.Thread(t.options)
-	again.allowed, again.warned, again.untracked, again.announcedEnd, again.lastEffect = t.allowed, t.warned, t.untracked, t.announcedEnd, t.lastEffect
-	again.base, again.developer, again.capabilities, again.serverTools, again.questions = t.base, t.developer, t.capabilities, t.serverTools, t.questions
+	again.allowed, again.warned, again.untracked, again.announcedEnd, again.lastEffect = t.allowed, t.warned, t.untracked,
+		t.announcedEnd, t.lastEffect
+	again.base, again.developer, again.capabilities, again.serverTools, again.questions = t.base, t.developer,
+		t.capabilities, t.serverTools, t.questions
 	again.memory, again.memoryWarned = t.memory, t.memoryWarned
 	again.context.MarkStale()
 	return again

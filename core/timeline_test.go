@@ -42,7 +42,8 @@ func timelineText(p gjson.Result) string {
 		text += " from the begin"
 	}
 	for _, e := range p.Get("data").Array() {
-		text += "\n  " + words(e.Get("position").Raw, e.Get("type").Str, e.Get("turnId").Str, e.Get("status").Str, durationText(e.Get("durationMs")), shortIf("error=", e.Get("error.message")))
+		text += "\n  " + words(e.Get("position").Raw, e.Get("type").Str, e.Get("turnId").Str, e.Get("status").Str,
+			durationText(e.Get("durationMs")), shortIf("error=", e.Get("error.message")))
 		if item := e.Get("item"); item.Exists() {
 			text = words(text, itemText(item))
 		}

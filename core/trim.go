@@ -35,7 +35,8 @@ func (s *step) trimContext(in TrimContext) {
 	c := s.beginTrim()
 	s.trimTo(int(in.KeepLast), protocol.TrimAsked, withSummary(in.Summary))
 	s.endTrim(c, nil)
-	s.reply(in.To, protocol.ThreadContextTrimResponse{TrimPoint: s.context.LastTrimPoint().TrimPoint, SessionID: s.sessionID()})
+	s.reply(in.To, protocol.ThreadContextTrimResponse{TrimPoint: s.context.LastTrimPoint().TrimPoint,
+		SessionID: s.sessionID()})
 	s.notifyTrim(c)
 	s.contextChanged(s.lastChanges())
 }
@@ -107,7 +108,8 @@ func (s *step) summarizeContext(in SummarizeContext) {
 	}
 	switch {
 	case at < 0 || in.Point != nil && points[at].ID != *in.Point:
-		s.reject(in.To, protocol.Refuse(protocol.KindTrimPointNotFound, "there is no such trim point in this thread: trim it first with thread/context/trim, or name one of contextTrimPoints"))
+		s.reject(in.To, protocol.Refuse(protocol.KindTrimPointNotFound,
+			"there is no such trim point in this thread: trim it first with thread/context/trim, or name one of contextTrimPoints"))
 		return
 	case strings.TrimSpace(in.Summary) == "":
 		s.reject(in.To, protocol.InvalidParams("summary", "`summary` must not be empty"))
@@ -177,8 +179,10 @@ func (s *step) notifyTrim(c *trimChange) {
 		}
 	}
 	if c.ended {
-		s.notify(protocol.ThreadSessionStopRequestedNotification{ThreadID: s.id, SessionID: c.session, CreatedAt: s.Now.Unix()})
-		s.notify(protocol.ThreadSessionStartedNotification{ThreadID: s.id, SessionID: s.sessionID(), Bootstrap: s.bootstrap()})
+		s.notify(protocol.ThreadSessionStopRequestedNotification{ThreadID: s.id, SessionID: c.session,
+			CreatedAt: s.Now.Unix()})
+		s.notify(protocol.ThreadSessionStartedNotification{ThreadID: s.id, SessionID: s.sessionID(),
+			Bootstrap: s.bootstrap()})
 	}
 	s.notifySummaries(c, after)
 }
@@ -192,7 +196,8 @@ func (s *step) notifySummaries(c *trimChange, after []history.TrimPoint) {
 		}
 		var is string
 		if set(&is, p.Summary); is != was {
-			s.notify(protocol.ThreadContextSummarizedNotification{ThreadID: s.id, TrimPointID: p.ID, Summary: p.Summary, CompactDurationMs: c.tookMs})
+			s.notify(protocol.ThreadContextSummarizedNotification{ThreadID: s.id, TrimPointID: p.ID, Summary: p.Summary,
+				CompactDurationMs: c.tookMs})
 		}
 	}
 }

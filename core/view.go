@@ -100,15 +100,18 @@ func View(s Summary) protocol.Thread {
 		CreatedAt: seconds(created), UpdatedAt: seconds(s.Updated), RecencyAt: new(seconds(s.Updated)),
 		Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}},
 		Path:   optional(s.Path), Cwd: s.Settings.Cwd, CliVersion: s.Meta.CliVersion,
-		Originator: optional(s.Meta.Originator), Source: protocol.SourceView(s.Meta.Source), ThreadSource: s.Meta.ThreadSource,
-		GitInfo: gitInfo(s.Meta.Git), Name: optional(s.Name), Turns: []protocol.Turn{}, ContextTrimPoints: []protocol.TrimPoint{},
+		Originator: optional(s.Meta.Originator), Source: protocol.SourceView(s.Meta.Source),
+		ThreadSource: s.Meta.ThreadSource,
+		GitInfo:      gitInfo(s.Meta.Git), Name: optional(s.Name), Turns: []protocol.Turn{},
+		ContextTrimPoints: []protocol.TrimPoint{},
 	}
 	return v
 }
 
 // Environments returns the environments of a loaded thread whose commands run in cwd.
 func Environments(cwd string) []protocol.Environment {
-	return []protocol.Environment{{EnvironmentID: protocol.EnvironmentLocal, Cwd: cwd, RuntimeWorkspaceRoots: []string{cwd}}}
+	return []protocol.Environment{{EnvironmentID: protocol.EnvironmentLocal, Cwd: cwd,
+		RuntimeWorkspaceRoots: []string{cwd}}}
 }
 
 // firstTime is the first time that is known, the zero time where none is.
@@ -168,7 +171,8 @@ func (t *Thread) settingsView(w TurnEnv) protocol.ThreadSettingsView {
 	s := t.settings
 	v := protocol.ThreadSettingsView{
 		Model: s.Model, ModelProvider: s.Provider, ServiceTier: s.ServiceTier, DisabledPluginIDs: []string{},
-		Cwd: s.Cwd, WorkspaceRoots: []string{s.Cwd}, MultiAgentMode: protocol.MultiAgentExplicit, InstructionSources: []string{}, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
+		Cwd: s.Cwd, WorkspaceRoots: []string{s.Cwd}, MultiAgentMode: protocol.MultiAgentExplicit,
+		InstructionSources: []string{}, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
 		Sandbox: s.Sandbox, ReasoningEffort: s.Effort,
 	}
 	for _, f := range w.Instructions {

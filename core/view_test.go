@@ -15,24 +15,28 @@ import (
 // TestWithTurn overrides each setting; what is not named stays.
 func TestWithTurn(t *testing.T) {
 	before := core.Settings{
-		Model: "a", Provider: "p", Cwd: "/a", ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalNever}, Reviewer: "user",
-		Sandbox: protocol.SandboxReadOnly.Policy(), Effort: new("low"), Summary: "auto", ServiceTier: new("slow"),
+		Model: "a", Provider: "p", Cwd: "/a", ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalNever},
+		Reviewer: "user",
+		Sandbox:  protocol.SandboxReadOnly.Policy(), Effort: new("low"), Summary: "auto", ServiceTier: new("slow"),
 	}
 	require.Equal(t, before, before.WithTurn(&protocol.TurnStartParams{}))
 	require.Equal(t, before, before.WithResume(&protocol.ThreadResumeParams{}))
 	sandbox, reviewer := protocol.SandboxDangerFullAccess, protocol.ApprovalsReviewer("auto_review")
 	after := core.Settings{
-		Model: "b", Provider: "p", Cwd: "/b", ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalUntrusted}, Reviewer: reviewer,
-		Sandbox: sandbox.Policy(), Effort: new("high"), Summary: "none", ServiceTier: new("fast"),
+		Model: "b", Provider: "p", Cwd: "/b", ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalUntrusted},
+		Reviewer: reviewer,
+		Sandbox:  sandbox.Policy(), Effort: new("high"), Summary: "none", ServiceTier: new("fast"),
 	}
 	require.Equal(t, after, before.WithTurn(&protocol.TurnStartParams{
-		Cwd: new("/b"), Model: new("b"), ApprovalPolicy: &after.ApprovalPolicy, ApprovalsReviewer: &reviewer, SandboxPolicy: &after.Sandbox,
-		Effort: new("high"), Summary: new("none"), ServiceTier: new("fast"),
+		Cwd: new("/b"), Model: new("b"), ApprovalPolicy: &after.ApprovalPolicy, ApprovalsReviewer: &reviewer,
+		SandboxPolicy: &after.Sandbox,
+		Effort:        new("high"), Summary: new("none"), ServiceTier: new("fast"),
 	}))
 	after.Provider, after.Effort, after.Summary = "q", before.Effort, before.Summary
 	require.Equal(t, after, before.WithResume(&protocol.ThreadResumeParams{
-		Cwd: new("/b"), Model: new("b"), ModelProvider: new("q"), ApprovalPolicy: &after.ApprovalPolicy, ApprovalsReviewer: &reviewer,
-		Sandbox: &sandbox, ServiceTier: new("fast"),
+		Cwd: new("/b"), Model: new("b"), ModelProvider: new("q"), ApprovalPolicy: &after.ApprovalPolicy,
+		ApprovalsReviewer: &reviewer,
+		Sandbox:           &sandbox, ServiceTier: new("fast"),
 	}))
 	require.Equal(t, "low", *before.Effort, "the settings before are their own")
 }
@@ -46,16 +50,19 @@ func TestViewOfASummary(t *testing.T) {
 		Meta: protocol.SessionMeta{
 			Timestamp: "2026-01-01T00:00:00.000Z", CliVersion: "1", Originator: "ide", Source: json.RawMessage(`"vscode"`),
 			ForkedFromID: new("t-1"), ThreadSource: new("user"),
-			Git: &protocol.StoredGitInfo{CommitHash: new("abc"), Branch: new("main"), RepositoryURL: new("https://example.com/r")},
+			Git: &protocol.StoredGitInfo{CommitHash: new("abc"), Branch: new("main"),
+				RepositoryURL: new("https://example.com/r")},
 		},
 		Settings: core.Settings{Model: "m", Provider: "p", Cwd: "/repo", Effort: new("high")},
 	})
 	body := encode(v)
 	for path, want := range map[string]string{
-		"id": `"t-2"`, "sessionId": `"t-2"`, "forkedFromId": `"t-1"`, "preview": `"hello"`, "name": `"Work"`, "path": `"/r.jsonl"`,
+		"id": `"t-2"`, "sessionId": `"t-2"`, "forkedFromId": `"t-1"`, "preview": `"hello"`, "name": `"Work"`,
+		"path":          `"/r.jsonl"`,
 		"modelProvider": `"p"`, "model": `"m"`, "reasoningEffort": `"high"`, "cwd": `"/repo"`, "createdAt": "1767225600",
-		"updatedAt": "1767323045", "recencyAt": "1767323045", "status": `{"type":"notLoaded"}`, "cliVersion": `"1"`, "originator": `"ide"`,
-		"source": `"vscode"`, "threadSource": `"user"`, "gitInfo.sha": `"abc"`, "gitInfo.branch": `"main"`,
+		"updatedAt": "1767323045", "recencyAt": "1767323045", "status": `{"type":"notLoaded"}`, "cliVersion": `"1"`,
+		"originator": `"ide"`,
+		"source":     `"vscode"`, "threadSource": `"user"`, "gitInfo.sha": `"abc"`, "gitInfo.branch": `"main"`,
 		"gitInfo.originUrl": `"https://example.com/r"`, "turns": "[]", "ephemeral": "false", "projectId": "null",
 	} {
 		require.Equal(t, want, gjson.Get(body, path).Raw, path)
@@ -95,11 +102,14 @@ func TestPromptTools(t *testing.T) {
 func TestPromptIsASnapshot(t *testing.T) {
 	m := newMachine(t.Errorf)
 	m.take(m.start(protocol.HistoryPaginated))
-	out := m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
+	out := m.take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn},
+		Env: m.world})
 	sent := out.Effects[0].(core.ModelRequest).Prompt
 	before := encode(sent.Items)
-	m.take(core.ModelDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
-	m.take(core.TurnSteer{To: m.caller(), Params: &protocol.TurnSteerParams{ThreadID: threadID, Input: goOn, ExpectedTurnID: m.thread.ActiveTurn()}})
+	m.take(core.ModelDone{Effect: 1,
+		Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
+	m.take(core.TurnSteer{To: m.caller(),
+		Params: &protocol.TurnSteerParams{ThreadID: threadID, Input: goOn, ExpectedTurnID: m.thread.ActiveTurn()}})
 	require.Equal(t, before, encode(sent.Items))
 	require.NotEqual(t, before, encode(m.thread.Prompt().Items))
 }
@@ -119,7 +129,8 @@ func TestMessagesAreSnapshots(t *testing.T) {
 	take(m.start(protocol.HistoryPaginated))
 	take(core.TurnStart{To: m.caller(), Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}, Env: m.world})
 	take(core.ModelPiece{Effect: 1, Piece: core.Piece{Text: "I make."}})
-	take(core.ModelDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
+	take(core.ModelDone{Effect: 1,
+		Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make"}`}}}})
 	take(core.ClientAnswer{Request: 0, Result: json.RawMessage(`{"decision":"accept"}`)})
 	take(core.ToolStarted{Effect: 2, ProcessID: "7"})
 	take(core.ToolDone{Effect: 2, Result: core.ToolResult{ExitCode: new(0), Output: "made"}})

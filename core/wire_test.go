@@ -47,7 +47,8 @@ func TestWireOfATurn(t *testing.T) {
 	m.take(core.ModelPiece{Effect: 1, Piece: core.Piece{Text: "I make."}})
 	out = said(m.take(core.ModelDone{Effect: 1, Answer: core.Answer{
 		Calls: []core.ToolCall{{ID: "c", Name: "shell", Arguments: `{"command":"make","justification":"to see"}`}},
-		Usage: &protocol.TokenUsageBreakdown{TotalTokens: 9, InputTokens: 5, CachedInputTokens: 2, OutputTokens: 4, ReasoningOutputTokens: 1},
+		Usage: &protocol.TokenUsageBreakdown{TotalTokens: 9, InputTokens: 5, CachedInputTokens: 2, OutputTokens: 4,
+			ReasoningOutputTokens: 1},
 	}}))
 	require.JSONEq(t, `{"kind":"command","threadId":"t-1","turnId":"id-1","itemId":"c","startedAtMs":1767323049000,"environmentId":null,"reason":"to see","command":"/bin/bash -lc make","cwd":"/repo","commandActions":[{"type":"unknown","command":"make"}],"proposedExecpolicyAmendment":null,"availableDecisions":["accept","acceptForSession","decline","cancel"]}`, out["item/commandExecution/requestApproval"])
 	require.JSONEq(t, `{"threadId":"t-1","turnId":"id-1","startedAtMs":1767323049000,"item":{"type":"commandExecution","id":"c","pluginId":null,"scriptPath":null,"command":"/bin/bash -lc make","cwd":"/repo","processId":null,"source":"agent","status":"inProgress","commandActions":[{"type":"unknown","command":"make"}],"aggregatedOutput":null,"exitCode":null,"durationMs":null,"startedAtMs":1767323049000,"completedAtMs":null}}`, out["item/started"])
@@ -58,7 +59,8 @@ func TestWireOfATurn(t *testing.T) {
 	m.take(core.ClientAnswer{Request: 0, Result: json.RawMessage(`{"decision":"accept"}`)})
 	m.take(core.ToolStarted{Effect: 2, ProcessID: "77"})
 	require.Empty(t, m.take(core.ToolOutput{Effect: 2}).Messages, "no output is no delta")
-	out = said(m.take(core.ToolDone{Effect: 2, Result: core.ToolResult{ExitCode: new(2), Output: "no rule", Duration: 1500 * time.Millisecond}}))
+	out = said(m.take(core.ToolDone{Effect: 2,
+		Result: core.ToolResult{ExitCode: new(2), Output: "no rule", Duration: 1500 * time.Millisecond}}))
 	require.JSONEq(t, `{"type":"commandExecution","id":"c","pluginId":null,"scriptPath":null,"command":"/bin/bash -lc make","cwd":"/repo","processId":"77","source":"unifiedExecStartup","status":"failed","commandActions":[{"type":"unknown","command":"make"}],"aggregatedOutput":"no rule","exitCode":2,"durationMs":1500,"startedAtMs":1767323049000,"completedAtMs":1767323053000}`,
 		gjson.Get(out["item/completed"], "item").Raw)
 
@@ -73,9 +75,11 @@ func TestWireOfTurnsThatDoNotComplete(t *testing.T) {
 	begin := func() *machine {
 		m := newMachine(t.Errorf)
 		m.take(m.start(protocol.HistoryPaginated))
-		m.take(core.TurnStart{To: m.caller(), Env: m.world, Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}})
+		m.take(core.TurnStart{To: m.caller(), Env: m.world,
+			Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn}})
 		m.take(core.ModelPiece{Effect: 1, Piece: core.Piece{Text: "I plan."}})
-		m.take(core.ModelDone{Effect: 1, Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "update_plan", Arguments: `{"plan":[]}`}}}})
+		m.take(core.ModelDone{Effect: 1,
+			Answer: core.Answer{Calls: []core.ToolCall{{ID: "c", Name: "update_plan", Arguments: `{"plan":[]}`}}}})
 		return m
 	}
 	m := begin()
@@ -85,7 +89,8 @@ func TestWireOfTurnsThatDoNotComplete(t *testing.T) {
 
 	m = begin()
 	out = said(m.take(core.ModelFailed{Effect: 2, Err: &core.ModelError{
-		Message: "unauthorized", Details: "the key is wrong", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed, HTTPStatus: new(401)}}}))
+		Message: "unauthorized", Details: "the key is wrong",
+		Info: protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed, HTTPStatus: new(401)}}}))
 	failure := `{"message":"unauthorized","codexErrorInfo":{"httpConnectionFailed":{"httpStatusCode":401}},"additionalDetails":"the key is wrong","misalignment":null}`
 	require.JSONEq(t, `{"threadId":"t-1","turn":{"id":"id-1","rootTurnId":"id-1","items":[],"itemsView":"notLoaded","status":"failed","error":`+failure+`,"startedAt":1767323047,"completedAt":1767323050,"durationMs":3000}}`, out["turn/completed"])
 	require.JSONEq(t, `{"error":`+failure+`,"willRetry":false,"threadId":"t-1","turnId":"id-1"}`, out["error"])

@@ -64,7 +64,8 @@ type itemState struct {
 }
 
 func newWitness(report func(format string, args ...any)) *witness {
-	w := &witness{report: report, turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{}, about: map[uint64]ask{}}
+	w := &witness{report: report, turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{},
+		about: map[uint64]ask{}}
 	w.context = &contextWitness{witness: w}
 	w.restarted(nil)
 	return w
@@ -257,7 +258,8 @@ func (w *witness) seeState(m *machine) {
 	waits := m.thread.OpenCallers()
 	for to, state := range w.callers {
 		if (state == waiting) != slices.Contains(waits, to) {
-			w.report("caller %d: answered %v, but waiting for the turn's end %v", to.Request, state == answered, state == answered)
+			w.report("caller %d: answered %v, but waiting for the turn's end %v", to.Request, state == answered,
+				state == answered)
 		}
 	}
 	open := m.thread.OpenRequests()

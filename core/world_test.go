@@ -63,8 +63,9 @@ func changeWorld(m *machine, a arguments, _ *strings.Builder) error {
 func changeLimits(m *machine, a arguments) error {
 	r := &m.world.Compaction
 	for name, to := range map[string]func(int64){
-		"limit": func(n int64) { r.Limit = n }, "target": func(n int64) { r.Target = n }, "words": func(n int64) { r.UserTokens = n },
-		"keep": func(n int64) { r.KeepTurns = int(n) }, "turns": func(n int64) { m.world.MaxTurns = int(n) },
+		"limit": func(n int64) { r.Limit = n }, "target": func(n int64) { r.Target = n },
+		"words": func(n int64) { r.UserTokens = n },
+		"keep":  func(n int64) { r.KeepTurns = int(n) }, "turns": func(n int64) { m.world.MaxTurns = int(n) },
 		"checkpoints": func(n int64) { m.world.Tracking.Keep = int(n) },
 		"window":      func(n int64) { m.world.Provider.ContextWindow = &n },
 	} {

@@ -67,7 +67,8 @@ const (
 	DecisionCancel              = "cancel"
 )
 
-var decisions = []string{DecisionAccept, DecisionAcceptForSession, DecisionAcceptWithAmendment, DecisionDecline, DecisionCancel}
+var decisions = []string{DecisionAccept, DecisionAcceptForSession, DecisionAcceptWithAmendment, DecisionDecline,
+	DecisionCancel}
 
 // MarshalJSON writes the word, or the object.
 func (d ApprovalDecision) MarshalJSON() ([]byte, error) {

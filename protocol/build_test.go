@@ -95,7 +95,8 @@ func (b builder) fields(v reflect.Value) {
 		} else {
 			v.Field(i).Set(b.value(f.Type))
 		}
-		if empty := v.Field(i); strings.Contains(f.Tag.Get("json"), "omitempty") && empty.Kind() == reflect.Slice && empty.Len() == 0 {
+		if empty := v.Field(i); strings.Contains(f.Tag.Get("json"), "omitempty") && empty.Kind() == reflect.Slice &&
+			empty.Len() == 0 {
 			empty.SetZero()
 		}
 	}
@@ -167,11 +168,13 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 			return protocol.AskForApproval{Mode: protocol.ApprovalGranular, Granular: &granular}
 		},
 		reflect.TypeFor[protocol.ApprovalDecision](): func(b builder) any {
-			words := []string{protocol.DecisionAccept, protocol.DecisionAcceptForSession, protocol.DecisionDecline, protocol.DecisionCancel}
+			words := []string{protocol.DecisionAccept, protocol.DecisionAcceptForSession, protocol.DecisionDecline,
+				protocol.DecisionCancel}
 			if i := b.one(5); i < 4 {
 				return protocol.ApprovalDecision{Word: words[i]}
 			}
-			return protocol.ApprovalDecision{Word: protocol.DecisionAcceptWithAmendment, Detail: json.RawMessage(`{"execpolicy_amendment":["touch"]}`)}
+			return protocol.ApprovalDecision{Word: protocol.DecisionAcceptWithAmendment,
+				Detail: json.RawMessage(`{"execpolicy_amendment":["touch"]}`)}
 		},
 		reflect.TypeFor[protocol.CodexErrorInfo](): func(b builder) any {
 			status := int(b.number())

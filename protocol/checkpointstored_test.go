@@ -13,9 +13,11 @@ import (
 // TestStoredPathsAreKept whatever bytes they have.
 func TestStoredPathsAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		path := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "path")
+		path := rapid.OneOf(rapid.String(),
+			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "path")
 		change := protocol.WorktreeChange{Path: path, After: protocol.WorktreeFile{Mode: 0o100755, Object: "1"}}
-		raw, err := protocol.Marshal(protocol.WorktreeChanges{ID: "turn", Root: "/", Changes: []protocol.WorktreeChange{change}})
+		raw, err := protocol.Marshal(protocol.WorktreeChanges{ID: "turn", Root: "/",
+			Changes: []protocol.WorktreeChange{change}})
 		require.NoError(t, err)
 		var read protocol.WorktreeChanges
 		require.NoError(t, json.Unmarshal(raw, &read))
@@ -24,7 +26,8 @@ func TestStoredPathsAreKept(t *testing.T) {
 }
 
 func TestStoredChangesAreShort(t *testing.T) {
-	raw, err := protocol.Marshal(protocol.WorktreeChange{Path: "a", Before: protocol.WorktreeFile{Mode: 0o100644, Object: "1"}})
+	raw, err := protocol.Marshal(protocol.WorktreeChange{Path: "a",
+		Before: protocol.WorktreeFile{Mode: 0o100644, Object: "1"}})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"path":"a","before":{"mode":33188,"object":"1"},"after":{}}`, string(raw))
 }

@@ -49,16 +49,19 @@ func TestDynamicToolAnswers(t *testing.T) {
 	require.JSONEq(t, answer, string(written))
 
 	for _, wrong := range []string{
-		`{}`, `{"success":true}`, `{"contentItems":[]}`, `{"contentItems":null,"success":true}`, `{"contentItems":["a"],"success":true}`,
+		`{}`, `{"success":true}`, `{"contentItems":[]}`, `{"contentItems":null,"success":true}`,
+		`{"contentItems":["a"],"success":true}`,
 		`{"contentItems":[{"text":"a"}],"success":true}`, `{"contentItems":[{"type":"inputText"}],"success":true}`,
-		`{"contentItems":[{"type":"inputVideo","url":"x"}],"success":true}`, `{"contentItems":[],"success":"yes"}`, `[]`, `"x"`,
+		`{"contentItems":[{"type":"inputVideo","url":"x"}],"success":true}`, `{"contentItems":[],"success":"yes"}`, `[]`,
+		`"x"`,
 	} {
 		require.Error(t, protocol.DecodeParams(json.RawMessage(wrong), new(protocol.DynamicToolCallResponse)), wrong)
 	}
 }
 
 func TestDynamicToolCallItemsBeforeTheAnswer(t *testing.T) {
-	item := protocol.ThreadItem{ThreadItemVariant: &protocol.DynamicToolCallItem{ID: "c", Tool: "t", Arguments: json.RawMessage(`[1]`), Status: "inProgress"}}
+	item := protocol.ThreadItem{ThreadItemVariant: &protocol.DynamicToolCallItem{ID: "c", Tool: "t",
+		Arguments: json.RawMessage(`[1]`), Status: "inProgress"}}
 	text, err := protocol.Marshal(item)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"type":"dynamicToolCall","id":"c","namespace":null,"tool":"t","arguments":[1],"status":"inProgress","contentItems":null,
@@ -76,11 +79,13 @@ func TestCollaborationModesInParams(t *testing.T) {
 	}
 	mode, err := read(`{"mode":"plan","settings":{"model":"m","reasoning_effort":null,"developer_instructions":"Plan."}}`)
 	require.NoError(t, err)
-	require.Equal(t, &protocol.CollaborationMode{Mode: "plan", Settings: protocol.CollaborationModeSettings{Model: "m", DeveloperInstructions: new("Plan.")}}, mode)
+	require.Equal(t, &protocol.CollaborationMode{Mode: "plan",
+		Settings: protocol.CollaborationModeSettings{Model: "m", DeveloperInstructions: new("Plan.")}}, mode)
 	mode, err = read(`null`)
 	require.NoError(t, err)
 	require.Nil(t, mode)
-	for _, wrong := range []string{`"plan"`, `{"mode":"code","settings":{"model":"m"}}`, `{"mode":"plan"}`, `{"mode":"plan","settings":{}}`, `{"settings":{"model":"m"}}`} {
+	for _, wrong := range []string{`"plan"`, `{"mode":"code","settings":{"model":"m"}}`, `{"mode":"plan"}`,
+		`{"mode":"plan","settings":{}}`, `{"settings":{"model":"m"}}`} {
 		_, err := read(wrong)
 		require.Error(t, err, wrong)
 	}

@@ -7,7 +7,8 @@ package protocol
 // left out too, and what only another model, provider or API can read is left out.
 // NotSentReason tells why an item is not in the prompt, and is absent of one that is.
 // Superseded marks instructions from AGENTS.md files that a later item replaces or ends. They are sent
-// all the same. Tokens and Bytes are what the item costs when it is sent. TurnID, ItemID (of the ThreadItem that shows it), CallID and
+// all the same. Tokens and Bytes are what the item costs when it is sent. TurnID, ItemID (of the ThreadItem
+// that shows it), CallID and
 // ToolName are null where there is none.
 type ContextItem struct {
 	Index         int             `json:"index"`
@@ -85,7 +86,8 @@ const (
 // ContextCategories are all categories.
 func ContextCategories() []ContextCategory {
 	return []ContextCategory{
-		CategoryUserInstructions, CategoryEnvironmentContext, CategoryDeveloperMessage, CategoryUserMessage, CategoryAssistantMessage,
+		CategoryUserInstructions, CategoryEnvironmentContext, CategoryDeveloperMessage, CategoryUserMessage,
+		CategoryAssistantMessage,
 		CategoryReasoning, CategoryToolCall, CategoryToolOutput, CategorySummary, CategoryOther,
 	}
 }

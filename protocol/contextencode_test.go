@@ -17,7 +17,8 @@ type appender interface {
 }
 
 func TestTheEncodingOfContextItemsIsThatOfMarshal(t *testing.T) {
-	for _, of := range []reflect.Type{reflect.TypeFor[protocol.ContextGetItemsResponse](), reflect.TypeFor[protocol.ContextItemsNotification]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[protocol.ContextGetItemsResponse](),
+		reflect.TypeFor[protocol.ContextItemsNotification]()} {
 		rapid.Check(t, func(t *rapid.T) {
 			v := builder{drawn{t}}.value(of).Interface()
 			want, err := protocol.Marshal(v)

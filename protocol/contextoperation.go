@@ -123,7 +123,8 @@ func (r *PruneRange) UnmarshalJSON(b []byte) error {
 	case !known:
 		return &UnknownVariantError{word, pruneRanges}
 	case (spelled == RangeAll) == detail.Exists():
-		return fmt.Errorf("expected \"all\", {%q: {\"count\": N}}, {%q: ID} or {%q: {\"count\": N}}", RangeFirstTurns, RangeBeforeTurn, RangeKeepLastTurns)
+		return fmt.Errorf("expected \"all\", {%q: {\"count\": N}}, {%q: ID} or {%q: {\"count\": N}}", RangeFirstTurns,
+			RangeBeforeTurn, RangeKeepLastTurns)
 	}
 	read := PruneRange{Word: spelled}
 	switch spelled {

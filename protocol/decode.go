@@ -26,7 +26,8 @@ func UnmarshalKnown(text []byte, v any) error {
 func standardError(err error) error {
 	var wrong *v1.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		return &json.UnmarshalTypeError{Value: wrong.Value, Type: wrong.Type, Offset: wrong.Offset, Struct: wrong.Struct, Field: wrong.Field}
+		return &json.UnmarshalTypeError{Value: wrong.Value, Type: wrong.Type, Offset: wrong.Offset, Struct: wrong.Struct,
+			Field: wrong.Field}
 	}
 	return err
 }

@@ -22,7 +22,8 @@ func TestUnmarshalTakesExactNames(t *testing.T) {
 	var got outer
 	require.NoError(t, protocol.Unmarshal([]byte(`{"Inner":{"word":"a"},"INNER":{},"map":{"X":{"word":"b"},"x":{"Word":"c"}},"raw":[1, 2]}`), &got))
 	require.Equal(t, outer{Map: map[string]inner{"X": {"b"}, "x": {}}, Raw: json.RawMessage(`[1, 2]`)}, got)
-	for _, text := range []string{`{"inner":{"word":"a"},"inner":{"word":"b"}}`, `{"inner":null}`, `null`, `{"inner":{"word":"\ud800"}}`, "{\"inner\":{\"word\":\"\xff\"}}",
+	for _, text := range []string{`{"inner":{"word":"a"},"inner":{"word":"b"}}`, `{"inner":null}`, `null`,
+		`{"inner":{"word":"\ud800"}}`, "{\"inner\":{\"word\":\"\xff\"}}",
 		`{"inner":{"word":5},"raw":1}`, `[]`, `{`, `{} x`, ``} {
 		var want, got outer
 		wantErr, gotErr := json.Unmarshal([]byte(text), &want), protocol.Unmarshal([]byte(text), &got)
@@ -47,7 +48,8 @@ func TestRepeatsName(t *testing.T) {
 // BenchmarkUnmarshal reads a line of a rollout.
 func BenchmarkUnmarshal(b *testing.B) {
 	line := []byte(`{"type":"session_meta","payload":{"id":"0199a7c2-3a52-7b30-9d1c-8f6f5a3e9b01","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/work","originator":"test","cli_version":"1"}}`)
-	for name, unmarshal := range map[string]func([]byte, any) error{"exact": protocol.Unmarshal, "encoding/json": json.Unmarshal} {
+	for name, unmarshal := range map[string]func([]byte, any) error{"exact": protocol.Unmarshal,
+		"encoding/json": json.Unmarshal} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(line)))
 			b.ReportAllocs()

@@ -125,13 +125,15 @@ func Refuse(kind Kind, format string, args ...any) *Error {
 // InvalidParams is an error that names the member that was wrong. The message begins
 // with "Invalid request: ", as that of the reference implementation.
 func InvalidParams(field, format string, args ...any) *Error {
-	return &Error{CodeInvalidParams, "Invalid request: " + fmt.Sprintf(format, args...), &ErrorData{Kind: KindInvalidParams, Field: field}}
+	return &Error{CodeInvalidParams, "Invalid request: " + fmt.Sprintf(format, args...),
+		&ErrorData{Kind: KindInvalidParams, Field: field}}
 }
 
 // InputTooLarge refuses an input with too much text.
 func InputTooLarge(limit, actual int) *Error {
 	return &Error{CodeInvalidParams, fmt.Sprintf("Input exceeds the maximum length of %d characters.", limit),
-		&ErrorData{Kind: KindInputTooLarge, Field: "input", InputErrorCode: "input_too_large", MaxChars: limit, ActualChars: actual}}
+		&ErrorData{Kind: KindInputTooLarge, Field: "input", InputErrorCode: "input_too_large", MaxChars: limit,
+			ActualChars: actual}}
 }
 
 // Internal is an error that is the server's own fault, or its machine's.

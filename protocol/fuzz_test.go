@@ -21,7 +21,8 @@ func seed(f *testing.F, t reflect.Type) {
 	for _, raw := range slices.Concat(unknownItems, unknownInputs) {
 		f.Add([]byte(raw))
 	}
-	for _, raw := range []string{``, `null`, `{}`, `[]`, `5`, `"x"`, `{"type":5}`, `{"a":1,"b":2}`, "{\"type\":\"\xff\"}"} {
+	for _, raw := range []string{``, `null`, `{}`, `[]`, `5`, `"x"`, `{"type":5}`, `{"a":1,"b":2}`,
+		"{\"type\":\"\xff\"}"} {
 		f.Add([]byte(raw))
 	}
 }

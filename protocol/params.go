@@ -118,7 +118,8 @@ func decodeMember(in gjson.Result, f reflect.StructField, v reflect.Value) error
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	fallback, hasDefault := f.Tag.Lookup("default")
 	switch {
-	case in.Type != gjson.Null, in.Exists() && options == "" && v.Type() == reflect.TypeFor[json.RawMessage](): // any JSON, null too
+	case in.Type != gjson.Null, in.Exists() && options == "" &&
+		v.Type() == reflect.TypeFor[json.RawMessage](): // any JSON, null too
 		if err := decodeValue(in, v); err != nil {
 			return err
 		}

@@ -25,17 +25,20 @@ func TestDecodeParamsNamesWhatIsWrong(t *testing.T) {
 			"missing field `input`", "input"},
 		"missing in a nested object": {&protocol.InitializeParams{}, `{"clientInfo":{"name":"probe"}}`,
 			"missing field `version`", "clientInfo.version"},
-		"missing in a variant": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":"text","text":"a"},{"type":"text"}]}`,
+		"missing in a variant": {&protocol.TurnStartParams{},
+			`{"threadId":"t","input":[{"type":"text","text":"a"},{"type":"text"}]}`,
 			"missing field `text`", "input.1.text"},
 		"missing tag": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"text":"a"}]}`,
 			"missing field `type`", "input.0.type"},
-		"missing in a policy": {&protocol.ThreadStartParams{}, `{"approvalPolicy":{"granular":{"rules":true,"mcp_elicitations":true}}}`,
+		"missing in a policy": {&protocol.ThreadStartParams{},
+			`{"approvalPolicy":{"granular":{"rules":true,"mcp_elicitations":true}}}`,
 			"missing field `sandbox_approval`", "approvalPolicy.granular.sandbox_approval"},
 		"null is missing": {&protocol.InitializeParams{}, `{"clientInfo":null}`,
 			"missing field `clientInfo`", "clientInfo"},
 		"null in a nested object is missing": {&protocol.InitializeParams{}, `{"clientInfo":{"name":"probe","version":null}}`,
 			"missing field `version`", "clientInfo.version"},
-		"null in a variant is missing": {&protocol.TurnSteerParams{}, `{"threadId":"t","expectedTurnId":"u","input":[{"type":"text","text":null}]}`,
+		"null in a variant is missing": {&protocol.TurnSteerParams{},
+			`{"threadId":"t","expectedTurnId":"u","input":[{"type":"text","text":null}]}`,
 			"missing field `text`", "input.0.text"},
 		"names are case sensitive": {&protocol.ThreadReadParams{}, `{"ThreadID":"t"}`,
 			"missing field `threadId`", "threadId"},
@@ -52,7 +55,8 @@ func TestDecodeParamsNamesWhatIsWrong(t *testing.T) {
 		"list for an object": {&protocol.ThreadStartParams{}, `{"config":[]}`,
 			"`config`: invalid type: array, expected an object", "config"},
 		"boolean for a word": {&protocol.ThreadStartParams{}, `{"sandbox":true}`,
-			"`sandbox`: invalid type: bool, expected a string, one of `read-only`, `workspace-write`, `danger-full-access`", "sandbox"},
+			"`sandbox`: invalid type: bool, expected a string, one of `read-only`, `workspace-write`, `danger-full-access`",
+			"sandbox"},
 		"number for a policy": {&protocol.ThreadStartParams{}, `{"approvalPolicy":5}`,
 			"`approvalPolicy`: invalid type: number, expected a string or an object", "approvalPolicy"},
 		"wrong type in a nested object": {&protocol.InitializeParams{}, `{"clientInfo":{"name":5,"version":"1"}}`,
@@ -67,7 +71,8 @@ func TestDecodeParamsNamesWhatIsWrong(t *testing.T) {
 			"`input.0`: invalid type: number, expected an object", "input.0"},
 		"null for a variant": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[null]}`,
 			"`input.0`: invalid type: null, expected an object", "input.0"},
-		"wrong type in a policy": {&protocol.TurnStartParams{}, turnStart(`"sandboxPolicy":{"type":"workspaceWrite","writableRoots":"/"}`),
+		"wrong type in a policy": {&protocol.TurnStartParams{},
+			turnStart(`"sandboxPolicy":{"type":"workspaceWrite","writableRoots":"/"}`),
 			"`sandboxPolicy.writableRoots`: invalid type: string, expected a list", "sandboxPolicy.writableRoots"},
 		"details of a word without": {&protocol.ThreadStartParams{}, `{"approvalPolicy":{"never":{}}}`,
 			"`approvalPolicy.never`: invalid type: object, expected the word alone", "approvalPolicy.never"},
@@ -98,17 +103,22 @@ func TestDecodeParamsListsTheVariants(t *testing.T) {
 	}{
 		"input": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":"film"}]}`, "input.0", "film",
 			[]string{"text", "image", "localImage", "audio", "localAudio", "skill", "mention"}},
-		"detail": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":"image","url":"u","detail":"huge"}]}`, "input.0.detail", "huge",
+		"detail": {&protocol.TurnStartParams{}, `{"threadId":"t","input":[{"type":"image","url":"u","detail":"huge"}]}`,
+			"input.0.detail", "huge",
 			[]string{"auto", "low", "high", "original"}},
 		"sandbox policy": {&protocol.TurnStartParams{}, turnStart(`"sandboxPolicy":{"type":"open"}`), "sandboxPolicy", "open",
 			[]string{"dangerFullAccess", "readOnly", "externalSandbox", "workspaceWrite"}},
-		"network": {&protocol.TurnStartParams{}, turnStart(`"sandboxPolicy":{"type":"externalSandbox","networkAccess":"maybe"}`), "sandboxPolicy.networkAccess", "maybe",
+		"network": {&protocol.TurnStartParams{},
+			turnStart(`"sandboxPolicy":{"type":"externalSandbox","networkAccess":"maybe"}`), "sandboxPolicy.networkAccess",
+			"maybe",
 			[]string{"restricted", "enabled"}},
 		"approval policy": {&protocol.TurnStartParams{}, turnStart(`"approvalPolicy":"later"`), "approvalPolicy", "later",
 			[]string{"untrusted", "on-request", "granular", "never"}},
-		"approval policy with details": {&protocol.TurnStartParams{}, turnStart(`"approvalPolicy":{"later":{}}`), "approvalPolicy", "later",
+		"approval policy with details": {&protocol.TurnStartParams{}, turnStart(`"approvalPolicy":{"later":{}}`),
+			"approvalPolicy", "later",
 			[]string{"untrusted", "on-request", "granular", "never"}},
-		"approval policy without its details": {&protocol.TurnStartParams{}, turnStart(`"approvalPolicy":"granular"`), "approvalPolicy", "granular",
+		"approval policy without its details": {&protocol.TurnStartParams{}, turnStart(`"approvalPolicy":"granular"`),
+			"approvalPolicy", "granular",
 			[]string{"untrusted", "on-request", "never"}},
 		"reviewer": {&protocol.ThreadStartParams{}, `{"approvalsReviewer":"nobody"}`, "approvalsReviewer", "nobody",
 			[]string{"user", "auto_review", "guardian_subagent"}},
@@ -121,7 +131,8 @@ func TestDecodeParamsListsTheVariants(t *testing.T) {
 		"sort direction": {&protocol.ThreadListParams{}, `{"sortDirection":""}`, "sortDirection", "",
 			[]string{"asc", "desc"}},
 		"source kinds": {&protocol.ThreadListParams{}, `{"sourceKinds":["cli","radio"]}`, "sourceKinds.1", "radio",
-			[]string{"cli", "vscode", "exec", "appServer", "subAgent", "subAgentReview", "subAgentCompact", "subAgentThreadSpawn", "subAgentOther", "unknown"}},
+			[]string{"cli", "vscode", "exec", "appServer", "subAgent", "subAgentReview", "subAgentCompact",
+				"subAgentThreadSpawn", "subAgentOther", "unknown"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			message := "unknown variant `" + c.given + "`, expected one of `" + strings.Join(c.expected, "`, `") + "`"
@@ -154,8 +165,10 @@ func TestUserInputRequiresWhatItIsAbout(t *testing.T) {
 	} {
 		t.Run(input, func(t *testing.T) {
 			message, field := "missing field `"+field+"`", "input.0."+field
-			requireRefusal(t, protocol.DecodeParams(json.RawMessage(`{"threadId":"t","input":[`+input+`]}`), &protocol.TurnStartParams{}), message, field)
-			requireRefusal(t, protocol.DecodeParams(json.RawMessage(`{"threadId":"t","expectedTurnId":"u","input":[`+input+`]}`), &protocol.TurnSteerParams{}), message, field)
+			requireRefusal(t, protocol.DecodeParams(json.RawMessage(`{"threadId":"t","input":[`+input+`]}`),
+				&protocol.TurnStartParams{}), message, field)
+			requireRefusal(t, protocol.DecodeParams(json.RawMessage(`{"threadId":"t","expectedTurnId":"u","input":[`+input+`]}`),
+				&protocol.TurnSteerParams{}), message, field)
 		})
 	}
 }
@@ -178,8 +191,10 @@ func TestParamsMustBeAnObject(t *testing.T) {
 
 func TestParamsMustBeJSON(t *testing.T) {
 	deep := `{"threadId":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`
-	for _, params := range []string{`{`, `{"threadId":"t",}`, `{"threadId":"t"}}`, `xyz`, "{\"threadId\":\"\x01\"}", deep} {
-		requireRefusal(t, protocol.DecodeParams(json.RawMessage(params), &protocol.ThreadReadParams{}), "not JSON, or nested too deeply", "")
+	for _, params := range []string{`{`, `{"threadId":"t",}`, `{"threadId":"t"}}`, `xyz`, "{\"threadId\":\"\x01\"}",
+		deep} {
+		requireRefusal(t, protocol.DecodeParams(json.RawMessage(params), &protocol.ThreadReadParams{}),
+			"not JSON, or nested too deeply", "")
 	}
 }
 
@@ -300,10 +315,11 @@ func TestDecodeParamsChecksNestedMembers(t *testing.T) {
 		`"name":"n","inner":{}`:                                 {"missing field `name`", "inner.name"},
 		`"name":"n","inner":{"name":"i"},"list":[{}]`:           {"missing field `name`", "list.0.name"},
 		`"name":"n","inner":{"name":"i"},"maybe":{"name":null}`: {"missing field `name`", "maybe.name"},
-		`"name":"n","inner":{"name":"i"},"list":[null]`:         {"`list.0`: invalid type: null, expected an object", "list.0"},
-		`"name":"n","inner":{"name":"i"},"choice":"c"`:          {"unknown variant `c`, expected one of `a`, `b`", "choice"},
-		`"name":"n","inner":{"name":"i"},"both":["a","c"]`:      {"unknown variant `c`, expected one of `a`, `b`", "both.1"},
-		`"name":"n","inner":{"name":"i"},"word":""`:             {"unknown variant ``, expected one of `x`, `y`", "word"},
+		`"name":"n","inner":{"name":"i"},"list":[null]`: {"`list.0`: invalid type: null, expected an object",
+			"list.0"},
+		`"name":"n","inner":{"name":"i"},"choice":"c"`:     {"unknown variant `c`, expected one of `a`, `b`", "choice"},
+		`"name":"n","inner":{"name":"i"},"both":["a","c"]`: {"unknown variant `c`, expected one of `a`, `b`", "both.1"},
+		`"name":"n","inner":{"name":"i"},"word":""`:        {"unknown variant ``, expected one of `x`, `y`", "word"},
 	} {
 		requireRefusal(t, protocol.DecodeParams(json.RawMessage("{"+members+"}"), &nested{}), c.message, c.field)
 	}

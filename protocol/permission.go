@@ -148,7 +148,8 @@ func (p PermissionProfile) Policy(cwd string) SandboxPolicy {
 	case p.FileSystem == nil:
 		return readOnly
 	}
-	w := &WorkspaceWrite{WritableRoots: []string{}, NetworkAccess: network, ExcludeTmpdirEnvVar: true, ExcludeSlashTmp: true}
+	w := &WorkspaceWrite{WritableRoots: []string{}, NetworkAccess: network, ExcludeTmpdirEnvVar: true,
+		ExcludeSlashTmp: true}
 	inside := false
 	for i, e := range p.FileSystem.Entries {
 		if p.FileSystem.overridden(i) || e.Access == accessRead && !e.narrows(cwd) {
@@ -183,5 +184,6 @@ func (f *FileAccess) overridden(i int) bool {
 // narrows tells whether an entry for reading takes away what a policy would allow: it
 // is a path, and none of the folders that are protected anyway.
 func (e FileAccessEntry) narrows(cwd string) bool {
-	return e.Path.Value == nil && !slices.ContainsFunc(protectedFolders, func(folder string) bool { return e.Path.Path == cwd+"/"+folder })
+	return e.Path.Value == nil &&
+		!slices.ContainsFunc(protectedFolders, func(folder string) bool { return e.Path.Path == cwd+"/"+folder })
 }

@@ -16,7 +16,8 @@ func TestProfilesKeepPolicies(t *testing.T) {
 		&protocol.ExternalSandbox{NetworkAccess: protocol.NetworkEnabled},
 		&protocol.ReadOnly{}, &protocol.ReadOnly{NetworkAccess: true},
 		&protocol.WorkspaceWrite{WritableRoots: []string{}},
-		&protocol.WorkspaceWrite{WritableRoots: []string{"/other"}, NetworkAccess: true, ExcludeTmpdirEnvVar: true, ExcludeSlashTmp: true},
+		&protocol.WorkspaceWrite{WritableRoots: []string{"/other"}, NetworkAccess: true, ExcludeTmpdirEnvVar: true,
+			ExcludeSlashTmp: true},
 	} {
 		p := protocol.SandboxPolicy{SandboxPolicyVariant: policy}
 		raw, err := protocol.Marshal(p.Profile("/repo"))

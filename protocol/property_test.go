@@ -35,7 +35,8 @@ func TestUnionsSurviveTheWire(t *testing.T) {
 func TestTypesWithOwnJSONSurviveTheWire(t *testing.T) {
 	for _, goType := range []reflect.Type{
 		reflect.TypeFor[protocol.AskForApproval](), reflect.TypeFor[protocol.ApprovalDecision](),
-		reflect.TypeFor[protocol.CodexErrorInfo](), reflect.TypeFor[protocol.CommandAction](), reflect.TypeFor[protocol.WebSearchAction](),
+		reflect.TypeFor[protocol.CodexErrorInfo](), reflect.TypeFor[protocol.CommandAction](),
+		reflect.TypeFor[protocol.WebSearchAction](),
 		reflect.TypeFor[protocol.ToolOutput](), reflect.TypeFor[protocol.ApprovalsReviewer](),
 		reflect.TypeFor[protocol.SandboxMode](), reflect.TypeFor[protocol.ContentItem](),
 	} {

@@ -233,12 +233,14 @@ type StoredUsage struct {
 
 // Stored is the form that rollouts keep.
 func (b TokenUsageBreakdown) Stored() StoredUsage {
-	return StoredUsage{b.InputTokens, b.CachedInputTokens, b.CacheWriteInputTokens, b.OutputTokens, b.ReasoningOutputTokens, b.TotalTokens}
+	return StoredUsage{b.InputTokens, b.CachedInputTokens, b.CacheWriteInputTokens, b.OutputTokens,
+		b.ReasoningOutputTokens, b.TotalTokens}
 }
 
 // Breakdown is what Stored was made from.
 func (s StoredUsage) Breakdown() TokenUsageBreakdown {
-	return TokenUsageBreakdown{s.TotalTokens, s.InputTokens, s.CachedInputTokens, s.CacheWriteInputTokens, s.OutputTokens, s.ReasoningOutputTokens}
+	return TokenUsageBreakdown{s.TotalTokens, s.InputTokens, s.CachedInputTokens, s.CacheWriteInputTokens, s.OutputTokens,
+		s.ReasoningOutputTokens}
 }
 
 // ItemCompleted keeps a thread item, which has other names there than on the wire.

@@ -16,25 +16,37 @@ func TestRolloutPayloads(t *testing.T) {
 		into any
 		line string
 	}{
-		"session_meta": {&protocol.SessionMeta{}, `{"id":"t","session_id":"t","timestamp":"2026-01-02T03:04:05.678Z","cwd":"/w","originator":"probe",` +
-			`"cli_version":"0.169.0","source":"vscode","model_provider":"local","base_instructions":{"text":"You help."},` +
-			`"history_mode":"paginated","git":{"commit_hash":"c0ffee","branch":"main"}}`},
-		"session_meta of an older version": {&protocol.SessionMeta{}, `{"id":"t","timestamp":"2025-01-02T03:04:05.678Z","cwd":"/w","originator":"probe","cli_version":"0.40.0"}`},
-		"turn_context": {&protocol.TurnContext{}, `{"turn_id":"u","cwd":"/w","approval_policy":"on-request","approvals_reviewer":"user",` +
-			`"sandbox_policy":{"type":"workspace-write","writable_roots":["/d"],"network_access":true},"model":"m","effort":"high","summary":"auto"}`},
-		"task_started":  {&protocol.TaskStarted{}, `{"type":"task_started","turn_id":"u","started_at":1,"model_context_window":null}`},
-		"task_complete": {&protocol.TaskComplete{}, `{"type":"task_complete","turn_id":"u","last_agent_message":"done","started_at":1,"completed_at":2,"duration_ms":900}`},
-		"task_complete of a failed turn": {&protocol.TaskComplete{}, `{"type":"task_complete","turn_id":"u","last_agent_message":null,` +
-			`"error":{"message":"no","codex_error_info":{"http_connection_failed":{"http_status_code":401}}}}`},
-		"turn_aborted":         {&protocol.TurnAborted{}, `{"type":"turn_aborted","turn_id":"u","reason":"interrupted","completed_at":2}`},
-		"user_message":         {&protocol.TextEvent{}, `{"type":"user_message","message":"hi","kind":"plain","images":["data:,"]}`},
-		"agent_reasoning":      {&protocol.ReasoningEvent{}, `{"type":"agent_reasoning","text":"hm"}`},
-		"token_count":          {&protocol.TokenCount{}, `{"type":"token_count","info":null}`},
-		"item_completed":       {&protocol.ItemCompleted{}, `{"type":"item_completed","thread_id":"t","turn_id":"u","item":{"type":"AgentMessage","id":"i","later":[1]},"started_at_ms":1,"completed_at_ms":2}`},
-		"thread_name_updated":  {&protocol.NameUpdated{}, `{"type":"thread_name_updated","thread_id":"t","thread_name":"n"}`},
-		"compacted":            {&protocol.Compacted{}, `{"message":"so far","replacement_history":[{"type":"hologram","x":1}]}`},
-		"line without ordinal": {&protocol.RolloutLine{}, `{"timestamp":"2026-01-02T03:04:05.678Z","type":"hologram","payload":{"b":1,"a":[null]}}`},
-		"line":                 {&protocol.RolloutLine{}, `{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":0,"type":"event_msg","payload":{}}`},
+		"session_meta": {&protocol.SessionMeta{},
+			`{"id":"t","session_id":"t","timestamp":"2026-01-02T03:04:05.678Z","cwd":"/w","originator":"probe",` +
+				`"cli_version":"0.169.0","source":"vscode","model_provider":"local","base_instructions":{"text":"You help."},` +
+				`"history_mode":"paginated","git":{"commit_hash":"c0ffee","branch":"main"}}`},
+		"session_meta of an older version": {&protocol.SessionMeta{},
+			`{"id":"t","timestamp":"2025-01-02T03:04:05.678Z","cwd":"/w","originator":"probe","cli_version":"0.40.0"}`},
+		"turn_context": {&protocol.TurnContext{},
+			`{"turn_id":"u","cwd":"/w","approval_policy":"on-request","approvals_reviewer":"user",` +
+				`"sandbox_policy":{"type":"workspace-write","writable_roots":["/d"],"network_access":true},"model":"m","effort":"high","summary":"auto"}`},
+		"task_started": {&protocol.TaskStarted{},
+			`{"type":"task_started","turn_id":"u","started_at":1,"model_context_window":null}`},
+		"task_complete": {&protocol.TaskComplete{},
+			`{"type":"task_complete","turn_id":"u","last_agent_message":"done","started_at":1,"completed_at":2,"duration_ms":900}`},
+		"task_complete of a failed turn": {&protocol.TaskComplete{},
+			`{"type":"task_complete","turn_id":"u","last_agent_message":null,` +
+				`"error":{"message":"no","codex_error_info":{"http_connection_failed":{"http_status_code":401}}}}`},
+		"turn_aborted": {&protocol.TurnAborted{},
+			`{"type":"turn_aborted","turn_id":"u","reason":"interrupted","completed_at":2}`},
+		"user_message": {&protocol.TextEvent{},
+			`{"type":"user_message","message":"hi","kind":"plain","images":["data:,"]}`},
+		"agent_reasoning": {&protocol.ReasoningEvent{}, `{"type":"agent_reasoning","text":"hm"}`},
+		"token_count":     {&protocol.TokenCount{}, `{"type":"token_count","info":null}`},
+		"item_completed": {&protocol.ItemCompleted{},
+			`{"type":"item_completed","thread_id":"t","turn_id":"u","item":{"type":"AgentMessage","id":"i","later":[1]},"started_at_ms":1,"completed_at_ms":2}`},
+		"thread_name_updated": {&protocol.NameUpdated{}, `{"type":"thread_name_updated","thread_id":"t","thread_name":"n"}`},
+		"compacted": {&protocol.Compacted{},
+			`{"message":"so far","replacement_history":[{"type":"hologram","x":1}]}`},
+		"line without ordinal": {&protocol.RolloutLine{},
+			`{"timestamp":"2026-01-02T03:04:05.678Z","type":"hologram","payload":{"b":1,"a":[null]}}`},
+		"line": {&protocol.RolloutLine{},
+			`{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":0,"type":"event_msg","payload":{}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(c.line), c.into))
@@ -65,7 +77,8 @@ func TestResponseItemsInFiles(t *testing.T) {
 }
 
 func TestOlderToolOutputsAreReadAsText(t *testing.T) {
-	for _, output := range []string{`{"content":"done","success":true}`, `{"content":[{"type":"input_text","text":"done"}]}`} {
+	for _, output := range []string{`{"content":"done","success":true}`,
+		`{"content":[{"type":"input_text","text":"done"}]}`} {
 		var item protocol.ResponseItem
 		require.NoError(t, json.Unmarshal([]byte(`{"type":"function_call_output","call_id":"c","output":`+output+`}`), &item))
 		require.Equal(t, "done", item.ResponseItemVariant.(*protocol.FunctionCallOutput).Output.String())

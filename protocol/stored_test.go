@@ -26,7 +26,8 @@ func TestSandboxPolicyIsStoredInSnakeCase(t *testing.T) {
 }
 
 func TestUnknownStoredPolicyConfines(t *testing.T) {
-	require.Equal(t, &protocol.ReadOnly{}, protocol.StoredSandboxPolicy{Type: "of another version"}.Policy().SandboxPolicyVariant)
+	require.Equal(t, &protocol.ReadOnly{},
+		protocol.StoredSandboxPolicy{Type: "of another version"}.Policy().SandboxPolicyVariant)
 	for _, network := range []any{nil, true, "of another version", []any{}} {
 		require.Equal(t, &protocol.ExternalSandbox{NetworkAccess: protocol.NetworkRestricted},
 			protocol.StoredSandboxPolicy{Type: "external-sandbox", NetworkAccess: network}.Policy().SandboxPolicyVariant)
@@ -36,9 +37,11 @@ func TestUnknownStoredPolicyConfines(t *testing.T) {
 
 func TestSandboxModesAreShortForPolicies(t *testing.T) {
 	require.Equal(t, &protocol.DangerFullAccess{}, protocol.SandboxDangerFullAccess.Policy().SandboxPolicyVariant)
-	require.Equal(t, &protocol.WorkspaceWrite{WritableRoots: []string{}}, protocol.SandboxWorkspaceWrite.Policy().SandboxPolicyVariant)
+	require.Equal(t, &protocol.WorkspaceWrite{WritableRoots: []string{}},
+		protocol.SandboxWorkspaceWrite.Policy().SandboxPolicyVariant)
 	require.Equal(t, &protocol.ReadOnly{}, protocol.SandboxReadOnly.Policy().SandboxPolicyVariant)
-	require.Equal(t, &protocol.ReadOnly{}, protocol.SandboxMode("").Policy().SandboxPolicyVariant, "what is not known confines")
+	require.Equal(t, &protocol.ReadOnly{}, protocol.SandboxMode("").Policy().SandboxPolicyVariant,
+		"what is not known confines")
 }
 
 func TestErrorInfoOnTheWireAndStored(t *testing.T) {
@@ -48,11 +51,13 @@ func TestErrorInfoOnTheWireAndStored(t *testing.T) {
 		wire, stored string
 	}{
 		{protocol.CodexErrorInfo{Kind: protocol.ErrorOther}, `"other"`, `"other"`},
-		{protocol.CodexErrorInfo{Kind: protocol.ErrorContextWindowExceeded}, `"contextWindowExceeded"`, `"context_window_exceeded"`},
+		{protocol.CodexErrorInfo{Kind: protocol.ErrorContextWindowExceeded}, `"contextWindowExceeded"`,
+			`"context_window_exceeded"`},
 		{protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed, HTTPStatus: &status},
 			`{"httpConnectionFailed":{"httpStatusCode":401}}`, `{"http_connection_failed":{"http_status_code":401}}`},
 		{protocol.CodexErrorInfo{Kind: protocol.ErrorStreamDisconnected},
-			`{"responseStreamDisconnected":{"httpStatusCode":null}}`, `{"response_stream_disconnected":{"http_status_code":null}}`},
+			`{"responseStreamDisconnected":{"httpStatusCode":null}}`,
+			`{"response_stream_disconnected":{"http_status_code":null}}`},
 		{protocol.CodexErrorInfo{Kind: "notInventedYet"}, `"notInventedYet"`, `"not_invented_yet"`},
 	} {
 		require.Equal(t, c.wire, string(encode(t, c.info)))
@@ -98,7 +103,8 @@ func TestErrorInfoKeepsDetailsThatItDoesNotKnow(t *testing.T) {
 
 func TestErrorInfoOfNothing(t *testing.T) {
 	for _, raw := range []string{
-		`{}`, `null`, `5`, `[]`, `{"a":{},"b":{}}`, `{"a":{},"a":{}}`, `{"httpConnectionFailed":5}`, `{"httpConnectionFailed":null}`,
+		`{}`, `null`, `5`, `[]`, `{"a":{},"b":{}}`, `{"a":{},"a":{}}`, `{"httpConnectionFailed":5}`,
+		`{"httpConnectionFailed":null}`,
 		`{"httpConnectionFailed":{"httpStatusCode":"many"}}`, `{"activeTurnNotSteerable":{"turnKind":5}}`,
 	} {
 		require.Error(t, json.Unmarshal([]byte(raw), new(protocol.CodexErrorInfo)), raw)
@@ -160,7 +166,8 @@ func TestApprovalDecisions(t *testing.T) {
 	for _, raw := range []string{
 		`"maybe"`, `{}`, `null`, `5`, `{"maybe":{}}`, `{"accept":{},"decline":{}}`, ``, `{"accept":5}`, `{"accept":{}}`,
 		`"acceptWithExecpolicyAmendment"`, `{"acceptWithExecpolicyAmendment":null}`, `{"acceptWithExecpolicyAmendment":{}}`,
-		`{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":"touch"}}`, `{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":[5]}}`,
+		`{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":"touch"}}`,
+		`{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":[5]}}`,
 	} {
 		require.Error(t, json.Unmarshal([]byte(raw), new(protocol.ApprovalDecision)), raw)
 	}
@@ -175,7 +182,8 @@ func TestApprovalPolicies(t *testing.T) {
 	}
 	for _, raw := range []string{
 		`"on-failure"`, `5`, `null`, `{}`, `"granular"`, `{"granular":null}`, `{"granular":{}}`, `{"never":null}`,
-		`{"granular":{"sandbox_approval":true,"rules":true}}`, `{"granular":{"sandbox_approval":true,"rules":"all","mcp_elicitations":true}}`,
+		`{"granular":{"sandbox_approval":true,"rules":true}}`,
+		`{"granular":{"sandbox_approval":true,"rules":"all","mcp_elicitations":true}}`,
 		`{"granular":{"sandbox_approval":true,"rules":true,"mcp_elicitations":true},"never":{}}`,
 	} {
 		require.Error(t, json.Unmarshal([]byte(raw), new(protocol.AskForApproval)), raw)
@@ -201,14 +209,16 @@ func TestWordsOfTheWrongType(t *testing.T) {
 
 func TestTokenUsage(t *testing.T) {
 	usage := protocol.TokenUsageBreakdown{
-		TotalTokens: 1, InputTokens: 2, CachedInputTokens: 3, CacheWriteInputTokens: 4, OutputTokens: 5, ReasoningOutputTokens: 6,
+		TotalTokens: 1, InputTokens: 2, CachedInputTokens: 3, CacheWriteInputTokens: 4, OutputTokens: 5,
+		ReasoningOutputTokens: 6,
 	}
 	require.Equal(t, usage, usage.Stored().Breakdown())
 	require.Equal(t,
 		`{"input_tokens":2,"cached_input_tokens":3,"cache_write_input_tokens":4,"output_tokens":5,"reasoning_output_tokens":6,"total_tokens":1}`,
 		string(encode(t, usage.Stored())))
 	require.Equal(t, protocol.TokenUsageBreakdown{
-		TotalTokens: 2, InputTokens: 4, CachedInputTokens: 6, CacheWriteInputTokens: 8, OutputTokens: 10, ReasoningOutputTokens: 12,
+		TotalTokens: 2, InputTokens: 4, CachedInputTokens: 6, CacheWriteInputTokens: 8, OutputTokens: 10,
+		ReasoningOutputTokens: 12,
 	}, usage.Add(usage))
 }
 

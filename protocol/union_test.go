@@ -20,7 +20,8 @@ func TestEveryVariantSurvivesTheWire(t *testing.T) {
 				want.Field(0).Elem().Elem().Set(builder{c}.value(variant.Type))
 				encoded := encode(t, want.Interface())
 
-				require.True(t, bytes.HasPrefix(encoded, []byte(`{"`+u.Member+`":"`+variant.Tag+`"`)), "%s: the tag comes first", encoded)
+				require.True(t, bytes.HasPrefix(encoded, []byte(`{"`+u.Member+`":"`+variant.Tag+`"`)), "%s: the tag comes first",
+					encoded)
 				got := reflect.New(u.Type)
 				require.NoError(t, json.Unmarshal(encoded, got.Interface()), "%v %d: %s", u.Type, i, encoded)
 				require.IsType(t, want.Field(0).Interface(), got.Elem().Field(0).Interface())
@@ -89,7 +90,8 @@ func TestItemID(t *testing.T) {
 		require.Equal(t, "item-1", item.ItemID())
 	}
 	require.Equal(t, "h1", (&protocol.Unknown{Raw: json.RawMessage(unknownItems[0])}).ItemID())
-	require.Empty(t, (&protocol.Unknown{Raw: json.RawMessage(unknownItems[2])}).ItemID(), "an id that is no string is none")
+	require.Empty(t, (&protocol.Unknown{Raw: json.RawMessage(unknownItems[2])}).ItemID(),
+		"an id that is no string is none")
 	require.Empty(t, (&protocol.Unknown{}).ItemID())
 }
 
@@ -137,7 +139,8 @@ var unknownInputs = []string{
 
 func TestUserMessagesKeepPartsThatAreNotKnown(t *testing.T) {
 	for _, part := range unknownInputs {
-		raw := `{"type":"userMessage","id":"i","clientId":null,"content":[` + part + `,{"type":"text","text":"hi","text_elements":[]}],"startedAtMs":null,"completedAtMs":null}`
+		raw := `{"type":"userMessage","id":"i","clientId":null,"content":[` + part +
+			`,{"type":"text","text":"hi","text_elements":[]}],"startedAtMs":null,"completedAtMs":null}`
 		var item protocol.ThreadItem
 		require.NoError(t, json.Unmarshal([]byte(raw), &item), part)
 		content := item.ThreadItemVariant.(*protocol.UserMessageItem).Content
@@ -169,14 +172,15 @@ func TestNullListsAreEmptyLists(t *testing.T) {
 		into any
 		want string
 	}{
-		`{"type":"workspaceWrite","writableRoots":null}`:              {&protocol.SandboxPolicy{}, `"writableRoots":[]`},
-		`{"type":"userMessage","id":"i","content":null}`:              {&protocol.ThreadItem{}, `"content":[]`},
-		`{"type":"userMessage","id":"i"}`:                             {&protocol.ThreadItem{}, `"content":[]`},
-		`{"type":"reasoning","id":"i","summary":null}`:                {&protocol.ThreadItem{}, `"summary":[],"content":[]`},
-		`{"type":"fileChange","id":"i","changes":null}`:               {&protocol.ThreadItem{}, `"changes":[]`},
-		`{"type":"commandExecution","commandActions":null}`:           {&protocol.ThreadItem{}, `"commandActions":[]`},
-		`{"type":"message","role":"user","content":null}`:             {&protocol.ResponseItem{}, `"content":[]`},
-		`{"type":"reasoning","summary":null}`:                         {&protocol.ResponseItem{}, `"summary":[],"encrypted_content":null`},
+		`{"type":"workspaceWrite","writableRoots":null}`:    {&protocol.SandboxPolicy{}, `"writableRoots":[]`},
+		`{"type":"userMessage","id":"i","content":null}`:    {&protocol.ThreadItem{}, `"content":[]`},
+		`{"type":"userMessage","id":"i"}`:                   {&protocol.ThreadItem{}, `"content":[]`},
+		`{"type":"reasoning","id":"i","summary":null}`:      {&protocol.ThreadItem{}, `"summary":[],"content":[]`},
+		`{"type":"fileChange","id":"i","changes":null}`:     {&protocol.ThreadItem{}, `"changes":[]`},
+		`{"type":"commandExecution","commandActions":null}`: {&protocol.ThreadItem{}, `"commandActions":[]`},
+		`{"type":"message","role":"user","content":null}`:   {&protocol.ResponseItem{}, `"content":[]`},
+		`{"type":"reasoning","summary":null}`: {&protocol.ResponseItem{},
+			`"summary":[],"encrypted_content":null`},
 		`{"type":"local_shell_call","action":{"command":null}}`:       {&protocol.ResponseItem{}, `"command":[]`},
 		`{"type":"agentMessage","id":"i","text":"t"}`:                 {&protocol.ThreadItem{}, `"moderation":null`},
 		`{"type":"function_call_output","call_id":"c","output":null}`: {&protocol.ResponseItem{}, `"output":""`},
@@ -190,7 +194,8 @@ func TestNullListsAreEmptyLists(t *testing.T) {
 
 // What is made without JSON can be written all the same.
 func TestUnknownVariantsWithoutJSON(t *testing.T) {
-	require.Equal(t, `{"type":"hologram"}`, string(encode(t, protocol.ThreadItem{ThreadItemVariant: &protocol.Unknown{Tag: "hologram"}})))
+	require.Equal(t, `{"type":"hologram"}`,
+		string(encode(t, protocol.ThreadItem{ThreadItemVariant: &protocol.Unknown{Tag: "hologram"}})))
 	require.Equal(t, `{"type":""}`, string(encode(t, protocol.ResponseItem{ResponseItemVariant: &protocol.Unknown{}})))
 	var none *protocol.Unknown
 	_, err := protocol.Marshal(protocol.UserInput{UserInputVariant: none})

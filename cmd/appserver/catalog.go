@@ -40,7 +40,8 @@ func (c catalog) Models(provider string, then func([]protocol.Model)) error {
 // Providers are those of the configuration in force.
 func (c catalog) Providers() protocol.ModelProviderListResponse {
 	now := c.Current()
-	return protocol.ModelProviderListResponse{Data: now.Summaries(), DefaultProviderID: now.ModelProvider, CanChangeDefault: true}
+	return protocol.ModelProviderListResponse{Data: now.Summaries(), DefaultProviderID: now.ModelProvider,
+		CanChangeDefault: true}
 }
 
 // Features are those of the configuration in force.

@@ -63,7 +63,8 @@ func TestContextReportsUnknownItems(t *testing.T) {
 	home, _ := apptest.LegacyHome(t)
 	for _, name := range []string{"exclude", "delete", "pin"} {
 		_, errs := apptest.InContext(t, home, 1, name, apptest.LegacyID, "r8", "r99", "5-6", "0", "r8.1")
-		require.Contains(t, errs, "context "+name+": r99, 5-6, r8.1 not in the context of thread "+apptest.LegacyID+", which has 6 items: nothing was changed")
+		require.Contains(t, errs, "context "+name+": r99, 5-6, r8.1 not in the context of thread "+apptest.LegacyID+
+			", which has 6 items: nothing was changed")
 	}
 	out, _ := apptest.InContext(t, home, 0, "edits", apptest.LegacyID)
 	require.Equal(t, "There are no edits.\n", out)

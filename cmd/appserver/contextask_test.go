@@ -69,7 +69,8 @@ func TestContextAsksBeforeItDeletes(t *testing.T) {
 		out, asked, err := atTerminal(t, "no\n", "delete", apptest.LegacyID, "r7", "1")
 		require.ErrorIs(t, err, errDeclined)
 		require.Empty(t, out)
-		require.Contains(t, asked, "This would take 3 items off the list of thread "+apptest.LegacyID, "the output goes with its call")
+		require.Contains(t, asked, "This would take 3 items off the list of thread "+apptest.LegacyID,
+			"the output goes with its call")
 		require.Regexp(t, `would have [\d,]+ tokens, \d+ fewer\.`, asked)
 		require.Contains(t, asked, "Note: 1 messages of the user would be left out\n")
 	}
@@ -83,7 +84,8 @@ func TestContextAsksBeforeItDeletes(t *testing.T) {
 	require.True(t, strings.HasPrefix(out, "Deleted 3 items."), out)
 	_, asked, err = atTerminal(t, "n\n", "restore", apptest.LegacyID)
 	require.ErrorIs(t, err, errDeclined)
-	require.Regexp(t, `0 items excluded, 0 replaced, 3 deleted\. The next request would have about [\d,]+ tokens more\.`, asked)
+	require.Regexp(t, `0 items excluded, 0 replaced, 3 deleted\. The next request would have about [\d,]+ tokens more\.`,
+		asked)
 	out, _, err = atTerminal(t, "yes\n", "restore", apptest.LegacyID)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(out, "Restored 3 items."), out)

@@ -28,9 +28,11 @@ func (c *contextCall) setIncluded(included bool) error {
 	if err != nil {
 		return err
 	}
-	r, err := ask[protocol.ContextSetInclusionResponse](c.client, "context/setInclusion", protocol.ContextSetInclusionParams{
-		ContextRequest: c.request(list.Revision), SetInclusion: protocol.SetInclusion{ContextTargets: named, Included: included},
-	})
+	r, err := ask[protocol.ContextSetInclusionResponse](c.client, "context/setInclusion",
+		protocol.ContextSetInclusionParams{
+			ContextRequest: c.request(list.Revision),
+			SetInclusion:   protocol.SetInclusion{ContextTargets: named, Included: included},
+		})
 	verb := "Excluded"
 	if included {
 		verb = "Included"
@@ -66,9 +68,10 @@ func (c *contextCall) remove() error {
 			return err
 		}
 	}
-	r, err := ask[protocol.ContextPruneByIndicesResponse](c.client, "context/pruneByIndices", protocol.ContextPruneByIndicesParams{
-		ContextRequest: c.request(list.Revision), PruneByIndices: deletion,
-	})
+	r, err := ask[protocol.ContextPruneByIndicesResponse](c.client, "context/pruneByIndices",
+		protocol.ContextPruneByIndicesParams{
+			ContextRequest: c.request(list.Revision), PruneByIndices: deletion,
+		})
 	return c.report(edited{"Deleted", r, r.Removed, r.Ignored, list.Usage, r.Usage}, err)
 }
 
@@ -77,7 +80,8 @@ func (c *contextCall) confirmDeletion(deletion *protocol.PruneByIndices) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("This would take %s off the list of thread %s. %s", counted(itemCount(&p.Before)-itemCount(&p.After), "item"), c.thread, difference("would have", &p.Before, &p.After))
+	what := fmt.Sprintf("This would take %s off the list of thread %s. %s",
+		counted(itemCount(&p.Before)-itemCount(&p.After), "item"), c.thread, difference("would have", &p.Before, &p.After))
 	for _, w := range p.Warnings {
 		what += "\nNote: " + plain(w)
 	}
@@ -142,7 +146,8 @@ func (c *contextCall) undo() error {
 	if err != nil {
 		return err
 	}
-	r, err := ask[protocol.ContextUndoResponse](c.client, "context/undo", protocol.ContextUndoParams{ContextRequest: c.request(was.Revision)})
+	r, err := ask[protocol.ContextUndoResponse](c.client, "context/undo",
+		protocol.ContextUndoParams{ContextRequest: c.request(was.Revision)})
 	return c.reportTurn("Undone", "redo", r.Undone, r, err, &was.Usage, &r.Usage)
 }
 
@@ -152,11 +157,13 @@ func (c *contextCall) redo() error {
 	if err != nil {
 		return err
 	}
-	r, err := ask[protocol.ContextRedoResponse](c.client, "context/redo", protocol.ContextRedoParams{ContextRequest: c.request(was.Revision)})
+	r, err := ask[protocol.ContextRedoResponse](c.client, "context/redo",
+		protocol.ContextRedoParams{ContextRequest: c.request(was.Revision)})
 	return c.reportTurn("Made again", "undo", r.Redone, r, err, &was.Usage, &r.Usage)
 }
 
-func (c *contextCall) reportTurn(verb, back string, e protocol.ContextEdit, result any, err error, before, after *protocol.ContextUsage) error {
+func (c *contextCall) reportTurn(verb, back string, e protocol.ContextEdit, result any, err error, before,
+	after *protocol.ContextUsage) error {
 	if err != nil || c.o.json {
 		return c.answer(result, err)
 	}
@@ -188,7 +195,8 @@ func (c *contextCall) restore() error {
 // confirmRestore asks where items would come back. What deleted ones cost is known to
 // the journal alone, and so all of what is said of tokens comes from there.
 func (c *contextCall) confirmRestore(items []protocol.ContextItem) error {
-	journal, err := ask[protocol.ContextListEditsResponse](c.client, "context/listEdits", protocol.ContextListEditsParams{ThreadID: c.thread})
+	journal, err := ask[protocol.ContextListEditsResponse](c.client, "context/listEdits",
+		protocol.ContextListEditsParams{ThreadID: c.thread})
 	if err != nil {
 		return err
 	}

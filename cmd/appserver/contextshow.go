@@ -13,11 +13,13 @@ import (
 const listedItems = 100
 
 func (c *contextCall) getItems() (protocol.ContextGetItemsResponse, error) {
-	return ask[protocol.ContextGetItemsResponse](c.client, "context/getItems", protocol.ContextGetItemsParams{ThreadID: c.thread})
+	return ask[protocol.ContextGetItemsResponse](c.client, "context/getItems",
+		protocol.ContextGetItemsParams{ThreadID: c.thread})
 }
 
 func (c *contextCall) getUsage() (protocol.ContextGetUsageResponse, error) {
-	return ask[protocol.ContextGetUsageResponse](c.client, "context/getUsage", protocol.ContextGetUsageParams{ThreadID: c.thread})
+	return ask[protocol.ContextGetUsageResponse](c.client, "context/getUsage",
+		protocol.ContextGetUsageParams{ThreadID: c.thread})
 }
 
 // list prints the items and what they cost.
@@ -51,7 +53,8 @@ func (c *contextCall) answer(result any, err error) error {
 
 // ages are how long ago the turns began, by their ids, where that is known.
 func (c *contextCall) ages() (map[string]string, error) {
-	read, err := ask[protocol.ThreadReadResponse](c.client, "thread/read", protocol.ThreadReadParams{ThreadID: c.thread, IncludeTurns: true})
+	read, err := ask[protocol.ThreadReadResponse](c.client, "thread/read",
+		protocol.ThreadReadParams{ThreadID: c.thread, IncludeTurns: true})
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +126,8 @@ func (c *contextCall) sayUsage(u *protocol.ContextUsage) {
 	count := 0
 	for _, part := range u.ByCategory {
 		count += part.Count
-		t.add(string(part.Category), fmt.Sprint(part.Count), grouped(part.Tokens), grouped(part.IncludedTokens), percent(part.IncludedTokens, whole))
+		t.add(string(part.Category), fmt.Sprint(part.Count), grouped(part.Tokens), grouped(part.IncludedTokens),
+			percent(part.IncludedTokens, whole))
 	}
 	rest := u.PromptTokens - u.IncludedTokens
 	t.add("instructions, tools", "", grouped(rest), grouped(rest), percent(rest, whole))
@@ -138,7 +142,8 @@ func (c *contextCall) sayUsage(u *protocol.ContextUsage) {
 
 // edits prints the journal.
 func (c *contextCall) edits() error {
-	r, err := ask[protocol.ContextListEditsResponse](c.client, "context/listEdits", protocol.ContextListEditsParams{ThreadID: c.thread})
+	r, err := ask[protocol.ContextListEditsResponse](c.client, "context/listEdits",
+		protocol.ContextListEditsParams{ThreadID: c.thread})
 	if err != nil || c.o.json {
 		return c.answer(r, err)
 	}
@@ -153,7 +158,8 @@ func (c *contextCall) edits() error {
 		if e.Undone {
 			undone = "undone"
 		}
-		t.add(fmt.Sprint(e.Revision), e.Op, fmt.Sprint(e.Count), grouped(e.SavedTokens), age(c.now.Sub(time.UnixMilli(e.At))), undone)
+		t.add(fmt.Sprint(e.Revision), e.Op, fmt.Sprint(e.Count), grouped(e.SavedTokens), age(c.now.Sub(time.UnixMilli(e.At))),
+			undone)
 	}
 	t.write(&c.out, c.width)
 	return nil
@@ -161,11 +167,13 @@ func (c *contextCall) edits() error {
 
 // prompt prints the next model request.
 func (c *contextCall) prompt() error {
-	r, err := ask[protocol.ContextGetPromptResponse](c.client, "context/getPrompt", protocol.ContextGetPromptParams{ThreadID: c.thread})
+	r, err := ask[protocol.ContextGetPromptResponse](c.client, "context/getPrompt",
+		protocol.ContextGetPromptParams{ThreadID: c.thread})
 	if err != nil || c.o.json {
 		return c.answer(r, err)
 	}
-	c.say("%s to model %s of provider %s, %s", counted(len(r.Messages), "message"), r.Model, r.Provider, counted(int(r.Tokens), "token"))
+	c.say("%s to model %s of provider %s, %s", counted(len(r.Messages), "message"), r.Model, r.Provider,
+		counted(int(r.Tokens), "token"))
 	for i, raw := range r.Messages {
 		c.sayMessage(i, raw)
 	}

@@ -19,9 +19,12 @@ import (
 func TestItemTable(t *testing.T) {
 	turn := "turn"
 	items := []protocol.ContextItem{
-		{Index: 0, ID: "r1", Category: protocol.CategoryEnvironmentContext, Tokens: 1234, Included: true, InPrompt: true, Pinned: true, Preview: "<environment_context>"},
-		{Index: 1, ID: "r40.3", Category: protocol.CategoryUserMessage, Tokens: 7, Included: true, InPrompt: true, Preview: "日本語 \x1b[31m text\nof two lines", TurnID: &turn},
-		{Index: 12, ID: "r41", Category: protocol.CategoryToolOutput, Tokens: 1234567, Replaced: true, Pinned: true, Preview: strings.Repeat("世界", 40), TurnID: &turn},
+		{Index: 0, ID: "r1", Category: protocol.CategoryEnvironmentContext, Tokens: 1234, Included: true, InPrompt: true,
+			Pinned: true, Preview: "<environment_context>"},
+		{Index: 1, ID: "r40.3", Category: protocol.CategoryUserMessage, Tokens: 7, Included: true, InPrompt: true,
+			Preview: "日本語 \x1b[31m text\nof two lines", TurnID: &turn},
+		{Index: 12, ID: "r41", Category: protocol.CategoryToolOutput, Tokens: 1234567, Replaced: true, Pinned: true,
+			Preview: strings.Repeat("世界", 40), TurnID: &turn},
 		{Index: 13, ID: "r42", Category: protocol.CategoryReasoning, Included: true, Preview: "**Thinking**", TurnID: &turn},
 	}
 	var out bytes.Buffer
@@ -48,7 +51,8 @@ func TestPlainTextControlsNothing(t *testing.T) {
 	require.ErrorIs(t, err, cause)
 	var out bytes.Buffer
 	require.NoError(t, writeJSON(&out, strings.TrimSuffix(text, "\tb\nc")))
-	require.Equal(t, `"a\u0000\u001b\r\u009b\u202e\u2028\u007f`+"\ufffd é 👩‍💻\"\n", strings.ReplaceAll(out.String(), `\ufffd`, "\ufffd"))
+	require.Equal(t, `"a\u0000\u001b\r\u009b\u202e\u2028\u007f`+"\ufffd é 👩‍💻\"\n",
+		strings.ReplaceAll(out.String(), `\ufffd`, "\ufffd"))
 	require.True(t, json.Valid(out.Bytes()))
 }
 
@@ -68,14 +72,17 @@ func TestCutFits(t *testing.T) {
 
 // TestNumbersAreWritten for people.
 func TestNumbersAreWritten(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100", 1234567: "1,234,567"} {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100",
+		1234567: "1,234,567"} {
 		require.Equal(t, want, grouped(n))
 	}
 	require.Equal(t, "12.5 %", percent(1, 8))
 	require.Empty(t, percent(1, 0))
-	require.Equal(t, []string{"0 items", "1 item", "1,000 items"}, []string{counted(0, "item"), counted(1, "item"), counted(1000, "item")})
+	require.Equal(t, []string{"0 items", "1 item", "1,000 items"},
+		[]string{counted(0, "item"), counted(1, "item"), counted(1000, "item")})
 	var ages []string
-	for _, d := range []time.Duration{-time.Hour, 59 * time.Second, time.Minute, 59 * time.Minute, 47 * time.Hour, 48 * time.Hour, 1000 * time.Hour} {
+	for _, d := range []time.Duration{-time.Hour, 59 * time.Second, time.Minute, 59 * time.Minute, 47 * time.Hour,
+		48 * time.Hour, 1000 * time.Hour} {
 		ages = append(ages, age(d))
 	}
 	require.Equal(t, "0s 59s 1m 59m 47h 2d 41d", strings.Join(ages, " "))

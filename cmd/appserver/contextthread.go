@@ -37,7 +37,8 @@ func (c *localClient) find(word string, last bool) (string, error) {
 func (c *localClient) whole(id string) (string, error) {
 	_, err := ask[protocol.ThreadReadResponse](c, "thread/read", protocol.ThreadReadParams{ThreadID: id})
 	if isKind(err, protocol.KindThreadNotLoaded) {
-		return "", fmt.Errorf("there is no thread %s below %s: check the id, or set CODEX_HOME to the folder that has it", id, c.home)
+		return "", fmt.Errorf("there is no thread %s below %s: check the id, or set CODEX_HOME to the folder that has it", id,
+			c.home)
 	}
 	return id, err
 }
@@ -50,7 +51,8 @@ func isKind(err error, kind protocol.Kind) bool {
 // last is the thread that was written last, of those that are not archived.
 func (c *localClient) last() (string, error) {
 	one, updated := uint32(1), "updated_at"
-	page, err := ask[protocol.ThreadListResponse](c, "thread/list", protocol.ThreadListParams{Limit: &one, SortKey: &updated, ModelProviders: &[]string{}, SourceKinds: allSources()})
+	page, err := ask[protocol.ThreadListResponse](c, "thread/list",
+		protocol.ThreadListParams{Limit: &one, SortKey: &updated, ModelProviders: &[]string{}, SourceKinds: allSources()})
 	if err != nil {
 		return "", err
 	}
@@ -109,7 +111,8 @@ func (c *localClient) ofPart(part string) (string, error) {
 
 func (c *localClient) eachThread(archived bool, do func(protocol.Thread)) error {
 	limit := uint32(100)
-	p := protocol.ThreadListParams{Limit: &limit, Archived: &archived, ModelProviders: &[]string{}, SourceKinds: allSources()}
+	p := protocol.ThreadListParams{Limit: &limit, Archived: &archived, ModelProviders: &[]string{},
+		SourceKinds: allSources()}
 	for {
 		page, err := ask[protocol.ThreadListResponse](c, "thread/list", p)
 		if err != nil {
@@ -135,5 +138,6 @@ func ambiguous(part string, found []protocol.Thread) error {
 		}
 		fmt.Fprintf(&lines, "\n  %s  %s", t.ID, cut(plain(t.Preview), 50))
 	}
-	return fmt.Errorf("the ids of %d threads begin or end with %q: give more of the one you mean%s", len(found), part, lines.String())
+	return fmt.Errorf("the ids of %d threads begin or end with %q: give more of the one you mean%s", len(found), part,
+		lines.String())
 }

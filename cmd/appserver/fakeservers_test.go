@@ -61,7 +61,8 @@ func (f *fakeServers) Tools(string) (tools []core.ServerTool, pending bool) {
 	yes := true
 	for _, name := range []string{"change", "look", "lost", "name", "slow"} {
 		t := core.ServerTool{
-			Spec:   core.ToolSpec{Name: "mcp__docs__" + name, Description: "Does " + name, Parameters: json.RawMessage(`{"type":"object"}`)},
+			Spec: core.ToolSpec{Name: "mcp__docs__" + name, Description: "Does " + name,
+				Parameters: json.RawMessage(`{"type":"object"}`)},
 			Server: "docs", Tool: name, Namespace: "mcp__docs", Approval: toolspec.ApproveByHints,
 		}
 		if name != "change" {
@@ -81,7 +82,8 @@ func (f *fakeServers) Call(ctx context.Context, owner string, c core.CallTool, p
 	begin, text := time.Now(), c.Tool+" "+string(c.Arguments)
 	switch c.Tool {
 	case "lost":
-		return core.ToolCalled{Effect: c.ID, Err: errors.New("the connection to the server was lost; call the tool again after it is restored")}
+		return core.ToolCalled{Effect: c.ID,
+			Err: errors.New("the connection to the server was lost; call the tool again after it is restored")}
 	case "slow":
 		progress("half way")
 		time.Sleep(time.Second)
@@ -101,7 +103,8 @@ func (f *fakeServers) name(ctx context.Context, owner string) string {
 	f.answers[id] = answer
 	f.mu.Unlock()
 	f.threads.ServerAsks(owner, core.ServerQuestion{
-		Question: id, Server: "docs", Mode: "form", Message: "Your name?", Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`),
+		Question: id, Server: "docs", Mode: "form", Message: "Your name?",
+		Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`),
 	})
 	select {
 	case a := <-answer:
@@ -123,7 +126,8 @@ func (f *fakeServers) Status(_ context.Context, _, name string, full bool) []pro
 	}
 	state := "connected"
 	s := protocol.McpServerStatus{
-		Name: "docs", RuntimeStatus: &state, Tools: map[string]json.RawMessage{"look": json.RawMessage(`{"name":"look","inputSchema":{"type":"object"}}`)},
+		Name: "docs", RuntimeStatus: &state,
+		Tools:     map[string]json.RawMessage{"look": json.RawMessage(`{"name":"look","inputSchema":{"type":"object"}}`)},
 		Resources: []json.RawMessage{}, ResourceTemplates: []json.RawMessage{}, AuthStatus: "unsupported",
 	}
 	if full {

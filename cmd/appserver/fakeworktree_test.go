@@ -47,7 +47,8 @@ func (w *fakeWorktree) between(before, after fakeFiles) (changes []protocol.Work
 	all := maps.Clone(before)
 	maps.Copy(all, after)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		c := protocol.WorktreeChange{Path: strings.TrimPrefix(name, "/"), Before: w.holds(before, name), After: w.holds(after, name)}
+		c := protocol.WorktreeChange{Path: strings.TrimPrefix(name, "/"), Before: w.holds(before, name),
+			After: w.holds(after, name)}
 		if c.Before != c.After {
 			changes = append(changes, c)
 		}
@@ -105,7 +106,8 @@ func (w *fakeWorktree) add(d *core.FileDiff, c protocol.WorktreeChange) {
 	d.Summary.TotalAdditions += file.Additions
 	d.Summary.TotalDeletions += file.Deletions
 	d.Summary.Files = append(d.Summary.Files, file)
-	d.Text += fmt.Sprintf("--- %s\n+++ %s\n@@ -%s +%s @@\n", from, to, lineRange(file.Deletions), lineRange(file.Additions))
+	d.Text += fmt.Sprintf("--- %s\n+++ %s\n@@ -%s +%s @@\n", from, to, lineRange(file.Deletions),
+		lineRange(file.Additions))
 	for line := range strings.Lines(before) {
 		d.Text += "-" + line
 	}
@@ -129,7 +131,8 @@ func (w *fakeWorktree) Compare(ctx context.Context, from, to []protocol.StoredTr
 	return w.Diff(ctx, []protocol.WorktreeChanges{{Root: "/", Changes: w.between(w.trees[from[0].Tree], after)}})
 }
 
-func (w *fakeWorktree) Restore(ctx context.Context, _, id string, changes []protocol.WorktreeChanges, dry bool) (*core.Restored, error) {
+func (w *fakeWorktree) Restore(ctx context.Context, _, id string, changes []protocol.WorktreeChanges,
+	dry bool) (*core.Restored, error) {
 	var changed []string
 	for _, c := range changes[0].Changes {
 		if now := w.holds(w.files, path.Join("/", c.Path)); now != c.After && now != c.Before {

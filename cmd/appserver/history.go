@@ -14,7 +14,8 @@ import (
 
 // retentionOf returns the limits of the configuration for old threads.
 func retentionOf(h config.History) rollout.Retention {
-	return rollout.Retention{MaxAge: time.Duration(h.MaxAge) * 24 * time.Hour, MaxBytes: h.MaxBytes, Delete: h.Retention == config.RetentionDelete}
+	return rollout.Retention{MaxAge: time.Duration(h.MaxAge) * 24 * time.Hour, MaxBytes: h.MaxBytes,
+		Delete: h.Retention == config.RetentionDelete}
 }
 
 // indexOf returns the index of the rollouts, or nil if the configuration disables it.

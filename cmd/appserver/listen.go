@@ -42,7 +42,8 @@ func (t *transport) define(flags *flag.FlagSet) {
 	flags.StringVar(&t.url, "listen", t.url, "where to listen: stdio://, unix://, unix://PATH or ws://IP:PORT")
 	flags.BoolVar(&t.stdio, "stdio", t.stdio, "the same as --listen stdio://")
 	flags.StringVar(&t.auth, "ws-auth", t.auth, "how clients of a port are told: "+authCapability+" or "+authSigned)
-	flags.StringVar(&t.tokenFile, "ws-token-file", t.tokenFile, "the `PATH` of the token (default: a token is made, and kept under CODEX_HOME)")
+	flags.StringVar(&t.tokenFile, "ws-token-file", t.tokenFile,
+		"the `PATH` of the token (default: a token is made, and kept under CODEX_HOME)")
 	flags.StringVar(&t.tokenDigest, "ws-token-sha256", t.tokenDigest, "the SHA-256 of the token, in `HEX`")
 	flags.StringVar(&t.secretFile, "ws-shared-secret-file", t.secretFile, "the `PATH` of the key of signed tokens")
 	flags.StringVar(&t.issuer, "ws-issuer", t.issuer, "who has to have issued them")
@@ -67,7 +68,8 @@ func (t *transport) check() error {
 	case t.auth == authSigned && t.secretFile == "":
 		return usageError{fmt.Errorf("--ws-shared-secret-file is required when --ws-auth %s is set", authSigned)}
 	case t.auth != authSigned && signed:
-		return usageError{fmt.Errorf("--ws-shared-secret-file, --ws-issuer and --ws-audience require --ws-auth %s", authSigned)}
+		return usageError{fmt.Errorf("--ws-shared-secret-file, --ws-issuer and --ws-audience require --ws-auth %s",
+			authSigned)}
 	case t.skew < 0 || t.skew > maxSkew:
 		return usageError{fmt.Errorf("--ws-max-clock-skew-seconds is between 0 and %d, not %d", maxSkew, t.skew)}
 	}
@@ -88,7 +90,8 @@ func (t *transport) listener(srv *server.Server, errs io.Writer) (*listen.Listen
 	if err != nil {
 		return nil, usageError{err}
 	}
-	o := listen.Options{Address: address, Serve: func(ctx context.Context, c *listen.Client) error { return srv.ServeTransport(ctx, c) }}
+	o := listen.Options{Address: address,
+		Serve: func(ctx context.Context, c *listen.Client) error { return srv.ServeTransport(ctx, c) }}
 	var how string
 	if address.Path == "" {
 		if o.TokenCheck, how, err = t.bearer(home); err != nil {
@@ -118,7 +121,8 @@ func (t *transport) bearer(home string) (b listen.TokenCheck, how string, err er
 		if err != nil {
 			return nil, "", err
 		}
-		b, err = listen.SignedToken(listen.Claims{Key: key, Issuer: t.issuer, Audience: t.audience, Skew: time.Duration(t.skew) * time.Second, Now: time.Now})
+		b, err = listen.SignedToken(listen.Claims{Key: key, Issuer: t.issuer, Audience: t.audience,
+			Skew: time.Duration(t.skew) * time.Second, Now: time.Now})
 		return b, "signed, by the key in " + t.secretFile, err
 	case t.tokenDigest != "":
 		digest, err := listen.ParseDigest(t.tokenDigest)

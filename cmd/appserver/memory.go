@@ -23,7 +23,8 @@ func memoryOf(c *config.Config, home string, models recall.Streamer) *recall.Ser
 		o.Redact = r.Text
 	}
 	if e := c.Memory.Embeddings; e.BaseURL != "" && e.Model != "" {
-		endpoint := model.Endpoint{Name: "memory.embeddings", BaseURL: e.BaseURL, APIKey: c.APIKey(config.Provider{EnvKey: e.EnvKey})}
+		endpoint := model.Endpoint{Name: "memory.embeddings", BaseURL: e.BaseURL,
+			APIKey: c.APIKey(config.Provider{EnvKey: e.EnvKey})}
 		embeddings := model.NewEmbeddings(endpoint, e.Model, e.Dimensions)
 		o.Embedder, k.Ended = embeddings, embeddings.Close
 	}

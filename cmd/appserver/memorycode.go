@@ -27,11 +27,13 @@ type codeReader struct {
 }
 
 // newCodeReader reads nothing before it is asked for.
-func newCodeReader(c config.Memory, home string, store *memory.Store, finder *find.Finder, e *engine.Engine) *codeReader {
+func newCodeReader(c config.Memory, home string, store *memory.Store, finder *find.Finder,
+	e *engine.Engine) *codeReader {
 	r := &codeReader{warn: e.MemoryWarning}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.index = codeindex.New(codeindex.Options{
-		Sink: sink{store}, Finder: finder, Locks: filepath.Join(home, "appserver-code-locks"), Share: float64(c.IndexShare) / 100,
+		Sink: sink{store}, Finder: finder, Locks: filepath.Join(home, "appserver-code-locks"),
+		Share:    float64(c.IndexShare) / 100,
 		Progress: func(s codeindex.Status) { e.MemoryProgress(codeView(s)) },
 	})
 	return r
@@ -81,7 +83,8 @@ func (c *codeReader) Close() {
 }
 
 func codeView(s codeindex.Status) protocol.MemoryCodeIndex {
-	v := protocol.MemoryCodeIndex{RepoKey: s.Repo, Phase: string(s.Phase), Files: s.FilesTotal, Done: s.FilesDone, Chunks: s.Chunks, Bytes: s.Bytes, Skipped: map[string]int{}}
+	v := protocol.MemoryCodeIndex{RepoKey: s.Repo, Phase: string(s.Phase), Files: s.FilesTotal, Done: s.FilesDone,
+		Chunks: s.Chunks, Bytes: s.Bytes, Skipped: map[string]int{}}
 	for reason, n := range s.Skipped {
 		v.Skipped[string(reason)] = n
 	}

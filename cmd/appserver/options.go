@@ -84,7 +84,8 @@ func (o *options) defineConfig(flags *flag.FlagSet) {
 func (o *options) define(flags *flag.FlagSet) {
 	o.defineShared(flags)
 	o.transport.define(flags)
-	flags.Func("session-source", "what `KIND` of client begins threads: vscode, cli, exec, mcp or a word of its own (default vscode, which many clients list only)", o.setSource)
+	flags.Func("session-source",
+		"what `KIND` of client begins threads: vscode, cli, exec, mcp or a word of its own (default vscode, which many clients list only)", o.setSource)
 	flags.BoolFunc("exit-with-parent", "end when the parent process has ended (default true on stdio://)", o.setParentExit)
 	flags.BoolVar(&o.version, "version", o.version, "print the version")
 	flags.BoolVar(&o.version, "V", o.version, "the same as --version")

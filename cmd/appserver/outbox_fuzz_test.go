@@ -64,8 +64,10 @@ func FuzzOutbox(f *testing.F) {
 		path := apptest.RolloutName(home, apptest.StrangerID)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, stored, 0o600))
-		apptest.WriteConfig(t, home, fmt.Sprintf("model = \"m\"\nmodel_provider = \"p\"\nindex.enabled = false\n[compat]\nturn_completed_floor_ms = 0\n"+
-			"[model_providers.p]\nbase_url = %q\nwire_api = \"chat\"\nrequest_max_retries = 0\nstream_max_retries = 0\n", provider.URL))
+		apptest.WriteConfig(t, home,
+			fmt.Sprintf("model = \"m\"\nmodel_provider = \"p\"\nindex.enabled = false\n[compat]\nturn_completed_floor_ms = 0\n"+
+				"[model_providers.p]\nbase_url = %q\nwire_api = \"chat\"\nrequest_max_retries = 0\nstream_max_retries = 0\n",
+				provider.URL))
 		h := newHearing(t, home)
 		h.converse()
 		apptest.RequireWellFormed(t, h.end())
@@ -113,13 +115,16 @@ func newHearing(t *testing.T, home string) *hearing {
 	live := config.NewLive(source, c)
 	models, err := providers(c, home, nil)
 	require.NoError(t, err)
-	own := &setup{config: live, home: home, cwd: home, log: zap.NewNop(), models: &model.ModelCache{}, skills: &skills{home: home}, confinement: unconfined}
+	own := &setup{config: live, home: home, cwd: home, log: zap.NewNop(), models: &model.ModelCache{},
+		skills: &skills{home: home}, confinement: unconfined}
 	proc := join(live, own, engine.Parts{
-		Store: rollout.NewStore(rollout.OS(), home), Model: models, Tools: fakeTools{}, Patches: fakeFiles{}, Log: zap.NewNop(), Setup: own, Tokens: token.New(),
+		Store: rollout.NewStore(rollout.OS(), home), Model: models, Tools: fakeTools{}, Patches: fakeFiles{},
+		Log: zap.NewNop(), Setup: own, Tokens: token.New(),
 	})
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
-	h := &hearing{t: t, in: toServer, out: bufio.NewReader(fromServer), frames: &frames{incoming: make(chan string)}, ended: make(chan error, 2)}
+	h := &hearing{t: t, in: toServer, out: bufio.NewReader(fromServer), frames: &frames{incoming: make(chan string)},
+		ended: make(chan error, 2)}
 	go func() { h.ended <- proc.server.ServeTransport(context.Background(), h.frames) }()
 	go func() {
 		err := proc.run(streams{in, out, io.Discard}, nil)
@@ -136,12 +141,15 @@ func (h *hearing) converse() {
 	h.ask(initialize)
 	h.ask(`{"id":2,"method":"thread/list","params":{"modelProviders":[]}}`)
 	h.ask(`{"id":3,"method":"thread/read","params":{"threadId":"` + apptest.StrangerID + `","includeTurns":true}}`)
-	h.ask(`{"id":4,"method":"thread/resume","params":{"threadId":"` + apptest.StrangerID + `","approvalPolicy":"never","modelProvider":"p","model":"m","cwd":"/"}}`)
+	h.ask(`{"id":4,"method":"thread/resume","params":{"threadId":"` + apptest.StrangerID +
+		`","approvalPolicy":"never","modelProvider":"p","model":"m","cwd":"/"}}`)
 	h.frames.incoming <- `{"id":4,"method":"thread/resume","params":{"threadId":"` + apptest.StrangerID + `"}}`
-	if h.ask(`{"id":5,"method":"turn/start","params":{"threadId":"` + apptest.StrangerID + `","input":[{"type":"text","text":"go"}]}}`) {
+	if h.ask(`{"id":5,"method":"turn/start","params":{"threadId":"` + apptest.StrangerID +
+		`","input":[{"type":"text","text":"go"}]}}`) {
 		h.until(func(line string) bool { return gjson.Get(line, "method").Str == "turn/completed" })
 	}
-	for _, method := range []string{"context/list", "thread/turns/list", "thread/items/list", "thread/timeline/list", "thread/fork"} {
+	for _, method := range []string{"context/list", "thread/turns/list", "thread/items/list", "thread/timeline/list",
+		"thread/fork"} {
 		h.ask(`{"id":6,"method":"` + method + `","params":{"threadId":"` + apptest.StrangerID + `"}}`)
 	}
 }
@@ -151,7 +159,10 @@ func (h *hearing) ask(line string) (served bool) {
 	_, err := io.WriteString(h.in, line+"\n")
 	require.NoError(h.t, err)
 	id := gjson.Get(line, "id").Raw
-	answer := h.until(func(line string) bool { return !gjson.Get(line, "method").Exists() && gjson.Get(line, "id").Raw == id })
+	answer := h.until(func(line string) bool {
+		return !gjson.Get(line, "method").Exists() &&
+			gjson.Get(line, "id").Raw == id
+	})
 	return gjson.Get(answer, "result").Exists()
 }
 

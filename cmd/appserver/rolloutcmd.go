@@ -28,7 +28,8 @@ func rolloutRows() []rolloutRow {
 		{"verify", "tell what is wrong with rollouts; of a folder, with all below it", "", false, (*rolloutCall).verify},
 		{"repair", "put sound files in their place; what was there stays beside them", "", false, (*rolloutCall).repair},
 		{"redact", "take secrets out of rollouts, the files beside them, names, the index and the memory; keeps no copy, and asks before it does", "yes dry-run c config", false, (*rolloutCall).redact},
-		{"retain", "tell which threads go by history.maxAge and history.maxBytes, and with --yes let them go", "yes dry-run c config", true, (*rolloutCall).retain},
+		{"retain", "tell which threads go by history.maxAge and history.maxBytes, and with --yes let them go",
+			"yes dry-run c config", true, (*rolloutCall).retain},
 	}
 }
 
@@ -105,7 +106,8 @@ func rolloutUsage(w io.Writer) error {
 func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
 	switch {
 	case row.home && len(paths) > 0:
-		return usageError{fmt.Errorf("rollout %s: unexpected argument %q: it is about all threads of CODEX_HOME", row.name, paths[0])}
+		return usageError{fmt.Errorf("rollout %s: unexpected argument %q: it is about all threads of CODEX_HOME", row.name,
+			paths[0])}
 	case !row.home && len(paths) == 0:
 		return usageError{fmt.Errorf("rollout %s: PATH is missing: give that of a rollout", row.name)}
 	}

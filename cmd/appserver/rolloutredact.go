@@ -26,7 +26,8 @@ func (r redactedThread) found() bool { return r.Redacted.Found() || r.Memories >
 // redact takes secrets out of rollouts. It looks at all of them before it changes one, and
 // asks: no copy is kept.
 func (c *rolloutCall) redact() error {
-	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.overrides, Provider: c.provider, Getenv: os.Getenv})
+	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.overrides,
+		Provider: c.provider, Getenv: os.Getenv})
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,8 @@ func (c *rolloutCall) redact() error {
 
 // redactOne redacts a rollout, and what was made of it; without write it only tells what there
 // is. The index is to read the thread anew.
-func (c *rolloutCall) redactOne(path string, by rollout.Redactor, conf config.Index, write bool) (done redactedThread, err error) {
+func (c *rolloutCall) redactOne(path string, by rollout.Redactor, conf config.Index, write bool) (done redactedThread,
+	err error) {
 	store := c.store(path)
 	if done.Redacted, err = store.Redact(path, by, write); err != nil {
 		return done, err
@@ -86,7 +88,8 @@ func (c *rolloutCall) unindex(path string, store *rollout.Store, conf config.Ind
 }
 
 func (c *rolloutCall) redactMemories(path string, by rollout.Redactor, write bool) (n int, err error) {
-	store := memory.Open(memory.Options{Home: c.homeOf(path), Redact: by.Text, Warn: func(message string) { fmt.Fprintf(c.errs, "appserver: %s\n", message) }})
+	store := memory.Open(memory.Options{Home: c.homeOf(path), Redact: by.Text,
+		Warn: func(message string) { fmt.Fprintf(c.errs, "appserver: %s\n", message) }})
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if n, err = store.Redact(context.Background(), rollout.ThreadID(path), write); err != nil {
 		err = fmt.Errorf("what is remembered of the thread of %s: %w", path, err)

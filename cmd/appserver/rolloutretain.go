@@ -16,7 +16,8 @@ import (
 // retain lists the threads of the home that exceed the limits of the configuration. With --yes, it
 // archives or deletes them.
 func (c *rolloutCall) retain() error {
-	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.overrides, Provider: c.provider, Getenv: os.Getenv})
+	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.overrides,
+		Provider: c.provider, Getenv: os.Getenv})
 	if err != nil {
 		return err
 	}
@@ -82,5 +83,6 @@ func retainedText(bounds rollout.Retention, done rollout.RetentionResult, dry bo
 
 // restingText is a thread in a line.
 func restingText(t rollout.Candidate) string {
-	return fmt.Sprintf("%s, last written %s, %s bytes, for %s", plain(t.Path), t.WrittenAt.Local().Format("2006-01-02 15:04"), grouped(t.Bytes), t.Limit)
+	return fmt.Sprintf("%s, last written %s, %s bytes, for %s", plain(t.Path),
+		t.WrittenAt.Local().Format("2006-01-02 15:04"), grouped(t.Bytes), t.Limit)
 }

@@ -170,14 +170,16 @@ func gather(o *options, log *zap.Logger) (live *config.Live, home string, p engi
 	if err != nil {
 		return nil, "", p, fmt.Errorf("the working directory is gone: %w", err)
 	}
-	source := config.Source{Home: home, System: config.SystemFile, Overrides: o.overrides, Provider: o.provider, Getenv: os.Getenv}
+	source := config.Source{Home: home, System: config.SystemFile, Overrides: o.overrides, Provider: o.provider,
+		Getenv: os.Getenv}
 	c, err := config.Load(source)
 	live = config.NewLive(source, c)
 	store := rollout.NewStore(rollout.OS(), home)
 	store.SnapshotVersion = program()
 	return live, home, engine.Parts{
-		Store: store, Log: log, Tokens: token.New(), Source: protocol.StoredSource(o.source), Worktrees: worktrees(c, home, log),
-		Spread: func(d time.Duration) time.Duration { return time.Duration(float64(d) * (0.9 + rand.Float64()/5)) },
+		Store: store, Log: log, Tokens: token.New(), Source: protocol.StoredSource(o.source),
+		Worktrees: worktrees(c, home, log),
+		Spread:    func(d time.Duration) time.Duration { return time.Duration(float64(d) * (0.9 + rand.Float64()/5)) },
 		Setup: &setup{
 			config: live, home: home, cwd: cwd, log: log, confinement: confinement(log),
 			models: &model.ModelCache{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
@@ -190,7 +192,8 @@ func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees 
 	if c == nil {
 		return nil
 	}
-	o := worktree.Options{Home: filepath.Join(home, "appserver-checkpoints"), MaxFiles: c.Checkpoints.MaxFiles, MaxBytes: c.Checkpoints.MaxBytes}
+	o := worktree.Options{Home: filepath.Join(home, "appserver-checkpoints"), MaxFiles: c.Checkpoints.MaxFiles,
+		MaxBytes: c.Checkpoints.MaxBytes}
 	return checkpoint.New(o, func(err error) { log.Warn("checkpoints", zap.Error(err)) })
 }
 
@@ -218,7 +221,8 @@ func join(live *config.Live, own *setup, p engine.Parts) *process {
 		machine.Gone(conn)
 	})
 	srv.Handle(server.NewMethods(e, server.ServerHandlers{
-		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, RunInBackground: e.Aside, Warnings: own.startWarnings(), Home: own.home, Cwd: own.cwd, Version: version,
+		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, RunInBackground: e.Aside, Warnings: own.startWarnings(),
+		Home: own.home, Cwd: own.cwd, Version: version,
 		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
 		OriginatorOverride: originatorOverride(), OnClient: own.identity.Set,
 	}, machine))
@@ -311,7 +315,8 @@ func wireOf(p config.Provider) model.Wire {
 // otherWire is the advice for a provider that does not have its API.
 func otherWire(p config.Provider) string {
 	if p.WireAPI == config.WireResponses {
-		return fmt.Sprintf("If the provider has Chat Completions only, set wire_api = %q in [model_providers.%s].", config.WireChat, p.ID)
+		return fmt.Sprintf("If the provider has Chat Completions only, set wire_api = %q in [model_providers.%s].",
+			config.WireChat, p.ID)
 	}
 	return ""
 }

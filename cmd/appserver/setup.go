@@ -82,7 +82,8 @@ func (s *setup) begin(p *protocol.ThreadStartParams, cwd string) (c *config.Conf
 	}
 	overrides := p.Config
 	if err := s.config.Trust(root); err != nil {
-		warnings = append(warnings, fmt.Sprintf("%s is trusted for this thread only: the trust could not be recorded: %v", root, err))
+		warnings = append(warnings,
+			fmt.Sprintf("%s is trusted for this thread only: the trust could not be recorded: %v", root, err))
 		if overrides, err = config.TrustOverride(overrides, root); err != nil {
 			return c, nil, err
 		}
@@ -119,11 +120,14 @@ func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []str
 	for key := range overrides {
 		switch {
 		case key == "model_providers", strings.HasPrefix(key, "model_providers."):
-			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: model providers are set up when the server starts", key))
+			warnings = append(warnings,
+				fmt.Sprintf("config.%s has no effect on a thread: model providers are set up when the server starts", key))
 		case key == "checkpoints.max_files", key == "checkpoints.max_bytes":
-			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: it is settled when the server starts", key))
+			warnings = append(warnings,
+				fmt.Sprintf("config.%s has no effect on a thread: it is settled when the server starts", key))
 		case key == "history.maxAge", key == "history.maxBytes", key == "history.retention":
-			warnings = append(warnings, fmt.Sprintf("config.%s has no effect on a thread: what is kept of old ones is settled when the server starts", key))
+			warnings = append(warnings,
+				fmt.Sprintf("config.%s has no effect on a thread: what is kept of old ones is settled when the server starts", key))
 		}
 	}
 	return warnings
@@ -265,8 +269,10 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.TurnEnv,
 	date, zone := workspace.Today(time.Now())
 	return core.TurnEnv{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
-		Provider: c.ProviderInfo(settings.Provider, settings.Model, told), Compaction: c.CompactionOf(settings.Provider, settings.Model, told),
-		MaxTurns: c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0, Environment: c.Environment(), Capabilities: s.offers(c, settings),
+		Provider:   c.ProviderInfo(settings.Provider, settings.Model, told),
+		Compaction: c.CompactionOf(settings.Provider, settings.Model, told),
+		MaxTurns:   c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0,
+		Environment: c.Environment(), Capabilities: s.offers(c, settings),
 	}, c.Ready(settings.Provider)
 }
 
@@ -300,7 +306,9 @@ func (s *setup) Skills(scope engine.Scope, cwd string, input []protocol.UserInpu
 		texts = append(texts, core.SkillText{Name: n.Name, Path: n.Path, Text: text})
 	}
 	for _, m := range missing {
-		texts = append(texts, core.SkillText{Name: m.Name, Path: m.Path, Text: "There is no such skill here, or it is turned off: say so to the user."})
+		texts = append(texts,
+			core.SkillText{Name: m.Name, Path: m.Path,
+				Text: "There is no such skill here, or it is turned off: say so to the user."})
 	}
 	return texts
 }

@@ -137,7 +137,8 @@ func (c *threadCall) export(word string) error {
 	if err != nil {
 		return err
 	}
-	read, err := ask[protocol.ThreadReadResponse](c.client, "thread/read", protocol.ThreadReadParams{ThreadID: id, IncludeTurns: true})
+	read, err := ask[protocol.ThreadReadResponse](c.client, "thread/read",
+		protocol.ThreadReadParams{ThreadID: id, IncludeTurns: true})
 	if err != nil {
 		return err
 	}

@@ -103,15 +103,18 @@ type player struct {
 func (p *player) start() {
 	inReader, inWriter := io.Pipe()
 	outReader, outWriter := io.Pipe()
-	source := config.Source{Home: p.home, System: filepath.Join(p.home, "system", "config.toml"), Provider: "offline", Getenv: func(string) string { return "" }}
+	source := config.Source{Home: p.home, System: filepath.Join(p.home, "system", "config.toml"), Provider: "offline",
+		Getenv: func(string) string { return "" }}
 	c, err := config.Load(source)
 	require.NoError(p.t, err)
 	live := config.NewLive(source, c)
 	models, err := providers(c, p.home, nil)
 	require.NoError(p.t, err)
-	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(), models: &model.ModelCache{}, skills: &skills{home: p.home}, confinement: unconfined}
+	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(), models: &model.ModelCache{},
+		skills: &skills{home: p.home}, confinement: unconfined}
 	parts := engine.Parts{
-		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, Patches: p.files, Worktrees: p.worktree, NewID: p.newID, Log: zap.NewNop(),
+		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, Patches: p.files,
+		Worktrees: p.worktree, NewID: p.newID, Log: zap.NewNop(),
 		Setup: own, Tokens: token.New(),
 	}
 	if p.servers != nil {
@@ -279,7 +282,8 @@ func (f fakeFolder) Read(name string) (content string, exists bool, err error) {
 // fakeTools know echo, sleep and exit, so that transcripts need no machine.
 type fakeTools struct{}
 
-func (fakeTools) Run(ctx context.Context, c core.Command, keys <-chan string, started func(string), output func(string)) core.ToolResult {
+func (fakeTools) Run(ctx context.Context, c core.Command, keys <-chan string, started func(string),
+	output func(string)) core.ToolResult {
 	begin := time.Now()
 	started("4242")
 	words := strings.Fields(c.Argv[len(c.Argv)-1])

@@ -25,7 +25,8 @@ type buildFacts struct {
 }
 
 func buildOf(info *debug.BuildInfo) buildFacts {
-	b := buildFacts{Version: version, Protocol: protocol.Level, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	b := buildFacts{Version: version, Protocol: protocol.Level, Go: runtime.Version(), OS: runtime.GOOS,
+		Arch: runtime.GOARCH}
 	if info == nil {
 		return b
 	}

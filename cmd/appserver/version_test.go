@@ -12,7 +12,8 @@ import (
 func TestABuildTellsItsCommit(t *testing.T) {
 	t.Parallel()
 	stamped := func(modified string) *debug.BuildInfo {
-		return &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-01-02T03:04:05Z"}, {Key: "vcs.modified", Value: modified}}}
+		return &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"},
+			{Key: "vcs.time", Value: "2026-01-02T03:04:05Z"}, {Key: "vcs.modified", Value: modified}}}
 	}
 	b := buildOf(stamped("true"))
 	require.Equal(t, []string{"abc", "2026-01-02T03:04:05Z"}, []string{*b.Commit, *b.Time})

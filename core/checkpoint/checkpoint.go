@@ -149,7 +149,8 @@ func addDiff(ctx context.Context, diff *core.FileDiff, t *worktree.Tree, changes
 }
 
 func count(s *protocol.DiffSummary, f worktree.FileStat) {
-	file := protocol.DiffFile{Path: f.Path, Kind: string(f.Kind), Additions: f.Additions, Deletions: f.Deletions, Binary: f.Binary}
+	file := protocol.DiffFile{Path: f.Path, Kind: string(f.Kind), Additions: f.Additions, Deletions: f.Deletions,
+		Binary: f.Binary}
 	switch f.Kind {
 	case worktree.Created:
 		s.FilesCreated++
@@ -204,7 +205,8 @@ func treeIn(ctx context.Context, t *worktree.Tree, of []protocol.StoredTree) (st
 
 // Restore takes changes back, all or none, and keeps the state before. Of several worktrees
 // each is restored as a whole; before the first is, all are looked at.
-func (k *Keeper) Restore(ctx context.Context, thread, id string, changes []protocol.WorktreeChanges, dry bool) (*core.Restored, error) {
+func (k *Keeper) Restore(ctx context.Context, thread, id string, changes []protocol.WorktreeChanges,
+	dry bool) (*core.Restored, error) {
 	trees, err := k.lookAt(ctx, changes)
 	if err != nil {
 		return nil, err
@@ -284,7 +286,8 @@ func treeChanges(stored []protocol.WorktreeChange) []worktree.Change {
 func storedChanges(changes []worktree.Change) []protocol.WorktreeChange {
 	stored := make([]protocol.WorktreeChange, len(changes))
 	for i, c := range changes {
-		stored[i] = protocol.WorktreeChange{Path: c.Path, Before: protocol.WorktreeFile(c.Before), After: protocol.WorktreeFile(c.After)}
+		stored[i] = protocol.WorktreeChange{Path: c.Path, Before: protocol.WorktreeFile(c.Before),
+			After: protocol.WorktreeFile(c.After)}
 	}
 	return stored
 }

@@ -81,11 +81,12 @@ func TestTrackedPaths(t *testing.T) {
 	p.write("sub/a", "a\n")
 	link := filepath.Join(filepath.Dir(p.dir), "link")
 	require.NoError(t, os.Symlink(filepath.Join(p.dir, "sub"), link))
-	tracked := p.track(core.Track{Turn: "turn", Dir: link}, []string{filepath.Join(link, "a"), filepath.Join(link, "ignored"), "/elsewhere/b"}, func() {
-		p.write("sub/a", "b\n")
-		p.write("sub/ignored", "new\n")
-		p.write("sub/not-named", "new\n")
-	})
+	tracked := p.track(core.Track{Turn: "turn", Dir: link},
+		[]string{filepath.Join(link, "a"), filepath.Join(link, "ignored"), "/elsewhere/b"}, func() {
+			p.write("sub/a", "b\n")
+			p.write("sub/ignored", "new\n")
+			p.write("sub/not-named", "new\n")
+		})
 	require.Equal(t, p.dir, tracked.Changes.Root)
 	require.Equal(t, []string{"sub/a", "sub/ignored"}, pathsIn(tracked.Changes.Changes))
 	require.Equal(t, 1, tracked.Diff.Summary.FilesCreated)
@@ -96,15 +97,18 @@ func TestTrackedPaths(t *testing.T) {
 func TestTrackedTurn(t *testing.T) {
 	p := newPlace(t)
 	p.write("a", "one\n")
-	first := p.track(core.Track{Turn: "turn", Dir: p.dir, Keep: true}, nil, func() { p.write("a", "two\n"); p.write("b", "new\n") })
+	first := p.track(core.Track{Turn: "turn", Dir: p.dir, Keep: true}, nil,
+		func() { p.write("a", "two\n"); p.write("b", "new\n") })
 	require.Len(t, first.Diff.Summary.Files, 2)
-	nothing := p.track(core.Track{Turn: "turn", Dir: p.dir, Before: []protocol.WorktreeChanges{first.Changes}, Keep: true}, nil, func() {})
+	nothing := p.track(core.Track{Turn: "turn", Dir: p.dir, Before: []protocol.WorktreeChanges{first.Changes}, Keep: true},
+		nil, func() {})
 	require.Nil(t, nothing.Diff)
 	require.Empty(t, nothing.Changes.Changes)
-	last := p.track(core.Track{Turn: "turn", Dir: p.dir, Before: []protocol.WorktreeChanges{first.Changes}, Keep: true}, nil, func() {
-		p.write("a", "one\n")
-		require.NoError(t, os.Remove(filepath.Join(p.dir, "b")))
-	})
+	last := p.track(core.Track{Turn: "turn", Dir: p.dir, Before: []protocol.WorktreeChanges{first.Changes}, Keep: true},
+		nil, func() {
+			p.write("a", "one\n")
+			require.NoError(t, os.Remove(filepath.Join(p.dir, "b")))
+		})
 	require.Empty(t, last.Diff.Text)
 	require.Empty(t, last.Diff.Summary.Files)
 }
@@ -114,7 +118,8 @@ func TestATrackThatIsCancelled(t *testing.T) {
 	p := newPlace(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	tracked := p.Track(ctx, "thread", core.Track{Turn: "turn", Dir: p.dir}, nil, func() { p.write("half", "done"); cancel() })
+	tracked := p.Track(ctx, "thread", core.Track{Turn: "turn", Dir: p.dir}, nil,
+		func() { p.write("half", "done"); cancel() })
 	require.NoError(t, tracked.Err)
 	require.Equal(t, []string{"half"}, pathsIn(tracked.Changes.Changes))
 }
@@ -127,7 +132,8 @@ func TestATrackThatWasCancelledBefore(t *testing.T) {
 	done := false
 	require.Nil(t, p.Track(ctx, "thread", core.Track{Turn: "turn", Dir: p.dir}, nil, func() { done = true }))
 	require.True(t, done)
-	patched := p.Track(ctx, "thread", core.Track{Turn: "turn", Dir: p.dir}, []string{filepath.Join(p.dir, "a")}, func() { p.write("a", "b") })
+	patched := p.Track(ctx, "thread", core.Track{Turn: "turn", Dir: p.dir}, []string{filepath.Join(p.dir, "a")},
+		func() { p.write("a", "b") })
 	require.NoError(t, patched.Err)
 	require.Equal(t, []string{"a"}, pathsIn(patched.Changes.Changes), "what is not cancelled is told")
 }
@@ -135,10 +141,12 @@ func TestATrackThatWasCancelledBefore(t *testing.T) {
 func TestWhatCannotBeTracked(t *testing.T) {
 	p := newPlace(t)
 	done := false
-	tracked := p.Track(context.Background(), "thread", core.Track{Turn: "turn", Dir: filepath.Join(p.dir, "gone")}, nil, func() { done = true })
+	tracked := p.Track(context.Background(), "thread", core.Track{Turn: "turn", Dir: filepath.Join(p.dir, "gone")}, nil,
+		func() { done = true })
 	require.True(t, done, "it is done all the same")
 	require.Error(t, tracked.Err)
-	_, err := p.Diff(context.Background(), []protocol.WorktreeChanges{{Root: filepath.Join(p.dir, "gone"), Changes: []protocol.WorktreeChange{{Path: "a"}}}})
+	_, err := p.Diff(context.Background(),
+		[]protocol.WorktreeChanges{{Root: filepath.Join(p.dir, "gone"), Changes: []protocol.WorktreeChange{{Path: "a"}}}})
 	require.Error(t, err)
 }
 
@@ -147,7 +155,8 @@ func TestRestoreIsAllOrNothing(t *testing.T) {
 	p.git("init", "-q")
 	p.write("a", "one\n")
 	p.capture("thread", "turn")
-	changes := []protocol.WorktreeChanges{p.track(core.Track{Turn: "turn", Dir: p.dir, Keep: true}, nil, func() { p.write("a", "two\n"); p.write("b", "new\n") }).Changes}
+	changes := []protocol.WorktreeChanges{p.track(core.Track{Turn: "turn", Dir: p.dir, Keep: true}, nil,
+		func() { p.write("a", "two\n"); p.write("b", "new\n") }).Changes}
 	p.write("b", "mine\n")
 	for _, dry := range []bool{true, false} {
 		_, err := p.Restore(context.Background(), "thread", "revert", changes, dry)
@@ -176,16 +185,20 @@ func TestForgetAndCopy(t *testing.T) {
 	points := []protocol.StoredCheckpoint{{ID: "one", Trees: []protocol.StoredTree{p.capture("thread", "one")}}}
 	tracked := p.track(core.Track{Turn: "one", Dir: p.dir, Keep: true}, nil, func() { p.write("a", "two\n") })
 	p.capture("thread", "two")
-	p.Copy(context.Background(), "fork", core.CopyCheckpoints{Points: points, Changes: []protocol.WorktreeChanges{tracked.Changes}})
+	p.Copy(context.Background(), "fork",
+		core.CopyCheckpoints{Points: points, Changes: []protocol.WorktreeChanges{tracked.Changes}})
 	p.Forget(context.Background(), "thread", points)
 	refs := p.git("for-each-ref", "--format=%(refname)", "refs/appserver")
 	require.Equal(t, "refs/appserver/fork/one\nrefs/appserver/fork/one-files\nrefs/appserver/thread/two\n", refs)
 	p.ForgetThread(context.Background(), "thread")
 	p.ForgetThread(context.Background(), "nobody")
-	require.Equal(t, "refs/appserver/fork/one\nrefs/appserver/fork/one-files\n", p.git("for-each-ref", "--format=%(refname)", "refs/appserver"))
+	require.Equal(t, "refs/appserver/fork/one\nrefs/appserver/fork/one-files\n",
+		p.git("for-each-ref", "--format=%(refname)", "refs/appserver"))
 	require.NoFileExists(t, filepath.Join(p.home, "threads", "thread"))
 	require.Empty(t, p.reports)
-	p.Copy(context.Background(), "fork", core.CopyCheckpoints{Points: []protocol.StoredCheckpoint{{ID: "x", Trees: []protocol.StoredTree{{Root: p.dir, Tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4900"}}}}})
+	p.Copy(context.Background(), "fork",
+		core.CopyCheckpoints{Points: []protocol.StoredCheckpoint{{ID: "x",
+			Trees: []protocol.StoredTree{{Root: p.dir, Tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4900"}}}}})
 	require.Len(t, p.reports, 1, "one that is gone is left out")
 }
 

@@ -92,7 +92,8 @@ func BenchmarkLook(b *testing.B) {
 // BenchmarkCut cuts files of a megabyte, of one unit and of many.
 func BenchmarkCut(b *testing.B) {
 	for _, c := range []struct{ name, unit string }{
-		{"a.go", "// F does.\nfunc (t *T) F(x int) int {\n\treturn x\n}\n\n"}, {"one.go", "\tx = append(x, y)\n"}, {"a.py", "def f(x):\n    return x\n\n"},
+		{"a.go", "// F does.\nfunc (t *T) F(x int) int {\n\treturn x\n}\n\n"}, {"one.go", "\tx = append(x, y)\n"},
+		{"a.py", "def f(x):\n    return x\n\n"},
 		{"one.py", "    y = x\n"}, {"a.md", "# Head\n\nWords.\n"}, {"a.txt", "\n"}, {"deep.go", "{("},
 	} {
 		content := []byte(strings.Repeat(c.unit, 1<<20/len(c.unit)))

@@ -130,7 +130,8 @@ func firstPart(lines []line, rest span) span {
 	bestCost := -1
 	size := 0
 	for i := rest.from; i < rest.to && (i == rest.from || size+len(lines[i].text) <= chunkMax); i++ {
-		if here := (span{from: rest.from, to: i, size: size}); size >= chunkGoal/2 && lines[i-1].blank() && !lines[i].blank() {
+		if here := (span{from: rest.from, to: i, size: size}); size >= chunkGoal/2 && lines[i-1].blank() &&
+			!lines[i].blank() {
 			if cost := lines[i].indent()*chunkMax + max(size-chunkGoal, chunkGoal-size); bestCost < 0 || cost < bestCost {
 				best, bestCost = here, cost
 			}

@@ -39,7 +39,9 @@ func TestGoIsCutAtDeclarations(t *testing.T) {
 }
 
 func TestGoWithoutSenseIsCutAllTheSame(t *testing.T) {
-	for _, source := range []string{"", "\n", "func", "func (", "type\n", "}}}}\nfunc a() {}\n", "var x = `\nfunc no() {}\n", "/* never closed\n", "\"\n", "//line x.go:99999\nfunc a() {}\n", "/*line :1000000000:1*/ func a() {}"} {
+	for _, source := range []string{"", "\n", "func", "func (", "type\n", "}}}}\nfunc a() {}\n",
+		"var x = `\nfunc no() {}\n", "/* never closed\n", "\"\n", "//line x.go:99999\nfunc a() {}\n",
+		"/*line :1000000000:1*/ func a() {}"} {
 		require.Equal(t, source, whole(codeindex.Cut("a.go", []byte(source))), "%q", source)
 	}
 	require.Equal(t, []string{"a.go:1-2 a"}, titled("a.go", "//line x.go:99999\nfunc a() {}\n"))
@@ -54,10 +56,12 @@ func TestStringsOfGoDeclareNothing(t *testing.T) {
 // TestNamesOfManyLanguages has a file for each, which is one chunk.
 func TestNamesOfManyLanguages(t *testing.T) {
 	for _, c := range []struct{ name, source, names string }{
-		{"a.py", "import os\n\nclass Store(Base):\n    def get(self, key):\n        let = 1\n\nasync def main():\n    pass\n", "Store, get, main"},
+		{"a.py", "import os\n\nclass Store(Base):\n    def get(self, key):\n        let = 1\n\nasync def main():\n    pass\n",
+			"Store, get, main"},
 		{"a.rs", "use x;\n\npub(crate) struct A;\nimpl<'a> Reader for A {\n    pub unsafe fn read(&self) {}\n}\npub const LIMIT: u32 = 1;\n", "A, Reader, read, LIMIT"},
 		{"a.ts", "export default class Client {\n  private url = 1\n}\nexport const limit = 3\nexport async function go<T>(a: T) {\n  const inner = 1\n}\n", "Client, limit, go"},
-		{"A.java", "package a.b;\n\npublic final class A extends B {\n  void run() {}\n  public static class Inner {}\n}\n", "a, A, Inner"},
+		{"A.java", "package a.b;\n\npublic final class A extends B {\n  void run() {}\n  public static class Inner {}\n}\n",
+			"a, A, Inner"},
 		{"a.c", "#include <a.h>\n\nstatic int parse(char *s)\n{\n  call(s);\n}\nstruct row {\n};\nint main(int argc, char **argv) {\n}\nputs(\"x\");\n", "parse, row, main"},
 		{"a.rb", "module Api\n  class User\n    def name\n    end\n  end\nend\n", "Api, User, name"},
 		{"a.sh", "# function of nothing\nstart() {\n  echo\n}\nfunction stop {\n  :\n}\n", "start, stop"},
@@ -75,19 +79,22 @@ func TestNamesOfManyLanguages(t *testing.T) {
 }
 
 func TestOtherCodeIsCutBetweenBlocks(t *testing.T) {
-	source := "import a\n\n# first\ndef first():\n" + body("    ", 1300) + "\n\ndef second():\n" + body("    ", 1300) + "\ndef third():\n    pass\n"
+	source := "import a\n\n# first\ndef first():\n" + body("    ", 1300) + "\n\ndef second():\n" + body("    ", 1300) +
+		"\ndef third():\n    pass\n"
 	require.Equal(t, []string{"a.py:1-65 first", "a.py:66-128 second, third"}, titled("a.py", source))
 }
 
 func TestLargeUnitsAreCutAtBlankLinesAndKeepTheirName(t *testing.T) {
 	method := func(name string) string { return "    def " + name + "(self):\n" + body("        ", 1200) + "\n" }
 	source := "class Large:\n" + method("one") + method("two") + method("three") + method("four")
-	require.Equal(t, []string{"a.py:1-49 Large, one", "a.py:50-97 Large, two", "a.py:98-193 Large, three, four"}, titled("a.py", source))
+	require.Equal(t, []string{"a.py:1-49 Large, one", "a.py:50-97 Large, two", "a.py:98-193 Large, three, four"},
+		titled("a.py", source))
 }
 
 func TestMarkdownIsCutAtHeadings(t *testing.T) {
 	words := strings.Repeat("Words of a paragraph.\n", 60)
-	source := "# Guide #\n" + words + "\n## Setup\n```sh\n# no heading\n```\n" + words + "\n#hash\n####### seven\n## Use\n~~~\n```\n## none\n~~~\nEnd.\n" + words[:22*21] + "## Notes\n"
+	source := "# Guide #\n" + words + "\n## Setup\n```sh\n# no heading\n```\n" + words +
+		"\n#hash\n####### seven\n## Use\n~~~\n```\n## none\n~~~\nEnd.\n" + words[:22*21] + "## Notes\n"
 	require.Equal(t, []string{"a.md:1-62 Guide", "a.md:63-129 Setup", "a.md:130-157 Use, Notes"}, titled("a.md", source))
 }
 
@@ -132,8 +139,10 @@ func fits(t require.TestingT, content string, chunks []codeindex.Chunk) {
 }
 
 func TestEveryLineIsInOneChunk(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"\n", "func a() {\n", "}\n", "// c\n", "/* d\n", "*/ x\n", "`\n", "type T struct {\n", "    def f(self):\n",
-		"class A:\n", "# H\n", "```\n", "end\n", "\tx := \"ü日\"\r\n", "(\n", ")\n", " \n", strings.Repeat("y", 1999) + "\n", strings.Repeat("z ", 300) + "\n", "last"})
+	piece := rapid.SampledFrom([]string{"\n", "func a() {\n", "}\n", "// c\n", "/* d\n", "*/ x\n", "`\n",
+		"type T struct {\n", "    def f(self):\n",
+		"class A:\n", "# H\n", "```\n", "end\n", "\tx := \"ü日\"\r\n", "(\n", ")\n", " \n", strings.Repeat("y", 1999) + "\n",
+		strings.Repeat("z ", 300) + "\n", "last"})
 	rapid.Check(t, func(t *rapid.T) {
 		content := strings.Join(rapid.SliceOfN(piece, 10, 200).Draw(t, "pieces"), "")
 		for _, l := range strings.SplitAfter(content, "\n") {

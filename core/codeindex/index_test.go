@@ -16,15 +16,19 @@ import (
 )
 
 func TestFilesAreKeptInChunks(t *testing.T) {
-	r := newRig(t, codeindex.Options{}, "main.go: package main\n\nfunc main() {}\n", "docs/a.md: # A\n", "empty.txt: ", ".gitignore: *.log\nout/\n", "a.log: x", "out/b: y")
+	r := newRig(t, codeindex.Options{}, "main.go: package main\n\nfunc main() {}\n", "docs/a.md: # A\n", "empty.txt: ",
+		".gitignore: *.log\nout/\n", "a.log: x", "out/b: y")
 	s := r.looked()
-	require.Equal(t, map[string]string{"main.go": "package main\n\nfunc main() {}\n", "docs/a.md": "# A\n", ".gitignore": "*.log\nout/\n"}, r.shelf.texts())
+	require.Equal(t, map[string]string{"main.go": "package main\n\nfunc main() {}\n", "docs/a.md": "# A\n",
+		".gitignore": "*.log\nout/\n"}, r.shelf.texts())
 	require.Equal(t, "main.go:1-3 main", r.shelf.files["main.go"].Chunks[0].Title)
-	require.Equal(t, codeindex.Status{Repo: repo, Phase: codeindex.Idle, FilesDone: 4, FilesTotal: 4, Chunks: 3, Bytes: 44, Read: 4, Skipped: map[codeindex.Reason]int{}, Watched: true}, s)
+	require.Equal(t, codeindex.Status{Repo: repo, Phase: codeindex.Idle, FilesDone: 4, FilesTotal: 4, Chunks: 3, Bytes: 44,
+		Read: 4, Skipped: map[codeindex.Reason]int{}, Watched: true}, s)
 }
 
 func TestOnlyWhatHasChangedIsReadAgain(t *testing.T) {
-	r := newRig(t, codeindex.Options{}, "a.go: package a\n", "b.go: package b\n", "in/c.go: package c\n", "d.bin: \x00", "e.txt: e\n")
+	r := newRig(t, codeindex.Options{}, "a.go: package a\n", "b.go: package b\n", "in/c.go: package c\n", "d.bin: \x00",
+		"e.txt: e\n")
 	require.Equal(t, 5, r.looked().Read)
 	r.shelf.taken()
 
@@ -262,7 +266,8 @@ func TestProgressIsToldAFewTimesASecond(t *testing.T) {
 }
 
 func TestPackagesTakeNoPlace(t *testing.T) {
-	r := newRig(t, codeindex.Options{MaxFiles: 1, MaxWatches: 2}, "node_modules/a/b.js: 1", "node_modules/c/d/e.js: 1", "src/f.js: 1")
+	r := newRig(t, codeindex.Options{MaxFiles: 1, MaxWatches: 2}, "node_modules/a/b.js: 1", "node_modules/c/d/e.js: 1",
+		"src/f.js: 1")
 	s := r.looked()
 	require.Equal(t, []string{"src/f.js"}, keys(r.shelf.texts()))
 	require.True(t, s.Watched, "nor are they watched")

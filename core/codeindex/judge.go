@@ -53,7 +53,8 @@ func judgeName(name string) Reason {
 		return Foreign
 	case slices.Contains(lockFiles(), base), strings.HasSuffix(base, ".lock"):
 		return LockFile
-	case slices.Contains(privateFiles(), base), slices.Contains(privateExtensions(), path.Ext(base)), strings.HasPrefix(base, ".env.") && !strings.HasSuffix(base, "example"):
+	case slices.Contains(privateFiles(), base), slices.Contains(privateExtensions(), path.Ext(base)),
+		strings.HasPrefix(base, ".env.") && !strings.HasSuffix(base, "example"):
 		return Private
 	case strings.HasSuffix(base, ".min.js"), strings.HasSuffix(base, ".min.css"), strings.HasSuffix(base, ".map"):
 		return Generated
@@ -74,12 +75,14 @@ func isForeign(dir string) bool {
 }
 
 func lockFiles() []string {
-	return []string{"bun.lockb", "composer.lock", "go.sum", "go.work.sum", "gradle.lockfile", "npm-shrinkwrap.json", "package-lock.json",
+	return []string{"bun.lockb", "composer.lock", "go.sum", "go.work.sum", "gradle.lockfile", "npm-shrinkwrap.json",
+		"package-lock.json",
 		"package.resolved", "packages.lock.json", "pnpm-lock.yaml"}
 }
 
 func privateFiles() []string {
-	return []string{".env", ".envrc", ".git-credentials", ".htpasswd", ".netrc", ".npmrc", ".pgpass", ".pypirc", "credentials", "id_dsa", "id_ecdsa",
+	return []string{".env", ".envrc", ".git-credentials", ".htpasswd", ".netrc", ".npmrc", ".pgpass", ".pypirc",
+		"credentials", "id_dsa", "id_ecdsa",
 		"id_ed25519", "id_rsa", "secrets.json", "secrets.toml", "secrets.yaml", "secrets.yml"}
 }
 
@@ -107,11 +110,13 @@ func judgeContent(content []byte) Reason {
 func saysGenerated(content []byte) bool {
 	head := content[:min(len(content), generatedIn)]
 	for l := range bytes.Lines(head) {
-		if !bytes.HasPrefix(l, []byte("//")) && !bytes.HasPrefix(l, []byte("#")) && !bytes.HasPrefix(l, []byte("/*")) && !bytes.HasPrefix(l, []byte(" *")) {
+		if !bytes.HasPrefix(l, []byte("//")) && !bytes.HasPrefix(l, []byte("#")) && !bytes.HasPrefix(l, []byte("/*")) &&
+			!bytes.HasPrefix(l, []byte(" *")) {
 			continue
 		}
 		lower := bytes.ToLower(l)
-		if bytes.Contains(lower, []byte("@gener"+"ated")) || bytes.Contains(lower, []byte("generated")) && bytes.Contains(lower, []byte("do not "+"edit")) {
+		if bytes.Contains(lower, []byte("@gener"+"ated")) || bytes.Contains(lower, []byte("generated")) &&
+			bytes.Contains(lower, []byte("do not "+"edit")) {
 			return true
 		}
 	}

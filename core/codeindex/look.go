@@ -33,7 +33,8 @@ type look struct {
 // look brings the sink up to date. It tells whether another look is needed soon.
 func (j *job) look(ctx context.Context) (more bool, err error) {
 	j.pacer.begin()
-	l := &look{job: j, ctx: ctx, count: Status{Repo: j.repo, Phase: Walking, Skipped: map[Reason]int{}, Watched: j.watch.complete}}
+	l := &look{job: j, ctx: ctx,
+		count: Status{Repo: j.repo, Phase: Walking, Skipped: map[Reason]int{}, Watched: j.watch.complete}}
 	if l.tree, err = openTree(j.root); err != nil {
 		return false, err
 	}

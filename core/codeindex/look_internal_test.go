@@ -88,7 +88,8 @@ func TestNoLinkIsFollowed(t *testing.T) {
 	require.NoError(t, os.Symlink("in", s.path("same")))
 	require.NoError(t, os.Symlink("in/file", s.path("link")))
 	for name, want := range map[string]Reason{
-		"out/file": Gone, "same/file": Gone, "link": NoFile, "in/none": Gone, "none/file": Gone, "in/file/below": Gone, "in": NoFile, "in/file": "",
+		"out/file": Gone, "same/file": Gone, "link": NoFile, "in/none": Gone, "none/file": Gone, "in/file/below": Gone,
+		"in": NoFile, "in/file": "",
 	} {
 		_, reason := s.tree.stamp(name)
 		require.Equal(t, want, reason, name)
@@ -202,12 +203,14 @@ func TestTheSinkHasWhatTheDiskHas(t *testing.T) {
 		}
 		restart()
 		name := rapid.Custom(func(t *rapid.T) string {
-			return rapid.SampledFrom([]string{"", "d/", "d/e/"}).Draw(t, "dir") + rapid.SampledFrom([]string{"a.go", "b", "c.md", "x.log", "k.pem"}).Draw(t, "base")
+			return rapid.SampledFrom([]string{"", "d/", "d/e/"}).Draw(t, "dir") +
+				rapid.SampledFrom([]string{"a.go", "b", "c.md", "x.log", "k.pem"}).Draw(t, "base")
 		})
 		t.Repeat(map[string]func(*rapid.T){
 			"write": func(t *rapid.T) {
 				path := filepath.Join(root, name.Draw(t, "name"))
-				content := rapid.SampledFrom([]string{"", "a\n", "b\n", "\x00", "\xff", strings.Repeat("line\n", 1000)}).Draw(t, "content")
+				content := rapid.SampledFrom([]string{"", "a\n", "b\n", "\x00", "\xff", strings.Repeat("line\n", 1000)}).Draw(t,
+					"content")
 				_ = os.MkdirAll(filepath.Dir(path), 0o755)
 				require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 				if rapid.Bool().Draw(t, "old") { // each time once, as it is with clocks

@@ -120,7 +120,8 @@ type rig struct {
 func newRig(t *testing.T, o codeindex.Options, entries ...string) *rig {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", "")
-	r := &rig{t: t, root: t.TempDir(), shelf: &shelf{files: map[string]codeindex.File{}}, heard: make(chan codeindex.Status, 10_000)}
+	r := &rig{t: t, root: t.TempDir(), shelf: &shelf{files: map[string]codeindex.File{}},
+		heard: make(chan codeindex.Status, 10_000)}
 	require.NoError(t, os.Mkdir(filepath.Join(r.root, ".git"), 0o755))
 	r.write(entries...)
 	if o.Sink = r.shelf; o.Finder == nil {

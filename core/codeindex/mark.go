@@ -24,7 +24,8 @@ type mark struct {
 }
 
 func (m mark) String() string {
-	return strings.Join([]string{markVersion, m.content, strconv.FormatInt(m.size, 36), strconv.FormatInt(m.mtime, 36), strconv.Itoa(m.chunks)}, ":")
+	return strings.Join([]string{markVersion, m.content, strconv.FormatInt(m.size, 36), strconv.FormatInt(m.mtime, 36),
+		strconv.Itoa(m.chunks)}, ":")
 }
 
 // parseMark is the zero mark for what is none.

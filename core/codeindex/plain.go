@@ -58,7 +58,8 @@ func markPlain(lines []line, code bool) {
 
 // closes tells whether a line that is not indented ends a block.
 func closes(text string) bool {
-	return strings.HasPrefix(text, "}") || strings.HasPrefix(text, ")") || strings.HasPrefix(text, "]") || strings.TrimRight(text, "\r\n") == "end"
+	return strings.HasPrefix(text, "}") || strings.HasPrefix(text, ")") || strings.HasPrefix(text, "]") ||
+		strings.TrimRight(text, "\r\n") == "end"
 }
 
 // maxDeclared is how far into a line a name is looked for, in bytes.

@@ -92,7 +92,8 @@ func (t *tree) stamp(name string) (stamp, Reason) {
 // read reads a file whose stamp was seen, up to a limit. It never waits, also where the file has
 // become something else. The content is good until the next read.
 func (t *tree) read(name string, limit int64) (content []byte, seen stamp, reason Reason) {
-	fd, err := unix.Openat(t.dir, path.Base(name), unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	fd, err := unix.Openat(t.dir, path.Base(name),
+		unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, stamp{}, t.reasonOf(err)
 	}

@@ -26,7 +26,8 @@ func defaultCompaction() Compaction {
 // proportion as the defaults.
 func (c *Config) CompactionOf(provider, model string, told int64) compaction.Rules {
 	own := c.Compaction
-	rules := compaction.Rules{Strategy: own.Strategy, KeepTurns: own.KeepTurns, UserTokens: int64(own.UserMessageTokens), Prompt: or(c.CompactPrompt, "")}
+	rules := compaction.Rules{Strategy: own.Strategy, KeepTurns: own.KeepTurns, UserTokens: int64(own.UserMessageTokens),
+		Prompt: or(c.CompactPrompt, "")}
 	window, set := c.ContextWindow(provider, model, told), c.ModelAutoCompactTokenLimit
 	if window != nil {
 		rules.Limit = *window * int64(own.LimitPercent) / 100

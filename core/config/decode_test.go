@@ -101,7 +101,8 @@ func TestDecodeWarnsInTheOrderOfTheFile(t *testing.T) {
 	d.fields(reflect.ValueOf(&s).Elem(), n, nil)
 	texts, _ := d.sortedWarnings()
 	require.Equal(t, []string{
-		"f:1: z: unknown key, it has no effect", "f:3: a: unknown key, it has no effect", "f:5: inner.b: unknown key, it has no effect",
+		"f:1: z: unknown key, it has no effect", "f:3: a: unknown key, it has no effect",
+		"f:5: inner.b: unknown key, it has no effect",
 	}, texts)
 }
 

@@ -20,7 +20,8 @@ var renamedFeatures = map[string]string{
 }
 
 // retiredFeatures are deprecated keys of [features] that no other key of [features] replaces.
-var retiredFeatures = []string{"transcript_v2", "use_legacy_landlock", "web_search", "web_search_cached", "web_search_request"}
+var retiredFeatures = []string{"transcript_v2", "use_legacy_landlock", "web_search", "web_search_cached",
+	"web_search_request"}
 
 // Deprecations returns a notice for each deprecated key that is set, sorted by key.
 func (c *Config) Deprecations() (notices []protocol.DeprecationNoticeNotification) {

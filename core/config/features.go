@@ -18,7 +18,8 @@ func (c *Config) FeatureList() []protocol.ExperimentalFeature {
 		if byDefault {
 			stage = "stable"
 		}
-		list = append(list, protocol.ExperimentalFeature{Name: name, Stage: stage, Enabled: enabled, DefaultEnabled: byDefault})
+		list = append(list, protocol.ExperimentalFeature{Name: name, Stage: stage, Enabled: enabled,
+			DefaultEnabled: byDefault})
 	}
 	return list
 }

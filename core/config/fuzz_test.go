@@ -32,7 +32,8 @@ func FuzzTOML(f *testing.F) {
 func FuzzYAML(f *testing.F) {
 	for _, seed := range []string{
 		everythingYAML, "", "a: &a {b: *a}", "a: &x [1]\nb: {<<: {c: 1}, d: *x}\n", "? 1\n: 2\n", "- a", "a: !!binary aGk=\n",
-		"1: {true: x}\n", "--- a\n--- b\n", "a: 2001-01-01\nb: .nan\nc: 18446744073709551615\n", "model: 5", ": :", "\t", "\"",
+		"1: {true: x}\n", "--- a\n--- b\n", "a: 2001-01-01\nb: .nan\nc: 18446744073709551615\n", "model: 5", ": :", "\t",
+		"\"",
 	} {
 		f.Add([]byte(seed))
 	}

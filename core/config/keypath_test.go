@@ -81,7 +81,9 @@ func TestOverridesTooDeepAreRefused(t *testing.T) {
 func TestOverrideLabelsHideSecrets(t *testing.T) {
 	require.Equal(t, "-c model=x", overrideLabel([]string{"model"}, "x", "model=x"))
 	path := []string{"model_providers", "x", "experimental_bearer_token"}
-	require.Equal(t, "-c model_providers.x.experimental_bearer_token", overrideLabel(path, "SECRET", "model_providers.x.experimental_bearer_token=SECRET"))
+	require.Equal(t, "-c model_providers.x.experimental_bearer_token",
+		overrideLabel(path, "SECRET", "model_providers.x.experimental_bearer_token=SECRET"))
 	table := map[string]any{"base_url": "https://h/v1?key=SECRET"}
-	require.Equal(t, "-c memory.embeddings", overrideLabel([]string{"memory", "embeddings"}, table, "memory.embeddings={base_url=\"https://h/v1?key=SECRET\"}"))
+	require.Equal(t, "-c memory.embeddings",
+		overrideLabel([]string{"memory", "embeddings"}, table, "memory.embeddings={base_url=\"https://h/v1?key=SECRET\"}"))
 }

@@ -33,10 +33,12 @@ func TestSecret(t *testing.T) {
 }
 
 func TestIdleKeys(t *testing.T) {
-	for _, path := range []string{"profiles", "profile", "mcp_servers.any.scopes", "history.persistence", "model_providers.any.auth"} {
+	for _, path := range []string{"profiles", "profile", "mcp_servers.any.scopes", "history.persistence",
+		"model_providers.any.auth"} {
 		require.True(t, idle(strings.Split(path, ".")), path)
 	}
-	for _, path := range []string{"unheard_of", "history", "history.unheard_of", "model_providers.any.unheard_of", "model_providers.*"} {
+	for _, path := range []string{"unheard_of", "history", "history.unheard_of", "model_providers.any.unheard_of",
+		"model_providers.*"} {
 		require.False(t, idle(strings.Split(path, ".")), path)
 	}
 }

@@ -155,7 +155,8 @@ func (w *write) check(decode decodeFunc, version *string) error {
 	case err != nil:
 		return invalid(err)
 	case version != nil && *version != l.version():
-		return protocol.ConfigWriteError(protocol.KindConfigVersion, "Configuration was modified since last read. Fetch latest version and retry.")
+		return protocol.ConfigWriteError(protocol.KindConfigVersion,
+			"Configuration was modified since last read. Fetch latest version and retry.")
 	}
 	return nil
 }
@@ -175,7 +176,8 @@ func (w *write) write(edits []tomledit.Edit) (*Config, error) {
 	if !bytes.Equal(text, w.text) {
 		err := w.replace(text)
 		if unsynced := new(unsyncedError); errors.As(err, &unsynced) {
-			return next, protocol.Internal(protocol.KindStorage, "%s was written, but may be lost in a power failure: %v", w.named, err)
+			return next, protocol.Internal(protocol.KindStorage, "%s was written, but may be lost in a power failure: %v",
+				w.named, err)
 		}
 		if err != nil {
 			return nil, protocol.Internal(protocol.KindStorage, "%s cannot be written: %s", w.named, inWords(err))

@@ -72,7 +72,8 @@ func TestWritesAreInForce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "# mine\nmodel = \"b\" # why\n", w.text())
 	require.Equal(t, "b", w.Current().Model)
-	require.Equal(t, protocol.ConfigWriteResponse{Status: "ok", Version: w.another().Current().View(true).Layers[0].Version, FilePath: w.file()}, answer)
+	require.Equal(t, protocol.ConfigWriteResponse{Status: "ok",
+		Version: w.another().Current().View(true).Layers[0].Version, FilePath: w.file()}, answer)
 	info, err := os.Stat(w.file())
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o640), info.Mode().Perm())
@@ -95,12 +96,14 @@ func TestWritesAreRefused(t *testing.T) {
 		edits []protocol.ConfigEdit
 		kind  protocol.Kind
 	}{
-		"a wrong type":        {[]protocol.ConfigEdit{edit("model", `5`)}, protocol.KindConfigValidation},
-		"a wrong word":        {[]protocol.ConfigEdit{edit("model", `"b"`), edit("sandbox_mode", `"bad"`)}, protocol.KindConfigValidation},
-		"no key":              {[]protocol.ConfigEdit{edit(" ", `1`)}, protocol.KindConfigValidation},
-		"no part of a key":    {[]protocol.ConfigEdit{edit("a..b", `1`)}, protocol.KindConfigValidation},
-		"below a value":       {[]protocol.ConfigEdit{edit("model.x", `1`)}, protocol.KindConfigValidation},
-		"larger than is read": {[]protocol.ConfigEdit{edit("x", fmt.Sprintf("%q", make([]byte, 300<<10)))}, protocol.KindConfigValidation},
+		"a wrong type": {[]protocol.ConfigEdit{edit("model", `5`)}, protocol.KindConfigValidation},
+		"a wrong word": {[]protocol.ConfigEdit{edit("model", `"b"`), edit("sandbox_mode", `"bad"`)},
+			protocol.KindConfigValidation},
+		"no key":           {[]protocol.ConfigEdit{edit(" ", `1`)}, protocol.KindConfigValidation},
+		"no part of a key": {[]protocol.ConfigEdit{edit("a..b", `1`)}, protocol.KindConfigValidation},
+		"below a value":    {[]protocol.ConfigEdit{edit("model.x", `1`)}, protocol.KindConfigValidation},
+		"larger than is read": {[]protocol.ConfigEdit{edit("x", fmt.Sprintf("%q", make([]byte, 300<<10)))},
+			protocol.KindConfigValidation},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWritten(t, text)
@@ -114,7 +117,8 @@ func TestWritesAreRefused(t *testing.T) {
 func TestOnlyTheUsersFileIsWritten(t *testing.T) {
 	w := newWritten(t, "")
 	other := filepath.Join(w.home, "other.toml")
-	_, err := w.Write(&protocol.ConfigBatchWriteParams{FilePath: &other, Edits: []protocol.ConfigEdit{edit("model", `"b"`)}})
+	_, err := w.Write(&protocol.ConfigBatchWriteParams{FilePath: &other,
+		Edits: []protocol.ConfigEdit{edit("model", `"b"`)}})
 	w.refused(err, protocol.KindConfigReadonly, "")
 	require.NoFileExists(t, other)
 
@@ -185,10 +189,12 @@ func TestNoWriteIsLost(t *testing.T) {
 	_, err := w.set("model", `"b"`)
 	require.NoError(t, err)
 	before := w.text()
-	_, err = w.Write(&protocol.ConfigBatchWriteParams{ExpectedVersion: &seen, Edits: []protocol.ConfigEdit{edit("model", `"c"`)}})
+	_, err = w.Write(&protocol.ConfigBatchWriteParams{ExpectedVersion: &seen,
+		Edits: []protocol.ConfigEdit{edit("model", `"c"`)}})
 	w.refused(err, protocol.KindConfigVersion, before)
 	now := w.Current().View(true).Layers[0].Version
-	_, err = w.Write(&protocol.ConfigBatchWriteParams{ExpectedVersion: &now, Edits: []protocol.ConfigEdit{edit("model", `"c"`)}})
+	_, err = w.Write(&protocol.ConfigBatchWriteParams{ExpectedVersion: &now,
+		Edits: []protocol.ConfigEdit{edit("model", `"c"`)}})
 	require.NoError(t, err)
 }
 

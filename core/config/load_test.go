@@ -160,13 +160,15 @@ func TestEveryKeyInBothFormats(t *testing.T) {
 			requireTopLevel(t, c, home)
 			requireLocalProvider(t, c)
 			require.Equal(t, filepath.Join(home, "script.json"), c.ModelProviders["offline"].Script)
-			require.Equal(t, config.History{SaveHistory: false, MaxSize: 1000, SensitivePatterns: []string{"password", `sk-\w+`}, RedactSecrets: true, Retention: "archive"}, c.History)
+			require.Equal(t, config.History{SaveHistory: false, MaxSize: 1000, SensitivePatterns: []string{"password", `sk-\w+`},
+				RedactSecrets: true, Retention: "archive"}, c.History)
 			require.Equal(t, config.SandboxWorkspaceWrite{
 				WritableRoots: []string{"/var/cache/x", filepath.Join(home, "beside")}, NetworkAccess: true, ExcludeSlashTmp: true,
 			}, c.SandboxWorkspaceWrite)
 			require.False(t, c.Context.RewriteOnUnload)
 			require.Zero(t, c.Compat.TurnCompletedFloor)
-			require.Equal(t, config.Compaction{Strategy: "mask", KeepTurns: 5, UserMessageTokens: 20_000, LimitPercent: 90, TargetPercent: 70}, c.Compaction)
+			require.Equal(t, config.Compaction{Strategy: "mask", KeepTurns: 5, UserMessageTokens: 20_000, LimitPercent: 90,
+				TargetPercent: 70}, c.Compaction)
 			require.Equal(t, core.MemoryRules{Summarize: true}, c.Memory.Rules())
 			require.Equal(t, config.Index{Enabled: true, Path: "x"}, c.Index)
 		})
@@ -214,27 +216,45 @@ func TestByteOrderMarkAndLineEndsOfWindows(t *testing.T) {
 // Each error names file, line and key, and what was expected.
 func TestErrorsOfTheFile(t *testing.T) {
 	for name, tt := range map[string]struct{ file, text, want string }{
-		"type":           {"config.toml", "\nmodel = 5\n", "FILE:2: model: expected a string, got an integer"},
-		"type in yaml":   {"config.yaml", "# x\nmodel: [a]\n", "FILE:2: model: expected a string, got a list"},
-		"boolean":        {"config.toml", "[history]\nsaveHistory = \"no\"\n", "FILE:2: history.saveHistory: expected true or false, got a string"},
-		"integer":        {"config.toml", "model_context_window = 1.5\n", "FILE:1: model_context_window: expected an integer, got a number with a fraction"},
-		"table":          {"config.toml", "history = 3\n", "FILE:1: history: expected a table, got an integer"},
-		"list":           {"config.toml", "[sandbox_workspace_write]\nwritable_roots = \"/x\"\n", "FILE:2: sandbox_workspace_write.writable_roots: expected a list of strings, got a string"},
-		"element":        {"config.toml", "[sandbox_workspace_write]\nwritable_roots = [\"/x\", {a = 1}]\n", "FILE:2: sandbox_workspace_write.writable_roots.1: expected a string, got a table"},
-		"null element":   {"config.yaml", "history:\n  sensitivePatterns: [~]\n", "FILE:2: history.sensitivePatterns.0: expected a string, got null"},
-		"word":           {"config.toml", "sandbox_mode = \"foo\"\n", "FILE:1: sandbox_mode: unknown variant `foo`, expected one of `read-only`, `workspace-write`, `danger-full-access`"},
-		"old policy":     {"config.toml", "approval_policy = \"on-failure\"\n", "FILE:1: approval_policy: unknown variant `on-failure`, expected one of `untrusted`"},
-		"summary":        {"config.yaml", "model_reasoning_summary: long\n", "FILE:1: model_reasoning_summary: unknown variant `long`, expected one of `auto`, `concise`, `detailed`, `none`"},
-		"low":            {"config.toml", "project_doc_max_bytes = -1\n", "FILE:1: project_doc_max_bytes: expected at least 0, got -1"},
-		"high":           {"config.toml", "[compat]\nturn_completed_floor_ms = 999999\n", "FILE:2: compat.turn_completed_floor_ms: expected at most 60000, got 999999"},
-		"deep key":       {"config.toml", "[model_providers.x]\nname = \"x\"\n\n[model_providers.x.query_params]\na = 1\n", "FILE:5: model_providers.x.query_params.a: expected a string, got an integer"},
-		"inline table":   {"config.toml", "model_providers = { x = { name = 1 } }\n", "FILE:1: model_providers.x.name: expected a string, got an integer"},
-		"dotted key":     {"config.toml", "\n\nmodel_providers.x.name = true\n", "FILE:3: model_providers.x.name: expected a string, got a boolean"},
-		"no provider":    {"config.toml", "model_providers = \"x\"\n", "FILE:1: model_providers: expected a table of providers, got a string"},
-		"address":        {"config.toml", "[model_providers.x]\nbase_url = \"localhost:80\"\n", "FILE:2: model_providers.x.base_url: expected an address such as https://HOST/v1"},
-		"openai address": {"config.toml", "openai_base_url = \"ftp://h\"\n", "FILE:1: openai_base_url: expected an address such as https://HOST/v1"},
-		"wire word":      {"config.toml", "[model_providers.x]\nwire_api = \"soap\"\n", "FILE:2: model_providers.x.wire_api: unknown variant `soap`, expected one of `chat`, `responses`"},
-		"pattern":        {"config.toml", "[history]\nsensitivePatterns = [\"(\"]\n", "FILE:2: history.sensitivePatterns: expected words and regular expressions: "},
+		"type":         {"config.toml", "\nmodel = 5\n", "FILE:2: model: expected a string, got an integer"},
+		"type in yaml": {"config.yaml", "# x\nmodel: [a]\n", "FILE:2: model: expected a string, got a list"},
+		"boolean": {"config.toml", "[history]\nsaveHistory = \"no\"\n",
+			"FILE:2: history.saveHistory: expected true or false, got a string"},
+		"integer": {"config.toml", "model_context_window = 1.5\n",
+			"FILE:1: model_context_window: expected an integer, got a number with a fraction"},
+		"table": {"config.toml", "history = 3\n", "FILE:1: history: expected a table, got an integer"},
+		"list": {"config.toml", "[sandbox_workspace_write]\nwritable_roots = \"/x\"\n",
+			"FILE:2: sandbox_workspace_write.writable_roots: expected a list of strings, got a string"},
+		"element": {"config.toml", "[sandbox_workspace_write]\nwritable_roots = [\"/x\", {a = 1}]\n",
+			"FILE:2: sandbox_workspace_write.writable_roots.1: expected a string, got a table"},
+		"null element": {"config.yaml", "history:\n  sensitivePatterns: [~]\n",
+			"FILE:2: history.sensitivePatterns.0: expected a string, got null"},
+		"word": {"config.toml", "sandbox_mode = \"foo\"\n",
+			"FILE:1: sandbox_mode: unknown variant `foo`, expected one of `read-only`, `workspace-write`, `danger-full-access`"},
+		"old policy": {"config.toml", "approval_policy = \"on-failure\"\n",
+			"FILE:1: approval_policy: unknown variant `on-failure`, expected one of `untrusted`"},
+		"summary": {"config.yaml", "model_reasoning_summary: long\n",
+			"FILE:1: model_reasoning_summary: unknown variant `long`, expected one of `auto`, `concise`, `detailed`, `none`"},
+		"low": {"config.toml", "project_doc_max_bytes = -1\n",
+			"FILE:1: project_doc_max_bytes: expected at least 0, got -1"},
+		"high": {"config.toml", "[compat]\nturn_completed_floor_ms = 999999\n",
+			"FILE:2: compat.turn_completed_floor_ms: expected at most 60000, got 999999"},
+		"deep key": {"config.toml", "[model_providers.x]\nname = \"x\"\n\n[model_providers.x.query_params]\na = 1\n",
+			"FILE:5: model_providers.x.query_params.a: expected a string, got an integer"},
+		"inline table": {"config.toml", "model_providers = { x = { name = 1 } }\n",
+			"FILE:1: model_providers.x.name: expected a string, got an integer"},
+		"dotted key": {"config.toml", "\n\nmodel_providers.x.name = true\n",
+			"FILE:3: model_providers.x.name: expected a string, got a boolean"},
+		"no provider": {"config.toml", "model_providers = \"x\"\n",
+			"FILE:1: model_providers: expected a table of providers, got a string"},
+		"address": {"config.toml", "[model_providers.x]\nbase_url = \"localhost:80\"\n",
+			"FILE:2: model_providers.x.base_url: expected an address such as https://HOST/v1"},
+		"openai address": {"config.toml", "openai_base_url = \"ftp://h\"\n",
+			"FILE:1: openai_base_url: expected an address such as https://HOST/v1"},
+		"wire word": {"config.toml", "[model_providers.x]\nwire_api = \"soap\"\n",
+			"FILE:2: model_providers.x.wire_api: unknown variant `soap`, expected one of `chat`, `responses`"},
+		"pattern": {"config.toml", "[history]\nsensitivePatterns = [\"(\"]\n",
+			"FILE:2: history.sensitivePatterns: expected words and regular expressions: "},
 		"toml syntax":    {"config.toml", "model = \"a\"\nmodel_provider = = 3\n", "FILE:2: "},
 		"toml twice":     {"config.toml", "model = \"a\"\nmodel = \"b\"\n", "FILE:2: "},
 		"not utf-8":      {"config.toml", "model = \"\xff\"\n", "FILE:1: "},
@@ -245,8 +265,9 @@ func TestErrorsOfTheFile(t *testing.T) {
 		"yaml keys":      {"config.yaml", "features:\n  ? [1]\n  : 2\n", "FILE: invalid map key"},
 		"yaml documents": {"config.yaml", "model: a\n---\nmodel: b\n", "FILE: more than one YAML document: expected one"},
 		"yaml bomb":      {"config.yaml", yamlBomb(), "FILE: document contains excessive aliasing"},
-		"too deep":       {"config.toml", "tui = " + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "\n", "FILE:1: nested deeper than 64 levels"},
-		"too deep key":   {"config.toml", "[" + strings.Repeat("a.", 100) + "a]\n", "FILE:1: nested deeper than 64 levels"},
+		"too deep": {"config.toml", "tui = " + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "\n",
+			"FILE:1: nested deeper than 64 levels"},
+		"too deep key": {"config.toml", "[" + strings.Repeat("a.", 100) + "a]\n", "FILE:1: nested deeper than 64 levels"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home, file := write(t, tt.file, tt.text)

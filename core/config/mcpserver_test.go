@@ -161,7 +161,8 @@ func TestUnknownKeysOfServersAreTold(t *testing.T) {
 // A thread turns off a server of the file, and changes another, for itself alone.
 func TestThreadsChangeServersOfTheFile(t *testing.T) {
 	c := servers(t, "[mcp_servers.a]\ncommand = \"a\"\nargs = [\"1\"]\n[mcp_servers.b]\ncommand = \"b\"\n", nil)
-	thread, err := c.With(map[string]json.RawMessage{"mcp_servers.a.enabled": json.RawMessage(`false`), "mcp_servers.b.args": json.RawMessage(`["2"]`)})
+	thread, err := c.With(map[string]json.RawMessage{"mcp_servers.a.enabled": json.RawMessage(`false`),
+		"mcp_servers.b.args": json.RawMessage(`["2"]`)})
 	require.NoError(t, err)
 	require.Len(t, thread.Servers(), 1)
 	require.Equal(t, []string{"2"}, thread.Servers()[0].Args)

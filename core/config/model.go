@@ -93,7 +93,8 @@ func (c *Config) model(provider string, m core.ListedModel) protocol.Model {
 	}
 	options, effort := c.efforts()
 	out := protocol.Model{
-		ID: m.ID, Model: m.ID, DisplayName: cmp.Or(firstLine(m.Name), m.ID), Description: cmp.Or(firstLine(m.Description), m.ID+" of "+name),
+		ID: m.ID, Model: m.ID, DisplayName: cmp.Or(firstLine(m.Name), m.ID),
+		Description:               cmp.Or(firstLine(m.Description), m.ID+" of "+name),
 		Hidden:                    m.Wordless,
 		SupportedReasoningEfforts: options, DefaultReasoningEffort: effort,
 		InputModalities:      modalities(m.ID),
@@ -122,7 +123,8 @@ func firstLine(text string) string {
 
 // textOnly are prefixes of the names of models that do not accept images, by their makers'
 // documentation.
-var textOnly = []string{"deepseek-", "gpt-oss", "gpt-3.5", "o1-mini", "o3-mini", "codestral", "devstral", "qwen3-coder", "qwen2.5-coder", "kimi-k2", "glm-4.5", "glm-4.6"}
+var textOnly = []string{"deepseek-", "gpt-oss", "gpt-3.5", "o1-mini", "o3-mini", "codestral", "devstral", "qwen3-coder",
+	"qwen2.5-coder", "kimi-k2", "glm-4.5", "glm-4.6"}
 
 // takesImages reports whether a model accepts images, as far as its name shows.
 func takesImages(model string) bool {

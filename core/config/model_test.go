@@ -109,7 +109,8 @@ func TestModelsThatTheProviderLists(t *testing.T) {
 		require.Equal(t, m.ID == "qwen3", m.IsDefault, m.ID)
 		require.Equal(t, m.ID == "painter" || m.ID == "offline", m.Hidden, m.ID)
 	}
-	require.Equal(t, []string{"qwen3", "new", "painter", "long", "offline"}, ids, "what is configured comes first, and once")
+	require.Equal(t, []string{"qwen3", "new", "painter", "long", "offline"}, ids,
+		"what is configured comes first, and once")
 	require.Equal(t, "New", models[1].DisplayName)
 	require.Equal(t, "First line.", models[1].Description)
 	require.Equal(t, []string{"text"}, models[1].InputModalities)
@@ -117,7 +118,8 @@ func TestModelsThatTheProviderLists(t *testing.T) {
 	require.Nil(t, models[0].ContextWindow)
 	require.Equal(t, strings.Repeat("ä", 100)+"…", models[3].Description)
 
-	unset := load(t, "model_provider = \"ollama\"\n").Models("", []core.ListedModel{{ID: "painter", Wordless: true}, {ID: "a"}, {ID: "b"}})
+	unset := load(t, "model_provider = \"ollama\"\n").Models("",
+		[]core.ListedModel{{ID: "painter", Wordless: true}, {ID: "a"}, {ID: "b"}})
 	require.False(t, unset[0].IsDefault)
 	require.True(t, unset[1].IsDefault, "without a configured one the first that can be chosen")
 	require.False(t, unset[2].IsDefault)
@@ -149,7 +151,8 @@ func TestSummaries(t *testing.T) {
 	}
 	require.Equal(t, "https://u:xxxxx@h/v1", *byID["a"].BaseURL)
 	require.Equal(t, "A", byID["a"].Name)
-	require.Equal(t, protocol.ProviderSettings{Type: "customGateway", Auth: &protocol.GatewayAuth{Mode: "environmentVariable", EnvKey: new("A_KEY")}}, byID["a"].Settings)
+	require.Equal(t, protocol.ProviderSettings{Type: "customGateway",
+		Auth: &protocol.GatewayAuth{Mode: "environmentVariable", EnvKey: new("A_KEY")}}, byID["a"].Settings)
 	require.Equal(t, "externallyConfigured", byID["b"].Settings.Auth.Mode)
 	require.Nil(t, byID["b"].BaseURL)
 	require.Equal(t, protocol.ProviderSettings{Type: "openai"}, byID["openai"].Settings)
@@ -227,7 +230,8 @@ enabled = false
 // TestOffers offers images to models that are not known to take none, unless the
 // configuration decides.
 func TestOffers(t *testing.T) {
-	for model, takes := range map[string]bool{"gpt-5": true, "anything": true, "deepseek-chat": false, "openai/gpt-oss-20b": false} {
+	for model, takes := range map[string]bool{"gpt-5": true, "anything": true, "deepseek-chat": false,
+		"openai/gpt-oss-20b": false} {
 		require.Equal(t, takes, load(t, "").Offers("p", model).Images, model)
 		require.True(t, load(t, "[tools]\nview_image = true\nweb_search = true\n").Offers("p", model).Images)
 		require.False(t, load(t, "tools.view_image = false\n").Offers("p", model).Images)

@@ -87,7 +87,8 @@ func TestNodeFind(t *testing.T) {
 
 func TestNodeValuesNumbersTheElementsOfLists(t *testing.T) {
 	n := mustNode(t, map[string]any{
-		"a": []any{"x", map[string]any{"b": 1, "c": []any{2}}}, "d": map[string]any{"e": true}, "empty": []any{}, "none": map[string]any{},
+		"a": []any{"x", map[string]any{"b": 1, "c": []any{2}}}, "d": map[string]any{"e": true}, "empty": []any{},
+		"none": map[string]any{},
 	})
 	var paths []string
 	n.values(nil, func(path []string, at place) {
@@ -99,7 +100,8 @@ func TestNodeValuesNumbersTheElementsOfLists(t *testing.T) {
 }
 
 func TestMergeJoinsTablesAndReplacesTheRest(t *testing.T) {
-	base := map[string]any{"same": 1, "list": []any{1, 2}, "table": map[string]any{"a": 1, "b": 2}, "was": map[string]any{"x": 1}}
+	base := map[string]any{"same": 1, "list": []any{1, 2}, "table": map[string]any{"a": 1, "b": 2},
+		"was": map[string]any{"x": 1}}
 	over := map[string]any{"list": []any{3}, "table": map[string]any{"b": 3}, "was": 5, "new": map[string]any{"y": 1}}
 	merged := merge(mustNode(t, base), mustNode(t, over))
 	require.Equal(t, map[string]any{
@@ -197,8 +199,9 @@ f = 1
 	require.Contains(t, values, "quoted.key")
 	for key, want := range map[string]int{
 		"a": 2, "b": 3, "b.c": 3, "b.c.d": 3, "text": 5, `\u0061`: 9, "é": 10, "table": 12, "table.x": 13, "table.y": 16,
-		"table.y.z": 16, "table.y.w.v": 16, "table.below": 17, "table.below.q": 18, "list": 19, "list.one": 20, "list.two": 22,
-		"b.c.e": 23, "b.c.e.f": 24, "not": 0,
+		"table.y.z": 16, "table.y.w.v": 16, "table.below": 17, "table.below.q": 18, "list": 19, "list.one": 20,
+		"list.two": 22,
+		"b.c.e":    23, "b.c.e.f": 24, "not": 0,
 	} {
 		require.Equal(t, want, lineOf(l, key), key)
 	}

@@ -14,18 +14,33 @@ import (
 
 func TestOverridesAreTOMLOrPlainStrings(t *testing.T) {
 	for override, check := range map[string]func(t *testing.T, c *config.Config){
-		"model=gpt-4.1":                   func(t *testing.T, c *config.Config) { require.Equal(t, "gpt-4.1", c.Model) },
-		`model="gpt-4.1"`:                 func(t *testing.T, c *config.Config) { require.Equal(t, "gpt-4.1", c.Model) },
-		"model= spaced out ":              func(t *testing.T, c *config.Config) { require.Equal(t, "spaced out", c.Model) },
-		"model=a=b":                       func(t *testing.T, c *config.Config) { require.Equal(t, "a=b", c.Model) },
-		"model='a\"b'":                    func(t *testing.T, c *config.Config) { require.Equal(t, `a"b`, c.Model) },
-		"model=x\nsandbox_mode = 3":       func(t *testing.T, c *config.Config) { require.Equal(t, "x\nsandbox_mode = 3", c.Model) },
-		"project_doc_max_bytes=1_000":     func(t *testing.T, c *config.Config) { require.Equal(t, 1000, c.ProjectDocMaxBytes) },
-		"history.saveHistory=false":       func(t *testing.T, c *config.Config) { require.False(t, c.History.SaveHistory) },
-		"history={saveHistory=false}":     func(t *testing.T, c *config.Config) { require.False(t, c.History.SaveHistory) },
-		`history.sensitivePatterns=["a"]`: func(t *testing.T, c *config.Config) { require.Equal(t, []string{"a"}, c.History.SensitivePatterns) },
-		`model_providers."my.one".name=N`: func(t *testing.T, c *config.Config) { require.Equal(t, "N", c.ModelProviders["my.one"].Name) },
-		`model_providers."a=b".name=N`:    func(t *testing.T, c *config.Config) { require.Equal(t, "N", c.ModelProviders["a=b"].Name) },
+		"model=gpt-4.1":      func(t *testing.T, c *config.Config) { require.Equal(t, "gpt-4.1", c.Model) },
+		`model="gpt-4.1"`:    func(t *testing.T, c *config.Config) { require.Equal(t, "gpt-4.1", c.Model) },
+		"model= spaced out ": func(t *testing.T, c *config.Config) { require.Equal(t, "spaced out", c.Model) },
+		"model=a=b":          func(t *testing.T, c *config.Config) { require.Equal(t, "a=b", c.Model) },
+		"model='a\"b'":       func(t *testing.T, c *config.Config) { require.Equal(t, `a"b`, c.Model) },
+		"model=x\nsandbox_mode = 3": func(t *testing.T,
+			c *config.Config) {
+			require.Equal(t, "x\nsandbox_mode = 3", c.Model)
+		},
+		"project_doc_max_bytes=1_000": func(t *testing.T,
+			c *config.Config) {
+			require.Equal(t, 1000, c.ProjectDocMaxBytes)
+		},
+		"history.saveHistory=false":   func(t *testing.T, c *config.Config) { require.False(t, c.History.SaveHistory) },
+		"history={saveHistory=false}": func(t *testing.T, c *config.Config) { require.False(t, c.History.SaveHistory) },
+		`history.sensitivePatterns=["a"]`: func(t *testing.T,
+			c *config.Config) {
+			require.Equal(t, []string{"a"}, c.History.SensitivePatterns)
+		},
+		`model_providers."my.one".name=N`: func(t *testing.T,
+			c *config.Config) {
+			require.Equal(t, "N", c.ModelProviders["my.one"].Name)
+		},
+		`model_providers."a=b".name=N`: func(t *testing.T,
+			c *config.Config) {
+			require.Equal(t, "N", c.ModelProviders["a=b"].Name)
+		},
 		"model_providers.openai.query_params.api-version=2024-10-21": func(t *testing.T, c *config.Config) {
 			require.Equal(t, "2024-10-21", c.ModelProviders["openai"].QueryParams["api-version"])
 			require.Equal(t, "https://api.openai.com/v1", c.ModelProviders["openai"].BaseURL)
@@ -126,12 +141,16 @@ func TestWithTwice(t *testing.T) {
 func TestWithErrorsNameTheKey(t *testing.T) {
 	c := load(t, "")
 	for text, want := range map[string]struct{ field, message string }{
-		`{"model": 5}`:                                   {"config.model", "Invalid request: `config.model`: expected a string, got an integer"},
-		`{"sandbox_mode": "foo"}`:                        {"config.sandbox_mode", "unknown variant `foo`, expected one of `read-only`"},
-		`{"history.maxSize": "a"}`:                       {"config.history.maxSize", "expected an integer, got a string"},
-		`{"history": {"maxSize": 1.5}}`:                  {"config.history.maxSize", "expected an integer, got a number with a fraction"},
-		`{"a..b": 1}`:                                    {"config.a..b", "expected KEY=VALUE"},
-		`{"model_context_window": 99999999999999999999}`: {"config.model_context_window", "expected an integer, got a number with a fraction"},
+		`{"model": 5}`: {"config.model",
+			"Invalid request: `config.model`: expected a string, got an integer"},
+		`{"sandbox_mode": "foo"}`: {"config.sandbox_mode",
+			"unknown variant `foo`, expected one of `read-only`"},
+		`{"history.maxSize": "a"}`: {"config.history.maxSize", "expected an integer, got a string"},
+		`{"history": {"maxSize": 1.5}}`: {"config.history.maxSize",
+			"expected an integer, got a number with a fraction"},
+		`{"a..b": 1}`: {"config.a..b", "expected KEY=VALUE"},
+		`{"model_context_window": 99999999999999999999}`: {"config.model_context_window",
+			"expected an integer, got a number with a fraction"},
 	} {
 		t.Run(text, func(t *testing.T) {
 			_, err := c.With(overrides(t, text))

@@ -81,8 +81,10 @@ func TestProjectLayersSetNothingThatOnlyTheUserCan(t *testing.T) {
 	require.True(t, c.History.RedactSecrets)
 	require.Empty(t, c.Memory.Embeddings.BaseURL)
 	require.Contains(t, c.McpServers, "a")
-	require.Equal(t, []string{filepath.Join(p.repo, ".codex", "config.toml") + ": project configuration cannot set these keys: openai_base_url, model_provider, " +
-		"model_providers, notify, history, memory.embeddings. They have no effect. To use them, set them in " + p.home + "/config.toml."}, c.ProjectWarnings)
+	require.Equal(t, []string{filepath.Join(p.repo, ".codex", "config.toml") +
+		": project configuration cannot set these keys: openai_base_url, model_provider, " +
+		"model_providers, notify, history, memory.embeddings. They have no effect. To use them, set them in " + p.home +
+		"/config.toml."}, c.ProjectWarnings)
 }
 
 func TestProjectTrustOfALinkedWorktreeIsThatOfTheMainOne(t *testing.T) {
@@ -140,7 +142,8 @@ func TestProjectUnknownIsNotAppliedAndSaysHowToTrustIt(t *testing.T) {
 	p.put("repo/.codex/config.toml", "model = = 1\n")
 	c := p.in(p.repo)
 	require.Equal(t, protocol.SandboxReadOnly, c.SandboxMode)
-	require.Equal(t, p.repo+"/.codex is not applied: "+p.repo+" is not a trusted project. To apply its project configuration, "+
+	require.Equal(t, p.repo+"/.codex is not applied: "+p.repo+
+		" is not a trusted project. To apply its project configuration, "+
 		"set trust_level = \"trusted\" in [projects.\""+p.repo+"\"] of "+p.home+"/config.toml.", c.Disabled())
 	p.trust(p.repo, "trusted")
 	base, err := config.Load(config.Source{Home: p.home})
@@ -172,7 +175,8 @@ func TestProjectTrustIsWrittenWhereTheUserReadsIt(t *testing.T) {
 func TestSystemLayerIsTheWeakest(t *testing.T) {
 	p := newProjectTree(t)
 	p.put("home/config.toml", "model = \"user\"\n")
-	system := p.put("etc/config.toml", "model = \"system\"\nmodel_reasoning_effort = \"low\"\nmodel_instructions_file = \"inst.md\"\n")
+	system := p.put("etc/config.toml",
+		"model = \"system\"\nmodel_reasoning_effort = \"low\"\nmodel_instructions_file = \"inst.md\"\n")
 	c, err := config.Load(config.Source{Home: p.home, System: system})
 	require.NoError(t, err)
 	require.Equal(t, "user", c.Model)

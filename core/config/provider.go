@@ -141,9 +141,11 @@ func (p Provider) settings() protocol.ProviderSettings {
 	case p.ID == ProviderOpenAI:
 		return protocol.ProviderSettings{Type: protocol.ProviderOpenAI}
 	case p.EnvKey != "":
-		return protocol.ProviderSettings{Type: protocol.ProviderCustom, Auth: &protocol.GatewayAuth{Mode: "environmentVariable", EnvKey: &p.EnvKey}}
+		return protocol.ProviderSettings{Type: protocol.ProviderCustom,
+			Auth: &protocol.GatewayAuth{Mode: "environmentVariable", EnvKey: &p.EnvKey}}
 	case p.BearerToken != "", len(p.HTTPHeaders) > 0, len(p.EnvHTTPHeaders) > 0:
-		return protocol.ProviderSettings{Type: protocol.ProviderCustom, Auth: &protocol.GatewayAuth{Mode: "externallyConfigured"}}
+		return protocol.ProviderSettings{Type: protocol.ProviderCustom,
+			Auth: &protocol.GatewayAuth{Mode: "externallyConfigured"}}
 	}
 	return protocol.ProviderSettings{Type: protocol.ProviderCustom, Auth: &protocol.GatewayAuth{Mode: "none"}}
 }

@@ -49,17 +49,20 @@ func TestPartsOfABuiltinProviderCanBeSet(t *testing.T) {
 }
 
 func TestOpenAIBaseURL(t *testing.T) {
-	require.Equal(t, "https://proxy/v1", load(t, "openai_base_url = \"https://proxy/v1\"\n").ModelProviders["openai"].BaseURL)
+	require.Equal(t, "https://proxy/v1",
+		load(t, "openai_base_url = \"https://proxy/v1\"\n").ModelProviders["openai"].BaseURL)
 	both := "openai_base_url = \"https://proxy/v1\"\n[model_providers.openai]\nbase_url = \"https://own/v1\"\n"
 	require.Equal(t, "https://own/v1", load(t, both).ModelProviders["openai"].BaseURL)
 }
 
 func TestUnknownProvider(t *testing.T) {
-	home, file := write(t, "config.toml", "model_provider = \"nope\"\n[model_providers.mine]\nbase_url = \"http://h/v1\"\n")
+	home, file := write(t, "config.toml",
+		"model_provider = \"nope\"\n[model_providers.mine]\nbase_url = \"http://h/v1\"\n")
 	c, err := config.Load(config.Source{Home: home})
 	require.NoError(t, err, "a request may name another provider")
 	_, err = c.Provider("nope")
-	require.EqualError(t, err, "Model provider `nope` not found; choose one of lmstudio, mine, offline, ollama, openai, openrouter, or add [model_providers.nope] to "+file)
+	require.EqualError(t, err,
+		"Model provider `nope` not found; choose one of lmstudio, mine, offline, ollama, openai, openrouter, or add [model_providers.nope] to "+file)
 	requireKind(t, c.Ready("nope"), protocol.KindProviderNotFound)
 }
 
@@ -122,12 +125,14 @@ func TestHeaders(t *testing.T) {
 func TestProviderInfo(t *testing.T) {
 	c := load(t, "[model_providers.mine]\nrequest_max_retries = 1\nstream_max_retries = 0\n")
 	window := int64(128_000)
-	require.Equal(t, core.ProviderInfo{RequestMaxRetries: 1, ContextWindow: &window}, c.ProviderInfo("mine", "gpt-4o-mini", 0))
+	require.Equal(t, core.ProviderInfo{RequestMaxRetries: 1, ContextWindow: &window},
+		c.ProviderInfo("mine", "gpt-4o-mini", 0))
 	require.Equal(t, core.ProviderInfo{}, c.ProviderInfo("nope", "x", 0))
 }
 
 func TestScriptIsRelativeToTheFile(t *testing.T) {
-	home, _ := write(t, "config.toml", "model_provider = \"offline\"\n[model_providers.offline]\nscript = \"demo/answers.json\"\n")
+	home, _ := write(t, "config.toml",
+		"model_provider = \"offline\"\n[model_providers.offline]\nscript = \"demo/answers.json\"\n")
 	c, err := config.Load(config.Source{Home: home})
 	require.NoError(t, err)
 	p, err := c.Provider("offline")

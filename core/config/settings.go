@@ -59,7 +59,8 @@ func (c *Config) SandboxPolicy(mode protocol.SandboxMode) protocol.SandboxPolicy
 // Environment returns the policy for the environment of commands.
 func (c *Config) Environment() core.EnvironmentPolicy {
 	p := c.ShellEnvironmentPolicy
-	return core.EnvironmentPolicy{Inherit: p.Inherit, KeepSecrets: p.IgnoreDefaultExcludes, Exclude: p.Exclude, IncludeOnly: p.IncludeOnly, Set: p.Set}
+	return core.EnvironmentPolicy{Inherit: p.Inherit, KeepSecrets: p.IgnoreDefaultExcludes, Exclude: p.Exclude,
+		IncludeOnly: p.IncludeOnly, Set: p.Set}
 }
 
 // BaseInstructions returns the configured system prompt: the text of model_instructions_file, else
@@ -71,7 +72,8 @@ func (c *Config) BaseInstructions() (string, error) {
 	}
 	text, err := readFile(c.ModelInstructionsFile)
 	if err != nil {
-		return "", protocol.Refuse(protocol.KindConfig, "model_instructions_file: %v", fileError(c.ModelInstructionsFile, err))
+		return "", protocol.Refuse(protocol.KindConfig, "model_instructions_file: %v",
+			fileError(c.ModelInstructionsFile, err))
 	}
 	return string(text), nil
 }

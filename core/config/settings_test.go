@@ -90,7 +90,8 @@ func TestSettingsChooseAModelForTheProvider(t *testing.T) {
 func TestSettingsRefusals(t *testing.T) {
 	c, file := loadWith(t, "model_provider = \"ollama\"\n", nil)
 	_, err := c.Settings(&protocol.ThreadStartParams{}, "/w")
-	require.EqualError(t, err, "model provider ollama has no default model: set model in "+file+", or name one in the request")
+	require.EqualError(t, err, "model provider ollama has no default model: set model in "+file+
+		", or name one in the request")
 	requireKind(t, err, protocol.KindConfig)
 
 	_, err = c.Settings(&protocol.ThreadStartParams{ModelProvider: ptr("nope")}, "/w")
@@ -143,9 +144,11 @@ set = { B1 = "file", B2 = "file" }
 experimental_use_profile = true
 `)
 	require.Empty(t, c.Warnings)
-	want := core.EnvironmentPolicy{Inherit: core.InheritNone, KeepSecrets: true, Exclude: []string{"A*"}, IncludeOnly: []string{"B?"}, Set: map[string]string{"B1": "file", "B2": "file"}}
+	want := core.EnvironmentPolicy{Inherit: core.InheritNone, KeepSecrets: true, Exclude: []string{"A*"},
+		IncludeOnly: []string{"B?"}, Set: map[string]string{"B1": "file", "B2": "file"}}
 	require.Equal(t, want, c.Environment())
-	own, err := c.With(overrides(t, `{"shell_environment_policy": {"inherit": "core", "exclude": [], "set": {"B2": "thread"}}}`))
+	own, err := c.With(overrides(t,
+		`{"shell_environment_policy": {"inherit": "core", "exclude": [], "set": {"B2": "thread"}}}`))
 	require.NoError(t, err)
 	want.Inherit, want.Exclude, want.Set = core.InheritCore, []string{}, map[string]string{"B1": "file", "B2": "thread"}
 	require.Equal(t, want, own.Environment())

@@ -12,7 +12,8 @@ import (
 // nullUnlessSet are keys whose default config/read does not return: clients treat a value as the
 // user's own choice.
 var nullUnlessSet = []string{
-	"approval_policy", "approvals_reviewer", "sandbox_mode", "sandbox_workspace_write", "shell_environment_policy", "tools",
+	"approval_policy", "approvals_reviewer", "sandbox_mode", "sandbox_workspace_write", "shell_environment_policy",
+	"tools",
 	"notify", "projects", "project_root_markers",
 }
 

@@ -95,7 +95,8 @@ func TestViewVersionOfNothing(t *testing.T) {
 }
 
 func TestViewLayersStrongestFirst(t *testing.T) {
-	c := load(t, "model = \"file\"\nnotify = [\"a\", \"b\"]\nmistake = 1\n[history]\npersistence = \"none\"\n", "model=flag", "sandbox_mode=read-only")
+	c := load(t, "model = \"file\"\nnotify = [\"a\", \"b\"]\nmistake = 1\n[history]\npersistence = \"none\"\n",
+		"model=flag", "sandbox_mode=read-only")
 	view := c.View(true)
 	require.Equal(t, protocol.LayerSessionFlags, view.Layers[0].Name.Type)
 	require.Equal(t, map[string]any{"model": "flag", "sandbox_mode": "read-only"}, view.Layers[0].Config)
@@ -134,13 +135,15 @@ bearer_token_env_var = "NAME_OF_TOKEN"
 env = { DOCS_TOKEN = "SECRET", DOCS_LANG = "en" }
 headers = [ { password = "SECRET" } ]
 `)
-	c, err := config.Load(config.Source{Home: home, Overrides: []string{"model_providers.mine.http_headers.Cookie=SECRET"}})
+	c, err := config.Load(config.Source{Home: home,
+		Overrides: []string{"model_providers.mine.http_headers.Cookie=SECRET"}})
 	require.NoError(t, err)
 	view := c.View(true)
 	text, err := json.Marshal(view)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "SECRET")
-	for _, shown := range []string{"NAME_OF_KEY", "NAME_OF_VARIABLE", "NAME_OF_TOKEN", "shown", "?api-version=shown-too\\u0026key=[redacted]", `"v1"`, `"en"`, "[redacted]"} {
+	for _, shown := range []string{"NAME_OF_KEY", "NAME_OF_VARIABLE", "NAME_OF_TOKEN", "shown",
+		"?api-version=shown-too\\u0026key=[redacted]", `"v1"`, `"en"`, "[redacted]"} {
 		require.Contains(t, string(text), shown)
 	}
 	require.Equal(t, "SECRET", c.ModelProviders["mine"].BearerToken, "the settings themselves keep it")
@@ -148,7 +151,8 @@ headers = [ { password = "SECRET" } ]
 
 // JSON has no word for some values of TOML.
 func TestViewOfEveryValueOfTOML(t *testing.T) {
-	home, _ := write(t, "config.toml", "[tui]\na = nan\nb = -inf\nc = 1979-05-27T07:32:00Z\nd = 1979-05-27\ne = 07:32:00\nf = [1.5, [true]]\n[[tui.g]]\nh = 1\n")
+	home, _ := write(t, "config.toml",
+		"[tui]\na = nan\nb = -inf\nc = 1979-05-27T07:32:00Z\nd = 1979-05-27\ne = 07:32:00\nf = [1.5, [true]]\n[[tui.g]]\nh = 1\n")
 	c, err := config.Load(config.Source{Home: home})
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{

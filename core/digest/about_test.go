@@ -18,8 +18,10 @@ func TestAbout(t *testing.T) {
 		limit    int
 		want     []string
 	}{
-		"other forms of words":    {"which ports do the metrics use?", 200, []string{"The metrics endpoint listens on port 9137.", "Ports below 1024 are not used."}},
-		"the best where one fits": {"which ports do the metrics use?", 45, []string{"The metrics endpoint listens on port 9137."}},
+		"other forms of words": {"which ports do the metrics use?", 200,
+			[]string{"The metrics endpoint listens on port 9137.", "Ports below 1024 are not used."}},
+		"the best where one fits": {"which ports do the metrics use?", 45,
+			[]string{"The metrics endpoint listens on port 9137."}},
 		"cut where none fits":     {"parser", 12, []string{"We talked a…"}},
 		"the first without words": {"nothing of it", 200, []string{"We talked about the parser."}},
 		"no room":                 {"parser", 0, []string{""}},

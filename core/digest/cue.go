@@ -27,18 +27,24 @@ var binding = cues{
 		"no": {"more than", "less than", "fewer than", "later than", "longer than"}, "not": {"more than", "less than"},
 		"required": alone, "forbidden": alone, "mandatory": alone, "prohibited": alone, "stick": {"to", "with"},
 
-		"muss": alone, "musst": alone, "müssen": alone, "müsst": alone, "darf": alone, "dürfen": alone, "soll": alone, "sollen": alone,
-		"sollte": alone, "sollten": alone, "nie": alone, "niemals": alone, "immer": alone, "nicht": alone, "nur": alone, "kein": alone,
+		"muss": alone, "musst": alone, "müssen": alone, "müsst": alone, "darf": alone, "dürfen": alone, "soll": alone,
+		"sollen": alone,
+		"sollte": alone, "sollten": alone, "nie": alone, "niemals": alone, "immer": alone, "nicht": alone, "nur": alone,
+		"kein":  alone,
 		"keine": alone, "keinen": alone, "ohne": alone, "höchstens": alone, "mindestens": alone, "vermeide": alone,
 
 		"doit": alone, "doivent": alone, "dois": alone, "devez": alone, "faut": alone, "jamais": alone, "toujours": alone,
-		"seulement": alone, "uniquement": alone, "sans": alone, "évite": alone, "évitez": alone, "interdit": alone, "au": {"plus", "moins"},
+		"seulement": alone, "uniquement": alone, "sans": alone, "évite": alone, "évitez": alone, "interdit": alone,
+		"au": {"plus", "moins"},
 
-		"debe": alone, "deben": alone, "debes": alone, "nunca": alone, "jamás": alone, "siempre": alone, "solo": alone, "sólo": alone,
-		"solamente": alone, "sin": alone, "evita": alone, "evite": alone, "prohibido": alone, "tiene": {"que"}, "tienes": {"que"}, "hay": {"que"},
+		"debe": alone, "deben": alone, "debes": alone, "nunca": alone, "jamás": alone, "siempre": alone, "solo": alone,
+		"sólo":      alone,
+		"solamente": alone, "sin": alone, "evita": alone, "evite": alone, "prohibido": alone, "tiene": {"que"},
+		"tienes": {"que"}, "hay": {"que"},
 
-		"должен": alone, "должна": alone, "должно": alone, "должны": alone, "нельзя": alone, "никогда": alone, "всегда": alone,
-		"не": alone, "только": alone, "обязательно": alone, "запрещено": alone, "без": alone,
+		"должен": alone, "должна": alone, "должно": alone, "должны": alone, "нельзя": alone, "никогда": alone,
+		"всегда": alone,
+		"не":     alone, "только": alone, "обязательно": alone, "запрещено": alone, "без": alone,
 	},
 	runs: []string{
 		"必须", "不要", "务必", "只能", "禁止", "不得", "不许", "不准", "请勿", "切勿", "避免", "始终", "一定要",
@@ -49,15 +55,17 @@ var binding = cues{
 // decisive are the cues of sentences that settle something.
 var decisive = cues{
 	words: map[string][]string{
-		"decided": alone, "decision": alone, "chose": alone, "chosen": alone, "opted": {"for"}, "settled": {"on"}, "agreed": alone,
-		"we": {"will", "shall use"}, "we'll": alone, "i'll": {"use", "go with", "keep", "switch"},
+		"decided": alone, "decision": alone, "chose": alone, "chosen": alone, "opted": {"for"}, "settled": {"on"},
+		"agreed": alone,
+		"we":     {"will", "shall use"}, "we'll": alone, "i'll": {"use", "go with", "keep", "switch"},
 		"i": {"will use", "will go with", "will keep", "will switch"}, "let": {"us use", "us go with"},
 		"let's": {"use", "go with", "keep", "switch", "stick"}, "lets": {"use", "go with"},
 		"instead": {"of"}, "rather": {"than"}, "go": {"with"}, "going": {"with"}, "went": {"with"},
 		"switched": {"to"}, "switching": {"to"}, "switch": {"to"}, "stick": {"with", "to"}, "the": {"plan is", "choice is"},
 
-		"entschieden": alone, "entscheidung": alone, "beschlossen": alone, "statt": alone, "stattdessen": alone, "anstatt": alone,
-		"décidé": alone, "choisi": alone, "plutôt": {"que"}, "lieu": {"de"},
+		"entschieden": alone, "entscheidung": alone, "beschlossen": alone, "statt": alone, "stattdessen": alone,
+		"anstatt": alone,
+		"décidé":  alone, "choisi": alone, "plutôt": {"que"}, "lieu": {"de"},
 		"decidido": alone, "decidimos": alone, "elegido": alone, "lugar": {"de"}, "vez": {"de"},
 		"решили": alone, "решено": alone, "решил": alone, "выбрали": alone, "вместо": alone,
 	},
@@ -143,12 +151,14 @@ func (s statement) negatesInFrench() bool {
 }
 
 // spanishWords tell a Spanish sentence, in which "no" negates a verb, from an English one.
-var spanishWords = map[string]bool{"el": true, "los": true, "las": true, "que": true, "una": true, "por": true, "del": true, "es": true}
+var spanishWords = map[string]bool{"el": true, "los": true, "las": true, "que": true, "una": true, "por": true,
+	"del": true, "es": true}
 
 // politeNo are the words after "no" where it forbids nothing.
 var politeNo = map[string]bool{
-	"problem": true, "problems": true, "worries": true, "idea": true, "need": true, "thanks": true, "thank": true, "one": true,
-	"it": true, "that": true, "i": true, "the": true, "this": true, "wait": true,
+	"problem": true, "problems": true, "worries": true, "idea": true, "need": true, "thanks": true, "thank": true,
+	"one": true,
+	"it":  true, "that": true, "i": true, "the": true, "this": true, "wait": true,
 }
 
 // forbidsByNo finds "No new dependencies", and "no" before a verb in Spanish.

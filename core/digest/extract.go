@@ -136,12 +136,13 @@ func outlineOf(items []protocol.ResponseItem) *outline {
 		}
 		requests = append(requests, oneLine(m.text, entryLimit))
 	}
-	return &outline{fmt.Sprintf("%s and %s were left out.\n", counted(messages, "message"), counted(calls, "tool call")), []section{
-		{"Requests:", newest(requests), dated}, {"The user asked to keep to:", facts.UserConstraints, constraints},
-		{"Decisions:", facts.Decisions, lasting}, {"Files changed:", facts.FilesChanged, lasting},
-		{"Commands run:", facts.CommandsRun, lasting}, {"Open questions:", facts.OpenQuestions, lasting},
-		{"State:", stateOf(state), dated},
-	}}
+	return &outline{fmt.Sprintf("%s and %s were left out.\n", counted(messages, "message"), counted(calls, "tool call")),
+		[]section{
+			{"Requests:", newest(requests), dated}, {"The user asked to keep to:", facts.UserConstraints, constraints},
+			{"Decisions:", facts.Decisions, lasting}, {"Files changed:", facts.FilesChanged, lasting},
+			{"Commands run:", facts.CommandsRun, lasting}, {"Open questions:", facts.OpenQuestions, lasting},
+			{"State:", stateOf(state), dated},
+		}}
 }
 
 func counted(n int, noun string) string {

@@ -67,8 +67,10 @@ func TestExtractDoesNotSayTwiceWhatLasts(t *testing.T) {
 }
 
 func TestExtractIsNeverEmptyForItems(t *testing.T) {
-	require.Equal(t, "0 messages and 1 tool call were left out.", digest.Extract("", []protocol.ResponseItem{function("a", "x", "")}, 100))
-	require.Equal(t, "1 message and 0 tool calls were left out.\n\nState:\n- Hi", digest.Extract("", []protocol.ResponseItem{assistant("Hi")}, 100))
+	require.Equal(t, "0 messages and 1 tool call were left out.",
+		digest.Extract("", []protocol.ResponseItem{function("a", "x", "")}, 100))
+	require.Equal(t, "1 message and 0 tool calls were left out.\n\nState:\n- Hi",
+		digest.Extract("", []protocol.ResponseItem{assistant("Hi")}, 100))
 	require.Empty(t, digest.Extract("", nil, 100))
 	require.Equal(t, "former", digest.Extract("former", nil, 100))
 	require.Empty(t, digest.Extract("former", work(), 0))
@@ -78,13 +80,15 @@ func TestExtractIsNeverEmptyForItems(t *testing.T) {
 func TestExtractKeepsConstraintsLongest(t *testing.T) {
 	items := []protocol.ResponseItem{}
 	for i := range 30 {
-		items = append(items, user(numbered("Do the step ", i)), shell("", numbered("make ", i)), assistant(numbered("Decided on ", i)))
+		items = append(items, user(numbered("Do the step ", i)), shell("", numbered("make ", i)),
+			assistant(numbered("Decided on ", i)))
 	}
 	items = append(items, user("Never push."))
 	last := 0
 	for limit := 1; limit < 3000; limit++ {
 		text := digest.Extract("", items, limit)
-		if strings.Contains(text, "Requests:") || strings.Contains(text, "Commands run:") || strings.Contains(text, "Decisions:") {
+		if strings.Contains(text, "Requests:") || strings.Contains(text, "Commands run:") ||
+			strings.Contains(text, "Decisions:") {
 			require.Contains(t, text, "keep to:\n- Never push.", "%d bytes", limit)
 			last++
 		}
@@ -136,7 +140,8 @@ func TestExtractCountsWhatWasLeftOutBefore(t *testing.T) {
 func TestExtractKeepsTheFormerSummaryOverManyRounds(t *testing.T) {
 	former := "The task: port the tokenizer."
 	for round := range 20 {
-		text := digest.Extract(former, []protocol.ResponseItem{user(numbered("request", round)), assistant(numbered("answer", round))}, 8000)
+		text := digest.Extract(former,
+			[]protocol.ResponseItem{user(numbered("request", round)), assistant(numbered("answer", round))}, 8000)
 		for _, word := range strings.Fields(former) {
 			require.Contains(t, text, word)
 		}

@@ -25,7 +25,8 @@ func TestFilesChangedAreThoseThatPatchesName(t *testing.T) {
 		"arguments that are a text": function("a", "apply_patch", patch),
 		"a here-document":           shell("a", "cd x && apply_patch <<'EOF'\n"+patch+"EOF\n"),
 		"an argument vector":        function("a", "shell", `{"command":["apply_patch",`+quoted+`]}`),
-		"a script in a vector":      function("a", "shell", `{"command":["bash","-lc","apply_patch <<'E'\n`+quoted[1:len(quoted)-1]+`E\n"]}`),
+		"a script in a vector": function("a", "shell", `{"command":["bash","-lc","apply_patch <<'E'\n`+
+			quoted[1:len(quoted)-1]+`E\n"]}`),
 		"a local shell call": item(&protocol.LocalShellCall{Action: protocol.LocalShellAction{
 			Command: []string{"bash", "-lc", "apply_patch <<'EOF'\n" + patch + "EOF"}}}),
 	} {
@@ -47,20 +48,27 @@ func TestCommandsRunAreScriptsWithTheirFailures(t *testing.T) {
 		output string
 		want   string
 	}{
-		"our shell":            {shell("a", "go test ./..."), "Exit code: 1\nWall time: 1.0 seconds\nOutput:\nFAIL", "go test ./... (exit 1)"},
-		"success":              {shell("a", "go test ./..."), "Exit code: 0\nWall time: 1.0 seconds\nOutput:\nExit code: 3", "go test ./..."},
-		"a timeout":            {shell("a", "make"), "The command was ended: it took longer than its timeout.\n", "make (timed out)"},
+		"our shell": {shell("a", "go test ./..."), "Exit code: 1\nWall time: 1.0 seconds\nOutput:\nFAIL",
+			"go test ./... (exit 1)"},
+		"success": {shell("a", "go test ./..."), "Exit code: 0\nWall time: 1.0 seconds\nOutput:\nExit code: 3",
+			"go test ./..."},
+		"a timeout": {shell("a", "make"), "The command was ended: it took longer than its timeout.\n",
+			"make (timed out)"},
 		"no end":               {shell("a", "make"), "The command did not finish: killed\n", "make (did not finish)"},
 		"declined":             {shell("a", "make"), "The user declined this command. It was not run.", "make (not run)"},
 		"JSON metadata":        {shell("a", "make"), `{"output":"x","metadata":{"exit_code":2}}`, "make (exit 2)"},
 		"a code beyond reason": {shell("a", "make"), `{"metadata":{"exit_code":-9223372036854775808}}`, "make"},
-		"the longest entry":    {shell("a", strings.Repeat("a", 300)), `{"metadata":{"exit_code":-2147483648}}`, strings.Repeat("a", 174) + "… (exit -2147483648)"},
-		"exec_command":         {function("a", "exec_command", `{"cmd":"make"}`), "Wall time: 1\nProcess exited with code 2\nOutput:\n", "make (exit 2)"},
-		"a vector":             {function("a", "container.exec", `{"command":["go","vet","a b"]}`), "", "go vet 'a b'"},
-		"a shell in a vector":  {function("a", "shell", `{"command":["bash","-lc","go vet"]}`), "", "go vet"},
-		"a local shell call":   {item(&protocol.LocalShellCall{CallID: "a", Action: protocol.LocalShellAction{Command: []string{"make", "x"}}}), "", "make x"},
-		"several lines":        {shell("a", "\n cd src \nmake\n"), "", "cd src …"},
-		"a long line":          {shell("a", strings.Repeat("ab ", 100)), "Exit code: 1\n", strings.Repeat("ab ", 57) + "ab… (exit 1)"},
+		"the longest entry": {shell("a", strings.Repeat("a", 300)), `{"metadata":{"exit_code":-2147483648}}`,
+			strings.Repeat("a", 174) + "… (exit -2147483648)"},
+		"exec_command": {function("a", "exec_command", `{"cmd":"make"}`),
+			"Wall time: 1\nProcess exited with code 2\nOutput:\n", "make (exit 2)"},
+		"a vector":            {function("a", "container.exec", `{"command":["go","vet","a b"]}`), "", "go vet 'a b'"},
+		"a shell in a vector": {function("a", "shell", `{"command":["bash","-lc","go vet"]}`), "", "go vet"},
+		"a local shell call": {item(&protocol.LocalShellCall{CallID: "a",
+			Action: protocol.LocalShellAction{Command: []string{"make", "x"}}}), "", "make x"},
+		"several lines": {shell("a", "\n cd src \nmake\n"), "", "cd src …"},
+		"a long line": {shell("a", strings.Repeat("ab ", 100)), "Exit code: 1\n", strings.Repeat("ab ", 57) +
+			"ab… (exit 1)"},
 	} {
 		f := digest.Of([]protocol.ResponseItem{c.call, answer("a", c.output)})
 		require.Equal(t, []string{c.want}, f.CommandsRun, name)
@@ -88,7 +96,8 @@ func TestCommandsRunLeaveReadersOutWhereThereAreManyOthers(t *testing.T) {
 
 func TestOtherToolsAreNoCommands(t *testing.T) {
 	f := digest.Of([]protocol.ResponseItem{
-		function("a", "update_plan", `{"command":"rm x"}`), function("b", "shell", `{"command":`), function("c", "shell", `[]`),
+		function("a", "update_plan", `{"command":"rm x"}`), function("b", "shell", `{"command":`),
+		function("c", "shell", `[]`),
 		custom("d", "lookup", "rm x > y"),
 	})
 	require.True(t, f.Empty(), f)
@@ -97,15 +106,18 @@ func TestOtherToolsAreNoCommands(t *testing.T) {
 func TestDecisionsAreSentencesThatSettleSomething(t *testing.T) {
 	for _, sentence := range []string{
 		"We decided to keep the API.", "I chose SQLite.", "We will ship on Monday.", "Let's use Postgres.", "Let’s use tabs.",
-		"Use slog instead of zap.", "Going with option B.", "I switched to gjson.", "The plan is to split the file.", "I'll use a map.",
-		"Wir haben uns entschieden.", "Nous avons choisi Go.", "Usa Go en lugar de C.", "我们决定使用 Go。", "Go を採用します。", "Решили писать на Go.",
+		"Use slog instead of zap.", "Going with option B.", "I switched to gjson.", "The plan is to split the file.",
+		"I'll use a map.",
+		"Wir haben uns entschieden.", "Nous avons choisi Go.", "Usa Go en lugar de C.", "我们决定使用 Go。", "Go を採用します。",
+		"Решили писать на Go.",
 	} {
 		for _, m := range []protocol.ResponseItem{user(sentence), assistant("Fine.\n- " + sentence)} {
 			require.Equal(t, []string{sentence}, digest.Of([]protocol.ResponseItem{m}).Decisions, sentence)
 		}
 	}
 	for _, sentence := range []string{
-		"Should we go with B?", "I will now look at the file.", "The tests pass.", "Let me use the shell.", "```\nwe decided\n```",
+		"Should we go with B?", "I will now look at the file.", "The tests pass.", "Let me use the shell.",
+		"```\nwe decided\n```",
 	} {
 		require.Empty(t, digest.Of([]protocol.ResponseItem{assistant(sentence)}).Decisions, sentence)
 	}
@@ -113,22 +125,30 @@ func TestDecisionsAreSentencesThatSettleSomething(t *testing.T) {
 
 func TestUserConstraintsAreSentencesOfTheUserThatBind(t *testing.T) {
 	for _, sentence := range []string{
-		"You must run the tests.", "Never push.", "Always sign off.", "Don't touch main.", "don’t touch main", "Please do not commit.",
-		"Only change a.go.", "Names should be short.", "It shall work offline.", "Do it without new dependencies.", "Avoid globals.",
-		"Keep the API.", "Make sure that it builds.", "At most 80 lines.", "Use at least Go 1.26.", "No more than three files.",
-		"A test is required.", "Force pushes are forbidden.", "No new dependencies.", "Could you never use tabs?", "Run go test ./... always before you stop.",
+		"You must run the tests.", "Never push.", "Always sign off.", "Don't touch main.", "don’t touch main",
+		"Please do not commit.",
+		"Only change a.go.", "Names should be short.", "It shall work offline.", "Do it without new dependencies.",
+		"Avoid globals.",
+		"Keep the API.", "Make sure that it builds.", "At most 80 lines.", "Use at least Go 1.26.",
+		"No more than three files.",
+		"A test is required.", "Force pushes are forbidden.", "No new dependencies.", "Could you never use tabs?",
+		"Run go test ./... always before you stop.",
 		"Es muss schnell sein.", "Ändere nie die API.", "Nicht pushen!", "Nur Go.", "Immer testen.",
-		"Il doit compiler.", "Ne modifie pas ce fichier.", "N'utilise pas de macros.", "Toujours tester.", "Jamais de globals.",
+		"Il doit compiler.", "Ne modifie pas ce fichier.", "N'utilise pas de macros.", "Toujours tester.",
+		"Jamais de globals.",
 		"Debe compilar.", "No toques la API.", "Nunca uses macros.", "Te digo que no cambies nada.", "Siempre prueba.",
 		"必须通过测试。", "不要修改这个文件。", "务必运行测试", "只能使用标准库", "禁止提交。",
 		"必ずテストしてください。", "コミットしないでください。", "外部ライブラリは禁止です。",
 		"Код должен собираться.", "Нельзя менять API.", "Никогда не пушь.", "Всегда проверяй.",
 	} {
-		require.Equal(t, []string{sentence}, digest.Of([]protocol.ResponseItem{user("Hello. \n" + sentence + "\nThanks")}).UserConstraints, sentence)
-		require.Empty(t, digest.Of([]protocol.ResponseItem{assistant(sentence)}).UserConstraints, "the assistant binds nobody: %s", sentence)
+		require.Equal(t, []string{sentence},
+			digest.Of([]protocol.ResponseItem{user("Hello. \n" + sentence + "\nThanks")}).UserConstraints, sentence)
+		require.Empty(t, digest.Of([]protocol.ResponseItem{assistant(sentence)}).UserConstraints,
+			"the assistant binds nobody: %s", sentence)
 	}
 	for _, sentence := range []string{
-		"Fix the bug.", "Should I restart it?", "No problem.", "No, thanks.", "Is it the only file?", "```\nmust\n```", "Un error es normal.", "修复错误。",
+		"Fix the bug.", "Should I restart it?", "No problem.", "No, thanks.", "Is it the only file?", "```\nmust\n```",
+		"Un error es normal.", "修复错误。",
 	} {
 		require.Empty(t, digest.Of([]protocol.ResponseItem{user(sentence)}).UserConstraints, sentence)
 	}
@@ -136,10 +156,13 @@ func TestUserConstraintsAreSentencesOfTheUserThatBind(t *testing.T) {
 
 func TestSurroundingsAreNotTheUsersWords(t *testing.T) {
 	for _, text := range []string{
-		"<environment_context>\nnever", "<user_instructions>\nNever push. We decided.", "# AGENTS.md instructions for x\n\nNever push?",
-		"<turn_aborted>\nYou must stop?", "  <environment_context>always", "[memory:summary v1 | repo=/x | ts=2026-01-01T00:00:00Z]\n- Never push.",
+		"<environment_context>\nnever", "<user_instructions>\nNever push. We decided.",
+		"# AGENTS.md instructions for x\n\nNever push?",
+		"<turn_aborted>\nYou must stop?", "  <environment_context>always",
+		"[memory:summary v1 | repo=/x | ts=2026-01-01T00:00:00Z]\n- Never push.",
 	} {
-		require.True(t, digest.Of([]protocol.ResponseItem{user(text), said(protocol.RoleDeveloper, "Never push.")}).Empty(), text)
+		require.True(t, digest.Of([]protocol.ResponseItem{user(text), said(protocol.RoleDeveloper, "Never push.")}).Empty(),
+			text)
 	}
 }
 
@@ -148,14 +171,18 @@ func TestOpenQuestionsAreThoseThatNobodyAnswered(t *testing.T) {
 		items []protocol.ResponseItem
 		want  []string
 	}{
-		"the assistant's last":       {[]protocol.ResponseItem{user("a"), assistant("Done. Shall I push? Or **wait?**")}, []string{"Shall I push?", "Or **wait?**"}},
-		"answered by the user":       {[]protocol.ResponseItem{assistant("Shall I push?"), user("yes")}, []string{}},
-		"not the last message":       {[]protocol.ResponseItem{user("a"), assistant("Why?"), assistant("Done.")}, []string{}},
-		"the user's":                 {[]protocol.ResponseItem{assistant("Which?"), user("Why?"), shell("a", "ls"), user("And how?")}, []string{"Why?", "And how?"}},
-		"answered by the assistant":  {[]protocol.ResponseItem{user("Why?"), assistant("So.")}, []string{}},
-		"surroundings are no answer": {[]protocol.ResponseItem{assistant("Push?"), user("<environment_context>")}, []string{"Push?"}},
-		"wide question marks":        {[]protocol.ResponseItem{assistant("好的。要提交吗？")}, []string{"要提交吗？"}},
-		"code is no question":        {[]protocol.ResponseItem{assistant("```\na ? b : c?\n```\nSee http://x/?a=b now.")}, []string{}},
+		"the assistant's last": {[]protocol.ResponseItem{user("a"), assistant("Done. Shall I push? Or **wait?**")},
+			[]string{"Shall I push?", "Or **wait?**"}},
+		"answered by the user": {[]protocol.ResponseItem{assistant("Shall I push?"), user("yes")}, []string{}},
+		"not the last message": {[]protocol.ResponseItem{user("a"), assistant("Why?"), assistant("Done.")}, []string{}},
+		"the user's": {[]protocol.ResponseItem{assistant("Which?"), user("Why?"), shell("a", "ls"),
+			user("And how?")}, []string{"Why?", "And how?"}},
+		"answered by the assistant": {[]protocol.ResponseItem{user("Why?"), assistant("So.")}, []string{}},
+		"surroundings are no answer": {[]protocol.ResponseItem{assistant("Push?"), user("<environment_context>")},
+			[]string{"Push?"}},
+		"wide question marks": {[]protocol.ResponseItem{assistant("好的。要提交吗？")}, []string{"要提交吗？"}},
+		"code is no question": {[]protocol.ResponseItem{assistant("```\na ? b : c?\n```\nSee http://x/?a=b now.")},
+			[]string{}},
 	} {
 		require.Equal(t, c.want, digest.Of(c.items).OpenQuestions, name)
 	}
@@ -212,7 +239,8 @@ func FuzzOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, words, script, arguments, output string) {
 		requireSound(t, digest.Of([]protocol.ResponseItem{
 			user(words), assistant(words), shell("a", script), answer("a", output),
-			function("b", "shell", arguments), answer("b", output), custom("c", "apply_patch", arguments), user(output), item(nil),
+			function("b", "shell", arguments), answer("b", output), custom("c", "apply_patch", arguments), user(output),
+			item(nil),
 		}))
 	})
 }

@@ -17,7 +17,8 @@ type message struct{ role, text string }
 
 // surroundings are how messages begin that have the user's role, and tell the model
 // of its surroundings.
-var surroundings = []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>", protocol.PluginsTag, protocol.ReminderHead}
+var surroundings = []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
+	"<turn_aborted>", "<skill>", protocol.PluginsTag, protocol.ReminderHead}
 
 // spoken is true for the words of the user and of the assistant.
 func (m message) spoken() bool {

@@ -17,7 +17,8 @@ func item(v protocol.ResponseItemVariant) protocol.ResponseItem {
 }
 
 func said(role, text string) protocol.ResponseItem {
-	return item(&protocol.Message{Role: role, Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}})
+	return item(&protocol.Message{Role: role,
+		Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}})
 }
 
 func user(text string) protocol.ResponseItem { return said(protocol.RoleUser, text) }
@@ -49,7 +50,8 @@ func numbered(prefix string, n int) string { return prefix + strconv.Itoa(n) }
 // text draws what people, models and programs write, good and bad.
 func text() *rapid.Generator[string] {
 	pieces := rapid.SampledFrom([]string{
-		"You must never push. ", "We decided to use Go instead of C. ", "Shall we?", "不要修改文件。", "必ず テスト", "e\u0301\u0301", "👩‍👩‍👧",
+		"You must never push. ", "We decided to use Go instead of C. ", "Shall we?", "不要修改文件。", "必ず テスト", "e\u0301\u0301",
+		"👩‍👩‍👧",
 		"```", "\n", "\n\n", "- ", "go test ./...", "[… 12 bytes left out …]", "\xff", "\x00", "…", "<environment_context>",
 		"*** Begin Patch\n*** Update File: a.go\n", "Exit code: 1\n", "word ", "Requests:\n", "# ", "(", "'", `"`,
 	})
@@ -81,7 +83,8 @@ func stretch() *rapid.Generator[[]protocol.ResponseItem] {
 		case 6:
 			return custom(id, "apply_patch", text)
 		case 7:
-			return item(&protocol.LocalShellCall{CallID: id, Action: protocol.LocalShellAction{Command: []string{"sh", "-c", text}}})
+			return item(&protocol.LocalShellCall{CallID: id,
+				Action: protocol.LocalShellAction{Command: []string{"sh", "-c", text}}})
 		case 8:
 			return item(&protocol.Reasoning{Summary: []protocol.ReasoningText{{Text: text}}})
 		case 9:

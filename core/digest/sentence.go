@@ -102,7 +102,8 @@ func wordsOf(words []string, text string) []string {
 	text = strings.ToLower(text)
 	from := -1
 	for i, r := range text {
-		inside := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) || from >= 0 && (r == '\'' || r == '’')
+		inside := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) || from >= 0 &&
+			(r == '\'' || r == '’')
 		switch {
 		case inside && from < 0:
 			from = i

@@ -18,7 +18,8 @@ func TestTranscriptHasAllThatFits(t *testing.T) {
 		user("<environment_context>x"), said(protocol.RoleDeveloper, "Be brief."), user("Fix it."),
 		item(&protocol.Reasoning{Summary: []protocol.ReasoningText{{Text: "Look first."}}}), item(&protocol.Reasoning{}),
 		shell("a", "go test ./..."), answer("a", "ok"),
-		function("b", "update_plan", `{"plan":[]}`), shell("c", "ls"), answer("b", "Plan updated"), answer("c", "a.go"), answer("x", "stray"),
+		function("b", "update_plan", `{"plan":[]}`), shell("c", "ls"), answer("b", "Plan updated"), answer("c", "a.go"),
+		answer("x", "stray"),
 		custom("d", "lookup", ""), item(&protocol.Unknown{Tag: "web_search", Raw: json.RawMessage(`{"q":1}`)}),
 		item(&protocol.Message{Role: protocol.RoleAssistant, Content: []protocol.ContentItem{
 			{Type: protocol.ContentOutputText, Text: "Done."}, {Type: protocol.ContentInputImage, ImageURL: "data:"}}}),
@@ -67,7 +68,8 @@ Done.
 func TestTranscriptShortensTheLongestOutputsFirst(t *testing.T) {
 	long, longer := strings.Repeat("a", 3000), strings.Repeat("b", 9000)
 	items := []protocol.ResponseItem{
-		user(strings.Repeat("u", 1000)), assistant(strings.Repeat("x", 1000)), answer("a", long), answer("b", longer), answer("c", "short"),
+		user(strings.Repeat("u", 1000)), assistant(strings.Repeat("x", 1000)), answer("a", long), answer("b", longer),
+		answer("c", "short"),
 	}
 	text := digest.Transcript(items, 9000)
 	require.Contains(t, text, strings.Repeat("u", 1000))
@@ -83,7 +85,8 @@ func TestTranscriptShortensTheLongestOutputsFirst(t *testing.T) {
 
 func TestTranscriptShortensTheUsersWordsLast(t *testing.T) {
 	items := []protocol.ResponseItem{
-		user(strings.Repeat("u", 1000)), assistant(strings.Repeat("x", 1000)), shell("a", strings.Repeat("s", 1000)), answer("a", strings.Repeat("o", 1000)),
+		user(strings.Repeat("u", 1000)), assistant(strings.Repeat("x", 1000)), shell("a", strings.Repeat("s", 1000)),
+		answer("a", strings.Repeat("o", 1000)),
 	}
 	whole := func(limit int) (kept string) {
 		text := digest.Transcript(items, limit)
@@ -104,7 +107,8 @@ func TestTranscriptShortensTheUsersWordsLast(t *testing.T) {
 func TestTranscriptDropsTheOldestButForTheUsersWords(t *testing.T) {
 	var items []protocol.ResponseItem
 	for i := range 100 {
-		items = append(items, user(numbered("request ", i)), shell("", numbered("make ", i)), answer("", strings.Repeat("o", 300)))
+		items = append(items, user(numbered("request ", i)), shell("", numbered("make ", i)),
+			answer("", strings.Repeat("o", 300)))
 	}
 	text := digest.Transcript(items, 5000)
 	require.Regexp(t, `^\[… \d+ older items left out …\]\n\n## User\nrequest 0\n\n## User\nrequest 1\n`, text)

@@ -109,8 +109,9 @@ type actor struct {
 func newActor(e *Engine, id string) *actor {
 	return &actor{
 		engine: e, id: id,
-		requests: make(chan request, mailbox+urgentRoom), results: make(chan result, resultBuffer), disconnected: make(chan struct{}, 1),
-		quit: make(chan struct{}), gone: make(chan struct{}),
+		requests: make(chan request, mailbox+urgentRoom), results: make(chan result, resultBuffer),
+		disconnected: make(chan struct{}, 1),
+		quit:         make(chan struct{}), gone: make(chan struct{}),
 		effects: map[core.EffectID]*running{}, journal: ephemeral{},
 	}
 }
@@ -189,8 +190,9 @@ func (a *actor) serve(r request) {
 }
 
 func errBehind() *protocol.Error {
-	return &protocol.Error{Code: protocol.CodeOverloaded, Message: "Server overloaded; read the pending responses, then retry",
-		Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
+	return &protocol.Error{Code: protocol.CodeOverloaded,
+		Message: "Server overloaded; read the pending responses, then retry",
+		Data:    &protocol.ErrorData{Kind: protocol.KindOverloaded}}
 }
 
 func (a *actor) handle(r request) {
@@ -215,7 +217,8 @@ func (a *actor) absence() *protocol.Error {
 		a.engine.parts.Log.Warn("the lock of a thread cannot be read", zap.String("thread", a.id), zap.Error(err))
 	}
 	if locked {
-		return protocol.Refuse(protocol.KindThreadLocked, "%v: it is not loaded here, and %v", errNotLoaded(a.id), &rollout.LockedError{ID: a.id})
+		return protocol.Refuse(protocol.KindThreadLocked, "%v: it is not loaded here, and %v", errNotLoaded(a.id),
+			&rollout.LockedError{ID: a.id})
 	}
 	return errNotLoaded(a.id)
 }
@@ -314,7 +317,8 @@ func (a *actor) close(journal func() error) {
 	a.cancelEffects()
 	a.generation++
 	if a.thread != nil {
-		a.refuseWaiting(protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before the request completed", a.id))
+		a.refuseWaiting(protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before the request completed",
+			a.id))
 	}
 	if err := journal(); err != nil {
 		a.engine.parts.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
@@ -322,7 +326,8 @@ func (a *actor) close(journal func() error) {
 	}
 	a.closeLineReader()
 	a.closeServers()
-	a.journal, a.thread, a.scope, a.subscribers, a.formerSubscribers, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil, nil, "", nil
+	a.journal, a.thread, a.scope, a.subscribers, a.formerSubscribers, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil,
+		nil, "", nil
 }
 
 // step runs one input: state, disk, messages, effects, in this order.
@@ -343,7 +348,8 @@ func (a *actor) step(in core.Input) {
 }
 
 func (a *actor) beforeStep() core.StorageFailed {
-	return core.StorageFailed{Requests: a.thread.OpenRequests(), Turn: a.thread.ActiveTurn(), Settings: a.thread.Settings()}
+	return core.StorageFailed{Requests: a.thread.OpenRequests(), Turn: a.thread.ActiveTurn(),
+		Settings: a.thread.Settings()}
 }
 
 // commit applies an input to the state and appends its lines.

@@ -72,7 +72,9 @@ func (a *agent) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece
 		return core.Answer{}, errors.New("no error of the core's")
 	case "flaky":
 		if a.tries.Add(1)%2 == 1 {
-			return core.Answer{}, &core.ModelError{Message: "503", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}, Retry: true, Streaming: true}
+			return core.Answer{},
+				&core.ModelError{Message: "503", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}, Retry: true,
+					Streaming: true}
 		}
 		say("passed")
 	case "say":
@@ -102,7 +104,8 @@ func lastWords(p *core.Prompt) string {
 // Run does what the command's first word says: as Stream, and
 //
 //	touch FILE   says so and succeeds
-func (a *agent) Run(ctx context.Context, c core.Command, _ <-chan string, started func(string), output func(string)) core.ToolResult {
+func (a *agent) Run(ctx context.Context, c core.Command, _ <-chan string, started func(string),
+	output func(string)) core.ToolResult {
 	a.running.Add(1)
 	defer a.running.Add(-1)
 	script := c.Argv[len(c.Argv)-1]
@@ -224,7 +227,8 @@ func (s *setup) World(_ engine.Scope, settings core.Settings) (core.TurnEnv, err
 			return core.TurnEnv{}, err
 		}
 	}
-	return core.TurnEnv{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC", Provider: core.ProviderInfo{RequestMaxRetries: 1, StreamMaxRetries: 1}, Capabilities: s.Offers("", "")}, s.ready
+	return core.TurnEnv{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC",
+		Provider: core.ProviderInfo{RequestMaxRetries: 1, StreamMaxRetries: 1}, Capabilities: s.Offers("", "")}, s.ready
 }
 
 func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {

@@ -23,7 +23,8 @@ func (a *actor) answerTo(id uint64) func(result json.RawMessage, err error) {
 func (a *actor) isStale(r result) bool {
 	late := r.generation != a.generation
 	if answer, ok := r.in.(core.ClientAnswer); ok && (late || !slices.Contains(a.thread.OpenRequests(), answer.Request)) {
-		a.engine.parts.Log.Warn("answer dropped: another client was faster, or the turn has ended", zap.String("thread", a.id), zap.Uint64("id", answer.Request))
+		a.engine.parts.Log.Warn("answer dropped: another client was faster, or the turn has ended",
+			zap.String("thread", a.id), zap.Uint64("id", answer.Request))
 		return true
 	}
 	return late

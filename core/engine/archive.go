@@ -25,7 +25,8 @@ func (e *Engine) ThreadArchive(to protocol.Caller, p *protocol.ThreadArchivePara
 // archive ends the active turn, unloads the thread and archives its rollout. Clients are notified
 // after that is durable.
 func (a *actor) archive(in core.Archive) {
-	if !a.options.Ephemeral && a.engine.parts.Store.CheckArchive(a.path) == nil { // otherwise the request is rejected, and the turn continues
+	if !a.options.Ephemeral &&
+		a.engine.parts.Store.CheckArchive(a.path) == nil { // otherwise the request is rejected, and the turn continues
 		a.endTurn()
 	}
 	if a.thread == nil {
@@ -66,7 +67,9 @@ func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []u
 	if _, err := a.engine.parts.Store.Archive(path); err != nil {
 		a.engine.parts.Log.Error("archiving the rollout failed", zap.String("thread", a.id), zap.Error(err))
 		if !in.Stored {
-			a.sendTo(subscribers, []core.Message{core.Notice{Notification: statusNotLoaded(a.id)}, core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
+			a.sendTo(subscribers,
+				[]core.Message{core.Notice{Notification: statusNotLoaded(a.id)},
+					core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 		}
 		a.engine.parts.Outbox.Refuse(in.To, archiveError(err))
 		return nil, false
@@ -92,14 +95,16 @@ func (a *actor) archiveStored(to protocol.Caller) {
 		return
 	}
 	a.engine.parts.Outbox.Reply(to, protocol.Empty{})
-	a.sendTo([]uint64{to.Conn}, []core.Message{core.Notice{Notification: protocol.ThreadArchivedNotification{ThreadID: a.id}}})
+	a.sendTo([]uint64{to.Conn},
+		[]core.Message{core.Notice{Notification: protocol.ThreadArchivedNotification{ThreadID: a.id}}})
 }
 
 // findOpen returns the path of the rollout, or an error if it is archived.
 func (a *actor) findOpen() (string, error) {
 	path, err := a.engine.parts.Store.Find(a.id)
 	if err == nil && a.engine.parts.Store.IsArchived(path) {
-		return "", protocol.Refuse(protocol.KindThreadArchived, "%v: it is archived already", &rollout.NotFoundError{ID: a.id})
+		return "", protocol.Refuse(protocol.KindThreadArchived, "%v: it is archived already",
+			&rollout.NotFoundError{ID: a.id})
 	}
 	return path, err
 }
@@ -123,7 +128,8 @@ func (a *actor) unarchive(to protocol.Caller) {
 		return
 	}
 	a.engine.parts.Outbox.Reply(to, protocol.ThreadUnarchiveResponse{Thread: thread})
-	a.sendTo([]uint64{to.Conn}, []core.Message{core.Notice{Notification: protocol.ThreadUnarchivedNotification{ThreadID: a.id}}})
+	a.sendTo([]uint64{to.Conn},
+		[]core.Message{core.Notice{Notification: protocol.ThreadUnarchivedNotification{ThreadID: a.id}}})
 }
 
 // readAndUnarchive reads the rollout before it moves it. An unreadable rollout stays archived.
@@ -144,7 +150,8 @@ func (a *actor) readAndUnarchive() (thread protocol.Thread, err error) {
 }
 
 func errArchived(id string) *protocol.Error {
-	return protocol.Refuse(protocol.KindThreadArchived, "session %s is archived: unarchive it with thread/unarchive first", id)
+	return protocol.Refuse(protocol.KindThreadArchived, "session %s is archived: unarchive it with thread/unarchive first",
+		id)
 }
 
 // archiveError gives an error of the archive its code and kind.

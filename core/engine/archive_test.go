@@ -16,12 +16,14 @@ import (
 
 func archive(thread string) call {
 	p := &protocol.ThreadArchiveParams{ThreadID: thread}
-	return call{"thread/archive", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadArchive(to, p) }}
+	return call{"thread/archive", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadArchive(to, p) }}
 }
 
 func unarchive(thread string) call {
 	p := &protocol.ThreadUnarchiveParams{ThreadID: thread}
-	return call{"thread/unarchive", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadUnarchive(to, p) }}
+	return call{"thread/unarchive", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadUnarchive(to, p) }}
 }
 
 func (r *rig) pathOf(thread string) string {
@@ -47,7 +49,8 @@ func TestArchiveALoadedThread(t *testing.T) {
 		})
 		r.ask(3, archive(id))
 		require.Equal(t, []string{
-			"1: tells thread/status/changed notLoaded", "2: tells thread/status/changed notLoaded", "3: tells thread/status/changed notLoaded",
+			"1: tells thread/status/changed notLoaded", "2: tells thread/status/changed notLoaded",
+			"3: tells thread/status/changed notLoaded",
 			"3: answers thread/archive",
 			"1: tells thread/archived", "2: tells thread/archived", "3: tells thread/archived",
 		}, r.diary.read())
@@ -70,7 +73,8 @@ func TestArchiveStoredThreads(t *testing.T) {
 		again := r.answer(r.post(1, archive(id))).err
 		require.Equal(t, "no rollout found for thread id "+id+": it is archived already", again.Message)
 		require.Equal(t, protocol.KindThreadArchived, again.Data.Kind)
-		for _, c := range append(contextEdits(id, []string{"r5", "r6", "r7", "r8", "r9"}), resume(id), setName(id, "n"), archiveAndNew(id, nil)) {
+		for _, c := range append(contextEdits(id, []string{"r5", "r6", "r7", "r8", "r9"}), resume(id), setName(id, "n"),
+			archiveAndNew(id, nil)) {
 			require.Equal(t, protocol.KindThreadArchived, r.refused(1, c), c.method)
 		}
 		refused := r.answer(r.post(1, resume(id))).err
@@ -214,7 +218,8 @@ func TestWhatWaitsForAThreadFindsItArchived(t *testing.T) {
 		r.setup.onWorld(func(string) error { g.pass(); return nil })
 		held := r.post(1, resume(id)) // keeps the thread busy
 		synctest.Wait()
-		calls := []call{getItems(id), archive(id), turn(id, "say more"), archive(id), resume(id), getItems(id), unarchive(id), resume(id), turn(id, "say on")}
+		calls := []call{getItems(id), archive(id), turn(id, "say more"), archive(id), resume(id), getItems(id), unarchive(id),
+			resume(id), turn(id, "say on")}
 		var posted []protocol.Caller
 		for i, c := range calls {
 			posted = append(posted, r.post(uint64(1+i%2), c))

@@ -21,7 +21,8 @@ func startWith(p protocol.ThreadStartParams) call {
 func resume(thread string) call { return resumeWith(protocol.ThreadResumeParams{ThreadID: thread}) }
 
 func resumeWith(p protocol.ThreadResumeParams) call {
-	return call{"thread/resume", p.ThreadID, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadResume(to, &p) }}
+	return call{"thread/resume", p.ThreadID,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadResume(to, &p) }}
 }
 
 func read(thread string) call {
@@ -34,17 +35,20 @@ func list(p protocol.ThreadListParams) call {
 }
 
 func loadedList(p protocol.ThreadLoadedListParams) call {
-	return call{"thread/loaded/list", "", func(e *engine.Engine, to protocol.Caller) error { return e.ThreadLoadedList(to, &p) }}
+	return call{"thread/loaded/list", "",
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadLoadedList(to, &p) }}
 }
 
 func unsubscribe(thread string) call {
 	p := &protocol.ThreadUnsubscribeParams{ThreadID: thread}
-	return call{"thread/unsubscribe", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadUnsubscribe(to, p) }}
+	return call{"thread/unsubscribe", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadUnsubscribe(to, p) }}
 }
 
 func setName(thread, name string) call {
 	p := &protocol.ThreadSetNameParams{ThreadID: thread, Name: name}
-	return call{"thread/name/set", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadSetName(to, p) }}
+	return call{"thread/name/set", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadSetName(to, p) }}
 }
 
 func turn(thread, words string) call {
@@ -59,9 +63,11 @@ func steer(thread, turn, words string) call {
 
 func interrupt(thread, turn string) call {
 	p := &protocol.TurnInterruptParams{ThreadID: thread, TurnID: turn}
-	return call{"turn/interrupt", thread, func(e *engine.Engine, to protocol.Caller) error { return e.TurnInterrupt(to, p) }}
+	return call{"turn/interrupt", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.TurnInterrupt(to, p) }}
 }
 
 func said(words string) []protocol.UserInput {
-	return []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: words, TextElements: []protocol.TextElement{}}}}
+	return []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: words,
+		TextElements: []protocol.TextElement{}}}}
 }

@@ -16,7 +16,8 @@ func (e *Engine) ThreadDiffRead(to protocol.Caller, p *protocol.ThreadDiffReadPa
 		}
 		return func(ctx context.Context) (any, error) {
 			diff, err := e.diff(ctx, c.Changes)
-			return protocol.ThreadDiffReadResponse{Roots: c.Roots(), Diff: diff.Text, Cut: diff.Cut, Summary: diff.Summary, Turns: c.Turns}, err
+			return protocol.ThreadDiffReadResponse{Roots: c.Roots(), Diff: diff.Text, Cut: diff.Cut, Summary: diff.Summary,
+				Turns: c.Turns}, err
 		}, nil
 	})
 }
@@ -56,7 +57,8 @@ func (e *Engine) ThreadCheckpointDiff(to protocol.Caller, p *protocol.ThreadChec
 		}
 		return func(ctx context.Context) (any, error) {
 			diff, err := e.parts.Worktrees.Compare(ctx, from, until)
-			answer := protocol.ThreadCheckpointDiffResponse{Roots: []string{}, Diff: diff.Text, Cut: diff.Cut, Summary: diff.Summary}
+			answer := protocol.ThreadCheckpointDiffResponse{Roots: []string{}, Diff: diff.Text, Cut: diff.Cut,
+				Summary: diff.Summary}
 			for _, tree := range from {
 				answer.Roots = append(answer.Roots, tree.Root)
 			}

@@ -101,7 +101,8 @@ func TestRevertFiles(t *testing.T) {
 		require.Equal(t, "a: mine -> 2\nb: mine -> mine, too\nc:  -> new\n",
 			r.ask(1, checkpointDiff(protocol.ThreadCheckpointDiffParams{ThreadID: id, TurnID: first})).Get("diff").Str)
 		require.Equal(t, "a: mine -> 1\nb: mine -> mine, too\n",
-			r.ask(1, checkpointDiff(protocol.ThreadCheckpointDiffParams{ThreadID: id, TurnID: first, ToTurnID: &second})).Get("diff").Str)
+			r.ask(1, checkpointDiff(protocol.ThreadCheckpointDiffParams{ThreadID: id, TurnID: first,
+				ToTurnID: &second})).Get("diff").Str)
 
 		dry := r.ask(1, revertTo(id, first, protocol.RevertBoth, true))
 		require.Equal(t, "a: 2 -> mine\nc: new -> \n", dry.Get("diff").Str)
@@ -142,7 +143,8 @@ func TestARevertIsRefused(t *testing.T) {
 		require.Equal(t, protocol.KindCheckpointNotFound, r.refused(1, revertTo(id, "no", protocol.RevertFiles, false)))
 		require.Equal(t, protocol.KindTurnNotFound, r.refused(1, revertTo(id, "no", protocol.RevertConversation, false)))
 		require.Equal(t, protocol.KindTurnNotFound, r.refused(1, revertTo(id, "no", protocol.RevertBoth, false)))
-		require.Equal(t, protocol.KindCheckpointNotFound, r.refused(1, checkpointDiff(protocol.ThreadCheckpointDiffParams{ThreadID: id, TurnID: "no"})))
+		require.Equal(t, protocol.KindCheckpointNotFound,
+			r.refused(1, checkpointDiff(protocol.ThreadCheckpointDiffParams{ThreadID: id, TurnID: "no"})))
 		f.err = errTooLarge
 		require.Equal(t, protocol.KindWorktree, r.refused(1, revertTo(id, turn, protocol.RevertFiles, false)))
 		f.err = nil
@@ -157,7 +159,8 @@ func TestARevertIsRefused(t *testing.T) {
 		r.ask(1, archive(id))
 		require.Equal(t, protocol.KindThreadArchived, r.refused(1, revertTo(id, turn, protocol.RevertFiles, false)))
 		require.Contains(t, idsOf(r.ask(1, checkpoints(id))), turn)
-		require.NotEmpty(t, r.ask(1, checkpointDiff(protocol.ThreadCheckpointDiffParams{ThreadID: id, TurnID: turn})).Get("diff").Str)
+		require.NotEmpty(t, r.ask(1,
+			checkpointDiff(protocol.ThreadCheckpointDiffParams{ThreadID: id, TurnID: turn})).Get("diff").Str)
 
 		r.setup.tracking = core.Tracking{Patches: true}
 		require.Empty(t, idsOf(r.ask(1, checkpoints(id))))

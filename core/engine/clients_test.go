@@ -103,11 +103,13 @@ func (c *clients) Refuse(to protocol.Caller, err *protocol.Error) {
 }
 
 func (c *clients) Notify(conn uint64, n protocol.Notification) {
-	c.say(message{to: protocol.Caller{Conn: conn}, kind: notice, method: n.NotificationMethod(), body: gjson.Parse(encode(n))})
+	c.say(message{to: protocol.Caller{Conn: conn}, kind: notice, method: n.NotificationMethod(),
+		body: gjson.Parse(encode(n))})
 }
 
 func (c *clients) Ask(conn, id uint64, method string, params any, answer func(json.RawMessage, error)) {
-	c.say(message{to: protocol.Caller{Conn: conn}, kind: question, method: method, body: gjson.Parse(encode(params)), id: id, answer: answer})
+	c.say(message{to: protocol.Caller{Conn: conn}, kind: question, method: method, body: gjson.Parse(encode(params)),
+		id: id, answer: answer})
 }
 
 func (c *clients) Congested(conn uint64) <-chan struct{} {

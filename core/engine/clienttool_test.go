@@ -17,7 +17,8 @@ const puts = `call request_user_input {"questions":[{"id":"db","header":"Store",
 
 // planning is a turn in plan mode.
 func planning(thread, words string) call {
-	p := protocol.TurnStartParams{ThreadID: thread, Input: said(words), CollaborationMode: &protocol.CollaborationMode{Mode: protocol.ModePlan}}
+	p := protocol.TurnStartParams{ThreadID: thread, Input: said(words),
+		CollaborationMode: &protocol.CollaborationMode{Mode: protocol.ModePlan}}
 	p.CollaborationMode.Settings.Model = "model-1"
 	return call{"turn/start", thread, func(e *engine.Engine, to protocol.Caller) error { return e.TurnStart(to, &p) }}
 }
@@ -25,7 +26,8 @@ func planning(thread, words string) call {
 // tooled starts a thread whose client has a tool.
 func (r *rig) tooled(conn uint64) string {
 	spec := protocol.DynamicToolSpec{Type: "function", Name: "ticket", InputSchema: json.RawMessage(`{}`)}
-	return r.ask(conn, startWith(protocol.ThreadStartParams{DynamicTools: []protocol.DynamicToolSpec{spec}})).Get("thread.id").Str
+	p := protocol.ThreadStartParams{DynamicTools: []protocol.DynamicToolSpec{spec}}
+	return r.ask(conn, startWith(p)).Get("thread.id").Str
 }
 
 // clientAsks begin turns in which the client is asked.
@@ -33,8 +35,10 @@ var clientAsks = map[string]struct {
 	begin          func(thread string) call
 	answer, output string
 }{
-	"a tool":     {func(thread string) call { return turn(thread, "call ticket {}") }, `{"contentItems":[{"type":"inputText","text":"open"}],"success":true}`, "open"},
-	"a question": {func(thread string) call { return planning(thread, puts) }, `{"answers":{"db":{"answers":["A"]}}}`, `{"answers":{"db":{"answers":["A"]}}}`},
+	"a tool": {func(thread string) call { return turn(thread, "call ticket {}") },
+		`{"contentItems":[{"type":"inputText","text":"open"}],"success":true}`, "open"},
+	"a question": {func(thread string) call { return planning(thread, puts) }, `{"answers":{"db":{"answers":["A"]}}}`,
+		`{"answers":{"db":{"answers":["A"]}}}`},
 }
 
 // eachAsk runs a test with two clients that were both asked.

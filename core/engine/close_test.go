@@ -134,7 +134,8 @@ func TestAfterClose(t *testing.T) {
 		path := r.ask(1, read(id)).Get("thread.path").Str
 		require.NoError(t, r.close(grace))
 		for _, c := range []call{
-			start(), resume(id), resumeWith(protocol.ThreadResumeParams{Path: &path}), read(id), list(protocol.ThreadListParams{}),
+			start(), resume(id), resumeWith(protocol.ThreadResumeParams{Path: &path}), read(id),
+			list(protocol.ThreadListParams{}),
 			setName(id, "n"), turn(id, "say x"), steer(id, turnID, "x"), interrupt(id, ""), interrupt("", turnID),
 		} {
 			m := r.answer(r.post(1, c))

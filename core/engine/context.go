@@ -85,7 +85,8 @@ func (a *actor) checkBackup(asked bool) error {
 		return err
 	}
 	if a.withoutBackup != nil {
-		return protocol.Refuse(protocol.KindBackupMismatch, "the backup is readable now, but the thread was loaded without it (%v); restart the server, resume the thread and retry", a.withoutBackup)
+		return protocol.Refuse(protocol.KindBackupMismatch,
+			"the backup is readable now, but the thread was loaded without it (%v); restart the server, resume the thread and retry", a.withoutBackup)
 	}
 	return nil
 }

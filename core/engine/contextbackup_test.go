@@ -80,7 +80,8 @@ func (r *rig) requireUsableWithout(id, main string) {
 	ids := r.ids(id)
 	r.leave()
 	for _, c := range slices.Concat(contextReads(id), contextEdits(id, ids), []call{restoreFromBackup(id)}) {
-		require.Equal(r.t, protocol.KindBackupMismatch, r.refused(1, c), "a stored thread's list is not shown in part: %s", c.method)
+		require.Equal(r.t, protocol.KindBackupMismatch, r.refused(1, c), "a stored thread's list is not shown in part: %s",
+			c.method)
 	}
 }
 
@@ -172,7 +173,8 @@ func TestIdsAfterATornLine(t *testing.T) {
 			r.requireKept(id)
 		}
 		r.leaveAndResume(id)
-		require.Equal(t, []string{"surroundings", "say secret excluded", "secret", "say one", "one excluded", "say two", "two excluded"}, r.outline(id))
+		require.Equal(t, []string{"surroundings", "say secret excluded", "secret", "say one", "one excluded", "say two",
+			"two excluded"}, r.outline(id))
 	})
 }
 

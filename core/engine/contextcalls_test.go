@@ -13,27 +13,32 @@ import (
 
 func getItems(thread string) call {
 	p := &protocol.ContextGetItemsParams{ThreadID: thread}
-	return call{"context/getItems", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextGetItems(to, p) }}
+	return call{"context/getItems", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ContextGetItems(to, p) }}
 }
 
 func getUsage(thread string) call {
 	p := &protocol.ContextGetUsageParams{ThreadID: thread}
-	return call{"context/getUsage", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextGetUsage(to, p) }}
+	return call{"context/getUsage", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ContextGetUsage(to, p) }}
 }
 
 func listEdits(thread string) call {
 	p := &protocol.ContextListEditsParams{ThreadID: thread}
-	return call{"context/listEdits", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextListEdits(to, p) }}
+	return call{"context/listEdits", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ContextListEdits(to, p) }}
 }
 
 func getPrompt(thread string) call {
 	p := &protocol.ContextGetPromptParams{ThreadID: thread}
-	return call{"context/getPrompt", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextGetPrompt(to, p) }}
+	return call{"context/getPrompt", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ContextGetPrompt(to, p) }}
 }
 
 func preview(thread string, o protocol.ContextOperationVariant) call {
 	p := &protocol.ContextPreviewParams{ThreadID: thread, Edits: []protocol.ContextOperation{{ContextOperationVariant: o}}}
-	return call{"context/preview", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextPreview(to, p) }}
+	return call{"context/preview", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ContextPreview(to, p) }}
 }
 
 func named(ids []string) protocol.ContextTargets {
@@ -59,17 +64,21 @@ func include(thread string, ids ...string) call {
 }
 
 func setInclusion(p *protocol.ContextSetInclusionParams) call {
-	return call{"context/setInclusion", p.ThreadID, func(e *engine.Engine, to protocol.Caller) error { return e.ContextSetInclusion(to, p) }}
+	return call{"context/setInclusion", p.ThreadID,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ContextSetInclusion(to, p) }}
 }
 
 // remove deletes.
 func remove(thread string, ids ...string) call {
-	p := &protocol.ContextPruneByIndicesParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}, PruneByIndices: protocol.PruneByIndices{ContextTargets: named(ids)}}
-	return call{"context/pruneByIndices", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextPruneByIndices(to, p) }}
+	p := &protocol.ContextPruneByIndicesParams{ContextRequest: protocol.ContextRequest{ThreadID: thread},
+		PruneByIndices: protocol.PruneByIndices{ContextTargets: named(ids)}}
+	return call{"context/pruneByIndices", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ContextPruneByIndices(to, p) }}
 }
 
 func prune(thread string, categories ...protocol.ContextCategory) call {
-	p := &protocol.ContextPruneParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}, Prune: protocol.Prune{Categories: categories}}
+	p := &protocol.ContextPruneParams{ContextRequest: protocol.ContextRequest{ThreadID: thread},
+		Prune: protocol.Prune{Categories: categories}}
 	return call{"context/prune", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextPrune(to, p) }}
 }
 
@@ -79,17 +88,21 @@ func inject(thread string, items ...string) call {
 	for _, item := range items {
 		p.Items = append(p.Items, []byte(item))
 	}
-	return call{"thread/inject_items", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadInjectItems(to, p) }}
+	return call{"thread/inject_items", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadInjectItems(to, p) }}
 }
 
 func pin(thread string, ids ...string) call {
-	p := &protocol.ContextPinParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}, Pin: protocol.Pin{ContextTargets: named(ids), Pinned: true}}
+	p := &protocol.ContextPinParams{ContextRequest: protocol.ContextRequest{ThreadID: thread},
+		Pin: protocol.Pin{ContextTargets: named(ids), Pinned: true}}
 	return call{"context/pin", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextPin(to, p) }}
 }
 
 func replace(thread, id, text string) call {
-	p := &protocol.ContextReplaceParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}, Replace: protocol.Replace{ID: &id, Text: text}}
-	return call{"context/replace", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextReplace(to, p) }}
+	p := &protocol.ContextReplaceParams{ContextRequest: protocol.ContextRequest{ThreadID: thread},
+		Replace: protocol.Replace{ID: &id, Text: text}}
+	return call{"context/replace", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ContextReplace(to, p) }}
 }
 
 func undo(thread string) call {
@@ -108,12 +121,14 @@ func restoreFromBackup(thread string) call { return restoreFrom(thread, new("bac
 
 func restoreFrom(thread string, from *string) call {
 	p := &protocol.ContextRestoreParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}, From: from}
-	return call{"context/restore", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ContextRestore(to, p) }}
+	return call{"context/restore", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ContextRestore(to, p) }}
 }
 
 // contextReads are the methods that change nothing.
 func contextReads(thread string) []call {
-	return []call{getItems(thread), getUsage(thread), listEdits(thread), getPrompt(thread), preview(thread, &protocol.Prune{Categories: protocol.ContextCategories()})}
+	return []call{getItems(thread), getUsage(thread), listEdits(thread), getPrompt(thread),
+		preview(thread, &protocol.Prune{Categories: protocol.ContextCategories()})}
 }
 
 // contextEdits are those that do, in an order in which each has something to do on a

@@ -110,7 +110,8 @@ func TestAnEditThatCannotBeWrittenInATurn(t *testing.T) {
 // a rewrite the disk hangs, with both files whole; and that the rewrite goes on when
 // the disk does.
 func TestCloseOnASlowDisk(t *testing.T) {
-	for _, op := range []faultfs.Op{faultfs.OpLink, faultfs.OpRename, faultfs.OpSyncDir, faultfs.OpSync, faultfs.OpWrite, faultfs.OpOpen, faultfs.OpRemove, faultfs.OpClose} {
+	for _, op := range []faultfs.Op{faultfs.OpLink, faultfs.OpRename, faultfs.OpSyncDir, faultfs.OpSync, faultfs.OpWrite,
+		faultfs.OpOpen, faultfs.OpRemove, faultfs.OpClose} {
 		t.Run(string(op), func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
 				id := r.begin(1)
@@ -136,7 +137,8 @@ func TestCloseOnASlowDisk(t *testing.T) {
 
 // TestARewriteThatFails checks that it costs nothing but the rewrite.
 func TestARewriteThatFails(t *testing.T) {
-	for _, op := range []faultfs.Op{faultfs.OpLink, faultfs.OpRename, faultfs.OpSyncDir, faultfs.OpSync, faultfs.OpWrite, faultfs.OpOpen, faultfs.OpRemove, faultfs.OpClose} {
+	for _, op := range []faultfs.Op{faultfs.OpLink, faultfs.OpRename, faultfs.OpSyncDir, faultfs.OpSync, faultfs.OpWrite,
+		faultfs.OpOpen, faultfs.OpRemove, faultfs.OpClose} {
 		t.Run(string(op), func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
 				id := r.begin(1)

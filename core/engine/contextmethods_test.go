@@ -34,7 +34,8 @@ func (r *rig) requireEdits(thread string) {
 	for _, c := range contextReads(thread) {
 		require.EqualValues(r.t, len(edits), cmpRevision(r.ask(1, c).Get("revision").Int(), c.method, len(edits)))
 	}
-	require.Equal(r.t, []string{"surroundings", "run touch a", "shell touch a pinned", "touched ", "done"}, trimmed(r.outline(thread)))
+	require.Equal(r.t, []string{"surroundings", "run touch a", "shell touch a pinned", "touched ", "done"},
+		trimmed(r.outline(thread)))
 }
 
 // cmpRevision is the revision; a preview tells none.
@@ -76,7 +77,8 @@ func TestContextOfAStoredThread(t *testing.T) {
 		r.requireEdits(id)
 		require.Empty(t, r.loaded())
 		require.Empty(t, r.mem.Held())
-		require.Equal(t, len(contextEdits(id, r.ids(id))), len(r.clients.told(1, "ContextItems")), "the caller is told, once each")
+		require.Equal(t, len(contextEdits(id, r.ids(id))), len(r.clients.told(1, "ContextItems")),
+			"the caller is told, once each")
 		r.requireKept(id)
 	})
 }
@@ -126,7 +128,8 @@ func TestContextOfAnEphemeralThread(t *testing.T) {
 func TestContextOfNoThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		ids := []string{"r1", "r2", "r3", "r4", "r5"}
-		for _, c := range slices.Concat(contextReads(unknownThread), contextEdits(unknownThread, ids), []call{restoreFromBackup(unknownThread)}) {
+		for _, c := range slices.Concat(contextReads(unknownThread), contextEdits(unknownThread, ids),
+			[]call{restoreFromBackup(unknownThread)}) {
 			require.Equal(t, protocol.KindThreadNotFound, r.refused(1, c), c.method)
 		}
 		for _, c := range slices.Concat(contextReads("x"), contextEdits("x", ids), []call{restoreFromBackup("x")}) {

@@ -41,7 +41,8 @@ func TestEditsOfAStoredThreadAreDurableBeforeTheyAreSaid(t *testing.T) {
 		r.ask(1, exclude(id, hello))
 		diary := r.diary.read()
 		require.Greater(t, len(diary), 5)
-		require.Equal(t, []string{"disk syncs", "disk takes context_edit", "disk syncs", "1: answers context/setInclusion", "1: tells ContextItems"}, diary[:5])
+		require.Equal(t, []string{"disk syncs", "disk takes context_edit", "disk syncs", "1: answers context/setInclusion",
+			"1: tells ContextItems"}, diary[:5])
 		require.Contains(t, diary[5], "disk takes session_meta")
 	})
 }

@@ -39,7 +39,8 @@ type deed struct {
 
 func drawDeed(t *rapid.T) deed {
 	return deed{
-		what: rapid.SampledFrom([]string{"say", "say", "run", "exclude", "exclude", "exclude", "include", "delete", "undo", "undo", "redo",
+		what: rapid.SampledFrom([]string{"say", "say", "run", "exclude", "exclude", "exclude", "include", "delete", "undo",
+			"undo", "redo",
 			"restore", "leave", "leave", "crash", "full", "no sync", "heal", "heal"}).Draw(t, "what"),
 		number: rapid.IntRange(0, 30).Draw(t, "number"),
 		stored: rapid.IntRange(0, 5).Draw(t, "stored") == 0,
@@ -161,7 +162,8 @@ func (e *editor) serve(c call) *gjson.Result {
 		e.report("%s has %d answers", c.method, len(got))
 	case got[0].err == nil:
 		return &got[0].body
-	case !slices.Contains([]protocol.Kind{protocol.KindStorage, protocol.KindRolloutUnreadable, protocol.KindNothingToUndo, protocol.KindNothingToRedo}, got[0].err.Data.Kind):
+	case !slices.Contains([]protocol.Kind{protocol.KindStorage, protocol.KindRolloutUnreadable, protocol.KindNothingToUndo,
+		protocol.KindNothingToRedo}, got[0].err.Data.Kind):
 		e.report("%s is refused: %s", c.method, got[0].err.Message)
 	}
 	return nil

@@ -88,7 +88,8 @@ func (l *life) again() {
 		l.clients.forget()
 		l.insist(func() call { return resume(l.thread) })
 		synctest.Wait()
-		if !slices.ContainsFunc(l.clients.told(1, "warning"), func(m message) bool { return strings.Contains(m.body.Get("message").Str, ".bak ") }) {
+		if !slices.ContainsFunc(l.clients.told(1, "warning"),
+			func(m message) bool { return strings.Contains(m.body.Get("message").Str, ".bak ") }) {
 			l.compare()
 			return
 		}
@@ -117,7 +118,9 @@ func (l *life) learn() {
 
 func (l *life) shown() (shown []wanted) {
 	for _, item := range l.insist(func() call { return getItems(l.thread) }).Get("items").Array() {
-		shown = append(shown, wanted{id: item.Get("id").Str, category: item.Get("category").Str, preview: item.Get("preview").Str, excluded: !item.Get("included").Bool()})
+		shown = append(shown,
+			wanted{id: item.Get("id").Str, category: item.Get("category").Str, preview: item.Get("preview").Str,
+				excluded: !item.Get("included").Bool()})
 	}
 	return shown
 }

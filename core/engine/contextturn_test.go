@@ -21,7 +21,8 @@ func TestEditsWhileATurnRuns(t *testing.T) {
 		let func(r *rig, id, turnID string)
 		end string
 	}{
-		"a request":                   {"hang", func(r *rig, id, turnID string) { r.ask(1, steer(id, turnID, "say more")) }, "completed"},
+		"a request": {"hang", func(r *rig, id, turnID string) { r.ask(1, steer(id, turnID, "say more")) },
+			"completed"},
 		"a command":                   {"run ignore", func(r *rig, _, _ string) { r.agent.release() }, "completed"},
 		"a question":                  {"run touch a", decide("accept"), "completed"},
 		"a question that is declined": {"run touch a", decide("decline"), "completed"},
@@ -87,7 +88,8 @@ func TestEditsOfTheTurnThatRuns(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, []string{"interrupted"}, r.ends(1))
 		r.turn(1, id, "say hello")
-		require.NotContains(t, r.agent.last(), `"call_id":`+items[len(items)-1].Get("callId").Raw) // another one may have come before the interrupt
+		require.NotContains(t, r.agent.last(), `"call_id":`+
+			items[len(items)-1].Get("callId").Raw) // another one may have come before the interrupt
 		for _, item := range r.items(id)[2:4] {
 			require.False(t, item.Get("inPrompt").Bool(), item.Raw)
 		}

@@ -38,7 +38,8 @@ func TestCrowd(t *testing.T) {
 	r.witness.ended()
 	require.Empty(t, r.witness.faults())
 	for conn := range uint64(crowdSize) {
-		require.Len(t, r.clients.all(conn, func(m message) bool { return m.kind == refusal && m.err.Data.Kind == protocol.KindThreadNotFound }), len(ids)+50)
+		require.Len(t, r.clients.all(conn,
+			func(m message) bool { return m.kind == refusal && m.err.Data.Kind == protocol.KindThreadNotFound }), len(ids)+50)
 	}
 }
 

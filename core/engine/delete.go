@@ -74,5 +74,6 @@ func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
 }
 
 func statusNotLoaded(id string) protocol.Notification {
-	return protocol.ThreadStatusChangedNotification{ThreadID: id, Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}}
+	return protocol.ThreadStatusChangedNotification{ThreadID: id,
+		Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}}
 }

@@ -17,8 +17,10 @@ func deleteThread(thread string) call {
 }
 
 func updateBranch(thread, branch string) call {
-	p := &protocol.ThreadMetadataUpdateParams{ThreadID: thread, GitInfo: &protocol.ThreadMetadataGitInfoUpdateParams{Branch: &branch}}
-	return call{"thread/metadata/update", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadMetadataUpdate(to, p) }}
+	p := &protocol.ThreadMetadataUpdateParams{ThreadID: thread,
+		GitInfo: &protocol.ThreadMetadataGitInfoUpdateParams{Branch: &branch}}
+	return call{"thread/metadata/update", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadMetadataUpdate(to, p) }}
 }
 
 func revert(thread, turn string) call {
@@ -38,7 +40,8 @@ func TestDeleteALoadedThread(t *testing.T) {
 		})
 		r.ask(3, deleteThread(id))
 		require.Equal(t, []string{
-			"1: tells thread/status/changed notLoaded", "2: tells thread/status/changed notLoaded", "3: tells thread/status/changed notLoaded",
+			"1: tells thread/status/changed notLoaded", "2: tells thread/status/changed notLoaded",
+			"3: tells thread/status/changed notLoaded",
 			"3: answers thread/delete",
 			"1: tells thread/deleted", "2: tells thread/deleted", "3: tells thread/deleted",
 		}, r.diary.read())

@@ -30,18 +30,22 @@ func (a *actor) start(e core.Effect) {
 	switch e := e.(type) {
 	case core.ModelRequest:
 		a.engine.prepare(e.Prompt.Model)
-		a.launch(e.ID, a.sample(e), core.ModelFailed{Effect: e.ID, Err: &core.ModelError{Message: "the model request did not end",
-			Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}})
+		a.launch(e.ID, a.sample(e),
+			core.ModelFailed{Effect: e.ID, Err: &core.ModelError{Message: "the model request did not end",
+				Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}})
 	case core.RunTool:
 		keys := make(chan string)
-		a.launch(e.ID, a.runTool(e, keys), core.ToolDone{Effect: e.ID, Result: core.ToolResult{Failure: "the command did not end"}})
+		a.launch(e.ID, a.runTool(e, keys),
+			core.ToolDone{Effect: e.ID, Result: core.ToolResult{Failure: "the command did not end"}})
 		a.effects[e.ID].keys = keys
 	case core.WriteStdin:
 		a.launch(e.ID, a.typeKeys(e), core.StdinWritten{Effect: e.ID, Err: errors.New("the command does not read its input")})
 	case core.PlanPatch:
-		a.launch(e.ID, a.planPatch(e), core.PatchPlanned{Effect: e.ID, Err: errors.New("the files could not be read in time")})
+		a.launch(e.ID, a.planPatch(e),
+			core.PatchPlanned{Effect: e.ID, Err: errors.New("the files could not be read in time")})
 	case core.WritePatch:
-		a.launch(e.ID, a.writePatch(e), core.PatchWritten{Effect: e.ID, Err: errors.New("the write did not end; files may have changed")})
+		a.launch(e.ID, a.writePatch(e),
+			core.PatchWritten{Effect: e.ID, Err: errors.New("the write did not end; files may have changed")})
 	case core.CallTool, core.AwaitTools, core.AnswerServer:
 		a.startOfServers(e)
 	case core.CaptureTree:
@@ -112,7 +116,8 @@ func (a *actor) launch(id core.EffectID, do work, givenUp core.Input) {
 		select {
 		case terminal = <-ended:
 		case <-after(ctx, cancelGrace):
-			a.engine.parts.Log.Error("an effect outlasted its cancellation", zap.String("thread", a.id), zap.Uint64("effect", uint64(id)),
+			a.engine.parts.Log.Error("an effect outlasted its cancellation", zap.String("thread", a.id),
+				zap.Uint64("effect", uint64(id)),
 				zap.Duration("limit", cancelGrace), zap.String("instead", fmt.Sprintf("%T", givenUp)))
 		}
 		a.postTerminal(id, result{generation, terminal})
@@ -190,7 +195,8 @@ func modelError(err error) *core.ModelError {
 	if errors.As(err, &m) {
 		return m
 	}
-	return &core.ModelError{Message: fmt.Sprintf("the model request failed: %v", err), Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
+	return &core.ModelError{Message: fmt.Sprintf("the model request failed: %v", err),
+		Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
 }
 
 func (a *actor) runTool(e core.RunTool, keys <-chan string) work {

@@ -29,7 +29,8 @@ func TestPanics(t *testing.T) {
 				r.turn(1, id, words)
 				require.Equal(t, []string{end}, r.ends(1))
 				require.Equal(t, 1, r.logged("an effect panicked"))
-				require.Contains(t, r.logs.FilterMessage("an effect panicked").All()[0].ContextMap()["panic"], "the effect has a fault")
+				require.Contains(t, r.logs.FilterMessage("an effect panicked").All()[0].ContextMap()["panic"],
+					"the effect has a fault")
 				if end == "completed" {
 					turn := r.ask(1, read(id)).Get("thread.turns.0")
 					require.Equal(t, "failed", turn.Get(`items.#(type=="commandExecution").status`).Str)

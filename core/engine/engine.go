@@ -37,7 +37,8 @@ type Tokens interface {
 type Tools interface {
 	// Run runs the command until it exits or ctx ends. It calls started once, before the first
 	// output, and never if the command does not start. It writes keys to the command's terminal.
-	Run(ctx context.Context, c core.Command, keys <-chan string, started func(pid string), output func(text string)) core.ToolResult
+	Run(ctx context.Context, c core.Command, keys <-chan string, started func(pid string),
+		output func(text string)) core.ToolResult
 }
 
 // Patches applies patches.
@@ -226,7 +227,9 @@ func New(p Parts) *Engine {
 	}
 	open := &proxiedRequests{open: map[protocol.Caller]*proxiedRequest{}}
 	p.Outbox = proxyOutbox{p.Outbox, open}
-	return &Engine{parts: p, proxied: open, threads: map[string]*actor{}, announced: map[string]bool{}, watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders), oneshotServers: make(chan struct{}, maxOneshotServers), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
+	return &Engine{parts: p, proxied: open, threads: map[string]*actor{}, announced: map[string]bool{},
+		watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders),
+		oneshotServers: make(chan struct{}, maxOneshotServers), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 // tokenizer returns the tokenizer, or nil.
@@ -265,7 +268,8 @@ func (e *Engine) post(id string, create bool, r request) (found bool, err error)
 		room += urgentRoom
 	}
 	if len(a.requests) >= room { // e.mu excludes other senders
-		return true, &protocol.Error{Code: protocol.CodeOverloaded, Message: "thread " + a.id + " has too many requests waiting; retry later",
+		return true, &protocol.Error{Code: protocol.CodeOverloaded, Message: "thread " + a.id +
+			" has too many requests waiting; retry later",
 			Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
 	}
 	a.requests <- r

@@ -42,7 +42,8 @@ func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path st
 	b, err := a.branch(id, to, p, path)
 	if err == nil {
 		b.then = then
-		_, err = a.engine.post(id, true, request{to: to, absent: func(next *actor) { next.open(to, next.growFrom(b, to, p)) }})
+		_, err = a.engine.post(id, true,
+			request{to: to, absent: func(next *actor) { next.open(to, next.growFrom(b, to, p)) }})
 	}
 	if err != nil {
 		a.engine.parts.Outbox.Refuse(to, withCode(err))
@@ -61,7 +62,8 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 	}
 	now := time.Now()
 	meta := source.ForkMeta(id, now)
-	meta.Originator, meta.CliVersion, meta.Source = a.engine.parts.Originator(to.Conn), a.engine.parts.Version, a.engine.parts.Source
+	meta.Originator, meta.CliVersion, meta.Source = a.engine.parts.Originator(to.Conn), a.engine.parts.Version,
+		a.engine.parts.Source
 	meta.ThreadSource = p.ThreadSource
 	if p.BaseInstructions != nil {
 		meta.BaseInstructions = &protocol.Instructions{Text: *p.BaseInstructions}
@@ -70,7 +72,8 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 		meta.DeveloperInstructions = p.DeveloperInstructions
 	}
 	lines, err := core.ForkLines(contents.Lines, before, meta)
-	return &branch{lines: lines, name: source.Name(), at: now, warnings: warnings(contents), providerRecorded: source.ProviderRecorded()}, err
+	return &branch{lines: lines, name: source.Name(), at: now, warnings: warnings(contents),
+		providerRecorded: source.ProviderRecorded()}, err
 }
 
 // sourceOfFork returns the thread with its lines. It returns an error if the backup is unreadable,
@@ -101,7 +104,8 @@ func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, erro
 	case a.thread != nil:
 		return a.thread, contents, nil
 	}
-	return core.Load(a.id, a.engine.options(a.id, path, contents), a.engine.parts.Setup.Defaults(), contents.Lines), contents, nil
+	return core.Load(a.id, a.engine.options(a.id, path, contents), a.engine.parts.Setup.Defaults(), contents.Lines),
+		contents, nil
 }
 
 // growFrom creates the fork. The rollout appears on disk complete or not at all.
@@ -116,7 +120,8 @@ func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkPa
 	if err := a.requireServers(settings.Cwd); err != nil {
 		return err
 	}
-	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: a.memoryRules(), Ephemeral: p.Ephemeral || !a.engine.parts.Setup.Persists(scope)}
+	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
+		Memory: a.memoryRules(), Ephemeral: p.Ephemeral || !a.engine.parts.Setup.Persists(scope)}
 	if !a.options.Ephemeral {
 		log, err := a.engine.parts.Store.CreateFrom(a.id, b.at, a.redacted(b.lines))
 		if err != nil {

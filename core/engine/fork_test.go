@@ -14,7 +14,8 @@ import (
 func fork(thread string) call { return forkWith(protocol.ThreadForkParams{ThreadID: thread}) }
 
 func forkWith(p protocol.ThreadForkParams) call {
-	return call{"thread/fork", p.ThreadID, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadFork(to, &p) }}
+	return call{"thread/fork", p.ThreadID,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadFork(to, &p) }}
 }
 
 // prompt is what the next model request of a thread holds.

@@ -16,10 +16,12 @@ func (e *Engine) startFromHistory(to protocol.Caller, p *protocol.ThreadResumePa
 	}
 	if e.find(p.ThreadID) != nil {
 		return protocol.Refuse(protocol.KindInvalidRequest,
-			"cannot resume thread %s with history while it is already running: leave `history` out, or unload the thread", p.ThreadID)
+			"cannot resume thread %s with history while it is already running: leave `history` out, or unload the thread",
+			p.ThreadID)
 	}
 	start := &protocol.ThreadStartParams{
-		Model: p.Model, ModelProvider: p.ModelProvider, ServiceTier: p.ServiceTier, Cwd: p.Cwd, ApprovalPolicy: p.ApprovalPolicy,
+		Model: p.Model, ModelProvider: p.ModelProvider, ServiceTier: p.ServiceTier, Cwd: p.Cwd,
+		ApprovalPolicy:    p.ApprovalPolicy,
 		ApprovalsReviewer: p.ApprovalsReviewer, Sandbox: p.Sandbox, Config: p.Config,
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	}

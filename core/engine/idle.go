@@ -23,7 +23,8 @@ func (a *actor) updateUnloadTimer() {
 }
 
 func (a *actor) isUnused() bool {
-	return a.thread != nil && len(a.subscribers) == 0 && len(a.effects) == 0 && a.thread.ActiveTurn() == "" && a.ownTurn == nil
+	return a.thread != nil && len(a.subscribers) == 0 && len(a.effects) == 0 && a.thread.ActiveTurn() == "" &&
+		a.ownTurn == nil
 }
 
 // unloadDue returns the channel of the timer, or nil.

@@ -31,7 +31,8 @@ func TestAThreadThatNobodyWantsIsUnloaded(t *testing.T) {
 		r.diary.read()
 		time.Sleep(time.Second + time.Millisecond)
 		require.Subset(t, r.diary.read(), []string{
-			"1: tells thread/status/changed notLoaded", "2: tells thread/status/changed notLoaded", "1: tells thread/closed", "2: tells thread/closed",
+			"1: tells thread/status/changed notLoaded", "2: tells thread/status/changed notLoaded", "1: tells thread/closed",
+			"2: tells thread/closed",
 		})
 		require.Empty(t, r.loaded())
 		require.Empty(t, r.mem.Held())

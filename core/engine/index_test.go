@@ -71,14 +71,16 @@ func TestTheIndexIsAskedBeforeTheFiles(t *testing.T) {
 		id := r.stored("say hello")
 		path := r.ask(1, read(id)).Get("thread.path").Str
 		require.Contains(t, f.noted, path, "what was written is noted")
-		require.Equal(t, id, r.ask(1, list(protocol.ThreadListParams{})).Get("data.0.id").Str, "the files answer while the index does not")
+		require.Equal(t, id, r.ask(1, list(protocol.ThreadListParams{})).Get("data.0.id").Str,
+			"the files answer while the index does not")
 		f.ready, f.heads = true, []rollout.Head{{ID: "of the index", Preview: "p"}}
 		require.Equal(t, "of the index", r.ask(1, list(protocol.ThreadListParams{})).Get("data.0.id").Str)
 		got := r.ask(1, search(protocol.ThreadSearchParams{SearchTerm: "hel", Limit: new(uint32(3))}))
 		require.Equal(t, "of the index", got.Get("data.0.thread.id").Str)
 		require.Equal(t, "... found", got.Get("data.0.snippet").Str)
 		require.True(t, got.Get("complete").Bool())
-		require.Equal(t, rollout.Query{Search: "hel", Limit: 3, SortKey: rollout.SortRelevance, OtherSources: f.asked[0].OtherSources}, f.asked[2])
+		require.Equal(t, rollout.Query{Search: "hel", Limit: 3, SortKey: rollout.SortRelevance,
+			OtherSources: f.asked[0].OtherSources}, f.asked[2])
 		require.Contains(t, f.asked[0].OtherSources, "exec", "nobody talks to these")
 		r.ask(1, list(protocol.ThreadListParams{SourceKinds: &[]string{"exec"}}))
 		require.Equal(t, []string{"exec"}, f.asked[3].Sources)

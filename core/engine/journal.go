@@ -13,7 +13,8 @@ import (
 
 // isIdle reports whether the store may suspend the thread's journal. Describing items reads it.
 func (a *actor) isIdle() bool {
-	return a.thread != nil && a.describeDue == nil && len(a.effects) == 0 && a.thread.ActiveTurn() == "" && len(a.thread.OpenRequests()) == 0
+	return a.thread != nil && a.describeDue == nil && len(a.effects) == 0 && a.thread.ActiveTurn() == "" &&
+		len(a.thread.OpenRequests()) == 0
 }
 
 // resume opens the journal again if the store has suspended it. It reloads the thread if another
@@ -27,7 +28,8 @@ func (a *actor) resume() error {
 	if err == nil || rollout.IsTransient(err) {
 		return err
 	}
-	a.engine.parts.Log.Warn("the thread is closed, because its rollout is gone or has another writer", zap.String("thread", a.id), zap.Error(err))
+	a.engine.parts.Log.Warn("the thread is closed, because its rollout is gone or has another writer",
+		zap.String("thread", a.id), zap.Error(err))
 	a.send([]core.Message{
 		core.Notice{Notification: statusNotLoaded(a.id)},
 		core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}},

@@ -141,12 +141,15 @@ func TestSteer(t *testing.T) {
 func TestRefusalsNameTheThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		unknown := "0190a6f8-1111-7aaa-8bbb-00000000000a"
-		for _, id := range []string{"", "x", "../0190a6f8-1111-7aaa-8bbb-0000000000", "0190A6F8-1111-7AAA-8BBB-00000000000A", "0190a6f811117aaa8bbb00000000000a"} {
-			for _, c := range []call{resume(id), read(id), unsubscribe(id), setName(id, "n"), turn(id, "say x"), steer(id, "t", "x")} {
+		for _, id := range []string{"", "x", "../0190a6f8-1111-7aaa-8bbb-0000000000", "0190A6F8-1111-7AAA-8BBB-00000000000A",
+			"0190a6f811117aaa8bbb00000000000a"} {
+			for _, c := range []call{resume(id), read(id), unsubscribe(id), setName(id, "n"), turn(id, "say x"),
+				steer(id, "t", "x")} {
 				require.Equal(t, protocol.KindInvalidThreadID, r.refused(1, c), "%s of %q", c.method, id)
 			}
 		}
-		for _, c := range []call{turn(unknown, "say x"), steer(unknown, "t", "x"), interrupt(unknown, "t"), resume(unknown), setName(unknown, "n")} {
+		for _, c := range []call{turn(unknown, "say x"), steer(unknown, "t", "x"), interrupt(unknown, "t"), resume(unknown),
+			setName(unknown, "n")} {
 			require.Equal(t, protocol.KindThreadNotFound, r.refused(1, c), c.method)
 		}
 		require.Equal(t, protocol.KindThreadNotLoaded, r.refused(1, read(unknown)))

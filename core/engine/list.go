@@ -91,7 +91,8 @@ func checkRelations(p *protocol.ThreadListParams) error {
 		case checkID("", *f.id) != nil:
 			return protocol.InvalidParams(f.field, "invalid %s: %s", f.words, *f.id)
 		case related:
-			return protocol.InvalidParams(f.field, "parentThreadId, ancestorThreadId and attachedToThreadId are mutually exclusive")
+			return protocol.InvalidParams(f.field,
+				"parentThreadId, ancestorThreadId and attachedToThreadId are mutually exclusive")
 		}
 		related = true
 	}
@@ -261,9 +262,11 @@ func (e *Engine) listed(h rollout.Head, name string) protocol.Thread {
 			settings, h.UpdatedAt = c.Settings(), c.Updated
 		}
 	}
-	v := core.View(core.Summary{ID: h.ID, Meta: h.Meta, Settings: settings, Began: h.CreatedAt, Name: name, Preview: h.Preview, Path: h.Path, Updated: h.UpdatedAt})
+	v := core.View(core.Summary{ID: h.ID, Meta: h.Meta, Settings: settings, Began: h.CreatedAt, Name: name,
+		Preview: h.Preview, Path: h.Path, Updated: h.UpdatedAt})
 	if a != nil {
-		v.Status, v.Environments = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}, core.Environments(v.Cwd)
+		v.Status, v.Environments = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}},
+			core.Environments(v.Cwd)
 		if id := a.turn.Load(); id != nil && *id != "" {
 			v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: []string{}}}
 		}

@@ -97,7 +97,8 @@ func (e *Engine) loadStored(id string) (*loaded, error) {
 	if err == nil && l.contents.Backup.Err == nil {
 		return l, nil
 	}
-	if moved, findErr := e.parts.Store.Find(id); findErr == nil && moved != path { // it was archived or unarchived meanwhile
+	if moved, findErr := e.parts.Store.Find(id); findErr == nil &&
+		moved != path { // it was archived or unarchived meanwhile
 		if err == nil {
 			l.close()
 		}

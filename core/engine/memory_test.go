@@ -28,7 +28,8 @@ type notebook struct {
 
 func (n *notebook) Key(dir string) string { return "key of " + dir }
 
-func (n *notebook) Remember(ctx context.Context, thread string, e core.Remember, redact func(string) string) core.Remembered {
+func (n *notebook) Remember(ctx context.Context, thread string, e core.Remember,
+	redact func(string) string) core.Remembered {
 	if n.closed != nil {
 		select {
 		case <-n.closed:
@@ -65,7 +66,8 @@ func (n *notebook) Recall(_ context.Context, e core.Recall) core.Recalled {
 }
 
 func (n *notebook) Search(_ context.Context, q engine.MemoryQuery) (protocol.MemorySearchResponse, error) {
-	return protocol.MemorySearchResponse{Data: []protocol.MemoryHit{{MemoryView: protocol.MemoryView{RepoKey: q.Repo, Title: q.Text, ItemIDs: []string{}}, Score: float64(q.Limit)}}}, nil
+	return protocol.MemorySearchResponse{Data: []protocol.MemoryHit{{MemoryView: protocol.MemoryView{RepoKey: q.Repo,
+		Title: q.Text, ItemIDs: []string{}}, Score: float64(q.Limit)}}}, nil
 }
 
 func (n *notebook) List(_ context.Context, p *protocol.MemoryListParams) (protocol.MemoryListResponse, error) {
@@ -230,15 +232,20 @@ func TestMemoryRequests(t *testing.T) {
 		r.memory.notes = []string{"one"}
 		require.JSONEq(t, `{"summarizes":false,"reminds":true,"summaries":1,"code":0,"repositories":0,"bytes":0,"embeddings":null,"indexes":null,"error":null,"v2ConsolidatedThreads":0,"v2Ready":true}`,
 			r.ask(1, status).Raw)
-		hit := r.ask(1, search(protocol.MemorySearchParams{Query: "q", RepoKey: new("/x"), Limit: new(uint32(1000))})).Get("data.0")
-		require.Equal(t, []string{"key of /x", "q", "100"}, []string{hit.Get("repoKey").Str, hit.Get("title").Str, hit.Get("score").Raw})
-		require.Equal(t, float64(10), r.ask(1, search(protocol.MemorySearchParams{Query: "q", Kinds: []string{"code"}})).Get("data.0.score").Num)
-		for _, p := range []protocol.MemorySearchParams{{Query: " "}, {Query: "q", Kinds: []string{"files"}}, {Query: "q", RepoKey: new("x")}} {
+		hit := r.ask(1, search(protocol.MemorySearchParams{Query: "q", RepoKey: new("/x"),
+			Limit: new(uint32(1000))})).Get("data.0")
+		require.Equal(t, []string{"key of /x", "q", "100"},
+			[]string{hit.Get("repoKey").Str, hit.Get("title").Str, hit.Get("score").Raw})
+		require.Equal(t, float64(10),
+			r.ask(1, search(protocol.MemorySearchParams{Query: "q", Kinds: []string{"code"}})).Get("data.0.score").Num)
+		for _, p := range []protocol.MemorySearchParams{{Query: " "}, {Query: "q", Kinds: []string{"files"}},
+			{Query: "q", RepoKey: new("x")}} {
 			require.Equal(t, protocol.KindInvalidParams, r.refused(1, search(p)))
 		}
 		require.Equal(t, "key of /x", r.ask(1, list(protocol.MemoryListParams{RepoKey: new("/x")})).Get("data.0.repoKey").Str)
 		require.Equal(t, protocol.KindInvalidParams, r.refused(1, list(protocol.MemoryListParams{RepoKey: new("x")})))
-		require.Equal(t, int64(2), r.ask(1, forget(protocol.MemoryForgetParams{Ids: []string{"a", "b"}, RepoKey: new("/x")})).Get("forgotten").Int())
+		require.Equal(t, int64(2),
+			r.ask(1, forget(protocol.MemoryForgetParams{Ids: []string{"a", "b"}, RepoKey: new("/x")})).Get("forgotten").Int())
 		require.Equal(t, []string{"a+b|key of /x"}, r.memory.asked)
 		for _, p := range []protocol.MemoryForgetParams{{}, {Ids: []string{"a"}, All: true}, {All: true, RepoKey: new("x")}} {
 			require.Equal(t, protocol.KindInvalidParams, r.refused(1, forget(p)))
@@ -246,8 +253,10 @@ func TestMemoryRequests(t *testing.T) {
 		pause := func(p protocol.MemoryIndexPauseParams) call {
 			return about(func(e *engine.Engine, to protocol.Caller) error { return e.MemoryIndexPause(to, &p) })
 		}
-		require.True(t, r.ask(1, pause(protocol.MemoryIndexPauseParams{RepoKey: new("/x"), Paused: true})).Get("found").Bool())
-		require.False(t, r.ask(1, pause(protocol.MemoryIndexPauseParams{RepoKey: new("/y"), Paused: true})).Get("found").Bool())
+		require.True(t, r.ask(1,
+			pause(protocol.MemoryIndexPauseParams{RepoKey: new("/x"), Paused: true})).Get("found").Bool())
+		require.False(t, r.ask(1,
+			pause(protocol.MemoryIndexPauseParams{RepoKey: new("/y"), Paused: true})).Get("found").Bool())
 		require.Equal(t, protocol.KindInvalidParams, r.refused(1, pause(protocol.MemoryIndexPauseParams{RepoKey: new("x")})))
 		r.ask(1, about(func(e *engine.Engine, to protocol.Caller) error {
 			return e.MemoryReset(to, &protocol.MemoryResetParams{})

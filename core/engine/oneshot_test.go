@@ -85,7 +85,8 @@ func TestFewVisitsOfServersAtOnce(t *testing.T) {
 	const visits = 50
 	for _, ends := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			s, y := &slowServers{let: make(chan struct{})}, &tally{answers: map[protocol.Caller]int{}, refused: map[protocol.Caller]int{}}
+			s, y := &slowServers{let: make(chan struct{})},
+				&tally{answers: map[protocol.Caller]int{}, refused: map[protocol.Caller]int{}}
 			e := engine.New(engine.Parts{Outbox: y, Log: zap.NewNop(), Servers: s})
 			for i := range uint64(visits) {
 				to := protocol.Caller{Conn: 1, Request: i}

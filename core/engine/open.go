@@ -79,7 +79,8 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 		return err
 	}
 	now := time.Now()
-	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: a.memoryRules(), Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
+	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
+		Memory: a.memoryRules(), Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
 	if !a.options.Ephemeral {
 		if err := a.createLog(now); err != nil {
 			return err
@@ -101,7 +102,8 @@ func (a *actor) createLog(at time.Time) error {
 	return nil
 }
 
-func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Template, now time.Time) protocol.SessionMeta {
+func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Template,
+	now time.Time) protocol.SessionMeta {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
 	instructions := core.BaseInstructions
@@ -157,7 +159,8 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 		return err
 	}
 	return a.firstStep(to, core.Resume{
-		To: to, Params: p, Env: a.world(settings), Fresh: true, Settings: settings, Warnings: append(warnings(contents), unattributed...),
+		To: to, Params: p, Env: a.world(settings), Fresh: true, Settings: settings,
+		Warnings:         append(warnings(contents), unattributed...),
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	})
 }
@@ -165,14 +168,16 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 // storedSettings returns the settings of a stored thread. If its rollout, or that of its source,
 // names a model and no provider, the configured model replaces that model, and the client is
 // warned.
-func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protocol.ThreadResumeParams) (s core.Settings, warnings []string) {
+func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protocol.ThreadResumeParams) (s core.Settings,
+	warnings []string) {
 	s = t.Settings()
 	model := e.parts.Setup.Defaults().Model
 	if providerRecorded || p.Model != nil || p.ModelProvider != nil || s.Model == model {
 		return s, nil
 	}
 	warnings = []string{fmt.Sprintf("The rollout names the model %s, but not its provider. "+
-		"The thread continues with the configured model, %s. To use another one, resume it with model and modelProvider.", s.Model, model)}
+		"The thread continues with the configured model, %s. To use another one, resume it with model and modelProvider.",
+		s.Model, model)}
 	s.Model = model
 	return s, warnings
 }

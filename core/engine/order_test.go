@@ -95,8 +95,10 @@ func TestPostsDoNotWait(t *testing.T) {
 		}
 		r.post(1, setName(id, "n"))
 		for _, c := range append([]call{
-			start(), resume(stored), resume(id), resumeWith(protocol.ThreadResumeParams{Path: &path}), read(id), read(stored), turn(id, "say x"),
-			steer(id, "t", "x"), interrupt(id, ""), setName(stored, "n"), unsubscribe(id), list(protocol.ThreadListParams{}), loadedList(protocol.ThreadLoadedListParams{}),
+			start(), resume(stored), resume(id), resumeWith(protocol.ThreadResumeParams{Path: &path}), read(id), read(stored),
+			turn(id, "say x"),
+			steer(id, "t", "x"), interrupt(id, ""), setName(stored, "n"), unsubscribe(id), list(protocol.ThreadListParams{}),
+			loadedList(protocol.ThreadLoadedListParams{}),
 			getItems(id), getItems(stored), getPrompt(stored), undo(id), restore(stored), timeline(id), timeline(stored),
 		}, contextReads(id)...) {
 			posted := false
@@ -118,7 +120,8 @@ func TestRequestsWaitForLoading(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		g := r.disk.hold(r.gate(), faultfs.OpReadDir, home)
-		calls := []call{resume(id), resume(id), setName(id, "n"), turn(id, "hang"), read(id), interrupt(id, ""), unsubscribe(id)}
+		calls := []call{resume(id), resume(id), setName(id, "n"), turn(id, "hang"), read(id), interrupt(id, ""),
+			unsubscribe(id)}
 		var posted []protocol.Caller
 		for _, c := range calls {
 			posted = append(posted, r.post(1, c))
@@ -148,7 +151,8 @@ func TestRequestsWaitForLoading(t *testing.T) {
 // TestALoadThatFails refuses all who wait, for a reason that is true, and forgets the
 // thread, so that it can be loaded once the reason is gone.
 func TestALoadThatFails(t *testing.T) {
-	for name, first := range map[string]func(id string) call{"resume": resume, "name": func(id string) call { return setName(id, "n") }} {
+	for name, first := range map[string]func(id string) call{"resume": resume,
+		"name": func(id string) call { return setName(id, "n") }} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
 				id := r.stored("say hello")
@@ -161,7 +165,8 @@ func TestALoadThatFails(t *testing.T) {
 				time.Sleep(2 * time.Second) // each load waits a moment for a writer that may be dying
 				require.Equal(t, protocol.KindThreadLocked, r.refusal(loading))
 				for _, to := range waiting {
-					require.NotEqual(t, protocol.KindShuttingDown, r.refusal(to), "%s: the server is not shutting down", r.witness.methodOf(to))
+					require.NotEqual(t, protocol.KindShuttingDown, r.refusal(to), "%s: the server is not shutting down",
+						r.witness.methodOf(to))
 				}
 				require.Empty(t, r.loaded())
 				again := r.post(1, resume(id))

@@ -11,13 +11,16 @@ import (
 )
 
 func turnPage(thread string, cursor *string) call {
-	p := &protocol.ThreadTurnsListParams{ThreadID: thread, Cursor: cursor, Limit: new(uint32(2)), ItemsView: new(protocol.ItemsFull)}
-	return call{"thread/turns/list", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadTurnsList(to, p) }}
+	p := &protocol.ThreadTurnsListParams{ThreadID: thread, Cursor: cursor, Limit: new(uint32(2)),
+		ItemsView: new(protocol.ItemsFull)}
+	return call{"thread/turns/list", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadTurnsList(to, p) }}
 }
 
 func itemPage(thread string, cursor *protocol.ThreadItemCursor) call {
 	p := &protocol.ThreadItemsListParams{ThreadID: thread, Cursor: cursor, Limit: new(uint32(3))}
-	return call{"thread/items/list", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadItemsList(to, p) }}
+	return call{"thread/items/list", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadItemsList(to, p) }}
 }
 
 // TestPagesOfAStoredThread checks that they are those of the loaded one, to the byte, and
@@ -30,7 +33,8 @@ func TestPagesOfAStoredThread(t *testing.T) {
 		r.turn(1, id, "fail")
 		turns, items := r.ask(1, turnPage(id, nil)), r.ask(1, itemPage(id, nil))
 		pages := []call{
-			turnPage(id, nil), turnPage(id, new(turns.Get("nextCursor").Str)), turnPage(id, new(turns.Get("backwardsCursor").Str)),
+			turnPage(id, nil), turnPage(id, new(turns.Get("nextCursor").Str)),
+			turnPage(id, new(turns.Get("backwardsCursor").Str)),
 			itemPage(id, nil), itemPage(id, &protocol.ThreadItemCursor{Page: items.Get("nextCursor").Str}),
 		}
 		var want []string

@@ -21,7 +21,8 @@ func TestAFullMailbox(t *testing.T) {
 			taken = append(taken, r.post(1, read(id)))
 		}
 		began := time.Now()
-		for _, c := range []call{read(id), turn(id, "say x"), setName(id, "n"), resume(id), unsubscribe(id), steer(id, "t", "x")} {
+		for _, c := range []call{read(id), turn(id, "say x"), setName(id, "n"), resume(id), unsubscribe(id),
+			steer(id, "t", "x")} {
 			m := r.answer(r.post(1, c))
 			require.NotNil(t, m.err, c.method)
 			require.Equal(t, protocol.CodeOverloaded, m.err.Code)
@@ -30,7 +31,8 @@ func TestAFullMailbox(t *testing.T) {
 		for range urgentRoom {
 			taken = append(taken, r.post(1, interrupt(id, "")))
 		}
-		require.Equal(t, protocol.CodeOverloaded, r.answer(r.post(1, interrupt(id, ""))).err.Code, "of these, too, there is an end")
+		require.Equal(t, protocol.CodeOverloaded, r.answer(r.post(1, interrupt(id, ""))).err.Code,
+			"of these, too, there is an end")
 		require.Nil(t, r.answer(r.post(1, read(other))).err, "other threads have room")
 		require.Zero(t, time.Since(began), "nobody waits")
 		g.open()
@@ -159,7 +161,8 @@ func TestRequestsOfAClientThatIsBehind(t *testing.T) {
 		id := r.begin(1)
 		r.turn(1, id, "hang")
 		r.clients.leaveBehind(1)
-		for _, c := range []call{read(id), setName(id, "mine"), getItems(id), resume(stored), setName(stored, "mine"), start()} {
+		for _, c := range []call{read(id), setName(id, "mine"), getItems(id), resume(stored), setName(stored, "mine"),
+			start()} {
 			require.Equal(t, protocol.KindOverloaded, r.refused(1, c))
 		}
 		require.Equal(t, []string{id}, r.loaded())

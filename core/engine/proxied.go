@@ -138,7 +138,8 @@ func (p *proxiedRequest) turn() protocol.Turn {
 	id, now := p.thread.engine.parts.NewID(), time.Now()
 	p.due = now.Add(p.thread.engine.parts.CompletedFloor)
 	p.own = &protocol.Turn{
-		ID: id, RootTurnID: &id, Items: []protocol.ThreadItem{}, ItemsView: protocol.ItemsNotLoaded, Status: protocol.TurnCompleted,
+		ID: id, RootTurnID: &id, Items: []protocol.ThreadItem{}, ItemsView: protocol.ItemsNotLoaded,
+		Status:    protocol.TurnCompleted,
 		StartedAt: new(now.Unix()), CompletedAt: new(now.Unix()), DurationMs: new(int64(0)),
 	}
 	return *p.own

@@ -17,12 +17,14 @@ import (
 
 func trim(thread string) call {
 	p := &protocol.ThreadContextTrimParams{ThreadID: thread}
-	return call{"thread/context/trim", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadContextTrim(to, p) }}
+	return call{"thread/context/trim", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadContextTrim(to, p) }}
 }
 
 func compact(thread string) call {
 	p := &protocol.ThreadCompactStartParams{ThreadID: thread, Strategy: new(protocol.CompactLocal)}
-	return call{"thread/compact/start", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadCompactStart(to, p) }}
+	return call{"thread/compact/start", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadCompactStart(to, p) }}
 }
 
 // answered is the response to a proxied request.
@@ -160,7 +162,8 @@ func TestProxiedRequestsWithinATurn(t *testing.T) {
 		got := r.ask(1, proxied(getUsage(id), engine.Proxied{InTurn: true, TurnOf: id}))
 		require.Equal(t, active, got.Get("turn.id").Str)
 		require.Len(t, r.clients.told(1, "turn/started"), 1)
-		for _, c := range []call{proxied(undo(id), engine.Proxied{}), asTurn(getUsage(id)), asTurn(trim(id)), asTurn(compact(id)), asTurn(archiveAndNew(id, nil))} {
+		for _, c := range []call{proxied(undo(id), engine.Proxied{}), asTurn(getUsage(id)), asTurn(trim(id)),
+			asTurn(compact(id)), asTurn(archiveAndNew(id, nil))} {
 			m := r.answer(r.post(1, c))
 			require.NotNil(t, m.err, c.method)
 			require.Equal(t, protocol.KindTurnActive, m.err.Data.Kind)
@@ -187,7 +190,8 @@ func TestProxiedRequestOwnTurnNeedsLoadedThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		for _, thread := range []string{id, unknownThread} {
-			for _, c := range []call{asTurn(trim(thread)), asTurn(compact(thread)), asTurn(getUsage(thread)), asTurn(archiveAndNew(thread, nil))} {
+			for _, c := range []call{asTurn(trim(thread)), asTurn(compact(thread)), asTurn(getUsage(thread)),
+				asTurn(archiveAndNew(thread, nil))} {
 				require.Equal(t, protocol.KindThreadNotFound, r.refused(1, c), c.method)
 			}
 		}

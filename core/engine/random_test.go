@@ -53,7 +53,8 @@ type event struct {
 }
 
 var (
-	requests = []string{"start", "resume", "read", "name", "turn", "turn", "turn", "steer", "interrupt", "interrupt a turn", "unsubscribe", "list", "loaded list",
+	requests = []string{"start", "resume", "read", "name", "turn", "turn", "turn", "steer", "interrupt",
+		"interrupt a turn", "unsubscribe", "list", "loaded list",
 		"archive", "unarchive", "unarchive", "archive and new"}
 	decisions = []string{"turn", "accept", "decline", "cancel", "refuse", "repeat"}
 	pressure  = []string{"congest", "relieve", "relieve", "close"}
@@ -71,7 +72,8 @@ func events(groups ...[]string) *rapid.Generator[event] {
 		whats = append(whats, g...)
 	}
 	return rapid.Custom(func(t *rapid.T) event {
-		e := event{what: rapid.SampledFrom(whats).Draw(t, "what"), thread: rapid.IntRange(0, 2).Draw(t, "thread"), item: rapid.IntRange(0, 30).Draw(t, "item"),
+		e := event{what: rapid.SampledFrom(whats).Draw(t, "what"), thread: rapid.IntRange(0, 2).Draw(t, "thread"),
+			item: rapid.IntRange(0, 30).Draw(t, "item"),
 			conn: rapid.Uint64Range(1, 3).Draw(t, "client"), pause: pauses.Draw(t, "pause")}
 		if e.what == "turn" || e.what == "steer" {
 			e.words = inputs.Draw(t, "words")

@@ -96,7 +96,8 @@ func (a *actor) initSuccessor(old *actor, in core.Archive) (core.Output, error) 
 		return core.Output{}, err
 	}
 	now := time.Now()
-	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(), Memory: old.memoryRules()}
+	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
+		Memory: old.memoryRules()}
 	if err := a.createLog(now); err != nil {
 		return core.Output{}, err
 	}

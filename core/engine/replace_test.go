@@ -18,7 +18,8 @@ const fresh = "0190a6f8-1111-7aaa-8bbb-00000000000c"
 
 func archiveAndNew(thread string, id *string) call {
 	p := &protocol.ThreadArchiveAndNewParams{ThreadID: thread, NewThreadID: id}
-	return call{"thread/archiveAndNew", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadArchiveAndNew(to, p) }}
+	return call{"thread/archiveAndNew", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadArchiveAndNew(to, p) }}
 }
 
 // metaOf is the first line of a thread's rollout.
@@ -33,9 +34,11 @@ func (r *rig) metaOf(thread string) gjson.Result {
 // which order.
 func TestAThreadTakesAnothersPlace(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		id := r.ask(1, startWith(protocol.ThreadStartParams{Model: new("model-2"), ThreadSource: new("user")})).Get("thread.id").Str
+		id := r.ask(1, startWith(protocol.ThreadStartParams{Model: new("model-2"),
+			ThreadSource: new("user")})).Get("thread.id").Str
 		r.ask(2, resume(id))
-		r.ask(1, turnWith(protocol.TurnStartParams{ThreadID: id, Input: said("say hello"), Effort: new("high"), ServiceTier: new("flex")}))
+		r.ask(1, turnWith(protocol.TurnStartParams{ThreadID: id, Input: said("say hello"), Effort: new("high"),
+			ServiceTier: new("flex")}))
 		r.ask(1, setName(id, "old"))
 		before := r.metaOf(id)
 		r.diary.read()
@@ -44,9 +47,11 @@ func TestAThreadTakesAnothersPlace(t *testing.T) {
 			"disk takes session_meta turn_context thread_settings_applied", "disk syncs",
 			"3: answers thread/archiveAndNew",
 			"1: tells thread/started", "2: tells thread/started", "3: tells thread/started",
-			"1: tells thread/status/changed notLoaded", "2: tells thread/status/changed notLoaded", "3: tells thread/status/changed notLoaded",
+			"1: tells thread/status/changed notLoaded", "2: tells thread/status/changed notLoaded",
+			"3: tells thread/status/changed notLoaded",
 			"1: tells thread/archived", "2: tells thread/archived", "3: tells thread/archived",
-			"1: tells thread/archivedAndNewCreated", "2: tells thread/archivedAndNewCreated", "3: tells thread/archivedAndNewCreated",
+			"1: tells thread/archivedAndNewCreated", "2: tells thread/archivedAndNewCreated",
+			"3: tells thread/archivedAndNewCreated",
 		}, withoutOpening(r.diary.read()))
 		require.Equal(t, id, got.Get("archivedThreadId").Str)
 		require.Equal(t, fresh, got.Get("thread.id").Str)
@@ -55,7 +60,8 @@ func TestAThreadTakesAnothersPlace(t *testing.T) {
 		require.Equal(t, []string{fresh}, r.loaded())
 
 		after := r.metaOf(fresh)
-		for _, member := range []string{"cwd", "thread_source", "model_provider", "base_instructions.text", "history_mode", "source"} {
+		for _, member := range []string{"cwd", "thread_source", "model_provider", "base_instructions.text", "history_mode",
+			"source"} {
 			require.Equal(t, before.Get(member).Raw, after.Get(member).Raw, member)
 		}
 		require.Empty(t, r.items(fresh))
@@ -94,7 +100,8 @@ func withoutOpening(lines []string) []string {
 func TestInstructionsGoOn(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
-		r.ask(1, resumeWith(protocol.ThreadResumeParams{ThreadID: id, BaseInstructions: new("base"), DeveloperInstructions: new("developer")}))
+		r.ask(1, resumeWith(protocol.ThreadResumeParams{ThreadID: id, BaseInstructions: new("base"),
+			DeveloperInstructions: new("developer")}))
 		r.ask(1, archiveAndNew(id, new(fresh)))
 		require.Equal(t, "base", r.metaOf(fresh).Get("base_instructions.text").Str)
 		r.leaveAndResume(fresh)
@@ -110,7 +117,8 @@ func TestAThreadTakesAStoredOnesPlace(t *testing.T) {
 		got := r.ask(1, archiveAndNew(id, nil))
 		next := got.Get("thread.id").Str
 		require.Equal(t, []string{
-			"1: answers thread/archiveAndNew", "1: tells thread/started", "1: tells thread/archived", "1: tells thread/archivedAndNewCreated",
+			"1: answers thread/archiveAndNew", "1: tells thread/started", "1: tells thread/archived",
+			"1: tells thread/archivedAndNewCreated",
 		}, withoutOpening(r.diary.read())[2:])
 		require.Equal(t, []string{next}, r.loaded())
 		require.Equal(t, protocol.KindThreadArchived, r.refused(1, resume(id)))

@@ -115,7 +115,8 @@ func (e *Engine) TurnInterrupt(to protocol.Caller, p *protocol.TurnInterruptPara
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
 	}
-	_, err := e.post(id, true, request{to: to, urgent: true, do: func(a *actor) { a.step(core.TurnInterrupt{To: to, TurnID: p.TurnID}) }})
+	_, err := e.post(id, true,
+		request{to: to, urgent: true, do: func(a *actor) { a.step(core.TurnInterrupt{To: to, TurnID: p.TurnID}) }})
 	return err
 }
 

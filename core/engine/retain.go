@@ -56,7 +56,8 @@ func (e *Engine) retain(r rollout.Retention) {
 	e.tidied.Do(e.tidy) // otherwise a thread in two places after a kill would stay
 	done := e.parts.Store.Retain(ctx, r, time.Now(), func(t rollout.Candidate) error { return e.retire(r, t) })
 	for _, t := range done.Kept {
-		e.parts.Log.Info("retention leaves a thread", zap.String("thread", t.ID), zap.String("bound", t.Limit), zap.String("reason", t.Kept))
+		e.parts.Log.Info("retention leaves a thread", zap.String("thread", t.ID), zap.String("bound", t.Limit),
+			zap.String("reason", t.Kept))
 	}
 	for _, text := range done.Unread {
 		e.parts.Log.Info("retention cannot look at a file", zap.String("reason", text))
@@ -117,7 +118,8 @@ func retainedText(r rollout.Retention, done rollout.RetentionResult) string {
 	if r.Delete {
 		verb = "deleted"
 	}
-	return fmt.Sprintf("%s: the threads written to longest ago were %s: %d of them, with %d bytes", strings.Join(bounds, " and "), verb, len(done.Gone), bytes)
+	return fmt.Sprintf("%s: the threads written to longest ago were %s: %d of them, with %d bytes",
+		strings.Join(bounds, " and "), verb, len(done.Gone), bytes)
 }
 
 func archiveTooLarge(r rollout.Retention, done rollout.RetentionResult) string {

@@ -85,9 +85,11 @@ func bubbleOn(t *testing.T, f faultfs.Fault, test func(t *testing.T, r *rig, fau
 }
 
 func newRig(t *testing.T, mem *faultfs.Mem, below rollout.FS) *rig {
-	r := &rig{t: t, mem: mem, diary: &diary{}, witness: newWitness(mem), agent: newAgent(), setup: &setup{policy: protocol.ApprovalNever, persist: true}}
+	r := &rig{t: t, mem: mem, diary: &diary{}, witness: newWitness(mem), agent: newAgent(),
+		setup: &setup{policy: protocol.ApprovalNever, persist: true}}
 	r.disk = &disk{FS: below, diary: r.diary}
-	r.clients = &clients{diary: r.diary, witness: r.witness, slow: map[uint64]chan struct{}{}, awaited: map[protocol.Caller]chan message{}}
+	r.clients = &clients{diary: r.diary, witness: r.witness, slow: map[uint64]chan struct{}{},
+		awaited: map[protocol.Caller]chan message{}}
 	r.restart()
 	return r
 }
@@ -117,7 +119,8 @@ func (r *rig) restart() {
 	r.store = rollout.NewStore(r.disk, home)
 	parts := engine.Parts{
 		Worktrees: worktrees, Memory: memory, Tokens: r.tokens,
-		Store: r.store, Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup, Log: zap.New(watched, zap.Hooks(r.hear)),
+		Store: r.store, Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup,
+		Log:     zap.New(watched, zap.Hooks(r.hear)),
 		Version: "0.0.0", Originator: func(uint64) string { return "test" }, CompletedFloor: r.floor,
 		Clients:      func() []uint64 { return r.connections },
 		WantsChanges: func(conn uint64) bool { return conn == keeper },
@@ -301,11 +304,13 @@ func (r *rig) difference(thread string) string {
 	if err != nil {
 		return err.Error()
 	}
-	loaded := core.Load(thread, core.Options{Path: path, Name: names[thread], Capabilities: r.setup.Offers}, r.setup.Defaults(), contents.Lines)
+	loaded := core.Load(thread, core.Options{Path: path, Name: names[thread], Capabilities: r.setup.Offers},
+		r.setup.Defaults(), contents.Lines)
 	if d := unlike(live, gjson.Parse(encode(loaded.View(true)))); d != "" {
 		return d
 	}
-	return unlike(gjson.Parse(listed[0].body.Get("{revision,items,usage}").Raw), gjson.Parse(encode(loaded.ContextItems())))
+	return unlike(gjson.Parse(listed[0].body.Get("{revision,items,usage}").Raw),
+		gjson.Parse(encode(loaded.ContextItems())))
 }
 
 // readable are the answers to a request, repeated while the disk cannot be read.
@@ -326,7 +331,8 @@ var whileLoaded = []string{"status", "environments", "canAcceptDirectInput"}
 func unlike(live, loaded gjson.Result) string {
 	var found []string
 	live.ForEach(func(name, value gjson.Result) bool {
-		if other := loaded.Get(name.Str); !slices.Contains(whileLoaded, name.Str) && canonical(value.Raw) != canonical(other.Raw) {
+		if other := loaded.Get(name.Str); !slices.Contains(whileLoaded, name.Str) &&
+			canonical(value.Raw) != canonical(other.Raw) {
 			found = append(found, fmt.Sprintf("%s: in memory %s, on the disk %s", name.Str, outline(value), outline(other)))
 		}
 		return true

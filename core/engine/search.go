@@ -15,7 +15,8 @@ func (e *Engine) ThreadSearch(to protocol.Caller, p *protocol.ThreadSearchParams
 		return protocol.InvalidParams("searchTerm", "thread/search requires a non-empty searchTerm")
 	}
 	q := paged(p.Limit, p.Cursor, p.SortDirection)
-	q.Search, q.Archived, q.SortKey = p.SearchTerm, p.Archived != nil && *p.Archived, sortKeyOf(p.SortKey, rollout.SortRelevance)
+	q.Search, q.Archived, q.SortKey = p.SearchTerm, p.Archived != nil && *p.Archived,
+		sortKeyOf(p.SortKey, rollout.SortRelevance)
 	selectSources(&q, p.SourceKinds)
 	return e.background(to, func() (any, error) { return e.search(to, q) })
 }
@@ -25,7 +26,8 @@ func (e *Engine) ThreadSearchOccurrences(to protocol.Caller, p *protocol.ThreadS
 	if strings.TrimSpace(p.SearchTerm) == "" {
 		return protocol.InvalidParams("searchTerm", "thread/searchOccurrences requires a non-empty searchTerm")
 	}
-	return e.readTurns(to, p.ThreadID, core.SearchOccurrences{To: to, Term: p.SearchTerm, Cursor: p.Cursor, Limit: p.Limit})
+	return e.readTurns(to, p.ThreadID,
+		core.SearchOccurrences{To: to, Term: p.SearchTerm, Cursor: p.Cursor, Limit: p.Limit})
 }
 
 func (e *Engine) search(to protocol.Caller, q rollout.Query) (any, error) {
@@ -48,7 +50,8 @@ func (e *Engine) search(to protocol.Caller, q rollout.Query) (any, error) {
 		NextCursor: cursor(found.NextCursor), BackwardsCursor: cursor(found.BackCursor), Complete: found.Complete,
 	}
 	for _, h := range found.Hits {
-		answer.Data = append(answer.Data, protocol.ThreadSearchResult{Thread: e.listed(h.Head, names[h.ID]), Snippet: h.Snippet})
+		answer.Data = append(answer.Data,
+			protocol.ThreadSearchResult{Thread: e.listed(h.Head, names[h.ID]), Snippet: h.Snippet})
 	}
 	return answer, nil
 }

@@ -178,7 +178,8 @@ func (e *Engine) ListMcpServerStatus(to protocol.Caller, p *protocol.ListMcpServ
 	}
 	return e.withServers(to, p.ThreadID, func(ctx context.Context) (any, error) {
 		var all []protocol.McpServerStatus
-		if err := e.visitServers(ctx, p.ThreadID, func(owner string) { all = e.parts.Servers.Status(ctx, owner, name, full) }); err != nil {
+		if err := e.visitServers(ctx, p.ThreadID,
+			func(owner string) { all = e.parts.Servers.Status(ctx, owner, name, full) }); err != nil {
 			return nil, err
 		}
 		var names []string
@@ -210,7 +211,8 @@ func (e *Engine) McpServerToolCall(to protocol.Caller, p *protocol.McpServerTool
 		return protocol.InvalidParams("arguments", "`arguments`: expected an object, as tools of MCP servers take no other")
 	}
 	return e.withServers(to, &p.ThreadID, func(ctx context.Context) (any, error) {
-		called := e.parts.Servers.Call(ctx, p.ThreadID, core.CallTool{Server: p.Server, Tool: p.Tool, Arguments: arguments, Meta: p.Meta}, nil)
+		called := e.parts.Servers.Call(ctx, p.ThreadID,
+			core.CallTool{Server: p.Server, Tool: p.Tool, Arguments: arguments, Meta: p.Meta}, nil)
 		if called.Err != nil {
 			return nil, serverFailure(called.Err)
 		}
@@ -224,7 +226,8 @@ func (e *Engine) McpResourceRead(to protocol.Caller, p *protocol.McpResourceRead
 	return e.withServers(to, p.ThreadID, func(ctx context.Context) (any, error) {
 		var contents []json.RawMessage
 		var err error
-		gone := e.visitServers(ctx, p.ThreadID, func(owner string) { contents, err = e.parts.Servers.Read(ctx, owner, p.Server, p.URI) })
+		gone := e.visitServers(ctx, p.ThreadID,
+			func(owner string) { contents, err = e.parts.Servers.Read(ctx, owner, p.Server, p.URI) })
 		if err = cmp.Or(gone, err); err != nil {
 			return nil, serverFailure(err)
 		}

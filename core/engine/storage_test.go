@@ -58,7 +58,8 @@ func TestAFullDisk(t *testing.T) {
 				heard := r.clients.all(1, func(m message) bool { return m.kind == notice })
 				heard = heard[len(heard)-4-asked:]
 				require.Equal(t, 4+asked, len(r.unasked(1))-before, "nothing else is said")
-				require.Equal(t, []string{"thread/status/changed", "error", "turn/completed", "ContextItems"}, methodsOf(heard[asked:]))
+				require.Equal(t, []string{"thread/status/changed", "error", "turn/completed", "ContextItems"},
+					methodsOf(heard[asked:]))
 				require.Equal(t, "systemError", heard[asked].body.Get("status.type").Str)
 				require.Contains(t, heard[asked+2].body.Get("turn.error.message").Str, "could not be saved")
 				require.Zero(t, r.agent.running.Load())
@@ -136,7 +137,10 @@ func TestCloseOnAFullDisk(t *testing.T) {
 func TestWaitingInputOnAFullDisk(t *testing.T) {
 	for name, lose := range map[string]func(r *rig, id string){
 		"with the turn's end": func(*rig, string) { time.Sleep(2 * time.Second) },
-		"before":              func(r *rig, id string) { require.Equal(r.t, protocol.KindStorage, r.refused(1, setName(id, "n"))) },
+		"before": func(r *rig,
+			id string) {
+			require.Equal(r.t, protocol.KindStorage, r.refused(1, setName(id, "n")))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
@@ -256,7 +260,8 @@ func TestADiskThatIsGone(t *testing.T) {
 		gone := r.disk.fail(syscall.EIO, everything...)
 		g.open()
 		for _, to := range posted {
-			require.Contains(t, []protocol.Kind{protocol.KindStorage, protocol.KindRolloutUnreadable}, r.refusal(to), r.witness.methodOf(to))
+			require.Contains(t, []protocol.Kind{protocol.KindStorage, protocol.KindRolloutUnreadable}, r.refusal(to),
+				r.witness.methodOf(to))
 		}
 		require.Equal(t, []string{"failed"}, r.ends(1), "the client is told that the turn is over")
 		require.Equal(t, 1, r.resolved(1))

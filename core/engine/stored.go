@@ -57,7 +57,8 @@ func (e *Engine) ThreadTurnsList(to protocol.Caller, p *protocol.ThreadTurnsList
 // ThreadItemsList lists the items of a thread or of a turn, loaded or not.
 func (e *Engine) ThreadItemsList(to protocol.Caller, p *protocol.ThreadItemsListParams) error {
 	return e.readTurns(to, p.ThreadID, core.ListItems{
-		To: to, Turn: p.TurnID, Cursor: p.Cursor, Limit: p.Limit, Descending: p.SortDirection != nil && *p.SortDirection == "desc",
+		To: to, Turn: p.TurnID, Cursor: p.Cursor, Limit: p.Limit, Descending: p.SortDirection != nil &&
+			*p.SortDirection == "desc",
 	})
 }
 
@@ -76,7 +77,9 @@ func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
 	if err != nil {
 		e.parts.Log.Warn("the index of names cannot be read", zap.Error(err))
 	}
-	return core.Options{Path: path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next, CompletedFloor: e.parts.CompletedFloor, Tokens: e.tokenizer(), Capabilities: e.parts.Setup.Offers, Memory: e.memoryRules(nil)}
+	return core.Options{Path: path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next,
+		CompletedFloor: e.parts.CompletedFloor, Tokens: e.tokenizer(), Capabilities: e.parts.Setup.Offers,
+		Memory: e.memoryRules(nil)}
 }
 
 // withCode adds the code and the kind to an error.

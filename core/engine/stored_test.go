@@ -152,7 +152,8 @@ func TestList(t *testing.T) {
 		require.Equal(t, []string{ids[2], ids[1], ids[0]}, select1(protocol.ThreadListParams{SortDirection: new("asc")}))
 		require.Equal(t, ids, select1(protocol.ThreadListParams{SortKey: new("updated_at"), Limit: new(uint32(1000))}))
 		require.Equal(t, ids[1:2], select1(protocol.ThreadListParams{SearchTerm: new("Y 1")}))
-		require.Equal(t, ids, select1(protocol.ThreadListParams{Cwd: protocol.OneOrMany{"/nowhere/"}, ModelProviders: &[]string{}}))
+		require.Equal(t, ids,
+			select1(protocol.ThreadListParams{Cwd: protocol.OneOrMany{"/nowhere/"}, ModelProviders: &[]string{}}))
 		require.Empty(t, select1(protocol.ThreadListParams{ModelProviders: &[]string{"other"}}))
 		require.Empty(t, select1(protocol.ThreadListParams{Archived: new(true)}))
 		for field, p := range map[string]protocol.ThreadListParams{

@@ -176,7 +176,8 @@ func (l *life) do(words string) {
 		q.answer(decision("accept"), nil)
 	}
 	synctest.Wait()
-	ends := slices.DeleteFunc(l.clients.told(1, "turn/completed"), func(m message) bool { return m.body.Get("turn.id").Str != turnID })
+	ends := slices.DeleteFunc(l.clients.told(1, "turn/completed"),
+		func(m message) bool { return m.body.Get("turn.id").Str != turnID })
 	if len(ends) != 1 {
 		l.report("%q: turn/completed is told %d times", words, len(ends))
 		return

@@ -33,20 +33,24 @@ func (e *Engine) ThreadShellCommand(to protocol.Caller, p *protocol.ThreadShellC
 const longestTimeoutMs = int64(1<<63-1) / int64(time.Millisecond)
 
 // ThreadBackgroundTerminalsList lists the background commands of a thread.
-func (e *Engine) ThreadBackgroundTerminalsList(to protocol.Caller, p *protocol.ThreadBackgroundTerminalsListParams) error {
+func (e *Engine) ThreadBackgroundTerminalsList(to protocol.Caller,
+	p *protocol.ThreadBackgroundTerminalsListParams) error {
 	return e.toThread(to, p.ThreadID, func(a *actor) { a.step(core.ListTerminals{To: to}) })
 }
 
 // ThreadBackgroundTerminalsTerminate ends one background command.
-func (e *Engine) ThreadBackgroundTerminalsTerminate(to protocol.Caller, p *protocol.ThreadBackgroundTerminalsTerminateParams) error {
+func (e *Engine) ThreadBackgroundTerminalsTerminate(to protocol.Caller,
+	p *protocol.ThreadBackgroundTerminalsTerminateParams) error {
 	if _, err := strconv.ParseInt(p.ProcessID, 10, 64); err != nil {
-		return protocol.InvalidParams("processId", "`processId` must be that of a command in thread/backgroundTerminals/list, not %q", p.ProcessID)
+		return protocol.InvalidParams("processId",
+			"`processId` must be that of a command in thread/backgroundTerminals/list, not %q", p.ProcessID)
 	}
 	return e.toThread(to, p.ThreadID, func(a *actor) { a.step(core.TerminateTerminal{To: to, ID: p.ProcessID}) })
 }
 
 // ThreadBackgroundTerminalsClean ends all background commands.
-func (e *Engine) ThreadBackgroundTerminalsClean(to protocol.Caller, p *protocol.ThreadBackgroundTerminalsCleanParams) error {
+func (e *Engine) ThreadBackgroundTerminalsClean(to protocol.Caller,
+	p *protocol.ThreadBackgroundTerminalsCleanParams) error {
 	return e.toThread(to, p.ThreadID, func(a *actor) { a.step(core.CleanTerminals{To: to}) })
 }
 

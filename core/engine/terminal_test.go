@@ -21,7 +21,8 @@ func listTerminals(thread string) call {
 
 func shellCommand(thread, script string) call {
 	p := &protocol.ThreadShellCommandParams{ThreadID: thread, Command: script}
-	return call{"thread/shellCommand", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadShellCommand(to, p) }}
+	return call{"thread/shellCommand", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadShellCommand(to, p) }}
 }
 
 // leftRunning is a thread whose turn has left a command running.

@@ -15,7 +15,8 @@ func timeline(thread string) call { return timelinePage(thread, nil, nil) }
 
 func timelinePage(thread string, cursor *string, limit *uint32) call {
 	p := &protocol.ThreadTimelineListParams{ThreadID: thread, Cursor: cursor, Limit: limit}
-	return call{"thread/timeline/list", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadTimelineList(to, p) }}
+	return call{"thread/timeline/list", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadTimelineList(to, p) }}
 }
 
 // TestTheTimelineOfAStoredThread checks that it is that of the loaded one, to the byte:
@@ -51,7 +52,8 @@ func TestTheTimelineOfAStoredThread(t *testing.T) {
 		require.NoError(t, r.mem.Remove(paths[0]))
 		require.Equal(t, want, r.ask(1, timeline(id)).Raw)
 		got := r.ask(1, older).Get("data").Array()
-		require.Equal(t, len(first.Get("data").Array())+len(got), strings.Count(want, `"position":`), "a cursor holds for the stored thread, too")
+		require.Equal(t, len(first.Get("data").Array())+len(got), strings.Count(want, `"position":`),
+			"a cursor holds for the stored thread, too")
 	})
 }
 
@@ -63,7 +65,8 @@ func TestTheTimelineGrowsWithItsTurn(t *testing.T) {
 		require.Equal(t, []string{"turnStarted", "item"}, texts(r.ask(1, timeline(id)).Get("data").Array(), "type"))
 		r.ask(1, interrupt(id, running))
 		time.Sleep(time.Second)
-		require.Equal(t, []string{"turnStarted", "item", "turnCompleted"}, texts(r.ask(1, timeline(id)).Get("data").Array(), "type"))
+		require.Equal(t, []string{"turnStarted", "item", "turnCompleted"},
+			texts(r.ask(1, timeline(id)).Get("data").Array(), "type"))
 	})
 }
 
@@ -71,11 +74,13 @@ func TestTimelinesThatAreRefused(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		stored, loaded := r.stored("say hello"), r.begin(1)
 		require.Equal(t, protocol.KindInvalidThreadID, r.refused(1, timeline("nobody")))
-		require.Equal(t, protocol.KindThreadNotLoaded, r.refused(1, timeline("0190a6f8-1111-7aaa-8bbb-00000000000f")), "as thread/read")
+		require.Equal(t, protocol.KindThreadNotLoaded, r.refused(1, timeline("0190a6f8-1111-7aaa-8bbb-00000000000f")),
+			"as thread/read")
 		for _, id := range []string{stored, loaded} {
 			require.Equal(t, protocol.KindInvalidParams, r.refused(1, timelinePage(id, new("zzz"), nil)))
 		}
 		page := r.ask(1, timelinePage(stored, nil, new(uint32(1))))
-		require.Equal(t, protocol.KindInvalidParams, r.refused(1, timelinePage(loaded, new(page.Get("nextCursor").Str), nil)), "the cursor of another thread")
+		require.Equal(t, protocol.KindInvalidParams, r.refused(1, timelinePage(loaded, new(page.Get("nextCursor").Str), nil)),
+			"the cursor of another thread")
 	})
 }

@@ -18,7 +18,8 @@ func (e *Engine) warnOnce(conn uint64, thread *string, messages []string) {
 	fresh := e.unannounced(messages)
 	for i, message := range fresh {
 		if i == maxWarnings {
-			message = fmt.Sprintf("there are %d more warnings of this kind: run appserver rollout verify on the folder", len(fresh)-i)
+			message = fmt.Sprintf("there are %d more warnings of this kind: run appserver rollout verify on the folder",
+				len(fresh)-i)
 		}
 		e.parts.Outbox.Notify(conn, protocol.WarningNotification{ThreadID: thread, Message: message})
 		if i == maxWarnings {
@@ -99,13 +100,16 @@ func fileProblems(c *rollout.Contents) (list []string) {
 		return []string{c.Path + ": the file is empty: nothing of the thread is left in it"}
 	}
 	if c.Restored {
-		list = append(list, c.Path+": the file was empty, and was restored from its backup: what came after the backup is lost")
+		list = append(list, c.Path+
+			": the file was empty, and was restored from its backup: what came after the backup is lost")
 	}
 	switch meta := metaOf(c); {
 	case meta == nil:
-		list = append(list, c.Path+": session_meta, which tells what the thread is, is lost; the name and the turns tell some of it")
+		list = append(list, c.Path+
+			": session_meta, which tells what the thread is, is lost; the name and the turns tell some of it")
 	case meta.ID != "" && c.ThreadID != "" && !strings.EqualFold(meta.ID, c.ThreadID):
-		list = append(list, fmt.Sprintf("%s: session_meta is that of thread %s; the name of the file counts", c.Path, meta.ID))
+		list = append(list, fmt.Sprintf("%s: session_meta is that of thread %s; the name of the file counts", c.Path,
+			meta.ID))
 	}
 	if n := c.Disordered; n > 0 {
 		list = append(list, fmt.Sprintf("%s: the ordinals of %d lines are not higher than those before them; lines count in the order in which they stand, and ids of items may be double", c.Path, n))

@@ -62,7 +62,8 @@ type turnState struct {
 }
 
 func newWitness(mem *faultfs.Mem) *witness {
-	w := &witness{mem: mem, requests: map[protocol.Caller]call{}, answers: map[protocol.Caller]int{}, promises: map[string][]string{}, memory: map[string]bool{}, own: map[string]bool{}}
+	w := &witness{mem: mem, requests: map[protocol.Caller]call{}, answers: map[protocol.Caller]int{},
+		promises: map[string][]string{}, memory: map[string]bool{}, own: map[string]bool{}}
 	w.restarted()
 	return w
 }

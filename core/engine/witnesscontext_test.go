@@ -74,7 +74,8 @@ func placeless(item gjson.Result) string {
 
 // is tells whether two clients have the same list.
 func (l *contextList) is(other *contextList) bool {
-	return slices.Equal(l.ids, other.ids) && !slices.ContainsFunc(l.ids, func(id string) bool { return l.items[id] != other.items[id] })
+	return slices.Equal(l.ids, other.ids) &&
+		!slices.ContainsFunc(l.ids, func(id string) bool { return l.items[id] != other.items[id] })
 }
 
 // seeItems checks that what a client is told of the context is on the disk, that it
@@ -93,7 +94,8 @@ func (w *witness) seeItems(m message, thread string) {
 	}
 	r := w.rounds[thread]
 	if r == nil || r.told[m.to.Conn] {
-		r = &round{map[uint64]bool{}, &contextList{revision: list.revision, ids: slices.Clone(list.ids), items: cloned(list.items)}}
+		r = &round{map[uint64]bool{},
+			&contextList{revision: list.revision, ids: slices.Clone(list.ids), items: cloned(list.items)}}
 		w.rounds[thread] = r
 	}
 	r.told[m.to.Conn] = true

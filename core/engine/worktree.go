@@ -160,7 +160,8 @@ func (e *Engine) findStored(id string, find func(*core.Thread) (answerOf, error)
 
 // errCheckpointsOff is the error of requests that need checkpoints.
 func errCheckpointsOff() *protocol.Error {
-	return protocol.Refuse(protocol.KindCheckpointsOff, "checkpoints are off; set checkpoints.enabled in config.toml to get them for new turns")
+	return protocol.Refuse(protocol.KindCheckpointsOff,
+		"checkpoints are off; set checkpoints.enabled in config.toml to get them for new turns")
 }
 
 // worktreeError adds the kind to an error of a worktree.

@@ -93,7 +93,8 @@ func changesBetween(before, after map[string]string) (changes []protocol.Worktre
 	maps.Copy(both, after)
 	for _, path := range slices.Sorted(maps.Keys(both)) {
 		if before[path] != after[path] {
-			changes = append(changes, protocol.WorktreeChange{Path: path, Before: holding(before[path]), After: holding(after[path])})
+			changes = append(changes,
+				protocol.WorktreeChange{Path: path, Before: holding(before[path]), After: holding(after[path])})
 		}
 	}
 	return changes
@@ -109,7 +110,8 @@ func (f *folder) Track(_ context.Context, _ string, t core.Track, _ []string, do
 	}
 	f.mu.Unlock()
 	f.edit(edit)
-	tracked := &core.Tracked{Changes: protocol.WorktreeChanges{ID: t.Turn, Root: "/repo", Changes: changesBetween(before, f.now())}}
+	tracked := &core.Tracked{Changes: protocol.WorktreeChanges{ID: t.Turn, Root: "/repo",
+		Changes: changesBetween(before, f.now())}}
 	diff, _ := f.Diff(context.Background(), filechanges.Net(append(slices.Clip(t.Before), tracked.Changes)))
 	tracked.Diff = &diff
 	return tracked
@@ -134,7 +136,8 @@ func (f *folder) Compare(ctx context.Context, from, to []protocol.StoredTree) (c
 	return f.Diff(ctx, []protocol.WorktreeChanges{{Root: "/repo", Changes: changesBetween(f.trees[from[0].Tree], after)}})
 }
 
-func (f *folder) Restore(ctx context.Context, thread, id string, changes []protocol.WorktreeChanges, dry bool) (*core.Restored, error) {
+func (f *folder) Restore(ctx context.Context, thread, id string, changes []protocol.WorktreeChanges,
+	dry bool) (*core.Restored, error) {
 	now, back := f.now(), map[string]string{}
 	var changed []string
 	for _, one := range changes[0].Changes {
@@ -186,19 +189,23 @@ var errTooLarge = errors.New("/repo has more than 5 files, and is not captured")
 
 func checkpoints(thread string) call {
 	p := &protocol.ThreadCheckpointListParams{ThreadID: thread}
-	return call{"thread/checkpoint/list", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadCheckpointList(to, p) }}
+	return call{"thread/checkpoint/list", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadCheckpointList(to, p) }}
 }
 
 func checkpointDiff(p protocol.ThreadCheckpointDiffParams) call {
-	return call{"thread/checkpoint/diff", p.ThreadID, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadCheckpointDiff(to, &p) }}
+	return call{"thread/checkpoint/diff", p.ThreadID,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadCheckpointDiff(to, &p) }}
 }
 
 func readDiff(thread string) call {
 	p := &protocol.ThreadDiffReadParams{ThreadID: thread}
-	return call{"thread/diff/read", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadDiffRead(to, p) }}
+	return call{"thread/diff/read", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadDiffRead(to, p) }}
 }
 
 func revertTo(thread, id, mode string, dry bool) call {
 	p := &protocol.ThreadCheckpointRevertParams{ThreadID: thread, TurnID: id, Mode: mode, DryRun: dry}
-	return call{"thread/checkpoint/revert", thread, func(e *engine.Engine, to protocol.Caller) error { return e.ThreadCheckpointRevert(to, p) }}
+	return call{"thread/checkpoint/revert", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadCheckpointRevert(to, p) }}
 }

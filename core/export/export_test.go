@@ -98,7 +98,8 @@ Done:
 func TestHTML(t *testing.T) {
 	page := export.HTML(thread(t, conversation))
 	for _, want := range []string{
-		"<title>Fix &lt;b&gt;it&lt;/b&gt;</title>", `<section class="User"><h3>User</h3><p>Fix &lt;b&gt;it`, `<section class="Command">`,
+		"<title>Fix &lt;b&gt;it&lt;/b&gt;</title>", `<section class="User"><h3>User</h3><p>Fix &lt;b&gt;it`,
+		`<section class="Command">`,
 		"<pre>$ cat x\na ```\nb[31m\n</pre>", "<hr><h3>Earlier messages: 2 taken out of the context</h3><p>It was fixed.</p>",
 	} {
 		require.Contains(t, string(page), want)
@@ -115,12 +116,15 @@ func TestAThreadWithoutTurns(t *testing.T) {
 // FuzzOutput has a command put out anything: it stays within its block, and does nothing to
 // a page or a terminal.
 func FuzzOutput(f *testing.F) {
-	for _, text := range []string{"", "```", "`````\n# x", "</pre><script>alert(1)</script>", "\x1b]0;x\a", "\u202Eabc", "\xff"} {
+	for _, text := range []string{"", "```", "`````\n# x", "</pre><script>alert(1)</script>", "\x1b]0;x\a", "\u202Eabc",
+		"\xff"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		item := &protocol.CommandExecutionItem{ID: "i", Command: "x", Status: protocol.CommandCompleted, AggregatedOutput: &text}
-		v := &protocol.Thread{ID: "t-1", Turns: []protocol.Turn{{Status: protocol.TurnCompleted, Items: []protocol.ThreadItem{{ThreadItemVariant: item}}}}}
+		item := &protocol.CommandExecutionItem{ID: "i", Command: "x", Status: protocol.CommandCompleted,
+			AggregatedOutput: &text}
+		v := &protocol.Thread{ID: "t-1",
+			Turns: []protocol.Turn{{Status: protocol.TurnCompleted, Items: []protocol.ThreadItem{{ThreadItemVariant: item}}}}}
 		lines := strings.Split(string(export.Markdown(v)), "\n")
 		begin := -1
 		for i, line := range lines {

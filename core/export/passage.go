@@ -82,7 +82,8 @@ func titleOf(t *protocol.Thread) string {
 }
 
 func factsOf(t *protocol.Thread) []fact {
-	facts := []fact{{"Thread", t.ID}, {"Folder", clean(t.Cwd)}, {"Begun", moment(t.CreatedAt)}, {"Last written", moment(t.UpdatedAt)}}
+	facts := []fact{{"Thread", t.ID}, {"Folder", clean(t.Cwd)}, {"Begun", moment(t.CreatedAt)},
+		{"Last written", moment(t.UpdatedAt)}}
 	if t.Model != nil {
 		facts = append(facts, fact{"Model", clean(*t.Model)})
 	}
@@ -147,7 +148,8 @@ func commandPassage(c *protocol.CommandExecutionItem) passage {
 
 func changePassages(f *protocol.FileChangeItem) (passages []passage) {
 	for _, change := range f.Changes {
-		passages = append(passages, passage{Who: "Change of " + clean(change.Path), Code: clean(change.Diff), Language: "diff"})
+		passages = append(passages,
+			passage{Who: "Change of " + clean(change.Path), Code: clean(change.Diff), Language: "diff"})
 	}
 	return passages
 }

@@ -29,7 +29,8 @@ func FuzzIgnored(f *testing.F) {
 		{"[\n*[\n[!\n[]\n[[:alpha:]\n[\\]", "[[:x:]]\n[a", "[\na[\n[!\n[]\n[a"},
 		{"a/**/\nfoo/**/b\n/**/c/", "*\n!x/\n!*/\n", "a/z\na/b/z\nfoo/b\nx/y\nd/c/e"},
 		{"[*]\n[a/b]\n[!*]x\na\\/b", "a**/b\n?**/c\n**\\/d\n**//", "*\nb\nax\na/b\nax/y/b\nx/c\ne/d"},
-		{"[]-a]\n[!]a]c\n[a-\\c]d\n[[:punct:]-z]e", "[[:]f\n[--/]g\n[z-a]h\n[\\]]i\n\\ j \n\x00", "]\nbc\nbd\n!e\n:f\n[f\n-g\n]i\n j"},
+		{"[]-a]\n[!]a]c\n[a-\\c]d\n[[:punct:]-z]e", "[[:]f\n[--/]g\n[z-a]h\n[\\]]i\n\\ j \n\x00",
+			"]\nbc\nbd\n!e\n:f\n[f\n-g\n]i\n j"},
 		{"first\n" + strings.Repeat("x", 1<<16) + "\nlast\n", "", "first\nlast\nother"},
 	} {
 		f.Add(seed[0], seed[1], seed[2])
@@ -62,7 +63,8 @@ func plant(dir, name string) {
 			return
 		}
 	}
-	if len(name) == 0 || strings.ContainsRune(name, 0) || os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755) != nil {
+	if len(name) == 0 || strings.ContainsRune(name, 0) ||
+		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755) != nil {
 		return
 	}
 	if file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err == nil {

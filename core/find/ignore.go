@@ -87,7 +87,8 @@ func (r *rules) add(outer *patterns, file, dir string) *patterns {
 // passing tells of an error that says nothing of what is there, such as that too many files are
 // open.
 func passing(err error) bool {
-	for _, lasting := range []error{nil, fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG} {
+	for _, lasting := range []error{nil, fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP,
+		syscall.ENAMETOOLONG} {
 		if errors.Is(err, lasting) {
 			return false
 		}

@@ -58,12 +58,15 @@ func TestWalkIgnoresWhatGitIgnores(t *testing.T) {
 	for name, entries := range map[string][]string{
 		"names":        {".gitignore: *.log\nbuild\n", "a.log", "a.go", "build/x", "src/build/y", "src/a.log", "src/buildx"},
 		"folders only": {".gitignore: build/\n", "build/x", "src/build", "other/build/y"},
-		"anchored":     {".gitignore: /build\n/docs/*.txt\nsrc/gen\n", "build", "src/build", "docs/a.txt", "docs/in/b.txt", "src/gen/x", "in/src/gen/y"},
-		"negation":     {".gitignore: *.log\n!keep.log\n", "a.log", "keep.log", "in/keep.log", "in/b.log"},
-		"shut folder":  {".gitignore: out/\n!out/keep\n", "out/keep", "out/other"},
-		"open folder":  {".gitignore: out/*\n!out/keep\n", "out/keep", "out/other"},
-		"stars":        {".gitignore: **/tmp\nfoo/**\na/**/z\n", "tmp", "x/y/tmp", "foo/a", "foo/b/c", "a/z", "a/b/c/z", "b/z"},
-		"nested":       {".gitignore: *.tmp\n", "in/.gitignore: !*.tmp\n*.go\n", "a.tmp", "in/a.tmp", "in/b.go", "b.go", "in/deep/c.go"},
+		"anchored": {".gitignore: /build\n/docs/*.txt\nsrc/gen\n", "build", "src/build", "docs/a.txt", "docs/in/b.txt",
+			"src/gen/x", "in/src/gen/y"},
+		"negation":    {".gitignore: *.log\n!keep.log\n", "a.log", "keep.log", "in/keep.log", "in/b.log"},
+		"shut folder": {".gitignore: out/\n!out/keep\n", "out/keep", "out/other"},
+		"open folder": {".gitignore: out/*\n!out/keep\n", "out/keep", "out/other"},
+		"stars": {".gitignore: **/tmp\nfoo/**\na/**/z\n", "tmp", "x/y/tmp", "foo/a", "foo/b/c", "a/z", "a/b/c/z",
+			"b/z"},
+		"nested": {".gitignore: *.tmp\n", "in/.gitignore: !*.tmp\n*.go\n", "a.tmp", "in/a.tmp", "in/b.go", "b.go",
+			"in/deep/c.go"},
 		"scoped":       {"in/.gitignore: /only\nsub/dir\n", "only", "in/only", "in/deep/only", "in/sub/dir/x", "sub/dir/x"},
 		"brackets":     {".gitignore: [ab].x\n?.y\nc[!0-9].z\n", "a.x", "c.x", "d.y", "dd.y", "c1.z", "ca.z"},
 		"escapes":      {".gitignore: \\#hash\n\\!bang\n#comment\n", "#hash", "!bang", "#comment"},
@@ -84,7 +87,8 @@ func TestWalkIgnoresWhatGitIgnores(t *testing.T) {
 }
 
 func TestWalkTakesTheUsersOwnRules(t *testing.T) {
-	for _, place := range []struct{ variable, path string }{{"HOME", ".config/git/ignore"}, {"XDG_CONFIG_HOME", "git/ignore"}} {
+	for _, place := range []struct{ variable, path string }{{"HOME", ".config/git/ignore"},
+		{"XDG_CONFIG_HOME", "git/ignore"}} {
 		t.Run(place.variable, func(t *testing.T) {
 			root := repository(t, "a.swp", "a.go", ".gitignore: !kept.swp\n", "kept.swp")
 			home := tree(t, place.path+": *.swp\n")
@@ -97,7 +101,8 @@ func TestWalkTakesTheUsersOwnRules(t *testing.T) {
 
 func TestWalkKnowsTheRulesAboveItsRoot(t *testing.T) {
 	root := repository(t, ".gitignore: *.log\n/src/gen\nout/\n", "src/.gitignore: !keep.log\nlocal\n",
-		"src/a.log", "src/keep.log", "src/in/a.log", "src/in/keep.log", "src/gen/x", "src/in/local", "src/in/file", "src/in/out/x")
+		"src/a.log", "src/keep.log", "src/in/a.log", "src/in/keep.log", "src/gen/x", "src/in/local", "src/in/file",
+		"src/in/out/x")
 	require.Equal(t, []string{"file", "keep.log"}, files(t, filepath.Join(root, "src/in")))
 	require.Equal(t, []string{".gitignore", "in/file", "in/keep.log", "keep.log"}, files(t, filepath.Join(root, "src")))
 }
@@ -111,13 +116,16 @@ func TestWalkOfAnIgnoredFolderFindsWhatIsInIt(t *testing.T) {
 func TestWalkOutsideOfARepositoryKnowsNoGitignore(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	root := tree(t, ".gitignore: *.log\n", "a.log")
-	require.Equal(t, []string{".gitignore", "a.log"}, walked(t, root), "a .gitignore of the home folder says nothing of a project in it")
+	require.Equal(t, []string{".gitignore", "a.log"}, walked(t, root),
+		"a .gitignore of the home folder says nothing of a project in it")
 }
 
 func TestWalkKnowsRepositoriesInside(t *testing.T) {
-	root := repository(t, ".gitignore: *.log\n", "inner/.gitignore: *.tmp\n", "inner/a.log", "inner/a.tmp", "inner/a", "b.tmp", "b.log")
+	root := repository(t, ".gitignore: *.log\n", "inner/.gitignore: *.tmp\n", "inner/a.log", "inner/a.tmp", "inner/a",
+		"b.tmp", "b.log")
 	initialize(t, filepath.Join(root, "inner"))
-	require.Equal(t, []string{".gitignore", "b.tmp", "inner/.gitignore", "inner/a", "inner/a.log"}, files(t, root), "each has rules of its own")
+	require.Equal(t, []string{".gitignore", "b.tmp", "inner/.gitignore", "inner/a", "inner/a.log"}, files(t, root),
+		"each has rules of its own")
 }
 
 func TestWalkLeavesGitOut(t *testing.T) {
@@ -127,7 +135,8 @@ func TestWalkLeavesGitOut(t *testing.T) {
 
 func TestWalkKnowsIgnoreFiles(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
-	root := tree(t, ".ignore: *.min.js\n/data/\n", "a.min.js", "a.js", "data/x", "in/data/y", "in/.ignore: !b.min.js\n", "in/b.min.js", "in/c.min.js")
+	root := tree(t, ".ignore: *.min.js\n/data/\n", "a.min.js", "a.js", "data/x", "in/data/y", "in/.ignore: !b.min.js\n",
+		"in/b.min.js", "in/c.min.js")
 	require.Equal(t, []string{".ignore", "a.js", "in/.ignore", "in/b.min.js", "in/data/y"}, files(t, root))
 }
 

@@ -41,7 +41,8 @@ func (m Match) Compare(other Match) int {
 }
 
 // compare is a function of the library.
-type compare func(caseSensitive, normalize, forward bool, text *util.Chars, pattern []rune, withPos bool, slab *util.Slab) (algo.Result, *[]int)
+type compare func(caseSensitive, normalize, forward bool, text *util.Chars, pattern []rune, withPos bool,
+	slab *util.Slab) (algo.Result, *[]int)
 
 // word is a part of a query.
 type word struct {

@@ -155,7 +155,8 @@ func TestLongQueriesAreCut(t *testing.T) {
 
 // FuzzRank holds ranks to what they promise for any query and any name.
 func FuzzRank(f *testing.F) {
-	for _, seed := range [][2]string{{"main", "src/main.go"}, {"^a$", "a"}, {"!x 'y", "xy"}, {"ü \xff", "ü\xff/b"}, {"$", "\x00"}} {
+	for _, seed := range [][2]string{{"main", "src/main.go"}, {"^a$", "a"}, {"!x 'y", "xy"}, {"ü \xff", "ü\xff/b"},
+		{"$", "\x00"}} {
 		f.Add(seed[0], seed[1])
 	}
 	find.New()

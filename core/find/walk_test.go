@@ -16,7 +16,8 @@ import (
 
 func TestWalkGivesFilesAndFolders(t *testing.T) {
 	root := tree(t, "a.go", "src/b.go", "src/deep/er/c.go", "empty/", ".hidden/d", ".env")
-	require.Equal(t, []string{".env", ".hidden/", ".hidden/d", "a.go", "empty/", "src/", "src/b.go", "src/deep/", "src/deep/er/", "src/deep/er/c.go"}, walked(t, root))
+	require.Equal(t, []string{".env", ".hidden/", ".hidden/d", "a.go", "empty/", "src/", "src/b.go", "src/deep/",
+		"src/deep/er/", "src/deep/er/c.go"}, walked(t, root))
 }
 
 func TestWalkLeavesOutWhatIsNoFile(t *testing.T) {
@@ -51,7 +52,8 @@ func TestWalkFollowsLinks(t *testing.T) {
 	outside := tree(t, "in/file", "one")
 	root := tree(t, "real/file")
 	grow(t, root, "file -> "+filepath.Join(outside, "one"), "folder -> "+filepath.Join(outside, "in"), "same -> real")
-	require.Equal(t, []string{"file", "folder/", "folder/file", "real/", "real/file", "same/", "same/file"}, walked(t, root))
+	require.Equal(t, []string{"file", "folder/", "folder/file", "real/", "real/file", "same/", "same/file"},
+		walked(t, root))
 }
 
 func TestWalkDoesNotGoRound(t *testing.T) {
@@ -127,8 +129,10 @@ func walkedOwn(root string) (names []string) {
 
 func TestWalkOwnEntersNoLinksAndNoOtherRepositories(t *testing.T) {
 	outside := tree(t, "in/file", "one")
-	root := repository(t, ".gitignore: *.log\n", "b/c", "b/a", "a", "a.log", "module/.git: gitdir: elsewhere\n", "module/file")
-	grow(t, root, "file -> "+filepath.Join(outside, "one"), "folder -> "+filepath.Join(outside, "in"), "b/up -> ..", "ignored.log -> a")
+	root := repository(t, ".gitignore: *.log\n", "b/c", "b/a", "a", "a.log", "module/.git: gitdir: elsewhere\n",
+		"module/file")
+	grow(t, root, "file -> "+filepath.Join(outside, "one"), "folder -> "+filepath.Join(outside, "in"), "b/up -> ..",
+		"ignored.log -> a")
 	initialize(t, filepath.Join(root, "nested"))
 	grow(t, root, "nested/file")
 	want := []string{".gitignore", "a", "b", "file?", "folder?", "module", "nested", "b/a", "b/c", "b/up?"}

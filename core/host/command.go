@@ -69,8 +69,9 @@ func (h *Host) CommandExec(to protocol.Caller, p *protocol.CommandExecParams) er
 		return err
 	}
 	c := &command{
-		desk: d, input: p.StreamStdin || p.TTY, tty: p.TTY, streamed: p.StreamStdoutStderr || p.TTY, begun: make(chan struct{}),
-		out: newCapture(protocol.StreamStdout, p), err: newCapture(protocol.StreamStderr, p),
+		desk: d, input: p.StreamStdin || p.TTY, tty: p.TTY, streamed: p.StreamStdoutStderr || p.TTY,
+		begun: make(chan struct{}),
+		out:   newCapture(protocol.StreamStdout, p), err: newCapture(protocol.StreamStderr, p),
 	}
 	e.Output = c.output
 	ctx, err := d.admit(c, to, p.ProcessID)
@@ -145,7 +146,8 @@ func (h *Host) exec(p *protocol.CommandExecParams) (tool.Exec, error) {
 	}
 	e := tool.Exec{
 		Command: core.Command{
-			Argv: p.Command, Cwd: cwd, Workspace: cwd, Timeout: timeout(p), Sandbox: policy, Environment: h.Environment(), TTY: p.TTY,
+			Argv: p.Command, Cwd: cwd, Workspace: cwd, Timeout: timeout(p), Sandbox: policy, Environment: h.Environment(),
+			TTY: p.TTY,
 		},
 		Env: p.Env, Input: p.StreamStdin,
 	}
@@ -159,17 +161,21 @@ func (h *Host) exec(p *protocol.CommandExecParams) (tool.Exec, error) {
 func (h *Host) policy(p *protocol.CommandExecParams) (protocol.SandboxPolicy, error) {
 	switch {
 	case p.SandboxPolicy != nil && p.PermissionProfile != nil:
-		return protocol.SandboxPolicy{}, protocol.InvalidParams("permissionProfile", "`permissionProfile` cannot be combined with `sandboxPolicy`")
+		return protocol.SandboxPolicy{},
+			protocol.InvalidParams("permissionProfile", "`permissionProfile` cannot be combined with `sandboxPolicy`")
 	case p.SandboxPolicy != nil:
 		return *p.SandboxPolicy, nil
 	case p.PermissionProfile == nil:
 		return h.Policy(), nil
 	}
 	mode, known := map[string]protocol.SandboxMode{
-		":read-only": protocol.SandboxReadOnly, ":workspace": protocol.SandboxWorkspaceWrite, ":danger-full-access": protocol.SandboxDangerFullAccess,
+		":read-only": protocol.SandboxReadOnly, ":workspace": protocol.SandboxWorkspaceWrite,
+		":danger-full-access": protocol.SandboxDangerFullAccess,
 	}[*p.PermissionProfile]
 	if !known {
-		return protocol.SandboxPolicy{}, protocol.InvalidParams("permissionProfile", "invalid permission profile %q: permissionProfile/list has those that there are", *p.PermissionProfile)
+		return protocol.SandboxPolicy{},
+			protocol.InvalidParams("permissionProfile",
+				"invalid permission profile %q: permissionProfile/list has those that there are", *p.PermissionProfile)
 	}
 	return h.Profile(mode), nil
 }

@@ -68,25 +68,33 @@ func TestACommandIsRunAsItIsAsked(t *testing.T) {
 		o.Policy = func() protocol.SandboxPolicy { return policy }
 		o.Environment = func() core.EnvironmentPolicy { return variables }
 	})
-	usual := core.Command{Argv: []string{"prog", "arg"}, Cwd: d.options.Cwd, Workspace: d.options.Cwd, Timeout: 10 * time.Second, Sandbox: policy, Environment: variables}
+	usual := core.Command{Argv: []string{"prog", "arg"}, Cwd: d.options.Cwd, Workspace: d.options.Cwd,
+		Timeout: 10 * time.Second, Sandbox: policy, Environment: variables}
 	for _, c := range []struct {
 		name   string
 		params object
 		want   func(*tool.Exec)
 	}{
 		{"plain", object{}, func(*tool.Exec) {}},
-		{"nulls", object{"timeoutMs": nil, "cwd": nil, "env": nil, "size": nil, "sandboxPolicy": nil, "processId": nil, "outputBytesCap": nil}, func(*tool.Exec) {}},
+		{"nulls", object{"timeoutMs": nil, "cwd": nil, "env": nil, "size": nil, "sandboxPolicy": nil, "processId": nil,
+			"outputBytesCap": nil}, func(*tool.Exec) {}},
 		{"folder", object{"cwd": "/usr"}, func(e *tool.Exec) { e.Cwd, e.Workspace = "/usr", "/usr" }},
-		{"folder below", object{"cwd": "in/../x"}, func(e *tool.Exec) { e.Cwd, e.Workspace = d.options.Cwd+"/x", d.options.Cwd+"/x" }},
+		{"folder below", object{"cwd": "in/../x"},
+			func(e *tool.Exec) { e.Cwd, e.Workspace = d.options.Cwd+"/x", d.options.Cwd+"/x" }},
 		{"time", object{"timeoutMs": 1500}, func(e *tool.Exec) { e.Timeout = 1500 * time.Millisecond }},
 		{"no time", object{"timeoutMs": 0}, func(e *tool.Exec) { e.Timeout = 1 }},
-		{"much time", object{"timeoutMs": int64(1) << 62}, func(e *tool.Exec) { e.Timeout = (1 << 62) / time.Millisecond * time.Millisecond }},
+		{"much time", object{"timeoutMs": int64(1) << 62},
+			func(e *tool.Exec) { e.Timeout = (1 << 62) / time.Millisecond * time.Millisecond }},
 		{"all time", object{"disableTimeout": true}, func(e *tool.Exec) { e.Timeout = 0 }},
-		{"variables", object{"env": object{"B": "2", "C": nil}}, func(e *tool.Exec) { two := "2"; e.Env = map[string]*string{"B": &two, "C": nil} }},
+		{"variables", object{"env": object{"B": "2", "C": nil}},
+			func(e *tool.Exec) { two := "2"; e.Env = map[string]*string{"B": &two, "C": nil} }},
 		{"input", object{"streamStdin": true, "processId": "p"}, func(e *tool.Exec) { e.Input = true }},
-		{"terminal", object{"tty": true, "processId": "p", "size": object{"rows": 3, "cols": 4}}, func(e *tool.Exec) { e.TTY, e.Size = true, tool.Size{Rows: 3, Cols: 4} }},
-		{"policy", object{"sandboxPolicy": object{"type": "dangerFullAccess"}}, func(e *tool.Exec) { e.Sandbox = protocol.SandboxDangerFullAccess.Policy() }},
-		{"profile", object{"permissionProfile": ":danger-full-access"}, func(e *tool.Exec) { e.Sandbox = protocol.SandboxDangerFullAccess.Policy() }},
+		{"terminal", object{"tty": true, "processId": "p", "size": object{"rows": 3, "cols": 4}},
+			func(e *tool.Exec) { e.TTY, e.Size = true, tool.Size{Rows: 3, Cols: 4} }},
+		{"policy", object{"sandboxPolicy": object{"type": "dangerFullAccess"}},
+			func(e *tool.Exec) { e.Sandbox = protocol.SandboxDangerFullAccess.Policy() }},
+		{"profile", object{"permissionProfile": ":danger-full-access"},
+			func(e *tool.Exec) { e.Sandbox = protocol.SandboxDangerFullAccess.Policy() }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := tool.Exec{Command: usual}
@@ -111,11 +119,13 @@ func TestRefusalsOfCommands(t *testing.T) {
 		"command/exec cannot set both timeoutMs and disableTimeout":        {"timeoutMs": 1, "disableTimeout": true},
 		"command/exec timeoutMs must be non-negative, got -1":              {"timeoutMs": -1},
 		"command/exec size requires tty: true":                             {"size": object{"rows": 1, "cols": 1}},
-		"command/exec size rows and cols must be greater than 0":           {"size": object{"rows": 0, "cols": 1}, "tty": true, "processId": "p"},
-		"size rows and cols must be":                                       {"size": object{"rows": 1, "cols": 0}, "tty": true, "processId": "p"},
-		`"A=B" is no name of a variable`:                                   {"env": object{"A=B": "x"}},
-		`"" is no name of a variable`:                                      {"env": object{"": "x"}},
-		"missing field `command`":                                          {"command": nil, "none": true},
+		"command/exec size rows and cols must be greater than 0": {"size": object{"rows": 0, "cols": 1},
+			"tty": true, "processId": "p"},
+		"size rows and cols must be": {"size": object{"rows": 1, "cols": 0},
+			"tty": true, "processId": "p"},
+		`"A=B" is no name of a variable`: {"env": object{"A=B": "x"}},
+		`"" is no name of a variable`:    {"env": object{"": "x"}},
+		"missing field `command`":        {"command": nil, "none": true},
 	} {
 		if params["none"] != nil {
 			require.Contains(t, d.send(1, "command/exec", object{}).refused(protocol.KindInvalidParams), text)
@@ -124,8 +134,10 @@ func TestRefusalsOfCommands(t *testing.T) {
 		require.Contains(t, d.exec(params).refused(protocol.KindInvalidParams), text)
 	}
 	both := object{"permissionProfile": ":workspace", "sandboxPolicy": object{"type": "readOnly"}}
-	require.Contains(t, d.exec(both).refused(protocol.KindInvalidParams), "`permissionProfile` cannot be combined with `sandboxPolicy`")
-	require.Contains(t, d.exec(object{"permissionProfile": "mine"}).refused(protocol.KindInvalidParams), `invalid permission profile "mine"`)
+	require.Contains(t, d.exec(both).refused(protocol.KindInvalidParams),
+		"`permissionProfile` cannot be combined with `sandboxPolicy`")
+	require.Contains(t, d.exec(object{"permissionProfile": "mine"}).refused(protocol.KindInvalidParams),
+		`invalid permission profile "mine"`)
 	require.Empty(t, s.seen)
 	require.Equal(t, "this server runs no commands", open(t).exec(object{}).refused(protocol.KindCommand))
 }
@@ -138,7 +150,8 @@ func TestNothingRunsUnconfinedThatIsToBe(t *testing.T) {
 		o.Policy = func() protocol.SandboxPolicy { return protocol.SandboxReadOnly.Policy() }
 		o.Confined = func() bool { return confined }
 	})
-	for _, params := range []object{{}, {"sandboxPolicy": object{"type": "readOnly"}}, {"sandboxPolicy": object{"type": "workspaceWrite"}},
+	for _, params := range []object{{}, {"sandboxPolicy": object{"type": "readOnly"}},
+		{"sandboxPolicy": object{"type": "workspaceWrite"}},
 		{"permissionProfile": ":read-only"}, {"permissionProfile": ":workspace"}} {
 		require.Contains(t, d.exec(params).refused(protocol.KindNotConfined), "dangerFullAccess")
 	}
@@ -152,7 +165,8 @@ func TestAFailureIsARefusal(t *testing.T) {
 	d := staged(t, &stage{play: func(context.Context, tool.Exec, func(*tool.Inlet)) tool.Exit {
 		return tool.Exit{Failure: "no such program"}
 	}})
-	require.Equal(t, "failed to spawn command: no such program", d.exec(object{"processId": "p"}).refused(protocol.KindCommand))
+	require.Equal(t, "failed to spawn command: no such program",
+		d.exec(object{"processId": "p"}).refused(protocol.KindCommand))
 	d.exec(object{"processId": "p"}).refused(protocol.KindCommand) // the name is free again
 	d.send(1, "command/exec/terminate", object{"processId": "p"}).refused(protocol.KindCommandNotFound)
 }
@@ -171,9 +185,12 @@ func says(code int, out, err string) *stage {
 
 func TestOutputComesWithTheAnswer(t *testing.T) {
 	d := staged(t, says(3, "one|two", "oops\xff"))
-	require.Equal(t, protocol.CommandExecResponse{ExitCode: 3, Stdout: "one|two", Stderr: "oops\uFFFD"}, result[protocol.CommandExecResponse](d.exec(object{})))
-	require.Equal(t, protocol.CommandExecResponse{ExitCode: 3, Stdout: "one|", Stderr: "oops"}, result[protocol.CommandExecResponse](d.exec(object{"outputBytesCap": 4})))
-	require.Equal(t, protocol.CommandExecResponse{ExitCode: 3}, result[protocol.CommandExecResponse](d.exec(object{"outputBytesCap": 0})))
+	require.Equal(t, protocol.CommandExecResponse{ExitCode: 3, Stdout: "one|two", Stderr: "oops\uFFFD"},
+		result[protocol.CommandExecResponse](d.exec(object{})))
+	require.Equal(t, protocol.CommandExecResponse{ExitCode: 3, Stdout: "one|", Stderr: "oops"},
+		result[protocol.CommandExecResponse](d.exec(object{"outputBytesCap": 4})))
+	require.Equal(t, protocol.CommandExecResponse{ExitCode: 3},
+		result[protocol.CommandExecResponse](d.exec(object{"outputBytesCap": 0})))
 	require.Empty(t, d.notices)
 }
 
@@ -182,7 +199,8 @@ func TestOutputIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		params object
 		want   int
-	}{{object{}, mega}, {object{"disableOutputCap": true}, 16 * mega}, {object{"outputBytesCap": 3 * mega}, 3 * mega}, {object{"outputBytesCap": uint64(1) << 63}, 16 * mega}} {
+	}{{object{}, mega}, {object{"disableOutputCap": true}, 16 * mega}, {object{"outputBytesCap": 3 * mega}, 3 * mega},
+		{object{"outputBytesCap": uint64(1) << 63}, 16 * mega}} {
 		d := staged(t, &stage{play: func(_ context.Context, e tool.Exec, started func(*tool.Inlet)) tool.Exit {
 			started(&tool.Inlet{})
 			for range 20 {
@@ -211,7 +229,8 @@ func (d *desk) streamed(id, stream string, pieces int) (text string, capped bool
 
 func TestOutputIsStreamed(t *testing.T) {
 	d := staged(t, says(0, "one|two\xff", "oops"))
-	require.Equal(t, protocol.CommandExecResponse{}, result[protocol.CommandExecResponse](d.exec(object{"processId": "p", "streamStdoutStderr": true})))
+	require.Equal(t, protocol.CommandExecResponse{},
+		result[protocol.CommandExecResponse](d.exec(object{"processId": "p", "streamStdoutStderr": true})))
 	require.Len(t, d.notices, 3, "all before the answer")
 	text, capped := d.streamed("p", "stdout", 2)
 	require.Equal(t, "one|two\xff", text, "as it is")
@@ -267,7 +286,8 @@ func TestCommandsWithoutANameKeepToThemselves(t *testing.T) {
 	d := staged(t, waits())
 	var named []pending
 	for i := range 10 {
-		named = append(named, d.exec(object{"processId": fmt.Sprint("\x00", i)}), d.exec(object{"processId": fmt.Sprint("\xff", i)}))
+		named = append(named, d.exec(object{"processId": fmt.Sprint("\x00", i)}),
+			d.exec(object{"processId": fmt.Sprint("\xff", i)}))
 	}
 	unnamed := d.exec(object{"timeoutMs": 1})
 	for i := range 30 {
@@ -283,16 +303,20 @@ func TestCommandsWithoutANameKeepToThemselves(t *testing.T) {
 func TestACommandIsTerminated(t *testing.T) {
 	d := staged(t, waits())
 	p := d.exec(object{"processId": "p"})
-	require.Equal(t, `duplicate active command/exec process id: "p"`, d.exec(object{"processId": "p"}).refused(protocol.KindCommandExists))
-	d.send(2, "command/exec/terminate", object{"processId": "p"}).refused(protocol.KindCommandNotFound) // another connection's
+	require.Equal(t, `duplicate active command/exec process id: "p"`,
+		d.exec(object{"processId": "p"}).refused(protocol.KindCommandExists))
+	d.send(2, "command/exec/terminate",
+		object{"processId": "p"}).refused(protocol.KindCommandNotFound) // another connection's
 	d.send(1, "command/exec/terminate", object{"processId": "p"}).done()
 	require.EqualValues(t, 143, result[protocol.CommandExecResponse](p).ExitCode)
-	require.Equal(t, `no active command/exec for process id "p"`, d.send(1, "command/exec/terminate", object{"processId": "p"}).refused(protocol.KindCommandNotFound))
+	require.Equal(t, `no active command/exec for process id "p"`,
+		d.send(1, "command/exec/terminate", object{"processId": "p"}).refused(protocol.KindCommandNotFound))
 }
 
 func TestCommandsEndWithTheirConnection(t *testing.T) {
 	d := staged(t, waits())
-	gone, stays := d.exec(object{"processId": "p"}), d.send(2, "command/exec", object{"command": []string{"x"}, "processId": "p"})
+	gone, stays := d.exec(object{"processId": "p"}),
+		d.send(2, "command/exec", object{"command": []string{"x"}, "processId": "p"})
 	unnamed := d.exec(object{})
 	d.leave(1)
 	require.EqualValues(t, 143, result[protocol.CommandExecResponse](gone).ExitCode)
@@ -323,21 +347,28 @@ func TestRefusalsOfWhatIsSaidToCommands(t *testing.T) {
 		kind   protocol.Kind
 		says   string
 	}{
-		{"write", object{"processId": "p"}, protocol.KindInvalidParams, "command/exec/write requires deltaBase64 or closeStdin"},
+		{"write", object{"processId": "p"}, protocol.KindInvalidParams,
+			"command/exec/write requires deltaBase64 or closeStdin"},
 		{"write", object{"processId": "p", "deltaBase64": "*"}, protocol.KindInvalidParams, "invalid deltaBase64"},
-		{"write", object{"processId": "none", "deltaBase64": ""}, protocol.KindCommandNotFound, `no active command/exec for process id "none"`},
-		{"write", object{"processId": "closed", "closeStdin": true}, protocol.KindCommand, "stdin streaming is not enabled for this command/exec"},
-		{"resize", object{"processId": "p", "size": size}, protocol.KindCommand, "failed to resize PTY: process is not attached to a PTY"},
+		{"write", object{"processId": "none", "deltaBase64": ""}, protocol.KindCommandNotFound,
+			`no active command/exec for process id "none"`},
+		{"write", object{"processId": "closed", "closeStdin": true}, protocol.KindCommand,
+			"stdin streaming is not enabled for this command/exec"},
+		{"resize", object{"processId": "p", "size": size}, protocol.KindCommand,
+			"failed to resize PTY: process is not attached to a PTY"},
 		{"resize", object{"processId": "none", "size": size}, protocol.KindCommandNotFound, "none"},
-		{"resize", object{"processId": "p", "size": object{"rows": 0, "cols": 1}}, protocol.KindInvalidParams, "greater than 0"},
-		{"resize", object{"processId": "p", "size": object{"rows": 1 << 16, "cols": 1}}, protocol.KindInvalidParams, "Invalid request"},
+		{"resize", object{"processId": "p", "size": object{"rows": 0, "cols": 1}}, protocol.KindInvalidParams,
+			"greater than 0"},
+		{"resize", object{"processId": "p", "size": object{"rows": 1 << 16, "cols": 1}}, protocol.KindInvalidParams,
+			"Invalid request"},
 		{"terminate", object{}, protocol.KindInvalidParams, "missing field `processId`"},
 	} {
 		require.Contains(t, d.send(1, "command/exec/"+c.method, c.params).refused(c.kind), c.says)
 	}
 	d.leave(1)
 	for _, method := range []string{"write", "resize", "terminate"} {
-		d.send(1, "command/exec/"+method, object{"processId": "p", "closeStdin": true, "size": size}).refused(protocol.KindShuttingDown)
+		d.send(1, "command/exec/"+method,
+			object{"processId": "p", "closeStdin": true, "size": size}).refused(protocol.KindShuttingDown)
 	}
 	d.exec(object{}).refused(protocol.KindShuttingDown)
 }
@@ -367,7 +398,8 @@ func TestWhatWaitsToBeReadIsBounded(t *testing.T) {
 	p := d.exec(object{"processId": "p", "streamStdin": true})
 	large := base64.StdEncoding.EncodeToString(make([]byte, 10<<20))
 	first := d.send(1, "command/exec/write", object{"processId": "p", "deltaBase64": large})
-	require.Contains(t, d.send(1, "command/exec/write", object{"processId": "p", "deltaBase64": large}).refused(protocol.KindOverloaded), "wait for the answers")
+	require.Contains(t, d.send(1, "command/exec/write",
+		object{"processId": "p", "deltaBase64": large}).refused(protocol.KindOverloaded), "wait for the answers")
 	close(start)
 	result[protocol.CommandExecResponse](p)
 	first.refused(protocol.KindCommandNotFound)
@@ -383,6 +415,8 @@ func TestErrorsOfInletsAreSaid(t *testing.T) {
 	require.False(t, errors.Is(err, io.EOF))
 	d := staged(t, waits())
 	d.exec(object{"processId": "p", "tty": true})
-	require.Contains(t, d.send(1, "command/exec/write", object{"processId": "p", "deltaBase64": in64("x")}).refused(protocol.KindCommand), "does not read")
-	require.Contains(t, d.send(1, "command/exec/resize", object{"processId": "p", "size": object{"rows": 1, "cols": 1}}).refused(protocol.KindCommand), "failed to resize PTY")
+	require.Contains(t, d.send(1, "command/exec/write",
+		object{"processId": "p", "deltaBase64": in64("x")}).refused(protocol.KindCommand), "does not read")
+	require.Contains(t, d.send(1, "command/exec/resize",
+		object{"processId": "p", "size": object{"rows": 1, "cols": 1}}).refused(protocol.KindCommand), "failed to resize PTY")
 }

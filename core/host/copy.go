@@ -82,7 +82,8 @@ func copyTree(ctx context.Context, source, target string) error {
 		return fileError(source, err)
 	}
 	for _, entry := range entries {
-		if err := copyEntry(ctx, filepath.Join(source, entry.Name()), filepath.Join(target, entry.Name()), entry.Type()); err != nil {
+		if err := copyEntry(ctx, filepath.Join(source, entry.Name()), filepath.Join(target, entry.Name()),
+			entry.Type()); err != nil {
 			return err
 		}
 	}

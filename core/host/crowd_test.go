@@ -100,9 +100,11 @@ func TestWhatWasWrittenIsNotKept(t *testing.T) {
 		return int(m.HeapAlloc)
 	}
 	before := heap()
-	d.send(1, "fs/writeFile", object{"path": filepath.Join(t.TempDir(), "f"), "dataBase64": in64(strings.Repeat("x", size))}).done()
+	d.send(1, "fs/writeFile",
+		object{"path": filepath.Join(t.TempDir(), "f"), "dataBase64": in64(strings.Repeat("x", size))}).done()
 	require.Eventually(t, func() bool { return heap()-before < size/2 }, patience, 10*time.Millisecond, "a file")
-	d.send(1, "command/exec/write", object{"processId": "p", "deltaBase64": in64(strings.Repeat("x", size))}).refused(protocol.KindCommand)
+	d.send(1, "command/exec/write",
+		object{"processId": "p", "deltaBase64": in64(strings.Repeat("x", size))}).refused(protocol.KindCommand)
 	require.Eventually(t, func() bool { return heap()-before < size/2 }, patience, 10*time.Millisecond, "input")
 }
 
@@ -114,7 +116,8 @@ func TestWritesThatWaitAreBounded(t *testing.T) {
 	resume := d.stopReading()
 	var all []pending
 	for i := range 12 {
-		all = append(all, d.send(1, "fs/writeFile", object{"path": filepath.Join(dir, fmt.Sprint(i)), "dataBase64": in64(content)}))
+		all = append(all, d.send(1, "fs/writeFile",
+			object{"path": filepath.Join(dir, fmt.Sprint(i)), "dataBase64": in64(content)}))
 	}
 	require.Contains(t, all[11].refused(protocol.KindOverloaded), "wait for the answers to fs/writeFile")
 	require.True(t, all[0].open())

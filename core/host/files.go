@@ -49,7 +49,8 @@ func readFile(path string) ([]byte, error) {
 }
 
 func tooLarge(path string) error {
-	return protocol.Refuse(protocol.KindFileTooLarge, "%s has more than %d bytes: read it in parts with command/exec", path, maxFile)
+	return protocol.Refuse(protocol.KindFileTooLarge, "%s has more than %d bytes: read it in parts with command/exec",
+		path, maxFile)
 }
 
 // FsWriteFile writes a file. Where the disk fails, a part may have been written.
@@ -177,7 +178,8 @@ func listDirectory(path string) ([]protocol.FsReadDirectoryEntry, error) {
 		return nil, err
 	}
 	if len(found) > maxEntries {
-		return nil, protocol.Refuse(protocol.KindFileTooLarge, "%s has %d entries, more than %d: list it with command/exec", path, len(found), maxEntries)
+		return nil, protocol.Refuse(protocol.KindFileTooLarge, "%s has %d entries, more than %d: list it with command/exec",
+			path, len(found), maxEntries)
 	}
 	entries := []protocol.FsReadDirectoryEntry{}
 	for _, entry := range found {
@@ -189,7 +191,8 @@ func listDirectory(path string) ([]protocol.FsReadDirectoryEntry, error) {
 			}
 			mode = info.Mode()
 		}
-		entries = append(entries, protocol.FsReadDirectoryEntry{FileName: entry.Name(), IsDirectory: mode.IsDir(), IsFile: mode.IsRegular()})
+		entries = append(entries,
+			protocol.FsReadDirectoryEntry{FileName: entry.Name(), IsDirectory: mode.IsDir(), IsFile: mode.IsRegular()})
 	}
 	return entries, nil
 }

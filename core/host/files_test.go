@@ -22,7 +22,8 @@ func TestAFileIsWrittenAndRead(t *testing.T) {
 	for _, content := range []string{"hello", "", "\x00\xff\xfe", strings.Repeat("long\n", 100_000), "short"} {
 		d.send(1, "fs/writeFile", object{"path": path, "dataBase64": in64(content)}).done()
 		require.Equal(t, content, read(t, path))
-		require.Equal(t, in64(content), result[protocol.FsReadFileResponse](d.send(1, "fs/readFile", object{"path": path})).DataBase64)
+		require.Equal(t, in64(content),
+			result[protocol.FsReadFileResponse](d.send(1, "fs/readFile", object{"path": path})).DataBase64)
 	}
 }
 
@@ -37,7 +38,8 @@ func TestFileOperationsAreDoneInOrder(t *testing.T) {
 	removed := d.send(1, "fs/remove", object{"path": path})
 	gone := d.send(1, "fs/readFile", object{"path": path})
 	for i, r := range reads {
-		require.Equal(t, in64(fmt.Sprint(i)), result[protocol.FsReadFileResponse](r).DataBase64, "who does not wait reads what was written")
+		require.Equal(t, in64(fmt.Sprint(i)), result[protocol.FsReadFileResponse](r).DataBase64,
+			"who does not wait reads what was written")
 	}
 	removed.done()
 	gone.refused(protocol.KindFileNotFound)
@@ -105,7 +107,8 @@ func TestRefusalsOfFiles(t *testing.T) {
 		{"fs/readDirectory", object{"path": at("none")}, notFound, "os error 2"},
 		{"fs/remove", object{"path": at("none"), "force": false}, notFound, "os error 2"},
 		{"fs/remove", object{"path": at("file/in")}, isType, "os error 20"},
-		{"fs/remove", object{"path": at("full"), "recursive": false}, protocol.KindFileExists, "Directory not empty (os error 39)"},
+		{"fs/remove", object{"path": at("full"), "recursive": false}, protocol.KindFileExists,
+			"Directory not empty (os error 39)"},
 		{"fs/remove", object{"path": "/"}, absolute, "root"},
 		{"fs/remove", object{"path": "/tmp/.."}, absolute, "root"},
 		{"fs/copy", object{"sourcePath": "a", "destinationPath": at("x")}, absolute, "`sourcePath`"},
@@ -115,10 +118,13 @@ func TestRefusalsOfFiles(t *testing.T) {
 		{"fs/copy", object{"sourcePath": at("fifo"), "destinationPath": at("x")}, isType, "only supports"},
 		{"fs/copy", object{"sourcePath": at("file"), "destinationPath": at("full")}, isType, "os error 21"},
 		{"fs/copy", object{"sourcePath": at("file"), "destinationPath": at("fifo")}, isType, "is not a file"},
-		{"fs/copy", object{"sourcePath": at("file"), "destinationPath": at("file")}, protocol.KindFileExists, "the same file"},
-		{"fs/copy", object{"sourcePath": at("full"), "destinationPath": at("full/in/deep"), "recursive": true}, isType, "itself or one of its descendants"},
+		{"fs/copy", object{"sourcePath": at("file"), "destinationPath": at("file")}, protocol.KindFileExists,
+			"the same file"},
+		{"fs/copy", object{"sourcePath": at("full"), "destinationPath": at("full/in/deep"), "recursive": true}, isType,
+			"itself or one of its descendants"},
 		{"fs/copy", object{"sourcePath": at("full"), "destinationPath": at("full"), "recursive": true}, isType, "itself"},
-		{"fs/copy", object{"sourcePath": at("full"), "destinationPath": at("file"), "recursive": true}, protocol.KindFileExists, "os error 17"},
+		{"fs/copy", object{"sourcePath": at("full"), "destinationPath": at("file"), "recursive": true},
+			protocol.KindFileExists, "os error 17"},
 		{"fs/watch", object{"watchId": "w", "path": "file"}, absolute, "absolute"},
 	} {
 		kind, text := d.send(1, c.method, c.params).refusal()
@@ -146,7 +152,8 @@ func TestFilesThatAreTooLargeAreNotRead(t *testing.T) {
 }
 
 func TestFilesOfTheKernelAreRead(t *testing.T) {
-	data := result[protocol.FsReadFileResponse](open(t).send(1, "fs/readFile", object{"path": "/proc/self/status"})).DataBase64
+	data := result[protocol.FsReadFileResponse](open(t).send(1, "fs/readFile",
+		object{"path": "/proc/self/status"})).DataBase64
 	text, err := base64.StdEncoding.DecodeString(data)
 	require.NoError(t, err)
 	require.True(t, bytes.HasPrefix(text, []byte("Name:")), "whatever size it says it has")
@@ -185,19 +192,22 @@ func TestMetadata(t *testing.T) {
 		got := result[protocol.FsGetMetadataResponse](d.send(1, "fs/getMetadata", object{"path": at(name)}))
 		require.Equal(t, modified.UnixMilli(), got.ModifiedAtMs, name)
 		if got.CreatedAtMs != 0 {
-			require.WithinDuration(t, time.Now(), time.UnixMilli(got.CreatedAtMs), time.Hour, "it was made now, whatever was said of its change")
+			require.WithinDuration(t, time.Now(), time.UnixMilli(got.CreatedAtMs), time.Hour,
+				"it was made now, whatever was said of its change")
 		}
 		got.ModifiedAtMs, got.CreatedAtMs = 0, 0
 		require.Equal(t, want, got, name)
 	}
 	require.NoError(t, os.Chtimes(at("file"), time.Unix(-5, 0), time.Unix(-5, 0)))
-	require.Zero(t, result[protocol.FsGetMetadataResponse](d.send(1, "fs/getMetadata", object{"path": at("file")})).ModifiedAtMs)
+	require.Zero(t, result[protocol.FsGetMetadataResponse](d.send(1, "fs/getMetadata",
+		object{"path": at("file")})).ModifiedAtMs)
 }
 
 func TestDirectoriesAreListed(t *testing.T) {
 	d, dir := open(t), t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	require.Equal(t, []protocol.FsReadDirectoryEntry{}, result[protocol.FsReadDirectoryResponse](d.send(1, "fs/readDirectory", object{"path": dir})).Entries)
+	require.Equal(t, []protocol.FsReadDirectoryEntry{},
+		result[protocol.FsReadDirectoryResponse](d.send(1, "fs/readDirectory", object{"path": dir})).Entries)
 	write(t, at("b"), "")
 	write(t, at(".a"), "")
 	write(t, at("c/in"), "")
@@ -209,7 +219,8 @@ func TestDirectoriesAreListed(t *testing.T) {
 		{FileName: ".a", IsFile: true}, {FileName: "b", IsFile: true}, {FileName: "c", IsDirectory: true}, {FileName: "fifo"},
 		{FileName: "to-b", IsFile: true}, {FileName: "to-c", IsDirectory: true},
 	}
-	require.Equal(t, want, result[protocol.FsReadDirectoryResponse](d.send(1, "fs/readDirectory", object{"path": dir})).Entries)
+	require.Equal(t, want,
+		result[protocol.FsReadDirectoryResponse](d.send(1, "fs/readDirectory", object{"path": dir})).Entries)
 	require.NoError(t, os.Symlink(dir, filepath.Join(t.TempDir(), "link")))
 }
 
@@ -223,7 +234,8 @@ func TestWhatIsRemovedIsGone(t *testing.T) {
 	require.NoError(t, os.Symlink("kept", at("link")))
 	require.NoError(t, os.Symlink("../kept", at("tree/link")))
 	for _, params := range []object{
-		{"path": at("file"), "recursive": false, "force": false}, {"path": at("tree")}, {"path": at("empty"), "recursive": false},
+		{"path": at("file"), "recursive": false, "force": false}, {"path": at("tree")},
+		{"path": at("empty"), "recursive": false},
 		{"path": at("link")}, {"path": at("never was")}, {"path": at("never/was"), "recursive": nil, "force": nil},
 	} {
 		d.send(1, "fs/remove", params).done()
@@ -263,7 +275,8 @@ func TestCopies(t *testing.T) {
 	target, err := os.Readlink(at("one link"))
 	require.NoError(t, err)
 	require.Equal(t, "in/deep", target)
-	d.send(1, "fs/copy", object{"sourcePath": at("src/link"), "destinationPath": at("one link")}).refused(protocol.KindFileExists)
+	d.send(1, "fs/copy",
+		object{"sourcePath": at("src/link"), "destinationPath": at("one link")}).refused(protocol.KindFileExists)
 }
 
 func TestACopyIsMergedIntoADirectory(t *testing.T) {
@@ -283,7 +296,9 @@ func TestACopyIntoItselfByALinkIsRefused(t *testing.T) {
 	d, dir := open(t), t.TempDir()
 	write(t, filepath.Join(dir, "src/file"), "x")
 	require.NoError(t, os.Symlink("src", filepath.Join(dir, "link")))
-	d.send(1, "fs/copy", object{"sourcePath": filepath.Join(dir, "src"), "destinationPath": filepath.Join(dir, "link/new/one"), "recursive": true}).
+	d.send(1, "fs/copy",
+		object{"sourcePath": filepath.Join(dir, "src"), "destinationPath": filepath.Join(dir, "link/new/one"),
+			"recursive": true}).
 		refused(protocol.KindFileType)
 	require.NoDirExists(t, filepath.Join(dir, "src/new"))
 }

@@ -99,7 +99,8 @@ func (h *Host) desk(conn uint64) (*desk, error) {
 	}
 	if d == nil {
 		d = &desk{
-			host: h, conn: conn, searches: map[string]*search{}, sessions: map[string]*session{}, commands: map[string]*command{},
+			host: h, conn: conn, searches: map[string]*search{}, sessions: map[string]*session{},
+			commands:  map[string]*command{},
 			searching: make(chan struct{}, maxSearching),
 		}
 		d.ctx, d.cancel = context.WithCancel(context.Background())
@@ -233,5 +234,6 @@ func coded(err error) *protocol.Error {
 
 // overloaded refuses what may be served later.
 func overloaded(format string, args ...any) *protocol.Error {
-	return &protocol.Error{Code: protocol.CodeOverloaded, Message: fmt.Sprintf(format, args...), Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
+	return &protocol.Error{Code: protocol.CodeOverloaded, Message: fmt.Sprintf(format, args...),
+		Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
 }

@@ -52,7 +52,8 @@ type notice struct {
 // open makes a host that ends with the test.
 func open(t *testing.T, change ...func(*host.Options)) *desk {
 	t.Helper()
-	d := &desk{t: t, answers: map[protocol.Caller]chan answer{}, notices: make(chan notice, 100_000), left: map[uint64]bool{}}
+	d := &desk{t: t, answers: map[protocol.Caller]chan answer{}, notices: make(chan notice, 100_000),
+		left: map[uint64]bool{}}
 	d.options = host.Options{
 		Outbox: d, Cwd: t.TempDir(),
 		Policy:      func() protocol.SandboxPolicy { return protocol.SandboxDangerFullAccess.Policy() },
@@ -203,7 +204,8 @@ func (p pending) refusal() (protocol.Kind, string) {
 	a := p.settled()
 	require.NotNil(p.d.t, a.err, "%v", a.result)
 	require.NotNil(p.d.t, a.err.Data)
-	require.Equal(p.d.t, a.err.Data.Kind == protocol.KindOverloaded, a.err.Code == protocol.CodeOverloaded, "%d: %s", a.err.Code, a.err.Message)
+	require.Equal(p.d.t, a.err.Data.Kind == protocol.KindOverloaded, a.err.Code == protocol.CodeOverloaded, "%d: %s",
+		a.err.Code, a.err.Message)
 	return a.err.Data.Kind, a.err.Message
 }
 

@@ -37,7 +37,8 @@ func fileError(path string, err error) error {
 	}
 	text := number.Error()
 	first, n := utf8.DecodeRuneInString(text)
-	return protocol.Internal(kindOf(err), "%s: %s%s (os error %d)", path, strings.ToUpper(string(first)), text[n:], int(number))
+	return protocol.Internal(kindOf(err), "%s: %s%s (os error %d)", path, strings.ToUpper(string(first)), text[n:],
+		int(number))
 }
 
 func kindOf(err error) protocol.Kind {

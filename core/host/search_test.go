@@ -24,7 +24,8 @@ func project(t *testing.T, names ...string) string {
 
 func (d *desk) find(query string, roots ...string) []protocol.FuzzyFileSearchResult {
 	d.t.Helper()
-	return result[protocol.FuzzyFileSearchResponse](d.send(1, "fuzzyFileSearch", object{"query": query, "roots": roots})).Files
+	return result[protocol.FuzzyFileSearchResponse](d.send(1, "fuzzyFileSearch",
+		object{"query": query, "roots": roots})).Files
 }
 
 func names(files []protocol.FuzzyFileSearchResult) []string {
@@ -41,7 +42,8 @@ func TestASearchFindsFiles(t *testing.T) {
 	files := d.find("main", root)
 	require.Equal(t, []string{"cmd/main.go", "cmd/domain.go"}, names(files))
 	require.Equal(t, protocol.FuzzyFileSearchResult{
-		Root: root, Path: "cmd/main.go", MatchType: "file", FileName: "main.go", Score: files[0].Score, Indices: []uint32{4, 5, 6, 7},
+		Root: root, Path: "cmd/main.go", MatchType: "file", FileName: "main.go", Score: files[0].Score,
+		Indices: []uint32{4, 5, 6, 7},
 	}, files[0])
 	require.Greater(t, files[0].Score, files[1].Score)
 	found := d.find("docs", root)
@@ -57,7 +59,8 @@ func TestASearchThatFindsNothing(t *testing.T) {
 	}
 	require.Equal(t, []protocol.FuzzyFileSearchResult{}, d.find("", root), "nothing is looked for")
 	d.send(1, "fuzzyFileSearch", object{"roots": []string{}}).refused(protocol.KindInvalidParams)
-	d.send(1, "fuzzyFileSearch", object{"query": "x", "roots": slices.Repeat([]string{root}, 65)}).refused(protocol.KindInvalidParams)
+	d.send(1, "fuzzyFileSearch",
+		object{"query": "x", "roots": slices.Repeat([]string{root}, 65)}).refused(protocol.KindInvalidParams)
 }
 
 func TestRelativeRootsBeginWhereTheServerIs(t *testing.T) {
@@ -93,9 +96,11 @@ func TestALaterSearchEndsAnEarlierOne(t *testing.T) {
 	root := project(t, many...)
 	var earlier []pending
 	for range 50 {
-		earlier = append(earlier, d.send(1, "fuzzyFileSearch", object{"query": "file", "roots": []string{root}, "cancellationToken": "t"}))
+		earlier = append(earlier,
+			d.send(1, "fuzzyFileSearch", object{"query": "file", "roots": []string{root}, "cancellationToken": "t"}))
 	}
-	last := result[protocol.FuzzyFileSearchResponse](d.send(1, "fuzzyFileSearch", object{"query": "file7", "roots": []string{root}, "cancellationToken": "t"}))
+	last := result[protocol.FuzzyFileSearchResponse](d.send(1, "fuzzyFileSearch",
+		object{"query": "file7", "roots": []string{root}, "cancellationToken": "t"}))
 	require.NotEmpty(t, last.Files)
 	ended := 0
 	for _, p := range earlier {
@@ -111,7 +116,8 @@ func TestSearchesOfOtherTokensGoOn(t *testing.T) {
 	root := project(t, "file")
 	var all []pending
 	for i := range 20 {
-		all = append(all, d.send(1, "fuzzyFileSearch", object{"query": "file", "roots": []string{root}, "cancellationToken": fmt.Sprint(i)}),
+		all = append(all, d.send(1, "fuzzyFileSearch",
+			object{"query": "file", "roots": []string{root}, "cancellationToken": fmt.Sprint(i)}),
 			d.send(2, "fuzzyFileSearch", object{"query": "file", "roots": []string{root}, "cancellationToken": fmt.Sprint(i)}),
 			d.send(1, "fuzzyFileSearch", object{"query": "file", "roots": []string{root}, "cancellationToken": nil}))
 	}
@@ -156,7 +162,8 @@ func TestASessionAnswersEachQuery(t *testing.T) {
 	for _, c := range []struct {
 		query string
 		want  []string
-	}{{"m", []string{"main.go"}}, {"ma", []string{"main.go"}}, {"ma", []string{"main.go"}}, {"", []string{}}, {"li", []string{"lib", "lib/list.go"}}, {"zz", []string{}}} {
+	}{{"m", []string{"main.go"}}, {"ma", []string{"main.go"}}, {"ma", []string{"main.go"}}, {"", []string{}},
+		{"li", []string{"lib", "lib/list.go"}}, {"zz", []string{}}} {
 		d.query("s", c.query)
 		require.ElementsMatch(t, c.want, names(d.untilCompleted("s", c.query)), c.query)
 	}
@@ -188,7 +195,8 @@ func TestASessionThatWasStoppedSaysNothing(t *testing.T) {
 	d.send(1, "fuzzyFileSearch/sessionStop", object{"sessionId": "s"}).done()
 	d.send(1, "fuzzyFileSearch/sessionStop", object{"sessionId": "s"}).done()
 	said := len(d.notices)
-	text := d.send(1, "fuzzyFileSearch/sessionUpdate", object{"sessionId": "s", "query": "f"}).refused(protocol.KindSearchNotFound)
+	text := d.send(1, "fuzzyFileSearch/sessionUpdate",
+		object{"sessionId": "s", "query": "f"}).refused(protocol.KindSearchNotFound)
 	require.Equal(t, "fuzzy file search session not found: s", text)
 	d.session("other", root)
 	d.query("other", "file")
@@ -200,18 +208,22 @@ func TestASessionThatWasStoppedSaysNothing(t *testing.T) {
 
 func TestRefusalsOfSessions(t *testing.T) {
 	d := open(t)
-	d.send(1, "fuzzyFileSearch/sessionStart", object{"sessionId": "", "roots": []string{}}).refused(protocol.KindInvalidParams)
-	d.send(1, "fuzzyFileSearch/sessionStart", object{"sessionId": "s", "roots": slices.Repeat([]string{"/"}, 65)}).refused(protocol.KindInvalidParams)
+	d.send(1, "fuzzyFileSearch/sessionStart",
+		object{"sessionId": "", "roots": []string{}}).refused(protocol.KindInvalidParams)
+	d.send(1, "fuzzyFileSearch/sessionStart",
+		object{"sessionId": "s", "roots": slices.Repeat([]string{"/"}, 65)}).refused(protocol.KindInvalidParams)
 	for i := range 32 {
 		d.session(fmt.Sprint(i), "/none")
 	}
-	d.send(1, "fuzzyFileSearch/sessionStart", object{"sessionId": "more", "roots": []string{}}).refused(protocol.KindOverloaded)
+	d.send(1, "fuzzyFileSearch/sessionStart",
+		object{"sessionId": "more", "roots": []string{}}).refused(protocol.KindOverloaded)
 	d.session("7", "/none")
 	d.send(2, "fuzzyFileSearch/sessionUpdate", object{"sessionId": "7", "query": "x"}).refused(protocol.KindSearchNotFound)
 	d.leave(1)
 	d.send(1, "fuzzyFileSearch/sessionUpdate", object{"sessionId": "7", "query": "x"}).refused(protocol.KindShuttingDown)
 	d.send(1, "fuzzyFileSearch/sessionStop", object{"sessionId": "7"}).refused(protocol.KindShuttingDown)
-	d.send(1, "fuzzyFileSearch/sessionStart", object{"sessionId": "7", "roots": []string{}}).refused(protocol.KindShuttingDown)
+	d.send(1, "fuzzyFileSearch/sessionStart",
+		object{"sessionId": "7", "roots": []string{}}).refused(protocol.KindShuttingDown)
 	d.send(1, "fuzzyFileSearch", object{"query": "x", "roots": []string{}}).refused(protocol.KindShuttingDown)
 }
 

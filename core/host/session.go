@@ -168,7 +168,8 @@ func (s *session) tell(query string, best []find.Match, all bool) {
 		return
 	}
 	out := s.desk.host.Outbox
-	out.Notify(s.desk.conn, protocol.FuzzyFileSearchSessionUpdatedNotification{SessionID: s.id, Query: query, Files: results(best)})
+	out.Notify(s.desk.conn,
+		protocol.FuzzyFileSearchSessionUpdatedNotification{SessionID: s.id, Query: query, Files: results(best)})
 	if all {
 		out.Notify(s.desk.conn, protocol.FuzzyFileSearchSessionCompletedNotification{SessionID: s.id})
 	}

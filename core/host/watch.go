@@ -64,7 +64,8 @@ func (h *Host) FsWatch(to protocol.Caller, p *protocol.FsWatchParams) error {
 		return err
 	}
 	return h.inOrder(to, func(d *desk) (any, error) {
-		w := &watch{desk: d, watchKey: watchKey{to.Conn, p.WatchID}, told: path, path: resolved(path), changed: map[string]bool{}}
+		w := &watch{desk: d, watchKey: watchKey{to.Conn, p.WatchID}, told: path, path: resolved(path),
+			changed: map[string]bool{}}
 		return protocol.FsWatchResponse{Path: path}, h.watch.begin(w)
 	})
 }

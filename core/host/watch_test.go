@@ -148,7 +148,8 @@ func TestWatchesBesideEachOther(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]bool{
-		"1dir" + dir + "/file": true, "1file" + dir + "/file": true, "2dir" + dir + "/file": true, "1link" + link + "/file": true,
+		"1dir" + dir + "/file": true, "1file" + dir + "/file": true, "2dir" + dir + "/file": true, "1link" + link +
+			"/file": true,
 	}, told)
 	d.unwatch(1, "dir")
 	d.unwatch(1, "file")

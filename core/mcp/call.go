@@ -61,7 +61,8 @@ func (p *Pool) Call(ctx context.Context, owner string, t core.CallTool, progress
 	return out
 }
 
-func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress func(string)) (*sdk.CallToolResult, error) {
+func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress func(string)) (*sdk.CallToolResult,
+	error) {
 	s, err := p.find(owner, t.Server)
 	if err != nil {
 		return nil, err
@@ -196,7 +197,8 @@ func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitR
 }
 
 func asking(id uint64, server string, p *sdk.ElicitParams) core.ServerQuestion {
-	q := core.ServerQuestion{Question: id, Server: server, Mode: p.Mode, Message: p.Message, URL: p.URL, ElicitationID: p.ElicitationID}
+	q := core.ServerQuestion{Question: id, Server: server, Mode: p.Mode, Message: p.Message, URL: p.URL,
+		ElicitationID: p.ElicitationID}
 	if q.Mode == "" {
 		q.Mode = "form"
 	}

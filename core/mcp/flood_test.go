@@ -23,7 +23,8 @@ import (
 func flood(t *testing.T, p *puppet, timeout time.Duration, progress func(string)) core.ToolCalled {
 	r := newRigOf(t, time.Hour, func(mcp.Definition, func(string)) (mcp.Process, error) { return p, nil })
 	require.Len(t, r.ready(mcp.Definition{Name: "s", StartupTimeout: time.Minute, ToolTimeout: timeout}), 1)
-	return r.Call(context.Background(), "me", core.CallTool{ID: 1, Server: "s", Tool: "t", Arguments: []byte(`{}`)}, progress)
+	return r.Call(context.Background(), "me", core.CallTool{ID: 1, Server: "s", Tool: "t", Arguments: []byte(`{}`)},
+		progress)
 }
 
 func newFlood(n int, message func(i int) string) *puppet {
@@ -89,10 +90,12 @@ func floodByHTTP(t *testing.T, message func(int) string) {
 	defer close(over)
 	before := runtime.NumGoroutine()
 	r := newRigOf(t, time.Hour, nil)
-	require.Len(t, r.ready(mcp.Definition{Name: "s", URL: s.URL, StartupTimeout: time.Minute, ToolTimeout: time.Minute}), 1)
+	require.Len(t, r.ready(mcp.Definition{Name: "s", URL: s.URL, StartupTimeout: time.Minute, ToolTimeout: time.Minute}),
+		1)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	require.ErrorContains(t, r.Call(ctx, "me", core.CallTool{Server: "s", Tool: "t", Arguments: []byte(`{}`)}, nil).Err, "deadline")
+	require.ErrorContains(t, r.Call(ctx, "me", core.CallTool{Server: "s", Tool: "t", Arguments: []byte(`{}`)}, nil).Err,
+		"deadline")
 	require.Positive(t, open.Load())
 	require.LessOrEqual(t, int(open.Load()), 64)
 	require.Less(t, runtime.NumGoroutine(), before+asked/10)
@@ -139,7 +142,8 @@ func TestToolsThatChangeAtOnceAreListedOnce(t *testing.T) {
 
 // TestListsWithoutEndAreNotReadOn, of tools whose descriptions fill pages.
 func TestListsWithoutEndAreNotReadOn(t *testing.T) {
-	p := newPuppet("", [3]string{introduction, `{"tools":[{"name":"t","description":"` + strings.Repeat("x", 1<<20) + `","inputSchema":{"type":"object"}}],"nextCursor":"more"}`, result})
+	p := newPuppet("", [3]string{introduction, `{"tools":[{"name":"t","description":"` + strings.Repeat("x", 1<<20) +
+		`","inputSchema":{"type":"object"}}],"nextCursor":"more"}`, result})
 	p.stays = true
 	r := newRigOf(t, time.Hour, func(mcp.Definition, func(string)) (mcp.Process, error) { return p, nil })
 	require.Len(t, r.ready(mcp.Definition{Name: "s", StartupTimeout: 10 * time.Second, ToolTimeout: time.Minute}), 1)

@@ -84,7 +84,8 @@ func (p *puppet) answer(line string) {
 		if i == 2 {
 			_, _ = io.WriteString(p.say, p.before+"\n")
 		}
-		_, _ = io.WriteString(p.say, `{"jsonrpc":"2.0","id":`+string(asked.ID)+`,"result":`+strings.ReplaceAll(p.answers[i], "\n", " ")+"}\n")
+		_, _ = io.WriteString(p.say, `{"jsonrpc":"2.0","id":`+string(asked.ID)+`,"result":`+
+			strings.ReplaceAll(p.answers[i], "\n", " ")+"}\n")
 		if i == 2 && p.answered != nil {
 			p.answered()
 		}
@@ -117,15 +118,23 @@ func FuzzAnswers(f *testing.F) {
 		{introduction, `{"tools":[null,{},{"name":"t"},{"name":"t"},{"name":"t","inputSchema":[]},{"name":"t","inputSchema":{"properties":1}}],"_meta":{"a":1}}`, `{"content":null}`, ""},
 		{introduction, `{"tools":[{"name":"t","annotations":{"readOnlyHint":"x"}}]}`, result, ""},
 		{introduction, tools, `{"content":[null]}`, ""},
-		{introduction, tools, `{"content":[{"type":"image","data":"!"},{"type":"video"},{"type":"resource","resource":null},{"type":"resource_link"}]}`, ""},
+		{introduction, tools,
+			`{"content":[{"type":"image","data":"!"},{"type":"video"},{"type":"resource","resource":null},{"type":"resource_link"}]}`, ""},
 		{introduction, tools, `{"content":"x","isError":"y","structuredContent":[[[]]]}`, ""},
 		{introduction, tools, `{"content":[{"type":"text","text":"` + strings.Repeat("x", 3<<20) + `"}],"isError":true}`, ""},
 		{introduction, tools, `{`, "hello\n{}\n\xff\n[]\n"},
-		{introduction, tools, result, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}}`},
-		{introduction, tools, result, `{"jsonrpc":"2.0","id":"x","method":"ping"}` + "\n" + `{"jsonrpc":"2.0","id":null,"method":"sampling/createMessage","params":[]}` + "\n" + `{"jsonrpc":"2.0","id":7,"result":{}}`},
-		{introduction, tools, result, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call-1","progress":0.5,"total":1}}`},
-		{introduction, tools, result, `{"jsonrpc":"2.0","id":9,"method":"elicitation/create"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/progress"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled"}`},
-		{introduction, tools, result, `{"jsonrpc":"2.0","id":3,"error":{"code":"x"}}` + "\n" + `{"jsonrpc":"2.0","id":3,"error":{"code":-1,"message":""}}`},
+		{introduction, tools, result,
+			`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}}`},
+		{introduction, tools, result, `{"jsonrpc":"2.0","id":"x","method":"ping"}` + "\n" +
+			`{"jsonrpc":"2.0","id":null,"method":"sampling/createMessage","params":[]}` + "\n" +
+			`{"jsonrpc":"2.0","id":7,"result":{}}`},
+		{introduction, tools, result, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n" +
+			`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call-1","progress":0.5,"total":1}}`},
+		{introduction, tools, result, `{"jsonrpc":"2.0","id":9,"method":"elicitation/create"}` + "\n" +
+			`{"jsonrpc":"2.0","method":"notifications/progress"}` + "\n" +
+			`{"jsonrpc":"2.0","method":"notifications/cancelled"}`},
+		{introduction, tools, result, `{"jsonrpc":"2.0","id":3,"error":{"code":"x"}}` + "\n" +
+			`{"jsonrpc":"2.0","id":3,"error":{"code":-1,"message":""}}`},
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3])
 	}
@@ -159,7 +168,8 @@ func FuzzAnswers(f *testing.F) {
 // TestQuestionsWithoutParams are refused, and the call goes on: the library takes their params for
 // granted.
 func TestQuestionsWithoutParams(t *testing.T) {
-	asks := `{"jsonrpc":"2.0","id":"q","method":"elicitation/create"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/progress"}`
+	asks := `{"jsonrpc":"2.0","id":"q","method":"elicitation/create"}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/progress"}`
 	p := newPuppet(asks, [3]string{introduction, tools, result})
 	p.stays = true
 	r := newRigOf(t, time.Hour, func(mcp.Definition, func(string)) (mcp.Process, error) { return p, nil })

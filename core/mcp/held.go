@@ -22,7 +22,8 @@ func (h held) Connect(ctx context.Context) (sdk.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &heldConnection{Connection: c, open: map[any]bool{}, answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
+	return &heldConnection{Connection: c, open: map[any]bool{}, answered: make(chan struct{}, 1),
+		closed: make(chan struct{})}, nil
 }
 
 type heldConnection struct {

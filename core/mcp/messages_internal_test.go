@@ -19,7 +19,8 @@ func readMessages(t *testing.T, text string) (passed string, dropped []string, e
 }
 
 func TestOnlyMessagesPass(t *testing.T) {
-	passed, dropped, err := readMessages(t, "hello\n\n{\"jsonrpc\":\"2.0\",\"id\":1}\r\n{\"level\":1}\n[1]\n{\"jsonrpc\":\"2.0\"")
+	passed, dropped, err := readMessages(t,
+		"hello\n\n{\"jsonrpc\":\"2.0\",\"id\":1}\r\n{\"level\":1}\n[1]\n{\"jsonrpc\":\"2.0\"")
 	require.NoError(t, err)
 	require.Equal(t, "{\"jsonrpc\":\"2.0\",\"id\":1}\r\n", passed)
 	require.Equal(t, []string{"hello\n", "{\"level\":1}\n", "[1]\n"}, dropped)

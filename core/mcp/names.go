@@ -63,7 +63,8 @@ func (s *server) offers(tool string) bool {
 
 func (s *server) tool(t *sdk.Tool, names namer) core.ServerTool {
 	out := core.ServerTool{
-		Spec:   core.ToolSpec{Name: names.name(s.def.Name, t.Name), Description: t.Description, Parameters: parameters(t.InputSchema)},
+		Spec: core.ToolSpec{Name: names.name(s.def.Name, t.Name), Description: t.Description,
+			Parameters: parameters(t.InputSchema)},
 		Server: s.def.Name, Tool: t.Name, Approval: s.def.Approval,
 	}
 	if space := "mcp__" + plain(s.def.Name); strings.HasPrefix(out.Name, space+"__") {

@@ -33,7 +33,8 @@ func TestTakenNamesEndWithAHash(t *testing.T) {
 	require.Regexp(t, "^mcp__s__a_b_[0-9a-f]{12}$", second)
 	require.Regexp(t, "^mcp__s__a_b_[0-9a-f]{12}$", third)
 	require.NotEqual(t, second, third)
-	require.Equal(t, second, func() string { m := namer{"mcp__s__a_b": true}; return m.name("s", "a_b") }(), "the hash is of the names alone")
+	require.Equal(t, second, func() string { m := namer{"mcp__s__a_b": true}; return m.name("s", "a_b") }(),
+		"the hash is of the names alone")
 }
 
 func TestNamesAreAsLongAsProvidersAllow(t *testing.T) {
@@ -54,7 +55,8 @@ func TestNamesCanAlwaysBeSent(t *testing.T) {
 		}), 1, 30, rapid.ID).Draw(t, "pairs")
 		for _, p := range pairs {
 			name := n.name(p[0], p[1])
-			if len(name) > longestName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" || seen[name] {
+			if len(name) > longestName ||
+				strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" || seen[name] {
 				t.Fatalf("%q of %q", name, p)
 			}
 			seen[name] = true
@@ -72,7 +74,8 @@ func TestOnlyChosenToolsAreOffered(t *testing.T) {
 		{[]string{"a", "b"}, []string{"b"}, []string{"a"}},
 		{[]string{}, nil, nil},
 	} {
-		s := &server{def: Definition{Name: "s", Enabled: c.enabled, Disabled: c.disabled}, tools: []*sdk.Tool{{Name: "c"}, {Name: "a"}, {Name: "b"}}}
+		s := &server{def: Definition{Name: "s", Enabled: c.enabled, Disabled: c.disabled},
+			tools: []*sdk.Tool{{Name: "c"}, {Name: "a"}, {Name: "b"}}}
 		var got []string
 		for _, tool := range s.offer(namer{}) {
 			got = append(got, tool.Tool)
@@ -100,7 +103,8 @@ func TestSchemasHaveProperties(t *testing.T) {
 func TestResultsAreCutBlockByBlock(t *testing.T) {
 	long := strings.Repeat("ä", mostResult)
 	r := bounded(&sdk.CallToolResult{Content: []sdk.Content{
-		&sdk.TextContent{Text: "first"}, &sdk.ImageContent{Data: make([]byte, mostResult), MIMEType: "image/png"}, &sdk.TextContent{Text: long}, &sdk.TextContent{Text: "last"},
+		&sdk.TextContent{Text: "first"}, &sdk.ImageContent{Data: make([]byte, mostResult), MIMEType: "image/png"},
+		&sdk.TextContent{Text: long}, &sdk.TextContent{Text: "last"},
 	}})
 	require.JSONEq(t, `{"type":"text","text":"first"}`, string(r.Content[0]))
 	require.Contains(t, string(r.Content[1]), "bytes omitted: a result has at most 1048576")
@@ -121,7 +125,8 @@ func TestMetaAndStructureAreKeptWhole(t *testing.T) {
 	require.JSONEq(t, `{"k":"v"}`, string(small.Meta))
 	require.True(t, small.Failed)
 	require.NotNil(t, small.Content, "clients expect a list")
-	big := bounded(&sdk.CallToolResult{StructuredContent: strings.Repeat("x", mostResult), Meta: sdk.Meta{"k": strings.Repeat("x", mostResult)}})
+	big := bounded(&sdk.CallToolResult{StructuredContent: strings.Repeat("x", mostResult),
+		Meta: sdk.Meta{"k": strings.Repeat("x", mostResult)}})
 	require.Nil(t, big.Structured)
 	require.Nil(t, big.Meta)
 	require.Equal(t, &core.ServerToolResult{Content: []json.RawMessage{}}, bounded(&sdk.CallToolResult{}))
@@ -129,12 +134,14 @@ func TestMetaAndStructureAreKeptWhole(t *testing.T) {
 
 // A question without a mode is a form; one of an address has no schema.
 func TestQuestionsAreFormsOrAddresses(t *testing.T) {
-	form := asking(1, "s", &sdk.ElicitParams{Message: "Name?", RequestedSchema: map[string]any{"type": "object"}, Meta: sdk.Meta{"a": 1}})
+	form := asking(1, "s",
+		&sdk.ElicitParams{Message: "Name?", RequestedSchema: map[string]any{"type": "object"}, Meta: sdk.Meta{"a": 1}})
 	require.Equal(t, "form", form.Mode)
 	require.JSONEq(t, `{"type":"object","properties":{}}`, string(form.Schema))
 	require.JSONEq(t, `{"a":1}`, string(form.Meta))
 	url := asking(2, "s", &sdk.ElicitParams{Mode: "url", Message: "Log in", URL: "https://x/", ElicitationID: "e"})
-	require.Equal(t, core.ServerQuestion{Question: 2, Server: "s", Mode: "url", Message: "Log in", URL: "https://x/", ElicitationID: "e"}, url)
+	require.Equal(t, core.ServerQuestion{Question: 2, Server: "s", Mode: "url", Message: "Log in", URL: "https://x/",
+		ElicitationID: "e"}, url)
 }
 
 // What clients do not know of forms is left out, and what they count on is there.

@@ -189,7 +189,8 @@ func (p *Pool) AwaitRequired(quit <-chan struct{}, owner string) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	return protocol.Internal(protocol.KindMcpServer, "required MCP servers failed to initialize: %s. Correct them in the configuration, or set required = false",
+	return protocol.Internal(protocol.KindMcpServer,
+		"required MCP servers failed to initialize: %s. Correct them in the configuration, or set required = false",
 		strings.Join(failed, "; "))
 }
 

@@ -40,7 +40,8 @@ func TestToolsHaveNamesThatModelsCanCall(t *testing.T) {
 	require.Nil(t, byTool["write"].ReadOnly)
 	require.Equal(t, toolspec.ApprovePrompt, wipe.Approval)
 	require.Equal(t, toolspec.ApproveAlways, byTool["echo"].Approval)
-	require.ErrorContains(t, r.Call(context.Background(), "me", core.CallTool{Server: d.Name, Tool: "crash"}, nil).Err, "disabled")
+	require.ErrorContains(t, r.Call(context.Background(), "me", core.CallTool{Server: d.Name, Tool: "crash"}, nil).Err,
+		"disabled")
 }
 
 func TestLongAndEqualNamesEndWithAHash(t *testing.T) {
@@ -79,7 +80,8 @@ func TestResultsComeAsTheServerGaveThem(t *testing.T) {
 	require.ErrorContains(t, r.call("refuse", `{}`).Err, "tool call failed for `s/refuse`")
 	require.ErrorContains(t, r.call("refuse", `{}`).Err, "refused")
 	require.ErrorContains(t, r.call("none", `{}`).Err, "none")
-	require.ErrorContains(t, r.Call(context.Background(), "nobody", core.CallTool{Server: "s"}, nil).Err, "unknown MCP server 's'")
+	require.ErrorContains(t, r.Call(context.Background(), "nobody", core.CallTool{Server: "s"}, nil).Err,
+		"unknown MCP server 's'")
 }
 
 func TestLinesThatAreNoMessagesGoToTheLog(t *testing.T) {
@@ -106,7 +108,8 @@ func TestACrashEndsTheCallAndNotTheServer(t *testing.T) {
 	require.NotEmpty(t, tools)
 	require.False(t, pending)
 	r.until(func() bool {
-		return strings.Contains(strings.Join(r.states, "\n"), "s failed: the connection to the MCP server `s` was lost: it ended with exit code 7; it said: out of cheese")
+		return strings.Contains(strings.Join(r.states, "\n"),
+			"s failed: the connection to the MCP server `s` was lost: it ended with exit code 7; it said: out of cheese")
 	})
 }
 
@@ -126,7 +129,8 @@ func TestAServerThatFailsIsTriedAgain(t *testing.T) {
 func TestAServerThatNeverStartsIsToldOnce(t *testing.T) {
 	r := newRig(t)
 	tries := filepath.Join(t.TempDir(), "tries")
-	require.Empty(t, r.ready(define(t, "s", "-fail", "-tries", tries), mcp.Definition{Name: "gone", Command: []string{"/no/such/program"}, StartupTimeout: time.Second}))
+	require.Empty(t, r.ready(define(t, "s", "-fail", "-tries", tries),
+		mcp.Definition{Name: "gone", Command: []string{"/no/such/program"}, StartupTimeout: time.Second}))
 	r.until(func() bool { return len(r.states) == 4 })
 	require.Eventually(t, func() bool {
 		info, err := os.Stat(tries)
@@ -144,7 +148,8 @@ func TestAServerThatNeverStartsIsToldOnce(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, failures, "%q", r.states)
-	require.Contains(t, strings.Join(r.states, "\n"), "gone failed: MCP client for `gone` failed to start: cannot start \"/no/such/program\"")
+	require.Contains(t, strings.Join(r.states, "\n"),
+		"gone failed: MCP client for `gone` failed to start: cannot start \"/no/such/program\"")
 }
 
 func TestAServerThatDoesNotAnswerTimesOut(t *testing.T) {
@@ -178,7 +183,8 @@ func TestResultsAreBounded(t *testing.T) {
 	text := r.texts(r.call("huge", `{"bytes":5000000}`))
 	require.Less(t, len(text), 2<<20)
 	require.Contains(t, text, "bytes are left out here")
-	require.ErrorContains(t, r.call("huge", `{"bytes":20000000}`).Err, "a line of the server's output has more than 16 MiB")
+	require.ErrorContains(t, r.call("huge", `{"bytes":20000000}`).Err,
+		"a line of the server's output has more than 16 MiB")
 	require.Contains(t, r.texts(r.call("echo", `{}`)), "echo", "it is connected to again")
 }
 
@@ -186,7 +192,8 @@ func TestProgressIsPassedOn(t *testing.T) {
 	r := newRig(t)
 	r.ready(define(t, "s"))
 	said := make(chan string, 10)
-	called := r.Call(context.Background(), "me", core.CallTool{Server: "s", Tool: "progress", Arguments: []byte(`{}`)}, func(m string) { said <- m })
+	called := r.Call(context.Background(), "me", core.CallTool{Server: "s", Tool: "progress", Arguments: []byte(`{}`)},
+		func(m string) { said <- m })
 	require.Contains(t, r.texts(called), "there")
 	require.Equal(t, "looking", <-said)
 	require.Equal(t, "2/3", <-said)
@@ -203,7 +210,8 @@ func TestQuestionsStopTheClockOfTheCall(t *testing.T) {
 	require.Contains(t, r.texts(r.call("ask", `{}`)), "accept Ada")
 	require.Equal(t, "Your name?", r.asked[0].Message)
 	require.Equal(t, "form", r.asked[0].Mode)
-	require.JSONEq(t, `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`, string(r.asked[0].Schema))
+	require.JSONEq(t, `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`,
+		string(r.asked[0].Schema))
 
 	r.answer = func(q core.ServerQuestion) {
 		r.Answer(q.Question, protocol.McpServerElicitationRequestResponse{Action: protocol.ElicitDecline})
@@ -254,7 +262,8 @@ func TestCallsThatAskWithoutEndTimeOut(t *testing.T) {
 func TestCallsOfAProgramThatDoesNotReadTimeOut(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "s")
-	d.Command = []string{"/bin/sh", "-c", "read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":" + introduction + "}'; " +
+	d.Command = []string{"/bin/sh", "-c", "read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":" + introduction +
+		"}'; " +
 		"read b; read c; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":" + tools + "}'; exec sleep 1000"}
 	d.ToolTimeout = time.Second
 	require.Len(t, r.ready(d), 1)
@@ -357,7 +366,8 @@ func service(t *testing.T, args ...string) string {
 
 func TestServicesAreReachedByHTTP(t *testing.T) {
 	r := newRig(t)
-	d := mcp.Definition{Name: "s", URL: service(t, "-token", "tok") + "/mcp?x=1", Bearer: true, Headers: map[string]string{"Authorization": "Bearer tok"},
+	d := mcp.Definition{Name: "s", URL: service(t, "-token", "tok") + "/mcp?x=1", Bearer: true,
+		Headers:        map[string]string{"Authorization": "Bearer tok"},
 		StartupTimeout: 10 * time.Second, ToolTimeout: 10 * time.Second}
 	require.NotEmpty(t, r.ready(d))
 	require.Contains(t, r.texts(r.call("echo", `{"y":2}`)), "echo")
@@ -370,13 +380,15 @@ func TestServicesAreReachedByHTTP(t *testing.T) {
 
 func TestAServiceThatWantsALoginSaysSo(t *testing.T) {
 	r := newRig(t)
-	require.Empty(t, r.ready(mcp.Definition{Name: "s", URL: service(t, "-token", "tok"), StartupTimeout: 10 * time.Second}))
+	require.Empty(t, r.ready(mcp.Definition{Name: "s", URL: service(t, "-token", "tok"),
+		StartupTimeout: 10 * time.Second}))
 	r.untilState("it requires a login, which this server does not support; set bearer_token_env_var")
 }
 
 func TestAProblemOfTheConfigurationIsTold(t *testing.T) {
 	r := newRig(t)
-	require.Empty(t, r.ready(mcp.Definition{Name: "s", URL: "http://127.0.0.1:1/", Problem: errors.New("no token"), StartupTimeout: time.Second}))
+	require.Empty(t, r.ready(mcp.Definition{Name: "s", URL: "http://127.0.0.1:1/", Problem: errors.New("no token"),
+		StartupTimeout: time.Second}))
 	r.untilState("s failed: MCP client for `s` failed to start: no token")
 }
 

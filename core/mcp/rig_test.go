@@ -21,7 +21,8 @@ import (
 
 func TestMain(m *testing.M) {
 	// The idle connections of the transport that tests share are kept for some time.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
 		goleak.Cleanup(func(code int) {
 			if dir, err := buildDir(); err == nil {
 				_ = os.RemoveAll(dir)
@@ -149,7 +150,8 @@ func define(t *testing.T, name string, args ...string) mcp.Definition {
 	t.Helper()
 	path, err := program()
 	require.NoError(t, err, path)
-	return mcp.Definition{Name: name, Command: append([]string{path}, args...), Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")},
+	return mcp.Definition{Name: name, Command: append([]string{path}, args...), Dir: t.TempDir(),
+		Env:            []string{"PATH=" + os.Getenv("PATH")},
 		StartupTimeout: 10 * time.Second, ToolTimeout: 10 * time.Second}
 }
 
@@ -160,7 +162,8 @@ func (r *rig) ready(definitions ...mcp.Definition) []core.ServerTool {
 }
 
 func (r *rig) call(name, arguments string) core.ToolCalled {
-	return r.Call(context.Background(), "me", core.CallTool{ID: 1, CallID: "c", Server: "s", Tool: name, Arguments: []byte(arguments)}, nil)
+	return r.Call(context.Background(), "me",
+		core.CallTool{ID: 1, CallID: "c", Server: "s", Tool: name, Arguments: []byte(arguments)}, nil)
 }
 
 // texts are the content of a result.

@@ -60,7 +60,9 @@ type server struct {
 }
 
 func newServer(p *Pool, owner string, d Definition) *server {
-	s := &server{pool: p, owner: owner, def: d, first: make(chan struct{}), again: make(chan struct{}, 1), outdated: make(chan struct{}, 1), changed: make(chan struct{}), state: protocol.McpStarting, calls: map[string]*call{}}
+	s := &server{pool: p, owner: owner, def: d, first: make(chan struct{}), again: make(chan struct{}, 1),
+		outdated: make(chan struct{}, 1), changed: make(chan struct{}), state: protocol.McpStarting,
+		calls: map[string]*call{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -164,7 +166,8 @@ func (s *server) live() error {
 			s.relist(session)
 		case err := <-lost:
 			s.set(protocol.McpStarting, nil, nil) // a call now waits for the next attempt
-			return fmt.Errorf("the connection to the MCP server `%s` was lost: %w", s.def.Name, s.explain(cmp.Or(err, errEnded), process))
+			return fmt.Errorf("the connection to the MCP server `%s` was lost: %w", s.def.Name,
+				s.explain(cmp.Or(err, errEnded), process))
 		}
 	}
 }
@@ -219,7 +222,8 @@ func end(session *sdk.ClientSession, process Process) {
 func (s *server) transport() (sdk.Transport, Process, error) {
 	if s.def.URL != "" {
 		client := &http.Client{Transport: newService(s.def.Headers, s.pool.HTTP)}
-		return &sdk.StreamableClientTransport{Endpoint: s.def.URL, HTTPClient: client, MaxRetries: 2, MaxEventSize: largestLine}, nil, nil
+		return &sdk.StreamableClientTransport{Endpoint: s.def.URL, HTTPClient: client, MaxRetries: 2,
+			MaxEventSize: largestLine}, nil, nil
 	}
 	process, err := s.pool.Spawn(s.def, s.hear)
 	if err != nil {
@@ -249,13 +253,14 @@ func (s *server) note(line string) {
 func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.def.StartupTimeout)
 	defer cancel()
-	client := sdk.NewClient(&sdk.Implementation{Name: "appserver-mcp-client", Title: "appserver", Version: s.pool.Version}, &sdk.ClientOptions{
-		Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
-			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}},
-		ElicitationHandler:          s.elicit,
-		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { s.outdate() },
-		ProgressNotificationHandler: s.progress,
-	})
+	client := sdk.NewClient(&sdk.Implementation{Name: "appserver-mcp-client", Title: "appserver", Version: s.pool.Version},
+		&sdk.ClientOptions{
+			Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
+				Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}},
+			ElicitationHandler:          s.elicit,
+			ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { s.outdate() },
+			ProgressNotificationHandler: s.progress,
+		})
 	client.AddReceivingMiddleware(unharmed)
 	session, err := client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: wireVersion})
 	if err != nil {
@@ -281,7 +286,8 @@ func unharmed(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%s cannot be read: %v", method, p)}
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
+					Message: fmt.Sprintf("%s cannot be read: %v", method, p)}
 			}
 		}()
 		return next(ctx, method, r)

@@ -57,7 +57,8 @@ func BenchmarkStore(b *testing.B) {
 		}
 	})
 	for name, q := range map[string]memory.Query{
-		"Search/summaries":    {Kinds: []string{memory.Summary}, Text: "which port does postgres use in the integration tests?", Limit: 3},
+		"Search/summaries": {Kinds: []string{memory.Summary},
+			Text: "which port does postgres use in the integration tests?", Limit: 3},
 		"Search/all":          {Text: "which port does postgres use in the integration tests?", Limit: 10},
 		"Search/common words": {Text: "service customers cache production orders billing timeout", Limit: 10},
 	} {

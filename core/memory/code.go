@@ -103,7 +103,8 @@ func (s *Store) CodeFiles(ctx context.Context, repo string) (map[string]string, 
 	if err != nil || db == nil {
 		return map[string]string{}, err
 	}
-	rows, err := db.Read.QueryContext(ctx, "SELECT path, hash FROM files WHERE repo = (SELECT key FROM repos WHERE name = ?)", repo)
+	rows, err := db.Read.QueryContext(ctx,
+		"SELECT path, hash FROM files WHERE repo = (SELECT key FROM repos WHERE name = ?)", repo)
 	if err != nil {
 		s.spoiled(db, err)
 		return nil, fmt.Errorf("memory: files: %w", err)

@@ -20,7 +20,8 @@ const distractors = 2200
 func corpus() []memory.Row {
 	var rows []memory.Row
 	for i, f := range facts() {
-		rows = append(rows, memory.Row{RepoKey: repo, SessionID: fmt.Sprintf("s%d", i%40), TS: 1_700_000_000_000 + int64(i)*60_000, Kind: memory.Summary, Title: f.title, Text: f.text})
+		rows = append(rows, memory.Row{RepoKey: repo, SessionID: fmt.Sprintf("s%d", i%40), TS: 1_700_000_000_000 +
+			int64(i)*60_000, Kind: memory.Summary, Title: f.title, Text: f.text})
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	seen := map[string]bool{}
@@ -29,7 +30,8 @@ func corpus() []memory.Row {
 		if !seen[text] {
 			seen[text] = true
 			i := len(rows)
-			rows = append(rows, memory.Row{RepoKey: repo, SessionID: fmt.Sprintf("s%d", i%40), TS: 1_700_000_000_000 + int64(i)*60_000, Kind: memory.Summary, Title: title, Text: text})
+			rows = append(rows, memory.Row{RepoKey: repo, SessionID: fmt.Sprintf("s%d", i%40), TS: 1_700_000_000_000 +
+				int64(i)*60_000, Kind: memory.Summary, Title: title, Text: text})
 		}
 	}
 	return rows
@@ -93,19 +95,36 @@ type blank struct {
 // vocabulary has a name that begins with another before that.
 func vocabulary() []blank {
 	return []blank{
-		{"SERVICE", []string{"billing", "catalog", "shipping", "identity", "gateway", "notifications", "warehouse", "reporting", "pricing-feed", "returns", "loyalty", "fraud", "media", "search-sync", "ledger", "subscriptions"}},
-		{"ENVIRONMENT", []string{"production", "staging", "the test environment", "development", "the preview environment", "CI"}},
-		{"TEST", []string{"TestInvoiceTotals", "TestCartExpiry", "TestLoginThrottle", "TestRefundPartial", "TestStockImport", "TestMailQueue", "TestOrderSplit", "TestTaxTable", "TestSearchFacets", "TestSessionRenewal", "TestExportCsv", "TestWebhookReplay"}},
-		{"STORE", []string{"Redis key", "Postgres schema", "S3 bucket", "Kafka topic", "Elasticsearch index", "SQLite file", "connection pool", "database", "cache"}},
-		{"THING_FLAG", []string{"loyalty_v2", "fast_checkout", "new_invoice", "split_orders", "guest_cart", "bulk_import", "dark_mode", "gift_cards"}},
-		{"THING", []string{"orders", "invoices", "vouchers", "customers", "addresses", "reviews", "stock levels", "price lists", "shipments", "subscriptions", "gift cards", "wish lists", "product images", "email templates", "search synonyms", "tax tables", "newsletters", "returns"}},
-		{"PERSON", []string{"Ana Ruiz", "Tom Berger", "Priya Nair", "Jonas Weber", "Lea Martin", "Olu Adeyemi", "Yuki Tanaka", "Sara Lindt", "Marek Nowak", "Chloe Dubois"}},
-		{"FOLDER", []string{"services/billing/", "apps/web/", "packages/money/", "tools/import/", "db/seed/", "proto/catalog/", "infra/modules/", "mail/partials/", "web/src/hooks/", "jobs/nightly/"}},
-		{"FILE", []string{"services/billing/invoice.go", "apps/web/cart.tsx", "jobs/nightly/stock.py", "packages/money/round.ts", "infra/main.tf", "web/src/api.ts", "services/returns/handler.go", "tools/import/csv.rb", "db/seed/customers.sql", "middleware/session.ts", "docs/runbooks/deploy.md"}},
-		{"FUNCTION", []string{"computeTotals", "loadCart", "mergeAddresses", "parse_price", "renderInvoice", "syncStock", "validateVoucher", "fetch_rates", "splitOrder", "sendReminder", "hashToken", "getOrderLines"}},
-		{"FIELD", []string{"customer_id", "order_no", "sku", "postal_code", "created_at", "currency", "voucher_code", "tracking_no", "tax_rate", "warehouse_id", "locale", "session_id"}},
-		{"TOOL", []string{"pnpm", "buf", "just", "terraform", "golangci-lint", "sqlc", "vitest", "playwright", "alembic", "helm"}},
-		{"ERROR", []string{"ECONNRESET", "context deadline exceeded", "index out of range [2] with length 2", "duplicate key value", "ERR_INVALID_ARG_TYPE", "permission denied", "nil pointer dereference", "out of memory", "TypeError: undefined is not a function", "AccessDenied", "broken pipe"}},
+		{"SERVICE", []string{"billing", "catalog", "shipping", "identity", "gateway", "notifications", "warehouse",
+			"reporting", "pricing-feed", "returns", "loyalty", "fraud", "media", "search-sync", "ledger", "subscriptions"}},
+		{"ENVIRONMENT", []string{"production", "staging", "the test environment", "development", "the preview environment",
+			"CI"}},
+		{"TEST", []string{"TestInvoiceTotals", "TestCartExpiry", "TestLoginThrottle", "TestRefundPartial", "TestStockImport",
+			"TestMailQueue", "TestOrderSplit", "TestTaxTable", "TestSearchFacets", "TestSessionRenewal", "TestExportCsv",
+			"TestWebhookReplay"}},
+		{"STORE", []string{"Redis key", "Postgres schema", "S3 bucket", "Kafka topic", "Elasticsearch index", "SQLite file",
+			"connection pool", "database", "cache"}},
+		{"THING_FLAG", []string{"loyalty_v2", "fast_checkout", "new_invoice", "split_orders", "guest_cart", "bulk_import",
+			"dark_mode", "gift_cards"}},
+		{"THING", []string{"orders", "invoices", "vouchers", "customers", "addresses", "reviews", "stock levels",
+			"price lists", "shipments", "subscriptions", "gift cards", "wish lists", "product images", "email templates",
+			"search synonyms", "tax tables", "newsletters", "returns"}},
+		{"PERSON", []string{"Ana Ruiz", "Tom Berger", "Priya Nair", "Jonas Weber", "Lea Martin", "Olu Adeyemi", "Yuki Tanaka",
+			"Sara Lindt", "Marek Nowak", "Chloe Dubois"}},
+		{"FOLDER", []string{"services/billing/", "apps/web/", "packages/money/", "tools/import/", "db/seed/",
+			"proto/catalog/", "infra/modules/", "mail/partials/", "web/src/hooks/", "jobs/nightly/"}},
+		{"FILE", []string{"services/billing/invoice.go", "apps/web/cart.tsx", "jobs/nightly/stock.py",
+			"packages/money/round.ts", "infra/main.tf", "web/src/api.ts", "services/returns/handler.go", "tools/import/csv.rb",
+			"db/seed/customers.sql", "middleware/session.ts", "docs/runbooks/deploy.md"}},
+		{"FUNCTION", []string{"computeTotals", "loadCart", "mergeAddresses", "parse_price", "renderInvoice", "syncStock",
+			"validateVoucher", "fetch_rates", "splitOrder", "sendReminder", "hashToken", "getOrderLines"}},
+		{"FIELD", []string{"customer_id", "order_no", "sku", "postal_code", "created_at", "currency", "voucher_code",
+			"tracking_no", "tax_rate", "warehouse_id", "locale", "session_id"}},
+		{"TOOL", []string{"pnpm", "buf", "just", "terraform", "golangci-lint", "sqlc", "vitest", "playwright", "alembic",
+			"helm"}},
+		{"ERROR", []string{"ECONNRESET", "context deadline exceeded", "index out of range [2] with length 2",
+			"duplicate key value", "ERR_INVALID_ARG_TYPE", "permission denied", "nil pointer dereference", "out of memory",
+			"TypeError: undefined is not a function", "AccessDenied", "broken pipe"}},
 	}
 }
 
@@ -191,7 +210,8 @@ func (g grams) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	var all [][]float32
 	for _, text := range texts {
 		v := make([]float32, g.dimension)
-		for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+		for _, word := range strings.FieldsFunc(strings.ToLower(text),
+			func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
 			g.add(v, word)
 		}
 		all = append(all, v)

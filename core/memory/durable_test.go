@@ -156,7 +156,8 @@ func TestATornLineIsAnEndAndABadOneIsPassedOver(t *testing.T) {
 	r := newRig(t)
 	r.append(row(1, "one", "text"))
 	whole := r.read("memory.jsonl")
-	r.write("memory.jsonl", whole+"not JSON\n[1,2]\n{}\n{\"kind\":1}\n\n\xff\xfe\n"+strings.Replace(whole, "one", "two", 1)+whole[:40])
+	r.write("memory.jsonl", whole+"not JSON\n[1,2]\n{}\n{\"kind\":1}\n\n\xff\xfe\n"+
+		strings.Replace(whole, "one", "two", 1)+whole[:40])
 	require.Equal(t, []string{"two", "one"}, list(t, r.store))
 	r.append(row(3, "three", "text"))
 	require.Contains(t, r.read("memory.jsonl"), whole[:40]+"\n{")
@@ -171,7 +172,8 @@ func TestALineThatIsTooLongIsPassedOver(t *testing.T) {
 	r := newRig(t)
 	r.append(row(1, "one", "text"))
 	whole := r.read("memory.jsonl")
-	r.write("memory.jsonl", strings.Replace(whole, "text", strings.Repeat("x", 9<<20), 1)+strings.Replace(whole, "one", "two", 1))
+	r.write("memory.jsonl", strings.Replace(whole, "text", strings.Repeat("x", 9<<20), 1)+
+		strings.Replace(whole, "one", "two", 1))
 	require.Equal(t, []string{"two"}, list(t, r.store))
 }
 
@@ -235,7 +237,8 @@ func TestAFileOfLinesThatWasReplacedIsReadAnew(t *testing.T) {
 	require.Empty(t, search(t, r.store, "text"))
 }
 
-// TestEveryOperationOfTheDiskCanFail lets the n-th fail, for every n, each with another error: what was said to be kept is
+// TestEveryOperationOfTheDiskCanFail lets the n-th fail, for every n, each with another error: what was said
+// to be kept is
 // there, what was not is not, and what was forgotten is gone or said not to be.
 func TestEveryOperationOfTheDiskCanFail(t *testing.T) {
 	for n := 0; ; n++ {
@@ -292,8 +295,10 @@ func without(titles map[string]int, err error, title string) map[string]int {
 func TestHostileTextsAreKeptAndFound(t *testing.T) {
 	r := newRig(t)
 	huge := strings.Repeat("lorem ", 10<<20/6)
-	r.append(row(1, "zero\x00byte\nand a line", "a\x00b needle"), row(2, "bad \xff\xfe", "text \xc3( needle"), row(3, "huge", "needle "+huge),
-		row(4, strings.Repeat("x", 1<<20), "needle"), row(5, "one word", "needle "+strings.Repeat("y", 200_000)), row(6, `"quotes" AND`, `needle " ' * NEAR( -`))
+	r.append(row(1, "zero\x00byte\nand a line", "a\x00b needle"), row(2, "bad \xff\xfe", "text \xc3( needle"),
+		row(3, "huge", "needle "+huge),
+		row(4, strings.Repeat("x", 1<<20), "needle"), row(5, "one word", "needle "+strings.Repeat("y", 200_000)),
+		row(6, `"quotes" AND`, `needle " ' * NEAR( -`))
 	require.Less(t, len(r.read("memory.jsonl")), 200<<10)
 	require.Len(t, search(t, r.store, "needle"), 6)
 	for _, h := range list(t, r.store) {
@@ -307,8 +312,10 @@ func TestQuestionsAreNeverSyntax(t *testing.T) {
 	r := newRig(t)
 	r.append(row(1, "one", "needle in the haystack"))
 	for _, q := range []string{
-		`"`, `*`, `NEAR(`, `-`, `needle"`, `needle*`, `NEAR(needle haystack)`, `-needle`, `title : x`, `{scope} : r1`, `AND`, `OR NOT`, `needle AND`, `(needle`, `^needle`,
-		"\x00", "needle\x00", "\xff", strings.Repeat("needle ", 100_000), strings.Repeat("(", 100_000), "'; DROP TABLE rows; --", " ", "+", "%", "n\u0301eedle",
+		`"`, `*`, `NEAR(`, `-`, `needle"`, `needle*`, `NEAR(needle haystack)`, `-needle`, `title : x`, `{scope} : r1`, `AND`,
+		`OR NOT`, `needle AND`, `(needle`, `^needle`,
+		"\x00", "needle\x00", "\xff", strings.Repeat("needle ", 100_000), strings.Repeat("(", 100_000),
+		"'; DROP TABLE rows; --", " ", "+", "%", "n\u0301eedle",
 	} {
 		_, err := r.store.Search(t.Context(), memory.Query{RepoKey: repo, Text: q})
 		require.NoError(t, err, "%.40q", q)

@@ -209,7 +209,8 @@ func (e *embedding) step(db *database.DB, hashes [][]byte, texts []string) error
 // bare are texts without a vector, what was said before code, the newest first.
 func (e *embedding) bare(db *database.DB) (hashes [][]byte, texts []string, err error) {
 	rows, err := db.Read.QueryContext(e.ctx, `SELECT hash, title, text FROM rows WHERE NOT EXISTS
-		(SELECT 1 FROM vectors WHERE model = ? AND vectors.hash = rows.hash) ORDER BY file IS NOT NULL, key DESC LIMIT ?`, e.embedder.Model(), bareRows)
+		(SELECT 1 FROM vectors WHERE model = ? AND vectors.hash = rows.hash) ORDER BY file IS NOT NULL, key DESC LIMIT ?`,
+		e.embedder.Model(), bareRows)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -293,7 +294,8 @@ func (e *embedding) keep(tx *sql.Tx, hashes [][]byte, vectors [][]float32) error
 				return err
 			}
 		}
-		if _, err := tx.Exec("INSERT OR REPLACE INTO vectors (model, hash, vector) VALUES (?, ?, ?)", model, hash, packed(unit(vectors[i]))); err != nil {
+		if _, err := tx.Exec("INSERT OR REPLACE INTO vectors (model, hash, vector) VALUES (?, ?, ?)", model, hash,
+			packed(unit(vectors[i]))); err != nil {
 			return err
 		}
 	}

@@ -303,7 +303,8 @@ func TestRowsOfOtherProcessesAreEmbedded(t *testing.T) {
 	require.NoError(t, plain.Close())
 	require.Len(t, search(t, r.store, "text"), 1)
 	await(t, r.store, 1)
-	require.NoError(t, r.store.PutCode(t.Context(), repo, []memory.CodeFile{{Path: "a", Hash: "1", Chunks: []memory.Chunk{{Title: "a", Text: "code"}}}}))
+	require.NoError(t, r.store.PutCode(t.Context(), repo,
+		[]memory.CodeFile{{Path: "a", Hash: "1", Chunks: []memory.Chunk{{Title: "a", Text: "code"}}}}))
 	await(t, r.store, 2)
 	require.Equal(t, []string{"a", "one"}, search(t, r.store, "codes"), "vectors come with the rows")
 	require.NoError(t, r.store.DropCode(t.Context(), repo, []string{"a"}))
@@ -355,7 +356,8 @@ func TestVectorsOfManyRowsAreCompared(t *testing.T) {
 	for n := range files {
 		f := memory.CodeFile{Path: fmt.Sprint("f", n), Hash: "1"}
 		for k := range chunks {
-			f.Chunks = append(f.Chunks, memory.Chunk{Title: fmt.Sprintf("f%d:%d", n, k), Text: fmt.Sprintf("stock %d of warehouse %d", k, n)})
+			f.Chunks = append(f.Chunks,
+				memory.Chunk{Title: fmt.Sprintf("f%d:%d", n, k), Text: fmt.Sprintf("stock %d of warehouse %d", k, n)})
 		}
 		require.NoError(t, r.store.PutCode(t.Context(), repo, []memory.CodeFile{f}))
 	}

@@ -43,7 +43,8 @@ func (s *Store) Forget(ctx context.Context, selection Selection) (int, error) {
 		return 0, err
 	}
 	if err := s.eraseLocked(selection, removed); err != nil {
-		return len(removed), fmt.Errorf("what was to be forgotten is out of %s, but not out of %s: %w", linesFile, databaseFile, err)
+		return len(removed),
+			fmt.Errorf("what was to be forgotten is out of %s, but not out of %s: %w", linesFile, databaseFile, err)
 	}
 	return len(removed), nil
 }
@@ -188,7 +189,8 @@ func removeSelected(tx *sql.Tx, selection Selection, removed map[string]bool) er
 	}
 	for _, id := range selection.IDs {
 		with := append(slices.Clone(args), id)
-		if err := errors.Join(collect(tx, removed, condition+" AND id = ?", with...), removeWhere(tx, condition+" AND id = ?", with...)); err != nil {
+		if err := errors.Join(collect(tx, removed, condition+" AND id = ?", with...),
+			removeWhere(tx, condition+" AND id = ?", with...)); err != nil {
 			return err
 		}
 	}

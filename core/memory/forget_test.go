@@ -39,7 +39,8 @@ func TestWhatIsForgottenIsNowhere(t *testing.T) {
 	other := r.other()
 	require.Equal(t, "title 7", search(t, other, "quetzalcoatl")[0])
 
-	n, err := r.store.Forget(t.Context(), memory.Selection{IDs: []string{all[7].ID(), all[8].ID(), all[7].ID(), "no such id"}})
+	n, err := r.store.Forget(t.Context(),
+		memory.Selection{IDs: []string{all[7].ID(), all[8].ID(), all[7].ID(), "no such id"}})
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 	for _, s := range []*memory.Store{r.store, other, r.other()} {
@@ -117,14 +118,16 @@ func TestCodeIsKeptByFile(t *testing.T) {
 	r := newRig(t)
 	chunk := func(title, text string) memory.Chunk { return memory.Chunk{Title: title, Text: text} }
 	require.NoError(t, r.store.PutCode(t.Context(), repo, []memory.CodeFile{
-		{Path: "a.go", Hash: "1", Chunks: []memory.Chunk{chunk("a.go:1-9", "func openStore"), chunk("a.go:10-20", "func closeStore")}},
+		{Path: "a.go", Hash: "1",
+			Chunks: []memory.Chunk{chunk("a.go:1-9", "func openStore"), chunk("a.go:10-20", "func closeStore")}},
 		{Path: "b.go", Hash: "2", Chunks: []memory.Chunk{chunk("b.go:1-2", "func openStore")}},
 		{Path: "empty.go", Hash: "3"},
 	}))
 	require.Equal(t, []string{"b.go:1-2", "a.go:1-9"}, search(t, r.store, "open_store")[:2])
 	require.NoFileExists(t, r.path("memory.jsonl"))
 
-	require.NoError(t, r.store.PutCode(t.Context(), repo, []memory.CodeFile{{Path: "a.go", Hash: "4", Chunks: []memory.Chunk{chunk("a.go:1-3", "func readAll")}}}))
+	require.NoError(t, r.store.PutCode(t.Context(), repo,
+		[]memory.CodeFile{{Path: "a.go", Hash: "4", Chunks: []memory.Chunk{chunk("a.go:1-3", "func readAll")}}}))
 	require.NoError(t, r.store.DropCode(t.Context(), repo, []string{"b.go", "unknown.go"}))
 	require.Equal(t, []string{"a.go:1-3"}, list(t, r.store))
 	require.Empty(t, search(t, r.store, "openStore"))
@@ -152,7 +155,8 @@ func TestCodeIsKeptByFile(t *testing.T) {
 
 func TestCodeSurvivesANewFileOfLines(t *testing.T) {
 	r := newRig(t)
-	require.NoError(t, r.store.PutCode(t.Context(), repo, []memory.CodeFile{{Path: "a.go", Hash: "1", Chunks: []memory.Chunk{{Title: "a.go", Text: "text"}}}}))
+	require.NoError(t, r.store.PutCode(t.Context(), repo,
+		[]memory.CodeFile{{Path: "a.go", Hash: "1", Chunks: []memory.Chunk{{Title: "a.go", Text: "text"}}}}))
 	r.append(row(1, "one", "text"))
 	require.Len(t, list(t, r.store), 2)
 	r.write("memory.jsonl", "")

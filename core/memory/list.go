@@ -42,7 +42,8 @@ func (s *Store) List(ctx context.Context, f Filter) (rows []Hit, next string, er
 	if err != nil || db == nil {
 		return nil, "", err
 	}
-	found, err := db.Read.QueryContext(ctx, "SELECT "+rowColumns+", rows.key FROM rows JOIN repos ON repos.key = rows.repo WHERE "+where+
+	found, err := db.Read.QueryContext(ctx, "SELECT "+rowColumns+
+		", rows.key FROM rows JOIN repos ON repos.key = rows.repo WHERE "+where+
 		" ORDER BY rows.ts DESC, rows.key DESC LIMIT ?", append(args, limit+1)...)
 	if err != nil {
 		s.spoiled(db, err)
@@ -101,7 +102,8 @@ func (s *Store) Summarized(ctx context.Context, session string, ids []string) (m
 		return nil, err
 	}
 	found, err := db.Read.QueryContext(ctx, `SELECT DISTINCT item.value FROM rows, json_each(rows.msg_ids) AS item
-		WHERE rows.session = ? AND rows.session != '' AND rows.kind = ? AND item.value IN (SELECT value FROM json_each(?))`, session, Summary, string(asked))
+		WHERE rows.session = ? AND rows.session != '' AND rows.kind = ? AND item.value IN (SELECT value FROM json_each(?))`,
+		session, Summary, string(asked))
 	if err != nil {
 		s.spoiled(db, err)
 		return nil, fmt.Errorf("memory: items that are summarised: %w", err)

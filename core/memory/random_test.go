@@ -41,7 +41,8 @@ func (w *world) appendRows(rt *rapid.T) {
 	var rows []memory.Row
 	for range rapid.IntRange(1, 5).Draw(rt, "rows") {
 		w.made++
-		rows = append(rows, memory.Row{RepoKey: w.repo(rt), SessionID: "s", TS: int64(w.made), Kind: memory.Summary, Title: fmt.Sprint("row ", w.made), Text: w.text(rt), MsgIDs: []string{}})
+		rows = append(rows, memory.Row{RepoKey: w.repo(rt), SessionID: "s", TS: int64(w.made), Kind: memory.Summary,
+			Title: fmt.Sprint("row ", w.made), Text: w.text(rt), MsgIDs: []string{}})
 	}
 	require.NoError(rt, w.store(rt).Append(w.Context(), rows))
 	for _, r := range rows {
@@ -51,7 +52,8 @@ func (w *world) appendRows(rt *rapid.T) {
 
 // again appends a row that is or was there.
 func (w *world) again(rt *rapid.T) {
-	row := memory.Row{RepoKey: repo, SessionID: "s", TS: 0, Kind: memory.Summary, Title: "row 0", Text: "port", MsgIDs: []string{}}
+	row := memory.Row{RepoKey: repo, SessionID: "s", TS: 0, Kind: memory.Summary, Title: "row 0", Text: "port",
+		MsgIDs: []string{}}
 	require.NoError(rt, w.store(rt).Append(w.Context(), []memory.Row{row}))
 	w.rows[row.ID()] = row
 }
@@ -183,7 +185,8 @@ func TestStoresDoWhatTheyShould(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		home, err := os.MkdirTemp(t.TempDir(), "home")
 		require.NoError(rt, err)
-		w := &world{rig: &rig{T: t, home: home, options: memory.Options{Home: home}}, rows: map[string]memory.Row{}, files: map[[2]string]memory.CodeFile{}}
+		w := &world{rig: &rig{T: t, home: home, options: memory.Options{Home: home}}, rows: map[string]memory.Row{},
+			files: map[[2]string]memory.CodeFile{}}
 		w.stores = [2]*memory.Store{memory.Open(w.options), memory.Open(w.options)}
 		defer func() {
 			for _, s := range w.stores {
@@ -191,8 +194,9 @@ func TestStoresDoWhatTheyShould(t *testing.T) {
 			}
 		}()
 		rt.Repeat(map[string]func(*rapid.T){
-			"append": w.appendRows, "again": w.again, "forget": w.forget, "forget all": w.forgetAll, "put code": w.putCode, "drop code": w.dropCode,
-			"tear": w.tear, "restart": w.restart, "lose": w.lose, "": w.check,
+			"append": w.appendRows, "again": w.again, "forget": w.forget, "forget all": w.forgetAll, "put code": w.putCode,
+			"drop code": w.dropCode,
+			"tear":      w.tear, "restart": w.restart, "lose": w.lose, "": w.check,
 		})
 	})
 }

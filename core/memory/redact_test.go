@@ -33,7 +33,8 @@ func TestAThreadsMemoriesAreRedacted(t *testing.T) {
 	theirs := row(5, "theirs", "they say quetzalcoatl")
 	theirs.SessionID = "s2"
 	gone := row(4, "gone", "quetzalcoatl was forgotten")
-	r.append(row(1, "quetzalcoatl it is", "a text"), row(2, "two", "say quetzalcoatl loud"), row(3, "three", "nothing"), gone, theirs)
+	r.append(row(1, "quetzalcoatl it is", "a text"), row(2, "two", "say quetzalcoatl loud"), row(3, "three", "nothing"),
+		gone, theirs)
 	require.Equal(t, "theirs", list(t, r.store)[0], "the database has it")
 	r.write("memory.jsonl", r.read("memory.jsonl")+`{"forget":["`+gone.ID()+"\"]}\nquetzalcoatl is no line\n")
 	r.write("memory.sqlite"+database.DamagedSuffix, "an old database with quetzalcoatl")

@@ -129,7 +129,8 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	words := ask(t, filled(t, nil))
 	vectors := nearest(t, newGrams(1024))
 	both := ask(t, filled(t, newGrams(1024)))
-	t.Logf("words %.3f %.3f, vectors %.3f %.3f, both %.3f %.3f", words.recall, words.mrr, vectors.recall, vectors.mrr, both.recall, both.mrr)
+	t.Logf("words %.3f %.3f, vectors %.3f %.3f, both %.3f %.3f", words.recall, words.mrr, vectors.recall, vectors.mrr,
+		both.recall, both.mrr)
 	require.GreaterOrEqual(t, words.questions, 200)
 	require.GreaterOrEqual(t, words.recall, 0.87)
 	require.GreaterOrEqual(t, words.mrr, 0.85)
@@ -157,8 +158,10 @@ func TestMatchTellsWhatIsMeant(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, float64(meant)/float64(found), 0.85)
 	for _, talk := range []string{
-		"thanks, that looks good to me", "please continue with the next step", "ok", "hmm, I am not sure whether I like it", "explain the theory of relativity briefly",
-		"good morning, what shall we have for lunch", "write a poem about autumn leaves", "undo that and try another approach", "can you summarise what you did",
+		"thanks, that looks good to me", "please continue with the next step", "ok", "hmm, I am not sure whether I like it",
+		"explain the theory of relativity briefly",
+		"good morning, what shall we have for lunch", "write a poem about autumn leaves",
+		"undo that and try another approach", "can you summarise what you did",
 	} {
 		hits, err := s.Search(t.Context(), memory.Query{RepoKey: repo, Text: talk, Limit: 1})
 		require.NoError(t, err)

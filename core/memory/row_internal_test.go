@@ -14,7 +14,8 @@ func TestRowsHaveIDs(t *testing.T) {
 	same := r
 	same.MsgIDs = []string{}
 	require.Equal(t, r.ID(), same.ID())
-	for _, other := range []Row{{Kind: Summary, TS: 1, Title: "a", Text: "b"}, {RepoKey: "/r", Kind: Summary, TS: 2, Title: "a", Text: "b"}, {RepoKey: "/r", Kind: Summary, TS: 1, Title: "ab"}} {
+	for _, other := range []Row{{Kind: Summary, TS: 1, Title: "a", Text: "b"},
+		{RepoKey: "/r", Kind: Summary, TS: 2, Title: "a", Text: "b"}, {RepoKey: "/r", Kind: Summary, TS: 1, Title: "ab"}} {
 		require.NotEqual(t, r.ID(), other.ID())
 	}
 	r.Kind = Code

@@ -122,7 +122,9 @@ func wordRanks(ctx context.Context, db *sql.DB, repo int64, kinds, words []strin
 	if match == "" {
 		return nil, nil
 	}
-	rows, err := db.QueryContext(ctx, fmt.Sprintf("SELECT rowid, -bm25(words, 0, %g, 1) FROM words WHERE words MATCH ? ORDER BY 2 DESC, rowid DESC LIMIT ?", titleWeight), match, limit)
+	rows, err := db.QueryContext(ctx,
+		fmt.Sprintf("SELECT rowid, -bm25(words, 0, %g, 1) FROM words WHERE words MATCH ? ORDER BY 2 DESC, rowid DESC LIMIT ?",
+			titleWeight), match, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +206,8 @@ func fuse(found, close []near) []candidate {
 
 // pick reads candidates until there are enough.
 func pick(ctx context.Context, db *sql.DB, q Query, limit int, list []candidate, words []word) ([]Hit, error) {
-	read, err := db.PrepareContext(ctx, "SELECT "+rowColumns+" FROM rows JOIN repos ON repos.key = rows.repo WHERE rows.key = ?")
+	read, err := db.PrepareContext(ctx, "SELECT "+rowColumns+
+		" FROM rows JOIN repos ON repos.key = rows.repo WHERE rows.key = ?")
 	if err != nil {
 		return nil, err
 	}

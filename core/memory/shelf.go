@@ -54,7 +54,8 @@ func (e *embedding) dropMatrices() {
 // nearest are the rows nearest to a question's vector, best first; none for nil. Where the vectors
 // of a place are not in memory yet, they are waited for no longer than for the question's; reading
 // them goes on for later searches.
-func (e *embedding) nearest(ctx context.Context, db *database.DB, repo int64, kinds []string, v []float32, limit int) ([]near, error) {
+func (e *embedding) nearest(ctx context.Context, db *database.DB, repo int64, kinds []string, v []float32,
+	limit int) ([]near, error) {
 	if e == nil || v == nil || !e.start() {
 		return nil, nil
 	}
@@ -83,7 +84,8 @@ func (e *embedding) nearest(ctx context.Context, db *database.DB, repo int64, ki
 	}
 }
 
-func (e *embedding) compare(ctx context.Context, db *database.DB, repo int64, kinds []string, v []float32, limit int) ([]near, error) {
+func (e *embedding) compare(ctx context.Context, db *database.DB, repo int64, kinds []string, v []float32,
+	limit int) ([]near, error) {
 	if len(kinds) == 0 {
 		kinds = []string{Summary, Code}
 	}
@@ -98,7 +100,8 @@ func (e *embedding) compare(ctx context.Context, db *database.DB, repo int64, ki
 	return best.sorted(), nil
 }
 
-func (s *shelf) nearest(ctx context.Context, db *database.DB, at place, model string, v []float32, limit int) ([]near, error) {
+func (s *shelf) nearest(ctx context.Context, db *database.DB, at place, model string, v []float32, limit int) ([]near,
+	error) {
 	s.mu.Lock()
 	h, err := s.load(ctx, db, at, model, len(v))
 	var list []near
@@ -152,7 +155,8 @@ const vectorsSQL = "SELECT rows.key, vectors.vector FROM rows JOIN vectors ON ve
 // read takes rows that are new, and rows whose vectors are.
 func (h *holding) read(ctx context.Context, db *database.DB, at place, model string) error {
 	var key, number int64
-	err := db.Read.QueryRowContext(ctx, "SELECT coalesce((SELECT max(key) FROM rows), 0), coalesce((SELECT max(number) FROM vectors), 0)").Scan(&key, &number)
+	err := db.Read.QueryRowContext(ctx,
+		"SELECT coalesce((SELECT max(key) FROM rows), 0), coalesce((SELECT max(number) FROM vectors), 0)").Scan(&key, &number)
 	if err != nil || key == h.key && number == h.number {
 		return err
 	}
@@ -193,7 +197,8 @@ func (h *holding) take(ctx context.Context, db *database.DB, query string, args 
 
 // exact compares with whole vectors what bytes have found. Rows that are gone drop out.
 func exact(ctx context.Context, db *database.DB, model string, list []near, v []float32, limit int) ([]near, error) {
-	read, err := db.Read.PrepareContext(ctx, "SELECT vector FROM vectors WHERE model = ? AND hash = (SELECT hash FROM rows WHERE key = ?)")
+	read, err := db.Read.PrepareContext(ctx,
+		"SELECT vector FROM vectors WHERE model = ? AND hash = (SELECT hash FROM rows WHERE key = ?)")
 	if err != nil {
 		return nil, err
 	}

@@ -73,11 +73,14 @@ func (st *Status) count(ctx context.Context, db *database.DB) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	err = db.Read.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM files), (SELECT count(DISTINCT repo) FROM rows), (SELECT count(DISTINCT session) FROM rows WHERE session != ''), damaged FROM source").
+	err = db.Read.QueryRowContext(ctx,
+		"SELECT (SELECT count(*) FROM files), (SELECT count(DISTINCT repo) FROM rows), (SELECT count(DISTINCT session) FROM rows WHERE session != ''), damaged FROM source").
 		Scan(&st.Files, &st.Repositories, &st.Sessions, &st.Damaged)
 	if err == nil && st.Model != "" {
-		err = db.Read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM rows WHERE hash IN (SELECT hash FROM vectors WHERE model = ?1)),
-			coalesce((SELECT length(vector) / 4 FROM vectors WHERE model = ?1 ORDER BY number DESC LIMIT 1), 0)`, st.Model).Scan(&st.Embedded, &st.Dimension)
+		err = db.Read.QueryRowContext(ctx,
+			`SELECT (SELECT count(*) FROM rows WHERE hash IN (SELECT hash FROM vectors WHERE model = ?1)),
+			coalesce((SELECT length(vector) / 4 FROM vectors WHERE model = ?1 ORDER BY number DESC LIMIT 1), 0)`,
+			st.Model).Scan(&st.Embedded, &st.Dimension)
 	}
 	return err
 }

@@ -77,7 +77,8 @@ func (r *rig) warned() (all []string) {
 
 // row is a summary of some moment.
 func row(ts int64, title, text string) memory.Row {
-	return memory.Row{RepoKey: repo, SessionID: "s1", TS: ts, Kind: memory.Summary, Title: title, Text: text, MsgIDs: []string{"m1"}}
+	return memory.Row{RepoKey: repo, SessionID: "s1", TS: ts, Kind: memory.Summary, Title: title, Text: text,
+		MsgIDs: []string{"m1"}}
 }
 
 func search(t testing.TB, s *memory.Store, text string) (titles []string) {
@@ -158,7 +159,9 @@ func TestRepositoriesDoNotSeeEachOther(t *testing.T) {
 
 func TestSearchesAreNarrowed(t *testing.T) {
 	r := newRig(t)
-	require.NoError(t, r.store.PutCode(t.Context(), repo, []memory.CodeFile{{Path: "a.go", Hash: "1", Chunks: []memory.Chunk{{Title: "a.go:1-3", Text: "func listenPort() int"}}}}))
+	require.NoError(t, r.store.PutCode(t.Context(), repo,
+		[]memory.CodeFile{{Path: "a.go", Hash: "1",
+			Chunks: []memory.Chunk{{Title: "a.go:1-3", Text: "func listenPort() int"}}}}))
 	r.append(row(1, "one", "the port is 1"), row(2, "two", "the port is 2"), row(3, "three", "the port is 3"))
 	find := func(q memory.Query) (titles []string) {
 		q.RepoKey, q.Text = repo, "port"
@@ -172,7 +175,8 @@ func TestSearchesAreNarrowed(t *testing.T) {
 	require.Equal(t, []string{"three", "two", "one", "a.go:1-3"}, find(memory.Query{}))
 	require.Equal(t, []string{"a.go:1-3"}, find(memory.Query{Kinds: []string{memory.Code}}))
 	require.Equal(t, []string{"three", "two"}, find(memory.Query{Kinds: []string{memory.Summary}, Limit: 2}))
-	require.Equal(t, []string{"two", "one"}, find(memory.Query{Limit: 2, Exclude: func(h memory.Hit) bool { return h.Title == "three" }}))
+	require.Equal(t, []string{"two", "one"},
+		find(memory.Query{Limit: 2, Exclude: func(h memory.Hit) bool { return h.Title == "three" }}))
 	require.Empty(t, find(memory.Query{Kinds: []string{"dream"}}))
 }
 
@@ -183,7 +187,8 @@ func TestListsHavePages(t *testing.T) {
 	}
 	var titles []string
 	for cursor := ""; ; {
-		rows, next, err := r.store.List(t.Context(), memory.Filter{RepoKey: repo, Kind: memory.Summary, SessionID: "s1", Cursor: cursor})
+		rows, next, err := r.store.List(t.Context(),
+			memory.Filter{RepoKey: repo, Kind: memory.Summary, SessionID: "s1", Cursor: cursor})
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(rows), 10)
 		for _, h := range rows {
@@ -240,7 +245,8 @@ func TestARowThatIsAppendedTwiceIsOne(t *testing.T) {
 
 func TestRowsThatAreNoneAreRefused(t *testing.T) {
 	r := newRig(t)
-	for _, bad := range []memory.Row{{}, {RepoKey: repo, Kind: memory.Code, Text: "x"}, {RepoKey: repo, Text: "x"}, {Kind: memory.Summary, Text: "x"}, {RepoKey: repo, Kind: memory.Summary}} {
+	for _, bad := range []memory.Row{{}, {RepoKey: repo, Kind: memory.Code, Text: "x"}, {RepoKey: repo, Text: "x"},
+		{Kind: memory.Summary, Text: "x"}, {RepoKey: repo, Kind: memory.Summary}} {
 		require.ErrorContains(t, r.store.Append(t.Context(), []memory.Row{row(1, "good", "good"), bad}), "cannot be appended")
 	}
 	require.NoFileExists(t, r.path("memory.jsonl"))
@@ -251,7 +257,8 @@ func TestWhatIsStoredHasNoSecrets(t *testing.T) {
 		o.Redact = func(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }
 	})
 	r.append(row(1, "hunter2 it is", "the password is hunter2"))
-	require.NoError(t, r.store.PutCode(t.Context(), repo, []memory.CodeFile{{Path: "a.go", Hash: "1", Chunks: []memory.Chunk{{Title: "a.go", Text: `password = "hunter2"`}}}}))
+	require.NoError(t, r.store.PutCode(t.Context(), repo,
+		[]memory.CodeFile{{Path: "a.go", Hash: "1", Chunks: []memory.Chunk{{Title: "a.go", Text: `password = "hunter2"`}}}}))
 	require.ElementsMatch(t, []string{"[redacted] it is", "a.go"}, search(t, r.store, "password"))
 	require.NotContains(t, r.read("memory.jsonl"), "hunter2")
 	require.NoError(t, r.store.Close())

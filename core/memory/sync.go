@@ -28,7 +28,8 @@ func (s *Store) syncLocked() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err == nil && s.seen != nil && os.SameFile(info, s.seen) && info.Size() == s.seen.Size() && info.ModTime().Equal(s.seen.ModTime()) {
+	if err == nil && s.seen != nil && os.SameFile(info, s.seen) && info.Size() == s.seen.Size() &&
+		info.ModTime().Equal(s.seen.ModTime()) {
 		return nil
 	}
 	lock, err := s.lines.Lock(disk.Shared) // a rewrite must not come between reading and writing

@@ -1,6 +1,7 @@
 // Package model is the model providers: it sends a [core.Prompt] and turns the streamed answer into
 // pieces and a [core.Answer]. A [Client] is an endpoint that speaks a [Wire]: package chat has Chat
-// Completions, package responses the Responses API. Package offline is a provider without a network. [Router] picks a provider by the
+// Completions, package responses the Responses API. Package offline is a provider without a network. [Router]
+// picks a provider by the
 // name in the prompt. [ModelCache] keeps the lists of their models.
 //
 // A further API is one more package with a [Wire] and its [Reading], which have six and four methods,

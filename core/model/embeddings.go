@@ -101,7 +101,8 @@ func refuses(err error) bool {
 	if !errors.As(err, &status) {
 		return false
 	}
-	return status.status == http.StatusBadRequest || status.status == http.StatusRequestEntityTooLarge || status.status == http.StatusUnprocessableEntity
+	return status.status == http.StatusBadRequest || status.status == http.StatusRequestEntityTooLarge ||
+		status.status == http.StatusUnprocessableEntity
 }
 
 // rest waits; the error is ctx's cause where that ends first.
@@ -125,14 +126,16 @@ func (e *Embeddings) request(ctx context.Context, texts []string) ([][]float32, 
 	config.BaseURL = e.provider.url.String()
 	config.HTTPClient = (*embedExchange)(e)
 	answer, err := openai.NewClientWithConfig(config).CreateEmbeddings(ctx, openai.EmbeddingRequest{
-		Input: texts, Model: openai.EmbeddingModel(e.model), EncodingFormat: openai.EmbeddingEncodingFormatFloat, Dimensions: e.dimensions,
+		Input: texts, Model: openai.EmbeddingModel(e.model), EncodingFormat: openai.EmbeddingEncodingFormatFloat,
+		Dimensions: e.dimensions,
 	})
 	var f failure
 	switch {
 	case errors.As(err, &f):
 		return nil, err
 	case err != nil:
-		return nil, &requestError{fmt.Errorf("the answer of %s is no list of vectors (%w): check base_url and the model", e.provider.shown, err)}
+		return nil, &requestError{fmt.Errorf("the answer of %s is no list of vectors (%w): check base_url and the model",
+			e.provider.shown, err)}
 	}
 	return e.order(answer.Data, len(texts))
 }
@@ -141,7 +144,8 @@ func (e *Embeddings) request(ctx context.Context, texts []string) ([][]float32, 
 // it is that of the answer.
 func (e *Embeddings) order(data []openai.Embedding, texts int) ([][]float32, error) {
 	if len(data) != texts {
-		return nil, &requestError{fmt.Errorf("%s gave %d vectors for %d texts: check the model", e.provider.shown, len(data), texts)}
+		return nil, &requestError{fmt.Errorf("%s gave %d vectors for %d texts: check the model", e.provider.shown, len(data),
+			texts)}
 	}
 	given, placed := make([][]float32, texts), make([][]float32, texts)
 	told := true

@@ -44,7 +44,8 @@ func lengths(w http.ResponseWriter, r *http.Request) {
 	for i := len(asked.Input) - 1; i >= 0; i-- {
 		rows = append(rows, fmt.Sprintf(`{"object":"embedding","index":%d,"embedding":[%d,0.5]}`, i, len(asked.Input[i])))
 	}
-	_, _ = fmt.Fprintf(w, `{"object":"list","model":"small","data":[%s],"usage":{"prompt_tokens":1,"total_tokens":1}}`, strings.Join(rows, ","))
+	_, _ = fmt.Fprintf(w, `{"object":"list","model":"small","data":[%s],"usage":{"prompt_tokens":1,"total_tokens":1}}`,
+		strings.Join(rows, ","))
 }
 
 func TestVectorsComeInTheOrderOfTheTexts(t *testing.T) {
@@ -74,18 +75,21 @@ func TestARequestForVectors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var raw json.RawMessage
 		_ = json.NewDecoder(r.Body).Decode(&raw)
-		method, path, query, key, own, body = r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get("Authorization"), r.Header.Get("X-Own"), string(raw)
+		method, path, query, key, own, body = r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get("Authorization"),
+			r.Header.Get("X-Own"), string(raw)
 		_, _ = w.Write([]byte(`{"data":[{"embedding":[1]}]}`))
 	}))
 	defer server.Close()
-	e := model.Endpoint{Name: "mine", BaseURL: server.URL + "/v1", APIKey: modeltest.SecretKey, Query: map[string]string{"api-version": "1"}, Headers: map[string]string{"X-Own": "yes"}}
+	e := model.Endpoint{Name: "mine", BaseURL: server.URL + "/v1", APIKey: modeltest.SecretKey,
+		Query: map[string]string{"api-version": "1"}, Headers: map[string]string{"X-Own": "yes"}}
 	by := model.NewEmbeddings(e, "small", 256)
 	defer by.Close()
 	require.Equal(t, "mine/small/256", by.Model())
 	got, err := by.Embed(t.Context(), []string{"a"})
 	require.NoError(t, err)
 	require.Equal(t, [][]float32{{1}}, got)
-	require.Equal(t, []string{"POST", "/v1/embeddings", "api-version=1", "Bearer " + modeltest.SecretKey, "yes"}, []string{method, path, query, key, own})
+	require.Equal(t, []string{"POST", "/v1/embeddings", "api-version=1", "Bearer " + modeltest.SecretKey, "yes"},
+		[]string{method, path, query, key, own})
 	require.JSONEq(t, `{"input":["a"],"model":"small","encoding_format":"float","dimensions":256}`, body)
 
 	e.APIKey = ""
@@ -145,7 +149,8 @@ func TestWhatCannotSucceedIsTold(t *testing.T) {
 		{answer(400, `{"error":{"message":"input too long"}}`), true, "embeddings: input too long"},
 		{answer(413, ``), true, "unexpected status 413 Request Entity Too Large, url: http://"},
 		{answer(401, `{"error":{"message":"wrong key `+modeltest.SecretKey+`"}}`), false, "wrong key [redacted]"},
-		{answer(404, `{"error":"model \"small\" not found, try pulling it first"}`), false, `not found, try pulling it first, url: http://`},
+		{answer(404, `{"error":"model \"small\" not found, try pulling it first"}`), false,
+			`not found, try pulling it first, url: http://`},
 		{answer(429, `{"error":{"message":"slow down"}}`), false, "slow down"},
 		{answer(200, `<html>`), false, "is no list of vectors"},
 		{answer(200, `{"data":[]}`), false, "gave 0 vectors for 1 texts"},

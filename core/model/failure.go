@@ -87,7 +87,8 @@ func Refusal(err error) (why string, refused bool) {
 	case errors.As(err, &reported):
 		status, why = reported.problem.inferredStatus(), reported.problem.text
 	}
-	return why, status == http.StatusBadRequest || status == http.StatusUnprocessableEntity || status == http.StatusInternalServerError
+	return why, status == http.StatusBadRequest || status == http.StatusUnprocessableEntity ||
+		status == http.StatusInternalServerError
 }
 
 // Error says what passed the limit.
@@ -125,7 +126,8 @@ func (c *Client) modelError(err error) *core.ModelError {
 // lacksPath reports whether an error is the status of a path that the endpoint does not serve.
 func lacksPath(err error) bool {
 	var answer *statusError
-	return errors.As(err, &answer) && (answer.status == http.StatusNotFound || answer.status == http.StatusMethodNotAllowed)
+	return errors.As(err, &answer) &&
+		(answer.status == http.StatusNotFound || answer.status == http.StatusMethodNotAllowed)
 }
 
 func (e *requestError) modelError(source) *core.ModelError {
@@ -183,7 +185,8 @@ func (e *barrenError) modelError(from source) *core.ModelError {
 // modelError is for an answer that a retry would make as long.
 func (e *oversizedError) modelError(from source) *core.ModelError {
 	return &core.ModelError{
-		Message:   fmt.Sprintf("model provider %q sent %v, and was cut off: check the model, or set a limit of output tokens", from.name, e),
+		Message: fmt.Sprintf("model provider %q sent %v, and was cut off: check the model, or set a limit of output tokens",
+			from.name, e),
 		Info:      protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
 		Streaming: true,
 	}

@@ -50,30 +50,50 @@ func testStatuses(t *testing.T, w encoding) {
 		retry   bool
 		message string
 	}{
-		"400":                  {400, body, `"other"`, false, "because"},
-		"400 without a body":   {400, "", `"other"`, false, "unexpected status 400 Bad Request, url: URL"},
-		"422":                  {422, body, `"other"`, false, "because"},
-		"401":                  {401, body, `{"httpConnectionFailed":{"httpStatusCode":401}}`, false, "unexpected status 401 Unauthorized: because, url: URL"},
-		"403":                  {403, body, `{"httpConnectionFailed":{"httpStatusCode":403}}`, false, "unexpected status 403 Forbidden: because, url: URL"},
-		"404":                  {404, body, `{"httpConnectionFailed":{"httpStatusCode":404}}`, false, "unexpected status 404 Not Found: because, url: URL"},
-		"418":                  {418, body, `{"httpConnectionFailed":{"httpStatusCode":418}}`, false, "unexpected status 418 I'm a teapot: because, url: URL"},
-		"408":                  {408, body, `{"httpConnectionFailed":{"httpStatusCode":408}}`, true, "unexpected status 408 Request Timeout: because, url: URL"},
-		"429":                  {429, body, `{"responseTooManyFailedAttempts":{"httpStatusCode":429}}`, true, "unexpected status 429 Too Many Requests: because, url: URL"},
-		"429 used up":          {429, `{"error":{"message":"pay","code":"insufficient_quota"}}`, `"usageLimitExceeded"`, false, "unexpected status 429 Too Many Requests: pay, url: URL"},
-		"402":                  {402, body, `"usageLimitExceeded"`, false, "unexpected status 402 Payment Required: because, url: URL"},
-		"500":                  {500, body, `"internalServerError"`, true, "unexpected status 500 Internal Server Error: because, url: URL"},
-		"502":                  {502, body, `"internalServerError"`, true, "unexpected status 502 Bad Gateway: because, url: URL"},
-		"503":                  {503, body, `{"httpConnectionFailed":{"httpStatusCode":503}}`, true, "unexpected status 503 Service Unavailable: because, url: URL"},
-		"504":                  {504, body, `"internalServerError"`, true, "unexpected status 504 Gateway Timeout: because, url: URL"},
-		"529":                  {529, body, `"serverOverloaded"`, true, "unexpected status 529: because, url: URL"},
-		"304":                  {304, "", `{"httpConnectionFailed":{"httpStatusCode":304}}`, false, "unexpected status 304 Not Modified, url: URL"},
-		"too long, by code":    {400, `{"error":{"message":"no","code":"context_length_exceeded"}}`, `"contextWindowExceeded"`, false, "no"},
-		"too long, by words":   {400, `{"error":{"message":"This model's maximum context length is 8192 tokens"}}`, `"contextWindowExceeded"`, false, "maximum context length"},
-		"too long, llama.cpp":  {400, `{"error":{"message":"the request exceeds the available context size"}}`, `"contextWindowExceeded"`, false, "available context size"},
-		"too long, Anthropic":  {413, `{"error":{"message":"Prompt is too long"}}`, `"contextWindowExceeded"`, false, "Prompt is too long"},
-		"no such model":        {404, `{"error":{"message":"no x","code":"model_not_found"}}`, `"modelNotFound"`, false, "no x"},
-		"no such model, 400":   {400, `{"error":{"message":"no x","code":"model_not_found"}}`, `"modelNotFound"`, false, "no x"},
-		"words in other cases": {403, `{"error":{"message":"context window plans are not for you"}}`, `{"httpConnectionFailed":{"httpStatusCode":403}}`, false, "context window plans"},
+		"400":                {400, body, `"other"`, false, "because"},
+		"400 without a body": {400, "", `"other"`, false, "unexpected status 400 Bad Request, url: URL"},
+		"422":                {422, body, `"other"`, false, "because"},
+		"401": {401, body, `{"httpConnectionFailed":{"httpStatusCode":401}}`, false,
+			"unexpected status 401 Unauthorized: because, url: URL"},
+		"403": {403, body, `{"httpConnectionFailed":{"httpStatusCode":403}}`, false,
+			"unexpected status 403 Forbidden: because, url: URL"},
+		"404": {404, body, `{"httpConnectionFailed":{"httpStatusCode":404}}`, false,
+			"unexpected status 404 Not Found: because, url: URL"},
+		"418": {418, body, `{"httpConnectionFailed":{"httpStatusCode":418}}`, false,
+			"unexpected status 418 I'm a teapot: because, url: URL"},
+		"408": {408, body, `{"httpConnectionFailed":{"httpStatusCode":408}}`, true,
+			"unexpected status 408 Request Timeout: because, url: URL"},
+		"429": {429, body, `{"responseTooManyFailedAttempts":{"httpStatusCode":429}}`, true,
+			"unexpected status 429 Too Many Requests: because, url: URL"},
+		"429 used up": {429, `{"error":{"message":"pay","code":"insufficient_quota"}}`, `"usageLimitExceeded"`,
+			false, "unexpected status 429 Too Many Requests: pay, url: URL"},
+		"402": {402, body, `"usageLimitExceeded"`, false,
+			"unexpected status 402 Payment Required: because, url: URL"},
+		"500": {500, body, `"internalServerError"`, true,
+			"unexpected status 500 Internal Server Error: because, url: URL"},
+		"502": {502, body, `"internalServerError"`, true,
+			"unexpected status 502 Bad Gateway: because, url: URL"},
+		"503": {503, body, `{"httpConnectionFailed":{"httpStatusCode":503}}`, true,
+			"unexpected status 503 Service Unavailable: because, url: URL"},
+		"504": {504, body, `"internalServerError"`, true,
+			"unexpected status 504 Gateway Timeout: because, url: URL"},
+		"529": {529, body, `"serverOverloaded"`, true, "unexpected status 529: because, url: URL"},
+		"304": {304, "", `{"httpConnectionFailed":{"httpStatusCode":304}}`, false,
+			"unexpected status 304 Not Modified, url: URL"},
+		"too long, by code": {400, `{"error":{"message":"no","code":"context_length_exceeded"}}`,
+			`"contextWindowExceeded"`, false, "no"},
+		"too long, by words": {400, `{"error":{"message":"This model's maximum context length is 8192 tokens"}}`,
+			`"contextWindowExceeded"`, false, "maximum context length"},
+		"too long, llama.cpp": {400, `{"error":{"message":"the request exceeds the available context size"}}`,
+			`"contextWindowExceeded"`, false, "available context size"},
+		"too long, Anthropic": {413, `{"error":{"message":"Prompt is too long"}}`, `"contextWindowExceeded"`, false,
+			"Prompt is too long"},
+		"no such model": {404, `{"error":{"message":"no x","code":"model_not_found"}}`, `"modelNotFound"`, false,
+			"no x"},
+		"no such model, 400": {400, `{"error":{"message":"no x","code":"model_not_found"}}`, `"modelNotFound"`, false,
+			"no x"},
+		"words in other cases": {403, `{"error":{"message":"context window plans are not for you"}}`,
+			`{"httpConnectionFailed":{"httpStatusCode":403}}`, false, "context window plans"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var base string
@@ -93,26 +113,28 @@ func TestErrorBodies(t *testing.T) { eachWire(t, testErrorBodies) }
 
 func testErrorBodies(t *testing.T, w encoding) {
 	for name, c := range map[string]struct{ body, want string }{
-		"message":           {`{"error":{"message":"a b"}}`, "a b"},
-		"text":              {`{"error":"a b"}`, "a b"},
-		"message at top":    {`{"message":"a b"}`, "a b"},
-		"status and text":   {`{"error":"Bad Request","message":"a b"}`, "a b"},
-		"detail":            {`{"detail":"a b"}`, "a b"},
-		"list of details":   {`{"detail":[{"loc":["body"],"msg":"a"},{"msg":"b"}]}`, "a; b"},
-		"list":              {`[{"error":{"message":"a b"}}]`, "a b"},
-		"errors":            {`{"errors":[{"title":"a b"}]}`, "a b"},
-		"passed on":         {`{"error":{"message":"Provider returned error","metadata":{"raw":"a b"}}}`, "Provider returned error: a b"},
-		"words only":        {`{"error":{"code":"A_B"}}`, "a_b"},
-		"HTML with a title": {"<!DOCTYPE html>\n<html><head><title>\n a &amp; b </title></head><body>x</body></html>", "a & b"},
-		"HTML without":      {"<h1>a</h1><script>x()</script><p>b", "a b"},
-		"plain":             {"  a\n b ", "a b"},
-		"not UTF-8":         {"a \xff b", "a \ufffd b"},
-		"deeply nested":     {strings.Repeat(`{"error":`, 20000) + "1", `{"error":`},
-		"deep but valid":    {strings.Repeat(`{"error":`, 100) + `"x"` + strings.Repeat("}", 100), ""},
-		"nothing":           {"", ""},
-		"null":              {"null", ""},
-		"a number":          {"17", ""},
-		"long":              {`{"error":"` + strings.Repeat("é", 100_000) + `"}`, strings.Repeat("é", 900)},
+		"message":         {`{"error":{"message":"a b"}}`, "a b"},
+		"text":            {`{"error":"a b"}`, "a b"},
+		"message at top":  {`{"message":"a b"}`, "a b"},
+		"status and text": {`{"error":"Bad Request","message":"a b"}`, "a b"},
+		"detail":          {`{"detail":"a b"}`, "a b"},
+		"list of details": {`{"detail":[{"loc":["body"],"msg":"a"},{"msg":"b"}]}`, "a; b"},
+		"list":            {`[{"error":{"message":"a b"}}]`, "a b"},
+		"errors":          {`{"errors":[{"title":"a b"}]}`, "a b"},
+		"passed on": {`{"error":{"message":"Provider returned error","metadata":{"raw":"a b"}}}`,
+			"Provider returned error: a b"},
+		"words only": {`{"error":{"code":"A_B"}}`, "a_b"},
+		"HTML with a title": {"<!DOCTYPE html>\n<html><head><title>\n a &amp; b </title></head><body>x</body></html>",
+			"a & b"},
+		"HTML without":   {"<h1>a</h1><script>x()</script><p>b", "a b"},
+		"plain":          {"  a\n b ", "a b"},
+		"not UTF-8":      {"a \xff b", "a \ufffd b"},
+		"deeply nested":  {strings.Repeat(`{"error":`, 20000) + "1", `{"error":`},
+		"deep but valid": {strings.Repeat(`{"error":`, 100) + `"x"` + strings.Repeat("}", 100), ""},
+		"nothing":        {"", ""},
+		"null":           {"null", ""},
+		"a number":       {"17", ""},
+		"long":           {`{"error":"` + strings.Repeat("é", 100_000) + `"}`, strings.Repeat("é", 900)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := failureOf(t, w, answerWith(403, c.body))
@@ -155,12 +177,13 @@ func testRetryAfter(t *testing.T, w encoding) {
 		})
 	}
 	t.Run("date by our clock", func(t *testing.T) {
-		provider := w.client(model.Endpoint{BaseURL: "http://memory", Transport: modeltest.RoundTrip(func(*http.Request) (*http.Response, error) {
-			res := httptest.NewRecorder().Result()
-			res.StatusCode = 429
-			res.Header = http.Header{"Retry-After": {time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)}}
-			return res, nil
-		})})
+		provider := w.client(model.Endpoint{BaseURL: "http://memory",
+			Transport: modeltest.RoundTrip(func(*http.Request) (*http.Response, error) {
+				res := httptest.NewRecorder().Result()
+				res.StatusCode = 429
+				res.Header = http.Header{"Retry-After": {time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)}}
+				return res, nil
+			})})
 		_, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
 		require.InDelta(t, time.Hour, modeltest.Failed(t, err).RetryAfter, float64(time.Minute))
 	})
@@ -178,7 +201,10 @@ func testUnreachable(t *testing.T, w encoding) {
 	t.Cleanup(untrusted.Close)
 	plain := httptest.NewServer(modeltest.Events(w.end))
 	t.Cleanup(plain.Close)
-	hangsUp := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	hangsUp := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request) {
+		panic(http.ErrAbortHandler)
+	}))
 	t.Cleanup(hangsUp.Close)
 
 	for name, c := range map[string]struct{ base, message string }{
@@ -222,7 +248,8 @@ func testSecretsAreInNoError(t *testing.T, w encoding) {
 		querySecret    = "query secret/2"
 		passwordSecret = "password-secret-3"
 	)
-	echo := "you sent " + modeltest.SecretKey + " and Bearer " + headerSecret + " and " + querySecret + " and " + passwordSecret
+	echo := "you sent " + modeltest.SecretKey + " and Bearer " + headerSecret + " and " + querySecret + " and " +
+		passwordSecret
 	atTheLimit := strings.Repeat("x", 1000-len(modeltest.SecretKey)/2) + modeltest.SecretKey
 	for name, handler := range map[string]http.HandlerFunc{
 		"400":          answerWith(400, `{"error":{"message":"`+echo+`"}}`),
@@ -240,7 +267,8 @@ func testSecretsAreInNoError(t *testing.T, w encoding) {
 				e.Headers = map[string]string{"X-Auth": "Bearer " + headerSecret}
 				e.Query = map[string]string{"key": querySecret}
 			})
-			for _, secret := range []string{modeltest.SecretKey, modeltest.SecretKey[:8], headerSecret, querySecret, "query+secret", passwordSecret} {
+			for _, secret := range []string{modeltest.SecretKey, modeltest.SecretKey[:8], headerSecret, querySecret,
+				"query+secret", passwordSecret} {
 				require.NotContains(t, m.Message+m.Details, secret)
 			}
 		})

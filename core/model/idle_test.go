@@ -95,8 +95,9 @@ func testIdleStreams(t *testing.T, w encoding) {
 		"nothing":           {nil, idleLimit},
 		"after an event":    {[]part{{3 * time.Second, text}}, 13 * time.Second},
 		"comments for ever": {repeat(1000, part{4 * time.Second, ": ping\n\n"}), 30 * time.Second},
-		"comments between":  {append(repeat(5, part{4 * time.Second, ": ping\n\n"}), part{4 * time.Second, text}), 34 * time.Second},
-		"half an event":     {[]part{{time.Second, `data: {"cho`}}, 11 * time.Second},
+		"comments between": {append(repeat(5, part{4 * time.Second, ": ping\n\n"}), part{4 * time.Second, text}),
+			34 * time.Second},
+		"half an event": {[]part{{time.Second, `data: {"cho`}}, 11 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -140,7 +141,8 @@ func testErrorsThatComeLateSayWhatTheyAre(t *testing.T, w encoding) {
 			provider := w.client(model.Endpoint{BaseURL: "http://slow", IdleTimeout: time.Hour, Transport: modeltest.RoundTrip(
 				func(req *http.Request) (*http.Response, error) {
 					time.Sleep(after)
-					res := modeltest.StreamResponse(&timed{req.Context(), []part{{time.Second, `{"error":{"message":"too much","code":"context_length_exceeded"}}`}}})
+					res := modeltest.StreamResponse(&timed{req.Context(),
+						[]part{{time.Second, `{"error":{"message":"too much","code":"context_length_exceeded"}}`}}})
 					res.StatusCode = http.StatusBadRequest
 					return res, nil
 				})})
@@ -272,7 +274,8 @@ func testIdleOverTheNetwork(t *testing.T, w encoding) {
 func TestCommentsForEverWithoutAPause(t *testing.T) { eachWire(t, testCommentsForEverWithoutAPause) }
 
 func testCommentsForEverWithoutAPause(t *testing.T, w encoding) {
-	provider := w.client(model.Endpoint{BaseURL: "http://memory", IdleTimeout: 20 * time.Millisecond, Transport: endlessComments{}})
+	provider := w.client(model.Endpoint{BaseURL: "http://memory", IdleTimeout: 20 * time.Millisecond,
+		Transport: endlessComments{}})
 	_, _, err := modeltest.Ask(t.Context(), provider, &core.Prompt{})
 	require.ErrorContains(t, err, "nothing came for")
 }

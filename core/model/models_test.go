@@ -31,7 +31,8 @@ func lists(t *testing.T, answer string) *model.Client {
 	}))
 	t.Cleanup(srv.Close)
 	o := model.NewClient(model.Endpoint{
-		Name: "mine", BaseURL: srv.URL + "/v1", APIKey: "secret-key", Query: map[string]string{"api-version": "1"}, Headers: map[string]string{"X-Own": "yes"},
+		Name: "mine", BaseURL: srv.URL + "/v1", APIKey: "secret-key", Query: map[string]string{"api-version": "1"},
+		Headers: map[string]string{"X-Own": "yes"},
 	}, chat.New())
 	t.Cleanup(o.Close)
 	return o
@@ -45,37 +46,46 @@ func TestModelsInTheFormsOfProviders(t *testing.T) {
 	}{
 		"OpenAI, the newest first": {
 			`{"object":"list","data":[{"id":"gpt-old","created":1},{"id":"gpt-new","created":2},{"id":"text-embedding-3-large","created":3}]}`,
-			[]core.ListedModel{{ID: "text-embedding-3-large", Created: 3, Wordless: true}, {ID: "gpt-new", Created: 2}, {ID: "gpt-old", Created: 1}},
+			[]core.ListedModel{{ID: "text-embedding-3-large", Created: 3, Wordless: true}, {ID: "gpt-new", Created: 2},
+				{ID: "gpt-old", Created: 1}},
 		},
 		"OpenRouter": {
 			`{"data":[{"id":"a/m","name":"A: M","description":"Does much.","context_length":1000000,"created":7,
 				"architecture":{"input_modalities":["file","image","text"],"output_modalities":["text"]},"top_provider":{"context_length":200000,"max_completion_tokens":null}},
 				{"id":"a/painter","architecture":{"input_modalities":["text"],"output_modalities":["image"]},"top_provider":{"context_length":null}}]}`,
 			[]core.ListedModel{
-				{ID: "a/m", Name: "A: M", Description: "Does much.", Window: 200_000, Created: 7, Modalities: []string{"text", "image"}},
+				{ID: "a/m", Name: "A: M", Description: "Does much.", Window: 200_000, Created: 7,
+					Modalities: []string{"text", "image"}},
 				{ID: "a/painter", Modalities: []string{"text"}, Wordless: true},
 			},
 		},
 		"vLLM":      {`{"object":"list","data":[{"id":"qwen","object":"model","owned_by":"vllm","max_model_len":32768,"permission":[]}]}`, []core.ListedModel{{ID: "qwen", Window: 32_768}}},
 		"llama.cpp": {`{"models":[{"name":"x","model":"x"}],"object":"list","data":[{"id":"x.gguf","meta":{"n_ctx":8192,"n_ctx_train":131072}}]}`, []core.ListedModel{{ID: "x.gguf", Window: 8192}}},
 		"llama.cpp that tells what the model was trained with only": {
-			`{"data":[{"id":"x.gguf","meta":{"n_ctx_train":131072}},{"id":"unloaded","meta":null}]}`, []core.ListedModel{{ID: "x.gguf"}, {ID: "unloaded"}},
+			`{"data":[{"id":"x.gguf","meta":{"n_ctx_train":131072}},{"id":"unloaded","meta":null}]}`,
+			[]core.ListedModel{{ID: "x.gguf"}, {ID: "unloaded"}},
 		},
-		"Groq":      {`{"data":[{"id":"g","context_window":131072,"active":true}]}`, []core.ListedModel{{ID: "g", Window: 131_072}}},
-		"Mistral":   {`{"data":[{"id":"m","max_context_length":262144,"name":"m-large","description":"Large"}]}`, []core.ListedModel{{ID: "m", Name: "m-large", Description: "Large", Window: 262_144}}},
+		"Groq": {`{"data":[{"id":"g","context_window":131072,"active":true}]}`,
+			[]core.ListedModel{{ID: "g", Window: 131_072}}},
+		"Mistral": {`{"data":[{"id":"m","max_context_length":262144,"name":"m-large","description":"Large"}]}`,
+			[]core.ListedModel{{ID: "m", Name: "m-large", Description: "Large", Window: 262_144}}},
 		"Anthropic": {`{"data":[{"type":"model","id":"claude-x","display_name":"Claude X","created_at":"2026-01-01T00:00:00Z"}],"has_more":false}`, []core.ListedModel{{ID: "claude-x", Name: "Claude X"}}},
 		"Gemini":    {`{"object":"list","data":[{"id":"models/gemini-x","object":"model","owned_by":"google","display_name":"Gemini X"}]}`, []core.ListedModel{{ID: "models/gemini-x", Name: "Gemini X"}}},
-		"DeepSeek":  {`{"object":"list","data":[{"id":"deepseek-chat","object":"model","owned_by":"deepseek"}]}`, []core.ListedModel{{ID: "deepseek-chat"}}},
+		"DeepSeek": {`{"object":"list","data":[{"id":"deepseek-chat","object":"model","owned_by":"deepseek"}]}`,
+			[]core.ListedModel{{ID: "deepseek-chat"}}},
 		"Azure": {
 			`{"object":"list","data":[{"status":"succeeded","capabilities":{"inference":true,"chat_completion":true},"lifecycle_status":"generally-available","id":"gpt-4o-2024-11-20","created_at":1731974400,"object":"model"}]}`,
 			[]core.ListedModel{{ID: "gpt-4o-2024-11-20"}},
 		},
-		"Together":          {`[{"id":"t/chat","type":"chat","context_length":4096,"display_name":"T"},{"id":"t/pic","type":"image"}]`, []core.ListedModel{{ID: "t/chat", Name: "T", Window: 4096}, {ID: "t/pic", Wordless: true}}},
-		"Ollama":            {`{"object":"list","data":[{"id":"qwen3:8b","object":"model","created":5,"owned_by":"library"}]}`, []core.ListedModel{{ID: "qwen3:8b", Created: 5}}},
-		"nothing":           {`{"object":"list","data":null}`, nil},
-		"rows of no sense":  {`{"data":[7,{"id":""},{"id":3},{"id":"a","context_length":"long","name":{},"created":"now","meta":[]},{"id":"a"},null]}`, []core.ListedModel{{ID: "a"}}},
-		"absurd windows":    {`{"data":[{"id":"a","context_length":-5},{"id":"b","context_length":1e300},{"id":"c","context_length":4096.0}]}`, []core.ListedModel{{ID: "a"}, {ID: "b"}, {ID: "c", Window: 4096}}},
-		"a model in folder": {`{"data":[{"id":"openai/whisper-1"},{"id":"org/tts-ish"}]}`, []core.ListedModel{{ID: "openai/whisper-1", Wordless: true}, {ID: "org/tts-ish", Wordless: true}}},
+		"Together": {`[{"id":"t/chat","type":"chat","context_length":4096,"display_name":"T"},{"id":"t/pic","type":"image"}]`,
+			[]core.ListedModel{{ID: "t/chat", Name: "T", Window: 4096}, {ID: "t/pic", Wordless: true}}},
+		"Ollama": {`{"object":"list","data":[{"id":"qwen3:8b","object":"model","created":5,"owned_by":"library"}]}`,
+			[]core.ListedModel{{ID: "qwen3:8b", Created: 5}}},
+		"nothing":          {`{"object":"list","data":null}`, nil},
+		"rows of no sense": {`{"data":[7,{"id":""},{"id":3},{"id":"a","context_length":"long","name":{},"created":"now","meta":[]},{"id":"a"},null]}`, []core.ListedModel{{ID: "a"}}},
+		"absurd windows":   {`{"data":[{"id":"a","context_length":-5},{"id":"b","context_length":1e300},{"id":"c","context_length":4096.0}]}`, []core.ListedModel{{ID: "a"}, {ID: "b"}, {ID: "c", Window: 4096}}},
+		"a model in folder": {`{"data":[{"id":"openai/whisper-1"},{"id":"org/tts-ish"}]}`,
+			[]core.ListedModel{{ID: "openai/whisper-1", Wordless: true}, {ID: "org/tts-ish", Wordless: true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			models, err := lists(t, tt.answer).Models(t.Context())
@@ -96,11 +106,13 @@ func TestModelsThatCannotBeRead(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
 	base := strings.Replace(srv.URL, "http://", "http://user:password@", 1)
-	_, err = model.NewClient(model.Endpoint{Name: "mine", BaseURL: base + "/v1", Query: map[string]string{"key": "query-secret"}}, chat.New()).Models(t.Context())
+	_, err = model.NewClient(model.Endpoint{Name: "mine", BaseURL: base + "/v1",
+		Query: map[string]string{"key": "query-secret"}}, chat.New()).Models(t.Context())
 	require.ErrorContains(t, err, "unexpected status 404 from "+srv.URL+"/v1/models")
 
 	srv.Close()
-	_, err = model.NewClient(model.Endpoint{Name: "mine", BaseURL: base, Query: map[string]string{"key": "query-secret"}}, chat.New()).Models(t.Context())
+	_, err = model.NewClient(model.Endpoint{Name: "mine", BaseURL: base, Query: map[string]string{"key": "query-secret"}},
+		chat.New()).Models(t.Context())
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "password")
 	require.NotContains(t, err.Error(), "query-secret")
@@ -244,9 +256,11 @@ func TestKeysStayWithTheProvider(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	o := model.NewClient(model.Endpoint{Name: "mine", BaseURL: srv.URL + "/v1", Headers: map[string]string{"X-Key": "secret"}}, chat.New())
+	o := model.NewClient(model.Endpoint{Name: "mine", BaseURL: srv.URL + "/v1",
+		Headers: map[string]string{"X-Key": "secret"}}, chat.New())
 	defer o.Close()
-	for _, to = range []string{other.URL, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1) + "/v2/models", "https://" + strings.TrimPrefix(srv.URL, "http://")} {
+	for _, to = range []string{other.URL, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1) + "/v2/models",
+		"https://" + strings.TrimPrefix(srv.URL, "http://")} {
 		_, err := o.Models(t.Context())
 		require.ErrorContains(t, err, "unexpected status 307")
 		_, err = o.Stream(t.Context(), &core.Prompt{Model: "m"}, func(core.Piece) {})
@@ -272,7 +286,8 @@ func TestListsAreBounded(t *testing.T) {
 	models, err := lists(t, `{"data":[`+strings.Join(rows, ",")+`]}`).Models(t.Context())
 	require.NoError(t, err)
 	require.Len(t, models, 2000)
-	models, err = lists(t, `{"data":[{"id":"`+strings.Repeat("n", 257)+`"},{"id":"`+strings.Repeat("n", 256)+`"}]}`).Models(t.Context())
+	models, err = lists(t, `{"data":[{"id":"`+strings.Repeat("n", 257)+`"},{"id":"`+strings.Repeat("n", 256)+
+		`"}]}`).Models(t.Context())
 	require.NoError(t, err)
 	require.Len(t, models, 1)
 	_, err = lists(t, `{"data":[{"id":"a","x":"`+strings.Repeat("x", 8<<20)+`"}]}`).Models(t.Context())
@@ -306,7 +321,8 @@ func TestShelfUnderMany(t *testing.T) {
 // TestShelfAsksEachProvider: a silent one holds up nobody who asks another.
 func TestShelfAsksEachProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		silent, quick := &fakeLister{answers: make(chan []core.ListedModel)}, &fakeLister{answers: make(chan []core.ListedModel, 1)}
+		silent, quick := &fakeLister{answers: make(chan []core.ListedModel)},
+			&fakeLister{answers: make(chan []core.ListedModel, 1)}
 		quick.answers <- []core.ListedModel{{ID: "q", Window: 3}}
 		s := &model.ModelCache{}
 		s.SetListers(map[string]model.Lister{"silent": silent, "quick": quick})

@@ -27,7 +27,8 @@ type problem struct {
 
 // textMembers are the members that hold the text of an error, best first. What is
 // in them may be text, an object or a list in turn.
-var textMembers = []string{"message", "detail", "error", "error_description", "details", "errors", "msg", "title", "reason"}
+var textMembers = []string{"message", "detail", "error", "error_description", "details", "errors", "msg", "title",
+	"reason"}
 
 // textDepth bounds how deep text is searched for.
 const textDepth = 6

@@ -19,7 +19,8 @@ func FuzzRepaired(f *testing.F) {
 		require.NoError(t, err)
 		raw := want
 		for c := range byte(' ') {
-			for _, escape := range []string{fmt.Sprintf(`\u%04x`, c), map[byte]string{'\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`}[c]} {
+			for _, escape := range []string{fmt.Sprintf(`\u%04x`, c),
+				map[byte]string{'\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`}[c]} {
 				if escape != "" && !strings.Contains(value, `\`) {
 					raw = bytes.ReplaceAll(raw, []byte(escape), []byte{c})
 				}

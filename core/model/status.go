@@ -66,7 +66,8 @@ func (p *problem) tooLong(status int) bool {
 		return true
 	}
 	switch status {
-	case 0, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError:
+	case 0, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity,
+		http.StatusInternalServerError:
 		text := strings.ToLower(p.text)
 		return slices.ContainsFunc(tooLongWords, func(w string) bool { return strings.Contains(text, w) })
 	}

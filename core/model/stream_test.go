@@ -102,12 +102,13 @@ func testStreamsThatBreakOff(t *testing.T, w encoding) {
 		handler http.HandlerFunc
 		message string
 	}{
-		"closed properly":        {modeltest.Events(hello), "it ended without " + w.wire().Terminal()},
-		"cut connection":         {abort(hello), "unexpected EOF"},
-		"cut within an event":    {modeltest.Events(hello + w.end[:len(w.end)/4]), "not JSON"},
-		"an event not JSON":      {modeltest.Events(hello + "data: Internal error\n\n" + w.end), "not JSON"},
-		"an event without end":   {modeltest.Events(hello + event(strings.Repeat(`{"a":`, 20_000)) + w.end), "not JSON"},
-		"an event nested deep":   {modeltest.Events(hello + event(strings.Repeat(`{"a":`, 20_000)+"1"+strings.Repeat("}", 20_000)) + w.end), "not JSON"},
+		"closed properly":      {modeltest.Events(hello), "it ended without " + w.wire().Terminal()},
+		"cut connection":       {abort(hello), "unexpected EOF"},
+		"cut within an event":  {modeltest.Events(hello + w.end[:len(w.end)/4]), "not JSON"},
+		"an event not JSON":    {modeltest.Events(hello + "data: Internal error\n\n" + w.end), "not JSON"},
+		"an event without end": {modeltest.Events(hello + event(strings.Repeat(`{"a":`, 20_000)) + w.end), "not JSON"},
+		"an event nested deep": {modeltest.Events(hello +
+			event(strings.Repeat(`{"a":`, 20_000)+"1"+strings.Repeat("}", 20_000)) + w.end), "not JSON"},
 		"a list nested deep":     {modeltest.Events(hello + w.delta(strings.Repeat("[", 1<<20)) + w.end), "not JSON"},
 		"nothing":                {modeltest.Events(""), "held no events"},
 		"comments only":          {modeltest.Events(": ping\n\n"), "held no events"},

@@ -59,7 +59,8 @@ func testConnectionIsUsedAgainAfterLateUsage(t *testing.T, w encoding) {
 		modeltest.Events(w.text("a")+w.finish)(rw, r)
 		_ = http.NewResponseController(rw).Flush()
 		time.Sleep(100 * time.Millisecond)
-		_, _ = io.WriteString(rw, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":1}}\n\n"+"data: [DONE]\n\n")
+		_, _ = io.WriteString(rw, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":1}}\n\n"+
+			"data: [DONE]\n\n")
 		_ = http.NewResponseController(rw).Flush()
 	}, func(e *model.Endpoint) {
 		e.Transport = countingTransport(&connections)

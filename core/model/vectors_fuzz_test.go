@@ -15,8 +15,10 @@ import (
 // one for each text, or an error that people can read.
 func FuzzVectors(f *testing.F) {
 	for _, body := range []string{
-		`{"data":[{"index":1,"embedding":[0.5,-1]},{"index":0,"embedding":[1e3]}]}`, `{"data":[{"embedding":[1]},{"embedding":[]}]}`,
-		`{"data":[{"index":7,"embedding":[1]},{"index":-1,"embedding":null}]}`, `{"data":[{"embedding":"AACAPw=="},{}]}`, `{"data":[{"embedding":[1e300]},{}]}`,
+		`{"data":[{"index":1,"embedding":[0.5,-1]},{"index":0,"embedding":[1e3]}]}`,
+		`{"data":[{"embedding":[1]},{"embedding":[]}]}`,
+		`{"data":[{"index":7,"embedding":[1]},{"index":-1,"embedding":null}]}`, `{"data":[{"embedding":"AACAPw=="},{}]}`,
+		`{"data":[{"embedding":[1e300]},{}]}`,
 		`{"error":{"message":"no"}}`, "null", "[", "\xff", `{"data":{}}`, `{"data":[[[[[[`,
 	} {
 		f.Add(byte(0), []byte(body))

@@ -43,11 +43,13 @@ var encodings = []encoding{
 		end:    event(`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`) + "data: [DONE]\n\n",
 		finish: event(`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`),
 		endless: map[string]string{
-			"reasoning":         event(`{"choices":[{"delta":{"reasoning":"` + mebibyte + `"}}]}`),
-			"reasoning details": event(`{"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.encrypted","data":"` + mebibyte + `"}]}}]}`),
-			"arguments":         event(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"` + mebibyte + `"}}]}}]}`),
-			"calls":             event(`{"choices":[{"delta":{"tool_calls":[` + strings.Repeat(`{},`, 100_000) + `{}]}}]}`),
-			"nothing":           strings.Repeat(event(`{"choices":[]}`), 10_000),
+			"reasoning": event(`{"choices":[{"delta":{"reasoning":"` + mebibyte + `"}}]}`),
+			"reasoning details": event(`{"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.encrypted","data":"` +
+				mebibyte + `"}]}}]}`),
+			"arguments": event(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"` +
+				mebibyte + `"}}]}}]}`),
+			"calls":   event(`{"choices":[{"delta":{"tool_calls":[` + strings.Repeat(`{},`, 100_000) + `{}]}}]}`),
+			"nothing": strings.Repeat(event(`{"choices":[]}`), 10_000),
 		},
 	},
 	{
@@ -57,15 +59,18 @@ var encodings = []encoding{
 		},
 		end: event(`{"type":"response.completed","response":{"id":"r"}}`),
 		endless: map[string]string{
-			"reasoning":     event(`{"type":"response.reasoning_text.delta","delta":"` + mebibyte + `"}`),
-			"summaries":     event(`{"type":"response.reasoning_summary_text.delta","delta":"` + mebibyte + `"}`),
-			"arguments":     event(`{"type":"response.function_call_arguments.delta","delta":"` + mebibyte + `"}`),
-			"calls":         strings.Repeat(event(`{"type":"response.output_item.done","item":{"type":"function_call"}}`), 10_000),
+			"reasoning": event(`{"type":"response.reasoning_text.delta","delta":"` + mebibyte + `"}`),
+			"summaries": event(`{"type":"response.reasoning_summary_text.delta","delta":"` + mebibyte + `"}`),
+			"arguments": event(`{"type":"response.function_call_arguments.delta","delta":"` + mebibyte + `"}`),
+			"calls": strings.Repeat(event(`{"type":"response.output_item.done","item":{"type":"function_call"}}`),
+				10_000),
 			"unknown items": strings.Repeat(event(`{"type":"response.output_item.done","item":{"type":"ghost"}}`), 10_000),
-			"a giant item":  event(`{"type":"response.output_item.done","item":{"type":"ghost","of":"` + strings.Repeat(mebibyte, 40) + `"}}`),
-			"held texts":    event(`{"type":"response.output_text.delta","output_index":0,"delta":"a"}`) + event(`{"type":"response.output_text.delta","output_index":1,"delta":"`+mebibyte+`"}`),
-			"messages":      strings.Repeat(event(`{"type":"response.output_item.added","output_index":0,"item":{}}`), 10_000),
-			"nothing":       strings.Repeat(event(`{"type":"response.in_progress"}`), 10_000),
+			"a giant item": event(`{"type":"response.output_item.done","item":{"type":"ghost","of":"` +
+				strings.Repeat(mebibyte, 40) + `"}}`),
+			"held texts": event(`{"type":"response.output_text.delta","output_index":0,"delta":"a"}`) +
+				event(`{"type":"response.output_text.delta","output_index":1,"delta":"`+mebibyte+`"}`),
+			"messages": strings.Repeat(event(`{"type":"response.output_item.added","output_index":0,"item":{}}`), 10_000),
+			"nothing":  strings.Repeat(event(`{"type":"response.in_progress"}`), 10_000),
 		},
 	},
 }

@@ -45,7 +45,8 @@ func (k *Service) askModel(ctx context.Context, e core.Remember, s core.Span) (s
 	answer, err := k.Models.Stream(ctx, &core.Prompt{
 		Provider: e.Provider, Model: e.Model, Instructions: modelPrompt, Summarises: true,
 		Items: []protocol.ResponseItem{{ResponseItemVariant: &protocol.Message{Role: protocol.RoleUser,
-			Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: digest.Transcript(s.Items, transcriptLimit)}}}}},
+			Content: []protocol.ContentItem{{Type: protocol.ContentInputText,
+				Text: digest.Transcript(s.Items, transcriptLimit)}}}}},
 	}, func(p core.Piece) {
 		if p.Kind == core.PieceText && text.Len() < modelLimit {
 			text.WriteString(p.Text)

@@ -38,29 +38,36 @@ const (
 func Detectors() []Detector {
 	return []Detector{
 		{"AWS access key id", []string{"AKIA", "ASIA", "ABIA", "ACCA"}, inWord, `....[A-Z2-7]{16}\b`, "", false},
-		{"AWS secret key", []string{"ecret_access_key", "ECRET_ACCESS_KEY", "ecretAccessKey", "ession_token", "ESSION_TOKEN", "essionToken"}, "",
+		{"AWS secret key", []string{"ecret_access_key", "ECRET_ACCESS_KEY", "ecretAccessKey", "ession_token", "ESSION_TOKEN",
+			"essionToken"}, "",
 			`\w+[\\"']*\s*[:=]\s*[\\"']*([A-Za-z0-9/+]{38,}=*)`, "", true},
 		{"Anthropic key", []string{"sk-ant-"}, inKey, `sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{32,}`, "", false},
 		{"Azure storage key", []string{"AccountKey="}, "", `AccountKey=([A-Za-z0-9+/]{86}==)`, "", false},
 		{"bearer token", []string{"earer ", "EARER "}, "", `\w+ +([A-Za-z0-9._~+/=-]{16,})`, "", true},
-		{"basic credentials", []string{"uthorization", "UTHORIZATION"}, "", `\w+[\\"']*\s*[:=]\s*[\\"']*(?i:basic) +([A-Za-z0-9+/=]{8,})`, "", false},
+		{"basic credentials", []string{"uthorization", "UTHORIZATION"}, "",
+			`\w+[\\"']*\s*[:=]\s*[\\"']*(?i:basic) +([A-Za-z0-9+/=]{8,})`, "", false},
 		{"DigitalOcean token", []string{"dop_v1_", "doo_v1_", "dor_v1_"}, inWord, `do._v1_[a-f0-9]{64}\b`, "", false},
 		{"GitHub token", []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, inWord, `gh._[A-Za-z0-9]{36,255}\b`, "", false},
 		{"GitHub fine-grained token", []string{"github_pat_"}, inWord, `github_pat_[A-Za-z0-9_]{22,255}\b`, "", false},
 		{"GitLab token", []string{"glpat-", "gldt-", "glrt-"}, inKey, `gl[a-z]+-[A-Za-z0-9_-]{20,}`, "", false},
 		{"Google API key", []string{"AIza"}, inKey, `AIza[A-Za-z0-9_-]{35}`, "", false},
 		{"Hugging Face token", []string{"hf_"}, inWord, `hf_[A-Za-z0-9]{34,}\b`, "", false},
-		{"JSON Web Token", []string{"eyJ"}, inKey, `eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, "", false},
+		{"JSON Web Token", []string{"eyJ"}, inKey, `eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, "",
+			false},
 		{"npm token", []string{"npm_"}, inWord, `npm_[A-Za-z0-9]{36}\b`, "", false},
-		{"OpenAI key", []string{"sk-"}, inKey, `sk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{32,}|or-v1-[a-f0-9]{64}|[A-Za-z0-9]{32,})`, "", true},
+		{"OpenAI key", []string{"sk-"}, inKey,
+			`sk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{32,}|or-v1-[a-f0-9]{64}|[A-Za-z0-9]{32,})`, "", true},
 		{"password in a URL", []string{"://"}, "", `://[^\s/:@"'\\<>]*:([^\s/:@"'\\<>$\[{]{3,})@`, "@", false},
 		{"private key", []string{"-----BEGIN "}, "",
 			`-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:(?:[A-Za-z0-9+/=\s:,.\\]|-[A-Za-z0-9])*?-?-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\+[nr])*[-+> ]?[A-Za-z0-9+/=]{16,})+)`, "", false},
 		{"PyPI token", []string{"pypi-AgE"}, inKey, `pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}`, "", false},
 		{"SendGrid key", []string{"SG."}, inKey, `SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}`, "", false},
-		{"Slack token", []string{"xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"}, inKey, `x...[-.][A-Za-z0-9.-]{10,}`, "", true},
-		{"Slack webhook", []string{"hooks.slack.com/services/"}, "", `hooks\.slack\.com/services/([A-Za-z0-9]+/[A-Za-z0-9]+/[A-Za-z0-9]+)`, "", false},
-		{"Stripe key", []string{"sk_live_", "sk_test_", "rk_live_", "rk_test_"}, inWord, `[sr]k_(?:live|test)_[A-Za-z0-9]{16,}`, "", false},
+		{"Slack token", []string{"xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"}, inKey,
+			`x...[-.][A-Za-z0-9.-]{10,}`, "", true},
+		{"Slack webhook", []string{"hooks.slack.com/services/"}, "",
+			`hooks\.slack\.com/services/([A-Za-z0-9]+/[A-Za-z0-9]+/[A-Za-z0-9]+)`, "", false},
+		{"Stripe key", []string{"sk_live_", "sk_test_", "rk_live_", "rk_test_"}, inWord,
+			`[sr]k_(?:live|test)_[A-Za-z0-9]{16,}`, "", false},
 		{"webhook secret", []string{"whsec_"}, inWord, `whsec_[A-Za-z0-9+/]{24,}`, "", true},
 	}
 }
@@ -82,7 +89,8 @@ type detectors struct {
 func prepare() *detectors {
 	d := &detectors{rows: Detectors()}
 	for i, row := range d.rows {
-		d.forms = append(d.forms, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + row.form + `)`) }))
+		d.forms = append(d.forms,
+			sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + row.form + `)`) }))
 		for _, begin := range row.begins {
 			h := uint32(0)
 			for _, c := range []byte(begin[:beginSize]) {
@@ -116,7 +124,8 @@ func (d *detectors) suspects(text []byte) (found uint32) {
 
 // in tells whether a text has what every match has. Neither has characters that JSON escapes.
 func (d *Detector) in(text []byte) bool {
-	return bytes.Contains(text, []byte(d.also)) && slices.ContainsFunc(d.begins, func(begin string) bool { return bytes.Contains(text, []byte(begin)) })
+	return bytes.Contains(text, []byte(d.also)) &&
+		slices.ContainsFunc(d.begins, func(begin string) bool { return bytes.Contains(text, []byte(begin)) })
 }
 
 // redact runs the suspects over a text.

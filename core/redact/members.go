@@ -41,7 +41,8 @@ func textsOf(line protocol.RolloutLine) []string {
 		return []string{"text"}
 	case protocol.LineTrimPoint:
 		return []string{"summary"}
-	case protocol.LineContextBackup, protocol.LineProviderSession, protocol.LineRepaired, protocol.LineCheckpoint, protocol.LineWorktreeChanges:
+	case protocol.LineContextBackup, protocol.LineProviderSession, protocol.LineRepaired, protocol.LineCheckpoint,
+		protocol.LineWorktreeChanges:
 		return []string{}
 	case protocol.LineEventMsg:
 		var event struct {
@@ -55,7 +56,8 @@ func textsOf(line protocol.RolloutLine) []string {
 }
 
 func instructions() []string {
-	return []string{"text", "instructions", "base_instructions", "user_instructions", "developer_instructions", "repository_url", "branch"}
+	return []string{"text", "instructions", "base_instructions", "user_instructions", "developer_instructions",
+		"repository_url", "branch"}
 }
 
 // isID tells of a member's name that its value names something, or is opaque: it never
@@ -65,14 +67,16 @@ func isID(name string) bool {
 	case "id", "ids", "kept", "keep_from", "cwd", "encrypted_content", "timestamp":
 		return true
 	}
-	return strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_ids") || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "Ids")
+	return strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_ids") || strings.HasSuffix(name, "Id") ||
+		strings.HasSuffix(name, "Ids")
 }
 
 // isWord tells of a member's name that its value is a word of the protocol, or the name of a
 // tool.
 func isWord(name string) bool {
 	switch name {
-	case "type", "role", "name", "namespace", "server", "tool", "status", "phase", "kind", "reason", "strategy", "source", "model", "model_provider":
+	case "type", "role", "name", "namespace", "server", "tool", "status", "phase", "kind", "reason", "strategy", "source",
+		"model", "model_provider":
 		return true
 	}
 	return false

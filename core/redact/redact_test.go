@@ -42,29 +42,36 @@ func pem(kind string) string {
 func secrets() map[string][]string {
 	jwt := "eyJ" + fill(alnum, 20) + ".eyJ" + fill(alnum, 40) + "." + fill(alnum, 43)
 	return map[string][]string{
-		"AWS access key id":         {"id {AKIA" + fill(upper, 16) + "}.", "export AWS_ACCESS_KEY_ID={ASIA" + fill(upper, 16) + "}"},
-		"AWS secret key":            {"aws_secret_access_key = {" + fill(alnum, 40) + "}", `"SecretAccessKey": "{` + fill(alnum, 40) + `}"`, "AWS_SESSION_TOKEN='{" + fill(alnum, 200) + "}'"},
-		"Anthropic key":             {"ANTHROPIC_API_KEY={sk-ant-api03-" + fill(alnum, 93) + "AA}"},
-		"Azure storage key":         {"AccountName=x;AccountKey={" + fill(alnum, 86) + "==};EndpointSuffix=y"},
-		"bearer token":              {"Authorization: Bearer {" + fill(alnum, 40) + "}", "curl -H 'authorization: bearer {" + fill(alnum, 20) + "}'"},
-		"basic credentials":         {"Authorization: Basic {dXNlcjpwYXNzd29yZA==}"},
-		"DigitalOcean token":        {"{dop_v1_" + fill(lowHex, 64) + "}"},
-		"GitHub token":              {"git clone https://x:{ghp_" + fill(alnum, 36) + "}@github.com/a/b", "GH_TOKEN={gho_" + fill(alnum, 36) + "}"},
+		"AWS access key id": {"id {AKIA" + fill(upper, 16) + "}.", "export AWS_ACCESS_KEY_ID={ASIA" +
+			fill(upper, 16) + "}"},
+		"AWS secret key": {"aws_secret_access_key = {" + fill(alnum, 40) + "}", `"SecretAccessKey": "{` +
+			fill(alnum, 40) + `}"`, "AWS_SESSION_TOKEN='{" + fill(alnum, 200) + "}'"},
+		"Anthropic key":     {"ANTHROPIC_API_KEY={sk-ant-api03-" + fill(alnum, 93) + "AA}"},
+		"Azure storage key": {"AccountName=x;AccountKey={" + fill(alnum, 86) + "==};EndpointSuffix=y"},
+		"bearer token": {"Authorization: Bearer {" + fill(alnum, 40) + "}", "curl -H 'authorization: bearer {" +
+			fill(alnum, 20) + "}'"},
+		"basic credentials":  {"Authorization: Basic {dXNlcjpwYXNzd29yZA==}"},
+		"DigitalOcean token": {"{dop_v1_" + fill(lowHex, 64) + "}"},
+		"GitHub token": {"git clone https://x:{ghp_" + fill(alnum, 36) + "}@github.com/a/b", "GH_TOKEN={gho_" +
+			fill(alnum, 36) + "}"},
 		"GitHub fine-grained token": {"{github_pat_" + fill(alnum, 82) + "}"},
 		"GitLab token":              {"{glpat-" + fill(alnum, 20) + "}"},
 		"Google API key":            {"key={AIza" + fill(alnum, 35) + "}&x=1"},
 		"Hugging Face token":        {"{hf_" + fill(alnum, 34) + "}"},
 		"JSON Web Token":            {"cookie: session={" + jwt + "}; path=/"},
 		"npm token":                 {"//registry.npmjs.org/:_authToken={npm_" + fill(alnum, 36) + "}"},
-		"OpenAI key":                {"OPENAI_API_KEY={sk-proj-" + fill(alnum, 120) + "}", "{sk-" + fill(alnum, 48) + "}", "{sk-or-v1-" + fill(lowHex, 64) + "}"},
-		"password in a URL":         {"postgres://app:{hunter2x}@db.local:5432/main", "redis://:{hunter2x}@cache"},
-		"private key":               {"a {" + pem("RSA PRIVATE KEY") + "} b", "{" + pem("OPENSSH PRIVATE KEY") + "}", "{" + strings.ReplaceAll(pem("PRIVATE KEY"), "\n", `\n`) + "}", "{-----BEGIN PRIVATE KEY-----\n" + fill(alnum, 64) + "\n" + fill(alnum, 64) + "} (cut"},
-		"PyPI token":                {"{pypi-AgEIcHlwaS5vcmc" + fill(alnum, 60) + "}"},
-		"SendGrid key":              {"{SG." + fill(alnum, 22) + "." + fill(alnum, 43) + "}"},
-		"Slack token":               {"{xoxb-" + fill("0123456789", 12) + "-" + fill(alnum, 24) + "}"},
-		"Slack webhook":             {"https://hooks.slack.com/services/{T0123/B0123/" + fill(alnum, 24) + "}"},
-		"webhook secret":            {"{whsec_" + fill(alnum, 32) + "}"},
-		"Stripe key":                {"{sk_live_" + fill(alnum, 24) + "}"},
+		"OpenAI key": {"OPENAI_API_KEY={sk-proj-" + fill(alnum, 120) + "}", "{sk-" + fill(alnum, 48) + "}",
+			"{sk-or-v1-" + fill(lowHex, 64) + "}"},
+		"password in a URL": {"postgres://app:{hunter2x}@db.local:5432/main", "redis://:{hunter2x}@cache"},
+		"private key": {"a {" + pem("RSA PRIVATE KEY") + "} b", "{" + pem("OPENSSH PRIVATE KEY") + "}", "{" +
+			strings.ReplaceAll(pem("PRIVATE KEY"), "\n", `\n`) + "}", "{-----BEGIN PRIVATE KEY-----\n" + fill(alnum, 64) + "\n" +
+			fill(alnum, 64) + "} (cut"},
+		"PyPI token":     {"{pypi-AgEIcHlwaS5vcmc" + fill(alnum, 60) + "}"},
+		"SendGrid key":   {"{SG." + fill(alnum, 22) + "." + fill(alnum, 43) + "}"},
+		"Slack token":    {"{xoxb-" + fill("0123456789", 12) + "-" + fill(alnum, 24) + "}"},
+		"Slack webhook":  {"https://hooks.slack.com/services/{T0123/B0123/" + fill(alnum, 24) + "}"},
+		"webhook secret": {"{whsec_" + fill(alnum, 32) + "}"},
+		"Stripe key":     {"{sk_live_" + fill(alnum, 24) + "}"},
 	}
 }
 
@@ -105,16 +112,23 @@ func innocent() []string {
 		image[i] = byte(chance.Uint32())
 	}
 	return []string{
-		"commit " + hex.EncodeToString(image[:20]), "sha256:" + hex.EncodeToString(image[:32]), "0190a6f8-1111-7aaa-8bbb-00000000000a",
+		"commit " + hex.EncodeToString(image[:20]), "sha256:" + hex.EncodeToString(image[:32]),
+		"0190a6f8-1111-7aaa-8bbb-00000000000a",
 		base64.StdEncoding.EncodeToString(image), base64.RawURLEncoding.EncodeToString(image), hex.EncodeToString(image),
 		"data:image/png;base64," + base64.StdEncoding.EncodeToString(image[:1000]),
 		"integrity sha512-" + base64.StdEncoding.EncodeToString(image[:64]),
-		"Authorization: Bearer $OPENAI_API_KEY", "curl -H 'Authorization: Bearer YOUR_API_KEY_GOES_HERE'", "bearer authentication-is-described-below",
-		".sk-loading-spinner-container-large { color: red }", "sk-fading-circle sk-circle-indicator-of-the-page", "a task-" + fill("abcdefghij", 40),
-		"AKIA is how access key ids begin", "ghp_ and github_pat_ are prefixes", "https://example.com:8080/a@b", "http://user@host/", "ssh://git@github.com/a/b",
-		"https://user:${PASSWORD}@host", `if strings.HasPrefix(s, "-----BEGIN PRIVATE KEY-----") && strings.HasSuffix(s, "-----END PRIVATE KEY-----") {`,
-		"-----BEGIN CERTIFICATE-----\n" + fill(alnum, 64) + "\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----\n" + fill(alnum, 64),
-		"const secret_access_key = os.Getenv(\"AWS_SECRET_ACCESS_KEY\")", "eyJ is how {\" begins", "npm_config_registry=https://registry.npmjs.org", "xox-files and hf_hub_download_of_a_file_with_a_long_name",
+		"Authorization: Bearer $OPENAI_API_KEY", "curl -H 'Authorization: Bearer YOUR_API_KEY_GOES_HERE'",
+		"bearer authentication-is-described-below",
+		".sk-loading-spinner-container-large { color: red }", "sk-fading-circle sk-circle-indicator-of-the-page", "a task-" +
+			fill("abcdefghij", 40),
+		"AKIA is how access key ids begin", "ghp_ and github_pat_ are prefixes", "https://example.com:8080/a@b",
+		"http://user@host/", "ssh://git@github.com/a/b",
+		"https://user:${PASSWORD}@host",
+		`if strings.HasPrefix(s, "-----BEGIN PRIVATE KEY-----") && strings.HasSuffix(s, "-----END PRIVATE KEY-----") {`,
+		"-----BEGIN CERTIFICATE-----\n" + fill(alnum, 64) + "\n-----END CERTIFICATE-----", "-----BEGIN PUBLIC KEY-----\n" +
+			fill(alnum, 64),
+		"const secret_access_key = os.Getenv(\"AWS_SECRET_ACCESS_KEY\")", "eyJ is how {\" begins",
+		"npm_config_registry=https://registry.npmjs.org", "xox-files and hf_hub_download_of_a_file_with_a_long_name",
 		"go.sum h1:" + base64.StdEncoding.EncodeToString(image[:32]) + "=", "whsec_ sk_live_ rk_test_", "SG.1 and SG.2",
 	}
 }
@@ -132,7 +146,8 @@ func TestTimeIsLinear(t *testing.T) {
 	for _, texts := range secrets() {
 		for _, text := range texts {
 			text = braces.Replace(text)
-			for _, part := range []string{text[:len(text)/4+1], text[:len(text)/2], text[:len(text)*3/4], text[:min(4, len(text))]} {
+			for _, part := range []string{text[:len(text)/4+1], text[:len(text)/2], text[:len(text)*3/4],
+				text[:min(4, len(text))]} {
 				long := strings.Repeat(part, 1<<18/len(part))
 				require.NotEmpty(t, r.Text(long))
 			}
@@ -172,26 +187,35 @@ func TestLinesKeepWhatIsNoText(t *testing.T) {
 			`{"type":"function_call","name":"shell","call_id":"call_1","arguments":"{\"command\":[\"cat\",\"[redacted]\"]}"}`},
 		{"response_item", `{"type":"function_call","call_id":"c","provider_echo":{"model_provider":"secret","model":"secret","reasoning_details":[{"type":"reasoning.text","text":"the secret","signature":"EqoB"}]}}`,
 			`{"type":"function_call","call_id":"c","provider_echo":{"model_provider":"secret","model":"secret","reasoning_details":[{"type":"reasoning.text","text":"the [redacted]","signature":"EqoB"}]}}`},
-		{"response_item", `{"type":"reasoning","encrypted_content":"secret","n":1.50,"x":null}`, `{"type":"reasoning","encrypted_content":"secret","n":1.50,"x":null}`},
-		{"response_item", `{"content":[{"image_url":"data:image/png;base64,secret"},"secret"]}`, `{"content":[{"image_url":"data:image/png;base64,secret"},"[redacted]"]}`},
+		{"response_item", `{"type":"reasoning","encrypted_content":"secret","n":1.50,"x":null}`,
+			`{"type":"reasoning","encrypted_content":"secret","n":1.50,"x":null}`},
+		{"response_item", `{"content":[{"image_url":"data:image/png;base64,secret"},"secret"]}`,
+			`{"content":[{"image_url":"data:image/png;base64,secret"},"[redacted]"]}`},
 		{"response_item", `{"output":"data: secret\ndata:text/plain;base64, secret","b":"data:image/png;base64,a secret"}`,
 			`{"output":"data: [redacted]\ndata:text/plain;base64, [redacted]","b":"data:image/png;base64,a [redacted]"}`},
-		{"event_msg", `{"type":"item_completed","item":{"tool":"secret","arguments":{"name":"` + githubToken + `","status":"secret"}}}`,
+		{"event_msg", `{"type":"item_completed","item":{"tool":"secret","arguments":{"name":"` + githubToken +
+			`","status":"secret"}}}`,
 			`{"type":"item_completed","item":{"tool":"secret","arguments":{"name":"[redacted]","status":"secret"}}}`},
-		{"session_meta", `{"id":"secret","cwd":"/secret","base_instructions":{"text":"secret"},"source":"secret"}`, `{"id":"secret","cwd":"/secret","base_instructions":{"text":"[redacted]"},"source":"secret"}`},
+		{"session_meta", `{"id":"secret","cwd":"/secret","base_instructions":{"text":"secret"},"source":"secret"}`,
+			`{"id":"secret","cwd":"/secret","base_instructions":{"text":"[redacted]"},"source":"secret"}`},
 		{"turn_context", `{"cwd":"/secret","approval_policy":"never","user_instructions":"secret","sandbox_policy":{"writable_roots":["/secret"]}}`,
 			`{"cwd":"/secret","approval_policy":"never","user_instructions":"[redacted]","sandbox_policy":{"writable_roots":["/secret"]}}`},
-		{"context_edit", `{"op":"replace","ids":["r12"],"text":"a secret"}`, `{"op":"replace","ids":["r12"],"text":"a [redacted]"}`},
-		{"trim_point", `{"id":"secret","kept":["r12"],"keep_from":"r12","summary":"r12"}`, `{"id":"secret","kept":["r12"],"keep_from":"r12","summary":"[redacted]"}`},
-		{"compacted", `{"message":"secret","trim_point":{"kept":["r12"],"keep_from":"r12"}}`, `{"message":"[redacted]","trim_point":{"kept":["r12"],"keep_from":"r12"}}`},
+		{"context_edit", `{"op":"replace","ids":["r12"],"text":"a secret"}`,
+			`{"op":"replace","ids":["r12"],"text":"a [redacted]"}`},
+		{"trim_point", `{"id":"secret","kept":["r12"],"keep_from":"r12","summary":"r12"}`,
+			`{"id":"secret","kept":["r12"],"keep_from":"r12","summary":"[redacted]"}`},
+		{"compacted", `{"message":"secret","trim_point":{"kept":["r12"],"keep_from":"r12"}}`,
+			`{"message":"[redacted]","trim_point":{"kept":["r12"],"keep_from":"r12"}}`},
 		{"context_backup", `{"bytes":1,"crc32c":2,"x":"secret"}`, `{"bytes":1,"crc32c":2,"x":"secret"}`},
-		{"event_msg", `{"type":"thread_settings_applied","approval_policy":"never","developer_instructions":"never"}`, `{"type":"thread_settings_applied","approval_policy":"never","developer_instructions":"[redacted]"}`},
+		{"event_msg", `{"type":"thread_settings_applied","approval_policy":"never","developer_instructions":"never"}`,
+			`{"type":"thread_settings_applied","approval_policy":"never","developer_instructions":"[redacted]"}`},
 		{"event_msg", `{"type":"item_completed","thread_id":"secret","item":{"id":"call_1","aggregated_output":"secret\n\u001b"}}`,
 			`{"type":"item_completed","thread_id":"secret","item":{"id":"call_1","aggregated_output":"[redacted]\n\u001b"}}`},
 		{"later", `{"secret":"secret","deep":[[{"a":"secret"}]]}`, `{"secret":"[redacted]","deep":[[{"a":"[redacted]"}]]}`},
 		{"event_msg", `"secret"`, `"[redacted]"`},
 	} {
-		given := protocol.RolloutLine{Timestamp: "secret", Ordinal: new(int64(7)), Type: c.kind, Payload: json.RawMessage(c.payload)}
+		given := protocol.RolloutLine{Timestamp: "secret", Ordinal: new(int64(7)), Type: c.kind,
+			Payload: json.RawMessage(c.payload)}
 		got := r.Line(given)
 		require.Equal(t, c.want, string(got.Payload))
 		require.Equal(t, c.payload, string(given.Payload), "the line that was given stays")
@@ -203,7 +227,8 @@ func TestLinesKeepWhatIsNoText(t *testing.T) {
 func TestJSONInATextStaysJSON(t *testing.T) {
 	r, err := redact.New([]string{`(?s)key.*`}, false)
 	require.NoError(t, err)
-	got := r.Line(protocol.RolloutLine{Type: "response_item", Payload: json.RawMessage(`{"arguments":"{\"a\":\"the key is 1\",\"b\":\"and more\"}"}`)})
+	got := r.Line(protocol.RolloutLine{Type: "response_item",
+		Payload: json.RawMessage(`{"arguments":"{\"a\":\"the key is 1\",\"b\":\"and more\"}"}`)})
 	require.JSONEq(t, `{"arguments":"{\"a\":\"the [redacted]\",\"b\":\"and more\"}"}`, string(got.Payload))
 }
 
@@ -229,7 +254,8 @@ func TestAnyLineStaysALine(t *testing.T) {
 				}
 				return list
 			}
-			return map[string]any{rapid.SampledFrom(all).Draw(rt, "name"): value(depth + 1), "id": rapid.SampledFrom(all).Draw(rt, "id")}
+			return map[string]any{rapid.SampledFrom(all).Draw(rt, "name"): value(depth + 1),
+				"id": rapid.SampledFrom(all).Draw(rt, "id")}
 		}
 		payload, err := json.Marshal(value(0))
 		require.NoError(rt, err)
@@ -318,11 +344,13 @@ func TestSecretsWhereJSONHidesThem(t *testing.T) {
 	require.NoError(t, err)
 	token := "ghp_" + strings.Repeat("a1B2", 10)
 	for payload, secret := range map[string]string{
-		`{"type":"function_call","arguments":"{\"command\":\"cat >f <<EOF\\n` + token + `\\nEOF\"}"}`:                                                                                  token,
-		`{"type":"function_call","arguments":"{\"password\":\"hunter3xyz\",\"password_min_length\":8}"}`:                                                                               "hunter3xyz",
-		`{"type":"message","content":[{"type":"input_text","text":"{\"password\": 12345678, \"x\": 1}"}]}`:                                                                             "12345678",
-		`{"type":"message","content":[{"type":"input_text","text":"https:\/\/u:hunter9pw@host\/x"}]}`:                                                                                  "hunter9pw",
-		`{"type":"message","content":[{"type":"input_text","text":"------BEGIN RSA PRIVATE KEY-----\n-MIIEow` + strings.Repeat("IBAAKCAQ", 9) + `\n------END RSA PRIVATE KEY-----"}]}`: "MIIEow",
+		`{"type":"function_call","arguments":"{\"command\":\"cat >f <<EOF\\n` + token +
+			`\\nEOF\"}"}`: token,
+		`{"type":"function_call","arguments":"{\"password\":\"hunter3xyz\",\"password_min_length\":8}"}`:   "hunter3xyz",
+		`{"type":"message","content":[{"type":"input_text","text":"{\"password\": 12345678, \"x\": 1}"}]}`: "12345678",
+		`{"type":"message","content":[{"type":"input_text","text":"https:\/\/u:hunter9pw@host\/x"}]}`:      "hunter9pw",
+		`{"type":"message","content":[{"type":"input_text","text":"------BEGIN RSA PRIVATE KEY-----\n-MIIEow` +
+			strings.Repeat("IBAAKCAQ", 9) + `\n------END RSA PRIVATE KEY-----"}]}`: "MIIEow",
 	} {
 		got := r.Line(protocol.RolloutLine{Type: protocol.LineResponseItem, Payload: json.RawMessage(payload)}).Payload
 		require.NotContains(t, string(got), secret)

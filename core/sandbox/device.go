@@ -13,7 +13,8 @@ var deviceNames = []string{"null", "zero", "full", "random", "urandom", "tty"}
 
 // deviceLinks are symbolic links in /dev.
 var deviceLinks = map[string]string{
-	"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx",
+	"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
+	"ptmx": "pts/ptmx",
 }
 
 // cloneDevices returns mounts of the devices, by name, while they can still be used as devices. It
@@ -48,7 +49,8 @@ func mountDev(devices map[string]int) error {
 			return fmt.Errorf("link /dev/%s: %w", name, err)
 		}
 	}
-	if err := addFolder(dev, "pts", "devpts", map[string]string{"ptmxmode": "0666", "mode": "0620"}, unix.MOUNT_ATTR_NOSUID); err != nil {
+	if err := addFolder(dev, "pts", "devpts", map[string]string{"ptmxmode": "0666", "mode": "0620"},
+		unix.MOUNT_ATTR_NOSUID); err != nil {
 		return err
 	}
 	if err := addFolder(dev, "shm", "tmpfs", map[string]string{"mode": "1777"}, harmless); err != nil {

@@ -57,7 +57,8 @@ func submodules(root string) (names []string) {
 	for lines.Scan() {
 		key, value, _ := strings.Cut(lines.Text(), "=")
 		path := filepath.Clean(strings.Trim(strings.TrimSpace(value), `"`))
-		if strings.TrimSpace(key) == "path" && filepath.IsLocal(path) && path != "." && !slices.Contains(names, path+"/.git") {
+		if strings.TrimSpace(key) == "path" && filepath.IsLocal(path) && path != "." &&
+			!slices.Contains(names, path+"/.git") {
 			names = append(names, path+"/.git")
 		}
 	}

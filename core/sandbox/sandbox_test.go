@@ -34,7 +34,8 @@ func TestWritableRoots(t *testing.T) {
 	require.Equal(t, []string{"/t", "/tmp", "/w"}, roots(protocol.WorkspaceWrite{}))
 	require.Equal(t, []string{"/t", "/w"}, roots(protocol.WorkspaceWrite{ExcludeSlashTmp: true}))
 	require.Equal(t, []string{"/tmp", "/w"}, roots(protocol.WorkspaceWrite{ExcludeTmpdirEnvVar: true}))
-	require.Equal(t, []string{"/r", "/t", "/tmp", "/w"}, roots(protocol.WorkspaceWrite{WritableRoots: []string{"/r/x/..", "relative", "", "/w", "/h"}}))
+	require.Equal(t, []string{"/r", "/t", "/tmp", "/w"},
+		roots(protocol.WorkspaceWrite{WritableRoots: []string{"/r/x/..", "relative", "", "/w", "/h"}}))
 }
 
 func TestTheHomeIsHiddenUnlessTheWorkIsInIt(t *testing.T) {
@@ -64,7 +65,8 @@ func repository(t *testing.T, files ...string) string {
 }
 
 func TestRepositoriesAreProtected(t *testing.T) {
-	parts := []string{".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".git/worktrees", ".codex", ".agents"}
+	parts := []string{".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".git/worktrees", ".codex",
+		".agents"}
 	whole := []string{".git", ".codex", ".agents"}
 	require.Equal(t, []string{".codex", ".agents"}, protected(t.TempDir()), "there is no repository")
 
@@ -73,7 +75,8 @@ func TestRepositoriesAreProtected(t *testing.T) {
 	require.DirExists(t, filepath.Join(root, ".git", "hooks"))
 	require.Equal(t, parts, protected(root))
 
-	require.NoError(t, os.WriteFile(filepath.Join(root, ".git", "config"), []byte("[extensions]\n worktreeConfig = true\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".git", "config"),
+		[]byte("[extensions]\n worktreeConfig = true\n"), 0o644))
 	require.Equal(t, whole, protected(root), "config.worktree could be made")
 	require.NoError(t, os.WriteFile(filepath.Join(root, ".git", "config.worktree"), nil, 0o644))
 	require.Equal(t, parts, protected(root))
@@ -96,8 +99,10 @@ func TestThePlanHoldsNames(t *testing.T) {
 	require.NoError(t, os.Symlink("/etc", filepath.Join(root, "link")))
 	p := newPlan(Rules{Writable: []string{root, root + "/a/ws", root + "/link", "/nowhere"}, Home: inner, Hidden: true})
 	require.Equal(t, map[string]access{
-		root: written, root + "/.codex": shut, root + "/.agents": shut, root + "/a/ws/.codex": shut, root + "/a/ws/.agents": shut,
-		root + "/link/.codex": shut, root + "/link/.agents": shut, root + "/.git": held, root + "/.git/hooks": shut, root + "/.git/config": shut, root + "/.git/config.worktree": shut,
+		root: written, root + "/.codex": shut, root + "/.agents": shut, root + "/a/ws/.codex": shut, root +
+			"/a/ws/.agents": shut,
+		root + "/link/.codex": shut, root + "/link/.agents": shut, root + "/.git": held, root + "/.git/hooks": shut, root +
+			"/.git/config": shut, root + "/.git/config.worktree": shut,
 		root + "/.git/modules": shut, root + "/.git/worktrees": shut,
 		root + "/a": held, root + "/a/b": held, inner: hidden, root + "/a/ws": written, root + "/link": written,
 	}, p.places, "what a link in a root leads to is no root")
@@ -131,7 +136,8 @@ func TestPlaceholdersStayWhileTheyAreNeeded(t *testing.T) {
 	other := t.TempDir()
 	require.NoError(t, os.Symlink(root, filepath.Join(other, "link")))
 	link := filepath.Join(other, "link")
-	require.Empty(t, Rules{Writable: []string{other, link}, Kept: []string{link}}.Placeholders(), "a command may have made the link")
+	require.Empty(t, Rules{Writable: []string{other, link}, Kept: []string{link}}.Placeholders(),
+		"a command may have made the link")
 	require.NoError(t, os.Symlink("/nowhere", filepath.Join(other, ".codex")))
 	require.Len(t, Rules{Writable: []string{other}, Kept: []string{other}}.Placeholders(), 1, "a link is no folder")
 }
@@ -163,7 +169,8 @@ func TestTheFilterEnds(t *testing.T) {
 
 func TestRootMapsEverybodyToThemselves(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "map")
-	require.NoError(t, os.WriteFile(path, []byte("         0     100000      65536\n     70000          5          1\n"), 0o644))
+	require.NoError(t, os.WriteFile(path, []byte("         0     100000      65536\n     70000          5          1\n"),
+		0o644))
 	maps, err := identity(path)
 	require.NoError(t, err)
 	require.Len(t, maps, 2)

@@ -76,7 +76,8 @@ func below(path, of []string) bool { return len(path) >= len(of) && slices.Equal
 
 // inTables tells whether a path leads through a list of tables.
 func (d *document) inTables(path []string) bool {
-	return slices.ContainsFunc(d.entries, func(e entry) bool { return e.list && len(e.path) < len(path) && below(path, e.path) })
+	return slices.ContainsFunc(d.entries,
+		func(e entry) bool { return e.list && len(e.path) < len(path) && below(path, e.path) })
 }
 
 // has tells whether a path, or something below it, is set.

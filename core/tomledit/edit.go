@@ -163,7 +163,8 @@ func full(v any) any {
 // encode is a value on one line. Strings that need no escapes stand in double quotes, as
 // most people write them.
 func encode(v any) string {
-	if s, ok := v.(string); ok && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r >= 0x7f }) < 0 {
+	if s, ok := v.(string); ok &&
+		strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r >= 0x7f }) < 0 {
 		return `"` + s + `"`
 	}
 	var b bytes.Buffer

@@ -15,8 +15,10 @@ import (
 // the value in it, or there is an error; and taking the value out leaves no trace of it.
 func FuzzApply(f *testing.F) {
 	for _, text := range []string{
-		before, "", "a = 1", "[a]\nb = 1\n[a.c]\nd = 2\n", "a.b.c = 1\na.b.d = 2\n", "a = { b = { c = 1 } }\n", "[[a]]\nb = 1\n[[a]]\nb = 2\n",
-		"\"a\".'b' = '''x\ny'''\n", "a = [\n  1, # one\n  { b = 2 },\n]\r\n[b]\r\n", "# c\n\n[ a . b ] # d\nx = 1e3\n", "a = 1979-05-27T07:32:00Z\n",
+		before, "", "a = 1", "[a]\nb = 1\n[a.c]\nd = 2\n", "a.b.c = 1\na.b.d = 2\n", "a = { b = { c = 1 } }\n",
+		"[[a]]\nb = 1\n[[a]]\nb = 2\n",
+		"\"a\".'b' = '''x\ny'''\n", "a = [\n  1, # one\n  { b = 2 },\n]\r\n[b]\r\n", "# c\n\n[ a . b ] # d\nx = 1e3\n",
+		"a = 1979-05-27T07:32:00Z\n",
 	} {
 		f.Add([]byte(text), "a.b", "x", true)
 		f.Add([]byte(text), "a", "", false)

@@ -73,7 +73,8 @@ func (s *Shell) rules(c core.Command) (sandbox.Rules, bool) {
 	if len(s.Confiner) == 0 {
 		return sandbox.Rules{}, false
 	}
-	rules, confined := sandbox.For(c.Sandbox, sandbox.Place{Workspace: c.Workspace, Directory: c.Cwd, Home: s.Home, Env: s.Env})
+	rules, confined := sandbox.For(c.Sandbox,
+		sandbox.Place{Workspace: c.Workspace, Directory: c.Cwd, Home: s.Home, Env: s.Env})
 	return rules, confined && (s.Confines == nil || s.Confines())
 }
 
@@ -90,7 +91,8 @@ func Probe(confiner []string) error {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	p := &running{cmd: &exec.Cmd{Path: confiner[0], Args: append(slices.Clip(confiner), string(text)), Dir: "/"}, supervised: true, exited: make(chan struct{})}
+	p := &running{cmd: &exec.Cmd{Path: confiner[0], Args: append(slices.Clip(confiner), string(text)), Dir: "/"},
+		supervised: true, exited: make(chan struct{})}
 	if p.cmd.SysProcAttr, err = rules.Attributes(); err != nil {
 		return err
 	}

@@ -95,7 +95,8 @@ func (l *Link) start(s *Shell, c Program) error {
 	}
 	p := &running{
 		cmd:    &exec.Cmd{Path: program, Args: c.Argv, Dir: c.Dir},
-		family: family{mark: markName + "=" + rand.Text()}, grace: or(s.KillGrace, defaultKillGrace), exited: make(chan struct{}),
+		family: family{mark: markName + "=" + rand.Text()}, grace: or(s.KillGrace, defaultKillGrace),
+		exited: make(chan struct{}),
 	}
 	p.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], p.family.mark)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}

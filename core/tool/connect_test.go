@@ -15,7 +15,8 @@ import (
 
 func connect(t *testing.T, script string, said func(string)) *tool.Link {
 	t.Helper()
-	l, err := (&tool.Shell{}).Connect(tool.Program{Argv: []string{"sh", "-c", script}, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}, Said: said})
+	l, err := (&tool.Shell{}).Connect(tool.Program{Argv: []string{"sh", "-c", script}, Dir: t.TempDir(),
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Said: said})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, l.Close())
@@ -35,7 +36,8 @@ func awaitEnd(t *testing.T, l *tool.Link) {
 
 func TestALinkIsTalkedTo(t *testing.T) {
 	said := make(chan string, 10)
-	l := connect(t, `echo ready >&2; while read line; do echo "got $line"; done; exit 3`, func(line string) { said <- line })
+	l := connect(t, `echo ready >&2; while read line; do echo "got $line"; done; exit 3`,
+		func(line string) { said <- line })
 	require.Equal(t, "ready", <-said)
 	_, err := io.WriteString(l, "one\n")
 	require.NoError(t, err)

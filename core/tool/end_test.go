@@ -70,7 +70,8 @@ func TestCancel(t *testing.T) {
 
 func TestCancelOfAStorm(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
-		_, r := cancelAfterOutput(t, s, script("pids=; for i in {1..60}; do setsid sleep 60 & pids+=\" $!\"; done; echo $pids; wait"))
+		_, r := cancelAfterOutput(t, s,
+			script("pids=; for i in {1..60}; do setsid sleep 60 & pids+=\" $!\"; done; echo $pids; wait"))
 		require.Len(t, pidsIn(t, r.text()), 60)
 		requireGone(t, r.text())
 	})
@@ -128,7 +129,8 @@ func TestASupervisorFindsDaemonsWithoutTheMark(t *testing.T) {
 	require.Equal(t, 0, *result.ExitCode)
 	requireGone(t, r.text())
 
-	_, r = cancelAfterOutput(t, s, script("echo $(setsid env -i bash -c 'trap \"\" TERM; sleep 60 >/dev/null & echo $!'); sleep 60"))
+	_, r = cancelAfterOutput(t, s,
+		script("echo $(setsid env -i bash -c 'trap \"\" TERM; sleep 60 >/dev/null & echo $!'); sleep 60"))
 	requireGone(t, r.text())
 }
 
@@ -194,7 +196,8 @@ func TestServerToBeKilled(t *testing.T) {
 	if os.Getenv("PLAY_SERVER") != "" {
 		text = "sleep 60 & echo $$ $!; wait"
 	}
-	result := shells()["supervised"].Run(t.Context(), script(text), nil, func(string) {}, func(text string) { os.Stdout.WriteString(text) })
+	result := shells()["supervised"].Run(t.Context(), script(text), nil, func(string) {},
+		func(text string) { os.Stdout.WriteString(text) })
 	require.Equal(t, 0, *result.ExitCode)
 }
 
@@ -281,7 +284,8 @@ func TestTimeoutWhileStartedIsBlocked(t *testing.T) {
 	release := make(chan struct{})
 	c := script("echo hi; sleep 60")
 	c.Timeout = 50 * time.Millisecond
-	result := shells()["direct"].Run(t.Context(), c, nil, func(string) { <-release }, func(string) { panic("output after the end") })
+	result := shells()["direct"].Run(t.Context(), c, nil, func(string) { <-release },
+		func(string) { panic("output after the end") })
 	require.True(t, result.TimedOut)
 	require.Less(t, result.Duration, bound)
 	close(release)

@@ -254,7 +254,8 @@ func TestExecSetsVariables(t *testing.T) {
 	value := func(text string) *string { return &text }
 	k := talkTo(t, s, Exec{
 		Command: script(`echo "$KEPT,${DROPPED-unset},$CHANGED,$NEW,${API_TOKEN-unset},$TERM,${PAGER-unset},${EMPTY-unset}"`),
-		Env:     map[string]*string{"DROPPED": nil, "CHANGED": value("new"), "NEW": value("a b"), "PAGER": nil, "TERM": value("vt100"), "EMPTY": value("")},
+		Env: map[string]*string{"DROPPED": nil, "CHANGED": value("new"), "NEW": value("a b"), "PAGER": nil,
+			"TERM": value("vt100"), "EMPTY": value("")},
 	})
 	require.Equal(t, Exit{}, k.ended())
 	out, _ := k.said()
@@ -272,7 +273,8 @@ func TestNothingOfAnExecIsLeft(t *testing.T) {
 			"ended":   func(k *talk) { k.end() },
 		} {
 			file := filepath.Join(t.TempDir(), "pids")
-			k := talkTo(t, s, Exec{Command: script(fmt.Sprintf("sleep 600 & echo $! >%s; setsid sleep 601 & echo up; read x", file)), Input: true})
+			k := talkTo(t, s, Exec{Command: script(fmt.Sprintf("sleep 600 & echo $! >%s; setsid sleep 601 & echo up; read x",
+				file)), Input: true})
 			k.until("up")
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)

@@ -184,7 +184,8 @@ func (p *places) resolve(r *root, name string, follow bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if toolspec.Protected(p.protected, filepath.Join(r.dir, resolved)) && !toolspec.Protected(p.protected, filepath.Join(r.dir, name)) {
+	if toolspec.Protected(p.protected, filepath.Join(r.dir, resolved)) &&
+		!toolspec.Protected(p.protected, filepath.Join(r.dir, name)) {
 		return "", errors.New("it leads into a protected folder by a link; name the file itself")
 	}
 	return resolved, nil

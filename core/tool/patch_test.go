@@ -58,7 +58,8 @@ func contents(t *testing.T, dir string) map[string]string {
 
 // apply plans a patch and writes it.
 func apply(p Patcher, dir string, lines ...string) error {
-	planned := p.Plan(core.PlanPatch{ID: 1, Dir: dir, Text: "*** Begin Patch\n" + strings.Join(lines, "\n") + "\n*** End Patch"})
+	planned := p.Plan(core.PlanPatch{ID: 1, Dir: dir, Text: "*** Begin Patch\n" + strings.Join(lines, "\n") +
+		"\n*** End Patch"})
 	if planned.Err != nil {
 		return planned.Err
 	}
@@ -72,7 +73,8 @@ func TestAPatchChangesFilesAndNothingElse(t *testing.T) {
 	require.NoError(t, apply(Patcher{}, dir,
 		"*** Update File: f", "@@", "-b", "+c", "*** Add File: new/deep/n", "+n",
 		"*** Update File: old/name", "*** Move to: name", "@@", "-1", "+3", "*** Delete File: gone"))
-	require.Equal(t, map[string]string{"f": "a\nc\n", "new/deep/n": "n\n", "name": "3\n2\n", "old/": "", "other": "o\n"}, contents(t, dir))
+	require.Equal(t, map[string]string{"f": "a\nc\n", "new/deep/n": "n\n", "name": "3\n2\n", "old/": "", "other": "o\n"},
+		contents(t, dir))
 	for name, mode := range map[string]fs.FileMode{"f": 0o755, "name": 0o600} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		require.NoError(t, err)
@@ -84,7 +86,8 @@ func TestLinksAreFollowedWithinTheFolderAlone(t *testing.T) {
 	outside := folder(t, map[string]string{"secret": "s\n"})
 	files := map[string]string{
 		"f": "a\n", "d/g": "g\n", "to-f": "->f", "d/up": "->../f", "to-d": "->d", "chain": "->to-f", ".git/config": "c\n",
-		"out": "->" + outside, "out-file": "->" + outside + "/secret", "out-up": "->../../etc", "to-git": "->.git", "loop": "->loop",
+		"out": "->" + outside, "out-file": "->" + outside + "/secret", "out-up": "->../../etc", "to-git": "->.git",
+		"loop":     "->loop",
 		"dangling": "->not/there", "to-root": "->.",
 	}
 	dir := folder(t, files)
@@ -92,16 +95,19 @@ func TestLinksAreFollowedWithinTheFolderAlone(t *testing.T) {
 	files["absolute"] = "->" + filepath.Join(dir, "d")
 	update := func(name string) []string { return []string{"*** Update File: " + name, "@@", "+x"} }
 	for name, message := range map[string]string{
-		"out/secret": "it leads out of", "out-file": "it leads out of", "out-up/passwd": "it leads out of", "out/new": "it leads out of",
-		"to-git/config": "it leads into .git by a link", "to-git/hooks/new": "it leads into .git by a link", "loop": "too many links",
-		"d": "it is not a regular file", "f/x": "not a directory", "dangling": "does not exist",
+		"out/secret": "it leads out of", "out-file": "it leads out of", "out-up/passwd": "it leads out of",
+		"out/new":       "it leads out of",
+		"to-git/config": "it leads into .git by a link", "to-git/hooks/new": "it leads into .git by a link",
+		"loop": "too many links",
+		"d":    "it is not a regular file", "f/x": "not a directory", "dangling": "does not exist",
 	} {
 		require.ErrorContains(t, apply(Patcher{}, dir, update(name)...), message, name)
 		require.Error(t, apply(Patcher{}, dir, "*** Delete File: "+name), name)
 		require.Equal(t, files, contents(t, dir), name)
 	}
 	require.ErrorContains(t, apply(Patcher{}, dir, "*** Add File: out/new", "+x"), "out/new: it leads out of")
-	require.ErrorContains(t, apply(Patcher{}, dir, append(update("f"), update("to-f")...)...), "the patch names this file twice")
+	require.ErrorContains(t, apply(Patcher{}, dir, append(update("f"), update("to-f")...)...),
+		"the patch names this file twice")
 	require.Equal(t, files, contents(t, dir))
 	require.Equal(t, map[string]string{"secret": "s\n"}, contents(t, outside))
 
@@ -120,7 +126,8 @@ func TestLinksAreFollowedWithinTheFolderAlone(t *testing.T) {
 		planned := Patcher{}.Plan(core.PlanPatch{Root: root, Dir: filepath.Join(dir, name), Text: text})
 		require.Error(t, planned.Err, name)
 		x := "x\n"
-		written := Patcher{}.Write(core.WritePatch{Root: root, Dir: filepath.Join(dir, name), Files: []patch.File{{Path: "new", After: &x}}})
+		written := Patcher{}.Write(core.WritePatch{Root: root, Dir: filepath.Join(dir, name),
+			Files: []patch.File{{Path: "new", After: &x}}})
 		require.Error(t, written.Err, name)
 	}
 	require.Equal(t, map[string]string{"secret": "s\n"}, contents(t, outside))
@@ -136,9 +143,12 @@ func TestClosedDirectoriesAreNotPatched(t *testing.T) {
 	for _, name := range []string{"home/config", "link", "home/worktrees/f"} {
 		require.ErrorContains(t, apply(p, dir, "*** Update File: "+name, "@@", "+x"), "which patches do not change")
 	}
-	require.NoError(t, apply(p, filepath.Join(dir, "home/worktrees"), "*** Update File: f", "@@", "+x"), "whoever works there may")
-	require.ErrorContains(t, apply(p, filepath.Join(dir, "home"), "*** Update File: config", "@@", "+x"), "which patches do not change")
-	require.ErrorContains(t, apply(p, filepath.Join(dir, "none"), "*** Add File: f", "+x"), "the directory of the patch cannot be used")
+	require.NoError(t, apply(p, filepath.Join(dir, "home/worktrees"), "*** Update File: f", "@@", "+x"),
+		"whoever works there may")
+	require.ErrorContains(t, apply(p, filepath.Join(dir, "home"), "*** Update File: config", "@@", "+x"),
+		"which patches do not change")
+	require.ErrorContains(t, apply(p, filepath.Join(dir, "none"), "*** Add File: f", "+x"),
+		"the directory of the patch cannot be used")
 }
 
 func TestAFileThatHasChangedSinceIsNotWritten(t *testing.T) {
@@ -152,7 +162,8 @@ func TestAFileThatHasChangedSinceIsNotWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"f": "other\n"})
 			err := Patcher{}.Write(core.WritePatch{Dir: dir, Files: []patch.File{{Path: "n/n", After: &b}, file}}).Err
-			require.EqualError(t, err, file.Path+": the file has changed since the patch was read; read it again. No file was changed")
+			require.EqualError(t, err, file.Path+
+				": the file has changed since the patch was read; read it again. No file was changed")
 			require.Equal(t, map[string]string{"f": "other\n"}, contents(t, dir))
 		})
 	}
@@ -249,12 +260,15 @@ func TestAPatchIsWrittenWholeOrNotAtAll(t *testing.T) {
 // directory that the patch is not applied in.
 func TestAbsoluteNamesStayBelowTheirRoot(t *testing.T) {
 	outside := folder(t, map[string]string{"secret": "s\n", "home/config": "c\n"})
-	cwd, root := folder(t, map[string]string{"f": "f\n", "out": "->" + outside}), folder(t, map[string]string{"out": "->" + outside})
+	cwd, root := folder(t, map[string]string{"f": "f\n", "out": "->" + outside}),
+		folder(t, map[string]string{"out": "->" + outside})
 	p := Patcher{Closed: []string{filepath.Join(outside, "home")}}
 	patches := func(name string) error {
-		planned := p.Plan(core.PlanPatch{Root: cwd, Dir: cwd, Roots: []string{cwd, root}, Text: "*** Begin Patch\n*** Add File: " + name + "\n+x\n*** End Patch"})
+		planned := p.Plan(core.PlanPatch{Root: cwd, Dir: cwd, Roots: []string{cwd, root},
+			Text: "*** Begin Patch\n*** Add File: " + name + "\n+x\n*** End Patch"})
 		x := "x\n"
-		written := p.Write(core.WritePatch{Root: cwd, Dir: cwd, Roots: []string{cwd, root}, Files: []patch.File{{Path: name, After: &x}}})
+		written := p.Write(core.WritePatch{Root: cwd, Dir: cwd, Roots: []string{cwd, root},
+			Files: []patch.File{{Path: name, After: &x}}})
 		require.Equal(t, planned.Err == nil, written.Err == nil, name)
 		return written.Err
 	}
@@ -262,13 +276,15 @@ func TestAbsoluteNamesStayBelowTheirRoot(t *testing.T) {
 		require.NoError(t, patches(name), name)
 	}
 	for name, message := range map[string]string{
-		cwd + "/out/n": "it leads out of", root + "/out/n": "it leads out of", outside + "/home/n": "which patches do not change",
+		cwd + "/out/n": "it leads out of", root + "/out/n": "it leads out of", outside +
+			"/home/n": "which patches do not change",
 		outside + "/home/sub/n": "which patches do not change", outside + "/secret/n": "not a directory",
 	} {
 		require.ErrorContains(t, patches(name), message, name)
 	}
 	text := "f\n"
-	err := Patcher{}.Write(core.WritePatch{Dir: cwd, Roots: []string{cwd, root}, Files: []patch.File{{Path: "f", Before: &text}, {Path: cwd + "/f", Before: &text}}}).Err
+	err := Patcher{}.Write(core.WritePatch{Dir: cwd, Roots: []string{cwd, root},
+		Files: []patch.File{{Path: "f", Before: &text}, {Path: cwd + "/f", Before: &text}}}).Err
 	require.ErrorContains(t, err, "the patch names this file twice")
 	require.Equal(t, map[string]string{"secret": "s\n", "home/config": "c\n", "d/n": "x\n"}, contents(t, outside))
 }

@@ -24,7 +24,8 @@ import (
 //
 // Text from keys is typed on the command's terminal, if it has one. Text is lost if the command has
 // not read it after a second, or has ended.
-func (s *Shell) Run(ctx context.Context, c core.Command, keys <-chan string, started func(pid string), output func(text string)) core.ToolResult {
+func (s *Shell) Run(ctx context.Context, c core.Command, keys <-chan string, started func(pid string),
+	output func(text string)) core.ToolResult {
 	// The kernel sends the parent-death signal when the thread that started the process ends. So this
 	// thread is kept until the command has ended.
 	runtime.LockOSThread()
@@ -35,7 +36,8 @@ func (s *Shell) Run(ctx context.Context, c core.Command, keys <-chan string, sta
 	return result
 }
 
-func (s *Shell) run(ctx context.Context, c core.Command, keys <-chan string, started, output func(string)) core.ToolResult {
+func (s *Shell) run(ctx context.Context, c core.Command, keys <-chan string, started,
+	output func(string)) core.ToolResult {
 	if ctx.Err() != nil {
 		return core.ToolResult{Failure: "cancelled before it was started"}
 	}
@@ -63,7 +65,8 @@ func (s *Shell) run(ctx context.Context, c core.Command, keys <-chan string, sta
 	result := p.outcome()
 	result.Output = out.close()
 	for _, file := range p.refused {
-		result.Output += "\nThe sandbox has removed " + file + ", which could make git run programs that this command chose.\n"
+		result.Output += "\nThe sandbox has removed " + file +
+			", which could make git run programs that this command chose.\n"
 	}
 	result.TimedOut = why == timedOut
 	return result

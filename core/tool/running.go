@@ -160,7 +160,8 @@ func (p *running) waitStatus() (status syscall.WaitStatus, failure string) {
 
 // notDying is the failure of a command that cannot be killed.
 func notDying(pid int) error {
-	return fmt.Errorf("process %d did not end within %s of SIGKILL: it is stuck in the kernel, or belongs to another user", pid, killTime)
+	return fmt.Errorf("process %d did not end within %s of SIGKILL: it is stuck in the kernel, or belongs to another user",
+		pid, killTime)
 }
 
 func outcomeOf(status syscall.WaitStatus) core.ToolResult {

@@ -168,7 +168,8 @@ func TestExitCodes(t *testing.T) {
 
 func TestDeathBySignal(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
-		for signal, want := range map[string]string{"KILL": "signal 9 (killed)", "SEGV": "signal 11 (segmentation fault)", "TERM": "signal 15 (terminated)"} {
+		for signal, want := range map[string]string{"KILL": "signal 9 (killed)", "SEGV": "signal 11 (segmentation fault)",
+			"TERM": "signal 15 (terminated)"} {
 			result, _ := run(t, s, script("ulimit -c 0; kill -"+signal+" $$"))
 			require.Nil(t, result.ExitCode)
 			require.Equal(t, "ended by "+want, result.Failure)
@@ -205,7 +206,8 @@ func TestCommandsSeeLittle(t *testing.T) {
 		require.Contains(t, own, "PATH=")
 		require.Contains(t, own, "PWD=/\n")
 
-		result, _ = run(t, s, script(`cd /proc/self/fd; echo *; read x || echo eof; (: </dev/tty) 2>/dev/null || echo no terminal`))
+		result, _ = run(t, s,
+			script(`cd /proc/self/fd; echo *; read x || echo eof; (: </dev/tty) 2>/dev/null || echo no terminal`))
 		require.Equal(t, "0 1 2\neof\nno terminal\n", strings.ReplaceAll(result.Output, " 3", ""), name)
 	}
 }
@@ -240,12 +242,14 @@ func TestWhatCannotStartSaysWhyAndWhatToDo(t *testing.T) {
 			{core.Command{Argv: []string{"ls"}, Cwd: dir + "/none"}, []string{dir + "/none", "does not exist", "create it"}},
 			{core.Command{Argv: []string{"ls"}, Cwd: file}, []string{file, "not a directory", "another one"}},
 			{core.Command{Argv: []string{"ls"}, Cwd: file + "/x"}, []string{file + "/x", "cannot be used", "another one"}},
-			{core.Command{Argv: []string{"no-such-program"}, Cwd: dir}, []string{`"no-such-program"`, "not found in PATH", "install it"}},
+			{core.Command{Argv: []string{"no-such-program"}, Cwd: dir},
+				[]string{`"no-such-program"`, "not found in PATH", "install it"}},
 			{core.Command{Argv: []string{"/no/such"}, Cwd: dir}, []string{`"/no/such"`, "no such file", "check that it exists"}},
 			{core.Command{Argv: []string{file}, Cwd: dir}, []string{file, "interpreter"}},
 			{core.Command{Argv: []string{text}, Cwd: dir}, []string{text, "exec format error", "#!"}},
 			{core.Command{Argv: []string{plain}, Cwd: dir}, []string{plain, "permission denied", "chmod +x"}},
-			{core.Command{Argv: []string{"echo", strings.Repeat("x", 4<<20)}, Cwd: dir}, []string{`"echo"`, "argument list too long", "fewer"}},
+			{core.Command{Argv: []string{"echo", strings.Repeat("x", 4<<20)}, Cwd: dir},
+				[]string{`"echo"`, "argument list too long", "fewer"}},
 			{core.Command{Argv: []string{"echo", "a\x00b"}, Cwd: dir}, []string{`"echo"`, "NUL"}},
 		} {
 			result, r := run(t, s, c.command)
@@ -300,11 +304,12 @@ func TestAFloodTakesLittleMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var peak uint64
-	result := s.Run(t.Context(), script("head -c 100000000 /dev/zero | tr '\\0' x"), nil, func(string) {}, func(text string) {
-		require.LessOrEqual(t, len(text), 3*readSize)
-		runtime.ReadMemStats(&after)
-		peak = max(peak, after.HeapAlloc)
-	})
+	result := s.Run(t.Context(), script("head -c 100000000 /dev/zero | tr '\\0' x"), nil, func(string) {},
+		func(text string) {
+			require.LessOrEqual(t, len(text), 3*readSize)
+			runtime.ReadMemStats(&after)
+			peak = max(peak, after.HeapAlloc)
+		})
 	require.Equal(t, 0, *result.ExitCode)
 	require.Contains(t, result.Output, "[... 99960000 bytes cut ...]")
 	require.Less(t, int64(peak)-int64(before.HeapAlloc), int64(16<<20))

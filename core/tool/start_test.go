@@ -50,7 +50,8 @@ func TestLookPath(t *testing.T) {
 func TestFailuresToStartKeepTheirCause(t *testing.T) {
 	err := startFailure("x", &os.PathError{Op: "fork/exec", Path: "/x", Err: unix.ENOENT})
 	require.ErrorIs(t, err, unix.ENOENT)
-	require.EqualError(t, err, `cannot start "x" (no such file or directory): check that it exists, and the interpreter that its first line names`)
+	require.EqualError(t, err,
+		`cannot start "x" (no such file or directory): check that it exists, and the interpreter that its first line names`)
 	other := errors.New("no memory")
 	require.EqualError(t, startFailure("x", other), `cannot start "x" (no memory): try again later`)
 }
@@ -93,7 +94,8 @@ func TestTheEnvironmentIsTheShells(t *testing.T) {
 
 func TestTheCommandLeadsItsSession(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
-		result, r := run(t, s, script(`read -r pid name state parent group session rest </proc/self/stat; echo $(($$ == group && $$ == session)) $$ $PPID`))
+		result, r := run(t, s,
+			script(`read -r pid name state parent group session rest </proc/self/stat; echo $(($$ == group && $$ == session)) $$ $PPID`))
 		words := strings.Fields(result.Output)
 		require.Equal(t, "1", words[0])
 		require.Len(t, r.pids, 1)

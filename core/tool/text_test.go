@@ -37,26 +37,36 @@ func FuzzDecode(f *testing.F) {
 func TestEnvironment(t *testing.T) {
 	base := BaseEnv([]string{
 		"PATH=/bin", "HOME=/root", "LANG=C", "EMPTY=", "WITH=a=b", "PAGER=less", "TERM=xterm", "COLORTERM=truecolor",
-		"OPENAI_API_KEY=1", "my_secret=2", "GH_TOKEN=3", "DbPassword=4", "PGPASSWD=5", "AWS_CREDENTIALS=6", "SSH_PASSPHRASE=7",
+		"OPENAI_API_KEY=1", "my_secret=2", "GH_TOKEN=3", "DbPassword=4", "PGPASSWD=5", "AWS_CREDENTIALS=6",
+		"SSH_PASSPHRASE=7",
 		"APPSERVER_LOG=8", "CODEX_HOME=9", "NAMED=10", "NAMED_NOT=11", "MONKEYS=12", "broken", "=broken",
 	}, "NAMED", "ABSENT")
-	secrets := []string{"OPENAI_API_KEY=1", "my_secret=2", "GH_TOKEN=3", "DbPassword=4", "PGPASSWD=5", "AWS_CREDENTIALS=6", "SSH_PASSPHRASE=7", "NAMED_NOT=11", "MONKEYS=12"}
+	secrets := []string{"OPENAI_API_KEY=1", "my_secret=2", "GH_TOKEN=3", "DbPassword=4", "PGPASSWD=5", "AWS_CREDENTIALS=6",
+		"SSH_PASSPHRASE=7", "NAMED_NOT=11", "MONKEYS=12"}
 	for _, c := range []struct {
 		name   string
 		policy core.EnvironmentPolicy
 		want   []string
 	}{
-		{"default", core.EnvironmentPolicy{}, []string{"PATH=/bin", "HOME=/root", "LANG=C", "EMPTY=", "WITH=a=b", "NAMED_NOT=11"}},
-		{"all", core.EnvironmentPolicy{Inherit: core.InheritAll, KeepSecrets: true}, append([]string{"PATH=/bin", "HOME=/root", "LANG=C", "EMPTY=", "WITH=a=b"}, secrets...)},
-		{"core", core.EnvironmentPolicy{Inherit: core.InheritCore, KeepSecrets: true}, []string{"PATH=/bin", "HOME=/root", "LANG=C"}},
+		{"default", core.EnvironmentPolicy{},
+			[]string{"PATH=/bin", "HOME=/root", "LANG=C", "EMPTY=", "WITH=a=b", "NAMED_NOT=11"}},
+		{"all", core.EnvironmentPolicy{Inherit: core.InheritAll, KeepSecrets: true},
+			append([]string{"PATH=/bin", "HOME=/root", "LANG=C", "EMPTY=", "WITH=a=b"}, secrets...)},
+		{"core", core.EnvironmentPolicy{Inherit: core.InheritCore, KeepSecrets: true},
+			[]string{"PATH=/bin", "HOME=/root", "LANG=C"}},
 		{"none", core.EnvironmentPolicy{Inherit: core.InheritNone}, nil},
-		{"exclude in any case", core.EnvironmentPolicy{Exclude: []string{"l?ng", "*e"}}, []string{"PATH=/bin", "EMPTY=", "WITH=a=b", "NAMED_NOT=11"}},
-		{"patterns are no expressions", core.EnvironmentPolicy{Exclude: []string{"[A-Z]*", ".*", "P"}}, []string{"PATH=/bin", "HOME=/root", "LANG=C", "EMPTY=", "WITH=a=b", "NAMED_NOT=11"}},
-		{"set", core.EnvironmentPolicy{Inherit: core.InheritCore, Exclude: []string{"A"}, Set: map[string]string{"PATH": "$HOME/bin", "A": "", "MY_TOKEN": "mine", "": "x", "B=C": "x", "TERM": "xterm"}},
+		{"exclude in any case", core.EnvironmentPolicy{Exclude: []string{"l?ng", "*e"}},
+			[]string{"PATH=/bin", "EMPTY=", "WITH=a=b", "NAMED_NOT=11"}},
+		{"patterns are no expressions", core.EnvironmentPolicy{Exclude: []string{"[A-Z]*", ".*", "P"}},
+			[]string{"PATH=/bin", "HOME=/root", "LANG=C", "EMPTY=", "WITH=a=b", "NAMED_NOT=11"}},
+		{"set", core.EnvironmentPolicy{Inherit: core.InheritCore, Exclude: []string{"A"},
+			Set: map[string]string{"PATH": "$HOME/bin", "A": "", "MY_TOKEN": "mine", "": "x", "B=C": "x", "TERM": "xterm"}},
 			[]string{"HOME=/root", "LANG=C", "A=", "MY_TOKEN=mine", "PATH=$HOME/bin"}},
-		{"include only", core.EnvironmentPolicy{Set: map[string]string{"A": "1", "B": "2"}, IncludeOnly: []string{"a", "p*", "GH_TOKEN"}}, []string{"PATH=/bin", "A=1"}},
+		{"include only", core.EnvironmentPolicy{Set: map[string]string{"A": "1", "B": "2"},
+			IncludeOnly: []string{"a", "p*", "GH_TOKEN"}}, []string{"PATH=/bin", "A=1"}},
 	} {
-		require.Equal(t, append(c.want, "TERM=dumb", "NO_COLOR=1", "PAGER=cat", "GIT_PAGER=cat", "GH_PAGER=cat"), environment(base, c.policy), c.name)
+		require.Equal(t, append(c.want, "TERM=dumb", "NO_COLOR=1", "PAGER=cat", "GIT_PAGER=cat", "GH_PAGER=cat"),
+			environment(base, c.policy), c.name)
 	}
 }
 

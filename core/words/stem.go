@@ -24,7 +24,8 @@ func Stem(word string) string {
 		if !ok || len(rest) < minStem || !strings.ContainsAny(rest, "aeiouy") {
 			continue
 		}
-		if ending == "s" && strings.HasSuffix(rest, "s") || ending == "y" && strings.ContainsAny(rest[len(rest)-1:], "aeiou") {
+		if ending == "s" && strings.HasSuffix(rest, "s") || ending == "y" &&
+			strings.ContainsAny(rest[len(rest)-1:], "aeiou") {
 			return word
 		}
 		return undoubled(rest)

@@ -77,7 +77,9 @@ func isWordRune(r rune) bool {
 // IsDense tells of letters of scripts that put no spaces between words. The mark of long vowels
 // belongs to two of them, and to none for Unicode.
 func IsDense(r rune) bool {
-	return r >= 0x0e00 && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
+	return r >= 0x0e00 &&
+		(r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
+			unicode.Khmer, unicode.Myanmar))
 }
 
 // compound is how long the word is that a text begins with: runs of letters and digits, and single

@@ -39,8 +39,10 @@ func TestTextsAreTakenApart(t *testing.T) {
 
 func TestFormsOfAWordAreOneTerm(t *testing.T) {
 	for _, forms := range []string{
-		"migrate migrates migrated migrating migration migrations", "deploy deploys deployed deploying deployment deployments",
-		"configure configured configures configuring configuration", "stop stopped stopping stops", "query queries", "cache cached caches caching",
+		"migrate migrates migrated migrating migration migrations",
+		"deploy deploys deployed deploying deployment deployments",
+		"configure configured configures configuring configuration", "stop stopped stopping stops", "query queries",
+		"cache cached caches caching",
 		"worker workers work", "validate validation validated validates", "panic panics", "lock locks locked locking",
 	} {
 		words := strings.Fields(forms)
@@ -67,7 +69,8 @@ func FuzzWords(f *testing.F) {
 	f.Add("getUserProfile 注文番号 \"NEAR(\" \x00\xff a_-b")
 	f.Fuzz(func(t *testing.T, text string) {
 		Each(text, func(word string) {
-			if word == "" || len(word) > maxWord || !utf8.ValidString(word) || strings.ContainsAny(word, " \t\n\x00\"'*(){}:^+-_") {
+			if word == "" || len(word) > maxWord || !utf8.ValidString(word) ||
+				strings.ContainsAny(word, " \t\n\x00\"'*(){}:^+-_") {
 				t.Errorf("%q gives %q", text, word)
 			}
 		})

@@ -24,7 +24,8 @@ func FuzzGit(f *testing.F) {
 		{sha + "\n", "", ""},
 		{"ref:\trefs/heads/../../secret\n", "# pack-refs with: peeled\n^" + sha, "[remote \"origin\"] url = x \\\n"},
 		{"ref: refs/heads/.invali\n", " refs/heads/.invali\n", "["},
-		{"", "", ""}, {"ref: \n", "\n", "\x00"}, {"ref: refs/\n", sha + " refs/\n", "[remote \"origin\"]\nurl = ssh://u:p@h\n"},
+		{"", "", ""}, {"ref: \n", "\n", "\x00"},
+		{"ref: refs/\n", sha + " refs/\n", "[remote \"origin\"]\nurl = ssh://u:p@h\n"},
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}

@@ -100,7 +100,8 @@ func RepositoryKey(cwd string) string {
 		return cwd
 	}
 	root := repositoryRoot(cwd)
-	linked := filepath.Dir(repo.dir) == filepath.Join(repo.common, "worktrees") && against(repo.dir, readLine(filepath.Join(repo.dir, "gitdir"))) == filepath.Join(root, ".git")
+	linked := filepath.Dir(repo.dir) == filepath.Join(repo.common, "worktrees") &&
+		against(repo.dir, readLine(filepath.Join(repo.dir, "gitdir"))) == filepath.Join(root, ".git")
 	if !linked {
 		return root
 	}
@@ -198,10 +199,12 @@ func MergeBase(ctx context.Context, cwd, branch string) string {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	commit := func(name string) string {
-		return hash(strings.TrimSpace(runGit(ctx, cwd, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")))
+		return hash(strings.TrimSpace(runGit(ctx, cwd, "rev-parse", "--verify", "--quiet", "--end-of-options", name+
+			"^{commit}")))
 	}
 	tip := commit(branch)
-	if upstream := commit(branch + "@{upstream}"); upstream != "" && runGit(ctx, cwd, "rev-list", "--max-count=1", tip+".."+upstream) != "" {
+	if upstream := commit(branch + "@{upstream}"); upstream != "" &&
+		runGit(ctx, cwd, "rev-list", "--max-count=1", tip+".."+upstream) != "" {
 		tip = upstream
 	}
 	if tip == "" {
@@ -214,7 +217,8 @@ func MergeBase(ctx context.Context, cwd, branch string) string {
 // program or take a lock. It ends with ctx, at the latest gitTimeout after it where a child
 // of git holds on to its output.
 func runGit(ctx context.Context, cwd string, args ...string) string {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
+	cmd := exec.CommandContext(ctx, "git",
+		append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
 	cmd.Dir, cmd.WaitDelay = cwd, gitTimeout
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
 		"GIT_OPTIONAL_LOCKS=0",

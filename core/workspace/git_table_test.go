@@ -31,14 +31,15 @@ func TestGitIsAskedForRefsInTables(t *testing.T) {
 		script         string
 		commit, branch string
 	}{
-		"branch":     {"echo " + commit + "; echo refs/heads/from/a-table", commit, "from/a-table"},
-		"detached":   {"echo " + commit + "; echo HEAD", commit, ""},
-		"no commit":  {"echo HEAD; exit 128", "", ""},
-		"junk":       {"echo junk", "", ""},
-		"no git":     {"exit 127", "", ""},
-		"much":       {"yes | head -c 1000000", "", ""},
-		"where":      {`[ -d .git ] && echo ` + commit, commit, ""},
-		"no config":  {`case "$*" in *core.hooksPath=/dev/null*core.fsmonitor=false*) echo ` + commit + `;; esac`, commit, ""},
+		"branch":    {"echo " + commit + "; echo refs/heads/from/a-table", commit, "from/a-table"},
+		"detached":  {"echo " + commit + "; echo HEAD", commit, ""},
+		"no commit": {"echo HEAD; exit 128", "", ""},
+		"junk":      {"echo junk", "", ""},
+		"no git":    {"exit 127", "", ""},
+		"much":      {"yes | head -c 1000000", "", ""},
+		"where":     {`[ -d .git ] && echo ` + commit, commit, ""},
+		"no config": {`case "$*" in *core.hooksPath=/dev/null*core.fsmonitor=false*) echo ` + commit + `;; esac`, commit,
+			""},
 		"no locks":   {`[ "$GIT_OPTIONAL_LOCKS" = 0 ] && echo ` + commit, commit, ""},
 		"not by env": {`[ -z "$GIT_DIR" ] && echo ` + commit, commit, ""},
 	} {

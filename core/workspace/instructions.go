@@ -97,7 +97,8 @@ func (c *collector) add(path string, text []byte) {
 	clean := strings.ToValidUTF8(strings.TrimPrefix(string(text), "\ufeff"), "\ufffd")
 	switch {
 	case cut && c.left == 0:
-		c.warnings = append(c.warnings, fmt.Sprintf("instructions %s are left out: project_doc_max_bytes of %d is used up", path, c.limit))
+		c.warnings = append(c.warnings,
+			fmt.Sprintf("instructions %s are left out: project_doc_max_bytes of %d is used up", path, c.limit))
 		return
 	case cut:
 		clean += fmt.Sprintf("\n\n[cut here: all instructions together are limited to %d bytes]", c.limit)

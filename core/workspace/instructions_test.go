@@ -82,7 +82,8 @@ func TestInstructionsAreBoundedTogether(t *testing.T) {
 	files, warnings := workspace.Instructions(home, cwd, 100)
 	require.Len(t, files, 2)
 	require.Equal(t, strings.Repeat("a", 60), files[0].Text)
-	require.Equal(t, strings.Repeat("b", 40)+"\n\n[cut here: all instructions together are limited to 100 bytes]", files[1].Text)
+	require.Equal(t, strings.Repeat("b", 40)+"\n\n[cut here: all instructions together are limited to 100 bytes]",
+		files[1].Text)
 	require.Equal(t, []string{"instructions " + left + " are left out: project_doc_max_bytes of 100 is used up"}, warnings)
 
 	files, warnings = workspace.Instructions(home, cwd, 121)

@@ -68,6 +68,7 @@ func TestForgedWorktreesHaveTheirOwnKey(t *testing.T) {
 	own := filepath.Join(forged, "own")
 	require.NoError(t, os.Mkdir(own, 0o755))
 	gitIn(t, own, "init", "-q")
-	require.NoError(t, os.WriteFile(filepath.Join(own, ".git", "commondir"), []byte(filepath.Join(repo, ".git")+"\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(own, ".git", "commondir"), []byte(filepath.Join(repo, ".git")+"\n"),
+		0o644))
 	require.Equal(t, own, workspace.RepositoryKey(own), "a commondir that leads elsewhere")
 }

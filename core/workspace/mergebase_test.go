@@ -22,7 +22,8 @@ func TestMergeBaseRunsNothing(t *testing.T) {
 		return exec.Command("git", append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e"}, args...)...).Run()
 	}
 	for _, args := range [][]string{
-		{"init"}, {"commit", "--allow-empty", "-m", "one"}, {"config", "core.repositoryformatversion", "1"}, {"config", "extensions.partialClone", "o"},
+		{"init"}, {"commit", "--allow-empty", "-m", "one"}, {"config", "core.repositoryformatversion", "1"},
+		{"config", "extensions.partialClone", "o"},
 		{"config", "remote.o.url", dir}, {"config", "remote.o.promisor", "true"}, {"config", "remote.o.uploadpack", program},
 	} {
 		require.NoError(t, git(args...), args)
@@ -41,7 +42,8 @@ func TestMergeBase(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main"}, args...)...)
+		cmd := exec.Command("git",
+			append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main"}, args...)...)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return strings.TrimSpace(string(out))

@@ -122,7 +122,8 @@ func large(b *testing.B) string {
 		text := strings.Repeat(fmt.Sprintf("line %d of a file, as files have them\n", i), 115)
 		must(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.txt", i/1600)), []byte(text), 0o644))
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=U", "-c", "user.email=u@example.org", "commit", "-q", "-m", "all"}} {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"},
+		{"-c", "user.name=U", "-c", "user.email=u@example.org", "commit", "-q", "-m", "all"}} {
 		out, err := exec.Command("git", append([]string{"-C", root}, args...)...).CombinedOutput()
 		if err != nil {
 			b.Fatalf("git %v: %s", args, out)

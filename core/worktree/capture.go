@@ -107,7 +107,8 @@ func (l *locked) look(ctx context.Context) (*findings, error) {
 	if err := l.glance(found); err != nil {
 		return nil, err
 	}
-	changed, err := l.git.start(ctx, nil, limited{most: maxOutput}, "diff-files", "--name-only", "--ignore-submodules=all", "--no-renames", "-z")
+	changed, err := l.git.start(ctx, nil, limited{most: maxOutput}, "diff-files", "--name-only", "--ignore-submodules=all",
+		"--no-renames", "-z")
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,8 @@ func (l *locked) look(ctx context.Context) (*findings, error) {
 
 // others are the files that git neither knows nor ignores.
 func (l *locked) others(ctx context.Context) ([]string, error) {
-	r, err := l.git.start(ctx, nil, limited{most: maxOutput, names: l.options.MaxFiles}, "ls-files", "--others", "--exclude-standard", "-z")
+	r, err := l.git.start(ctx, nil, limited{most: maxOutput, names: l.options.MaxFiles}, "ls-files", "--others",
+		"--exclude-standard", "-z")
 	if err != nil {
 		return nil, err
 	}

@@ -315,7 +315,8 @@ func TestNothingOfTheWorkspaceRuns(t *testing.T) {
 		"[filter \"evil\"]\n\tclean = P\n\tsmudge = P\n\tprocess = P\n\trequired = true\n" +
 		"[diff]\n\texternal = P\n[diff \"evil\"]\n\ttextconv = P\n\tcommand = P\n[gpg]\n\tprogram = P\n[commit]\n\tgpgSign = true\n[gc]\n\tauto = 1\n"
 	hooks := filepath.Join(w.user, "hooks")
-	for _, name := range []string{"reference-transaction", "post-index-change", "pre-auto-gc", "post-commit", "pre-commit", "fsmonitor-watchman"} {
+	for _, name := range []string{"reference-transaction", "post-index-change", "pre-auto-gc", "post-commit", "pre-commit",
+		"fsmonitor-watchman"} {
 		w.put(filepath.Join(hooks, name), "#!/bin/sh\necho hook >>'"+trace+"'\n")
 		require.NoError(t, os.Chmod(filepath.Join(hooks, name), 0o755))
 	}
@@ -409,7 +410,8 @@ func TestIgnoredNoMore(t *testing.T) {
 	require.Equal(t, []string{".gitignore", "new.txt"}, paths(changes))
 	_, err := tree.Restore(context.Background(), changes, false)
 	require.NoError(t, err)
-	require.Equal(t, map[string]string{".gitignore": "- .env\n*.tmp\n", ".env": "- SECRET=1\n", "kept.tmp": "- x\n"}, w.files(w.root))
+	require.Equal(t, map[string]string{".gitignore": "- .env\n*.tmp\n", ".env": "- SECRET=1\n", "kept.tmp": "- x\n"},
+		w.files(w.root))
 }
 
 func TestWhatIsNoFile(t *testing.T) {
@@ -458,15 +460,17 @@ func TestCapturePaths(t *testing.T) {
 	require.NoError(t, os.Symlink("/etc", w.path("out")))
 	state := w.state()
 	tree := w.openWith(worktree.Options{MaxFiles: 1})
-	files, err := tree.CapturePaths(ctx, []string{"committed.txt", "debug.log", "link", "run.sh", "none", "sub", "out/passwd", "committed.txt/none"})
+	files, err := tree.CapturePaths(ctx,
+		[]string{"committed.txt", "debug.log", "link", "run.sh", "none", "sub", "out/passwd", "committed.txt/none"})
 	require.NoError(t, err)
 	modes := map[string]uint32{}
 	for name, f := range files {
 		modes[name] = f.Mode
 	}
 	require.Equal(t, map[string]uint32{
-		"committed.txt": worktree.ModeFile, "debug.log": worktree.ModeFile, "link": worktree.ModeLink, "run.sh": worktree.ModeExecutable,
-		"none": 0, "sub": 0, "out/passwd": 0, "committed.txt/none": 0,
+		"committed.txt": worktree.ModeFile, "debug.log": worktree.ModeFile, "link": worktree.ModeLink,
+		"run.sh": worktree.ModeExecutable,
+		"none":   0, "sub": 0, "out/passwd": 0, "committed.txt/none": 0,
 	}, modes)
 	before, err := tree.Compose(ctx, files)
 	require.NoError(t, err)

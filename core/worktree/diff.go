@@ -63,7 +63,8 @@ func (t *Tree) comparer(dir string) (git, error) {
 
 // compare is the diff between a tree and an index.
 func compare(ctx context.Context, g git, tree string) (Diff, error) {
-	args := []string{"diff-index", "--cached", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index"}
+	args := []string{"diff-index", "--cached", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color",
+		"--full-index"}
 	r, err := g.run(ctx, nil, append(args, "--raw", "--numstat", "-z", tree)...)
 	if err != nil {
 		return Diff{}, err

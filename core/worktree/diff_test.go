@@ -48,7 +48,8 @@ func TestDiff(t *testing.T) {
 	require.False(t, d.Short)
 	for _, part := range []string{
 		"diff --git a/committed.txt b/committed.txt\n", "-two\n+three\n+four\n", "GIT binary patch\n",
-		"rename from to-move.txt\nrename to moved/to.txt\n", "\\ No newline at end of file\n", "old mode 100755\nnew mode 100644\n",
+		"rename from to-move.txt\nrename to moved/to.txt\n", "\\ No newline at end of file\n",
+		"old mode 100755\nnew mode 100644\n",
 	} {
 		require.Contains(t, d.Text, part)
 	}

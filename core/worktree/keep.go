@@ -156,7 +156,8 @@ func (t *Tree) Pack(ctx context.Context) error {
 		return err
 	}
 	pack := filepath.Join(l.git.objects, "pack", "pack")
-	_, err = l.git.run(ctx, strings.NewReader(string(kept)), "pack-objects", "--revs", "--unpacked", "--incremental", "--non-empty", "-q", pack)
+	_, err = l.git.run(ctx, strings.NewReader(string(kept)), "pack-objects", "--revs", "--unpacked", "--incremental",
+		"--non-empty", "-q", pack)
 	if err != nil {
 		return err
 	}

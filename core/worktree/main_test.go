@@ -47,12 +47,14 @@ func folder(t *testing.T) *world {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	w := &world{t: t, root: filepath.Join(top, "work"), home: filepath.Join(top, "codex", "appserver-checkpoints"), user: filepath.Join(top, "user")}
+	w := &world{t: t, root: filepath.Join(top, "work"), home: filepath.Join(top, "codex", "appserver-checkpoints"),
+		user: filepath.Join(top, "user")}
 	require.NoError(t, os.MkdirAll(w.root, 0o755))
 	require.NoError(t, os.MkdirAll(w.user, 0o755))
 	t.Setenv("HOME", w.user)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(w.user, ".config"))
-	w.put(filepath.Join(w.user, ".gitconfig"), "[user]\n\tname = U\n\temail = u@example.org\n[protocol \"file\"]\n\tallow = always\n")
+	w.put(filepath.Join(w.user, ".gitconfig"),
+		"[user]\n\tname = U\n\temail = u@example.org\n[protocol \"file\"]\n\tallow = always\n")
 	return w
 }
 

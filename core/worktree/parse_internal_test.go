@@ -73,7 +73,8 @@ func TestCheckPath(t *testing.T) {
 	for _, good := range []string{"a", "a/b", ".gitignore", "a/.github/x", "\xff", "-", "a b\n"} {
 		require.NoError(t, checkPath(good), good)
 	}
-	for _, bad := range []string{"", ".", "..", "../a", "/a", "a/../b", "a//b", "a/", "./a", ".git", "a/.git/b", ".GIT/config", "a\x00"} {
+	for _, bad := range []string{"", ".", "..", "../a", "/a", "a/../b", "a//b", "a/", "./a", ".git", "a/.git/b",
+		".GIT/config", "a\x00"} {
 		require.Error(t, checkPath(bad), bad)
 	}
 }
@@ -90,15 +91,19 @@ func TestEnviron(t *testing.T) {
 		seen[name] = value
 	}
 	require.Equal(t, "/ours", seen["GIT_DIR"])
-	for _, name := range []string{"GIT_CONFIG_COUNT", "GIT_TRACE", "LD_PRELOAD", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"} {
+	for _, name := range []string{"GIT_CONFIG_COUNT", "GIT_TRACE", "LD_PRELOAD", "GIT_INDEX_FILE",
+		"GIT_OBJECT_DIRECTORY"} {
 		require.NotContains(t, seen, name)
 	}
 }
 
 func TestErrors(t *testing.T) {
-	require.EqualError(t, &TooLargeError{Root: "/w", Files: 6, MaxFiles: 5}, "/w has more than 5 files, and is not captured")
-	require.EqualError(t, &TooLargeError{Root: "/w", Bytes: 6, MaxBytes: 5}, "a capture of /w would store 6 bytes, more than 5")
-	require.EqualError(t, &ConflictError{Paths: []string{"a", "b"}}, "these files were changed since, and are not restored: a, b")
+	require.EqualError(t, &TooLargeError{Root: "/w", Files: 6, MaxFiles: 5},
+		"/w has more than 5 files, and is not captured")
+	require.EqualError(t, &TooLargeError{Root: "/w", Bytes: 6, MaxBytes: 5},
+		"a capture of /w would store 6 bytes, more than 5")
+	require.EqualError(t, &ConflictError{Paths: []string{"a", "b"}},
+		"these files were changed since, and are not restored: a, b")
 	_, err := git{program: "/bin/false", dir: os.DevNull, work: "/"}.run(context.Background(), nil, "version")
 	require.EqualError(t, err, "git version failed: exit status 1")
 }

@@ -89,7 +89,8 @@ func (t *Tree) withIndex(do func(git) error) error {
 
 // checkPath refuses paths that are not below the root, or in a .git.
 func checkPath(name string) error {
-	inGit := slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
+	inGit := slices.ContainsFunc(strings.Split(name, "/"),
+		func(part string) bool { return strings.EqualFold(part, ".git") })
 	switch {
 	case name == "." || !filepath.IsLocal(name) || filepath.Clean(name) != name || strings.Contains(name, "\x00"):
 		return fmt.Errorf("%q is no path below the root", name)

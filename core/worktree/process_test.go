@@ -189,7 +189,9 @@ func TestLeftGitHoldsTheLock(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(goOn, 0o600))
 	real, err := exec.LookPath("git")
 	require.NoError(t, err)
-	w.put(filepath.Join(w.user, "bin/git"), fmt.Sprintf("#!/bin/sh\ncase \" $* \" in *' write-tree '*) echo >'%s'; read line <'%s';; esac\nexec '%s' \"$@\"\n", began, goOn, real))
+	w.put(filepath.Join(w.user, "bin/git"),
+		fmt.Sprintf("#!/bin/sh\ncase \" $* \" in *' write-tree '*) echo >'%s'; read line <'%s';; esac\nexec '%s' \"$@\"\n",
+			began, goOn, real))
 	require.NoError(t, os.Chmod(filepath.Join(w.user, "bin/git"), 0o755))
 	cmd, _ := w.capturer("PATH=" + filepath.Join(w.user, "bin") + ":" + os.Getenv("PATH"))
 

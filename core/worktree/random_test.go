@@ -54,7 +54,8 @@ func TestRandomTurns(t *testing.T) {
 func leadsThroughLink(changes []worktree.Change) bool {
 	return slices.ContainsFunc(changes, func(link worktree.Change) bool {
 		return (link.Before.Mode == worktree.ModeLink || link.After.Mode == worktree.ModeLink) &&
-			slices.ContainsFunc(changes, func(inner worktree.Change) bool { return strings.HasPrefix(inner.Path, link.Path+"/") })
+			slices.ContainsFunc(changes,
+				func(inner worktree.Change) bool { return strings.HasPrefix(inner.Path, link.Path+"/") })
 	})
 }
 

@@ -30,16 +30,21 @@ func TestRestoreRefuses(t *testing.T) {
 		spoil func(*world)
 		paths []string
 	}{
-		"changed since":             {func(w *world) { w.put("committed.txt", "by the user\n") }, []string{"committed.txt"}},
-		"removed since":             {func(w *world) { w.remove("committed.txt") }, []string{"committed.txt"}},
-		"executable since":          {func(w *world) { _ = os.Chmod(w.path("new/new.txt"), 0o755) }, []string{"new/new.txt"}},
-		"made since":                {func(w *world) { w.put("sub/dir/deep.txt", "by the user\n") }, []string{"sub/dir/deep.txt"}},
-		"a folder since":            {func(w *world) { w.put("sub/dir/deep.txt/x", "by the user\n") }, []string{"sub/dir/deep.txt"}},
-		"a link since":              {func(w *world) { w.link("staged.txt", "committed.txt") }, []string{"committed.txt"}},
-		"folder leads out":          {func(w *world) { w.put(w.user+"/out/x", ""); w.link(w.user+"/out", "sub/dir") }, []string{"sub/dir/deep.txt"}},
-		"folder leads into .git":    {func(w *world) { w.link("../.git/hooks", "sub/dir") }, []string{"sub/dir/deep.txt"}},
-		"two of them, in order":     {func(w *world) { w.put("new/new.txt", "x"); w.put("committed.txt", "x") }, []string{"committed.txt", "new/new.txt"}},
-		"a file where a folder was": {func(w *world) { w.remove("sub"); w.put("sub", "by the user\n") }, []string{"sub/dir/deep.txt"}},
+		"changed since":    {func(w *world) { w.put("committed.txt", "by the user\n") }, []string{"committed.txt"}},
+		"removed since":    {func(w *world) { w.remove("committed.txt") }, []string{"committed.txt"}},
+		"executable since": {func(w *world) { _ = os.Chmod(w.path("new/new.txt"), 0o755) }, []string{"new/new.txt"}},
+		"made since": {func(w *world) { w.put("sub/dir/deep.txt", "by the user\n") },
+			[]string{"sub/dir/deep.txt"}},
+		"a folder since": {func(w *world) { w.put("sub/dir/deep.txt/x", "by the user\n") },
+			[]string{"sub/dir/deep.txt"}},
+		"a link since": {func(w *world) { w.link("staged.txt", "committed.txt") }, []string{"committed.txt"}},
+		"folder leads out": {func(w *world) { w.put(w.user+"/out/x", ""); w.link(w.user+"/out", "sub/dir") },
+			[]string{"sub/dir/deep.txt"}},
+		"folder leads into .git": {func(w *world) { w.link("../.git/hooks", "sub/dir") }, []string{"sub/dir/deep.txt"}},
+		"two of them, in order": {func(w *world) { w.put("new/new.txt", "x"); w.put("committed.txt", "x") },
+			[]string{"committed.txt", "new/new.txt"}},
+		"a file where a folder was": {func(w *world) { w.remove("sub"); w.put("sub", "by the user\n") },
+			[]string{"sub/dir/deep.txt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, tree, changes := turn(t)
@@ -67,7 +72,8 @@ func TestRestoreOfLostContent(t *testing.T) {
 	}
 	files := w.files(w.root)
 	_, err := tree.Restore(context.Background(), changes, false)
-	require.ErrorContains(t, err, `"committed.txt": its former content, `+strings.Repeat("12", 20)+`, is not in the repository any more. No file was changed`)
+	require.ErrorContains(t, err, `"committed.txt": its former content, `+strings.Repeat("12", 20)+
+		`, is not in the repository any more. No file was changed`)
 	require.Equal(t, files, w.files(w.root))
 }
 

@@ -97,7 +97,8 @@ func (t *Tree) checkVersion(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", ErrNoGit, err)
 	}
 	var major, minor int
-	if _, err := fmt.Sscanf(said, "git version %d.%d", &major, &minor); err != nil || major < 2 || major == 2 && minor < 36 {
+	if _, err := fmt.Sscanf(said, "git version %d.%d", &major, &minor); err != nil || major < 2 || major == 2 &&
+		minor < 36 {
 		return fmt.Errorf("%w, and %s is %q", ErrNoGit, t.git.program, said)
 	}
 	return nil
@@ -149,7 +150,8 @@ func (t *Tree) globalExcludes(ctx context.Context) string {
 	cmd := exec.CommandContext(ctx, t.git.program, "config", "--type=path", "--get", "core.excludesfile")
 	cmd.Dir = "/"
 	for _, pair := range os.Environ() {
-		if !strings.HasPrefix(pair, "GIT_") || strings.HasPrefix(pair, "GIT_CONFIG_GLOBAL=") || strings.HasPrefix(pair, "GIT_CONFIG_SYSTEM=") {
+		if !strings.HasPrefix(pair, "GIT_") || strings.HasPrefix(pair, "GIT_CONFIG_GLOBAL=") ||
+			strings.HasPrefix(pair, "GIT_CONFIG_SYSTEM=") {
 			cmd.Env = append(cmd.Env, pair)
 		}
 	}

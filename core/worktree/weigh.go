@@ -78,7 +78,8 @@ func (l *locked) stored(ctx context.Context, paths []string) (sum int64) {
 			objects.WriteString(f.Object + "\n")
 		}
 	}
-	sizes, err := l.git.run(ctx, strings.NewReader(objects.String()), "cat-file", "--batch-check=%(objectsize)", "--buffer")
+	sizes, err := l.git.run(ctx, strings.NewReader(objects.String()), "cat-file", "--batch-check=%(objectsize)",
+		"--buffer")
 	if err != nil {
 		return 0
 	}

@@ -86,7 +86,8 @@ func (c *client) next() (object, error) {
 }
 
 func (c *client) initialize() error {
-	if _, err := c.call("initialize", object{"clientInfo": object{"name": "demo", "title": "Demo", "version": "1.0.0"}}); err != nil {
+	if _, err := c.call("initialize",
+		object{"clientInfo": object{"name": "demo", "title": "Demo", "version": "1.0.0"}}); err != nil {
 		return err
 	}
 	return c.send(object{"method": "initialized"})

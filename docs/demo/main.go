@@ -72,7 +72,8 @@ func firstSession(binary, home, project string, p *printer) (string, error) {
 	if err := c.initialize(); err != nil {
 		return "", err
 	}
-	started, err := c.call("thread/start", object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "workspace-write"})
+	started, err := c.call("thread/start",
+		object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "workspace-write"})
 	if err != nil {
 		return "", err
 	}

@@ -16,7 +16,8 @@ func prose(random *rand.Rand, words int) string {
 	var text strings.Builder
 	for range words {
 		n := random.IntN(20_000)
-		fmt.Fprintf(&text, "%s%s ", []string{"pa", "ser", "lo", "min", "tra", "con", "ef", "ur", "ba", "nek"}[n%10], []string{"ted", "ing", "or", "ment", "al"}[n/10%5]+fmt.Sprint(n%7))
+		fmt.Fprintf(&text, "%s%s ", []string{"pa", "ser", "lo", "min", "tra", "con", "ef", "ur", "ba", "nek"}[n%10],
+			[]string{"ted", "ing", "or", "ment", "al"}[n/10%5]+fmt.Sprint(n%7))
 	}
 	return text.String()
 }

@@ -60,7 +60,8 @@ func TestNothingIsDeletableWhileAFileIsUnread(t *testing.T) {
 		r := rigAt(t, t.TempDir())
 		origin := thread("", "origin", "an answer")
 		r.put(r.path(1), origin)
-		r.put(r.path(2), thread(fmt.Sprintf(`"history_base":{"thread_id":%q,"end_ordinal_exclusive":2,"end_byte_offset":%d}`, idOf(1), len(origin)), "fork"))
+		r.put(r.path(2), thread(fmt.Sprintf(`"history_base":{"thread_id":%q,"end_ordinal_exclusive":2,"end_byte_offset":%d}`,
+			idOf(1), len(origin)), "fork"))
 		disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{First: n, Count: 1, Err: syscall.EIO})
 		r.ix.options.Store = rollout.NewStore(disk, r.home)
 		for range 2 {

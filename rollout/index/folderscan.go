@@ -162,7 +162,8 @@ func knownFiles(db *sql.DB, query string, args ...any) (map[location]indexedStat
 	for rows.Next() {
 		var p location
 		var k indexedState
-		if err := rows.Scan(&p.root, &p.path, &k.inode, &k.size, &k.modTime, &k.offset, &k.beginSize, &k.beginSum); err != nil {
+		if err := rows.Scan(&p.root, &p.path, &k.inode, &k.size, &k.modTime, &k.offset, &k.beginSize,
+			&k.beginSum); err != nil {
 			return nil, err
 		}
 		files[p] = k

@@ -122,15 +122,18 @@ func metaLine(members string) string {
 }
 
 func userLine(text string) string {
-	return item("user", "input_text", text) + `{"timestamp":"","type":"event_msg","payload":{"type":"user_message","message":` + quote(text) + "}}\n"
+	return item("user", "input_text", text) +
+		`{"timestamp":"","type":"event_msg","payload":{"type":"user_message","message":` + quote(text) + "}}\n"
 }
 
 func agentLine(text string) string {
-	return item("assistant", "output_text", text) + `{"timestamp":"","type":"event_msg","payload":{"type":"agent_message","message":` + quote(text) + "}}\n"
+	return item("assistant", "output_text", text) +
+		`{"timestamp":"","type":"event_msg","payload":{"type":"agent_message","message":` + quote(text) + "}}\n"
 }
 
 func item(role, kind, text string) string {
-	return `{"timestamp":"","type":"response_item","payload":{"type":"message","role":"` + role + `","content":[{"type":"` + kind + `","text":` + quote(text) + "}]}}\n"
+	return `{"timestamp":"","type":"response_item","payload":{"type":"message","role":"` + role +
+		`","content":[{"type":"` + kind + `","text":` + quote(text) + "}]}}\n"
 }
 
 func quote(text string) string {

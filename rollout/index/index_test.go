@@ -72,7 +72,8 @@ func TestWhatOthersWriteIsSeenAtOnce(t *testing.T) {
 func TestEachFileHasItsOwnTime(t *testing.T) {
 	r := newRig(t)
 	for n := range 9 {
-		r.put(r.path(n), strings.ReplaceAll(thread(`"id":"x"`, "one"), `"timestamp":""`, fmt.Sprintf(`"timestamp":"2027-01-02T03:04:%02dZ"`, 10+n)))
+		r.put(r.path(n), strings.ReplaceAll(thread(`"id":"x"`, "one"), `"timestamp":""`,
+			fmt.Sprintf(`"timestamp":"2027-01-02T03:04:%02dZ"`, 10+n)))
 	}
 	r.built()
 	for n, h := range r.list(rollout.Query{Ascending: true}).Heads {

@@ -284,7 +284,8 @@ func (c *selectQuery) startAt(q rollout.Query, from listing.Position) {
 const rowColumns = knownColumns + ", key, id, started_at, preview, head"
 
 func (c *selectQuery) query() (string, []any) {
-	text := c.with + " SELECT * FROM (SELECT " + rowColumns + ", listed, model_provider, cwd, source, folded, parent, updated_at, " +
+	text := c.with + " SELECT * FROM (SELECT " + rowColumns +
+		", listed, model_provider, cwd, source, folded, parent, updated_at, " +
 		c.rank + " AS rank, " + c.named + " AS named FROM " + c.table + " " + c.join + ") AS one WHERE " +
 		strings.Join(c.where, " AND ") + " ORDER BY " + c.order
 	args := slices.Concat(c.withArgs, c.selectArgs, c.tableArgs, c.args)

@@ -32,7 +32,8 @@ func TestTheIndexListsWhatTheFilesList(t *testing.T) {
 		w := &world{rig: rigAt(t, home), t: t, clock: begin}
 		defer func() { require.NoError(t, w.ix.Close(context.Background())) }()
 		t.Repeat(map[string]func(*rapid.T){
-			"make": w.make, "revert": w.revert, "spawn": w.spawn, "grow": w.grow, "name": w.name, "remove": w.remove, "shrink": w.shrink, "replace": w.replace,
+			"make": w.make, "revert": w.revert, "spawn": w.spawn, "grow": w.grow, "name": w.name, "remove": w.remove,
+			"shrink": w.shrink, "replace": w.replace,
 			"move": w.move, "restart": func(*rapid.T) { w.reopen() }, "": w.check,
 		})
 		require.Empty(t, w.faults)
@@ -63,18 +64,22 @@ func (w *world) pick(t *rapid.T) string {
 
 func lines(t *rapid.T) string {
 	return rapid.SampledFrom([]string{
-		`{"timestamp":"","type":"thread_metadata","payload":{"git":{"branch":"told"}}}` + "\n", `{"timestamp":"","type":"thread_metadata","payload":{}}` + "\n",
+		`{"timestamp":"","type":"thread_metadata","payload":{"git":{"branch":"told"}}}` + "\n",
+		`{"timestamp":"","type":"thread_metadata","payload":{}}` + "\n",
 		userLine("Fix the Bug"), userLine("write docs"), agentLine("done: bug"), userLine("ÄRGER über 漢字テスト"),
 		`{"timestamp":"2026-03-04T05:06:07Z","type":"event_msg","payload":{"type":"thread_settings_applied","thread_settings":{"model":"late","model_provider_id":"b","cwd":"/y","collaboration_mode":{"mode":"default","settings":{}}}}}` + "\n",
-		`{"timestamp":"2026-03-04T05:06:08Z","type":"turn_context","payload":{"model":"later","cwd":"/x"}}` + "\n", `{"timestamp":"no time","type":"turn_context","payload":{"model":5}}` + "\n",
-		"no JSON\n", `{"timestamp":"","type":"turn_context","payload":{"model":"m","effort":"high"}}` + "\n", `{"timestamp":"","type":"event_msg","payl`, "\n",
+		`{"timestamp":"2026-03-04T05:06:08Z","type":"turn_context","payload":{"model":"later","cwd":"/x"}}` + "\n",
+		`{"timestamp":"no time","type":"turn_context","payload":{"model":5}}` + "\n",
+		"no JSON\n", `{"timestamp":"","type":"turn_context","payload":{"model":"m","effort":"high"}}` + "\n",
+		`{"timestamp":"","type":"event_msg","payl`, "\n",
 	}).Draw(t, "lines")
 }
 
 func content(t *rapid.T) string {
 	first := rapid.SampledFrom([]string{
 		`"id":"x","timestamp":"2026-01-02T03:04:05Z","model_provider":"a","cwd":"/x","source":"cli","base_instructions":{"text":"long"}`,
-		`"model_provider":"b","cwd":"/y","source":{"subagent":"review"},"git":{"branch":"main"}`, `"cwd":"/x"`, `"source":5`, "",
+		`"model_provider":"b","cwd":"/y","source":{"subagent":"review"},"git":{"branch":"main"}`, `"cwd":"/x"`, `"source":5`,
+		"",
 	}).Draw(t, "meta")
 	text := ""
 	if first != "" {
@@ -138,7 +143,8 @@ func (w *world) spawn(t *rapid.T) {
 	w.number(t)
 	path := w.path(w.made)
 	by := idOf(rapid.IntRange(1, w.made).Draw(t, "by"))
-	w.put(path, metaLine(fmt.Sprintf(`"id":"x","source":{"subagent":{"thread_spawn":{"parent_thread_id":%q}}}`, by))+lines(t))
+	w.put(path, metaLine(fmt.Sprintf(`"id":"x","source":{"subagent":{"thread_spawn":{"parent_thread_id":%q}}}`, by))+
+		lines(t))
 	w.tick(path)
 	w.files = append(w.files, path)
 }
@@ -275,10 +281,13 @@ func (w *world) query(t *rapid.T) rollout.Query {
 		return rapid.SliceOfN(rapid.SampledFrom(values), 0, 2).Draw(t, name)
 	}
 	return rollout.Query{
-		Limit: rapid.IntRange(0, 3).Draw(t, "limit"), Archived: rapid.Bool().Draw(t, "archived"), Ascending: rapid.Bool().Draw(t, "ascending"),
+		Limit: rapid.IntRange(0, 3).Draw(t, "limit"), Archived: rapid.Bool().Draw(t, "archived"),
+		Ascending: rapid.Bool().Draw(t, "ascending"),
 		SortKey:   rapid.SampledFrom([]rollout.SortKey{"", rollout.SortCreated, rollout.SortUpdated}).Draw(t, "key"),
-		Providers: some("providers", "a", "b", ""), Cwds: some("cwds", "/x", "/y"), Sources: some("sources", "cli", "subagent", "subagent/review", "", "5"),
-		Search: rapid.SampledFrom([]string{"", "", "bug", "DOCS", "ärger", "字"}).Draw(t, "search"), Excluded: some("excluded", idOf(1), idOf(2)),
+		Providers: some("providers", "a", "b", ""), Cwds: some("cwds", "/x", "/y"),
+		Sources:      some("sources", "cli", "subagent", "subagent/review", "", "5"),
+		Search:       rapid.SampledFrom([]string{"", "", "bug", "DOCS", "ärger", "字"}).Draw(t, "search"),
+		Excluded:     some("excluded", idOf(1), idOf(2)),
 		OtherSources: some("other sources", "cli", "subagent", "subagent/thread_spawn"),
 		Parent:       rapid.SampledFrom([]string{"", "", "", idOf(1), idOf(2)}).Draw(t, "parent"),
 		Ancestor:     rapid.SampledFrom([]string{"", "", "", idOf(1), idOf(2)}).Draw(t, "ancestor"),
@@ -295,7 +304,8 @@ func shown(heads []rollout.Head) []string {
 		if h.Context != nil {
 			model = fmt.Sprintf("%s %q", h.Context.Model, effortOf(h.Context.Effort))
 		}
-		list = append(list, fmt.Sprintf("%s %s %q %d %d %s %s %v", h.ID, h.Path, h.Preview, h.CreatedAt.UnixNano(), h.UpdatedAt.UnixNano(), meta, model, err))
+		list = append(list, fmt.Sprintf("%s %s %q %d %d %s %s %v", h.ID, h.Path, h.Preview, h.CreatedAt.UnixNano(),
+			h.UpdatedAt.UnixNano(), meta, model, err))
 	}
 	return list
 }

@@ -95,7 +95,8 @@ func searchQuery(store *rollout.Store, q rollout.Query, from listing.Position) (
 	}
 	where, args := titleCondition(q.Search, ids)
 	condition, value := candidates(strings.ToLower(q.Search))
-	c.with = "WITH hit AS MATERIALIZED (SELECT session, count(*) AS hits FROM messages WHERE " + condition + " GROUP BY session)"
+	c.with = "WITH hit AS MATERIALIZED (SELECT session, count(*) AS hits FROM messages WHERE " + condition +
+		" GROUP BY session)"
 	c.withArgs = []any{value}
 	c.join = "LEFT JOIN hit ON hit.session = sessions.key"
 	c.named = where

@@ -15,11 +15,13 @@ import (
 
 func TestSearch(t *testing.T) {
 	r := newRig(t)
-	r.put(r.path(1), thread(`"source":"cli"`, "Fix the parser", strings.Repeat("x ", 50)+"The Zebra\nis here."+strings.Repeat(" y", 100)))
+	r.put(r.path(1), thread(`"source":"cli"`, "Fix the parser", strings.Repeat("x ", 50)+"The Zebra\nis here."+
+		strings.Repeat(" y", 100)))
 	r.put(r.path(2), thread(`"source":"exec"`, "second", "about zebra and ZEBRA", "zebra again", "yes"))
 	r.put(r.path(3), thread("", "zebras first", "nothing"))
 	r.put(r.path(4), thread("", "漢字テスト", `a "quoted" word, 100% sure; ÄRGER`))
-	r.put(r.path(5), thread("", "<environment_context>zebra", "hm")+item("user", "input_text", "<environment_context>zebra"))
+	r.put(r.path(5), thread("", "<environment_context>zebra", "hm")+
+		item("user", "input_text", "<environment_context>zebra"))
 	r.put(strings.Replace(r.path(6), "sessions/2026", "archived_sessions/2026", 1), thread("", "old zebra"))
 	require.NoError(t, r.store.AppendName(idOf(4), "The zebra plan", begin))
 	long := "... " + strings.Repeat("x ", 22) + "The Zebra is here." + strings.Repeat(" y", 49) + " ..."
@@ -27,10 +29,13 @@ func TestSearch(t *testing.T) {
 		q    rollout.Query
 		want string
 	}{
-		"by time":              {rollout.Query{Search: "Zebra"}, "<environment_context>zebra, 漢字テスト, zebras first, about zebra and ZEBRA, " + long},
-		"ascending":            {rollout.Query{Search: "zebra", Ascending: true, Limit: 1}, long},
-		"best first":           {rollout.Query{Search: "zebra", SortKey: rollout.SortRelevance, Sources: []string{"cli", "exec"}}, "about zebra and ZEBRA, " + long},
-		"previews first":       {rollout.Query{Search: "zebra", SortKey: rollout.SortRelevance, Limit: 3}, "<environment_context>zebra, zebras first, 漢字テスト"},
+		"by time": {rollout.Query{Search: "Zebra"},
+			"<environment_context>zebra, 漢字テスト, zebras first, about zebra and ZEBRA, " + long},
+		"ascending": {rollout.Query{Search: "zebra", Ascending: true, Limit: 1}, long},
+		"best first": {rollout.Query{Search: "zebra", SortKey: rollout.SortRelevance,
+			Sources: []string{"cli", "exec"}}, "about zebra and ZEBRA, " + long},
+		"previews first": {rollout.Query{Search: "zebra", SortKey: rollout.SortRelevance, Limit: 3},
+			"<environment_context>zebra, zebras first, 漢字テスト"},
 		"source":               {rollout.Query{Search: "zebra", Sources: []string{"exec"}}, "about zebra and ZEBRA"},
 		"within words":         {rollout.Query{Search: "EBR", Sources: []string{"exec"}}, "about zebra and ZEBRA"},
 		"several words":        {rollout.Query{Search: "bra and ze"}, "about zebra and ZEBRA"},
@@ -44,7 +49,8 @@ func TestSearch(t *testing.T) {
 		"archived":             {rollout.Query{Search: "zebra", Archived: true}, "old zebra"},
 		"nothing":              {rollout.Query{Search: "unheard of"}, ""},
 		"NUL":                  {rollout.Query{Search: "a\x00bcd"}, ""},
-		"excluded":             {rollout.Query{Search: "zebra", Excluded: []string{idOf(1), idOf(2), idOf(3), idOf(4)}}, "<environment_context>zebra"},
+		"excluded": {rollout.Query{Search: "zebra", Excluded: []string{idOf(1), idOf(2), idOf(3), idOf(4)}},
+			"<environment_context>zebra"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.want, snippets(r.search(c.q)))
@@ -103,7 +109,8 @@ func TestEveryLetterIsFoundInAnyCase(t *testing.T) {
 	for _, word := range words {
 		condition, value := candidates(strings.ToLower(word))
 		var text string
-		require.NoError(t, r.ix.db.Read.QueryRow("SELECT text FROM messages WHERE "+condition, value).Scan(&text), "%+q", word)
+		require.NoError(t, r.ix.db.Read.QueryRow("SELECT text FROM messages WHERE "+condition, value).Scan(&text), "%+q",
+			word)
 		require.Equal(t, strings.ToLower("a "+word), strings.ToLower(text))
 	}
 	r.put(r.path(2), thread("", "second", "İzmir", "x", "DİYARBAKIR ve İSTANBUL", "300 \u212a"))
@@ -128,8 +135,10 @@ func TestASnippetShowsWhatWasFound(t *testing.T) {
 
 func TestToolCallsAreFound(t *testing.T) {
 	r := newRig(t)
-	r.put(r.path(1), thread("", "build it")+`{"timestamp":"","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":\"make bench\"}","call_id":"c"}}`+"\n"+
-		`{"timestamp":"","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"a secret"}}`+"\n")
+	r.put(r.path(1), thread("", "build it")+
+		`{"timestamp":"","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":\"make bench\"}","call_id":"c"}}`+"\n"+
+		`{"timestamp":"","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"a secret"}}`+
+		"\n")
 	require.Equal(t, `{"command":"make bench"}`, snippets(r.search(rollout.Query{Search: "make bench"})))
 	require.Empty(t, r.search(rollout.Query{Search: "a secret"}).Hits)
 }

@@ -14,8 +14,11 @@ import (
 
 // unlistable puts things into a folder that may be threads and cannot be listed.
 var unlistable = map[string]func(path string) error{
-	"empty":       func(path string) error { return os.WriteFile(path, nil, 0o600) },
-	"nameless":    func(path string) error { return os.WriteFile(filepath.Dir(path)+"/copy.jsonl", []byte("{}\n"), 0o600) },
+	"empty": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+	"nameless": func(path string) error {
+		return os.WriteFile(filepath.Dir(path)+"/copy.jsonl", []byte("{}\n"),
+			0o600)
+	},
 	"named pipe":  func(path string) error { return syscall.Mkfifo(path, 0o600) },
 	"lost link":   func(path string) error { return os.Symlink("gone", path) },
 	"loop":        func(path string) error { return os.Symlink(filepath.Base(path), path) },

@@ -101,7 +101,8 @@ func withoutRepeats(tx *sql.Tx, key int64, messages []message) ([]message, error
 		if !heard[m.Role] {
 			heard[m.Role] = true
 			var last string
-			err := tx.QueryRow("SELECT text FROM messages WHERE session = ? AND role = ? ORDER BY offset DESC LIMIT 1", key, m.Role).
+			err := tx.QueryRow("SELECT text FROM messages WHERE session = ? AND role = ? ORDER BY offset DESC LIMIT 1", key,
+				m.Role).
 				Scan(&last)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return nil, err
@@ -127,7 +128,8 @@ func findSession(tx *sql.Tx, p location) (key int64, k indexedState, err error) 
 
 // removeMessages removes the messages of a session.
 func removeMessages(tx *sql.Tx, key int64) error {
-	if _, err := tx.Exec("INSERT INTO found(found, rowid, text) SELECT 'delete', number, text FROM said WHERE session = ?", key); err != nil {
+	if _, err := tx.Exec("INSERT INTO found(found, rowid, text) SELECT 'delete', number, text FROM said WHERE session = ?",
+		key); err != nil {
 		return err
 	}
 	_, err := tx.Exec("DELETE FROM messages WHERE session = ?", key)

@@ -80,9 +80,11 @@ func TestPlacesAreNamedAfterOurTypes(t *testing.T) {
 func TestRequiredMembers(t *testing.T) {
 	required := `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`
 	optional := `{"type":"object","properties":{"a":{"type":"string"}}}`
-	require.Equal(t, []string{"M.a requirement"}, places(compare(t, required, optional, conform.Read)), "clients may leave it out")
+	require.Equal(t, []string{"M.a requirement"}, places(compare(t, required, optional, conform.Read)),
+		"clients may leave it out")
 	require.Empty(t, compare(t, optional, required, conform.Read))
-	require.Equal(t, []string{"M.a requirement"}, places(compare(t, optional, required, conform.Written)), "clients rely on it")
+	require.Equal(t, []string{"M.a requirement"}, places(compare(t, optional, required, conform.Written)),
+		"clients rely on it")
 	require.Empty(t, compare(t, required, optional, conform.Written))
 }
 
@@ -120,7 +122,8 @@ func TestVariants(t *testing.T) {
 func TestVariantsThatAreOneMember(t *testing.T) {
 	ours := `{"anyOf":[{"type":"string","enum":["never"]},{"type":"object","properties":{"granular":{"type":"object","properties":{"a":{"type":"boolean"}}}}}]}`
 	reference := `{"anyOf":[{"type":"string","enum":["never"]},{"type":"object","properties":{"granular":{"type":"object","properties":{"b":{"type":"boolean"}}}}}]}`
-	require.Equal(t, []string{"M.granular.a extra", "M.granular.b missing"}, places(compare(t, ours, reference, conform.Read)))
+	require.Equal(t, []string{"M.granular.a extra", "M.granular.b missing"},
+		places(compare(t, ours, reference, conform.Read)))
 }
 
 func TestMembersBesideAlternatives(t *testing.T) {
@@ -139,14 +142,16 @@ func TestListsAndMaps(t *testing.T) {
 
 func TestValuesWithoutType(t *testing.T) {
 	typed := `{"type":"object","properties":{"a":{"type":"string"}}}`
-	for _, untyped := range []string{`{"type":"object","properties":{"a":{}}}`, `{"type":"object","properties":{"a":true}}`} {
+	for _, untyped := range []string{`{"type":"object","properties":{"a":{}}}`,
+		`{"type":"object","properties":{"a":true}}`} {
 		require.Equal(t, []string{"M.a untyped"}, places(compare(t, untyped, typed, conform.Written)))
 		require.Empty(t, compare(t, typed, untyped, conform.Written))
 	}
 }
 
 func TestDeviationsAreForPeople(t *testing.T) {
-	found := compare(t, `{"type":"object","properties":{}}`, `{"type":"object","properties":{"a":{"type":"string"}}}`, conform.Read)
+	found := compare(t, `{"type":"object","properties":{}}`, `{"type":"object","properties":{"a":{"type":"string"}}}`,
+		conform.Read)
 	require.Len(t, found, 1)
 	require.Equal(t, "M.a: missing: a member of the reference", found[0].String())
 }
@@ -181,7 +186,8 @@ func TestTypesThatHoldThemselves(t *testing.T) {
 
 func FuzzCompare(f *testing.F) {
 	for _, s := range []string{
-		`true`, `{}`, `{"type":["string","null"],"anyOf":[null]}`, `{"$ref":"#/definitions/A","definitions":{"A":{"$ref":"#/definitions/A"}}}`,
+		`true`, `{}`, `{"type":["string","null"],"anyOf":[null]}`,
+		`{"$ref":"#/definitions/A","definitions":{"A":{"$ref":"#/definitions/A"}}}`,
 		`{"type":"object","properties":{"a":null,"type":{"enum":["x",5]}},"required":["a"]}`,
 		`{"type":"array","items":{"type":"object","additionalProperties":{"enum":[]}}}`,
 	} {

@@ -46,7 +46,8 @@ func TestFilesHoldTheDefinitionsTheyNeed(t *testing.T) {
 	require.Len(t, all[bundle].Definitions, len(m.definitions))
 	require.Equal(t, []string{"ClientInfo", "InitializeCapabilities"},
 		slices.Sorted(maps.Keys(all["json/InitializeParams.json"].Definitions)))
-	require.Contains(t, all["json/TurnStartedNotification.json"].Definitions, "UserMessageItem", "through Turn and ThreadItem")
+	require.Contains(t, all["json/TurnStartedNotification.json"].Definitions, "UserMessageItem",
+		"through Turn and ThreadItem")
 	require.Empty(t, all["json/ThreadClosedNotification.json"].Definitions)
 }
 

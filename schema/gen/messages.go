@@ -65,7 +65,8 @@ func (m *messages) addNotifications(r *reflector) {
 	for _, row := range protocol.Notifications() {
 		r.of(row.Params)
 		m.roots = append(m.roots, typeName(row.Params))
-		notifications = append(notifications, described(object(version, method(row.Method), params(row.Params), emittedAt), row.Doc))
+		notifications = append(notifications,
+			described(object(version, method(row.Method), params(row.Params), emittedAt), row.Doc))
 	}
 	m.addRoot(r, "ServerNotification", "A notification of the server.", &Node{OneOf: notifications})
 }
@@ -84,7 +85,8 @@ func (m *messages) addErrors(r *reflector) {
 	id := r.id()
 	id.Value = nullable(id.Value)
 	answer := object(version, id, Property{"error", r.of(reflect.TypeFor[protocol.Error]())})
-	m.addRoot(r, "ErrorResponse", "The answer to a request that failed. The id is null where that of the request could not be read.", answer)
+	m.addRoot(r, "ErrorResponse",
+		"The answer to a request that failed. The id is null where that of the request could not be read.", answer)
 }
 
 func (m *messages) addRoot(r *reflector, name, doc string, n *Node) {

@@ -68,7 +68,8 @@ func TestWhatClientsSendMayBeLeftOutOrNull(t *testing.T) {
 	_, n := reflectSample(true)
 	require.Equal(t, []string{"name", "mode", "tags", "any", "env", "self", "cwd"}, n.Required)
 	require.JSONEq(t, `{"type":["string","null"]}`, text(t, n.property("title")))
-	require.JSONEq(t, `{"type":["integer","null"],"format":"uint32","minimum":0,"description":"Count is 0 or more."}`, text(t, n.property("count")))
+	require.JSONEq(t, `{"type":["integer","null"],"format":"uint32","minimum":0,"description":"Count is 0 or more."}`,
+		text(t, n.property("count")))
 }
 
 func TestWhatTheServerSendsIsNullOnlyWherePointersAreWritten(t *testing.T) {
@@ -86,7 +87,8 @@ func TestValuesWithoutType(t *testing.T) {
 
 func TestTypesThatHoldThemselves(t *testing.T) {
 	_, n := reflectSample(false)
-	require.JSONEq(t, `{"description":"Self is another.","anyOf":[{"$ref":"#/definitions/sample"},{"type":"null"}]}`, text(t, n.property("self")))
+	require.JSONEq(t, `{"description":"Self is another.","anyOf":[{"$ref":"#/definitions/sample"},{"type":"null"}]}`,
+		text(t, n.property("self")))
 }
 
 func TestTypedConstantsAreTheWordsOfTheirType(t *testing.T) {
@@ -200,7 +202,8 @@ func TestTagsGiveWordsAndDefaults(t *testing.T) {
 	require.Empty(t, n.Required)
 	require.JSONEq(t, `{"type":"string","enum":["red","blue"],"default":"red"}`, text(t, n.property("color")))
 	require.JSONEq(t, `{"anyOf":[{"type":"string","enum":["s","m"]},{"type":"null"}]}`, text(t, n.property("size")))
-	require.JSONEq(t, `{"type":"array","items":{"type":"string","enum":["s","m"]},"default":[]}`, text(t, n.property("sizes")))
+	require.JSONEq(t, `{"type":"array","items":{"type":"string","enum":["s","m"]},"default":[]}`,
+		text(t, n.property("sizes")))
 	require.JSONEq(t, `{"type":"boolean","default":false}`, text(t, n.property("strict")))
 }
 

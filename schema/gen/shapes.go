@@ -27,7 +27,8 @@ func shapes() map[reflect.Type]shape {
 		reflect.TypeFor[protocol.ApprovalsReviewer](): fixed(words("user", "auto_review", "guardian_subagent")),
 		reflect.TypeFor[protocol.ApprovalDecision](): fixed(either(
 			words(protocol.DecisionAccept, protocol.DecisionAcceptForSession, protocol.DecisionDecline, protocol.DecisionCancel),
-			object(Property{protocol.DecisionAcceptWithAmendment, object(Property{"execpolicy_amendment", list(kind("string"))})}))),
+			object(Property{protocol.DecisionAcceptWithAmendment,
+				object(Property{"execpolicy_amendment", list(kind("string"))})}))),
 		reflect.TypeFor[protocol.CodexErrorInfo](): fixed(either(
 			words(errorWords...),
 			httpError(protocol.ErrorHTTPConnectionFailed),
@@ -42,9 +43,11 @@ func shapes() map[reflect.Type]shape {
 			action("search", Property{"query", nullable(kind("string"))}, Property{"path", nullable(kind("string"))}),
 			action("unknown"))),
 		reflect.TypeFor[protocol.WebSearchAction](): fixed(either(
-			object(Property{"type", words(protocol.WebSearchQuery)}, Property{"query", nullable(kind("string"))}, Property{"queries", nullable(list(kind("string")))}),
+			object(Property{"type", words(protocol.WebSearchQuery)}, Property{"query", nullable(kind("string"))},
+				Property{"queries", nullable(list(kind("string")))}),
 			object(Property{"type", words(protocol.WebSearchOpenPage)}, Property{"url", nullable(kind("string"))}),
-			object(Property{"type", words(protocol.WebSearchFindInPage)}, Property{"url", nullable(kind("string"))}, Property{"pattern", nullable(kind("string"))}),
+			object(Property{"type", words(protocol.WebSearchFindInPage)}, Property{"url", nullable(kind("string"))},
+				Property{"pattern", nullable(kind("string"))}),
 			object(Property{"type", words(protocol.WebSearchOther)}))),
 		reflect.TypeFor[protocol.NotSentReason]():   fixed(words(protocol.NotSentReasons()...)),
 		reflect.TypeFor[protocol.ContextCategory](): fixed(words(categoryWords()...)),
@@ -54,7 +57,8 @@ func shapes() map[reflect.Type]shape {
 			object(Property{protocol.RangeBeforeTurn, kind("string")}),
 			object(Property{protocol.RangeKeepLastTurns, turnCount()}))),
 		reflect.TypeFor[protocol.ConfigLayerSource](): fixed(either(
-			object(Property{"type", words(protocol.LayerUser)}, Property{"file", kind("string")}, Property{"profile", nullable(kind("string"))}),
+			object(Property{"type", words(protocol.LayerUser)}, Property{"file", kind("string")},
+				Property{"profile", nullable(kind("string"))}),
 			object(Property{"type", words(protocol.LayerSystem)}, Property{"file", kind("string")}),
 			object(Property{"type", words(protocol.LayerProject)}, Property{"dotCodexFolder", kind("string")}),
 			object(Property{"type", words(protocol.LayerSessionFlags)}))),

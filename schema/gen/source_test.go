@@ -47,7 +47,8 @@ func sampleDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sample.go"), []byte(sampleFile), 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "sample_test.go"), []byte("package sample\n\n// Test is of tests.\ntype Test int\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sample_test.go"),
+		[]byte("package sample\n\n// Test is of tests.\ntype Test int\n"), 0o644))
 	return dir
 }
 

@@ -147,13 +147,15 @@ func (r *rewriter) end() {
 	}
 	r.endThought()
 	if r.text.Len() > 0 {
-		r.item(Object{"type": "message", "role": "assistant", "content": []Object{{"type": "output_text", "text": r.text.String()}}})
+		r.item(Object{"type": "message", "role": "assistant",
+			"content": []Object{{"type": "output_text", "text": r.text.String()}}})
 	}
 	r.endCall()
 	response := Object{}
 	if r.usage.Exists() {
 		response["usage"] = Object{
-			"input_tokens": r.usage.Get("prompt_tokens").Int(), "output_tokens": r.usage.Get("completion_tokens").Int(), "total_tokens": r.usage.Get("total_tokens").Int(),
+			"input_tokens": r.usage.Get("prompt_tokens").Int(), "output_tokens": r.usage.Get("completion_tokens").Int(),
+			"total_tokens":          r.usage.Get("total_tokens").Int(),
 			"input_tokens_details":  Object{"cached_tokens": r.usage.Get("prompt_tokens_details.cached_tokens").Int()},
 			"output_tokens_details": Object{"reasoning_tokens": r.usage.Get("completion_tokens_details.reasoning_tokens").Int()},
 		}
@@ -223,7 +225,8 @@ func appendAsMessage(list []Object, item gjson.Result) []Object {
 		}
 		return appendAsCall(list, item, string(arguments))
 	case "function_call_output", "custom_tool_call_output":
-		return append(list, Object{"role": "tool", "content": contentAsMessage(item.Get("output")), "tool_call_id": item.Get("call_id").Str})
+		return append(list, Object{"role": "tool", "content": contentAsMessage(item.Get("output")),
+			"tool_call_id": item.Get("call_id").Str})
 	}
 	return list
 }
@@ -257,7 +260,8 @@ func contentAsMessage(content gjson.Result) any {
 			images, parts = true, append(parts, Object{"type": "image_url", "image_url": Object{"url": url}})
 			continue
 		}
-		texts, parts = append(texts, part.Get("text").Str), append(parts, Object{"type": "text", "text": part.Get("text").Str})
+		texts, parts = append(texts, part.Get("text").Str),
+			append(parts, Object{"type": "text", "text": part.Get("text").Str})
 	}
 	if images {
 		return parts

@@ -26,7 +26,8 @@ func NewBrood() Brood { return Brood{"brood-" + rand.Text()} }
 // Script starts the children, says so, and waits. The traps are inherited as ignored
 // signals.
 func (b Brood) Script() string {
-	return "export BROOD=" + b.Token + "; trap '' TERM INT HUP; sleep 600 & setsid sleep 600 & (setsid sleep 600 &); echo hatched; wait"
+	return "export BROOD=" + b.Token +
+		"; trap '' TERM INT HUP; sleep 600 & setsid sleep 600 & (setsid sleep 600 &); echo hatched; wait"
 }
 
 // Alive are the processes that carry the token. Zombies carry nothing.

@@ -107,7 +107,8 @@ func StartServer(t testing.TB, home string, args ...string) *Client {
 // OfflineCommand is the binary with the offline provider, whose turns end at once.
 func OfflineCommand(t testing.TB, home string, args ...string) *exec.Cmd {
 	t.Helper()
-	return ServerCommand(t, home, append([]string{"-c", "model_provider=offline", "-c", "compat.turn_completed_floor_ms=0"}, args...)...)
+	return ServerCommand(t, home,
+		append([]string{"-c", "model_provider=offline", "-c", "compat.turn_completed_floor_ms=0"}, args...)...)
 }
 
 // StartOffline starts the binary with the offline provider, and initializes.
@@ -132,7 +133,8 @@ func Connect(t testing.TB, cmd *exec.Cmd, w *wire) *Client {
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	c := &Client{T: t, Cmd: cmd, wire: w, In: &checkedInput{in, w}, Out: out, Messages: make(chan Message, 1<<16), Exited: make(chan struct{})}
+	c := &Client{T: t, Cmd: cmd, wire: w, In: &checkedInput{in, w}, Out: out, Messages: make(chan Message, 1<<16),
+		Exited: make(chan struct{})}
 	go c.read(out)
 	t.Cleanup(func() {
 		begun := Family(t, cmd.Process.Pid)[1:]
@@ -318,7 +320,8 @@ func (c *Client) Refused(method string, params any) *failure {
 
 func (c *Client) Initialize() {
 	c.T.Helper()
-	c.Call("initialize", Object{"clientInfo": Object{"name": "test", "version": "1"}, "capabilities": Object{"experimentalApi": true}})
+	c.Call("initialize",
+		Object{"clientInfo": Object{"name": "test", "version": "1"}, "capabilities": Object{"experimentalApi": true}})
 	c.Send(Object{"method": "initialized"})
 }
 

@@ -40,7 +40,8 @@ func (c *Client) Timeline(id string) (entries []Object) {
 			Data       []Object
 			NextCursor *string
 		}
-		require.NoError(c.T, json.Unmarshal(c.Call("thread/timeline/list", Object{"threadId": id, "limit": 3, "cursor": cursor}), &page))
+		require.NoError(c.T,
+			json.Unmarshal(c.Call("thread/timeline/list", Object{"threadId": id, "limit": 3, "cursor": cursor}), &page))
 		for _, e := range page.Data {
 			delete(e, "trimmed")
 		}

@@ -60,7 +60,8 @@ func LaunchHost(t testing.TB, cmd *exec.Cmd, home string) *Daemon {
 	case <-time.After(Patience):
 		t.Fatal("the server does not say where it listens")
 	}
-	if token, err := os.ReadFile(filepath.Join(home, "app-server-control", "ws-token")); err == nil && strings.HasPrefix(h.URL, "ws:") {
+	if token, err := os.ReadFile(filepath.Join(home, "app-server-control", "ws-token")); err == nil &&
+		strings.HasPrefix(h.URL, "ws:") {
 		h.Token = strings.TrimSpace(string(token))
 	}
 	return h
@@ -74,7 +75,8 @@ func (h *Daemon) read(lines *bufio.Scanner, listening chan struct{}) {
 		if url, ok := strings.CutPrefix(lines.Text(), "  listening on: "); ok {
 			h.URL = url
 		}
-		if h.URL != "" && listening != nil && (strings.HasPrefix(h.URL, "unix:") || strings.HasPrefix(lines.Text(), "  token: ")) {
+		if h.URL != "" && listening != nil &&
+			(strings.HasPrefix(h.URL, "unix:") || strings.HasPrefix(lines.Text(), "  token: ")) {
 			close(listening)
 			listening = nil
 		}

@@ -59,7 +59,8 @@ func (l LongTurns) Write(b testing.TB, home string) string {
 	text := strings.Repeat("All work and no play makes a dull log. ", 12)
 	output := strings.Repeat("drwxr-xr-x 2 user user 4096 Nov 21 12:00 some/file.go\\n", l.Output)
 	line := func(kind, format string, args ...any) {
-		_, err := fmt.Fprintf(out, `{"timestamp":"2026-11-21T11:45:07.000Z","ordinal":%d,"type":%q,"payload":%s}`+"\n", ordinal, kind, fmt.Sprintf(format, args...))
+		_, err := fmt.Fprintf(out, `{"timestamp":"2026-11-21T11:45:07.000Z","ordinal":%d,"type":%q,"payload":%s}`+"\n",
+			ordinal, kind, fmt.Sprintf(format, args...))
 		require.NoError(b, err)
 		ordinal++
 	}
@@ -72,7 +73,8 @@ func (l LongTurns) Write(b testing.TB, home string) string {
 		line("event_msg", `{"type":"task_started","turn_id":%q,"started_at":1795261506,"model_context_window":128000}`, turn)
 		line("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"%d %s"}]}`, i, text)
 		item(`{"type":"UserMessage","id":"u%d","content":[{"type":"text","text":"%d %s","text_elements":[]}]}`, i, i, text)
-		line("response_item", `{"type":"function_call","name":"shell","arguments":"{\"command\":\"ls -l %d\"}","call_id":"call_%d"}`, i, i)
+		line("response_item",
+			`{"type":"function_call","name":"shell","arguments":"{\"command\":\"ls -l %d\"}","call_id":"call_%d"}`, i, i)
 		item(`{"type":"CommandExecution","id":"call_%d","command":["/bin/bash","-lc","ls -l %d"],"cwd":"file:///x","parsed_cmd":[],"source":"agent","status":"completed","aggregated_output":"%s","exit_code":0,"duration":{"secs":0,"nanos":1000000}}`, i, i, output)
 		line("response_item", `{"type":"function_call_output","call_id":"call_%d","output":"Exit code: 0\n%s"}`, i, output)
 		line("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%s"}]}`, text)

@@ -124,7 +124,8 @@ func Calling(w io.Writer, n int, acts []Act, session string) {
 		list = append(list, Object{"index": i, "id": fmt.Sprintf("call_%d_%d", n, i), "type": "function",
 			"function": Object{"name": a.Tool, "arguments": strings.ReplaceAll(string(text), LastSession, session)}})
 	}
-	fmt.Fprint(w, Streamed(Object{"role": "assistant", "tool_calls": list}, nil), Streamed(Object{}, "tool_calls"), "data: [DONE]\n\n")
+	fmt.Fprint(w, Streamed(Object{"role": "assistant", "tool_calls": list}, nil), Streamed(Object{}, "tool_calls"),
+		"data: [DONE]\n\n")
 }
 
 // Outputs are what the model was told by tools, in order.

@@ -109,7 +109,9 @@ func (p *Provider) Home(t *testing.T) string {
 
 // Configure has the configuration of a home name the provider.
 func (p *Provider) Configure(t *testing.T, home string) {
-	WriteConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = %q\n", p.Server.URL+"/v1", cmp.Or(p.wire, ChatWire)))
+	WriteConfig(t, home,
+		fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = %q\n",
+			p.Server.URL+"/v1", cmp.Or(p.wire, ChatWire)))
 }
 
 func WriteConfig(t *testing.T, home, text string) {
@@ -120,7 +122,8 @@ func WriteConfig(t *testing.T, home, text string) {
 // Streamed is an event of an answer with a delta, and why it ends, if it does.
 func Streamed(delta Object, finish any) string {
 	choice := Object{"index": 0, "delta": delta, "finish_reason": finish}
-	b, err := json.Marshal(Object{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "test", "choices": []Object{choice}})
+	b, err := json.Marshal(Object{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "test",
+		"choices": []Object{choice}})
 	if err != nil {
 		panic(err) // of maps and strings
 	}
@@ -130,7 +133,8 @@ func Streamed(delta Object, finish any) string {
 // Says answers with a text.
 func Says(text string) func(w io.Writer) {
 	return func(w io.Writer) {
-		fmt.Fprint(w, Streamed(Object{"role": "assistant", "content": text}, nil), Streamed(Object{}, "stop"), "data: [DONE]\n\n")
+		fmt.Fprint(w, Streamed(Object{"role": "assistant", "content": text}, nil), Streamed(Object{}, "stop"),
+			"data: [DONE]\n\n")
 	}
 }
 
@@ -151,6 +155,7 @@ func CallsShellWith(id string, given Object) func(w io.Writer) {
 func CallsTool(id, name, arguments string) func(w io.Writer) {
 	call := Object{"index": 0, "id": id, "type": "function", "function": Object{"name": name, "arguments": arguments}}
 	return func(w io.Writer) {
-		fmt.Fprint(w, Streamed(Object{"role": "assistant", "tool_calls": []Object{call}}, nil), Streamed(Object{}, "tool_calls"), "data: [DONE]\n\n")
+		fmt.Fprint(w, Streamed(Object{"role": "assistant", "tool_calls": []Object{call}}, nil),
+			Streamed(Object{}, "tool_calls"), "data: [DONE]\n\n")
 	}
 }

@@ -72,7 +72,8 @@ func (r *Recorder) Line(direction, line string) {
 // List shows what is in the context as a table.
 func (r *Recorder) List(l protocol.ContextGetItemsResponse) {
 	for _, item := range l.Items {
-		fmt.Fprintf(&r.out, "   %2d  %-4s %-18s %5d tokens  %s\n", item.Index, item.ID, item.Category, item.Tokens, r.stable(item.Preview))
+		fmt.Fprintf(&r.out, "   %2d  %-4s %-18s %5d tokens  %s\n", item.Index, item.ID, item.Category, item.Tokens,
+			r.stable(item.Preview))
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 // EventStream is the body of an answer with these events, and its end.
 func EventStream(events ...string) string {
 	var b strings.Builder
-	for _, e := range append(events, `{"type":"response.completed","response":{"id":"r","usage":{"input_tokens":20,"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":25}}}`) {
+	for _, e := range append(events,
+		`{"type":"response.completed","response":{"id":"r","usage":{"input_tokens":20,"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":25}}}`) {
 		b.WriteString("data: " + e + "\n\n")
 	}
 	return b.String()

@@ -81,16 +81,23 @@ func PutRollouts(t testing.TB, home string) map[string]string {
 func BrokenRollout(id string) string {
 	const bad = "\xff\\ud800"
 	return strings.Join([]string{
-		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"` + id + `","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/` + bad +
-			`","originator":"` + bad + `","cli_version":"` + bad + `","source":{"custom":"` + bad + `"},"model_provider":"` + bad + `","git":{"branch":"` + bad +
+		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"` + id +
+			`","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/` + bad +
+			`","originator":"` + bad + `","cli_version":"` + bad + `","source":{"custom":"` + bad + `"},"model_provider":"` +
+			bad + `","git":{"branch":"` + bad +
 			`","commit_hash":"` + bad + `","repository_url":"` + bad + `"},"x` + bad + `":"` + bad + `"}}`,
-		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"turn_context","payload":{"cwd":"/` + bad + `","approval_policy":"never","sandbox_policy":{"type":"` + bad + `"},"model":"` + bad + `"}}`,
-		`{"timestamp":"` + bad + `","type":"event_msg","payload":{"type":"user_message","message":"` + bad + `","images":["` + bad + `"]}}`,
+		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"turn_context","payload":{"cwd":"/` + bad +
+			`","approval_policy":"never","sandbox_policy":{"type":"` + bad + `"},"model":"` + bad + `"}}`,
+		`{"timestamp":"` + bad + `","type":"event_msg","payload":{"type":"user_message","message":"` + bad + `","images":["` +
+			bad + `"]}}`,
 		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"` + bad + `"},{"type":"x` + bad + `"}]}}`,
-		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"x` + bad + `","y` + bad + `":"` + bad + `"}}`,
-		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"function_call","name":"` + bad + `","call_id":"` + bad + `","arguments":"{\"a\":\"` + bad + `\"}"}}`,
+		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"x` + bad + `","y` + bad + `":"` +
+			bad + `"}}`,
+		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"response_item","payload":{"type":"function_call","name":"` + bad +
+			`","call_id":"` + bad + `","arguments":"{\"a\":\"` + bad + `\"}"}}`,
 		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"event_msg","payload":{"type":"item_completed","thread_id":"t","turn_id":"u","item":{"type":"McpToolCall","id":"` + bad +
-			`","server":"` + bad + `","tool":"` + bad + `","arguments":{"` + bad + `":"` + bad + `"},"status":"completed","result":{"content":[{"type":"text","text":"` + bad + `"}],"_meta":{"` + bad + `":1}}}}}`,
+			`","server":"` + bad + `","tool":"` + bad + `","arguments":{"` + bad + `":"` + bad +
+			`"},"status":"completed","result":{"content":[{"type":"text","text":"` + bad + `"}],"_meta":{"` + bad + `":1}}}}}`,
 		`{"timestamp":"2026-01-02T03:04:05.000Z","type":"event_msg","payload":{"type":"item_completed","thread_id":"t","turn_id":"u","item":{"type":"` + bad + `","id":"z","x":"` + bad + `"}}}`, "",
 	}, "\n")
 }

@@ -100,7 +100,8 @@ func BenchmarkConcurrentTurns(b *testing.B) {
 	for b.Loop() {
 		for _, thread := range threads {
 			c.LastID++
-			c.Send(apptest.Object{"id": c.LastID, "method": "turn/start", "params": apptest.Object{"threadId": thread, "input": apptest.TextInput("stream")}})
+			c.Send(apptest.Object{"id": c.LastID, "method": "turn/start",
+				"params": apptest.Object{"threadId": thread, "input": apptest.TextInput("stream")}})
 		}
 		for range threads {
 			c.UntilMethod("turn/completed")

@@ -35,7 +35,8 @@ func TestBesideTheReference(t *testing.T) {
 					if round == 0 {
 						homes[s.name] = s.home(t)
 					}
-					group.run(besideRun{t, s, model, homes[s.name], func(row besideRow, value float64) { table.put(row, s.name, value) }})
+					group.run(besideRun{t, s, model, homes[s.name],
+						func(row besideRow, value float64) { table.put(row, s.name, value) }})
 				}
 			}
 		})
@@ -79,9 +80,11 @@ func besides(t testing.TB, model *benchModel) []besideServer {
 	require.Contains(t, benchPaths, wire, "APPSERVER_BENCH_WIRE")
 	return []besideServer{
 		{"ours", ours, []string{"-c", "compat.turn_completed_floor_ms=0"}, fmt.Sprintf(config, wire), benchPaths[wire]},
-		{"reference", nativeReference(t), []string{"app-server", "-c", "analytics.enabled=false", "-c", "features.apps=false", "-c", "features.plugins=false"},
+		{"reference", nativeReference(t),
+			[]string{"app-server", "-c", "analytics.enabled=false", "-c", "features.apps=false", "-c", "features.plugins=false"},
 			// Threads of the generated homes are of the provider that only we have.
-			fmt.Sprintf(config, "responses") + "[model_providers.offline]\nname = \"offline\"\nbase_url = \"http://127.0.0.1:9/v1\"\n", benchPaths["responses"]},
+			fmt.Sprintf(config, "responses") +
+				"[model_providers.offline]\nname = \"offline\"\nbase_url = \"http://127.0.0.1:9/v1\"\n", benchPaths["responses"]},
 	}
 }
 
@@ -156,7 +159,8 @@ func (r besideRun) thread(c *lineClient) string {
 func (r besideRun) turns(c *lineClient, threads ...string) time.Duration {
 	began, all := time.Now(), c.ended+len(threads)
 	for _, thread := range threads {
-		r.timed(c, "turn/start", fmt.Sprintf(`{"threadId":%q,"input":[{"type":"text","text":"hi","text_elements":[]}]}`, thread))
+		r.timed(c, "turn/start",
+			fmt.Sprintf(`{"threadId":%q,"input":[{"type":"text","text":"hi","text_elements":[]}]}`, thread))
 	}
 	for c.ended < all {
 		c.await(turnCompleted)

@@ -32,7 +32,8 @@ func besideGroups(t testing.TB) []besideGroup {
 		if size.megabytes >= 1000 {
 			rounds = few
 		}
-		groups = append(groups, besideGroup{fmt.Sprintf("resume%d", size.megabytes), rounds, func(r besideRun) { r.resume(size) }})
+		groups = append(groups,
+			besideGroup{fmt.Sprintf("resume%d", size.megabytes), rounds, func(r besideRun) { r.resume(size) }})
 	}
 	for _, count := range benchNumbers(t, "APPSERVER_BENCH_THREADS", 2000, 10_000, mostThreads) {
 		groups = append(groups, besideGroup{fmt.Sprintf("list%d", count), few, func(r besideRun) { r.list(count) }})
@@ -76,7 +77,8 @@ func (r besideRun) stream() {
 	before := treeTime(r, c.pid)
 	took := r.turns(c, thread)
 	r.put(besideRow{name: "deltas a second", budget: "100,000", higher: true}, deltas/took.Seconds())
-	r.put(besideRow{name: "processor time of a delta", unit: "µs", budget: "10"}, (treeTime(r, c.pid)-before).Seconds()*1e6/deltas)
+	r.put(besideRow{name: "processor time of a delta", unit: "µs", budget: "10"},
+		(treeTime(r, c.pid)-before).Seconds()*1e6/deltas)
 	c.close()
 }
 
@@ -201,7 +203,8 @@ func (r besideRun) context() {
 	r.timed(c, "thread/resume", of(`,"excludeTurns":true`))
 	r.put(besideRow{name: "`context/getItems` of 10,000, first", unit: "ms"}, r.timed(c, "context/getItems", of("")))
 	for range 20 {
-		r.put(besideRow{name: "`context/getItems` of 10,000", unit: "ms", budget: "10"}, r.timed(c, "context/getItems", of("")))
+		r.put(besideRow{name: "`context/getItems` of 10,000", unit: "ms", budget: "10"},
+			r.timed(c, "context/getItems", of("")))
 	}
 	for n := range 20 {
 		took := r.timed(c, "context/setInclusion", of(fmt.Sprintf(`,"indices":[7],"included":%v`, n%2 == 1)))

@@ -197,7 +197,8 @@ func writeItems(b testing.TB, home string, items int) string {
 	for i := range items / 4 {
 		for _, item := range []string{
 			fmt.Sprintf(`{"type":"message","role":"user","content":[{"type":"input_text","text":"%d %s"}]}`, i, text),
-			fmt.Sprintf(`{"type":"function_call","name":"shell","arguments":"{\"command\":\"ls -l %d\"}","call_id":"call_%d"}`, i, i),
+			fmt.Sprintf(`{"type":"function_call","name":"shell","arguments":"{\"command\":\"ls -l %d\"}","call_id":"call_%d"}`,
+				i, i),
 			fmt.Sprintf(`{"type":"function_call_output","call_id":"call_%d","output":"Exit code: 0\n%s"}`, i, text),
 			fmt.Sprintf(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%s"}]}`, text),
 		} {

@@ -81,17 +81,22 @@ func benchThread(random *rand.Rand, prose string, n int, id string, at time.Time
 		return prose[from : from+size]
 	}
 	line := func(kind, format string, args ...any) {
-		fmt.Fprintf(&out, `{"timestamp":%q,"type":%q,"payload":%s}`+"\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), kind, fmt.Sprintf(format, args...))
+		fmt.Fprintf(&out, `{"timestamp":%q,"type":%q,"payload":%s}`+"\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), kind,
+			fmt.Sprintf(format, args...))
 	}
 	question := benchQuestion(n) + " " + some(100)
-	line("session_meta", `{"id":%q,"timestamp":%q,"cwd":"/x","originator":"codex_cli_rs","cli_version":"0.40.0","source":"cli","model_provider":"offline","base_instructions":{"text":%q}}`,
+	line("session_meta",
+		`{"id":%q,"timestamp":%q,"cwd":"/x","originator":"codex_cli_rs","cli_version":"0.40.0","source":"cli","model_provider":"offline","base_instructions":{"text":%q}}`,
 		id, at.UTC().Format(time.RFC3339), some(800))
 	line("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":%q}]}`, question)
 	line("event_msg", `{"type":"user_message","message":%q,"images":[]}`, question)
-	line("turn_context", `{"cwd":"/x","approval_policy":"never","sandbox_policy":{"type":"danger-full-access"},"model":"m","summary":"auto"}`)
+	line("turn_context",
+		`{"cwd":"/x","approval_policy":"never","sandbox_policy":{"type":"danger-full-access"},"model":"m","summary":"auto"}`)
 	for round := range 1 + random.IntN(3) {
-		line("response_item", `{"type":"function_call","name":"shell","arguments":"{\"command\":[\"ls\"]}","call_id":"c%d"}`, round)
-		line("response_item", `{"type":"function_call_output","call_id":"c%d","output":%q}`, round, some(200+random.IntN(1500)))
+		line("response_item", `{"type":"function_call","name":"shell","arguments":"{\"command\":[\"ls\"]}","call_id":"c%d"}`,
+			round)
+		line("response_item", `{"type":"function_call_output","call_id":"c%d","output":%q}`, round,
+			some(200+random.IntN(1500)))
 		answer := some(200 + random.IntN(400))
 		line("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":%q}]}`, answer)
 		line("event_msg", `{"type":"agent_message","message":%q}`, answer)

@@ -20,7 +20,8 @@ func remembered(b *testing.B, home, dir string, n int) {
 	store := memory.Open(memory.Options{Home: home})
 	rows := make([]memory.Row, n)
 	for i := range rows {
-		rows[i] = memory.Row{RepoKey: dir, SessionID: fmt.Sprintf("session-%d", i/10), TS: time.Now().UnixMilli(), Kind: memory.Summary,
+		rows[i] = memory.Row{RepoKey: dir, SessionID: fmt.Sprintf("session-%d", i/10), TS: time.Now().UnixMilli(),
+			Kind:  memory.Summary,
 			Title: fmt.Sprintf("Work on part %d of the parser", i),
 			Text: fmt.Sprintf("The user asked for part %d. The port of service %d is %d. Tests of package p%d failed at first, and the lock in file%d.go was the reason.",
 				i, i, 1024+i, i%97, i)}

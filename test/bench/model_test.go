@@ -54,11 +54,14 @@ func (m *benchModel) responses(w http.ResponseWriter, r *http.Request) {
 	}
 	// Its client ends the connection after response.completed, so that must be the last write.
 	w.Header().Set("Content-Type", "text/event-stream")
-	_, _ = io.WriteString(w, event("response.created", `"response":{"id":"r"}`)+event("response.output_item.added", item("in_progress", "")))
-	m.stream(w, r, event("response.output_text.delta", fmt.Sprintf(`"item_id":"m","output_index":0,"content_index":0,"delta":%q`, benchWord)))
+	_, _ = io.WriteString(w, event("response.created", `"response":{"id":"r"}`)+
+		event("response.output_item.added", item("in_progress", "")))
+	m.stream(w, r, event("response.output_text.delta",
+		fmt.Sprintf(`"item_id":"m","output_index":0,"content_index":0,"delta":%q`, benchWord)))
 	whole := fmt.Sprintf(`{"type":"output_text","annotations":[],"text":%q}`, strings.Repeat(benchWord, m.deltas))
 	_, _ = io.WriteString(w, event("response.output_item.done", item("completed", whole))+
-		event("response.completed", `"response":{"id":"r","usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2,"input_tokens_details":{"cached_tokens":0},"output_tokens_details":{"reasoning_tokens":0}}}`))
+		event("response.completed",
+			`"response":{"id":"r","usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2,"input_tokens_details":{"cached_tokens":0},"output_tokens_details":{"reasoning_tokens":0}}}`))
 }
 
 // stream writes the deltas, in batches where there is no gap.

@@ -43,7 +43,8 @@ func BenchmarkResume(b *testing.B) {
 // BenchmarkMemoryOfALongSession has turns with an output of 80 KB each, and compactions.
 func BenchmarkMemoryOfALongSession(b *testing.B) {
 	for b.Loop() {
-		c := apptest.StartServer(b, b.TempDir(), "-c", "model_provider=offline", "-c", "compat.turn_completed_floor_ms=0", "-c", "model_auto_compact_token_limit=60000")
+		c := apptest.StartServer(b, b.TempDir(), "-c", "model_provider=offline", "-c", "compat.turn_completed_floor_ms=0",
+			"-c", "model_auto_compact_token_limit=60000")
 		c.Initialize()
 		thread := c.StartThread(apptest.Object{"sandbox": "danger-full-access", "approvalPolicy": "never"})
 		for n := range 150 {
@@ -72,7 +73,10 @@ func benchResumed() (chosen []resumed) {
 		want = "5,49,1000"
 	}
 	for _, r := range []resumed{
-		{5, apptest.LongTurns{Turns: 510, Output: 64, CompactEvery: 50}}, {49, apptest.LongTurns{Turns: 5000, Output: 64, CompactEvery: 50}}, {1000, apptest.LongTurns{Turns: 8600, Output: 1024, CompactEvery: 50}}, {10000, apptest.LongTurns{Turns: 21800, Output: 4096, CompactEvery: 50}},
+		{5, apptest.LongTurns{Turns: 510, Output: 64, CompactEvery: 50}},
+		{49, apptest.LongTurns{Turns: 5000, Output: 64, CompactEvery: 50}},
+		{1000, apptest.LongTurns{Turns: 8600, Output: 1024, CompactEvery: 50}},
+		{10000, apptest.LongTurns{Turns: 21800, Output: 4096, CompactEvery: 50}},
 	} {
 		for _, size := range strings.Split(want, ",") {
 			if size == strconv.Itoa(r.megabytes) {
@@ -118,7 +122,8 @@ func resumeOnce(b *testing.B, server contender, home, thread string, first bool)
 		c, ok := server.start(b, home)
 		began := time.Now()
 		if ok {
-			_, ok = answerBy(c, began.Add(benchPatience), "thread/resume", apptest.Object{"threadId": thread, "excludeTurns": true})
+			_, ok = answerBy(c, began.Add(benchPatience), "thread/resume",
+				apptest.Object{"threadId": thread, "excludeTurns": true})
 		}
 		took += time.Since(began)
 		peak = max(peak, peakMB(b, c.Cmd.Process.Pid))

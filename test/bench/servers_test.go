@@ -45,10 +45,13 @@ func contenders(b *testing.B) []contender {
 		return all
 	}
 	start := func(b testing.TB, home string) (*apptest.Client, bool) {
-		cmd := apptest.ProcessCommand(b, home, path, "app-server", "-c", "analytics.enabled=false", "-c", "features.apps=false", "-c", "features.plugins=false")
+		cmd := apptest.ProcessCommand(b, home, path, "app-server", "-c", "analytics.enabled=false", "-c",
+			"features.apps=false", "-c", "features.plugins=false")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its program is started by a script
 		c := apptest.Dial(b, cmd)
-		_, ok := answerBy(c, time.Now().Add(benchPatience), "initialize", apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"}, "capabilities": apptest.Object{"experimentalApi": true}})
+		_, ok := answerBy(c, time.Now().Add(benchPatience), "initialize",
+			apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"},
+				"capabilities": apptest.Object{"experimentalApi": true}})
 		c.Send(apptest.Object{"method": "initialized"})
 		return c, ok
 	}

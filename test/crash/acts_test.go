@@ -33,7 +33,9 @@ const mostSieged = 6
 func (s *siege) act() {
 	s.t.Helper()
 	if len(s.threads) == 0 || len(s.threads) < mostSieged && s.rand.IntN(15) == 0 {
-		s.begin("thread/start", apptest.Object{"cwd": []string{s.project, s.repository.Dir}[s.rand.IntN(2)], "sandbox": "danger-full-access", "approvalPolicy": "never"})
+		s.begin("thread/start",
+			apptest.Object{"cwd": []string{s.project, s.repository.Dir}[s.rand.IntN(2)], "sandbox": "danger-full-access",
+				"approvalPolicy": "never"})
 		return
 	}
 	w := s.threads[s.rand.IntN(len(s.threads))]
@@ -66,20 +68,24 @@ func (s *siege) say(w *told) {
 	mark := s.mark()
 	input := apptest.TextInput(s.words(mark))
 	if turn := w.turn; turn != "" && s.rand.IntN(2) == 0 {
-		s.later(w, "turn/steer", apptest.Object{"threadId": w.id, "expectedTurnId": turn, "input": input}, func(apptest.Message) { w.said(mark, turn) })
+		s.later(w, "turn/steer", apptest.Object{"threadId": w.id, "expectedTurnId": turn, "input": input},
+			func(apptest.Message) { w.said(mark, turn) })
 		return
 	}
-	s.later(w, "turn/start", apptest.Object{"threadId": w.id, "input": input}, func(m apptest.Message) { w.said(mark, gjson.GetBytes(m.Result, "turn.id").Str) })
+	s.later(w, "turn/start", apptest.Object{"threadId": w.id, "input": input},
+		func(m apptest.Message) { w.said(mark, gjson.GetBytes(m.Result, "turn.id").Str) })
 }
 
 // words have the model make calls of every kind.
 func (s *siege) words(mark string) string {
-	patch := "*** Begin Patch\n*** Add File: " + mark + ".txt\n+" + strings.Repeat(mark, 1+s.rand.IntN(50)) + "\n*** End Patch\n"
+	patch := "*** Begin Patch\n*** Add File: " + mark + ".txt\n+" + strings.Repeat(mark, 1+s.rand.IntN(50)) +
+		"\n*** End Patch\n"
 	return []string{
 		"Nothing but " + mark,
 		strings.Repeat("Very long words of "+mark+". ", 1+s.rand.IntN(1000)),
 		apptest.Does(apptest.RunsShell("echo " + mark + " >> log.txt")),
-		apptest.Does(apptest.RunsShell("head -c 20000 /dev/zero | tr '\\0' x; echo "+mark), apptest.RunsShell("sleep 0.02; echo "+mark)),
+		apptest.Does(apptest.RunsShell("head -c 20000 /dev/zero | tr '\\0' x; echo "+mark),
+			apptest.RunsShell("sleep 0.02; echo "+mark)),
 		apptest.Does(apptest.Call("apply_patch", apptest.Object{"input": patch})),
 		apptest.Does(apptest.Call("mcp__docs__echo", apptest.Object{"x": mark})),
 		apptest.Does(apptest.RunsExec("echo "+mark+"; sleep 600", apptest.Object{"yield_time_ms": 250})),
@@ -95,7 +101,8 @@ func (s *siege) edit(w *told) {
 	}
 	slices.Sort(ids)
 	params := apptest.Object{"threadId": w.id}
-	method := []string{"context/setInclusion", "context/setInclusion", "context/setInclusion", "context/pin", "context/pruneByIndices", "context/undo", "context/redo", "context/restore"}[s.rand.IntN(8)]
+	method := []string{"context/setInclusion", "context/setInclusion", "context/setInclusion", "context/pin",
+		"context/pruneByIndices", "context/undo", "context/redo", "context/restore"}[s.rand.IntN(8)]
 	switch method {
 	case "context/setInclusion", "context/pin", "context/pruneByIndices":
 		if len(ids) == 0 {
@@ -171,7 +178,8 @@ func (s *siege) leave(w *told) {
 func (s *siege) configure(*told) {
 	value := s.mark()
 	answered := s.setting.ask(value)
-	s.later(nil, "config/value/write", apptest.Object{"keyPath": "tui.soak", "value": value, "mergeStrategy": "replace"}, func(apptest.Message) { answered() })
+	s.later(nil, "config/value/write", apptest.Object{"keyPath": "tui.soak", "value": value, "mergeStrategy": "replace"},
+		func(apptest.Message) { answered() })
 }
 
 // save has a client write a file, where no checkpoint of a turn under way takes it for the turn's.

@@ -38,9 +38,11 @@ func TestCrashWithinATurnThatWrites(t *testing.T) {
 	c.Kill()
 
 	c = apptest.StartOffline(t, home)
-	require.Equal(t, gjson.GetBytes(told.Params, "diff").Str, c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str, "told means kept")
+	require.Equal(t, gjson.GetBytes(told.Params, "diff").Str,
+		c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str, "told means kept")
 	require.Equal(t, turn, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data.0.id").Str)
-	require.Contains(t, c.Get("thread/checkpoint/diff", apptest.Object{"threadId": id, "turnId": turn}).Get("diff").Str, "half.txt")
+	require.Contains(t, c.Get("thread/checkpoint/diff", apptest.Object{"threadId": id, "turnId": turn}).Get("diff").Str,
+		"half.txt")
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	c.RevertTo(id, turn, "both")
 	atFirst["half.txt"] = "half\n"

@@ -195,11 +195,12 @@ func (c *crasher) later(method string, params apptest.Object, answered func(json
 
 func (c *crasher) begin() {
 	c.t.Helper()
-	c.later("thread/start", apptest.Object{"cwd": "/", "sandbox": "danger-full-access", "approvalPolicy": "never"}, func(result json.RawMessage) {
-		var r struct{ Thread apptest.ThreadView }
-		require.NoError(c.t, json.Unmarshal(result, &r))
-		c.witnesses = append(c.witnesses, &witness{id: r.Thread.ID, items: []string{}, ended: map[string]string{}})
-	})
+	c.later("thread/start", apptest.Object{"cwd": "/", "sandbox": "danger-full-access", "approvalPolicy": "never"},
+		func(result json.RawMessage) {
+			var r struct{ Thread apptest.ThreadView }
+			require.NoError(c.t, json.Unmarshal(result, &r))
+			c.witnesses = append(c.witnesses, &witness{id: r.Thread.ID, items: []string{}, ended: map[string]string{}})
+		})
 }
 
 // say gives input: a turn, or more of the turn under way.
@@ -207,7 +208,8 @@ func (c *crasher) say(w *witness) {
 	c.t.Helper()
 	c.inputs++
 	mark := fmt.Sprintf("input-%d", c.inputs)
-	text := []string{"%s", "think of %s", "run: echo %s", "run: head -c 20000 /dev/zero | tr '\\0' x; echo %s", "run: sleep 0.02; echo %s"}[c.rand.IntN(5)]
+	text := []string{"%s", "think of %s", "run: echo %s", "run: head -c 20000 /dev/zero | tr '\\0' x; echo %s",
+		"run: sleep 0.02; echo %s"}[c.rand.IntN(5)]
 	input := apptest.TextInput(fmt.Sprintf(text, mark))
 	answered := func(json.RawMessage) { w.inputs = append(w.inputs, mark) }
 	if w.turn != "" && c.rand.IntN(2) == 0 {
@@ -221,7 +223,8 @@ func (c *crasher) name(w *witness) {
 	c.t.Helper()
 	w.names = append(w.names, fmt.Sprintf("name %d", len(w.names)))
 	n := len(w.names)
-	c.later("thread/name/set", apptest.Object{"threadId": w.id, "name": w.names[n-1]}, func(json.RawMessage) { w.answered = n })
+	c.later("thread/name/set", apptest.Object{"threadId": w.id, "name": w.names[n-1]},
+		func(json.RawMessage) { w.answered = n })
 }
 
 func (c *crasher) interrupt(w *witness) {
@@ -285,7 +288,8 @@ func TestCrashRightAfterTheAnswer(t *testing.T) {
 		"turn/steer": func(c *crasher) {
 			w := c.witnesses[0]
 			w.turn = c.BeginTurn(w.id, "run: sleep 600")
-			c.later("turn/steer", apptest.Object{"threadId": w.id, "expectedTurnId": w.turn, "input": apptest.TextInput("the other way")},
+			c.later("turn/steer",
+				apptest.Object{"threadId": w.id, "expectedTurnId": w.turn, "input": apptest.TextInput("the other way")},
 				func(json.RawMessage) { w.inputs = append(w.inputs, "the other way") })
 		},
 	} {
@@ -314,7 +318,9 @@ func TestCrashAfterEachItem(t *testing.T) {
 	c.noticeUntilAnswered()
 	for range 2 {
 		for item := 1; item <= 4; item++ { // user, reasoning, command, answer
-			c.later("turn/start", apptest.Object{"threadId": c.witnesses[0].id, "input": apptest.TextInput("think, then run: echo hello")}, func(json.RawMessage) {})
+			c.later("turn/start",
+				apptest.Object{"threadId": c.witnesses[0].id, "input": apptest.TextInput("think, then run: echo hello")},
+				func(json.RawMessage) {})
 			for completed := 0; completed < item; {
 				m := c.Next()
 				c.notice(m)

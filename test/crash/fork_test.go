@@ -132,13 +132,15 @@ func TestCrashBetweenTheStepsOfAMove(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(archived), 0o700))
 		require.NoError(t, os.Link(path, archived))
 		c = apptest.StartOffline(t, home)
-		require.Equal(t, `[]`, gjson.GetBytes(c.Call(method, apptest.Object{"archived": true, "searchTerm": "hello"}), "data").Raw, method)
+		require.Equal(t, `[]`,
+			gjson.GetBytes(c.Call(method, apptest.Object{"archived": true, "searchTerm": "hello"}), "data").Raw, method)
 		require.NoFileExists(t, archived)
 		require.Equal(t, `["`+id+`"]`, gjson.GetBytes(c.Call("thread/list", apptest.Object{}), "data.#.id").Raw)
 	}
 	require.Equal(t, "completed", c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns[0].Status)
 	c.Call("thread/archive", apptest.Object{"threadId": id})
-	require.Equal(t, `["`+id+`"]`, gjson.GetBytes(c.Call("thread/list", apptest.Object{"archived": true}), "data.#.id").Raw)
+	require.Equal(t, `["`+id+`"]`,
+		gjson.GetBytes(c.Call("thread/list", apptest.Object{"archived": true}), "data.#.id").Raw)
 	require.Equal(t, `[]`, gjson.GetBytes(c.Call("thread/list", apptest.Object{}), "data").Raw)
 	c.Close()
 }

@@ -60,7 +60,8 @@ func indexed(t *testing.T, home, repo string) map[string]string {
 	found := map[string]string{"chunks": fmt.Sprint(status.Chunks)}
 	for _, n := range []int{0, 2, 9, 101, 104, 150, 298} {
 		room := fmt.Sprintf("room%d", n)
-		for _, hit := range c.MemorySearch(apptest.Object{"query": "password " + room, "repoKey": repo, "kinds": []string{"code"}}).Data {
+		for _, hit := range c.MemorySearch(apptest.Object{"query": "password " + room, "repoKey": repo,
+			"kinds": []string{"code"}}).Data {
 			if said := regexp.MustCompile("The password of " + room + ` is \w+\.`).FindString(hit.Text); said != "" {
 				require.Empty(t, found[room], "it is found twice: once as it was")
 				found[room] = said

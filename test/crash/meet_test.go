@@ -106,7 +106,8 @@ func TestCrashBeforeAReviewEnds(t *testing.T) {
 	c.Done(id, apptest.RunsExec(b.Script(), apptest.Object{"yield_time_ms": 250}))
 	before := p.Files()
 	instructions := apptest.Does(apptest.RunsShell("echo reviewed > doc.txt"), apptest.RunsShell("echo begun; sleep 600"))
-	c.Call("review/start", apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": instructions}})
+	c.Call("review/start",
+		apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": instructions}})
 	c.UntilOutput("begun\n")
 	c.Kill()
 	require.Eventually(t, func() bool { return len(b.Alive(t)) == 0 }, apptest.Patience, 10*time.Millisecond)
@@ -119,6 +120,7 @@ func TestCrashBeforeAReviewEnds(t *testing.T) {
 	require.Equal(t, before, p.Files())
 	require.Len(t, c.ReadThread(id).Turns, 1)
 	require.Equal(t, "completed", c.ReadThread(id).Turns[0].Status)
-	require.NotContains(t, gjson.GetBytes(c.Call("context/getPrompt", apptest.Object{"threadId": id}), "messages").Raw, "reviewed")
+	require.NotContains(t, gjson.GetBytes(c.Call("context/getPrompt", apptest.Object{"threadId": id}), "messages").Raw,
+		"reviewed")
 	c.Close()
 }

@@ -105,7 +105,8 @@ func newSiege(t *testing.T) *siege {
 	program, err := apptest.MCPProgram()
 	require.NoError(t, err)
 	s.repository = apptest.NewRepositoryIn(t, filepath.Join(home, "repository"))
-	apptest.WriteConfig(t, home, fmt.Sprintf(soakConfig, soakModel(t))+strings.ReplaceAll(apptest.DocsServer, "PROGRAM", program))
+	apptest.WriteConfig(t, home, fmt.Sprintf(soakConfig, soakModel(t))+
+		strings.ReplaceAll(apptest.DocsServer, "PROGRAM", program))
 	return s
 }
 
@@ -149,7 +150,8 @@ func (s *siege) start() {
 	s.t.Helper()
 	s.waiting, s.refusals, s.host, s.second = map[string]func(apptest.Message){}, map[string]func(){}, nil, nil
 	if s.rand.IntN(3) == 0 {
-		s.host = apptest.LaunchHost(s.t, apptest.ServerCommand(s.t, s.home, "--listen", "unix://"+filepath.Join(s.home, "s")), s.home)
+		s.host = apptest.LaunchHost(s.t, apptest.ServerCommand(s.t, s.home, "--listen", "unix://"+filepath.Join(s.home, "s")),
+			s.home)
 		require.NotEmpty(s.t, s.host.URL, "%v", s.host.Stderr)
 		s.Client = s.host.Welcome().Client
 		s.count.sockets++
@@ -202,7 +204,8 @@ func (s *siege) finish() {
 		s.notice(m)
 	}
 	s.finishSecond()
-	require.Eventually(s.t, func() bool { return len(apptest.Brood{Token: s.home}.Alive(s.t)) == 0 }, apptest.Promised, 5*time.Millisecond, "of the server that was killed, this runs still: %v", apptest.Brood{Token: s.home}.Alive(s.t))
+	require.Eventually(s.t, func() bool { return len(apptest.Brood{Token: s.home}.Alive(s.t)) == 0 }, apptest.Promised,
+		5*time.Millisecond, "of the server that was killed, this runs still: %v", apptest.Brood{Token: s.home}.Alive(s.t))
 }
 
 // end ends the last server as clients do.

@@ -80,7 +80,8 @@ type told struct {
 }
 
 func newTold(v apptest.ThreadView) *told {
-	w := &told{id: v.ID, items: map[string]string{}, of: map[string]string{}, gone: map[string]bool{}, ended: map[string]string{}, list: map[string]string{}, memories: map[string]bool{}}
+	w := &told{id: v.ID, items: map[string]string{}, of: map[string]string{}, gone: map[string]bool{},
+		ended: map[string]string{}, list: map[string]string{}, memories: map[string]bool{}}
 	w.name.answered = v.Name // a fork has that of its origin
 	w.learn(v)
 	return w
@@ -132,7 +133,8 @@ func (w *told) takeList(revision int64, items []protocol.ContextItem) {
 func statesOf(items []protocol.ContextItem) map[string]string {
 	list := map[string]string{}
 	for _, item := range items {
-		list[item.ID] = fmt.Sprintf("%s, included %v, pinned %v, replaced %v", item.Category, item.Included, item.Pinned, item.Replaced)
+		list[item.ID] = fmt.Sprintf("%s, included %v, pinned %v, replaced %v", item.Category, item.Included, item.Pinned,
+			item.Replaced)
 	}
 	return list
 }
@@ -181,7 +183,8 @@ func (s *siege) checkWritten() {
 // checkIndex compares the list that the index gives with that of the files.
 func (s *siege) checkIndex(archived bool) (ids []string) {
 	s.t.Helper()
-	for _, id := range gjson.GetBytes(s.Call("thread/list", apptest.Object{"limit": 1000, "archived": archived, "modelProviders": []string{}}), "data.#.id").Array() {
+	for _, id := range gjson.GetBytes(s.Call("thread/list",
+		apptest.Object{"limit": 1000, "archived": archived, "modelProviders": []string{}}), "data.#.id").Array() {
 		ids = append(ids, id.Str)
 	}
 	page, err := rollout.NewStore(rollout.OS(), s.home).List(rollout.Query{Archived: archived})
@@ -259,7 +262,8 @@ func (s *siege) checkMemories() {
 			}
 			require.Contains(s.t, now, id, "a memory of %s is lost", w.id)
 		}
-		require.GreaterOrEqual(s.t, len(now), len(w.memories)-gone+w.stored, "of %s %d more were said to be kept", w.id, w.stored)
+		require.GreaterOrEqual(s.t, len(now), len(w.memories)-gone+w.stored, "of %s %d more were said to be kept", w.id,
+			w.stored)
 		s.count.memories += w.stored
 		w.memories, w.stored = now, 0
 	}
@@ -305,5 +309,7 @@ func (s *siege) writes(path, text string) {
 		s.files[path] = want
 	}
 	answered := want.ask(text)
-	s.later(nil, "fs/writeFile", apptest.Object{"path": path, "dataBase64": base64.StdEncoding.EncodeToString([]byte(text))}, func(apptest.Message) { answered() })
+	s.later(nil, "fs/writeFile",
+		apptest.Object{"path": path, "dataBase64": base64.StdEncoding.EncodeToString([]byte(text))},
+		func(apptest.Message) { answered() })
 }

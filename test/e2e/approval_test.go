@@ -19,14 +19,18 @@ import (
 func TestBinaryLetsTheModelAskToRunOutside(t *testing.T) {
 	t.Parallel()
 	outside := filepath.Join(t.TempDir(), "made")
-	escalated := apptest.Object{"command": "touch " + outside, "sandbox_permissions": "require_escalated", "justification": "May I make it?"}
+	escalated := apptest.Object{"command": "touch " + outside, "sandbox_permissions": "require_escalated",
+		"justification": "May I make it?"}
 	p := apptest.NewProvider(t,
 		apptest.CallsShellWith("a", escalated), apptest.Says("Declined."),
 		apptest.CallsShellWith("b", escalated), apptest.Says("Made."),
 		apptest.CallsShellWith("c", escalated), apptest.Says("Made again."),
 		apptest.CallsShellWith("d", escalated), apptest.Says("Made a last time."),
-		apptest.CallsShellWith("e", apptest.Object{"command": "touch -a " + outside, "sandbox_permissions": "require_escalated"}), apptest.Says("Refused."))
-	c := apptest.StartServer(t, p.Home(t), "-c", "sandbox_workspace_write.exclude_slash_tmp=true", "-c", "sandbox_workspace_write.exclude_tmpdir_env_var=true")
+		apptest.CallsShellWith("e",
+			apptest.Object{"command": "touch -a " + outside, "sandbox_permissions": "require_escalated"}),
+		apptest.Says("Refused."))
+	c := apptest.StartServer(t, p.Home(t), "-c", "sandbox_workspace_write.exclude_slash_tmp=true", "-c",
+		"sandbox_workspace_write.exclude_tmpdir_env_var=true")
 	c.Initialize()
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "workspace-write"})
 	var reasons []string
@@ -48,7 +52,8 @@ func TestBinaryLetsTheModelAskToRunOutside(t *testing.T) {
 		require.Equal(t, "completed", run(decision))
 		require.FileExists(t, outside)
 	}
-	require.Equal(t, []string{"May I make it?", "May I make it?", "May I make it?"}, reasons, "what was accepted for the session is not asked for")
+	require.Equal(t, []string{"May I make it?", "May I make it?", "May I make it?"}, reasons,
+		"what was accepted for the session is not asked for")
 
 	c.Call("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("go"), "approvalPolicy": "never"})
 	require.Equal(t, "declined", c.UntilCommand().Status)
@@ -57,7 +62,8 @@ func TestBinaryLetsTheModelAskToRunOutside(t *testing.T) {
 	c.Close()
 	asked := p.Asked()
 	require.Contains(t, asked[0].Body, "sandbox_permissions", "the model is offered to ask")
-	require.NotContains(t, gjson.Get(asked[8].Body, "tools").Raw, "sandbox_permissions", "and is not where it would be refused")
+	require.NotContains(t, gjson.Get(asked[8].Body, "tools").Raw, "sandbox_permissions",
+		"and is not where it would be refused")
 }
 
 // TestBinaryTakesOneAnswer to a question, from whoever was asked: all others are a line in
@@ -101,7 +107,8 @@ func TestBinaryTakesOneAnswer(t *testing.T) {
 
 	text, err := os.ReadFile(log.Name())
 	require.NoError(t, err)
-	require.Equal(t, 4, strings.Count(string(text), "dropped")+strings.Count(string(text), "ignoring response"), "%s", text)
+	require.Equal(t, 4, strings.Count(string(text), "dropped")+strings.Count(string(text), "ignoring response"), "%s",
+		text)
 }
 
 // environments are configurations of the file and of a thread, and which of the variables
@@ -114,7 +121,8 @@ var environments = []struct {
 	{"core", "inherit = \"core\"", "{}", nil},
 	{"secrets that are asked for", "ignore_default_excludes = true", "{}", []string{"DEMO_TOKEN=2", "PLAIN=1"}},
 	{"excluded and set", "exclude = [\"pl*\"]\nset = { DEMO_TOKEN = \"mine\" }", "{}", []string{"DEMO_TOKEN=mine"}},
-	{"a thread's own", "set = { DEMO_A = \"file\", DEMO_B = \"file\" }", `{"shell_environment_policy.set": {"DEMO_B": "thread"}, "shell_environment_policy.inherit": "core"}`,
+	{"a thread's own", "set = { DEMO_A = \"file\", DEMO_B = \"file\" }",
+		`{"shell_environment_policy.set": {"DEMO_B": "thread"}, "shell_environment_policy.inherit": "core"}`,
 		[]string{"DEMO_A=file", "DEMO_B=thread"}},
 	{"only some", "", `{"shell_environment_policy": {"include_only": ["demo_*", "PATH", "HOME"], "set": {"DEMO_C": "$HOME", "OTHER": "x"}}}`, []string{"DEMO_C=$HOME"}},
 }
@@ -128,7 +136,9 @@ func TestBinaryEnvironmentOfCommands(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			apptest.WriteConfig(t, home, "[model_providers.paid]\nbase_url = \"http://127.0.0.1:1\"\nenv_key = \"DEMO_PAID\"\n[shell_environment_policy]\n"+e.file+"\n")
+			apptest.WriteConfig(t, home,
+				"[model_providers.paid]\nbase_url = \"http://127.0.0.1:1\"\nenv_key = \"DEMO_PAID\"\n[shell_environment_policy]\n"+
+					e.file+"\n")
 			var config apptest.Object
 			require.NoError(t, json.Unmarshal([]byte(e.thread), &config))
 			start := func() *apptest.Client {
@@ -149,7 +159,8 @@ func TestBinaryEnvironmentOfCommands(t *testing.T) {
 				return found
 			}
 			c := start()
-			id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "danger-full-access", "approvalPolicy": "never", "config": config})
+			id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "danger-full-access", "approvalPolicy": "never",
+				"config": config})
 			require.Equal(t, e.want, got(c, id))
 			c.Close()
 			c = start()

@@ -23,7 +23,8 @@ type decider struct {
 
 // newDecider is asked for what is outside of the project, and of /tmp, in which tests work.
 func newDecider(t *testing.T) *decider {
-	c, o := apptest.StartObedient(t, "-c", "sandbox_workspace_write.exclude_slash_tmp=true", "-c", "sandbox_workspace_write.exclude_tmpdir_env_var=true")
+	c, o := apptest.StartObedient(t, "-c", "sandbox_workspace_write.exclude_slash_tmp=true", "-c",
+		"sandbox_workspace_write.exclude_tmpdir_env_var=true")
 	a := &decider{Client: c, t: t, model: o, dir: t.TempDir()}
 	c.OnAsk = func(apptest.Message) any {
 		a.asked++
@@ -51,9 +52,12 @@ func TestBinaryAsksForCommandsThatStay(t *testing.T) {
 	t.Parallel()
 	a := newDecider(t)
 	outside := filepath.Join(t.TempDir(), "made")
-	touch, escalated := "touch "+outside, apptest.Object{"sandbox_permissions": "require_escalated", "justification": "May I?"}
-	granular := apptest.Object{"granular": apptest.Object{"sandbox_approval": false, "rules": true, "skill_approval": true, "request_permissions": true, "mcp_elicitations": true}}
-	asked := apptest.Object{"granular": apptest.Object{"sandbox_approval": true, "rules": true, "skill_approval": true, "request_permissions": true, "mcp_elicitations": true}}
+	touch, escalated := "touch "+outside,
+		apptest.Object{"sandbox_permissions": "require_escalated", "justification": "May I?"}
+	granular := apptest.Object{"granular": apptest.Object{"sandbox_approval": false, "rules": true, "skill_approval": true,
+		"request_permissions": true, "mcp_elicitations": true}}
+	asked := apptest.Object{"granular": apptest.Object{"sandbox_approval": true, "rules": true, "skill_approval": true,
+		"request_permissions": true, "mcp_elicitations": true}}
 	for _, one := range []struct {
 		name             string
 		policy           any
@@ -64,21 +68,34 @@ func TestBinaryAsksForCommandsThatStay(t *testing.T) {
 		made             bool
 	}{
 		{"untrusted, reads", "untrusted", "read-only", "decline", apptest.RunsExec("ls", nil), "completed", 0, false},
-		{"untrusted, declined", "untrusted", "danger-full-access", "decline", apptest.RunsExec(touch, nil), "declined", 1, false},
-		{"untrusted, accepted", "untrusted", "danger-full-access", "accept", apptest.RunsExec(touch, apptest.Object{"tty": true}), "completed", 1, true},
-		{"untrusted, accepted, runs outside", "untrusted", "workspace-write", "accept", apptest.RunsExec(touch, nil), "completed", 1, true},
-		{"untrusted, accepted, runs outside of read-only", "untrusted", "read-only", "accept", apptest.RunsShell(touch), "completed", 1, true},
-		{"untrusted, accepted for the session", "untrusted", "read-only", "acceptForSession", apptest.RunsShell(touch), "completed", 1, true},
-		{"granular, by force, accepted, runs outside", asked, "read-only", "accept", apptest.RunsShell("rm -f nothing; " + touch), "completed", 1, true},
-		{"on-request, by force, accepted, stays inside", "on-request", "read-only", "accept", apptest.RunsShell("rm -f nothing; " + touch), "failed", 1, false},
-		{"on-request, denied by the kernel", "on-request", "workspace-write", "accept", apptest.RunsExec(touch, apptest.Object{"tty": true}), "completed", 1, true},
-		{"on-request, denied and declined", "on-request", "read-only", "decline", apptest.RunsExec(touch, nil), "failed", 1, false},
-		{"on-request, escalated", "on-request", "workspace-write", "accept", apptest.RunsExec(touch, escalated), "completed", 1, true},
-		{"on-request, escalated, declined", "on-request", "workspace-write", "decline", apptest.RunsExec(touch, escalated), "declined", 1, false},
-		{"on-request, by force", "on-request", "danger-full-access", "decline", apptest.RunsExec("rm -rf "+filepath.Dir(outside), nil), "declined", 1, false},
+		{"untrusted, declined", "untrusted", "danger-full-access", "decline", apptest.RunsExec(touch, nil), "declined", 1,
+			false},
+		{"untrusted, accepted", "untrusted", "danger-full-access", "accept",
+			apptest.RunsExec(touch, apptest.Object{"tty": true}), "completed", 1, true},
+		{"untrusted, accepted, runs outside", "untrusted", "workspace-write", "accept", apptest.RunsExec(touch, nil),
+			"completed", 1, true},
+		{"untrusted, accepted, runs outside of read-only", "untrusted", "read-only", "accept", apptest.RunsShell(touch),
+			"completed", 1, true},
+		{"untrusted, accepted for the session", "untrusted", "read-only", "acceptForSession", apptest.RunsShell(touch),
+			"completed", 1, true},
+		{"granular, by force, accepted, runs outside", asked, "read-only", "accept",
+			apptest.RunsShell("rm -f nothing; " + touch), "completed", 1, true},
+		{"on-request, by force, accepted, stays inside", "on-request", "read-only", "accept",
+			apptest.RunsShell("rm -f nothing; " + touch), "failed", 1, false},
+		{"on-request, denied by the kernel", "on-request", "workspace-write", "accept",
+			apptest.RunsExec(touch, apptest.Object{"tty": true}), "completed", 1, true},
+		{"on-request, denied and declined", "on-request", "read-only", "decline", apptest.RunsExec(touch, nil), "failed", 1,
+			false},
+		{"on-request, escalated", "on-request", "workspace-write", "accept", apptest.RunsExec(touch, escalated), "completed",
+			1, true},
+		{"on-request, escalated, declined", "on-request", "workspace-write", "decline", apptest.RunsExec(touch, escalated),
+			"declined", 1, false},
+		{"on-request, by force", "on-request", "danger-full-access", "decline",
+			apptest.RunsExec("rm -rf "+filepath.Dir(outside), nil), "declined", 1, false},
 		{"never, escalated", "never", "workspace-write", "accept", apptest.RunsExec(touch, escalated), "declined", 0, false},
 		{"never", "never", "read-only", "accept", apptest.RunsExec(touch, nil), "failed", 0, false},
-		{"granular, escalated", granular, "workspace-write", "accept", apptest.RunsExec(touch, escalated), "declined", 0, false},
+		{"granular, escalated", granular, "workspace-write", "accept", apptest.RunsExec(touch, escalated), "declined", 0,
+			false},
 		{"granular", granular, "workspace-write", "accept", apptest.RunsExec(touch, nil), "failed", 0, false},
 	} {
 		id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": one.sandbox, "approvalPolicy": one.policy})
@@ -137,7 +154,8 @@ func TestBinaryPatchesByCommandsThatStay(t *testing.T) {
 	status, asked := a.decides(id, "decline", apptest.RunsExec(apptest.APatch, apptest.Object{"tty": true}))
 	require.Equal(t, []any{"declined", 1}, []any{status, asked})
 	require.NoDirExists(t, filepath.Join(a.dir, "notes"))
-	status, asked = a.decides(id, "accept", apptest.RunsExec(apptest.APatch, apptest.Object{"sandbox_permissions": "require_escalated"}))
+	status, asked = a.decides(id, "accept",
+		apptest.RunsExec(apptest.APatch, apptest.Object{"sandbox_permissions": "require_escalated"}))
 	require.Equal(t, []any{"completed", 1}, []any{status, asked})
 	require.FileExists(t, filepath.Join(a.dir, "notes", "new"))
 	for _, m := range a.Seen {
@@ -153,7 +171,8 @@ func TestBinaryRunsOutsideInTheBackground(t *testing.T) {
 	a := newDecider(t)
 	outside := filepath.Join(t.TempDir(), "made")
 	id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "workspace-write"})
-	script := apptest.RunsExec("touch "+outside+" || exit; cat; echo over", apptest.Object{"tty": true, "yield_time_ms": 1000})
+	script := apptest.RunsExec("touch "+outside+" || exit; cat; echo over",
+		apptest.Object{"tty": true, "yield_time_ms": 1000})
 	a.decision = "accept"
 	a.Done(id, script)
 	require.FileExists(t, outside)
@@ -183,10 +202,13 @@ func TestBinaryReviewsKeepTheSandbox(t *testing.T) {
 	a := newDecider(t)
 	outside := filepath.Join(t.TempDir(), "made")
 	id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "workspace-write"})
-	status, asked := a.decides(id, "acceptForSession", apptest.Call("shell", apptest.Object{"command": "touch " + outside, "sandbox_permissions": "require_escalated"}))
+	status, asked := a.decides(id, "acceptForSession",
+		apptest.Call("shell", apptest.Object{"command": "touch " + outside, "sandbox_permissions": "require_escalated"}))
 	require.Equal(t, []any{"completed", 1}, []any{status, asked})
 	require.NoError(t, os.Remove(outside))
-	a.Call("review/start", apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": apptest.Does(apptest.RunsShell("touch " + outside))}})
+	a.Call("review/start",
+		apptest.Object{"threadId": id,
+			"target": apptest.Object{"type": "custom", "instructions": apptest.Does(apptest.RunsShell("touch " + outside))}})
 	require.Equal(t, "failed", a.UntilCommand().Status)
 	a.AwaitTurn()
 	require.NoFileExists(t, outside)

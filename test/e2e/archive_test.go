@@ -28,7 +28,8 @@ func TestTheArchiveKeepsTheContext(t *testing.T) {
 	requireIn(t, home, "archived_sessions/*"+id+"*")
 
 	c = apptest.StartOffline(t, home)
-	require.Equal(t, string(protocol.KindThreadArchived), c.Refused("thread/resume", apptest.Object{"threadId": id}).Data.Kind)
+	require.Equal(t, string(protocol.KindThreadArchived),
+		c.Refused("thread/resume", apptest.Object{"threadId": id}).Data.Kind)
 	require.Equal(t, want, c.ContextList(id).Items)
 	c.Call("thread/unarchive", apptest.Object{"threadId": id})
 	c.Close()

@@ -33,8 +33,10 @@ func waysBackMeet(t *testing.T, on apptest.WireAPI) {
 	list := c.Get("thread/checkpoint/list", apptest.Object{"threadId": id})
 	require.Equal(t, second, list.Get("data.0.id").Str)
 	require.False(t, list.Get("data.0.inThread").Bool())
-	require.Contains(t, c.Get("thread/diff/read", apptest.Object{"threadId": id, "turnId": second}).Get("diff").Str, "two.txt")
-	require.Equal(t, "turnNotFound", c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": second, "mode": "both"}).Data.Kind)
+	require.Contains(t, c.Get("thread/diff/read", apptest.Object{"threadId": id, "turnId": second}).Get("diff").Str,
+		"two.txt")
+	require.Equal(t, "turnNotFound",
+		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": second, "mode": "both"}).Data.Kind)
 	require.Equal(t, afterSecond, p.Files())
 	c.RevertTo(id, second, "files")
 	require.Equal(t, afterFirst, p.Files())
@@ -145,7 +147,9 @@ func TestBinaryGoesOnWhereCapturesFail(t *testing.T) {
 	_, err := rand.Read(noise)
 	require.NoError(t, err)
 	p.Write("noise", string(noise))
-	c := apptest.Dial(t, apptest.ThroughShell(apptest.ServerCommand(t, o.Home(t)), `trap '' XFSZ; ulimit -f 1024; exec "$@"`)) // 512 KiB or 1 MiB a file
+	c := apptest.Dial(t,
+		apptest.ThroughShell(apptest.ServerCommand(t, o.Home(t)),
+			`trap '' XFSZ; ulimit -f 1024; exec "$@"`)) // 512 KiB or 1 MiB a file
 	c.Initialize()
 	id := p.Trusting(c)
 	c.Done(id, apptest.RunsShell("echo 1 > one.txt"))
@@ -185,7 +189,8 @@ func TestBinaryCannotRevertOntoAFullDisk(t *testing.T) {
 
 	c = apptest.Dial(t, apptest.ThroughShell(apptest.ServerCommand(t, home), `trap '' XFSZ; ulimit -f 1024; exec "$@"`))
 	c.Initialize()
-	require.NotNil(t, c.Request("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "both"}).Error)
+	require.NotNil(t, c.Request("thread/checkpoint/revert",
+		apptest.Object{"threadId": id, "turnId": turn, "mode": "both"}).Error)
 	require.Equal(t, after, p.Files())
 	require.Len(t, c.ReadThread(id).Turns, 1)
 	left, err := filepath.Glob(filepath.Join(p.Dir, ".appserver-*"))
@@ -208,7 +213,8 @@ func TestBinaryArchivesWhatRuns(t *testing.T) {
 	p := apptest.NewRepository(t)
 	id := p.Trusting(c)
 	atFirst := p.Files()
-	turn := c.Done(id, apptest.RunsExec("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250}), addsFile("b.txt", "b"))
+	turn := c.Done(id, apptest.RunsExec("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250}),
+		addsFile("b.txt", "b"))
 	told := c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
 	c.Call("thread/archive", apptest.Object{"threadId": id})
 	require.Equal(t, told, c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
@@ -232,10 +238,15 @@ func TestCrashWhileSomethingIsTyped(t *testing.T) {
 	c.Initialize()
 	id := p.Trusting(c)
 	atFirst := p.Files()
-	turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell("echo 1 > doc.txt"), apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}),
-		apptest.Call("write_stdin", apptest.Object{"session_id": apptest.LastSession, "chars": "echo 2 > typed.txt; echo ty''ped\n", "yield_time_ms": 30_000})))
+	turn := c.BeginTurn(id,
+		apptest.Does(apptest.RunsShell("echo 1 > doc.txt"),
+			apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}),
+			apptest.Call("write_stdin",
+				apptest.Object{"session_id": apptest.LastSession, "chars": "echo 2 > typed.txt; echo ty''ped\n",
+					"yield_time_ms": 30_000})))
 	c.Until(func(m apptest.Message) bool {
-		return m.Method == "item/commandExecution/outputDelta" && strings.Contains(gjson.GetBytes(m.Params, "delta").Str, "typed\r\n")
+		return m.Method == "item/commandExecution/outputDelta" &&
+			strings.Contains(gjson.GetBytes(m.Params, "delta").Str, "typed\r\n")
 	})
 	c.Kill()
 	c = apptest.StartServer(t, home)

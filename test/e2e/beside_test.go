@@ -18,7 +18,8 @@ func TestBinaryKeepsCallsAndOutputsTogether(t *testing.T) {
 	c, o := apptest.StartObedient(t)
 	p, g := apptest.NewRepository(t), newGate(t)
 	id := p.Trusting(c)
-	c.BeginTurn(id, apptest.Does(append(apptest.RunsShell("echo waiting; "+g.waits()), apptest.RunsShell("echo second")...)))
+	c.BeginTurn(id, apptest.Does(append(apptest.RunsShell("echo waiting; "+g.waits()),
+		apptest.RunsShell("echo second")...)))
 	c.UntilOutput("waiting\n")
 	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo of the user"})
 	c.UntilCommand()
@@ -67,7 +68,8 @@ func TestBinaryTracksWhatWasDenied(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	for _, decision := range []string{"accept", "decline", "cancel"} {
-		for name, runs := range map[string]func(string) []apptest.Act{"shell": apptest.RunsShell, "exec_command": func(s string) []apptest.Act { return apptest.RunsExec(s, apptest.Object{"tty": true}) }} {
+		for name, runs := range map[string]func(string) []apptest.Act{"shell": apptest.RunsShell,
+			"exec_command": func(s string) []apptest.Act { return apptest.RunsExec(s, apptest.Object{"tty": true}) }} {
 			t.Run(decision+" "+name, func(t *testing.T) {
 				t.Parallel()
 				a := newDecider(t)
@@ -79,7 +81,8 @@ func TestBinaryTracksWhatWasDenied(t *testing.T) {
 				end := a.UntilMethod("turn/completed")
 				require.Equal(t, 1, a.asked)
 				require.Equal(t, []string{"doc.txt"}, changed(end))
-				require.Equal(t, map[string]int64{"accept": 2, "decline": 1, "cancel": 1}[decision], gjson.GetBytes(end.Params, "metadata.diff.totalAdditions").Int())
+				require.Equal(t, map[string]int64{"accept": 2, "decline": 1, "cancel": 1}[decision],
+					gjson.GetBytes(end.Params, "metadata.diff.totalAdditions").Int())
 				_, err := os.Stat(outside)
 				require.Equal(t, decision == "accept", err == nil)
 				a.RevertTo(id, turn, "both")
@@ -107,7 +110,8 @@ func TestBinaryTakesTheThreadsSettingsOfCheckpoints(t *testing.T) {
 	before := p.Trusting(c)
 	write("checkpoints.enabled", false)
 	off := p.Trusting(c)
-	own := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never", "config": apptest.Object{"checkpoints.enabled": true, "checkpoints.keep": 1}})
+	own := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never",
+		"config": apptest.Object{"checkpoints.enabled": true, "checkpoints.keep": 1}})
 	atFirst := p.Files()
 	for id, want := range map[string]int{before: 2, off: 0, own: 1} {
 		c.Done(id, apptest.RunsShell("echo 1 > doc.txt"))

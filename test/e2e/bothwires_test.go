@@ -26,7 +26,8 @@ func TestBinaryWiresSendTheSame(t *testing.T) {
 		require.Len(t, asked, 3)
 		require.Equal(t, on == apptest.ResponsesWire, gjson.Get(asked[2].Body, "input").Exists())
 		for _, m := range asked[2].Messages {
-			sent[on] = append(sent[on], gjson.GetBytes(m, "role").Str+" "+gjson.GetBytes(m, "tool_calls.0.function.arguments").Str)
+			sent[on] = append(sent[on], gjson.GetBytes(m, "role").Str+" "+
+				gjson.GetBytes(m, "tool_calls.0.function.arguments").Str)
 		}
 		c.Close()
 	})

@@ -41,7 +41,8 @@ func TestBinaryTakesBackWhatTurnsDid(t *testing.T) {
 	first, end := p.Changes(c, id, apptest.Runs(patchOfStory))
 	require.JSONEq(t, `{"filesModified":1,"filesCreated":1,"filesDeleted":0,"totalAdditions":2,"totalDeletions":1,"files":[
 		{"path":"doc.txt","oldPath":null,"kind":"modified","additions":1,"deletions":1,"binary":false},
-		{"path":"sub/new.txt","oldPath":null,"kind":"created","additions":1,"deletions":0,"binary":false}]}`, gjson.GetBytes(end.Params, "metadata.diff").Raw)
+		{"path":"sub/new.txt","oldPath":null,"kind":"created","additions":1,"deletions":0,"binary":false}]}`,
+		gjson.GetBytes(end.Params, "metadata.diff").Raw)
 
 	p.Write("mine.txt", "of the user\n")
 	p.Write("staged.txt", "of the user\n")
@@ -60,9 +61,11 @@ func TestBinaryTakesBackWhatTurnsDid(t *testing.T) {
 	require.Len(t, net.Get("turns").Array(), 2)
 	require.Equal(t, p.Dir, net.Get("roots.0").Str)
 	require.Contains(t, c.Get("thread/diff/read", apptest.Object{"threadId": id, "turnId": first}).Get("diff").Str, "+2\n")
-	require.Contains(t, c.Get("thread/checkpoint/diff", apptest.Object{"threadId": id, "turnId": first}).Get("diff").Str, "mine.txt")
+	require.Contains(t, c.Get("thread/checkpoint/diff", apptest.Object{"threadId": id, "turnId": first}).Get("diff").Str,
+		"mine.txt")
 
-	dry := c.Get("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": second, "mode": "files", "dryRun": true})
+	dry := c.Get("thread/checkpoint/revert",
+		apptest.Object{"threadId": id, "turnId": second, "mode": "files", "dryRun": true})
 	require.Equal(t, afterSecond, p.Files())
 	p.Takes(dry.Get("diff").Str, beforeSecond)
 	undo := c.RevertTo(id, second, "files").Get("undoCheckpointId").Str
@@ -111,15 +114,19 @@ func TestBinaryKeepsCheckpoints(t *testing.T) {
 	list = c.Get("thread/checkpoint/list", apptest.Object{"threadId": id, "cursor": list.Get("nextCursor").Str})
 	require.Equal(t, turns[1], list.Get("data.0.id").Str)
 	require.Len(t, list.Get("data").Array(), 1)
-	require.Equal(t, "checkpointNotFound", c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turns[2], "mode": "files"}).Data.Kind)
+	require.Equal(t, "checkpointNotFound",
+		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turns[2], "mode": "files"}).Data.Kind)
 	require.Contains(t, refs(), "refs/appserver/"+id+"/"+turns[0])
 
 	c.Call("thread/archive", apptest.Object{"threadId": id})
 	require.Len(t, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array(), 2)
-	require.Equal(t, "threadArchived", c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turns[0], "mode": "files"}).Data.Kind)
-	require.NotEmpty(t, c.Get("thread/checkpoint/diff", apptest.Object{"threadId": id, "turnId": turns[1]}).Get("diff").Str)
+	require.Equal(t, "threadArchived",
+		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turns[0], "mode": "files"}).Data.Kind)
+	require.NotEmpty(t, c.Get("thread/checkpoint/diff",
+		apptest.Object{"threadId": id, "turnId": turns[1]}).Get("diff").Str)
 	p.Write("staged.txt", "captured, and kept by nothing\n")
-	require.Contains(t, c.Get("thread/checkpoint/diff", apptest.Object{"threadId": id, "turnId": turns[0]}).Get("diff").Str, "kept by nothing")
+	require.Contains(t, c.Get("thread/checkpoint/diff",
+		apptest.Object{"threadId": id, "turnId": turns[0]}).Get("diff").Str, "kept by nothing")
 	p.Git("gc", "-q", "--prune=now")
 	c.Call("thread/unarchive", apptest.Object{"threadId": id})
 	c.RevertTo(id, turns[1], "files")
@@ -165,7 +172,8 @@ func TestBinaryWithoutCheckpoints(t *testing.T) {
 	c.Turn(id, "run: rm gone.txt")
 	require.Len(t, c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("turns").Array(), 1)
 	require.Empty(t, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array())
-	require.Equal(t, "checkpointsOff", c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "files"}).Data.Kind)
+	require.Equal(t, "checkpointsOff",
+		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "files"}).Data.Kind)
 	c.RevertTo(id, turn, "conversation")
 	require.Empty(t, p.Git("for-each-ref", "refs/appserver"))
 	var answer struct{ Data []json.RawMessage }

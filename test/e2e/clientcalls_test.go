@@ -14,13 +14,16 @@ import (
 // TestBinaryForksKeepTheClientsTools: a fork, and a thread that takes another's place, have
 // the tools of the first, and what came of its calls.
 func TestBinaryForksKeepTheClientsTools(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`), apptest.Says("One."), apptest.CallsTool("c2", "ticket", `{}`), apptest.Says("Two."), apptest.CallsTool("c3", "ticket", `{}`), apptest.Says("Three."))
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`), apptest.Says("One."),
+		apptest.CallsTool("c2", "ticket", `{}`), apptest.Says("Two."), apptest.CallsTool("c3", "ticket", `{}`),
+		apptest.Says("Three."))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	calls := 0
 	c.OnAsk = func(m apptest.Message) any {
 		calls++
-		return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": fmt.Sprint("answer ", calls)}}, "success": true}
+		return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": fmt.Sprint("answer ", calls)}},
+			"success": true}
 	}
 	first := c.StartThread(ticketTool())
 	c.Turn(first, "look")
@@ -77,10 +80,16 @@ func TestBinaryToolsAreRefusedByName(t *testing.T) {
 		return apptest.Object{"type": "function", "name": name, "description": "d", "inputSchema": schema}
 	}
 	for name, tools := range map[string]any{
-		"no list": apptest.Object{}, "no name": []apptest.Object{{"type": "function", "description": "d", "inputSchema": apptest.Object{}}}, "an odd type": []apptest.Object{{"type": "macro", "name": "a"}},
-		"ours": []apptest.Object{tool("shell", apptest.Object{})}, "twice": []apptest.Object{tool("a", apptest.Object{}), tool("a", apptest.Object{})}, "a dot": []apptest.Object{tool("a.b", apptest.Object{})},
-		"no schema": []apptest.Object{{"type": "function", "name": "a", "description": "d"}}, "a text for a schema": []apptest.Object{tool("a", "{}")}, "long": []apptest.Object{tool(strings.Repeat("a", 65), apptest.Object{})},
-		"a newline": []apptest.Object{tool("a\n", apptest.Object{})}, "null": []any{nil},
+		"no list":             apptest.Object{},
+		"no name":             []apptest.Object{{"type": "function", "description": "d", "inputSchema": apptest.Object{}}},
+		"an odd type":         []apptest.Object{{"type": "macro", "name": "a"}},
+		"ours":                []apptest.Object{tool("shell", apptest.Object{})},
+		"twice":               []apptest.Object{tool("a", apptest.Object{}), tool("a", apptest.Object{})},
+		"a dot":               []apptest.Object{tool("a.b", apptest.Object{})},
+		"no schema":           []apptest.Object{{"type": "function", "name": "a", "description": "d"}},
+		"a text for a schema": []apptest.Object{tool("a", "{}")},
+		"long":                []apptest.Object{tool(strings.Repeat("a", 65), apptest.Object{})},
+		"a newline":           []apptest.Object{tool("a\n", apptest.Object{})}, "null": []any{nil},
 	} {
 		err := c.Refused("thread/start", apptest.Object{"dynamicTools": tools})
 		require.Equal(t, "invalidParams", err.Data.Kind, name)
@@ -100,11 +109,13 @@ func TestBinaryToolsAreRefusedByName(t *testing.T) {
 // TestBinaryContextOfAClientsCall: the call and its output are parts of the context as any,
 // to be left out and brought back; people see the call all the time.
 func TestBinaryContextOfAClientsCall(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{"id":"7"}`), apptest.Says("One."), apptest.Says("Two."), apptest.Says("Three."), apptest.Says("Four."))
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{"id":"7"}`), apptest.Says("One."),
+		apptest.Says("Two."), apptest.Says("Three."), apptest.Says("Four."))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	c.OnAsk = func(apptest.Message) any {
-		return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "the door is broken"}}, "success": true}
+		return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "the door is broken"}},
+			"success": true}
 	}
 	thread := c.StartThread(ticketTool())
 	c.Turn(thread, "look")

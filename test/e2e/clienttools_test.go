@@ -12,7 +12,8 @@ import (
 
 // ticketTool is a tool of the client's.
 func ticketTool() apptest.Object {
-	return apptest.Object{"dynamicTools": []apptest.Object{{"type": "function", "name": "ticket", "description": "Fetches a ticket", "inputSchema": apptest.Object{"type": "object"}}}}
+	return apptest.Object{"dynamicTools": []apptest.Object{{"type": "function", "name": "ticket",
+		"description": "Fetches a ticket", "inputSchema": apptest.Object{"type": "object"}}}}
 }
 
 func isAsk(method string) func(apptest.Message) bool {
@@ -54,7 +55,8 @@ func TestBinaryEndsWhileTheClientIsAsked(t *testing.T) {
 // TestCrashWhileTheClientIsAsked: after kill -9 the call has ended, the model is told so,
 // and the tool is there to be called again.
 func TestCrashWhileTheClientIsAsked(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`), apptest.CallsTool("c2", "ticket", `{}`), apptest.Says("It is open."))
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`), apptest.CallsTool("c2", "ticket", `{}`),
+		apptest.Says("It is open."))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -81,7 +83,8 @@ func TestCrashWhileTheClientIsAsked(t *testing.T) {
 // what was chosen; it is offered the tool in plan mode without the switch.
 func TestBinaryAsksTheUser(t *testing.T) {
 	const questions = `{"questions":[{"id":"db","header":"Store","question":"Which?","options":[{"label":"A","description":"a"}]}]}`
-	p := apptest.NewProvider(t, apptest.CallsTool("q1", "request_user_input", questions), apptest.Says("A."), apptest.Says("No questions."), apptest.Says("A plan."), apptest.Says("Still one."))
+	p := apptest.NewProvider(t, apptest.CallsTool("q1", "request_user_input", questions), apptest.Says("A."),
+		apptest.Says("No questions."), apptest.Says("A plan."), apptest.Says("Still one."))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home, "-c", "features.default_mode_request_user_input=true")
 	c.Initialize()
@@ -100,7 +103,9 @@ func TestBinaryAsksTheUser(t *testing.T) {
 	c.Call("thread/resume", apptest.Object{"threadId": thread})
 	c.Turn(thread, "no questions")
 	require.NotContains(t, p.Asked()[2].Body, "Asks the user one to three short questions")
-	c.Call("turn/start", apptest.Object{"threadId": thread, "input": apptest.TextInput("plan it"), "collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "test"}}})
+	c.Call("turn/start",
+		apptest.Object{"threadId": thread, "input": apptest.TextInput("plan it"),
+			"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "test"}}})
 	c.AwaitTurn()
 	require.Contains(t, p.Asked()[3].Body, "Asks the user one to three short questions")
 	require.Contains(t, p.Asked()[3].Texts(t)[0], "Plan mode")
@@ -119,11 +124,14 @@ func TestBinaryAsksTheUser(t *testing.T) {
 func TestBinaryModesNeedTheCapability(t *testing.T) {
 	c := apptest.Dial(t, apptest.OfflineCommand(t, t.TempDir()))
 	c.Call("initialize", apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"}})
-	require.Equal(t, "thread/start.dynamicTools requires experimentalApi capability", c.Refused("thread/start", ticketTool()).Message)
+	require.Equal(t, "thread/start.dynamicTools requires experimentalApi capability",
+		c.Refused("thread/start", ticketTool()).Message)
 	var started struct{ Thread struct{ ID string } }
 	require.NoError(t, json.Unmarshal(c.Call("thread/start", apptest.Object{"dynamicTools": nil}), &started))
-	require.Equal(t, "turn/start.collaborationMode requires experimentalApi capability", c.Refused("turn/start", apptest.Object{
-		"threadId": started.Thread.ID, "input": apptest.TextInput("x"), "collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "m"}},
-	}).Message)
+	require.Equal(t, "turn/start.collaborationMode requires experimentalApi capability",
+		c.Refused("turn/start", apptest.Object{
+			"threadId": started.Thread.ID, "input": apptest.TextInput("x"),
+			"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "m"}},
+		}).Message)
 	c.Close()
 }

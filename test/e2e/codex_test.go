@@ -47,7 +47,9 @@ func TestBinaryAsCodexServes(t *testing.T) {
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
-			c := apptest.Dial(t, apptest.ProcessCommand(t, t.TempDir(), codex, append([]string{"-c", "model_provider=offline"}, strings.Fields(args)...)...))
+			c := apptest.Dial(t,
+				apptest.ProcessCommand(t, t.TempDir(), codex,
+					append([]string{"-c", "model_provider=offline"}, strings.Fields(args)...)...))
 			c.Initialize()
 			id := c.StartTrusted()
 			c.BeginTurn(id, "run: echo here")
@@ -62,9 +64,11 @@ func TestBinaryAsCodexServes(t *testing.T) {
 func TestBinaryAsCodexTellsWhetherItCanBeUsed(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{asCodex(t), must(apptest.Binary())} {
-		text, err := apptest.ProcessCommand(t, t.TempDir(), name, "login", "status", "-c", "model_provider=offline").CombinedOutput()
+		text, err := apptest.ProcessCommand(t, t.TempDir(), name, "login", "status", "-c",
+			"model_provider=offline").CombinedOutput()
 		require.Error(t, err, "flags stand before: %s", text)
-		for _, args := range [][]string{{"-c", "model_provider=offline", "login", "status"}, {"login", "-c", "model_provider=offline", "status"}} {
+		for _, args := range [][]string{{"-c", "model_provider=offline", "login", "status"},
+			{"login", "-c", "model_provider=offline", "status"}} {
 			cmd := apptest.ProcessCommand(t, t.TempDir(), name, args...)
 			out, err := cmd.Output()
 			require.NoError(t, err)

@@ -40,7 +40,8 @@ func binaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T, on 
 	}
 	p := on.Provider(t,
 		runs("echo found nothing; exit 3"), apptest.Says("The search failed."), apptest.Says("Understood."),
-		runs("seq 100000 199999"), apptest.Says("Those are the numbers."), apptest.Says("SUMMARY ONE, which tells at some length what was done"),
+		runs("seq 100000 199999"), apptest.Says("Those are the numbers."),
+		apptest.Says("SUMMARY ONE, which tells at some length what was done"),
 		apptest.Says("Green it is."), apptest.Says("SUMMARY TWO"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
@@ -49,16 +50,19 @@ func binaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T, on 
 	c.Turn(thread, "Never touch the lexer.")
 	c.Turn(thread, "Print the numbers.")
 	text := compacts(c, thread, p)
-	inOrder(t, text, "## User\nSearch for the word.", "shell: echo found nothing; exit 3", "found nothing", "## Assistant\nThe search failed.",
+	inOrder(t, text, "## User\nSearch for the word.", "shell: echo found nothing; exit 3", "found nothing",
+		"## Assistant\nThe search failed.",
 		"## User\nNever touch the lexer.", "## Assistant\nUnderstood.",
-		"## User\nPrint the numbers.", "shell: seq 100000 199999", "100000", "left out", "199999", "## Assistant\nThose are the numbers.")
+		"## User\nPrint the numbers.", "shell: seq 100000 199999", "100000", "left out", "199999",
+		"## Assistant\nThose are the numbers.")
 	require.Contains(t, text, "3", "the exit code")
 	require.Less(t, len(text), 12<<10, "outputs are bounded")
 	require.NotContains(t, text, "environment_context")
 
 	c.Turn(thread, "Make it green.")
 	inOrder(t, compacts(c, thread, p), "## User\nSearch for the word.", "## User\nPrint the numbers.",
-		"# Summary of the conversation before", "SUMMARY ONE", "# Conversation", "## User\nMake it green.", "## Assistant\nGreen it is.")
+		"# Summary of the conversation before", "SUMMARY ONE", "# Conversation", "## User\nMake it green.",
+		"## Assistant\nGreen it is.")
 }
 
 // TestBinaryProposalsSummariseTheSame drafts a compaction.
@@ -67,7 +71,8 @@ func TestBinaryProposalsSummariseTheSame(t *testing.T) {
 }
 
 func binaryProposalsSummariseTheSame(t *testing.T, on apptest.WireAPI) {
-	p := on.Provider(t, func(w io.Writer) { apptest.Calling(w, 1, apptest.RunsShell("echo ready"), "") }, apptest.Says("Done."), apptest.Says("SUMMARY"))
+	p := on.Provider(t, func(w io.Writer) { apptest.Calling(w, 1, apptest.RunsShell("echo ready"), "") },
+		apptest.Says("Done."), apptest.Says("SUMMARY"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	thread := c.StartTrusted()

@@ -45,7 +45,9 @@ func TestBinaryWritesSettings(t *testing.T) {
 	home, file := homeWith(t, ownSettings)
 	c := apptest.StartOffline(t, home)
 	before := c.ThreadOf("thread/start", apptest.Object{"cwd": t.TempDir()}).ID
-	c.Call("config/batchWrite", apptest.Object{"edits": []apptest.Object{writeOf("model_reasoning_effort", "high"), writeOf("approval_policy", "never"), writeOf("tui.font", nil)}})
+	c.Call("config/batchWrite",
+		apptest.Object{"edits": []apptest.Object{writeOf("model_reasoning_effort", "high"),
+			writeOf("approval_policy", "never"), writeOf("tui.font", nil)}})
 	require.Equal(t, "# My settings.\nmodel_reasoning_effort = \"high\" # for now\napproval_policy = \"never\"\n\n[tui]\n# dark is kinder\ntheme = \"dark\"\n", contentOfFile(t, file))
 	started := gjson.ParseBytes(c.Call("thread/start", apptest.Object{"cwd": t.TempDir()}))
 	require.Equal(t, "never", started.Get("approvalPolicy").Str)
@@ -66,7 +68,8 @@ func TestBinaryLosesNoSettings(t *testing.T) {
 	home, file := homeWith(t, ownSettings)
 	one, two := apptest.StartOffline(t, home), apptest.StartOffline(t, home)
 	version := func(c *apptest.Client) string {
-		return gjson.GetBytes(c.Call("config/read", apptest.Object{"includeLayers": true}), "layers.#(name.type==\"user\").version").Str
+		return gjson.GetBytes(c.Call("config/read", apptest.Object{"includeLayers": true}),
+			"layers.#(name.type==\"user\").version").Str
 	}
 	seen := version(two)
 	for i := range 5 {

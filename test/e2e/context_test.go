@@ -33,7 +33,8 @@ func work(more int) (answers []func(w io.Writer)) {
 		if i == 1 {
 			script = "seq 1 2000"
 		}
-		answers = append(answers, reasons(fmt.Sprintf("thought %d", i), fmt.Sprintf("call_%d", i), script), apptest.Says(fmt.Sprintf("answer %d", i)))
+		answers = append(answers, reasons(fmt.Sprintf("thought %d", i), fmt.Sprintf("call_%d", i), script),
+			apptest.Says(fmt.Sprintf("answer %d", i)))
 	}
 	for range more {
 		answers = append(answers, apptest.Says("more"))
@@ -123,12 +124,17 @@ func takeOut(t *testing.T, r *apptest.Recorder, c *apptest.Client, thread string
 	require.Len(t, big, 1)
 	r.Say("The big output is excluded, the last one pinned, reasoning and outputs of the first turn pruned.")
 	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": big, "included": false})
-	c.Call("context/pin", apptest.Object{"threadId": thread, "ids": apptest.ItemsLike(list, protocol.CategoryToolOutput, "output 4"), "pinned": true})
-	c.Call("context/prune", apptest.Object{"threadId": thread, "categories": []string{"reasoning", "tool_output"}, "range": apptest.Object{"firstTurns": apptest.Object{"count": 1}}})
+	c.Call("context/pin",
+		apptest.Object{"threadId": thread, "ids": apptest.ItemsLike(list, protocol.CategoryToolOutput, "output 4"),
+			"pinned": true})
+	c.Call("context/prune",
+		apptest.Object{"threadId": thread, "categories": []string{"reasoning", "tool_output"},
+			"range": apptest.Object{"firstTurns": apptest.Object{"count": 1}}})
 	r.Say("A call is deleted, after a look at what that would save.")
 	var seen protocol.ContextPreviewResponse
 	call := apptest.ItemsLike(list, protocol.CategoryToolCall, "output 2")
-	require.NoError(t, json.Unmarshal(c.Call("context/preview", apptest.Object{"threadId": thread, "edits": []apptest.Object{{"type": "pruneByIndices", "ids": call}}}), &seen))
+	require.NoError(t, json.Unmarshal(c.Call("context/preview",
+		apptest.Object{"threadId": thread, "edits": []apptest.Object{{"type": "pruneByIndices", "ids": call}}}), &seen))
 	require.Less(t, seen.After.PromptTokens, seen.Before.PromptTokens)
 	require.Equal(t, promptTokens(c, thread), seen.Before.PromptTokens, "a preview changes nothing")
 	c.Call("context/pruneByIndices", apptest.Object{"threadId": thread, "ids": call})
@@ -183,7 +189,9 @@ func binaryRewritesOnUnload(t *testing.T, on apptest.WireAPI) {
 	thread := fiveTurns(c)
 	path := c.ReadThread(thread).Path
 	whole := apptest.PromptOf(c, thread)
-	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": apptest.ItemsLike(c.ContextList(thread), protocol.CategoryToolOutput, "1 2 3"), "included": false})
+	c.Call("context/setInclusion",
+		apptest.Object{"threadId": thread,
+			"ids": apptest.ItemsLike(c.ContextList(thread), protocol.CategoryToolOutput, "1 2 3"), "included": false})
 	before := c.ContextList(thread)
 	c.Close()
 	plain, backup := responseItems(t, path), responseItems(t, path+".bak")
@@ -226,7 +234,8 @@ func binaryEditsInMidTurn(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "go")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	p := on.Provider(t, apptest.CallsShell("call_a", "echo first output"), apptest.CallsShell("call_b", "echo waits; cat "+fifo), apptest.Says("done"))
+	p := on.Provider(t, apptest.CallsShell("call_a", "echo first output"),
+		apptest.CallsShell("call_b", "echo waits; cat "+fifo), apptest.Says("done"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	thread := c.StartTrusted()

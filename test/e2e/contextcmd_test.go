@@ -140,7 +140,8 @@ func TestContextTakesBack(t *testing.T) {
 		"Unpinned 1 item.":  {"unpin", "--last", "5"},
 		"Deleted 1 item.":   {"delete", "--yes", apptest.LegacyID, "5"},
 	}
-	for _, want := range []string{"Excluded 2 items.", "Included 1 item.", "Pinned 1 item.", "Unpinned 1 item.", "Deleted 1 item."} {
+	for _, want := range []string{"Excluded 2 items.", "Included 1 item.", "Pinned 1 item.", "Unpinned 1 item.",
+		"Deleted 1 item."} {
 		before := list()
 		out, _ := apptest.InContext(t, home, 0, edits[want]...)
 		require.True(t, strings.HasPrefix(out, want), out)
@@ -155,7 +156,8 @@ func TestContextTakesBack(t *testing.T) {
 		require.Equal(t, after, list(), want)
 	}
 	out, _ := apptest.InContext(t, home, 0, "edits", apptest.LegacyID)
-	require.Regexp(t, `^revision edit items saved age state 1 exclude 2 \d+ \d+[sm] `, strings.Join(strings.Fields(out), " "))
+	require.Regexp(t, `^revision edit items saved age state 1 exclude 2 \d+ \d+[sm] `,
+		strings.Join(strings.Fields(out), " "))
 	out, _ = apptest.InContext(t, home, 0, "exclude", apptest.LegacyID, "r8")
 	require.Equal(t, "Nothing changed: there was nothing to do.\n", out)
 	_, errs := apptest.InContext(t, home, 2, "restore", apptest.LegacyID)

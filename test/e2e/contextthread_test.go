@@ -34,7 +34,8 @@ func TestContextFindsThreads(t *testing.T) {
 	}
 	_, errs := apptest.InContext(t, home, 1, "list", "0199a213")
 	require.Contains(t, errs, `the ids of 2 threads begin or end with "0199a213"`)
-	require.Contains(t, errs, apptest.LegacyID+"  list \ufffd31mthe", "they can be told apart, and the terminal obeys nothing")
+	require.Contains(t, errs, apptest.LegacyID+"  list \ufffd31mthe",
+		"they can be told apart, and the terminal obeys nothing")
 	require.Contains(t, errs, otherID)
 }
 
@@ -92,7 +93,8 @@ func TestContextLeavesThreadsOfOthers(t *testing.T) {
 	home, id, _ := stored(t)
 	c := apptest.StartOffline(t, home)
 	c.Call("thread/resume", apptest.Object{"threadId": id})
-	for _, args := range [][]string{{"exclude", id, "0"}, {"delete", id, "0", "--yes"}, {"prune", id, "--category", "reasoning"}, {"restore", id}} {
+	for _, args := range [][]string{{"exclude", id, "0"}, {"delete", id, "0", "--yes"},
+		{"prune", id, "--category", "reasoning"}, {"restore", id}} {
 		_, errs := apptest.InContext(t, home, 1, args...)
 		require.Contains(t, errs, "thread "+id+" already has an active writer: close it there")
 	}
@@ -113,7 +115,8 @@ func TestContextOnAReadOnlyHome(t *testing.T) {
 		return os.Chmod(path, 0o555)
 	}))
 	t.Cleanup(func() { _ = os.Chmod(home, 0o700) })
-	for _, args := range []string{"list --last", "usage --last", "prompt --last", "edits --last", "preview --last --category toolOutput"} {
+	for _, args := range []string{"list --last", "usage --last", "prompt --last", "edits --last",
+		"preview --last --category toolOutput"} {
 		out, errs, status := asNobody(t, home, args)
 		require.Zero(t, status, errs)
 		require.NotEmpty(t, out)
@@ -144,7 +147,8 @@ func asNobody(t *testing.T, home, args string) (out, errs string, status int) {
 func TestContextNeedsNoReader(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
-	cmd := apptest.ThroughShell(apptest.ServerCommand(t, home, "context", "exclude", apptest.LegacyID, "0"), `"$@" >/dev/full; test $? = 1`)
+	cmd := apptest.ThroughShell(apptest.ServerCommand(t, home, "context", "exclude", apptest.LegacyID, "0"),
+		`"$@" >/dev/full; test $? = 1`)
 	require.NoError(t, cmd.Run())
 	out, _ := apptest.InContext(t, home, 0, "list", apptest.LegacyID)
 	require.Contains(t, rowOf(t, out, "0 r1"), "excluded")

@@ -34,7 +34,8 @@ func raw(answer func(c net.Conn)) http.HandlerFunc {
 // stream answers with events.
 func stream(events ...string) http.HandlerFunc {
 	return raw(func(c net.Conn) {
-		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"+strings.Join(events, ""))
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"+
+			strings.Join(events, ""))
 	})
 }
 
@@ -56,7 +57,8 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 	t.Parallel()
 	const done = "data: [DONE]\n\n"
 	word := func(s string) string { return apptest.Streamed(apptest.Object{"content": s}, nil) }
-	call := apptest.Streamed(apptest.Object{"tool_calls": []apptest.Object{{"index": 0, "id": "a", "function": apptest.Object{"name": "shell", "arguments": `{"command":"echo hi"}`}}}}, nil)
+	call := apptest.Streamed(apptest.Object{"tool_calls": []apptest.Object{{"index": 0, "id": "a",
+		"function": apptest.Object{"name": "shell", "arguments": `{"command":"echo hi"}`}}}}, nil)
 	stop, calls := apptest.Streamed(apptest.Object{}, "stop"), apptest.Streamed(apptest.Object{}, "tool_calls")
 	usage := `data: {"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":1,"total_tokens":2}}` + "\n\n"
 	for name, c := range map[string]struct {
@@ -64,9 +66,11 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 		status string
 		says   string // in the answer, or in the error
 	}{
-		"reset":          {raw(func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }), "failed", "no answer from model provider"},
-		"closed":         {raw(func(net.Conn) {}), "failed", "no answer from model provider"},
-		"no HTTP":        {raw(func(c net.Conn) { _, _ = io.WriteString(c, "220 mail ready\r\n") }), "failed", "no answer from model provider"},
+		"reset": {raw(func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }), "failed",
+			"no answer from model provider"},
+		"closed": {raw(func(net.Conn) {}), "failed", "no answer from model provider"},
+		"no HTTP": {raw(func(c net.Conn) { _, _ = io.WriteString(c, "220 mail ready\r\n") }), "failed",
+			"no answer from model provider"},
 		"binary garbage": {stream("\x00\xff\xfe\x01\n\n\x80\n\n"), "failed", "held no events"},
 		"garbage amidst": {stream(word("a"), "data: \xff{\n\n", stop, done), "failed", "not JSON"},
 		"reset amidst": {raw(func(c net.Conn) {
@@ -87,18 +91,22 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 				_, err = io.WriteString(c, "X: "+strings.Repeat("x", 4096)+"\r\n")
 			}
 		}), "failed", "no answer"},
-		"comments without end":  {forever("", ": still here\n\n"), "failed", "idle timeout"},
-		"[DONE] and no end":     {forever(word("whole")+stop+done, word("more")), "completed", "whole"},
-		"finish twice":          {stream(word("one"), stop, word(" two"), apptest.Streamed(apptest.Object{}, "length"), done), "completed", "one two"},
-		"usage twice":           {stream(word("one"), fmt.Sprintf(usage, 1), stop, fmt.Sprintf(usage, 7), done), "completed", "one"},
-		"negative usage":        {stream(word("one"), stop, fmt.Sprintf(usage, -5), done), "completed", "one"},
-		"two choices":           {stream(word("one"), strings.Replace(word("other"), `"index":0`, `"index":1`, 1), stop, done), "completed", "one"},
-		"[DONE] amidst":         {stream(word("one"), done, word(" two"), stop, done), "completed", "one"},
-		"an error after finish": {stream(word("one"), stop, "data: {\"error\":{\"message\":\"too late\"}}\n\n"), "failed", "too late"},
-		"calls after finish":    {stream(word("one"), stop, call, done), "completed", ""},
-		"calls and stop":        {stream(call, stop, done), "completed", ""},
-		"calls without a call":  {stream(word("one"), calls, done), "completed", "one"},
-		"nothing":               {stream(stop, done), "completed", ""},
+		"comments without end": {forever("", ": still here\n\n"), "failed", "idle timeout"},
+		"[DONE] and no end":    {forever(word("whole")+stop+done, word("more")), "completed", "whole"},
+		"finish twice": {stream(word("one"), stop, word(" two"), apptest.Streamed(apptest.Object{}, "length"), done),
+			"completed", "one two"},
+		"usage twice": {stream(word("one"), fmt.Sprintf(usage, 1), stop, fmt.Sprintf(usage, 7), done), "completed",
+			"one"},
+		"negative usage": {stream(word("one"), stop, fmt.Sprintf(usage, -5), done), "completed", "one"},
+		"two choices": {stream(word("one"), strings.Replace(word("other"), `"index":0`, `"index":1`, 1), stop,
+			done), "completed", "one"},
+		"[DONE] amidst": {stream(word("one"), done, word(" two"), stop, done), "completed", "one"},
+		"an error after finish": {stream(word("one"), stop, "data: {\"error\":{\"message\":\"too late\"}}\n\n"), "failed",
+			"too late"},
+		"calls after finish":   {stream(word("one"), stop, call, done), "completed", ""},
+		"calls and stop":       {stream(call, stop, done), "completed", ""},
+		"calls without a call": {stream(word("one"), calls, done), "completed", "one"},
+		"nothing":              {stream(stop, done), "completed", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,8 +120,9 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			home := t.TempDir()
-			apptest.WriteConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n"+
-				"request_max_retries = 0\nstream_max_retries = 0\nstream_idle_timeout_ms = 2000\n", server.URL+"/v1"))
+			apptest.WriteConfig(t, home,
+				fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n"+
+					"request_max_retries = 0\nstream_max_retries = 0\nstream_idle_timeout_ms = 2000\n", server.URL+"/v1"))
 			s := apptest.StartServer(t, home)
 			s.Initialize()
 			id := s.StartTrusted()
@@ -168,7 +177,8 @@ func homeOfStreams(t *testing.T, release <-chan struct{}) string {
 	}))
 	t.Cleanup(server.Close)
 	home := t.TempDir()
-	apptest.WriteConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n", server.URL+"/v1"))
+	apptest.WriteConfig(t, home,
+		fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n", server.URL+"/v1"))
 	return home
 }
 

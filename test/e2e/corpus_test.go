@@ -20,11 +20,15 @@ func TestBinaryReadsTheCorpus(t *testing.T) {
 	ids := apptest.PutCorpus(t, home)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	listed := gjson.GetBytes(c.Call("thread/list", apptest.Object{"modelProviders": []string{}, "sourceKinds": []string{"cli", "exec", "vscode", "unknown"}}), "data.#.id").Array()
+	listed := gjson.GetBytes(c.Call("thread/list",
+		apptest.Object{"modelProviders": []string{}, "sourceKinds": []string{"cli", "exec", "vscode", "unknown"}}),
+		"data.#.id").Array()
 	require.Len(t, listed, len(ids))
 	for version, id := range ids {
-		turns := gjson.GetBytes(c.Call("thread/read", apptest.Object{"threadId": id, "includeTurns": true}), "thread.turns").Array()
-		require.Equal(t, []string{"[[shell:echo hi]] first", "done", "[[think:hm]][[say:fine]] second", "fine"}, messagesOf(turns), version)
+		turns := gjson.GetBytes(c.Call("thread/read", apptest.Object{"threadId": id, "includeTurns": true}),
+			"thread.turns").Array()
+		require.Equal(t, []string{"[[shell:echo hi]] first", "done", "[[think:hm]][[say:fine]] second", "fine"},
+			messagesOf(turns), version)
 		for _, turn := range turns {
 			require.Equal(t, "completed", turn.Get("status").Str, version)
 		}

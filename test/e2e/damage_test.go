@@ -38,17 +38,28 @@ func withLine(i int, change func(line string) string) func(string, []string) err
 }
 
 var sicknesses = map[string]sick{
-	"torn tail":        {writing(func(t []string) string { return whole(t) + `{"timestamp":"20` }), true, true, true, 2, "", ""},
-	"corrupt middle":   {withLine(3, func(string) string { return "\x00\n" }), true, true, true, 2, "line 4 cannot be read (not JSON)", ""},
-	"corrupt first":    {withLine(0, func(string) string { return "garbage\n" }), true, true, true, 2, "session_meta, which tells what the thread is, is lost", ""},
-	"missing first":    {withLine(0, func(string) string { return "" }), true, true, true, 2, "session_meta, which tells what the thread is, is lost", ""},
-	"byte order mark":  {withLine(0, func(l string) string { return "\ufeff" + l }), true, true, true, 2, "", ""},
-	"CRLF":             {writing(func(t []string) string { return strings.ReplaceAll(whole(t), "\n", "\r\n") }), true, true, true, 2, "", ""},
-	"without LF":       {writing(func(t []string) string { return strings.TrimSuffix(whole(t), "\n") }), true, true, true, 2, "", ""},
-	"a line twice":     {withLine(4, func(l string) string { return l + l }), true, true, true, 2, "ordinals of 1 lines are not higher", ""},
-	"another's":        {withLine(0, func(l string) string { return strings.ReplaceAll(l, apptest.StrangerID, apptest.LegacyID) }), true, true, true, 2, "session_meta is that of thread " + apptest.LegacyID, ""},
-	"zero length":      {writing(func([]string) string { return "" }), false, true, true, 0, "the file is empty", "it is empty"},
-	"zeros at the end": {writing(func(t []string) string { return whole(t) + strings.Repeat("\x00", 4096) }), true, true, true, 2, "cannot be read (not JSON: it has zero bytes)", ""},
+	"torn tail": {writing(func(t []string) string { return whole(t) + `{"timestamp":"20` }), true, true, true, 2,
+		"", ""},
+	"corrupt middle": {withLine(3, func(string) string { return "\x00\n" }), true, true, true, 2,
+		"line 4 cannot be read (not JSON)", ""},
+	"corrupt first": {withLine(0, func(string) string { return "garbage\n" }), true, true, true, 2,
+		"session_meta, which tells what the thread is, is lost", ""},
+	"missing first": {withLine(0, func(string) string { return "" }), true, true, true, 2,
+		"session_meta, which tells what the thread is, is lost", ""},
+	"byte order mark": {withLine(0, func(l string) string { return "\ufeff" + l }), true, true, true, 2, "", ""},
+	"CRLF": {writing(func(t []string) string { return strings.ReplaceAll(whole(t), "\n", "\r\n") }), true,
+		true, true, 2, "", ""},
+	"without LF": {writing(func(t []string) string { return strings.TrimSuffix(whole(t), "\n") }), true, true, true,
+		2, "", ""},
+	"a line twice": {withLine(4, func(l string) string { return l + l }), true, true, true, 2,
+		"ordinals of 1 lines are not higher", ""},
+	"another's": {withLine(0,
+		func(l string) string { return strings.ReplaceAll(l, apptest.StrangerID, apptest.LegacyID) }), true, true, true, 2,
+		"session_meta is that of thread " + apptest.LegacyID, ""},
+	"zero length": {writing(func([]string) string { return "" }), false, true, true, 0, "the file is empty",
+		"it is empty"},
+	"zeros at the end": {writing(func(t []string) string { return whole(t) + strings.Repeat("\x00", 4096) }), true, true,
+		true, 2, "cannot be read (not JSON: it has zero bytes)", ""},
 	"zeros in the last line": {writing(func(t []string) string {
 		return whole(t) + `{"timestamp":"20` + strings.Repeat("\x00", 4096)
 	}), true, true, true, 2, "cannot be read (not JSON: it has zero bytes)", ""},
@@ -58,16 +69,21 @@ var sicknesses = map[string]sick{
 	"wrong name": {func(path string, t []string) error {
 		return os.WriteFile(filepath.Join(filepath.Dir(path), "copy.jsonl"), []byte(whole(t)), 0o600)
 	}, false, false, false, 0, "", "copy.jsonl\" has no thread id"},
-	"unreadable": {func(path string, t []string) error { return os.WriteFile(path, []byte(whole(t)), 0) }, false, false, false, 0, "", "permission denied"},
-	"folder":     {func(path string, _ []string) error { return os.Mkdir(path, 0o700) }, false, false, false, 0, "", ""},
-	"named pipe": {func(path string, _ []string) error { return syscall.Mkfifo(path, 0o600) }, false, false, false, 0, "", "is a named pipe, not a regular file"},
-	"loop":       {func(path string, _ []string) error { return os.Symlink(path, path) }, false, false, false, 0, "", "the link leads back to itself"},
-	"lost link":  {func(path string, _ []string) error { return os.Symlink(path+".gone", path) }, false, false, false, 0, "", "no such file"},
+	"unreadable": {func(path string, t []string) error { return os.WriteFile(path, []byte(whole(t)), 0) }, false, false,
+		false, 0, "", "permission denied"},
+	"folder": {func(path string, _ []string) error { return os.Mkdir(path, 0o700) }, false, false, false, 0, "", ""},
+	"named pipe": {func(path string, _ []string) error { return syscall.Mkfifo(path, 0o600) }, false, false, false, 0, "",
+		"is a named pipe, not a regular file"},
+	"loop": {func(path string, _ []string) error { return os.Symlink(path, path) }, false, false, false, 0, "",
+		"the link leads back to itself"},
+	"lost link": {func(path string, _ []string) error { return os.Symlink(path+".gone", path) }, false, false, false, 0,
+		"", "no such file"},
 	"link": {func(path string, t []string) error {
 		return first(os.WriteFile(path+".elsewhere", []byte(whole(t)), 0o600), os.Symlink(path+".elsewhere", path))
 	}, true, true, true, 2, "", ""},
 	"other's .bak": {func(path string, t []string) error {
-		return first(os.WriteFile(path, []byte(whole(t)), 0o600), os.WriteFile(path+".bak", []byte(strings.ReplaceAll(whole(t), apptest.StrangerID, apptest.LegacyID)), 0o600))
+		return first(os.WriteFile(path, []byte(whole(t)), 0o600),
+			os.WriteFile(path+".bak", []byte(strings.ReplaceAll(whole(t), apptest.StrangerID, apptest.LegacyID)), 0o600))
 	}, true, true, true, 2, "", ""},
 }
 

@@ -22,7 +22,8 @@ func TestBinaryTellsHowItIs(t *testing.T) {
 	require.Positive(t, d.Memory.HeapBytes)
 	require.Positive(t, d.Goroutines)
 	require.Equal(t, protocol.IndexClosed, d.Index.State)
-	for c.Call("thread/list", apptest.Object{"modelProviders": []string{}}); d.Index.State != protocol.IndexReady; d = c.Diagnostics() {
+	for c.Call("thread/list",
+		apptest.Object{"modelProviders": []string{}}); d.Index.State != protocol.IndexReady; d = c.Diagnostics() {
 		require.Contains(t, []string{protocol.IndexClosed, protocol.IndexBuilding}, d.Index.State)
 	}
 	require.EqualValues(t, 3, *d.Index.Sessions)

@@ -21,10 +21,12 @@ var shownDocs = []struct {
 	methods          []string
 }{
 	{"context.md", "context", []string{
-		"context/getItems", "context/getUsage", "context/setInclusion", "context/pruneByIndices", "context/prune", "context/pin", "context/replace",
+		"context/getItems", "context/getUsage", "context/setInclusion", "context/pruneByIndices", "context/prune",
+		"context/pin", "context/replace",
 		"context/preview", "context/getPrompt", "context/undo", "context/redo", "context/listEdits", "context/restore"}},
 	{"trim-and-compact.md", "story_sessions", []string{
-		"thread/context/trim", "thread/context/summarize", "thread/timeline/list", "thread/compact/start", "thread/compact/propose", "thread/compact/commit"}},
+		"thread/context/trim", "thread/context/summarize", "thread/timeline/list", "thread/compact/start",
+		"thread/compact/propose", "thread/compact/commit"}},
 	{"diffs.md", "checkpoint", []string{
 		"thread/diff/read", "thread/checkpoint/list", "thread/checkpoint/diff", "thread/checkpoint/revert"}},
 	{"threads.md", "story_threads", []string{
@@ -71,7 +73,8 @@ func example(t *testing.T, transcript, method string) string {
 		switch {
 		case ours && b.Len() > 0:
 			return b.String()
-		case ours && !strings.Contains(line, `"method":"`+method+`"`), !ours && (b.Len() == 0 || !strings.HasPrefix(line, "<- ")):
+		case ours && !strings.Contains(line, `"method":"`+method+`"`), !ours &&
+			(b.Len() == 0 || !strings.HasPrefix(line, "<- ")):
 			continue
 		}
 		b.WriteString(line[:3] + shortened(line[3:], method) + "\n")

@@ -188,7 +188,8 @@ func TestBinaryFindsDaemons(t *testing.T) {
 	id := c.StartTrusted()
 	b := apptest.NewBrood()
 	t.Cleanup(func() { b.End(t) })
-	turn := c.BeginTurn(id, fmt.Sprintf("run: (setsid env -i bash -c 'exec -a %s sleep 600' > /dev/null 2>&1 &); until pgrep -f '^%s' > /dev/null; do :; done; echo hatched; sleep 600", b.Token, b.Token))
+	turn := c.BeginTurn(id,
+		fmt.Sprintf("run: (setsid env -i bash -c 'exec -a %s sleep 600' > /dev/null 2>&1 &); until pgrep -f '^%s' > /dev/null; do :; done; echo hatched; sleep 600", b.Token, b.Token))
 	c.UntilOutput("hatched\n")
 	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
 	c.AwaitTurn()

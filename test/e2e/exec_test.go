@@ -19,7 +19,8 @@ import (
 
 // unconfinedExec are params of a command that the kernel does not confine.
 func unconfinedExec(script string, more apptest.Object) apptest.Object {
-	params := apptest.Object{"command": []string{"bash", "-c", script}, "sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}}
+	params := apptest.Object{"command": []string{"bash", "-c", script},
+		"sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}}
 	for name, value := range more {
 		params[name] = value
 	}
@@ -61,12 +62,15 @@ func TestBinaryRunsCommandsWithoutAThread(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	dir := t.TempDir()
-	got := c.Call("command/exec", unconfinedExec(`pwd; echo "$A" >&2; exit 3`, apptest.Object{"cwd": dir, "env": apptest.Object{"A": "b c"}}))
+	got := c.Call("command/exec",
+		unconfinedExec(`pwd; echo "$A" >&2; exit 3`, apptest.Object{"cwd": dir, "env": apptest.Object{"A": "b c"}}))
 	require.JSONEq(t, `{"exitCode":3,"stdout":"`+dir+`\n","stderr":"b c\n"}`, string(got))
 	got = c.Call("command/exec", unconfinedExec("echo in; sleep 600", apptest.Object{"timeoutMs": 500}))
 	require.JSONEq(t, `{"exitCode":124,"stdout":"in\n","stderr":""}`, string(got))
-	require.JSONEq(t, `{"exitCode":0,"stdout":"","stderr":""}`, string(c.Call("command/exec", unconfinedExec("cat", nil))), "its input is empty")
-	fails := c.Refused("command/exec", apptest.Object{"command": []string{"no-such-program"}, "sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}})
+	require.JSONEq(t, `{"exitCode":0,"stdout":"","stderr":""}`, string(c.Call("command/exec", unconfinedExec("cat", nil))),
+		"its input is empty")
+	fails := c.Refused("command/exec",
+		apptest.Object{"command": []string{"no-such-program"}, "sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}})
 	require.Equal(t, "command", fails.Data.Kind)
 	require.Contains(t, fails.Message, "failed to spawn command")
 	c.Close()
@@ -77,13 +81,16 @@ func TestBinaryTalksToACommandOnATerminal(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	id := c.Ask("command/exec", apptest.Object{
-		"command": []string{"bash", "--norc", "--noprofile", "-i"}, "processId": "sh", "tty": true, "size": apptest.Object{"rows": 12, "cols": 34},
-		"disableTimeout": true, "sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}, "env": apptest.Object{"PS1": "ready> "},
+		"command": []string{"bash", "--norc", "--noprofile", "-i"}, "processId": "sh", "tty": true,
+		"size":           apptest.Object{"rows": 12, "cols": 34},
+		"disableTimeout": true, "sandboxPolicy": apptest.Object{"type": "dangerFullAccess"},
+		"env": apptest.Object{"PS1": "ready> "},
 	})
 	sh := &screen{c: c, id: "sh"}
 	sh.until("ready> ")
 	write := func(text string) {
-		c.Call("command/exec/write", apptest.Object{"processId": "sh", "deltaBase64": base64.StdEncoding.EncodeToString([]byte(text))})
+		c.Call("command/exec/write",
+			apptest.Object{"processId": "sh", "deltaBase64": base64.StdEncoding.EncodeToString([]byte(text))})
 	}
 	write("stty size; tty | cut -c1-5\n")
 	sh.until("12 34\r\n/dev/")
@@ -101,7 +108,8 @@ func TestBinaryTalksToACommandOnATerminal(t *testing.T) {
 	sh.until("ready> ") // it reads the end of input as a line like others
 	c.Call("command/exec/write", apptest.Object{"processId": "sh", "closeStdin": true})
 	require.EqualValues(t, 0, gjson.GetBytes(c.UntilAnswer(id).Result, "exitCode").Int())
-	require.Equal(t, "commandNotFound", c.Refused("command/exec/write", apptest.Object{"processId": "sh", "closeStdin": true}).Data.Kind)
+	require.Equal(t, "commandNotFound",
+		c.Refused("command/exec/write", apptest.Object{"processId": "sh", "closeStdin": true}).Data.Kind)
 	c.Close()
 }
 
@@ -124,7 +132,8 @@ func TestBinaryConfinesCommandsWithoutAThread(t *testing.T) {
 	touch["sandboxPolicy"] = apptest.Object{"type": "workspaceWrite"}
 	require.Zero(t, gjson.GetBytes(c.Call("command/exec", touch), "exitCode").Int())
 	require.FileExists(t, filepath.Join(dir, "made"))
-	escape := apptest.Object{"command": []string{"touch", filepath.Join(home, "made")}, "cwd": dir, "sandboxPolicy": apptest.Object{"type": "workspaceWrite"}}
+	escape := apptest.Object{"command": []string{"touch", filepath.Join(home, "made")}, "cwd": dir,
+		"sandboxPolicy": apptest.Object{"type": "workspaceWrite"}}
 	require.NotZero(t, gjson.GetBytes(c.Call("command/exec", escape), "exitCode").Int())
 	require.NoFileExists(t, filepath.Join(home, "made"))
 	c.Close()
@@ -162,7 +171,9 @@ func TestBinaryEndsCommandsWithTheClient(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pid")
 			c := apptest.StartOffline(t, t.TempDir())
-			c.Ask("command/exec", unconfinedExec("setsid sleep 600 & echo $! >"+file+"; trap '' TERM; sleep 600", apptest.Object{"processId": "p", "disableTimeout": true}))
+			c.Ask("command/exec",
+				unconfinedExec("setsid sleep 600 & echo $! >"+file+"; trap '' TERM; sleep 600",
+					apptest.Object{"processId": "p", "disableTimeout": true}))
 			pid := pidOf(t, file)
 			end(c)
 			require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, apptest.Patience, 10*time.Millisecond)
@@ -176,7 +187,9 @@ func TestBinaryStreamsToWhoReads(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	resume := c.StopReading()
-	id := c.Ask("command/exec", unconfinedExec("seq 1 3000000", apptest.Object{"processId": "p", "streamStdoutStderr": true, "disableOutputCap": true, "disableTimeout": true}))
+	id := c.Ask("command/exec",
+		unconfinedExec("seq 1 3000000",
+			apptest.Object{"processId": "p", "streamStdoutStderr": true, "disableOutputCap": true, "disableTimeout": true}))
 	resume()
 	var out strings.Builder
 	answer := c.Until(func(m apptest.Message) bool {
@@ -207,8 +220,11 @@ func TestBinaryBoundsDeltas(t *testing.T) {
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	const flood = "echo first; yes 0123456789012345678901234567890123456789 | head -c 50000000; echo last"
 	for name, begin := range map[string]func(){
-		"shell":               func() { c.BeginTurn(id, apptest.Does(apptest.RunsShell(flood))) },
-		"exec_command":        func() { c.BeginTurn(id, apptest.Does(apptest.RunsExec(flood, apptest.Object{"yield_time_ms": 30000}))) },
+		"shell": func() { c.BeginTurn(id, apptest.Does(apptest.RunsShell(flood))) },
+		"exec_command": func() {
+			c.BeginTurn(id,
+				apptest.Does(apptest.RunsExec(flood, apptest.Object{"yield_time_ms": 30000})))
+		},
 		"thread/shellCommand": func() { c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": flood}) },
 	} {
 		seen := len(c.Seen)

@@ -26,7 +26,8 @@ func TestBinaryServesFiles(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	c := apptest.StartOffline(t, t.TempDir())
 	c.Call("fs/createDirectory", apptest.Object{"path": at("src/deep")})
-	require.JSONEq(t, `{"path":"`+at("src")+`"}`, string(c.Call("fs/watch", apptest.Object{"watchId": "src", "path": at("src")})))
+	require.JSONEq(t, `{"path":"`+at("src")+`"}`,
+		string(c.Call("fs/watch", apptest.Object{"watchId": "src", "path": at("src")})))
 	c.Call("fs/writeFile", apptest.Object{"path": at("src/a.txt"), "dataBase64": in64("hello")})
 	require.JSONEq(t, `{"watchId":"src","changedPaths":["`+at("src/a.txt")+`"]}`, string(c.Heard("fs/changed").Params))
 	require.JSONEq(t, `{"dataBase64":"aGVsbG8="}`, string(c.Call("fs/readFile", apptest.Object{"path": at("src/a.txt")})))
@@ -55,7 +56,8 @@ func TestBinaryReadsPipelinedFiles(t *testing.T) {
 		c.Ask("fs/writeFile", apptest.Object{"path": path, "dataBase64": in64(fmt.Sprint(i))})
 		ids = append(ids, c.Ask("fs/readFile", apptest.Object{"path": path}))
 	}
-	last := c.Ask("command/exec", apptest.Object{"command": []string{"echo", "run"}, "sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}})
+	last := c.Ask("command/exec",
+		apptest.Object{"command": []string{"echo", "run"}, "sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}})
 	c.Close()
 	answers := map[string]apptest.Message{}
 	for _, m := range c.Seen {
@@ -78,10 +80,12 @@ func TestBinaryIsNotHeldUpByFiles(t *testing.T) {
 	require.NoError(t, os.Symlink("round", filepath.Join(dir, "round")))
 	c := apptest.StartOffline(t, t.TempDir())
 	begin := time.Now()
-	for _, path := range []string{filepath.Join(dir, "fifo"), filepath.Join(dir, "round"), "/dev/zero", "/dev/tty", "/dev/random"} {
+	for _, path := range []string{filepath.Join(dir, "fifo"), filepath.Join(dir, "round"), "/dev/zero", "/dev/tty",
+		"/dev/random"} {
 		require.NotEmpty(t, c.Refused("fs/readFile", apptest.Object{"path": path}).Data.Kind, path)
 		require.NotEmpty(t, c.Refused("fs/writeFile", apptest.Object{"path": path, "dataBase64": "aGk="}).Data.Kind, path)
-		require.NotEmpty(t, c.Refused("fs/copy", apptest.Object{"sourcePath": path, "destinationPath": path + "/in/itself"}).Data.Kind, path)
+		require.NotEmpty(t, c.Refused("fs/copy",
+			apptest.Object{"sourcePath": path, "destinationPath": path + "/in/itself"}).Data.Kind, path)
 	}
 	require.Less(t, time.Since(begin), 10*time.Second)
 	c.Close()
@@ -118,7 +122,8 @@ func TestBinaryReadsLargeFiles(t *testing.T) {
 func TestBinaryFindsFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{".git/HEAD", "main.go", "cmd/main_test.go", "node_modules/main/main.js", "build/main.o"} {
+	for _, name := range []string{".git/HEAD", "main.go", "cmd/main_test.go", "node_modules/main/main.js",
+		"build/main.o"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
@@ -130,7 +135,8 @@ func TestBinaryFindsFiles(t *testing.T) {
 		}
 		return paths
 	}
-	require.Equal(t, []string{"cmd/main_test.go", "main.go"}, found(c.Call("fuzzyFileSearch", apptest.Object{"query": "main", "roots": []string{dir}, "cancellationToken": nil})))
+	require.Equal(t, []string{"cmd/main_test.go", "main.go"},
+		found(c.Call("fuzzyFileSearch", apptest.Object{"query": "main", "roots": []string{dir}, "cancellationToken": nil})))
 	require.Empty(t, found(c.Call("fuzzyFileSearch", apptest.Object{"query": "HEAD", "roots": []string{dir}})))
 
 	c.Call("fuzzyFileSearch/sessionStart", apptest.Object{"sessionId": "s", "roots": []string{dir}})
@@ -138,7 +144,8 @@ func TestBinaryFindsFiles(t *testing.T) {
 		c.Call("fuzzyFileSearch/sessionUpdate", apptest.Object{"sessionId": "s", "query": query})
 		c.UntilMethod("fuzzyFileSearch/sessionCompleted")
 	}
-	updates := slices.DeleteFunc(slices.Clone(c.Seen), func(m apptest.Message) bool { return m.Method != "fuzzyFileSearch/sessionUpdated" })
+	updates := slices.DeleteFunc(slices.Clone(c.Seen),
+		func(m apptest.Message) bool { return m.Method != "fuzzyFileSearch/sessionUpdated" })
 	last := updates[len(updates)-1]
 	require.Equal(t, "mt", gjson.GetBytes(last.Params, "query").Str)
 	require.Equal(t, []string{"cmd/main_test.go"}, found(last.Params))

@@ -247,10 +247,12 @@ func TestBinaryStartsOnGarbage(t *testing.T) {
 			return os.WriteFile(filepath.Join(home, "session_index.jsonl"), []byte(garbage), 0o600)
 		},
 		"names are a folder": func(home string) error {
-			return first(os.RemoveAll(filepath.Join(home, "session_index.jsonl")), os.Mkdir(filepath.Join(home, "session_index.jsonl"), 0o700))
+			return first(os.RemoveAll(filepath.Join(home, "session_index.jsonl")),
+				os.Mkdir(filepath.Join(home, "session_index.jsonl"), 0o700))
 		},
 		"names are a pipe": func(home string) error {
-			return first(os.RemoveAll(filepath.Join(home, "session_index.jsonl")), syscall.Mkfifo(filepath.Join(home, "session_index.jsonl"), 0o600))
+			return first(os.RemoveAll(filepath.Join(home, "session_index.jsonl")),
+				syscall.Mkfifo(filepath.Join(home, "session_index.jsonl"), 0o600))
 		},
 		"gate": func(home string) error {
 			return os.WriteFile(filepath.Join(home, "thread-writer-locks/.coordination.lock"), []byte(garbage), 0o600)

@@ -27,7 +27,9 @@ func namedAs(t *testing.T) (home string, seen func() (originator, userAgent stri
 	}))
 	t.Cleanup(srv.Close)
 	home = t.TempDir()
-	apptest.WriteConfig(t, home, fmt.Sprintf("model = \"m\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = %q\nwire_api = \"chat\"\n", srv.URL+"/v1"))
+	apptest.WriteConfig(t, home,
+		fmt.Sprintf("model = \"m\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = %q\nwire_api = \"chat\"\n",
+			srv.URL+"/v1"))
 	return home, func() (string, string) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -22,9 +22,11 @@ func calls(id, tool string, arguments apptest.Object) func(w io.Writer) {
 	if err != nil {
 		panic(err) // of strings and numbers
 	}
-	call := apptest.Object{"index": 0, "id": id, "type": "function", "function": apptest.Object{"name": tool, "arguments": string(text)}}
+	call := apptest.Object{"index": 0, "id": id, "type": "function",
+		"function": apptest.Object{"name": tool, "arguments": string(text)}}
 	return func(w io.Writer) {
-		fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil), apptest.Streamed(apptest.Object{}, "tool_calls"), "data: [DONE]\n\n")
+		fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil),
+			apptest.Streamed(apptest.Object{}, "tool_calls"), "data: [DONE]\n\n")
 	}
 }
 
@@ -34,7 +36,8 @@ func TestBinaryViewsImages(t *testing.T) { apptest.OnBothWires(t, binaryViewsIma
 
 func binaryViewsImages(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, calls("a", "view_image", apptest.Object{"path": "a.png"}), apptest.Says("seen"), apptest.Says("still there"))
+	p := on.Provider(t, calls("a", "view_image", apptest.Object{"path": "a.png"}), apptest.Says("seen"),
+		apptest.Says("still there"))
 	home, project := p.Home(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(apptest.APNG), 0o600))
 	c := apptest.StartServer(t, home)
@@ -53,7 +56,8 @@ func binaryViewsImages(t *testing.T, on apptest.WireAPI) {
 		if on == apptest.ChatWire { // the other takes images in outputs
 			require.Equal(t, "(the image is in the next message)", messages.Get(`#(role=="tool").content`).Str)
 		}
-		require.Equal(t, apptest.AsURL, messages.Get(`#(content.0.type=="image_url").content.0.image_url.url`).Str, request.Body)
+		require.Equal(t, apptest.AsURL, messages.Get(`#(content.0.type=="image_url").content.0.image_url.url`).Str,
+			request.Body)
 	}
 }
 
@@ -68,7 +72,8 @@ func TestBinaryRefusesImages(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(home, "secret.png"), []byte(apptest.APNG), 0o600))
 	require.NoError(t, os.Symlink(filepath.Join(home, "secret.png"), filepath.Join(dir, "link.png")))
 	cases := []struct{ path, why string }{
-		{"none.png", "no such file"}, {"fifo.png", "not a regular file"}, {".", "not a regular file"}, {"/dev/zero", "not a regular file"},
+		{"none.png", "no such file"}, {"fifo.png", "not a regular file"}, {".", "not a regular file"},
+		{"/dev/zero", "not a regular file"},
 		{"large.png", "larger than 20 MiB"}, {"/etc/passwd", "not an image"}, {"link.png", "which the sandbox policy closes"},
 	}
 	answers := []func(io.Writer){}

@@ -31,7 +31,8 @@ func writeThreads(t testing.TB, home string, count, messages int) (size int) {
 			text += fmt.Sprintf(`{"timestamp":"","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"%s"}}`+"\n", apptest.Words(random, 300))
 		}
 		size += len(text)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "rollout-"+at.Format("2006-01-02T15-04-05")+"-"+id+".jsonl"), []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "rollout-"+at.Format("2006-01-02T15-04-05")+"-"+id+".jsonl"),
+			[]byte(text), 0o600))
 	}
 	return size
 }
@@ -110,7 +111,8 @@ func TestTheIndexKnowsTheCorpus(t *testing.T) {
 	}
 	for _, p := range []apptest.Object{
 		{"sourceKinds": all}, {}, {"sortKey": "updated_at", "sortDirection": "asc", "limit": 5, "sourceKinds": all},
-		{"sourceKinds": []string{"exec"}}, {"cwd": "/work", "sourceKinds": all}, {"searchTerm": "HI]] f", "sourceKinds": all, "limit": 3},
+		{"sourceKinds": []string{"exec"}}, {"cwd": "/work", "sourceKinds": all},
+		{"searchTerm": "HI]] f", "sourceKinds": all, "limit": 3},
 	} {
 		p["modelProviders"] = []string{}
 		require.JSONEq(t, string(without.Call("thread/list", p)), string(with.Call("thread/list", p)), "%v", p)

@@ -24,12 +24,14 @@ func TestBinaryRefusesTextThatIsTooLong(t *testing.T) {
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir()})
 	const limit = 1 << 20
 	for method, params := range map[string]apptest.Object{
-		"turn/start": {"threadId": id, "input": []apptest.Object{{"type": "text", "text": strings.Repeat("é", limit)}, {"type": "text", "text": "x"}}},
+		"turn/start": {"threadId": id,
+			"input": []apptest.Object{{"type": "text", "text": strings.Repeat("é", limit)}, {"type": "text", "text": "x"}}},
 		"turn/steer": {"threadId": id, "expectedTurnId": "t", "input": apptest.TextInput(strings.Repeat("x", limit+1))},
 	} {
 		m := c.Request(method, params)
-		require.Contains(t, m.Line, `"error":{"code":-32602,"message":"Input exceeds the maximum length of 1048576 characters.","data":{`+
-			`"kind":"inputTooLarge","field":"input","input_error_code":"input_too_large","max_chars":1048576,"actual_chars":1048577}}`)
+		require.Contains(t, m.Line,
+			`"error":{"code":-32602,"message":"Input exceeds the maximum length of 1048576 characters.","data":{`+
+				`"kind":"inputTooLarge","field":"input","input_error_code":"input_too_large","max_chars":1048576,"actual_chars":1048577}}`)
 	}
 	c.Turn(id, strings.Repeat("é", limit))
 	require.Len(t, p.Asked(), 1, "text of the largest size is sent")
@@ -56,7 +58,8 @@ func TestBinaryTellsTheModelOfImagesThatCannotBeRead(t *testing.T) {
 	c = apptest.StartServer(t, home)
 	c.Initialize()
 	require.JSONEq(t, fmt.Sprintf(`[{"type":"text","text":"look","text_elements":[]},{"type":"localImage","detail":null,"path":%q},`+
-		`{"type":"localImage","detail":null,"path":%q}]`, none, text), gjson.GetBytes(c.ReadThread(id).Turns[0].Items[0], "content").Raw)
+		`{"type":"localImage","detail":null,"path":%q}]`, none, text),
+		gjson.GetBytes(c.ReadThread(id).Turns[0].Items[0], "content").Raw)
 }
 
 // TestBinaryKeepsTextElements on the wire, and in the rollout as the reference implementation
@@ -76,18 +79,23 @@ func TestBinaryKeepsTextElements(t *testing.T) {
 		input := []apptest.Object{{"type": "text", "text": "@a", "text_elements": []any{gjson.Parse(element).Value()}}}
 		require.Contains(t, c.Refused("turn/start", apptest.Object{"threadId": thread.ID, "input": input}).Message, message)
 	}
-	c.Call("turn/start", apptest.Object{"threadId": thread.ID, "input": []apptest.Object{{"type": "text", "text": "@a b", "text_elements": []apptest.Object{
-		{"byteRange": apptest.Object{"start": 0, "end": 2}, "placeholder": "[a]"}, {"byteRange": apptest.Object{"start": 3, "end": 4}}}}}})
+	c.Call("turn/start",
+		apptest.Object{"threadId": thread.ID,
+			"input": []apptest.Object{{"type": "text", "text": "@a b", "text_elements": []apptest.Object{
+				{"byteRange": apptest.Object{"start": 0, "end": 2}, "placeholder": "[a]"},
+				{"byteRange": apptest.Object{"start": 3, "end": 4}}}}}})
 	c.AwaitTurn()
 	c.Close()
 	rollout, err := os.ReadFile(thread.Path)
 	require.NoError(t, err)
-	require.Contains(t, string(rollout), `"text_elements":[{"byte_range":{"start":0,"end":2},"placeholder":"[a]"},{"byte_range":{"start":3,"end":4},"placeholder":null}]`)
+	require.Contains(t, string(rollout),
+		`"text_elements":[{"byte_range":{"start":0,"end":2},"placeholder":"[a]"},{"byte_range":{"start":3,"end":4},"placeholder":null}]`)
 
 	c = apptest.StartServer(t, home)
 	c.Initialize()
 	require.JSONEq(t, `[{"type":"text","text":"@a b","text_elements":[{"byteRange":{"start":0,"end":2},"placeholder":"[a]"},`+
-		`{"byteRange":{"start":3,"end":4},"placeholder":null}]}]`, gjson.GetBytes(c.ReadThread(thread.ID).Turns[0].Items[0], "content").Raw)
+		`{"byteRange":{"start":3,"end":4},"placeholder":null}]}]`,
+		gjson.GetBytes(c.ReadThread(thread.ID).Turns[0].Items[0], "content").Raw)
 }
 
 func TestBinaryNamesTheOutputSchema(t *testing.T) {
@@ -95,7 +103,9 @@ func TestBinaryNamesTheOutputSchema(t *testing.T) {
 	p := apptest.NewProvider(t, apptest.Says("{}"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
-	c.Call("turn/start", apptest.Object{"threadId": c.StartThread(apptest.Object{"cwd": t.TempDir()}), "input": apptest.TextInput("go"), "outputSchema": apptest.Object{"type": "object"}})
+	c.Call("turn/start",
+		apptest.Object{"threadId": c.StartThread(apptest.Object{"cwd": t.TempDir()}), "input": apptest.TextInput("go"),
+			"outputSchema": apptest.Object{"type": "object"}})
 	c.AwaitTurn()
 	require.JSONEq(t, `{"type":"json_schema","json_schema":{"name":"codex_output_schema","schema":{"type":"object"},"strict":true}}`,
 		gjson.Get(p.Asked()[0].Body, "response_format").Raw)
@@ -105,7 +115,8 @@ func TestBinaryReportsAModelThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	p := &apptest.Provider{Server: httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = io.WriteString(w, `{"error":{"message":"The model `+"`x`"+` does not exist.","type":"invalid_request_error","code":"model_not_found"}}`)
+		_, _ = io.WriteString(w, `{"error":{"message":"The model `+"`x`"+
+			` does not exist.","type":"invalid_request_error","code":"model_not_found"}}`)
 	}))}
 	t.Cleanup(p.Server.Close)
 	c := apptest.StartServer(t, p.Home(t))

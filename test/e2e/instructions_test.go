@@ -15,7 +15,8 @@ import (
 // and by thread/resume.
 func TestBinaryEndsInstructionsOfAnotherFolder(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.Says("1"), apptest.Says("2"), apptest.Says("3"), apptest.Says("4"), apptest.Says("5"), apptest.Says("6"))
+	p := apptest.NewProvider(t, apptest.Says("1"), apptest.Says("2"), apptest.Says("3"), apptest.Says("4"),
+		apptest.Says("5"), apptest.Says("6"))
 	home, root := p.Home(t), t.TempDir()
 	for dir, rules := range map[string]string{"a": "RULES A", "b": "RULES B", "none": ""} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, dir, ".git"), 0o700))
@@ -37,7 +38,8 @@ func TestBinaryEndsInstructionsOfAnotherFolder(t *testing.T) {
 		{"none", ""},
 	}
 	for n, want := range wants {
-		c.Call("turn/start", apptest.Object{"threadId": id, "cwd": filepath.Join(root, want.dir), "input": apptest.TextInput("go")})
+		c.Call("turn/start",
+			apptest.Object{"threadId": id, "cwd": filepath.Join(root, want.dir), "input": apptest.TextInput("go")})
 		c.AwaitTurn()
 		require.Equal(t, want.text, newInstructions(p.Asked()[n].Body), "turn %d in %s", n, want.dir)
 	}
@@ -53,7 +55,8 @@ func TestBinaryEndsInstructionsOfAnotherFolder(t *testing.T) {
 	c.Turn(id, "go")
 	require.Equal(t, gone, newInstructions(p.Asked()[0].Body))
 	var marks []bool
-	for _, item := range c.Get("context/getItems", apptest.Object{"threadId": id}).Get(`items.#(category=="userInstructions")#`).Array() {
+	for _, item := range c.Get("context/getItems",
+		apptest.Object{"threadId": id}).Get(`items.#(category=="userInstructions")#`).Array() {
 		marks = append(marks, item.Get("superseded").Bool())
 		require.True(t, item.Get("inPrompt").Bool(), item.Raw)
 	}

@@ -17,7 +17,8 @@ import (
 // message by message.
 func TestBinaryKeepsConversations(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.CallsShell("call_a", "echo written by the agent > note.txt; cat note.txt"), apptest.Says("It is written."), apptest.Says("I wrote a note."))
+	p := apptest.NewProvider(t, apptest.CallsShell("call_a", "echo written by the agent > note.txt; cat note.txt"),
+		apptest.Says("It is written."), apptest.Says("I wrote a note."))
 	home, project := p.Home(t), t.TempDir()
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -115,9 +116,11 @@ func TestBinaryStreamsOutput(t *testing.T) {
 func TestBinaryKeepsSecretsFromCommands(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	apptest.WriteConfig(t, home, "[model_providers.mine]\nbase_url = \"http://localhost/v1\"\nenv_key = \"MINE\"\n[model_providers.mine.env_http_headers]\nX-Mine = \"HEADER_OF_MINE\"\n")
+	apptest.WriteConfig(t, home,
+		"[model_providers.mine]\nbase_url = \"http://localhost/v1\"\nenv_key = \"MINE\"\n[model_providers.mine.env_http_headers]\nX-Mine = \"HEADER_OF_MINE\"\n")
 	cmd := apptest.OfflineCommand(t, home)
-	for _, name := range []string{"OPENAI_API_KEY", "GITHUB_TOKEN", "DB_PASSWORD", "MINE", "HEADER_OF_MINE", "CODEX_API_KEY"} {
+	for _, name := range []string{"OPENAI_API_KEY", "GITHUB_TOKEN", "DB_PASSWORD", "MINE", "HEADER_OF_MINE",
+		"CODEX_API_KEY"} {
 		cmd.Env = append(cmd.Env, name+"=hunter2")
 	}
 	cmd.Env = append(cmd.Env, "HARMLESS=kept")

@@ -28,11 +28,13 @@ func TestBinaryForksKeepTheirCheckpoints(t *testing.T) {
 	id := p.Trusting(c)
 	atFirst := p.Files()
 	patch := "*** Begin Patch\n*** Update File: out.log\n@@\n-ignored\n+patched\n*** End Patch\n"
-	first := c.Done(id, apptest.RunsShell("echo first > doc.txt"), apptest.Call("apply_patch", apptest.Object{"input": patch}))
+	first := c.Done(id, apptest.RunsShell("echo first > doc.txt"),
+		apptest.Call("apply_patch", apptest.Object{"input": patch}))
 	second := c.Done(id, apptest.RunsShell("echo second > doc.txt; rm gone.txt"))
 	told := c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
 	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": id}).ID
-	require.Eventually(t, func() bool { return strings.Contains(p.Git("for-each-ref"), fork+"/"+second) }, apptest.Patience, apptest.Patience/1000)
+	require.Eventually(t, func() bool { return strings.Contains(p.Git("for-each-ref"), fork+"/"+second) },
+		apptest.Patience, apptest.Patience/1000)
 	c.Call("thread/delete", apptest.Object{"threadId": id})
 	collect(p)
 	require.Equal(t, told, c.Get("thread/diff/read", apptest.Object{"threadId": fork}).Get("diff").Str)
@@ -62,7 +64,8 @@ func TestBinaryKeepsOneCheckpoint(t *testing.T) {
 	undo := c.RevertTo(id, second, "files").Get("undoCheckpointId").Str
 	require.Equal(t, first, p.Files())
 	collect(p)
-	require.Equal(t, "checkpointNotFound", c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": second, "mode": "files"}).Data.Kind)
+	require.Equal(t, "checkpointNotFound",
+		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": second, "mode": "files"}).Data.Kind)
 	again := c.RevertTo(id, undo, "files").Get("undoCheckpointId").Str
 	require.Equal(t, last, p.Files())
 	collect(p)
@@ -76,7 +79,8 @@ func TestBinaryKeepsOneCheckpoint(t *testing.T) {
 }
 
 // oddNames are names of files that programs trip over.
-var oddNames = []string{"new\nline", "tab\there", `quote"back\slash`, "-rf", ":(top)x", " lead and trail ", "ünï-☃", "[a]*?", "a -> b", "\xff\xfe", ".gitattributes", "sub dir/deep\n/x"}
+var oddNames = []string{"new\nline", "tab\there", `quote"back\slash`, "-rf", ":(top)x", " lead and trail ", "ünï-☃",
+	"[a]*?", "a -> b", "\xff\xfe", ".gitattributes", "sub dir/deep\n/x"}
 
 // TestBinaryCapturesOddFiles: names, sizes and kinds that are rare, changed by a command, told by
 // a diff that git takes, and taken back.
@@ -143,7 +147,8 @@ func TestBinaryDiffsOddNames(t *testing.T) {
 	id := p.Trusting(c)
 	script := ""
 	for _, name := range oddNames {
-		script += "mkdir -p " + apptest.Quote("./"+filepath.Dir(name)) + "; echo '# some' > " + apptest.Quote("./"+name) + "\n"
+		script += "mkdir -p " + apptest.Quote("./"+filepath.Dir(name)) + "; echo '# some' > " + apptest.Quote("./"+name) +
+			"\n"
 	}
 	_, end := p.Changes(c, id, apptest.Does(apptest.RunsShell(script)))
 	require.Equal(t, int64(len(oddNames)), gjson.GetBytes(end.Params, "metadata.diff.filesCreated").Int())
@@ -211,7 +216,8 @@ func TestBinaryLeavesSubmodulesAlone(t *testing.T) {
 	p, lib := apptest.NewRepository(t), apptest.NewRepository(t)
 	p.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Dir, "lib")
 	id := p.Trusting(c)
-	turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell("echo in the library > lib/doc.txt; rm lib/gone.txt; echo here > doc.txt")))
+	turn := c.BeginTurn(id,
+		apptest.Does(apptest.RunsShell("echo in the library > lib/doc.txt; rm lib/gone.txt; echo here > doc.txt")))
 	require.Equal(t, []string{"doc.txt"}, changed(c.UntilMethod("turn/completed")))
 	c.RevertTo(id, turn, "both")
 	inLib := apptest.Project{T: t, Dir: filepath.Join(p.Dir, "lib")}

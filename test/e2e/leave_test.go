@@ -51,7 +51,8 @@ func TestBinaryListenKeepsNothingOfWhoLeaves(t *testing.T) {
 	}
 	stays := h.Welcome()
 	stays.Call("fs/watch", apptest.Object{"watchId": "w", "path": dir})
-	own := stays.Ask("command/exec", unconfinedExec("cat", apptest.Object{"processId": "p", "tty": true, "disableTimeout": true}))
+	own := stays.Ask("command/exec",
+		unconfinedExec("cat", apptest.Object{"processId": "p", "tty": true, "disableTimeout": true}))
 	stays.Call("command/exec/write", apptest.Object{"processId": "p", "deltaBase64": in64("begun\n")})
 	(&screen{c: stays.Client, id: "p"}).until("begun\r\nbegun") // of the terminal, and of the command
 	count := func() (files, watches int) {
@@ -69,10 +70,15 @@ func TestBinaryListenKeepsNothingOfWhoLeaves(t *testing.T) {
 		if i%4 == 1 {
 			g.StopReading()
 		}
-		g.Ask("command/exec", unconfinedExec("trap '' TERM HUP; setsid sleep 600 & seq 1 300000; sleep 600", apptest.Object{"processId": "p", "tty": i%3 == 0, "streamStdoutStderr": true, "disableOutputCap": true, "disableTimeout": true}))
-		g.Ask("command/exec", unconfinedExec("cat; sleep 600", apptest.Object{"processId": "q", "streamStdin": true, "disableTimeout": true}))
+		g.Ask("command/exec",
+			unconfinedExec("trap '' TERM HUP; setsid sleep 600 & seq 1 300000; sleep 600",
+				apptest.Object{"processId": "p", "tty": i%3 == 0, "streamStdoutStderr": true, "disableOutputCap": true,
+					"disableTimeout": true}))
+		g.Ask("command/exec",
+			unconfinedExec("cat; sleep 600", apptest.Object{"processId": "q", "streamStdin": true, "disableTimeout": true}))
 		g.Ask("command/exec/write", apptest.Object{"processId": "q", "deltaBase64": in64(strings.Repeat("x", 1<<20))})
-		g.Ask("fs/copy", apptest.Object{"sourcePath": dir, "destinationPath": filepath.Join(t.TempDir(), "copy"), "recursive": true})
+		g.Ask("fs/copy", apptest.Object{"sourcePath": dir, "destinationPath": filepath.Join(t.TempDir(), "copy"),
+			"recursive": true})
 		for w := range 50 {
 			g.Ask("fs/watch", apptest.Object{"watchId": fmt.Sprint("w", w), "path": filepath.Join(dir, fmt.Sprint("sub", w))})
 		}
@@ -106,7 +112,8 @@ func TestBinaryListenKeepsNothingOfWhoLeaves(t *testing.T) {
 	stays.Until(func(m apptest.Message) bool {
 		return m.Method == "fs/changed" && strings.Contains(string(m.Params), path)
 	})
-	stays.Call("command/exec/write", apptest.Object{"processId": "p", "deltaBase64": in64("still there\n"), "closeStdin": false})
+	stays.Call("command/exec/write",
+		apptest.Object{"processId": "p", "deltaBase64": in64("still there\n"), "closeStdin": false})
 	(&screen{c: stays.Client, id: "p"}).until("still there")
 	stays.Call("command/exec/terminate", apptest.Object{"processId": "p"})
 	require.True(t, gjson.GetBytes(stays.UntilAnswer(own).Result, "exitCode").Exists())

@@ -291,14 +291,20 @@ func TestBinaryListenRefusesPlaces(t *testing.T) {
 		{2, "use one of at most", []string{"--listen", "unix:///" + strings.Repeat("x", 108)}},
 		{2, "cannot be used with --stdio", []string{"--listen", "unix://", "--stdio"}},
 		{2, "--ws-auth is", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "none"}},
-		{2, "mutually exclusive", []string{"--listen", "ws://127.0.0.1:0", "--ws-token-file", file, "--ws-token-sha256", "00"}},
+		{2, "mutually exclusive",
+			[]string{"--listen", "ws://127.0.0.1:0", "--ws-token-file", file, "--ws-token-sha256", "00"}},
 		{2, "is required", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token"}},
-		{2, "require --ws-auth capability-token", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", file, "--ws-token-file", file}},
-		{2, "not 9223372037", []string{"--listen", "ws://127.0.0.1:0", "--ws-max-clock-skew-seconds", "9223372037"}}, // more than a duration holds
+		{2, "require --ws-auth capability-token",
+			[]string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", file,
+				"--ws-token-file", file}},
+		{2, "not 9223372037",
+			[]string{"--listen", "ws://127.0.0.1:0", "--ws-max-clock-skew-seconds", "9223372037"}}, // more than a duration holds
 		{2, "require --ws-auth signed-bearer-token", []string{"--listen", "ws://127.0.0.1:0", "--ws-issuer", "me"}},
-		{1, "use one of at least 32", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", file}},
+		{1, "use one of at least 32",
+			[]string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", file}},
 		{1, "64-character hex", []string{"--listen", "ws://127.0.0.1:0", "--ws-token-sha256", "abcd"}},
-		{1, "failed to read websocket auth secret", []string{"--listen", "ws://127.0.0.1:0", "--ws-token-file", file + ".no"}},
+		{1, "failed to read websocket auth secret",
+			[]string{"--listen", "ws://127.0.0.1:0", "--ws-token-file", file + ".no"}},
 	} {
 		h := apptest.LaunchHost(t, apptest.OfflineCommand(t, t.TempDir(), c.args...), "")
 		<-h.Exited
@@ -375,10 +381,12 @@ func TestBinaryListenTakesGarbage(t *testing.T) {
 		if h.Token != "" {
 			network, address = "tcp", strings.TrimPrefix(h.URL, "ws://")
 		}
-		hello := "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + h.Token + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+		hello := "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + h.Token +
+			"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
 			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
 		for _, bytes := range []string{
-			`{"id":0,"method":"initialize"}` + "\n", "\x00\xff\x16\x03\x01", "GET / HTTP/1.1\r\nX: " + strings.Repeat("x", 1<<20) + "\r\n\r\n",
+			`{"id":0,"method":"initialize"}` + "\n", "\x00\xff\x16\x03\x01", "GET / HTTP/1.1\r\nX: " +
+				strings.Repeat("x", 1<<20) + "\r\n\r\n",
 			hello + "\x81\x02{}",               // not masked
 			hello + "\x8f\x80\x00\x00\x00\x00", // of an unknown kind
 			hello + "\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00", // of a length below 0
@@ -463,7 +471,8 @@ func TestBinaryListenOutlivesItsInput(t *testing.T) {
 	t.Parallel()
 	home := apptest.ShortDir(t)
 	path := filepath.Join(home, "s")
-	cmd := apptest.ThroughShell(apptest.OfflineCommand(t, home, "--listen", "unix://"+path), `"$@" </dev/null >/dev/null 2>/dev/null & echo $!`)
+	cmd := apptest.ThroughShell(apptest.OfflineCommand(t, home, "--listen", "unix://"+path),
+		`"$@" </dev/null >/dev/null 2>/dev/null & echo $!`)
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	var pid int

@@ -24,7 +24,8 @@ func putUpdated(t *testing.T, home string, n int, last time.Time) string {
 	}
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return apptest.PutRollout(t, home, orderedID(n),
-		line(begin, `"type":"session_meta","payload":{"id":"`+orderedID(n)+`","cwd":"/","source":"cli","model_provider":"offline"}`)+
+		line(begin, `"type":"session_meta","payload":{"id":"`+orderedID(n)+
+			`","cwd":"/","source":"cli","model_provider":"offline"}`)+
 			line(begin, `"type":"event_msg","payload":{"type":"user_message","message":"hello"}`)+
 			line(last, `"type":"event_msg","payload":{"type":"agent_message","message":"hi"}`))
 }
@@ -45,7 +46,8 @@ func TestBinaryUpdatedOrderIsWhatListsShow(t *testing.T) {
 			}
 			c := apptest.StartOffline(t, home, "-c", "index.enabled="+enabled)
 			requireUpdatedOrder(t, c, []int{2, 0, 4, 1, 3}, "before the index")
-			for enabled == "true" && !gjson.GetBytes(c.Call("thread/search", apptest.Object{"searchTerm": "hello"}), "complete").Bool() {
+			for enabled == "true" &&
+				!gjson.GetBytes(c.Call("thread/search", apptest.Object{"searchTerm": "hello"}), "complete").Bool() {
 				continue
 			}
 			requireUpdatedOrder(t, c, []int{2, 0, 4, 1, 3}, "first")
@@ -86,7 +88,8 @@ func requireUpdatedOrder(t *testing.T, c *apptest.Client, want []int, step strin
 			p["sortDirection"] = "desc"
 		}
 		require.Equal(t, ordered, ids, "%s, %s", step, direction)
-		require.True(t, slices.IsSortedFunc(shown, func(a, b int64) int { return int(b - a) }), "%s, %s: %v", step, direction, shown)
+		require.True(t, slices.IsSortedFunc(shown, func(a, b int64) int { return int(b - a) }), "%s, %s: %v", step, direction,
+			shown)
 		back := gjson.GetBytes(c.Call("thread/list", p), "data.#.id").Array()
 		require.Len(t, back, 2, "%s, %s", step, direction)
 		require.Equal(t, ids[4], back[0].Str, "%s, %s, back", step, direction)

@@ -15,14 +15,16 @@ import (
 
 // listedAndRead are the members that a list and a read of a thread must agree on.
 var listedAndRead = []string{
-	"model", "reasoningEffort", "modelProvider", "cwd", "createdAt", "updatedAt", "recencyAt", "environments", "name", "gitInfo", "preview",
+	"model", "reasoningEffort", "modelProvider", "cwd", "createdAt", "updatedAt", "recencyAt", "environments", "name",
+	"gitInfo", "preview",
 }
 
 // requireSame compares the thread in the list with what a read returns, and returns the latter.
 func requireSame(t *testing.T, c *apptest.Client, thread, step string) gjson.Result {
 	t.Helper()
 	read := gjson.GetBytes(c.Call("thread/read", apptest.Object{"threadId": thread}), "thread")
-	list := gjson.GetBytes(c.Call("thread/list", apptest.Object{"modelProviders": []string{}, "cwd": read.Get("cwd").Str}), `data.#(id=="`+thread+`")`)
+	list := gjson.GetBytes(c.Call("thread/list", apptest.Object{"modelProviders": []string{}, "cwd": read.Get("cwd").Str}),
+		`data.#(id=="`+thread+`")`)
 	for _, member := range listedAndRead {
 		require.Equal(t, read.Get(member).Raw, list.Get(member).Raw, "%s: %s", step, member)
 	}
@@ -71,7 +73,8 @@ func listAndRead(t *testing.T, args []string) {
 	c.Close()
 	require.NoError(t, os.Chtimes(path, time.Unix(1e9, 0), time.Unix(1e9, 0)))
 	c = apptest.StartOffline(t, home, args...)
-	require.Equal(t, before.Get("updatedAt").Raw, same("unloaded, another time of the file", "three", first).Get("updatedAt").Raw)
+	require.Equal(t, before.Get("updatedAt").Raw,
+		same("unloaded, another time of the file", "three", first).Get("updatedAt").Raw)
 	other.Call("thread/name/set", apptest.Object{"threadId": thread, "name": "another"})
 	same("rename of an unloaded thread", "three", first)
 	c.Call("thread/resume", apptest.Object{"threadId": thread, "model": "four", "cwd": second})
@@ -86,17 +89,22 @@ func listAndRead(t *testing.T, args []string) {
 // ends, and without times.
 func TestBinaryListAndReadAgreeOnForeignRollouts(t *testing.T) {
 	const id = "0190a6f8-1111-7aaa-8bbb-00000000000a"
-	meta := `{"timestamp":"2026-01-02T03:04:05Z","type":"session_meta","payload":{"id":"` + id + `","timestamp":"2026-01-02T03:04:05Z","cwd":"/","source":"cli","model_provider":"offline"}}` + "\n"
-	user := `{"timestamp":"2026-01-02T03:04:06Z","type":"event_msg","payload":{"type":"user_message","message":"hello"}}` + "\n"
+	meta := `{"timestamp":"2026-01-02T03:04:05Z","type":"session_meta","payload":{"id":"` + id +
+		`","timestamp":"2026-01-02T03:04:05Z","cwd":"/","source":"cli","model_provider":"offline"}}` + "\n"
+	user := `{"timestamp":"2026-01-02T03:04:06Z","type":"event_msg","payload":{"type":"user_message","message":"hello"}}` +
+		"\n"
 	context := func(model string) string {
-		return `{"timestamp":"2026-01-02T03:04:07Z","type":"turn_context","payload":{"cwd":"/tmp","model":"` + model + `","approval_policy":"unknown words"}}` + "\n"
+		return `{"timestamp":"2026-01-02T03:04:07Z","type":"turn_context","payload":{"cwd":"/tmp","model":"` + model +
+			`","approval_policy":"unknown words"}}` + "\n"
 	}
-	long := `{"timestamp":"2026-01-02T03:04:08Z","type":"event_msg","payload":{"type":"other","text":"` + strings.Repeat("x", 512<<10) + `"}}` + "\n"
+	long := `{"timestamp":"2026-01-02T03:04:08Z","type":"event_msg","payload":{"type":"other","text":"` +
+		strings.Repeat("x", 512<<10) + `"}}` + "\n"
 	for name, tt := range map[string]struct{ text, model string }{
-		"no model":       {meta + user, ""},
-		"one":            {meta + user + context("a"), "a"},
-		"far from ends":  {meta + user + context("a") + long + context("b") + long, "b"},
-		"no times":       {`{"timestamp":"","type":"session_meta","payload":{"id":"` + id + `","cwd":"/","source":"cli"}}` + "\n" + `{"timestamp":"","type":"event_msg","payload":{"type":"user_message","message":"hello"}}` + "\n", ""},
+		"no model":      {meta + user, ""},
+		"one":           {meta + user + context("a"), "a"},
+		"far from ends": {meta + user + context("a") + long + context("b") + long, "b"},
+		"no times": {`{"timestamp":"","type":"session_meta","payload":{"id":"` + id + `","cwd":"/","source":"cli"}}` +
+			"\n" + `{"timestamp":"","type":"event_msg","payload":{"type":"user_message","message":"hello"}}` + "\n", ""},
 		"torn last line": {meta + user + context("a") + `{"timestamp":"2026-01-02T03:04:09Z","type":"turn_con`, "a"},
 	} {
 		for _, enabled := range []string{"true", "false"} {

@@ -19,9 +19,11 @@ import (
 
 // startLists are the lists that clients ask for when they start, with params that are well.
 var startLists = map[string]apptest.Object{
-	"model/list": {}, "modelProvider/list": {}, "modelProvider/capabilities/read": {}, "account/read": {}, "getAuthStatus": {},
-	"experimentalFeature/list": {}, "collaborationMode/list": {}, "permissionProfile/list": {}, "configRequirements/read": nil,
-	"hooks/list": {}, "skills/list": {}, "skills/extraRoots/set": {"extraRoots": []string{}},
+	"model/list": {}, "modelProvider/list": {}, "modelProvider/capabilities/read": {}, "account/read": {},
+	"getAuthStatus":            {},
+	"experimentalFeature/list": {}, "collaborationMode/list": {}, "permissionProfile/list": {},
+	"configRequirements/read": nil,
+	"hooks/list":              {}, "skills/list": {}, "skills/extraRoots/set": {"extraRoots": []string{}},
 }
 
 // TestBinaryListsTakeOddParams: params that make no sense are refused by name, those that
@@ -45,14 +47,27 @@ func TestBinaryListsTakeOddParams(t *testing.T) {
 		params apptest.Object
 		field  string
 	}{
-		{"model/list", apptest.Object{"limit": -1}, "limit"}, {"model/list", apptest.Object{"limit": 1.5}, "limit"}, {"model/list", apptest.Object{"limit": "1"}, "limit"}, {"model/list", apptest.Object{"limit": 1 << 32}, "limit"},
-		{"model/list", apptest.Object{"includeHidden": "yes"}, "includeHidden"}, {"model/list", apptest.Object{"cursor": 1}, "cursor"}, {"model/list", apptest.Object{"cursor": "-1"}, "cursor"}, {"model/list", apptest.Object{"cursor": "2"}, "cursor"},
-		{"model/list", apptest.Object{"cursor": strings.Repeat("9", 100_000)}, "cursor"}, {"model/list", apptest.Object{"modelProvider": 1}, "modelProvider"},
-		{"experimentalFeature/list", apptest.Object{"cursor": "x"}, "cursor"}, {"experimentalFeature/list", apptest.Object{"limit": apptest.Object{}}, "limit"},
-		{"permissionProfile/list", apptest.Object{"cursor": "4"}, "cursor"}, {"permissionProfile/list", apptest.Object{"limit": true}, "limit"},
-		{"hooks/list", apptest.Object{"cwds": "/"}, "cwds"}, {"skills/list", apptest.Object{"cwds": apptest.Object{}}, "cwds"}, {"skills/list", apptest.Object{"cwds": []any{1}}, "cwds.0"}, {"skills/list", apptest.Object{"forceReload": "x"}, "forceReload"},
-		{"skills/extraRoots/set", apptest.Object{}, "extraRoots"}, {"skills/extraRoots/set", apptest.Object{"extraRoots": []any{nil}}, "extraRoots.0"}, {"skills/extraRoots/set", apptest.Object{"extraRoots": []string{"/a", "b"}}, "extraRoots"},
-		{"skills/extraRoots/set", apptest.Object{"extraRoots": []string{""}}, "extraRoots"}, {"account/read", apptest.Object{"refreshToken": "x"}, "refreshToken"}, {"getAuthStatus", apptest.Object{"includeToken": 1}, "includeToken"},
+		{"model/list", apptest.Object{"limit": -1}, "limit"}, {"model/list", apptest.Object{"limit": 1.5}, "limit"},
+		{"model/list", apptest.Object{"limit": "1"}, "limit"}, {"model/list", apptest.Object{"limit": 1 << 32}, "limit"},
+		{"model/list", apptest.Object{"includeHidden": "yes"}, "includeHidden"},
+		{"model/list", apptest.Object{"cursor": 1}, "cursor"}, {"model/list", apptest.Object{"cursor": "-1"}, "cursor"},
+		{"model/list", apptest.Object{"cursor": "2"}, "cursor"},
+		{"model/list", apptest.Object{"cursor": strings.Repeat("9", 100_000)}, "cursor"},
+		{"model/list", apptest.Object{"modelProvider": 1}, "modelProvider"},
+		{"experimentalFeature/list", apptest.Object{"cursor": "x"}, "cursor"},
+		{"experimentalFeature/list", apptest.Object{"limit": apptest.Object{}}, "limit"},
+		{"permissionProfile/list", apptest.Object{"cursor": "4"}, "cursor"},
+		{"permissionProfile/list", apptest.Object{"limit": true}, "limit"},
+		{"hooks/list", apptest.Object{"cwds": "/"}, "cwds"},
+		{"skills/list", apptest.Object{"cwds": apptest.Object{}}, "cwds"},
+		{"skills/list", apptest.Object{"cwds": []any{1}}, "cwds.0"},
+		{"skills/list", apptest.Object{"forceReload": "x"}, "forceReload"},
+		{"skills/extraRoots/set", apptest.Object{}, "extraRoots"},
+		{"skills/extraRoots/set", apptest.Object{"extraRoots": []any{nil}}, "extraRoots.0"},
+		{"skills/extraRoots/set", apptest.Object{"extraRoots": []string{"/a", "b"}}, "extraRoots"},
+		{"skills/extraRoots/set", apptest.Object{"extraRoots": []string{""}}, "extraRoots"},
+		{"account/read", apptest.Object{"refreshToken": "x"}, "refreshToken"},
+		{"getAuthStatus", apptest.Object{"includeToken": 1}, "includeToken"},
 	} {
 		err := c.Refused(tt.method, tt.params)
 		require.Equal(t, tt.field, err.Data.Field, "%s: %s", tt.method, err.Message)
@@ -132,7 +147,10 @@ func TestBinaryListsModelsOfBadProviders(t *testing.T) {
 			w.Header().Set("Content-Length", "99")
 			_, _ = w.Write([]byte("{}"))
 		}, "b"},
-		"a loop":          {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, "b"},
+		"a loop": {func(w http.ResponseWriter,
+			r *http.Request) {
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+		}, "b"},
 		"drop by drop":    {drips, "b"},
 		"as a wrong type": {writes(`{"data":[{"id":"a","max_model_len":"much","architecture":7,"top_provider":[]},{"id":["c"]}]}`), "b a"},
 	} {
@@ -140,7 +158,8 @@ func TestBinaryListsModelsOfBadProviders(t *testing.T) {
 			t.Parallel()
 			m := newModelServer(t, tt.list)
 			home := m.home(t, "model = \"b\"\n")
-			apptest.WriteConfig(t, home, fmt.Sprintf("model = \"b\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = %q\nwire_api = \"chat\"\nexperimental_bearer_token = \"hidden-key\"\n", m.URL+"/v1"))
+			apptest.WriteConfig(t, home,
+				fmt.Sprintf("model = \"b\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = %q\nwire_api = \"chat\"\nexperimental_bearer_token = \"hidden-key\"\n", m.URL+"/v1"))
 			c := apptest.StartServer(t, home)
 			c.Initialize()
 			begun := time.Now()
@@ -198,7 +217,8 @@ func TestBinaryModelsKeepTheKey(t *testing.T) {
 	}))
 	t.Cleanup(other.Close)
 	host := strings.Replace(other.URL, "127.0.0.1", "localhost", 1)
-	m := newModelServer(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, host+"/v1/models", http.StatusFound) })
+	m := newModelServer(t,
+		func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, host+"/v1/models", http.StatusFound) })
 	home := m.home(t, "")
 	apptest.WriteConfig(t, home, fmt.Sprintf(`model = "b"
 model_provider = "mine"
@@ -223,7 +243,8 @@ func TestBinaryListsSkillsOfOddFolders(t *testing.T) {
 	apptest.WriteSkill(t, filepath.Join(work, ".codex", "skills", "a"), apptest.ASkill)
 	apptest.WriteSkill(t, filepath.Join(work, ".codex", "skills", "bad"), "none")
 	c := apptest.StartOffline(t, home)
-	asked := []string{work, "/nowhere", "relative", "", "/dev/null", work, "/proc/self/fd", "a\x00b", strings.Repeat("/long", 2000)}
+	asked := []string{work, "/nowhere", "relative", "", "/dev/null", work, "/proc/self/fd", "a\x00b",
+		strings.Repeat("/long", 2000)}
 	var list struct {
 		Data []struct {
 			Cwd            string
@@ -255,7 +276,10 @@ func TestBinarySkillsChanged(t *testing.T) {
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})
 	c.Turn(thread, "$release")
 	answer := c.Ask("skills/extraRoots/set", apptest.Object{"extraRoots": []string{extra}})
-	require.Nil(t, c.Until(func(m apptest.Message) bool { return string(m.ID) == answer || m.Method == "skills/changed" }).Error)
+	require.Nil(t, c.Until(func(m apptest.Message) bool {
+		return string(m.ID) == answer ||
+			m.Method == "skills/changed"
+	}).Error)
 	c.UntilMethod("skills/changed")
 	c.Turn(thread, "$release")
 	asked := p.Asked()

@@ -43,7 +43,8 @@ func TestBinaryHasOneWriterForEachThread(t *testing.T) {
 			t.Parallel()
 			home, id, _ := stored(t)
 			first := apptest.StartOffline(t, home, "-c", "thread_unload_delay_secs=0")
-			first.Call("thread/resume", apptest.Object{"threadId": id, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+			first.Call("thread/resume",
+				apptest.Object{"threadId": id, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 			second := apptest.StartOffline(t, home)
 			requireLocked(second, id)
 			requireReads(second, id, first)
@@ -80,8 +81,10 @@ func requireLocked(c *apptest.Client, id string) {
 		require.Equal(c.T, "threadLocked", refusal.Data.Kind, "%s: %s", method, refusal.Message)
 		require.Contains(c.T, refusal.Message, "thread "+id+" already has an active writer: close it there", method)
 	}
-	require.Regexp(c.T, "^thread not found: "+id, c.Refused("turn/start", of(apptest.Object{"input": apptest.TextInput("mine")})).Message)
-	require.Equal(c.T, "threadNotFound", c.Refused("turn/start", apptest.Object{"threadId": apptest.StrangerID, "input": apptest.TextInput("mine")}).Data.Kind)
+	require.Regexp(c.T, "^thread not found: "+id,
+		c.Refused("turn/start", of(apptest.Object{"input": apptest.TextInput("mine")})).Message)
+	require.Equal(c.T, "threadNotFound",
+		c.Refused("turn/start", apptest.Object{"threadId": apptest.StrangerID, "input": apptest.TextInput("mine")}).Data.Kind)
 }
 
 // requireReads reads a thread in all ways, as the server that holds it does.

@@ -162,7 +162,8 @@ func (l *longThread) listen(messages []string) {
 // isStandIn tells whether a message stands for others.
 func isStandIn(raw string) bool {
 	content := gjson.Get(raw, "content").Str
-	return strings.HasPrefix(content, "Summary of the earlier conversation") || strings.HasPrefix(content, "[output excluded from context")
+	return strings.HasPrefix(content, "Summary of the earlier conversation") ||
+		strings.HasPrefix(content, "[output excluded from context")
 }
 
 // compare wants the last five turns to be sent as they were, where the last ten are small:
@@ -282,12 +283,16 @@ func TestBinaryLongThreadGoesOn(t *testing.T) {
 		// client warned, and a request refused.
 		asked, warned, refused bool
 	}{
-		"rubbish":      {longConfig, func(int) (int, string) { return http.StatusOK, "ok" }, 0, []string{"summary"}, true, false, false},
-		"failing":      {longConfig, func(int) (int, string) { return http.StatusInternalServerError, "no" }, 0, []string{"local"}, true, true, false},
-		"local":        {longConfig + "compaction.strategy = \"local\"\n", nil, 0, []string{"local"}, false, false, false},
-		"userMessages": {longConfig + "compaction.strategy = \"userMessages\"\n", nil, 0, []string{"userMessages"}, false, false, false},
-		"mask":         {longConfig + "compaction.strategy = \"mask\"\n", nil, 0, []string{"mask", "local"}, false, false, false},
-		"no window":    {"model = \"local-model\"\n", fairSummary, longWindow, []string{"summary"}, true, false, true},
+		"rubbish": {longConfig, func(int) (int, string) { return http.StatusOK, "ok" }, 0, []string{"summary"}, true,
+			false, false},
+		"failing": {longConfig, func(int) (int, string) { return http.StatusInternalServerError, "no" }, 0,
+			[]string{"local"}, true, true, false},
+		"local": {longConfig + "compaction.strategy = \"local\"\n", nil, 0, []string{"local"}, false, false, false},
+		"userMessages": {longConfig + "compaction.strategy = \"userMessages\"\n", nil, 0, []string{"userMessages"}, false,
+			false, false},
+		"mask": {longConfig + "compaction.strategy = \"mask\"\n", nil, 0, []string{"mask", "local"}, false, false,
+			false},
+		"no window": {"model = \"local-model\"\n", fairSummary, longWindow, []string{"summary"}, true, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -57,7 +57,8 @@ func newLongModel(t *testing.T) *longModel {
 }
 
 func fairSummary(k int) (int, string) {
-	return http.StatusOK, fmt.Sprintf("Summary %d. ", k) + strings.Repeat("The agent read reports and answered questions about them. ", 30)
+	return http.StatusOK, fmt.Sprintf("Summary %d. ", k) +
+		strings.Repeat("The agent read reports and answered questions about them. ", 30)
 }
 
 // asksSummary is how the system prompt of a request for a summary begins.
@@ -86,7 +87,8 @@ func (m *longModel) serve(w http.ResponseWriter, r *http.Request) {
 		apptest.Says(text)(w)
 	default:
 		reported := m.meter.request(gjson.ParseBytes(body))
-		fmt.Fprint(w, longAnswer(request.messages), fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":1,"total_tokens":%d}}`+"\n\n", reported, reported+1), "data: [DONE]\n\n")
+		fmt.Fprint(w, longAnswer(request.messages),
+			fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":1,"total_tokens":%d}}`+"\n\n", reported, reported+1), "data: [DONE]\n\n")
 	}
 }
 
@@ -135,8 +137,10 @@ func longAnswer(messages []string) string {
 		}
 		return callsOf(turn, i, batch)
 	}
-	text := fmt.Sprintf("Answer %d: ", turn) + strings.Repeat("that is what the report says, as far as it goes. ", 1+turn*7%23)
-	return apptest.Streamed(apptest.Object{"role": "assistant", "content": text}, nil) + apptest.Streamed(apptest.Object{}, "stop")
+	text := fmt.Sprintf("Answer %d: ", turn) +
+		strings.Repeat("that is what the report says, as far as it goes. ", 1+turn*7%23)
+	return apptest.Streamed(apptest.Object{"role": "assistant", "content": text}, nil) +
+		apptest.Streamed(apptest.Object{}, "stop")
 }
 
 // longCall is a call of the shell with an output of some lines. Together with the next
@@ -172,7 +176,8 @@ func callsOf(turn, first int, batch []longCall) string {
 		calls = append(calls, apptest.Object{"index": i, "id": fmt.Sprintf("call_%d_%d", turn, first+i), "type": "function",
 			"function": apptest.Object{"name": "shell", "arguments": string(arguments)}})
 	}
-	return apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": calls}, nil) + apptest.Streamed(apptest.Object{}, "tool_calls")
+	return apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": calls}, nil) +
+		apptest.Streamed(apptest.Object{}, "tool_calls")
 }
 
 // countOf is what a message of a request was counted as.

@@ -29,23 +29,30 @@ type question struct {
 func (q question) malformed(id string) []string {
 	good := fmt.Sprintf(`{%q:%s%s}`, q.name, q.value, q.rest)
 	lines := []string{
-		`{"id":ID}`, `{"id":ID,"error":null}`, `{"id":ID,"result":null,"error":null}`, `{"id":ID,"error":{}}`, `{"id":ID,"error":"GOOD"}`, `{"id":ID,"error":[]}`,
-		`{"id":ID,"result":GOOD,"error":{"code":1,"message":"m"}}`, `{"id":ID,"result":GOOD,"error":GOOD}`, `{"id":ID,"params":GOOD}`,
-		`{"id":"ID","result":GOOD}`, `{"id":null,"result":GOOD}`, `{"id":[ID],"result":GOOD}`, `{"id":ID.0,"result":GOOD}`, `{"id":-1,"result":GOOD}`,
-		`{"id":99999,"result":GOOD}`, `{"result":GOOD}`, `{"ID":ID,"result":GOOD}`, `{"id":ID,"Result":GOOD}`, `{"Id":ID,"Result":GOOD}`,
-		`{"id":ID,"result":GOOD,"result":GOOD}`, `{"id":ID,"id":ID,"result":GOOD}`, `{"id":ID,"method":"x","result":GOOD}`, `[{"id":ID,"result":[GOOD]}]`,
+		`{"id":ID}`, `{"id":ID,"error":null}`, `{"id":ID,"result":null,"error":null}`, `{"id":ID,"error":{}}`,
+		`{"id":ID,"error":"GOOD"}`, `{"id":ID,"error":[]}`,
+		`{"id":ID,"result":GOOD,"error":{"code":1,"message":"m"}}`, `{"id":ID,"result":GOOD,"error":GOOD}`,
+		`{"id":ID,"params":GOOD}`,
+		`{"id":"ID","result":GOOD}`, `{"id":null,"result":GOOD}`, `{"id":[ID],"result":GOOD}`, `{"id":ID.0,"result":GOOD}`,
+		`{"id":-1,"result":GOOD}`,
+		`{"id":99999,"result":GOOD}`, `{"result":GOOD}`, `{"ID":ID,"result":GOOD}`, `{"id":ID,"Result":GOOD}`,
+		`{"Id":ID,"Result":GOOD}`,
+		`{"id":ID,"result":GOOD,"result":GOOD}`, `{"id":ID,"id":ID,"result":GOOD}`, `{"id":ID,"method":"x","result":GOOD}`,
+		`[{"id":ID,"result":[GOOD]}]`,
 	}
 	title := strings.ToUpper(q.name[:1]) + q.name[1:]
 	deep := strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000)
 	for _, result := range []string{
 		`null`, `[]`, `{}`, `5`, `true`, `"accept"`, `[GOOD]`, `{"result":GOOD}`, fmt.Sprintf("%q", good),
-		`{"TITLE":VALUE}`, `{"NAME":VALUE,"NAME":VALUE}`, `{"TITLE":VALUE,"NAME":null}`, `{"NAME":null}`, `{"NAME":[VALUE]}`, `{"NAME":{"x":VALUE}}`,
+		`{"TITLE":VALUE}`, `{"NAME":VALUE,"NAME":VALUE}`, `{"TITLE":VALUE,"NAME":null}`, `{"NAME":null}`, `{"NAME":[VALUE]}`,
+		`{"NAME":{"x":VALUE}}`,
 		`{"NAME":5}`, `{"NAME":"Accept"}`, `{"NAME":"accept "}`, `{"NAME":{"accept":{}}}`, `{"NAME":` + deep + `}`,
 	} {
 		lines = append(lines, `{"id":ID,"result":`+result+`}`)
 	}
 	for i := range lines {
-		lines[i] = strings.NewReplacer("ID", id, `"GOOD"`, "5", "GOOD", good, "NAME", q.name, "TITLE", title, "VALUE", q.value).Replace(lines[i])
+		lines[i] = strings.NewReplacer("ID", id, `"GOOD"`, "5", "GOOD", good, "NAME", q.name, "TITLE", title, "VALUE",
+			q.value).Replace(lines[i])
 	}
 	return lines
 }
@@ -61,12 +68,21 @@ func TestBinaryTakesNoMalformedAnswer(t *testing.T) {
 	patch := "*** Begin Patch\n*** Add File: made\n+x\n*** End Patch"
 	declined := `{"decision":"decline"}`
 	for name, q := range map[string]question{
-		"command":     {"item/commandExecution/requestApproval", apptest.Does(apptest.RunsShell("touch " + made + " && echo be''trayed")), "decision", `"accept"`, "", declined, "betrayed"},
-		"file change": {"item/fileChange/requestApproval", apptest.Does(apptest.Call("apply_patch", apptest.Object{"input": patch})), "decision", `"accept"`, "", declined, "Success"},
-		"elicitation": {"mcpServer/elicitation/request", apptest.Does(apptest.Call("mcp__docs__write", apptest.Object{})), "action", `"accept"`, `,"content":{}`, `{"action":"decline"}`, "written"},
-		"user input": {"item/tool/requestUserInput", apptest.Does(apptest.Call("request_user_input", apptest.Object{"questions": []apptest.Object{{"id": "db", "header": "Store", "question": "Which?",
-			"options": []apptest.Object{{"label": "A", "description": "a"}}}}})), "answers", `{"db":{"answers":["betrayed"]}}`, "", `{"answers":{}}`, "betrayed"},
-		"client tool": {"item/tool/call", apptest.Does(apptest.Call("ticket", apptest.Object{})), "success", "true", `,"contentItems":[{"type":"inputText","text":"betrayed"}]`,
+		"command": {"item/commandExecution/requestApproval",
+			apptest.Does(apptest.RunsShell("touch " + made + " && echo be''trayed")), "decision", `"accept"`, "", declined,
+			"betrayed"},
+		"file change": {"item/fileChange/requestApproval",
+			apptest.Does(apptest.Call("apply_patch", apptest.Object{"input": patch})), "decision", `"accept"`, "", declined,
+			"Success"},
+		"elicitation": {"mcpServer/elicitation/request", apptest.Does(apptest.Call("mcp__docs__write", apptest.Object{})),
+			"action", `"accept"`, `,"content":{}`, `{"action":"decline"}`, "written"},
+		"user input": {"item/tool/requestUserInput",
+			apptest.Does(apptest.Call("request_user_input",
+				apptest.Object{"questions": []apptest.Object{{"id": "db", "header": "Store", "question": "Which?",
+					"options": []apptest.Object{{"label": "A", "description": "a"}}}}})), "answers", `{"db":{"answers":["betrayed"]}}`,
+			"", `{"answers":{}}`, "betrayed"},
+		"client tool": {"item/tool/call", apptest.Does(apptest.Call("ticket", apptest.Object{})), "success", "true",
+			`,"contentItems":[{"type":"inputText","text":"betrayed"}]`,
 			`{"success":false,"contentItems":[]}`, "betrayed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +92,8 @@ func TestBinaryTakesNoMalformedAnswer(t *testing.T) {
 			config, err := os.ReadFile(filepath.Join(home, "config.toml"))
 			require.NoError(t, err)
 			apptest.WriteConfig(t, home, string(config)+"[mcp_servers.docs]\ncommand = \""+program+"\"\n")
-			cmd := apptest.ServerCommand(t, home, "-c", "features.default_mode_request_user_input=true", "-c", "compat.turn_completed_floor_ms=0")
+			cmd := apptest.ServerCommand(t, home, "-c", "features.default_mode_request_user_input=true", "-c",
+				"compat.turn_completed_floor_ms=0")
 			c := apptest.Connect(t, cmd, nil) // the client writes what no schema allows
 			c.Initialize()
 			start := ticketTool()

@@ -21,7 +21,8 @@ func homeWithServers(t *testing.T, steps, servers string) string {
 	program, err := apptest.MCPProgram()
 	require.NoError(t, err)
 	home := t.TempDir()
-	apptest.WriteConfig(t, home, "model_provider = \"offline\"\n[model_providers.offline]\nscript = \"script.json\"\n"+strings.ReplaceAll(servers, "PROGRAM", program))
+	apptest.WriteConfig(t, home, "model_provider = \"offline\"\n[model_providers.offline]\nscript = \"script.json\"\n"+
+		strings.ReplaceAll(servers, "PROGRAM", program))
 	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"), []byte(`{"steps":[`+steps+`]}`), 0o600))
 	return home
 }
@@ -40,7 +41,8 @@ func untilCalled(c *apptest.Client) gjson.Result {
 
 func TestBinaryCallsToolsOfServers(t *testing.T) {
 	t.Parallel()
-	home := homeWithServers(t, scriptCalls("echo", `{"x":1}`)+","+scriptCalls("write", `{"y":2}`)+","+scriptCalls("crash", `{}`)+","+scriptCalls("echo", `{"again":true}`), apptest.DocsServer)
+	home := homeWithServers(t, scriptCalls("echo", `{"x":1}`)+","+scriptCalls("write", `{"y":2}`)+","+
+		scriptCalls("crash", `{}`)+","+scriptCalls("echo", `{"again":true}`), apptest.DocsServer)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "read-only"})
@@ -122,7 +124,8 @@ func TestBinaryLeavesNothingOfServersBehind(t *testing.T) {
 
 func TestBinaryGivesServersLittleOfItsEnvironment(t *testing.T) {
 	t.Parallel()
-	home := homeWithServers(t, scriptCalls("environment", `{}`), apptest.DocsServer+"env = { OWN = \"1\" }\nenv_vars = [\"PASSED\"]\n")
+	home := homeWithServers(t, scriptCalls("environment", `{}`), apptest.DocsServer+
+		"env = { OWN = \"1\" }\nenv_vars = [\"PASSED\"]\n")
 	cmd := apptest.ServerCommand(t, home)
 	cmd.Env = append(cmd.Env, "PASSED=yes", "SECRET_THING=no", "OPENAI_API_KEY=no")
 	c := apptest.Dial(t, cmd)
@@ -151,14 +154,21 @@ func TestBinaryAnswersAboutServers(t *testing.T) {
 	require.Equal(t, "docs", list.Get("0.name").Str)
 	require.Equal(t, gjson.Null, list.Get("0.runtimeStatus").Type)
 	require.Equal(t, "mem://a", list.Get("0.resources.0.uri").Str)
-	require.Equal(t, "content of a", gjson.GetBytes(c.Call("mcpServer/resource/read", apptest.Object{"server": "docs", "uri": "mem://a"}), "contents.0.text").Str)
+	require.Equal(t, "content of a",
+		gjson.GetBytes(c.Call("mcpServer/resource/read", apptest.Object{"server": "docs", "uri": "mem://a"}),
+			"contents.0.text").Str)
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir()})
-	result := gjson.ParseBytes(c.Call("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "fail"}))
+	result := gjson.ParseBytes(c.Call("mcpServer/tool/call",
+		apptest.Object{"threadId": id, "server": "docs", "tool": "fail"}))
 	require.True(t, result.Get("isError").Bool())
-	require.Contains(t, c.Refused("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "none", "tool": "x"}).Message, "unknown MCP server 'none'")
-	require.Contains(t, c.Refused("mcpServer/resource/read", apptest.Object{"server": "docs", "uri": "mem://b"}).Message, "no such thing")
+	require.Contains(t, c.Refused("mcpServer/tool/call",
+		apptest.Object{"threadId": id, "server": "none", "tool": "x"}).Message, "unknown MCP server 'none'")
+	require.Contains(t, c.Refused("mcpServer/resource/read", apptest.Object{"server": "docs", "uri": "mem://b"}).Message,
+		"no such thing")
 	require.Contains(t, c.Refused("mcpServerStatus/list", apptest.Object{"cursor": "junk"}).Message, "invalid cursor")
-	require.Contains(t, c.Refused("mcpServer/tool/call", apptest.Object{"threadId": "01a200bc-c8a8-7580-b377-50bfa85c2a7f", "server": "docs", "tool": "x"}).Message, "thread not found")
+	require.Contains(t, c.Refused("mcpServer/tool/call",
+		apptest.Object{"threadId": "01a200bc-c8a8-7580-b377-50bfa85c2a7f", "server": "docs", "tool": "x"}).Message,
+		"thread not found")
 
 	c.OnAsk = func(apptest.Message) any {
 		return apptest.Object{"action": "accept", "content": apptest.Object{"name": "Ada"}}
@@ -174,7 +184,8 @@ func TestBinaryAnswersAboutServers(t *testing.T) {
 	apptest.WriteConfig(t, home, string(text)+fmt.Sprintf("[mcp_servers.more]\ncommand = %q\n", program))
 	c.Call("config/mcpServer/reload", nil)
 	c.Until(func(m apptest.Message) bool {
-		return m.Method == "mcpServer/startupStatus/updated" && gjson.GetBytes(m.Params, "name").Str == "more" && gjson.GetBytes(m.Params, "status").Str == "ready"
+		return m.Method == "mcpServer/startupStatus/updated" && gjson.GetBytes(m.Params, "name").Str == "more" &&
+			gjson.GetBytes(m.Params, "status").Str == "ready"
 	})
 	c.Close()
 }
@@ -186,7 +197,8 @@ func TestBinaryTakesServersFromThreads(t *testing.T) {
 	require.NoError(t, err)
 	c := apptest.StartServer(t, homeWithServers(t, scriptCalls("echo", `{}`), ""))
 	c.Initialize()
-	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "config": apptest.Object{"mcp_servers": apptest.Object{"docs": apptest.Object{"command": program}}}})
+	id := c.StartThread(apptest.Object{"cwd": t.TempDir(),
+		"config": apptest.Object{"mcp_servers": apptest.Object{"docs": apptest.Object{"command": program}}}})
 	c.BeginTurn(id, "look")
 	require.Equal(t, "completed", untilCalled(c).Get("status").Str)
 	c.AwaitTurn()
@@ -217,7 +229,9 @@ func TestBinaryGivesIsErrorAsTheServerWroteIt(t *testing.T) {
 	c := apptest.StartServer(t, homeWithServers(t, "", "[mcp_servers.plain]\ncommand = \""+program+"\"\n"))
 	c.Initialize()
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir()})
-	for tool, want := range map[string]string{"plain": `{"content":[]}`, "told": `{"content":[],"isError":false,"_meta":{"m":1}}`} {
-		require.JSONEq(t, want, string(c.Call("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "plain", "tool": tool})))
+	for tool, want := range map[string]string{"plain": `{"content":[]}`,
+		"told": `{"content":[],"isError":false,"_meta":{"m":1}}`} {
+		require.JSONEq(t, want,
+			string(c.Call("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "plain", "tool": tool})))
 	}
 }

@@ -10,8 +10,9 @@ import (
 
 func TestBinaryRequiredServersThatFailRefuseTheThreadByName(t *testing.T) {
 	home := t.TempDir()
-	apptest.WriteConfig(t, home, "[mcp_servers.gone]\ncommand = \"/nowhere/server\"\nrequired = true\n[mcp_servers.quits]\ncommand = \"false\"\nrequired = true\n"+
-		"[mcp_servers.optional]\ncommand = \"/nowhere/other\"\n")
+	apptest.WriteConfig(t, home,
+		"[mcp_servers.gone]\ncommand = \"/nowhere/server\"\nrequired = true\n[mcp_servers.quits]\ncommand = \"false\"\nrequired = true\n"+
+			"[mcp_servers.optional]\ncommand = \"/nowhere/other\"\n")
 	c := apptest.StartOffline(t, home)
 	f := c.Refused("thread/start", apptest.Object{})
 	require.Equal(t, -32603, f.Code)

@@ -35,7 +35,8 @@ func endedPid(pid string) bool {
 // TestBinaryContextOfAServersCall: the call and its output are parts of the context as any.
 func TestBinaryContextOfAServersCall(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "mcp__docs__echo", `{"word":"magpie"}`), apptest.Says("One."), apptest.Says("Two."), apptest.Says("Three."), apptest.Says("Four."))
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "mcp__docs__echo", `{"word":"magpie"}`), apptest.Says("One."),
+		apptest.Says("Two."), apptest.Says("Three."), apptest.Says("Four."))
 	c := apptest.StartServer(t, homeOfDocs(p, t))
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})
@@ -54,7 +55,8 @@ func TestBinaryContextOfAServersCall(t *testing.T) {
 	c.Call("context/pruneByIndices", apptest.Object{"threadId": thread, "ids": ids[:1]})
 	c.Turn(thread, "without the call")
 	require.NotContains(t, p.Asked()[3].Body, "magpie")
-	require.Equal(t, "mcpToolCall", gjson.GetBytes(c.ReadThread(thread).Turns[0].Items[1], "type").Str, "people see it all the time")
+	require.Equal(t, "mcpToolCall", gjson.GetBytes(c.ReadThread(thread).Turns[0].Items[1], "type").Str,
+		"people see it all the time")
 	c.Call("context/undo", apptest.Object{"threadId": thread})
 	c.Call("context/undo", apptest.Object{"threadId": thread})
 	c.Turn(thread, "with both")
@@ -66,13 +68,15 @@ func TestBinaryContextOfAServersCall(t *testing.T) {
 // A reviewer is offered no server's tools, and gets none by guessing its name.
 func TestBinaryReviewsUseNoServers(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.Says("One."), apptest.CallsTool("c1", "mcp__docs__echo", `{}`), apptest.Says(`{"findings":[],"overall_explanation":"Well."}`))
+	p := apptest.NewProvider(t, apptest.Says("One."), apptest.CallsTool("c1", "mcp__docs__echo", `{}`),
+		apptest.Says(`{"findings":[],"overall_explanation":"Well."}`))
 	c := apptest.StartServer(t, homeOfDocs(p, t))
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})
 	c.Turn(thread, "hello")
 	require.Contains(t, p.Asked()[0].Body, "mcp__docs__echo")
-	c.Call("review/start", apptest.Object{"threadId": thread, "target": apptest.Object{"type": "custom", "instructions": "look at it"}})
+	c.Call("review/start",
+		apptest.Object{"threadId": thread, "target": apptest.Object{"type": "custom", "instructions": "look at it"}})
 	require.Equal(t, "completed", c.AwaitTurn().Status)
 	require.NotContains(t, p.Asked()[1].Body, "mcp__docs__")
 	require.Contains(t, p.Asked()[2].Body, "in a review")
@@ -83,7 +87,9 @@ func TestBinaryReviewsUseNoServers(t *testing.T) {
 // that comes back is connected again.
 func TestBinaryServersFollowThreads(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "mcp__docs__child", `{}`), apptest.Says("One."), apptest.CallsTool("c2", "mcp__docs__child", `{}`), apptest.Says("Two."), apptest.CallsTool("c3", "mcp__docs__echo", `{}`), apptest.Says("Three."))
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "mcp__docs__child", `{}`), apptest.Says("One."),
+		apptest.CallsTool("c2", "mcp__docs__child", `{}`), apptest.Says("Two."),
+		apptest.CallsTool("c3", "mcp__docs__echo", `{}`), apptest.Says("Three."))
 	c := apptest.StartServer(t, homeOfDocs(p, t))
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})
@@ -91,7 +97,8 @@ func TestBinaryServersFollowThreads(t *testing.T) {
 	first := untilCalled(c).Get("result.content.0.text").Str
 	c.AwaitTurn()
 	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": thread})
-	require.Equal(t, first, gjson.GetBytes(fork.Turns[0].Items[1], "result.content.0.text").Str, "what was called before is told")
+	require.Equal(t, first, gjson.GetBytes(fork.Turns[0].Items[1], "result.content.0.text").Str,
+		"what was called before is told")
 	c.BeginTurn(fork.ID, "two")
 	second := untilCalled(c).Get("result.content.0.text").Str
 	c.AwaitTurn()
@@ -100,7 +107,8 @@ func TestBinaryServersFollowThreads(t *testing.T) {
 	c.Call("thread/archive", apptest.Object{"threadId": fork.ID})
 	require.Eventually(t, func() bool { return endedPid(second) }, 10*time.Second, 10*time.Millisecond)
 	require.False(t, endedPid(first), "those of the other thread go on")
-	require.Contains(t, c.Refused("mcpServer/tool/call", apptest.Object{"threadId": fork.ID, "server": "docs", "tool": "echo"}).Message, "thread not found")
+	require.Contains(t, c.Refused("mcpServer/tool/call",
+		apptest.Object{"threadId": fork.ID, "server": "docs", "tool": "echo"}).Message, "thread not found")
 
 	c.Call("thread/unarchive", apptest.Object{"threadId": fork.ID})
 	c.Call("thread/resume", apptest.Object{"threadId": fork.ID})
@@ -113,17 +121,23 @@ func TestBinaryServersFollowThreads(t *testing.T) {
 // What a server writes is not the turn's; a checkpoint knows it as anything that others write.
 func TestBinaryFilesOfServersAreNotTheTurns(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "shell", `{"command":"touch before"}`), apptest.CallsTool("c2", "mcp__docs__scribble", `{}`), apptest.CallsTool("c3", "shell", `{"command":"touch after"}`), apptest.Says("One."))
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "shell", `{"command":"touch before"}`),
+		apptest.CallsTool("c2", "mcp__docs__scribble", `{}`), apptest.CallsTool("c3", "shell", `{"command":"touch after"}`),
+		apptest.Says("One."))
 	c := apptest.StartServer(t, homeOfDocs(p, t))
 	c.Initialize()
 	repository := apptest.NewRepository(t)
-	thread := c.StartThread(apptest.Object{"cwd": repository.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+	thread := c.StartThread(apptest.Object{"cwd": repository.Dir, "sandbox": "danger-full-access",
+		"approvalPolicy": "never"})
 	turn := c.BeginTurn(thread, "scribble")
 	end := c.Until(func(m apptest.Message) bool { return m.Method == "turn/completed" })
 	require.Equal(t, `["after","before"]`, gjson.GetBytes(end.Params, "metadata.diff.files.#.path").Raw)
 	require.FileExists(t, filepath.Join(repository.Dir, "scribbled.txt"))
-	require.NotContains(t, c.Get("thread/diff/read", apptest.Object{"threadId": thread, "turnId": turn}).Get("diff").Str, "scribbled")
-	require.Contains(t, c.Get("thread/checkpoint/diff", apptest.Object{"threadId": thread, "turnId": turn}).Get("diff").Str, "scribbled.txt", "it is other than at the checkpoint")
+	require.NotContains(t, c.Get("thread/diff/read", apptest.Object{"threadId": thread, "turnId": turn}).Get("diff").Str,
+		"scribbled")
+	require.Contains(t, c.Get("thread/checkpoint/diff",
+		apptest.Object{"threadId": thread, "turnId": turn}).Get("diff").Str, "scribbled.txt",
+		"it is other than at the checkpoint")
 	c.RevertTo(thread, turn, "files")
 	require.NoFileExists(t, filepath.Join(repository.Dir, "before"))
 	require.FileExists(t, filepath.Join(repository.Dir, "scribbled.txt"), "what is not the turn's is left alone")
@@ -136,22 +150,27 @@ func TestBinaryRefusesCallsThatMakeNoSense(t *testing.T) {
 	c.Initialize()
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir()})
 	for _, params := range []apptest.Object{
-		{}, {"threadId": id}, {"threadId": id, "server": "docs"}, {"threadId": id, "tool": "echo"}, {"threadId": id, "server": 1, "tool": "echo"},
+		{}, {"threadId": id}, {"threadId": id, "server": "docs"}, {"threadId": id, "tool": "echo"},
+		{"threadId": id, "server": 1, "tool": "echo"},
 		{"threadId": "nobody", "server": "docs", "tool": "echo"},
 	} {
 		f := c.Refused("mcpServer/tool/call", params)
 		require.Contains(t, []int{-32600, -32602}, f.Code, "%v: %s", params, f.Message)
 	}
-	require.Contains(t, c.Refused("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "nothing"}).Message, "nothing")
+	require.Contains(t, c.Refused("mcpServer/tool/call",
+		apptest.Object{"threadId": id, "server": "docs", "tool": "nothing"}).Message, "nothing")
 	for _, arguments := range []any{"text", 7, []int{1}, true} {
-		f := c.Refused("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "echo", "arguments": arguments})
+		f := c.Refused("mcpServer/tool/call",
+			apptest.Object{"threadId": id, "server": "docs", "tool": "echo", "arguments": arguments})
 		require.Contains(t, f.Message, "`arguments`: expected an object")
 		require.Equal(t, "arguments", f.Data.Field)
 	}
 	require.NotEmpty(t, c.Refused("mcpServer/resource/read", apptest.Object{"server": "docs"}).Message)
 	require.NotEmpty(t, c.Refused("mcpServerStatus/list", apptest.Object{"limit": "many"}).Message)
-	require.Empty(t, gjson.GetBytes(c.Call("mcpServerStatus/list", apptest.Object{"threadId": id, "serverName": "none"}), "data").Array())
-	result := gjson.ParseBytes(c.Call("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "echo", "arguments": nil}))
+	require.Empty(t, gjson.GetBytes(c.Call("mcpServerStatus/list", apptest.Object{"threadId": id, "serverName": "none"}),
+		"data").Array())
+	result := gjson.ParseBytes(c.Call("mcpServer/tool/call",
+		apptest.Object{"threadId": id, "server": "docs", "tool": "echo", "arguments": nil}))
 	require.Equal(t, "echo {}", result.Get("content.0.text").Str, "after all of that it works")
 	c.Close()
 }
@@ -159,7 +178,8 @@ func TestBinaryRefusesCallsThatMakeNoSense(t *testing.T) {
 // Answers that belong to no question, come twice, or when the turn is over, change nothing.
 func TestBinaryStrayAnswersToServersChangeNothing(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "mcp__docs__ask", `{}`), apptest.Says("One."), apptest.CallsTool("c2", "mcp__docs__ask", `{}`), apptest.Says("Two."))
+	p := apptest.NewProvider(t, apptest.CallsTool("c1", "mcp__docs__ask", `{}`), apptest.Says("One."),
+		apptest.CallsTool("c2", "mcp__docs__ask", `{}`), apptest.Says("Two."))
 	c := apptest.StartServer(t, homeOfDocs(p, t))
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})

@@ -28,7 +28,8 @@ func reminders(messages []string) (found []string) {
 // forgettable begins a conversation with a fact, and leaves it behind by 50 turns.
 func forgettable(c *apptest.Client, thread string) {
 	c.T.Helper()
-	require.Equal(c.T, "completed", c.Turn(thread, "For the dashboards: the metrics endpoint listens on port 9137.").Status)
+	require.Equal(c.T, "completed",
+		c.Turn(thread, "For the dashboards: the metrics endpoint listens on port 9137.").Status)
 	c.Turns(thread, 50)
 	c.Call("thread/context/trim", apptest.Object{"threadId": thread, "keepLastNTurns": 50})
 }
@@ -48,7 +49,8 @@ func binaryRemembersAFact(t *testing.T, on apptest.WireAPI) {
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
 	c.OnLine = func(direction, line string) {
-		if !strings.Contains(line, "question") && !strings.Contains(line, `"status":"inProgress"`) && !strings.Contains(line, "ContextItems") {
+		if !strings.Contains(line, "question") && !strings.Contains(line, `"status":"inProgress"`) &&
+			!strings.Contains(line, "ContextItems") {
 			r.Line(direction, line)
 		}
 	}
@@ -68,7 +70,8 @@ func binaryRemembersAFact(t *testing.T, on apptest.WireAPI) {
 	list := c.ContextList(thread)
 	require.Equal(t, protocol.CategorySummary, list.Items[1].Category)
 	r.List(protocol.ContextGetItemsResponse{Items: list.Items[:3]})
-	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": []string{list.Items[1].ID}, "included": false})
+	c.Call("context/setInclusion",
+		apptest.Object{"threadId": thread, "ids": []string{list.Items[1].ID}, "included": false})
 	asked, _ = p.Next(c, thread, "And which ports do the metrics use now?")
 	require.Empty(t, reminders(asked))
 
@@ -129,7 +132,9 @@ func binaryRemembersByTheRepository(t *testing.T, on apptest.WireAPI) {
 	p := on.Provider(t, counting(60)...)
 	home, repo := p.Home(t), t.TempDir()
 	linked := filepath.Join(t.TempDir(), "linked")
-	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"}, {"worktree", "add", "-q", linked}} {
+	for _, args := range [][]string{{"init", "-q"},
+		{"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"},
+		{"worktree", "add", "-q", linked}} {
 		out, err := exec.Command("git", append([]string{"-C", repo}, args...)...).CombinedOutput()
 		require.NoError(t, err, string(out))
 	}
@@ -156,13 +161,15 @@ func TestBinaryMemoryIsDamaged(t *testing.T) {
 	forgettable(c, c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"}))
 	c.UntilMethod("memory/updated")
 	c.Kill()
-	require.NoError(t, os.WriteFile(filepath.Join(home, "memory.sqlite"), []byte(strings.Repeat("no database ", 1000)), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "memory.sqlite"), []byte(strings.Repeat("no database ", 1000)),
+		0o600))
 	for _, suffix := range []string{"-wal", "-shm"} {
 		_ = os.Remove(filepath.Join(home, "memory.sqlite"+suffix))
 	}
 	lines, err := os.ReadFile(filepath.Join(home, "memory.jsonl"))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(home, "memory.jsonl"), append([]byte("no line\n"), append(lines, `{"torn`...)...), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "memory.jsonl"),
+		append([]byte("no line\n"), append(lines, `{"torn`...)...), 0o600))
 
 	c = apptest.StartServer(t, home, apptest.Remembering...)
 	c.Initialize()

@@ -24,7 +24,8 @@ func codeRepository(t *testing.T) string {
 	repo := t.TempDir()
 	for path, text := range map[string]string{
 		"billing/refund.go": "package billing\n\n// refundWithin is how long a refund can be asked for.\nconst refundWithin = 14 * day\n\n// Refund pays back what was paid.\nfunc Refund(p Payment) error { return p.back() }\n",
-		".gitignore":        "ignored/\n", "ignored/refund.go": "package ignored // refund\n", "image.bin": "refund\x00\x01", ".env": "REFUND_KEY=1\n",
+		".gitignore":        "ignored/\n", "ignored/refund.go": "package ignored // refund\n", "image.bin": "refund\x00\x01",
+		".env":         "REFUND_KEY=1\n",
 		"generated.js": "refund" + strings.Repeat("x", 5000) + "\n", "long.txt": strings.Repeat("refund\n", 1_000_000),
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(repo, path)), 0o755))
@@ -57,12 +58,15 @@ func TestBinaryFindsCode(t *testing.T) {
 		require.Regexp(t, `^(billing/refund.go|\.gitignore)`, hit.Title)
 	}
 	chunks := status.Chunks
-	require.NoError(t, os.WriteFile(filepath.Join(repo, "voucher.md"), []byte("# Vouchers\n\nA voucher is worth ten ducats.\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(repo, "voucher.md"),
+		[]byte("# Vouchers\n\nA voucher is worth ten ducats.\n"), 0o644))
 	c.UntilIndexed(func(p protocol.MemoryCodeIndex) bool { return p.Chunks > chunks })
-	require.Contains(t, c.MemorySearch(apptest.Object{"query": "what is a voucher worth?", "repoKey": repo}).Data[0].Text, "ten ducats")
+	require.Contains(t, c.MemorySearch(apptest.Object{"query": "what is a voucher worth?", "repoKey": repo}).Data[0].Text,
+		"ten ducats")
 
 	var paused protocol.MemoryIndexPauseResponse
-	require.NoError(t, json.Unmarshal(c.Call("memory/index/pause", apptest.Object{"repoKey": repo, "paused": true}), &paused))
+	require.NoError(t, json.Unmarshal(c.Call("memory/index/pause", apptest.Object{"repoKey": repo, "paused": true}),
+		&paused))
 	require.True(t, paused.Found)
 	var is protocol.MemoryStatusResponse
 	require.NoError(t, json.Unmarshal(c.Call("memory/status", apptest.Object{}), &is))
@@ -105,7 +109,8 @@ func TestBinaryFindsMeanings(t *testing.T) {
 	t.Parallel()
 	repo, home := codeRepository(t), t.TempDir()
 	url, fails := vectorServer(t)
-	args := []string{"-c", "memory.index_code=true", "-c", "memory.index_cpu_percent=100", "-c", "memory.embeddings.model=m", "-c", "memory.embeddings.base_url=" + url}
+	args := []string{"-c", "memory.index_code=true", "-c", "memory.index_cpu_percent=100", "-c",
+		"memory.embeddings.model=m", "-c", "memory.embeddings.base_url=" + url}
 	c := apptest.StartOffline(t, home, args...)
 	search := apptest.Object{"query": "Bis wann geht eine Erstattung?", "repoKey": repo}
 	c.MemorySearch(search)

@@ -30,8 +30,10 @@ func TestBinaryRecalls(t *testing.T) { apptest.OnBothWires(t, binaryRecalls) }
 
 func binaryRecalls(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, apptest.Says("Noted."), apptest.Says("The parser is done."), apptest.CallsTool("c1", "recall", `{"query":"metrics port"}`), apptest.Says("It is 9137."),
-		apptest.CallsTool("c2", "recall", `{"ids":["r6"],"query":"weather"}`), apptest.Says("There it is."), apptest.Says("Gone again."), apptest.Says("Off."))
+	p := on.Provider(t, apptest.Says("Noted."), apptest.Says("The parser is done."),
+		apptest.CallsTool("c1", "recall", `{"query":"metrics port"}`), apptest.Says("It is 9137."),
+		apptest.CallsTool("c2", "recall", `{"ids":["r6"],"query":"weather"}`), apptest.Says("There it is."),
+		apptest.Says("Gone again."), apptest.Says("Off."))
 	c := apptest.StartServer(t, p.Home(t), "-c", "memory.recall_tool=true")
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never"})
@@ -68,7 +70,8 @@ func TestBinaryHasTheModelSummarise(t *testing.T) { apptest.OnBothWires(t, binar
 
 func binaryHasTheModelSummarise(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, apptest.Says("Noted."), apptest.Says("Done."), apptest.Says("- The metrics endpoint is on 9137, for the dashboards.")) // and no more answers
+	p := on.Provider(t, apptest.Says("Noted."), apptest.Says("Done."),
+		apptest.Says("- The metrics endpoint is on 9137, for the dashboards.")) // and no more answers
 	home := p.Home(t)
 	c := apptest.StartServer(t, home, "-c", "memory.summarize_on_prune=true", "-c", "memory.summarizer=model")
 	c.Initialize()
@@ -100,9 +103,11 @@ func TestBinaryKeepsTheModeOfTheMemory(t *testing.T) {
 	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
 	c.Turns(thread, 2)
 	c.Turn(thread, "The metrics endpoint listens on port 9137.")
-	require.Contains(t, c.Refused("thread/memoryMode/set", apptest.Object{"threadId": thread, "mode": "polluted"}).Message, "polluted")
+	require.Contains(t, c.Refused("thread/memoryMode/set", apptest.Object{"threadId": thread, "mode": "polluted"}).Message,
+		"polluted")
 	require.Contains(t, c.Refused("thread/memoryMode/set", apptest.Object{"threadId": thread}).Message, "mode")
-	require.Contains(t, c.Refused("thread/memoryMode/set", apptest.Object{"threadId": "01990000-0000-7000-8000-000000000000", "mode": "enabled"}).Message, "no rollout found")
+	require.Contains(t, c.Refused("thread/memoryMode/set",
+		apptest.Object{"threadId": "01990000-0000-7000-8000-000000000000", "mode": "enabled"}).Message, "no rollout found")
 	c.Kill()
 	c = apptest.StartServer(t, home, apptest.Remembering...)
 	c.Initialize()

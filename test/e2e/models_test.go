@@ -40,7 +40,8 @@ func newModelServer(t *testing.T, list func(w http.ResponseWriter, r *http.Reque
 
 func (m *modelServer) home(t *testing.T, model string) string {
 	home := t.TempDir()
-	apptest.WriteConfig(t, home, fmt.Sprintf("%smodel_provider = \"mine\"\n[model_providers.mine]\nname = \"Mine\"\nbase_url = %q\nwire_api = \"chat\"\n", model, m.URL+"/v1"))
+	apptest.WriteConfig(t, home,
+		fmt.Sprintf("%smodel_provider = \"mine\"\n[model_providers.mine]\nname = \"Mine\"\nbase_url = %q\nwire_api = \"chat\"\n", model, m.URL+"/v1"))
 	return home
 }
 
@@ -66,7 +67,8 @@ func writes(text string) func(w http.ResponseWriter, _ *http.Request) {
 // TestBinaryListsTheProvidersModels: page by page, the configured one first, from one
 // question to the provider.
 func TestBinaryListsTheProvidersModels(t *testing.T) {
-	m := newModelServer(t, writes(`{"data":[{"id":"a","max_model_len":4096},{"id":"b"},{"id":"c"},{"id":"text-embedding-x"}]}`))
+	m := newModelServer(t,
+		writes(`{"data":[{"id":"a","max_model_len":4096},{"id":"b"},{"id":"c"},{"id":"text-embedding-x"}]}`))
 	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
 	c.Initialize()
 	var ids []string
@@ -139,9 +141,11 @@ func TestBinaryLearnsTheContextWindow(t *testing.T) {
 	thread := c.StartTrusted()
 	c.Turn(thread, "one")
 	<-told
-	require.Eventually(t, func() bool { return models(c, apptest.Object{}).Data[0].ContextWindow != nil }, apptest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { return models(c, apptest.Object{}).Data[0].ContextWindow != nil },
+		apptest.Patience, time.Millisecond)
 	c.Turn(thread, "two")
-	require.Contains(t, string(c.Call("context/getUsage", apptest.Object{"threadId": thread})), `"modelContextWindow":8192`)
+	require.Contains(t, string(c.Call("context/getUsage", apptest.Object{"threadId": thread})),
+		`"modelContextWindow":8192`)
 	require.EqualValues(t, 1, m.listed.Load())
 	c.Close()
 }

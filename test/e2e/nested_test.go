@@ -19,7 +19,8 @@ func TestBinaryTakesDeepNesting(t *testing.T) {
 	const depth = 100_000
 	lists, members := strings.Repeat("[", depth), strings.Repeat(`{"a":`, depth)
 	whole := lists + strings.Repeat("]", depth)
-	p := apptest.NewProvider(t, apptest.Says("one"), apptest.CallsTool("x", "shell", `{"command":`+whole+`}`), apptest.Says("two"), apptest.CallsTool("y", "shell", members), apptest.Says("three"))
+	p := apptest.NewProvider(t, apptest.Says("one"), apptest.CallsTool("x", "shell", `{"command":`+whole+`}`),
+		apptest.Says("two"), apptest.CallsTool("y", "shell", members), apptest.Says("three"))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -27,7 +28,8 @@ func TestBinaryTakesDeepNesting(t *testing.T) {
 	require.Equal(t, "completed", c.Turn(id, "first").Status)
 	base := restingKiB(c, id)
 
-	for _, line := range []string{lists, members, whole, `{"id":1,"method":"model/list","params":` + lists, `{"id":1,"method":"model/list","params":{"x":` + whole + `}}`} {
+	for _, line := range []string{lists, members, whole, `{"id":1,"method":"model/list","params":` + lists,
+		`{"id":1,"method":"model/list","params":{"x":` + whole + `}}`} {
 		c.Write(line)
 		m := c.Until(func(m apptest.Message) bool { return m.Method == "" && string(m.ID) == "null" })
 		require.Contains(t, []int{-32700, -32600}, m.Error.Code)
@@ -49,7 +51,8 @@ func TestBinaryTakesDeepNesting(t *testing.T) {
 	path := c.ReadThread(id).Path
 	c.Close()
 
-	for _, line := range []string{whole, lists, `{"timestamp":"2026-01-01T00:00:00.000Z","type":"response_item","payload":` + members} {
+	for _, line := range []string{whole, lists,
+		`{"timestamp":"2026-01-01T00:00:00.000Z","type":"response_item","payload":` + members} {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
 		require.NoError(t, err)
 		_, err = f.WriteString(line + "\n")

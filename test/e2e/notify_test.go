@@ -24,7 +24,8 @@ func notifying(t *testing.T, script string) (home string) {
 }
 
 func TestBinaryNotifyRunsAProgramAfterEachCompletedTurn(t *testing.T) {
-	home := notifying(t, "cat >> input\necho noise; echo noise >&2\nprintf '%s\\n' \"$#\" \"$1\" \"$2\" >> said.$$.part && mv said.$$.part said.$$\n")
+	home := notifying(t,
+		"cat >> input\necho noise; echo noise >&2\nprintf '%s\\n' \"$#\" \"$1\" \"$2\" >> said.$$.part && mv said.$$.part said.$$\n")
 	c := apptest.StartOffline(t, home)
 	dir := t.TempDir()
 	thread := c.StartThread(apptest.Object{"cwd": dir})

@@ -19,7 +19,9 @@ func TestBinaryServesAFlood(t *testing.T) {
 	const threads, busy, each = 200, 20, 10
 	release := make(chan struct{})
 	defer close(release)
-	h := apptest.LaunchHost(t, apptest.ServerCommand(t, homeOfStreams(t, release), "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), "")
+	h := apptest.LaunchHost(t,
+		apptest.ServerCommand(t, homeOfStreams(t, release), "--listen", short(t, "unix://"), "-c",
+			"compat.turn_completed_floor_ms=0"), "")
 	owner, flooder := h.Welcome(), h.Welcome()
 	var ids []string
 	turns := map[string]string{}
@@ -32,7 +34,8 @@ func TestBinaryServesAFlood(t *testing.T) {
 	resume := flooder.StopReading()
 	methods := []string{"thread/read", "context/getItems", "thread/name/set", "context/getUsage", "thread/turns/list"}
 	for i := range threads * each {
-		flooder.Send(apptest.Object{"id": i, "method": methods[i/threads%len(methods)], "params": apptest.Object{"threadId": ids[i%threads], "name": "n"}})
+		flooder.Send(apptest.Object{"id": i, "method": methods[i/threads%len(methods)],
+			"params": apptest.Object{"threadId": ids[i%threads], "name": "n"}})
 	}
 	for i, id := range ids {
 		owner.Call("thread/read", apptest.Object{"threadId": id, "includeTurns": true})
@@ -83,10 +86,12 @@ func TestBinaryHoldsFewLargeAnswers(t *testing.T) {
 	base := apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmRSS:")
 	resume := greedy.StopReading()
 	for i := range asked {
-		greedy.Send(apptest.Object{"id": i, "method": "thread/read", "params": apptest.Object{"threadId": id, "includeTurns": true}})
+		greedy.Send(apptest.Object{"id": i, "method": "thread/read",
+			"params": apptest.Object{"threadId": id, "includeTurns": true}})
 	}
 	owner.Call("thread/read", apptest.Object{"threadId": id})
-	require.Less(t, apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmHWM:")-base, apptest.Weight*256<<10, "KiB: sixty of 8 MiB are more")
+	require.Less(t, apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmHWM:")-base, apptest.Weight*256<<10,
+		"KiB: sixty of 8 MiB are more")
 	resume()
 	served := 0
 	for range asked {

@@ -41,7 +41,8 @@ func TestBinaryReadsAtTheSameTime(t *testing.T) {
 		}
 		feed(second)
 		require.Equal(t, "from second\n", c.UntilCommand().AggregatedOutput, name)
-		require.Equal(t, done, strings.Count(toolOutputs(c, id), "from second"), "%s: the output waits for that of the first call", name)
+		require.Equal(t, done, strings.Count(toolOutputs(c, id), "from second"),
+			"%s: the output waits for that of the first call", name)
 		feed(first)
 		require.Equal(t, "from first\n", c.UntilCommand().AggregatedOutput, name)
 		require.Equal(t, "completed", c.AwaitTurn().Status)
@@ -56,7 +57,8 @@ func TestBinaryReadsAtTheSameTime(t *testing.T) {
 
 	image := filepath.Join(dir, "i.png")
 	require.NoError(t, os.WriteFile(image, []byte(apptest.APNG), 0o600))
-	c.BeginTurn(id, apptest.Does(append(apptest.RunsShell("cat first"), apptest.Call("view_image", apptest.Object{"path": image})...)))
+	c.BeginTurn(id, apptest.Does(append(apptest.RunsShell("cat first"),
+		apptest.Call("view_image", apptest.Object{"path": image})...)))
 	require.Equal(t, image, apptest.UntilItem[struct{ Path string }](c, "imageView").Path)
 	feed(first)
 	require.Equal(t, "completed", c.AwaitTurn().Status)

@@ -26,7 +26,8 @@ func TestBinaryAppliesPatches(t *testing.T) {
 	file := filepath.Join(project, "run.sh")
 	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\necho one\n"), 0o755))
 	change := func(from, to string) string {
-		return apptest.Runs("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: run.sh\n@@\n-echo " + from + "\n+echo " + to + "\n*** End Patch\nEOF\n")
+		return apptest.Runs("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: run.sh\n@@\n-echo " + from + "\n+echo " +
+			to + "\n*** End Patch\nEOF\n")
 	}
 	id := c.StartThread(apptest.Object{"cwd": project, "sandbox": "workspace-write", "approvalPolicy": "on-request"})
 	c.OnAsk = func(m apptest.Message) any {
@@ -109,18 +110,23 @@ func TestBinaryPatchesAbsoluteNames(t *testing.T) {
 	patch := func(policy, name string) int {
 		asked = asked[:0]
 		id := c.StartThread(apptest.Object{"cwd": project})
-		c.Call("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput(adds(name)), "approvalPolicy": policy, "sandboxPolicy": limits})
+		c.Call("turn/start",
+			apptest.Object{"threadId": id, "input": apptest.TextInput(adds(name)), "approvalPolicy": policy,
+				"sandboxPolicy": limits})
 		c.AwaitTurn()
 		return len(asked)
 	}
 	for name, file := range map[string]string{
-		filepath.Join(project, "a/new"): filepath.Join(project, "a/new"), filepath.Join(root, "new"): filepath.Join(root, "new"),
-		"sub/../dots": filepath.Join(project, "dots"), project + "/../" + filepath.Base(project) + "/up": filepath.Join(project, "up"),
+		filepath.Join(project, "a/new"): filepath.Join(project, "a/new"),
+		filepath.Join(root, "new"):      filepath.Join(root, "new"),
+		"sub/../dots":                   filepath.Join(project, "dots"), project + "/../" + filepath.Base(project) +
+			"/up": filepath.Join(project, "up"),
 	} {
 		require.Zero(t, patch("never", name), name)
 		require.FileExists(t, file, name)
 	}
-	for _, name := range []string{filepath.Join(outside, "new"), "../" + filepath.Base(outside) + "/up", filepath.Join(outside, "made/new")} {
+	for _, name := range []string{filepath.Join(outside, "new"), "../" + filepath.Base(outside) + "/up",
+		filepath.Join(outside, "made/new")} {
 		file := name
 		if !filepath.IsAbs(name) {
 			file = filepath.Join(project, name)
@@ -130,7 +136,8 @@ func TestBinaryPatchesAbsoluteNames(t *testing.T) {
 		require.Equal(t, 1, patch("on-request", name), name)
 		require.FileExists(t, file, name)
 	}
-	for _, name := range []string{"link/led", filepath.Join(project, "link/led"), filepath.Join(project, ".git/led"), filepath.Join(outside, ".git/led")} {
+	for _, name := range []string{"link/led", filepath.Join(project, "link/led"), filepath.Join(project, ".git/led"),
+		filepath.Join(outside, ".git/led")} {
 		require.Zero(t, patch("on-request", name), name)
 	}
 	require.NoFileExists(t, filepath.Join(outside, "led"))
@@ -146,7 +153,8 @@ func TestBinaryShowsAbsoluteNamesOfPatches(t *testing.T) {
 	project, outside := t.TempDir(), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(project, "f"), []byte("a\n"), 0o644))
 	id := c.StartThread(apptest.Object{"cwd": project, "sandbox": "danger-full-access", "approvalPolicy": "never"})
-	c.BeginTurn(id, apptest.Runs("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: "+project+"/f\n*** Move to: "+outside+"/g\n@@\n-a\n+b\n"+
+	c.BeginTurn(id, apptest.Runs("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: "+project+"/f\n*** Move to: "+
+		outside+"/g\n@@\n-a\n+b\n"+
 		"*** Add File: f\n+c\n*** End Patch\nEOF\n"))
 	item := untilPatch(c)
 	require.Equal(t, "completed", item.Status)
@@ -178,16 +186,20 @@ func TestBinaryPatchesKeepProtectedFolders(t *testing.T) {
 	}
 	patch := func(policy, sandbox, name string) int {
 		asked = 0
-		id := c.StartThread(apptest.Object{"cwd": project, "config": apptest.Object{"sandbox_workspace_write.writable_roots": []string{root}}})
+		id := c.StartThread(apptest.Object{"cwd": project,
+			"config": apptest.Object{"sandbox_workspace_write.writable_roots": []string{root}}})
 		limits := apptest.Object{"type": sandbox}
 		if sandbox == "workspaceWrite" {
 			limits["writableRoots"] = []string{root}
 		}
-		c.Call("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput(adds(name)), "approvalPolicy": policy, "sandboxPolicy": limits})
+		c.Call("turn/start",
+			apptest.Object{"threadId": id, "input": apptest.TextInput(adds(name)), "approvalPolicy": policy,
+				"sandboxPolicy": limits})
 		c.AwaitTurn()
 		return asked
 	}
-	for _, name := range []string{".codex/config.toml", ".agents/skills/a/SKILL.md", filepath.Join(project, ".Codex/config.toml"), filepath.Join(root, ".codex/config.toml"), ".codex"} {
+	for _, name := range []string{".codex/config.toml", ".agents/skills/a/SKILL.md",
+		filepath.Join(project, ".Codex/config.toml"), filepath.Join(root, ".codex/config.toml"), ".codex"} {
 		file := name
 		if !filepath.IsAbs(name) {
 			file = filepath.Join(project, name)

@@ -287,7 +287,8 @@ func TestBinaryAnswersWhatItAccepted(t *testing.T) {
 		}
 	}
 	require.Equal(t, c.LastID, answers)
-	require.Equal(t, fmt.Sprint("name ", c.LastID-4), apptest.StartOffline(t, home).ReadThread(id).Name, "the last name that was set")
+	require.Equal(t, fmt.Sprint("name ", c.LastID-4), apptest.StartOffline(t, home).ReadThread(id).Name,
+		"the last name that was set")
 }
 
 // TestBinaryGivesUpClientsThatDoNotRead: a client of a socket takes nothing of 200,000 deltas, and
@@ -297,19 +298,22 @@ func TestBinaryGivesUpClientsThatDoNotRead(t *testing.T) {
 	t.Parallel()
 	const deltas = 200_000
 	p := apptest.NewProvider(t, streamNumbered(deltas, func(bool) {}))
-	h := apptest.LaunchHost(t, apptest.ServerCommand(t, p.Home(t), "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), "")
+	h := apptest.LaunchHost(t,
+		apptest.ServerCommand(t, p.Home(t), "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), "")
 	other, slow := h.Welcome(), h.Welcome()
 	id := slow.StartThread(apptest.Object{})
 	slow.Call("context/getUsage", apptest.Object{"threadId": id}) // loads the tables of the tokenizer
 	base := apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmRSS:")
 	resume := slow.StopReading()
-	slow.Send(apptest.Object{"id": "stream", "method": "turn/start", "params": apptest.Object{"threadId": id, "input": apptest.TextInput("stream")}})
+	slow.Send(apptest.Object{"id": "stream", "method": "turn/start",
+		"params": apptest.Object{"threadId": id, "input": apptest.TextInput("stream")}})
 	other.StartThread(apptest.Object{})
 	for end := time.Now().Add(2 * apptest.Patience); len(other.Diagnostics().Connections) > 1; {
 		require.True(t, time.Now().Before(end), "the client is not given up")
 	}
 	require.Less(t, apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmHWM:")-base, apptest.Weight*96<<10, "KiB")
-	for view := other.ThreadOf("thread/resume", apptest.Object{"threadId": id}); view.Turns[0].Status == "inProgress"; view = other.ReadThread(id) {
+	for view := other.ThreadOf("thread/resume",
+		apptest.Object{"threadId": id}); view.Turns[0].Status == "inProgress"; view = other.ReadThread(id) {
 		other.AwaitTurn()
 	}
 

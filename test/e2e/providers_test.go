@@ -95,8 +95,10 @@ const bearer = "Bearer " + documentedKey
 
 func shapes() []shape {
 	return []shape{
-		{"OpenAI", "openai", "/v1/chat/completions", "Authorization", bearer, refusesMembers("reasoning", "reasoning_content", "reasoning_details")},
-		{"Azure", "azure_tools", "/openai/deployments/my-deployment/chat/completions?api-version=2024-10-21", "Api-Key", documentedKey, azureRefuses},
+		{"OpenAI", "openai", "/v1/chat/completions", "Authorization", bearer,
+			refusesMembers("reasoning", "reasoning_content", "reasoning_details")},
+		{"Azure", "azure_tools", "/openai/deployments/my-deployment/chat/completions?api-version=2024-10-21", "Api-Key",
+			documentedKey, azureRefuses},
 		{"OpenRouter", "openrouter_signed", "/api/v1/chat/completions", "Authorization", bearer, missing("reasoning_details",
 			`{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"reasoning details are to be preserved in each request"}}}`)},
 		{"Ollama", "ollama_bare", "/v1/chat/completions", "Authorization", "", nil},
@@ -107,9 +109,11 @@ func shapes() []shape {
 			"{\"error\":{\"message\":\"The `reasoning_content` in the thinking mode must be passed back to the API.\",\"type\":\"invalid_request_error\"}}")},
 		{"Moonshot", "deepseek_tools", "/v1/chat/completions", "Authorization", bearer, missing("reasoning_content",
 			`{"error":{"message":"thinking is enabled but reasoning_content is missing in assistant tool call message at index 2","type":"invalid_request_error"}}`)},
-		{"Anthropic", "anthropic", "/v1/chat/completions", "Authorization", bearer, refusesMembers("reasoning", "reasoning_content")},
-		{"Gemini", "gemini_signed", "/v1beta/openai/chat/completions", "Authorization", bearer, missing("tool_calls.0.extra_content.google.thought_signature",
-			`[{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts.","status":"INVALID_ARGUMENT"}}]`)},
+		{"Anthropic", "anthropic", "/v1/chat/completions", "Authorization", bearer,
+			refusesMembers("reasoning", "reasoning_content")},
+		{"Gemini", "gemini_signed", "/v1beta/openai/chat/completions", "Authorization", bearer,
+			missing("tool_calls.0.extra_content.google.thought_signature",
+				`[{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts.","status":"INVALID_ARGUMENT"}}]`)},
 		{"Mistral", "ollama_bare", "/v1/chat/completions", "Authorization", bearer, mistralRefuses},
 		{"Groq", "groq_tools", "/openai/v1/chat/completions", "Authorization", bearer, refusesMembers("reasoning")},
 	}
@@ -141,7 +145,8 @@ func refusesMembers(names ...string) func(gjson.Result) (int, string) {
 		for _, m := range request.Get("messages").Array() {
 			for _, name := range names {
 				if m.Get(name).Exists() {
-					return http.StatusBadRequest, fmt.Sprintf(`{"error":{"message":"property '%s' is unsupported","type":"invalid_request_error"}}`, name)
+					return http.StatusBadRequest,
+						fmt.Sprintf(`{"error":{"message":"property '%s' is unsupported","type":"invalid_request_error"}}`, name)
 				}
 			}
 		}
@@ -152,7 +157,8 @@ func refusesMembers(names ...string) func(gjson.Result) (int, string) {
 func azureRefuses(request gjson.Result) (int, string) {
 	for _, name := range []string{"parallel_tool_calls", "prompt_cache_key"} {
 		if request.Get(name).Exists() {
-			return http.StatusBadRequest, fmt.Sprintf(`{"error":{"message":"Unrecognized request argument supplied: %s","type":"invalid_request_error","param":null,"code":null}}`, name)
+			return http.StatusBadRequest,
+				fmt.Sprintf(`{"error":{"message":"Unrecognized request argument supplied: %s","type":"invalid_request_error","param":null,"code":null}}`, name)
 		}
 	}
 	return 0, ""
@@ -160,11 +166,13 @@ func azureRefuses(request gjson.Result) (int, string) {
 
 func mistralRefuses(request gjson.Result) (int, string) {
 	if request.Get("prompt_cache_key").Exists() {
-		return http.StatusUnprocessableEntity, `{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","prompt_cache_key"],"msg":"Extra inputs are not permitted"}]}}`
+		return http.StatusUnprocessableEntity,
+			`{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","prompt_cache_key"],"msg":"Extra inputs are not permitted"}]}}`
 	}
 	for _, id := range request.Get("messages.#.tool_call_id").Array() {
 		if !regexp.MustCompile(`^[A-Za-z0-9]{9}$`).MatchString(id.Str) {
-			return http.StatusBadRequest, fmt.Sprintf(`{"object":"error","message":"Tool call id was %s but must be a-z, A-Z, 0-9, with a length of 9.","type":"invalid_function_call","code":"3280"}`, id.Str)
+			return http.StatusBadRequest,
+				fmt.Sprintf(`{"object":"error","message":"Tool call id was %s but must be a-z, A-Z, 0-9, with a length of 9.","type":"invalid_function_call","code":"3280"}`, id.Str)
 		}
 	}
 	return 0, ""
@@ -242,7 +250,8 @@ func (p *played) client(t *testing.T, home string, args ...string) *apptest.Clie
 	base, err := url.Parse(documented.BaseURL)
 	require.NoError(t, err)
 	apptest.WriteConfig(t, home, text)
-	cmd := apptest.ServerCommand(t, home, append(args, "-c", fmt.Sprintf("model_providers.%s.base_url=%q", c.ModelProvider, p.server.URL+base.Path))...)
+	cmd := apptest.ServerCommand(t, home,
+		append(args, "-c", fmt.Sprintf("model_providers.%s.base_url=%q", c.ModelProvider, p.server.URL+base.Path))...)
 	cmd.Env = append(cmd.Env, documented.EnvKey+"="+documentedKey)
 	for _, variable := range documented.EnvHTTPHeaders {
 		cmd.Env = append(cmd.Env, variable+"="+documentedKey)

@@ -49,7 +49,11 @@ func TestBinaryWritesNoSecrets(t *testing.T) {
 	require.Contains(t, live, "token="+githubToken)
 	before := c.ReadThread(id)
 	items := c.ContextList(id).Items
-	c.Call("context/replace", apptest.Object{"threadId": id, "id": items[slices.IndexFunc(items, func(i protocol.ContextItem) bool { return i.Category == protocol.CategoryToolOutput })].ID, "text": "short " + githubToken})
+	c.Call("context/replace",
+		apptest.Object{"threadId": id,
+			"id": items[slices.IndexFunc(items,
+				func(i protocol.ContextItem) bool { return i.Category == protocol.CategoryToolOutput })].ID, "text": "short " +
+				githubToken})
 	c.Call("context/setInclusion", apptest.Object{"threadId": id, "indices": []int{1}, "included": false})
 	c.Close()
 	require.FileExists(t, before.Path+".bak", "the rollout was rewritten")
@@ -78,7 +82,8 @@ func TestBinaryImportsNoSecrets(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	file := filepath.Join(t.TempDir(), "from elsewhere.jsonl")
-	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(apptest.LegacyRollout, "README.md", githubToken)), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(apptest.LegacyRollout, "README.md", githubToken)),
+		0o600))
 	status, id, errs := apptest.Execute(t, home, "thread", "import", file)
 	require.Zero(t, status, errs)
 	require.Equal(t, apptest.LegacyID, strings.TrimSpace(id))

@@ -36,7 +36,8 @@ func newResponsesProvider(t *testing.T, answers ...string) *responsesProvider {
 			Input []json.RawMessage `json:"input"`
 		}
 		body, err := io.ReadAll(r.Body)
-		if err = errors.Join(err, json.Unmarshal(body, &request)); err != nil || !strings.HasSuffix(r.URL.Path, "/responses") {
+		if err = errors.Join(err, json.Unmarshal(body, &request)); err != nil ||
+			!strings.HasSuffix(r.URL.Path, "/responses") {
 			http.Error(w, fmt.Sprintf("%s: %v", r.URL.Path, err), http.StatusBadRequest)
 			return
 		}
@@ -67,8 +68,9 @@ func newResponsesProvider(t *testing.T, answers ...string) *responsesProvider {
 // home is a new one, whose configuration names the provider.
 func (p *responsesProvider) home(t *testing.T, model string) string {
 	home := t.TempDir()
-	apptest.WriteConfig(t, home, fmt.Sprintf("model = %q\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = \"%s/v1\"\nwire_api = \"responses\"\n"+
-		"request_max_retries = 0\nstream_max_retries = 0\n", model, p.server.URL))
+	apptest.WriteConfig(t, home,
+		fmt.Sprintf("model = %q\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = \"%s/v1\"\nwire_api = \"responses\"\n"+
+			"request_max_retries = 0\nstream_max_retries = 0\n", model, p.server.URL))
 	return home
 }
 
@@ -126,7 +128,8 @@ func TestResponsesEncryptedReasoningGoesBackToItsModel(t *testing.T) {
 	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": []string{message.ID}, "included": false})
 	reasoning, _ = thoughtItem(c, thread)
 	c.Turn(thread, "three")
-	require.Equal(t, []string{"user", "user", "user", "reasoning", "assistant", "user"}, p.kinds(t, 2), "reasoning leaves with its answer")
+	require.Equal(t, []string{"user", "user", "user", "reasoning", "assistant", "user"}, p.kinds(t, 2),
+		"reasoning leaves with its answer")
 	c.Call("context/undo", apptest.Object{"threadId": thread})
 	c.Close()
 
@@ -134,7 +137,8 @@ func TestResponsesEncryptedReasoningGoesBackToItsModel(t *testing.T) {
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": thread})
 	c.Turn(thread, "four")
-	require.Equal(t, []string{"user", "user", "reasoning", "assistant", "user", "reasoning", "assistant", "user", "reasoning", "assistant", "user"},
+	require.Equal(t, []string{"user", "user", "reasoning", "assistant", "user", "reasoning", "assistant", "user",
+		"reasoning", "assistant", "user"},
 		p.kinds(t, 3), "reasoning comes back with its answer, also from the disk")
 	c.Close()
 }
@@ -158,7 +162,8 @@ func TestResponsesSummaryPartsAreAnnouncedBeforeTheirText(t *testing.T) {
 		`{"type":"response.reasoning_summary_text.delta","summary_index":0,"delta":"one"}`,
 		`{"type":"response.reasoning_summary_part.added","summary_index":1}`,
 		`{"type":"response.reasoning_summary_text.delta","summary_index":1,"delta":"two"}`,
-		apptest.ItemDone(apptest.SealedThought), `{"type":"response.output_text.delta","delta":"hello"}`, apptest.ItemDone(apptest.SaidHello)))
+		apptest.ItemDone(apptest.SealedThought), `{"type":"response.output_text.delta","delta":"hello"}`,
+		apptest.ItemDone(apptest.SaidHello)))
 	c := apptest.StartServer(t, p.home(t, "gpt-5"))
 	c.Initialize()
 	thread := c.StartTrusted()
@@ -170,12 +175,14 @@ func TestResponsesSummaryPartsAreAnnouncedBeforeTheirText(t *testing.T) {
 		}
 		return m.Method == "turn/completed"
 	})
-	require.Equal(t, []string{"reasoning/summaryPartAdded", "reasoning/summaryTextDelta", "reasoning/summaryPartAdded", "reasoning/summaryTextDelta", "agentMessage/delta"}, heard)
+	require.Equal(t, []string{"reasoning/summaryPartAdded", "reasoning/summaryTextDelta", "reasoning/summaryPartAdded",
+		"reasoning/summaryTextDelta", "agentMessage/delta"}, heard)
 	c.Close()
 }
 
 func TestResponsesRawReasoningAndUsageReachTheClient(t *testing.T) {
-	p := newResponsesProvider(t, "data: "+`{"type":"response.reasoning_text.delta","content_index":0,"delta":"raw"}`+"\n\n"+
+	p := newResponsesProvider(t, "data: "+`{"type":"response.reasoning_text.delta","content_index":0,"delta":"raw"}`+
+		"\n\n"+
 		"data: "+apptest.ItemDone(`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"raw"}]}`)+"\n\n"+
 		"data: "+apptest.ItemDone(apptest.SaidHello)+"\n\n"+
 		`data: {"type":"response.completed","response":{"id":"r","usage":{"input_tokens":20,"input_tokens_details":{"cached_tokens":12},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":25}}}`+"\n\n")
@@ -194,14 +201,16 @@ func TestResponsesRawReasoningAndUsageReachTheClient(t *testing.T) {
 	})
 	require.Equal(t, "raw", heard["item/reasoning/textDelta"])
 	require.Subset(t, gjson.Parse(heard["thread/tokenUsage/updated"]).Value(), map[string]any{
-		"inputTokens": 20.0, "cachedInputTokens": 12.0, "outputTokens": 5.0, "reasoningOutputTokens": 3.0, "totalTokens": 25.0,
+		"inputTokens": 20.0, "cachedInputTokens": 12.0, "outputTokens": 5.0, "reasoningOutputTokens": 3.0,
+		"totalTokens": 25.0,
 	})
 	c.Close()
 }
 
 func TestResponsesPatchesAreCustomCalls(t *testing.T) {
 	patch := `{"type":"custom_tool_call","status":"completed","call_id":"c1","name":"apply_patch","input":"*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch"}`
-	p := newResponsesProvider(t, apptest.EventStream(apptest.ItemDone(patch)), apptest.EventStream(apptest.ItemDone(apptest.SaidHello)))
+	p := newResponsesProvider(t, apptest.EventStream(apptest.ItemDone(patch)),
+		apptest.EventStream(apptest.ItemDone(apptest.SaidHello)))
 	c := apptest.StartServer(t, p.home(t, "gpt-5"))
 	c.Initialize()
 	dir := t.TempDir()
@@ -214,10 +223,11 @@ func TestResponsesPatchesAreCustomCalls(t *testing.T) {
 
 func TestResponsesFailuresOfTheStreamFailTheTurn(t *testing.T) {
 	for name, c := range map[string]struct{ stream, info string }{
-		"cut":         {"data: " + apptest.ItemDone(apptest.SaidHello) + "\n\n", `"other"`},
-		"garbage":     {"data: {\"type\":\n\n", `"other"`},
-		"too long":    {`data: {"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"m"}}}` + "\n\n", `"contextWindowExceeded"`},
-		"no quota":    {`data: {"type":"response.failed","response":{"error":{"code":"insufficient_quota","message":"m"}}}` + "\n\n", `"usageLimitExceeded"`},
+		"cut":      {"data: " + apptest.ItemDone(apptest.SaidHello) + "\n\n", `"other"`},
+		"garbage":  {"data: {\"type\":\n\n", `"other"`},
+		"too long": {`data: {"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"m"}}}` + "\n\n", `"contextWindowExceeded"`},
+		"no quota": {`data: {"type":"response.failed","response":{"error":{"code":"insufficient_quota","message":"m"}}}` +
+			"\n\n", `"usageLimitExceeded"`},
 		"over loaded": {`data: {"type":"response.failed","response":{"error":{"code":"server_is_overloaded","message":"m"}}}` + "\n\n", `"serverOverloaded"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -264,7 +274,8 @@ func TestResponsesWithoutTheAPINamesTheSettingForChat(t *testing.T) {
 	provider := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(provider.Close)
 	home := t.TempDir()
-	apptest.WriteConfig(t, home, fmt.Sprintf("model = \"m\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = \"%s/v1\"\n", provider.URL))
+	apptest.WriteConfig(t, home,
+		fmt.Sprintf("model = \"m\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = \"%s/v1\"\n", provider.URL))
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	ended := c.Turn(c.StartTrusted(), "hello")

@@ -80,7 +80,8 @@ func TestBinaryArchivesTheOldest(t *testing.T) {
 	c.Call("thread/list", apptest.Object{})
 	first := string(c.UntilMethod("warning").Params)
 	second := string(c.UntilMethod("warning").Params)
-	require.Contains(t, first, "history.maxAge and history.maxBytes: the threads written to longest ago were moved to the archive: 4 of them, with ")
+	require.Contains(t, first,
+		"history.maxAge and history.maxBytes: the threads written to longest ago were moved to the archive: 4 of them, with ")
 	require.Contains(t, second, "nothing is deleted while history.retention is \\\"archive\\\"")
 	require.Equal(t, []string{ids[3], ids[2], ids[1], ids[0]}, toldOf(c, "thread/archived"), "the oldest first")
 	require.ElementsMatch(t, ids[4:], rolloutsIn(t, home, "sessions"))
@@ -156,7 +157,8 @@ func TestRolloutRetainTellsFirst(t *testing.T) {
 	for _, args := range [][]string{{}, {"--dry-run", "--yes"}} {
 		status, out, errs := apptest.Execute(t, home, append([]string{"rollout", "retain"}, args...)...)
 		require.Zero(t, status, errs)
-		require.Regexp(t, `^would be archived: .*`+ids[3]+`\.jsonl, last written .* bytes, for history\.maxAge\n1 thread would be archived; then there are 4 with .* bytes, of which .* are in the archive\nNothing was changed: add --yes to do it\n$`, out)
+		require.Regexp(t, `^would be archived: .*`+ids[3]+
+			`\.jsonl, last written .* bytes, for history\.maxAge\n1 thread would be archived; then there are 4 with .* bytes, of which .* are in the archive\nNothing was changed: add --yes to do it\n$`, out)
 		require.Len(t, rolloutsIn(t, home, "sessions"), 4)
 	}
 	status, out, errs := apptest.Execute(t, home, "rollout", "retain", "--yes")
@@ -164,7 +166,8 @@ func TestRolloutRetainTellsFirst(t *testing.T) {
 	require.Contains(t, out, "1 thread archived; then there are 4 with")
 	require.Equal(t, ids[3:], rolloutsIn(t, home, "archived_sessions"))
 
-	status, out, errs = apptest.Execute(t, home, "rollout", "retain", "--yes", "--json", "-c", "history.maxAge=15", "-c", "history.retention=delete")
+	status, out, errs = apptest.Execute(t, home, "rollout", "retain", "--yes", "--json", "-c", "history.maxAge=15", "-c",
+		"history.retention=delete")
 	require.Zero(t, status, errs)
 	var done struct {
 		Action  string
@@ -188,7 +191,8 @@ func TestRolloutRetainLeavesAThreadThatIsOpen(t *testing.T) {
 	c := apptest.StartOffline(t, home)
 	path := c.ThreadOf("thread/resume", apptest.Object{"threadId": ids[0]}).Path
 	leave(t, path, 10)
-	status, out, errs := apptest.Execute(t, home, "rollout", "retain", "--yes", "-c", "history.maxAge=1", "-c", "history.retention=delete")
+	status, out, errs := apptest.Execute(t, home, "rollout", "retain", "--yes", "-c", "history.maxAge=1", "-c",
+		"history.retention=delete")
 	require.Equal(t, 1, status)
 	require.Contains(t, out, "already has an active writer")
 	require.Contains(t, errs, "1 thread should have gone and stayed: see above")

@@ -56,21 +56,26 @@ func binaryGoesOnWithARevertedThread(t *testing.T, on apptest.WireAPI) {
 		require.Equal(t, "[[say:a0]] turn 0", preview.Str, "from the index")
 	}
 	found := func(term string) (ids []string) {
-		for _, id := range gjson.GetBytes(c.Call("thread/search", apptest.Object{"searchTerm": term}), "data.#.thread.id").Array() {
+		for _, id := range gjson.GetBytes(c.Call("thread/search", apptest.Object{"searchTerm": term}),
+			"data.#.thread.id").Array() {
 			ids = append(ids, id.Str)
 		}
 		return ids
 	}
-	require.ElementsMatch(t, []string{revertedThread, forkOfReverted}, found("turn 1"), "what stands in the file before is found")
+	require.ElementsMatch(t, []string{revertedThread, forkOfReverted}, found("turn 1"),
+		"what stands in the file before is found")
 	require.Equal(t, []string{revertedThread}, found("s2 one"))
 	require.Empty(t, found("turn 2"), "what was taken back is not")
 
-	want := []string{"[[say:a0]] turn 0", "a0", "[[say:a1]] turn 1", "a1", "[[say:x]] s1 one", "x", "[[say:x]] s2 one", "x"}
+	want := []string{"[[say:a0]] turn 0", "a0", "[[say:a1]] turn 1", "a1", "[[say:x]] s1 one", "x", "[[say:x]] s2 one",
+		"x"}
 	messages := func(id string) []string {
-		return messagesOf(gjson.GetBytes(c.Call("thread/read", apptest.Object{"threadId": id, "includeTurns": true}), "thread.turns").Array())
+		return messagesOf(gjson.GetBytes(c.Call("thread/read", apptest.Object{"threadId": id, "includeTurns": true}),
+			"thread.turns").Array())
 	}
 	require.Equal(t, want, messages(revertedThread))
-	require.Equal(t, []string{"[[say:a0]] turn 0", "a0", "[[say:a1]] turn 1", "a1", "[[say:x]] forked", "x"}, messages(forkOfReverted))
+	require.Equal(t, []string{"[[say:a0]] turn 0", "a0", "[[say:a1]] turn 1", "a1", "[[say:x]] forked", "x"},
+		messages(forkOfReverted))
 	c.Call("thread/resume", apptest.Object{"threadId": revertedThread, "model": "test", "modelProvider": "test"})
 	c.Call("thread/name/set", apptest.Object{"threadId": revertedThread, "name": "named"})
 	require.Equal(t, "completed", c.Turn(revertedThread, "more").Status)
@@ -78,7 +83,8 @@ func binaryGoesOnWithARevertedThread(t *testing.T, on apptest.WireAPI) {
 	require.Equal(t, messages(revertedThread), messages(next))
 	require.Equal(t, want, messages(next)[:len(want)])
 
-	require.Contains(t, c.Refused("thread/delete", apptest.Object{"threadId": revertedThread}).Message, "that of thread "+forkOfReverted)
+	require.Contains(t, c.Refused("thread/delete", apptest.Object{"threadId": revertedThread}).Message, "that of thread "+
+		forkOfReverted)
 	c.Call("thread/delete", apptest.Object{"threadId": forkOfReverted})
 	c.Call("thread/archive", apptest.Object{"threadId": revertedThread})
 	list["archived"] = true

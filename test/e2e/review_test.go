@@ -20,7 +20,8 @@ func branches(t *testing.T) (dir, base string) {
 	t.Helper()
 	dir = t.TempDir()
 	git := func(args ...string) string {
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main"}, args...)...)
+		cmd := exec.Command("git",
+			append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main"}, args...)...)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return strings.TrimSpace(string(out))
@@ -45,12 +46,15 @@ func reviewer(t *testing.T, home string, match string, commands []string, result
 	t.Helper()
 	steps := []apptest.Object{}
 	for _, command := range commands {
-		steps = append(steps, apptest.Object{"match": match, "toolCalls": []apptest.Object{{"name": "shell", "arguments": apptest.Object{"command": command}}}})
+		steps = append(steps,
+			apptest.Object{"match": match,
+				"toolCalls": []apptest.Object{{"name": "shell", "arguments": apptest.Object{"command": command}}}})
 	}
 	script, err := json.Marshal(apptest.Object{"steps": append(steps, apptest.Object{"match": match, "text": result})})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"), script, 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte("[model_providers.offline]\nscript = \"script.json\"\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"),
+		[]byte("[model_providers.offline]\nscript = \"script.json\"\n"), 0o600))
 }
 
 const oneFinding = `{"findings":[{"title":"[P1] Two is wrong","body":"It was one.","confidence_score":0.9,"priority":1,` +
@@ -70,7 +74,8 @@ func TestBinaryReviewsABranch(t *testing.T) {
 		return nil
 	}
 	id := c.StartThread(apptest.Object{"cwd": dir, "sandbox": "danger-full-access", "approvalPolicy": "untrusted"})
-	answer := gjson.ParseBytes(c.Call("review/start", apptest.Object{"threadId": id, "target": apptest.Object{"type": "baseBranch", "branch": "main"}}))
+	answer := gjson.ParseBytes(c.Call("review/start",
+		apptest.Object{"threadId": id, "target": apptest.Object{"type": "baseBranch", "branch": "main"}}))
 	require.Equal(t, id, answer.Get("reviewThreadId").Str)
 	require.Equal(t, "changes against 'main'", answer.Get("turn.items.0.content.0.text").Str)
 	require.Equal(t, "completed", c.AwaitTurn().Status)
@@ -88,7 +93,8 @@ func TestBinaryReviewsABranch(t *testing.T) {
 		}
 		return kinds
 	}
-	want := []string{"enteredReviewMode", "userMessage", "commandExecution", "commandExecution", "exitedReviewMode", "agentMessage"}
+	want := []string{"enteredReviewMode", "userMessage", "commandExecution", "commandExecution", "exitedReviewMode",
+		"agentMessage"}
 	require.Equal(t, want, kinds(c.ReadThread(id)))
 	heard := func(c *apptest.Client) string {
 		return gjson.GetBytes(c.Call("context/getPrompt", apptest.Object{"threadId": id}), "messages").Raw
@@ -111,15 +117,19 @@ func TestBinaryReviewsByAProvider(t *testing.T) { apptest.OnBothWires(t, reviews
 
 func reviewsByAProvider(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, apptest.Says("hello"), reasons("a thought of the reviewer", "call_1", "echo found by the reviewer"), apptest.Says(oneFinding), apptest.Says("fixed"))
+	p := on.Provider(t, apptest.Says("hello"),
+		reasons("a thought of the reviewer", "call_1", "echo found by the reviewer"), apptest.Says(oneFinding),
+		apptest.Says("fixed"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	id := c.StartTrusted()
 	c.Turn(id, "Hello.")
-	c.Call("review/start", apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": "Look for twos."}})
+	c.Call("review/start",
+		apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": "Look for twos."}})
 	require.Equal(t, "completed", c.AwaitTurn().Status)
 	asked := p.Asked()
-	require.NotContains(t, strings.Join(apptest.Raws(asked[1].Messages), "\n"), "Hello.", "the reviewer sees its own conversation")
+	require.NotContains(t, strings.Join(apptest.Raws(asked[1].Messages), "\n"), "Hello.",
+		"the reviewer sees its own conversation")
 	require.Contains(t, asked[2].Last(t).Content, "found by the reviewer")
 	require.Equal(t, on == apptest.ResponsesWire, strings.Contains(asked[2].Body, "SEALED a thought of the reviewer"))
 	sent := strings.Join(apptest.PromptOf(c, id), "\n")
@@ -138,10 +148,12 @@ func TestBinaryReviewIsInterrupted(t *testing.T) {
 	reviewer(t, home, "Look", []string{"echo begun; sleep 1000"}, "never")
 	c := apptest.StartOffline(t, home)
 	id := c.StartTrusted()
-	turn := gjson.GetBytes(c.Call("review/start", apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": "Look."}}), "turn.id").Str
+	turn := gjson.GetBytes(c.Call("review/start",
+		apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": "Look."}}), "turn.id").Str
 	c.UntilOutput("begun\n")
 	for _, method := range []string{"turn/start", "turn/steer"} {
-		refusal := c.Refused(method, apptest.Object{"threadId": id, "expectedTurnId": turn, "input": apptest.TextInput("more")})
+		refusal := c.Refused(method,
+			apptest.Object{"threadId": id, "expectedTurnId": turn, "input": apptest.TextInput("more")})
 		require.Equal(t, "review", gjson.GetBytes(refusal.Data.CodexErrorInfo, "activeTurnNotSteerable.turnKind").Str)
 	}
 	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})

@@ -30,7 +30,8 @@ func damagedHome(t *testing.T) (home, path, text string) {
 func TestRolloutVerifyTellsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	home, path, text := damagedHome(t)
-	sound := apptest.PutRollout(t, home, apptest.StrangerID, strings.ReplaceAll(apptest.LegacyRollout, apptest.LegacyID, apptest.StrangerID))
+	sound := apptest.PutRollout(t, home, apptest.StrangerID,
+		strings.ReplaceAll(apptest.LegacyRollout, apptest.LegacyID, apptest.StrangerID))
 	loop := filepath.Join(home, "archived_sessions", "rollout-2025-10-01T12-00-00-"+apptest.LegacyID+".jsonl")
 	require.NoError(t, os.Mkdir(filepath.Dir(loop), 0o700))
 	require.NoError(t, os.Symlink(loop, loop))
@@ -40,13 +41,15 @@ func TestRolloutVerifyTellsWhatIsWrong(t *testing.T) {
 	status, out, errs := apptest.Execute(t, home, "rollout", "verify", home)
 	require.Equal(t, 1, status)
 	require.Equal(t, "appserver: rollout verify: something is wrong with 2 of 3 rollouts\n", errs)
-	require.Contains(t, out, path+": 11 lines that can be read\n  line 5: damagedLine: not JSON: the line is skipped (repair heals this)\n  line 13: tornTail: ")
+	require.Contains(t, out, path+
+		": 11 lines that can be read\n  line 5: damagedLine: not JSON: the line is skipped (repair heals this)\n  line 13: tornTail: ")
 	require.Contains(t, out, sound+": sound, 12 lines\n")
 	require.Contains(t, out, "the file: linkLoop: cannot open "+loop)
 	require.NotContains(t, out, "\x1b")
 	status, out, errs = apptest.Execute(t, home, "rollout", "verify", "--json", sound)
 	require.Zero(t, status, errs)
-	require.JSONEq(t, `{"rollouts":[{"path":"`+sound+`","threadId":"`+apptest.StrangerID+`","size":`+jsonOf(t, len(apptest.LegacyRollout))+`,"lines":12,"findings":[]}]}`, out)
+	require.JSONEq(t, `{"rollouts":[{"path":"`+sound+`","threadId":"`+apptest.StrangerID+`","size":`+
+		jsonOf(t, len(apptest.LegacyRollout))+`,"lines":12,"findings":[]}]}`, out)
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, text, string(got), "to look changes nothing")
@@ -122,7 +125,8 @@ func TestRolloutRedactTakesSecretsOut(t *testing.T) {
 	c.Turn(id, "run: echo "+githubToken+" bluebird")
 	c.Turn(id, "hello")
 	items := c.ContextList(id).Items
-	output := items[slices.IndexFunc(items, func(i protocol.ContextItem) bool { return i.Category == protocol.CategoryToolOutput })]
+	output := items[slices.IndexFunc(items,
+		func(i protocol.ContextItem) bool { return i.Category == protocol.CategoryToolOutput })]
 	c.Call("context/setInclusion", apptest.Object{"threadId": id, "ids": []string{output.ID}, "included": false})
 	c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "about " + githubToken})
 	path := c.ReadThread(id).Path
@@ -137,16 +141,19 @@ func TestRolloutRedactTakesSecretsOut(t *testing.T) {
 
 	status, _, errs := apptest.Execute(t, home, "rollout", "redact", path)
 	require.Equal(t, 2, status)
-	require.Contains(t, errs, "No copy is kept: that cannot be taken back.\nThere is no terminal to ask on, so nothing was changed: add --yes to do it")
+	require.Contains(t, errs,
+		"No copy is kept: that cannot be taken back.\nThere is no terminal to ask on, so nothing was changed: add --yes to do it")
 	status, out, errs := apptest.Execute(t, home, "rollout", "redact", "--dry-run", path)
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "would be redacted")
 	require.Len(t, filesWith(t, home, githubToken), everywhere)
 	other := apptest.StartOffline(t, home) // has the index open
 	other.Call("thread/search", apptest.Object{"searchTerm": "bluebird"})
-	status, out, errs = apptest.Execute(t, home, "rollout", "redact", "--yes", "-c", `history.sensitivePatterns=["bluebird"]`, path)
+	status, out, errs = apptest.Execute(t, home, "rollout", "redact", "--yes", "-c",
+		`history.sensitivePatterns=["bluebird"]`, path)
 	require.Zero(t, status, errs)
-	require.Regexp(t, `^`+regexp.QuoteMeta(path)+`: \d+ lines redacted\n  `+regexp.QuoteMeta(path)+`\.orig: 1 line redacted\n  1 name of the thread redacted\n$`, out)
+	require.Regexp(t, `^`+regexp.QuoteMeta(path)+`: \d+ lines redacted\n  `+regexp.QuoteMeta(path)+
+		`\.orig: 1 line redacted\n  1 name of the thread redacted\n$`, out)
 	require.Empty(t, filesWith(t, home, githubToken))
 	require.Empty(t, filesWith(t, home, "bluebird"))
 	for _, term := range []string{"bluebird", "[redacted]"} {
@@ -177,7 +184,8 @@ func TestRolloutUsage(t *testing.T) {
 	status, out, _ := apptest.Execute(t, home, "rollout", "--help")
 	require.Zero(t, status)
 	require.Contains(t, out, "verify PATH...")
-	for _, args := range [][]string{{"rollout", "mend"}, {"rollout", "verify"}, {"rollout", "verify", "--fast", "x"}, {"rollout", "verify", "--yes", "x"}} {
+	for _, args := range [][]string{{"rollout", "mend"}, {"rollout", "verify"}, {"rollout", "verify", "--fast", "x"},
+		{"rollout", "verify", "--yes", "x"}} {
 		status, _, errs := apptest.Execute(t, home, args...)
 		require.Equal(t, 2, status, args)
 		require.NotEmpty(t, errs)

@@ -57,7 +57,8 @@ func TestBinaryExtractsWhatDoesNotFitBehindAnEncryptedCompaction(t *testing.T) {
 // putSealed puts a rollout into a home whose compaction the provider sealing has encrypted, as an
 // item of a type. It returns the thread's id.
 func putSealed(t *testing.T, home, kind string) string {
-	text := strings.NewReplacer(`"model_provider":"openai"`, `"model_provider":"sealing"`, `{"type":"compaction",`, `{"type":"`+kind+`","id":"cmp_1",`).Replace(apptest.Rollouts(t)["0.146.0"])
+	text := strings.NewReplacer(`"model_provider":"openai"`, `"model_provider":"sealing"`, `{"type":"compaction",`,
+		`{"type":"`+kind+`","id":"cmp_1",`).Replace(apptest.Rollouts(t)["0.146.0"])
 	require.Contains(t, text, `"model_provider":"sealing"`)
 	require.Contains(t, text, kind+`","id":"cmp_1"`)
 	id := gjson.Get(text, "payload.id").Str
@@ -140,7 +141,9 @@ func TestBinaryEditsAroundAnEncryptedCompaction(t *testing.T) {
 		return c.Get("context/getUsage", apptest.Object{"threadId": id}).Get("usage.promptTokens").Int()
 	}
 	whole := usage()
-	preview := c.Get("context/preview", apptest.Object{"threadId": id, "edits": []apptest.Object{{"type": "setInclusion", "ids": []string{"r20.1"}, "included": false}}})
+	preview := c.Get("context/preview",
+		apptest.Object{"threadId": id,
+			"edits": []apptest.Object{{"type": "setInclusion", "ids": []string{"r20.1"}, "included": false}}})
 	c.Call("context/setInclusion", apptest.Object{"threadId": id, "ids": []string{"r20.1"}, "included": false})
 	require.Equal(t, preview.Get("after.promptTokens").Int(), usage(), "the items before it take its place")
 	require.Contains(t, c.Get("context/getPrompt", apptest.Object{"threadId": id}).Raw, "no such file x.txt")
@@ -165,7 +168,8 @@ func TestBinaryEditsAroundAnEncryptedCompaction(t *testing.T) {
 	c.Close()
 
 	c = resumeWith(t, home, id, "sealing", "gpt-5.5")
-	require.NotContains(t, c.Get("context/getPrompt", apptest.Object{"threadId": id}).Raw, "bm90IGZvciB1cw==", "the extract stands for it")
+	require.NotContains(t, c.Get("context/getPrompt", apptest.Object{"threadId": id}).Raw, "bm90IGZvciB1cw==",
+		"the extract stands for it")
 	c.Call("context/undo", apptest.Object{"threadId": id})
 	formsSent(c, id, sealedForm, originalItems)
 	require.Equal(t, whole, usage())

@@ -27,7 +27,8 @@ func endingWith(usage string, items ...string) string {
 
 // pricesOf are the tokens of a thread's encrypted reasoning.
 func pricesOf(c *apptest.Client, thread string) (tokens []int64) {
-	for _, i := range c.Get("context/getItems", apptest.Object{"threadId": thread}).Get(`items.#(category=="reasoning")#`).Array() {
+	for _, i := range c.Get("context/getItems",
+		apptest.Object{"threadId": thread}).Get(`items.#(category=="reasoning")#`).Array() {
 		tokens = append(tokens, i.Get("tokens").Int())
 	}
 	return tokens
@@ -76,7 +77,8 @@ func TestResponsesEncryptedReasoningCostsWhatItsProviderReports(t *testing.T) {
 func TestResponsesEncryptedReasoningGoesAndReturnsWithItsAnswer(t *testing.T) {
 	t.Parallel()
 	call := `{"type":"function_call","call_id":"call_1","name":"shell","arguments":"{\"command\":\"true\"}"}`
-	p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(endingWith("null", sealedItem(40), call)), apptest.AsEvents(endingWith("null", sealedItem(80), apptest.SaidHello)))
+	p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(endingWith("null", sealedItem(40), call)),
+		apptest.AsEvents(endingWith("null", sealedItem(80), apptest.SaidHello)))
 	c := apptest.StartServer(t, p.Home(t), "-c", `model="gpt-5"`)
 	c.Initialize()
 	thread := c.StartTrusted()
@@ -113,7 +115,8 @@ func TestResponsesEncryptedReasoningGoesAndReturnsWithItsAnswer(t *testing.T) {
 // TestResponsesPromptIsThatOfItsWire shows the request as the Responses API has it.
 func TestResponsesPromptIsThatOfItsWire(t *testing.T) {
 	t.Parallel()
-	p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(endingWith("null", sealedItem(40), apptest.SaidHello)), apptest.Says("fine"))
+	p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(endingWith("null", sealedItem(40), apptest.SaidHello)),
+		apptest.Says("fine"))
 	c := apptest.StartServer(t, p.Home(t), "-c", `model="gpt-5"`)
 	c.Initialize()
 	thread := c.StartTrusted()

@@ -37,11 +37,13 @@ func TestBinaryTracksTurnsThatTheUserWoke(t *testing.T) {
 			c, _ := apptest.StartObedient(t)
 			p, g := apptest.NewRepository(t), newGate(t)
 			id := p.Trusting(c)
-			c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo mine > mine.txt; echo here; " + g.waits()})
+			c.Call("thread/shellCommand",
+				apptest.Object{"threadId": id, "command": "echo mine > mine.txt; echo here; " + g.waits()})
 			c.UntilOutput("here\n")
 			turn := c.ReadThread(id).Turns[0].ID
 			atFirst := p.Files()
-			c.Call(by, apptest.Object{"threadId": id, "expectedTurnId": turn, "input": apptest.TextInput(apptest.Does(apptest.RunsShell("echo theirs > doc.txt")))})
+			c.Call(by, apptest.Object{"threadId": id, "expectedTurnId": turn,
+				"input": apptest.TextInput(apptest.Does(apptest.RunsShell("echo theirs > doc.txt")))})
 			g.open(t)
 			require.Equal(t, []string{"doc.txt"}, changed(c.UntilMethod("turn/completed")))
 			c.RevertTo(id, turn, "both")
@@ -60,16 +62,21 @@ func TestBinaryInterruptsTyping(t *testing.T) {
 	id := p.Trusting(c)
 	c.Done(id, apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}))
 	before := p.Files()
-	turn := c.BeginTurn(id, apptest.Does(apptest.Call("write_stdin", apptest.Object{"session_id": apptest.Session(o.LastOutput()), "chars": "echo x > typed.txt; echo ty''ped\n", "yield_time_ms": 30_000})))
+	turn := c.BeginTurn(id,
+		apptest.Does(apptest.Call("write_stdin",
+			apptest.Object{"session_id": apptest.Session(o.LastOutput()), "chars": "echo x > typed.txt; echo ty''ped\n",
+				"yield_time_ms": 30_000})))
 	c.Until(func(m apptest.Message) bool {
-		return m.Method == "item/commandExecution/outputDelta" && strings.Contains(gjson.GetBytes(m.Params, "delta").Str, "typed\r\n")
+		return m.Method == "item/commandExecution/outputDelta" &&
+			strings.Contains(gjson.GetBytes(m.Params, "delta").Str, "typed\r\n")
 	})
 	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, "interrupted", gjson.GetBytes(end.Params, "turn.status").Str)
 	require.Equal(t, []string{"typed.txt"}, changed(end))
 	require.Len(t, c.Terminals(id), 1)
-	c.Done(id, apptest.Call("write_stdin", apptest.Object{"session_id": c.Terminals(id)[0].ProcessID, "chars": "echo still $((40 + 2))\n"}))
+	c.Done(id, apptest.Call("write_stdin",
+		apptest.Object{"session_id": c.Terminals(id)[0].ProcessID, "chars": "echo still $((40 + 2))\n"}))
 	require.Contains(t, o.LastOutput(), "still 42")
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, before, p.Files())
@@ -91,14 +98,16 @@ func TestBinarySessionsAreTheirThreads(t *testing.T) {
 		require.Empty(t, c.Terminals(other))
 		c.Done(other, apptest.Call("write_stdin", apptest.Object{"session_id": number, "chars": "\x03"}))
 		require.Contains(t, o.LastOutput(), "There is no session "+number)
-		require.False(t, c.Get("thread/backgroundTerminals/terminate", apptest.Object{"threadId": other, "processId": number}).Get("terminated").Bool())
+		require.False(t, c.Get("thread/backgroundTerminals/terminate",
+			apptest.Object{"threadId": other, "processId": number}).Get("terminated").Bool())
 		c.Call("thread/backgroundTerminals/clean", apptest.Object{"threadId": other})
 		c.Call("thread/delete", apptest.Object{"threadId": other})
 	}
 	c.Call("thread/unsubscribe", apptest.Object{"threadId": id})
 	require.Len(t, c.Terminals(id), 1)
 	c.Call("thread/resume", apptest.Object{"threadId": id})
-	c.BeginTurn(id, apptest.Does(apptest.Call("write_stdin", apptest.Object{"session_id": number, "chars": "", "yield_time_ms": 60_000})))
+	c.BeginTurn(id, apptest.Does(apptest.Call("write_stdin",
+		apptest.Object{"session_id": number, "chars": "", "yield_time_ms": 60_000})))
 	c.UntilMethod("item/commandExecution/terminalInteraction")
 	g.open(t)
 	require.Equal(t, "completed", c.AwaitTurn().Status)
@@ -112,7 +121,8 @@ func TestBinarySessionsOfTurnsThatLeft(t *testing.T) {
 	c, o := apptest.StartObedient(t)
 	p := apptest.NewRepository(t)
 	id, g := p.Trusting(c), newGate(t)
-	turn := c.Done(id, apptest.RunsExec("echo x > new.txt; "+g.waits()+"; echo never told; sleep 600", apptest.Object{"yield_time_ms": 250}))
+	turn := c.Done(id, apptest.RunsExec("echo x > new.txt; "+g.waits()+"; echo never told; sleep 600",
+		apptest.Object{"yield_time_ms": 250}))
 	c.RevertTo(id, turn, "both")
 	require.NoFileExists(t, filepath.Join(p.Dir, "new.txt"))
 	running := c.Terminals(id)
@@ -121,7 +131,8 @@ func TestBinarySessionsOfTurnsThatLeft(t *testing.T) {
 	g.open(t)
 	c.Done(id, apptest.Call("write_stdin", apptest.Object{"session_id": running[0].ProcessID, "chars": ""}))
 	require.Contains(t, o.LastOutput(), "never told", "but to a model that asks")
-	require.True(t, c.Get("thread/backgroundTerminals/terminate", apptest.Object{"threadId": id, "processId": running[0].ProcessID}).Get("terminated").Bool())
+	require.True(t, c.Get("thread/backgroundTerminals/terminate",
+		apptest.Object{"threadId": id, "processId": running[0].ProcessID}).Get("terminated").Bool())
 	c.Done(id, apptest.Call("write_stdin", apptest.Object{"session_id": running[0].ProcessID, "chars": ""}))
 	for _, m := range c.Seen[seen:] {
 		require.NotEqual(t, turn, gjson.GetBytes(m.Params, "turnId").Str, m.Line)
@@ -141,7 +152,9 @@ func TestBinaryWorksThroughLinks(t *testing.T) {
 	atFirst := p.Files()
 	id := c.StartThread(apptest.Object{"cwd": link, "sandbox": "workspace-write", "approvalPolicy": "never"})
 	patch := "*** Begin Patch\n*** Update File: doc.txt\n@@\n-two\n+2\n*** Add File: sub/a.txt\n+a\n*** End Patch\n"
-	turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell("echo s > s.txt; pwd"), apptest.RunsExec("echo e > e.txt", nil), apptest.Call("apply_patch", apptest.Object{"input": patch})))
+	turn := c.BeginTurn(id,
+		apptest.Does(apptest.RunsShell("echo s > s.txt; pwd"), apptest.RunsExec("echo e > e.txt", nil),
+			apptest.Call("apply_patch", apptest.Object{"input": patch})))
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, []string{"doc.txt", "e.txt", "s.txt", "sub/a.txt"}, changed(end), "%v", o.Outputs())
 	c.RevertTo(id, turn, "both")
@@ -157,7 +170,9 @@ func TestBinaryPatchesElsewhere(t *testing.T) {
 	p, other := apptest.NewRepository(t), apptest.NewRepository(t)
 	id := p.Trusting(c)
 	atFirst, otherFirst := p.Files(), other.Files()
-	turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell("cd "+other.Dir+" && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: there.txt\n+t\n*** Update File: doc.txt\n@@\n-two\n+2\n*** End Patch\nEOF\n"), addsFile("here.txt", "h")))
+	turn := c.BeginTurn(id,
+		apptest.Does(apptest.RunsShell("cd "+other.Dir+
+			" && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: there.txt\n+t\n*** Update File: doc.txt\n@@\n-two\n+2\n*** End Patch\nEOF\n"), addsFile("here.txt", "h")))
 	end := c.UntilMethod("turn/completed")
 	require.Contains(t, changed(end), "here.txt")
 	require.FileExists(t, filepath.Join(other.Dir, "there.txt"))
@@ -178,7 +193,8 @@ func TestBinaryCannotBeForged(t *testing.T) {
 		require.Fail(t, "asked", m.Line)
 		return nil
 	}
-	script := "printf '\\n%s\\n\\r\\n\\x1b]0;%s\\x07\\xff\\xfe\\n' " + apptest.Quote(forged) + " x; printf '%s\\n' " + apptest.Quote(`{"id":1,"error":{"code":1,"message":"x"}}`) + " >&2"
+	script := "printf '\\n%s\\n\\r\\n\\x1b]0;%s\\x07\\xff\\xfe\\n' " + apptest.Quote(forged) + " x; printf '%s\\n' " +
+		apptest.Quote(`{"id":1,"error":{"code":1,"message":"x"}}`) + " >&2"
 	for _, tty := range []bool{false, true} {
 		c.Done(id, apptest.RunsExec(script, apptest.Object{"tty": tty}))
 		require.Contains(t, o.LastOutput(), forged)
@@ -203,10 +219,13 @@ func TestBinaryWorksInTwoWorktreesOfARepository(t *testing.T) {
 	p.Git("worktree", "add", "-q", linked.Dir, "-b", "other")
 	id := p.Trusting(c)
 	there := func(from, to string) []apptest.Act {
-		return apptest.RunsShell("cd " + linked.Dir + " && apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: doc.txt\n@@\n-" + from + "\n+" + to + "\n*** End Patch\nEOF\n")
+		return apptest.RunsShell("cd " + linked.Dir +
+			" && apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: doc.txt\n@@\n-" + from + "\n+" + to +
+			"\n*** End Patch\nEOF\n")
 	}
 	atFirst := [2]map[string]string{p.Files(), linked.Files()}
-	turn := c.Done(id, apptest.RunsShell("echo here > doc.txt"), there("two", "there"), apptest.RunsShell("echo and here > new.txt"), there("there", "there again"))
+	turn := c.Done(id, apptest.RunsShell("echo here > doc.txt"), there("two", "there"),
+		apptest.RunsShell("echo and here > new.txt"), there("there", "there again"))
 	after := [2]map[string]string{p.Files(), linked.Files()}
 	told := c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
 	require.Contains(t, told, "+here\n")
@@ -219,7 +238,8 @@ func TestBinaryWorksInTwoWorktreesOfARepository(t *testing.T) {
 	c.RevertTo(id, undo, "files")
 	require.Equal(t, after, [2]map[string]string{p.Files(), linked.Files()})
 	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": id}).ID
-	require.Eventually(t, func() bool { return strings.Contains(p.Git("for-each-ref"), fork+"/"+turn+"-files") }, apptest.Patience, apptest.Patience/1000)
+	require.Eventually(t, func() bool { return strings.Contains(p.Git("for-each-ref"), fork+"/"+turn+"-files") },
+		apptest.Patience, apptest.Patience/1000)
 	c.Call("thread/delete", apptest.Object{"threadId": id})
 	require.NotContains(t, p.Git("for-each-ref"), id)
 	c.Close()

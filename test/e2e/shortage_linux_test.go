@@ -46,11 +46,14 @@ func TestBinaryHealsAfterAShortage(t *testing.T) {
 		"room": {func(c *apptest.Client) func() {
 			before := limit(c, unix.RLIMIT_FSIZE, 0)
 			return func() { limit(c, unix.RLIMIT_FSIZE, before) }
-		}, "file too large", "raise the limit of file sizes (ulimit -f)", []string{"thread/name/set", "turn/start", "context/setInclusion", "thread/context/trim", "thread/fork", "thread/start", "config/value/write", "fs/writeFile"}},
+		}, "file too large", "raise the limit of file sizes (ulimit -f)",
+			[]string{"thread/name/set", "turn/start", "context/setInclusion", "thread/context/trim", "thread/fork",
+				"thread/start", "config/value/write", "fs/writeFile"}},
 		"descriptors": {func(c *apptest.Client) func() {
 			before := limit(c, unix.RLIMIT_NOFILE, 0) // those that are open stay
 			return func() { limit(c, unix.RLIMIT_NOFILE, before) }
-		}, "too many open files", "raise the limit of open files (ulimit -n)", []string{"thread/start", "thread/fork", "config/value/write", "fs/writeFile"}},
+		}, "too many open files", "raise the limit of open files (ulimit -n)",
+			[]string{"thread/start", "thread/fork", "config/value/write", "fs/writeFile"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,7 +99,8 @@ func writings(c *apptest.Client, id string) map[string]apptest.Object {
 		"thread/fork":          {"threadId": id},
 		"thread/start":         {"cwd": "/"},
 		"config/value/write":   {"keyPath": "tui.x", "value": 1, "mergeStrategy": "replace"},
-		"fs/writeFile":         {"path": filepath.Join(c.T.TempDir(), "file"), "dataBase64": base64.StdEncoding.EncodeToString([]byte("text"))},
+		"fs/writeFile": {"path": filepath.Join(c.T.TempDir(), "file"),
+			"dataBase64": base64.StdEncoding.EncodeToString([]byte("text"))},
 	}
 }
 
@@ -104,7 +108,8 @@ func writings(c *apptest.Client, id string) map[string]apptest.Object {
 func knows(c *apptest.Client, id string) []string {
 	c.T.Helper()
 	v := c.ReadThread(id)
-	known := append([]string{v.Name, gjson.GetBytes(c.Call("config/read", apptest.Object{}), "config.tui").Raw}, apptest.ItemsOf(v)...)
+	known := append([]string{v.Name, gjson.GetBytes(c.Call("config/read", apptest.Object{}), "config.tui").Raw},
+		apptest.ItemsOf(v)...)
 	for _, thread := range gjson.GetBytes(c.Call("thread/list", apptest.Object{}), "data.#.id").Array() {
 		known = append(known, thread.Str)
 	}
@@ -123,7 +128,9 @@ func knownAnew(t *testing.T, home, id string) []string {
 // TestBinaryNeedsFewDescriptorsOnASocket has 32 of them for clients, watches, an index and turns.
 func TestBinaryNeedsFewDescriptorsOnASocket(t *testing.T) {
 	t.Parallel()
-	h := apptest.LaunchHost(t, apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir(), "--listen", short(t, "unix://")), `ulimit -n 32; exec "$@"`), "")
+	h := apptest.LaunchHost(t,
+		apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir(), "--listen", short(t, "unix://")),
+			`ulimit -n 32; exec "$@"`), "")
 	a, b := h.Welcome(), h.Welcome()
 	dir := t.TempDir()
 	a.Call("fs/watch", apptest.Object{"watchId": "w", "path": dir})

@@ -19,14 +19,16 @@ func TestBinarySkillsReachTheModel(t *testing.T) {
 	path := apptest.WriteSkill(t, filepath.Join(work, ".agents", "skills", "release"), apptest.ASkill)
 	apptest.WriteSkill(t, filepath.Join(home, "skills", "quiet"), "---\ndescription: Not unasked\n---\nHush.\n")
 	require.NoError(t, os.MkdirAll(filepath.Join(home, "skills", "quiet", "agents"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(home, "skills", "quiet", "agents", "openai.yaml"), []byte("policy: {allow_implicit_invocation: false}\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "skills", "quiet", "agents", "openai.yaml"),
+		[]byte("policy: {allow_implicit_invocation: false}\n"), 0o600))
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": work})
 
 	c.Turn(thread, "now $release it, with $HOME and $quiet")
 	c.Call("turn/start", apptest.Object{"threadId": thread, "input": []apptest.Object{
-		{"type": "skill", "name": "release", "path": path}, {"type": "text", "text": "again"}, {"type": "skill", "name": "gone", "path": "/gone/SKILL.md"},
+		{"type": "skill", "name": "release", "path": path}, {"type": "text", "text": "again"},
+		{"type": "skill", "name": "gone", "path": "/gone/SKILL.md"},
 	}})
 	c.AwaitTurn()
 	require.NoError(t, os.Remove(path))
@@ -57,11 +59,13 @@ func TestBinarySkillsReachTheModel(t *testing.T) {
 // TestBinaryClientToolsOutliveTheServer: they are the thread's, and the model is offered
 // them after a restart, too.
 func TestBinaryClientToolsOutliveTheServer(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.Says("One."), apptest.CallsTool("c1", "ticket", `{"id":"7"}`), apptest.Says("It is open."))
+	p := apptest.NewProvider(t, apptest.Says("One."), apptest.CallsTool("c1", "ticket", `{"id":"7"}`),
+		apptest.Says("It is open."))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	thread := c.StartThread(apptest.Object{"dynamicTools": []apptest.Object{{"type": "function", "name": "ticket", "description": "Fetches a ticket", "inputSchema": apptest.Object{"type": "object"}}}})
+	thread := c.StartThread(apptest.Object{"dynamicTools": []apptest.Object{{"type": "function", "name": "ticket",
+		"description": "Fetches a ticket", "inputSchema": apptest.Object{"type": "object"}}}})
 	c.Turn(thread, "hello")
 	c.Close()
 

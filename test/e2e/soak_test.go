@@ -77,7 +77,8 @@ func TestBinarySoak(t *testing.T) {
 	}
 	requireFlat(t, samples)
 	after := sample(watcher, h, time.Since(began))
-	for end := time.Now().Add(apptest.Patience); time.Now().Before(end) && after.exceeds(before); after = sample(watcher, h, time.Since(began)) {
+	for end := time.Now().Add(apptest.Patience); time.Now().Before(end) &&
+		after.exceeds(before); after = sample(watcher, h, time.Since(began)) {
 		watcher.Seen = nil
 	}
 	t.Logf("before %+v, after %+v", before, after)
@@ -120,7 +121,8 @@ func soakHost(t *testing.T) *apptest.Daemon {
 	home := t.TempDir()
 	apptest.WriteConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\nthread_unload_delay_secs = 1\n"+
 		"[memory]\nsummarize_on_prune = true\ninject = true\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n[mcp_servers.docs]\ncommand = %q\n", model.URL+"/v1", program))
-	h := apptest.LaunchHost(t, apptest.ServerCommand(t, home, "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), home)
+	h := apptest.LaunchHost(t,
+		apptest.ServerCommand(t, home, "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), home)
 	require.NotEmpty(t, h.URL)
 	return h
 }
@@ -147,10 +149,12 @@ const soakThreads = 4
 // act does one thing. Some are refused, as thread states have it; each is answered.
 func (s *soaker) act() {
 	if len(s.threads) == 0 || len(s.threads) < soakThreads && s.rng.IntN(8) == 0 {
-		s.threads = append(s.threads, s.StartThread(apptest.Object{"cwd": s.dir, "sandbox": "danger-full-access", "approvalPolicy": "never"}))
+		s.threads = append(s.threads,
+			s.StartThread(apptest.Object{"cwd": s.dir, "sandbox": "danger-full-access", "approvalPolicy": "never"}))
 	}
 	id := s.threads[s.rng.IntN(len(s.threads))]
-	all := []func(id string){s.talk, s.talk, s.talk, s.interrupt, s.edit, s.prune, s.shorten, s.fork, s.look, s.watch, s.unload, s.vanishes, s.remove}
+	all := []func(id string){s.talk, s.talk, s.talk, s.interrupt, s.edit, s.prune, s.shorten, s.fork, s.look, s.watch,
+		s.unload, s.vanishes, s.remove}
 	all[s.rng.IntN(len(all))](id)
 	s.Seen = nil
 }
@@ -170,7 +174,8 @@ func (s *soaker) converse(id, text string, hear func(apptest.Message)) {
 
 func (s *soaker) talk(id string) {
 	texts := []string{
-		"For the record: the port of the " + fmt.Sprint(s.rng.IntN(1000)) + "th service is 9137. " + strings.Repeat("More words. ", s.rng.IntN(500)),
+		"For the record: the port of the " + fmt.Sprint(s.rng.IntN(1000)) + "th service is 9137. " +
+			strings.Repeat("More words. ", s.rng.IntN(500)),
 		apptest.Does(apptest.RunsShell("echo one; head -c 20000 /dev/zero | tr '\\0' x; echo")),
 		apptest.Does(apptest.RunsShell(apptest.APatch), apptest.RunsShell("rm -f notes/new")),
 		apptest.Does(apptest.RunsExec("cat", apptest.Object{"tty": true, "yield_time_ms": 250})),

@@ -46,8 +46,9 @@ func sample(g *apptest.Guest, h *apptest.Daemon, at time.Duration) soakSample {
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", h.Cmd.Process.Pid))
 	require.NoError(g.T, err)
 	return soakSample{
-		seconds: at.Seconds(), resident: int(*d.Memory.ResidentBytes >> 10), live: int(d.Memory.LiveBytes >> 10), goroutines: d.Goroutines,
-		files: len(files), processes: len(apptest.Family(g.T, h.Cmd.Process.Pid)) - 1, threads: d.Threads.Loaded,
+		seconds: at.Seconds(), resident: int(*d.Memory.ResidentBytes >> 10), live: int(d.Memory.LiveBytes >> 10),
+		goroutines: d.Goroutines,
+		files:      len(files), processes: len(apptest.Family(g.T, h.Cmd.Process.Pid)) - 1, threads: d.Threads.Loaded,
 	}
 }
 
@@ -55,7 +56,8 @@ func sample(g *apptest.Guest, h *apptest.Daemon, at time.Duration) soakSample {
 // up to eight idle connections to the model, each with two goroutines, and those to two
 // databases, each with three files.
 func (s soakSample) exceeds(before soakSample) bool {
-	return s.threads > before.threads || s.processes > before.processes || s.goroutines > before.goroutines+24 || s.files > before.files+24
+	return s.threads > before.threads || s.processes > before.processes || s.goroutines > before.goroutines+24 ||
+		s.files > before.files+24
 }
 
 // requireFlat compares the last quarter of a run with the second one: medians may differ by the
@@ -125,7 +127,8 @@ func (m soakMeasure) draw(b *strings.Builder, samples []soakSample, top int) {
 	fmt.Fprintf(b, "<text x=\"20\" y=\"%d\">%s: up to %d, over %.0f s</text>\n", top+12, m.name, highest/m.unit, last)
 	fmt.Fprintf(b, "<rect x=\"20\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#ccc\"/>\n<polyline fill=\"none\" stroke=\"#1560a8\" points=\"", top+18, panelWidth, panelHeight)
 	for _, s := range samples {
-		fmt.Fprintf(b, "%.1f,%.1f ", 20+s.seconds/last*panelWidth, float64(top+18+panelHeight)-float64(m.of(s))/float64(highest)*panelHeight)
+		fmt.Fprintf(b, "%.1f,%.1f ", 20+s.seconds/last*panelWidth,
+			float64(top+18+panelHeight)-float64(m.of(s))/float64(highest)*panelHeight)
 	}
 	b.WriteString("\"/>\n")
 }

@@ -30,7 +30,8 @@ func writeSpawned(t *testing.T, home string) {
 		text := fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":0,"type":"session_meta","payload":{"id":%q,"source":%s}}
 {"timestamp":"2026-01-02T03:04:05.678Z","ordinal":1,"type":"event_msg","payload":{"type":"user_message","message":"thread %d"}}
 `, spawnID(n), source, n)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("rollout-2026-01-02T03-04-%02d-%s.jsonl", n, spawnID(n))), []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir,
+			fmt.Sprintf("rollout-2026-01-02T03-04-%02d-%s.jsonl", n, spawnID(n))), []byte(text), 0o600))
 	}
 }
 
@@ -88,7 +89,8 @@ func TestBinaryListsWhatWasToldOfTheRepository(t *testing.T) {
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir()})
 	require.Equal(t, "completed", c.Turn(id, "one").Status)
 	branch := func() string {
-		return gjson.GetBytes(c.Call("thread/list", apptest.Object{"modelProviders": []string{}}), "data.0.gitInfo.branch").Str
+		return gjson.GetBytes(c.Call("thread/list", apptest.Object{"modelProviders": []string{}}),
+			"data.0.gitInfo.branch").Str
 	}
 	require.Empty(t, branch())
 	c.Call("thread/metadata/update", apptest.Object{"threadId": id, "gitInfo": apptest.Object{"branch": "told"}})

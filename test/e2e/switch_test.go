@@ -16,7 +16,8 @@ func switchHome(p *apptest.Provider, t *testing.T) string {
 	home := t.TempDir()
 	table := "[model_providers.%s]\nbase_url = %q\nwire_api = %q\n"
 	apptest.WriteConfig(t, home, "model = \"gpt-5\"\nmodel_provider = \"sealing\"\n"+
-		fmt.Sprintf(table, "sealing", p.Server.URL+"/v1", apptest.ResponsesWire)+fmt.Sprintf(table, "plain", p.Server.URL+"/v1", apptest.ChatWire))
+		fmt.Sprintf(table, "sealing", p.Server.URL+"/v1", apptest.ResponsesWire)+
+		fmt.Sprintf(table, "plain", p.Server.URL+"/v1", apptest.ChatWire))
 	return home
 }
 
@@ -61,7 +62,9 @@ func TestBinaryThreadsChangeProviderAndWire(t *testing.T) {
 		patch  = `{"type":"custom_tool_call","status":"completed","call_id":"c1","name":"apply_patch","input":"*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch"}`
 	)
 	hello := apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello)))
-	p := apptest.NewProvider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(search), apptest.ItemDone(patch))), hello,
+	p := apptest.NewProvider(t,
+		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(search),
+			apptest.ItemDone(patch))), hello,
 		hello, apptest.CallsShell("call_2", "echo hi"), apptest.Says("fine"), apptest.Says("fine"), hello)
 	home, dir := switchHome(p, t), t.TempDir()
 	c := apptest.StartServer(t, home)
@@ -70,7 +73,8 @@ func TestBinaryThreadsChangeProviderAndWire(t *testing.T) {
 	c.Turn(thread, "one")
 	require.FileExists(t, dir+"/made.txt")
 	require.Empty(t, notSent(c, thread))
-	require.Equal(t, []string{"reasoning", "web_search_call", "custom_tool_call", "custom_tool_call_output"}, inputTypes(p.Asked()[1]))
+	require.Equal(t, []string{"reasoning", "web_search_call", "custom_tool_call", "custom_tool_call_output"},
+		inputTypes(p.Asked()[1]))
 
 	c.Call("turn/start", apptest.Object{"threadId": thread, "input": apptest.TextInput("two"), "model": "gpt-5-mini"})
 	c.AwaitTurn()
@@ -97,7 +101,8 @@ func TestBinaryThreadsChangeProviderAndWire(t *testing.T) {
 	c = resumeWith(t, home, thread, "sealing", "gpt-5")
 	require.Empty(t, notSent(c, thread))
 	c.Turn(thread, "five")
-	require.Equal(t, []string{"reasoning", "web_search_call", "custom_tool_call", "custom_tool_call_output", "function_call", "function_call_output"},
+	require.Equal(t, []string{"reasoning", "web_search_call", "custom_tool_call", "custom_tool_call_output",
+		"function_call", "function_call_output"},
 		inputTypes(p.Asked()[6]))
 	require.Equal(t, "SEALED", gjson.Get(p.Asked()[6].Body, `input.#(type=="reasoning").encrypted_content`).Str)
 	c.Close()
@@ -106,7 +111,9 @@ func TestBinaryThreadsChangeProviderAndWire(t *testing.T) {
 // TestBinaryReasonsOfItemsThatAreNotSent has every other reason.
 func TestBinaryReasonsOfItemsThatAreNotSent(t *testing.T) {
 	t.Parallel()
-	p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SaidHello))), apptest.CallsShell("call_1", "echo hi"), apptest.Says("done"))
+	p := apptest.ResponsesWire.Provider(t,
+		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SaidHello))),
+		apptest.CallsShell("call_1", "echo hi"), apptest.Says("done"))
 	c := apptest.StartServer(t, p.Home(t), "-c", `model="gpt-5"`)
 	c.Initialize()
 	thread := c.StartTrusted()
@@ -123,17 +130,20 @@ func TestBinaryReasonsOfItemsThatAreNotSent(t *testing.T) {
 	exclude("toolCall")
 	require.Equal(t, map[string]string{"toolCall": "excluded", "toolOutput": "callNotSent"}, notSent(c, thread))
 	c.Call("context/undo", apptest.Object{"threadId": thread})
-	c.Call("context/replace", apptest.Object{"threadId": thread, "id": items.Get(`#(category=="reasoning").id`).Str, "text": "short"})
+	c.Call("context/replace",
+		apptest.Object{"threadId": thread, "id": items.Get(`#(category=="reasoning").id`).Str, "text": "short"})
 	require.Equal(t, map[string]string{"reasoning": "replaced"}, notSent(c, thread))
 	c.Call("thread/inject_items", apptest.Object{"threadId": thread, "items": []apptest.Object{
-		{"type": "reasoning", "summary": []apptest.Object{}, "content": []apptest.Object{{"type": "reasoning_text", "text": "raw"}}}, {"type": "mystery"}}})
+		{"type": "reasoning", "summary": []apptest.Object{},
+			"content": []apptest.Object{{"type": "reasoning_text", "text": "raw"}}}, {"type": "mystery"}}})
 	require.Equal(t, map[string]string{"reasoning": "otherApi", "other": "unreadable"}, notSent(c, thread))
 	c.Close()
 	c = apptest.StartServer(t, apptest.ChatWire.Provider(t).Home(t))
 	c.Initialize()
 	thread = c.StartTrusted()
 	c.Call("thread/inject_items", apptest.Object{"threadId": thread, "items": []apptest.Object{
-		{"type": "reasoning", "summary": []apptest.Object{}, "content": []apptest.Object{{"type": "reasoning_text", "text": "raw"}}}}})
+		{"type": "reasoning", "summary": []apptest.Object{},
+			"content": []apptest.Object{{"type": "reasoning_text", "text": "raw"}}}}})
 	require.Equal(t, map[string]string{"reasoning": "notTakenBack"}, notSent(c, thread))
 	c.Close()
 }
@@ -142,7 +152,9 @@ func TestBinaryReasonsOfItemsThatAreNotSent(t *testing.T) {
 // after a change of the provider it is told all items, because the reasons of old ones are others.
 func TestBinaryTellsTheWholeListAfterAChangeOfProvider(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SaidHello))), apptest.Says("fine"), apptest.Says("fine"))
+	p := apptest.NewProvider(t,
+		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SaidHello))),
+		apptest.Says("fine"), apptest.Says("fine"))
 	home := switchHome(p, t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()

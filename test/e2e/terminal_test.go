@@ -50,7 +50,9 @@ func TestBinaryTerminals(t *testing.T) {
 
 	second := c.BeginTurn(id, "talk to it")
 	typed := c.UntilMethod("item/commandExecution/terminalInteraction")
-	require.Equal(t, []any{second, "a", "hello\n"}, []any{gjson.GetBytes(typed.Params, "turnId").Str, gjson.GetBytes(typed.Params, "itemId").Str, gjson.GetBytes(typed.Params, "stdin").Str})
+	require.Equal(t, []any{second, "a", "hello\n"},
+		[]any{gjson.GetBytes(typed.Params, "turnId").Str, gjson.GetBytes(typed.Params, "itemId").Str,
+			gjson.GetBytes(typed.Params, "stdin").Str})
 	c.UntilMethod("item/commandExecution/terminalInteraction")
 	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": second})
 	require.Equal(t, "interrupted", c.AwaitTurn().Status)
@@ -60,7 +62,8 @@ func TestBinaryTerminals(t *testing.T) {
 
 	c.Call("thread/backgroundTerminals/terminate", apptest.Object{"threadId": id, "processId": running[0].ProcessID})
 	done := c.UntilMethod("item/completed")
-	require.Equal(t, []any{first, "a"}, []any{gjson.GetBytes(done.Params, "turnId").Str, gjson.GetBytes(done.Params, "item.id").Str})
+	require.Equal(t, []any{first, "a"},
+		[]any{gjson.GetBytes(done.Params, "turnId").Str, gjson.GetBytes(done.Params, "item.id").Str})
 	require.Empty(t, c.Terminals(id))
 	require.Empty(t, b.Alive(t))
 	c.Close()
@@ -112,7 +115,10 @@ func TestBinaryEndsTerminals(t *testing.T) {
 			item(c, thread)
 			c.UntilMethod("thread/archived")
 		},
-		"delete":       func(c *apptest.Client, thread string) { c.Call("thread/delete", apptest.Object{"threadId": thread}) },
+		"delete": func(c *apptest.Client,
+			thread string) {
+			c.Call("thread/delete", apptest.Object{"threadId": thread})
+		},
 		"end of stdin": func(c *apptest.Client, thread string) { c.Close() },
 		"kill":         func(c *apptest.Client, thread string) { c.Kill() },
 	} {
@@ -132,7 +138,8 @@ func TestBinaryEndsTerminals(t *testing.T) {
 func TestBinaryTerminalsEndInTheRollout(t *testing.T) {
 	t.Parallel()
 	p := &apptest.Provider{}
-	answerWith(p, t, staysBehind("a", "echo up; sleep 600", false), apptest.Says("it runs"), typesTo(p, "b", ""), apptest.Says("gone"))
+	answerWith(p, t, staysBehind("a", "echo up; sleep 600", false), apptest.Says("it runs"), typesTo(p, "b", ""),
+		apptest.Says("gone"))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -153,7 +160,9 @@ func TestBinaryConfinesTerminals(t *testing.T) {
 	t.Parallel()
 	project, home := t.TempDir(), t.TempDir()
 	outside := filepath.Join(home, "made")
-	p := apptest.NewProvider(t, calls("a", "exec_command", apptest.Object{"cmd": "test -t 0 && echo in >in; echo out >" + outside, "tty": true}), apptest.Says("done"))
+	p := apptest.NewProvider(t,
+		calls("a", "exec_command", apptest.Object{"cmd": "test -t 0 && echo in >in; echo out >" + outside, "tty": true}),
+		apptest.Says("done"))
 	p.Configure(t, home)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -178,7 +187,8 @@ func TestBinaryRunsTheUsersCommands(t *testing.T) {
 	require.Equal(t, "completed", c.AwaitTurn().Status)
 	require.FileExists(t, filepath.Join(project, "here"))
 	c.Turn(id, "what did I do?")
-	require.Contains(t, gjson.Get(p.Asked()[0].Body, "messages.1.content").Str, "echo written >here; cat here\n</command>\n<result>\nExit code: 0")
+	require.Contains(t, gjson.Get(p.Asked()[0].Body, "messages.1.content").Str,
+		"echo written >here; cat here\n</command>\n<result>\nExit code: 0")
 
 	b := apptest.NewBrood()
 	t.Cleanup(func() { b.End(t) })

@@ -62,7 +62,8 @@ func TestBinaryImportsRollouts(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	for version := range apptest.Corpus(t) {
-		status, id, errs := apptest.Execute(t, home, "thread", "import", apptest.Root("test/apptest/testdata/corpus", version+".jsonl"))
+		status, id, errs := apptest.Execute(t, home, "thread", "import",
+			apptest.Root("test/apptest/testdata/corpus", version+".jsonl"))
 		require.Zero(t, status, errs)
 		status, text, errs := apptest.Execute(t, home, "thread", "export", strings.TrimSpace(id))
 		require.Zero(t, status, errs)
@@ -70,8 +71,9 @@ func TestBinaryImportsRollouts(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"empty.jsonl": "", "other.json": `{"lines":[]}`, "words.txt": "hello\n", "noMeta.jsonl": `{"timestamp":"2026-01-02T03:04:05Z","type":"event_msg","payload":{"type":"x"}}` + "\n",
-		"noID.jsonl": `{"timestamp":"2026-01-02T03:04:05Z","type":"session_meta","payload":{"id":"../x"}}` + "\n",
+		"empty.jsonl": "", "other.json": `{"lines":[]}`, "words.txt": "hello\n",
+		"noMeta.jsonl": `{"timestamp":"2026-01-02T03:04:05Z","type":"event_msg","payload":{"type":"x"}}` + "\n",
+		"noID.jsonl":   `{"timestamp":"2026-01-02T03:04:05Z","type":"session_meta","payload":{"id":"../x"}}` + "\n",
 	} {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -92,8 +94,9 @@ func TestBinaryImportsRollouts(t *testing.T) {
 func TestBinaryRefusesWrongThreadCalls(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"thread nothing": `"nothing"`, "thread export": "name what to export", "thread import": "name what to import", "thread import --last": "name what to import",
-		"thread export a b": `"b"`, "thread export a --format pdf": "pdf", "thread export --no-such": "no-such",
+		"thread nothing": `"nothing"`, "thread export": "name what to export", "thread import": "name what to import",
+		"thread import --last": "name what to import",
+		"thread export a b":    `"b"`, "thread export a --format pdf": "pdf", "thread export --no-such": "no-such",
 	} {
 		status, _, errs := apptest.Execute(t, t.TempDir(), strings.Fields(args)...)
 		require.Equal(t, 2, status, args)

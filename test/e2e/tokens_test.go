@@ -76,10 +76,13 @@ func (m *meter) answer(w io.Writer, r gjson.Result) {
 		if err != nil {
 			panic(err) // of a string
 		}
-		call := apptest.Object{"index": 0, "id": fmt.Sprintf("call_%d", len(messages)), "type": "function", "function": apptest.Object{"name": "shell", "arguments": string(arguments)}}
-		fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil), apptest.Streamed(apptest.Object{}, "tool_calls"))
+		call := apptest.Object{"index": 0, "id": fmt.Sprintf("call_%d", len(messages)), "type": "function",
+			"function": apptest.Object{"name": "shell", "arguments": string(arguments)}}
+		fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil),
+			apptest.Streamed(apptest.Object{}, "tool_calls"))
 	} else {
-		fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "content": "You said: " + last.Get("content").Str}, nil), apptest.Streamed(apptest.Object{}, "stop"))
+		fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "content": "You said: " + last.Get("content").Str},
+			nil), apptest.Streamed(apptest.Object{}, "stop"))
 	}
 	fmt.Fprint(w, usage, "data: [DONE]\n\n")
 }
@@ -116,13 +119,18 @@ func TestBinaryCountsTokensAsTheProvider(t *testing.T) {
 		"gpt-5":       func(t *testing.T) *meter { return newMeter(t, counterOf(codec.NewO200kBase()), 1) },
 		"gpt-4":       func(t *testing.T) *meter { return newMeter(t, counterOf(codec.NewCl100kBase()), 1) },
 		"local-large": func(t *testing.T) *meter { return newMeter(t, counterOf(codec.NewCl100kBase()), 1.3) },
-		"local-small": func(t *testing.T) *meter { return newMeter(t, func(text string) int { return (len(text) + 2) / 3 }, 1) },
+		"local-small": func(t *testing.T) *meter {
+			return newMeter(t, func(text string) int { return (len(text) + 2) / 3 },
+				1)
+		},
 	} {
 		t.Run(model, func(t *testing.T) {
 			t.Parallel()
 			m := meter(t)
 			home := t.TempDir()
-			apptest.WriteConfig(t, home, fmt.Sprintf("model = %q\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n", model, m.server.URL+"/v1"))
+			apptest.WriteConfig(t, home,
+				fmt.Sprintf("model = %q\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n",
+					model, m.server.URL+"/v1"))
 			c := apptest.StartServer(t, home)
 			c.Initialize()
 			thread := c.StartTrusted()
@@ -192,7 +200,8 @@ func TestBinaryCountsItemsExactly(t *testing.T) {
 	count := counterOf(codec.NewO200kBase())
 	m := newMeter(t, count, 1)
 	home := t.TempDir()
-	apptest.WriteConfig(t, home, fmt.Sprintf("model = \"gpt-5\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n", m.server.URL+"/v1"))
+	apptest.WriteConfig(t, home,
+		fmt.Sprintf("model = \"gpt-5\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n", m.server.URL+"/v1"))
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	thread := c.StartTrusted()

@@ -21,7 +21,8 @@ func changed(end apptest.Message) (paths []string) {
 
 // addsFile has a patch add a file.
 func addsFile(name, text string) []apptest.Act {
-	return apptest.Call("apply_patch", apptest.Object{"input": "*** Begin Patch\n*** Add File: " + name + "\n+" + text + "\n*** End Patch\n"})
+	return apptest.Call("apply_patch",
+		apptest.Object{"input": "*** Begin Patch\n*** Add File: " + name + "\n+" + text + "\n*** End Patch\n"})
 }
 
 // TestBinaryCountsWhatACallLeavesBehind: commands that stay, and calls right behind them in the
@@ -33,7 +34,9 @@ func TestBinaryCountsWhatACallLeavesBehind(t *testing.T) {
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	atFirst := p.Files()
 	stays := apptest.RunsExec("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250})
-	turn := c.BeginTurn(id, apptest.Does(append(append(stays, apptest.RunsShell("echo b > b.txt")...), addsFile("c.txt", "c")...), apptest.RunsShell("echo more >> a.txt")))
+	turn := c.BeginTurn(id,
+		apptest.Does(append(append(stays, apptest.RunsShell("echo b > b.txt")...), addsFile("c.txt", "c")...),
+			apptest.RunsShell("echo more >> a.txt")))
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, []string{"a.txt", "b.txt", "c.txt"}, changed(end))
 	require.Len(t, c.Terminals(id), 1)
@@ -48,10 +51,12 @@ func TestBinaryCountsWhatIsTyped(t *testing.T) {
 	c, o := apptest.StartObedient(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
-	_, end := p.Changes(c, id, apptest.Does(apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250})))
+	_, end := p.Changes(c, id,
+		apptest.Does(apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250})))
 	require.Empty(t, changed(end))
 	before := p.Files()
-	turn, end := p.Changes(c, id, apptest.Does(apptest.Types("echo typed > doc.txt; rm gone.txt\n"), apptest.Types("echo more > new.txt\n")))
+	turn, end := p.Changes(c, id,
+		apptest.Does(apptest.Types("echo typed > doc.txt; rm gone.txt\n"), apptest.Types("echo more > new.txt\n")))
 	require.Contains(t, o.Outputs()[0], "session ID")
 	require.Equal(t, []string{"doc.txt", "gone.txt", "new.txt"}, changed(end))
 	c.RevertTo(id, turn, "files")
@@ -71,7 +76,8 @@ func TestBinaryTellsChangesInOrder(t *testing.T) {
 	c, _ := apptest.StartObedient(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
-	p.Changes(c, id, apptest.Does(apptest.RunsShell("echo a > a.txt"), addsFile("b.txt", "b"), apptest.RunsExec("echo c > c.txt", nil), apptest.RunsShell("rm b.txt a.txt c.txt")))
+	p.Changes(c, id, apptest.Does(apptest.RunsShell("echo a > a.txt"), addsFile("b.txt", "b"),
+		apptest.RunsExec("echo c > c.txt", nil), apptest.RunsShell("rm b.txt a.txt c.txt")))
 	var told []string
 	for _, m := range c.Seen {
 		switch m.Method {
@@ -96,8 +102,12 @@ func TestBinaryTracksReviews(t *testing.T) {
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "workspace-write", "approvalPolicy": "on-request"})
 	before := p.Files()
 	p.Changes(c, id, apptest.Does(apptest.RunsExec("sleep 600", apptest.Object{"yield_time_ms": 250})))
-	instructions := apptest.Does(apptest.RunsShell("echo reviewed > doc.txt"), apptest.RunsExec("echo x > x.txt; echo $$", apptest.Object{"tty": true, "yield_time_ms": 250}), addsFile("never.txt", "n"), apptest.Types("x"))
-	turn := gjson.GetBytes(c.Call("review/start", apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": instructions}}), "turn.id").Str
+	instructions := apptest.Does(apptest.RunsShell("echo reviewed > doc.txt"),
+		apptest.RunsExec("echo x > x.txt; echo $$", apptest.Object{"tty": true, "yield_time_ms": 250}),
+		addsFile("never.txt", "n"), apptest.Types("x"))
+	turn := gjson.GetBytes(c.Call("review/start",
+		apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": instructions}}),
+		"turn.id").Str
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, "completed", gjson.GetBytes(end.Params, "turn.status").Str)
 	require.Equal(t, []string{"doc.txt", "x.txt"}, changed(end))
@@ -133,7 +143,8 @@ func TestBinaryMeetsACommandThatGoesOn(t *testing.T) {
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	fifo := filepath.Join(t.TempDir(), "go")
-	script := "mkfifo " + fifo + "; while read line < " + fifo + "; do echo $line > doc.txt; echo $line > " + fifo + "; done"
+	script := "mkfifo " + fifo + "; while read line < " + fifo + "; do echo $line > doc.txt; echo $line > " + fifo +
+		"; done"
 	c.Done(id, apptest.RunsExec(script, apptest.Object{"yield_time_ms": 250}))
 	tell := func(line string) {
 		require.NoError(t, os.WriteFile(fifo, []byte(line+"\n"), 0))
@@ -143,13 +154,16 @@ func TestBinaryMeetsACommandThatGoesOn(t *testing.T) {
 	}
 	tell("of the command")
 	change := func(from, to string) []apptest.Act {
-		return apptest.Call("apply_patch", apptest.Object{"input": "*** Begin Patch\n*** Update File: doc.txt\n@@\n-" + from + "\n+" + to + "\n*** End Patch\n"})
+		return apptest.Call("apply_patch",
+			apptest.Object{"input": "*** Begin Patch\n*** Update File: doc.txt\n@@\n-" + from + "\n+" + to +
+				"\n*** End Patch\n"})
 	}
 	c.Done(id, change("two", "patched"))
 	require.Contains(t, o.LastOutput(), "No file was changed")
 	turn := c.Done(id, change("of the command", "patched"))
 	tell("once more")
-	require.Equal(t, "checkpointConflict", c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "both"}).Data.Kind)
+	require.Equal(t, "checkpointConflict",
+		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "both"}).Data.Kind)
 	require.Equal(t, "once more\n", p.Files()["doc.txt"])
 	p.Write("doc.txt", "patched\n")
 	c.RevertTo(id, turn, "files")

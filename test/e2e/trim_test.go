@@ -43,10 +43,12 @@ func binaryTrimShowsTheBootstrap(t *testing.T, on apptest.WireAPI) {
 		kind string
 		want []string
 	}{
-		"turns":             {apptest.Object{"keepLastNTurns": 2}, protocol.BootstrapTurns, turns(2, 4)},
-		"summary":           {apptest.Object{"keepLastNTurns": 0, "summary": "It was about numbers."}, protocol.BootstrapSummary, []string{summary}},
-		"summary and turns": {apptest.Object{"keepLastNTurns": 1, "summary": "It was about numbers."}, protocol.BootstrapSummary, append([]string{summary}, turns(3, 4)...)},
-		"none":              {apptest.Object{}, protocol.BootstrapNone, nil},
+		"turns": {apptest.Object{"keepLastNTurns": 2}, protocol.BootstrapTurns, turns(2, 4)},
+		"summary": {apptest.Object{"keepLastNTurns": 0, "summary": "It was about numbers."},
+			protocol.BootstrapSummary, []string{summary}},
+		"summary and turns": {apptest.Object{"keepLastNTurns": 1, "summary": "It was about numbers."},
+			protocol.BootstrapSummary, append([]string{summary}, turns(3, 4)...)},
+		"none": {apptest.Object{}, protocol.BootstrapNone, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +79,8 @@ func binaryTrimShowsTheBootstrap(t *testing.T, on apptest.WireAPI) {
 			require.Equal(t, key, again)
 			c.Call("context/undo", apptest.Object{"threadId": thread})
 			got, _ = p.Next(c, thread, "undone?")
-			require.Equal(t, append(turns(0, 4), "user: and now?", "assistant: answer 4", "user: after a crash?", "assistant: answer 5", "user: undone?"), got)
+			require.Equal(t, append(turns(0, 4), "user: and now?", "assistant: answer 4", "user: after a crash?",
+				"assistant: answer 5", "user: undone?"), got)
 			c.Close()
 		})
 	}

@@ -19,11 +19,13 @@ import (
 func TestBinaryAsksForSessionsWhereTheKernelRefuses(t *testing.T) {
 	t.Parallel()
 	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
-	cmd := apptest.ThroughShell(apptest.ServerCommand(t, o.Home(t)), `echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"`)
+	cmd := apptest.ThroughShell(apptest.ServerCommand(t, o.Home(t)),
+		`echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"`)
 	own := func(id int) []syscall.SysProcIDMap {
 		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: own(os.Geteuid()), GidMappings: own(os.Getegid())}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: own(os.Geteuid()),
+		GidMappings: own(os.Getegid())}
 	if exec.Command("unshare", "--user", "true").Run() != nil {
 		cmd.SysProcAttr = nil // this machine refuses them by itself
 	}
@@ -48,14 +50,17 @@ func TestBinaryAsksForSessionsWhereTheKernelRefuses(t *testing.T) {
 		{"on-request", "accept", apptest.RunsExec("cat doc.txt", nil), "completed", 0, false},
 		{"on-request", "accept", apptest.RunsExec("echo x > doc.txt", apptest.Object{"tty": true}), "completed", 1, true},
 		{"untrusted", "acceptForSession", apptest.RunsExec("echo x > doc.txt", nil), "completed", 1, true},
-		{"on-request", "accept", apptest.Call("shell", apptest.Object{"command": "echo x > doc.txt", "sandbox_permissions": "require_escalated"}), "completed", 1, true},
+		{"on-request", "accept",
+			apptest.Call("shell", apptest.Object{"command": "echo x > doc.txt", "sandbox_permissions": "require_escalated"}),
+			"completed", 1, true},
 	} {
 		id := a.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "read-only", "approvalPolicy": one.policy})
 		status, asked := a.decides(id, one.decision, one.acts)
 		require.Equal(t, []any{one.status, one.asked}, []any{status, asked}, "%v", one)
 		turn := a.ReadThread(id).Turns[0].ID
 		require.Equal(t, one.changed, p.Files()["doc.txt"] == "x\n", "%v", one)
-		require.Equal(t, one.changed, a.Get("thread/diff/read", apptest.Object{"threadId": id, "turnId": turn}).Get("diff").Str != "", "%v", one)
+		require.Equal(t, one.changed,
+			a.Get("thread/diff/read", apptest.Object{"threadId": id, "turnId": turn}).Get("diff").Str != "", "%v", one)
 		if one.changed {
 			a.RevertTo(id, turn, "files")
 		}
@@ -72,9 +77,11 @@ func TestBinaryRevertsBesideAnothersTurn(t *testing.T) {
 	p, g := apptest.NewRepository(t), newGate(t)
 	one, two := p.Trusting(c), p.Trusting(c)
 	first := c.Done(one, apptest.RunsShell("echo one > one.txt; echo one > doc.txt"))
-	c.BeginTurn(two, apptest.Does(addsFile("two.txt", "two"), apptest.RunsExec("echo begun; "+g.waits(), nil), addsFile("sub/three.txt", "three")))
+	c.BeginTurn(two, apptest.Does(addsFile("two.txt", "two"), apptest.RunsExec("echo begun; "+g.waits(), nil),
+		addsFile("sub/three.txt", "three")))
 	c.UntilOutput("begun\n")
-	require.Equal(t, "turnActive", c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": two, "turnId": first, "mode": "files"}).Data.Kind)
+	require.Equal(t, "turnActive",
+		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": two, "turnId": first, "mode": "files"}).Data.Kind)
 	c.RevertTo(one, first, "both")
 	require.Equal(t, "one\ntwo\nthree\n", p.Files()["doc.txt"])
 	g.open(t)
@@ -82,7 +89,8 @@ func TestBinaryRevertsBesideAnothersTurn(t *testing.T) {
 	require.Subset(t, changed(end), []string{"sub/three.txt", "two.txt"})
 	require.Equal(t, "", p.Files()["one.txt"])
 	require.Equal(t, "two\n", p.Files()["two.txt"])
-	require.Equal(t, int64(0), gjson.ParseBytes(c.Call("thread/diff/read", apptest.Object{"threadId": one})).Get("summary.files.#").Int())
+	require.Equal(t, int64(0),
+		gjson.ParseBytes(c.Call("thread/diff/read", apptest.Object{"threadId": one})).Get("summary.files.#").Int())
 	require.NoFileExists(t, filepath.Join(p.Dir, "one.txt"))
 	c.Close()
 }

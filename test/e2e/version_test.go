@@ -28,7 +28,8 @@ func TestBinaryTellsWhatItIsMadeOf(t *testing.T) {
 		require.Contains(t, told, key)
 		delete(told, key) // whether the builder is told is up to git and GOFLAGS
 	}
-	require.Equal(t, map[string]any{"version": "0.1.0", "protocol": protocol.Level, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}, told)
+	require.Equal(t, map[string]any{"version": "0.1.0", "protocol": protocol.Level, "go": runtime.Version(),
+		"os": runtime.GOOS, "arch": runtime.GOARCH}, told)
 
 	for _, args := range [][]string{{"version", "--jason"}, {"version", "now"}} {
 		status, out, errs = apptest.Execute(t, t.TempDir(), args...)

@@ -14,8 +14,11 @@ import (
 func TestBinarySearchesOfTheProvider(t *testing.T) {
 	t.Parallel()
 	hello := apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello)))
-	p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemAdded(apptest.SearchBegun), apptest.ItemDone(apptest.SearchDone), apptest.ItemDone(apptest.PageOpened),
-		apptest.ItemDone(apptest.PageSearch), apptest.ItemDone(apptest.ManyQueries), apptest.ItemDone(apptest.NoAction), apptest.ItemDone(apptest.SaidHello))), hello, hello)
+	p := apptest.ResponsesWire.Provider(t,
+		apptest.AsEvents(apptest.EventStream(apptest.ItemAdded(apptest.SearchBegun), apptest.ItemDone(apptest.SearchDone),
+			apptest.ItemDone(apptest.PageOpened),
+			apptest.ItemDone(apptest.PageSearch), apptest.ItemDone(apptest.ManyQueries), apptest.ItemDone(apptest.NoAction),
+			apptest.ItemDone(apptest.SaidHello))), hello, hello)
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -43,11 +46,14 @@ func TestBinarySearchesOfTheProvider(t *testing.T) {
 	listed := c.Get("context/getItems", apptest.Object{"threadId": thread}).Get(`items.#(itemId=="ws_1")`)
 	require.True(t, listed.Get("inPrompt").Bool(), listed.Raw)
 	c.Turn(thread, "two")
-	require.JSONEq(t, "["+apptest.SearchDone+","+apptest.PageOpened+","+apptest.PageSearch+","+apptest.ManyQueries+","+apptest.NoAction+"]",
+	require.JSONEq(t, "["+apptest.SearchDone+","+apptest.PageOpened+","+apptest.PageSearch+","+apptest.ManyQueries+","+
+		apptest.NoAction+"]",
 		gjson.Get(p.Asked()[1].Body, `input.#(type=="web_search_call")#`).Raw)
-	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": []string{listed.Get("id").Str}, "included": false})
+	c.Call("context/setInclusion",
+		apptest.Object{"threadId": thread, "ids": []string{listed.Get("id").Str}, "included": false})
 	c.Turn(thread, "three")
-	require.Equal(t, `["ws_2","ws_3","ws_4","ws_5"]`, gjson.Get(p.Asked()[2].Body, `input.#(type=="web_search_call")#.id`).Raw)
+	require.Equal(t, `["ws_2","ws_3","ws_4","ws_5"]`,
+		gjson.Get(p.Asked()[2].Body, `input.#(type=="web_search_call")#.id`).Raw)
 	c.Close()
 }
 
@@ -63,9 +69,11 @@ func TestBinaryWebSearchIsOffered(t *testing.T) {
 		"by default":       {nil, readOnly, `{"type":"web_search","external_web_access":false}`},
 		"with full access": {nil, full, `{"type":"web_search","external_web_access":true}`},
 		"live":             {[]string{`web_search="live"`}, readOnly, `{"type":"web_search","external_web_access":true}`},
-		"indexed":          {[]string{`web_search="indexed"`}, readOnly, `{"type":"web_search","external_web_access":true,"indexed_web_access":true}`},
-		"disabled":         {[]string{`web_search="disabled"`}, full, ""},
-		"a boolean":        {[]string{`tools.web_search=false`}, readOnly, `{"type":"web_search","external_web_access":false}`},
+		"indexed": {[]string{`web_search="indexed"`}, readOnly,
+			`{"type":"web_search","external_web_access":true,"indexed_web_access":true}`},
+		"disabled": {[]string{`web_search="disabled"`}, full, ""},
+		"a boolean": {[]string{`tools.web_search=false`}, readOnly,
+			`{"type":"web_search","external_web_access":false}`},
 		"with details": {[]string{`tools.web_search={context_size="high",allowed_domains=["a.org"],location={country="DE",city="Berlin"}}`}, readOnly,
 			`{"type":"web_search","external_web_access":false,"search_context_size":"high","filters":{"allowed_domains":["a.org"]},"user_location":{"type":"approximate","country":"DE","city":"Berlin"}}`},
 	} {
@@ -78,7 +86,8 @@ func TestBinaryWebSearchIsOffered(t *testing.T) {
 			server := apptest.StartServer(t, p.Home(t), args...)
 			server.Initialize()
 			thread := server.StartTrusted()
-			server.Call("turn/start", apptest.Object{"threadId": thread, "input": apptest.TextInput("one"), "sandboxPolicy": c.sandbox})
+			server.Call("turn/start",
+				apptest.Object{"threadId": thread, "input": apptest.TextInput("one"), "sandboxPolicy": c.sandbox})
 			server.AwaitTurn()
 			tool := gjson.Get(p.Asked()[0].Body, `tools.#(type=="web_search")`)
 			if c.want == "" {
@@ -106,7 +115,8 @@ func TestResponsesWithoutWebSearch(t *testing.T) {
 	p := newResponsesProvider(t, hello, hello)
 	p.refuse = func(body []byte) (int, string) {
 		if gjson.GetBytes(body, `tools.#(type=="web_search")`).Exists() {
-			return http.StatusBadRequest, `{"error":{"message":"Invalid value: 'web_search'. Supported values are: 'function'.","param":"tools[6].type"}}`
+			return http.StatusBadRequest,
+				`{"error":{"message":"Invalid value: 'web_search'. Supported values are: 'function'.","param":"tools[6].type"}}`
 		}
 		return 0, ""
 	}

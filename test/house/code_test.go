@@ -36,7 +36,8 @@ func findInit(t *houseTree) (findings []string) {
 	for _, s := range t.sources {
 		for _, f := range s.functions() {
 			if f.Recv == nil && f.Name.Name == "init" {
-				findings = append(findings, fmt.Sprintf("%s: func init runs where nobody calls it: call it from where it is needed", s.at(f)))
+				findings = append(findings,
+					fmt.Sprintf("%s: func init runs where nobody calls it: call it from where it is needed", s.at(f)))
 			}
 		}
 	}
@@ -72,7 +73,8 @@ func findDecoders(t *houseTree) (findings []string) {
 				return true
 			}
 			if pkg, ok := f.X.(*ast.Ident); ok && pkg.Name == "json" {
-				findings = append(findings, fmt.Sprintf("%s: json.%s takes names in any case: call protocol.Unmarshal", s.at(f), f.Sel.Name))
+				findings = append(findings,
+					fmt.Sprintf("%s: json.%s takes names in any case: call protocol.Unmarshal", s.at(f), f.Sel.Name))
 			}
 			return true
 		})
@@ -232,7 +234,8 @@ func findGoroutines(t *houseTree) (findings []string) {
 	}
 	for _, file := range apptest.OrderedKeys(starts) {
 		if goroutineFiles()[file] == "" {
-			findings = append(findings, fmt.Sprintf("%s starts goroutines: add it with what they do to goroutineFiles, or let the caller start them", file))
+			findings = append(findings,
+				fmt.Sprintf("%s starts goroutines: add it with what they do to goroutineFiles, or let the caller start them", file))
 		}
 	}
 	for _, file := range apptest.OrderedKeys(goroutineFiles()) {
@@ -241,7 +244,8 @@ func findGoroutines(t *houseTree) (findings []string) {
 		}
 	}
 	if rate := perThousand(total, lines); rate > maxGoroutines {
-		findings = append(findings, fmt.Sprintf("goroutines are started in %.1f places per 1,000 lines, more than %.0f", rate, maxGoroutines))
+		findings = append(findings,
+			fmt.Sprintf("goroutines are started in %.1f places per 1,000 lines, more than %.0f", rate, maxGoroutines))
 	}
 	return append(findings, findCensus(t, starts)...)
 }

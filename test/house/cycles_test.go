@@ -27,8 +27,9 @@ var largeFileCycles = map[string]int{
 // another if it uses an identifier that the other one declares, methods and fields included.
 func TestHouseFileCycles(t *testing.T) {
 	loaded, err := packages.Load(&packages.Config{
-		Dir:  apptest.Root(),
-		Mode: packages.NeedName | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedExportFile,
+		Dir: apptest.Root(),
+		Mode: packages.NeedName | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo |
+			packages.NeedImports | packages.NeedExportFile,
 	}, "./...")
 	require.NoError(t, err)
 	require.Zero(t, packages.PrintErrors(loaded))
@@ -41,7 +42,8 @@ func TestHouseFileCycles(t *testing.T) {
 			limit = maxFileCycle
 		}
 		if size > limit {
-			t.Errorf("%s: a cycle of %d files, %d allowed: split the package, or pass what one direction uses as parameters", path, size, limit)
+			t.Errorf("%s: a cycle of %d files, %d allowed: split the package, or pass what one direction uses as parameters",
+				path, size, limit)
 		}
 		if large && size <= maxFileCycle {
 			t.Errorf("%s: a cycle of %d files needs no limit of its own: remove it from largeFileCycles", path, size)

@@ -23,7 +23,8 @@ func findPackageDocs(t *houseTree) (findings []string) {
 			want = "Command "
 		}
 		if doc := packageDoc(packages[pkg]); !strings.HasPrefix(doc, want) {
-			findings = append(findings, fmt.Sprintf("package %s has no doc comment that begins with %q: write its contract, in doc.go", pkg, want))
+			findings = append(findings,
+				fmt.Sprintf("package %s has no doc comment that begins with %q: write its contract, in doc.go", pkg, want))
 		}
 	}
 	return findings

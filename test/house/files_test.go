@@ -27,7 +27,8 @@ func topFolders() []string {
 func findTopLevel(t *houseTree) (findings []string) {
 	for _, name := range topLevel(t) {
 		if !slices.Contains(requiredFiles(), name) && !slices.Contains(topFolders(), name) {
-			findings = append(findings, fmt.Sprintf("%s does not belong at the top: move it, or leave it out by .gitignore", name))
+			findings = append(findings,
+				fmt.Sprintf("%s does not belong at the top: move it, or leave it out by .gitignore", name))
 		}
 	}
 	return findings
@@ -90,7 +91,8 @@ func (t *houseTree) has(name string) bool {
 	if _, ok := t.files[name]; ok {
 		return true
 	}
-	return slices.ContainsFunc(apptest.OrderedKeys(t.files), func(file string) bool { return strings.HasPrefix(file, name+"/") })
+	return slices.ContainsFunc(apptest.OrderedKeys(t.files),
+		func(file string) bool { return strings.HasPrefix(file, name+"/") })
 }
 
 // workplaces are folders of machines that the program was written on. Written in
@@ -107,7 +109,8 @@ func findWorkplace(t *houseTree) (findings []string) {
 	for _, file := range apptest.OrderedKeys(t.files) {
 		for _, at := range pattern.FindAllSubmatchIndex(t.files[file], -1) {
 			line := 1 + bytes.Count(t.files[file][:at[2]], []byte("\n"))
-			findings = append(findings, fmt.Sprintf("%s:%d: %s is a folder of one machine: name another", file, line, t.files[file][at[2]:at[3]]))
+			findings = append(findings,
+				fmt.Sprintf("%s:%d: %s is a folder of one machine: name another", file, line, t.files[file][at[2]:at[3]]))
 		}
 	}
 	return findings

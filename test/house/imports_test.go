@@ -31,34 +31,50 @@ type importRule struct {
 func importRules() []importRule {
 	return []importRule{
 		{"protocol", nil, "it is the vocabulary that everything else speaks in"},
-		{"core", []string{"protocol", "core/command", "core/compaction", "core/digest", "core/excerpt", "core/filechanges", "core/history", "core/lineref", "core/patch", "core/toolspec", "core/transcript", "core/view"}, "it is a pure function of its inputs"},
-		{"core/checkpoint", []string{"protocol", "core", "core/filechanges", "core/worktree"}, "it keeps worktrees as the core asks for it, whoever carries the question"},
-		{"core/codeindex", []string{"core/find", "rollout/disk"}, "it knows files, and whoever keeps them by an interface of its own; the disk has its locks"},
+		{"core", []string{"protocol", "core/command", "core/compaction", "core/digest", "core/excerpt", "core/filechanges",
+			"core/history", "core/lineref", "core/patch", "core/toolspec", "core/transcript", "core/view"},
+			"it is a pure function of its inputs"},
+		{"core/checkpoint", []string{"protocol", "core", "core/filechanges", "core/worktree"},
+			"it keeps worktrees as the core asks for it, whoever carries the question"},
+		{"core/codeindex", []string{"core/find", "rollout/disk"},
+			"it knows files, and whoever keeps them by an interface of its own; the disk has its locks"},
 		{"core/command", []string{"protocol"}, "it reads a command's text, and knows no thread"},
-		{"core/config", []string{"protocol", "core", "core/compaction", "core/redact", "core/tomledit", "core/workspace"}, "it turns files into settings, whoever uses them; the workspace names the repository that trust is recorded for"},
+		{"core/config", []string{"protocol", "core", "core/compaction", "core/redact", "core/tomledit", "core/workspace"},
+			"it turns files into settings, whoever uses them; the workspace names the repository that trust is recorded for"},
 		{"core/filechanges", []string{"protocol"}, "it computes with changes, whoever records and makes them"},
 		{"core/find", nil, "it finds files, whoever asks"},
-		{"core/host", []string{"protocol", "core", "core/find", "core/tool"}, "it acts on the machine for a client, and knows no thread"},
-		{"core/recall", []string{"protocol", "core", "core/digest", "core/engine", "core/memory", "core/workspace"}, "it implements the engine's memory"},
+		{"core/host", []string{"protocol", "core", "core/find", "core/tool"},
+			"it acts on the machine for a client, and knows no thread"},
+		{"core/recall", []string{"protocol", "core", "core/digest", "core/engine", "core/memory", "core/workspace"},
+			"it implements the engine's memory"},
 		{"core/compaction", []string{"protocol", "core/digest", "core/history"}, "it plans for a history, whoever has it"},
-		{"core/transcript", []string{"protocol", "core/command", "core/lineref", "core/patch"}, "it knows turns and shown items, and not what the model receives"},
+		{"core/transcript", []string{"protocol", "core/command", "core/lineref", "core/patch"},
+			"it knows turns and shown items, and not what the model receives"},
 		{"core/fieldtest", nil, "it knows structs only"},
 		{"core/history", []string{"protocol", "core/lineref"}, "another program can use it alone"},
 		{"core/lineref", []string{"protocol"}, "it reads payloads again, whatever is made of them"},
 		{"core/mcp", []string{"protocol", "core", "core/toolspec"}, "it knows servers and owners, and no thread"},
-		{"core/memory", []string{"protocol", "core/words", "rollout/database", "rollout/disk", "rollout/home"}, "it keeps rows, whoever makes and uses them"},
-		{"core/model", []string{"protocol", "core", "core/model/sse"}, "it turns streams into inputs of the core, whoever takes them"},
-		{"core/model/chat", []string{"protocol", "core", "core/model"}, "it is one API for requests, whatever the connection does"},
+		{"core/memory", []string{"protocol", "core/words", "rollout/database", "rollout/disk", "rollout/home"},
+			"it keeps rows, whoever makes and uses them"},
+		{"core/model", []string{"protocol", "core", "core/model/sse"},
+			"it turns streams into inputs of the core, whoever takes them"},
+		{"core/model/chat", []string{"protocol", "core", "core/model"},
+			"it is one API for requests, whatever the connection does"},
 		{"core/model/modeltest", []string{"protocol", "core", "core/model"}, "it serves the tests of providers"},
-		{"core/model/offline", []string{"protocol", "core", "core/model", "core/model/chat"}, "it is a provider without a connection"},
-		{"core/model/responses", []string{"protocol", "core", "core/model"}, "it is one API for requests, whatever the connection does"},
+		{"core/model/offline", []string{"protocol", "core", "core/model", "core/model/chat"},
+			"it is a provider without a connection"},
+		{"core/model/responses", []string{"protocol", "core", "core/model"},
+			"it is one API for requests, whatever the connection does"},
 		{"core/model/sse", nil, "it reads a text format"},
 		{"core/token", nil, "it counts text, whoever asks"},
 		{"core/sandbox", []string{"protocol"}, "it turns a policy into what the kernel enforces, whatever the command"},
-		{"core/tool", []string{"protocol", "core", "core/excerpt", "core/patch", "core/sandbox", "core/toolspec"}, "it runs what the core asks for, whoever carries the question"},
+		{"core/tool", []string{"protocol", "core", "core/excerpt", "core/patch", "core/sandbox", "core/toolspec"},
+			"it runs what the core asks for, whoever carries the question"},
 		{"core/workspace", []string{"protocol", "core"}, "it tells the core of the machine"},
-		{"core/toolspec", []string{"protocol", "core/command", "core/excerpt"}, "it specifies tools and decides on calls, and knows no thread"},
-		{"core/view", []string{"protocol", "core/history", "core/page", "core/transcript"}, "it builds lists for clients, and changes nothing"},
+		{"core/toolspec", []string{"protocol", "core/command", "core/excerpt"},
+			"it specifies tools and decides on calls, and knows no thread"},
+		{"core/view", []string{"protocol", "core/history", "core/page", "core/transcript"},
+			"it builds lists for clients, and changes nothing"},
 		{"core/tomledit", nil, "it knows documents, not settings"},
 		{"core/worktree", nil, "it knows files and git, whoever changes them"},
 		{"core/skill", []string{"protocol"}, "it finds files, and knows no thread"},
@@ -70,16 +86,22 @@ func importRules() []importRule {
 		{"core/patch", nil, "it reads and applies a text format, whoever has the files"},
 		{"core/redact", []string{"protocol"}, "it reads lines, and knows neither threads nor files"},
 		{"core/slash", []string{"protocol"}, "it reads a text, and knows methods by their names and params"},
-		{"core/engine", []string{"protocol", "core", "core/history", "core/page", "rollout", "core/workspace"}, "models, tools and clients reach it through interfaces of its own"},
-		{"rollout", []string{"protocol", "rollout/disk", "rollout/home", "rollout/line", "rollout/listing"}, "it stores lines and knows no thread"},
+		{"core/engine", []string{"protocol", "core", "core/history", "core/page", "rollout", "core/workspace"},
+			"models, tools and clients reach it through interfaces of its own"},
+		{"rollout", []string{"protocol", "rollout/disk", "rollout/home", "rollout/line", "rollout/listing"},
+			"it stores lines and knows no thread"},
 		{"rollout/database", nil, "it opens files that can be thrown away, whatever is in them"},
 		{"rollout/disk", nil, "it knows files, not their content"},
 		{"rollout/faultfs", []string{"rollout/disk"}, "it is a disk for tests of the rollout"},
-		{"rollout/home", []string{"protocol", "rollout/disk", "rollout/line"}, "it knows names and locks, not the content of rollouts"},
-		{"rollout/index", []string{"protocol", "rollout", "rollout/database", "rollout/home", "rollout/line", "rollout/listing"}, "it knows what files say, and no thread"},
+		{"rollout/home", []string{"protocol", "rollout/disk", "rollout/line"},
+			"it knows names and locks, not the content of rollouts"},
+		{"rollout/index", []string{"protocol", "rollout", "rollout/database", "rollout/home", "rollout/line",
+			"rollout/listing"}, "it knows what files say, and no thread"},
 		{"rollout/line", []string{"protocol", "rollout/disk"}, "it reads and writes text, wherever the files are"},
-		{"rollout/listing", []string{"protocol", "rollout/disk", "rollout/home", "rollout/line"}, "it reads what lists show, and changes nothing"},
-		{"server", []string{"protocol", "core/engine", "core/page", "core/slash"}, "it carries messages; threads are the engine's, files and settings the command's"},
+		{"rollout/listing", []string{"protocol", "rollout/disk", "rollout/home", "rollout/line"},
+			"it reads what lists show, and changes nothing"},
+		{"server", []string{"protocol", "core/engine", "core/page", "core/slash"},
+			"it carries messages; threads are the engine's, files and settings the command's"},
 		{"server/listen", []string{"protocol"}, "it carries messages to whoever serves them"},
 		{"schema", nil, "it holds files; schema/gen makes them"},
 		{"schema/conform", []string{"protocol"}, "tests of any package use it"},
@@ -98,13 +120,15 @@ func findImports(t *houseTree) (findings []string) {
 	for _, r := range importRules() {
 		rules[r.pkg] = r
 		if packages[r.pkg] == nil {
-			findings = append(findings, fmt.Sprintf("package %s has an import rule but does not exist: write it, or drop the rule", r.pkg))
+			findings = append(findings,
+				fmt.Sprintf("package %s has an import rule but does not exist: write it, or drop the rule", r.pkg))
 		}
 	}
 	for _, pkg := range apptest.OrderedKeys(packages) {
 		rule, known := rules[pkg]
 		if !known {
-			findings = append(findings, fmt.Sprintf("package %s has no import rule: add one with its reason to importRules", pkg))
+			findings = append(findings,
+				fmt.Sprintf("package %s has no import rule: add one with its reason to importRules", pkg))
 			continue
 		}
 		findings = append(findings, rule.check(packages[pkg])...)
@@ -140,7 +164,8 @@ func findFanOut(t *houseTree) (findings []string) {
 			limit = maxCoreFanOut
 		}
 		if n := len(oursOf(packages[pkg])); n > limit && !wires {
-			findings = append(findings, fmt.Sprintf("package %s imports %d packages of ours, more than %d: split it", pkg, n, limit))
+			findings = append(findings,
+				fmt.Sprintf("package %s imports %d packages of ours, more than %d: split it", pkg, n, limit))
 		}
 	}
 	return findings
@@ -165,29 +190,42 @@ type library struct {
 
 func libraries() []library {
 	return []library{
-		{"github.com/clipperhouse/uax29/v2", []string{"core"}, "previews of items are cut between graphemes, and nothing else is"},
+		{"github.com/clipperhouse/uax29/v2", []string{"core"},
+			"previews of items are cut between graphemes, and nothing else is"},
 		{"github.com/coder/websocket", []string{"server/listen"}, "one way to clients on sockets"},
 		{"github.com/creack/pty", []string{"core/tool"}, "one owner of terminals"},
-		{"github.com/fsnotify/fsnotify", []string{"core/codeindex", "core/host"}, "one watches what clients name, one folders of repositories"},
-		{"github.com/gofrs/flock", []string{"rollout/disk", "server/listen"}, "one owner of locks on threads, and one of places to listen"},
-		{"github.com/go-json-experiment/json", []string{"protocol"}, "one decoder of JSON, with exact names; encoding/json/v2 takes its place in Go 1.27"},
+		{"github.com/fsnotify/fsnotify", []string{"core/codeindex", "core/host"},
+			"one watches what clients name, one folders of repositories"},
+		{"github.com/gofrs/flock", []string{"rollout/disk", "server/listen"},
+			"one owner of locks on threads, and one of places to listen"},
+		{"github.com/go-json-experiment/json", []string{"protocol"},
+			"one decoder of JSON, with exact names; encoding/json/v2 takes its place in Go 1.27"},
 		{"github.com/google/licensecheck", nil, "for tests"},
-		{"github.com/google/uuid", []string{"core/engine", "rollout/home"}, "the engine makes ids; the rollout reads them in file names"},
+		{"github.com/google/uuid", []string{"core/engine", "rollout/home"},
+			"the engine makes ids; the rollout reads them in file names"},
 		{"github.com/invopop/jsonschema", []string{"schema/gen"}, "the program carries its schema ready made"},
 		{"github.com/junegunn/fzf", []string{"core/find"}, "its matcher alone, for names of files"},
 		{"github.com/modelcontextprotocol/go-sdk", []string{"core/mcp"}, "one way to MCP servers"},
-		{"github.com/pelletier/go-toml/v2", []string{"core/config", "core/tomledit"}, "one reader of config.toml, and one writer"},
+		{"github.com/pelletier/go-toml/v2", []string{"core/config", "core/tomledit"},
+			"one reader of config.toml, and one writer"},
 		{"github.com/rogpeppe/go-internal", nil, "for tests"},
 		{"github.com/santhosh-tekuri/jsonschema/v6", []string{"schema/conform"}, "for tests; its start costs milliseconds"},
-		{"github.com/sashabaranov/go-openai", []string{"core/model", "core/model/chat"}, "the client of Chat Completions and of embeddings"},
+		{"github.com/sashabaranov/go-openai", []string{"core/model", "core/model/chat"},
+			"the client of Chat Completions and of embeddings"},
 		{"github.com/sourcegraph/jsonrpc2", []string{"server"}, "one connection to the client"},
 		{"github.com/stretchr/testify", []string{"core/fieldtest"}, "for tests"},
-		{"github.com/tidwall/gjson", []string{"core", "core/digest", "core/history", "core/model/chat", "core/model/responses", "core/toolspec", "core/transcript", "protocol", "rollout", "rollout/line", "rollout/listing"}, "all look at one member of many lines or items, where decoding them whole costs most of a resume, or of a stream"},
+		{"github.com/tidwall/gjson",
+			[]string{"core", "core/digest", "core/history", "core/model/chat", "core/model/responses", "core/toolspec",
+				"core/transcript", "protocol", "rollout", "rollout/line", "rollout/listing"},
+			"all look at one member of many lines or items, where decoding them whole costs most of a resume, or of a stream"},
 		{"github.com/tiktoken-go/tokenizer", []string{"core/token"}, "one owner of the tables, which are megabytes"},
 		{"go.uber.org/goleak", nil, "for tests"},
-		{"go.uber.org/zap", []string{"cmd/appserver", "core/engine", "server"}, "only what lives as long as the process logs; the rest returns errors"},
+		{"go.uber.org/zap", []string{"cmd/appserver", "core/engine", "server"},
+			"only what lives as long as the process logs; the rest returns errors"},
 		{"go.yaml.in/yaml/v3", []string{"core/config", "core/skill"}, "one reader of config.yaml, and one of skills"},
-		{"golang.org/x/sys", []string{"cmd/appserver", "core/codeindex", "core/host", "core/sandbox", "core/tool", "core/worktree"}, "they watch over processes, open folders one name at a time, or ask when a file was made"},
+		{"golang.org/x/sys",
+			[]string{"cmd/appserver", "core/codeindex", "core/host", "core/sandbox", "core/tool", "core/worktree"},
+			"they watch over processes, open folders one name at a time, or ask when a file was made"},
 		{"modernc.org/sqlite", []string{"rollout/database"}, "one opener of databases"},
 		{"mvdan.cc/sh/v3", []string{"core/command"}, "one reader of shell text"},
 		{"golang.org/x/tools", nil, "for tests"},
@@ -229,7 +267,8 @@ func checkLibrary(s *houseSource, name string) string {
 // purePackages are the core and what it imports: equal inputs give equal steps, so
 // that a replay of a rollout gives the state back.
 func purePackages() []string {
-	return []string{"protocol", "core", "core/command", "core/digest", "core/excerpt", "core/patch", "core/slash", "core/toolspec"}
+	return []string{"protocol", "core", "core/command", "core/digest", "core/excerpt", "core/patch", "core/slash",
+		"core/toolspec"}
 }
 
 // impureImports are packages, with all below them, that reach beyond the inputs.
@@ -254,7 +293,8 @@ func pureImports() []string { return []string{"net/netip", "net/url"} }
 func impureNames() map[string][]string {
 	return map[string][]string{
 		"path/filepath": {"Abs", "EvalSymlinks", "Glob", "Walk", "WalkDir"},
-		"time":          {"After", "AfterFunc", "LoadLocation", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"},
+		"time": {"After", "AfterFunc", "LoadLocation", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick",
+			"Until"},
 	}
 }
 
@@ -288,7 +328,8 @@ func impurity(name string) string {
 func findImpureNames(s *houseSource) (findings []string) {
 	ast.Inspect(s.File, func(n ast.Node) bool {
 		if _, ok := n.(*ast.GoStmt); ok {
-			findings = append(findings, fmt.Sprintf("%s: a go statement, and %s is pure: goroutines are the engine's", s.at(n), s.pkg()))
+			findings = append(findings,
+				fmt.Sprintf("%s: a go statement, and %s is pure: goroutines are the engine's", s.at(n), s.pkg()))
 		}
 		if name := impureName(s, n); name != "" {
 			findings = append(findings, fmt.Sprintf("%s: %s, and %s is pure: take it from the input", s.at(n), name, s.pkg()))

@@ -20,7 +20,8 @@ var licencesFile = apptest.Root("docs/licences.md")
 
 const licencesHead = `# Licences of what is in the program
 
-Each module that ` + "`appserver`" + ` is linked with, and the licences that its files hold, as licensecheck names them; a file can hold
+Each module that ` + "`appserver`" +
+	` is linked with, and the licences that its files hold, as licensecheck names them; a file can hold
 those of others whose work it builds upon. Go's own library is under BSD-3-Clause. A test writes this list, and fails when it is
 not up to date or a licence is new.
 
@@ -31,7 +32,8 @@ not up to date or a licence is new.
 // permissive are the licences that ask for no more than to be named, or, of MPL-2.0, for the
 // source of the files that it is of, which are not changed here.
 func permissive() []string {
-	return []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "ISC", "MIT", "MPL-2.0", "Unlicense"}
+	return []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "ISC", "MIT", "MPL-2.0",
+		"Unlicense"}
 }
 
 // TestLicencesAreListed with all that the program is linked with, on any system that it is
@@ -61,7 +63,8 @@ func TestLicencesAreListed(t *testing.T) {
 func linkedModules(t *testing.T) (modules [][]string) {
 	t.Helper()
 	for _, system := range []string{"linux", "darwin"} {
-		cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if .Version}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", "../../cmd/appserver")
+		cmd := exec.Command("go", "list", "-deps", "-f",
+			"{{with .Module}}{{if .Version}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", "../../cmd/appserver")
 		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
 		out, err := cmd.Output()
 		require.NoError(t, err)

@@ -87,7 +87,8 @@ func findLongFunctions(t *houseTree) []string {
 		findings = append(findings, fmt.Sprintf("5 %% of functions have %d lines and more; %d is the limit", p, functionP95))
 	}
 	if p := list.percentile(50); p > functionMedian {
-		findings = append(findings, fmt.Sprintf("half of the functions have %d lines and more; %d is the limit", p, functionMedian))
+		findings = append(findings,
+			fmt.Sprintf("half of the functions have %d lines and more; %d is the limit", p, functionMedian))
 	}
 	return findings
 }

@@ -20,7 +20,8 @@ import (
 // approvalDeviations are what this server does otherwise, of all that
 // TestReferenceApprovals asks both: docs/approvals.md has the reasons.
 var approvalDeviations = map[string]bool{
-	"untrusted, readOnly, run: ls": true, "untrusted, workspaceWrite, run: ls": true, "untrusted, dangerFullAccess, run: ls": true,
+	"untrusted, readOnly, run: ls": true, "untrusted, workspaceWrite, run: ls": true,
+	"untrusted, dangerFullAccess, run: ls": true,
 }
 
 // approvalCase is a call of the model under two policies. Patches write a file named made.
@@ -36,13 +37,15 @@ func approvalCases(project, outside string) map[string]approvalCase {
 		return "run: cd " + dir + " && apply_patch <<'E'⏎*** Begin Patch⏎*** Add File: made⏎+a⏎*** End Patch⏎E"
 	}
 	granular := func(sandbox bool) apptest.Object {
-		return apptest.Object{"granular": apptest.Object{"sandbox_approval": sandbox, "rules": true, "mcp_elicitations": true}}
+		return apptest.Object{"granular": apptest.Object{"sandbox_approval": sandbox, "rules": true,
+			"mcp_elicitations": true}}
 	}
 	cases := map[string]approvalCase{}
 	for name, policy := range map[string]any{"untrusted": "untrusted", "on-request": "on-request", "never": "never",
 		"granular": granular(true), "granular without sandbox_approval": granular(false)} {
 		for _, sandbox := range []string{"readOnly", "workspaceWrite", "dangerFullAccess"} {
-			for _, call := range []string{"run: ls", "run: expr 1 + 1", "run: rm -f nothing", "outside: ls", "outside: expr 1 + 1",
+			for _, call := range []string{"run: ls", "run: expr 1 + 1", "run: rm -f nothing", "outside: ls",
+				"outside: expr 1 + 1",
 				"outside: rm -f nothing", patch(project), patch(outside)} {
 				cases[name+", "+sandbox+", "+call] = approvalCase{policy, sandbox, call}
 			}
@@ -63,7 +66,9 @@ func (x *interchange) decides(c *apptest.Client, thread, path string, a approval
 	if a.sandbox == "workspaceWrite" {
 		limits["excludeSlashTmp"], limits["excludeTmpdirEnvVar"] = true, true
 	}
-	c.Call("turn/start", apptest.Object{"threadId": thread, "input": apptest.TextInput(a.call), "approvalPolicy": a.policy, "sandboxPolicy": limits})
+	c.Call("turn/start",
+		apptest.Object{"threadId": thread, "input": apptest.TextInput(a.call), "approvalPolicy": a.policy,
+			"sandboxPolicy": limits})
 	c.AwaitTurn()
 	told := x.model.told(path)
 	last := told[len(told)-1]

@@ -64,7 +64,8 @@ func (a *acp) openWith(params apptest.Object) (o acpOpened) {
 // prompt begins a turn, and gives the id of its request.
 func (a *acp) prompt(text string) string {
 	a.T.Helper()
-	return a.Ask("session/prompt", apptest.Object{"sessionId": a.session, "prompt": []apptest.Object{{"type": "text", "text": text}}})
+	return a.Ask("session/prompt",
+		apptest.Object{"sessionId": a.session, "prompt": []apptest.Object{{"type": "text", "text": text}}})
 }
 
 // stopped waits for the end of a turn, and tells why it ended.
@@ -258,7 +259,8 @@ func TestReferenceClientACPServers(t *testing.T) {
 		{"match":"use it","toolCalls":[{"name":"mcp__docs__write"}]},{"match":"use it","text":"Written."},
 		{"match":"once more","toolCalls":[{"name":"mcp__docs__write"}]},{"match":"once more","text":"Written again."}]}`)
 	a := w.acp()
-	a.openWith(apptest.Object{"cwd": w.project, "mcpServers": []apptest.Object{{"name": "docs", "command": program, "args": []string{}, "env": []apptest.Object{}}}})
+	a.openWith(apptest.Object{"cwd": w.project,
+		"mcpServers": []apptest.Object{{"name": "docs", "command": program, "args": []string{}, "env": []apptest.Object{}}}})
 	asked := a.permit("allow_always")
 	for _, text := range []string{"use it", "once more"} {
 		shown := a.turn(text)

@@ -34,7 +34,8 @@ func (w *workshop) aisdk(sdk, provider string, settings apptest.Object) aisdk {
 	folder := w.t.TempDir()
 	program := filepath.Join(folder, "aisdk.mjs")
 	require.NoError(w.t, os.WriteFile(program, source, 0o600))
-	require.NoError(w.t, os.Symlink(filepath.Dir(filepath.Dir(installed(w.t, "ai/package.json"))), filepath.Join(folder, "node_modules")))
+	require.NoError(w.t,
+		os.Symlink(filepath.Dir(filepath.Dir(installed(w.t, "ai/package.json"))), filepath.Join(folder, "node_modules")))
 	settings["codexPath"] = filepath.Join(w.bin, "codex") // it would look for the reference's package first
 	given, err := json.Marshal(settings)
 	require.NoError(w.t, err)
@@ -56,13 +57,15 @@ const sdkScript = `{"steps":[
 
 func TestReferenceClientAISDK(t *testing.T) {
 	w := scriptedWorkshop(t, sdkScript)
-	a := w.aisdk("ai", "ai-sdk-provider-codex-cli", apptest.Object{"cwd": w.project, "sandboxPolicy": "danger-full-access", "approvalPolicy": "never"})
+	a := w.aisdk("ai", "ai-sdk-provider-codex-cli",
+		apptest.Object{"cwd": w.project, "sandboxPolicy": "danger-full-access", "approvalPolicy": "never"})
 	first := a.everything()
 	require.NotZero(t, first.Usage.InputTokens)
 	require.Contains(t, a.Refused("stream", apptest.Object{"prompt": "fail"}).Message, "no such model here")
 	require.Contains(t, a.Refused("generate", apptest.Object{"prompt": "break"}).Message, "no such model here")
 
-	persistent := a.turn("generate", apptest.Object{"prompt": "keep it", "options": apptest.Object{"threadMode": "persistent"}})
+	persistent := a.turn("generate",
+		apptest.Object{"prompt": "keep it", "options": apptest.Object{"threadMode": "persistent"}})
 	thread := persistent.Metadata["codex-app-server"].ThreadID
 	again := a.turn("generate", apptest.Object{"prompt": "and more", "options": apptest.Object{"threadId": thread}})
 	require.Equal(t, thread, again.Metadata["codex-app-server"].ThreadID)
@@ -77,7 +80,9 @@ func TestReferenceClientAISDKApprovals(t *testing.T) {
 	for _, approves := range []bool{true, false} {
 		t.Run(fmt.Sprint(approves), func(t *testing.T) {
 			w := scriptedWorkshop(t, `{"steps":[`+touches("touch it", "touched")+`]}`)
-			a := w.aisdk("ai", "ai-sdk-provider-codex-cli", apptest.Object{"cwd": w.project, "sandboxPolicy": "read-only", "approvalPolicy": "on-request", "autoApprove": approves})
+			a := w.aisdk("ai", "ai-sdk-provider-codex-cli",
+				apptest.Object{"cwd": w.project, "sandboxPolicy": "read-only", "approvalPolicy": "on-request",
+					"autoApprove": approves})
 			require.Contains(t, a.turn("stream", apptest.Object{"prompt": "touch it"}).Kinds, "tool-result")
 			_, err := os.Stat(filepath.Join(w.project, "touched"))
 			require.Equal(t, approves, err == nil)
@@ -89,7 +94,8 @@ func TestReferenceClientAISDKApprovals(t *testing.T) {
 
 func TestReferenceClientAISDKAppServer(t *testing.T) {
 	w := scriptedWorkshop(t, sdkScript)
-	settings := apptest.Object{"cwd": w.project, "sandboxMode": "danger-full-access", "approvalMode": "never", "threadMode": "persistent"}
+	settings := apptest.Object{"cwd": w.project, "sandboxMode": "danger-full-access", "approvalMode": "never",
+		"threadMode": "persistent"}
 	a := w.aisdk("ai-6", "ai-sdk-provider-codex-app-server", settings)
 	a.everything()
 	session := a.turn("stream", apptest.Object{"prompt": "which thread is it?"}).Metadata["codex"].SessionID
@@ -101,7 +107,8 @@ func TestReferenceClientAISDKAppServer(t *testing.T) {
 
 	settings["resume"] = session
 	a = w.aisdk("ai-6", "ai-sdk-provider-codex-app-server", settings)
-	require.Greater(t, messagesHeld(t, a.turn("generate", apptest.Object{"prompt": "and more"}).Text), 3, "the history is there")
+	require.Greater(t, messagesHeld(t, a.turn("generate", apptest.Object{"prompt": "and more"}).Text), 3,
+		"the history is there")
 	a.Close()
 	w.conforms("ai-sdk-provider-codex-app-server 1.1.7")
 }

@@ -43,11 +43,13 @@ func (w *workshop) run(name string, args ...string) (string, error) {
 
 // TestReferenceClientScript runs the script of docs/clients.md.
 func TestReferenceClientScript(t *testing.T) {
-	w := scriptedWorkshop(t, `{"steps":[{"match":"folder","deltas":["Two ","files."]},{"match":"fail","error":{"status":400,"message":"no such model here"}}]}`)
+	w := scriptedWorkshop(t,
+		`{"steps":[{"match":"folder","deltas":["Two ","files."]},{"match":"fail","error":{"status":400,"message":"no such model here"}}]}`)
 	require.NoError(t, os.Rename(filepath.Join(w.bin, "codex"), filepath.Join(w.bin, "appserver")))
 	script := filepath.Join(w.bin, "ask.sh")
 	require.NoError(t, os.WriteFile(script, []byte(block(t, "script: ask.sh")), 0o700))
-	for question, want := range map[string]string{"what is in the folder?": "Two files.\n", "fail": "no such model here\n"} {
+	for question, want := range map[string]string{"what is in the folder?": "Two files.\n",
+		"fail": "no such model here\n"} {
 		answer, err := w.run(script, question)
 		require.NoError(t, err)
 		require.Equal(t, want, answer)
@@ -78,7 +80,8 @@ func TestReferenceClientSettings(t *testing.T) {
 		require.Equal(t, tried.Dependencies["@agentclientprotocol/codex-acp"], string(n[1]))
 	}
 	for name, version := range tried.Dependencies {
-		if short := strings.TrimPrefix(name, "@agentclientprotocol/"); short != "zod" && !strings.HasPrefix(name, "ai-6") && name != "ai" {
+		if short := strings.TrimPrefix(name, "@agentclientprotocol/"); short != "zod" && !strings.HasPrefix(name, "ai-6") &&
+			name != "ai" {
 			require.Regexp(t, `(?m)^\| `+short+`[^|]* \| `+regexp.QuoteMeta(version)+` \|`, string(doc))
 		}
 	}

@@ -21,17 +21,19 @@ import (
 // demanded are the members without which strict clients drop a message or fail, by the
 // method of the request or the notification. A name that ends with [] is a list.
 var demanded = map[string][]string{
-	"initialize":                            {"codexHome", "platformFamily", "platformOs", "userAgent"},
-	"account/read":                          {"requiresOpenaiAuth"},
-	"skills/list":                           {"data"},
-	"model/list":                            {"data[].id", "data[].model", "data[].displayName", "data[].description", "data[].hidden", "data[].isDefault", "data[].defaultReasoningEffort", "data[].supportedReasoningEfforts"},
-	"thread/start":                          startDemands,
-	"thread/resume":                         startDemands,
-	"thread/fork":                           startDemands,
-	"thread/read":                           threadDemands,
-	"thread/rollback":                       threadDemands,
-	"thread/unarchive":                      threadDemands,
-	"thread/list":                           {"data[].id", "data[].sessionId", "data[].cwd", "data[].preview", "data[].source", "data[].status", "data[].updatedAt"},
+	"initialize":   {"codexHome", "platformFamily", "platformOs", "userAgent"},
+	"account/read": {"requiresOpenaiAuth"},
+	"skills/list":  {"data"},
+	"model/list": {"data[].id", "data[].model", "data[].displayName", "data[].description",
+		"data[].hidden", "data[].isDefault", "data[].defaultReasoningEffort", "data[].supportedReasoningEfforts"},
+	"thread/start":     startDemands,
+	"thread/resume":    startDemands,
+	"thread/fork":      startDemands,
+	"thread/read":      threadDemands,
+	"thread/rollback":  threadDemands,
+	"thread/unarchive": threadDemands,
+	"thread/list": {"data[].id", "data[].sessionId", "data[].cwd", "data[].preview",
+		"data[].source", "data[].status", "data[].updatedAt"},
 	"turn/start":                            turnDemands,
 	"thread/started":                        threadDemands,
 	"thread/status/changed":                 {"threadId", "status.type"},
@@ -43,15 +45,19 @@ var demanded = map[string][]string{
 	"item/commandExecution/outputDelta":     deltaDemands,
 	"item/commandExecution/requestApproval": {"threadId", "turnId", "itemId", "startedAtMs", "command"},
 	"serverRequest/resolved":                {"threadId", "requestId"},
-	"thread/tokenUsage/updated":             {"threadId", "turnId", "tokenUsage.total.totalTokens", "tokenUsage.last.totalTokens", "tokenUsage.last.cachedInputTokens", "tokenUsage.last.reasoningOutputTokens"},
-	"error":                                 {"threadId", "turnId", "willRetry", "error.message"},
+	"thread/tokenUsage/updated": {"threadId", "turnId", "tokenUsage.total.totalTokens",
+		"tokenUsage.last.totalTokens", "tokenUsage.last.cachedInputTokens", "tokenUsage.last.reasoningOutputTokens"},
+	"error": {"threadId", "turnId", "willRetry", "error.message"},
 }
 
 var (
-	threadDemands = []string{"thread.id", "thread.sessionId", "thread.cliVersion", "thread.createdAt", "thread.cwd", "thread.ephemeral", "thread.modelProvider", "thread.preview", "thread.source", "thread.status", "thread.turns", "thread.updatedAt"}
-	startDemands  = append([]string{"approvalPolicy", "approvalsReviewer", "cwd", "model", "modelProvider", "sandbox"}, threadDemands...)
-	turnDemands   = []string{"turn.id", "turn.items", "turn.status"}
-	deltaDemands  = []string{"threadId", "turnId", "itemId", "delta"}
+	threadDemands = []string{"thread.id", "thread.sessionId", "thread.cliVersion", "thread.createdAt", "thread.cwd",
+		"thread.ephemeral", "thread.modelProvider", "thread.preview", "thread.source", "thread.status", "thread.turns",
+		"thread.updatedAt"}
+	startDemands = append([]string{"approvalPolicy", "approvalsReviewer", "cwd", "model", "modelProvider", "sandbox"},
+		threadDemands...)
+	turnDemands  = []string{"turn.id", "turn.items", "turn.status"}
+	deltaDemands = []string{"threadId", "turnId", "itemId", "delta"}
 )
 
 // playedClient is a client of the binary.
@@ -131,7 +137,8 @@ func t3code(t *testing.T, home string) *playedClient {
 
 // t3codeThread are the members of thread/start and thread/resume in that mode.
 func t3codeThread(project string) apptest.Object {
-	return apptest.Object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "read-only", "approvalsReviewer": "user", "model": "offline"}
+	return apptest.Object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "read-only",
+		"approvalsReviewer": "user", "model": "offline"}
 }
 
 // t3codeTurn takes a turn, and gives its end and how often the user was asked.
@@ -189,7 +196,8 @@ func TestClientT3CodeAsksOnceForEachCommand(t *testing.T) {
 	require.Equal(t, "completed", status)
 	require.Equal(t, 1, asked)
 	require.FileExists(t, filepath.Join(project, "resumed"))
-	require.Len(t, p.call("thread/read", apptest.Object{"threadId": thread, "includeTurns": true}).Get("thread.turns").Array(), 3)
+	require.Len(t, p.call("thread/read",
+		apptest.Object{"threadId": thread, "includeTurns": true}).Get("thread.turns").Array(), 3)
 	p.call("thread/rollback", apptest.Object{"threadId": thread, "numTurns": 1})
 	resume["threadId"] = "01990000-0000-7000-8000-000000000000"
 	require.Regexp(t, "thread", p.Refused("thread/resume", resume).Message, "it begins another thread by that word")
@@ -199,7 +207,8 @@ func TestClientT3CodeAsksOnceForEachCommand(t *testing.T) {
 // pythonSDK connects as the Python SDK of the reference implementation does.
 func pythonSDK(t *testing.T, home string) *playedClient {
 	t.Helper()
-	p := &playedClient{Client: apptest.StartServer(t, home, "--config", "model_provider=offline", "app-server", "--listen", "stdio://"), t: t, named: true}
+	p := &playedClient{Client: apptest.StartServer(t, home, "--config", "model_provider=offline", "app-server", "--listen",
+		"stdio://"), t: t, named: true}
 	p.call("initialize", apptest.Object{
 		"clientInfo":   apptest.Object{"name": "codex_python_sdk", "title": "Codex Python SDK", "version": "0.1.0"},
 		"capabilities": apptest.Object{"experimentalApi": true},
@@ -218,7 +227,8 @@ func (p *playedClient) pythonTurn(thread, text string) {
 func TestClientPythonSDKCompactsThenArchives(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	apptest.WriteConfig(t, home, "model = \"offline\"\nmodel_provider = \"offline\"\n[model_providers.offline]\nscript = \"script.json\"\n")
+	apptest.WriteConfig(t, home,
+		"model = \"offline\"\nmodel_provider = \"offline\"\n[model_providers.offline]\nscript = \"script.json\"\n")
 	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"),
 		[]byte(`{"steps":[{"match":"slow words","text":"Slow words."},{"match":"slow words","text":"Too late.","delayMs":20000}]}`), 0o600))
 	p := pythonSDK(t, home)

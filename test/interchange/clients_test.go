@@ -81,7 +81,8 @@ func (w *workshop) conforms(client string) {
 			w.t.Logf("%s", text)
 		}
 	}
-	text := fmt.Sprintf("%s: %d processes, %d requests, refused %v, %d messages of the server checked", client, len(paths), asked, apptest.OrderedKeys(no), checked)
+	text := fmt.Sprintf("%s: %d processes, %d requests, refused %v, %d messages of the server checked", client, len(paths),
+		asked, apptest.OrderedKeys(no), checked)
 	w.t.Log(text)
 	require.NoError(w.t, apptest.Report(text))
 }
@@ -89,7 +90,8 @@ func (w *workshop) conforms(client string) {
 // requests counts what the client asked for.
 func requests(lines []conform.Line) (n int) {
 	for _, line := range lines {
-		if m := (apptest.Message{}); !line.FromServer && json.Unmarshal(line.Message, &m) == nil && m.Method != "" && m.ID != nil {
+		if m := (apptest.Message{}); !line.FromServer && json.Unmarshal(line.Message, &m) == nil && m.Method != "" &&
+			m.ID != nil {
 			n++
 		}
 	}

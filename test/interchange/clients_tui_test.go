@@ -36,18 +36,22 @@ func historyRollout(cwd string) string {
 	var out strings.Builder
 	ordinal := 0
 	line := func(kind, format string, args ...any) {
-		fmt.Fprintf(&out, `{"timestamp":"2025-10-01T10:00:00.000Z","ordinal":%d,"type":%q,"payload":%s}`+"\n", ordinal, kind, fmt.Sprintf(format, args...))
+		fmt.Fprintf(&out, `{"timestamp":"2025-10-01T10:00:00.000Z","ordinal":%d,"type":%q,"payload":%s}`+"\n", ordinal, kind,
+			fmt.Sprintf(format, args...))
 		ordinal++
 	}
-	line("session_meta", `{"id":%q,"timestamp":"2025-10-01T10:00:00.000Z","cwd":%q,"originator":"test","cli_version":"0.169.0","source":"vscode","model_provider":"offline","history_mode":"paginated"}`,
+	line("session_meta",
+		`{"id":%q,"timestamp":"2025-10-01T10:00:00.000Z","cwd":%q,"originator":"test","cli_version":"0.169.0","source":"vscode","model_provider":"offline","history_mode":"paginated"}`,
 		historyThread, cwd)
 	for n := range historyTurns {
 		turn := fmt.Sprintf("0199a213-81c0-7800-8aa2-%012d", n)
 		line("event_msg", `{"type":"task_started","turn_id":%q,"started_at":1759312800}`, turn)
-		line("turn_context", `{"turn_id":%q,"cwd":%q,"approval_policy":"never","sandbox_policy":{"type":"danger-full-access"},"model":"offline","summary":"auto"}`, turn, cwd)
+		line("turn_context",
+			`{"turn_id":%q,"cwd":%q,"approval_policy":"never","sandbox_policy":{"type":"danger-full-access"},"model":"offline","summary":"auto"}`, turn, cwd)
 		item := func(form, id, role, content, text string) {
 			line("response_item", `{"type":"message","role":%q,"content":[{"type":%q,"text":%q}]}`, role, content, text)
-			line("event_msg", `{"type":"item_completed","thread_id":%q,"turn_id":%q,"item":%s,"completed_at_ms":1759312800000}`, historyThread, turn, fmt.Sprintf(form, id, text))
+			line("event_msg", `{"type":"item_completed","thread_id":%q,"turn_id":%q,"item":%s,"completed_at_ms":1759312800000}`,
+				historyThread, turn, fmt.Sprintf(form, id, text))
 		}
 		item(`{"type":"UserMessage","id":%q,"content":[{"type":"text","text":%q,"text_elements":[]}]}`,
 			fmt.Sprintf("0199a213-81c0-7800-8aa3-%012d", n), "user", "input_text", fmt.Sprintf("question %d", n))
@@ -99,7 +103,8 @@ func (c *traffic) answer(line []byte) {
 	case "thread/items/list":
 		c.items += len(gjson.GetBytes(line, "result.data").Array())
 	default:
-		c.turns += len(gjson.GetBytes(line, "result.thread.turns").Array()) + len(gjson.GetBytes(line, "result.initialTurnsPage.data").Array())
+		c.turns += len(gjson.GetBytes(line, "result.thread.turns").Array()) +
+			len(gjson.GetBytes(line, "result.initialTurnsPage.data").Array())
 	}
 }
 
@@ -109,7 +114,8 @@ func (c *traffic) String() string {
 	defer c.mu.Unlock()
 	requests, _ := json.Marshal(c.requests)
 	refused, _ := json.Marshal(c.refused)
-	return fmt.Sprintf("%d turns and %d items in %d bytes; requests %s, refused %s", c.turns, c.items, c.bytes, requests, refused)
+	return fmt.Sprintf("%d turns and %d items in %d bytes; requests %s, refused %s", c.turns, c.items, c.bytes, requests,
+		refused)
 }
 
 // countTraffic serves a WebSocket that hands everything on to the host, and counts it.
@@ -190,14 +196,16 @@ func (s *tuiScreen) plain() string {
 // and has not read all of it.
 func TestReferenceTUIResumesLongHistories(t *testing.T) {
 	home, project := apptest.ShortDir(t), t.TempDir()
-	apptest.WriteConfig(t, home, fmt.Sprintf("model = \"offline\"\nmodel_provider = \"offline\"\n[projects.%q]\ntrust_level = \"trusted\"\n", project))
+	apptest.WriteConfig(t, home,
+		fmt.Sprintf("model = \"offline\"\nmodel_provider = \"offline\"\n[projects.%q]\ntrust_level = \"trusted\"\n", project))
 	apptest.PutRollout(t, home, historyThread, historyRollout(project))
 	h := apptest.StartHost(t, home, "unix://"+home+"/s")
 	url, seen := countTraffic(h)
 
 	tui := exec.Command(os.Getenv("REFERENCE_BINARY"), "resume", historyThread, "--remote", url)
 	tui.Dir = project
-	tui.Env = []string{"HOME=" + t.TempDir(), "CODEX_HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color"}
+	tui.Env = []string{"HOME=" + t.TempDir(), "CODEX_HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"),
+		"TERM=xterm-256color"}
 	terminal, err := pty.StartWithSize(tui, &pty.Winsize{Rows: 40, Cols: 120})
 	require.NoError(t, err)
 	shown := new(tuiScreen)
@@ -221,7 +229,8 @@ func TestReferenceTUIResumesLongHistories(t *testing.T) {
 	})
 
 	last := fmt.Sprintf("answer %d", historyTurns-1)
-	require.Eventually(t, func() bool { return strings.Contains(shown.plain(), last) }, apptest.Patience, 100*time.Millisecond,
+	require.Eventually(t, func() bool { return strings.Contains(shown.plain(), last) }, apptest.Patience,
+		100*time.Millisecond,
 		"the TUI does not show %q", last)
 	text := "the TUI resumes 5,000 turns: " + seen.String()
 	t.Log(text)
@@ -244,7 +253,8 @@ func TestReferenceClientACPLoadsLongHistories(t *testing.T) {
 	shown := a.updates(a.Seen[begin:])
 	require.Contains(t, shownText(shown, "user_message_chunk"), "question 0question 1")
 	said := shownText(shown, "agent_message_chunk")
-	require.Contains(t, said, fmt.Sprintf("answer %danswer %d", historyTurns-2, historyTurns-1), "it ends with %q", said[max(0, len(said)-300):])
+	require.Contains(t, said, fmt.Sprintf("answer %danswer %d", historyTurns-2, historyTurns-1), "it ends with %q",
+		said[max(0, len(said)-300):])
 	a.Client.Close()
 
 	seen := newTraffic()

@@ -20,9 +20,12 @@ import (
 // someTools are tools of the client's, one of them in a namespace.
 func someTools() []apptest.Object {
 	return []apptest.Object{
-		{"type": "function", "name": "ticket", "description": "Fetches a ticket", "inputSchema": apptest.Object{"type": "object", "properties": apptest.Object{"id": apptest.Object{"type": "string"}}}},
+		{"type": "function", "name": "ticket", "description": "Fetches a ticket",
+			"inputSchema": apptest.Object{"type": "object",
+				"properties": apptest.Object{"id": apptest.Object{"type": "string"}}}},
 		{"type": "namespace", "name": "tix", "description": "Tickets", "tools": []apptest.Object{
-			{"type": "function", "name": "close", "description": "Closes one", "inputSchema": apptest.Object{"type": "object", "properties": apptest.Object{}}},
+			{"type": "function", "name": "close", "description": "Closes one",
+				"inputSchema": apptest.Object{"type": "object", "properties": apptest.Object{}}},
 		}},
 	}
 }
@@ -47,7 +50,8 @@ func TestReferenceInterchangeClientTools(t *testing.T) {
 
 func (x *interchange) clientTools(from, to func() *apptest.Client, path string) {
 	c := from()
-	id := c.StartThread(apptest.Object{"cwd": x.project, "model": "chosen", "approvalPolicy": "never", "dynamicTools": someTools()})
+	id := c.StartThread(apptest.Object{"cwd": x.project, "model": "chosen", "approvalPolicy": "never",
+		"dynamicTools": someTools()})
 	first := x.asks(c, id, `tool: ticket {"id":"7"}`, textAnswer("the door is broken", true))
 	second := x.asks(c, id, `tool: tix/close {}`, textAnswer("not allowed", false))
 	shown := c.Answer("thread/resume", id).Thread
@@ -106,19 +110,22 @@ func TestReferenceClientAnswers(t *testing.T) {
 	ourThread, theirThread := ours.StartThread(begin), theirs.StartThread(begin)
 	var surprises []string
 	for name, answer := range map[string]any{
-		"a text":          textAnswer("out", true),
-		"a failure":       textAnswer("no", false),
-		"nothing":         apptest.Object{"contentItems": []apptest.Object{}, "success": true},
-		"two texts":       apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "a"}, {"type": "inputText", "text": "b"}}, "success": true},
-		"an image":        apptest.Object{"contentItems": []apptest.Object{{"type": "inputImage", "imageUrl": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="}}, "success": true},
-		"an unknown part": apptest.Object{"contentItems": []apptest.Object{{"type": "inputVideo", "url": "x"}}, "success": true},
-		"no success":      apptest.Object{"contentItems": []apptest.Object{}},
-		"no parts":        apptest.Object{"success": true},
-		"null":            nil,
-		"a list":          []int{1},
-		"a text only":     "out",
-		"an error":        errors.New("I cannot"),
-		"much":            textAnswer(strings.Repeat("0123456789\n", 20_000), true),
+		"a text":    textAnswer("out", true),
+		"a failure": textAnswer("no", false),
+		"nothing":   apptest.Object{"contentItems": []apptest.Object{}, "success": true},
+		"two texts": apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "a"},
+			{"type": "inputText", "text": "b"}}, "success": true},
+		"an image": apptest.Object{"contentItems": []apptest.Object{{"type": "inputImage",
+			"imageUrl": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="}}, "success": true},
+		"an unknown part": apptest.Object{"contentItems": []apptest.Object{{"type": "inputVideo", "url": "x"}},
+			"success": true},
+		"no success":  apptest.Object{"contentItems": []apptest.Object{}},
+		"no parts":    apptest.Object{"success": true},
+		"null":        nil,
+		"a list":      []int{1},
+		"a text only": "out",
+		"an error":    errors.New("I cannot"),
+		"much":        textAnswer(strings.Repeat("0123456789\n", 20_000), true),
 	} {
 		here := x.takesAnswer(ours, ourThread, ourRequests, answer)
 		there := x.takesAnswer(theirs, theirThread, theirRequests, answer)
@@ -149,7 +156,8 @@ func (x *interchange) takesAnswer(c *apptest.Client, thread, path string, answer
 	c.AwaitTurn()
 	item := gjson.GetBytes(done.Params, "item")
 	shown := item.Get("status").Str + " " + item.Get("success").Raw + " " + item.Get("contentItems").Raw
-	return clipped(ownWords.ReplaceAllString(shown, "(own words)")) + " | " + clipped(ownWords.ReplaceAllString(x.model.lastOutput(path), "(own words)"))
+	return clipped(ownWords.ReplaceAllString(shown, "(own words)")) + " | " +
+		clipped(ownWords.ReplaceAllString(x.model.lastOutput(path), "(own words)"))
 }
 
 // ownWords are what each server says of an answer that is none.
@@ -182,8 +190,9 @@ func TestReferenceQuestions(t *testing.T) {
 	ourThread, theirThread := x.begin(ours), x.begin(theirs)
 	var surprises []string
 	for name, answer := range map[string]any{
-		"one":            apptest.Object{"answers": apptest.Object{"db": apptest.Object{"answers": []string{"A"}}}},
-		"own words":      apptest.Object{"answers": apptest.Object{"db": apptest.Object{"answers": []string{"B", "user_note: but \"fast\""}}}},
+		"one": apptest.Object{"answers": apptest.Object{"db": apptest.Object{"answers": []string{"A"}}}},
+		"own words": apptest.Object{"answers": apptest.Object{"db": apptest.Object{"answers": []string{"B",
+			"user_note: but \"fast\""}}}},
 		"nothing chosen": apptest.Object{"answers": apptest.Object{"db": apptest.Object{"answers": []string{}}}},
 		"none":           apptest.Object{"answers": apptest.Object{}},
 		"nonsense":       apptest.Object{"answers": 7},
@@ -215,7 +224,9 @@ func (x *interchange) plans(c *apptest.Client, thread string, answer any) string
 		asked += m.Method + " " + withoutIDs(x.t, m.Params)
 		return answer
 	}
-	c.Call("turn/start", apptest.Object{"threadId": thread, "input": apptest.TextInput(aQuestion), "collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "chosen"}}})
+	c.Call("turn/start",
+		apptest.Object{"threadId": thread, "input": apptest.TextInput(aQuestion),
+			"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "chosen"}}})
 	require.Equal(x.t, "completed", c.AwaitTurn().Status)
 	return asked
 }

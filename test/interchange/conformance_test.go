@@ -64,7 +64,8 @@ func TestReferenceTakesSessions(t *testing.T) {
 	home := t.TempDir()
 	program, err := apptest.MCPProgram()
 	require.NoError(t, err)
-	apptest.WriteConfig(t, home, "model_provider = \"offline\"\nunknown_key = 1\nfeatures.collab = true\n[model_providers.offline]\nscript = \"script.json\"\n"+fmt.Sprintf("[mcp_servers.docs]\ncommand = %q\n[mcp_servers.broken]\ncommand = %q\nargs = [\"-fail\"]\n", program, program))
+	apptest.WriteConfig(t, home,
+		"model_provider = \"offline\"\nunknown_key = 1\nfeatures.collab = true\n[model_providers.offline]\nscript = \"script.json\"\n"+fmt.Sprintf("[mcp_servers.docs]\ncommand = %q\n[mcp_servers.broken]\ncommand = %q\nargs = [\"-fail\"]\n", program, program))
 	apptest.WriteSkill(t, filepath.Join(home, "more", "greet"), "---\ndescription: How to greet\n---\nSay hello.\n")
 	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"), []byte(`{"steps":[
 		{"match":"use the server","toolCalls":[{"name":"mcp__docs__progress"},{"name":"mcp__docs__ask"},{"name":"mcp__docs__write"},{"name":"mcp__docs__mixed"},{"name":"mcp__docs__structured"},{"name":"mcp__docs__fail"},{"name":"mcp__docs__refuse"}]},
@@ -103,11 +104,13 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "decline"} }
 	c.Turn(id, apptest.Runs(apptest.APatch))
 	c.Turn(id, "run: touch other")
-	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "accept"} } // declined, the turn would end by itself
+	// Declined, the turn would end by itself.
+	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "accept"} }
 	for _, end := range []string{"turn/interrupt", "turn/steer"} {
 		turn := c.BeginTurn(id, "run: cat; sleep 600")
 		c.Call("turn/steer", apptest.Object{"threadId": id, "expectedTurnId": turn, "input": apptest.TextInput("wait")})
-		c.Refused(end, apptest.Object{"threadId": id, "turnId": apptest.StrangerID, "expectedTurnId": apptest.StrangerID, "input": []apptest.Object{}})
+		c.Refused(end, apptest.Object{"threadId": id, "turnId": apptest.StrangerID, "expectedTurnId": apptest.StrangerID,
+			"input": []apptest.Object{}})
 		c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
 		c.AwaitTurn()
 	}
@@ -124,7 +127,8 @@ func TestReferenceTakesSessions(t *testing.T) {
 	askTheClient(c)
 	c.Call("config/read", apptest.Object{"includeLayers": true})
 	c.Call("config/value/write", apptest.Object{"keyPath": "tui.theme", "value": "dark", "mergeStrategy": "replace"})
-	c.Call("config/batchWrite", apptest.Object{"edits": []apptest.Object{{"keyPath": "tui.theme", "value": nil, "mergeStrategy": "upsert"}}})
+	c.Call("config/batchWrite",
+		apptest.Object{"edits": []apptest.Object{{"keyPath": "tui.theme", "value": nil, "mergeStrategy": "upsert"}}})
 	proposing := c.StartThread(apptest.Object{"ephemeral": true})
 	c.Call("turn/start", apptest.Object{"threadId": proposing, "input": apptest.TextInput("propose"),
 		"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "offline"}}})
@@ -156,7 +160,8 @@ func useServer(c *apptest.Client, id string) {
 	c.Call("mcpServerStatus/list", apptest.Object{})
 	c.Call("mcpServerStatus/list", apptest.Object{"threadId": id, "detail": "toolsAndAuthOnly", "serverName": "docs"})
 	c.Call("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "mixed"})
-	c.Call("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "structured", "arguments": apptest.Object{}})
+	c.Call("mcpServer/tool/call",
+		apptest.Object{"threadId": id, "server": "docs", "tool": "structured", "arguments": apptest.Object{}})
 	c.Refused("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "refuse"})
 	c.Call("mcpServer/resource/read", apptest.Object{"server": "docs", "uri": "mem://a"})
 	c.Call("config/mcpServer/reload", nil)
@@ -166,21 +171,26 @@ func useServer(c *apptest.Client, id string) {
 func askTheClient(c *apptest.Client) {
 	c.OnAsk = func(m apptest.Message) any {
 		if m.Method == "item/tool/call" {
-			return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "It is open."}, {"type": "inputImage", "imageUrl": "data:image/png;base64,AAAA"}}, "success": true}
+			return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "It is open."},
+				{"type": "inputImage", "imageUrl": "data:image/png;base64,AAAA"}}, "success": true}
 		}
 		return apptest.Object{"answers": apptest.Object{"q": apptest.Object{"answers": []string{"A"}}}}
 	}
-	id := c.StartThread(apptest.Object{"ephemeral": true, "dynamicTools": []apptest.Object{{"type": "function", "name": "ticket", "description": "Fetches a ticket", "inputSchema": apptest.Object{"type": "object"}}}})
+	id := c.StartThread(apptest.Object{"ephemeral": true,
+		"dynamicTools": []apptest.Object{{"type": "function", "name": "ticket", "description": "Fetches a ticket",
+			"inputSchema": apptest.Object{"type": "object"}}}})
 	c.Turn(id, "ticket")
 	c.Call("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("choose"),
-		"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "offline", "reasoning_effort": nil, "developer_instructions": nil}}})
+		"collaborationMode": apptest.Object{"mode": "plan",
+			"settings": apptest.Object{"model": "offline", "reasoning_effort": nil, "developer_instructions": nil}}})
 	c.AwaitTurn()
 }
 
 // readLists asks for all that clients choose from.
 func readLists(c *apptest.Client, home string) {
 	for _, method := range []string{
-		"model/list", "modelProvider/list", "modelProvider/capabilities/read", "account/read", "getAuthStatus", "experimentalFeature/list",
+		"model/list", "modelProvider/list", "modelProvider/capabilities/read", "account/read", "getAuthStatus",
+		"experimentalFeature/list",
 		"collaborationMode/list", "permissionProfile/list", "configRequirements/read", "hooks/list",
 	} {
 		c.Call(method, apptest.Object{})
@@ -209,8 +219,12 @@ func actOnTheMachine(c *apptest.Client, dir string) {
 	c.Heard("fuzzyFileSearch/sessionCompleted")
 	c.Call("fuzzyFileSearch/sessionStop", apptest.Object{"sessionId": "s"})
 	full := apptest.Object{"type": "dangerFullAccess"}
-	c.Call("command/exec", apptest.Object{"command": []string{"echo", "hi"}, "sandboxPolicy": full, "env": apptest.Object{"A": "1", "B": nil}, "outputBytesCap": 10, "timeoutMs": 20_000})
-	shell := c.Ask("command/exec", apptest.Object{"command": []string{"cat"}, "processId": "p", "tty": true, "size": apptest.Object{"rows": 5, "cols": 50}, "sandboxPolicy": full})
+	c.Call("command/exec",
+		apptest.Object{"command": []string{"echo", "hi"}, "sandboxPolicy": full, "env": apptest.Object{"A": "1", "B": nil},
+			"outputBytesCap": 10, "timeoutMs": 20_000})
+	shell := c.Ask("command/exec",
+		apptest.Object{"command": []string{"cat"}, "processId": "p", "tty": true,
+			"size": apptest.Object{"rows": 5, "cols": 50}, "sandboxPolicy": full})
 	c.Call("command/exec/resize", apptest.Object{"processId": "p", "size": apptest.Object{"rows": 6, "cols": 60}})
 	c.Call("command/exec/write", apptest.Object{"processId": "p", "deltaBase64": "aGkK"})
 	c.Heard("command/exec/outputDelta")
@@ -225,8 +239,9 @@ func forkAndRevert(c *apptest.Client, id string) {
 	c.AwaitTurn()
 	c.Call("thread/revert", apptest.Object{"threadId": fork, "beforeTurnId": turn})
 	c.Call("thread/metadata/update", apptest.Object{"threadId": fork, "gitInfo": apptest.Object{"branch": "other"}})
-	c.Call("thread/inject_items", apptest.Object{"threadId": fork, "items": []apptest.Object{{"type": "message", "role": "user",
-		"content": []apptest.Object{{"type": "input_text", "text": "By the way."}}}}})
+	c.Call("thread/inject_items",
+		apptest.Object{"threadId": fork, "items": []apptest.Object{{"type": "message", "role": "user",
+			"content": []apptest.Object{{"type": "input_text", "text": "By the way."}}}}})
 	c.Call("thread/delete", apptest.Object{"threadId": fork})
 }
 
@@ -252,9 +267,10 @@ func cutAndArchive(c *apptest.Client, id string) {
 // be written nor be read again, Chat Completions know no summaries of reasoning, and only
 // the reading of very many rollouts tells its progress.
 func neverWritten(lines []conform.Line) (methods []string) {
-	seen := map[string]bool{"thread/closed": true, "item/reasoning/summaryTextDelta": true, "item/reasoning/summaryPartAdded": true,
-		"thread/index/progress": true,
-		"memory/updated":        true, "memory/index/progress": true}
+	seen := map[string]bool{"thread/closed": true, "item/reasoning/summaryTextDelta": true,
+		"item/reasoning/summaryPartAdded": true,
+		"thread/index/progress":           true,
+		"memory/updated":                  true, "memory/index/progress": true}
 	for _, line := range lines {
 		var m apptest.Message
 		if json.Unmarshal(line.Message, &m) == nil {

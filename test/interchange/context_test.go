@@ -26,9 +26,12 @@ func (x *interchange) pruned() {
 	shown := c.Answer("thread/resume", id).Thread
 	whole := apptest.PromptOf(c, id)
 	list := c.ContextList(id)
-	c.Call("context/setInclusion", apptest.Object{"threadId": id, "ids": apptest.ItemsLike(list, protocol.CategoryToolOutput, "101"), "included": false})
-	c.Call("context/pruneByIndices", apptest.Object{"threadId": id, "ids": apptest.ItemsLike(list, protocol.CategoryToolCall, "echo two")})
-	c.Call("context/pruneByIndices", apptest.Object{"threadId": id, "ids": apptest.ItemsLike(list, protocol.CategoryUserMessage, "echo two")})
+	c.Call("context/setInclusion",
+		apptest.Object{"threadId": id, "ids": apptest.ItemsLike(list, protocol.CategoryToolOutput, "101"), "included": false})
+	c.Call("context/pruneByIndices",
+		apptest.Object{"threadId": id, "ids": apptest.ItemsLike(list, protocol.CategoryToolCall, "echo two")})
+	c.Call("context/pruneByIndices",
+		apptest.Object{"threadId": id, "ids": apptest.ItemsLike(list, protocol.CategoryUserMessage, "echo two")})
 	taken := c.ContextList(id)
 	c.Close()
 
@@ -37,7 +40,8 @@ func (x *interchange) pruned() {
 	c.Turn(id, "third")
 	told := []string{
 		"user: first", "assistant: answer to first",
-		"user: run: seq 100 105", "call call_1: seq 100 105", "output call_1: [output excluded from context: N tokens]", "assistant: done",
+		"user: run: seq 100 105", "call call_1: seq 100 105", "output call_1: [output excluded from context: N tokens]",
+		"assistant: done",
 		"assistant: done",
 		"user: third",
 	}
@@ -50,9 +54,11 @@ func (x *interchange) pruned() {
 	require.Equal(x.t, taken.Items, after.Items[:len(taken.Items)])
 	require.Equal(x.t, taken.Revision, after.Revision)
 	c.Turn(id, "fourth")
-	require.Equal(x.t, append(told, "assistant: answer to third", "user: fourth"), withoutCounts(x.model.told(ourRequests)))
+	require.Equal(x.t, append(told, "assistant: answer to third", "user: fourth"),
+		withoutCounts(x.model.told(ourRequests)))
 	c.Call("context/restore", apptest.Object{"threadId": id, "from": "backup"})
-	require.Equal(x.t, whole[1:], apptest.PromptOf(c, id)[1:len(whole)], "but for the system prompt: the other server has put skills of its own into the home")
+	require.Equal(x.t, whole[1:], apptest.PromptOf(c, id)[1:len(whole)],
+		"but for the system prompt: the other server has put skills of its own into the home")
 	c.Close()
 
 	c = x.reference()
@@ -100,7 +106,9 @@ func (x *interchange) takeOut(id, turn string) {
 	c := x.ours()
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	c.Turn(id, turn)
-	c.Call("context/setInclusion", apptest.Object{"threadId": id, "ids": apptest.ItemsLike(c.ContextList(id), protocol.CategoryToolOutput, ""), "included": false})
+	c.Call("context/setInclusion",
+		apptest.Object{"threadId": id, "ids": apptest.ItemsLike(c.ContextList(id), protocol.CategoryToolOutput, ""),
+			"included": false})
 	c.Close()
 }
 
@@ -158,7 +166,8 @@ func (x *interchange) archive() {
 	c.Turn(id, "run: seq 100 105")
 	c.Turn(id, "second")
 	list := c.ContextList(id)
-	c.Call("context/setInclusion", apptest.Object{"threadId": id, "ids": apptest.ItemsLike(list, protocol.CategoryToolOutput, "101"), "included": false})
+	c.Call("context/setInclusion",
+		apptest.Object{"threadId": id, "ids": apptest.ItemsLike(list, protocol.CategoryToolOutput, "101"), "included": false})
 	taken := c.ContextList(id).Items
 	c.Call("thread/archive", apptest.Object{"threadId": id})
 	require.Equal(x.t, taken, c.ContextList(id).Items)

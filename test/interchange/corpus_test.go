@@ -19,7 +19,8 @@ func TestReferenceInterchangeCorpus(t *testing.T) {
 	x := newInterchange(t)
 	config, err := os.ReadFile(filepath.Join(x.home, "config.toml"))
 	require.NoError(t, err)
-	apptest.WriteConfig(t, x.home, string(config)+fmt.Sprintf("[model_providers.mock]\nname = \"mock\"\nbase_url = %q\n", x.model.server.URL+theirRequests+"/v1"))
+	apptest.WriteConfig(t, x.home, string(config)+
+		fmt.Sprintf("[model_providers.mock]\nname = \"mock\"\nbase_url = %q\n", x.model.server.URL+theirRequests+"/v1"))
 	x.providers = append(x.providers, "mock")
 	ids := apptest.PutCorpus(t, x.home)
 	told := map[string][]string{}
@@ -34,7 +35,8 @@ func TestReferenceInterchangeCorpus(t *testing.T) {
 	for version, id := range ids {
 		c.Call("thread/resume", apptest.Object{"threadId": id, "cwd": x.project})
 		require.Equal(t, "completed", c.Turn(id, "fourth").Status, version)
-		require.Equal(t, append(told[version], "assistant: answer to third", "user: fourth"), x.model.told(theirRequests), version)
+		require.Equal(t, append(told[version], "assistant: answer to third", "user: fourth"), x.model.told(theirRequests),
+			version)
 	}
 	c.Close()
 }

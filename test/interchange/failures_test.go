@@ -28,11 +28,13 @@ type failingStream struct {
 }
 
 func failedEvent(code, message string) string {
-	return fmt.Sprintf(`data: {"type":"response.failed","response":{"id":"r","error":{"code":%q,"message":%q}}}`+"\n\n", code, message)
+	return fmt.Sprintf(`data: {"type":"response.failed","response":{"id":"r","error":{"code":%q,"message":%q}}}`+"\n\n",
+		code, message)
 }
 
 func incompleteEvent(reason string) string {
-	return fmt.Sprintf(`data: {"type":"response.incomplete","response":{"id":"r","incomplete_details":{"reason":%q}}}`+"\n\n", reason)
+	return fmt.Sprintf(`data: {"type":"response.incomplete","response":{"id":"r","incomplete_details":{"reason":%q}}}`+
+		"\n\n", reason)
 }
 
 const halfText = `data: {"type":"response.output_text.delta","output_index":0,"item_id":"m_1","delta":"half"}` + "\n\n"
@@ -49,24 +51,31 @@ const (
 
 var failingStreams = map[string]failingStream{
 	"context_length_exceeded": {stream: failedEvent("context_length_exceeded", "too long"), reference: withoutRoom},
-	"rate_limit_exceeded":     {stream: failedEvent("rate_limit_exceeded", "Please try again in 0.05s."), reference: limited},
-	"slow_down":               {stream: failedEvent("slow_down", "slower"), reference: limited},
-	"insufficient_quota":      {stream: failedEvent("insufficient_quota", "pay"), reference: usedUp},
-	"usage_not_included":      {stream: failedEvent("usage_not_included", "plan"), reference: usedUp},
-	"server_is_overloaded":    {stream: failedEvent("server_is_overloaded", "busy"), reference: `1 requests, failed "serverOverloaded"`},
-	"invalid_prompt":          {stream: failedEvent("invalid_prompt", "no"), reference: givenUp},
-	"cyber_policy":            {stream: failedEvent("cyber_policy", "no"), reference: `1 requests, failed "cyberPolicy"`},
-	"an unknown code":         {stream: failedEvent("whim", "no"), reference: broken},
-	"no error":                {stream: `data: {"type":"response.failed","response":{"id":"r"}}` + "\n\n", reference: broken},
-	"error null":              {stream: `data: {"type":"response.failed","response":{"id":"r","error":null}}` + "\n\n", reference: broken},
-	"cut to length":           {stream: halfText + incompleteEvent("max_output_tokens"), reference: givenUp, ours: keptHalf},
-	"filtered":                {stream: halfText + incompleteEvent("content_filter"), reference: broken, ours: keptHalf},
-	"nothing, cut to length":  {stream: incompleteEvent("max_output_tokens"), reference: givenUp},
-	"no end":                  {stream: halfText, reference: broken},
-	"nothing":                 {stream: "", reference: broken},
-	"garbage":                 {stream: halfText + "data: {\"type\":\n\n", reference: broken},
-	"error event, flat":       {stream: `data: {"type":"error","code":"rate_limit_exceeded","message":"slow"}` + "\n\n", reference: broken, ours: limited},
-	"error event, nested":     {stream: `data: {"type":"error","error":{"code":"context_length_exceeded","message":"long"}}` + "\n\n", reference: withoutRoom},
+	"rate_limit_exceeded": {stream: failedEvent("rate_limit_exceeded", "Please try again in 0.05s."),
+		reference: limited},
+	"slow_down":          {stream: failedEvent("slow_down", "slower"), reference: limited},
+	"insufficient_quota": {stream: failedEvent("insufficient_quota", "pay"), reference: usedUp},
+	"usage_not_included": {stream: failedEvent("usage_not_included", "plan"), reference: usedUp},
+	"server_is_overloaded": {stream: failedEvent("server_is_overloaded", "busy"),
+		reference: `1 requests, failed "serverOverloaded"`},
+	"invalid_prompt":  {stream: failedEvent("invalid_prompt", "no"), reference: givenUp},
+	"cyber_policy":    {stream: failedEvent("cyber_policy", "no"), reference: `1 requests, failed "cyberPolicy"`},
+	"an unknown code": {stream: failedEvent("whim", "no"), reference: broken},
+	"no error": {stream: `data: {"type":"response.failed","response":{"id":"r"}}` + "\n\n",
+		reference: broken},
+	"error null": {stream: `data: {"type":"response.failed","response":{"id":"r","error":null}}` + "\n\n",
+		reference: broken},
+	"cut to length": {stream: halfText + incompleteEvent("max_output_tokens"), reference: givenUp,
+		ours: keptHalf},
+	"filtered":               {stream: halfText + incompleteEvent("content_filter"), reference: broken, ours: keptHalf},
+	"nothing, cut to length": {stream: incompleteEvent("max_output_tokens"), reference: givenUp},
+	"no end":                 {stream: halfText, reference: broken},
+	"nothing":                {stream: "", reference: broken},
+	"garbage":                {stream: halfText + "data: {\"type\":\n\n", reference: broken},
+	"error event, flat": {stream: `data: {"type":"error","code":"rate_limit_exceeded","message":"slow"}` + "\n\n",
+		reference: broken, ours: limited},
+	"error event, nested": {stream: `data: {"type":"error","error":{"code":"context_length_exceeded","message":"long"}}` +
+		"\n\n", reference: withoutRoom},
 }
 
 // TestReferenceFailures has both servers meet each failure of the Responses API, and compares how
@@ -137,9 +146,10 @@ func meetStream(t *testing.T, start func(*testing.T, string) *apptest.Client, st
 	}))
 	t.Cleanup(provider.Close)
 	home := t.TempDir()
-	apptest.WriteConfig(t, home, fmt.Sprintf("model = \"gpt-5\"\nmodel_provider = \"test\"\nsandbox_mode = \"danger-full-access\"\n"+
-		"[model_providers.test]\nname = \"test\"\nbase_url = \"%s/v1\"\n"+
-		"wire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 1\n", provider.URL))
+	apptest.WriteConfig(t, home,
+		fmt.Sprintf("model = \"gpt-5\"\nmodel_provider = \"test\"\nsandbox_mode = \"danger-full-access\"\n"+
+			"[model_providers.test]\nname = \"test\"\nbase_url = \"%s/v1\"\n"+
+			"wire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 1\n", provider.URL))
 	c := start(t, home)
 	c.Initialize()
 	c.BeginTurn(c.StartThread(apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never"}), "hello")
@@ -179,20 +189,27 @@ type contradictoryStream struct {
 }
 
 var contradictoryStreams = map[string]contradictoryStream{
-	"done without added":         {stream: sseEvent(apptest.ItemDone(apptest.SaidHello)), reference: []string{"hello"}},
-	"other text than the deltas": {stream: messageAdded(0) + textDelta(0, "hullo") + doneAt(0, apptest.SaidHello), reference: []string{"hello"}},
-	"deltas of an unknown item":  {stream: messageAdded(0) + textDelta(9, "hello") + doneAt(0, apptest.SaidHello), reference: []string{"hello"}},
-	"deltas after their item":    {stream: messageAdded(0) + doneAt(0, apptest.SaidHello) + textDelta(0, " late"), reference: []string{"hello"}},
-	"deltas alone":               {stream: messageAdded(0) + textDelta(0, "hello"), ours: []string{"hello"}},
-	"deltas of nothing":          {stream: textDelta(0, "hello") + doneAt(0, apptest.SaidHello), reference: []string{"hello"}},
-	"an item twice":              {stream: doneAt(0, apptest.SaidHello) + doneAt(0, apptest.SaidHello), reference: []string{"hello", "hello"}},
+	"done without added": {stream: sseEvent(apptest.ItemDone(apptest.SaidHello)), reference: []string{"hello"}},
+	"other text than the deltas": {stream: messageAdded(0) + textDelta(0, "hullo") + doneAt(0, apptest.SaidHello),
+		reference: []string{"hello"}},
+	"deltas of an unknown item": {stream: messageAdded(0) + textDelta(9, "hello") + doneAt(0, apptest.SaidHello),
+		reference: []string{"hello"}},
+	"deltas after their item": {stream: messageAdded(0) + doneAt(0, apptest.SaidHello) + textDelta(0, " late"),
+		reference: []string{"hello"}},
+	"deltas alone": {stream: messageAdded(0) + textDelta(0, "hello"), ours: []string{"hello"}},
+	"deltas of nothing": {stream: textDelta(0, "hello") + doneAt(0, apptest.SaidHello),
+		reference: []string{"hello"}},
+	"an item twice": {stream: doneAt(0, apptest.SaidHello) + doneAt(0, apptest.SaidHello),
+		reference: []string{"hello", "hello"}},
 	"messages interleaved": {
-		stream: messageAdded(0) + messageAdded(1) + textDelta(0, "hel") + textDelta(1, "the") + textDelta(0, "lo") + textDelta(1, "re") +
+		stream: messageAdded(0) + messageAdded(1) + textDelta(0, "hel") + textDelta(1, "the") + textDelta(0, "lo") +
+			textDelta(1, "re") +
 			doneAt(0, apptest.SaidHello) + doneAt(1, saidThere),
 		reference: []string{"hello", "there"},
 	},
 	"a call amidst a message": {
-		stream:    messageAdded(0) + textDelta(0, "hel") + doneAt(1, callOf("c1", "echo once")) + textDelta(0, "lo") + doneAt(0, apptest.SaidHello),
+		stream: messageAdded(0) + textDelta(0, "hel") + doneAt(1, callOf("c1", "echo once")) + textDelta(0, "lo") +
+			doneAt(0, apptest.SaidHello),
 		reference: []string{"hello", "/bin/bash -lc 'echo once'", "there"},
 	},
 	"a call twice": {
@@ -210,8 +227,9 @@ var contradictoryStreams = map[string]contradictoryStream{
 			sseEvent(apptest.ItemDone(apptest.SealedThought)) + sseEvent(apptest.ItemDone(apptest.SaidHello)),
 		reference: []string{"Thinking", "hello"},
 	},
-	"two ends":             {stream: doneAt(0, apptest.SaidHello) + completedEvent, reference: []string{"hello"}},
-	"items behind the end": {stream: doneAt(0, apptest.SaidHello) + completedEvent + doneAt(1, saidThere), reference: []string{"hello"}},
+	"two ends": {stream: doneAt(0, apptest.SaidHello) + completedEvent, reference: []string{"hello"}},
+	"items behind the end": {stream: doneAt(0, apptest.SaidHello) + completedEvent + doneAt(1, saidThere),
+		reference: []string{"hello"}},
 	"items in the end alone": {
 		stream: sseEvent(`{"type":"response.completed","response":{"id":"r","output":[` + apptest.SaidHello + `]}}`),
 		ours:   []string{"hello"},

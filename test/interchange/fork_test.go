@@ -70,7 +70,8 @@ func (x *interchange) ourFork() {
 	c = x.ours()
 	require.Len(x.t, c.Answer("thread/resume", next.ID).Thread.Turns, 3)
 	c.Turn(next.ID, "fourth")
-	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth"), x.model.told(ourRequests))
+	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth"),
+		x.model.told(ourRequests))
 	c.Close()
 }
 
@@ -95,24 +96,28 @@ func (x *interchange) itsFork() {
 	c := x.reference()
 	id := x.twoTurns(c)
 	first := c.Answer("thread/resume", id).Thread.Turns[0].ID
-	whole, part := forked(c, apptest.Object{"threadId": id}), forked(c, apptest.Object{"threadId": id, "lastTurnId": first})
+	whole, part := forked(c, apptest.Object{"threadId": id}),
+		forked(c, apptest.Object{"threadId": id, "lastTurnId": first})
 	c.Turn(whole.ID, "third")
 	c.Close()
 
 	c = x.ours()
 	require.Equal(x.t, whole.Turns, c.Answer("thread/resume", whole.ID).Thread.Turns[:2])
 	c.Turn(whole.ID, "fourth")
-	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth"), x.model.told(ourRequests))
+	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth"),
+		x.model.told(ourRequests))
 	require.Equal(x.t, part.Turns, c.Answer("thread/resume", part.ID).Thread.Turns)
 	c.Turn(part.ID, "other")
 	require.Equal(x.t, append(twoTold[:2:2], "user: other"), x.model.told(ourRequests))
-	require.Contains(x.t, c.Refused("thread/delete", apptest.Object{"threadId": id}).Message, "forked history still references it")
+	require.Contains(x.t, c.Refused("thread/delete", apptest.Object{"threadId": id}).Message,
+		"forked history still references it")
 	c.Close()
 
 	c = x.reference()
 	c.Call("thread/resume", apptest.Object{"threadId": whole.ID})
 	c.Turn(whole.ID, "fifth")
-	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth", "assistant: answer to fourth", "user: fifth"), x.model.told(theirRequests))
+	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth",
+		"assistant: answer to fourth", "user: fifth"), x.model.told(theirRequests))
 	c.Close()
 }
 
@@ -134,6 +139,7 @@ func (x *interchange) reverted(end func(*apptest.Client)) {
 	shown := c.Answer("thread/resume", id).Thread
 	require.Len(x.t, shown.Turns, 3)
 	c.Turn(id, "last")
-	require.Equal(x.t, append(twoTold, "user: other", "assistant: answer to other", "user: last"), x.model.told(ourRequests))
+	require.Equal(x.t, append(twoTold, "user: other", "assistant: answer to other", "user: last"),
+		x.model.told(ourRequests))
 	c.Close()
 }

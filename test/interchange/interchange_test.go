@@ -196,7 +196,8 @@ func (x *interchange) patches(from, to func() *apptest.Client) {
 	c := from()
 	id := x.begin(c)
 	c.Turn(id, "run: "+strings.ReplaceAll(apptest.APatch, "\n", "⏎"))
-	c.Turn(id, "run: "+strings.NewReplacer("\n", "⏎", "Add File: notes/new\n+", "Update File: notes/new⏎@@⏎+more⏎-").Replace(apptest.APatch))
+	c.Turn(id, "run: "+strings.NewReplacer("\n", "⏎", "Add File: notes/new\n+",
+		"Update File: notes/new⏎@@⏎+more⏎-").Replace(apptest.APatch))
 	told := c.Answer("thread/resume", id)
 	c.Close()
 	content, err := os.ReadFile(x.project + "/notes/new")
@@ -220,7 +221,8 @@ func (x *interchange) patches(from, to func() *apptest.Client) {
 // threads it loses workspace-write in the same way.
 func (x *interchange) settings() {
 	c := x.reference()
-	id := c.StartThread(apptest.Object{"cwd": x.project, "model": "chosen", "approvalPolicy": "on-request", "sandbox": "read-only"})
+	id := c.StartThread(apptest.Object{"cwd": x.project, "model": "chosen", "approvalPolicy": "on-request",
+		"sandbox": "read-only"})
 	c.Turn(id, "first")
 	c.Close()
 	c = x.reference()

@@ -48,6 +48,7 @@ func (x *interchange) serverTools(from, to func() *apptest.Client, path string) 
 // untilServer waits until a server is ready.
 func untilServer(c *apptest.Client, name string) {
 	c.Until(func(m apptest.Message) bool {
-		return m.Method == "mcpServer/startupStatus/updated" && gjson.GetBytes(m.Params, "name").Str == name && gjson.GetBytes(m.Params, "status").Str == "ready"
+		return m.Method == "mcpServer/startupStatus/updated" && gjson.GetBytes(m.Params, "name").Str == name &&
+			gjson.GetBytes(m.Params, "status").Str == "ready"
 	})
 }

@@ -26,7 +26,8 @@ const (
 
 // bilingual is a model endpoint that speaks Chat Completions and Responses, and keeps
 // what it was told. "run: COMMAND" is answered with a call of the shell and, after its
-// output, "done", where ⏎ is a newline; "outside: COMMAND" with one that asks to run it outside of the sandbox; "tool: NAME ARGUMENTS" with a call of that tool, NAMESPACE/NAME
+// output, "done", where ⏎ is a newline; "outside: COMMAND" with one that asks to run it outside of the
+// sandbox; "tool: NAME ARGUMENTS" with a call of that tool, NAMESPACE/NAME
 // where it is in a namespace; any other TEXT with "answer to TEXT". Calls are call_1, call_2 ...
 type bilingual struct {
 	server *httptest.Server
@@ -130,14 +131,17 @@ func chatEvents(w io.Writer, a modelAnswer) {
 		apptest.Says(a.text)(w)
 		return
 	}
-	call := apptest.Object{"index": 0, "id": a.callID, "type": "function", "function": apptest.Object{"name": a.tool, "arguments": a.arguments},
+	call := apptest.Object{"index": 0, "id": a.callID, "type": "function",
+		"function":      apptest.Object{"name": a.tool, "arguments": a.arguments},
 		"extra_content": apptest.Object{"google": apptest.Object{"thought_signature": "AA"}}}
-	fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil), apptest.Streamed(apptest.Object{}, "tool_calls"), "data: [DONE]\n\n")
+	fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil),
+		apptest.Streamed(apptest.Object{}, "tool_calls"), "data: [DONE]\n\n")
 }
 
 // responsesEvents is an answer in Responses.
 func responsesEvents(w io.Writer, a modelAnswer) {
-	item := apptest.Object{"type": "message", "role": "assistant", "content": []apptest.Object{{"type": "output_text", "text": a.text}}}
+	item := apptest.Object{"type": "message", "role": "assistant",
+		"content": []apptest.Object{{"type": "output_text", "text": a.text}}}
 	if a.callID != "" {
 		item = apptest.Object{"type": "function_call", "call_id": a.callID, "name": a.tool, "arguments": a.arguments}
 		if a.namespace != "" {
@@ -154,7 +158,8 @@ func responsesEvents(w io.Writer, a modelAnswer) {
 	}
 	event("response.created", "response", apptest.Object{"id": "response"})
 	event("response.output_item.done", "item", item)
-	event("response.completed", "response", apptest.Object{"id": "response", "usage": apptest.Object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}})
+	event("response.completed", "response",
+		apptest.Object{"id": "response", "usage": apptest.Object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}})
 }
 
 // modelRequest is what matters of a request in either protocol.

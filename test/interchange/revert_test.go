@@ -124,7 +124,8 @@ func (x *interchange) revertedPutAway() {
 	require.Equal(x.t, files, x.files())
 	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 3)
 	c.Turn(id, "sixth")
-	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"), x.model.told(ourRequests))
+	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"),
+		x.model.told(ourRequests))
 	c.Call("thread/delete", apptest.Object{"threadId": id})
 	c.Close()
 	require.Empty(x.t, x.files())
@@ -142,13 +143,15 @@ func (x *interchange) revertedForked() {
 	next := forked(c, apptest.Object{"threadId": id})
 	require.Len(x.t, next.Turns, 3)
 	require.Equal(x.t, next.Turns, c.Answer("thread/resume", theirs.ID).Thread.Turns)
-	require.Contains(x.t, c.Refused("thread/delete", apptest.Object{"threadId": id}).Message, "forked history still references it")
+	require.Contains(x.t, c.Refused("thread/delete", apptest.Object{"threadId": id}).Message,
+		"forked history still references it")
 	c.Close()
 
 	c = x.reference()
 	require.Equal(x.t, next, c.Answer("thread/resume", next.ID).Thread)
 	c.Turn(next.ID, "sixth")
-	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"), x.model.told(theirRequests))
+	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"),
+		x.model.told(theirRequests))
 	c.Close()
 }
 

@@ -30,14 +30,17 @@ func (x *interchange) reviewed(first, second func() *apptest.Client, path string
 	c := first()
 	id := x.begin(c)
 	c.Turn(id, "hello")
-	c.Call("review/start", apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": "run: echo the reviewer looks"}})
+	c.Call("review/start",
+		apptest.Object{"threadId": id,
+			"target": apptest.Object{"type": "custom", "instructions": "run: echo the reviewer looks"}})
 	c.AwaitTurn()
 	c.Close()
 
 	c = second()
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	shown := map[string]string{}
-	for _, turn := range gjson.GetBytes(c.Call("thread/turns/list", apptest.Object{"threadId": id, "itemsView": "full"}), "data").Array() {
+	for _, turn := range gjson.GetBytes(c.Call("thread/turns/list", apptest.Object{"threadId": id, "itemsView": "full"}),
+		"data").Array() {
 		for _, item := range turn.Get("items").Array() {
 			shown[item.Get("type").Str] = item.Get("review").Str + item.Get("text").Str
 		}

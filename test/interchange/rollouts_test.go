@@ -42,7 +42,8 @@ type shownThread struct{ entry, read gjson.Result }
 func shownThreads(c *apptest.Client, ids map[string]string) map[string]shownThread {
 	c.T.Helper()
 	shown := map[string]shownThread{}
-	list := c.Get("thread/list", apptest.Object{"modelProviders": []string{}, "sourceKinds": []string{"cli", "exec", "vscode", "unknown"}})
+	list := c.Get("thread/list",
+		apptest.Object{"modelProviders": []string{}, "sourceKinds": []string{"cli", "exec", "vscode", "unknown"}})
 	for name, id := range ids {
 		shown[name] = shownThread{
 			entry: list.Get(`data.#(id=="` + id + `")`),
@@ -55,7 +56,8 @@ func shownThreads(c *apptest.Client, ids map[string]string) map[string]shownThre
 func requireSameHistory(t *testing.T, name string, theirs, ours shownThread) {
 	t.Helper()
 	for _, member := range []string{"preview", "gitInfo", "cliVersion", "forkedFromId"} {
-		require.Equal(t, withoutNulls(theirs.entry.Get(member)), withoutNulls(ours.entry.Get(member)), "%s: list: %s", name, member)
+		require.Equal(t, withoutNulls(theirs.entry.Get(member)), withoutNulls(ours.entry.Get(member)), "%s: list: %s", name,
+			member)
 		require.Equal(t, withoutNulls(theirs.read.Get(member)), withoutNulls(ours.read.Get(member)), "%s: %s", name, member)
 	}
 	want, got := theirs.read.Get("turns").Array(), ours.read.Get("turns").Array()
@@ -66,7 +68,8 @@ func requireSameHistory(t *testing.T, name string, theirs, ours shownThread) {
 			require.Equal(t, id, got[i].Get("id").Str, name)
 		}
 		for _, member := range []string{"status", "error", "completedAt", "durationMs"} {
-			require.Equal(t, withoutNulls(want[i].Get(member)), withoutNulls(got[i].Get(member)), "%s: turn %d: %s", name, i, member)
+			require.Equal(t, withoutNulls(want[i].Get(member)), withoutNulls(got[i].Get(member)), "%s: turn %d: %s", name, i,
+				member)
 		}
 		require.Equal(t, commonItems(want[i], nil), commonItems(got[i], commonItems(want[i], nil)), "%s: turn %d", name, i)
 	}

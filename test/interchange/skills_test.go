@@ -45,10 +45,12 @@ func (x *interchange) skillTree() string {
 		apptest.WriteSkill(x.t, filepath.Join(root, name), text)
 	}
 	require.NoError(x.t, os.WriteFile(filepath.Join(root, "release", "notes.md"), []byte("More.\n"), 0o600))
-	apptest.WriteSkill(x.t, filepath.Join(x.project, "elsewhere"), "---\nname: linked\ndescription: Behind a link\n---\nK.\n")
+	apptest.WriteSkill(x.t, filepath.Join(x.project, "elsewhere"),
+		"---\nname: linked\ndescription: Behind a link\n---\nK.\n")
 	require.NoError(x.t, os.Symlink(filepath.Join(x.project, "elsewhere"), filepath.Join(root, "link")))
 	require.NoError(x.t, os.MkdirAll(filepath.Join(root, "linkedfile"), 0o700))
-	require.NoError(x.t, os.Symlink(filepath.Join(root, "release", "SKILL.md"), filepath.Join(root, "linkedfile", "SKILL.md")))
+	require.NoError(x.t,
+		os.Symlink(filepath.Join(root, "release", "SKILL.md"), filepath.Join(root, "linkedfile", "SKILL.md")))
 	return root
 }
 
@@ -88,7 +90,8 @@ func skillRows(c *apptest.Client, cwd, root string) map[string]string {
 	var list struct {
 		Data []struct{ Skills, Errors []apptest.Object }
 	}
-	require.NoError(c.T, json.Unmarshal(c.Call("skills/list", apptest.Object{"cwds": []string{cwd}, "forceReload": true}), &list))
+	require.NoError(c.T,
+		json.Unmarshal(c.Call("skills/list", apptest.Object{"cwds": []string{cwd}, "forceReload": true}), &list))
 	require.Len(c.T, list.Data, 1)
 	rows := map[string]string{}
 	add := func(kind string, members apptest.Object) {
@@ -149,12 +152,16 @@ func TestReferenceSkillMentions(t *testing.T) {
 		"by folder":             apptest.TextInput("use $folder"),
 		"two":                   apptest.TextInput("$short then $release"),
 		"twice":                 apptest.TextInput("$release $release"),
-		"an input":              {{"type": "text", "text": "go"}, {"type": "skill", "name": "release", "path": file("release")}},
-		"an input of two":       {{"type": "text", "text": "go"}, {"type": "skill", "name": "twin", "path": file("twin2")}},
-		"an input and a word":   {{"type": "text", "text": "$release"}, {"type": "skill", "name": "release", "path": file("release")}},
-		"an input misnamed":     {{"type": "text", "text": "go"}, {"type": "skill", "name": "nonsense", "path": file("release")}},
-		"an input by a link":    {{"type": "text", "text": "go"}, {"type": "skill", "name": "linked", "path": filepath.Join(root, "link", "SKILL.md")}},
-		"broken":                apptest.TextInput("use $mute"),
+		"an input": {{"type": "text", "text": "go"},
+			{"type": "skill", "name": "release", "path": file("release")}},
+		"an input of two": {{"type": "text", "text": "go"}, {"type": "skill", "name": "twin", "path": file("twin2")}},
+		"an input and a word": {{"type": "text", "text": "$release"},
+			{"type": "skill", "name": "release", "path": file("release")}},
+		"an input misnamed": {{"type": "text", "text": "go"},
+			{"type": "skill", "name": "nonsense", "path": file("release")}},
+		"an input by a link": {{"type": "text", "text": "go"},
+			{"type": "skill", "name": "linked", "path": filepath.Join(root, "link", "SKILL.md")}},
+		"broken": apptest.TextInput("use $mute"),
 	} {
 		here, there := x.sends(ours, ourRequests, input), x.sends(theirs, theirRequests, input)
 		if (here == there) == mentionDeviations[name] {

@@ -25,7 +25,8 @@ func (x *interchange) ownCommands(from, to func() *apptest.Client, path string) 
 	c = to()
 	require.Equal(x.t, here, c.Answer("thread/resume", id).Thread)
 	c.Turn(id, "second")
-	require.Equal(x.t, []string{"user: first", "assistant: answer to first", "user: <user_shell_command>", "user: second"}, x.model.told(path))
+	require.Equal(x.t, []string{"user: first", "assistant: answer to first", "user: <user_shell_command>", "user: second"},
+		x.model.told(path))
 	c.Close()
 }
 
@@ -44,7 +45,8 @@ func (x *interchange) terminals(from, to func() *apptest.Client, path string) {
 	c.Close()
 
 	c = to()
-	require.Eventually(x.t, func() bool { return len(c.Answer("thread/resume", id).Thread.Turns[0].Items) == 3 }, apptest.Patience, 10*time.Millisecond)
+	require.Eventually(x.t, func() bool { return len(c.Answer("thread/resume", id).Thread.Turns[0].Items) == 3 },
+		apptest.Patience, 10*time.Millisecond)
 	require.Equal(x.t, here, c.Answer("thread/resume", id).Thread)
 	c.Turn(id, "third")
 	require.Equal(x.t, []string{

@@ -53,7 +53,10 @@ func trimCases() []trimCase {
 			c.Call("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 2})
 		}, fourTurns()},
 		{"trim with summary", trimEarly, fourTurns()},
-		{"trim everything", func(c *apptest.Client, id string) { c.Call("thread/context/trim", apptest.Object{"threadId": id}) }, fourTurns()},
+		{"trim everything", func(c *apptest.Client,
+			id string) {
+			c.Call("thread/context/trim", apptest.Object{"threadId": id})
+		}, fourTurns()},
 		{"compaction", (*apptest.Client).CompactNow, append(fourWords(), madeSummary)},
 		{"compaction undone", func(c *apptest.Client, id string) {
 			c.CompactNow(id)
@@ -234,7 +237,8 @@ func (x *interchange) undoThere(id string, want []string) {
 	whole := saidIn(x.t, apptest.PromptOf(c, id))
 	require.Equal(x.t, want, whole[:len(want)])
 	require.Contains(x.t, whole[len(want)], "assistant: "+theirSummary)
-	require.Equal(x.t, []string{"user: next", "assistant: answer to next", "user: more", "assistant: answer to more"}, whole[len(want)+1:])
+	require.Equal(x.t, []string{"user: next", "assistant: answer to next", "user: more", "assistant: answer to more"},
+		whole[len(want)+1:])
 	c.Close()
 }
 

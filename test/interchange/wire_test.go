@@ -87,14 +87,20 @@ func TestReferenceResponsesRequests(t *testing.T) {
 
 // wireRequests are the members of the requests of a conversation, by path.
 func wireRequests(t *testing.T, start func(*interchange) *apptest.Client) (list []map[string][]string) {
-	p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(sealedCall))),
-		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello))), apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello))))
+	p := apptest.ResponsesWire.Provider(t,
+		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(sealedCall))),
+		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello))),
+		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello))))
 	x := responsesHome(t, p)
 	c := start(x)
 	thread := c.StartThread(apptest.Object{"cwd": x.project, "sandbox": "danger-full-access", "approvalPolicy": "never"})
-	c.Call("turn/start", apptest.Object{"threadId": thread, "input": []apptest.Object{{"type": "text", "text": "look"}, {"type": "image", "url": aPixel}}})
+	c.Call("turn/start",
+		apptest.Object{"threadId": thread,
+			"input": []apptest.Object{{"type": "text", "text": "look"}, {"type": "image", "url": aPixel}}})
 	c.AwaitTurn()
-	c.Call("turn/start", apptest.Object{"threadId": thread, "input": apptest.TextInput("again"), "outputSchema": apptest.Object{"type": "object", "properties": apptest.Object{}, "additionalProperties": false}})
+	c.Call("turn/start",
+		apptest.Object{"threadId": thread, "input": apptest.TextInput("again"),
+			"outputSchema": apptest.Object{"type": "object", "properties": apptest.Object{}, "additionalProperties": false}})
 	c.AwaitTurn()
 	c.Close()
 	for _, r := range p.Asked() {
@@ -204,20 +210,25 @@ func TestReferenceResponsesInterchange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			hello := apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello)))
-			p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SearchDone), apptest.ItemDone(sealedCall))),
+			p := apptest.ResponsesWire.Provider(t,
+				apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SearchDone),
+					apptest.ItemDone(sealedCall))),
 				apptest.AsEvents(apptest.EventStream(apptest.ItemDone(patchCall))), hello, hello)
 			x := responsesHome(t, p)
 			first := c.from(x)
-			thread := first.StartThread(apptest.Object{"cwd": x.project, "sandbox": "danger-full-access", "approvalPolicy": "never"})
+			thread := first.StartThread(apptest.Object{"cwd": x.project, "sandbox": "danger-full-access",
+				"approvalPolicy": "never"})
 			first.Turn(thread, "one")
 			shown := first.Answer("thread/read", thread)
 			first.Close()
 			second := c.to(x)
-			require.Equal(t, shown.Thread.Turns[0].Items[1]["type"], second.Answer("thread/resume", thread).Thread.Turns[0].Items[1]["type"])
+			require.Equal(t, shown.Thread.Turns[0].Items[1]["type"],
+				second.Answer("thread/resume", thread).Thread.Turns[0].Items[1]["type"])
 			second.Turn(thread, "two")
 			second.Close()
 			before, after := sentItems(p.Asked()[2]), sentItems(p.Asked()[3])
-			require.Equal(t, []string{"message", "reasoning", "web_search_call", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"}, itemTypes(before))
+			require.Equal(t, []string{"message", "reasoning", "web_search_call", "function_call", "function_call_output",
+				"custom_tool_call", "custom_tool_call_output"}, itemTypes(before))
 			require.Equal(t, append(before, "message assistant hello", "message user two"), after)
 		})
 	}
@@ -230,7 +241,8 @@ func sentItems(r apptest.ChatRequest) (list []string) {
 			continue
 		}
 		parts := []string{i.Get("type").Str}
-		for _, path := range []string{"role", "content.0.text", "summary.0.text", "encrypted_content", "call_id", "name", "arguments", "input", "output", "action"} {
+		for _, path := range []string{"role", "content.0.text", "summary.0.text", "encrypted_content", "call_id", "name",
+			"arguments", "input", "output", "action"} {
 			if v := i.Get(path); v.Exists() {
 				parts = append(parts, v.String())
 			}
@@ -251,8 +263,11 @@ func itemTypes(items []string) (types []string) {
 // TestReferenceShowsTheSameSearches compares the items of searches, from their beginning.
 func TestReferenceShowsTheSameSearches(t *testing.T) {
 	shown := func(start func(*interchange) *apptest.Client) [][3]string {
-		p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemAdded(apptest.SearchBegun), apptest.ItemDone(apptest.SearchDone), apptest.ItemDone(apptest.PageOpened),
-			apptest.ItemDone(apptest.PageSearch), apptest.ItemDone(apptest.ManyQueries), apptest.ItemDone(apptest.NoAction), apptest.ItemDone(apptest.SaidHello))))
+		p := apptest.ResponsesWire.Provider(t,
+			apptest.AsEvents(apptest.EventStream(apptest.ItemAdded(apptest.SearchBegun), apptest.ItemDone(apptest.SearchDone),
+				apptest.ItemDone(apptest.PageOpened),
+				apptest.ItemDone(apptest.PageSearch), apptest.ItemDone(apptest.ManyQueries), apptest.ItemDone(apptest.NoAction),
+				apptest.ItemDone(apptest.SaidHello))))
 		x := responsesHome(t, p)
 		c := start(x)
 		defer c.Close()

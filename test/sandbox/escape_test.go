@@ -42,9 +42,10 @@ func escapes() []escape {
 			"perl":    `open(my $f, ">>", "@OUT@/victim") or die $!; ` + said,
 		}},
 		{name: "write through a symbolic link", scripts: map[string]string{
-			"bash":    `ln -sfn @OUT@ link && echo x > link/new && echo escaped`,
-			"python3": `import os; os.path.lexists("l3") or os.symlink("@OUT@/victim", "l3"); open("l3", "w").write("x"); ` + said,
-			"perl":    `symlink("@OUT@", "l5"); open(my $f, ">", "l5/new") or die $!; ` + said,
+			"bash": `ln -sfn @OUT@ link && echo x > link/new && echo escaped`,
+			"python3": `import os; os.path.lexists("l3") or os.symlink("@OUT@/victim", "l3"); open("l3", "w").write("x"); ` +
+				said,
+			"perl": `symlink("@OUT@", "l5"); open(my $f, ">", "l5/new") or die $!; ` + said,
 		}},
 		{name: "write through a hard link", scripts: map[string]string{
 			"bash":    `ln -f @OUT@/victim h1 && echo x >> h1 && echo escaped`,

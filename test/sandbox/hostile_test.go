@@ -29,23 +29,35 @@ func TestBinaryTakesAnyArguments(t *testing.T) {
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{}}, "command is missing"},
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": ""}}, "command is missing"},
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": 7}}, "failed to parse function arguments"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "tty": "yes"}}, "failed to parse function arguments"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "yield_time_ms": "soon"}}, "failed to parse function arguments"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": "nowhere"}}, "does not exist"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": p.Dir + "/doc.txt"}}, "not a directory"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "shell": "/no/such/shell"}}, "cannot start"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "sandbox_permissions": "all"}}, "expected use_default or require_escalated"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "tty": "yes"}},
+			"failed to parse function arguments"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "yield_time_ms": "soon"}},
+			"failed to parse function arguments"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": "nowhere"}},
+			"does not exist"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": p.Dir + "/doc.txt"}},
+			"not a directory"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "shell": "/no/such/shell"}},
+			"cannot start"},
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "sandbox_permissions": "all"}},
+			"expected use_default or require_escalated"},
 		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad\x00x"}}, "NUL"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "echo ok", "yield_time_ms": -5, "max_output_tokens": -1}}, "Wall time"}, // it need not have ended by then
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "seq 100000", "max_output_tokens": 1}}, "exited with code 0"},
+		{apptest.Act{Tool: "exec_command",
+			Arguments: apptest.Object{"cmd": "echo ok", "yield_time_ms": -5, "max_output_tokens": -1}},
+			"Wall time"}, // it need not have ended by then
+		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "seq 100000", "max_output_tokens": 1}},
+			"exited with code 0"},
 		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{}}, "There is no session"},
 		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": 1e300}}, "There is no session"},
 		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": -1}}, "There is no session"},
 		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": []int{1}}}, "There is no session"},
 		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": nil, "chars": "x"}}, "There is no session"},
-		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": number, "chars": 5}}, "failed to parse function arguments"},
-		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": number, "chars": "typed\n", "yield_time_ms": -1}}, "typed\r\ntyped"},
-		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": string(number), "chars": "again\n"}}, "again\r\nagain"},
+		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": number, "chars": 5}},
+			"failed to parse function arguments"},
+		{apptest.Act{Tool: "write_stdin",
+			Arguments: apptest.Object{"session_id": number, "chars": "typed\n", "yield_time_ms": -1}}, "typed\r\ntyped"},
+		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": string(number), "chars": "again\n"}},
+			"again\r\nagain"},
 		{apptest.Act{Tool: "view_image", Arguments: apptest.Object{"path": 5}}, "failed to parse function arguments"},
 	} {
 		c.Done(id, []apptest.Act{one.act})
@@ -64,7 +76,8 @@ func TestBinaryTypesMoreThanIsRead(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartObedient(t)
 	id := c.StartTrusted()
-	c.Done(id, apptest.RunsExec("stty raw -echo; echo ready; sleep 600", apptest.Object{"tty": true, "yield_time_ms": 1000}))
+	c.Done(id, apptest.RunsExec("stty raw -echo; echo ready; sleep 600",
+		apptest.Object{"tty": true, "yield_time_ms": 1000}))
 	begin := time.Now()
 	for range 6 {
 		c.Done(id, apptest.Types(strings.Repeat("0123456789abcde\n", 1<<15)))
@@ -84,7 +97,8 @@ func TestBinaryFloodsStayCut(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartObedient(t)
 	id := c.StartTrusted()
-	c.Done(id, apptest.RunsExec("yes 'a line that comes again and again'", apptest.Object{"yield_time_ms": 250}), apptest.Call("write_stdin", apptest.Object{"session_id": apptest.LastSession, "chars": ""}))
+	c.Done(id, apptest.RunsExec("yes 'a line that comes again and again'", apptest.Object{"yield_time_ms": 250}),
+		apptest.Call("write_stdin", apptest.Object{"session_id": apptest.LastSession, "chars": ""}))
 	require.Less(t, len(o.LastOutput()), 50_000)
 	c.Call("thread/backgroundTerminals/clean", apptest.Object{"threadId": id})
 	item := c.UntilCommand()

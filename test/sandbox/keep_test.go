@@ -66,7 +66,8 @@ func TestSandboxKeepsSubmodules(t *testing.T) {
 		id := j.thread("workspace-write")
 		for _, script := range []string{
 			"echo x > .git/modules/lib/hooks/post-checkout", "echo x >> .git/modules/lib/config", "mv .git/modules .git/m",
-			"echo evil > .git/worktrees/other/commondir", "echo gitdir: evil > deep/lib/.git", "mv deep/lib deep/old", "mv deep old",
+			"echo evil > .git/worktrees/other/commondir", "echo gitdir: evil > deep/lib/.git", "mv deep/lib deep/old",
+			"mv deep old",
 			"rm deep/lib/.git",
 		} {
 			j.fails(id, script)
@@ -130,7 +131,8 @@ func TestSandboxOfTheWholeDisk(t *testing.T) {
 		id := j.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never", "sandbox": "workspace-write"})
 		j.works(id, "echo x > "+j.project+"/made && echo x > "+j.outside+"/made")
 		for _, script := range []string{
-			"echo x > @/secret", "mv @ @.away", "touch /dev/x", "echo 1 > /proc/sys/kernel/sysrq", "touch /sys/x", "touch " + j.project + "/made; cat @/secret",
+			"echo x > @/secret", "mv @ @.away", "touch /dev/x", "echo 1 > /proc/sys/kernel/sysrq", "touch /sys/x", "touch " +
+				j.project + "/made; cat @/secret",
 		} {
 			j.fails(id, replace(script, j.home))
 		}
@@ -163,9 +165,11 @@ func TestSandboxOpensRootsAndTheNetwork(t *testing.T) {
 		j.give()
 		id := j.thread("workspace-write")
 		j.fails(id, dial)
-		j.Call("turn/start", apptest.Object{"threadId": id, "input": []any{apptest.Object{"type": "text", "text": "run: true"}}, "sandboxPolicy": apptest.Object{
-			"type": "workspaceWrite", "writableRoots": []string{j.outside, in, j.project + "/link", "/nowhere"},
-			"networkAccess": true, "excludeSlashTmp": true, "excludeTmpdirEnvVar": true}})
+		j.Call("turn/start",
+			apptest.Object{"threadId": id, "input": []any{apptest.Object{"type": "text", "text": "run: true"}},
+				"sandboxPolicy": apptest.Object{
+					"type": "workspaceWrite", "writableRoots": []string{j.outside, in, j.project + "/link", "/nowhere"},
+					"networkAccess": true, "excludeSlashTmp": true, "excludeTmpdirEnvVar": true}})
 		j.AwaitTurn()
 		j.works(id, dial)
 		j.works(id, "echo x > "+j.outside+"/new && echo x > in/new && echo x > new")
@@ -184,7 +188,8 @@ func TestSandboxLeavesNothingBehind(t *testing.T) {
 	jails(t, func(t *testing.T, j *jail) {
 		id := j.thread("workspace-write")
 		b := apptest.NewBrood()
-		script := "export BROOD=" + b.Token + "; trap '' TERM HUP INT; nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &); " +
+		script := "export BROOD=" + b.Token +
+			"; trap '' TERM HUP INT; nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &); " +
 			"(setsid env -i bash -c 'trap \"\" TERM; (exec -a " + b.Token + " sleep 600 >/dev/null 2>&1 &)' &); echo left > left"
 		j.works(id, script)
 		require.Empty(t, b.Alive(t))
@@ -324,7 +329,8 @@ func TestSandboxKeepsProtectedFolders(t *testing.T) {
 		config := filepath.Join(j.project, ".codex", "config.toml")
 		require.NoError(t, os.WriteFile(config, []byte("a = 1\n"), 0o644))
 		j.give()
-		for _, script := range append(makes, "echo b = 2 >> .codex/config.toml", "rm -r .codex", "chmod 777 .codex", "touch .codex/new") {
+		for _, script := range append(makes, "echo b = 2 >> .codex/config.toml", "rm -r .codex", "chmod 777 .codex",
+			"touch .codex/new") {
 			j.fails(id, script)
 		}
 		text, err := os.ReadFile(config)

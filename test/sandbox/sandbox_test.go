@@ -125,7 +125,8 @@ func (j *jail) ran(thread, words string) (c ranCommand) {
 		var p struct{ Item json.RawMessage }
 		m := j.Next()
 		done = m.Method == "turn/completed"
-		if m.Method == "item/completed" && json.Unmarshal(m.Params, &p) == nil && strings.Contains(string(p.Item), `"commandExecution"`) {
+		if m.Method == "item/completed" && json.Unmarshal(m.Params, &p) == nil &&
+			strings.Contains(string(p.Item), `"commandExecution"`) {
 			require.NoError(j.t, json.Unmarshal(p.Item, &c))
 		}
 	}
@@ -177,7 +178,8 @@ func TestSandboxLetsTheWorkBeDone(t *testing.T) {
 		git := "git -c user.name=me -c user.email=me@example.com "
 		j.works(id, "git init -q . && echo one > a && git add a && "+git+"commit -qm one")
 		for name, script := range map[string]string{
-			"git":           "echo two >> a && git status --short && git add a && " + git + "commit -qm two && git log --oneline | wc -l | grep -x 2",
+			"git": "echo two >> a && git status --short && git add a && " + git +
+				"commit -qm two && git log --oneline | wc -l | grep -x 2",
 			"branches":      "git checkout -qb other && git branch --show-current | grep -x other && git stash list",
 			"files":         "mkdir -p d/e && echo x > d/e/f && mv d/e/f d/g && ln d/g d/h && ln -s g d/i && chmod 700 d/i && rm -r d",
 			"pipes":         "seq 1000 | sort -rn | head -1 | grep -x 1000 && diff <(echo a) <(echo a)",
@@ -211,7 +213,8 @@ func TestSandboxLetsGoBuild(t *testing.T) {
 	require.NoError(t, err)
 	build := "GOTELEMETRY=off GOFLAGS=-mod=mod GOTOOLCHAIN=local GOCACHE=$PWD/cache " + path + " build -o m . && ./m"
 	require.NoError(t, os.WriteFile(filepath.Join(j.project, "go.mod"), []byte("module m\n"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(j.project, "main.go"), []byte("package main\nfunc main() { println(\"begun\") }\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(j.project, "main.go"),
+		[]byte("package main\nfunc main() { println(\"begun\") }\n"), 0o600))
 	before := exec.Command("bash", "-c", build)
 	before.Dir = j.project
 	said, err := before.CombinedOutput()

@@ -27,7 +27,8 @@ func cells(t *testing.T, test func(t *testing.T, c cell)) {
 		j.Close()
 		o := apptest.NewObedient(t)
 		test(t, cell{newJail(t, plain, "-c", "model_provider=test", "-c", "model=test",
-			"-c", "model_providers.test.wire_api=chat", "-c", fmt.Sprintf("model_providers.test.base_url=%q", o.Server.URL+"/v1")), o})
+			"-c", "model_providers.test.wire_api=chat", "-c",
+			fmt.Sprintf("model_providers.test.base_url=%q", o.Server.URL+"/v1")), o})
 	})
 }
 
@@ -86,9 +87,11 @@ func TestSandboxHasNoTerminalButItsOwn(t *testing.T) {
 		require.NoError(t, theirs.Chmod(0o666))
 		id := c.thread("workspace-write")
 		ways := map[string][]string{
-			"bash":    {"echo escaped > " + theirs.Name() + " && echo escaped"},
-			"python3": {`import fcntl, termios; fcntl.ioctl(0, termios.TIOCSTI, b"x"); print("esca" + "ped")`, `import fcntl; fcntl.ioctl(0, 0x541c, b"\x03"); print("esca" + "ped")`},
-			"perl":    {`ioctl(STDIN, 0x5412, "x") or die $!; print "escaped"`, `open(my $t, "+<", "/dev/tty") or die $!; ioctl($t, 0x5412, "x") or die $!; print "escaped"`},
+			"bash": {"echo escaped > " + theirs.Name() + " && echo escaped"},
+			"python3": {`import fcntl, termios; fcntl.ioctl(0, termios.TIOCSTI, b"x"); print("esca" + "ped")`,
+				`import fcntl; fcntl.ioctl(0, 0x541c, b"\x03"); print("esca" + "ped")`},
+			"perl": {`ioctl(STDIN, 0x5412, "x") or die $!; print "escaped"`,
+				`open(my $t, "+<", "/dev/tty") or die $!; ioctl($t, 0x5412, "x") or die $!; print "escaped"`},
 		}
 		for name, interpreter := range interpreters(t) {
 			for _, way := range ways[name] {
@@ -120,7 +123,8 @@ func TestSandboxGuardsTheServerFromTerminals(t *testing.T) {
 		c.execs(id, "touch x; kill -KILL "+server, "failed")
 		c.execs(id, "touch x; head -c1 /proc/"+server+"/environ", "failed")
 		c.execs(id, "touch x; kill -KILL $PPID; kill -STOP 1; kill -HUP 0; echo goes on", "failed")
-		c.execs(id, "touch x; trap '' HUP; kill -KILL $PPID; kill -STOP 1; kill -HUP 0; kill -HUP -1; echo goes on", "completed")
+		c.execs(id, "touch x; trap '' HUP; kill -KILL $PPID; kill -STOP 1; kill -HUP 0; kill -HUP -1; echo goes on",
+			"completed")
 		c.execs(id, "cat "+c.home+"/secret; touch "+c.home+"/x", "failed")
 		c.Close()
 	})
@@ -133,7 +137,9 @@ func TestSandboxLeavesNothingOfTerminals(t *testing.T) {
 		id := c.thread("workspace-write")
 		b := apptest.NewBrood()
 		t.Cleanup(func() { b.End(t) })
-		c.execs(id, "export BROOD="+b.Token+"; trap '' TERM HUP INT; nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &); touch left", "completed")
+		c.execs(id, "export BROOD="+b.Token+
+			"; trap '' TERM HUP INT; nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &); touch left",
+			"completed")
 		require.Empty(t, b.Alive(t))
 		if !c.enforced {
 			c.Close()
@@ -165,8 +171,11 @@ func TestSandboxOfSessionsStays(t *testing.T) {
 		id := c.thread("workspace-write")
 		c.Done(id, apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}))
 		made := filepath.Join(c.outside, "made")
-		c.Call("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput(apptest.Does(apptest.Types("echo x > "+made+"; echo tried | tr a-z A-Z\n"), apptest.Types(""))),
-			"sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}})
+		c.Call("turn/start",
+			apptest.Object{"threadId": id,
+				"input": apptest.TextInput(apptest.Does(apptest.Types("echo x > "+made+"; echo tried | tr a-z A-Z\n"),
+					apptest.Types(""))),
+				"sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}})
 		c.AwaitTurn()
 		require.Contains(t, strings.Join(c.model.Outputs(), "\n"), "TRIED")
 		require.NoFileExists(t, made)

@@ -124,7 +124,8 @@ func (a *assembly) Answer() (core.Answer, error) {
 	}
 	switch a.finish {
 	case finishLength:
-		return core.Answer{}, model.Barren(errors.New("its length limit was reached before any text; raise the limit or lower the reasoning effort"))
+		return core.Answer{},
+			model.Barren(errors.New("its length limit was reached before any text; raise the limit or lower the reasoning effort"))
 	case finishFilter:
 		return core.Answer{}, model.Barren(fmt.Errorf("its content filter stopped it (finish_reason %q)", a.finish))
 	}

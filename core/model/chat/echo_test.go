@@ -38,16 +38,27 @@ func TestEchoes(t *testing.T) {
 		items []protocol.ResponseItemVariant
 		want  string
 	}{
-		"with a text":            {[]protocol.ResponseItemVariant{thought("Hm."), answer(named("reasoning_content"))}, `[{"role":"assistant","content":"Yes.","reasoning_content":"Hm."}]`},
-		"with a call":            {[]protocol.ResponseItemVariant{thought("Hm."), call(named("reasoning"))}, called + `}],"reasoning":"Hm."}]`},
-		"all of it":              {[]protocol.ResponseItemVariant{thought("Hm."), call(signed("reasoning"))}, called + `,"extra_content":{"x":1}}],"reasoning_details":[{"text":"Hm."}]}]`},
-		"a text before a call":   {[]protocol.ResponseItemVariant{thought("Hm."), answer(nil), call(named("reasoning"))}, `[{"role":"assistant","content":"Yes.","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}],"reasoning":"Hm."}]`},
-		"in two parts":           {[]protocol.ResponseItemVariant{thought("Hm. "), answer(nil), thought("So."), call(named("reasoning"))}, `[{"role":"assistant","content":"Yes.","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}],"reasoning":"Hm. So."}]`},
-		"taken out":              {[]protocol.ResponseItemVariant{call(signed("reasoning"))}, called + `,"extra_content":{"x":1}}]}]`},
-		"replaced":               {[]protocol.ResponseItemVariant{replaced, call(signed("reasoning"))}, called + `,"extra_content":{"x":1}}],"reasoning":"short"}]`},
-		"never readable":         {[]protocol.ResponseItemVariant{call(signed(""))}, called + `,"extra_content":{"x":1}}],"reasoning_details":[{"text":"Hm."}]}]`},
-		"nobody asked":           {[]protocol.ResponseItemVariant{thought("Hm."), answer(nil)}, `[{"role":"assistant","content":"Yes."}]`},
-		"of an answer that fell": {[]protocol.ResponseItemVariant{thought("Hm."), modeltest.Say("user", "go on"), answer(named("reasoning"))}, `[{"role":"user","content":"go on"},{"role":"assistant","content":"Yes."}]`},
+		"with a text": {[]protocol.ResponseItemVariant{thought("Hm."), answer(named("reasoning_content"))},
+			`[{"role":"assistant","content":"Yes.","reasoning_content":"Hm."}]`},
+		"with a call": {[]protocol.ResponseItemVariant{thought("Hm."), call(named("reasoning"))}, called +
+			`}],"reasoning":"Hm."}]`},
+		"all of it": {[]protocol.ResponseItemVariant{thought("Hm."), call(signed("reasoning"))}, called +
+			`,"extra_content":{"x":1}}],"reasoning_details":[{"text":"Hm."}]}]`},
+		"a text before a call": {[]protocol.ResponseItemVariant{thought("Hm."), answer(nil), call(named("reasoning"))},
+			`[{"role":"assistant","content":"Yes.","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}],"reasoning":"Hm."}]`},
+		"in two parts": {[]protocol.ResponseItemVariant{thought("Hm. "), answer(nil), thought("So."),
+			call(named("reasoning"))},
+			`[{"role":"assistant","content":"Yes.","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}],"reasoning":"Hm. So."}]`},
+		"taken out": {[]protocol.ResponseItemVariant{call(signed("reasoning"))}, called +
+			`,"extra_content":{"x":1}}]}]`},
+		"replaced": {[]protocol.ResponseItemVariant{replaced, call(signed("reasoning"))}, called +
+			`,"extra_content":{"x":1}}],"reasoning":"short"}]`},
+		"never readable": {[]protocol.ResponseItemVariant{call(signed(""))}, called +
+			`,"extra_content":{"x":1}}],"reasoning_details":[{"text":"Hm."}]}]`},
+		"nobody asked": {[]protocol.ResponseItemVariant{thought("Hm."), answer(nil)},
+			`[{"role":"assistant","content":"Yes."}]`},
+		"of an answer that fell": {[]protocol.ResponseItemVariant{thought("Hm."), modeltest.Say("user", "go on"),
+			answer(named("reasoning"))}, `[{"role":"user","content":"go on"},{"role":"assistant","content":"Yes."}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, asked := range []string{"m", "other"} {
@@ -76,7 +87,8 @@ func TestEchoIsKeptWithTheAnswer(t *testing.T) {
 	_, answer, err = modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream+stop)), modeltest.UserSays("hi"))
 	require.NoError(t, err)
 	require.Nil(t, answer.Echo)
-	require.Equal(t, []core.ToolCall{{ID: "a", Name: "f", Arguments: "{}", Echo: fromTest("reasoning_content")}}, answer.Calls)
+	require.Equal(t, []core.ToolCall{{ID: "a", Name: "f", Arguments: "{}", Echo: fromTest("reasoning_content")}},
+		answer.Calls)
 }
 
 // TestDetailsFollowTheirCalls: where a call cannot keep its id, what is said of it changes
@@ -86,13 +98,15 @@ func TestDetailsFollowTheirCalls(t *testing.T) {
 	_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream)), history(nil, "tool_0"))
 	require.NoError(t, err)
 	require.Equal(t, "call_1", answer.Calls[0].ID)
-	require.JSONEq(t, `[{"type":"reasoning.encrypted","data":"AA","id":"call_1"}]`, string(answer.Calls[0].Echo.ReasoningDetails))
+	require.JSONEq(t, `[{"type":"reasoning.encrypted","data":"AA","id":"call_1"}]`,
+		string(answer.Calls[0].Echo.ReasoningDetails))
 }
 
 // TestReasoningThatIsInDetailsAlone is shown all the same.
 func TestReasoningThatIsInDetailsAlone(t *testing.T) {
 	stream := event(`{"reasoning_details":[{"type":"reasoning.summary","summary":"Ab"},null,7]}`) +
-		event(`{"reasoning_details":[{"type":"reasoning.summary","summary":"out","id":"x"}]}`) + event(`{"content":"Yes."}`) + stop
+		event(`{"reasoning_details":[{"type":"reasoning.summary","summary":"out","id":"x"}]}`) + event(`{"content":"Yes."}`) +
+		stop
 	pieces, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream)), modeltest.UserSays("hi"))
 	require.NoError(t, err)
 	_, reasoning := modeltest.Spoken(pieces)
@@ -112,7 +126,8 @@ func TestLongReasoningInPiecesCostsItsLength(t *testing.T) {
 		answer, err := provider.Stream(t.Context(), modeltest.UserSays("hi"), func(core.Piece) {})
 		runtime.ReadMemStats(&after)
 		require.NoError(t, err)
-		require.JSONEq(t, `[{"type":"reasoning.text","text":"`+strings.Repeat("some ", pieces)+`","index":0,"format":"f"}]`, string(answer.Echo.ReasoningDetails))
+		require.JSONEq(t, `[{"type":"reasoning.text","text":"`+strings.Repeat("some ", pieces)+`","index":0,"format":"f"}]`,
+			string(answer.Echo.ReasoningDetails))
 		return after.TotalAlloc - before.TotalAlloc
 	}
 	require.Less(t, allocated(6000), 3*allocated(3000))

@@ -17,7 +17,8 @@ func FuzzChunk(f *testing.F) {
 	for _, seed := range []string{
 		`{"choices":[{"index":0,"delta":{"content":"a","reasoning":null},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}`,
 		`{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"x","function":{"name":"f","arguments":{"a":1}}}]}}]}`,
-		`{"choices":[{"message":{"content":[{"text":"a"},7]}}]}`, `{"choices":{}}`, `null`, `[`, `{"choices":[{"delta":{"content":"\ud800"}}]}`,
+		`{"choices":[{"message":{"content":[{"text":"a"},7]}}]}`, `{"choices":{}}`, `null`, `[`,
+		`{"choices":[{"delta":{"content":"\ud800"}}]}`,
 		`{"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.text","text":"a","index":0},null,7],"tool_calls":[{"id":"x","function":{"name":"f"},"extra_content":{"google":{"thought_signature":"a"}}}]}}]}`,
 		"{\"choices\":[{\"delta\":{\"reasoning_details\":[{\"id\":\"x\",\"data\":\"\xff\"}],\"tool_calls\":[{\"id\":\"x\",\"function\":{\"name\":\"f\"},\"extra_content\":\"\xff\"}]}}]}",
 	} {
@@ -42,7 +43,8 @@ func FuzzChunk(f *testing.F) {
 			require.NotEmpty(t, c.ID)
 			require.False(t, ids[c.ID])
 			ids[c.ID] = true
-			call := protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCall{CallID: c.ID, Name: c.Name, Arguments: c.Arguments, Echo: c.Echo}}
+			call := protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCall{CallID: c.ID, Name: c.Name,
+				Arguments: c.Arguments, Echo: c.Echo}}
 			requireText(t, call)
 			requireText(t, Messages(&core.Prompt{Items: []protocol.ResponseItem{call}}))
 		}
@@ -64,7 +66,8 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(429, []byte(`{"error":{"code":"insufficient_quota","metadata":{"raw":"x"}}}`))
 	f.Add(500, []byte("<title>x"))
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
-		o := model.NewClient(model.Endpoint{BaseURL: "http://memory", Transport: modeltest.FixedAnswer{Status: status, Body: string(body)}}, New())
+		o := model.NewClient(model.Endpoint{BaseURL: "http://memory",
+			Transport: modeltest.FixedAnswer{Status: status, Body: string(body)}}, New())
 		_, err := o.Stream(t.Context(), &core.Prompt{}, func(core.Piece) {})
 		if err != nil {
 			m, ok := err.(*core.ModelError)

@@ -53,19 +53,25 @@ func TestChatMessages(t *testing.T) {
 			`[{"role":"system","content":"1"},{"role":"system","content":"2"}]`,
 		},
 		"text and calls are one message": {
-			[]protocol.ResponseItemVariant{modeltest.Say("assistant", "look"), &protocol.Reasoning{}, call("a"), call("b"), out("a", "1"), out("b", "2"), modeltest.Say("assistant", "ok")},
+			[]protocol.ResponseItemVariant{modeltest.Say("assistant", "look"), &protocol.Reasoning{}, call("a"), call("b"),
+				out("a", "1"), out("b", "2"), modeltest.Say("assistant", "ok")},
 			`[{"role":"assistant","content":"look","tool_calls":[` + callA + `,` + callB + `]},` +
 				`{"role":"tool","content":"1","tool_call_id":"a"},{"role":"tool","content":"2","tool_call_id":"b"},` +
 				`{"role":"assistant","content":"ok"}]`,
 		},
 		"rounds stay apart": {
 			[]protocol.ResponseItemVariant{call("a"), out("a", "1"), call("b"), out("b", "2")},
-			`[{"role":"assistant","content":null,"tool_calls":[` + callA + `]},{"role":"tool","content":"1","tool_call_id":"a"},` +
-				`{"role":"assistant","content":null,"tool_calls":[` + callB + `]},{"role":"tool","content":"2","tool_call_id":"b"}]`,
+			`[{"role":"assistant","content":null,"tool_calls":[` + callA +
+				`]},{"role":"tool","content":"1","tool_call_id":"a"},` +
+				`{"role":"assistant","content":null,"tool_calls":[` + callB +
+				`]},{"role":"tool","content":"2","tool_call_id":"b"}]`,
 		},
 		"images of a user": {
-			[]protocol.ResponseItemVariant{user(text("see"), image, text(""), protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: png, Detail: "high"}, protocol.ContentItem{Type: "input_file"})},
-			`[{"role":"user","content":[{"type":"text","text":"see"},` + pngPart + `,{"type":"image_url","image_url":{"url":"` + png + `","detail":"high"}}]}]`,
+			[]protocol.ResponseItemVariant{user(text("see"), image, text(""),
+				protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: png, Detail: "high"},
+				protocol.ContentItem{Type: "input_file"})},
+			`[{"role":"user","content":[{"type":"text","text":"see"},` + pngPart + `,{"type":"image_url","image_url":{"url":"` +
+				png + `","detail":"high"}}]}]`,
 		},
 		"several texts": {
 			[]protocol.ResponseItemVariant{user(text("a"), text(""), text("b"))},
@@ -73,42 +79,52 @@ func TestChatMessages(t *testing.T) {
 		},
 		"images of outputs follow the outputs": {
 			[]protocol.ResponseItemVariant{call("a"), call("b"),
-				&protocol.FunctionCallOutput{CallID: "a", Output: protocol.ToolOutput{Parts: []protocol.ContentItem{text("seen"), image}}},
-				&protocol.FunctionCallOutput{CallID: "b", Output: protocol.ToolOutput{Parts: []protocol.ContentItem{image}}}, modeltest.Say("user", "go on")},
+				&protocol.FunctionCallOutput{CallID: "a",
+					Output: protocol.ToolOutput{Parts: []protocol.ContentItem{text("seen"), image}}},
+				&protocol.FunctionCallOutput{CallID: "b", Output: protocol.ToolOutput{Parts: []protocol.ContentItem{image}}},
+				modeltest.Say("user", "go on")},
 			`[{"role":"assistant","content":null,"tool_calls":[` + callA + `,` + callB + `]},` +
 				`{"role":"tool","content":"seen","tool_call_id":"a"},{"role":"tool","content":"(the image is in the next message)","tool_call_id":"b"},` +
 				`{"role":"user","content":[` + pngPart + `,` + pngPart + `]},{"role":"user","content":"go on"}]`,
 		},
 		"images of the last output": {
-			[]protocol.ResponseItemVariant{call("a"), &protocol.FunctionCallOutput{CallID: "a", Output: protocol.ToolOutput{Parts: []protocol.ContentItem{image}}}},
-			`[{"role":"assistant","content":null,"tool_calls":[` + callA + `]},{"role":"tool","content":"(the image is in the next message)","tool_call_id":"a"},` +
+			[]protocol.ResponseItemVariant{call("a"),
+				&protocol.FunctionCallOutput{CallID: "a", Output: protocol.ToolOutput{Parts: []protocol.ContentItem{image}}}},
+			`[{"role":"assistant","content":null,"tool_calls":[` + callA +
+				`]},{"role":"tool","content":"(the image is in the next message)","tool_call_id":"a"},` +
 				`{"role":"user","content":[` + pngPart + `]}]`,
 		},
 		"custom calls": {
-			[]protocol.ResponseItemVariant{&protocol.CustomToolCall{CallID: "a", Name: "apply_patch", Input: "*** \"x\""}, &protocol.CustomToolCallOutput{CallID: "a", Output: protocol.ToolOutput{Text: "ok"}}},
+			[]protocol.ResponseItemVariant{&protocol.CustomToolCall{CallID: "a", Name: "apply_patch", Input: "*** \"x\""},
+				&protocol.CustomToolCallOutput{CallID: "a", Output: protocol.ToolOutput{Text: "ok"}}},
 			`[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"apply_patch","arguments":"{\"input\":\"*** \\\"x\\\"\"}"}}]},` +
 				`{"role":"tool","content":"ok","tool_call_id":"a"}]`,
 		},
 		"local shell calls": {
-			[]protocol.ResponseItemVariant{&protocol.LocalShellCall{CallID: "a", Action: protocol.LocalShellAction{Command: []string{"ls", "-l"}}}},
+			[]protocol.ResponseItemVariant{&protocol.LocalShellCall{CallID: "a",
+				Action: protocol.LocalShellAction{Command: []string{"ls", "-l"}}}},
 			`[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"shell","arguments":"{\"command\":[\"ls\",\"-l\"]}"}}]}]`,
 		},
 		"arguments that are no object": {
-			[]protocol.ResponseItemVariant{&protocol.FunctionCall{CallID: "a", Name: "f", Arguments: `{"cut`}, &protocol.FunctionCall{CallID: "b", Name: "f", Arguments: `[1]`}},
+			[]protocol.ResponseItemVariant{&protocol.FunctionCall{CallID: "a", Name: "f", Arguments: `{"cut`},
+				&protocol.FunctionCall{CallID: "b", Name: "f", Arguments: `[1]`}},
 			`[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"input\":\"{\\\"cut\"}"}},` +
 				`{"id":"b","type":"function","function":{"name":"f","arguments":"{\"input\":\"[1]\"}"}}]}]`,
 		},
 		"names that no API takes": {
-			[]protocol.ResponseItemVariant{&protocol.FunctionCall{CallID: "a", Name: "f.g é", Namespace: "mcp__x__", Arguments: "{}"}, &protocol.FunctionCall{CallID: "b", Arguments: "{}"}},
+			[]protocol.ResponseItemVariant{&protocol.FunctionCall{CallID: "a", Name: "f.g é", Namespace: "mcp__x__",
+				Arguments: "{}"}, &protocol.FunctionCall{CallID: "b", Arguments: "{}"}},
 			`[{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"mcp__x__f_g__","arguments":"{}"}},` +
 				`{"id":"b","type":"function","function":{"name":"unknown","arguments":"{}"}}]}]`,
 		},
 		"empty texts": {
-			[]protocol.ResponseItemVariant{modeltest.Say("user", ""), modeltest.Say("assistant", ""), modeltest.Say("developer", ""), user()},
+			[]protocol.ResponseItemVariant{modeltest.Say("user", ""), modeltest.Say("assistant", ""),
+				modeltest.Say("developer", ""), user()},
 			`[{"role":"user","content":"(empty message)"},{"role":"system","content":"(empty message)"},{"role":"user","content":"(empty message)"}]`,
 		},
 		"left out": {
-			[]protocol.ResponseItemVariant{&protocol.Unknown{Raw: json.RawMessage(`{"type":"ghost"}`)}, &protocol.Reasoning{}, nil},
+			[]protocol.ResponseItemVariant{&protocol.Unknown{Raw: json.RawMessage(`{"type":"ghost"}`)}, &protocol.Reasoning{},
+				nil},
 			`[]`,
 		},
 		"an output without its call": {

@@ -12,15 +12,16 @@ const plainLimit = 1 << 20
 // first choice and nothing else that counts, in a third of the time that decoding takes. It is
 // false of all others, and of what it does not know.
 func textAlone(event []byte) (content string, plain bool) {
-	plain = len(event) <= plainLimit && gjson.ValidBytes(event) && members(gjson.ParseBytes(event), func(name string, v gjson.Result) bool {
-		switch name {
-		case "id", "object", "created", "model", "system_fingerprint", "service_tier", "provider":
-			return true
-		case "choices":
-			return plainChoices(v, &content)
-		}
-		return v.Type == gjson.Null && name == "usage"
-	})
+	plain = len(event) <= plainLimit && gjson.ValidBytes(event) &&
+		members(gjson.ParseBytes(event), func(name string, v gjson.Result) bool {
+			switch name {
+			case "id", "object", "created", "model", "system_fingerprint", "service_tier", "provider":
+				return true
+			case "choices":
+				return plainChoices(v, &content)
+			}
+			return v.Type == gjson.Null && name == "usage"
+		})
 	return content, plain
 }
 

@@ -15,7 +15,8 @@ const plainEvent = `{"id":"c","object":"chat.completion.chunk","created":1,"mode
 
 func TestPlainEventsAreReadWithoutDecoding(t *testing.T) {
 	for event, want := range map[string]string{
-		plainEvent: "a \"b\" \U0001f600", `{}`: "", `{"choices":[]}`: "", `{"choices":[{}]}`: "", `{"choices":[{"delta":{"content":null}}]}`: "",
+		plainEvent: "a \"b\" \U0001f600", `{}`: "", `{"choices":[]}`: "", `{"choices":[{}]}`: "",
+		`{"choices":[{"delta":{"content":null}}]}`:           "",
 		`{"choices":[{"delta":{"content":"\ud800\u0041"}}]}`: "\ufffdA", `{"choices":[{"delta":{"\u0063ontent":"x"}}]}`: "x",
 	} {
 		content, plain := textAlone([]byte(event))
@@ -26,10 +27,14 @@ func TestPlainEventsAreReadWithoutDecoding(t *testing.T) {
 
 func TestEventsWithMoreThanTextAreDecoded(t *testing.T) {
 	for _, event := range []string{
-		``, `[]`, `"x"`, `{`, `{}{}`, `{"choices":{}}`, `{"choices":null}`, `{"choices":[{},{}]}`, `{"choices":[[]]}`, `{"Choices":[]}`, `{"usage":{}}`, `{"x_groq":null}`,
-		`{"choices":[{"index":1}]}`, `{"choices":[{"index":null}]}`, `{"choices":[{"finish_reason":"stop"}]}`, `{"choices":[{"message":null}]}`, `{"choices":[{"usage":{}}]}`,
-		`{"choices":[{"delta":null}]}`, `{"choices":[{"delta":{"content":[]}}]}`, `{"choices":[{"delta":{"Content":"x"}}]}`, `{"choices":[{"delta":{"reasoning":"x"}}]}`,
-		`{"choices":[{"delta":{"reasoning_content":""}}]}`, `{"choices":[{"delta":{"tool_calls":[]}}]}`, `{"choices":[{"delta":{"reasoning_details":null}}]}`,
+		``, `[]`, `"x"`, `{`, `{}{}`, `{"choices":{}}`, `{"choices":null}`, `{"choices":[{},{}]}`, `{"choices":[[]]}`,
+		`{"Choices":[]}`, `{"usage":{}}`, `{"x_groq":null}`,
+		`{"choices":[{"index":1}]}`, `{"choices":[{"index":null}]}`, `{"choices":[{"finish_reason":"stop"}]}`,
+		`{"choices":[{"message":null}]}`, `{"choices":[{"usage":{}}]}`,
+		`{"choices":[{"delta":null}]}`, `{"choices":[{"delta":{"content":[]}}]}`, `{"choices":[{"delta":{"Content":"x"}}]}`,
+		`{"choices":[{"delta":{"reasoning":"x"}}]}`,
+		`{"choices":[{"delta":{"reasoning_content":""}}]}`, `{"choices":[{"delta":{"tool_calls":[]}}]}`,
+		`{"choices":[{"delta":{"reasoning_details":null}}]}`,
 		`{"choices":[{"delta":{"content":"` + "\x01" + `"}}]}`, `{"choices":[{"delta":{"content":"\x"}}]}`,
 	} {
 		_, plain := textAlone([]byte(event))

@@ -36,7 +36,8 @@ func TestProviders(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
 			require.NoError(t, err)
-			stream, want, next := section(t, archive, 0, "stream"), section(t, archive, 1, "want"), section(t, archive, 2, "next")
+			stream, want, next := section(t, archive, 0, "stream"), section(t, archive, 1, "want"),
+				section(t, archive, 2, "next")
 			heard, messages := played(t, string(*stream))
 			if *update {
 				*want, *next = []byte(heard), []byte(messages)
@@ -44,9 +45,12 @@ func TestProviders(t *testing.T) {
 			}
 			require.Equal(t, string(*want), heard)
 			require.Equal(t, string(*next), messages)
-			require.Equal(t, heard, transcript(modeltest.Ask(t.Context(), byteByByte(string(*stream)), modeltest.UserSays("hi"))), "however the bytes arrive")
+			require.Equal(t, heard,
+				transcript(modeltest.Ask(t.Context(), byteByByte(string(*stream)), modeltest.UserSays("hi"))),
+				"however the bytes arrive")
 			crlf := strings.ReplaceAll(string(*stream), "\n", "\r\n")
-			require.Equal(t, heard, transcript(modeltest.Ask(t.Context(), memoryProvider(crlf), modeltest.UserSays("hi"))), "with CRLF")
+			require.Equal(t, heard, transcript(modeltest.Ask(t.Context(), memoryProvider(crlf), modeltest.UserSays("hi"))),
+				"with CRLF")
 		})
 	}
 }

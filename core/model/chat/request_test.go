@@ -34,7 +34,8 @@ func TestRequestBody(t *testing.T) {
 		ThreadID: "thread-1", SessionID: "session-1", Model: "gpt-6.1-sol", Instructions: "Be <brief> & kind.",
 		Effort: "high", ServiceTier: "flex",
 		OutputSchema: json.RawMessage(`{"type":"object","anyOf":[]}`),
-		Tools:        []core.ToolSpec{{Name: "shell", Description: "Runs.", Parameters: json.RawMessage(`{"type":"object"}`)}, {Name: "bare"}},
+		Tools: []core.ToolSpec{{Name: "shell", Description: "Runs.", Parameters: json.RawMessage(`{"type":"object"}`)},
+			{Name: "bare"}},
 		Items: modeltest.Items(
 			modeltest.Say(protocol.RoleUser, "list"),
 			&protocol.FunctionCall{CallID: "c1", Name: "shell"},
@@ -85,7 +86,8 @@ func TestBaseURLs(t *testing.T) {
 		"": "/chat/completions", "/": "/chat/completions", "/v1": "/v1/chat/completions", "/v1/": "/v1/chat/completions",
 		"/a%20b": "/a%20b/chat/completions",
 	} {
-		_, req := sent(t, modeltest.UserSays("hi"), func(e *model.Endpoint) { e.BaseURL = strings.TrimSuffix(e.BaseURL, "/v1") + suffix })
+		_, req := sent(t, modeltest.UserSays("hi"),
+			func(e *model.Endpoint) { e.BaseURL = strings.TrimSuffix(e.BaseURL, "/v1") + suffix })
 		require.Equal(t, want, req.URL.String())
 	}
 }
@@ -97,7 +99,8 @@ func TestRefusedOptionalMembersAreLeftOut(t *testing.T) {
 		bodies = append(bodies, string(b))
 		for _, member := range []string{"prompt_cache_key", "stream_options"} {
 			if strings.Contains(string(b), member) {
-				http.Error(w, `{"detail":[{"loc":["body","`+member+`"],"msg":"Extra inputs are not permitted"}]}`, http.StatusUnprocessableEntity)
+				http.Error(w, `{"detail":[{"loc":["body","`+member+`"],"msg":"Extra inputs are not permitted"}]}`,
+					http.StatusUnprocessableEntity)
 				return
 			}
 		}

@@ -26,20 +26,24 @@ const (
 func TestStreamShapes(t *testing.T) {
 	hello := event(`{"content":"Hel"}`) + event(`{"content":"lo"}`)
 	for name, stream := range map[string]string{
-		"plain":                         hello + stop + done,
-		"role and null first":           event(`{"role":"assistant","content":null}`) + hello + stop + done,
-		"several data lines":            "data: {\"choices\":\ndata: [{\"delta\":\ndata: {\"content\":\"Hello\"}}]}\n\n" + stop + done,
+		"plain":               hello + stop + done,
+		"role and null first": event(`{"role":"assistant","content":null}`) + hello + stop + done,
+		"several data lines": "data: {\"choices\":\ndata: [{\"delta\":\ndata: {\"content\":\"Hello\"}}]}\n\n" +
+			stop + done,
 		"no [DONE]":                     hello + stop,
 		"no finish_reason":              hello + done,
 		"no line end after [DONE]":      hello + "data: [DONE]",
 		"anything after [DONE]":         hello + done + "data: {\"error\":\"late\"}\n\n",
 		"error spoken of":               event(`{"content":"Hello","note":{"error":"x"}}`) + stop + done,
 		"finish_reason empty until set": strings.ReplaceAll(hello, `}}]`, `},"finish_reason":""}]`) + stop + done,
-		"content in parts":              event(`{"content":[{"type":"text","text":"Hel"},{"type":"text","text":"lo"}]}`) + stop + done,
-		"members of wrong types":        event(`{"content":"Hello","tool_calls":7,"reasoning":{"a":1}}`) + `data: {"choices":{},"usage":"none"}` + "\n\n" + stop + done,
-		"other choices":                 `data: {"choices":[{"index":1,"delta":{"content":"no"}}]}` + "\n\n" + hello + stop + done,
-		"a document, not a stream":      "{\n \"choices\": [{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]\n}\n",
-		"refusal":                       event(`{"refusal":"Hello"}`) + stop + done,
+		"content in parts": event(`{"content":[{"type":"text","text":"Hel"},{"type":"text","text":"lo"}]}`) +
+			stop + done,
+		"members of wrong types": event(`{"content":"Hello","tool_calls":7,"reasoning":{"a":1}}`) +
+			`data: {"choices":{},"usage":"none"}` + "\n\n" + stop + done,
+		"other choices": `data: {"choices":[{"index":1,"delta":{"content":"no"}}]}` + "\n\n" + hello + stop +
+			done,
+		"a document, not a stream": "{\n \"choices\": [{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]\n}\n",
+		"refusal":                  event(`{"refusal":"Hello"}`) + stop + done,
 	} {
 		t.Run(name, func(t *testing.T) {
 			pieces, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream)), modeltest.UserSays("hi"))
@@ -62,7 +66,8 @@ func TestRawLineBreaks(t *testing.T) {
 			require.Equal(t, "a \"b\"\n\tc\r\nd\\", text)
 		})
 	}
-	_, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events("{\"error\":{\"message\":\"out of\nmemory\"}}")), modeltest.UserSays("hi"))
+	_, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events("{\"error\":{\"message\":\"out of\nmemory\"}}")),
+		modeltest.UserSays("hi"))
 	require.ErrorContains(t, err, "out of")
 	_, _, err = modeltest.Ask(t.Context(), serve(t, modeltest.Events("{\"choices\":\x01[]}")), modeltest.UserSays("hi"))
 	require.ErrorContains(t, err, "is not JSON", "control characters between the members are no text")
@@ -93,14 +98,16 @@ func TestUsage(t *testing.T) {
 		stream string
 		want   *protocol.TokenUsageBreakdown
 	}{
-		"in the last chunk":      {stop + `data: {"choices":[],` + full + "}\n\n" + done, want},
-		"beside finish_reason":   {`data: {"choices":[{"delta":{},"finish_reason":"stop"}],` + full + "}\n\n" + done, want},
-		"inside the choice":      {`data: {"choices":[{"delta":{},"finish_reason":"stop",` + full + "}]}\n\n" + done, want},
-		"running, the last wins": {`data: {"choices":[],"usage":{"prompt_tokens":1}}` + "\n\n" + stop + "data: {" + full + "}\n\n" + done, want},
-		"null elsewhere":         {`data: {` + full + "}\n\n" + `data: {"usage":null}` + "\n\n" + stop + done, want},
-		"without a total":        {`data: {"usage":{"prompt_tokens":3,"completion_tokens":4,"prompt_tokens_details":null}}` + "\n\n" + stop, &protocol.TokenUsageBreakdown{TotalTokens: 7, InputTokens: 3, OutputTokens: 4}},
-		"all zero":               {`data: {"usage":{"prompt_tokens":0}}` + "\n\n" + stop, nil},
-		"absent":                 {stop + done, nil},
+		"in the last chunk":    {stop + `data: {"choices":[],` + full + "}\n\n" + done, want},
+		"beside finish_reason": {`data: {"choices":[{"delta":{},"finish_reason":"stop"}],` + full + "}\n\n" + done, want},
+		"inside the choice":    {`data: {"choices":[{"delta":{},"finish_reason":"stop",` + full + "}]}\n\n" + done, want},
+		"running, the last wins": {`data: {"choices":[],"usage":{"prompt_tokens":1}}` + "\n\n" + stop + "data: {" + full +
+			"}\n\n" + done, want},
+		"null elsewhere": {`data: {` + full + "}\n\n" + `data: {"usage":null}` + "\n\n" + stop + done, want},
+		"without a total": {`data: {"usage":{"prompt_tokens":3,"completion_tokens":4,"prompt_tokens_details":null}}` +
+			"\n\n" + stop, &protocol.TokenUsageBreakdown{TotalTokens: 7, InputTokens: 3, OutputTokens: 4}},
+		"all zero": {`data: {"usage":{"prompt_tokens":0}}` + "\n\n" + stop, nil},
+		"absent":   {stop + done, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(c.stream)), modeltest.UserSays("hi"))
@@ -125,42 +132,52 @@ func TestToolCallFragments(t *testing.T) {
 	}{
 		"in pieces": {
 			callEvent(`{"index":0,"id":"a","type":"function","function":{"name":"shell","arguments":""}}`) +
-				callEvent(`{"index":0,"function":{"arguments":"{\"x\""}}`) + callEvent(`{"index":0,"function":{"arguments":":1}"}}`),
+				callEvent(`{"index":0,"function":{"arguments":"{\"x\""}}`) +
+				callEvent(`{"index":0,"function":{"arguments":":1}"}}`),
 			[]core.ToolCall{call("a", "shell", `{"x":1}`)},
 		},
 		"interleaved": {
-			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`, `{"index":1,"id":"b","function":{"name":"g","arguments":"{\"y\""}}`) +
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`,
+				`{"index":1,"id":"b","function":{"name":"g","arguments":"{\"y\""}}`) +
 				callEvent(`{"index":1,"function":{"arguments":":2}"}}`) + callEvent(`{"index":0,"function":{"arguments":":1}"}}`),
 			[]core.ToolCall{call("a", "f", `{"x":1}`), call("b", "g", `{"y":2}`)},
 		},
 		"no index": {
-			callEvent(`{"id":"a","function":{"name":"f","arguments":"{\"x\""}}`) + callEvent(`{"function":{"arguments":":1}"}}`) +
+			callEvent(`{"id":"a","function":{"name":"f","arguments":"{\"x\""}}`) +
+				callEvent(`{"function":{"arguments":":1}"}}`) +
 				callEvent(`{"id":"b","function":{"name":"f","arguments":"{}"}}`),
 			[]core.ToolCall{call("a", "f", `{"x":1}`), call("b", "f", `{}`)},
 		},
 		"no index, interleaved by id": {
-			callEvent(`{"id":"a","function":{"name":"f","arguments":"{"}}`) + callEvent(`{"id":"b","function":{"name":"g","arguments":"{"}}`) +
+			callEvent(`{"id":"a","function":{"name":"f","arguments":"{"}}`) +
+				callEvent(`{"id":"b","function":{"name":"g","arguments":"{"}}`) +
 				callEvent(`{"id":"a","function":{"arguments":"}"}}`) + callEvent(`{"id":"b","function":{"arguments":"}"}}`),
 			[]core.ToolCall{call("a", "f", `{}`), call("b", "g", `{}`)},
 		},
 		"index 0 for all": {
-			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`) + callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":2}"}}`),
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":2}"}}`),
 			[]core.ToolCall{call("a", "f", `{"x":1}`), call("b", "f", `{"x":2}`)},
 		},
 		"index 0 for all and no ids": {
-			callEvent(`{"index":0,"id":"","function":{"name":"f","arguments":"{\"x\":1}"}}`, `{"index":0,"function":{"name":"f","arguments":"{\"x\":2}"}}`, `{"index":0,"function":{"name":"g","arguments":""}}`),
+			callEvent(`{"index":0,"id":"","function":{"name":"f","arguments":"{\"x\":1}"}}`,
+				`{"index":0,"function":{"name":"f","arguments":"{\"x\":2}"}}`,
+				`{"index":0,"function":{"name":"g","arguments":""}}`),
 			[]core.ToolCall{call("call_1", "f", `{"x":1}`), call("call_2", "f", `{"x":2}`), call("call_3", "g", "")},
 		},
 		"a new id in every fragment": {
-			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`) + callEvent(`{"index":0,"id":"b","function":{"arguments":":1}"}}`),
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"arguments":":1}"}}`),
 			[]core.ToolCall{call("a", "f", `{"x":1}`)},
 		},
 		"id and name in every fragment": {
-			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`) + callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}`),
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`) +
+				callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}`),
 			[]core.ToolCall{call("a", "f", `{"x":1}`)},
 		},
 		"name in every fragment, no ids": {
-			callEvent(`{"index":0,"function":{"name":"f","arguments":"{\"x\":{}"}}`) + callEvent(`{"index":0,"function":{"name":"f","arguments":",\"y\":1}"}}`),
+			callEvent(`{"index":0,"function":{"name":"f","arguments":"{\"x\":{}"}}`) +
+				callEvent(`{"index":0,"function":{"name":"f","arguments":",\"y\":1}"}}`),
 			[]core.ToolCall{call("call_1", "f", `{"x":{},"y":1}`)},
 		},
 		"id after the name": {
@@ -180,7 +197,8 @@ func TestToolCallFragments(t *testing.T) {
 			[]core.ToolCall{call("a", "f", "{oops")},
 		},
 		"ids of the prompt and of the answer are taken": {
-			callEvent(`{"index":0,"id":"old","function":{"name":"f"}}`, `{"index":1,"id":"new","function":{"name":"f"}}`, `{"index":2,"id":"new","function":{"name":"f"}}`, `{"index":3,"id":null,"function":{"name":"f"}}`),
+			callEvent(`{"index":0,"id":"old","function":{"name":"f"}}`, `{"index":1,"id":"new","function":{"name":"f"}}`,
+				`{"index":2,"id":"new","function":{"name":"f"}}`, `{"index":3,"id":null,"function":{"name":"f"}}`),
 			[]core.ToolCall{call("call_1", "f", ""), call("new", "f", ""), call("call_3", "f", ""), call("call_4", "f", "")},
 		},
 		"an empty fragment is no call": {
@@ -210,17 +228,23 @@ func TestErrorsAmidstTheAnswer(t *testing.T) {
 		info    protocol.CodexErrorInfo
 		retry   bool
 	}{
-		"exact form":         {`{"error":{"message":"boom"}}`, "boom", other, true},
-		"with a space":       {`{ "error" : {"message":"boom"}}`, "boom", other, true},
-		"not first":          {`{"id":"x","choices":[],"error":{"message":"boom","code":502}}`, "boom", protocol.CodexErrorInfo{Kind: protocol.ErrorInternalServer}, true},
-		"text":               {`{"error":"boom"}`, "boom", other, true},
-		"says nothing":       {`{"error":{"param":7}}`, "without saying which", other, true},
-		"rate limit":         {`{"error":{"message":"slow","type":"rate_limit_error"}}`, "slow", protocol.CodexErrorInfo{Kind: protocol.ErrorRateLimitExceeded}, true},
-		"overloaded":         {`{"error":{"message":"busy","type":"overloaded_error"}}`, "busy", protocol.CodexErrorInfo{Kind: protocol.ErrorServerOverloaded}, true},
-		"server error":       {`{"error":{"message":"oh","type":"server_error"}}`, "oh", protocol.CodexErrorInfo{Kind: protocol.ErrorInternalServer}, true},
-		"invalid request":    {`{"error":{"message":"no","type":"invalid_request_error"}}`, "no", other, false},
-		"context":            {`{"error":{"message":"no","code":"context_length_exceeded"}}`, "no", protocol.CodexErrorInfo{Kind: protocol.ErrorContextWindowExceeded}, false},
-		"quota":              {`{"error":{"message":"no","code":"insufficient_quota"}}`, "no", protocol.CodexErrorInfo{Kind: protocol.ErrorUsageLimitExceeded}, false},
+		"exact form":   {`{"error":{"message":"boom"}}`, "boom", other, true},
+		"with a space": {`{ "error" : {"message":"boom"}}`, "boom", other, true},
+		"not first": {`{"id":"x","choices":[],"error":{"message":"boom","code":502}}`, "boom",
+			protocol.CodexErrorInfo{Kind: protocol.ErrorInternalServer}, true},
+		"text":         {`{"error":"boom"}`, "boom", other, true},
+		"says nothing": {`{"error":{"param":7}}`, "without saying which", other, true},
+		"rate limit": {`{"error":{"message":"slow","type":"rate_limit_error"}}`, "slow",
+			protocol.CodexErrorInfo{Kind: protocol.ErrorRateLimitExceeded}, true},
+		"overloaded": {`{"error":{"message":"busy","type":"overloaded_error"}}`, "busy",
+			protocol.CodexErrorInfo{Kind: protocol.ErrorServerOverloaded}, true},
+		"server error": {`{"error":{"message":"oh","type":"server_error"}}`, "oh",
+			protocol.CodexErrorInfo{Kind: protocol.ErrorInternalServer}, true},
+		"invalid request": {`{"error":{"message":"no","type":"invalid_request_error"}}`, "no", other, false},
+		"context": {`{"error":{"message":"no","code":"context_length_exceeded"}}`, "no",
+			protocol.CodexErrorInfo{Kind: protocol.ErrorContextWindowExceeded}, false},
+		"quota": {`{"error":{"message":"no","code":"insufficient_quota"}}`, "no",
+			protocol.CodexErrorInfo{Kind: protocol.ErrorUsageLimitExceeded}, false},
 		"finish_reason only": {`{"choices":[{"delta":{},"finish_reason":"error"}]}`, "finish_reason", other, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -238,12 +262,14 @@ func TestErrorsAmidstTheAnswer(t *testing.T) {
 func TestAnswersCutToNothingAreErrors(t *testing.T) {
 	for reason, words := range map[string]string{"length": "length limit", "content_filter": "content filter"} {
 		finish := `data: {"choices":[{"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\n" + done
-		_, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event(`{"reasoning":"hm"}`)+finish)), modeltest.UserSays("hi"))
+		_, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event(`{"reasoning":"hm"}`)+finish)),
+			modeltest.UserSays("hi"))
 		m := modeltest.Failed(t, err)
 		require.Contains(t, m.Message, words)
 		require.False(t, m.Retry, "the same request ends the same way")
 
-		pieces, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event(`{"content":"some"}`)+finish)), modeltest.UserSays("hi"))
+		pieces, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event(`{"content":"some"}`)+finish)),
+			modeltest.UserSays("hi"))
 		require.NoError(t, err, "what text there is counts")
 		require.Len(t, pieces, 1)
 	}

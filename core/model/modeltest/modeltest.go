@@ -43,7 +43,8 @@ func Events(stream string) http.HandlerFunc {
 }
 
 // Ask streams a prompt and collects its pieces.
-func Ask(ctx context.Context, provider model.Provider, p *core.Prompt) (pieces []core.Piece, answer core.Answer, err error) {
+func Ask(ctx context.Context, provider model.Provider, p *core.Prompt) (pieces []core.Piece, answer core.Answer,
+	err error) {
 	answer, err = provider.Stream(ctx, p, func(piece core.Piece) { pieces = append(pieces, piece) })
 	return pieces, answer, err
 }
@@ -90,7 +91,8 @@ func Say(role, text string) *protocol.Message {
 
 // UserSays is a prompt with one message of the user.
 func UserSays(text string) *core.Prompt {
-	return &core.Prompt{Provider: "test", Model: "some-model", ThreadID: "thread-1", Items: Items(Say(protocol.RoleUser, text))}
+	return &core.Prompt{Provider: "test", Model: "some-model", ThreadID: "thread-1",
+		Items: Items(Say(protocol.RoleUser, text))}
 }
 
 // FixedAnswer is a transport that answers each request with a status and a body.

@@ -36,7 +36,8 @@ func FuzzReadScript(f *testing.F) {
 
 func TestSplitDeltasLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "longer", " ", "\n", "é", "  ", "\n\n"})).Draw(t, "text"), "")
+		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "longer", " ", "\n", "é", "  ", "\n\n"})).Draw(t,
+			"text"), "")
 		deltas := splitDeltas(text)
 		require.Equal(t, text, strings.Join(deltas, ""))
 		require.LessOrEqual(t, len(deltas), maxDeltas+1)

@@ -52,7 +52,8 @@ func TestOfflineRunsTheCommandAskedFor(t *testing.T) {
 }
 
 func TestOfflineRunsNothingUnasked(t *testing.T) {
-	for _, text := range []string{"", "hi", "a trunk `x`", "running `x`", "run", "$", "$HOME", "I run a shop", "```go\nx\n```", "prune: x"} {
+	for _, text := range []string{"", "hi", "a trunk `x`", "running `x`", "run", "$", "$HOME", "I run a shop",
+		"```go\nx\n```", "prune: x"} {
 		pieces, answer, err := modeltest.Ask(t.Context(), offline.New(nil), withShell(text))
 		require.NoError(t, err)
 		require.Empty(t, answer.Calls, text)
@@ -92,7 +93,8 @@ func TestOfflineReportsTheOutput(t *testing.T) {
 	require.Equal(t, "Done. The command printed:\ngo.mod\nmain.go\n", text)
 	require.Greater(t, len(pieces), 1, "it comes in several deltas")
 
-	p.Items = append(p.Items, modeltest.Items(modeltest.Say(protocol.RoleAssistant, text), modeltest.Say(protocol.RoleUser, "run pwd"))...)
+	p.Items = append(p.Items,
+		modeltest.Items(modeltest.Say(protocol.RoleAssistant, text), modeltest.Say(protocol.RoleUser, "run pwd"))...)
 	_, answer, err = modeltest.Ask(t.Context(), offline.New(nil), p)
 	require.NoError(t, err)
 	require.Equal(t, "call_2", answer.Calls[0].ID, "call_1 is taken")
@@ -110,7 +112,9 @@ func TestOfflineReportsEmptyOutput(t *testing.T) {
 func TestOfflineQuotesAndCounts(t *testing.T) {
 	p := modeltest.UserSays("first")
 	p.Instructions = "Be kind."
-	p.Items = append(p.Items, modeltest.Items(modeltest.Say(protocol.RoleAssistant, "yes?"), modeltest.Say(protocol.RoleUser, "Do you \"hear\" me?"))...)
+	p.Items = append(p.Items,
+		modeltest.Items(modeltest.Say(protocol.RoleAssistant, "yes?"),
+			modeltest.Say(protocol.RoleUser, "Do you \"hear\" me?"))...)
 	pieces, answer, err := modeltest.Ask(t.Context(), offline.New(nil), p)
 	require.NoError(t, err)
 	text, reasoning := modeltest.Spoken(pieces)
@@ -134,7 +138,8 @@ func TestOfflineBoundsItsAnswers(t *testing.T) {
 
 	p := withShell("run yes")
 	long := strings.Repeat("y\n", 100_000)
-	p.Items = append(p.Items, modeltest.Items(&protocol.FunctionCallOutput{CallID: "c", Output: protocol.ToolOutput{Text: long}})...)
+	p.Items = append(p.Items,
+		modeltest.Items(&protocol.FunctionCallOutput{CallID: "c", Output: protocol.ToolOutput{Text: long}})...)
 	pieces, _, err = modeltest.Ask(t.Context(), offline.New(nil), p)
 	require.NoError(t, err)
 	text, _ = modeltest.Spoken(pieces)
@@ -161,7 +166,8 @@ func TestScriptInOrder(t *testing.T) {
 
 	pieces, _, err := modeltest.Ask(t.Context(), o, modeltest.UserSays("hi"))
 	require.NoError(t, err)
-	require.Equal(t, []core.Piece{{Kind: core.PieceReasoning, Text: "Two files."}, {Text: "There are "}, {Text: "two files."}}, pieces)
+	require.Equal(t, []core.Piece{{Kind: core.PieceReasoning, Text: "Two files."}, {Text: "There are "},
+		{Text: "two files."}}, pieces)
 
 	pieces, _, err = modeltest.Ask(t.Context(), o, modeltest.UserSays("hi"))
 	require.NoError(t, err)
@@ -176,7 +182,8 @@ func TestScriptInOrder(t *testing.T) {
 
 func TestScriptByMatch(t *testing.T) {
 	o := script(t, `{"steps":[{"match":"weather","text":"Sunny."},{"match":"time","text":"Noon."},{"text":"Other."}]}`)
-	for _, c := range [][2]string{{"what time is it", "Noon."}, {"hi", "Other."}, {"the weather?", "Sunny."}, {"the weather?", "Hello!"}} {
+	for _, c := range [][2]string{{"what time is it", "Noon."}, {"hi", "Other."}, {"the weather?", "Sunny."},
+		{"the weather?", "Hello!"}} {
 		pieces, _, err := modeltest.Ask(t.Context(), o, modeltest.UserSays(c[0]))
 		require.NoError(t, err)
 		text, _ := modeltest.Spoken(pieces)
@@ -286,10 +293,12 @@ func spokenText(pieces []core.Piece) string {
 // TestOfflineAnswersTheUserAndNotASkill: a skill stands behind the words that name it.
 func TestOfflineAnswersTheUserAndNotASkill(t *testing.T) {
 	user := func(text string) protocol.ResponseItem {
-		return protocol.ResponseItem{ResponseItemVariant: &protocol.Message{Role: protocol.RoleUser, Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}}}
+		return protocol.ResponseItem{ResponseItemVariant: &protocol.Message{Role: protocol.RoleUser,
+			Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}}}
 	}
 	var said strings.Builder
-	_, err := offline.New(nil).Stream(t.Context(), &core.Prompt{Items: []protocol.ResponseItem{user("hello $greet"), user("<skill>\n<name>greet</name>\n</skill>")}},
+	_, err := offline.New(nil).Stream(t.Context(),
+		&core.Prompt{Items: []protocol.ResponseItem{user("hello $greet"), user("<skill>\n<name>greet</name>\n</skill>")}},
 		func(p core.Piece) { said.WriteString(p.Text) })
 	require.NoError(t, err)
 	require.Contains(t, said.String(), "hello $greet")

@@ -27,7 +27,8 @@ func sumUp(transcript string) *Step {
 	if former != "" {
 		b.WriteString(former + "\n\n")
 	}
-	fmt.Fprintf(&b, "The offline provider sums up %d messages of the user and %d answers.", len(said), len(openings(rest, "## Assistant\n")))
+	fmt.Fprintf(&b, "The offline provider sums up %d messages of the user and %d answers.", len(said),
+		len(openings(rest, "## Assistant\n")))
 	for _, line := range said[max(len(said)-summedMessages, 0):] {
 		b.WriteString("\n- " + line)
 	}

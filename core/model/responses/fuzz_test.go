@@ -22,13 +22,19 @@ func FuzzEvents(f *testing.F) {
 	)
 	for _, events := range [][]string{
 		{delta, whole, end}, {end, end}, {whole, whole, delta, end},
-		{delta, strings.ReplaceAll(delta, `"output_index":0`, `"output_index":1`), strings.ReplaceAll(whole, `"output_index":0`, `"output_index":1`), end},
-		{`{"type":"response.output_item.added","output_index":0}`, `{"type":"response.output_item.done","item":null}`, `{"type":"response.output_item.done","item":[7]}`, "null", "["},
-		{`{"type":"response.reasoning_summary_part.added","summary_index":9}`, `{"type":"response.reasoning_summary_text.delta","summary_index":-1,"delta":"s"}`,
-			`{"type":"response.reasoning_text.delta","delta":"r"}`, `{"type":"response.output_item.done","item":{"type":"reasoning","summary":[{"text":"s"}],"encrypted_content":"e"}}`, end},
+		{delta, strings.ReplaceAll(delta, `"output_index":0`, `"output_index":1`),
+			strings.ReplaceAll(whole, `"output_index":0`, `"output_index":1`), end},
+		{`{"type":"response.output_item.added","output_index":0}`, `{"type":"response.output_item.done","item":null}`,
+			`{"type":"response.output_item.done","item":[7]}`, "null", "["},
+		{`{"type":"response.reasoning_summary_part.added","summary_index":9}`,
+			`{"type":"response.reasoning_summary_text.delta","summary_index":-1,"delta":"s"}`,
+			`{"type":"response.reasoning_text.delta","delta":"r"}`,
+			`{"type":"response.output_item.done","item":{"type":"reasoning","summary":[{"text":"s"}],"encrypted_content":"e"}}`,
+			end},
 		{`{"type":"response.output_item.done","item":{"type":"custom_tool_call","call_id":"c","name":"apply_patch","input":"` + "\xff" + `"}}`,
 			`{"type":"response.output_item.done","item":{"type":"local_shell_call","call_id":"c","action":{"type":"exec","command":["ls"]}}}`, end},
-		{`{"type":"response.failed","response":{"error":{"code":7}}}`}, {`{"type":"response.incomplete","response":{"incomplete_details":null}}`},
+		{`{"type":"response.failed","response":{"error":{"code":7}}}`},
+		{`{"type":"response.incomplete","response":{"incomplete_details":null}}`},
 	} {
 		f.Add([]byte(strings.Join(events, "\n")))
 	}
@@ -48,7 +54,8 @@ func FuzzEvents(f *testing.F) {
 			require.NotEmpty(t, c.ID)
 			require.False(t, ids[c.ID])
 			ids[c.ID] = true
-			requireText(t, protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCall{CallID: c.ID, Name: c.Name, Arguments: c.Arguments}})
+			requireText(t, protocol.ResponseItem{ResponseItemVariant: &protocol.FunctionCall{CallID: c.ID, Name: c.Name,
+				Arguments: c.Arguments}})
 		}
 	})
 }

@@ -42,7 +42,8 @@ func inputItem(item protocol.ResponseItemVariant, plain bool, custom map[string]
 	case *protocol.CustomToolCall:
 		if plain {
 			custom[i.CallID] = true
-			return &protocol.FunctionCall{Name: model.FunctionName(i.Name), Arguments: model.InputObject(i.Input), CallID: i.CallID}
+			return &protocol.FunctionCall{Name: model.FunctionName(i.Name), Arguments: model.InputObject(i.Input),
+				CallID: i.CallID}
 		}
 		return &protocol.CustomToolCall{Status: i.Status, CallID: i.CallID, Name: i.Name, Input: i.Input}
 	case *protocol.LocalShellCall:
@@ -84,7 +85,8 @@ func inputNative(i *protocol.Unknown) protocol.ResponseItemVariant {
 // inputMessage leaves out an empty text of the assistant, and replaces any other.
 func inputMessage(m *protocol.Message) protocol.ResponseItemVariant {
 	content := m.Content
-	if len(content) == 0 || len(content) == 1 && content[0].Type != protocol.ContentInputImage && content[0].Text == "" && content[0].Raw == nil {
+	if len(content) == 0 || len(content) == 1 && content[0].Type != protocol.ContentInputImage && content[0].Text == "" &&
+		content[0].Raw == nil {
 		if m.Role == protocol.RoleAssistant {
 			return nil
 		}

@@ -51,11 +51,14 @@ func sent(t *testing.T, p *core.Prompt) (body string, req *http.Request) {
 func TestARequestHasTheMembersOfTheAPI(t *testing.T) {
 	body, req := sent(t, &core.Prompt{
 		ThreadID: "thread-1", SessionID: "session-1", Model: "gpt-5.4", Instructions: "Be <brief>.",
-		Effort: "high", Summary: "auto", Verbosity: "low", ServiceTier: "flex", OutputSchema: json.RawMessage(`{"type":"object"}`),
-		Tools: []core.ToolSpec{{Name: "shell", Description: "Runs.", Parameters: json.RawMessage(`{"type":"object"}`)}, {Name: "apply_patch", Description: "Patches."}},
+		Effort: "high", Summary: "auto", Verbosity: "low", ServiceTier: "flex",
+		OutputSchema: json.RawMessage(`{"type":"object"}`),
+		Tools: []core.ToolSpec{{Name: "shell", Description: "Runs.", Parameters: json.RawMessage(`{"type":"object"}`)},
+			{Name: "apply_patch", Description: "Patches."}},
 		Items: modeltest.Items(
 			modeltest.Say(protocol.RoleUser, "list"),
-			&protocol.Reasoning{ID: "rs_1", Summary: []protocol.ReasoningText{{Type: "summary_text", Text: "think"}}, EncryptedContent: new("ENC")},
+			&protocol.Reasoning{ID: "rs_1", Summary: []protocol.ReasoningText{{Type: "summary_text", Text: "think"}},
+				EncryptedContent: new("ENC")},
 			&protocol.FunctionCall{ID: "fc_1", CallID: "c1", Name: "shell", Arguments: `{"command":"ls"}`},
 			&protocol.FunctionCallOutput{CallID: "c1"},
 			&protocol.CustomToolCall{CallID: "c2", Name: "apply_patch", Input: "*** Begin Patch"},
@@ -109,7 +112,8 @@ func TestReasoningWithoutEncryptedContentStaysBehind(t *testing.T) {
 		modeltest.Say(protocol.RoleAssistant, ""),
 		modeltest.Say(protocol.RoleUser, ""),
 	)})
-	require.Contains(t, body, `"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"(empty message)"}]}]`)
+	require.Contains(t, body,
+		`"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"(empty message)"}]}]`)
 }
 
 func TestAnAnswerGivesPiecesItemsCallsAndUsage(t *testing.T) {
@@ -130,9 +134,12 @@ func TestAnAnswerGivesPiecesItemsCallsAndUsage(t *testing.T) {
 		completed,
 	}, ""))
 	require.NoError(t, err)
-	require.Equal(t, []core.ToolCall{{ID: "c1", Name: "shell", Arguments: "{}"}, {ID: "c2", Name: "apply_patch", Arguments: "p", Custom: true}}, a.Calls)
-	require.Equal(t, &protocol.TokenUsageBreakdown{TotalTokens: 15, InputTokens: 10, CachedInputTokens: 4, OutputTokens: 5, ReasoningOutputTokens: 3}, a.Usage)
-	require.Equal(t, []string{"2:one", "3:", "2:two", "1:raw", "item *protocol.Reasoning", "0:hé", "item *protocol.Message", "item *protocol.Unknown"}, shown(pieces))
+	require.Equal(t, []core.ToolCall{{ID: "c1", Name: "shell", Arguments: "{}"},
+		{ID: "c2", Name: "apply_patch", Arguments: "p", Custom: true}}, a.Calls)
+	require.Equal(t, &protocol.TokenUsageBreakdown{TotalTokens: 15, InputTokens: 10, CachedInputTokens: 4, OutputTokens: 5,
+		ReasoningOutputTokens: 3}, a.Usage)
+	require.Equal(t, []string{"2:one", "3:", "2:two", "1:raw", "item *protocol.Reasoning", "0:hé",
+		"item *protocol.Message", "item *protocol.Unknown"}, shown(pieces))
 	require.Equal(t, "ENC", *pieces[4].Item.ResponseItemVariant.(*protocol.Reasoning).EncryptedContent)
 	require.Equal(t, "final_answer", pieces[6].Item.ResponseItemVariant.(*protocol.Message).Phase)
 }
@@ -188,16 +195,23 @@ func TestMessagesStayApart(t *testing.T) {
 		stream string
 		want   []string
 	}{
-		"interleaved":              {delta(0, "a") + delta(1, "x") + delta(0, "b") + delta(1, "y") + whole(0, "ab") + whole(1, "xy"), []string{"0:a", "0:b", item, "0:xy", item}},
-		"the second is whole":      {delta(0, "a") + delta(1, "x") + whole(1, "x") + delta(0, "b") + whole(0, "ab"), []string{"0:a", "0:b", item, "0:x", item}},
-		"the first never ends":     {delta(0, "a") + delta(1, "x") + whole(1, "x"), []string{"0:a", "0:x"}},
-		"none ends":                {delta(0, "a") + delta(1, "x") + delta(1, "y"), []string{"0:a", "0:xy"}},
-		"late":                     {delta(0, "a") + whole(0, "a") + delta(0, "b"), []string{"0:a", item}},
-		"an index again":           {delta(0, "a") + whole(0, "a") + data(`{"type":"response.output_item.added","output_index":0,"item":{}}`) + delta(0, "b") + whole(0, "b"), []string{"0:a", item, "0:b", item}},
-		"an index without added":   {delta(0, "a") + whole(0, "a") + whole(0, "b"), []string{"0:a", item, "0:b", item}},
-		"done without an index":    {delta(0, "a") + delta(1, "x") + done(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}`), []string{"0:a", item}},
-		"a call within":            {delta(0, "a") + done(`{"type":"function_call","name":"f","call_id":"c"}`) + delta(0, "b") + whole(0, "ab"), []string{"0:a", "0:b", item}},
-		"an index of another type": {data(`{"type":"response.output_text.delta","output_index":"0","delta":"a"}`) + whole(0, "a"), []string{"0:a", item}},
+		"interleaved": {delta(0, "a") + delta(1, "x") + delta(0, "b") + delta(1, "y") + whole(0, "ab") +
+			whole(1, "xy"), []string{"0:a", "0:b", item, "0:xy", item}},
+		"the second is whole": {delta(0, "a") + delta(1, "x") + whole(1, "x") + delta(0, "b") + whole(0, "ab"),
+			[]string{"0:a", "0:b", item, "0:x", item}},
+		"the first never ends": {delta(0, "a") + delta(1, "x") + whole(1, "x"), []string{"0:a", "0:x"}},
+		"none ends":            {delta(0, "a") + delta(1, "x") + delta(1, "y"), []string{"0:a", "0:xy"}},
+		"late":                 {delta(0, "a") + whole(0, "a") + delta(0, "b"), []string{"0:a", item}},
+		"an index again": {delta(0, "a") + whole(0, "a") +
+			data(`{"type":"response.output_item.added","output_index":0,"item":{}}`) + delta(0, "b") + whole(0, "b"),
+			[]string{"0:a", item, "0:b", item}},
+		"an index without added": {delta(0, "a") + whole(0, "a") + whole(0, "b"), []string{"0:a", item, "0:b", item}},
+		"done without an index": {delta(0, "a") + delta(1, "x") +
+			done(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}`), []string{"0:a", item}},
+		"a call within": {delta(0, "a") + done(`{"type":"function_call","name":"f","call_id":"c"}`) +
+			delta(0, "b") + whole(0, "ab"), []string{"0:a", "0:b", item}},
+		"an index of another type": {data(`{"type":"response.output_text.delta","output_index":"0","delta":"a"}`) +
+			whole(0, "a"), []string{"0:a", item}},
 		"a refusal without deltas": {done(`{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"no"}]}`), []string{"0:no", item}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -216,23 +230,27 @@ func TestFailuresAreToldByTheirCodes(t *testing.T) {
 		stream, kind string
 		retry        bool
 	}{
-		"too long":      {failed("context_length_exceeded", "m"), protocol.ErrorContextWindowExceeded, false},
-		"no money":      {failed("insufficient_quota", "m"), protocol.ErrorUsageLimitExceeded, false},
-		"rate":          {failed("rate_limit_exceeded", "Please try again in 1.5s."), protocol.ErrorRateLimitExceeded, true},
-		"slow down":     {failed("slow_down", "m"), protocol.ErrorRateLimitExceeded, true},
-		"not included":  {failed("usage_not_included", "m"), protocol.ErrorUsageLimitExceeded, false},
-		"policy":        {failed("cyber_policy", "m"), protocol.ErrorCyberPolicy, false},
-		"overloaded":    {failed("server_is_overloaded", "m"), protocol.ErrorServerOverloaded, false},
-		"prompt":        {failed("invalid_prompt", "m"), protocol.ErrorOther, false},
-		"unknown":       {failed("something_else", "m"), protocol.ErrorOther, true},
-		"no reason":     {data(`{"type":"response.failed","response":{"error":null}}`), protocol.ErrorOther, true},
-		"error event":   {data(`{"type":"error","code":"server_error","message":"boom"}`), protocol.ErrorInternalServer, true},
-		"error member":  {data(`{"type":"error","error":{"code":"rate_limit_exceeded","message":"x"}}`), protocol.ErrorRateLimitExceeded, true},
-		"no end":        {done(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`), protocol.ErrorOther, true},
-		"[DONE] alone":  {"data: [DONE]\n\n", protocol.ErrorOther, true},
-		"garbage":       {data(`{"type":`), protocol.ErrorOther, true},
-		"cut to none":   {data(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`), protocol.ErrorOther, false},
-		"another cause": {data(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"whim"}}}`), protocol.ErrorOther, false},
+		"too long":     {failed("context_length_exceeded", "m"), protocol.ErrorContextWindowExceeded, false},
+		"no money":     {failed("insufficient_quota", "m"), protocol.ErrorUsageLimitExceeded, false},
+		"rate":         {failed("rate_limit_exceeded", "Please try again in 1.5s."), protocol.ErrorRateLimitExceeded, true},
+		"slow down":    {failed("slow_down", "m"), protocol.ErrorRateLimitExceeded, true},
+		"not included": {failed("usage_not_included", "m"), protocol.ErrorUsageLimitExceeded, false},
+		"policy":       {failed("cyber_policy", "m"), protocol.ErrorCyberPolicy, false},
+		"overloaded":   {failed("server_is_overloaded", "m"), protocol.ErrorServerOverloaded, false},
+		"prompt":       {failed("invalid_prompt", "m"), protocol.ErrorOther, false},
+		"unknown":      {failed("something_else", "m"), protocol.ErrorOther, true},
+		"no reason":    {data(`{"type":"response.failed","response":{"error":null}}`), protocol.ErrorOther, true},
+		"error event": {data(`{"type":"error","code":"server_error","message":"boom"}`), protocol.ErrorInternalServer,
+			true},
+		"error member": {data(`{"type":"error","error":{"code":"rate_limit_exceeded","message":"x"}}`),
+			protocol.ErrorRateLimitExceeded, true},
+		"no end": {done(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`),
+			protocol.ErrorOther, true},
+		"[DONE] alone": {"data: [DONE]\n\n", protocol.ErrorOther, true},
+		"garbage":      {data(`{"type":`), protocol.ErrorOther, true},
+		"cut to none":  {data(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`), protocol.ErrorOther, false},
+		"another cause": {data(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"whim"}}}`),
+			protocol.ErrorOther, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := answer(t, c.stream)
@@ -286,11 +304,13 @@ func TestAnswersWithoutEndAreCutOff(t *testing.T) {
 // FuzzAnswer gives arbitrary bytes as the body of an answer.
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(completed))
-	f.Add([]byte(done(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"\ud800"}]}`) + completed))
+	f.Add([]byte(done(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"\ud800"}]}`) +
+		completed))
 	f.Add([]byte(data(`{"type":"response.failed","response":{"error":{"code":7}}}`)))
 	f.Add([]byte("data: {\"type\":\"response.output_text.delta\",\"delta\":\"\xff\"}\n\n"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		e := model.Endpoint{BaseURL: "http://memory", Transport: modeltest.FixedAnswer{Status: http.StatusOK, Body: string(body)}}
+		e := model.Endpoint{BaseURL: "http://memory",
+			Transport: modeltest.FixedAnswer{Status: http.StatusOK, Body: string(body)}}
 		provider := model.NewClient(e, responses.New())
 		pieces, _, err := modeltest.Ask(t.Context(), provider, &core.Prompt{})
 		for _, p := range pieces {
@@ -315,11 +335,13 @@ func BenchmarkStream(b *testing.B) {
 	const deltas = 100_000
 	var body strings.Builder
 	for range deltas {
-		body.WriteString("event: response.output_text.delta\n" + data(`{"type":"response.output_text.delta","sequence_number":17,"item_id":"msg_0123456789abcdef",`+
-			`"output_index":1,"content_index":0,"delta":"token ","logprobs":[],"obfuscation":"abcdef0123"}`))
+		body.WriteString("event: response.output_text.delta\n" +
+			data(`{"type":"response.output_text.delta","sequence_number":17,"item_id":"msg_0123456789abcdef",`+
+				`"output_index":1,"content_index":0,"delta":"token ","logprobs":[],"obfuscation":"abcdef0123"}`))
 	}
 	body.WriteString(completed)
-	e := model.Endpoint{BaseURL: "http://memory", Transport: modeltest.FixedAnswer{Status: http.StatusOK, Body: body.String()}}
+	e := model.Endpoint{BaseURL: "http://memory",
+		Transport: modeltest.FixedAnswer{Status: http.StatusOK, Body: body.String()}}
 	provider := model.NewClient(e, responses.New())
 	b.ReportAllocs()
 	b.SetBytes(int64(body.Len()))
@@ -340,7 +362,8 @@ func TestARateLimitIsWaitedForAsItAsks(t *testing.T) {
 		"Try again in 35 seconds.":          35 * time.Second,
 		"Rate limit reached, upgrade today": 0,
 	} {
-		_, _, err := answer(t, data(`{"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded","message":"`+message+`"}}}`))
+		_, _, err := answer(t,
+			data(`{"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded","message":"`+message+`"}}}`))
 		require.Equal(t, want, modeltest.Failed(t, err).RetryAfter, message)
 	}
 }

@@ -79,7 +79,8 @@ func functions(p *core.Prompt, plain bool) []tool {
 		if !isSet(parameters) {
 			parameters = json.RawMessage(noParameters)
 		}
-		list = append(list, tool{Type: "function", Name: t.Name, Description: t.Description, Strict: new(false), Parameters: parameters})
+		list = append(list, tool{Type: "function", Name: t.Name, Description: t.Description, Strict: new(false),
+			Parameters: parameters})
 	}
 	return list
 }
