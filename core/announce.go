@@ -5,7 +5,7 @@ import (
 	"appserver/protocol"
 )
 
-// AnnounceTurn tells the user's own program that a turn is completed. Nothing comes back.
+// AnnounceTurn runs the user's own program for a completed turn. It has no result.
 type AnnounceTurn struct {
 	TurnID, Cwd string
 	// Input are the user's messages in the context, Last the agent's last one, or nil.
@@ -15,7 +15,7 @@ type AnnounceTurn struct {
 
 func (AnnounceTurn) effect() {}
 
-// announce tells of a completed turn in which the model was asked something.
+// announce announces a completed turn that had a model request.
 func (s *step) announce(t *turn) {
 	if !t.env.Announces || t.outcome.status != protocol.TurnCompleted || t.compacts || t.shellOnly {
 		return

@@ -34,8 +34,8 @@ func (s *step) archive(in Archive) {
 	}
 }
 
-// Successor returns the first line of a new thread that replaces this one. It has the same
-// environment and instructions, also those of the client that resumed the thread.
+// Successor returns the first line of a new thread that replaces this one. It has the same environment
+// and instructions, including the instructions of a client that resumed the thread.
 func (t *Thread) Successor(id string, at time.Time) protocol.SessionMeta {
 	m := t.meta
 	m.ID, m.SessionID, m.Timestamp, m.ForkedFromID = id, id, Timestamp(at), nil

@@ -39,8 +39,8 @@ func (s *step) trimAt(place int, reason string, kept ...int) protocol.StoredTrim
 	return p
 }
 
-// messagesAmong counts the messages of the user and the agent among the items that a trim keeps. It skips
-// those that an earlier trim kept.
+// messagesAmong counts the messages of the user and the agent among the items that a trim keeps. It
+// skips messages that an earlier trim kept.
 func (s *step) messagesAmong(ids []string) (n int) {
 	for _, id := range ids {
 		place, _ := s.context.Find(id)

@@ -109,8 +109,8 @@ type ReleaseTurn struct{}
 // Shutdown ends the active turn. There is no response.
 type Shutdown struct{}
 
-// StorageFailed reports a failed append to a thread that was loaded again from its rollout.
-// Requests are those that the client had not answered.
+// StorageFailed reports a failed append to a thread that was loaded again from its rollout. Requests
+// has the requests that the client had not answered.
 type StorageFailed struct {
 	Err      error
 	Requests []uint64
@@ -163,7 +163,7 @@ type ModelDone struct {
 type Answer struct {
 	Calls []ToolCall
 	Usage *protocol.TokenUsageBreakdown
-	// Echo is what the provider needs back with an answer without calls, or nil.
+	// Echo is data that goes back to the provider with an answer without calls, or nil.
 	Echo *protocol.ProviderEcho
 	// Cut is the reason if the provider ended the answer early, or "".
 	Cut string
@@ -181,7 +181,7 @@ type ToolCall struct {
 	Arguments string
 	// Custom is set if Arguments is the free text of a custom tool.
 	Custom bool
-	// Echo is what the provider needs back with the call, or nil.
+	// Echo is data that goes back to the provider with the call, or nil.
 	Echo *protocol.ProviderEcho
 }
 

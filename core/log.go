@@ -18,7 +18,7 @@ type log struct {
 	settings Settings
 	applied  string // the last thread_settings_applied event
 	name     string
-	namedAt  string // when, as the line says
+	namedAt  string // the time of the line
 	next     int64  // the ordinal of the next line
 	session  string // the provider session, "" for the first one
 	// disordered is set if the ordinals of lines differ from their count.

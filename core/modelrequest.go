@@ -16,7 +16,7 @@ func (in ModelFailed) apply(s *step) { s.modelFailed(in) }
 // modelRequest is an active model request, with the open items of its answer.
 type modelRequest struct {
 	effect EffectID
-	// revision and items are those of the context when the request was built.
+	// revision and items identify the context for which the request was built.
 	revision  int64
 	items     int
 	message   *openMessage
@@ -168,7 +168,7 @@ func (o *openMessage) replaceText(whole []protocol.ContentItem) {
 	}
 }
 
-// replaceText replaces the streamed texts by those of the complete item.
+// replaceText replaces the streamed texts by the texts of the complete item.
 func (o *openReasoning) replaceText(given *protocol.Reasoning) {
 	if len(given.Summary) > 0 {
 		o.summary = o.summary[:0]

@@ -115,7 +115,7 @@ type EnvironmentPolicy struct {
 	Set map[string]string
 }
 
-// The inherited variables: all, those that programs need to find the user, or none.
+// The inherited variables: all, the ones by which programs find the user, or none.
 const (
 	InheritAll  = "all"
 	InheritCore = "core"

@@ -14,7 +14,7 @@ type ListTurns struct {
 	ItemsView string // "" is protocol.ItemsSummary
 }
 
-// ListItems requests a page of the completed items, or of those of a turn if Turn is not nil.
+// ListItems requests a page of the completed items, of one turn if Turn is not nil.
 type ListItems struct {
 	To         protocol.Caller
 	Turn       *string

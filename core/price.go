@@ -57,7 +57,7 @@ func (t *Thread) contextUsage() protocol.ContextUsage {
 // PromptTokens returns the cost of the next model request.
 func (t *Thread) PromptTokens() int64 { return t.contextUsage().PromptTokens }
 
-// setOptions sets the options, also those of the history.
+// setOptions sets the options of the thread and of its history.
 func (t *Thread) setOptions(o Options) {
 	t.options = o
 	t.context.Configure(history.Options{Tokenizer: o.Tokens, Preview: preview, ShowsCall: func(tool string) bool {

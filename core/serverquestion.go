@@ -12,7 +12,7 @@ import (
 
 // ServerQuestion is a question of an MCP server to the user.
 type ServerQuestion struct {
-	// Question identifies the question among those of all servers.
+	// Question identifies the question. It is unique among all servers.
 	Question uint64
 	Server   string
 	// Mode is form or url. Schema belongs to form; URL and ElicitationID belong to url.

@@ -131,7 +131,7 @@ func (s Settings) WithTurn(p *protocol.TurnStartParams) Settings {
 	return s.withMode(p.CollaborationMode)
 }
 
-// withMode returns the settings with those of a mode, which take precedence. A nil mode changes
+// withMode returns the settings with the settings of a mode, which take precedence. A nil mode changes
 // nothing.
 func (s Settings) withMode(m *protocol.CollaborationMode) Settings {
 	if m == nil {

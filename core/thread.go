@@ -19,7 +19,7 @@ func (in SetName) apply(s *step) { s.setName(in) }
 
 // Thread is one conversation: its durable state and the active turn.
 type Thread struct {
-	log     // what the rollout's lines say
+	log     // the durable state
 	options Options
 	active  *turn
 	// waiting has the inputs that arrived while a turn was ending.
@@ -36,8 +36,8 @@ type Thread struct {
 	warned, untracked bool
 	// captures are the pending checkpoints. The first one is being made.
 	captures []capture
-	// base and developer are the instructions from the client's thread/resume, or nil for those of its
-	// thread/start.
+	// base and developer are the instructions from the client's thread/resume. If they are nil, the
+	// instructions from its thread/start apply.
 	base, developer *string
 	// announcedEnd is the turn that clients know to have failed because its lines could not be appended.
 	// The next line records that in the rollout.
@@ -184,8 +184,8 @@ type step struct {
 	*Thread
 	Stamp
 	out Output
-	// contextChanges is set if clients are to be notified of the context. changes has the changes of its
-	// edits.
+	// contextChanges is set if clients are to be notified of the context. changes has the changes of the
+	// step's edits.
 	contextChanges bool
 	changes        []history.Change
 	// discards is set if the removed items are not to be stored in the memory.

@@ -20,7 +20,7 @@ type Track struct {
 	Keep      bool
 }
 
-// Tracked has the changes of an effect. Diff is that of the turn so far, or nil without changes.
+// Tracked has the changes of an effect. Diff is the diff of the turn so far, or nil without changes.
 // Err is set if the changes are not completely known.
 type Tracked struct {
 	Changes protocol.WorktreeChanges

@@ -114,7 +114,7 @@ func Environments(cwd string) []protocol.Environment {
 		RuntimeWorkspaceRoots: []string{cwd}}}
 }
 
-// firstTime is the first time that is known, the zero time where none is.
+// firstTime returns the first time that is not zero, or the zero time.
 func firstTime(times ...time.Time) time.Time {
 	for _, t := range times {
 		if !t.IsZero() {

@@ -61,7 +61,7 @@ func (s *step) keepSearch(m *modelRequest, call *protocol.Unknown) {
 	s.completeItem(s.newItem(shownSearch(id, call), o.startedAt), nil)
 }
 
-// takeSearch removes a search from those that have begun.
+// takeSearch removes a search that has begun.
 func (m *modelRequest) takeSearch(id string) (openSearch, bool) {
 	for i, o := range m.searches {
 		if o.id == id {

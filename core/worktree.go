@@ -7,8 +7,8 @@ import (
 	"appserver/protocol"
 )
 
-// worktreeLog is what the lines say of the files: the checkpoints that there are, and what
-// tool calls and reverts changed, in order.
+// worktreeLog has the checkpoints of the thread, and the file changes of tool calls and reverts, in
+// order.
 type worktreeLog struct {
 	points      []checkpoint
 	fileChanges []protocol.WorktreeChanges
@@ -44,7 +44,7 @@ func (w *worktreeLog) pointAt(id string) int {
 	return slices.IndexFunc(w.points, func(p checkpoint) bool { return p.ID == id })
 }
 
-// changedBy are those of a turn or of a revert.
+// changedBy returns the changes of a turn or of a revert.
 func (w *worktreeLog) changedBy(id string) (of []protocol.WorktreeChanges) {
 	for _, c := range w.fileChanges {
 		if c.ID == id {

@@ -12,8 +12,7 @@ import (
 	"appserver/protocol"
 )
 
-// catalog is what clients can choose from: as configured, as the providers list it, and as
-// it lies on the disk.
+// catalog has what clients can choose from: models and providers, features and skills.
 type catalog struct {
 	*config.Live
 	models *model.ModelCache
@@ -37,17 +36,17 @@ func (c catalog) Models(provider string, then func([]protocol.Model)) error {
 	return nil
 }
 
-// Providers are those of the configuration in force.
+// Providers returns the providers of the current configuration.
 func (c catalog) Providers() protocol.ModelProviderListResponse {
 	now := c.Current()
 	return protocol.ModelProviderListResponse{Data: now.Summaries(), DefaultProviderID: now.ModelProvider,
 		CanChangeDefault: true}
 }
 
-// Features are those of the configuration in force.
+// Features returns the features of the current configuration.
 func (c catalog) Features() []protocol.ExperimentalFeature { return c.Current().FeatureList() }
 
-// Skills are those of working directories.
+// Skills returns the skills of working directories.
 func (c catalog) Skills(cwds []string) []protocol.SkillsListEntry {
 	entries := []protocol.SkillsListEntry{}
 	for _, cwd := range cwds {
@@ -73,7 +72,7 @@ func (c catalog) SetExtraSkills(roots []string) error {
 	return nil
 }
 
-// skills finds skills, whoever asks.
+// skills finds skills for requests and turns.
 type skills struct {
 	// home is CODEX_HOME, userHome the user's; "" is none.
 	home, userHome string

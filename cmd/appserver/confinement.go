@@ -13,8 +13,8 @@ import (
 // confiner runs a command that a sandbox policy confines.
 func confiner() []string { return []string{"/proc/self/exe", confineCommand} }
 
-// confinement tells whether the kernel confines commands. It is tried once, by
-// whoever asks first: a turn, or a client that wants to know how the server is.
+// confinement returns a function that reports whether the kernel confines commands. The first call
+// tries it.
 func confinement(log *zap.Logger) func() protocol.SandboxDiagnostics {
 	return sync.OnceValue(func() protocol.SandboxDiagnostics {
 		err := tool.Probe(confiner())

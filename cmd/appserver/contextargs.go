@@ -21,8 +21,8 @@ type contextOptions struct {
 	given                        []string // names of the flags that were given
 }
 
-// define gives every flag a value, whatever command it belongs to: the command is known
-// only once the flags are read.
+// define defines the flags of all commands, because the command is known only after the flags are
+// read.
 func (o *contextOptions) define(flags *flag.FlagSet) {
 	o.defineShared(flags)
 	flags.BoolVar(&o.json, "json", false, "print the answer as one JSON document")

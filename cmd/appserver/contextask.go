@@ -29,8 +29,8 @@ func newAsker(s streams, yes bool) asker {
 // errDeclined ends a command that was not confirmed.
 var errDeclined = errors.New("not confirmed: nothing was changed")
 
-// confirm tells what will happen, and returns nil where that is wanted. Without a
-// terminal it is a usageError, unless --yes was given.
+// confirm asks for confirmation and returns nil if it is given. Without a terminal it returns a
+// usageError, unless --yes is set.
 func (a asker) confirm(what string) error {
 	switch {
 	case a.yes:
@@ -52,7 +52,7 @@ func (a asker) confirm(what string) error {
 	return errDeclined
 }
 
-// isTerminal tells whether a stream is one.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {

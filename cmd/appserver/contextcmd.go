@@ -62,7 +62,7 @@ func contextCommand(args []string, s streams, o *options) error {
 	return nil
 }
 
-// contextUsage goes to standard output, where nothing else was asked for.
+// contextUsage prints the usage to standard output if nothing else was requested.
 func contextUsage(w io.Writer) error {
 	fmt.Fprint(w, "Usage: appserver context COMMAND THREAD [arguments and flags, in any order]\n\nCommands:\n")
 	for _, row := range contextRows() {
@@ -138,9 +138,8 @@ func newContextCall(args []string, s streams, o *options) (*contextCall, error) 
 	return c, err
 }
 
-// serve runs the command, lets the thread go, and prints what the command gave. A
-// thread is let go before anything is printed, so that nobody who does not read can
-// keep it.
+// serve runs the command, unloads the thread and prints the result. The thread is unloaded first, so
+// that a blocked output does not keep it loaded.
 func (c *contextCall) serve() (err error) {
 	log := server.NewLogger(c.errs, c.o.logLevel, c.o.logFormat == "json")
 	defer func() { _ = log.Sync() }() // standard error may be closed by now

@@ -12,7 +12,7 @@ func (c *contextCall) include() error { return c.setIncluded(true) }
 func (c *contextCall) pin() error     { return c.setPinned(true) }
 func (c *contextCall) unpin() error   { return c.setPinned(false) }
 
-// edited is what an edit gave, and what was there before it.
+// edited has the result of an edit and the state before it.
 type edited struct {
 	verb    string
 	result  any
@@ -113,7 +113,7 @@ func (c *contextCall) pruned() error {
 	return c.report(edited{"Excluded", r, r.Changed, 0, was.Usage, r.Usage}, err)
 }
 
-// preview tells what pruned would do.
+// preview prints the effect of a prune.
 func (c *contextCall) preview() error {
 	p, err := c.rehearse(&c.o.prune)
 	if err != nil || c.o.json {
@@ -192,8 +192,8 @@ func (c *contextCall) restore() error {
 	return c.report(edited{"Restored", r, r.Restored, 0, list.Usage, r.Usage}, err)
 }
 
-// confirmRestore asks where items would come back. What deleted ones cost is known to
-// the journal alone, and so all of what is said of tokens comes from there.
+// confirmRestore asks for confirmation of a restore. Only the journal has the cost of deleted items,
+// so all tokens come from there.
 func (c *contextCall) confirmRestore(items []protocol.ContextItem) error {
 	journal, err := ask[protocol.ContextListEditsResponse](c.client, "context/listEdits",
 		protocol.ContextListEditsParams{ThreadID: c.thread})
@@ -240,8 +240,8 @@ func (c *contextCall) request(revision int64) protocol.ContextRequest {
 	return protocol.ContextRequest{ThreadID: c.thread, ExpectedRevision: &revision}
 }
 
-// named are the items that the command line names, in a list of this moment. Where one
-// is not there nothing is done at all.
+// named returns the items that the command line names, by a new list. It returns an error if one of
+// them is not in the list.
 func (c *contextCall) named() (list protocol.ContextGetItemsResponse, named protocol.ContextTargets, err error) {
 	if list, err = c.getItems(); err != nil {
 		return list, named, err
@@ -255,7 +255,7 @@ func (c *contextCall) named() (list protocol.ContextGetItemsResponse, named prot
 	return list, named, nil
 }
 
-// report tells what an edit changed and how to take it back.
+// report prints the result of an edit and the command that undoes it.
 func (c *contextCall) report(e edited, err error) error {
 	if err != nil || c.o.json {
 		return c.answer(e.result, err)
@@ -272,8 +272,7 @@ func (c *contextCall) report(e edited, err error) error {
 	return nil
 }
 
-// difference tells what the next request has, or would have, and how much of that is
-// new.
+// difference describes the size of the next request and its change.
 func difference(has string, before, after *protocol.ContextUsage) string {
 	text := "The next request " + has + " " + counted(int(after.PromptTokens), "token")
 	if after.ModelContextWindow != nil {

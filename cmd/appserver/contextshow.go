@@ -51,7 +51,7 @@ func (c *contextCall) answer(result any, err error) error {
 	return writeJSON(&c.out, result)
 }
 
-// ages are how long ago the turns began, by their ids, where that is known.
+// ages returns the ages of turns by their ids, as far as they are known.
 func (c *contextCall) ages() (map[string]string, error) {
 	read, err := ask[protocol.ThreadReadResponse](c.client, "thread/read",
 		protocol.ThreadReadParams{ThreadID: c.thread, IncludeTurns: true})
@@ -67,7 +67,7 @@ func (c *contextCall) ages() (map[string]string, error) {
 	return ages, nil
 }
 
-// itemTable has a column of ages only where there are any.
+// itemTable returns the table of items. It has a column of ages if there are any.
 func itemTable(items []protocol.ContextItem, ages map[string]string) *table {
 	t := &table{right: map[int]bool{0: true, 3: true, 5: len(ages) > 0}}
 	row := func(age string, cells ...string) {
@@ -87,7 +87,7 @@ func itemTable(items []protocol.ContextItem, ages map[string]string) *table {
 	return t
 }
 
-// state tells what distinguishes an item from one that is sent as it came.
+// state describes how an item differs from one that is sent unchanged.
 func state(item *protocol.ContextItem) string {
 	var words []string
 	switch {
@@ -115,7 +115,8 @@ func (c *contextCall) usage() error {
 	return nil
 }
 
-// sayUsage has shares of the window, or of the request where the window is not known.
+// sayUsage prints the usage as shares of the context window, or of the request if the window is not
+// known.
 func (c *contextCall) sayUsage(u *protocol.ContextUsage) {
 	whole, of := u.PromptTokens, "share of request"
 	if u.ModelContextWindow != nil {

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// controlsTerminal tells whether a character does something else to a terminal than to
-// appear: control characters, those that turn the direction of text, and line ends.
+// controlsTerminal reports whether a character has another effect on a terminal than to appear:
+// control characters, characters that change the direction of text, and line ends.
 func controlsTerminal(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }

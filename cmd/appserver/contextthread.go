@@ -10,7 +10,7 @@ import (
 	"appserver/rollout"
 )
 
-// uuidLength is that of a thread's id.
+// uuidLength is the length of a thread's id.
 const uuidLength = 36
 
 // find gives the id of the thread that a word stands for, or of the one written last.
@@ -48,7 +48,7 @@ func isKind(err error, kind protocol.Kind) bool {
 	return errors.As(err, &e) && e.Data != nil && e.Data.Kind == kind
 }
 
-// last is the thread that was written last, of those that are not archived.
+// last returns the thread that was written last and is not archived.
 func (c *localClient) last() (string, error) {
 	one, updated := uint32(1), "updated_at"
 	page, err := ask[protocol.ThreadListResponse](c, "thread/list",
@@ -127,7 +127,7 @@ func (c *localClient) eachThread(archived bool, do func(protocol.Thread)) error 
 	}
 }
 
-// ambiguous names some of the threads that a word may stand for.
+// ambiguous returns an error that names some of the threads that a word matches.
 func ambiguous(part string, found []protocol.Thread) error {
 	const most = 5
 	var lines strings.Builder

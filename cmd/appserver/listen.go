@@ -21,13 +21,13 @@ const (
 	maxSkew = int64(1<<63-1) / int64(time.Second)
 )
 
-// The ways to tell clients of a port, by the names of the reference implementation.
+// The ways to authenticate the clients of a port, by the names of the reference implementation.
 const (
 	authCapability = "capability-token"
 	authSigned     = "signed-bearer-token"
 )
 
-// transport is how clients reach the server, as flags tell it.
+// transport is the way in which clients reach the server, by the flags.
 type transport struct {
 	url   string
 	stdio bool
@@ -76,8 +76,7 @@ func (t *transport) check() error {
 	return nil
 }
 
-// listener takes the place to listen, and tells people of it; nil stands for standard
-// input and output.
+// listener opens the socket or port and announces it. It returns nil for standard input and output.
 func (t *transport) listener(srv *server.Server, errs io.Writer) (*listen.Listener, error) {
 	if t.isStdio() {
 		return nil, nil
@@ -105,7 +104,7 @@ func (t *transport) listener(srv *server.Server, errs io.Writer) (*listen.Listen
 	return l, err
 }
 
-// announce tells where the server listens. A client can wait for it.
+// announce prints the address of the server. A client can wait for it.
 func announce(to io.Writer, l *listen.Listener, how string) {
 	fmt.Fprintf(to, "appserver app-server\n  listening on: %s\n", l.URL())
 	if at := l.HealthURL(); at != "" {
@@ -113,7 +112,7 @@ func announce(to io.Writer, l *listen.Listener, how string) {
 	}
 }
 
-// bearer decides about tokens; how says where clients have theirs from.
+// bearer returns the check of tokens. how describes where clients get their tokens.
 func (t *transport) bearer(home string) (b listen.TokenCheck, how string, err error) {
 	switch {
 	case t.auth == authSigned:

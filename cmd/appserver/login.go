@@ -7,8 +7,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// login answers clients that ask first whether anybody is logged in. Nobody ever is: what
-// counts is whether the model provider can be used.
+// login reports whether anybody is logged in, for clients that ask first. Nobody ever is. The state of
+// the model provider is what counts.
 func login(args []string, s streams, o *options) error {
 	rest, err := o.parse(args, s.err)
 	if err != nil {

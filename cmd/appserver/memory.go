@@ -32,8 +32,8 @@ func memoryOf(c *config.Config, home string, models recall.Streamer) *recall.Ser
 	return k
 }
 
-// joinMemory has clients told of the memory, and the files of repositories be read where that
-// is wanted.
+// joinMemory connects the memory with the engine, and starts to read the files of repositories if that
+// is configured.
 func joinMemory(k *recall.Service, c *config.Config, home string, finder *find.Finder, e *engine.Engine) {
 	k.Warn = e.MemoryWarning
 	if c.Memory.IndexCode {

@@ -39,7 +39,8 @@ func newCodeReader(c config.Memory, home string, store *memory.Store, finder *fi
 	return r
 }
 
-// Open begins to read a repository, unless that is done. What is none, or bare, is not read.
+// Open starts to read a repository, unless it is read already. It skips bare repositories and folders
+// without one.
 func (c *codeReader) Open(repo string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +56,7 @@ func (c *codeReader) Open(repo string) {
 	}
 }
 
-// Pause has a repository be read no more, or again; false where it is not.
+// Pause stops or resumes the reading of a repository. It returns false for an unknown repository.
 func (c *codeReader) Pause(repo string, paused bool) bool {
 	if paused {
 		return c.index.Pause(repo)
@@ -63,7 +64,7 @@ func (c *codeReader) Pause(repo string, paused bool) bool {
 	return c.index.Resume(repo)
 }
 
-// Status tells how far each repository is known.
+// Status returns the progress of each repository.
 func (c *codeReader) Status() []protocol.MemoryCodeIndex {
 	c.mu.Lock()
 	defer c.mu.Unlock()

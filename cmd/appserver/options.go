@@ -26,8 +26,7 @@ type options struct {
 	// parentExit is nil where no flag sets it.
 	parentExit *bool
 	version    bool
-	// codex is set where the program is called by the name of the reference
-	// implementation's.
+	// codex is set if the program was started under the name of the reference implementation.
 	codex bool
 }
 

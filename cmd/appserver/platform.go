@@ -37,7 +37,7 @@ func system() string {
 	return strings.TrimSpace(name + " " + members["VERSION_ID"])
 }
 
-// terminal is the program that the server runs in, as the environment tells it.
+// terminal returns the program in which the server runs, by its environment.
 func terminal(getenv func(string) string) string {
 	for _, name := range []string{"TERM_PROGRAM", "TERM"} {
 		if v := getenv(name); v != "" {
@@ -47,7 +47,7 @@ func terminal(getenv func(string) string) string {
 	return "unknown"
 }
 
-// program tells this program from others that were built otherwise.
+// program returns a name of this build of the program.
 func program() string {
 	path, err := os.Executable()
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"appserver/server/listen"
 )
 
-// proxy hands bytes from standard input to a server's socket, and back, until the server
-// ends the connection: for clients that reach this machine by ssh, say, and speak
-// WebSocket through it.
+// proxy copies bytes between standard input and output and a server's socket, until the server ends
+// the connection. Clients that reach this machine by ssh use it to speak WebSocket.
 func proxy(args []string, s streams, o *options) error {
 	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	flags.SetOutput(s.err)

@@ -18,7 +18,7 @@ type rolloutRow struct {
 	name, doc string
 	// flags are those beside --json that it takes.
 	flags string
-	// home is set where it is about all rollouts of the home, and takes no PATH.
+	// home is set for a command about all rollouts of the home, which has no PATH.
 	home bool
 	run  func(*rolloutCall) error
 }
@@ -85,7 +85,7 @@ func (r *rolloutRow) takes(flags *flag.FlagSet) (err error) {
 	return err
 }
 
-// rolloutUsage goes to standard output, where nothing else was asked for.
+// rolloutUsage prints the usage to standard output if nothing else was requested.
 func rolloutUsage(w io.Writer) error {
 	fmt.Fprint(w, "Usage: appserver rollout COMMAND [PATH...] [flags, in any order]\n\nCommands:\n")
 	for _, row := range rolloutRows() {
@@ -125,7 +125,7 @@ func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
 	return nil
 }
 
-// store is that of the home that a rollout lies in, so that its locks are heeded.
+// store returns the store of the home that has a rollout, so that its locks are respected.
 func (c *rolloutCall) store(path string) *rollout.Store {
 	return rollout.NewStore(rollout.OS(), c.homeOf(path))
 }
@@ -142,7 +142,7 @@ func (c *rolloutCall) homeOf(path string) string {
 	return c.home
 }
 
-// verify fails where something is wrong, after it has told all of it.
+// verify prints all problems and returns an error if there is one.
 func (c *rolloutCall) verify() error {
 	surveys := []rollout.Report{}
 	unsound := 0
@@ -192,8 +192,7 @@ func (c *rolloutCall) eachRollout(do func(path string)) error {
 	return nil
 }
 
-// isRollout tells whether a file below a folder is meant: what else a home has in lines is no
-// thread.
+// isRollout reports whether a file below a folder is a rollout. A home has other files of lines.
 func isRollout(path string) bool {
 	return !slices.Contains([]string{"session_index.jsonl", "history.jsonl", "memory.jsonl"}, filepath.Base(path))
 }
@@ -230,8 +229,7 @@ func printFinding(out *strings.Builder, f rollout.Finding) {
 	fmt.Fprintf(out, "  %s: %s: %s%s\n", place, f.Kind, plain(f.Message), remedy)
 }
 
-// repair stops at the first rollout that cannot be repaired, after it has told what was
-// done before.
+// repair stops at the first rollout that it cannot repair. It prints the repairs before.
 func (c *rolloutCall) repair() error {
 	all := []rollout.Repaired{}
 	var failed error

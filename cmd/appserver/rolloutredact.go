@@ -14,7 +14,7 @@ import (
 	"appserver/rollout/index"
 )
 
-// redactedThread is what was found of a thread, and done.
+// redactedThread has the findings in a thread and the changes.
 type redactedThread struct {
 	rollout.Redacted
 	// Memories is how many memories of the thread have secrets.
@@ -59,8 +59,8 @@ func (c *rolloutCall) redact() error {
 	return c.printRedacted(found)
 }
 
-// redactOne redacts a rollout, and what was made of it; without write it only tells what there
-// is. The index is to read the thread anew.
+// redactOne redacts a rollout and the data that was made from it. Without write it only counts. The
+// index reads the thread again afterwards.
 func (c *rolloutCall) redactOne(path string, by rollout.Redactor, conf config.Index, write bool) (done redactedThread,
 	err error) {
 	store := c.store(path)
@@ -97,7 +97,7 @@ func (c *rolloutCall) redactMemories(path string, by rollout.Redactor, write boo
 	return n, err
 }
 
-// redactQuestion is what will happen, "" where nothing will.
+// redactQuestion describes the changes, or returns "" if there are none.
 func redactQuestion(found []redactedThread) string {
 	var out strings.Builder
 	for _, f := range found {

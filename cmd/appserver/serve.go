@@ -41,13 +41,12 @@ const (
 	// quiesceTime is how long accepted requests may take to be answered once the
 	// server is to end.
 	quiesceTime = 500 * time.Millisecond
-	// closeTime bounds the whole end: interrupting turns, ending their commands,
-	// writing their ends and handing what was said to the client.
+	// closeTime bounds the shutdown: the interruption of turns, the end of their commands, the last lines
+	// and the delivery of messages.
 	closeTime = 2500 * time.Millisecond
 )
 
-// serve runs the server until its input ends, it is told to stop, or its parent is
-// gone.
+// serve runs the server until its input ends, a signal stops it, or its parent process ends.
 func serve(args []string, s streams, o *options) error {
 	rest, err := o.parse(args, s.err)
 	if err != nil {
@@ -92,7 +91,7 @@ func beside(args []string, s streams, o *options) error {
 // own 100 per cent, a stream to a client that does not read comes near 64 MiB.
 const garbagePercent = 70
 
-// boundGarbage leaves the decision to whoever sets GOGC.
+// boundGarbage makes the collector run earlier than by default, unless GOGC is set.
 func boundGarbage() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
@@ -106,13 +105,13 @@ type process struct {
 	listener *listen.Listener
 	engine   *engine.Engine
 	host     *host.Host
-	// index is nil where it is turned off.
+	// index is nil if it is turned off.
 	index *index.Index
 	// unwatch ends the look at skill files.
 	unwatch func()
 	// announcer is nil if no turns are run.
 	announcer *announcer
-	// servers is nil where no turns are run, and so is memory.
+	// servers is nil if the process runs no turns. The same holds for memory.
 	servers *mcpServers
 	memory  *recall.Service
 	// models may be asking a provider.
@@ -234,8 +233,8 @@ func join(live *config.Live, own *setup, p engine.Parts) *process {
 	return &process{server: srv, engine: e, host: machine, index: ix, models: own.models, unwatch: unwatch, log: p.Log}
 }
 
-// machineOf serves files, searches and commands of clients. Tools that run no commands of
-// clients are none.
+// machineOf returns the handlers of files, searches and commands of clients. Tools that run no
+// commands of clients leave the runner out.
 func machineOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tools) *host.Host {
 	runner, _ := tools.(host.Runner)
 	return host.New(host.Options{
@@ -247,7 +246,7 @@ func machineOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tool
 	})
 }
 
-// originatorOverride returns the name that takes the place of those of clients, or "".
+// originatorOverride returns the name that replaces the names of clients, or "".
 func originatorOverride() string {
 	if name := os.Getenv("CODEX_INTERNAL_ORIGINATOR_OVERRIDE"); server.ValidHeader(name) {
 		return name
@@ -268,8 +267,8 @@ func originator(srv *server.Server) func(conn uint64) string {
 	}
 }
 
-// shell runs commands without the keys of the providers in their environment, and
-// confined where that can be.
+// shell returns the runner of commands. The keys of providers are not in their environment. The kernel
+// confines them if it can.
 func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnostics) *tool.Shell {
 	secrets := []string{c.Memory.Embeddings.EnvKey}
 	for _, p := range c.ModelProviders {
@@ -341,8 +340,8 @@ func offlineScript(path, home string) (*offline.Script, error) {
 	return script, nil
 }
 
-// reasonsToStop tells why to end before the client does: a signal, or the end of the
-// parent process. A goroutine waits for either; it ends with ctx.
+// reasonsToStop returns a channel with the reason to stop before the client does: a signal, or the end
+// of the parent process. A goroutine waits for each; both end with ctx.
 func reasonsToStop(ctx context.Context, o *options) <-chan string {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
@@ -367,8 +366,8 @@ func reasonsToStop(ctx context.Context, o *options) <-chan string {
 	return reasons
 }
 
-// run serves until the client's input ends where there is no other client, or there is a
-// reason to stop; then it ends in order.
+// run serves until the client's input ends and there is no other client, or until there is a reason to
+// stop. Then it shuts down in order.
 func (p *process) run(s streams, stop <-chan string) error {
 	served := make(chan error, 1)
 	go func() { served <- p.serve(s) }()
@@ -391,8 +390,8 @@ func (p *process) serve(s streams) error {
 	return p.server.Serve(context.Background(), s.in, s.out)
 }
 
-// close ends the server: no more requests, answers to those that were accepted, an
-// end of every turn, and everything said handed to the client.
+// close shuts the server down: it accepts no more requests, replies to the accepted ones, ends every
+// turn, and delivers all messages.
 func (p *process) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()

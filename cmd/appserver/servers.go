@@ -21,12 +21,12 @@ import (
 type mcpServers struct {
 	*mcp.Pool
 	config *config.Live
-	// threads is told of them; it is set before the first thread is there.
+	// threads receives the states of servers. It is set before the first thread exists.
 	threads *engine.Engine
 }
 
-// plainVariables are what programs of MCP servers get of the environment without being
-// asked: what programs need to find the user, and certificates. Keys are not among them.
+// plainVariables are the environment variables that programs of MCP servers inherit by default: the
+// ones by which programs find the user, and certificates. Keys are not among them.
 var plainVariables = strings.Fields("HOME LOGNAME PATH SHELL USER LANG LC_ALL LC_CTYPE TERM TMPDIR TZ " +
 	"CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS PIP_CERT REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE")
 
@@ -109,7 +109,7 @@ func (s *mcpServers) Await(ctx context.Context, owner string) []core.ServerTool 
 // Reload reads the configuration again.
 func (s *mcpServers) Reload() error { return s.config.Reload() }
 
-// State tells the clients of a thread of a server's connection.
+// State notifies the clients of a thread of the state of a server's connection.
 func (s *mcpServers) State(owner, server, state string, err error) {
 	s.threads.ServerState(owner, server, state, err)
 }

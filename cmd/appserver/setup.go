@@ -31,11 +31,11 @@ type setup struct {
 	skills *skills
 	// identity names the client in requests to providers.
 	identity model.Identity
-	// confinement tells whether the kernel confines commands.
+	// confinement reports whether the kernel confines commands.
 	confinement func() protocol.SandboxDiagnostics
 }
 
-// Template is what a new thread begins with.
+// Template returns the settings and the scope of a new thread.
 func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error) {
 	var t engine.Template
 	cwd, err := workspace.ResolveCwd(s.cwd, p.Cwd)
@@ -92,7 +92,7 @@ func (s *setup) begin(p *protocol.ThreadStartParams, cwd string) (c *config.Conf
 	return c, warnings, err
 }
 
-// startWarnings are what each client is warned about when it connects.
+// startWarnings returns the warnings for each client that connects.
 func (s *setup) startWarnings() []string {
 	c, warnings := s.config.Current(), s.config.Current().Warnings
 	project, err := c.For(s.cwd, nil)
@@ -133,8 +133,8 @@ func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []str
 	return warnings
 }
 
-// Resumed are a stored thread's settings with the client's overrides: those of its
-// params are stronger than those of its config.
+// Resumed returns a stored thread's settings with the client's overrides. The params take precedence
+// over the params' config.
 func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {
 	if p.Cwd != nil {
 		cwd, err := workspace.ResolveCwd(s.cwd, p.Cwd)
@@ -164,8 +164,7 @@ func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (c
 	return settings, c, nil
 }
 
-// overridden are stored settings, but for those that a thread's own configuration
-// changes.
+// overridden returns stored settings with the changes of the thread's own configuration.
 func overridden(stored, general, own core.Settings) core.Settings {
 	take(&stored.Model, general.Model, own.Model)
 	take(&stored.Provider, general.Provider, own.Provider)
@@ -184,10 +183,10 @@ func take[T any](to *T, general, own T) {
 	}
 }
 
-// RewriteOnUnload is as the thread's configuration says.
+// RewriteOnUnload returns the value of the thread's configuration.
 func (s *setup) RewriteOnUnload(scope engine.Scope) bool { return s.of(scope).Context.RewriteOnUnload }
 
-// Redactor is as the thread's configuration says.
+// Redactor returns the redactor of the thread's configuration.
 func (s *setup) Redactor(scope engine.Scope) engine.Redactor {
 	if r := s.of(scope).Redactor(); r != nil {
 		return r
@@ -195,24 +194,24 @@ func (s *setup) Redactor(scope engine.Scope) engine.Redactor {
 	return nil
 }
 
-// Persists is as the thread's configuration says.
+// Persists returns the value of the thread's configuration.
 func (s *setup) Persists(scope engine.Scope) bool { return s.of(scope).History.SaveHistory }
 
-// Deprecations are as the thread's configuration says.
+// Deprecations returns the notices about the thread's configuration.
 func (s *setup) Deprecations(scope engine.Scope) []protocol.DeprecationNoticeNotification {
 	return s.of(scope).Deprecations()
 }
 
-// Tracking is as the thread's configuration says.
+// Tracking returns the rules of the thread's configuration.
 func (s *setup) Tracking(scope engine.Scope) core.Tracking {
 	c := s.of(scope).Checkpoints
 	return core.Tracking{Worktree: c.Enabled, Patches: true, Keep: c.Keep}
 }
 
-// Memory is as the thread's configuration says.
+// Memory returns the rules of the thread's configuration.
 func (s *setup) Memory(scope engine.Scope) core.MemoryRules { return s.of(scope).Memory.Rules() }
 
-// UnloadDelay is as the thread's configuration says.
+// UnloadDelay returns the value of the thread's configuration.
 func (s *setup) UnloadDelay(scope engine.Scope) time.Duration {
 	return time.Duration(s.of(scope).ThreadUnloadDelaySecs) * time.Second
 }
@@ -237,7 +236,7 @@ func baseInstructions(c *config.Config, p *protocol.ThreadStartParams) (*string,
 	return &text, nil
 }
 
-// Defaults are settings that a stored thread does not tell.
+// Defaults returns the settings for a stored thread that has none of its own.
 func (s *setup) Defaults() core.Settings { return s.defaults(s.config.Current()) }
 
 func (s *setup) defaults(c *config.Config) core.Settings {
@@ -313,8 +312,8 @@ func (s *setup) Skills(scope engine.Scope, cwd string, input []protocol.UserInpu
 	return texts
 }
 
-// window is what the provider has told of the model's context window. Where nobody knows
-// it, the provider is asked, so that the next turn does.
+// window returns the model's context window, or 0. If the window is not known, it asks the provider,
+// so that the next turn knows it.
 func (s *setup) window(c *config.Config, settings core.Settings) int64 {
 	told := s.models.ContextWindow(settings.Provider, settings.Model)
 	if c.ContextWindow(settings.Provider, settings.Model, told) == nil && c.Ready(settings.Provider) == nil {

@@ -46,7 +46,7 @@ func (s *skills) watch(changed func()) (stop func()) {
 	}
 }
 
-// asked adds a directory to those that are looked at.
+// asked adds a directory to the watched ones.
 func (s *skills) asked(cwd string, found []skill.Skill) {
 	hash := hashOf(found)
 	s.mu.Lock()

@@ -15,8 +15,8 @@ import (
 	"appserver/server"
 )
 
-// exportedThread is the JSON form of a thread: what clients are shown of it, and the lines of its
-// rollout, of which import makes it again.
+// exportedThread is the JSON form of a thread: the view of clients, and the lines of its rollout, from
+// which import creates it again.
 type exportedThread struct {
 	Thread *protocol.Thread       `json:"thread"`
 	Lines  []protocol.RolloutLine `json:"lines"`
@@ -123,7 +123,7 @@ func (c *threadCall) serve(run func(string) error, word string) (err error) {
 	return cmp.Or(err, c.client.close())
 }
 
-// makeHome makes the folder of threads where there is none yet.
+// makeHome creates the folder of threads if it does not exist.
 func makeHome() error {
 	home, err := codexHome()
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *threadCall) document(t *protocol.Thread) ([]byte, error) {
 	return export.Markdown(t), nil
 }
 
-// write writes the document where it is to go. It takes no file's place.
+// write writes the document to its destination. It never overwrites a file.
 func (c *threadCall) write(text []byte) error {
 	if c.out == "" {
 		_, err := c.streams.out.Write(text)
@@ -204,7 +204,7 @@ func (c *threadCall) imported(path string) error {
 	return err
 }
 
-// lines are those of a rollout, or of the JSON that export wrote.
+// lines returns the lines of a rollout, or of the JSON that export wrote.
 func (c *threadCall) lines(path string) ([]protocol.RolloutLine, error) {
 	var file struct {
 		Lines []protocol.RolloutLine `json:"lines"`

@@ -10,11 +10,11 @@ import (
 	"appserver/protocol"
 )
 
-// buildFacts tell what a program was made of, for people who have only the program.
+// buildFacts describe a build, for people who have only the program.
 type buildFacts struct {
 	Version  string `json:"version"`
 	Protocol string `json:"protocol"`
-	// Commit and Time are null where the builder was not told of them, as out of a worktree.
+	// Commit and Time are null if the build has no version control data, for example in a worktree.
 	Commit *string `json:"commit"`
 	Time   *string `json:"time"`
 	// Dirty is set where files differed from the commit; null without one.

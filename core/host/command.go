@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// usualTimeout and usualCap hold for commands that say nothing else.
-	usualTimeout = 10 * time.Second
-	usualCap     = 1 << 20
+	// defaultTimeout and defaultCap apply unless the command names others.
+	defaultTimeout = 10 * time.Second
+	defaultCap     = 1 << 20
 	// maxKept is how many bytes of a stream an answer holds, also without a cap.
 	maxKept = 16 << 20
 	// maxCommands is how many commands of a connection run at a time.
@@ -28,11 +28,11 @@ const (
 
 // command is a command that runs, or is about to.
 type command struct {
-	desk *desk
+	conn *connection
 	id   string // the client's, or one of our own that no client can have
 	// cancel ends it.
 	cancel context.CancelFunc
-	// input is set where it may be written to.
+	// input is set if the client may write to the command.
 	input, tty, streamed bool
 	out, err             capture
 	// begun is closed when inlet is set, or it has ended.
@@ -47,17 +47,17 @@ type command struct {
 	typing  bool
 }
 
-// capture is one stream of a command's output: what is kept of it, or how much was told.
+// capture is one stream of a command's output: the kept bytes, or the number of bytes still to send.
 type capture struct {
 	name string
-	// left is how many bytes may be kept or told, -1 where there is no limit.
+	// left is the number of bytes that may still be kept or sent, or -1 without a limit.
 	left int64
 	kept []byte
 }
 
 // CommandExec runs a command.
 func (h *Host) CommandExec(to protocol.Caller, p *protocol.CommandExecParams) error {
-	d, err := h.desk(to.Conn)
+	d, err := h.connection(to.Conn)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (h *Host) CommandExec(to protocol.Caller, p *protocol.CommandExecParams) er
 		return err
 	}
 	c := &command{
-		desk: d, input: p.StreamStdin || p.TTY, tty: p.TTY, streamed: p.StreamStdoutStderr || p.TTY,
+		conn: d, input: p.StreamStdin || p.TTY, tty: p.TTY, streamed: p.StreamStdoutStderr || p.TTY,
 		begun: make(chan struct{}),
 		out:   newCapture(protocol.StreamStdout, p), err: newCapture(protocol.StreamStderr, p),
 	}
@@ -157,7 +157,7 @@ func (h *Host) exec(p *protocol.CommandExecParams) (tool.Exec, error) {
 	return e, nil
 }
 
-// policy is what a command may touch.
+// policy returns the sandbox policy of a command.
 func (h *Host) policy(p *protocol.CommandExecParams) (protocol.SandboxPolicy, error) {
 	switch {
 	case p.SandboxPolicy != nil && p.PermissionProfile != nil:
@@ -180,7 +180,7 @@ func (h *Host) policy(p *protocol.CommandExecParams) (protocol.SandboxPolicy, er
 	return h.Profile(mode), nil
 }
 
-// checkPolicy refuses what would not be enforced: nobody is asked here.
+// checkPolicy rejects a policy that cannot be enforced, because nobody can be asked for approval.
 func (h *Host) checkPolicy(policy protocol.SandboxPolicy) error {
 	if h.Runner == nil {
 		return protocol.Refuse(protocol.KindCommand, "this server runs no commands")
@@ -201,14 +201,14 @@ func timeout(p *protocol.CommandExecParams) time.Duration {
 	case p.DisableTimeout:
 		return 0
 	case p.TimeoutMs == nil:
-		return usualTimeout
+		return defaultTimeout
 	}
 	ms := min(*p.TimeoutMs, int64(time.Duration(1<<62)/time.Millisecond))
 	return max(time.Duration(ms)*time.Millisecond, 1) // 0 would be none
 }
 
 func newCapture(name string, p *protocol.CommandExecParams) capture {
-	c := capture{name: name, left: usualCap}
+	c := capture{name: name, left: defaultCap}
 	switch {
 	case p.OutputBytesCap != nil:
 		c.left = int64(min(*p.OutputBytesCap, 1<<62))
@@ -222,7 +222,7 @@ func newCapture(name string, p *protocol.CommandExecParams) capture {
 }
 
 // admit gives a command its name, and its end.
-func (d *desk) admit(c *command, to protocol.Caller, id *string) (context.Context, error) {
+func (d *connection) admit(c *command, to protocol.Caller, id *string) (context.Context, error) {
 	c.id = fmt.Sprintf("\xff%d", to.Request) // no JSON has it: it is not UTF-8
 	if id != nil {
 		c.id = *id
@@ -248,8 +248,8 @@ func (c *command) start(inlet *tool.Inlet) {
 	close(c.begun)
 }
 
-// output keeps a piece of output, or tells it once the client has room. Each stream has a
-// capture of its own.
+// output keeps a piece of output, or sends it when the client has room. Each stream has its own
+// capture.
 func (c *command) output(stderr bool, piece []byte) {
 	stream := &c.out
 	if stderr {
@@ -269,11 +269,11 @@ func (c *command) output(stderr bool, piece []byte) {
 		c.keep(stream, piece)
 		return
 	}
-	c.desk.awaitRoom()
+	c.conn.awaitRoom()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.ended {
-		c.desk.host.Outbox.Notify(c.desk.conn, protocol.CommandExecOutputDeltaNotification{
+		c.conn.host.Outbox.Notify(c.conn.conn, protocol.CommandExecOutputDeltaNotification{
 			ProcessID: c.id, Stream: stream.name, DeltaBase64: base64.StdEncoding.EncodeToString(piece), CapReached: full,
 		})
 	}
@@ -290,9 +290,9 @@ func (c *command) keep(stream *capture, piece []byte) {
 // end forgets a command, and gives the answer.
 func (c *command) end(exit tool.Exit) protocol.CommandExecResponse {
 	c.cancel()
-	c.desk.mu.Lock()
-	delete(c.desk.commands, c.id)
-	c.desk.mu.Unlock()
+	c.conn.mu.Lock()
+	delete(c.conn.commands, c.id)
+	c.conn.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true

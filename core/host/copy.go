@@ -10,7 +10,7 @@ import (
 	"appserver/protocol"
 )
 
-// FsCopy copies a file, a link or a directory. It ends with the connection, where it is then.
+// FsCopy copies a file, a link or a directory. The end of the connection stops it, with a part copied.
 func (h *Host) FsCopy(to protocol.Caller, p *protocol.FsCopyParams) error {
 	source, err := absolute("sourcePath", p.SourcePath)
 	if err != nil {
@@ -20,7 +20,7 @@ func (h *Host) FsCopy(to protocol.Caller, p *protocol.FsCopyParams) error {
 	if err != nil {
 		return err
 	}
-	return h.inOrder(to, func(d *desk) (any, error) {
+	return h.inOrder(to, func(d *connection) (any, error) {
 		return protocol.Empty{}, copyAny(d.ctx, source, target, p.Recursive)
 	})
 }
@@ -41,7 +41,7 @@ func copyAny(ctx context.Context, source, target string, recursive bool) error {
 	return protocol.Refuse(protocol.KindFileType, "fs/copy only supports regular files, directories, and symlinks")
 }
 
-// within tells whether a path, or where it will be, lies in a directory or is it.
+// within reports whether a path, or its future path, is a directory or lies in it.
 func within(path, dir string) bool {
 	path, dir = resolved(path), resolved(dir)
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")

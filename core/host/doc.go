@@ -1,33 +1,31 @@
-// Package host does what clients ask of the machine itself, without a thread: it reads,
-// writes and watches files, finds them, and runs commands. All of it is for the client's
-// user, who may do as much without the server; only commands are confined.
+// Package host serves requests of clients that concern the machine and no thread: it reads, writes and
+// watches files, finds them, and runs commands. The client's user may do all of that without the server.
+// Only commands are confined.
 //
 // # Connections
 //
-// What was begun for a connection, its watches, searches and commands, ends with it
-// ([Host.Gone]), and their names are the connection's own.
+// Watches, searches and commands end with their connection ([Host.Gone]). Their names are unique within
+// a connection only.
 //
 // # Order
 //
-// File operations of one connection are done one after another, in the order in which they
-// came, so that a client that does not wait for answers reads what it wrote. Watches begin
-// and end in the same order. Commands and searches run beside them and each other; the
-// answer of a command comes after the last piece of its output.
+// File operations of one connection run one after another, in the order of their requests. Watches begin
+// and end in the same order. Commands and searches run beside them and each other. The response of a
+// command comes after the last piece of its output.
 //
 // # Bounds
 //
-// Nothing is read or written but regular files, which are opened so that nothing waits for
-// another program. The sizes are in the constants of this package. What a client does not
-// read is held back: output blocks its command, changes are gathered until there is room. Of
-// the searches of a connection a few walk at a time, each below one root; the rest wait.
+// Only regular files are read and written. They are opened so that no other program can block the
+// server. The sizes are in the constants of this package. If a client does not read, output blocks its
+// command, and changes are gathered until there is room. A few searches of a connection walk at a time,
+// each below one root; the rest wait.
 //
 // # Goroutines
 //
-// Each connection with file operations to do has one, which ends when there are none. Each
-// search and each command has one, and each command that is written to one more, which
-// blocks until the program reads. All these end with the connection, an operation of the
-// file system at its own end. The watcher, which is made with the first watch and stays, has
-// one here and one in its library; they end with Close.
+// Each connection with pending file operations has one. Each search and each command has one. Each
+// command with an input has one more, which blocks until the program reads. All of them end with the
+// connection; an operation of the file system ends at its own end. The watcher is made with the first
+// watch and stays. It has one here and one in its library; they end with Close.
 //
 // # Decisions
 //

@@ -4,5 +4,5 @@ package host
 func (h *Host) Connections() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.desks)
+	return len(h.connections)
 }

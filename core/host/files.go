@@ -26,7 +26,7 @@ func (h *Host) FsReadFile(to protocol.Caller, p *protocol.FsReadFileParams) erro
 	if err != nil {
 		return err
 	}
-	return h.inOrder(to, func(*desk) (any, error) {
+	return h.inOrder(to, func(*connection) (any, error) {
 		data, err := readFile(path)
 		return protocol.FsReadFileResponse{DataBase64: base64.StdEncoding.EncodeToString(data)}, err
 	})
@@ -63,21 +63,21 @@ func (h *Host) FsWriteFile(to protocol.Caller, p *protocol.FsWriteFileParams) er
 	if err != nil {
 		return protocol.InvalidParams("dataBase64", "fs/writeFile requires valid base64 dataBase64: %v", err)
 	}
-	d, err := h.desk(to.Conn)
+	d, err := h.connection(to.Conn)
 	if err == nil {
 		err = d.hold(len(data))
 	}
 	if err != nil {
 		return err
 	}
-	return h.inOrder(to, func(*desk) (any, error) {
+	return h.inOrder(to, func(*connection) (any, error) {
 		defer d.held(len(data))
 		return protocol.Empty{}, writeFile(path, data)
 	})
 }
 
 // hold takes room for what waits to be written, of which held gives back.
-func (d *desk) hold(bytes int) error {
+func (d *connection) hold(bytes int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.waiting > 0 && d.waiting+bytes > maxWaiting {
@@ -87,7 +87,7 @@ func (d *desk) hold(bytes int) error {
 	return nil
 }
 
-func (d *desk) held(bytes int) {
+func (d *connection) held(bytes int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.waiting -= bytes
@@ -111,7 +111,7 @@ func (h *Host) FsCreateDirectory(to protocol.Caller, p *protocol.FsCreateDirecto
 	if err != nil {
 		return err
 	}
-	return h.inOrder(to, func(*desk) (any, error) {
+	return h.inOrder(to, func(*connection) (any, error) {
 		if yes(p.Recursive) {
 			return protocol.Empty{}, fileError(path, makeAll(path))
 		}
@@ -136,7 +136,7 @@ func (h *Host) FsGetMetadata(to protocol.Caller, p *protocol.FsGetMetadataParams
 	if err != nil {
 		return err
 	}
-	return h.inOrder(to, func(*desk) (any, error) {
+	return h.inOrder(to, func(*connection) (any, error) {
 		m, err := metadata(path)
 		return m, fileError(path, err)
 	})
@@ -163,7 +163,7 @@ func (h *Host) FsReadDirectory(to protocol.Caller, p *protocol.FsReadDirectoryPa
 	if err != nil {
 		return err
 	}
-	return h.inOrder(to, func(*desk) (any, error) {
+	return h.inOrder(to, func(*connection) (any, error) {
 		entries, err := listDirectory(path)
 		return protocol.FsReadDirectoryResponse{Entries: entries}, fileError(path, err)
 	})
@@ -206,7 +206,7 @@ func (h *Host) FsRemove(to protocol.Caller, p *protocol.FsRemoveParams) error {
 	if path == "/" {
 		return protocol.InvalidParams("path", "the root of the file system is not removed")
 	}
-	return h.inOrder(to, func(*desk) (any, error) {
+	return h.inOrder(to, func(*connection) (any, error) {
 		err := remove(path, yes(p.Recursive))
 		if yes(p.Force) && kindOf(err) == protocol.KindFileNotFound {
 			err = nil

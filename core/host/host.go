@@ -12,14 +12,14 @@ import (
 	"appserver/protocol"
 )
 
-// Outbox takes what clients are told.
+// Outbox sends messages to clients.
 type Outbox interface {
 	Reply(to protocol.Caller, result any)
 	Refuse(to protocol.Caller, err *protocol.Error)
 	Notify(conn uint64, n protocol.Notification)
 	// Congested is nil while a client reads, else closed when it has caught up.
 	Congested(conn uint64) <-chan struct{}
-	// Connected is false for a connection that has ended, of which Gone is told then.
+	// Connected returns false for a connection that has ended. Gone is called for it.
 	Connected(conn uint64) bool
 }
 
@@ -28,21 +28,21 @@ type Runner interface {
 	Exec(ctx context.Context, e tool.Exec, started func(*tool.Inlet)) tool.Exit
 }
 
-// Options say what a host works with.
+// Options are the parts and settings of a host.
 type Options struct {
 	Outbox Outbox
-	// Runner is nil where no commands are run.
+	// Runner runs commands, or is nil.
 	Runner Runner
 	// Finder finds files; nil makes one.
 	Finder *find.Finder
-	// Cwd is where relative paths of commands and searches begin.
+	// Cwd is the base of relative paths of commands and searches.
 	Cwd string
-	// Policy and Environment are those of commands that say nothing else, Profile the
-	// configured policy of a mode.
+	// Policy and Environment apply to commands that name no others. Profile returns the configured policy
+	// of a mode.
 	Policy      func() protocol.SandboxPolicy
 	Profile     func(mode protocol.SandboxMode) protocol.SandboxPolicy
 	Environment func() core.EnvironmentPolicy
-	// Confined tells whether the kernel confines commands.
+	// Confined reports whether the kernel confines commands.
 	Confined func() bool
 }
 
@@ -54,8 +54,8 @@ type Host struct {
 
 	mu     sync.Mutex
 	closed bool
-	// desks are what connections have begun.
-	desks map[uint64]*desk
+	// connections has the open operations of each connection.
+	connections map[uint64]*connection
 }
 
 // New makes a host, before any search of another runs.
@@ -63,13 +63,13 @@ func New(o Options) *Host {
 	if o.Finder == nil {
 		o.Finder = find.New()
 	}
-	h := &Host{Options: o, desks: map[uint64]*desk{}}
+	h := &Host{Options: o, connections: map[uint64]*connection{}}
 	h.watch.host = h
 	return h
 }
 
-// desk is what one connection has begun.
-type desk struct {
+// connection has the open operations of one connection.
+type connection struct {
 	host *Host
 	conn uint64
 	// ctx ends with the connection.
@@ -79,9 +79,9 @@ type desk struct {
 	mu      sync.Mutex
 	pending []func()
 	working bool
-	// waiting is how many bytes are to be written by those.
+	// waiting is the number of bytes that those commands have yet to receive.
 	waiting int
-	// searches are those that a token cancels, sessions those with a name.
+	// searches have a cancellation token, sessions have a name.
 	searches map[string]*search
 	sessions map[string]*session
 	commands map[string]*command
@@ -89,22 +89,22 @@ type desk struct {
 	searching chan struct{}
 }
 
-// desk finds what a connection has begun, or begins it.
-func (h *Host) desk(conn uint64) (*desk, error) {
+// connection finds what a connection has begun, or begins it.
+func (h *Host) connection(conn uint64) (*connection, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d := h.desks[conn]
+	d := h.connections[conn]
 	if h.closed || d == nil && !h.Outbox.Connected(conn) {
 		return nil, protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down, or the connection has ended")
 	}
 	if d == nil {
-		d = &desk{
+		d = &connection{
 			host: h, conn: conn, searches: map[string]*search{}, sessions: map[string]*session{},
 			commands:  map[string]*command{},
 			searching: make(chan struct{}, maxSearching),
 		}
 		d.ctx, d.cancel = context.WithCancel(context.Background())
-		h.desks[conn] = d
+		h.connections[conn] = d
 	}
 	return d, nil
 }
@@ -112,8 +112,8 @@ func (h *Host) desk(conn uint64) (*desk, error) {
 // Gone ends what a connection has begun. It does not wait.
 func (h *Host) Gone(conn uint64) {
 	h.mu.Lock()
-	d := h.desks[conn]
-	delete(h.desks, conn)
+	d := h.connections[conn]
+	delete(h.connections, conn)
 	h.mu.Unlock()
 	if d != nil {
 		d.cancel()
@@ -126,7 +126,7 @@ func (h *Host) Stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true
-	for _, d := range h.desks {
+	for _, d := range h.connections {
 		d.cancel()
 	}
 }
@@ -163,9 +163,9 @@ func (h *Host) run(do func()) error {
 	return nil
 }
 
-// inOrder does a file operation of a connection after those that came before it.
-func (h *Host) inOrder(to protocol.Caller, do func(d *desk) (any, error)) error {
-	d, err := h.desk(to.Conn)
+// inOrder runs a file operation after the earlier ones of its connection.
+func (h *Host) inOrder(to protocol.Caller, do func(d *connection) (any, error)) error {
+	d, err := h.connection(to.Conn)
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (h *Host) inOrder(to protocol.Caller, do func(d *desk) (any, error)) error 
 }
 
 // catchUp does what is pending.
-func (d *desk) catchUp() {
+func (d *connection) catchUp() {
 	for {
 		d.mu.Lock()
 		if len(d.pending) == 0 {
@@ -200,8 +200,8 @@ func (d *desk) catchUp() {
 	}
 }
 
-// awaitRoom waits while the client does not take what it was told.
-func (d *desk) awaitRoom() {
+// awaitRoom waits until the client has read enough of its messages.
+func (d *connection) awaitRoom() {
 	for {
 		room := d.host.Outbox.Congested(d.conn)
 		if room == nil {

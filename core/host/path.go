@@ -12,8 +12,8 @@ import (
 	"appserver/protocol"
 )
 
-// absolute is a path of a client in its shortest form. Each .. takes off a name, also that
-// of a link.
+// absolute returns a client's path in its shortest form. Each .. removes a name, even the name of a
+// link.
 func absolute(field, path string) (string, error) {
 	switch {
 	case !filepath.IsAbs(path):
@@ -24,7 +24,7 @@ func absolute(field, path string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-// fileError says what failed on which path. The words are the system's, as those of the
+// fileError adds the path to an error of a file operation. The text is the system's, as in the
 // reference implementation.
 func fileError(path string, err error) error {
 	var refusal *protocol.Error

@@ -15,8 +15,8 @@ const (
 	maxRoots = 64
 	// maxSessions is how many searches a connection can have open.
 	maxSessions = 32
-	// maxSearching is how many of its other searches walk at a time. The rest wait: each that
-	// walks holds what it has found, and more at a time are no faster.
+	// maxSearching is the number of a connection's other searches that walk at a time. The rest wait:
+	// each walking search holds its matches, and more of them are no faster.
 	maxSearching = 4
 )
 
@@ -31,7 +31,7 @@ type search struct{ cancel context.CancelFunc }
 
 // FuzzyFileSearch finds files. One that is ended finds nothing.
 func (h *Host) FuzzyFileSearch(to protocol.Caller, p *protocol.FuzzyFileSearchParams) error {
-	d, err := h.desk(to.Conn)
+	d, err := h.connection(to.Conn)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func checkRoots(roots []string) error {
 }
 
 // supersede ends the search that has the token, and begins one in its place. End forgets it.
-func (d *desk) supersede(token *string) (ctx context.Context, end func()) {
+func (d *connection) supersede(token *string) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(d.ctx)
 	if token == nil {
 		return ctx, cancel
@@ -82,7 +82,7 @@ func (d *desk) supersede(token *string) (ctx context.Context, end func()) {
 }
 
 // search holds the paths of one root at a time.
-func (d *desk) search(ctx context.Context, query find.Query, roots []string) (best []find.Match) {
+func (d *connection) search(ctx context.Context, query find.Query, roots []string) (best []find.Match) {
 	if query.Empty() {
 		return nil
 	}

@@ -9,16 +9,16 @@ import (
 	"appserver/protocol"
 )
 
-// tellEvery is how often a session tells what a walk under way has found.
-const tellEvery = 100 * time.Millisecond
+// updateInterval is the interval between the updates of a walking session.
+const updateInterval = 100 * time.Millisecond
 
 // session is a search that takes one query after the other.
 type session struct {
-	desk   *desk
+	conn   *connection
 	id     string
 	ctx    context.Context
 	cancel context.CancelFunc
-	// wake holds a token when there may be something new to tell.
+	// wake holds a token if there may be something new to send.
 	wake chan struct{}
 
 	mu     sync.Mutex
@@ -31,7 +31,7 @@ type session struct {
 
 // FuzzyFileSearchSessionStart begins a session.
 func (h *Host) FuzzyFileSearchSessionStart(to protocol.Caller, p *protocol.FuzzyFileSearchSessionStartParams) error {
-	d, err := h.desk(to.Conn)
+	d, err := h.connection(to.Conn)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (h *Host) FuzzyFileSearchSessionStart(to protocol.Caller, p *protocol.Fuzzy
 	if err := checkRoots(p.Roots); err != nil {
 		return err
 	}
-	s := &session{desk: d, id: p.SessionID, wake: make(chan struct{}, 1)}
+	s := &session{conn: d, id: p.SessionID, wake: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(d.ctx)
 	if err := d.open(s); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (h *Host) FuzzyFileSearchSessionStart(to protocol.Caller, p *protocol.Fuzzy
 }
 
 // open puts a session in the place of one with the same name.
-func (d *desk) open(s *session) error {
+func (d *connection) open(s *session) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if before := d.sessions[s.id]; before != nil {
@@ -69,7 +69,7 @@ func (d *desk) open(s *session) error {
 
 // FuzzyFileSearchSessionUpdate asks a session something else.
 func (h *Host) FuzzyFileSearchSessionUpdate(to protocol.Caller, p *protocol.FuzzyFileSearchSessionUpdateParams) error {
-	d, err := h.desk(to.Conn)
+	d, err := h.connection(to.Conn)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (h *Host) FuzzyFileSearchSessionUpdate(to protocol.Caller, p *protocol.Fuzz
 
 // FuzzyFileSearchSessionStop ends a session, if there is one.
 func (h *Host) FuzzyFileSearchSessionStop(to protocol.Caller, p *protocol.FuzzyFileSearchSessionStopParams) error {
-	d, err := h.desk(to.Conn)
+	d, err := h.connection(to.Conn)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *session) rouse() {
 	}
 }
 
-// walk finds the files, and has them told from time to time.
+// walk finds the files, and sends updates at intervals.
 func (s *session) walk(h *Host, roots []string) {
 	told := time.Now()
 	for i, root := range roots {
@@ -122,7 +122,7 @@ func (s *session) walk(h *Host, roots []string) {
 			s.mu.Lock()
 			s.found[i].paths = append(s.found[i].paths, paths...)
 			s.mu.Unlock()
-			if time.Since(told) >= tellEvery {
+			if time.Since(told) >= updateInterval {
 				told = time.Now()
 				s.rouse()
 			}
@@ -143,7 +143,7 @@ func (s *session) serve() {
 			return
 		case <-s.wake:
 		}
-		s.desk.awaitRoom()
+		s.conn.awaitRoom()
 		s.mu.Lock()
 		found, walked, query, asked := append([]rooted{}, s.found...), s.walked, s.query, s.asked
 		s.mu.Unlock()
@@ -152,7 +152,7 @@ func (s *session) serve() {
 		}
 		best := rank(s.ctx, find.NewQuery(query), found)
 		if walked || len(best) > 0 {
-			s.tell(query, best, walked)
+			s.send(query, best, walked)
 		}
 		if walked {
 			done = asked
@@ -160,17 +160,17 @@ func (s *session) serve() {
 	}
 }
 
-// tell says what was found, unless the session has ended meanwhile.
-func (s *session) tell(query string, best []find.Match, all bool) {
-	s.desk.mu.Lock()
-	defer s.desk.mu.Unlock()
+// send sends the matches, unless the session has ended.
+func (s *session) send(query string, best []find.Match, all bool) {
+	s.conn.mu.Lock()
+	defer s.conn.mu.Unlock()
 	if s.ctx.Err() != nil {
 		return
 	}
-	out := s.desk.host.Outbox
-	out.Notify(s.desk.conn,
+	out := s.conn.host.Outbox
+	out.Notify(s.conn.conn,
 		protocol.FuzzyFileSearchSessionUpdatedNotification{SessionID: s.id, Query: query, Files: results(best)})
 	if all {
-		out.Notify(s.desk.conn, protocol.FuzzyFileSearchSessionCompletedNotification{SessionID: s.id})
+		out.Notify(s.conn.conn, protocol.FuzzyFileSearchSessionCompletedNotification{SessionID: s.id})
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // command finds a command of a connection.
 func (h *Host) command(to protocol.Caller, id string) (*command, error) {
-	d, err := h.desk(to.Conn)
+	d, err := h.connection(to.Conn)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (h *Host) CommandExecWrite(to protocol.Caller, p *protocol.CommandExecWrite
 
 // write writes once the command runs.
 func (c *command) write(data []byte, end bool) error {
-	inlet := c.talk()
+	inlet := c.awaitInlet()
 	if inlet == nil {
 		return noCommand(c.id)
 	}
@@ -67,8 +67,8 @@ func (c *command) write(data []byte, end bool) error {
 	return nil
 }
 
-// talk waits until the command runs; nil where it has ended, or never did.
-func (c *command) talk() *tool.Inlet {
+// awaitInlet waits until the command runs. It returns nil if the command has ended or never ran.
+func (c *command) awaitInlet() *tool.Inlet {
 	<-c.begun
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +93,7 @@ func (c *command) later(bytes int, do func()) error {
 		return nil
 	}
 	c.typing = true
-	return c.desk.host.run(c.catchUp)
+	return c.conn.host.run(c.catchUp)
 }
 
 // catchUp does what waits.
@@ -136,7 +136,7 @@ func (h *Host) CommandExecResize(to protocol.Caller, p *protocol.CommandExecResi
 }
 
 func (c *command) resize(s tool.Size) error {
-	inlet := c.talk()
+	inlet := c.awaitInlet()
 	if inlet == nil {
 		return noCommand(c.id)
 	}

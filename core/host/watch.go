@@ -16,17 +16,16 @@ import (
 )
 
 const (
-	// settle is how long changes are gathered before they are told.
+	// settle is how long changes are gathered before they are sent.
 	settle = 200 * time.Millisecond
-	// maxChanged is how many paths are told at once; above, the watch's own path is.
+	// maxChanged bounds the paths of a notification. More changes are reported as the watch's own path.
 	maxChanged = 1000
 	// maxWatches is how many watches a connection can have.
 	maxWatches = 1000
 )
 
-// watcher tells connections of changes. The library tells it of the entries of directories,
-// once for each: so the directories are counted, by their paths without links, of which it
-// knows one each.
+// watcher notifies connections of changes. The library reports each directory once. So directories are
+// counted by their paths without links, and the library knows each of them once.
 type watcher struct {
 	host *Host
 
@@ -44,16 +43,16 @@ type watchKey struct {
 	id   string
 }
 
-// watch is what a client wants to know.
+// watch is one watch of a client.
 type watch struct {
 	watchKey
-	desk *desk
-	// told is the path that the client gave, path the one without links.
-	told, path string
+	owner *connection
+	// clientPath is the path that the client gave, path the same path without links.
+	clientPath, path string
 	// dirs are the directories that the library watches for it.
 	dirs    []string
 	changed map[string]bool
-	// all is set where the path of the watch stands for everything.
+	// all is set if the watch's own path replaces the single changes.
 	all bool
 }
 
@@ -63,16 +62,16 @@ func (h *Host) FsWatch(to protocol.Caller, p *protocol.FsWatchParams) error {
 	if err != nil {
 		return err
 	}
-	return h.inOrder(to, func(d *desk) (any, error) {
-		w := &watch{desk: d, watchKey: watchKey{to.Conn, p.WatchID}, told: path, path: resolved(path),
+	return h.inOrder(to, func(d *connection) (any, error) {
+		w := &watch{owner: d, watchKey: watchKey{to.Conn, p.WatchID}, clientPath: path, path: resolved(path),
 			changed: map[string]bool{}}
 		return protocol.FsWatchResponse{Path: path}, h.watch.begin(w)
 	})
 }
 
-// FsUnwatch ends a watch, if there is one. Nothing of it is told after the answer.
+// FsUnwatch ends a watch, if there is one. No notification of it follows the response.
 func (h *Host) FsUnwatch(to protocol.Caller, p *protocol.FsUnwatchParams) error {
-	return h.inOrder(to, func(*desk) (any, error) {
+	return h.inOrder(to, func(*connection) (any, error) {
 		h.watch.mu.Lock()
 		defer h.watch.mu.Unlock()
 		if w := h.watch.watches[watchKey{to.Conn, p.WatchID}]; w != nil {
@@ -91,14 +90,14 @@ func (r *watcher) begin(w *watch) error {
 	}
 	if err := r.placeLocked(w); err != nil {
 		r.endLocked(w)
-		return watchError(w.told, err)
+		return watchError(w.clientPath, err)
 	}
 	r.watches[w.watchKey] = w
 	return nil
 }
 
-// watchError says what helps where the system watches no more: its words for that are those for
-// a full disk, and for too many files.
+// watchError adds the next action if the system allows no more watches. Its own words then are "no
+// space left on device" or "too many open files".
 func watchError(path string, err error) error {
 	full := fileError(path, err)
 	var e *protocol.Error
@@ -158,7 +157,7 @@ func (r *watcher) checkLocked(w *watch) error {
 	switch {
 	case r.closed:
 		return protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down")
-	case w.desk.ctx.Err() != nil: // it may have been dropped before this one was begun
+	case w.owner.ctx.Err() != nil: // it may have been dropped before this one was begun
 		return protocol.Refuse(protocol.KindShuttingDown, "the connection has ended")
 	case r.watches[w.watchKey] != nil:
 		return protocol.Refuse(protocol.KindWatchExists, "watchId already exists: %s", w.id)
@@ -169,7 +168,7 @@ func (r *watcher) checkLocked(w *watch) error {
 	}
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
-		return watchError(w.told, err)
+		return watchError(w.clientPath, err)
 	}
 	r.notify, r.watches, r.dirs = notify, map[watchKey]*watch{}, map[string]int{}
 	if err := r.host.run(func() { r.listen(notify) }); err != nil {
@@ -180,7 +179,8 @@ func (r *watcher) checkLocked(w *watch) error {
 	return nil
 }
 
-// addLocked adds a directory also where it is watched: the library forgets those that go.
+// addLocked adds a directory even if it is watched already, because the library removes directories
+// that are deleted.
 func (r *watcher) addLocked(w *watch, dir string) error {
 	if err := r.notify.Add(dir); err != nil {
 		return err
@@ -225,7 +225,7 @@ func (r *watcher) close() {
 	r.closed = true
 }
 
-// listen gathers changes, and tells them some time after the first, until the library ends.
+// listen gathers changes, and sends them some time after the first one, until the library ends.
 func (r *watcher) listen(notify *fsnotify.Watcher) {
 	timer := time.NewTimer(settle)
 	timer.Stop()
@@ -242,10 +242,10 @@ func (r *watcher) listen(notify *fsnotify.Watcher) {
 			if !open {
 				return
 			}
-			changed = r.lost(err)
+			changed = r.reportAll(err)
 		case <-timer.C:
 			waiting = false
-			changed = r.tell()
+			changed = r.sendChanges()
 		}
 		if changed && !waiting {
 			waiting = true
@@ -268,7 +268,7 @@ func (r *watcher) note(event fsnotify.Event) (changed bool) {
 
 func (r *watcher) noteLocked(w *watch, event fsnotify.Event) bool {
 	if below, inside := strings.CutPrefix(event.Name, prefix(w.path)); inside && !strings.Contains(below, "/") {
-		w.note(filepath.Join(w.told, below))
+		w.note(filepath.Join(w.clientPath, below))
 		return true
 	}
 	above := strings.HasPrefix(w.path, prefix(event.Name))
@@ -281,18 +281,18 @@ func (r *watcher) noteLocked(w *watch, event fsnotify.Event) bool {
 	if _, err := os.Lstat(w.path); above && err != nil {
 		return false
 	}
-	w.note(w.told)
+	w.note(w.clientPath)
 	return true
 }
 
 func prefix(dir string) string { return strings.TrimSuffix(dir, "/") + "/" }
 
-// lost has everything told that can have changed: the system had no room for more events.
-func (r *watcher) lost(error) (changed bool) {
+// reportAll reports a change of every watch, after the system had no room for more events.
+func (r *watcher) reportAll(error) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range r.watches {
-		w.note(w.told)
+		w.note(w.clientPath)
 		changed = true
 	}
 	return changed
@@ -303,14 +303,14 @@ func (w *watch) note(path string) {
 		return
 	}
 	if len(w.changed) >= maxChanged {
-		w.all, path = true, w.told
+		w.all, path = true, w.clientPath
 		clear(w.changed)
 	}
 	w.changed[path] = true
 }
 
-// tell tells what was gathered, but not clients that do not read: true where some is left.
-func (r *watcher) tell() (left bool) {
+// sendChanges sends the gathered changes to the clients that read. It returns true if some changes are left.
+func (r *watcher) sendChanges() (left bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range r.watches {
