@@ -47,7 +47,7 @@ func (l *locked) clear() error {
 	return keepFile(filepath.Join(l.git.dir, "info", "exclude"), l.patterns())
 }
 
-// patterns are those of the repository, and what is ours in the worktree.
+// patterns returns the repository's patterns, and patterns for our own files in the worktree.
 func (t *Tree) patterns() string {
 	text := ""
 	if t.common != "" {
@@ -89,14 +89,14 @@ func (l *locked) capture(ctx context.Context) (string, error) {
 
 // findings are the paths at which a capture differs from the one before.
 type findings struct {
-	// store are paths to store; a path of them that has no file any more is dropped.
-	// drop are those that hold what is no file for git.
+	// store has the paths to store. A path without a file is removed from the index. drop has the paths
+	// of entries that are not files for git.
 	store, drop []string
-	// known is how many files the last capture had, and added how many it did not.
+	// known is the number of files of the last capture, added the number of new ones.
 	known, added int
 	// size is how long the files are together, in bytes.
 	size int64
-	// tracked tells the state of the repository's index.
+	// tracked identifies the state of the repository's index.
 	tracked string
 }
 
@@ -137,8 +137,8 @@ func (l *locked) others(ctx context.Context) ([]string, error) {
 	return names(out), err
 }
 
-// forced are the files that the repository tracks although it ignores them. Where its
-// index cannot be read, git's own commands fail as well, and there are none.
+// forced returns the files that the repository tracks although it ignores them. It returns nil if the
+// repository's index cannot be read; git's own commands fail then as well.
 func (l *locked) forced(ctx context.Context, state string) []string {
 	if state == "" || state == string(readSmall(filepath.Join(l.git.dir, "tracked"))) {
 		return nil
@@ -149,7 +149,7 @@ func (l *locked) forced(ctx context.Context, state string) []string {
 	return names(out)
 }
 
-// trackedState changes whenever the repository's index does; "" where there is none.
+// trackedState returns a text that changes with the repository's index, or "" without an index.
 func (t *Tree) trackedState() string {
 	info, err := os.Lstat(filepath.Join(t.dir, "index"))
 	if t.dir == "" || err != nil || !info.Mode().IsRegular() {
@@ -163,7 +163,7 @@ func (l *locked) remember(state string) error {
 	return keepFile(filepath.Join(l.git.dir, "tracked"), state)
 }
 
-// sort looks at what paths hold. Whether our index has them is said by known.
+// sort examines the files at paths. known is set if our index has the paths.
 func (l *locked) sort(found *findings, paths []string, known bool) {
 	for _, p := range paths {
 		if p == "" || strings.HasSuffix(p, "/") {
@@ -209,7 +209,7 @@ func (l *locked) store(ctx context.Context, found *findings) error {
 	return err
 }
 
-// nothing is the name that stands for no object.
+// nothing returns the object name that means no object.
 func (t *Tree) nothing() string {
 	if t.sha256 {
 		return strings.Repeat("0", 64)
@@ -217,7 +217,7 @@ func (t *Tree) nothing() string {
 	return strings.Repeat("0", 40)
 }
 
-// entries is how many entries an index says that it has; 0 where there is none.
+// entries returns the number of entries in the head of an index, or 0.
 func entries(index string) int {
 	file, err := os.OpenFile(index, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -53,8 +53,8 @@ func (t *Tree) reader() git {
 	return g
 }
 
-// dropIgnored leaves out the files that seem to be new, but were ignored before: then
-// they may have been there as well, and undoing would take away what nobody made.
+// dropIgnored leaves out new files that were ignored before. They may have existed before as well, so
+// an undo could remove files that nobody created.
 func (t *Tree) dropIgnored(ctx context.Context, before string, changes []Change) ([]Change, error) {
 	var created []string
 	for _, c := range changes {
@@ -78,7 +78,7 @@ func (t *Tree) dropIgnored(ctx context.Context, before string, changes []Change)
 	return rest, nil
 }
 
-// ignoredAt tells which paths the patterns of a capture ignore, with those of the user.
+// ignoredAt returns the paths that the patterns of a capture and of the user ignore.
 func (t *Tree) ignoredAt(ctx context.Context, object string, paths []string) (map[string]bool, error) {
 	dir, err := t.scratch()
 	if err != nil {

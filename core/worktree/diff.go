@@ -97,8 +97,7 @@ func wholeFiles(text []byte) []byte {
 	return text[:bytes.LastIndex(text, []byte("\ndiff --git "))+1]
 }
 
-// parseStats reads what git says of files with --raw --numstat -z: first all raw lines,
-// then all counts.
+// parseStats parses the output of --raw --numstat -z: all raw lines, then all counts.
 func parseStats(out []byte) (files []FileStat) {
 	at := map[string]int{}
 	fields := names(out)
@@ -143,7 +142,7 @@ func kindOf(status string) Kind {
 	return Modified
 }
 
-// count takes numbers of lines; "-" says that the file is binary.
+// count sets the numbers of lines. "-" marks a binary file.
 func (f *FileStat) count(additions, deletions string) {
 	if additions == "-" {
 		f.Binary = true

@@ -1,31 +1,27 @@
-// Package worktree remembers what the files of a folder were, and puts them back.
+// Package worktree captures the files of a folder, and restores them.
 //
-// A capture is a git tree of the whole worktree: of what git tracks there, and of
-// what it neither tracks nor ignores. Between captures there are changes, of changes
-// there are diffs, and a change is undone by [Tree.Restore].
+// A capture is a git tree of the whole worktree: of the files that git tracks there, and of the files that
+// it neither tracks nor ignores. Two captures have changes, changes have diffs, and [Tree.Restore] undoes
+// a change.
 //
 // # What git may do
 //
-// The workspace is written by an agent, so git runs no program that the workspace
-// names: no filter, hook, file system monitor, text conversion or external diff. It
-// reads the files with a git folder of our own, whose configuration and attributes are
-// ours, so that their bytes are kept as they are. Only objects and the refs below
-// refs/appserver are written into the repository; its index, HEAD, stash, reflogs and
-// other refs stay as they are. Objects and refs go into our own folder instead where
-// there is no repository, where it cannot be written, or where its .git points at a git
-// folder that does not point back.
+// An agent writes the workspace, so git runs no program that the workspace names: no filter, hook, file
+// system monitor, text conversion or external diff. It reads the files with a git folder of our own, whose
+// configuration and attributes keep their bytes unchanged. Only objects and the refs below refs/appserver
+// are written into the repository. Its index, HEAD, stash, reflogs and other refs do not change. Objects
+// and refs are written into our own folder if there is no repository, if it cannot be written, or if its
+// .git points at a git folder that does not point back.
 //
-// # What is left alone
+// # Ignored files
 //
-// Submodules and other repositories below the root are never entered. Neither are
-// folders that are reached through links. Files that cannot be read, sockets and
-// devices are passed over.
+// Submodules and other repositories below the root are never entered, and neither are folders behind
+// links. Unreadable files, sockets and devices are skipped.
 //
 // # Order
 //
-// What [Tree.Capture] and [Tree.CapturePaths] give may be removed by git after some
-// days, unless [Tree.Keep] has named it; then it survives a crash as well. One capture
-// or restore at a time works on a worktree, of all threads and processes that have the
-// same home: a lock is held, by the git processes too, so that one that outlives a
-// killed server is waited for.
+// Git may remove the results of [Tree.Capture] and [Tree.CapturePaths] after some days, unless
+// [Tree.Keep] has named them. A named result survives a crash. One capture or restore at a time works on
+// a worktree, among all threads and processes with the same home. The git processes hold the lock as well,
+// so a server waits for a git process that outlived a killed server.
 package worktree

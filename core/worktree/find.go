@@ -12,11 +12,11 @@ import (
 	"syscall"
 )
 
-// repository is where a worktree's repository is.
+// repository has the location of a worktree's repository.
 type repository struct {
 	root string
-	// dir has the worktree's index, and common the objects, refs and configuration.
-	// Both are "" where there is none that can be used.
+	// dir has the worktree's index, common the objects, refs and configuration. Both are "" without a
+	// usable repository.
 	dir, common string
 }
 
@@ -86,8 +86,8 @@ func linked(ctx context.Context, g git, root, file string) repository {
 	return repository{root, dir, dir}
 }
 
-// usable is a repository as it is, or without its git folder where that cannot be
-// written, or sends whoever uses it elsewhere.
+// usable returns the repository, without its git folder if that cannot be written or refers to another
+// one.
 func (r repository) usable() repository {
 	_, err := os.Lstat(filepath.Join(r.common, "commondir"))
 	if r.common == "" || !errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +121,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(left, right)
 }
 
-// readLine is what a short file says; "" where it is no file.
+// readLine returns the content of a short file, or "".
 func readLine(name string) string { return string(bytes.TrimSpace(readSmall(name))) }
 
 // maxSmall is the longest file of a git folder that is read, in bytes.

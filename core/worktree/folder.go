@@ -15,14 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// blockedError says that a path leads through what is no folder, such as a link.
+// blockedError is the error for a path that leads through something other than a folder, such as a
+// link.
 type blockedError struct{ at string }
 
 func (e *blockedError) Error() string { return fmt.Sprintf("%q is in the way: it is no folder", e.at) }
 
-// openFolder opens a folder below the root, one name at a time and through no link: a
-// command that runs meanwhile may put one anywhere. Where asked to, it makes the
-// folders that are missing, and tells which.
+// openFolder opens a folder below the root, one name at a time and through no link, because a running
+// command may create a link anywhere. If missing is set, it creates missing folders and returns their
+// names.
 func (t *Tree) openFolder(dir string, missing bool) (fd int, made []string, err error) {
 	fd, err = unix.Open(t.root, folderFlags, 0)
 	if err != nil || dir == "." {
@@ -52,14 +53,14 @@ func (t *Tree) openFolder(dir string, missing bool) (fd int, made []string, err 
 
 const folderFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
-// sight is what is at a path, without its content.
+// sight describes what is at a path, without its content.
 type sight struct {
 	there         bool
 	kind, perm    uint32
 	dev, ino      uint64
 	size          int64
 	seconds, nano int64
-	// blocked is what is no folder on the way to the path; "" for none.
+	// blocked is the first part of the path that is not a folder, or "".
 	blocked string
 }
 
@@ -102,7 +103,7 @@ func seeAt(fd int, name string) (sight, error) {
 	}, nil
 }
 
-// file is what a path holds, as a capture would say. Mode 1 stands for what is no file.
+// file returns the file at a path as a capture would have it. Mode 1 means that it is not a file.
 func (t *Tree) file(name string) (File, sight, error) {
 	seen, err := t.see(name)
 	if err != nil || !seen.there {

@@ -12,24 +12,23 @@ import (
 	"time"
 )
 
-// patience is how long one run of git may take: a capture that takes longer is none
-// that a turn should wait for, and a FIFO that is named .gitignore would never end.
+// patience bounds one run of git. No turn should wait longer for a capture, and a FIFO that is named
+// .gitignore would block for ever.
 const patience = time.Minute
 
-// git is how git is run: with which folders, and without anything that the workspace or
-// the user's configuration says.
+// git runs git with fixed folders, and without the settings of the workspace and of the user.
 type git struct {
 	program string
 	// dir is the git folder, and work the folder that paths are relative to and that
 	// .gitignore and .gitattributes are read from.
 	dir, work string
-	// objects is where objects are written and read; "" for those of dir.
+	// objects is the folder of objects, or "" for the folder in dir.
 	objects string
-	// more has objects that are read, too; "" for none.
+	// more is a folder with further objects to read, or "".
 	more string
-	// index is the index file; "" for that of dir.
+	// index is the index file, or "" for the one in dir.
 	index string
-	// excludes is the user's own file of patterns; "" for none.
+	// excludes is the user's own file of patterns, or "".
 	excludes string
 	// shared is the repository's core.sharedRepository; "" for none.
 	shared string
@@ -48,7 +47,7 @@ type running struct {
 	command      string
 }
 
-// endTime is how long what git has started may keep its output open once git has ended.
+// endTime is the time for which processes of git may keep its output open after git has ended.
 const endTime = 250 * time.Millisecond
 
 // start runs git with an input. The answer has to be waited for.
@@ -70,8 +69,8 @@ func (g git) start(ctx context.Context, in io.Reader, out limited, args ...strin
 	return r, nil
 }
 
-// output waits, and is what git has written. Where that is more than was asked for, it
-// is cut, with errTooLong.
+// output waits for git and returns its output. An output above the limit is truncated, with
+// errTooLong.
 func (r *running) output() ([]byte, error) {
 	defer r.cancel()
 	err := r.Wait()
@@ -103,8 +102,8 @@ func (g git) word(ctx context.Context, in io.Reader, args ...string) (string, er
 	return strings.TrimSpace(string(out)), err
 }
 
-// flags are what our own git folder says, too; commands that are run in the user's need
-// them. Objects and refs are synced, the index is not: it can be made anew.
+// flags returns the settings of our own git folder, for commands that run in the user's folder.
+// Objects and refs are synced. The index is not, because it can be rebuilt.
 func (g git) flags() []string {
 	settings := []string{
 		"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.logAllRefUpdates=false", "gc.auto=0",
@@ -144,7 +143,7 @@ func (g git) environ() []string {
 	return env
 }
 
-// gitError is what git said when it failed.
+// gitError has the messages of a failed run of git.
 type gitError struct {
 	command, text string
 	err           error
@@ -161,8 +160,7 @@ const maxOutput = 256 << 20
 
 var errTooLong = errors.New("git said more than is kept")
 
-// limited keeps the beginning of what is written, and fails then, so that whoever
-// writes ends.
+// limited keeps the beginning of an output and then returns an error, so that the writer ends.
 type limited struct {
 	kept bytes.Buffer
 	most int64

@@ -68,8 +68,9 @@ func (t *Tree) Forget(ctx context.Context, thread string, names []string) error 
 	return err
 }
 
-// clearLocks removes the locks that git left, killed while it wrote names of a thread, and the
-// thread's folder where that is empty then. The caller has ended all that keeps captures of it.
+// clearLocks removes the locks of a git process that was killed while it wrote refs of a thread, and
+// the thread's folder if it is empty then. The caller has ended all processes that keep captures of
+// the thread.
 func (t *Tree) clearLocks(thread string) {
 	dir := filepath.Join(t.keeper().dir, filepath.FromSlash(refs), thread)
 	entries, _ := os.ReadDir(dir)
@@ -81,7 +82,7 @@ func (t *Tree) clearLocks(thread string) {
 	_ = os.Remove(dir)
 }
 
-// mark tells the names of a linked worktree from those of the others of its repository.
+// mark returns the part of a ref's name that distinguishes linked worktrees of one repository.
 func (t *Tree) mark() string {
 	if t.dir == t.common {
 		return ""
@@ -89,7 +90,7 @@ func (t *Tree) mark() string {
 	return fmt.Sprintf("-%08x", crc32.ChecksumIEEE([]byte(filepath.Base(t.dir))))
 }
 
-// keeper is git for the refs: in the repository's own git folder, where there is one.
+// keeper returns git for the refs, in the repository's own git folder if it has one.
 func (t *Tree) keeper() git {
 	g := t.git
 	g.work = t.home

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// CapturePaths stores what some paths hold, whatever the size of the worktree and
-// whatever git ignores. Each path is in the answer, a path that holds no file as File{}.
-// It fails with a [*TooLargeError] where the files are too long together.
+// CapturePaths stores the files at some paths, whatever the size of the worktree and the ignored
+// files. The result has every path; a path without a file has File{}. It fails with a [*TooLargeError]
+// if the files are too long together.
 func (t *Tree) CapturePaths(ctx context.Context, paths []string) (map[string]File, error) {
 	files := map[string]File{}
 	var present []string
@@ -44,9 +44,9 @@ func (t *Tree) CapturePaths(ctx context.Context, paths []string) (map[string]Fil
 	})
 }
 
-// Compose is a git tree of what [Tree.CapturePaths] gave, for [Tree.Keep]. What differs
-// between two such answers is better told by comparing them: [Tree.Changes] leaves out
-// what the user's patterns ignore.
+// Compose returns a git tree of a result of [Tree.CapturePaths], for [Tree.Keep]. To find the
+// difference of two results, compare them: [Tree.Changes] leaves out files that the user's patterns
+// ignore.
 func (t *Tree) Compose(ctx context.Context, files map[string]File) (object string, err error) {
 	err = t.withIndex(func(g git) error {
 		object, err = compose(ctx, g, files)
@@ -63,7 +63,7 @@ func compose(ctx context.Context, g git, files map[string]File) (string, error) 
 	return g.word(ctx, nil, "write-tree")
 }
 
-// stage adds files to the index. Nothing is done for those of mode 0.
+// stage adds files to the index. It skips files of mode 0.
 func (g git) stage(ctx context.Context, files map[string]File) error {
 	var lines strings.Builder
 	for name, f := range files {

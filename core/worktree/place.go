@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// swap first takes away what goes, and the folders that are empty then, so that a file
-// can be where a folder was.
+// swap first moves the removed files away, with the folders that are empty then, so that a file can
+// replace a folder.
 func (s *staging) swap() error {
 	for i, p := range s.steps {
 		p.old = "old-" + strconv.Itoa(i)
@@ -69,7 +69,7 @@ func (s *staging) removeEmpty(dir string) {
 	}
 }
 
-// removeFolders removes a folder, where nothing is in it but folders.
+// removeFolders removes a folder that contains only folders.
 func (s *staging) removeFolders(dir string) {
 	var folders []string
 	_ = s.walk(dir, func(name string, isFolder bool) {
@@ -90,8 +90,8 @@ func (s *staging) removeFolder(dir string) error {
 	return unix.Unlinkat(fd, path.Base(dir), unix.AT_REMOVEDIR)
 }
 
-// place puts a new file into its place by one rename, so that there is always one. Where
-// there was none it takes no other's place.
+// place renames a new file to its path, so that there is a file at any moment. A new path must not
+// exist.
 func (s *staging) place(p *step) error {
 	dir, made, err := s.openFolder(path.Dir(p.Path), true)
 	p.made = made
@@ -128,7 +128,7 @@ func (s *staging) place(p *step) error {
 	return err
 }
 
-// undo puts all back, the last first. Of what fails it tells the first.
+// undo reverts all steps, the last one first. It returns the first error.
 func (s *staging) undo() error {
 	var first error
 	for i := len(s.steps) - 1; i >= 0; i-- {

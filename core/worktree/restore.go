@@ -18,11 +18,10 @@ type Restored struct {
 	Written, Removed []string
 }
 
-// Restore puts back what was before some changes: all of it, or, where the disk fails,
-// nothing. A path that holds this already is passed over, so that a restore that was
-// killed can be done again; where one holds anything else than what is to be undone, it
-// fails with a [*ConflictError]. A dry restore only looks. Folders that lose their last
-// file go; permissions are those that git knows.
+// Restore brings back the state before some changes: all of it or, if the disk fails, nothing. It
+// skips a path that has that state already, so that a killed restore can be repeated. If a path has
+// another state than the one to undo, it fails with a [*ConflictError]. A dry restore only checks.
+// Folders that lose their last file are removed. Permissions are the ones that git stores.
 func (t *Tree) Restore(ctx context.Context, changes []Change, dry bool) (Restored, error) {
 	l, err := t.lock(ctx)
 	if err != nil {
@@ -53,7 +52,7 @@ func (t *Tree) Restore(ctx context.Context, changes []Change, dry bool) (Restore
 	return r, nil
 }
 
-// plan is what there is to do, in the order of the paths.
+// plan returns the steps in the order of the paths.
 func (t *Tree) plan(changes []Change) ([]*step, error) {
 	removed := map[string]bool{}
 	for _, c := range changes {
@@ -86,8 +85,8 @@ func (t *Tree) plan(changes []Change) ([]*step, error) {
 	return steps, nil
 }
 
-// makesWay tells whether a folder has no files but those that are removed, so that it
-// may go. Git knows no folders without files.
+// makesWay reports whether a folder has only files that are removed, so that it can be removed. Git
+// stores no folders without files.
 func (t *Tree) makesWay(name string, removed map[string]bool) bool {
 	stays := false
 	err := t.walk(name, func(inner string, isFolder bool) {
@@ -107,7 +106,7 @@ func (t *Tree) walk(name string, visit func(name string, isFolder bool)) error {
 	})
 }
 
-// put does the steps, or undoes those that are done.
+// put runs the steps, or reverts the completed ones.
 func (l *locked) put(ctx context.Context, steps []*step) error {
 	s, err := l.stage()
 	if err != nil {

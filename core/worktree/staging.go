@@ -18,19 +18,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stagingPrefix begins the names of folders in the root in which a restore lays the
-// new files, and the former ones until it is done: on the same disk, and in nobody's
-// way where a folder becomes a file.
+// stagingPrefix begins the names of folders in the root. A restore puts the new files there, and the
+// former ones until it has ended: on the same disk, and not in the way if a folder becomes a file.
 const stagingPrefix = ".appserver-restore-"
 
-// staging is a restore as it goes on. First all new content is written, then each file
-// is put into its place by a rename, at last what was there before goes.
+// staging is a running restore. It first writes all new content, then renames each file to its path,
+// and removes the former files at the end.
 type staging struct {
 	*locked
 	dir   string
 	fd    int
 	steps []*step
-	// keep is set where the folder has what could not be put back.
+	// keep is set if the folder has files that could not be brought back.
 	keep bool
 }
 
