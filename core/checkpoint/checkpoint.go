@@ -1,12 +1,12 @@
-// Package checkpoint keeps the worktrees of threads, and what turns changed in them, as the
-// engine asks for it; core/worktree does it to one worktree.
+// Package checkpoint keeps captures of the worktrees of threads, and the changes of turns, for the
+// engine. Package worktree handles one worktree.
 //
 // # Names
 //
-// What is kept has names below refs/appserver/THREAD: that of a checkpoint is its id, and
-// what was changed since is under the id with "-files". In the home folder threads/THREAD has
-// the roots of the worktrees with such names, each with a NUL behind it, so that they are found when the
-// thread is gone.
+// Captures have names below refs/appserver/THREAD: a checkpoint is named by its id, and the files
+// changed since by the id with "-files". In the home folder, threads/THREAD has the roots of the
+// worktrees with such names, each followed by a NUL, so that they are found after the thread is
+// deleted.
 package checkpoint
 
 import (
@@ -26,7 +26,7 @@ import (
 // Keeper keeps worktrees. Its methods may be called at once.
 type Keeper struct {
 	options worktree.Options
-	// report is told what fails where nobody waits for it.
+	// report receives errors for which no caller waits.
 	report func(error)
 
 	mu    sync.Mutex
@@ -167,7 +167,7 @@ func count(s *protocol.DiffSummary, f worktree.FileStat) {
 	s.Files = append(s.Files, file)
 }
 
-// Compare is what differs between two states; nil is the one now.
+// Compare returns the difference of two states. A nil state is the present one.
 func (k *Keeper) Compare(ctx context.Context, from, to []protocol.StoredTree) (core.FileDiff, error) {
 	diff := core.FileDiff{Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}}}
 	for _, before := range from {
@@ -190,7 +190,8 @@ func (k *Keeper) Compare(ctx context.Context, from, to []protocol.StoredTree) (c
 	return diff, nil
 }
 
-// treeIn is the tree of a worktree among those of a checkpoint, or, of nil, what it holds now.
+// treeIn returns the tree of a worktree in a checkpoint, or of its present state if the checkpoint is
+// nil.
 func treeIn(ctx context.Context, t *worktree.Tree, of []protocol.StoredTree) (string, error) {
 	if of == nil {
 		return t.Capture(ctx)

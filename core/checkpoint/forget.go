@@ -18,7 +18,7 @@ import (
 // packEvery is after how many forgotten checkpoints what is kept is packed.
 const packEvery = 32
 
-// Forget lets checkpoints go, and what was changed since.
+// Forget deletes checkpoints and the changes since them.
 func (k *Keeper) Forget(ctx context.Context, thread string, points []protocol.StoredCheckpoint) {
 	names := map[string][]string{}
 	for _, p := range points {
@@ -44,7 +44,7 @@ func (k *Keeper) forget(ctx context.Context, thread, root string, names []string
 	}
 }
 
-// ForgetThread lets all go that is kept of a thread.
+// ForgetThread deletes all captures of a thread.
 func (k *Keeper) ForgetThread(ctx context.Context, thread string) {
 	roots, err := k.rootsOf(thread)
 	for _, root := range roots {

@@ -14,12 +14,12 @@ import (
 	"appserver/protocol"
 )
 
-// lookTime is how long a tracked effect may go on looking once it was cancelled: less than
-// the engine waits for it, also where git then has to be ended.
+// lookTime bounds the search for changes after an effect was cancelled. It is less than the engine
+// waits for the effect, even if git has to be ended.
 const lookTime = 1500 * time.Millisecond
 
-// Track tells what do changes. A command that is cancelled before it is started changes nothing,
-// and is not looked at; a patch is written all the same.
+// Track runs do and returns the changes. A command that is cancelled before it starts changes nothing
+// and is not examined. A patch is written in any case.
 func (k *Keeper) Track(asked context.Context, thread string, t core.Track, paths []string, do func()) *core.Tracked {
 	ctx, cancel := lingering(asked)
 	defer cancel()
@@ -70,8 +70,8 @@ func (k *Keeper) begin(ctx context.Context, dir string, paths []string) (look, e
 	return l, err
 }
 
-// relative are the paths that are in a worktree, below its root. They are those of a
-// directory that may be another name of a part of it.
+// relative returns the paths that are in a worktree, relative to its root. They are given relative to
+// a directory, which may be another name of a part of it.
 func relative(root, dir string, paths []string) []string {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {

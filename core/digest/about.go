@@ -9,9 +9,9 @@ import (
 	"appserver/core/words"
 )
 
-// About is what of a text is about a question: the sentences that have the most of its
-// words, in the order of the text, each on one line, at most limit characters
-// with a space between them. Without any such sentence it is the first one.
+// About returns the sentences of a text that share the most words with a question, in the order of the
+// text, each on one line. They have at most limit characters with a space between them. If no sentence
+// shares a word, it returns the first one.
 func About(text, question string, limit int) []string {
 	wanted := termsOf(question)
 	var all []told
@@ -38,7 +38,7 @@ func About(text, question string, limit int) []string {
 	return texts
 }
 
-// told is a sentence, with how much of what is wanted it has.
+// told is a sentence with its score.
 type told struct {
 	place int
 	text  string

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// cues are words that tell what a sentence does.
+// cues are words that mark the purpose of a sentence.
 type cues struct {
-	// words are the first words of cues, each with what may follow: "" for nothing.
+	// words are the first words of cues, each with the words that may follow: "" for none.
 	words map[string][]string
 	// runs are cues in scripts without spaces.
 	runs []string
@@ -17,8 +17,8 @@ type cues struct {
 // alone is for words that need no other.
 var alone = []string{""}
 
-// binding are the cues of sentences that bind: they demand, forbid or limit. Those
-// that take more than words beside each other are in binds.
+// binding marks sentences that demand, forbid or limit. binds has the cues whose words are not
+// adjacent.
 var binding = cues{
 	words: map[string][]string{
 		"must": alone, "mustn't": alone, "never": alone, "always": alone, "don't": alone, "dont": alone, "do": {"not"},
@@ -98,7 +98,7 @@ func (s statement) cue(of cues) string {
 	return ""
 }
 
-// begins tells whether words begin with those of a phrase.
+// begins reports whether words begin with the words of a phrase.
 func begins(words []string, phrase string) bool {
 	for phrase != "" {
 		var word string
@@ -115,11 +115,10 @@ func ascii(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-// settles tells whether a statement says what was decided. Questions do not.
+// settles reports whether a statement has a decision. Questions have none.
 func (s statement) settles() bool { return s.cue(decisive) != "" && !isQuestion(s.text) }
 
-// binds tells whether a statement limits what may be done. A question does where it
-// is a request.
+// binds reports whether a statement limits what may be done. Of questions, only requests do.
 func (s statement) binds() bool {
 	if isQuestion(s.text) && !s.requests() {
 		return false
@@ -127,7 +126,7 @@ func (s statement) binds() bool {
 	return s.cue(binding) != "" || s.negatesInFrench() || s.forbidsByNo()
 }
 
-// requests tells whether a question asks for a deed.
+// requests reports whether a question requests an action.
 func (s statement) requests() bool {
 	if len(s.words) > 1 && slices.Contains([]string{"can", "could", "would", "will"}, s.words[0]) && s.words[1] == "you" {
 		return true
@@ -150,7 +149,7 @@ func (s statement) negatesInFrench() bool {
 	return false
 }
 
-// spanishWords tell a Spanish sentence, in which "no" negates a verb, from an English one.
+// spanishWords identify a Spanish sentence, in which "no" negates a verb.
 var spanishWords = map[string]bool{"el": true, "los": true, "las": true, "que": true, "una": true, "por": true,
 	"del": true, "es": true}
 

@@ -55,8 +55,8 @@ func lastBytes(text string, limit int) string {
 // graphemeLimit is how far before a place a character may begin, in bytes.
 const graphemeLimit = 64
 
-// before is the last place up to n where a text can be cut: between runes, and not
-// within a character that is made of several.
+// before returns the last index up to n where a text can be cut: between runes, and not within a
+// character of several runes.
 func before(text string, n int) int {
 	n = max(0, min(n, len(text)))
 	for i := n; i > 0 && i > n-graphemeLimit; i-- {
@@ -70,7 +70,7 @@ func before(text string, n int) int {
 	return n
 }
 
-// after is the first place from n on where a text can be cut.
+// after returns the first index from n on where a text can be cut.
 func after(text string, n int) int {
 	n = max(0, min(n, len(text)))
 	for i := n; i < len(text) && i < n+graphemeLimit; i++ {
@@ -87,7 +87,7 @@ func after(text string, n int) int {
 // joiner makes one character of those beside it.
 const joiner = '\u200d'
 
-// parts tells whether a text may be cut at i.
+// parts reports whether a text may be cut at i.
 func parts(text string, i int) bool {
 	if i == 0 || i == len(text) {
 		return true
@@ -98,8 +98,8 @@ func parts(text string, i int) bool {
 	return utf8.RuneStart(text[i]) && next != joiner && last != joiner && !modifier && !unicode.Is(unicode.M, next)
 }
 
-// shorten leaves the middle out of a text that is longer than limit bytes, and says
-// how much. A limit that has no room for the mark keeps the beginning.
+// shorten leaves out the middle of a text that is longer than limit bytes, and names the number of
+// bytes. If limit has no room for that mark, it keeps the beginning.
 func shorten(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -116,9 +116,8 @@ func leftOut(bytes int) string {
 	return "\n[… " + strconv.Itoa(bytes) + " bytes left out …]\n"
 }
 
-// ceiling is the highest size to which others can be cut so that all fit into room
-// together; those that are smaller stay as they are. It is the largest of them where
-// all fit, and not below 0.
+// ceiling returns the highest size to which others must be cut so that all fit into room. Smaller ones
+// stay as they are. If all fit, it is the largest of them. It is never negative.
 func ceiling(sizes []int, room int) int {
 	sorted := slices.Sorted(slices.Values(sizes))
 	highest := 0

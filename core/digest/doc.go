@@ -1,14 +1,11 @@
-// Package digest reads a stretch of the model's input history and says what it
-// holds, without a model: the facts that a summary of it must not lose ([Of],
-// [Facts.Missing]), a summary of its own for where no model is at hand or its answer
-// is of no use ([Extract], [Earlier]), and the stretch as text for a model that is
-// to summarise it ([Transcript]).
+// Package digest analyses a part of a model's input history without a model. [Of] finds the facts that
+// a summary must not lose, and [Facts.Missing] the ones that it lost. [Extract] and [Earlier] make a
+// summary if no model can, and [Transcript] makes the text for a model that summarises.
 //
-// Everything here is a pure function and total: equal inputs give equal outputs, no
-// input panics, and time grows with the size of the input. What is handed out is
-// valid UTF-8, and at most as many bytes as were asked for.
+// All functions are pure and total: equal inputs give equal outputs, no input panics, and time grows
+// with the size of the input. Results are valid UTF-8 of at most the requested number of bytes.
 //
-// Sentences are found by the words in them, in a few languages, without being
-// understood. The words are chosen so that rather too many sentences are kept than
-// too few: one too many costs some tokens, one too few the user's trust.
+// Sentences are found by their words, in a few languages, and are not understood. The words are chosen
+// so that too many sentences are kept rather than too few: an extra sentence costs some tokens, a lost
+// one the user's trust.
 package digest

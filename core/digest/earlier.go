@@ -10,14 +10,13 @@ const (
 	earlierTitle = "Previous requests:"
 	// requestLimit is the longest line of a request, in bytes.
 	requestLimit = 500
-	// lineLeast is the shortest line that says anything, in bytes.
+	// lineLeast is the length of the shortest useful line, in bytes.
 	lineLeast = len("\n- ") + len(ellipsis) + utf8.UTFMax
 )
 
-// Earlier lists earlier messages of the user in at most limit bytes, one line each,
-// the oldest first. Where they do not all fit, the newest and the very first stay, and
-// a line says how many are missing. It is empty where there are no messages, and where
-// the limit has no room for any.
+// Earlier lists earlier messages of the user in at most limit bytes, one line each, the oldest first.
+// If they do not all fit, the newest and the very first stay, and a line has the number of missing
+// ones. It returns "" if there are no messages, or if limit has no room for any.
 func Earlier(messages []string, limit int) string {
 	var lines []string
 	for _, text := range messages {
@@ -32,8 +31,8 @@ func Earlier(messages []string, limit int) string {
 	return earlierTitle + strings.Join(chosen(lines, room), "")
 }
 
-// chosen are the lines that fit into room, with a mark for the others: the newest, cut
-// where it must be, the first, and then the next newest.
+// chosen returns the lines that fit into room, with a mark for the others: the newest, shortened if
+// necessary, the first, and then the next newest.
 func chosen(lines []string, room int) []string {
 	total := 0
 	for _, line := range lines {

@@ -17,15 +17,13 @@ const (
 	scrapLimit = 40
 )
 
-// Extract is a summary of a stretch in Markdown, at most limit bytes, made without a
-// model. The former summary comes first; it keeps at least half of the limit, as far
-// as it needs it, and what has to go of it goes from its middle. Then come the user's
-// requests, what the user asked to keep to, decisions, files, commands, open questions
-// and where the assistant was.
+// Extract returns a summary of items in Markdown, at most limit bytes, made without a model. The
+// former summary comes first. It keeps at least half of the limit if it needs it, and loses its
+// middle. The requests of the user follow, then the user's constraints, decisions, files, commands,
+// open questions and the last state of the assistant.
 //
-// Where they do not all fit, the sections share the room evenly and lose their oldest
-// entries first; what the user asked to keep to is served before the others, and has
-// what they leave. The result is empty only where the input is, or the limit.
+// If they do not all fit, the sections share the room evenly and lose their oldest entries first. The
+// user's constraints have priority. The result is empty only if the input or the limit is.
 func Extract(former string, items []protocol.ResponseItem, limit int) string {
 	former = strings.TrimSpace(valid(former))
 	if limit <= 0 || len(items) == 0 {
@@ -49,11 +47,11 @@ func Extract(former string, items []protocol.ResponseItem, limit int) string {
 // gap is between the former summary and what is new.
 const gap = "\n\n"
 
-// markOf finds what leftOut says.
+// markOf finds the mark of leftOut.
 var markOf = regexp.MustCompile(`\n?\[… (\d+) bytes left out …\]\n?`)
 
-// shortenAgain is shorten for a text that may have been shortened before: one mark
-// says what is missing of the whole, none is cut, and short lines are not either.
+// shortenAgain shortens a text that may have been shortened before. One mark has the number of all
+// missing bytes. Marks and short lines are not cut.
 func shortenAgain(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -92,7 +90,7 @@ func wholeLines(text string, head, tail int) (int, int) {
 	return head, tail
 }
 
-// outline is what an extract says after the former summary.
+// outline has the parts of an extract after the former summary.
 type outline struct {
 	lead     string
 	sections []section
@@ -113,7 +111,7 @@ const (
 	lasting place = iota
 	// constraints are lasting, and the last to go.
 	constraints
-	// dated sections are of their time, and say again what was said before.
+	// dated sections describe the state at their time, and may repeat earlier ones.
 	dated
 )
 

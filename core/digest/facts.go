@@ -10,28 +10,26 @@ const (
 	entryLimit = 200
 	// listLimit is how many entries a list of Facts has at most.
 	listLimit = 200
-	// manyCommands is the number of commands that change something from which on
-	// those that only read are left out.
+	// manyCommands is the number of changing commands from which read-only commands are left out.
 	manyCommands = 20
 )
 
-// Facts are what a stretch of conversation holds. Entries are one line of at most
-// 200 bytes, each once, in the order in which they first appeared; of more than 200
-// the newest are kept. Lists are never nil.
+// Facts are the contents of a part of a conversation. Entries are one line of at most 200 bytes, each
+// once, in the order in which they first appeared. Of more than 200 entries the newest are kept. Lists
+// are never nil.
 type Facts struct {
 	// FilesChanged are paths as patches and scripts give them. Whether a patch or a
 	// script then failed does not count: it may have done a part of its work.
 	FilesChanged []string `json:"filesChanged"`
-	// CommandsRun are the first lines of shell scripts, with how they failed where
-	// the last run did: "go test ./... (exit 1)". A line that is not all of its script
-	// ends with an ellipsis. Scripts that surely only read are left out where there
-	// are 20 others.
+	// CommandsRun are the first lines of shell scripts, with the failure of the last run: "go test ./...
+	// (exit 1)". A line that is a part of its script ends with an ellipsis. Scripts that surely only read
+	// are left out if there are 20 others.
 	CommandsRun []string `json:"commandsRun"`
 	// Decisions are sentences of the user and of the assistant that settle something.
 	Decisions []string `json:"decisions"`
-	// OpenQuestions are those of the last message, where it is the assistant's, or of
-	// the user's messages since the assistant's last. A question counts as answered
-	// once the other side has said anything.
+	// OpenQuestions are the questions of the last message if it is the assistant's, or of the user's
+	// messages since the assistant's last. A question counts as answered after any message of the other
+	// side.
 	OpenQuestions []string `json:"openQuestions"`
 	// UserConstraints are sentences of the user that bind: do, do not, only, always.
 	UserConstraints []string `json:"userConstraints"`
@@ -83,11 +81,11 @@ type gathering struct {
 	order []*execution
 	// waiting are those whose output was not read yet, by call id.
 	waiting map[string]*execution
-	// unanswered are the messages to which the other side has said nothing.
+	// unanswered are the messages since the last one of the other side.
 	unanswered []message
 }
 
-// execution is what became of a script.
+// execution is a script with its result.
 type execution struct{ entry, script, failure string }
 
 func (g *gathering) read(item protocol.ResponseItem) {

@@ -12,11 +12,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// message is what somebody said.
+// message is a message with the role of its author.
 type message struct{ role, text string }
 
-// surroundings are how messages begin that have the user's role, and tell the model
-// of its surroundings.
+// surroundings begin the messages in the user's role that the user did not write.
 var surroundings = []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
 	"<turn_aborted>", "<skill>", protocol.PluginsTag, protocol.ReminderHead}
 
@@ -25,7 +24,7 @@ func (m message) spoken() bool {
 	return m.role == protocol.RoleAssistant || m.role == protocol.RoleUser && ownWords(m.text)
 }
 
-// ownWords tells whether a message of the user's role was written by the user.
+// ownWords reports whether the user wrote a message in the user's role.
 func ownWords(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, mark := range surroundings {
@@ -60,7 +59,7 @@ func partsText(parts []protocol.ContentItem) string {
 	return strings.Join(texts, "\n")
 }
 
-// output is what a tool answered to a call.
+// output is the answer of a tool to a call.
 type output struct{ callID, text string }
 
 func readOutput(item protocol.ResponseItem) (output, bool) {
@@ -83,10 +82,9 @@ func outputText(o protocol.ToolOutput) string {
 // call is a tool call.
 type call struct {
 	id, tool string
-	// input is the text that the tool was given: a script, a patch, or its arguments
-	// where they are neither.
+	// input is the text that the tool received: a script, a patch, or else its arguments.
 	input string
-	// script is what a shell was to run; shell is set where it was one.
+	// script is the script of a shell. shell is set if the call runs one.
 	script string
 	shell  bool
 }
@@ -153,8 +151,7 @@ func patchIn(arguments string) string {
 // shells are the programs that take a script as an argument.
 var shells = map[string]bool{"sh": true, "bash": true, "zsh": true, "dash": true}
 
-// shellCall is one that gives an argument vector: that of a shell with its script,
-// or of any program.
+// shellCall returns a call that has an argument vector: of a shell with its script, or of any program.
 func shellCall(id, tool string, argv []string) call {
 	if len(argv) == 3 && shells[path.Base(argv[0])] && (argv[1] == "-lc" || argv[1] == "-c") {
 		return call{id, tool, argv[2], argv[2], true}
@@ -172,8 +169,8 @@ const patchMark = "*** "
 // patchLines are how a patch names the files that it changes.
 var patchLines = []string{"Add File: ", "Update File: ", "Delete File: ", "Move to: "}
 
-// patched are the files that the patches in a text name. Only lines that begin with
-// the marks count, which those of a file's text within a patch never do.
+// patched returns the files that the patches in a text name. Only lines that begin with the marks
+// count. The text of a file within a patch never begins with one.
 func patched(text string) (files []string) {
 	if !strings.Contains(text, "*** Begin Patch") {
 		return nil
@@ -206,7 +203,7 @@ func scriptEntry(script string) string {
 	return entry
 }
 
-// failures are how outputs begin that tell of a failure without an exit code.
+// failures are the beginnings of outputs that report a failure without an exit code.
 var failures = []struct{ prefix, failure string }{
 	{"The command was ended: it took longer", "timed out"},
 	{"The command did not finish", "did not finish"},
@@ -214,7 +211,7 @@ var failures = []struct{ prefix, failure string }{
 	{"This command was not run", "not run"},
 }
 
-// failure is what an output tells of one: "exit 1"; "" for none.
+// failure returns the failure that an output reports, such as "exit 1", or "".
 func failure(output string) string {
 	for _, f := range failures {
 		if strings.HasPrefix(output, f.prefix) {
@@ -227,11 +224,11 @@ func failure(output string) string {
 	return ""
 }
 
-// outputHead is where in an output other programs tell the exit code, in bytes.
+// outputHead is the part of an output in which other programs report the exit code, in bytes.
 const outputHead = 400
 
-// exitCode is that in the head of an output, or in its metadata where it is JSON, as
-// other programs write it; 0 where it is not told.
+// exitCode returns the exit code in the head of an output, or in its metadata if it is JSON, as other
+// programs write it. It returns 0 if there is none.
 func exitCode(output string) int {
 	if strings.HasPrefix(output, "{") {
 		return int(gjson.Get(output, "metadata.exit_code").Int())

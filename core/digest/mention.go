@@ -8,11 +8,10 @@ import (
 	"appserver/core/words"
 )
 
-// Missing are the facts that a text does not mention. A file is mentioned by its path
-// or the last part of it; a command by its script, or by its program with the first
-// argument that is no flag; a sentence where at least 60 % of its significant words
-// occur: those of four letters or more, and pairs of letters in scripts without
-// spaces.
+// Missing returns the facts that a text does not mention. A file is mentioned by its path or the last
+// part of it. A command is mentioned by its script, or by its program with the first argument that is
+// no flag. A sentence is mentioned if at least 60 % of its significant words occur: words of four
+// letters or more, and pairs of letters in scripts without spaces.
 func (f Facts) Missing(text string) Facts {
 	m := mentions{text: text, words: map[string]bool{}}
 	for _, word := range significant(text) {
@@ -38,7 +37,7 @@ func without(list []string, mentioned func(string) bool) []string {
 	return left
 }
 
-// mentions are what a text says.
+// mentions has the words of a text.
 type mentions struct {
 	text  string
 	words map[string]bool
@@ -66,8 +65,8 @@ func (m mentions) command(entry string) bool {
 	return call != "" && wordIndex(m.text, call) >= 0
 }
 
-// callIn is the program of a script with its first argument that is no flag, behind
-// assignments and a change of directory; "" where there is no such argument.
+// callIn returns the program of a script with its first argument that is no flag, after assignments
+// and a change of directory, or "" without such an argument.
 func callIn(fields []string) string {
 	if len(fields) > 3 && fields[0] == "cd" && fields[2] == "&&" {
 		fields = fields[3:]
@@ -100,7 +99,7 @@ func (m mentions) sentence(sentence string) bool {
 	return found*100 >= len(words)*mentionedPercent
 }
 
-// significantLetters are those of a significant word, at the least.
+// significantLetters is the least length of a significant word.
 const significantLetters = 4
 
 // significant are the significant words of a text, in small letters.
@@ -150,8 +149,8 @@ func pairs(run string) []string {
 	return found
 }
 
-// wordIndex is where in a text a phrase stands by itself, not within a longer word of
-// ASCII letters; -1 where it does not.
+// wordIndex returns the index of a phrase in a text, if it is not within a longer word of ASCII
+// letters, or -1.
 func wordIndex(text, phrase string) int {
 	for from := 0; phrase != ""; {
 		at := strings.Index(text[from:], phrase)

@@ -9,9 +9,8 @@ import (
 
 const fence = "```"
 
-// sentences are those of a text, in order: parts of lines, without the marks of lists,
-// quotes and headings. What is between fences is code, and has none; a fence that
-// nothing ends is no fence.
+// sentences returns the sentences of a text in order: parts of lines, without the marks of lists,
+// quotes and headings. Code between fences has none. A fence without an end is no fence.
 func sentences(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		fences := strings.Count(text, fence) / 2 * 2
@@ -72,8 +71,8 @@ func isStop(r rune) bool {
 	return false
 }
 
-// ends tells whether a mark ends a sentence, by what follows it: those of the Latin
-// script also stand in names, numbers and abbreviations.
+// ends reports whether a mark ends a sentence, by the text after it. The marks of the Latin script
+// also occur in names, numbers and abbreviations.
 func ends(mark rune, rest string) bool {
 	if mark > unicode.MaxASCII {
 		return true
@@ -88,8 +87,7 @@ func say(sentence string, yield func(string) bool) bool {
 	return sentence == "" || yield(sentence)
 }
 
-// isQuestion tells whether a sentence ends with a question mark, whatever closes
-// after it.
+// isQuestion reports whether a sentence ends with a question mark, before closing characters.
 func isQuestion(sentence string) bool {
 	sentence = strings.TrimRight(sentence, " *_\"')]»”’」』）")
 	last, _ := utf8.DecodeLastRuneInString(sentence)

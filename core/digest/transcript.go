@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// kind is what a passage is, in the order in which kinds are shortened.
+// kind is the kind of a passage, in the order in which kinds are shortened.
 type kind int
 
 const (
@@ -22,8 +22,8 @@ const (
 // bytes.
 var shortest = map[kind]int{outputs: 200, work: 200, answers: 400, requests: 600}
 
-// longest is how much of a passage is shown at most, in bytes. It holds even where there is
-// room for more: what a tool printed matters by its begin and its end.
+// longest bounds the shown part of a passage, in bytes, even if there is room for more: the begin and
+// the end of an output are enough.
 var longest = map[kind]int{outputs: 8 << 10, work: 16 << 10, answers: 64 << 10, requests: 64 << 10}
 
 // tiniest is how far the user's words are shortened once they are all that is left.
@@ -33,26 +33,24 @@ const tiniest = 100
 type passage struct {
 	kind       kind
 	head, body string
-	// callID is that of a call, which has call set, or of an output.
+	// callID identifies a call, which has call set, or the call of an output.
 	callID string
 	call   bool
-	// room is what is shown of the body, in bytes at most.
+	// room bounds the shown part of the body, in bytes.
 	room int
 	gone bool
 }
 
-// size is that of the passage's text, at most.
+// size returns an upper bound of the passage's text.
 func (p *passage) size() int { return len(p.head) + min(p.room, len(p.body)) + len("\n\n") }
 
 func (p *passage) text() string { return p.head + shorten(p.body, p.room) + "\n\n" }
 
-// Transcript is a stretch as text for a model to summarise, at most limit bytes:
-// messages under their roles, calls as "shell: go test ./...", outputs after them. None is
-// longer than its kind allows.
-// Where that is too long, the longest outputs are shortened first, all to the same
-// length, to their beginnings and ends; then calls and thoughts, then the assistant's
-// messages, the user's last. If it is still too long, the oldest items go, those of
-// the user last.
+// Transcript returns items as text for a model that summarises them, at most limit bytes: messages
+// under their roles, calls as "shell: go test ./...", outputs after them. Each kind has its own limit.
+// If the text is too long, the longest outputs are shortened first, all to the same length, to their
+// beginnings and ends; then calls and reasoning, then the assistant's messages, and the user's last.
+// If it is still too long, the oldest items are left out, the user's last.
 func Transcript(items []protocol.ResponseItem, limit int) string {
 	s := script{passages: passagesOf(items)}
 	s.fit(limit)
@@ -157,7 +155,7 @@ func passagesOf(items []protocol.ResponseItem) []passage {
 	return list
 }
 
-// outputHeading names the call where it is not right before the output.
+// outputHeading names the call if it is not directly before the output.
 func outputHeading(label string, follows bool) string {
 	if follows || label == "" {
 		return "Output:\n"
@@ -196,7 +194,7 @@ func messagePassage(m message) passage {
 	return passage{kind: work, head: "## " + oneLine(m.role, scrapLimit) + "\n", body: m.text}
 }
 
-// thoughts are the texts of a reasoning: its summary, or else what it says.
+// thoughts returns the texts of reasoning: its summary, or else its content.
 func thoughts(r *protocol.Reasoning) string {
 	parts := r.Summary
 	if len(parts) == 0 {

@@ -33,7 +33,7 @@ func Stem(word string) string {
 	return word
 }
 
-// undoubled makes one letter of two at the end: that of stopping is one of stop.
+// undoubled reduces two equal letters at the end to one: stopp, from stopping, becomes stop.
 func undoubled(word string) string {
 	n := len(word)
 	if n > minStem && word[n-1] == word[n-2] && !strings.ContainsAny(word[n-1:], "aeiouls") {

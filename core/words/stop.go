@@ -1,6 +1,6 @@
 package words
 
-// stopWords are words that say nothing of what a question is about.
+// stopWords are words without a meaning for a search.
 var stopWords = map[string]bool{
 	"a": true, "an": true, "the": true, "and": true, "or": true, "but": true, "if": true, "so": true, "then": true,
 	"than": true,

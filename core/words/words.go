@@ -24,8 +24,8 @@ func Indexed(text string) string {
 	return out.String()
 }
 
-// Terms are the words of a question that say what it is about, each once; all of its words where
-// none does.
+// Terms returns the significant words of a question, each once, or all of its words if none is
+// significant.
 func Terms(text string) []string {
 	var all, telling []string
 	seen := map[string]bool{}
@@ -74,8 +74,8 @@ func isWordRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
 }
 
-// IsDense tells of letters of scripts that put no spaces between words. The mark of long vowels
-// belongs to two of them, and to none for Unicode.
+// IsDense reports whether a letter belongs to a script without spaces between words. The mark of long
+// vowels belongs to two of them, and to none in Unicode.
 func IsDense(r rune) bool {
 	return r >= 0x0e00 &&
 		(r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
@@ -102,7 +102,7 @@ func compound(text string) (size int) {
 	return size
 }
 
-// compoundWords gives a word without its joints, and its parts where there are several.
+// compoundWords yields a word without its joints, and its parts if there are several.
 func compoundWords(word string, give func(word string)) {
 	parts := partsOf(word)
 	if len(parts) == 1 {
@@ -155,7 +155,7 @@ func partsOf(word string) (parts []string) {
 	return parts
 }
 
-// turns tells whether a part begins with r: a capital after a small letter, or before one in a run
+// turns reports whether a part begins with r: a capital after a small letter, or before one in a run
 // of capitals, or a digit beside a letter.
 func turns(before, r rune, rest string) bool {
 	if unicode.IsUpper(r) {
