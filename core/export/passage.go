@@ -18,8 +18,8 @@ type document struct {
 
 type fact struct{ Name, Value string }
 
-// passage is a piece of a document: a heading where it begins a turn, else what somebody
-// said or did. Text is prose, Code what is shown letter by letter, in a Language.
+// passage is a part of a document: a heading at the begin of a turn, or an item. Text is prose. Code
+// is shown literally, in a Language.
 type passage struct {
 	Turn     string
 	Who      string
@@ -29,7 +29,7 @@ type passage struct {
 	Divider  string
 }
 
-// kind is the first word of who it was.
+// kind returns the first word of Who.
 func (p passage) kind() string {
 	kind, _, _ := strings.Cut(p.Who, " ")
 	return strings.TrimSuffix(kind, ",")
@@ -154,7 +154,7 @@ func changePassages(f *protocol.FileChangeItem) (passages []passage) {
 	return passages
 }
 
-// inputText is what the user gave: texts, and where pictures and files were.
+// inputText returns the user's input: the texts, and the locations of images and files.
 func inputText(input []protocol.UserInput) string {
 	var parts []string
 	for _, in := range input {
@@ -184,5 +184,5 @@ func clean(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// isBidi tells whether the character changes the direction of those behind it.
+// isBidi reports whether a character changes the direction of the following text.
 func isBidi(r rune) bool { return r >= '\u202A' && r <= '\u202E' || r >= '\u2066' && r <= '\u2069' }

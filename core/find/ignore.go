@@ -13,15 +13,15 @@ import (
 // maxIgnoreFile is how much is read of a file of patterns, in bytes.
 const maxIgnoreFile = 1 << 20
 
-// patterns are those of one file, for what is below a directory.
+// patterns are the patterns of one file, for paths below its directory.
 type patterns struct {
 	list  []pattern
 	dir   string // with a slash at its end
 	outer *patterns
 }
 
-// says is whether a path is ignored, by the innermost file that knows it. Of a file the last
-// line counts that knows it.
+// says reports whether a path is ignored, by the innermost file with a matching line. The last
+// matching line of a file counts.
 func (p *patterns) says(path string, dir bool) (ignored, known bool) {
 	for ; p != nil; p = p.outer {
 		name := strings.TrimPrefix(path, p.dir)
@@ -84,8 +84,7 @@ func (r *rules) add(outer *patterns, file, dir string) *patterns {
 	return &patterns{list: parsePatterns(text), dir: strings.TrimSuffix(dir, "/") + "/", outer: outer}
 }
 
-// passing tells of an error that says nothing of what is there, such as that too many files are
-// open.
+// passing reports whether an error does not depend on the file, such as too many open files.
 func passing(err error) bool {
 	for _, lasting := range []error{nil, fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP,
 		syscall.ENAMETOOLONG} {
@@ -96,9 +95,9 @@ func passing(err error) bool {
 	return true
 }
 
-// above are the rules that hold at the root of a walk before its own files are read: those of
-// the directories above it, up to the top of its repository. They do not hold for one that they
-// leave out.
+// above returns the rules that hold at the root of a walk before its own files are read: the rules of
+// the directories above it, up to the top of its repository. If they ignore the root, they do not
+// apply.
 func above(root, personal string) rules {
 	r := rules{personal: personal}
 	dirs := []string{root}
@@ -128,7 +127,7 @@ func topOf(dirs []string) int {
 	})
 }
 
-// personalRules is where git looks for a user's own patterns.
+// personalRules returns the path of the user's own patterns.
 func personalRules(getenv func(string) string) string {
 	if dir := getenv("XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "git", "ignore")

@@ -53,7 +53,7 @@ type word struct {
 	normalize bool
 }
 
-// Query is what is looked for.
+// Query is a parsed query.
 type Query struct {
 	words []word
 	// plain is set for one word without operators. Then matches in names rank first.
@@ -79,7 +79,7 @@ func NewQuery(text string) Query {
 	return q
 }
 
-// Empty tells whether nothing is looked for. Then nothing fits.
+// Empty reports whether the query has no words. It matches nothing then.
 func (q Query) Empty() bool { return len(q.words) == 0 }
 
 func newWord(text string) (word, bool) {
@@ -129,7 +129,7 @@ func (q Query) Rank(ctx context.Context, paths []Path, limit int) []Match {
 	return Best(slices.Concat(best...), limit)
 }
 
-// checkEvery is after how many paths it is looked whether the search goes on.
+// checkEvery is the number of paths between two checks of the context.
 const checkEvery = 1 << 10
 
 // rank is a part of Rank.

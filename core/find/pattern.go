@@ -14,7 +14,7 @@ type pattern struct {
 	base bool
 }
 
-// part is what stands for a byte of a path, or for any number of them.
+// part matches a byte of a path, or any number of bytes.
 type part struct {
 	kind kind
 	set  set // of one
@@ -22,8 +22,8 @@ type part struct {
 
 type kind uint8
 
-// What parts stand for: a byte of a set, any number of bytes of one name, any number at all,
-// and any number of names with the slash behind each.
+// The kinds of parts: a byte of a set, any number of bytes of one name, any number of bytes, and any
+// number of names with the slash after each.
 const (
 	one kind = iota
 	star
@@ -61,7 +61,7 @@ func trimSpaces(line string) string {
 	return line[:end]
 }
 
-// parsePattern is the pattern of a line, or none where it can match nothing.
+// parsePattern returns the pattern of a line, or nil if it can match nothing.
 func parsePattern(line string) []pattern {
 	var p pattern
 	line, p.not = strings.CutPrefix(line, "!")
@@ -88,8 +88,8 @@ func parseParts(text string) (parts []part, ok bool) {
 	return parts, true
 }
 
-// parsePart is the part that a text begins with, and its length, 0 where it has no end. First is
-// set where two stars may go over names.
+// parsePart returns the first part of a text and its length, or 0 if the part has no end. first is set
+// if two stars may match names.
 func parsePart(text string, first bool) (part, int) {
 	switch c := text[0]; {
 	case c == '*':
@@ -119,7 +119,7 @@ func parseStars(text string, first bool) (part, int) {
 	return part{kind: star}, n
 }
 
-// matches tells whether the pattern is one of a path, relative to the folder of its file.
+// matches reports whether the pattern matches a path, relative to the folder of its file.
 func (p pattern) matches(path string, dir bool) bool {
 	if p.dirs && !dir {
 		return false
@@ -130,13 +130,13 @@ func (p pattern) matches(path string, dir bool) bool {
 	return match(p.parts, path)
 }
 
-// mark is where a part that stands for any number of bytes has ended so far, to go back to:
-// the part behind it, 0 for no mark, and the byte.
+// mark is the end of a part that matches any number of bytes, to backtrack to: the index of the next
+// part, 0 for no mark, and of the byte.
 type mark struct{ part, at int }
 
-// match compares all of a text. Where it cannot go on it has the last star take one byte more;
-// that ends with its name, and then the last part that goes over names takes more. No other has
-// to be tried again: the last one can end wherever those before it would let it.
+// match matches a whole text. On a mismatch the last star takes one more byte. It ends at the end of
+// its name; then the last part that crosses names takes more. No other part needs another try: the
+// last one can end wherever the earlier ones would let it.
 func match(parts []part, text string) bool {
 	var short, long mark
 	i, at := 0, 0
@@ -167,7 +167,7 @@ func match(parts []part, text string) bool {
 	return true
 }
 
-// step is how many bytes of a text a part takes that is to take more, 0 where it cannot.
+// step returns how many more bytes of a text a part takes, or 0 if it cannot.
 func step(k kind, text string) int {
 	if k == names {
 		return strings.IndexByte(text, '/') + 1

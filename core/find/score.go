@@ -18,7 +18,7 @@ const (
 	costLongerGap   = 1 // for each further character
 )
 
-// class is a kind of character. The kinds from lower on are those of words.
+// class is a kind of character. The kinds from lower on belong to words.
 type class int
 
 const (
@@ -49,7 +49,7 @@ func classOf(r rune) class {
 	return punctuation
 }
 
-// bonus returns the points that a place adds to those of a matched character.
+// bonus returns the additional points for a matched character at an index.
 func bonus(text *util.Chars, at int) int {
 	before, here := delimiter, classOf(text.Get(at))
 	if at > 0 {

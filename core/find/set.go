@@ -28,8 +28,8 @@ func (s set) but() set {
 	return s.without('/')
 }
 
-// parseSet is the set in the brackets that a text begins with, and their length, 0 where they
-// are not closed or name a class that is none.
+// parseSet returns the set in the brackets at the begin of a text, and their length, or 0 if they are
+// not closed or name an unknown class.
 func parseSet(text string) (s set, n int) {
 	at := 1
 	not := strings.HasPrefix(text[at:], "!") || strings.HasPrefix(text[at:], "^")
@@ -55,8 +55,8 @@ func parseSet(text string) (s set, n int) {
 	return s, at + 1
 }
 
-// parseMember is what brackets have next, and its length, 0 for an error. Low is the byte before
-// it, which a range may begin with, 0 for none; next is that for what comes then.
+// parseMember returns the next member of brackets and its length, or 0 for an error. low is the byte
+// before it, which may begin a range, or 0. next is the low of the following member.
 func parseMember(text string, low byte) (members set, n int, next byte) {
 	if low > 0 && len(text) > 1 && text[0] == '-' && text[1] != ']' {
 		high, n := parseByte(text[1:])

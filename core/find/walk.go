@@ -39,7 +39,7 @@ type walk struct {
 
 	mu   sync.Mutex
 	left int // paths that may still be given
-	// failed is the first error that tells that something was not seen.
+	// failed is the first error because of which files may be missing.
 	failed error
 }
 
@@ -49,10 +49,10 @@ func (f *Finder) Walk(ctx context.Context, root string, found func([]Path)) {
 	f.walk(&walk{ctx: ctx, root: root, found: found, busy: make(chan struct{}, walkers), left: maxPaths})
 }
 
-// WalkOwn gives what Walk gives, but follows no links and enters no repositories inside, such as
-// submodules. It reads one directory at a time, always in the same order and in the goroutine
-// of its caller, who may so slow it down. An error tells that not all was seen of what is there;
-// nothing is given of a directory whose rules could not be read.
+// WalkOwn yields the same files as Walk, but follows no links and enters no repositories inside, such
+// as submodules. It reads one directory at a time, always in the same order and in the caller's
+// goroutine, so the caller can slow it down. An error means that files may be missing. It yields
+// nothing of a directory whose rules cannot be read.
 func (f *Finder) WalkOwn(ctx context.Context, root string, found func([]Path)) error {
 	w := &walk{ctx: ctx, root: root, found: found, own: true, left: maxPaths}
 	f.walk(w)
@@ -84,13 +84,13 @@ type place struct {
 	hops     *hop
 }
 
-// hop is a link that a walk has followed, by the directory that it stands in.
+// hop is a link that a walk has followed, by the directory that has it.
 type hop struct {
 	from  string
 	outer *hop
 }
 
-// leadsBack tells whether a directory is one that the walk came through.
+// leadsBack reports whether the walk came through a directory.
 func (p place) leadsBack(real string) bool {
 	if within(p.real, real) {
 		return true
@@ -152,7 +152,7 @@ func (w *walk) directory(p place) {
 	}
 }
 
-// entry is the path of an entry; false where it is left out.
+// entry returns the path of an entry, or false if it is ignored.
 func (w *walk) entry(p place, entry os.DirEntry) (path Path, below place, ok bool) {
 	name := entry.Name()
 	path.Name = name
@@ -202,7 +202,7 @@ func (w *walk) enter(p place) {
 	}
 }
 
-// give hands paths over; false where there have been too many.
+// give yields paths. It returns false after too many.
 func (w *walk) give(paths []Path) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,24 +17,23 @@ type Detector struct {
 	begins []string
 	// not are the characters that cannot stand before a begin, as in a class.
 	not string
-	// form is what stands from a begin on. Where it has a group, that is the secret. A run
-	// that it takes must end before the next place where a match could begin, so that the time
-	// is linear.
+	// form is the rest of a secret after its begin. Its group, if any, is the secret. A run that it
+	// matches must end before the next possible begin, so that the time is linear.
 	form string
-	// also is a text that a line with a match has, too.
+	// also is a text that a line with a match contains as well.
 	also string
-	// digits is set where a secret without a digit is none: it is words.
+	// digits is set if a secret has at least one digit. Without a digit it is words.
 	digits bool
 }
 
-// What cannot stand before a begin: the characters of a word, and those of keys with dashes.
+// The characters that cannot come before a begin: those of a word, and those of keys with dashes.
 const (
 	inWord = `_`
 	inKey  = `_-`
 )
 
-// Detectors are the kinds that are known. The forms are those that the issuers of these keys
-// document, or that their keys show.
+// Detectors returns the known kinds of secrets. Their forms are documented by the issuers of the keys,
+// or visible in the keys.
 func Detectors() []Detector {
 	return []Detector{
 		{"AWS access key id", []string{"AKIA", "ASIA", "ABIA", "ACCA"}, inWord, `....[A-Z2-7]{16}\b`, "", false},
@@ -85,7 +84,7 @@ type detectors struct {
 	slots [1 << slotBits]uint32
 }
 
-// prepare compiles no form: those that are needed are, the first time.
+// prepare compiles no expression. Each is compiled on first use.
 func prepare() *detectors {
 	d := &detectors{rows: Detectors()}
 	for i, row := range d.rows {
@@ -122,7 +121,7 @@ func (d *detectors) suspects(text []byte) (found uint32) {
 	return found
 }
 
-// in tells whether a text has what every match has. Neither has characters that JSON escapes.
+// in reports whether a text has the parts that every match has. JSON does not escape their characters.
 func (d *Detector) in(text []byte) bool {
 	return bytes.Contains(text, []byte(d.also)) &&
 		slices.ContainsFunc(d.begins, func(begin string) bool { return bytes.Contains(text, []byte(begin)) })
@@ -157,7 +156,7 @@ func (d *Detector) redact(text, begin string, form *regexp.Regexp) string {
 	}
 }
 
-// secret is where a secret is that begins at a place, 0 and 0 where there is none.
+// secret returns the range of the secret that begins at an index, or 0 and 0.
 func (d *Detector) secret(text string, at int, form *regexp.Regexp) (from, to int) {
 	if d.not != "" && at > 0 && (isAlnum(text[at-1]) || strings.IndexByte(d.not, text[at-1]) >= 0) {
 		return 0, 0
@@ -185,7 +184,7 @@ func secretOf(m []int) (from, to int) {
 	return m[0], m[1]
 }
 
-// mark stands in the place of a secret.
+// mark replaces a secret.
 const mark = "[redacted]"
 
 // redacting is a text in which marks take the places of secrets, from its begin on.
@@ -209,7 +208,7 @@ func (r *redacting) whole(text string) string {
 	return r.String()
 }
 
-// replace puts the mark in the place of each match, or of its group where that has one.
+// replace replaces each match by the mark, or the group of a match if it has one.
 func replace(text string, form *regexp.Regexp) string {
 	var out redacting
 	for _, m := range form.FindAllStringSubmatchIndex(text, -1) {

@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// reach is who may change a member.
+// reach is the kind of expressions that may change a member.
 type reach int
 
 const (
@@ -16,9 +16,9 @@ const (
 	nobody
 )
 
-// reachOf tells who may change the members of a line, by name. Lines that tell how a thread
-// is to run have texts in few of them. Of others all but ids are open to the detectors, which
-// find nothing in words of the protocol: such a name may be one in what a tool was given, too.
+// reachOf returns a function with the reach of a line's members by name. Lines with settings of a
+// thread have texts in few members. In other lines the detectors may change all members except ids.
+// They find nothing in words of the protocol, and a tool's input may have a member with the same name.
 func reachOf(line protocol.RolloutLine) func(name string) reach {
 	texts := textsOf(line)
 	return func(name string) reach {
@@ -32,7 +32,7 @@ func reachOf(line protocol.RolloutLine) func(name string) reach {
 	}
 }
 
-// textsOf are the members with texts, nil where those of words are fewer.
+// textsOf returns the members with texts, or nil if those with words are fewer.
 func textsOf(line protocol.RolloutLine) []string {
 	switch line.Type {
 	case protocol.LineSessionMeta, protocol.LineTurnContext:
@@ -60,8 +60,7 @@ func instructions() []string {
 		"repository_url", "branch"}
 }
 
-// isID tells of a member's name that its value names something, or is opaque: it never
-// changes.
+// isID reports whether a member of that name identifies something or is opaque. It never changes.
 func isID(name string) bool {
 	switch name {
 	case "id", "ids", "kept", "keep_from", "cwd", "encrypted_content", "timestamp":
@@ -71,8 +70,7 @@ func isID(name string) bool {
 		strings.HasSuffix(name, "Ids")
 }
 
-// isWord tells of a member's name that its value is a word of the protocol, or the name of a
-// tool.
+// isWord reports whether a member of that name is a word of the protocol, or the name of a tool.
 func isWord(name string) bool {
 	switch name {
 	case "type", "role", "name", "namespace", "server", "tool", "status", "phase", "kind", "reason", "strategy", "source",

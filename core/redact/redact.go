@@ -19,14 +19,14 @@ type Redactor struct {
 // pattern is one of the user.
 type pattern struct {
 	form *regexp.Regexp
-	// word is what every match has in lower case, "" where that is not known.
+	// word is a text that every match has in lower case, or "".
 	word string
 }
 
-// New is a redactor of what the patterns match and, with detect, of what the detectors
-// know. It is nil where that is nothing. A pattern is an expression (RE2), of which the first
-// group is the secret if it has one, or a word: then what is assigned to a name that
-// begins with the word is a secret, too, and case does not matter.
+// New returns a redactor for the matches of the patterns and, if detect is set, for the secrets of the
+// detectors. It returns nil if both are empty. A pattern is an expression (RE2), whose first group is
+// the secret if it has one, or a word. If it is a word, the value that is assigned to a name with that
+// prefix is a secret as well, in any case.
 func New(patterns []string, detect bool) (*Redactor, error) {
 	r := &Redactor{}
 	for _, p := range patterns {
@@ -117,7 +117,7 @@ func (r *Redactor) Line(line protocol.RolloutLine) protocol.RolloutLine {
 	return line
 }
 
-// isData tells whether a value is nothing but data in a URL, as images are.
+// isData reports whether a value is data in a URL, as images are.
 func isData(value string) bool {
 	head, data, ok := strings.Cut(value, ";base64,")
 	return ok && len(head) < 100 && strings.HasPrefix(head, "data:") && !strings.ContainsFunc(data, func(c rune) bool {
@@ -143,13 +143,13 @@ func (r *Redactor) member(name, value string, suspects uint32) string {
 	return redacted
 }
 
-// names tells whether a member's name has a word of the user's: its value is a secret.
+// names reports whether a member's name has a word of the user, so that its value is a secret.
 func (r *Redactor) names(name string) bool {
 	lower := strings.ToLower(name)
 	return slices.ContainsFunc(r.patterns, func(p pattern) bool { return p.word != "" && strings.Contains(lower, p.word) })
 }
 
-// structured tells whether a text is a JSON object or list.
+// structured reports whether a text is a JSON object or list.
 func structured(text string) bool {
 	begin := strings.TrimLeft(text, " \t\r\n")
 	return begin != "" && (begin[0] == '{' || begin[0] == '[') && json.Valid([]byte(text))

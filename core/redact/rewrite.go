@@ -4,8 +4,8 @@ import (
 	"appserver/protocol"
 )
 
-// rewrite is JSON with other strings as values. The names that change is told of are those of
-// the innermost member, also for what stands in a list of its. What is no JSON stays as it is.
+// rewrite returns JSON with other strings as values. change receives the name of the innermost member,
+// even for elements of its lists. A text that is no JSON does not change.
 func rewrite(raw []byte, change func(name, value string) string) []byte {
 	w := &rewriter{in: raw, change: change}
 	w.value("")
@@ -18,7 +18,7 @@ func rewrite(raw []byte, change func(name, value string) string) []byte {
 // rewriter goes through JSON once.
 type rewriter struct {
 	in []byte
-	// at is where it reads; what is before copied is in out.
+	// at is the index of the next byte to read. out has the bytes before copied.
 	at, copied int
 	out        []byte
 	change     func(name, value string) string

@@ -20,12 +20,12 @@ type document struct {
 type entry struct {
 	// path is from the root of the document.
 	path []string
-	// table is that of the header above, nil for none.
+	// table is the path of the header above, or nil.
 	table  []string
 	header bool
 	// list is set for the header of an element of a list of tables.
 	list bool
-	// start is that of the entry, value that of a key's value, and end behind it.
+	// start is the index of the entry, value the index of its value, and end the index after it.
 	start, value, end int
 }
 
@@ -63,7 +63,7 @@ func parse(text []byte) *document {
 	return d
 }
 
-// valueAfter is where the value of a key begins that ends at an offset.
+// valueAfter returns the index of the value of a key that ends at an index.
 func (d *document) valueAfter(key int) int {
 	at := key + bytes.IndexByte(d.text[key:], '=') + 1
 	for at < len(d.text) && (d.text[at] == ' ' || d.text[at] == '\t') {
@@ -74,13 +74,13 @@ func (d *document) valueAfter(key int) int {
 
 func below(path, of []string) bool { return len(path) >= len(of) && slices.Equal(path[:len(of)], of) }
 
-// inTables tells whether a path leads through a list of tables.
+// inTables reports whether a path leads through a list of tables.
 func (d *document) inTables(path []string) bool {
 	return slices.ContainsFunc(d.entries,
 		func(e entry) bool { return e.list && len(e.path) < len(path) && below(path, e.path) })
 }
 
-// has tells whether a path, or something below it, is set.
+// has reports whether a path, or a path below it, is set.
 func (d *document) has(path []string) bool {
 	return d.above(path) != nil || slices.ContainsFunc(d.entries, func(e entry) bool { return below(e.path, path) })
 }
@@ -153,7 +153,7 @@ func (d *document) insert(path []string, value any) []byte {
 	return appendTable(d.text, parent, map[string]any{path[len(path)-1]: value})
 }
 
-// after ends the line before an offset, where it has no end.
+// after returns the line end that is missing before an index, or "".
 func (d *document) after(at int) string {
 	if at > 0 && d.text[at-1] != '\n' {
 		return d.newline

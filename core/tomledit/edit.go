@@ -13,17 +13,16 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Edit sets what is at a path; a nil value removes it. Where Merge is set, the members of
-// a table are set one by one, and those that it does not name stay.
+// Edit sets the value at a path; a nil value removes it. If Merge is set, the members of a table are
+// set one by one, and its other members stay.
 type Edit struct {
 	Path  []string
 	Value any
 	Merge bool
 }
 
-// Apply makes the edits, in order. Values are those of JSON, with int64 for whole numbers.
-// The result is read again: where it does not say what was asked for, there is an error
-// and no document.
+// Apply applies the edits in order. Values are JSON values, with int64 for whole numbers. The result
+// is parsed again. If it does not have the requested values, Apply returns an error and no document.
 func Apply(text []byte, edits ...Edit) ([]byte, error) {
 	want := map[string]any{}
 	if err := toml.Unmarshal(text, &want); err != nil {
@@ -160,8 +159,8 @@ func full(v any) any {
 	return v
 }
 
-// encode is a value on one line. Strings that need no escapes stand in double quotes, as
-// most people write them.
+// encode returns a value on one line. Strings that need no escapes have double quotes, as most people
+// write them.
 func encode(v any) string {
 	if s, ok := v.(string); ok &&
 		strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r >= 0x7f }) < 0 {

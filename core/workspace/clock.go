@@ -11,8 +11,7 @@ func Today(now time.Time) (date, zone string) {
 	return now.Local().Format(time.DateOnly), localZone()
 }
 
-// localZone is the name of the local time zone, such as Europe/Berlin, and UTC where it
-// is not known.
+// localZone returns the name of the local time zone, such as Europe/Berlin, or UTC if it is not known.
 func localZone() string {
 	link, _ := os.Readlink("/etc/localtime") // "" where it is no link
 	text, _ := readRegular("/etc/timezone", 256)

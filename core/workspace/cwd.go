@@ -9,10 +9,9 @@ import (
 	"appserver/protocol"
 )
 
-// ResolveCwd is the working directory that a client asks for: base where it asks
-// for none, against base where it is relative; absolute and clean, symbolic links
-// as they are. An error is a *protocol.Error of kind cwdNotFound that names the
-// path.
+// ResolveCwd returns the working directory for a client: base if cwd is nil or empty, and relative to
+// base if it is relative. The result is absolute and clean, with symbolic links kept. An error is a
+// *protocol.Error of kind cwdNotFound that names the path.
 func ResolveCwd(base string, cwd *string) (string, error) {
 	dir := base
 	if cwd != nil && *cwd != "" {

@@ -40,8 +40,8 @@ func readRegular(path string, limit int64, closed ...string) ([]byte, error) {
 	return text, reason(err)
 }
 
-// outside makes sure that an open file is in none of the directories. The file tells
-// where it is: its name may lead elsewhere by now.
+// outside checks that an open file is in none of the directories. It asks the file, because its name
+// may lead to another file by now.
 func outside(f *os.File, closed []string) error {
 	if len(closed) == 0 {
 		return nil

@@ -27,7 +27,7 @@ const (
 // maxRefHops bounds how often a ref may name another one.
 const maxRefHops = 5
 
-// unreadableHead is what HEAD says where the refs are in a table of binary format.
+// unreadableHead is the content of HEAD if the refs are in a table of binary format.
 const unreadableHead = "refs/heads/.invalid"
 
 // Git is the commit, the branch and the address of origin of the repository that
@@ -62,12 +62,11 @@ func orNil(s string) *string {
 	return &s
 }
 
-// repository is where git keeps its files: dir for the worktree, common for what
-// all worktrees share.
+// repository has the folders of git: dir for the worktree, common for all worktrees.
 type repository struct{ dir, common string }
 
-// openRepository finds the repository of cwd. A worktree and a submodule have a
-// file .git that says where the folder is.
+// openRepository finds the repository of cwd. A worktree and a submodule have a file .git with the
+// path of the folder.
 func openRepository(cwd string) (repository, bool) {
 	root := repositoryRoot(cwd)
 	if root == "" {
@@ -87,9 +86,9 @@ func openRepository(cwd string) (repository, bool) {
 	return r, true
 }
 
-// RepositoryKey names the repository of a directory: its root, of a linked worktree that of the
-// main one, outside of repositories the directory itself, without links. A worktree is linked
-// where the repository says so, too.
+// RepositoryKey identifies the repository of a directory by its root without links. It is the root of
+// the main worktree for a linked one, and the directory itself outside of repositories. A worktree is
+// linked if the repository confirms it.
 func RepositoryKey(cwd string) string {
 	if real, err := filepath.EvalSymlinks(cwd); err == nil {
 		cwd = real
@@ -111,7 +110,7 @@ func RepositoryKey(cwd string) string {
 	return repo.common // a bare one
 }
 
-// readLine is the first line of a small file, "" where there is none.
+// readLine returns the first line of a small file, or "".
 func readLine(path string) string {
 	text, err := readRegular(path, maxRefBytes)
 	if err != nil {
@@ -128,8 +127,7 @@ func against(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// head is the commit that is checked out and its branch, each "" where there is
-// none.
+// head returns the commit that is checked out and its branch. Each may be "".
 func (r repository) head() (commit, branch string) {
 	line := readLine(filepath.Join(r.dir, "HEAD"))
 	ref, symbolic := target(line)
@@ -175,7 +173,7 @@ func (r repository) packed(ref string) string {
 	return hash(string(refs[bytes.LastIndexByte(refs[:end], '\n')+1 : end]))
 }
 
-// hash is s where it is the hash of an object, SHA-1 or SHA-256, else "".
+// hash returns s if it is the hash of an object, SHA-1 or SHA-256, or else "".
 func hash(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) != 40 && len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
@@ -193,8 +191,8 @@ func (r repository) origin() string {
 	return protocol.PublicURL(originURL(string(text)))
 }
 
-// MergeBase is the commit that the branch, or what it follows where that has more, and what
-// is checked out come from; "" where it cannot be told in time.
+// MergeBase returns the common ancestor of the checked-out commit and a branch, or the branch's
+// upstream if that has more commits. It returns "" if git fails or takes too long.
 func MergeBase(ctx context.Context, cwd, branch string) string {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
@@ -213,9 +211,9 @@ func MergeBase(ctx context.Context, cwd, branch string) string {
 	return hash(strings.TrimSpace(runGit(ctx, cwd, "merge-base", "HEAD", tip)))
 }
 
-// runGit is what git itself says, "" where it fails, with everything off that would run a
-// program or take a lock. It ends with ctx, at the latest gitTimeout after it where a child
-// of git holds on to its output.
+// runGit returns the output of git, or "" if git fails. It turns off all settings that run a program
+// or take a lock. It ends with ctx, at the latest gitTimeout after it if a child of git keeps the
+// output open.
 func runGit(ctx context.Context, cwd string, args ...string) string {
 	cmd := exec.CommandContext(ctx, "git",
 		append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)

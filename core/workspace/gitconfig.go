@@ -2,8 +2,7 @@ package workspace
 
 import "strings"
 
-// originURL is the first url of the section [remote "origin"] of a git config
-// file, "" where there is none.
+// originURL returns the first url of the section [remote "origin"] of a git config file, or "".
 func originURL(text string) string {
 	inOrigin := false
 	for line := range strings.Lines(joinLines(text)) {

@@ -55,8 +55,7 @@ func dataURL(path string, closed ...string) (string, error) {
 	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(content), nil
 }
 
-// imageType tells the type by the first bytes, whatever the file is called; "" for
-// everything else.
+// imageType returns the type of an image by its first bytes, or "" for other files.
 func imageType(content []byte) string {
 	switch {
 	case bytes.HasPrefix(content, []byte("\x89PNG\r\n\x1a\n")):

@@ -17,11 +17,10 @@ import (
 // that is there counts.
 var instructionNames = []string{"AGENTS.override.md", "AGENTS.md"}
 
-// Instructions are the AGENTS.md files that apply in cwd: that of home, the user's
-// own, first (home may be ""), then those from the repository's root down to cwd,
-// or of cwd alone outside a repository. Together they hold at most maxBytes, with a
-// mark where a file is cut; 0 means none at all. Blank files are left out. A file
-// that cannot be read or has no room left is a warning that names it.
+// Instructions returns the AGENTS.md files that apply in cwd: first the user's own in home, which may
+// be "", then the ones from the repository's root down to cwd, or in cwd alone outside of a
+// repository. Together they have at most maxBytes, with a mark at a cut; 0 is none. Blank files are
+// left out. A file that cannot be read or has no room left causes a warning with its name.
 func Instructions(home, cwd string, maxBytes int) (files []core.InstructionFile, warnings []string) {
 	c := collector{limit: maxBytes, left: maxBytes}
 	if maxBytes <= 0 {
@@ -50,8 +49,8 @@ func instructionFolders(home, cwd string) []string {
 	return folders
 }
 
-// repositoryRoot is the nearest folder at or above dir with a .git, a folder or a
-// file; "" where there is none. dir is absolute and clean.
+// repositoryRoot returns the nearest folder at or above dir that has a .git, or "". dir is absolute
+// and clean.
 func repositoryRoot(dir string) string {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -88,7 +87,7 @@ func (c *collector) folder(dir string) {
 	}
 }
 
-// add keeps what there is room for. text is at most one byte longer than that.
+// add adds as much of a file as fits. text is at most one byte longer.
 func (c *collector) add(path string, text []byte) {
 	cut := len(text) > c.left
 	if cut {

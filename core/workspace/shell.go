@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// Shell is the path of the shell that runs commands: the user's where it is a
-// Bourne shell, else bash, else sh. getenv reads the environment.
+// Shell returns the path of the shell that runs commands: the user's if it is a Bourne shell, else
+// bash, else sh. getenv reads the environment.
 func Shell(getenv func(string) string) string {
 	if shell := getenv("SHELL"); filepath.IsAbs(shell) && bourne(shell) && executable(shell) {
 		return shell
