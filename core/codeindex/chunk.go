@@ -29,7 +29,7 @@ type line struct {
 	at   int // in the file, in bytes
 	// starts is set where a unit begins, such as a declaration with its comment.
 	starts bool
-	// name is what the line declares, "" for nothing.
+	// name is the name that the line declares, or "".
 	name string
 }
 

@@ -31,9 +31,9 @@ type goMarks struct {
 	naming     token.Token
 	namingLine int
 	receiver   string
-	// comment is where a comment begins that ends in the line commentEnd.
+	// comment is the index of a comment that ends in the line commentEnd.
 	comment, commentEnd int
-	// lastLine is that of the last token that is no comment.
+	// lastLine is the line of the last token that is not a comment.
 	lastLine int
 }
 
@@ -59,8 +59,8 @@ func (g *goMarks) token(at int, kind token.Token, text string) {
 	}
 }
 
-// noteComment keeps where the comment before a declaration begins. One behind other tokens is
-// none.
+// noteComment records the begin of a comment before a declaration. A comment after other tokens does
+// not count.
 func (g *goMarks) noteComment(at int, text string) {
 	if at+1 == g.lastLine {
 		return

@@ -28,33 +28,32 @@ type Sink interface {
 type File struct {
 	// Path is relative to the repository, with slashes.
 	Path string
-	// Hash is to be given back by CodeFiles. It changes with the content, and is no use but
-	// to this package.
+	// Hash is returned by CodeFiles later. It changes with the content. Only this package can interpret
+	// it.
 	Hash   string
 	Chunks []Chunk
 }
 
-// Options say what an index does. Zero values stand for the defaults in brackets.
+// Options configure an index. Zero values select the defaults in brackets.
 type Options struct {
 	Sink Sink
 	// Finder walks repositories.
 	Finder *find.Finder
-	// Locks is a folder for lock files, which is made where it is missing: of all
-	// processes with the same folder one reads a repository.
+	// Locks is a folder for lock files. It is created if it is missing. Of all processes with the same
+	// folder, one reads a repository.
 	Locks string
-	// MaxFile is how large files may be, in bytes [1 MiB], MaxFiles how many are read of a
-	// repository [100,000].
+	// MaxFile bounds a file, in bytes [1 MiB], MaxFiles the number of files of a repository [100,000].
 	MaxFile  int64
 	MaxFiles int
 	// Share is the share of one processor that each job takes, above 0 and up to 1 [0.25].
 	Share float64
-	// Rescan is how long no look is made when no change is told of [1 minute], ten times as long
-	// where all folders are watched.
+	// Rescan is the longest time between looks without a reported change [1 minute]. It is ten times as
+	// long if all folders are watched.
 	Rescan time.Duration
-	// MaxWatches is how many folders of a repository are watched [2,000], below 0 none.
+	// MaxWatches bounds the watched folders of a repository [2,000]. A negative value turns watches off.
 	MaxWatches int
-	// Progress, if any, is told of jobs under way, four times a second for each at most. It must
-	// not call Stop or Close.
+	// Progress, if not nil, receives the status of active jobs, at most four times a second for each. It
+	// must not call Stop or Close.
 	Progress func(Status)
 }
 
@@ -80,7 +79,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Phase is what a job does.
+// Phase is the state of a job.
 type Phase string
 
 // The phases. Failed waits for the next look, as Idle does; Elsewhere waits for another
@@ -99,8 +98,7 @@ const (
 type Status struct {
 	Repo  string
 	Phase Phase
-	// FilesDone of FilesTotal files were looked at: of all whose names do not say that they are
-	// to be left out.
+	// FilesDone of FilesTotal files were examined. Files that are left out by their names do not count.
 	FilesDone, FilesTotal int
 	// Chunks are kept in the sink, of files with so many Bytes.
 	Chunks int
@@ -108,13 +106,13 @@ type Status struct {
 	// Read is how many files had to be read.
 	Read    int
 	Skipped map[Reason]int
-	// Watched is set where changes are told by the system, all of them.
+	// Watched is set if the system reports all changes.
 	Watched bool
-	// Error is why the last look failed, "" where it did not.
+	// Error is the reason why the last look failed, or "".
 	Error string
 }
 
-// same tells whether nothing is to be told.
+// same reports whether two statuses differ in nothing that is reported.
 func (s Status) same(other Status) bool {
 	counts := func(s Status) Status {
 		s.Skipped, s.Read = nil, 0
@@ -132,7 +130,7 @@ type Index struct {
 	closed bool
 }
 
-// ErrClosed is what Start answers after Close.
+// ErrClosed is returned by Start after Close.
 var ErrClosed = errors.New("the index is closed")
 
 // New makes an index without jobs.
@@ -140,9 +138,9 @@ func New(o Options) *Index {
 	return &Index{options: o.withDefaults(), jobs: map[string]*job{}}
 }
 
-// Start has the files below a root kept under the key of its repository, until ctx ends. Where
-// the repository has a job it goes on, also if that has another root. A root that is the whole
-// disk or a home is refused: that is no project.
+// Start keeps the files below a root under the key of its repository, until ctx ends. A repository
+// that has a job already, even for another root, keeps that job. A root that is the whole disk or a
+// home directory is rejected, because it is no project.
 func (x *Index) Start(ctx context.Context, repo, root string) error {
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -198,13 +196,13 @@ func (x *Index) Close() {
 	}
 }
 
-// Pause has a job do nothing after the file that it is at; false where there is none.
+// Pause stops a job after its current file. It returns false for an unknown repository.
 func (x *Index) Pause(repo string) bool { return x.with(repo, func(j *job) { j.pause(true) }) }
 
-// Resume has a job go on.
+// Resume continues a job.
 func (x *Index) Resume(repo string) bool { return x.with(repo, func(j *job) { j.pause(false) }) }
 
-// Status tells how far a job has come; false where there is none.
+// Status returns the progress of a job, or false for an unknown repository.
 func (x *Index) Status(repo string) (s Status, ok bool) {
 	ok = x.with(repo, func(j *job) { s = j.now() })
 	return s, ok

@@ -21,7 +21,7 @@ const (
 	restAfterLook = 20
 	// watchedRescan is by how much longer no look is made where all folders are watched.
 	watchedRescan = 10
-	// tellEvery is how often progress is told at most.
+	// tellEvery is the least interval between reports of progress.
 	tellEvery = 250 * time.Millisecond
 )
 
@@ -32,7 +32,7 @@ type job struct {
 	cancel     context.CancelFunc
 	done       chan struct{}
 
-	// What follows is its goroutine's own.
+	// The following fields belong to the job's goroutine.
 	pacer pacer
 	watch *watch
 	// verified are marks of files that were read again and had not changed, newer than those
@@ -46,7 +46,7 @@ type job struct {
 	mu     sync.Mutex
 	status Status
 	paused chan struct{} // nil unless paused; closed to go on
-	// wake has a token where a pause has begun.
+	// wake has a token if a pause has begun.
 	wake chan struct{}
 }
 
@@ -100,7 +100,7 @@ func (j *job) now() Status {
 	return s
 }
 
-// note changes the status, and tells of it where the last time is long ago.
+// note changes the status, and reports it if the last report is long ago.
 func (j *job) note(change func(*Status)) {
 	j.mu.Lock()
 	before := j.status
@@ -168,7 +168,7 @@ func (j *job) keep(ctx context.Context) {
 	}
 }
 
-// rest waits, tells what is untold, and waits on while the job is paused.
+// rest waits, reports a pending status, and waits further while the job is paused.
 func (j *job) rest(ctx context.Context, d time.Duration) {
 	for end := time.Now().Add(d); ctx.Err() == nil; {
 		j.tell()

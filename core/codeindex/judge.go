@@ -13,24 +13,23 @@ type Reason string
 
 // The reasons. What was learned by reading a file is kept in the sink, so that it is learned once.
 const (
-	// NoFile is what is no regular file: a link, a FIFO, a socket, a device.
+	// NoFile is anything but a regular file: a link, a FIFO, a socket, a device.
 	NoFile Reason = "noFile"
 	// TooMany is a file above the number that a repository may have.
 	TooMany Reason = "tooMany"
-	// Foreign is what a package manager has put below the repository.
+	// Foreign is a file of a package manager below the repository.
 	Foreign Reason = "foreign"
 	// Large is a file with too many bytes or lines.
 	Large Reason = "large"
-	// LockFile is what a package manager writes for itself.
+	// LockFile is a file that a package manager writes for itself.
 	LockFile Reason = "lockFile"
-	// Private is what by its name holds keys or passwords.
+	// Private is a file whose name suggests keys or passwords.
 	Private Reason = "private"
 	// Binary is a file with a NUL in its first 8 KB.
 	Binary Reason = "binary"
 	// Encoding is text that is not UTF-8.
 	Encoding Reason = "encoding"
-	// Generated is what says so at its beginning, and what has lines as people do not write
-	// them, above 2,000 bytes.
+	// Generated is a file that declares so at its beginning, or has lines of more than 2,000 bytes.
 	Generated Reason = "generated"
 	// Unreadable is a file that the system does not let be read.
 	Unreadable Reason = "unreadable"
@@ -62,8 +61,8 @@ func judgeName(name string) Reason {
 	return ""
 }
 
-// isForeign tells whether a folder is one of packages, or below one. Most are ignored by git, but
-// not all, and what is no repository has nothing that says so.
+// isForeign reports whether a folder has packages, or is below one that has. Git ignores most of them,
+// but not all, and a folder without a repository has no rules.
 func isForeign(dir string) bool {
 	for part := range strings.SplitSeq(dir, "/") {
 		switch part {
@@ -105,8 +104,8 @@ func judgeContent(content []byte) Reason {
 	return ""
 }
 
-// saysGenerated looks for the words by which generators warn. They are written in two halves
-// here, so that this file is none.
+// saysGenerated reports whether a file has the warnings of generators. They are written in two halves
+// here, so that this file does not match.
 func saysGenerated(content []byte) bool {
 	head := content[:min(len(content), generatedIn)]
 	for l := range bytes.Lines(head) {

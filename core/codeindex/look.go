@@ -22,7 +22,7 @@ type look struct {
 	*job
 	ctx  context.Context
 	tree *tree
-	// kept is what the sink has and was not seen yet.
+	// kept has the files of the sink that were not seen yet.
 	kept        map[string]string
 	files, dirs []string
 	batch       []File
@@ -30,7 +30,7 @@ type look struct {
 	count       Status
 }
 
-// look brings the sink up to date. It tells whether another look is needed soon.
+// look updates the sink. It reports whether another look is needed soon.
 func (j *job) look(ctx context.Context) (more bool, err error) {
 	j.pacer.begin()
 	l := &look{job: j, ctx: ctx,
@@ -60,8 +60,8 @@ func (j *job) look(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// show makes what was counted the status. The counts of a look that finds nothing new stay those
-// of the last one until its end: all files would seem to be gone, again and again.
+// show copies the counts to the status. A look that finds nothing new keeps the counts of the last one
+// until its end. Otherwise all files would seem to disappear at each look.
 func (l *look) show() {
 	if !l.complete || l.count.Read >= batchFiles {
 		l.note(l.tellAll)
@@ -100,7 +100,7 @@ func (l *look) found(paths []find.Path) {
 
 func (l *look) skip(r Reason) { l.count.Skipped[r]++ }
 
-// all looks at the files, and puts those that are new or changed.
+// all examines the files, and stores the new and changed ones.
 func (l *look) all() error {
 	l.watch.files = make(map[string]bool, len(l.files))
 	for i, name := range l.files {
@@ -126,7 +126,7 @@ func (l *look) all() error {
 	return l.put()
 }
 
-// file looks at a file, and tells whether it had to be read.
+// file examines a file, and reports whether it had to be read.
 func (l *look) file(name string) (read bool) {
 	seen, reason := l.tree.stamp(name)
 	if reason == "" && seen.size > l.options.MaxFile {

@@ -13,12 +13,12 @@ import (
 // markVersion changes whenever chunks of the same content would be others.
 const markVersion = "1"
 
-// mark is what the sink keeps of a file as its hash.
+// mark is the state of a file in the hash that the sink keeps.
 type mark struct {
-	// content is the hash of the content, or the reason for which there is none.
+	// content is the hash of the content, or the reason why there is none.
 	content string
-	// size and mtime, in nanoseconds, are those of the file when it was read; mtime is 0 where
-	// it proves nothing.
+	// size and mtime, in nanoseconds, describe the file when it was read. mtime is 0 if it proves
+	// nothing.
 	size, mtime int64
 	chunks      int
 }
@@ -28,7 +28,7 @@ func (m mark) String() string {
 		strconv.Itoa(m.chunks)}, ":")
 }
 
-// parseMark is the zero mark for what is none.
+// parseMark returns the zero mark for an invalid text.
 func parseMark(text string) mark {
 	parts := strings.Split(text, ":")
 	if len(parts) != 5 || parts[0] != markVersion {
@@ -47,7 +47,7 @@ func parseMark(text string) mark {
 	return m
 }
 
-// skipped is the reason for which a file has no chunks, "" where it has them.
+// skipped returns the reason why a file has no chunks, or "".
 func (m mark) skipped() Reason {
 	reason, _ := strings.CutPrefix(m.content, "!")
 	if reason == m.content {
@@ -64,10 +64,10 @@ type stamp struct{ size, mtime int64 }
 
 func stampOf(st *unix.Stat_t) stamp { return stamp{size: st.Size, mtime: st.Mtim.Nano()} }
 
-// proves tells whether a file that has a mark has not changed since.
+// proves reports whether a file with a mark has not changed since.
 func (s stamp) proves(m mark) bool { return m.mtime != 0 && m.mtime == s.mtime && m.size == s.size }
 
-// mark is that of a file which was read, or judged, at a time.
+// mark returns the mark of a file that was read, or skipped, at a time.
 func (s stamp) mark(content string, chunks int, read time.Time) mark {
 	m := mark{content: content, size: s.size, mtime: s.mtime, chunks: chunks}
 	if read.Sub(time.Unix(0, s.mtime)) < fresh {

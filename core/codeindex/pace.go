@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// minRest is what rests are gathered up to.
+	// minRest is the shortest rest. Shorter ones are added up.
 	minRest = 20 * time.Millisecond
-	// maxRest bounds what one piece of work makes up for: the machine may have slept in it.
+	// maxRest bounds the rest after one piece of work, because the machine may have slept during it.
 	maxRest = 2 * time.Second
 )
 
@@ -20,14 +20,14 @@ type pacer struct {
 
 	since time.Time // what comes after is not accounted for
 	owed  time.Duration
-	// worked is all that was accounted for.
+	// worked is the work since begin.
 	worked time.Duration
 }
 
-// begin says that work begins.
+// begin starts the accounting.
 func (p *pacer) begin() { p.since, p.worked = p.now(), 0 }
 
-// step accounts for the work since the last call, and rests where enough has come together.
+// step accounts for the work since the last call, and rests if enough of it has accumulated.
 func (p *pacer) step(ctx context.Context) {
 	worked := p.now().Sub(p.since)
 	p.worked += worked

@@ -6,17 +6,17 @@ import (
 	"unicode"
 )
 
-// proseExtensions are those of files whose words declare nothing.
+// proseExtensions are the extensions of files without declarations.
 func proseExtensions() []string {
 	return []string{"", ".adoc", ".cfg", ".conf", ".css", ".csv", ".htm", ".html", ".ini", ".json", ".log", ".properties",
 		".rst", ".svg", ".tex", ".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml"}
 }
 
-// role is what a word before a name says of it.
+// role is the effect of a word on the next one.
 type role int
 
 const (
-	// modifies: the next word tells more.
+	// modifies: another word follows before the name.
 	modifies role = iota + 1
 	// declares: the next word is the name.
 	declares
@@ -43,8 +43,8 @@ var roles = map[string]role{
 	"typedef": modifies, "unsafe": modifies, "virtual": modifies,
 }
 
-// markPlain finds the beginnings of a file in any language, by its blank lines, its indents and
-// the ends of its blocks, and where it is code the names behind some words.
+// markPlain marks the begins of sections in a file of any language, by blank lines, indents and the
+// ends of blocks. If the file is code, it marks the names after some words.
 func markPlain(lines []line, code bool) {
 	for i := range lines {
 		l := &lines[i]
@@ -56,7 +56,7 @@ func markPlain(lines []line, code bool) {
 	}
 }
 
-// closes tells whether a line that is not indented ends a block.
+// closes reports whether a line without indent ends a block.
 func closes(text string) bool {
 	return strings.HasPrefix(text, "}") || strings.HasPrefix(text, ")") || strings.HasPrefix(text, "]") ||
 		strings.TrimRight(text, "\r\n") == "end"
@@ -65,8 +65,8 @@ func closes(text string) bool {
 // maxDeclared is how far into a line a name is looked for, in bytes.
 const maxDeclared = 300
 
-// declared is the name that a line declares: behind a word that declares, or else, where the
-// line is not indented, before a parenthesis. A comment declares nothing.
+// declared returns the name that a line declares: after a declaring word or, in a line without indent,
+// before a parenthesis. A comment declares nothing.
 func declared(text string, top bool) string {
 	text = strings.TrimLeft(text[:min(len(text), maxDeclared)], " \t")
 	if strings.IndexFunc(text, unicode.IsLetter) != 0 {
@@ -91,7 +91,7 @@ func declared(text string, top bool) string {
 	return ""
 }
 
-// nameRune tells whether a character is part of names.
+// nameRune reports whether a character can be part of a name.
 func nameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // called is the word before the first parenthesis of a line that does not end with a

@@ -14,16 +14,16 @@ import (
 	"appserver/rollout/disk"
 )
 
-// tree opens files below a root, one name at a time and through no link: whoever writes to the
-// repository may put one anywhere meanwhile.
+// tree opens files below a root, one name at a time and through no link, because another program may
+// create a link anywhere in the meantime.
 type tree struct {
 	root int
 	// dir is the folder that was opened last, at; files come folder by folder.
 	dir int
 	at  string
-	// content is what was read last.
+	// content is the file that was read last.
 	content bytes.Buffer
-	// short is why nothing can be said of a file at the moment: too many are open.
+	// short is the error if too many files are open to examine one.
 	short error
 }
 
@@ -74,7 +74,7 @@ func (t *tree) enter(at string) error {
 	return nil
 }
 
-// stamp is that of a regular file.
+// stamp returns the stamp of a regular file.
 func (t *tree) stamp(name string) (stamp, Reason) {
 	if err := t.enter(path.Dir(name)); err != nil {
 		return stamp{}, t.reasonOf(err)
@@ -89,8 +89,8 @@ func (t *tree) stamp(name string) (stamp, Reason) {
 	return stampOf(&st), ""
 }
 
-// read reads a file whose stamp was seen, up to a limit. It never waits, also where the file has
-// become something else. The content is good until the next read.
+// read reads a file whose stamp was seen, up to a limit. It never blocks, even if the path has become
+// another kind of file. The content is valid until the next read.
 func (t *tree) read(name string, limit int64) (content []byte, seen stamp, reason Reason) {
 	fd, err := unix.Openat(t.dir, path.Base(name),
 		unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
@@ -116,8 +116,8 @@ func (t *tree) read(name string, limit int64) (content []byte, seen stamp, reaso
 	return t.content.Bytes(), stampOf(&st), ""
 }
 
-// reasonOf is what it means that a file could not be looked at. ELOOP and ENOTDIR say that
-// something has become a link.
+// reasonOf returns the reason for an error of a file operation. ELOOP and ENOTDIR mean that something
+// has become a link.
 func (t *tree) reasonOf(err error) Reason {
 	if disk.IsShortage(err) {
 		t.short = err

@@ -6,20 +6,20 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// watch tells of changes in the folders of a repository, as far as there are not too many. The
-// zero watch tells of nothing.
+// watch reports changes in the folders of a repository, up to a number of folders. The zero watch
+// reports nothing.
 type watch struct {
 	root   string
 	notify *fsnotify.Watcher
 	max    int
 	dirs   map[string]bool
-	// files are those of the last look: what is written to others is of no interest.
+	// files are the files of the last look. Changes of other files do not matter.
 	files map[string]bool
-	// complete is set where all folders are watched.
+	// complete is set if all folders are watched.
 	complete bool
 }
 
-// newWatch is a zero watch where the system has no more of them.
+// newWatch returns a zero watch if the system has no more watches.
 func newWatch(root string, most int) *watch {
 	w := &watch{root: root, max: most, dirs: map[string]bool{}}
 	if most > 0 {
@@ -34,8 +34,8 @@ func (w *watch) close() {
 	}
 }
 
-// follow watches these folders and no others. It tells whether there are new ones: what was
-// made in one before it was watched is not known.
+// follow watches these folders and no others. It reports whether some are new: files that were created
+// in one before it was watched are not known.
 func (w *watch) follow(dirs []string) (more bool) {
 	w.complete = w.notify != nil && len(dirs) <= w.max
 	if w.notify == nil {
@@ -68,7 +68,7 @@ func (w *watch) events() (<-chan fsnotify.Event, <-chan error) {
 	return w.notify.Events, w.notify.Errors
 }
 
-// matters tells whether an event can have changed what is known.
+// matters reports whether an event may concern a known file or a new one.
 func (w *watch) matters(event fsnotify.Event) bool {
 	if event.Op&(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) != 0 {
 		return true
