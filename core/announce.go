@@ -20,7 +20,7 @@ func (s *step) announce(t *turn) {
 	if !t.env.Announces || t.outcome.status != protocol.TurnCompleted || t.compacts || t.shellOnly {
 		return
 	}
-	e := AnnounceTurn{TurnID: t.id, Cwd: s.settings.Cwd, Input: []string{}}
+	e := AnnounceTurn{TurnID: t.id, Cwd: s.state.Settings.Cwd, Input: []string{}}
 	for place := range s.context.Len() {
 		if s.context.InPrompt(place) && s.context.IsUserMessage(place) {
 			e.Input = append(e.Input, history.TextOf(s.context.Item(place).Decode()))

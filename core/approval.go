@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"appserver/core/toolspec"
 	"appserver/protocol"
@@ -39,7 +38,7 @@ func (s *step) requestFor(c *toolCall) Request {
 			ID:     c.request,
 			Method: protocol.MethodFileChangeApproval,
 			Params: protocol.FileChangeRequestApprovalParams{
-				ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
+				ThreadID: s.state.ID, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
 			},
 		}
 	}
@@ -48,8 +47,8 @@ func (s *step) requestFor(c *toolCall) Request {
 		ID:     c.request,
 		Method: protocol.MethodCommandApproval,
 		Params: protocol.CommandExecutionRequestApprovalParams{
-			Kind: "command", ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
-			Reason: optional(c.command.Reason), Command: item.Command, Cwd: item.Cwd, CommandActions: item.CommandActions,
+			Kind: "command", ThreadID: s.state.ID, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
+			Reason: protocol.OrNil(c.command.Reason), Command: item.Command, Cwd: item.Cwd, CommandActions: item.CommandActions,
 			AvailableDecisions: offeredDecisions,
 		},
 	}
@@ -87,7 +86,7 @@ func (s *step) clientAnswer(in ClientAnswer) {
 		s.questionAnswered(in)
 		return
 	}
-	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
+	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: c.request})
 	if c.server != nil {
 		s.serverApproval(c, in)
 		return
@@ -231,7 +230,7 @@ func (s *step) declineCall(c *toolCall, reason string) {
 
 // warnUnconfined warns once that the kernel does not enforce the sandbox policy.
 func (s *step) warnUnconfined() {
-	if s.warned || s.active.env.Enforced || toolspec.Unconfined(s.settings.Sandbox) {
+	if s.warned || s.active.env.Enforced || toolspec.Unconfined(s.state.Settings.Sandbox) {
 		return
 	}
 	s.warned = true
@@ -242,14 +241,14 @@ func (s *step) warnUnconfined() {
 			"and the approval policy does not permit to ask you. Use approval policy \"on-request\" to be asked, " +
 			"or sandbox \"danger-full-access\" to run commands unconfined."
 	}
-	s.notify(protocol.WarningNotification{ThreadID: &s.id, Message: text})
+	s.notify(protocol.WarningNotification{ThreadID: &s.state.ID, Message: text})
 }
 
 // abortCall completes a call that waits for an answer or a checkpoint, after an interrupt. Running
 // commands end with their effect.
 func (s *step) abortCall(c *toolCall) {
 	if c.state == callAsking {
-		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: c.request})
+		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: c.request})
 	}
 	switch {
 	case c.state == callAsking && c.client != nil:
@@ -289,23 +288,10 @@ func (t *turn) openItems() (items []protocol.ThreadItem) {
 	return items
 }
 
-// openCalls returns the positions of calls of the last turn without an output, in order.
-func (l *log) openCalls() []int {
-	var open []int
-	last := l.currentTurn()
-	for i := l.context.Len() - 1; i >= 0 && l.context.Item(i).TurnID() == last; i-- {
-		if c := l.context.Item(i); c.IsCall() && c.CallID() != "" && c.Pair() == none && !c.Hidden() {
-			open = append(open, i)
-		}
-	}
-	slices.Reverse(open)
-	return open
-}
-
 // completeOpenCalls records an output for each call that has none. Providers reject a call without
 // output.
 func (s *step) completeOpenCalls() {
-	for _, call := range s.openCalls() {
+	for _, call := range s.state.OpenCalls() {
 		if held := s.pendingOutput(s.context.Item(call).CallID()); held != nil {
 			s.item(held)
 			continue

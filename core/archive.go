@@ -11,7 +11,8 @@ func (in Archive) apply(s *step) { s.archive(in) }
 func (s *step) archive(in Archive) {
 	if s.options.Ephemeral {
 		s.reject(in.To,
-			protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread cannot be archived: %s is kept in memory only", s.id))
+			protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread cannot be archived: %s is kept in memory only",
+				s.state.ID))
 		return
 	}
 	if err := s.TurnUnderWay(); err != nil {
@@ -21,25 +22,25 @@ func (s *step) archive(in Archive) {
 	s.out.Archive = true
 	if !in.Stored {
 		s.notify(protocol.ThreadStatusChangedNotification{
-			ThreadID: s.id,
+			ThreadID: s.state.ID,
 			Status:   protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}},
 		})
 	}
 	if in.Successor == "" {
 		s.reply(in.To, protocol.Empty{})
 	}
-	s.notify(protocol.ThreadArchivedNotification{ThreadID: s.id})
+	s.notify(protocol.ThreadArchivedNotification{ThreadID: s.state.ID})
 	if in.Successor != "" {
-		s.notify(protocol.ThreadArchivedAndNewCreatedNotification{ArchivedThreadID: s.id, NewThreadID: in.Successor})
+		s.notify(protocol.ThreadArchivedAndNewCreatedNotification{ArchivedThreadID: s.state.ID, NewThreadID: in.Successor})
 	}
 }
 
 // Successor returns the first line of a new thread that replaces this one. It has the same environment
 // and instructions, including the instructions of a client that resumed the thread.
 func (t *Thread) Successor(id string, at time.Time) protocol.SessionMeta {
-	m := t.meta
-	m.ID, m.SessionID, m.Timestamp, m.ForkedFromID = id, id, Timestamp(at), nil
-	m.Cwd, m.ModelProvider, m.HistoryMode = t.settings.Cwd, t.settings.Provider, protocol.HistoryPaginated
+	m := t.state.Meta
+	m.ID, m.SessionID, m.Timestamp, m.ForkedFromID = id, id, protocol.Timestamp(at), nil
+	m.Cwd, m.ModelProvider, m.HistoryMode = t.state.Settings.Cwd, t.state.Settings.Provider, protocol.HistoryPaginated
 	if t.base != nil {
 		m.BaseInstructions = &protocol.Instructions{Text: *t.base}
 	}

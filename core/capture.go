@@ -3,7 +3,6 @@ package core
 import (
 	"slices"
 
-	"appserver/core/filechanges"
 	"appserver/protocol"
 )
 
@@ -49,7 +48,8 @@ func (s *step) beginCheckpoint() {
 	if !s.keepsCheckpoints() {
 		return
 	}
-	s.captures = append(s.captures, capture{turn: s.active.id, dir: s.settings.Cwd, keep: s.active.env.Tracking.Keep})
+	s.captures = append(s.captures,
+		capture{turn: s.active.id, dir: s.state.Settings.Cwd, keep: s.active.env.Tracking.Keep})
 	if len(s.captures) == 1 {
 		s.startCapture()
 	}
@@ -93,9 +93,9 @@ func (s *step) skipCheckpoint(c capture, err error) {
 // recordCheckpoint records a checkpoint, and deletes the oldest above the limit.
 func (s *step) recordCheckpoint(p protocol.StoredCheckpoint, keep int) {
 	var gone []protocol.StoredCheckpoint
-	for i := 0; i <= len(s.points)-max(keep, 1); i++ {
-		gone = append(gone, s.points[i].StoredCheckpoint)
-		p.Forgets = append(p.Forgets, s.points[i].ID)
+	for i := 0; i <= len(s.state.Checkpoints)-max(keep, 1); i++ {
+		gone = append(gone, s.state.Checkpoints[i].StoredCheckpoint)
+		p.Forgets = append(p.Forgets, s.state.Checkpoints[i].ID)
 	}
 	s.record(protocol.LineCheckpoint, p)
 	if len(gone) > 0 {
@@ -143,29 +143,4 @@ func (s *step) cancelCaptures() {
 		s.effect(Cancel{s.captures[0].effect})
 		s.captures = s.captures[:1]
 	}
-}
-
-// changesSinceFirstPoint returns the net changes of each turn and revert since the first
-// checkpoint.
-func (w *worktreeLog) changesSinceFirstPoint() (kept []protocol.WorktreeChanges) {
-	told := map[string]bool{}
-	for _, c := range w.fileChanges[w.points[0].Behind:] {
-		if told[c.ID] {
-			continue
-		}
-		told[c.ID] = true
-		for _, net := range filechanges.Net(w.changedBy(c.ID)) {
-			net.ID = c.ID
-			kept = append(kept, net)
-		}
-	}
-	return kept
-}
-
-// allPoints returns the checkpoints in the form of lines.
-func (w *worktreeLog) allPoints() (points []protocol.StoredCheckpoint) {
-	for _, p := range w.points {
-		points = append(points, p.StoredCheckpoint)
-	}
-	return points
 }

@@ -24,8 +24,9 @@ func (s *step) listCheckpoints(in ListCheckpoints) {
 		s.reply(in.To, page)
 		return
 	}
-	id := func(index int) string { return s.points[index].ID }
-	indices, next, err := s.lists().CheckpointsPage(len(s.points), s.pointAt, id, in.Cursor, in.Limit)
+	id := func(index int) string { return s.state.Checkpoints[index].ID }
+	indices, next, err := s.lists().CheckpointsPage(len(s.state.Checkpoints), s.state.CheckpointIndex, id, in.Cursor,
+		in.Limit)
 	for _, at := range indices {
 		page.Data = append(page.Data, s.checkpointView(at))
 	}
@@ -34,16 +35,16 @@ func (s *step) listCheckpoints(in ListCheckpoints) {
 }
 
 func (t *Thread) checkpointView(at int) protocol.Checkpoint {
-	p := &t.points[at]
+	p := &t.state.Checkpoints[at]
 	v := protocol.Checkpoint{ID: p.ID, Kind: p.Kind, CreatedAt: p.At, Roots: []string{}}
 	for _, tree := range p.Trees {
 		v.Roots = append(v.Roots, tree.Root)
 	}
-	until := len(t.fileChanges)
-	if at+1 < len(t.points) {
-		until = t.points[at+1].Behind
+	until := len(t.state.FileChanges)
+	if at+1 < len(t.state.Checkpoints) {
+		until = t.state.Checkpoints[at+1].Behind
 	}
-	for _, c := range filechanges.Net(t.fileChanges[p.Behind:until]) {
+	for _, c := range filechanges.Net(t.state.FileChanges[p.Behind:until]) {
 		v.ChangedFiles += len(c.Changes)
 	}
 	if p.Kind == protocol.CheckpointTurn {
@@ -64,9 +65,9 @@ func (c *Changed) Roots() []string { return filechanges.Roots(c.Changes) }
 
 // Changed returns the changes of a turn. A nil turn selects all turns and reverts.
 func (t *Thread) Changed(turn *string) (Changed, *protocol.Error) {
-	changes := t.fileChanges
+	changes := t.state.FileChanges
 	if turn != nil {
-		changes = t.changedBy(*turn)
+		changes = t.state.ChangesOf(*turn)
 		if _, err := t.findTurn(*turn); err != nil && len(changes) == 0 {
 			return Changed{}, err
 		}
@@ -78,8 +79,9 @@ func (t *Thread) Changed(turn *string) (Changed, *protocol.Error) {
 			continue
 		}
 		told = append(told, one.ID)
-		paths := filechanges.Paths(filechanges.Net(t.changedBy(one.ID)))
-		if at := t.pointAt(one.ID); len(paths) > 0 && (at < 0 || t.points[at].Kind == protocol.CheckpointTurn) {
+		paths := filechanges.Paths(filechanges.Net(t.state.ChangesOf(one.ID)))
+		if at := t.state.CheckpointIndex(one.ID); len(paths) > 0 &&
+			(at < 0 || t.state.Checkpoints[at].Kind == protocol.CheckpointTurn) {
 			c.Turns = append(c.Turns, protocol.ChangedTurn{TurnID: one.ID, Paths: paths})
 		}
 	}
@@ -88,11 +90,11 @@ func (t *Thread) Changed(turn *string) (Changed, *protocol.Error) {
 
 // CheckpointTrees returns the trees of a checkpoint.
 func (t *Thread) CheckpointTrees(id string) ([]protocol.StoredTree, *protocol.Error) {
-	at := t.pointAt(id)
+	at := t.state.CheckpointIndex(id)
 	if at < 0 {
 		return nil, errNoCheckpoint(id)
 	}
-	return t.points[at].Trees, nil
+	return t.state.Checkpoints[at].Trees, nil
 }
 
 func errNoCheckpoint(id string) *protocol.Error {
@@ -130,11 +132,11 @@ func (t *Thread) PlanRevert(id, mode string) (RevertPlan, *protocol.Error) {
 	if mode == protocol.RevertConversation {
 		return p, nil
 	}
-	at := t.pointAt(id)
+	at := t.state.CheckpointIndex(id)
 	if at < 0 {
 		return p, errNoCheckpoint(id)
 	}
-	since := t.fileChanges[t.points[at].Behind:]
+	since := t.state.FileChanges[t.state.Checkpoints[at].Behind:]
 	p.Changes = filechanges.Net(since)
 	p.Roots = filechanges.Roots(p.Changes)
 	if broken := filechanges.Conflicts(since); len(broken) > 0 {

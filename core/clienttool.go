@@ -22,7 +22,7 @@ type clientCall struct {
 // tools returns the tools of the next request.
 func (t *Thread) tools() []ToolSpec {
 	tools := t.selection().Specs()
-	for _, tool := range toolspec.ClientTools(t.meta.DynamicTools) {
+	for _, tool := range toolspec.ClientTools(t.state.Meta.DynamicTools) {
 		tools = append(tools, tool.Spec)
 	}
 	for i := range t.serverTools {
@@ -35,18 +35,18 @@ func (t *Thread) tools() []ToolSpec {
 func (t *Thread) selection() toolspec.Selection {
 	return toolspec.Selection{
 		Escalation: t.mayEscalate(), Terminals: t.capabilities.Terminals, Images: t.capabilities.Images,
-		Questions: t.capabilities.Questions || t.settings.Mode == protocol.ModePlan, Recall: t.recalls(),
+		Questions: t.capabilities.Questions || t.state.Settings.Mode == protocol.ModePlan, Recall: t.recalls(),
 	}
 }
 
 // mayEscalate reports whether the model may ask to run a command outside of the sandbox.
 func (t *Thread) mayEscalate() bool {
-	return toolspec.AsksOutside(t.settings.ApprovalPolicy) && !toolspec.Unconfined(t.settings.Sandbox)
+	return toolspec.AsksOutside(t.state.Settings.ApprovalPolicy) && !toolspec.Unconfined(t.state.Settings.Sandbox)
 }
 
 // clientTool returns the client's tool with the name, or nil.
 func (t *Thread) clientTool(name string) *toolspec.ClientTool {
-	for _, tool := range toolspec.ClientTools(t.meta.DynamicTools) {
+	for _, tool := range toolspec.ClientTools(t.state.Meta.DynamicTools) {
 		if tool.Name == name {
 			return &tool
 		}
@@ -76,12 +76,12 @@ func (s *step) startClientTool(c *toolCall, tool *toolspec.ClientTool) {
 func (s *step) clientRequest(c *toolCall) Request {
 	if c.client.questions != nil {
 		return Request{ID: c.request, Method: protocol.MethodUserInput, Params: protocol.ToolRequestUserInputParams{
-			ThreadID: s.id, TurnID: s.active.id, ItemID: c.call.ID, Questions: c.client.questions,
-			IsBlocking: s.settings.Mode == protocol.ModePlan,
+			ThreadID: s.state.ID, TurnID: s.active.id, ItemID: c.call.ID, Questions: c.client.questions,
+			IsBlocking: s.state.Settings.Mode == protocol.ModePlan,
 		}}
 	}
 	return Request{ID: c.request, Method: protocol.MethodToolCall, Params: protocol.DynamicToolCallParams{
-		ThreadID: s.id, TurnID: s.active.id, CallID: c.call.ID, Namespace: c.client.namespace, Tool: c.client.tool,
+		ThreadID: s.state.ID, TurnID: s.active.id, CallID: c.call.ID, Namespace: c.client.namespace, Tool: c.client.tool,
 		Arguments: c.client.arguments,
 	}}
 }

@@ -38,7 +38,7 @@ type runningCompaction struct {
 
 // compactable returns the context with the facts on which plans depend.
 func (t *Thread) compactable() *compaction.Context {
-	return &compaction.Context{History: &t.context, PromptTokens: t.PromptTokens(), ActiveTurn: t.ActiveTurn()}
+	return &compaction.Context{History: t.context, PromptTokens: t.PromptTokens(), ActiveTurn: t.ActiveTurn()}
 }
 
 // maxCompactions bounds the compactions before one request.
@@ -50,10 +50,10 @@ func (s *step) compactContext(in CompactContext) {
 	}
 	s.newTurn(in.World).compacts = true
 	s.recordBegin(nil)
-	s.changeSettings(s.settings, s.active.id)
+	s.changeSettings(s.state.Settings, s.active.id)
 	s.reply(in.To, protocol.Empty{})
 	s.notifyStatus()
-	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.activeTurnView()})
+	s.notify(protocol.TurnStartedNotification{ThreadID: s.state.ID, Turn: s.activeTurnView()})
 	s.compactOnRequest(in.Strategy)
 }
 
@@ -226,7 +226,7 @@ func (s *step) pointOf(c *runningCompaction, text string) protocol.StoredTrimPoi
 	if from == none && c.items < s.context.Len() {
 		from = c.items
 	}
-	p := s.trimAt(from, protocol.TrimCompaction, c.plan.Words...)
+	p := s.planTrim(from, protocol.TrimCompaction, c.plan.Words...)
 	p.SavedTokens -= s.priceOf(text)
 	return p
 }
@@ -246,15 +246,15 @@ func (s *step) writeCompaction(p protocol.StoredTrimPoint, text, strategy string
 // figure.
 func (s *step) recordSize() {
 	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: &protocol.TokenCountInfo{
-		TotalTokenUsage: s.usage.Total.Stored(), LastTokenUsage: protocol.StoredUsage{TotalTokens: s.PromptTokens()},
-		ModelContextWindow: s.usage.ModelContextWindow,
+		TotalTokenUsage: s.state.Usage.Total.Stored(), LastTokenUsage: protocol.StoredUsage{TotalTokens: s.PromptTokens()},
+		ModelContextWindow: s.state.Usage.ModelContextWindow,
 	}})
-	s.notifyUsage(s.currentTurn())
+	s.notifyUsage(s.state.CurrentTurn())
 }
 
 // notifyCompacted notifies clients of the result of a compaction.
 func (s *step) notifyCompacted(before int64, strategy string) {
-	s.notify(protocol.ContextCompactedNotification{ThreadID: s.id, TurnID: s.currentTurn(),
+	s.notify(protocol.ContextCompactedNotification{ThreadID: s.state.ID, TurnID: s.state.CurrentTurn(),
 		OldTokenCount: before, NewTokenCount: s.PromptTokens(), Strategy: strategy})
 }
 

@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"slices"
 
 	"appserver/core/compaction"
 	"appserver/core/history"
@@ -79,11 +78,6 @@ func (s *step) summarizeWithoutModel(why string) {
 
 func summaryFailed(why string) string {
 	return fmt.Sprintf("The model could not summarise the conversation (%s): an extract that was made without it stands in its place.", why)
-}
-
-func sorted(places []int) []int {
-	slices.Sort(places)
-	return places
 }
 
 // beginOfText returns the beginning of a text, at most limit bytes of it.

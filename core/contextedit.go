@@ -58,7 +58,7 @@ func (s *step) editContext(in EditContext) {
 	if s.stale(in.To, in.Expected) {
 		return
 	}
-	p, err := s.context.Plan(in.Operation, s.selectTurns)
+	p, err := s.context.Plan(in.Operation, s.state.SelectTurns)
 	if err != nil {
 		s.reject(in.To, err)
 		return

@@ -229,7 +229,7 @@ func (e *explorer) midCut() bool { return cutTurn(e.lines) != "" && e.thread.Act
 // put puts a line of another program into the rollout, and loads it.
 func (e *explorer) put(t *rapid.T, kind, payload string) {
 	e.lines = append(e.lines,
-		protocol.RolloutLine{Timestamp: core.Timestamp(e.now), Ordinal: new(nextOrdinal(e.lines)), Type: kind,
+		protocol.RolloutLine{Timestamp: protocol.Timestamp(e.now), Ordinal: new(nextOrdinal(e.lines)), Type: kind,
 			Payload: json.RawMessage(payload)})
 	e.crash(t)
 }

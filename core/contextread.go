@@ -47,7 +47,7 @@ func (in ListContextEdits) apply(s *step) {
 func (in PreviewContext) apply(s *step) { s.previewContext(in) }
 
 func (s *step) previewContext(in PreviewContext) {
-	answer, err := s.context.Preview(in.Operations, s.selectTurns, s.contextUsage)
+	answer, err := s.context.Preview(in.Operations, s.state.SelectTurns, s.contextUsage)
 	if err != nil {
 		s.reject(in.To, err)
 		return

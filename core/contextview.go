@@ -13,7 +13,7 @@ func (t *Thread) ContextChanges(c ContextChanged) protocol.ContextItemsNotificat
 }
 
 func (t *Thread) contextNotification(n protocol.ContextItemsNotification) protocol.ContextItemsNotification {
-	n.ThreadID, n.Usage = t.id, t.contextUsage()
+	n.ThreadID, n.Usage = t.state.ID, t.contextUsage()
 	return n
 }
 
@@ -25,7 +25,7 @@ func (t *Thread) Describe(n int) (more bool) { return t.context.DescribeSome(n) 
 // edits, so that its model receives the same prompt. The function returns false for a line to leave out.
 // Projection returns nil if every line stays as it is, or if ordinals do not identify lines.
 func (t *Thread) Projection() func(protocol.RolloutLine) (protocol.RolloutLine, bool) {
-	if t.disordered {
+	if t.state.Disordered {
 		return nil
 	}
 	return t.context.Projection()

@@ -1,36 +1,39 @@
-// Package core is the thread state machine: a pure function of inputs. It opens no
-// file, reads no clock and starts no goroutine; ids, times and what is to be known
-// of the machine come in with the input.
+// Package core is the thread state machine: a pure function of inputs. It opens no file, reads no clock
+// and starts no goroutine. Ids, times and facts about the machine arrive with the input.
 //
 // # Step
 //
-// [Thread.Step] takes one input and returns lines for the thread's rollout,
-// messages for its clients and effects to start, in that order of importance: the
-// caller appends the lines before it says the messages, and starts the effects
-// last. Every durable change is a line, and [Load] brings a thread back by
-// running its lines through the function that Step itself uses to change state. Where
-// [Output].Archive is set the thread is unloaded, and no more inputs come.
+// [Thread.Step] takes one input and returns an [Output]: lines for the thread's rollout, messages for its
+// clients, and effects to start. The caller appends the lines first, sends the messages next, and starts
+// the effects last, so that a client never receives what a crash can undo. Every durable change is a
+// line. Step and [Load] apply lines by the same function, [state.State.Apply], so a loaded thread equals
+// the one that wrote the lines. If [Output].Archive is set, the thread is unloaded and receives no more
+// inputs.
 //
 // # Effects
 //
-// An effect has an id and ends with exactly one terminal input that carries it:
-// [ModelDone] or [ModelFailed] for [ModelRequest], [ToolDone] for [RunTool],
-// [TimerFired] for [Timer]. After [Cancel] the terminal input still comes. Inputs
-// of effects that the thread no longer waits for change nothing.
+// An effect is work outside of the core. It has an id and ends with exactly one terminal input with this
+// id: [ModelDone] or [ModelFailed] for [ModelRequest], [ToolDone] for [RunTool], [TimerFired] for [Timer].
+// The terminal input also follows a [Cancel]. An input of an effect that the thread does not wait for
+// changes nothing.
 //
 // # Context
 //
-// What the model is sent is made of the history and the edits of it. Clients name its
-// items by ids; [EditContext], [UndoContext], [RedoContext] and [RestoreContext] are
-// taken at any time, one line each. A request under way keeps its [Prompt]; the next one
-// is made of what holds then. [ContextChanged] tells that clients are to be told.
+// The model receives the history after its edits ([appserver/core/history]). Clients name items by ids.
+// [EditContext], [UndoContext], [RedoContext] and [RestoreContext] are accepted at any time, and each
+// records one line. A pending request keeps its [Prompt]. The next request has the context of that time.
+// [ContextChanged] notifies clients.
 //
 // # Turns
 //
-// A turn is sampling (a model request is under way), running tools, waiting for
-// the client's approval, settling (finished, held back for slow clients), or
-// ending (interrupted, its effects on their way out). Exactly one turn/completed
-// is said for each, and nothing of the turn after it.
+// A turn has one of five states: a model request is pending; tools run; it waits for an approval; it has
+// finished, and turn/completed is delayed for slow clients; or it is interrupted, and its effects have
+// not ended yet. Each turn sends exactly one turn/completed, and nothing after it.
+//
+// # Files
+//
+// thread.go has the thread and the step. The files beside it have a kind of work each: the inputs of that
+// work, and the methods of step that they call.
 //
 // # Decisions
 //

@@ -52,7 +52,7 @@ func (t *Thread) newInstructions(files []InstructionFile) string {
 	case text == "":
 		return instructionsGone
 	case t.context.Instructions() == text, t.context.Instructions() == replacing,
-		isForeignFor(t.context.Instructions(), t.settings.Cwd, files):
+		isForeignFor(t.context.Instructions(), t.state.Settings.Cwd, files):
 		return ""
 	default:
 		return replacing
@@ -93,7 +93,7 @@ func isForeignFor(text, cwd string, files []InstructionFile) bool {
 
 func (t *Thread) environmentText(w TurnEnv) string {
 	network := "restricted"
-	switch p := t.settings.Sandbox.SandboxPolicyVariant.(type) {
+	switch p := t.state.Settings.Sandbox.SandboxPolicyVariant.(type) {
 	case *protocol.DangerFullAccess:
 		network = "enabled"
 	case *protocol.ReadOnly:
@@ -104,8 +104,8 @@ func (t *Thread) environmentText(w TurnEnv) string {
 	var b strings.Builder
 	b.WriteString("<environment_context>\n")
 	for _, member := range [][2]string{
-		{"cwd", t.settings.Cwd}, {"shell", path.Base(w.Shell)}, {"current_date", w.Date}, {"timezone", w.Timezone},
-		{"approval_policy", t.settings.ApprovalPolicy.Mode}, {"sandbox_mode", t.settings.Sandbox.Stored().Type},
+		{"cwd", t.state.Settings.Cwd}, {"shell", path.Base(w.Shell)}, {"current_date", w.Date}, {"timezone", w.Timezone},
+		{"approval_policy", t.state.Settings.ApprovalPolicy.Mode}, {"sandbox_mode", t.state.Settings.Sandbox.Stored().Type},
 		{"network_access", network},
 	} {
 		b.WriteString("  <" + member[0] + ">")

@@ -19,7 +19,7 @@ func (s *step) sandboxOf(c *shellCommand) protocol.SandboxPolicy {
 	if c.outside {
 		return protocol.SandboxDangerFullAccess.Policy()
 	}
-	return s.settings.Sandbox
+	return s.state.Settings.Sandbox
 }
 
 // isSandboxDenial reports whether the output shows that the sandbox denied an action, and the user
@@ -44,7 +44,7 @@ func (s *step) approvalPolicy() protocol.AskForApproval {
 	if s.reviewing() != nil {
 		return protocol.AskForApproval{Mode: protocol.ApprovalNever}
 	}
-	return s.settings.ApprovalPolicy
+	return s.state.Settings.ApprovalPolicy
 }
 
 func (s *step) asksOutside() bool { return toolspec.AsksOutside(s.approvalPolicy()) }
@@ -53,8 +53,8 @@ func (s *step) asksOutside() bool { return toolspec.AsksOutside(s.approvalPolicy
 func (s *step) rules() toolspec.Rules {
 	return toolspec.Rules{
 		Policy:   s.approvalPolicy(),
-		Sandbox:  s.settings.Sandbox,
-		Cwd:      s.settings.Cwd,
+		Sandbox:  s.state.Settings.Sandbox,
+		Cwd:      s.state.Settings.Cwd,
 		Enforced: s.active.env.Enforced,
 	}
 }

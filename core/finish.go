@@ -90,9 +90,9 @@ func (s *step) completeTurn() {
 	}
 	s.notifyStatus()
 	if t.outcome.err != nil {
-		s.notify(protocol.ErrorNotification{Error: *t.outcome.err, ThreadID: s.id, TurnID: t.id})
+		s.notify(protocol.ErrorNotification{Error: *t.outcome.err, ThreadID: s.state.ID, TurnID: t.id})
 	}
-	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: s.endedTurn(t), Metadata: t.metadata()})
+	s.notify(protocol.TurnCompletedNotification{ThreadID: s.state.ID, Turn: s.endedTurn(t), Metadata: t.metadata()})
 	s.contextChanged(nil)
 	s.announce(t)
 	s.startWaiting()
@@ -185,10 +185,10 @@ func (s *step) closeDanglingTurn() {
 
 // storageFailed fails the turn whose lines were lost.
 func (s *step) storageFailed(in StorageFailed) {
-	s.settings, s.active, s.waiting = in.Settings, nil, nil
+	s.state.Settings, s.active, s.waiting = in.Settings, nil, nil
 	s.failed = in.Turn != "" || s.lastTurnFailed()
 	for _, id := range in.Requests {
-		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: id})
+		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: id})
 	}
 	for _, q := range s.questions {
 		s.answerServer(q.Question, protocol.ElicitCancel)
@@ -203,13 +203,13 @@ func (s *step) storageFailed(in StorageFailed) {
 		CodexErrorInfo: &protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
 	}}
 	s.notifyStatus()
-	s.notify(protocol.ErrorNotification{Error: s.announcedEnd.err, ThreadID: s.id, TurnID: in.Turn})
+	s.notify(protocol.ErrorNotification{Error: s.announcedEnd.err, ThreadID: s.state.ID, TurnID: in.Turn})
 	ended := (&transcript.Turn{ID: in.Turn, Root: in.Turn}).View()
 	if i, ok := s.transcript.IndexOf(in.Turn); ok {
 		ended = s.transcript.Turn(i).View()
 	}
 	ended.Status, ended.Error = protocol.TurnFailed, &s.announcedEnd.err
-	s.notify(protocol.TurnCompletedNotification{ThreadID: s.id, Turn: ended})
+	s.notify(protocol.TurnCompletedNotification{ThreadID: s.state.ID, Turn: ended})
 }
 
 // lastTurnFailed reports whether clients know the last turn as failed.

@@ -27,38 +27,39 @@ func (s *step) fork(in Fork) {
 	s.applyEnv(in.Env)
 	s.closeDanglingTurn()
 	s.changeSettings(in.Settings, "")
-	if in.Name != s.name {
-		s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.id, ThreadName: in.Name})
+	if in.Name != s.state.Name {
+		s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.state.ID, ThreadName: in.Name})
 	}
 	if !in.Answered {
 		s.reply(in.To,
 			protocol.ThreadForkResponse{Thread: s.View(!in.ExcludeTurns), ThreadSettingsView: s.settingsView(in.Env)})
 	}
-	if s.usage.Total.TotalTokens > 0 {
-		s.notifyUsage(s.currentTurn())
+	if s.state.Usage.Total.TotalTokens > 0 {
+		s.notifyUsage(s.state.CurrentTurn())
 	}
 	s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
 	s.warn(in.Warnings)
 	if s.options.Ephemeral {
 		return
 	}
-	if s.name != "" {
-		s.effect(RecordName{Name: s.name})
+	if s.state.Name != "" {
+		s.effect(RecordName{Name: s.state.Name})
 	}
-	if len(s.points) > 0 {
-		s.effect(CopyCheckpoints{s.allPoints(), s.changesSinceFirstPoint()})
+	if len(s.state.Checkpoints) > 0 {
+		points, changes := s.state.CheckpointsForFork()
+		s.effect(CopyCheckpoints{points, changes})
 	}
 }
 
 // ForkMeta returns the first line of a fork: the same environment, and items in the same form.
 func (t *Thread) ForkMeta(id string, at time.Time) protocol.SessionMeta {
 	m := t.Successor(id, at)
-	m.ForkedFromID, m.HistoryMode = new(t.id), t.meta.HistoryMode
+	m.ForkedFromID, m.HistoryMode = new(t.state.ID), t.state.Meta.HistoryMode
 	return m
 }
 
 // Name returns the name of the thread, or "".
-func (t *Thread) Name() string { return t.name }
+func (t *Thread) Name() string { return t.state.Name }
 
 // ForkAt returns the ordinal of the first line that a fork up to or before a turn does not have.
 func (t *Thread) ForkAt(last, before *string) (int64, *protocol.Error) {
@@ -69,9 +70,9 @@ func (t *Thread) ForkAt(last, before *string) (int64, *protocol.Error) {
 		return t.ordinalAfter(*last)
 	case before != nil:
 		turn, err := t.findTurn(*before)
-		return t.startOf(turn), err
+		return t.state.StartOf(turn), err
 	}
-	return t.next, nil
+	return t.state.Next, nil
 }
 
 func (t *Thread) ordinalAfter(id string) (int64, *protocol.Error) {
@@ -81,9 +82,9 @@ func (t *Thread) ordinalAfter(id string) (int64, *protocol.Error) {
 		err = protocol.Refuse(protocol.KindTurnActive, "lastTurnId '%s' identifies an in-progress turn", id)
 		err.Data.TurnID = id
 	case err == nil && turn+1 < len(t.transcript.Turns()):
-		return t.startOf(turn + 1), nil
+		return t.state.StartOf(turn + 1), nil
 	}
-	return t.next, err
+	return t.state.Next, err
 }
 
 // ForkLines returns the lines of a fork: those before an ordinal, with their ordinals, since edits

@@ -27,7 +27,7 @@ type ImageRead struct {
 func (in ImageRead) apply(s *step) { s.imageRead(in) }
 
 func (s *step) startViewImage(c *toolCall) {
-	path, err := toolspec.ParseImage(c.call.Arguments, s.settings.Cwd)
+	path, err := toolspec.ParseImage(c.call.Arguments, s.state.Settings.Cwd)
 	if err != nil {
 		s.rejectArguments(c, err)
 		return
@@ -36,7 +36,7 @@ func (s *step) startViewImage(c *toolCall) {
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(
-		ReadImage{ID: c.effect, TurnID: s.active.id, Path: c.image, Confined: !toolspec.Unconfined(s.settings.Sandbox)})
+		ReadImage{ID: c.effect, TurnID: s.active.id, Path: c.image, Confined: !toolspec.Unconfined(s.state.Settings.Sandbox)})
 }
 
 func (s *step) imageRead(in ImageRead) {

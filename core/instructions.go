@@ -11,7 +11,7 @@ const planInstructions = `Plan mode
 - The user ends the mode. A request to do the work does not end it: make the work part of the plan.`
 
 // modeText returns the instructions for the mode.
-func (s Settings) modeText() string {
+func modeText(s Settings) string {
 	switch {
 	case s.ModeText != nil:
 		return *s.ModeText

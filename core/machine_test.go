@@ -64,7 +64,7 @@ func (m *machine) start(historyMode string) core.Start {
 	return core.Start{
 		To: m.caller(), Settings: m.settings, Options: m.options, Env: m.world,
 		Meta: protocol.SessionMeta{
-			ID: threadID, Timestamp: core.Timestamp(m.now), Cwd: m.settings.Cwd, Originator: "test", CliVersion: "1.0.0",
+			ID: threadID, Timestamp: protocol.Timestamp(m.now), Cwd: m.settings.Cwd, Originator: "test", CliVersion: "1.0.0",
 			ModelProvider: m.settings.Provider, HistoryMode: historyMode,
 		},
 	}

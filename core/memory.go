@@ -86,7 +86,7 @@ func (in Recalled) apply(s *step)      { s.recalled(in) }
 func (in SetMemoryMode) apply(s *step) { s.setMemoryMode(in) }
 
 func (s *step) setMemoryMode(in SetMemoryMode) {
-	if s.memoryOff != (in.Mode == protocol.MemoryDisabled) {
+	if s.state.MemoryOff != (in.Mode == protocol.MemoryDisabled) {
 		s.closeDanglingTurn()
 		s.record(protocol.LineMemoryMode, protocol.StoredMemoryMode{Mode: in.Mode})
 		s.out.Sync = true
@@ -95,14 +95,14 @@ func (s *step) setMemoryMode(in SetMemoryMode) {
 }
 
 // recalls reports whether the model has the recall tool.
-func (t *Thread) recalls() bool { return t.memory.Tool && !t.memoryOff }
+func (t *Thread) recalls() bool { return t.memory.Tool && !t.state.MemoryOff }
 
 // minRemembered is the least number of bytes that are worth a summary.
 const minRemembered = 20
 
 // storeRemoved starts the summary of the items that changes removed.
 func (s *step) storeRemoved(changes []history.Change) {
-	if !s.memory.Summarize || s.memoryOff || s.discards {
+	if !s.memory.Summarize || s.state.MemoryOff || s.discards {
 		return
 	}
 	spans := s.removedSpans(changes)
@@ -111,8 +111,9 @@ func (s *step) storeRemoved(changes []history.Change) {
 	}
 	id := s.newEffect()
 	s.remembering = append(s.remembering, id)
-	s.effect(Remember{ID: id, Cwd: s.settings.Cwd, Spans: spans, ByModel: s.memory.ByModel, Provider: s.settings.Provider,
-		Model: s.settings.Model})
+	s.effect(Remember{ID: id, Cwd: s.state.Settings.Cwd, Spans: spans, ByModel: s.memory.ByModel,
+		Provider: s.state.Settings.Provider,
+		Model:    s.state.Settings.Model})
 }
 
 // goneLimit bounds the text of one summary's items, in bytes. itemLimit bounds one item, whose middle
@@ -178,7 +179,7 @@ func (s *step) remembered(in Remembered) {
 	case in.Err != nil:
 		s.warnAboutMemory("What left the context could not be remembered: " + in.Err.Error())
 	case in.Stored > 0:
-		s.notify(protocol.MemoryUpdatedNotification{ThreadID: s.id, RepoKey: in.Repo, Stored: in.Stored})
+		s.notify(protocol.MemoryUpdatedNotification{ThreadID: s.state.ID, RepoKey: in.Repo, Stored: in.Stored})
 	}
 }
 
@@ -193,12 +194,12 @@ func (s *step) warnAboutMemory(text string) {
 // searchMemory searches the memory for the user's input, before the first request of a turn.
 func (s *step) searchMemory(input []protocol.UserInput) {
 	query := strings.TrimSpace(beginOfText(transcript.InputText(input), toolspec.MaxQuery))
-	if s.memory.Items == 0 || s.memoryOff || query == "" {
+	if s.memory.Items == 0 || s.state.MemoryOff || query == "" {
 		return
 	}
 	id := s.newEffect()
 	s.active.query, s.active.modelEffects = query, append(s.active.modelEffects, id)
-	s.effect(Recall{ID: id, Cwd: s.settings.Cwd, Query: query, Limit: recallRounds * s.memory.Items, Unasked: true})
+	s.effect(Recall{ID: id, Cwd: s.state.Settings.Cwd, Query: query, Limit: recallRounds * s.memory.Items, Unasked: true})
 }
 
 // recallRounds is the number of matches to fetch for each entry of a reminder, since some are in the

@@ -27,7 +27,7 @@ func (s *step) setMetadata(in SetMetadata) {
 		return
 	}
 	s.closeDanglingTurn()
-	s.record(protocol.LineThreadMetadata, protocol.ThreadMetadata{Git: changedGit(s.meta.Git, in.Git)})
+	s.record(protocol.LineThreadMetadata, protocol.ThreadMetadata{Git: changedGit(s.state.Meta.Git, in.Git)})
 	s.out.Sync = true
 	s.reply(in.To, protocol.ThreadMetadataUpdateResponse{Thread: s.View(false)})
 }
@@ -36,7 +36,7 @@ func (s *step) setMetadata(in SetMetadata) {
 func (s *step) rejectEphemeral(to protocol.Caller) bool {
 	if s.options.Ephemeral {
 		s.reject(to,
-			protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread does not support metadata updates: %s", s.id))
+			protocol.Refuse(protocol.KindInvalidRequest, "ephemeral thread does not support metadata updates: %s", s.state.ID))
 	}
 	return s.options.Ephemeral
 }
@@ -51,7 +51,7 @@ func changedGit(was *protocol.StoredGitInfo, p protocol.ThreadMetadataGitInfoUpd
 		{&git.CommitHash, &p.Sha}, {&git.Branch, &p.Branch}, {&git.RepositoryURL, &p.OriginURL},
 	} {
 		if *c.from != nil {
-			*c.to = optional(**c.from)
+			*c.to = protocol.OrNil(**c.from)
 		}
 	}
 	if git == (protocol.StoredGitInfo{}) {

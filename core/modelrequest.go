@@ -209,7 +209,7 @@ func (s *step) messagePiece(m *modelRequest, text string) {
 		return
 	}
 	s.notify(
-		&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: m.message.id, Delta: text})
+		&protocol.AgentMessageDeltaNotification{ThreadID: s.state.ID, TurnID: s.active.id, ItemID: m.message.id, Delta: text})
 }
 
 // reasoningPiece adds a piece of reasoning. Each part of a summary is announced before its text.
@@ -220,12 +220,13 @@ func (s *step) reasoningPiece(m *modelRequest, p Piece) {
 	o := s.currentReasoning(m)
 	if p.Kind == PieceReasoning {
 		o.content.WriteString(p.Text)
-		s.notify(&protocol.ReasoningTextDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: o.id, Delta: p.Text})
+		s.notify(&protocol.ReasoningTextDeltaNotification{ThreadID: s.state.ID, TurnID: s.active.id, ItemID: o.id,
+			Delta: p.Text})
 		return
 	}
 	if p.Kind == PieceSummaryPart || len(o.summary) == 0 {
 		s.notify(protocol.ReasoningSummaryPartAddedNotification{
-			ThreadID:     s.id,
+			ThreadID:     s.state.ID,
 			TurnID:       s.active.id,
 			ItemID:       o.id,
 			SummaryIndex: len(o.summary),
@@ -236,7 +237,7 @@ func (s *step) reasoningPiece(m *modelRequest, p Piece) {
 		last := len(o.summary) - 1
 		o.summary[last].WriteString(p.Text)
 		s.notify(&protocol.ReasoningSummaryTextDeltaNotification{
-			ThreadID:     s.id,
+			ThreadID:     s.state.ID,
 			TurnID:       s.active.id,
 			ItemID:       o.id,
 			SummaryIndex: last,
@@ -309,7 +310,7 @@ func (s *step) completeMessage(m *modelRequest, echo *protocol.ProviderEcho, pha
 		}
 		text, o.startedAt = p.message.String(), p.messageBegan
 	}
-	item := s.newItem(&protocol.AgentMessageItem{ID: o.id, Text: text, Phase: optional(phase)}, o.startedAt)
+	item := s.newItem(&protocol.AgentMessageItem{ID: o.id, Text: text, Phase: protocol.OrNil(phase)}, o.startedAt)
 	s.completeItem(item, nil)
 	s.event(protocol.TextEvent{Type: protocol.EventAgentMessage, Message: text})
 	s.active.last = item
@@ -370,17 +371,17 @@ func (s *step) countedInput(m *modelRequest) int64 {
 }
 
 func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
-	window := s.usage.ModelContextWindow
+	window := s.state.Usage.ModelContextWindow
 	if s.active != nil {
 		s.active.hasUsage, window = true, s.active.env.Provider.ContextWindow
 	}
 	info := &protocol.TokenCountInfo{
-		TotalTokenUsage: s.usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
+		TotalTokenUsage: s.state.Usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
 		ModelContextWindow: window, CountedInputTokens: counted,
-		CountedByModel: counted > 0 && s.context.Tokenizer().Known(s.settings.Model),
+		CountedByModel: counted > 0 && s.context.Tokenizer().Known(s.state.Settings.Model),
 	}
 	if s.active != nil && s.active.review != nil { // a review does not change the last request of the thread
-		info.LastTokenUsage = s.usage.Last.Stored()
+		info.LastTokenUsage = s.state.Usage.Last.Stored()
 	}
 	scale, reasoning := s.context.Scale(), s.context.FirstEstimated()
 	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info})
@@ -390,7 +391,7 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
 }
 
 func (s *step) notifyUsage(turnID string) {
-	s.notify(protocol.ThreadTokenUsageUpdatedNotification{ThreadID: s.id, TurnID: turnID, TokenUsage: s.usage})
+	s.notify(protocol.ThreadTokenUsageUpdatedNotification{ThreadID: s.state.ID, TurnID: turnID, TokenUsage: s.state.Usage})
 }
 
 // modelFailed retries the request or fails the turn. The partial answer is dropped.
@@ -424,7 +425,7 @@ func (s *step) failRequest(err *ModelError) {
 
 func turnError(message string, err *ModelError) *protocol.TurnError {
 	info := err.Info
-	return &protocol.TurnError{Message: message, CodexErrorInfo: &info, AdditionalDetails: optional(err.Details)}
+	return &protocol.TurnError{Message: message, CodexErrorInfo: &info, AdditionalDetails: protocol.OrNil(err.Details)}
 }
 
 // newItem returns an item that started at the time.
@@ -434,7 +435,8 @@ func (s *step) newItem(v protocol.ThreadItemVariant, at time.Time) *protocol.Thr
 
 func (s *step) notifyStarted(item *protocol.ThreadItem) {
 	s.notify(
-		protocol.ItemStartedNotification{Item: *item, ThreadID: s.id, TurnID: s.active.id, StartedAtMs: *item.StartedAtMs})
+		protocol.ItemStartedNotification{Item: *item, ThreadID: s.state.ID, TurnID: s.active.id,
+			StartedAtMs: *item.StartedAtMs})
 }
 
 // completeItem records and sends the final state of an item.
@@ -455,8 +457,8 @@ func (s *step) completeItemAs(turnID string, item *protocol.ThreadItem, stored a
 	if err != nil {
 		return
 	}
-	s.event(protocol.ItemCompleted{Type: protocol.EventItemCompleted, ThreadID: s.id, TurnID: turnID,
+	s.event(protocol.ItemCompleted{Type: protocol.EventItemCompleted, ThreadID: s.state.ID, TurnID: turnID,
 		Item: raw, StartedAtMs: item.StartedAtMs, CompletedAtMs: &now})
 	s.out.Sync = true
-	s.notify(protocol.ItemCompletedNotification{Item: *item, ThreadID: s.id, TurnID: turnID, CompletedAtMs: now})
+	s.notify(protocol.ItemCompletedNotification{Item: *item, ThreadID: s.state.ID, TurnID: turnID, CompletedAtMs: now})
 }

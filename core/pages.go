@@ -75,7 +75,7 @@ func (s *step) replyPage(to protocol.Caller, page any, err *protocol.Error) {
 
 // lists returns the thread's lists. They are valid until the next line is applied.
 func (t *Thread) lists() *view.Thread {
-	v := &view.Thread{ID: t.id, Transcript: &t.transcript, Active: t.ActiveTurn()}
+	v := &view.Thread{ID: t.state.ID, Transcript: t.transcript, Active: t.ActiveTurn()}
 	if t.active != nil {
 		v.OpenItems = t.active.openItems
 	}
@@ -98,6 +98,6 @@ func (t *Thread) initialPage(p *protocol.ThreadResumeInitialTurnsPageParams) *pr
 // ListTurnsOf returns the input for a page without a cursor.
 func ListTurnsOf(limit *uint32, sortDirection, itemsView *string) ListTurns {
 	in := ListTurns{Limit: limit, Ascending: sortDirection != nil && *sortDirection == "asc"}
-	set(&in.ItemsView, itemsView)
+	protocol.Override(&in.ItemsView, itemsView)
 	return in
 }

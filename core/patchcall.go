@@ -39,7 +39,7 @@ func (s *step) startPatch(c *toolCall) {
 		s.rejectArguments(c, err)
 		return
 	}
-	s.planPatch(c, &patchCall{dir: s.settings.Cwd, text: text})
+	s.planPatch(c, &patchCall{dir: s.state.Settings.Cwd, text: text})
 }
 
 // planPatch reads the files and computes the result of the patch.
@@ -49,7 +49,7 @@ func (s *step) planPatch(c *toolCall, p *patchCall) {
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(PlanPatch{ID: c.effect, TurnID: s.active.id, Root: p.root, Dir: p.dir,
-		Roots: s.rules().Roots(), Protect: !toolspec.Unconfined(s.settings.Sandbox), Text: p.text})
+		Roots: s.rules().Roots(), Protect: !toolspec.Unconfined(s.state.Settings.Sandbox), Text: p.text})
 }
 
 func (s *step) patchPlanned(in PatchPlanned) {
@@ -100,7 +100,7 @@ func (s *step) writePatch(c *toolCall) {
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(WritePatch{ID: c.effect, TurnID: s.active.id, Root: c.patch.root, Dir: c.patch.dir,
-		Roots: s.rules().Roots(), Protect: !toolspec.Unconfined(s.settings.Sandbox),
+		Roots: s.rules().Roots(), Protect: !toolspec.Unconfined(s.state.Settings.Sandbox),
 		Files: c.patch.result.Files, Track: s.trackPatch(c.patch)})
 }
 
@@ -146,7 +146,7 @@ func (s *step) updatePatchItem(c *toolCall) *protocol.FileChangeItem {
 func (p *patchCall) changes() []protocol.FileUpdateChange {
 	changes := []protocol.FileUpdateChange{}
 	for _, c := range p.result.Changes {
-		move := optional(c.MovePath)
+		move := protocol.OrNil(c.MovePath)
 		if move != nil {
 			*move = p.abs(*move)
 		}

@@ -24,7 +24,8 @@ type overhead struct {
 // counted again only after it changed.
 func (t *Thread) overheadTokens() int64 {
 	p := t.request()
-	now := overhead{t.settings.Model, p.Instructions, t.capabilities, t.mayEscalate(), t.recalls(), t.settings.Mode,
+	now := overhead{t.state.Settings.Model, p.Instructions, t.capabilities, t.mayEscalate(), t.recalls(),
+		t.state.Settings.Mode,
 		t.overhead.tokens}
 	if t.overhead == now && now.tokens > 0 {
 		return now.tokens
@@ -50,7 +51,7 @@ func (t *Thread) counted(n int) int64 {
 // contextUsage returns the cost of the context.
 func (t *Thread) contextUsage() protocol.ContextUsage {
 	u := t.context.Usage(t.overheadTokens())
-	u.ModelContextWindow = t.usage.ModelContextWindow
+	u.ModelContextWindow = t.state.Usage.ModelContextWindow
 	return u
 }
 

@@ -30,14 +30,14 @@ func (t *Thread) NextPrompt(w TurnEnv) (p *Prompt, tokens int64) {
 // request returns a model request without its items.
 func (t *Thread) request() *Prompt {
 	p := &Prompt{
-		ThreadID: t.id, SessionID: t.sessionID(), Provider: t.settings.Provider, Model: t.settings.Model,
-		Summary: t.settings.Summary, Verbosity: t.capabilities.Verbosity,
+		ThreadID: t.state.ID, SessionID: t.sessionID(), Provider: t.state.Settings.Provider, Model: t.state.Settings.Model,
+		Summary: t.state.Settings.Summary, Verbosity: t.capabilities.Verbosity,
 		Instructions: t.systemPrompt(),
 		Tools:        t.tools(),
 		WebSearch:    t.webSearch(),
 	}
-	set(&p.Effort, t.settings.Effort)
-	set(&p.ServiceTier, t.settings.ServiceTier)
+	protocol.Override(&p.Effort, t.state.Settings.Effort)
+	protocol.Override(&p.ServiceTier, t.state.Settings.ServiceTier)
 	if t.active != nil {
 		p.OutputSchema = t.active.schema
 	}
@@ -48,13 +48,13 @@ func (t *Thread) request() *Prompt {
 // else the server's own.
 func (t *Thread) systemPrompt() string {
 	prompt, developer := BaseInstructions, ""
-	if b := t.meta.BaseInstructions; b != nil && b.Text != "" {
+	if b := t.state.Meta.BaseInstructions; b != nil && b.Text != "" {
 		prompt = b.Text
 	}
-	set(&prompt, t.base)
-	set(&developer, t.meta.DeveloperInstructions)
-	set(&developer, t.developer)
-	for _, more := range []string{developer, t.settings.modeText(), t.capabilities.Skills} {
+	protocol.Override(&prompt, t.base)
+	protocol.Override(&developer, t.state.Meta.DeveloperInstructions)
+	protocol.Override(&developer, t.developer)
+	for _, more := range []string{developer, modeText(t.state.Settings), t.capabilities.Skills} {
 		if more != "" {
 			prompt += "\n\n" + more
 		}

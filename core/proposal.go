@@ -106,7 +106,7 @@ type proposal struct {
 
 // splitsPlans reports whether plans are separated from answers.
 func (s *step) splitsPlans() bool {
-	return s.settings.Mode == protocol.ModePlan && s.reviewing() == nil
+	return s.state.Settings.Mode == protocol.ModePlan && s.reviewing() == nil
 }
 
 // addParts sends parts of an answer in plan mode.
@@ -134,7 +134,8 @@ func (s *step) addPlanText(p *proposal, part planPart) {
 		return
 	}
 	p.plan.WriteString(part.text)
-	s.notify(&protocol.PlanDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: p.planID, Delta: part.text})
+	s.notify(&protocol.PlanDeltaNotification{ThreadID: s.state.ID, TurnID: s.active.id, ItemID: p.planID,
+		Delta: part.text})
 }
 
 // newPlanID returns the id of the turn's next plan.
@@ -158,7 +159,7 @@ func (s *step) addMessageText(o *openMessage, text string) {
 		p.begun, p.messageBegan = true, s.Now
 		s.notifyStarted(s.newItem(&protocol.AgentMessageItem{ID: o.id}, s.Now))
 	}
-	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: o.id, Delta: text})
+	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.state.ID, TurnID: s.active.id, ItemID: o.id, Delta: text})
 }
 
 // completePlan completes the plan of an answer, if any.

@@ -64,7 +64,7 @@ func (s *step) proposeCompaction(in ProposeCompaction) {
 	}
 	s.discardDraft(protocol.Refuse(protocol.KindDraftExpired, "another draft was asked for before this one was written"))
 	rules := &in.World.Compaction
-	d := &draft{runningCompaction: s.newCompaction(rules, cmp.Or(in.Strategy, rules.Strategy), p), id: s.id + ":" +
+	d := &draft{runningCompaction: s.newCompaction(rules, cmp.Or(in.Strategy, rules.Strategy), p), id: s.state.ID + ":" +
 		s.NewID(),
 		to: in.To, window: in.World.Provider.ContextWindow}
 	s.draft = d
@@ -120,7 +120,7 @@ func (s *step) showDraft(warning string) {
 	s.reply(d.to, protocol.ThreadCompactProposeResponse{
 		DraftID: d.id, Revision: d.revision, Strategy: d.strategy, Summary: d.text, Replaces: s.scope(d),
 		TokensBefore: d.tokensBefore, TokensAfter: d.tokensBefore - s.draftSavings(d), Losses: s.losses(d),
-		Warning: optional(warning),
+		Warning: protocol.OrNil(warning),
 	})
 }
 
@@ -200,7 +200,7 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 		return
 	}
 	s.draft = nil
-	set(&d.text, in.Text)
+	protocol.Override(&d.text, in.Text)
 	if d.strategy == protocol.CompactMask {
 		changes := s.commitEdit(s.context.Encode(history.Plan{Op: protocol.EditMask,
 			Places: s.compactable().Maskable(d.plan)}))

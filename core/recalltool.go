@@ -45,7 +45,7 @@ func (s *step) startRecall(c *toolCall) {
 	c.recall = &recallCall{a.Query, said, s.searchRemoved(a.Query)}
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
-	s.effect(Recall{ID: c.effect, Cwd: s.settings.Cwd, Query: a.Query, Limit: recallHits})
+	s.effect(Recall{ID: c.effect, Cwd: s.state.Settings.Cwd, Query: a.Query, Limit: recallHits})
 }
 
 // recallDone completes a call with its hits.
@@ -94,7 +94,7 @@ func (s *step) includeAgain(ids []string) string {
 			said = append(said, id+" is in the conversation again, at its old position.")
 		}
 	}
-	if places = slices.Compact(sorted(places)); len(places) > 0 {
+	if places = slices.Compact(slices.Sorted(slices.Values(places))); len(places) > 0 {
 		s.contextChanged(s.commitEdit(s.context.Encode(history.Plan{Op: protocol.EditInclude, Places: places})))
 	}
 	return strings.Join(said, "\n")
@@ -109,7 +109,7 @@ func (s *step) searchRemoved(query string) (found []string) {
 	size := 0
 	for i := s.context.Len() - 1; i >= 0 && size < recallDepth; i-- {
 		c := s.context.Item(i)
-		reverted := c.TurnID() != "" && s.turnNumber(c.TurnID()) < 0
+		reverted := c.TurnID() != "" && s.state.TurnIndex(c.TurnID()) < 0
 		if c.Deleted() || c.Kept() || c.IsNotice() || c.IsSummary() || c.IsCall() || reverted {
 			continue
 		}

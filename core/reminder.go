@@ -76,7 +76,7 @@ func bulletOf(m Memory, sentences []string, room int) string {
 
 // isInContext reports whether all items of an entry are in the context again.
 func (t *Thread) isInContext(m Memory) bool {
-	if m.Session != t.id || len(m.Items) == 0 {
+	if m.Session != t.state.ID || len(m.Items) == 0 {
 		return false
 	}
 	for _, id := range m.Items {

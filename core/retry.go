@@ -39,7 +39,7 @@ func (s *step) retry(err *ModelError) bool {
 		HTTPStatus: err.Info.HTTPStatus,
 	}
 	notice.AdditionalDetails = &err.Message
-	s.notify(protocol.ErrorNotification{Error: *notice, WillRetry: true, ThreadID: s.id, TurnID: t.id})
+	s.notify(protocol.ErrorNotification{Error: *notice, WillRetry: true, ThreadID: s.state.ID, TurnID: t.id})
 	if err.RetryAfter > 0 {
 		s.retryAfter(Timer{Delay: err.RetryAfter})
 	} else {

@@ -46,7 +46,7 @@ func (s *step) notifyReverted(c *trimChange) {
 		s.failed = false
 		s.notifyStatus()
 	}
-	s.notify(protocol.ThreadRevertedNotification{ThreadID: s.id})
+	s.notify(protocol.ThreadRevertedNotification{ThreadID: s.state.ID})
 	s.notifyTrim(c)
 	s.discards = true
 	s.contextChanged(s.lastRevert())
@@ -76,18 +76,4 @@ func (s *step) lastRevert() []history.Change {
 		return last.Changes()
 	}
 	return nil
-}
-
-// applyRolledBack removes the last turns and reverts their part of the context.
-func (l *log) applyRolledBack(ordinal int64, line *protocol.RolloutLine) {
-	var rolled protocol.ThreadRolledBack
-	if protocol.Unmarshal(line.Payload, &rolled) != nil || rolled.NumTurns == 0 || len(l.transcript.Turns()) == 0 {
-		return
-	}
-	first := max(len(l.transcript.Turns())-int(rolled.NumTurns), 0)
-	from := l.startOf(first)
-	at := l.historyLine(ordinal, line)
-	l.context.Revert(&at, from, rolled.Revision)
-	before := l.transcript.Revert(first, from)
-	l.usage.Total, l.usage.Last = before.Total, before.Last
 }

@@ -48,10 +48,10 @@ func (s *step) reviewStart(in ReviewStart) {
 	r := &review{target: in.Target}
 	s.newTurn(in.Env).review = r
 	s.recordBegin(nil)
-	s.changeSettings(s.settings, s.active.id)
+	s.changeSettings(s.state.Settings, s.active.id)
 	s.replyToReview(in.To, reviewHint(in.Target))
 	s.notifyStatus()
-	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.activeTurnView()})
+	s.notify(protocol.TurnStartedNotification{ThreadID: s.state.ID, Turn: s.activeTurnView()})
 	s.enterReview(in.Target)
 	for _, m := range s.allNotices(in.Env) {
 		s.item(m)
@@ -66,7 +66,7 @@ func (s *step) replyToReview(to protocol.Caller, hint string) {
 	answer := s.activeTurnView()
 	answer.StartedAt = nil
 	answer.Items = []protocol.ThreadItem{userItem(answer.ID, hint)}
-	s.reply(to, protocol.ReviewStartResponse{Turn: answer, ReviewThreadID: s.id})
+	s.reply(to, protocol.ReviewStartResponse{Turn: answer, ReviewThreadID: s.state.ID})
 }
 
 func (s *step) enterReview(target protocol.ReviewTarget) {
@@ -111,7 +111,8 @@ func (s *step) endReview() {
 		Content: []protocol.ContentItem{{Type: protocol.ContentOutputText, Text: shown}}})
 	item := s.newItem(&protocol.AgentMessageItem{ID: said.ID}, s.Now)
 	s.notifyStarted(item)
-	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.id, TurnID: s.active.id, ItemID: said.ID, Delta: shown})
+	s.notify(&protocol.AgentMessageDeltaNotification{ThreadID: s.state.ID, TurnID: s.active.id, ItemID: said.ID,
+		Delta: shown})
 	item.ThreadItemVariant = said
 	s.completeItem(item, nil)
 	s.event(protocol.TextEvent{Type: protocol.EventAgentMessage, Message: shown})
@@ -203,4 +204,13 @@ func reviewLostText() string {
 func userAction(context, results string) string {
 	return "<user_action>\n  <context>" + context + "</context>\n" +
 		"  <action>review</action>\n  <results>\n" + results + "\n  </results>\n</user_action>"
+}
+
+func userItem(id, text string) protocol.ThreadItem {
+	return protocol.ThreadItem{ThreadItemVariant: &protocol.UserMessageItem{ID: id, Content: plainInput(text)}}
+}
+
+func plainInput(text string) []protocol.UserInput {
+	return []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: text,
+		TextElements: []protocol.TextElement{}}}}
 }

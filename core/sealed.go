@@ -49,9 +49,9 @@ func (s *step) roomFor(w *TurnEnv) int64 {
 }
 
 // listedBefore counts the items that clients see before a place.
-func (l *log) listedBefore(place int) (n int) {
+func (t *Thread) listedBefore(place int) (n int) {
 	for i := range place {
-		if c := l.context.Item(i); c.Listed() && c.InForm() {
+		if c := t.context.Item(i); c.Listed() && c.InForm() {
 			n++
 		}
 	}

@@ -44,7 +44,7 @@ type openQuestion struct {
 // serverQuestionAsked sends a question to the clients, or declines it if the approval policy
 // permits no questions.
 func (s *step) serverQuestionAsked(in ServerQuestion) {
-	if !toolspec.Elicits(s.settings.ApprovalPolicy) || s.active != nil && s.active.outcome != nil {
+	if !toolspec.Elicits(s.state.Settings.ApprovalPolicy) || s.active != nil && s.active.outcome != nil {
 		s.answerServer(in.Question, protocol.ElicitDecline)
 		return
 	}
@@ -66,7 +66,7 @@ func (s *step) notifyWaiting() {
 
 func (s *step) questionRequest(q *openQuestion) Request {
 	return Request{ID: q.request, Method: protocol.MethodElicitation, Params: protocol.McpServerElicitationRequestParams{
-		ThreadID: s.id, TurnID: q.turnID, ServerName: q.Server, Mode: q.Mode, Meta: q.Meta, Message: q.Message,
+		ThreadID: s.state.ID, TurnID: q.turnID, ServerName: q.Server, Mode: q.Mode, Meta: q.Meta, Message: q.Message,
 		RequestedSchema: q.Schema, URL: q.URL, ElicitationID: q.ElicitationID,
 	}}
 }
@@ -110,7 +110,7 @@ func isObjectOrNull(raw json.RawMessage) bool {
 func (s *step) closeQuestion(i int) *openQuestion {
 	q := s.questions[i]
 	s.questions = slices.Delete(s.questions, i, i+1)
-	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.id, RequestID: q.request})
+	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: q.request})
 	s.notifyWaiting()
 	return q
 }

@@ -169,7 +169,7 @@ func (s *step) updateServerItem(c *toolCall) *protocol.McpToolCallItem {
 func (s *step) toolProgress(in ToolProgress) {
 	if c := s.runningCall(in.Effect); c != nil && in.Message != "" {
 		s.notify(protocol.McpToolCallProgressNotification{
-			ThreadID: s.id,
+			ThreadID: s.state.ID,
 			TurnID:   s.active.id,
 			ItemID:   c.call.ID,
 			Message:  in.Message,

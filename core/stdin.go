@@ -31,7 +31,7 @@ func (s *step) startStdin(c *toolCall) {
 		return
 	}
 	s.notify(protocol.TerminalInteractionNotification{
-		ThreadID: s.id, TurnID: s.active.id, ItemID: term.itemID, ProcessID: term.id, Stdin: in.Chars})
+		ThreadID: s.state.ID, TurnID: s.active.id, ItemID: term.itemID, ProcessID: term.id, Stdin: in.Chars})
 	if term.result != nil {
 		term.wait = &outputWait{call: c, began: s.Now, keep: in.Keep}
 		s.completeEnded(term)

@@ -1,10 +1,9 @@
 package core
 
 import (
-	"strings"
-
 	"appserver/core/history"
-	"appserver/core/lineref"
+	"appserver/core/state"
+	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
@@ -19,9 +18,12 @@ func (in SetName) apply(s *step) { s.setName(in) }
 
 // Thread is one conversation: its durable state and the active turn.
 type Thread struct {
-	log     // the durable state
-	options Options
-	active  *turn
+	state *state.State
+	// context and transcript are the parts of state.
+	context    *history.History
+	transcript *transcript.Transcript
+	options    Options
+	active     *turn
 	// waiting has the inputs that arrived while a turn was ending.
 	waiting []waiter
 	// failed is set if the last turn failed.
@@ -68,58 +70,11 @@ type announcedFailure struct {
 	err    protocol.TurnError
 }
 
-// Load returns the thread of a rollout. Without lines it is a new thread, whose first input must be
-// Start. Load skips lines that it cannot read. The defaults apply to settings that no line has.
-func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine) *Thread {
-	l := BeginLoad(id, defaults, nil)
-	for i := range lines {
-		l.Apply(&lines[i])
-	}
-	return l.Thread(o)
-}
-
-// Loading is a thread whose lines are being applied.
-type Loading struct {
-	thread   *Thread
-	defaults Settings
-}
-
-// BeginLoad starts a load. If lines is not nil, payloads can be read again from it, and the thread
-// keeps no more in memory than it needs.
-func BeginLoad(id string, defaults Settings, lines lineref.Lines) *Loading {
-	t := &Thread{log: log{id: id, settings: defaults}}
-	if lines != nil {
-		t.from = lineref.NewSource(lines)
-	}
-	return &Loading{t, defaults}
-}
-
-// Apply applies the next line.
-func (l *Loading) Apply(line *protocol.RolloutLine) { l.thread.apply(line) }
-
-// Thread returns the thread after all lines are applied. The Loading must not be used afterwards.
-func (l *Loading) Thread(o Options) *Thread {
-	t := l.thread
-	t.setOptions(o)
-	t.from = nil
-	if o.Capabilities != nil {
-		t.capabilities = o.Capabilities(t.settings.Provider, t.settings.Model)
-	}
-	t.written, t.namedAt = strings.Clone(t.written), strings.Clone(t.namedAt)
-	t.next = max(t.next, o.Next)
-	t.applyEnv(TurnEnv{Capabilities: t.capabilities, Memory: o.Memory})
-	if o.Name != "" && o.NamedAt.After(parseTime(t.namedAt)) {
-		t.name = o.Name
-	}
-	t.context.MarkAnnounced()
-	return t
-}
-
 // applyEnv applies the parts of an environment that hold beyond the turn. A thread without a rollout
 // has no memory.
 func (t *Thread) applyEnv(w TurnEnv) {
 	t.capabilities, t.memory = w.Capabilities, w.Memory
-	t.setModel()
+	t.state.SetModel()
 	t.context.SetResponses(w.Capabilities.Responses)
 	t.context.ChooseForms()
 	if t.options.Ephemeral {
@@ -127,28 +82,14 @@ func (t *Thread) applyEnv(w TurnEnv) {
 	}
 }
 
-// Again returns the thread as its rollout has it, after lines could not be appended. Its first input
-// must be StorageFailed.
-func (t *Thread) Again(l *Loading, next int64) *Thread {
-	t.options.Next = next
-	again := l.Thread(t.options)
-	again.allowed, again.warned, again.untracked, again.announcedEnd, again.lastEffect = t.allowed, t.warned, t.untracked,
-		t.announcedEnd, t.lastEffect
-	again.base, again.developer, again.capabilities, again.serverTools, again.questions = t.base, t.developer,
-		t.capabilities, t.serverTools, t.questions
-	again.memory, again.memoryWarned = t.memory, t.memoryWarned
-	again.context.MarkStale()
-	return again
-}
-
 // ID returns the thread's id.
-func (t *Thread) ID() string { return t.id }
+func (t *Thread) ID() string { return t.state.ID }
 
 // Settings returns the settings of the next turn.
-func (t *Thread) Settings() Settings { return t.settings }
+func (t *Thread) Settings() Settings { return t.state.Settings }
 
 // ProviderRecorded reports whether the rollout names the provider of the model.
-func (t *Thread) ProviderRecorded() bool { return t.providerRecorded }
+func (t *Thread) ProviderRecorded() bool { return t.state.ProviderRecorded }
 
 // ActiveTurn returns the id of the active turn, or "".
 func (t *Thread) ActiveTurn() string {
@@ -220,11 +161,11 @@ func (s *step) resume(in Resume) {
 		s.closeDanglingTurn()
 		s.adjustSettings(in.Settings, "")
 		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions
-		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
+		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
 	}
 	s.reply(in.To, s.resumeResponse(in.Params, in.Env))
-	if in.Fresh && s.usage.Total.TotalTokens > 0 {
-		s.notifyUsage(s.currentTurn())
+	if in.Fresh && s.state.Usage.Total.TotalTokens > 0 {
+		s.notifyUsage(s.state.CurrentTurn())
 	}
 	s.warn(in.Warnings)
 	if in.Fresh {
@@ -237,7 +178,7 @@ func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w TurnEnv) protoco
 	answer := protocol.ThreadResumeResponse{
 		Thread:             s.View(!p.ExcludeTurns),
 		ThreadSettingsView: s.settingsView(w),
-		CollaborationMode:  protocol.ActiveMode(s.settings.storedMode()),
+		CollaborationMode:  protocol.ActiveMode(s.state.Settings.StoredMode()),
 		InitialTurnsPage:   s.initialPage(p.InitialTurnsPage),
 	}
 	answer.TurnsBackwardsCursor, answer.ItemsBackwardsCursor = s.lists().LastCursors()
@@ -247,7 +188,7 @@ func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w TurnEnv) protoco
 // startFromHistory replies to a thread/resume that starts the thread with items.
 func (s *step) startFromHistory(in Start) {
 	s.addItems(in.History)
-	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
+	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
 	s.reply(in.To, s.resumeResponse(in.Resumes, in.Env))
 	s.warn(in.Warnings)
 }
@@ -257,10 +198,10 @@ func (s *step) setName(in SetName) {
 		return
 	}
 	s.closeDanglingTurn()
-	s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.id, ThreadName: in.Name})
+	s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.state.ID, ThreadName: in.Name})
 	s.out.Sync = true
 	s.reply(in.To, protocol.Empty{})
-	s.notify(protocol.ThreadNameUpdatedNotification{ThreadID: s.id, ThreadName: in.Name})
+	s.notify(protocol.ThreadNameUpdatedNotification{ThreadID: s.state.ID, ThreadName: in.Name})
 	s.effect(RecordName{Name: in.Name})
 }
 
@@ -270,11 +211,11 @@ func (s *step) record(kind string, payload any) {
 	if err != nil {
 		return // payloads are types of protocol, which always encode
 	}
-	ordinal := s.next
-	line := protocol.RolloutLine{Timestamp: Timestamp(s.Now), Ordinal: &ordinal, Type: kind, Payload: raw}
+	ordinal := s.state.Next
+	line := protocol.RolloutLine{Timestamp: protocol.Timestamp(s.Now), Ordinal: &ordinal, Type: kind, Payload: raw}
 	s.out.Lines = append(s.out.Lines, line)
-	s.apply(&line)
-	s.setModel()
+	s.state.Apply(&line)
+	s.state.SetModel()
 	s.context.ChooseForms()
 }
 
@@ -304,7 +245,7 @@ func (s *step) notify(n protocol.Notification) { s.send(Notice{n}) }
 
 func (s *step) warn(warnings []string) {
 	for _, w := range warnings {
-		s.notify(protocol.WarningNotification{ThreadID: &s.id, Message: w})
+		s.notify(protocol.WarningNotification{ThreadID: &s.state.ID, Message: w})
 	}
 }
 

@@ -86,7 +86,7 @@ func (s *step) addCalls(calls []ToolCall) {
 	for _, call := range calls {
 		call.ID = s.uniqueCallID(call.ID)
 		s.item(s.callItem(&call))
-		s.active.calls = append(s.active.calls, &toolCall{call: call, session: strconv.FormatInt(s.next-1, 10)})
+		s.active.calls = append(s.active.calls, &toolCall{call: call, session: strconv.FormatInt(s.state.Next-1, 10)})
 	}
 	s.advance()
 }
@@ -178,7 +178,7 @@ func (s *step) parseCommand(c *toolCall) (*shellCommand, error) {
 	if s.capabilities.Terminals && c.call.Name == toolspec.ExecCommand && s.reviewing() == nil {
 		parse = toolspec.ParseExec
 	}
-	command, err := parse(c.call.Arguments, s.settings.Cwd, s.active.env.Shell)
+	command, err := parse(c.call.Arguments, s.state.Settings.Cwd, s.active.env.Shell)
 	if err != nil {
 		return nil, err
 	}
@@ -329,7 +329,7 @@ func (s *step) runCommand(c *toolCall) {
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
 		Argv: c.command.Argv, Cwd: c.command.Cwd, Timeout: c.command.Timeout,
-		Sandbox: s.sandboxOf(c.command), Workspace: s.settings.Cwd,
+		Sandbox: s.sandboxOf(c.command), Workspace: s.state.Settings.Cwd,
 		Environment: s.active.env.Environment}, Track: s.trackCommand(c.command)})
 }
 
@@ -396,7 +396,7 @@ func (s *step) toolOutput(in ToolOutput) {
 func (s *step) notifyOutput(turnID, itemID, text string) {
 	if text != "" {
 		s.notify(
-			&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.id, TurnID: turnID, ItemID: itemID, Delta: text})
+			&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.state.ID, TurnID: turnID, ItemID: itemID, Delta: text})
 	}
 }
 
@@ -462,7 +462,7 @@ func setResult(item *protocol.CommandExecutionItem, r ToolResult) {
 		item.Status = protocol.CommandCompleted
 	}
 	item.ExitCode = r.ExitCode
-	item.AggregatedOutput = optional(r.Output)
+	item.AggregatedOutput = protocol.OrNil(r.Output)
 	item.DurationMs = new(r.Duration.Milliseconds())
 }
 
@@ -487,6 +487,7 @@ func (s *step) updatePlan(arguments string) string {
 		return argumentsText(err)
 	}
 	s.notify(
-		protocol.TurnPlanUpdatedNotification{ThreadID: s.id, TurnID: s.active.id, Explanation: p.Explanation, Plan: p.Steps})
+		protocol.TurnPlanUpdatedNotification{ThreadID: s.state.ID, TurnID: s.active.id, Explanation: p.Explanation,
+			Plan: p.Steps})
 	return "Plan updated"
 }

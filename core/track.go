@@ -13,7 +13,7 @@ func (s *step) trackCommand(c *shellCommand) *Track {
 	if !s.active.env.Tracking.Worktree || s.active.uncaptured || !s.mayWrite(c) {
 		return nil
 	}
-	return s.track(s.settings.Cwd)
+	return s.track(s.state.Settings.Cwd)
 }
 
 // trackTyping returns the tracking of input to a terminal, or nil if its command cannot write.
@@ -21,7 +21,7 @@ func (s *step) trackTyping(term *terminal) *Track {
 	if !s.active.env.Tracking.Worktree || s.active.uncaptured || !term.writes {
 		return nil
 	}
-	return s.track(s.settings.Cwd)
+	return s.track(s.state.Settings.Cwd)
 }
 
 // mayWrite reports whether a command may write files: it is not safe, and the kernel permits
@@ -56,7 +56,7 @@ func (s *step) track(dir string) *Track {
 	return &Track{
 		Turn:   s.active.id,
 		Dir:    dir,
-		Before: filechanges.Net(s.changedBy(s.active.id)),
+		Before: filechanges.Net(s.state.ChangesOf(s.active.id)),
 		Keep:   s.keepsCheckpoints(),
 	}
 }
@@ -122,7 +122,7 @@ func (s *step) recordChangesOf(turnID string, t *Tracked) {
 		s.warnUntracked(errors.New("the diff of this turn is too long for a notification; " +
 			"thread/diff/read returns a part of it"))
 	case told != t.Diff.Text:
-		s.notify(protocol.TurnDiffUpdatedNotification{ThreadID: s.id, TurnID: s.active.id, Diff: t.Diff.Text})
+		s.notify(protocol.TurnDiffUpdatedNotification{ThreadID: s.state.ID, TurnID: s.active.id, Diff: t.Diff.Text})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"appserver/core/compaction"
 	"appserver/core/history"
+	"appserver/core/state"
 	"appserver/protocol"
 )
 
@@ -52,9 +53,9 @@ func (s *step) trimTo(n int, reason string, summary *string) {
 	var p protocol.StoredTrimPoint
 	if whole {
 		place, before := s.context.AfterSummaries()
-		p = s.trimAt(place, reason, append(before, s.context.UnsentForms()...)...)
+		p = s.planTrim(place, reason, append(before, s.context.UnsentForms()...)...)
 	} else {
-		p = s.trimAt(s.context.LastTurns(n), reason)
+		p = s.planTrim(s.context.LastTurns(n), reason)
 	}
 	if summary != nil {
 		p.Summary = summary
@@ -160,7 +161,7 @@ type sessionStart struct{ point, summary string }
 func sessionStartOf(points []history.TrimPoint) (b sessionStart) {
 	if n := len(points); n > 0 {
 		b.point = points[n-1].ID
-		set(&b.summary, points[n-1].Summary)
+		protocol.Override(&b.summary, points[n-1].Summary)
 	}
 	return b
 }
@@ -170,18 +171,18 @@ func (s *step) notifyTrim(c *trimChange) {
 	after := s.context.TrimPoints()
 	for _, p := range c.before {
 		if history.IndexOfPoint(after, p.ID) < 0 {
-			s.notify(protocol.ThreadTrimPointRemovedNotification{ThreadID: s.id, TrimPointID: p.ID})
+			s.notify(protocol.ThreadTrimPointRemovedNotification{ThreadID: s.state.ID, TrimPointID: p.ID})
 		}
 	}
 	for _, p := range after {
 		if history.IndexOfPoint(c.before, p.ID) < 0 {
-			s.notify(protocol.ThreadTrimPointCreatedNotification{ThreadID: s.id, TrimPoint: p.TrimPoint})
+			s.notify(protocol.ThreadTrimPointCreatedNotification{ThreadID: s.state.ID, TrimPoint: p.TrimPoint})
 		}
 	}
 	if c.ended {
-		s.notify(protocol.ThreadSessionStopRequestedNotification{ThreadID: s.id, SessionID: c.session,
+		s.notify(protocol.ThreadSessionStopRequestedNotification{ThreadID: s.state.ID, SessionID: c.session,
 			CreatedAt: s.Now.Unix()})
-		s.notify(protocol.ThreadSessionStartedNotification{ThreadID: s.id, SessionID: s.sessionID(),
+		s.notify(protocol.ThreadSessionStartedNotification{ThreadID: s.state.ID, SessionID: s.sessionID(),
 			Bootstrap: s.bootstrap()})
 	}
 	s.notifySummaries(c, after)
@@ -192,11 +193,11 @@ func (s *step) notifySummaries(c *trimChange, after []history.TrimPoint) {
 	for _, p := range after {
 		var was string
 		if i := history.IndexOfPoint(c.before, p.ID); i >= 0 {
-			set(&was, c.before[i].Summary)
+			protocol.Override(&was, c.before[i].Summary)
 		}
 		var is string
-		if set(&is, p.Summary); is != was {
-			s.notify(protocol.ThreadContextSummarizedNotification{ThreadID: s.id, TrimPointID: p.ID, Summary: p.Summary,
+		if protocol.Override(&is, p.Summary); is != was {
+			s.notify(protocol.ThreadContextSummarizedNotification{ThreadID: s.state.ID, TrimPointID: p.ID, Summary: p.Summary,
 				CompactDurationMs: c.tookMs})
 		}
 	}
@@ -204,10 +205,10 @@ func (s *step) notifySummaries(c *trimChange, after []history.TrimPoint) {
 
 // sessionID returns the id of the provider session of the next request.
 func (t *Thread) sessionID() string {
-	if t.session == "" {
-		return t.id
+	if t.state.Session == "" {
+		return t.state.ID
 	}
-	return t.session
+	return t.state.Session
 }
 
 // bootstrap returns the prefix of a provider session that begins now.
@@ -220,4 +221,19 @@ func (t *Thread) bootstrap() protocol.SessionBootstrap {
 		b.Kind, b.Summary = protocol.BootstrapSummary, p.Summary
 	}
 	return b
+}
+
+// withSummary returns the summary of a client, or nil if it is blank.
+func withSummary(text *string) *string {
+	if text == nil || strings.TrimSpace(*text) == "" {
+		return nil
+	}
+	return text
+}
+
+// planTrim returns the trim point whose first kept item is at a place. With none it keeps no later item.
+// Retained items and those in kept stay as well.
+func (s *step) planTrim(place int, reason string, kept ...int) protocol.StoredTrimPoint {
+	return s.state.PlanTrim(state.Trim{ID: s.NewID(), Reason: reason, Place: place, Kept: kept,
+		ActiveTurn: s.ActiveTurn()})
 }

@@ -83,7 +83,7 @@ func (s *step) turnStart(in TurnStart) {
 		s.reject(in.To, errEmptyInput())
 	case s.active.shellOnly:
 		s.active.schema = in.Params.OutputSchema
-		s.convertToModelTurn(s.settings.WithTurn(in.Params), in.Env)
+		s.convertToModelTurn(s.state.Settings.WithTurn(in.Params), in.Env)
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.activeTurnView()})
 		s.steerTurn(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	case in.Params.OutputSchema != nil && !bytes.Equal(in.Params.OutputSchema, s.active.schema):
@@ -97,7 +97,7 @@ func (s *step) turnStart(in TurnStart) {
 			),
 		)
 	default:
-		s.adjustSettings(s.settings.WithTurn(in.Params), s.active.id)
+		s.adjustSettings(s.state.Settings.WithTurn(in.Params), s.active.id)
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.activeTurnView()})
 		s.steerTurn(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	}
@@ -145,7 +145,7 @@ func (s *step) beginTurn(in TurnStart) {
 	s.newTurn(in.Env).schema = in.Params.OutputSchema
 	limit := s.limitHistory(in.Env.MaxTurns)
 	s.recordBegin(in.Params.RootTurnID)
-	s.changeSettings(s.settings.WithTurn(in.Params), s.active.id)
+	s.changeSettings(s.state.Settings.WithTurn(in.Params), s.active.id)
 	s.appendNotices(in.Env)
 	s.setServerTools(in.Env.Tools)
 
@@ -157,7 +157,7 @@ func (s *step) beginTurn(in TurnStart) {
 		s.contextChanged(s.lastChanges())
 	}
 	s.notifyStatus()
-	s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.activeTurnView()})
+	s.notify(protocol.TurnStartedNotification{ThreadID: s.state.ID, Turn: s.activeTurnView()})
 	s.addUserInput(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	s.beginCheckpoint()
 	s.searchMemory(in.Params.Input)
@@ -174,7 +174,7 @@ func (s *step) recordBegin(root *string) {
 func (s *step) activeTurnView() protocol.Turn { return s.transcript.Last().View() }
 
 func (s *step) notifyStatus() {
-	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.id, Status: s.status()})
+	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
 }
 
 // addUserInput adds the user's input to the context and shows it.
@@ -204,7 +204,7 @@ func contentOf(input []protocol.UserInput, images map[string]LocalImage) []proto
 	}
 	image := func(url string, detail *string) {
 		c := protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: url}
-		set(&c.Detail, detail)
+		protocol.Override(&c.Detail, detail)
 		content = append(content, c)
 	}
 	for _, in := range input {
@@ -267,7 +267,7 @@ func (s *step) turnSteer(in TurnSteer) {
 		s.reject(in.To, errEmptyInput())
 	default:
 		if s.active.shellOnly {
-			s.convertToModelTurn(s.settings, s.active.env)
+			s.convertToModelTurn(s.state.Settings, s.active.env)
 		}
 		s.reply(in.To, protocol.TurnSteerResponse{TurnID: s.active.id})
 		s.steerTurn(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)

@@ -43,7 +43,7 @@ func (s *step) runUserCommand(in RunUserCommand) {
 	s.reply(in.To, protocol.Empty{})
 	if begins {
 		s.notifyStatus()
-		s.notify(protocol.TurnStartedNotification{ThreadID: s.id, Turn: s.activeTurnView()})
+		s.notify(protocol.TurnStartedNotification{ThreadID: s.state.ID, Turn: s.activeTurnView()})
 	}
 	s.startUserCommand(in)
 }
@@ -60,7 +60,8 @@ func (s *step) beginShellTurn(w TurnEnv) {
 
 func (s *step) startUserCommand(in RunUserCommand) {
 	c := &shellCommand{Command: toolspec.Command{
-		Script: in.Script, Argv: []string{s.active.env.Shell, "-lc", in.Script}, Cwd: s.settings.Cwd, Timeout: in.Timeout}}
+		Script: in.Script, Argv: []string{s.active.env.Shell, "-lc", in.Script}, Cwd: s.state.Settings.Cwd,
+		Timeout: in.Timeout}}
 	o := &userCommand{effect: s.newEffect(), command: c}
 	o.item = s.newItem(&protocol.CommandExecutionItem{
 		ID: s.NewID(), Command: command.Quote(c.Argv), Cwd: c.Cwd, Source: protocol.SourceUser,
@@ -71,7 +72,7 @@ func (s *step) startUserCommand(in RunUserCommand) {
 	s.notifyStarted(o.item)
 	s.effect(RunTool{ID: o.effect, TurnID: s.active.id, Command: Command{
 		Argv: c.Argv, Cwd: c.Cwd, Timeout: c.Timeout,
-		Sandbox: protocol.SandboxDangerFullAccess.Policy(), Workspace: s.settings.Cwd,
+		Sandbox: protocol.SandboxDangerFullAccess.Policy(), Workspace: s.state.Settings.Cwd,
 		Environment: s.active.env.Environment}})
 }
 

@@ -9,14 +9,14 @@ import (
 // View returns the thread as clients see it.
 func (t *Thread) View(includeTurns bool) protocol.Thread {
 	v := View(Summary{
-		ID: t.id, Meta: t.meta, Settings: t.settings, Name: t.name, Preview: t.transcript.Preview(),
+		ID: t.state.ID, Meta: t.state.Meta, Settings: t.state.Settings, Name: t.state.Name, Preview: t.transcript.Preview(),
 		Path: t.options.Path, Began: t.options.Began, Updated: t.updated(), Ephemeral: t.options.Ephemeral,
 	})
 	v.Status = t.status()
 	if t.options.Visited {
 		t.omitDefaults(&v)
 	} else {
-		v.Environments, v.CanAcceptInput = Environments(t.settings.Cwd), new(true)
+		v.Environments, v.CanAcceptInput = Environments(t.state.Settings.Cwd), new(true)
 	}
 	for _, p := range t.context.TrimPoints() {
 		v.ContextTrimPoints = append(v.ContextTrimPoints, p.TrimPoint)
@@ -39,13 +39,15 @@ func (t *Thread) StoredView(includeTurns bool) protocol.Thread {
 // omitDefaults removes the model unless a line has named it. The next turn uses the default of its time,
 // which may be another one.
 func (t *Thread) omitDefaults(v *protocol.Thread) {
-	if !t.modelRecorded {
+	if !t.state.ModelRecorded {
 		v.Model, v.ReasoningEffort = nil, nil
 	}
 }
 
 // updated returns the time of the last line.
-func (t *Thread) updated() time.Time { return firstTime(parseTime(t.written), t.options.Written) }
+func (t *Thread) updated() time.Time {
+	return firstTime(protocol.ParseTimestamp(t.state.Written), t.options.Written)
+}
 
 // Current is the state of a loaded thread that lists show.
 type Current struct {
@@ -56,8 +58,9 @@ type Current struct {
 
 // Current returns the state that lists show.
 func (t *Thread) Current() Current {
-	c := Current{Model: t.settings.Model, Provider: t.settings.Provider, Cwd: t.settings.Cwd, Updated: t.updated()}
-	if e := t.settings.Effort; e != nil {
+	c := Current{Model: t.state.Settings.Model, Provider: t.state.Settings.Provider, Cwd: t.state.Settings.Cwd,
+		Updated: t.updated()}
+	if e := t.state.Settings.Effort; e != nil {
 		c.Effort, c.HasEffort = *e, true
 	}
 	return c
@@ -89,20 +92,20 @@ type Summary struct {
 // View returns a thread that is not loaded as clients see it, without turns.
 func View(s Summary) protocol.Thread {
 	spawn := protocol.SpawnOf(s.Meta.Source)
-	created := firstTime(parseTime(s.Meta.Timestamp), s.Began, s.Updated)
+	created := firstTime(protocol.ParseTimestamp(s.Meta.Timestamp), s.Began, s.Updated)
 	s.Updated = firstTime(s.Updated, created)
 	v := protocol.Thread{
 		ID: s.ID, SessionID: s.ID, ForkedFromID: s.Meta.ForkedFromID,
 		ParentThreadID: spawn.ParentThreadID, AgentNickname: spawn.Nickname, AgentRole: spawn.Role,
 		Preview: s.Preview, Ephemeral: s.Ephemeral,
 		HistoryMode:   protocol.HistoryPaginated,
-		ModelProvider: s.Settings.Provider, Model: optional(s.Settings.Model), ReasoningEffort: s.Settings.Effort,
+		ModelProvider: s.Settings.Provider, Model: protocol.OrNil(s.Settings.Model), ReasoningEffort: s.Settings.Effort,
 		CreatedAt: seconds(created), UpdatedAt: seconds(s.Updated), RecencyAt: new(seconds(s.Updated)),
 		Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}},
-		Path:   optional(s.Path), Cwd: s.Settings.Cwd, CliVersion: s.Meta.CliVersion,
-		Originator: optional(s.Meta.Originator), Source: protocol.SourceView(s.Meta.Source),
+		Path:   protocol.OrNil(s.Path), Cwd: s.Settings.Cwd, CliVersion: s.Meta.CliVersion,
+		Originator: protocol.OrNil(s.Meta.Originator), Source: protocol.SourceView(s.Meta.Source),
 		ThreadSource: s.Meta.ThreadSource,
-		GitInfo:      gitInfo(s.Meta.Git), Name: optional(s.Name), Turns: []protocol.Turn{},
+		GitInfo:      gitInfo(s.Meta.Git), Name: protocol.OrNil(s.Name), Turns: []protocol.Turn{},
 		ContextTrimPoints: []protocol.TrimPoint{},
 	}
 	return v
@@ -168,7 +171,7 @@ func (t *Thread) LastTurn() protocol.Turn {
 }
 
 func (t *Thread) settingsView(w TurnEnv) protocol.ThreadSettingsView {
-	s := t.settings
+	s := t.state.Settings
 	v := protocol.ThreadSettingsView{
 		Model: s.Model, ModelProvider: s.Provider, ServiceTier: s.ServiceTier, DisabledPluginIDs: []string{},
 		Cwd: s.Cwd, WorkspaceRoots: []string{s.Cwd}, MultiAgentMode: protocol.MultiAgentExplicit,

@@ -148,5 +148,5 @@ func TestModelError(t *testing.T) {
 // TestTimestamp is UTC with milliseconds.
 func TestTimestamp(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6_700_000, time.FixedZone("", 3600))
-	require.Equal(t, "2026-01-02T02:04:05.006Z", core.Timestamp(at))
+	require.Equal(t, "2026-01-02T02:04:05.006Z", protocol.Timestamp(at))
 }

@@ -15,7 +15,7 @@ func (t *Thread) webSearch() *WebSearchTool {
 	if !t.capabilities.Responses {
 		return nil
 	}
-	return t.capabilities.WebSearch.Tool(t.settings.Sandbox)
+	return t.capabilities.WebSearch.Tool(t.state.Settings.Sandbox)
 }
 
 // webSearchCall is the type of the items by which a provider reports its searches.

@@ -111,7 +111,7 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 		instructions = *t.BaseInstructions
 	}
 	return protocol.SessionMeta{
-		ID: a.id, SessionID: a.id, Timestamp: core.Timestamp(now), Cwd: t.Settings.Cwd,
+		ID: a.id, SessionID: a.id, Timestamp: protocol.Timestamp(now), Cwd: t.Settings.Cwd,
 		Originator: a.engine.parts.Originator(to.Conn), CliVersion: a.engine.parts.Version,
 		Source: a.engine.parts.Source, ThreadSource: p.ThreadSource, ModelProvider: t.Settings.Provider,
 		BaseInstructions: &protocol.Instructions{Text: instructions}, DeveloperInstructions: t.DeveloperInstructions,

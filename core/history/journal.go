@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"appserver/core/lineref"
 	"appserver/protocol"
@@ -32,11 +31,7 @@ func (l *Line) ref(part int, raw []byte) lineref.Ref {
 // at returns the time of the line in Unix milliseconds. A line without a readable time has the time
 // of the zero time.Time.
 func (l *Line) at() int64 {
-	at, err := time.Parse(time.RFC3339, l.Timestamp)
-	if err != nil {
-		at = time.Time{}
-	}
-	return at.UnixMilli()
+	return protocol.ParseTimestamp(l.Timestamp).UnixMilli()
 }
 
 // Edit is an entry of the journal. It has what it changed, so that it can be undone and redone.

@@ -72,8 +72,8 @@ func (s *server) introduce(out *protocol.McpServerStatus, r *sdk.InitializeResul
 		out.ServerCapabilities = written(r.Capabilities)
 	}
 	if i := r.ServerInfo; i != nil {
-		out.ServerInfo = &protocol.McpServerInfo{Name: i.Name, Title: optional(i.Title), Version: i.Version,
-			Description: optional(i.Description), WebsiteURL: optional(i.WebsiteURL)}
+		out.ServerInfo = &protocol.McpServerInfo{Name: i.Name, Title: protocol.OrNil(i.Title), Version: i.Version,
+			Description: protocol.OrNil(i.Description), WebsiteURL: protocol.OrNil(i.WebsiteURL)}
 		for _, icon := range i.Icons {
 			out.ServerInfo.Icons = append(out.ServerInfo.Icons, written(icon))
 		}
@@ -128,11 +128,4 @@ func (p *Pool) Read(ctx context.Context, owner, name, uri string) ([]json.RawMes
 func written(v any) json.RawMessage {
 	raw, _ := json.Marshal(v)
 	return raw
-}
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -317,7 +317,7 @@ func encodeFileChange(v *protocol.FileChangeItem) storedChanges {
 	s := storedChanges{fileChangeType, v.ID, map[string]storedChange{}, protocol.SnakeCase(v.Status)}
 	for _, c := range v.Changes {
 		kind := gjson.GetManyBytes(c.Kind, "type", "move_path")
-		change := storedChange{Type: kind[0].Str, MovePath: optional(kind[1].Str)}
+		change := storedChange{Type: kind[0].Str, MovePath: protocol.OrNil(kind[1].Str)}
 		if change.Type == string(patch.Update) {
 			change.UnifiedDiff = strings.TrimSuffix(c.Diff, MovedTo(change.MovePath))
 		} else {

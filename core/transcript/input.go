@@ -53,7 +53,7 @@ func withDetail(o object, detail *string) object {
 }
 
 func decodeInput(input gjson.Result) protocol.UserInput {
-	detail := optional(input.Get("detail").Str)
+	detail := protocol.OrNil(input.Get("detail").Str)
 	switch protocol.CamelCase(input.Get("type").Str) {
 	case "text":
 		return protocol.UserInput{UserInputVariant: &protocol.TextInput{
@@ -115,7 +115,7 @@ func inputOfEvent(e gjson.Result) []protocol.UserInput {
 
 func detailAt(details gjson.Result, i int) *string {
 	if list := details.Array(); i < len(list) {
-		return optional(list[i].Str)
+		return protocol.OrNil(list[i].Str)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (t *Transcript) addLegacyItem(line *Line) {
 
 // agentItem returns a message of the agent with the members of its line.
 func agentItem(id, text string, in gjson.Result) *protocol.AgentMessageItem {
-	v := &protocol.AgentMessageItem{ID: id, Text: text, Phase: optional(in.Get("phase").Str)}
+	v := &protocol.AgentMessageItem{ID: id, Text: text, Phase: protocol.OrNil(in.Get("phase").Str)}
 	if citation := in.Get("memory_citation"); citation.IsObject() {
 		threads := firstMember(citation, "threadIds", "rolloutIds")
 		v.MemoryCitation, _ = protocol.Marshal(object{

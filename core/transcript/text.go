@@ -16,11 +16,3 @@ func InputText(content []protocol.UserInput) string {
 	}
 	return strings.Join(parts, "\n")
 }
-
-// optional returns nil for "".
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}

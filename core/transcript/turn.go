@@ -155,7 +155,7 @@ func (r *Item) decodeNumbered(payload json.RawMessage) (item protocol.ThreadItem
 	switch e.Get("type").Str {
 	case protocol.EventUserMessage:
 		item.ThreadItemVariant = &protocol.UserMessageItem{
-			ID: id, ClientID: optional(e.Get("client_id").Str), Content: inputOfEvent(e)}
+			ID: id, ClientID: protocol.OrNil(e.Get("client_id").Str), Content: inputOfEvent(e)}
 	case protocol.EventAgentMessage:
 		item.ThreadItemVariant = agentItem(id, e.Get("message").Str, e)
 	case eventCompacted:

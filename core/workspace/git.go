@@ -51,15 +51,8 @@ func describe(ctx context.Context, cwd string, timeout time.Duration) *protocol.
 		commit, branch = askGit(ctx, cwd)
 	}
 	return &protocol.StoredGitInfo{
-		CommitHash: orNil(commit), Branch: orNil(branch), RepositoryURL: orNil(repo.origin()),
+		CommitHash: protocol.OrNil(commit), Branch: protocol.OrNil(branch), RepositoryURL: protocol.OrNil(repo.origin()),
 	}
-}
-
-func orNil(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // repository has the folders of git: dir for the worktree, common for all worktrees.

@@ -47,7 +47,8 @@ func TestGitIsAskedForRefsInTables(t *testing.T) {
 			t.Setenv("GIT_DIR", "/elsewhere")
 			root := tableRepository(t, tt.script)
 			info := describe(t.Context(), root, time.Minute)
-			require.Equal(t, &protocol.StoredGitInfo{CommitHash: orNil(tt.commit), Branch: orNil(tt.branch)}, info)
+			require.Equal(t, &protocol.StoredGitInfo{CommitHash: protocol.OrNil(tt.commit), Branch: protocol.OrNil(tt.branch)},
+				info)
 		})
 	}
 }

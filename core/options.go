@@ -5,25 +5,11 @@ import (
 
 	"appserver/core/compaction"
 	"appserver/core/history"
-	"appserver/protocol"
+	"appserver/core/state"
 )
 
 // Settings are the settings of turns. They hold until a client changes them.
-type Settings struct {
-	Model          string
-	Provider       string
-	Cwd            string
-	ApprovalPolicy protocol.AskForApproval
-	Reviewer       protocol.ApprovalsReviewer
-	Sandbox        protocol.SandboxPolicy
-	Effort         *string
-	Summary        string
-	ServiceTier    *string
-	// Mode is plan, or "" for the default. ModeText has the client's instructions for the mode, or
-	// nil for the built-in ones.
-	Mode     string
-	ModeText *string
-}
+type Settings = state.Settings
 
 // Options do not change while a thread is loaded.
 type Options struct {
@@ -116,48 +102,6 @@ type ProviderInfo struct {
 	RequestMaxRetries, StreamMaxRetries int
 	// ContextWindow is the model's context window in tokens, or nil if it is not known.
 	ContextWindow *int64
-}
-
-// WithTurn returns the settings with the overrides of a turn/start.
-func (s Settings) WithTurn(p *protocol.TurnStartParams) Settings {
-	set(&s.Cwd, p.Cwd)
-	set(&s.Model, p.Model)
-	set(&s.ApprovalPolicy, p.ApprovalPolicy)
-	set(&s.Reviewer, p.ApprovalsReviewer)
-	set(&s.Sandbox, p.SandboxPolicy)
-	set(&s.Summary, p.Summary)
-	setOptional(&s.Effort, p.Effort)
-	setOptional(&s.ServiceTier, p.ServiceTier)
-	return s.withMode(p.CollaborationMode)
-}
-
-// withMode returns the settings with the settings of a mode, which take precedence. A nil mode changes
-// nothing.
-func (s Settings) withMode(m *protocol.CollaborationMode) Settings {
-	if m == nil {
-		return s
-	}
-	s.Mode = ""
-	if m.Mode == protocol.ModePlan {
-		s.Mode = m.Mode
-	}
-	set(&s.Model, optional(m.Settings.Model))
-	s.Effort, s.ModeText = m.Settings.ReasoningEffort, m.Settings.DeveloperInstructions
-	return s
-}
-
-// WithResume returns the settings with the overrides of a thread/resume.
-func (s Settings) WithResume(p *protocol.ThreadResumeParams) Settings {
-	set(&s.Cwd, p.Cwd)
-	set(&s.Model, p.Model)
-	set(&s.Provider, p.ModelProvider)
-	set(&s.ApprovalPolicy, p.ApprovalPolicy)
-	set(&s.Reviewer, p.ApprovalsReviewer)
-	if p.Sandbox != nil {
-		s.Sandbox = p.Sandbox.Policy()
-	}
-	setOptional(&s.ServiceTier, p.ServiceTier)
-	return s
 }
 
 // MemoryRules configure what a thread stores in the memory and receives from it. The zero value does
