@@ -2,14 +2,10 @@ package core
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 
 	"appserver/core/toolspec"
 	"appserver/protocol"
 )
-
-func (in ClientAnswer) apply(s *step) { s.clientAnswer(in) }
 
 // requestApproval shows the item and asks the clients whether the call may run.
 func (s *step) requestApproval(c *toolCall) {
@@ -78,98 +74,6 @@ func (s *step) resendRequests(to uint64) {
 	}
 }
 
-// clientAnswer applies the answer to a request of the server. The decision covers only what the
-// request showed. An invalid answer counts as decline, and the client gets a warning.
-func (s *step) clientAnswer(in ClientAnswer) {
-	c := s.pendingCall(in.Request)
-	if c == nil {
-		s.questionAnswered(in)
-		return
-	}
-	s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: c.request})
-	if c.server != nil {
-		s.serverApproval(c, in)
-		return
-	}
-	if c.client != nil {
-		s.clientAnswered(c, in)
-		return
-	}
-	word, remark := c.decision(in)
-	if remark != "" {
-		s.warn([]string{remark})
-	}
-	switch word {
-	case protocol.DecisionAcceptForSession:
-		for _, key := range s.approvalKeys(c) {
-			s.rememberApproval(key)
-		}
-		s.acceptCall(c)
-	case protocol.DecisionAccept:
-		s.acceptCall(c)
-	case protocol.DecisionCancel:
-		s.declineCall(c, c.declinedText()+" and stopped the turn.")
-		s.notifyStatus()
-		s.interrupt()
-	default:
-		s.declineCall(c, c.declinedText()+". "+c.notDoneText())
-		s.notifyStatus()
-		s.advance()
-	}
-}
-
-// decision returns the decision of an answer, and a warning for the client, or "".
-func (c *toolCall) decision(in ClientAnswer) (word, remark string) {
-	var answer protocol.CommandExecutionRequestApprovalResponse
-	err := in.Err
-	if err != nil {
-		err = fmt.Errorf("it is an error response, %w", err)
-	} else {
-		err = protocol.Unmarshal(in.Result, &answer)
-	}
-	word = answer.Decision.Word
-	switch {
-	case err == nil && word == "":
-		err = errors.New("decision is missing")
-	case err == nil && word == protocol.DecisionAcceptWithAmendment && c.patch != nil:
-		err = errors.New("acceptWithExecpolicyAmendment is for commands, not for patches")
-	}
-	switch {
-	case err != nil:
-		return protocol.DecisionDecline, fmt.Sprintf("The answer to the approval request for %s counts as decline: %v. "+
-			"Answer with the decision accept, acceptForSession, decline or cancel.", c.call.ID, err)
-	case word == protocol.DecisionAcceptWithAmendment:
-		return protocol.DecisionAcceptForSession, fmt.Sprintf(
-			"Rules for commands are not supported: %s is accepted for this session, for exactly this command.", c.call.ID)
-	}
-	return word, ""
-}
-
-// approvalKeys returns the keys that acceptForSession adds.
-func (s *step) approvalKeys(c *toolCall) []string {
-	if c.patch != nil {
-		return c.patch.keys()
-	}
-	if s.escalatesIfAccepted(c.command) {
-		return []string{c.command.Key(true)}
-	}
-	return []string{c.command.key()}
-}
-
-func (c *toolCall) declinedText() string {
-	if c.patch != nil {
-		return "The user declined this patch"
-	}
-	return c.command.declinedText()
-}
-
-func (c *toolCall) notDoneText() string {
-	if c.patch != nil {
-		return "No file was changed."
-	}
-	return "It was not run" + c.command.notRunText()
-}
-
 func (s *step) pendingCall(request uint64) *toolCall {
 	if s.active == nil {
 		return nil
@@ -181,17 +85,6 @@ func (s *step) pendingCall(request uint64) *toolCall {
 	}
 	return nil
 }
-
-func (s *step) rememberApproval(key string) {
-	if s.allowed == nil {
-		s.allowed = map[string]bool{}
-	}
-	s.allowed[key] = true
-}
-
-// isApproved reports whether the user accepted the key for the session. Approvals do not hold for a
-// reviewer.
-func (s *step) isApproved(key string) bool { return s.reviewing() == nil && s.allowed[key] }
 
 func (s *step) acceptCall(c *toolCall) {
 	c.state = callRunning
@@ -258,8 +151,6 @@ func (s *step) abortCall(c *toolCall) {
 	}
 }
 
-const abortedOutputText = "aborted by user"
-
 // OpenRequests returns the ids of requests that no client has answered.
 func (t *Thread) OpenRequests() []uint64 {
 	var ids []uint64
@@ -275,27 +166,4 @@ func (t *Thread) OpenRequests() []uint64 {
 		}
 	}
 	return ids
-}
-
-// openItems returns the items of calls between item/started and item/completed. A subscribing
-// client needs them for the requests about them.
-func (t *turn) openItems() (items []protocol.ThreadItem) {
-	for _, c := range t.calls {
-		if c.item != nil && c.state != callDone {
-			items = append(items, *c.item)
-		}
-	}
-	return items
-}
-
-// completeOpenCalls records an output for each call that has none. Providers reject a call without
-// output.
-func (s *step) completeOpenCalls() {
-	for _, call := range s.state.OpenCalls() {
-		if held := s.pendingOutput(s.context.Item(call).CallID()); held != nil {
-			s.item(held)
-			continue
-		}
-		s.item(s.context.Item(call).Answer(abortedOutputText).ResponseItemVariant)
-	}
 }

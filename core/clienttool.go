@@ -4,55 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"appserver/core/toolspec"
 	"appserver/protocol"
 )
-
-// clientCall is a call that the client answers: of its own tool, or with questions to the user.
-type clientCall struct {
-	namespace *string
-	tool      string
-	arguments json.RawMessage
-	// questions is nil for a tool.
-	questions []protocol.ToolRequestUserInputQuestion
-}
-
-// tools returns the tools of the next request.
-func (t *Thread) tools() []ToolSpec {
-	tools := t.selection().Specs()
-	for _, tool := range toolspec.ClientTools(t.state.Meta.DynamicTools) {
-		tools = append(tools, tool.Spec)
-	}
-	for i := range t.serverTools {
-		tools = append(tools, t.serverTools[i].Spec)
-	}
-	return tools
-}
-
-// selection selects the built-in tools of the next request.
-func (t *Thread) selection() toolspec.Selection {
-	return toolspec.Selection{
-		Escalation: t.mayEscalate(), Terminals: t.capabilities.Terminals, Images: t.capabilities.Images,
-		Questions: t.capabilities.Questions || t.state.Settings.Mode == protocol.ModePlan, Recall: t.recalls(),
-	}
-}
-
-// mayEscalate reports whether the model may ask to run a command outside of the sandbox.
-func (t *Thread) mayEscalate() bool {
-	return toolspec.AsksOutside(t.state.Settings.ApprovalPolicy) && !toolspec.Unconfined(t.state.Settings.Sandbox)
-}
-
-// clientTool returns the client's tool with the name, or nil.
-func (t *Thread) clientTool(name string) *toolspec.ClientTool {
-	for _, tool := range toolspec.ClientTools(t.state.Meta.DynamicTools) {
-		if tool.Name == name {
-			return &tool
-		}
-	}
-	return nil
-}
 
 // startClientTool asks the client to run its tool. Arguments that are no JSON are the model's
 // error, since no client could decode them.
@@ -86,37 +41,6 @@ func (s *step) clientRequest(c *toolCall) Request {
 	}}
 }
 
-// clientAnswered applies the answer and advances the turn.
-func (s *step) clientAnswered(c *toolCall, in ClientAnswer) {
-	if c.client.questions != nil {
-		s.userAnswered(c, in)
-		s.notifyStatus()
-	} else {
-		s.clientToolAnswered(c, in)
-	}
-	s.advance()
-}
-
-// clientToolAnswered completes a call with the client's result. An invalid result counts as failure
-// of the tool.
-func (s *step) clientToolAnswered(c *toolCall, in ClientAnswer) {
-	var answer protocol.DynamicToolCallResponse
-	problem := ""
-	if in.Err != nil {
-		problem = fmt.Sprintf("The client could not run %s: %v", c.client.tool, in.Err)
-	} else if err := protocol.DecodeParams(in.Result, &answer); err != nil {
-		problem = fmt.Sprintf("The client's answer for %s is invalid: %v", c.client.tool, err)
-	}
-	if problem != "" {
-		s.warn([]string{problem})
-		answer = protocol.DynamicToolCallResponse{
-			ContentItems: []protocol.DynamicToolContent{{DynamicToolContentVariant: &protocol.DynamicToolText{Text: problem}}},
-		}
-	}
-	s.endClientTool(c, answer)
-	s.completeCallWith(c, toolspec.ClientOutput(answer.ContentItems))
-}
-
 func (s *step) endClientTool(c *toolCall, answer protocol.DynamicToolCallResponse) {
 	item := *c.item.ThreadItemVariant.(*protocol.DynamicToolCallItem)
 	item.Status, item.Success, item.ContentItems = protocol.DynamicToolFailed, &answer.Success, answer.ContentItems
@@ -133,4 +57,17 @@ func (s *step) abortClientCall(c *toolCall) {
 		s.endClientTool(c, protocol.DynamicToolCallResponse{})
 	}
 	s.completeCall(c, abortedOutputText)
+}
+
+// askQuestions sends the model's questions to the clients.
+func (s *step) askQuestions(c *toolCall) {
+	questions, err := toolspec.ParseQuestions(c.call.Arguments)
+	if err != nil {
+		s.rejectArguments(c, err)
+		return
+	}
+	c.client = &clientCall{questions: questions}
+	c.state, c.request = callAsking, s.NextRequest()
+	s.notifyStatus()
+	s.send(s.requestFor(c))
 }

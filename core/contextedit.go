@@ -89,15 +89,6 @@ func (s *step) edited(operation protocol.ContextOperationVariant, changed, ignor
 	return protocol.ContextReplaceResponse{Revision: s.context.Revision(), Usage: s.contextUsage()}
 }
 
-// commitEdit appends an edit and returns its changes.
-func (s *step) commitEdit(e protocol.StoredContextEdit) []history.Change {
-	e.SavedTokens = s.context.SavedBy(s.context.ChangesOf(&e))
-	e.Revision = s.context.Revision() + 1
-	s.record(protocol.LineContextEdit, e)
-	s.out.Sync = true
-	return s.context.LastEdit().Changes()
-}
-
 func (s *step) undoContext(in UndoContext) {
 	if s.stale(in.To, in.Expected) {
 		return
@@ -157,13 +148,6 @@ func (s *step) restoreContext(in RestoreContext) {
 		Usage: s.contextUsage()})
 	s.notifyTrim(c)
 	s.contextChanged(changes)
-}
-
-// contextChanged makes the step end with a notification of the context. An edit that changes nothing
-// is notified as well, because clients wait for it. A step sends one notification, with the list as
-// the step leaves it.
-func (s *step) contextChanged(changes []history.Change) {
-	s.contextChanges, s.changes = true, append(s.changes, changes...)
 }
 
 // finishStep sends the notification of contextChanged.

@@ -32,8 +32,17 @@
 //
 // # Files
 //
-// thread.go has the thread and the step. The files beside it have a kind of work each: the inputs of that
-// work, and the methods of step that they call.
+// A file uses the files before it in this list, and few after it:
+//
+//   - thread.go, turnstate.go, callstate.go and terminalstate.go have the data of the machine.
+//   - step.go has what every step uses: record a line, send a message, start an effect.
+//   - items.go, contextchange.go, policy.go, callresult.go and closeturn.go have what many inputs share:
+//     the items that clients see, changes of the context, the rules for tools, results of calls, the end
+//     of an interrupted turn.
+//   - prompt.go, offers.go and environment.go build the model request.
+//   - modelrequest.go, compact.go, tools.go, approval.go and a file for each tool run a turn. They are one
+//     cycle: a model request leads to calls, and their results lead to the next request.
+//   - The other files have one kind of input each, with its handler.
 //
 // # Decisions
 //

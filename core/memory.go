@@ -3,7 +3,6 @@ package core
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"appserver/core/excerpt"
 	"appserver/core/history"
@@ -46,41 +45,14 @@ type Remembered struct {
 	Err    error
 }
 
-// Recall searches the memory. It ends with Recalled.
-type Recall struct {
-	ID    EffectID
-	Cwd   string
-	Query string
-	Limit int
-	// Unasked is set for a reminder. Poor matches are left out then.
-	Unasked bool
-}
-
-// Recalled ends a Recall. The best match is first.
-type Recalled struct {
-	Effect EffectID
-	Repo   string
-	Found  []Memory
-	Err    error
-}
-
-// Memory is an entry of the memory.
-type Memory struct {
-	ID, Kind, Title, Text string
-	// Session is the thread that it comes from, Items are the ids of its context items.
-	Session string
-	Items   []string
-	At      time.Time
-}
-
 // SetMemoryMode turns the memory of the thread on or off. On means as configured.
 type SetMemoryMode struct {
 	To   protocol.Caller
 	Mode string
 }
 
-func (Remember) effect()               {}
-func (Recall) effect()                 {}
+func (Remember) effect() {}
+
 func (in Remembered) apply(s *step)    { s.remembered(in) }
 func (in Recalled) apply(s *step)      { s.recalled(in) }
 func (in SetMemoryMode) apply(s *step) { s.setMemoryMode(in) }
@@ -93,9 +65,6 @@ func (s *step) setMemoryMode(in SetMemoryMode) {
 	}
 	s.reply(in.To, protocol.Empty{})
 }
-
-// recalls reports whether the model has the recall tool.
-func (t *Thread) recalls() bool { return t.memory.Tool && !t.state.MemoryOff }
 
 // minRemembered is the least number of bytes that are worth a summary.
 const minRemembered = 20

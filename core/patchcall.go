@@ -1,37 +1,15 @@
 package core
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
-	"appserver/core/patch"
 	"appserver/core/toolspec"
-	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
 func (in PatchPlanned) apply(s *step) { s.patchPlanned(in) }
 func (in PatchWritten) apply(s *step) { s.patchWritten(in) }
-
-// patchCall is a patch of the model.
-type patchCall struct {
-	dir, text string
-	// root is the writable root above dir, or "".
-	root string
-	// result is nil until the files were read.
-	result *patch.Result
-}
-
-// patchIn returns the patch that a command passes to apply_patch, or nil.
-func patchIn(c *shellCommand) *patchCall {
-	dir, text, ok := c.Patch()
-	if !ok {
-		return nil
-	}
-	return &patchCall{dir: dir, text: text}
-}
 
 func (s *step) startPatch(c *toolCall) {
 	text, err := toolspec.ParsePatch(c.call.Arguments, c.call.Custom)
@@ -141,65 +119,3 @@ func (s *step) updatePatchItem(c *toolCall) *protocol.FileChangeItem {
 	c.item.ThreadItemVariant = &item
 	return &item
 }
-
-// changes returns the files for the item, sorted by path. A rollout keeps them in that order.
-func (p *patchCall) changes() []protocol.FileUpdateChange {
-	changes := []protocol.FileUpdateChange{}
-	for _, c := range p.result.Changes {
-		move := protocol.OrNil(c.MovePath)
-		if move != nil {
-			*move = p.abs(*move)
-		}
-		changes = append(changes,
-			protocol.FileUpdateChange{Path: p.abs(c.Path), Kind: transcript.ChangeKind(string(c.Kind), move), Diff: c.Diff +
-				transcript.MovedTo(move)})
-	}
-	slices.SortFunc(changes, func(a, b protocol.FileUpdateChange) int { return strings.Compare(a.Path, b.Path) })
-	return changes
-}
-
-// summary returns the output of an applied patch: added files, then modified ones by their new
-// names, then deleted ones. Models are trained on this form.
-func (p *patchCall) summary() string {
-	var b strings.Builder
-	b.WriteString("Success. Updated the following files:\n")
-	for _, letter := range []string{"A", "M", "D"} {
-		for _, c := range p.result.Changes {
-			if changeLetter(c.Kind) == letter {
-				fmt.Fprintf(&b, "%s %s\n", letter, cmp.Or(c.MovePath, c.Path))
-			}
-		}
-	}
-	return b.String()
-}
-
-func changeLetter(kind patch.Kind) string {
-	switch kind {
-	case patch.Add:
-		return "A"
-	case patch.Delete:
-		return "D"
-	}
-	return "M"
-}
-
-// keys returns the keys for acceptForSession: exactly these files.
-func (p *patchCall) keys() []string {
-	keys := p.files()
-	for i := range keys {
-		keys[i] = "file\x00" + keys[i]
-	}
-	return keys
-}
-
-// files returns the absolute paths of the changed files.
-func (p *patchCall) files() []string {
-	var files []string
-	for _, f := range p.result.Files {
-		files = append(files, p.abs(f.Path))
-	}
-	return files
-}
-
-// abs returns the absolute path of a name of the patch.
-func (p *patchCall) abs(name string) string { return patch.Full(p.dir, name) }

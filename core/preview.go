@@ -76,3 +76,9 @@ func oneLine(text string) string {
 	}
 	return b.String()
 }
+
+// beginOfText returns the beginning of a text, at most limit bytes of it.
+func beginOfText(text string, limit int) string {
+	begin, _ := beginOf(text, max(limit, 0))
+	return begin
+}

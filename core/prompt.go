@@ -1,30 +1,16 @@
 package core
 
-import "appserver/protocol"
+import (
+	"appserver/core/history"
+	"appserver/core/toolspec"
+	"appserver/protocol"
+)
 
 // Prompt returns the thread's next model request.
 func (t *Thread) Prompt() *Prompt {
 	p := t.request()
 	p.Items = t.context.Prompt()
 	return p
-}
-
-// NextPrompt returns the request of a turn that starts now, without the user's input, and its cost in
-// tokens. While a turn is active it returns the next request of that turn.
-func (t *Thread) NextPrompt(w TurnEnv) (p *Prompt, tokens int64) {
-	if t.active == nil {
-		t.applyEnv(w)
-		t.setServerTools(w.Tools)
-	}
-	p, tokens = t.Prompt(), t.PromptTokens()
-	if t.active != nil {
-		return p, tokens
-	}
-	for _, m := range t.newNotices(w) {
-		p.Items = append(p.Items, protocol.ResponseItem{ResponseItemVariant: m})
-		tokens += t.context.Scaled(t.context.Count(m.Content[0].Text))
-	}
-	return p, tokens
 }
 
 // request returns a model request without its items.
@@ -60,4 +46,53 @@ func (t *Thread) systemPrompt() string {
 		}
 	}
 	return prompt
+}
+
+// primeTokens begin the answer of a model. OpenAI documents the figure.
+const primeTokens = 3
+
+// overheadTokens returns the cost of the system prompt and the tools, in tokens before the scale. It is
+// counted again only after it changed.
+func (t *Thread) overheadTokens() int64 {
+	p := t.request()
+	now := overhead{t.state.Settings.Model, p.Instructions, t.capabilities, t.mayEscalate(), t.recalls(),
+		t.state.Settings.Mode,
+		t.overhead.tokens}
+	if t.overhead == now && now.tokens > 0 {
+		return now.tokens
+	}
+	now.tokens = primeTokens + t.context.Count(p.Instructions)
+	for _, tool := range p.Tools {
+		now.tokens += t.context.Count(tool.Name + " " + tool.Description + " " + string(tool.Parameters))
+	}
+	t.overhead = now
+	return now.tokens
+}
+
+// counted returns the cost of a request with the first n items, in tokens before the scale, or 0 if it
+// has images, whose cost is a guess.
+func (t *Thread) counted(n int) int64 {
+	tokens, certain := t.context.CountFirst(n)
+	if !certain {
+		return 0
+	}
+	return t.overheadTokens() + tokens
+}
+
+// contextUsage returns the cost of the context.
+func (t *Thread) contextUsage() protocol.ContextUsage {
+	u := t.context.Usage(t.overheadTokens())
+	u.ModelContextWindow = t.state.Usage.ModelContextWindow
+	return u
+}
+
+// PromptTokens returns the cost of the next model request.
+func (t *Thread) PromptTokens() int64 { return t.contextUsage().PromptTokens }
+
+// setOptions sets the options of the thread and of its history.
+func (t *Thread) setOptions(o Options) {
+	t.options = o
+	t.context.Configure(history.Options{Tokenizer: o.Tokens, Preview: preview, ShowsCall: func(tool string) bool {
+		return toolspec.IsShell(tool) || tool == toolspec.ApplyPatch
+	}})
 }

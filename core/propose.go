@@ -3,7 +3,6 @@ package core
 import (
 	"cmp"
 	"strings"
-	"time"
 
 	"appserver/core/compaction"
 	"appserver/core/history"
@@ -29,24 +28,6 @@ type CommitCompaction struct {
 
 func (in ProposeCompaction) apply(s *step) { s.proposeCompaction(in) }
 func (in CommitCompaction) apply(s *step)  { s.commitCompactionOf(in) }
-
-// draft is a compaction that a client reviews before it commits it. A thread has at most one. It is in
-// memory only, and is valid until the context changes.
-type draft struct {
-	*runningCompaction
-	id   string
-	text string
-	// to is the caller that waits for the draft. request is the model request for its summary.
-	to      protocol.Caller
-	request EffectID
-	answer  strings.Builder
-	window  *int64
-	// took is the time that writing the summary took.
-	took time.Duration
-}
-
-// waits reports whether the draft's summary is pending.
-func (d *draft) waits() bool { return d != nil && d.request != 0 }
 
 func (s *step) proposeCompaction(in ProposeCompaction) {
 	if s.rejectInTurn(in.To) {
@@ -167,20 +148,6 @@ func (s *step) losses(d *draft) protocol.CompactionLosses {
 // expired reports whether the context has changed since the draft was made.
 func (s *step) expired(d *draft) bool {
 	return d.revision != s.context.Revision() || d.items != s.context.Len() || s.active != nil
-}
-
-func errDraftExpired() *protocol.Error {
-	return protocol.Refuse(protocol.KindDraftExpired,
-		"the draft is not good any more: the context has changed since, or there is a newer draft; propose again with thread/compact/propose")
-}
-
-// discardDraft removes the draft, and rejects the request of a caller that waits for it.
-func (s *step) discardDraft(err *protocol.Error) {
-	if s.draft.waits() {
-		s.effect(Cancel{s.draft.request})
-		s.reject(s.draft.to, err)
-	}
-	s.draft = nil
 }
 
 func (s *step) commitCompactionOf(in CommitCompaction) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"appserver/core/digest"
 	"appserver/core/history"
@@ -19,14 +20,6 @@ const (
 	// recallDepth bounds the text of items that a call searches, in bytes.
 	recallDepth = 32 << 20
 )
-
-// recallCall is a call of recall that waits for the memory service.
-type recallCall struct {
-	query string
-	// included is the text about included items, or ""; found are the hits in the thread.
-	included string
-	found    []string
-}
 
 func (s *step) startRecall(c *toolCall) {
 	a, err := toolspec.ParseRecall(c.call.Arguments)
@@ -128,4 +121,33 @@ func (s *step) searchRemoved(query string) (found []string) {
 		found = append(found, fmt.Sprintf("%s (%s): %s", c.ID(), how, strings.Join(about, " ")))
 	}
 	return found
+}
+
+// Memory is an entry of the memory.
+type Memory struct {
+	ID, Kind, Title, Text string
+	// Session is the thread that it comes from, Items are the ids of its context items.
+	Session string
+	Items   []string
+	At      time.Time
+}
+
+// Recall searches the memory. It ends with Recalled.
+type Recall struct {
+	ID    EffectID
+	Cwd   string
+	Query string
+	Limit int
+	// Unasked is set for a reminder. Poor matches are left out then.
+	Unasked bool
+}
+
+func (Recall) effect() {}
+
+// Recalled ends a Recall. The best match is first.
+type Recalled struct {
+	Effect EffectID
+	Repo   string
+	Found  []Memory
+	Err    error
 }

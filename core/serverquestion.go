@@ -10,17 +10,6 @@ import (
 	"appserver/protocol"
 )
 
-// ServerQuestion is a question of an MCP server to the user.
-type ServerQuestion struct {
-	// Question identifies the question. It is unique among all servers.
-	Question uint64
-	Server   string
-	// Mode is form or url. Schema belongs to form; URL and ElicitationID belong to url.
-	Mode, Message      string
-	Schema, Meta       json.RawMessage
-	URL, ElicitationID string
-}
-
 // ServerQuestionWithdrawn withdraws a question.
 type ServerQuestionWithdrawn struct{ Question uint64 }
 
@@ -33,13 +22,6 @@ type AnswerServer struct {
 func (in ServerQuestion) apply(s *step)          { s.serverQuestionAsked(in) }
 func (in ServerQuestionWithdrawn) apply(s *step) { s.serverQuestionWithdrawn(in) }
 func (AnswerServer) effect()                     {}
-
-// openQuestion is a question of a server that the client has not answered.
-type openQuestion struct {
-	ServerQuestion
-	request uint64
-	turnID  *string
-}
 
 // serverQuestionAsked sends a question to the clients, or declines it if the approval policy
 // permits no questions.
@@ -69,20 +51,6 @@ func (s *step) questionRequest(q *openQuestion) Request {
 		ThreadID: s.state.ID, TurnID: q.turnID, ServerName: q.Server, Mode: q.Mode, Meta: q.Meta, Message: q.Message,
 		RequestedSchema: q.Schema, URL: q.URL, ElicitationID: q.ElicitationID,
 	}}
-}
-
-// questionAnswered passes the client's answer to the server.
-func (s *step) questionAnswered(in ClientAnswer) {
-	i := slices.IndexFunc(s.questions, func(q *openQuestion) bool { return q.request == in.Request })
-	if i < 0 {
-		return
-	}
-	q := s.closeQuestion(i)
-	answer, remark := elicitation(in)
-	if remark != "" {
-		s.warn([]string{remark})
-	}
-	s.effect(AnswerServer{q.Question, answer})
 }
 
 // elicitation decodes an answer. It returns a warning for the client, or "".
@@ -165,28 +133,4 @@ func displayParams(arguments json.RawMessage) []displayedParam {
 		return true
 	})
 	return list
-}
-
-// serverApproval applies the decision on a call of a server's tool.
-func (s *step) serverApproval(c *toolCall, in ClientAnswer) {
-	answer, remark := elicitation(in)
-	if remark != "" {
-		s.warn([]string{remark})
-	}
-	if answer.Action == protocol.ElicitAccept {
-		switch gjson.GetBytes(answer.Meta, "persist").Str {
-		case "always":
-			s.warn([]string{"Rules for tools are not supported: " + c.call.Name + " is accepted for this session. " +
-				"To accept it always, set its approval_mode to \"approve\" in config.toml."})
-			s.rememberApproval(c.server.tool.Key())
-		case "session":
-			s.rememberApproval(c.server.tool.Key())
-		}
-		s.acceptCall(c)
-		return
-	}
-	verb := map[string]string{protocol.ElicitDecline: "rejected", protocol.ElicitCancel: "cancelled"}[answer.Action]
-	s.declineCall(c, "user "+verb+" MCP tool call")
-	s.notifyStatus()
-	s.advance()
 }

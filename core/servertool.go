@@ -3,7 +3,6 @@ package core
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 	"time"
 
 	"appserver/core/toolspec"
@@ -23,15 +22,6 @@ type CallTool struct {
 	Meta json.RawMessage
 }
 
-// AwaitTools waits a moment for servers that are connecting.
-type AwaitTools struct{ ID EffectID }
-
-// ToolsKnown ends an AwaitTools with the tools of all servers.
-type ToolsKnown struct {
-	Effect EffectID
-	Tools  []ServerTool
-}
-
 // ToolProgress is a progress message of a running tool.
 type ToolProgress struct {
 	Effect  EffectID
@@ -46,65 +36,10 @@ type ToolCalled struct {
 	Duration time.Duration
 }
 
-func (CallTool) effect()              {}
-func (AwaitTools) effect()            {}
-func (in ToolsKnown) apply(s *step)   { s.toolsKnown(in) }
+func (CallTool) effect() {}
+
 func (in ToolProgress) apply(s *step) { s.toolProgress(in) }
 func (in ToolCalled) apply(s *step)   { s.toolCalled(in) }
-
-// serverCall is a decoded call of a tool of a server.
-type serverCall struct {
-	tool      toolspec.ServerTool
-	arguments json.RawMessage
-}
-
-// setServerTools replaces the tools of servers. A client's tool hides a server's tool of the same
-// name.
-func (t *Thread) setServerTools(tools []ServerTool) {
-	t.serverTools = slices.DeleteFunc(
-		slices.Clone(tools),
-		func(tool ServerTool) bool { return t.clientTool(tool.Name) != nil },
-	)
-	t.overhead.tokens = 0
-}
-
-func (t *Thread) serverTool(name string) *ServerTool {
-	for i := range t.serverTools {
-		if t.serverTools[i].Name == name {
-			return &t.serverTools[i]
-		}
-	}
-	return nil
-}
-
-// firstModelRequest sends the first request of a turn, once the tools of servers and the found
-// memories are known.
-func (s *step) firstModelRequest() {
-	if s.active.env.ToolsPending {
-		id := s.newEffect()
-		s.active.modelEffects = append(s.active.modelEffects, id)
-		s.effect(AwaitTools{ID: id})
-	}
-	s.requestModelWhenReady()
-}
-
-func (s *step) requestModelWhenReady() {
-	if len(s.active.modelEffects) == 0 {
-		s.requestModel()
-	}
-}
-
-func (s *step) toolsKnown(in ToolsKnown) {
-	if s.active == nil || !removeEffect(&s.active.modelEffects, in.Effect) {
-		return
-	}
-	s.setServerTools(in.Tools)
-	if s.active.outcome != nil {
-		s.completeWhenIdle()
-		return
-	}
-	s.requestModelWhenReady()
-}
 
 // decodeServerCall decodes the arguments of a server's tool. It returns false for other tools and
 // for invalid arguments.

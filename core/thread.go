@@ -1,20 +1,15 @@
 package core
 
 import (
+	"encoding/json"
+	"strings"
+	"time"
+
 	"appserver/core/history"
 	"appserver/core/state"
 	"appserver/core/transcript"
 	"appserver/protocol"
 )
-
-func (in Start) apply(s *step)  { s.start(in) }
-func (in Resume) apply(s *step) { s.resume(in) }
-
-func (in Read) apply(s *step) {
-	s.reply(in.To, protocol.ThreadReadResponse{Thread: s.View(in.IncludeTurns)})
-}
-
-func (in SetName) apply(s *step) { s.setName(in) }
 
 // Thread is one conversation: its durable state and the active turn.
 type Thread struct {
@@ -70,56 +65,6 @@ type announcedFailure struct {
 	err    protocol.TurnError
 }
 
-// applyEnv applies the parts of an environment that hold beyond the turn. A thread without a rollout
-// has no memory.
-func (t *Thread) applyEnv(w TurnEnv) {
-	t.capabilities, t.memory = w.Capabilities, w.Memory
-	t.state.SetModel()
-	t.context.SetResponses(w.Capabilities.Responses)
-	t.context.ChooseForms()
-	if t.options.Ephemeral {
-		t.memory = MemoryRules{}
-	}
-}
-
-// ID returns the thread's id.
-func (t *Thread) ID() string { return t.state.ID }
-
-// Settings returns the settings of the next turn.
-func (t *Thread) Settings() Settings { return t.state.Settings }
-
-// ProviderRecorded reports whether the rollout names the provider of the model.
-func (t *Thread) ProviderRecorded() bool { return t.state.ProviderRecorded }
-
-// ActiveTurn returns the id of the active turn, or "".
-func (t *Thread) ActiveTurn() string {
-	if t.active == nil {
-		return ""
-	}
-	return t.active.id
-}
-
-// OpenCallers returns the callers whose requests are open: those whose turn/start waits for the end of
-// the active turn, and the one that waits for the draft of a compaction.
-func (t *Thread) OpenCallers() []protocol.Caller {
-	var callers []protocol.Caller
-	if t.draft.waits() {
-		callers = append(callers, t.draft.to)
-	}
-	for _, w := range t.waiting {
-		callers = append(callers, w.to)
-	}
-	return callers
-}
-
-// Step applies an input. The package documentation says in which order to use the output.
-func (t *Thread) Step(stamp Stamp, in Input) Output {
-	s := &step{Thread: t, Stamp: stamp}
-	in.apply(s)
-	s.finishStep()
-	return s.out
-}
-
 // step is the state of one call of Step.
 type step struct {
 	*Thread
@@ -133,140 +78,62 @@ type step struct {
 	discards bool
 }
 
-func (s *step) start(in Start) {
-	s.setOptions(in.Options)
-	s.applyEnv(in.Env)
-	s.record(protocol.LineSessionMeta, in.Meta)
-	s.changeSettings(in.Settings, "")
-	if in.Resumes != nil {
-		s.startFromHistory(in)
-		return
-	}
-	s.replyToStart(in)
-	s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
-	s.warn(in.Warnings)
-}
-
-func (s *step) replyToStart(in Start) {
-	if in.Replaces != "" {
-		s.reply(in.To, protocol.ThreadArchiveAndNewResponse{ArchivedThreadID: in.Replaces, Thread: s.View(false)})
-		return
-	}
-	s.reply(in.To, protocol.ThreadStartResponse{Thread: s.View(false), ThreadSettingsView: s.settingsView(in.Env)})
-}
-
-func (s *step) resume(in Resume) {
-	if in.Fresh {
-		s.applyEnv(in.Env)
-		s.closeDanglingTurn()
-		s.adjustSettings(in.Settings, "")
-		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions
-		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
-	}
-	s.reply(in.To, s.resumeResponse(in.Params, in.Env))
-	if in.Fresh && s.state.Usage.Total.TotalTokens > 0 {
-		s.notifyUsage(s.state.CurrentTurn())
-	}
-	s.warn(in.Warnings)
-	if in.Fresh {
-		s.expandEncrypted(&in.Env)
-	}
-	s.resendRequests(in.To.Conn)
-}
-
-func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w TurnEnv) protocol.ThreadResumeResponse {
-	answer := protocol.ThreadResumeResponse{
-		Thread:             s.View(!p.ExcludeTurns),
-		ThreadSettingsView: s.settingsView(w),
-		CollaborationMode:  protocol.ActiveMode(s.state.Settings.StoredMode()),
-		InitialTurnsPage:   s.initialPage(p.InitialTurnsPage),
-	}
-	answer.TurnsBackwardsCursor, answer.ItemsBackwardsCursor = s.lists().LastCursors()
-	return answer
-}
-
-// startFromHistory replies to a thread/resume that starts the thread with items.
-func (s *step) startFromHistory(in Start) {
-	s.addItems(in.History)
-	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
-	s.reply(in.To, s.resumeResponse(in.Resumes, in.Env))
-	s.warn(in.Warnings)
-}
-
-func (s *step) setName(in SetName) {
-	if s.rejectEphemeral(in.To) {
-		return
-	}
-	s.closeDanglingTurn()
-	s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.state.ID, ThreadName: in.Name})
-	s.out.Sync = true
-	s.reply(in.To, protocol.Empty{})
-	s.notify(protocol.ThreadNameUpdatedNotification{ThreadID: s.state.ID, ThreadName: in.Name})
-	s.effect(RecordName{Name: in.Name})
-}
-
-// record appends a line and applies it.
-func (s *step) record(kind string, payload any) {
-	raw, err := protocol.Marshal(payload)
-	if err != nil {
-		return // payloads are types of protocol, which always encode
-	}
-	ordinal := s.state.Next
-	line := protocol.RolloutLine{Timestamp: protocol.Timestamp(s.Now), Ordinal: &ordinal, Type: kind, Payload: raw}
-	s.out.Lines = append(s.out.Lines, line)
-	s.state.Apply(&line)
-	s.state.SetModel()
-	s.context.ChooseForms()
-}
-
-func (s *step) event(payload any) { s.record(protocol.LineEventMsg, payload) }
-
-// item adds an item to the model's history, or to the history of the active review.
-func (s *step) item(v protocol.ResponseItemVariant) {
-	if r := s.reviewing(); r != nil {
-		r.items = append(r.items, protocol.ResponseItem{ResponseItemVariant: v})
-		return
-	}
-	s.itemOfThread(v)
-}
-
-// itemOfThread adds an item to the history of the thread, even during a review.
-func (s *step) itemOfThread(v protocol.ResponseItemVariant) {
-	s.record(protocol.LineResponseItem, protocol.ResponseItem{ResponseItemVariant: v})
-}
-
-func (s *step) send(m Message) { s.out.Messages = append(s.out.Messages, m) }
-
-func (s *step) reply(to protocol.Caller, result any) { s.send(Reply{to, result}) }
-
-func (s *step) reject(to protocol.Caller, err *protocol.Error) { s.send(Refusal{to, err}) }
-
-func (s *step) notify(n protocol.Notification) { s.send(Notice{n}) }
-
-func (s *step) warn(warnings []string) {
-	for _, w := range warnings {
-		s.notify(protocol.WarningNotification{ThreadID: &s.state.ID, Message: w})
-	}
-}
-
-func (s *step) effect(e Effect) { s.out.Effects = append(s.out.Effects, e) }
-
-func (s *step) newEffect() EffectID {
-	s.lastEffect++
-	return s.lastEffect
-}
-
 // Input is one event for a thread.
 type Input interface {
 	// apply changes the thread, and adds lines, messages and effects to the step.
 	apply(s *step)
 }
 
-// findTurn returns the position of a turn.
-func (t *Thread) findTurn(id string) (int, *protocol.Error) {
-	turn, found := t.transcript.IndexOf(id)
-	if !found {
-		return 0, protocol.Refuse(protocol.KindTurnNotFound, "turn not found: %s", id)
-	}
-	return turn, nil
+// capture is a pending checkpoint. effect is 0 while an older one is in progress.
+type capture struct {
+	effect    EffectID
+	turn, dir string
+	keep      int
+}
+
+// draft is a compaction that a client reviews before it commits it. A thread has at most one. It is in
+// memory only, and is valid until the context changes.
+type draft struct {
+	*runningCompaction
+	id   string
+	text string
+	// to is the caller that waits for the draft. request is the model request for its summary.
+	to      protocol.Caller
+	request EffectID
+	answer  strings.Builder
+	window  *int64
+	// took is the time that writing the summary took.
+	took time.Duration
+}
+
+// waits reports whether the draft's summary is pending.
+func (d *draft) waits() bool { return d != nil && d.request != 0 }
+
+// openQuestion is a question of a server that the client has not answered.
+type openQuestion struct {
+	ServerQuestion
+	request uint64
+	turnID  *string
+}
+
+// ServerQuestion is a question of an MCP server to the user.
+type ServerQuestion struct {
+	// Question identifies the question. It is unique among all servers.
+	Question uint64
+	Server   string
+	// Mode is form or url. Schema belongs to form; URL and ElicitationID belong to url.
+	Mode, Message      string
+	Schema, Meta       json.RawMessage
+	URL, ElicitationID string
+}
+
+// overhead is the cost of the parts of a request that are not items.
+type overhead struct {
+	model        string
+	instructions string
+	offers       Capabilities
+	escalation   bool // of the shell that is offered
+	recalls      bool
+	mode         string
+	tokens       int64
 }

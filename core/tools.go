@@ -7,79 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"appserver/core/command"
 	"appserver/core/toolspec"
 	"appserver/protocol"
 )
-
-func (in ToolStarted) apply(s *step) { s.toolStarted(in) }
-func (in ToolOutput) apply(s *step)  { s.toolOutput(in) }
-func (in ToolDone) apply(s *step)    { s.toolDone(in) }
-
-// toolCall is a tool call of the model's last answer.
-type toolCall struct {
-	call    ToolCall
-	command *shellCommand // or nil for other tools than the shell
-	patch   *patchCall    // or nil for other tools than patches
-	server  *serverCall   // or nil for tools of other origin
-	image   string        // the absolute path of the image, or ""
-	session string        // the id of the terminal that the call can open
-	client  *clientCall   // or nil if the client does not answer the call
-	recall  *recallCall   // or nil for other tools than recall
-	// output waits for the end of an earlier call. It is nil once it is recorded.
-	output  protocol.ResponseItemVariant
-	state   callState
-	effect  EffectID
-	request uint64
-	// item is the item that clients see, or nil before item/started.
-	item *protocol.ThreadItem
-}
-
-// shellCommand is a command of the model, and the state of its approval.
-type shellCommand struct {
-	toolspec.Command
-	// denied is the result inside the sandbox if the user is asked to run the command outside, or nil.
-	denied *ToolResult
-	// outside is set if the command runs outside of the sandbox.
-	outside bool
-	// accepted is set if the user accepted the command.
-	accepted bool
-}
-
-type callState int
-
-const (
-	callWaiting callState = iota
-	callAsking
-	callHeld // until the checkpoint of the turn is made
-	callRunning
-	callDone
-)
-
-func (t *Thread) awaitsApproval() bool {
-	if t.active == nil {
-		return false
-	}
-	if len(t.questions) > 0 {
-		return true
-	}
-	for _, c := range t.active.calls {
-		if c.state == callAsking && c.client == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// awaitsUserInput reports whether a call asks the user to choose.
-func (t *turn) awaitsUserInput() bool {
-	for _, c := range t.calls {
-		if c.state == callAsking && c.client != nil && c.client.questions != nil {
-			return true
-		}
-	}
-	return false
-}
 
 // addCalls records the calls of an answer and starts them.
 func (s *step) addCalls(calls []ToolCall) {
@@ -102,9 +32,6 @@ func (s *step) callItem(call *ToolCall) protocol.ResponseItemVariant {
 	}
 	return item
 }
-
-// customDone is the status of a custom call. The model has always finished it.
-const customDone = "completed"
 
 // uniqueCallID replaces an id that is empty or that the thread has. Ids of reviews are always
 // replaced, since their calls are not in the thread.
@@ -231,59 +158,6 @@ func (s *step) unknownToolText(name string) string {
 	return fmt.Sprintf("There is no tool %q. Use one of: %s.", name, strings.Join(names, ", "))
 }
 
-// completeCall ends a call with an output for the model.
-func (s *step) completeCall(c *toolCall, output string) {
-	s.completeCallWith(c, protocol.ToolOutput{Text: output})
-}
-
-// rejectArguments completes a call whose arguments are invalid.
-func (s *step) rejectArguments(c *toolCall, err error) { s.completeCall(c, argumentsText(err)) }
-
-// argumentsText is the output for invalid arguments, in the words of the reference implementation.
-func argumentsText(err error) string {
-	return fmt.Sprintf("failed to parse function arguments: %v", err)
-}
-
-func (s *step) completeCallWith(c *toolCall, output protocol.ToolOutput) {
-	c.state = callDone
-	c.output = &protocol.FunctionCallOutput{CallID: c.call.ID, Output: output}
-	if c.call.Custom {
-		c.output = &protocol.CustomToolCallOutput{CallID: c.call.ID, Output: output}
-	}
-	s.out.Sync = true
-	if s.active != nil && slices.Contains(s.active.calls, c) {
-		s.recordOutputs()
-		return
-	}
-	s.item(c.output)
-}
-
-// recordOutputs records outputs in the order of the calls. Providers require that order.
-func (s *step) recordOutputs() {
-	for _, c := range s.active.calls {
-		if c.state != callDone {
-			return
-		}
-		if c.output != nil {
-			s.item(c.output)
-			c.output = nil
-		}
-	}
-}
-
-// pendingOutput returns the output that waits for an earlier call, or nil.
-func (s *step) pendingOutput(callID string) protocol.ResponseItemVariant {
-	if s.active == nil {
-		return nil
-	}
-	for _, c := range s.active.calls {
-		if c.call.ID == callID {
-			return c.output
-		}
-	}
-	return nil
-}
-
 func (s *step) startShell(c *toolCall) {
 	if !s.decodeCall(c) {
 		_, err := s.parseCommand(c)
@@ -331,153 +205,6 @@ func (s *step) runCommand(c *toolCall) {
 		Argv: c.command.Argv, Cwd: c.command.Cwd, Timeout: c.command.Timeout,
 		Sandbox: s.sandboxOf(c.command), Workspace: s.state.Settings.Cwd,
 		Environment: s.active.env.Environment}, Track: s.trackCommand(c.command)})
-}
-
-// updateCommandItem sends item/started once, and returns a copy of the item that can be changed.
-// Notifications that were sent keep the old item.
-func (s *step) updateCommandItem(c *toolCall, source string, processID *string) *protocol.CommandExecutionItem {
-	if c.item == nil {
-		c.item = s.newItem(&protocol.CommandExecutionItem{
-			ID: c.call.ID, Command: command.Quote(c.command.Argv), Cwd: c.command.Cwd, Source: source,
-			ProcessID: processID, Status: protocol.CommandInProgress, CommandActions: c.command.Actions(),
-		}, s.Now)
-		s.notifyStarted(c.item)
-	}
-	item := *c.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
-	item.Source = source
-	if processID != nil {
-		item.ProcessID = processID
-	}
-	c.item.ThreadItemVariant = &item
-	return &item
-}
-
-// runningCall returns the call of an effect, or nil.
-func (s *step) runningCall(id EffectID) *toolCall {
-	if s.active == nil {
-		return nil
-	}
-	for _, c := range s.active.calls {
-		if c.state == callRunning && c.effect == id {
-			return c
-		}
-	}
-	return nil
-}
-
-func (s *step) toolStarted(in ToolStarted) {
-	if term := s.terminalOfEffect(in.Effect); term != nil {
-		term.pid = in.ProcessID
-		s.updateTerminalItem(term)
-		return
-	}
-	if c := s.runningCall(in.Effect); c != nil {
-		s.updateCommandItem(c, protocol.SourceStartup, &in.ProcessID)
-	}
-}
-
-func (s *step) toolOutput(in ToolOutput) {
-	if o := s.userCommandOf(in.Effect); o != nil {
-		s.notifyOutput(s.active.id, o.item.ItemID(), in.Text)
-		return
-	}
-	if term := s.terminalOfEffect(in.Effect); term != nil {
-		s.terminalOutput(term, in.Text)
-		return
-	}
-	c := s.runningCall(in.Effect)
-	if c == nil || in.Text == "" {
-		return
-	}
-	s.updateCommandItem(c, protocol.SourceStartup, nil)
-	s.notifyOutput(s.active.id, c.call.ID, in.Text)
-}
-
-func (s *step) notifyOutput(turnID, itemID, text string) {
-	if text != "" {
-		s.notify(
-			&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.state.ID, TurnID: turnID, ItemID: itemID, Delta: text})
-	}
-}
-
-func (s *step) toolDone(in ToolDone) {
-	if o := s.userCommandOf(in.Effect); o != nil {
-		s.userCommandDone(o, in.Result)
-		return
-	}
-	if term := s.terminalOfEffect(in.Effect); term != nil && !term.inFirstCall() {
-		s.recordChangesOf(term.turnID, in.Tracked)
-		s.terminalDone(term, in.Result)
-		return
-	} else if term != nil {
-		s.stopWaitTimer(term)
-		s.removeTerminal(term)
-	}
-	c := s.runningCall(in.Effect)
-	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
-		return
-	}
-	if s.isSandboxDenial(c.command, in.Result) {
-		s.recordChanges(in.Tracked)
-		s.askToEscalate(c, in.Result)
-		return
-	}
-	s.completeCommand(c, in.Result, "")
-	s.recordChanges(in.Tracked)
-	if s.active.outcome != nil {
-		s.completeWhenIdle()
-		return
-	}
-	s.advance()
-}
-
-// completeCommand ends a command that ran. The model gets its result and the suffix.
-func (s *step) completeCommand(c *toolCall, r ToolResult, rest string) {
-	setResult(s.updateCommandItem(c, protocol.SourceStartup, c.processID()), r)
-	s.completeItem(c.item, c.command.Argv)
-	s.completeCall(c, c.command.resultText(r)+rest)
-}
-
-// processID returns the id of a terminal, or nil. Other commands have an id of the operating
-// system.
-func (c *toolCall) processID() *string {
-	if c.command.Terminal == nil {
-		return nil
-	}
-	return &c.session
-}
-
-// resultText returns the result for the model.
-func (c *shellCommand) resultText(r ToolResult) string {
-	if c.Terminal != nil {
-		return terminalOutputText(r.Duration, exitText(r), r.Output, c.Terminal.Keep)
-	}
-	return commandOutput(r)
-}
-
-// setResult sets the result of a command's item.
-func setResult(item *protocol.CommandExecutionItem, r ToolResult) {
-	item.Status = protocol.CommandFailed
-	if r.ExitCode != nil && *r.ExitCode == 0 {
-		item.Status = protocol.CommandCompleted
-	}
-	item.ExitCode = r.ExitCode
-	item.AggregatedOutput = protocol.OrNil(r.Output)
-	item.DurationMs = new(r.Duration.Milliseconds())
-}
-
-// commandOutput formats a result for the model, in the form of the reference implementation.
-func commandOutput(r ToolResult) string {
-	head := fmt.Sprintf("Wall time: %.1f seconds\n", r.Duration.Seconds())
-	switch {
-	case r.TimedOut:
-		head = "The command was ended: it took longer than its timeout.\n" + head
-	case r.ExitCode != nil:
-		head = fmt.Sprintf("Exit code: %d\n", *r.ExitCode) + head
-	default:
-		head = "The command did not finish: " + r.Failure + "\n" + head
-	}
-	return head + "Output:\n" + r.Output
 }
 
 // updatePlan notifies the plan and returns the output of the call.

@@ -70,20 +70,6 @@ type FilesChanged struct {
 	Tracked *Tracked
 }
 
-func (in FilesChanged) apply(s *step) { s.filesChanged(in) }
-
-func (s *step) filesChanged(in FilesChanged) {
-	term := s.terminalOfEffect(in.Effect)
-	if term == nil {
-		return
-	}
-	s.recordChangesOf(term.turnID, in.Tracked)
-	if term.inFirstCall() && s.active.outcome == nil {
-		s.stopWaitTimer(term)
-		s.endWait(term)
-	}
-}
-
 // recordChanges records the changes of a call of the active turn.
 func (s *step) recordChanges(t *Tracked) { s.recordChangesOf(s.active.id, t) }
 
@@ -124,14 +110,6 @@ func (s *step) recordChangesOf(turnID string, t *Tracked) {
 	case told != t.Diff.Text:
 		s.notify(protocol.TurnDiffUpdatedNotification{ThreadID: s.state.ID, TurnID: s.active.id, Diff: t.Diff.Text})
 	}
-}
-
-// metadata returns the metadata of turn/completed, or nil if no file changed.
-func (t *turn) metadata() *protocol.TurnMetadata {
-	if t.diff == nil || len(t.diff.Summary.Files) == 0 {
-		return nil
-	}
-	return &protocol.TurnMetadata{Diff: t.diff.Summary}
 }
 
 // warnUntracked warns once that changes are not completely known.

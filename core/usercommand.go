@@ -22,13 +22,6 @@ type RunUserCommand struct {
 
 func (in RunUserCommand) apply(s *step) { s.runUserCommand(in) }
 
-// userCommand is a running command of the user.
-type userCommand struct {
-	effect  EffectID
-	command *shellCommand
-	item    *protocol.ThreadItem
-}
-
 func (s *step) runUserCommand(in RunUserCommand) {
 	s.completePendingTurn()
 	if s.active != nil && s.active.interrupted() {

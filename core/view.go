@@ -142,25 +142,6 @@ func gitInfo(g *protocol.StoredGitInfo) *protocol.GitInfo {
 	return &protocol.GitInfo{Sha: g.CommitHash, Branch: g.Branch, OriginURL: g.RepositoryURL}
 }
 
-func (t *Thread) status() protocol.ThreadStatus {
-	switch {
-	case t.options.Visited:
-		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
-	case t.active != nil:
-		flags := []string{}
-		if t.awaitsApproval() {
-			flags = append(flags, protocol.FlagWaitingOnApproval)
-		}
-		if t.active.awaitsUserInput() {
-			flags = append(flags, protocol.FlagWaitingOnUserInput)
-		}
-		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: flags}}
-	case t.failed:
-		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusSystemError{}}
-	}
-	return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
-}
-
 // LastTurn returns the last turn without its items, or the zero Turn if there is none.
 func (t *Thread) LastTurn() protocol.Turn {
 	last := t.transcript.Last()
@@ -182,12 +163,4 @@ func (t *Thread) settingsView(w TurnEnv) protocol.ThreadSettingsView {
 		v.InstructionSources = append(v.InstructionSources, f.Path)
 	}
 	return v
-}
-
-// orEmpty returns an empty list for nil, which JSON would write as null.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

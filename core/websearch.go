@@ -2,7 +2,6 @@ package core
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -10,22 +9,8 @@ import (
 	"appserver/protocol"
 )
 
-// webSearch is the tool of the thread's next request. Only the Responses API has one.
-func (t *Thread) webSearch() *WebSearchTool {
-	if !t.capabilities.Responses {
-		return nil
-	}
-	return t.capabilities.WebSearch.Tool(t.state.Settings.Sandbox)
-}
-
 // webSearchCall is the type of the items by which a provider reports its searches.
 const webSearchCall = "web_search_call"
-
-// openSearch is a search that the provider has begun.
-type openSearch struct {
-	id        string
-	startedAt time.Time
-}
 
 // beginItem shows the beginning of an item of the provider's own.
 func (s *step) beginItem(m *modelRequest, item protocol.ResponseItemVariant) {

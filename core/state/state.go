@@ -27,7 +27,8 @@ type State struct {
 	appended *lineref.Source
 }
 
-// Values are the parts of a State that are not lists of items. Readers must not change them.
+// Values are the parts of a State that are not lists of items. Only lines change them, except for Settings
+// after a failed append: package core sets those that the lost lines had not changed.
 type Values struct {
 	ID       string
 	Meta     protocol.SessionMeta

@@ -19,7 +19,6 @@ const maxFileCycle = 15
 
 // largeFileCycles are the packages that are still above maxFileCycle, with their own limits.
 var largeFileCycles = map[string]int{
-	"core":        45,
 	"core/engine": 31,
 }
 

@@ -1,0 +1,122 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+
+	"appserver/core/command"
+	"appserver/protocol"
+)
+
+// completeCall ends a call with an output for the model.
+func (s *step) completeCall(c *toolCall, output string) {
+	s.completeCallWith(c, protocol.ToolOutput{Text: output})
+}
+
+func (s *step) completeCallWith(c *toolCall, output protocol.ToolOutput) {
+	c.state = callDone
+	c.output = &protocol.FunctionCallOutput{CallID: c.call.ID, Output: output}
+	if c.call.Custom {
+		c.output = &protocol.CustomToolCallOutput{CallID: c.call.ID, Output: output}
+	}
+	s.out.Sync = true
+	if s.active != nil && slices.Contains(s.active.calls, c) {
+		s.recordOutputs()
+		return
+	}
+	s.item(c.output)
+}
+
+// rejectArguments completes a call whose arguments are invalid.
+func (s *step) rejectArguments(c *toolCall, err error) { s.completeCall(c, argumentsText(err)) }
+
+// argumentsText is the output for invalid arguments, in the words of the reference implementation.
+func argumentsText(err error) string {
+	return fmt.Sprintf("failed to parse function arguments: %v", err)
+}
+
+// runningCall returns the call of an effect, or nil.
+func (s *step) runningCall(id EffectID) *toolCall {
+	if s.active == nil {
+		return nil
+	}
+	for _, c := range s.active.calls {
+		if c.state == callRunning && c.effect == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// pendingOutput returns the output that waits for an earlier call, or nil.
+func (s *step) pendingOutput(callID string) protocol.ResponseItemVariant {
+	if s.active == nil {
+		return nil
+	}
+	for _, c := range s.active.calls {
+		if c.call.ID == callID {
+			return c.output
+		}
+	}
+	return nil
+}
+
+// recordOutputs records outputs in the order of the calls. Providers require that order.
+func (s *step) recordOutputs() {
+	for _, c := range s.active.calls {
+		if c.state != callDone {
+			return
+		}
+		if c.output != nil {
+			s.item(c.output)
+			c.output = nil
+		}
+	}
+}
+
+// customDone is the status of a custom call. The model has always finished it.
+const customDone = "completed"
+
+// updateCommandItem sends item/started once, and returns a copy of the item that can be changed.
+// Notifications that were sent keep the old item.
+func (s *step) updateCommandItem(c *toolCall, source string, processID *string) *protocol.CommandExecutionItem {
+	if c.item == nil {
+		c.item = s.newItem(&protocol.CommandExecutionItem{
+			ID: c.call.ID, Command: command.Quote(c.command.Argv), Cwd: c.command.Cwd, Source: source,
+			ProcessID: processID, Status: protocol.CommandInProgress, CommandActions: c.command.Actions(),
+		}, s.Now)
+		s.notifyStarted(c.item)
+	}
+	item := *c.item.ThreadItemVariant.(*protocol.CommandExecutionItem)
+	item.Source = source
+	if processID != nil {
+		item.ProcessID = processID
+	}
+	c.item.ThreadItemVariant = &item
+	return &item
+}
+
+// completeCommand ends a command that ran. The model gets its result and the suffix.
+func (s *step) completeCommand(c *toolCall, r ToolResult, rest string) {
+	setResult(s.updateCommandItem(c, protocol.SourceStartup, c.processID()), r)
+	s.completeItem(c.item, c.command.Argv)
+	s.completeCall(c, c.command.resultText(r)+rest)
+}
+
+// setResult sets the result of a command's item.
+func setResult(item *protocol.CommandExecutionItem, r ToolResult) {
+	item.Status = protocol.CommandFailed
+	if r.ExitCode != nil && *r.ExitCode == 0 {
+		item.Status = protocol.CommandCompleted
+	}
+	item.ExitCode = r.ExitCode
+	item.AggregatedOutput = protocol.OrNil(r.Output)
+	item.DurationMs = new(r.Duration.Milliseconds())
+}
+
+func (s *step) notifyOutput(turnID, itemID, text string) {
+	if text != "" {
+		s.notify(
+			&protocol.CommandExecutionOutputDeltaNotification{ThreadID: s.state.ID, TurnID: turnID, ItemID: itemID, Delta: text})
+	}
+}

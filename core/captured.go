@@ -1,0 +1,70 @@
+package core
+
+import (
+	"slices"
+
+	"appserver/protocol"
+)
+
+func (in TreeCaptured) apply(s *step) { s.treeCaptured(in) }
+
+func (s *step) treeCaptured(in TreeCaptured) {
+	if len(s.captures) == 0 || s.captures[0].effect != in.Effect {
+		return
+	}
+	c := s.captures[0]
+	s.captures = slices.Delete(s.captures, 0, 1)
+	if in.Err == nil {
+		s.closeDanglingTurn()
+		s.recordCheckpoint(
+			protocol.StoredCheckpoint{ID: c.turn, Kind: protocol.CheckpointTurn, Trees: []protocol.StoredTree{in.Tree}}, c.keep)
+	} else {
+		s.skipCheckpoint(c, in.Err)
+	}
+	s.startCapture()
+	s.startHeldCalls()
+}
+
+// recordCheckpoint records a checkpoint, and deletes the oldest above the limit.
+func (s *step) recordCheckpoint(p protocol.StoredCheckpoint, keep int) {
+	var gone []protocol.StoredCheckpoint
+	for i := 0; i <= len(s.state.Checkpoints)-max(keep, 1); i++ {
+		gone = append(gone, s.state.Checkpoints[i].StoredCheckpoint)
+		p.Forgets = append(p.Forgets, s.state.Checkpoints[i].ID)
+	}
+	s.record(protocol.LineCheckpoint, p)
+	if len(gone) > 0 {
+		s.effect(DeleteCheckpoints{gone})
+	}
+}
+
+// skipCheckpoint continues the turn without a checkpoint.
+func (s *step) skipCheckpoint(c capture, err error) {
+	if s.active == nil || s.active.id != c.turn || s.active.outcome != nil {
+		return
+	}
+	s.active.uncaptured = true
+	s.warnUntracked(err)
+}
+
+func (s *step) startHeldCalls() {
+	if len(s.captures) > 0 || s.active == nil || s.active.outcome != nil {
+		return
+	}
+	answered := false
+	for _, c := range s.active.calls {
+		switch {
+		case c.state != callHeld:
+		case c.patch != nil:
+			s.writePatch(c)
+		case c.command == nil:
+			s.startStdin(c)
+			answered = answered || c.state == callDone // its session has ended
+		default:
+			s.runCommand(c)
+		}
+	}
+	if answered {
+		s.advance()
+	}
+}

@@ -1,0 +1,103 @@
+package core
+
+import (
+	"slices"
+	"strings"
+
+	"appserver/core/history"
+	"appserver/protocol"
+)
+
+// abortedText is added to the context after an interrupt.
+const abortedText = history.AbortedTag + "\nThe user interrupted the previous turn. " +
+	"Running commands were ended and may have partially executed. " +
+	"Verify the current state before retrying.\n</turn_aborted>"
+
+func storedError(err *protocol.TurnError) *protocol.StoredError {
+	stored := &protocol.StoredError{Message: err.Message}
+	if err.CodexErrorInfo != nil {
+		stored.CodexErrorInfo = err.CodexErrorInfo.Stored()
+	}
+	return stored
+}
+
+// closeDanglingTurn records the end of a turn without one: after a crash, or after a failed append.
+// It precedes the first line outside of a turn.
+func (s *step) closeDanglingTurn() {
+	last := s.transcript.Last()
+	if last == nil || last.Status != protocol.TurnInProgress || s.active != nil {
+		return
+	}
+	s.completeOpenCalls()
+	s.out.Sync = true
+	if s.announcedEnd != nil && s.announcedEnd.turnID == last.ID {
+		s.event(protocol.TaskComplete{
+			Type:      protocol.EventTaskComplete,
+			TurnID:    last.ID,
+			StartedAt: last.StartedAt,
+			Error:     storedError(&s.announcedEnd.err),
+		})
+		return
+	}
+	if s.context.HasTurn(last.ID) { // the model knows the turn
+		s.item(history.UserMessage(abortedText))
+	}
+	s.event(protocol.TurnAborted{
+		Type:      protocol.EventTurnAborted,
+		TurnID:    last.ID,
+		Reason:    "interrupted",
+		StartedAt: last.StartedAt,
+	})
+}
+
+// completeOpenCalls records an output for each call that has none. Providers reject a call without
+// output.
+func (s *step) completeOpenCalls() {
+	for _, call := range s.state.OpenCalls() {
+		if held := s.pendingOutput(s.context.Item(call).CallID()); held != nil {
+			s.item(held)
+			continue
+		}
+		s.item(s.context.Item(call).Answer(abortedOutputText).ResponseItemVariant)
+	}
+}
+
+func (s *step) recordEnd(t *turn) {
+	started, now := t.startedAt.Unix(), s.Now.Unix()
+	duration := s.Now.Sub(t.startedAt).Milliseconds()
+	if t.outcome.status == protocol.TurnInterrupted {
+		if t.kind() == "" { // the model does not know of turns of other kinds
+			s.item(history.UserMessage(s.abortedNote()))
+		}
+		s.event(protocol.TurnAborted{Type: protocol.EventTurnAborted, TurnID: t.id, Reason: "interrupted",
+			StartedAt: &started, CompletedAt: &now, DurationMs: &duration})
+		return
+	}
+	end := protocol.TaskComplete{Type: protocol.EventTaskComplete, TurnID: t.id,
+		StartedAt: &started, CompletedAt: &now, DurationMs: &duration}
+	if t.last != nil {
+		if m, ok := t.last.ThreadItemVariant.(*protocol.AgentMessageItem); ok {
+			end.LastAgentMessage = &m.Text
+		}
+	}
+	if t.outcome.err != nil {
+		end.Error = storedError(t.outcome.err)
+	}
+	s.event(end)
+}
+
+// abortedNote returns abortedText, and mentions commands in the background.
+func (s *step) abortedNote() string {
+	if !s.HasTerminals() {
+		return abortedText
+	}
+	return strings.Replace(abortedText, "\n</", " Commands in the background continue.\n</", 1)
+}
+
+// HasTerminals reports whether commands run in the background.
+func (t *Thread) HasTerminals() bool { return len(t.liveTerminals()) > 0 }
+
+// liveTerminals returns the running terminals, oldest first.
+func (t *Thread) liveTerminals() []*terminal {
+	return slices.DeleteFunc(slices.Clone(t.terminals), func(term *terminal) bool { return term.result != nil })
+}

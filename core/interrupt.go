@@ -1,0 +1,100 @@
+package core
+
+import (
+	"slices"
+	"time"
+
+	"appserver/protocol"
+)
+
+func (in TurnInterrupt) apply(s *step) { s.turnInterrupt(in) }
+
+func (EndTurn) apply(s *step) { s.endTurn() }
+
+func (ReleaseTurn) apply(s *step) { s.completePendingTurn() }
+
+func (Shutdown) apply(s *step) { s.shutdown() }
+
+func (s *step) turnInterrupt(in TurnInterrupt) {
+	switch {
+	case s.active == nil:
+		s.reject(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to interrupt"))
+	case in.TurnID != "" && in.TurnID != s.active.id:
+		s.reject(in.To, s.errWrongTurn("expected active turn id %s but found %s", in.TurnID))
+	default:
+		s.reply(in.To, protocol.Empty{})
+		s.active.notBefore = later(s.active.notBefore, s.Now.Add(s.options.CompletedFloor))
+		s.interrupt()
+	}
+}
+
+func (s *step) errWrongTurn(format, expected string) *protocol.Error {
+	err := protocol.Refuse(protocol.KindTurnMismatch, format, expected, s.active.id)
+	err.Data.TurnID = s.active.id
+	return err
+}
+
+// interrupt cancels all work of the turn. The turn ends with its last effect. A turn that has
+// finished keeps its outcome; only the commands of the user that it waits for end.
+func (s *step) interrupt() {
+	t := s.active
+	if t.outcome != nil {
+		s.cancelUserCommands()
+		return
+	}
+	for _, id := range slices.Concat(t.modelEffects, t.toolEffects) {
+		s.effect(Cancel{id})
+	}
+	if t.retry != 0 {
+		s.effect(Cancel{t.retry})
+		t.retry = 0
+	}
+	s.cancelWaits()
+	s.cancelQuestions()
+	asking := s.awaitsApproval() || t.awaitsUserInput()
+	for _, c := range t.calls {
+		s.abortCall(c)
+	}
+	if asking {
+		s.notifyStatus()
+	}
+	if t.compaction != nil {
+		s.endCompaction()
+	}
+	t.request = nil
+	s.finishTurn(protocol.TurnInterrupted, nil)
+}
+
+// endTurn interrupts the active turn and does not delay turn/completed.
+func (s *step) endTurn() {
+	if s.active == nil {
+		return
+	}
+	s.active.notBefore = time.Time{}
+	s.stopTimer()
+	s.interrupt()
+	s.completeWhenIdle()
+}
+
+// completePendingTurn completes a turn whose turn/completed is delayed. Requests call it first if
+// they need the turn to be over.
+func (s *step) completePendingTurn() {
+	if s.active.completionPending() {
+		s.endTurn()
+	}
+}
+
+func (s *step) shutdown() {
+	closing := protocol.Refuse(protocol.KindShuttingDown, "the server is shutting down")
+	s.discardDraft(closing)
+	for _, w := range s.waiting {
+		s.reject(w.to, closing)
+	}
+	s.waiting = nil
+	s.cancelCaptures()
+	s.endTerminals()
+	if s.active == nil && s.announcedEnd != nil {
+		s.closeDanglingTurn()
+	}
+	s.endTurn()
+}

@@ -1,0 +1,110 @@
+package core
+
+import (
+	"time"
+
+	"appserver/core/transcript"
+	"appserver/protocol"
+)
+
+// newItem returns an item that started at the time.
+func (s *step) newItem(v protocol.ThreadItemVariant, at time.Time) *protocol.ThreadItem {
+	return &protocol.ThreadItem{ThreadItemVariant: v, StartedAtMs: new(at.UnixMilli())}
+}
+
+func (s *step) notifyStarted(item *protocol.ThreadItem) {
+	s.notify(
+		protocol.ItemStartedNotification{Item: *item, ThreadID: s.state.ID, TurnID: s.active.id,
+			StartedAtMs: *item.StartedAtMs})
+}
+
+// completeItem records and sends the final state of an item.
+func (s *step) completeItem(item *protocol.ThreadItem, argv []string) {
+	s.completeItemIn(s.active.id, item, argv)
+}
+
+// completeItemAs is completeItemIn with the rollout's form of the item.
+func (s *step) completeItemAs(turnID string, item *protocol.ThreadItem, stored any) {
+	now := s.Now.UnixMilli()
+	item.CompletedAtMs = &now
+	raw, err := protocol.Marshal(stored)
+	if err != nil {
+		return
+	}
+	s.event(protocol.ItemCompleted{Type: protocol.EventItemCompleted, ThreadID: s.state.ID, TurnID: turnID,
+		Item: raw, StartedAtMs: item.StartedAtMs, CompletedAtMs: &now})
+	s.out.Sync = true
+	s.notify(protocol.ItemCompletedNotification{Item: *item, ThreadID: s.state.ID, TurnID: turnID, CompletedAtMs: now})
+}
+
+// completeItemIn is completeItem for a turn that can be completed.
+func (s *step) completeItemIn(turnID string, item *protocol.ThreadItem, argv []string) {
+	s.completeItemAs(turnID, item, transcript.EncodeItem(*item, argv))
+}
+
+func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
+	window := s.state.Usage.ModelContextWindow
+	if s.active != nil {
+		s.active.hasUsage, window = true, s.active.env.Provider.ContextWindow
+	}
+	info := &protocol.TokenCountInfo{
+		TotalTokenUsage: s.state.Usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
+		ModelContextWindow: window, CountedInputTokens: counted,
+		CountedByModel: counted > 0 && s.context.Tokenizer().Known(s.state.Settings.Model),
+	}
+	if s.active != nil && s.active.review != nil { // a review does not change the last request of the thread
+		info.LastTokenUsage = s.state.Usage.Last.Stored()
+	}
+	scale, reasoning := s.context.Scale(), s.context.FirstEstimated()
+	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info})
+	if s.context.Scale() != scale || s.context.WasAnnounced(reasoning) {
+		s.context.MarkStale()
+	}
+}
+
+func (s *step) notifyUsage(turnID string) {
+	s.notify(protocol.ThreadTokenUsageUpdatedNotification{ThreadID: s.state.ID, TurnID: turnID, TokenUsage: s.state.Usage})
+}
+
+func (t *Thread) status() protocol.ThreadStatus {
+	switch {
+	case t.options.Visited:
+		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
+	case t.active != nil:
+		flags := []string{}
+		if t.awaitsApproval() {
+			flags = append(flags, protocol.FlagWaitingOnApproval)
+		}
+		if t.active.awaitsUserInput() {
+			flags = append(flags, protocol.FlagWaitingOnUserInput)
+		}
+		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: flags}}
+	case t.failed:
+		return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusSystemError{}}
+	}
+	return protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
+}
+
+func (s *step) notifyStatus() {
+	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
+}
+
+func (t *Thread) awaitsApproval() bool {
+	if t.active == nil {
+		return false
+	}
+	if len(t.questions) > 0 {
+		return true
+	}
+	for _, c := range t.active.calls {
+		if c.state == callAsking && c.client == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func turnError(message string, err *ModelError) *protocol.TurnError {
+	info := err.Info
+	return &protocol.TurnError{Message: message, CodexErrorInfo: &info, AdditionalDetails: protocol.OrNil(err.Details)}
+}

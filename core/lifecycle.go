@@ -1,0 +1,151 @@
+package core
+
+import (
+	"fmt"
+
+	"appserver/core/transcript"
+	"appserver/protocol"
+)
+
+// Step applies an input. The package documentation says in which order to use the output.
+func (t *Thread) Step(stamp Stamp, in Input) Output {
+	s := &step{Thread: t, Stamp: stamp}
+	in.apply(s)
+	s.finishStep()
+	return s.out
+}
+
+// ID returns the thread's id.
+func (t *Thread) ID() string { return t.state.ID }
+
+// Settings returns the settings of the next turn.
+func (t *Thread) Settings() Settings { return t.state.Settings }
+
+// ProviderRecorded reports whether the rollout names the provider of the model.
+func (t *Thread) ProviderRecorded() bool { return t.state.ProviderRecorded }
+
+// OpenCallers returns the callers whose requests are open: those whose turn/start waits for the end of
+// the active turn, and the one that waits for the draft of a compaction.
+func (t *Thread) OpenCallers() []protocol.Caller {
+	var callers []protocol.Caller
+	if t.draft.waits() {
+		callers = append(callers, t.draft.to)
+	}
+	for _, w := range t.waiting {
+		callers = append(callers, w.to)
+	}
+	return callers
+}
+
+func (in Start) apply(s *step) { s.start(in) }
+
+func (in Resume) apply(s *step) { s.resume(in) }
+
+func (in Read) apply(s *step) {
+	s.reply(in.To, protocol.ThreadReadResponse{Thread: s.View(in.IncludeTurns)})
+}
+
+func (in SetName) apply(s *step) { s.setName(in) }
+
+func (s *step) start(in Start) {
+	s.setOptions(in.Options)
+	s.applyEnv(in.Env)
+	s.record(protocol.LineSessionMeta, in.Meta)
+	s.changeSettings(in.Settings, "")
+	if in.Resumes != nil {
+		s.startFromHistory(in)
+		return
+	}
+	s.replyToStart(in)
+	s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
+	s.warn(in.Warnings)
+}
+
+func (s *step) replyToStart(in Start) {
+	if in.Replaces != "" {
+		s.reply(in.To, protocol.ThreadArchiveAndNewResponse{ArchivedThreadID: in.Replaces, Thread: s.View(false)})
+		return
+	}
+	s.reply(in.To, protocol.ThreadStartResponse{Thread: s.View(false), ThreadSettingsView: s.settingsView(in.Env)})
+}
+
+// startFromHistory replies to a thread/resume that starts the thread with items.
+func (s *step) startFromHistory(in Start) {
+	s.addItems(in.History)
+	s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
+	s.reply(in.To, s.resumeResponse(in.Resumes, in.Env))
+	s.warn(in.Warnings)
+}
+
+func (s *step) resume(in Resume) {
+	if in.Fresh {
+		s.applyEnv(in.Env)
+		s.closeDanglingTurn()
+		s.adjustSettings(in.Settings, "")
+		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions
+		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
+	}
+	s.reply(in.To, s.resumeResponse(in.Params, in.Env))
+	if in.Fresh && s.state.Usage.Total.TotalTokens > 0 {
+		s.notifyUsage(s.state.CurrentTurn())
+	}
+	s.warn(in.Warnings)
+	if in.Fresh {
+		s.expandEncrypted(&in.Env)
+	}
+	s.resendRequests(in.To.Conn)
+}
+
+func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w TurnEnv) protocol.ThreadResumeResponse {
+	answer := protocol.ThreadResumeResponse{
+		Thread:             s.View(!p.ExcludeTurns),
+		ThreadSettingsView: s.settingsView(w),
+		CollaborationMode:  protocol.ActiveMode(s.state.Settings.StoredMode()),
+		InitialTurnsPage:   s.initialPage(p.InitialTurnsPage),
+	}
+	answer.TurnsBackwardsCursor, answer.ItemsBackwardsCursor = s.lists().LastCursors()
+	return answer
+}
+
+func (s *step) setName(in SetName) {
+	if s.rejectEphemeral(in.To) {
+		return
+	}
+	s.closeDanglingTurn()
+	s.event(protocol.NameUpdated{Type: protocol.EventNameUpdated, ThreadID: s.state.ID, ThreadName: in.Name})
+	s.out.Sync = true
+	s.reply(in.To, protocol.Empty{})
+	s.notify(protocol.ThreadNameUpdatedNotification{ThreadID: s.state.ID, ThreadName: in.Name})
+	s.effect(RecordName{Name: in.Name})
+}
+
+func (in StorageFailed) apply(s *step) { s.storageFailed(in) }
+
+// storageFailed fails the turn whose lines were lost.
+func (s *step) storageFailed(in StorageFailed) {
+	s.state.Settings, s.active, s.waiting = in.Settings, nil, nil
+	s.failed = in.Turn != "" || s.lastTurnFailed()
+	for _, id := range in.Requests {
+		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: id})
+	}
+	for _, q := range s.questions {
+		s.answerServer(q.Question, protocol.ElicitCancel)
+	}
+	s.questions = nil
+	if in.Turn == "" {
+		s.notifyStatus()
+		return
+	}
+	s.announcedEnd = &announcedFailure{in.Turn, protocol.TurnError{
+		Message:        fmt.Sprintf("the conversation could not be saved: %v", in.Err),
+		CodexErrorInfo: &protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
+	}}
+	s.notifyStatus()
+	s.notify(protocol.ErrorNotification{Error: s.announcedEnd.err, ThreadID: s.state.ID, TurnID: in.Turn})
+	ended := (&transcript.Turn{ID: in.Turn, Root: in.Turn}).View()
+	if i, ok := s.transcript.IndexOf(in.Turn); ok {
+		ended = s.transcript.Turn(i).View()
+	}
+	ended.Status, ended.Error = protocol.TurnFailed, &s.announcedEnd.err
+	s.notify(protocol.TurnCompletedNotification{ThreadID: s.state.ID, Turn: ended})
+}

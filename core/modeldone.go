@@ -1,0 +1,80 @@
+package core
+
+import "appserver/protocol"
+
+func (in ModelDone) apply(s *step) { s.modelDone(in) }
+
+func (in ModelFailed) apply(s *step) { s.modelFailed(in) }
+
+func (in TimerFired) apply(s *step) { s.timerFired(in) }
+
+func (s *step) modelDone(in ModelDone) {
+	if s.isDraftRequest(in.Effect) {
+		s.draftDone(in)
+		return
+	}
+	m := s.endRequest(in.Effect)
+	if m == nil {
+		return
+	}
+	if m.summary {
+		s.summaryDone(m, in)
+		return
+	}
+	s.active.request, s.active.retries, s.active.silent, s.active.compactions = nil, 0, 0, 0
+	counted := int64(0)
+	if in.Answer.Usage != nil {
+		counted = s.countedInput(m)
+	}
+	if in.Answer.echoes() && s.context.WasAnnounced(m.items) { // reasoning of this answer may be announced as not sent
+		s.context.MarkStale()
+	}
+	s.completeReasoning(m, nil)
+	s.completeMessage(m, in.Answer.Echo, "")
+	if in.Answer.Usage != nil {
+		s.addUsage(in.Answer.Usage, counted)
+	}
+	s.out.Sync = true
+	if in.Answer.Cut != "" {
+		s.warn([]string{"The model's answer is not whole: " + in.Answer.Cut})
+	}
+	if len(in.Answer.Calls) == 0 {
+		s.endReview()
+		s.finishTurn(protocol.TurnCompleted, nil)
+		return
+	}
+	if in.Answer.Usage != nil {
+		s.notifyUsage(s.active.id)
+	}
+	s.addCalls(in.Answer.Calls)
+}
+
+// modelFailed retries the request or fails the turn. The partial answer is dropped.
+func (s *step) modelFailed(in ModelFailed) {
+	if s.isDraftRequest(in.Effect) {
+		s.draftWithoutModel(in.Err.Message)
+		return
+	}
+	m := s.endRequest(in.Effect)
+	if m == nil {
+		return
+	}
+	s.active.request = nil
+	if !s.retry(in.Err) {
+		s.failRequest(in.Err)
+	}
+}
+
+func (s *step) timerFired(in TimerFired) {
+	switch t := s.active; {
+	case t == nil, in.Effect == 0:
+	case t.timer == in.Effect:
+		t.timer = 0
+		s.completeWhenIdle()
+	case t.retry == in.Effect:
+		t.retry = 0
+		s.requestModel()
+	default:
+		s.waitTimerFired(in.Effect)
+	}
+}

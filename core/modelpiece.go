@@ -1,0 +1,188 @@
+package core
+
+import (
+	"strings"
+
+	"appserver/protocol"
+)
+
+func (in ModelPiece) apply(s *step) { s.modelPiece(in) }
+
+func (s *step) modelPiece(in ModelPiece) {
+	m := s.activeRequest(in.Effect)
+	switch {
+	case s.isDraftRequest(in.Effect):
+		if in.Piece.Kind == PieceText {
+			s.draft.answer.WriteString(in.Piece.Text)
+		}
+		return
+	case m == nil:
+		return
+	case m.summary:
+		if in.Piece.Kind == PieceText {
+			m.answer.WriteString(in.Piece.Text)
+		}
+		return
+	}
+	switch in.Piece.Kind {
+	case PieceText:
+		s.messagePiece(m, in.Piece.Text)
+	case PieceItemBegun:
+		s.beginItem(m, in.Piece.Item.ResponseItemVariant)
+	case PieceItem:
+		s.itemPiece(m, in.Piece.Item.ResponseItemVariant)
+	default:
+		s.reasoningPiece(m, in.Piece)
+	}
+}
+
+// itemPiece adds a complete item of the provider.
+func (s *step) itemPiece(m *modelRequest, item protocol.ResponseItemVariant) {
+	switch i := item.(type) {
+	case *protocol.Reasoning:
+		s.currentReasoning(m)
+		s.completeReasoning(m, i)
+	case *protocol.Message:
+		s.completeReasoning(m, nil)
+		m.message.replaceText(i.Content)
+		s.completeMessage(m, nil, i.Phase)
+	case *protocol.Unknown:
+		if i.Tag == webSearchCall {
+			s.keepSearch(m, i)
+			return
+		}
+		s.item(item)
+	default:
+		s.item(item)
+	}
+}
+
+func (s *step) messagePiece(m *modelRequest, text string) {
+	if text == "" {
+		return
+	}
+	if m.message == nil {
+		s.completeReasoning(m, nil)
+		m.message = &openMessage{id: "msg_" + s.NewID(), startedAt: s.Now}
+		switch {
+		case s.splitsPlans():
+			m.message.proposal = &proposal{}
+		case s.reviewing() == nil:
+			s.notifyStarted(s.newItem(&protocol.AgentMessageItem{ID: m.message.id}, s.Now))
+		}
+	}
+	m.message.text.WriteString(text)
+	if s.reviewing() != nil { // clients get the result when it is complete
+		return
+	}
+	if p := m.message.proposal; p != nil {
+		s.addParts(m.message, p.parser.write(text))
+		return
+	}
+	s.notify(
+		&protocol.AgentMessageDeltaNotification{ThreadID: s.state.ID, TurnID: s.active.id, ItemID: m.message.id, Delta: text})
+}
+
+// completeMessage completes the open message, if any. echo is what the provider needs back with it,
+// or nil. phase is the phase of the message, or "".
+func (s *step) completeMessage(m *modelRequest, echo *protocol.ProviderEcho, phase string) {
+	o := m.message
+	if o == nil {
+		return
+	}
+	m.message = nil
+	text := o.text.String()
+	s.item(&protocol.Message{ID: o.id, Role: protocol.RoleAssistant, Phase: phase, Echo: echo,
+		Content: []protocol.ContentItem{{Type: protocol.ContentOutputText, Text: text}}})
+	if r := s.reviewing(); r != nil {
+		r.answer = text
+		return
+	}
+	if p := o.proposal; p != nil {
+		s.addParts(o, p.parser.close())
+		s.completePlan(p)
+		if !p.begun {
+			return
+		}
+		text, o.startedAt = p.message.String(), p.messageBegan
+	}
+	item := s.newItem(&protocol.AgentMessageItem{ID: o.id, Text: text, Phase: protocol.OrNil(phase)}, o.startedAt)
+	s.completeItem(item, nil)
+	s.event(protocol.TextEvent{Type: protocol.EventAgentMessage, Message: text})
+	s.active.last = item
+}
+
+// reasoningPiece adds a piece of reasoning. Each part of a summary is announced before its text.
+func (s *step) reasoningPiece(m *modelRequest, p Piece) {
+	if p.Text == "" && p.Kind != PieceSummaryPart {
+		return
+	}
+	o := s.currentReasoning(m)
+	if p.Kind == PieceReasoning {
+		o.content.WriteString(p.Text)
+		s.notify(&protocol.ReasoningTextDeltaNotification{ThreadID: s.state.ID, TurnID: s.active.id, ItemID: o.id,
+			Delta: p.Text})
+		return
+	}
+	if p.Kind == PieceSummaryPart || len(o.summary) == 0 {
+		s.notify(protocol.ReasoningSummaryPartAddedNotification{
+			ThreadID:     s.state.ID,
+			TurnID:       s.active.id,
+			ItemID:       o.id,
+			SummaryIndex: len(o.summary),
+		})
+		o.summary = append(o.summary, &strings.Builder{})
+	}
+	if p.Text != "" {
+		last := len(o.summary) - 1
+		o.summary[last].WriteString(p.Text)
+		s.notify(&protocol.ReasoningSummaryTextDeltaNotification{
+			ThreadID:     s.state.ID,
+			TurnID:       s.active.id,
+			ItemID:       o.id,
+			SummaryIndex: last,
+			Delta:        p.Text,
+		})
+	}
+}
+
+// currentReasoning returns the open reasoning item. It begins one if there is none.
+func (s *step) currentReasoning(m *modelRequest) *openReasoning {
+	if m.reasoning == nil {
+		m.reasoning = &openReasoning{id: "rs_" + s.NewID(), startedAt: s.Now}
+		s.notifyStarted(
+			s.newItem(&protocol.ReasoningItem{ID: m.reasoning.id, Summary: []string{}, Content: []string{}}, s.Now))
+	}
+	return m.reasoning
+}
+
+// completeReasoning completes the open reasoning item, if any. given is the provider's item, or nil
+// if it sent text only.
+func (s *step) completeReasoning(m *modelRequest, given *protocol.Reasoning) {
+	o := m.reasoning
+	if o == nil {
+		return
+	}
+	m.reasoning = nil
+	if given != nil {
+		o.replaceText(given)
+	}
+	shown := &protocol.ReasoningItem{ID: o.id, Summary: []string{}, Content: []string{}}
+	kept := &protocol.Reasoning{ID: o.id, Summary: []protocol.ReasoningText{}}
+	for _, part := range o.summary {
+		shown.Summary = append(shown.Summary, part.String())
+		kept.Summary = append(kept.Summary, protocol.ReasoningText{Type: "summary_text", Text: part.String()})
+	}
+	if o.content.Len() > 0 {
+		shown.Content = []string{o.content.String()}
+		kept.Content = []protocol.ReasoningText{{Type: "reasoning_text", Text: o.content.String()}}
+	}
+	if given != nil {
+		kept.EncryptedContent = given.EncryptedContent
+	}
+	s.item(kept)
+	s.completeItem(s.newItem(shown, o.startedAt), nil)
+	for _, text := range append(shown.Summary, shown.Content...) {
+		s.event(protocol.ReasoningEvent{Type: protocol.EventAgentReasoning, Text: text})
+	}
+}

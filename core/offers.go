@@ -1,0 +1,73 @@
+package core
+
+import (
+	"slices"
+
+	"appserver/core/toolspec"
+	"appserver/protocol"
+)
+
+// tools returns the tools of the next request.
+func (t *Thread) tools() []ToolSpec {
+	tools := t.selection().Specs()
+	for _, tool := range toolspec.ClientTools(t.state.Meta.DynamicTools) {
+		tools = append(tools, tool.Spec)
+	}
+	for i := range t.serverTools {
+		tools = append(tools, t.serverTools[i].Spec)
+	}
+	return tools
+}
+
+// selection selects the built-in tools of the next request.
+func (t *Thread) selection() toolspec.Selection {
+	return toolspec.Selection{
+		Escalation: t.mayEscalate(), Terminals: t.capabilities.Terminals, Images: t.capabilities.Images,
+		Questions: t.capabilities.Questions || t.state.Settings.Mode == protocol.ModePlan, Recall: t.recalls(),
+	}
+}
+
+// mayEscalate reports whether the model may ask to run a command outside of the sandbox.
+func (t *Thread) mayEscalate() bool {
+	return toolspec.AsksOutside(t.state.Settings.ApprovalPolicy) && !toolspec.Unconfined(t.state.Settings.Sandbox)
+}
+
+// clientTool returns the client's tool with the name, or nil.
+func (t *Thread) clientTool(name string) *toolspec.ClientTool {
+	for _, tool := range toolspec.ClientTools(t.state.Meta.DynamicTools) {
+		if tool.Name == name {
+			return &tool
+		}
+	}
+	return nil
+}
+
+// recalls reports whether the model has the recall tool.
+func (t *Thread) recalls() bool { return t.memory.Tool && !t.state.MemoryOff }
+
+// webSearch is the tool of the thread's next request. Only the Responses API has one.
+func (t *Thread) webSearch() *WebSearchTool {
+	if !t.capabilities.Responses {
+		return nil
+	}
+	return t.capabilities.WebSearch.Tool(t.state.Settings.Sandbox)
+}
+
+func (t *Thread) serverTool(name string) *ServerTool {
+	for i := range t.serverTools {
+		if t.serverTools[i].Name == name {
+			return &t.serverTools[i]
+		}
+	}
+	return nil
+}
+
+// setServerTools replaces the tools of servers. A client's tool hides a server's tool of the same
+// name.
+func (t *Thread) setServerTools(tools []ServerTool) {
+	t.serverTools = slices.DeleteFunc(
+		slices.Clone(tools),
+		func(tool ServerTool) bool { return t.clientTool(tool.Name) != nil },
+	)
+	t.overhead.tokens = 0
+}

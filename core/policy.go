@@ -1,0 +1,109 @@
+package core
+
+import (
+	"slices"
+	"strings"
+
+	"appserver/core/toolspec"
+	"appserver/protocol"
+)
+
+// verdict decides on a command. An approval for the session comes first.
+func (s *step) verdict(c *shellCommand) toolspec.Verdict {
+	if s.isApproved(c.key()) {
+		return toolspec.Run
+	}
+	return s.rules().Command(&c.Command)
+}
+
+// rules returns the rules that decide on the calls of the active turn.
+func (s *step) rules() toolspec.Rules {
+	return toolspec.Rules{
+		Policy:   s.approvalPolicy(),
+		Sandbox:  s.state.Settings.Sandbox,
+		Cwd:      s.state.Settings.Cwd,
+		Enforced: s.active.env.Enforced,
+	}
+}
+
+// approvalPolicy returns the policy for commands. Commands of a reviewer never ask.
+func (s *step) approvalPolicy() protocol.AskForApproval {
+	if s.reviewing() != nil {
+		return protocol.AskForApproval{Mode: protocol.ApprovalNever}
+	}
+	return s.state.Settings.ApprovalPolicy
+}
+
+// sandboxOf returns the sandbox policy of a command.
+func (s *step) sandboxOf(c *shellCommand) protocol.SandboxPolicy {
+	if c.outside {
+		return protocol.SandboxDangerFullAccess.Policy()
+	}
+	return s.state.Settings.Sandbox
+}
+
+func (s *step) asksOutside() bool { return toolspec.AsksOutside(s.approvalPolicy()) }
+
+// escalatesIfAccepted reports whether a command runs outside of the sandbox once the user accepts
+// it. If the policy has the user decide on the sandbox, one question decides on both.
+func (s *step) escalatesIfAccepted(c *shellCommand) bool {
+	mode := s.approvalPolicy().Mode
+	return c.denied != nil || c.Escalates || mode != protocol.ApprovalOnRequest && s.asksOutside()
+}
+
+// isSandboxDenial reports whether the output shows that the sandbox denied an action, and the user
+// may be asked to run the command outside. A command that only reads would be denied outside as
+// well. A command that the user accepted is not asked about again, since clients answer one
+// question per command.
+func (s *step) isSandboxDenial(c *shellCommand, r ToolResult) bool {
+	return s.active.env.Enforced && !toolspec.Unconfined(s.sandboxOf(c)) && !c.Safe && !c.accepted &&
+		s.active.outcome == nil && s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 &&
+		containsDenial(r.Output)
+}
+
+// deniedWords are parts of messages that programs print when the kernel denies an action.
+var deniedWords = []string{
+	"read-only file system", "permission denied", "operation not permitted",
+	"network is unreachable", "name resolution", "could not resolve host", "name or service not known",
+}
+
+func containsDenial(output string) bool {
+	output = strings.ToLower(output)
+	return slices.ContainsFunc(deniedWords, func(words string) bool { return strings.Contains(output, words) })
+}
+
+// refusalText is the output of a refused command: the reason and the next action.
+func (s *step) refusalText(c *shellCommand) string {
+	const never = ", and the approval policy does not permit to ask the user. "
+	switch {
+	case c.Escalates:
+		return "This command was not run: it asks to run outside of the sandbox" + never +
+			"Call the tool without sandbox_permissions, or continue without the command."
+	case c.Dangerous:
+		return "This command was not run: it removes files by force (rm -f)" + never + "Remove the files without -f."
+	}
+	return "This command was not run: this system cannot confine commands to the sandbox" + never +
+		"Continue without the command."
+}
+
+// isApproved reports whether the user accepted the key for the session. Approvals do not hold for a
+// reviewer.
+func (s *step) isApproved(key string) bool { return s.reviewing() == nil && s.allowed[key] }
+
+// approvalKeys returns the keys that acceptForSession adds.
+func (s *step) approvalKeys(c *toolCall) []string {
+	if c.patch != nil {
+		return c.patch.keys()
+	}
+	if s.escalatesIfAccepted(c.command) {
+		return []string{c.command.Key(true)}
+	}
+	return []string{c.command.key()}
+}
+
+func (s *step) rememberApproval(key string) {
+	if s.allowed == nil {
+		s.allowed = map[string]bool{}
+	}
+	s.allowed[key] = true
+}

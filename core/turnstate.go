@@ -1,0 +1,241 @@
+package core
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"appserver/core/compaction"
+	"appserver/protocol"
+)
+
+// turn is the active turn. Only its lines survive a restart.
+type turn struct {
+	id        string
+	startedAt time.Time
+	env       TurnEnv
+	schema    json.RawMessage
+	// modelEffects and toolEffects are the effects without a terminal input yet, oldest first.
+	modelEffects, toolEffects []EffectID
+	// userCommands are the running commands of the user. shellOnly is set while the turn has no
+	// other work. requestPending is set if a model request waits for their end.
+	userCommands              []*userCommand
+	shellOnly, requestPending bool
+	// request is the active model request, or nil while tools run.
+	request *modelRequest
+	// calls are the tool calls of the model's last answer, in order.
+	calls []*toolCall
+	// retries counts the announced retries since the last answer; silent counts the silent ones
+	// since then. retry is the timer of the next attempt, or 0. The prompt is built when it fires.
+	retries, silent int
+	retry           EffectID
+	// compacts is set for a turn that only compacts the context.
+	compacts bool
+	// review is set for a turn that only reviews, or nil.
+	review *review
+	// compaction is the active compaction, or nil. compactions counts those since the last answer
+	// of the model.
+	compaction  *runningCompaction
+	compactions int
+	// hasUsage is set once the provider reported the usage of an answer.
+	hasUsage bool
+	// plans counts the plan items of the turn.
+	plans int
+	// last is the agent's last message.
+	last *protocol.ThreadItem
+	// uncaptured is set if the capture of the worktree before the turn failed. diff is the turn's
+	// diff so far, or nil without changes.
+	uncaptured bool
+	diff       *FileDiff
+	// query is the text to search memories for.
+	query string
+	// outcome is set once the turn has no more work.
+	outcome *outcome
+	// notBefore is the earliest time of turn/completed. timer is the timer for it, or 0.
+	notBefore time.Time
+	timer     EffectID
+}
+
+// outcome is the status of a finished turn.
+type outcome struct {
+	status protocol.TurnStatus
+	err    *protocol.TurnError
+}
+
+// kind returns the kind of a turn that takes no input: compact or review. It returns "" for others.
+func (t *turn) kind() string {
+	switch {
+	case t.compacts:
+		return "compact"
+	case t.review != nil:
+		return "review"
+	}
+	return ""
+}
+
+func (t *turn) interrupted() bool {
+	return t.outcome != nil && t.outcome.status == protocol.TurnInterrupted
+}
+
+// completionPending reports whether the turn is finished and only turn/completed is delayed.
+func (t *turn) completionPending() bool {
+	return t != nil && t.outcome != nil && len(t.modelEffects)+len(t.toolEffects) == 0
+}
+
+// openItems returns the items of calls between item/started and item/completed. A subscribing
+// client needs them for the requests about them.
+func (t *turn) openItems() (items []protocol.ThreadItem) {
+	for _, c := range t.calls {
+		if c.item != nil && c.state != callDone {
+			items = append(items, *c.item)
+		}
+	}
+	return items
+}
+
+// awaitsUserInput reports whether a call asks the user to choose.
+func (t *turn) awaitsUserInput() bool {
+	for _, c := range t.calls {
+		if c.state == callAsking && c.client != nil && c.client.questions != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// errNotSteerable rejects input to a turn that takes none.
+func (t *turn) errNotSteerable(what string) *protocol.Error {
+	err := protocol.Refuse(protocol.KindTurnActive,
+		"%scannot steer a %s turn: wait for its end, or interrupt it with turn/interrupt", what, t.kind())
+	err.Data.CodexErrorInfo = &protocol.CodexErrorInfo{Kind: protocol.ErrorActiveTurnNotSteerable, TurnKind: t.kind()}
+	return err
+}
+
+// metadata returns the metadata of turn/completed, or nil if no file changed.
+func (t *turn) metadata() *protocol.TurnMetadata {
+	if t.diff == nil || len(t.diff.Summary.Files) == 0 {
+		return nil
+	}
+	return &protocol.TurnMetadata{Diff: t.diff.Summary}
+}
+
+// modelRequest is an active model request, with the open items of its answer.
+type modelRequest struct {
+	effect EffectID
+	// revision and items identify the context for which the request was built.
+	revision  int64
+	items     int
+	message   *openMessage
+	reasoning *openReasoning
+	searches  []openSearch // started searches of the provider
+	// summary is set for a request for a summary. answer is its text.
+	summary bool
+	answer  strings.Builder
+}
+
+// openMessage is a message whose text streams in.
+type openMessage struct {
+	id        string
+	startedAt time.Time
+	text      strings.Builder
+	// proposal is set in plan mode, or nil.
+	proposal *proposal
+}
+
+// replaceText replaces the streamed text by the text of the complete message, which the provider
+// knows from now on. A proposal stays, since its parts were sent already. A text with a refusal
+// stays, since the message has only a part of it.
+func (o *openMessage) replaceText(whole []protocol.ContentItem) {
+	if o == nil || len(whole) == 0 || o.proposal != nil {
+		return
+	}
+	var text strings.Builder
+	for _, part := range whole {
+		if part.Raw != nil {
+			return
+		}
+		text.WriteString(part.Text)
+	}
+	if text.Len() > 0 {
+		o.text = text
+	}
+}
+
+// proposal is an answer in plan mode. Its plans are an item of their own.
+type proposal struct {
+	parser planParser
+	// plan is the last plan of the answer. planID is the id of its item, or "" before it begins.
+	plan      strings.Builder
+	planID    string
+	planBegan time.Time
+	// message is the text around plans. Its item begins with the first word.
+	message      strings.Builder
+	messageBegan time.Time
+	begun        bool
+}
+
+// openReasoning is a reasoning item that streams in: the parts of its summary, and its raw text.
+type openReasoning struct {
+	id        string
+	startedAt time.Time
+	summary   []*strings.Builder
+	content   strings.Builder
+}
+
+// replaceText replaces the streamed texts by the texts of the complete item.
+func (o *openReasoning) replaceText(given *protocol.Reasoning) {
+	if len(given.Summary) > 0 {
+		o.summary = o.summary[:0]
+		for _, part := range given.Summary {
+			text := &strings.Builder{}
+			text.WriteString(part.Text)
+			o.summary = append(o.summary, text)
+		}
+	}
+	if len(given.Content) > 0 {
+		o.content.Reset()
+		for _, part := range given.Content {
+			o.content.WriteString(part.Text)
+		}
+	}
+}
+
+// openSearch is a search that the provider has begun.
+type openSearch struct {
+	id        string
+	startedAt time.Time
+}
+
+// review is the conversation of a review. It is separate: the reviewer gets no items of the thread,
+// and the thread gets only the result.
+type review struct {
+	target protocol.ReviewTarget
+	items  []protocol.ResponseItem
+	// answer is the reviewer's last message.
+	answer string
+	// done is set once the thread has the result.
+	done bool
+}
+
+// runningCompaction is a compaction of the active turn, or the draft of one.
+type runningCompaction struct {
+	rules    *compaction.Rules
+	strategy string
+	plan     compaction.Plan
+	span     compaction.Span
+	began    time.Time
+	// tokensBefore is the cost of the next request without the compaction.
+	tokensBefore int64
+	// item is the thread item that shows it, or nil for a draft.
+	item *protocol.ThreadItem
+	// revision and items identify the context for which it was planned.
+	revision int64
+	items    int
+}
+
+// userCommand is a running command of the user.
+type userCommand struct {
+	effect  EffectID
+	command *shellCommand
+	item    *protocol.ThreadItem
+}
