@@ -37,7 +37,7 @@ func TestContextRefusesWrongCalls(t *testing.T) {
 		require.Empty(t, out)
 		require.Contains(t, errs, want, args)
 	}
-	_, errs := apptest.InContext(t, home, 2, "delete", apptest.LegacyID, "0")
+	_, errs := apptest.ContextCommand(t, home, 2, "delete", apptest.LegacyID, "0")
 	require.Contains(t, errs, "This would take 1 item off the list")
 	require.Contains(t, errs, "add --yes")
 }
@@ -46,7 +46,7 @@ func TestContextRefusesWrongCalls(t *testing.T) {
 func TestContextPrintsItsUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"", "--help", "list -h", "list THREAD --help", "--json"} {
-		out, _ := apptest.InContext(t, t.TempDir(), 0, strings.Fields(args)...)
+		out, _ := apptest.ContextCommand(t, t.TempDir(), 0, strings.Fields(args)...)
 		require.Contains(t, out, "Usage: appserver context ")
 		for _, row := range contextRows() {
 			require.Contains(t, out, "\n  "+row.name+" THREAD")
@@ -62,11 +62,11 @@ func TestContextReportsUnknownItems(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	for _, name := range []string{"exclude", "delete", "pin"} {
-		_, errs := apptest.InContext(t, home, 1, name, apptest.LegacyID, "r8", "r99", "5-6", "0", "r8.1")
+		_, errs := apptest.ContextCommand(t, home, 1, name, apptest.LegacyID, "r8", "r99", "5-6", "0", "r8.1")
 		require.Contains(t, errs, "context "+name+": r99, 5-6, r8.1 not in the context of thread "+apptest.LegacyID+
 			", which has 6 items: nothing was changed")
 	}
-	out, _ := apptest.InContext(t, home, 0, "edits", apptest.LegacyID)
+	out, _ := apptest.ContextCommand(t, home, 0, "edits", apptest.LegacyID)
 	require.Equal(t, "There are no edits.\n", out)
 }
 
@@ -75,10 +75,10 @@ func TestContextNeedsNoProvider(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	apptest.WriteConfig(t, home, "model_provider = \"offline\"\n[model_providers.offline]\nscript = \"gone.json\"\n")
-	apptest.InContext(t, home, 0, "exclude", "--last", "0")
-	apptest.InContext(t, home, 0, "prompt", "--last")
+	apptest.ContextCommand(t, home, 0, "exclude", "--last", "0")
+	apptest.ContextCommand(t, home, 0, "prompt", "--last")
 	apptest.WriteConfig(t, home, "model_provider = \n")
-	_, errs := apptest.InContext(t, home, 1, "list", "--last")
+	_, errs := apptest.ContextCommand(t, home, 1, "list", "--last")
 	require.Contains(t, errs, "config.toml:1")
 }
 

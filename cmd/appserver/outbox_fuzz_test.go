@@ -43,12 +43,12 @@ func FuzzOutbox(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(text, []byte(brokenStream))
 	}
-	f.Add([]byte(apptest.BrokenRollout(apptest.StrangerID)), []byte(brokenStream))
+	f.Add([]byte(apptest.BrokenRollout(apptest.UnknownThreadID)), []byte(brokenStream))
 	f.Add([]byte{}, []byte("data: \xff\n\n"))
-	f.Add([]byte(apptest.BrokenRollout(apptest.StrangerID)), []byte(`{"error":{"message":"`+"\xff"+`\ud800"}}`))
+	f.Add([]byte(apptest.BrokenRollout(apptest.UnknownThreadID)), []byte(`{"error":{"message":"`+"\xff"+`\ud800"}}`))
 	var mu sync.Mutex
 	var answer []byte
-	provider := httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, _ *http.Request) {
+	provider := httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -61,7 +61,7 @@ func FuzzOutbox(f *testing.F) {
 		answer = stream
 		mu.Unlock()
 		home := t.TempDir()
-		path := apptest.RolloutName(home, apptest.StrangerID)
+		path := apptest.RolloutName(home, apptest.UnknownThreadID)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, stored, 0o600))
 		apptest.WriteConfig(t, home,
@@ -140,17 +140,17 @@ func (h *hearing) converse() {
 	h.frames.incoming <- initialize
 	h.ask(initialize)
 	h.ask(`{"id":2,"method":"thread/list","params":{"modelProviders":[]}}`)
-	h.ask(`{"id":3,"method":"thread/read","params":{"threadId":"` + apptest.StrangerID + `","includeTurns":true}}`)
-	h.ask(`{"id":4,"method":"thread/resume","params":{"threadId":"` + apptest.StrangerID +
+	h.ask(`{"id":3,"method":"thread/read","params":{"threadId":"` + apptest.UnknownThreadID + `","includeTurns":true}}`)
+	h.ask(`{"id":4,"method":"thread/resume","params":{"threadId":"` + apptest.UnknownThreadID +
 		`","approvalPolicy":"never","modelProvider":"p","model":"m","cwd":"/"}}`)
-	h.frames.incoming <- `{"id":4,"method":"thread/resume","params":{"threadId":"` + apptest.StrangerID + `"}}`
-	if h.ask(`{"id":5,"method":"turn/start","params":{"threadId":"` + apptest.StrangerID +
+	h.frames.incoming <- `{"id":4,"method":"thread/resume","params":{"threadId":"` + apptest.UnknownThreadID + `"}}`
+	if h.ask(`{"id":5,"method":"turn/start","params":{"threadId":"` + apptest.UnknownThreadID +
 		`","input":[{"type":"text","text":"go"}]}}`) {
 		h.until(func(line string) bool { return gjson.Get(line, "method").Str == "turn/completed" })
 	}
 	for _, method := range []string{"context/list", "thread/turns/list", "thread/items/list", "thread/timeline/list",
 		"thread/fork"} {
-		h.ask(`{"id":6,"method":"` + method + `","params":{"threadId":"` + apptest.StrangerID + `"}}`)
+		h.ask(`{"id":6,"method":"` + method + `","params":{"threadId":"` + apptest.UnknownThreadID + `"}}`)
 	}
 }
 

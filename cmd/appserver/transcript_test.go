@@ -71,7 +71,7 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive) {
 		p.start()
 		said := p.play(string(f.Data))
 		p.end()
-		apptest.RequireConforms(t, said)
+		apptest.RequireTranscriptConforms(t, said)
 		said = elideAsIn(string(f.Data), said)
 		if *apptest.Update {
 			said = elideThreads(strings.TrimSuffix(filepath.Base(path), ".txtar"), said)

@@ -33,27 +33,27 @@ func OnBothWires(t *testing.T, test func(t *testing.T, on WireAPI)) {
 	}
 }
 
-// AsEvents answers with the events of a stream as they are.
-func AsEvents(stream string) func(w io.Writer) {
+// StreamAnswer answers with the events of a stream as they are.
+func StreamAnswer(stream string) func(w io.Writer) {
 	return func(w io.Writer) { fmt.Fprint(w, stream) }
 }
 
-// Provider is newProvider, whose configuration names the API.
-func (on WireAPI) Provider(t *testing.T, answers ...func(w io.Writer)) *Provider {
+// NewProvider is newProvider, whose configuration names the API.
+func (on WireAPI) NewProvider(t *testing.T, answers ...func(w io.Writer)) *Provider {
 	p := NewProvider(t, answers...)
 	p.wire = on
 	return p
 }
 
-// byResponses serves a request of the Responses API by an answer of Chat Completions.
-func byResponses(w http.ResponseWriter, answer func(w io.Writer)) {
-	r := &rewriter{to: w, call: Object{}}
+// answerByResponses serves a request of the Responses API by an answer of Chat Completions.
+func answerByResponses(w http.ResponseWriter, answer func(w io.Writer)) {
+	r := &responsesWriter{to: w, call: Object{}}
 	answer(r)
 	r.end()
 }
 
-// rewriter turns the events of Chat Completions into those of the Responses API, as they come.
-type rewriter struct {
+// responsesWriter turns the events of Chat Completions into those of the Responses API, as they come.
+type responsesWriter struct {
 	to      http.ResponseWriter
 	pending bytes.Buffer // of a line that is not whole
 	thought strings.Builder
@@ -64,10 +64,10 @@ type rewriter struct {
 }
 
 // Flush passes on what came.
-func (r *rewriter) Flush() { r.to.(http.Flusher).Flush() }
+func (r *responsesWriter) Flush() { r.to.(http.Flusher).Flush() }
 
 // Write takes a part of the stream.
-func (r *rewriter) Write(b []byte) (int, error) {
+func (r *responsesWriter) Write(b []byte) (int, error) {
 	r.pending.Write(b)
 	for {
 		line, err := r.pending.ReadString('\n')
@@ -80,7 +80,7 @@ func (r *rewriter) Write(b []byte) (int, error) {
 	}
 }
 
-func (r *rewriter) line(line string) {
+func (r *responsesWriter) line(line string) {
 	data, isData := strings.CutPrefix(line, "data: ")
 	if !isData || data == "[DONE]" {
 		return
@@ -110,7 +110,7 @@ func (r *rewriter) line(line string) {
 }
 
 // tool takes a piece of a call: one with an id begins it.
-func (r *rewriter) tool(call gjson.Result) {
+func (r *responsesWriter) tool(call gjson.Result) {
 	if id := call.Get("id").Str; id != "" {
 		r.endCall()
 		r.endThought()
@@ -121,7 +121,7 @@ func (r *rewriter) tool(call gjson.Result) {
 	}
 }
 
-func (r *rewriter) endThought() {
+func (r *responsesWriter) endThought() {
 	if r.thought.Len() > 0 {
 		r.item(Object{"type": "reasoning", "encrypted_content": "SEALED " + r.thought.String(),
 			"summary": []Object{{"type": "summary_text", "text": r.thought.String()}}})
@@ -129,19 +129,19 @@ func (r *rewriter) endThought() {
 	}
 }
 
-func (r *rewriter) endCall() {
+func (r *responsesWriter) endCall() {
 	if r.call["type"] != nil {
 		r.item(r.call)
 		r.call = Object{}
 	}
 }
 
-func (r *rewriter) item(item Object) {
+func (r *responsesWriter) item(item Object) {
 	r.send(Object{"type": "response.output_item.done", "item": item})
 }
 
 // end ends the answer, if its stream had an end.
-func (r *rewriter) end() {
+func (r *responsesWriter) end() {
 	if !r.ended {
 		return
 	}
@@ -163,7 +163,7 @@ func (r *rewriter) end() {
 	r.send(Object{"type": "response.completed", "response": response})
 }
 
-func (r *rewriter) send(event Object) {
+func (r *responsesWriter) send(event Object) {
 	b, err := json.Marshal(event)
 	if err != nil {
 		panic(err) // of maps and strings
@@ -183,9 +183,9 @@ func asMessages(body []byte) (messages []json.RawMessage) {
 	return encoded(list)
 }
 
-// shownAsMessages does so with the messages of context/getPrompt. Those of Chat Completions stay as
+// promptAsMessages does so with the messages of context/getPrompt. Those of Chat Completions stay as
 // they are.
-func shownAsMessages(shown []json.RawMessage) []json.RawMessage {
+func promptAsMessages(shown []json.RawMessage) []json.RawMessage {
 	var list []Object
 	for _, raw := range shown {
 		item := gjson.ParseBytes(raw)
@@ -242,8 +242,8 @@ func appendAsCall(list []Object, item gjson.Result, arguments string) []Object {
 	return list
 }
 
-// Tools are the names of the tools of a request, as a JSON list.
-func (r ChatRequest) Tools() string {
+// ToolNames are the names of the tools of a request, as a JSON list.
+func (r ChatRequest) ToolNames() string {
 	return gjson.Get(r.Body, "tools.#.function.name").Raw + gjson.Get(r.Body, "tools.#.name").Raw
 }
 

@@ -110,7 +110,7 @@ func Build(name, pkg string) (string, error) {
 	}
 	kept := Root("bin", "test", name)
 	args, env := []string{"-trimpath", "-ldflags", "-s -w"}, "CGO_ENABLED=0"
-	if raced {
+	if raceEnabled {
 		kept, args, env = kept+"-race", []string{"-race"}, "CGO_ENABLED=1"
 	}
 	unlock, err := lockBuilds(filepath.Dir(kept))

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Patience is how long tests wait for what must come.
-var Patience = time.Duration(Weight) * 30 * time.Second
+// Timeout is how long tests wait for what must come.
+var Timeout = time.Duration(RaceFactor) * 30 * time.Second
 
 type Object = map[string]any
 
@@ -29,11 +29,11 @@ type Message struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
-	Error  *failure        `json:"error"`
+	Error  *RPCError       `json:"error"`
 	Line   string          `json:"-"`
 }
 
-type failure struct {
+type RPCError struct {
 	Code    int
 	Message string
 	Data    struct {
@@ -45,20 +45,20 @@ type failure struct {
 
 // Client talks to a server process over real pipes.
 type Client struct {
-	T        testing.TB
-	Cmd      *exec.Cmd
-	In       io.WriteCloser
-	Out      io.Closer
-	Messages chan Message
-	Exited   chan struct{}
-	Err      error // of the exit, once exited is closed
-	LastID   int
-	Stamped  bool                         // messages carry "jsonrpc", which other servers insist on
-	reading  sync.Mutex                   // held by stopReading
-	OnAsk    func(Message) any            // answers requests of the server; nil leaves them open
-	OnLine   func(direction, line string) // told what was sent, "->", and looked at, "<-"
-	Seen     []Message
-	wire     *wire
+	T            testing.TB
+	Cmd          *exec.Cmd
+	In           io.WriteCloser
+	Out          io.Closer
+	Messages     chan Message
+	Exited       chan struct{}
+	Err          error // of the exit, once exited is closed
+	LastID       int
+	SendsVersion bool                         // messages carry "jsonrpc", which other servers insist on
+	reading      sync.Mutex                   // held by stopReading
+	OnRequest    func(Message) any            // answers requests of the server; nil leaves them open
+	OnLine       func(direction, line string) // told what was sent, "->", and looked at, "<-"
+	Seen         []Message
+	wire         *wire
 }
 
 // ServerCommand is the binary with a home and arguments.
@@ -101,7 +101,7 @@ func ThroughShell(cmd *exec.Cmd, script string) *exec.Cmd {
 // StartServer starts the binary. The process is ended with the test.
 func StartServer(t testing.TB, home string, args ...string) *Client {
 	t.Helper()
-	return Dial(t, ServerCommand(t, home, args...))
+	return StartProcess(t, ServerCommand(t, home, args...))
 }
 
 // OfflineCommand is the binary with the offline provider, whose turns end at once.
@@ -114,13 +114,13 @@ func OfflineCommand(t testing.TB, home string, args ...string) *exec.Cmd {
 // StartOffline starts the binary with the offline provider, and initializes.
 func StartOffline(t testing.TB, home string, args ...string) *Client {
 	t.Helper()
-	c := Dial(t, OfflineCommand(t, home, args...))
+	c := StartProcess(t, OfflineCommand(t, home, args...))
 	c.Initialize()
 	return c
 }
 
-// Dial starts a server process and talks to it.
-func Dial(t testing.TB, cmd *exec.Cmd) *Client {
+// StartProcess starts a server process and talks to it.
+func StartProcess(t testing.TB, cmd *exec.Cmd) *Client {
 	t.Helper()
 	return Connect(t, cmd, newWire(t))
 }
@@ -137,7 +137,7 @@ func Connect(t testing.TB, cmd *exec.Cmd, w *wire) *Client {
 		Exited: make(chan struct{})}
 	go c.read(out)
 	t.Cleanup(func() {
-		begun := Family(t, cmd.Process.Pid)[1:]
+		begun := WithDescendants(t, cmd.Process.Pid)[1:]
 		c.Kill()
 		awaitEnds(begun) // git may write into the home a moment longer, which is to be removed
 		c.wire.end(t)
@@ -237,7 +237,7 @@ func (c *Client) Write(line string) {
 
 func (c *Client) Send(m Object) {
 	c.T.Helper()
-	if c.Stamped {
+	if c.SendsVersion {
 		m["jsonrpc"] = "2.0"
 	}
 	b, err := json.Marshal(m)
@@ -245,8 +245,8 @@ func (c *Client) Send(m Object) {
 	c.Write(string(b))
 }
 
-// Ask sends a request, and gives its id.
-func (c *Client) Ask(method string, params any) string {
+// SendRequest sends a request, and gives its id.
+func (c *Client) SendRequest(method string, params any) string {
 	c.T.Helper()
 	c.LastID++
 	c.Send(Object{"id": c.LastID, "method": method, "params": params})
@@ -258,18 +258,18 @@ func (c *Client) Next() Message {
 	select {
 	case m, ok := <-c.Messages:
 		require.True(c.T, ok, "the server ended its output")
-		c.Look(m)
-		if m.Method != "" && m.ID != nil && c.OnAsk != nil {
-			c.Send(Object{"id": m.ID, "result": c.OnAsk(m)})
+		c.Record(m)
+		if m.Method != "" && m.ID != nil && c.OnRequest != nil {
+			c.Send(Object{"id": m.ID, "result": c.OnRequest(m)})
 		}
 		return m
-	case <-time.After(Patience):
+	case <-time.After(Timeout):
 		c.T.Fatal("the server says nothing")
 	}
 	return Message{}
 }
 
-func (c *Client) Look(m Message) {
+func (c *Client) Record(m Message) {
 	c.Seen = append(c.Seen, m)
 	if c.OnLine != nil {
 		c.OnLine("<-", m.Line)
@@ -291,7 +291,7 @@ func (c *Client) UntilMethod(method string) Message {
 	return c.Until(func(m Message) bool { return m.Method == method })
 }
 
-func (c *Client) UntilAnswer(id string) Message {
+func (c *Client) UntilResponse(id string) Message {
 	c.T.Helper()
 	return c.Until(func(m Message) bool { return m.Method == "" && string(m.ID) == id })
 }
@@ -299,7 +299,7 @@ func (c *Client) UntilAnswer(id string) Message {
 // Request sends a request and reads up to its answer.
 func (c *Client) Request(method string, params any) Message {
 	c.T.Helper()
-	return c.UntilAnswer(c.Ask(method, params))
+	return c.UntilResponse(c.SendRequest(method, params))
 }
 
 // Call is a request that must succeed.
@@ -310,8 +310,8 @@ func (c *Client) Call(method string, params any) json.RawMessage {
 	return m.Result
 }
 
-// Refused is a request that must fail.
-func (c *Client) Refused(method string, params any) *failure {
+// CallRejected is a request that must fail.
+func (c *Client) CallRejected(method string, params any) *RPCError {
 	c.T.Helper()
 	m := c.Request(method, params)
 	require.NotNil(c.T, m.Error, "%s: %s", method, m.Line)
@@ -334,8 +334,8 @@ type ThreadView struct {
 	}
 }
 
-// ThreadOf calls a method that answers with a thread.
-func (c *Client) ThreadOf(method string, params Object) ThreadView {
+// CallThread calls a method that answers with a thread.
+func (c *Client) CallThread(method string, params Object) ThreadView {
 	c.T.Helper()
 	var r struct{ Thread ThreadView }
 	require.NoError(c.T, json.Unmarshal(c.Call(method, params), &r))
@@ -344,7 +344,7 @@ func (c *Client) ThreadOf(method string, params Object) ThreadView {
 
 func (c *Client) StartThread(params Object) string {
 	c.T.Helper()
-	return c.ThreadOf("thread/start", params).ID
+	return c.CallThread("thread/start", params).ID
 }
 
 // StartTrusted starts a thread whose commands run unasked.
@@ -355,7 +355,7 @@ func (c *Client) StartTrusted() string {
 
 func (c *Client) ReadThread(id string) ThreadView {
 	c.T.Helper()
-	return c.ThreadOf("thread/read", Object{"threadId": id, "includeTurns": true})
+	return c.CallThread("thread/read", Object{"threadId": id, "includeTurns": true})
 }
 
 func TextInput(text string) []Object { return []Object{{"type": "text", "text": text}} }
@@ -368,22 +368,22 @@ func (c *Client) BeginTurn(thread, text string) string {
 	return r.Turn.ID
 }
 
-// endedTurn is what turn/completed says.
-type endedTurn struct {
+// EndedTurn is what turn/completed says.
+type EndedTurn struct {
 	ID     string
 	Status string
 	Error  *struct{ Message string }
 	Items  []struct{ Type, Text string }
 }
 
-func (c *Client) AwaitTurn() endedTurn {
+func (c *Client) AwaitTurn() EndedTurn {
 	c.T.Helper()
-	var p struct{ Turn endedTurn }
+	var p struct{ Turn EndedTurn }
 	require.NoError(c.T, json.Unmarshal(c.UntilMethod("turn/completed").Params, &p))
 	return p.Turn
 }
 
-func (c *Client) Turn(thread, text string) endedTurn {
+func (c *Client) Turn(thread, text string) EndedTurn {
 	c.T.Helper()
 	c.BeginTurn(thread, text)
 	return c.AwaitTurn()
@@ -419,12 +419,12 @@ func (c *Client) Drain() {
 		select {
 		case m, ok := <-c.Messages:
 			if ok {
-				c.Look(m)
+				c.Record(m)
 				continue
 			}
 			<-c.Exited
 			return
-		case <-time.After(Patience):
+		case <-time.After(Timeout):
 			c.T.Fatal("the server does not end")
 		}
 	}

@@ -59,9 +59,9 @@ func PutRollout(t *testing.T, home, id, text string) string {
 	return path
 }
 
-// InContext runs a context command that must end with this status. It is ready for
+// ContextCommand runs a context command that must end with this status. It is ready for
 // nothing: no provider has a key.
-func InContext(t *testing.T, home string, status int, args ...string) (out, errs string) {
+func ContextCommand(t *testing.T, home string, status int, args ...string) (out, errs string) {
 	t.Helper()
 	got, out, errs := Execute(t, home, append([]string{"context"}, args...)...)
 	require.Equal(t, status, got, "%s\n%s", out, errs)
@@ -74,5 +74,5 @@ func InContext(t *testing.T, home string, status int, args ...string) (out, errs
 	return out, errs
 }
 
-// Quote is a text as one word of a shell.
-func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// ShellQuote is a text as one word of a shell.
+func ShellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

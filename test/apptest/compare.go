@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// SameThread is what both servers show of a thread, items with all their members.
-type SameThread struct {
+// ComparedThread is what both servers show of a thread, items with all their members.
+type ComparedThread struct {
 	ID, Preview, Name, Path string
 	Turns                   []struct {
 		ID, Status string
@@ -17,15 +17,15 @@ type SameThread struct {
 	}
 }
 
-// SameAnswer is an answer that both give. Only thread/resume tells the settings.
-type SameAnswer struct {
+// ComparedAnswer is an answer that both give. Only thread/resume tells the settings.
+type ComparedAnswer struct {
 	Model, ModelProvider, Cwd, ApprovalPolicy string
 	Sandbox                                   Object
-	Thread                                    SameThread
+	Thread                                    ComparedThread
 }
 
-// Answer is that of thread/resume or thread/read.
-func (c *Client) Answer(method, id string) (a SameAnswer) {
+// CompareAnswer is that of thread/resume or thread/read.
+func (c *Client) CompareAnswer(method, id string) (a ComparedAnswer) {
 	c.T.Helper()
 	require.NoError(c.T, json.Unmarshal(c.Call(method, Object{"threadId": id, "includeTurns": true}), &a))
 	return a
@@ -52,8 +52,8 @@ func (c *Client) Timeline(id string) (entries []Object) {
 	}
 }
 
-// CompactNow has a server compact what it does not keep.
-func (c *Client) CompactNow(id string) {
+// Compact has a server compact what it does not keep.
+func (c *Client) Compact(id string) {
 	c.T.Helper()
 	c.Call("thread/compact/start", Object{"threadId": id})
 	require.Equal(c.T, "completed", c.AwaitTurn().Status)

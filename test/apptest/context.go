@@ -19,8 +19,8 @@ func (c *Client) ContextList(thread string) (list protocol.ContextGetItemsRespon
 	return list
 }
 
-// ItemsLike are the ids of items of a category whose previews contain a text.
-func ItemsLike(list protocol.ContextGetItemsResponse, category protocol.ContextCategory, text string) (ids []string) {
+// FindItems are the ids of items of a category whose previews contain a text.
+func FindItems(list protocol.ContextGetItemsResponse, category protocol.ContextCategory, text string) (ids []string) {
 	for _, item := range list.Items {
 		if item.Category == category && strings.Contains(item.Preview, text) {
 			ids = append(ids, item.ID)
@@ -34,7 +34,7 @@ func PromptOf(c *Client, thread string) []string {
 	c.T.Helper()
 	var prompt protocol.ContextGetPromptResponse
 	require.NoError(c.T, json.Unmarshal(c.Call("context/getPrompt", Object{"threadId": thread}), &prompt))
-	return Raws(shownAsMessages(prompt.Messages))
+	return RawStrings(promptAsMessages(prompt.Messages))
 }
 
 // Conversation is what a request holds behind the system message and the surroundings: the
@@ -51,19 +51,19 @@ func (r ChatRequest) Conversation(t testing.TB) (texts []string) {
 	return texts
 }
 
-// Turns runs turns that ask "question 0" and so on.
-func (c *Client) Turns(thread string, n int) {
+// RunTurns runs turns that ask "question 0" and so on.
+func (c *Client) RunTurns(thread string, n int) {
 	c.T.Helper()
 	for i := range n {
 		require.Equal(c.T, "completed", c.Turn(thread, fmt.Sprintf("question %d", i)).Status)
 	}
 }
 
-// Next asks once more, and gives the request: its conversation, and its prompt-cache key.
-func (p *Provider) Next(c *Client, thread, text string) (conversation []string, key string) {
+// NextRequest asks once more, and gives the request: its conversation, and its prompt-cache key.
+func (p *Provider) NextRequest(c *Client, thread, text string) (conversation []string, key string) {
 	c.T.Helper()
 	require.Equal(c.T, "completed", c.Turn(thread, text).Status)
-	asked := p.Asked()
+	asked := p.Requests()
 	last := asked[len(asked)-1]
 	return last.Conversation(c.T), gjson.Get(last.Body, "prompt_cache_key").Str
 }

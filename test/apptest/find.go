@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Heard reads up to a notification, unless it has come already.
-func (c *Client) Heard(method string) Message {
+// AwaitNotification reads up to a notification, unless it has come already.
+func (c *Client) AwaitNotification(method string) Message {
 	c.T.Helper()
 	for _, m := range c.Seen {
 		if m.Method == method {

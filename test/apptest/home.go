@@ -11,34 +11,34 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const StrangerID = "01a1fdec-a59f-7270-ac57-000000000001"
+const UnknownThreadID = "01a1fdec-a59f-7270-ac57-000000000001"
 
 // RolloutName is a path, below a home, at which a thread's rollout is looked for.
 func RolloutName(home, id string) string {
 	return filepath.Join(home, "sessions/2026/01/02", "rollout-2026-01-02T03-04-05-"+id+".jsonl")
 }
 
-// AsUser lets a command that root would start run as the user nobody: root can read
+// Unprivileged lets a command that root would start run as the user nobody: root can read
 // and write everything. The folder that the test made for the home is opened to it.
-func AsUser(t *testing.T, cmd *exec.Cmd, home string) *exec.Cmd {
+func Unprivileged(t *testing.T, cmd *exec.Cmd, home string) *exec.Cmd {
 	if os.Geteuid() != 0 {
 		return cmd
 	}
 	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: Nobody, Gid: Nobody}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: UnprivilegedID, Gid: UnprivilegedID}}
 	require.NoError(t, os.Chmod(filepath.Dir(home), 0o755))
 	return cmd
 }
 
-const Nobody = 65534
+const UnprivilegedID = 65534
 
-// Give makes nobody the owner of a home, if root is the owner of everything.
-func Give(t *testing.T, home string) {
+// GiveHome makes nobody the owner of a home, if root is the owner of everything.
+func GiveHome(t *testing.T, home string) {
 	if os.Geteuid() != 0 {
 		return
 	}
 	require.NoError(t, filepath.WalkDir(home, func(path string, _ os.DirEntry, _ error) error {
-		return os.Lchown(path, Nobody, Nobody)
+		return os.Lchown(path, UnprivilegedID, UnprivilegedID)
 	}))
 }
 
@@ -53,8 +53,8 @@ func (c *Client) Warnings() (list []string) {
 	return list
 }
 
-// Fill takes turns until input is refused. Turns that fail are told of as such.
-func (c *Client) Fill(id string, text func(i int) string) *failure {
+// FillDisk takes turns until input is refused. Turns that fail are told of as such.
+func (c *Client) FillDisk(id string, text func(i int) string) *RPCError {
 	c.T.Helper()
 	for i := range 200 {
 		answer := c.Request("turn/start", Object{"threadId": id, "input": TextInput(text(i))})

@@ -8,8 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// All are the notifications of a method that came so far.
-func (c *Client) All(method string) (list []Message) {
+// Notifications are the notifications of a method that came so far.
+func (c *Client) Notifications(method string) (list []Message) {
 	for _, m := range c.Seen {
 		if m.Method == method {
 			list = append(list, m)
@@ -18,7 +18,7 @@ func (c *Client) All(method string) (list []Message) {
 	return list
 }
 
-const APNG, AsURL = "\x89PNG\r\n\x1a\n", "data:image/png;base64,iVBORw0KGgo="
+const PNGHeader, PNGHeaderURL = "\x89PNG\r\n\x1a\n", "data:image/png;base64,iVBORw0KGgo="
 
 // CommandItem is a command as items show it.
 type CommandItem struct {
@@ -44,18 +44,18 @@ func UntilItem[T any](c *Client, kind string) (item T) {
 	return item
 }
 
-func Raws(messages []json.RawMessage) (texts []string) {
+func RawStrings(messages []json.RawMessage) (texts []string) {
 	for _, m := range messages {
 		texts = append(texts, string(m))
 	}
 	return texts
 }
 
-// APatch is a command that adds a file.
-const APatch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: notes/new\n+a note\n*** End Patch\nEOF\n"
+// PatchCommand is a command that adds a file.
+const PatchCommand = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: notes/new\n+a note\n*** End Patch\nEOF\n"
 
-// Runs asks the offline model to run a script of several lines.
-func Runs(script string) string { return "```sh\n" + script + "```" }
+// ShellBlock asks the offline model to run a script of several lines.
+func ShellBlock(script string) string { return "```sh\n" + script + "```" }
 
 // PatchItem is a patch as items show it.
 type PatchItem struct {
@@ -66,7 +66,7 @@ type PatchItem struct {
 	}
 }
 
-var SessionLine = regexp.MustCompile(`session ID (\d+)`)
+var SessionPattern = regexp.MustCompile(`session ID (\d+)`)
 
 // Terminals are those that run in the background.
 func (c *Client) Terminals(thread string) (list []struct{ ItemID, ProcessID, Command string }) {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func BenchServer(b testing.TB, home string) *Client {
+func StartBenchServer(b testing.TB, home string) *Client {
 	c := StartServer(b, home, "-c", "model_provider="+providerOf(home), "-c", "compat.turn_completed_floor_ms=0")
 	c.Initialize()
 	return c
@@ -27,7 +27,7 @@ func providerOf(home string) string {
 
 // BeginRollout makes a thread with a turn, whose rollout can be written on.
 func BeginRollout(b testing.TB, home string) (thread string, rollout *os.File) {
-	c := BenchServer(b, home)
+	c := StartBenchServer(b, home)
 	thread = c.StartThread(Object{"sandbox": "danger-full-access", "approvalPolicy": "never"})
 	c.Turn(thread, "hello")
 	c.Close()
@@ -39,18 +39,18 @@ func BeginRollout(b testing.TB, home string) (thread string, rollout *os.File) {
 	return thread, rollout
 }
 
-// LongTurns are the turns of a rollout that is written for a benchmark: each a question, a
+// LongRollout are the turns of a rollout that is written for a benchmark: each a question, a
 // command with an output of so many lines of 56 bytes, and an answer. Every so many turns a
 // compaction leaves a summary; 0 is none.
-type LongTurns struct{ Turns, Output, CompactEvery int }
+type LongRollout struct{ Turns, Output, CompactEvery int }
 
 // WriteLongRollout writes a thread of that many turns, each with 4 KB of output: about 9.8 KB a
 // turn.
 func WriteLongRollout(b testing.TB, home string, turns int) string {
-	return LongTurns{Turns: turns, Output: 64}.Write(b, home)
+	return LongRollout{Turns: turns, Output: 64}.Write(b, home)
 }
 
-func (l LongTurns) Write(b testing.TB, home string) string {
+func (l LongRollout) Write(b testing.TB, home string) string {
 	thread, f := BeginRollout(b, home)
 	defer f.Close()
 	begun, err := os.ReadFile(f.Name())

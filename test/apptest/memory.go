@@ -9,8 +9,8 @@ import (
 	"appserver/protocol"
 )
 
-// Words are words of a vocabulary of some thousands.
-func Words(random *rand.Rand, n int) string {
+// RandomWords are words of a vocabulary of some thousands.
+func RandomWords(random *rand.Rand, n int) string {
 	text := make([]byte, 0, 8*n)
 	for range n {
 		for range 2 + random.IntN(2) {
@@ -21,7 +21,7 @@ func Words(random *rand.Rand, n int) string {
 	return string(text)
 }
 
-var Remembering = []string{"-c", "memory.summarize_on_prune=true", "-c", "memory.inject=true"}
+var MemoryFlags = []string{"-c", "memory.summarize_on_prune=true", "-c", "memory.inject=true"}
 
 // UntilIndexed waits until the files of a repository are known, and more of them than before.
 func (c *Client) UntilIndexed(done func(protocol.MemoryCodeIndex) bool) (p protocol.MemoryCodeIndex) {

@@ -24,32 +24,34 @@ func AwaitIndex(c *Client) {
 	c.Seen = nil
 }
 
-// End kills the server, with its process group where it has its own.
-func (c *Client) End() {
+// KillGroup kills the server, with its process group where it has its own.
+func (c *Client) KillGroup() {
 	if attr := c.Cmd.SysProcAttr; attr != nil && attr.Setpgid {
 		_ = syscall.Kill(-c.Cmd.Process.Pid, syscall.SIGKILL)
 	}
 	c.Kill()
 }
 
-// Gone is true of errors about a process that has ended.
-func Gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }
+// IsProcessGone is true of errors about a process that has ended.
+func IsProcessGone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
+}
 
-// Family is a process with its children, and theirs.
-func Family(b testing.TB, pid int) []int {
+// WithDescendants is a process with its children, and theirs.
+func WithDescendants(b testing.TB, pid int) []int {
 	pids := []int{pid}
 	children, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	require.NoError(b, err)
 	for _, file := range children {
 		text, err := os.ReadFile(file)
-		if Gone(err) {
+		if IsProcessGone(err) {
 			continue
 		}
 		require.NoError(b, err)
 		for _, child := range strings.Fields(string(text)) {
 			id, err := strconv.Atoi(child)
 			require.NoError(b, err)
-			pids = append(pids, Family(b, id)...)
+			pids = append(pids, WithDescendants(b, id)...)
 		}
 	}
 	return pids

@@ -86,8 +86,8 @@ func (p Project) Files() map[string]string {
 	return files
 }
 
-// copied is another directory with the same files.
-func (p Project) copied() Project {
+// clone is another directory with the same files.
+func (p Project) clone() Project {
 	p.T.Helper()
 	other := Project{p.T, filepath.Join(p.T.TempDir(), "copy")}
 	out, err := exec.Command("cp", "-a", p.Dir, other.Dir).CombinedOutput()
@@ -95,16 +95,16 @@ func (p Project) copied() Project {
 	return other
 }
 
-// Takes checks that git makes of the project, by a diff, what another one holds.
-func (p Project) Takes(diff string, want map[string]string) {
+// RequireDiff checks that git makes of the project, by a diff, what another one holds.
+func (p Project) RequireDiff(diff string, want map[string]string) {
 	p.T.Helper()
-	require.Equal(p.T, want, p.applies(diff).Files(), diff)
+	require.Equal(p.T, want, p.applied(diff).Files(), diff)
 }
 
-// applies is a copy to which git has applied a diff.
-func (p Project) applies(diff string) Project {
+// applied is a copy to which git has applied a diff.
+func (p Project) applied(diff string) Project {
 	p.T.Helper()
-	other := p.copied()
+	other := p.clone()
 	name := filepath.Join(p.T.TempDir(), "diff")
 	require.NoError(p.T, os.WriteFile(name, []byte(diff), 0o600))
 	if diff != "" {
@@ -113,11 +113,11 @@ func (p Project) applies(diff string) Project {
 	return other
 }
 
-// Changes is a turn whose commands change files. Git applies each diff that is sent on the way;
+// RunChanges is a turn whose commands change files. Git applies each diff that is sent on the way;
 // the last one gives the files of the end. The files may be ahead of an earlier one.
-func (p Project) Changes(c *Client, thread, words string) (turn string, end Message) {
+func (p Project) RunChanges(c *Client, thread, words string) (turn string, end Message) {
 	p.T.Helper()
-	before := p.copied()
+	before := p.clone()
 	turn = c.BeginTurn(thread, words)
 	var diffs []string
 	end = c.Until(func(m Message) bool {
@@ -130,26 +130,26 @@ func (p Project) Changes(c *Client, thread, words string) (turn string, end Mess
 	require.Equal(p.T, "completed", gjson.GetBytes(end.Params, "turn.status").Str)
 	for i, diff := range diffs {
 		if i < len(diffs)-1 {
-			before.applies(diff)
+			before.applied(diff)
 		} else {
-			before.Takes(diff, p.Files())
+			before.RequireDiff(diff, p.Files())
 		}
 	}
 	return turn, end
 }
 
-func (c *Client) Get(method string, params Object) gjson.Result {
+func (c *Client) CallJSON(method string, params Object) gjson.Result {
 	c.T.Helper()
 	return gjson.ParseBytes(c.Call(method, params))
 }
 
 func (c *Client) RevertTo(thread, id, mode string) gjson.Result {
 	c.T.Helper()
-	return c.Get("thread/checkpoint/revert", Object{"threadId": thread, "turnId": id, "mode": mode})
+	return c.CallJSON("thread/checkpoint/revert", Object{"threadId": thread, "turnId": id, "mode": mode})
 }
 
-// Trusting starts a thread in the project whose commands run unasked and unconfined.
-func (p Project) Trusting(c *Client) string {
+// StartTrusted starts a thread in the project whose commands run unasked and unconfined.
+func (p Project) StartTrusted(c *Client) string {
 	p.T.Helper()
 	return c.StartThread(Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 }

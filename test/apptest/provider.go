@@ -33,8 +33,8 @@ type ChatMessage struct {
 	Content string `json:"content"`
 }
 
-// Last is the newest message of the request.
-func (r ChatRequest) Last(t *testing.T) (m ChatMessage) {
+// LastMessage is the newest message of the request.
+func (r ChatRequest) LastMessage(t *testing.T) (m ChatMessage) {
 	require.NotEmpty(t, r.Messages)
 	require.NoError(t, json.Unmarshal(r.Messages[len(r.Messages)-1], &m))
 	return m
@@ -52,7 +52,7 @@ type Provider struct {
 // NewProvider answers the n-th request, from 0, by the n-th of the answers.
 func NewProvider(t *testing.T, answers ...func(w io.Writer)) *Provider {
 	p := &Provider{}
-	p.Server = httptest.NewServer(Completions(func(w http.ResponseWriter, r *http.Request) {
+	p.Server = httptest.NewServer(ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		var request ChatRequest
 		body, err := io.ReadAll(r.Body)
 		if err = errors.Join(err, json.Unmarshal(body, &request)); err != nil {
@@ -64,14 +64,14 @@ func NewProvider(t *testing.T, answers ...func(w io.Writer)) *Provider {
 		if responses {
 			request.Messages = asMessages(body)
 		}
-		n := p.Keep(request)
+		n := p.Record(request)
 		if n >= len(answers) {
 			http.Error(w, "no more answers", http.StatusTeapot)
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		if responses {
-			byResponses(w, answers[n])
+			answerByResponses(w, answers[n])
 			return
 		}
 		answers[n](w)
@@ -80,21 +80,21 @@ func NewProvider(t *testing.T, answers ...func(w io.Writer)) *Provider {
 	return p
 }
 
-// Completions serves model requests, and no list of models.
-func Completions(serve http.HandlerFunc) http.Handler {
+// ModelHandler serves model requests, and no list of models.
+func ModelHandler(serve http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /", serve)
 	return mux
 }
 
-func (p *Provider) Keep(r ChatRequest) int {
+func (p *Provider) Record(r ChatRequest) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests = append(p.requests, r)
 	return len(p.requests) - 1
 }
 
-func (p *Provider) Asked() []ChatRequest {
+func (p *Provider) Requests() []ChatRequest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.requests)
@@ -119,8 +119,8 @@ func WriteConfig(t *testing.T, home, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
 }
 
-// Streamed is an event of an answer with a delta, and why it ends, if it does.
-func Streamed(delta Object, finish any) string {
+// ChatChunk is an event of an answer with a delta, and why it ends, if it does.
+func ChatChunk(delta Object, finish any) string {
 	choice := Object{"index": 0, "delta": delta, "finish_reason": finish}
 	b, err := json.Marshal(Object{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "test",
 		"choices": []Object{choice}})
@@ -130,32 +130,32 @@ func Streamed(delta Object, finish any) string {
 	return "data: " + string(b) + "\n\n"
 }
 
-// Says answers with a text.
-func Says(text string) func(w io.Writer) {
+// TextAnswer answers with a text.
+func TextAnswer(text string) func(w io.Writer) {
 	return func(w io.Writer) {
-		fmt.Fprint(w, Streamed(Object{"role": "assistant", "content": text}, nil), Streamed(Object{}, "stop"),
+		fmt.Fprint(w, ChatChunk(Object{"role": "assistant", "content": text}, nil), ChatChunk(Object{}, "stop"),
 			"data: [DONE]\n\n")
 	}
 }
 
-// CallsShell answers with a call of the shell.
-func CallsShell(id, script string) func(w io.Writer) {
-	return CallsShellWith(id, Object{"command": script})
+// ShellAnswer answers with a call of the shell.
+func ShellAnswer(id, script string) func(w io.Writer) {
+	return ShellAnswerWith(id, Object{"command": script})
 }
 
-func CallsShellWith(id string, given Object) func(w io.Writer) {
+func ShellAnswerWith(id string, given Object) func(w io.Writer) {
 	arguments, err := json.Marshal(given)
 	if err != nil {
 		panic(err) // of strings
 	}
-	return CallsTool(id, "shell", string(arguments))
+	return ToolAnswer(id, "shell", string(arguments))
 }
 
-// CallsTool answers with a call of a tool.
-func CallsTool(id, name, arguments string) func(w io.Writer) {
+// ToolAnswer answers with a call of a tool.
+func ToolAnswer(id, name, arguments string) func(w io.Writer) {
 	call := Object{"index": 0, "id": id, "type": "function", "function": Object{"name": name, "arguments": arguments}}
 	return func(w io.Writer) {
-		fmt.Fprint(w, Streamed(Object{"role": "assistant", "tool_calls": []Object{call}}, nil),
-			Streamed(Object{}, "tool_calls"), "data: [DONE]\n\n")
+		fmt.Fprint(w, ChatChunk(Object{"role": "assistant", "tool_calls": []Object{call}}, nil),
+			ChatChunk(Object{}, "tool_calls"), "data: [DONE]\n\n")
 	}
 }

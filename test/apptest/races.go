@@ -12,15 +12,15 @@ import (
 // hold what the server says on stderr against what they expect, and kill many a server before its
 // end, whose exit code would tell.
 
-// raced says that the tests were built with the race detector.
-var raced = func() bool {
+// raceEnabled says that the tests were built with the race detector.
+var raceEnabled = func() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }()
 
-// Weight is how many times more time and memory the race detector may take.
-var Weight = func() int {
-	if raced {
+// RaceFactor is how many times more time and memory the race detector may take.
+var RaceFactor = func() int {
+	if raceEnabled {
 		return 8
 	}
 	return 1
@@ -28,7 +28,7 @@ var Weight = func() int {
 
 // watchRaces has the processes that are started from now on write their races to files.
 func watchRaces() error {
-	if !raced {
+	if !raceEnabled {
 		return nil
 	}
 	dir, err := racesDir()
@@ -53,7 +53,7 @@ func racesDir() (string, error) {
 
 // reportRaces fails where a server has found a race.
 func reportRaces() error {
-	if !raced {
+	if !raceEnabled {
 		return nil
 	}
 	dir, err := racesDir()

@@ -37,7 +37,7 @@ func (r *Recorder) Command(home string) *exec.Cmd {
 	return cmd
 }
 
-func (r *Recorder) Say(text string) { r.out.WriteString("\n# " + text + "\n") }
+func (r *Recorder) Heading(text string) { r.out.WriteString("\n# " + text + "\n") }
 
 func (r *Recorder) write(mark, text string) {
 	text = r.stable(text)
@@ -79,7 +79,7 @@ func (r *Recorder) List(l protocol.ContextGetItemsResponse) {
 
 // Request shows the messages of a request to the provider, as they were recorded there.
 func (r *Recorder) Request(text string, messages []string) {
-	r.Say(text + ":")
+	r.Heading(text + ":")
 	for _, m := range messages {
 		r.write("==", m)
 	}
@@ -130,7 +130,7 @@ func (c *Client) Diagnostics() protocol.ServerDiagnosticsResponse {
 	return d
 }
 
-func OrderedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 var Update = flag.Bool("update", false, "rewrite the transcripts from what the server says")
 

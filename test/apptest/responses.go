@@ -21,8 +21,8 @@ func ItemDone(item string) string {
 }
 
 const (
-	SealedThought = `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Thinking"}],"encrypted_content":"SEALED"}`
-	SaidHello     = `{"type":"message","id":"m_1","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"hello","annotations":[]}]}`
+	EncryptedReasoning = `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Thinking"}],"encrypted_content":"SEALED"}`
+	HelloMessage       = `{"type":"message","id":"m_1","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"hello","annotations":[]}]}`
 )
 
 // ItemAdded is the event with which an item begins.
@@ -31,16 +31,16 @@ func ItemAdded(item string) string {
 }
 
 const (
-	SearchBegun = `{"type":"web_search_call","id":"ws_1","status":"in_progress"}`
-	SearchDone  = `{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"weather"}}`
-	PageOpened  = `{"type":"web_search_call","id":"ws_2","status":"completed","action":{"type":"open_page","url":"https://a.org"}}`
-	PageSearch  = `{"type":"web_search_call","id":"ws_3","status":"completed","action":{"type":"find_in_page","url":"https://a.org","pattern":"rain"}}`
-	ManyQueries = `{"type":"web_search_call","id":"ws_4","status":"completed","action":{"type":"search","queries":["one","two"]}}`
-	NoAction    = `{"type":"web_search_call","id":"ws_5","status":"failed"}`
+	SearchStarted       = `{"type":"web_search_call","id":"ws_1","status":"in_progress"}`
+	SearchDone          = `{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"weather"}}`
+	PageOpened          = `{"type":"web_search_call","id":"ws_2","status":"completed","action":{"type":"open_page","url":"https://a.org"}}`
+	PageSearch          = `{"type":"web_search_call","id":"ws_3","status":"completed","action":{"type":"find_in_page","url":"https://a.org","pattern":"rain"}}`
+	SearchManyQueries   = `{"type":"web_search_call","id":"ws_4","status":"completed","action":{"type":"search","queries":["one","two"]}}`
+	SearchWithoutAction = `{"type":"web_search_call","id":"ws_5","status":"failed"}`
 )
 
-// Searches are the webSearch items among messages: the method, the query and the action of each.
-func Searches(heard []Message) (list [][3]string) {
+// WebSearches are the webSearch items among messages: the method, the query and the action of each.
+func WebSearches(heard []Message) (list [][3]string) {
 	for _, m := range heard {
 		if item := gjson.GetBytes(m.Params, "item"); item.Get("type").Str == "webSearch" {
 			list = append(list, [3]string{m.Method, item.Get("query").Str, item.Get("action").Raw})
@@ -49,8 +49,8 @@ func Searches(heard []Message) (list [][3]string) {
 	return list
 }
 
-// HeardTurn has a turn, and is what was heard of it.
-func (c *Client) HeardTurn(thread, text string) (heard []Message) {
+// TurnMessages has a turn, and is what was heard of it.
+func (c *Client) TurnMessages(thread, text string) (heard []Message) {
 	c.BeginTurn(thread, text)
 	c.Until(func(m Message) bool {
 		heard = append(heard, m)

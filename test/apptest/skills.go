@@ -18,7 +18,7 @@ func WriteSkill(t *testing.T, dir, text string) string {
 	return path
 }
 
-const ASkill = "---\nname: release\ndescription: How to release\n---\nRun the tests.\n"
+const SkillText = "---\nname: release\ndescription: How to release\n---\nRun the tests.\n"
 
 // Texts are the messages of a request, as text where they are that.
 func (r ChatRequest) Texts(t *testing.T) (texts []string) {

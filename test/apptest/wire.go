@@ -86,11 +86,11 @@ func (w *wire) end(t testing.TB) {
 	wireCounts.connections++
 	wireCounts.messages += report.Checked
 	wireCounts.long += w.long
-	MustConform(t, report)
+	RequireConform(t, report)
 }
 
-// RequireConforms checks the server's lines of a transcript, if there is a reference.
-func RequireConforms(t testing.TB, transcript string) {
+// RequireTranscriptConforms checks the server's lines of a transcript, if there is a reference.
+func RequireTranscriptConforms(t testing.TB, transcript string) {
 	t.Helper()
 	reference, err := LoadReference()
 	if err != nil {
@@ -105,11 +105,11 @@ func RequireConforms(t testing.TB, transcript string) {
 	if report.Checked == 0 {
 		t.Error("the transcript has no message that was checked")
 	}
-	MustConform(t, report)
+	RequireConform(t, report)
 }
 
-// MustConform fails the test where something is wrong, or no schema says what is right.
-func MustConform(t testing.TB, report conform.Report) {
+// RequireConform fails the test where something is wrong, or no schema says what is right.
+func RequireConform(t testing.TB, report conform.Report) {
 	t.Helper()
 	for _, method := range report.Unchecked {
 		t.Errorf("the reference has no schema for %s", method)
@@ -149,11 +149,11 @@ func reportWire() error {
 	if c.connections == 0 {
 		return nil
 	}
-	return Report(fmt.Sprintf("tests with the binary: %d connections, %d messages of the server checked, %d passed over for their length", c.connections, c.messages, c.long))
+	return AppendReport(fmt.Sprintf("tests with the binary: %d connections, %d messages of the server checked, %d passed over for their length", c.connections, c.messages, c.long))
 }
 
-// Report adds a line to the file REFERENCE_REPORT, if that is set.
-func Report(text string) error {
+// AppendReport adds a line to the file REFERENCE_REPORT, if that is set.
+func AppendReport(text string) error {
 	path := os.Getenv("REFERENCE_REPORT")
 	if path == "" {
 		return nil

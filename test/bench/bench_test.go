@@ -44,7 +44,7 @@ func BenchmarkMemoryAfterThreadStart(b *testing.B) {
 }
 
 func BenchmarkThreadStart(b *testing.B) {
-	c := apptest.BenchServer(b, b.TempDir())
+	c := apptest.StartBenchServer(b, b.TempDir())
 	for b.Loop() {
 		c.StartThread(apptest.Object{})
 	}
@@ -53,7 +53,7 @@ func BenchmarkThreadStart(b *testing.B) {
 }
 
 func BenchmarkEmptyTurn(b *testing.B) {
-	c := apptest.BenchServer(b, b.TempDir())
+	c := apptest.StartBenchServer(b, b.TempDir())
 	thread := c.StartThread(apptest.Object{})
 	c.Turn(thread, "warm")
 	for b.Loop() {
@@ -69,7 +69,7 @@ func BenchmarkDeltas(b *testing.B) {
 	const deltas = 100_000
 	provider := newBenchModel(deltas, 0)
 	defer provider.Close()
-	c := apptest.BenchServer(b, providerHome(b, provider.URL))
+	c := apptest.StartBenchServer(b, providerHome(b, provider.URL))
 	thread := c.StartThread(apptest.Object{})
 	var cpu time.Duration
 	for b.Loop() {
@@ -92,7 +92,7 @@ func BenchmarkConcurrentTurns(b *testing.B) {
 	provider := newBenchModel(deltas, gap)
 	defer provider.Close()
 	ideal := time.Duration(deltas) * gap
-	c := apptest.BenchServer(b, providerHome(b, provider.URL))
+	c := apptest.StartBenchServer(b, providerHome(b, provider.URL))
 	threads := make([]string, turns)
 	for i := range threads {
 		threads[i] = c.StartThread(apptest.Object{})

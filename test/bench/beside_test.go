@@ -170,7 +170,7 @@ func (r besideRun) turns(c *lineClient, threads ...string) time.Duration {
 
 // megabytes is what the processes of a server have resident.
 func (r besideRun) megabytes(c *lineClient) (sum float64) {
-	for _, pid := range apptest.Family(r, c.pid) {
+	for _, pid := range apptest.WithDescendants(r, c.pid) {
 		sum += memberMB(r, pid, "VmRSS:")
 	}
 	return sum

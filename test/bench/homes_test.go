@@ -55,7 +55,7 @@ func benchQuestion(n int) string { return fmt.Sprintf("question %d:", n) }
 
 func writeStock(dir string) error {
 	random := rand.New(rand.NewPCG(1, 2))
-	prose := apptest.Words(random, 200_000)
+	prose := apptest.RandomWords(random, 200_000)
 	for n := range mostThreads {
 		id, path, at := benchRollout(n)
 		path = filepath.Join(dir, path)

@@ -101,7 +101,7 @@ func (s contender) cold(b *testing.B, h *benchHome, list int) {
 		h.reset(b)
 		c, ok := r.spawn(b, s, h)
 		ok = ok && r.page(b, c, h, list)
-		c.End()
+		c.KillGroup()
 		if !ok {
 			break
 		}
@@ -119,14 +119,14 @@ func (s contender) prepare(b *testing.B, h *benchHome) {
 	if h.ready = ok && s.await(c, h); h.ready {
 		c.Close()
 	}
-	c.End()
+	c.KillGroup()
 }
 
 // prepared is a server that has read all threads.
 func (s contender) prepared(b *testing.B, h *benchHome) (c *apptest.Client, r row) {
 	s.prepare(b, h)
 	c, ok := s.start(b, h.path)
-	b.Cleanup(c.End)
+	b.Cleanup(c.KillGroup)
 	return c, row{late: !ok || !s.await(c, h)}
 }
 
@@ -136,7 +136,7 @@ func (s contender) spawned(b *testing.B, h *benchHome, list int) {
 	for range b.N {
 		c, ok := r.spawn(b, s, h)
 		ok = ok && r.page(b, c, h, list)
-		c.End()
+		c.KillGroup()
 		if !ok {
 			break
 		}
@@ -196,7 +196,7 @@ func BenchmarkIndexBuild(b *testing.B) {
 		peak := 0.0
 		for range b.N {
 			h.reset(b)
-			c := apptest.BenchServer(b, h.path)
+			c := apptest.StartBenchServer(b, h.path)
 			b.StartTimer()
 			apptest.AwaitIndex(c)
 			b.StopTimer()

@@ -24,7 +24,7 @@ func BenchmarkResume(b *testing.B) {
 			var kib int
 			for b.Loop() {
 				b.StopTimer()
-				c := apptest.BenchServer(b, home)
+				c := apptest.StartBenchServer(b, home)
 				b.StartTimer()
 				c.Call("thread/resume", apptest.Object{"threadId": thread, "excludeTurns": exclude})
 				b.StopTimer()
@@ -61,7 +61,7 @@ func BenchmarkMemoryOfALongSession(b *testing.B) {
 // resumed is a rollout of about that many megabytes.
 type resumed struct {
 	megabytes int
-	apptest.LongTurns
+	apptest.LongRollout
 }
 
 // benchResumed are the rollouts that are resumed: those whose sizes APPSERVER_BENCH_MB
@@ -73,10 +73,10 @@ func benchResumed() (chosen []resumed) {
 		want = "5,49,1000"
 	}
 	for _, r := range []resumed{
-		{5, apptest.LongTurns{Turns: 510, Output: 64, CompactEvery: 50}},
-		{49, apptest.LongTurns{Turns: 5000, Output: 64, CompactEvery: 50}},
-		{1000, apptest.LongTurns{Turns: 8600, Output: 1024, CompactEvery: 50}},
-		{10000, apptest.LongTurns{Turns: 21800, Output: 4096, CompactEvery: 50}},
+		{5, apptest.LongRollout{Turns: 510, Output: 64, CompactEvery: 50}},
+		{49, apptest.LongRollout{Turns: 5000, Output: 64, CompactEvery: 50}},
+		{1000, apptest.LongRollout{Turns: 8600, Output: 1024, CompactEvery: 50}},
+		{10000, apptest.LongRollout{Turns: 21800, Output: 4096, CompactEvery: 50}},
 	} {
 		for _, size := range strings.Split(want, ",") {
 			if size == strconv.Itoa(r.megabytes) {
@@ -128,7 +128,7 @@ func resumeOnce(b *testing.B, server contender, home, thread string, first bool)
 		took += time.Since(began)
 		peak = max(peak, peakMB(b, c.Cmd.Process.Pid))
 		busy += treeTime(b, c.Cmd.Process.Pid)
-		c.End()
+		c.KillGroup()
 		if !ok {
 			b.ReportMetric(1, "not-within-120s")
 		}

@@ -35,7 +35,9 @@ type contender struct {
 func contenders(b *testing.B) []contender {
 	_, err := apptest.Binary() // building it is in no row
 	require.NoError(b, err)
-	ours := func(b testing.TB, home string) (*apptest.Client, bool) { return apptest.BenchServer(b, home), true }
+	ours := func(b testing.TB, home string) (*apptest.Client, bool) {
+		return apptest.StartBenchServer(b, home), true
+	}
 	all := []contender{{"ours", ours, func(c *apptest.Client, _ *benchHome) bool {
 		apptest.AwaitIndex(c)
 		return true
@@ -48,7 +50,7 @@ func contenders(b *testing.B) []contender {
 		cmd := apptest.ProcessCommand(b, home, path, "app-server", "-c", "analytics.enabled=false", "-c",
 			"features.apps=false", "-c", "features.plugins=false")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its program is started by a script
-		c := apptest.Dial(b, cmd)
+		c := apptest.StartProcess(b, cmd)
 		_, ok := answerBy(c, time.Now().Add(benchPatience), "initialize",
 			apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"},
 				"capabilities": apptest.Object{"experimentalApi": true}})
@@ -64,7 +66,7 @@ func contenders(b *testing.B) []contender {
 // answerBy is call, except that it gives up at a time.
 func answerBy(c *apptest.Client, deadline time.Time, method string, params any) (json.RawMessage, bool) {
 	c.T.Helper()
-	id := c.Ask(method, params)
+	id := c.SendRequest(method, params)
 	expired := time.After(time.Until(deadline))
 	for {
 		select {
@@ -112,7 +114,7 @@ func firstPage(c *apptest.Client, params apptest.Object, want []string) (answere
 
 // peakMB is the most memory that one of a process and its children has had resident.
 func peakMB(b testing.TB, pid int) (peak float64) {
-	for _, pid := range apptest.Family(b, pid) {
+	for _, pid := range apptest.WithDescendants(b, pid) {
 		peak = max(peak, memberMB(b, pid, "VmHWM:"))
 	}
 	return peak
@@ -121,7 +123,7 @@ func peakMB(b testing.TB, pid int) (peak float64) {
 // memberMB is a figure of one of a family, 0 where that has ended since they were counted.
 func memberMB(b testing.TB, pid int, name string) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if apptest.Gone(err) || !strings.Contains(string(status), name) {
+	if apptest.IsProcessGone(err) || !strings.Contains(string(status), name) {
 		return 0
 	}
 	return float64(apptest.StatusKiB(b, pid, name)) / 1024
@@ -130,9 +132,9 @@ func memberMB(b testing.TB, pid int, name string) float64 {
 // treeTime is the user and system time of a process and its children, in steps of 10 ms, as far
 // as these have not ended.
 func treeTime(b testing.TB, pid int) (used time.Duration) {
-	for _, pid := range apptest.Family(b, pid) {
+	for _, pid := range apptest.WithDescendants(b, pid) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if apptest.Gone(err) {
+		if apptest.IsProcessGone(err) {
 			continue
 		}
 		require.NoError(b, err)

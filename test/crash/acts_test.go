@@ -21,7 +21,7 @@ func (s *siege) later(w *told, method string, params apptest.Object, answered fu
 	if w != nil && w.second && s.second != nil {
 		c = s.second
 	}
-	id = c.Ask(method, params)
+	id = c.SendRequest(method, params)
 	s.waiting[id] = answered
 	return id
 }
@@ -83,13 +83,14 @@ func (s *siege) words(mark string) string {
 	return []string{
 		"Nothing but " + mark,
 		strings.Repeat("Very long words of "+mark+". ", 1+s.rand.IntN(1000)),
-		apptest.Does(apptest.RunsShell("echo " + mark + " >> log.txt")),
-		apptest.Does(apptest.RunsShell("head -c 20000 /dev/zero | tr '\\0' x; echo "+mark),
-			apptest.RunsShell("sleep 0.02; echo "+mark)),
-		apptest.Does(apptest.Call("apply_patch", apptest.Object{"input": patch})),
-		apptest.Does(apptest.Call("mcp__docs__echo", apptest.Object{"x": mark})),
-		apptest.Does(apptest.RunsExec("echo "+mark+"; sleep 600", apptest.Object{"yield_time_ms": 250})),
-		apptest.Does(apptest.RunsShell("echo "+mark+"; sleep 0.3"), apptest.Call("recall", apptest.Object{"query": mark})),
+		apptest.ScriptText(apptest.ShellCall("echo " + mark + " >> log.txt")),
+		apptest.ScriptText(apptest.ShellCall("head -c 20000 /dev/zero | tr '\\0' x; echo "+mark),
+			apptest.ShellCall("sleep 0.02; echo "+mark)),
+		apptest.ScriptText(apptest.OneCall("apply_patch", apptest.Object{"input": patch})),
+		apptest.ScriptText(apptest.OneCall("mcp__docs__echo", apptest.Object{"x": mark})),
+		apptest.ScriptText(apptest.ExecCall("echo "+mark+"; sleep 600", apptest.Object{"yield_time_ms": 250})),
+		apptest.ScriptText(apptest.ShellCall("echo "+mark+"; sleep 0.3"),
+			apptest.OneCall("recall", apptest.Object{"query": mark})),
 	}[s.rand.IntN(8)]
 }
 

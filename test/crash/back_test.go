@@ -154,7 +154,7 @@ func (s *siege) checkDeleted(listed map[string]bool) {
 		require.NotContains(s.t, listed, id, "it was deleted")
 	}
 	last := s.deleted[len(s.deleted)-1]
-	require.Equal(s.t, "threadNotLoaded", s.Refused("thread/read", apptest.Object{"threadId": last}).Data.Kind)
+	require.Equal(s.t, "threadNotLoaded", s.CallRejected("thread/read", apptest.Object{"threadId": last}).Data.Kind)
 	require.NotContains(s.t, s.repository.Git("for-each-ref", "refs/appserver"), last)
 	for _, root := range []string{"sessions", "archived_sessions", "appserver-checkpoints"} {
 		_ = filepath.WalkDir(filepath.Join(s.home, root), func(path string, _ os.DirEntry, _ error) error {
@@ -185,7 +185,7 @@ func (s *siege) checkRepository() {
 // join lets a second client have a part of the threads.
 func (s *siege) join() {
 	s.t.Helper()
-	s.second = s.host.Welcome().Client
+	s.second = s.host.ConnectInitialized().Client
 	s.second.LastID = 1 << 20 // its requests have other ids
 	s.count.pairs++
 	for _, w := range s.threads {
@@ -204,7 +204,7 @@ func (s *siege) listen() {
 	select {
 	case m, ok := <-s.Client.Messages:
 		require.True(s.t, ok, "the server ended its output")
-		s.Client.Look(m)
+		s.Client.Record(m)
 		s.notice(m)
 	case m, ok := <-s.second.Messages:
 		require.True(s.t, ok, "the server ended its output")

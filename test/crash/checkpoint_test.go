@@ -39,9 +39,10 @@ func TestCrashWithinATurnThatWrites(t *testing.T) {
 
 	c = apptest.StartOffline(t, home)
 	require.Equal(t, gjson.GetBytes(told.Params, "diff").Str,
-		c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str, "told means kept")
-	require.Equal(t, turn, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data.0.id").Str)
-	require.Contains(t, c.Get("thread/checkpoint/diff", apptest.Object{"threadId": id, "turnId": turn}).Get("diff").Str,
+		c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str, "told means kept")
+	require.Equal(t, turn, c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data.0.id").Str)
+	require.Contains(t, c.CallJSON("thread/checkpoint/diff",
+		apptest.Object{"threadId": id, "turnId": turn}).Get("diff").Str,
 		"half.txt")
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	c.RevertTo(id, turn, "both")
@@ -59,7 +60,7 @@ func TestCrashRightAfterARevert(t *testing.T) {
 	c := apptest.StartOffline(t, home)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access"})
 	atFirst := p.Files()
-	turn, _ := p.Changes(c, id, "run: rm gone.txt; echo x > doc.txt")
+	turn, _ := p.RunChanges(c, id, "run: rm gone.txt; echo x > doc.txt")
 	after := p.Files()
 	undo := c.RevertTo(id, turn, "both").Get("undoCheckpointId").Str
 	c.Kill()
@@ -67,7 +68,7 @@ func TestCrashRightAfterARevert(t *testing.T) {
 	c = apptest.StartOffline(t, home)
 	require.Equal(t, atFirst, p.Files())
 	require.Empty(t, c.ReadThread(id).Turns)
-	require.Empty(t, c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
+	require.Empty(t, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
 	c.RevertTo(id, undo, "files")
 	require.Equal(t, after, p.Files())
 	c.Close()
@@ -90,7 +91,8 @@ func TestBinaryWorksInLinkedWorktrees(t *testing.T) {
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, "gone.txt", gjson.GetBytes(end.Params, "metadata.diff.files.0.path").Str)
 	require.Equal(t, "sub/a.txt", gjson.GetBytes(end.Params, "metadata.diff.files.1.path").Str)
-	require.Equal(t, linked.Dir, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data.0.roots.0").Str)
+	require.Equal(t, linked.Dir, c.CallJSON("thread/checkpoint/list",
+		apptest.Object{"threadId": id}).Get("data.0.roots.0").Str)
 	require.Contains(t, p.Git("for-each-ref", "refs/appserver"), turn, "a linked worktree's refs are the repository's")
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, atFirst, linked.Files())

@@ -29,7 +29,7 @@ func TestCrashInConfigWrites(t *testing.T) {
 		values := map[string]int{}
 		for range 200 {
 			asked++
-			values[c.Ask("config/value/write",
+			values[c.SendRequest("config/value/write",
 				apptest.Object{"keyPath": "tui.last", "value": asked, "mergeStrategy": "replace"})] = asked
 		}
 		for range kill {

@@ -127,13 +127,15 @@ func (e *editor) pour() map[string]int64 {
 		case now[id] == "gone":
 			continue
 		case id == e.ids[0] && e.rand.IntN(4) == 0:
-			request = e.Ask("context/pruneByIndices", apptest.Object{"threadId": e.thread, "ids": []string{id}})
+			request = e.SendRequest("context/pruneByIndices", apptest.Object{"threadId": e.thread, "ids": []string{id}})
 			e.states = append(e.states, now.with(id, "gone"))
 		case now[id] == "excluded":
-			request = e.Ask("context/setInclusion", apptest.Object{"threadId": e.thread, "ids": []string{id}, "included": true})
+			request = e.SendRequest("context/setInclusion",
+				apptest.Object{"threadId": e.thread, "ids": []string{id}, "included": true})
 			e.states = append(e.states, now.with(id, "included"))
 		default:
-			request = e.Ask("context/setInclusion", apptest.Object{"threadId": e.thread, "ids": []string{id}, "included": false})
+			request = e.SendRequest("context/setInclusion",
+				apptest.Object{"threadId": e.thread, "ids": []string{id}, "included": false})
 			e.states = append(e.states, now.with(id, "excluded"))
 		}
 		sent[request] = int64(len(e.states) - 1)

@@ -113,7 +113,7 @@ func (c *crasher) restart() {
 		read := c.ReadThread(w.id)
 		w.checkRollout(c.t, read.Path)
 		w.check(c.t, read)
-		w.check(c.t, c.ThreadOf("thread/resume", apptest.Object{"threadId": w.id}))
+		w.check(c.t, c.CallThread("thread/resume", apptest.Object{"threadId": w.id}))
 	}
 	c.Call("model/list", apptest.Object{}) // behind which there are no more warnings
 	warnings := strings.Join(c.Warnings(), "\n")
@@ -190,7 +190,7 @@ func (c *crasher) witness(id string) *witness {
 // later sends a request; answered is called when its answer is noticed.
 func (c *crasher) later(method string, params apptest.Object, answered func(json.RawMessage)) {
 	c.t.Helper()
-	c.waiting[c.Ask(method, params)] = answered
+	c.waiting[c.SendRequest(method, params)] = answered
 }
 
 func (c *crasher) begin() {

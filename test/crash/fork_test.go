@@ -32,9 +32,9 @@ func TestCrashWhileAForkIsWritten(t *testing.T) {
 	for len(temporary()) == 0 {
 		require.Less(t, len(told), 20, "it is never killed in time")
 		c := apptest.StartOffline(t, home)
-		id := c.Ask("thread/fork", apptest.Object{"threadId": thread, "excludeTurns": true})
+		id := c.SendRequest("thread/fork", apptest.Object{"threadId": thread, "excludeTurns": true})
 		for began := time.Now(); len(temporary()) == 0 && len(c.Messages) == 0; {
-			require.Less(t, time.Since(began), apptest.Patience)
+			require.Less(t, time.Since(began), apptest.Timeout)
 		}
 		c.Signal(syscall.SIGKILL)
 		c.Drain()
@@ -52,7 +52,7 @@ func TestCrashWhileAForkIsWritten(t *testing.T) {
 		require.Len(t, c.ReadThread(id.Str).Turns, turns+1)
 	}
 	require.Subset(t, listed, told)
-	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": thread, "excludeTurns": true}).ID
+	fork := c.CallThread("thread/fork", apptest.Object{"threadId": thread, "excludeTurns": true}).ID
 	require.Equal(t, "completed", c.Turn(fork, "hello").Status)
 	c.Close()
 	require.Empty(t, temporary())
@@ -66,7 +66,7 @@ func TestCrashBeforeTheFirstLine(t *testing.T) {
 	for kill := range 6 {
 		c := apptest.StartOffline(t, home)
 		for range 20 {
-			c.Ask("thread/start", apptest.Object{"cwd": "/"})
+			c.SendRequest("thread/start", apptest.Object{"cwd": "/"})
 		}
 		<-time.After(time.Duration(kill) * 2 * time.Millisecond) // the moment of the kill
 		c.Kill()
@@ -137,7 +137,7 @@ func TestCrashBetweenTheStepsOfAMove(t *testing.T) {
 		require.NoFileExists(t, archived)
 		require.Equal(t, `["`+id+`"]`, gjson.GetBytes(c.Call("thread/list", apptest.Object{}), "data.#.id").Raw)
 	}
-	require.Equal(t, "completed", c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns[0].Status)
+	require.Equal(t, "completed", c.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns[0].Status)
 	c.Call("thread/archive", apptest.Object{"threadId": id})
 	require.Equal(t, `["`+id+`"]`,
 		gjson.GetBytes(c.Call("thread/list", apptest.Object{"archived": true}), "data.#.id").Raw)

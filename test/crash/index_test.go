@@ -82,7 +82,7 @@ func TestCrashWhileTheTokenIsMade(t *testing.T) {
 	for kill := range 12 {
 		cmd := apptest.OfflineCommand(t, home, "--listen", "ws://127.0.0.1:0")
 		require.NoError(t, cmd.Start())
-		for deadline := time.Now().Add(apptest.Patience); kill%4 > 0 && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(apptest.Timeout); kill%4 > 0 && time.Now().Before(deadline); {
 			if _, err := os.Stat(filepath.Dir(path)); err == nil {
 				break // it begins to make the token
 			}
@@ -102,10 +102,10 @@ func TestCrashWhileTheTokenIsMade(t *testing.T) {
 			}
 		}
 	}
-	h := apptest.StartHost(t, home, "ws://127.0.0.1:0")
-	h.Welcome().Call("thread/list", apptest.Object{})
+	h := apptest.StartDaemon(t, home, "ws://127.0.0.1:0")
+	h.ConnectInitialized().Call("thread/list", apptest.Object{})
 	if token != nil {
 		require.Equal(t, string(token), h.Token+"\n")
 	}
-	h.End()
+	h.Terminate()
 }

@@ -18,7 +18,7 @@ import (
 func TestCrashInTheMidstOfACapture(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
+	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	for i := range 2000 {
 		require.NoError(t, os.MkdirAll(filepath.Join(p.Dir, "d"), 0o755))
 		p.Write(filepath.Join("d", strings.Repeat("x", 1+i/100)+strings.Repeat("y", 1+i%100)), strings.Repeat("text\n", i))
@@ -28,8 +28,8 @@ func TestCrashInTheMidstOfACapture(t *testing.T) {
 	for i := range 6 {
 		c := apptest.StartServer(t, home)
 		c.Initialize()
-		id = p.Trusting(c)
-		c.BeginTurn(id, apptest.Does(apptest.RunsShell("echo never > doc.txt")))
+		id = p.StartTrusted(c)
+		c.BeginTurn(id, apptest.ScriptText(apptest.ShellCall("echo never > doc.txt")))
 		select { // the moment of the kill, not one to wait for something
 		case <-c.Exited:
 		case <-time.After(time.Duration(i) * 15 * time.Millisecond):
@@ -40,8 +40,8 @@ func TestCrashInTheMidstOfACapture(t *testing.T) {
 	before := p.Files()
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	id = p.Trusting(c)
-	turn := c.Done(id, apptest.RunsShell("echo changed > doc.txt; rm gone.txt"))
+	id = p.StartTrusted(c)
+	turn := c.RunScript(id, apptest.ShellCall("echo changed > doc.txt; rm gone.txt"))
 	c.RevertTo(id, turn, "both")
 	require.Equal(t, before, p.Files())
 	require.Empty(t, p.Git("fsck", "--no-dangling", "--no-progress"))
@@ -54,18 +54,18 @@ func TestCrashInTheMidstOfACapture(t *testing.T) {
 func TestCrashBetweenTheStepsOfARevert(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
+	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	for i := range 300 {
 		p.Write("f"+strings.Repeat("x", i%50)+strings.Repeat("y", i/50), "as it was\n")
 	}
 	home, atFirst := o.Home(t), p.Files()
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	id := p.Trusting(c)
-	turn := c.Done(id, apptest.RunsShell("for f in f*; do echo changed > $f; done; rm gone.txt; mkdir n; echo n > n/n"))
+	id := p.StartTrusted(c)
+	turn := c.RunScript(id, apptest.ShellCall("for f in f*; do echo changed > $f; done; rm gone.txt; mkdir n; echo n > n/n"))
 	after := p.Files()
 	for i := range 8 {
-		c.Ask("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "both"})
+		c.SendRequest("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "both"})
 		select {
 		case <-c.Exited:
 		case <-time.After(time.Duration(i) * 20 * time.Millisecond):
@@ -96,24 +96,25 @@ func TestCrashBetweenTheStepsOfARevert(t *testing.T) {
 // that ran beside it is gone.
 func TestCrashBeforeAReviewEnds(t *testing.T) {
 	t.Parallel()
-	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
+	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	home := o.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	id := p.Trusting(c)
-	b := apptest.NewBrood()
-	t.Cleanup(func() { b.End(t) })
-	c.Done(id, apptest.RunsExec(b.Script(), apptest.Object{"yield_time_ms": 250}))
+	id := p.StartTrusted(c)
+	b := apptest.NewProcessTree()
+	t.Cleanup(func() { b.Kill(t) })
+	c.RunScript(id, apptest.ExecCall(b.Script(), apptest.Object{"yield_time_ms": 250}))
 	before := p.Files()
-	instructions := apptest.Does(apptest.RunsShell("echo reviewed > doc.txt"), apptest.RunsShell("echo begun; sleep 600"))
+	instructions := apptest.ScriptText(apptest.ShellCall("echo reviewed > doc.txt"),
+		apptest.ShellCall("echo begun; sleep 600"))
 	c.Call("review/start",
 		apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": instructions}})
 	c.UntilOutput("begun\n")
 	c.Kill()
-	require.Eventually(t, func() bool { return len(b.Alive(t)) == 0 }, apptest.Patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(b.Alive(t)) == 0 }, apptest.Timeout, 10*time.Millisecond)
 	c = apptest.StartServer(t, home)
 	c.Initialize()
-	list := c.Get("thread/checkpoint/list", apptest.Object{"threadId": id})
+	list := c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id})
 	require.Equal(t, int64(1), list.Get("data.0.changedFiles").Int())
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	c.RevertTo(id, list.Get("data.0.turnId").Str, "both")

@@ -106,7 +106,7 @@ func newSiege(t *testing.T) *siege {
 	require.NoError(t, err)
 	s.repository = apptest.NewRepositoryIn(t, filepath.Join(home, "repository"))
 	apptest.WriteConfig(t, home, fmt.Sprintf(soakConfig, soakModel(t))+
-		strings.ReplaceAll(apptest.DocsServer, "PROGRAM", program))
+		strings.ReplaceAll(apptest.DocsServerConfig, "PROGRAM", program))
 	return s
 }
 
@@ -125,20 +125,20 @@ base_url = %q
 wire_api = "chat"
 `
 
-// soakModel is an obedient model that remembers nothing.
+// soakModel is a scripted model that remembers nothing.
 func soakModel(t *testing.T) (url string) {
 	var asked atomic.Int64
-	server := httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		if acts := apptest.NextActs(string(body)); len(acts) > 0 {
-			apptest.Calling(w, int(asked.Add(1)), acts, apptest.Session(string(body)))
+		if acts := apptest.NextCalls(string(body)); len(acts) > 0 {
+			apptest.WriteCalls(w, int(asked.Add(1)), acts, apptest.LastSessionID(string(body)))
 		} else {
-			apptest.Says("done")(w)
+			apptest.TextAnswer("done")(w)
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -150,10 +150,11 @@ func (s *siege) start() {
 	s.t.Helper()
 	s.waiting, s.refusals, s.host, s.second = map[string]func(apptest.Message){}, map[string]func(){}, nil, nil
 	if s.rand.IntN(3) == 0 {
-		s.host = apptest.LaunchHost(s.t, apptest.ServerCommand(s.t, s.home, "--listen", "unix://"+filepath.Join(s.home, "s")),
+		s.host = apptest.LaunchDaemon(s.t, apptest.ServerCommand(s.t, s.home, "--listen",
+			"unix://"+filepath.Join(s.home, "s")),
 			s.home)
 		require.NotEmpty(s.t, s.host.URL, "%v", s.host.Stderr)
-		s.Client = s.host.Welcome().Client
+		s.Client = s.host.ConnectInitialized().Client
 		s.count.sockets++
 	} else {
 		s.Client = apptest.StartServer(s.t, s.home)
@@ -204,8 +205,9 @@ func (s *siege) finish() {
 		s.notice(m)
 	}
 	s.finishSecond()
-	require.Eventually(s.t, func() bool { return len(apptest.Brood{Token: s.home}.Alive(s.t)) == 0 }, apptest.Promised,
-		5*time.Millisecond, "of the server that was killed, this runs still: %v", apptest.Brood{Token: s.home}.Alive(s.t))
+	require.Eventually(s.t, func() bool { return len(apptest.ProcessTree{Token: s.home}.Alive(s.t)) == 0 },
+		apptest.CleanupLimit,
+		5*time.Millisecond, "of the server that was killed, this runs still: %v", apptest.ProcessTree{Token: s.home}.Alive(s.t))
 }
 
 // end ends the last server as clients do.

@@ -209,7 +209,7 @@ func (s *siege) checkThread(w *told) {
 	if w.archived.value() {
 		return
 	}
-	resumed := s.ThreadOf("thread/resume", apptest.Object{"threadId": w.id})
+	resumed := s.CallThread("thread/resume", apptest.Object{"threadId": w.id})
 	w.checkView(s.t, resumed)
 	list := s.ContextList(w.id)
 	require.GreaterOrEqual(s.t, list.Revision, w.revision, "edits are lost of %s", w.id)

@@ -22,13 +22,13 @@ func TestBinaryLetsTheModelAskToRunOutside(t *testing.T) {
 	escalated := apptest.Object{"command": "touch " + outside, "sandbox_permissions": "require_escalated",
 		"justification": "May I make it?"}
 	p := apptest.NewProvider(t,
-		apptest.CallsShellWith("a", escalated), apptest.Says("Declined."),
-		apptest.CallsShellWith("b", escalated), apptest.Says("Made."),
-		apptest.CallsShellWith("c", escalated), apptest.Says("Made again."),
-		apptest.CallsShellWith("d", escalated), apptest.Says("Made a last time."),
-		apptest.CallsShellWith("e",
+		apptest.ShellAnswerWith("a", escalated), apptest.TextAnswer("Declined."),
+		apptest.ShellAnswerWith("b", escalated), apptest.TextAnswer("Made."),
+		apptest.ShellAnswerWith("c", escalated), apptest.TextAnswer("Made again."),
+		apptest.ShellAnswerWith("d", escalated), apptest.TextAnswer("Made a last time."),
+		apptest.ShellAnswerWith("e",
 			apptest.Object{"command": "touch -a " + outside, "sandbox_permissions": "require_escalated"}),
-		apptest.Says("Refused."))
+		apptest.TextAnswer("Refused."))
 	c := apptest.StartServer(t, p.Home(t), "-c", "sandbox_workspace_write.exclude_slash_tmp=true", "-c",
 		"sandbox_workspace_write.exclude_tmpdir_env_var=true")
 	c.Initialize()
@@ -36,7 +36,7 @@ func TestBinaryLetsTheModelAskToRunOutside(t *testing.T) {
 	var reasons []string
 	run := func(decision string) string {
 		require.NoError(t, os.RemoveAll(outside))
-		c.OnAsk = func(m apptest.Message) any {
+		c.OnRequest = func(m apptest.Message) any {
 			reasons = append(reasons, gjson.GetBytes(m.Params, "reason").Str)
 			require.NoFileExists(t, outside)
 			return apptest.Object{"decision": decision}
@@ -60,7 +60,7 @@ func TestBinaryLetsTheModelAskToRunOutside(t *testing.T) {
 	c.AwaitTurn()
 	require.Len(t, reasons, 3)
 	c.Close()
-	asked := p.Asked()
+	asked := p.Requests()
 	require.Contains(t, asked[0].Body, "sandbox_permissions", "the model is offered to ask")
 	require.NotContains(t, gjson.Get(asked[8].Body, "tools").Raw, "sandbox_permissions",
 		"and is not where it would be refused")
@@ -73,7 +73,7 @@ func TestBinaryTakesOneAnswer(t *testing.T) {
 	project := t.TempDir()
 	cmd := apptest.OfflineCommand(t, t.TempDir())
 	log := cmd.Stderr.(*os.File)
-	c := apptest.Dial(t, cmd)
+	c := apptest.StartProcess(t, cmd)
 	c.Initialize()
 	id := c.StartThread(apptest.Object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "danger-full-access"})
 	c.BeginTurn(id, "run: touch made")
@@ -98,7 +98,7 @@ func TestBinaryTakesOneAnswer(t *testing.T) {
 	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": interrupted})
 	require.Equal(t, "interrupted", c.AwaitTurn().Status)
 	c.Write(`{"id":1,"result":{"decision":"accept"}}`)
-	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "nonsense"} }
+	c.OnRequest = func(apptest.Message) any { return apptest.Object{"decision": "nonsense"} }
 	c.BeginTurn(id, "run: touch made")
 	require.Contains(t, string(c.UntilMethod("warning").Params), "counts as decline: unknown variant `nonsense`")
 	require.Equal(t, "completed", c.AwaitTurn().Status)
@@ -144,7 +144,7 @@ func TestBinaryEnvironmentOfCommands(t *testing.T) {
 			start := func() *apptest.Client {
 				cmd := apptest.OfflineCommand(t, home)
 				cmd.Env = append(cmd.Env, "PLAIN=1", "DEMO_TOKEN=2", "DEMO_PAID=3", "APPSERVER_PLAIN=4")
-				c := apptest.Dial(t, cmd)
+				c := apptest.StartProcess(t, cmd)
 				c.Initialize()
 				return c
 			}
@@ -183,11 +183,11 @@ func TestCrashWhileAsking(t *testing.T) {
 	c.Kill()
 
 	c = apptest.StartOffline(t, home)
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		require.Fail(t, "asked", "%s", m.Line)
 		return nil
 	}
-	resumed := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	resumed := c.CallThread("thread/resume", apptest.Object{"threadId": id})
 	require.Equal(t, "interrupted", resumed.Turns[0].Status)
 	c.Write(`{"id":0,"result":{"decision":"accept"}}`)
 	require.Equal(t, "completed", c.Turn(id, "go on").Status)

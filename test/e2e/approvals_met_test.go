@@ -15,7 +15,7 @@ import (
 type decider struct {
 	*apptest.Client
 	t        *testing.T
-	model    apptest.Obedient
+	model    apptest.ScriptedModel
 	dir      string
 	decision string
 	asked    int
@@ -23,10 +23,10 @@ type decider struct {
 
 // newDecider is asked for what is outside of the project, and of /tmp, in which tests work.
 func newDecider(t *testing.T) *decider {
-	c, o := apptest.StartObedient(t, "-c", "sandbox_workspace_write.exclude_slash_tmp=true", "-c",
+	c, o := apptest.StartScripted(t, "-c", "sandbox_workspace_write.exclude_slash_tmp=true", "-c",
 		"sandbox_workspace_write.exclude_tmpdir_env_var=true")
 	a := &decider{Client: c, t: t, model: o, dir: t.TempDir()}
-	c.OnAsk = func(apptest.Message) any {
+	c.OnRequest = func(apptest.Message) any {
 		a.asked++
 		return apptest.Object{"decision": a.decision}
 	}
@@ -34,11 +34,11 @@ func newDecider(t *testing.T) *decider {
 }
 
 // decides runs a call and tells how its item ended, and how often it was asked for.
-func (a *decider) decides(thread, decision string, acts []apptest.Act) (status string, asked int) {
+func (a *decider) decides(thread, decision string, acts []apptest.ToolCall) (status string, asked int) {
 	a.t.Helper()
 	before, seen := a.asked, len(a.Seen)
 	a.decision = decision
-	a.Turn(thread, apptest.Does(acts))
+	a.Turn(thread, apptest.ScriptText(acts))
 	for _, item := range completedItems(a.t, a.Seen[seen:]) {
 		if kind := gjson.Get(item, "type").Str; kind == "commandExecution" || kind == "fileChange" {
 			status = gjson.Get(item, "status").Str
@@ -62,41 +62,41 @@ func TestBinaryAsksForCommandsThatStay(t *testing.T) {
 		name             string
 		policy           any
 		sandbox, decides string
-		acts             []apptest.Act
+		acts             []apptest.ToolCall
 		status           string
 		asked            int
 		made             bool
 	}{
-		{"untrusted, reads", "untrusted", "read-only", "decline", apptest.RunsExec("ls", nil), "completed", 0, false},
-		{"untrusted, declined", "untrusted", "danger-full-access", "decline", apptest.RunsExec(touch, nil), "declined", 1,
+		{"untrusted, reads", "untrusted", "read-only", "decline", apptest.ExecCall("ls", nil), "completed", 0, false},
+		{"untrusted, declined", "untrusted", "danger-full-access", "decline", apptest.ExecCall(touch, nil), "declined", 1,
 			false},
 		{"untrusted, accepted", "untrusted", "danger-full-access", "accept",
-			apptest.RunsExec(touch, apptest.Object{"tty": true}), "completed", 1, true},
-		{"untrusted, accepted, runs outside", "untrusted", "workspace-write", "accept", apptest.RunsExec(touch, nil),
+			apptest.ExecCall(touch, apptest.Object{"tty": true}), "completed", 1, true},
+		{"untrusted, accepted, runs outside", "untrusted", "workspace-write", "accept", apptest.ExecCall(touch, nil),
 			"completed", 1, true},
-		{"untrusted, accepted, runs outside of read-only", "untrusted", "read-only", "accept", apptest.RunsShell(touch),
+		{"untrusted, accepted, runs outside of read-only", "untrusted", "read-only", "accept", apptest.ShellCall(touch),
 			"completed", 1, true},
-		{"untrusted, accepted for the session", "untrusted", "read-only", "acceptForSession", apptest.RunsShell(touch),
+		{"untrusted, accepted for the session", "untrusted", "read-only", "acceptForSession", apptest.ShellCall(touch),
 			"completed", 1, true},
 		{"granular, by force, accepted, runs outside", asked, "read-only", "accept",
-			apptest.RunsShell("rm -f nothing; " + touch), "completed", 1, true},
+			apptest.ShellCall("rm -f nothing; " + touch), "completed", 1, true},
 		{"on-request, by force, accepted, stays inside", "on-request", "read-only", "accept",
-			apptest.RunsShell("rm -f nothing; " + touch), "failed", 1, false},
+			apptest.ShellCall("rm -f nothing; " + touch), "failed", 1, false},
 		{"on-request, denied by the kernel", "on-request", "workspace-write", "accept",
-			apptest.RunsExec(touch, apptest.Object{"tty": true}), "completed", 1, true},
-		{"on-request, denied and declined", "on-request", "read-only", "decline", apptest.RunsExec(touch, nil), "failed", 1,
+			apptest.ExecCall(touch, apptest.Object{"tty": true}), "completed", 1, true},
+		{"on-request, denied and declined", "on-request", "read-only", "decline", apptest.ExecCall(touch, nil), "failed", 1,
 			false},
-		{"on-request, escalated", "on-request", "workspace-write", "accept", apptest.RunsExec(touch, escalated), "completed",
+		{"on-request, escalated", "on-request", "workspace-write", "accept", apptest.ExecCall(touch, escalated), "completed",
 			1, true},
-		{"on-request, escalated, declined", "on-request", "workspace-write", "decline", apptest.RunsExec(touch, escalated),
+		{"on-request, escalated, declined", "on-request", "workspace-write", "decline", apptest.ExecCall(touch, escalated),
 			"declined", 1, false},
 		{"on-request, by force", "on-request", "danger-full-access", "decline",
-			apptest.RunsExec("rm -rf "+filepath.Dir(outside), nil), "declined", 1, false},
-		{"never, escalated", "never", "workspace-write", "accept", apptest.RunsExec(touch, escalated), "declined", 0, false},
-		{"never", "never", "read-only", "accept", apptest.RunsExec(touch, nil), "failed", 0, false},
-		{"granular, escalated", granular, "workspace-write", "accept", apptest.RunsExec(touch, escalated), "declined", 0,
+			apptest.ExecCall("rm -rf "+filepath.Dir(outside), nil), "declined", 1, false},
+		{"never, escalated", "never", "workspace-write", "accept", apptest.ExecCall(touch, escalated), "declined", 0, false},
+		{"never", "never", "read-only", "accept", apptest.ExecCall(touch, nil), "failed", 0, false},
+		{"granular, escalated", granular, "workspace-write", "accept", apptest.ExecCall(touch, escalated), "declined", 0,
 			false},
-		{"granular", granular, "workspace-write", "accept", apptest.RunsExec(touch, nil), "failed", 0, false},
+		{"granular", granular, "workspace-write", "accept", apptest.ExecCall(touch, nil), "failed", 0, false},
 	} {
 		id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": one.sandbox, "approvalPolicy": one.policy})
 		status, count := a.decides(id, one.decides, one.acts)
@@ -118,31 +118,31 @@ func TestBinaryRemembersScripts(t *testing.T) {
 	a := newDecider(t)
 	require.NoError(t, os.Mkdir(filepath.Join(a.dir, "sub"), 0o755))
 	id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "workspace-write", "approvalPolicy": "untrusted"})
-	asks := func(want int, decision string, acts []apptest.Act) {
+	asks := func(want int, decision string, acts []apptest.ToolCall) {
 		t.Helper()
 		_, asked := a.decides(id, decision, acts)
 		require.Equal(t, want, asked)
 	}
 	const script = "touch made; echo made"
-	asks(1, "acceptForSession", apptest.RunsShell(script))
-	asks(0, "decline", apptest.RunsExec(script, nil))
-	asks(0, "decline", apptest.RunsExec(script, apptest.Object{"tty": true}))
-	asks(1, "decline", apptest.RunsExec(script, apptest.Object{"shell": "/bin/sh"}))
-	asks(1, "decline", apptest.RunsExec(script+" ", nil))
-	asks(1, "decline", apptest.RunsExec(script, apptest.Object{"workdir": "sub"}))
-	asks(0, "decline", apptest.RunsExec(script, apptest.Object{"sandbox_permissions": "require_escalated"}))
-	asks(1, "acceptForSession", apptest.RunsExec(script, apptest.Object{"shell": "/bin/sh"}))
-	asks(0, "decline", apptest.RunsExec(script, apptest.Object{"shell": "/bin/sh"}))
-	asks(0, "decline", apptest.RunsShell(script))
+	asks(1, "acceptForSession", apptest.ShellCall(script))
+	asks(0, "decline", apptest.ExecCall(script, nil))
+	asks(0, "decline", apptest.ExecCall(script, apptest.Object{"tty": true}))
+	asks(1, "decline", apptest.ExecCall(script, apptest.Object{"shell": "/bin/sh"}))
+	asks(1, "decline", apptest.ExecCall(script+" ", nil))
+	asks(1, "decline", apptest.ExecCall(script, apptest.Object{"workdir": "sub"}))
+	asks(0, "decline", apptest.ExecCall(script, apptest.Object{"sandbox_permissions": "require_escalated"}))
+	asks(1, "acceptForSession", apptest.ExecCall(script, apptest.Object{"shell": "/bin/sh"}))
+	asks(0, "decline", apptest.ExecCall(script, apptest.Object{"shell": "/bin/sh"}))
+	asks(0, "decline", apptest.ShellCall(script))
 	other := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "workspace-write", "approvalPolicy": "untrusted"})
-	_, asked := a.decides(other, "decline", apptest.RunsShell(script))
+	_, asked := a.decides(other, "decline", apptest.ShellCall(script))
 	require.Equal(t, 1, asked, "another thread's word is not this one's")
 
 	id = a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "workspace-write", "approvalPolicy": "on-request"})
 	const force = "rm -f made; touch made"
-	asks(1, "acceptForSession", apptest.RunsShell(force))
-	asks(0, "decline", apptest.RunsShell(force))
-	asks(1, "decline", apptest.RunsExec(force, apptest.Object{"sandbox_permissions": "require_escalated"}))
+	asks(1, "acceptForSession", apptest.ShellCall(force))
+	asks(0, "decline", apptest.ShellCall(force))
+	asks(1, "decline", apptest.ExecCall(force, apptest.Object{"sandbox_permissions": "require_escalated"}))
 	a.Close()
 }
 
@@ -151,11 +151,11 @@ func TestBinaryPatchesByCommandsThatStay(t *testing.T) {
 	t.Parallel()
 	a := newDecider(t)
 	id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "read-only"})
-	status, asked := a.decides(id, "decline", apptest.RunsExec(apptest.APatch, apptest.Object{"tty": true}))
+	status, asked := a.decides(id, "decline", apptest.ExecCall(apptest.PatchCommand, apptest.Object{"tty": true}))
 	require.Equal(t, []any{"declined", 1}, []any{status, asked})
 	require.NoDirExists(t, filepath.Join(a.dir, "notes"))
 	status, asked = a.decides(id, "accept",
-		apptest.RunsExec(apptest.APatch, apptest.Object{"sandbox_permissions": "require_escalated"}))
+		apptest.ExecCall(apptest.PatchCommand, apptest.Object{"sandbox_permissions": "require_escalated"}))
 	require.Equal(t, []any{"completed", 1}, []any{status, asked})
 	require.FileExists(t, filepath.Join(a.dir, "notes", "new"))
 	for _, m := range a.Seen {
@@ -171,21 +171,21 @@ func TestBinaryRunsOutsideInTheBackground(t *testing.T) {
 	a := newDecider(t)
 	outside := filepath.Join(t.TempDir(), "made")
 	id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "workspace-write"})
-	script := apptest.RunsExec("touch "+outside+" || exit; cat; echo over",
+	script := apptest.ExecCall("touch "+outside+" || exit; cat; echo over",
 		apptest.Object{"tty": true, "yield_time_ms": 1000})
 	a.decision = "accept"
-	a.Done(id, script)
+	a.RunScript(id, script)
 	require.FileExists(t, outside)
 	require.Len(t, a.Terminals(id), 1)
-	require.Equal(t, apptest.Session(a.model.LastOutput()), a.Terminals(id)[0].ProcessID)
-	a.Done(id, apptest.Types("\x04"))
+	require.Equal(t, apptest.LastSessionID(a.model.LastOutput()), a.Terminals(id)[0].ProcessID)
+	a.RunScript(id, apptest.StdinCall("\x04"))
 	require.Contains(t, a.model.LastOutput(), "exited with code 0")
 	require.Contains(t, a.model.LastOutput(), "over")
 	require.Empty(t, a.Terminals(id))
 	require.NoError(t, os.Remove(outside))
 
-	a.OnAsk = nil
-	turn := a.BeginTurn(id, apptest.Does(script))
+	a.OnRequest = nil
+	turn := a.BeginTurn(id, apptest.ScriptText(script))
 	question := a.UntilMethod("item/commandExecution/requestApproval")
 	a.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
 	require.Equal(t, "interrupted", a.AwaitTurn().Status)
@@ -203,12 +203,13 @@ func TestBinaryReviewsKeepTheSandbox(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "made")
 	id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "workspace-write"})
 	status, asked := a.decides(id, "acceptForSession",
-		apptest.Call("shell", apptest.Object{"command": "touch " + outside, "sandbox_permissions": "require_escalated"}))
+		apptest.OneCall("shell", apptest.Object{"command": "touch " + outside, "sandbox_permissions": "require_escalated"}))
 	require.Equal(t, []any{"completed", 1}, []any{status, asked})
 	require.NoError(t, os.Remove(outside))
 	a.Call("review/start",
 		apptest.Object{"threadId": id,
-			"target": apptest.Object{"type": "custom", "instructions": apptest.Does(apptest.RunsShell("touch " + outside))}})
+			"target": apptest.Object{"type": "custom",
+				"instructions": apptest.ScriptText(apptest.ShellCall("touch " + outside))}})
 	require.Equal(t, "failed", a.UntilCommand().Status)
 	a.AwaitTurn()
 	require.NoFileExists(t, outside)

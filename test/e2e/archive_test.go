@@ -19,7 +19,7 @@ func TestTheArchiveKeepsTheContext(t *testing.T) {
 	id := c.StartTrusted()
 	c.Turn(id, "run: echo one")
 	c.Turn(id, "run: echo two")
-	excluded := apptest.ItemsLike(c.ContextList(id), protocol.CategoryToolOutput, "one")
+	excluded := apptest.FindItems(c.ContextList(id), protocol.CategoryToolOutput, "one")
 	require.Len(t, excluded, 1)
 	c.Call("context/setInclusion", apptest.Object{"threadId": id, "ids": excluded, "included": false})
 	want := c.ContextList(id).Items
@@ -29,7 +29,7 @@ func TestTheArchiveKeepsTheContext(t *testing.T) {
 
 	c = apptest.StartOffline(t, home)
 	require.Equal(t, string(protocol.KindThreadArchived),
-		c.Refused("thread/resume", apptest.Object{"threadId": id}).Data.Kind)
+		c.CallRejected("thread/resume", apptest.Object{"threadId": id}).Data.Kind)
 	require.Equal(t, want, c.ContextList(id).Items)
 	c.Call("thread/unarchive", apptest.Object{"threadId": id})
 	c.Close()

@@ -20,35 +20,35 @@ func TestBinaryWaysBackMeet(t *testing.T) { apptest.OnBothWires(t, waysBackMeet)
 
 func waysBackMeet(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	c, o := apptest.StartObedientOn(t, on)
+	c, o := apptest.StartScriptedOn(t, on)
 	p := apptest.NewRepository(t)
-	id := p.Trusting(c)
+	id := p.StartTrusted(c)
 	atFirst := p.Files()
-	first := c.Done(id, apptest.RunsShell("echo 1 > doc.txt"))
+	first := c.RunScript(id, apptest.ShellCall("echo 1 > doc.txt"))
 	afterFirst := p.Files()
-	second := c.Done(id, apptest.RunsShell("echo 2 > doc.txt; echo 2 > two.txt"))
+	second := c.RunScript(id, apptest.ShellCall("echo 2 > doc.txt; echo 2 > two.txt"))
 	afterSecond := p.Files()
 	c.Call("thread/revert", apptest.Object{"threadId": id, "beforeTurnId": second})
 	require.Equal(t, afterSecond, p.Files(), "thread/revert leaves files")
-	list := c.Get("thread/checkpoint/list", apptest.Object{"threadId": id})
+	list := c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id})
 	require.Equal(t, second, list.Get("data.0.id").Str)
 	require.False(t, list.Get("data.0.inThread").Bool())
-	require.Contains(t, c.Get("thread/diff/read", apptest.Object{"threadId": id, "turnId": second}).Get("diff").Str,
+	require.Contains(t, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id, "turnId": second}).Get("diff").Str,
 		"two.txt")
 	require.Equal(t, "turnNotFound",
-		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": second, "mode": "both"}).Data.Kind)
+		c.CallRejected("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": second, "mode": "both"}).Data.Kind)
 	require.Equal(t, afterSecond, p.Files())
 	c.RevertTo(id, second, "files")
 	require.Equal(t, afterFirst, p.Files())
 
-	third := c.Done(id, apptest.RunsShell("cat doc.txt; echo 3 > three.txt"))
+	third := c.RunScript(id, apptest.ShellCall("cat doc.txt; echo 3 > three.txt"))
 	require.Contains(t, o.LastOutput(), "1\n", "the model sees what is there")
-	require.NotContains(t, o.Asked()[len(o.Asked())-1].Body, "two.txt")
+	require.NotContains(t, o.Requests()[len(o.Requests())-1].Body, "two.txt")
 	answer := c.RevertTo(id, first, "both")
 	require.Equal(t, fmt.Sprintf(`[%q,%q]`, first, third), answer.Get("removedTurnIds").Raw)
 	require.Equal(t, atFirst, p.Files())
 	require.Empty(t, c.ReadThread(id).Turns)
-	fourth := c.Done(id, apptest.RunsShell("echo 4 > doc.txt"))
+	fourth := c.RunScript(id, apptest.ShellCall("echo 4 > doc.txt"))
 	c.RevertTo(id, fourth, "both")
 	require.Equal(t, atFirst, p.Files())
 	c.Close()
@@ -58,14 +58,14 @@ func waysBackMeet(t *testing.T, on apptest.WireAPI) {
 // files, files go back without the context, and edits of turns that left cannot be undone.
 func TestBinaryEditsOfTheContextMeetReverts(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
-	id := p.Trusting(c)
+	id := p.StartTrusted(c)
 	atFirst := p.Files()
-	first := c.Done(id, apptest.RunsShell("echo 1 > doc.txt"))
+	first := c.RunScript(id, apptest.ShellCall("echo 1 > doc.txt"))
 	afterFirst := p.Files()
-	second := c.Done(id, apptest.RunsShell("echo 2 > doc.txt"))
-	items := func() gjson.Result { return c.Get("context/getItems", apptest.Object{"threadId": id}) }
+	second := c.RunScript(id, apptest.ShellCall("echo 2 > doc.txt"))
+	items := func() gjson.Result { return c.CallJSON("context/getItems", apptest.Object{"threadId": id}) }
 	edited := items().Get(`items.#(turnId=="` + second + `").id`).Str
 	c.Call("context/setInclusion", apptest.Object{"threadId": id, "ids": []string{edited}, "included": false})
 	revision := items().Get("revision").Int()
@@ -92,16 +92,16 @@ func TestBinaryEditsOfTheContextMeetReverts(t *testing.T) {
 func TestBinaryInterruptsCaptures(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	for i := range 4000 {
 		dir := filepath.Join(p.Dir, fmt.Sprint("d", i%40))
 		require.NoError(t, os.MkdirAll(dir, 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), []byte(rand.Text()), 0o644))
 	}
-	id := p.Trusting(c)
+	id := p.StartTrusted(c)
 	for range 3 {
-		turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell("echo never > never.txt")))
+		turn := c.BeginTurn(id, apptest.ScriptText(apptest.ShellCall("echo never > never.txt")))
 		c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
 		require.Equal(t, "interrupted", c.AwaitTurn().Status)
 	}
@@ -109,9 +109,9 @@ func TestBinaryInterruptsCaptures(t *testing.T) {
 		require.NoError(t, os.Remove(filepath.Join(p.Dir, "never.txt")))
 	}
 	atFirst := p.Files()
-	turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell("echo x > doc.txt; rm d1/1")))
+	turn := c.BeginTurn(id, apptest.ScriptText(apptest.ShellCall("echo x > doc.txt; rm d1/1")))
 	require.Equal(t, []string{"d1/1", "doc.txt"}, changed(c.UntilMethod("turn/completed")))
-	require.Equal(t, turn, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data.0.id").Str)
+	require.Equal(t, turn, c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data.0.id").Str)
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, atFirst, p.Files())
 	require.Empty(t, p.Git("fsck", "--no-dangling", "--no-progress"))
@@ -122,13 +122,13 @@ func TestBinaryInterruptsCaptures(t *testing.T) {
 // checkpoint; a revert to it does.
 func TestBinaryRevertsBeforeTheCheckpointIsThere(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t, "-c", "compat.turn_completed_floor_ms=0")
+	c, _ := apptest.StartScripted(t, "-c", "compat.turn_completed_floor_ms=0")
 	p := apptest.NewRepository(t)
 	noise := make([]byte, 32<<20) // takes longer than the model
 	_, err := rand.Read(noise)
 	require.NoError(t, err)
 	p.Write("noise", string(noise))
-	id, before := p.Trusting(c), p.Files()
+	id, before := p.StartTrusted(c), p.Files()
 	for _, mode := range []string{"files", "both"} {
 		turn := c.Turn(id, "only talk").ID
 		require.Equal(t, mode, c.RevertTo(id, turn, mode).Get("mode").Str)
@@ -142,19 +142,19 @@ func TestBinaryRevertsBeforeTheCheckpointIsThere(t *testing.T) {
 // once, runs the turn, and captures again when it can.
 func TestBinaryGoesOnWhereCapturesFail(t *testing.T) {
 	t.Parallel()
-	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
+	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	noise := make([]byte, 4<<20)
 	_, err := rand.Read(noise)
 	require.NoError(t, err)
 	p.Write("noise", string(noise))
-	c := apptest.Dial(t,
+	c := apptest.StartProcess(t,
 		apptest.ThroughShell(apptest.ServerCommand(t, o.Home(t)),
 			`trap '' XFSZ; ulimit -f 1024; exec "$@"`)) // 512 KiB or 1 MiB a file
 	c.Initialize()
-	id := p.Trusting(c)
-	c.Done(id, apptest.RunsShell("echo 1 > one.txt"))
+	id := p.StartTrusted(c)
+	c.RunScript(id, apptest.ShellCall("echo 1 > one.txt"))
 	require.FileExists(t, filepath.Join(p.Dir, "one.txt"))
-	c.Done(id, apptest.RunsShell("echo 2 > two.txt"))
+	c.RunScript(id, apptest.ShellCall("echo 2 > two.txt"))
 	warned := 0
 	for _, m := range c.Seen {
 		if m.Method == "warning" && strings.Contains(gjson.GetBytes(m.Params, "message").Str, "only in part") {
@@ -162,10 +162,10 @@ func TestBinaryGoesOnWhereCapturesFail(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, warned)
-	require.Empty(t, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array())
+	require.Empty(t, c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array())
 	require.NoError(t, os.Remove(filepath.Join(p.Dir, "noise")))
 	before := p.Files()
-	turn, _ := p.Changes(c, id, apptest.Does(apptest.RunsShell("echo 3 > doc.txt")))
+	turn, _ := p.RunChanges(c, id, apptest.ScriptText(apptest.ShellCall("echo 3 > doc.txt")))
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, before, p.Files())
 	require.Empty(t, p.Git("fsck", "--no-dangling", "--no-progress"))
@@ -176,18 +176,19 @@ func TestBinaryGoesOnWhereCapturesFail(t *testing.T) {
 // and the conversation, as they were, and works later.
 func TestBinaryCannotRevertOntoAFullDisk(t *testing.T) {
 	t.Parallel()
-	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
+	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	large := strings.Repeat("0123456789abcde\n", 4<<20/16)
 	p.Write("large.txt", large)
 	home := o.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	id := p.Trusting(c)
-	turn := c.Done(id, apptest.RunsShell("echo a > doc.txt; echo b > large.txt; rm gone.txt"))
+	id := p.StartTrusted(c)
+	turn := c.RunScript(id, apptest.ShellCall("echo a > doc.txt; echo b > large.txt; rm gone.txt"))
 	after := p.Files()
 	c.Close()
 
-	c = apptest.Dial(t, apptest.ThroughShell(apptest.ServerCommand(t, home), `trap '' XFSZ; ulimit -f 1024; exec "$@"`))
+	c = apptest.StartProcess(t, apptest.ThroughShell(apptest.ServerCommand(t, home),
+		`trap '' XFSZ; ulimit -f 1024; exec "$@"`))
 	c.Initialize()
 	require.NotNil(t, c.Request("thread/checkpoint/revert",
 		apptest.Object{"threadId": id, "turnId": turn, "mode": "both"}).Error)
@@ -209,18 +210,18 @@ func TestBinaryCannotRevertOntoAFullDisk(t *testing.T) {
 // that changed while it was looked at, and takes it back once it is out of the archive.
 func TestBinaryArchivesWhatRuns(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
-	id := p.Trusting(c)
+	id := p.StartTrusted(c)
 	atFirst := p.Files()
-	turn := c.Done(id, apptest.RunsExec("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250}),
+	turn := c.RunScript(id, apptest.ExecCall("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250}),
 		addsFile("b.txt", "b"))
-	told := c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
+	told := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
 	c.Call("thread/archive", apptest.Object{"threadId": id})
-	require.Equal(t, told, c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
+	require.Equal(t, told, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
 	collect(p)
 	c.Call("thread/unarchive", apptest.Object{"threadId": id})
-	require.Equal(t, told, c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
+	require.Equal(t, told, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	require.Empty(t, c.Terminals(id))
 	c.RevertTo(id, turn, "both")
@@ -232,16 +233,16 @@ func TestBinaryArchivesWhatRuns(t *testing.T) {
 // what was typed is nobody's.
 func TestCrashWhileSomethingIsTyped(t *testing.T) {
 	t.Parallel()
-	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
+	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	home := o.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	id := p.Trusting(c)
+	id := p.StartTrusted(c)
 	atFirst := p.Files()
 	turn := c.BeginTurn(id,
-		apptest.Does(apptest.RunsShell("echo 1 > doc.txt"),
-			apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}),
-			apptest.Call("write_stdin",
+		apptest.ScriptText(apptest.ShellCall("echo 1 > doc.txt"),
+			apptest.ExecCall("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}),
+			apptest.OneCall("write_stdin",
 				apptest.Object{"session_id": apptest.LastSession, "chars": "echo 2 > typed.txt; echo ty''ped\n",
 					"yield_time_ms": 30_000})))
 	c.Until(func(m apptest.Message) bool {
@@ -251,7 +252,7 @@ func TestCrashWhileSomethingIsTyped(t *testing.T) {
 	c.Kill()
 	c = apptest.StartServer(t, home)
 	c.Initialize()
-	resumed := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	resumed := c.CallThread("thread/resume", apptest.Object{"threadId": id})
 	require.Equal(t, "interrupted", resumed.Turns[0].Status)
 	require.Empty(t, c.Terminals(id))
 	c.RevertTo(id, turn, "both")

@@ -15,18 +15,18 @@ import (
 // refuse histories in which anything comes between.
 func TestBinaryKeepsCallsAndOutputsTogether(t *testing.T) {
 	t.Parallel()
-	c, o := apptest.StartObedient(t)
+	c, o := apptest.StartScripted(t)
 	p, g := apptest.NewRepository(t), newGate(t)
-	id := p.Trusting(c)
-	c.BeginTurn(id, apptest.Does(append(apptest.RunsShell("echo waiting; "+g.waits()),
-		apptest.RunsShell("echo second")...)))
+	id := p.StartTrusted(c)
+	c.BeginTurn(id, apptest.ScriptText(append(apptest.ShellCall("echo waiting; "+g.waits()),
+		apptest.ShellCall("echo second")...)))
 	c.UntilOutput("waiting\n")
 	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo of the user"})
 	c.UntilCommand()
 	g.open(t)
 	require.Equal(t, "completed", c.AwaitTurn().Status)
-	c.Done(id, apptest.RunsShell("echo third"))
-	for _, request := range o.Asked() {
+	c.RunScript(id, apptest.ShellCall("echo third"))
+	for _, request := range o.Requests() {
 		open := 0
 		for _, m := range gjson.Get(request.Body, "messages").Array() {
 			if m.Get("role").Str == "tool" {
@@ -38,7 +38,7 @@ func TestBinaryKeepsCallsAndOutputsTogether(t *testing.T) {
 		}
 		require.Zero(t, open)
 	}
-	require.Contains(t, o.Asked()[len(o.Asked())-1].Body, "of the user")
+	require.Contains(t, o.Requests()[len(o.Requests())-1].Body, "of the user")
 	c.Close()
 }
 
@@ -46,10 +46,10 @@ func TestBinaryKeepsCallsAndOutputsTogether(t *testing.T) {
 // turn ends with both.
 func TestBinaryRunsTheUsersCommandBesideAQuestion(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "untrusted"})
-	c.BeginTurn(id, apptest.Does(apptest.RunsShell("echo theirs > theirs.txt")))
+	c.BeginTurn(id, apptest.ScriptText(apptest.ShellCall("echo theirs > theirs.txt")))
 	question := c.UntilMethod("item/commandExecution/requestApproval")
 	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo mine > mine.txt"})
 	c.UntilCommand()
@@ -68,8 +68,8 @@ func TestBinaryTracksWhatWasDenied(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	for _, decision := range []string{"accept", "decline", "cancel"} {
-		for name, runs := range map[string]func(string) []apptest.Act{"shell": apptest.RunsShell,
-			"exec_command": func(s string) []apptest.Act { return apptest.RunsExec(s, apptest.Object{"tty": true}) }} {
+		for name, runs := range map[string]func(string) []apptest.ToolCall{"shell": apptest.ShellCall,
+			"exec_command": func(s string) []apptest.ToolCall { return apptest.ExecCall(s, apptest.Object{"tty": true}) }} {
 			t.Run(decision+" "+name, func(t *testing.T) {
 				t.Parallel()
 				a := newDecider(t)
@@ -77,7 +77,7 @@ func TestBinaryTracksWhatWasDenied(t *testing.T) {
 				p, outside := apptest.NewRepository(t), filepath.Join(t.TempDir(), "made")
 				id := a.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "workspace-write"})
 				atFirst := p.Files()
-				turn := a.BeginTurn(id, apptest.Does(runs("echo more >> doc.txt; touch "+outside)))
+				turn := a.BeginTurn(id, apptest.ScriptText(runs("echo more >> doc.txt; touch "+outside)))
 				end := a.UntilMethod("turn/completed")
 				require.Equal(t, 1, a.asked)
 				require.Equal(t, []string{"doc.txt"}, changed(end))
@@ -97,7 +97,7 @@ func TestBinaryTracksWhatWasDenied(t *testing.T) {
 // thread is loaded it has what it began with.
 func TestBinaryTakesTheThreadsSettingsOfCheckpoints(t *testing.T) {
 	t.Parallel()
-	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
+	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	home := o.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -105,21 +105,21 @@ func TestBinaryTakesTheThreadsSettingsOfCheckpoints(t *testing.T) {
 		c.Call("config/value/write", apptest.Object{"keyPath": key, "value": value, "mergeStrategy": "replace"})
 	}
 	points := func(id string) int {
-		return len(c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array())
+		return len(c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array())
 	}
-	before := p.Trusting(c)
+	before := p.StartTrusted(c)
 	write("checkpoints.enabled", false)
-	off := p.Trusting(c)
+	off := p.StartTrusted(c)
 	own := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never",
 		"config": apptest.Object{"checkpoints.enabled": true, "checkpoints.keep": 1}})
 	atFirst := p.Files()
 	for id, want := range map[string]int{before: 2, off: 0, own: 1} {
-		c.Done(id, apptest.RunsShell("echo 1 > doc.txt"))
-		turn := c.Done(id, apptest.RunsShell("echo 2 > doc.txt; rm gone.txt"))
+		c.RunScript(id, apptest.ShellCall("echo 1 > doc.txt"))
+		turn := c.RunScript(id, apptest.ShellCall("echo 2 > doc.txt; rm gone.txt"))
 		require.Equal(t, want, points(id))
 		revert := apptest.Object{"threadId": id, "turnId": turn, "mode": "files"}
 		if want == 0 {
-			require.Equal(t, "checkpointsOff", c.Refused("thread/checkpoint/revert", revert).Data.Kind)
+			require.Equal(t, "checkpointsOff", c.CallRejected("thread/checkpoint/revert", revert).Data.Kind)
 			p.Write("gone.txt", "gone\n")
 		} else {
 			c.Call("thread/checkpoint/revert", revert)
@@ -141,32 +141,32 @@ func TestBinaryTakesTheThreadsSettingsOfCheckpoints(t *testing.T) {
 // ends the first two.
 func TestBinaryInterruptEndsItsOwn(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
-	id := p.Trusting(c)
-	var broods [3]apptest.Brood
-	for i := range broods {
-		broods[i] = apptest.NewBrood()
-		t.Cleanup(func() { broods[i].End(t) })
+	id := p.StartTrusted(c)
+	var trees [3]apptest.ProcessTree
+	for i := range trees {
+		trees[i] = apptest.NewProcessTree()
+		t.Cleanup(func() { trees[i].Kill(t) })
 	}
-	c.Done(id, apptest.RunsExec(broods[0].Script(), apptest.Object{"yield_time_ms": 250}))
+	c.RunScript(id, apptest.ExecCall(trees[0].Script(), apptest.Object{"yield_time_ms": 250}))
 	other := c.StartTrusted()
-	left := apptest.NewBrood()
-	t.Cleanup(func() { left.End(t) })
-	otherTurn := c.BeginTurn(other, apptest.Does(apptest.RunsShell(left.Script())))
-	c.UntilOutput("hatched\n")
-	turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell(broods[1].Script())))
-	c.UntilOutput("hatched\n")
-	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": broods[2].Script()})
-	c.UntilOutput("hatched\n")
+	left := apptest.NewProcessTree()
+	t.Cleanup(func() { left.Kill(t) })
+	otherTurn := c.BeginTurn(other, apptest.ScriptText(apptest.ShellCall(left.Script())))
+	c.UntilOutput("children started\n")
+	turn := c.BeginTurn(id, apptest.ScriptText(apptest.ShellCall(trees[1].Script())))
+	c.UntilOutput("children started\n")
+	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": trees[2].Script()})
+	c.UntilOutput("children started\n")
 	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
 	require.Equal(t, "interrupted", c.AwaitTurn().Status)
-	require.Empty(t, broods[1].Alive(t))
-	require.Empty(t, broods[2].Alive(t))
-	require.NotEmpty(t, broods[0].Alive(t), "a session goes on")
+	require.Empty(t, trees[1].Alive(t))
+	require.Empty(t, trees[2].Alive(t))
+	require.NotEmpty(t, trees[0].Alive(t), "a session goes on")
 	require.NotEmpty(t, left.Alive(t), "another thread's command, too")
 	c.Call("turn/interrupt", apptest.Object{"threadId": other, "turnId": otherTurn})
 	c.AwaitTurn()
 	c.Close()
-	require.Empty(t, broods[0].Alive(t))
+	require.Empty(t, trees[0].Alive(t))
 }

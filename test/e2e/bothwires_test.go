@@ -16,13 +16,14 @@ func TestBinaryWiresSendTheSame(t *testing.T) {
 	t.Parallel()
 	sent := map[apptest.WireAPI][]string{}
 	apptest.OnBothWires(t, func(t *testing.T, on apptest.WireAPI) {
-		p := on.Provider(t, apptest.CallsShell("call_1", "echo hi"), apptest.Says("done"), apptest.Says("fine"))
+		p := on.NewProvider(t, apptest.ShellAnswer("call_1", "echo hi"), apptest.TextAnswer("done"),
+			apptest.TextAnswer("fine"))
 		c := apptest.StartServer(t, p.Home(t))
 		c.Initialize()
 		thread := c.StartTrusted()
 		c.Turn(thread, "first")
 		c.Turn(thread, "second")
-		asked := p.Asked()
+		asked := p.Requests()
 		require.Len(t, asked, 3)
 		require.Equal(t, on == apptest.ResponsesWire, gjson.Get(asked[2].Body, "input").Exists())
 		for _, m := range asked[2].Messages {

@@ -38,7 +38,7 @@ func TestBinaryTakesBackWhatTurnsDid(t *testing.T) {
 	c := apptest.StartOffline(t, home)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	git, atFirst := gitState(p), p.Files()
-	first, end := p.Changes(c, id, apptest.Runs(patchOfStory))
+	first, end := p.RunChanges(c, id, apptest.ShellBlock(patchOfStory))
 	require.JSONEq(t, `{"filesModified":1,"filesCreated":1,"filesDeleted":0,"totalAdditions":2,"totalDeletions":1,"files":[
 		{"path":"doc.txt","oldPath":null,"kind":"modified","additions":1,"deletions":1,"binary":false},
 		{"path":"sub/new.txt","oldPath":null,"kind":"created","additions":1,"deletions":0,"binary":false}]}`,
@@ -47,7 +47,7 @@ func TestBinaryTakesBackWhatTurnsDid(t *testing.T) {
 	p.Write("mine.txt", "of the user\n")
 	p.Write("staged.txt", "of the user\n")
 	beforeSecond := p.Files()
-	second, end := p.Changes(c, id, apptest.Runs(shellOfStory))
+	second, end := p.RunChanges(c, id, apptest.ShellBlock(shellOfStory))
 	require.Equal(t, int64(1), gjson.GetBytes(end.Params, "metadata.diff.filesDeleted").Int())
 	require.Equal(t, "renamed", gjson.GetBytes(end.Params, `metadata.diff.files.#(path=="tool.sh").kind`).Str)
 	require.Equal(t, "run.sh", gjson.GetBytes(end.Params, `metadata.diff.files.#(path=="tool.sh").oldPath`).Str)
@@ -56,18 +56,20 @@ func TestBinaryTakesBackWhatTurnsDid(t *testing.T) {
 	afterGit := gitState(p)
 	require.Equal(t, git[1:], afterGit[1:], "stash, reflog, index, HEAD and config")
 
-	net := c.Get("thread/diff/read", apptest.Object{"threadId": id})
+	net := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id})
 	require.NotContains(t, net.Get("diff").Str, "mine.txt")
 	require.Len(t, net.Get("turns").Array(), 2)
 	require.Equal(t, p.Dir, net.Get("roots.0").Str)
-	require.Contains(t, c.Get("thread/diff/read", apptest.Object{"threadId": id, "turnId": first}).Get("diff").Str, "+2\n")
-	require.Contains(t, c.Get("thread/checkpoint/diff", apptest.Object{"threadId": id, "turnId": first}).Get("diff").Str,
+	require.Contains(t, c.CallJSON("thread/diff/read",
+		apptest.Object{"threadId": id, "turnId": first}).Get("diff").Str, "+2\n")
+	require.Contains(t, c.CallJSON("thread/checkpoint/diff",
+		apptest.Object{"threadId": id, "turnId": first}).Get("diff").Str,
 		"mine.txt")
 
-	dry := c.Get("thread/checkpoint/revert",
+	dry := c.CallJSON("thread/checkpoint/revert",
 		apptest.Object{"threadId": id, "turnId": second, "mode": "files", "dryRun": true})
 	require.Equal(t, afterSecond, p.Files())
-	p.Takes(dry.Get("diff").Str, beforeSecond)
+	p.RequireDiff(dry.Get("diff").Str, beforeSecond)
 	undo := c.RevertTo(id, second, "files").Get("undoCheckpointId").Str
 	require.Equal(t, beforeSecond, p.Files(), "the user's own changes stay")
 	c.RevertTo(id, undo, "files")
@@ -85,7 +87,7 @@ func TestBinaryTakesBackWhatTurnsDid(t *testing.T) {
 	p.Write("doc.txt", "all new\n")
 	require.Equal(t, afterSecond, p.Files(), "nothing was written")
 	c.Call("thread/resume", apptest.Object{"threadId": id})
-	require.Len(t, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array(), 4)
+	require.Len(t, c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array(), 4)
 	answer := c.RevertTo(id, first, "both")
 	require.Len(t, answer.Get("removedTurnIds").Array(), 2)
 	require.Empty(t, c.ReadThread(id).Turns)
@@ -103,29 +105,29 @@ func TestBinaryKeepsCheckpoints(t *testing.T) {
 	id := c.StartThread(apptest.Object{"cwd": filepath.Join(p.Dir), "sandbox": "workspace-write"})
 	var turns []string
 	for _, text := range []string{"1", "2", "3"} {
-		turn, _ := p.Changes(c, id, "run: printf "+text+" > doc.txt")
+		turn, _ := p.RunChanges(c, id, "run: printf "+text+" > doc.txt")
 		turns = append([]string{turn}, turns...)
 	}
 	refs := func() []string {
 		return strings.Fields(p.Git("for-each-ref", "--format=%(refname)", "refs/appserver/"+id))
 	}
-	list := c.Get("thread/checkpoint/list", apptest.Object{"threadId": id, "limit": 1})
+	list := c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id, "limit": 1})
 	require.Equal(t, turns[0], list.Get("data.0.id").Str)
-	list = c.Get("thread/checkpoint/list", apptest.Object{"threadId": id, "cursor": list.Get("nextCursor").Str})
+	list = c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id, "cursor": list.Get("nextCursor").Str})
 	require.Equal(t, turns[1], list.Get("data.0.id").Str)
 	require.Len(t, list.Get("data").Array(), 1)
 	require.Equal(t, "checkpointNotFound",
-		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turns[2], "mode": "files"}).Data.Kind)
+		c.CallRejected("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turns[2], "mode": "files"}).Data.Kind)
 	require.Contains(t, refs(), "refs/appserver/"+id+"/"+turns[0])
 
 	c.Call("thread/archive", apptest.Object{"threadId": id})
-	require.Len(t, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array(), 2)
+	require.Len(t, c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array(), 2)
 	require.Equal(t, "threadArchived",
-		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turns[0], "mode": "files"}).Data.Kind)
-	require.NotEmpty(t, c.Get("thread/checkpoint/diff",
+		c.CallRejected("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turns[0], "mode": "files"}).Data.Kind)
+	require.NotEmpty(t, c.CallJSON("thread/checkpoint/diff",
 		apptest.Object{"threadId": id, "turnId": turns[1]}).Get("diff").Str)
 	p.Write("staged.txt", "captured, and kept by nothing\n")
-	require.Contains(t, c.Get("thread/checkpoint/diff",
+	require.Contains(t, c.CallJSON("thread/checkpoint/diff",
 		apptest.Object{"threadId": id, "turnId": turns[0]}).Get("diff").Str, "kept by nothing")
 	p.Git("gc", "-q", "--prune=now")
 	c.Call("thread/unarchive", apptest.Object{"threadId": id})
@@ -143,7 +145,7 @@ func TestBinaryWorksOutsideOfRepositories(t *testing.T) {
 	p.Write("a.txt", "one\n")
 	c := apptest.StartOffline(t, t.TempDir())
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access"})
-	turn, _ := p.Changes(c, id, "run: mkdir d && mv a.txt d/b.txt")
+	turn, _ := p.RunChanges(c, id, "run: mkdir d && mv a.txt d/b.txt")
 	c.RevertTo(id, turn, "both")
 	require.Equal(t, map[string]string{"a.txt": "one\n"}, p.Files())
 	require.NoDirExists(t, filepath.Join(p.Dir, ".git"))
@@ -155,9 +157,9 @@ func TestBinaryWorksOutsideOfRepositories(t *testing.T) {
 	c.BeginTurn(id, "run: echo three > c.txt")
 	require.Contains(t, gjson.GetBytes(c.UntilMethod("warning").Params, "message").Str, "more than 1 files")
 	require.Equal(t, "completed", c.AwaitTurn().Status)
-	require.Empty(t, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array())
-	p.Changes(c, id, apptest.Runs("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\nEOF\n"))
-	require.Contains(t, c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str, "deleted file")
+	require.Empty(t, c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array())
+	p.RunChanges(c, id, apptest.ShellBlock("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: a.txt\n*** End Patch\nEOF\n"))
+	require.Contains(t, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str, "deleted file")
 	c.Close()
 }
 
@@ -167,13 +169,13 @@ func TestBinaryWithoutCheckpoints(t *testing.T) {
 	p := apptest.NewRepository(t)
 	c := apptest.StartOffline(t, t.TempDir(), "-c", "checkpoints.enabled=false")
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access"})
-	turn, end := p.Changes(c, id, apptest.Runs(patchOfStory))
+	turn, end := p.RunChanges(c, id, apptest.ShellBlock(patchOfStory))
 	require.Equal(t, int64(1), gjson.GetBytes(end.Params, "metadata.diff.filesCreated").Int())
 	c.Turn(id, "run: rm gone.txt")
-	require.Len(t, c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("turns").Array(), 1)
-	require.Empty(t, c.Get("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array())
+	require.Len(t, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("turns").Array(), 1)
+	require.Empty(t, c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data").Array())
 	require.Equal(t, "checkpointsOff",
-		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "files"}).Data.Kind)
+		c.CallRejected("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "files"}).Data.Kind)
 	c.RevertTo(id, turn, "conversation")
 	require.Empty(t, p.Git("for-each-ref", "refs/appserver"))
 	var answer struct{ Data []json.RawMessage }

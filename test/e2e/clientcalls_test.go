@@ -14,36 +14,37 @@ import (
 // TestBinaryForksKeepTheClientsTools: a fork, and a thread that takes another's place, have
 // the tools of the first, and what came of its calls.
 func TestBinaryForksKeepTheClientsTools(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`), apptest.Says("One."),
-		apptest.CallsTool("c2", "ticket", `{}`), apptest.Says("Two."), apptest.CallsTool("c3", "ticket", `{}`),
-		apptest.Says("Three."))
+	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "ticket", `{}`), apptest.TextAnswer("One."),
+		apptest.ToolAnswer("c2", "ticket", `{}`), apptest.TextAnswer("Two."), apptest.ToolAnswer("c3", "ticket", `{}`),
+		apptest.TextAnswer("Three."))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	calls := 0
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		calls++
 		return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": fmt.Sprint("answer ", calls)}},
 			"success": true}
 	}
 	first := c.StartThread(ticketTool())
 	c.Turn(first, "look")
-	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": first})
+	fork := c.CallThread("thread/fork", apptest.Object{"threadId": first})
 	require.Contains(t, string(fork.Turns[0].Items[1]), `"dynamicToolCall"`)
 	c.Turn(fork.ID, "look again")
-	require.Equal(t, "answer 2", p.Asked()[3].Last(t).Content)
-	require.Contains(t, p.Asked()[3].Body, "answer 1")
-	next := c.ThreadOf("thread/archiveAndNew", apptest.Object{"threadId": first}).ID
+	require.Equal(t, "answer 2", p.Requests()[3].LastMessage(t).Content)
+	require.Contains(t, p.Requests()[3].Body, "answer 1")
+	next := c.CallThread("thread/archiveAndNew", apptest.Object{"threadId": first}).ID
 	require.NotEqual(t, first, next)
 	c.Turn(next, "look")
-	require.Equal(t, "answer 3", p.Asked()[5].Last(t).Content)
-	require.NotContains(t, p.Asked()[5].Body, "answer 1")
+	require.Equal(t, "answer 3", p.Requests()[5].LastMessage(t).Content)
+	require.NotContains(t, p.Requests()[5].Body, "answer 1")
 	c.Close()
 }
 
 // TestBinaryAnswersThatNobodyWaitsFor: for a request that was answered, that never was, or
 // that is no answer: nothing comes of them, and the turn goes on.
 func TestBinaryAnswersThatNobodyWaitsFor(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`), apptest.Says("Done."), apptest.Says("Well."))
+	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "ticket", `{}`), apptest.TextAnswer("Done."),
+		apptest.TextAnswer("Well."))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	thread := c.StartThread(ticketTool())
@@ -57,7 +58,7 @@ func TestBinaryAnswersThatNobodyWaitsFor(t *testing.T) {
 	c.Send(apptest.Object{"id": asked.ID, "result": apptest.Object{"contentItems": []apptest.Object{}, "success": false}})
 	c.Send(apptest.Object{"id": asked.ID, "error": apptest.Object{"code": 1, "message": "no"}})
 	require.Equal(t, "completed", c.AwaitTurn().Status)
-	require.Equal(t, "open", p.Asked()[1].Last(t).Content)
+	require.Equal(t, "open", p.Requests()[1].LastMessage(t).Content)
 	require.Equal(t, "completed", c.Turn(thread, "well").Status)
 	resolved, completed := 0, 0
 	for _, m := range c.Seen {
@@ -91,7 +92,7 @@ func TestBinaryToolsAreRefusedByName(t *testing.T) {
 		"long":                []apptest.Object{tool(strings.Repeat("a", 65), apptest.Object{})},
 		"a newline":           []apptest.Object{tool("a\n", apptest.Object{})}, "null": []any{nil},
 	} {
-		err := c.Refused("thread/start", apptest.Object{"dynamicTools": tools})
+		err := c.CallRejected("thread/start", apptest.Object{"dynamicTools": tools})
 		require.Equal(t, "invalidParams", err.Data.Kind, name)
 		require.Contains(t, err.Data.Field, "dynamicTools", name)
 	}
@@ -109,11 +110,11 @@ func TestBinaryToolsAreRefusedByName(t *testing.T) {
 // TestBinaryContextOfAClientsCall: the call and its output are parts of the context as any,
 // to be left out and brought back; people see the call all the time.
 func TestBinaryContextOfAClientsCall(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{"id":"7"}`), apptest.Says("One."),
-		apptest.Says("Two."), apptest.Says("Three."), apptest.Says("Four."))
+	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "ticket", `{"id":"7"}`), apptest.TextAnswer("One."),
+		apptest.TextAnswer("Two."), apptest.TextAnswer("Three."), apptest.TextAnswer("Four."))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
-	c.OnAsk = func(apptest.Message) any {
+	c.OnRequest = func(apptest.Message) any {
 		return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "the door is broken"}},
 			"success": true}
 	}
@@ -129,15 +130,15 @@ func TestBinaryContextOfAClientsCall(t *testing.T) {
 	require.Len(t, ids, 2, "the call, and its output")
 	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": ids[1:], "included": false})
 	c.Turn(thread, "without the output")
-	require.NotContains(t, p.Asked()[2].Body, "the door is broken")
-	require.Contains(t, p.Asked()[2].Body, "c1", "a call without an output is an error of most providers")
+	require.NotContains(t, p.Requests()[2].Body, "the door is broken")
+	require.Contains(t, p.Requests()[2].Body, "c1", "a call without an output is an error of most providers")
 	c.Call("context/pruneByIndices", apptest.Object{"threadId": thread, "ids": ids[:1]})
 	c.Turn(thread, "without the call")
-	require.NotContains(t, p.Asked()[3].Body, `"c1"`)
+	require.NotContains(t, p.Requests()[3].Body, `"c1"`)
 	require.Contains(t, string(c.ReadThread(thread).Turns[0].Items[1]), "the door is broken")
 	c.Call("context/undo", apptest.Object{"threadId": thread})
 	c.Call("context/undo", apptest.Object{"threadId": thread})
 	c.Turn(thread, "with both")
-	require.Contains(t, p.Asked()[4].Body, "the door is broken")
+	require.Contains(t, p.Requests()[4].Body, "the door is broken")
 	c.Close()
 }

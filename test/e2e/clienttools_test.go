@@ -23,7 +23,7 @@ func isAsk(method string) func(apptest.Message) bool {
 // TestBinaryInterruptEndsAClientsTool: the client never answers, and the turn ends; what it
 // says later changes nothing.
 func TestBinaryInterruptEndsAClientsTool(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`), apptest.Says("Well."))
+	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "ticket", `{}`), apptest.TextAnswer("Well."))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	thread := c.StartThread(ticketTool())
@@ -34,7 +34,7 @@ func TestBinaryInterruptEndsAClientsTool(t *testing.T) {
 	c.Send(apptest.Object{"id": asked.ID, "result": apptest.Object{"contentItems": []apptest.Object{}, "success": true}})
 
 	c.Turn(thread, "go on")
-	requests := p.Asked()
+	requests := p.Requests()
 	require.Len(t, requests, 2)
 	require.Contains(t, requests[1].Body, "aborted by user")
 	c.Close()
@@ -42,7 +42,7 @@ func TestBinaryInterruptEndsAClientsTool(t *testing.T) {
 
 // TestBinaryEndsWhileTheClientIsAsked: the end of the input ends the turn, in time.
 func TestBinaryEndsWhileTheClientIsAsked(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`))
+	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "ticket", `{}`))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	c.BeginTurn(c.StartThread(ticketTool()), "look it up")
@@ -55,8 +55,8 @@ func TestBinaryEndsWhileTheClientIsAsked(t *testing.T) {
 // TestCrashWhileTheClientIsAsked: after kill -9 the call has ended, the model is told so,
 // and the tool is there to be called again.
 func TestCrashWhileTheClientIsAsked(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "ticket", `{}`), apptest.CallsTool("c2", "ticket", `{}`),
-		apptest.Says("It is open."))
+	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "ticket", `{}`), apptest.ToolAnswer("c2", "ticket", `{}`),
+		apptest.TextAnswer("It is open."))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -67,15 +67,15 @@ func TestCrashWhileTheClientIsAsked(t *testing.T) {
 
 	c = apptest.StartServer(t, home)
 	c.Initialize()
-	c.OnAsk = func(apptest.Message) any {
+	c.OnRequest = func(apptest.Message) any {
 		return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "open"}}, "success": true}
 	}
 	c.Call("thread/resume", apptest.Object{"threadId": thread})
 	c.Turn(thread, "once more")
-	requests := p.Asked()
+	requests := p.Requests()
 	require.Len(t, requests, 3)
 	require.Contains(t, requests[1].Body, "aborted by user")
-	require.Equal(t, "open", requests[2].Last(t).Content)
+	require.Equal(t, "open", requests[2].LastMessage(t).Content)
 	c.Close()
 }
 
@@ -83,53 +83,53 @@ func TestCrashWhileTheClientIsAsked(t *testing.T) {
 // what was chosen; it is offered the tool in plan mode without the switch.
 func TestBinaryAsksTheUser(t *testing.T) {
 	const questions = `{"questions":[{"id":"db","header":"Store","question":"Which?","options":[{"label":"A","description":"a"}]}]}`
-	p := apptest.NewProvider(t, apptest.CallsTool("q1", "request_user_input", questions), apptest.Says("A."),
-		apptest.Says("No questions."), apptest.Says("A plan."), apptest.Says("Still one."))
+	p := apptest.NewProvider(t, apptest.ToolAnswer("q1", "request_user_input", questions), apptest.TextAnswer("A."),
+		apptest.TextAnswer("No questions."), apptest.TextAnswer("A plan."), apptest.TextAnswer("Still one."))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home, "-c", "features.default_mode_request_user_input=true")
 	c.Initialize()
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		require.Equal(t, "item/tool/requestUserInput", m.Method)
 		require.JSONEq(t, `false`, string(memberOf(t, m.Params, "isBlocking")))
 		return apptest.Object{"answers": apptest.Object{"db": apptest.Object{"answers": []string{"A"}}}}
 	}
 	thread := c.StartThread(apptest.Object{})
 	c.Turn(thread, "ask me")
-	require.JSONEq(t, `{"answers":{"db":{"answers":["A"]}}}`, p.Asked()[1].Last(t).Content)
+	require.JSONEq(t, `{"answers":{"db":{"answers":["A"]}}}`, p.Requests()[1].LastMessage(t).Content)
 	c.Close()
 
 	c = apptest.StartServer(t, home)
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": thread})
 	c.Turn(thread, "no questions")
-	require.NotContains(t, p.Asked()[2].Body, "Asks the user one to three short questions")
+	require.NotContains(t, p.Requests()[2].Body, "Asks the user one to three short questions")
 	c.Call("turn/start",
 		apptest.Object{"threadId": thread, "input": apptest.TextInput("plan it"),
 			"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "test"}}})
 	c.AwaitTurn()
-	require.Contains(t, p.Asked()[3].Body, "Asks the user one to three short questions")
-	require.Contains(t, p.Asked()[3].Texts(t)[0], "Plan mode")
+	require.Contains(t, p.Requests()[3].Body, "Asks the user one to three short questions")
+	require.Contains(t, p.Requests()[3].Texts(t)[0], "Plan mode")
 	c.Close()
 
 	c = apptest.StartServer(t, home)
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": thread})
 	c.Turn(thread, "go on planning")
-	require.Contains(t, p.Asked()[4].Body, "Asks the user one to three short questions", "the mode is the thread's")
+	require.Contains(t, p.Requests()[4].Body, "Asks the user one to three short questions", "the mode is the thread's")
 	c.Close()
 }
 
 // TestBinaryModesNeedTheCapability: as for the reference implementation, clients ask for
 // what is experimental.
 func TestBinaryModesNeedTheCapability(t *testing.T) {
-	c := apptest.Dial(t, apptest.OfflineCommand(t, t.TempDir()))
+	c := apptest.StartProcess(t, apptest.OfflineCommand(t, t.TempDir()))
 	c.Call("initialize", apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"}})
 	require.Equal(t, "thread/start.dynamicTools requires experimentalApi capability",
-		c.Refused("thread/start", ticketTool()).Message)
+		c.CallRejected("thread/start", ticketTool()).Message)
 	var started struct{ Thread struct{ ID string } }
 	require.NoError(t, json.Unmarshal(c.Call("thread/start", apptest.Object{"dynamicTools": nil}), &started))
 	require.Equal(t, "turn/start.collaborationMode requires experimentalApi capability",
-		c.Refused("turn/start", apptest.Object{
+		c.CallRejected("turn/start", apptest.Object{
 			"threadId": started.Thread.ID, "input": apptest.TextInput("x"),
 			"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "m"}},
 		}).Message)

@@ -47,7 +47,7 @@ func TestBinaryAsCodexServes(t *testing.T) {
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
-			c := apptest.Dial(t,
+			c := apptest.StartProcess(t,
 				apptest.ProcessCommand(t, t.TempDir(), codex,
 					append([]string{"-c", "model_provider=offline"}, strings.Fields(args)...)...))
 			c.Initialize()

@@ -215,7 +215,7 @@ func TestBinaryNeedsNoStderr(t *testing.T) {
 		case "gone":
 			cmd.Stderr = broken
 		}
-		c := apptest.Dial(t, cmd)
+		c := apptest.StartProcess(t, cmd)
 		c.Initialize()
 		id := c.StartTrusted()
 		for range 1000 {
@@ -251,7 +251,7 @@ func TestBinaryLogsToStderr(t *testing.T) {
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	cmd.Stderr = writer
-	c := apptest.Dial(t, cmd)
+	c := apptest.StartProcess(t, cmd)
 	require.NoError(t, writer.Close())
 	c.Initialize()
 	c.Write(`{"id":0,"result":"nobody asked"}`)

@@ -26,8 +26,8 @@ func compacts(c *apptest.Client, thread string, p *apptest.Provider) string {
 	c.T.Helper()
 	c.Call("thread/compact/start", apptest.Object{"threadId": thread})
 	require.Equal(c.T, "completed", c.AwaitTurn().Status)
-	asked := p.Asked()
-	return asked[len(asked)-1].Last(c.T.(*testing.T)).Content
+	asked := p.Requests()
+	return asked[len(asked)-1].LastMessage(c.T.(*testing.T)).Content
 }
 
 func TestBinaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T) {
@@ -36,13 +36,13 @@ func TestBinaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T)
 
 func binaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T, on apptest.WireAPI) {
 	runs := func(script string) func(io.Writer) {
-		return func(w io.Writer) { apptest.Calling(w, len(script), apptest.RunsShell(script), "") }
+		return func(w io.Writer) { apptest.WriteCalls(w, len(script), apptest.ShellCall(script), "") }
 	}
-	p := on.Provider(t,
-		runs("echo found nothing; exit 3"), apptest.Says("The search failed."), apptest.Says("Understood."),
-		runs("seq 100000 199999"), apptest.Says("Those are the numbers."),
-		apptest.Says("SUMMARY ONE, which tells at some length what was done"),
-		apptest.Says("Green it is."), apptest.Says("SUMMARY TWO"))
+	p := on.NewProvider(t,
+		runs("echo found nothing; exit 3"), apptest.TextAnswer("The search failed."), apptest.TextAnswer("Understood."),
+		runs("seq 100000 199999"), apptest.TextAnswer("Those are the numbers."),
+		apptest.TextAnswer("SUMMARY ONE, which tells at some length what was done"),
+		apptest.TextAnswer("Green it is."), apptest.TextAnswer("SUMMARY TWO"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	thread := c.StartTrusted()
@@ -71,12 +71,12 @@ func TestBinaryProposalsSummariseTheSame(t *testing.T) {
 }
 
 func binaryProposalsSummariseTheSame(t *testing.T, on apptest.WireAPI) {
-	p := on.Provider(t, func(w io.Writer) { apptest.Calling(w, 1, apptest.RunsShell("echo ready"), "") },
-		apptest.Says("Done."), apptest.Says("SUMMARY"))
+	p := on.NewProvider(t, func(w io.Writer) { apptest.WriteCalls(w, 1, apptest.ShellCall("echo ready"), "") },
+		apptest.TextAnswer("Done."), apptest.TextAnswer("SUMMARY"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	thread := c.StartTrusted()
 	c.Turn(thread, "Get ready.")
 	c.Call("thread/compact/propose", apptest.Object{"threadId": thread})
-	inOrder(t, p.Asked()[2].Last(t).Content, "## User\nGet ready.", "shell: echo ready", "ready", "## Assistant\nDone.")
+	inOrder(t, p.Requests()[2].LastMessage(t).Content, "## User\nGet ready.", "shell: echo ready", "ready", "## Assistant\nDone.")
 }

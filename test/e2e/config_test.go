@@ -44,7 +44,7 @@ func TestBinaryWritesSettings(t *testing.T) {
 	t.Parallel()
 	home, file := homeWith(t, ownSettings)
 	c := apptest.StartOffline(t, home)
-	before := c.ThreadOf("thread/start", apptest.Object{"cwd": t.TempDir()}).ID
+	before := c.CallThread("thread/start", apptest.Object{"cwd": t.TempDir()}).ID
 	c.Call("config/batchWrite",
 		apptest.Object{"edits": []apptest.Object{writeOf("model_reasoning_effort", "high"),
 			writeOf("approval_policy", "never"), writeOf("tui.font", nil)}})
@@ -78,7 +78,7 @@ func TestBinaryLosesNoSettings(t *testing.T) {
 	}
 	late := writeOf("tui.late", 1)
 	late["expectedVersion"] = seen
-	refusal := one.Refused("config/value/write", late)
+	refusal := one.CallRejected("config/value/write", late)
 	require.Equal(t, -32600, refusal.Code)
 	require.Equal(t, "configVersionConflict", refusal.Data.Kind)
 	text := contentOfFile(t, file)
@@ -100,18 +100,18 @@ func TestBinaryKeepsSettingsThatItCannotWrite(t *testing.T) {
 	home, file := homeWith(t, ownSettings)
 	c := apptest.StartOffline(t, home)
 	require.NoError(t, os.WriteFile(file, []byte("model = [\n"), 0o600))
-	refusal := c.Refused("config/value/write", writeOf("model", "x"))
+	refusal := c.CallRejected("config/value/write", writeOf("model", "x"))
 	require.Contains(t, refusal.Message, file+":1")
 	require.Equal(t, "model = [\n", contentOfFile(t, file))
 
 	require.NoError(t, os.Remove(file))
 	require.NoError(t, os.Mkdir(file, 0o700))
-	refusal = c.Refused("config/value/write", writeOf("model", "x"))
+	refusal = c.CallRejected("config/value/write", writeOf("model", "x"))
 	require.Contains(t, refusal.Message, "not a regular file")
 	require.NoError(t, os.Remove(file))
 
 	require.NoError(t, syscall.Mkfifo(file, 0o600))
-	c.Refused("config/value/write", writeOf("model", "x"))
+	c.CallRejected("config/value/write", writeOf("model", "x"))
 	require.NoError(t, os.Remove(file))
 	c.Call("config/value/write", writeOf("model", "x"))
 	require.Equal(t, "model = \"x\"\n", contentOfFile(t, file))
@@ -129,7 +129,7 @@ func TestCrashWhileSettingsAreWritten(t *testing.T) {
 		ids := map[string]int{}
 		for i := range 20 {
 			n := round*20 + i + 1
-			ids[c.Ask("config/value/write", writeOf("tui.n", n))] = n
+			ids[c.SendRequest("config/value/write", writeOf("tui.n", n))] = n
 		}
 		for range round * 3 { // a different moment each round
 			if m := c.Next(); ids[string(m.ID)] > 0 {
@@ -170,7 +170,7 @@ func TestBinaryWritesAnyJSON(t *testing.T) {
 
 	before := contentOfFile(t, file)
 	for _, bad := range []string{`[null]`, `{"a":[1,null]}`} {
-		c.Refused("config/value/write", writeOf("tui.bad", json.RawMessage(bad)))
+		c.CallRejected("config/value/write", writeOf("tui.bad", json.RawMessage(bad)))
 	}
 	require.Equal(t, before, contentOfFile(t, file))
 	c.Close()

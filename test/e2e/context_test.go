@@ -18,9 +18,9 @@ import (
 
 // reasons answers with a reasoning and a call of the shell.
 func reasons(thought, id, script string) func(w io.Writer) {
-	call := apptest.CallsShell(id, script)
+	call := apptest.ShellAnswer(id, script)
 	return func(w io.Writer) {
-		fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "reasoning_content": thought}, nil))
+		fmt.Fprint(w, apptest.ChatChunk(apptest.Object{"role": "assistant", "reasoning_content": thought}, nil))
 		call(w)
 	}
 }
@@ -34,10 +34,10 @@ func work(more int) (answers []func(w io.Writer)) {
 			script = "seq 1 2000"
 		}
 		answers = append(answers, reasons(fmt.Sprintf("thought %d", i), fmt.Sprintf("call_%d", i), script),
-			apptest.Says(fmt.Sprintf("answer %d", i)))
+			apptest.TextAnswer(fmt.Sprintf("answer %d", i)))
 	}
 	for range more {
-		answers = append(answers, apptest.Says("more"))
+		answers = append(answers, apptest.TextAnswer("more"))
 	}
 	return answers
 }
@@ -55,8 +55,8 @@ func fiveTurns(c *apptest.Client) (thread string) {
 func nextRequest(p *apptest.Provider, c *apptest.Client, thread string) []string {
 	c.T.Helper()
 	require.Equal(c.T, "completed", c.Turn(thread, "again").Status)
-	asked := p.Asked()
-	messages := apptest.Raws(asked[len(asked)-1].Messages)
+	asked := p.Requests()
+	messages := apptest.RawStrings(asked[len(asked)-1].Messages)
 	return messages[:len(messages)-1]
 }
 
@@ -75,17 +75,17 @@ func TestBinaryContextControl(t *testing.T) { apptest.OnBothWires(t, binaryConte
 
 func binaryContextControl(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, work(4)...)
+	p := on.NewProvider(t, work(4)...)
 	home := p.Home(t)
 	r := &apptest.Recorder{T: t, Home: home}
 	start := func() *apptest.Client {
-		c := apptest.Dial(t, r.Command(home))
+		c := apptest.StartProcess(t, r.Command(home))
 		c.OnLine = r.Line
 		c.Initialize()
 		return c
 	}
 	c := start()
-	r.Say("Five turns with a tool call each; the second one prints 2,000 lines.")
+	r.Heading("Five turns with a tool call each; the second one prints 2,000 lines.")
 	thread := fiveTurns(c)
 	whole := nextRequest(p, c, thread)
 	forgetLast(c, thread)
@@ -96,14 +96,14 @@ func binaryContextControl(t *testing.T, on apptest.WireAPI) {
 	checkPruned(t, p, c, thread, pruned)
 	r.Request("The next request, as the provider recorded it", pruned)
 	forgetLast(c, thread)
-	r.Say("kill -9; another server resumes; the same request.")
+	r.Heading("kill -9; another server resumes; the same request.")
 	c.Kill()
 
 	c = start()
 	c.Call("thread/resume", apptest.Object{"threadId": thread, "excludeTurns": true})
 	require.Equal(t, pruned, nextRequest(p, c, thread), "the same request after a crash")
 	forgetLast(c, thread)
-	r.Say("Everything is undone; the original request, byte for byte.")
+	r.Heading("Everything is undone; the original request, byte for byte.")
 	undoAll(c, thread)
 	request := nextRequest(p, c, thread)
 	require.Equal(t, whole, request[:len(whole)], "the original request, byte for byte")
@@ -116,23 +116,23 @@ func binaryContextControl(t *testing.T, on apptest.WireAPI) {
 // takeOut takes items out of the conversation of fiveTurns, in every way.
 func takeOut(t *testing.T, r *apptest.Recorder, c *apptest.Client, thread string) {
 	t.Helper()
-	r.Say("What is in the context, and what each item costs.")
+	r.Heading("What is in the context, and what each item costs.")
 	list := c.ContextList(thread)
 	require.Equal(t, 1+5*5, list.Total, "surroundings; question, thought, call, output, answer")
 	r.List(list)
-	big := apptest.ItemsLike(list, protocol.CategoryToolOutput, "1 2 3 4")
+	big := apptest.FindItems(list, protocol.CategoryToolOutput, "1 2 3 4")
 	require.Len(t, big, 1)
-	r.Say("The big output is excluded, the last one pinned, reasoning and outputs of the first turn pruned.")
+	r.Heading("The big output is excluded, the last one pinned, reasoning and outputs of the first turn pruned.")
 	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": big, "included": false})
 	c.Call("context/pin",
-		apptest.Object{"threadId": thread, "ids": apptest.ItemsLike(list, protocol.CategoryToolOutput, "output 4"),
+		apptest.Object{"threadId": thread, "ids": apptest.FindItems(list, protocol.CategoryToolOutput, "output 4"),
 			"pinned": true})
 	c.Call("context/prune",
 		apptest.Object{"threadId": thread, "categories": []string{"reasoning", "tool_output"},
 			"range": apptest.Object{"firstTurns": apptest.Object{"count": 1}}})
-	r.Say("A call is deleted, after a look at what that would save.")
+	r.Heading("A call is deleted, after a look at what that would save.")
 	var seen protocol.ContextPreviewResponse
-	call := apptest.ItemsLike(list, protocol.CategoryToolCall, "output 2")
+	call := apptest.FindItems(list, protocol.CategoryToolCall, "output 2")
 	require.NoError(t, json.Unmarshal(c.Call("context/preview",
 		apptest.Object{"threadId": thread, "edits": []apptest.Object{{"type": "pruneByIndices", "ids": call}}}), &seen))
 	require.Less(t, seen.After.PromptTokens, seen.Before.PromptTokens)
@@ -182,7 +182,7 @@ func TestBinaryRewritesOnUnload(t *testing.T) { apptest.OnBothWires(t, binaryRew
 
 func binaryRewritesOnUnload(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, work(0)...)
+	p := on.NewProvider(t, work(0)...)
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -191,7 +191,7 @@ func binaryRewritesOnUnload(t *testing.T, on apptest.WireAPI) {
 	whole := apptest.PromptOf(c, thread)
 	c.Call("context/setInclusion",
 		apptest.Object{"threadId": thread,
-			"ids": apptest.ItemsLike(c.ContextList(thread), protocol.CategoryToolOutput, "1 2 3"), "included": false})
+			"ids": apptest.FindItems(c.ContextList(thread), protocol.CategoryToolOutput, "1 2 3"), "included": false})
 	before := c.ContextList(thread)
 	c.Close()
 	plain, backup := responseItems(t, path), responseItems(t, path+".bak")
@@ -234,22 +234,22 @@ func binaryEditsInMidTurn(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "go")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	p := on.Provider(t, apptest.CallsShell("call_a", "echo first output"),
-		apptest.CallsShell("call_b", "echo waits; cat "+fifo), apptest.Says("done"))
+	p := on.NewProvider(t, apptest.ShellAnswer("call_a", "echo first output"),
+		apptest.ShellAnswer("call_b", "echo waits; cat "+fifo), apptest.TextAnswer("done"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	thread := c.StartTrusted()
 	c.BeginTurn(thread, "begin")
 	c.UntilOutput("waits\n")
-	ids := apptest.ItemsLike(c.ContextList(thread), protocol.CategoryToolOutput, "first output")
+	ids := apptest.FindItems(c.ContextList(thread), protocol.CategoryToolOutput, "first output")
 	require.Len(t, ids, 1)
 	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": ids, "included": false})
 	require.NoError(t, os.WriteFile(fifo, []byte("go\n"), 0))
 	require.Equal(t, "completed", c.AwaitTurn().Status)
-	asked := p.Asked()
+	asked := p.Requests()
 	require.Len(t, asked, 3)
 	require.Contains(t, asked[1].Body, "first output", "the request in flight")
-	require.NotContains(t, strings.Join(apptest.Raws(asked[2].Messages), "\n"), `first output\n"`)
+	require.NotContains(t, strings.Join(apptest.RawStrings(asked[2].Messages), "\n"), `first output\n"`)
 	require.Contains(t, asked[2].Body, "output excluded from context")
 	c.Close()
 }

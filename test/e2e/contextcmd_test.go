@@ -42,7 +42,7 @@ func rowOf(t *testing.T, out, begin string) string {
 func TestContextListsThreadsOfTheReference(t *testing.T) {
 	t.Parallel()
 	home, path := apptest.LegacyHome(t)
-	out, _ := apptest.InContext(t, home, 0, "list", apptest.LegacyID)
+	out, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID)
 	require.Equal(t, []string{
 		"index id category tokens state preview", // when a turn began is not told
 		"0 r1 environmentContext N <environment_context> <cwd>/project</cwd> </envir…",
@@ -70,7 +70,7 @@ func TestContextListsThreadsOfTheReference(t *testing.T) {
 func TestContextJSONIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
-	apptest.InContext(t, home, 0, "exclude", apptest.LegacyID, "r8")
+	apptest.ContextCommand(t, home, 0, "exclude", apptest.LegacyID, "r8")
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	for method, args := range map[string]string{
@@ -79,7 +79,7 @@ func TestContextJSONIsTheAnswer(t *testing.T) {
 		"context/listEdits": "edits",
 		"context/getPrompt": "prompt",
 	} {
-		out, _ := apptest.InContext(t, home, 0, append(strings.Fields(args), apptest.LegacyID, "--json")...)
+		out, _ := apptest.ContextCommand(t, home, 0, append(strings.Fields(args), apptest.LegacyID, "--json")...)
 		require.JSONEq(t, string(c.Call(method, apptest.Object{"threadId": apptest.LegacyID})), out, method)
 		require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u202e]", out, "%s obeys the text", method)
 	}
@@ -91,8 +91,8 @@ func TestContextJSONIsTheAnswer(t *testing.T) {
 func TestContextShowsThePrompt(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
-	apptest.InContext(t, home, 0, "exclude", apptest.LegacyID, "r8")
-	out, _ := apptest.InContext(t, home, 0, "prompt", "--last")
+	apptest.ContextCommand(t, home, 0, "exclude", apptest.LegacyID, "r8")
+	out, _ := apptest.ContextCommand(t, home, 0, "prompt", "--last")
 	require.Regexp(t, `^\d+ messages to model gpt-5-codex of provider gone, [\d,]+ tokens\n`, out)
 	require.Contains(t, out, "[2] user\nlist \ufffd31mthe\ufffd[2J \ufffdfiles\n")
 	require.Contains(t, out, `{"tool_calls":[`)
@@ -105,17 +105,17 @@ func TestContextShowsThePrompt(t *testing.T) {
 func TestContextEdits(t *testing.T) {
 	t.Parallel()
 	home, path := apptest.LegacyHome(t)
-	list := func() string { out, _ := apptest.InContext(t, home, 0, "list", apptest.LegacyID); return out }
+	list := func() string { out, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID); return out }
 	untouched := list()
 
-	out, _ := apptest.InContext(t, home, 0, "exclude", apptest.LegacyID, "3-4", "r8", "5")
+	out, _ := apptest.ContextCommand(t, home, 0, "exclude", apptest.LegacyID, "3-4", "r8", "5")
 	require.Regexp(t, `^Excluded 3 items\. The next request has [\d,]+ tokens, \d+ fewer\.\n`, out)
 	require.Contains(t, out, "appserver context undo "+apptest.LegacyID+"\n", "it says how to take it back")
 	require.Contains(t, rowOf(t, list(), "4 r8"), "4 r8 toolOutput N excluded {")
 	require.FileExists(t, path+".bak", "it was rewritten as when a thread is unloaded")
 	require.NoFileExists(t, filepath.Join(home, "thread-writer-locks", apptest.LegacyID+".lock"))
 
-	out, _ = apptest.InContext(t, home, 0, "include", apptest.LegacyID, "--json", "--", "r7", "r8", "r10")
+	out, _ = apptest.ContextCommand(t, home, 0, "include", apptest.LegacyID, "--json", "--", "r7", "r8", "r10")
 	var answer struct{ Revision, Changed, Ignored int }
 	require.NoError(t, json.Unmarshal([]byte(out), &answer))
 	require.Equal(t, 3, answer.Changed)
@@ -129,7 +129,7 @@ func TestContextTakesBack(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	list := func() string {
-		out, _ := apptest.InContext(t, home, 0, "list", apptest.LegacyID)
+		out, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID)
 		return strings.Join(rowsOf(out), "\n")
 	}
 	untouched := list()
@@ -143,32 +143,32 @@ func TestContextTakesBack(t *testing.T) {
 	for _, want := range []string{"Excluded 2 items.", "Included 1 item.", "Pinned 1 item.", "Unpinned 1 item.",
 		"Deleted 1 item."} {
 		before := list()
-		out, _ := apptest.InContext(t, home, 0, edits[want]...)
+		out, _ := apptest.ContextCommand(t, home, 0, edits[want]...)
 		require.True(t, strings.HasPrefix(out, want), out)
 		after := list()
 		require.NotEqual(t, before, after, want)
-		out, _ = apptest.InContext(t, home, 0, "undo", apptest.LegacyID)
+		out, _ = apptest.ContextCommand(t, home, 0, "undo", apptest.LegacyID)
 		require.Contains(t, out, "Undone: ")
 		require.Contains(t, out, "appserver context redo "+apptest.LegacyID)
 		require.Equal(t, before, list(), want)
-		out, _ = apptest.InContext(t, home, 0, "redo", apptest.LegacyID)
+		out, _ = apptest.ContextCommand(t, home, 0, "redo", apptest.LegacyID)
 		require.Contains(t, out, "Made again: ")
 		require.Equal(t, after, list(), want)
 	}
-	out, _ := apptest.InContext(t, home, 0, "edits", apptest.LegacyID)
+	out, _ := apptest.ContextCommand(t, home, 0, "edits", apptest.LegacyID)
 	require.Regexp(t, `^revision edit items saved age state 1 exclude 2 \d+ \d+[sm] `,
 		strings.Join(strings.Fields(out), " "))
-	out, _ = apptest.InContext(t, home, 0, "exclude", apptest.LegacyID, "r8")
+	out, _ = apptest.ContextCommand(t, home, 0, "exclude", apptest.LegacyID, "r8")
 	require.Equal(t, "Nothing changed: there was nothing to do.\n", out)
-	_, errs := apptest.InContext(t, home, 2, "restore", apptest.LegacyID)
+	_, errs := apptest.ContextCommand(t, home, 2, "restore", apptest.LegacyID)
 	require.Contains(t, errs, "1 item excluded, 0 replaced, 1 deleted")
 	require.Contains(t, errs, "--yes")
-	out, _ = apptest.InContext(t, home, 0, "restore", apptest.LegacyID, "--from-backup", "--yes")
+	out, _ = apptest.ContextCommand(t, home, 0, "restore", apptest.LegacyID, "--from-backup", "--yes")
 	require.Regexp(t, `^Restored 2 items\. .* more\.\n`, out)
 	require.Equal(t, untouched, list())
-	out, _ = apptest.InContext(t, home, 0, "restore", apptest.LegacyID)
+	out, _ = apptest.ContextCommand(t, home, 0, "restore", apptest.LegacyID)
 	require.Equal(t, "Nothing changed: there was nothing to do.\n", out, "nothing is asked where nothing would happen")
-	_, errs = apptest.InContext(t, home, 1, "redo", apptest.LegacyID)
+	_, errs = apptest.ContextCommand(t, home, 1, "redo", apptest.LegacyID)
 	require.Contains(t, errs, "no undone edit")
 }
 
@@ -177,19 +177,19 @@ func TestContextPrunes(t *testing.T) {
 	t.Parallel()
 	home, id, _ := stored(t) // two turns
 	args := []string{id, "--category", "tool_output,assistantMessage", "--category=Reasoning", "--keep-last", "1"}
-	before, _ := apptest.InContext(t, home, 0, "list", id)
-	preview, _ := apptest.InContext(t, home, 0, append([]string{"preview"}, args...)...)
+	before, _ := apptest.ContextCommand(t, home, 0, "list", id)
+	preview, _ := apptest.ContextCommand(t, home, 0, append([]string{"preview"}, args...)...)
 	require.Regexp(t, `^assistantMessage \d+ \d+ (\d+)$`, rowOf(t, preview, "assistantMessage"))
 	require.Contains(t, preview, "Nothing was changed yet.")
 	require.Contains(t, preview, "Note: ")
-	usage, _ := apptest.InContext(t, home, 0, "usage", id)
+	usage, _ := apptest.ContextCommand(t, home, 0, "usage", id)
 	require.Contains(t, usage, "share of window")
 	require.Regexp(t, `^total \d+ [\d,]+ [\d,]+ \d+\.\d %$`, rowOf(t, usage, "total"))
 	require.Regexp(t, `\nThe next request has [\d,]+ of the [\d,]+ tokens of the window\.\n$`, usage)
-	after, _ := apptest.InContext(t, home, 0, "list", id)
+	after, _ := apptest.ContextCommand(t, home, 0, "list", id)
 	require.Equal(t, rowsOf(before), rowsOf(after))
 
-	out, _ := apptest.InContext(t, home, 0, append([]string{"prune"}, args...)...)
+	out, _ := apptest.ContextCommand(t, home, 0, append([]string{"prune"}, args...)...)
 	saved := regexp.MustCompile(`(\d+) fewer\.`)
 	require.True(t, strings.HasPrefix(out, "Excluded 1 item. "), out)
 	require.Equal(t, saved.FindString(preview), saved.FindString(out))
@@ -199,14 +199,14 @@ func TestContextPrunes(t *testing.T) {
 			Included bool
 		}
 	}
-	asJSON, _ := apptest.InContext(t, home, 0, "list", id, "--json")
+	asJSON, _ := apptest.ContextCommand(t, home, 0, "list", id, "--json")
 	require.NoError(t, json.Unmarshal([]byte(asJSON), &list))
 	last := list.Items[len(list.Items)-1]
 	require.True(t, last.Included)
-	out, _ = apptest.InContext(t, home, 0, "prune", id, "--category", "userMessage", "--before-turn", last.TurnID)
+	out, _ = apptest.ContextCommand(t, home, 0, "prune", id, "--category", "userMessage", "--before-turn", last.TurnID)
 	require.True(t, strings.HasPrefix(out, "Excluded 1 item. "), out)
-	out, _ = apptest.InContext(t, home, 0, "prune", id, "--category", "assistantMessage", "--first", "2")
+	out, _ = apptest.ContextCommand(t, home, 0, "prune", id, "--category", "assistantMessage", "--first", "2")
 	require.True(t, strings.HasPrefix(out, "Excluded 1 item. "), out)
-	_, errs := apptest.InContext(t, home, 1, "prune", id, "--category", "userMessage", "--before-turn", "nowhere")
+	_, errs := apptest.ContextCommand(t, home, 1, "prune", id, "--category", "userMessage", "--before-turn", "nowhere")
 	require.Contains(t, errs, "there is no turn nowhere")
 }

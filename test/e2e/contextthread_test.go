@@ -21,18 +21,18 @@ func TestContextFindsThreads(t *testing.T) {
 	home, path := apptest.LegacyHome(t)
 	other := apptest.PutRollout(t, home, otherID, strings.ReplaceAll(apptest.LegacyRollout, apptest.LegacyID, otherID)+
 		`{"timestamp":"2026-01-02T03:04:05Z","type":"event_msg","payload":{"type":"other"}}`+"\n")
-	out, _ := apptest.InContext(t, home, 0, "exclude", "--last", "0")
+	out, _ := apptest.ContextCommand(t, home, 0, "exclude", "--last", "0")
 	require.Contains(t, out, "appserver context undo "+otherID+"\n", "its last line is the latest")
-	apptest.InContext(t, home, 0, "undo", otherID)
+	apptest.ContextCommand(t, home, 0, "undo", otherID)
 	for word, want := range map[string]string{
 		apptest.LegacyID: apptest.LegacyID, strings.ToUpper(otherID): otherID, "2a035a53": apptest.LegacyID, "00FF": otherID,
 		path: apptest.LegacyID, other: otherID,
 	} {
-		out, _ := apptest.InContext(t, home, 0, "exclude", word, "0")
+		out, _ := apptest.ContextCommand(t, home, 0, "exclude", word, "0")
 		require.Contains(t, out, "appserver context undo "+want+"\n", word)
-		apptest.InContext(t, home, 0, "undo", want)
+		apptest.ContextCommand(t, home, 0, "undo", want)
 	}
-	_, errs := apptest.InContext(t, home, 1, "list", "0199a213")
+	_, errs := apptest.ContextCommand(t, home, 1, "list", "0199a213")
 	require.Contains(t, errs, `the ids of 2 threads begin or end with "0199a213"`)
 	require.Contains(t, errs, apptest.LegacyID+"  list \ufffd31mthe",
 		"they can be told apart, and the terminal obeys nothing")
@@ -47,9 +47,9 @@ func TestContextFindsArchivedThreads(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Dir(archived), 0o700))
 	require.NoError(t, os.Rename(path, archived))
 	for _, word := range []string{apptest.LegacyID, "0199", archived} {
-		apptest.InContext(t, home, 0, "list", word)
+		apptest.ContextCommand(t, home, 0, "list", word)
 	}
-	_, errs := apptest.InContext(t, home, 1, "list", "--last")
+	_, errs := apptest.ContextCommand(t, home, 1, "list", "--last")
 	require.Contains(t, errs, "there are no threads below "+home)
 }
 
@@ -71,18 +71,18 @@ func TestContextMissesThreads(t *testing.T) {
 		nameless:                   "has no thread id in its name",
 		strings.Repeat("x", 36):    "is not a UUID",
 	} {
-		_, errs := apptest.InContext(t, home, 1, "list", word)
+		_, errs := apptest.ContextCommand(t, home, 1, "list", word)
 		require.Contains(t, errs, "appserver: context list: ")
 		require.Contains(t, errs, want)
 		require.NotContains(t, errs, "\x1b")
 	}
-	_, errs := apptest.InContext(t, home, 2, "exclude", "", "2")
+	_, errs := apptest.ContextCommand(t, home, 2, "exclude", "", "2")
 	require.Contains(t, errs, "the THREAD is empty")
 	gone := filepath.Join(home, "gone")
-	_, errs = apptest.InContext(t, gone, 1, "list", apptest.LegacyID)
+	_, errs = apptest.ContextCommand(t, gone, 1, "list", apptest.LegacyID)
 	require.Contains(t, errs, gone+" does not exist; set CODEX_HOME")
 	require.NoDirExists(t, gone)
-	_, errs = apptest.InContext(t, t.TempDir(), 1, "usage", "--last")
+	_, errs = apptest.ContextCommand(t, t.TempDir(), 1, "usage", "--last")
 	require.Contains(t, errs, "there are no threads below")
 }
 
@@ -95,21 +95,21 @@ func TestContextLeavesThreadsOfOthers(t *testing.T) {
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	for _, args := range [][]string{{"exclude", id, "0"}, {"delete", id, "0", "--yes"},
 		{"prune", id, "--category", "reasoning"}, {"restore", id}} {
-		_, errs := apptest.InContext(t, home, 1, args...)
+		_, errs := apptest.ContextCommand(t, home, 1, args...)
 		require.Contains(t, errs, "thread "+id+" already has an active writer: close it there")
 	}
-	out, _ := apptest.InContext(t, home, 0, "list", id)
+	out, _ := apptest.ContextCommand(t, home, 0, "list", id)
 	require.Contains(t, out, "the first")
-	apptest.InContext(t, home, 0, "preview", id, "--category", "userMessage")
+	apptest.ContextCommand(t, home, 0, "preview", id, "--category", "userMessage")
 	c.Close()
-	apptest.InContext(t, home, 0, "exclude", id, "0")
+	apptest.ContextCommand(t, home, 0, "exclude", id, "0")
 }
 
 // TestContextOnAReadOnlyHome shows, and refuses to change.
 func TestContextOnAReadOnlyHome(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
-	apptest.Give(t, home)
+	apptest.GiveHome(t, home)
 	require.NoError(t, filepath.WalkDir(home, func(path string, _ os.DirEntry, err error) error {
 		require.NoError(t, err)
 		return os.Chmod(path, 0o555)
@@ -133,7 +133,8 @@ func TestContextOnAReadOnlyHome(t *testing.T) {
 // asNobody runs a context command as somebody whom modes of files keep out.
 func asNobody(t *testing.T, home, args string) (out, errs string, status int) {
 	t.Helper()
-	cmd := apptest.AsUser(t, apptest.ServerCommand(t, home, append([]string{"context"}, strings.Fields(args)...)...), home)
+	cmd := apptest.Unprivileged(t, apptest.ServerCommand(t, home,
+		append([]string{"context"}, strings.Fields(args)...)...), home)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -150,7 +151,7 @@ func TestContextNeedsNoReader(t *testing.T) {
 	cmd := apptest.ThroughShell(apptest.ServerCommand(t, home, "context", "exclude", apptest.LegacyID, "0"),
 		`"$@" >/dev/full; test $? = 1`)
 	require.NoError(t, cmd.Run())
-	out, _ := apptest.InContext(t, home, 0, "list", apptest.LegacyID)
+	out, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID)
 	require.Contains(t, rowOf(t, out, "0 r1"), "excluded")
 	_, err := os.Stat(filepath.Join(home, "thread-writer-locks", apptest.LegacyID+".lock"))
 	require.ErrorIs(t, err, syscall.ENOENT)

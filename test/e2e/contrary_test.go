@@ -56,10 +56,10 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	const done = "data: [DONE]\n\n"
-	word := func(s string) string { return apptest.Streamed(apptest.Object{"content": s}, nil) }
-	call := apptest.Streamed(apptest.Object{"tool_calls": []apptest.Object{{"index": 0, "id": "a",
+	word := func(s string) string { return apptest.ChatChunk(apptest.Object{"content": s}, nil) }
+	call := apptest.ChatChunk(apptest.Object{"tool_calls": []apptest.Object{{"index": 0, "id": "a",
 		"function": apptest.Object{"name": "shell", "arguments": `{"command":"echo hi"}`}}}}, nil)
-	stop, calls := apptest.Streamed(apptest.Object{}, "stop"), apptest.Streamed(apptest.Object{}, "tool_calls")
+	stop, calls := apptest.ChatChunk(apptest.Object{}, "stop"), apptest.ChatChunk(apptest.Object{}, "tool_calls")
 	usage := `data: {"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":1,"total_tokens":2}}` + "\n\n"
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
@@ -93,7 +93,7 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 		}), "failed", "no answer"},
 		"comments without end": {forever("", ": still here\n\n"), "failed", "idle timeout"},
 		"[DONE] and no end":    {forever(word("whole")+stop+done, word("more")), "completed", "whole"},
-		"finish twice": {stream(word("one"), stop, word(" two"), apptest.Streamed(apptest.Object{}, "length"), done),
+		"finish twice": {stream(word("one"), stop, word(" two"), apptest.ChatChunk(apptest.Object{}, "length"), done),
 			"completed", "one two"},
 		"usage twice": {stream(word("one"), fmt.Sprintf(usage, 1), stop, fmt.Sprintf(usage, 7), done), "completed",
 			"one"},
@@ -111,11 +111,11 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int32
-			server := httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+			server := httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 				if asked.Add(1) == 1 {
 					c.answer(w, r)
 				} else {
-					apptest.Says("The next answer.")(w)
+					apptest.TextAnswer("The next answer.")(w)
 				}
 			}))
 			t.Cleanup(server.Close)
@@ -134,18 +134,18 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 			} else {
 				require.Contains(t, lastAnswer(s), c.says)
 			}
-			require.Less(t, memoryKiB(s, "VmHWM")-base, apptest.Weight*512<<10, "KiB")
+			require.Less(t, memoryKiB(s, "VmHWM")-base, apptest.RaceFactor*512<<10, "KiB")
 			require.Equal(t, "completed", s.Turn(id, "and now").Status)
 			require.Equal(t, "The next answer.", lastAnswer(s))
 			s.Close()
-			require.Len(t, s.All("turn/completed"), 2)
+			require.Len(t, s.Notifications("turn/completed"), 2)
 		})
 	}
 }
 
 // lastAnswer is the text of the newest message of the model, "" before the first.
 func lastAnswer(c *apptest.Client) (text string) {
-	for _, m := range c.All("item/completed") {
+	for _, m := range c.Notifications("item/completed") {
 		if item := gjson.GetBytes(m.Params, "item"); item.Get("type").Str == "agentMessage" {
 			text = item.Get("text").Str
 		}
@@ -156,18 +156,18 @@ func lastAnswer(c *apptest.Client) (text string) {
 // homeOfStreams is the home of a server whose provider streams words until it is released.
 func homeOfStreams(t *testing.T, release <-chan struct{}) string {
 	t.Helper()
-	server := httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		pause := time.NewTicker(20 * time.Millisecond)
 		defer pause.Stop()
 		for flow := http.NewResponseController(w); ; {
-			_, _ = io.WriteString(w, apptest.Streamed(apptest.Object{"content": "some words "}, nil))
+			_, _ = io.WriteString(w, apptest.ChatChunk(apptest.Object{"content": "some words "}, nil))
 			if flow.Flush() != nil {
 				return
 			}
 			select {
 			case <-release:
-				apptest.Says("the end")(w)
+				apptest.TextAnswer("the end")(w)
 				return
 			case <-r.Context().Done():
 				return
@@ -209,7 +209,7 @@ func TestBinaryInterruptsAmongManyTurns(t *testing.T) {
 		began := time.Now()
 		c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turns[id]})
 		untilEnd(c, turns[id], "interrupted")
-		require.Less(t, time.Since(began), apptest.Patience/6)
+		require.Less(t, time.Since(began), apptest.Timeout/6)
 		c.Seen = nil
 	}
 	close(release)

@@ -34,7 +34,7 @@ func TestBinaryReadsTheCorpus(t *testing.T) {
 		}
 		c.Call("thread/resume", apptest.Object{"threadId": id, "model": "test", "modelProvider": "test"})
 		require.Equal(t, "completed", c.Turn(id, "third").Status, version)
-		asked := p.Asked()
+		asked := p.Requests()
 		checkContinued(t, version, asked[len(asked)-1])
 	}
 	c.Close()

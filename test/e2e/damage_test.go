@@ -54,7 +54,8 @@ var sicknesses = map[string]sick{
 	"a line twice": {withLine(4, func(l string) string { return l + l }), true, true, true, 2,
 		"ordinals of 1 lines are not higher", ""},
 	"another's": {withLine(0,
-		func(l string) string { return strings.ReplaceAll(l, apptest.StrangerID, apptest.LegacyID) }), true, true, true, 2,
+		func(l string) string { return strings.ReplaceAll(l, apptest.UnknownThreadID, apptest.LegacyID) }), true, true,
+		true, 2,
 		"session_meta is that of thread " + apptest.LegacyID, ""},
 	"zero length": {writing(func([]string) string { return "" }), false, true, true, 0, "the file is empty",
 		"it is empty"},
@@ -83,7 +84,7 @@ var sicknesses = map[string]sick{
 	}, true, true, true, 2, "", ""},
 	"other's .bak": {func(path string, t []string) error {
 		return first(os.WriteFile(path, []byte(whole(t)), 0o600),
-			os.WriteFile(path+".bak", []byte(strings.ReplaceAll(whole(t), apptest.StrangerID, apptest.LegacyID)), 0o600))
+			os.WriteFile(path+".bak", []byte(strings.ReplaceAll(whole(t), apptest.UnknownThreadID, apptest.LegacyID)), 0o600))
 	}, true, true, true, 2, "", ""},
 }
 
@@ -96,22 +97,22 @@ func TestBinaryShowsWhatIsLeftOfSickRollouts(t *testing.T) {
 	_, id, path := stored(t)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	stranger := strings.ReplaceAll(string(text), id, apptest.StrangerID)
+	stranger := strings.ReplaceAll(string(text), id, apptest.UnknownThreadID)
 	for name, s := range sicknesses {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			path := apptest.RolloutName(home, apptest.StrangerID)
+			path := apptest.RolloutName(home, apptest.UnknownThreadID)
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			require.NoError(t, os.WriteFile(apptest.RolloutName(home, id), text, 0o600))
 			require.NoError(t, s.put(path, strings.SplitAfter(stranger, "\n")))
-			apptest.Give(t, home)
-			c := apptest.Dial(t, apptest.AsUser(t, apptest.OfflineCommand(t, home), home))
+			apptest.GiveHome(t, home)
+			c := apptest.StartProcess(t, apptest.Unprivileged(t, apptest.OfflineCommand(t, home), home))
 			c.Initialize()
 			for range 2 {
 				list := string(c.Call("thread/list", apptest.Object{}))
 				require.Contains(t, list, id, "the other thread")
-				require.Equal(t, s.listed, strings.Contains(list, `"id":"`+apptest.StrangerID), list)
+				require.Equal(t, s.listed, strings.Contains(list, `"id":"`+apptest.UnknownThreadID), list)
 			}
 			require.Equal(t, s.lists == "", len(c.Warnings()) == 0, "%v", c.Warnings())
 			if s.lists != "" {
@@ -121,7 +122,7 @@ func TestBinaryShowsWhatIsLeftOfSickRollouts(t *testing.T) {
 			c.Seen = nil
 			s.requireRead(c)
 			if s.resumed {
-				require.Equal(t, "completed", c.Turn(apptest.StrangerID, "hello").Status)
+				require.Equal(t, "completed", c.Turn(apptest.UnknownThreadID, "hello").Status)
 			}
 			c.Close()
 		})
@@ -131,12 +132,12 @@ func TestBinaryShowsWhatIsLeftOfSickRollouts(t *testing.T) {
 func (s sick) requireRead(c *apptest.Client) {
 	c.T.Helper()
 	for method, works := range map[string]bool{"thread/read": s.read, "thread/resume": s.resumed} {
-		p := apptest.Object{"threadId": apptest.StrangerID, "includeTurns": true}
+		p := apptest.Object{"threadId": apptest.UnknownThreadID, "includeTurns": true}
 		if !works {
-			require.NotContains(c.T, []string{"", "internal"}, c.Refused(method, p).Data.Kind)
+			require.NotContains(c.T, []string{"", "internal"}, c.CallRejected(method, p).Data.Kind)
 			continue
 		}
-		require.Len(c.T, c.ThreadOf(method, p).Turns, s.turns)
+		require.Len(c.T, c.CallThread(method, p).Turns, s.turns)
 	}
 	if s.resumed {
 		c.Call("thread/loaded/list", apptest.Object{}) // what is told of the thread comes before
@@ -153,7 +154,7 @@ func TestBinaryTellsOfRolloutsThatTurnUpSick(t *testing.T) {
 	home, id, path := stored(t)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	lines := strings.SplitAfter(strings.ReplaceAll(string(text), id, apptest.StrangerID), "\n")
+	lines := strings.SplitAfter(strings.ReplaceAll(string(text), id, apptest.UnknownThreadID), "\n")
 	for name, s := range sicknesses {
 		for _, index := range []string{"true", "false"} {
 			if s.lists == "" {
@@ -162,18 +163,19 @@ func TestBinaryTellsOfRolloutsThatTurnUpSick(t *testing.T) {
 			t.Run(name+", index "+index, func(t *testing.T) {
 				t.Parallel()
 				home := copyHome(t, home)
-				apptest.Give(t, home)
-				c := apptest.Dial(t, apptest.AsUser(t, apptest.OfflineCommand(t, home, "-c", "index.enabled="+index), home))
+				apptest.GiveHome(t, home)
+				c := apptest.StartProcess(t, apptest.Unprivileged(t,
+					apptest.OfflineCommand(t, home, "-c", "index.enabled="+index), home))
 				c.Initialize()
 				if index == "true" {
 					apptest.AwaitIndex(c)
 				}
 				c.Call("thread/list", apptest.Object{})
 				require.Empty(t, c.Warnings())
-				path := apptest.RolloutName(home, apptest.StrangerID)
+				path := apptest.RolloutName(home, apptest.UnknownThreadID)
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 				require.NoError(t, s.put(path, lines))
-				apptest.Give(t, home)
+				apptest.GiveHome(t, home)
 				for range 3 {
 					require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
 				}
@@ -218,9 +220,9 @@ func TestBinaryListsAThreadWhoseFileHasLostItsContent(t *testing.T) {
 			for range 2 {
 				require.JSONEq(t, string(before), string(c.Call("thread/list", apptest.Object{})))
 			}
-			require.Empty(t, c.ThreadOf("thread/read", apptest.Object{"threadId": id, "includeTurns": true}).Turns)
+			require.Empty(t, c.CallThread("thread/read", apptest.Object{"threadId": id, "includeTurns": true}).Turns)
 			require.NoError(t, os.WriteFile(path, text, 0o600))
-			require.Len(t, c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns, 2)
+			require.Len(t, c.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns, 2)
 			c.Call("thread/unsubscribe", apptest.Object{"threadId": id})
 			c.Close()
 
@@ -228,7 +230,7 @@ func TestBinaryListsAThreadWhoseFileHasLostItsContent(t *testing.T) {
 			c = apptest.StartOffline(t, home)
 			apptest.AwaitIndex(c)
 			require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
-			require.Empty(t, c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns)
+			require.Empty(t, c.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns)
 			c.Call("thread/loaded/list", apptest.Object{}) // the warning of the resume comes before
 			require.Len(t, c.Warnings(), 1)
 			require.Contains(t, c.Warnings()[0], "the file is empty")

@@ -56,7 +56,7 @@ func TestReadmeStarts(t *testing.T) {
 // TestReadmeSession says what the README has a reader type, line by line.
 func TestReadmeSession(t *testing.T) {
 	t.Parallel()
-	c := apptest.Dial(t, apptest.ServerCommand(t, t.TempDir(), "-c", "model_provider=offline"))
+	c := apptest.StartProcess(t, apptest.ServerCommand(t, t.TempDir(), "-c", "model_provider=offline"))
 	id := ""
 	for _, line := range readmeBlock(t, "A session by hand:") {
 		line = strings.ReplaceAll(strings.ReplaceAll(line, "/path/to/project", t.TempDir()), "…", id)
@@ -66,7 +66,7 @@ func TestReadmeSession(t *testing.T) {
 		if m.ID == nil {
 			continue
 		}
-		answer := c.UntilAnswer(string(m.ID))
+		answer := c.UntilResponse(string(m.ID))
 		require.Nil(t, answer.Error, answer.Line)
 		if m.Method == "thread/start" {
 			var begun struct{ Thread struct{ ID string } }

@@ -69,7 +69,7 @@ func TestBinaryRunsCommandsWithoutAThread(t *testing.T) {
 	require.JSONEq(t, `{"exitCode":124,"stdout":"in\n","stderr":""}`, string(got))
 	require.JSONEq(t, `{"exitCode":0,"stdout":"","stderr":""}`, string(c.Call("command/exec", unconfinedExec("cat", nil))),
 		"its input is empty")
-	fails := c.Refused("command/exec",
+	fails := c.CallRejected("command/exec",
 		apptest.Object{"command": []string{"no-such-program"}, "sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}})
 	require.Equal(t, "command", fails.Data.Kind)
 	require.Contains(t, fails.Message, "failed to spawn command")
@@ -80,7 +80,7 @@ func TestBinaryRunsCommandsWithoutAThread(t *testing.T) {
 func TestBinaryTalksToACommandOnATerminal(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
-	id := c.Ask("command/exec", apptest.Object{
+	id := c.SendRequest("command/exec", apptest.Object{
 		"command": []string{"bash", "--norc", "--noprofile", "-i"}, "processId": "sh", "tty": true,
 		"size":           apptest.Object{"rows": 12, "cols": 34},
 		"disableTimeout": true, "sandboxPolicy": apptest.Object{"type": "dangerFullAccess"},
@@ -107,9 +107,9 @@ func TestBinaryTalksToACommandOnATerminal(t *testing.T) {
 	sh.until("back 42")
 	sh.until("ready> ") // it reads the end of input as a line like others
 	c.Call("command/exec/write", apptest.Object{"processId": "sh", "closeStdin": true})
-	require.EqualValues(t, 0, gjson.GetBytes(c.UntilAnswer(id).Result, "exitCode").Int())
+	require.EqualValues(t, 0, gjson.GetBytes(c.UntilResponse(id).Result, "exitCode").Int())
 	require.Equal(t, "commandNotFound",
-		c.Refused("command/exec/write", apptest.Object{"processId": "sh", "closeStdin": true}).Data.Kind)
+		c.CallRejected("command/exec/write", apptest.Object{"processId": "sh", "closeStdin": true}).Data.Kind)
 	c.Close()
 }
 
@@ -122,7 +122,7 @@ func TestBinaryConfinesCommandsWithoutAThread(t *testing.T) {
 	touch := apptest.Object{"command": []string{"touch", "made"}, "cwd": dir}
 	enforced := gjson.GetBytes(c.Call("server/diagnostics", apptest.Object{}), "sandbox.enforced").Bool()
 	if !enforced {
-		require.Equal(t, "notConfined", c.Refused("command/exec", touch).Data.Kind)
+		require.Equal(t, "notConfined", c.CallRejected("command/exec", touch).Data.Kind)
 		require.NoFileExists(t, filepath.Join(dir, "made"))
 		c.Close()
 		return
@@ -150,7 +150,7 @@ func pidOf(t *testing.T, file string) int {
 		}
 		pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
 		return err == nil
-	}, apptest.Patience, 10*time.Millisecond)
+	}, apptest.Timeout, 10*time.Millisecond)
 	return pid
 }
 
@@ -171,12 +171,12 @@ func TestBinaryEndsCommandsWithTheClient(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pid")
 			c := apptest.StartOffline(t, t.TempDir())
-			c.Ask("command/exec",
+			c.SendRequest("command/exec",
 				unconfinedExec("setsid sleep 600 & echo $! >"+file+"; trap '' TERM; sleep 600",
 					apptest.Object{"processId": "p", "disableTimeout": true}))
 			pid := pidOf(t, file)
 			end(c)
-			require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, apptest.Patience, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, apptest.Timeout, 10*time.Millisecond)
 		})
 	}
 }
@@ -187,7 +187,7 @@ func TestBinaryStreamsToWhoReads(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	resume := c.StopReading()
-	id := c.Ask("command/exec",
+	id := c.SendRequest("command/exec",
 		unconfinedExec("seq 1 3000000",
 			apptest.Object{"processId": "p", "streamStdoutStderr": true, "disableOutputCap": true, "disableTimeout": true}))
 	resume()
@@ -216,14 +216,14 @@ func TestBinaryStreamsToWhoReads(t *testing.T) {
 func TestBinaryBoundsDeltas(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	const flood = "echo first; yes 0123456789012345678901234567890123456789 | head -c 50000000; echo last"
 	for name, begin := range map[string]func(){
-		"shell": func() { c.BeginTurn(id, apptest.Does(apptest.RunsShell(flood))) },
+		"shell": func() { c.BeginTurn(id, apptest.ScriptText(apptest.ShellCall(flood))) },
 		"exec_command": func() {
 			c.BeginTurn(id,
-				apptest.Does(apptest.RunsExec(flood, apptest.Object{"yield_time_ms": 30000})))
+				apptest.ScriptText(apptest.ExecCall(flood, apptest.Object{"yield_time_ms": 30000})))
 		},
 		"thread/shellCommand": func() { c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": flood}) },
 	} {

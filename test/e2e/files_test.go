@@ -29,7 +29,7 @@ func TestBinaryServesFiles(t *testing.T) {
 	require.JSONEq(t, `{"path":"`+at("src")+`"}`,
 		string(c.Call("fs/watch", apptest.Object{"watchId": "src", "path": at("src")})))
 	c.Call("fs/writeFile", apptest.Object{"path": at("src/a.txt"), "dataBase64": in64("hello")})
-	require.JSONEq(t, `{"watchId":"src","changedPaths":["`+at("src/a.txt")+`"]}`, string(c.Heard("fs/changed").Params))
+	require.JSONEq(t, `{"watchId":"src","changedPaths":["`+at("src/a.txt")+`"]}`, string(c.AwaitNotification("fs/changed").Params))
 	require.JSONEq(t, `{"dataBase64":"aGVsbG8="}`, string(c.Call("fs/readFile", apptest.Object{"path": at("src/a.txt")})))
 	require.JSONEq(t, `{"entries":[{"fileName":"a.txt","isDirectory":false,"isFile":true},{"fileName":"deep","isDirectory":true,"isFile":false}]}`,
 		string(c.Call("fs/readDirectory", apptest.Object{"path": at("src")})))
@@ -37,7 +37,7 @@ func TestBinaryServesFiles(t *testing.T) {
 	require.FileExists(t, at("dst/a.txt"))
 	c.Call("fs/unwatch", apptest.Object{"watchId": "src"})
 	c.Call("fs/remove", apptest.Object{"path": at("src")})
-	require.Equal(t, "fileNotFound", c.Refused("fs/getMetadata", apptest.Object{"path": at("src")}).Data.Kind)
+	require.Equal(t, "fileNotFound", c.CallRejected("fs/getMetadata", apptest.Object{"path": at("src")}).Data.Kind)
 	require.True(t, gjson.GetBytes(c.Call("fs/getMetadata", apptest.Object{"path": at("dst")}), "isDirectory").Bool())
 	c.Close()
 	for _, m := range c.Seen {
@@ -53,10 +53,10 @@ func TestBinaryReadsPipelinedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	var ids []string
 	for i := range 100 {
-		c.Ask("fs/writeFile", apptest.Object{"path": path, "dataBase64": in64(fmt.Sprint(i))})
-		ids = append(ids, c.Ask("fs/readFile", apptest.Object{"path": path}))
+		c.SendRequest("fs/writeFile", apptest.Object{"path": path, "dataBase64": in64(fmt.Sprint(i))})
+		ids = append(ids, c.SendRequest("fs/readFile", apptest.Object{"path": path}))
 	}
-	last := c.Ask("command/exec",
+	last := c.SendRequest("command/exec",
 		apptest.Object{"command": []string{"echo", "run"}, "sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}})
 	c.Close()
 	answers := map[string]apptest.Message{}
@@ -82,9 +82,10 @@ func TestBinaryIsNotHeldUpByFiles(t *testing.T) {
 	begin := time.Now()
 	for _, path := range []string{filepath.Join(dir, "fifo"), filepath.Join(dir, "round"), "/dev/zero", "/dev/tty",
 		"/dev/random"} {
-		require.NotEmpty(t, c.Refused("fs/readFile", apptest.Object{"path": path}).Data.Kind, path)
-		require.NotEmpty(t, c.Refused("fs/writeFile", apptest.Object{"path": path, "dataBase64": "aGk="}).Data.Kind, path)
-		require.NotEmpty(t, c.Refused("fs/copy",
+		require.NotEmpty(t, c.CallRejected("fs/readFile", apptest.Object{"path": path}).Data.Kind, path)
+		require.NotEmpty(t, c.CallRejected("fs/writeFile", apptest.Object{"path": path, "dataBase64": "aGk="}).Data.Kind,
+			path)
+		require.NotEmpty(t, c.CallRejected("fs/copy",
 			apptest.Object{"sourcePath": path, "destinationPath": path + "/in/itself"}).Data.Kind, path)
 	}
 	require.Less(t, time.Since(begin), 10*time.Second)
@@ -100,9 +101,9 @@ func TestBinaryReadsLargeFiles(t *testing.T) {
 	large := filepath.Join(dir, "large")
 	require.NoError(t, os.WriteFile(large, []byte(strings.Repeat("0123456789abcdef", 2<<20)), 0o600))
 	c := apptest.StartOffline(t, t.TempDir())
-	id := c.Ask("fs/readFile", apptest.Object{"path": large})
+	id := c.SendRequest("fs/readFile", apptest.Object{"path": large})
 	c.Call("thread/loaded/list", apptest.Object{})
-	data := gjson.GetBytes(c.UntilAnswer(id).Result, "dataBase64").Str
+	data := gjson.GetBytes(c.UntilResponse(id).Result, "dataBase64").Str
 	for _, m := range c.Seen {
 		if string(m.ID) == id {
 			data = gjson.GetBytes(m.Result, "dataBase64").Str
@@ -114,7 +115,7 @@ func TestBinaryReadsLargeFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 32<<20, info.Size())
 	require.NoError(t, os.Truncate(large, 48<<20+1))
-	require.Equal(t, "fileTooLarge", c.Refused("fs/readFile", apptest.Object{"path": large}).Data.Kind)
+	require.Equal(t, "fileTooLarge", c.CallRejected("fs/readFile", apptest.Object{"path": large}).Data.Kind)
 	c.Close()
 }
 

@@ -38,12 +38,12 @@ func TestBinaryPassesOverALineOfGigabytes(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Truncate(path, info.Size()+1<<30))
 	c := apptest.StartOffline(t, home)
-	require.Len(t, c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns, 2)
+	require.Len(t, c.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns, 2)
 	require.Equal(t, "completed", c.Turn(id, "the third").Status)
 	c.Signal(syscall.SIGKILL)
 	c.Drain()
 	c = apptest.StartOffline(t, home)
-	require.Len(t, c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns, 3)
+	require.Len(t, c.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns, 3)
 	c.Close()
 }
 
@@ -62,16 +62,16 @@ func TestBinaryRefusesStrangeRollouts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home, id, _ := stored(t)
-			path := apptest.RolloutName(home, apptest.StrangerID)
+			path := apptest.RolloutName(home, apptest.UnknownThreadID)
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			require.NoError(t, put(path))
-			apptest.Give(t, home)
-			c := apptest.Dial(t, apptest.AsUser(t, apptest.OfflineCommand(t, home), home))
+			apptest.GiveHome(t, home)
+			c := apptest.StartProcess(t, apptest.Unprivileged(t, apptest.OfflineCommand(t, home), home))
 			c.Initialize()
 			for _, method := range []string{"thread/resume", "thread/read"} {
-				refusal := c.Refused(method, apptest.Object{"threadId": apptest.StrangerID})
+				refusal := c.CallRejected(method, apptest.Object{"threadId": apptest.UnknownThreadID})
 				require.NotContains(t, refusal.Message, "internal error")
-				require.Contains(t, refusal.Message, apptest.StrangerID, "it says what is wrong")
+				require.Contains(t, refusal.Message, apptest.UnknownThreadID, "it says what is wrong")
 				require.NotEqual(t, "internal", refusal.Data.Kind)
 			}
 			require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
@@ -96,7 +96,7 @@ func TestBinaryReadsDamagedRollouts(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(torn), 0o600))
 
 	c := apptest.StartOffline(t, home)
-	resumed := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	resumed := c.CallThread("thread/resume", apptest.Object{"threadId": id})
 	require.Len(t, resumed.Turns, 2)
 	require.Equal(t, "completed", c.Turn(id, "the third").Status)
 	c.Close()
@@ -108,7 +108,7 @@ func TestBinaryReadsDamagedRollouts(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(string(text), torn+"\n"), "what was there stays")
 	c = apptest.StartOffline(t, home)
-	require.Len(t, c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns, 3)
+	require.Len(t, c.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns, 3)
 	c.Close()
 }
 
@@ -153,9 +153,9 @@ func TestBinaryReadsRolloutsWithoutBeginning(t *testing.T) {
 func TestBinaryLivesWithoutAHome(t *testing.T) {
 	t.Parallel()
 	lives := func(t *testing.T, home string, cmd *exec.Cmd) {
-		c := apptest.Dial(t, cmd)
+		c := apptest.StartProcess(t, cmd)
 		c.Initialize()
-		refusal := c.Refused("thread/start", apptest.Object{})
+		refusal := c.CallRejected("thread/start", apptest.Object{})
 		require.Equal(t, "storage", refusal.Data.Kind)
 		require.Contains(t, refusal.Message, home)
 		id := c.StartThread(apptest.Object{"ephemeral": true})
@@ -171,7 +171,7 @@ func TestBinaryLivesWithoutAHome(t *testing.T) {
 		t.Parallel()
 		home := t.TempDir()
 		require.NoError(t, os.Chmod(home, 0o555))
-		lives(t, home, apptest.AsUser(t, apptest.OfflineCommand(t, home), home))
+		lives(t, home, apptest.Unprivileged(t, apptest.OfflineCommand(t, home), home))
 	})
 }
 
@@ -189,10 +189,10 @@ func TestBinarySurvivesAFullDisk(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			// 64 blocks are 32 or 64 KiB, as shells count.
-			c := apptest.Dial(t, apptest.ThroughShell(apptest.OfflineCommand(t, home), `ulimit -f 64; exec "$@"`))
+			c := apptest.StartProcess(t, apptest.ThroughShell(apptest.OfflineCommand(t, home), `ulimit -f 64; exec "$@"`))
 			c.Initialize()
 			id := c.StartTrusted()
-			refusal := c.Fill(id, fill)
+			refusal := c.FillDisk(id, fill)
 			require.Equal(t, "storage", refusal.Data.Kind)
 			require.Contains(t, refusal.Message, "ulimit -f", "it says what to do")
 			c.Call("thread/list", apptest.Object{})
@@ -201,7 +201,7 @@ func TestBinarySurvivesAFullDisk(t *testing.T) {
 			require.NotEmpty(t, told)
 
 			c = apptest.StartOffline(t, home)
-			resumed := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+			resumed := c.CallThread("thread/resume", apptest.Object{"threadId": id})
 			require.Subset(t, apptest.ItemsOf(resumed), told, "nothing acknowledged is lost")
 			require.Equal(t, "completed", c.Turn(id, long).Status)
 			c.Close()
@@ -225,7 +225,7 @@ func completedItems(t testing.TB, seen []apptest.Message) (items []string) {
 // TestBinaryNeedsFewDescriptors has 32 of them.
 func TestBinaryNeedsFewDescriptors(t *testing.T) {
 	t.Parallel()
-	c := apptest.Dial(t, apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir()), `ulimit -n 32; exec "$@"`))
+	c := apptest.StartProcess(t, apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir()), `ulimit -n 32; exec "$@"`))
 	c.Initialize()
 	id := c.StartTrusted()
 	for range 3 {
@@ -272,7 +272,7 @@ func TestBinaryStartsOnGarbage(t *testing.T) {
 			require.NoError(t, spoil(home))
 			c := apptest.StartOffline(t, home)
 			require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
-			require.Len(t, c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns, 2)
+			require.Len(t, c.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns, 2)
 			require.Equal(t, "completed", c.Turn(id, "hello").Status)
 			c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "named"})
 			fresh := c.StartThread(apptest.Object{})
@@ -305,7 +305,7 @@ func TestBinaryWithoutLocks(t *testing.T) {
 	require.Len(t, c.ReadThread(id).Turns, 2)
 	require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
 	for method, params := range map[string]apptest.Object{"thread/resume": {"threadId": id}, "thread/start": {}} {
-		require.Contains(t, c.Refused(method, params).Message, locks, "it says what is in the way")
+		require.Contains(t, c.CallRejected(method, params).Message, locks, "it says what is in the way")
 	}
 	require.Equal(t, "completed", c.Turn(c.StartThread(apptest.Object{"ephemeral": true}), "hello").Status)
 	c.Close()

@@ -19,11 +19,11 @@ func namedAs(t *testing.T) (home string, seen func() (originator, userAgent stri
 	t.Helper()
 	var mu sync.Mutex
 	var headers http.Header
-	srv := httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		headers = r.Header.Clone()
 		mu.Unlock()
-		apptest.Says("hello")(w)
+		apptest.TextAnswer("hello")(w)
 	}))
 	t.Cleanup(srv.Close)
 	home = t.TempDir()
@@ -46,9 +46,9 @@ func TestBinaryProvidersAreToldTheClientsName(t *testing.T) {
 		home, seen := namedAs(t)
 		cmd := apptest.ServerCommand(t, home)
 		cmd.Env = append(cmd.Env, "CODEX_INTERNAL_ORIGINATOR_OVERRIDE="+c.override)
-		client := apptest.Dial(t, cmd)
+		client := apptest.StartProcess(t, cmd)
 		client.Call("initialize", apptest.Object{"clientInfo": apptest.Object{"name": c.name, "version": "1\r\n2"}})
-		thread := client.ThreadOf("thread/start", apptest.Object{})
+		thread := client.CallThread("thread/start", apptest.Object{})
 		client.Turn(thread.ID, "hello")
 		originator, agent := seen()
 		require.Equal(t, c.originator, originator)
@@ -62,9 +62,9 @@ func TestBinaryProvidersAreToldTheClientsName(t *testing.T) {
 }
 
 func TestBinaryRefusesClientNamesThatNoHeaderCanCarry(t *testing.T) {
-	client := apptest.Dial(t, apptest.OfflineCommand(t, t.TempDir()))
+	client := apptest.StartProcess(t, apptest.OfflineCommand(t, t.TempDir()))
 	for _, name := range []string{"bad\nname", "\u0001", "a\u007fb"} {
-		f := client.Refused("initialize", apptest.Object{"clientInfo": apptest.Object{"name": name, "version": "1"}})
+		f := client.CallRejected("initialize", apptest.Object{"clientInfo": apptest.Object{"name": name, "version": "1"}})
 		require.Equal(t, -32600, f.Code)
 		require.Equal(t, fmt.Sprintf("Invalid clientInfo.name: %q. Use a name without control characters: it must be a valid HTTP header value.", name), f.Message)
 	}

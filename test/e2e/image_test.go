@@ -25,8 +25,8 @@ func calls(id, tool string, arguments apptest.Object) func(w io.Writer) {
 	call := apptest.Object{"index": 0, "id": id, "type": "function",
 		"function": apptest.Object{"name": tool, "arguments": string(text)}}
 	return func(w io.Writer) {
-		fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil),
-			apptest.Streamed(apptest.Object{}, "tool_calls"), "data: [DONE]\n\n")
+		fmt.Fprint(w, apptest.ChatChunk(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil),
+			apptest.ChatChunk(apptest.Object{}, "tool_calls"), "data: [DONE]\n\n")
 	}
 }
 
@@ -36,10 +36,10 @@ func TestBinaryViewsImages(t *testing.T) { apptest.OnBothWires(t, binaryViewsIma
 
 func binaryViewsImages(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, calls("a", "view_image", apptest.Object{"path": "a.png"}), apptest.Says("seen"),
-		apptest.Says("still there"))
+	p := on.NewProvider(t, calls("a", "view_image", apptest.Object{"path": "a.png"}), apptest.TextAnswer("seen"),
+		apptest.TextAnswer("still there"))
 	home, project := p.Home(t), t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(apptest.APNG), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(apptest.PNGHeader), 0o600))
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	id := c.StartThread(apptest.Object{"cwd": project})
@@ -47,16 +47,16 @@ func binaryViewsImages(t *testing.T, on apptest.WireAPI) {
 	c.Close()
 	c = apptest.StartServer(t, home)
 	c.Initialize()
-	item := c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns[0].Items[1]
+	item := c.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns[0].Items[1]
 	require.Equal(t, "imageView", gjson.GetBytes(item, "type").Str)
 	c.Turn(id, "again")
 	c.Close()
-	for _, request := range p.Asked()[1:] {
-		messages := gjson.Parse("[" + strings.Join(apptest.Raws(request.Messages), ",") + "]")
+	for _, request := range p.Requests()[1:] {
+		messages := gjson.Parse("[" + strings.Join(apptest.RawStrings(request.Messages), ",") + "]")
 		if on == apptest.ChatWire { // the other takes images in outputs
 			require.Equal(t, "(the image is in the next message)", messages.Get(`#(role=="tool").content`).Str)
 		}
-		require.Equal(t, apptest.AsURL, messages.Get(`#(content.0.type=="image_url").content.0.image_url.url`).Str,
+		require.Equal(t, apptest.PNGHeaderURL, messages.Get(`#(content.0.type=="image_url").content.0.image_url.url`).Str,
 			request.Body)
 	}
 }
@@ -66,10 +66,10 @@ func TestBinaryRefusesImages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "fifo.png"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "large.png"), []byte(apptest.APNG), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "large.png"), []byte(apptest.PNGHeader), 0o600))
 	require.NoError(t, os.Truncate(filepath.Join(dir, "large.png"), 1<<30))
 	home := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(home, "secret.png"), []byte(apptest.APNG), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "secret.png"), []byte(apptest.PNGHeader), 0o600))
 	require.NoError(t, os.Symlink(filepath.Join(home, "secret.png"), filepath.Join(dir, "link.png")))
 	cases := []struct{ path, why string }{
 		{"none.png", "no such file"}, {"fifo.png", "not a regular file"}, {".", "not a regular file"},
@@ -80,13 +80,13 @@ func TestBinaryRefusesImages(t *testing.T) {
 	for _, c := range cases {
 		answers = append(answers, calls("call "+c.path, "view_image", apptest.Object{"path": c.path}))
 	}
-	p := apptest.NewProvider(t, append(answers, apptest.Says("I cannot"))...)
+	p := apptest.NewProvider(t, append(answers, apptest.TextAnswer("I cannot"))...)
 	p.Configure(t, home)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	c.Turn(c.StartThread(apptest.Object{"cwd": dir, "sandbox": "read-only"}), "look")
 	c.Close()
 	for i, c := range cases {
-		require.Contains(t, p.Asked()[i+1].Last(t).Content, c.why, c.path)
+		require.Contains(t, p.Requests()[i+1].LastMessage(t).Content, c.why, c.path)
 	}
 }

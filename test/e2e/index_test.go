@@ -24,11 +24,11 @@ func writeThreads(t testing.TB, home string, count, messages int) (size int) {
 		id := fmt.Sprintf("0190a6f8-1111-7aaa-8bbb-%012d", n)
 		dir := filepath.Join(home, "sessions", at.Format("2006/01/02"))
 		require.NoError(t, os.MkdirAll(dir, 0o700))
-		text := fmt.Sprintf(`{"timestamp":"","type":"session_meta","payload":{"id":%q,"cwd":"/x","source":"cli","model_provider":"offline","base_instructions":{"text":%q}}}`+"\n", id, apptest.Words(random, 2000))
-		text += fmt.Sprintf(`{"timestamp":"","type":"event_msg","payload":{"type":"user_message","message":"question %d: %s"}}`+"\n", n, apptest.Words(random, 20))
+		text := fmt.Sprintf(`{"timestamp":"","type":"session_meta","payload":{"id":%q,"cwd":"/x","source":"cli","model_provider":"offline","base_instructions":{"text":%q}}}`+"\n", id, apptest.RandomWords(random, 2000))
+		text += fmt.Sprintf(`{"timestamp":"","type":"event_msg","payload":{"type":"user_message","message":"question %d: %s"}}`+"\n", n, apptest.RandomWords(random, 20))
 		for range messages {
-			text += fmt.Sprintf(`{"timestamp":"","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%s"}]}}`+"\n", apptest.Words(random, 100))
-			text += fmt.Sprintf(`{"timestamp":"","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"%s"}}`+"\n", apptest.Words(random, 300))
+			text += fmt.Sprintf(`{"timestamp":"","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%s"}]}}`+"\n", apptest.RandomWords(random, 100))
+			text += fmt.Sprintf(`{"timestamp":"","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"%s"}}`+"\n", apptest.RandomWords(random, 300))
 		}
 		size += len(text)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "rollout-"+at.Format("2006-01-02T15-04-05")+"-"+id+".jsonl"),

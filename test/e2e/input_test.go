@@ -18,7 +18,7 @@ import (
 
 func TestBinaryRefusesTextThatIsTooLong(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.Says("read"))
+	p := apptest.NewProvider(t, apptest.TextAnswer("read"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir()})
@@ -34,12 +34,12 @@ func TestBinaryRefusesTextThatIsTooLong(t *testing.T) {
 				`"kind":"inputTooLarge","field":"input","input_error_code":"input_too_large","max_chars":1048576,"actual_chars":1048577}}`)
 	}
 	c.Turn(id, strings.Repeat("é", limit))
-	require.Len(t, p.Asked(), 1, "text of the largest size is sent")
+	require.Len(t, p.Requests(), 1, "text of the largest size is sent")
 }
 
 func TestBinaryTellsTheModelOfImagesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.Says("seen"))
+	p := apptest.NewProvider(t, apptest.TextAnswer("seen"))
 	home, dir := p.Home(t), t.TempDir()
 	none, text := filepath.Join(dir, "none.png"), filepath.Join(dir, "text.png")
 	require.NoError(t, os.WriteFile(text, []byte("words"), 0o600))
@@ -49,7 +49,7 @@ func TestBinaryTellsTheModelOfImagesThatCannotBeRead(t *testing.T) {
 	c.Call("turn/start", apptest.Object{"threadId": id, "input": []apptest.Object{
 		{"type": "text", "text": "look"}, {"type": "localImage", "path": none}, {"type": "localImage", "path": text}}})
 	c.AwaitTurn()
-	messages := gjson.Get(p.Asked()[0].Body, "messages").Array()
+	messages := gjson.Get(p.Requests()[0].Body, "messages").Array()
 	said := messages[len(messages)-1].Get("content").String()
 	require.Contains(t, said, "The image `"+none+"` cannot be shown: no such file or directory")
 	require.Contains(t, said, "The image `"+text+"` cannot be shown: not an image")
@@ -66,18 +66,19 @@ func TestBinaryTellsTheModelOfImagesThatCannotBeRead(t *testing.T) {
 // names them.
 func TestBinaryKeepsTextElements(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.Says("read"))
+	p := apptest.NewProvider(t, apptest.TextAnswer("read"))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	thread := c.ThreadOf("thread/start", apptest.Object{"cwd": t.TempDir()})
+	thread := c.CallThread("thread/start", apptest.Object{"cwd": t.TempDir()})
 	for element, message := range map[string]string{
 		`{"byte_range":{"start":0,"end":1}}`:  "Invalid request: missing field `byteRange`",
 		`{"byteRange":{"start":-1,"end":1}}`:  "Invalid request: `input.0.text_elements.0.byteRange.start`: ",
 		`{"byteRange":{"start":"0","end":1}}`: "Invalid request: `input.0.text_elements.0.byteRange.start`: ",
 	} {
 		input := []apptest.Object{{"type": "text", "text": "@a", "text_elements": []any{gjson.Parse(element).Value()}}}
-		require.Contains(t, c.Refused("turn/start", apptest.Object{"threadId": thread.ID, "input": input}).Message, message)
+		require.Contains(t, c.CallRejected("turn/start", apptest.Object{"threadId": thread.ID, "input": input}).Message,
+			message)
 	}
 	c.Call("turn/start",
 		apptest.Object{"threadId": thread.ID,
@@ -100,7 +101,7 @@ func TestBinaryKeepsTextElements(t *testing.T) {
 
 func TestBinaryNamesTheOutputSchema(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.Says("{}"))
+	p := apptest.NewProvider(t, apptest.TextAnswer("{}"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	c.Call("turn/start",
@@ -108,12 +109,12 @@ func TestBinaryNamesTheOutputSchema(t *testing.T) {
 			"outputSchema": apptest.Object{"type": "object"}})
 	c.AwaitTurn()
 	require.JSONEq(t, `{"type":"json_schema","json_schema":{"name":"codex_output_schema","schema":{"type":"object"},"strict":true}}`,
-		gjson.Get(p.Asked()[0].Body, "response_format").Raw)
+		gjson.Get(p.Requests()[0].Body, "response_format").Raw)
 }
 
 func TestBinaryReportsAModelThatDoesNotExist(t *testing.T) {
 	t.Parallel()
-	p := &apptest.Provider{Server: httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, _ *http.Request) {
+	p := &apptest.Provider{Server: httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, `{"error":{"message":"The model `+"`x`"+
 			` does not exist.","type":"invalid_request_error","code":"model_not_found"}}`)
@@ -135,14 +136,14 @@ func TestBinaryReportsAModelThatDoesNotExist(t *testing.T) {
 // the first turn.
 func TestBinaryPutsInjectedItemsBehindTheEnvironment(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.Says("done"))
+	p := apptest.NewProvider(t, apptest.TextAnswer("done"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir()})
 	c.Call("thread/inject_items", apptest.Object{"threadId": id, "items": []apptest.Object{
 		{"type": "message", "role": "assistant", "content": []apptest.Object{{"type": "output_text", "text": "INJECTED"}}}}})
 	c.Turn(id, "first")
-	messages := gjson.Get(p.Asked()[0].Body, "messages").Array()
+	messages := gjson.Get(p.Requests()[0].Body, "messages").Array()
 	require.Len(t, messages, 4)
 	require.Contains(t, messages[1].Get("content").Str, "<environment_context>")
 	require.Equal(t, "INJECTED", messages[2].Get("content").Str)

@@ -15,8 +15,9 @@ import (
 // and by thread/resume.
 func TestBinaryEndsInstructionsOfAnotherFolder(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.Says("1"), apptest.Says("2"), apptest.Says("3"), apptest.Says("4"),
-		apptest.Says("5"), apptest.Says("6"))
+	p := apptest.NewProvider(t, apptest.TextAnswer("1"), apptest.TextAnswer("2"), apptest.TextAnswer("3"),
+		apptest.TextAnswer("4"),
+		apptest.TextAnswer("5"), apptest.TextAnswer("6"))
 	home, root := p.Home(t), t.TempDir()
 	for dir, rules := range map[string]string{"a": "RULES A", "b": "RULES B", "none": ""} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, dir, ".git"), 0o700))
@@ -41,21 +42,21 @@ func TestBinaryEndsInstructionsOfAnotherFolder(t *testing.T) {
 		c.Call("turn/start",
 			apptest.Object{"threadId": id, "cwd": filepath.Join(root, want.dir), "input": apptest.TextInput("go")})
 		c.AwaitTurn()
-		require.Equal(t, want.text, newInstructions(p.Asked()[n].Body), "turn %d in %s", n, want.dir)
+		require.Equal(t, want.text, newInstructions(p.Requests()[n].Body), "turn %d in %s", n, want.dir)
 	}
 	c.Call("turn/start", apptest.Object{"threadId": id, "cwd": filepath.Join(root, "a"), "input": apptest.TextInput("go")})
 	c.AwaitTurn()
 	c.Close()
 
-	p = apptest.NewProvider(t, apptest.Says("1"))
+	p = apptest.NewProvider(t, apptest.TextAnswer("1"))
 	p.Configure(t, home)
 	c = apptest.StartServer(t, home)
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": id, "cwd": filepath.Join(root, "none")})
 	c.Turn(id, "go")
-	require.Equal(t, gone, newInstructions(p.Asked()[0].Body))
+	require.Equal(t, gone, newInstructions(p.Requests()[0].Body))
 	var marks []bool
-	for _, item := range c.Get("context/getItems",
+	for _, item := range c.CallJSON("context/getItems",
 		apptest.Object{"threadId": id}).Get(`items.#(category=="userInstructions")#`).Array() {
 		marks = append(marks, item.Get("superseded").Bool())
 		require.True(t, item.Get("inPrompt").Bool(), item.Raw)

@@ -17,12 +17,12 @@ import (
 // message by message.
 func TestBinaryKeepsConversations(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.CallsShell("call_a", "echo written by the agent > note.txt; cat note.txt"),
-		apptest.Says("It is written."), apptest.Says("I wrote a note."))
+	p := apptest.NewProvider(t, apptest.ShellAnswer("call_a", "echo written by the agent > note.txt; cat note.txt"),
+		apptest.TextAnswer("It is written."), apptest.TextAnswer("I wrote a note."))
 	home, project := p.Home(t), t.TempDir()
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "accept"} }
+	c.OnRequest = func(apptest.Message) any { return apptest.Object{"decision": "accept"} }
 	id := c.StartThread(apptest.Object{"cwd": project})
 	ended := c.Turn(id, "write a note")
 	require.Equal(t, "completed", ended.Status)
@@ -34,20 +34,21 @@ func TestBinaryKeepsConversations(t *testing.T) {
 
 	c = apptest.StartServer(t, home)
 	c.Initialize()
-	resumed := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	resumed := c.CallThread("thread/resume", apptest.Object{"threadId": id})
 	require.Equal(t, shown, resumed, "the thread is shown as it was")
 	require.Equal(t, "Notes", resumed.Name)
 	require.Equal(t, "I wrote a note.", c.Turn(id, "what did you do?").Items[0].Text)
 	c.Close()
 
-	asked := p.Asked()
+	asked := p.Requests()
 	require.Len(t, asked, 3)
 	before, after := asked[1].Messages, asked[2].Messages
 	require.Greater(t, len(after), len(before)+1)
-	require.Equal(t, apptest.Raws(before), apptest.Raws(after[:len(before)]), "the history of before the restart")
+	require.Equal(t, apptest.RawStrings(before), apptest.RawStrings(after[:len(before)]),
+		"the history of before the restart")
 	require.JSONEq(t, `{"role":"assistant","content":"It is written."}`, string(after[len(before)]))
-	require.Equal(t, apptest.ChatMessage{Role: "user", Content: "what did you do?"}, asked[2].Last(t))
-	require.Contains(t, asked[1].Last(t).Content, "written by the agent\n", "the model sees the command's output")
+	require.Equal(t, apptest.ChatMessage{Role: "user", Content: "what did you do?"}, asked[2].LastMessage(t))
+	require.Contains(t, asked[1].LastMessage(t).Content, "written by the agent\n", "the model sees the command's output")
 }
 
 // TestBinaryAsksBeforeItRuns gives each decision on a command that writes a file.
@@ -58,7 +59,7 @@ func TestBinaryAsksBeforeItRuns(t *testing.T) {
 	id := c.StartThread(apptest.Object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "workspace-write"})
 	asked := 0
 	run := func(decision, file string) (turn, command string, exists bool) {
-		c.OnAsk = func(m apptest.Message) any {
+		c.OnRequest = func(m apptest.Message) any {
 			asked++
 			require.Equal(t, "item/commandExecution/requestApproval", m.Method)
 			require.NoFileExists(t, filepath.Join(project, file), "it must not run before the answer")
@@ -124,7 +125,7 @@ func TestBinaryKeepsSecretsFromCommands(t *testing.T) {
 		cmd.Env = append(cmd.Env, name+"=hunter2")
 	}
 	cmd.Env = append(cmd.Env, "HARMLESS=kept")
-	c := apptest.Dial(t, cmd)
+	c := apptest.StartProcess(t, cmd)
 	c.Initialize()
 	id := c.StartTrusted()
 	c.BeginTurn(id, "run: env; cat /proc/$$/environ")

@@ -23,21 +23,21 @@ func collect(p apptest.Project) {
 // what was ignored, and patched, too.
 func TestBinaryForksKeepTheirCheckpoints(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
-	id := p.Trusting(c)
+	id := p.StartTrusted(c)
 	atFirst := p.Files()
 	patch := "*** Begin Patch\n*** Update File: out.log\n@@\n-ignored\n+patched\n*** End Patch\n"
-	first := c.Done(id, apptest.RunsShell("echo first > doc.txt"),
-		apptest.Call("apply_patch", apptest.Object{"input": patch}))
-	second := c.Done(id, apptest.RunsShell("echo second > doc.txt; rm gone.txt"))
-	told := c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
-	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": id}).ID
+	first := c.RunScript(id, apptest.ShellCall("echo first > doc.txt"),
+		apptest.OneCall("apply_patch", apptest.Object{"input": patch}))
+	second := c.RunScript(id, apptest.ShellCall("echo second > doc.txt; rm gone.txt"))
+	told := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
+	fork := c.CallThread("thread/fork", apptest.Object{"threadId": id}).ID
 	require.Eventually(t, func() bool { return strings.Contains(p.Git("for-each-ref"), fork+"/"+second) },
-		apptest.Patience, apptest.Patience/1000)
+		apptest.Timeout, apptest.Timeout/1000)
 	c.Call("thread/delete", apptest.Object{"threadId": id})
 	collect(p)
-	require.Equal(t, told, c.Get("thread/diff/read", apptest.Object{"threadId": fork}).Get("diff").Str)
+	require.Equal(t, told, c.CallJSON("thread/diff/read", apptest.Object{"threadId": fork}).Get("diff").Str)
 	c.RevertTo(fork, second, "files")
 	require.Equal(t, "first\n", p.Files()["doc.txt"])
 	c.RevertTo(fork, first, "both")
@@ -53,26 +53,26 @@ func TestBinaryForksKeepTheirCheckpoints(t *testing.T) {
 // what it lacks, and ends nothing.
 func TestBinaryKeepsOneCheckpoint(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t, "-c", "checkpoints.keep=1")
+	c, _ := apptest.StartScripted(t, "-c", "checkpoints.keep=1")
 	p := apptest.NewRepository(t)
-	id := p.Trusting(c)
-	c.Done(id, apptest.RunsShell("echo only in between > doc.txt"))
+	id := p.StartTrusted(c)
+	c.RunScript(id, apptest.ShellCall("echo only in between > doc.txt"))
 	first := p.Files()
-	second := c.Done(id, apptest.RunsShell("echo second > doc.txt; echo new > new.txt"))
+	second := c.RunScript(id, apptest.ShellCall("echo second > doc.txt; echo new > new.txt"))
 	last := p.Files()
 	collect(p)
 	undo := c.RevertTo(id, second, "files").Get("undoCheckpointId").Str
 	require.Equal(t, first, p.Files())
 	collect(p)
 	require.Equal(t, "checkpointNotFound",
-		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": second, "mode": "files"}).Data.Kind)
+		c.CallRejected("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": second, "mode": "files"}).Data.Kind)
 	again := c.RevertTo(id, undo, "files").Get("undoCheckpointId").Str
 	require.Equal(t, last, p.Files())
 	collect(p)
 	c.RevertTo(id, again, "files")
 	require.Equal(t, first, p.Files())
 	c.Request("thread/diff/read", apptest.Object{"threadId": id})
-	third := c.Done(id, apptest.RunsShell("rm doc.txt"))
+	third := c.RunScript(id, apptest.ShellCall("rm doc.txt"))
 	c.RevertTo(id, third, "both")
 	require.Equal(t, first, p.Files())
 	c.Close()
@@ -86,7 +86,7 @@ var oddNames = []string{"new\nline", "tab\there", `quote"back\slash`, "-rf", ":(
 // a diff that git takes, and taken back.
 func TestBinaryCapturesOddFiles(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	for i, name := range oddNames {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(p.Dir, name)), 0o755))
@@ -101,11 +101,11 @@ func TestBinaryCapturesOddFiles(t *testing.T) {
 	p.Write("a.bin", "\x00\r\n")
 	p.Write("empty", "")
 	require.NoError(t, os.Remove(filepath.Join(p.Dir, "out.log")))
-	id := p.Trusting(c)
+	id := p.StartTrusted(c)
 	before := textAndLinks(p)
 	const script = `for f in *; do [ -d "$f" ] || [ -L "$f" ] || printf 'changed\r\n' >> "./$f"; done; rm link empty; ln -s gone.txt link; mv dangling moved; ` +
 		`printf 'x\0y' > a.bin; : > doc.txt; chmod +x untracked.txt; rm -r 'sub dir'; mkdir empty; echo in > empty/file`
-	turn := c.BeginTurn(id, apptest.Does(apptest.RunsShell(script)))
+	turn := c.BeginTurn(id, apptest.ScriptText(apptest.ShellCall(script)))
 	end := c.UntilMethod("turn/completed")
 	require.Contains(t, changed(end), "new\nline")
 	require.NotContains(t, string(end.Params), "evil.log")
@@ -142,17 +142,18 @@ func textAndLinks(p apptest.Project) map[string]string {
 // TestBinaryDiffsOddNames: git takes the diff of files with such names, made and changed.
 func TestBinaryDiffsOddNames(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
-	id := p.Trusting(c)
+	id := p.StartTrusted(c)
 	script := ""
 	for _, name := range oddNames {
-		script += "mkdir -p " + apptest.Quote("./"+filepath.Dir(name)) + "; echo '# some' > " + apptest.Quote("./"+name) +
+		script += "mkdir -p " + apptest.ShellQuote("./"+filepath.Dir(name)) +
+			"; echo '# some' > " + apptest.ShellQuote("./"+name) +
 			"\n"
 	}
-	_, end := p.Changes(c, id, apptest.Does(apptest.RunsShell(script)))
+	_, end := p.RunChanges(c, id, apptest.ScriptText(apptest.ShellCall(script)))
 	require.Equal(t, int64(len(oddNames)), gjson.GetBytes(end.Params, "metadata.diff.filesCreated").Int())
-	p.Changes(c, id, apptest.Does(apptest.RunsShell("for f in [!.]*; do [ -d \"./$f\" ] || echo more >> \"./$f\"; done; mv -- -rf 'renamed to'")))
+	p.RunChanges(c, id, apptest.ScriptText(apptest.ShellCall("for f in [!.]*; do [ -d \"./$f\" ] || echo more >> \"./$f\"; done; mv -- -rf 'renamed to'")))
 	c.Close()
 }
 
@@ -161,14 +162,14 @@ func TestBinaryDiffsOddNames(t *testing.T) {
 func TestBinaryCapturesLargeFiles(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	large := filepath.Join(p.Dir, "large")
 	content := bytes.Repeat([]byte("0123456789abcde\n"), 100<<20/16)
 	require.NoError(t, os.WriteFile(large, content, 0o644))
-	id := p.Trusting(c)
-	turn := c.Done(id, apptest.RunsShell("echo changed > large; echo small > small.txt"))
-	answer := c.Get("thread/diff/read", apptest.Object{"threadId": id})
+	id := p.StartTrusted(c)
+	turn := c.RunScript(id, apptest.ShellCall("echo changed > large; echo small > small.txt"))
+	answer := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id})
 	require.True(t, answer.Get("cut").Bool())
 	require.Equal(t, int64(100<<20/16), answer.Get(`summary.files.#(path=="large").deletions`).Int())
 	c.RevertTo(id, turn, "files")
@@ -188,16 +189,16 @@ func TestBinaryPassesUnreadableFilesOver(t *testing.T) {
 	p.Write("closed/in", "x\n")
 	p.Write("secret", "x\n")
 	if os.Geteuid() == 0 {
-		apptest.Give(t, home)
-		apptest.Give(t, p.Dir)
+		apptest.GiveHome(t, home)
+		apptest.GiveHome(t, p.Dir)
 	}
 	require.NoError(t, os.Chmod(filepath.Join(p.Dir, "secret"), 0))
 	require.NoError(t, os.Chmod(filepath.Join(p.Dir, "closed"), 0))
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(p.Dir, "closed"), 0o755) })
 	require.NoError(t, os.Chmod(filepath.Dir(p.Dir), 0o755))
-	c := apptest.Dial(t, apptest.AsUser(t, apptest.OfflineCommand(t, home), home))
+	c := apptest.StartProcess(t, apptest.Unprivileged(t, apptest.OfflineCommand(t, home), home))
 	c.Initialize()
-	id := p.Trusting(c)
+	id := p.StartTrusted(c)
 	turn := c.BeginTurn(id, "run: echo changed > doc.txt; rm gone.txt")
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, []string{"doc.txt", "gone.txt"}, changed(end))
@@ -212,20 +213,20 @@ func TestBinaryPassesUnreadableFilesOver(t *testing.T) {
 // repository around them is.
 func TestBinaryLeavesSubmodulesAlone(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p, lib := apptest.NewRepository(t), apptest.NewRepository(t)
 	p.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Dir, "lib")
-	id := p.Trusting(c)
+	id := p.StartTrusted(c)
 	turn := c.BeginTurn(id,
-		apptest.Does(apptest.RunsShell("echo in the library > lib/doc.txt; rm lib/gone.txt; echo here > doc.txt")))
+		apptest.ScriptText(apptest.ShellCall("echo in the library > lib/doc.txt; rm lib/gone.txt; echo here > doc.txt")))
 	require.Equal(t, []string{"doc.txt"}, changed(c.UntilMethod("turn/completed")))
 	c.RevertTo(id, turn, "both")
 	inLib := apptest.Project{T: t, Dir: filepath.Join(p.Dir, "lib")}
 	require.Equal(t, "in the library\n", inLib.Files()["doc.txt"])
 	require.NotContains(t, inLib.Files(), "gone.txt")
 
-	id = inLib.Trusting(c)
-	turn = c.Done(id, apptest.RunsShell("echo again > doc.txt; git checkout -q -- gone.txt"))
+	id = inLib.StartTrusted(c)
+	turn = c.RunScript(id, apptest.ShellCall("echo again > doc.txt; git checkout -q -- gone.txt"))
 	c.RevertTo(id, turn, "both")
 	require.Equal(t, "in the library\n", inLib.Files()["doc.txt"])
 	require.NotContains(t, inLib.Files(), "gone.txt")

@@ -17,7 +17,7 @@ func TestBinaryGoesOnWithALargeThread(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	home := t.TempDir()
-	id := apptest.LongTurns{Turns: 500, Output: 400, CompactEvery: 40}.Write(t, home)
+	id := apptest.LongRollout{Turns: 500, Output: 400, CompactEvery: 40}.Write(t, home)
 	cache := filepath.Join(home, "appserver-cache")
 	shown := func() []string {
 		c := apptest.StartOffline(t, home)

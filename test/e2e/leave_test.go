@@ -18,7 +18,7 @@ import (
 // children are the commands of processes that a process has begun, and of theirs.
 func children(t *testing.T, pid int) (found []string) {
 	t.Helper()
-	for _, child := range apptest.Family(t, pid)[1:] {
+	for _, child := range apptest.WithDescendants(t, pid)[1:] {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)) // it may have ended
 		found = append(found, fmt.Sprint(child, " ", strings.ReplaceAll(string(line), "\x00", " ")))
 	}
@@ -42,16 +42,16 @@ func inotifyWatches(t *testing.T, pid int) (n int) {
 // is left, and who stays misses nothing of its own.
 func TestBinaryListenKeepsNothingOfWhoLeaves(t *testing.T) {
 	t.Parallel()
-	h := apptest.StartHost(t, apptest.ShortDir(t), "unix://")
+	h := apptest.StartDaemon(t, apptest.ShortDir(t), "unix://")
 	pid := h.Cmd.Process.Pid
 	dir := t.TempDir()
 	for i := range 50 {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, fmt.Sprint("sub", i)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("sub", i), "file"), []byte("text"), 0o600))
 	}
-	stays := h.Welcome()
+	stays := h.ConnectInitialized()
 	stays.Call("fs/watch", apptest.Object{"watchId": "w", "path": dir})
-	own := stays.Ask("command/exec",
+	own := stays.SendRequest("command/exec",
 		unconfinedExec("cat", apptest.Object{"processId": "p", "tty": true, "disableTimeout": true}))
 	stays.Call("command/exec/write", apptest.Object{"processId": "p", "deltaBase64": in64("begun\n")})
 	(&screen{c: stays.Client, id: "p"}).until("begun\r\nbegun") // of the terminal, and of the command
@@ -66,33 +66,34 @@ func TestBinaryListenKeepsNothingOfWhoLeaves(t *testing.T) {
 	require.NotZero(t, commands)
 
 	for i := range 12 {
-		g := h.Welcome()
+		g := h.ConnectInitialized()
 		if i%4 == 1 {
 			g.StopReading()
 		}
-		g.Ask("command/exec",
+		g.SendRequest("command/exec",
 			unconfinedExec("trap '' TERM HUP; setsid sleep 600 & seq 1 300000; sleep 600",
 				apptest.Object{"processId": "p", "tty": i%3 == 0, "streamStdoutStderr": true, "disableOutputCap": true,
 					"disableTimeout": true}))
-		g.Ask("command/exec",
+		g.SendRequest("command/exec",
 			unconfinedExec("cat; sleep 600", apptest.Object{"processId": "q", "streamStdin": true, "disableTimeout": true}))
-		g.Ask("command/exec/write", apptest.Object{"processId": "q", "deltaBase64": in64(strings.Repeat("x", 1<<20))})
-		g.Ask("fs/copy", apptest.Object{"sourcePath": dir, "destinationPath": filepath.Join(t.TempDir(), "copy"),
+		g.SendRequest("command/exec/write", apptest.Object{"processId": "q", "deltaBase64": in64(strings.Repeat("x", 1<<20))})
+		g.SendRequest("fs/copy", apptest.Object{"sourcePath": dir, "destinationPath": filepath.Join(t.TempDir(), "copy"),
 			"recursive": true})
 		for w := range 50 {
-			g.Ask("fs/watch", apptest.Object{"watchId": fmt.Sprint("w", w), "path": filepath.Join(dir, fmt.Sprint("sub", w))})
+			g.SendRequest("fs/watch", apptest.Object{"watchId": fmt.Sprint("w", w),
+				"path": filepath.Join(dir, fmt.Sprint("sub", w))})
 		}
-		last := g.Ask("fs/watch", apptest.Object{"watchId": "w", "path": dir})
-		g.Ask("fuzzyFileSearch/sessionStart", apptest.Object{"sessionId": "s", "roots": []string{dir}})
-		g.Ask("fuzzyFileSearch/sessionUpdate", apptest.Object{"sessionId": "s", "query": "file"})
+		last := g.SendRequest("fs/watch", apptest.Object{"watchId": "w", "path": dir})
+		g.SendRequest("fuzzyFileSearch/sessionStart", apptest.Object{"sessionId": "s", "roots": []string{dir}})
+		g.SendRequest("fuzzyFileSearch/sessionUpdate", apptest.Object{"sessionId": "s", "query": "file"})
 		switch i % 4 {
 		case 2:
-			g.UntilAnswer(last)
+			g.UntilResponse(last)
 		case 3:
 			require.NoError(t, g.In.Close())
 			continue
 		}
-		_ = g.Ws.CloseNow()
+		_ = g.Conn.CloseNow()
 	}
 	state := ""
 	defer func() {
@@ -105,7 +106,7 @@ func TestBinaryListenKeepsNothingOfWhoLeaves(t *testing.T) {
 		left := children(t, pid)
 		state = fmt.Sprintf("%d files of %d, %d watches of %d, %q", nowFiles, files, nowWatches, watches, left)
 		return nowFiles <= files && nowWatches == watches && len(left) == commands
-	}, apptest.Patience, 20*time.Millisecond)
+	}, apptest.Timeout, 20*time.Millisecond)
 
 	path := filepath.Join(dir, "new")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
@@ -116,9 +117,9 @@ func TestBinaryListenKeepsNothingOfWhoLeaves(t *testing.T) {
 		apptest.Object{"processId": "p", "deltaBase64": in64("still there\n"), "closeStdin": false})
 	(&screen{c: stays.Client, id: "p"}).until("still there")
 	stays.Call("command/exec/terminate", apptest.Object{"processId": "p"})
-	require.True(t, gjson.GetBytes(stays.UntilAnswer(own).Result, "exitCode").Exists())
+	require.True(t, gjson.GetBytes(stays.UntilResponse(own).Result, "exitCode").Exists())
 	var d struct{ Connections []struct{} }
 	require.NoError(t, json.Unmarshal(stays.Call("server/diagnostics", apptest.Object{}), &d))
 	require.Len(t, d.Connections, 1)
-	h.End()
+	h.Terminate()
 }

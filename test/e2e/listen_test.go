@@ -43,12 +43,12 @@ func short(t testing.TB, listen string) string {
 func TestBinaryListenServesManyClients(t *testing.T) {
 	t.Parallel()
 	bothTransports(t, func(t *testing.T, listen string) {
-		h := apptest.StartHost(t, apptest.ShortDir(t), listen)
-		a, b := h.Welcome(), h.Welcome()
+		h := apptest.StartDaemon(t, apptest.ShortDir(t), listen)
+		a, b := h.ConnectInitialized(), h.ConnectInitialized()
 		mine, yours := a.StartTrusted(), b.StartTrusted()
 		require.Equal(t, "completed", a.Turn(mine, "hello from a").Status)
 		require.Equal(t, "completed", b.Turn(yours, "hello from b").Status)
-		for g, other := range map[*apptest.Guest]string{a: yours, b: mine} {
+		for g, other := range map[*apptest.WebSocketClient]string{a: yours, b: mine} {
 			for _, m := range g.Seen {
 				if strings.HasPrefix(m.Method, "item/") || strings.HasPrefix(m.Method, "turn/") {
 					require.NotContains(t, m.Line, other, "nobody hears of turns of a thread that it does not follow")
@@ -66,7 +66,7 @@ func TestBinaryListenServesManyClients(t *testing.T) {
 		for _, m := range b.Seen[heard:] {
 			require.NotContains(t, m.Method, "turn/", "an answer comes after all that was said before")
 		}
-		h.End()
+		h.Terminate()
 	})
 }
 
@@ -77,19 +77,20 @@ func TestBinaryListenKeepsThreadsWithoutClients(t *testing.T) {
 	bothTransports(t, func(t *testing.T, listen string) {
 		dir := t.TempDir()
 		require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "gate"), 0o600))
-		p := apptest.NewProvider(t, apptest.CallsShell("x", "echo begun; cat gate; echo done"), apptest.Says("That was it."))
-		h := apptest.LaunchHost(t, apptest.ServerCommand(t, p.Home(t), "--listen", short(t, listen)), "")
+		p := apptest.NewProvider(t, apptest.ShellAnswer("x", "echo begun; cat gate; echo done"),
+			apptest.TextAnswer("That was it."))
+		h := apptest.LaunchDaemon(t, apptest.ServerCommand(t, p.Home(t), "--listen", short(t, listen)), "")
 		if strings.HasPrefix(listen, "ws:") {
 			h.Token = tokenAt(t, h)
 		}
-		a := h.Welcome()
+		a := h.ConnectInitialized()
 		id := a.StartThread(apptest.Object{"cwd": dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 		turn := a.BeginTurn(id, "go")
 		a.UntilOutput("begun\n")
-		a.Vanish()
+		a.Abort()
 
-		b := h.Welcome()
-		resumed := b.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+		b := h.ConnectInitialized()
+		resumed := b.CallThread("thread/resume", apptest.Object{"threadId": id})
 		require.Equal(t, "inProgress", resumed.Turns[len(resumed.Turns)-1].Status)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "gate"), []byte("opened\n"), 0o600))
 		b.Until(func(m apptest.Message) bool { // deltas are merged as they come
@@ -99,7 +100,7 @@ func TestBinaryListenKeepsThreadsWithoutClients(t *testing.T) {
 		require.Equal(t, turn, ended.ID)
 		require.Equal(t, "completed", ended.Status)
 		require.Equal(t, "That was it.", ended.Items[0].Text)
-		h.End()
+		h.Terminate()
 	})
 }
 
@@ -121,30 +122,30 @@ func tokenAt(t *testing.T, h *apptest.Daemon) string {
 // the same id, and the command runs once it says so.
 func TestBinaryListenAsksAgain(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.CallsShell("x", "touch made"), apptest.Says("Made."))
+	p := apptest.NewProvider(t, apptest.ShellAnswer("x", "touch made"), apptest.TextAnswer("Made."))
 	dir := t.TempDir()
-	h := apptest.LaunchHost(t, apptest.ServerCommand(t, p.Home(t), "--listen", short(t, "unix://")), "")
-	a := h.Welcome()
+	h := apptest.LaunchDaemon(t, apptest.ServerCommand(t, p.Home(t), "--listen", short(t, "unix://")), "")
+	a := h.ConnectInitialized()
 	id := a.StartThread(apptest.Object{"cwd": dir, "sandbox": "danger-full-access", "approvalPolicy": "untrusted"})
 	a.BeginTurn(id, "go")
 	asked := a.UntilMethod("item/commandExecution/requestApproval")
-	a.Vanish()
+	a.Abort()
 
-	b := h.Welcome()
-	b.Ask("thread/resume", apptest.Object{"threadId": id})
+	b := h.ConnectInitialized()
+	b.SendRequest("thread/resume", apptest.Object{"threadId": id})
 	again := b.UntilMethod("item/commandExecution/requestApproval")
 	require.Equal(t, string(asked.ID), string(again.ID))
 	require.NoFileExists(t, filepath.Join(dir, "made"))
 	b.Send(apptest.Object{"id": again.ID, "result": apptest.Object{"decision": "accept"}})
 	require.Equal(t, "completed", b.AwaitTurn().Status)
 	require.FileExists(t, filepath.Join(dir, "made"))
-	h.End()
+	h.Terminate()
 }
 
 // TestBinaryListenLetsNobodyElseIn: a port needs the token, and no web page gets in with it.
 func TestBinaryListenLetsNobodyElseIn(t *testing.T) {
 	t.Parallel()
-	h := apptest.StartHost(t, t.TempDir(), "ws://127.0.0.1:0")
+	h := apptest.StartDaemon(t, t.TempDir(), "ws://127.0.0.1:0")
 	bearer := "Bearer " + h.Token
 	for _, c := range []struct {
 		header []string
@@ -163,15 +164,15 @@ func TestBinaryListenLetsNobodyElseIn(t *testing.T) {
 		{[]string{"Authorization", bearer, "Origin", "null"}, 403, ""},
 		{[]string{"Authorization", bearer, "Origin", ""}, 403, ""},
 	} {
-		status, body := h.Status("/", apptest.Upgrade(c.header...))
+		status, body := h.Status("/", apptest.UpgradeHeader(c.header...))
 		require.Equal(t, c.status, status, "%v: %s", c.header, body)
 		require.Contains(t, body, c.says, "%v", c.header)
 	}
-	status, _ := h.Status("/?token="+h.Token, apptest.Upgrade())
+	status, _ := h.Status("/?token="+h.Token, apptest.UpgradeHeader())
 	require.Equal(t, 401, status, "addresses are kept in logs")
 	status, _ = h.Status("/", http.Header{"Authorization": {bearer}})
 	require.Equal(t, 426, status, "no WebSocket was asked for")
-	status, _ = h.Status("/any/path", apptest.Upgrade("Authorization", "bearer "+h.Token))
+	status, _ = h.Status("/any/path", apptest.UpgradeHeader("Authorization", "bearer "+h.Token))
 	require.Equal(t, 101, status, "the name of the scheme is in any case")
 	for _, path := range []string{"/readyz", "/healthz"} {
 		status, body := h.Status(path, nil)
@@ -180,7 +181,7 @@ func TestBinaryListenLetsNobodyElseIn(t *testing.T) {
 		status, _ = h.Status(path, http.Header{"Origin": {"http://evil.example"}})
 		require.Equal(t, 403, status)
 	}
-	h.End()
+	h.Terminate()
 }
 
 // TestBinaryListenTakesTokens as the reference implementation's flags tell them.
@@ -197,15 +198,15 @@ func TestBinaryListenTakesTokens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			h := apptest.StartHost(t, home, "ws://127.0.0.1:0", args...)
+			h := apptest.StartDaemon(t, home, "ws://127.0.0.1:0", args...)
 			require.Empty(t, h.Token)
 			require.NoFileExists(t, filepath.Join(home, "app-server-control", "ws-token"))
-			status, _ := h.Status("/", apptest.Upgrade("Authorization", "Bearer secrets"))
+			status, _ := h.Status("/", apptest.UpgradeHeader("Authorization", "Bearer secrets"))
 			require.Equal(t, 401, status)
 			h.Token = "secret"
-			h.Welcome().StartTrusted()
+			h.ConnectInitialized().StartTrusted()
 			require.NotContains(t, strings.Join(h.Stderr, "\n"), "secret\n", "the log does not tell it")
-			h.End()
+			h.Terminate()
 		})
 	}
 }
@@ -214,18 +215,18 @@ func TestBinaryListenTakesTokens(t *testing.T) {
 func TestBinaryListenKeepsItsToken(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	first := apptest.StartHost(t, home, "ws://127.0.0.1:0")
+	first := apptest.StartDaemon(t, home, "ws://127.0.0.1:0")
 	require.GreaterOrEqual(t, len(first.Token), 26, "128 bits at least")
 	info, err := os.Stat(filepath.Join(home, "app-server-control", "ws-token"))
 	require.NoError(t, err)
 	require.Equal(t, "-rw-------", info.Mode().String())
 	require.Contains(t, first.Stderr, "  readyz: "+first.Address()+"/readyz")
-	first.End()
-	second := apptest.StartHost(t, home, "ws://[::1]:0")
+	first.Terminate()
+	second := apptest.StartDaemon(t, home, "ws://[::1]:0")
 	require.Equal(t, first.Token, second.Token)
-	second.Welcome()
-	second.End()
-	require.NotEqual(t, first.Token, apptest.StartHost(t, t.TempDir(), "ws://127.0.0.1:0").Token)
+	second.ConnectInitialized()
+	second.Terminate()
+	require.NotEqual(t, first.Token, apptest.StartDaemon(t, t.TempDir(), "ws://127.0.0.1:0").Token)
 }
 
 // TestBinaryListenOnASocket that is its user's alone, and goes with the server.
@@ -233,7 +234,7 @@ func TestBinaryListenOnASocket(t *testing.T) {
 	t.Parallel()
 	home := apptest.ShortDir(t)
 	path := filepath.Join(home, "app-server-control", "app-server-control.sock")
-	h := apptest.StartHost(t, home, "unix://")
+	h := apptest.StartDaemon(t, home, "unix://")
 	require.Equal(t, "unix://"+path, h.URL)
 	info, err := os.Lstat(path)
 	require.NoError(t, err)
@@ -242,20 +243,20 @@ func TestBinaryListenOnASocket(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "drwx------", dir.Mode().String())
 
-	live := apptest.LaunchHost(t, apptest.OfflineCommand(t, home, "--listen", "unix://"), home)
+	live := apptest.LaunchDaemon(t, apptest.OfflineCommand(t, home, "--listen", "unix://"), home)
 	<-live.Exited
 	require.Equal(t, 1, live.Cmd.ProcessState.ExitCode())
 	require.Contains(t, live.Stderr[0], "app-server control socket is already in use at "+path)
 	status, _ := h.Status("/readyz", nil)
 	require.Equal(t, 200, status)
-	h.Welcome()
+	h.ConnectInitialized()
 
 	require.NoError(t, h.Cmd.Process.Kill())
 	<-h.Exited
 	require.FileExists(t, path, "a server that was killed removes nothing")
-	again := apptest.StartHost(t, home, "unix://")
-	again.Welcome().StartTrusted()
-	again.End()
+	again := apptest.StartDaemon(t, home, "unix://")
+	again.ConnectInitialized().StartTrusted()
+	again.Terminate()
 	require.NoFileExists(t, path)
 	left, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
@@ -306,7 +307,7 @@ func TestBinaryListenRefusesPlaces(t *testing.T) {
 		{1, "failed to read websocket auth secret",
 			[]string{"--listen", "ws://127.0.0.1:0", "--ws-token-file", file + ".no"}},
 	} {
-		h := apptest.LaunchHost(t, apptest.OfflineCommand(t, t.TempDir(), c.args...), "")
+		h := apptest.LaunchDaemon(t, apptest.OfflineCommand(t, t.TempDir(), c.args...), "")
 		<-h.Exited
 		require.Equal(t, c.status, h.Cmd.ProcessState.ExitCode(), "%v", c.args)
 		require.Contains(t, h.Stderr[0], c.says, "%v", c.args)
@@ -322,8 +323,8 @@ func TestBinaryListenRefusesPlaces(t *testing.T) {
 func TestBinaryListenTakesWhateverComes(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	h := apptest.StartHost(t, apptest.ShortDir(t), "unix://")
-	g := h.Welcome()
+	h := apptest.StartDaemon(t, apptest.ShortDir(t), "unix://")
+	g := h.ConnectInitialized()
 	text, ctx := websocket.MessageText, context.Background()
 	long := `{"id":1,"method":"thread/loaded/list","params":{"x":"` + strings.Repeat("x", 20<<20) + `"}}`
 	for _, c := range []struct {
@@ -344,7 +345,7 @@ func TestBinaryListenTakesWhateverComes(t *testing.T) {
 		{text, strings.Repeat(" ", 64<<20+1), "null", -32600},
 		{text, "{\"id\":\"\xff\",\"method\":\"x\"}", "null", -32600},
 	} {
-		require.NoError(t, g.Ws.Write(ctx, c.kind, []byte(c.message)))
+		require.NoError(t, g.Conn.Write(ctx, c.kind, []byte(c.message)))
 		if c.id == "" {
 			continue
 		}
@@ -356,19 +357,19 @@ func TestBinaryListenTakesWhateverComes(t *testing.T) {
 			require.Nil(t, m.Error, "%.60q", c.message)
 		}
 	}
-	w, err := g.Ws.Writer(ctx, text)
+	w, err := g.Conn.Writer(ctx, text)
 	require.NoError(t, err)
 	for part := range strings.SplitSeq(`{"id":9,|"method":"thread/loa|ded/list","params":{}}`, "|") {
 		_, err := io.WriteString(w, part)
 		require.NoError(t, err)
 	}
 	require.NoError(t, w.Close())
-	require.Nil(t, g.UntilAnswer("9").Error, "a message in several frames")
+	require.Nil(t, g.UntilResponse("9").Error, "a message in several frames")
 	for _, m := range g.Seen {
 		require.NotContains(t, m.Line, "\n", "one message a frame")
 	}
 	g.StartTrusted()
-	h.End()
+	h.Terminate()
 }
 
 // TestBinaryListenTakesGarbage instead of HTTP, and half of a WebSocket, and serves on.
@@ -376,7 +377,7 @@ func TestBinaryListenTakesGarbage(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	bothTransports(t, func(t *testing.T, listen string) {
-		h := apptest.StartHost(t, apptest.ShortDir(t), listen)
+		h := apptest.StartDaemon(t, apptest.ShortDir(t), listen)
 		network, address := "unix", h.Socket()
 		if h.Token != "" {
 			network, address = "tcp", strings.TrimPrefix(h.URL, "ws://")
@@ -395,21 +396,21 @@ func TestBinaryListenTakesGarbage(t *testing.T) {
 			c, err := net.Dial(network, address)
 			require.NoError(t, err)
 			_, _ = io.WriteString(c, bytes) // it may be refused before its end
-			require.NoError(t, c.SetReadDeadline(time.Now().Add(apptest.Patience)))
+			require.NoError(t, c.SetReadDeadline(time.Now().Add(apptest.Timeout)))
 			_, err = io.Copy(io.Discard, c)
 			require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "%.40q: the server ends the connection", bytes)
 			require.NoError(t, c.Close())
 		}
-		h.Welcome().StartTrusted()
-		h.End()
+		h.ConnectInitialized().StartTrusted()
+		h.Terminate()
 	})
 }
 
 // TestBinaryListenSurvivesVanishingClients: of hundreds that come and go nothing stays.
 func TestBinaryListenSurvivesVanishingClients(t *testing.T) {
 	t.Parallel()
-	h := apptest.StartHost(t, apptest.ShortDir(t), "unix://")
-	stays := h.Welcome()
+	h := apptest.StartDaemon(t, apptest.ShortDir(t), "unix://")
+	stays := h.ConnectInitialized()
 	id := stays.StartTrusted()
 	count := func() (clients, files int) {
 		var d struct{ Connections []struct{} }
@@ -420,24 +421,24 @@ func TestBinaryListenSurvivesVanishingClients(t *testing.T) {
 	}
 	_, before := count()
 	for i := range 200 {
-		g := h.Welcome()
+		g := h.ConnectInitialized()
 		g.Send(apptest.Object{"id": "r", "method": "thread/resume", "params": apptest.Object{"threadId": id}})
 		switch i % 3 {
 		case 0:
-			g.Vanish()
+			g.Abort()
 		case 1:
 			require.NoError(t, g.In.Close())
 		case 2:
-			g.UntilAnswer(`"r"`)
-			g.Vanish()
+			g.UntilResponse(`"r"`)
+			g.Abort()
 		}
 	}
 	require.Eventually(t, func() bool {
 		clients, files := count()
 		return clients == 1 && files <= before
-	}, apptest.Patience, 10*time.Millisecond)
+	}, apptest.Timeout, 10*time.Millisecond)
 	require.Equal(t, "completed", stays.Turn(id, "still there").Status)
-	h.End()
+	h.Terminate()
 }
 
 // TestBinaryListenEndsInOrder: told to end, it interrupts turns, tells its clients, closes
@@ -445,12 +446,12 @@ func TestBinaryListenSurvivesVanishingClients(t *testing.T) {
 func TestBinaryListenEndsInOrder(t *testing.T) {
 	t.Parallel()
 	bothTransports(t, func(t *testing.T, listen string) {
-		p := apptest.NewProvider(t, apptest.CallsShell("x", "echo begun; sleep 1000"))
-		h := apptest.LaunchHost(t, apptest.ServerCommand(t, p.Home(t), "--listen", short(t, listen)), "")
+		p := apptest.NewProvider(t, apptest.ShellAnswer("x", "echo begun; sleep 1000"))
+		h := apptest.LaunchDaemon(t, apptest.ServerCommand(t, p.Home(t), "--listen", short(t, listen)), "")
 		if strings.HasPrefix(listen, "ws:") {
 			h.Token = tokenAt(t, h)
 		}
-		a, b, silent := h.Welcome(), h.Welcome(), h.Join()
+		a, b, silent := h.ConnectInitialized(), h.ConnectInitialized(), h.Connect()
 		id := a.StartTrusted()
 		b.Call("thread/resume", apptest.Object{"threadId": id})
 		a.BeginTurn(id, "go")
@@ -458,7 +459,7 @@ func TestBinaryListenEndsInOrder(t *testing.T) {
 		require.NoError(t, h.Cmd.Process.Signal(syscall.SIGTERM))
 		require.Equal(t, "interrupted", a.AwaitTurn().Status)
 		require.Equal(t, "interrupted", b.AwaitTurn().Status)
-		for _, g := range []*apptest.Guest{a, b, silent} {
+		for _, g := range []*apptest.WebSocketClient{a, b, silent} {
 			g.Drain()
 			require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(g.Err), "%v", g.Err)
 		}
@@ -479,20 +480,20 @@ func TestBinaryListenOutlivesItsInput(t *testing.T) {
 	_, err = fmt.Sscan(string(out), &pid)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
-	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err == nil }, apptest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err == nil }, apptest.Timeout, time.Millisecond)
 	h := &apptest.Daemon{T: t, Home: home, URL: "unix://" + path}
-	g := h.Welcome()
+	g := h.ConnectInitialized()
 	require.Equal(t, "completed", g.Turn(g.StartTrusted(), "still there").Status)
 	require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
 	g.Drain()
-	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err != nil }, apptest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err != nil }, apptest.Timeout, time.Millisecond)
 }
 
 // TestBinaryProxy joins pipes to a socket, byte by byte.
 func TestBinaryProxy(t *testing.T) {
 	t.Parallel()
 	home := apptest.ShortDir(t)
-	h := apptest.StartHost(t, home, "unix://"+filepath.Join(home, "s"))
+	h := apptest.StartDaemon(t, home, "unix://"+filepath.Join(home, "s"))
 	for _, args := range [][]string{{"proxy", "--sock", h.Socket()}, {"app-server", "proxy", "--sock", h.Socket()}} {
 		cmd := apptest.ServerCommand(t, home, args...)
 		in, err := cmd.StdinPipe()
@@ -507,7 +508,7 @@ func TestBinaryProxy(t *testing.T) {
 		require.Equal(t, 200, r.StatusCode)
 		require.NoError(t, cmd.Wait(), "it ends with the connection")
 	}
-	h.End()
+	h.Terminate()
 	text, err := apptest.ServerCommand(t, home, "proxy", "--sock", h.Socket()).Output()
 	require.Error(t, err)
 	require.Empty(t, text)

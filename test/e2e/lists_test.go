@@ -32,7 +32,7 @@ func TestBinaryListsTakeOddParams(t *testing.T) {
 	c := apptest.StartOffline(t, t.TempDir())
 	for method, good := range startLists {
 		for _, odd := range []any{7, "text", true, []any{1, 2}} {
-			err := c.Refused(method, odd)
+			err := c.CallRejected(method, odd)
 			require.Contains(t, []int{-32600, -32602}, err.Code, "%s %v", method, odd)
 			require.Equal(t, "invalidParams", err.Data.Kind, "%s %v", method, odd)
 		}
@@ -69,7 +69,7 @@ func TestBinaryListsTakeOddParams(t *testing.T) {
 		{"account/read", apptest.Object{"refreshToken": "x"}, "refreshToken"},
 		{"getAuthStatus", apptest.Object{"includeToken": 1}, "includeToken"},
 	} {
-		err := c.Refused(tt.method, tt.params)
+		err := c.CallRejected(tt.method, tt.params)
 		require.Equal(t, tt.field, err.Data.Field, "%s: %s", tt.method, err.Message)
 		require.Less(t, len(err.Message), 1000)
 	}
@@ -106,9 +106,9 @@ func TestBinaryListsPageToTheirEnd(t *testing.T) {
 
 // TestBinaryListsBeforeInitialize: nothing is told to who has not said who they are.
 func TestBinaryListsBeforeInitialize(t *testing.T) {
-	c := apptest.Dial(t, apptest.OfflineCommand(t, t.TempDir()))
+	c := apptest.StartProcess(t, apptest.OfflineCommand(t, t.TempDir()))
 	for method, params := range startLists {
-		require.Equal(t, "notInitialized", c.Refused(method, params).Data.Kind, method)
+		require.Equal(t, "notInitialized", c.CallRejected(method, params).Data.Kind, method)
 	}
 	c.Close()
 }
@@ -240,7 +240,7 @@ query_params = { key = "hidden-key-3" }
 // whatever it is.
 func TestBinaryListsSkillsOfOddFolders(t *testing.T) {
 	home, work := t.TempDir(), t.TempDir()
-	apptest.WriteSkill(t, filepath.Join(work, ".codex", "skills", "a"), apptest.ASkill)
+	apptest.WriteSkill(t, filepath.Join(work, ".codex", "skills", "a"), apptest.SkillText)
 	apptest.WriteSkill(t, filepath.Join(work, ".codex", "skills", "bad"), "none")
 	c := apptest.StartOffline(t, home)
 	asked := []string{work, "/nowhere", "relative", "", "/dev/null", work, "/proc/self/fd", "a\x00b",
@@ -268,21 +268,21 @@ func TestBinaryListsSkillsOfOddFolders(t *testing.T) {
 // TestBinarySkillsChanged: every client hears that the list is another one, after the answer
 // to who made it so, and a turn finds what was added.
 func TestBinarySkillsChanged(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.Says("One."), apptest.Says("Two."))
+	p := apptest.NewProvider(t, apptest.TextAnswer("One."), apptest.TextAnswer("Two."))
 	extra := t.TempDir()
-	apptest.WriteSkill(t, filepath.Join(extra, "release"), apptest.ASkill)
+	apptest.WriteSkill(t, filepath.Join(extra, "release"), apptest.SkillText)
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})
 	c.Turn(thread, "$release")
-	answer := c.Ask("skills/extraRoots/set", apptest.Object{"extraRoots": []string{extra}})
+	answer := c.SendRequest("skills/extraRoots/set", apptest.Object{"extraRoots": []string{extra}})
 	require.Nil(t, c.Until(func(m apptest.Message) bool {
 		return string(m.ID) == answer ||
 			m.Method == "skills/changed"
 	}).Error)
 	c.UntilMethod("skills/changed")
 	c.Turn(thread, "$release")
-	asked := p.Asked()
+	asked := p.Requests()
 	require.NotContains(t, asked[0].Body, "Run the tests.")
 	require.Contains(t, asked[1].Body, "Run the tests.")
 	c.Call("skills/extraRoots/set", apptest.Object{"extraRoots": []string{}})

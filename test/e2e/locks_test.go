@@ -52,7 +52,7 @@ func TestBinaryHasOneWriterForEachThread(t *testing.T) {
 			requireReads(second, id, first)
 
 			turns := end(first, id)
-			require.Len(t, second.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns, turns)
+			require.Len(t, second.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns, turns)
 			require.Equal(t, "completed", second.Turn(id, "the last").Status)
 			second.Close()
 		})
@@ -77,14 +77,15 @@ func requireLocked(c *apptest.Client, id string) {
 		"thread/compact/start":   of(apptest.Object{}),
 		"context/setInclusion":   of(apptest.Object{"indices": []int{0}, "included": false}),
 	} {
-		refusal := c.Refused(method, params)
+		refusal := c.CallRejected(method, params)
 		require.Equal(c.T, "threadLocked", refusal.Data.Kind, "%s: %s", method, refusal.Message)
 		require.Contains(c.T, refusal.Message, "thread "+id+" already has an active writer: close it there", method)
 	}
 	require.Regexp(c.T, "^thread not found: "+id,
-		c.Refused("turn/start", of(apptest.Object{"input": apptest.TextInput("mine")})).Message)
+		c.CallRejected("turn/start", of(apptest.Object{"input": apptest.TextInput("mine")})).Message)
 	require.Equal(c.T, "threadNotFound",
-		c.Refused("turn/start", apptest.Object{"threadId": apptest.StrangerID, "input": apptest.TextInput("mine")}).Data.Kind)
+		c.CallRejected("turn/start", apptest.Object{"threadId": apptest.UnknownThreadID,
+			"input": apptest.TextInput("mine")}).Data.Kind)
 }
 
 // requireReads reads a thread in all ways, as the server that holds it does.
@@ -98,5 +99,5 @@ func requireReads(c *apptest.Client, id string, holder *apptest.Client) {
 	require.Contains(c.T, string(c.Call("thread/list", apptest.Object{})), `"id":"`+id)
 	apptest.AwaitIndex(c)
 	require.Contains(c.T, string(c.Call("thread/search", apptest.Object{"searchTerm": "the first"})), `"id":"`+id)
-	require.NotEmpty(c.T, c.ThreadOf("thread/fork", apptest.Object{"threadId": id}).Turns)
+	require.NotEmpty(c.T, c.CallThread("thread/fork", apptest.Object{"threadId": id}).Turns)
 }

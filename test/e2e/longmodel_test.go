@@ -51,7 +51,7 @@ func newLongModel(t *testing.T) *longModel {
 		}
 		return n
 	}}
-	m.server = httptest.NewServer(apptest.Completions(m.serve))
+	m.server = httptest.NewServer(apptest.ModelHandler(m.serve))
 	t.Cleanup(m.server.Close)
 	return m
 }
@@ -84,7 +84,7 @@ func (m *longModel) serve(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, text, status)
 			return
 		}
-		apptest.Says(text)(w)
+		apptest.TextAnswer(text)(w)
 	default:
 		reported := m.meter.request(gjson.ParseBytes(body))
 		fmt.Fprint(w, longAnswer(request.messages),
@@ -139,8 +139,8 @@ func longAnswer(messages []string) string {
 	}
 	text := fmt.Sprintf("Answer %d: ", turn) +
 		strings.Repeat("that is what the report says, as far as it goes. ", 1+turn*7%23)
-	return apptest.Streamed(apptest.Object{"role": "assistant", "content": text}, nil) +
-		apptest.Streamed(apptest.Object{}, "stop")
+	return apptest.ChatChunk(apptest.Object{"role": "assistant", "content": text}, nil) +
+		apptest.ChatChunk(apptest.Object{}, "stop")
 }
 
 // longCall is a call of the shell with an output of some lines. Together with the next
@@ -176,8 +176,8 @@ func callsOf(turn, first int, batch []longCall) string {
 		calls = append(calls, apptest.Object{"index": i, "id": fmt.Sprintf("call_%d_%d", turn, first+i), "type": "function",
 			"function": apptest.Object{"name": "shell", "arguments": string(arguments)}})
 	}
-	return apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": calls}, nil) +
-		apptest.Streamed(apptest.Object{}, "tool_calls")
+	return apptest.ChatChunk(apptest.Object{"role": "assistant", "tool_calls": calls}, nil) +
+		apptest.ChatChunk(apptest.Object{}, "tool_calls")
 }
 
 // countOf is what a message of a request was counted as.

@@ -69,25 +69,26 @@ func TestBinaryTakesNoMalformedAnswer(t *testing.T) {
 	declined := `{"decision":"decline"}`
 	for name, q := range map[string]question{
 		"command": {"item/commandExecution/requestApproval",
-			apptest.Does(apptest.RunsShell("touch " + made + " && echo be''trayed")), "decision", `"accept"`, "", declined,
+			apptest.ScriptText(apptest.ShellCall("touch " + made + " && echo be''trayed")), "decision", `"accept"`, "", declined,
 			"betrayed"},
 		"file change": {"item/fileChange/requestApproval",
-			apptest.Does(apptest.Call("apply_patch", apptest.Object{"input": patch})), "decision", `"accept"`, "", declined,
+			apptest.ScriptText(apptest.OneCall("apply_patch", apptest.Object{"input": patch})), "decision", `"accept"`, "",
+			declined,
 			"Success"},
-		"elicitation": {"mcpServer/elicitation/request", apptest.Does(apptest.Call("mcp__docs__write", apptest.Object{})),
+		"elicitation": {"mcpServer/elicitation/request", apptest.ScriptText(apptest.OneCall("mcp__docs__write", apptest.Object{})),
 			"action", `"accept"`, `,"content":{}`, `{"action":"decline"}`, "written"},
 		"user input": {"item/tool/requestUserInput",
-			apptest.Does(apptest.Call("request_user_input",
+			apptest.ScriptText(apptest.OneCall("request_user_input",
 				apptest.Object{"questions": []apptest.Object{{"id": "db", "header": "Store", "question": "Which?",
 					"options": []apptest.Object{{"label": "A", "description": "a"}}}}})), "answers", `{"db":{"answers":["betrayed"]}}`,
 			"", `{"answers":{}}`, "betrayed"},
-		"client tool": {"item/tool/call", apptest.Does(apptest.Call("ticket", apptest.Object{})), "success", "true",
+		"client tool": {"item/tool/call", apptest.ScriptText(apptest.OneCall("ticket", apptest.Object{})), "success", "true",
 			`,"contentItems":[{"type":"inputText","text":"betrayed"}]`,
 			`{"success":false,"contentItems":[]}`, "betrayed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := apptest.NewObedient(t)
+			o := apptest.NewScriptedModel(t)
 			home := o.Home(t)
 			config, err := os.ReadFile(filepath.Join(home, "config.toml"))
 			require.NoError(t, err)

@@ -42,7 +42,7 @@ func untilCalled(c *apptest.Client) gjson.Result {
 func TestBinaryCallsToolsOfServers(t *testing.T) {
 	t.Parallel()
 	home := homeWithServers(t, scriptCalls("echo", `{"x":1}`)+","+scriptCalls("write", `{"y":2}`)+","+
-		scriptCalls("crash", `{}`)+","+scriptCalls("echo", `{"again":true}`), apptest.DocsServer)
+		scriptCalls("crash", `{}`)+","+scriptCalls("echo", `{"again":true}`), apptest.DocsServerConfig)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "read-only"})
@@ -52,7 +52,7 @@ func TestBinaryCallsToolsOfServers(t *testing.T) {
 	require.Equal(t, `echo {"x":1}`, called.Get("result.content.0.text").Str)
 	c.AwaitTurn()
 
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		require.Equal(t, "mcpServer/elicitation/request", m.Method)
 		require.Equal(t, "write", gjson.GetBytes(m.Params, "_meta.tool_name").Str)
 		return apptest.Object{"action": "accept", "content": apptest.Object{}, "_meta": nil}
@@ -81,7 +81,7 @@ func TestBinaryCallsToolsOfServers(t *testing.T) {
 // those that work.
 func TestBinaryWaitsForNoServer(t *testing.T) {
 	t.Parallel()
-	home := homeWithServers(t, scriptCalls("echo", `{}`), apptest.DocsServer+
+	home := homeWithServers(t, scriptCalls("echo", `{}`), apptest.DocsServerConfig+
 		"[mcp_servers.never]\ncommand = \"PROGRAM\"\nargs = [\"-never\"]\n[mcp_servers.broken]\ncommand = \"PROGRAM\"\nargs = [\"-fail\"]\n[mcp_servers.absent]\ncommand = \"/no/such/program\"\n")
 	c := apptest.StartServer(t, home, "-c", "mcp_optional_startup_grace_ms=300")
 	c.Initialize()
@@ -107,7 +107,7 @@ func TestBinaryWaitsForNoServer(t *testing.T) {
 func TestBinaryLeavesNothingOfServersBehind(t *testing.T) {
 	t.Parallel()
 	for _, end := range []func(c *apptest.Client){(*apptest.Client).Close, (*apptest.Client).Kill} {
-		c := apptest.StartServer(t, homeWithServers(t, scriptCalls("child", `{}`), apptest.DocsServer))
+		c := apptest.StartServer(t, homeWithServers(t, scriptCalls("child", `{}`), apptest.DocsServerConfig))
 		c.Initialize()
 		id := c.StartThread(apptest.Object{"cwd": t.TempDir()})
 		c.BeginTurn(id, "go")
@@ -124,11 +124,11 @@ func TestBinaryLeavesNothingOfServersBehind(t *testing.T) {
 
 func TestBinaryGivesServersLittleOfItsEnvironment(t *testing.T) {
 	t.Parallel()
-	home := homeWithServers(t, scriptCalls("environment", `{}`), apptest.DocsServer+
+	home := homeWithServers(t, scriptCalls("environment", `{}`), apptest.DocsServerConfig+
 		"env = { OWN = \"1\" }\nenv_vars = [\"PASSED\"]\n")
 	cmd := apptest.ServerCommand(t, home)
 	cmd.Env = append(cmd.Env, "PASSED=yes", "SECRET_THING=no", "OPENAI_API_KEY=no")
-	c := apptest.Dial(t, cmd)
+	c := apptest.StartProcess(t, cmd)
 	c.Initialize()
 	dir := t.TempDir()
 	id := c.StartThread(apptest.Object{"cwd": dir})
@@ -147,7 +147,7 @@ func TestBinaryGivesServersLittleOfItsEnvironment(t *testing.T) {
 
 func TestBinaryAnswersAboutServers(t *testing.T) {
 	t.Parallel()
-	home := homeWithServers(t, scriptCalls("ask", `{}`), apptest.DocsServer)
+	home := homeWithServers(t, scriptCalls("ask", `{}`), apptest.DocsServerConfig)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	list := gjson.GetBytes(c.Call("mcpServerStatus/list", apptest.Object{}), "data")
@@ -161,16 +161,16 @@ func TestBinaryAnswersAboutServers(t *testing.T) {
 	result := gjson.ParseBytes(c.Call("mcpServer/tool/call",
 		apptest.Object{"threadId": id, "server": "docs", "tool": "fail"}))
 	require.True(t, result.Get("isError").Bool())
-	require.Contains(t, c.Refused("mcpServer/tool/call",
+	require.Contains(t, c.CallRejected("mcpServer/tool/call",
 		apptest.Object{"threadId": id, "server": "none", "tool": "x"}).Message, "unknown MCP server 'none'")
-	require.Contains(t, c.Refused("mcpServer/resource/read", apptest.Object{"server": "docs", "uri": "mem://b"}).Message,
+	require.Contains(t, c.CallRejected("mcpServer/resource/read", apptest.Object{"server": "docs", "uri": "mem://b"}).Message,
 		"no such thing")
-	require.Contains(t, c.Refused("mcpServerStatus/list", apptest.Object{"cursor": "junk"}).Message, "invalid cursor")
-	require.Contains(t, c.Refused("mcpServer/tool/call",
+	require.Contains(t, c.CallRejected("mcpServerStatus/list", apptest.Object{"cursor": "junk"}).Message, "invalid cursor")
+	require.Contains(t, c.CallRejected("mcpServer/tool/call",
 		apptest.Object{"threadId": "01a200bc-c8a8-7580-b377-50bfa85c2a7f", "server": "docs", "tool": "x"}).Message,
 		"thread not found")
 
-	c.OnAsk = func(apptest.Message) any {
+	c.OnRequest = func(apptest.Message) any {
 		return apptest.Object{"action": "accept", "content": apptest.Object{"name": "Ada"}}
 	}
 	c.BeginTurn(id, "ask me")

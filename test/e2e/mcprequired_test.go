@@ -14,7 +14,7 @@ func TestBinaryRequiredServersThatFailRefuseTheThreadByName(t *testing.T) {
 		"[mcp_servers.gone]\ncommand = \"/nowhere/server\"\nrequired = true\n[mcp_servers.quits]\ncommand = \"false\"\nrequired = true\n"+
 			"[mcp_servers.optional]\ncommand = \"/nowhere/other\"\n")
 	c := apptest.StartOffline(t, home)
-	f := c.Refused("thread/start", apptest.Object{})
+	f := c.CallRejected("thread/start", apptest.Object{})
 	require.Equal(t, -32603, f.Code)
 	require.Regexp(t, `^required MCP servers failed to initialize: gone: .*; quits: .*\. Correct them in the configuration, or set required = false$`, f.Message)
 	require.NotContains(t, f.Message, "optional")
@@ -26,17 +26,17 @@ func TestBinaryRequiredServersThatFailRefuseTheThreadByName(t *testing.T) {
 	c.Close()
 
 	c = apptest.StartOffline(t, home)
-	f = c.Refused("thread/resume", apptest.Object{"threadId": id})
+	f = c.CallRejected("thread/resume", apptest.Object{"threadId": id})
 	require.Equal(t, "mcpServer", f.Data.Kind)
-	c.ThreadOf("thread/resume", apptest.Object{"threadId": id, "config": off})
+	c.CallThread("thread/resume", apptest.Object{"threadId": id, "config": off})
 	files := rolloutsIn(t, home, "sessions")
 	for _, p := range []apptest.Object{{"threadId": id}, {"threadId": id, "ephemeral": true, "excludeTurns": true}} {
-		f = c.Refused("thread/fork", p)
+		f = c.CallRejected("thread/fork", p)
 		require.Equal(t, -32603, f.Code)
 		require.Equal(t, "mcpServer", f.Data.Kind)
 		require.Regexp(t, `^required MCP servers failed to initialize: gone: `, f.Message)
 	}
 	require.Equal(t, files, rolloutsIn(t, home, "sessions"), "a refused fork leaves no file")
-	c.ThreadOf("thread/fork", apptest.Object{"threadId": id, "config": off})
+	c.CallThread("thread/fork", apptest.Object{"threadId": id, "config": off})
 	c.Close()
 }

@@ -22,7 +22,7 @@ func homeOfDocs(p *apptest.Provider, t *testing.T) string {
 	home := p.Home(t)
 	text, err := os.ReadFile(filepath.Join(home, "config.toml"))
 	require.NoError(t, err)
-	apptest.WriteConfig(t, home, string(text)+strings.ReplaceAll(apptest.DocsServer, "PROGRAM", program))
+	apptest.WriteConfig(t, home, string(text)+strings.ReplaceAll(apptest.DocsServerConfig, "PROGRAM", program))
 	return home
 }
 
@@ -35,8 +35,9 @@ func endedPid(pid string) bool {
 // TestBinaryContextOfAServersCall: the call and its output are parts of the context as any.
 func TestBinaryContextOfAServersCall(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "mcp__docs__echo", `{"word":"magpie"}`), apptest.Says("One."),
-		apptest.Says("Two."), apptest.Says("Three."), apptest.Says("Four."))
+	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "mcp__docs__echo", `{"word":"magpie"}`),
+		apptest.TextAnswer("One."),
+		apptest.TextAnswer("Two."), apptest.TextAnswer("Three."), apptest.TextAnswer("Four."))
 	c := apptest.StartServer(t, homeOfDocs(p, t))
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})
@@ -50,36 +51,36 @@ func TestBinaryContextOfAServersCall(t *testing.T) {
 	require.Len(t, ids, 2, "the call, and its output")
 	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": ids[1:], "included": false})
 	c.Turn(thread, "without the output")
-	require.NotContains(t, p.Asked()[2].Body, "echo {")
-	require.Contains(t, p.Asked()[2].Body, "magpie", "the call is there, with an output that says nothing")
+	require.NotContains(t, p.Requests()[2].Body, "echo {")
+	require.Contains(t, p.Requests()[2].Body, "magpie", "the call is there, with an output that says nothing")
 	c.Call("context/pruneByIndices", apptest.Object{"threadId": thread, "ids": ids[:1]})
 	c.Turn(thread, "without the call")
-	require.NotContains(t, p.Asked()[3].Body, "magpie")
+	require.NotContains(t, p.Requests()[3].Body, "magpie")
 	require.Equal(t, "mcpToolCall", gjson.GetBytes(c.ReadThread(thread).Turns[0].Items[1], "type").Str,
 		"people see it all the time")
 	c.Call("context/undo", apptest.Object{"threadId": thread})
 	c.Call("context/undo", apptest.Object{"threadId": thread})
 	c.Turn(thread, "with both")
-	require.Contains(t, p.Asked()[4].Body, "echo {")
-	require.Contains(t, p.Asked()[4].Body, `"mcp__docs__echo"`, "under the name that it is offered by")
+	require.Contains(t, p.Requests()[4].Body, "echo {")
+	require.Contains(t, p.Requests()[4].Body, `"mcp__docs__echo"`, "under the name that it is offered by")
 	c.Close()
 }
 
 // A reviewer is offered no server's tools, and gets none by guessing its name.
 func TestBinaryReviewsUseNoServers(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.Says("One."), apptest.CallsTool("c1", "mcp__docs__echo", `{}`),
-		apptest.Says(`{"findings":[],"overall_explanation":"Well."}`))
+	p := apptest.NewProvider(t, apptest.TextAnswer("One."), apptest.ToolAnswer("c1", "mcp__docs__echo", `{}`),
+		apptest.TextAnswer(`{"findings":[],"overall_explanation":"Well."}`))
 	c := apptest.StartServer(t, homeOfDocs(p, t))
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})
 	c.Turn(thread, "hello")
-	require.Contains(t, p.Asked()[0].Body, "mcp__docs__echo")
+	require.Contains(t, p.Requests()[0].Body, "mcp__docs__echo")
 	c.Call("review/start",
 		apptest.Object{"threadId": thread, "target": apptest.Object{"type": "custom", "instructions": "look at it"}})
 	require.Equal(t, "completed", c.AwaitTurn().Status)
-	require.NotContains(t, p.Asked()[1].Body, "mcp__docs__")
-	require.Contains(t, p.Asked()[2].Body, "in a review")
+	require.NotContains(t, p.Requests()[1].Body, "mcp__docs__")
+	require.Contains(t, p.Requests()[2].Body, "in a review")
 	c.Close()
 }
 
@@ -87,16 +88,16 @@ func TestBinaryReviewsUseNoServers(t *testing.T) {
 // that comes back is connected again.
 func TestBinaryServersFollowThreads(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "mcp__docs__child", `{}`), apptest.Says("One."),
-		apptest.CallsTool("c2", "mcp__docs__child", `{}`), apptest.Says("Two."),
-		apptest.CallsTool("c3", "mcp__docs__echo", `{}`), apptest.Says("Three."))
+	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "mcp__docs__child", `{}`), apptest.TextAnswer("One."),
+		apptest.ToolAnswer("c2", "mcp__docs__child", `{}`), apptest.TextAnswer("Two."),
+		apptest.ToolAnswer("c3", "mcp__docs__echo", `{}`), apptest.TextAnswer("Three."))
 	c := apptest.StartServer(t, homeOfDocs(p, t))
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})
 	c.BeginTurn(thread, "one")
 	first := untilCalled(c).Get("result.content.0.text").Str
 	c.AwaitTurn()
-	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": thread})
+	fork := c.CallThread("thread/fork", apptest.Object{"threadId": thread})
 	require.Equal(t, first, gjson.GetBytes(fork.Turns[0].Items[1], "result.content.0.text").Str,
 		"what was called before is told")
 	c.BeginTurn(fork.ID, "two")
@@ -107,7 +108,7 @@ func TestBinaryServersFollowThreads(t *testing.T) {
 	c.Call("thread/archive", apptest.Object{"threadId": fork.ID})
 	require.Eventually(t, func() bool { return endedPid(second) }, 10*time.Second, 10*time.Millisecond)
 	require.False(t, endedPid(first), "those of the other thread go on")
-	require.Contains(t, c.Refused("mcpServer/tool/call",
+	require.Contains(t, c.CallRejected("mcpServer/tool/call",
 		apptest.Object{"threadId": fork.ID, "server": "docs", "tool": "echo"}).Message, "thread not found")
 
 	c.Call("thread/unarchive", apptest.Object{"threadId": fork.ID})
@@ -121,9 +122,9 @@ func TestBinaryServersFollowThreads(t *testing.T) {
 // What a server writes is not the turn's; a checkpoint knows it as anything that others write.
 func TestBinaryFilesOfServersAreNotTheTurns(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "shell", `{"command":"touch before"}`),
-		apptest.CallsTool("c2", "mcp__docs__scribble", `{}`), apptest.CallsTool("c3", "shell", `{"command":"touch after"}`),
-		apptest.Says("One."))
+	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "shell", `{"command":"touch before"}`),
+		apptest.ToolAnswer("c2", "mcp__docs__scribble", `{}`), apptest.ToolAnswer("c3", "shell", `{"command":"touch after"}`),
+		apptest.TextAnswer("One."))
 	c := apptest.StartServer(t, homeOfDocs(p, t))
 	c.Initialize()
 	repository := apptest.NewRepository(t)
@@ -133,9 +134,10 @@ func TestBinaryFilesOfServersAreNotTheTurns(t *testing.T) {
 	end := c.Until(func(m apptest.Message) bool { return m.Method == "turn/completed" })
 	require.Equal(t, `["after","before"]`, gjson.GetBytes(end.Params, "metadata.diff.files.#.path").Raw)
 	require.FileExists(t, filepath.Join(repository.Dir, "scribbled.txt"))
-	require.NotContains(t, c.Get("thread/diff/read", apptest.Object{"threadId": thread, "turnId": turn}).Get("diff").Str,
+	require.NotContains(t, c.CallJSON("thread/diff/read",
+		apptest.Object{"threadId": thread, "turnId": turn}).Get("diff").Str,
 		"scribbled")
-	require.Contains(t, c.Get("thread/checkpoint/diff",
+	require.Contains(t, c.CallJSON("thread/checkpoint/diff",
 		apptest.Object{"threadId": thread, "turnId": turn}).Get("diff").Str, "scribbled.txt",
 		"it is other than at the checkpoint")
 	c.RevertTo(thread, turn, "files")
@@ -154,19 +156,19 @@ func TestBinaryRefusesCallsThatMakeNoSense(t *testing.T) {
 		{"threadId": id, "server": 1, "tool": "echo"},
 		{"threadId": "nobody", "server": "docs", "tool": "echo"},
 	} {
-		f := c.Refused("mcpServer/tool/call", params)
+		f := c.CallRejected("mcpServer/tool/call", params)
 		require.Contains(t, []int{-32600, -32602}, f.Code, "%v: %s", params, f.Message)
 	}
-	require.Contains(t, c.Refused("mcpServer/tool/call",
+	require.Contains(t, c.CallRejected("mcpServer/tool/call",
 		apptest.Object{"threadId": id, "server": "docs", "tool": "nothing"}).Message, "nothing")
 	for _, arguments := range []any{"text", 7, []int{1}, true} {
-		f := c.Refused("mcpServer/tool/call",
+		f := c.CallRejected("mcpServer/tool/call",
 			apptest.Object{"threadId": id, "server": "docs", "tool": "echo", "arguments": arguments})
 		require.Contains(t, f.Message, "`arguments`: expected an object")
 		require.Equal(t, "arguments", f.Data.Field)
 	}
-	require.NotEmpty(t, c.Refused("mcpServer/resource/read", apptest.Object{"server": "docs"}).Message)
-	require.NotEmpty(t, c.Refused("mcpServerStatus/list", apptest.Object{"limit": "many"}).Message)
+	require.NotEmpty(t, c.CallRejected("mcpServer/resource/read", apptest.Object{"server": "docs"}).Message)
+	require.NotEmpty(t, c.CallRejected("mcpServerStatus/list", apptest.Object{"limit": "many"}).Message)
 	require.Empty(t, gjson.GetBytes(c.Call("mcpServerStatus/list", apptest.Object{"threadId": id, "serverName": "none"}),
 		"data").Array())
 	result := gjson.ParseBytes(c.Call("mcpServer/tool/call",
@@ -178,8 +180,8 @@ func TestBinaryRefusesCallsThatMakeNoSense(t *testing.T) {
 // Answers that belong to no question, come twice, or when the turn is over, change nothing.
 func TestBinaryStrayAnswersToServersChangeNothing(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.CallsTool("c1", "mcp__docs__ask", `{}`), apptest.Says("One."),
-		apptest.CallsTool("c2", "mcp__docs__ask", `{}`), apptest.Says("Two."))
+	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "mcp__docs__ask", `{}`), apptest.TextAnswer("One."),
+		apptest.ToolAnswer("c2", "mcp__docs__ask", `{}`), apptest.TextAnswer("Two."))
 	c := apptest.StartServer(t, homeOfDocs(p, t))
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})
@@ -203,7 +205,7 @@ func TestBinaryStrayAnswersToServersChangeNothing(t *testing.T) {
 	require.Equal(t, "interrupted", c.AwaitTurn().Status)
 	c.Send(apptest.Object{"id": late.ID, "result": answer("Late")})
 	c.Turn(thread, "go on")
-	require.NotContains(t, p.Asked()[3].Body, "Late")
-	require.Contains(t, p.Asked()[3].Body, "accept Ada")
+	require.NotContains(t, p.Requests()[3].Body, "Late")
+	require.Contains(t, p.Requests()[3].Body, "accept Ada")
 	c.Close()
 }

@@ -30,7 +30,7 @@ func forgettable(c *apptest.Client, thread string) {
 	c.T.Helper()
 	require.Equal(c.T, "completed",
 		c.Turn(thread, "For the dashboards: the metrics endpoint listens on port 9137.").Status)
-	c.Turns(thread, 50)
+	c.RunTurns(thread, 50)
 	c.Call("thread/context/trim", apptest.Object{"threadId": thread, "keepLastNTurns": 50})
 }
 
@@ -40,12 +40,12 @@ func TestBinaryRemembersAFact(t *testing.T) { apptest.OnBothWires(t, binaryRemem
 
 func binaryRemembersAFact(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, counting(60)...)
+	p := on.NewProvider(t, counting(60)...)
 	home := p.Home(t)
 	r := &apptest.Recorder{T: t, Home: home}
 	cmd := r.Command(home)
-	cmd.Args = append(cmd.Args, apptest.Remembering...)
-	c := apptest.Dial(t, cmd)
+	cmd.Args = append(cmd.Args, apptest.MemoryFlags...)
+	c := apptest.StartProcess(t, cmd)
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
 	c.OnLine = func(direction, line string) {
@@ -54,11 +54,11 @@ func binaryRemembersAFact(t *testing.T, on apptest.WireAPI) {
 			r.Line(direction, line)
 		}
 	}
-	r.Say("A fact, 50 turns about something else, and a trim that takes the fact out of the context.")
+	r.Heading("A fact, 50 turns about something else, and a trim that takes the fact out of the context.")
 	forgettable(c, thread)
 	c.UntilMethod("memory/updated")
-	r.Say("It is asked for, in other words.")
-	asked, _ := p.Next(c, thread, "Which ports do the metrics use?")
+	r.Heading("It is asked for, in other words.")
+	asked, _ := p.NextRequest(c, thread, "Which ports do the metrics use?")
 	told := reminders(asked)
 	require.Len(t, told, 1)
 	require.Contains(t, told[0], "9137")
@@ -66,25 +66,25 @@ func binaryRemembersAFact(t *testing.T, on apptest.WireAPI) {
 	require.Equal(t, "user: "+told[0], asked[0], "it stands before the conversation")
 	r.Request("The next request begins with", []string{asked[0], asked[1]})
 
-	r.Say("It is an item of the context, and can be left out.")
+	r.Heading("It is an item of the context, and can be left out.")
 	list := c.ContextList(thread)
 	require.Equal(t, protocol.CategorySummary, list.Items[1].Category)
 	r.List(protocol.ContextGetItemsResponse{Items: list.Items[:3]})
 	c.Call("context/setInclusion",
 		apptest.Object{"threadId": thread, "ids": []string{list.Items[1].ID}, "included": false})
-	asked, _ = p.Next(c, thread, "And which ports do the metrics use now?")
+	asked, _ = p.NextRequest(c, thread, "And which ports do the metrics use now?")
 	require.Empty(t, reminders(asked))
 
-	r.Say("Another conversation in the same place is reminded, too.")
+	r.Heading("Another conversation in the same place is reminded, too.")
 	other := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
-	asked, _ = p.Next(c, other, "Where is the metrics endpoint?")
+	asked, _ = p.NextRequest(c, other, "Where is the metrics endpoint?")
 	require.Len(t, reminders(asked), 1)
-	r.Say("What is forgotten is gone.")
+	r.Heading("What is forgotten is gone.")
 	var page protocol.MemoryListResponse
 	require.NoError(t, json.Unmarshal(c.Call("memory/list", apptest.Object{}), &page))
 	require.Len(t, page.Data, 1)
 	c.Call("memory/forget", apptest.Object{"ids": []string{page.Data[0].ID}})
-	asked, _ = p.Next(c, c.StartThread(apptest.Object{"cwd": "/"}), "Where is the metrics endpoint?")
+	asked, _ = p.NextRequest(c, c.StartThread(apptest.Object{"cwd": "/"}), "Where is the metrics endpoint?")
 	require.Empty(t, reminders(asked))
 	c.Close()
 	r.Compare(apptest.Root("docs/transcripts/memory.txt"))
@@ -108,10 +108,10 @@ func TestBinaryRemembersNothingUnasked(t *testing.T) {
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
 	forgettable(c, thread)
-	_, _ = p.Next(c, thread, "Which ports do the metrics use?")
+	_, _ = p.NextRequest(c, thread, "Which ports do the metrics use?")
 	c.Call("memory/status", apptest.Object{})
 	c.Close()
-	for _, request := range p.Asked() {
+	for _, request := range p.Requests() {
 		require.NotContains(t, request.Body, "memory:summary")
 		require.NotContains(t, request.Body, `"recall"`)
 	}
@@ -129,7 +129,7 @@ func TestBinaryRemembersByTheRepository(t *testing.T) {
 
 func binaryRemembersByTheRepository(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, counting(60)...)
+	p := on.NewProvider(t, counting(60)...)
 	home, repo := p.Home(t), t.TempDir()
 	linked := filepath.Join(t.TempDir(), "linked")
 	for _, args := range [][]string{{"init", "-q"},
@@ -139,12 +139,12 @@ func binaryRemembersByTheRepository(t *testing.T, on apptest.WireAPI) {
 		require.NoError(t, err, string(out))
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(repo, "sub"), 0o755))
-	c := apptest.StartServer(t, home, apptest.Remembering...)
+	c := apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
 	forgettable(c, c.StartThread(apptest.Object{"cwd": filepath.Join(repo, "sub"), "approvalPolicy": "never"}))
 	c.UntilMethod("memory/updated")
 	for dir, reminded := range map[string]int{linked: 1, repo: 1, t.TempDir(): 0} {
-		asked, _ := p.Next(c, c.StartThread(apptest.Object{"cwd": dir}), "Which ports do the metrics use?")
+		asked, _ := p.NextRequest(c, c.StartThread(apptest.Object{"cwd": dir}), "Which ports do the metrics use?")
 		require.Len(t, reminders(asked), reminded, dir)
 	}
 	c.Close()
@@ -156,7 +156,7 @@ func TestBinaryMemoryIsDamaged(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(60)...)
 	home := p.Home(t)
-	c := apptest.StartServer(t, home, apptest.Remembering...)
+	c := apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
 	forgettable(c, c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"}))
 	c.UntilMethod("memory/updated")
@@ -171,9 +171,9 @@ func TestBinaryMemoryIsDamaged(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(home, "memory.jsonl"),
 		append([]byte("no line\n"), append(lines, `{"torn`...)...), 0o600))
 
-	c = apptest.StartServer(t, home, apptest.Remembering...)
+	c = apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
-	asked, _ := p.Next(c, c.StartThread(apptest.Object{"cwd": "/"}), "Which ports do the metrics use?")
+	asked, _ := p.NextRequest(c, c.StartThread(apptest.Object{"cwd": "/"}), "Which ports do the metrics use?")
 	require.Len(t, reminders(asked), 1)
 	c.Close()
 	kept, err := filepath.Glob(filepath.Join(home, "memory.sqlite*damaged*"))
@@ -186,7 +186,7 @@ func TestBinaryMemoryIsDamaged(t *testing.T) {
 func TestBinaryRemembersNoPartOfASecret(t *testing.T) {
 	t.Parallel()
 	home, _ := homeWith(t, "model = \"x\"\nmodel_provider = \"offline\"\n")
-	c := apptest.StartServer(t, home, append([]string{"-c", "memory.recall_tool=true"}, apptest.Remembering...)...)
+	c := apptest.StartServer(t, home, append([]string{"-c", "memory.recall_tool=true"}, apptest.MemoryFlags...)...)
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
 	for _, before := range []int{0, 4, 40, 55, 60, 70, 400} {
@@ -212,7 +212,7 @@ func TestBinaryRemembersNoPartOfASecret(t *testing.T) {
 func TestBinaryClosesItsMemory(t *testing.T) {
 	t.Parallel()
 	home, _ := homeWith(t, "model = \"x\"\nmodel_provider = \"offline\"\n")
-	c := apptest.StartServer(t, home, apptest.Remembering...)
+	c := apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
 	c.Turn(thread, "For the dashboards: the metrics endpoint listens on port 9137.")

@@ -119,7 +119,7 @@ func TestBinaryFindsMeanings(t *testing.T) {
 		var is protocol.MemoryStatusResponse
 		require.NoError(t, json.Unmarshal(c.Call("memory/status", apptest.Object{}), &is))
 		return is.Embeddings.Pending == 0
-	}, apptest.Patience, apptest.Patience/1000)
+	}, apptest.Timeout, apptest.Timeout/1000)
 	found := c.MemorySearch(search)
 	require.True(t, found.Semantic)
 	require.Contains(t, found.Data[0].Title, "billing/refund.go")

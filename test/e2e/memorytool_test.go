@@ -30,10 +30,10 @@ func TestBinaryRecalls(t *testing.T) { apptest.OnBothWires(t, binaryRecalls) }
 
 func binaryRecalls(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, apptest.Says("Noted."), apptest.Says("The parser is done."),
-		apptest.CallsTool("c1", "recall", `{"query":"metrics port"}`), apptest.Says("It is 9137."),
-		apptest.CallsTool("c2", "recall", `{"ids":["r6"],"query":"weather"}`), apptest.Says("There it is."),
-		apptest.Says("Gone again."), apptest.Says("Off."))
+	p := on.NewProvider(t, apptest.TextAnswer("Noted."), apptest.TextAnswer("The parser is done."),
+		apptest.ToolAnswer("c1", "recall", `{"query":"metrics port"}`), apptest.TextAnswer("It is 9137."),
+		apptest.ToolAnswer("c2", "recall", `{"ids":["r6"],"query":"weather"}`), apptest.TextAnswer("There it is."),
+		apptest.TextAnswer("Gone again."), apptest.TextAnswer("Off."))
 	c := apptest.StartServer(t, p.Home(t), "-c", "memory.recall_tool=true")
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never"})
@@ -44,23 +44,23 @@ func binaryRecalls(t *testing.T, on apptest.WireAPI) {
 	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": []string{excluded.ID}, "included": false})
 
 	require.Equal(t, "completed", c.Turn(thread, "Which port was it?").Status)
-	asked := p.Asked()
+	asked := p.Requests()
 	require.NotContains(t, strings.Join(asked[2].Conversation(t), "|"), "9137")
-	require.Contains(t, asked[2].Tools(), "recall")
+	require.Contains(t, asked[2].ToolNames(), "recall")
 	require.Equal(t, "r6 (excluded): The metrics endpoint listens on port 9137.", outputOf(t, asked[3], "c1"))
 
 	require.Equal(t, "completed", c.Turn(thread, "Bring it back.").Status)
-	last := p.Asked()[5]
+	last := p.Requests()[5]
 	require.Contains(t, outputOf(t, last, "c2"), "r6 is in the conversation again")
 	require.Contains(t, outputOf(t, last, "c2"), "Nothing found")
 	require.Equal(t, "user: The metrics endpoint listens on port 9137.", last.Conversation(t)[0])
 	c.Call("context/undo", apptest.Object{"threadId": thread})
-	conversation, _ := p.Next(c, thread, "And now?")
+	conversation, _ := p.NextRequest(c, thread, "And now?")
 	require.NotEqual(t, "user: The metrics endpoint listens on port 9137.", conversation[0])
 
 	c.Call("thread/memoryMode/set", apptest.Object{"threadId": thread, "mode": "disabled"})
 	c.Turn(thread, "Off?")
-	require.NotContains(t, p.Asked()[7].Tools(), "recall")
+	require.NotContains(t, p.Requests()[7].ToolNames(), "recall")
 	c.Close()
 }
 
@@ -70,8 +70,8 @@ func TestBinaryHasTheModelSummarise(t *testing.T) { apptest.OnBothWires(t, binar
 
 func binaryHasTheModelSummarise(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, apptest.Says("Noted."), apptest.Says("Done."),
-		apptest.Says("- The metrics endpoint is on 9137, for the dashboards.")) // and no more answers
+	p := on.NewProvider(t, apptest.TextAnswer("Noted."), apptest.TextAnswer("Done."),
+		apptest.TextAnswer("- The metrics endpoint is on 9137, for the dashboards.")) // and no more answers
 	home := p.Home(t)
 	c := apptest.StartServer(t, home, "-c", "memory.summarize_on_prune=true", "-c", "memory.summarizer=model")
 	c.Initialize()
@@ -82,8 +82,8 @@ func binaryHasTheModelSummarise(t *testing.T, on apptest.WireAPI) {
 		c.Call("context/setInclusion", apptest.Object{"threadId": thread, "indices": []int{index}, "included": false})
 		c.UntilMethod("memory/updated")
 	}
-	require.Contains(t, p.Asked()[2].Body, "port 9137")
-	require.NotContains(t, p.Asked()[2].Body, "parser")
+	require.Contains(t, p.Requests()[2].Body, "port 9137")
+	require.NotContains(t, p.Requests()[2].Body, "parser")
 	var page protocol.MemoryListResponse
 	require.NoError(t, json.Unmarshal(c.Call("memory/list", apptest.Object{"sessionId": thread}), &page))
 	require.Len(t, page.Data, 2)
@@ -98,22 +98,23 @@ func TestBinaryKeepsTheModeOfTheMemory(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(9)...)
 	home := p.Home(t)
-	c := apptest.StartServer(t, home, apptest.Remembering...)
+	c := apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
-	c.Turns(thread, 2)
+	c.RunTurns(thread, 2)
 	c.Turn(thread, "The metrics endpoint listens on port 9137.")
-	require.Contains(t, c.Refused("thread/memoryMode/set", apptest.Object{"threadId": thread, "mode": "polluted"}).Message,
+	require.Contains(t, c.CallRejected("thread/memoryMode/set",
+		apptest.Object{"threadId": thread, "mode": "polluted"}).Message,
 		"polluted")
-	require.Contains(t, c.Refused("thread/memoryMode/set", apptest.Object{"threadId": thread}).Message, "mode")
-	require.Contains(t, c.Refused("thread/memoryMode/set",
+	require.Contains(t, c.CallRejected("thread/memoryMode/set", apptest.Object{"threadId": thread}).Message, "mode")
+	require.Contains(t, c.CallRejected("thread/memoryMode/set",
 		apptest.Object{"threadId": "01990000-0000-7000-8000-000000000000", "mode": "enabled"}).Message, "no rollout found")
 	c.Kill()
-	c = apptest.StartServer(t, home, apptest.Remembering...)
+	c = apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
 	c.Call("thread/memoryMode/set", apptest.Object{"threadId": thread, "mode": "disabled"})
 	c.Kill()
-	c = apptest.StartServer(t, home, apptest.Remembering...)
+	c = apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": thread, "excludeTurns": true})
 	c.Call("thread/context/trim", apptest.Object{"threadId": thread, "keepLastNTurns": 1})

@@ -31,7 +31,7 @@ func newModelServer(t *testing.T, list func(w http.ResponseWriter, r *http.Reque
 	})
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		apptest.Says("Hello.")(w)
+		apptest.TextAnswer("Hello.")(w)
 	})
 	m.Server = httptest.NewServer(mux)
 	t.Cleanup(m.Close)
@@ -99,10 +99,10 @@ func TestBinaryListsModelsOfASilentProvider(t *testing.T) {
 	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
 	c.Initialize()
 	begun := time.Now()
-	list := c.Ask("model/list", apptest.Object{})
+	list := c.SendRequest("model/list", apptest.Object{})
 	c.Call("account/read", apptest.Object{})
 	require.Less(t, time.Since(begun), 2*time.Second, "nothing waits for the provider")
-	answer := c.UntilAnswer(list)
+	answer := c.UntilResponse(list)
 	require.Nil(t, answer.Error)
 	require.Contains(t, string(answer.Result), `"id":"b"`)
 	require.Less(t, time.Since(begun), 10*time.Second)
@@ -119,11 +119,11 @@ func TestBinaryEndsWhileAProviderIsAsked(t *testing.T) {
 	})
 	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
 	c.Initialize()
-	list := c.Ask("model/list", apptest.Object{})
+	list := c.SendRequest("model/list", apptest.Object{})
 	<-asked
 	begun := time.Now()
 	require.NoError(t, c.In.Close())
-	require.Nil(t, c.UntilAnswer(list).Error)
+	require.Nil(t, c.UntilResponse(list).Error)
 	c.AwaitExit()
 	require.Less(t, time.Since(begun), 2*time.Second)
 }
@@ -142,7 +142,7 @@ func TestBinaryLearnsTheContextWindow(t *testing.T) {
 	c.Turn(thread, "one")
 	<-told
 	require.Eventually(t, func() bool { return models(c, apptest.Object{}).Data[0].ContextWindow != nil },
-		apptest.Patience, time.Millisecond)
+		apptest.Timeout, time.Millisecond)
 	c.Turn(thread, "two")
 	require.Contains(t, string(c.Call("context/getUsage", apptest.Object{"threadId": thread})),
 		`"modelContextWindow":8192`)

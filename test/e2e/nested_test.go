@@ -19,8 +19,8 @@ func TestBinaryTakesDeepNesting(t *testing.T) {
 	const depth = 100_000
 	lists, members := strings.Repeat("[", depth), strings.Repeat(`{"a":`, depth)
 	whole := lists + strings.Repeat("]", depth)
-	p := apptest.NewProvider(t, apptest.Says("one"), apptest.CallsTool("x", "shell", `{"command":`+whole+`}`),
-		apptest.Says("two"), apptest.CallsTool("y", "shell", members), apptest.Says("three"))
+	p := apptest.NewProvider(t, apptest.TextAnswer("one"), apptest.ToolAnswer("x", "shell", `{"command":`+whole+`}`),
+		apptest.TextAnswer("two"), apptest.ToolAnswer("y", "shell", members), apptest.TextAnswer("three"))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -39,7 +39,7 @@ func TestBinaryTakesDeepNesting(t *testing.T) {
 	inside := strings.Repeat("[", taken) + strings.Repeat("]", taken)
 	for _, method := range []string{"thread/start", "turn/start", "context/replace", "config/value/write", "thread/list"} {
 		c.Write(fmt.Sprintf(`{"id":"deep","method":%q,"params":{"threadId":%q,"input":%s,"config":%s,"value":%s,"cursor":%s}}`, method, id, inside, inside, inside, inside))
-		m := c.UntilAnswer(`"deep"`)
+		m := c.UntilResponse(`"deep"`)
 		require.NotNil(t, m.Error, method)
 		require.NotEmpty(t, m.Error.Message)
 		require.Less(t, len(m.Line), 1000, method)
@@ -47,7 +47,7 @@ func TestBinaryTakesDeepNesting(t *testing.T) {
 	for range 2 {
 		require.Equal(t, "completed", c.Turn(id, "arguments of a call").Status)
 	}
-	require.Less(t, memoryKiB(c, "VmHWM")-base, apptest.Weight*128<<10, "KiB")
+	require.Less(t, memoryKiB(c, "VmHWM")-base, apptest.RaceFactor*128<<10, "KiB")
 	path := c.ReadThread(id).Path
 	c.Close()
 
@@ -68,8 +68,8 @@ func TestBinaryTakesDeepNesting(t *testing.T) {
 
 	apptest.WriteConfig(t, home, "x = "+whole+"\n")
 	d := apptest.StartServer(t, home)
-	d.Ask("initialize", apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"}})
-	d.Ask("config/read", apptest.Object{})
+	d.SendRequest("initialize", apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"}})
+	d.SendRequest("config/read", apptest.Object{})
 	require.NoError(t, d.In.Close())
 	d.Drain()
 	for _, m := range d.Seen {

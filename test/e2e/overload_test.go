@@ -19,10 +19,10 @@ func TestBinaryServesAFlood(t *testing.T) {
 	const threads, busy, each = 200, 20, 10
 	release := make(chan struct{})
 	defer close(release)
-	h := apptest.LaunchHost(t,
+	h := apptest.LaunchDaemon(t,
 		apptest.ServerCommand(t, homeOfStreams(t, release), "--listen", short(t, "unix://"), "-c",
 			"compat.turn_completed_floor_ms=0"), "")
-	owner, flooder := h.Welcome(), h.Welcome()
+	owner, flooder := h.ConnectInitialized(), h.ConnectInitialized()
 	var ids []string
 	turns := map[string]string{}
 	for i := range threads {
@@ -67,7 +67,7 @@ func TestBinaryServesAFlood(t *testing.T) {
 	for _, id := range ids {
 		require.Equal(t, "n", owner.ReadThread(id).Name)
 	}
-	h.End()
+	h.Terminate()
 }
 
 // TestBinaryHoldsFewLargeAnswers: a client asks for a large thread again and again, and reads
@@ -76,8 +76,8 @@ func TestBinaryHoldsFewLargeAnswers(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	const turns, asked = 8, 60
-	h := apptest.LaunchHost(t, apptest.OfflineCommand(t, t.TempDir(), "--listen", short(t, "unix://")), "")
-	owner, greedy := h.Welcome(), h.Welcome()
+	h := apptest.LaunchDaemon(t, apptest.OfflineCommand(t, t.TempDir(), "--listen", short(t, "unix://")), "")
+	owner, greedy := h.ConnectInitialized(), h.ConnectInitialized()
 	id := owner.StartThread(apptest.Object{})
 	for range turns {
 		owner.Turn(id, strings.Repeat("x", 1<<20))
@@ -90,7 +90,7 @@ func TestBinaryHoldsFewLargeAnswers(t *testing.T) {
 			"params": apptest.Object{"threadId": id, "includeTurns": true}})
 	}
 	owner.Call("thread/read", apptest.Object{"threadId": id})
-	require.Less(t, apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmHWM:")-base, apptest.Weight*256<<10,
+	require.Less(t, apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmHWM:")-base, apptest.RaceFactor*256<<10,
 		"KiB: sixty of 8 MiB are more")
 	resume()
 	served := 0
@@ -103,5 +103,5 @@ func TestBinaryHoldsFewLargeAnswers(t *testing.T) {
 	}
 	require.Positive(t, served)
 	require.Equal(t, turns, len(greedy.ReadThread(id).Turns), "it has read")
-	h.End()
+	h.Terminate()
 }

@@ -17,7 +17,7 @@ import (
 // Their outputs are in the order of the calls, for the model and in the rollout.
 func TestBinaryReadsAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	c, o := apptest.StartObedient(t)
+	c, o := apptest.StartScripted(t)
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
 	require.NoError(t, syscall.Mkfifo(first, 0o600))
@@ -28,12 +28,12 @@ func TestBinaryReadsAtTheSameTime(t *testing.T) {
 	}
 	id := c.StartThread(apptest.Object{"cwd": dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	done := 0
-	for name, acts := range map[string][]apptest.Act{
-		"shell":        append(apptest.RunsShell("cat first"), apptest.RunsShell("cat second")...),
-		"exec_command": append(apptest.RunsExec("cat first", nil), apptest.RunsExec("cat second", nil)...),
+	for name, acts := range map[string][]apptest.ToolCall{
+		"shell":        append(apptest.ShellCall("cat first"), apptest.ShellCall("cat second")...),
+		"exec_command": append(apptest.ExecCall("cat first", nil), apptest.ExecCall("cat second", nil)...),
 	} {
-		before := len(o.Asked())
-		c.BeginTurn(id, apptest.Does(acts))
+		before := len(o.Requests())
+		c.BeginTurn(id, apptest.ScriptText(acts))
 		for range acts {
 			c.Until(func(m apptest.Message) bool {
 				return m.Method == "item/started" && gjson.GetBytes(m.Params, "item.type").Str == "commandExecution"
@@ -47,7 +47,7 @@ func TestBinaryReadsAtTheSameTime(t *testing.T) {
 		require.Equal(t, "from first\n", c.UntilCommand().AggregatedOutput, name)
 		require.Equal(t, "completed", c.AwaitTurn().Status)
 		done++
-		body := o.Asked()[before+1].Body
+		body := o.Requests()[before+1].Body
 		require.Less(t, strings.Index(body, "from first"), strings.Index(body, "from second"), name)
 		require.Contains(t, body, `"parallel_tool_calls":true`)
 	}
@@ -56,9 +56,9 @@ func TestBinaryReadsAtTheSameTime(t *testing.T) {
 	require.Less(t, strings.LastIndex(written, "from first"), strings.LastIndex(written, "from second"))
 
 	image := filepath.Join(dir, "i.png")
-	require.NoError(t, os.WriteFile(image, []byte(apptest.APNG), 0o600))
-	c.BeginTurn(id, apptest.Does(append(apptest.RunsShell("cat first"),
-		apptest.Call("view_image", apptest.Object{"path": image})...)))
+	require.NoError(t, os.WriteFile(image, []byte(apptest.PNGHeader), 0o600))
+	c.BeginTurn(id, apptest.ScriptText(append(apptest.ShellCall("cat first"),
+		apptest.OneCall("view_image", apptest.Object{"path": image})...)))
 	require.Equal(t, image, apptest.UntilItem[struct{ Path string }](c, "imageView").Path)
 	feed(first)
 	require.Equal(t, "completed", c.AwaitTurn().Status)

@@ -26,11 +26,11 @@ func TestBinaryAppliesPatches(t *testing.T) {
 	file := filepath.Join(project, "run.sh")
 	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\necho one\n"), 0o755))
 	change := func(from, to string) string {
-		return apptest.Runs("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: run.sh\n@@\n-echo " + from + "\n+echo " +
+		return apptest.ShellBlock("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: run.sh\n@@\n-echo " + from + "\n+echo " +
 			to + "\n*** End Patch\nEOF\n")
 	}
 	id := c.StartThread(apptest.Object{"cwd": project, "sandbox": "workspace-write", "approvalPolicy": "on-request"})
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		require.Fail(t, "no question is to be asked", m.Line)
 		return nil
 	}
@@ -68,13 +68,13 @@ func TestBinaryAsksBeforeItPatches(t *testing.T) {
 		{"acceptForSession", "d", "completed", "completed", true, 4},
 		{"decline", "d", "completed", "completed", true, 4},
 	} {
-		c.OnAsk = func(m apptest.Message) any {
+		c.OnRequest = func(m apptest.Message) any {
 			asked++
 			require.Equal(t, "item/fileChange/requestApproval", m.Method)
 			require.NoFileExists(t, filepath.Join(project, d.file), "nothing is written before the answer")
 			return apptest.Object{"decision": d.decision}
 		}
-		c.BeginTurn(id, apptest.Runs(strings.ReplaceAll(apptest.APatch, "notes/new", d.file)))
+		c.BeginTurn(id, apptest.ShellBlock(strings.ReplaceAll(apptest.PatchCommand, "notes/new", d.file)))
 		require.Equal(t, d.patch, untilPatch(c).Status, d)
 		require.Equal(t, d.turn, c.AwaitTurn().Status, d)
 		_, err := os.Stat(filepath.Join(project, d.file))
@@ -89,7 +89,7 @@ func TestBinaryAsksBeforeItPatches(t *testing.T) {
 
 // adds asks the offline model to add a file by a patch.
 func adds(name string) string {
-	return apptest.Runs(strings.ReplaceAll(apptest.APatch, "notes/new", name))
+	return apptest.ShellBlock(strings.ReplaceAll(apptest.PatchCommand, "notes/new", name))
 }
 
 // TestBinaryPatchesAbsoluteNames: below the working directory or a writable root they are written,
@@ -101,7 +101,7 @@ func TestBinaryPatchesAbsoluteNames(t *testing.T) {
 	require.NoError(t, os.Symlink(outside, filepath.Join(project, "link")))
 	require.NoError(t, os.Mkdir(filepath.Join(project, "sub"), 0o755))
 	asked := []string{}
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		require.Equal(t, "item/fileChange/requestApproval", m.Method)
 		asked = append(asked, m.Method)
 		return apptest.Object{"decision": "accept"}
@@ -153,7 +153,7 @@ func TestBinaryShowsAbsoluteNamesOfPatches(t *testing.T) {
 	project, outside := t.TempDir(), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(project, "f"), []byte("a\n"), 0o644))
 	id := c.StartThread(apptest.Object{"cwd": project, "sandbox": "danger-full-access", "approvalPolicy": "never"})
-	c.BeginTurn(id, apptest.Runs("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: "+project+"/f\n*** Move to: "+
+	c.BeginTurn(id, apptest.ShellBlock("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: "+project+"/f\n*** Move to: "+
 		outside+"/g\n@@\n-a\n+b\n"+
 		"*** Add File: f\n+c\n*** End Patch\nEOF\n"))
 	item := untilPatch(c)
@@ -179,7 +179,7 @@ func TestBinaryPatchesKeepProtectedFolders(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(project, ".agents"), 0o755))
 	require.NoError(t, os.Symlink(".agents", filepath.Join(project, "link")))
 	asked, decision := 0, "decline"
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		require.Equal(t, "item/fileChange/requestApproval", m.Method)
 		asked++
 		return apptest.Object{"decision": decision}

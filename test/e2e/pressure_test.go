@@ -46,13 +46,13 @@ func streamNumbered(deltas int, still func(done bool)) func(w io.Writer) {
 		defer conn.Close()
 		body := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
 		for i := range deltas {
-			body = append(body, apptest.Streamed(apptest.Object{"content": numbered(i)}, nil)...)
+			body = append(body, apptest.ChatChunk(apptest.Object{"content": numbered(i)}, nil)...)
 			if len(body) > 64<<10 {
 				writePatiently(conn, body, still)
 				body = body[:0]
 			}
 		}
-		writePatiently(conn, append(body, apptest.Streamed(apptest.Object{}, "stop")+"data: [DONE]\n\n"...), still)
+		writePatiently(conn, append(body, apptest.ChatChunk(apptest.Object{}, "stop")+"data: [DONE]\n\n"...), still)
 		still(true)
 	}
 }
@@ -100,11 +100,11 @@ func TestBinaryHoldsBackStreams(t *testing.T) {
 	id := c.StartThread(apptest.Object{})
 	base := restingKiB(c, id)
 	resume := c.StopReading()
-	c.Ask("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("stream")})
+	c.SendRequest("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("stream")})
 	select {
 	case done := <-still:
 		require.False(t, done, "the provider is not held back")
-	case <-time.After(apptest.Patience):
+	case <-time.After(apptest.Timeout):
 		t.Fatal("the provider can write on and on")
 	}
 	for end := time.After(*unread); end != nil; {
@@ -115,7 +115,7 @@ func TestBinaryHoldsBackStreams(t *testing.T) {
 			end = nil
 		}
 	}
-	require.Less(t, memoryKiB(c, "VmHWM")-base, apptest.Weight*64<<10, "KiB")
+	require.Less(t, memoryKiB(c, "VmHWM")-base, apptest.RaceFactor*64<<10, "KiB")
 
 	resume()
 	var text strings.Builder
@@ -151,7 +151,7 @@ func TestBinaryBoundsOutput(t *testing.T) {
 	base := restingKiB(c, id)
 	c.BeginTurn(id, "run: echo first; head -c 67108864 /dev/zero | tr '\\0' x; echo; echo last")
 	kept := c.UntilCommand().AggregatedOutput
-	require.Less(t, memoryKiB(c, "VmHWM")-base, apptest.Weight*64<<10, "KiB")
+	require.Less(t, memoryKiB(c, "VmHWM")-base, apptest.RaceFactor*64<<10, "KiB")
 	c.AwaitTurn()
 	c.Close()
 
@@ -179,9 +179,9 @@ func TestBinaryAnswersLongLines(t *testing.T) {
 		return head + strings.Repeat("x", size-len(head)-len(tail)) + tail
 	}
 	c.Write(line(100, maxLine))
-	require.Nil(t, c.UntilAnswer("100").Error)
+	require.Nil(t, c.UntilResponse("100").Error)
 	c.Write(line(101, maxLine+1))
-	require.Equal(t, "invalidRequest", c.UntilAnswer("null").Error.Data.Kind)
+	require.Equal(t, "invalidRequest", c.UntilResponse("null").Error.Data.Kind)
 	c.Call("model/list", apptest.Object{})
 	c.Close()
 }
@@ -193,7 +193,7 @@ const maxLine = 64 << 20
 func TestBinaryAnswersEachRequestOnce(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	requests := 10_000 / apptest.Weight
+	requests := 10_000 / apptest.RaceFactor
 	c := apptest.StartOffline(t, t.TempDir())
 	methods := []struct {
 		name   string
@@ -257,7 +257,7 @@ func TestBinaryAnswersWhatItAccepted(t *testing.T) {
 	c.Turn(id, "hello")
 	c.Close()
 
-	c = apptest.Dial(t, apptest.OfflineCommand(t, home))
+	c = apptest.StartProcess(t, apptest.OfflineCommand(t, home))
 	var lines strings.Builder
 	add := func(method string, params apptest.Object) {
 		c.LastID++
@@ -298,9 +298,9 @@ func TestBinaryGivesUpClientsThatDoNotRead(t *testing.T) {
 	t.Parallel()
 	const deltas = 200_000
 	p := apptest.NewProvider(t, streamNumbered(deltas, func(bool) {}))
-	h := apptest.LaunchHost(t,
+	h := apptest.LaunchDaemon(t,
 		apptest.ServerCommand(t, p.Home(t), "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), "")
-	other, slow := h.Welcome(), h.Welcome()
+	other, slow := h.ConnectInitialized(), h.ConnectInitialized()
 	id := slow.StartThread(apptest.Object{})
 	slow.Call("context/getUsage", apptest.Object{"threadId": id}) // loads the tables of the tokenizer
 	base := apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmRSS:")
@@ -308,11 +308,11 @@ func TestBinaryGivesUpClientsThatDoNotRead(t *testing.T) {
 	slow.Send(apptest.Object{"id": "stream", "method": "turn/start",
 		"params": apptest.Object{"threadId": id, "input": apptest.TextInput("stream")}})
 	other.StartThread(apptest.Object{})
-	for end := time.Now().Add(2 * apptest.Patience); len(other.Diagnostics().Connections) > 1; {
+	for end := time.Now().Add(2 * apptest.Timeout); len(other.Diagnostics().Connections) > 1; {
 		require.True(t, time.Now().Before(end), "the client is not given up")
 	}
-	require.Less(t, apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmHWM:")-base, apptest.Weight*96<<10, "KiB")
-	for view := other.ThreadOf("thread/resume",
+	require.Less(t, apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmHWM:")-base, apptest.RaceFactor*96<<10, "KiB")
+	for view := other.CallThread("thread/resume",
 		apptest.Object{"threadId": id}); view.Turns[0].Status == "inProgress"; view = other.ReadThread(id) {
 		other.AwaitTurn()
 	}
@@ -325,5 +325,5 @@ func TestBinaryGivesUpClientsThatDoNotRead(t *testing.T) {
 		require.True(t, strings.HasPrefix(answer.Text[i*64:], numbered(i)), "delta %d", i)
 	}
 	resume()
-	h.End()
+	h.Terminate()
 }

@@ -194,7 +194,7 @@ func play(t *testing.T, s shape) *played {
 	archive, err := txtar.ParseFile(apptest.Root("core/model/chat/testdata/providers", s.stream+".txtar"))
 	require.NoError(t, err)
 	p := &played{shape: s, first: string(archive.Files[0].Data)}
-	p.server = httptest.NewServer(apptest.Completions(p.serve))
+	p.server = httptest.NewServer(apptest.ModelHandler(p.serve))
 	t.Cleanup(p.server.Close)
 	return p
 }
@@ -224,7 +224,7 @@ func (p *played) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, p.first)
 		return
 	}
-	apptest.Says("done")(w)
+	apptest.TextAnswer("done")(w)
 }
 
 func (p *played) requests() []gjson.Result {
@@ -256,7 +256,7 @@ func (p *played) client(t *testing.T, home string, args ...string) *apptest.Clie
 	for _, variable := range documented.EnvHTTPHeaders {
 		cmd.Env = append(cmd.Env, variable+"="+documentedKey)
 	}
-	client := apptest.Dial(t, cmd)
+	client := apptest.StartProcess(t, cmd)
 	client.Initialize()
 	return client
 }

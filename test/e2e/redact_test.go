@@ -62,7 +62,7 @@ func TestBinaryWritesNoSecrets(t *testing.T) {
 	}
 
 	c = apptest.StartOffline(t, home, args...)
-	after := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	after := c.CallThread("thread/resume", apptest.Object{"threadId": id})
 	require.Empty(t, c.Warnings())
 	require.Len(t, after.Turns, len(before.Turns))
 	for i := range after.Turns {

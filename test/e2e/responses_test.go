@@ -31,7 +31,7 @@ type responsesProvider struct {
 // newResponsesProvider answers the n-th request, from 0, by the n-th of the answers.
 func newResponsesProvider(t *testing.T, answers ...string) *responsesProvider {
 	p := &responsesProvider{}
-	p.server = httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+	p.server = httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		var request struct {
 			Input []json.RawMessage `json:"input"`
 		}
@@ -112,7 +112,7 @@ func thoughtItem(c *apptest.Client, thread string) (reasoning, message listedIte
 }
 
 func TestResponsesEncryptedReasoningGoesBackToItsModel(t *testing.T) {
-	answer := apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SaidHello))
+	answer := apptest.EventStream(apptest.ItemDone(apptest.EncryptedReasoning), apptest.ItemDone(apptest.HelloMessage))
 	p := newResponsesProvider(t, answer, answer, answer, answer)
 	home := p.home(t, "gpt-5")
 	c := apptest.StartServer(t, home)
@@ -144,7 +144,7 @@ func TestResponsesEncryptedReasoningGoesBackToItsModel(t *testing.T) {
 }
 
 func TestResponsesEncryptedReasoningStaysBehindForAnotherModel(t *testing.T) {
-	answer := apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SaidHello))
+	answer := apptest.EventStream(apptest.ItemDone(apptest.EncryptedReasoning), apptest.ItemDone(apptest.HelloMessage))
 	p := newResponsesProvider(t, answer, answer)
 	c := apptest.StartServer(t, p.home(t, "gpt-5"))
 	c.Initialize()
@@ -162,8 +162,8 @@ func TestResponsesSummaryPartsAreAnnouncedBeforeTheirText(t *testing.T) {
 		`{"type":"response.reasoning_summary_text.delta","summary_index":0,"delta":"one"}`,
 		`{"type":"response.reasoning_summary_part.added","summary_index":1}`,
 		`{"type":"response.reasoning_summary_text.delta","summary_index":1,"delta":"two"}`,
-		apptest.ItemDone(apptest.SealedThought), `{"type":"response.output_text.delta","delta":"hello"}`,
-		apptest.ItemDone(apptest.SaidHello)))
+		apptest.ItemDone(apptest.EncryptedReasoning), `{"type":"response.output_text.delta","delta":"hello"}`,
+		apptest.ItemDone(apptest.HelloMessage)))
 	c := apptest.StartServer(t, p.home(t, "gpt-5"))
 	c.Initialize()
 	thread := c.StartTrusted()
@@ -184,7 +184,7 @@ func TestResponsesRawReasoningAndUsageReachTheClient(t *testing.T) {
 	p := newResponsesProvider(t, "data: "+`{"type":"response.reasoning_text.delta","content_index":0,"delta":"raw"}`+
 		"\n\n"+
 		"data: "+apptest.ItemDone(`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"raw"}]}`)+"\n\n"+
-		"data: "+apptest.ItemDone(apptest.SaidHello)+"\n\n"+
+		"data: "+apptest.ItemDone(apptest.HelloMessage)+"\n\n"+
 		`data: {"type":"response.completed","response":{"id":"r","usage":{"input_tokens":20,"input_tokens_details":{"cached_tokens":12},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":25}}}`+"\n\n")
 	c := apptest.StartServer(t, p.home(t, "gpt-5"))
 	c.Initialize()
@@ -210,7 +210,7 @@ func TestResponsesRawReasoningAndUsageReachTheClient(t *testing.T) {
 func TestResponsesPatchesAreCustomCalls(t *testing.T) {
 	patch := `{"type":"custom_tool_call","status":"completed","call_id":"c1","name":"apply_patch","input":"*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch"}`
 	p := newResponsesProvider(t, apptest.EventStream(apptest.ItemDone(patch)),
-		apptest.EventStream(apptest.ItemDone(apptest.SaidHello)))
+		apptest.EventStream(apptest.ItemDone(apptest.HelloMessage)))
 	c := apptest.StartServer(t, p.home(t, "gpt-5"))
 	c.Initialize()
 	dir := t.TempDir()
@@ -223,7 +223,7 @@ func TestResponsesPatchesAreCustomCalls(t *testing.T) {
 
 func TestResponsesFailuresOfTheStreamFailTheTurn(t *testing.T) {
 	for name, c := range map[string]struct{ stream, info string }{
-		"cut":      {"data: " + apptest.ItemDone(apptest.SaidHello) + "\n\n", `"other"`},
+		"cut":      {"data: " + apptest.ItemDone(apptest.HelloMessage) + "\n\n", `"other"`},
 		"garbage":  {"data: {\"type\":\n\n", `"other"`},
 		"too long": {`data: {"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"m"}}}` + "\n\n", `"contextWindowExceeded"`},
 		"no quota": {`data: {"type":"response.failed","response":{"error":{"code":"insufficient_quota","message":"m"}}}` +
@@ -257,12 +257,12 @@ func TestResponsesIsTheAPIOfProvidersThatNameNone(t *testing.T) {
 		"openai_base_url": "openai_base_url = \"%s/v1\"\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newResponsesProvider(t, apptest.EventStream(apptest.ItemDone(apptest.SaidHello)))
+			p := newResponsesProvider(t, apptest.EventStream(apptest.ItemDone(apptest.HelloMessage)))
 			home := t.TempDir()
 			apptest.WriteConfig(t, home, "model = \"gpt-5\"\n"+fmt.Sprintf(settings, p.server.URL))
 			cmd := apptest.ServerCommand(t, home)
 			cmd.Env = append(cmd.Env, "OPENAI_API_KEY=key")
-			c := apptest.Dial(t, cmd)
+			c := apptest.StartProcess(t, cmd)
 			c.Initialize()
 			ended := c.Turn(c.StartTrusted(), "hello")
 			require.Equal(t, "completed", ended.Status, "%+v", ended.Error)

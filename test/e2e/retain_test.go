@@ -75,7 +75,7 @@ func TestBinaryArchivesTheOldest(t *testing.T) {
 	c := apptest.StartOffline(t, home, "-c", "history.maxAge=25", "-c", "history.maxBytes=1")
 	leave(t, other.ReadThread(ids[4]).Path, 50)
 	require.Len(t, rolloutsIn(t, home, "sessions"), 6, "nothing goes while the server starts")
-	path := c.ThreadOf("thread/resume", apptest.Object{"threadId": ids[5]}).Path
+	path := c.CallThread("thread/resume", apptest.Object{"threadId": ids[5]}).Path
 	leave(t, path, 60)
 	c.Call("thread/list", apptest.Object{})
 	first := string(c.UntilMethod("warning").Params)
@@ -189,7 +189,7 @@ func TestRolloutRetainLeavesAThreadThatIsOpen(t *testing.T) {
 	t.Parallel()
 	home, ids := agedHome(t, 1)
 	c := apptest.StartOffline(t, home)
-	path := c.ThreadOf("thread/resume", apptest.Object{"threadId": ids[0]}).Path
+	path := c.CallThread("thread/resume", apptest.Object{"threadId": ids[0]}).Path
 	leave(t, path, 10)
 	status, out, errs := apptest.Execute(t, home, "rollout", "retain", "--yes", "-c", "history.maxAge=1", "-c",
 		"history.retention=delete")

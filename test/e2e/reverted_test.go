@@ -41,7 +41,7 @@ func TestBinaryGoesOnWithARevertedThread(t *testing.T) {
 
 func binaryGoesOnWithARevertedThread(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, counting(2)...)
+	p := on.NewProvider(t, counting(2)...)
 	home := p.Home(t)
 	putReverted(t, home)
 	c := apptest.StartServer(t, home)
@@ -83,8 +83,9 @@ func binaryGoesOnWithARevertedThread(t *testing.T, on apptest.WireAPI) {
 	require.Equal(t, messages(revertedThread), messages(next))
 	require.Equal(t, want, messages(next)[:len(want)])
 
-	require.Contains(t, c.Refused("thread/delete", apptest.Object{"threadId": revertedThread}).Message, "that of thread "+
-		forkOfReverted)
+	require.Contains(t, c.CallRejected("thread/delete", apptest.Object{"threadId": revertedThread}).Message,
+		"that of thread "+
+			forkOfReverted)
 	c.Call("thread/delete", apptest.Object{"threadId": forkOfReverted})
 	c.Call("thread/archive", apptest.Object{"threadId": revertedThread})
 	list["archived"] = true

@@ -69,7 +69,7 @@ func TestBinaryReviewsABranch(t *testing.T) {
 	dir, base := branches(t)
 	reviewer(t, home, base, []string{"git diff " + base, "git status --porcelain"}, oneFinding)
 	c := apptest.StartOffline(t, home)
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		require.Fail(t, "a review asks nobody", m.Line)
 		return nil
 	}
@@ -117,9 +117,9 @@ func TestBinaryReviewsByAProvider(t *testing.T) { apptest.OnBothWires(t, reviews
 
 func reviewsByAProvider(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.Provider(t, apptest.Says("hello"),
-		reasons("a thought of the reviewer", "call_1", "echo found by the reviewer"), apptest.Says(oneFinding),
-		apptest.Says("fixed"))
+	p := on.NewProvider(t, apptest.TextAnswer("hello"),
+		reasons("a thought of the reviewer", "call_1", "echo found by the reviewer"), apptest.TextAnswer(oneFinding),
+		apptest.TextAnswer("fixed"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	id := c.StartTrusted()
@@ -127,16 +127,16 @@ func reviewsByAProvider(t *testing.T, on apptest.WireAPI) {
 	c.Call("review/start",
 		apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": "Look for twos."}})
 	require.Equal(t, "completed", c.AwaitTurn().Status)
-	asked := p.Asked()
-	require.NotContains(t, strings.Join(apptest.Raws(asked[1].Messages), "\n"), "Hello.",
+	asked := p.Requests()
+	require.NotContains(t, strings.Join(apptest.RawStrings(asked[1].Messages), "\n"), "Hello.",
 		"the reviewer sees its own conversation")
-	require.Contains(t, asked[2].Last(t).Content, "found by the reviewer")
+	require.Contains(t, asked[2].LastMessage(t).Content, "found by the reviewer")
 	require.Equal(t, on == apptest.ResponsesWire, strings.Contains(asked[2].Body, "SEALED a thought of the reviewer"))
 	sent := strings.Join(apptest.PromptOf(c, id), "\n")
 	require.Contains(t, sent, "Two is wrong")
 	require.NotContains(t, sent, "found by the reviewer")
 	require.Equal(t, apptest.PromptOf(c, id), nextRequest(p, c, id))
-	require.NotContains(t, p.Asked()[3].Body, "a thought of the reviewer")
+	require.NotContains(t, p.Requests()[3].Body, "a thought of the reviewer")
 	c.Close()
 }
 
@@ -152,7 +152,7 @@ func TestBinaryReviewIsInterrupted(t *testing.T) {
 		apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": "Look."}}), "turn.id").Str
 	c.UntilOutput("begun\n")
 	for _, method := range []string{"turn/start", "turn/steer"} {
-		refusal := c.Refused(method,
+		refusal := c.CallRejected(method,
 			apptest.Object{"threadId": id, "expectedTurnId": turn, "input": apptest.TextInput("more")})
 		require.Equal(t, "review", gjson.GetBytes(refusal.Data.CodexErrorInfo, "activeTurnNotSteerable.turnKind").Str)
 	}

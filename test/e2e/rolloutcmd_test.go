@@ -30,8 +30,8 @@ func damagedHome(t *testing.T) (home, path, text string) {
 func TestRolloutVerifyTellsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	home, path, text := damagedHome(t)
-	sound := apptest.PutRollout(t, home, apptest.StrangerID,
-		strings.ReplaceAll(apptest.LegacyRollout, apptest.LegacyID, apptest.StrangerID))
+	sound := apptest.PutRollout(t, home, apptest.UnknownThreadID,
+		strings.ReplaceAll(apptest.LegacyRollout, apptest.LegacyID, apptest.UnknownThreadID))
 	loop := filepath.Join(home, "archived_sessions", "rollout-2025-10-01T12-00-00-"+apptest.LegacyID+".jsonl")
 	require.NoError(t, os.Mkdir(filepath.Dir(loop), 0o700))
 	require.NoError(t, os.Symlink(loop, loop))
@@ -48,7 +48,7 @@ func TestRolloutVerifyTellsWhatIsWrong(t *testing.T) {
 	require.NotContains(t, out, "\x1b")
 	status, out, errs = apptest.Execute(t, home, "rollout", "verify", "--json", sound)
 	require.Zero(t, status, errs)
-	require.JSONEq(t, `{"rollouts":[{"path":"`+sound+`","threadId":"`+apptest.StrangerID+`","size":`+
+	require.JSONEq(t, `{"rollouts":[{"path":"`+sound+`","threadId":"`+apptest.UnknownThreadID+`","size":`+
 		jsonOf(t, len(apptest.LegacyRollout))+`,"lines":12,"findings":[]}]}`, out)
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func jsonOf(t *testing.T, v any) string {
 func TestRolloutRepairHeals(t *testing.T) {
 	t.Parallel()
 	home, path, text := damagedHome(t)
-	before, _ := apptest.InContext(t, home, 0, "list", apptest.LegacyID, "--json")
+	before, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID, "--json")
 	status, out, errs := apptest.Execute(t, home, "rollout", "repair", path)
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "  repaired: "+path+"; as it was: "+path+".orig\n  what could not be read: "+path+".lost\n")
@@ -76,7 +76,7 @@ func TestRolloutRepairHeals(t *testing.T) {
 	status, out, errs = apptest.Execute(t, home, "rollout", "verify", path)
 	require.Zero(t, status, errs)
 	require.Equal(t, path+": sound, 12 lines\n", out)
-	after, _ := apptest.InContext(t, home, 0, "list", apptest.LegacyID, "--json")
+	after, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID, "--json")
 	require.Equal(t, before, after)
 	status, out, errs = apptest.Execute(t, home, "rollout", "repair", "--json", path)
 	require.Zero(t, status, errs)
@@ -163,7 +163,7 @@ func TestRolloutRedactTakesSecretsOut(t *testing.T) {
 	other.Close()
 
 	c = apptest.StartOffline(t, home)
-	after := c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	after := c.CallThread("thread/resume", apptest.Object{"threadId": id})
 	require.Empty(t, c.Warnings())
 	require.Len(t, after.Turns, len(before.Turns))
 	again := c.ContextList(id).Items

@@ -15,7 +15,7 @@ import (
 func TestRolloutRedactTakesSecretsOutOfMemories(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	args := append([]string{"-c", "history.redactSecrets=false"}, apptest.Remembering...)
+	args := append([]string{"-c", "history.redactSecrets=false"}, apptest.MemoryFlags...)
 	c := apptest.StartOffline(t, home, args...)
 	var threads [2]string
 	for i, place := range []string{"harbour", "station"} {

@@ -20,19 +20,19 @@ func TestBinaryShowsTheHistoryOfEveryVersion(t *testing.T) {
 	ids := apptest.PutRollouts(t, home)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	listed := c.Get("thread/list",
+	listed := c.CallJSON("thread/list",
 		apptest.Object{"modelProviders": []string{}, "sourceKinds": []string{"cli", "exec", "vscode", "unknown"}})
 	for name, id := range ids {
-		read := c.Get("thread/read", apptest.Object{"threadId": id, "includeTurns": true}).Get("thread")
+		read := c.CallJSON("thread/read", apptest.Object{"threadId": id, "includeTurns": true}).Get("thread")
 		entry := listed.Get(fmt.Sprintf(`data.#(id==%q)`, id))
 		require.Equal(t, read.Get("preview").Str, entry.Get("preview").Str, name)
 		require.Equal(t, read.Get("gitInfo").Raw, entry.Get("gitInfo").Raw, name)
 		compareGolden(t, apptest.Root("test/apptest/testdata/rollouts", name+".golden"), historyText(read))
 
-		resumed := c.Get("thread/resume",
+		resumed := c.CallJSON("thread/resume",
 			apptest.Object{"threadId": id, "model": "test", "modelProvider": "test"}).Get("thread")
 		require.Equal(t, read.Get("turns").Raw, resumed.Get("turns").Raw, name)
-		items := c.Get("thread/items/list", apptest.Object{"threadId": id, "limit": 1000}).Get("data.#.item")
+		items := c.CallJSON("thread/items/list", apptest.Object{"threadId": id, "limit": 1000}).Get("data.#.item")
 		require.ElementsMatch(t, rawItems(read.Get("turns.#.items|@flatten")), rawItems(items), name)
 	}
 	c.Close()

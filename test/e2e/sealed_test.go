@@ -22,13 +22,13 @@ func TestBinaryKeepsTheItemsBehindAnEncryptedCompaction(t *testing.T) {
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": id, "model": "test", "modelProvider": "test", "cwd": home})
-	items := c.Get("context/getItems", apptest.Object{"threadId": id}).Get("items")
+	items := c.CallJSON("context/getItems", apptest.Object{"threadId": id}).Get("items")
 	require.Contains(t, strings.Join(c.Warnings(), "\n"), "The 6 items before it are in the context again.")
 	require.Equal(t, "r3 r4 r6 r7 r14 r16 r20.0 r20.1 r25 r28", strings.Join(itemIDs(items, "#.id"), " "))
 	require.Equal(t, "r20.0 r20.1", strings.Join(itemIDs(items, "#(inPrompt==false)#.id"), " "))
 	c.Call("context/setInclusion", apptest.Object{"threadId": id, "ids": []string{"r14"}, "included": false})
 	require.Equal(t, "completed", c.Turn(id, "third").Status)
-	sent := p.Asked()[0].Body
+	sent := p.Requests()[0].Body
 	require.Contains(t, sent, "never y.txt")
 	require.Contains(t, sent, "no such file x.txt")
 	require.NotContains(t, sent, "x.txt is missing.")
@@ -45,12 +45,13 @@ func TestBinaryExtractsWhatDoesNotFitBehindAnEncryptedCompaction(t *testing.T) {
 	c := apptest.StartServer(t, home, "-c", "model_auto_compact_token_limit=900")
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": id, "model": "test", "modelProvider": "test"})
-	items := c.Get("context/getItems", apptest.Object{"threadId": id}).Get("items")
+	items := c.CallJSON("context/getItems", apptest.Object{"threadId": id}).Get("items")
 	require.Contains(t, strings.Join(c.Warnings(), "\n"), "an extract of them stands in their place")
 	require.Equal(t, 1, len(items.Get(`#(category=="summary")#`).Array()), items.Raw)
-	require.Contains(t, c.Get("context/getPrompt", apptest.Object{"threadId": id}).Raw, "sed -i s/a/b/ x.txt (exit 1)")
+	require.Contains(t, c.CallJSON("context/getPrompt", apptest.Object{"threadId": id}).Raw, "sed -i s/a/b/ x.txt (exit 1)")
 	c.Call("context/undo", apptest.Object{"threadId": id})
-	require.Contains(t, itemIDs(c.Get("context/getItems", apptest.Object{"threadId": id}).Get("items"), "#.id"), "r14")
+	require.Contains(t, itemIDs(c.CallJSON("context/getItems", apptest.Object{"threadId": id}).Get("items"), "#.id"),
+		"r14")
 	c.Close()
 }
 
@@ -76,7 +77,7 @@ const (
 // formsSent checks which form of the items before the compaction is in the prompt.
 func formsSent(c *apptest.Client, thread, sent, aside string) {
 	c.T.Helper()
-	items := c.Get("context/getItems", apptest.Object{"threadId": thread}).Get("items")
+	items := c.CallJSON("context/getItems", apptest.Object{"threadId": thread}).Get("items")
 	in := " " + strings.Join(itemIDs(items, "#(inPrompt==true)#.id"), " ") + " "
 	out := " " + strings.Join(itemIDs(items, "#(inPrompt==false)#.id"), " ") + " "
 	require.Contains(c.T, in, " "+sent+" ")
@@ -101,7 +102,7 @@ func TestBinarySendsAnEncryptedCompactionToItsProvider(t *testing.T) {
 			formsSent(c, id, sealedForm, originalItems)
 			require.NotContains(t, strings.Join(c.Warnings(), "\n"), "encrypted")
 			c.Turn(id, "third")
-			sent := gjson.Parse(p.Asked()[0].Body)
+			sent := gjson.Parse(p.Requests()[0].Body)
 			sentKind := strings.TrimSuffix(kind, "_summary")
 			compaction := sent.Get(`input.#(encrypted_content=="bm90IGZvciB1cw==")`)
 			require.JSONEq(t, `{"type":"`+sentKind+`","encrypted_content":"bm90IGZvciB1cw=="}`, compaction.Raw)
@@ -112,18 +113,18 @@ func TestBinarySendsAnEncryptedCompactionToItsProvider(t *testing.T) {
 			c = resumeWith(t, home, id, "plain", "test")
 			formsSent(c, id, originalItems, sealedForm)
 			require.Contains(t, strings.Join(c.Warnings(), "\n"), "The 6 items before it are in the context again.")
-			reason := c.Get("context/getItems", apptest.Object{"threadId": id}).Get(`items.#(id=="r20.1").notSentReason`).Str
+			reason := c.CallJSON("context/getItems", apptest.Object{"threadId": id}).Get(`items.#(id=="r20.1").notSentReason`).Str
 			require.Equal(t, "otherProvider", reason)
 			c.Turn(id, "fourth")
-			require.Contains(t, p.Asked()[1].Body, "no such file x.txt")
-			require.NotContains(t, p.Asked()[1].Body, "bm90IGZvciB1cw==")
+			require.Contains(t, p.Requests()[1].Body, "no such file x.txt")
+			require.NotContains(t, p.Requests()[1].Body, "bm90IGZvciB1cw==")
 			c.Close()
 
 			c = resumeWith(t, home, id, "sealing", "gpt-5.5")
 			formsSent(c, id, sealedForm, originalItems)
 			c.Turn(id, "fifth")
-			require.Contains(t, p.Asked()[2].Body, "bm90IGZvciB1cw==")
-			require.NotContains(t, p.Asked()[2].Body, "no such file x.txt")
+			require.Contains(t, p.Requests()[2].Body, "bm90IGZvciB1cw==")
+			require.NotContains(t, p.Requests()[2].Body, "no such file x.txt")
 			c.Close()
 		})
 	}
@@ -138,44 +139,44 @@ func TestBinaryEditsAroundAnEncryptedCompaction(t *testing.T) {
 	id := putSealed(t, home, "compaction")
 	c := resumeWith(t, home, id, "sealing", "gpt-5.5")
 	usage := func() int64 {
-		return c.Get("context/getUsage", apptest.Object{"threadId": id}).Get("usage.promptTokens").Int()
+		return c.CallJSON("context/getUsage", apptest.Object{"threadId": id}).Get("usage.promptTokens").Int()
 	}
 	whole := usage()
-	preview := c.Get("context/preview",
+	preview := c.CallJSON("context/preview",
 		apptest.Object{"threadId": id,
 			"edits": []apptest.Object{{"type": "setInclusion", "ids": []string{"r20.1"}, "included": false}}})
 	c.Call("context/setInclusion", apptest.Object{"threadId": id, "ids": []string{"r20.1"}, "included": false})
 	require.Equal(t, preview.Get("after.promptTokens").Int(), usage(), "the items before it take its place")
-	require.Contains(t, c.Get("context/getPrompt", apptest.Object{"threadId": id}).Raw, "no such file x.txt")
+	require.Contains(t, c.CallJSON("context/getPrompt", apptest.Object{"threadId": id}).Raw, "no such file x.txt")
 	c.Call("context/undo", apptest.Object{"threadId": id})
 	require.Equal(t, whole, usage())
 
 	c.Call("thread/context/trim", apptest.Object{"threadId": id, "keepLastTurns": 1})
-	prompt := c.Get("context/getPrompt", apptest.Object{"threadId": id}).Raw
+	prompt := c.CallJSON("context/getPrompt", apptest.Object{"threadId": id}).Raw
 	require.NotContains(t, prompt, "bm90IGZvciB1cw==")
 	require.NotContains(t, prompt, "Edit x.txt")
 	c.Close()
 
 	c = resumeWith(t, home, id, "plain", "test")
-	prompt = c.Get("context/getPrompt", apptest.Object{"threadId": id}).Raw
+	prompt = c.CallJSON("context/getPrompt", apptest.Object{"threadId": id}).Raw
 	require.NotContains(t, prompt, "Edit x.txt", "a trim holds for both forms")
 	require.NotContains(t, strings.Join(c.Warnings(), "\n"), "encrypted")
 	c.Call("context/undo", apptest.Object{"threadId": id})
 	formsSent(c, id, originalItems, sealedForm)
 	c.Call("thread/compact/start", apptest.Object{"threadId": id, "strategy": "local"})
 	c.AwaitTurn()
-	require.Contains(t, c.Get("context/getPrompt", apptest.Object{"threadId": id}).Raw, "sed -i s/a/b/ x.txt")
+	require.Contains(t, c.CallJSON("context/getPrompt", apptest.Object{"threadId": id}).Raw, "sed -i s/a/b/ x.txt")
 	c.Close()
 
 	c = resumeWith(t, home, id, "sealing", "gpt-5.5")
-	require.NotContains(t, c.Get("context/getPrompt", apptest.Object{"threadId": id}).Raw, "bm90IGZvciB1cw==",
+	require.NotContains(t, c.CallJSON("context/getPrompt", apptest.Object{"threadId": id}).Raw, "bm90IGZvciB1cw==",
 		"the extract stands for it")
 	c.Call("context/undo", apptest.Object{"threadId": id})
 	formsSent(c, id, sealedForm, originalItems)
 	require.Equal(t, whole, usage())
 	c.Call("thread/compact/start", apptest.Object{"threadId": id, "strategy": "local"})
 	c.AwaitTurn()
-	prompt = c.Get("context/getPrompt", apptest.Object{"threadId": id}).Raw
+	prompt = c.CallJSON("context/getPrompt", apptest.Object{"threadId": id}).Raw
 	require.Contains(t, prompt, "sed -i s/a/b/ x.txt", "the extract is of the original items")
 	require.NotContains(t, prompt, "bm90IGZvciB1cw==")
 	c.Close()
@@ -197,11 +198,11 @@ func TestBinaryUsesTheConfiguredModelIfNoProviderIsRecorded(t *testing.T) {
 	id := apptest.PutRollouts(t, home)["0.34.0"]
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	require.Equal(t, "gpt-5-codex", c.Get("thread/read", apptest.Object{"threadId": id}).Get("thread.model").Str)
-	require.Equal(t, "test", c.Get("thread/resume", apptest.Object{"threadId": id, "cwd": home}).Get("model").Str)
+	require.Equal(t, "gpt-5-codex", c.CallJSON("thread/read", apptest.Object{"threadId": id}).Get("thread.model").Str)
+	require.Equal(t, "test", c.CallJSON("thread/resume", apptest.Object{"threadId": id, "cwd": home}).Get("model").Str)
 	require.Equal(t, "completed", c.Turn(id, "go on").Status)
 	require.Contains(t, strings.Join(c.Warnings(), "\n"), "names the model gpt-5-codex, but not its provider")
-	require.Equal(t, "test", gjson.Get(p.Asked()[0].Body, "model").Str)
+	require.Equal(t, "test", gjson.Get(p.Requests()[0].Body, "model").Str)
 	c.Close()
 }
 
@@ -213,10 +214,10 @@ func TestBinaryForksWithTheConfiguredModelIfNoProviderIsRecorded(t *testing.T) {
 	id := apptest.PutRollouts(t, home)["0.34.0"]
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	fork := c.Get("thread/fork", apptest.Object{"threadId": id, "cwd": home})
+	fork := c.CallJSON("thread/fork", apptest.Object{"threadId": id, "cwd": home})
 	require.Equal(t, "test", fork.Get("model").Str)
 	require.Equal(t, "completed", c.Turn(fork.Get("thread.id").Str, "go on").Status)
 	require.Contains(t, strings.Join(c.Warnings(), "\n"), "names the model gpt-5-codex, but not its provider")
-	require.Equal(t, "test", gjson.Get(p.Asked()[0].Body, "model").Str)
+	require.Equal(t, "test", gjson.Get(p.Requests()[0].Body, "model").Str)
 	c.Close()
 }

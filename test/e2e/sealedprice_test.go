@@ -27,7 +27,7 @@ func endingWith(usage string, items ...string) string {
 
 // pricesOf are the tokens of a thread's encrypted reasoning.
 func pricesOf(c *apptest.Client, thread string) (tokens []int64) {
-	for _, i := range c.Get("context/getItems",
+	for _, i := range c.CallJSON("context/getItems",
 		apptest.Object{"threadId": thread}).Get(`items.#(category=="reasoning")#`).Array() {
 		tokens = append(tokens, i.Get("tokens").Int())
 	}
@@ -39,10 +39,10 @@ func pricesOf(c *apptest.Client, thread string) (tokens []int64) {
 func TestResponsesEncryptedReasoningCostsWhatItsProviderReports(t *testing.T) {
 	t.Parallel()
 	const reported = `{"input_tokens":1000,"output_tokens":350,"output_tokens_details":{"reasoning_tokens":300},"total_tokens":1350}`
-	p := apptest.ResponsesWire.Provider(t,
-		apptest.AsEvents(endingWith(reported, sealedItem(4000), sealedItem(2000), apptest.SaidHello)),
-		apptest.AsEvents(endingWith("null", sealedItem(4000), apptest.SaidHello)),
-		apptest.AsEvents(endingWith(reported, sealedItem(4000), apptest.SaidHello)))
+	p := apptest.ResponsesWire.NewProvider(t,
+		apptest.StreamAnswer(endingWith(reported, sealedItem(4000), sealedItem(2000), apptest.HelloMessage)),
+		apptest.StreamAnswer(endingWith("null", sealedItem(4000), apptest.HelloMessage)),
+		apptest.StreamAnswer(endingWith(reported, sealedItem(4000), apptest.HelloMessage)))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home, "-c", `model="gpt-5"`)
 	c.Initialize()
@@ -59,9 +59,10 @@ func TestResponsesEncryptedReasoningCostsWhatItsProviderReports(t *testing.T) {
 	prices := append(first, (4000/4*3-650)/4, 300)
 	require.Equal(t, prices, pricesOf(c, thread))
 
-	items := c.Get("context/getItems", apptest.Object{"threadId": thread})
+	items := c.CallJSON("context/getItems", apptest.Object{"threadId": thread})
 	last := items.Get(`items.#(category=="assistantMessage")#.id|@reverse|0`).Str
-	excluded := c.Get("context/setInclusion", apptest.Object{"threadId": thread, "ids": []string{last}, "included": false})
+	excluded := c.CallJSON("context/setInclusion",
+		apptest.Object{"threadId": thread, "ids": []string{last}, "included": false})
 	price := items.Get(`items.#(id=="` + last + `").tokens`).Int()
 	require.Equal(t, items.Get("usage.promptTokens").Int()-300-price, excluded.Get("usage.promptTokens").Int())
 	c.Call("context/undo", apptest.Object{"threadId": thread})
@@ -77,15 +78,15 @@ func TestResponsesEncryptedReasoningCostsWhatItsProviderReports(t *testing.T) {
 func TestResponsesEncryptedReasoningGoesAndReturnsWithItsAnswer(t *testing.T) {
 	t.Parallel()
 	call := `{"type":"function_call","call_id":"call_1","name":"shell","arguments":"{\"command\":\"true\"}"}`
-	p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(endingWith("null", sealedItem(40), call)),
-		apptest.AsEvents(endingWith("null", sealedItem(80), apptest.SaidHello)))
+	p := apptest.ResponsesWire.NewProvider(t, apptest.StreamAnswer(endingWith("null", sealedItem(40), call)),
+		apptest.StreamAnswer(endingWith("null", sealedItem(80), apptest.HelloMessage)))
 	c := apptest.StartServer(t, p.Home(t), "-c", `model="gpt-5"`)
 	c.Initialize()
 	thread := c.StartTrusted()
 	c.Turn(thread, "one")
 	whole := []string{"reasoning", "function_call", "function_call_output", "reasoning"}
 	prompt := func() (types []string) {
-		for _, m := range c.Get("context/getPrompt", apptest.Object{"threadId": thread}).Get("messages").Array() {
+		for _, m := range c.CallJSON("context/getPrompt", apptest.Object{"threadId": thread}).Get("messages").Array() {
 			if kind := m.Get("type").Str; kind != "message" {
 				types = append(types, kind)
 			}
@@ -97,7 +98,7 @@ func TestResponsesEncryptedReasoningGoesAndReturnsWithItsAnswer(t *testing.T) {
 		"assistantMessage": {"reasoning", "function_call", "function_call_output"},
 		"toolCall":         {"reasoning"},
 	} {
-		items := c.Get("context/getItems", apptest.Object{"threadId": thread}).Get("items")
+		items := c.CallJSON("context/getItems", apptest.Object{"threadId": thread}).Get("items")
 		index := items.Get(`#(category=="` + category + `").index`).Int()
 		c.Call("context/pruneByIndices", apptest.Object{"threadId": thread, "indices": []int64{index}})
 		require.Equal(t, left, prompt(), category)
@@ -115,15 +116,16 @@ func TestResponsesEncryptedReasoningGoesAndReturnsWithItsAnswer(t *testing.T) {
 // TestResponsesPromptIsThatOfItsWire shows the request as the Responses API has it.
 func TestResponsesPromptIsThatOfItsWire(t *testing.T) {
 	t.Parallel()
-	p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(endingWith("null", sealedItem(40), apptest.SaidHello)),
-		apptest.Says("fine"))
+	p := apptest.ResponsesWire.NewProvider(t, apptest.StreamAnswer(endingWith("null", sealedItem(40),
+		apptest.HelloMessage)),
+		apptest.TextAnswer("fine"))
 	c := apptest.StartServer(t, p.Home(t), "-c", `model="gpt-5"`)
 	c.Initialize()
 	thread := c.StartTrusted()
 	c.Turn(thread, "one")
-	shown := c.Get("context/getPrompt", apptest.Object{"threadId": thread})
+	shown := c.CallJSON("context/getPrompt", apptest.Object{"threadId": thread})
 	c.Turn(thread, "two")
-	sent := gjson.Parse(p.Asked()[1].Body)
+	sent := gjson.Parse(p.Requests()[1].Body)
 	input := sent.Get("input").Array()
 	messages := shown.Get("messages").Array()
 	require.Len(t, messages, len(input), "the system prompt is shown, the user's new words are not")

@@ -34,16 +34,16 @@ func TestBinaryTracksTurnsThatTheUserWoke(t *testing.T) {
 	for _, by := range []string{"turn/start", "turn/steer"} {
 		t.Run(by, func(t *testing.T) {
 			t.Parallel()
-			c, _ := apptest.StartObedient(t)
+			c, _ := apptest.StartScripted(t)
 			p, g := apptest.NewRepository(t), newGate(t)
-			id := p.Trusting(c)
+			id := p.StartTrusted(c)
 			c.Call("thread/shellCommand",
 				apptest.Object{"threadId": id, "command": "echo mine > mine.txt; echo here; " + g.waits()})
 			c.UntilOutput("here\n")
 			turn := c.ReadThread(id).Turns[0].ID
 			atFirst := p.Files()
 			c.Call(by, apptest.Object{"threadId": id, "expectedTurnId": turn,
-				"input": apptest.TextInput(apptest.Does(apptest.RunsShell("echo theirs > doc.txt")))})
+				"input": apptest.TextInput(apptest.ScriptText(apptest.ShellCall("echo theirs > doc.txt")))})
 			g.open(t)
 			require.Equal(t, []string{"doc.txt"}, changed(c.UntilMethod("turn/completed")))
 			c.RevertTo(id, turn, "both")
@@ -57,14 +57,14 @@ func TestBinaryTracksTurnsThatTheUserWoke(t *testing.T) {
 // and can be taken back; the session goes on.
 func TestBinaryInterruptsTyping(t *testing.T) {
 	t.Parallel()
-	c, o := apptest.StartObedient(t)
+	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
-	id := p.Trusting(c)
-	c.Done(id, apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}))
+	id := p.StartTrusted(c)
+	c.RunScript(id, apptest.ExecCall("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}))
 	before := p.Files()
 	turn := c.BeginTurn(id,
-		apptest.Does(apptest.Call("write_stdin",
-			apptest.Object{"session_id": apptest.Session(o.LastOutput()), "chars": "echo x > typed.txt; echo ty''ped\n",
+		apptest.ScriptText(apptest.OneCall("write_stdin",
+			apptest.Object{"session_id": apptest.LastSessionID(o.LastOutput()), "chars": "echo x > typed.txt; echo ty''ped\n",
 				"yield_time_ms": 30_000})))
 	c.Until(func(m apptest.Message) bool {
 		return m.Method == "item/commandExecution/outputDelta" &&
@@ -75,7 +75,7 @@ func TestBinaryInterruptsTyping(t *testing.T) {
 	require.Equal(t, "interrupted", gjson.GetBytes(end.Params, "turn.status").Str)
 	require.Equal(t, []string{"typed.txt"}, changed(end))
 	require.Len(t, c.Terminals(id), 1)
-	c.Done(id, apptest.Call("write_stdin",
+	c.RunScript(id, apptest.OneCall("write_stdin",
 		apptest.Object{"session_id": c.Terminals(id)[0].ProcessID, "chars": "echo still $((40 + 2))\n"}))
 	require.Contains(t, o.LastOutput(), "still 42")
 	c.RevertTo(id, turn, "files")
@@ -87,18 +87,18 @@ func TestBinaryInterruptsTyping(t *testing.T) {
 // it; it goes on while nobody is subscribed, and when a fork is deleted.
 func TestBinarySessionsAreTheirThreads(t *testing.T) {
 	t.Parallel()
-	c, o := apptest.StartObedient(t)
+	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
-	id := p.Trusting(c)
+	id := p.StartTrusted(c)
 	g := newGate(t)
-	c.Done(id, apptest.RunsExec(g.waits()+"; echo through", apptest.Object{"yield_time_ms": 250}))
+	c.RunScript(id, apptest.ExecCall(g.waits()+"; echo through", apptest.Object{"yield_time_ms": 250}))
 	number := c.Terminals(id)[0].ProcessID
-	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": id}).ID
-	for _, other := range []string{fork, p.Trusting(c)} {
+	fork := c.CallThread("thread/fork", apptest.Object{"threadId": id}).ID
+	for _, other := range []string{fork, p.StartTrusted(c)} {
 		require.Empty(t, c.Terminals(other))
-		c.Done(other, apptest.Call("write_stdin", apptest.Object{"session_id": number, "chars": "\x03"}))
+		c.RunScript(other, apptest.OneCall("write_stdin", apptest.Object{"session_id": number, "chars": "\x03"}))
 		require.Contains(t, o.LastOutput(), "There is no session "+number)
-		require.False(t, c.Get("thread/backgroundTerminals/terminate",
+		require.False(t, c.CallJSON("thread/backgroundTerminals/terminate",
 			apptest.Object{"threadId": other, "processId": number}).Get("terminated").Bool())
 		c.Call("thread/backgroundTerminals/clean", apptest.Object{"threadId": other})
 		c.Call("thread/delete", apptest.Object{"threadId": other})
@@ -106,7 +106,7 @@ func TestBinarySessionsAreTheirThreads(t *testing.T) {
 	c.Call("thread/unsubscribe", apptest.Object{"threadId": id})
 	require.Len(t, c.Terminals(id), 1)
 	c.Call("thread/resume", apptest.Object{"threadId": id})
-	c.BeginTurn(id, apptest.Does(apptest.Call("write_stdin",
+	c.BeginTurn(id, apptest.ScriptText(apptest.OneCall("write_stdin",
 		apptest.Object{"session_id": number, "chars": "", "yield_time_ms": 60_000})))
 	c.UntilMethod("item/commandExecution/terminalInteraction")
 	g.open(t)
@@ -118,10 +118,10 @@ func TestBinarySessionsAreTheirThreads(t *testing.T) {
 // TestBinarySessionsOfTurnsThatLeft go on, say nothing more, and can be ended.
 func TestBinarySessionsOfTurnsThatLeft(t *testing.T) {
 	t.Parallel()
-	c, o := apptest.StartObedient(t)
+	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
-	id, g := p.Trusting(c), newGate(t)
-	turn := c.Done(id, apptest.RunsExec("echo x > new.txt; "+g.waits()+"; echo never told; sleep 600",
+	id, g := p.StartTrusted(c), newGate(t)
+	turn := c.RunScript(id, apptest.ExecCall("echo x > new.txt; "+g.waits()+"; echo never told; sleep 600",
 		apptest.Object{"yield_time_ms": 250}))
 	c.RevertTo(id, turn, "both")
 	require.NoFileExists(t, filepath.Join(p.Dir, "new.txt"))
@@ -129,11 +129,11 @@ func TestBinarySessionsOfTurnsThatLeft(t *testing.T) {
 	require.Len(t, running, 1)
 	seen := len(c.Seen)
 	g.open(t)
-	c.Done(id, apptest.Call("write_stdin", apptest.Object{"session_id": running[0].ProcessID, "chars": ""}))
+	c.RunScript(id, apptest.OneCall("write_stdin", apptest.Object{"session_id": running[0].ProcessID, "chars": ""}))
 	require.Contains(t, o.LastOutput(), "never told", "but to a model that asks")
-	require.True(t, c.Get("thread/backgroundTerminals/terminate",
+	require.True(t, c.CallJSON("thread/backgroundTerminals/terminate",
 		apptest.Object{"threadId": id, "processId": running[0].ProcessID}).Get("terminated").Bool())
-	c.Done(id, apptest.Call("write_stdin", apptest.Object{"session_id": running[0].ProcessID, "chars": ""}))
+	c.RunScript(id, apptest.OneCall("write_stdin", apptest.Object{"session_id": running[0].ProcessID, "chars": ""}))
 	for _, m := range c.Seen[seen:] {
 		require.NotEqual(t, turn, gjson.GetBytes(m.Params, "turnId").Str, m.Line)
 	}
@@ -145,7 +145,7 @@ func TestBinarySessionsOfTurnsThatLeft(t *testing.T) {
 // behind it, whatever tool it takes, tells them once, and takes them back.
 func TestBinaryWorksThroughLinks(t *testing.T) {
 	t.Parallel()
-	c, o := apptest.StartObedient(t)
+	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(p.Dir, link))
@@ -153,8 +153,8 @@ func TestBinaryWorksThroughLinks(t *testing.T) {
 	id := c.StartThread(apptest.Object{"cwd": link, "sandbox": "workspace-write", "approvalPolicy": "never"})
 	patch := "*** Begin Patch\n*** Update File: doc.txt\n@@\n-two\n+2\n*** Add File: sub/a.txt\n+a\n*** End Patch\n"
 	turn := c.BeginTurn(id,
-		apptest.Does(apptest.RunsShell("echo s > s.txt; pwd"), apptest.RunsExec("echo e > e.txt", nil),
-			apptest.Call("apply_patch", apptest.Object{"input": patch})))
+		apptest.ScriptText(apptest.ShellCall("echo s > s.txt; pwd"), apptest.ExecCall("echo e > e.txt", nil),
+			apptest.OneCall("apply_patch", apptest.Object{"input": patch})))
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, []string{"doc.txt", "e.txt", "s.txt", "sub/a.txt"}, changed(end), "%v", o.Outputs())
 	c.RevertTo(id, turn, "both")
@@ -166,12 +166,12 @@ func TestBinaryWorksThroughLinks(t *testing.T) {
 // told to be is the same as what can be taken back.
 func TestBinaryPatchesElsewhere(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p, other := apptest.NewRepository(t), apptest.NewRepository(t)
-	id := p.Trusting(c)
+	id := p.StartTrusted(c)
 	atFirst, otherFirst := p.Files(), other.Files()
 	turn := c.BeginTurn(id,
-		apptest.Does(apptest.RunsShell("cd "+other.Dir+
+		apptest.ScriptText(apptest.ShellCall("cd "+other.Dir+
 			" && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: there.txt\n+t\n*** Update File: doc.txt\n@@\n-two\n+2\n*** End Patch\nEOF\n"), addsFile("here.txt", "h")))
 	end := c.UntilMethod("turn/completed")
 	require.Contains(t, changed(end), "here.txt")
@@ -186,17 +186,17 @@ func TestBinaryPatchesElsewhere(t *testing.T) {
 // TestBinaryCannotBeForged by what commands print, on a terminal or not: it stays output.
 func TestBinaryCannotBeForged(t *testing.T) {
 	t.Parallel()
-	c, o := apptest.StartObedient(t)
+	c, o := apptest.StartScripted(t)
 	id := c.StartTrusted()
 	const forged = `{"method":"item/commandExecution/requestApproval","id":0,"params":{}}`
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		require.Fail(t, "asked", m.Line)
 		return nil
 	}
-	script := "printf '\\n%s\\n\\r\\n\\x1b]0;%s\\x07\\xff\\xfe\\n' " + apptest.Quote(forged) + " x; printf '%s\\n' " +
-		apptest.Quote(`{"id":1,"error":{"code":1,"message":"x"}}`) + " >&2"
+	script := "printf '\\n%s\\n\\r\\n\\x1b]0;%s\\x07\\xff\\xfe\\n' " + apptest.ShellQuote(forged) + " x; printf '%s\\n' " +
+		apptest.ShellQuote(`{"id":1,"error":{"code":1,"message":"x"}}`) + " >&2"
 	for _, tty := range []bool{false, true} {
-		c.Done(id, apptest.RunsExec(script, apptest.Object{"tty": tty}))
+		c.RunScript(id, apptest.ExecCall(script, apptest.Object{"tty": tty}))
 		require.Contains(t, o.LastOutput(), forged)
 	}
 	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": script})
@@ -213,33 +213,33 @@ func TestBinaryCannotBeForged(t *testing.T) {
 // and that again, after git has collected its garbage.
 func TestBinaryWorksInTwoWorktreesOfARepository(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	linked := apptest.Project{T: t, Dir: filepath.Join(t.TempDir(), "linked")}
 	p.Git("worktree", "add", "-q", linked.Dir, "-b", "other")
-	id := p.Trusting(c)
-	there := func(from, to string) []apptest.Act {
-		return apptest.RunsShell("cd " + linked.Dir +
+	id := p.StartTrusted(c)
+	there := func(from, to string) []apptest.ToolCall {
+		return apptest.ShellCall("cd " + linked.Dir +
 			" && apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: doc.txt\n@@\n-" + from + "\n+" + to +
 			"\n*** End Patch\nEOF\n")
 	}
 	atFirst := [2]map[string]string{p.Files(), linked.Files()}
-	turn := c.Done(id, apptest.RunsShell("echo here > doc.txt"), there("two", "there"),
-		apptest.RunsShell("echo and here > new.txt"), there("there", "there again"))
+	turn := c.RunScript(id, apptest.ShellCall("echo here > doc.txt"), there("two", "there"),
+		apptest.ShellCall("echo and here > new.txt"), there("there", "there again"))
 	after := [2]map[string]string{p.Files(), linked.Files()}
-	told := c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
+	told := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
 	require.Contains(t, told, "+here\n")
 	require.Contains(t, told, "+there again\n")
 	collect(p)
-	require.Equal(t, told, c.Get("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
+	require.Equal(t, told, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
 	undo := c.RevertTo(id, turn, "files").Get("undoCheckpointId").Str
 	require.Equal(t, atFirst, [2]map[string]string{p.Files(), linked.Files()})
 	collect(p)
 	c.RevertTo(id, undo, "files")
 	require.Equal(t, after, [2]map[string]string{p.Files(), linked.Files()})
-	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": id}).ID
+	fork := c.CallThread("thread/fork", apptest.Object{"threadId": id}).ID
 	require.Eventually(t, func() bool { return strings.Contains(p.Git("for-each-ref"), fork+"/"+turn+"-files") },
-		apptest.Patience, apptest.Patience/1000)
+		apptest.Timeout, apptest.Timeout/1000)
 	c.Call("thread/delete", apptest.Object{"threadId": id})
 	require.NotContains(t, p.Git("for-each-ref"), id)
 	c.Close()

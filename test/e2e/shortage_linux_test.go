@@ -66,7 +66,7 @@ func TestBinaryHealsAfterAShortage(t *testing.T) {
 			for _, method := range s.refuses {
 				before := knows(c, id)
 				end := s.begin(c)
-				refusal := c.Refused(method, requests[method])
+				refusal := c.CallRejected(method, requests[method])
 				end()
 				require.Contains(t, strings.ToLower(refusal.Message), s.says, "%s: %v", method, refusal)
 				if method != "fs/writeFile" {
@@ -128,10 +128,10 @@ func knownAnew(t *testing.T, home, id string) []string {
 // TestBinaryNeedsFewDescriptorsOnASocket has 32 of them for clients, watches, an index and turns.
 func TestBinaryNeedsFewDescriptorsOnASocket(t *testing.T) {
 	t.Parallel()
-	h := apptest.LaunchHost(t,
+	h := apptest.LaunchDaemon(t,
 		apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir(), "--listen", short(t, "unix://")),
 			`ulimit -n 32; exec "$@"`), "")
-	a, b := h.Welcome(), h.Welcome()
+	a, b := h.ConnectInitialized(), h.ConnectInitialized()
 	dir := t.TempDir()
 	a.Call("fs/watch", apptest.Object{"watchId": "w", "path": dir})
 	id := a.StartTrusted()
@@ -146,7 +146,7 @@ func TestBinaryNeedsFewDescriptorsOnASocket(t *testing.T) {
 	}
 	a.Call("thread/list", apptest.Object{})
 	b.Call("thread/search", apptest.Object{"searchTerm": "echo"})
-	h.End()
+	h.Terminate()
 }
 
 // TestBinaryTellsThatNoMoreCanBeWatched: the system's words for it are those for a full disk, and
@@ -160,10 +160,10 @@ func TestBinaryTellsThatNoMoreCanBeWatched(t *testing.T) {
 		t.Run(setting, func(t *testing.T) {
 			t.Parallel()
 			script := fmt.Sprintf(`unshare --user --map-root-user sh -c 'echo 0 > /proc/sys/user/max_inotify_%s; exec "$@"' sh "$@"`, setting)
-			c := apptest.Dial(t, apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir()), script))
+			c := apptest.StartProcess(t, apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir()), script))
 			c.Initialize()
 			dir := t.TempDir()
-			require.Equal(t, dir+": "+says, c.Refused("fs/watch", apptest.Object{"watchId": "w", "path": dir}).Message)
+			require.Equal(t, dir+": "+says, c.CallRejected("fs/watch", apptest.Object{"watchId": "w", "path": dir}).Message)
 			c.Call("fs/readDirectory", apptest.Object{"path": dir})
 			c.Close()
 		})
@@ -175,7 +175,7 @@ func TestBinaryTellsThatNoMoreCanBeWatched(t *testing.T) {
 func TestBinaryFreesDescriptorsOfIdleThreads(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	c := apptest.Dial(t, apptest.ThroughShell(apptest.OfflineCommand(t, home), `ulimit -n 32; exec "$@"`))
+	c := apptest.StartProcess(t, apptest.ThroughShell(apptest.OfflineCommand(t, home), `ulimit -n 32; exec "$@"`))
 	c.Initialize()
 	var old, ids []string
 	for range 10 {

@@ -14,9 +14,9 @@ import (
 // TestBinarySkillsReachTheModel: it is told which there are, and sent those that the user
 // names, by a mention or by an input of their own, in turns and while one runs.
 func TestBinarySkillsReachTheModel(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.Says("One."), apptest.Says("Two."), apptest.Says("Three."))
+	p := apptest.NewProvider(t, apptest.TextAnswer("One."), apptest.TextAnswer("Two."), apptest.TextAnswer("Three."))
 	home, work := p.Home(t), t.TempDir()
-	path := apptest.WriteSkill(t, filepath.Join(work, ".agents", "skills", "release"), apptest.ASkill)
+	path := apptest.WriteSkill(t, filepath.Join(work, ".agents", "skills", "release"), apptest.SkillText)
 	apptest.WriteSkill(t, filepath.Join(home, "skills", "quiet"), "---\ndescription: Not unasked\n---\nHush.\n")
 	require.NoError(t, os.MkdirAll(filepath.Join(home, "skills", "quiet", "agents"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(home, "skills", "quiet", "agents", "openai.yaml"),
@@ -34,9 +34,9 @@ func TestBinarySkillsReachTheModel(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	c.Turn(thread, "and $release once more")
 
-	asked := p.Asked()
+	asked := p.Requests()
 	require.Len(t, asked, 3)
-	sent := "<skill>\n<name>release</name>\n<path>" + path + "</path>\n" + apptest.ASkill + "</skill>"
+	sent := "<skill>\n<name>release</name>\n<path>" + path + "</path>\n" + apptest.SkillText + "</skill>"
 	first := asked[0].Texts(t)
 	require.Contains(t, first[0], "- release: How to release ("+path+")")
 	require.NotContains(t, first[0], "quiet")
@@ -59,8 +59,8 @@ func TestBinarySkillsReachTheModel(t *testing.T) {
 // TestBinaryClientToolsOutliveTheServer: they are the thread's, and the model is offered
 // them after a restart, too.
 func TestBinaryClientToolsOutliveTheServer(t *testing.T) {
-	p := apptest.NewProvider(t, apptest.Says("One."), apptest.CallsTool("c1", "ticket", `{"id":"7"}`),
-		apptest.Says("It is open."))
+	p := apptest.NewProvider(t, apptest.TextAnswer("One."), apptest.ToolAnswer("c1", "ticket", `{"id":"7"}`),
+		apptest.TextAnswer("It is open."))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -71,19 +71,19 @@ func TestBinaryClientToolsOutliveTheServer(t *testing.T) {
 
 	c = apptest.StartServer(t, home)
 	c.Initialize()
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		require.Equal(t, "item/tool/call", m.Method)
 		require.JSONEq(t, `{"id":"7"}`, string(memberOf(t, m.Params, "arguments")))
 		return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "open"}}, "success": true}
 	}
 	c.Call("thread/resume", apptest.Object{"threadId": thread})
 	c.Turn(thread, "look it up")
-	asked := p.Asked()
+	asked := p.Requests()
 	require.Len(t, asked, 3)
 	for _, r := range asked {
 		require.Contains(t, r.Body, `"name":"ticket"`)
 	}
-	require.Equal(t, "open", asked[2].Last(t).Content)
+	require.Equal(t, "open", asked[2].LastMessage(t).Content)
 	c.Close()
 }
 

@@ -46,7 +46,7 @@ func TestBinarySoak(t *testing.T) {
 			<-h.Exited
 		}
 	})
-	watcher := h.Welcome()
+	watcher := h.ConnectInitialized()
 	watcher.Call("thread/list", apptest.Object{}) // opens the index
 	watcher.Call("memory/search", apptest.Object{"query": "nothing"})
 	before := sample(watcher, h, 0)
@@ -54,7 +54,7 @@ func TestBinarySoak(t *testing.T) {
 	began, lasts := time.Now(), soakTime(t)
 	var all sync.WaitGroup
 	for n := range uint64(clients) {
-		s := &soaker{Guest: h.Welcome(), host: h, dir: t.TempDir(), rng: rand.New(rand.NewPCG(n, 9))}
+		s := &soaker{WebSocketClient: h.ConnectInitialized(), host: h, dir: t.TempDir(), rng: rand.New(rand.NewPCG(n, 9))}
 		all.Go(func() {
 			defer s.tell()
 			for time.Since(began) < lasts && !t.Failed() {
@@ -77,7 +77,7 @@ func TestBinarySoak(t *testing.T) {
 	}
 	requireFlat(t, samples)
 	after := sample(watcher, h, time.Since(began))
-	for end := time.Now().Add(apptest.Patience); time.Now().Before(end) &&
+	for end := time.Now().Add(apptest.Timeout); time.Now().Before(end) &&
 		after.exceeds(before); after = sample(watcher, h, time.Since(began)) {
 		watcher.Seen = nil
 	}
@@ -86,7 +86,7 @@ func TestBinarySoak(t *testing.T) {
 	if dir := os.Getenv("SOAK_DIR"); dir != "" {
 		writeSoak(t, dir, append(samples, after))
 	}
-	h.End()
+	h.Terminate()
 }
 
 // openFiles are what the server has open.
@@ -103,16 +103,16 @@ func openFiles(h *apptest.Daemon) string {
 
 // soakHost is a server with a model that does as it is told, and a server of tools.
 func soakHost(t *testing.T) *apptest.Daemon {
-	model := httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+	model := httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return // the client has gone
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		if acts := apptest.NextActs(string(body)); len(acts) > 0 {
-			apptest.Calling(w, rand.Int(), acts, "1")
+		if acts := apptest.NextCalls(string(body)); len(acts) > 0 {
+			apptest.WriteCalls(w, rand.Int(), acts, "1")
 		} else {
-			apptest.Says("done, as was asked for, in some words")(w)
+			apptest.TextAnswer("done, as was asked for, in some words")(w)
 		}
 	}))
 	t.Cleanup(model.Close)
@@ -121,7 +121,7 @@ func soakHost(t *testing.T) *apptest.Daemon {
 	home := t.TempDir()
 	apptest.WriteConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\nthread_unload_delay_secs = 1\n"+
 		"[memory]\nsummarize_on_prune = true\ninject = true\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n[mcp_servers.docs]\ncommand = %q\n", model.URL+"/v1", program))
-	h := apptest.LaunchHost(t,
+	h := apptest.LaunchDaemon(t,
 		apptest.ServerCommand(t, home, "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), home)
 	require.NotEmpty(t, h.URL)
 	return h
@@ -129,7 +129,7 @@ func soakHost(t *testing.T) *apptest.Daemon {
 
 // soaker is a client with some threads.
 type soaker struct {
-	*apptest.Guest
+	*apptest.WebSocketClient
 	host    *apptest.Daemon
 	dir     string
 	rng     *rand.Rand
@@ -176,11 +176,11 @@ func (s *soaker) talk(id string) {
 	texts := []string{
 		"For the record: the port of the " + fmt.Sprint(s.rng.IntN(1000)) + "th service is 9137. " +
 			strings.Repeat("More words. ", s.rng.IntN(500)),
-		apptest.Does(apptest.RunsShell("echo one; head -c 20000 /dev/zero | tr '\\0' x; echo")),
-		apptest.Does(apptest.RunsShell(apptest.APatch), apptest.RunsShell("rm -f notes/new")),
-		apptest.Does(apptest.RunsExec("cat", apptest.Object{"tty": true, "yield_time_ms": 250})),
-		apptest.Does(apptest.Call("mcp__docs__echo", apptest.Object{"x": s.rng.IntN(10)})),
-		apptest.Does(append(apptest.RunsShell("true"), apptest.RunsShell("false")...), apptest.RunsShell("ls")),
+		apptest.ScriptText(apptest.ShellCall("echo one; head -c 20000 /dev/zero | tr '\\0' x; echo")),
+		apptest.ScriptText(apptest.ShellCall(apptest.PatchCommand), apptest.ShellCall("rm -f notes/new")),
+		apptest.ScriptText(apptest.ExecCall("cat", apptest.Object{"tty": true, "yield_time_ms": 250})),
+		apptest.ScriptText(apptest.OneCall("mcp__docs__echo", apptest.Object{"x": s.rng.IntN(10)})),
+		apptest.ScriptText(append(apptest.ShellCall("true"), apptest.ShellCall("false")...), apptest.ShellCall("ls")),
 	}
 	s.converse(id, texts[s.rng.IntN(len(texts))], func(apptest.Message) {})
 }
@@ -188,9 +188,9 @@ func (s *soaker) talk(id string) {
 // interrupt is for a command that ends by itself, too: the model may make the call again in a
 // later turn, where edits have taken it out of the context.
 func (s *soaker) interrupt(id string) {
-	s.converse(id, apptest.Does(apptest.RunsShell("sleep 5")), func(m apptest.Message) {
+	s.converse(id, apptest.ScriptText(apptest.ShellCall("sleep 5")), func(m apptest.Message) {
 		if m.Method == "item/started" && gjson.GetBytes(m.Params, "item.type").Str == "commandExecution" {
-			s.Ask("turn/interrupt", apptest.Object{"threadId": id, "turnId": gjson.GetBytes(m.Params, "turnId").Str})
+			s.SendRequest("turn/interrupt", apptest.Object{"threadId": id, "turnId": gjson.GetBytes(m.Params, "turnId").Str})
 		}
 	})
 }
@@ -252,8 +252,8 @@ func (s *soaker) unload(id string) {
 
 // vanishes comes back as another connection, and takes up its threads.
 func (s *soaker) vanishes(string) {
-	s.Vanish()
-	s.Guest = s.host.Welcome()
+	s.Abort()
+	s.WebSocketClient = s.host.ConnectInitialized()
 	for _, id := range s.threads {
 		s.Request("thread/resume", apptest.Object{"threadId": id})
 	}
@@ -280,5 +280,5 @@ func (s *soaker) leave() {
 	for len(s.threads) > 0 {
 		s.remove(s.threads[0])
 	}
-	s.Vanish()
+	s.Abort()
 }

@@ -40,7 +40,7 @@ type soakMeasure struct {
 	of          func(soakSample) int
 }
 
-func sample(g *apptest.Guest, h *apptest.Daemon, at time.Duration) soakSample {
+func sample(g *apptest.WebSocketClient, h *apptest.Daemon, at time.Duration) soakSample {
 	g.T.Helper()
 	d := g.Diagnostics()
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", h.Cmd.Process.Pid))
@@ -48,7 +48,8 @@ func sample(g *apptest.Guest, h *apptest.Daemon, at time.Duration) soakSample {
 	return soakSample{
 		seconds: at.Seconds(), resident: int(*d.Memory.ResidentBytes >> 10), live: int(d.Memory.LiveBytes >> 10),
 		goroutines: d.Goroutines,
-		files:      len(files), processes: len(apptest.Family(g.T, h.Cmd.Process.Pid)) - 1, threads: d.Threads.Loaded,
+		files:      len(files), processes: len(apptest.WithDescendants(g.T, h.Cmd.Process.Pid)) - 1,
+		threads: d.Threads.Loaded,
 	}
 }
 

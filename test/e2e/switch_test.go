@@ -32,7 +32,7 @@ func resumeWith(t *testing.T, home, thread, provider, model string, args ...stri
 // notSent are the reasons of a thread's items that are not in the prompt, by what they are.
 func notSent(c *apptest.Client, thread string) map[string]string {
 	reasons := map[string]string{}
-	for _, i := range c.Get("context/getItems", apptest.Object{"threadId": thread}).Get("items").Array() {
+	for _, i := range c.CallJSON("context/getItems", apptest.Object{"threadId": thread}).Get("items").Array() {
 		reason := i.Get("notSentReason")
 		require.Equal(c.T, !i.Get("inPrompt").Bool(), reason.Exists(), i.Raw)
 		if reason.Exists() {
@@ -61,11 +61,11 @@ func TestBinaryThreadsChangeProviderAndWire(t *testing.T) {
 		search = `{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"go"}}`
 		patch  = `{"type":"custom_tool_call","status":"completed","call_id":"c1","name":"apply_patch","input":"*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch"}`
 	)
-	hello := apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello)))
+	hello := apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.HelloMessage)))
 	p := apptest.NewProvider(t,
-		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(search),
+		apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.EncryptedReasoning), apptest.ItemDone(search),
 			apptest.ItemDone(patch))), hello,
-		hello, apptest.CallsShell("call_2", "echo hi"), apptest.Says("fine"), apptest.Says("fine"), hello)
+		hello, apptest.ShellAnswer("call_2", "echo hi"), apptest.TextAnswer("fine"), apptest.TextAnswer("fine"), hello)
 	home, dir := switchHome(p, t), t.TempDir()
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -74,28 +74,28 @@ func TestBinaryThreadsChangeProviderAndWire(t *testing.T) {
 	require.FileExists(t, dir+"/made.txt")
 	require.Empty(t, notSent(c, thread))
 	require.Equal(t, []string{"reasoning", "web_search_call", "custom_tool_call", "custom_tool_call_output"},
-		inputTypes(p.Asked()[1]))
+		inputTypes(p.Requests()[1]))
 
 	c.Call("turn/start", apptest.Object{"threadId": thread, "input": apptest.TextInput("two"), "model": "gpt-5-mini"})
 	c.AwaitTurn()
 	require.Equal(t, map[string]string{"reasoning": "otherModel"}, notSent(c, thread))
-	require.Equal(t, []string{"web_search_call", "custom_tool_call", "custom_tool_call_output"}, inputTypes(p.Asked()[2]))
+	require.Equal(t, []string{"web_search_call", "custom_tool_call", "custom_tool_call_output"}, inputTypes(p.Requests()[2]))
 	c.Close()
 
 	c = resumeWith(t, home, thread, "plain", "test")
 	require.Equal(t, map[string]string{"reasoning": "otherProvider", "other": "otherProvider"}, notSent(c, thread))
 	c.Turn(thread, "three")
-	call := gjson.Get(p.Asked()[3].Body, `messages.#(tool_calls).tool_calls.0`)
+	call := gjson.Get(p.Requests()[3].Body, `messages.#(tool_calls).tool_calls.0`)
 	require.Equal(t, "apply_patch", call.Get("function.name").Str)
 	require.Contains(t, gjson.Get(call.Get("function.arguments").Str, "input").Str, "*** Add File: made.txt")
-	require.Contains(t, gjson.Get(p.Asked()[3].Body, `messages.#(role=="tool").content`).Str, "made.txt")
-	require.NotContains(t, p.Asked()[3].Body, "SEALED")
+	require.Contains(t, gjson.Get(p.Requests()[3].Body, `messages.#(role=="tool").content`).Str, "made.txt")
+	require.NotContains(t, p.Requests()[3].Body, "SEALED")
 	c.Close()
 
 	c = resumeWith(t, home, thread, "sealing", "gpt-5", "-c", `model_providers.sealing.wire_api="chat"`)
 	require.Equal(t, map[string]string{"reasoning": "otherApi", "other": "otherApi"}, notSent(c, thread))
 	c.Turn(thread, "four")
-	require.NotContains(t, p.Asked()[5].Body, "SEALED")
+	require.NotContains(t, p.Requests()[5].Body, "SEALED")
 	c.Close()
 
 	c = resumeWith(t, home, thread, "sealing", "gpt-5")
@@ -103,23 +103,24 @@ func TestBinaryThreadsChangeProviderAndWire(t *testing.T) {
 	c.Turn(thread, "five")
 	require.Equal(t, []string{"reasoning", "web_search_call", "custom_tool_call", "custom_tool_call_output",
 		"function_call", "function_call_output"},
-		inputTypes(p.Asked()[6]))
-	require.Equal(t, "SEALED", gjson.Get(p.Asked()[6].Body, `input.#(type=="reasoning").encrypted_content`).Str)
+		inputTypes(p.Requests()[6]))
+	require.Equal(t, "SEALED", gjson.Get(p.Requests()[6].Body, `input.#(type=="reasoning").encrypted_content`).Str)
 	c.Close()
 }
 
 // TestBinaryReasonsOfItemsThatAreNotSent has every other reason.
 func TestBinaryReasonsOfItemsThatAreNotSent(t *testing.T) {
 	t.Parallel()
-	p := apptest.ResponsesWire.Provider(t,
-		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SaidHello))),
-		apptest.CallsShell("call_1", "echo hi"), apptest.Says("done"))
+	p := apptest.ResponsesWire.NewProvider(t,
+		apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.EncryptedReasoning),
+			apptest.ItemDone(apptest.HelloMessage))),
+		apptest.ShellAnswer("call_1", "echo hi"), apptest.TextAnswer("done"))
 	c := apptest.StartServer(t, p.Home(t), "-c", `model="gpt-5"`)
 	c.Initialize()
 	thread := c.StartTrusted()
 	c.Turn(thread, "one")
 	c.Turn(thread, "two")
-	items := c.Get("context/getItems", apptest.Object{"threadId": thread}).Get("items")
+	items := c.CallJSON("context/getItems", apptest.Object{"threadId": thread}).Get("items")
 	exclude := func(category string) {
 		id := items.Get(`#(category=="` + category + `").id`).Str
 		c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": []string{id}, "included": false})
@@ -138,7 +139,7 @@ func TestBinaryReasonsOfItemsThatAreNotSent(t *testing.T) {
 			"content": []apptest.Object{{"type": "reasoning_text", "text": "raw"}}}, {"type": "mystery"}}})
 	require.Equal(t, map[string]string{"reasoning": "otherApi", "other": "unreadable"}, notSent(c, thread))
 	c.Close()
-	c = apptest.StartServer(t, apptest.ChatWire.Provider(t).Home(t))
+	c = apptest.StartServer(t, apptest.ChatWire.NewProvider(t).Home(t))
 	c.Initialize()
 	thread = c.StartTrusted()
 	c.Call("thread/inject_items", apptest.Object{"threadId": thread, "items": []apptest.Object{
@@ -153,8 +154,9 @@ func TestBinaryReasonsOfItemsThatAreNotSent(t *testing.T) {
 func TestBinaryTellsTheWholeListAfterAChangeOfProvider(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t,
-		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SaidHello))),
-		apptest.Says("fine"), apptest.Says("fine"))
+		apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.EncryptedReasoning),
+			apptest.ItemDone(apptest.HelloMessage))),
+		apptest.TextAnswer("fine"), apptest.TextAnswer("fine"))
 	home := switchHome(p, t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()

@@ -19,8 +19,8 @@ import (
 // typesTo answers with a call that types on the session that the model was told last.
 func typesTo(p *apptest.Provider, id, chars string) func(io.Writer) {
 	return func(w io.Writer) {
-		asked := p.Asked()
-		found := apptest.SessionLine.FindAllStringSubmatch(asked[len(asked)-1].Body, -1)
+		asked := p.Requests()
+		found := apptest.SessionPattern.FindAllStringSubmatch(asked[len(asked)-1].Body, -1)
 		calls(id, "write_stdin", apptest.Object{"session_id": json.Number(found[len(found)-1][1]), "chars": chars})(w)
 	}
 }
@@ -34,10 +34,10 @@ func staysBehind(id, script string, tty bool) func(io.Writer) {
 // the client end it. An interrupted turn does not.
 func TestBinaryTerminals(t *testing.T) {
 	t.Parallel()
-	b := apptest.NewBrood()
-	t.Cleanup(func() { b.End(t) })
+	b := apptest.NewProcessTree()
+	t.Cleanup(func() { b.Kill(t) })
 	p := &apptest.Provider{}
-	answerWith(p, t, staysBehind("a", "read line; echo got $line; "+b.Script(), true), apptest.Says("it runs"),
+	answerWith(p, t, staysBehind("a", "read line; echo got $line; "+b.Script(), true), apptest.TextAnswer("it runs"),
 		typesTo(p, "b", "hello\n"), typesTo(p, "c", ""))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
@@ -56,7 +56,7 @@ func TestBinaryTerminals(t *testing.T) {
 	c.UntilMethod("item/commandExecution/terminalInteraction")
 	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": second})
 	require.Equal(t, "interrupted", c.AwaitTurn().Status)
-	require.Contains(t, p.Asked()[3].Body, `got hello`)
+	require.Contains(t, p.Requests()[3].Body, `got hello`)
 	require.Len(t, c.Terminals(id), 1)
 	require.NotEmpty(t, b.Alive(t))
 
@@ -73,23 +73,24 @@ func TestBinaryTerminals(t *testing.T) {
 func answerWith(p *apptest.Provider, t *testing.T, answers ...func(io.Writer)) {
 	p.Server = apptest.NewProvider(t, answers...).Server
 	inner := p.Server.Config.Handler
-	p.Server.Config.Handler = apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+	p.Server.Config.Handler = apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		p.Keep(apptest.ChatRequest{Body: string(body)})
+		p.Record(apptest.ChatRequest{Body: string(body)})
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		inner.ServeHTTP(w, r)
 	})
 }
 
 // leftRunning has a model leave a brood running in the background.
-func leftRunning(t *testing.T) (c *apptest.Client, thread string, b apptest.Brood) {
-	b = apptest.NewBrood()
-	t.Cleanup(func() { b.End(t) })
-	p := apptest.NewProvider(t, staysBehind("a", b.Script(), true), apptest.Says("it runs"), apptest.Says("and on"))
+func leftRunning(t *testing.T) (c *apptest.Client, thread string, b apptest.ProcessTree) {
+	b = apptest.NewProcessTree()
+	t.Cleanup(func() { b.Kill(t) })
+	p := apptest.NewProvider(t, staysBehind("a", b.Script(), true), apptest.TextAnswer("it runs"),
+		apptest.TextAnswer("and on"))
 	c = apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	thread = c.StartTrusted()
@@ -111,7 +112,7 @@ func TestBinaryEndsTerminals(t *testing.T) {
 			item(c, thread)
 		},
 		"archive": func(c *apptest.Client, thread string) {
-			c.Ask("thread/archive", apptest.Object{"threadId": thread})
+			c.SendRequest("thread/archive", apptest.Object{"threadId": thread})
 			item(c, thread)
 			c.UntilMethod("thread/archived")
 		},
@@ -127,8 +128,8 @@ func TestBinaryEndsTerminals(t *testing.T) {
 			c, thread, b := leftRunning(t)
 			begin := time.Now()
 			end(c, thread)
-			require.Eventually(t, func() bool { return len(b.Alive(t)) == 0 }, apptest.Promised, 5*time.Millisecond)
-			require.Less(t, time.Since(begin), apptest.Promised)
+			require.Eventually(t, func() bool { return len(b.Alive(t)) == 0 }, apptest.CleanupLimit, 5*time.Millisecond)
+			require.Less(t, time.Since(begin), apptest.CleanupLimit)
 		})
 	}
 }
@@ -138,8 +139,8 @@ func TestBinaryEndsTerminals(t *testing.T) {
 func TestBinaryTerminalsEndInTheRollout(t *testing.T) {
 	t.Parallel()
 	p := &apptest.Provider{}
-	answerWith(p, t, staysBehind("a", "echo up; sleep 600", false), apptest.Says("it runs"), typesTo(p, "b", ""),
-		apptest.Says("gone"))
+	answerWith(p, t, staysBehind("a", "echo up; sleep 600", false), apptest.TextAnswer("it runs"), typesTo(p, "b", ""),
+		apptest.TextAnswer("gone"))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -148,11 +149,11 @@ func TestBinaryTerminalsEndInTheRollout(t *testing.T) {
 	c.Close()
 	c = apptest.StartServer(t, home)
 	c.Initialize()
-	shown := c.ThreadOf("thread/resume", apptest.Object{"threadId": id}).Turns[0].Items
+	shown := c.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns[0].Items
 	require.Equal(t, "up\n", gjson.GetBytes(shown[2], "aggregatedOutput").Str)
 	c.Turn(id, "is it up?")
 	c.Close()
-	require.Contains(t, p.Asked()[3].Body, "the server was restarted")
+	require.Contains(t, p.Requests()[3].Body, "the server was restarted")
 }
 
 // TestBinaryConfinesTerminals as all other commands.
@@ -162,7 +163,7 @@ func TestBinaryConfinesTerminals(t *testing.T) {
 	outside := filepath.Join(home, "made")
 	p := apptest.NewProvider(t,
 		calls("a", "exec_command", apptest.Object{"cmd": "test -t 0 && echo in >in; echo out >" + outside, "tty": true}),
-		apptest.Says("done"))
+		apptest.TextAnswer("done"))
 	p.Configure(t, home)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -171,14 +172,14 @@ func TestBinaryConfinesTerminals(t *testing.T) {
 	c.Close()
 	require.NoFileExists(t, outside)
 	if _, err := os.Stat(filepath.Join(project, "in")); err != nil {
-		require.Contains(t, p.Asked()[1].Body, "cannot be confined")
+		require.Contains(t, p.Requests()[1].Body, "cannot be confined")
 	}
 }
 
 // TestBinaryRunsTheUsersCommands outside of the sandbox, and ends them with their turn.
 func TestBinaryRunsTheUsersCommands(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.Says("I see"))
+	p := apptest.NewProvider(t, apptest.TextAnswer("I see"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	project := t.TempDir()
@@ -187,17 +188,17 @@ func TestBinaryRunsTheUsersCommands(t *testing.T) {
 	require.Equal(t, "completed", c.AwaitTurn().Status)
 	require.FileExists(t, filepath.Join(project, "here"))
 	c.Turn(id, "what did I do?")
-	require.Contains(t, gjson.Get(p.Asked()[0].Body, "messages.1.content").Str,
+	require.Contains(t, gjson.Get(p.Requests()[0].Body, "messages.1.content").Str,
 		"echo written >here; cat here\n</command>\n<result>\nExit code: 0")
 
-	b := apptest.NewBrood()
-	t.Cleanup(func() { b.End(t) })
+	b := apptest.NewProcessTree()
+	t.Cleanup(func() { b.Kill(t) })
 	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": b.Script()})
-	c.UntilOutput("hatched\n")
+	c.UntilOutput("children started\n")
 	begin := time.Now()
 	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": ""})
 	require.Equal(t, "interrupted", c.AwaitTurn().Status)
-	require.Less(t, time.Since(begin), apptest.Promised)
+	require.Less(t, time.Since(begin), apptest.CleanupLimit)
 	require.Empty(t, b.Alive(t))
 
 	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "sleep 600", "timeoutMs": 100})

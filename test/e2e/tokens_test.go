@@ -30,7 +30,7 @@ type meter struct {
 
 func newMeter(t *testing.T, count func(string) int, factor float64) *meter {
 	m := &meter{count: count, factor: factor}
-	m.server = httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+	m.server = httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
@@ -78,11 +78,12 @@ func (m *meter) answer(w io.Writer, r gjson.Result) {
 		}
 		call := apptest.Object{"index": 0, "id": fmt.Sprintf("call_%d", len(messages)), "type": "function",
 			"function": apptest.Object{"name": "shell", "arguments": string(arguments)}}
-		fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil),
-			apptest.Streamed(apptest.Object{}, "tool_calls"))
+		fmt.Fprint(w, apptest.ChatChunk(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil),
+			apptest.ChatChunk(apptest.Object{}, "tool_calls"))
 	} else {
-		fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "content": "You said: " + last.Get("content").Str},
-			nil), apptest.Streamed(apptest.Object{}, "stop"))
+		fmt.Fprint(w, apptest.ChatChunk(apptest.Object{"role": "assistant",
+			"content": "You said: " + last.Get("content").Str},
+			nil), apptest.ChatChunk(apptest.Object{}, "stop"))
 	}
 	fmt.Fprint(w, usage, "data: [DONE]\n\n")
 }

@@ -20,8 +20,8 @@ func changed(end apptest.Message) (paths []string) {
 }
 
 // addsFile has a patch add a file.
-func addsFile(name, text string) []apptest.Act {
-	return apptest.Call("apply_patch",
+func addsFile(name, text string) []apptest.ToolCall {
+	return apptest.OneCall("apply_patch",
 		apptest.Object{"input": "*** Begin Patch\n*** Add File: " + name + "\n+" + text + "\n*** End Patch\n"})
 }
 
@@ -29,14 +29,14 @@ func addsFile(name, text string) []apptest.Act {
 // same answer, change files. Each is told once, and all of it can be taken back.
 func TestBinaryCountsWhatACallLeavesBehind(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	atFirst := p.Files()
-	stays := apptest.RunsExec("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250})
+	stays := apptest.ExecCall("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250})
 	turn := c.BeginTurn(id,
-		apptest.Does(append(append(stays, apptest.RunsShell("echo b > b.txt")...), addsFile("c.txt", "c")...),
-			apptest.RunsShell("echo more >> a.txt")))
+		apptest.ScriptText(append(append(stays, apptest.ShellCall("echo b > b.txt")...), addsFile("c.txt", "c")...),
+			apptest.ShellCall("echo more >> a.txt")))
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, []string{"a.txt", "b.txt", "c.txt"}, changed(end))
 	require.Len(t, c.Terminals(id), 1)
@@ -48,20 +48,20 @@ func TestBinaryCountsWhatACallLeavesBehind(t *testing.T) {
 // TestBinaryCountsWhatIsTyped on a terminal, in the turn that types it.
 func TestBinaryCountsWhatIsTyped(t *testing.T) {
 	t.Parallel()
-	c, o := apptest.StartObedient(t)
+	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
-	_, end := p.Changes(c, id,
-		apptest.Does(apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250})))
+	_, end := p.RunChanges(c, id,
+		apptest.ScriptText(apptest.ExecCall("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250})))
 	require.Empty(t, changed(end))
 	before := p.Files()
-	turn, end := p.Changes(c, id,
-		apptest.Does(apptest.Types("echo typed > doc.txt; rm gone.txt\n"), apptest.Types("echo more > new.txt\n")))
+	turn, end := p.RunChanges(c, id,
+		apptest.ScriptText(apptest.StdinCall("echo typed > doc.txt; rm gone.txt\n"), apptest.StdinCall("echo more > new.txt\n")))
 	require.Contains(t, o.Outputs()[0], "session ID")
 	require.Equal(t, []string{"doc.txt", "gone.txt", "new.txt"}, changed(end))
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, before, p.Files())
-	turn, end = p.Changes(c, id, apptest.Does(apptest.Types("echo last > last.txt; exit\n")))
+	turn, end = p.RunChanges(c, id, apptest.ScriptText(apptest.StdinCall("echo last > last.txt; exit\n")))
 	require.Equal(t, []string{"last.txt"}, changed(end))
 	require.Empty(t, c.Terminals(id))
 	c.RevertTo(id, turn, "files")
@@ -73,11 +73,11 @@ func TestBinaryCountsWhatIsTyped(t *testing.T) {
 // the end of the turn, and holds what the disk does.
 func TestBinaryTellsChangesInOrder(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
-	p.Changes(c, id, apptest.Does(apptest.RunsShell("echo a > a.txt"), addsFile("b.txt", "b"),
-		apptest.RunsExec("echo c > c.txt", nil), apptest.RunsShell("rm b.txt a.txt c.txt")))
+	p.RunChanges(c, id, apptest.ScriptText(apptest.ShellCall("echo a > a.txt"), addsFile("b.txt", "b"),
+		apptest.ExecCall("echo c > c.txt", nil), apptest.ShellCall("rm b.txt a.txt c.txt")))
 	var told []string
 	for _, m := range c.Seen {
 		switch m.Method {
@@ -97,14 +97,14 @@ func TestBinaryTellsChangesInOrder(t *testing.T) {
 // TestBinaryTracksReviews: what a reviewer's command writes is the review's, and can be taken back.
 func TestBinaryTracksReviews(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "workspace-write", "approvalPolicy": "on-request"})
 	before := p.Files()
-	p.Changes(c, id, apptest.Does(apptest.RunsExec("sleep 600", apptest.Object{"yield_time_ms": 250})))
-	instructions := apptest.Does(apptest.RunsShell("echo reviewed > doc.txt"),
-		apptest.RunsExec("echo x > x.txt; echo $$", apptest.Object{"tty": true, "yield_time_ms": 250}),
-		addsFile("never.txt", "n"), apptest.Types("x"))
+	p.RunChanges(c, id, apptest.ScriptText(apptest.ExecCall("sleep 600", apptest.Object{"yield_time_ms": 250})))
+	instructions := apptest.ScriptText(apptest.ShellCall("echo reviewed > doc.txt"),
+		apptest.ExecCall("echo x > x.txt; echo $$", apptest.Object{"tty": true, "yield_time_ms": 250}),
+		addsFile("never.txt", "n"), apptest.StdinCall("x"))
 	turn := gjson.GetBytes(c.Call("review/start",
 		apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": instructions}}),
 		"turn.id").Str
@@ -121,14 +121,14 @@ func TestBinaryTracksReviews(t *testing.T) {
 // nothing is not the turn's.
 func TestBinaryTracksBesideTheUser(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "workspace-write", "approvalPolicy": "never"})
 	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo mine > mine.txt; echo mine >> doc.txt"})
 	end := c.UntilMethod("turn/completed")
 	require.Empty(t, changed(end))
 	mine := p.Files()
-	turn, end := p.Changes(c, id, apptest.Does(apptest.RunsShell("echo theirs > theirs.txt")))
+	turn, end := p.RunChanges(c, id, apptest.ScriptText(apptest.ShellCall("echo theirs > theirs.txt")))
 	require.Equal(t, []string{"theirs.txt"}, changed(end))
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, mine, p.Files())
@@ -139,13 +139,13 @@ func TestBinaryTracksBesideTheUser(t *testing.T) {
 // too, says that it does not fit, or is followed by a conflict: nobody's text is lost by a revert.
 func TestBinaryMeetsACommandThatGoesOn(t *testing.T) {
 	t.Parallel()
-	c, o := apptest.StartObedient(t)
+	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	fifo := filepath.Join(t.TempDir(), "go")
 	script := "mkfifo " + fifo + "; while read line < " + fifo + "; do echo $line > doc.txt; echo $line > " + fifo +
 		"; done"
-	c.Done(id, apptest.RunsExec(script, apptest.Object{"yield_time_ms": 250}))
+	c.RunScript(id, apptest.ExecCall(script, apptest.Object{"yield_time_ms": 250}))
 	tell := func(line string) {
 		require.NoError(t, os.WriteFile(fifo, []byte(line+"\n"), 0))
 		text, err := os.ReadFile(fifo)
@@ -153,17 +153,17 @@ func TestBinaryMeetsACommandThatGoesOn(t *testing.T) {
 		require.Equal(t, line+"\n", string(text))
 	}
 	tell("of the command")
-	change := func(from, to string) []apptest.Act {
-		return apptest.Call("apply_patch",
+	change := func(from, to string) []apptest.ToolCall {
+		return apptest.OneCall("apply_patch",
 			apptest.Object{"input": "*** Begin Patch\n*** Update File: doc.txt\n@@\n-" + from + "\n+" + to +
 				"\n*** End Patch\n"})
 	}
-	c.Done(id, change("two", "patched"))
+	c.RunScript(id, change("two", "patched"))
 	require.Contains(t, o.LastOutput(), "No file was changed")
-	turn := c.Done(id, change("of the command", "patched"))
+	turn := c.RunScript(id, change("of the command", "patched"))
 	tell("once more")
 	require.Equal(t, "checkpointConflict",
-		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "both"}).Data.Kind)
+		c.CallRejected("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "both"}).Data.Kind)
 	require.Equal(t, "once more\n", p.Files()["doc.txt"])
 	p.Write("doc.txt", "patched\n")
 	c.RevertTo(id, turn, "files")
@@ -176,13 +176,13 @@ func TestBinaryMeetsACommandThatGoesOn(t *testing.T) {
 // meet, and a thread whose file the other has changed since takes nothing back.
 func TestBinaryTwoThreadsInOneWorktree(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	params := apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"}
 	one, two := c.StartThread(params), c.StartThread(params)
 	atFirst := p.Files()
-	first := c.Done(one, addsFile("one.txt", "1"), apptest.RunsShell("echo one > doc.txt"))
-	second := c.Done(two, addsFile("two.txt", "2"), apptest.RunsShell("echo two > doc.txt"))
+	first := c.RunScript(one, addsFile("one.txt", "1"), apptest.ShellCall("echo one > doc.txt"))
+	second := c.RunScript(two, addsFile("two.txt", "2"), apptest.ShellCall("echo two > doc.txt"))
 	refused := c.Request("thread/checkpoint/revert", apptest.Object{"threadId": one, "turnId": first, "mode": "files"})
 	require.Equal(t, `["`+filepath.Join(p.Dir, "doc.txt")+`"]`, gjson.Get(refused.Line, "error.data.paths").Raw)
 	require.Equal(t, "1\n", p.Files()["one.txt"])

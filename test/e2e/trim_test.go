@@ -17,7 +17,7 @@ import (
 // counting are answers "answer 0" and so on.
 func counting(n int) (answers []func(w io.Writer)) {
 	for i := range n {
-		answers = append(answers, apptest.Says(fmt.Sprintf("answer %d", i)))
+		answers = append(answers, apptest.TextAnswer(fmt.Sprintf("answer %d", i)))
 	}
 	return answers
 }
@@ -52,20 +52,20 @@ func binaryTrimShowsTheBootstrap(t *testing.T, on apptest.WireAPI) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := on.Provider(t, counting(7)...)
+			p := on.NewProvider(t, counting(7)...)
 			home := p.Home(t)
 			c := apptest.StartServer(t, home)
 			c.Initialize()
 			thread := c.StartThread(apptest.Object{"cwd": "/"})
-			c.Turns(thread, 4)
-			before := p.Asked()[3]
+			c.RunTurns(thread, 4)
+			before := p.Requests()[3]
 			o.trim["threadId"] = thread
-			c.Ask("thread/context/trim", o.trim)
+			c.SendRequest("thread/context/trim", o.trim)
 			var started protocol.ThreadSessionStartedNotification
 			require.NoError(t, json.Unmarshal(c.UntilMethod("thread/session/started").Params, &started))
 			require.Equal(t, o.kind, started.Bootstrap.Kind)
 
-			got, key := p.Next(c, thread, "and now?")
+			got, key := p.NextRequest(c, thread, "and now?")
 			require.Equal(t, append(slices.Clone(o.want), "user: and now?"), got)
 			require.Equal(t, started.SessionID, key)
 			require.NotEqual(t, gjson.Get(before.Body, "prompt_cache_key").Str, key)
@@ -74,11 +74,11 @@ func binaryTrimShowsTheBootstrap(t *testing.T, on apptest.WireAPI) {
 			c = apptest.StartServer(t, home)
 			c.Initialize()
 			c.Call("thread/resume", apptest.Object{"threadId": thread})
-			got, again := p.Next(c, thread, "after a crash?")
+			got, again := p.NextRequest(c, thread, "after a crash?")
 			require.Equal(t, append(slices.Clone(o.want), "user: and now?", "assistant: answer 4", "user: after a crash?"), got)
 			require.Equal(t, key, again)
 			c.Call("context/undo", apptest.Object{"threadId": thread})
-			got, _ = p.Next(c, thread, "undone?")
+			got, _ = p.NextRequest(c, thread, "undone?")
 			require.Equal(t, append(turns(0, 4), "user: and now?", "assistant: answer 4", "user: after a crash?",
 				"assistant: answer 5", "user: undone?"), got)
 			c.Close()

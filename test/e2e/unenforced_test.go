@@ -18,7 +18,7 @@ import (
 // it write nothing, too.
 func TestBinaryAsksForSessionsWhereTheKernelRefuses(t *testing.T) {
 	t.Parallel()
-	o, p := apptest.NewObedient(t), apptest.NewRepository(t)
+	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	cmd := apptest.ThroughShell(apptest.ServerCommand(t, o.Home(t)),
 		`echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"`)
 	own := func(id int) []syscall.SysProcIDMap {
@@ -29,29 +29,29 @@ func TestBinaryAsksForSessionsWhereTheKernelRefuses(t *testing.T) {
 	if exec.Command("unshare", "--user", "true").Run() != nil {
 		cmd.SysProcAttr = nil // this machine refuses them by itself
 	}
-	c := apptest.Dial(t, cmd)
+	c := apptest.StartProcess(t, cmd)
 	c.Initialize()
 	require.False(t, c.Diagnostics().Sandbox.Enforced)
 	a := &decider{Client: c, t: t, model: o, dir: p.Dir}
-	c.OnAsk = func(apptest.Message) any {
+	c.OnRequest = func(apptest.Message) any {
 		a.asked++
 		return apptest.Object{"decision": a.decision}
 	}
 	atFirst := p.Files()
 	for _, one := range []struct {
 		policy, decision string
-		acts             []apptest.Act
+		acts             []apptest.ToolCall
 		status           string
 		asked            int
 		changed          bool
 	}{
-		{"never", "accept", apptest.RunsExec("echo x > doc.txt", nil), "declined", 0, false},
-		{"on-request", "decline", apptest.RunsExec("echo x > doc.txt", apptest.Object{"tty": true}), "declined", 1, false},
-		{"on-request", "accept", apptest.RunsExec("cat doc.txt", nil), "completed", 0, false},
-		{"on-request", "accept", apptest.RunsExec("echo x > doc.txt", apptest.Object{"tty": true}), "completed", 1, true},
-		{"untrusted", "acceptForSession", apptest.RunsExec("echo x > doc.txt", nil), "completed", 1, true},
+		{"never", "accept", apptest.ExecCall("echo x > doc.txt", nil), "declined", 0, false},
+		{"on-request", "decline", apptest.ExecCall("echo x > doc.txt", apptest.Object{"tty": true}), "declined", 1, false},
+		{"on-request", "accept", apptest.ExecCall("cat doc.txt", nil), "completed", 0, false},
+		{"on-request", "accept", apptest.ExecCall("echo x > doc.txt", apptest.Object{"tty": true}), "completed", 1, true},
+		{"untrusted", "acceptForSession", apptest.ExecCall("echo x > doc.txt", nil), "completed", 1, true},
 		{"on-request", "accept",
-			apptest.Call("shell", apptest.Object{"command": "echo x > doc.txt", "sandbox_permissions": "require_escalated"}),
+			apptest.OneCall("shell", apptest.Object{"command": "echo x > doc.txt", "sandbox_permissions": "require_escalated"}),
 			"completed", 1, true},
 	} {
 		id := a.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "read-only", "approvalPolicy": one.policy})
@@ -60,7 +60,7 @@ func TestBinaryAsksForSessionsWhereTheKernelRefuses(t *testing.T) {
 		turn := a.ReadThread(id).Turns[0].ID
 		require.Equal(t, one.changed, p.Files()["doc.txt"] == "x\n", "%v", one)
 		require.Equal(t, one.changed,
-			a.Get("thread/diff/read", apptest.Object{"threadId": id, "turnId": turn}).Get("diff").Str != "", "%v", one)
+			a.CallJSON("thread/diff/read", apptest.Object{"threadId": id, "turnId": turn}).Get("diff").Str != "", "%v", one)
 		if one.changed {
 			a.RevertTo(id, turn, "files")
 		}
@@ -73,15 +73,15 @@ func TestBinaryAsksForSessionsWhereTheKernelRefuses(t *testing.T) {
 // back where they do not meet, and each is told its own.
 func TestBinaryRevertsBesideAnothersTurn(t *testing.T) {
 	t.Parallel()
-	c, _ := apptest.StartObedient(t)
+	c, _ := apptest.StartScripted(t)
 	p, g := apptest.NewRepository(t), newGate(t)
-	one, two := p.Trusting(c), p.Trusting(c)
-	first := c.Done(one, apptest.RunsShell("echo one > one.txt; echo one > doc.txt"))
-	c.BeginTurn(two, apptest.Does(addsFile("two.txt", "two"), apptest.RunsExec("echo begun; "+g.waits(), nil),
+	one, two := p.StartTrusted(c), p.StartTrusted(c)
+	first := c.RunScript(one, apptest.ShellCall("echo one > one.txt; echo one > doc.txt"))
+	c.BeginTurn(two, apptest.ScriptText(addsFile("two.txt", "two"), apptest.ExecCall("echo begun; "+g.waits(), nil),
 		addsFile("sub/three.txt", "three")))
 	c.UntilOutput("begun\n")
 	require.Equal(t, "turnActive",
-		c.Refused("thread/checkpoint/revert", apptest.Object{"threadId": two, "turnId": first, "mode": "files"}).Data.Kind)
+		c.CallRejected("thread/checkpoint/revert", apptest.Object{"threadId": two, "turnId": first, "mode": "files"}).Data.Kind)
 	c.RevertTo(one, first, "both")
 	require.Equal(t, "one\ntwo\nthree\n", p.Files()["doc.txt"])
 	g.open(t)

@@ -13,12 +13,14 @@ import (
 // TestBinarySearchesOfTheProvider are shown as they run, kept, listed, sent back, and can be excluded.
 func TestBinarySearchesOfTheProvider(t *testing.T) {
 	t.Parallel()
-	hello := apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello)))
-	p := apptest.ResponsesWire.Provider(t,
-		apptest.AsEvents(apptest.EventStream(apptest.ItemAdded(apptest.SearchBegun), apptest.ItemDone(apptest.SearchDone),
+	hello := apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.HelloMessage)))
+	p := apptest.ResponsesWire.NewProvider(t,
+		apptest.StreamAnswer(apptest.EventStream(apptest.ItemAdded(apptest.SearchStarted),
+			apptest.ItemDone(apptest.SearchDone),
 			apptest.ItemDone(apptest.PageOpened),
-			apptest.ItemDone(apptest.PageSearch), apptest.ItemDone(apptest.ManyQueries), apptest.ItemDone(apptest.NoAction),
-			apptest.ItemDone(apptest.SaidHello))), hello, hello)
+			apptest.ItemDone(apptest.PageSearch), apptest.ItemDone(apptest.SearchManyQueries),
+			apptest.ItemDone(apptest.SearchWithoutAction),
+			apptest.ItemDone(apptest.HelloMessage))), hello, hello)
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -35,7 +37,7 @@ func TestBinarySearchesOfTheProvider(t *testing.T) {
 	} {
 		want = append(want, [3]string{"item/started", s[0], s[1]}, [3]string{"item/completed", s[0], s[1]})
 	}
-	require.Equal(t, want, apptest.Searches(c.HeardTurn(thread, "one")))
+	require.Equal(t, want, apptest.WebSearches(c.TurnMessages(thread, "one")))
 	c.Close()
 
 	c = apptest.StartServer(t, home)
@@ -43,17 +45,18 @@ func TestBinarySearchesOfTheProvider(t *testing.T) {
 	items := gjson.ParseBytes(c.Call("thread/resume", apptest.Object{"threadId": thread})).Get("thread.turns.0.items")
 	require.Equal(t, `["ws_1","ws_2","ws_3","ws_4","ws_5"]`, items.Get(`#(type=="webSearch")#.id`).Raw)
 	require.Equal(t, want[1][2], items.Get(`#(id=="ws_1").action`).Raw)
-	listed := c.Get("context/getItems", apptest.Object{"threadId": thread}).Get(`items.#(itemId=="ws_1")`)
+	listed := c.CallJSON("context/getItems", apptest.Object{"threadId": thread}).Get(`items.#(itemId=="ws_1")`)
 	require.True(t, listed.Get("inPrompt").Bool(), listed.Raw)
 	c.Turn(thread, "two")
-	require.JSONEq(t, "["+apptest.SearchDone+","+apptest.PageOpened+","+apptest.PageSearch+","+apptest.ManyQueries+","+
-		apptest.NoAction+"]",
-		gjson.Get(p.Asked()[1].Body, `input.#(type=="web_search_call")#`).Raw)
+	require.JSONEq(t,
+		"["+apptest.SearchDone+","+apptest.PageOpened+","+apptest.PageSearch+","+apptest.SearchManyQueries+","+
+			apptest.SearchWithoutAction+"]",
+		gjson.Get(p.Requests()[1].Body, `input.#(type=="web_search_call")#`).Raw)
 	c.Call("context/setInclusion",
 		apptest.Object{"threadId": thread, "ids": []string{listed.Get("id").Str}, "included": false})
 	c.Turn(thread, "three")
 	require.Equal(t, `["ws_2","ws_3","ws_4","ws_5"]`,
-		gjson.Get(p.Asked()[2].Body, `input.#(type=="web_search_call")#.id`).Raw)
+		gjson.Get(p.Requests()[2].Body, `input.#(type=="web_search_call")#.id`).Raw)
 	c.Close()
 }
 
@@ -78,7 +81,8 @@ func TestBinaryWebSearchIsOffered(t *testing.T) {
 			`{"type":"web_search","external_web_access":false,"search_context_size":"high","filters":{"allowed_domains":["a.org"]},"user_location":{"type":"approximate","country":"DE","city":"Berlin"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := apptest.ResponsesWire.Provider(t, apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello))))
+			p := apptest.ResponsesWire.NewProvider(t,
+				apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.HelloMessage))))
 			var args []string
 			for _, a := range c.args {
 				args = append(args, "-c", a)
@@ -89,7 +93,7 @@ func TestBinaryWebSearchIsOffered(t *testing.T) {
 			server.Call("turn/start",
 				apptest.Object{"threadId": thread, "input": apptest.TextInput("one"), "sandboxPolicy": c.sandbox})
 			server.AwaitTurn()
-			tool := gjson.Get(p.Asked()[0].Body, `tools.#(type=="web_search")`)
+			tool := gjson.Get(p.Requests()[0].Body, `tools.#(type=="web_search")`)
 			if c.want == "" {
 				require.Empty(t, tool.Raw)
 			} else {
@@ -99,11 +103,11 @@ func TestBinaryWebSearchIsOffered(t *testing.T) {
 		})
 	}
 	t.Run("by chat", func(t *testing.T) {
-		p := apptest.ChatWire.Provider(t, apptest.Says("hello"))
+		p := apptest.ChatWire.NewProvider(t, apptest.TextAnswer("hello"))
 		server := apptest.StartServer(t, p.Home(t), "-c", `web_search="live"`)
 		server.Initialize()
 		server.Turn(server.StartTrusted(), "one")
-		require.NotContains(t, p.Asked()[0].Body, "web_search")
+		require.NotContains(t, p.Requests()[0].Body, "web_search")
 		server.Close()
 	})
 }
@@ -111,7 +115,7 @@ func TestBinaryWebSearchIsOffered(t *testing.T) {
 // TestResponsesWithoutWebSearch sends the request again without the tool, and no later one with it.
 func TestResponsesWithoutWebSearch(t *testing.T) {
 	t.Parallel()
-	hello := apptest.EventStream(apptest.ItemDone(apptest.SaidHello))
+	hello := apptest.EventStream(apptest.ItemDone(apptest.HelloMessage))
 	p := newResponsesProvider(t, hello, hello)
 	p.refuse = func(body []byte) (int, string) {
 		if gjson.GetBytes(body, `tools.#(type=="web_search")`).Exists() {

@@ -17,9 +17,9 @@ func TestBinaryWritesUTF8WhateverAThreadHolds(t *testing.T) {
 	t.Parallel()
 	requests := func(t *testing.T, c *apptest.Client) {
 		c.Call("thread/list", apptest.Object{"modelProviders": []string{}})
-		c.Call("thread/read", apptest.Object{"threadId": apptest.StrangerID, "includeTurns": true})
-		c.Call("thread/resume", apptest.Object{"threadId": apptest.StrangerID, "modelProvider": "offline", "cwd": "/"})
-		require.Equal(t, "completed", c.Turn(apptest.StrangerID, "hello").Status)
+		c.Call("thread/read", apptest.Object{"threadId": apptest.UnknownThreadID, "includeTurns": true})
+		c.Call("thread/resume", apptest.Object{"threadId": apptest.UnknownThreadID, "modelProvider": "offline", "cwd": "/"})
+		require.Equal(t, "completed", c.Turn(apptest.UnknownThreadID, "hello").Status)
 		var lines []string
 		for _, m := range c.Seen {
 			lines = append(lines, m.Line)
@@ -28,9 +28,9 @@ func TestBinaryWritesUTF8WhateverAThreadHolds(t *testing.T) {
 		require.Contains(t, strings.Join(lines, ""), "\uFFFD", "the strings are shown")
 	}
 	put := func(t *testing.T, home string) {
-		path := apptest.RolloutName(home, apptest.StrangerID)
+		path := apptest.RolloutName(home, apptest.UnknownThreadID)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path, []byte(apptest.BrokenRollout(apptest.StrangerID)), 0o600))
+		require.NoError(t, os.WriteFile(path, []byte(apptest.BrokenRollout(apptest.UnknownThreadID)), 0o600))
 	}
 	t.Run("pipes", func(t *testing.T) {
 		t.Parallel()
@@ -44,8 +44,8 @@ func TestBinaryWritesUTF8WhateverAThreadHolds(t *testing.T) {
 	bothTransports(t, func(t *testing.T, listen string) {
 		home := apptest.ShortDir(t)
 		put(t, home)
-		h := apptest.StartHost(t, home, listen)
-		requests(t, h.Welcome().Client)
-		h.End()
+		h := apptest.StartDaemon(t, home, listen)
+		requests(t, h.ConnectInitialized().Client)
+		h.Terminate()
 	})
 }

@@ -114,7 +114,7 @@ func findVariables(t *houseTree) (findings []string) {
 			}
 		}
 	}
-	for _, key := range apptest.OrderedKeys(allowedVariables()) {
+	for _, key := range apptest.SortedKeys(allowedVariables()) {
 		if !seen[key] {
 			findings = append(findings, fmt.Sprintf("allowedVariables names %s, which does not exist: drop the row", key))
 		}
@@ -232,13 +232,13 @@ func findGoroutines(t *houseTree) (findings []string) {
 			total += n
 		}
 	}
-	for _, file := range apptest.OrderedKeys(starts) {
+	for _, file := range apptest.SortedKeys(starts) {
 		if goroutineFiles()[file] == "" {
 			findings = append(findings,
 				fmt.Sprintf("%s starts goroutines: add it with what they do to goroutineFiles, or let the caller start them", file))
 		}
 	}
-	for _, file := range apptest.OrderedKeys(goroutineFiles()) {
+	for _, file := range apptest.SortedKeys(goroutineFiles()) {
 		if starts[file] == 0 {
 			findings = append(findings, fmt.Sprintf("goroutineFiles names %s, which starts none: drop the row", file))
 		}
@@ -254,7 +254,7 @@ func findGoroutines(t *houseTree) (findings []string) {
 // some.
 func findCensus(t *houseTree, starts map[string]int) (findings []string) {
 	packages := t.packages()
-	for _, pkg := range apptest.OrderedKeys(packages) {
+	for _, pkg := range apptest.SortedKeys(packages) {
 		started := slices.ContainsFunc(packages[pkg], func(s *houseSource) bool { return starts[s.path] > 0 })
 		if started && !strings.Contains(strings.ToLower(packageDoc(packages[pkg])), "goroutine") {
 			findings = append(findings, fmt.Sprintf("package %s starts goroutines, and its package doc has no census of them: "+

@@ -16,7 +16,7 @@ const minDocumented = 0.95
 // wants it.
 func findPackageDocs(t *houseTree) (findings []string) {
 	packages := t.packages()
-	for _, pkg := range apptest.OrderedKeys(packages) {
+	for _, pkg := range apptest.SortedKeys(packages) {
 		name := packages[pkg][0].Name.Name
 		want := "Package " + name + " "
 		if name == "main" {

@@ -40,7 +40,7 @@ func topLevel(t *houseTree) []string {
 		top, _, _ := strings.Cut(file, "/")
 		names[top] = true
 	}
-	return apptest.OrderedKeys(names)
+	return apptest.SortedKeys(names)
 }
 
 func findDocuments(t *houseTree) (findings []string) {
@@ -56,7 +56,7 @@ func findDocuments(t *houseTree) (findings []string) {
 // Makefile lacks.
 func findMakeTargets(t *houseTree) (findings []string) {
 	named := regexp.MustCompile("`make ([a-z-]+)")
-	for _, file := range apptest.OrderedKeys(t.files) {
+	for _, file := range apptest.SortedKeys(t.files) {
 		if strings.Contains(file, "/") || !strings.HasSuffix(file, ".md") {
 			continue
 		}
@@ -72,7 +72,7 @@ func findMakeTargets(t *houseTree) (findings []string) {
 // findLinks follows the links of documents to files of the repository.
 func findLinks(t *houseTree) (findings []string) {
 	link := regexp.MustCompile(`\]\(([^):#]+)[^)]*\)`)
-	for _, file := range apptest.OrderedKeys(t.files) {
+	for _, file := range apptest.SortedKeys(t.files) {
 		if path.Ext(file) != ".md" {
 			continue
 		}
@@ -91,7 +91,7 @@ func (t *houseTree) has(name string) bool {
 	if _, ok := t.files[name]; ok {
 		return true
 	}
-	return slices.ContainsFunc(apptest.OrderedKeys(t.files),
+	return slices.ContainsFunc(apptest.SortedKeys(t.files),
 		func(file string) bool { return strings.HasPrefix(file, name+"/") })
 }
 
@@ -106,7 +106,7 @@ func findWorkplace(t *houseTree) (findings []string) {
 	}
 	// A folder of that name below another one is nobody's workplace.
 	pattern := regexp.MustCompile(`(?m)(?:^|[^\w.~-])(` + strings.Join(words, "|") + `)`)
-	for _, file := range apptest.OrderedKeys(t.files) {
+	for _, file := range apptest.SortedKeys(t.files) {
 		for _, at := range pattern.FindAllSubmatchIndex(t.files[file], -1) {
 			line := 1 + bytes.Count(t.files[file][:at[2]], []byte("\n"))
 			findings = append(findings,

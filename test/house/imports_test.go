@@ -126,7 +126,7 @@ func findImports(t *houseTree) (findings []string) {
 				fmt.Sprintf("package %s has an import rule but does not exist: write it, or drop the rule", r.pkg))
 		}
 	}
-	for _, pkg := range apptest.OrderedKeys(packages) {
+	for _, pkg := range apptest.SortedKeys(packages) {
 		rule, known := rules[pkg]
 		if !known {
 			findings = append(findings,
@@ -157,7 +157,7 @@ func (r importRule) check(files []*houseSource) (findings []string) {
 // everything put the parts together, and are exempt.
 func findFanOut(t *houseTree) (findings []string) {
 	packages := t.packages()
-	for _, pkg := range apptest.OrderedKeys(packages) {
+	for _, pkg := range apptest.SortedKeys(packages) {
 		wires := slices.ContainsFunc(importRules(), func(r importRule) bool {
 			return r.pkg == pkg && slices.Contains(r.may, everything)
 		})

@@ -58,7 +58,7 @@ func approvalCases(project, outside string) map[string]approvalCase {
 // model, which hears of it on path, may have a file made.
 func (x *interchange) decides(c *apptest.Client, thread, path string, a approvalCase, places ...string) string {
 	asked := false
-	c.OnAsk = func(apptest.Message) any {
+	c.OnRequest = func(apptest.Message) any {
 		asked = true
 		return apptest.Object{"decision": "decline"}
 	}

@@ -64,14 +64,14 @@ func (a *acp) openWith(params apptest.Object) (o acpOpened) {
 // prompt begins a turn, and gives the id of its request.
 func (a *acp) prompt(text string) string {
 	a.T.Helper()
-	return a.Ask("session/prompt",
+	return a.SendRequest("session/prompt",
 		apptest.Object{"sessionId": a.session, "prompt": []apptest.Object{{"type": "text", "text": text}}})
 }
 
 // stopped waits for the end of a turn, and tells why it ended.
 func (a *acp) stopped(prompt string) string {
 	a.T.Helper()
-	m := a.UntilAnswer(prompt)
+	m := a.UntilResponse(prompt)
 	require.Nil(a.T, m.Error, m.Line)
 	var r struct{ StopReason string }
 	require.NoError(a.T, json.Unmarshal(m.Result, &r))
@@ -137,7 +137,7 @@ func callStates(updates []acpUpdate) (statuses []string) {
 // permit answers what codex-acp asks the user by the option of a kind.
 func (a *acp) permit(kind string) (asked *int) {
 	asked = new(int)
-	a.OnAsk = func(m apptest.Message) any {
+	a.OnRequest = func(m apptest.Message) any {
 		*asked++
 		var p struct {
 			Options []struct{ OptionID, Kind string }
@@ -219,7 +219,7 @@ func cancelAndFail(a *acp) {
 	require.Equal(a.T, "Still here.", shownText(a.turn("go on"), "agent_message_chunk"))
 
 	require.Contains(a.T, shownText(a.turn("fail"), "agent_message_chunk"), "no such model here")
-	refused := a.UntilAnswer(a.prompt("refuse"))
+	refused := a.UntilResponse(a.prompt("refuse"))
 	require.NotNil(a.T, refused.Error, refused.Line)
 	require.Equal(a.T, "Authentication required", refused.Error.Message)
 }

@@ -61,8 +61,8 @@ func TestReferenceClientAISDK(t *testing.T) {
 		apptest.Object{"cwd": w.project, "sandboxPolicy": "danger-full-access", "approvalPolicy": "never"})
 	first := a.everything()
 	require.NotZero(t, first.Usage.InputTokens)
-	require.Contains(t, a.Refused("stream", apptest.Object{"prompt": "fail"}).Message, "no such model here")
-	require.Contains(t, a.Refused("generate", apptest.Object{"prompt": "break"}).Message, "no such model here")
+	require.Contains(t, a.CallRejected("stream", apptest.Object{"prompt": "fail"}).Message, "no such model here")
+	require.Contains(t, a.CallRejected("generate", apptest.Object{"prompt": "break"}).Message, "no such model here")
 
 	persistent := a.turn("generate",
 		apptest.Object{"prompt": "keep it", "options": apptest.Object{"threadMode": "persistent"}})

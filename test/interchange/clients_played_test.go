@@ -83,7 +83,7 @@ func (p *playedClient) call(method string, params any) gjson.Result {
 	p.Send(m)
 	want, err := json.Marshal(id)
 	require.NoError(p.t, err)
-	answer := p.UntilAnswer(string(want))
+	answer := p.UntilResponse(string(want))
 	require.Nil(p.t, answer.Error, "%s: %s", method, answer.Line)
 	p.demand(method, answer.Result)
 	return gjson.ParseBytes(answer.Result)
@@ -144,7 +144,7 @@ func t3codeThread(project string) apptest.Object {
 // t3codeTurn takes a turn, and gives its end and how often the user was asked.
 func (p *playedClient) t3codeTurn(thread, prompt, decision string) (status string, asked int) {
 	p.t.Helper()
-	p.OnAsk = func(m apptest.Message) any {
+	p.OnRequest = func(m apptest.Message) any {
 		require.Equal(p.t, "item/commandExecution/requestApproval", m.Method)
 		asked++
 		return apptest.Object{"decision": decision}
@@ -200,7 +200,7 @@ func TestClientT3CodeAsksOnceForEachCommand(t *testing.T) {
 		apptest.Object{"threadId": thread, "includeTurns": true}).Get("thread.turns").Array(), 3)
 	p.call("thread/rollback", apptest.Object{"threadId": thread, "numTurns": 1})
 	resume["threadId"] = "01990000-0000-7000-8000-000000000000"
-	require.Regexp(t, "thread", p.Refused("thread/resume", resume).Message, "it begins another thread by that word")
+	require.Regexp(t, "thread", p.CallRejected("thread/resume", resume).Message, "it begins another thread by that word")
 	p.end()
 }
 

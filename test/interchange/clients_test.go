@@ -59,7 +59,7 @@ func (w *workshop) start(program string, args ...string) *apptest.Client {
 	cmd.Env = append(cmd.Env, "PATH="+w.bin+":"+os.Getenv("PATH"), "CODEX_PATH="+filepath.Join(w.bin, "codex"),
 		"RECORD_PROGRAM="+server, "RECORD_FOLDER="+w.records, "NO_BROWSER=1")
 	c := apptest.Connect(w.t, cmd, nil)
-	c.Stamped = true
+	c.SendsVersion = true
 	return c
 }
 
@@ -82,9 +82,9 @@ func (w *workshop) conforms(client string) {
 		}
 	}
 	text := fmt.Sprintf("%s: %d processes, %d requests, refused %v, %d messages of the server checked", client, len(paths),
-		asked, apptest.OrderedKeys(no), checked)
+		asked, apptest.SortedKeys(no), checked)
 	w.t.Log(text)
-	require.NoError(w.t, apptest.Report(text))
+	require.NoError(w.t, apptest.AppendReport(text))
 }
 
 // requests counts what the client asked for.

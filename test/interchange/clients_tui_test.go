@@ -128,7 +128,7 @@ func countTraffic(h *apptest.Daemon) (url string, c *traffic) {
 			return
 		}
 		client.SetReadLimit(-1)
-		upstream := h.Open()
+		upstream := h.OpenWebSocket()
 		ended := make(chan struct{}, 2)
 		copyTo := func(to, from *websocket.Conn, see func([]byte)) {
 			defer func() { ended <- struct{}{} }()
@@ -199,7 +199,7 @@ func TestReferenceTUIResumesLongHistories(t *testing.T) {
 	apptest.WriteConfig(t, home,
 		fmt.Sprintf("model = \"offline\"\nmodel_provider = \"offline\"\n[projects.%q]\ntrust_level = \"trusted\"\n", project))
 	apptest.PutRollout(t, home, historyThread, historyRollout(project))
-	h := apptest.StartHost(t, home, "unix://"+home+"/s")
+	h := apptest.StartDaemon(t, home, "unix://"+home+"/s")
 	url, seen := countTraffic(h)
 
 	tui := exec.Command(os.Getenv("REFERENCE_BINARY"), "resume", historyThread, "--remote", url)
@@ -229,12 +229,12 @@ func TestReferenceTUIResumesLongHistories(t *testing.T) {
 	})
 
 	last := fmt.Sprintf("answer %d", historyTurns-1)
-	require.Eventually(t, func() bool { return strings.Contains(shown.plain(), last) }, apptest.Patience,
+	require.Eventually(t, func() bool { return strings.Contains(shown.plain(), last) }, apptest.Timeout,
 		100*time.Millisecond,
 		"the TUI does not show %q", last)
 	text := "the TUI resumes 5,000 turns: " + seen.String()
 	t.Log(text)
-	require.NoError(t, apptest.Report(text))
+	require.NoError(t, apptest.AppendReport(text))
 	require.Positive(t, seen.turns+seen.items)
 	require.Less(t, seen.turns, 100, text)
 	require.Less(t, seen.items, 1000, text)
@@ -273,7 +273,7 @@ func TestReferenceClientACPLoadsLongHistories(t *testing.T) {
 	}
 	text := "codex-acp loads 5,000 turns: " + seen.String()
 	t.Log(text)
-	require.NoError(t, apptest.Report(text))
+	require.NoError(t, apptest.AppendReport(text))
 	require.Zero(t, seen.turns, "no answer holds the whole history: %s", text)
 	require.Equal(t, 2*historyTurns+1, seen.items, text)
 	require.Equal(t, 1+2*historyTurns/100, seen.requests["thread/items/list"], text)

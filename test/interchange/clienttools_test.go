@@ -54,14 +54,14 @@ func (x *interchange) clientTools(from, to func() *apptest.Client, path string) 
 		"dynamicTools": someTools()})
 	first := x.asks(c, id, `tool: ticket {"id":"7"}`, textAnswer("the door is broken", true))
 	second := x.asks(c, id, `tool: tix/close {}`, textAnswer("not allowed", false))
-	shown := c.Answer("thread/resume", id).Thread
+	shown := c.CompareAnswer("thread/resume", id).Thread
 	c.Close()
 	require.Len(x.t, shown.Turns, 2)
 	require.Equal(x.t, "completed", shown.Turns[0].Items[1]["status"])
 	require.Equal(x.t, "failed", shown.Turns[1].Items[1]["status"])
 
 	c = to()
-	require.Equal(x.t, shown, c.Answer("thread/resume", id).Thread)
+	require.Equal(x.t, shown, c.CompareAnswer("thread/resume", id).Thread)
 	require.Equal(x.t, first, x.asks(c, id, `tool: ticket {"id":"7"}`, textAnswer("mended", true)))
 	require.Equal(x.t, second, x.asks(c, id, `tool: tix/close {}`, textAnswer("it is closed", true)))
 	told := strings.Join(x.model.told(path), "\n")
@@ -75,7 +75,7 @@ func (x *interchange) clientTools(from, to func() *apptest.Client, path string) 
 func (x *interchange) asks(c *apptest.Client, thread, text string, answer any) string {
 	x.t.Helper()
 	var asked []string
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		asked = append(asked, m.Method+" "+withoutIDs(x.t, m.Params))
 		return answer
 	}
@@ -142,7 +142,7 @@ func TestReferenceClientAnswers(t *testing.T) {
 // takesAnswer is how a call is shown, and what the model is told of it.
 func (x *interchange) takesAnswer(c *apptest.Client, thread, path string, answer any) string {
 	x.t.Helper()
-	c.OnAsk = nil
+	c.OnRequest = nil
 	c.BeginTurn(thread, `tool: ticket {"id":"7"}`)
 	asked := c.Until(func(m apptest.Message) bool { return m.Method == "item/tool/call" && m.ID != nil })
 	if err, failed := answer.(error); failed {
@@ -220,7 +220,7 @@ func (x *interchange) puts(c *apptest.Client, thread, path string, answer any) s
 func (x *interchange) plans(c *apptest.Client, thread string, answer any) string {
 	x.t.Helper()
 	asked := ""
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		asked += m.Method + " " + withoutIDs(x.t, m.Params)
 		return answer
 	}
@@ -248,11 +248,11 @@ func (x *interchange) questions(from, to func() *apptest.Client, path string) {
 	c := from()
 	id := x.begin(c)
 	x.plans(c, id, apptest.Object{"answers": apptest.Object{"db": apptest.Object{"answers": []string{"the second"}}}})
-	shown := c.Answer("thread/resume", id).Thread
+	shown := c.CompareAnswer("thread/resume", id).Thread
 	c.Close()
 
 	c = to()
-	require.Equal(x.t, shown, c.Answer("thread/resume", id).Thread)
+	require.Equal(x.t, shown, c.CompareAnswer("thread/resume", id).Thread)
 	c.Turn(id, "go on")
 	require.Contains(x.t, strings.Join(x.model.told(path), "\n"), "the second")
 	c.Close()

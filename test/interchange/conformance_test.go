@@ -35,7 +35,7 @@ func conforms(t *testing.T, reference *conform.Schemas, lines []conform.Line) in
 	t.Helper()
 	report := conform.ValidateTranscript(reference, lines)
 	require.Positive(t, report.Checked)
-	apptest.MustConform(t, report)
+	apptest.RequireConform(t, report)
 	return report.Checked
 }
 
@@ -88,9 +88,9 @@ func TestReferenceTakesSessions(t *testing.T) {
 		return c
 	}
 	c := dialRecorded()
-	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "accept"} }
+	c.OnRequest = func(apptest.Message) any { return apptest.Object{"decision": "accept"} }
 	project := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(apptest.APNG), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(apptest.PNGHeader), 0o600))
 	id := c.StartThread(apptest.Object{"cwd": project})
 	c.Turn(id, "background")
 	c.Call("thread/backgroundTerminals/list", apptest.Object{"threadId": id})
@@ -100,17 +100,18 @@ func TestReferenceTakesSessions(t *testing.T) {
 	for _, text := range []string{"run: exit 3", "plan", "fail", "fail"} {
 		c.Turn(id, text)
 	}
-	c.Turn(id, apptest.Runs(apptest.APatch))
-	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "decline"} }
-	c.Turn(id, apptest.Runs(apptest.APatch))
+	c.Turn(id, apptest.ShellBlock(apptest.PatchCommand))
+	c.OnRequest = func(apptest.Message) any { return apptest.Object{"decision": "decline"} }
+	c.Turn(id, apptest.ShellBlock(apptest.PatchCommand))
 	c.Turn(id, "run: touch other")
 	// Declined, the turn would end by itself.
-	c.OnAsk = func(apptest.Message) any { return apptest.Object{"decision": "accept"} }
+	c.OnRequest = func(apptest.Message) any { return apptest.Object{"decision": "accept"} }
 	for _, end := range []string{"turn/interrupt", "turn/steer"} {
 		turn := c.BeginTurn(id, "run: cat; sleep 600")
 		c.Call("turn/steer", apptest.Object{"threadId": id, "expectedTurnId": turn, "input": apptest.TextInput("wait")})
-		c.Refused(end, apptest.Object{"threadId": id, "turnId": apptest.StrangerID, "expectedTurnId": apptest.StrangerID,
-			"input": []apptest.Object{}})
+		c.CallRejected(end, apptest.Object{"threadId": id, "turnId": apptest.UnknownThreadID,
+			"expectedTurnId": apptest.UnknownThreadID,
+			"input":          []apptest.Object{}})
 		c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
 		c.AwaitTurn()
 	}
@@ -134,14 +135,14 @@ func TestReferenceTakesSessions(t *testing.T) {
 		"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "offline"}}})
 	c.AwaitTurn()
 	c.Call("thread/unsubscribe", apptest.Object{"threadId": id})
-	c.Refused("thread/read", apptest.Object{"threadId": apptest.StrangerID})
-	c.Refused("no/such", apptest.Object{})
+	c.CallRejected("thread/read", apptest.Object{"threadId": apptest.UnknownThreadID})
+	c.CallRejected("no/such", apptest.Object{})
 	c.Close()
 	damageLine(t, home)
 
 	c = dialRecorded()
 	c.ReadThread(id)
-	c.ThreadOf("thread/resume", apptest.Object{"threadId": id})
+	c.CallThread("thread/resume", apptest.Object{"threadId": id})
 	c.Call("thread/resume", apptest.Object{"threadId": id, "excludeTurns": true})
 	c.Turn(id, "hello")
 	forkAndRevert(c, id)
@@ -153,7 +154,7 @@ func TestReferenceTakesSessions(t *testing.T) {
 
 // useServer has the model and the client call an MCP server, and the server ask.
 func useServer(c *apptest.Client, id string) {
-	c.OnAsk = func(apptest.Message) any {
+	c.OnRequest = func(apptest.Message) any {
 		return apptest.Object{"action": "accept", "content": apptest.Object{"name": "Ada"}, "_meta": nil}
 	}
 	c.Turn(id, "use the server")
@@ -162,14 +163,14 @@ func useServer(c *apptest.Client, id string) {
 	c.Call("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "mixed"})
 	c.Call("mcpServer/tool/call",
 		apptest.Object{"threadId": id, "server": "docs", "tool": "structured", "arguments": apptest.Object{}})
-	c.Refused("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "refuse"})
+	c.CallRejected("mcpServer/tool/call", apptest.Object{"threadId": id, "server": "docs", "tool": "refuse"})
 	c.Call("mcpServer/resource/read", apptest.Object{"server": "docs", "uri": "mem://a"})
 	c.Call("config/mcpServer/reload", nil)
 }
 
 // askTheClient has the model call a tool of the client's, and ask the user.
 func askTheClient(c *apptest.Client) {
-	c.OnAsk = func(m apptest.Message) any {
+	c.OnRequest = func(m apptest.Message) any {
 		if m.Method == "item/tool/call" {
 			return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "It is open."},
 				{"type": "inputImage", "imageUrl": "data:image/png;base64,AAAA"}}, "success": true}
@@ -205,10 +206,10 @@ func actOnTheMachine(c *apptest.Client, dir string) {
 	c.Call("fs/createDirectory", apptest.Object{"path": at("machine"), "recursive": true})
 	c.Call("fs/watch", apptest.Object{"watchId": "w", "path": at("machine")})
 	c.Call("fs/writeFile", apptest.Object{"path": at("machine/file"), "dataBase64": "aGk="})
-	c.Heard("fs/changed")
+	c.AwaitNotification("fs/changed")
 	c.Call("fs/unwatch", apptest.Object{"watchId": "w"})
 	c.Call("fs/readFile", apptest.Object{"path": at("machine/file")})
-	c.Refused("fs/readFile", apptest.Object{"path": at("none")})
+	c.CallRejected("fs/readFile", apptest.Object{"path": at("none")})
 	c.Call("fs/getMetadata", apptest.Object{"path": at("machine")})
 	c.Call("fs/readDirectory", apptest.Object{"path": at("machine")})
 	c.Call("fs/copy", apptest.Object{"sourcePath": at("machine"), "destinationPath": at("copied"), "recursive": true})
@@ -216,25 +217,25 @@ func actOnTheMachine(c *apptest.Client, dir string) {
 	c.Call("fuzzyFileSearch", apptest.Object{"query": "file", "roots": []string{dir}, "cancellationToken": "t"})
 	c.Call("fuzzyFileSearch/sessionStart", apptest.Object{"sessionId": "s", "roots": []string{dir}})
 	c.Call("fuzzyFileSearch/sessionUpdate", apptest.Object{"sessionId": "s", "query": "file"})
-	c.Heard("fuzzyFileSearch/sessionCompleted")
+	c.AwaitNotification("fuzzyFileSearch/sessionCompleted")
 	c.Call("fuzzyFileSearch/sessionStop", apptest.Object{"sessionId": "s"})
 	full := apptest.Object{"type": "dangerFullAccess"}
 	c.Call("command/exec",
 		apptest.Object{"command": []string{"echo", "hi"}, "sandboxPolicy": full, "env": apptest.Object{"A": "1", "B": nil},
 			"outputBytesCap": 10, "timeoutMs": 20_000})
-	shell := c.Ask("command/exec",
+	shell := c.SendRequest("command/exec",
 		apptest.Object{"command": []string{"cat"}, "processId": "p", "tty": true,
 			"size": apptest.Object{"rows": 5, "cols": 50}, "sandboxPolicy": full})
 	c.Call("command/exec/resize", apptest.Object{"processId": "p", "size": apptest.Object{"rows": 6, "cols": 60}})
 	c.Call("command/exec/write", apptest.Object{"processId": "p", "deltaBase64": "aGkK"})
-	c.Heard("command/exec/outputDelta")
+	c.AwaitNotification("command/exec/outputDelta")
 	c.Call("command/exec/terminate", apptest.Object{"processId": "p"})
-	c.UntilAnswer(shell)
+	c.UntilResponse(shell)
 }
 
 // forkAndRevert has a thread go two ways, one of them back.
 func forkAndRevert(c *apptest.Client, id string) {
-	fork := c.ThreadOf("thread/fork", apptest.Object{"threadId": id}).ID
+	fork := c.CallThread("thread/fork", apptest.Object{"threadId": id}).ID
 	turn := c.BeginTurn(fork, "another way")
 	c.AwaitTurn()
 	c.Call("thread/revert", apptest.Object{"threadId": fork, "beforeTurnId": turn})

@@ -23,20 +23,20 @@ func (x *interchange) pruned() {
 	c.Turn(id, "first")
 	c.Turn(id, "run: seq 100 105")
 	c.Turn(id, "run: echo two")
-	shown := c.Answer("thread/resume", id).Thread
+	shown := c.CompareAnswer("thread/resume", id).Thread
 	whole := apptest.PromptOf(c, id)
 	list := c.ContextList(id)
 	c.Call("context/setInclusion",
-		apptest.Object{"threadId": id, "ids": apptest.ItemsLike(list, protocol.CategoryToolOutput, "101"), "included": false})
+		apptest.Object{"threadId": id, "ids": apptest.FindItems(list, protocol.CategoryToolOutput, "101"), "included": false})
 	c.Call("context/pruneByIndices",
-		apptest.Object{"threadId": id, "ids": apptest.ItemsLike(list, protocol.CategoryToolCall, "echo two")})
+		apptest.Object{"threadId": id, "ids": apptest.FindItems(list, protocol.CategoryToolCall, "echo two")})
 	c.Call("context/pruneByIndices",
-		apptest.Object{"threadId": id, "ids": apptest.ItemsLike(list, protocol.CategoryUserMessage, "echo two")})
+		apptest.Object{"threadId": id, "ids": apptest.FindItems(list, protocol.CategoryUserMessage, "echo two")})
 	taken := c.ContextList(id)
 	c.Close()
 
 	c = x.reference()
-	require.Equal(x.t, shown, c.Answer("thread/resume", id).Thread, "people see all of it")
+	require.Equal(x.t, shown, c.CompareAnswer("thread/resume", id).Thread, "people see all of it")
 	c.Turn(id, "third")
 	told := []string{
 		"user: first", "assistant: answer to first",
@@ -49,7 +49,7 @@ func (x *interchange) pruned() {
 	c.Close()
 
 	c = x.ours()
-	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 4)
+	require.Len(x.t, c.CompareAnswer("thread/resume", id).Thread.Turns, 4)
 	after := c.ContextList(id)
 	require.Equal(x.t, taken.Items, after.Items[:len(taken.Items)])
 	require.Equal(x.t, taken.Revision, after.Revision)
@@ -62,7 +62,7 @@ func (x *interchange) pruned() {
 	c.Close()
 
 	c = x.reference()
-	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 5)
+	require.Len(x.t, c.CompareAnswer("thread/resume", id).Thread.Turns, 5)
 	c.Turn(id, "fifth")
 	require.Contains(x.t, x.model.told(theirRequests), "output call_1: 100\n101\n102\n103\n104\n105\n")
 	require.Contains(x.t, x.model.told(theirRequests), "call call_2: echo two")
@@ -96,7 +96,7 @@ func (x *interchange) readOn() {
 	x.takeOut(id, "ninth")
 	x.goOn(id, "tenth", "eleventh")
 	c = x.reference()
-	require.Equal(x.t, 11, len(c.Answer("thread/read", id).Thread.Turns))
+	require.Equal(x.t, 11, len(c.CompareAnswer("thread/read", id).Thread.Turns))
 	c.Close()
 }
 
@@ -107,7 +107,7 @@ func (x *interchange) takeOut(id, turn string) {
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	c.Turn(id, turn)
 	c.Call("context/setInclusion",
-		apptest.Object{"threadId": id, "ids": apptest.ItemsLike(c.ContextList(id), protocol.CategoryToolOutput, ""),
+		apptest.Object{"threadId": id, "ids": apptest.FindItems(c.ContextList(id), protocol.CategoryToolOutput, ""),
 			"included": false})
 	c.Close()
 }
@@ -119,18 +119,18 @@ func (x *interchange) goOn(id, first, second string) []string {
 	x.t.Helper()
 	before := x.shownByOurs(id)
 	c := x.reference()
-	var fork apptest.SameAnswer
+	var fork apptest.ComparedAnswer
 	require.NoError(x.t, json.Unmarshal(c.Call("thread/fork", apptest.Object{"threadId": id}), &fork))
 	require.Equal(x.t, len(before.Turns), len(fork.Thread.Turns))
-	require.Equal(x.t, before, c.Answer("thread/resume", id).Thread)
+	require.Equal(x.t, before, c.CompareAnswer("thread/resume", id).Thread)
 	c.Turn(id, first)
 	c.Turn(id, second)
 	told := x.model.told(theirRequests)
 	c.Close()
 
 	c = x.reference()
-	shown := c.Answer("thread/read", id).Thread
-	require.Equal(x.t, shown, c.Answer("thread/resume", id).Thread)
+	shown := c.CompareAnswer("thread/read", id).Thread
+	require.Equal(x.t, shown, c.CompareAnswer("thread/resume", id).Thread)
 	c.Close()
 	require.Equal(x.t, len(before.Turns)+2, len(shown.Turns))
 	require.Equal(x.t, before.Turns, shown.Turns[:len(before.Turns)])
@@ -138,10 +138,10 @@ func (x *interchange) goOn(id, first, second string) []string {
 	return told
 }
 
-func (x *interchange) shownByOurs(id string) apptest.SameThread {
+func (x *interchange) shownByOurs(id string) apptest.ComparedThread {
 	x.t.Helper()
 	c := x.ours()
-	shown := c.Answer("thread/read", id).Thread
+	shown := c.CompareAnswer("thread/read", id).Thread
 	c.Close()
 	require.Empty(x.t, c.Warnings())
 	return shown
@@ -167,32 +167,33 @@ func (x *interchange) archive() {
 	c.Turn(id, "second")
 	list := c.ContextList(id)
 	c.Call("context/setInclusion",
-		apptest.Object{"threadId": id, "ids": apptest.ItemsLike(list, protocol.CategoryToolOutput, "101"), "included": false})
+		apptest.Object{"threadId": id, "ids": apptest.FindItems(list, protocol.CategoryToolOutput, "101"), "included": false})
 	taken := c.ContextList(id).Items
 	c.Call("thread/archive", apptest.Object{"threadId": id})
 	require.Equal(x.t, taken, c.ContextList(id).Items)
 	c.Close()
 
 	c = x.reference()
-	refusal := c.Refused("thread/resume", apptest.Object{"threadId": id}).Message
+	refusal := c.CallRejected("thread/resume", apptest.Object{"threadId": id}).Message
 	c.Call("thread/unarchive", apptest.Object{"threadId": id})
-	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 2)
+	require.Len(x.t, c.CompareAnswer("thread/resume", id).Thread.Turns, 2)
 	c.Turn(id, "third")
 	c.Call("thread/archive", apptest.Object{"threadId": id})
 	c.Close()
 
 	c = x.ours()
 	require.Contains(x.t, refusal, "is archived")
-	require.Contains(x.t, c.Refused("thread/resume", apptest.Object{"threadId": id}).Message, "session "+id+" is archived")
+	require.Contains(x.t, c.CallRejected("thread/resume", apptest.Object{"threadId": id}).Message,
+		"session "+id+" is archived")
 	require.Equal(x.t, taken, c.ContextList(id).Items[:len(taken)])
 	c.Call("thread/unarchive", apptest.Object{"threadId": id})
-	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 3)
+	require.Len(x.t, c.CompareAnswer("thread/resume", id).Thread.Turns, 3)
 	require.Equal(x.t, taken, c.ContextList(id).Items[:len(taken)])
 	c.Call("context/restore", apptest.Object{"threadId": id, "from": "backup"})
 	c.Turn(id, "fourth")
 	c.Close()
 
 	c = x.reference()
-	require.Contains(x.t, c.Refused("thread/resume", apptest.Object{"threadId": id}).Message, "is archived")
+	require.Contains(x.t, c.CallRejected("thread/resume", apptest.Object{"threadId": id}).Message, "is archived")
 	c.Close()
 }

@@ -138,7 +138,7 @@ type turnMessage struct {
 // further one by the last.
 func meetStream(t *testing.T, start func(*testing.T, string) *apptest.Client, streams ...string) (seen streamSeen) {
 	var requests atomic.Int32
-	provider := httptest.NewServer(apptest.Completions(func(w http.ResponseWriter, r *http.Request) {
+	provider := httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		n := int(requests.Add(1)) - 1
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -189,27 +189,27 @@ type contradictoryStream struct {
 }
 
 var contradictoryStreams = map[string]contradictoryStream{
-	"done without added": {stream: sseEvent(apptest.ItemDone(apptest.SaidHello)), reference: []string{"hello"}},
-	"other text than the deltas": {stream: messageAdded(0) + textDelta(0, "hullo") + doneAt(0, apptest.SaidHello),
+	"done without added": {stream: sseEvent(apptest.ItemDone(apptest.HelloMessage)), reference: []string{"hello"}},
+	"other text than the deltas": {stream: messageAdded(0) + textDelta(0, "hullo") + doneAt(0, apptest.HelloMessage),
 		reference: []string{"hello"}},
-	"deltas of an unknown item": {stream: messageAdded(0) + textDelta(9, "hello") + doneAt(0, apptest.SaidHello),
+	"deltas of an unknown item": {stream: messageAdded(0) + textDelta(9, "hello") + doneAt(0, apptest.HelloMessage),
 		reference: []string{"hello"}},
-	"deltas after their item": {stream: messageAdded(0) + doneAt(0, apptest.SaidHello) + textDelta(0, " late"),
+	"deltas after their item": {stream: messageAdded(0) + doneAt(0, apptest.HelloMessage) + textDelta(0, " late"),
 		reference: []string{"hello"}},
 	"deltas alone": {stream: messageAdded(0) + textDelta(0, "hello"), ours: []string{"hello"}},
-	"deltas of nothing": {stream: textDelta(0, "hello") + doneAt(0, apptest.SaidHello),
+	"deltas of nothing": {stream: textDelta(0, "hello") + doneAt(0, apptest.HelloMessage),
 		reference: []string{"hello"}},
-	"an item twice": {stream: doneAt(0, apptest.SaidHello) + doneAt(0, apptest.SaidHello),
+	"an item twice": {stream: doneAt(0, apptest.HelloMessage) + doneAt(0, apptest.HelloMessage),
 		reference: []string{"hello", "hello"}},
 	"messages interleaved": {
 		stream: messageAdded(0) + messageAdded(1) + textDelta(0, "hel") + textDelta(1, "the") + textDelta(0, "lo") +
 			textDelta(1, "re") +
-			doneAt(0, apptest.SaidHello) + doneAt(1, saidThere),
+			doneAt(0, apptest.HelloMessage) + doneAt(1, saidThere),
 		reference: []string{"hello", "there"},
 	},
 	"a call amidst a message": {
 		stream: messageAdded(0) + textDelta(0, "hel") + doneAt(1, callOf("c1", "echo once")) + textDelta(0, "lo") +
-			doneAt(0, apptest.SaidHello),
+			doneAt(0, apptest.HelloMessage),
 		reference: []string{"hello", "/bin/bash -lc 'echo once'", "there"},
 	},
 	"a call twice": {
@@ -224,14 +224,14 @@ var contradictoryStreams = map[string]contradictoryStream{
 	"other reasoning than the deltas": {
 		stream: sseEvent(`{"type":"response.reasoning_summary_part.added","summary_index":0}`) +
 			sseEvent(`{"type":"response.reasoning_summary_text.delta","summary_index":0,"delta":"other"}`) +
-			sseEvent(apptest.ItemDone(apptest.SealedThought)) + sseEvent(apptest.ItemDone(apptest.SaidHello)),
+			sseEvent(apptest.ItemDone(apptest.EncryptedReasoning)) + sseEvent(apptest.ItemDone(apptest.HelloMessage)),
 		reference: []string{"Thinking", "hello"},
 	},
-	"two ends": {stream: doneAt(0, apptest.SaidHello) + completedEvent, reference: []string{"hello"}},
-	"items behind the end": {stream: doneAt(0, apptest.SaidHello) + completedEvent + doneAt(1, saidThere),
+	"two ends": {stream: doneAt(0, apptest.HelloMessage) + completedEvent, reference: []string{"hello"}},
+	"items behind the end": {stream: doneAt(0, apptest.HelloMessage) + completedEvent + doneAt(1, saidThere),
 		reference: []string{"hello"}},
 	"items in the end alone": {
-		stream: sseEvent(`{"type":"response.completed","response":{"id":"r","output":[` + apptest.SaidHello + `]}}`),
+		stream: sseEvent(`{"type":"response.completed","response":{"id":"r","output":[` + apptest.HelloMessage + `]}}`),
 		ours:   []string{"hello"},
 	},
 }

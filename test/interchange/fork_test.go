@@ -12,9 +12,9 @@ import (
 )
 
 // forked is the thread that a server answers thread/fork with.
-func forked(c *apptest.Client, params apptest.Object) apptest.SameThread {
+func forked(c *apptest.Client, params apptest.Object) apptest.ComparedThread {
 	c.T.Helper()
-	var a apptest.SameAnswer
+	var a apptest.ComparedAnswer
 	require.NoError(c.T, json.Unmarshal(c.Call("thread/fork", params), &a))
 	return a.Thread
 }
@@ -60,15 +60,15 @@ func (x *interchange) ourFork() {
 
 	c = x.reference()
 	require.Equal(x.t, "first", inList(c, next.ID).Preview)
-	require.Equal(x.t, next, c.Answer("thread/resume", next.ID).Thread)
+	require.Equal(x.t, next, c.CompareAnswer("thread/resume", next.ID).Thread)
 	c.Turn(next.ID, "third")
 	require.Equal(x.t, append(twoTold, "user: third"), x.model.told(theirRequests))
-	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 2)
+	require.Len(x.t, c.CompareAnswer("thread/resume", id).Thread.Turns, 2)
 	require.Len(x.t, forked(c, apptest.Object{"threadId": next.ID}).Turns, 3)
 	c.Close()
 
 	c = x.ours()
-	require.Len(x.t, c.Answer("thread/resume", next.ID).Thread.Turns, 3)
+	require.Len(x.t, c.CompareAnswer("thread/resume", next.ID).Thread.Turns, 3)
 	c.Turn(next.ID, "fourth")
 	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth"),
 		x.model.told(ourRequests))
@@ -80,12 +80,12 @@ func (x *interchange) ourForkOfAPart() {
 	c := x.ours()
 	id := x.twoTurns(c)
 	c.Turn(id, "third")
-	next := forked(c, apptest.Object{"threadId": id, "lastTurnId": c.Answer("thread/read", id).Thread.Turns[1].ID})
+	next := forked(c, apptest.Object{"threadId": id, "lastTurnId": c.CompareAnswer("thread/read", id).Thread.Turns[1].ID})
 	require.Len(x.t, next.Turns, 2)
 	c.Close()
 
 	c = x.reference()
-	require.Equal(x.t, next, c.Answer("thread/resume", next.ID).Thread)
+	require.Equal(x.t, next, c.CompareAnswer("thread/resume", next.ID).Thread)
 	c.Turn(next.ID, "other")
 	require.Equal(x.t, append(twoTold, "user: other"), x.model.told(theirRequests))
 	c.Close()
@@ -95,21 +95,21 @@ func (x *interchange) ourForkOfAPart() {
 func (x *interchange) itsFork() {
 	c := x.reference()
 	id := x.twoTurns(c)
-	first := c.Answer("thread/resume", id).Thread.Turns[0].ID
+	first := c.CompareAnswer("thread/resume", id).Thread.Turns[0].ID
 	whole, part := forked(c, apptest.Object{"threadId": id}),
 		forked(c, apptest.Object{"threadId": id, "lastTurnId": first})
 	c.Turn(whole.ID, "third")
 	c.Close()
 
 	c = x.ours()
-	require.Equal(x.t, whole.Turns, c.Answer("thread/resume", whole.ID).Thread.Turns[:2])
+	require.Equal(x.t, whole.Turns, c.CompareAnswer("thread/resume", whole.ID).Thread.Turns[:2])
 	c.Turn(whole.ID, "fourth")
 	require.Equal(x.t, append(twoTold, "user: third", "assistant: answer to third", "user: fourth"),
 		x.model.told(ourRequests))
-	require.Equal(x.t, part.Turns, c.Answer("thread/resume", part.ID).Thread.Turns)
+	require.Equal(x.t, part.Turns, c.CompareAnswer("thread/resume", part.ID).Thread.Turns)
 	c.Turn(part.ID, "other")
 	require.Equal(x.t, append(twoTold[:2:2], "user: other"), x.model.told(ourRequests))
-	require.Contains(x.t, c.Refused("thread/delete", apptest.Object{"threadId": id}).Message,
+	require.Contains(x.t, c.CallRejected("thread/delete", apptest.Object{"threadId": id}).Message,
 		"forked history still references it")
 	c.Close()
 
@@ -136,7 +136,7 @@ func (x *interchange) reverted(end func(*apptest.Client)) {
 	c.Close()
 
 	c = x.ours()
-	shown := c.Answer("thread/resume", id).Thread
+	shown := c.CompareAnswer("thread/resume", id).Thread
 	require.Len(x.t, shown.Turns, 3)
 	c.Turn(id, "last")
 	require.Equal(x.t, append(twoTold, "user: other", "assistant: answer to other", "user: last"),

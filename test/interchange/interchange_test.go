@@ -71,9 +71,9 @@ func (x *interchange) begin(c *apptest.Client) (id string) {
 }
 
 // inList is the thread in the answer to thread/list.
-func inList(c *apptest.Client, id string) apptest.SameThread {
+func inList(c *apptest.Client, id string) apptest.ComparedThread {
 	c.T.Helper()
-	var page struct{ Data []apptest.SameThread }
+	var page struct{ Data []apptest.ComparedThread }
 	require.NoError(c.T, json.Unmarshal(c.Call("thread/list", apptest.Object{}), &page))
 	for _, thread := range page.Data {
 		if thread.ID == id {
@@ -81,7 +81,7 @@ func inList(c *apptest.Client, id string) apptest.SameThread {
 		}
 	}
 	require.Fail(c.T, "the thread is not listed", id)
-	return apptest.SameThread{}
+	return apptest.ComparedThread{}
 }
 
 // TestReferenceInterchange has this server and the reference implementation go on with
@@ -124,13 +124,13 @@ func (x *interchange) thereAndBack() {
 	id := x.begin(c)
 	c.Turn(id, "first")
 	c.Turn(id, "run: echo hi; echo there")
-	here := c.Answer("thread/resume", id)
+	here := c.CompareAnswer("thread/resume", id)
 	require.Len(x.t, here.Thread.Turns, 2)
 	c.Close()
 
 	c = x.reference()
 	require.Equal(x.t, "first", inList(c, id).Preview)
-	require.Equal(x.t, here, c.Answer("thread/resume", id))
+	require.Equal(x.t, here, c.CompareAnswer("thread/resume", id))
 	c.Turn(id, "third")
 	told := []string{
 		"user: first", "assistant: answer to first",
@@ -138,16 +138,16 @@ func (x *interchange) thereAndBack() {
 		"user: third",
 	}
 	require.Equal(x.t, told, x.model.told(theirRequests))
-	there := c.Answer("thread/resume", id)
+	there := c.CompareAnswer("thread/resume", id)
 	require.Len(x.t, there.Thread.Turns, 3)
 	c.Close()
 
 	c = x.ours()
-	require.Equal(x.t, there.Thread, c.Answer("thread/read", id).Thread)
-	require.Equal(x.t, there, c.Answer("thread/resume", id))
+	require.Equal(x.t, there.Thread, c.CompareAnswer("thread/read", id).Thread)
+	require.Equal(x.t, there, c.CompareAnswer("thread/resume", id))
 	c.Turn(id, "fourth")
 	require.Equal(x.t, append(told, "assistant: answer to third", "user: fourth"), x.model.told(ourRequests))
-	require.Len(x.t, c.Answer("thread/read", id).Thread.Turns, 4)
+	require.Len(x.t, c.CompareAnswer("thread/read", id).Thread.Turns, 4)
 	c.Close()
 }
 
@@ -169,17 +169,17 @@ func (x *interchange) handOver(from, to func() *apptest.Client, path, output str
 	// The reference implementation ends the command, and writes its item, when it
 	// ends itself: what it shows of the turn is settled in the next process only.
 	c = from()
-	told := c.Answer("thread/resume", id)
+	told := c.CompareAnswer("thread/resume", id)
 	require.Len(x.t, told.Thread.Turns, 2)
 	require.Equal(x.t, "interrupted", told.Thread.Turns[1].Status)
-	require.Equal(x.t, told.Thread, c.Answer("thread/read", id).Thread)
+	require.Equal(x.t, told.Thread, c.CompareAnswer("thread/read", id).Thread)
 	c.Close()
 
 	// Its thread/read shows no turns of a thread that it has not resumed once, because
 	// it reads them from a database of its own.
 	c = to()
-	require.Equal(x.t, told, c.Answer("thread/resume", id))
-	require.Equal(x.t, told.Thread, c.Answer("thread/read", id).Thread)
+	require.Equal(x.t, told, c.CompareAnswer("thread/resume", id))
+	require.Equal(x.t, told.Thread, c.CompareAnswer("thread/read", id).Thread)
 	c.Turn(id, "third")
 	require.Equal(x.t, []string{
 		"user: run: echo hi", "call call_1: echo hi", "output call_1: hi\n", "assistant: done",
@@ -195,10 +195,10 @@ func (x *interchange) handOver(from, to func() *apptest.Client, path, output str
 func (x *interchange) patches(from, to func() *apptest.Client) {
 	c := from()
 	id := x.begin(c)
-	c.Turn(id, "run: "+strings.ReplaceAll(apptest.APatch, "\n", "⏎"))
+	c.Turn(id, "run: "+strings.ReplaceAll(apptest.PatchCommand, "\n", "⏎"))
 	c.Turn(id, "run: "+strings.NewReplacer("\n", "⏎", "Add File: notes/new\n+",
-		"Update File: notes/new⏎@@⏎+more⏎-").Replace(apptest.APatch))
-	told := c.Answer("thread/resume", id)
+		"Update File: notes/new⏎@@⏎+more⏎-").Replace(apptest.PatchCommand))
+	told := c.CompareAnswer("thread/resume", id)
 	c.Close()
 	content, err := os.ReadFile(x.project + "/notes/new")
 	require.NoError(x.t, err)
@@ -210,8 +210,8 @@ func (x *interchange) patches(from, to func() *apptest.Client) {
 	}
 
 	c = to()
-	require.Equal(x.t, told, c.Answer("thread/resume", id))
-	require.Equal(x.t, told.Thread, c.Answer("thread/read", id).Thread)
+	require.Equal(x.t, told, c.CompareAnswer("thread/resume", id))
+	require.Equal(x.t, told.Thread, c.CompareAnswer("thread/read", id).Thread)
 	c.Close()
 }
 
@@ -226,11 +226,11 @@ func (x *interchange) settings() {
 	c.Turn(id, "first")
 	c.Close()
 	c = x.reference()
-	told := c.Answer("thread/resume", id)
+	told := c.CompareAnswer("thread/resume", id)
 	require.Equal(x.t, apptest.Object{"type": "readOnly", "networkAccess": false}, told.Sandbox)
 	c.Close()
 	c = x.ours()
-	require.Equal(x.t, told, c.Answer("thread/resume", id))
+	require.Equal(x.t, told, c.CompareAnswer("thread/resume", id))
 	c.Close()
 }
 
@@ -245,9 +245,9 @@ func (x *interchange) names() {
 
 	c = x.ours()
 	require.Equal(x.t, "set there", inList(c, id).Name)
-	require.Equal(x.t, "set there", c.Answer("thread/read", id).Thread.Name)
-	require.Equal(x.t, "set there", c.Answer("thread/resume", id).Thread.Name)
-	c.Answer("thread/resume", old)
+	require.Equal(x.t, "set there", c.CompareAnswer("thread/read", id).Thread.Name)
+	require.Equal(x.t, "set there", c.CompareAnswer("thread/resume", id).Thread.Name)
+	c.CompareAnswer("thread/resume", old)
 	c.Call("thread/name/set", apptest.Object{"threadId": old, "name": "set here"})
 	c.Close()
 
@@ -255,8 +255,8 @@ func (x *interchange) names() {
 	// database of its own alone, and does not find them again where it lost that.
 	c = x.reference()
 	require.Equal(x.t, "set here", inList(c, old).Name)
-	require.Equal(x.t, "set here", c.Answer("thread/read", old).Thread.Name)
-	require.Equal(x.t, "set here", c.Answer("thread/resume", old).Thread.Name)
+	require.Equal(x.t, "set here", c.CompareAnswer("thread/read", old).Thread.Name)
+	require.Equal(x.t, "set here", c.CompareAnswer("thread/resume", old).Thread.Name)
 	c.Close()
 }
 
@@ -270,7 +270,7 @@ func (x *interchange) timeline() {
 	c.Close()
 
 	c = x.reference()
-	c.Answer("thread/resume", id)
+	c.CompareAnswer("thread/resume", id)
 	require.Equal(x.t, here, c.Timeline(id))
 	c.Turn(id, "third")
 	there := c.Timeline(id)
@@ -289,12 +289,12 @@ func (x *interchange) locks() {
 	ours.Turn(id, "first")
 	resume := apptest.Object{"threadId": id}
 	refusal := "thread " + id + " already has an active writer"
-	require.Contains(x.t, theirs.Refused("thread/resume", resume).Message, refusal)
+	require.Contains(x.t, theirs.CallRejected("thread/resume", resume).Message, refusal)
 	ours.Close()
 	theirs.Call("thread/resume", resume)
 	ours = x.ours()
-	require.Contains(x.t, ours.Refused("thread/resume", resume).Message, refusal)
-	turn := ours.Refused("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("mine")})
+	require.Contains(x.t, ours.CallRejected("thread/resume", resume).Message, refusal)
+	turn := ours.CallRejected("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("mine")})
 	require.Contains(x.t, turn.Message, refusal)
 	require.Equal(x.t, "threadLocked", turn.Data.Kind)
 	theirs.Turn(id, "second") // its lock is its own still
@@ -310,21 +310,21 @@ func (x *interchange) damaged(writer *apptest.Client) {
 	id := x.begin(writer)
 	writer.Turn(id, "first")
 	writer.Turn(id, "run: echo hi")
-	told := writer.Answer("thread/resume", id)
+	told := writer.CompareAnswer("thread/resume", id)
 	writer.Close()
 	line := x.damage(told.Thread.Path)
 	first := &told.Thread.Turns[0]
 	first.Items = first.Items[:len(first.Items)-1]
 
 	c := x.ours()
-	require.Equal(x.t, told, c.Answer("thread/resume", id))
+	require.Equal(x.t, told, c.CompareAnswer("thread/resume", id))
 	c.Turn(id, "third")
 	require.Equal(x.t, []string{
 		"user: first", "assistant: answer to first",
 		"user: run: echo hi", "call call_1: echo hi", "output call_1: hi\n", "assistant: done",
 		"user: third",
 	}, x.model.told(ourRequests))
-	require.Len(x.t, c.Answer("thread/read", id).Thread.Turns, 3)
+	require.Len(x.t, c.CompareAnswer("thread/read", id).Thread.Turns, 3)
 	c.Close()
 	require.Len(x.t, c.Warnings(), 1, "the torn tail is none")
 	require.Contains(x.t, c.Warnings()[0], fmt.Sprintf("line %d ", line))

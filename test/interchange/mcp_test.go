@@ -29,7 +29,7 @@ func (x *interchange) serverTools(from, to func() *apptest.Client, path string) 
 	for _, tool := range []string{"echo", "structured", "fail", "mixed", "write"} {
 		c.Turn(id, "tool: mcp__docs/"+tool+" {}")
 	}
-	told := c.Answer("thread/resume", id)
+	told := c.CompareAnswer("thread/resume", id)
 	c.Close()
 	require.Len(x.t, told.Thread.Turns, 5)
 	for i, status := range []string{"completed", "completed", "failed", "completed", "completed"} {
@@ -38,8 +38,8 @@ func (x *interchange) serverTools(from, to func() *apptest.Client, path string) 
 	}
 
 	c = to()
-	require.Equal(x.t, told, c.Answer("thread/resume", id))
-	require.Equal(x.t, told.Thread, c.Answer("thread/read", id).Thread)
+	require.Equal(x.t, told, c.CompareAnswer("thread/resume", id))
+	require.Equal(x.t, told.Thread, c.CompareAnswer("thread/read", id).Thread)
 	c.Turn(id, "tool: mcp__docs/append {}")
 	require.Contains(x.t, x.model.told(path), `output call_2: {"n":1}`)
 	c.Close()

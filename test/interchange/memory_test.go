@@ -20,7 +20,7 @@ func TestReferenceInterchangeReminders(t *testing.T) {
 }
 
 // reminded is this server with a memory.
-func (x *interchange) reminded() *apptest.Client { return x.oursWith(apptest.Remembering...) }
+func (x *interchange) reminded() *apptest.Client { return x.oursWith(apptest.MemoryFlags...) }
 
 func (x *interchange) reminding() {
 	c := x.reminded()
@@ -31,7 +31,7 @@ func (x *interchange) reminding() {
 	c.UntilMethod("memory/updated")
 	second := c.StartThread(apptest.Object{"cwd": x.project, "model": "chosen", "approvalPolicy": "never"})
 	c.Turn(second, "Which port have the metrics?")
-	shown := c.Answer("thread/resume", second).Thread
+	shown := c.CompareAnswer("thread/resume", second).Thread
 	c.Close()
 	count := func(path string) (n int) {
 		return strings.Count(strings.Join(x.model.told(path), "\n"), "user: [memory:summary v1 |")
@@ -39,7 +39,7 @@ func (x *interchange) reminding() {
 	require.Equal(x.t, 1, count(ourRequests))
 
 	c = x.reference()
-	require.Equal(x.t, shown, c.Answer("thread/resume", second).Thread)
+	require.Equal(x.t, shown, c.CompareAnswer("thread/resume", second).Thread)
 	c.Turn(second, "Go on with it there.")
 	require.Equal(x.t, 1, count(theirRequests))
 	third := c.StartThread(apptest.Object{"cwd": x.project, "model": "chosen", "approvalPolicy": "never"})

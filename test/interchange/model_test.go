@@ -128,14 +128,14 @@ func (m *bilingual) told(path string) []string {
 // rollout keeps of that is there for the reference implementation to pass over.
 func chatEvents(w io.Writer, a modelAnswer) {
 	if a.callID == "" {
-		apptest.Says(a.text)(w)
+		apptest.TextAnswer(a.text)(w)
 		return
 	}
 	call := apptest.Object{"index": 0, "id": a.callID, "type": "function",
 		"function":      apptest.Object{"name": a.tool, "arguments": a.arguments},
 		"extra_content": apptest.Object{"google": apptest.Object{"thought_signature": "AA"}}}
-	fmt.Fprint(w, apptest.Streamed(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil),
-		apptest.Streamed(apptest.Object{}, "tool_calls"), "data: [DONE]\n\n")
+	fmt.Fprint(w, apptest.ChatChunk(apptest.Object{"role": "assistant", "tool_calls": []apptest.Object{call}}, nil),
+		apptest.ChatChunk(apptest.Object{}, "tool_calls"), "data: [DONE]\n\n")
 }
 
 // responsesEvents is an answer in Responses.

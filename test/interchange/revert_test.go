@@ -38,7 +38,7 @@ func (x *interchange) begun() (id string) {
 	id = x.twoTurns(c)
 	for _, text := range []string{"third", "fourth"} {
 		c.Turn(id, text)
-		turns := c.Answer("thread/resume", id).Thread.Turns
+		turns := c.CompareAnswer("thread/resume", id).Thread.Turns
 		c.Call("thread/revert", apptest.Object{"threadId": id, "beforeTurnId": turns[2].ID})
 	}
 	c.Turn(id, "fifth")
@@ -61,7 +61,7 @@ func (x *interchange) files() (paths []string) {
 // times is how often a thread is listed.
 func times(c *apptest.Client, id string, params apptest.Object) (n int) {
 	c.T.Helper()
-	var page struct{ Data []apptest.SameThread }
+	var page struct{ Data []apptest.ComparedThread }
 	require.NoError(c.T, json.Unmarshal(c.Call("thread/list", params), &page))
 	for _, thread := range page.Data {
 		if thread.ID == id {
@@ -76,7 +76,7 @@ func (x *interchange) revertedThere() {
 	c := x.ours()
 	require.Equal(x.t, 1, times(c, id, apptest.Object{}))
 	require.Equal(x.t, "first", inList(c, id).Preview)
-	shown := c.Answer("thread/resume", id).Thread
+	shown := c.CompareAnswer("thread/resume", id).Thread
 	require.Len(x.t, shown.Turns, 3)
 	require.Equal(x.t, 1, times(c, id, apptest.Object{"sortKey": "updated_at"}))
 	c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "named"})
@@ -86,7 +86,7 @@ func (x *interchange) revertedThere() {
 	c.Close()
 
 	c = x.reference()
-	there := c.Answer("thread/resume", id).Thread
+	there := c.CompareAnswer("thread/resume", id).Thread
 	require.Len(x.t, there.Turns, 4)
 	require.Equal(x.t, shown.Path, there.Path)
 	require.Equal(x.t, shown.Turns, there.Turns[:3])
@@ -97,7 +97,7 @@ func (x *interchange) revertedThere() {
 
 	c = x.ours()
 	require.Equal(x.t, "named", inList(c, id).Name)
-	require.Len(x.t, c.Answer("thread/read", id).Thread.Turns, 5)
+	require.Len(x.t, c.CompareAnswer("thread/read", id).Thread.Turns, 5)
 	c.Close()
 }
 
@@ -114,7 +114,7 @@ func (x *interchange) revertedPutAway() {
 	c.Close()
 
 	c = x.reference()
-	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 3)
+	require.Len(x.t, c.CompareAnswer("thread/resume", id).Thread.Turns, 3)
 	c.Call("thread/archive", apptest.Object{"threadId": id})
 	c.Close()
 
@@ -122,7 +122,7 @@ func (x *interchange) revertedPutAway() {
 	require.Equal(x.t, 1, times(c, id, apptest.Object{"archived": true}))
 	c.Call("thread/unarchive", apptest.Object{"threadId": id})
 	require.Equal(x.t, files, x.files())
-	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 3)
+	require.Len(x.t, c.CompareAnswer("thread/resume", id).Thread.Turns, 3)
 	c.Turn(id, "sixth")
 	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"),
 		x.model.told(ourRequests))
@@ -142,13 +142,13 @@ func (x *interchange) revertedForked() {
 	c = x.ours()
 	next := forked(c, apptest.Object{"threadId": id})
 	require.Len(x.t, next.Turns, 3)
-	require.Equal(x.t, next.Turns, c.Answer("thread/resume", theirs.ID).Thread.Turns)
-	require.Contains(x.t, c.Refused("thread/delete", apptest.Object{"threadId": id}).Message,
+	require.Equal(x.t, next.Turns, c.CompareAnswer("thread/resume", theirs.ID).Thread.Turns)
+	require.Contains(x.t, c.CallRejected("thread/delete", apptest.Object{"threadId": id}).Message,
 		"forked history still references it")
 	c.Close()
 
 	c = x.reference()
-	require.Equal(x.t, next, c.Answer("thread/resume", next.ID).Thread)
+	require.Equal(x.t, next, c.CompareAnswer("thread/resume", next.ID).Thread)
 	c.Turn(next.ID, "sixth")
 	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"),
 		x.model.told(theirRequests))
@@ -161,7 +161,7 @@ func (x *interchange) revertedTwice() {
 	id := x.begun()
 	c := x.ours()
 	c.Call("thread/rollback", apptest.Object{"threadId": id, "numTurns": 1})
-	require.Len(x.t, c.Answer("thread/resume", id).Thread.Turns, 2)
+	require.Len(x.t, c.CompareAnswer("thread/resume", id).Thread.Turns, 2)
 	c.Turn(id, "sixth")
 	told := append(twoTold[:len(twoTold):len(twoTold)], "user: sixth")
 	require.Equal(x.t, told, x.model.told(ourRequests))

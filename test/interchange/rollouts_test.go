@@ -42,12 +42,12 @@ type shownThread struct{ entry, read gjson.Result }
 func shownThreads(c *apptest.Client, ids map[string]string) map[string]shownThread {
 	c.T.Helper()
 	shown := map[string]shownThread{}
-	list := c.Get("thread/list",
+	list := c.CallJSON("thread/list",
 		apptest.Object{"modelProviders": []string{}, "sourceKinds": []string{"cli", "exec", "vscode", "unknown"}})
 	for name, id := range ids {
 		shown[name] = shownThread{
 			entry: list.Get(`data.#(id=="` + id + `")`),
-			read:  c.Get("thread/read", apptest.Object{"threadId": id, "includeTurns": true}).Get("thread"),
+			read:  c.CallJSON("thread/read", apptest.Object{"threadId": id, "includeTurns": true}).Get("thread"),
 		}
 	}
 	return shown

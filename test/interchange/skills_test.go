@@ -21,7 +21,7 @@ func (x *interchange) skillTree() string {
 	require.NoError(x.t, os.MkdirAll(filepath.Join(x.project, ".git"), 0o700))
 	root := filepath.Join(x.project, ".agents", "skills")
 	for name, text := range map[string]string{
-		"release":   apptest.ASkill,
+		"release":   apptest.SkillText,
 		"twin1":     "---\nname: twin\ndescription: One\n---\nFirst twin.\n",
 		"twin2":     "---\nname: twin\ndescription: Two\n---\nSecond twin.\n",
 		"odd":       "---\nname: odd:name_1\ndescription: Odd\n---\nOdd.\n",

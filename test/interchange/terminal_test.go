@@ -18,12 +18,12 @@ func (x *interchange) ownCommands(from, to func() *apptest.Client, path string) 
 	c.Turn(id, "first")
 	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo mine; exit 3"})
 	c.AwaitTurn()
-	here := c.Answer("thread/resume", id).Thread
+	here := c.CompareAnswer("thread/resume", id).Thread
 	require.Len(x.t, here.Turns, 2)
 	c.Close()
 
 	c = to()
-	require.Equal(x.t, here, c.Answer("thread/resume", id).Thread)
+	require.Equal(x.t, here, c.CompareAnswer("thread/resume", id).Thread)
 	c.Turn(id, "second")
 	require.Equal(x.t, []string{"user: first", "assistant: answer to first", "user: <user_shell_command>", "user: second"},
 		x.model.told(path))
@@ -40,14 +40,14 @@ func (x *interchange) terminals(from, to func() *apptest.Client, path string) {
 	c.Call("thread/backgroundTerminals/clean", apptest.Object{"threadId": id})
 	item := apptest.UntilItem[apptest.CommandItem](c, "commandExecution")
 	require.Equal(x.t, "up\n", item.AggregatedOutput)
-	here := c.Answer("thread/resume", id).Thread
+	here := c.CompareAnswer("thread/resume", id).Thread
 	require.Len(x.t, here.Turns, 2)
 	c.Close()
 
 	c = to()
-	require.Eventually(x.t, func() bool { return len(c.Answer("thread/resume", id).Thread.Turns[0].Items) == 3 },
-		apptest.Patience, 10*time.Millisecond)
-	require.Equal(x.t, here, c.Answer("thread/resume", id).Thread)
+	require.Eventually(x.t, func() bool { return len(c.CompareAnswer("thread/resume", id).Thread.Turns[0].Items) == 3 },
+		apptest.Timeout, 10*time.Millisecond)
+	require.Equal(x.t, here, c.CompareAnswer("thread/resume", id).Thread)
 	c.Turn(id, "third")
 	require.Equal(x.t, []string{
 		"user: stay: echo up; sleep 600", "call call_1: echo up; sleep 600", "output call_1: up\n", "assistant: done",

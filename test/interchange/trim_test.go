@@ -57,18 +57,18 @@ func trimCases() []trimCase {
 			id string) {
 			c.Call("thread/context/trim", apptest.Object{"threadId": id})
 		}, fourTurns()},
-		{"compaction", (*apptest.Client).CompactNow, append(fourWords(), madeSummary)},
+		{"compaction", (*apptest.Client).Compact, append(fourWords(), madeSummary)},
 		{"compaction undone", func(c *apptest.Client, id string) {
-			c.CompactNow(id)
+			c.Compact(id)
 			c.Call("context/undo", apptest.Object{"threadId": id})
 		}, append(fourWords(), madeSummary)},
 		{"compaction after trim", func(c *apptest.Client, id string) {
 			trimEarly(c, id)
 			takeTwo(c, id)
-			c.CompactNow(id)
+			c.Compact(id)
 		}, append(fourWords(), "user: run: seq 300 302", "user: sixth", againSummary)},
 		{"trim after compaction", func(c *apptest.Client, id string) {
-			c.CompactNow(id)
+			c.Compact(id)
 			takeTwo(c, id)
 			c.Call("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 1})
 		}, append(append(fourWords(), madeSummary), twoMore()...)},
@@ -161,8 +161,8 @@ func (x *interchange) goOnThere(id, text string) []string {
 	x.t.Helper()
 	shown := x.shownByOurs(id)
 	c := x.reference()
-	require.Equal(x.t, shown, c.Answer("thread/resume", id).Thread)
-	require.Equal(x.t, shown, c.Answer("thread/read", id).Thread)
+	require.Equal(x.t, shown, c.CompareAnswer("thread/resume", id).Thread)
+	require.Equal(x.t, shown, c.CompareAnswer("thread/read", id).Thread)
 	require.Equal(x.t, "completed", c.Turn(id, text).Status)
 	c.Close()
 	return x.model.said(theirRequests)
@@ -187,7 +187,7 @@ func TestReferenceInterchangeCompacts(t *testing.T) {
 		"theirs":          {(*interchange).reference, func(*apptest.Client, string) {}, fourTurns()},
 		"ours":            {(*interchange).ours, func(*apptest.Client, string) {}, fourTurns()},
 		"trimmed by us":   {(*interchange).ours, trimEarly, append([]string{earlySummary}, fourTurns()[6:]...)},
-		"compacted by us": {(*interchange).ours, (*apptest.Client).CompactNow, append(fourWords(), madeSummary)},
+		"compacted by us": {(*interchange).ours, (*apptest.Client).Compact, append(fourWords(), madeSummary)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -207,18 +207,18 @@ func TestReferenceInterchangeCompacts(t *testing.T) {
 func (x *interchange) compactedThere(id string) {
 	x.t.Helper()
 	c := x.reference()
-	c.Answer("thread/resume", id)
-	c.CompactNow(id)
+	c.CompareAnswer("thread/resume", id)
+	c.Compact(id)
 	c.Turn(id, "next")
 	told := x.model.said(theirRequests)
 	require.Contains(x.t, told, "user: third")
 	require.Contains(x.t, strings.Join(told, "\n"), "\n"+theirSummary)
 	require.NotContains(x.t, told, "assistant: answer to third")
-	shown := c.Answer("thread/resume", id).Thread
+	shown := c.CompareAnswer("thread/resume", id).Thread
 	c.Close()
 
 	c = x.ours()
-	require.Equal(x.t, shown, c.Answer("thread/resume", id).Thread)
+	require.Equal(x.t, shown, c.CompareAnswer("thread/resume", id).Thread)
 	c.Turn(id, "more")
 	require.Equal(x.t, append(told, "assistant: answer to next", "user: more"), x.model.said(ourRequests))
 	c.Close()

@@ -87,10 +87,10 @@ func TestReferenceResponsesRequests(t *testing.T) {
 
 // wireRequests are the members of the requests of a conversation, by path.
 func wireRequests(t *testing.T, start func(*interchange) *apptest.Client) (list []map[string][]string) {
-	p := apptest.ResponsesWire.Provider(t,
-		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(sealedCall))),
-		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello))),
-		apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello))))
+	p := apptest.ResponsesWire.NewProvider(t,
+		apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.EncryptedReasoning), apptest.ItemDone(sealedCall))),
+		apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.HelloMessage))),
+		apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.HelloMessage))))
 	x := responsesHome(t, p)
 	c := start(x)
 	thread := c.StartThread(apptest.Object{"cwd": x.project, "sandbox": "danger-full-access", "approvalPolicy": "never"})
@@ -103,7 +103,7 @@ func wireRequests(t *testing.T, start func(*interchange) *apptest.Client) (list 
 			"outputSchema": apptest.Object{"type": "object", "properties": apptest.Object{}, "additionalProperties": false}})
 	c.AwaitTurn()
 	c.Close()
-	for _, r := range p.Asked() {
+	for _, r := range p.Requests() {
 		m := map[string][]string{}
 		for name, values := range r.Header {
 			if name != "Content-Length" && name != "User-Agent" {
@@ -209,24 +209,25 @@ func TestReferenceResponsesInterchange(t *testing.T) {
 		"reference": {(*interchange).reference, (*interchange).ours},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hello := apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SaidHello)))
-			p := apptest.ResponsesWire.Provider(t,
-				apptest.AsEvents(apptest.EventStream(apptest.ItemDone(apptest.SealedThought), apptest.ItemDone(apptest.SearchDone),
+			hello := apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.HelloMessage)))
+			p := apptest.ResponsesWire.NewProvider(t,
+				apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.EncryptedReasoning),
+					apptest.ItemDone(apptest.SearchDone),
 					apptest.ItemDone(sealedCall))),
-				apptest.AsEvents(apptest.EventStream(apptest.ItemDone(patchCall))), hello, hello)
+				apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(patchCall))), hello, hello)
 			x := responsesHome(t, p)
 			first := c.from(x)
 			thread := first.StartThread(apptest.Object{"cwd": x.project, "sandbox": "danger-full-access",
 				"approvalPolicy": "never"})
 			first.Turn(thread, "one")
-			shown := first.Answer("thread/read", thread)
+			shown := first.CompareAnswer("thread/read", thread)
 			first.Close()
 			second := c.to(x)
 			require.Equal(t, shown.Thread.Turns[0].Items[1]["type"],
-				second.Answer("thread/resume", thread).Thread.Turns[0].Items[1]["type"])
+				second.CompareAnswer("thread/resume", thread).Thread.Turns[0].Items[1]["type"])
 			second.Turn(thread, "two")
 			second.Close()
-			before, after := sentItems(p.Asked()[2]), sentItems(p.Asked()[3])
+			before, after := sentItems(p.Requests()[2]), sentItems(p.Requests()[3])
 			require.Equal(t, []string{"message", "reasoning", "web_search_call", "function_call", "function_call_output",
 				"custom_tool_call", "custom_tool_call_output"}, itemTypes(before))
 			require.Equal(t, append(before, "message assistant hello", "message user two"), after)
@@ -263,15 +264,17 @@ func itemTypes(items []string) (types []string) {
 // TestReferenceShowsTheSameSearches compares the items of searches, from their beginning.
 func TestReferenceShowsTheSameSearches(t *testing.T) {
 	shown := func(start func(*interchange) *apptest.Client) [][3]string {
-		p := apptest.ResponsesWire.Provider(t,
-			apptest.AsEvents(apptest.EventStream(apptest.ItemAdded(apptest.SearchBegun), apptest.ItemDone(apptest.SearchDone),
+		p := apptest.ResponsesWire.NewProvider(t,
+			apptest.StreamAnswer(apptest.EventStream(apptest.ItemAdded(apptest.SearchStarted),
+				apptest.ItemDone(apptest.SearchDone),
 				apptest.ItemDone(apptest.PageOpened),
-				apptest.ItemDone(apptest.PageSearch), apptest.ItemDone(apptest.ManyQueries), apptest.ItemDone(apptest.NoAction),
-				apptest.ItemDone(apptest.SaidHello))))
+				apptest.ItemDone(apptest.PageSearch), apptest.ItemDone(apptest.SearchManyQueries),
+				apptest.ItemDone(apptest.SearchWithoutAction),
+				apptest.ItemDone(apptest.HelloMessage))))
 		x := responsesHome(t, p)
 		c := start(x)
 		defer c.Close()
-		return apptest.Searches(c.HeardTurn(c.StartThread(apptest.Object{"cwd": x.project}), "one"))
+		return apptest.WebSearches(c.TurnMessages(c.StartThread(apptest.Object{"cwd": x.project}), "one"))
 	}
 	here := shown((*interchange).ours)
 	require.Len(t, here, 10)

@@ -152,7 +152,7 @@ func newFreeLand(j *jail) *freeLand {
 	packets, err := net.ListenPacket("unixgram", datagrams)
 	require.NoError(t, err)
 	if j.plain {
-		apptest.Give(t, dir)
+		apptest.GiveHome(t, dir)
 	}
 	land := &freeLand{datagrams: make(chan string, 8)}
 	done := make(chan struct{})
@@ -199,7 +199,7 @@ func (g *freeLand) received() bool {
 // try tells whether a way leads out.
 func (j *jail) try(thread, call, script string) bool {
 	g := newFreeLand(j)
-	out := j.run(thread, call+" "+apptest.Quote(g.words.Replace(script))).AggregatedOutput
+	out := j.run(thread, call+" "+apptest.ShellQuote(g.words.Replace(script))).AggregatedOutput
 	if strings.Contains(script, "@UDP@") {
 		return g.received()
 	}

@@ -17,50 +17,50 @@ import (
 // says what was wrong, nothing runs that was not understood, and the thread goes on.
 func TestBinaryTakesAnyArguments(t *testing.T) {
 	t.Parallel()
-	c, o := apptest.StartObedient(t)
+	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
-	id := p.Trusting(c)
-	c.Done(id, apptest.RunsExec("cat", apptest.Object{"tty": true, "yield_time_ms": 250}))
+	id := p.StartTrusted(c)
+	c.RunScript(id, apptest.ExecCall("cat", apptest.Object{"tty": true, "yield_time_ms": 250}))
 	number := json.Number(c.Terminals(id)[0].ProcessID)
 	for _, one := range []struct {
-		act  apptest.Act
+		act  apptest.ToolCall
 		want string
 	}{
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{}}, "command is missing"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": ""}}, "command is missing"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": 7}}, "failed to parse function arguments"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "tty": "yes"}},
+		{apptest.ToolCall{Tool: "exec_command", Arguments: apptest.Object{}}, "command is missing"},
+		{apptest.ToolCall{Tool: "exec_command", Arguments: apptest.Object{"cmd": ""}}, "command is missing"},
+		{apptest.ToolCall{Tool: "exec_command", Arguments: apptest.Object{"cmd": 7}}, "failed to parse function arguments"},
+		{apptest.ToolCall{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "tty": "yes"}},
 			"failed to parse function arguments"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "yield_time_ms": "soon"}},
+		{apptest.ToolCall{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "yield_time_ms": "soon"}},
 			"failed to parse function arguments"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": "nowhere"}},
+		{apptest.ToolCall{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": "nowhere"}},
 			"does not exist"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": p.Dir + "/doc.txt"}},
+		{apptest.ToolCall{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "workdir": p.Dir + "/doc.txt"}},
 			"not a directory"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "shell": "/no/such/shell"}},
+		{apptest.ToolCall{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "shell": "/no/such/shell"}},
 			"cannot start"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "sandbox_permissions": "all"}},
+		{apptest.ToolCall{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad", "sandbox_permissions": "all"}},
 			"expected use_default or require_escalated"},
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad\x00x"}}, "NUL"},
-		{apptest.Act{Tool: "exec_command",
+		{apptest.ToolCall{Tool: "exec_command", Arguments: apptest.Object{"cmd": "touch bad\x00x"}}, "NUL"},
+		{apptest.ToolCall{Tool: "exec_command",
 			Arguments: apptest.Object{"cmd": "echo ok", "yield_time_ms": -5, "max_output_tokens": -1}},
 			"Wall time"}, // it need not have ended by then
-		{apptest.Act{Tool: "exec_command", Arguments: apptest.Object{"cmd": "seq 100000", "max_output_tokens": 1}},
+		{apptest.ToolCall{Tool: "exec_command", Arguments: apptest.Object{"cmd": "seq 100000", "max_output_tokens": 1}},
 			"exited with code 0"},
-		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{}}, "There is no session"},
-		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": 1e300}}, "There is no session"},
-		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": -1}}, "There is no session"},
-		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": []int{1}}}, "There is no session"},
-		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": nil, "chars": "x"}}, "There is no session"},
-		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": number, "chars": 5}},
+		{apptest.ToolCall{Tool: "write_stdin", Arguments: apptest.Object{}}, "There is no session"},
+		{apptest.ToolCall{Tool: "write_stdin", Arguments: apptest.Object{"session_id": 1e300}}, "There is no session"},
+		{apptest.ToolCall{Tool: "write_stdin", Arguments: apptest.Object{"session_id": -1}}, "There is no session"},
+		{apptest.ToolCall{Tool: "write_stdin", Arguments: apptest.Object{"session_id": []int{1}}}, "There is no session"},
+		{apptest.ToolCall{Tool: "write_stdin", Arguments: apptest.Object{"session_id": nil, "chars": "x"}}, "There is no session"},
+		{apptest.ToolCall{Tool: "write_stdin", Arguments: apptest.Object{"session_id": number, "chars": 5}},
 			"failed to parse function arguments"},
-		{apptest.Act{Tool: "write_stdin",
+		{apptest.ToolCall{Tool: "write_stdin",
 			Arguments: apptest.Object{"session_id": number, "chars": "typed\n", "yield_time_ms": -1}}, "typed\r\ntyped"},
-		{apptest.Act{Tool: "write_stdin", Arguments: apptest.Object{"session_id": string(number), "chars": "again\n"}},
+		{apptest.ToolCall{Tool: "write_stdin", Arguments: apptest.Object{"session_id": string(number), "chars": "again\n"}},
 			"again\r\nagain"},
-		{apptest.Act{Tool: "view_image", Arguments: apptest.Object{"path": 5}}, "failed to parse function arguments"},
+		{apptest.ToolCall{Tool: "view_image", Arguments: apptest.Object{"path": 5}}, "failed to parse function arguments"},
 	} {
-		c.Done(id, []apptest.Act{one.act})
+		c.RunScript(id, []apptest.ToolCall{one.act})
 		require.Contains(t, o.LastOutput(), one.want, "%v", one.act)
 		require.Less(t, len(o.LastOutput()), 50_000)
 	}
@@ -74,15 +74,15 @@ func TestBinaryTakesAnyArguments(t *testing.T) {
 func TestBinaryTypesMoreThanIsRead(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	c, o := apptest.StartObedient(t)
+	c, o := apptest.StartScripted(t)
 	id := c.StartTrusted()
-	c.Done(id, apptest.RunsExec("stty raw -echo; echo ready; sleep 600",
+	c.RunScript(id, apptest.ExecCall("stty raw -echo; echo ready; sleep 600",
 		apptest.Object{"tty": true, "yield_time_ms": 1000}))
 	begin := time.Now()
 	for range 6 {
-		c.Done(id, apptest.Types(strings.Repeat("0123456789abcde\n", 1<<15)))
+		c.RunScript(id, apptest.StdinCall(strings.Repeat("0123456789abcde\n", 1<<15)))
 	}
-	require.Less(t, time.Since(begin), 2*apptest.Patience)
+	require.Less(t, time.Since(begin), 2*apptest.Timeout)
 	require.Contains(t, o.LastOutput(), "session ID")
 	c.Call("thread/backgroundTerminals/clean", apptest.Object{"threadId": id})
 	c.UntilCommand()
@@ -95,10 +95,10 @@ func TestBinaryTypesMoreThanIsRead(t *testing.T) {
 func TestBinaryFloodsStayCut(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	c, o := apptest.StartObedient(t)
+	c, o := apptest.StartScripted(t)
 	id := c.StartTrusted()
-	c.Done(id, apptest.RunsExec("yes 'a line that comes again and again'", apptest.Object{"yield_time_ms": 250}),
-		apptest.Call("write_stdin", apptest.Object{"session_id": apptest.LastSession, "chars": ""}))
+	c.RunScript(id, apptest.ExecCall("yes 'a line that comes again and again'", apptest.Object{"yield_time_ms": 250}),
+		apptest.OneCall("write_stdin", apptest.Object{"session_id": apptest.LastSession, "chars": ""}))
 	require.Less(t, len(o.LastOutput()), 50_000)
 	c.Call("thread/backgroundTerminals/clean", apptest.Object{"threadId": id})
 	item := c.UntilCommand()
@@ -113,7 +113,7 @@ func TestSandboxOfLinkedDirectories(t *testing.T) {
 	cells(t, func(t *testing.T, c cell) {
 		dir := t.TempDir()
 		if c.plain {
-			apptest.Give(t, dir)
+			apptest.GiveHome(t, dir)
 		}
 		link := filepath.Join(dir, "link")
 		require.NoError(t, os.Symlink(c.project, link))
@@ -122,14 +122,14 @@ func TestSandboxOfLinkedDirectories(t *testing.T) {
 		c.execs(id, "echo x > out/made", "failed")
 		c.execs(id, "cd .. && echo x > made", "failed")
 		if c.enforced {
-			c.Done(id, apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}))
+			c.RunScript(id, apptest.ExecCall("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}))
 			require.NoError(t, os.Rename(filepath.Join(c.project, "d"), filepath.Join(c.project, "e")))
 			require.NoError(t, os.Symlink(c.outside, filepath.Join(c.project, "d")))
-			c.Done(id, apptest.Types("echo x > d/made; echo tried | tr a-z A-Z\n"), apptest.Types(""))
+			c.RunScript(id, apptest.StdinCall("echo x > d/made; echo tried | tr a-z A-Z\n"), apptest.StdinCall(""))
 			require.Contains(t, strings.Join(c.model.Outputs(), "\n"), "TRIED")
 			require.NoError(t, os.Remove(link))
 			require.NoError(t, os.Symlink(c.outside, link))
-			c.Done(id, apptest.Types("cd "+link+"; echo x > made; echo tried | tr a-z A-Z\n"), apptest.Types(""))
+			c.RunScript(id, apptest.StdinCall("cd "+link+"; echo x > made; echo tried | tr a-z A-Z\n"), apptest.StdinCall(""))
 		}
 		require.NoFileExists(t, filepath.Join(c.outside, "made"))
 		c.Close()

@@ -104,7 +104,7 @@ func TestSandboxKeepsTheServersHome(t *testing.T) {
 	jails(t, func(t *testing.T, j *jail) {
 		above := filepath.Dir(j.home)
 		if j.plain {
-			require.NoError(t, os.Chown(above, apptest.Nobody, apptest.Nobody))
+			require.NoError(t, os.Chown(above, apptest.UnprivilegedID, apptest.UnprivilegedID))
 		}
 		for _, cwd := range []string{j.project, above, j.home} {
 			id := j.StartThread(apptest.Object{"cwd": cwd, "approvalPolicy": "never", "sandbox": "workspace-write"})
@@ -187,8 +187,8 @@ func TestSandboxOpensRootsAndTheNetwork(t *testing.T) {
 func TestSandboxLeavesNothingBehind(t *testing.T) {
 	jails(t, func(t *testing.T, j *jail) {
 		id := j.thread("workspace-write")
-		b := apptest.NewBrood()
-		script := "export BROOD=" + b.Token +
+		b := apptest.NewProcessTree()
+		script := "export TREE_TOKEN=" + b.Token +
 			"; trap '' TERM HUP INT; nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &); " +
 			"(setsid env -i bash -c 'trap \"\" TERM; (exec -a " + b.Token + " sleep 600 >/dev/null 2>&1 &)' &); echo left > left"
 		j.works(id, script)
@@ -198,15 +198,15 @@ func TestSandboxLeavesNothingBehind(t *testing.T) {
 			j.Close()
 			return
 		}
-		b, turn := j.Hatch(t, id)
+		b, turn := j.StartProcessTree(t, id)
 		begin := time.Now()
 		j.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
 		require.Equal(t, "interrupted", j.AwaitTurn().Status)
-		require.Less(t, time.Since(begin), 10*apptest.Promised)
+		require.Less(t, time.Since(begin), 10*apptest.CleanupLimit)
 		require.Empty(t, b.Alive(t))
-		b, _ = j.Hatch(t, id)
+		b, _ = j.StartProcessTree(t, id)
 		j.Kill()
-		require.Eventually(t, func() bool { return len(b.Alive(t)) == 0 }, apptest.Patience, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return len(b.Alive(t)) == 0 }, apptest.Timeout, 10*time.Millisecond)
 	})
 }
 
@@ -241,7 +241,7 @@ func TestSandboxLeavesRootItsFiles(t *testing.T) {
 	j := newJail(t, false)
 	id := j.thread("workspace-write")
 	if os.Geteuid() == 0 {
-		apptest.Give(t, j.project)
+		apptest.GiveHome(t, j.project)
 		require.NoError(t, os.Chmod(j.project, 0o700))
 	}
 	j.works(id, "echo x > made && chmod 600 made && chown $(id -u) made && [ $(stat -c %u .) = $(stat -c %u $PWD) ]")
@@ -263,13 +263,13 @@ func TestSandboxAsksWhereTheKernelRefuses(t *testing.T) {
 	if exec.Command("unshare", "--user", "true").Run() != nil {
 		cmd.SysProcAttr = nil // this machine refuses them by itself
 	}
-	c := apptest.Dial(t, cmd)
+	c := apptest.StartProcess(t, cmd)
 	c.Initialize()
 	told := c.Diagnostics().Sandbox
 	require.False(t, told.Enforced)
 	require.Contains(t, *told.Reason, "cannot make namespaces")
 	asked := 0
-	c.OnAsk = func(apptest.Message) any {
+	c.OnRequest = func(apptest.Message) any {
 		asked++
 		require.NoFileExists(t, filepath.Join(project, "made"))
 		return apptest.Object{"decision": "accept"}
@@ -292,7 +292,7 @@ func TestSandboxAsksWhereTheKernelRefuses(t *testing.T) {
 func TestSandboxOffersToRunOutside(t *testing.T) {
 	jails(t, func(t *testing.T, j *jail) {
 		asked := 0
-		j.OnAsk = func(apptest.Message) any {
+		j.OnRequest = func(apptest.Message) any {
 			asked++
 			require.NoFileExists(t, filepath.Join(j.outside, "made"))
 			return apptest.Object{"decision": "accept"}

@@ -67,9 +67,9 @@ func newJail(t *testing.T, plain bool, extra ...string) *jail {
 		}
 	}
 	if plain {
-		cmd = apptest.AsUser(t, cmd, j.home)
+		cmd = apptest.Unprivileged(t, cmd, j.home)
 	}
-	j.Client = apptest.Dial(t, cmd)
+	j.Client = apptest.StartProcess(t, cmd)
 	j.Initialize()
 	j.enforced = j.Diagnostics().Sandbox.Enforced
 	return j
@@ -79,7 +79,7 @@ func newJail(t *testing.T, plain bool, extra ...string) *jail {
 func (j *jail) give() {
 	if j.plain {
 		for _, dir := range []string{j.home, j.project, j.outside, j.user} {
-			apptest.Give(j.t, dir)
+			apptest.GiveHome(j.t, dir)
 		}
 	}
 }
@@ -89,7 +89,8 @@ func (j *jail) start(env ...string) *exec.Cmd {
 	cmd := exec.Command("sleep", "300")
 	cmd.Env = env
 	if j.plain {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: apptest.Nobody, Gid: apptest.Nobody}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: apptest.UnprivilegedID,
+			Gid: apptest.UnprivilegedID}}
 	}
 	require.NoError(j.t, cmd.Start())
 	j.t.Cleanup(func() {
@@ -240,7 +241,7 @@ func TestSandboxLetsInterpretersWork(t *testing.T) {
 			"bash": "coproc cat; echo x >&${COPROC[1]}; read -u ${COPROC[0]} y; [ $y = x ] && echo > made && echo worked",
 		}
 		for name, call := range interpreters(t) {
-			out := j.works(id, call+" "+apptest.Quote(scripts[name]))
+			out := j.works(id, call+" "+apptest.ShellQuote(scripts[name]))
 			require.Equal(t, j.enforced, strings.Contains(out, "worked"), "%s: %s", name, out)
 		}
 		j.Close()

@@ -17,7 +17,7 @@ import (
 // cell is a jail whose commands stay, and run on terminals.
 type cell struct {
 	*jail
-	model apptest.Obedient
+	model apptest.ScriptedModel
 }
 
 // cells runs a test in the cells of each user.
@@ -25,7 +25,7 @@ func cells(t *testing.T, test func(t *testing.T, c cell)) {
 	jails(t, func(t *testing.T, j *jail) {
 		plain := j.plain
 		j.Close()
-		o := apptest.NewObedient(t)
+		o := apptest.NewScriptedModel(t)
 		test(t, cell{newJail(t, plain, "-c", "model_provider=test", "-c", "model=test",
 			"-c", "model_providers.test.wire_api=chat", "-c",
 			fmt.Sprintf("model_providers.test.base_url=%q", o.Server.URL+"/v1")), o})
@@ -35,7 +35,7 @@ func cells(t *testing.T, test func(t *testing.T, c cell)) {
 // exec runs a script to its end.
 func (c cell) exec(thread, script string, tty bool) ranCommand {
 	c.t.Helper()
-	return c.ran(thread, apptest.Does(apptest.RunsExec(script, apptest.Object{"tty": tty})))
+	return c.ran(thread, apptest.ScriptText(apptest.ExecCall(script, apptest.Object{"tty": tty})))
 }
 
 // execs checks that a script which may do no harm ends as it must.
@@ -67,7 +67,7 @@ func TestSandboxHoldsTerminals(t *testing.T) {
 					continue
 				}
 				g := newFreeLand(c.jail)
-				tries := interpreter + " " + apptest.Quote(g.words.Replace(script)) + " </dev/null" // or rm and mv ask
+				tries := interpreter + " " + apptest.ShellQuote(g.words.Replace(script)) + " </dev/null" // or rm and mv ask
 				out := c.exec(id, tries, i%2 == 0).AggregatedOutput + c.exec(id, tries, i%2 != 0).AggregatedOutput
 				require.NotContains(t, out, "escaped", "%s: %s", name, e.name)
 				require.False(t, g.received(), "%s: %s", name, e.name)
@@ -95,7 +95,7 @@ func TestSandboxHasNoTerminalButItsOwn(t *testing.T) {
 		}
 		for name, interpreter := range interpreters(t) {
 			for _, way := range ways[name] {
-				ran := c.exec(id, interpreter+" "+apptest.Quote(way), true)
+				ran := c.exec(id, interpreter+" "+apptest.ShellQuote(way), true)
 				require.Equal(t, !c.enforced, ran.Status == "declined")
 				require.NotContains(t, ran.AggregatedOutput, "escaped", "%s: %s", name, way)
 			}
@@ -135,9 +135,9 @@ func TestSandboxGuardsTheServerFromTerminals(t *testing.T) {
 func TestSandboxLeavesNothingOfTerminals(t *testing.T) {
 	cells(t, func(t *testing.T, c cell) {
 		id := c.thread("workspace-write")
-		b := apptest.NewBrood()
-		t.Cleanup(func() { b.End(t) })
-		c.execs(id, "export BROOD="+b.Token+
+		b := apptest.NewProcessTree()
+		t.Cleanup(func() { b.Kill(t) })
+		c.execs(id, "export TREE_TOKEN="+b.Token+
 			"; trap '' TERM HUP INT; nohup sleep 600 >/dev/null 2>&1 & (setsid sleep 600 >/dev/null 2>&1 &); touch left",
 			"completed")
 		require.Empty(t, b.Alive(t))
@@ -145,18 +145,18 @@ func TestSandboxLeavesNothingOfTerminals(t *testing.T) {
 			c.Close()
 			return
 		}
-		stays := apptest.RunsExec(b.Script(), apptest.Object{"tty": true, "yield_time_ms": 250})
-		c.Done(id, stays)
+		stays := apptest.ExecCall(b.Script(), apptest.Object{"tty": true, "yield_time_ms": 250})
+		c.RunScript(id, stays)
 		require.NotEmpty(t, b.Alive(t))
-		c.Done(id, apptest.Types("\x03\x04\x1a\x1c"), apptest.Types("exit\n"))
+		c.RunScript(id, apptest.StdinCall("\x03\x04\x1a\x1c"), apptest.StdinCall("exit\n"))
 		require.Len(t, c.Terminals(id), 1, "it ignores all that")
 		c.Call("thread/backgroundTerminals/clean", apptest.Object{"threadId": id})
 		apptest.UntilItem[apptest.PatchItem](c.Client, "commandExecution")
 		require.Empty(t, b.Alive(t))
-		c.Done(id, stays)
+		c.RunScript(id, stays)
 		require.NotEmpty(t, b.Alive(t))
 		c.Kill()
-		require.Eventually(t, func() bool { return len(b.Alive(t)) == 0 }, apptest.Patience, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return len(b.Alive(t)) == 0 }, apptest.Timeout, 10*time.Millisecond)
 	})
 }
 
@@ -169,12 +169,12 @@ func TestSandboxOfSessionsStays(t *testing.T) {
 			return
 		}
 		id := c.thread("workspace-write")
-		c.Done(id, apptest.RunsExec("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}))
+		c.RunScript(id, apptest.ExecCall("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250}))
 		made := filepath.Join(c.outside, "made")
 		c.Call("turn/start",
 			apptest.Object{"threadId": id,
-				"input": apptest.TextInput(apptest.Does(apptest.Types("echo x > "+made+"; echo tried | tr a-z A-Z\n"),
-					apptest.Types(""))),
+				"input": apptest.TextInput(apptest.ScriptText(apptest.StdinCall("echo x > "+made+"; echo tried | tr a-z A-Z\n"),
+					apptest.StdinCall(""))),
 				"sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}})
 		c.AwaitTurn()
 		require.Contains(t, strings.Join(c.model.Outputs(), "\n"), "TRIED")

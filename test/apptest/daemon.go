@@ -30,16 +30,16 @@ type Daemon struct {
 	err    error // of the exit, once exited is closed
 }
 
-// StartHost starts the binary with --listen and waits until it says where it listens.
-func StartHost(t testing.TB, home, listen string, args ...string) *Daemon {
+// StartDaemon starts the binary with --listen and waits until it says where it listens.
+func StartDaemon(t testing.TB, home, listen string, args ...string) *Daemon {
 	t.Helper()
-	h := LaunchHost(t, OfflineCommand(t, home, append([]string{"--listen", listen}, args...)...), home)
+	h := LaunchDaemon(t, OfflineCommand(t, home, append([]string{"--listen", listen}, args...)...), home)
 	require.NotEmpty(t, h.URL, "the server ended: %s", strings.Join(h.Stderr, "\n"))
 	return h
 }
 
-// LaunchHost gives a host without url where the process ends.
-func LaunchHost(t testing.TB, cmd *exec.Cmd, home string) *Daemon {
+// LaunchDaemon gives a host without url where the process ends.
+func LaunchDaemon(t testing.TB, cmd *exec.Cmd, home string) *Daemon {
 	t.Helper()
 	cmd.Stderr = nil
 	stderr, err := cmd.StderrPipe()
@@ -57,7 +57,7 @@ func LaunchHost(t testing.TB, cmd *exec.Cmd, home string) *Daemon {
 	})
 	select {
 	case <-listening:
-	case <-time.After(Patience):
+	case <-time.After(Timeout):
 		t.Fatal("the server does not say where it listens")
 	}
 	if token, err := os.ReadFile(filepath.Join(home, "app-server-control", "ws-token")); err == nil &&
@@ -93,13 +93,13 @@ func (h *Daemon) AwaitExit() {
 	select {
 	case <-h.Exited:
 		require.NoError(h.T, h.err)
-	case <-time.After(Patience):
+	case <-time.After(Timeout):
 		h.T.Fatal("the server does not end")
 	}
 }
 
-// End tells the server to end, and waits until it has.
-func (h *Daemon) End() {
+// Terminate tells the server to end, and waits until it has.
+func (h *Daemon) Terminate() {
 	h.T.Helper()
 	require.NoError(h.T, h.Cmd.Process.Signal(syscall.SIGTERM))
 	h.AwaitExit()
@@ -147,8 +147,8 @@ func (h *Daemon) Status(path string, header http.Header) (int, string) {
 	return r.StatusCode, strings.TrimSpace(body.String())
 }
 
-// Upgrade are the headers that ask for a WebSocket.
-func Upgrade(more ...string) http.Header {
+// UpgradeHeader are the headers that ask for a WebSocket.
+func UpgradeHeader(more ...string) http.Header {
 	h := http.Header{
 		"Connection": {"Upgrade"}, "Upgrade": {"websocket"},
 		"Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"AAAAAAAAAAAAAAAAAAAAAA=="},
@@ -159,14 +159,14 @@ func Upgrade(more ...string) http.Header {
 	return h
 }
 
-// Open is a WebSocket to the host.
-func (h *Daemon) Open() *websocket.Conn {
+// OpenWebSocket is a WebSocket to the host.
+func (h *Daemon) OpenWebSocket() *websocket.Conn {
 	h.T.Helper()
 	header := http.Header{}
 	if h.Token != "" {
 		header.Set("Authorization", "Bearer "+h.Token)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, h.Address(), &websocket.DialOptions{HTTPClient: h.http(), HTTPHeader: header})
 	require.NoError(h.T, err)
@@ -175,16 +175,16 @@ func (h *Daemon) Open() *websocket.Conn {
 	return ws
 }
 
-// Guest is a client on a WebSocket.
-type Guest struct {
+// WebSocketClient is a client on a WebSocket.
+type WebSocketClient struct {
 	*Client
-	Ws *websocket.Conn
+	Conn *websocket.Conn
 }
 
-// Join is a client of the host that was not initialized.
-func (h *Daemon) Join() *Guest {
+// Connect is a client of the host that was not initialized.
+func (h *Daemon) Connect() *WebSocketClient {
 	h.T.Helper()
-	ws := h.Open()
+	ws := h.OpenWebSocket()
 	c := &Client{T: h.T, In: frameWriter{ws}, Messages: make(chan Message, 1<<16), Exited: make(chan struct{})}
 	go func() {
 		defer close(c.Exited)
@@ -206,20 +206,20 @@ func (h *Daemon) Join() *Guest {
 		_ = ws.CloseNow()
 		<-c.Exited
 	})
-	return &Guest{c, ws}
+	return &WebSocketClient{c, ws}
 }
 
-// Welcome is a client that was initialized.
-func (h *Daemon) Welcome() *Guest {
+// ConnectInitialized is a client that was initialized.
+func (h *Daemon) ConnectInitialized() *WebSocketClient {
 	h.T.Helper()
-	g := h.Join()
+	g := h.Connect()
 	g.Initialize()
 	return g
 }
 
-// Vanish ends the connection as the end of a process does.
-func (g *Guest) Vanish() {
-	_ = g.Ws.CloseNow()
+// Abort ends the connection as the end of a process does.
+func (g *WebSocketClient) Abort() {
+	_ = g.Conn.CloseNow()
 	<-g.Exited
 }
 

@@ -13,14 +13,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Act is a tool call.
-type Act struct {
+// ToolCall is a tool call.
+type ToolCall struct {
 	Tool      string `json:"tool"`
 	Arguments Object `json:"arguments"`
 }
 
-// Does are the words that have an obedient model make calls: those of each list in one answer.
-func Does(answers ...[]Act) string {
+// ScriptText are the words that have an obedient model make calls: those of each list in one answer.
+func ScriptText(answers ...[]ToolCall) string {
 	text, err := json.Marshal(answers)
 	if err != nil {
 		panic(err) // of strings and numbers
@@ -28,37 +28,37 @@ func Does(answers ...[]Act) string {
 	return string(text)
 }
 
-// Call is a list of one.
-func Call(tool string, arguments Object) []Act { return []Act{{tool, arguments}} }
+// OneCall is a list of one.
+func OneCall(tool string, arguments Object) []ToolCall { return []ToolCall{{tool, arguments}} }
 
-func RunsShell(script string) []Act { return Call("shell", Object{"command": script}) }
+func ShellCall(script string) []ToolCall { return OneCall("shell", Object{"command": script}) }
 
-// RunsExec has a command run that may stay.
-func RunsExec(script string, more Object) []Act {
+// ExecCall has a command run that may stay.
+func ExecCall(script string, more Object) []ToolCall {
 	arguments := Object{"cmd": script, "yield_time_ms": 30_000}
 	for name, value := range more {
 		arguments[name] = value
 	}
-	return Call("exec_command", arguments)
+	return OneCall("exec_command", arguments)
 }
 
-// Types types on the session that was told last.
-func Types(chars string) []Act {
-	return Call("write_stdin", Object{"session_id": LastSession, "chars": chars})
+// StdinCall types on the session that was told last.
+func StdinCall(chars string) []ToolCall {
+	return OneCall("write_stdin", Object{"session_id": LastSession, "chars": chars})
 }
 
 // LastSession stands for the number of the session that the model was told last.
 const LastSession = "@SESSION@"
 
-// Obedient is a model that makes the calls which the newest message of the user names, answer by
+// ScriptedModel is a model that makes the calls which the newest message of the user names, answer by
 // answer, and then says that they are done.
-type Obedient struct {
+type ScriptedModel struct {
 	*Provider
 }
 
-func NewObedient(t *testing.T) Obedient {
-	o := Obedient{&Provider{}}
-	o.Server = httptest.NewServer(Completions(func(w http.ResponseWriter, r *http.Request) {
+func NewScriptedModel(t *testing.T) ScriptedModel {
+	o := ScriptedModel{&Provider{}}
+	o.Server = httptest.NewServer(ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
@@ -66,9 +66,9 @@ func NewObedient(t *testing.T) Obedient {
 		}
 		asked, answer := string(body), func(answer func(io.Writer)) { answer(w) }
 		if strings.HasSuffix(r.URL.Path, "/responses") {
-			asked, answer = asChat(body), func(answer func(io.Writer)) { byResponses(w, answer) }
+			asked, answer = asChat(body), func(answer func(io.Writer)) { answerByResponses(w, answer) }
 		}
-		n := o.Keep(ChatRequest{Body: asked})
+		n := o.Record(ChatRequest{Body: asked})
 		w.Header().Set("Content-Type", "text/event-stream")
 		answer(func(w io.Writer) { obey(w, n, asked) })
 	}))
@@ -78,11 +78,11 @@ func NewObedient(t *testing.T) Obedient {
 
 // obey answers the n-th request.
 func obey(w io.Writer, n int, body string) {
-	if acts := NextActs(body); len(acts) > 0 {
-		Calling(w, n, acts, Session(body))
+	if acts := NextCalls(body); len(acts) > 0 {
+		WriteCalls(w, n, acts, LastSessionID(body))
 		return
 	}
-	Says("done")(w)
+	TextAnswer("done")(w)
 }
 
 // asChat is the body of a request of the Responses API as one of Chat Completions.
@@ -94,12 +94,12 @@ func asChat(body []byte) string {
 	return string(raw)
 }
 
-// NextActs are the calls of the answer to a request.
-func NextActs(body string) (next []Act) {
-	var answers [][]Act
+// NextCalls are the calls of the answer to a request.
+func NextCalls(body string) (next []ToolCall) {
+	var answers [][]ToolCall
 	at := 0
 	for _, m := range gjson.Get(body, "messages").Array() {
-		var told [][]Act
+		var told [][]ToolCall
 		switch {
 		case m.Get("role").Str == "user" && json.Unmarshal([]byte(m.Get("content").Str), &told) == nil:
 			answers, at = told, 0
@@ -113,8 +113,8 @@ func NextActs(body string) (next []Act) {
 	return answers[at]
 }
 
-// Calling answers the n-th request with calls, of which some may be about a session.
-func Calling(w io.Writer, n int, acts []Act, session string) {
+// WriteCalls answers the n-th request with calls, of which some may be about a session.
+func WriteCalls(w io.Writer, n int, acts []ToolCall, session string) {
 	var list []Object
 	for i, a := range acts {
 		text, err := json.Marshal(a.Arguments)
@@ -124,13 +124,13 @@ func Calling(w io.Writer, n int, acts []Act, session string) {
 		list = append(list, Object{"index": i, "id": fmt.Sprintf("call_%d_%d", n, i), "type": "function",
 			"function": Object{"name": a.Tool, "arguments": strings.ReplaceAll(string(text), LastSession, session)}})
 	}
-	fmt.Fprint(w, Streamed(Object{"role": "assistant", "tool_calls": list}, nil), Streamed(Object{}, "tool_calls"),
+	fmt.Fprint(w, ChatChunk(Object{"role": "assistant", "tool_calls": list}, nil), ChatChunk(Object{}, "tool_calls"),
 		"data: [DONE]\n\n")
 }
 
 // Outputs are what the model was told by tools, in order.
-func (o Obedient) Outputs() (list []string) {
-	asked := o.Asked()
+func (o ScriptedModel) Outputs() (list []string) {
+	asked := o.Requests()
 	for _, m := range gjson.Get(asked[len(asked)-1].Body, `messages.#(role=="tool")#.content`).Array() {
 		list = append(list, m.Str)
 	}
@@ -138,38 +138,38 @@ func (o Obedient) Outputs() (list []string) {
 }
 
 // LastOutput is what the newest call gave.
-func (o Obedient) LastOutput() string {
+func (o ScriptedModel) LastOutput() string {
 	all := o.Outputs()
 	return all[len(all)-1]
 }
 
-// StartObedient starts the binary with an obedient model.
-func StartObedient(t *testing.T, args ...string) (*Client, Obedient) {
+// StartScripted starts the binary with an obedient model.
+func StartScripted(t *testing.T, args ...string) (*Client, ScriptedModel) {
 	t.Helper()
-	return StartObedientOn(t, ChatWire, args...)
+	return StartScriptedOn(t, ChatWire, args...)
 }
 
-// StartObedientOn does so by one of the APIs.
-func StartObedientOn(t *testing.T, on WireAPI, args ...string) (*Client, Obedient) {
+// StartScriptedOn does so by one of the APIs.
+func StartScriptedOn(t *testing.T, on WireAPI, args ...string) (*Client, ScriptedModel) {
 	t.Helper()
-	o := NewObedient(t)
+	o := NewScriptedModel(t)
 	o.wire = on
 	c := StartServer(t, o.Home(t), args...)
 	c.Initialize()
 	return c, o
 }
 
-// Done runs the calls of a turn that must complete.
-func (c *Client) Done(thread string, answers ...[]Act) string {
+// RunScript runs the calls of a turn that must complete.
+func (c *Client) RunScript(thread string, answers ...[]ToolCall) string {
 	c.T.Helper()
-	turn := c.Turn(thread, Does(answers...))
+	turn := c.Turn(thread, ScriptText(answers...))
 	require.Equal(c.T, "completed", turn.Status)
 	return turn.ID
 }
 
-// Session is the number that was told last, "" where none was.
-func Session(told string) string {
-	found := SessionLine.FindAllStringSubmatch(told, -1)
+// LastSessionID is the number that was told last, "" where none was.
+func LastSessionID(told string) string {
+	found := SessionPattern.FindAllStringSubmatch(told, -1)
 	if found == nil {
 		return ""
 	}

@@ -14,24 +14,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Promised is how long any end of a turn or the server may take to leave nothing
+// CleanupLimit is how long any end of a turn or the server may take to leave nothing
 // behind.
-const Promised = 2 * time.Second
+const CleanupLimit = 2 * time.Second
 
-// Brood is a command with children of every kind, all marked by a token.
-type Brood struct{ Token string }
+// ProcessTree is a command with children of every kind, all marked by a token.
+type ProcessTree struct{ Token string }
 
-func NewBrood() Brood { return Brood{"brood-" + rand.Text()} }
+func NewProcessTree() ProcessTree { return ProcessTree{"tree-" + rand.Text()} }
 
 // Script starts the children, says so, and waits. The traps are inherited as ignored
 // signals.
-func (b Brood) Script() string {
-	return "export BROOD=" + b.Token +
-		"; trap '' TERM INT HUP; sleep 600 & setsid sleep 600 & (setsid sleep 600 &); echo hatched; wait"
+func (b ProcessTree) Script() string {
+	return "export TREE_TOKEN=" + b.Token +
+		"; trap '' TERM INT HUP; sleep 600 & setsid sleep 600 & (setsid sleep 600 &); echo children started; wait"
 }
 
 // Alive are the processes that carry the token. Zombies carry nothing.
-func (b Brood) Alive(t *testing.T) (list []string) {
+func (b ProcessTree) Alive(t *testing.T) (list []string) {
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(t, err)
 	for _, path := range paths {
@@ -44,20 +44,20 @@ func (b Brood) Alive(t *testing.T) (list []string) {
 	return list
 }
 
-// Hatch starts a turn with a brood, and reads until it is there. What the test
+// StartProcessTree starts a turn with a brood, and reads until it is there. What the test
 // leaves of it is ended.
-func (c *Client) Hatch(t *testing.T, thread string) (b Brood, turn string) {
-	b = NewBrood()
+func (c *Client) StartProcessTree(t *testing.T, thread string) (b ProcessTree, turn string) {
+	b = NewProcessTree()
 	turn = c.BeginTurn(thread, "run: "+b.Script())
-	c.UntilOutput("hatched\n")
-	t.Cleanup(func() { b.End(t) })
+	c.UntilOutput("children started\n")
+	t.Cleanup(func() { b.Kill(t) })
 	require.Eventually(t, func() bool {
 		return strings.Count(strings.Join(b.Alive(t), "\n"), ": sleep 600") == 3
-	}, Patience, 10*time.Millisecond, "three children")
+	}, Timeout, 10*time.Millisecond, "three children")
 	return b, turn
 }
 
-func (b Brood) End(t *testing.T) {
+func (b ProcessTree) Kill(t *testing.T) {
 	for _, line := range b.Alive(t) {
 		var pid int
 		_, err := fmt.Sscanf(line, "/proc/%d:", &pid)
