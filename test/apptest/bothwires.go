@@ -12,7 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// WireAPI is an API of model providers, as wire_api names it.
+// WireAPI is an API of model providers, named as in the setting `wire_api`.
 type WireAPI string
 
 const (
@@ -20,8 +20,8 @@ const (
 	ResponsesWire WireAPI = "responses"
 )
 
-// OnBothWires runs a test with a provider of each API. With -short it runs with one of them, which
-// the name of the test chooses.
+// OnBothWires runs a test with a provider of each API. With -short it runs the test with one of
+// them; the length of the test's name selects it.
 func OnBothWires(t *testing.T, test func(t *testing.T, on WireAPI)) {
 	wires := []WireAPI{ChatWire, ResponsesWire}
 	if testing.Short() {
@@ -33,40 +33,42 @@ func OnBothWires(t *testing.T, test func(t *testing.T, on WireAPI)) {
 	}
 }
 
-// StreamAnswer answers with the events of a stream as they are.
+// StreamAnswer returns an answer that writes the events of a stream unchanged.
 func StreamAnswer(stream string) func(w io.Writer) {
 	return func(w io.Writer) { fmt.Fprint(w, stream) }
 }
 
-// NewProvider is newProvider, whose configuration names the API.
+// NewProvider returns a provider, as the function NewProvider does. Configurations that it writes
+// name the API on.
 func (on WireAPI) NewProvider(t *testing.T, answers ...func(w io.Writer)) *Provider {
 	p := NewProvider(t, answers...)
 	p.wire = on
 	return p
 }
 
-// answerByResponses serves a request of the Responses API by an answer of Chat Completions.
+// answerByResponses writes an answer, made for Chat Completions, in the form of the Responses API.
 func answerByResponses(w http.ResponseWriter, answer func(w io.Writer)) {
 	r := &responsesWriter{to: w, call: Object{}}
 	answer(r)
 	r.end()
 }
 
-// responsesWriter turns the events of Chat Completions into those of the Responses API, as they come.
+// responsesWriter converts events of Chat Completions to events of the Responses API while they
+// arrive.
 type responsesWriter struct {
-	to      http.ResponseWriter
-	pending bytes.Buffer // of a line that is not whole
-	thought strings.Builder
-	text    strings.Builder
-	call    Object // the function call under way
-	usage   gjson.Result
-	ended   bool
+	to        http.ResponseWriter
+	pending   bytes.Buffer // the start of an incomplete line
+	reasoning strings.Builder
+	text      strings.Builder
+	call      Object // the function call that is not complete yet
+	usage     gjson.Result
+	ended     bool
 }
 
-// Flush passes on what came.
+// Flush sends the buffered events.
 func (r *responsesWriter) Flush() { r.to.(http.Flusher).Flush() }
 
-// Write takes a part of the stream.
+// Write converts the complete lines of b and keeps the rest.
 func (r *responsesWriter) Write(b []byte) (int, error) {
 	r.pending.Write(b)
 	for {
@@ -86,7 +88,7 @@ func (r *responsesWriter) line(line string) {
 		return
 	}
 	event := gjson.Parse(data)
-	if event.Get("type").Exists() { // it is one already
+	if event.Get("type").Exists() { // an event of the Responses API
 		fmt.Fprintf(r.to, "data: %s\n\n", data)
 		return
 	}
@@ -95,11 +97,11 @@ func (r *responsesWriter) line(line string) {
 	}
 	delta := event.Get("choices.0.delta")
 	if text := delta.Get("reasoning_content").Str + delta.Get("reasoning").Str; text != "" {
-		r.thought.WriteString(text)
+		r.reasoning.WriteString(text)
 		r.send(Object{"type": "response.reasoning_summary_text.delta", "summary_index": 0, "delta": text})
 	}
 	if text := delta.Get("content").Str; text != "" {
-		r.endThought()
+		r.endReasoning()
 		r.text.WriteString(text)
 		r.send(Object{"type": "response.output_text.delta", "delta": text})
 	}
@@ -109,11 +111,11 @@ func (r *responsesWriter) line(line string) {
 	r.ended = r.ended || event.Get("choices.0.finish_reason").Str != ""
 }
 
-// tool takes a piece of a call: one with an id begins it.
+// tool appends a piece to the current call. A piece with an id begins a new call.
 func (r *responsesWriter) tool(call gjson.Result) {
 	if id := call.Get("id").Str; id != "" {
 		r.endCall()
-		r.endThought()
+		r.endReasoning()
 		r.call = Object{"type": "function_call", "call_id": id, "name": call.Get("function.name").Str, "arguments": ""}
 	}
 	if r.call["type"] != nil {
@@ -121,11 +123,11 @@ func (r *responsesWriter) tool(call gjson.Result) {
 	}
 }
 
-func (r *responsesWriter) endThought() {
-	if r.thought.Len() > 0 {
-		r.item(Object{"type": "reasoning", "encrypted_content": "SEALED " + r.thought.String(),
-			"summary": []Object{{"type": "summary_text", "text": r.thought.String()}}})
-		r.thought.Reset()
+func (r *responsesWriter) endReasoning() {
+	if r.reasoning.Len() > 0 {
+		r.item(Object{"type": "reasoning", "encrypted_content": "SEALED " + r.reasoning.String(),
+			"summary": []Object{{"type": "summary_text", "text": r.reasoning.String()}}})
+		r.reasoning.Reset()
 	}
 }
 
@@ -140,12 +142,12 @@ func (r *responsesWriter) item(item Object) {
 	r.send(Object{"type": "response.output_item.done", "item": item})
 }
 
-// end ends the answer, if its stream had an end.
+// end writes the last items and response.completed. If the stream was cut off, it writes nothing.
 func (r *responsesWriter) end() {
 	if !r.ended {
 		return
 	}
-	r.endThought()
+	r.endReasoning()
 	if r.text.Len() > 0 {
 		r.item(Object{"type": "message", "role": "assistant",
 			"content": []Object{{"type": "output_text", "text": r.text.String()}}})
@@ -166,12 +168,13 @@ func (r *responsesWriter) end() {
 func (r *responsesWriter) send(event Object) {
 	b, err := json.Marshal(event)
 	if err != nil {
-		panic(err) // of maps and strings
+		panic(err) // impossible: maps and strings
 	}
 	fmt.Fprintf(r.to, "data: %s\n\n", b)
 }
 
-// asMessages are the items of a request of the Responses API as messages of Chat Completions.
+// asMessages returns the input items of a request to the Responses API as messages of Chat
+// Completions.
 func asMessages(body []byte) (messages []json.RawMessage) {
 	var list []Object
 	if text := gjson.GetBytes(body, "instructions").Str; text != "" {
@@ -183,8 +186,8 @@ func asMessages(body []byte) (messages []json.RawMessage) {
 	return encoded(list)
 }
 
-// promptAsMessages does so with the messages of context/getPrompt. Those of Chat Completions stay as
-// they are.
+// promptAsMessages converts the messages of context/getPrompt likewise. Messages of Chat
+// Completions are returned unchanged.
 func promptAsMessages(shown []json.RawMessage) []json.RawMessage {
 	var list []Object
 	for _, raw := range shown {
@@ -201,7 +204,7 @@ func encoded(list []Object) (messages []json.RawMessage) {
 	for _, m := range list {
 		raw, err := json.Marshal(m)
 		if err != nil {
-			panic(err) // of maps and strings
+			panic(err) // impossible: maps and strings
 		}
 		messages = append(messages, raw)
 	}
@@ -221,7 +224,7 @@ func appendAsMessage(list []Object, item gjson.Result) []Object {
 	case "custom_tool_call":
 		arguments, err := json.Marshal(Object{"input": item.Get("input").Str})
 		if err != nil {
-			panic(err) // of a string
+			panic(err) // impossible: a string
 		}
 		return appendAsCall(list, item, string(arguments))
 	case "function_call_output", "custom_tool_call_output":
@@ -242,12 +245,12 @@ func appendAsCall(list []Object, item gjson.Result, arguments string) []Object {
 	return list
 }
 
-// ToolNames are the names of the tools of a request, as a JSON list.
+// ToolNames returns the names of the offered tools as a JSON list.
 func (r ChatRequest) ToolNames() string {
 	return gjson.Get(r.Body, "tools.#.function.name").Raw + gjson.Get(r.Body, "tools.#.name").Raw
 }
 
-// contentAsMessage is a text, or parts if there are images among them.
+// contentAsMessage returns the text of a content, or its parts if one of them is an image.
 func contentAsMessage(content gjson.Result) any {
 	if !content.IsArray() {
 		return content.Str

@@ -16,8 +16,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Main runs the tests of a package. It fails if they leave goroutines behind, if a server has
-// found a race, or if a message breaks the reference implementation's schema.
+// Main runs the tests of a package. It fails if they leave goroutines behind, if a server detected
+// a race, or if a message violates the schema of the reference implementation.
 func Main(m *testing.M) {
 	if err := errors.Join(watchRaces(), readSources()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -48,7 +48,7 @@ func Root(elements ...string) string {
 	return filepath.Join(append([]string{root}, elements...)...)
 }
 
-// root is set before a test can change the working folder.
+// root is computed before a test can change the working folder.
 var root = func() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -65,8 +65,8 @@ var root = func() string {
 	}
 }()
 
-// readSources reads the folders of the source. The go command caches the results of tests by
-// the files that they read, but does not see what Build compiles.
+// readSources reads the folders of the source. The go command caches test results by the files that
+// a test reads, and does not see what Build compiles.
 func readSources() error {
 	for _, top := range []string{".", "cmd", "core", "docs", "protocol", "rollout", "schema", "server"} {
 		err := filepath.WalkDir(Root(top), func(path string, entry fs.DirEntry, err error) error {
@@ -127,7 +127,7 @@ func Build(name, pkg string) (string, error) {
 	return path, copyProgram(path, kept)
 }
 
-// lockBuilds keeps other processes from building into a folder until unlock is called.
+// lockBuilds prevents other processes from building into a folder until unlock is called.
 func lockBuilds(dir string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

@@ -18,12 +18,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Timeout is how long tests wait for what must come.
+// Timeout limits each wait for the server.
 var Timeout = time.Duration(RaceFactor) * 30 * time.Second
 
 type Object = map[string]any
 
-// Message is what the server wrote.
+// Message is one message of the server.
 type Message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -43,7 +43,7 @@ type RPCError struct {
 	}
 }
 
-// Client talks to a server process over real pipes.
+// Client is a client of a server process, connected by pipes.
 type Client struct {
 	T            testing.TB
 	Cmd          *exec.Cmd
@@ -51,17 +51,17 @@ type Client struct {
 	Out          io.Closer
 	Messages     chan Message
 	Exited       chan struct{}
-	Err          error // of the exit, once exited is closed
+	Err          error // exit error of the process; valid once Exited is closed
 	LastID       int
-	SendsVersion bool                         // messages carry "jsonrpc", which other servers insist on
-	reading      sync.Mutex                   // held by stopReading
-	OnRequest    func(Message) any            // answers requests of the server; nil leaves them open
-	OnLine       func(direction, line string) // told what was sent, "->", and looked at, "<-"
+	SendsVersion bool                         // whether messages carry "jsonrpc", which some other servers require
+	reading      sync.Mutex                   // held while reading is stopped
+	OnRequest    func(Message) any            // answers requests of the server; if nil, they stay open
+	OnLine       func(direction, line string) // receives each line: "->" when it is sent, "<-" when the test reads it
 	Seen         []Message
 	wire         *wire
 }
 
-// ServerCommand is the binary with a home and arguments.
+// ServerCommand returns a command that runs the server with a home and arguments.
 func ServerCommand(t testing.TB, home string, args ...string) *exec.Cmd {
 	t.Helper()
 	path, err := Binary()
@@ -69,8 +69,8 @@ func ServerCommand(t testing.TB, home string, args ...string) *exec.Cmd {
 	return ProcessCommand(t, home, path, args...)
 }
 
-// ProcessCommand is a server with a home and arguments. What it writes to stderr is shown
-// where the test fails.
+// ProcessCommand returns a command that runs a server program with a home and arguments. If the
+// test fails, its stderr is logged.
 func ProcessCommand(t testing.TB, home, path string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(path, args...)
@@ -91,27 +91,28 @@ func ProcessCommand(t testing.TB, home, path string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// ThroughShell starts a command by a line of sh, in which "$@" is the command.
+// ThroughShell changes a command to run by a line of sh, in which "$@" is the original command.
 func ThroughShell(cmd *exec.Cmd, script string) *exec.Cmd {
 	cmd.Args = append([]string{"sh", "-c", script, "sh", cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = "/bin/sh"
 	return cmd
 }
 
-// StartServer starts the binary. The process is ended with the test.
+// StartServer starts the server. The end of the test kills it.
 func StartServer(t testing.TB, home string, args ...string) *Client {
 	t.Helper()
 	return StartProcess(t, ServerCommand(t, home, args...))
 }
 
-// OfflineCommand is the binary with the offline provider, whose turns end at once.
+// OfflineCommand returns a command that runs the server with the offline provider, without a
+// minimum duration of turns.
 func OfflineCommand(t testing.TB, home string, args ...string) *exec.Cmd {
 	t.Helper()
 	return ServerCommand(t, home,
 		append([]string{"-c", "model_provider=offline", "-c", "compat.turn_completed_floor_ms=0"}, args...)...)
 }
 
-// StartOffline starts the binary with the offline provider, and initializes.
+// StartOffline starts the server with the offline provider and initializes the connection.
 func StartOffline(t testing.TB, home string, args ...string) *Client {
 	t.Helper()
 	c := StartProcess(t, OfflineCommand(t, home, args...))
@@ -119,13 +120,14 @@ func StartOffline(t testing.TB, home string, args ...string) *Client {
 	return c
 }
 
-// StartProcess starts a server process and talks to it.
+// StartProcess starts a server process. If a reference schema is loaded, its messages are
+// validated.
 func StartProcess(t testing.TB, cmd *exec.Cmd) *Client {
 	t.Helper()
 	return Connect(t, cmd, newWire(t))
 }
 
-// Connect starts a process that speaks JSON-RPC line by line.
+// Connect starts a process that speaks JSON-RPC, one message a line. A nil w validates nothing.
 func Connect(t testing.TB, cmd *exec.Cmd, w *wire) *Client {
 	t.Helper()
 	in, err := cmd.StdinPipe()
@@ -137,15 +139,15 @@ func Connect(t testing.TB, cmd *exec.Cmd, w *wire) *Client {
 		Exited: make(chan struct{})}
 	go c.read(out)
 	t.Cleanup(func() {
-		begun := WithDescendants(t, cmd.Process.Pid)[1:]
+		children := WithDescendants(t, cmd.Process.Pid)[1:]
 		c.Kill()
-		awaitEnds(begun) // git may write into the home a moment longer, which is to be removed
+		awaitEnds(children) // git may still write into the home, which the test removes
 		c.wire.end(t)
 	})
 	return c
 }
 
-// awaitEnds waits until processes have ended, for as long as those of a killed server may take.
+// awaitEnds waits at most three seconds until processes have exited.
 func awaitEnds(pids []int) {
 	deadline := time.Now().Add(3 * time.Second)
 	for _, pid := range pids {
@@ -155,13 +157,13 @@ func awaitEnds(pids []int) {
 	}
 }
 
-// IsAlive is false of what has ended and was not yet waited for.
+// IsAlive reports whether a process runs. A zombie does not.
 func IsAlive(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(text), ") Z ")
 }
 
-// read ends with the process.
+// read passes on messages until the process closes its output.
 func (c *Client) read(out io.Reader) {
 	defer close(c.Exited)
 	lines := bufio.NewReaderSize(&gatedReader{&c.reading, out}, 1<<20)
@@ -172,7 +174,7 @@ func (c *Client) read(out io.Reader) {
 		}
 		c.wire.line(true, line)
 		if !utf8.Valid(line) || !json.Valid(line) {
-			c.T.Errorf("the server wrote what is not JSON in UTF-8: %q", line)
+			c.T.Errorf("the server wrote a line that is not JSON in UTF-8: %q", line)
 		}
 		m := Message{Line: string(line[:len(line)-1])}
 		if json.Unmarshal(line, &m) == nil {
@@ -183,13 +185,13 @@ func (c *Client) read(out io.Reader) {
 	c.Err = c.Cmd.Wait()
 }
 
-// gatedReader reads, and waits for the gate before it tells.
+// gatedReader reads from its Reader, but returns only while the gate is open.
 type gatedReader struct {
 	gate *sync.Mutex
 	io.Reader
 }
 
-// Read reads at most what is in the pipe.
+// Read waits for the gate after the read, so one read can precede the closed gate.
 func (r *gatedReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	r.gate.Lock()
@@ -197,8 +199,8 @@ func (r *gatedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// StopReading leaves what the server writes in the pipe, but for one read, until
-// resume is called.
+// StopReading stops the reads from the server, after at most one more, until resume is called. The
+// server's output stays in the pipe.
 func (c *Client) StopReading() (resume func()) {
 	c.reading.Lock()
 	resume = sync.OnceFunc(c.reading.Unlock)
@@ -206,17 +208,17 @@ func (c *Client) StopReading() (resume func()) {
 	return resume
 }
 
-// gate waits while the client does not read.
+// gate waits until reading is resumed.
 func (c *Client) gate() {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 }
 
-// Kill ends the process without reading what it said.
+// Kill kills the process and discards its unread messages.
 func (c *Client) Kill() {
 	_ = c.Cmd.Process.Kill()
 	_ = c.Out.Close()
-	for range c.Messages { // until the reader ends
+	for range c.Messages { // until the reader closes it
 	}
 	<-c.Exited
 }
@@ -245,7 +247,7 @@ func (c *Client) Send(m Object) {
 	c.Write(string(b))
 }
 
-// SendRequest sends a request, and gives its id.
+// SendRequest sends a request and returns its id.
 func (c *Client) SendRequest(method string, params any) string {
 	c.T.Helper()
 	c.LastID++
@@ -257,14 +259,14 @@ func (c *Client) Next() Message {
 	c.T.Helper()
 	select {
 	case m, ok := <-c.Messages:
-		require.True(c.T, ok, "the server ended its output")
+		require.True(c.T, ok, "the server closed its output")
 		c.Record(m)
 		if m.Method != "" && m.ID != nil && c.OnRequest != nil {
 			c.Send(Object{"id": m.ID, "result": c.OnRequest(m)})
 		}
 		return m
 	case <-time.After(Timeout):
-		c.T.Fatal("the server says nothing")
+		c.T.Fatal("no message of the server")
 	}
 	return Message{}
 }
@@ -276,7 +278,7 @@ func (c *Client) Record(m Message) {
 	}
 }
 
-// Until reads up to a message.
+// Until reads messages until one matches, and returns it.
 func (c *Client) Until(want func(Message) bool) Message {
 	c.T.Helper()
 	for {
@@ -296,13 +298,13 @@ func (c *Client) UntilResponse(id string) Message {
 	return c.Until(func(m Message) bool { return m.Method == "" && string(m.ID) == id })
 }
 
-// Request sends a request and reads up to its answer.
+// Request sends a request and returns the response.
 func (c *Client) Request(method string, params any) Message {
 	c.T.Helper()
 	return c.UntilResponse(c.SendRequest(method, params))
 }
 
-// Call is a request that must succeed.
+// Call returns the result of a request. The test fails if the request does.
 func (c *Client) Call(method string, params any) json.RawMessage {
 	c.T.Helper()
 	m := c.Request(method, params)
@@ -310,7 +312,7 @@ func (c *Client) Call(method string, params any) json.RawMessage {
 	return m.Result
 }
 
-// CallRejected is a request that must fail.
+// CallRejected returns the error of a request. The test fails if the request succeeds.
 func (c *Client) CallRejected(method string, params any) *RPCError {
 	c.T.Helper()
 	m := c.Request(method, params)
@@ -325,7 +327,7 @@ func (c *Client) Initialize() {
 	c.Send(Object{"method": "initialized"})
 }
 
-// ThreadView is a conversation as answers show it.
+// ThreadView is a thread as responses contain it.
 type ThreadView struct {
 	ID, Path, Name string
 	Turns          []struct {
@@ -334,7 +336,7 @@ type ThreadView struct {
 	}
 }
 
-// CallThread calls a method that answers with a thread.
+// CallThread calls a method whose response contains a thread.
 func (c *Client) CallThread(method string, params Object) ThreadView {
 	c.T.Helper()
 	var r struct{ Thread ThreadView }
@@ -347,7 +349,7 @@ func (c *Client) StartThread(params Object) string {
 	return c.CallThread("thread/start", params).ID
 }
 
-// StartTrusted starts a thread whose commands run unasked.
+// StartTrusted starts a thread whose commands need no approval and have no sandbox.
 func (c *Client) StartTrusted() string {
 	c.T.Helper()
 	return c.StartThread(Object{"cwd": c.T.TempDir(), "sandbox": "danger-full-access", "approvalPolicy": "never"})
@@ -360,7 +362,7 @@ func (c *Client) ReadThread(id string) ThreadView {
 
 func TextInput(text string) []Object { return []Object{{"type": "text", "text": text}} }
 
-// BeginTurn gives the turn's id.
+// BeginTurn starts a turn and returns its id.
 func (c *Client) BeginTurn(thread, text string) string {
 	c.T.Helper()
 	var r struct{ Turn struct{ ID string } }
@@ -368,7 +370,7 @@ func (c *Client) BeginTurn(thread, text string) string {
 	return r.Turn.ID
 }
 
-// EndedTurn is what turn/completed says.
+// EndedTurn is the turn in turn/completed.
 type EndedTurn struct {
 	ID     string
 	Status string
@@ -389,7 +391,7 @@ func (c *Client) Turn(thread, text string) EndedTurn {
 	return c.AwaitTurn()
 }
 
-// UntilOutput reads up to a piece of a command's output.
+// UntilOutput reads until a delta of a command's output equals text.
 func (c *Client) UntilOutput(text string) {
 	c.T.Helper()
 	c.Until(func(m Message) bool {
@@ -398,21 +400,21 @@ func (c *Client) UntilOutput(text string) {
 	})
 }
 
-// Close ends the input, reads what is still said, and waits for the exit.
+// Close closes the server's input, reads the remaining messages and requires exit status 0.
 func (c *Client) Close() {
 	c.T.Helper()
 	require.NoError(c.T, c.In.Close())
 	c.AwaitExit()
 }
 
-// AwaitExit waits for the end with status 0.
+// AwaitExit reads until the server exits and requires status 0.
 func (c *Client) AwaitExit() {
 	c.T.Helper()
 	c.Drain()
 	require.NoError(c.T, c.Err, "exit status")
 }
 
-// Drain reads up to the end of the server.
+// Drain reads until the server exits.
 func (c *Client) Drain() {
 	c.T.Helper()
 	for {
@@ -425,7 +427,7 @@ func (c *Client) Drain() {
 			<-c.Exited
 			return
 		case <-time.After(Timeout):
-			c.T.Fatal("the server does not end")
+			c.T.Fatal("the server does not exit")
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Execute runs the binary to its end, with an empty input.
+// Execute runs the server until it exits, with empty input.
 func Execute(t *testing.T, home string, args ...string) (status int, out, errs string) {
 	t.Helper()
 	cmd := ServerCommand(t, home, args...)
@@ -24,12 +24,12 @@ func Execute(t *testing.T, home string, args ...string) (status int, out, errs s
 	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
 }
 
-// LegacyID is the thread of legacyRollout.
+// LegacyID is the id of the thread in LegacyRollout.
 const LegacyID = "0199a213-81c0-7800-8aa1-bbab2a035a53"
 
-// LegacyRollout is what earlier versions of the reference implementation write: lines
-// without ordinals, turns and items only as events of their older form. A user's words
-// hold characters that terminals obey.
+// LegacyRollout is a rollout of an early version of the reference implementation. Its lines have no
+// ordinals, and turns and items are events of an older form. The user's message contains control
+// characters of terminals.
 const LegacyRollout = `{"timestamp":"2025-10-01T10:00:00.000Z","type":"session_meta","payload":{"id":"0199a213-81c0-7800-8aa1-bbab2a035a53","timestamp":"2025-10-01T10:00:00.000Z","cwd":"/project","originator":"codex_cli_rs","cli_version":"0.44.0","instructions":null,"source":"cli","model_provider":"gone"}}
 {"timestamp":"2025-10-01T10:00:00.100Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\n  <cwd>/project</cwd>\n</environment_context>"}]}}
 {"timestamp":"2025-10-01T10:00:01.000Z","type":"turn_context","payload":{"cwd":"/project","approval_policy":"on-request","sandbox_policy":{"mode":"read-only"},"model":"gpt-5-codex","summary":"auto"}}
@@ -44,7 +44,7 @@ const LegacyRollout = `{"timestamp":"2025-10-01T10:00:00.000Z","type":"session_m
 {"timestamp":"2025-10-01T10:00:03.200Z","type":"event_msg","payload":{"type":"token_count","info":null,"rate_limits":null}}
 `
 
-// LegacyHome is a home with legacyRollout.
+// LegacyHome returns a home with LegacyRollout, and the path of the rollout.
 func LegacyHome(t *testing.T) (home, path string) {
 	t.Helper()
 	home = t.TempDir()
@@ -59,8 +59,8 @@ func PutRollout(t *testing.T, home, id, text string) string {
 	return path
 }
 
-// ContextCommand runs a context command that must end with this status. It is ready for
-// nothing: no provider has a key.
+// ContextCommand runs a context command and requires its exit status. No provider has a key, so the
+// command must not need one.
 func ContextCommand(t *testing.T, home string, status int, args ...string) (out, errs string) {
 	t.Helper()
 	got, out, errs := Execute(t, home, append([]string{"context"}, args...)...)
@@ -74,5 +74,5 @@ func ContextCommand(t *testing.T, home string, status int, args ...string) (out,
 	return out, errs
 }
 
-// ShellQuote is a text as one word of a shell.
+// ShellQuote quotes a text as one word of a shell.
 func ShellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

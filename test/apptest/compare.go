@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ComparedThread is what both servers show of a thread, items with all their members.
+// ComparedThread is the part of a thread that both servers return, with all members of its items.
 type ComparedThread struct {
 	ID, Preview, Name, Path string
 	Turns                   []struct {
@@ -17,22 +17,23 @@ type ComparedThread struct {
 	}
 }
 
-// ComparedAnswer is an answer that both give. Only thread/resume tells the settings.
+// ComparedAnswer is the part of a response that both servers return. Only thread/resume has the
+// settings.
 type ComparedAnswer struct {
 	Model, ModelProvider, Cwd, ApprovalPolicy string
 	Sandbox                                   Object
 	Thread                                    ComparedThread
 }
 
-// CompareAnswer is that of thread/resume or thread/read.
+// CompareAnswer returns the response of thread/resume or thread/read.
 func (c *Client) CompareAnswer(method, id string) (a ComparedAnswer) {
 	c.T.Helper()
 	require.NoError(c.T, json.Unmarshal(c.Call(method, Object{"threadId": id, "includeTurns": true}), &a))
 	return a
 }
 
-// Timeline is all of a thread's timeline, oldest entry first, without what only this
-// server tells.
+// Timeline returns the whole timeline of a thread, oldest entry first, without members that only
+// this server has.
 func (c *Client) Timeline(id string) (entries []Object) {
 	c.T.Helper()
 	for cursor := (*string)(nil); ; {
@@ -52,7 +53,7 @@ func (c *Client) Timeline(id string) (entries []Object) {
 	}
 }
 
-// Compact has a server compact what it does not keep.
+// Compact compacts a thread and waits for the turn.
 func (c *Client) Compact(id string) {
 	c.T.Helper()
 	c.Call("thread/compact/start", Object{"threadId": id})

@@ -12,14 +12,14 @@ import (
 	"appserver/protocol"
 )
 
-// ContextList is the list of context items, as the server gives it.
+// ContextList returns the context items of a thread.
 func (c *Client) ContextList(thread string) (list protocol.ContextGetItemsResponse) {
 	c.T.Helper()
 	require.NoError(c.T, json.Unmarshal(c.Call("context/getItems", Object{"threadId": thread}), &list))
 	return list
 }
 
-// FindItems are the ids of items of a category whose previews contain a text.
+// FindItems returns the ids of the items with a category and a text in their preview.
 func FindItems(list protocol.ContextGetItemsResponse, category protocol.ContextCategory, text string) (ids []string) {
 	for _, item := range list.Items {
 		if item.Category == category && strings.Contains(item.Preview, text) {
@@ -29,7 +29,7 @@ func FindItems(list protocol.ContextGetItemsResponse, category protocol.ContextC
 	return ids
 }
 
-// PromptOf are the messages of the next request, rewritten as those of a chatRequest.
+// PromptOf returns the messages of the next model request in the form of Chat Completions.
 func PromptOf(c *Client, thread string) []string {
 	c.T.Helper()
 	var prompt protocol.ContextGetPromptResponse
@@ -37,8 +37,8 @@ func PromptOf(c *Client, thread string) []string {
 	return RawStrings(promptAsMessages(prompt.Messages))
 }
 
-// Conversation is what a request holds behind the system message and the surroundings: the
-// roles and the texts of its messages.
+// Conversation returns the role and text of each message after the system prompt, without the
+// environment.
 func (r ChatRequest) Conversation(t testing.TB) (texts []string) {
 	t.Helper()
 	for _, raw := range r.Messages[1:] {
@@ -51,7 +51,7 @@ func (r ChatRequest) Conversation(t testing.TB) (texts []string) {
 	return texts
 }
 
-// RunTurns runs turns that ask "question 0" and so on.
+// RunTurns runs n turns with the inputs "question 0", "question 1", and so on.
 func (c *Client) RunTurns(thread string, n int) {
 	c.T.Helper()
 	for i := range n {
@@ -59,11 +59,12 @@ func (c *Client) RunTurns(thread string, n int) {
 	}
 }
 
-// NextRequest asks once more, and gives the request: its conversation, and its prompt-cache key.
+// NextRequest runs a turn. It returns the conversation and the prompt cache key of the turn's last
+// model request.
 func (p *Provider) NextRequest(c *Client, thread, text string) (conversation []string, key string) {
 	c.T.Helper()
 	require.Equal(c.T, "completed", c.Turn(thread, text).Status)
-	asked := p.Requests()
-	last := asked[len(asked)-1]
+	requests := p.Requests()
+	last := requests[len(requests)-1]
 	return last.Conversation(c.T), gjson.Get(last.Body, "prompt_cache_key").Str
 }

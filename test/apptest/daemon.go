@@ -18,174 +18,175 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Daemon is a server process that any number of clients join.
+// Daemon is a server process that listens for clients.
 type Daemon struct {
 	T      testing.TB
 	Cmd    *exec.Cmd
 	Home   string
-	URL    string // what it said it listens on
-	Token  string // "" on a socket
+	URL    string // the address that it printed
+	Token  string // empty for a Unix socket
 	Stderr []string
 	Exited chan struct{}
-	err    error // of the exit, once exited is closed
+	err    error // exit error; valid once Exited is closed
 }
 
-// StartDaemon starts the binary with --listen and waits until it says where it listens.
+// StartDaemon starts the server with --listen and waits until it listens.
 func StartDaemon(t testing.TB, home, listen string, args ...string) *Daemon {
 	t.Helper()
-	h := LaunchDaemon(t, OfflineCommand(t, home, append([]string{"--listen", listen}, args...)...), home)
-	require.NotEmpty(t, h.URL, "the server ended: %s", strings.Join(h.Stderr, "\n"))
-	return h
+	d := LaunchDaemon(t, OfflineCommand(t, home, append([]string{"--listen", listen}, args...)...), home)
+	require.NotEmpty(t, d.URL, "the server exited: %s", strings.Join(d.Stderr, "\n"))
+	return d
 }
 
-// LaunchDaemon gives a host without url where the process ends.
+// LaunchDaemon starts a command and waits until it listens or exits. After an exit, URL is empty.
 func LaunchDaemon(t testing.TB, cmd *exec.Cmd, home string) *Daemon {
 	t.Helper()
 	cmd.Stderr = nil
 	stderr, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	h := &Daemon{T: t, Cmd: cmd, Home: home, Exited: make(chan struct{})}
+	d := &Daemon{T: t, Cmd: cmd, Home: home, Exited: make(chan struct{})}
 	listening := make(chan struct{})
-	go h.read(bufio.NewScanner(stderr), listening)
+	go d.read(bufio.NewScanner(stderr), listening)
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		<-h.Exited
+		<-d.Exited
 		if t.Failed() {
-			t.Logf("stderr of the server:\n%s", strings.Join(h.Stderr, "\n"))
+			t.Logf("stderr of the server:\n%s", strings.Join(d.Stderr, "\n"))
 		}
 	})
 	select {
 	case <-listening:
 	case <-time.After(Timeout):
-		t.Fatal("the server does not say where it listens")
+		t.Fatal("the server does not print its address")
 	}
 	if token, err := os.ReadFile(filepath.Join(home, "app-server-control", "ws-token")); err == nil &&
-		strings.HasPrefix(h.URL, "ws:") {
-		h.Token = strings.TrimSpace(string(token))
+		strings.HasPrefix(d.URL, "ws:") {
+		d.Token = strings.TrimSpace(string(token))
 	}
-	return h
+	return d
 }
 
-// read ends with the process.
-func (h *Daemon) read(lines *bufio.Scanner, listening chan struct{}) {
-	defer close(h.Exited)
+// read collects stderr until the process exits.
+func (d *Daemon) read(lines *bufio.Scanner, listening chan struct{}) {
+	defer close(d.Exited)
 	for lines.Scan() {
-		h.Stderr = append(h.Stderr, lines.Text())
+		d.Stderr = append(d.Stderr, lines.Text())
 		if url, ok := strings.CutPrefix(lines.Text(), "  listening on: "); ok {
-			h.URL = url
+			d.URL = url
 		}
-		if h.URL != "" && listening != nil &&
-			(strings.HasPrefix(h.URL, "unix:") || strings.HasPrefix(lines.Text(), "  token: ")) {
+		if d.URL != "" && listening != nil &&
+			(strings.HasPrefix(d.URL, "unix:") || strings.HasPrefix(lines.Text(), "  token: ")) {
 			close(listening)
 			listening = nil
 		}
 	}
-	h.err = h.Cmd.Wait()
+	d.err = d.Cmd.Wait()
 	if listening != nil {
 		close(listening)
 	}
 }
 
-// AwaitExit waits for the end with status 0.
-func (h *Daemon) AwaitExit() {
-	h.T.Helper()
+// AwaitExit waits until the server exits and requires status 0.
+func (d *Daemon) AwaitExit() {
+	d.T.Helper()
 	select {
-	case <-h.Exited:
-		require.NoError(h.T, h.err)
+	case <-d.Exited:
+		require.NoError(d.T, d.err)
 	case <-time.After(Timeout):
-		h.T.Fatal("the server does not end")
+		d.T.Fatal("the server does not exit")
 	}
 }
 
-// Terminate tells the server to end, and waits until it has.
-func (h *Daemon) Terminate() {
-	h.T.Helper()
-	require.NoError(h.T, h.Cmd.Process.Signal(syscall.SIGTERM))
-	h.AwaitExit()
+// Terminate sends SIGTERM and waits for the exit.
+func (d *Daemon) Terminate() {
+	d.T.Helper()
+	require.NoError(d.T, d.Cmd.Process.Signal(syscall.SIGTERM))
+	d.AwaitExit()
 }
 
-func (h *Daemon) Socket() string { return strings.TrimPrefix(h.URL, "unix://") }
+func (d *Daemon) Socket() string { return strings.TrimPrefix(d.URL, "unix://") }
 
-// Address is what to ask over HTTP.
-func (h *Daemon) Address() string {
-	if strings.HasPrefix(h.URL, "unix:") {
+// Address returns the base URL of HTTP requests.
+func (d *Daemon) Address() string {
+	if strings.HasPrefix(d.URL, "unix:") {
 		return "http://localhost"
 	}
-	return "http://" + strings.TrimPrefix(h.URL, "ws://")
+	return "http://" + strings.TrimPrefix(d.URL, "ws://")
 }
 
-// http is a client that reaches the host.
-func (h *Daemon) http() *http.Client {
+// http returns an HTTP client that connects to the daemon.
+func (d *Daemon) http() *http.Client {
 	transport := &http.Transport{DisableKeepAlives: true}
-	if strings.HasPrefix(h.URL, "unix:") {
+	if strings.HasPrefix(d.URL, "unix:") {
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", h.Socket())
+			return new(net.Dialer).DialContext(ctx, "unix", d.Socket())
 		}
 	}
 	return &http.Client{Transport: transport}
 }
 
-// Status is the answer to a request, and its body.
-func (h *Daemon) Status(path string, header http.Header) (int, string) {
-	h.T.Helper()
-	request, err := http.NewRequest(http.MethodGet, h.Address()+path, nil)
-	require.NoError(h.T, err)
+// Status sends an HTTP request and returns the status and the body.
+func (d *Daemon) Status(path string, header http.Header) (int, string) {
+	d.T.Helper()
+	request, err := http.NewRequest(http.MethodGet, d.Address()+path, nil)
+	require.NoError(d.T, err)
 	request.Header = header.Clone()
 	if request.Header == nil {
 		request.Header = http.Header{}
 	}
-	r, err := h.http().Do(request)
-	require.NoError(h.T, err)
+	r, err := d.http().Do(request)
+	require.NoError(d.T, err)
 	defer r.Body.Close()
 	if r.StatusCode == http.StatusSwitchingProtocols {
-		return r.StatusCode, "" // what comes next has no end
+		return r.StatusCode, "" // the body of a WebSocket does not end
 	}
 	var body strings.Builder
 	_, err = bufio.NewReader(r.Body).WriteTo(&body)
-	require.NoError(h.T, err)
+	require.NoError(d.T, err)
 	return r.StatusCode, strings.TrimSpace(body.String())
 }
 
-// UpgradeHeader are the headers that ask for a WebSocket.
+// UpgradeHeader returns the headers of a WebSocket request, with additional pairs of names and
+// values.
 func UpgradeHeader(more ...string) http.Header {
-	h := http.Header{
+	header := http.Header{
 		"Connection": {"Upgrade"}, "Upgrade": {"websocket"},
 		"Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"AAAAAAAAAAAAAAAAAAAAAA=="},
 	}
 	for i := 0; i < len(more); i += 2 {
-		h.Set(more[i], more[i+1])
+		header.Set(more[i], more[i+1])
 	}
-	return h
+	return header
 }
 
-// OpenWebSocket is a WebSocket to the host.
-func (h *Daemon) OpenWebSocket() *websocket.Conn {
-	h.T.Helper()
+// OpenWebSocket opens a WebSocket to the daemon.
+func (d *Daemon) OpenWebSocket() *websocket.Conn {
+	d.T.Helper()
 	header := http.Header{}
-	if h.Token != "" {
-		header.Set("Authorization", "Bearer "+h.Token)
+	if d.Token != "" {
+		header.Set("Authorization", "Bearer "+d.Token)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
-	ws, _, err := websocket.Dial(ctx, h.Address(), &websocket.DialOptions{HTTPClient: h.http(), HTTPHeader: header})
-	require.NoError(h.T, err)
+	ws, _, err := websocket.Dial(ctx, d.Address(), &websocket.DialOptions{HTTPClient: d.http(), HTTPHeader: header})
+	require.NoError(d.T, err)
 	ws.SetReadLimit(-1)
-	h.T.Cleanup(func() { _ = ws.CloseNow() })
+	d.T.Cleanup(func() { _ = ws.CloseNow() })
 	return ws
 }
 
-// WebSocketClient is a client on a WebSocket.
+// WebSocketClient is a client that is connected by a WebSocket.
 type WebSocketClient struct {
 	*Client
 	Conn *websocket.Conn
 }
 
-// Connect is a client of the host that was not initialized.
-func (h *Daemon) Connect() *WebSocketClient {
-	h.T.Helper()
-	ws := h.OpenWebSocket()
-	c := &Client{T: h.T, In: frameWriter{ws}, Messages: make(chan Message, 1<<16), Exited: make(chan struct{})}
+// Connect returns a client that has not sent initialize.
+func (d *Daemon) Connect() *WebSocketClient {
+	d.T.Helper()
+	ws := d.OpenWebSocket()
+	c := &Client{T: d.T, In: frameWriter{ws}, Messages: make(chan Message, 1<<16), Exited: make(chan struct{})}
 	go func() {
 		defer close(c.Exited)
 		defer close(c.Messages)
@@ -202,34 +203,34 @@ func (h *Daemon) Connect() *WebSocketClient {
 			}
 		}
 	}()
-	h.T.Cleanup(func() {
+	d.T.Cleanup(func() {
 		_ = ws.CloseNow()
 		<-c.Exited
 	})
 	return &WebSocketClient{c, ws}
 }
 
-// ConnectInitialized is a client that was initialized.
-func (h *Daemon) ConnectInitialized() *WebSocketClient {
-	h.T.Helper()
-	g := h.Connect()
-	g.Initialize()
-	return g
+// ConnectInitialized returns an initialized client.
+func (d *Daemon) ConnectInitialized() *WebSocketClient {
+	d.T.Helper()
+	c := d.Connect()
+	c.Initialize()
+	return c
 }
 
-// Abort ends the connection as the end of a process does.
-func (g *WebSocketClient) Abort() {
-	_ = g.Conn.CloseNow()
-	<-g.Exited
+// Abort closes the connection without a closing handshake, as an exit of the client does.
+func (c *WebSocketClient) Abort() {
+	_ = c.Conn.CloseNow()
+	<-c.Exited
 }
 
-// frameWriter sends each line as a message.
+// frameWriter sends each line as one WebSocket message.
 type frameWriter struct{ ws *websocket.Conn }
 
-// Write takes one line.
+// Write sends one line.
 func (w frameWriter) Write(line []byte) (int, error) {
 	return len(line), w.ws.Write(context.Background(), websocket.MessageText, line[:len(line)-1])
 }
 
-// Close says good-bye.
+// Close sends a close frame.
 func (w frameWriter) Close() error { return w.ws.Close(websocket.StatusNormalClosure, "") }

@@ -1,3 +1,3 @@
-// Package apptest has what the tests below test share: a client of the server, providers and
-// other programs that behave as scripts say, and the server itself, which it builds.
+// Package apptest has the helpers that the tests in test share: a client of the server, fake model
+// providers and MCP servers, process trees, and a cached build of the server.
 package apptest

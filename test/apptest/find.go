@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// AwaitNotification reads up to a notification, unless it has come already.
+// AwaitNotification returns the first notification with a method; it reads on if none was read yet.
 func (c *Client) AwaitNotification(method string) Message {
 	c.T.Helper()
 	for _, m := range c.Seen {
@@ -22,7 +22,7 @@ func (c *Client) AwaitNotification(method string) Message {
 	return c.UntilMethod(method)
 }
 
-// FindTree makes the files that testdata/find/names.txt lists.
+// FindTree creates the files that are listed in testdata/find/names.txt.
 func FindTree(t *testing.T) (root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -36,7 +36,7 @@ func FindTree(t *testing.T) (root string) {
 	return root
 }
 
-// FindRanks returns the queries of testdata/find/ranks.txt and the results of each.
+// FindRanks returns the queries of testdata/find/ranks.txt and the expected results of each.
 func FindRanks(t *testing.T) (queries []string, ranks map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile(Root("test/apptest/testdata/find/ranks.txt"))
@@ -50,8 +50,8 @@ func FindRanks(t *testing.T) (queries []string, ranks map[string]string) {
 	return queries, ranks
 }
 
-// RankLines writes the results of a search as ranks.txt does: a score and a path in each line,
-// with a slash behind directories.
+// RankLines formats the results of a search as in ranks.txt: a score and a path per line, with a
+// slash after a directory.
 func RankLines(result []byte) string {
 	var lines []string
 	for _, file := range gjson.GetBytes(result, "files").Array() {

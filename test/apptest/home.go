@@ -13,13 +13,13 @@ import (
 
 const UnknownThreadID = "01a1fdec-a59f-7270-ac57-000000000001"
 
-// RolloutName is a path, below a home, at which a thread's rollout is looked for.
+// RolloutName returns a valid path of a thread's rollout in a home.
 func RolloutName(home, id string) string {
 	return filepath.Join(home, "sessions/2026/01/02", "rollout-2026-01-02T03-04-05-"+id+".jsonl")
 }
 
-// Unprivileged lets a command that root would start run as the user nobody: root can read
-// and write everything. The folder that the test made for the home is opened to it.
+// Unprivileged makes a command of root run as the user nobody, because root ignores file
+// permissions. It opens the parent folder of home to that user.
 func Unprivileged(t *testing.T, cmd *exec.Cmd, home string) *exec.Cmd {
 	if os.Geteuid() != 0 {
 		return cmd
@@ -32,7 +32,7 @@ func Unprivileged(t *testing.T, cmd *exec.Cmd, home string) *exec.Cmd {
 
 const UnprivilegedID = 65534
 
-// GiveHome makes nobody the owner of a home, if root is the owner of everything.
+// GiveHome makes the user nobody the owner of a home, if the test runs as root.
 func GiveHome(t *testing.T, home string) {
 	if os.Geteuid() != 0 {
 		return
@@ -42,7 +42,7 @@ func GiveHome(t *testing.T, home string) {
 	}))
 }
 
-// Warnings are the messages of warning notifications.
+// Warnings returns the messages of the warning notifications.
 func (c *Client) Warnings() (list []string) {
 	for _, m := range c.Seen {
 		var p struct{ Message string }
@@ -53,7 +53,8 @@ func (c *Client) Warnings() (list []string) {
 	return list
 }
 
-// FillDisk takes turns until input is refused. Turns that fail are told of as such.
+// FillDisk runs turns until turn/start fails, and returns the error. A turn may fail before that,
+// if its error names the cause.
 func (c *Client) FillDisk(id string, text func(i int) string) *RPCError {
 	c.T.Helper()
 	for i := range 200 {
@@ -67,11 +68,11 @@ func (c *Client) FillDisk(id string, text func(i int) string) *RPCError {
 			require.Contains(c.T, c.Methods(), "error")
 		}
 	}
-	c.T.Fatal("the disk does not become full")
+	c.T.Fatal("turns still succeed on a full disk")
 	return nil
 }
 
-// Methods are those of the notifications and requests of the server.
+// Methods returns the methods of the notifications and requests that were read.
 func (c *Client) Methods() (list []string) {
 	for _, m := range c.Seen {
 		if m.Method != "" {
@@ -81,7 +82,7 @@ func (c *Client) Methods() (list []string) {
 	return list
 }
 
-// ItemsOf are the items of a thread, in order.
+// ItemsOf returns the items of a thread in order.
 func ItemsOf(v ThreadView) []string {
 	items := []string{}
 	for _, turn := range v.Turns {
@@ -92,7 +93,7 @@ func ItemsOf(v ThreadView) []string {
 	return items
 }
 
-// ShortDir is a folder whose path leaves room for that of a socket.
+// ShortDir returns a folder with a path that is short enough for a socket in it.
 func ShortDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "listen")
@@ -101,7 +102,7 @@ func ShortDir(t testing.TB) string {
 	return dir
 }
 
-// Count is how many notifications of a method the client has read.
+// Count returns the number of notifications with a method that were read.
 func (c *Client) Count(method string) (n int) {
 	for _, m := range c.Methods() {
 		if m == method {

@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Notifications are the notifications of a method that came so far.
+// Notifications returns the notifications with a method that were read.
 func (c *Client) Notifications(method string) (list []Message) {
 	for _, m := range c.Seen {
 		if m.Method == method {
@@ -20,19 +20,19 @@ func (c *Client) Notifications(method string) (list []Message) {
 
 const PNGHeader, PNGHeaderURL = "\x89PNG\r\n\x1a\n", "data:image/png;base64,iVBORw0KGgo="
 
-// CommandItem is a command as items show it.
+// CommandItem is a commandExecution item.
 type CommandItem struct {
 	Type, ID, Status, AggregatedOutput string
 	ExitCode                           *int
 }
 
-// UntilCommand reads up to the end of a command.
+// UntilCommand reads until a command completes.
 func (c *Client) UntilCommand() CommandItem {
 	c.T.Helper()
 	return UntilItem[CommandItem](c, "commandExecution")
 }
 
-// UntilItem reads up to the end of an item of a type.
+// UntilItem reads until an item of a type completes.
 func UntilItem[T any](c *Client, kind string) (item T) {
 	c.T.Helper()
 	c.Until(func(m Message) bool {
@@ -51,13 +51,13 @@ func RawStrings(messages []json.RawMessage) (texts []string) {
 	return texts
 }
 
-// PatchCommand is a command that adds a file.
+// PatchCommand is a shell command that adds a file by apply_patch.
 const PatchCommand = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: notes/new\n+a note\n*** End Patch\nEOF\n"
 
-// ShellBlock asks the offline model to run a script of several lines.
+// ShellBlock returns an input that makes the offline provider run a script of several lines.
 func ShellBlock(script string) string { return "```sh\n" + script + "```" }
 
-// PatchItem is a patch as items show it.
+// PatchItem is a fileChange item.
 type PatchItem struct {
 	Type, ID, Status string
 	Changes          []struct {
@@ -68,7 +68,7 @@ type PatchItem struct {
 
 var SessionPattern = regexp.MustCompile(`session ID (\d+)`)
 
-// Terminals are those that run in the background.
+// Terminals returns the background terminals of a thread.
 func (c *Client) Terminals(thread string) (list []struct{ ItemID, ProcessID, Command string }) {
 	c.T.Helper()
 	answer := c.Call("thread/backgroundTerminals/list", Object{"threadId": thread})

@@ -25,7 +25,7 @@ func providerOf(home string) string {
 	return "offline"
 }
 
-// BeginRollout makes a thread with a turn, whose rollout can be written on.
+// BeginRollout creates a thread with one turn, and opens its rollout for appends.
 func BeginRollout(b testing.TB, home string) (thread string, rollout *os.File) {
 	c := StartBenchServer(b, home)
 	thread = c.StartThread(Object{"sandbox": "danger-full-access", "approvalPolicy": "never"})
@@ -39,13 +39,12 @@ func BeginRollout(b testing.TB, home string) (thread string, rollout *os.File) {
 	return thread, rollout
 }
 
-// LongRollout are the turns of a rollout that is written for a benchmark: each a question, a
-// command with an output of so many lines of 56 bytes, and an answer. Every so many turns a
-// compaction leaves a summary; 0 is none.
+// LongRollout describes the turns of a generated rollout. Each turn has a question, a command with
+// Output lines of 56 bytes, and an answer. Every CompactEvery turns a compaction adds a summary; 0
+// disables it.
 type LongRollout struct{ Turns, Output, CompactEvery int }
 
-// WriteLongRollout writes a thread of that many turns, each with 4 KB of output: about 9.8 KB a
-// turn.
+// WriteLongRollout writes a thread with turns of 4 KB of output each, which is about 9.8 KB a turn.
 func WriteLongRollout(b testing.TB, home string, turns int) string {
 	return LongRollout{Turns: turns, Output: 64}.Write(b, home)
 }
@@ -53,9 +52,9 @@ func WriteLongRollout(b testing.TB, home string, turns int) string {
 func (l LongRollout) Write(b testing.TB, home string) string {
 	thread, f := BeginRollout(b, home)
 	defer f.Close()
-	begun, err := os.ReadFile(f.Name())
+	existing, err := os.ReadFile(f.Name())
 	require.NoError(b, err)
-	out, ordinal := bufio.NewWriter(f), bytes.Count(begun, []byte("\n"))
+	out, ordinal := bufio.NewWriter(f), bytes.Count(existing, []byte("\n"))
 	text := strings.Repeat("All work and no play makes a dull log. ", 12)
 	output := strings.Repeat("drwxr-xr-x 2 user user 4096 Nov 21 12:00 some/file.go\\n", l.Output)
 	line := func(kind, format string, args ...any) {

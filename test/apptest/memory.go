@@ -9,7 +9,7 @@ import (
 	"appserver/protocol"
 )
 
-// RandomWords are words of a vocabulary of some thousands.
+// RandomWords returns n words from a vocabulary of some thousand words.
 func RandomWords(random *rand.Rand, n int) string {
 	text := make([]byte, 0, 8*n)
 	for range n {
@@ -23,7 +23,7 @@ func RandomWords(random *rand.Rand, n int) string {
 
 var MemoryFlags = []string{"-c", "memory.summarize_on_prune=true", "-c", "memory.inject=true"}
 
-// UntilIndexed waits until the files of a repository are known, and more of them than before.
+// UntilIndexed reads until the code index is idle and done reports true for it.
 func (c *Client) UntilIndexed(done func(protocol.MemoryCodeIndex) bool) (p protocol.MemoryCodeIndex) {
 	c.T.Helper()
 	c.Until(func(m Message) bool {

@@ -16,7 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// AwaitIndex waits until all threads were read.
+// AwaitIndex waits until the index contains all threads.
 func AwaitIndex(c *Client) {
 	for !gjson.GetBytes(c.Call("thread/search", Object{"searchTerm": "no such text"}), "complete").Bool() {
 		<-time.After(time.Millisecond)
@@ -24,7 +24,7 @@ func AwaitIndex(c *Client) {
 	c.Seen = nil
 }
 
-// KillGroup kills the server, with its process group where it has its own.
+// KillGroup kills the server, and its process group if it has its own.
 func (c *Client) KillGroup() {
 	if attr := c.Cmd.SysProcAttr; attr != nil && attr.Setpgid {
 		_ = syscall.Kill(-c.Cmd.Process.Pid, syscall.SIGKILL)
@@ -32,12 +32,12 @@ func (c *Client) KillGroup() {
 	c.Kill()
 }
 
-// IsProcessGone is true of errors about a process that has ended.
+// IsProcessGone reports whether an error means that the process exited.
 func IsProcessGone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
 }
 
-// WithDescendants is a process with its children, and theirs.
+// WithDescendants returns the ids of a process and all its descendants.
 func WithDescendants(b testing.TB, pid int) []int {
 	pids := []int{pid}
 	children, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))

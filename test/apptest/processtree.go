@@ -14,51 +14,51 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// CleanupLimit is how long any end of a turn or the server may take to leave nothing
-// behind.
+// CleanupLimit is the time after the end of a turn or of the server until no process may be left.
 const CleanupLimit = 2 * time.Second
 
-// ProcessTree is a command with children of every kind, all marked by a token.
+// ProcessTree is a command with children that are hard to kill: in the group, in another session,
+// and orphaned. Their environment contains Token.
 type ProcessTree struct{ Token string }
 
 func NewProcessTree() ProcessTree { return ProcessTree{"tree-" + rand.Text()} }
 
-// Script starts the children, says so, and waits. The traps are inherited as ignored
-// signals.
-func (b ProcessTree) Script() string {
-	return "export TREE_TOKEN=" + b.Token +
+// Script returns a script that starts the children, prints a line and waits. Children inherit the
+// ignored signals.
+func (p ProcessTree) Script() string {
+	return "export TREE_TOKEN=" + p.Token +
 		"; trap '' TERM INT HUP; sleep 600 & setsid sleep 600 & (setsid sleep 600 &); echo children started; wait"
 }
 
-// Alive are the processes that carry the token. Zombies carry nothing.
-func (b ProcessTree) Alive(t *testing.T) (list []string) {
+// Alive returns the processes that carry the token. Zombies have neither arguments nor environment.
+func (p ProcessTree) Alive(t *testing.T) (list []string) {
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(t, err)
 	for _, path := range paths {
-		arguments, _ := os.ReadFile(path) // of a process that may be gone by now
+		arguments, _ := os.ReadFile(path) // the process may have exited
 		environ, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
-		if bytes.Contains(arguments, []byte(b.Token)) || bytes.Contains(environ, []byte(b.Token)) {
+		if bytes.Contains(arguments, []byte(p.Token)) || bytes.Contains(environ, []byte(p.Token)) {
 			list = append(list, filepath.Dir(path)+": "+string(bytes.ReplaceAll(arguments, []byte{0}, []byte{' '})))
 		}
 	}
 	return list
 }
 
-// StartProcessTree starts a turn with a brood, and reads until it is there. What the test
-// leaves of it is ended.
-func (c *Client) StartProcessTree(t *testing.T, thread string) (b ProcessTree, turn string) {
-	b = NewProcessTree()
-	turn = c.BeginTurn(thread, "run: "+b.Script())
+// StartProcessTree starts a turn with a process tree and waits until all children run. The end of
+// the test kills them.
+func (c *Client) StartProcessTree(t *testing.T, thread string) (p ProcessTree, turn string) {
+	p = NewProcessTree()
+	turn = c.BeginTurn(thread, "run: "+p.Script())
 	c.UntilOutput("children started\n")
-	t.Cleanup(func() { b.Kill(t) })
+	t.Cleanup(func() { p.Kill(t) })
 	require.Eventually(t, func() bool {
-		return strings.Count(strings.Join(b.Alive(t), "\n"), ": sleep 600") == 3
+		return strings.Count(strings.Join(p.Alive(t), "\n"), ": sleep 600") == 3
 	}, Timeout, 10*time.Millisecond, "three children")
-	return b, turn
+	return p, turn
 }
 
-func (b ProcessTree) Kill(t *testing.T) {
-	for _, line := range b.Alive(t) {
+func (p ProcessTree) Kill(t *testing.T) {
+	for _, line := range p.Alive(t) {
 		var pid int
 		_, err := fmt.Sscanf(line, "/proc/%d:", &pid)
 		require.NoError(t, err)

@@ -12,14 +12,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Project is a directory in which an agent and its user work.
+// Project is the working folder of an agent and its user.
 type Project struct {
 	T   *testing.T
 	Dir string
 }
 
-// NewRepository is a repository with files of every kind: staged, changed, deleted,
-// untracked and ignored.
+// NewRepository creates a repository with staged, changed, deleted, untracked and ignored files.
 func NewRepository(t *testing.T) Project {
 	t.Helper()
 	return NewRepositoryIn(t, t.TempDir())
@@ -41,7 +40,7 @@ func NewRepositoryIn(t *testing.T, dir string) Project {
 	p.Git("add", "staged.txt")
 	p.Write("untracked.txt", "mine\n")
 	p.Write("out.log", "ignored\n")
-	p.Git("status") // so that the index is as git leaves it
+	p.Git("status") // refreshes git's index, as git status of a user would
 	return p
 }
 
@@ -59,7 +58,7 @@ func (p Project) Write(name, text string) {
 	require.NoError(p.T, os.WriteFile(filepath.Join(p.Dir, name), []byte(text), 0o644))
 }
 
-// Files are what the directory holds, by their paths, but for those that git ignores.
+// Files returns the contents of all files by path, without ignored files.
 func (p Project) Files() map[string]string {
 	p.T.Helper()
 	files := map[string]string{}
@@ -86,7 +85,7 @@ func (p Project) Files() map[string]string {
 	return files
 }
 
-// clone is another directory with the same files.
+// clone copies the files to another folder.
 func (p Project) clone() Project {
 	p.T.Helper()
 	other := Project{p.T, filepath.Join(p.T.TempDir(), "copy")}
@@ -95,13 +94,13 @@ func (p Project) clone() Project {
 	return other
 }
 
-// RequireDiff checks that git makes of the project, by a diff, what another one holds.
+// RequireDiff checks that git turns the project into the wanted files by applying the diff.
 func (p Project) RequireDiff(diff string, want map[string]string) {
 	p.T.Helper()
 	require.Equal(p.T, want, p.applied(diff).Files(), diff)
 }
 
-// applied is a copy to which git has applied a diff.
+// applied returns a copy of the project with a diff applied by git.
 func (p Project) applied(diff string) Project {
 	p.T.Helper()
 	other := p.clone()
@@ -113,12 +112,13 @@ func (p Project) applied(diff string) Project {
 	return other
 }
 
-// RunChanges is a turn whose commands change files. Git applies each diff that is sent on the way;
-// the last one gives the files of the end. The files may be ahead of an earlier one.
-func (p Project) RunChanges(c *Client, thread, words string) (turn string, end Message) {
+// RunChanges runs a turn whose commands change files. It checks that each notified diff applies
+// with git, and that the last one produces the final files. The files may be newer than an earlier
+// diff.
+func (p Project) RunChanges(c *Client, thread, input string) (turn string, end Message) {
 	p.T.Helper()
 	before := p.clone()
-	turn = c.BeginTurn(thread, words)
+	turn = c.BeginTurn(thread, input)
 	var diffs []string
 	end = c.Until(func(m Message) bool {
 		if m.Method == "turn/diff/updated" {
@@ -148,7 +148,7 @@ func (c *Client) RevertTo(thread, id, mode string) gjson.Result {
 	return c.CallJSON("thread/checkpoint/revert", Object{"threadId": thread, "turnId": id, "mode": mode})
 }
 
-// StartTrusted starts a thread in the project whose commands run unasked and unconfined.
+// StartTrusted starts a thread in the project. Its commands need no approval and have no sandbox.
 func (p Project) StartTrusted(c *Client) string {
 	p.T.Helper()
 	return c.StartThread(Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})

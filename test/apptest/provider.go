@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ChatRequest is a model request: as it was sent, and its messages. Those of the Responses API are
-// rewritten as messages of Chat Completions.
+// ChatRequest is a recorded model request. Input items of the Responses API are converted to
+// messages of Chat Completions.
 type ChatRequest struct {
 	Body     string            `json:"-"`
 	Query    string            `json:"-"`
@@ -27,29 +27,29 @@ type ChatRequest struct {
 	Messages []json.RawMessage `json:"messages"`
 }
 
-// ChatMessage is a message of a request.
+// ChatMessage is a message with text content.
 type ChatMessage struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
 }
 
-// LastMessage is the newest message of the request.
+// LastMessage returns the last message of the request.
 func (r ChatRequest) LastMessage(t *testing.T) (m ChatMessage) {
 	require.NotEmpty(t, r.Messages)
 	require.NoError(t, json.Unmarshal(r.Messages[len(r.Messages)-1], &m))
 	return m
 }
 
-// Provider is a server of both APIs that keeps the requests.
+// Provider is a fake server of both APIs. It records all requests.
 type Provider struct {
 	Server *httptest.Server
-	wire   WireAPI // that configurations name, chat by default
+	wire   WireAPI // the API in written configurations; empty means Chat Completions
 
 	mu       sync.Mutex
 	requests []ChatRequest
 }
 
-// NewProvider answers the n-th request, from 0, by the n-th of the answers.
+// NewProvider returns a provider that answers the n-th request, from 0, with the n-th answer.
 func NewProvider(t *testing.T, answers ...func(w io.Writer)) *Provider {
 	p := &Provider{}
 	p.Server = httptest.NewServer(ModelHandler(func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +80,7 @@ func NewProvider(t *testing.T, answers ...func(w io.Writer)) *Provider {
 	return p
 }
 
-// ModelHandler serves model requests, and no list of models.
+// ModelHandler serves model requests; requests for the list of models get status 405.
 func ModelHandler(serve http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /", serve)
@@ -100,14 +100,14 @@ func (p *Provider) Requests() []ChatRequest {
 	return slices.Clone(p.requests)
 }
 
-// Home is a new one, whose configuration names the provider.
+// Home returns a new home whose configuration names the provider.
 func (p *Provider) Home(t *testing.T) string {
 	home := t.TempDir()
 	p.Configure(t, home)
 	return home
 }
 
-// Configure has the configuration of a home name the provider.
+// Configure writes a configuration that names the provider into a home.
 func (p *Provider) Configure(t *testing.T, home string) {
 	WriteConfig(t, home,
 		fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = %q\n",
@@ -119,18 +119,18 @@ func WriteConfig(t *testing.T, home, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
 }
 
-// ChatChunk is an event of an answer with a delta, and why it ends, if it does.
+// ChatChunk returns a streamed event with a delta, and a finish reason or nil.
 func ChatChunk(delta Object, finish any) string {
 	choice := Object{"index": 0, "delta": delta, "finish_reason": finish}
 	b, err := json.Marshal(Object{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "test",
 		"choices": []Object{choice}})
 	if err != nil {
-		panic(err) // of maps and strings
+		panic(err) // impossible: maps and strings
 	}
 	return "data: " + string(b) + "\n\n"
 }
 
-// TextAnswer answers with a text.
+// TextAnswer returns an answer with a text.
 func TextAnswer(text string) func(w io.Writer) {
 	return func(w io.Writer) {
 		fmt.Fprint(w, ChatChunk(Object{"role": "assistant", "content": text}, nil), ChatChunk(Object{}, "stop"),
@@ -138,20 +138,20 @@ func TextAnswer(text string) func(w io.Writer) {
 	}
 }
 
-// ShellAnswer answers with a call of the shell.
+// ShellAnswer returns an answer that calls the tool shell.
 func ShellAnswer(id, script string) func(w io.Writer) {
 	return ShellAnswerWith(id, Object{"command": script})
 }
 
-func ShellAnswerWith(id string, given Object) func(w io.Writer) {
-	arguments, err := json.Marshal(given)
+func ShellAnswerWith(id string, arguments Object) func(w io.Writer) {
+	encoded, err := json.Marshal(arguments)
 	if err != nil {
-		panic(err) // of strings
+		panic(err) // impossible: strings
 	}
-	return ToolAnswer(id, "shell", string(arguments))
+	return ToolAnswer(id, "shell", string(encoded))
 }
 
-// ToolAnswer answers with a call of a tool.
+// ToolAnswer returns an answer that calls a tool.
 func ToolAnswer(id, name, arguments string) func(w io.Writer) {
 	call := Object{"index": 0, "id": id, "type": "function", "function": Object{"name": name, "arguments": arguments}}
 	return func(w io.Writer) {

@@ -8,17 +8,16 @@ import (
 	"slices"
 )
 
-// Under the race detector, what tests build has it, too, and writes what it finds to files: tests
-// hold what the server says on stderr against what they expect, and kill many a server before its
-// end, whose exit code would tell.
+// Under the race detector, the programs that tests build have it as well, and write races to files.
+// Their stderr and exit code cannot be used: tests compare stderr, and kill many servers.
 
-// raceEnabled says that the tests were built with the race detector.
+// raceEnabled reports whether the tests were built with the race detector.
 var raceEnabled = func() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }()
 
-// RaceFactor is how many times more time and memory the race detector may take.
+// RaceFactor is the factor of time and memory that the race detector may cost.
 var RaceFactor = func() int {
 	if raceEnabled {
 		return 8
@@ -26,7 +25,7 @@ var RaceFactor = func() int {
 	return 1
 }()
 
-// watchRaces has the processes that are started from now on write their races to files.
+// watchRaces makes processes that start later write races to files.
 func watchRaces() error {
 	if !raceEnabled {
 		return nil
@@ -38,7 +37,7 @@ func watchRaces() error {
 	return os.Setenv("GORACE", "atexit_sleep_ms=0 log_path="+filepath.Join(dir, "race"))
 }
 
-// racesDir is where servers of any user may write.
+// racesDir returns a folder in which servers of any user can write.
 func racesDir() (string, error) {
 	built, err := BuildDir()
 	if err != nil {
@@ -51,7 +50,7 @@ func racesDir() (string, error) {
 	return dir, os.Chmod(dir, 0o777)
 }
 
-// reportRaces fails where a server has found a race.
+// reportRaces returns an error if a server detected a race.
 func reportRaces() error {
 	if !raceEnabled {
 		return nil

@@ -17,20 +17,21 @@ import (
 	"appserver/protocol"
 )
 
-// Recorder writes a session with the binary for people: requests (>>), answers and
-// changes of the context (<<), and what the provider was sent (==), each cut to a line.
-// What differs from session to session has names.
+// Recorder writes a readable transcript: requests (>>), responses and context notifications (<<),
+// and messages of model requests (==), each truncated to one line. Ids and times are replaced by
+// stable names.
 type Recorder struct {
 	T     *testing.T
 	Home  string
 	out   strings.Builder
-	names []string // of ids, in the order in which they were seen
+	names []string // ids, in order of appearance
 }
 
-// recordedWidth is where a line is cut, in characters.
+// recordedWidth is the maximum length of a line in characters.
 const recordedWidth = 200
 
-// Command is a server whose surroundings are the same on every machine.
+// Command returns a command that runs the server with an environment that is the same on every
+// machine.
 func (r *Recorder) Command(home string) *exec.Cmd {
 	cmd := ServerCommand(r.T, home, "-c", "model=gpt-5")
 	cmd.Env = append(cmd.Env, "TZ=UTC")
@@ -47,8 +48,8 @@ func (r *Recorder) write(mark, text string) {
 	r.out.WriteString(mark + " " + text + "\n")
 }
 
-// Line takes what a client sends and is sent. Of what the server tells unasked only the
-// changes of the context are shown.
+// Line records a line of the client or the server. Notifications are skipped, except those of the
+// context.
 func (r *Recorder) Line(direction, line string) {
 	var m struct {
 		Method        string
@@ -69,7 +70,7 @@ func (r *Recorder) Line(direction, line string) {
 	}
 }
 
-// List shows what is in the context as a table.
+// List records the context items as a table.
 func (r *Recorder) List(l protocol.ContextGetItemsResponse) {
 	for _, item := range l.Items {
 		fmt.Fprintf(&r.out, "   %2d  %-4s %-18s %5d tokens  %s\n", item.Index, item.ID, item.Category, item.Tokens,
@@ -77,7 +78,7 @@ func (r *Recorder) List(l protocol.ContextGetItemsResponse) {
 	}
 }
 
-// Request shows the messages of a request to the provider, as they were recorded there.
+// Request records the messages of a model request.
 func (r *Recorder) Request(text string, messages []string) {
 	r.Heading(text + ":")
 	for _, m := range messages {
@@ -111,7 +112,7 @@ func (r *Recorder) name(id string) string {
 	return fmt.Sprintf("ID%d", len(r.names))
 }
 
-// Compare holds the recording against a file, which -update writes.
+// Compare requires that the transcript equals a file. With -update it writes the file.
 func (r *Recorder) Compare(path string) {
 	r.T.Helper()
 	got := strings.TrimPrefix(r.out.String(), "\n")
@@ -134,5 +135,5 @@ func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 var Update = flag.Bool("update", false, "rewrite the transcripts from what the server says")
 
-// UserAgents tell the machine.
+// UserAgents match the parts of a user agent that depend on the machine.
 var UserAgents = regexp.MustCompile(`/0\.169\.0 \([^)]*\) \S+ \(`)

@@ -6,7 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// EventStream is the body of an answer with these events, and its end.
+// EventStream returns the body of a streamed answer with these events and response.completed.
 func EventStream(events ...string) string {
 	var b strings.Builder
 	for _, e := range append(events,
@@ -25,7 +25,7 @@ const (
 	HelloMessage       = `{"type":"message","id":"m_1","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"hello","annotations":[]}]}`
 )
 
-// ItemAdded is the event with which an item begins.
+// ItemAdded returns the event that announces an item.
 func ItemAdded(item string) string {
 	return `{"type":"response.output_item.added","item":` + item + `}`
 }
@@ -39,9 +39,9 @@ const (
 	SearchWithoutAction = `{"type":"web_search_call","id":"ws_5","status":"failed"}`
 )
 
-// WebSearches are the webSearch items among messages: the method, the query and the action of each.
-func WebSearches(heard []Message) (list [][3]string) {
-	for _, m := range heard {
+// WebSearches returns the method, query and action of each webSearch item in the messages.
+func WebSearches(messages []Message) (list [][3]string) {
+	for _, m := range messages {
 		if item := gjson.GetBytes(m.Params, "item"); item.Get("type").Str == "webSearch" {
 			list = append(list, [3]string{m.Method, item.Get("query").Str, item.Get("action").Raw})
 		}
@@ -49,12 +49,12 @@ func WebSearches(heard []Message) (list [][3]string) {
 	return list
 }
 
-// TurnMessages has a turn, and is what was heard of it.
-func (c *Client) TurnMessages(thread, text string) (heard []Message) {
+// TurnMessages runs a turn and returns the messages that were read.
+func (c *Client) TurnMessages(thread, text string) (messages []Message) {
 	c.BeginTurn(thread, text)
 	c.Until(func(m Message) bool {
-		heard = append(heard, m)
+		messages = append(messages, m)
 		return m.Method == "turn/completed"
 	})
-	return heard
+	return messages
 }

@@ -14,9 +14,9 @@ import (
 	"appserver/protocol"
 )
 
-// Corpus are rollouts that released versions of the reference implementation wrote, by
-// version: each of two turns, the second one of another process. Long texts of its own are
-// cut out of them.
+// Corpus returns rollouts that released versions of the reference implementation wrote, by version.
+// Each has two turns, and the second one is of another process. Long texts of that implementation
+// are removed.
 func Corpus(t testing.TB) map[string][]byte {
 	t.Helper()
 	paths, err := filepath.Glob(Root("test/apptest/testdata/corpus/*.jsonl"))
@@ -31,7 +31,8 @@ func Corpus(t testing.TB) map[string][]byte {
 	return files
 }
 
-// PutCorpus puts the rollouts into a home, and gives the ids of the threads, by version.
+// PutCorpus writes the rollouts of Corpus into a home and returns the ids of their threads by
+// version.
 func PutCorpus(t testing.TB, home string) map[string]string {
 	t.Helper()
 	dir := filepath.Join(home, "sessions/2026/11/21")
@@ -46,8 +47,8 @@ func PutCorpus(t testing.TB, home string) map[string]string {
 	return ids
 }
 
-// Rollouts are files in the form of released versions of the reference implementation, made
-// by hand: together they have every event that it shows, and every kind of item.
+// Rollouts returns handmade rollouts in the form of released versions of the reference
+// implementation. Together they contain every event that it shows and every type of item.
 func Rollouts(t testing.TB) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(Root("test/apptest/testdata/rollouts/*.jsonl"))
@@ -62,7 +63,8 @@ func Rollouts(t testing.TB) map[string]string {
 	return files
 }
 
-// PutRollouts puts them into a home, and returns the ids of the threads, by file.
+// PutRollouts writes the handmade rollouts into a home and returns the ids of their threads by
+// file.
 func PutRollouts(t testing.TB, home string) map[string]string {
 	t.Helper()
 	dir := filepath.Join(home, "sessions/2026/11/20")
@@ -76,8 +78,8 @@ func PutRollouts(t testing.TB, home string) map[string]string {
 	return ids
 }
 
-// BrokenRollout has bytes that are no UTF-8, and halves of surrogate pairs, wherever a rollout
-// has strings: in those that are read, in unknown members, in unknown items.
+// BrokenRollout returns a rollout with invalid UTF-8 and unpaired surrogates in all strings: in
+// known members, unknown members and unknown items.
 func BrokenRollout(id string) string {
 	const bad = "\xff\\ud800"
 	return strings.Join([]string{
@@ -102,7 +104,7 @@ func BrokenRollout(id string) string {
 	}, "\n")
 }
 
-// RequireWellFormed wants lines of JSON in UTF-8, without halves of surrogate pairs.
+// RequireWellFormed requires that each line is JSON in UTF-8 without unpaired surrogates.
 func RequireWellFormed(t require.TestingT, lines []string) {
 	for _, line := range lines {
 		require.True(t, utf8.ValidString(line), "not UTF-8: %q", line)

@@ -13,27 +13,27 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ToolCall is a tool call.
+// ToolCall is a tool call of a scripted model.
 type ToolCall struct {
 	Tool      string `json:"tool"`
 	Arguments Object `json:"arguments"`
 }
 
-// ScriptText are the words that have an obedient model make calls: those of each list in one answer.
+// ScriptText returns an input that makes a scripted model call tools. Each list is one answer.
 func ScriptText(answers ...[]ToolCall) string {
 	text, err := json.Marshal(answers)
 	if err != nil {
-		panic(err) // of strings and numbers
+		panic(err) // impossible: strings and numbers
 	}
 	return string(text)
 }
 
-// OneCall is a list of one.
+// OneCall returns a list with one call.
 func OneCall(tool string, arguments Object) []ToolCall { return []ToolCall{{tool, arguments}} }
 
 func ShellCall(script string) []ToolCall { return OneCall("shell", Object{"command": script}) }
 
-// ExecCall has a command run that may stay.
+// ExecCall returns a call of exec_command. The command may keep running in the background.
 func ExecCall(script string, more Object) []ToolCall {
 	arguments := Object{"cmd": script, "yield_time_ms": 30_000}
 	for name, value := range more {
@@ -42,84 +42,84 @@ func ExecCall(script string, more Object) []ToolCall {
 	return OneCall("exec_command", arguments)
 }
 
-// StdinCall types on the session that was told last.
+// StdinCall returns a call that writes to the terminal session of LastSession.
 func StdinCall(chars string) []ToolCall {
 	return OneCall("write_stdin", Object{"session_id": LastSession, "chars": chars})
 }
 
-// LastSession stands for the number of the session that the model was told last.
+// LastSession is replaced in arguments by the last session ID that the model received.
 const LastSession = "@SESSION@"
 
-// ScriptedModel is a model that makes the calls which the newest message of the user names, answer by
-// answer, and then says that they are done.
+// ScriptedModel is a fake provider that makes the calls in the user's last message, answer by
+// answer, and then answers "done". See ScriptText.
 type ScriptedModel struct {
 	*Provider
 }
 
 func NewScriptedModel(t *testing.T) ScriptedModel {
-	o := ScriptedModel{&Provider{}}
-	o.Server = httptest.NewServer(ModelHandler(func(w http.ResponseWriter, r *http.Request) {
+	m := ScriptedModel{&Provider{}}
+	m.Server = httptest.NewServer(ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		asked, answer := string(body), func(answer func(io.Writer)) { answer(w) }
+		request, write := string(body), func(answer func(io.Writer)) { answer(w) }
 		if strings.HasSuffix(r.URL.Path, "/responses") {
-			asked, answer = asChat(body), func(answer func(io.Writer)) { answerByResponses(w, answer) }
+			request, write = asChat(body), func(answer func(io.Writer)) { answerByResponses(w, answer) }
 		}
-		n := o.Record(ChatRequest{Body: asked})
+		n := m.Record(ChatRequest{Body: request})
 		w.Header().Set("Content-Type", "text/event-stream")
-		answer(func(w io.Writer) { obey(w, n, asked) })
+		write(func(w io.Writer) { writeNextAnswer(w, n, request) })
 	}))
-	t.Cleanup(o.Server.Close)
-	return o
+	t.Cleanup(m.Server.Close)
+	return m
 }
 
-// obey answers the n-th request.
-func obey(w io.Writer, n int, body string) {
-	if acts := NextCalls(body); len(acts) > 0 {
-		WriteCalls(w, n, acts, LastSessionID(body))
+// writeNextAnswer answers the n-th request.
+func writeNextAnswer(w io.Writer, n int, body string) {
+	if calls := NextCalls(body); len(calls) > 0 {
+		WriteCalls(w, n, calls, LastSessionID(body))
 		return
 	}
 	TextAnswer("done")(w)
 }
 
-// asChat is the body of a request of the Responses API as one of Chat Completions.
+// asChat converts the body of a request to the Responses API to one of Chat Completions.
 func asChat(body []byte) string {
 	raw, err := json.Marshal(Object{"messages": asMessages(body)})
 	if err != nil {
-		panic(err) // of messages that were JSON
+		panic(err) // impossible: the messages were JSON
 	}
 	return string(raw)
 }
 
-// NextCalls are the calls of the answer to a request.
+// NextCalls returns the calls that answer a request.
 func NextCalls(body string) (next []ToolCall) {
 	var answers [][]ToolCall
-	at := 0
+	answered := 0
 	for _, m := range gjson.Get(body, "messages").Array() {
-		var told [][]ToolCall
+		var script [][]ToolCall
 		switch {
-		case m.Get("role").Str == "user" && json.Unmarshal([]byte(m.Get("content").Str), &told) == nil:
-			answers, at = told, 0
+		case m.Get("role").Str == "user" && json.Unmarshal([]byte(m.Get("content").Str), &script) == nil:
+			answers, answered = script, 0
 		case m.Get("tool_calls").Exists():
-			at++
+			answered++
 		}
 	}
-	if at >= len(answers) {
+	if answered >= len(answers) {
 		return nil
 	}
-	return answers[at]
+	return answers[answered]
 }
 
-// WriteCalls answers the n-th request with calls, of which some may be about a session.
-func WriteCalls(w io.Writer, n int, acts []ToolCall, session string) {
+// WriteCalls answers the n-th request with calls. LastSession in arguments becomes session.
+func WriteCalls(w io.Writer, n int, calls []ToolCall, session string) {
 	var list []Object
-	for i, a := range acts {
+	for i, a := range calls {
 		text, err := json.Marshal(a.Arguments)
 		if err != nil {
-			panic(err) // it was JSON
+			panic(err) // impossible: it was JSON
 		}
 		list = append(list, Object{"index": i, "id": fmt.Sprintf("call_%d_%d", n, i), "type": "function",
 			"function": Object{"name": a.Tool, "arguments": strings.ReplaceAll(string(text), LastSession, session)}})
@@ -128,38 +128,38 @@ func WriteCalls(w io.Writer, n int, acts []ToolCall, session string) {
 		"data: [DONE]\n\n")
 }
 
-// Outputs are what the model was told by tools, in order.
-func (o ScriptedModel) Outputs() (list []string) {
-	asked := o.Requests()
-	for _, m := range gjson.Get(asked[len(asked)-1].Body, `messages.#(role=="tool")#.content`).Array() {
+// Outputs returns the tool outputs in the last request.
+func (m ScriptedModel) Outputs() (list []string) {
+	requests := m.Requests()
+	for _, m := range gjson.Get(requests[len(requests)-1].Body, `messages.#(role=="tool")#.content`).Array() {
 		list = append(list, m.Str)
 	}
 	return list
 }
 
-// LastOutput is what the newest call gave.
-func (o ScriptedModel) LastOutput() string {
-	all := o.Outputs()
+// LastOutput returns the newest tool output.
+func (m ScriptedModel) LastOutput() string {
+	all := m.Outputs()
 	return all[len(all)-1]
 }
 
-// StartScripted starts the binary with an obedient model.
+// StartScripted starts the server with a scripted model.
 func StartScripted(t *testing.T, args ...string) (*Client, ScriptedModel) {
 	t.Helper()
 	return StartScriptedOn(t, ChatWire, args...)
 }
 
-// StartScriptedOn does so by one of the APIs.
+// StartScriptedOn starts the server with a scripted model that speaks one of the APIs.
 func StartScriptedOn(t *testing.T, on WireAPI, args ...string) (*Client, ScriptedModel) {
 	t.Helper()
-	o := NewScriptedModel(t)
-	o.wire = on
-	c := StartServer(t, o.Home(t), args...)
+	m := NewScriptedModel(t)
+	m.wire = on
+	c := StartServer(t, m.Home(t), args...)
 	c.Initialize()
-	return c, o
+	return c, m
 }
 
-// RunScript runs the calls of a turn that must complete.
+// RunScript runs a turn with these calls, requires that it completes, and returns its id.
 func (c *Client) RunScript(thread string, answers ...[]ToolCall) string {
 	c.T.Helper()
 	turn := c.Turn(thread, ScriptText(answers...))
@@ -167,9 +167,9 @@ func (c *Client) RunScript(thread string, answers ...[]ToolCall) string {
 	return turn.ID
 }
 
-// LastSessionID is the number that was told last, "" where none was.
-func LastSessionID(told string) string {
-	found := SessionPattern.FindAllStringSubmatch(told, -1)
+// LastSessionID returns the last session ID in a text, or "".
+func LastSessionID(script string) string {
+	found := SessionPattern.FindAllStringSubmatch(script, -1)
 	if found == nil {
 		return ""
 	}

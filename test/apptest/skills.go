@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// WriteSkill makes the folder of a skill.
+// WriteSkill writes a skill into a folder and returns the path of its file.
 func WriteSkill(t *testing.T, dir, text string) string {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o700))
@@ -20,7 +20,7 @@ func WriteSkill(t *testing.T, dir, text string) string {
 
 const SkillText = "---\nname: release\ndescription: How to release\n---\nRun the tests.\n"
 
-// Texts are the messages of a request, as text where they are that.
+// Texts returns the content of each message, in JSON if it is not a string.
 func (r ChatRequest) Texts(t *testing.T) (texts []string) {
 	t.Helper()
 	for _, raw := range r.Messages {

@@ -13,11 +13,10 @@ import (
 	"appserver/schema/conform"
 )
 
-// With REFERENCE_SCHEMA, which names a folder that the reference implementation wrote its
-// stable schema files to, every line that the server writes to a client of any test is
-// held against them.
+// REFERENCE_SCHEMA names a folder with the stable schema files that the reference implementation
+// generated. If it is set, each line that a server writes to a test's client is validated.
 
-// LoadReference is nil where REFERENCE_SCHEMA is not set.
+// LoadReference returns the reference's schemas, or nil if REFERENCE_SCHEMA is not set.
 var LoadReference = sync.OnceValues(func() (*conform.Schemas, error) {
 	dir := os.Getenv("REFERENCE_SCHEMA")
 	if dir == "" {
@@ -26,28 +25,28 @@ var LoadReference = sync.OnceValues(func() (*conform.Schemas, error) {
 	return conform.Load(os.DirFS(dir))
 })
 
-// wireCounts are of all connections of the test process.
+// wireCounts has the totals of all connections of the test process.
 var wireCounts struct {
-	sync.Mutex // held while a connection is checked, too: the schemas are for one goroutine at a time
+	sync.Mutex // also held during validation: the schemas are not safe for concurrent use
 
 	connections, messages, long int
 }
 
-// longestChecked is how long a line may be that is checked, in bytes.
+// longestChecked is the maximum length of a validated line in bytes.
 const longestChecked = 1 << 20
 
-// wire keeps what both sides of a connection write, and checks it in the end: tests must
-// not read slower for it. A nil one keeps nothing.
+// wire records both directions of a connection and validates them at the end, because slower reads
+// would change the tests. A nil wire records nothing.
 type wire struct {
 	reference *conform.Schemas
-	begun     []byte // of a line of the client's
+	partial   []byte // the start of an incomplete line of the client
 
 	mu    sync.Mutex
 	lines []conform.Line
 	long  int
 }
 
-// newWire is nil for benchmarks, and where there is no reference.
+// newWire returns nil for benchmarks, or if there is no reference.
 func newWire(t testing.TB) *wire {
 	t.Helper()
 	reference, err := LoadReference()
@@ -60,7 +59,7 @@ func newWire(t testing.TB) *wire {
 	return &wire{reference: reference}
 }
 
-// line takes what one side wrote. That of the client must come before it is sent.
+// line records a line. A line of the client must be recorded before it is sent.
 func (w *wire) line(fromServer bool, line []byte) {
 	if w == nil {
 		return
@@ -74,7 +73,7 @@ func (w *wire) line(fromServer bool, line []byte) {
 	w.lines = append(w.lines, conform.Line{Number: len(w.lines) + 1, FromServer: fromServer, Message: line})
 }
 
-// end reports what was found. Nothing may be written any more.
+// end validates the recorded lines. No line may be recorded afterwards.
 func (w *wire) end(t testing.TB) {
 	t.Helper()
 	if w == nil {
@@ -89,7 +88,7 @@ func (w *wire) end(t testing.TB) {
 	RequireConform(t, report)
 }
 
-// RequireTranscriptConforms checks the server's lines of a transcript, if there is a reference.
+// RequireTranscriptConforms validates the server's lines of a transcript, if there is a reference.
 func RequireTranscriptConforms(t testing.TB, transcript string) {
 	t.Helper()
 	reference, err := LoadReference()
@@ -103,12 +102,12 @@ func RequireTranscriptConforms(t testing.TB, transcript string) {
 	defer wireCounts.Unlock()
 	report := conform.ValidateTranscript(reference, conform.ParseTranscript(transcript))
 	if report.Checked == 0 {
-		t.Error("the transcript has no message that was checked")
+		t.Error("no message of the transcript was validated")
 	}
 	RequireConform(t, report)
 }
 
-// RequireConform fails the test where something is wrong, or no schema says what is right.
+// RequireConform fails the test if a message is invalid or has no schema.
 func RequireConform(t testing.TB, report conform.Report) {
 	t.Helper()
 	for _, method := range report.Unchecked {
@@ -119,29 +118,29 @@ func RequireConform(t testing.TB, report conform.Report) {
 	}
 }
 
-// checkedInput is the server's input.
+// checkedInput records what a client writes to the server.
 type checkedInput struct {
 	io.WriteCloser
 	wire *wire
 }
 
-// Write may be given parts of lines.
+// Write accepts parts of lines.
 func (i *checkedInput) Write(p []byte) (int, error) {
 	if w := i.wire; w != nil {
-		w.begun = append(w.begun, p...)
+		w.partial = append(w.partial, p...)
 		for {
-			line, rest, whole := bytes.Cut(w.begun, []byte("\n"))
+			line, rest, whole := bytes.Cut(w.partial, []byte("\n"))
 			if !whole {
 				break
 			}
 			w.line(false, slices.Clone(line))
-			w.begun = rest
+			w.partial = rest
 		}
 	}
 	return i.WriteCloser.Write(p)
 }
 
-// reportWire tells what was checked, if anything was.
+// reportWire appends the totals to the report.
 func reportWire() error {
 	c := &wireCounts
 	c.Lock()
@@ -149,10 +148,10 @@ func reportWire() error {
 	if c.connections == 0 {
 		return nil
 	}
-	return AppendReport(fmt.Sprintf("tests with the binary: %d connections, %d messages of the server checked, %d passed over for their length", c.connections, c.messages, c.long))
+	return AppendReport(fmt.Sprintf("tests with the binary: %d connections, %d messages of the server validated, %d too long to validate", c.connections, c.messages, c.long))
 }
 
-// AppendReport adds a line to the file REFERENCE_REPORT, if that is set.
+// AppendReport appends a line to the file in REFERENCE_REPORT, if it is set.
 func AppendReport(text string) error {
 	path := os.Getenv("REFERENCE_REPORT")
 	if path == "" {
