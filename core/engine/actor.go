@@ -14,34 +14,6 @@ import (
 	"appserver/rollout"
 )
 
-// Journal is the writer of a thread's rollout.
-type Journal interface {
-	// Append appends all of the lines or none. With sync it returns after they are durable.
-	Append(lines []protocol.RolloutLine, sync bool) error
-	Close() error
-	// Discard closes the journal, and removes the rollout of a thread that began with it.
-	Discard() error
-	// LineReader returns a reader of the appended lines, or nil if they cannot be read again.
-	LineReader() *rollout.LineReader
-	// CloseRewritten closes the journal and rewrites the rollout, so that other programs read the
-	// lines of the projection only. Nil selects all lines.
-	CloseRewritten(p rollout.Projection) error
-	// SetIdle sets whether the store may close the descriptors. Resume opens them again.
-	SetIdle(idle bool)
-	Resume() error
-}
-
-// ephemeral is the journal of a thread without a rollout.
-type ephemeral struct{}
-
-func (ephemeral) Append([]protocol.RolloutLine, bool) error { return nil }
-func (ephemeral) Close() error                              { return nil }
-func (ephemeral) Discard() error                            { return nil }
-func (ephemeral) LineReader() *rollout.LineReader           { return nil }
-func (ephemeral) CloseRewritten(rollout.Projection) error   { return nil }
-func (ephemeral) SetIdle(bool)                              {}
-func (ephemeral) Resume() error                             { return nil }
-
 const (
 	// mailbox is the maximum number of requests that wait for a thread.
 	mailbox = 128
@@ -118,43 +90,6 @@ func newActor(e *Engine, id string) *actor {
 
 func (a *actor) stop() { a.quitOnce.Do(func() { close(a.quit) }) }
 
-func (a *actor) run() {
-	defer close(a.gone)
-	a.dropDisconnected()
-	for {
-		results := a.results
-		clear := a.congestion()
-		if clear != nil {
-			results = nil
-		}
-		a.journal.SetIdle(a.isIdle())
-		select {
-		case r := <-a.requests:
-			a.runRecovered(&r.to, func() { a.serve(r) })
-		case r := <-results:
-			a.runRecovered(nil, func() { a.handleResult(r) })
-		case <-clear:
-		case <-a.disconnected:
-			a.dropDisconnected()
-		case <-a.describeDue:
-			a.runRecovered(nil, a.describe)
-		case <-a.unloadDue():
-			a.unloadUnused()
-		case <-a.ownTurnDue():
-			a.endOwnTurn()
-		case <-a.quit:
-			a.drain()
-			a.unload()
-			a.engine.forget(a)
-			return
-		}
-		a.updateUnloadTimer()
-		if a.thread == nil && a.ownTurn == nil && a.engine.forget(a) {
-			return
-		}
-	}
-}
-
 // describeAtOnce is the number of items that are described between two checks of the mailbox, about
 // a millisecond of work.
 const describeAtOnce = 64
@@ -173,43 +108,6 @@ func always() <-chan struct{} {
 	return c
 }
 
-// serve serves a request, unless its client is behind. The check is repeated here, because many
-// requests can be accepted at once, and each response may contain the whole thread.
-func (a *actor) serve(r request) {
-	if !r.urgent && a.engine.parts.Outbox.Behind(r.to.Conn) {
-		a.engine.parts.Outbox.Refuse(r.to, errBehind())
-		return
-	}
-	proxied := a.engine.proxied.of(r.to)
-	if err := proxied.begin(a); err != nil {
-		a.engine.parts.Outbox.Refuse(r.to, err)
-		return
-	}
-	a.handle(r)
-	a.scheduleEnd(proxied)
-}
-
-func errBehind() *protocol.Error {
-	return &protocol.Error{Code: protocol.CodeOverloaded,
-		Message: "Server overloaded; read the pending responses, then retry",
-		Data:    &protocol.ErrorData{Kind: protocol.KindOverloaded}}
-}
-
-func (a *actor) handle(r request) {
-	if err := a.resume(); err != nil && r.to != (protocol.Caller{}) {
-		a.engine.parts.Outbox.Refuse(r.to, withCode(err))
-		return
-	}
-	switch {
-	case a.thread != nil:
-		r.do(a)
-	case r.absent != nil:
-		r.absent(a)
-	default:
-		a.engine.parts.Outbox.Refuse(r.to, a.absence())
-	}
-}
-
 // absence returns the error for a request that needs the loaded thread.
 func (a *actor) absence() *protocol.Error {
 	locked, err := a.engine.parts.Store.Locked(a.id)
@@ -223,10 +121,6 @@ func (a *actor) absence() *protocol.Error {
 	return errNotLoaded(a.id)
 }
 
-func errNotLoaded(id string) *protocol.Error {
-	return protocol.Refuse(protocol.KindThreadNotFound, "thread not found: %s", id)
-}
-
 // congestion returns nil while all subscribers read their output.
 func (a *actor) congestion() <-chan struct{} {
 	for _, conn := range a.subscribers {
@@ -237,136 +131,9 @@ func (a *actor) congestion() <-chan struct{} {
 	return nil
 }
 
-func (a *actor) handleResult(r result) {
-	if a.resume() != nil || a.thread == nil || a.isStale(r) {
-		return
-	}
-	in := r.in
-	if end, ok := in.(endOfEffect); ok {
-		delete(a.effects, end.id)
-		in = end.Input
-	}
-	a.step(in)
-}
-
-// drain serves the accepted requests, ends the turn and waits for its effects.
-func (a *actor) drain() {
-	for len(a.requests) > 0 {
-		r := <-a.requests
-		a.runRecovered(&r.to, func() { a.serve(r) })
-	}
-	a.endOwnTurn()
-	if a.thread == nil {
-		return
-	}
-	a.runRecovered(nil, func() { a.step(core.Shutdown{}) })
-	for len(a.effects) > 0 {
-		r := <-a.results
-		a.runRecovered(nil, func() { a.handleResult(r) })
-	}
-}
-
-// endTurn interrupts the turn under way, and those that begin while it ends. It returns when
-// they have ended: each effect ends within cancelGrace. A disk failure may unload the thread.
-func (a *actor) endTurn() {
-	asked := ""
-	for a.thread != nil && a.thread.ActiveTurn() != "" {
-		if turn := a.thread.ActiveTurn(); turn != asked {
-			asked = turn
-			a.runRecovered(nil, func() { a.step(core.EndTurn{}) })
-			continue
-		}
-		r := <-a.results
-		a.runRecovered(nil, func() { a.handleResult(r) })
-	}
-}
-
-// releaseTurn completes a turn that has ended and whose turn/completed is held back.
-func (a *actor) releaseTurn() {
-	if a.thread != nil && a.thread.ActiveTurn() != "" {
-		a.step(core.ReleaseTurn{})
-	}
-}
-
-// unload unloads the thread, and rewrites its rollout for other programs, if that is enabled.
-func (a *actor) unload() {
-	a.journal.SetIdle(false)
-	if err := a.resume(); err != nil {
-		a.engine.parts.Log.Warn("the rollout is not rewritten", zap.String("thread", a.id), zap.Error(err))
-		a.closeThread()
-		return
-	}
-	if a.thread == nil {
-		a.closeThread()
-		return
-	}
-	var projection rollout.Projection // without one the rollout gets all of its lines
-	if a.engine.parts.Setup.RewriteOnUnload(a.scope) {
-		projection = a.redactedProjection(a.thread.Projection())
-	}
-	a.close(func() error { return a.journal.CloseRewritten(projection) })
-}
-
-// closeThread unloads the thread and closes its journal as it is.
-func (a *actor) closeThread() { a.close(a.journal.Close) }
-
-func (a *actor) close(journal func() error) {
-	a.ready.Store(false)
-	a.turn.Store(nil)
-	a.current.Store(nil)
-	a.cancelEffects()
-	a.generation++
-	if a.thread != nil {
-		a.refuseWaiting(protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before the request completed",
-			a.id))
-	}
-	if err := journal(); err != nil {
-		a.engine.parts.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
-		a.send([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: err.Error()}}})
-	}
-	a.closeLineReader()
-	a.closeServers()
-	a.journal, a.thread, a.scope, a.subscribers, a.formerSubscribers, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil,
-		nil, "", nil
-}
-
-// step runs one input: state, disk, messages, effects, in this order.
-func (a *actor) step(in core.Input) {
-	before := a.beforeStep()
-	out, err := a.commit(in)
-	if err != nil {
-		before.Err = err
-		a.recover(before, out)
-		return
-	}
-	a.deliver(out)
-	if err := a.readError(); err != nil {
-		before = a.beforeStep()
-		before.Err = err
-		a.recover(before, core.Output{})
-	}
-}
-
 func (a *actor) beforeStep() core.StorageFailed {
 	return core.StorageFailed{Requests: a.thread.OpenRequests(), Turn: a.thread.ActiveTurn(),
 		Settings: a.thread.Settings()}
-}
-
-// commit applies an input to the state and appends its lines.
-func (a *actor) commit(in core.Input) (core.Output, error) {
-	out := a.thread.Step(a.stamp(), in)
-	if err := a.readError(); err != nil || len(out.Lines) == 0 {
-		return out, err
-	}
-	lines := a.redacted(out.Lines)
-	err := a.journal.Append(lines, out.Sync)
-	if err == nil {
-		a.evictLines(out.Lines, lines)
-	}
-	if a.engine.parts.Index != nil {
-		a.engine.parts.Index.Note(a.path)
-	}
-	return out, err
 }
 
 // evictLines evicts appended lines from memory, unless they were redacted. The thread reads them
@@ -398,14 +165,6 @@ func (a *actor) readError() error {
 	return a.lineReader.Err()
 }
 
-func (a *actor) deliver(out core.Output) {
-	a.publish()
-	a.send(out.Messages)
-	for _, e := range out.Effects {
-		a.start(e)
-	}
-}
-
 // publish publishes the active turn and the settings for lists, which run in other goroutines.
 func (a *actor) publish() {
 	id := a.thread.ActiveTurn()
@@ -419,37 +178,6 @@ func (a *actor) publish() {
 }
 
 func (a *actor) stamp() core.Stamp { return a.engine.stamp() }
-
-func (e *Engine) stamp() core.Stamp {
-	return core.Stamp{Now: time.Now(), NewID: e.parts.NewID, NextRequest: func() uint64 { return e.requests.Add(1) - 1 }}
-}
-
-func (a *actor) send(messages []core.Message) {
-	if slices.ContainsFunc(messages, startsTurn) {
-		a.endOwnTurn()
-	}
-	out := a.engine.parts.Outbox
-	for _, m := range messages {
-		switch m := m.(type) {
-		case core.Reply:
-			out.Reply(m.To, m.Result)
-		case core.Refusal:
-			out.Refuse(m.To, m.Err)
-		case core.ContextChanged:
-			a.broadcastContext(m)
-		case core.Notice:
-			for _, conn := range a.recipients(m.Notification) {
-				out.Notify(conn, m.Notification)
-			}
-		case core.Request:
-			for _, conn := range a.subscribers {
-				if m.Only == 0 || m.Only == conn {
-					out.Ask(conn, m.ID, m.Method, m.Params, a.answerTo(m.ID))
-				}
-			}
-		}
-	}
-}
 
 func (a *actor) subscribe(conn uint64) {
 	if !a.subscribed(conn) && !a.engine.hasDisconnected(conn) {
@@ -476,4 +204,46 @@ func (a *actor) unsubscribe(conn uint64) bool {
 		}
 	}
 	return false
+}
+
+// Proxied describes a request that another method serves, such as a slash command.
+type Proxied struct {
+	// InTurn allows the request while a turn is active.
+	InTurn bool
+	// TurnOf is the id of the thread if the response contains a turn, or empty. The thread must
+	// be loaded.
+	TurnOf string
+	// Answer converts the result of the method to the response. The turn is set if TurnOf is:
+	// the turn that the method started, or the active turn, or else a turn of the request's own.
+	// Subscribers are notified of the start and the end of an own turn. It ends before the next
+	// turn of the thread starts.
+	Answer func(result any, turn protocol.Turn) any
+}
+
+// proxiedRequest is a pending proxied request. Its fields belong to the goroutine of its thread;
+// without a thread, they belong to the goroutine that replies.
+type proxiedRequest struct {
+	Proxied
+	to     protocol.Caller
+	thread *actor
+	// last is the id of the thread's last turn before the request.
+	last string
+	// recipients are the subscribers of the thread at the time of the request. An archived thread
+	// has none, and they are still notified of the end of the own turn.
+	recipients []uint64
+	// own is the request's own turn, or nil. It ends at due.
+	own *protocol.Turn
+	due time.Time
+}
+
+// proxiedRequests are the proxied requests without a response.
+type proxiedRequests struct {
+	mu   sync.Mutex
+	open map[protocol.Caller]*proxiedRequest
+}
+
+// ownTurn is a proxied request whose own turn has started and not ended. The timer ends it.
+type ownTurn struct {
+	request *proxiedRequest
+	timer   *time.Timer
 }

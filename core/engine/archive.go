@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-
 	"go.uber.org/zap"
 
 	"appserver/core"
@@ -77,13 +75,6 @@ func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []u
 	return subscribers, true
 }
 
-// sendTo sends messages about an unloaded thread.
-func (a *actor) sendTo(subscribers []uint64, messages []core.Message) {
-	a.subscribers = subscribers
-	a.send(messages)
-	a.subscribers = nil
-}
-
 // archiveStored archives a thread that is not loaded.
 func (a *actor) archiveStored(to protocol.Caller) {
 	path, err := a.findOpen()
@@ -147,22 +138,4 @@ func (a *actor) readAndUnarchive() (thread protocol.Thread, err error) {
 	path, err = a.engine.parts.Store.Unarchive(path)
 	thread.Path = &path
 	return thread, err
-}
-
-func errArchived(id string) *protocol.Error {
-	return protocol.Refuse(protocol.KindThreadArchived, "session %s is archived: unarchive it with thread/unarchive first",
-		id)
-}
-
-// archiveError gives an error of the archive its code and kind.
-func archiveError(err error) *protocol.Error {
-	var missing *rollout.NotArchivedError
-	var disk *rollout.DiskError
-	switch {
-	case errors.As(err, &missing):
-		return protocol.Refuse(protocol.KindThreadNotFound, "%v", err)
-	case errors.As(err, &disk):
-		return errStorage(err)
-	}
-	return withCode(err)
 }

@@ -105,3 +105,47 @@ func (a *actor) revertTo(to protocol.Caller, p *protocol.ThreadCheckpointRevertP
 	in.Restored, err = a.engine.parts.Worktrees.Restore(ctx, a.id, in.ID, plan.Changes, p.DryRun)
 	return in, worktreeError(err)
 }
+
+func (e *Engine) findStored(id string, find func(*core.Thread) (answerOf, error)) (answerOf, error) {
+	t, err := e.loadStored(id)
+	if err != nil {
+		return nil, notLoaded(id, err)
+	}
+	defer t.close()
+	found, err := find(t.Thread)
+	if unread := t.lineReader.Err(); unread != nil {
+		return nil, unread
+	}
+	return found, err
+}
+
+// workOn replies with a result from a loaded or stored thread. It calls find in the goroutine of
+// the thread, and the returned function outside of it.
+func (e *Engine) workOn(to protocol.Caller, id string, find func(*core.Thread) (answerOf, error)) error {
+	if err := checkID("invalid thread id", id); err != nil {
+		return err
+	}
+	beside := func(found answerOf, err error) (any, error) {
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := e.untilClosed()
+		defer cancel()
+		return found(ctx)
+	}
+	stored := func() (any, error) { return beside(e.findStored(id, find)) }
+	loaded := func(a *actor) {
+		found, err := find(a.thread)
+		if err == nil {
+			err = e.background(to, func() (any, error) { return beside(found, nil) })
+		}
+		if err != nil {
+			e.parts.Outbox.Refuse(to, withCode(err))
+		}
+	}
+	posted, err := e.post(id, false, request{to: to, do: loaded, absent: func(*actor) { e.answer(to, stored) }})
+	if err != nil || posted {
+		return err
+	}
+	return e.background(to, stored)
+}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
-
 	"appserver/core"
 	"appserver/protocol"
 )
@@ -72,25 +70,6 @@ func (e *Engine) ContextRestore(to protocol.Caller, p *protocol.ContextRestorePa
 	return e.changeThreadIf(to, p.ThreadID, in, func(a *actor) error { return a.checkBackup(p.From != nil) })
 }
 
-// checkBackup returns an error if the thread was loaded without its backup. If the backup is
-// required, it also returns an error if there is none or it is damaged.
-func (a *actor) checkBackup(asked bool) error {
-	switch {
-	case asked && a.options.Ephemeral:
-		return protocol.Refuse(protocol.KindBackupMismatch, "the thread has no rollout, so it has no backup")
-	case !asked && a.withoutBackup == nil:
-		return nil
-	}
-	if err := a.engine.parts.Store.CheckBackup(a.path); err != nil {
-		return err
-	}
-	if a.withoutBackup != nil {
-		return protocol.Refuse(protocol.KindBackupMismatch,
-			"the backup is readable now, but the thread was loaded without it (%v); restart the server, resume the thread and retry", a.withoutBackup)
-	}
-	return nil
-}
-
 // ContextGetPrompt returns the next model request.
 func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetPromptParams) error {
 	return e.viewThread(to, p.ThreadID, e.prompt)
@@ -115,35 +94,4 @@ func (e *Engine) prompt(t *core.Thread, scope Scope) (any, error) {
 		Revision: t.ContextRevision(), Provider: prompt.Provider, Model: prompt.Model,
 		Messages: listed(messages), Tools: listed(tools), Tokens: tokens,
 	}, nil
-}
-
-func listed(list []json.RawMessage) []json.RawMessage {
-	if list == nil {
-		return []json.RawMessage{}
-	}
-	return list
-}
-
-// broadcastContext sends the context items to each subscriber: all of them, or the changes if the
-// client keeps the list.
-func (a *actor) broadcastContext(c core.ContextChanged) {
-	var full, changes *protocol.ContextItemsNotification
-	for _, conn := range a.subscribers {
-		told, of := &full, func() protocol.ContextItemsNotification { return a.thread.ContextItems() }
-		if a.engine.wantsChanges(conn) {
-			told, of = &changes, func() protocol.ContextItemsNotification { return a.thread.ContextChanges(c) }
-		}
-		if *told == nil {
-			n := of()
-			*told = &n
-		}
-		if a.readError() != nil {
-			return // the thread is reloaded after the step, and the full list sent
-		}
-		a.engine.parts.Outbox.Notify(conn, **told)
-	}
-}
-
-func (e *Engine) wantsChanges(conn uint64) bool {
-	return e.parts.WantsChanges != nil && e.parts.WantsChanges(conn)
 }

@@ -72,8 +72,3 @@ func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
 	}
 	a.sendTo(subscribers, []core.Message{core.Notice{Notification: protocol.ThreadDeletedNotification{ThreadID: a.id}}})
 }
-
-func statusNotLoaded(id string) protocol.Notification {
-	return protocol.ThreadStatusChangedNotification{ThreadID: id,
-		Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}}
-}

@@ -16,10 +16,6 @@ func (e *Engine) Disconnect(conn uint64) {
 	}
 }
 
-func (e *Engine) hasDisconnected(conn uint64) bool {
-	return e.parts.Connected != nil && !e.parts.Connected(conn)
-}
-
 // dropDisconnected removes the subscriptions of closed connections. A thread does so when it starts
 // and after each disconnect, and rejects new subscriptions of closed connections. So none stays in
 // any order of events.

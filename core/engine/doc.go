@@ -37,6 +37,17 @@
 // still accepted. A request is rejected if its client still has unread output when it is dequeued,
 // unless the request ends work. This limits the responses that wait for a client.
 //
+// # Files
+//
+// A file uses the files before it in this list, and few after it:
+//
+//   - parts.go has the interfaces to the rest of the program, errors.go the errors for clients.
+//   - engine.go and actor.go have the data: the engine, and one actor for each loaded thread.
+//   - launch.go runs effects; effects.go, threadservers.go, threadmemory.go and worktree.go start each kind.
+//   - step.go runs one input: append, send, start effects. recover.go and journal.go handle failed appends.
+//   - loop.go is the goroutine of a thread. dispatch.go finds, loads or creates the thread of a request.
+//   - The other files have the methods of the protocol, a file for each topic.
+//
 // # Decisions
 //
 // Secrets are removed from lines before they are appended. The core and the model see the

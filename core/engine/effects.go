@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -12,19 +11,6 @@ import (
 	"appserver/core"
 	"appserver/protocol"
 )
-
-// cancelGrace is the time that a cancelled effect has to end.
-const cancelGrace = 2 * time.Second
-
-// typeTime is the time that a command has to read earlier input.
-const typeTime = 2 * time.Second
-
-// running is an effect in progress. Keys passes input to the terminal of a command, and is nil for
-// other effects.
-type running struct {
-	cancel func()
-	keys   chan string
-}
 
 func (a *actor) start(e core.Effect) {
 	switch e := e.(type) {
@@ -95,72 +81,6 @@ func (e *Engine) prepare(model string) {
 	e.work.Go(func() { e.parts.Tokens.Prepare(model) })
 }
 
-// work is an effect. It passes its pieces to emit and returns its terminal input.
-type work func(ctx context.Context, emit func(core.Input)) core.Input
-
-// launch runs an effect. Its terminal input is posted exactly once: the result of do, or givenUp if
-// do panics or outlasts its cancellation.
-func (a *actor) launch(id core.EffectID, do work, givenUp core.Input) {
-	ctx, cancel := context.WithCancel(context.Background())
-	generation := a.generation
-	a.effects[id] = &running{cancel: cancel}
-	ended := make(chan core.Input, 1)
-	go func() {
-		defer cancel()
-		ended <- a.guard(ctx, do, givenUp, func(in core.Input) {
-			a.postResult(ctx, result{generation, in})
-		})
-	}()
-	a.engine.work.Go(func() {
-		terminal := givenUp
-		select {
-		case terminal = <-ended:
-		case <-after(ctx, cancelGrace):
-			a.engine.parts.Log.Error("an effect outlasted its cancellation", zap.String("thread", a.id),
-				zap.Uint64("effect", uint64(id)),
-				zap.Duration("limit", cancelGrace), zap.String("instead", fmt.Sprintf("%T", givenUp)))
-		}
-		a.postTerminal(id, result{generation, terminal})
-	})
-}
-
-// after returns a channel that gets a value when d has passed after the end of ctx.
-func after(ctx context.Context, d time.Duration) <-chan time.Time {
-	fired := make(chan time.Time, 1)
-	context.AfterFunc(ctx, func() { time.AfterFunc(d, func() { fired <- time.Time{} }) })
-	return fired
-}
-
-func (a *actor) guard(ctx context.Context, do work, givenUp core.Input, emit func(core.Input)) (terminal core.Input) {
-	defer func() {
-		if p := recover(); p != nil {
-			a.engine.parts.Log.Error("an effect panicked", zap.Any("panic", p), zap.Stack("stack"))
-			terminal = givenUp
-		}
-	}()
-	return do(ctx, emit)
-}
-
-// postResult posts an input to the thread. It blocks while the thread accepts none, and drops the
-// input when ctx ends.
-func (a *actor) postResult(ctx context.Context, r result) {
-	select {
-	case a.results <- r:
-	case <-ctx.Done():
-	case <-a.gone:
-	}
-}
-
-// endOfEffect is a terminal input. The actor removes the effect before it applies the input.
-type endOfEffect struct {
-	core.Input
-	id core.EffectID
-}
-
-func (a *actor) postTerminal(id core.EffectID, r result) {
-	a.postResult(context.Background(), result{r.generation, endOfEffect{r.in, id}})
-}
-
 func (a *actor) sample(e core.ModelRequest) work {
 	return func(ctx context.Context, emit func(core.Input)) core.Input {
 		lead := sync.OnceFunc(func() { waitUntil(ctx, e.Answered.Add(a.engine.parts.AnswerLead)) })
@@ -188,15 +108,6 @@ func waitUntil(ctx context.Context, at time.Time) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-}
-
-func modelError(err error) *core.ModelError {
-	var m *core.ModelError
-	if errors.As(err, &m) {
-		return m
-	}
-	return &core.ModelError{Message: fmt.Sprintf("the model request failed: %v", err),
-		Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
 }
 
 func (a *actor) runTool(e core.RunTool, keys <-chan string) work {
@@ -239,17 +150,6 @@ func (a *actor) typeKeys(e core.WriteStdin) work {
 	}
 }
 
-func handOver(ctx context.Context, keys chan<- string, text string) error {
-	ctx, cancel := context.WithTimeout(ctx, typeTime)
-	defer cancel()
-	select {
-	case keys <- text:
-		return nil
-	case <-ctx.Done():
-		return errors.New("the command no longer reads input")
-	}
-}
-
 func (a *actor) planPatch(e core.PlanPatch) work {
 	return func(context.Context, func(core.Input)) core.Input { return a.engine.parts.Patches.Plan(e) }
 }
@@ -282,11 +182,4 @@ func (a *actor) startTimer(e core.Timer) {
 			delete(a.effects, e.ID)
 		}
 	}}
-}
-
-func (a *actor) cancelEffects() {
-	for _, r := range a.effects {
-		r.cancel()
-	}
-	a.effects = map[core.EffectID]*running{}
 }

@@ -2,9 +2,6 @@ package engine
 
 import (
 	"time"
-
-	"appserver/core"
-	"appserver/protocol"
 )
 
 // updateUnloadTimer runs the timer while the thread is unused.
@@ -33,19 +30,4 @@ func (a *actor) unloadDue() <-chan time.Time {
 		return nil
 	}
 	return a.unloadTimer.C
-}
-
-// unloadUnused unloads the thread and notifies its former subscribers. Waiting requests are served
-// first, because they may subscribe.
-func (a *actor) unloadUnused() {
-	a.unloadTimer = nil
-	if len(a.requests) > 0 {
-		return
-	}
-	left := a.formerSubscribers
-	a.unload()
-	a.sendTo(left, []core.Message{
-		core.Notice{Notification: statusNotLoaded(a.id)},
-		core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}},
-	})
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,76 +9,6 @@ import (
 	"appserver/core"
 	"appserver/protocol"
 )
-
-// Memory stores summaries of items that left the contexts of threads, and indexes the files of
-// repositories.
-type Memory interface {
-	// Key returns the repository of a directory.
-	Key(dir string) string
-	// Remember stores summaries of items that left the context of a thread. It applies redact to
-	// all texts. It returns soon after the end of ctx.
-	Remember(ctx context.Context, thread string, e core.Remember, redact func(string) string) core.Remembered
-	// Recall searches the memories of a repository.
-	Recall(ctx context.Context, e core.Recall) core.Recalled
-	Search(ctx context.Context, q MemoryQuery) (protocol.MemorySearchResponse, error)
-	List(ctx context.Context, p *protocol.MemoryListParams) (protocol.MemoryListResponse, error)
-	// Forget deletes the memories with these ids, or all memories; only those of repo unless it is
-	// empty.
-	Forget(ctx context.Context, ids []string, all bool, repo string) (forgotten int, err error)
-	Reset(ctx context.Context) error
-	// Pause pauses or resumes the indexing of a repository. It returns false if the repository is
-	// not indexed.
-	Pause(repo string, paused bool) bool
-	Status(ctx context.Context) (protocol.MemoryStatusResponse, error)
-}
-
-// MemoryQuery is a search in a repository. Empty kinds select all kinds.
-type MemoryQuery struct {
-	Repo, Text string
-	Kinds      []string
-	Limit      int
-}
-
-// memoryRules returns the rules of the thread's configuration.
-func (a *actor) memoryRules() core.MemoryRules { return a.engine.memoryRules(a.scope) }
-
-func (e *Engine) memoryRules(scope Scope) core.MemoryRules {
-	if e.parts.Memory == nil {
-		return core.MemoryRules{}
-	}
-	return e.parts.Setup.Memory(scope)
-}
-
-// startOfMemory starts an effect on the memory. Summaries are stored even if the thread is unloaded
-// meanwhile.
-func (a *actor) startOfMemory(e core.Effect) {
-	switch e := e.(type) {
-	case core.Recall:
-		a.launch(e.ID, func(ctx context.Context, _ func(core.Input)) core.Input {
-			found := a.engine.parts.Memory.Recall(ctx, e)
-			found.Effect = e.ID
-			return found
-		}, core.Recalled{Effect: e.ID, Err: errors.New("the search did not end")})
-	case core.Remember:
-		generation, redact, redactor := a.generation, a.textRedactor(), a.engine.parts.Setup.Redactor(a.scope)
-		a.engine.work.Go(func() {
-			ctx, cancel := a.engine.untilClosed()
-			defer cancel()
-			kept := a.guard(ctx, func(ctx context.Context, _ func(core.Input)) core.Input {
-				e.Spans = redactedSpans(redactor, e.Spans)
-				kept := a.engine.parts.Memory.Remember(ctx, a.id, e, redact)
-				kept.Effect = e.ID
-				return kept
-			}, core.Remembered{Effect: e.ID, Err: errors.New("the summary failed")}, nil)
-			a.postResult(ctx, result{generation, kept})
-		})
-	}
-}
-
-// ThreadMemoryModeSet turns the memory of a thread off or on, loaded or not.
-func (e *Engine) ThreadMemoryModeSet(to protocol.Caller, p *protocol.ThreadMemoryModeSetParams) error {
-	return e.changeThread(to, p.ThreadID, core.SetMemoryMode{To: to, Mode: string(p.Mode)})
-}
 
 // maxMemories limits a page of memories and the results of a search. defaultMemories is the default
 // for searches.
@@ -108,17 +37,6 @@ func (e *Engine) MemorySearch(to protocol.Caller, p *protocol.MemorySearchParams
 		q.Repo = m.Key(dir)
 		return m.Search(ctx, q)
 	})
-}
-
-// memoryDir returns the directory that a client names, or that of the server.
-func (e *Engine) memoryDir(named *string) (string, error) {
-	if named == nil {
-		return filepath.Abs(".")
-	}
-	if !filepath.IsAbs(*named) {
-		return "", protocol.InvalidParams("repoKey", "`repoKey` must be an absolute path: %s", *named)
-	}
-	return *named, nil
 }
 
 // MemoryList lists memories.
@@ -219,4 +137,22 @@ func (e *Engine) withMemory(to protocol.Caller, do func(context.Context, Memory)
 		defer cancel()
 		return do(ctx, e.parts.Memory)
 	})
+}
+
+func (e *Engine) memoryRules(scope Scope) core.MemoryRules {
+	if e.parts.Memory == nil {
+		return core.MemoryRules{}
+	}
+	return e.parts.Setup.Memory(scope)
+}
+
+// memoryDir returns the directory that a client names, or that of the server.
+func (e *Engine) memoryDir(named *string) (string, error) {
+	if named == nil {
+		return filepath.Abs(".")
+	}
+	if !filepath.IsAbs(*named) {
+		return "", protocol.InvalidParams("repoKey", "`repoKey` must be an absolute path: %s", *named)
+	}
+	return *named, nil
 }

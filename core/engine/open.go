@@ -2,13 +2,10 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"go.uber.org/zap"
 
 	"appserver/core"
@@ -19,12 +16,6 @@ import (
 
 // gitTimeout limits the read of the repository of a new thread.
 const gitTimeout = 2 * time.Second
-
-// ThreadStart starts a thread.
-func (e *Engine) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) error {
-	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) { a.open(to, a.begin(to, p)) }})
-	return err
-}
 
 // open rejects the request if the thread was not created or loaded.
 func (a *actor) open(to protocol.Caller, err error) {
@@ -119,31 +110,6 @@ func (a *actor) meta(to protocol.Caller, p *protocol.ThreadStartParams, t Templa
 	}
 }
 
-// ThreadResume loads a thread, or subscribes the caller to a loaded one.
-func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams) error {
-	if p.History != nil {
-		return e.startFromHistory(to, p)
-	}
-	id, path := p.ThreadID, ""
-	if p.Path != nil {
-		id, path = idInName(*p.Path), *p.Path
-	}
-	if err := checkID("invalid session id", id); err != nil {
-		return err
-	}
-	_, err := e.post(id, true, request{
-		to: to, do: func(a *actor) {
-			if path != "" && !samePath(path, a.path) {
-				e.parts.Outbox.Refuse(to, errStalePath(a, path))
-				return
-			}
-			a.join(to, p)
-		},
-		absent: func(a *actor) { a.open(to, a.load(to, p, path)) },
-	})
-	return err
-}
-
 func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path string) error {
 	contents, err := a.openLog(path, false)
 	if err != nil {
@@ -165,23 +131,6 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	})
 }
 
-// storedSettings returns the settings of a stored thread. If its rollout, or that of its source,
-// names a model and no provider, the configured model replaces that model, and the client is
-// warned.
-func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protocol.ThreadResumeParams) (s core.Settings,
-	warnings []string) {
-	s = t.Settings()
-	model := e.parts.Setup.Defaults().Model
-	if providerRecorded || p.Model != nil || p.ModelProvider != nil || s.Model == model {
-		return s, nil
-	}
-	warnings = []string{fmt.Sprintf("The rollout names the model %s, but not its provider. "+
-		"The thread continues with the configured model, %s. To use another one, resume it with model and modelProvider.",
-		s.Model, model)}
-	s.Model = model
-	return s, warnings
-}
-
 // world returns the environment of a thread that starts no turn now. A thread without its directory
 // or provider can still be read and changed.
 func (a *actor) world(s core.Settings) core.TurnEnv {
@@ -197,11 +146,6 @@ func (a *actor) worldOf(s core.Settings) (core.TurnEnv, error) {
 	world, err := a.engine.parts.Setup.World(a.scope, s)
 	world.Tracking, world.Memory = a.tracking(), a.memoryRules()
 	return world, err
-}
-
-func notReady(err error) bool {
-	var refusal *protocol.Error
-	return errors.As(err, &refusal) && refusal.Data != nil && refusal.Data.Kind == protocol.KindProviderNotReady
 }
 
 // openLog opens the rollout for writing, unless it is archived, and loads the thread. It syncs the
@@ -246,13 +190,4 @@ func idInName(path string) string {
 	}
 	stem := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 	return stem[max(0, len(stem)-36):]
-}
-
-// checkID returns an error unless id is a UUID in lower case.
-func checkID(words, id string) error {
-	if _, err := uuid.Parse(id); err != nil || len(id) != 36 || id != strings.ToLower(id) || filepath.Base(id) != id {
-		return &protocol.Error{Code: protocol.CodeInvalidRequest, Message: words + ": `" + id + "` is not a UUID",
-			Data: &protocol.ErrorData{Kind: protocol.KindInvalidThreadID, Field: "threadId"}}
-	}
-	return nil
 }

@@ -77,7 +77,3 @@ func (a *actor) refuseWaiting(err *protocol.Error) {
 		a.engine.parts.Outbox.Refuse(to, err)
 	}
 }
-
-func errStorage(cause error) *protocol.Error {
-	return protocol.Internal(protocol.KindStorage, "%v", cause)
-}

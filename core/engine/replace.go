@@ -127,9 +127,3 @@ func (a *actor) checkNew() error {
 
 // discard unloads a new thread that no client knows, and removes its rollout.
 func (a *actor) discard() { a.close(a.journal.Discard) }
-
-func errTaken(id string) *protocol.Error {
-	err := protocol.Refuse(protocol.KindInvalidRequest, "newThreadId: thread %s exists; use another id, or omit it", id)
-	err.Data.Field = "newThreadId"
-	return err
-}

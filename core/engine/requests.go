@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"appserver/core"
@@ -11,16 +10,6 @@ import (
 	"appserver/core/workspace"
 	"appserver/protocol"
 )
-
-// toThread posts a request for a loaded thread. Its goroutine checks whether the thread is loaded,
-// because an earlier request may load it.
-func (e *Engine) toThread(to protocol.Caller, id string, do func(a *actor)) error {
-	if err := checkID("invalid thread id", id); err != nil {
-		return err
-	}
-	_, err := e.post(id, true, request{to: to, do: do})
-	return err
-}
 
 // TurnStart starts a turn.
 func (e *Engine) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) error {
@@ -129,16 +118,6 @@ func (e *Engine) threadOfTurn(turnID string) string {
 	return ""
 }
 
-// ThreadSetName sets the name of a thread, loaded or not.
-func (e *Engine) ThreadSetName(to protocol.Caller, p *protocol.ThreadSetNameParams) error {
-	name := strings.TrimSpace(p.Name)
-	if name == "" {
-		return &protocol.Error{Code: protocol.CodeInvalidParams, Message: "thread name must not be empty",
-			Data: &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "name"}}
-	}
-	return e.changeThread(to, p.ThreadID, core.SetName{To: to, Name: name})
-}
-
 // ThreadLoadedList lists loaded threads, oldest first.
 func (e *Engine) ThreadLoadedList(to protocol.Caller, p *protocol.ThreadLoadedListParams) error {
 	ids := []string{}
@@ -173,26 +152,4 @@ func idsPage(ids []string, cursor *string, limit *uint32) (listed []string, next
 		next = &listed[len(listed)-1]
 	}
 	return listed, next, nil
-}
-
-// ThreadUnsubscribe removes the caller from the subscribers of a thread.
-func (e *Engine) ThreadUnsubscribe(to protocol.Caller, p *protocol.ThreadUnsubscribeParams) error {
-	if err := checkID("invalid thread id", p.ThreadID); err != nil {
-		return err
-	}
-	absent := func(*actor) { e.parts.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: "notLoaded"}) }
-	found, err := e.post(p.ThreadID, false, request{
-		to: to, absent: absent,
-		do: func(a *actor) {
-			status := "notSubscribed"
-			if a.unsubscribe(to.Conn) {
-				status = "unsubscribed"
-			}
-			e.parts.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: status})
-		},
-	})
-	if err == nil && !found {
-		absent(nil)
-	}
-	return err
 }

@@ -94,17 +94,6 @@ func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
 	return nil
 }
 
-// broadcast notifies all clients, and waits for congested ones.
-func (e *Engine) broadcast(n protocol.Notification) {
-	if e.parts.Clients == nil {
-		return
-	}
-	for _, conn := range e.parts.Clients() {
-		e.awaitRoom(conn)
-		e.parts.Outbox.Notify(conn, n)
-	}
-}
-
 func retainedText(r rollout.Retention, done rollout.RetentionResult) string {
 	var bytes int64
 	var bounds []string

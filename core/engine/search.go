@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"strings"
 
 	"appserver/core"
@@ -54,19 +53,6 @@ func (e *Engine) search(to protocol.Caller, q rollout.Query) (any, error) {
 			protocol.ThreadSearchResult{Thread: e.listed(h.Head, names[h.ID]), Snippet: h.Snippet})
 	}
 	return answer, nil
-}
-
-// untilClosed returns a context that ends when the engine closes.
-func (e *Engine) untilClosed() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.Background())
-	e.work.Go(func() {
-		select {
-		case <-e.ended:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
-	return ctx, cancel
 }
 
 // watchIndex sends the progress of the index to a connection from now on.

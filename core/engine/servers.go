@@ -4,99 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"appserver/core"
 	"appserver/protocol"
 )
-
-// Servers connects to MCP servers. Each owner has its own connections. The owner of a thread's
-// connections is its id.
-type Servers interface {
-	// Open connects an owner to the servers of its configuration, in its working directory.
-	// Existing connections stay. It does not wait.
-	Open(owner string, scope Scope, cwd string)
-	// Retry retries failed connections at once.
-	Retry(owner string)
-	// Leave closes an owner's connections. It does not wait.
-	Leave(owner string)
-	// Tools returns the available tools. If pending is set, more may follow soon.
-	Tools(owner string) (tools []core.ServerTool, pending bool)
-	// Await returns the tools when no connection is pending, or after a timeout.
-	Await(ctx context.Context, owner string) []core.ServerTool
-	// AwaitRequired waits until the owner's required servers are connected to, or quit is
-	// closed. The error names those that failed.
-	AwaitRequired(quit <-chan struct{}, owner string) error
-	// Call calls a tool; it returns soon after the end of ctx.
-	Call(ctx context.Context, owner string, c core.CallTool, progress func(message string)) core.ToolCalled
-	// Answer replies to a question that [Engine].ServerAsks has passed on.
-	Answer(question uint64, a protocol.McpServerElicitationRequestResponse)
-	// Status returns the state of the servers, or of the named one. With full it includes their
-	// resources.
-	Status(ctx context.Context, owner, name string, full bool) []protocol.McpServerStatus
-	// Read reads a resource.
-	Read(ctx context.Context, owner, server, uri string) ([]json.RawMessage, error)
-	// Reload reads the configuration again.
-	Reload() error
-}
-
-// openServers connects the thread to its servers.
-func (a *actor) openServers(cwd string) {
-	if a.engine.parts.Servers != nil {
-		a.engine.parts.Servers.Open(a.id, a.scope, cwd)
-	}
-}
-
-// requireServers connects the thread to its servers, and refuses the thread if a required one
-// cannot be connected to.
-func (a *actor) requireServers(cwd string) error {
-	if a.engine.parts.Servers == nil {
-		return nil
-	}
-	a.openServers(cwd)
-	return a.engine.parts.Servers.AwaitRequired(a.quit, a.id)
-}
-
-// closeServers closes the connections of a thread, also of one that could not be loaded.
-func (a *actor) closeServers() {
-	if a.engine.parts.Servers != nil && (a.thread != nil || a.scope != nil) {
-		a.engine.parts.Servers.Leave(a.id)
-	}
-}
-
-// serverTools returns the tools of MCP servers for a turn in this directory.
-func (a *actor) serverTools(cwd string) (tools []core.ServerTool, pending bool) {
-	if a.engine.parts.Servers == nil {
-		return nil, false
-	}
-	a.openServers(cwd)
-	return a.engine.parts.Servers.Tools(a.id)
-}
-
-// startOfServers starts an effect on MCP servers.
-func (a *actor) startOfServers(e core.Effect) {
-	servers := a.engine.parts.Servers
-	switch e := e.(type) {
-	case core.CallTool:
-		a.launch(e.ID, func(ctx context.Context, emit func(core.Input)) core.Input {
-			return servers.Call(ctx, a.id, e, func(message string) { emit(core.ToolProgress{Effect: e.ID, Message: message}) })
-		}, core.ToolCalled{Effect: e.ID, Err: errors.New("the call did not end")})
-	case core.AwaitTools:
-		a.launch(e.ID, func(ctx context.Context, _ func(core.Input)) core.Input {
-			return core.ToolsKnown{Effect: e.ID, Tools: servers.Await(ctx, a.id)}
-		}, core.ToolsKnown{Effect: e.ID})
-	case core.AnswerServer:
-		servers.Answer(e.Question, e.Answer)
-	}
-}
-
-// inThread runs do in the goroutine of a loaded thread. It returns false if the thread is not loaded or
-// its mailbox is full.
-func (e *Engine) inThread(owner string, do func(a *actor)) bool {
-	found, err := e.post(owner, false, request{do: do, absent: func(*actor) {}})
-	return found && err == nil
-}
 
 // ServerState notifies the subscribers of a thread of the state of its connection to a server.
 func (e *Engine) ServerState(owner, server, state string, err error) {
@@ -233,15 +145,6 @@ func (e *Engine) McpResourceRead(to protocol.Caller, p *protocol.McpResourceRead
 		}
 		return protocol.McpResourceReadResponse{Contents: contents}, nil
 	})
-}
-
-// serverFailure converts an error of a server to a response.
-func serverFailure(err error) error {
-	var known *protocol.Error
-	if errors.As(err, &known) {
-		return known
-	}
-	return protocol.Internal(protocol.KindMcpServer, "%v", err)
 }
 
 // McpServerRefresh reads the configuration again and connects every thread to the servers in it.

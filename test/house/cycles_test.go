@@ -17,11 +17,6 @@ import (
 // package of etcd's raft has 10.
 const maxFileCycle = 15
 
-// largeFileCycles are the packages that are still above maxFileCycle, with their own limits.
-var largeFileCycles = map[string]int{
-	"core/engine": 31,
-}
-
 // TestHouseFileCycles bounds the largest cycle of files within each package. A file depends on
 // another if it uses an identifier that the other one declares, methods and fields included.
 func TestHouseFileCycles(t *testing.T) {
@@ -36,16 +31,9 @@ func TestHouseFileCycles(t *testing.T) {
 		path := strings.TrimPrefix(p.PkgPath, "appserver/")
 		size := largestCycle(fileUses(p))
 		t.Logf("%s: %d of %d files", path, size, len(p.Syntax))
-		limit, large := largeFileCycles[path]
-		if !large {
-			limit = maxFileCycle
-		}
-		if size > limit {
-			t.Errorf("%s: a cycle of %d files, %d allowed: split the package, or pass what one direction uses as parameters",
-				path, size, limit)
-		}
-		if large && size <= maxFileCycle {
-			t.Errorf("%s: a cycle of %d files needs no limit of its own: remove it from largeFileCycles", path, size)
+		if size > maxFileCycle {
+			t.Errorf("%s: a cycle of %d files, %d allowed: split the package, pass what one direction uses as parameters, "+
+				"or separate helpers from handlers", path, size, maxFileCycle)
 		}
 	}
 }

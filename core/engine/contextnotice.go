@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"encoding/json"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// broadcastContext sends the context items to each subscriber: all of them, or the changes if the
+// client keeps the list.
+func (a *actor) broadcastContext(c core.ContextChanged) {
+	var full, changes *protocol.ContextItemsNotification
+	for _, conn := range a.subscribers {
+		told, of := &full, func() protocol.ContextItemsNotification { return a.thread.ContextItems() }
+		if a.engine.wantsChanges(conn) {
+			told, of = &changes, func() protocol.ContextItemsNotification { return a.thread.ContextChanges(c) }
+		}
+		if *told == nil {
+			n := of()
+			*told = &n
+		}
+		if a.readError() != nil {
+			return // the thread is reloaded after the step, and the full list sent
+		}
+		a.engine.parts.Outbox.Notify(conn, **told)
+	}
+}
+
+func (e *Engine) wantsChanges(conn uint64) bool {
+	return e.parts.WantsChanges != nil && e.parts.WantsChanges(conn)
+}
+
+// checkBackup returns an error if the thread was loaded without its backup. If the backup is
+// required, it also returns an error if there is none or it is damaged.
+func (a *actor) checkBackup(asked bool) error {
+	switch {
+	case asked && a.options.Ephemeral:
+		return protocol.Refuse(protocol.KindBackupMismatch, "the thread has no rollout, so it has no backup")
+	case !asked && a.withoutBackup == nil:
+		return nil
+	}
+	if err := a.engine.parts.Store.CheckBackup(a.path); err != nil {
+		return err
+	}
+	if a.withoutBackup != nil {
+		return protocol.Refuse(protocol.KindBackupMismatch,
+			"the backup is readable now, but the thread was loaded without it (%v); restart the server, resume the thread and retry", a.withoutBackup)
+	}
+	return nil
+}
+
+func listed(list []json.RawMessage) []json.RawMessage {
+	if list == nil {
+		return []json.RawMessage{}
+	}
+	return list
+}

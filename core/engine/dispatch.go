@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// New returns an engine without threads.
+func New(p Parts) *Engine {
+	if p.NewID == nil {
+		p.NewID = newID
+	}
+	if p.Source == nil {
+		p.Source = protocol.StoredSource(protocol.SourceVSCode)
+	}
+	open := &proxiedRequests{open: map[protocol.Caller]*proxiedRequest{}}
+	p.Outbox = proxyOutbox{p.Outbox, open}
+	return &Engine{parts: p, proxied: open, threads: map[string]*actor{}, announced: map[string]bool{},
+		watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders),
+		oneshotServers: make(chan struct{}, maxOneshotServers), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
+}
+
+// Close ends all turns, waits until their ends are written and sent, and closes the journals. It
+// returns an error if ctx ends before.
+func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	if !e.closing {
+		e.closing = true
+		close(e.ended)
+	}
+	e.mu.Unlock()
+	for _, a := range e.loaded() {
+		a.stop()
+	}
+	done := make(chan struct{})
+	go func() {
+		e.work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("engine: threads did not end in time: %w", ctx.Err())
+	}
+}
+
+func (e *Engine) makeLocked(id string) *actor {
+	a := newActor(e, id)
+	e.threads[id] = a
+	e.order = append(e.order, id)
+	return a
+}
+
+func (e *Engine) addLocked(id string) *actor {
+	a := e.makeLocked(id)
+	e.work.Go(a.run)
+	return a
+}
+
+// release starts a reserved actor, or removes it if it has no thread and no requests.
+func (e *Engine) release(a *actor) {
+	if a.thread == nil && e.forget(a) {
+		return
+	}
+	e.work.Go(a.run)
+}
+
+// post adds a request to the mailbox of a thread without waiting. Without an actor for the thread
+// it makes one if create is set, and returns false otherwise.
+func (e *Engine) post(id string, create bool, r request) (found bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closing {
+		return false, errShuttingDown()
+	}
+	a := e.threads[id]
+	if a == nil && !create {
+		return false, nil
+	}
+	if a == nil {
+		a = e.addLocked(id)
+	}
+	room := mailbox
+	if r.urgent {
+		room += urgentRoom
+	}
+	if len(a.requests) >= room { // e.mu excludes other senders
+		return true, &protocol.Error{Code: protocol.CodeOverloaded, Message: "thread " + a.id +
+			" has too many requests waiting; retry later",
+			Data: &protocol.ErrorData{Kind: protocol.KindOverloaded}}
+	}
+	a.requests <- r
+	return true, nil
+}
+
+// toThread posts a request for a loaded thread. Its goroutine checks whether the thread is loaded,
+// because an earlier request may load it.
+func (e *Engine) toThread(to protocol.Caller, id string, do func(a *actor)) error {
+	if err := checkID("invalid thread id", id); err != nil {
+		return err
+	}
+	_, err := e.post(id, true, request{to: to, do: do})
+	return err
+}
+
+// inThread runs do in the goroutine of a loaded thread. It returns false if the thread is not loaded or
+// its mailbox is full.
+func (e *Engine) inThread(owner string, do func(a *actor)) bool {
+	found, err := e.post(owner, false, request{do: do, absent: func(*actor) {}})
+	return found && err == nil
+}
+
+// changeThread applies an input to a thread. A stored thread is loaded for it, and unloaded
+// afterwards.
+func (e *Engine) changeThread(to protocol.Caller, id string, in core.Input) error {
+	return e.changeThreadIf(to, id, in, func(*actor) error { return nil })
+}
+
+// changeThreadIf is changeThread with a check in the goroutine of the thread.
+func (e *Engine) changeThreadIf(to protocol.Caller, id string, in core.Input, check func(*actor) error) error {
+	return e.changeThreadBy(to, id, func(a *actor) (core.Input, error) { return in, check(a) })
+}
+
+// changeThreadBy is changeThread with an input that is made in the goroutine of the thread.
+func (e *Engine) changeThreadBy(to protocol.Caller, id string, input func(*actor) (core.Input, error)) error {
+	if err := checkID("invalid thread id", id); err != nil {
+		return err
+	}
+	_, err := e.post(id, true, request{
+		to: to,
+		do: func(a *actor) {
+			in, err := input(a)
+			if err != nil {
+				e.parts.Outbox.Refuse(to, withCode(err))
+				return
+			}
+			a.step(in)
+		},
+		absent: func(a *actor) { a.changeStored(to, input) },
+	})
+	return err
+}
+
+// readThread applies an input that only reads, to the loaded thread, or to the one that load
+// returns.
+func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load func(id string) (*loaded, error)) error {
+	if err := checkID("invalid thread id", id); err != nil {
+		return err
+	}
+	stored := func() (any, error) { return e.stepStored(id, in, load) }
+	found, err := e.post(id, false, request{
+		to: to, do: func(a *actor) { a.step(a.inScope(in)) },
+		absent: func(*actor) { e.answer(to, stored) },
+	})
+	if err != nil || found {
+		return err
+	}
+	return e.background(to, stored)
+}
+
+// viewThread replies with the result of look on a loaded or stored thread.
+func (e *Engine) viewThread(to protocol.Caller, id string, look func(*core.Thread, Scope) (any, error)) error {
+	if err := checkID("invalid thread id", id); err != nil {
+		return err
+	}
+	stored := func() (any, error) {
+		t, err := e.loadContext(id)
+		if err != nil {
+			return nil, err
+		}
+		defer t.close()
+		return t.checkRead(look(t.Thread, nil))
+	}
+	found, err := e.post(id, false, request{
+		to: to, do: func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread, a.scope) }) },
+		absent: func(*actor) { e.answer(to, stored) },
+	})
+	if err != nil || found {
+		return err
+	}
+	return e.background(to, stored)
+}
+
+// reserve returns an actor for an unknown thread. It belongs to the caller until release. Posted
+// requests wait until then.
+func (e *Engine) reserve(id string) (*actor, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.closing:
+		return nil, errShuttingDown()
+	case e.threads[id] != nil:
+		return nil, errTaken(id)
+	}
+	return e.makeLocked(id), nil
+}

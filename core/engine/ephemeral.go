@@ -1,0 +1,23 @@
+package engine
+
+import (
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// ephemeral is the journal of a thread without a rollout.
+type ephemeral struct{}
+
+func (ephemeral) Append([]protocol.RolloutLine, bool) error { return nil }
+
+func (ephemeral) Close() error { return nil }
+
+func (ephemeral) Discard() error { return nil }
+
+func (ephemeral) LineReader() *rollout.LineReader { return nil }
+
+func (ephemeral) CloseRewritten(rollout.Projection) error { return nil }
+
+func (ephemeral) SetIdle(bool) {}
+
+func (ephemeral) Resume() error { return nil }

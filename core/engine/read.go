@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// ThreadRead returns a thread, loaded or not.
+func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) error {
+	if err := checkID("invalid thread id", p.ThreadID); err != nil {
+		return err
+	}
+	found, err := e.post(p.ThreadID, false, request{
+		to: to, do: func(a *actor) { a.step(core.Read{To: to, IncludeTurns: p.IncludeTurns}) },
+		absent: func(*actor) { e.read(to, p) },
+	})
+	if err != nil || found {
+		return err
+	}
+	return e.aside(to.Conn, func() { e.read(to, p) })
+}
+
+// readTurns replies with the turns of a thread. It does not read the backup, because a rewritten
+// rollout has all turns.
+func (e *Engine) readTurns(to protocol.Caller, threadID string, in core.Input) error {
+	return e.readThread(to, threadID, in, func(id string) (*loaded, error) {
+		t, err := e.loadStored(id)
+		return t, notLoaded(id, err)
+	})
+}
+
+// ThreadItemsList lists the items of a thread or of a turn, loaded or not.
+func (e *Engine) ThreadItemsList(to protocol.Caller, p *protocol.ThreadItemsListParams) error {
+	return e.readTurns(to, p.ThreadID, core.ListItems{
+		To: to, Turn: p.TurnID, Cursor: p.Cursor, Limit: p.Limit, Descending: p.SortDirection != nil &&
+			*p.SortDirection == "desc",
+	})
+}
+
+// ThreadTimelineList lists the events of a thread, loaded or not.
+func (e *Engine) ThreadTimelineList(to protocol.Caller, p *protocol.ThreadTimelineListParams) error {
+	return e.readTurns(to, p.ThreadID, core.ListTimeline{To: to, Cursor: p.Cursor, Limit: p.Limit})
+}
+
+// ThreadTurnsList lists the turns of a thread, loaded or not.
+func (e *Engine) ThreadTurnsList(to protocol.Caller, p *protocol.ThreadTurnsListParams) error {
+	in := core.ListTurnsOf(p.Limit, p.SortDirection, p.ItemsView)
+	in.To, in.Cursor = to, p.Cursor
+	return e.readTurns(to, p.ThreadID, in)
+}

@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"appserver/core"
+)
+
+// startOfMemory starts an effect on the memory. Summaries are stored even if the thread is unloaded
+// meanwhile.
+func (a *actor) startOfMemory(e core.Effect) {
+	switch e := e.(type) {
+	case core.Recall:
+		a.launch(e.ID, func(ctx context.Context, _ func(core.Input)) core.Input {
+			found := a.engine.parts.Memory.Recall(ctx, e)
+			found.Effect = e.ID
+			return found
+		}, core.Recalled{Effect: e.ID, Err: errors.New("the search did not end")})
+	case core.Remember:
+		generation, redact, redactor := a.generation, a.textRedactor(), a.engine.parts.Setup.Redactor(a.scope)
+		a.engine.work.Go(func() {
+			ctx, cancel := a.engine.untilClosed()
+			defer cancel()
+			kept := a.guard(ctx, func(ctx context.Context, _ func(core.Input)) core.Input {
+				e.Spans = redactedSpans(redactor, e.Spans)
+				kept := a.engine.parts.Memory.Remember(ctx, a.id, e, redact)
+				kept.Effect = e.ID
+				return kept
+			}, core.Remembered{Effect: e.ID, Err: errors.New("the summary failed")}, nil)
+			a.postResult(ctx, result{generation, kept})
+		})
+	}
+}
+
+// memoryRules returns the rules of the thread's configuration.
+func (a *actor) memoryRules() core.MemoryRules { return a.engine.memoryRules(a.scope) }

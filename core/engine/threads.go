@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"path/filepath"
+
+	"appserver/core"
+	"appserver/protocol"
+)
+
+// ThreadStart starts a thread.
+func (e *Engine) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) error {
+	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) { a.open(to, a.begin(to, p)) }})
+	return err
+}
+
+// ThreadResume loads a thread, or subscribes the caller to a loaded one.
+func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams) error {
+	if p.History != nil {
+		return e.startFromHistory(to, p)
+	}
+	id, path := p.ThreadID, ""
+	if p.Path != nil {
+		id, path = idInName(*p.Path), *p.Path
+	}
+	if err := checkID("invalid session id", id); err != nil {
+		return err
+	}
+	_, err := e.post(id, true, request{
+		to: to, do: func(a *actor) {
+			if path != "" && !samePath(path, a.path) {
+				e.parts.Outbox.Refuse(to, errStalePath(a, path))
+				return
+			}
+			a.join(to, p)
+		},
+		absent: func(a *actor) { a.open(to, a.load(to, p, path)) },
+	})
+	return err
+}
+
+// startFromHistory starts a thread with the items of a thread/resume. The thread in the params is
+// not read, but must not be loaded.
+func (e *Engine) startFromHistory(to protocol.Caller, p *protocol.ThreadResumeParams) error {
+	items, refusal := protocol.DecodeItems("history", *p.History)
+	if refusal != nil {
+		return refusal
+	}
+	if e.find(p.ThreadID) != nil {
+		return protocol.Refuse(protocol.KindInvalidRequest,
+			"cannot resume thread %s with history while it is already running: leave `history` out, or unload the thread",
+			p.ThreadID)
+	}
+	start := &protocol.ThreadStartParams{
+		Model: p.Model, ModelProvider: p.ModelProvider, ServiceTier: p.ServiceTier, Cwd: p.Cwd,
+		ApprovalPolicy:    p.ApprovalPolicy,
+		ApprovalsReviewer: p.ApprovalsReviewer, Sandbox: p.Sandbox, Config: p.Config,
+		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
+	}
+	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) {
+		a.open(to, a.beginWith(to, start, core.Start{History: items, Resumes: p}))
+	}})
+	return err
+}
+
+// samePath reports whether two paths lead to the same file.
+func samePath(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	realA, errA := filepath.EvalSymlinks(a)
+	realB, errB := filepath.EvalSymlinks(b)
+	return errA == nil && errB == nil && realA == realB
+}
+
+// ThreadUnsubscribe removes the caller from the subscribers of a thread.
+func (e *Engine) ThreadUnsubscribe(to protocol.Caller, p *protocol.ThreadUnsubscribeParams) error {
+	if err := checkID("invalid thread id", p.ThreadID); err != nil {
+		return err
+	}
+	absent := func(*actor) { e.parts.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: "notLoaded"}) }
+	found, err := e.post(p.ThreadID, false, request{
+		to: to, absent: absent,
+		do: func(a *actor) {
+			status := "notSubscribed"
+			if a.unsubscribe(to.Conn) {
+				status = "unsubscribed"
+			}
+			e.parts.Outbox.Reply(to, protocol.ThreadUnsubscribeResponse{Status: status})
+		},
+	})
+	if err == nil && !found {
+		absent(nil)
+	}
+	return err
+}
