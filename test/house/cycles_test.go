@@ -13,8 +13,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// maxFileCycle is how many files of a package may depend on each other in a cycle. The largest
-// package of etcd's raft has 10.
+// maxFileCycle is the maximum number of files of a package that depend on each other in a cycle.
+// The largest package of etcd's raft has 10.
 const maxFileCycle = 15
 
 // TestHouseFileCycles bounds the largest cycle of files within each package. A file depends on
@@ -106,7 +106,7 @@ func largestCycle(uses map[string][]string) int {
 	return largest
 }
 
-func TestHouseFindsFileCycles(t *testing.T) {
+func TestHouseFileCyclesAreMeasured(t *testing.T) {
 	require.Equal(t, 1, largestCycle(map[string][]string{"a": {"b"}, "b": {"c"}, "c": nil}))
 	require.Equal(t, 3, largestCycle(map[string][]string{"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": {"d"}}))
 }

@@ -1,2 +1,2 @@
-// Package house holds the source to the rules of the code. Each rule states its reason.
+// Package house checks the rules of the code. Each rule has a reason.
 package house

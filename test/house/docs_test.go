@@ -9,11 +9,10 @@ import (
 	"appserver/test/apptest"
 )
 
-// minDocumented is the share of exported identifiers with a doc comment.
+// minDocumented is the minimum share of exported identifiers with a doc comment.
 const minDocumented = 0.95
 
-// findPackageDocs wants one doc comment for each package, which begins as go doc
-// wants it.
+// findPackageDocs requires a doc comment for each package, with the beginning that go doc requires.
 func findPackageDocs(t *houseTree) (findings []string) {
 	packages := t.packages()
 	for _, pkg := range apptest.SortedKeys(packages) {
@@ -24,13 +23,13 @@ func findPackageDocs(t *houseTree) (findings []string) {
 		}
 		if doc := packageDoc(packages[pkg]); !strings.HasPrefix(doc, want) {
 			findings = append(findings,
-				fmt.Sprintf("package %s has no doc comment that begins with %q: write its contract, in doc.go", pkg, want))
+				fmt.Sprintf("package %s has no doc comment that begins with %q: write its contract in doc.go", pkg, want))
 		}
 	}
 	return findings
 }
 
-// packageDoc is the text of all package comments together; there should be one.
+// packageDoc returns the package comments of all files; at most one should not be empty.
 func packageDoc(files []*houseSource) string {
 	var doc strings.Builder
 	for _, s := range files {
@@ -39,7 +38,7 @@ func packageDoc(files []*houseSource) string {
 	return doc.String()
 }
 
-// exported is an identifier that other packages see.
+// exported is an exported identifier.
 type exported struct {
 	name, at   string
 	documented bool
@@ -57,8 +56,8 @@ func findExportedDocs(t *houseTree) (findings []string) {
 		len(bare), len(all), 100*(1-minDocumented)))
 }
 
-// exportedNames are all exported identifiers of the product, and those without a
-// doc comment. The comment of a group serves its members.
+// exportedNames returns all exported identifiers of the product, and the undocumented ones. The
+// comment of a group counts for its members.
 func exportedNames(t *houseTree) (all, bare []exported) {
 	for _, s := range t.product() {
 		for _, d := range s.Decls {
@@ -109,7 +108,7 @@ func specNames(spec ast.Spec) (names []*ast.Ident, documented bool) {
 	return nil, false
 }
 
-// receiver is the name of a method's type, or "".
+// receiver returns the name of a method's type, or "" for a function.
 func receiver(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// requiredFiles is what a visitor and a build look for first.
+// requiredFiles are the files that visitors and builds expect.
 func requiredFiles() []string {
 	return []string{
 		".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE",
@@ -19,7 +19,7 @@ func requiredFiles() []string {
 	}
 }
 
-// topFolders hold everything else.
+// topFolders are the only folders at the top level.
 func topFolders() []string {
 	return []string{".ci", "cmd", "core", "docs", "protocol", "rollout", "schema", "server", "test"}
 }
@@ -28,7 +28,7 @@ func findTopLevel(t *houseTree) (findings []string) {
 	for _, name := range topLevel(t) {
 		if !slices.Contains(requiredFiles(), name) && !slices.Contains(topFolders(), name) {
 			findings = append(findings,
-				fmt.Sprintf("%s does not belong at the top: move it, or leave it out by .gitignore", name))
+				fmt.Sprintf("%s is not allowed at the top level: move it, or add it to .gitignore", name))
 		}
 	}
 	return findings
@@ -52,8 +52,7 @@ func findDocuments(t *houseTree) (findings []string) {
 	return findings
 }
 
-// findMakeTargets looks for targets that a document at the top names and the
-// Makefile lacks.
+// findMakeTargets finds targets that a top-level document names and the Makefile lacks.
 func findMakeTargets(t *houseTree) (findings []string) {
 	named := regexp.MustCompile("`make ([a-z-]+)")
 	for _, file := range apptest.SortedKeys(t.files) {
@@ -62,7 +61,7 @@ func findMakeTargets(t *houseTree) (findings []string) {
 		}
 		for _, match := range named.FindAllSubmatch(t.files[file], -1) {
 			if !regexp.MustCompile(`(?m)^` + string(match[1]) + `:`).Match(t.files["Makefile"]) {
-				findings = append(findings, fmt.Sprintf("%s names make %s, which is no target of the Makefile", file, match[1]))
+				findings = append(findings, fmt.Sprintf("%s names make %s, which the Makefile does not have", file, match[1]))
 			}
 		}
 	}
@@ -86,7 +85,7 @@ func findLinks(t *houseTree) (findings []string) {
 	return findings
 }
 
-// has is true for a file, and for a folder with files in it.
+// has reports whether a file exists, or a folder with files.
 func (t *houseTree) has(name string) bool {
 	if _, ok := t.files[name]; ok {
 		return true
@@ -95,8 +94,8 @@ func (t *houseTree) has(name string) bool {
 		func(file string) bool { return strings.HasPrefix(file, name+"/") })
 }
 
-// workplaces are folders of machines that the program was written on. Written in
-// two halves, they are not found here.
+// workplaces are folders of the machines on which the program was written. They are written in two
+// halves, so that the rule does not find this file.
 func workplaces() []string { return []string{"/wor" + "k/", "/tmp" + "/peer"} }
 
 func findWorkplace(t *houseTree) (findings []string) {
@@ -104,13 +103,13 @@ func findWorkplace(t *houseTree) (findings []string) {
 	for _, w := range workplaces() {
 		words = append(words, regexp.QuoteMeta(w))
 	}
-	// A folder of that name below another one is nobody's workplace.
+	// A match inside a longer path is another folder.
 	pattern := regexp.MustCompile(`(?m)(?:^|[^\w.~-])(` + strings.Join(words, "|") + `)`)
 	for _, file := range apptest.SortedKeys(t.files) {
 		for _, at := range pattern.FindAllSubmatchIndex(t.files[file], -1) {
 			line := 1 + bytes.Count(t.files[file][:at[2]], []byte("\n"))
 			findings = append(findings,
-				fmt.Sprintf("%s:%d: %s is a folder of one machine: name another", file, line, t.files[file][at[2]:at[3]]))
+				fmt.Sprintf("%s:%d: %s is a folder of one machine: use another path", file, line, t.files[file][at[2]:at[3]]))
 		}
 	}
 	return findings

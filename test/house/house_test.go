@@ -9,8 +9,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// houseRule is one rule of the house: find tells every place that breaks it, one
-// finding a string, each with the place, the fault and the cure.
+// houseRule is one rule. A finding names the place, the fault and the fix.
 type houseRule struct {
 	name string
 	find func(*houseTree) []string
@@ -42,7 +41,7 @@ func houseRules() []houseRule {
 	}
 }
 
-// TestHouse holds the tree to the rules of its architecture and its style.
+// TestHouse checks all rules.
 func TestHouse(t *testing.T) {
 	tree, err := readHouse(os.DirFS(apptest.Root()))
 	require.NoError(t, err)

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// maxColumns is how many columns a line of hand-written Go may have. A tab counts as one.
+	// maxColumns is the maximum width of a line of hand-written Go. A tab counts as one.
 	maxColumns = 120
 	// maxMarkedShare is the share of doc comments that may match a marker of unclear language. Some
 	// matches are correct English, so the limit is not zero.
 	maxMarkedShare = 0.04
 )
 
-// unclearPackages are the packages, tests included, whose comments do not follow the rules yet. The list
-// can only get shorter.
+// unclearPackages are the packages whose comments, tests included, do not follow the rules yet. No
+// package may be added.
 var unclearPackages = strings.Fields(`
 	core core/config rollout/index core/engine core/mcp core/memory core/model core/model/chat core/model/offline
 	core/model/responses core/model/sse core/token core/tool core/worktree docs/demo protocol schema
-	schema/conform schema/gen test/bench test/crash test/e2e test/house test/interchange
+	schema/conform schema/gen test/bench test/crash test/e2e test/interchange
 	test/sandbox
 `)
 
@@ -50,7 +50,7 @@ var markers = regexp.MustCompile(`(?i)(?:` + strings.Join([]string{
 // docComment is the doc comment of a declaration, a field or a package.
 type docComment struct{ at, text string }
 
-// docComments are those of the program and its tests.
+// docComments returns the doc comments of the program and its tests.
 func docComments(t *houseTree) (list []docComment) {
 	for _, s := range t.sources {
 		if !inPlainLanguage(s) {
@@ -85,7 +85,7 @@ func docComments(t *houseTree) (list []docComment) {
 	return list
 }
 
-// marked are the doc comments that match a marker.
+// marked returns the doc comments that match a marker.
 func marked(list []docComment) (matching []docComment) {
 	for _, c := range list {
 		if markers.MatchString(strings.Join(strings.Fields(c.text), " ")) {
@@ -127,11 +127,11 @@ func findLongLines(t *houseTree) (findings []string) {
 	return findings
 }
 
-// minText is the length of string literals on a line from which the line may be longer.
+// minText is the total length of string literals on a line that exempts the line.
 const minText = 50
 
-// textLines are the lines of long string literals, such as prompts and JSON: to split them would make
-// them hard to read and to search.
+// textLines returns the lines with long string literals, such as prompts and JSON. Split literals
+// are hard to read and to search.
 func (s *houseSource) textLines() map[int]bool {
 	lines, lengths := map[int]bool{}, map[int]int{}
 	ast.Inspect(s.File, func(n ast.Node) bool {

@@ -18,26 +18,25 @@ import (
 
 var licencesFile = apptest.Root("docs/licences.md")
 
-const licencesHead = `# Licences of what is in the program
+const licencesHead = `# Licences of the linked modules
 
-Each module that ` + "`appserver`" +
-	` is linked with, and the licences that its files hold, as licensecheck names them; a file can hold
-those of others whose work it builds upon. Go's own library is under BSD-3-Clause. A test writes this list, and fails when it is
-not up to date or a licence is new.
+These modules are linked into ` + "`appserver`" + `. Their licences have the names that licensecheck gives them. A file can
+contain the licences of included work. The Go standard library has BSD-3-Clause. A test writes this list, and fails if the
+list is out of date or a licence is new.
 
 | module | version | licences | files |
 | --- | --- | --- | --- |
 `
 
-// permissive are the licences that ask for no more than to be named, or, of MPL-2.0, for the
-// source of the files that it is of, which are not changed here.
+// permissive are the licences that require attribution only. MPL-2.0 also requires the source of
+// its own files, which this repository does not change.
 func permissive() []string {
 	return []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "ISC", "MIT", "MPL-2.0",
 		"Unlicense"}
 }
 
-// TestLicencesAreListed with all that the program is linked with, on any system that it is
-// built for. -update writes the list.
+// TestLicencesAreListed compares the list with the modules that the program links on any supported
+// system. -update writes the list.
 func TestLicencesAreListed(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -45,7 +44,7 @@ func TestLicencesAreListed(t *testing.T) {
 	for _, m := range linkedModules(t) {
 		path, version, dir := m[0], m[1], m[2]
 		licences, files := licencesIn(t, dir)
-		require.NotEmpty(t, licences, "%s has no licence that is known", path)
+		require.NotEmpty(t, licences, "%s has no known licence", path)
 		for _, l := range licences {
 			require.Contains(t, permissive(), l, path)
 		}
@@ -59,7 +58,7 @@ func TestLicencesAreListed(t *testing.T) {
 	require.Equal(t, b.String(), string(listed), "go test ./test/house -run TestLicences -update writes the list")
 }
 
-// linkedModules are the paths, versions and folders of modules.
+// linkedModules returns the path, version and folder of each linked module.
 func linkedModules(t *testing.T) (modules [][]string) {
 	t.Helper()
 	for _, system := range []string{"linux", "darwin"} {
@@ -78,7 +77,7 @@ func linkedModules(t *testing.T) (modules [][]string) {
 	return slices.CompactFunc(modules, slices.Equal)
 }
 
-// licencesIn are the licences in a folder, and the files that they are in.
+// licencesIn returns the licences in a folder, and the names of their files.
 func licencesIn(t *testing.T, dir string) (licences, files []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -16,16 +16,15 @@ import (
 // houseModule is the path of this module.
 const houseModule = "appserver"
 
-// testSupport are packages that only tests import, each with its reason. They
-// count as test code.
+// testSupport are packages outside of test that only tests import. They count as test code.
 var testSupport = map[string]string{
 	"core/fieldtest":  "fills and compares the fields of structs",
-	"rollout/faultfs": "a disk that breaks on purpose",
-	"schema/conform":  "checks messages against the schema files",
+	"rollout/faultfs": "a file system with injected faults",
+	"schema/conform":  "validates messages with the schema files",
 }
 
-// houseTree is the repository: its files by their path from the root, and its Go
-// files parsed. Files that .gitignore leaves out, and testdata's Go, are not in it.
+// houseTree contains the files of the repository by path, and its parsed Go files. Ignored files
+// and Go files in testdata are left out.
 type houseTree struct {
 	fset    *token.FileSet
 	files   map[string][]byte
@@ -60,8 +59,8 @@ func readHouse(fsys fs.FS) (*houseTree, error) {
 	return tree, err
 }
 
-// readIgnored tells which paths .gitignore leaves out. A pattern is a name with *,
-// for any depth, or for the root alone where a slash begins it.
+// readIgnored returns a function that reports whether .gitignore ignores a path. It supports names
+// with *, at any depth or, after a slash, at the top level only.
 func readIgnored(fsys fs.FS) (func(name string) bool, error) {
 	text, err := fs.ReadFile(fsys, ".gitignore")
 	if err != nil {
@@ -94,14 +93,14 @@ func (t *houseTree) add(fsys fs.FS, name string) error {
 	return nil
 }
 
-// product are the files of the program itself: no tests, nothing generated.
+// product returns the files of the program, without tests and generated files.
 func (t *houseTree) product() []*houseSource {
 	return slices.DeleteFunc(slices.Clone(t.sources), func(s *houseSource) bool {
 		return s.isTest() || ast.IsGenerated(s.File)
 	})
 }
 
-// packages are the files that are no _test.go files, by the folder of their package.
+// packages returns the files that are not _test.go files, by folder.
 func (t *houseTree) packages() map[string][]*houseSource {
 	packages := map[string][]*houseSource{}
 	for _, s := range t.sources {
@@ -112,10 +111,10 @@ func (t *houseTree) packages() map[string][]*houseSource {
 	return packages
 }
 
-// pkg is the folder of the file's package, from the root.
+// pkg returns the path of the file's package in the module.
 func (s *houseSource) pkg() string { return path.Dir(s.path) }
 
-// isTestFile reports whether only tests are built with the file.
+// isTestFile reports whether only tests build the file.
 func (s *houseSource) isTestFile() bool {
 	return strings.HasSuffix(s.path, "_test.go") || strings.HasPrefix(s.path, "test/")
 }
@@ -124,17 +123,17 @@ func (s *houseSource) isTest() bool { return s.isTestFile() || testSupport[s.pkg
 
 func (s *houseSource) lines() int { return bytes.Count(s.text, []byte("\n")) }
 
-// at is the place of a node, as FILE:LINE.
+// at returns the position of a node as FILE:LINE.
 func (s *houseSource) at(n ast.Node) string {
 	return fmt.Sprintf("%s:%d", s.path, s.fset.Position(n.Pos()).Line)
 }
 
-// span is how many lines a node takes.
+// span returns the number of lines of a node.
 func (s *houseSource) span(n ast.Node) int {
 	return s.fset.Position(n.End()).Line - s.fset.Position(n.Pos()).Line + 1
 }
 
-// imported are the paths that the file imports.
+// imported returns the import paths of the file.
 func (s *houseSource) imported() []string {
 	var paths []string
 	for _, spec := range s.Imports {
@@ -145,7 +144,7 @@ func (s *houseSource) imported() []string {
 	return paths
 }
 
-// ours are the packages of this module that the file imports, by their folder.
+// ours returns the imported packages of this module, by their paths in the module.
 func (s *houseSource) ours() []string {
 	var packages []string
 	for _, name := range s.imported() {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// houseOf is a tree of these files, path and text by turns.
+// houseOf returns a tree with files, given as pairs of path and text.
 func houseOf(t *testing.T, files ...string) *houseTree {
 	t.Helper()
 	fsys := fstest.MapFS{".gitignore": {Data: []byte("/bin/\n*.test\n")}}
@@ -21,7 +21,7 @@ func houseOf(t *testing.T, files ...string) *houseTree {
 	return tree
 }
 
-// findingsOf are the findings of one rule.
+// findingsOf returns the findings of one rule.
 func findingsOf(t *testing.T, rule string, tree *houseTree) string {
 	t.Helper()
 	for _, r := range houseRules() {
@@ -33,19 +33,19 @@ func findingsOf(t *testing.T, rule string, tree *houseTree) string {
 	return ""
 }
 
-// TestHouseFindsFaults breaks each rule in a small tree and looks for the finding.
-func TestHouseFindsFaults(t *testing.T) {
+// TestHouseRulesFindViolations breaks each rule in a small tree and looks for the finding.
+func TestHouseRulesFindViolations(t *testing.T) {
 	long := "package core\n\nfunc f() {\n" + strings.Repeat("\tf()\n", 90) + "}\n"
 	for _, c := range []struct{ rule, file, text, want string }{
 		{"imports", "rollout/a.go", "package rollout\nimport \"appserver/core\"",
-			"rollout/a.go imports core; of ours, rollout may import [protocol rollout/disk rollout/home rollout/line rollout/listing] only"},
+			"rollout/a.go imports core; of our packages, rollout may import only [protocol rollout/disk rollout/home rollout/line rollout/listing]"},
 		{"imports", "core/engine/a.go", "package engine\nimport \"appserver/server\"", "core/engine/a.go imports server"},
 		{"imports", "attic/a.go", "package attic", "package attic has no import rule"},
 		{"imports", "attic/a.go", "package attic", "package protocol has an import rule but does not exist"},
 		{"libraries", "core/a.go", "package core\nimport \"go.uber.org/zap/zapcore\"",
-			"core/a.go imports go.uber.org/zap/zapcore; its home is cmd/appserver, core/engine, server"},
-		{"libraries", "core/a.go", "package core\nimport \"github.com/stretchr/testify/require\"", "for tests"},
-		{"libraries", "core/a_test.go", "package core\nimport \"example.com/new\"", "example.com/new, which has no home"},
+			"core/a.go imports go.uber.org/zap/zapcore; only cmd/appserver, core/engine, server may import it"},
+		{"libraries", "core/a.go", "package core\nimport \"github.com/stretchr/testify/require\"", "only core/fieldtest may import it: for tests"},
+		{"libraries", "core/a_test.go", "package core\nimport \"example.com/new\"", "example.com/new, which is not in libraries"},
 		{"purity", "core/a.go", "package core\nimport \"os/exec\"", "core/a.go imports os/exec"},
 		{"purity", "core/a.go", "package core\nimport clock \"time\"\nvar f = clock.Now", "core/a.go:3: time.Now"},
 		{"purity", "core/a.go", "package core\nfunc f() { go f() }", "core/a.go:2: a go statement"},
@@ -55,20 +55,20 @@ func TestHouseFindsFaults(t *testing.T) {
 		{"exported docs", "core/a.go", "package core\n// T is.\ntype T int\nfunc (*T) M() {}",
 			"core/a.go:4: T.M is exported"},
 		{"function size", "core/a.go", long, "core/a.go:3 f has 92 lines, more than 80"},
-		{"function size", "core/a.go", long, "half of the functions have 92 lines"},
+		{"function size", "core/a.go", long, "5 % of the functions have at least 92 lines"},
 		{"file size", "core/a.go", "package core\n" + strings.Repeat("\n", 600), "core/a.go has 601 lines"},
 		{"names", "core/path_util.go", "package core", `core/path_util.go: the name "util"`},
 		{"names", "core/helpers/a_test.go", "package helpers", `the name "helpers"`},
 		{"decoders", "core/a.go", "package core\nimport \"encoding/json\"\nvar f = json.Unmarshal",
-			"core/a.go:3: json.Unmarshal takes names in any case"},
+			"core/a.go:3: json.Unmarshal matches names in any case"},
 		{"init", "core/a.go", "package core\nfunc init() {}", "core/a.go:2: func init"},
 		{"variables", "core/a.go", "package core\nvar n = 1", "core/a.go:2: package variable n"},
 		{"variables", "core/a.go", "package core\nvar mu sync.Mutex", "package variable mu"},
 		{"variables", "core/a.go", "package core\nvar m = make(map[string]int)", "package variable m"},
 		{"goroutines", "core/tool/a.go", "package tool\nfunc f() { go f() }", "core/tool/a.go starts goroutines"},
-		{"goroutines", "core/tool/a.go", "package tool\nfunc f() { group.Go(f) }\n", "500.0 places per 1,000 lines"},
+		{"goroutines", "core/tool/a.go", "package tool\nfunc f() { group.Go(f) }\n", "core/tool/a.go starts goroutines"},
 		{"goroutines", "server/conn.go", "package server\nfunc f() { go f() }",
-			"package server starts goroutines, and its package doc has no census"},
+			"package server starts goroutines, but its package doc does not describe them"},
 		{"unclear comments", "other/a.go", "package other\n\n// f is what tells of it.\nfunc f() {}",
 			`other/a.go:4: "f is what" in a comment`},
 		{"unclear comments", "other/a.go", "package other\n\n// T lets the thread go.\ntype T int",
@@ -76,7 +76,7 @@ func TestHouseFindsFaults(t *testing.T) {
 		{"line width", "other/a.go", "package other\n\nvar _ = 1 // " + strings.Repeat("x", 120),
 			"other/a.go:3 has 133 columns"},
 		{"gofmt", "core/a.go", "package  core\n", "core/a.go is not formatted"},
-		{"top level", "notes.txt", "x", "notes.txt does not belong at the top"},
+		{"top level", "notes.txt", "x", "notes.txt is not allowed at the top level"},
 		{"documents", "README.md", " \n", "README.md is missing or empty"},
 		{"make targets", "README.md", "Run `make tea`.", "README.md names make tea"},
 		{"links", "docs/a.md", "[a](b.md#c)", "docs/a.md links to docs/b.md, which does not exist"},
@@ -88,8 +88,8 @@ func TestHouseFindsFaults(t *testing.T) {
 	}
 }
 
-// TestHouseAllows has what looks like a fault and is none.
-func TestHouseAllows(t *testing.T) {
+// TestHouseRulesAllowValidCode checks code that resembles a fault and is allowed.
+func TestHouseRulesAllowValidCode(t *testing.T) {
 	table := "package core\nfunc f() []int { return []int{\n" + strings.Repeat("1,\n", 90) + "} }\n"
 	for _, c := range []struct{ rule, file, text string }{
 		{"libraries", "server/a_test.go", "package server\nimport \"go.uber.org/goleak\""},
@@ -113,8 +113,8 @@ func TestHouseAllows(t *testing.T) {
 	}
 }
 
-// TestHouseAllowsConstantVariables has each form of a sentinel and of a table.
-func TestHouseAllowsConstantVariables(t *testing.T) {
+// TestHouseRulesAllowConstantVariables checks each allowed form of a sentinel or table.
+func TestHouseRulesAllowConstantVariables(t *testing.T) {
 	for _, v := range []string{
 		`a = errors.New("x")`, `a = fmt.Errorf("%d", n)`, `a = map[string]bool{"x": true}`, `a = []byte("x")`, `a embed.FS`,
 		`a = regexp.MustCompile("x")`, `a = reflect.TypeFor[error]()`, `a = strings.Fields("x y")`, `a = newVariants[T]("x")`,
