@@ -115,7 +115,7 @@ func (t *Thread) removedSpans(changes []history.Change) (spans []Span) {
 		slices.Reverse(spans[i].IDs)
 		slices.Reverse(spans[i].Items)
 		if place, known := requests[spans[i].TurnID]; known {
-			spans[i].Request, _ = beginOf(history.TextOf(t.context.Item(place).Decode()), itemLimit)
+			spans[i].Request = excerpt.Prefix(history.TextOf(t.context.Item(place).Decode()), itemLimit)
 		}
 	}
 	return spans
@@ -133,9 +133,7 @@ func (s Span) Shortened() Span {
 // shortened returns an item with the middle of a long text left out.
 func shortened(entry protocol.ResponseItem, limit int) protocol.ResponseItem {
 	if whole := history.ContentText(entry); len(whole) > limit {
-		cut := excerpt.Text{Limit: limit}
-		cut.Write(strings.ToValidUTF8(whole, "\ufffd"))
-		entry = history.WithText(entry, cut.String())
+		entry = history.WithText(entry, excerpt.Ends(whole, limit))
 	}
 	return entry
 }
@@ -162,7 +160,7 @@ func (s *step) warnAboutMemory(text string) {
 
 // searchMemory searches the memory for the user's input, before the first request of a turn.
 func (s *step) searchMemory(input []protocol.UserInput) {
-	query := strings.TrimSpace(beginOfText(transcript.InputText(input), toolspec.MaxQuery))
+	query := strings.TrimSpace(excerpt.Prefix(transcript.InputText(input), toolspec.MaxQuery))
 	if s.memory.Items == 0 || s.state.MemoryOff || query == "" {
 		return
 	}

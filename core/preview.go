@@ -2,8 +2,8 @@ package core
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"appserver/core/excerpt"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
@@ -31,8 +31,8 @@ func preview(text string) string {
 // previewOf reads a limited number of bytes. It reports whether they suffice: the preview has its full
 // length, or the text ends within them.
 func previewOf(text string, limit int) (line string, enough bool) {
-	text, cut := beginOf(text, limit)
-	line = oneLine(text)
+	cut := len(text) > limit
+	line = excerpt.Line(excerpt.Prefix(text, limit))
 	count, end, last := 0, 0, 0 // end is the end of the last grapheme but one
 	for it := graphemes.FromString(line); it.Next(); {
 		if count++; count > previewLength {
@@ -44,41 +44,4 @@ func previewOf(text string, limit int) (line string, enough bool) {
 		return line[:end] + ellipsis, false
 	}
 	return line, true
-}
-
-func beginOf(text string, limit int) (begin string, cut bool) {
-	if len(text) <= limit {
-		return text, false
-	}
-	end := limit
-	for end > limit-utf8.UTFMax && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end], true
-}
-
-func oneLine(text string) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	space := false
-	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
-		switch {
-		case unicode.IsSpace(r):
-			space = b.Len() > 0
-			continue
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			continue
-		case space:
-			b.WriteByte(' ')
-			space = false
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// beginOfText returns the beginning of a text, at most limit bytes of it.
-func beginOfText(text string, limit int) string {
-	begin, _ := beginOf(text, max(limit, 0))
-	return begin
 }

@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"appserver/core/excerpt"
+
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/stretchr/testify/require"
 )
@@ -70,7 +72,7 @@ func seePreview(t *testing.T, text string) {
 	require.NotContains(t, got, "  ")
 	require.Equal(t, strings.TrimSpace(got), got)
 	require.LessOrEqual(t, len(graphemesOf(got)), previewLength)
-	line := oneLine(strings.TrimSpace(text))
+	line := excerpt.Line(strings.TrimSpace(text))
 	if got == line {
 		return
 	}

@@ -2,6 +2,8 @@ package core
 
 import (
 	"strings"
+
+	"appserver/core/excerpt"
 )
 
 // Skill is a skill in the list for the model.
@@ -28,11 +30,7 @@ func SkillsText(skills []Skill) string {
 		"read the whole file first and follow it. Paths in it are relative to its folder. " +
 		"Do not read other skills. A skill that the user names is part of the message.\n")
 	for _, s := range skills {
-		line := s.Name + ": " + s.Description
-		if len(line) > maxSkillLine {
-			line = strings.ToValidUTF8(line[:maxSkillLine], "") + "…"
-		}
-		line = "- " + line + " (" + s.Path + ")\n"
+		line := "- " + excerpt.Head(s.Name+": "+s.Description, maxSkillLine) + " (" + s.Path + ")\n"
 		if b.Len()+len(line) > maxSkillsText {
 			b.WriteString("- More skills exist and are not listed.\n")
 			break

@@ -97,8 +97,8 @@ func columns(text string) (n int) {
 	return n
 }
 
-// cut is as much of a text as fits into so many columns.
-func cut(text string, width int) string {
+// firstColumns returns a text, or its beginning and an ellipsis, at most width columns together.
+func firstColumns(text string, width int) string {
 	if columns(text) <= width {
 		return text
 	}
@@ -177,7 +177,7 @@ func (t *table) write(w io.Writer, width int) {
 		for i, cell := range row {
 			line.WriteString(padded(cell, widths[i], t.right[i]) + "  ")
 		}
-		fmt.Fprintln(w, cut(strings.TrimRight(line.String(), " "), width))
+		fmt.Fprintln(w, firstColumns(strings.TrimRight(line.String(), " "), width))
 	}
 }
 

@@ -66,7 +66,7 @@ func TestCutFits(t *testing.T) {
 		{"hello", 5, "hello"}, {"hello", 4, "hel…"}, {"世界", 4, "世界"}, {"世界", 3, "世…"}, {"世界", 2, "…"},
 		{"e\u0301e\u0301", 2, "e\u0301e\u0301"}, {"", 0, ""},
 	} {
-		require.Equal(t, c.want, cut(c.text, c.width))
+		require.Equal(t, c.want, firstColumns(c.text, c.width))
 	}
 }
 

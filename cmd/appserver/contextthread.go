@@ -136,7 +136,7 @@ func ambiguous(part string, found []protocol.Thread) error {
 			fmt.Fprintf(&lines, "\n  and %d more", len(found)-most)
 			break
 		}
-		fmt.Fprintf(&lines, "\n  %s  %s", t.ID, cut(plain(t.Preview), 50))
+		fmt.Fprintf(&lines, "\n  %s  %s", t.ID, firstColumns(plain(t.Preview), 50))
 	}
 	return fmt.Errorf("the ids of %d threads begin or end with %q: give more of the one you mean%s", len(found), part,
 		lines.String())

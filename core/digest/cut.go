@@ -10,9 +10,9 @@ import (
 
 const ellipsis = "…"
 
-// oneLine is the beginning of a text on one line, at most limit bytes: blanks and
-// control characters between words are one space.
-func oneLine(text string, limit int) string {
+// headLine returns the beginning of a text as one line of at most limit bytes. It replaces runs of white space
+// and control characters by one space. Unlike excerpt.Line, it reads only as much of the text as it needs.
+func headLine(text string, limit int) string {
 	var line strings.Builder
 	blank := false
 	for _, r := range text {
@@ -29,11 +29,12 @@ func oneLine(text string, limit int) string {
 			break
 		}
 	}
-	return cut(line.String(), limit)
+	return firstBytes(line.String(), limit)
 }
 
-// cut is a text of at most limit bytes, with an ellipsis where some is missing.
-func cut(text string, limit int) string {
+// firstBytes returns a text, or its beginning and an ellipsis, at most limit bytes together. Unlike
+// excerpt.Head, it counts the ellipsis and does not split characters of several runes.
+func firstBytes(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
@@ -43,8 +44,7 @@ func cut(text string, limit int) string {
 	return strings.TrimRight(text[:before(text, limit-len(ellipsis))], " ") + ellipsis
 }
 
-// lastBytes is the end of a text, at most limit bytes, with an ellipsis where some
-// is missing.
+// lastBytes returns a text, or an ellipsis and its end, at most limit bytes together.
 func lastBytes(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -98,15 +98,16 @@ func parts(text string, i int) bool {
 	return utf8.RuneStart(text[i]) && next != joiner && last != joiner && !modifier && !unicode.Is(unicode.M, next)
 }
 
-// shorten leaves out the middle of a text that is longer than limit bytes, and names the number of
-// bytes. If limit has no room for that mark, it keeps the beginning.
-func shorten(text string, limit int) string {
+// omitMiddle leaves out the middle of a text that is longer than limit bytes, and names the number of
+// bytes. If limit has no room for that mark, it keeps the beginning. Unlike excerpt.Ends, it counts the
+// mark, and it does not split characters of several runes.
+func omitMiddle(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
 	room := limit - len(leftOut(len(text)))
 	if room < 0 {
-		return cut(text, limit)
+		return firstBytes(text, limit)
 	}
 	head, tail := before(text, (room+1)/2), after(text, len(text)-room/2)
 	return text[:head] + leftOut(tail-head) + text[tail:]

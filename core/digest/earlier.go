@@ -20,7 +20,7 @@ const (
 func Earlier(messages []string, limit int) string {
 	var lines []string
 	for _, text := range messages {
-		if line := oneLine(text, requestLimit); line != "" && ownWords(text) {
+		if line := headLine(text, requestLimit); line != "" && ownWords(text) {
 			lines = append(lines, "\n- "+line)
 		}
 	}
@@ -44,14 +44,14 @@ func chosen(lines []string, room int) []string {
 	case total <= room:
 		return lines
 	case end == 0 || room < mark+lineLeast:
-		return []string{cut(lines[end], room)}
+		return []string{firstBytes(lines[end], room)}
 	}
 	room -= mark
-	last := cut(lines[end], room-min(len(lines[0]), room/3))
+	last := firstBytes(lines[end], room-min(len(lines[0]), room/3))
 	room -= len(last)
 	var list []string
 	if len(lines[0]) <= room || room >= scrapLimit {
-		list = append(list, cut(lines[0], room))
+		list = append(list, firstBytes(lines[0], room))
 		room -= len(list[0])
 	}
 	from := end

@@ -27,10 +27,10 @@ const (
 func Extract(former string, items []protocol.ResponseItem, limit int) string {
 	former = strings.TrimSpace(valid(former))
 	if limit <= 0 || len(items) == 0 {
-		return shortenAgain(former, max(0, limit))
+		return omitMiddleAgain(former, max(0, limit))
 	}
 	o := outlineOf(items)
-	text := shortenAgain(former, max(limit/2, limit-o.size()-len(gap)))
+	text := omitMiddleAgain(former, max(limit/2, limit-o.size()-len(gap)))
 	if text != "" {
 		if len(text)+len(gap) > limit {
 			return text
@@ -39,7 +39,7 @@ func Extract(former string, items []protocol.ResponseItem, limit int) string {
 		text += gap
 	}
 	if room := limit - len(text); room >= len(o.lead) || text == "" {
-		text += cut(o.lead, room)
+		text += firstBytes(o.lead, room)
 	}
 	return strings.TrimRight(text+o.render(limit-len(text)), "\n")
 }
@@ -50,15 +50,15 @@ const gap = "\n\n"
 // markOf finds the mark of leftOut.
 var markOf = regexp.MustCompile(`\n?\[… (\d+) bytes left out …\]\n?`)
 
-// shortenAgain shortens a text that may have been shortened before. One mark has the number of all
+// omitMiddleAgain shortens a text that may have been shortened before. One mark has the number of all
 // missing bytes. Marks and short lines are not cut.
-func shortenAgain(text string, limit int) string {
+func omitMiddleAgain(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
 	room := limit - len(leftOut(math.MaxInt))
 	if room < 0 {
-		return cut(text, limit)
+		return firstBytes(text, limit)
 	}
 	head, tail := wholeLines(text, before(text, (room+1)/2), after(text, len(text)-room/2))
 	for _, mark := range markOf.FindAllStringIndex(text, -1) {
@@ -132,7 +132,7 @@ func outlineOf(items []protocol.ResponseItem) *outline {
 			state = m.text
 			continue
 		}
-		requests = append(requests, oneLine(m.text, entryLimit))
+		requests = append(requests, headLine(m.text, entryLimit))
 	}
 	return &outline{fmt.Sprintf("%s and %s were left out.\n", counted(messages, "message"), counted(calls, "tool call")),
 		[]section{
@@ -151,7 +151,7 @@ func counted(n int, noun string) string {
 }
 
 func stateOf(text string) []string {
-	if line := oneLine(text, stateLimit); line != "" {
+	if line := headLine(text, stateLimit); line != "" {
 		return []string{line}
 	}
 	return nil
@@ -235,7 +235,7 @@ func (s section) render(room int) string {
 	if left < scrapLimit {
 		return ""
 	}
-	return s.text([]string{cut(s.entries[missing], left)}, earlier(missing))
+	return s.text([]string{firstBytes(s.entries[missing], left)}, earlier(missing))
 }
 
 func earlier(missing int) string {

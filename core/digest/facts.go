@@ -55,7 +55,7 @@ type notes struct {
 
 // add notes the beginning of a text.
 func (n *notes) add(text string) {
-	entry := oneLine(text, entryLimit)
+	entry := headLine(text, entryLimit)
 	if entry == "" || n.seen[entry] {
 		return
 	}

@@ -196,7 +196,7 @@ const longestFailure = " (exit -2147483648)"
 // more follows; room is left for how it failed.
 func scriptEntry(script string) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(script), "\n")
-	entry := oneLine(first, entryLimit-len(longestFailure)-len(" …"))
+	entry := headLine(first, entryLimit-len(longestFailure)-len(" …"))
 	if rest != "" && !strings.HasSuffix(entry, "…") {
 		entry += " …"
 	}

@@ -44,7 +44,7 @@ type passage struct {
 // size returns an upper bound of the passage's text.
 func (p *passage) size() int { return len(p.head) + min(p.room, len(p.body)) + len("\n\n") }
 
-func (p *passage) text() string { return p.head + shorten(p.body, p.room) + "\n\n" }
+func (p *passage) text() string { return p.head + omitMiddle(p.body, p.room) + "\n\n" }
 
 // Transcript returns items as text for a model that summarises them, at most limit bytes: messages
 // under their roles, calls as "shell: go test ./...", outputs after them. Each kind has its own limit.
@@ -61,7 +61,7 @@ func Transcript(items []protocol.ResponseItem, limit int) string {
 			text.WriteString(s.passages[i].text())
 		}
 	}
-	return cut(strings.TrimSuffix(text.String(), "\n\n"), max(0, limit))
+	return firstBytes(strings.TrimSuffix(text.String(), "\n\n"), max(0, limit))
 }
 
 // script is the passages of a transcript.
@@ -144,7 +144,7 @@ func passagesOf(items []protocol.ResponseItem) []passage {
 		before = ""
 		if p.call {
 			before = p.callID
-			labels[p.callID] = p.head + oneLine(p.body, scrapLimit)
+			labels[p.callID] = p.head + headLine(p.body, scrapLimit)
 		}
 		if p.call || strings.TrimSpace(p.body) != "" {
 			p.body = valid(p.body)
@@ -171,13 +171,13 @@ func passageOf(item protocol.ResponseItem) passage {
 		return passage{kind: outputs, body: o.text, callID: o.callID}
 	}
 	if c, ok := readCall(item); ok {
-		return passage{kind: work, head: oneLine(c.tool, scrapLimit) + ": ", body: c.input, callID: c.id, call: true}
+		return passage{kind: work, head: headLine(c.tool, scrapLimit) + ": ", body: c.input, callID: c.id, call: true}
 	}
 	switch v := item.ResponseItemVariant.(type) {
 	case *protocol.Reasoning:
 		return passage{kind: work, head: "## Reasoning\n", body: thoughts(v)}
 	case *protocol.Unknown:
-		return passage{kind: work, head: "## " + oneLine(v.Tag, scrapLimit) + "\n", body: string(v.Raw)}
+		return passage{kind: work, head: "## " + headLine(v.Tag, scrapLimit) + "\n", body: string(v.Raw)}
 	}
 	return passage{kind: work}
 }
@@ -191,7 +191,7 @@ func messagePassage(m message) passage {
 	case m.role == protocol.RoleUser:
 		return passage{kind: work, head: "## Surroundings\n", body: m.text}
 	}
-	return passage{kind: work, head: "## " + oneLine(m.role, scrapLimit) + "\n", body: m.text}
+	return passage{kind: work, head: "## " + headLine(m.role, scrapLimit) + "\n", body: m.text}
 }
 
 // thoughts returns the texts of reasoning: its summary, or else its content.

@@ -1,4 +1,5 @@
-// Package excerpt keeps the head and the tail of texts that are too long to keep.
+// Package excerpt shortens texts: to a beginning, to head and tail, or to one line. Each function states
+// its unit, bytes or runes, and the mark that it leaves.
 package excerpt
 
 import (
@@ -21,7 +22,7 @@ type Text struct {
 func (t *Text) headRoom() int { return t.Limit / 2 }
 func (t *Text) tailRoom() int { return t.Limit - t.Limit/2 }
 
-// Write adds to the end.
+// Write appends a piece of the text.
 func (t *Text) Write(text string) {
 	t.total += int64(len(text))
 	n := min(len(text), t.headRoom()-t.head.Len())
@@ -32,7 +33,7 @@ func (t *Text) Write(text string) {
 	}
 }
 
-// String is the text, with a mark in place of what is left out of its middle.
+// String returns the text. A mark with the number of missing bytes replaces its middle if it is too long.
 func (t *Text) String() string {
 	head, tail := t.head.String(), string(last(t.tail, t.tailRoom()))
 	if int64(len(head)+len(tail)) == t.total {
@@ -46,7 +47,7 @@ func (t *Text) String() string {
 	return fmt.Sprintf("%s\n[... %d bytes cut ...]\n%s", head, cut, tail)
 }
 
-// whole is the text without a rune at its end that is not complete.
+// whole returns the text without an incomplete rune at its end.
 func whole(text string) string {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
@@ -59,5 +60,5 @@ func whole(text string) string {
 	return text
 }
 
-// last is the end of a text, at most n bytes.
+// last returns the end of a text, at most n bytes.
 func last[T string | []byte](text T, n int) T { return text[max(0, len(text)-n):] }

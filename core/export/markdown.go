@@ -11,10 +11,10 @@ import (
 func Markdown(t *protocol.Thread) []byte {
 	d := documentOf(t)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n", oneLine(d.Title))
+	fmt.Fprintf(&b, "# %s\n", withoutNewlines(d.Title))
 	b.WriteByte('\n')
 	for _, f := range d.Facts {
-		fmt.Fprintf(&b, "- %s: %s\n", f.Name, oneLine(f.Value))
+		fmt.Fprintf(&b, "- %s: %s\n", f.Name, withoutNewlines(f.Value))
 	}
 	for _, p := range d.Passages {
 		b.WriteByte('\n')
@@ -34,11 +34,12 @@ func (p passage) markdown(b *strings.Builder) {
 		}
 	case p.Code != "":
 		fence := fenceFor(p.Code)
-		fmt.Fprintf(b, "**%s**\n\n%s%s\n%s\n%s\n", oneLine(p.Who), fence, p.Language, strings.TrimSuffix(p.Code, "\n"), fence)
+		code := strings.TrimSuffix(p.Code, "\n")
+		fmt.Fprintf(b, "**%s**\n\n%s%s\n%s\n%s\n", withoutNewlines(p.Who), fence, p.Language, code, fence)
 	case p.Who == "Agent":
 		fmt.Fprintf(b, "**Agent**\n\n%s\n", strings.TrimSpace(p.Text))
 	default:
-		fmt.Fprintf(b, "**%s**\n\n%s\n", oneLine(p.Who), quoted(p.Text))
+		fmt.Fprintf(b, "**%s**\n\n%s\n", withoutNewlines(p.Who), quoted(p.Text))
 	}
 }
 
@@ -61,4 +62,5 @@ func quoted(text string) string {
 	return "> " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n> ")
 }
 
-func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " ") }
+// withoutNewlines replaces newlines by spaces. Other white space stays, since paths may contain it.
+func withoutNewlines(text string) string { return strings.ReplaceAll(text, "\n", " ") }

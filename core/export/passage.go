@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -72,13 +73,10 @@ func titleOf(t *protocol.Thread) string {
 		title = *t.Name
 	}
 	title, _, _ = strings.Cut(strings.TrimSpace(clean(title)), "\n")
-	if runes := []rune(title); len(runes) > titleLimit {
-		title = string(runes[:titleLimit]) + "…"
-	}
 	if title == "" {
 		return "Conversation " + t.ID
 	}
-	return title
+	return excerpt.FirstRunes(title, titleLimit)
 }
 
 func factsOf(t *protocol.Thread) []fact {

@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"appserver/core"
-	"appserver/core/toolspec"
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -276,7 +276,7 @@ func bounded(r *sdk.CallToolResult) *core.ServerToolResult {
 	out := &core.ServerToolResult{Failed: r.IsError, Content: []json.RawMessage{}, FailedWritten: takeMark(r)}
 	left := mostResult
 	for _, block := range r.Content {
-		raw, err := cut(block, left)
+		raw, err := limitBlock(block, left)
 		if err != nil {
 			continue // a parsed block can always be encoded
 		}
@@ -301,16 +301,16 @@ func bounded(r *sdk.CallToolResult) *core.ServerToolResult {
 	return out
 }
 
-// cut shortens a block to about limit bytes: texts lose their middle, and other blocks are replaced
+// limitBlock shortens a block to about limit bytes: texts lose their middle, and other blocks are replaced
 // by a note.
-func cut(block sdk.Content, limit int) (json.RawMessage, error) {
+func limitBlock(block sdk.Content, limit int) (json.RawMessage, error) {
 	raw, err := json.Marshal(block)
 	if err != nil || len(raw) <= limit {
 		return raw, err
 	}
 	text := fmt.Sprintf("[content of %d bytes omitted: a result has at most %d bytes]", len(raw), mostResult)
 	if t, ok := block.(*sdk.TextContent); ok {
-		text = toolspec.CutMiddle(t.Text, max(limit/2, 0))
+		text = excerpt.Ends(t.Text, max(limit/2, 0))
 	}
 	return json.Marshal(&sdk.TextContent{Text: text})
 }

@@ -108,7 +108,7 @@ func TestResultsAreCutBlockByBlock(t *testing.T) {
 	}})
 	require.JSONEq(t, `{"type":"text","text":"first"}`, string(r.Content[0]))
 	require.Contains(t, string(r.Content[1]), "bytes omitted: a result has at most 1048576")
-	require.Contains(t, string(r.Content[2]), "bytes are left out here")
+	require.Contains(t, string(r.Content[2]), "bytes cut ...")
 	total := 0
 	for _, block := range r.Content {
 		require.True(t, json.Valid(block))

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"appserver/core/excerpt"
 	"appserver/rollout/database"
 )
 
@@ -224,7 +225,7 @@ func (e *embedding) bare(db *database.DB) (hashes [][]byte, texts []string, err 
 		}
 		if !seen[string(hash)] {
 			seen[string(hash)] = true
-			hashes, texts = append(hashes, hash), append(texts, cut(r.embedded(), embedLimit))
+			hashes, texts = append(hashes, hash), append(texts, excerpt.Prefix(r.embedded(), embedLimit))
 		}
 	}
 	return hashes, texts, rows.Err()
@@ -309,7 +310,7 @@ func (e *embedding) ask(ctx context.Context, text string) func() []float32 {
 	if e == nil {
 		return none
 	}
-	text = cut(text, embedLimit)
+	text = excerpt.Prefix(text, embedLimit)
 	e.mu.Lock()
 	known, ok := e.queries[text]
 	e.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -86,28 +86,17 @@ func (r Row) clean(redact func(string) string) Row {
 		if redact != nil { // before it is cut: half a secret is not known as one
 			text = redact(text)
 		}
-		return cut(text, limit)
+		return excerpt.Prefix(text, limit)
 	}
 	r.RepoKey, r.SessionID = strings.ToValidUTF8(r.RepoKey, "\uFFFD"), strings.ToValidUTF8(r.SessionID, "\uFFFD")
 	r.Title = strings.Join(strings.Fields(kept(r.Title, maxTitle)), " ")
 	r.Text = kept(r.Text, maxText)
 	ids := make([]string, 0, min(len(r.MsgIDs), maxMsgIDs))
 	for _, id := range r.MsgIDs[:min(len(r.MsgIDs), maxMsgIDs)] {
-		ids = append(ids, cut(strings.ToValidUTF8(id, "\uFFFD"), maxTitle))
+		ids = append(ids, excerpt.Prefix(strings.ToValidUTF8(id, "\uFFFD"), maxTitle))
 	}
 	r.MsgIDs = ids
 	return r
-}
-
-// cut is the begin of a text, whole characters and no more than limit bytes of them.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
 }
 
 func nonNil(ids []string) []string {

@@ -17,9 +17,3 @@ func TestDurationsStayInBounds(t *testing.T) {
 		require.Equal(t, time.Duration(math.MaxInt64), duration(n, time.Second))
 	}
 }
-
-func TestExcerpt(t *testing.T) {
-	require.Equal(t, "äöü", Excerpt("äöü", 3))
-	require.Equal(t, "äö…", Excerpt("äöü", 2))
-	require.Empty(t, Excerpt("", 0))
-}

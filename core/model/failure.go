@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"appserver/core"
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -63,7 +64,7 @@ func Barren(reason error) error { return &barrenError{reason} }
 
 // NotJSON is the error for an event of an answer that cannot be decoded.
 func NotJSON(event []byte, err error) error {
-	return fmt.Errorf("an event is not JSON (%w): %s", err, Excerpt(string(event), 100))
+	return fmt.Errorf("an event is not JSON (%w): %s", err, excerpt.FirstRunes(string(event), 100))
 }
 
 // CutOff is the failure of an answer that broke off.
@@ -156,7 +157,7 @@ func (e *statusError) modelError(from source) *core.ModelError {
 	}
 	m := statusModelError(e.status, p, message+", url: "+from.url)
 	m.RetryAfter = retryAfter(e.header, time.Now())
-	m.Details = Excerpt(string(e.body), messageLimit)
+	m.Details = excerpt.FirstRunes(string(e.body), messageLimit)
 	return m
 }
 

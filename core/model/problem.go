@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -38,11 +38,11 @@ const textDepth = 6
 func parseProblem(body []byte) problem {
 	var value any
 	if protocol.Unmarshal(body, &value) != nil {
-		return problem{text: Excerpt(plainText(body), messageLimit)}
+		return problem{text: excerpt.FirstRunes(plainText(body), messageLimit)}
 	}
 	p := problem{}
 	p.read(value)
-	p.text = Excerpt(p.text, messageLimit)
+	p.text = excerpt.FirstRunes(p.text, messageLimit)
 	return p
 }
 
@@ -123,13 +123,5 @@ func plainText(body []byte) string {
 		}
 		text = html.UnescapeString(htmlTag.ReplaceAllString(text, " "))
 	}
-	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " ")
-}
-
-// Excerpt is at most limit runes of s, marked where it is cut.
-func Excerpt(s string, limit int) string {
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	return string([]rune(s)[:limit]) + "…"
+	return excerpt.Line(text)
 }

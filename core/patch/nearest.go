@@ -3,6 +3,8 @@ package patch
 import (
 	"fmt"
 	"strings"
+
+	"appserver/core/excerpt"
 )
 
 // maxShown is the number of lines of a file or a hunk that an error shows, and maxWidth the number
@@ -25,7 +27,7 @@ func (s *section) noContext(i int, t text, from int) error {
 	wanted := []string{*s.hunks[i].context}
 	return s.mismatch(
 		i,
-		fmt.Sprintf("the line after %s, %q, is not in the file%s", hunkMark, shorten(wanted[0]), behind(from)),
+		fmt.Sprintf("the line after %s, %q, is not in the file%s", hunkMark, excerpt.Head(wanted[0], maxWidth), behind(from)),
 		t,
 		wanted,
 	)
@@ -88,17 +90,9 @@ func show(lines []string, number func(int) int) string {
 		if number != nil {
 			fmt.Fprintf(&b, "  %d", number(k))
 		}
-		b.WriteString("  " + shorten(text) + "\n")
+		b.WriteString("  " + excerpt.Head(text, maxWidth) + "\n")
 	}
 	return b.String()
-}
-
-// shorten truncates a long line.
-func shorten(text string) string {
-	if len(text) <= maxWidth {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxWidth], "") + "…"
 }
 
 // nearest returns the index at which the most wanted lines match, ignoring typography and

@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -51,12 +52,14 @@ func read(path string) (Skill, error) {
 		return Skill{}, err
 	}
 	s := Skill{
-		SkillMetadata: protocol.SkillMetadata{Name: oneLine(h.Name), Description: oneLine(h.Description), Path: path},
+		SkillMetadata: protocol.SkillMetadata{
+			Name: excerpt.Line(h.Name), Description: excerpt.Line(h.Description), Path: path,
+		},
 	}
 	if s.Name == "" {
-		s.Name = oneLine(strings.ToValidUTF8(filepath.Base(filepath.Dir(path)), "\ufffd"))
+		s.Name = excerpt.Line(strings.ToValidUTF8(filepath.Base(filepath.Dir(path)), "\ufffd"))
 	}
-	if short := oneLine(h.Metadata.ShortDescription); short != "" {
+	if short := excerpt.Line(h.Metadata.ShortDescription); short != "" {
 		s.ShortDescription = &short
 	}
 	if err := check(s.SkillMetadata); err != nil {
@@ -126,7 +129,7 @@ func decode(text []byte, to any) error {
 		err = root.Decode(to)
 	}
 	if err != nil {
-		return errors.New("invalid YAML: " + oneLine(strings.TrimPrefix(err.Error(), "yaml: ")))
+		return errors.New("invalid YAML: " + excerpt.Line(strings.TrimPrefix(err.Error(), "yaml: ")))
 	}
 	return nil
 }
@@ -138,7 +141,7 @@ func distinct(n *yaml.Node) error {
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 0 && child.Kind == yaml.ScalarNode {
 			if seen[child.Value] {
-				return fmt.Errorf("line %d: mapping key %q already defined", child.Line, clip(child.Value))
+				return fmt.Errorf("line %d: mapping key %q already defined", child.Line, excerpt.Head(child.Value, maxName))
 			}
 			seen[child.Value] = true
 		}
@@ -148,16 +151,6 @@ func distinct(n *yaml.Node) error {
 	}
 	return nil
 }
-
-// clip is as much of a text as an error shows.
-func clip(text string) string {
-	if len(text) > maxName {
-		return strings.ToValidUTF8(text[:maxName], "") + "…"
-	}
-	return text
-}
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // extras are agents/openai.yaml.
 type extras struct {
@@ -195,9 +188,9 @@ func (s *Skill) extend(dir string) {
 	s.OnlyNamed = e.Policy.AllowImplicit != nil && !*e.Policy.AllowImplicit
 	if i := e.Interface; i.DisplayName+i.ShortDescription+i.IconSmall+i.IconLarge+i.BrandColor+i.DefaultPrompt != "" {
 		s.Interface = &protocol.SkillInterface{
-			DisplayName: optional(i.DisplayName), ShortDescription: optional(i.ShortDescription),
+			DisplayName: lineOrNil(i.DisplayName), ShortDescription: lineOrNil(i.ShortDescription),
 			IconSmall: within(dir, i.IconSmall), IconLarge: within(dir, i.IconLarge),
-			BrandColor: optional(i.BrandColor), DefaultPrompt: optional(i.DefaultPrompt),
+			BrandColor: lineOrNil(i.BrandColor), DefaultPrompt: lineOrNil(i.DefaultPrompt),
 		}
 	}
 	for _, t := range e.Dependencies.Tools {
@@ -209,17 +202,15 @@ func (s *Skill) extend(dir string) {
 		}
 		s.Dependencies.Tools = append(s.Dependencies.Tools, protocol.SkillToolDependency{
 			Type: t.Type, Value: t.Value,
-			Description: optional(t.Description), Transport: optional(t.Transport),
-			Command: optional(t.Command), URL: optional(t.URL),
+			Description: lineOrNil(t.Description), Transport: lineOrNil(t.Transport),
+			Command: lineOrNil(t.Command), URL: lineOrNil(t.URL),
 		})
 	}
 }
 
-func optional(text string) *string {
-	if text = oneLine(text); text == "" {
-		return nil
-	}
-	return &text
+// lineOrNil returns a text as one line, or nil if it is blank.
+func lineOrNil(text string) *string {
+	return protocol.OrNil(excerpt.Line(text))
 }
 
 // within is the path of a file of the skill; nil for what lies elsewhere.

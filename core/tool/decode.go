@@ -41,13 +41,3 @@ func valid(b []byte) string {
 	}
 	return text.String()
 }
-
-// runeStart returns the largest index up to n, or the length of text, at which valid UTF-8 can be
-// cut.
-func runeStart(text string, n int) int {
-	n = min(n, len(text))
-	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return n
-}

@@ -112,7 +112,7 @@ func (p *pump) keep(text string) bool {
 	}
 	pass := ""
 	if p.pieces > 0 {
-		pass = text[:runeStart(text, p.wire)]
+		pass = excerpt.Prefix(text, p.wire)
 	}
 	if pass != "" && !p.pass(pass) {
 		return false

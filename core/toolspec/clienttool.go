@@ -89,7 +89,7 @@ func ClientOutput(contents []protocol.DynamicToolContent) protocol.ToolOutput {
 		part := protocol.ContentItem{Type: protocol.ContentInputText}
 		switch v := content.DynamicToolContentVariant.(type) {
 		case *protocol.DynamicToolText:
-			part.Text = truncate(v.Text)
+			part.Text = excerpt.Ends(v.Text, MaxOutput)
 		case *protocol.DynamicToolImage:
 			part = protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: v.ImageURL}
 		default:
@@ -103,11 +103,5 @@ func ClientOutput(contents []protocol.DynamicToolContent) protocol.ToolOutput {
 	if len(lines) < len(parts) {
 		return protocol.ToolOutput{Parts: parts}
 	}
-	return protocol.ToolOutput{Text: truncate(strings.Join(lines, "\n"))}
-}
-
-func truncate(text string) string {
-	kept := excerpt.Text{Limit: MaxOutput}
-	kept.Write(strings.ToValidUTF8(text, "\ufffd"))
-	return kept.String()
+	return protocol.ToolOutput{Text: excerpt.Ends(strings.Join(lines, "\n"), MaxOutput)}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -106,7 +107,7 @@ func (r *ServerResult) Output(reason string, ms int64) protocol.ToolOutput {
 	case r == nil:
 		return protocol.ToolOutput{Text: head + "\n" + reason}
 	case r.Structured != nil:
-		return protocol.ToolOutput{Text: head + "\n" + CutMiddle(string(r.Structured), MaxOutput)}
+		return protocol.ToolOutput{Text: head + "\n" + excerpt.Ends(string(r.Structured), MaxOutput)}
 	}
 	parts := []protocol.ContentItem{textPart(head)}
 	left, images, dropped := MaxOutput, 0, 0
@@ -124,7 +125,7 @@ func (r *ServerResult) Output(reason string, ms int64) protocol.ToolOutput {
 			dropped++
 			continue
 		}
-		part.Text = CutMiddle(part.Text, left)
+		part.Text = excerpt.Ends(part.Text, left)
 		left -= len(part.Text) + partCost
 		parts = append(parts, part)
 	}
@@ -149,15 +150,4 @@ func contentPart(block json.RawMessage) protocol.ContentItem {
 		return protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: url}
 	}
 	return textPart(string(block))
-}
-
-// CutMiddle returns a text of at most about limit bytes. A mark replaces the bytes that are left
-// out.
-func CutMiddle(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	head := strings.ToValidUTF8(text[:limit/2], "")
-	tail := strings.ToValidUTF8(text[len(text)-limit/2:], "")
-	return fmt.Sprintf("%s\n[... %d bytes are left out here ...]\n%s", head, len(text)-len(head)-len(tail), tail)
 }

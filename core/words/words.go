@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"appserver/core/excerpt"
 )
 
 const (
@@ -106,7 +108,7 @@ func compound(text string) (size int) {
 func compoundWords(word string, give func(word string)) {
 	parts := partsOf(word)
 	if len(parts) == 1 {
-		give(limited(parts[0]))
+		give(excerpt.Prefix(parts[0], maxWord))
 		return
 	}
 	if whole := strings.Join(parts, ""); len(whole) <= maxWord {
@@ -114,21 +116,9 @@ func compoundWords(word string, give func(word string)) {
 	}
 	for _, p := range parts {
 		if len(p) > 1 {
-			give(limited(p))
+			give(excerpt.Prefix(p, maxWord))
 		}
 	}
-}
-
-// limited is the beginning of a word that is too long.
-func limited(word string) string {
-	if len(word) <= maxWord {
-		return word
-	}
-	size := maxWord
-	for size > 0 && !utf8.RuneStart(word[size]) {
-		size--
-	}
-	return word[:size]
 }
 
 // partsOf takes a word apart where a joint, a capital or a digit begins another part, and gives

@@ -74,18 +74,3 @@ func FuzzImageType(f *testing.F) {
 		}
 	})
 }
-
-// FuzzCutText: what is cut is a beginning, and loses less than a character.
-func FuzzCutText(f *testing.F) {
-	f.Add("語語", 2)
-	f.Add("\x80\x80\x80\x80\x80\x80", 5)
-	f.Fuzz(func(t *testing.T, text string, n int) {
-		if n < 0 || n >= len(text) {
-			return
-		}
-		cut := string(cutText([]byte(text), n))
-		require.True(t, strings.HasPrefix(text, cut))
-		require.Greater(t, len(cut), n-4)
-		require.LessOrEqual(t, len(cut), n)
-	})
-}

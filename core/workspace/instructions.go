@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"appserver/core"
+	"appserver/core/excerpt"
 )
 
 // instructionNames are the files that hold a folder's instructions. The first one
@@ -91,7 +91,7 @@ func (c *collector) folder(dir string) {
 func (c *collector) add(path string, text []byte) {
 	cut := len(text) > c.left
 	if cut {
-		text = cutText(text, c.left)
+		text = excerpt.Prefix(text, c.left)
 	}
 	clean := strings.ToValidUTF8(strings.TrimPrefix(string(text), "\ufeff"), "\ufffd")
 	switch {
@@ -108,15 +108,4 @@ func (c *collector) add(path string, text []byte) {
 		c.left -= len(text)
 	}
 	c.files = append(c.files, core.InstructionFile{Path: path, Text: clean})
-}
-
-// cutText is the first n bytes of a longer text, less if that would part a
-// character.
-func cutText(text []byte, n int) []byte {
-	for end := n; end > 0 && end > n-utf8.UTFMax; end-- {
-		if utf8.RuneStart(text[end]) {
-			return text[:end]
-		}
-	}
-	return text[:n]
 }

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-	"unicode/utf8"
 
 	"appserver/protocol"
 	"appserver/rollout"
@@ -149,7 +148,7 @@ type messageCollector struct {
 
 func (h *messageCollector) add(offset int64, l protocol.RolloutLine) {
 	m, ok := listing.MessageOf(l)
-	if m.Text = prefixOf(m.Text, limit(m)); ok && h.last[m.Role] != m.Text {
+	if m = m.Truncate(limit(m)); ok && h.last[m.Role] != m.Text {
 		h.last[m.Role] = m.Text
 		h.size += len(m.Text)
 		h.messages = append(h.messages, message{m, offset})
@@ -218,22 +217,17 @@ func limit(m listing.Message) int {
 	return maxText
 }
 
-// prefixOf returns at most the given number of bytes of a text, without splitting a character.
-func prefixOf(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
-}
-
-// title returns the first line of a preview.
+// title returns the first titleLength runes of a preview's first line.
 func title(preview string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(preview), "\n")
-	runes := []rune(strings.TrimSpace(prefixOf(line, utf8.UTFMax*titleLength)))
-	return string(runes[:min(len(runes), titleLength)])
+	line, count := strings.TrimSpace(line), 0
+	for i := range line {
+		if count == titleLength {
+			return line[:i]
+		}
+		count++
+	}
+	return line
 }
 
 // headJSON is the part of a head that lists show.

@@ -34,7 +34,7 @@ func Encode(lines []protocol.RolloutLine) ([]byte, error) {
 }
 
 func appendLine(out []byte, line protocol.RolloutLine) ([]byte, error) {
-	payload, err := oneLine(line.Payload)
+	payload, err := compactPayload(line.Payload)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func appendLine(out []byte, line protocol.RolloutLine) ([]byte, error) {
 	return append(out, '}', '\n'), nil
 }
 
-// oneLine returns a payload as well-formed JSON without line breaks.
-func oneLine(payload []byte) ([]byte, error) {
+// compactPayload returns a payload as well-formed JSON without line breaks.
+func compactPayload(payload []byte) ([]byte, error) {
 	if !isJSON(payload) {
 		return nil, errPayload
 	}
@@ -71,7 +71,7 @@ func oneLine(payload []byte) ([]byte, error) {
 // Rewrite returns the text of a line with another ordinal, type and payload. Other members are
 // kept.
 func Rewrite(raw []byte, as protocol.RolloutLine) ([]byte, error) {
-	payload, err := oneLine(as.Payload)
+	payload, err := compactPayload(as.Payload)
 	if err != nil {
 		return nil, err
 	}

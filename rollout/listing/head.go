@@ -6,10 +6,10 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
+	"appserver/core/excerpt"
 	"appserver/protocol"
 	"appserver/rollout/disk"
 	"appserver/rollout/home"
@@ -256,9 +256,9 @@ func (h *headScan) finish(path string) {
 	head.Path = path
 	switch {
 	case h.event != nil:
-		head.Preview = prefixOf(protocol.PreviewOf(*h.event), maxPreview)
+		head.Preview = excerpt.Prefix(protocol.PreviewOf(*h.event), maxPreview)
 	case h.item != nil:
-		head.Preview = prefixOf(protocol.PreviewOf(*h.item), maxPreview)
+		head.Preview = excerpt.Prefix(protocol.PreviewOf(*h.item), maxPreview)
 	}
 	head.ID = home.ThreadID(path)
 	if head.ID == "" {
@@ -277,17 +277,6 @@ func (h *headScan) finish(path string) {
 	if at, err := time.Parse(time.RFC3339Nano, head.Meta.Timestamp); err == nil {
 		head.CreatedAt = at
 	}
-}
-
-// prefixOf returns at most the given number of bytes of a text, without splitting a character.
-func prefixOf(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
 }
 
 // eventText returns the text of an event with a user message, or nil.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -17,6 +18,12 @@ type Message struct {
 	Text string
 	// ToolName is empty unless the item is a tool call.
 	ToolName string
+}
+
+// Truncate returns the message with at most limit bytes of its text.
+func (m Message) Truncate(limit int) Message {
+	m.Text = excerpt.Prefix(m.Text, limit)
+	return m
 }
 
 // MessageOf returns the searchable content of a line: messages of the user and the agent, and

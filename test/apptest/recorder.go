@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -42,10 +43,7 @@ func (r *Recorder) Heading(text string) { r.out.WriteString("\n# " + text + "\n"
 
 func (r *Recorder) write(mark, text string) {
 	text = r.stable(text)
-	if runes := []rune(text); len(runes) > recordedWidth {
-		text = string(runes[:recordedWidth]) + "…"
-	}
-	r.out.WriteString(mark + " " + text + "\n")
+	r.out.WriteString(mark + " " + excerpt.FirstRunes(text, recordedWidth) + "\n")
 }
 
 // Line records a line of the client or the server. Notifications are skipped, except those of the

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"appserver/core/model"
+	"appserver/core/excerpt"
 )
 
 // Bounds of an offline summary: how many of the user's messages it quotes, the newest, and
@@ -39,7 +39,7 @@ func sumUp(transcript string) *Step {
 func openings(transcript, heading string) (lines []string) {
 	for _, passage := range strings.Split("\n"+transcript, "\n"+heading)[1:] {
 		line, _, _ := strings.Cut(strings.TrimSpace(passage), "\n")
-		lines = append(lines, model.Excerpt(line, summedRunes))
+		lines = append(lines, excerpt.FirstRunes(line, summedRunes))
 	}
 	return lines
 }

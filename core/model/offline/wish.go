@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"appserver/core"
-	"appserver/core/model"
+	"appserver/core/excerpt"
 	"appserver/core/model/chat"
 	"appserver/protocol"
 )
@@ -69,7 +69,7 @@ func report(outputs []string) string {
 // quoteLimit bounds what of the user's text is quoted, in runes.
 const quoteLimit = 1000
 
-func quote(text string) string { return model.Excerpt(strings.TrimSpace(text), quoteLimit) }
+func quote(text string) string { return excerpt.FirstRunes(strings.TrimSpace(text), quoteLimit) }
 
 var (
 	thinking = regexp.MustCompile(`(?i)\bthink`)

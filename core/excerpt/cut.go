@@ -1,0 +1,75 @@
+package excerpt
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ellipsis marks a text whose end is missing.
+const ellipsis = "…"
+
+// Prefix returns the beginning of a text, at most limit bytes. It does not split a character, and it
+// leaves no mark. A negative limit is 0.
+func Prefix[T string | []byte](text T, limit int) T {
+	limit = max(limit, 0)
+	if len(text) <= limit {
+		return text
+	}
+	for end := limit; end >= max(0, limit-utf8.UTFMax); end-- {
+		if utf8.RuneStart(text[end]) {
+			return text[:end]
+		}
+	}
+	return text[:limit]
+}
+
+// Head returns a text, or its first limit bytes and an ellipsis if it is longer.
+func Head(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + ellipsis
+}
+
+// FirstRunes returns a text, or its first limit runes and an ellipsis if it has more.
+func FirstRunes(text string, limit int) string {
+	count := 0
+	for i := range text {
+		if count == limit {
+			return text[:i] + ellipsis
+		}
+		count++
+	}
+	return text
+}
+
+// Ends returns a text, or its head and its tail if it has more than limit bytes. It replaces invalid
+// UTF-8.
+func Ends(text string, limit int) string {
+	kept := Text{Limit: limit}
+	kept.Write(strings.ToValidUTF8(text, "\ufffd"))
+	return kept.String()
+}
+
+// Line returns a text as one line. It replaces runs of white space by one space, and removes other
+// control characters and the marks that change the direction of text.
+func Line(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	space := false
+	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
+		switch {
+		case unicode.IsSpace(r):
+			space = b.Len() > 0
+			continue
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			continue
+		case space:
+			b.WriteByte(' ')
+			space = false
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
