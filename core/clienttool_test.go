@@ -13,7 +13,6 @@ import (
 
 	"appserver/core"
 	"appserver/core/compaction"
-	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -126,7 +125,7 @@ func TestServerToolOutputIsBounded(t *testing.T) {
 	} {
 		m := newMachine(t.Errorf)
 		m.world.Tools = []core.ServerTool{{Spec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t",
-			Namespace: "mcp__s", Approval: toolspec.ApproveAlways}}
+			Namespace: "mcp__s", Approval: "approve"}}
 		for _, line := range []string{"start", `turn-start "a"`, "sample-done call=`c:mcp__s__t:{}`"} {
 			require.NoError(t, runCommand(m, line, new(strings.Builder)))
 		}
@@ -170,7 +169,7 @@ func TestDeepArguments(t *testing.T) {
 			m := newMachine(t.Errorf)
 			m.world.Provider.ContextWindow, m.world.Compaction = nil, compaction.Rules{}
 			m.world.Tools = []core.ServerTool{{Spec: core.ToolSpec{Name: "mcp__s__t"}, Server: "s", Tool: "t",
-				Namespace: "mcp__s", Approval: toolspec.ApproveAlways}}
+				Namespace: "mcp__s", Approval: "approve"}}
 			for _, line := range []string{"start tools=`[{\"name\":\"ticket\",\"description\":\"\",\"inputSchema\":{}}]`",
 				`turn-start "a"`} {
 				require.NoError(t, runCommand(m, line, new(strings.Builder)))

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"appserver/core"
-	"appserver/core/toolspec"
 )
 
 // The commands for MCP servers.
@@ -19,7 +18,7 @@ func serverTools(a arguments) (tools []core.ServerTool) {
 		name, hints, _ := strings.Cut(v, ":")
 		t := core.ServerTool{Spec: core.ToolSpec{Name: "mcp__docs__" + name, Description: "Does " + name,
 			Parameters: json.RawMessage(`{"type":"object"}`)},
-			Server: "docs", Tool: name, Namespace: "mcp__docs", Approval: toolspec.ApproveByHints}
+			Server: "docs", Tool: name, Namespace: "mcp__docs", Approval: "auto"}
 		for _, hint := range hints {
 			switch hint {
 			case 'r':
@@ -29,9 +28,9 @@ func serverTools(a arguments) (tools []core.ServerTool) {
 			case 's':
 				t.Destructive, t.OpenWorld = &no, &no
 			case 'p':
-				t.Approval = toolspec.ApprovePrompt
+				t.Approval = "prompt"
 			case 'a':
-				t.Approval = toolspec.ApproveAlways
+				t.Approval = "approve"
 			}
 		}
 		tools = append(tools, t)

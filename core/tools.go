@@ -72,7 +72,7 @@ func (s *step) advance() {
 func (s *step) readsOnly(c *toolCall) bool {
 	switch {
 	case c.server != nil:
-		return c.server.tool.Harmless() && c.server.tool.Approval != toolspec.ApprovePrompt
+		return c.server.tool.Harmless()
 	case c.command == nil:
 		return s.viewsImage(c)
 	case c.command.Escalates || patchIn(c.command) != nil:

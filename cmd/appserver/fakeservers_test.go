@@ -11,7 +11,6 @@ import (
 
 	"appserver/core"
 	"appserver/core/engine"
-	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -63,7 +62,7 @@ func (f *fakeServers) Tools(string) (tools []core.ServerTool, pending bool) {
 		t := core.ServerTool{
 			Spec: core.ToolSpec{Name: "mcp__docs__" + name, Description: "Does " + name,
 				Parameters: json.RawMessage(`{"type":"object"}`)},
-			Server: "docs", Tool: name, Namespace: "mcp__docs", Approval: toolspec.ApproveByHints,
+			Server: "docs", Tool: name, Namespace: "mcp__docs", Approval: "auto",
 		}
 		if name != "change" {
 			t.ReadOnly = &yes

@@ -16,7 +16,6 @@ import (
 
 	"appserver/core"
 	"appserver/core/mcp"
-	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -24,7 +23,7 @@ func TestToolsHaveNamesThatModelsCanCall(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "my.long-server")
 	d.Disabled = []string{"crash"}
-	d.Approval, d.ToolApproval = toolspec.ApprovePrompt, map[string]string{"echo": toolspec.ApproveAlways}
+	d.Approval, d.ToolApproval = "prompt", map[string]string{"echo": "approve"}
 	tools := r.ready(d)
 	byTool := map[string]core.ServerTool{}
 	for _, tool := range tools {
@@ -38,8 +37,8 @@ func TestToolsHaveNamesThatModelsCanCall(t *testing.T) {
 	require.JSONEq(t, `{"type":"object","properties":{}}`, string(wipe.Parameters))
 	require.True(t, *wipe.Destructive)
 	require.Nil(t, byTool["write"].ReadOnly)
-	require.Equal(t, toolspec.ApprovePrompt, wipe.Approval)
-	require.Equal(t, toolspec.ApproveAlways, byTool["echo"].Approval)
+	require.Equal(t, "prompt", wipe.Approval)
+	require.Equal(t, "approve", byTool["echo"].Approval)
 	require.ErrorContains(t, r.Call(context.Background(), "me", core.CallTool{Server: d.Name, Tool: "crash"}, nil).Err,
 		"disabled")
 }

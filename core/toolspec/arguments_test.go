@@ -176,9 +176,9 @@ func TestWebSearchTool(t *testing.T) {
 	full := protocol.SandboxPolicy{SandboxPolicyVariant: &protocol.DangerFullAccess{}}
 	read := protocol.SandboxPolicy{SandboxPolicyVariant: &protocol.ReadOnly{}}
 	require.Nil(t, toolspec.WebSearch{}.Tool(full))
-	require.Nil(t, toolspec.WebSearch{Mode: toolspec.WebSearchDisabled}.Tool(full))
+	require.Nil(t, toolspec.WebSearch{Mode: "disabled"}.Tool(full))
 	require.False(t, toolspec.WebSearch{Mode: toolspec.WebSearchCached}.Tool(read).External)
 	require.True(t, toolspec.WebSearch{Mode: toolspec.WebSearchCached}.Tool(full).External)
-	require.True(t, toolspec.WebSearch{Mode: toolspec.WebSearchIndexed}.Tool(read).Indexed)
-	require.True(t, toolspec.WebSearch{Mode: toolspec.WebSearchLive}.Tool(read).External)
+	require.True(t, toolspec.WebSearch{Mode: "indexed"}.Tool(read).Indexed)
+	require.True(t, toolspec.WebSearch{Mode: "live"}.Tool(read).External)
 }

@@ -81,7 +81,7 @@ func ParseExec(arguments, cwd, shell string) (*Command, error) {
 		TTY: a.TTY, Wait: waitTime(a.YieldTimeMs, 10_000, 250, 30_000), Keep: keepBytes(a.MaxOutputTokens)}
 	if a.Shell != "" && a.Shell != c.Argv[0] {
 		// The analysis of the script holds for the user's shell only.
-		c.Argv[0], c.Safe, c.Foreign = a.Shell, false, true
+		c.Argv[0], c.Safe, c.otherShell = a.Shell, false, true
 	}
 	if a.Login != nil && !*a.Login {
 		c.Argv[1] = "-c"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -37,10 +38,7 @@ func ParseRecall(arguments string) (RecallCall, error) {
 	if err := protocol.Unmarshal([]byte(arguments), &c); err != nil {
 		return RecallCall{}, err
 	}
-	if len(c.Query) > MaxQuery {
-		c.Query = strings.ToValidUTF8(c.Query[:MaxQuery], "")
-	}
-	c.Query = strings.TrimSpace(c.Query)
+	c.Query = strings.TrimSpace(excerpt.Prefix(c.Query, MaxQuery))
 	if c.Query == "" && len(c.IDs) == 0 {
 		return RecallCall{}, errors.New("query or ids must be given")
 	}

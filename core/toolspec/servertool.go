@@ -24,16 +24,15 @@ type ServerTool struct {
 	// that has them, as the server wrote it, or nil.
 	ReadOnly, Destructive, OpenWorld *bool
 	Annotations                      json.RawMessage
-	// Approval is one of the Approve constants.
+	// Approval is the approval mode: with "auto", the hints and the approval policy decide; with
+	// "prompt", the user decides each call; with "approve", each call runs.
 	Approval string
 }
 
-// The approval modes of tools of servers: the hints and the approval policy decide, the user
-// decides each call, or each call runs.
+// The approval modes that are not the default.
 const (
-	ApproveByHints = "auto"
-	ApprovePrompt  = "prompt"
-	ApproveAlways  = "approve"
+	approvePrompt = "prompt"
+	approveAlways = "approve"
 )
 
 // RolloutName returns the namespace and the name that rollouts have, as in those of the reference
@@ -45,11 +44,12 @@ func (t *ServerTool) RolloutName() (namespace, name string) {
 	return "", t.Name
 }
 
-// Harmless reports whether the server's hints permit to run the tool without a question.
+// Harmless reports whether the server's hints permit to run the tool without a question. The mode
+// "prompt" is for servers whose hints are not trusted.
 func (t *ServerTool) Harmless() bool {
 	is := func(hint *bool, value bool) bool { return hint != nil && *hint == value }
 	switch {
-	case is(t.Destructive, true):
+	case t.Approval == approvePrompt, is(t.Destructive, true):
 		return false
 	case is(t.ReadOnly, true):
 		return true

@@ -73,8 +73,8 @@ type Command struct {
 	Escalates bool
 	// Terminal is set if the command may run in the background, or nil.
 	Terminal *Terminal
-	// Foreign is set if another shell than the user's runs the script.
-	Foreign bool
+	// otherShell is set if another shell than the user's runs the script.
+	otherShell bool
 }
 
 // stringOrList decodes "a b" and ["a", "b"].
@@ -194,7 +194,7 @@ func (c *Command) Patch() (dir, text string, ok bool) {
 // shell, inside or outside of the sandbox.
 func (c *Command) Key(outside bool) string {
 	key := c.Cwd + "\x00"
-	if c.Foreign {
+	if c.otherShell {
 		key += c.Argv[0] + "\x00"
 	}
 	key += c.Script

@@ -56,12 +56,12 @@ func (r Rules) Patch(files []string) Verdict {
 }
 
 // ServerTool returns the verdict on a call of a server's tool, by its approval mode, its hints and
-// the policy. The hints are the server's own; the mode prompt is for servers that are not trusted.
+// the policy.
 func (r Rules) ServerTool(t *ServerTool) Verdict {
-	switch prompt := t.Approval == ApprovePrompt; {
-	case t.Approval == ApproveAlways, !prompt && t.Harmless():
+	switch {
+	case t.Approval == approveAlways, t.Harmless():
 		return Run
-	case !prompt && r.Policy.Mode == protocol.ApprovalNever && Unconfined(r.Sandbox):
+	case t.Approval != approvePrompt && r.Policy.Mode == protocol.ApprovalNever && Unconfined(r.Sandbox):
 		return Run
 	case !Elicits(r.Policy):
 		return Refuse

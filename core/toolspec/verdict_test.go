@@ -101,8 +101,8 @@ func TestServerToolVerdict(t *testing.T) {
 	yes, no := new(true), new(false)
 	harmless := toolspec.ServerTool{ReadOnly: yes}
 	harmful := toolspec.ServerTool{Destructive: yes, ReadOnly: yes}
-	prompt := toolspec.ServerTool{ReadOnly: yes, Approval: toolspec.ApprovePrompt}
-	always := toolspec.ServerTool{Destructive: yes, Approval: toolspec.ApproveAlways}
+	prompt := toolspec.ServerTool{ReadOnly: yes, Approval: "prompt"}
+	always := toolspec.ServerTool{Destructive: yes, Approval: "approve"}
 	closed := toolspec.ServerTool{Destructive: no, OpenWorld: no}
 	for _, tt := range []struct {
 		name            string

@@ -2,18 +2,18 @@ package toolspec
 
 import "appserver/protocol"
 
-// The modes of WebSearch: off, an index of the provider, the index and pages that it knows, or the
-// web.
+// WebSearchCached is the mode of a search in an index of the provider.
+const WebSearchCached = "cached"
+
+// The other modes search the index and the pages that it knows, or the web.
 const (
-	WebSearchDisabled = "disabled"
-	WebSearchCached   = "cached"
-	WebSearchIndexed  = "indexed"
-	WebSearchLive     = "live"
+	webSearchIndexed = "indexed"
+	webSearchLive    = "live"
 )
 
 // WebSearch configures the provider's search of the web. The zero value is off.
 type WebSearch struct {
-	// Mode is one of the WebSearch constants, or "".
+	// Mode is "cached", "indexed" or "live". Any other mode is off.
 	Mode string
 	// Options has more members of the provider's tool, as a JSON object, or "".
 	Options string
@@ -33,9 +33,9 @@ func (w WebSearch) Tool(sandbox protocol.SandboxPolicy) *WebSearchTool {
 	switch w.Mode {
 	case WebSearchCached:
 		return &WebSearchTool{External: network, Options: w.Options}
-	case WebSearchIndexed:
+	case webSearchIndexed:
 		return &WebSearchTool{External: true, Indexed: true, Options: w.Options}
-	case WebSearchLive:
+	case webSearchLive:
 		return &WebSearchTool{External: true, Options: w.Options}
 	}
 	return nil
