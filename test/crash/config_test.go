@@ -13,35 +13,35 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestCrashInConfigWrites kills servers while settings are written, one after another. What was
-// answered holds, or what was asked for later; every file is one that can be read; and what
-// kills leave beside it does not add up.
-func TestCrashInConfigWrites(t *testing.T) {
+// TestCrashDuringConfigWritesKeepsAnsweredValue kills servers between writes of settings. The
+// setting has the last acknowledged value or a later one, config.toml can be read, and temporary
+// files do not accumulate.
+func TestCrashDuringConfigWritesKeepsAnsweredValue(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	apptest.WriteConfig(t, home, "# kept\nmodel = \"first\"\n[tui]\nlast = 0\n")
-	answered, asked := 0, 0
+	acked, requested := 0, 0
 	for kill := range 8 {
 		c := apptest.StartOffline(t, home)
 		got := int(gjson.GetBytes(c.Call("config/read", apptest.Object{}), "config.tui.last").Int())
-		require.GreaterOrEqual(t, got, answered, "an answered write is lost")
-		require.LessOrEqual(t, got, asked)
+		require.GreaterOrEqual(t, got, acked, "an acknowledged write is lost")
+		require.LessOrEqual(t, got, requested)
 		values := map[string]int{}
 		for range 200 {
-			asked++
+			requested++
 			values[c.SendRequest("config/value/write",
-				apptest.Object{"keyPath": "tui.last", "value": asked, "mergeStrategy": "replace"})] = asked
+				apptest.Object{"keyPath": "tui.last", "value": requested, "mergeStrategy": "replace"})] = requested
 		}
 		for range kill {
 			c.Next()
 		}
-		<-time.After(time.Duration(kill) * 300 * time.Microsecond) // the moment of the kill
+		<-time.After(time.Duration(kill) * 300 * time.Microsecond) // a chosen moment of the kill
 		_ = c.Cmd.Process.Kill()
 		c.Drain()
 		for _, m := range c.Seen {
 			if value, ok := values[string(m.ID)]; ok && m.Method == "" {
 				require.Nil(t, m.Error, m.Line)
-				answered = value
+				acked = value
 			}
 		}
 	}
@@ -52,10 +52,11 @@ func TestCrashInConfigWrites(t *testing.T) {
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(left), 1)
 	c := apptest.StartOffline(t, home)
-	c.Call("config/value/write", apptest.Object{"keyPath": "tui.last", "value": asked + 1, "mergeStrategy": "replace"})
-	require.Equal(t, fmt.Sprint(asked+1), gjson.GetBytes(c.Call("config/read", apptest.Object{}), "config.tui.last").Raw)
+	c.Call("config/value/write", apptest.Object{"keyPath": "tui.last", "value": requested + 1, "mergeStrategy": "replace"})
+	require.Equal(t, fmt.Sprint(requested+1), gjson.GetBytes(c.Call("config/read", apptest.Object{}),
+		"config.tui.last").Raw)
 	c.Close()
 	left, err = filepath.Glob(filepath.Join(home, ".config.toml*"))
 	require.NoError(t, err)
-	require.Empty(t, left, "a write takes away what one left that was killed")
+	require.Empty(t, left, "the next write deletes temporary files of killed writes")
 }

@@ -13,8 +13,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// editor makes edits of a thread's context while its servers are killed, and knows what
-// the list must be after each revision.
+// editor edits the context of a thread while servers are killed. It knows the expected list of each
+// revision.
 type editor struct {
 	*apptest.Client
 	t      *testing.T
@@ -22,13 +22,13 @@ type editor struct {
 	home   string
 	thread string
 	ids    []string
-	// states are the lists by revision: what is excluded and what is deleted.
+	// states are the expected lists by revision.
 	states []editState
-	// told is the greatest revision that an answer told.
-	told int64
+	// acked is the greatest revision in a response.
+	acked int64
 }
 
-// editState is what a list is after an edit: per item, included, excluded or gone.
+// editState has the state of each item: included, excluded or deleted.
 type editState map[string]string
 
 func (s editState) with(id, state string) editState {
@@ -41,24 +41,23 @@ func (s editState) with(id, state string) editState {
 	return next
 }
 
-// TestCrashKeepsEdits kills the server at random moments: while edits pour in, and while
-// it ends and rewrites the rollout. Every edit that was answered is in force afterwards,
-// no other but those that were sent behind it, in their order; and the list has every
-// item.
-func TestCrashKeepsEdits(t *testing.T) {
+// TestCrashKeepsContextEdits kills the server at random moments: between edits, and while it
+// rewrites the rollout on shutdown. Afterwards the list has the revision of the last acknowledged
+// edit or of a later one, and every item has the state of that revision.
+func TestCrashKeepsContextEdits(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	e := &editor{t: t, rand: rand.New(rand.NewPCG(seed, 0)), home: t.TempDir()}
 	e.prepare()
 	for range sampled(*crashes) {
 		e.start()
-		sent := e.pour()
+		sent := e.sendEdits()
 		if e.rand.IntN(3) == 0 {
 			require.NoError(t, e.In.Close())
 		}
 		time.Sleep(time.Duration(e.rand.IntN(12_000)) * time.Microsecond)
-		_ = e.Cmd.Process.Kill() // it may have ended
-		e.listen(sent)
+		_ = e.Cmd.Process.Kill() // it may have exited
+		e.readResponses(sent)
 	}
 	e.start()
 	e.Close()
@@ -66,7 +65,7 @@ func TestCrashKeepsEdits(t *testing.T) {
 	e.Close()
 }
 
-// prepare makes a thread of a few turns.
+// prepare creates a thread with four turns.
 func (e *editor) prepare() {
 	e.Client = apptest.StartOffline(e.t, e.home)
 	e.thread = e.StartTrusted()
@@ -82,24 +81,24 @@ func (e *editor) prepare() {
 	e.Close()
 }
 
-// start starts a server and checks what it has.
+// start starts a server and checks the context list.
 func (e *editor) start() {
 	e.t.Helper()
 	e.Client = apptest.StartOffline(e.t, e.home)
 	e.Call("thread/resume", apptest.Object{"threadId": e.thread})
 	list := e.ContextList(e.thread)
-	require.GreaterOrEqual(e.t, list.Revision, e.told, "answered edits are lost")
-	require.Less(e.t, list.Revision, int64(len(e.states)), "edits that nobody made")
+	require.GreaterOrEqual(e.t, list.Revision, e.acked, "acknowledged edits are lost")
+	require.Less(e.t, list.Revision, int64(len(e.states)), "unknown edits")
 	require.Equal(e.t, e.states[list.Revision], stateOf(e.ids, list), "revision %d", list.Revision)
-	e.states, e.told = e.states[:list.Revision+1], list.Revision
+	e.states, e.acked = e.states[:list.Revision+1], list.Revision
 	require.Empty(e.t, e.Warnings())
 }
 
-// stateOf is what a list says of the items.
+// stateOf returns the state of each item in a list.
 func stateOf(ids []string, list protocol.ContextGetItemsResponse) editState {
 	state := editState{}
 	for _, id := range ids {
-		state[id] = "gone"
+		state[id] = "deleted"
 	}
 	for _, item := range list.Items {
 		switch {
@@ -113,10 +112,10 @@ func stateOf(ids []string, list protocol.ContextGetItemsResponse) editState {
 	return state
 }
 
-// pour sends edits that each change one item, without waiting for answers, and gives the
-// revisions that they make, by request. Deleting a call would take its output along, so
-// only the first item, the surroundings, is ever deleted.
-func (e *editor) pour() map[string]int64 {
+// sendEdits sends random edits of one item each without waiting. It returns the expected revisions
+// by request id. A deleted call would delete its output, so only the first item, the environment,
+// is deleted.
+func (e *editor) sendEdits() map[string]int64 {
 	e.t.Helper()
 	sent := map[string]int64{}
 	for range 1 + e.rand.IntN(40) {
@@ -124,11 +123,11 @@ func (e *editor) pour() map[string]int64 {
 		id := e.ids[e.rand.IntN(len(e.ids))]
 		var request string
 		switch {
-		case now[id] == "gone":
+		case now[id] == "deleted":
 			continue
 		case id == e.ids[0] && e.rand.IntN(4) == 0:
 			request = e.SendRequest("context/pruneByIndices", apptest.Object{"threadId": e.thread, "ids": []string{id}})
-			e.states = append(e.states, now.with(id, "gone"))
+			e.states = append(e.states, now.with(id, "deleted"))
 		case now[id] == "excluded":
 			request = e.SendRequest("context/setInclusion",
 				apptest.Object{"threadId": e.thread, "ids": []string{id}, "included": true})
@@ -143,20 +142,20 @@ func (e *editor) pour() map[string]int64 {
 	return sent
 }
 
-// listen reads what a killed server has said: which edits were answered.
-func (e *editor) listen(sent map[string]int64) {
+// readResponses reads the remaining messages of a killed server and records the acknowledged edits.
+func (e *editor) readResponses(sent map[string]int64) {
 	e.t.Helper()
 	unread := len(e.Seen)
 	e.Drain()
 	for _, m := range e.Seen[unread:] {
-		revision, ours := sent[string(m.ID)]
-		if m.Method != "" || !ours {
+		revision, known := sent[string(m.ID)]
+		if m.Method != "" || !known {
 			continue
 		}
 		var answer struct{ Revision int64 }
 		require.Nil(e.t, m.Error)
 		require.NoError(e.t, json.Unmarshal(m.Result, &answer))
 		require.Equal(e.t, revision, answer.Revision)
-		e.told = max(e.told, revision)
+		e.acked = max(e.acked, revision)
 	}
 }

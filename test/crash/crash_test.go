@@ -16,7 +16,7 @@ import (
 	"appserver/test/apptest"
 )
 
-var crashes = flag.Int("crashes", 15, "how often TestCrashAtAnyMoment kills the server")
+var crashes = flag.Int("crashes", 15, "number of kills in TestCrashKeepsThreads and TestCrashKeepsContextEdits")
 
 // sampled returns n, or a fifth of it with -short.
 func sampled(n int) int {
@@ -26,77 +26,77 @@ func sampled(n int) int {
 	return n
 }
 
-// witness is what the client was told of a thread, by all servers so far.
-type witness struct {
+// crashThread is the state of a thread that the client knows from all servers so far.
+type crashThread struct {
 	id string
-	// items were said to be complete, in this order, or were read after a crash.
+	// items are the completed items in order, and those read after a crash.
 	items []string
-	// inputs are the texts of answered turn/start and turn/steer.
+	// inputs are the texts of acknowledged turn/start and turn/steer requests.
 	inputs []string
-	// names were asked for, in this order; answered counts those up to the last that
-	// was answered.
-	names    []string
-	answered int
-	// ended are the turns that were said to have ended, with their status.
+	// names are the requested names in order. acked is the number of names up to the last acknowledged
+	// one.
+	names []string
+	acked int
+	// ended are the statuses of completed turns by id.
 	ended map[string]string
-	// turn is under way, as far as the client knows.
+	// turn is the active turn, or "".
 	turn string
-	// rollout is what the file held after the last crash, torn whether a line of it
-	// was cut off.
+	// rollout is the content of the file after the last crash. torn reports whether a line in it was
+	// cut off.
 	rollout string
 	torn    bool
 }
 
-// check compares a thread, as a server shows it after a crash, with what was told.
-func (w *witness) check(t *testing.T, v apptest.ThreadView) {
+// check requires that a thread read after a crash has all that is known of it.
+func (th *crashThread) check(t *testing.T, v apptest.ThreadView) {
 	t.Helper()
 	items := apptest.ItemsOf(v)
-	require.GreaterOrEqual(t, len(items), len(w.items), "items are lost")
-	require.Equal(t, w.items, items[:len(w.items)])
+	require.GreaterOrEqual(t, len(items), len(th.items), "items are lost")
+	require.Equal(t, th.items, items[:len(th.items)])
 	all := strings.Join(items, "\n")
-	for _, input := range w.inputs {
+	for _, input := range th.inputs {
 		require.Contains(t, all, input)
 	}
-	if w.answered > 0 || v.Name != "" {
-		require.Contains(t, w.names[max(w.answered-1, 0):], v.Name)
+	if th.acked > 0 || v.Name != "" {
+		require.Contains(t, th.names[max(th.acked-1, 0):], v.Name)
 	}
 	for _, turn := range v.Turns {
 		require.NotEqual(t, "inProgress", turn.Status)
-		if status := w.ended[turn.ID]; status != "" {
+		if status := th.ended[turn.ID]; status != "" {
 			require.Equal(t, status, turn.Status)
-			delete(w.ended, turn.ID)
+			delete(th.ended, turn.ID)
 		}
 	}
-	require.Empty(t, w.ended, "turns are lost")
-	w.items, w.ended, w.turn = items, map[string]string{}, ""
+	require.Empty(t, th.ended, "turns are lost")
+	th.items, th.ended, th.turn = items, map[string]string{}, ""
 }
 
-// checkRollout looks at the file that a crash left: what was there before still is,
-// and but for a torn end every line is whole.
-func (w *witness) checkRollout(t *testing.T, path string) {
+// checkRollout requires that the rollout only grew, and that all new lines are whole, except a torn
+// tail.
+func (th *crashThread) checkRollout(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(string(text), w.rollout), "the file is not only appended to")
-	fresh := string(text[len(w.rollout):])
+	require.True(t, strings.HasPrefix(string(text), th.rollout), "a written line changed")
+	fresh := string(text[len(th.rollout):])
 	for line := range strings.Lines(fresh) {
-		if !w.torn {
-			w.torn = !strings.HasSuffix(line, "\n")
-			require.True(t, w.torn || json.Valid([]byte(line)), "no line: %q", line)
+		if !th.torn {
+			th.torn = !strings.HasSuffix(line, "\n")
+			require.True(t, th.torn || json.Valid([]byte(line)), "not a line: %q", line)
 		}
 	}
-	w.rollout = string(text)
+	th.rollout = string(text)
 }
 
 // crasher is a client whose servers are killed.
 type crasher struct {
 	*apptest.Client
-	t         *testing.T
-	rand      *rand.Rand
-	home      string
-	witnesses []*witness
-	waiting   map[string]func(json.RawMessage) // what the answer to a request, by its id, says
-	inputs    int
+	t        *testing.T
+	rand     *rand.Rand
+	home     string
+	threads  []*crashThread
+	handlers map[string]func(json.RawMessage) // handlers of successful responses by request id
+	inputs   int
 }
 
 func newCrasher(t *testing.T) *crasher {
@@ -105,37 +105,37 @@ func newCrasher(t *testing.T) *crasher {
 	return &crasher{t: t, rand: rand.New(rand.NewPCG(seed, 0)), home: t.TempDir()}
 }
 
-// restart starts a server, and checks that it knows and resumes all threads.
+// restart starts a server and requires that it reads and resumes all threads.
 func (c *crasher) restart() {
 	c.t.Helper()
-	c.Client, c.waiting = apptest.StartOffline(c.t, c.home), map[string]func(json.RawMessage){}
-	for _, w := range c.witnesses {
-		read := c.ReadThread(w.id)
-		w.checkRollout(c.t, read.Path)
-		w.check(c.t, read)
-		w.check(c.t, c.CallThread("thread/resume", apptest.Object{"threadId": w.id}))
+	c.Client, c.handlers = apptest.StartOffline(c.t, c.home), map[string]func(json.RawMessage){}
+	for _, th := range c.threads {
+		read := c.ReadThread(th.id)
+		th.checkRollout(c.t, read.Path)
+		th.check(c.t, read)
+		th.check(c.t, c.CallThread("thread/resume", apptest.Object{"threadId": th.id}))
 	}
-	c.Call("model/list", apptest.Object{}) // behind which there are no more warnings
+	c.Call("model/list", apptest.Object{}) // the response follows all warnings
 	warnings := strings.Join(c.Warnings(), "\n")
-	for _, w := range c.witnesses {
-		require.True(c.t, w.torn || !strings.Contains(warnings, w.id), warnings)
+	for _, th := range c.threads {
+		require.True(c.t, th.torn || !strings.Contains(warnings, th.id), warnings)
 	}
 	c.Seen = nil
 }
 
-// crash kills the server, and takes notice of all that it still said.
-func (c *crasher) crash() {
+// kill kills the server and handles its remaining messages.
+func (c *crasher) kill() {
 	c.t.Helper()
 	c.Signal(syscall.SIGKILL)
 	unread := len(c.Seen)
 	c.Drain()
 	for _, m := range c.Seen[unread:] {
-		c.notice(m)
+		c.handle(m)
 	}
 }
 
-// notice remembers what a message says.
-func (c *crasher) notice(m apptest.Message) {
+// handle records a message.
+func (c *crasher) handle(m apptest.Message) {
 	c.t.Helper()
 	var p struct {
 		ThreadID string
@@ -145,193 +145,193 @@ func (c *crasher) notice(m apptest.Message) {
 	if m.Method != "" {
 		require.NoError(c.t, json.Unmarshal(m.Params, &p))
 	}
-	w := c.witness(p.ThreadID)
+	th := c.thread(p.ThreadID)
 	switch {
 	case m.Method == "":
-		answered := c.waiting[string(m.ID)]
-		delete(c.waiting, string(m.ID))
+		acked := c.handlers[string(m.ID)]
+		delete(c.handlers, string(m.ID))
 		if m.Error == nil {
-			answered(m.Result)
+			acked(m.Result)
 		}
-	case w == nil:
+	case th == nil:
 	case m.Method == "item/completed":
-		w.items = append(w.items, string(p.Item))
+		th.items = append(th.items, string(p.Item))
 	case m.Method == "turn/started":
-		w.turn = p.Turn.ID
+		th.turn = p.Turn.ID
 	case m.Method == "turn/completed":
-		w.turn, w.ended[p.Turn.ID] = "", p.Turn.Status
+		th.turn, th.ended[p.Turn.ID] = "", p.Turn.Status
 	}
 }
 
-// noticeUntilAnswered reads up to the answer to the last request.
-func (c *crasher) noticeUntilAnswered() {
+// handleUntilResponse reads until the response to the last request.
+func (c *crasher) handleUntilResponse() {
 	c.t.Helper()
 	last := fmt.Sprint(c.LastID)
 	c.Until(func(m apptest.Message) bool {
-		c.notice(m)
+		c.handle(m)
 		return m.Method == "" && string(m.ID) == last
 	})
 }
 
-// quiet is true when the server may have nothing more to say.
-func (c *crasher) quiet() bool {
-	return len(c.waiting) == 0 && !slices.ContainsFunc(c.witnesses, func(w *witness) bool { return w.turn != "" })
+// idle reports whether no response and no turn is pending.
+func (c *crasher) idle() bool {
+	return len(c.handlers) == 0 && !slices.ContainsFunc(c.threads, func(th *crashThread) bool { return th.turn != "" })
 }
 
-func (c *crasher) witness(id string) *witness {
-	for _, w := range c.witnesses {
-		if w.id == id {
-			return w
+func (c *crasher) thread(id string) *crashThread {
+	for _, th := range c.threads {
+		if th.id == id {
+			return th
 		}
 	}
 	return nil
 }
 
-// later sends a request; answered is called when its answer is noticed.
-func (c *crasher) later(method string, params apptest.Object, answered func(json.RawMessage)) {
+// sendAsync sends a request. If it succeeds, handle calls acked with the result.
+func (c *crasher) sendAsync(method string, params apptest.Object, acked func(json.RawMessage)) {
 	c.t.Helper()
-	c.waiting[c.SendRequest(method, params)] = answered
+	c.handlers[c.SendRequest(method, params)] = acked
 }
 
-func (c *crasher) begin() {
+func (c *crasher) startThread() {
 	c.t.Helper()
-	c.later("thread/start", apptest.Object{"cwd": "/", "sandbox": "danger-full-access", "approvalPolicy": "never"},
+	c.sendAsync("thread/start", apptest.Object{"cwd": "/", "sandbox": "danger-full-access", "approvalPolicy": "never"},
 		func(result json.RawMessage) {
 			var r struct{ Thread apptest.ThreadView }
 			require.NoError(c.t, json.Unmarshal(result, &r))
-			c.witnesses = append(c.witnesses, &witness{id: r.Thread.ID, items: []string{}, ended: map[string]string{}})
+			c.threads = append(c.threads, &crashThread{id: r.Thread.ID, items: []string{}, ended: map[string]string{}})
 		})
 }
 
-// say gives input: a turn, or more of the turn under way.
-func (c *crasher) say(w *witness) {
+// sendInput starts a turn, or steers the active one.
+func (c *crasher) sendInput(th *crashThread) {
 	c.t.Helper()
 	c.inputs++
 	mark := fmt.Sprintf("input-%d", c.inputs)
 	text := []string{"%s", "think of %s", "run: echo %s", "run: head -c 20000 /dev/zero | tr '\\0' x; echo %s",
 		"run: sleep 0.02; echo %s"}[c.rand.IntN(5)]
 	input := apptest.TextInput(fmt.Sprintf(text, mark))
-	answered := func(json.RawMessage) { w.inputs = append(w.inputs, mark) }
-	if w.turn != "" && c.rand.IntN(2) == 0 {
-		c.later("turn/steer", apptest.Object{"threadId": w.id, "expectedTurnId": w.turn, "input": input}, answered)
+	acked := func(json.RawMessage) { th.inputs = append(th.inputs, mark) }
+	if th.turn != "" && c.rand.IntN(2) == 0 {
+		c.sendAsync("turn/steer", apptest.Object{"threadId": th.id, "expectedTurnId": th.turn, "input": input}, acked)
 		return
 	}
-	c.later("turn/start", apptest.Object{"threadId": w.id, "input": input}, answered)
+	c.sendAsync("turn/start", apptest.Object{"threadId": th.id, "input": input}, acked)
 }
 
-func (c *crasher) name(w *witness) {
+func (c *crasher) rename(th *crashThread) {
 	c.t.Helper()
-	w.names = append(w.names, fmt.Sprintf("name %d", len(w.names)))
-	n := len(w.names)
-	c.later("thread/name/set", apptest.Object{"threadId": w.id, "name": w.names[n-1]},
-		func(json.RawMessage) { w.answered = n })
+	th.names = append(th.names, fmt.Sprintf("name %d", len(th.names)))
+	n := len(th.names)
+	c.sendAsync("thread/name/set", apptest.Object{"threadId": th.id, "name": th.names[n-1]},
+		func(json.RawMessage) { th.acked = n })
 }
 
-func (c *crasher) interrupt(w *witness) {
+func (c *crasher) interrupt(th *crashThread) {
 	c.t.Helper()
-	c.later("turn/interrupt", apptest.Object{"threadId": w.id}, func(json.RawMessage) {})
+	c.sendAsync("turn/interrupt", apptest.Object{"threadId": th.id}, func(json.RawMessage) {})
 }
 
-// act does something, and does not wait for what it gives.
-func (c *crasher) act() {
+// sendRandom sends a random request and does not wait for the response.
+func (c *crasher) sendRandom() {
 	c.t.Helper()
-	if len(c.witnesses) == 0 || len(c.witnesses) < 4 && c.rand.IntN(10) == 0 {
-		c.begin()
+	if len(c.threads) == 0 || len(c.threads) < 4 && c.rand.IntN(10) == 0 {
+		c.startThread()
 		return
 	}
-	w := c.witnesses[c.rand.IntN(len(c.witnesses))]
+	th := c.threads[c.rand.IntN(len(c.threads))]
 	switch c.rand.IntN(6) {
 	case 0:
-		c.name(w)
+		c.rename(th)
 	case 1:
-		c.interrupt(w)
+		c.interrupt(th)
 	default:
-		c.say(w)
+		c.sendInput(th)
 	}
 }
 
-// TestCrashAtAnyMoment kills servers under turns with commands, steering, interrupts
-// and names. The next one resumes, and knows all that the client was told.
-func TestCrashAtAnyMoment(t *testing.T) {
+// TestCrashKeepsThreads kills servers at random moments while turns run, are steered, interrupted
+// and renamed. The next server resumes each thread with everything that the client received.
+func TestCrashKeepsThreads(t *testing.T) {
 	t.Parallel()
 	c := newCrasher(t)
 	for range sampled(*crashes) {
 		c.restart()
 		for left := c.rand.IntN(60); left > 0; left-- {
-			if c.rand.IntN(4) == 0 || c.quiet() {
-				c.act()
+			if c.rand.IntN(4) == 0 || c.idle() {
+				c.sendRandom()
 			}
-			c.notice(c.Next())
+			c.handle(c.Next())
 		}
-		c.crash()
+		c.kill()
 	}
 	c.restart()
-	require.NotEmpty(t, c.witnesses)
-	for _, w := range c.witnesses {
-		require.Equal(t, "completed", c.Turn(w.id, "hello").Status)
+	require.NotEmpty(t, c.threads)
+	for _, th := range c.threads {
+		require.Equal(t, "completed", c.Turn(th.id, "hello").Status)
 	}
 	c.Close()
 }
 
-// TestCrashRightAfterTheAnswer kills the server when a request has been answered.
-func TestCrashRightAfterTheAnswer(t *testing.T) {
+// TestCrashAfterResponseKeepsRequest kills the server right after a response.
+func TestCrashAfterResponseKeepsRequest(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(c *crasher){
-		"thread/start":    func(c *crasher) { c.begin() },
-		"turn/start":      func(c *crasher) { c.say(c.witnesses[0]) },
-		"thread/name/set": func(c *crasher) { c.name(c.witnesses[0]) },
+		"thread/start":    func(c *crasher) { c.startThread() },
+		"turn/start":      func(c *crasher) { c.sendInput(c.threads[0]) },
+		"thread/name/set": func(c *crasher) { c.rename(c.threads[0]) },
 		"another name": func(c *crasher) {
-			c.name(c.witnesses[0])
-			c.noticeUntilAnswered()
-			c.name(c.witnesses[0])
+			c.rename(c.threads[0])
+			c.handleUntilResponse()
+			c.rename(c.threads[0])
 		},
 		"turn/steer": func(c *crasher) {
-			w := c.witnesses[0]
-			w.turn = c.BeginTurn(w.id, "run: sleep 600")
-			c.later("turn/steer",
-				apptest.Object{"threadId": w.id, "expectedTurnId": w.turn, "input": apptest.TextInput("the other way")},
-				func(json.RawMessage) { w.inputs = append(w.inputs, "the other way") })
+			th := c.threads[0]
+			th.turn = c.BeginTurn(th.id, "run: sleep 600")
+			c.sendAsync("turn/steer",
+				apptest.Object{"threadId": th.id, "expectedTurnId": th.turn, "input": apptest.TextInput("the other way")},
+				func(json.RawMessage) { th.inputs = append(th.inputs, "the other way") })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCrasher(t)
 			c.restart()
-			c.begin()
-			c.noticeUntilAnswered()
+			c.startThread()
+			c.handleUntilResponse()
 			act(c)
-			c.noticeUntilAnswered()
-			c.crash()
+			c.handleUntilResponse()
+			c.kill()
 			c.restart()
-			require.Equal(t, "completed", c.Turn(c.witnesses[0].id, "hello").Status)
+			require.Equal(t, "completed", c.Turn(c.threads[0].id, "hello").Status)
 			c.Close()
 		})
 	}
 }
 
-// TestCrashAfterEachItem kills the server when an item was said to be complete.
-func TestCrashAfterEachItem(t *testing.T) {
+// TestCrashAfterItemKeepsIt kills the server right after an item completes.
+func TestCrashAfterItemKeepsIt(t *testing.T) {
 	t.Parallel()
 	c := newCrasher(t)
 	c.restart()
-	c.begin()
-	c.noticeUntilAnswered()
+	c.startThread()
+	c.handleUntilResponse()
 	for range 2 {
-		for item := 1; item <= 4; item++ { // user, reasoning, command, answer
-			c.later("turn/start",
-				apptest.Object{"threadId": c.witnesses[0].id, "input": apptest.TextInput("think, then run: echo hello")},
+		for item := 1; item <= 4; item++ { // user message, reasoning, command, answer
+			c.sendAsync("turn/start",
+				apptest.Object{"threadId": c.threads[0].id, "input": apptest.TextInput("think, then run: echo hello")},
 				func(json.RawMessage) {})
 			for completed := 0; completed < item; {
 				m := c.Next()
-				c.notice(m)
+				c.handle(m)
 				if m.Method == "item/completed" {
 					completed++
 				}
 			}
-			c.crash()
+			c.kill()
 			c.restart()
 		}
 	}
-	require.GreaterOrEqual(t, len(c.witnesses[0].items), 20)
+	require.GreaterOrEqual(t, len(c.threads[0].items), 20)
 	c.Close()
 }

@@ -1,2 +1,3 @@
-// Package crash kills the binary at many moments, and requires everything that its clients were told.
+// Package crash kills the server at many moments, and requires that everything it acknowledged is
+// kept.
 package crash

@@ -14,10 +14,10 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestCrashWhileAForkIsWritten kills servers while the file of a fork has its temporary name,
-// until one was quick enough. The next server lists whole threads only, those that were told
-// among them, and takes away what was left.
-func TestCrashWhileAForkIsWritten(t *testing.T) {
+// TestCrashDuringForkLeavesWholeThreads kills servers until one dies while the file of a fork has
+// its temporary name. The next server lists only whole threads, including all acknowledged ones,
+// and deletes the temporary file.
+func TestCrashDuringForkLeavesWholeThreads(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	home := t.TempDir()
@@ -28,19 +28,19 @@ func TestCrashWhileAForkIsWritten(t *testing.T) {
 		require.NoError(t, err)
 		return paths
 	}
-	told := []string{thread}
+	known := []string{thread}
 	for len(temporary()) == 0 {
-		require.Less(t, len(told), 20, "it is never killed in time")
+		require.Less(t, len(known), 20, "no server was killed in time")
 		c := apptest.StartOffline(t, home)
 		id := c.SendRequest("thread/fork", apptest.Object{"threadId": thread, "excludeTurns": true})
-		for began := time.Now(); len(temporary()) == 0 && len(c.Messages) == 0; {
-			require.Less(t, time.Since(began), apptest.Timeout)
+		for start := time.Now(); len(temporary()) == 0 && len(c.Messages) == 0; {
+			require.Less(t, time.Since(start), apptest.Timeout)
 		}
 		c.Signal(syscall.SIGKILL)
 		c.Drain()
 		for _, m := range c.Seen {
 			if string(m.ID) == id {
-				told = append(told, gjson.GetBytes(m.Result, "thread.id").Str)
+				known = append(known, gjson.GetBytes(m.Result, "thread.id").Str)
 			}
 		}
 	}
@@ -51,16 +51,16 @@ func TestCrashWhileAForkIsWritten(t *testing.T) {
 		listed = append(listed, id.Str)
 		require.Len(t, c.ReadThread(id.Str).Turns, turns+1)
 	}
-	require.Subset(t, listed, told)
+	require.Subset(t, listed, known)
 	fork := c.CallThread("thread/fork", apptest.Object{"threadId": thread, "excludeTurns": true}).ID
 	require.Equal(t, "completed", c.Turn(fork, "hello").Status)
 	c.Close()
 	require.Empty(t, temporary())
 }
 
-// TestCrashBeforeTheFirstLine kills servers while they make threads: what has a rollout's name has
-// a line, no list warns, and what has none is gone after the next list.
-func TestCrashBeforeTheFirstLine(t *testing.T) {
+// TestCrashDuringThreadStartLeavesNoEmptyRollout kills servers that create threads. Each rollout
+// has a line, lists report no warning, and the next list deletes temporary files.
+func TestCrashDuringThreadStartLeavesNoEmptyRollout(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	for kill := range 6 {
@@ -68,7 +68,7 @@ func TestCrashBeforeTheFirstLine(t *testing.T) {
 		for range 20 {
 			c.SendRequest("thread/start", apptest.Object{"cwd": "/"})
 		}
-		<-time.After(time.Duration(kill) * 2 * time.Millisecond) // the moment of the kill
+		<-time.After(time.Duration(kill) * 2 * time.Millisecond) // a chosen moment of the kill
 		c.Kill()
 		for _, path := range filesNamed(t, home, ".jsonl") {
 			info, err := os.Stat(path)
@@ -83,7 +83,7 @@ func TestCrashBeforeTheFirstLine(t *testing.T) {
 	require.Empty(t, c.Warnings())
 }
 
-// filesNamed are those below sessions whose names end so.
+// filesNamed returns the files below sessions with a suffix.
 func filesNamed(t *testing.T, home, end string) (paths []string) {
 	t.Helper()
 	root := filepath.Join(home, "sessions")
@@ -97,9 +97,9 @@ func filesNamed(t *testing.T, home, end string) (paths []string) {
 	return paths
 }
 
-// TestAnEmptyRolloutIsToldOf has one that another program left: lists warn of it and go on without
-// it, and it is in nobody's way.
-func TestAnEmptyRolloutIsToldOf(t *testing.T) {
+// TestEmptyRolloutIsReported lists threads beside an empty rollout of another program. The list has
+// a warning and the other threads, and new threads start.
+func TestEmptyRolloutIsReported(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home)
@@ -117,9 +117,9 @@ func TestAnEmptyRolloutIsToldOf(t *testing.T) {
 	require.Contains(t, strings.Join(c.Warnings(), "\n"), empty+": it is empty: remove it")
 }
 
-// TestCrashBetweenTheStepsOfAMove leaves a thread in the archive and below sessions. The next
-// server has it in one place, from its first list on.
-func TestCrashBetweenTheStepsOfAMove(t *testing.T) {
+// TestCrashDuringArchiveLeavesOneCopy starts with a thread both archived and not, as a crash
+// between the steps of a move leaves it. The first list removes one of the two.
+func TestCrashDuringArchiveLeavesOneCopy(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home)

@@ -15,9 +15,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestCrashWhileCodeIsIndexed kills servers while they read a repository whose files change
-// from one to the next. The last one finds what is there, and nothing else: as one does that has begun anew.
-func TestCrashWhileCodeIsIndexed(t *testing.T) {
+// TestCrashDuringCodeIndexingLosesNothing kills servers that index a repository with changing
+// files. The last index equals a new one.
+func TestCrashDuringCodeIndexingLosesNothing(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	repo, home := t.TempDir(), t.TempDir()
@@ -36,13 +36,13 @@ func TestCrashWhileCodeIsIndexed(t *testing.T) {
 		if kill > 0 {
 			c.UntilMethod("memory/index/progress")
 		}
-		<-time.After(time.Duration(kill) * 4 * time.Millisecond) // the moment of the kill
+		<-time.After(time.Duration(kill) * 4 * time.Millisecond) // a chosen moment of the kill
 		c.Kill()
 	}
 	after, fresh := indexed(t, home, repo), indexed(t, t.TempDir(), repo)
 	require.Equal(t, fresh, after)
 	require.Equal(t, "The password of room9 is secret9x2.", after["room9"])
-	require.Empty(t, after["room104"], "its file is gone")
+	require.Empty(t, after["room104"], "its file was deleted")
 }
 
 func startIndexing(t *testing.T, home, repo string) *apptest.Client {
@@ -52,7 +52,7 @@ func startIndexing(t *testing.T, home, repo string) *apptest.Client {
 	return c
 }
 
-// indexed is what a server finds, once it has read all.
+// indexed returns the results of searches after the index is complete.
 func indexed(t *testing.T, home, repo string) map[string]string {
 	t.Helper()
 	c := startIndexing(t, home, repo)
@@ -62,9 +62,9 @@ func indexed(t *testing.T, home, repo string) map[string]string {
 		room := fmt.Sprintf("room%d", n)
 		for _, hit := range c.MemorySearch(apptest.Object{"query": "password " + room, "repoKey": repo,
 			"kinds": []string{"code"}}).Data {
-			if said := regexp.MustCompile("The password of " + room + ` is \w+\.`).FindString(hit.Text); said != "" {
-				require.Empty(t, found[room], "it is found twice: once as it was")
-				found[room] = said
+			if match := regexp.MustCompile("The password of " + room + ` is \w+\.`).FindString(hit.Text); match != "" {
+				require.Empty(t, found[room], "found twice: an old version remains")
+				found[room] = match
 			}
 		}
 	}
@@ -72,9 +72,9 @@ func indexed(t *testing.T, home, repo string) map[string]string {
 	return found
 }
 
-// TestCrashWhileTheTokenIsMade kills servers from their very start on. The token is whole or not
-// there, stays what it is, and opens the next server.
-func TestCrashWhileTheTokenIsMade(t *testing.T) {
+// TestCrashDuringTokenCreationLeavesWholeToken kills servers while they start. The token is whole
+// or missing, does not change afterwards, and the next server accepts it.
+func TestCrashDuringTokenCreationLeavesWholeToken(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	path := filepath.Join(home, "app-server-control", "ws-token")
@@ -84,10 +84,10 @@ func TestCrashWhileTheTokenIsMade(t *testing.T) {
 		require.NoError(t, cmd.Start())
 		for deadline := time.Now().Add(apptest.Timeout); kill%4 > 0 && time.Now().Before(deadline); {
 			if _, err := os.Stat(filepath.Dir(path)); err == nil {
-				break // it begins to make the token
+				break // the token is created next
 			}
 		}
-		<-time.After(time.Duration(kill) * 30 * time.Microsecond) // the moment of the kill
+		<-time.After(time.Duration(kill) * 30 * time.Microsecond) // a chosen moment of the kill
 		require.NoError(t, cmd.Process.Kill())
 		require.Error(t, cmd.Wait())
 		text, err := os.ReadFile(path)

@@ -22,69 +22,69 @@ import (
 )
 
 var (
-	soakKills = flag.Int("soak.kills", 25, "how often TestCrashSoak kills the server")
-	soakSeed  = flag.Uint64("soak.seed", 0, "where TestCrashSoak begins to draw; 0 begins elsewhere each time")
+	soakKills = flag.Int("soak.kills", 25, "number of kills in TestCrashSoak")
+	soakSeed  = flag.Uint64("soak.seed", 0, "seed of TestCrashSoak; 0 draws one")
 )
 
-// siege is a home whose servers are killed at random moments, one after another, and what
-// clients were told by all of them.
-type siege struct {
+// soak is a home whose servers are killed at random moments, with everything that clients know from
+// all of them.
+type soak struct {
 	*apptest.Client
 	t       *testing.T
 	rand    *rand.Rand
 	home    string
 	project string
-	// repository has checkpoints of the threads that begin there.
-	repository apptest.Project
-	host       *apptest.Daemon // of this server, nil where its client is on standard input
-	second     *apptest.Client // of the host, nil where there is none
-	threads    []*told
-	deleted    []string                         // the threads that were said to be
-	waiting    map[string]func(apptest.Message) // what the answer to a request, by its id, says
-	refusals   map[string]func()                // what its error says
-	files      map[string]*wanting
-	setting    wanting
-	// forgotten are the memories that were asked to be forgotten, answered or not.
+	// repository is the project of some threads; they have checkpoints.
+	repository    apptest.Project
+	daemon        *apptest.Daemon // this server, or nil if the client uses standard input
+	second        *apptest.Client // second client of the daemon, or nil
+	threads       []*soakThread
+	deleted       []string                         // ids of deleted threads
+	handlers      map[string]func(apptest.Message) // handlers of successful responses by request id
+	errorHandlers map[string]func()                // handlers of errors by request id
+	files         map[string]*ackedValue
+	setting       ackedValue
+	// forgotten are the memories whose deletion was requested.
 	forgotten map[string]bool
-	torn      map[string]bool // the rollouts of which a line was cut off
+	torn      map[string]bool // threads with a torn line in their rollout
 	marks     int
-	count     struct{ answers, items, turns, edits, memories, torn, rewrites, sockets, pairs, backs, deletes, moves int }
+	count     struct{ answers, items, turns, edits, memories, torn, rewrites, sockets, pairs, reverts, deletes, moves int }
 }
 
-// TestCrashSoak kills servers at random moments, under whatever clients do with them, in one
-// home that lives through all of it. Each next server has what was told, every file can be
-// read, nothing of the one before runs, and no lock is held. A failure leaves the home.
+// TestCrashSoak kills servers at random moments, during random requests, in one home. The next
+// server has everything that was acknowledged, each file can be read, no process of the former
+// server runs, and no lock is held. A failure keeps the home.
 func TestCrashSoak(t *testing.T) {
 	t.Parallel()
-	s := newSiege(t)
+	s := newSoak(t)
 	for kill := range sampled(*soakKills) {
 		if kill%50 == 49 {
 			t.Logf("%d kills, %d threads: %+v", kill+1, len(s.threads), s.count)
 		}
 		s.start()
 		for left := s.rand.IntN(50); left > 0; left-- {
-			if s.rand.IntN(3) == 0 || s.quiet() {
-				s.act()
+			if s.rand.IntN(3) == 0 || s.idle() {
+				s.sendRandom()
 			}
-			s.listen()
+			s.receive()
 		}
-		s.crash()
+		s.kill()
 		s.checkFiles()
 	}
 	s.start()
-	for _, w := range s.threads {
-		if !w.archived.value() {
-			require.Equal(t, "completed", s.Turn(w.id, "hello").Status)
+	for _, th := range s.threads {
+		if !th.archived.value() {
+			require.Equal(t, "completed", s.Turn(th.id, "hello").Status)
 		}
 	}
-	s.end()
+	s.shutDown()
 	s.checkFiles()
 	t.Logf("%d kills, %d threads: %+v", *soakKills, len(s.threads), s.count)
 	require.Positive(t, s.count.items)
 	require.Positive(t, s.count.edits)
 }
 
-func newSiege(t *testing.T) *siege {
+func newSoak(t *testing.T) *soak {
 	seed := *soakSeed
 	if seed == 0 {
 		seed = rand.Uint64()
@@ -97,9 +97,9 @@ func newSiege(t *testing.T) *siege {
 			_ = os.RemoveAll(home)
 		}
 	})
-	s := &siege{
+	s := &soak{
 		t: t, rand: rand.New(rand.NewPCG(seed, 0)), home: home, project: filepath.Join(home, "project"),
-		files: map[string]*wanting{}, forgotten: map[string]bool{}, torn: map[string]bool{},
+		files: map[string]*ackedValue{}, forgotten: map[string]bool{}, torn: map[string]bool{},
 	}
 	require.NoError(t, os.Mkdir(s.project, 0o755))
 	program, err := apptest.MCPProgram()
@@ -110,7 +110,7 @@ func newSiege(t *testing.T) *siege {
 	return s
 }
 
-// soakConfig keeps threads that nobody follows for no moment, so that files are rewritten.
+// soakConfig unloads threads without subscribers at once, so that files are rewritten.
 const soakConfig = `model = "test"
 model_provider = "test"
 thread_unload_delay_secs = 0
@@ -125,9 +125,9 @@ base_url = %q
 wire_api = "chat"
 `
 
-// soakModel is a scripted model that remembers nothing.
+// soakModel returns the URL of a scripted model that records no requests.
 func soakModel(t *testing.T) (url string) {
-	var asked atomic.Int64
+	var requests atomic.Int64
 	server := httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -135,8 +135,8 @@ func soakModel(t *testing.T) (url string) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		if acts := apptest.NextCalls(string(body)); len(acts) > 0 {
-			apptest.WriteCalls(w, int(asked.Add(1)), acts, apptest.LastSessionID(string(body)))
+		if calls := apptest.NextCalls(string(body)); len(calls) > 0 {
+			apptest.WriteCalls(w, int(requests.Add(1)), calls, apptest.LastSessionID(string(body)))
 		} else {
 			apptest.TextAnswer("done")(w)
 		}
@@ -145,16 +145,16 @@ func soakModel(t *testing.T) (url string) {
 	return server.URL + "/v1"
 }
 
-// start starts a server, on standard input or on a socket, and checks what it knows.
-func (s *siege) start() {
+// start starts a server, on standard input or on a socket, and checks its state.
+func (s *soak) start() {
 	s.t.Helper()
-	s.waiting, s.refusals, s.host, s.second = map[string]func(apptest.Message){}, map[string]func(){}, nil, nil
+	s.handlers, s.errorHandlers, s.daemon, s.second = map[string]func(apptest.Message){}, map[string]func(){}, nil, nil
 	if s.rand.IntN(3) == 0 {
-		s.host = apptest.LaunchDaemon(s.t, apptest.ServerCommand(s.t, s.home, "--listen",
+		s.daemon = apptest.LaunchDaemon(s.t, apptest.ServerCommand(s.t, s.home, "--listen",
 			"unix://"+filepath.Join(s.home, "s")),
 			s.home)
-		require.NotEmpty(s.t, s.host.URL, "%v", s.host.Stderr)
-		s.Client = s.host.ConnectInitialized().Client
+		require.NotEmpty(s.t, s.daemon.URL, "%v", s.daemon.Stderr)
+		s.Client = s.daemon.ConnectInitialized().Client
 		s.count.sockets++
 	} else {
 		s.Client = apptest.StartServer(s.t, s.home)
@@ -162,64 +162,64 @@ func (s *siege) start() {
 	}
 	s.check()
 	s.Seen = nil
-	if s.host != nil {
-		s.join()
+	if s.daemon != nil {
+		s.connectSecond()
 	}
 }
 
-// crash kills the server, now and then while it ends, and takes notice of all that it said.
-func (s *siege) crash() {
+// kill kills the server, sometimes during its shutdown, and handles all messages.
+func (s *soak) kill() {
 	s.t.Helper()
 	if s.rand.IntN(4) == 0 {
-		s.goodbye()
+		s.requestShutdown()
 		s.count.rewrites++
 	}
-	<-time.After(time.Duration(s.rand.IntN(15_000)) * time.Microsecond) // the moment of the kill
+	<-time.After(time.Duration(s.rand.IntN(15_000)) * time.Microsecond) // a chosen moment of the kill
 	process := s.Cmd
-	if s.host != nil {
-		process = s.host.Cmd
+	if s.daemon != nil {
+		process = s.daemon.Cmd
 	}
-	_ = process.Process.Kill() // it may have ended
-	s.finish()
+	_ = process.Process.Kill() // it may have exited
+	s.drain()
 }
 
-// goodbye tells the server to end.
-func (s *siege) goodbye() {
+// requestShutdown starts the shutdown of the server.
+func (s *soak) requestShutdown() {
 	s.t.Helper()
-	if s.host != nil {
-		require.NoError(s.t, s.host.Cmd.Process.Signal(os.Interrupt))
+	if s.daemon != nil {
+		require.NoError(s.t, s.daemon.Cmd.Process.Signal(os.Interrupt))
 		return
 	}
 	require.NoError(s.t, s.In.Close())
 }
 
-// finish reads what is left of a server, and waits until nothing of it runs.
-func (s *siege) finish() {
+// drain handles the remaining messages of a server and waits until none of its processes runs.
+func (s *soak) drain() {
 	s.t.Helper()
 	unread := len(s.Seen)
 	s.Drain()
-	if s.host != nil {
-		<-s.host.Exited
+	if s.daemon != nil {
+		<-s.daemon.Exited
 	}
 	for _, m := range s.Seen[unread:] {
-		s.notice(m)
+		s.handle(m)
 	}
-	s.finishSecond()
+	s.drainSecond()
 	require.Eventually(s.t, func() bool { return len(apptest.ProcessTree{Token: s.home}.Alive(s.t)) == 0 },
 		apptest.CleanupLimit,
-		5*time.Millisecond, "of the server that was killed, this runs still: %v", apptest.ProcessTree{Token: s.home}.Alive(s.t))
+		5*time.Millisecond, "processes of the killed server: %v", apptest.ProcessTree{Token: s.home}.Alive(s.t))
 }
 
-// end ends the last server as clients do.
-func (s *siege) end() {
+// shutDown shuts the last server down.
+func (s *soak) shutDown() {
 	s.t.Helper()
-	s.goodbye()
-	s.finish()
+	s.requestShutdown()
+	s.drain()
 }
 
-// checkFiles reads all rollouts, as appserver rollout verify does. Of what a kill leaves, a
-// last line that is cut off is the only fault that there may be.
-func (s *siege) checkFiles() {
+// checkFiles verifies all rollouts, as appserver rollout verify does. The only permitted fault is a
+// torn line.
+func (s *soak) checkFiles() {
 	s.t.Helper()
 	store := rollout.NewStore(rollout.OS(), s.home)
 	seen := map[string]string{}
@@ -228,17 +228,17 @@ func (s *siege) checkFiles() {
 			if err != nil || entry.IsDir() || filepath.Ext(path) != ".jsonl" {
 				return nil
 			}
-			survey := store.Verify(path)
-			if in := seen[survey.ThreadID]; in != "" && in != folder {
-				s.count.moves++ // cut in two; no list of the next server has it twice
+			verified := store.Verify(path)
+			if in := seen[verified.ThreadID]; in != "" && in != folder {
+				s.count.moves++ // killed between the steps of a move; the next list contains it once
 			}
-			seen[survey.ThreadID] = folder
-			for _, f := range survey.Findings {
-				if f.Kind == rollout.FoundTorn && !s.torn[survey.ThreadID] {
-					s.torn[survey.ThreadID] = true
+			seen[verified.ThreadID] = folder
+			for _, f := range verified.Findings {
+				if f.Kind == rollout.FoundTorn && !s.torn[verified.ThreadID] {
+					s.torn[verified.ThreadID] = true
 					s.count.torn++
 				}
-				known := f.Kind == rollout.FoundTorn || f.Kind == rollout.FoundDamage && s.torn[survey.ThreadID]
+				known := f.Kind == rollout.FoundTorn || f.Kind == rollout.FoundDamage && s.torn[verified.ThreadID]
 				require.True(s.t, known, "%s: line %d: %s: %s", path, f.Line, f.Kind, f.Message)
 			}
 			return nil
@@ -248,47 +248,47 @@ func (s *siege) checkFiles() {
 	s.checkRepository()
 }
 
-// quiet is true when the server may have nothing more to say.
-func (s *siege) quiet() bool {
-	if len(s.waiting) > 0 {
+// idle reports whether no response and no turn is pending.
+func (s *soak) idle() bool {
+	if len(s.handlers) > 0 {
 		return false
 	}
-	for _, w := range s.threads {
-		if w.turn != "" {
+	for _, th := range s.threads {
+		if th.turn != "" {
 			return false
 		}
 	}
 	return true
 }
 
-// notice remembers what a message says.
-func (s *siege) notice(m apptest.Message) {
+// handle records a message.
+func (s *soak) handle(m apptest.Message) {
 	s.t.Helper()
 	if m.Method == "" {
-		answered := s.waiting[string(m.ID)]
-		delete(s.waiting, string(m.ID))
-		if refused := s.refusals[string(m.ID)]; m.Error != nil && refused != nil {
-			refused()
+		acked := s.handlers[string(m.ID)]
+		delete(s.handlers, string(m.ID))
+		if failed := s.errorHandlers[string(m.ID)]; m.Error != nil && failed != nil {
+			failed()
 		}
 		if m.Error != nil {
 			require.NotContains(s.t, []string{"storage", "internal", "rolloutUnreadable"}, m.Error.Data.Kind, m.Line)
-		} else if answered != nil {
+		} else if acked != nil {
 			s.count.answers++
-			answered(m)
+			acked(m)
 		}
 		return
 	}
 	var p struct{ ThreadID string }
 	require.NoError(s.t, json.Unmarshal(m.Params, &p))
-	if w := s.thread(p.ThreadID); w != nil {
-		w.hear(s, m)
+	if th := s.thread(p.ThreadID); th != nil {
+		th.handle(s, m)
 	}
 }
 
-func (s *siege) thread(id string) *told {
-	for _, w := range s.threads {
-		if w.id == id {
-			return w
+func (s *soak) thread(id string) *soakThread {
+	for _, th := range s.threads {
+		if th.id == id {
+			return th
 		}
 	}
 	return nil

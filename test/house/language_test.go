@@ -24,7 +24,7 @@ const (
 var unclearPackages = strings.Fields(`
 	core core/config rollout/index core/engine core/mcp core/memory core/model core/model/chat core/model/offline
 	core/model/responses core/model/sse core/token core/tool core/worktree docs/demo protocol schema
-	schema/conform schema/gen test/bench test/crash test/e2e test/interchange
+	schema/conform schema/gen test/bench test/e2e test/interchange
 	test/sandbox
 `)
 

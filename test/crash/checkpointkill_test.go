@@ -13,24 +13,24 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestCrashInTheMidstOfACapture: kills at moments all over a capture leave nothing that is in the
-// way of the next server: no lock, no half capture, no temporary file in the worktree.
-func TestCrashInTheMidstOfACapture(t *testing.T) {
+// TestCrashDuringCaptureLeavesNoLocks kills servers at several moments of a capture. There is no
+// lock, no partial capture and no temporary file in the worktree that stops the next server.
+func TestCrashDuringCaptureLeavesNoLocks(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
+	model, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	for i := range 2000 {
 		require.NoError(t, os.MkdirAll(filepath.Join(p.Dir, "d"), 0o755))
 		p.Write(filepath.Join("d", strings.Repeat("x", 1+i/100)+strings.Repeat("y", 1+i%100)), strings.Repeat("text\n", i))
 	}
-	home := o.Home(t)
+	home := model.Home(t)
 	var id string
 	for i := range 6 {
 		c := apptest.StartServer(t, home)
 		c.Initialize()
 		id = p.StartTrusted(c)
 		c.BeginTurn(id, apptest.ScriptText(apptest.ShellCall("echo never > doc.txt")))
-		select { // the moment of the kill, not one to wait for something
+		select { // a chosen moment of the kill
 		case <-c.Exited:
 		case <-time.After(time.Duration(i) * 15 * time.Millisecond):
 		}
@@ -49,16 +49,16 @@ func TestCrashInTheMidstOfACapture(t *testing.T) {
 	c.Close()
 }
 
-// TestCrashBetweenTheStepsOfARevert: kills at moments all over a revert leave whole files, and the
-// same revert again brings the files and the conversation where they should be.
-func TestCrashBetweenTheStepsOfARevert(t *testing.T) {
+// TestCrashDuringRevertKeepsFilesWhole kills servers at several moments of a revert. All files are
+// whole, and the repeated revert restores the files and the conversation.
+func TestCrashDuringRevertKeepsFilesWhole(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
+	model, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	for i := range 300 {
-		p.Write("f"+strings.Repeat("x", i%50)+strings.Repeat("y", i/50), "as it was\n")
+		p.Write("f"+strings.Repeat("x", i%50)+strings.Repeat("y", i/50), "original\n")
 	}
-	home, atFirst := o.Home(t), p.Files()
+	home, initial := model.Home(t), p.Files()
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	id := p.StartTrusted(c)
@@ -73,45 +73,45 @@ func TestCrashBetweenTheStepsOfARevert(t *testing.T) {
 		c.Kill()
 		for name, text := range p.Files() {
 			if strings.HasPrefix(name, ".appserver-restore-") {
-				continue // goes with the next capture
+				continue // the next capture deletes it
 			}
-			require.Contains(t, []string{atFirst[name], after[name]}, text, "%s is whole", name)
+			require.Contains(t, []string{initial[name], after[name]}, text, "%s is not whole", name)
 		}
 		c = apptest.StartServer(t, home)
 		c.Initialize()
 		if len(c.ReadThread(id).Turns) == 0 {
-			require.Equal(t, atFirst, p.Files(), "a thread that knows of it has its files")
+			require.Equal(t, initial, p.Files(), "the conversation is reverted, but the files are not")
 			break
 		}
 	}
 	if len(c.ReadThread(id).Turns) > 0 {
 		c.RevertTo(id, turn, "both")
 	}
-	require.Equal(t, atFirst, p.Files())
+	require.Equal(t, initial, p.Files())
 	require.Empty(t, c.ReadThread(id).Turns)
 	c.Close()
 }
 
-// TestCrashBeforeAReviewEnds: what its reviewer changed is known, and can be taken back; a session
-// that ran beside it is gone.
-func TestCrashBeforeAReviewEnds(t *testing.T) {
+// TestCrashDuringReviewKeepsItsChanges kills the server during a review. The reviewer's changes are
+// recorded and can be reverted, and the process tree of an earlier command is killed.
+func TestCrashDuringReviewKeepsItsChanges(t *testing.T) {
 	t.Parallel()
-	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
-	home := o.Home(t)
+	model, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
+	home := model.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	id := p.StartTrusted(c)
-	b := apptest.NewProcessTree()
-	t.Cleanup(func() { b.Kill(t) })
-	c.RunScript(id, apptest.ExecCall(b.Script(), apptest.Object{"yield_time_ms": 250}))
+	tree := apptest.NewProcessTree()
+	t.Cleanup(func() { tree.Kill(t) })
+	c.RunScript(id, apptest.ExecCall(tree.Script(), apptest.Object{"yield_time_ms": 250}))
 	before := p.Files()
 	instructions := apptest.ScriptText(apptest.ShellCall("echo reviewed > doc.txt"),
-		apptest.ShellCall("echo begun; sleep 600"))
+		apptest.ShellCall("echo started; sleep 600"))
 	c.Call("review/start",
 		apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": instructions}})
-	c.UntilOutput("begun\n")
+	c.UntilOutput("started\n")
 	c.Kill()
-	require.Eventually(t, func() bool { return len(b.Alive(t)) == 0 }, apptest.Timeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(tree.Alive(t)) == 0 }, apptest.Timeout, 10*time.Millisecond)
 	c = apptest.StartServer(t, home)
 	c.Initialize()
 	list := c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id})
