@@ -50,7 +50,7 @@ func (f *fakeServers) Retry(string) {}
 // AwaitRequired has none to wait for.
 func (f *fakeServers) AwaitRequired(<-chan struct{}, string) error { return nil }
 
-func (f *fakeServers) Leave(owner string) {
+func (f *fakeServers) Disconnect(owner string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.owners = slices.DeleteFunc(f.owners, func(o string) bool { return o == owner })

@@ -33,16 +33,16 @@ var plainVariables = strings.Fields("HOME LOGNAME PATH SHELL USER LANG LC_ALL LC
 func newServers(live *config.Live, programs *tool.Shell, log *zap.Logger) *mcpServers {
 	s := &mcpServers{config: live}
 	s.Pool = mcp.New(mcp.Options{
-		Spawn: func(d mcp.Definition, said func(string)) (mcp.Process, error) {
-			link, err := programs.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Said: said})
+		Spawn: func(d mcp.Definition, stderr func(string)) (mcp.Process, error) {
+			link, err := programs.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Stderr: stderr})
 			if err != nil {
 				return nil, err
 			}
 			return link, nil
 		},
-		Audience: s, Version: version,
-		Note: func(server, line string) {
-			log.Info("MCP server", zap.String("server", server), zap.String("says", line))
+		Observer: s, Version: version,
+		Log: func(server, line string) {
+			log.Info("MCP server", zap.String("server", server), zap.String("line", line))
 		},
 	})
 	return s

@@ -31,7 +31,7 @@ func (s *slowServers) Open(string, engine.Scope, string) {
 	s.most = max(s.most, s.here)
 }
 
-func (s *slowServers) Leave(string) {
+func (s *slowServers) Disconnect(string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.here--

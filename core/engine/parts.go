@@ -238,8 +238,8 @@ type Servers interface {
 	Open(owner string, scope Scope, cwd string)
 	// Retry retries failed connections at once.
 	Retry(owner string)
-	// Leave closes an owner's connections. It does not wait.
-	Leave(owner string)
+	// Disconnect closes an owner's connections. It does not wait.
+	Disconnect(owner string)
 	// Tools returns the available tools. If pending is set, more may follow soon.
 	Tools(owner string) (tools []core.ServerTool, pending bool)
 	// Await returns the tools when no connection is pending, or after a timeout.

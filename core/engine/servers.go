@@ -65,7 +65,7 @@ func (e *Engine) visitServers(ctx context.Context, thread *string, do func(owner
 	defer func() { <-e.oneshotServers }()
 	owner := "visit-" + e.parts.NewID()
 	e.parts.Servers.Open(owner, nil, "")
-	defer e.parts.Servers.Leave(owner)
+	defer e.parts.Servers.Disconnect(owner)
 	do(owner)
 	return nil
 }

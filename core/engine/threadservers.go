@@ -17,7 +17,7 @@ func (a *actor) openServers(cwd string) {
 // closeServers closes the connections of a thread, also of one that could not be loaded.
 func (a *actor) closeServers() {
 	if a.engine.parts.Servers != nil && (a.thread != nil || a.scope != nil) {
-		a.engine.parts.Servers.Leave(a.id)
+		a.engine.parts.Servers.Disconnect(a.id)
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 
 // call is a call in flight.
 type call struct {
-	said   chan string // progress of the tool, or nil if the caller does not want it
-	cancel context.CancelCauseFunc
+	progress chan string // progress of the tool, or nil if the caller does not want it
+	cancel   context.CancelCauseFunc
 	// timer ends the call. It runs since began, with the time that was left then.
 	timer *time.Timer
 	runs  bool
@@ -30,12 +30,15 @@ type call struct {
 
 var errTimeout = errors.New("timed out")
 
-// mostSaid bounds the progress messages that wait for the thread. Further ones are dropped: a tool
+// maxProgress bounds the progress messages that wait for the thread. Further ones are dropped: a tool
 // that sends so many will soon send newer ones.
-const mostSaid = 64
+const maxProgress = 64
 
-// run starts or stops the timer of a call.
-func (c *call) run(runs bool) {
+// maxProgressBytes bounds a progress message.
+const maxProgressBytes = 2000
+
+// setRunning starts or stops the timer of a call.
+func (c *call) setRunning(runs bool) {
 	switch {
 	case runs == c.runs:
 	case runs:
@@ -67,15 +70,15 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 	if err != nil {
 		return nil, err
 	}
-	if !s.offers(t.Tool) {
+	if !s.allows(t.Tool) {
 		return nil, fmt.Errorf("the tool is disabled: see enabled_tools and disabled_tools below [mcp_servers.%s]", t.Server)
 	}
 	session, err := s.ready(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ctx, token, leave := s.enter(ctx, progress)
-	defer leave()
+	ctx, token, end := s.startCall(ctx, progress)
+	defer end()
 	params := &sdk.CallToolParams{Name: t.Tool, Arguments: json.RawMessage(protocol.ToWellFormed(t.Arguments))}
 	if t.Meta != nil {
 		_ = protocol.Unmarshal(t.Meta, &params.Meta) // ignored if it is not an object
@@ -101,17 +104,17 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 	return result, err
 }
 
-// enter registers a call. Leave removes it, after its progress was passed on and its questions were
-// withdrawn unless another call runs.
-func (s *server) enter(ctx context.Context, progress func(string)) (_ context.Context, token string, leave func()) {
+// startCall registers a call, and end removes it. It passes on the rest of the progress first. The server's
+// questions are withdrawn unless another call runs.
+func (s *server) startCall(ctx context.Context, progress func(string)) (_ context.Context, token string, end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &call{cancel: cancel, runs: true, began: time.Now(), left: s.def.ToolTimeout}
 	c.timer = time.AfterFunc(c.left, func() { cancel(errTimeout) })
-	var telling sync.WaitGroup
+	var passing sync.WaitGroup
 	if progress != nil {
-		c.said = make(chan string, mostSaid)
-		telling.Go(func() {
-			for message := range c.said {
+		c.progress = make(chan string, maxProgress)
+		passing.Go(func() {
+			for message := range c.progress {
 				progress(message)
 			}
 		})
@@ -120,7 +123,7 @@ func (s *server) enter(ctx context.Context, progress func(string)) (_ context.Co
 	s.nextID++
 	token = "call-" + strconv.Itoa(s.nextID)
 	s.calls[token] = c
-	c.run(s.asks == 0)
+	c.setRunning(s.openQuestions == 0)
 	s.mu.Unlock()
 	return ctx, token, func() {
 		c.timer.Stop()
@@ -128,13 +131,13 @@ func (s *server) enter(ctx context.Context, progress func(string)) (_ context.Co
 		s.mu.Lock()
 		delete(s.calls, token)
 		last := len(s.calls) == 0
-		if c.said != nil {
-			close(c.said)
+		if c.progress != nil {
+			close(c.progress)
 		}
 		s.mu.Unlock()
-		telling.Wait()
+		passing.Wait()
 		if last {
-			s.pool.withdraw(s)
+			s.pool.withdrawAll(s)
 		}
 	}
 }
@@ -156,29 +159,29 @@ func (s *server) progress(_ context.Context, r *sdk.ProgressNotificationClientRe
 		return
 	}
 	select {
-	case c.said <- message[:min(len(message), quoted*10)]:
+	case c.progress <- excerpt.Prefix(message, maxProgressBytes):
 	default:
 	}
 }
 
 // question is a question of a server to the user.
 type question struct {
-	server *server
-	answer chan protocol.McpServerElicitationRequestResponse
-	gone   chan struct{} // closed when the question is withdrawn
+	server    *server
+	answer    chan protocol.McpServerElicitationRequestResponse
+	withdrawn chan struct{} // closed when the question is withdrawn
 }
 
 // elicit asks the user and waits for the answer.
 func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	q := &question{s, make(chan protocol.McpServerElicitationRequestResponse, 1), make(chan struct{})}
-	id, noted := s.pool.note(q)
-	if !noted {
-		return nil, fmt.Errorf("%d questions are waiting for the user: ask again when one is answered", mostAsked)
+	id, ok := s.pool.addQuestion(q)
+	if !ok {
+		return nil, fmt.Errorf("%d questions are waiting for the user: ask again when one is answered", maxOpen)
 	}
-	defer s.pool.forget(id)
-	s.pause(1)
-	defer s.pause(-1)
-	if !s.pool.Audience.Ask(s.owner, asking(id, s.def.Name, r.Params)) {
+	defer s.pool.removeQuestion(id)
+	s.addOpenQuestions(1)
+	defer s.addOpenQuestions(-1)
+	if !s.pool.Observer.Ask(s.owner, questionOf(id, s.def.Name, r.Params)) {
 		return &sdk.ElicitResult{Action: protocol.ElicitCancel}, nil
 	}
 	select {
@@ -188,15 +191,15 @@ func (s *server) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitR
 			_ = protocol.Unmarshal(a.Content, &out.Content) // without values if it is not an object
 		}
 		return out, nil
-	case <-q.gone:
+	case <-q.withdrawn:
 	case <-ctx.Done():
 	case <-s.ctx.Done():
 	}
-	s.pool.Audience.Withdraw(s.owner, id)
+	s.pool.Observer.Withdraw(s.owner, id)
 	return &sdk.ElicitResult{Action: protocol.ElicitCancel}, nil
 }
 
-func asking(id uint64, server string, p *sdk.ElicitParams) core.ServerQuestion {
+func questionOf(id uint64, server string, p *sdk.ElicitParams) core.ServerQuestion {
 	q := core.ServerQuestion{Question: id, Server: server, Mode: p.Mode, Message: p.Message, URL: p.URL,
 		ElicitationID: p.ElicitationID}
 	if q.Mode == "" {
@@ -211,19 +214,19 @@ func asking(id uint64, server string, p *sdk.ElicitParams) core.ServerQuestion {
 	return q
 }
 
-// pause stops or starts the timers of all calls, because the protocol does not show which call a
+// addOpenQuestions stops or starts the timers of all calls, because the protocol does not show which call a
 // question belongs to.
-func (s *server) pause(questions int) {
+func (s *server) addOpenQuestions(questions int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asks += questions
+	s.openQuestions += questions
 	for _, c := range s.calls {
-		c.run(s.asks == 0)
+		c.setRunning(s.openQuestions == 0)
 	}
 }
 
 // note stores a question, unless its server has too many.
-func (p *Pool) note(q *question) (id uint64, noted bool) {
+func (p *Pool) addQuestion(q *question) (id uint64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	open := 0
@@ -232,15 +235,15 @@ func (p *Pool) note(q *question) (id uint64, noted bool) {
 			open++
 		}
 	}
-	if open >= mostAsked {
+	if open >= maxOpen {
 		return 0, false
 	}
-	p.asked++
-	p.questions[p.asked] = q
-	return p.asked, true
+	p.lastQuestion++
+	p.questions[p.lastQuestion] = q
+	return p.lastQuestion, true
 }
 
-func (p *Pool) forget(id uint64) {
+func (p *Pool) removeQuestion(id uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.questions, id)
@@ -256,25 +259,25 @@ func (p *Pool) Answer(id uint64, a protocol.McpServerElicitationRequestResponse)
 	}
 }
 
-// withdraw ends the questions of a server without calls.
-func (p *Pool) withdraw(s *server) {
+// withdrawAll withdraws the questions of a server without calls.
+func (p *Pool) withdrawAll(s *server) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, q := range p.questions {
 		if q.server == s {
 			delete(p.questions, id)
-			close(q.gone)
+			close(q.withdrawn)
 		}
 	}
 }
 
-// mostResult bounds the stored part of a result, in bytes.
-const mostResult = 1 << 20
+// maxResult bounds the stored part of a result, in bytes.
+const maxResult = 1 << 20
 
 // bounded returns a result without the blocks beyond the limit.
 func bounded(r *sdk.CallToolResult) *core.ServerToolResult {
 	out := &core.ServerToolResult{Failed: r.IsError, Content: []json.RawMessage{}, FailedWritten: takeMark(r)}
-	left := mostResult
+	left := maxResult
 	for _, block := range r.Content {
 		raw, err := limitBlock(block, left)
 		if err != nil {
@@ -288,27 +291,27 @@ func bounded(r *sdk.CallToolResult) *core.ServerToolResult {
 	}
 	if r.StructuredContent != nil {
 		raw, err := json.Marshal(r.StructuredContent)
-		if err == nil && len(raw) <= mostResult {
+		if err == nil && len(raw) <= maxResult {
 			out.Structured = raw
 		}
 	}
 	if len(r.Meta) > 0 {
 		raw, err := json.Marshal(r.Meta)
-		if err == nil && len(raw) <= mostResult {
+		if err == nil && len(raw) <= maxResult {
 			out.Meta = raw
 		}
 	}
 	return out
 }
 
-// limitBlock shortens a block to about limit bytes: texts lose their middle, and other blocks are replaced
-// by a note.
+// limitBlock shortens a block to about limit bytes. Texts lose their middle. A note replaces any other
+// block.
 func limitBlock(block sdk.Content, limit int) (json.RawMessage, error) {
 	raw, err := json.Marshal(block)
 	if err != nil || len(raw) <= limit {
 		return raw, err
 	}
-	text := fmt.Sprintf("[content of %d bytes omitted: a result has at most %d bytes]", len(raw), mostResult)
+	text := fmt.Sprintf("[content of %d bytes omitted: a result has at most %d bytes]", len(raw), maxResult)
 	if t, ok := block.(*sdk.TextContent); ok {
 		text = excerpt.Ends(t.Text, max(limit/2, 0))
 	}

@@ -11,8 +11,8 @@
 // Open starts the connections of an owner and does not wait. [Pool.Tools] returns the tools of the
 // servers that are ready; Await waits a moment for the others. A connection that fails or is lost
 // is retried after 1 second, and then after twice the previous delay, up to 5 minutes. The delay is
-// reset when a connection has held for 30 seconds. Calls in flight fail. When an owner leaves, its
-// programs end, with all processes that they started.
+// reset when a connection has held for 30 seconds. Calls in flight fail. When an owner disconnects,
+// its programs end, with all processes that they started.
 //
 // # Limits
 //
@@ -31,7 +31,7 @@
 // # Goroutines
 //
 // Each connection has one goroutine that connects, retries and waits for its end; it ends when the
-// owner leaves. Each call with progress has one that passes it on, and ends with the call. The
+// owner disconnects. Each call with progress has one that passes it on, and ends with the call. The
 // library has one that waits for the end of a session, and ends with it. [Pool.Close] waits for the
-// connections of owners that left.
+// connections of disconnected owners.
 package mcp

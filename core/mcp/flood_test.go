@@ -19,7 +19,7 @@ import (
 	"appserver/core/mcp"
 )
 
-// flood has a call of a server bring many messages before its answer.
+// flood calls a tool of a server that sends many messages before its result.
 func flood(t *testing.T, p *puppet, timeout time.Duration, progress func(string)) core.ToolCalled {
 	r := newRigOf(t, time.Hour, func(mcp.Definition, func(string)) (mcp.Process, error) { return p, nil })
 	require.Len(t, r.ready(mcp.Definition{Name: "s", StartupTimeout: time.Minute, ToolTimeout: timeout}), 1)
@@ -39,16 +39,16 @@ func newFlood(n int, message func(i int) string) *puppet {
 
 func ping(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i) }
 
-// TestFloodsAreNotReadOn has a server ask more and more, and take no answers: what is kept of that
-// is bounded, and the call ends in time.
-func TestFloodsAreNotReadOn(t *testing.T) {
+// TestFloodOfRequestsIsNotRead: the server sends requests and reads no responses. Memory is bounded, and
+// the call ends in time.
+func TestFloodOfRequestsIsNotRead(t *testing.T) {
 	before := runtime.NumGoroutine()
 	require.ErrorContains(t, flood(t, newFlood(10_000, ping), time.Second, nil).Err, "timed out")
 	require.Less(t, runtime.NumGoroutine(), before+200)
 }
 
-// TestFloodsOfServicesAreNotReadOn: the same over HTTP, where each answer is a request of its own.
-func TestFloodsOfServicesAreNotReadOn(t *testing.T) {
+// TestFloodOfRequestsByHTTPIsNotRead: over HTTP, each response is a request.
+func TestFloodOfRequestsByHTTPIsNotRead(t *testing.T) {
 	for name, message := range map[string]func(int) string{"pings": ping, "questions": ask} {
 		t.Run(name, func(t *testing.T) { floodByHTTP(t, message) })
 	}
@@ -104,29 +104,28 @@ func floodByHTTP(t *testing.T, message func(int) string) {
 	require.LessOrEqual(t, len(r.asked), 64)
 }
 
-// TestFloodsAreAnswered where the server takes the answers.
-func TestFloodsAreAnswered(t *testing.T) {
+func TestFloodIsAnsweredIfTheServerReads(t *testing.T) {
 	p := newFlood(90, func(i int) string { return ping(i % 80) })
 	require.NoError(t, flood(t, p, time.Minute, nil).Err)
 }
 
-// TestProgressThatNobodyTakesIsDropped: the thread is busy, the server goes on.
-func TestProgressThatNobodyTakesIsDropped(t *testing.T) {
+// TestExcessProgressIsDropped: the thread is busy, and the server continues.
+func TestExcessProgressIsDropped(t *testing.T) {
 	p := newFlood(10_000, func(i int) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call-1","progress":%d}}`, i)
 	})
-	var told []string
+	var received []string
 	free := make(chan struct{})
 	p.answered = func() { close(free) }
 	called := flood(t, p, time.Minute, func(message string) {
-		if len(told) == 0 {
+		if len(received) == 0 {
 			<-free
 		}
-		told = append(told, message)
+		received = append(received, message)
 	})
 	require.NoError(t, called.Err)
-	require.Equal(t, "0", told[0])
-	require.Less(t, len(told), 1000)
+	require.Equal(t, "0", received[0])
+	require.Less(t, len(received), 1000)
 }
 
 // TestToolsThatChangeAtOnceAreListedOnce sends 10,000 notifications at once. The tools are listed a few
@@ -141,8 +140,8 @@ func TestToolsThatChangeAtOnceAreListedOnce(t *testing.T) {
 	})
 }
 
-// TestListsWithoutEndAreNotReadOn, of tools whose descriptions fill pages.
-func TestListsWithoutEndAreNotReadOn(t *testing.T) {
+// TestEndlessListIsNotRead: every page has another page, and tools with long descriptions.
+func TestEndlessListIsNotRead(t *testing.T) {
 	p := newPuppet("", [3]string{introduction, `{"tools":[{"name":"t","description":"` + strings.Repeat("x", 1<<20) +
 		`","inputSchema":{"type":"object"}}],"nextCursor":"more"}`, result})
 	p.stays = true

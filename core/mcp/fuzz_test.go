@@ -16,41 +16,41 @@ import (
 	"appserver/core/mcp"
 )
 
-// puppet is a server that answers with what it is told, in the same process. Unless it stays, it
-// ends once it has answered a call.
+// puppet is a server in the same process that sends fixed results. It ends after it has answered a call,
+// unless stays is set.
 type puppet struct {
-	io.Reader                // what it says
-	io.Writer                // what it is told
-	answers   [3]string      // to initialize, tools/list and tools/call
-	before    string         // said before the answer to a call
-	say       *io.PipeWriter // of Reader
-	replies   chan string    // what it is answered, as far as there is room
+	io.Reader                // its output
+	io.Writer                // its input
+	answers   [3]string      // results of initialize, tools/list and tools/call
+	before    string         // output before the result of a call
+	output    *io.PipeWriter // of Reader
+	replies   chan string    // the first responses that it gets
 	stays     bool
-	lists     int    // how often its tools were asked for
-	answered  func() // called behind the answer to a call, if set
+	lists     int    // number of tools/list requests
+	answered  func() // called after the result of a call, or nil
 	ended     chan struct{}
 	close     func()
 }
 
 func newPuppet(before string, answers [3]string) *puppet {
 	p := &puppet{answers: answers, before: before, replies: make(chan string, 10), ended: make(chan struct{})}
-	said, say := io.Pipe()
-	heard, hear := io.Pipe()
-	p.Reader, p.Writer, p.say = said, hear, say
+	fromServer, output := io.Pipe()
+	input, toServer := io.Pipe()
+	p.Reader, p.Writer, p.output = fromServer, toServer, output
 	p.close = func() {
-		_, _ = say.Close(), hear.Close()
+		_, _ = output.Close(), toServer.Close()
 	}
-	go p.live(heard)
+	go p.serve(input)
 	return p
 }
 
-// live reads on while it answers, as programs do that mean well.
-func (p *puppet) live(heard *io.PipeReader) {
+// serve keeps reading while it answers.
+func (p *puppet) serve(input *io.PipeReader) {
 	defer close(p.ended)
 	lines := make(chan string, 100)
 	go func() {
 		defer close(lines)
-		in := bufio.NewScanner(heard)
+		in := bufio.NewScanner(input)
 		in.Buffer(nil, 1<<20)
 		for in.Scan() {
 			lines <- in.Text()
@@ -62,19 +62,19 @@ func (p *puppet) live(heard *io.PipeReader) {
 }
 
 func (p *puppet) answer(line string) {
-	var asked struct {
+	var request struct {
 		ID     json.RawMessage
 		Method string
 	}
-	_ = json.Unmarshal([]byte(line), &asked)
-	if asked.Method == "" {
+	_ = json.Unmarshal([]byte(line), &request)
+	if request.Method == "" {
 		select {
 		case p.replies <- line:
 		default:
 		}
 	}
 	for i, method := range []string{"initialize", "tools/list", "tools/call"} {
-		if asked.Method != method {
+		if request.Method != method {
 			continue
 		}
 		if i == 1 {
@@ -82,15 +82,15 @@ func (p *puppet) answer(line string) {
 		}
 		last := i == 2 && !p.stays || !json.Valid([]byte(p.answers[i]))
 		if i == 2 {
-			_, _ = io.WriteString(p.say, p.before+"\n")
+			_, _ = io.WriteString(p.output, p.before+"\n")
 		}
-		_, _ = io.WriteString(p.say, `{"jsonrpc":"2.0","id":`+string(asked.ID)+`,"result":`+
+		_, _ = io.WriteString(p.output, `{"jsonrpc":"2.0","id":`+string(request.ID)+`,"result":`+
 			strings.ReplaceAll(p.answers[i], "\n", " ")+"}\n")
 		if i == 2 && p.answered != nil {
 			p.answered()
 		}
 		if last {
-			_ = p.say.Close()
+			_ = p.output.Close()
 		}
 	}
 }
@@ -105,9 +105,8 @@ const (
 	result       = `{"content":[{"type":"text","text":"done"}]}`
 )
 
-// FuzzAnswers has a server answer with anything: a connection that is made has tools that can be
-// sent to models, one that is not says why; a call has a result of bounded size or an error in
-// words; and nothing is left.
+// FuzzAnswers: a server sends any results. The names and schemas of its tools are valid for models. A
+// call has a bounded result or an error, and no goroutine is left.
 func FuzzAnswers(f *testing.F) {
 	for _, seed := range [][4]string{
 		{introduction, tools, result, ""},
@@ -165,9 +164,9 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// TestQuestionsWithoutParams are refused, and the call goes on: the library takes their params for
-// granted.
-func TestQuestionsWithoutParams(t *testing.T) {
+// TestQuestionWithoutParamsIsRejected, and the call continues. The library dereferences the params
+// unchecked.
+func TestQuestionWithoutParamsIsRejected(t *testing.T) {
 	asks := `{"jsonrpc":"2.0","id":"q","method":"elicitation/create"}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/progress"}`
 	p := newPuppet(asks, [3]string{introduction, tools, result})

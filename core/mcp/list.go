@@ -8,11 +8,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mostEntries bounds the length of lists, and mostListed the size of lists with several pages, in
+// maxEntries bounds the length of lists, and maxListBytes the size of lists with several pages, in
 // bytes.
 const (
-	mostEntries = 10_000
-	mostListed  = 16 << 20
+	maxEntries   = 10_000
+	maxListBytes = 16 << 20
 )
 
 // relist lists the tools again. If that fails, it keeps the previous ones.
@@ -21,7 +21,7 @@ func (s *server) relist(session *sdk.ClientSession) {
 	defer cancel()
 	tools, meta, err := listTools(ctx, session)
 	if err != nil {
-		s.note("the list of tools could not be read again: " + err.Error())
+		s.log("the list of tools could not be read again: " + err.Error())
 		return
 	}
 	s.mu.Lock()
@@ -46,17 +46,17 @@ func listTools(ctx context.Context, session *sdk.ClientSession) (tools []*sdk.To
 		}
 		tools = append(tools, page.Tools...)
 		for _, t := range page.Tools {
-			size += len(written(t))
+			size += len(toJSON(t))
 		}
-		if page.NextCursor == "" || len(tools) >= mostEntries || size >= mostListed {
-			return distinct(tools), meta, nil
+		if page.NextCursor == "" || len(tools) >= maxEntries || size >= maxListBytes {
+			return withoutDuplicates(tools), meta, nil
 		}
 		params.Cursor = page.NextCursor
 	}
 }
 
-// distinct removes tools without a name and duplicates.
-func distinct(tools []*sdk.Tool) []*sdk.Tool {
+// withoutDuplicates removes tools without a name and duplicates.
+func withoutDuplicates(tools []*sdk.Tool) []*sdk.Tool {
 	seen := map[string]bool{"": true}
 	return slices.DeleteFunc(tools, func(t *sdk.Tool) bool {
 		known := t == nil || seen[t.Name]

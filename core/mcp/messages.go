@@ -20,8 +20,8 @@ type messages struct {
 
 var errLine = errors.New("a line of the server's output has more than 16 MiB")
 
-// quoted is the number of bytes of a dropped line that are logged.
-const quoted = 200
+// maxDropped is the number of bytes of a dropped line that are logged.
+const maxDropped = 200
 
 func newMessages(from io.ReadCloser, drop func(string)) *messages {
 	return &messages{from: from, in: bufio.NewReaderSize(from, 64<<10), drop: drop}
@@ -37,7 +37,7 @@ func (m *messages) Read(b []byte) (int, error) {
 		case err != nil:
 			return 0, err
 		case len(bytes.TrimSpace(line)) > 0:
-			m.drop(string(bytes.ToValidUTF8(line[:min(len(line), quoted)], []byte("?"))))
+			m.drop(string(bytes.ToValidUTF8(line[:min(len(line), maxDropped)], []byte("?"))))
 		}
 	}
 	n := copy(b, m.rest)
@@ -51,7 +51,7 @@ func (m *messages) line() ([]byte, error) {
 		part, err := m.in.ReadSlice('\n')
 		line = append(line, part...)
 		switch {
-		case len(line) > largestLine:
+		case len(line) > maxLine:
 			return nil, errLine
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return line, err

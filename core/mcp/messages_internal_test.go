@@ -26,18 +26,18 @@ func TestOnlyMessagesPass(t *testing.T) {
 	require.Equal(t, []string{"hello\n", "{\"level\":1}\n", "[1]\n"}, dropped)
 }
 
-func TestALastMessageNeedsNoNewline(t *testing.T) {
+func TestLastMessageNeedsNoNewline(t *testing.T) {
 	passed, _, err := readMessages(t, `{"jsonrpc":"2.0","id":1}`)
 	require.NoError(t, err)
 	require.Equal(t, `{"jsonrpc":"2.0","id":1}`, passed)
 }
 
-func TestALineWithoutEndIsRefused(t *testing.T) {
-	_, _, err := readMessages(t, strings.Repeat("x", largestLine+1))
+func TestEndlessLineIsRejected(t *testing.T) {
+	_, _, err := readMessages(t, strings.Repeat("x", maxLine+1))
 	require.ErrorIs(t, err, errLine)
 }
 
-// FuzzMessages: whatever a program writes, all that passes are messages, in order.
+// FuzzMessages: only messages pass, in order.
 func FuzzMessages(f *testing.F) {
 	f.Add([]byte("a\n{\"jsonrpc\":\"2.0\"}\n\xff{}\n"))
 	f.Add([]byte("{\"jsonrpc\":\"2.0\",\"jsonrpc\":1}\n"))

@@ -12,26 +12,26 @@ import (
 	"appserver/core"
 )
 
-// longestName is the longest name of a tool that providers allow, in characters.
-const longestName = 64
+// maxName is the longest name of a tool that providers allow, in characters.
+const maxName = 64
 
 // namer assigns the names by which the model calls tools: mcp__SERVER__TOOL, in characters that
 // providers allow. A name that is too long or in use ends with a hash.
 type namer map[string]bool
 
 func (n namer) name(server, tool string) string {
-	name := "mcp__" + plain(server) + "__" + plain(tool)
-	if len(name) > longestName || n[name] {
+	name := "mcp__" + sanitize(server) + "__" + sanitize(tool)
+	if len(name) > maxName || n[name] {
 		sum := sha256.Sum256([]byte(server + "\x00" + tool))
 		mark := "_" + hex.EncodeToString(sum[:6])
-		name = name[:min(len(name), longestName-len(mark))] + mark
+		name = name[:min(len(name), maxName-len(mark))] + mark
 	}
 	n[name] = true
 	return name
 }
 
-// plain replaces each character except ASCII letters and digits by an underscore.
-func plain(name string) string {
+// sanitize replaces each character except ASCII letters and digits by an underscore.
+func sanitize(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
@@ -41,23 +41,23 @@ func plain(name string) string {
 	}, name)
 }
 
-// offer returns the tools that the model may call, sorted by name.
-func (s *server) offer(names namer) []core.ServerTool {
+// offered returns the tools that the model may call, sorted by name.
+func (s *server) offered(names namer) []core.ServerTool {
 	s.mu.Lock()
 	tools := slices.Clone(s.tools)
 	s.mu.Unlock()
 	slices.SortStableFunc(tools, func(a, b *sdk.Tool) int { return strings.Compare(a.Name, b.Name) })
 	var offered []core.ServerTool
 	for _, t := range tools {
-		if s.offers(t.Name) {
+		if s.allows(t.Name) {
 			offered = append(offered, s.tool(t, names))
 		}
 	}
 	return offered
 }
 
-// offers reports whether a tool may be called.
-func (s *server) offers(tool string) bool {
+// allows reports whether a tool may be called.
+func (s *server) allows(tool string) bool {
 	return (s.def.Enabled == nil || slices.Contains(s.def.Enabled, tool)) && !slices.Contains(s.def.Disabled, tool)
 }
 
@@ -67,7 +67,7 @@ func (s *server) tool(t *sdk.Tool, names namer) core.ServerTool {
 			Parameters: parameters(t.InputSchema)},
 		Server: s.def.Name, Tool: t.Name, Approval: s.def.Approval,
 	}
-	if space := "mcp__" + plain(s.def.Name); strings.HasPrefix(out.Name, space+"__") {
+	if space := "mcp__" + sanitize(s.def.Name); strings.HasPrefix(out.Name, space+"__") {
 		out.Namespace = space
 	}
 	if mode, set := s.def.ToolApproval[t.Name]; set {

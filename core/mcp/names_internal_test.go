@@ -12,7 +12,7 @@ import (
 	"appserver/core"
 )
 
-func TestNamesAreThoseOfTheReference(t *testing.T) {
+func TestNamesEqualTheReference(t *testing.T) {
 	for _, c := range []struct{ server, tool, want string }{
 		{"docs", "look", "mcp__docs__look"},
 		{"my-docs", "look.up", "mcp__my_docs__look_up"},
@@ -24,9 +24,8 @@ func TestNamesAreThoseOfTheReference(t *testing.T) {
 	}
 }
 
-// Of two tools whose names would be the same the first keeps it; a third gets another one
-// than the second.
-func TestTakenNamesEndWithAHash(t *testing.T) {
+// The first tool keeps the name. Each other tool gets its own hash.
+func TestNamesInUseGetAHash(t *testing.T) {
 	n := namer{}
 	first, second, third := n.name("s", "a.b"), n.name("s", "a_b"), n.name("s", "a-b")
 	require.Equal(t, "mcp__s__a_b", first)
@@ -34,19 +33,19 @@ func TestTakenNamesEndWithAHash(t *testing.T) {
 	require.Regexp(t, "^mcp__s__a_b_[0-9a-f]{12}$", third)
 	require.NotEqual(t, second, third)
 	require.Equal(t, second, func() string { m := namer{"mcp__s__a_b": true}; return m.name("s", "a_b") }(),
-		"the hash is of the names alone")
+		"the hash depends on the names only")
 }
 
-func TestNamesAreAsLongAsProvidersAllow(t *testing.T) {
-	fits := strings.Repeat("x", longestName-len("mcp__s__"))
+func TestNamesFitTheLimitOfProviders(t *testing.T) {
+	fits := strings.Repeat("x", maxName-len("mcp__s__"))
 	require.Equal(t, "mcp__s__"+fits, namer{}.name("s", fits))
 	over := namer{}.name("s", fits+"y")
-	require.Len(t, over, longestName)
-	require.NotEqual(t, over, namer{}.name("s", fits+"z"), "what is cut off is told apart by the hash")
+	require.Len(t, over, maxName)
+	require.NotEqual(t, over, namer{}.name("s", fits+"z"), "truncated names differ by the hash")
 }
 
-// Whatever servers call themselves and their tools: names can be sent, and differ.
-func TestNamesCanAlwaysBeSent(t *testing.T) {
+// Any names of servers and tools give valid and different names.
+func TestNamesAreValidAndUnique(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, seen := namer{}, map[string]bool{}
 		words := rapid.OneOf(rapid.StringN(0, 80, -1), rapid.StringMatching(`[ab._-]{0,3}`))
@@ -55,7 +54,7 @@ func TestNamesCanAlwaysBeSent(t *testing.T) {
 		}), 1, 30, rapid.ID).Draw(t, "pairs")
 		for _, p := range pairs {
 			name := n.name(p[0], p[1])
-			if len(name) > longestName ||
+			if len(name) > maxName ||
 				strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" || seen[name] {
 				t.Fatalf("%q of %q", name, p)
 			}
@@ -64,7 +63,7 @@ func TestNamesCanAlwaysBeSent(t *testing.T) {
 	})
 }
 
-func TestOnlyChosenToolsAreOffered(t *testing.T) {
+func TestOnlyEnabledToolsAreOffered(t *testing.T) {
 	for _, c := range []struct {
 		enabled, disabled, want []string
 	}{
@@ -77,14 +76,14 @@ func TestOnlyChosenToolsAreOffered(t *testing.T) {
 		s := &server{def: Definition{Name: "s", Enabled: c.enabled, Disabled: c.disabled},
 			tools: []*sdk.Tool{{Name: "c"}, {Name: "a"}, {Name: "b"}}}
 		var got []string
-		for _, tool := range s.offer(namer{}) {
+		for _, tool := range s.offered(namer{}) {
 			got = append(got, tool.Tool)
 		}
 		require.Equal(t, c.want, got, "enabled %q, disabled %q", c.enabled, c.disabled)
 	}
 }
 
-// Schemas are those of objects with properties; what else a server says stays.
+// Schemas are of objects with properties. Other members stay.
 func TestSchemasHaveProperties(t *testing.T) {
 	for in, want := range map[string]string{
 		`null`:                                  `{"type":"object","properties":{}}`,
@@ -100,10 +99,10 @@ func TestSchemasHaveProperties(t *testing.T) {
 	}
 }
 
-func TestResultsAreCutBlockByBlock(t *testing.T) {
-	long := strings.Repeat("ä", mostResult)
+func TestLongBlocksAreTruncated(t *testing.T) {
+	long := strings.Repeat("ä", maxResult)
 	r := bounded(&sdk.CallToolResult{Content: []sdk.Content{
-		&sdk.TextContent{Text: "first"}, &sdk.ImageContent{Data: make([]byte, mostResult), MIMEType: "image/png"},
+		&sdk.TextContent{Text: "first"}, &sdk.ImageContent{Data: make([]byte, maxResult), MIMEType: "image/png"},
 		&sdk.TextContent{Text: long}, &sdk.TextContent{Text: "last"},
 	}})
 	require.JSONEq(t, `{"type":"text","text":"first"}`, string(r.Content[0]))
@@ -114,38 +113,38 @@ func TestResultsAreCutBlockByBlock(t *testing.T) {
 		require.True(t, json.Valid(block))
 		total += len(block)
 	}
-	require.Less(t, total, mostResult+1000)
-	require.NotContains(t, string(r.Content[2]), "\ufffd", "no letter is cut in two")
+	require.Less(t, total, maxResult+1000)
+	require.NotContains(t, string(r.Content[2]), "\ufffd", "no character is split")
 }
 
-// What a server says beside the content is kept whole, or not at all.
-func TestMetaAndStructureAreKeptWhole(t *testing.T) {
+// Truncated JSON would be invalid.
+func TestLongMetaAndStructureAreDropped(t *testing.T) {
 	small := bounded(&sdk.CallToolResult{StructuredContent: []any{1, "a"}, Meta: sdk.Meta{"k": "v"}, IsError: true})
 	require.JSONEq(t, `[1,"a"]`, string(small.Structured))
 	require.JSONEq(t, `{"k":"v"}`, string(small.Meta))
 	require.True(t, small.Failed)
 	require.NotNil(t, small.Content, "clients expect a list")
-	big := bounded(&sdk.CallToolResult{StructuredContent: strings.Repeat("x", mostResult),
-		Meta: sdk.Meta{"k": strings.Repeat("x", mostResult)}})
+	big := bounded(&sdk.CallToolResult{StructuredContent: strings.Repeat("x", maxResult),
+		Meta: sdk.Meta{"k": strings.Repeat("x", maxResult)}})
 	require.Nil(t, big.Structured)
 	require.Nil(t, big.Meta)
 	require.Equal(t, &core.ServerToolResult{Content: []json.RawMessage{}}, bounded(&sdk.CallToolResult{}))
 }
 
-// A question without a mode is a form; one of an address has no schema.
-func TestQuestionsAreFormsOrAddresses(t *testing.T) {
-	form := asking(1, "s",
+// A question without a mode is a form. A question with a URL has no schema.
+func TestQuestionsAreFormsOrURLs(t *testing.T) {
+	form := questionOf(1, "s",
 		&sdk.ElicitParams{Message: "Name?", RequestedSchema: map[string]any{"type": "object"}, Meta: sdk.Meta{"a": 1}})
 	require.Equal(t, "form", form.Mode)
 	require.JSONEq(t, `{"type":"object","properties":{}}`, string(form.Schema))
 	require.JSONEq(t, `{"a":1}`, string(form.Meta))
-	url := asking(2, "s", &sdk.ElicitParams{Mode: "url", Message: "Log in", URL: "https://x/", ElicitationID: "e"})
+	url := questionOf(2, "s", &sdk.ElicitParams{Mode: "url", Message: "Log in", URL: "https://x/", ElicitationID: "e"})
 	require.Equal(t, core.ServerQuestion{Question: 2, Server: "s", Mode: "url", Message: "Log in", URL: "https://x/",
 		ElicitationID: "e"}, url)
 }
 
-// What clients do not know of forms is left out, and what they count on is there.
-func TestFormsHaveWhatClientsKnow(t *testing.T) {
+// Members that the protocol does not define are removed, and required ones are added.
+func TestFormsHaveOnlyDefinedMembers(t *testing.T) {
 	for given, want := range map[string]string{
 		`null`: `{"type":"object","properties":{}}`,
 		`5`:    `{"type":"object","properties":{}}`,

@@ -48,8 +48,8 @@ type Process interface {
 	Outcome() error
 }
 
-// Audience is notified about connections. Its methods must not block.
-type Audience interface {
+// Observer is notified about connections. Its methods must not block.
+type Observer interface {
 	// State reports a new state of a server, a word of protocol.McpServerStatusUpdatedNotification.
 	State(owner, server, state string, err error)
 	// Ask passes on a question of a server. It returns false if no client can answer. Withdraw cancels
@@ -60,10 +60,10 @@ type Audience interface {
 
 // Options configure a pool.
 type Options struct {
-	Spawn    func(d Definition, said func(line string)) (Process, error)
-	Audience Audience
-	// Note gets texts for the log: standard error of servers, and output that is not a message.
-	Note func(server, line string)
+	Spawn    func(d Definition, stderr func(line string)) (Process, error)
+	Observer Observer
+	// Log gets texts for the log: standard error of servers, and output that is not a message.
+	Log func(server, line string)
 	// HTTP sends requests to services; nil is http.DefaultTransport.
 	HTTP http.RoundTripper
 	// Version is the version of this program.
@@ -75,12 +75,12 @@ type Options struct {
 // Pool holds the connections of owners.
 type Pool struct {
 	Options
-	mu        sync.Mutex
-	owners    map[string][]*server
-	leaving   sync.WaitGroup // one for each connection
-	questions map[uint64]*question
-	asked     uint64
-	closed    bool
+	mu           sync.Mutex
+	owners       map[string][]*server
+	connections  sync.WaitGroup // one for each connection
+	questions    map[uint64]*question
+	lastQuestion uint64
+	closed       bool
 }
 
 // New returns a pool without owners.
@@ -113,7 +113,7 @@ func (p *Pool) Open(owner string, definitions []Definition) {
 		}
 		s := newServer(p, owner, d)
 		now = append(now, s)
-		p.leaving.Go(s.run)
+		p.connections.Go(s.run)
 	}
 	p.owners[owner] = now
 	stop(old)
@@ -131,8 +131,8 @@ func (p *Pool) Retry(owner string) {
 	}
 }
 
-// Leave closes the connections of an owner. It does not wait.
-func (p *Pool) Leave(owner string) {
+// Disconnect closes the connections of an owner. It does not wait.
+func (p *Pool) Disconnect(owner string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	stop(p.owners[owner])
@@ -156,7 +156,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
-		p.leaving.Wait()
+		p.connections.Wait()
 		close(done)
 	}()
 	select {
@@ -214,8 +214,8 @@ func (p *Pool) find(owner, name string) (*server, error) {
 func (p *Pool) Tools(owner string) (tools []core.ServerTool, pending bool) {
 	names := namer{}
 	for _, s := range p.of(owner) {
-		tools = append(tools, s.offer(names)...)
-		pending = pending || !s.settled()
+		tools = append(tools, s.offered(names)...)
+		pending = pending || !s.attempted()
 	}
 	return tools, pending
 }

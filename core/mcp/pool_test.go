@@ -19,7 +19,7 @@ import (
 	"appserver/protocol"
 )
 
-func TestToolsHaveNamesThatModelsCanCall(t *testing.T) {
+func TestToolsHaveValidNames(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "my.long-server")
 	d.Disabled = []string{"crash"}
@@ -43,7 +43,7 @@ func TestToolsHaveNamesThatModelsCanCall(t *testing.T) {
 		"disabled")
 }
 
-func TestLongAndEqualNamesEndWithAHash(t *testing.T) {
+func TestLongAndEqualNamesGetAHash(t *testing.T) {
 	r := newRig(t)
 	long := strings.Repeat("x", 70)
 	seen := map[string]bool{}
@@ -65,7 +65,7 @@ func TestLongAndEqualNamesEndWithAHash(t *testing.T) {
 	require.Len(t, seen, 4)
 }
 
-func TestResultsComeAsTheServerGaveThem(t *testing.T) {
+func TestResultsArePassedOnUnchanged(t *testing.T) {
 	r := newRig(t)
 	r.ready(define(t, "s"))
 	require.JSONEq(t, `{"type":"text","text":"echo {\"x\":1}"}`, r.texts(r.call("echo", `{"x":1}`)))
@@ -83,36 +83,36 @@ func TestResultsComeAsTheServerGaveThem(t *testing.T) {
 		"unknown MCP server 's'")
 }
 
-func TestLinesThatAreNoMessagesGoToTheLog(t *testing.T) {
+func TestOtherOutputIsLogged(t *testing.T) {
 	r := newRig(t)
 	require.NotEmpty(t, r.ready(define(t, "s", "-garbage")))
 	require.Contains(t, r.texts(r.call("echo", `{}`)), "echo")
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	notes := strings.Join(r.notes, "\n")
-	require.Contains(t, notes, "s: not a message: Welcome to the server!")
-	require.Contains(t, notes, `s: not a message: {"level":"info"`)
-	for _, note := range r.notes {
-		require.Less(t, len(note), 2000, "what a server complains of is bounded")
+	logged := strings.Join(r.logged, "\n")
+	require.Contains(t, logged, "s: not a message: Welcome to the server!")
+	require.Contains(t, logged, `s: not a message: {"level":"info"`)
+	for _, line := range r.logged {
+		require.Less(t, len(line), 2000, "lines in the log are bounded")
 	}
 }
 
-// A server that crashes is there again; the call that was under way is not lost silently.
-func TestACrashEndsTheCallAndNotTheServer(t *testing.T) {
+// The call in flight fails, and the server is started again.
+func TestCrashFailsTheCallAndRestartsTheServer(t *testing.T) {
 	r := newRig(t)
 	r.ready(define(t, "s"))
 	require.ErrorContains(t, r.call("crash", `{}`).Err, "the connection to the server was lost")
-	require.Contains(t, r.texts(r.call("echo", `{}`)), "echo", "who calls it again has it started again")
+	require.Contains(t, r.texts(r.call("echo", `{}`)), "echo", "the next call waits for the restart")
 	tools, pending := r.Tools("me")
 	require.NotEmpty(t, tools)
 	require.False(t, pending)
 	r.until(func() bool {
 		return strings.Contains(strings.Join(r.states, "\n"),
-			"s failed: the connection to the MCP server `s` was lost: it ended with exit code 7; it said: out of cheese")
+			"s failed: the connection to the MCP server `s` was lost: it ended with exit code 7; its last line of standard error is: out of cheese")
 	})
 }
 
-func TestAServerThatFailsIsTriedAgain(t *testing.T) {
+func TestFailedServerIsRetried(t *testing.T) {
 	r := newRig(t)
 	require.NotEmpty(t, func() []core.ServerTool {
 		r.Open("me", []mcp.Definition{define(t, "s", "-once", filepath.Join(t.TempDir(), "made"))})
@@ -124,8 +124,8 @@ func TestAServerThatFailsIsTriedAgain(t *testing.T) {
 	require.Contains(t, r.states[1], "s failed: MCP client for `s` failed to start: it ended with exit code 4")
 }
 
-// The same failure is told once, however often it happens.
-func TestAServerThatNeverStartsIsToldOnce(t *testing.T) {
+// Consecutive failures with the same reason are reported once.
+func TestRepeatedFailureIsReportedOnce(t *testing.T) {
 	r := newRig(t)
 	tries := filepath.Join(t.TempDir(), "tries")
 	require.Empty(t, r.ready(define(t, "s", "-fail", "-tries", tries),
@@ -151,20 +151,20 @@ func TestAServerThatNeverStartsIsToldOnce(t *testing.T) {
 		"gone failed: MCP client for `gone` failed to start: cannot start \"/no/such/program\"")
 }
 
-func TestAServerThatDoesNotAnswerTimesOut(t *testing.T) {
+func TestSilentServerTimesOut(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "s", "-never")
 	d.StartupTimeout = 300 * time.Millisecond
 	begin := time.Now()
 	r.Open("me", []mcp.Definition{d})
-	require.Less(t, time.Since(begin), 200*time.Millisecond, "nobody waits for it")
+	require.Less(t, time.Since(begin), 200*time.Millisecond, "Open does not wait")
 	_, pending := r.Tools("me")
 	require.True(t, pending)
 	require.Empty(t, r.Await(context.Background(), "me", 20*time.Millisecond))
 	r.untilState("timed out after 300ms: if it is only slow, set startup_timeout_sec below [mcp_servers.s]")
 }
 
-func TestACallThatHangsTimesOut(t *testing.T) {
+func TestHangingCallTimesOut(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "s")
 	d.ToolTimeout = 200 * time.Millisecond
@@ -173,7 +173,7 @@ func TestACallThatHangsTimesOut(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
 	require.Error(t, r.Call(ctx, "me", core.CallTool{Server: "s", Tool: "hang", Arguments: []byte("{}")}, nil).Err)
-	require.Contains(t, r.texts(r.call("echo", `{}`)), "echo", "the server serves others meanwhile")
+	require.Contains(t, r.texts(r.call("echo", `{}`)), "echo", "the server serves other calls meanwhile")
 }
 
 func TestResultsAreBounded(t *testing.T) {
@@ -184,21 +184,21 @@ func TestResultsAreBounded(t *testing.T) {
 	require.Contains(t, text, "bytes cut ...")
 	require.ErrorContains(t, r.call("huge", `{"bytes":20000000}`).Err,
 		"a line of the server's output has more than 16 MiB")
-	require.Contains(t, r.texts(r.call("echo", `{}`)), "echo", "it is connected to again")
+	require.Contains(t, r.texts(r.call("echo", `{}`)), "echo", "the connection is restored")
 }
 
 func TestProgressIsPassedOn(t *testing.T) {
 	r := newRig(t)
 	r.ready(define(t, "s"))
-	said := make(chan string, 10)
+	progress := make(chan string, 10)
 	called := r.Call(context.Background(), "me", core.CallTool{Server: "s", Tool: "progress", Arguments: []byte(`{}`)},
-		func(m string) { said <- m })
+		func(m string) { progress <- m })
 	require.Contains(t, r.texts(called), "there")
-	require.Equal(t, "looking", <-said)
-	require.Equal(t, "2/3", <-said)
+	require.Equal(t, "looking", <-progress)
+	require.Equal(t, "2/3", <-progress)
 }
 
-func TestQuestionsStopTheClockOfTheCall(t *testing.T) {
+func TestQuestionsStopTheTimerOfTheCall(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "s")
 	d.ToolTimeout = 300 * time.Millisecond
@@ -214,14 +214,13 @@ func TestQuestionsStopTheClockOfTheCall(t *testing.T) {
 
 	r.answer = func(q core.ServerQuestion) {
 		r.Answer(q.Question, protocol.McpServerElicitationRequestResponse{Action: protocol.ElicitDecline})
-		r.Answer(q.Question, accept(`{}`)) // too late: it is passed over
+		r.Answer(q.Question, accept(`{}`)) // ignored: the question is answered
 	}
 	require.Contains(t, r.texts(r.call("ask", `{}`)), "decline")
 }
 
-// TestQuestionsStopTheClocksOfOtherCalls, those that begin meanwhile too, and no longer than they
-// are open.
-func TestQuestionsStopTheClocksOfOtherCalls(t *testing.T) {
+// TestQuestionsStopTheTimersOfOtherCalls while they are open, also of calls that start meanwhile.
+func TestQuestionsStopTheTimersOfOtherCalls(t *testing.T) {
 	const timeout = 500 * time.Millisecond
 	for _, open := range []time.Duration{timeout / 2, 2 * timeout} {
 		r := newRig(t)
@@ -243,8 +242,8 @@ func TestQuestionsStopTheClocksOfOtherCalls(t *testing.T) {
 	}
 }
 
-// TestCallsThatAskWithoutEndTimeOut: only the time that the user takes does not count.
-func TestCallsThatAskWithoutEndTimeOut(t *testing.T) {
+// TestCallWithEndlessQuestionsTimesOut: only the time of the user does not count.
+func TestCallWithEndlessQuestionsTimesOut(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "s")
 	d.ToolTimeout = 200 * time.Millisecond
@@ -256,9 +255,9 @@ func TestCallsThatAskWithoutEndTimeOut(t *testing.T) {
 	require.ErrorContains(t, nagged.Err, "timed out awaiting tools/call after 200ms")
 }
 
-// TestCallsOfAProgramThatDoesNotReadTimeOut, with arguments that no pipe holds, and those behind
-// them; then it is connected to again.
-func TestCallsOfAProgramThatDoesNotReadTimeOut(t *testing.T) {
+// TestCallsTimeOutIfTheProgramDoesNotRead: the arguments are longer than a pipe. Later calls time out as
+// well, and then the connection is restored.
+func TestCallsTimeOutIfTheProgramDoesNotRead(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "s")
 	d.Command = []string{"/bin/sh", "-c", "read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":" + introduction +
@@ -291,7 +290,7 @@ func TestQuestionsAreWithdrawnWithTheirCall(t *testing.T) {
 	require.Equal(t, r.asked[0].Question, r.withdrawn[0])
 }
 
-func TestAListOfToolsThatChangedIsReadAgain(t *testing.T) {
+func TestChangedToolsAreListedAgain(t *testing.T) {
 	r := newRig(t)
 	before := len(r.ready(define(t, "s")))
 	require.Contains(t, r.texts(r.call("grow", `{}`)), "another tool")
@@ -301,7 +300,7 @@ func TestAListOfToolsThatChangedIsReadAgain(t *testing.T) {
 	}, 10*time.Second, 10*time.Millisecond)
 }
 
-func TestOpenKeepsConnectionsThatAreAsConfigured(t *testing.T) {
+func TestOpenKeepsUnchangedConnections(t *testing.T) {
 	r := newRig(t)
 	one, two := define(t, "s"), define(t, "other")
 	r.ready(one, two)
@@ -319,13 +318,13 @@ func TestOpenKeepsConnectionsThatAreAsConfigured(t *testing.T) {
 	for _, tool := range tools {
 		require.Equal(t, "s", tool.Server)
 	}
-	r.Leave("me")
+	r.Disconnect("me")
 	tools, _ = r.Tools("me")
 	require.Empty(t, tools)
 	require.ErrorContains(t, r.call("echo", `{}`).Err, "unknown MCP server")
 }
 
-func TestStatusTellsOfToolsAndResources(t *testing.T) {
+func TestStatusHasToolsAndResources(t *testing.T) {
 	r := newRig(t)
 	r.ready(define(t, "s"))
 	s := r.Status(context.Background(), "me", "", true)[0]
@@ -345,7 +344,7 @@ func TestStatusTellsOfToolsAndResources(t *testing.T) {
 	require.ErrorContains(t, err, "no such thing")
 }
 
-// service starts the test's server as a service, and gives its address.
+// service starts the test server as a service, and returns its address.
 func service(t *testing.T, args ...string) string {
 	path, err := program()
 	require.NoError(t, err, path)
@@ -377,22 +376,22 @@ func TestServicesAreReachedByHTTP(t *testing.T) {
 	require.Equal(t, "bearerToken", s.AuthStatus)
 }
 
-func TestAServiceThatWantsALoginSaysSo(t *testing.T) {
+func TestServiceThatRequiresALogin(t *testing.T) {
 	r := newRig(t)
 	require.Empty(t, r.ready(mcp.Definition{Name: "s", URL: service(t, "-token", "tok"),
 		StartupTimeout: 10 * time.Second}))
 	r.untilState("it requires a login, which this server does not support; set bearer_token_env_var")
 }
 
-func TestAProblemOfTheConfigurationIsTold(t *testing.T) {
+func TestProblemOfTheConfigurationIsReported(t *testing.T) {
 	r := newRig(t)
 	require.Empty(t, r.ready(mcp.Definition{Name: "s", URL: "http://127.0.0.1:1/", Problem: errors.New("no token"),
 		StartupTimeout: time.Second}))
 	r.untilState("s failed: MCP client for `s` failed to start: no token")
 }
 
-// Nothing is left of a program, and of what it has started.
-func TestNothingIsLeftBehind(t *testing.T) {
+// All processes of a program end with its connection.
+func TestCloseEndsAllProcesses(t *testing.T) {
 	r := newRig(t)
 	r.ready(define(t, "s"))
 	var block struct{ Text string }
@@ -402,10 +401,10 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	defer cancel()
 	require.NoError(t, r.Close(ctx))
 	if stat, err := os.ReadFile("/proc/" + block.Text + "/stat"); err == nil {
-		require.Contains(t, string(stat), ") Z ", "it has ended, and only its parent does not want to know")
+		require.Contains(t, string(stat), ") Z ", "only a zombie is left")
 	}
 	r.Open("late", []mcp.Definition{define(t, "s")})
 	tools, pending := r.Tools("late")
 	require.Empty(t, tools)
-	require.False(t, pending, "a pool that is closed connects to nothing")
+	require.False(t, pending, "a closed pool does not connect")
 }

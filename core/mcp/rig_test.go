@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 var buildDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "mcp-test-") })
 
-// program is the server of testdata, built once.
+// program builds the server of testdata once.
 var program = sync.OnceValues(func() (string, error) {
 	dir, err := buildDir()
 	if err != nil {
@@ -47,24 +47,24 @@ var program = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// rig is a pool whose audience is the test.
+// rig is a pool whose observer is the test.
 type rig struct {
 	*mcp.Pool
 	t *testing.T
 
 	mu        sync.Mutex
-	states    []string // server, state and error
-	notes     []string
+	states    []string // each with server, state and error
+	logged    []string
 	asked     []core.ServerQuestion
 	withdrawn []uint64
-	answer    func(q core.ServerQuestion) // called in a goroutine of its own
+	answer    func(q core.ServerQuestion) // runs in its own goroutine
 	changed   chan struct{}
 }
 
 func newRig(t *testing.T) *rig {
 	shell := &tool.Shell{}
-	return newRigOf(t, 10*time.Millisecond, func(d mcp.Definition, said func(string)) (mcp.Process, error) {
-		link, err := shell.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Said: said})
+	return newRigOf(t, 10*time.Millisecond, func(d mcp.Definition, stderr func(string)) (mcp.Process, error) {
+		link, err := shell.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Stderr: stderr})
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func newRig(t *testing.T) *rig {
 
 func newRigOf(t *testing.T, delay time.Duration, spawn func(mcp.Definition, func(string)) (mcp.Process, error)) *rig {
 	r := &rig{t: t, changed: make(chan struct{}, 1000)}
-	r.Pool = mcp.New(mcp.Options{Spawn: spawn, Audience: r, Note: r.note, Delay: delay})
+	r.Pool = mcp.New(mcp.Options{Spawn: spawn, Observer: r, Log: r.log, Delay: delay})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
@@ -83,10 +83,10 @@ func newRigOf(t *testing.T, delay time.Duration, spawn func(mcp.Definition, func
 	return r
 }
 
-func (r *rig) note(server, line string) {
+func (r *rig) log(server, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.notes = append(r.notes, server+": "+line)
+	r.logged = append(r.logged, server+": "+line)
 }
 
 func (r *rig) State(owner, server, state string, err error) {
@@ -119,7 +119,7 @@ func (r *rig) Withdraw(_ string, question uint64) {
 	r.changed <- struct{}{}
 }
 
-// until waits until what the audience was told is so.
+// until waits for a condition of the reported states and questions.
 func (r *rig) until(is func() bool) {
 	r.t.Helper()
 	limit := time.After(20 * time.Second)
@@ -135,7 +135,7 @@ func (r *rig) until(is func() bool) {
 		case <-limit:
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			require.Fail(r.t, "that did not happen", "%q", r.states)
+			require.Fail(r.t, "the condition was not met", "%q", r.states)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func (r *rig) untilState(text string) {
 	r.until(func() bool { return len(r.states) > 0 && strings.Contains(r.states[len(r.states)-1], text) })
 }
 
-// define is the test's server, with arguments.
+// define returns the definition of the test server.
 func define(t *testing.T, name string, args ...string) mcp.Definition {
 	t.Helper()
 	path, err := program()
@@ -155,7 +155,7 @@ func define(t *testing.T, name string, args ...string) mcp.Definition {
 		StartupTimeout: 10 * time.Second, ToolTimeout: 10 * time.Second}
 }
 
-// ready opens an owner and waits for its tools.
+// ready connects an owner and waits for its tools.
 func (r *rig) ready(definitions ...mcp.Definition) []core.ServerTool {
 	r.Open("me", definitions)
 	return r.Await(context.Background(), "me", 10*time.Second)
@@ -166,7 +166,7 @@ func (r *rig) call(name, arguments string) core.ToolCalled {
 		core.CallTool{ID: 1, CallID: "c", Server: "s", Tool: name, Arguments: []byte(arguments)}, nil)
 }
 
-// texts are the content of a result.
+// texts returns the content of a result.
 func (r *rig) texts(c core.ToolCalled) string {
 	r.t.Helper()
 	require.NoError(r.t, c.Err)

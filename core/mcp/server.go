@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// longestDelay bounds the delay between two attempts. A connection that held for heldTime resets
+	// maxDelay bounds the delay between two attempts. A connection that held for heldTime resets
 	// the delay.
-	longestDelay = 5 * time.Minute
-	heldTime     = 30 * time.Second
+	maxDelay = 5 * time.Minute
+	heldTime = 30 * time.Second
 	// wireVersion is the version of the Model Context Protocol that is offered to servers. Servers in
 	// use support it.
 	wireVersion = "2025-06-18"
-	// largestLine bounds the size of a message, in bytes.
-	largestLine = 16 << 20
+	// maxLine bounds the size of a message, in bytes.
+	maxLine = 16 << 20
 	// endTime is the time to notify a service of the end of a session.
 	endTime = time.Second
 )
@@ -40,34 +40,34 @@ type server struct {
 	// first is closed when the first attempt has ended.
 	first     chan struct{}
 	firstOnce sync.Once
-	// again ends the delay before the next attempt.
-	again chan struct{}
+	// retryNow ends the delay before the next attempt.
+	retryNow chan struct{}
 	// outdated signals that the list of tools has changed.
 	outdated chan struct{}
 
-	mu      sync.Mutex
-	state   string        // a word of McpServerStatusUpdatedNotification
-	changed chan struct{} // closed and replaced when the state changes
-	err     error         // the reason of a failure
-	session *sdk.ClientSession
-	tools   []*sdk.Tool
-	meta    sdk.Meta // metadata of the list of tools
-	calls   map[string]*call
-	asks    int // open questions, which stop the timers of the calls
-	nextID  int
-	said    string // the last line of standard error
-	told    string // the last reported failure since the connection was ready
+	mu            sync.Mutex
+	state         string        // a word of McpServerStatusUpdatedNotification
+	changed       chan struct{} // closed and replaced when the state changes
+	err           error         // the reason of a failure
+	session       *sdk.ClientSession
+	tools         []*sdk.Tool
+	meta          sdk.Meta // metadata of the list of tools
+	calls         map[string]*call
+	openQuestions int // open questions, which stop the timers of the calls
+	nextID        int
+	lastStderr    string // the last line of standard error
+	reported      string // the last reported failure since the connection was ready
 }
 
 func newServer(p *Pool, owner string, d Definition) *server {
-	s := &server{pool: p, owner: owner, def: d, first: make(chan struct{}), again: make(chan struct{}, 1),
+	s := &server{pool: p, owner: owner, def: d, first: make(chan struct{}), retryNow: make(chan struct{}, 1),
 		outdated: make(chan struct{}, 1), changed: make(chan struct{}), state: protocol.McpStarting,
 		calls: map[string]*call{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
 
-func (s *server) settled() bool {
+func (s *server) attempted() bool {
 	select {
 	case <-s.first:
 		return true
@@ -76,14 +76,14 @@ func (s *server) settled() bool {
 	}
 }
 
-// run keeps the connection until its owner leaves.
+// run keeps the connection until its owner disconnects.
 func (s *server) run() {
 	defer s.firstOnce.Do(func() { close(s.first) })
 	delay := s.pool.Delay
-	s.begin()
+	s.reportStarting()
 	for {
 		began := time.Now()
-		err := s.live()
+		err := s.serve()
 		if s.ctx.Err() != nil {
 			return
 		}
@@ -93,21 +93,21 @@ func (s *server) run() {
 		s.fail(err)
 		select {
 		case <-time.After(delay):
-		case <-s.again:
+		case <-s.retryNow:
 			delay = s.pool.Delay
-			s.begin()
+			s.reportStarting()
 			continue
 		case <-s.ctx.Done():
 			return
 		}
-		delay = min(2*delay, longestDelay)
+		delay = min(2*delay, maxDelay)
 	}
 }
 
-// begin reports a connection attempt that a caller waits for.
-func (s *server) begin() {
+// reportStarting reports a connection attempt that a caller waits for.
+func (s *server) reportStarting() {
 	s.set(protocol.McpStarting, nil, nil)
-	s.pool.Audience.State(s.owner, s.def.Name, protocol.McpStarting, nil)
+	s.pool.Observer.State(s.owner, s.def.Name, protocol.McpStarting, nil)
 }
 
 // set changes the state. A failed server keeps its tools: a call of one starts another attempt.
@@ -126,18 +126,18 @@ func (s *server) setLocked(state string, err error, session *sdk.ClientSession) 
 // fail reports a failure, once for consecutive attempts with the same reason.
 func (s *server) fail(err error) {
 	s.mu.Lock()
-	known := s.told == err.Error()
-	s.told = err.Error()
+	known := s.reported == err.Error()
+	s.reported = err.Error()
 	s.mu.Unlock()
 	s.set(protocol.McpFailed, err, nil)
 	s.firstOnce.Do(func() { close(s.first) })
 	if !known {
-		s.pool.Audience.State(s.owner, s.def.Name, protocol.McpFailed, err)
+		s.pool.Observer.State(s.owner, s.def.Name, protocol.McpFailed, err)
 	}
 }
 
-// live connects, and returns the reason when the connection is lost.
-func (s *server) live() error {
+// serve connects, and returns the reason when the connection is lost.
+func (s *server) serve() error {
 	if s.def.Problem != nil {
 		return s.startFailure(s.def.Problem)
 	}
@@ -196,8 +196,8 @@ func (s *server) explain(err error, process Process) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.said != "" {
-		err = fmt.Errorf("%w; it said: %s", err, s.said)
+	if s.lastStderr != "" {
+		err = fmt.Errorf("%w; its last line of standard error is: %s", err, s.lastStderr)
 	}
 	return err
 }
@@ -223,29 +223,30 @@ func (s *server) transport() (sdk.Transport, Process, error) {
 	if s.def.URL != "" {
 		client := &http.Client{Transport: newService(s.def.Headers, s.pool.HTTP)}
 		return &sdk.StreamableClientTransport{Endpoint: s.def.URL, HTTPClient: client, MaxRetries: 2,
-			MaxEventSize: largestLine}, nil, nil
+			MaxEventSize: maxLine}, nil, nil
 	}
-	process, err := s.pool.Spawn(s.def, s.hear)
+	process, err := s.pool.Spawn(s.def, s.logStderr)
 	if err != nil {
 		return nil, nil, err
 	}
-	reader := newMessages(process, func(line string) { s.note("not a message: " + line) })
-	return held{&sdk.IOTransport{Reader: reader, Writer: process, MaxLineLength: largestLine}}, process, nil
+	reader := newMessages(process, func(line string) { s.log("not a message: " + line) })
+	return throttled{&sdk.IOTransport{Reader: reader, Writer: process, MaxLineLength: maxLine}}, process, nil
 }
 
-func (s *server) hear(line string) {
+// logStderr also keeps the last line, for the error if the program ends.
+func (s *server) logStderr(line string) {
 	if line = strings.TrimSpace(line); line == "" {
 		return
 	}
 	s.mu.Lock()
-	s.said = line
+	s.lastStderr = line
 	s.mu.Unlock()
-	s.note(line)
+	s.log(line)
 }
 
-func (s *server) note(line string) {
-	if s.pool.Note != nil {
-		s.pool.Note(s.def.Name, line)
+func (s *server) log(line string) {
+	if s.pool.Log != nil {
+		s.pool.Log(s.def.Name, line)
 	}
 }
 
@@ -258,31 +259,31 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 			Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
 				Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}},
 			ElicitationHandler:          s.elicit,
-			ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { s.outdate() },
+			ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { s.toolsChanged() },
 			ProgressNotificationHandler: s.progress,
 		})
-	client.AddReceivingMiddleware(unharmed)
+	client.AddReceivingMiddleware(recoverPanics)
 	session, err := client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: wireVersion})
 	if err != nil {
-		return nil, s.tooLate(ctx, err)
+		return nil, s.explainTimeout(ctx, err)
 	}
 	tools, meta, err := listTools(ctx, session)
 	if err != nil {
 		end(session, nil)
-		return nil, s.tooLate(ctx, err)
+		return nil, s.explainTimeout(ctx, err)
 	}
 	s.mu.Lock()
-	s.tools, s.meta, s.said, s.told = tools, meta, "", ""
+	s.tools, s.meta, s.lastStderr, s.reported = tools, meta, "", ""
 	s.mu.Unlock()
 	s.set(protocol.McpReady, nil, session)
 	s.firstOnce.Do(func() { close(s.first) })
-	s.pool.Audience.State(s.owner, s.def.Name, protocol.McpReady, nil)
+	s.pool.Observer.State(s.owner, s.def.Name, protocol.McpReady, nil)
 	return session, nil
 }
 
-// unharmed rejects messages without params that handlers of the library dereference unchecked.
+// recoverPanics rejects messages without params that handlers of the library dereference unchecked.
 // Otherwise a server could crash this process.
-func unharmed(next sdk.MethodHandler) sdk.MethodHandler {
+func recoverPanics(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -294,8 +295,8 @@ func unharmed(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// tooLate adds the next action to the error of a server that exceeds its startup timeout.
-func (s *server) tooLate(ctx context.Context, err error) error {
+// explainTimeout adds the next action to the error of a server that exceeds its startup timeout.
+func (s *server) explainTimeout(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("MCP client for `%s` timed out after %s: if it is only slow, set startup_timeout_sec below [mcp_servers.%s]: %w",
 			s.def.Name, s.def.StartupTimeout, s.def.Name, context.DeadlineExceeded)
@@ -303,7 +304,7 @@ func (s *server) tooLate(ctx context.Context, err error) error {
 	return err
 }
 
-// ready returns the session, or an error with the reason why there is none. It waits for an attempt
+// ready returns the session, or the reason why the server is not connected. It waits for an attempt
 // in progress. If a server that was ready before has failed, it starts another attempt.
 func (s *server) ready(ctx context.Context) (*sdk.ClientSession, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.def.StartupTimeout)
@@ -341,14 +342,15 @@ func (s *server) drop(session *sdk.ClientSession) {
 }
 
 // retry ends the delay before the next attempt.
-func (s *server) retry() { tell(s.again) }
+func (s *server) retry() { signal(s.retryNow) }
 
-// outdate requests a new list of tools, once for all changes before it is read.
-func (s *server) outdate() { tell(s.outdated) }
+// toolsChanged requests a new list of tools, once for all changes before it is read.
+func (s *server) toolsChanged() { signal(s.outdated) }
 
-func tell(who chan struct{}) {
+// signal does nothing if the channel is signalled already.
+func signal(ch chan struct{}) {
 	select {
-	case who <- struct{}{}:
-	default: // already signalled
+	case ch <- struct{}{}:
+	default:
 	}
 }

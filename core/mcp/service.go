@@ -17,7 +17,7 @@ type service struct {
 }
 
 func newService(headers map[string]string, next http.RoundTripper) *service {
-	return &service{headers, next, make(chan struct{}, mostAsked)}
+	return &service{headers, next, make(chan struct{}, maxOpen)}
 }
 
 // RoundTrip sends a copy of the request.
@@ -37,20 +37,20 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response, err := s.next.RoundTrip(r)
 	if err == nil {
-		response.Body = &heldBody{ReadCloser: response.Body, sending: s.sending, closed: make(chan struct{})}
+		response.Body = &throttledBody{ReadCloser: response.Body, sending: s.sending, closed: make(chan struct{})}
 	}
 	return response, err
 }
 
-// heldBody is the body of a response, which is read only while the service accepts requests.
-type heldBody struct {
+// throttledBody is the body of a response, which is read only while the service accepts requests.
+type throttledBody struct {
 	io.ReadCloser
 	sending chan struct{}
 	closed  chan struct{}
 	closing sync.Once
 }
 
-func (b *heldBody) Read(p []byte) (int, error) {
+func (b *throttledBody) Read(p []byte) (int, error) {
 	select {
 	case b.sending <- struct{}{}:
 		<-b.sending
@@ -59,7 +59,7 @@ func (b *heldBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-func (b *heldBody) Close() error {
+func (b *throttledBody) Close() error {
 	b.closing.Do(func() { close(b.closed) })
 	return b.ReadCloser.Close()
 }

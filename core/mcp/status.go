@@ -23,8 +23,8 @@ func (p *Pool) Status(ctx context.Context, owner, name string, full bool) []prot
 	return out
 }
 
-// describe returns the status of a server without a connection.
-func describe(d Definition, state string) protocol.McpServerStatus {
+// statusOf returns the status of a server without a connection.
+func statusOf(d Definition, state string) protocol.McpServerStatus {
 	out := protocol.McpServerStatus{Name: d.Name, RuntimeStatus: &state, Tools: map[string]json.RawMessage{},
 		Resources: []json.RawMessage{}, ResourceTemplates: []json.RawMessage{}, AuthStatus: "unsupported"}
 	if u, err := url.Parse(d.URL); err == nil && u.Host != "" {
@@ -40,24 +40,24 @@ func describe(d Definition, state string) protocol.McpServerStatus {
 func (s *server) status(ctx context.Context, full bool) protocol.McpServerStatus {
 	session, err := s.ready(ctx)
 	if err != nil {
-		out := describe(s.def, "failed")
-		if !s.settled() {
-			out = describe(s.def, "starting")
+		out := statusOf(s.def, "failed")
+		if !s.attempted() {
+			out = statusOf(s.def, "starting")
 		}
 		text := err.Error()
 		out.ToolsError = &text
 		return out
 	}
-	out := describe(s.def, "connected")
-	s.introduce(&out, session.InitializeResult())
+	out := statusOf(s.def, "connected")
+	s.addServerInfo(&out, session.InitializeResult())
 	s.mu.Lock()
 	for _, t := range s.tools {
-		if s.offers(t.Name) {
-			out.Tools[t.Name] = written(t)
+		if s.allows(t.Name) {
+			out.Tools[t.Name] = toJSON(t)
 		}
 	}
 	if len(s.meta) > 0 {
-		out.ToolListMeta = written(s.meta)
+		out.ToolListMeta = toJSON(s.meta)
 	}
 	s.mu.Unlock()
 	if c := session.InitializeResult().Capabilities; full && c != nil && c.Resources != nil {
@@ -66,16 +66,16 @@ func (s *server) status(ctx context.Context, full bool) protocol.McpServerStatus
 	return out
 }
 
-// introduce adds the server's description of itself.
-func (s *server) introduce(out *protocol.McpServerStatus, r *sdk.InitializeResult) {
+// addServerInfo adds the server's description of itself.
+func (s *server) addServerInfo(out *protocol.McpServerStatus, r *sdk.InitializeResult) {
 	if r.Capabilities != nil {
-		out.ServerCapabilities = written(r.Capabilities)
+		out.ServerCapabilities = toJSON(r.Capabilities)
 	}
 	if i := r.ServerInfo; i != nil {
 		out.ServerInfo = &protocol.McpServerInfo{Name: i.Name, Title: protocol.OrNil(i.Title), Version: i.Version,
 			Description: protocol.OrNil(i.Description), WebsiteURL: protocol.OrNil(i.WebsiteURL)}
 		for _, icon := range i.Icons {
-			out.ServerInfo.Icons = append(out.ServerInfo.Icons, written(icon))
+			out.ServerInfo.Icons = append(out.ServerInfo.Icons, toJSON(icon))
 		}
 	}
 }
@@ -84,18 +84,18 @@ func (s *server) introduce(out *protocol.McpServerStatus, r *sdk.InitializeResul
 func (s *server) addResources(ctx context.Context, out *protocol.McpServerStatus, session *sdk.ClientSession) {
 	ctx, cancel := context.WithTimeout(ctx, s.def.StartupTimeout)
 	defer cancel()
-	out.Resources = listed(session.Resources(ctx, nil))
-	out.ResourceTemplates = listed(session.ResourceTemplates(ctx, nil))
+	out.Resources = jsonList(session.Resources(ctx, nil))
+	out.ResourceTemplates = jsonList(session.ResourceTemplates(ctx, nil))
 }
 
-// listed returns the entries of a list as JSON.
-func listed[T any](entries iter.Seq2[T, error]) []json.RawMessage {
+// jsonList returns the entries of a list as JSON.
+func jsonList[T any](entries iter.Seq2[T, error]) []json.RawMessage {
 	list, size := []json.RawMessage{}, 0
 	for entry, err := range entries {
-		if err != nil || len(list) >= mostEntries || size >= mostListed {
+		if err != nil || len(list) >= maxEntries || size >= maxListBytes {
 			break
 		}
-		list = append(list, written(entry))
+		list = append(list, toJSON(entry))
 		size += len(list[len(list)-1])
 	}
 	return list
@@ -119,13 +119,13 @@ func (p *Pool) Read(ctx context.Context, owner, name, uri string) ([]json.RawMes
 	}
 	contents := []json.RawMessage{}
 	for _, c := range r.Contents {
-		contents = append(contents, written(c))
+		contents = append(contents, toJSON(c))
 	}
 	return contents, nil
 }
 
-// written returns a value of the library as JSON, which never fails.
-func written(v any) json.RawMessage {
+// toJSON returns a value of the library as JSON, which never fails.
+func toJSON(v any) json.RawMessage {
 	raw, _ := json.Marshal(v)
 	return raw
 }

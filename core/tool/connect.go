@@ -60,7 +60,7 @@ func (l *Link) run(s *Shell, c Program, started chan<- error) {
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
-		l.hear(c.Said)
+		l.hear(c.Stderr)
 	}()
 	started <- nil
 	select {

@@ -13,10 +13,10 @@ import (
 	"appserver/core/tool"
 )
 
-func connect(t *testing.T, script string, said func(string)) *tool.Link {
+func connect(t *testing.T, script string, stderr func(string)) *tool.Link {
 	t.Helper()
 	l, err := (&tool.Shell{}).Connect(tool.Program{Argv: []string{"sh", "-c", script}, Dir: t.TempDir(),
-		Env: []string{"PATH=" + os.Getenv("PATH")}, Said: said})
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Stderr: stderr})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, l.Close())
@@ -35,10 +35,10 @@ func awaitEnd(t *testing.T, l *tool.Link) {
 }
 
 func TestALinkIsTalkedTo(t *testing.T) {
-	said := make(chan string, 10)
+	stderr := make(chan string, 10)
 	l := connect(t, `echo ready >&2; while read line; do echo "got $line"; done; exit 3`,
-		func(line string) { said <- line })
-	require.Equal(t, "ready", <-said)
+		func(line string) { stderr <- line })
+	require.Equal(t, "ready", <-stderr)
 	_, err := io.WriteString(l, "one\n")
 	require.NoError(t, err)
 	line, err := bufio.NewReader(l).ReadString('\n')

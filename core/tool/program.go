@@ -6,6 +6,6 @@ type Program struct {
 	Argv []string
 	Dir  string
 	Env  []string
-	// Said gets its standard error, line by line and bounded; it must not block for long.
-	Said func(line string)
+	// Stderr gets its standard error, line by line and bounded; it must not block for long.
+	Stderr func(line string)
 }

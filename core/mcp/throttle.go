@@ -10,23 +10,23 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mostAsked bounds the requests of a server without a response. The library starts to handle each
+// maxOpen bounds the requests of a server without a response. The library starts to handle each
 // request when it is read, without a limit.
-const mostAsked = 64
+const maxOpen = 64
 
-// held is a transport to a program that stops reading while mostAsked requests are open.
-type held struct{ sdk.Transport }
+// throttled is a transport to a program that stops reading while maxOpen requests are open.
+type throttled struct{ sdk.Transport }
 
-func (h held) Connect(ctx context.Context) (sdk.Connection, error) {
-	c, err := h.Transport.Connect(ctx)
+func (t throttled) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &heldConnection{Connection: c, open: map[any]bool{}, answered: make(chan struct{}, 1),
+	return &throttledConnection{Connection: c, open: map[any]bool{}, answered: make(chan struct{}, 1),
 		closed: make(chan struct{})}, nil
 }
 
-type heldConnection struct {
+type throttledConnection struct {
 	sdk.Connection
 	answered chan struct{} // signals that Read may continue
 	closed   chan struct{}
@@ -37,7 +37,7 @@ type heldConnection struct {
 }
 
 // Read blocks, if too many requests are open, until some are answered.
-func (c *heldConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *throttledConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if answer, ok := m.(*jsonrpc.Response); ok && err == nil {
 		answer.Result = markWritten(answer.Result)
@@ -46,7 +46,7 @@ func (c *heldConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if err != nil || !asks || !r.IsCall() {
 		return m, err
 	}
-	for !c.take(r.ID.Raw()) {
+	for !c.tryOpen(r.ID.Raw()) {
 		select {
 		case <-c.answered:
 		case <-c.closed:
@@ -56,10 +56,10 @@ func (c *heldConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, nil
 }
 
-func (c *heldConnection) take(id any) bool {
+func (c *throttledConnection) tryOpen(id any) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.open) >= mostAsked {
+	if len(c.open) >= maxOpen {
 		return false
 	}
 	c.open[id] = true
@@ -69,7 +69,7 @@ func (c *heldConnection) take(id any) bool {
 // Write closes the connection if the program does not read and the caller has given up. The program
 // then has only a part of a message, so no other can follow. A request counts as answered even if
 // the response could not be written, because it is not retried.
-func (c *heldConnection) Write(ctx context.Context, m jsonrpc.Message) error {
+func (c *throttledConnection) Write(ctx context.Context, m jsonrpc.Message) error {
 	written := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		select {
@@ -85,12 +85,12 @@ func (c *heldConnection) Write(ctx context.Context, m jsonrpc.Message) error {
 		c.mu.Lock()
 		delete(c.open, r.ID.Raw())
 		c.mu.Unlock()
-		tell(c.answered)
+		signal(c.answered)
 	}
 	return err
 }
 
-func (c *heldConnection) Close() error {
+func (c *throttledConnection) Close() error {
 	c.closing.Do(func() { close(c.closed) })
 	return c.Connection.Close()
 }
