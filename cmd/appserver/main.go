@@ -1,26 +1,12 @@
-// Command appserver speaks the Codex app-server protocol on standard input and
-// output, runs a coding agent, and keeps each conversation as a rollout file.
+// Command appserver speaks the Codex app-server protocol on standard input and output, runs a coding
+// agent, and keeps each conversation as a rollout file.
 //
-// With --listen it serves any number of clients on a socket instead. Under the name codex it
-// takes the command lines that clients of the reference implementation begin it with.
+// With --listen it serves any number of clients on a socket instead. Under the name codex it accepts the
+// command lines by which clients start the reference implementation.
 //
-// While it serves, standard output carries protocol messages only; logs go to standard
-// error. It exits 0 when its input ends or it is told to stop, 1 when it cannot start,
-// and 2 when it is called wrongly.
-//
-// # Goroutines
-//
-// The main goroutine waits for a reason to end, and then ends the server in order.
-// One serves the connection, or accepts connections, and ends when they are drained, or not
-// accepted any more; one waits for signals, one for the end of the parent process, and both
-// end with the main goroutine. At the end one closes the memory. The command proxy has one for
-// each direction.
-//
-// # Decisions
-//
-// Shutdown takes at most 2.5 seconds. Only a client that does not read, an effect that ignores
-// its cancellation, or a rewrite of some hundred megabytes comes near that. A rewrite that is
-// cut off leaves its files as they were.
+// While it serves, standard output carries protocol messages only. Logs go to standard error. It exits
+// with 0 when its input ends or a signal stops it, with 1 if it cannot start, and with 2 if its command
+// line is wrong.
 package main
 
 import (
@@ -31,6 +17,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/cli"
 	"appserver/core/tool"
 	"appserver/schema"
 )
@@ -38,9 +26,9 @@ import (
 func main() {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case superviseCommand:
+		case app.SuperviseCommand:
 			os.Exit(tool.Supervise(os.Args[2:]))
-		case confineCommand:
+		case app.ConfineCommand:
 			os.Exit(tool.Confine(os.Args[2:]))
 		}
 	}
@@ -50,13 +38,13 @@ func main() {
 func commands() []subcommand {
 	return []subcommand{
 		{"app-server", "serve a client on standard input and output (the default)", serve},
-		{"proxy", "join standard input and output to a server's Unix socket: --sock PATH", proxy},
-		{"login", "status: whether the model provider has its key", login},
-		{"context", "show and edit what the model is sent of a stored thread", contextCommand},
-		{"rollout", "look for damage and secrets in the files of threads, mend them, and let old ones go", rolloutCommand},
+		{"proxy", "join standard input and output to a server's Unix socket: --sock PATH", cli.Proxy},
+		{"login", "status: whether the model provider has its key", cli.Login},
+		{"context", "show and edit what the model is sent of a stored thread", cli.Context},
+		{"rollout", "look for damage and secrets in the files of threads, mend them, and let old ones go", cli.Rollout},
 		{"generate-json-schema", "write the protocol's JSON Schema to --out DIR", generate(schema.WriteJSON)},
 		{"generate-ts", "write the protocol's TypeScript types to --out DIR", generate(schema.WriteTS)},
-		{"thread", "export stored threads as documents, and import them", threadCommand},
+		{"thread", "export stored threads as documents, and import them", cli.Thread},
 		{"version", "print the version; --json: and what the program was made of", printVersion},
 	}
 }
@@ -66,12 +54,12 @@ const codexName = "codex"
 
 // run takes the name of the program first.
 func run(args []string, in io.Reader, out, errs io.Writer) int {
-	s := streams{in, out, errs}
-	o := defaults()
-	o.commands = commands()
-	o.codex = filepath.Base(args[0]) == codexName
+	s := app.Streams{In: in, Out: out, Err: errs}
+	o := app.DefaultOptions()
+	o.Usage = printUsage
+	o.Codex = filepath.Base(args[0]) == codexName
 	err := dispatch(args[1:], s, o)
-	var usage usageError
+	var usage app.UsageError
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
@@ -84,38 +72,58 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 }
 
 // dispatch takes options before and after the command's name.
-func dispatch(args []string, s streams, o *options) error {
-	rest, err := o.parse(args, s.err)
+func dispatch(args []string, s app.Streams, o *app.Options) error {
+	rest, err := o.Parse(args, s.Err)
 	if err != nil {
 		return err
 	}
-	if o.version {
+	if o.ShowVersion {
 		return printVersion(nil, s, o)
 	}
 	if len(rest) > 0 {
-		return o.command(rest, s)
+		return runCommand(rest, s, o)
 	}
-	if o.codex {
-		return usageError{errors.New("this codex is appserver, which has no user interface of its own: run codex app-server")}
+	if o.Codex {
+		return app.UsageError{Err: errors.New("this codex is appserver, which has no user interface of its own: run codex app-server")}
 	}
 	return serve(nil, s, o)
 }
 
-func generate(write func(dir string) error) func([]string, streams, *options) error {
-	return func(args []string, s streams, _ *options) error {
+func generate(write func(dir string) error) func([]string, app.Streams, *app.Options) error {
+	return func(args []string, s app.Streams, _ *app.Options) error {
 		flags := flag.NewFlagSet("generate", flag.ContinueOnError)
-		flags.SetOutput(s.err)
+		flags.SetOutput(s.Err)
 		dir := flags.String("out", "", "the `DIR` to write to")
 		flags.Bool("experimental", true, "accepted; everything that is served is written")
 		if err := flags.Parse(args); err != nil {
-			return usage(err)
+			return app.FlagError(err)
 		}
 		if flags.NArg() > 0 {
-			return usageError{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+			return app.UsageError{Err: fmt.Errorf("unexpected argument %q", flags.Arg(0))}
 		}
 		if *dir == "" {
-			return usageError{errors.New("--out DIR is missing")}
+			return app.UsageError{Err: errors.New("--out DIR is missing")}
 		}
 		return write(*dir)
 	}
+}
+
+// serve serves clients, or runs one of the commands that the reference implementation has under
+// app-server.
+func serve(args []string, s app.Streams, o *app.Options) error {
+	rest, err := o.Parse(args, s.Err)
+	if err != nil {
+		return err
+	}
+	if o.ShowVersion {
+		return printVersion(nil, s, o)
+	}
+	if len(rest) == 0 {
+		return app.Serve(s, o)
+	}
+	switch rest[0] {
+	case "generate-json-schema", "generate-ts", "proxy":
+		return runCommand(rest, s, o)
+	}
+	return app.UsageError{Err: fmt.Errorf("unexpected argument %q", rest[0])}
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"appserver/cmd/appserver/internal/app"
 	"appserver/protocol"
 )
 
@@ -25,7 +26,7 @@ type buildFacts struct {
 }
 
 func buildOf(info *debug.BuildInfo) buildFacts {
-	b := buildFacts{Version: version, Protocol: protocol.Level, Go: runtime.Version(), OS: runtime.GOOS,
+	b := buildFacts{Version: app.Version, Protocol: protocol.Level, Go: runtime.Version(), OS: runtime.GOOS,
 		Arch: runtime.GOARCH}
 	if info == nil {
 		return b
@@ -43,26 +44,26 @@ func buildOf(info *debug.BuildInfo) buildFacts {
 	return b
 }
 
-func printVersion(args []string, s streams, o *options) error {
+func printVersion(args []string, s app.Streams, o *app.Options) error {
 	flags := flag.NewFlagSet("version", flag.ContinueOnError)
-	flags.SetOutput(s.err)
+	flags.SetOutput(s.Err)
 	asJSON := flags.Bool("json", false, "print an object: version, protocol, commit, time, dirty, go, os, arch")
 	if err := flags.Parse(args); err != nil {
-		return usage(err)
+		return app.FlagError(err)
 	}
 	if flags.NArg() > 0 {
-		return usageError{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", flags.Arg(0))}
 	}
 	if *asJSON {
 		info, _ := debug.ReadBuildInfo()
-		return json.NewEncoder(s.out).Encode(buildOf(info))
+		return json.NewEncoder(s.Out).Encode(buildOf(info))
 	}
 	// Clients of the reference implementation look for its name and version; some for
 	// nothing else, where they take the program for it.
-	if o.codex {
-		_, err := fmt.Fprintf(s.out, "codex-cli %s\n", protocol.Level)
+	if o.Codex {
+		_, err := fmt.Fprintf(s.Out, "codex-cli %s\n", protocol.Level)
 		return err
 	}
-	_, err := fmt.Fprintf(s.out, "codex-cli %s (appserver %s)\n", protocol.Level, version)
+	_, err := fmt.Fprintf(s.Out, "codex-cli %s (appserver %s)\n", protocol.Level, app.Version)
 	return err
 }

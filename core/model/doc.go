@@ -5,7 +5,7 @@
 // name in the prompt. [ModelCache] keeps the lists of their models.
 //
 // A further API is one more package with a [Wire] and its [Reading], which have six and four methods,
-// a value of wire_api in core/config, and a case in cmd/appserver, which puts both together. The
+// a value of wire_api in core/config, and a case in cmd/appserver/internal/app, which puts both together. The
 // connection, time limits, events, retries, errors and secrets are the Client's. What a provider wants
 // back with its answer is kept as a [protocol.ProviderEcho], whatever the API: the core knows of the
 // API only whether it takes items of the Responses API back. The tests of this package hold each wire

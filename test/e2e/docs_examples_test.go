@@ -62,7 +62,7 @@ func TestDocsShowTheirMethods(t *testing.T) {
 // example is the first exchange of a method in a transcript, shortened.
 func example(t *testing.T, transcript, method string) string {
 	t.Helper()
-	archive, err := txtar.ParseFile(apptest.Root("cmd/appserver/testdata", transcript+".txtar"))
+	archive, err := txtar.ParseFile(apptest.Root("cmd/appserver/internal/app/testdata", transcript+".txtar"))
 	require.NoError(t, err)
 	played := archive.Files[len(archive.Files)-1]
 	require.Equal(t, "transcript", played.Name)

@@ -1,0 +1,106 @@
+package app
+
+import (
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"appserver/core"
+	"appserver/core/config"
+	"appserver/core/model"
+	"appserver/core/skill"
+	"appserver/protocol"
+)
+
+// catalog has what clients can choose from: models and providers, features and skills.
+type catalog struct {
+	*config.Live
+	models *model.ModelCache
+	skills *skills
+}
+
+// Models asks a provider that can be used; of others there is what is configured.
+func (c catalog) Models(provider string, then func([]protocol.Model)) error {
+	now := c.Current()
+	asked := provider
+	if asked == "" {
+		asked = now.ModelProvider
+	} else if _, err := now.Provider(asked); err != nil {
+		return err
+	}
+	if now.Ready(asked) != nil {
+		then(now.Models(provider, nil))
+		return nil
+	}
+	c.models.List(asked, func(listed []core.ListedModel) { then(now.Models(provider, listed)) })
+	return nil
+}
+
+// Providers returns the providers of the current configuration.
+func (c catalog) Providers() protocol.ModelProviderListResponse {
+	now := c.Current()
+	return protocol.ModelProviderListResponse{Data: now.Summaries(), DefaultProviderID: now.ModelProvider,
+		CanChangeDefault: true}
+}
+
+// Features returns the features of the current configuration.
+func (c catalog) Features() []protocol.ExperimentalFeature { return c.Current().FeatureList() }
+
+// Skills returns the skills of working directories.
+func (c catalog) Skills(cwds []string) []protocol.SkillsListEntry {
+	entries := []protocol.SkillsListEntry{}
+	for _, cwd := range cwds {
+		e := protocol.SkillsListEntry{Cwd: cwd, Skills: []protocol.SkillMetadata{}, Errors: []protocol.SkillErrorInfo{}}
+		found, problems := c.skills.of(c.Current(), cwd)
+		for _, s := range found {
+			e.Skills = append(e.Skills, s.SkillMetadata)
+		}
+		e.Errors = append(e.Errors, problems...)
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// SetExtraSkills takes absolute folders only.
+func (c catalog) SetExtraSkills(roots []string) error {
+	for _, dir := range roots {
+		if !filepath.IsAbs(dir) {
+			return protocol.InvalidParams("extraRoots", "`extraRoots` must be absolute paths: %s", dir)
+		}
+	}
+	c.skills.setExtra(roots)
+	return nil
+}
+
+// skills finds skills for requests and turns.
+type skills struct {
+	// home is CODEX_HOME, userHome the user's; "" is none.
+	home, userHome string
+
+	mu    sync.Mutex
+	extra []string
+	// watched are the directories whose skills were asked for, the latest last.
+	watched []watchedFolder
+}
+
+func (s *skills) places() skill.Places {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return skill.Places{Home: s.home, UserHome: s.userHome, Extra: s.extra}
+}
+
+func (s *skills) setExtra(roots []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.extra = slices.Clone(roots)
+}
+
+// of are the skills for a working directory, some of them disabled by the configuration.
+func (s *skills) of(c *config.Config, cwd string) ([]skill.Skill, []protocol.SkillErrorInfo) {
+	found, problems := skill.Find(cwd, s.places())
+	s.asked(cwd, found)
+	for i := range found {
+		found[i].Enabled = c.SkillEnabled(found[i].Name, found[i].Path)
+	}
+	return found, problems
+}

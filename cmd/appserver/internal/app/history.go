@@ -1,0 +1,37 @@
+package app
+
+import (
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+
+	"appserver/core/config"
+	"appserver/core/engine"
+	"appserver/rollout"
+	"appserver/rollout/index"
+)
+
+// RetentionOf returns the limits of the configuration for old threads.
+func RetentionOf(h config.History) rollout.Retention {
+	return rollout.Retention{MaxAge: time.Duration(h.MaxAge) * 24 * time.Hour, MaxBytes: h.MaxBytes,
+		Delete: h.Retention == config.RetentionDelete}
+}
+
+// indexOf returns the index of the rollouts, or nil if the configuration disables it.
+func indexOf(c config.Index, home string, p engine.Parts) *index.Index {
+	if !c.Enabled {
+		return nil
+	}
+	path := IndexPath(c, home)
+	return index.New(index.Options{Store: p.Store, Path: path, Report: func(err error) {
+		p.Log.Warn("the index of the rollouts", zap.String("path", path), zap.Error(err))
+	}})
+}
+
+func IndexPath(c config.Index, home string) string {
+	if filepath.IsAbs(c.Path) {
+		return c.Path
+	}
+	return filepath.Join(home, c.Path)
+}

@@ -1,0 +1,150 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"appserver/server"
+	"appserver/server/listen"
+)
+
+const (
+	listenStdio = "stdio://"
+	// defaultSkew is how many seconds the clock of who signs a token may differ.
+	defaultSkew = 30
+	// maxSkew is as many as a duration holds.
+	maxSkew = int64(1<<63-1) / int64(time.Second)
+)
+
+// The ways to authenticate the clients of a port, by the names of the reference implementation.
+const (
+	authCapability = "capability-token"
+	authSigned     = "signed-bearer-token"
+)
+
+// transport is the way in which clients reach the server, by the flags.
+type transport struct {
+	url   string
+	stdio bool
+	auth  string
+	// tokenFile or tokenDigest is of a token that opens; secretFile, issuer and audience
+	// are of signed ones.
+	tokenFile, tokenDigest, secretFile, issuer, audience string
+	skew                                                 int64
+}
+
+func (t *transport) define(flags *flag.FlagSet) {
+	flags.StringVar(&t.url, "listen", t.url, "where to listen: stdio://, unix://, unix://PATH or ws://IP:PORT")
+	flags.BoolVar(&t.stdio, "stdio", t.stdio, "the same as --listen stdio://")
+	flags.StringVar(&t.auth, "ws-auth", t.auth, "how clients of a port are told: "+authCapability+" or "+authSigned)
+	flags.StringVar(&t.tokenFile, "ws-token-file", t.tokenFile,
+		"the `PATH` of the token (default: a token is made, and kept under CODEX_HOME)")
+	flags.StringVar(&t.tokenDigest, "ws-token-sha256", t.tokenDigest, "the SHA-256 of the token, in `HEX`")
+	flags.StringVar(&t.secretFile, "ws-shared-secret-file", t.secretFile, "the `PATH` of the key of signed tokens")
+	flags.StringVar(&t.issuer, "ws-issuer", t.issuer, "who has to have issued them")
+	flags.StringVar(&t.audience, "ws-audience", t.audience, "for whom they have to be")
+	flags.Int64Var(&t.skew, "ws-max-clock-skew-seconds", t.skew, "how much their clock may differ")
+}
+
+func (t *transport) isStdio() bool { return t.stdio || t.url == listenStdio }
+
+// check refuses flags that contradict each other.
+func (t *transport) check() error {
+	signed := t.secretFile != "" || t.issuer != "" || t.audience != ""
+	switch {
+	case t.stdio && t.url != listenStdio:
+		return UsageError{errors.New("--listen cannot be used with --stdio")}
+	case t.auth != "" && t.auth != authCapability && t.auth != authSigned:
+		return UsageError{fmt.Errorf("--ws-auth is %s or %s, not %q", authCapability, authSigned, t.auth)}
+	case t.tokenFile != "" && t.tokenDigest != "":
+		return UsageError{errors.New("--ws-token-file and --ws-token-sha256 are mutually exclusive")}
+	case t.auth == authSigned && (t.tokenFile != "" || t.tokenDigest != ""):
+		return UsageError{fmt.Errorf("--ws-token-file and --ws-token-sha256 require --ws-auth %s", authCapability)}
+	case t.auth == authSigned && t.secretFile == "":
+		return UsageError{fmt.Errorf("--ws-shared-secret-file is required when --ws-auth %s is set", authSigned)}
+	case t.auth != authSigned && signed:
+		return UsageError{fmt.Errorf("--ws-shared-secret-file, --ws-issuer and --ws-audience require --ws-auth %s",
+			authSigned)}
+	case t.skew < 0 || t.skew > maxSkew:
+		return UsageError{fmt.Errorf("--ws-max-clock-skew-seconds is between 0 and %d, not %d", maxSkew, t.skew)}
+	}
+	return nil
+}
+
+// listener opens the socket or port and announces it. It returns nil for standard input and output.
+func (t *transport) listener(srv *server.Server, errs io.Writer) (*listen.Listener, error) {
+	if t.isStdio() {
+		return nil, nil
+	}
+	home, err := CodexHome()
+	if err != nil {
+		return nil, err
+	}
+	address, err := listen.Parse(t.url, home)
+	if err != nil {
+		return nil, UsageError{err}
+	}
+	o := listen.Options{Address: address,
+		Serve: func(ctx context.Context, c *listen.Client) error { return srv.ServeTransport(ctx, c) }}
+	var how string
+	if address.Path == "" {
+		if o.TokenCheck, how, err = t.bearer(home); err != nil {
+			return nil, err
+		}
+	}
+	l, err := listen.New(o)
+	if err == nil {
+		announce(errs, l, how)
+	}
+	return l, err
+}
+
+// announce prints the address of the server. A client can wait for it.
+func announce(to io.Writer, l *listen.Listener, how string) {
+	fmt.Fprintf(to, "appserver app-server\n  listening on: %s\n", l.URL())
+	if at := l.HealthURL(); at != "" {
+		fmt.Fprintf(to, "  readyz: %s/readyz\n  healthz: %s/healthz\n  token: %s\n", at, at, how)
+	}
+}
+
+// bearer returns the check of tokens. how describes where clients get their tokens.
+func (t *transport) bearer(home string) (b listen.TokenCheck, how string, err error) {
+	switch {
+	case t.auth == authSigned:
+		key, err := listen.ReadSecret(t.secretFile)
+		if err != nil {
+			return nil, "", err
+		}
+		b, err = listen.SignedToken(listen.Claims{Key: key, Issuer: t.issuer, Audience: t.audience,
+			Skew: time.Duration(t.skew) * time.Second, Now: time.Now})
+		return b, "signed, by the key in " + t.secretFile, err
+	case t.tokenDigest != "":
+		digest, err := listen.ParseDigest(t.tokenDigest)
+		return listen.TokenDigest(digest), "the one of --ws-token-sha256", err
+	case t.tokenFile != "":
+		token, err := listen.ReadSecret(t.tokenFile)
+		return listen.StaticToken(token), "in " + t.tokenFile, err
+	}
+	path := filepath.Join(listen.ControlDir(home), "ws-token")
+	token, err := listen.LoadOrCreateToken(path)
+	return listen.StaticToken(token), "in " + path, err
+}
+
+func (p *process) stopListening() error {
+	if p.listener == nil {
+		return nil
+	}
+	return p.listener.Stop()
+}
+
+func (p *process) awaitClients(ctx context.Context) error {
+	if p.listener == nil {
+		return nil
+	}
+	return p.listener.Wait(ctx)
+}

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"appserver/core/engine"
+	"appserver/core/model"
+	"appserver/core/model/chat"
+	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/server"
+)
+
+// LocalClient is a client of an engine in the same process. It calls one method at a time, and
+// implements engine.Outbox to receive the results.
+type LocalClient struct {
+	Home string
+	// Store has the rollouts. The redactor removes secrets from imported lines; it may be nil.
+	Store    *rollout.Store
+	Redactor engine.Redactor
+	engine   *engine.Engine
+	handler  protocol.Handler
+	calls    uint64
+	answers  chan answer
+}
+
+// answer is the result of the running call.
+type answer struct {
+	result any
+	err    error
+}
+
+// localConnection is the connection id of the client.
+const localConnection = 1
+
+// OpenLocalClient starts an engine without a provider, because its commands make no model
+// requests.
+func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
+	_, home, parts, err := gather(o, log)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there are no threads: %s does not exist; set CODEX_HOME to the folder that has them", home)
+	}
+	c := &LocalClient{Home: home, Store: parts.Store, Redactor: parts.Setup.Redactor(nil), answers: make(chan answer, 1)}
+	parts.Model, parts.Outbox, parts.Version = &model.Router{Fallback: chat.Render}, c, protocol.Level
+	parts.Originator = func(uint64) string { return "appserver" }
+	c.engine = engine.New(parts)
+	c.handler = server.NewMethods(c.engine, server.ServerHandlers{}, nil)
+	return c, nil
+}
+
+// Close closes the engine, which rewrites changed rollouts. It has no timeout, because it
+// waits for the disk only.
+func (c *LocalClient) Close() error { return c.engine.Close(context.Background()) }
+
+// call calls a method and waits for its result.
+func (c *LocalClient) call(name string, params any) (any, error) {
+	raw, err := protocol.Marshal(params)
+	if err != nil {
+		return nil, fmt.Errorf("writing the params of %s: %w", name, err)
+	}
+	methods := protocol.Methods()
+	row := slices.IndexFunc(methods, func(m protocol.Method) bool { return m.Name == name })
+	if row < 0 {
+		return nil, fmt.Errorf("there is no method %s", name)
+	}
+	c.calls++
+	if err := methods[row].Serve(c.handler, protocol.Caller{Conn: localConnection, Request: c.calls}, raw); err != nil {
+		return nil, err
+	}
+	a := <-c.answers
+	return a.result, a.err
+}
+
+// Ask calls a method with a result of type R.
+func Ask[R any](c *LocalClient, name string, params any) (R, error) {
+	result, err := c.call(name, params)
+	if err != nil {
+		var none R
+		return none, err
+	}
+	r, ok := result.(R)
+	if !ok {
+		return r, fmt.Errorf("%s answers with %T", name, result)
+	}
+	return r, nil
+}
+
+// Reply receives a result.
+func (c *LocalClient) Reply(_ protocol.Caller, result any) { c.answers <- answer{result: result} }
+
+// Refuse receives an error.
+func (c *LocalClient) Refuse(_ protocol.Caller, err *protocol.Error) { c.answers <- answer{err: err} }
+
+// Notify ignores notifications, because the commands print results only.
+func (c *LocalClient) Notify(uint64, protocol.Notification) {}
+
+// Ask ignores requests of the server, because only turns send them.
+func (c *LocalClient) Ask(uint64, uint64, string, any, func(json.RawMessage, error)) {}
+
+// Congested returns nil, because the client discards its output.
+func (c *LocalClient) Congested(uint64) <-chan struct{} { return nil }
+
+// Behind returns false.
+func (c *LocalClient) Behind(uint64) bool { return false }

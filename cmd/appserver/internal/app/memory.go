@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"appserver/core/config"
+	"appserver/core/engine"
+	"appserver/core/find"
+	"appserver/core/memory"
+	"appserver/core/model"
+	"appserver/core/recall"
+)
+
+// memoryOf is the memory in the home folder. It opens nothing before it is used.
+func memoryOf(c *config.Config, home string, models recall.Streamer) *recall.Service {
+	k := &recall.Service{Models: models}
+	o := memory.Options{
+		Home: home, QueryTimeout: c.Memory.Embeddings.QueryTimeout,
+		Warn: func(message string) { k.Warn(message) },
+	}
+	if r := c.Redactor(); r != nil {
+		o.Redact = r.Text
+	}
+	if e := c.Memory.Embeddings; e.BaseURL != "" && e.Model != "" {
+		endpoint := model.Endpoint{Name: "memory.embeddings", BaseURL: e.BaseURL,
+			APIKey: c.APIKey(config.Provider{EnvKey: e.EnvKey})}
+		embeddings := model.NewEmbeddings(endpoint, e.Model, e.Dimensions)
+		o.Embedder, k.Ended = embeddings, embeddings.Close
+	}
+	k.Store = memory.Open(o)
+	return k
+}
+
+// joinMemory connects the memory with the engine, and starts to read the files of repositories if that
+// is configured.
+func joinMemory(k *recall.Service, c *config.Config, home string, finder *find.Finder, e *engine.Engine) {
+	k.Warn = e.MemoryWarning
+	if c.Memory.IndexCode {
+		k.Code = newCodeReader(c.Memory, home, k.Store, finder, e)
+	}
+}
+
+// closeMemory gives up when ctx ends: an endpoint for embeddings, or another server that writes
+// to the memory, may be slow.
+func (p *process) closeMemory(ctx context.Context) error {
+	if p.memory == nil {
+		return nil
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- p.memory.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("the memory was not closed in time: %w", ctx.Err())
+	}
+}

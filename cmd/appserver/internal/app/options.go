@@ -1,0 +1,135 @@
+package app
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// Options are the flags that commands share.
+type Options struct {
+	// Usage prints the usage of the program, with its flags.
+	Usage     func(w io.Writer, flags *flag.FlagSet)
+	Overrides list
+	Provider  string
+	LogLevel  string
+	LogFormat string
+	transport transport
+	source    string
+	// parentExit is nil where no flag sets it.
+	parentExit  *bool
+	ShowVersion bool
+	// Codex is set if the program was started under the name of the reference implementation.
+	Codex bool
+}
+
+type list []string
+
+// String is for package flag.
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+// Set adds a value.
+func (l *list) Set(v string) error {
+	*l = append(*l, v)
+	return nil
+}
+
+// DefaultOptions are the options that no flag sets.
+func DefaultOptions() *Options {
+	return &Options{
+		LogLevel: envOr("APPSERVER_LOG", "warn"), LogFormat: envOr("LOG_FORMAT", "console"),
+		transport: transport{url: listenStdio, skew: defaultSkew}, source: protocol.SourceVSCode,
+	}
+}
+
+// Parse reads flags up to the first other argument. Options without a flag keep their values.
+func (o *Options) Parse(args []string, errs io.Writer) (rest []string, err error) {
+	flags := flag.NewFlagSet("appserver", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.Usage = func() { o.Usage(errs, flags) }
+	o.define(flags)
+	if err := flags.Parse(args); err != nil {
+		return nil, FlagError(err)
+	}
+	return flags.Args(), nil
+}
+
+// DefineShared defines the flags of every command that reads the configuration.
+func (o *Options) DefineShared(flags *flag.FlagSet) {
+	o.DefineConfig(flags)
+	flags.StringVar(&o.Provider, "model-provider", o.Provider, "the `NAME` of the model provider")
+	flags.StringVar(&o.LogLevel, "log-level", o.LogLevel, "debug, info, warn or error")
+	flags.StringVar(&o.LogFormat, "log-format", o.LogFormat, "console or json")
+}
+
+// DefineConfig defines the flags that override settings.
+func (o *Options) DefineConfig(flags *flag.FlagSet) {
+	flags.Var(&o.Overrides, "c", "override a setting: `KEY=VALUE`, the key dotted, the value in TOML; may be repeated")
+	flags.Var(&o.Overrides, "config", "the same as -c `KEY=VALUE`")
+	for name, value := range map[string]string{"enable": "true", "disable": "false"} {
+		flags.Func(name, "the same as -c features.`NAME`="+value, func(feature string) error {
+			return o.Overrides.Set("features." + feature + "=" + value)
+		})
+	}
+}
+
+func (o *Options) define(flags *flag.FlagSet) {
+	o.DefineShared(flags)
+	o.transport.define(flags)
+	flags.Func("session-source",
+		"what `KIND` of client begins threads: vscode, cli, exec, mcp or a word of its own (default vscode, which many clients list only)", o.setSource)
+	flags.BoolFunc("exit-with-parent", "end when the parent process has ended (default true on stdio://)", o.setParentExit)
+	flags.BoolVar(&o.ShowVersion, "version", o.ShowVersion, "print the version")
+	flags.BoolVar(&o.ShowVersion, "V", o.ShowVersion, "the same as --version")
+	flags.Bool("strict-config", false, "accepted and ignored: settings without effect are told as warnings")
+	flags.Bool("analytics-default-enabled", false, "accepted and ignored: nothing is sent anywhere")
+}
+
+func (o *Options) setParentExit(value string) error {
+	end, err := strconv.ParseBool(value)
+	o.parentExit = &end
+	return err
+}
+
+// endsWithParent is settled by the transport where no flag does: who starts a server for
+// others may leave it.
+func (o *Options) endsWithParent() bool {
+	if o.parentExit != nil {
+		return *o.parentExit
+	}
+	return o.transport.isStdio()
+}
+
+func (o *Options) setSource(kind string) error {
+	if strings.TrimSpace(kind) == "" {
+		return errors.New("is empty")
+	}
+	o.source = kind
+	return nil
+}
+
+func envOr(name, otherwise string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+// CodexHome is the folder of configuration and rollouts.
+func CodexHome() (string, error) {
+	if home := os.Getenv("CODEX_HOME"); home != "" {
+		return filepath.Abs(home)
+	}
+	user, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("no home directory: set CODEX_HOME or HOME: %w", err)
+	}
+	return filepath.Join(user, ".codex"), nil
+}

@@ -1,0 +1,61 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+)
+
+// machines are the processors by the names that uname gives them.
+var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64", "386": "i686"}
+
+// platform is the system, its version and the processor: "Debian 12; x86_64".
+func platform() string {
+	machine := machines[runtime.GOARCH]
+	if machine == "" {
+		machine = runtime.GOARCH
+	}
+	return system() + "; " + machine
+}
+
+// system is the distribution by os-release, or the name of the kernel.
+func system() string {
+	text, err := os.ReadFile("/etc/os-release")
+	if err != nil {
+		return runtime.GOOS
+	}
+	members := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		members[name] = strings.Trim(value, `"'`)
+	}
+	name, _, _ := strings.Cut(members["NAME"], " ")
+	if name == "" {
+		return runtime.GOOS
+	}
+	return strings.TrimSpace(name + " " + members["VERSION_ID"])
+}
+
+// terminal returns the program in which the server runs, by its environment.
+func terminal(getenv func(string) string) string {
+	for _, name := range []string{"TERM_PROGRAM", "TERM"} {
+		if v := getenv(name); v != "" {
+			return v
+		}
+	}
+	return "unknown"
+}
+
+// program returns a name of this build of the program.
+func program() string {
+	path, err := os.Executable()
+	if err != nil {
+		return Version
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return Version
+	}
+	return fmt.Sprintf("%s %d %d", Version, info.Size(), info.ModTime().UnixNano())
+}

@@ -1,0 +1,408 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"appserver/core"
+	"appserver/core/checkpoint"
+	"appserver/core/config"
+	"appserver/core/engine"
+	"appserver/core/host"
+	"appserver/core/model"
+	"appserver/core/model/chat"
+	"appserver/core/model/offline"
+	"appserver/core/model/responses"
+	"appserver/core/recall"
+	"appserver/core/token"
+	"appserver/core/tool"
+	"appserver/core/workspace"
+	"appserver/core/worktree"
+	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/rollout/index"
+	"appserver/server"
+	"appserver/server/listen"
+)
+
+const (
+	// quiesceTime is how long accepted requests may take to be answered once the
+	// server is to end.
+	quiesceTime = 500 * time.Millisecond
+	// closeTime bounds the shutdown: the interruption of turns, the end of their commands, the last lines
+	// and the delivery of messages.
+	closeTime = 2500 * time.Millisecond
+)
+
+// Serve runs the server until its input ends, a signal stops it, or its parent process ends.
+func Serve(s Streams, o *Options) error {
+	if err := o.transport.check(); err != nil {
+		return err
+	}
+	keepSecrets()
+	boundGarbage()
+	log := server.NewLogger(s.Err, o.LogLevel, o.LogFormat == "json")
+	defer func() { _ = log.Sync() }() // standard error may be closed by now
+	p, err := assemble(o, log)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stop := reasonsToStop(ctx, o) // before anybody hears that the server listens
+	if p.listener, err = o.transport.listener(p.server, s.Err); err != nil {
+		return err
+	}
+	return p.run(s, stop)
+}
+
+// garbagePercent is how much garbage may stand beside what is in use: with the runtime's
+// own 100 per cent, a stream to a client that does not read comes near 64 MiB.
+const garbagePercent = 70
+
+// boundGarbage makes the collector run earlier than by default, unless GOGC is set.
+func boundGarbage() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
+}
+
+// process is a running server.
+type process struct {
+	server *server.Server
+	// listener is nil where the only client is on standard input and output.
+	listener *listen.Listener
+	engine   *engine.Engine
+	host     *host.Host
+	// index is nil if it is turned off.
+	index *index.Index
+	// unwatch ends the look at skill files.
+	unwatch func()
+	// announcer is nil if no turns are run.
+	announcer *announcer
+	// servers is nil if the process runs no turns. The same holds for memory.
+	servers *mcpServers
+	memory  *recall.Service
+	// models may be asking a provider.
+	models *model.ModelCache
+	log    *zap.Logger
+}
+
+// assemble makes the parts and puts them together.
+func assemble(o *Options, log *zap.Logger) (*process, error) {
+	live, home, parts, err := gather(o, log)
+	if err != nil {
+		return nil, err
+	}
+	c := live.Current()
+	own := parts.Setup.(*setup)
+	router, err := providers(c, home, &own.identity)
+	if err != nil {
+		return nil, err
+	}
+	parts.Model = router
+	own.models.SetListers(router.Listers())
+	commands := shell(c, home, own.confinement)
+	servers := newServers(live, commands, log)
+	parts.Tools, parts.Servers = commands, servers
+	parts.Patches = tool.Patcher{Closed: []string{home}}
+	parts.Image = imageReader(home)
+	announces := newAnnouncer(commands, own, log)
+	parts.Announce = announces.announce
+	parts.AnswerLead = c.Compat.TurnCompletedFloor / 2
+	remembers := memoryOf(c, home, router)
+	parts.Memory = remembers
+	p := join(live, own, parts)
+	p.servers, p.memory, p.announcer = servers, remembers, announces
+	joinMemory(remembers, c, home, p.host.Finder, p.engine)
+	servers.threads = p.engine
+	return p, nil
+}
+
+// imageReader reads images where confined commands can read, or everywhere.
+func imageReader(home string) func(path string, confined bool) (string, error) {
+	return func(path string, confined bool) (string, error) {
+		if confined {
+			return workspace.Image(path, home)
+		}
+		return workspace.Image(path)
+	}
+}
+
+// Config returns the configuration that the options and the files select.
+func Config(o *Options) (*config.Config, error) {
+	live, _, _, err := gather(o, zap.NewNop())
+	if err != nil {
+		return nil, err
+	}
+	return live.Current(), nil
+}
+
+// gather makes the parts of an engine that runs no turns, but for its outbox.
+func gather(o *Options, log *zap.Logger) (live *config.Live, home string, p engine.Parts, err error) {
+	if home, err = CodexHome(); err != nil {
+		return nil, "", p, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, "", p, fmt.Errorf("the working directory is gone: %w", err)
+	}
+	source := config.Source{Home: home, System: config.SystemFile, Overrides: o.Overrides, Provider: o.Provider,
+		Getenv: os.Getenv}
+	c, err := config.Load(source)
+	live = config.NewLive(source, c)
+	store := rollout.NewStore(rollout.OS(), home)
+	store.SnapshotVersion = program()
+	return live, home, engine.Parts{
+		Store: store, Log: log, Tokens: token.New(), Source: protocol.StoredSource(o.source),
+		Worktrees: worktrees(c, home, log),
+		Spread:    func(d time.Duration) time.Duration { return time.Duration(float64(d) * (0.9 + rand.Float64()/5)) },
+		Setup: &setup{
+			config: live, home: home, cwd: cwd, log: log, confinement: confinement(log),
+			models: &model.ModelCache{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
+		},
+	}, err
+}
+
+// worktrees keeps checkpoints in the home folder.
+func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees {
+	if c == nil {
+		return nil
+	}
+	o := worktree.Options{Home: filepath.Join(home, "appserver-checkpoints"), MaxFiles: c.Checkpoints.MaxFiles,
+		MaxBytes: c.Checkpoints.MaxBytes}
+	return checkpoint.New(o, func(err error) { log.Warn("checkpoints", zap.Error(err)) })
+}
+
+// join puts a server around the parts.
+func join(live *config.Live, own *setup, p engine.Parts) *process {
+	c, srv := live.Current(), server.New(p.Log)
+	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
+	p.Clients, p.Connected = srv.Clients, srv.Connected
+	p.WantsChanges = func(conn uint64) bool {
+		client, _ := srv.Client(conn)
+		return client.ContextItemsDelta
+	}
+	ix := indexOf(c.Index, own.home, p)
+	if ix != nil {
+		p.Index = ix
+	}
+	e := engine.New(p)
+	if ix != nil {
+		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, e.IndexSkipped)
+	}
+	e.Retain(RetentionOf(c.History))
+	machine := machineOf(srv, live, own, p.Tools)
+	srv.OnDisconnect(func(conn uint64) {
+		e.Disconnect(conn)
+		machine.Gone(conn)
+	})
+	srv.Handle(server.NewMethods(e, server.ServerHandlers{
+		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, RunInBackground: e.Aside, Warnings: own.startWarnings(),
+		Home: own.home, Cwd: own.cwd, Version: Version,
+		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
+		OriginatorOverride: originatorOverride(), OnClient: own.identity.Set,
+	}, machine))
+	unwatch := own.skills.watch(func() {
+		for _, conn := range srv.Clients() {
+			srv.Notify(conn, protocol.SkillsChangedNotification{})
+		}
+	})
+	return &process{server: srv, engine: e, host: machine, index: ix, models: own.models, unwatch: unwatch, log: p.Log}
+}
+
+// machineOf returns the handlers of files, searches and commands of clients. Tools that run no
+// commands of clients leave the runner out.
+func machineOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tools) *host.Host {
+	runner, _ := tools.(host.Runner)
+	return host.New(host.Options{
+		Outbox: out, Runner: runner, Cwd: own.cwd,
+		Policy:      func() protocol.SandboxPolicy { return own.defaults(own.general(own.cwd)).Sandbox },
+		Profile:     func(mode protocol.SandboxMode) protocol.SandboxPolicy { return live.Current().SandboxPolicy(mode) },
+		Environment: func() core.EnvironmentPolicy { return live.Current().Environment() },
+		Confined:    func() bool { return own.confinement().Enforced },
+	})
+}
+
+// originatorOverride returns the name that replaces the names of clients, or "".
+func originatorOverride() string {
+	if name := os.Getenv("CODEX_INTERNAL_ORIGINATOR_OVERRIDE"); server.ValidHeader(name) {
+		return name
+	}
+	return ""
+}
+
+func originator(srv *server.Server) func(conn uint64) string {
+	override := originatorOverride()
+	return func(conn uint64) string {
+		if override != "" {
+			return override
+		}
+		if c, ok := srv.Client(conn); ok {
+			return c.Info.Name
+		}
+		return "appserver"
+	}
+}
+
+// shell returns the runner of commands. The keys of providers are not in their environment. The kernel
+// confines them if it can.
+func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnostics) *tool.Shell {
+	secrets := []string{c.Memory.Embeddings.EnvKey}
+	for _, p := range c.ModelProviders {
+		secrets = append(secrets, p.EnvKey)
+		secrets = slices.AppendSeq(secrets, maps.Values(p.EnvHTTPHeaders))
+	}
+	return &tool.Shell{
+		Env: tool.BaseEnv(os.Environ(), secrets...), Home: home, Supervisor: []string{"/proc/self/exe", SuperviseCommand},
+		Confiner: confiner(), Confines: func() bool { return sandbox().Enforced },
+	}
+}
+
+// providers are the models of all providers that are configured.
+func providers(c *config.Config, home string, client *model.Identity) (*model.Router, error) {
+	router := &model.Router{Providers: map[string]model.Provider{}, Fallback: chat.Render}
+	for name, p := range c.ModelProviders {
+		if name == offline.Name {
+			continue
+		}
+		router.Providers[name] = model.NewClient(model.Endpoint{
+			Name: name, BaseURL: p.BaseURL, APIKey: c.APIKey(p), Query: p.QueryParams, Headers: c.Headers(p),
+			IdleTimeout: p.StreamIdleTimeout, NotFound: otherWire(p), Identity: client,
+		}, wireOf(p))
+	}
+	script, err := offlineScript(c.ModelProviders[offline.Name].Script, home)
+	if err != nil {
+		return nil, err
+	}
+	router.Providers[offline.Name] = offline.New(script)
+	return router, nil
+}
+
+// wireOf is the API of a provider.
+func wireOf(p config.Provider) model.Wire {
+	switch p.WireAPI {
+	case config.WireResponses:
+		return responses.New()
+	default:
+		return chat.New()
+	}
+}
+
+// otherWire is the advice for a provider that does not have its API.
+func otherWire(p config.Provider) string {
+	if p.WireAPI == config.WireResponses {
+		return fmt.Sprintf("If the provider has Chat Completions only, set wire_api = %q in [model_providers.%s].",
+			config.WireChat, p.ID)
+	}
+	return ""
+}
+
+// offlineScript reads the script of the provider offline; nil without one.
+func offlineScript(path, home string) (*offline.Script, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(home, path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("model_providers.offline.script: %w", err)
+	}
+	defer f.Close()
+	script, err := offline.ReadScript(f)
+	if err != nil {
+		return nil, fmt.Errorf("model_providers.offline.script: %s: %w", path, err)
+	}
+	return script, nil
+}
+
+// reasonsToStop returns a channel with the reason to stop before the client does: a signal, or the end
+// of the parent process. A goroutine waits for each; both end with ctx.
+func reasonsToStop(ctx context.Context, o *Options) <-chan string {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup has it ignored
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	signal.Ignore(syscall.SIGPIPE)
+	var orphaned <-chan struct{}
+	if o.endsWithParent() {
+		orphaned = parentExit(ctx)
+	}
+	reasons := make(chan string, 1)
+	go func() {
+		select {
+		case sig := <-signals:
+			reasons <- sig.String()
+		case <-orphaned:
+			reasons <- "the parent process has ended"
+		case <-ctx.Done():
+		}
+	}()
+	return reasons
+}
+
+// run serves until the client's input ends and there is no other client, or until there is a reason to
+// stop. Then it shuts down in order.
+func (p *process) run(s Streams, stop <-chan string) error {
+	served := make(chan error, 1)
+	go func() { served <- p.serve(s) }()
+	select {
+	case reason := <-stop:
+		p.log.Info("stopping", zap.String("reason", reason))
+	case <-p.server.EOF():
+		p.log.Info("the client has ended its input")
+	case err := <-served:
+		return errors.Join(err, p.close())
+	}
+	return p.close()
+}
+
+func (p *process) serve(s Streams) error {
+	if p.listener != nil {
+		return p.listener.Serve()
+	}
+	widen(s.Out)
+	return p.server.Serve(context.Background(), s.In, s.Out)
+}
+
+// close shuts the server down: it accepts no more requests, replies to the accepted ones, ends every
+// turn, and delivers all messages.
+func (p *process) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	err := p.stopListening()
+	p.server.StopIntake()
+	p.models.Close()
+	p.unwatch()
+	quiesce, done := context.WithTimeout(ctx, quiesceTime)
+	defer done()
+	err = errors.Join(err, p.server.Quiesce(quiesce))
+	p.host.Stop()
+	err = errors.Join(err, p.engine.Close(ctx), p.host.Close(ctx))
+	if p.servers != nil {
+		err = errors.Join(err, p.servers.Close(ctx), p.announcer.Close(ctx))
+	}
+	err = errors.Join(err, p.server.Drain(ctx), p.awaitClients(ctx))
+	if p.index != nil {
+		err = errors.Join(err, p.index.Close(ctx))
+	}
+	if err = errors.Join(err, p.closeMemory(ctx)); err != nil {
+		p.log.Warn("the end was cut short", zap.Error(err))
+	}
+	return nil
+}

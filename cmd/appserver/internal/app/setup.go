@@ -1,0 +1,323 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"appserver/core"
+	"appserver/core/config"
+	"appserver/core/engine"
+	"appserver/core/model"
+	"appserver/core/skill"
+	"appserver/core/toolspec"
+	"appserver/core/workspace"
+	"appserver/protocol"
+)
+
+// setup decides what threads run with, by configuration and the machine.
+type setup struct {
+	config *config.Live
+	home   string
+	cwd    string
+	log    *zap.Logger
+	models *model.ModelCache
+	skills *skills
+	// identity names the client in requests to providers.
+	identity model.Identity
+	// confinement reports whether the kernel confines commands.
+	confinement func() protocol.SandboxDiagnostics
+}
+
+// Template returns the settings and the scope of a new thread.
+func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error) {
+	var t engine.Template
+	cwd, err := workspace.ResolveCwd(s.cwd, p.Cwd)
+	if err != nil {
+		return t, protocol.Refuse(protocol.KindCwdNotFound, "%v", err)
+	}
+	c, warnings, err := s.begin(p, cwd)
+	if err != nil {
+		return t, err
+	}
+	t.Scope, t.ConfigWarnings, t.Warnings = c, c.ProjectWarnings, append(warnings, scopeWarnings(c, p.Config)...)
+	own := *p
+	own.Config = nil // With has taken it
+	if t.Settings, err = c.Settings(&own, cwd); err != nil {
+		return t, err
+	}
+	if err := toolspec.CheckDynamicTools(p.DynamicTools); err != nil {
+		return t, err
+	}
+	t.Persist = c.History.SaveHistory
+	t.DeveloperInstructions = p.DeveloperInstructions
+	if t.DeveloperInstructions == nil {
+		t.DeveloperInstructions = c.DeveloperInstructions
+	}
+	t.BaseInstructions, err = baseInstructions(c, p)
+	return t, err
+}
+
+// begin returns the configuration of a new thread in cwd. A client that names the directory
+// and lets the thread write in it trusts the project, unless the user has decided otherwise:
+// that is recorded, and the project's own configuration applies.
+func (s *setup) begin(p *protocol.ThreadStartParams, cwd string) (c *config.Config, warnings []string, err error) {
+	c, err = s.config.Current().For(cwd, p.Config)
+	if err != nil || p.Cwd == nil {
+		return c, nil, err
+	}
+	mode := c.SandboxMode
+	if p.Sandbox != nil {
+		mode = *p.Sandbox
+	}
+	root := c.TrustTarget()
+	if root == "" || mode == protocol.SandboxReadOnly {
+		return c, nil, nil
+	}
+	overrides := p.Config
+	if err := s.config.Trust(root); err != nil {
+		warnings = append(warnings,
+			fmt.Sprintf("%s is trusted for this thread only: the trust could not be recorded: %v", root, err))
+		if overrides, err = config.TrustOverride(overrides, root); err != nil {
+			return c, nil, err
+		}
+	}
+	c, err = s.config.Current().For(cwd, overrides)
+	return c, warnings, err
+}
+
+// startWarnings returns the warnings for each client that connects.
+func (s *setup) startWarnings() []string {
+	c, warnings := s.config.Current(), s.config.Current().Warnings
+	project, err := c.For(s.cwd, nil)
+	if err != nil {
+		return append(slices.Clip(warnings), err.Error())
+	}
+	warnings = append(slices.Clip(warnings), project.ProjectWarnings...)
+	if text := project.Disabled(); text != "" {
+		warnings = append(warnings, text)
+	}
+	return warnings
+}
+
+// general is the configuration of threads in cwd that have no overrides.
+func (s *setup) general(cwd string) *config.Config {
+	if c, err := s.config.Current().For(cwd, nil); err == nil {
+		return c
+	}
+	return s.config.Current()
+}
+
+// scopeWarnings are about overrides of a thread that have no effect.
+func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []string {
+	warnings := c.Warnings
+	for key := range overrides {
+		switch {
+		case key == "model_providers", strings.HasPrefix(key, "model_providers."):
+			warnings = append(warnings,
+				fmt.Sprintf("config.%s has no effect on a thread: model providers are set up when the server starts", key))
+		case key == "checkpoints.max_files", key == "checkpoints.max_bytes":
+			warnings = append(warnings,
+				fmt.Sprintf("config.%s has no effect on a thread: it is settled when the server starts", key))
+		case key == "history.maxAge", key == "history.maxBytes", key == "history.retention":
+			warnings = append(warnings,
+				fmt.Sprintf("config.%s has no effect on a thread: what is kept of old ones is settled when the server starts", key))
+		}
+	}
+	return warnings
+}
+
+// Resumed returns a stored thread's settings with the client's overrides. The params take precedence
+// over the params' config.
+func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {
+	if p.Cwd != nil {
+		cwd, err := workspace.ResolveCwd(s.cwd, p.Cwd)
+		if err != nil {
+			return stored, nil, protocol.Refuse(protocol.KindCwdNotFound, "%v", err)
+		}
+		own := *p
+		own.Cwd, p = &cwd, &own
+	}
+	dir := stored.Cwd
+	if p.Cwd != nil {
+		dir = *p.Cwd
+	}
+	c, err := s.config.Current().For(dir, p.Config)
+	if err != nil {
+		return stored, nil, err
+	}
+	if p.ModelProvider != nil {
+		if _, err := c.Provider(*p.ModelProvider); err != nil {
+			return stored, nil, err
+		}
+	}
+	settings := overridden(stored, s.defaults(s.general(dir)), s.defaults(c)).WithResume(p)
+	if p.Sandbox != nil {
+		settings.Sandbox = c.SandboxPolicy(*p.Sandbox)
+	}
+	return settings, c, nil
+}
+
+// overridden returns stored settings with the changes of the thread's own configuration.
+func overridden(stored, general, own core.Settings) core.Settings {
+	take(&stored.Model, general.Model, own.Model)
+	take(&stored.Provider, general.Provider, own.Provider)
+	take(&stored.ApprovalPolicy, general.ApprovalPolicy, own.ApprovalPolicy)
+	take(&stored.Reviewer, general.Reviewer, own.Reviewer)
+	take(&stored.Sandbox, general.Sandbox, own.Sandbox)
+	take(&stored.Effort, general.Effort, own.Effort)
+	take(&stored.Summary, general.Summary, own.Summary)
+	take(&stored.ServiceTier, general.ServiceTier, own.ServiceTier)
+	return stored
+}
+
+func take[T any](to *T, general, own T) {
+	if !reflect.DeepEqual(general, own) {
+		*to = own
+	}
+}
+
+// RewriteOnUnload returns the value of the thread's configuration.
+func (s *setup) RewriteOnUnload(scope engine.Scope) bool { return s.of(scope).Context.RewriteOnUnload }
+
+// Redactor returns the redactor of the thread's configuration.
+func (s *setup) Redactor(scope engine.Scope) engine.Redactor {
+	if r := s.of(scope).Redactor(); r != nil {
+		return r
+	}
+	return nil
+}
+
+// Persists returns the value of the thread's configuration.
+func (s *setup) Persists(scope engine.Scope) bool { return s.of(scope).History.SaveHistory }
+
+// Deprecations returns the notices about the thread's configuration.
+func (s *setup) Deprecations(scope engine.Scope) []protocol.DeprecationNoticeNotification {
+	return s.of(scope).Deprecations()
+}
+
+// Tracking returns the rules of the thread's configuration.
+func (s *setup) Tracking(scope engine.Scope) core.Tracking {
+	c := s.of(scope).Checkpoints
+	return core.Tracking{Worktree: c.Enabled, Patches: true, Keep: c.Keep}
+}
+
+// Memory returns the rules of the thread's configuration.
+func (s *setup) Memory(scope engine.Scope) core.MemoryRules { return s.of(scope).Memory.Rules() }
+
+// UnloadDelay returns the value of the thread's configuration.
+func (s *setup) UnloadDelay(scope engine.Scope) time.Duration {
+	return time.Duration(s.of(scope).ThreadUnloadDelaySecs) * time.Second
+}
+
+// of is the configuration that holds for a thread.
+func (s *setup) of(scope engine.Scope) *config.Config {
+	if c, ok := scope.(*config.Config); ok {
+		return c
+	}
+	return s.config.Current()
+}
+
+// baseInstructions is the client's system prompt, the configured one, or nil.
+func baseInstructions(c *config.Config, p *protocol.ThreadStartParams) (*string, error) {
+	if p.BaseInstructions != nil {
+		return p.BaseInstructions, nil
+	}
+	text, err := c.BaseInstructions()
+	if err != nil || text == "" {
+		return nil, err
+	}
+	return &text, nil
+}
+
+// Defaults returns the settings for a stored thread that has none of its own.
+func (s *setup) Defaults() core.Settings { return s.defaults(s.config.Current()) }
+
+func (s *setup) defaults(c *config.Config) core.Settings {
+	settings, err := c.Settings(&protocol.ThreadStartParams{}, s.cwd)
+	if err != nil { // no provider or model by default; threads that tell theirs can be used
+		settings = core.Settings{Provider: c.ModelProvider, Cwd: s.cwd, ApprovalPolicy: c.ApprovalPolicy,
+			Reviewer: c.ApprovalsReviewer, Sandbox: c.SandboxPolicy(c.SandboxMode)}
+	}
+	return settings
+}
+
+// Offers are those for a model of a provider as the server is configured.
+func (s *setup) Offers(provider, model string) core.Capabilities {
+	return s.config.Current().Offers(provider, model)
+}
+
+// World is what a turn with these settings is to know. Where the provider is not
+// ready it says so, beside all that is known.
+func (s *setup) World(scope engine.Scope, settings core.Settings) (core.TurnEnv, error) {
+	c := s.of(scope)
+	if _, err := c.Provider(settings.Provider); err != nil {
+		return core.TurnEnv{}, err
+	}
+	files, warnings := workspace.Instructions(s.home, settings.Cwd, c.ProjectDocMaxBytes)
+	for _, w := range warnings {
+		s.log.Warn(w)
+	}
+	told := s.window(c, settings)
+	date, zone := workspace.Today(time.Now())
+	return core.TurnEnv{
+		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
+		Provider:   c.ProviderInfo(settings.Provider, settings.Model, told),
+		Compaction: c.CompactionOf(settings.Provider, settings.Model, told),
+		MaxTurns:   c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0,
+		Environment: c.Environment(), Capabilities: s.offers(c, settings),
+	}, c.Ready(settings.Provider)
+}
+
+// offers are the tools for the model, and the skills of the working directory.
+func (s *setup) offers(c *config.Config, settings core.Settings) core.Capabilities {
+	offers := c.Offers(settings.Provider, settings.Model)
+	found, _ := s.skills.of(c, settings.Cwd)
+	var told []core.Skill
+	for _, f := range found {
+		if f.Enabled && !f.OnlyNamed {
+			told = append(told, core.Skill{Name: f.Name, Description: f.Description, Path: f.Path})
+		}
+	}
+	offers.Skills = core.SkillsText(told)
+	return offers
+}
+
+// Skills reads what an input names.
+func (s *setup) Skills(scope engine.Scope, cwd string, input []protocol.UserInput) []core.SkillText {
+	if !skill.Names(input) {
+		return nil
+	}
+	found, _ := s.skills.of(s.of(scope), cwd)
+	named, missing := skill.Named(found, input)
+	var texts []core.SkillText
+	for _, n := range named {
+		text, err := skill.Text(n.Path)
+		if err != nil {
+			text = fmt.Sprintf("The skill cannot be read: %v", err)
+		}
+		texts = append(texts, core.SkillText{Name: n.Name, Path: n.Path, Text: text})
+	}
+	for _, m := range missing {
+		texts = append(texts,
+			core.SkillText{Name: m.Name, Path: m.Path,
+				Text: "There is no such skill here, or it is turned off: say so to the user."})
+	}
+	return texts
+}
+
+// window returns the model's context window, or 0. If the window is not known, it asks the provider,
+// so that the next turn knows it.
+func (s *setup) window(c *config.Config, settings core.Settings) int64 {
+	told := s.models.ContextWindow(settings.Provider, settings.Model)
+	if c.ContextWindow(settings.Provider, settings.Model, told) == nil && c.Ready(settings.Provider) == nil {
+		s.models.Refresh(settings.Provider)
+	}
+	return told
+}

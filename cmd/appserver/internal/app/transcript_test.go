@@ -1,0 +1,307 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"appserver/core"
+	"appserver/core/config"
+	"appserver/core/engine"
+	"appserver/core/model"
+	"appserver/core/patch"
+	"appserver/core/token"
+	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/test/apptest"
+)
+
+// TestTranscripts plays testdata/*.txtar: what the client sends (-> LINE) and the
+// exact lines that come back (<- LINE). Time is that of a bubble: it passes only
+// where the transcript says so (~ DURATION), and nothing more to say is observable.
+// Further directives: "eof" ends the input and waits for the end of the server,
+// "restart" does so and starts another on the same home. The archive can hold a
+// config.toml and a script.json for the offline provider. A member … of an object stands
+// for any further members.
+func TestTranscripts(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			home := t.TempDir()
+			archive, err := txtar.ParseFile(path)
+			require.NoError(t, err)
+			for _, f := range archive.Files {
+				if f.Name != "transcript" {
+					require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(home, f.Name)), 0o700))
+					require.NoError(t, os.WriteFile(filepath.Join(home, f.Name), f.Data, 0o600))
+				}
+			}
+			synctest.Test(t, func(t *testing.T) { playTranscript(t, home, path, archive) })
+		})
+	}
+}
+
+func playTranscript(t *testing.T, home, path string, archive *txtar.Archive) {
+	for i, f := range archive.Files {
+		if f.Name != "transcript" {
+			continue
+		}
+		p := &player{t: t, home: home, files: fakeFiles{"/f": "one\ntwo\n", "/old": "x\n"}}
+		if strings.HasPrefix(filepath.Base(path), "checkpoint") {
+			p.worktree = newFakeWorktree(p.files)
+		}
+		p.hidesVersions = strings.HasPrefix(filepath.Base(path), "project")
+		if strings.HasPrefix(filepath.Base(path), "mcp") {
+			p.servers = newFakeServers()
+		}
+		p.start()
+		said := p.play(string(f.Data))
+		p.end()
+		apptest.RequireTranscriptConforms(t, said)
+		said = elideAsIn(string(f.Data), said)
+		if *apptest.Update {
+			said = elideThreads(strings.TrimSuffix(filepath.Base(path), ".txtar"), said)
+			archive.Files[i].Data = []byte(said)
+			require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
+			return
+		}
+		require.Equal(t, string(f.Data), said)
+	}
+}
+
+// player is a client in the bubble.
+type player struct {
+	t     *testing.T
+	home  string
+	files fakeFiles
+	// worktree is that of the files, nil where nothing of it is to be kept.
+	worktree engine.Worktrees
+	// servers are the MCP servers, nil for none.
+	servers *fakeServers
+	// hidesVersions is set if the versions of settings are not shown.
+	hidesVersions bool
+	ids           int
+	in            *io.PipeWriter
+	lines         chan string
+	ended         chan error
+}
+
+func (p *player) start() {
+	inReader, inWriter := io.Pipe()
+	outReader, outWriter := io.Pipe()
+	source := config.Source{Home: p.home, System: filepath.Join(p.home, "system", "config.toml"), Provider: "offline",
+		Getenv: func(string) string { return "" }}
+	c, err := config.Load(source)
+	require.NoError(p.t, err)
+	live := config.NewLive(source, c)
+	models, err := providers(c, p.home, nil)
+	require.NoError(p.t, err)
+	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(), models: &model.ModelCache{},
+		skills: &skills{home: p.home}, confinement: unconfined}
+	parts := engine.Parts{
+		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, Patches: p.files,
+		Worktrees: p.worktree, NewID: p.newID, Log: zap.NewNop(),
+		Setup: own, Tokens: token.New(),
+	}
+	if p.servers != nil {
+		parts.Servers = p.servers
+	}
+	proc := join(live, own, parts)
+	if p.servers != nil {
+		p.servers.threads = proc.engine
+	}
+	p.in, p.lines, p.ended = inWriter, make(chan string, 4096), make(chan error, 1)
+	go p.read(outReader)
+	go func() {
+		err := proc.run(Streams{inReader, outWriter, io.Discard}, nil)
+		outWriter.Close()
+		inReader.Close()
+		p.ended <- err
+	}()
+}
+
+// unconfined is a machine that confines nothing.
+func unconfined() protocol.SandboxDiagnostics {
+	return protocol.SandboxDiagnostics{Reason: new("commands are not confined here (no kernel): unless the policy is danger-full-access, one that may do more than read is asked for first, and not run where nobody may be asked")}
+}
+
+func (p *player) newID() string {
+	p.ids++
+	return fmt.Sprintf("00000000-0000-7000-8000-%012d", p.ids)
+}
+
+// read ends with the server's output.
+func (p *player) read(out io.Reader) {
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return
+		}
+		p.lines <- strings.TrimSuffix(line, "\n")
+	}
+}
+
+func (p *player) end() {
+	if p.in == nil {
+		return
+	}
+	require.NoError(p.t, p.in.Close())
+	require.NoError(p.t, <-p.ended)
+	p.in = nil
+	synctest.Wait()
+}
+
+// play does what the script's own lines say, and gives the script with the server's.
+func (p *player) play(script string) string {
+	var out strings.Builder
+	for line := range strings.Lines(script) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "<- ") {
+			continue
+		}
+		out.WriteString(line + "\n")
+		p.do(line)
+		synctest.Wait()
+		for _, said := range p.said() {
+			said = apptest.UserAgents.ReplaceAllString(said, `/0.169.0 (SYSTEM) TERMINAL (`)
+			said = ofTheProcess.ReplaceAllString(said, `$1:0`)
+			if p.hidesVersions {
+				said = configVersions.ReplaceAllString(said, `"sha256:VERSION"`)
+			}
+			said = fileTimes.ReplaceAllString(strings.ReplaceAll(said, p.home, "HOME"), `$1:0`)
+			out.WriteString("<- " + said + "\n")
+		}
+	}
+	return out.String()
+}
+
+// fileTimes are of files, and so not those of the bubble.
+var fileTimes = regexp.MustCompile(`("updatedAt"|"recencyAt"):1[5-9][0-9]{8}`)
+
+// configVersions are hashes of settings, which may hold the name of the home.
+var configVersions = regexp.MustCompile(`"sha256:[0-9a-f]{64}"`)
+
+// ofTheProcess are figures of the process and its memory.
+var ofTheProcess = regexp.MustCompile(`("pid"|"residentBytes"|"heapBytes"|"liveBytes"|"goroutines"):[1-9][0-9]*`)
+
+var deltaText = regexp.MustCompile(`"delta":"((?:[^"\\]|\\.)*)"`)
+
+// said are the lines that have come. How many deltas a text comes in depends on how
+// fast they are read, so those that follow each other are shown as one.
+func (p *player) said() []string {
+	var lines []string
+	frame, text := "", ""
+	for len(p.lines) > 0 {
+		line := <-p.lines
+		m := deltaText.FindStringSubmatch(line)
+		if m == nil {
+			lines, frame = append(lines, line), ""
+			continue
+		}
+		without := strings.Replace(line, m[0], "", 1)
+		if without != frame {
+			lines, frame, text = append(lines, ""), without, ""
+		}
+		text += m[1]
+		lines[len(lines)-1] = strings.Replace(line, m[0], `"delta":"`+text+`"`, 1)
+	}
+	return lines
+}
+
+func (p *player) do(line string) {
+	directive, rest, _ := strings.Cut(line, " ")
+	switch directive {
+	case "->":
+		_, err := io.WriteString(p.in, strings.ReplaceAll(rest, "HOME", p.home)+"\n")
+		require.NoError(p.t, err)
+	case "~":
+		d, err := time.ParseDuration(rest)
+		require.NoError(p.t, err)
+		time.Sleep(d)
+	case "eof":
+		p.end()
+	case "restart":
+		p.end()
+		p.start()
+	case "", "#":
+	default:
+		p.t.Fatalf("unknown directive %q", line)
+	}
+}
+
+// fakeFiles are files of a disk that is none.
+type fakeFiles map[string]string
+
+// Plan reads them.
+func (f fakeFiles) Plan(e core.PlanPatch) core.PatchPlanned {
+	p, err := patch.Parse(e.Dir, e.Text)
+	if err != nil {
+		return core.PatchPlanned{Effect: e.ID, Err: err}
+	}
+	r, err := p.Apply(fakeFolder{f, e.Dir})
+	return core.PatchPlanned{Effect: e.ID, Result: r, Err: err}
+}
+
+// Write changes them.
+func (f fakeFiles) Write(e core.WritePatch) core.PatchWritten {
+	for _, file := range e.Files {
+		delete(f, patch.Full(e.Dir, file.Path))
+		if file.After != nil {
+			f[patch.Full(e.Dir, file.Path)] = *file.After
+		}
+	}
+	return core.PatchWritten{Effect: e.ID}
+}
+
+type fakeFolder struct {
+	files fakeFiles
+	dir   string
+}
+
+// Read is a file's content.
+func (f fakeFolder) Read(name string) (content string, exists bool, err error) {
+	content, exists = f.files[patch.Full(f.dir, name)]
+	return content, exists, nil
+}
+
+// fakeTools know echo, sleep and exit, so that transcripts need no machine.
+type fakeTools struct{}
+
+func (fakeTools) Run(ctx context.Context, c core.Command, keys <-chan string, started func(string),
+	output func(string)) core.ToolResult {
+	begin := time.Now()
+	started("4242")
+	words := strings.Fields(c.Argv[len(c.Argv)-1])
+	result := func(code int, out string) core.ToolResult {
+		return core.ToolResult{ExitCode: &code, Output: out, Duration: time.Since(begin)}
+	}
+	switch words[0] {
+	case "sleep":
+		select {
+		case <-time.After(time.Minute):
+			return result(0, "")
+		case <-ctx.Done():
+			return core.ToolResult{Failure: "ended by signal 15 (terminated)", Duration: time.Since(begin)}
+		}
+	case "false":
+		return result(1, "")
+	}
+	text := strings.Join(words[1:], " ") + "\n"
+	output(text)
+	return result(0, text)
+}

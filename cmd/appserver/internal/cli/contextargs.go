@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"appserver/cmd/appserver/internal/app"
+	"appserver/protocol"
+)
+
+// contextOptions are the flags of the context commands.
+type contextOptions struct {
+	*app.Options
+	json, all, yes, last, backup bool
+	prune                        protocol.Prune
+	given                        []string // names of the flags that were given
+}
+
+// define defines the flags of all commands, because the command is known only after the flags are
+// read.
+func (o *contextOptions) define(flags *flag.FlagSet) {
+	o.DefineShared(flags)
+	flags.BoolVar(&o.json, "json", false, "print the answer as one JSON document")
+	flags.BoolVar(&o.all, "all", false, fmt.Sprintf("list: print every item, not the last %d", listedItems))
+	flags.BoolVar(&o.last, "last", false, "take the thread that was written last, instead of THREAD")
+	flags.BoolVar(&o.yes, "yes", false, "delete, restore: do not ask")
+	flags.BoolVar(&o.backup, "from-backup", false, "restore: first make sure that the rollout's backup is whole")
+	flags.Func("category", "prune, preview: the `CATEGORIES` to exclude, as toolOutput,reasoning", o.addCategories)
+	flags.Func("before-turn", "prune, preview: only what is older than the turn with this `ID`", func(id string) error {
+		return o.setRange(protocol.PruneRange{Word: protocol.RangeBeforeTurn, TurnID: id})
+	})
+	flags.Func("first", "prune, preview: only the first `N` turns", o.counting(protocol.RangeFirstTurns))
+	flags.Func("keep-last", "prune, preview: all but the last `N` turns", o.counting(protocol.RangeKeepLastTurns))
+}
+
+func (o *contextOptions) addCategories(list string) error {
+	for word := range strings.SplitSeq(list, ",") {
+		var c protocol.ContextCategory
+		raw, err := protocol.Marshal(strings.TrimSpace(word))
+		if err == nil {
+			err = c.UnmarshalJSON(raw)
+		}
+		if err != nil {
+			return err
+		}
+		o.prune.Categories = append(o.prune.Categories, c)
+	}
+	return nil
+}
+
+func (o *contextOptions) counting(word string) func(string) error {
+	return func(text string) error {
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil {
+			return errors.New("expected a number of turns")
+		}
+		return o.setRange(protocol.PruneRange{Word: word, Count: uint32(n)})
+	}
+}
+
+func (o *contextOptions) setRange(r protocol.PruneRange) error {
+	if o.prune.Range != nil {
+		return errors.New("only one of --before-turn, --first and --keep-last can be given")
+	}
+	o.prune.Range = &r
+	return nil
+}
+
+// parse reads flags and arguments in any order.
+func (o *contextOptions) parse(args []string) (rest []string, err error) {
+	flags := flag.NewFlagSet("context", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	o.define(flags)
+	if rest, err = parseAnyOrder(flags, args); err != nil {
+		return nil, err
+	}
+	shared := flag.NewFlagSet("", flag.ContinueOnError)
+	o.DefineShared(shared)
+	flags.Visit(func(f *flag.Flag) {
+		if shared.Lookup(f.Name) == nil {
+			o.given = append(o.given, f.Name)
+		}
+	})
+	return rest, nil
+}
+
+// parseAnyOrder reads flags that stand between, before or behind other arguments.
+func parseAnyOrder(flags *flag.FlagSet, args []string) (rest []string, err error) {
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		left := flags.Args()
+		ended := len(left) < len(args) && args[len(args)-len(left)-1] == "--"
+		if len(left) == 0 || ended {
+			return append(rest, left...), nil
+		}
+		rest, args = append(rest, left[0]), left[1:]
+	}
+}
+
+// fits makes sure that a command takes the flags and the number of arguments.
+func (o *contextOptions) fits(c *contextRow, args []string) error {
+	for _, name := range o.given {
+		if !slices.Contains(strings.Fields("json last "+c.flags), name) {
+			return fmt.Errorf("context %s has no flag --%s", c.name, name)
+		}
+	}
+	prunes := strings.Contains(c.flags, "category")
+	least := 1
+	if o.last {
+		least = 0
+	}
+	switch {
+	case len(args) < least:
+		return fmt.Errorf("context %s: THREAD is missing: give an id, the begin or the end of one, the path of a rollout, or --last", c.name)
+	case c.items && len(args) == least:
+		return fmt.Errorf("context %s: ITEM is missing: give ids (r12), indices (4) or ranges of them (3-7)", c.name)
+	case !c.items && len(args) > least:
+		return fmt.Errorf("context %s: unexpected argument %q", c.name, args[least])
+	case prunes && len(o.prune.Categories) == 0:
+		return fmt.Errorf("context %s: --category is missing: give one or more of %s", c.name, categories())
+	}
+	return nil
+}
+
+func categories() string {
+	var words []string
+	for _, c := range protocol.ContextCategories() {
+		words = append(words, string(c))
+	}
+	return strings.Join(words, ", ")
+}
+
+// target is an ITEM: an id, or a range of indices.
+type target struct {
+	word      string
+	id        string
+	from, end int64
+}
+
+var targetWords = regexp.MustCompile(`^(?:(r\d+(?:\.\d+)?)|(\d{1,9})(?:-(\d{1,9}))?)$`)
+
+// parseTargets reads ITEMs.
+func parseTargets(words []string) ([]target, error) {
+	var list []target
+	for _, word := range words {
+		m := targetWords.FindStringSubmatch(word)
+		if m == nil {
+			return nil, fmt.Errorf("%q is no item: give an id (r12), an index (4) or a range of them (3-7)", word)
+		}
+		t := target{word: word, id: m[1]}
+		if t.id == "" {
+			t.from, _ = strconv.ParseInt(m[2], 10, 64) // at most nine digits
+			t.end = t.from
+		}
+		if m[3] != "" {
+			t.end, _ = strconv.ParseInt(m[3], 10, 64)
+		}
+		if t.end < t.from {
+			return nil, fmt.Errorf("%q is no range: its end is before its begin", word)
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// idsOf are the ids of the items that targets name, each once, and the targets that name
+// none.
+func idsOf(targets []target, items []protocol.ContextItem) (ids, unknown []string) {
+	known, named := map[string]bool{}, map[string]bool{}
+	for _, item := range items {
+		known[item.ID] = true
+	}
+	add := func(id string) {
+		if !named[id] {
+			named[id] = true
+			ids = append(ids, id)
+		}
+	}
+	for _, t := range targets {
+		switch {
+		case t.id != "" && known[t.id]:
+			add(t.id)
+		case t.id == "" && t.end < int64(len(items)):
+			for _, item := range items[t.from : t.end+1] {
+				add(item.ID)
+			}
+		default:
+			unknown = append(unknown, t.word)
+		}
+	}
+	return ids, unknown
+}

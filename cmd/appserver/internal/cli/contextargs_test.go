@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/test/apptest"
+)
+
+// TestContextRefusesWrongCalls with status 2, before anything is done.
+func TestContextRefusesWrongCalls(t *testing.T) {
+	t.Parallel()
+	home, _ := apptest.LegacyHome(t)
+	for args, want := range map[string]string{
+		"context lost":                           `there is no command "lost" of context`,
+		"context list":                           "THREAD is missing",
+		"context list T extra":                   `unexpected argument "extra"`,
+		"context list --last extra":              `unexpected argument "extra"`,
+		"context list T --yes":                   "no flag --yes",
+		"context list T --lost":                  "-lost",
+		"context exclude T":                      "ITEM is missing",
+		"context exclude --last":                 "ITEM is missing",
+		"context exclude T r":                    `"r" is no item`,
+		"context exclude T 1 7-3":                `"7-3" is no range`,
+		"context delete T -- -1":                 `"-1" is no item`,
+		"context prune T":                        "--category is missing",
+		"context prune T --category lost":        "lost",
+		"context prune T --first x":              "expected a number of turns",
+		"context preview T --first 1 --last=yes": "-last",
+		"context prune T --category reasoning --first 1 --keep-last 1": "only one of",
+	} {
+		status, out, errs := apptest.Execute(t, home, strings.Fields(args)...)
+		require.Equal(t, 2, status, args)
+		require.Empty(t, out)
+		require.Contains(t, errs, want, args)
+	}
+	_, errs := apptest.ContextCommand(t, home, 2, "delete", apptest.LegacyID, "0")
+	require.Contains(t, errs, "This would take 1 item off the list")
+	require.Contains(t, errs, "add --yes")
+}
+
+// TestContextPrintsItsUsage to standard output, as what was asked for.
+func TestContextPrintsItsUsage(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"", "--help", "list -h", "list THREAD --help", "--json"} {
+		out, _ := apptest.ContextCommand(t, t.TempDir(), 0, strings.Fields(args)...)
+		require.Contains(t, out, "Usage: appserver context ")
+		for _, row := range contextRows() {
+			require.Contains(t, out, "\n  "+row.name+" THREAD")
+			for _, name := range strings.Fields(row.flags) {
+				require.Contains(t, out, "  -"+name)
+			}
+		}
+	}
+}
+
+// TestContextReportsUnknownItems and does nothing for the others.
+func TestContextReportsUnknownItems(t *testing.T) {
+	t.Parallel()
+	home, _ := apptest.LegacyHome(t)
+	for _, name := range []string{"exclude", "delete", "pin"} {
+		_, errs := apptest.ContextCommand(t, home, 1, name, apptest.LegacyID, "r8", "r99", "5-6", "0", "r8.1")
+		require.Contains(t, errs, "context "+name+": r99, 5-6, r8.1 not in the context of thread "+apptest.LegacyID+
+			", which has 6 items: nothing was changed")
+	}
+	out, _ := apptest.ContextCommand(t, home, 0, "edits", apptest.LegacyID)
+	require.Equal(t, "There are no edits.\n", out)
+}
+
+// TestContextNeedsNoProvider: none is ready, and the script of one is gone.
+func TestContextNeedsNoProvider(t *testing.T) {
+	t.Parallel()
+	home, _ := apptest.LegacyHome(t)
+	apptest.WriteConfig(t, home, "model_provider = \"offline\"\n[model_providers.offline]\nscript = \"gone.json\"\n")
+	apptest.ContextCommand(t, home, 0, "exclude", "--last", "0")
+	apptest.ContextCommand(t, home, 0, "prompt", "--last")
+	apptest.WriteConfig(t, home, "model_provider = \n")
+	_, errs := apptest.ContextCommand(t, home, 1, "list", "--last")
+	require.Contains(t, errs, "config.toml:1")
+}
+
+// TestTargetsNameItems by ids, indices and ranges, each once.
+func TestTargetsNameItems(t *testing.T) {
+	items := []protocol.ContextItem{{ID: "r1"}, {ID: "r2.0"}, {ID: "r2.1"}, {ID: "r9"}}
+	targets, err := parseTargets([]string{"r9", "1-2", "2", "0", "4", "2-4", "r2", "999999999"})
+	require.NoError(t, err)
+	ids, unknown := idsOf(targets, items)
+	require.Equal(t, []string{"r9", "r2.0", "r2.1", "r1"}, ids)
+	require.Equal(t, []string{"4", "2-4", "r2", "999999999"}, unknown)
+	for _, word := range []string{"", "r", "R1", "r1.2.3", "-1", "1-", "1-2-3", "1.5", "9999999999", "r1\n"} {
+		_, err := parseTargets([]string{word})
+		require.Error(t, err, "%q", word)
+	}
+}

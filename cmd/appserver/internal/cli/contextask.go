@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"appserver/cmd/appserver/internal/app"
+
+	"golang.org/x/sys/unix"
+)
+
+// asker asks for a yes before what is destructive.
+type asker struct {
+	in  io.Reader
+	out io.Writer
+	// terminal is set where somebody can see the question and answer it.
+	terminal bool
+	// yes answers every question.
+	yes bool
+}
+
+// newAsker asks on standard error: standard output has nothing but what was asked for.
+func newAsker(s app.Streams, yes bool) asker {
+	return asker{s.In, s.Err, isTerminal(s.In) && isTerminal(s.Err), yes}
+}
+
+// errDeclined ends a command that was not confirmed.
+var errDeclined = errors.New("not confirmed: nothing was changed")
+
+// confirm asks for confirmation and returns nil if it is given. Without a terminal it returns a
+// usageError, unless --yes is set.
+func (a asker) confirm(what string) error {
+	switch {
+	case a.yes:
+		return nil
+	case !a.terminal:
+		return app.UsageError{Err: fmt.Errorf("%s\nThere is no terminal to ask on, so nothing was changed: add --yes to do it", what)}
+	}
+	if _, err := fmt.Fprintf(a.out, "%s\nGo on? [y/N] ", what); err != nil {
+		return fmt.Errorf("asking on the terminal: %w", err)
+	}
+	line, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return nil
+	}
+	return errDeclined
+}
+
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	return err == nil
+}
+
+// defaultWidth is how many columns lines have that no terminal shows.
+const defaultWidth = 100
+
+// widthOf is how many columns a stream shows.
+func widthOf(stream any) int {
+	if f, ok := stream.(*os.File); ok {
+		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
+			return int(size.Col)
+		}
+	}
+	return defaultWidth
+}

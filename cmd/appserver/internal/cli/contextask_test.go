@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/cmd/appserver/internal/app"
+	"appserver/test/apptest"
+)
+
+// TestAskerTakesAYes for a yes, and nothing else.
+func TestAskerTakesAYes(t *testing.T) {
+	for answer, want := range map[string]error{
+		"y\n": nil, "yes\n": nil, " YES \r\n": nil, "y": nil,
+		"": errDeclined, "\n": errDeclined, "n\n": errDeclined, "yeah\n": errDeclined, "n\ny\n": errDeclined,
+	} {
+		var out bytes.Buffer
+		a := asker{in: strings.NewReader(answer), out: &out, terminal: true}
+		require.Equal(t, want, a.confirm("All of it goes."), "%q", answer)
+		require.Equal(t, "All of it goes.\nGo on? [y/N] ", out.String())
+	}
+	broken := errors.New("broken")
+	a := asker{in: iotest.ErrReader(broken), out: io.Discard, terminal: true}
+	require.ErrorIs(t, a.confirm("x"), broken)
+}
+
+// TestAskerNeedsATerminal or --yes.
+func TestAskerNeedsATerminal(t *testing.T) {
+	var out bytes.Buffer
+	var wrong app.UsageError
+	a := asker{in: strings.NewReader("y\n"), out: &out}
+	err := a.confirm("All of it goes.")
+	require.ErrorAs(t, err, &wrong)
+	require.ErrorContains(t, err, "All of it goes.\n")
+	require.ErrorContains(t, err, "--yes")
+	a.yes = true
+	require.NoError(t, a.confirm("All of it goes."))
+	require.Empty(t, out.String())
+	file, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	require.False(t, isTerminal(file))
+	require.Equal(t, defaultWidth, widthOf(file))
+	require.NoError(t, file.Close())
+	require.False(t, isTerminal(&out))
+}
+
+// atTerminal runs a context command that somebody answers.
+func atTerminal(t *testing.T, answer string, args ...string) (out, asked string, err error) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	c, err := newContextCall(args, app.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr},
+		app.DefaultOptions())
+	require.NoError(t, err)
+	c.asker = asker{in: strings.NewReader(answer), out: &stderr, terminal: true, yes: c.o.yes}
+	err = c.serve()
+	return stdout.String(), stderr.String(), err
+}
+
+// TestContextAsksBeforeItDeletes and tells what would happen.
+func TestContextAsksBeforeItDeletes(t *testing.T) {
+	home, path := apptest.LegacyHome(t)
+	t.Setenv("CODEX_HOME", home)
+	for range 2 {
+		out, asked, err := atTerminal(t, "no\n", "delete", apptest.LegacyID, "r7", "1")
+		require.ErrorIs(t, err, errDeclined)
+		require.Empty(t, out)
+		require.Contains(t, asked, "This would take 3 items off the list of thread "+apptest.LegacyID,
+			"the output goes with its call")
+		require.Regexp(t, `would have [\d,]+ tokens, \d+ fewer\.`, asked)
+		require.Contains(t, asked, "Note: 1 messages of the user would be left out\n")
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, apptest.LegacyRollout, string(text))
+
+	out, asked, err := atTerminal(t, "y\n", "delete", apptest.LegacyID, "r7", "1")
+	require.NoError(t, err)
+	require.Contains(t, asked, "Go on? [y/N] ")
+	require.True(t, strings.HasPrefix(out, "Deleted 3 items."), out)
+	_, asked, err = atTerminal(t, "n\n", "restore", apptest.LegacyID)
+	require.ErrorIs(t, err, errDeclined)
+	require.Regexp(t, `0 items excluded, 0 replaced, 3 deleted\. The next request would have about [\d,]+ tokens more\.`,
+		asked)
+	out, _, err = atTerminal(t, "yes\n", "restore", apptest.LegacyID)
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(out, "Restored 3 items."), out)
+	out, asked, err = atTerminal(t, "", "delete", "--yes", "--json", apptest.LegacyID, "0")
+	require.NoError(t, err)
+	require.Empty(t, asked)
+	require.True(t, strings.HasPrefix(out, "{\n"), out)
+}

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"appserver/cmd/appserver/internal/app"
+	"appserver/server"
+)
+
+// contextRow is a command of appserver context.
+type contextRow struct {
+	name, doc string
+	// items is set where ITEMs follow the thread, flags are those beside --json and
+	// --last.
+	items bool
+	flags string
+	run   func(*contextCall) error
+}
+
+const (
+	pruneFlags = "category before-turn first keep-last"
+	pruneUsage = " --category CATEGORIES [--before-turn ID | --first N | --keep-last N]"
+)
+
+func contextRows() []contextRow {
+	return []contextRow{
+		{"list", "list the items, with what each costs, and the usage by category", false, "all", (*contextCall).list},
+		{"usage", "tell what the context costs by category", false, "", (*contextCall).usage},
+		{"exclude", "keep items from the model; include takes it back", true, "", (*contextCall).exclude},
+		{"include", "send excluded items again", true, "", (*contextCall).include},
+		{"delete", "take items off the list; asks before it does", true, "yes", (*contextCall).remove},
+		{"pin", "keep items from being pruned, trimmed and compacted", true, "", (*contextCall).pin},
+		{"unpin", "take that back", true, "", (*contextCall).unpin},
+		{"prune", "exclude all items of some categories but pinned ones", false, pruneFlags, (*contextCall).pruned},
+		{"preview", "tell what prune would save, and change nothing", false, pruneFlags, (*contextCall).preview},
+		{"undo", "take back the last edit", false, "", (*contextCall).undo},
+		{"redo", "make the edit again that was undone last", false, "", (*contextCall).redo},
+		{"edits", "list the edits", false, "", (*contextCall).edits},
+		{"restore", "take back all edits but pins; asks before it does", false, "yes from-backup", (*contextCall).restore},
+		{"prompt", "show the next model request", false, "", (*contextCall).prompt},
+	}
+}
+
+// Context shows and edits the context of a stored thread, through the methods
+// that clients call.
+func Context(args []string, s app.Streams, o *app.Options) error {
+	c, err := newContextCall(args, s, o)
+	if errors.Is(err, flag.ErrHelp) {
+		return contextUsage(s.Out)
+	}
+	if err != nil {
+		return app.UsageError{Err: err}
+	}
+	if err := c.serve(); err != nil {
+		return plainError{fmt.Errorf("context %s: %w", c.row.name, err)}
+	}
+	return nil
+}
+
+// contextUsage prints the usage to standard output if nothing else was requested.
+func contextUsage(w io.Writer) error {
+	fmt.Fprint(w, "Usage: appserver context COMMAND THREAD [arguments and flags, in any order]\n\nCommands:\n")
+	for _, row := range contextRows() {
+		form := row.name + " THREAD"
+		if row.items {
+			form += " ITEM..."
+		}
+		if row.flags == pruneFlags {
+			form += pruneUsage
+		}
+		fmt.Fprintf(w, "  %s\n        %s\n", form, row.doc)
+	}
+	fmt.Fprintf(w, `
+THREAD is a thread's id, the begin or the end of one, or the path of its rollout.
+ITEM is an id (r12), an index (4) or a range of indices (3-7), as list prints them.
+CATEGORIES are, with commas between them: %s.
+
+Flags:
+`, categories())
+	flags := flag.NewFlagSet("context", flag.ContinueOnError)
+	flags.SetOutput(w)
+	o := contextOptions{Options: app.DefaultOptions()}
+	o.define(flags)
+	flags.PrintDefaults()
+	return nil
+}
+
+// contextCall is a context command under way.
+type contextCall struct {
+	row    *contextRow
+	o      contextOptions
+	client *app.LocalClient
+	asker  asker
+	thread string // an id, once the thread was looked up
+	items  []target
+	errs   io.Writer
+	// to is standard output, and out what it gets when everything is done.
+	to    io.Writer
+	out   bytes.Buffer
+	width int
+	now   time.Time
+}
+
+// newContextCall reads a command line. Its error is flag.ErrHelp where that asks for
+// help.
+func newContextCall(args []string, s app.Streams, o *app.Options) (*contextCall, error) {
+	c := &contextCall{o: contextOptions{Options: o}, errs: s.Err, to: s.Out, width: widthOf(s.Out), now: time.Now()}
+	rest, err := c.o.parse(args)
+	if err == nil && len(rest) == 0 {
+		err = flag.ErrHelp
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows := contextRows()
+	for i := range rows {
+		if rows[i].name == rest[0] {
+			c.row = &rows[i]
+		}
+	}
+	if c.row == nil {
+		return nil, fmt.Errorf("there is no command %q of context", rest[0])
+	}
+	if err := c.o.fits(c.row, rest[1:]); err != nil {
+		return nil, err
+	}
+	rest = rest[1:]
+	if !c.o.last {
+		c.thread, rest = rest[0], rest[1:]
+	}
+	c.asker = newAsker(s, c.o.yes)
+	c.items, err = parseTargets(rest)
+	return c, err
+}
+
+// serve runs the command, unloads the thread and prints the result. The thread is unloaded first, so
+// that a blocked output does not keep it loaded.
+func (c *contextCall) serve() (err error) {
+	log := server.NewLogger(c.errs, c.o.LogLevel, c.o.LogFormat == "json")
+	defer func() { _ = log.Sync() }() // standard error may be closed by now
+	if c.client, err = app.OpenLocalClient(c.o.Options, log); err != nil {
+		return err
+	}
+	err = c.work()
+	if err = cmp.Or(err, c.client.Close()); err != nil {
+		return err
+	}
+	if _, err := c.to.Write(c.out.Bytes()); err != nil {
+		return fmt.Errorf("what was asked for is done, but cannot be printed: %w", err)
+	}
+	return nil
+}
+
+func (c *contextCall) work() (err error) {
+	if c.thread, err = findThread(c.client, c.thread, c.o.last); err != nil {
+		return err
+	}
+	return c.row.run(c)
+}
+
+// say prints a line.
+func (c *contextCall) say(format string, args ...any) {
+	fmt.Fprintln(&c.out, plain(fmt.Sprintf(format, args...)))
+}

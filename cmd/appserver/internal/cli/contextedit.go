@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"appserver/cmd/appserver/internal/app"
+	"appserver/protocol"
+)
+
+func (c *contextCall) exclude() error { return c.setIncluded(false) }
+func (c *contextCall) include() error { return c.setIncluded(true) }
+func (c *contextCall) pin() error     { return c.setPinned(true) }
+func (c *contextCall) unpin() error   { return c.setPinned(false) }
+
+// edited has the result of an edit and the state before it.
+type edited struct {
+	verb    string
+	result  any
+	changed int
+	ignored int
+	before  protocol.ContextUsage
+	after   protocol.ContextUsage
+}
+
+// setIncluded excludes items, or includes them again.
+func (c *contextCall) setIncluded(included bool) error {
+	list, named, err := c.named()
+	if err != nil {
+		return err
+	}
+	r, err := app.Ask[protocol.ContextSetInclusionResponse](c.client, "context/setInclusion",
+		protocol.ContextSetInclusionParams{
+			ContextRequest: c.request(list.Revision),
+			SetInclusion:   protocol.SetInclusion{ContextTargets: named, Included: included},
+		})
+	verb := "Excluded"
+	if included {
+		verb = "Included"
+	}
+	return c.report(edited{verb, r, r.Changed, r.Ignored, list.Usage, r.Usage}, err)
+}
+
+// setPinned pins items, or unpins them.
+func (c *contextCall) setPinned(pinned bool) error {
+	list, named, err := c.named()
+	if err != nil {
+		return err
+	}
+	r, err := app.Ask[protocol.ContextPinResponse](c.client, "context/pin", protocol.ContextPinParams{
+		ContextRequest: c.request(list.Revision), Pin: protocol.Pin{ContextTargets: named, Pinned: pinned},
+	})
+	verb := "Unpinned"
+	if pinned {
+		verb = "Pinned"
+	}
+	return c.report(edited{verb, r, r.Changed, r.Ignored, list.Usage, list.Usage}, err)
+}
+
+// remove deletes items, once that was confirmed.
+func (c *contextCall) remove() error {
+	list, named, err := c.named()
+	if err != nil {
+		return err
+	}
+	deletion := protocol.PruneByIndices{ContextTargets: named}
+	if !c.o.yes {
+		if err := c.confirmDeletion(&deletion); err != nil {
+			return err
+		}
+	}
+	r, err := app.Ask[protocol.ContextPruneByIndicesResponse](c.client, "context/pruneByIndices",
+		protocol.ContextPruneByIndicesParams{
+			ContextRequest: c.request(list.Revision), PruneByIndices: deletion,
+		})
+	return c.report(edited{"Deleted", r, r.Removed, r.Ignored, list.Usage, r.Usage}, err)
+}
+
+func (c *contextCall) confirmDeletion(deletion *protocol.PruneByIndices) error {
+	p, err := c.rehearse(deletion)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("This would take %s off the list of thread %s. %s",
+		counted(itemCount(&p.Before)-itemCount(&p.After), "item"), c.thread, difference("would have", &p.Before, &p.After))
+	for _, w := range p.Warnings {
+		what += "\nNote: " + plain(w)
+	}
+	return c.asker.confirm(what)
+}
+
+func itemCount(u *protocol.ContextUsage) (n int) {
+	for _, part := range u.ByCategory {
+		n += part.Count
+	}
+	return n
+}
+
+func (c *contextCall) rehearse(o protocol.ContextOperationVariant) (protocol.ContextPreviewResponse, error) {
+	return app.Ask[protocol.ContextPreviewResponse](c.client, "context/preview", protocol.ContextPreviewParams{
+		ThreadID: c.thread, Edits: []protocol.ContextOperation{{ContextOperationVariant: o}},
+	})
+}
+
+// pruned excludes items by category.
+func (c *contextCall) pruned() error {
+	was, err := c.getUsage()
+	if err != nil {
+		return err
+	}
+	r, err := app.Ask[protocol.ContextPruneResponse](c.client, "context/prune", protocol.ContextPruneParams{
+		ContextRequest: c.request(was.Revision), Prune: c.o.prune,
+	})
+	return c.report(edited{"Excluded", r, r.Changed, 0, was.Usage, r.Usage}, err)
+}
+
+// preview prints the effect of a prune.
+func (c *contextCall) preview() error {
+	p, err := c.rehearse(&c.o.prune)
+	if err != nil || c.o.json {
+		return c.answer(p, err)
+	}
+	after := map[protocol.ContextCategory]int64{}
+	for _, part := range p.After.ByCategory {
+		after[part.Category] = part.IncludedTokens
+	}
+	t := &table{right: map[int]bool{1: true, 2: true, 3: true}}
+	t.add("category", "sent now", "then", "saved")
+	for _, part := range p.Before.ByCategory {
+		if then := after[part.Category]; then != part.IncludedTokens {
+			t.add(string(part.Category), grouped(part.IncludedTokens), grouped(then), grouped(part.IncludedTokens-then))
+		}
+	}
+	if len(t.rows) > 1 {
+		t.write(&c.out, c.width)
+	}
+	c.say("%s Nothing was changed yet.", difference("would have", &p.Before, &p.After))
+	for _, w := range p.Warnings {
+		c.say("Note: %s", w)
+	}
+	return nil
+}
+
+// undo takes back the last edit.
+func (c *contextCall) undo() error {
+	was, err := c.getUsage()
+	if err != nil {
+		return err
+	}
+	r, err := app.Ask[protocol.ContextUndoResponse](c.client, "context/undo",
+		protocol.ContextUndoParams{ContextRequest: c.request(was.Revision)})
+	return c.reportTurn("Undone", "redo", r.Undone, r, err, &was.Usage, &r.Usage)
+}
+
+// redo makes an edit again.
+func (c *contextCall) redo() error {
+	was, err := c.getUsage()
+	if err != nil {
+		return err
+	}
+	r, err := app.Ask[protocol.ContextRedoResponse](c.client, "context/redo",
+		protocol.ContextRedoParams{ContextRequest: c.request(was.Revision)})
+	return c.reportTurn("Made again", "undo", r.Redone, r, err, &was.Usage, &r.Usage)
+}
+
+func (c *contextCall) reportTurn(verb, back string, e protocol.ContextEdit, result any, err error, before,
+	after *protocol.ContextUsage) error {
+	if err != nil || c.o.json {
+		return c.answer(result, err)
+	}
+	c.say("%s: %s of %s. %s", verb, e.Op, counted(e.Count, "item"), difference("has", before, after))
+	c.say("To take that back: appserver context %s %s", back, c.thread)
+	return nil
+}
+
+// restore takes back all edits, once that was confirmed.
+func (c *contextCall) restore() error {
+	list, err := c.getItems()
+	if err != nil {
+		return err
+	}
+	if !c.o.yes {
+		if err := c.confirmRestore(list.Items); err != nil {
+			return err
+		}
+	}
+	p := protocol.ContextRestoreParams{ContextRequest: c.request(list.Revision)}
+	if c.o.backup {
+		from := "backup"
+		p.From = &from
+	}
+	r, err := app.Ask[protocol.ContextRestoreResponse](c.client, "context/restore", p)
+	return c.report(edited{"Restored", r, r.Restored, 0, list.Usage, r.Usage}, err)
+}
+
+// confirmRestore asks for confirmation of a restore. Only the journal has the cost of deleted items,
+// so all tokens come from there.
+func (c *contextCall) confirmRestore(items []protocol.ContextItem) error {
+	journal, err := app.Ask[protocol.ContextListEditsResponse](c.client, "context/listEdits",
+		protocol.ContextListEditsParams{ThreadID: c.thread})
+	if err != nil {
+		return err
+	}
+	excluded, replaced := 0, 0
+	for _, item := range items {
+		if !item.Included {
+			excluded++
+		}
+		if item.Replaced {
+			replaced++
+		}
+	}
+	deleted, saved := standing(journal.Edits)
+	if excluded+replaced+deleted == 0 {
+		return nil
+	}
+	return c.asker.confirm(fmt.Sprintf("This would take back the edits of thread %s: %s excluded, %s replaced, %s deleted. The next request would have about %s tokens more.",
+		c.thread, counted(excluded, "item"), grouped(int64(replaced)), grouped(int64(deleted)), grouped(saved)))
+}
+
+// standing are how many items are deleted by the edits that a restore takes back, and
+// how many tokens these edits save.
+func standing(edits []protocol.ContextEdit) (deleted int, saved int64) {
+	for _, e := range edits {
+		switch {
+		case e.Undone:
+		case e.Op == protocol.EditRestore || e.Op == protocol.EditCompact:
+			deleted, saved = 0, 0
+		default:
+			saved += e.SavedTokens
+			if e.Op == protocol.EditDelete {
+				deleted += e.Count
+			}
+		}
+	}
+	return deleted, saved
+}
+
+// request expects the context to be as it was looked at.
+func (c *contextCall) request(revision int64) protocol.ContextRequest {
+	return protocol.ContextRequest{ThreadID: c.thread, ExpectedRevision: &revision}
+}
+
+// named returns the items that the command line names, by a new list. It returns an error if one of
+// them is not in the list.
+func (c *contextCall) named() (list protocol.ContextGetItemsResponse, named protocol.ContextTargets, err error) {
+	if list, err = c.getItems(); err != nil {
+		return list, named, err
+	}
+	ids, unknown := idsOf(c.items, list.Items)
+	if len(unknown) > 0 {
+		return list, named, fmt.Errorf("%s not in the context of thread %s, which has %s: nothing was changed; look them up with appserver context list %s",
+			strings.Join(unknown, ", "), c.thread, counted(len(list.Items), "item"), c.thread)
+	}
+	named.IDs = ids
+	return list, named, nil
+}
+
+// report prints the result of an edit and the command that undoes it.
+func (c *contextCall) report(e edited, err error) error {
+	if err != nil || c.o.json {
+		return c.answer(e.result, err)
+	}
+	if e.changed == 0 {
+		c.say("Nothing changed: there was nothing to do.")
+		return nil
+	}
+	c.say("%s %s. %s", e.verb, counted(e.changed, "item"), difference("has", &e.before, &e.after))
+	if e.ignored > 0 {
+		c.say("%s not in the list any more.", counted(e.ignored, "item"))
+	}
+	c.say("To take that back: appserver context undo %s", c.thread)
+	return nil
+}
+
+// difference describes the size of the next request and its change.
+func difference(has string, before, after *protocol.ContextUsage) string {
+	text := "The next request " + has + " " + counted(int(after.PromptTokens), "token")
+	if after.ModelContextWindow != nil {
+		text += " (" + percent(after.PromptTokens, *after.ModelContextWindow) + " of the window)"
+	}
+	switch saved := before.PromptTokens - after.PromptTokens; {
+	case saved > 0:
+		return text + ", " + grouped(saved) + " fewer."
+	case saved < 0:
+		return text + ", " + grouped(-saved) + " more."
+	}
+	return text + ", as before."
+}

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"appserver/cmd/appserver/internal/app"
+	"appserver/protocol"
+)
+
+// listedItems is how many items list prints without --all.
+const listedItems = 100
+
+func (c *contextCall) getItems() (protocol.ContextGetItemsResponse, error) {
+	return app.Ask[protocol.ContextGetItemsResponse](c.client, "context/getItems",
+		protocol.ContextGetItemsParams{ThreadID: c.thread})
+}
+
+func (c *contextCall) getUsage() (protocol.ContextGetUsageResponse, error) {
+	return app.Ask[protocol.ContextGetUsageResponse](c.client, "context/getUsage",
+		protocol.ContextGetUsageParams{ThreadID: c.thread})
+}
+
+// list prints the items and what they cost.
+func (c *contextCall) list() error {
+	r, err := c.getItems()
+	if err != nil || c.o.json {
+		return c.answer(r, err)
+	}
+	ages, err := c.ages()
+	if err != nil {
+		return err
+	}
+	items := r.Items
+	if hidden := len(items) - listedItems; hidden > 0 && !c.o.all {
+		c.say("%s before these: --all lists them", counted(hidden, "item"))
+		items = items[hidden:]
+	}
+	itemTable(items, ages).write(&c.out, c.width)
+	c.say("")
+	c.sayUsage(&r.Usage)
+	return nil
+}
+
+// answer prints a method's answer as it is.
+func (c *contextCall) answer(result any, err error) error {
+	if err != nil {
+		return err
+	}
+	return writeJSON(&c.out, result)
+}
+
+// ages returns the ages of turns by their ids, as far as they are known.
+func (c *contextCall) ages() (map[string]string, error) {
+	read, err := app.Ask[protocol.ThreadReadResponse](c.client, "thread/read",
+		protocol.ThreadReadParams{ThreadID: c.thread, IncludeTurns: true})
+	if err != nil {
+		return nil, err
+	}
+	ages := map[string]string{}
+	for _, turn := range read.Thread.Turns {
+		if turn.StartedAt != nil {
+			ages[turn.ID] = age(c.now.Sub(time.Unix(*turn.StartedAt, 0)))
+		}
+	}
+	return ages, nil
+}
+
+// itemTable returns the table of items. It has a column of ages if there are any.
+func itemTable(items []protocol.ContextItem, ages map[string]string) *table {
+	t := &table{right: map[int]bool{0: true, 3: true, 5: len(ages) > 0}}
+	row := func(age string, cells ...string) {
+		if len(ages) > 0 {
+			cells = append(cells[:5:5], age, cells[5])
+		}
+		t.add(cells...)
+	}
+	row("age", "index", "id", "category", "tokens", "state", "preview")
+	for _, item := range items {
+		when := ""
+		if item.TurnID != nil {
+			when = ages[*item.TurnID]
+		}
+		row(when, fmt.Sprint(item.Index), item.ID, string(item.Category), grouped(item.Tokens), state(&item), item.Preview)
+	}
+	return t
+}
+
+// state describes how an item differs from one that is sent unchanged.
+func state(item *protocol.ContextItem) string {
+	var words []string
+	switch {
+	case !item.Included:
+		words = append(words, "excluded")
+	case !item.InPrompt:
+		words = append(words, "not sent")
+	}
+	if item.Pinned {
+		words = append(words, "pinned")
+	}
+	if item.Replaced {
+		words = append(words, "replaced")
+	}
+	return strings.Join(words, ", ")
+}
+
+// usage prints what the context costs.
+func (c *contextCall) usage() error {
+	r, err := c.getUsage()
+	if err != nil || c.o.json {
+		return c.answer(r, err)
+	}
+	c.sayUsage(&r.Usage)
+	return nil
+}
+
+// sayUsage prints the usage as shares of the context window, or of the request if the window is not
+// known.
+func (c *contextCall) sayUsage(u *protocol.ContextUsage) {
+	whole, of := u.PromptTokens, "share of request"
+	if u.ModelContextWindow != nil {
+		whole, of = *u.ModelContextWindow, "share of window"
+	}
+	t := &table{right: map[int]bool{1: true, 2: true, 3: true, 4: true}}
+	t.add("category", "items", "tokens", "sent", of)
+	count := 0
+	for _, part := range u.ByCategory {
+		count += part.Count
+		t.add(string(part.Category), fmt.Sprint(part.Count), grouped(part.Tokens), grouped(part.IncludedTokens),
+			percent(part.IncludedTokens, whole))
+	}
+	rest := u.PromptTokens - u.IncludedTokens
+	t.add("instructions, tools", "", grouped(rest), grouped(rest), percent(rest, whole))
+	t.add("total", fmt.Sprint(count), grouped(u.TotalTokens+rest), grouped(u.PromptTokens), percent(u.PromptTokens, whole))
+	t.write(&c.out, c.width)
+	if u.ModelContextWindow == nil {
+		c.say("The window of the model is not known: no turn of the thread tells it.")
+		return
+	}
+	c.say("The next request has %s of the %s tokens of the window.", grouped(u.PromptTokens), grouped(whole))
+}
+
+// edits prints the journal.
+func (c *contextCall) edits() error {
+	r, err := app.Ask[protocol.ContextListEditsResponse](c.client, "context/listEdits",
+		protocol.ContextListEditsParams{ThreadID: c.thread})
+	if err != nil || c.o.json {
+		return c.answer(r, err)
+	}
+	if len(r.Edits) == 0 {
+		c.say("There are no edits.")
+		return nil
+	}
+	t := &table{right: map[int]bool{0: true, 2: true, 3: true, 4: true}}
+	t.add("revision", "edit", "items", "saved", "age", "state")
+	for _, e := range r.Edits {
+		undone := ""
+		if e.Undone {
+			undone = "undone"
+		}
+		t.add(fmt.Sprint(e.Revision), e.Op, fmt.Sprint(e.Count), grouped(e.SavedTokens), age(c.now.Sub(time.UnixMilli(e.At))),
+			undone)
+	}
+	t.write(&c.out, c.width)
+	return nil
+}
+
+// prompt prints the next model request.
+func (c *contextCall) prompt() error {
+	r, err := app.Ask[protocol.ContextGetPromptResponse](c.client, "context/getPrompt",
+		protocol.ContextGetPromptParams{ThreadID: c.thread})
+	if err != nil || c.o.json {
+		return c.answer(r, err)
+	}
+	c.say("%s to model %s of provider %s, %s", counted(len(r.Messages), "message"), r.Model, r.Provider,
+		counted(int(r.Tokens), "token"))
+	for i, raw := range r.Messages {
+		c.sayMessage(i, raw)
+	}
+	for _, raw := range r.Tools {
+		fmt.Fprintf(&c.out, "\n[tool] %s\n", plainLines(string(raw)))
+	}
+	return nil
+}
+
+// sayMessage prints a message's text as it is, and what else it has as JSON.
+func (c *contextCall) sayMessage(i int, raw json.RawMessage) {
+	var m map[string]json.RawMessage
+	var role, text string
+	if protocol.Unmarshal(raw, &m) != nil {
+		fmt.Fprintf(&c.out, "\n[%d] %s\n", i, plainLines(string(raw)))
+		return
+	}
+	if protocol.Unmarshal(m["role"], &role) == nil {
+		delete(m, "role")
+	}
+	if protocol.Unmarshal(m["content"], &text) == nil {
+		delete(m, "content")
+	}
+	fmt.Fprintf(&c.out, "\n[%d] %s\n", i, plain(role))
+	if text != "" {
+		fmt.Fprintln(&c.out, plainLines(text))
+	}
+	if len(m) > 0 {
+		if rest, err := json.Marshal(m); err == nil { // what was just decoded
+			fmt.Fprintln(&c.out, plainLines(string(rest)))
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/test/apptest"
+)
+
+// TestItemTable is what list prints.
+func TestItemTable(t *testing.T) {
+	turn := "turn"
+	items := []protocol.ContextItem{
+		{Index: 0, ID: "r1", Category: protocol.CategoryEnvironmentContext, Tokens: 1234, Included: true, InPrompt: true,
+			Pinned: true, Preview: "<environment_context>"},
+		{Index: 1, ID: "r40.3", Category: protocol.CategoryUserMessage, Tokens: 7, Included: true, InPrompt: true,
+			Preview: "日本語 \x1b[31m text\nof two lines", TurnID: &turn},
+		{Index: 12, ID: "r41", Category: protocol.CategoryToolOutput, Tokens: 1234567, Replaced: true, Pinned: true,
+			Preview: strings.Repeat("世界", 40), TurnID: &turn},
+		{Index: 13, ID: "r42", Category: protocol.CategoryReasoning, Included: true, Preview: "**Thinking**", TurnID: &turn},
+	}
+	var out bytes.Buffer
+	itemTable(items, map[string]string{"turn": "3h"}).write(&out, 100)
+	require.Equal(t, `index  id     category               tokens  state                       age  preview
+    0  r1     environmentContext      1,234  pinned                           <environment_context>
+    1  r40.3  userMessage                 7                               3h  日本語 �[31m text of …
+   12  r41    toolOutput          1,234,567  excluded, pinned, replaced   3h  世界世界世界世界世界…
+   13  r42    reasoning                   0  not sent                     3h  **Thinking**
+`, out.String())
+	out.Reset()
+	itemTable(items[:1], nil).write(&out, 100)
+	require.NotContains(t, out.String(), "age")
+}
+
+// TestPlainTextControlsNothing of a terminal.
+func TestPlainTextControlsNothing(t *testing.T) {
+	text := "a\x00\x1b\r\u009b\u202e\u2028\x7f\xff é 👩‍💻\tb\nc"
+	require.Equal(t, "a\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd é 👩‍💻 b c", plain(text))
+	require.Equal(t, "a\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd é 👩‍💻\tb\nc", plainLines(text))
+	cause := errors.New("x\x1bx\n")
+	err := plainError{cause}
+	require.Equal(t, "x\ufffdx\n", err.Error())
+	require.ErrorIs(t, err, cause)
+	var out bytes.Buffer
+	require.NoError(t, writeJSON(&out, strings.TrimSuffix(text, "\tb\nc")))
+	require.Equal(t, `"a\u0000\u001b\r\u009b\u202e\u2028\u007f`+"\ufffd é 👩‍💻\"\n",
+		strings.ReplaceAll(out.String(), `\ufffd`, "\ufffd"))
+	require.True(t, json.Valid(out.Bytes()))
+}
+
+// TestCutFits into the columns, by what characters take.
+func TestCutFits(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"hello", 5, "hello"}, {"hello", 4, "hel…"}, {"世界", 4, "世界"}, {"世界", 3, "世…"}, {"世界", 2, "…"},
+		{"e\u0301e\u0301", 2, "e\u0301e\u0301"}, {"", 0, ""},
+	} {
+		require.Equal(t, c.want, firstColumns(c.text, c.width))
+	}
+}
+
+// TestNumbersAreWritten for people.
+func TestNumbersAreWritten(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100",
+		1234567: "1,234,567"} {
+		require.Equal(t, want, grouped(n))
+	}
+	require.Equal(t, "12.5 %", percent(1, 8))
+	require.Empty(t, percent(1, 0))
+	require.Equal(t, []string{"0 items", "1 item", "1,000 items"},
+		[]string{counted(0, "item"), counted(1, "item"), counted(1000, "item")})
+	var ages []string
+	for _, d := range []time.Duration{-time.Hour, 59 * time.Second, time.Minute, 59 * time.Minute, 47 * time.Hour,
+		48 * time.Hour, 1000 * time.Hour} {
+		ages = append(ages, age(d))
+	}
+	require.Equal(t, "0s 59s 1m 59m 47h 2d 41d", strings.Join(ages, " "))
+}
+
+// TestListIsBounded to the last items, unless all are asked for.
+func TestListIsBounded(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("CODEX_HOME", home)
+	var text strings.Builder
+	text.WriteString(apptest.LegacyRollout)
+	for i := range listedItems {
+		fmt.Fprintf(&text, `{"timestamp":"2025-10-01T10:00:05.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"number %d"}]}}`+"\n", i)
+	}
+	apptest.PutRollout(t, home, apptest.LegacyID, text.String())
+	out, _, err := atTerminal(t, "", "list", "--last")
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(out, "6 items before these: --all lists them\n"), out)
+	require.NotContains(t, out, "There is README.md.")
+	all, _, err := atTerminal(t, "", "list", "--all", apptest.LegacyID)
+	require.NoError(t, err)
+	require.Contains(t, all, "There is README.md.")
+	require.Equal(t, strings.Count(out, "\n")+5, strings.Count(all, "\n"))
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"appserver/cmd/appserver/internal/app"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// uuidLength is the length of a thread's id.
+const uuidLength = 36
+
+// allSources are the sources of all threads, also of those that lists leave out.
+func allSources() *[]string {
+	return &[]string{"cli", "vscode", "exec", "appServer", "subAgent", "unknown"}
+}
+
+// threadFinder finds threads by the words of a command line.
+type threadFinder struct{ *app.LocalClient }
+
+// findThread returns the id of the thread that a word names, or of the thread that was written last.
+func findThread(c *app.LocalClient, word string, last bool) (string, error) {
+	return threadFinder{c}.find(word, last)
+}
+
+func (c threadFinder) find(word string, last bool) (string, error) {
+	switch {
+	case last:
+		return c.last()
+	case word == "":
+		return "", app.UsageError{Err: errors.New("the THREAD is empty: give an id, a part of one, a path, or --last")}
+	case strings.Contains(word, "/") || strings.HasSuffix(word, ".jsonl"):
+		return c.ofRollout(word)
+	case len(word) == uuidLength:
+		return c.whole(strings.ToLower(word))
+	}
+	return c.ofPart(strings.ToLower(word))
+}
+
+// whole makes sure that there is a thread with this id.
+func (c threadFinder) whole(id string) (string, error) {
+	_, err := app.Ask[protocol.ThreadReadResponse](c.LocalClient, "thread/read", protocol.ThreadReadParams{ThreadID: id})
+	if isKind(err, protocol.KindThreadNotLoaded) {
+		return "", fmt.Errorf("there is no thread %s below %s: check the id, or set CODEX_HOME to the folder that has it", id,
+			c.Home)
+	}
+	return id, err
+}
+
+func isKind(err error, kind protocol.Kind) bool {
+	var e *protocol.Error
+	return errors.As(err, &e) && e.Data != nil && e.Data.Kind == kind
+}
+
+// last returns the thread that was written last and is not archived.
+func (c threadFinder) last() (string, error) {
+	one, updated := uint32(1), "updated_at"
+	page, err := app.Ask[protocol.ThreadListResponse](c.LocalClient, "thread/list",
+		protocol.ThreadListParams{Limit: &one, SortKey: &updated, ModelProviders: &[]string{}, SourceKinds: allSources()})
+	if err != nil {
+		return "", err
+	}
+	if len(page.Data) == 0 {
+		return "", fmt.Errorf("there are no threads below %s: set CODEX_HOME to the folder that has them", c.Home)
+	}
+	return page.Data[0].ID, nil
+}
+
+// ofRollout is the thread whose rollout is at a path.
+func (c threadFinder) ofRollout(path string) (string, error) {
+	file, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	id, err := c.whole(rollout.ThreadID(path))
+	if isKind(err, protocol.KindInvalidThreadID) {
+		return "", fmt.Errorf("%s has no thread id in its name: expected rollout-TIME-ID.jsonl", path)
+	}
+	if err != nil {
+		return "", err
+	}
+	read, err := app.Ask[protocol.ThreadReadResponse](c.LocalClient, "thread/read",
+		protocol.ThreadReadParams{ThreadID: id})
+	if err != nil {
+		return "", err
+	}
+	if own := read.Thread.Path; own != nil {
+		if info, err := os.Stat(*own); err == nil && !os.SameFile(info, file) {
+			return "", fmt.Errorf("%s is not the rollout of its thread below %s, which is %s: name that, or set CODEX_HOME to the folder of this one", path, c.Home, *own)
+		}
+	}
+	return id, nil
+}
+
+// ofPart is the one listed thread, archived or not, whose id begins or ends so.
+func (c threadFinder) ofPart(part string) (string, error) {
+	var found []protocol.Thread
+	for _, archived := range []bool{false, true} {
+		err := c.eachThread(archived, func(t protocol.Thread) {
+			if strings.HasPrefix(t.ID, part) || strings.HasSuffix(t.ID, part) {
+				found = append(found, t)
+			}
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("no thread below %s has an id that begins or ends with %q: check it, or set CODEX_HOME to the folder that has the thread", c.Home, part)
+	case 1:
+		return found[0].ID, nil
+	}
+	return "", ambiguous(part, found)
+}
+
+func (c threadFinder) eachThread(archived bool, do func(protocol.Thread)) error {
+	limit := uint32(100)
+	p := protocol.ThreadListParams{Limit: &limit, Archived: &archived, ModelProviders: &[]string{},
+		SourceKinds: allSources()}
+	for {
+		page, err := app.Ask[protocol.ThreadListResponse](c.LocalClient, "thread/list", p)
+		if err != nil {
+			return err
+		}
+		for _, t := range page.Data {
+			do(t)
+		}
+		if p.Cursor = page.NextCursor; p.Cursor == nil {
+			return nil
+		}
+	}
+}
+
+// ambiguous returns an error that names some of the threads that a word matches.
+func ambiguous(part string, found []protocol.Thread) error {
+	const most = 5
+	var lines strings.Builder
+	for i, t := range found {
+		if i == most {
+			fmt.Fprintf(&lines, "\n  and %d more", len(found)-most)
+			break
+		}
+		fmt.Fprintf(&lines, "\n  %s  %s", t.ID, firstColumns(plain(t.Preview), 50))
+	}
+	return fmt.Errorf("the ids of %d threads begin or end with %q: give more of the one you mean%s", len(found), part,
+		lines.String())
+}

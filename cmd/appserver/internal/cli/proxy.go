@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+
+	"appserver/cmd/appserver/internal/app"
+	"appserver/server/listen"
+)
+
+// Proxy copies bytes between standard input and output and a server's socket, until the server ends
+// the connection. Clients that reach this machine by ssh use it to speak WebSocket.
+func Proxy(args []string, s app.Streams, o *app.Options) error {
+	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
+	flags.SetOutput(s.Err)
+	o.DefineConfig(flags)
+	path := flags.String("sock", "", "the `PATH` of the socket (default: that of --listen unix://)")
+	if err := flags.Parse(args); err != nil {
+		return app.FlagError(err)
+	}
+	if flags.NArg() > 0 {
+		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+	}
+	home, err := app.CodexHome()
+	if err != nil {
+		return err
+	}
+	address, err := listen.Parse("unix://"+*path, home)
+	if err != nil {
+		return app.UsageError{Err: err}
+	}
+	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: address.Path, Net: "unix"})
+	if err != nil {
+		return fmt.Errorf("no server answers at %s (appserver --listen unix://PATH starts one): %w", address.Path, err)
+	}
+	defer c.Close()
+	return splice(c, s)
+}
+
+// splice ends with the server's side; the end of the input is passed on.
+func splice(c *net.UnixConn, s app.Streams) error {
+	sent := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(c, s.In)
+		sent <- errors.Join(err, c.CloseWrite())
+	}()
+	_, err := io.Copy(s.Out, c)
+	select {
+	case e := <-sent:
+		err = errors.Join(err, e)
+	default: // the input may never end
+	}
+	return err
+}

@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"appserver/cmd/appserver/internal/app"
+	"appserver/rollout"
+)
+
+// rolloutRow is a command of appserver rollout.
+type rolloutRow struct {
+	name, doc string
+	// flags are those beside --json that it takes.
+	flags string
+	// home is set for a command about all rollouts of the home, which has no PATH.
+	home bool
+	run  func(*rolloutCall) error
+}
+
+func rolloutRows() []rolloutRow {
+	return []rolloutRow{
+		{"verify", "tell what is wrong with rollouts; of a folder, with all below it", "", false, (*rolloutCall).verify},
+		{"repair", "put sound files in their place; what was there stays beside them", "", false, (*rolloutCall).repair},
+		{"redact", "take secrets out of rollouts, the files beside them, names, the index and the memory; keeps no copy, and asks before it does", "yes dry-run c config", false, (*rolloutCall).redact},
+		{"retain", "tell which threads go by history.maxAge and history.maxBytes, and with --yes let them go",
+			"yes dry-run c config", true, (*rolloutCall).retain},
+	}
+}
+
+// rolloutCall is a rollout command under way.
+type rolloutCall struct {
+	*app.Options
+	json, yes, dryRun bool
+	asker             asker
+	home              string
+	paths             []string
+	out, errs         io.Writer
+}
+
+// Rollout looks at files of threads, and mends them.
+func Rollout(args []string, s app.Streams, o *app.Options) error {
+	c := &rolloutCall{Options: o, out: s.Out, errs: s.Err}
+	flags := flag.NewFlagSet("rollout", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	c.define(flags)
+	rest, err := parseAnyOrder(flags, args)
+	switch {
+	case errors.Is(err, flag.ErrHelp), err == nil && len(rest) == 0:
+		return rolloutUsage(s.Out)
+	case err != nil:
+		return app.UsageError{Err: err}
+	}
+	for _, row := range rolloutRows() {
+		if row.name == rest[0] {
+			if err := row.takes(flags); err != nil {
+				return app.UsageError{Err: err}
+			}
+			c.asker = newAsker(s, c.yes)
+			return c.serve(row, rest[1:])
+		}
+	}
+	return app.UsageError{Err: fmt.Errorf("there is no command %q of rollout", rest[0])}
+}
+
+func (c *rolloutCall) define(flags *flag.FlagSet) {
+	flags.BoolVar(&c.json, "json", false, "print the outcome as one JSON document")
+	flags.BoolVar(&c.yes, "yes", false, "redact: do not ask; retain: do it")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "redact, retain: tell what would be done, and change nothing")
+	c.DefineConfig(flags)
+}
+
+// takes refuses flags of other commands.
+func (r *rolloutRow) takes(flags *flag.FlagSet) (err error) {
+	flags.Visit(func(f *flag.Flag) {
+		if !slices.Contains(strings.Fields("json "+r.flags), f.Name) {
+			err = fmt.Errorf("rollout %s has no flag --%s", r.name, f.Name)
+		}
+	})
+	return err
+}
+
+// rolloutUsage prints the usage to standard output if nothing else was requested.
+func rolloutUsage(w io.Writer) error {
+	fmt.Fprint(w, "Usage: appserver rollout COMMAND [PATH...] [flags, in any order]\n\nCommands:\n")
+	for _, row := range rolloutRows() {
+		paths := " PATH..."
+		if row.home {
+			paths = ""
+		}
+		fmt.Fprintf(w, "  %s%s\n        %s\n", row.name, paths, row.doc)
+	}
+	fmt.Fprint(w, "\nPATH is that of a rollout.\n\nFlags:\n")
+	flags := flag.NewFlagSet("rollout", flag.ContinueOnError)
+	flags.SetOutput(w)
+	(&rolloutCall{Options: app.DefaultOptions()}).define(flags)
+	flags.PrintDefaults()
+	return nil
+}
+
+func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
+	switch {
+	case row.home && len(paths) > 0:
+		return app.UsageError{Err: fmt.Errorf("rollout %s: unexpected argument %q: it is about all threads of CODEX_HOME",
+			row.name,
+			paths[0])}
+	case !row.home && len(paths) == 0:
+		return app.UsageError{Err: fmt.Errorf("rollout %s: PATH is missing: give that of a rollout", row.name)}
+	}
+	c.paths = paths
+	if c.home, err = app.CodexHome(); err != nil {
+		return err
+	}
+	if err = row.run(c); err != nil {
+		var usage app.UsageError
+		if errors.As(err, &usage) {
+			return err
+		}
+		return plainError{fmt.Errorf("rollout %s: %w", row.name, err)}
+	}
+	return nil
+}
+
+// store returns the store of the home that has a rollout, so that its locks are respected.
+func (c *rolloutCall) store(path string) *rollout.Store {
+	return rollout.NewStore(rollout.OS(), c.homeOf(path))
+}
+
+// homeOf is the home that a rollout lies in, CODEX_HOME where it lies in none.
+func (c *rolloutCall) homeOf(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		for dir := filepath.Dir(full); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			if base := filepath.Base(dir); base == "sessions" || base == "archived_sessions" {
+				return filepath.Dir(dir)
+			}
+		}
+	}
+	return c.home
+}
+
+// verify prints all problems and returns an error if there is one.
+func (c *rolloutCall) verify() error {
+	surveys := []rollout.Report{}
+	unsound := 0
+	err := c.eachRollout(func(path string) {
+		survey := c.store(path).Verify(path)
+		surveys = append(surveys, survey)
+		if len(survey.Findings) > 0 {
+			unsound++
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if c.json {
+		err = writeJSON(c.out, map[string]any{"rollouts": surveys})
+	} else {
+		err = c.print(surveys)
+	}
+	if err == nil && unsound > 0 {
+		err = fmt.Errorf("something is wrong with %d of %s", unsound, counted(len(surveys), "rollout"))
+	}
+	return err
+}
+
+// eachRollout gives the paths and, for folders, all rollouts below them. Links to folders
+// are not followed.
+func (c *rolloutCall) eachRollout(do func(path string)) error {
+	for _, root := range c.paths {
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			below := path != root
+			switch {
+			case err != nil && below:
+				do(path) // it is a folder that cannot be listed
+				return nil
+			case err == nil && entry.IsDir(), below && filepath.Ext(path) != ".jsonl":
+				return nil
+			case below && !isRollout(path):
+				return nil
+			}
+			do(path)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isRollout reports whether a file below a folder is a rollout. A home has other files of lines.
+func isRollout(path string) bool {
+	return !slices.Contains([]string{"session_index.jsonl", "history.jsonl", "memory.jsonl"}, filepath.Base(path))
+}
+
+func (c *rolloutCall) print(surveys []rollout.Report) error {
+	var out strings.Builder
+	for _, s := range surveys {
+		printSurvey(&out, s)
+	}
+	_, err := io.WriteString(c.out, out.String())
+	return err
+}
+
+func printSurvey(out *strings.Builder, s rollout.Report) {
+	if len(s.Findings) == 0 {
+		fmt.Fprintf(out, "%s: sound, %s\n", plain(s.Path), counted(s.Lines, "line"))
+		return
+	}
+	fmt.Fprintf(out, "%s: %s that can be read\n", plain(s.Path), counted(s.Lines, "line"))
+	for _, f := range s.Findings {
+		printFinding(out, f)
+	}
+}
+
+func printFinding(out *strings.Builder, f rollout.Finding) {
+	place := "the file"
+	if f.Line > 0 {
+		place = fmt.Sprintf("line %d", f.Line)
+	}
+	remedy := ""
+	if f.Repairable {
+		remedy = " (repair heals this)"
+	}
+	fmt.Fprintf(out, "  %s: %s: %s%s\n", place, f.Kind, plain(f.Message), remedy)
+}
+
+// repair stops at the first rollout that it cannot repair. It prints the repairs before.
+func (c *rolloutCall) repair() error {
+	all := []rollout.Repaired{}
+	var failed error
+	for _, path := range c.paths {
+		done, err := c.store(path).Repair(path)
+		if err != nil {
+			failed = err
+			break
+		}
+		all = append(all, done)
+	}
+	err := c.printRepaired(all)
+	if failed != nil {
+		return failed
+	}
+	if n := unhealed(all); err == nil && n > 0 {
+		err = fmt.Errorf("of %s, %d cannot be healed: see above", counted(countFindings(all), "finding"), n)
+	}
+	return err
+}
+
+// unhealed counts what is wrong still.
+func unhealed(all []rollout.Repaired) (n int) {
+	for _, r := range all {
+		for _, f := range r.Findings {
+			if !f.Repairable {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func countFindings(all []rollout.Repaired) (n int) {
+	for _, r := range all {
+		n += len(r.Findings)
+	}
+	return n
+}
+
+func (c *rolloutCall) printRepaired(all []rollout.Repaired) error {
+	if c.json {
+		return writeJSON(c.out, map[string]any{"rollouts": all})
+	}
+	var out strings.Builder
+	for _, r := range all {
+		printSurvey(&out, r.Report)
+		switch {
+		case r.Kept != "":
+			fmt.Fprintf(&out, "  repaired: %s; as it was: %s\n", plain(r.To), plain(r.Kept))
+		case len(r.Findings) > 0:
+			fmt.Fprintf(&out, "  nothing was changed\n")
+		}
+		if r.Lost != "" {
+			fmt.Fprintf(&out, "  what could not be read: %s\n", plain(r.Lost))
+		}
+	}
+	_, err := io.WriteString(c.out, out.String())
+	return err
+}

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"appserver/cmd/appserver/internal/app"
+	"appserver/core/config"
+	"appserver/core/memory"
+	"appserver/rollout"
+	"appserver/rollout/index"
+)
+
+// redactedThread has the findings in a thread and the changes.
+type redactedThread struct {
+	rollout.Redacted
+	// Memories is how many memories of the thread have secrets.
+	Memories int `json:"memories"`
+}
+
+func (r redactedThread) found() bool { return r.Redacted.Found() || r.Memories > 0 }
+
+// redact takes secrets out of rollouts. It looks at all of them before it changes one, and
+// asks: no copy is kept.
+func (c *rolloutCall) redact() error {
+	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.Overrides,
+		Provider: c.Provider, Getenv: os.Getenv})
+	if err != nil {
+		return err
+	}
+	by := conf.Redactor()
+	if by == nil {
+		return errors.New("there is nothing to look for: history.redactSecrets is false, and history.sensitivePatterns has no pattern")
+	}
+	var found []redactedThread
+	for _, path := range c.paths {
+		told, err := c.redactOne(path, by, conf.Index, false)
+		if err != nil {
+			return err
+		}
+		found = append(found, told)
+	}
+	if question := redactQuestion(found); question != "" && !c.dryRun {
+		if err := c.asker.confirm(question); err != nil {
+			return err
+		}
+		for i, path := range c.paths {
+			if found[i], err = c.redactOne(path, by, conf.Index, true); err != nil {
+				return err
+			}
+		}
+	}
+	if c.json {
+		return writeJSON(c.out, map[string]any{"rollouts": found})
+	}
+	return c.printRedacted(found)
+}
+
+// redactOne redacts a rollout and the data that was made from it. Without write it only counts. The
+// index reads the thread again afterwards.
+func (c *rolloutCall) redactOne(path string, by rollout.Redactor, conf config.Index, write bool) (done redactedThread,
+	err error) {
+	store := c.store(path)
+	if done.Redacted, err = store.Redact(path, by, write); err != nil {
+		return done, err
+	}
+	if write && done.Redacted.Found() {
+		err = c.unindex(path, store, conf)
+	}
+	if err == nil {
+		done.Memories, err = c.redactMemories(path, by, write)
+	}
+	return done, err
+}
+
+func (c *rolloutCall) unindex(path string, store *rollout.Store, conf config.Index) error {
+	full, err := filepath.Abs(path)
+	if err == nil {
+		err = index.Forget(app.IndexPath(conf, c.homeOf(path)), store, []string{full})
+	}
+	if err != nil {
+		err = fmt.Errorf("the rollout %s has no secrets any more, but what was found in it may still be searched: %w; remove the index while no server runs: it is built anew", path, err)
+	}
+	return err
+}
+
+func (c *rolloutCall) redactMemories(path string, by rollout.Redactor, write bool) (n int, err error) {
+	store := memory.Open(memory.Options{Home: c.homeOf(path), Redact: by.Text,
+		Warn: func(message string) { fmt.Fprintf(c.errs, "appserver: %s\n", message) }})
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if n, err = store.Redact(context.Background(), rollout.ThreadID(path), write); err != nil {
+		err = fmt.Errorf("what is remembered of the thread of %s: %w", path, err)
+	}
+	return n, err
+}
+
+// redactQuestion describes the changes, or returns "" if there are none.
+func redactQuestion(found []redactedThread) string {
+	var out strings.Builder
+	for _, f := range found {
+		if !f.found() {
+			continue
+		}
+		fmt.Fprintf(&out, "%s: secrets are taken out of %s", plain(f.Path), counted(f.Lines, "line"))
+		for _, other := range f.Copies {
+			fmt.Fprintf(&out, ", %s of %s", counted(other.Lines, "line"), plain(other.Path))
+		}
+		if f.Names > 0 {
+			fmt.Fprintf(&out, ", %s of the thread", counted(f.Names, "name"))
+		}
+		if f.Memories > 0 {
+			fmt.Fprintf(&out, ", %s of the thread", counted(f.Memories, "remembered text"))
+		}
+		out.WriteByte('.')
+		if f.Lines > 0 && f.Removed != "" {
+			fmt.Fprintf(&out, " What is in its backup goes into it, and the backup is removed: %s.", plain(f.Removed))
+		}
+		out.WriteByte('\n')
+	}
+	if out.Len() == 0 {
+		return ""
+	}
+	return out.String() + "No copy is kept: that cannot be taken back."
+}
+
+func (c *rolloutCall) printRedacted(found []redactedThread) error {
+	verb := "redacted"
+	if c.dryRun {
+		verb = "would be redacted"
+	}
+	var out strings.Builder
+	for _, f := range found {
+		fmt.Fprintf(&out, "%s: %s %s\n", plain(f.Path), counted(f.Lines, "line"), verb)
+		for _, other := range f.Copies {
+			fmt.Fprintf(&out, "  %s: %s %s\n", plain(other.Path), counted(other.Lines, "line"), verb)
+		}
+		if f.Names > 0 {
+			fmt.Fprintf(&out, "  %s of the thread %s\n", counted(f.Names, "name"), verb)
+		}
+		if f.Memories > 0 {
+			fmt.Fprintf(&out, "  %s of the thread %s\n", counted(f.Memories, "remembered text"), verb)
+		}
+		for _, path := range f.Beside {
+			fmt.Fprintf(&out, "  cannot be looked at: %s\n", plain(path))
+		}
+	}
+	_, err := fmt.Fprint(c.out, out.String())
+	return err
+}

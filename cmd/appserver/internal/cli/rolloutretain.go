@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"appserver/cmd/appserver/internal/app"
+	"appserver/core/config"
+	"appserver/rollout"
+)
+
+// retain lists the threads of the home that exceed the limits of the configuration. With --yes, it
+// archives or deletes them.
+func (c *rolloutCall) retain() error {
+	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.Overrides,
+		Provider: c.Provider, Getenv: os.Getenv})
+	if err != nil {
+		return err
+	}
+	bounds := app.RetentionOf(conf.History)
+	if !bounds.IsLimited() {
+		return errors.New("there is no limit: set history.maxAge (days) or history.maxBytes, or give one with -c, as in -c history.maxAge=90")
+	}
+	store := rollout.NewStore(rollout.OS(), c.home)
+	var do func(rollout.Candidate) error
+	if c.yes && !c.dryRun {
+		do = store.Retire
+	}
+	done := store.Retain(context.Background(), bounds, time.Now(), do)
+	if c.json {
+		err = writeJSON(c.out, retainedThreads{conf.History.Retention, do == nil, done})
+	} else {
+		_, err = io.WriteString(c.out, retainedText(bounds, done, do == nil))
+	}
+	if n := len(done.Kept); err == nil && n > 0 && do != nil {
+		err = fmt.Errorf("%s should have gone and stayed: see above", counted(n, "thread"))
+	}
+	return err
+}
+
+// retainedThreads is the outcome as JSON.
+type retainedThreads struct {
+	Action string `json:"action"`
+	DryRun bool   `json:"dryRun"`
+	rollout.RetentionResult
+}
+
+func retainedText(bounds rollout.Retention, done rollout.RetentionResult, dry bool) string {
+	verb, would := "archived", ""
+	if bounds.Delete {
+		verb = "deleted"
+	}
+	if dry {
+		would = "would be "
+	}
+	var out strings.Builder
+	for _, t := range done.Gone {
+		fmt.Fprintf(&out, "%s%s: %s\n", would, verb, restingText(t))
+	}
+	for _, t := range done.Kept {
+		fmt.Fprintf(&out, "stays: %s: %s\n", restingText(t), plain(t.Kept))
+	}
+	for _, text := range done.Unread {
+		fmt.Fprintf(&out, "stays: %s\n", plain(text))
+	}
+	fmt.Fprintf(&out, "%s %s%s; then there are %d with %s bytes, of which %s are in the archive\n",
+		counted(len(done.Gone), "thread"), would, verb, done.Threads, grouped(done.Bytes), grouped(done.ArchivedBytes))
+	switch {
+	case done.Over > 0 && !bounds.Delete:
+		fmt.Fprintf(&out, "That is %s bytes more than history.maxBytes: nothing is deleted while history.retention is \"archive\"\n", grouped(done.Over))
+	case done.Over > 0:
+		fmt.Fprintf(&out, "That is %s bytes more than history.maxBytes\n", grouped(done.Over))
+	}
+	if dry && len(done.Gone) > 0 {
+		out.WriteString("Nothing was changed: add --yes to do it\n")
+	}
+	return out.String()
+}
+
+// restingText is a thread in a line.
+func restingText(t rollout.Candidate) string {
+	return fmt.Sprintf("%s, last written %s, %s bytes, for %s", plain(t.Path),
+		t.WrittenAt.Local().Format("2006-01-02 15:04"), grouped(t.Bytes), t.Limit)
+}

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"appserver/cmd/appserver/internal/app"
+	"appserver/core/export"
+	"appserver/protocol"
+	"appserver/server"
+)
+
+// exportedThread is the JSON form of a thread: the view of clients, and the lines of its rollout, from
+// which import creates it again.
+type exportedThread struct {
+	Thread *protocol.Thread       `json:"thread"`
+	Lines  []protocol.RolloutLine `json:"lines"`
+}
+
+// threadCall is a thread command under way.
+type threadCall struct {
+	*app.Options
+	app.Streams
+	format, out string
+	last        bool
+	imports     bool
+	client      *app.LocalClient
+}
+
+const threadUsage = `Usage: appserver thread export THREAD [--format md|json|html] [--out FILE]
+       appserver thread import FILE
+
+export writes a stored thread as a document, or as JSON that import takes.
+import makes a thread of such JSON, or of a rollout from elsewhere; it prints the id.
+THREAD is a thread's id, the begin or the end of one, or the path of its rollout.
+
+Flags:
+`
+
+// Thread takes threads out of the home and into it.
+func Thread(args []string, s app.Streams, o *app.Options) error {
+	c := &threadCall{Options: o, Streams: s}
+	rest, err := c.read(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return c.usage()
+	}
+	if err != nil {
+		return app.UsageError{Err: err}
+	}
+	run := map[string]func(string) error{"export": c.export, "import": c.imported}[rest[0]]
+	switch {
+	case run == nil:
+		return app.UsageError{Err: fmt.Errorf("there is no command %q of thread", rest[0])}
+	case len(rest) > 2:
+		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", rest[2])}
+	case len(rest) == 1 && !(c.last && rest[0] == "export"):
+		return app.UsageError{Err: fmt.Errorf("thread %s: name what to %s", rest[0], rest[0])}
+	}
+	c.imports = rest[0] == "import"
+	if err := c.serve(run, strings.Join(rest[1:], "")); err != nil {
+		return plainError{fmt.Errorf("thread %s: %w", rest[0], err)}
+	}
+	return nil
+}
+
+func (c *threadCall) flags() *flag.FlagSet {
+	flags := flag.NewFlagSet("thread", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	c.DefineShared(flags)
+	flags.StringVar(&c.format, "format", "md", "export: `md`, json or html")
+	flags.StringVar(&c.out, "out", "", "export: write to `FILE`, which must not exist, not to standard output")
+	flags.BoolVar(&c.last, "last", false, "export: take the thread that was written last, instead of THREAD")
+	return flags
+}
+
+// read takes flags before, between and behind the arguments.
+func (c *threadCall) read(args []string) (rest []string, err error) {
+	flags := c.flags()
+	for len(args) > 0 {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		if args = flags.Args(); len(args) > 0 {
+			rest, args = append(rest, args[0]), args[1:]
+		}
+	}
+	switch c.format {
+	case "md", "json", "html":
+	default:
+		return nil, fmt.Errorf("--format %s: expected md, json or html", c.format)
+	}
+	if len(rest) == 0 {
+		return nil, flag.ErrHelp
+	}
+	return rest, nil
+}
+
+func (c *threadCall) usage() error {
+	fmt.Fprint(c.Streams.Out, threadUsage)
+	flags := c.flags()
+	flags.SetOutput(c.Streams.Out)
+	flags.PrintDefaults()
+	return nil
+}
+
+func (c *threadCall) serve(run func(string) error, word string) (err error) {
+	log := server.NewLogger(c.Err, c.LogLevel, c.LogFormat == "json")
+	defer func() { _ = log.Sync() }() // standard error may be closed by now
+	if c.imports {
+		if err := makeHome(); err != nil {
+			return err
+		}
+	}
+	if c.client, err = app.OpenLocalClient(c.Options, log); err != nil {
+		return err
+	}
+	err = run(word)
+	return cmp.Or(err, c.client.Close())
+}
+
+// makeHome creates the folder of threads if it does not exist.
+func makeHome() error {
+	home, err := app.CodexHome()
+	if err != nil {
+		return err
+	}
+	return os.MkdirAll(home, 0o700)
+}
+
+func (c *threadCall) export(word string) error {
+	id, err := findThread(c.client, word, c.last)
+	if err != nil {
+		return err
+	}
+	read, err := app.Ask[protocol.ThreadReadResponse](c.client, "thread/read",
+		protocol.ThreadReadParams{ThreadID: id, IncludeTurns: true})
+	if err != nil {
+		return err
+	}
+	text, err := c.document(&read.Thread)
+	if err != nil {
+		return err
+	}
+	return c.write(text)
+}
+
+func (c *threadCall) document(t *protocol.Thread) ([]byte, error) {
+	switch c.format {
+	case "html":
+		return export.HTML(t), nil
+	case "json":
+		if t.Path == nil {
+			return nil, errors.New("the thread has no rollout")
+		}
+		contents, err := c.client.Store.Read(*t.Path)
+		if err != nil {
+			return nil, err
+		}
+		var text bytes.Buffer
+		err = writeJSON(&text, exportedThread{t, contents.Lines})
+		return text.Bytes(), err
+	}
+	return export.Markdown(t), nil
+}
+
+// write writes the document to its destination. It never overwrites a file.
+func (c *threadCall) write(text []byte) error {
+	if c.out == "" {
+		_, err := c.Streams.Out.Write(text)
+		return err
+	}
+	file, err := os.OpenFile(c.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = cmp.Or(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(c.out))
+	}
+	return nil
+}
+
+func (c *threadCall) imported(path string) error {
+	lines, err := c.lines(path)
+	if err != nil {
+		return err
+	}
+	if r := c.client.Redactor; r != nil {
+		for i := range lines {
+			lines[i] = r.Line(lines[i])
+		}
+	}
+	made, err := c.client.Store.Import(lines)
+	if err != nil {
+		return err
+	}
+	id := strings.TrimSuffix(made, ".jsonl")
+	_, err = fmt.Fprintln(c.Streams.Out, id[len(id)-uuidLength:])
+	return err
+}
+
+// lines returns the lines of a rollout, or of the JSON that export wrote.
+func (c *threadCall) lines(path string) ([]protocol.RolloutLine, error) {
+	var file struct {
+		Lines []protocol.RolloutLine `json:"lines"`
+	}
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, fmt.Errorf("%s is not a regular file", path))
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if protocol.Unmarshal(text, &file) == nil && file.Lines != nil {
+		return file.Lines, nil
+	}
+	contents, err := c.client.Store.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(contents.Damage) > 0 {
+		bad := contents.Damage[0]
+		return nil, fmt.Errorf("line %d of %s cannot be read: %s", bad.Line, path, bad.Reason)
+	}
+	return contents.Lines, nil
+}
