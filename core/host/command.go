@@ -32,14 +32,14 @@ type command struct {
 	id   string // the client's, or one of our own that no client can have
 	// cancel ends it.
 	cancel context.CancelFunc
-	// input is set if the client may write to the command.
-	input, tty, streamed bool
-	out, err             capture
-	// begun is closed when inlet is set, or it has ended.
+	// hasInput is set if the client may write to the command.
+	hasInput, tty, streamed bool
+	out, err                capture
+	// begun is closed when input is set, or it has ended.
 	begun chan struct{}
 
 	mu    sync.Mutex
-	inlet *tool.Inlet
+	input *tool.Input
 	ended bool
 	// typed are writes that wait for those before them, of so many bytes.
 	typed   []func()
@@ -69,7 +69,7 @@ func (h *Host) CommandExec(to protocol.Caller, p *protocol.CommandExecParams) er
 		return err
 	}
 	c := &command{
-		conn: d, input: p.StreamStdin || p.TTY, tty: p.TTY, streamed: p.StreamStdoutStderr || p.TTY,
+		conn: d, hasInput: p.StreamStdin || p.TTY, tty: p.TTY, streamed: p.StreamStdoutStderr || p.TTY,
 		begun: make(chan struct{}),
 		out:   newCapture(protocol.StreamStdout, p), err: newCapture(protocol.StreamStderr, p),
 	}
@@ -241,10 +241,10 @@ func (d *connection) admit(c *command, to protocol.Caller, id *string) (context.
 	return ctx, nil
 }
 
-func (c *command) start(inlet *tool.Inlet) {
+func (c *command) start(input *tool.Input) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.inlet = inlet
+	c.input = input
 	close(c.begun)
 }
 
@@ -296,7 +296,7 @@ func (c *command) end(exit tool.Exit) protocol.CommandExecResponse {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true
-	if c.inlet == nil {
+	if c.input == nil {
 		close(c.begun)
 	}
 	return protocol.CommandExecResponse{ExitCode: int32(exit.Code), Stdout: text(c.out.kept), Stderr: text(c.err.kept)}

@@ -24,15 +24,15 @@ type stage struct {
 	mu   sync.Mutex
 	seen []tool.Exec
 	// play is a command: it ends when it returns. Nil ends at once.
-	play func(ctx context.Context, e tool.Exec, started func(*tool.Inlet)) tool.Exit
+	play func(ctx context.Context, e tool.Exec, started func(*tool.Input)) tool.Exit
 }
 
-func (s *stage) Exec(ctx context.Context, e tool.Exec, started func(*tool.Inlet)) tool.Exit {
+func (s *stage) Exec(ctx context.Context, e tool.Exec, started func(*tool.Input)) tool.Exit {
 	s.mu.Lock()
 	s.seen = append(s.seen, e)
 	s.mu.Unlock()
 	if s.play == nil {
-		started(&tool.Inlet{})
+		started(&tool.Input{})
 		return tool.Exit{}
 	}
 	return s.play(ctx, e, started)
@@ -162,7 +162,7 @@ func TestNothingRunsUnconfinedThatIsToBe(t *testing.T) {
 }
 
 func TestAFailureIsARefusal(t *testing.T) {
-	d := staged(t, &stage{play: func(context.Context, tool.Exec, func(*tool.Inlet)) tool.Exit {
+	d := staged(t, &stage{play: func(context.Context, tool.Exec, func(*tool.Input)) tool.Exit {
 		return tool.Exit{Failure: "no such program"}
 	}})
 	require.Equal(t, "failed to spawn command: no such program",
@@ -173,8 +173,8 @@ func TestAFailureIsARefusal(t *testing.T) {
 
 // says is a command that writes and ends.
 func says(code int, out, err string) *stage {
-	return &stage{play: func(_ context.Context, e tool.Exec, started func(*tool.Inlet)) tool.Exit {
-		started(&tool.Inlet{})
+	return &stage{play: func(_ context.Context, e tool.Exec, started func(*tool.Input)) tool.Exit {
+		started(&tool.Input{})
 		for _, piece := range strings.SplitAfter(out, "|") {
 			e.Output(false, []byte(piece))
 		}
@@ -201,8 +201,8 @@ func TestOutputIsBounded(t *testing.T) {
 		want   int
 	}{{object{}, mega}, {object{"disableOutputCap": true}, 16 * mega}, {object{"outputBytesCap": 3 * mega}, 3 * mega},
 		{object{"outputBytesCap": uint64(1) << 63}, 16 * mega}} {
-		d := staged(t, &stage{play: func(_ context.Context, e tool.Exec, started func(*tool.Inlet)) tool.Exit {
-			started(&tool.Inlet{})
+		d := staged(t, &stage{play: func(_ context.Context, e tool.Exec, started func(*tool.Input)) tool.Exit {
+			started(&tool.Input{})
 			for range 20 {
 				e.Output(false, make([]byte, mega))
 			}
@@ -253,8 +253,8 @@ func TestStreamsAreCapped(t *testing.T) {
 
 func TestOutputWaitsForTheClient(t *testing.T) {
 	wrote := make(chan struct{})
-	d := staged(t, &stage{play: func(_ context.Context, e tool.Exec, started func(*tool.Inlet)) tool.Exit {
-		started(&tool.Inlet{})
+	d := staged(t, &stage{play: func(_ context.Context, e tool.Exec, started func(*tool.Input)) tool.Exit {
+		started(&tool.Input{})
 		e.Output(false, []byte("x"))
 		close(wrote)
 		return tool.Exit{}
@@ -274,8 +274,8 @@ func TestOutputWaitsForTheClient(t *testing.T) {
 
 // waits is a command that runs until it is ended.
 func waits() *stage {
-	return &stage{play: func(ctx context.Context, _ tool.Exec, started func(*tool.Inlet)) tool.Exit {
-		started(&tool.Inlet{})
+	return &stage{play: func(ctx context.Context, _ tool.Exec, started func(*tool.Input)) tool.Exit {
+		started(&tool.Input{})
 		<-ctx.Done()
 		return tool.Exit{Code: 143}
 	}}
@@ -375,7 +375,7 @@ func TestRefusalsOfWhatIsSaidToCommands(t *testing.T) {
 
 func TestWritingWaitsUntilTheCommandRuns(t *testing.T) {
 	start := make(chan struct{})
-	d := staged(t, &stage{play: func(ctx context.Context, _ tool.Exec, started func(*tool.Inlet)) tool.Exit {
+	d := staged(t, &stage{play: func(ctx context.Context, _ tool.Exec, started func(*tool.Input)) tool.Exit {
 		<-start
 		return tool.Exit{Failure: "not found"}
 	}})
@@ -391,7 +391,7 @@ func TestWritingWaitsUntilTheCommandRuns(t *testing.T) {
 
 func TestWhatWaitsToBeReadIsBounded(t *testing.T) {
 	start := make(chan struct{})
-	d := staged(t, &stage{play: func(context.Context, tool.Exec, func(*tool.Inlet)) tool.Exit {
+	d := staged(t, &stage{play: func(context.Context, tool.Exec, func(*tool.Input)) tool.Exit {
 		<-start
 		return tool.Exit{}
 	}})
@@ -405,13 +405,13 @@ func TestWhatWaitsToBeReadIsBounded(t *testing.T) {
 	first.refused(protocol.KindCommandNotFound)
 }
 
-func TestErrorsOfInletsAreSaid(t *testing.T) {
-	// An inlet of nothing has neither input nor terminal.
-	inlet := &tool.Inlet{}
-	_, err := inlet.Write([]byte("x"))
+func TestErrorsOfInputsAreReported(t *testing.T) {
+	// The zero Input has no file and no terminal.
+	input := &tool.Input{}
+	_, err := input.Write([]byte("x"))
 	require.ErrorIs(t, err, tool.ErrNoInput)
-	require.ErrorIs(t, inlet.Close(), tool.ErrNoInput)
-	require.ErrorIs(t, inlet.Resize(tool.Size{Rows: 1, Cols: 1}), tool.ErrNoTerminal)
+	require.ErrorIs(t, input.Close(), tool.ErrNoInput)
+	require.ErrorIs(t, input.Resize(tool.Size{Rows: 1, Cols: 1}), tool.ErrNoTerminal)
 	require.False(t, errors.Is(err, io.EOF))
 	d := staged(t, waits())
 	d.exec(object{"processId": "p", "tty": true})

@@ -25,7 +25,7 @@ type Outbox interface {
 
 // Runner runs commands.
 type Runner interface {
-	Exec(ctx context.Context, e tool.Exec, started func(*tool.Inlet)) tool.Exit
+	Exec(ctx context.Context, e tool.Exec, started func(*tool.Input)) tool.Exit
 }
 
 // Options are the parts and settings of a host.

@@ -42,7 +42,7 @@ func (h *Host) CommandExecWrite(to protocol.Caller, p *protocol.CommandExecWrite
 	if err != nil {
 		return err
 	}
-	if !c.input {
+	if !c.hasInput {
 		return protocol.Refuse(protocol.KindCommand, "stdin streaming is not enabled for this command/exec")
 	}
 	return c.later(len(data), func() { h.answer(to, protocol.Empty{}, c.write(data, p.CloseStdin)) })
@@ -50,16 +50,16 @@ func (h *Host) CommandExecWrite(to protocol.Caller, p *protocol.CommandExecWrite
 
 // write writes once the command runs.
 func (c *command) write(data []byte, end bool) error {
-	inlet := c.awaitInlet()
-	if inlet == nil {
+	input := c.awaitInput()
+	if input == nil {
 		return noCommand(c.id)
 	}
 	var err error
 	if len(data) > 0 {
-		_, err = inlet.Write(data)
+		_, err = input.Write(data)
 	}
 	if err == nil && end {
-		err = inlet.Close()
+		err = input.Close()
 	}
 	if err != nil {
 		return protocol.Refuse(protocol.KindCommand, "command %q does not read any more: %v", c.id, err)
@@ -67,12 +67,12 @@ func (c *command) write(data []byte, end bool) error {
 	return nil
 }
 
-// awaitInlet waits until the command runs. It returns nil if the command has ended or never ran.
-func (c *command) awaitInlet() *tool.Inlet {
+// awaitInput waits until the command runs. It returns nil if the command has ended or never ran.
+func (c *command) awaitInput() *tool.Input {
 	<-c.begun
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.inlet
+	return c.input
 }
 
 // later does something that may block after what came before it.
@@ -136,11 +136,11 @@ func (h *Host) CommandExecResize(to protocol.Caller, p *protocol.CommandExecResi
 }
 
 func (c *command) resize(s tool.Size) error {
-	inlet := c.awaitInlet()
-	if inlet == nil {
+	input := c.awaitInput()
+	if input == nil {
 		return noCommand(c.id)
 	}
-	if err := inlet.Resize(s); err != nil {
+	if err := input.Resize(s); err != nil {
 		return protocol.Refuse(protocol.KindCommand, "failed to resize PTY: %v", err)
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 	"appserver/protocol"
 )
 
-// confined is a shell that confines, and a command in a workspace of its own.
+// confined returns a shell that confines, and a command in its own workspace.
 func confined(t *testing.T, text string) (*Shell, core.Command) {
 	c := script(text)
 	c.Cwd = t.TempDir()
@@ -23,8 +23,8 @@ func confined(t *testing.T, text string) (*Shell, core.Command) {
 	return &Shell{Env: BaseEnv(os.Environ()), Confiner: []string{"/proc/self/exe", "confine"}}, c
 }
 
-// requireConfined runs a command that makes a file. Where the kernel confines nothing
-// it must not run, and say why.
+// requireConfined runs a command that creates the file made. If the kernel cannot confine it, it must not
+// run, and the result has the reason.
 func requireConfined(t *testing.T, s *Shell, c core.Command) (result core.ToolResult, ok bool) {
 	result, _ = run(t, s, c)
 	if Probe(s.Confiner) == nil {
@@ -35,7 +35,7 @@ func requireConfined(t *testing.T, s *Shell, c core.Command) (result core.ToolRe
 	return result, false
 }
 
-func TestConfinedCommandsEndAsOthersDo(t *testing.T) {
+func TestConfinedCommandsHaveEqualResults(t *testing.T) {
 	for text, want := range map[string]core.ToolResult{
 		"exit 3": {ExitCode: new(3)},
 		"echo $PWD | wc -l; exec 2>&1; echo x >&2": {ExitCode: new(0), Output: "1\nx\n"},
@@ -60,7 +60,7 @@ func TestConfinedCommandsEndInTime(t *testing.T) {
 	require.Less(t, result.Duration, bound)
 }
 
-func TestConfinedProgramsAreLookedFor(t *testing.T) {
+func TestMissingConfinedProgramIsReported(t *testing.T) {
 	s, c := confined(t, "")
 	c.Argv = []string{"./none"}
 	result, ok := requireConfined(t, s, c)
@@ -69,9 +69,8 @@ func TestConfinedProgramsAreLookedFor(t *testing.T) {
 	}
 }
 
-// TestShellsConfineWhatTheyCan: not what the policy leaves to itself, nor where the
-// kernel cannot.
-func TestShellsConfineWhatTheyCan(t *testing.T) {
+// TestRulesDependOnPolicyAndKernel: a policy with full access and a kernel without support confine nothing.
+func TestRulesDependOnPolicyAndKernel(t *testing.T) {
 	s, c := confined(t, "exit 0")
 	_, confines := s.rules(c)
 	require.True(t, confines)
@@ -80,13 +79,13 @@ func TestShellsConfineWhatTheyCan(t *testing.T) {
 	require.False(t, confines)
 	result, _ := run(t, s, c)
 	require.Equal(t, 0, *result.ExitCode)
-	s.Confines = func() bool { panic("is not to be asked") }
+	s.Confines = func() bool { panic("called for a policy with full access") }
 	c.Sandbox = protocol.SandboxDangerFullAccess.Policy()
 	_, confines = s.rules(c)
 	require.False(t, confines)
 }
 
-func TestConfineRefusesWrongArguments(t *testing.T) {
+func TestConfineRejectsWrongArguments(t *testing.T) {
 	for _, args := range [][]string{nil, {"no rules"}} {
 		require.Error(t, confine(args))
 	}

@@ -16,24 +16,24 @@ import (
 )
 
 const (
-	// saidLine bounds the bytes of a line of standard error that are passed on, saidLines the number
-	// of lines.
-	saidLine  = 1 << 10
-	saidLines = 1000
-	// partTime is the time that a program has to end after its input ends.
-	partTime = 300 * time.Millisecond
+	// maxStderrLine bounds the bytes of a line of standard error that are passed on. maxStderrLines
+	// bounds the number of lines.
+	maxStderrLine  = 1 << 10
+	maxStderrLines = 1000
+	// closeTime is the time that a program has to end after its input ends.
+	closeTime = 300 * time.Millisecond
 )
 
 // Link is a running program. Read returns its standard output, and Write writes to its standard
 // input.
 type Link struct {
-	process  *running
-	in, out  *os.File
-	closing  chan struct{}
-	closed   sync.Once
-	ended    chan struct{}
-	outcome  error
-	complain *os.File
+	process *running
+	in, out *os.File
+	closing chan struct{}
+	closed  sync.Once
+	ended   chan struct{}
+	outcome error
+	stderr  *os.File
 }
 
 // Connect starts a program. It runs until it ends, the link is closed or this process ends. Then no
@@ -57,21 +57,21 @@ func (l *Link) run(s *Shell, c Program, started chan<- error) {
 		started <- err
 		return
 	}
-	heard := make(chan struct{})
+	stderrDone := make(chan struct{})
 	go func() {
-		defer close(heard)
-		l.hear(c.Stderr)
+		defer close(stderrDone)
+		l.passStderr(c.Stderr)
 	}()
 	started <- nil
 	select {
 	case <-l.process.exited:
 	case <-l.closing:
-		if !wait(partTime, l.process.exited) {
+		if !wait(closeTime, l.process.exited) {
 			l.process.terminate(l.process.exited)
 		}
 	}
-	l.process.bury()
-	wait(pumpTime, heard)
+	l.process.reap()
+	wait(pumpTime, stderrDone)
 	result := l.process.outcome()
 	switch {
 	case result.Failure != "":
@@ -94,11 +94,11 @@ func (l *Link) start(s *Shell, c Program) error {
 		return err
 	}
 	p := &running{
-		cmd:    &exec.Cmd{Path: program, Args: c.Argv, Dir: c.Dir},
-		family: family{mark: markName + "=" + rand.Text()}, grace: or(s.KillGrace, defaultKillGrace),
+		cmd:  &exec.Cmd{Path: program, Args: c.Argv, Dir: c.Dir},
+		tree: processTree{mark: markName + "=" + rand.Text()}, grace: or(s.KillGrace, defaultKillGrace),
 		exited: make(chan struct{}),
 	}
-	p.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], p.family.mark)
+	p.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], p.tree.mark)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if len(s.Supervisor) > 0 {
 		p.supervise(s.Supervisor, p.grace)
@@ -122,7 +122,7 @@ func (l *Link) open() error {
 	var errs [3]error
 	theirs[0], l.in, errs[0] = os.Pipe()
 	l.out, theirs[1], errs[1] = os.Pipe()
-	l.complain, theirs[2], errs[2] = os.Pipe()
+	l.stderr, theirs[2], errs[2] = os.Pipe()
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
@@ -133,21 +133,21 @@ func (l *Link) open() error {
 func (l *Link) release() {
 	l.in.Close()
 	l.out.Close()
-	l.complain.Close()
+	l.stderr.Close()
 	l.process.report.Close()
 }
 
-// hear passes standard error on until its end. Text beyond the limits is read and dropped.
-func (l *Link) hear(said func(string)) {
-	defer l.complain.Close()
-	r := bufio.NewReaderSize(l.complain, saidLine)
+// passStderr passes standard error on until its end. Text beyond the limits is read and dropped.
+func (l *Link) passStderr(pass func(string)) {
+	defer l.stderr.Close()
+	r := bufio.NewReaderSize(l.stderr, maxStderrLine)
 	for n := 0; ; n++ {
 		line, isPrefix, err := r.ReadLine()
 		if err != nil {
 			return
 		}
-		if n < saidLines && said != nil {
-			said(string(line))
+		if n < maxStderrLines && pass != nil {
+			pass(string(line))
 		}
 		for isPrefix && err == nil {
 			_, isPrefix, err = r.ReadLine()

@@ -30,11 +30,11 @@ func awaitEnd(t *testing.T, l *tool.Link) {
 	select {
 	case <-l.Ended():
 	case <-time.After(10 * time.Second):
-		require.Fail(t, "the program runs on")
+		require.Fail(t, "the program still runs")
 	}
 }
 
-func TestALinkIsTalkedTo(t *testing.T) {
+func TestLinkPassesInputAndOutput(t *testing.T) {
 	stderr := make(chan string, 10)
 	l := connect(t, `echo ready >&2; while read line; do echo "got $line"; done; exit 3`,
 		func(line string) { stderr <- line })
@@ -46,22 +46,22 @@ func TestALinkIsTalkedTo(t *testing.T) {
 	require.Equal(t, "got one\n", line)
 	require.NoError(t, l.Close())
 	awaitEnd(t, l)
-	require.EqualError(t, l.Outcome(), "it ended with exit code 3", "the end of its input ends it")
+	require.EqualError(t, l.Outcome(), "it ended with exit code 3", "the program ends with its input")
 }
 
-func TestALinkThatIgnoresItsEndIsKilled(t *testing.T) {
+func TestLinkThatIgnoresCloseIsKilled(t *testing.T) {
 	l := connect(t, `trap '' TERM; echo up; while :; do sleep 1; done`, nil)
 	_, err := bufio.NewReader(l).ReadString('\n')
 	require.NoError(t, err)
 	begin := time.Now()
 	require.NoError(t, l.Close())
-	require.Less(t, time.Since(begin), 100*time.Millisecond, "who closes it does not wait")
+	require.Less(t, time.Since(begin), 100*time.Millisecond, "Close does not wait")
 	awaitEnd(t, l)
 	require.Less(t, time.Since(begin), 3*time.Second)
 	require.ErrorContains(t, l.Outcome(), "signal 9")
 }
 
-func TestComplaintsOfALinkAreBounded(t *testing.T) {
+func TestStderrOfALinkIsBounded(t *testing.T) {
 	var lines []string
 	l := connect(t, `head -c 100000 /dev/zero | tr '\0' x >&2; echo >&2; i=0; while [ $i -lt 1500 ]; do echo $i >&2; i=$((i+1)); done; exec 2>&-; echo done`, func(line string) { lines = append(lines, line) })
 	_, err := bufio.NewReader(l).ReadString('\n')
@@ -73,7 +73,7 @@ func TestComplaintsOfALinkAreBounded(t *testing.T) {
 	require.Equal(t, "0", lines[1])
 }
 
-func TestALinkThatCannotStartSaysWhy(t *testing.T) {
+func TestConnectReportsWhyAProgramDoesNotStart(t *testing.T) {
 	for want, p := range map[string]tool.Program{
 		"command is empty":           {},
 		"was not found in PATH":      {Argv: []string{"no-such-program"}},

@@ -1,6 +1,6 @@
 // Package tool runs commands as processes, and streams their output. When a run ends, no process of
-// the command is left. [Shell.Run] runs the commands of the model, [Shell.Exec] those of clients.
-// [Shell.Connect] runs a program and connects its standard input and output. [Patcher] writes the
+// the command is left. [Shell.Run] runs commands of the model, [Shell.Exec] runs commands of
+// clients. [Shell.Connect] runs a program and connects its standard input and output. [Patcher] writes the
 // files of a patch, all or none.
 //
 // # Order
@@ -13,7 +13,7 @@
 // # Pressure
 //
 // If output blocks, reading stops, and the command blocks in its next write. The limits of [Shell]
-// bound the memory, whatever the command writes.
+// bound the memory for any output.
 //
 // # Processes of a command
 //
@@ -35,8 +35,8 @@
 //
 //   - The pump calls started, reads the pipe and calls output, and may block in these three. It ends
 //     at the end of the pipe, or when the run is over and its current call returns.
-//   - The typist waits for input to type, or up to a second for a program to read it. It ends with
-//     the pump.
+//   - typeKeys waits for input to type, or up to a second for a program to read it. It ends with the
+//     pump.
 //   - The waiter blocks until the leader has exited, and then ends.
 //
 // A [Link] has two more. One starts the program, waits for its end or for Close, and ends when no
@@ -47,7 +47,7 @@
 //
 // A daemon is not found in /proc if it leaves the session, outlives its parent and overwrites its
 // environment. A supervisor ([Supervise], [Shell].Supervisor) closes this gap. It is a small process
-// between the server and the command, and the subreaper of all that the command leaves behind. It
+// between the server and the command, and the subreaper of all processes of the command. It
 // also ends the command when the server is killed.
 //
 // The server is no subreaper itself. It could not distinguish orphans of a command from children

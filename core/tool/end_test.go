@@ -30,7 +30,7 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-func TestACommandMayEndItselfInTheGrace(t *testing.T) {
+func TestCommandCanEndItselfInTheGracePeriod(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		s.KillGrace = 5 * time.Second
 		result, _ := cancelAfterOutput(t, s, script(`trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.02; done`))
@@ -40,8 +40,7 @@ func TestACommandMayEndItselfInTheGrace(t *testing.T) {
 	})
 }
 
-// Each of these writes the numbers of its processes and must be gone, all of it,
-// after a cancellation.
+// TestCancel: each script prints its process ids, and a cancellation ends all of them.
 func TestCancel(t *testing.T) {
 	for name, text := range map[string]string{
 		"sleep":             "echo $$; sleep 60",
@@ -68,7 +67,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-func TestCancelOfAStorm(t *testing.T) {
+func TestCancelEndsManyProcesses(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		_, r := cancelAfterOutput(t, s,
 			script("pids=; for i in {1..60}; do setsid sleep 60 & pids+=\" $!\"; done; echo $pids; wait"))
@@ -77,7 +76,7 @@ func TestCancelOfAStorm(t *testing.T) {
 	})
 }
 
-func TestCancelOfAFlood(t *testing.T) {
+func TestCancelWhileTheCommandWrites(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		result, r := cancelAfterOutput(t, s, script("yes $$"))
 		require.Contains(t, result.Failure, "ended by signal")
@@ -86,11 +85,11 @@ func TestCancelOfAFlood(t *testing.T) {
 	})
 }
 
-// What a command leaves behind ends with it, whether it holds the pipe or not.
-func TestNothingIsLeftBehind(t *testing.T) {
+// TestBackgroundProcessesEndWithTheCommand, with and without an open pipe.
+func TestBackgroundProcessesEndWithTheCommand(t *testing.T) {
 	for name, text := range map[string]string{
 		"holds the pipe":  "sleep 60 & echo $!",
-		"lets it go":      "sleep 60 >/dev/null 2>&1 & echo $!",
+		"closes it":       "sleep 60 >/dev/null 2>&1 & echo $!",
 		"ignores signals": "(trap '' TERM HUP; sleep 60) & echo $!",
 		"own group":       "set -m; sleep 60 & echo $!",
 		"own session":     "setsid sleep 60 >/dev/null 2>&1 & echo $!",
@@ -110,9 +109,8 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 }
 
-// What a command leaves behind has a moment to finish, which a busy machine may not
-// give it every time.
-func TestWhatIsLeftBehindMayFinish(t *testing.T) {
+// TestBackgroundProcessesCanFinish within drainTime. On a busy machine this needs several tries.
+func TestBackgroundProcessesCanFinish(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		require.Eventually(t, func() bool {
 			result, _ := run(t, s, script("(sleep 0.02; echo late) & echo early"))
@@ -121,9 +119,9 @@ func TestWhatIsLeftBehindMayFinish(t *testing.T) {
 	})
 }
 
-// With a supervisor nothing gets away that outlives its parent, in its own session,
-// without the mark: the environment of such a daemon says nothing.
-func TestASupervisorFindsDaemonsWithoutTheMark(t *testing.T) {
+// TestSupervisorEndsDaemonsWithoutTheMark: their parent has ended, and they have their own session and an
+// empty environment.
+func TestSupervisorEndsDaemonsWithoutTheMark(t *testing.T) {
 	s := shells()["supervised"]
 	result, r := run(t, s, script("echo $(setsid env -i bash -c 'sleep 60 >/dev/null 2>&1 & echo $!')"))
 	require.Equal(t, 0, *result.ExitCode)
@@ -134,8 +132,8 @@ func TestASupervisorFindsDaemonsWithoutTheMark(t *testing.T) {
 	requireGone(t, r.text())
 }
 
-// A subreaper must reap, or scripts wait in vain for the end of their daemons.
-func TestASupervisorReapsDaemons(t *testing.T) {
+// TestSupervisorReapsDaemons: otherwise a script that waits for the end of its daemon would wait forever.
+func TestSupervisorReapsDaemons(t *testing.T) {
 	s := shells()["supervised"]
 	result, _ := run(t, s, script(`
 		pid=$(setsid bash -c 'sleep 60 >/dev/null & echo $!')
@@ -143,7 +141,7 @@ func TestASupervisorReapsDaemons(t *testing.T) {
 	require.Equal(t, "gone\n", result.Output)
 }
 
-func TestASupervisorTellsHowTheCommandEnded(t *testing.T) {
+func TestSupervisorReportsHowTheCommandEnded(t *testing.T) {
 	s := shells()["supervised"]
 	result, _ := run(t, s, script("(sleep 0.01; exit 4) & (exit 5) & exit 6"))
 	require.Equal(t, 6, *result.ExitCode)
@@ -155,22 +153,22 @@ func TestASupervisorTellsHowTheCommandEnded(t *testing.T) {
 	require.Equal(t, "no such luck\n", result.Failure)
 }
 
-func TestAKilledSupervisorLeavesNothingBehind(t *testing.T) {
+func TestCommandEndsWithAKilledSupervisor(t *testing.T) {
 	s := shells()["supervised"]
 	result, r := run(t, s, script("echo $$ $(setsid bash -c 'sleep 60 >/dev/null & echo $!'); kill -KILL $PPID; sleep 60"))
 	require.Contains(t, result.Failure, "ended by signal 9 (killed), and its supervisor ended as well")
 	requireGone(t, r.text())
 }
 
-func TestAStoppedSupervisorLeavesNothingBehind(t *testing.T) {
+func TestCommandEndsWithAStoppedSupervisor(t *testing.T) {
 	s := shells()["supervised"]
 	result, r := cancelAfterOutput(t, s, script("kill -STOP $PPID; echo $$; sleep 60"))
 	require.Contains(t, result.Failure, "and its supervisor ended as well")
 	requireGone(t, r.text())
 }
 
-// The server is played by this test's binary, which runs the test below.
-func TestAKilledServerLeavesNothingBehind(t *testing.T) {
+// TestCommandEndsWithAKilledServer runs TestServerToBeKilled in another process as the server.
+func TestCommandEndsWithAKilledServer(t *testing.T) {
 	server := exec.Command("/proc/self/exe", "-test.run=^TestServerToBeKilled$")
 	server.Env = append(os.Environ(), "PLAY_SERVER=1")
 	pipe, err := server.StdoutPipe()
@@ -201,7 +199,7 @@ func TestServerToBeKilled(t *testing.T) {
 	require.Equal(t, 0, *result.ExitCode)
 }
 
-func TestABlockedOutputHoldsTheCommandBack(t *testing.T) {
+func TestBlockedOutputBlocksTheCommand(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		release := make(chan struct{})
 		blocked := make(chan struct{}, 1000)
@@ -217,7 +215,7 @@ func TestABlockedOutputHoldsTheCommandBack(t *testing.T) {
 		<-blocked
 		select {
 		case <-done:
-			require.Fail(t, "it did not wait")
+			require.Fail(t, "Run returned before all output was passed on")
 		case <-time.After(drainTime + 2*pumpTime):
 		}
 		close(release)
@@ -255,7 +253,7 @@ func TestCancelWhileOutputIsBlocked(t *testing.T) {
 	})
 }
 
-// Where the command has ended by itself, Run waits for output, but not for ever.
+// If the command has ended by itself, Run waits for output until it is cancelled.
 func TestCancelAfterTheEndWhileOutputIsBlocked(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -291,8 +289,7 @@ func TestTimeoutWhileStartedIsBlocked(t *testing.T) {
 	close(release)
 }
 
-// A process of another family must not be touched, whatever its numbers.
-func TestOthersAreLeftAlone(t *testing.T) {
+func TestOtherProcessesAreNotSignalled(t *testing.T) {
 	other := exec.Command("sleep", "60")
 	other.SysProcAttr = &unix.SysProcAttr{Setsid: true}
 	require.NoError(t, other.Start())
@@ -319,7 +316,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	require.Error(t, other.Wait())
 }
 
-func TestASupervisorGivesUpWhatDoesNotDie(t *testing.T) {
+func TestSupervisorGivesUpOnUnkillableProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reaper{signalAll: func(unix.Signal) {}, exited: make(chan struct{}), gone: make(chan struct{})}
 		ends := make(chan os.Signal, 1)
@@ -330,10 +327,10 @@ func TestASupervisorGivesUpWhatDoesNotDie(t *testing.T) {
 		close(r.exited)
 		r.await(ends, time.Minute)
 	})
-	require.ErrorContains(t, notDying(7), "process 7 did not end within 1s of SIGKILL")
+	require.ErrorContains(t, unkillable(7), "process 7 did not end within 1s of SIGKILL")
 }
 
-func TestSuperviseRefusesWrongArguments(t *testing.T) {
+func TestSuperviseRejectsWrongArguments(t *testing.T) {
 	for _, args := range [][]string{nil, {"1s"}, {"soon", "true"}} {
 		_, err := supervise(args, nil)
 		require.Error(t, err)

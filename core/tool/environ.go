@@ -36,18 +36,18 @@ func BaseEnv(environ []string, secrets ...string) []string {
 }
 
 // environment applies the policy to the base. TERM=dumb, NO_COLOR=1, and cat for PAGER, GIT_PAGER
-// and GH_PAGER are set last, whatever the policy sets, because output goes to no terminal. Values
+// and GH_PAGER are set last and override the policy, because output goes to no terminal. Values
 // are literal and not expanded.
 //
 // The policy applies in this order: it selects the inherited variables, removes names that contain
 // KEY, SECRET, TOKEN, PASSWORD, PASSWD, PASSPHRASE or CREDENTIAL, removes excluded names, sets its
 // own variables, and keeps only included names.
 func environment(base []string, p core.EnvironmentPolicy) []string {
-	return append(inheritance(base, p), plainOutput...)
+	return append(policyEnv(base, p), plainOutput...)
 }
 
-// inheritance applies the policy to the base, without plainOutput.
-func inheritance(base []string, p core.EnvironmentPolicy) []string {
+// policyEnv applies the policy to the base, without plainOutput.
+func policyEnv(base []string, p core.EnvironmentPolicy) []string {
 	var kept []string
 	for _, entry := range base {
 		name, _, _ := strings.Cut(entry, "=")

@@ -50,7 +50,7 @@ const (
 // environment returns the policy's environment with the variables of the client. It has no
 // plainOutput, because the terminals of clients are real.
 func (e *Exec) environment(base []string) []string {
-	env := inheritance(base, e.Environment)
+	env := policyEnv(base, e.Environment)
 	if e.TTY {
 		env = append(env, "TERM=xterm-256color")
 	} else {

@@ -20,32 +20,32 @@ import (
 	"appserver/protocol"
 )
 
-// talk is a command that runs, and what it has written so far.
-type talk struct {
+// session is a running command and its output so far.
+type session struct {
 	t     *testing.T
-	inlet *Inlet
+	input *Input
 	end   context.CancelFunc
 	exit  chan Exit
 
 	mu       sync.Mutex
 	out, err bytes.Buffer
-	wrote    chan struct{} // has a token when there is more
+	wrote    chan struct{} // signals new output
 }
 
-// talkTo begins a command, and waits until it runs or has failed.
-func talkTo(t *testing.T, s *Shell, e Exec) *talk {
+// startSession starts a command, and waits until it runs or has failed.
+func startSession(t *testing.T, s *Shell, e Exec) *session {
 	t.Helper()
 	ctx, end := context.WithCancel(context.Background())
-	k := &talk{t: t, end: end, exit: make(chan Exit, 1), wrote: make(chan struct{}, 1)}
-	e.Output = k.hear
-	started := make(chan *Inlet, 1)
+	k := &session{t: t, end: end, exit: make(chan Exit, 1), wrote: make(chan struct{}, 1)}
+	e.Output = k.record
+	started := make(chan *Input, 1)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		k.exit <- s.Exec(ctx, e, func(i *Inlet) { started <- i })
+		k.exit <- s.Exec(ctx, e, func(i *Input) { started <- i })
 	}()
 	select {
-	case k.inlet = <-started:
+	case k.input = <-started:
 	case <-ended:
 	}
 	t.Cleanup(func() {
@@ -55,7 +55,7 @@ func talkTo(t *testing.T, s *Shell, e Exec) *talk {
 	return k
 }
 
-func (k *talk) hear(stderr bool, piece []byte) {
+func (k *session) record(stderr bool, piece []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if stderr {
@@ -69,78 +69,78 @@ func (k *talk) hear(stderr bool, piece []byte) {
 	}
 }
 
-func (k *talk) said() (out, err string) {
+func (k *session) written() (out, err string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.out.String(), k.err.String()
 }
 
 // until waits until the command has written a text.
-func (k *talk) until(text string) {
+func (k *session) until(text string) {
 	k.t.Helper()
 	for deadline := time.After(bound); ; {
-		if out, _ := k.said(); strings.Contains(out, text) {
+		if out, _ := k.written(); strings.Contains(out, text) {
 			return
 		}
 		select {
 		case <-k.wrote:
 		case <-deadline:
-			out, _ := k.said()
-			require.Fail(k.t, "it does not say "+text, out)
+			out, _ := k.written()
+			require.Fail(k.t, "the output does not contain "+text, out)
 		}
 	}
 }
 
-func (k *talk) ended() Exit {
+func (k *session) ended() Exit {
 	k.t.Helper()
 	select {
 	case exit := <-k.exit:
 		return exit
 	case <-time.After(bound):
-		require.Fail(k.t, "the command runs on")
+		require.Fail(k.t, "the command still runs")
 		return Exit{}
 	}
 }
 
-func (k *talk) write(text string) {
+func (k *session) write(text string) {
 	k.t.Helper()
-	_, err := io.WriteString(k.inlet, text)
+	_, err := io.WriteString(k.input, text)
 	require.NoError(k.t, err)
 }
 
-func TestExecTellsStreamsApart(t *testing.T) {
+func TestExecSeparatesStreams(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
-		k := talkTo(t, s, Exec{Command: script(`printf 'out\377\n'; echo err >&2; exit 7`)})
+		k := startSession(t, s, Exec{Command: script(`printf 'out\377\n'; echo err >&2; exit 7`)})
 		require.Equal(t, Exit{Code: 7}, k.ended())
-		out, err := k.said()
-		require.Equal(t, "out\xff\n", out, "as it is")
+		out, err := k.written()
+		require.Equal(t, "out\xff\n", out, "unchanged")
 		require.Equal(t, "err\n", err)
 	})
 }
 
-func TestExecTellsOfEnds(t *testing.T) {
+func TestExecReportsExitCodes(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		for text, want := range map[string]int{"exit 0": 0, "exit 255": 255, "kill -9 $$": 137, "kill -TERM $$": 143} {
-			require.Equal(t, Exit{Code: want}, talkTo(t, s, Exec{Command: script(text)}).ended(), text)
+			require.Equal(t, Exit{Code: want}, startSession(t, s, Exec{Command: script(text)}).ended(), text)
 		}
 		slow := script("echo before; sleep 600")
 		slow.Timeout = 300 * time.Millisecond
-		k := talkTo(t, s, Exec{Command: slow})
+		k := startSession(t, s, Exec{Command: slow})
 		require.Equal(t, Exit{Code: 124, TimedOut: true}, k.ended())
-		out, _ := k.said()
+		out, _ := k.written()
 		require.Equal(t, "before\n", out)
 	})
 }
 
-func TestExecTellsOfFailures(t *testing.T) {
+func TestExecReportsFailures(t *testing.T) {
 	s := shells()["direct"]
-	for says, e := range map[string]Exec{
+	for failure, e := range map[string]Exec{
 		"names no program":      {},
 		"was not found in PATH": {Command: script("")},
 		"does not exist":        {Command: script("")},
 		"NUL byte":              {Command: script("")},
 	} {
-		switch says {
+		switch failure {
 		case "was not found in PATH":
 			e.Argv = []string{"no-such-program"}
 		case "does not exist":
@@ -148,54 +148,54 @@ func TestExecTellsOfFailures(t *testing.T) {
 		case "NUL byte":
 			e.Argv = []string{"/bin/echo", "a\x00b"}
 		}
-		k := talkTo(t, s, e)
-		require.Contains(t, k.ended().Failure, says)
-		require.Nil(t, k.inlet, "it never ran")
+		k := startSession(t, s, e)
+		require.Contains(t, k.ended().Failure, failure)
+		require.Nil(t, k.input, "started was not called")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	exit := s.Exec(ctx, Exec{Command: script("echo x")}, func(*Inlet) { t.Error("it was not to run") })
+	exit := s.Exec(ctx, Exec{Command: script("echo x")}, func(*Input) { t.Error("started was called") })
 	require.Contains(t, exit.Failure, "cancelled")
 }
 
 func TestExecPassesInputOn(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
-		k := talkTo(t, s, Exec{Command: script(`while read line; do echo "got $line"; done; echo end`), Input: true})
+		k := startSession(t, s, Exec{Command: script(`while read line; do echo "got $line"; done; echo end`), Input: true})
 		k.write("one\n")
 		k.until("got one\n")
 		k.write("two\nthr")
 		k.write("ee\n")
 		k.until("got three\n")
-		require.NoError(t, k.inlet.Close())
+		require.NoError(t, k.input.Close())
 		require.Equal(t, Exit{}, k.ended())
-		out, _ := k.said()
+		out, _ := k.written()
 		require.Equal(t, "got one\ngot two\ngot three\nend\n", out)
-		_, err := k.inlet.Write([]byte("late"))
+		_, err := k.input.Write([]byte("late"))
 		require.Error(t, err)
-		require.ErrorIs(t, k.inlet.Resize(Size{1, 1}), ErrNoTerminal)
+		require.ErrorIs(t, k.input.Resize(Size{1, 1}), ErrNoTerminal)
 	})
 }
 
-func TestExecWithoutInputHasAnEmptyOne(t *testing.T) {
-	k := talkTo(t, shells()["direct"], Exec{Command: script("cat; echo end")})
+func TestExecHasAnEmptyInputByDefault(t *testing.T) {
+	k := startSession(t, shells()["direct"], Exec{Command: script("cat; echo end")})
 	require.Equal(t, Exit{}, k.ended())
-	out, _ := k.said()
+	out, _ := k.written()
 	require.Equal(t, "end\n", out)
-	_, err := k.inlet.Write([]byte("x"))
+	_, err := k.input.Write([]byte("x"))
 	require.ErrorIs(t, err, ErrNoInput)
-	require.ErrorIs(t, k.inlet.Close(), ErrNoInput)
+	require.ErrorIs(t, k.input.Close(), ErrNoInput)
 }
 
-func TestWhoWritesToACommandThatDoesNotReadIsFreedByItsEnd(t *testing.T) {
+func TestEndOfTheCommandReleasesWriters(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		for _, tty := range []bool{false, true} {
 			c := script("stty raw -echo 2>/dev/null; echo up; sleep 600")
 			c.TTY = tty
-			k := talkTo(t, s, Exec{Command: c, Input: true})
+			k := startSession(t, s, Exec{Command: c, Input: true})
 			k.until("up")
 			failed := make(chan error, 1)
 			go func() {
-				_, err := k.inlet.Write(make([]byte, 4<<20))
+				_, err := k.input.Write(make([]byte, 4<<20))
 				failed <- err
 			}()
 			k.end()
@@ -204,7 +204,7 @@ func TestWhoWritesToACommandThatDoesNotReadIsFreedByItsEnd(t *testing.T) {
 			case err := <-failed:
 				require.Error(t, err)
 			case <-time.After(bound):
-				require.Fail(t, "it waits for ever")
+				require.Fail(t, "Write did not return")
 			}
 		}
 	})
@@ -214,35 +214,35 @@ func TestExecOnATerminal(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		c := script(`trap 'resized=yes' WINCH; tty >/dev/null && echo terminal; stty size; echo "$TERM"; read x; echo "$resized"; stty size; echo "got $x"; echo err >&2; while read y; do :; done; echo end`)
 		c.TTY = true
-		k := talkTo(t, s, Exec{Command: c, Size: Size{Rows: 10, Cols: 30}})
+		k := startSession(t, s, Exec{Command: c, Size: Size{Rows: 10, Cols: 30}})
 		k.until("xterm-256color\r\n")
-		out, _ := k.said()
+		out, _ := k.written()
 		require.Equal(t, "terminal\r\n10 30\r\nxterm-256color\r\n", out)
-		require.NoError(t, k.inlet.Resize(Size{Rows: 11, Cols: 31}))
+		require.NoError(t, k.input.Resize(Size{Rows: 11, Cols: 31}))
 		k.write("word\n")
 		k.until("yes\r\n11 31\r\n")
 		k.until("got word\r\nerr\r\n")
-		require.NoError(t, k.inlet.Close())
+		require.NoError(t, k.input.Close())
 		require.Equal(t, Exit{}, k.ended())
-		_, err := k.said()
+		_, err := k.written()
 		require.Empty(t, err, "a terminal has one stream")
 	})
 }
 
-func TestATerminalHasTheUsualSize(t *testing.T) {
+func TestTerminalHasADefaultSize(t *testing.T) {
 	c := script("stty size")
 	c.TTY = true
-	k := talkTo(t, shells()["supervised"], Exec{Command: c})
+	k := startSession(t, shells()["supervised"], Exec{Command: c})
 	require.Equal(t, Exit{}, k.ended())
-	out, _ := k.said()
+	out, _ := k.written()
 	require.Equal(t, "24 80\r\n", out)
 }
 
-func TestControlCEndsACommandOnATerminal(t *testing.T) {
+func TestControlCInterruptsACommandOnATerminal(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		c := script("echo up; sleep 600")
 		c.TTY = true
-		k := talkTo(t, s, Exec{Command: c})
+		k := startSession(t, s, Exec{Command: c})
 		k.until("up")
 		k.write("\x03")
 		require.Equal(t, 130, k.ended().Code)
@@ -252,28 +252,30 @@ func TestControlCEndsACommandOnATerminal(t *testing.T) {
 func TestExecSetsVariables(t *testing.T) {
 	s := &Shell{Env: []string{"PATH=" + os.Getenv("PATH"), "KEPT=1", "DROPPED=1", "CHANGED=old", "API_TOKEN=secret"}}
 	value := func(text string) *string { return &text }
-	k := talkTo(t, s, Exec{
+	k := startSession(t, s, Exec{
 		Command: script(`echo "$KEPT,${DROPPED-unset},$CHANGED,$NEW,${API_TOKEN-unset},$TERM,${PAGER-unset},${EMPTY-unset}"`),
 		Env: map[string]*string{"DROPPED": nil, "CHANGED": value("new"), "NEW": value("a b"), "PAGER": nil,
 			"TERM": value("vt100"), "EMPTY": value("")},
 	})
 	require.Equal(t, Exit{}, k.ended())
-	out, _ := k.said()
-	require.Equal(t, "1,unset,new,a b,unset,vt100,unset,\n", out, "what the client wants is stronger")
-	asked := talkTo(t, s, Exec{Command: script(`echo "$API_TOKEN"`), Env: map[string]*string{"API_TOKEN": value("own")}})
-	asked.ended()
-	out, _ = asked.said()
+	out, _ := k.written()
+	require.Equal(t, "1,unset,new,a b,unset,vt100,unset,\n", out, "variables of the client override the policy")
+	own := startSession(t, s, Exec{
+		Command: script(`echo "$API_TOKEN"`), Env: map[string]*string{"API_TOKEN": value("own")},
+	})
+	own.ended()
+	out, _ = own.written()
 	require.Equal(t, "own\n", out)
 }
 
-func TestNothingOfAnExecIsLeft(t *testing.T) {
+func TestAllProcessesOfAnExecEnd(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
-		for name, how := range map[string]func(*talk){
-			"its end": func(k *talk) { require.NoError(t, k.inlet.Close()) },
-			"ended":   func(k *talk) { k.end() },
+		for name, how := range map[string]func(*session){
+			"its end": func(k *session) { require.NoError(t, k.input.Close()) },
+			"ended":   func(k *session) { k.end() },
 		} {
 			file := filepath.Join(t.TempDir(), "pids")
-			k := talkTo(t, s, Exec{Command: script(fmt.Sprintf("sleep 600 & echo $! >%s; setsid sleep 601 & echo up; read x",
+			k := startSession(t, s, Exec{Command: script(fmt.Sprintf("sleep 600 & echo $! >%s; setsid sleep 601 & echo up; read x",
 				file)), Input: true})
 			k.until("up")
 			text, err := os.ReadFile(file)
@@ -289,17 +291,17 @@ func TestNothingOfAnExecIsLeft(t *testing.T) {
 	})
 }
 
-func TestExecGivesOutputThatNobodyWaitsFor(t *testing.T) {
+func TestExecPassesOnAllOutput(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
-		k := talkTo(t, s, Exec{Command: script("head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2")})
+		k := startSession(t, s, Exec{Command: script("head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2")})
 		require.Equal(t, Exit{}, k.ended())
-		out, err := k.said()
+		out, err := k.written()
 		require.Len(t, out, 3_000_000)
 		require.Len(t, err, 3_000_000)
 	})
 }
 
-func TestExecEndsThoughItsOutputIsBlocked(t *testing.T) {
+func TestExecEndsWithBlockedOutput(t *testing.T) {
 	s := shells()["supervised"]
 	ctx, end := context.WithCancel(context.Background())
 	release, blocked := make(chan struct{}), make(chan struct{})
@@ -309,7 +311,7 @@ func TestExecEndsThoughItsOutputIsBlocked(t *testing.T) {
 		exit <- s.Exec(ctx, Exec{Command: script("yes"), Output: func(bool, []byte) {
 			once.Do(func() { close(blocked) })
 			<-release
-		}}, func(*Inlet) {})
+		}}, func(*Input) {})
 	}()
 	<-blocked
 	end()
@@ -317,7 +319,7 @@ func TestExecEndsThoughItsOutputIsBlocked(t *testing.T) {
 	case e := <-exit:
 		require.Equal(t, 128+int(unix.SIGTERM), e.Code)
 	case <-time.After(bound):
-		require.Fail(t, "it waits for who does not take its output")
+		require.Fail(t, "Exec waits for its output")
 	}
 	close(release)
 }
@@ -328,12 +330,12 @@ func TestExecIsConfined(t *testing.T) {
 	c.Workspace, c.Sandbox = c.Cwd, protocol.SandboxReadOnly.Policy()
 	s := &Shell{Env: BaseEnv(os.Environ()), Confiner: []string{"/proc/self/exe", "confine"}}
 	if err := Probe(s.Confiner); err != nil {
-		require.Contains(t, talkTo(t, s, Exec{Command: c}).ended().Failure, "namespaces", "it is not run otherwise")
+		require.Contains(t, startSession(t, s, Exec{Command: c}).ended().Failure, "namespaces", "it does not run unconfined")
 		return
 	}
-	k := talkTo(t, s, Exec{Command: c})
+	k := startSession(t, s, Exec{Command: c})
 	require.Equal(t, Exit{}, k.ended())
-	out, err := k.said()
+	out, err := k.written()
 	require.Equal(t, "1\nread\n", out)
 	require.Contains(t, err, "Read-only file system")
 	require.NoFileExists(t, filepath.Join(c.Cwd, "file"))

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Inlet is the input of a running command. Its methods are safe for concurrent use.
-type Inlet struct {
+// Input is the input of a running command. Its methods are safe for concurrent use.
+type Input struct {
 	file *os.File // nil if the input is empty
 	tty  bool
 }
@@ -23,7 +23,7 @@ type Inlet struct {
 const endOfInput = "\x04"
 
 // Write writes to the input. It blocks until the command reads or has ended.
-func (i *Inlet) Write(b []byte) (int, error) {
+func (i *Input) Write(b []byte) (int, error) {
 	if i.file == nil {
 		return 0, ErrNoInput
 	}
@@ -31,7 +31,7 @@ func (i *Inlet) Write(b []byte) (int, error) {
 }
 
 // Close ends the input.
-func (i *Inlet) Close() error {
+func (i *Input) Close() error {
 	switch {
 	case i.file == nil:
 		return ErrNoInput
@@ -43,7 +43,7 @@ func (i *Inlet) Close() error {
 }
 
 // Resize changes the size of the terminal and notifies the command.
-func (i *Inlet) Resize(s Size) error {
+func (i *Input) Resize(s Size) error {
 	if !i.tty {
 		return ErrNoTerminal
 	}
@@ -60,7 +60,7 @@ func (i *Inlet) Resize(s Size) error {
 // Exec runs a command to its end, as [Shell.Run] does. It calls started once, when the command
 // runs. When it returns, all earlier output was passed on, unless Output still blocks or the
 // command was cancelled.
-func (s *Shell) Exec(ctx context.Context, e Exec, started func(*Inlet)) Exit {
+func (s *Shell) Exec(ctx context.Context, e Exec, started func(*Input)) Exit {
 	runtime.LockOSThread() // as in Run
 	defer runtime.UnlockOSThread()
 	if ctx.Err() != nil {
@@ -70,22 +70,22 @@ func (s *Shell) Exec(ctx context.Context, e Exec, started func(*Inlet)) Exit {
 	if err != nil {
 		return Exit{Failure: err.Error()}
 	}
-	d := &dialogue{running: p, output: e.Output, drained: make(chan struct{})}
+	d := &execution{running: p, output: e.Output, drained: make(chan struct{})}
 	if err := d.open(e); err != nil {
 		return Exit{Failure: startFailure(e.Argv[0], err).Error()}
 	}
-	started(d.inlet)
-	d.listen()
-	why := p.await(ctx, e.Timeout, d.drained)
-	p.bury()
-	d.end(ctx, why)
-	return d.exit(why)
+	started(d.input)
+	d.readStreams()
+	reason := p.await(ctx, e.Timeout, d.drained)
+	p.reap()
+	d.end(ctx, reason)
+	return d.exit(reason)
 }
 
-// dialogue is a running command with its input and output.
-type dialogue struct {
+// execution is a running command with its input and output.
+type execution struct {
 	*running
-	inlet  *Inlet
+	input  *Input
 	output func(stderr bool, piece []byte)
 	// streams are standard output and, without a terminal, standard error.
 	streams []*source
@@ -96,7 +96,7 @@ type dialogue struct {
 }
 
 // open creates the terminal or the pipes, and starts the process.
-func (d *dialogue) open(e Exec) error {
+func (d *execution) open(e Exec) error {
 	if e.TTY {
 		d.running.size = e.Size
 		if err := d.launch(); err != nil {
@@ -104,14 +104,14 @@ func (d *dialogue) open(e Exec) error {
 			d.report.Close()
 			return err
 		}
-		d.inlet = &Inlet{d.running.output, true}
+		d.input = &Input{d.running.output, true}
 		d.streams = []*source{{d.running.output, lastReads}}
 		return nil
 	}
 	return d.openPipes(e.Input)
 }
 
-func (d *dialogue) openPipes(input bool) error {
+func (d *execution) openPipes(input bool) error {
 	var ours, theirs [3]*os.File
 	defer func() {
 		for _, file := range theirs {
@@ -137,21 +137,21 @@ func (d *dialogue) openPipes(input bool) error {
 		d.report.Close()
 		return err
 	}
-	d.inlet = &Inlet{ours[0], false}
+	d.input = &Input{ours[0], false}
 	d.streams = []*source{{ours[1], lastReads}, {ours[2], lastReads}}
 	return nil
 }
 
-// listen passes the output on.
-func (d *dialogue) listen() {
+// readStreams passes the output on.
+func (d *execution) readStreams() {
 	d.unfinished.Store(int32(len(d.streams)))
 	for i, stream := range d.streams {
 		go d.pass(stream, i > 0)
 	}
 }
 
-// pass passes a stream on, until the stream or the dialogue ends.
-func (d *dialogue) pass(stream *source, stderr bool) {
+// pass passes a stream on, until the stream or the execution ends.
+func (d *execution) pass(stream *source, stderr bool) {
 	defer func() {
 		stream.pipe.Close()
 		if d.unfinished.Add(-1) == 0 {
@@ -174,14 +174,14 @@ func (d *dialogue) pass(stream *source, stderr bool) {
 }
 
 // end reads the rest of the output, and releases writers that wait for the command.
-func (d *dialogue) end(ctx context.Context, why ending) {
-	if d.inlet.file != nil && !d.inlet.tty {
-		d.inlet.file.Close()
+func (d *execution) end(ctx context.Context, reason ending) {
+	if d.input.file != nil && !d.input.tty {
+		d.input.file.Close()
 	}
 	for _, stream := range d.streams {
-		stream.hurry()
+		stream.setEnded()
 	}
-	if why == exited {
+	if reason == exited {
 		select {
 		case <-d.drained:
 		case <-ctx.Done():
@@ -191,12 +191,12 @@ func (d *dialogue) end(ctx context.Context, why ending) {
 	d.closed.Store(true)
 }
 
-func (d *dialogue) exit(why ending) Exit {
+func (d *execution) exit(reason ending) Exit {
 	status, failure := d.waitStatus()
 	switch {
-	case why == timedOut && d.cmd.ProcessState != nil:
+	case reason == timedOut && d.cmd.ProcessState != nil:
 		return Exit{Code: codeTimedOut, TimedOut: true}
-	case failure != "" && why == cancelled && d.cmd.ProcessState != nil:
+	case failure != "" && reason == cancelled && d.cmd.ProcessState != nil:
 		return Exit{Code: codeSignal + int(unix.SIGTERM)} // it was not started yet, or its supervisor ended with it
 	case failure != "":
 		return Exit{Failure: failure}

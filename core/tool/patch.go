@@ -22,7 +22,8 @@ const maxPatched = 64 << 20
 // Patcher reads and writes the files of patches. A relative name is below the directory of the
 // patch. An absolute name is below a root of the workspace, or below its nearest existing folder.
 // Links are followed if they stay in that directory. Links to other directories, into a .git or
-// into a closed directory are rejected. Files are written next to their place and then renamed.
+// into a closed directory are rejected. New content is written to a temporary file in the same
+// folder, which is then renamed.
 type Patcher struct {
 	// Closed are directories that no patch reads or writes, except a patch that is applied in a
 	// directory below them.
@@ -60,8 +61,8 @@ type disk interface {
 	Close() error
 }
 
-// places are the directories that contain the files of a patch.
-type places struct {
+// patchDirs are the directories that contain the files of a patch.
+type patchDirs struct {
 	Patcher
 	base  *root
 	roots []string
@@ -79,12 +80,12 @@ type root struct {
 }
 
 // open opens the directory of a patch. A link in it must not leave the enclosing directory.
-func (p Patcher) open(e core.PlanPatch) (*places, error) {
+func (p Patcher) open(e core.PlanPatch) (*patchDirs, error) {
 	base, err := p.openRoot(e.Root, e.Dir)
 	if err != nil {
 		return nil, err
 	}
-	opened := &places{Patcher: p, base: base, roots: e.Roots, opened: map[string]*root{}}
+	opened := &patchDirs{Patcher: p, base: base, roots: e.Roots, opened: map[string]*root{}}
 	if e.Protect {
 		opened.protected = resolvedAll(e.Roots)
 	}
@@ -115,7 +116,7 @@ func (p Patcher) openRoot(within, dir string) (*root, error) {
 	return r, nil
 }
 
-func (p *places) close() {
+func (p *patchDirs) close() {
 	_ = p.base.Close()
 	for _, r := range p.opened {
 		_ = r.Close()
@@ -123,7 +124,7 @@ func (p *places) close() {
 }
 
 // locate returns the directory of a name, and the name within it.
-func (p *places) locate(name string) (*root, string, error) {
+func (p *patchDirs) locate(name string) (*root, string, error) {
 	if !filepath.IsAbs(name) {
 		return p.base, name, nil
 	}
@@ -147,7 +148,7 @@ func (p *places) locate(name string) (*root, string, error) {
 }
 
 // rootOf returns the root of the workspace that contains an absolute name, or "".
-func (p *places) rootOf(name string) string {
+func (p *patchDirs) rootOf(name string) string {
 	for _, root := range p.roots {
 		if rel, err := filepath.Rel(root, name); err == nil && rel != "." && filepath.IsLocal(rel) {
 			return root
@@ -179,7 +180,7 @@ func resolvedAll(dirs []string) (real []string) {
 
 // resolve follows the links of a name below r. It rejects a link into a protected folder. A name
 // that itself is in that folder is allowed, because the user has approved it.
-func (p *places) resolve(r *root, name string, follow bool) (string, error) {
+func (p *patchDirs) resolve(r *root, name string, follow bool) (string, error) {
 	resolved, err := r.resolve(name, follow)
 	if err != nil {
 		return "", err
@@ -192,7 +193,7 @@ func (p *places) resolve(r *root, name string, follow bool) (string, error) {
 }
 
 // Read returns the content of a file, for patch.Files.
-func (p *places) Read(name string) (content string, exists bool, err error) {
+func (p *patchDirs) Read(name string) (content string, exists bool, err error) {
 	r, name, err := p.locate(name)
 	if err != nil {
 		return "", false, err

@@ -15,7 +15,7 @@ import (
 	"appserver/core/patch"
 )
 
-// folder is a directory with files; those whose content begins with -> are links.
+// folder creates a directory with files. A content "->target" makes a link.
 func folder(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, content := range files {
@@ -30,8 +30,7 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// contents are the files of a directory, with links as folder takes them, and its
-// empty directories.
+// contents returns the files of a directory in the form of folder, and its empty directories.
 func contents(t *testing.T, dir string) map[string]string {
 	found := map[string]string{}
 	require.NoError(t, filepath.WalkDir(dir, func(full string, d fs.DirEntry, err error) error {
@@ -66,7 +65,7 @@ func apply(p Patcher, dir string, lines ...string) error {
 	return p.Write(core.WritePatch{ID: 2, Dir: dir, Files: planned.Result.Files}).Err
 }
 
-func TestAPatchChangesFilesAndNothingElse(t *testing.T) {
+func TestPatchChangesItsFilesOnly(t *testing.T) {
 	dir := folder(t, map[string]string{"f": "a\nb\n", "gone": "x\n", "old/name": "1\n2\n", "other": "o\n"})
 	require.NoError(t, os.Chmod(filepath.Join(dir, "f"), 0o755))
 	require.NoError(t, os.Chmod(filepath.Join(dir, "old/name"), 0o600))
@@ -82,7 +81,7 @@ func TestAPatchChangesFilesAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestLinksAreFollowedWithinTheFolderAlone(t *testing.T) {
+func TestLinksAreFollowedWithinTheFolderOnly(t *testing.T) {
 	outside := folder(t, map[string]string{"secret": "s\n"})
 	files := map[string]string{
 		"f": "a\n", "d/g": "g\n", "to-f": "->f", "d/up": "->../f", "to-d": "->d", "chain": "->to-f", ".git/config": "c\n",
@@ -132,7 +131,7 @@ func TestLinksAreFollowedWithinTheFolderAlone(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{"secret": "s\n"}, contents(t, outside))
 	require.Equal(t, files, contents(t, dir))
-	require.NoError(t, apply(Patcher{}, dir, "*** Delete File: chain"), "a link that is deleted leaves its target")
+	require.NoError(t, apply(Patcher{}, dir, "*** Delete File: chain"), "deleting a link keeps its target")
 	delete(files, "chain")
 	require.Equal(t, files, contents(t, dir))
 }
@@ -144,14 +143,14 @@ func TestClosedDirectoriesAreNotPatched(t *testing.T) {
 		require.ErrorContains(t, apply(p, dir, "*** Update File: "+name, "@@", "+x"), "which patches do not change")
 	}
 	require.NoError(t, apply(p, filepath.Join(dir, "home/worktrees"), "*** Update File: f", "@@", "+x"),
-		"whoever works there may")
+		"a patch may be applied below a closed directory")
 	require.ErrorContains(t, apply(p, filepath.Join(dir, "home"), "*** Update File: config", "@@", "+x"),
 		"which patches do not change")
 	require.ErrorContains(t, apply(p, filepath.Join(dir, "none"), "*** Add File: f", "+x"),
 		"the directory of the patch cannot be used")
 }
 
-func TestAFileThatHasChangedSinceIsNotWritten(t *testing.T) {
+func TestChangedFileIsNotOverwritten(t *testing.T) {
 	a, b := "a\n", "b\n"
 	for name, file := range map[string]patch.File{
 		"changed":   {Path: "f", Before: &a, After: &b},
@@ -199,7 +198,7 @@ func (f *faulty) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, er
 	return f.Root.OpenFile(name, flag, perm)
 }
 
-// Mkdir may fail; then it makes nothing.
+// Mkdir creates nothing if it fails.
 func (f *faulty) Mkdir(name string, perm fs.FileMode) error {
 	if err := f.fails(); err != nil {
 		return err
@@ -207,7 +206,7 @@ func (f *faulty) Mkdir(name string, perm fs.FileMode) error {
 	return f.Root.Mkdir(name, perm)
 }
 
-// Link may fail; then it makes none.
+// Link creates nothing if it fails.
 func (f *faulty) Link(old, name string) error {
 	if f.noLinks {
 		return errors.ErrUnsupported
@@ -218,7 +217,7 @@ func (f *faulty) Link(old, name string) error {
 	return f.Root.Link(old, name)
 }
 
-// Rename may fail; then it renames nothing.
+// Rename renames nothing if it fails.
 func (f *faulty) Rename(old, name string) error {
 	if err := f.fails(); err != nil {
 		return err
@@ -226,7 +225,7 @@ func (f *faulty) Rename(old, name string) error {
 	return f.Root.Rename(old, name)
 }
 
-func TestAPatchIsWrittenWholeOrNotAtAll(t *testing.T) {
+func TestPatchIsAllOrNothing(t *testing.T) {
 	before := map[string]string{"f": "a\nb\n", "gone": "x\n", "old": "1\n2\n", "over": "o\n"}
 	after := map[string]string{"f": "a\nc\n", "deep/er/new": "n\n", "over": "3\n2\n"}
 	text := "*** Begin Patch\n*** Update File: f\n@@\n-b\n+c\n*** Add File: deep/er/new\n+n\n*** Delete File: gone\n" +
@@ -256,8 +255,8 @@ func TestAPatchIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// TestAbsoluteNamesStayBelowTheirRoot: links lead out of no root, and nothing opens a closed
-// directory that the patch is not applied in.
+// TestAbsoluteNamesStayBelowTheirRoot: a link out of a root is rejected, and so is a closed directory
+// unless the patch is applied in it.
 func TestAbsoluteNamesStayBelowTheirRoot(t *testing.T) {
 	outside := folder(t, map[string]string{"secret": "s\n", "home/config": "c\n"})
 	cwd, root := folder(t, map[string]string{"f": "f\n", "out": "->" + outside}),

@@ -15,22 +15,22 @@ import (
 // Write writes the files of a planned patch. If a file has changed since, or the disk fails, it
 // restores all files. If restoring fails, the error names each file that now has another name.
 func (p Patcher) Write(e core.WritePatch) core.PatchWritten {
-	places, err := p.open(core.PlanPatch{Root: e.Root, Dir: e.Dir, Roots: e.Roots, Protect: e.Protect})
+	dirs, err := p.open(core.PlanPatch{Root: e.Root, Dir: e.Dir, Roots: e.Roots, Protect: e.Protect})
 	if err != nil {
 		return core.PatchWritten{Effect: e.ID, Err: err}
 	}
-	defer places.close()
-	return core.PatchWritten{Effect: e.ID, Err: places.write(e.Files)}
+	defer dirs.close()
+	return core.PatchWritten{Effect: e.ID, Err: dirs.write(e.Files)}
 }
 
-func (p *places) write(files []patch.File) error {
-	w := &writing{places: p}
+func (p *patchDirs) write(files []patch.File) error {
+	w := &patchWriter{patchDirs: p}
 	err := w.prepare(files)
 	if err == nil {
 		err = w.swap()
 	}
 	if err == nil {
-		w.tidy()
+		w.cleanUp()
 		return nil
 	}
 	if undone := w.undo(); undone != nil {
@@ -39,40 +39,40 @@ func (p *places) write(files []patch.File) error {
 	return fmt.Errorf("%w. No file was changed", err)
 }
 
-// writing is a patch in three phases: write the new files next to their places, swap each with its
-// old file, remove the old files.
-type writing struct {
-	*places
-	files []*written
-	// made are the created directories, in order.
-	made []folderMade
+// patchWriter is a patch in three phases: write temporary files, swap each with its old file, remove
+// the old files.
+type patchWriter struct {
+	*patchDirs
+	files []*patchedFile
+	// created are the created directories, in order.
+	created []createdDir
 }
 
-// folderMade is a created directory, by its resolved name.
-type folderMade struct {
+// createdDir is a created directory, by its resolved name.
+type createdDir struct {
 	*root
 	name string
 }
 
-// written is a file of a patch. Names are resolved, and relative to the root.
-type written struct {
+// patchedFile is a file of a patch. Names are resolved, and relative to the root.
+type patchedFile struct {
 	patch.File
 	*root
 	name string
-	// fresh is the name of the new content. Old is the name of the former file while the patch may
+	// temp is the name of the temporary file, or empty. Old is the name of the former file while the patch may
 	// still fail, or empty.
-	fresh, old string
+	temp, old string
 	// done is set when the new content has the file's name.
 	done bool
 	// mode is the mode of the file, or of the file that it is moved from; 0 for a new one.
 	mode fs.FileMode
 }
 
-func (w *writing) prepare(files []patch.File) error {
+func (w *patchWriter) prepare(files []patch.File) error {
 	modes := map[string]fs.FileMode{}
 	names := map[string]bool{}
 	for _, f := range files {
-		next, err := w.begin(f)
+		next, err := w.locateUnchanged(f)
 		if err == nil && names[next.full()] {
 			err = errors.New("the patch names this file twice, once by a link")
 		}
@@ -87,7 +87,7 @@ func (w *writing) prepare(files []patch.File) error {
 		if f.Before == nil {
 			f.mode = modes[f.From]
 		}
-		if err := w.lay(f); err != nil {
+		if err := w.writeTemp(f); err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}
@@ -95,10 +95,10 @@ func (w *writing) prepare(files []patch.File) error {
 }
 
 // full returns the absolute name of the file.
-func (f *written) full() string { return path.Join(f.dir, f.name) }
+func (f *patchedFile) full() string { return path.Join(f.dir, f.name) }
 
-// begin finds a file, and rejects it if it has changed.
-func (w *writing) begin(f patch.File) (*written, error) {
+// locateUnchanged finds a file, and rejects it if it has changed.
+func (w *patchWriter) locateUnchanged(f patch.File) (*patchedFile, error) {
 	at, given, err := w.locate(f.Path)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (w *writing) begin(f patch.File) (*written, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := &written{File: f, root: at, name: name}
+	next := &patchedFile{File: f, root: at, name: name}
 	content, err := "", error(nil)
 	through, err := w.resolve(at, given, true)
 	if err == nil {
@@ -124,20 +124,20 @@ func (w *writing) begin(f patch.File) (*written, error) {
 	return next, nil
 }
 
-// lay writes the new content next to the file's place.
-func (w *writing) lay(f *written) error {
+// writeTemp writes the new content to a temporary file in the same folder.
+func (w *patchWriter) writeTemp(f *patchedFile) error {
 	if f.After == nil {
 		return nil
 	}
 	if err := w.mkdirs(f.root, path.Dir(f.name)); err != nil {
 		return err
 	}
-	name := beside(f.name)
+	name := unusedName(f.name)
 	file, err := f.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
-	f.fresh = name
+	f.temp = name
 	_, err = file.WriteString(*f.After)
 	if err == nil && f.mode != 0 {
 		err = file.Chmod(f.mode)
@@ -149,7 +149,7 @@ func (w *writing) lay(f *written) error {
 }
 
 // mkdirs creates missing directories.
-func (w *writing) mkdirs(at *root, dir string) error {
+func (w *patchWriter) mkdirs(at *root, dir string) error {
 	if dir == "." {
 		return nil
 	}
@@ -165,30 +165,30 @@ func (w *writing) mkdirs(at *root, dir string) error {
 	if err := at.Mkdir(dir, 0o777); err != nil {
 		return err
 	}
-	w.made = append(w.made, folderMade{at, dir})
+	w.created = append(w.created, createdDir{at, dir})
 	return nil
 }
 
 // swap replaces each file by its new content.
-func (w *writing) swap() error {
+func (w *patchWriter) swap() error {
 	for _, f := range w.files {
-		if err := f.place(); err != nil {
+		if err := f.replace(); err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}
 	return nil
 }
 
-// place keeps the former file under another name and renames the new file over it, so that the name
+// replace keeps the former file under another name and renames the new file over it, so that the name
 // always exists. A new file never replaces another. If the disk has no hard links, both files are
 // renamed.
-func (f *written) place() error {
-	old := beside(f.name)
+func (f *patchedFile) replace() error {
+	old := unusedName(f.name)
 	switch {
 	case f.Before == nil:
-		err := f.Link(f.fresh, f.name)
+		err := f.Link(f.temp, f.name)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			err = f.Rename(f.fresh, f.name)
+			err = f.Rename(f.temp, f.name)
 		}
 		f.done = err == nil
 		return err
@@ -204,13 +204,13 @@ func (f *written) place() error {
 	if f.old, f.done = old, err == nil; err != nil {
 		return err
 	}
-	return f.Rename(f.fresh, f.name)
+	return f.Rename(f.temp, f.name)
 }
 
 // undo restores all files, in reverse order. It returns the first error.
-func (w *writing) undo() error {
+func (w *patchWriter) undo() error {
 	var first error
-	note := func(err error) {
+	keep := func(err error) {
 		if first == nil && err != nil && !errors.Is(err, fs.ErrNotExist) {
 			first = err
 		}
@@ -218,29 +218,29 @@ func (w *writing) undo() error {
 	for i := len(w.files) - 1; i >= 0; i-- {
 		switch f := w.files[i]; {
 		case f.done && f.Before == nil:
-			note(f.Remove(f.name))
+			keep(f.Remove(f.name))
 		case f.done:
 			err := f.Rename(f.old, f.name)
 			if err != nil {
 				err = fmt.Errorf("%s is now %s: %w", f.Path, f.old, err)
 			}
-			note(err)
+			keep(err)
 			if err != nil {
 				f.old = ""
 			}
 		}
 	}
-	w.tidy()
-	for i := len(w.made) - 1; i >= 0; i-- {
-		note(w.made[i].Remove(w.made[i].name))
+	w.cleanUp()
+	for i := len(w.created) - 1; i >= 0; i-- {
+		keep(w.created[i].Remove(w.created[i].name))
 	}
 	return first
 }
 
-// tidy removes the files next to the places. It ignores errors.
-func (w *writing) tidy() {
+// cleanUp removes temporary and former files. It ignores errors.
+func (w *patchWriter) cleanUp() {
 	for _, f := range w.files {
-		for _, name := range []string{f.fresh, f.old} {
+		for _, name := range []string{f.temp, f.old} {
 			if name != "" {
 				_ = f.Remove(name)
 			}
@@ -248,5 +248,5 @@ func (w *writing) tidy() {
 	}
 }
 
-// beside returns an unused name in the folder of a file.
-func beside(name string) string { return path.Join(path.Dir(name), ".patch-"+rand.Text()) }
+// unusedName returns an unused name in the folder of a file.
+func unusedName(name string) string { return path.Join(path.Dir(name), ".patch-"+rand.Text()) }

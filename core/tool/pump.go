@@ -33,8 +33,8 @@ type source struct {
 	lastReads int
 }
 
-// read reads from the pipe. After hurry, it reads the available data and does not wait for
-// processes that still hold the other end.
+// read reads from the pipe. After setEnded, it does not wait for processes that still hold the
+// other end.
 func (p *source) read(buf []byte) (int, error) {
 	n, err := p.pipe.Read(buf)
 	if !errors.Is(err, os.ErrDeadlineExceeded) || p.lastReads == 0 {
@@ -45,8 +45,8 @@ func (p *source) read(buf []byte) (int, error) {
 	return p.pipe.Read(buf)
 }
 
-// hurry marks the command as ended: the data in the pipe is the rest.
-func (p *source) hurry() { p.pipe.SetReadDeadline(time.Now()) }
+// setEnded marks the command as ended: reads return the data in the pipe and do not wait for more.
+func (p *source) setEnded() { p.pipe.SetReadDeadline(time.Now()) }
 
 // pump copies a command's output from its pipe to the transcript and the caller.
 type pump struct {

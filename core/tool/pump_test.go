@@ -13,7 +13,7 @@ import (
 	"appserver/core"
 )
 
-// pumped runs a pump over what write writes, and gives the pieces.
+// pumped runs a pump on the output of write, and returns the pieces and the transcript.
 func pumped(t *testing.T, keep, wire int, write func(*os.File)) (pieces []string, text string) {
 	t.Helper()
 	out, in, err := os.Pipe()
@@ -31,7 +31,7 @@ func pumped(t *testing.T, keep, wire int, write func(*os.File)) (pieces []string
 	return pieces, p.close()
 }
 
-func TestPumpPassesOnWhatIsWritten(t *testing.T) {
+func TestPumpPassesOnOutput(t *testing.T) {
 	pieces, text := pumped(t, 100, 100, func(in *os.File) {
 		for _, piece := range []string{"a", "\xe2\x82", "\xac", "\xff", "end\xe2"} {
 			_, err := in.WriteString(piece)
@@ -43,7 +43,7 @@ func TestPumpPassesOnWhatIsWritten(t *testing.T) {
 	require.NotContains(t, pieces, "")
 }
 
-func TestPumpOfNothing(t *testing.T) {
+func TestPumpWithoutOutput(t *testing.T) {
 	pieces, text := pumped(t, 100, 100, func(*os.File) {})
 	require.Empty(t, pieces)
 	require.Empty(t, text)
@@ -75,7 +75,7 @@ func TestPumpCoalescesWhileOutputIsBlocked(t *testing.T) {
 	require.Equal(t, []string{"first", strings.Repeat("x", readSize), strings.Repeat("x", 40_000-readSize)}, pieces)
 }
 
-func TestPumpSaysOnceThatThereIsMore(t *testing.T) {
+func TestPumpSendsTheNoticeOnce(t *testing.T) {
 	const notice = core.MoreOutput
 	for _, c := range []struct {
 		written string
@@ -102,7 +102,7 @@ func TestPumpSaysOnceThatThereIsMore(t *testing.T) {
 	require.Equal(t, "0123012301"+notice, strings.Join(pieces, ""))
 }
 
-// TestPumpBoundsPieces of commands that write little at a time, but for those that stay.
+// TestPumpBoundsPieces, except for commands in the background.
 func TestPumpBoundsPieces(t *testing.T) {
 	for wire, want := range map[int]int{1 << 20: core.MaxOutputPieces + 1, math.MaxInt: 2 * core.MaxOutputPieces} {
 		p := newPump(nil, 1<<20, wire, func(string) {})
@@ -114,9 +114,9 @@ func TestPumpBoundsPieces(t *testing.T) {
 	}
 }
 
-// A process that got away with the other end of the pipe does not hold the pump up,
-// and costs nothing of what was written before.
-func TestPumpInAHurryTakesWhatIsThere(t *testing.T) {
+// TestPumpDoesNotWaitAfterTheEnd: a process may still hold the other end of the pipe. Earlier output is
+// complete.
+func TestPumpDoesNotWaitAfterTheEnd(t *testing.T) {
 	out, in, err := os.Pipe()
 	require.NoError(t, err)
 	defer in.Close()
@@ -133,13 +133,13 @@ func TestPumpInAHurryTakesWhatIsThere(t *testing.T) {
 	<-entered
 	_, err = in.WriteString(strings.Repeat("x", 60_000))
 	require.NoError(t, err)
-	p.hurry()
+	p.setEnded()
 	close(release)
 	<-p.done
 	require.Equal(t, "first"+strings.Repeat("x", 60_000), text.String())
 }
 
-func TestAClosedPumpCallsNothing(t *testing.T) {
+func TestClosedPumpCallsNothing(t *testing.T) {
 	out, in, err := os.Pipe()
 	require.NoError(t, err)
 	defer in.Close()
@@ -149,7 +149,7 @@ func TestAClosedPumpCallsNothing(t *testing.T) {
 	require.True(t, !pending(p.done))
 }
 
-func TestAClosedPumpStopsReading(t *testing.T) {
+func TestClosedPumpStopsReading(t *testing.T) {
 	out, in, err := os.Pipe()
 	require.NoError(t, err)
 	defer in.Close()
@@ -164,7 +164,7 @@ func TestAClosedPumpStopsReading(t *testing.T) {
 	go p.run(func() {})
 	for pending(p.done) {
 		if _, err := in.WriteString("two"); err != nil {
-			break // Nobody reads any more.
+			break // the pump has closed the pipe
 		}
 	}
 	<-p.done

@@ -48,13 +48,13 @@ func (s *Shell) run(ctx context.Context, c core.Command, keys <-chan string, sta
 	out := newPump(p.output, or(s.OutputLimit, defaultOutputLimit), s.wireLimit(c), output)
 	go out.run(func() { started(strconv.Itoa(p.pid())) })
 	if c.TTY {
-		go p.typist(keys, out.done)
+		go p.typeKeys(keys, out.done)
 	}
 
-	why := p.await(ctx, c.Timeout, out.done)
-	p.bury()
-	out.hurry()
-	if why == exited {
+	reason := p.await(ctx, c.Timeout, out.done)
+	p.reap()
+	out.setEnded()
+	if reason == exited {
 		select {
 		case <-out.done:
 		case <-ctx.Done():
@@ -68,7 +68,7 @@ func (s *Shell) run(ctx context.Context, c core.Command, keys <-chan string, sta
 		result.Output += "\nThe sandbox has removed " + file +
 			", which could make git run programs that this command chose.\n"
 	}
-	result.TimedOut = why == timedOut
+	result.TimedOut = reason == timedOut
 	return result
 }
 

@@ -22,7 +22,7 @@ import (
 // running is a started command: its leader or supervisor, and all its processes.
 type running struct {
 	cmd    *exec.Cmd
-	family family
+	tree   processTree
 	grace  time.Duration
 	output *os.File
 	// tty is set if the output is a terminal, on which input is typed.
@@ -33,11 +33,11 @@ type running struct {
 	// have ended.
 	supervised bool
 	report     *os.File
-	// exited is closed when cmd has exited. The process is reaped in bury.
+	// exited is closed when cmd has exited. The process is reaped in reap.
 	exited chan struct{}
 	// status is the report, after it was read.
 	status string
-	// absent are files that the command must not create, and refused those that it created.
+	// absent are files that the command must not create. refused are files that it created anyway.
 	absent  sandbox.Absent
 	refused []string
 	// rules are the rules that confine the command. Placeholders replace protected folders that do not
@@ -69,7 +69,7 @@ func (p *running) watch() {
 }
 
 // await waits until the command has exited, and gives remaining processes some time to finish. If
-// ctx is cancelled or the timeout is over, it terminates the command; timeout 0 is none. Drained is
+// ctx is cancelled or the timeout is over, it terminates the command. Timeout 0 means no limit. Drained is
 // closed at the end of the output.
 func (p *running) await(ctx context.Context, timeout time.Duration, drained <-chan struct{}) ending {
 	var limit <-chan time.Time
@@ -98,12 +98,12 @@ func (p *running) terminate(drained <-chan struct{}) {
 		wait(p.grace+superviseTime, p.exited)
 		return
 	}
-	p.family.signal(unix.SIGTERM)
+	p.tree.signal(unix.SIGTERM)
 	wait(p.grace, p.exited, drained)
 }
 
-// bury ends all processes of the command and reaps its leader.
-func (p *running) bury() {
+// reap ends all processes of the command and reaps its leader.
+func (p *running) reap() {
 	defer p.report.Close()
 	defer func() {
 		p.refused = p.absent.Remove()
@@ -111,7 +111,7 @@ func (p *running) bury() {
 	}()
 	deadline := time.Now().Add(killTime)
 	if pending(p.exited) || p.reported() == "" {
-		p.family.end(deadline)
+		p.tree.end(deadline)
 	}
 	if wait(time.Until(deadline), p.exited) {
 		p.cmd.Wait()
@@ -119,7 +119,7 @@ func (p *running) bury() {
 	}
 }
 
-// reported returns the report of an exited supervisor, or "" if there is none or it was killed.
+// reported returns the report of an exited supervisor, or "" for an unsupervised command and a killed supervisor.
 func (p *running) reported() string {
 	if !p.supervised || p.status != "" {
 		return p.status
@@ -144,7 +144,7 @@ func (p *running) waitStatus() (status syscall.WaitStatus, failure string) {
 	state := p.cmd.ProcessState
 	switch {
 	case state == nil:
-		return 0, notDying(p.pid()).Error()
+		return 0, unkillable(p.pid()).Error()
 	case !p.supervised:
 		return state.Sys().(syscall.WaitStatus), ""
 	case p.status == "":
@@ -158,8 +158,8 @@ func (p *running) waitStatus() (status syscall.WaitStatus, failure string) {
 	return syscall.WaitStatus(number), ""
 }
 
-// notDying is the failure of a command that cannot be killed.
-func notDying(pid int) error {
+// unkillable returns the failure of a command that cannot be killed.
+func unkillable(pid int) error {
 	return fmt.Errorf("process %d did not end within %s of SIGKILL: it is stuck in the kernel, or belongs to another user",
 		pid, killTime)
 }

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "supervise" {
-		syscall.Exit(Supervise(os.Args[2:])) // os.Exit would report on coverage.
+		syscall.Exit(Supervise(os.Args[2:])) // os.Exit would write coverage to the report
 	}
 	if len(os.Args) > 1 && os.Args[1] == "confine" {
 		syscall.Exit(Confine(os.Args[2:]))
@@ -33,11 +33,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// bound is how long an end may take on a busy machine: far less than what the
-// commands sleep, far more than the contract says.
+// bound is the time that an end may take on a busy machine. It is much shorter than the commands sleep, and
+// much longer than the contract.
 const bound = 20 * time.Second
 
-// shells are the two ways to run commands: directly and with a supervisor.
+// shells returns a shell that starts commands directly, and one with a supervisor.
 func shells() map[string]*Shell {
 	env := BaseEnv(os.Environ())
 	return map[string]*Shell{
@@ -53,12 +53,12 @@ func both(t *testing.T, test func(*testing.T, *Shell)) {
 	}
 }
 
-// script is a command for bash.
+// script returns a command for bash.
 func script(text string) core.Command {
 	return core.Command{Argv: []string{"/bin/bash", "-c", text}, Cwd: "/"}
 }
 
-// recorder records what Run calls.
+// recorder records the calls of Run.
 type recorder struct {
 	mu      sync.Mutex
 	pids    []string
@@ -118,13 +118,13 @@ func cancelAfterOutput(t *testing.T, s *Shell, c core.Command) (core.ToolResult,
 	return result, r
 }
 
-// alive tells whether a process exists and is no zombie.
+// alive reports whether a process exists and is no zombie.
 func alive(pid int) bool {
 	p, ok := processOf(pid)
 	return ok && !p.zombie
 }
 
-// pidsIn are the numbers in a text, among what bash says of jobs that were ended.
+// pidsIn returns the numbers in a text. It skips the messages of bash about ended jobs.
 func pidsIn(t *testing.T, text string) []int {
 	t.Helper()
 	var pids []int
@@ -137,8 +137,8 @@ func pidsIn(t *testing.T, text string) []int {
 	return pids
 }
 
-// requireGone requires that the processes whose numbers a command wrote, and their
-// groups and sessions, are gone.
+// requireGone requires that the processes whose ids a command wrote, their groups and their sessions have
+// ended.
 func requireGone(t *testing.T, text string) {
 	t.Helper()
 	table, err := processes()
@@ -185,7 +185,7 @@ func TestOutputAndErrorKeepTheirOrder(t *testing.T) {
 	})
 }
 
-func TestCommandsSeeLittle(t *testing.T) {
+func TestCommandsInheritNoSecretsAndNoFiles(t *testing.T) {
 	leak, err := os.Open("/dev/null")
 	require.NoError(t, err)
 	defer leak.Close()
@@ -212,7 +212,7 @@ func TestCommandsSeeLittle(t *testing.T) {
 	}
 }
 
-func TestProgramsAreFoundByTheCommandsPath(t *testing.T) {
+func TestProgramsAreFoundInThePathOfTheCommand(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "greet"), []byte("#!/bin/sh\necho hello from $PWD\n"), 0o755))
 	for _, s := range shells() {
@@ -224,7 +224,7 @@ func TestProgramsAreFoundByTheCommandsPath(t *testing.T) {
 	}
 }
 
-func TestWhatCannotStartSaysWhyAndWhatToDo(t *testing.T) {
+func TestStartFailuresHaveCauseAndAdvice(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(file, []byte("#!/nowhere\n"), 0o755))
@@ -282,7 +282,7 @@ func TestOutputIsDecoded(t *testing.T) {
 	})
 }
 
-func TestMuchOutputIsCutInTheMiddle(t *testing.T) {
+func TestLongOutputIsCutInTheMiddle(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		s.OutputLimit, s.WireLimit = 1000, 5001
 		result, r := run(t, s, script("for ((i = 0; i < 5000; i++)); do echo é$i; done"))
@@ -291,15 +291,15 @@ func TestMuchOutputIsCutInTheMiddle(t *testing.T) {
 		require.InDelta(t, 1000, len(result.Output), 50)
 		require.True(t, utf8.ValidString(result.Output))
 
-		said := r.pieces[len(r.pieces)-1]
-		require.Equal(t, core.MoreOutput, said)
-		passed := strings.TrimSuffix(r.text(), said)
+		notice := r.pieces[len(r.pieces)-1]
+		require.Equal(t, core.MoreOutput, notice)
+		passed := strings.TrimSuffix(r.text(), notice)
 		require.True(t, utf8.ValidString(passed))
 		require.InDelta(t, 5000, len(passed), 1)
 	})
 }
 
-func TestAFloodTakesLittleMemory(t *testing.T) {
+func TestLongOutputNeedsLittleMemory(t *testing.T) {
 	s := shells()["direct"]
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

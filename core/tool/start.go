@@ -52,12 +52,12 @@ func (s *Shell) prepare(c core.Command, env []string) (*running, error) {
 	}
 	p := &running{
 		cmd:    &exec.Cmd{Path: program, Args: c.Argv, Dir: c.Cwd},
-		family: family{mark: markName + "=" + rand.Text()},
+		tree:   processTree{mark: markName + "=" + rand.Text()},
 		tty:    c.TTY,
 		grace:  or(s.KillGrace, defaultKillGrace),
 		exited: make(chan struct{}),
 	}
-	p.cmd.Env = append(env, p.family.mark)
+	p.cmd.Env = append(env, p.tree.mark)
 	if c.Cwd != "" {
 		p.cmd.Env = append(p.cmd.Env, "PWD="+c.Cwd)
 	}
@@ -88,7 +88,7 @@ func (p *running) supervise(supervisor []string, grace time.Duration) {
 func (p *running) launch() error {
 	var in *os.File
 	var err error
-	if p.output, in, err = p.outlet(); err != nil {
+	if p.output, in, err = p.openOutput(); err != nil {
 		return err
 	}
 	defer in.Close()
@@ -110,28 +110,28 @@ func (p *running) spawn() error {
 		defer reporting.Close()
 		p.cmd.ExtraFiles = []*os.File{reporting}
 	}
-	keepDescriptors()
+	setCloseOnExec()
 	p.placeholders = p.rules.Placeholders()
 	if err := p.cmd.Start(); err != nil {
 		p.placeholders.Release()
 		return err
 	}
-	p.family.root, p.family.start = p.pid(), startOf(p.pid())
+	p.tree.root, p.tree.start = p.pid(), startOf(p.pid())
 	go p.watch()
 	return nil
 }
 
-// outlet returns the file that the process writes to, and the file to read its output from.
-func (p *running) outlet() (out, in *os.File, err error) {
+// openOutput returns the file that the process writes to, and the file to read its output from.
+func (p *running) openOutput() (out, in *os.File, err error) {
 	if p.tty {
 		return openTerminal(p.size)
 	}
 	return os.Pipe()
 }
 
-// keepDescriptors marks the descriptors that this process inherited as close-on-exec. Those that it
-// opened are marked already.
-func keepDescriptors() {
+// setCloseOnExec marks the descriptors that this process inherited as close-on-exec. The other
+// descriptors are marked already.
+func setCloseOnExec() {
 	entries, _ := os.ReadDir("/proc/self/fd")
 	for _, entry := range entries {
 		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {

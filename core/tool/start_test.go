@@ -43,11 +43,11 @@ func TestLookPath(t *testing.T) {
 	_, err := lookPath("start_test.go", env)
 	require.ErrorContains(t, err, `the program "start_test.go" was not found in PATH (`+first)
 	found, err := lookPath("sh", nil)
-	require.NoError(t, err, "without a PATH the usual places are looked at")
+	require.NoError(t, err, "without a PATH the default folders are searched")
 	require.True(t, strings.HasSuffix(found, "/bin/sh"), found)
 }
 
-func TestFailuresToStartKeepTheirCause(t *testing.T) {
+func TestStartFailuresKeepTheirCause(t *testing.T) {
 	err := startFailure("x", &os.PathError{Op: "fork/exec", Path: "/x", Err: unix.ENOENT})
 	require.ErrorIs(t, err, unix.ENOENT)
 	require.EqualError(t, err,
@@ -56,7 +56,7 @@ func TestFailuresToStartKeepTheirCause(t *testing.T) {
 	require.EqualError(t, startFailure("x", other), `cannot start "x" (no memory): try again later`)
 }
 
-func TestTheCommandsPipeBlocks(t *testing.T) {
+func TestPipeOfTheCommandIsBlocking(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		result, _ := run(t, s, script("grep flags /proc/self/fdinfo/1"))
 		require.Regexp(t, `^flags:\s+0(100)?0*1\n$`, result.Output, "O_WRONLY without O_NONBLOCK")
@@ -71,7 +71,7 @@ func TestInputIsEmpty(t *testing.T) {
 	})
 }
 
-func TestTheEnvironmentIsTheShells(t *testing.T) {
+func TestEnvironmentIsOfTheShell(t *testing.T) {
 	dir := t.TempDir()
 	both(t, func(t *testing.T, s *Shell) {
 		s.Env = []string{"PATH=" + os.Getenv("PATH"), "A=1", "PWD=/elsewhere"}
@@ -87,23 +87,23 @@ func TestTheEnvironmentIsTheShells(t *testing.T) {
 				}
 			}
 		}
-		require.Len(t, marks, 2, "each run has its own")
+		require.Len(t, marks, 2, "each run has its own mark")
 		require.Len(t, s.Env, 3)
 	})
 }
 
-func TestTheCommandLeadsItsSession(t *testing.T) {
+func TestCommandLeadsItsSession(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		result, r := run(t, s,
 			script(`read -r pid name state parent group session rest </proc/self/stat; echo $(($$ == group && $$ == session)) $$ $PPID`))
 		words := strings.Fields(result.Output)
 		require.Equal(t, "1", words[0])
 		require.Len(t, r.pids, 1)
-		require.Contains(t, words[1:], r.pids[0], "started tells the leader, or its supervisor")
+		require.Contains(t, words[1:], r.pids[0], "started gets the pid of the leader or its supervisor")
 	})
 }
 
-// openDescriptors counts those of this process.
+// openDescriptors counts the open descriptors of this process.
 func openDescriptors(t *testing.T) int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -111,7 +111,7 @@ func openDescriptors(t *testing.T) int {
 	return len(entries)
 }
 
-func TestRunsLeaveNoDescriptorsOpen(t *testing.T) {
+func TestRunsCloseTheirDescriptors(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		run(t, s, script("true"))
 		before := openDescriptors(t)

@@ -25,7 +25,7 @@ const reportFile = 3
 //
 // SIGTERM ends the command. The kernel also sends it when the server dies.
 func Supervise(args []string) int {
-	below := &family{root: os.Getpid()}
+	below := &processTree{root: os.Getpid()}
 	return report(func() (string, error) {
 		return supervise(args, func(sig unix.Signal) { below.signal(sig) })
 	})
@@ -59,7 +59,7 @@ func supervise(args []string, signalAll func(unix.Signal)) (status string, err e
 	go r.run()
 	r.await(ends, grace)
 	if pending(r.exited) {
-		return "", notDying(pid)
+		return "", unkillable(pid)
 	}
 	return strconv.Itoa(int(r.status)), nil
 }

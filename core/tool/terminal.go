@@ -13,8 +13,8 @@ import (
 
 // The default size of terminals. It matters only if a client shows them.
 const (
-	usualRows = 24
-	usualCols = 80
+	defaultRows = 24
+	defaultCols = 80
 )
 
 // openTerminal returns both ends of a terminal: the server's and the command's. After the command
@@ -25,7 +25,7 @@ func openTerminal(s Size) (ours, theirs *os.File, err error) {
 		return nil, nil, err
 	}
 	defer blocking.Close()
-	if err = pty.Setsize(theirs, &pty.Winsize{Rows: or(s.Rows, usualRows), Cols: or(s.Cols, usualCols)}); err == nil {
+	if err = pty.Setsize(theirs, &pty.Winsize{Rows: or(s.Rows, defaultRows), Cols: or(s.Cols, defaultCols)}); err == nil {
 		ours, err = pollable(blocking)
 	}
 	if err != nil {
@@ -57,8 +57,8 @@ func isTerminal(fd int) bool {
 // typeTime is the time in which a program must read typed text; then the rest is lost.
 const typeTime = time.Second
 
-// typist types text until the output has ended.
-func (p *running) typist(keys <-chan string, ended <-chan struct{}) {
+// typeKeys types text until the output has ended.
+func (p *running) typeKeys(keys <-chan string, ended <-chan struct{}) {
 	for {
 		select {
 		case text := <-keys:

@@ -12,14 +12,14 @@ import (
 	"appserver/core"
 )
 
-// onTerminal is a command for bash on a terminal.
+// onTerminal returns a command for bash on a terminal.
 func onTerminal(text string) core.Command {
 	c := script(text)
 	c.TTY, c.Stays = true, true
 	return c
 }
 
-// everywhere runs a test directly, with a supervisor and, where the kernel can, confined.
+// everywhere runs a test directly, with a supervisor and, if the kernel supports it, confined.
 func everywhere(t *testing.T, c core.Command, test func(*testing.T, *Shell, core.Command)) {
 	both(t, func(t *testing.T, s *Shell) { test(t, s, c) })
 	t.Run("confined", func(t *testing.T) {
@@ -31,9 +31,8 @@ func everywhere(t *testing.T, c core.Command, test func(*testing.T, *Shell, core
 	})
 }
 
-// TestTerminals are terminals to those who ask: the command has it as its own, with a size,
-// and jobs.
-func TestTerminals(t *testing.T) {
+// TestTerminal: the command controls its terminal, with a size and job control.
+func TestTerminal(t *testing.T) {
 	everywhere(t, onTerminal("test -t 0 && test -t 1 && test -t 2 && stty size && { echo to the terminal >/dev/tty; set -m; sleep 0 & wait; }; exit 3"), func(t *testing.T, s *Shell, c core.Command) {
 		result, r := run(t, s, c)
 		require.Equal(t, new(3), result.ExitCode, result.Failure)
@@ -41,7 +40,7 @@ func TestTerminals(t *testing.T) {
 	})
 }
 
-// TestTyping types a line, and then the key that interrupts.
+// TestTyping types a line, and then Ctrl-C.
 func TestTyping(t *testing.T) {
 	everywhere(t, onTerminal("read line; echo got $line; trap 'echo interrupted; exit 4' INT; echo ready; while :; do sleep 0.01; done"), func(t *testing.T, s *Shell, c core.Command) {
 		keys := make(chan string, 1)
@@ -61,9 +60,8 @@ func TestTyping(t *testing.T) {
 	})
 }
 
-// TestTerminalsGiveAllTheirOutput although the last of it is read when the command is gone,
-// and although it is more than a pipe has room for.
-func TestTerminalsGiveAllTheirOutput(t *testing.T) {
+// TestTerminalPassesOnAllOutput: it is longer than a pipe, and its end is read after the command has ended.
+func TestTerminalPassesOnAllOutput(t *testing.T) {
 	everywhere(t, onTerminal("seq 100000"), func(t *testing.T, s *Shell, c core.Command) {
 		result, r := run(t, s, c)
 		require.Equal(t, new(0), result.ExitCode, result.Failure)
@@ -72,9 +70,8 @@ func TestTerminalsGiveAllTheirOutput(t *testing.T) {
 	})
 }
 
-// TestTerminalsLeaveNothingBehind of jobs that have groups of their own, and ignore that the
-// terminal hangs up.
-func TestTerminalsLeaveNothingBehind(t *testing.T) {
+// TestJobsEndWithTheTerminal, even if they have their own groups and ignore SIGHUP.
+func TestJobsEndWithTheTerminal(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		for _, text := range []string{
 			"set -m; trap '' HUP; sleep 600 & echo $!; setsid nohup sleep 600 & echo $!; sleep 600",
@@ -86,8 +83,8 @@ func TestTerminalsLeaveNothingBehind(t *testing.T) {
 	})
 }
 
-// TestWhatIsNotReadIsLost: a program that does not read what is typed holds up nobody.
-func TestWhatIsNotReadIsLost(t *testing.T) {
+// TestUnreadInputIsLost: a program that does not read its input does not block Run.
+func TestUnreadInputIsLost(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

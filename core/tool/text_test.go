@@ -13,7 +13,7 @@ import (
 	"appserver/core"
 )
 
-// However the bytes are split, the text is that of the whole.
+// FuzzDecode: the text does not depend on how the bytes are split.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte("a\xffb\xe2\x82\xac\xe2\x82"), uint8(1))
 	f.Add([]byte("\xf0\x9f\x98\x80\xf0\x9f\x98\xed\xa0\x80\x80"), uint8(2))
@@ -57,7 +57,7 @@ func TestEnvironment(t *testing.T) {
 		{"none", core.EnvironmentPolicy{Inherit: core.InheritNone}, nil},
 		{"exclude in any case", core.EnvironmentPolicy{Exclude: []string{"l?ng", "*e"}},
 			[]string{"PATH=/bin", "EMPTY=", "WITH=a=b", "NAMED_NOT=11"}},
-		{"patterns are no expressions", core.EnvironmentPolicy{Exclude: []string{"[A-Z]*", ".*", "P"}},
+		{"patterns are not regular expressions", core.EnvironmentPolicy{Exclude: []string{"[A-Z]*", ".*", "P"}},
 			[]string{"PATH=/bin", "HOME=/root", "LANG=C", "EMPTY=", "WITH=a=b", "NAMED_NOT=11"}},
 		{"set", core.EnvironmentPolicy{Inherit: core.InheritCore, Exclude: []string{"A"},
 			Set: map[string]string{"PATH": "$HOME/bin", "A": "", "MY_TOKEN": "mine", "": "x", "B=C": "x", "TERM": "xterm"}},
@@ -84,7 +84,7 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// Whatever a process calls itself, its numbers are read; no other text panics.
+// FuzzParseStat: any process name is accepted, and no other text panics.
 func FuzzParseStat(f *testing.F) {
 	f.Add("bash", 4, 5, 6, 7, uint32(99))
 	f.Add("a) R 1 2 (", 4, 5, 6, 7, uint32(99))

@@ -23,7 +23,7 @@ const (
 // package may be added.
 var unclearPackages = strings.Fields(`
 	core core/config rollout/index core/engine core/memory core/model core/model/chat core/model/offline
-	core/model/responses core/model/sse core/token core/tool core/worktree docs/demo protocol schema
+	core/model/responses core/model/sse core/token core/worktree docs/demo protocol schema
 	schema/conform schema/gen test/bench test/e2e test/interchange
 	test/sandbox
 `)

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// numbers are the process ids of a table that a family has.
-func numbers(f family, table []process) []int {
+// numbers returns the process ids of a table that belong to a tree.
+func numbers(f processTree, table []process) []int {
 	var found []int
 	for _, p := range table {
 		if f.has(p) {
@@ -24,7 +24,7 @@ func numbers(f family, table []process) []int {
 	return found
 }
 
-func TestAFamilyIsFoundByParentGroupAndSession(t *testing.T) {
+func TestTreeFollowsParentGroupAndSession(t *testing.T) {
 	table := []process{
 		{pid: 1, start: 1},
 		{pid: 90, parent: 1, group: 90, session: 90, start: 150},
@@ -36,41 +36,41 @@ func TestAFamilyIsFoundByParentGroupAndSession(t *testing.T) {
 		{pid: 101, parent: 1, group: 100, session: 90, start: 110},
 		{pid: 100, parent: 50, group: 100, session: 100, start: 100, zombie: true},
 	}
-	f := family{root: 100, seen: map[int]uint64{100: 100}}
-	f.adopt(table, f.related)
+	f := processTree{root: 100, seen: map[int]uint64{100: 100}}
+	f.add(table, f.related)
 	require.Equal(t, []int{106, 105, 104, 103, 102, 101, 100}, numbers(f, table))
 }
 
-func TestAFamilyKeepsWhatLosesItsParent(t *testing.T) {
-	f := family{root: 100, seen: map[int]uint64{100: 100}}
+func TestTreeKeepsOrphans(t *testing.T) {
+	f := processTree{root: 100, seen: map[int]uint64{100: 100}}
 	child := process{pid: 101, parent: 100, group: 101, session: 101, start: 110}
-	f.adopt([]process{child}, f.related)
+	f.add([]process{child}, f.related)
 	child.parent = 1
 	later := []process{child, {pid: 102, parent: 1, group: 101, session: 101, start: 120}}
-	f.adopt(later, f.related)
+	f.add(later, f.related)
 	require.Equal(t, []int{101, 102}, numbers(f, later))
 }
 
-func TestAFamilyKnowsNumbersThatAreUsedAgain(t *testing.T) {
-	f := family{root: 100, seen: map[int]uint64{100: 100, 101: 110}}
+func TestTreeIgnoresReusedProcessIDs(t *testing.T) {
+	f := processTree{root: 100, seen: map[int]uint64{100: 100, 101: 110}}
 	again := []process{{pid: 101, parent: 1, group: 7, session: 7, start: 500}}
-	f.adopt(again, f.related)
+	f.add(again, f.related)
 	require.Empty(t, numbers(f, again))
 }
 
-func TestAFamilyAdoptsByTheMarkWithWhatFollows(t *testing.T) {
-	f := family{root: 100, seen: map[int]uint64{100: 100}}
+func TestTreeAddsMarkedProcessesAndTheirChildren(t *testing.T) {
+	f := processTree{root: 100, seen: map[int]uint64{100: 100}}
 	table := []process{
 		{pid: 202, parent: 201, group: 202, session: 202},
 		{pid: 201, parent: 1, group: 201, session: 201},
 		{pid: 300, parent: 1, group: 300, session: 300},
 	}
-	f.adopt(table, func(p process) bool { return p.pid == 201 })
-	f.adopt(table, f.related)
+	f.add(table, func(p process) bool { return p.pid == 201 })
+	f.add(table, f.related)
 	require.Equal(t, []int{202, 201}, numbers(f, table))
 }
 
-// child starts a program that waits, in its own session, to be killed by the test.
+// child starts a program in its own session that runs until the test ends.
 func child(t *testing.T, env []string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("sleep", "60")
@@ -84,7 +84,7 @@ func child(t *testing.T, env []string) *exec.Cmd {
 	return cmd
 }
 
-func TestTheProcessTableHasThisProcess(t *testing.T) {
+func TestProcessTableHasThisProcess(t *testing.T) {
 	table, err := processes()
 	require.NoError(t, err)
 	var self *process
@@ -104,7 +104,7 @@ func TestTheProcessTableHasThisProcess(t *testing.T) {
 	require.Equal(t, self.start, startOf(os.Getpid()))
 }
 
-func TestAProcessThatIsGoneHasNoStart(t *testing.T) {
+func TestEndedProcessHasNoStart(t *testing.T) {
 	cmd := exec.Command("true")
 	require.NoError(t, cmd.Run())
 	require.Zero(t, startOf(cmd.Process.Pid))
@@ -133,13 +133,13 @@ func TestMarksAreReadFromTheEnvironment(t *testing.T) {
 	}
 	carries, known := marked(process{pid: 1 << 30}, "MARK=x")
 	require.False(t, carries)
-	require.True(t, known, "a process that is gone")
+	require.True(t, known, "a process that has ended")
 }
 
-func TestTheEndOfAFamily(t *testing.T) {
+func TestEndKillsTheTreeOnly(t *testing.T) {
 	marked := child(t, []string{"MARK=x"})
 	other := child(t, []string{"MARK=y"})
-	f := family{root: 1 << 30, mark: "MARK=x", start: startOf(marked.Process.Pid)}
+	f := processTree{root: 1 << 30, mark: "MARK=x", start: startOf(marked.Process.Pid)}
 	begin := time.Now()
 	f.end(begin.Add(bound))
 	require.Less(t, time.Since(begin), bound)
@@ -147,11 +147,13 @@ func TestTheEndOfAFamily(t *testing.T) {
 	require.True(t, alive(other.Process.Pid))
 }
 
-func TestAFamilyLeavesOlderProcessesAlone(t *testing.T) {
+func TestTreeIgnoresOlderProcesses(t *testing.T) {
 	older := child(t, []string{"MARK=x"})
-	f := family{root: older.Process.Pid, mark: "MARK=x", start: startOf(older.Process.Pid) + 1}
-	members, unsure, err := f.members()
-	require.NoError(t, err)
-	require.False(t, unsure)
-	require.Empty(t, members)
+	f := processTree{root: older.Process.Pid, mark: "MARK=x", start: startOf(older.Process.Pid) + 1}
+	require.Eventually(t, func() bool { // other processes of the machine start meanwhile
+		members, unsure, err := f.members()
+		require.NoError(t, err)
+		require.Empty(t, members)
+		return !unsure
+	}, bound, time.Millisecond)
 }

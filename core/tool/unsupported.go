@@ -24,21 +24,21 @@ func (*Shell) Run(context.Context, core.Command, <-chan string, func(string), fu
 }
 
 // Exec runs nothing.
-func (*Shell) Exec(context.Context, Exec, func(*Inlet)) Exit {
+func (*Shell) Exec(context.Context, Exec, func(*Input)) Exit {
 	return Exit{Failure: errNotLinux().Error()}
 }
 
-// Inlet is the input of no command.
-type Inlet struct{}
+// Input is the input of no command.
+type Input struct{}
 
 // Write fails.
-func (*Inlet) Write([]byte) (int, error) { return 0, errNotLinux() }
+func (*Input) Write([]byte) (int, error) { return 0, errNotLinux() }
 
 // Close fails.
-func (*Inlet) Close() error { return errNotLinux() }
+func (*Input) Close() error { return errNotLinux() }
 
 // Resize fails.
-func (*Inlet) Resize(Size) error { return errNotLinux() }
+func (*Input) Resize(Size) error { return errNotLinux() }
 
 // Connect starts nothing.
 func (*Shell) Connect(Program) (*Link, error) { return nil, errNotLinux() }
