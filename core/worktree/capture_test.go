@@ -15,9 +15,10 @@ import (
 	"appserver/core/worktree"
 )
 
-// everyday is a repository with a bit of everything.
-func everyday(t *testing.T, args ...string) *world {
-	w := repository(t, args...)
+// makeMixed gives an empty repository files that are committed, staged, stashed, ignored and
+// untracked.
+func (w *world) makeMixed() {
+	w.t.Helper()
 	w.put(".gitignore", "*.log\nbuild/\n")
 	w.put("committed.txt", "one\ntwo\n")
 	w.put("gone.txt", "to be deleted\n")
@@ -27,7 +28,7 @@ func everyday(t *testing.T, args ...string) *world {
 	w.put("sub/dir/deep.txt", "deep\n")
 	w.put("tracked.log", "tracked although ignored\n")
 	w.put("run.sh", "#!/bin/sh\n")
-	require.NoError(t, os.Chmod(w.path("run.sh"), 0o755))
+	require.NoError(w.t, os.Chmod(w.path("run.sh"), 0o755))
 	w.link("committed.txt", "link")
 	w.run("add", "-f", "tracked.log")
 	w.commit()
@@ -42,11 +43,10 @@ func everyday(t *testing.T, args ...string) *world {
 	w.put("build/out", "ignored\n")
 	w.put("data.bin", "\x00\x01\xff\x00")
 	w.remove("gone.txt")
-	return w
 }
 
-// strange does as many things to everyday as a turn could.
-func (w *world) strange() {
+// changeAll makes each kind of change to the files of makeMixed.
+func (w *world) changeAll() {
 	w.put("committed.txt", "one\nthree\n")
 	w.put("gone.txt", "back\n")
 	w.put("staged.txt", "again\n")
@@ -65,11 +65,12 @@ func (w *world) strange() {
 }
 
 func TestRoundTrip(t *testing.T) {
-	for name, w := range map[string]*world{
-		"sha1":   everyday(t),
-		"sha256": everyday(t, "--object-format=sha256"),
-	} {
-		t.Run(name, func(t *testing.T) { roundTrip(t, w) })
+	t.Parallel()
+	for name, args := range map[string][]string{"sha1": nil, "sha256": {"--object-format=sha256"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			roundTrip(t, mixed(t, args...))
+		})
 	}
 }
 
@@ -82,7 +83,7 @@ func roundTrip(t *testing.T, w *world) {
 	require.NoError(t, tree.Keep(ctx, "thread-1", "turn-1", before))
 	require.Equal(t, state, w.state(), "the first capture")
 
-	w.strange()
+	w.changeAll()
 	state, changed := w.state(), w.files(w.root)
 	after := w.capture(tree)
 	changes := w.changes(tree, before, after)
@@ -118,6 +119,7 @@ func roundTrip(t *testing.T, w *world) {
 }
 
 func TestEmptyRepository(t *testing.T) {
+	t.Parallel()
 	w := repository(t)
 	tree := w.open()
 	before := w.capture(tree)
@@ -133,6 +135,7 @@ func TestEmptyRepository(t *testing.T) {
 }
 
 func TestOutsideRepository(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	w := folder(t)
 	w.put("a.txt", "a\n")
@@ -162,7 +165,8 @@ func TestOutsideRepository(t *testing.T) {
 }
 
 func TestSubfolder(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	tree, err := worktree.Open(context.Background(), w.path("sub/dir"), worktree.Options{Home: w.home})
 	require.NoError(t, err)
 	require.Equal(t, w.root, tree.Root())
@@ -170,8 +174,9 @@ func TestSubfolder(t *testing.T) {
 }
 
 func TestLinkedWorktree(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := everyday(t)
+	w := mixed(t)
 	main := w.files(w.root)
 	other := *w
 	other.root = w.root + "-linked"
@@ -183,7 +188,7 @@ func TestLinkedWorktree(t *testing.T) {
 	require.Contains(t, w.run("for-each-ref"), "refs/appserver/thread/linked")
 }
 
-// roundTripSmall changes what any worktree of everyday has.
+// roundTripSmall changes what any worktree of mixed has.
 func roundTripSmall(t *testing.T, w *world) {
 	t.Helper()
 	tree := w.open()
@@ -202,7 +207,8 @@ func roundTripSmall(t *testing.T, w *world) {
 }
 
 func TestForeignGitFile(t *testing.T) {
-	victim, w := everyday(t), folder(t)
+	t.Parallel()
+	victim, w := mixed(t), folder(t)
 	state := victim.state()
 	w.put(".git", "gitdir: "+victim.path(".git")+"\n")
 	w.put("a.txt", "a\n")
@@ -215,7 +221,8 @@ func TestForeignGitFile(t *testing.T) {
 }
 
 func TestSubmoduleAndNestedRepository(t *testing.T) {
-	inner, w := everyday(t), everyday(t)
+	t.Parallel()
+	inner, w := mixed(t), mixed(t)
 	w.run("submodule", "--quiet", "add", inner.root, "module")
 	w.run("commit", "-q", "-m", "a module")
 	w.run("clone", "-q", inner.root, "nested")
@@ -246,7 +253,8 @@ func TestSubmoduleAndNestedRepository(t *testing.T) {
 }
 
 func TestConflictInIndex(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	w.run("stash", "-q", "-u")
 	w.run("checkout", "-q", "-b", "side")
 	w.put("committed.txt", "side\n")
@@ -261,9 +269,11 @@ func TestConflictInIndex(t *testing.T) {
 }
 
 func TestSparseCheckout(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{"full index": {"--cone"}, "sparse index": {"--cone", "--sparse-index"}} {
 		t.Run(name, func(t *testing.T) {
-			w := everyday(t)
+			t.Parallel()
+			w := mixed(t)
 			w.put("far/away.txt", "not checked out\n")
 			w.commit()
 			w.run(append(append([]string{"sparse-checkout", "set"}, args...), "sub")...)
@@ -275,6 +285,7 @@ func TestSparseCheckout(t *testing.T) {
 }
 
 func TestOddIndexes(t *testing.T) {
+	t.Parallel()
 	for name, prepare := range map[string]func(*world){
 		"split":        func(w *world) { w.run("update-index", "--split-index") },
 		"version 4":    func(w *world) { w.run("update-index", "--index-version", "4") },
@@ -285,7 +296,8 @@ func TestOddIndexes(t *testing.T) {
 		"hidden files": func(w *world) { w.run("config", "core.untrackedCache", "true") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := everyday(t)
+			t.Parallel()
+			w := mixed(t)
 			prepare(w)
 			index, err := os.ReadFile(w.path(".git/index"))
 			require.NoError(t, err)
@@ -325,6 +337,7 @@ func TestNothingOfTheWorkspaceRuns(t *testing.T) {
 	config = strings.NewReplacer(" P\n", " "+program+"\n", "HOOKS", hooks).Replace(config)
 	w.put(".git/config", string(old)+config)
 	w.put(filepath.Join(w.user, ".gitconfig"), config)
+	w.ownSettings()
 	t.Setenv("GIT_EXTERNAL_DIFF", program)
 	t.Setenv("GIT_DIR", filepath.Join(w.user, "elsewhere"))
 
@@ -350,6 +363,7 @@ func TestNothingOfTheWorkspaceRuns(t *testing.T) {
 
 func TestWhatIsIgnored(t *testing.T) {
 	w := repository(t)
+	w.ownSettings()
 	w.put(".gitignore", "*.log\n")
 	w.put(".git/info/exclude", "*.private\n")
 	w.put(filepath.Join(w.user, ".config/git/ignore"), "*.swp\n")
@@ -397,6 +411,7 @@ func TestPatternsElsewhereAreNotRead(t *testing.T) {
 // A file that is ignored, and then is not, was there all the time: a restore must not
 // take it away.
 func TestIgnoredNoMore(t *testing.T) {
+	t.Parallel()
 	w := repository(t)
 	w.put(".gitignore", ".env\n*.tmp\n")
 	w.put(".env", "SECRET=1\n")
@@ -415,6 +430,7 @@ func TestIgnoredNoMore(t *testing.T) {
 }
 
 func TestWhatIsNoFile(t *testing.T) {
+	t.Parallel()
 	w := repository(t)
 	w.put("a.txt", "a\n")
 	w.put("dir/b.txt", "b\n")
@@ -433,7 +449,8 @@ func TestWhatIsNoFile(t *testing.T) {
 
 // Git may remove what a capture stored, if it was not kept.
 func TestObjectsRemoved(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	tree := w.open()
 	before := w.capture(tree)
 	w.run("gc", "-q", "--prune=now")
@@ -444,6 +461,7 @@ func TestObjectsRemoved(t *testing.T) {
 }
 
 func TestHomeIsNotCaptured(t *testing.T) {
+	t.Parallel()
 	w := repository(t)
 	w.home = w.path("my [codex]/appserver-checkpoints")
 	w.put("my [codex]/auth.json", "{}")
@@ -455,8 +473,9 @@ func TestHomeIsNotCaptured(t *testing.T) {
 }
 
 func TestCapturePaths(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := everyday(t)
+	w := mixed(t)
 	require.NoError(t, os.Symlink("/etc", w.path("out")))
 	state := w.state()
 	tree := w.openWith(worktree.Options{MaxFiles: 1})

@@ -22,8 +22,9 @@ func plainUser(cmd *exec.Cmd) {
 }
 
 func TestDiff(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := everyday(t)
+	w := mixed(t)
 	w.put("to-move.txt", "a file\nof some\nlines\nthat moves\n")
 	w.put(".gitattributes", "*.txt -diff\n")
 	tree := w.open()
@@ -59,7 +60,27 @@ func TestDiff(t *testing.T) {
 }
 
 func TestDiffIsCut(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
+	w := repository(t)
+	tree := w.open()
+	before := w.capture(tree)
+	w.put("a.txt", "first\n")
+	w.put("lines.txt", strings.Repeat(strings.Repeat("a", 1023)+"\n", 17<<10))
+	d, err := tree.Diff(ctx, w.changes(tree, before, w.capture(tree)))
+	require.NoError(t, err)
+	require.True(t, d.Short)
+	require.True(t, strings.HasSuffix(d.Text, "+first\n"), "the text has only whole files")
+	require.Len(t, d.Files, 2, "the list has all files")
+}
+
+// TestDiffOmitsLargeBinaries has a file whose binary patch is longer than the limit. Only text is
+// then in the diff.
+func TestDiffOmitsLargeBinaries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds: make test-all runs it")
+	}
+	t.Parallel()
 	w := repository(t)
 	tree := w.open()
 	before := w.capture(tree)
@@ -68,27 +89,20 @@ func TestDiffIsCut(t *testing.T) {
 	_, _ = source.Read(noise)
 	w.put("noise.bin", string(noise))
 	w.put("small.txt", "small\n")
-	d, err := tree.Diff(ctx, w.changes(tree, before, w.capture(tree)))
+	d, err := tree.Diff(context.Background(), w.changes(tree, before, w.capture(tree)))
 	require.NoError(t, err)
 	require.True(t, d.Short)
 	require.Contains(t, d.Text, "Binary files /dev/null and b/noise.bin differ\n")
 	require.Contains(t, d.Text, "+small\n")
-
-	w.put("lines.txt", strings.Repeat("a line\n", 3<<20))
-	w.put("a.txt", "first\n")
-	d, err = tree.Diff(ctx, w.changes(tree, before, w.capture(tree)))
-	require.NoError(t, err)
-	require.True(t, d.Short)
-	require.True(t, strings.HasSuffix(d.Text, "+first\n"), "only whole files are in it")
-	require.Len(t, d.Files, 4, "but all are counted")
 }
 
 // TestTextApplies has git apply the diff to what was before.
 func TestTextApplies(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	tree := w.open()
 	before, former := w.capture(tree), w.copy("before")
-	w.strange()
+	w.changeAll()
 	changes := w.changes(tree, before, w.capture(tree))
 	d, err := tree.Diff(context.Background(), changes)
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestNamesOfRefsAreLettersDigitsAndLines(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"a", "Z9", "_-", "0190a6f8-1111-7aaa-8bbb-000000000001", strings.Repeat("x", 200)} {
 		require.True(t, namesRef(name), name)
 	}

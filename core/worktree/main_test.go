@@ -2,10 +2,12 @@ package worktree_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,27 +24,61 @@ func TestMain(m *testing.M) {
 	case root != "":
 		captureForever(root)
 	}
-	goleak.VerifyTestMain(m)
+	top, err := os.MkdirTemp("", "worktree-test-")
+	if err != nil {
+		panic(err)
+	}
+	fixtures.top = top
+	useSettings(filepath.Join(top, "user"))
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(top)
+		os.Exit(code)
+	}))
 }
 
-// world is a folder with a repository or without, the home of captures, and a user with
-// a configuration of their own.
+// settings are the git settings of the user who runs the tests.
+const settings = "[user]\n\tname = U\n\temail = u@example.org\n[protocol \"file\"]\n\tallow = always\n"
+
+// useSettings makes a home with settings the home of this process. All tests share it, so that they
+// can run in parallel.
+func useSettings(home string) {
+	for _, err := range []error{
+		os.MkdirAll(home, 0o755),
+		os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(settings), 0o644),
+		os.Setenv("HOME", home),
+		os.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config")),
+	} {
+		if err != nil {
+			panic(err)
+		}
+	}
+}
+
+// world is a folder with or without a repository, beside the home of the captures.
 type world struct {
 	t    *testing.T
 	root string
 	home string
+	// user is a folder outside of the worktree.
 	user string
 }
 
-// repository is a world with an empty repository.
+// repository returns a world with an empty repository.
 func repository(t *testing.T, args ...string) *world {
 	t.Helper()
 	w := folder(t)
-	w.run(append([]string{"init", "-q", "-b", "main"}, args...)...)
+	w.init(args...)
 	return w
 }
 
-// folder is a world outside of any repository.
+// init makes a repository without git's examples of hooks.
+func (w *world) init(args ...string) {
+	w.t.Helper()
+	w.run(append([]string{"init", "-q", "-b", "main", "--template="}, args...)...)
+	require.NoError(w.t, os.Mkdir(w.path(".git/info"), 0o755))
+}
+
+// folder returns a world outside of any repository.
 func folder(t *testing.T) *world {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
@@ -50,15 +86,64 @@ func folder(t *testing.T) *world {
 	w := &world{t: t, root: filepath.Join(top, "work"), home: filepath.Join(top, "codex", "appserver-checkpoints"),
 		user: filepath.Join(top, "user")}
 	require.NoError(t, os.MkdirAll(w.root, 0o755))
-	require.NoError(t, os.MkdirAll(w.user, 0o755))
-	t.Setenv("HOME", w.user)
-	t.Setenv("XDG_CONFIG_HOME", filepath.Join(w.user, ".config"))
-	w.put(filepath.Join(w.user, ".gitconfig"),
-		"[user]\n\tname = U\n\temail = u@example.org\n[protocol \"file\"]\n\tallow = always\n")
+	w.put(filepath.Join(w.user, ".gitconfig"), settings)
 	return w
 }
 
-// run is what git says, as the user runs it.
+// ownSettings makes the user folder of the world the home of the process. The test cannot run in
+// parallel.
+func (w *world) ownSettings() {
+	w.t.Helper()
+	w.t.Setenv("HOME", w.user)
+	w.t.Setenv("XDG_CONFIG_HOME", filepath.Join(w.user, ".config"))
+}
+
+// fixtures keeps one repository for each list of arguments of git init, because copying is faster
+// than running git many times.
+var fixtures struct {
+	top string
+	mu  sync.Mutex
+	// made maps the arguments to the folder of the repository.
+	made map[string]string
+}
+
+// mixed returns a repository whose files are committed, staged, stashed, ignored and untracked.
+func mixed(t *testing.T, args ...string) *world {
+	t.Helper()
+	w := folder(t)
+	require.NoError(t, os.Remove(w.root))
+	w.exec("cp", "-a", fixture(t, args), w.root)
+	return w
+}
+
+// fixture returns the folder of the repository that mixed copies.
+func fixture(t *testing.T, args []string) string {
+	t.Helper()
+	fixtures.mu.Lock()
+	defer fixtures.mu.Unlock()
+	key := strings.Join(args, " ")
+	if dir := fixtures.made[key]; dir != "" {
+		return dir
+	}
+	w := &world{t: t, root: filepath.Join(fixtures.top, fmt.Sprint(len(fixtures.made)))}
+	require.NoError(t, os.Mkdir(w.root, 0o755))
+	w.init(args...)
+	w.makeMixed()
+	if fixtures.made == nil {
+		fixtures.made = map[string]string{}
+	}
+	fixtures.made[key] = w.root
+	return w.root
+}
+
+// exec runs a program that must succeed.
+func (w *world) exec(program string, args ...string) {
+	w.t.Helper()
+	out, err := exec.Command(program, args...).CombinedOutput()
+	require.NoError(w.t, err, "%s: %s", program, out)
+}
+
+// run runs git as the user does, and returns its output.
 func (w *world) run(args ...string) string {
 	w.t.Helper()
 	return w.runIn(w.root, args...)
@@ -74,7 +159,7 @@ func (w *world) runIn(dir string, args ...string) string {
 	return string(out)
 }
 
-// put writes a file; names are below the root.
+// put writes a file. The name is absolute or relative to the root.
 func (w *world) put(name, content string) {
 	w.t.Helper()
 	full := w.path(name)
@@ -100,7 +185,7 @@ func (w *world) link(target, name string) {
 	require.NoError(w.t, os.Symlink(target, w.path(name)))
 }
 
-// commit has git commit everything.
+// commit commits all changes.
 func (w *world) commit() {
 	w.t.Helper()
 	w.run("add", "-A")
@@ -142,7 +227,7 @@ func paths(changes []worktree.Change) []string {
 	return list
 }
 
-// files is everything below a folder that is not in a .git: mode, and content or target.
+// files returns the mode, and the content or target, of each file below a folder, except in .git.
 func (w *world) files(root string) map[string]string {
 	w.t.Helper()
 	all := map[string]string{}
@@ -182,12 +267,15 @@ func describe(t *testing.T, name string) string {
 	return "- " + string(content)
 }
 
-// state is what a user has in the git folder: everything but objects and our refs, and
-// what git says of it.
+// state returns the files in the git folder, except objects and our refs, and the output of git
+// status. Stashes and reflogs are among the files.
 func (w *world) state() map[string]string {
 	w.t.Helper()
 	all := map[string]string{}
-	dir := strings.TrimSpace(w.run("rev-parse", "--path-format=absolute", "--git-common-dir"))
+	dir := w.path(".git")
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		dir = strings.TrimSpace(w.run("rev-parse", "--path-format=absolute", "--git-common-dir"))
+	}
 	require.NoError(w.t, filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 		rel, _ := filepath.Rel(dir, name)
 		switch {
@@ -201,7 +289,5 @@ func (w *world) state() map[string]string {
 		return nil
 	}))
 	all["$ status"] = w.run("status", "--porcelain=v2", "--branch", "--ignored")
-	all["$ stash"] = w.run("stash", "list")
-	all["$ reflog"] = w.run("reflog", "--all")
 	return all
 }

@@ -10,6 +10,7 @@ import (
 )
 
 func TestParseStats(t *testing.T) {
+	t.Parallel()
 	zero, one := strings.Repeat("0", 40), strings.Repeat("1", 40)
 	out := strings.Join([]string{
 		":100644 100644 " + one + " " + zero + " M", ":odd name",
@@ -30,6 +31,7 @@ func TestParseStats(t *testing.T) {
 }
 
 func TestParseStaged(t *testing.T) {
+	t.Parallel()
 	one := strings.Repeat("1", 40)
 	out := "100644 " + one + " 0\ta\tb\x00160000 " + one + " 0\tmodule\x00100644 " + one + " 2\tconflict\x00" +
 		"120000 " + one + " 0\tlink\x00odd\x00"
@@ -37,6 +39,7 @@ func TestParseStaged(t *testing.T) {
 }
 
 func TestLimited(t *testing.T) {
+	t.Parallel()
 	l := limited{most: 5}
 	n, err := l.Write([]byte("abc"))
 	require.NoError(t, err)
@@ -55,6 +58,7 @@ func TestLimited(t *testing.T) {
 }
 
 func TestWholeFiles(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"diff --git a/x b/x\n+x\ndiff --git a/y b/y\n+": "diff --git a/x b/x\n+x\n",
 		"diff --git a/x b/x\n+diff --git a/y b/y\n+":    "",
@@ -65,11 +69,13 @@ func TestWholeFiles(t *testing.T) {
 }
 
 func TestQuote(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, `"/a:b\"c\\d\ne"`, quote("/a:b\"c\\d\ne"))
 	require.Equal(t, `a\*b\?c\[d\ e\\`, escapePattern(`a*b?c[d e\`))
 }
 
 func TestCheckPath(t *testing.T) {
+	t.Parallel()
 	for _, good := range []string{"a", "a/b", ".gitignore", "a/.github/x", "\xff", "-", "a b\n"} {
 		require.NoError(t, checkPath(good), good)
 	}
@@ -98,6 +104,7 @@ func TestEnviron(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
+	t.Parallel()
 	require.EqualError(t, &TooLargeError{Root: "/w", Files: 6, MaxFiles: 5},
 		"/w has more than 5 files, and is not captured")
 	require.EqualError(t, &TooLargeError{Root: "/w", Bytes: 6, MaxBytes: 5},

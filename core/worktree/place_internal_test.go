@@ -48,12 +48,14 @@ func write(t *testing.T, root, name, content string) {
 
 // What somebody writes between the look at the files and the renames is not lost.
 func TestChangesMeanwhile(t *testing.T) {
+	t.Parallel()
 	for name, content := range map[string]string{
 		"changed.txt":      "by the user, meanwhile\n",
 		"added.txt":        "by the user, meanwhile\n",
 		"removed/file.txt": "by the user, meanwhile\n",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			tree, l, steps := planned(t)
 			write(t, tree.root, name, content)
 			err := l.put(context.Background(), steps)
@@ -78,6 +80,7 @@ func TestChangesMeanwhile(t *testing.T) {
 
 // A link that takes a folder's place meanwhile leads nowhere.
 func TestLinksMeanwhile(t *testing.T) {
+	t.Parallel()
 	tree, l, steps := planned(t)
 	out := filepath.Join(filepath.Dir(tree.root), "out")
 	require.NoError(t, os.Mkdir(out, 0o755))
@@ -93,6 +96,7 @@ func TestLinksMeanwhile(t *testing.T) {
 
 // Where not even putting back succeeds, what is missing is kept, and the error says where.
 func TestUndoFails(t *testing.T) {
+	t.Parallel()
 	tree, l, steps := planned(t)
 	s, err := l.stage()
 	require.NoError(t, err)

@@ -62,8 +62,18 @@ func restoreForever(root, pair string) {
 	os.Exit(1)
 }
 
+// rounds returns how often a test with other processes repeats its steps. The short tests need two:
+// the second round begins with what the first one left behind.
+func rounds(all int) int {
+	if testing.Short() {
+		return 2
+	}
+	return all
+}
+
 func TestCrashWhileRestoring(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	tree := w.open()
 	for i := range 60 {
 		w.put(fmt.Sprintf("many/%d.txt", i), "before\n")
@@ -72,10 +82,10 @@ func TestCrashWhileRestoring(t *testing.T) {
 	for i := range 60 {
 		w.put(fmt.Sprintf("many/%d.txt", i), "after\n")
 	}
-	w.strange()
+	w.changeAll()
 	after, changed := w.capture(tree), w.files(w.root)
 	files["debug.log"] = changed["debug.log"]
-	for range 8 {
+	for range rounds(8) {
 		cmd, next := w.capturer(restorePair + "=" + before + " " + after)
 		next()
 		require.NoError(t, cmd.Process.Kill())
@@ -118,12 +128,13 @@ func (w *world) capturer(env ...string) (*exec.Cmd, func() string) {
 }
 
 func TestProcessesAtOnce(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	state := w.state()
 	_, next := w.capturer()
 	_, other := w.capturer()
 	tree := w.open()
-	for range 5 {
+	for range rounds(5) {
 		require.Len(t, next(), 40)
 		require.Len(t, other(), 40)
 		require.Equal(t, "new\n", w.run("cat-file", "-p", w.capture(tree)+":untracked.txt"))
@@ -136,8 +147,9 @@ func TestProcessesAtOnce(t *testing.T) {
 }
 
 func TestCrashWhileCapturing(t *testing.T) {
-	w := everyday(t)
-	for range 5 {
+	t.Parallel()
+	w := mixed(t)
+	for range rounds(5) {
 		cmd, next := w.capturer()
 		next()
 		require.NoError(t, cmd.Process.Kill())
@@ -156,7 +168,8 @@ func TestCrashWhileCapturing(t *testing.T) {
 }
 
 func TestWaitsForTheOther(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	tree := w.open()
 	found, err := filepath.Glob(filepath.Join(w.home, "*", "lock"))
 	require.NoError(t, err)
@@ -182,7 +195,7 @@ func (w *world) refusesWhileLocked(tree *worktree.Tree) {
 
 // A git that outlives its server still writes into our folder, so it holds the lock.
 func TestLeftGitHoldsTheLock(t *testing.T) {
-	w := everyday(t)
+	w := mixed(t)
 	tree := w.open()
 	began, goOn := filepath.Join(w.user, "began"), filepath.Join(w.user, "go")
 	require.NoError(t, syscall.Mkfifo(began, 0o600))
@@ -206,7 +219,8 @@ func TestLeftGitHoldsTheLock(t *testing.T) {
 
 // A FIFO is read for ever, whoever reads it.
 func TestPatternsThatNeverEnd(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	tree := w.open()
 	w.remove(".gitignore")
 	require.NoError(t, syscall.Mkfifo(w.path(".gitignore"), 0o644))
@@ -239,8 +253,9 @@ func TestNoGit(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := everyday(t)
+	w := mixed(t)
 	stored := w.run("count-objects")
 	var large *worktree.TooLargeError
 	_, err := w.openWith(worktree.Options{MaxFiles: 3}).Capture(ctx)

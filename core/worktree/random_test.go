@@ -18,6 +18,7 @@ import (
 // TestRandomTurns does random things to a worktree. Each turn is captured, its diff
 // applied to what was before, and taken back.
 func TestRandomTurns(t *testing.T) {
+	t.Parallel()
 	w := repository(t)
 	tree := w.open()
 	rapid.Check(t, func(r *rapid.T) {

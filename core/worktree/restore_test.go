@@ -13,9 +13,9 @@ import (
 	"appserver/core/worktree"
 )
 
-// turn is a change of some files of everyday, with captures of before and after.
+// turn is a change of some files of mixed, with captures of before and after.
 func turn(t *testing.T) (*world, *worktree.Tree, []worktree.Change) {
-	w := everyday(t)
+	w := mixed(t)
 	tree := w.open()
 	before := w.capture(tree)
 	w.put("committed.txt", "changed\n")
@@ -26,6 +26,7 @@ func turn(t *testing.T) (*world, *worktree.Tree, []worktree.Change) {
 }
 
 func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		spoil func(*world)
 		paths []string
@@ -47,6 +48,7 @@ func TestRestoreRefuses(t *testing.T) {
 			[]string{"sub/dir/deep.txt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w, tree, changes := turn(t)
 			tt.spoil(w)
 			files, out := w.files(filepath.Dir(w.root)), w.state()
@@ -63,6 +65,7 @@ func TestRestoreRefuses(t *testing.T) {
 }
 
 func TestRestoreOfLostContent(t *testing.T) {
+	t.Parallel()
 	w, tree, changes := turn(t)
 	w.run("gc", "-q", "--prune=now")
 	for i := range changes {
@@ -78,7 +81,8 @@ func TestRestoreOfLostContent(t *testing.T) {
 }
 
 func TestRestoreKeepsPermissions(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	require.NoError(t, os.Chmod(w.path("committed.txt"), 0o640))
 	require.NoError(t, os.Chmod(w.path("run.sh"), 0o750))
 	tree := w.open()
@@ -96,8 +100,9 @@ func TestRestoreKeepsPermissions(t *testing.T) {
 }
 
 func TestForgetAndPack(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := everyday(t)
+	w := mixed(t)
 	tree := w.open()
 	for _, name := range []string{"one", "two", "three"} {
 		w.put("untracked.txt", name)
@@ -128,7 +133,8 @@ func TestForgetAndPack(t *testing.T) {
 // TestForgetAfterAKill has locks of git in the thread's folder, of a name that is there and of one
 // that was to be.
 func TestForgetAfterAKill(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	tree := w.open()
 	require.NoError(t, tree.Keep(t.Context(), "a", "one", w.capture(tree)))
 	require.NoError(t, tree.Keep(t.Context(), "b", "one", w.capture(tree)))
@@ -142,9 +148,11 @@ func TestForgetAfterAKill(t *testing.T) {
 }
 
 func TestLinksThatLeadElsewhere(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"refs/appserver/thread", "logs/refs/appserver", "objects/ab", "objects/pack"} {
 		t.Run(name, func(t *testing.T) {
-			w := everyday(t)
+			t.Parallel()
+			w := mixed(t)
 			w.remove(".git/" + name)
 			require.NoError(t, os.MkdirAll(filepath.Dir(w.path(".git/"+name)), 0o755))
 			require.NoError(t, os.Symlink(w.user, w.path(".git/"+name)))
@@ -159,14 +167,14 @@ func TestLinksThatLeadElsewhere(t *testing.T) {
 
 // TestReadOnlyRepository runs as a user who may not write the git folder.
 func TestReadOnlyRepository(t *testing.T) {
-	w := everyday(t)
-	w.run("gc", "-q")
-	require.NoError(t, exec.Command("chmod", "-R", "a-w", w.path(".git")).Run())
-	t.Cleanup(func() { _ = exec.Command("chmod", "-R", "u+w", w.path(".git")).Run() })
 	if os.Getuid() == 0 {
-		w.asPlainUser("^TestReadOnlyRepository$")
+		runAsPlainUser(t, "^TestReadOnlyRepository$")
 		return
 	}
+	w := mixed(t)
+	w.run("gc", "-q")
+	w.exec("chmod", "-R", "a-w", w.path(".git"))
+	t.Cleanup(func() { w.exec("chmod", "-R", "u+w", w.path(".git")) })
 	ctx := context.Background()
 	state, files := w.state(), w.files(w.root)
 	tree := w.open()
@@ -183,11 +191,11 @@ func TestReadOnlyRepository(t *testing.T) {
 
 // TestUnreadableFiles runs as a user who may not read some files.
 func TestUnreadableFiles(t *testing.T) {
-	w := everyday(t)
 	if os.Getuid() == 0 {
-		w.asPlainUser("^TestUnreadableFiles$")
+		runAsPlainUser(t, "^TestUnreadableFiles$")
 		return
 	}
+	w := mixed(t)
 	w.put("closed.txt", "closed\n")
 	require.NoError(t, os.Chmod(w.path("closed.txt"), 0))
 	tree := w.open()
@@ -203,11 +211,11 @@ func TestUnreadableFiles(t *testing.T) {
 
 // TestRestoreIsUndone runs as a user for whom the disk fails in the midst of it.
 func TestRestoreIsUndone(t *testing.T) {
-	w := everyday(t)
 	if os.Getuid() == 0 {
-		w.asPlainUser("^TestRestoreIsUndone$")
+		runAsPlainUser(t, "^TestRestoreIsUndone$")
 		return
 	}
+	w := mixed(t)
 	for _, closed := range []string{"closed", "sub/closed"} {
 		for _, name := range []string{"a.txt", "m/gone.txt", closed + "/x.txt", "z.txt"} {
 			w.put(name, "former\n")
@@ -234,24 +242,24 @@ func TestRestoreIsUndone(t *testing.T) {
 	}
 }
 
-// asPlainUser runs a test of this binary again, as nobody.
-func (w *world) asPlainUser(name string) {
-	w.t.Helper()
+// runAsPlainUser runs a test of this program in a process without privileges.
+func runAsPlainUser(t *testing.T, name string) {
+	t.Helper()
 	program, err := os.Executable()
-	require.NoError(w.t, err)
-	content, err := os.ReadFile(program)
-	require.NoError(w.t, err)
-	dir, err := os.MkdirTemp("", "plain-user-")
-	require.NoError(w.t, err)
-	w.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	require.NoError(t, err)
+	dir, err := os.MkdirTemp("", "plain-user-") // the user cannot enter t.TempDir
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	copied := filepath.Join(dir, "test")
-	require.NoError(w.t, os.WriteFile(copied, content, 0o755))
-	require.NoError(w.t, os.Chmod(dir, 0o777))
+	out, err := exec.Command("cp", program, copied).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.NoError(t, os.Chmod(copied, 0o755))
+	require.NoError(t, os.Chmod(dir, 0o777))
 	cmd := exec.Command(copied, "-test.run", name, "-test.v")
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir}
 	plainUser(cmd)
-	out, err := cmd.CombinedOutput()
-	require.NoError(w.t, err, "%s", out)
-	require.Contains(w.t, string(out), "--- PASS: "+strings.Trim(name, "^$"))
+	out, err = cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "--- PASS: "+strings.Trim(name, "^$"))
 }

@@ -14,8 +14,9 @@ import (
 )
 
 func TestOpenFails(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := everyday(t)
+	w := mixed(t)
 	_, err := worktree.Open(ctx, w.path("none"), worktree.Options{Home: w.home})
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	w.put(w.home, "a file")
@@ -25,7 +26,8 @@ func TestOpenFails(t *testing.T) {
 
 // The same folder may be another repository the next time.
 func TestAnotherRepository(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	w.capture(w.open())
 	w.remove(".git")
 	w.run("init", "-q", "--object-format=sha256")
@@ -42,6 +44,7 @@ func TestAnotherRepository(t *testing.T) {
 
 // Whoever shares a repository can write into the folders of objects that we make.
 func TestSharedRepository(t *testing.T) {
+	t.Parallel()
 	w := repository(t, "--shared=group")
 	w.put("a.txt", "a\n")
 	w.capture(w.open())
@@ -60,7 +63,8 @@ func TestSharedRepository(t *testing.T) {
 
 // Objects that another repository lends are read, and not stored again.
 func TestAlternates(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	w.commit()
 	other := *w
 	other.root = w.root + "-clone"
@@ -77,7 +81,8 @@ func TestAlternates(t *testing.T) {
 
 // A file that has only been touched is read once.
 func TestTouchedFiles(t *testing.T) {
-	w := everyday(t)
+	t.Parallel()
+	w := mixed(t)
 	tree := w.open()
 	before := w.capture(tree)
 	index, err := filepath.Glob(filepath.Join(w.home, "*", "git", "index"))
@@ -96,6 +101,7 @@ func TestTouchedFiles(t *testing.T) {
 
 // Two changes of one size within a moment are two.
 func TestChangesOfOneSize(t *testing.T) {
+	t.Parallel()
 	w := repository(t)
 	tree := w.open()
 	seen := map[string]bool{}
@@ -109,8 +115,9 @@ func TestChangesOfOneSize(t *testing.T) {
 }
 
 func TestTwoHomes(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := everyday(t)
+	w := mixed(t)
 	other := *w
 	other.home += "-other"
 	one, two := w.open(), other.open()

@@ -80,8 +80,10 @@ func TestCrashSoak(t *testing.T) {
 	s.shutDown()
 	s.checkFiles()
 	t.Logf("%d kills, %d threads: %+v", *soakKills, len(s.threads), s.count)
-	require.Positive(t, s.count.items)
-	require.Positive(t, s.count.edits)
+	if !testing.Short() { // a few kills need not meet each kind of request
+		require.Positive(t, s.count.items)
+		require.Positive(t, s.count.edits)
+	}
 }
 
 func newSoak(t *testing.T) *soak {
