@@ -20,15 +20,15 @@ func defaultCompaction() Compaction {
 	return Compaction{Strategy: "summary", KeepTurns: 5, UserMessageTokens: 20_000, LimitPercent: 90, TargetPercent: 70}
 }
 
-// CompactionOf returns the rules of compaction for threads with a model; told is the context window
-// that the provider reported, or 0. If the window is not known and no limit is set, there is no
+// CompactionOf returns the rules of compaction for threads with a model. reported is the context window
+// that the provider reports, or 0. If the window is not known and no limit is set, there is no
 // automatic compaction. The limit is at most the window. The target is below the limit, in the same
 // proportion as the defaults.
-func (c *Config) CompactionOf(provider, model string, told int64) compaction.Rules {
+func (c *Config) CompactionOf(provider, model string, reported int64) compaction.Rules {
 	own := c.Compaction
 	rules := compaction.Rules{Strategy: own.Strategy, KeepTurns: own.KeepTurns, UserTokens: int64(own.UserMessageTokens),
 		Prompt: or(c.CompactPrompt, "")}
-	window, set := c.ContextWindow(provider, model, told), c.ModelAutoCompactTokenLimit
+	window, set := c.ContextWindow(provider, model, reported), c.ModelAutoCompactTokenLimit
 	if window != nil {
 		rules.Limit = *window * int64(own.LimitPercent) / 100
 		rules.Target = *window * int64(own.TargetPercent) / 100

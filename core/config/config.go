@@ -97,8 +97,8 @@ type Config struct {
 	// Checkpoints configures the checkpoints of files that turns change.
 	Checkpoints Checkpoints `key:"checkpoints"`
 
-	// Warnings are about keys without effect, each with file, line and key. Those of a Config from
-	// With are about its overrides only.
+	// Warnings are about keys without effect, each with file, line and key. A Config from With has
+	// warnings about its overrides only.
 	Warnings []string
 	// ProjectWarnings are about the files of the project.
 	ProjectWarnings []string
@@ -277,8 +277,8 @@ func (c *Config) With(overrides map[string]json.RawMessage) (*Config, error) {
 	return c.For("", overrides)
 }
 
-// refuseOverride returns the first of the errors in err as an error for the client.
-func refuseOverride(err error) error {
+// rejectOverride returns the first of the errors in err as an error for the client.
+func rejectOverride(err error) error {
 	var bad *Error
 	if !errors.As(err, &bad) {
 		return protocol.InvalidParams("config", "`config`: %v", err)
@@ -286,8 +286,8 @@ func refuseOverride(err error) error {
 	field := "config"
 	if bad.Key != "" {
 		field += "." + bad.Key
-	} else if bad.Place != "" {
-		field = bad.Place
+	} else if bad.Position != "" {
+		field = bad.Position
 	}
 	return protocol.InvalidParams(field, "`%s`: %s", field, bad.Problem)
 }
@@ -303,7 +303,7 @@ func build(home string, getenv func(string) string, layers []*layer, p project) 
 	}
 	d := &decoder{resolve: resolver(getenv("HOME"))}
 	d.fields(reflect.ValueOf(c).Elem(), c.root, nil)
-	c.followTrust()
+	c.applyTrust()
 	c.chooseModel()
 	c.applyBaseURL()
 	c.applyOldUnifiedExec()
@@ -314,7 +314,7 @@ func build(home string, getenv func(string) string, layers []*layer, p project) 
 }
 
 // chooseModel clears the model if nothing is set, or if a stronger layer than the model's chose the
-// provider: that model was meant for another provider.
+// provider: the model belongs to another provider then.
 func (c *Config) chooseModel() {
 	implied := impliedModels[c.ModelProvider]
 	if implied != "" && (c.Model == "" || c.rank("model") < c.rank("model_provider")) {
@@ -331,7 +331,7 @@ func (c *Config) rank(key string) int {
 	if n == nil {
 		return -1
 	}
-	return slices.Index(c.layers, n.place.layer)
+	return slices.Index(c.layers, n.position.layer)
 }
 
 // check reports values of the right type that cannot be used.

@@ -23,19 +23,19 @@ import (
 //
 // A key that is not set does not change its field.
 type decoder struct {
-	resolve  func(path string, at place) string
+	resolve  func(path string, at position) string
 	problems []error
 	warnings []warning
 }
 
-// warning is a text about a key, with the place to sort by.
+// warning is a text about a key, with the position to sort by.
 type warning struct {
-	at   place
+	at   position
 	text string
 }
 
 func (d *decoder) problem(n *node, path []string, format string, args ...any) {
-	d.problems = append(d.problems, &Error{n.place.String(), dotted(path), fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, &Error{n.position.String(), dotted(path), fmt.Sprintf(format, args...)})
 }
 
 func (d *decoder) expected(n *node, path []string, what string) {
@@ -43,7 +43,7 @@ func (d *decoder) expected(n *node, path []string, what string) {
 }
 
 func (d *decoder) warn(n *node, path []string, text string) {
-	d.warnings = append(d.warnings, warning{n.place, fmt.Sprintf("%s: %s: %s", n.place, dotted(path), text)})
+	d.warnings = append(d.warnings, warning{n.position, fmt.Sprintf("%s: %s: %s", n.position, dotted(path), text)})
 }
 
 // sortedWarnings returns the warnings in the order of their lines, those about files of the project
@@ -78,7 +78,7 @@ func (d *decoder) fields(to reflect.Value, n *node, path []string) {
 		}
 	}
 	for _, key := range sortedKeys(n.table) {
-		if !known[key] && !idle(below(path, key)) {
+		if !known[key] && !isIgnored(below(path, key)) {
 			d.warn(n.table[key], below(path, key), "unknown key, it has no effect")
 		}
 	}
@@ -149,7 +149,7 @@ func (d *decoder) text(to reflect.Value, n *node, path []string, tag reflect.Str
 		return
 	}
 	if _, isPath := tag.Lookup("path"); isPath {
-		s = d.resolve(s, n.place)
+		s = d.resolve(s, n.position)
 	}
 	to.SetString(s)
 }
@@ -182,7 +182,7 @@ func (d *decoder) list(to reflect.Value, n *node, path []string, tag reflect.Str
 	}
 	out := reflect.MakeSlice(to.Type(), len(list), len(list))
 	for i, v := range list {
-		d.value(out.Index(i), &node{value: v, place: n.place}, below(path, strconv.Itoa(i)), tag)
+		d.value(out.Index(i), &node{value: v, position: n.position}, below(path, strconv.Itoa(i)), tag)
 	}
 	to.Set(out)
 }
@@ -208,8 +208,8 @@ func (d *decoder) mapping(to reflect.Value, n *node, path []string, tag reflect.
 
 // resolver makes paths absolute: ~/ is the user's home folder. A relative path in a file
 // starts at the file's folder, any other at the server's working directory.
-func resolver(userHome string) func(string, place) string {
-	return func(path string, at place) string {
+func resolver(userHome string) func(string, position) string {
+	return func(path string, at position) string {
 		rest, tilde := strings.CutPrefix(path, "~/")
 		switch {
 		case path == "" || filepath.IsAbs(path):

@@ -38,7 +38,7 @@ type inner struct {
 func decodeSample(t *testing.T, v map[string]any) (sample, *decoder) {
 	t.Helper()
 	s := sample{Text: "default", Count: 3, Untagged: "kept"}
-	d := &decoder{resolve: func(path string, _ place) string { return "/abs/" + path }}
+	d := &decoder{resolve: func(path string, _ position) string { return "/abs/" + path }}
 	d.fields(reflect.ValueOf(&s).Elem(), mustNode(t, v), nil)
 	return s, d
 }
@@ -59,7 +59,7 @@ func TestDecodeEveryKind(t *testing.T) {
 	}, s)
 }
 
-func TestDecodeLeavesWhatIsNotSet(t *testing.T) {
+func TestDecodeKeepsDefaults(t *testing.T) {
 	s, _ := decodeSample(t, map[string]any{"flag": true})
 	require.Equal(t, sample{Text: "default", Count: 3, Flag: true, Untagged: "kept"}, s)
 }
@@ -91,10 +91,10 @@ func TestDecodeProblems(t *testing.T) {
 	}
 }
 
-func TestDecodeWarnsInTheOrderOfTheFile(t *testing.T) {
+func TestWarningsAreInTheOrderOfTheFile(t *testing.T) {
 	values, l, err := decodeTOML("f", []byte("z = 1\ntext = \"x\"\na = 1\n[inner]\nb = 1\n"))
 	require.NoError(t, err)
-	n, err := newNode(values, l, place{label: "f"}, 0)
+	n, err := newNode(values, l, position{label: "f"}, 0)
 	require.NoError(t, err)
 	var s sample
 	d := &decoder{}
@@ -106,7 +106,7 @@ func TestDecodeWarnsInTheOrderOfTheFile(t *testing.T) {
 	}, texts)
 }
 
-func TestDecodeOfAFieldWithoutADecoderIsAFaultOfTheProgram(t *testing.T) {
+func TestDecodePanicsForAnUnsupportedField(t *testing.T) {
 	var wrong struct {
 		F float64 `key:"f"`
 	}
@@ -114,15 +114,14 @@ func TestDecodeOfAFieldWithoutADecoderIsAFaultOfTheProgram(t *testing.T) {
 	require.Panics(t, func() { d.fields(reflect.ValueOf(&wrong).Elem(), mustNode(t, map[string]any{"f": 1.5}), nil) })
 }
 
-func TestEncodeOfWhatIsNotSet(t *testing.T) {
+func TestEncodeOfEmptyFields(t *testing.T) {
 	text, err := json.Marshal(encode(reflect.ValueOf(sample{})))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"text":null,"word":null,"path":null,"flag":false,"count":0,"long":null,"wait_ms":0,"list":[],
 		"strings":null,"free":null,"mode":null,"inner":{"number":0}}`, string(text))
 }
 
-// What is encoded decodes to the same again.
-func TestEncodeDecodeIsTheSame(t *testing.T) {
+func TestEncodeAndDecodeAreInverse(t *testing.T) {
 	long := int64(7)
 	want := sample{
 		Text: "t", Word: "one", Path: "/abs/p", Flag: true, Count: 2, Long: &long, Wait: time.Second, List: []string{"b"},
@@ -133,14 +132,14 @@ func TestEncodeDecodeIsTheSame(t *testing.T) {
 	v, err := decodeJSON(text)
 	require.NoError(t, err)
 	var got sample
-	d := &decoder{resolve: func(path string, _ place) string { return path }}
+	d := &decoder{resolve: func(path string, _ position) string { return path }}
 	d.fields(reflect.ValueOf(&got).Elem(), mustNode(t, v), nil)
 	require.Empty(t, d.problems)
 	require.Equal(t, want, got)
 }
 
-// What config/read shows, given to a thread, gives the thread the same settings.
-func TestViewAsOverridesIsTheSame(t *testing.T) {
+// The settings from config/read, as overrides of a thread, result in the same settings.
+func TestViewAsOverridesIsEqual(t *testing.T) {
 	home := t.TempDir()
 	text := "model = \"m\"\napproval_policy = \"never\"\nmodel_context_window = 5\n[history]\nmaxSize = 4\n[model_providers.a]\nbase_url = \"http://h/v1\"\n"
 	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
@@ -158,7 +157,7 @@ func TestViewAsOverridesIsTheSame(t *testing.T) {
 	require.Equal(t, encode(reflect.ValueOf(c).Elem()), encode(reflect.ValueOf(with).Elem()))
 }
 
-// A Config is read by many threads at once; the race detector watches this.
+// The race detector checks this.
 func TestConfigIsSafeForManyGoroutines(t *testing.T) {
 	c, err := Load(Source{Overrides: []string{"model_providers.x.base_url=http://h/v1"}})
 	require.NoError(t, err)

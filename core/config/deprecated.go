@@ -11,8 +11,8 @@ import (
 // key.
 const oldUnifiedExec = "experimental_use_unified_exec_tool"
 
-// renamedFeatures are deprecated keys of [features], with the keys that replace them. They are
-// those of the reference implementation, version 0.169.0.
+// renamedFeatures are deprecated keys of [features], with the keys that replace them. The table
+// is from the reference implementation, version 0.169.0.
 var renamedFeatures = map[string]string{
 	"codex_hooks": "hooks", "collab": "multi_agent", "connectors": "apps",
 	"enable_experimental_windows_sandbox": "experimental_windows_sandbox", oldUnifiedExec: "unified_exec",
@@ -41,7 +41,7 @@ func deprecation(key string) protocol.DeprecationNoticeNotification {
 		details = fmt.Sprintf("Neither key has an effect in this server. Other programs that read the configuration may use `%s`.", next)
 	}
 	if key == oldUnifiedExec {
-		details = "The server takes its value unless `[features].unified_exec` is set."
+		details = "The server uses its value unless `[features].unified_exec` is set."
 	}
 	return protocol.DeprecationNoticeNotification{Summary: summary, Details: &details}
 }

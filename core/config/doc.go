@@ -1,5 +1,5 @@
 // Package config reads the user's settings: CODEX_HOME/config.toml (or config.yaml), the overrides
-// of the command line, and the overrides of a thread. Its keys are those of the reference
+// of the command line, and the overrides of a thread. It has the keys of the reference
 // implementation, and some of its own. [Load] returns a [Config], [Config.For] the settings of
 // threads in a folder, and [Live] the settings of a running server, which clients can change.
 //
@@ -23,8 +23,7 @@
 //
 // # Decisions
 //
-// The files of a project come with code that the user may not know. They apply only
-// if the user trusts the project, and never set where credentials and prompts go,
-// which programs run outside of the sandbox, or what the server keeps. Trust is
-// decided by the layers that the user controls, not by those of projects.
+// The files of a project come with code that the user may not know. They apply only if the user trusts
+// the project. They never set the destination of credentials and prompts, the programs that run outside
+// of the sandbox, or the data that the server keeps. Only layers that the user controls decide on trust.
 package config

@@ -8,18 +8,18 @@ import (
 
 // Error reports a setting that cannot be used.
 type Error struct {
-	// Place is the file with its line, FILE:LINE, or the override as it was written.
-	Place string
+	// Position is the file with its line, FILE:LINE, or the override as it was written.
+	Position string
 	// Key is the dotted key, or empty if the error concerns no key.
 	Key string
 	// Problem states the cause and the expected value.
 	Problem string
 }
 
-// Error returns place, key and problem: "FILE:3: model: expected a string, got a list".
+// Error returns position, key and problem: "FILE:3: model: expected a string, got a list".
 func (e *Error) Error() string {
 	var parts []string
-	for _, s := range []string{e.Place, e.Key, e.Problem} {
+	for _, s := range []string{e.Position, e.Key, e.Problem} {
 		if s != "" {
 			parts = append(parts, s)
 		}
@@ -27,11 +27,11 @@ func (e *Error) Error() string {
 	return strings.Join(parts, ": ")
 }
 
-// fileError wraps an error of a file operation, without the path, which Place has.
+// fileError wraps an error of a file operation, without the path, which Position has.
 func fileError(file string, err error) *Error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
 		err = pathErr.Err
 	}
-	return &Error{Place: file, Problem: err.Error()}
+	return &Error{Position: file, Problem: err.Error()}
 }

@@ -9,11 +9,11 @@ import (
 
 // FeatureList returns the switches that have an effect here.
 func (c *Config) FeatureList() []protocol.ExperimentalFeature {
-	list, usual := []protocol.ExperimentalFeature{}, encode(reflect.ValueOf(defaults().Features))
+	list, standard := []protocol.ExperimentalFeature{}, encode(reflect.ValueOf(defaults().Features))
 	now := encode(reflect.ValueOf(c.Features))
 	for _, name := range sortedKeys(now) {
 		enabled, _ := now[name].(bool)
-		byDefault, _ := usual[name].(bool)
+		byDefault, _ := standard[name].(bool)
 		stage := "underDevelopment"
 		if byDefault {
 			stage = "stable"

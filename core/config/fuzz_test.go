@@ -15,8 +15,7 @@ import (
 	"appserver/protocol"
 )
 
-// FuzzTOML and FuzzYAML: any file gives settings that can be shown, or errors that
-// name a place in it.
+// FuzzTOML and FuzzYAML: any file gives settings that can be encoded, or errors with a position in it.
 func FuzzTOML(f *testing.F) {
 	for _, seed := range []string{
 		everythingTOML, "", "a.b.c = 1\n[a.b]\nd = 2\n", "[[x]]\ny = [1, {z = 2}]\n", "x = nan\ny = 1979-05-27",
@@ -41,7 +40,7 @@ func FuzzYAML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { loadAny(t, home, "config.yaml", text) })
 }
 
-// lineEnd is what ends a line in YAML.
+// lineEnd matches the line endings of YAML.
 var lineEnd = regexp.MustCompile("\r\n?|\n|\u0085|\u2028|\u2029")
 
 func loadAny(t *testing.T, home, name string, text []byte) {
@@ -49,19 +48,19 @@ func loadAny(t *testing.T, home, name string, text []byte) {
 	require.NoError(t, os.WriteFile(file, text, 0o600))
 	c, err := config.Load(config.Source{Home: home})
 	if err != nil {
-		requirePlaces(t, err, file, len(lineEnd.FindAll(text, -1))+1)
+		requirePositions(t, err, file, len(lineEnd.FindAll(text, -1))+1)
 		return
 	}
-	requireShowable(t, c)
+	requireEncodable(t, c)
 }
 
-func requirePlaces(t *testing.T, err error, file string, lines int) {
+func requirePositions(t *testing.T, err error, file string, lines int) {
 	for line := range strings.Lines(err.Error()) {
 		require.True(t, strings.HasPrefix(line, file) || strings.Contains(err.Error(), file), "%q", line)
 	}
 	var bad *config.Error
 	require.ErrorAs(t, err, &bad)
-	_, number, _ := strings.Cut(bad.Place, file+":")
+	_, number, _ := strings.Cut(bad.Position, file+":")
 	if number != "" {
 		var n int
 		require.NoError(t, json.Unmarshal([]byte(number), &n))
@@ -70,7 +69,7 @@ func requirePlaces(t *testing.T, err error, file string, lines int) {
 	}
 }
 
-func requireShowable(t *testing.T, c *config.Config) {
+func requireEncodable(t *testing.T, c *config.Config) {
 	_, err := json.Marshal(c.View(true))
 	require.NoError(t, err)
 	_, err = json.Marshal(c.Models("", nil))
@@ -81,8 +80,8 @@ func requireShowable(t *testing.T, c *config.Config) {
 	}
 }
 
-// FuzzOverride: any override gives settings that can be shown, or an error that
-// names it; it never reaches another key than its own.
+// FuzzOverride: any override gives settings that can be encoded, or an error that names it. It sets no
+// other key.
 func FuzzOverride(f *testing.F) {
 	for _, seed := range []string{
 		"model=x", "a.b.c=[1, {d=2}]", `"a.b"='x'`, "=", "a=", "a", "model=1\nb=2", "a={b=1}\n[c]", "model_providers.x={}",
@@ -95,17 +94,17 @@ func FuzzOverride(f *testing.F) {
 		if err != nil {
 			var bad *config.Error
 			require.ErrorAs(t, err, &bad)
-			require.True(t, strings.HasPrefix(bad.Place, "-c "))
+			require.True(t, strings.HasPrefix(bad.Position, "-c "))
 			return
 		}
-		requireShowable(t, c)
+		requireEncodable(t, c)
 		layer := c.View(true).Layers[0].Config
 		require.LessOrEqual(t, len(layer), 1, "%v", layer)
 	})
 }
 
-// FuzzWith: any overrides of a thread give settings that can be shown, or an error
-// for the client that names one of them.
+// FuzzWith: any overrides of a thread give settings that can be encoded, or an error that names one of
+// them.
 func FuzzWith(f *testing.F) {
 	for _, seed := range []string{
 		`{"model": "x"}`, `{"a.b": {"c": [1, null, 1.5]}}`, `{"model": 5}`, `{"": 1}`, `{"model_providers.a.b": {"c": null}}`,
@@ -127,6 +126,6 @@ func FuzzWith(f *testing.F) {
 			require.True(t, strings.HasPrefix(refusal.Data.Field, "config"))
 			return
 		}
-		requireShowable(t, c)
+		requireEncodable(t, c)
 	})
 }

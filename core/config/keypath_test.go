@@ -68,7 +68,7 @@ func TestDecodeJSONKeepsIntegers(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestOverridesTooDeepAreRefused(t *testing.T) {
+func TestDeepOverridesAreRejected(t *testing.T) {
 	deepKey := strings.Repeat("a.", maxDepth) + "a"
 	_, err := flagLayer([]string{deepKey + "=1"}, "")
 	require.ErrorContains(t, err, "nested deeper than 64 levels")

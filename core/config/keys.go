@@ -14,9 +14,9 @@ var stableKeys = []string{
 	"web_search",
 }
 
-// idleKeys are keys of the reference implementation, version 0.169.0, that have no effect here. A
+// ignoredKeys are keys of the reference implementation, version 0.169.0, that have no effect here. A
 // table includes all keys below it; * is any name.
-var idleKeys = keySet(stableKeys, []string{
+var ignoredKeys = keySet(stableKeys, []string{
 	"agents", "allow_login_shell", "allow_symlinked_codex_home", "apps",
 	"apps_mcp_product_sku", "audio", "auto_review", "background_terminal_max_timeout",
 	"chatgpt_base_url", "check_for_update_on_startup", "cli_auth_credentials_store",
@@ -64,15 +64,15 @@ func keySet(lists ...[]string) map[string]bool {
 	return set
 }
 
-// idle reports whether the key at path is known and has no effect.
-func idle(path []string) bool {
+// isIgnored reports whether the key at path is known and has no effect.
+func isIgnored(path []string) bool {
 	if len(path) == 3 && (path[0] == "model_providers" || path[0] == "mcp_servers") {
 		path = []string{path[0], "*", path[2]}
 	}
 	if len(path) == 2 && (path[0] == "features" || path[0] == "tools") {
 		path = []string{path[0], "*"}
 	}
-	return idleKeys[dotted(path)]
+	return ignoredKeys[dotted(path)]
 }
 
 // redacted replaces a secret.

@@ -32,18 +32,18 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-func TestIdleKeys(t *testing.T) {
+func TestIgnoredKeys(t *testing.T) {
 	for _, path := range []string{"profiles", "profile", "mcp_servers.any.scopes", "history.persistence",
 		"model_providers.any.auth"} {
-		require.True(t, idle(strings.Split(path, ".")), path)
+		require.True(t, isIgnored(strings.Split(path, ".")), path)
 	}
-	for _, path := range []string{"unheard_of", "history", "history.unheard_of", "model_providers.any.unheard_of",
+	for _, path := range []string{"unknown_key", "history", "history.unknown_key", "model_providers.any.unknown_key",
 		"model_providers.*"} {
-		require.False(t, idle(strings.Split(path, ".")), path)
+		require.False(t, isIgnored(strings.Split(path, ".")), path)
 	}
 }
 
-// settableKeys are the dotted keys that the fields of v are tagged with.
+// settableKeys returns the dotted keys in the tags of v.
 func settableKeys(v reflect.Type, above string) (keys []string) {
 	for i := range v.NumField() {
 		f := v.Field(i)
@@ -71,7 +71,7 @@ func documentation(t *testing.T) string {
 	return string(text)
 }
 
-func TestTheDocumentationHasARowForEveryKey(t *testing.T) {
+func TestDocumentationHasARowForEveryKey(t *testing.T) {
 	text := documentation(t)
 	keys := settableKeys(reflect.TypeFor[Config](), "")
 	require.GreaterOrEqual(t, len(keys), 40)
@@ -83,7 +83,7 @@ func TestTheDocumentationHasARowForEveryKey(t *testing.T) {
 	}
 }
 
-func TestTheDocumentationHasNoRowForOtherKeys(t *testing.T) {
+func TestDocumentationHasNoOtherRows(t *testing.T) {
 	known := keySet(settableKeys(reflect.TypeFor[Config](), ""))
 	rows := regexp.MustCompile("(?m)^\\| `([a-zA-Z_.]+)` \\|").FindAllStringSubmatch(documentation(t), -1)
 	require.GreaterOrEqual(t, len(rows), 40)
@@ -93,8 +93,8 @@ func TestTheDocumentationHasNoRowForOtherKeys(t *testing.T) {
 	}
 }
 
-// The examples are whole files: each loads without an error or a warning.
-func TestTheExamplesOfTheDocumentationLoad(t *testing.T) {
+// Each example is a whole file. It loads without an error or a warning.
+func TestExamplesOfTheDocumentationLoad(t *testing.T) {
 	blocks := regexp.MustCompile("(?s)```(toml|yaml)\n(.*?)```").FindAllStringSubmatch(documentation(t), -1)
 	require.GreaterOrEqual(t, len(blocks), 8)
 	for _, block := range blocks {
@@ -108,7 +108,7 @@ func TestTheExamplesOfTheDocumentationLoad(t *testing.T) {
 	}
 }
 
-func TestTheDocumentationOfServersHasEveryKey(t *testing.T) {
+func TestDocumentationOfServersHasEveryKey(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "mcp.md"))
 	require.NoError(t, err)
 	for _, key := range settableKeys(reflect.TypeFor[McpServer](), "") {

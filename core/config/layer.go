@@ -44,12 +44,12 @@ func (l *layer) metadata() protocol.ConfigLayerMetadata {
 // add sets a value in the layer.
 func (l *layer) add(path []string, value any, label string) error {
 	if len(path) > maxDepth {
-		return &Error{Place: label, Problem: errTooDeep.Error()}
+		return &Error{Position: label, Problem: errTooDeep.Error()}
 	}
 	if value == nil {
 		return nil
 	}
-	at := place{layer: l, label: label}
+	at := position{layer: l, label: label}
 	n, err := newNode(value, nil, at, 0)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func decodeLayer(name protocol.ConfigLayerSource, text []byte, decode decodeFunc
 	if err != nil {
 		return nil, err
 	}
-	l.root, err = newNode(values, at, place{layer: l, label: file}, 0)
+	l.root, err = newNode(values, at, position{layer: l, label: file}, 0)
 	return l, err
 }
 
@@ -119,7 +119,7 @@ func settingsFile(home string) (string, decodeFunc, error) {
 	case home == "" || !exists(inYAML):
 		return inTOML, decodeTOML, nil
 	case exists(inTOML):
-		return "", nil, &Error{Place: inTOML, Problem: "there is also " + inYAML + ": keep one of the two"}
+		return "", nil, &Error{Position: inTOML, Problem: "there is also " + inYAML + ": keep one of the two"}
 	}
 	return inYAML, decodeYAML, nil
 }
@@ -152,11 +152,11 @@ func threadLayer(overrides map[string]json.RawMessage) (*layer, error) {
 	for _, key := range sortedKeys(overrides) {
 		value, err := decodeJSON(overrides[key])
 		if err != nil {
-			return nil, &Error{Place: "config." + key, Problem: err.Error()}
+			return nil, &Error{Position: "config." + key, Problem: err.Error()}
 		}
 		path, err := keyPath(key)
 		if err != nil {
-			return nil, &Error{Place: "config." + key, Problem: err.Error()}
+			return nil, &Error{Position: "config." + key, Problem: err.Error()}
 		}
 		if err := l.add(path, value, "config."+key); err != nil {
 			return nil, err

@@ -57,11 +57,11 @@ func (l *Live) Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteRe
 
 // edit is Write for a caller that holds the lock.
 func (l *Live) edit(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error) {
-	w, err := l.begin(p)
+	w, err := l.startWrite(p)
 	if err != nil {
 		return protocol.ConfigWriteResponse{}, err
 	}
-	defer w.end()
+	defer w.close()
 	edits, err := editsOf(p.Edits)
 	if err != nil {
 		return protocol.ConfigWriteResponse{}, err
@@ -73,10 +73,10 @@ func (l *Live) edit(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteRes
 	if err != nil {
 		return protocol.ConfigWriteResponse{}, err
 	}
-	return next.written(w.named, edits), nil
+	return next.writeResponse(w.named, edits), nil
 }
 
-// write is one write of the configuration.
+// write is one write of the configuration, under the lock of the home.
 type write struct {
 	source Source
 	// named is the file's name, and file the name with its links resolved.
@@ -85,7 +85,7 @@ type write struct {
 	text        []byte
 }
 
-func (l *Live) begin(p *protocol.ConfigBatchWriteParams) (*write, error) {
+func (l *Live) startWrite(p *protocol.ConfigBatchWriteParams) (*write, error) {
 	home := l.source.Home
 	w := &write{source: l.source, named: filepath.Join(home, "config.toml")}
 	named, decode, err := settingsFile(home)
@@ -95,7 +95,7 @@ func (l *Live) begin(p *protocol.ConfigBatchWriteParams) (*write, error) {
 	case err != nil:
 		return nil, invalid(err)
 	case named != w.named:
-		return nil, readOnly(named + " is not written: put its settings into config.toml, or change it by hand")
+		return nil, readOnly(named + " is not written: put its settings into config.toml, or edit it yourself")
 	case p.FilePath != nil && filepath.Clean(*p.FilePath) != w.named:
 		return nil, readOnly("Only writes to the user config are allowed: leave filePath out, or give " + w.named)
 	}
@@ -103,17 +103,17 @@ func (l *Live) begin(p *protocol.ConfigBatchWriteParams) (*write, error) {
 	if real, err := filepath.EvalSymlinks(w.named); err == nil {
 		w.file = real
 	}
-	if err := w.begin(home); err != nil {
-		return nil, protocol.Internal(protocol.KindStorage, "the configuration cannot be written: %s", inWords(err))
+	if err := w.open(home); err != nil {
+		return nil, protocol.Internal(protocol.KindStorage, "the configuration cannot be written: %s", explain(err))
 	}
 	if err = w.check(decode, p.ExpectedVersion); err != nil {
-		w.end()
+		w.close()
 	}
 	return w, err
 }
 
-// begin takes the lock of the home and reads the file.
-func (w *write) begin(home string) (err error) {
+// open takes the lock of the home and reads the file.
+func (w *write) open(home string) (err error) {
 	if w.lock, err = os.Open(home); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (w *write) begin(home string) (err error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	w.end()
+	w.close()
 	return err
 }
 
@@ -132,7 +132,7 @@ func (w *write) begin(home string) (err error) {
 // and a suspended program must not block it forever.
 const lockTime = time.Second
 
-var errHeld = errors.New("another program is writing it; try again")
+var errLocked = errors.New("another program is writing it; try again")
 
 func lockFor(f *os.File, within time.Duration) error {
 	for deadline := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
@@ -141,12 +141,12 @@ func lockFor(f *os.File, within time.Duration) error {
 		case err == nil || err != syscall.EWOULDBLOCK && err != syscall.EINTR:
 			return err
 		case time.Now().After(deadline):
-			return errHeld
+			return errLocked
 		}
 	}
 }
 
-func (w *write) end() { _ = w.lock.Close() }
+func (w *write) close() { _ = w.lock.Close() }
 
 // check rejects a file that is not a configuration, or that has another version.
 func (w *write) check(decode decodeFunc, version *string) error {
@@ -180,7 +180,7 @@ func (w *write) write(edits []tomledit.Edit) (*Config, error) {
 				w.named, err)
 		}
 		if err != nil {
-			return nil, protocol.Internal(protocol.KindStorage, "%s cannot be written: %s", w.named, inWords(err))
+			return nil, protocol.Internal(protocol.KindStorage, "%s cannot be written: %s", w.named, explain(err))
 		}
 	}
 	return next, nil
@@ -224,16 +224,16 @@ func (w *write) temporary() (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// inWords returns the cause of an error and the next action. It omits the path, which is that of a
-// temporary file.
-func inWords(err error) string {
-	words := err.Error()
+// explain returns the cause of an error and the next action. It omits the path, which names a temporary
+// file.
+func explain(err error) string {
+	text := err.Error()
 	if system := syscall.Errno(0); errors.As(err, &system) {
-		words = system.Error()
+		text = system.Error()
 	}
 	for _, known := range []struct {
-		err   error
-		helps string
+		err    error
+		advice string
 	}{
 		{syscall.ENOSPC, "free space on this disk and try again"},
 		{syscall.EROFS, "make the disk writable, or set CODEX_HOME to another folder"},
@@ -242,10 +242,10 @@ func inWords(err error) string {
 		{fs.ErrPermission, "give this user access to the folder"},
 	} {
 		if errors.Is(err, known.err) {
-			return words + ": " + known.helps
+			return text + ": " + known.advice
 		}
 	}
-	return words
+	return text
 }
 
 // unsyncedError is the error of a file whose new content may be lost in a power failure.
@@ -282,8 +282,8 @@ func editsOf(in []protocol.ConfigEdit) ([]tomledit.Edit, error) {
 	return out, nil
 }
 
-// written returns the response to a write. If a stronger layer hides values, it names the first.
-func (c *Config) written(file string, edits []tomledit.Edit) protocol.ConfigWriteResponse {
+// writeResponse returns the response to a write. If a stronger layer hides values, it names the first.
+func (c *Config) writeResponse(file string, edits []tomledit.Edit) protocol.ConfigWriteResponse {
 	user := slices.IndexFunc(c.layers, func(l *layer) bool { return l.name.Type == protocol.LayerUser })
 	stronger := c.layers[user+1:]
 	out := protocol.ConfigWriteResponse{Status: "ok", Version: c.layers[user].version(), FilePath: file}

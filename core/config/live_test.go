@@ -15,33 +15,33 @@ import (
 	"appserver/protocol"
 )
 
-// written is a home with a file of settings, and a server's view of it.
-type written struct {
+// liveHome is a home with a file of settings, and the configuration of a server.
+type liveHome struct {
 	*config.Live
 	t    *testing.T
 	home string
 }
 
-func newWritten(t *testing.T, text string, overrides ...string) *written {
+func newLiveHome(t *testing.T, text string, overrides ...string) *liveHome {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	w := &written{t: t, home: home}
+	w := &liveHome{t: t, home: home}
 	require.NoError(t, os.WriteFile(w.file(), []byte(text), 0o640))
 	w.Live = w.another(overrides...)
 	return w
 }
 
-// another is the view of another server.
-func (w *written) another(overrides ...string) *config.Live {
+// another returns the configuration of another server.
+func (w *liveHome) another(overrides ...string) *config.Live {
 	source := config.Source{Home: w.home, Overrides: overrides}
 	c, err := config.Load(source)
 	require.NoError(w.t, err)
 	return config.NewLive(source, c)
 }
 
-func (w *written) file() string { return filepath.Join(w.home, "config.toml") }
+func (w *liveHome) file() string { return filepath.Join(w.home, "config.toml") }
 
-func (w *written) text() string {
+func (w *liveHome) text() string {
 	text, err := os.ReadFile(w.file())
 	require.NoError(w.t, err)
 	return string(text)
@@ -51,11 +51,11 @@ func edit(key, value string) protocol.ConfigEdit {
 	return protocol.ConfigEdit{KeyPath: key, Value: json.RawMessage(value), MergeStrategy: "replace"}
 }
 
-func (w *written) set(key, value string) (protocol.ConfigWriteResponse, error) {
+func (w *liveHome) set(key, value string) (protocol.ConfigWriteResponse, error) {
 	return w.Write(&protocol.ConfigBatchWriteParams{Edits: []protocol.ConfigEdit{edit(key, value)}})
 }
 
-func (w *written) refused(err error, kind protocol.Kind, text string) {
+func (w *liveHome) requireRejected(err error, kind protocol.Kind, text string) {
 	w.t.Helper()
 	var refusal *protocol.Error
 	require.ErrorAs(w.t, err, &refusal)
@@ -66,8 +66,8 @@ func (w *written) refused(err error, kind protocol.Kind, text string) {
 	require.Empty(w.t, left)
 }
 
-func TestWritesAreInForce(t *testing.T) {
-	w := newWritten(t, "# mine\nmodel = \"a\" # why\n")
+func TestWriteAppliesTheSettings(t *testing.T) {
+	w := newLiveHome(t, "# mine\nmodel = \"a\" # why\n")
 	answer, err := w.set("model", `"b"`)
 	require.NoError(t, err)
 	require.Equal(t, "# mine\nmodel = \"b\" # why\n", w.text())
@@ -79,8 +79,8 @@ func TestWritesAreInForce(t *testing.T) {
 	require.Equal(t, os.FileMode(0o640), info.Mode().Perm())
 }
 
-func TestWritesMakeAFile(t *testing.T) {
-	w := newWritten(t, "")
+func TestWriteCreatesTheFile(t *testing.T) {
+	w := newLiveHome(t, "")
 	require.NoError(t, os.Remove(w.file()))
 	_, err := w.set("tui.theme", `"dark"`)
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestWritesMakeAFile(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
-func TestWritesAreRefused(t *testing.T) {
+func TestInvalidWritesAreRejected(t *testing.T) {
 	text := "model = \"a\"\n"
 	for name, tt := range map[string]struct {
 		edits []protocol.ConfigEdit
@@ -102,24 +102,24 @@ func TestWritesAreRefused(t *testing.T) {
 		"no key":           {[]protocol.ConfigEdit{edit(" ", `1`)}, protocol.KindConfigValidation},
 		"no part of a key": {[]protocol.ConfigEdit{edit("a..b", `1`)}, protocol.KindConfigValidation},
 		"below a value":    {[]protocol.ConfigEdit{edit("model.x", `1`)}, protocol.KindConfigValidation},
-		"larger than is read": {[]protocol.ConfigEdit{edit("x", fmt.Sprintf("%q", make([]byte, 300<<10)))},
+		"too large": {[]protocol.ConfigEdit{edit("x", fmt.Sprintf("%q", make([]byte, 300<<10)))},
 			protocol.KindConfigValidation},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWritten(t, text)
+			w := newLiveHome(t, text)
 			_, err := w.Write(&protocol.ConfigBatchWriteParams{Edits: tt.edits})
-			w.refused(err, tt.kind, text)
+			w.requireRejected(err, tt.kind, text)
 			require.Equal(t, "a", w.Current().Model)
 		})
 	}
 }
 
 func TestOnlyTheUsersFileIsWritten(t *testing.T) {
-	w := newWritten(t, "")
+	w := newLiveHome(t, "")
 	other := filepath.Join(w.home, "other.toml")
 	_, err := w.Write(&protocol.ConfigBatchWriteParams{FilePath: &other,
 		Edits: []protocol.ConfigEdit{edit("model", `"b"`)}})
-	w.refused(err, protocol.KindConfigReadonly, "")
+	w.requireRejected(err, protocol.KindConfigReadonly, "")
 	require.NoFileExists(t, other)
 
 	own := w.file()
@@ -132,16 +132,16 @@ func TestOnlyTheUsersFileIsWritten(t *testing.T) {
 	require.NoFileExists(t, own)
 }
 
-func TestAFileThatCannotBeReadIsKept(t *testing.T) {
-	w := newWritten(t, "")
+func TestInvalidFileIsKept(t *testing.T) {
+	w := newLiveHome(t, "")
 	require.NoError(t, os.WriteFile(w.file(), []byte("model = "), 0o600))
 	_, err := w.set("model", `"b"`)
-	w.refused(err, protocol.KindConfigValidation, "model = ")
+	w.requireRejected(err, protocol.KindConfigValidation, "model = ")
 }
 
-// TestAFolderIsNoFile of settings, and the fault is not one of the settings.
-func TestAFolderIsNoFile(t *testing.T) {
-	w := newWritten(t, "")
+// TestFolderIsRejected with an error of the storage, not of the settings.
+func TestFolderIsRejected(t *testing.T) {
+	w := newLiveHome(t, "")
 	require.NoError(t, os.Remove(w.file()))
 	require.NoError(t, os.Mkdir(w.file(), 0o700))
 	_, err := w.set("model", `"b"`)
@@ -152,7 +152,7 @@ func TestAFolderIsNoFile(t *testing.T) {
 }
 
 func TestLinksAreFollowed(t *testing.T) {
-	w := newWritten(t, "")
+	w := newLiveHome(t, "")
 	real := filepath.Join(t.TempDir(), "dotfiles.toml")
 	require.NoError(t, os.WriteFile(real, []byte("# kept\n"), 0o600))
 	require.NoError(t, os.Remove(w.file()))
@@ -168,13 +168,13 @@ func TestLinksAreFollowed(t *testing.T) {
 	require.Equal(t, real, target)
 }
 
-// TestNoWriteIsLost has several servers write at once, each another key, and sees to it
-// that who read before another's write is told.
+// TestNoWriteIsLost: several servers write different keys at once. A write that expects an older version
+// is rejected.
 func TestNoWriteIsLost(t *testing.T) {
-	w := newWritten(t, "")
+	w := newLiveHome(t, "")
 	var all sync.WaitGroup
 	for i := range 8 {
-		one := written{w.another(), t, w.home}
+		one := liveHome{w.another(), t, w.home}
 		all.Go(func() {
 			_, err := one.set(fmt.Sprintf("tui.key%d", i), "1")
 			require.NoError(t, err)
@@ -191,21 +191,21 @@ func TestNoWriteIsLost(t *testing.T) {
 	before := w.text()
 	_, err = w.Write(&protocol.ConfigBatchWriteParams{ExpectedVersion: &seen,
 		Edits: []protocol.ConfigEdit{edit("model", `"c"`)}})
-	w.refused(err, protocol.KindConfigVersion, before)
+	w.requireRejected(err, protocol.KindConfigVersion, before)
 	now := w.Current().View(true).Layers[0].Version
 	_, err = w.Write(&protocol.ConfigBatchWriteParams{ExpectedVersion: &now,
 		Edits: []protocol.ConfigEdit{edit("model", `"c"`)}})
 	require.NoError(t, err)
 }
 
-// TestAHeldLockHoldsNobody has another program take the lock and keep it.
-func TestAHeldLockHoldsNobody(t *testing.T) {
-	w := newWritten(t, "model = \"a\"\n")
+// TestWriteFailsIfTheLockIsHeld by another program.
+func TestWriteFailsIfTheLockIsHeld(t *testing.T) {
+	w := newLiveHome(t, "model = \"a\"\n")
 	other, err := os.Open(w.home)
 	require.NoError(t, err)
 	require.NoError(t, syscall.Flock(int(other.Fd()), syscall.LOCK_EX))
 	_, err = w.set("model", `"b"`)
-	w.refused(err, protocol.KindStorage, "model = \"a\"\n")
+	w.requireRejected(err, protocol.KindStorage, "model = \"a\"\n")
 	require.ErrorContains(t, err, "another program")
 
 	require.NoError(t, other.Close())
@@ -214,8 +214,8 @@ func TestAHeldLockHoldsNobody(t *testing.T) {
 	require.Equal(t, "b", w.Current().Model)
 }
 
-func TestWhatIsStrongerIsTold(t *testing.T) {
-	w := newWritten(t, "", "model=flag")
+func TestWriteReportsStrongerLayers(t *testing.T) {
+	w := newLiveHome(t, "", "model=flag")
 	answer, err := w.set("model", `"b"`)
 	require.NoError(t, err)
 	require.Equal(t, "okOverridden", answer.Status)

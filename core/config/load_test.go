@@ -15,7 +15,7 @@ import (
 	"appserver/protocol"
 )
 
-// write puts a file of settings into a new home folder.
+// write creates a home with a file of settings.
 func write(t *testing.T, name, text string) (home, file string) {
 	t.Helper()
 	home = t.TempDir()
@@ -213,7 +213,7 @@ func TestByteOrderMarkAndLineEndsOfWindows(t *testing.T) {
 	require.Equal(t, "m", load(t, "\xef\xbb\xbfmodel = \"m\"\r\n# end\r\n").Model)
 }
 
-// Each error names file, line and key, and what was expected.
+// Each error has the file, the line, the key and the expected value.
 func TestErrorsOfTheFile(t *testing.T) {
 	for name, tt := range map[string]struct{ file, text, want string }{
 		"type":         {"config.toml", "\nmodel = 5\n", "FILE:2: model: expected a string, got an integer"},
@@ -275,7 +275,7 @@ func TestErrorsOfTheFile(t *testing.T) {
 			require.ErrorContains(t, err, strings.ReplaceAll(tt.want, "FILE", file))
 			var bad *config.Error
 			require.ErrorAs(t, err, &bad)
-			require.Contains(t, bad.Place, file)
+			require.Contains(t, bad.Position, file)
 		})
 	}
 }
@@ -334,7 +334,7 @@ func TestUnknownKeysWarn(t *testing.T) {
 save_history = true
 [model_providers.local]
 url = "x"
-[unheard.of]
+[unknown.table]
 a = 1
 `)
 	c, err := config.Load(config.Source{Home: home, Overrides: []string{"sandbox_mod=read-only"}})
@@ -344,7 +344,7 @@ a = 1
 		file + ":1: modle: unknown key, it has no effect",
 		file + ":3: history.save_history: unknown key, it has no effect",
 		file + ":5: model_providers.local.url: unknown key, it has no effect",
-		file + ":6: unheard: unknown key, it has no effect",
+		file + ":6: unknown: unknown key, it has no effect",
 	}, c.Warnings)
 }
 
@@ -382,13 +382,13 @@ command = "x"
 	require.Empty(t, c.Warnings)
 }
 
-func TestProvidersSpeakTheWireThatIsSetOrTheirDefault(t *testing.T) {
+func TestWireAPIOfProviders(t *testing.T) {
 	c := load(t, "[model_providers.x]\nwire_api = \"chat\"\nbase_url = \"http://h/v1\"\n[model_providers.y]\nbase_url = \"http://h/v1\"\n")
 	require.Empty(t, c.Warnings)
 	for provider, responses := range map[string]bool{
 		"x": false, "y": true, "openai": true, "ollama": false, "lmstudio": false, "openrouter": false, "offline": false,
 	} {
-		require.Equal(t, responses, c.Offers(provider, "m").Responses, provider)
+		require.Equal(t, responses, c.Capabilities(provider, "m").Responses, provider)
 	}
 }
 

@@ -59,8 +59,8 @@ type McpTool struct {
 const (
 	startupTimeout = Seconds(10 * time.Second)
 	toolTimeout    = Seconds(60 * time.Second)
-	// longestTimeout is a day.
-	longestTimeout = 24 * 60 * 60
+	// maxTimeout is a day.
+	maxTimeout = 24 * 60 * 60
 )
 
 // Seconds is a duration that the file has as a number of seconds.
@@ -72,8 +72,8 @@ func (s *Seconds) UnmarshalJSON(b []byte) error {
 	if err := protocol.Unmarshal(b, &n); err != nil {
 		return fmt.Errorf("expected a number of seconds")
 	}
-	if !(n > 0 && n <= longestTimeout) {
-		return fmt.Errorf("expected more than 0 and at most %d seconds", longestTimeout)
+	if !(n > 0 && n <= maxTimeout) {
+		return fmt.Errorf("expected more than 0 and at most %d seconds", maxTimeout)
 	}
 	*s = Seconds(math.Ceil(n * float64(time.Second)))
 	return nil
@@ -195,7 +195,7 @@ func (l *Live) Latest(c *Config) *Config {
 	if i := slices.IndexFunc(c.layers, func(l *layer) bool { return l.ofThread }); i >= 0 {
 		over = c.layers[i]
 	}
-	next, err := l.Current().in(c.project.cwd, over)
+	next, err := l.Current().inFolder(c.project.cwd, over)
 	if err != nil {
 		return c
 	}

@@ -42,7 +42,7 @@ scopes = ["x"]
 `, nil)
 	require.Empty(t, c.Warnings)
 	list := c.Servers()
-	require.Len(t, list, 2, "one that is turned off is not used")
+	require.Len(t, list, 2, "a disabled server is not used")
 	require.Equal(t, "a", list[0].Name)
 	require.Equal(t, 10*time.Second, time.Duration(list[0].StartupTimeout))
 	require.Equal(t, time.Minute, time.Duration(list[0].ToolTimeout))
@@ -54,8 +54,8 @@ scopes = ["x"]
 	require.Equal(t, "prompt", b.DefaultToolsApprovalMode)
 }
 
-// What another program may have written into the file does not keep this one from starting.
-func TestServersThatMakeNoSenseAreLeftOut(t *testing.T) {
+// Other programs write the file as well, so an incomplete server is a warning, not an error.
+func TestIncompleteServersAreDisabled(t *testing.T) {
 	c := servers(t, "[mcp_servers.none]\nenabled = true\n[mcp_servers.both]\ncommand = \"a\"\nurl = \"http://b/\"\n", nil)
 	require.Empty(t, c.Servers())
 	require.Len(t, c.Warnings, 2)
@@ -63,7 +63,7 @@ func TestServersThatMakeNoSenseAreLeftOut(t *testing.T) {
 	require.Contains(t, c.Warnings[0]+c.Warnings[1], "mcp_servers.none: has neither command")
 }
 
-func TestFaultsOfServersAreNamed(t *testing.T) {
+func TestErrorsOfServers(t *testing.T) {
 	for text, want := range map[string]string{
 		"[mcp_servers.a]\ncommand = \"a\"\ntool_timeout_sec = 0\n":                            "mcp_servers.a.tool_timeout_sec: expected more than 0",
 		"[mcp_servers.a]\ncommand = \"a\"\nstartup_timeout_sec = \"1\"\n":                     "mcp_servers.a.startup_timeout_sec: expected a number of seconds",
@@ -98,8 +98,8 @@ env_http_headers = { X-Key = "KEY", X-None = "NONE" }
 	require.ErrorContains(t, err, "the environment variable TOKEN is not set")
 }
 
-// A thread keeps its own servers while those of the file are read again.
-func TestReloadLeavesWhatThreadsHaveOfTheirOwn(t *testing.T) {
+// A thread keeps its own servers when the file is read again.
+func TestReloadKeepsServersOfThreads(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(home, "config.toml")
 	require.NoError(t, os.WriteFile(file, []byte("[mcp_servers.one]\ncommand = \"1\"\n"), 0o600))
@@ -121,11 +121,10 @@ func TestReloadLeavesWhatThreadsHaveOfTheirOwn(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(file, []byte("model = 1\n"), 0o600))
 	require.ErrorContains(t, live.Reload(), "the configuration cannot be read")
-	require.Len(t, live.Current().Servers(), 1, "what cannot be read changes nothing")
+	require.Len(t, live.Current().Servers(), 1, "an invalid file changes nothing")
 }
 
-// What is written of one server says nothing of another, and none of it is lost.
-func TestToolsOfServersAreChosen(t *testing.T) {
+func TestEnabledToolsAreOfOneServer(t *testing.T) {
 	c := servers(t, `
 [mcp_servers.a]
 command = "a"
@@ -143,23 +142,22 @@ url = "http://localhost:1/mcp"
 	require.Len(t, list, 3)
 	require.Equal(t, []string{"x", "y"}, list[0].EnabledTools)
 	require.Equal(t, []string{"y"}, list[0].DisabledTools)
-	require.NotNil(t, list[1].EnabledTools, "an empty list offers nothing, no list all")
+	require.NotNil(t, list[1].EnabledTools, "an empty list offers no tool, a missing list all tools")
 	require.Empty(t, list[1].EnabledTools)
 	require.True(t, list[1].Required)
 	require.Equal(t, "with space", list[2].Name)
 	require.Nil(t, list[2].EnabledTools)
 }
 
-// A key that nobody knows is told, and the server is used.
-func TestUnknownKeysOfServersAreTold(t *testing.T) {
+func TestUnknownKeysOfServersWarn(t *testing.T) {
 	c := servers(t, "[mcp_servers.a]\ncommand = \"a\"\ncomand = \"b\"\n", nil)
 	require.Len(t, c.Servers(), 1)
 	require.Len(t, c.Warnings, 1)
 	require.Contains(t, c.Warnings[0], "mcp_servers.a.comand")
 }
 
-// A thread turns off a server of the file, and changes another, for itself alone.
-func TestThreadsChangeServersOfTheFile(t *testing.T) {
+// The changes apply to the thread only.
+func TestThreadsOverrideServersOfTheFile(t *testing.T) {
 	c := servers(t, "[mcp_servers.a]\ncommand = \"a\"\nargs = [\"1\"]\n[mcp_servers.b]\ncommand = \"b\"\n", nil)
 	thread, err := c.With(map[string]json.RawMessage{"mcp_servers.a.enabled": json.RawMessage(`false`),
 		"mcp_servers.b.args": json.RawMessage(`["2"]`)})

@@ -139,8 +139,8 @@ func modalities(model string) []string {
 	return []string{"text"}
 }
 
-// Offers returns the capabilities of a model of a provider.
-func (c *Config) Offers(provider, model string) core.Capabilities {
+// Capabilities returns the capabilities of a model of a provider.
+func (c *Config) Capabilities(provider, model string) core.Capabilities {
 	return core.Capabilities{
 		Images: or(c.Tools.ViewImage, takesImages(model)), Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput,
 		Responses: c.ModelProviders[provider].WireAPI == WireResponses, Verbosity: or(c.ModelVerbosity, ""),
@@ -181,15 +181,15 @@ var windows = map[string]int64{
 	"offline":       128_000,
 }
 
-// ContextWindow returns the context window of a model in tokens: the configured one, else the
-// reported one in told (0 if none), else the published one, else nil. Local providers set the
+// ContextWindow returns the context window of a model in tokens: the configured one, else
+// reported unless it is 0, else the published one, else nil. Local providers set the
 // window themselves, so the published one does not apply to them.
-func (c *Config) ContextWindow(provider, model string, told int64) *int64 {
+func (c *Config) ContextWindow(provider, model string, reported int64) *int64 {
 	switch {
 	case c.ModelContextWindow != nil:
 		return c.ModelContextWindow
-	case told > 0:
-		return &told
+	case reported > 0:
+		return &reported
 	}
 	if provider == ProviderOllama || provider == ProviderLMStudio {
 		return nil

@@ -34,7 +34,7 @@ func TestModels(t *testing.T) {
 	require.Equal(t, []string{"text", "image"}, chosen.InputModalities)
 	require.Equal(t, "offline", offline.ID)
 	require.False(t, offline.IsDefault)
-	require.True(t, offline.Hidden, "a thread needs its provider too")
+	require.True(t, offline.Hidden, "a thread also needs its provider")
 }
 
 func TestModelsOfProvidersWithAKey(t *testing.T) {
@@ -53,8 +53,8 @@ func TestModelsWithoutAModel(t *testing.T) {
 	require.False(t, models[0].IsDefault)
 }
 
-// Strict clients read no effort beyond these words, and no null for a list.
-func TestModelsAreReadableByStrictClients(t *testing.T) {
+// Strict clients reject other efforts, and null for a list.
+func TestModelsAreValidForStrictClients(t *testing.T) {
 	for effort, want := range map[string][]string{
 		"low": {"low", "medium", "high"}, "none": {"none", "low", "medium", "high"},
 		"minimal": {"minimal", "low", "medium", "high"}, "xhigh": {"low", "medium", "high", "xhigh"},
@@ -88,7 +88,7 @@ func TestContextWindow(t *testing.T) {
 		require.NotNil(t, window, tt.model)
 		require.Equal(t, tt.want, *window, tt.model)
 	}
-	require.Nil(t, c.ContextWindow("openai", "unheard-of", 0))
+	require.Nil(t, c.ContextWindow("openai", "unknown-model", 0))
 	require.Nil(t, c.ContextWindow("ollama", "deepseek-chat", 0), "a local server sets its own window")
 
 	set := load(t, "model_context_window = 4096\n")
@@ -96,7 +96,7 @@ func TestContextWindow(t *testing.T) {
 	require.EqualValues(t, 4096, *set.ContextWindow("ollama", "qwen3", 0))
 }
 
-func TestModelsThatTheProviderLists(t *testing.T) {
+func TestListedModels(t *testing.T) {
 	listed := []core.ListedModel{
 		{ID: "new", Name: "New", Description: "First line.\nSecond.", Window: 100, Modalities: []string{"text"}},
 		{ID: "qwen3", Wordless: true}, {ID: "painter", Wordless: true},
@@ -110,7 +110,7 @@ func TestModelsThatTheProviderLists(t *testing.T) {
 		require.Equal(t, m.ID == "painter" || m.ID == "offline", m.Hidden, m.ID)
 	}
 	require.Equal(t, []string{"qwen3", "new", "painter", "long", "offline"}, ids,
-		"what is configured comes first, and once")
+		"the configured model is first and occurs once")
 	require.Equal(t, "New", models[1].DisplayName)
 	require.Equal(t, "First line.", models[1].Description)
 	require.Equal(t, []string{"text"}, models[1].InputModalities)
@@ -121,7 +121,7 @@ func TestModelsThatTheProviderLists(t *testing.T) {
 	unset := load(t, "model_provider = \"ollama\"\n").Models("",
 		[]core.ListedModel{{ID: "painter", Wordless: true}, {ID: "a"}, {ID: "b"}})
 	require.False(t, unset[0].IsDefault)
-	require.True(t, unset[1].IsDefault, "without a configured one the first that can be chosen")
+	require.True(t, unset[1].IsDefault, "without a configured model, the first visible one")
 	require.False(t, unset[2].IsDefault)
 }
 
@@ -134,9 +134,9 @@ func TestModelsOfAnotherProvider(t *testing.T) {
 	require.Empty(t, load(t, "").Models("lmstudio", nil))
 }
 
-func TestContextWindowThatTheProviderTells(t *testing.T) {
+func TestReportedContextWindow(t *testing.T) {
 	c := load(t, "")
-	require.EqualValues(t, 5, *c.ContextWindow("openrouter", "gpt-5", 5), "it knows better than the name")
+	require.EqualValues(t, 5, *c.ContextWindow("openrouter", "gpt-5", 5), "it is stronger than the published one")
 	require.EqualValues(t, 5, *c.ContextWindow("ollama", "qwen3", 5))
 	require.EqualValues(t, 7, *load(t, "model_context_window = 7\n").ContextWindow("ollama", "qwen3", 5))
 	require.EqualValues(t, 90, c.CompactionOf("ollama", "qwen3", 100).Limit)
@@ -169,11 +169,11 @@ func TestFeatures(t *testing.T) {
 		{Name: "default_mode_request_user_input", Stage: "underDevelopment", Enabled: true},
 		{Name: "unified_exec", Stage: "stable", DefaultEnabled: true},
 	}, c.FeatureList())
-	require.True(t, c.Offers("p", "m").Questions)
-	require.False(t, load(t, "").Offers("p", "m").Questions)
+	require.True(t, c.Capabilities("p", "m").Questions)
+	require.False(t, load(t, "").Capabilities("p", "m").Questions)
 }
 
-func TestDeprecatedFeaturesAreNamedInOrder(t *testing.T) {
+func TestDeprecationsAreSorted(t *testing.T) {
 	require.Empty(t, load(t, "[features]\nmulti_agent = true\nunified_exec = false\n").Deprecations())
 	c := load(t, "experimental_use_unified_exec_tool = false\n[features]\nweb_search = true\ncollab = false\n")
 	var summaries []string
@@ -188,7 +188,7 @@ func TestDeprecatedFeaturesAreNamedInOrder(t *testing.T) {
 	}, summaries)
 }
 
-func TestTheOldKeyOfUnifiedExecCountsUnlessTheNewOneIsSet(t *testing.T) {
+func TestOldKeyOfUnifiedExec(t *testing.T) {
 	for text, want := range map[string]bool{
 		"experimental_use_unified_exec_tool = false":                                                        false,
 		"[features]\nexperimental_use_unified_exec_tool = false":                                            false,
@@ -200,7 +200,7 @@ func TestTheOldKeyOfUnifiedExecCountsUnlessTheNewOneIsSet(t *testing.T) {
 	}
 }
 
-func TestSkillsThatAreTurnedOff(t *testing.T) {
+func TestDisabledSkills(t *testing.T) {
 	c := load(t, `
 [[skills.config]]
 path = "/a//SKILL.md"
@@ -227,14 +227,13 @@ enabled = false
 	}
 }
 
-// TestOffers offers images to models that are not known to take none, unless the
-// configuration decides.
-func TestOffers(t *testing.T) {
+// TestCapabilities: models accept images unless they are in textOnly or the configuration decides.
+func TestCapabilities(t *testing.T) {
 	for model, takes := range map[string]bool{"gpt-5": true, "anything": true, "deepseek-chat": false,
 		"openai/gpt-oss-20b": false} {
-		require.Equal(t, takes, load(t, "").Offers("p", model).Images, model)
-		require.True(t, load(t, "[tools]\nview_image = true\nweb_search = true\n").Offers("p", model).Images)
-		require.False(t, load(t, "tools.view_image = false\n").Offers("p", model).Images)
+		require.Equal(t, takes, load(t, "").Capabilities("p", model).Images, model)
+		require.True(t, load(t, "[tools]\nview_image = true\nweb_search = true\n").Capabilities("p", model).Images)
+		require.False(t, load(t, "tools.view_image = false\n").Capabilities("p", model).Images)
 	}
 	require.Empty(t, load(t, "[tools]\nweb_search = true\n").Warnings)
 }

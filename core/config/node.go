@@ -16,12 +16,12 @@ const maxDepth = 64
 
 var errTooDeep = fmt.Errorf("nested deeper than %d levels", maxDepth)
 
-// node is the value of a key, with the place where it was set. It is a table of keys, or a value:
+// node is the value of a key, with the position that set it. It is a table of keys, or a value:
 // bool, int64, uint64, float64, string, or []any, with map[string]any for tables in lists.
 type node struct {
-	table map[string]*node
-	value any
-	place place
+	table    map[string]*node
+	value    any
+	position position
 }
 
 // layer is one source of settings. Its root is a table.
@@ -34,17 +34,17 @@ type layer struct {
 	disabled string
 }
 
-// place is the place where a value was set.
-type place struct {
+// position is the file and line, or the override, that set a value.
+type position struct {
 	layer *layer
 	// label is the file, or the override as it was written.
 	label string
-	// line counts from 1; 0 if there is none.
+	// line counts from 1. It is 0 for overrides and if it is not known.
 	line int
 }
 
 // String returns FILE:LINE, or the label if there is no line.
-func (p place) String() string {
+func (p position) String() string {
 	if p.line == 0 {
 		return p.label
 	}
@@ -70,9 +70,9 @@ func (l *lines) at(key string, line int) *lines {
 
 // newNode returns the node of a decoded document. A key without a line gets the line of its table.
 // Null values are omitted.
-func newNode(v any, l *lines, at place, depth int) (*node, error) {
+func newNode(v any, l *lines, at position, depth int) (*node, error) {
 	if depth > maxDepth {
-		return nil, &Error{Place: at.String(), Problem: errTooDeep.Error()}
+		return nil, &Error{Position: at.String(), Problem: errTooDeep.Error()}
 	}
 	if l != nil && l.line > 0 {
 		at.line = l.line
@@ -81,11 +81,11 @@ func newNode(v any, l *lines, at place, depth int) (*node, error) {
 	if !ok {
 		value, err := normal(v, depth)
 		if err != nil {
-			return nil, &Error{Place: at.String(), Problem: err.Error()}
+			return nil, &Error{Position: at.String(), Problem: err.Error()}
 		}
-		return &node{value: value, place: at}, nil
+		return &node{value: value, position: at}, nil
 	}
-	n := &node{table: make(map[string]*node, len(table)), place: at}
+	n := &node{table: make(map[string]*node, len(table)), position: at}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if table[key] == nil {
 			continue
@@ -172,10 +172,10 @@ func normalTable(table map[string]any, depth int) (any, error) {
 }
 
 // tableAt returns the table below n at key. It replaces any other value.
-func (n *node) tableAt(key string, at place) *node {
+func (n *node) tableAt(key string, at position) *node {
 	child := n.table[key]
 	if child == nil || child.table == nil {
-		child = &node{table: map[string]*node{}, place: at}
+		child = &node{table: map[string]*node{}, position: at}
 		n.table[key] = child
 	}
 	return child
@@ -186,7 +186,7 @@ func merge(base, over *node) *node {
 	if base == nil || base.table == nil || over.table == nil {
 		return over
 	}
-	out := &node{table: maps.Clone(base.table), place: over.place}
+	out := &node{table: maps.Clone(base.table), position: over.position}
 	for key, n := range over.table {
 		out.table[key] = merge(base.table[key], n)
 	}
@@ -218,12 +218,12 @@ func (n *node) plain() any {
 
 // values calls yield for every value below n with its path; the elements of lists
 // are numbered from 0. The path is valid during the call only.
-func (n *node) values(path []string, yield func(path []string, at place)) {
+func (n *node) values(path []string, yield func(path []string, at position)) {
 	for key, child := range n.table {
 		child.values(append(path, key), yield)
 	}
 	if n.table == nil {
-		elements(n.value, path, func(path []string) { yield(path, n.place) })
+		elements(n.value, path, func(path []string) { yield(path, n.position) })
 	}
 }
 

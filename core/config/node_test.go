@@ -12,7 +12,7 @@ import (
 )
 
 func mustNode(t require.TestingT, v any) *node {
-	n, err := newNode(v, nil, place{label: "test"}, 0)
+	n, err := newNode(v, nil, position{label: "test"}, 0)
 	require.NoError(t, err)
 	return n
 }
@@ -36,12 +36,12 @@ func TestNodeKeepsFewTypes(t *testing.T) {
 	}
 }
 
-func TestNodeLeavesNullKeysOut(t *testing.T) {
+func TestNodeOmitsNullKeys(t *testing.T) {
 	n := mustNode(t, map[string]any{"a": nil, "b": map[string]any{"c": nil}})
 	require.Equal(t, map[string]any{"b": map[string]any{}}, n.plain())
 }
 
-// deep nests wrap around nothing, n levels deep.
+// deep applies wrap n times.
 func deep(n int, wrap func(any) any) any {
 	var v any = "end"
 	for range n {
@@ -57,9 +57,9 @@ func TestNodeBoundsDepth(t *testing.T) {
 		"tables in list": func(v any) any { return []any{map[string]any{"a": v}} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := newNode(deep(maxDepth/2, wrap), nil, place{label: "f"}, 0)
+			_, err := newNode(deep(maxDepth/2, wrap), nil, position{label: "f"}, 0)
 			require.NoError(t, err)
-			_, err = newNode(deep(maxDepth+1, wrap), nil, place{label: "f"}, 0)
+			_, err = newNode(deep(maxDepth+1, wrap), nil, position{label: "f"}, 0)
 			require.EqualError(t, err, "f: nested deeper than 64 levels")
 		})
 	}
@@ -85,13 +85,13 @@ func TestNodeFind(t *testing.T) {
 	require.Nil(t, n.find("x", "y", "z"))
 }
 
-func TestNodeValuesNumbersTheElementsOfLists(t *testing.T) {
+func TestNodeValuesNumberListElements(t *testing.T) {
 	n := mustNode(t, map[string]any{
 		"a": []any{"x", map[string]any{"b": 1, "c": []any{2}}}, "d": map[string]any{"e": true}, "empty": []any{},
 		"none": map[string]any{},
 	})
 	var paths []string
-	n.values(nil, func(path []string, at place) {
+	n.values(nil, func(path []string, at position) {
 		require.Equal(t, "test", at.label)
 		paths = append(paths, dotted(path))
 	})
@@ -110,7 +110,7 @@ func TestMergeJoinsTablesAndReplacesTheRest(t *testing.T) {
 	}, merged.plain())
 }
 
-// table draws a table of few keys, so that two of them have keys in common.
+// table draws a table of few keys, so that two tables share keys.
 func table(depth int) *rapid.Generator[map[string]any] {
 	values := []*rapid.Generator[any]{rapid.Map(rapid.IntRange(0, 9), func(i int) any { return i })}
 	if depth > 0 {
@@ -119,17 +119,16 @@ func table(depth int) *rapid.Generator[map[string]any] {
 	return rapid.MapOf(rapid.SampledFrom([]string{"a", "b", "c"}), rapid.OneOf(values...))
 }
 
-// Each value comes from the stronger table where that has one, and neither table
-// is changed by merging.
-func TestMergeTakesTheStronger(t *testing.T) {
+// A value of the stronger table replaces one of the weaker table. Neither table changes.
+func TestMergePrefersTheStrongerTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base, over := mustNode(t, table(3).Draw(t, "base")), mustNode(t, table(3).Draw(t, "over"))
 		before, strong := base.plain(), over.plain()
 		merged := merge(base, over)
-		over.values(nil, func(path []string, _ place) {
+		over.values(nil, func(path []string, _ position) {
 			require.Equal(t, over.find(path...).value, merged.find(path...).value, "%s", path)
 		})
-		base.values(nil, func(path []string, _ place) {
+		base.values(nil, func(path []string, _ position) {
 			if !hides(over, path) {
 				require.Equal(t, base.find(path...).value, merged.find(path...).value, "%s", path)
 			}
@@ -139,7 +138,7 @@ func TestMergeTakesTheStronger(t *testing.T) {
 	})
 }
 
-// hides tells whether over has a value at path or above it, or a table at path.
+// hides reports whether over has a value at path or above it, or a table at path.
 func hides(over *node, path []string) bool {
 	for i := range path {
 		n := over.find(path[:i+1]...)
@@ -153,12 +152,12 @@ func hides(over *node, path []string) bool {
 	return true
 }
 
-func TestPlaceNamesTheLine(t *testing.T) {
-	require.Equal(t, "f:3", place{label: "f", line: 3}.String())
-	require.Equal(t, "-c a=b", place{label: "-c a=b"}.String())
+func TestPositionHasTheLine(t *testing.T) {
+	require.Equal(t, "f:3", position{label: "f", line: 3}.String())
+	require.Equal(t, "-c a=b", position{label: "-c a=b"}.String())
 }
 
-// lineOf is the line of a dotted key.
+// lineOf returns the line of a dotted key, or 0.
 func lineOf(l *lines, key string) int {
 	for part := range strings.SplitSeq(key, ".") {
 		if l = l.child(part); l == nil {
@@ -237,12 +236,12 @@ k: *anchor
 	}
 }
 
-// Keys without a line of their own have that of the table they are in.
-func TestNodeTakesTheLineAbove(t *testing.T) {
+// A key without a line gets the line of its table.
+func TestNodeInheritsTheLineOfItsTable(t *testing.T) {
 	values, l, err := decodeYAML("f", []byte("a: &x {b: {c: 1}}\nd: *x\n"))
 	require.NoError(t, err)
-	n, err := newNode(values, l, place{label: "f"}, 0)
+	n, err := newNode(values, l, position{label: "f"}, 0)
 	require.NoError(t, err)
-	require.Equal(t, "f:1", n.find("a", "b", "c").place.String())
-	require.Equal(t, "f:2", n.find("d", "b", "c").place.String())
+	require.Equal(t, "f:1", n.find("a", "b", "c").position.String())
+	require.Equal(t, "f:2", n.find("d", "b", "c").position.String())
 }

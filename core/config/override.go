@@ -29,7 +29,7 @@ func flagLayer(overrides []string, provider string) (*layer, error) {
 		if err == nil {
 			err = l.add(path, value, overrideLabel(path, value, text))
 		} else {
-			err = &Error{Place: "-c " + text, Problem: err.Error()}
+			err = &Error{Position: "-c " + text, Problem: err.Error()}
 		}
 		if err != nil {
 			return nil, err

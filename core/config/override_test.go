@@ -59,12 +59,12 @@ func TestOverridesWinInOrder(t *testing.T) {
 	require.False(t, c.History.SaveHistory)
 }
 
-func TestProviderFlagWinsOverAll(t *testing.T) {
+func TestProviderFlagIsStrongest(t *testing.T) {
 	home, _ := write(t, "config.toml", "model_provider = \"ollama\"\nmodel = \"qwen3\"\n")
 	c, err := config.Load(config.Source{Home: home, Overrides: []string{"model_provider=lmstudio"}, Provider: "offline"})
 	require.NoError(t, err)
 	require.Equal(t, "offline", c.ModelProvider)
-	require.Equal(t, "offline", c.Model, "the file's model was meant for the file's provider")
+	require.Equal(t, "offline", c.Model, "the file's model belongs to the file's provider")
 
 	c, err = config.Load(config.Source{Home: home, Overrides: []string{"model=mine"}, Provider: "offline"})
 	require.NoError(t, err)
@@ -72,10 +72,10 @@ func TestProviderFlagWinsOverAll(t *testing.T) {
 
 	c, err = config.Load(config.Source{Home: home, Provider: "lmstudio"})
 	require.NoError(t, err)
-	require.Equal(t, "qwen3", c.Model, "a provider without a model of its own takes what there is")
+	require.Equal(t, "qwen3", c.Model, "the provider has no default model")
 }
 
-func TestErrorsOfOverridesNameTheOverride(t *testing.T) {
+func TestErrorsHaveTheOverride(t *testing.T) {
 	for override, want := range map[string]string{
 		"model":              "-c model: expected KEY=VALUE, with a dotted key",
 		"=x":                 "-c =x: expected KEY=VALUE, with a dotted key",
@@ -89,7 +89,7 @@ func TestErrorsOfOverridesNameTheOverride(t *testing.T) {
 		t.Run(override, func(t *testing.T) {
 			_, err := config.Load(config.Source{Home: t.TempDir(), Overrides: []string{override}})
 			require.ErrorContains(t, err, want)
-			require.NotContains(t, err.Error(), "77", "secrets are not repeated")
+			require.NotContains(t, err.Error(), "77", "errors contain no secrets")
 		})
 	}
 }
@@ -101,7 +101,7 @@ func overrides(t *testing.T, text string) map[string]json.RawMessage {
 	return m
 }
 
-func TestWithPutsAThreadsOverridesOnTop(t *testing.T) {
+func TestWithAppliesOverridesOfAThread(t *testing.T) {
 	c := load(t, "model = \"file\"\nmistake = 1\n[history]\nmaxSize = 3\n", "model_reasoning_effort=low")
 	with, err := c.With(overrides(t, `{
 		"model_reasoning_effort": "high", "history.saveHistory": false, "model_context_window": 5000, "model": null,
@@ -109,18 +109,18 @@ func TestWithPutsAThreadsOverridesOnTop(t *testing.T) {
 	}`))
 	require.NoError(t, err)
 	require.Equal(t, "high", *with.ModelReasoningEffort)
-	require.Equal(t, "file", with.Model, "null leaves a key as it is")
+	require.Equal(t, "file", with.Model, "null does not change a key")
 	require.EqualValues(t, 5000, *with.ModelContextWindow)
 	require.Equal(t, config.History{RedactSecrets: true, Retention: "archive", MaxSize: 3}, with.History)
 	require.Equal(t, "http://h/v1", with.ModelProviders["local"].BaseURL)
 	require.Equal(t, []string{"config.nokey: nokey: unknown key, it has no effect"}, with.Warnings)
 
-	require.Equal(t, "low", *c.ModelReasoningEffort, "the settings themselves stay")
+	require.Equal(t, "low", *c.ModelReasoningEffort, "the original is unchanged")
 	require.NotContains(t, c.ModelProviders, "local")
 	require.True(t, c.History.SaveHistory)
 }
 
-func TestWithNothingIsTheSame(t *testing.T) {
+func TestWithoutOverridesReturnsTheSame(t *testing.T) {
 	c := load(t, "")
 	with, err := c.With(nil)
 	require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestWithTwice(t *testing.T) {
 	require.Equal(t, protocol.SandboxWorkspaceWrite, b.SandboxMode)
 }
 
-func TestWithErrorsNameTheKey(t *testing.T) {
+func TestWithErrorsHaveTheKey(t *testing.T) {
 	c := load(t, "")
 	for text, want := range map[string]struct{ field, message string }{
 		`{"model": 5}`: {"config.model",
@@ -184,7 +184,7 @@ func TestOverridesOfTheSameTable(t *testing.T) {
 	require.Equal(t, config.History{RedactSecrets: true, Retention: "archive", MaxSize: 2}, c.History)
 }
 
-// thread/start has 2 ms for everything.
+// thread/start may take 2 ms in all.
 func BenchmarkWith(b *testing.B) {
 	c, err := config.Load(config.Source{})
 	require.NoError(b, err)

@@ -28,8 +28,8 @@ type Project struct {
 const projectFolder = ".codex"
 
 // userOnly are the keys that a project layer cannot set. The files of a project come with the
-// project's code. They must not choose where credentials, prompts and logs go, which programs
-// run outside of the sandbox, or what the server keeps.
+// project's code. They must not choose the destination of credentials, prompts and logs,
+// the programs that run outside of the sandbox, or the data that the server keeps.
 var userOnly = [][]string{
 	{"openai_base_url"}, {"chatgpt_base_url"}, {"apps_mcp_product_sku"}, {"model_provider"}, {"model_providers"},
 	{"notify"}, {"profile"}, {"profiles"}, {"experimental_realtime_webrtc_call_base_url"},
@@ -40,11 +40,11 @@ var userOnly = [][]string{
 
 // project is the project of a folder, and what its files set.
 type project struct {
-	// cwd is empty if no folder was asked for.
+	// cwd is empty if the settings are for no folder.
 	cwd string
 	// trust is the trust level of cwd, or empty.
 	trust string
-	// layers are those of the folders from the project's root down to cwd.
+	// layers are the layers of the folders from the project's root down to cwd.
 	layers   []*layer
 	warnings []string
 }
@@ -54,22 +54,22 @@ type project struct {
 // is not trusted have no effect. An error is a *protocol.Error.
 func (c *Config) For(cwd string, overrides map[string]json.RawMessage) (*Config, error) {
 	if len(overrides) == 0 {
-		return c.in(cwd, nil)
+		return c.inFolder(cwd, nil)
 	}
 	over, err := threadLayer(overrides)
 	if err != nil {
-		return nil, refuseOverride(err)
+		return nil, rejectOverride(err)
 	}
-	return c.in(cwd, over)
+	return c.inFolder(cwd, over)
 }
 
-func (c *Config) in(cwd string, over *layer) (*Config, error) {
+func (c *Config) inFolder(cwd string, over *layer) (*Config, error) {
 	out, err := c, error(nil)
 	if over != nil {
 		out, err = build(c.home, c.getenv, append(slices.Clip(c.layers), over), project{})
 	}
 	if err != nil {
-		return nil, refuseOverride(err)
+		return nil, rejectOverride(err)
 	}
 	if cwd != "" {
 		p, err := out.projectOf(cwd)
@@ -77,7 +77,7 @@ func (c *Config) in(cwd string, over *layer) (*Config, error) {
 			out, err = build(c.home, c.getenv, p.insertInto(out.layers), p)
 		}
 		if err != nil {
-			return nil, refuseProject(err)
+			return nil, rejectProject(err)
 		}
 	}
 	if out == c {
@@ -89,7 +89,7 @@ func (c *Config) in(cwd string, over *layer) (*Config, error) {
 	return out, nil
 }
 
-func refuseProject(err error) error {
+func rejectProject(err error) error {
 	return protocol.Refuse(protocol.KindConfig, "the project configuration cannot be used: %v", err)
 }
 
@@ -139,8 +139,8 @@ func (c *Config) projectRoot(cwd string) string {
 }
 
 // trustOf returns the trust level of dir, and the folder whose entry decides it or would. The
-// entry of dir itself is stronger than that of the project's root, and that one than the
-// repository's, which of a linked worktree is the main worktree.
+// entry of dir is stronger than the entry of the project's root, and both are stronger than the entry
+// of the repository. The repository of a linked worktree is the main worktree.
 func (c *Config) trustOf(dir, root string) (level, folder string) {
 	repository := workspace.RepositoryKey(dir)
 	for _, folder := range []string{dir, root, repository} {
@@ -174,14 +174,14 @@ func (c *Config) projectLayer(dir, root string) (l *layer, warning string, err e
 		if err != nil {
 			l = newLayer(name)
 		}
-		l.takeOut(userOnly)
+		l.removeKeys(userOnly)
 		l.disabled = c.disabledReason(trust, decides)
 		return l, "", nil
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	if ignored := l.takeOut(userOnly); len(ignored) > 0 {
+	if ignored := l.removeKeys(userOnly); len(ignored) > 0 {
 		warning = fmt.Sprintf("%s: project configuration cannot set these keys: %s. They have no effect. To use them, set them in %s.",
 			filepath.Join(folder, "config.toml"), strings.Join(ignored, ", "), c.file())
 	}
@@ -195,8 +195,8 @@ func (c *Config) disabledReason(trust, folder string) string {
 	return fmt.Sprintf("%s is not a trusted project. To apply its project configuration, set trust_level = \"trusted\" in [projects.%q] of %s.", folder, folder, c.file())
 }
 
-// takeOut removes keys from the layer and returns those that it had.
-func (l *layer) takeOut(keys [][]string) (had []string) {
+// removeKeys removes keys from the layer, and returns the ones that were set.
+func (l *layer) removeKeys(keys [][]string) (had []string) {
 	for _, path := range keys {
 		last := len(path) - 1
 		if table := l.root.find(path[:last]...); table != nil && table.table[path[last]] != nil {
@@ -207,9 +207,9 @@ func (l *layer) takeOut(keys [][]string) (had []string) {
 	return had
 }
 
-// followTrust gives the sandbox and the approval policy their defaults: a project that the
-// user has decided about can be written, and one that is not trusted asks before commands.
-func (c *Config) followTrust() {
+// applyTrust sets the defaults of the sandbox and the approval policy. If the user has decided about the
+// project, it can be written. If it is not trusted, commands need an approval.
+func (c *Config) applyTrust() {
 	if c.project.trust != "" && c.root.find("sandbox_mode") == nil {
 		c.SandboxMode = protocol.SandboxWorkspaceWrite
 	}
@@ -219,7 +219,7 @@ func (c *Config) followTrust() {
 }
 
 // TrustTarget returns the folder to record as trusted if the user lets a thread write in the
-// project of c, or "" if its trust is settled.
+// project of c, or "" if the user has decided already.
 func (c *Config) TrustTarget() string {
 	if c.project.cwd == "" || c.project.trust != "" {
 		return ""

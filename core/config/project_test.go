@@ -13,7 +13,7 @@ import (
 	"appserver/protocol"
 )
 
-// projectTree is a home and a repository beside it.
+// projectTree is a folder with a home and a repository.
 type projectTree struct {
 	t          *testing.T
 	home, repo string
@@ -29,7 +29,7 @@ func newProjectTree(t *testing.T) *projectTree {
 	return p
 }
 
-// put writes a file below the folder of both.
+// put writes a file below the folder.
 func (p *projectTree) put(name, text string) string {
 	p.t.Helper()
 	file := filepath.Join(filepath.Dir(p.home), name)
@@ -38,7 +38,7 @@ func (p *projectTree) put(name, text string) string {
 	return file
 }
 
-// trust is a home that decides about a folder.
+// trust sets the trust level of a folder.
 func (p *projectTree) trust(dir, level string) {
 	p.t.Helper()
 	p.put("home/config.toml", "[projects.\""+dir+"\"]\ntrust_level = \""+level+"\"\n")
@@ -53,7 +53,7 @@ func (p *projectTree) in(dir string, flags ...string) *config.Config {
 	return c
 }
 
-func TestProjectLayersAreBetweenTheFileAndTheFlagsAndTheClosestWins(t *testing.T) {
+func TestStrengthOfProjectLayers(t *testing.T) {
 	p := newProjectTree(t)
 	p.trust(p.repo, "trusted")
 	p.put("repo/.codex/config.toml", "model = \"root\"\nmodel_reasoning_effort = \"low\"\nservice_tier = \"root\"\n")
@@ -65,11 +65,11 @@ func TestProjectLayersAreBetweenTheFileAndTheFlagsAndTheClosestWins(t *testing.T
 	require.Equal(t, "flag", *c.ServiceTier)
 	require.Equal(t, filepath.Join(p.repo, "a", "inst.md"), c.ModelInstructionsFile)
 	require.Equal(t, "root", p.in(p.repo).Model)
-	require.NotEqual(t, "root", p.in(filepath.Dir(p.repo)).Model, "the folder above is another project")
+	require.NotEqual(t, "root", p.in(filepath.Dir(p.repo)).Model, "the enclosing folder is another project")
 	require.Equal(t, protocol.SandboxWorkspaceWrite, c.SandboxMode)
 }
 
-func TestProjectLayersSetNothingThatOnlyTheUserCan(t *testing.T) {
+func TestProjectLayersCannotSetKeysOfTheUser(t *testing.T) {
 	p := newProjectTree(t)
 	p.trust(p.repo, "trusted")
 	p.put("repo/.codex/config.toml", "openai_base_url = \"http://x\"\nmodel_provider = \"offline\"\nnotify = [\"x\"]\n"+
@@ -87,7 +87,7 @@ func TestProjectLayersSetNothingThatOnlyTheUserCan(t *testing.T) {
 		"/config.toml."}, c.ProjectWarnings)
 }
 
-func TestProjectTrustOfALinkedWorktreeIsThatOfTheMainOne(t *testing.T) {
+func TestLinkedWorktreeHasTheTrustOfTheMainOne(t *testing.T) {
 	p := newProjectTree(t)
 	linked := filepath.Join(filepath.Dir(p.repo), "linked")
 	p.put("linked/.git", "gitdir: "+p.repo+"/.git/worktrees/linked\n")
@@ -101,7 +101,7 @@ func TestProjectTrustOfALinkedWorktreeIsThatOfTheMainOne(t *testing.T) {
 	require.Equal(t, "linked", c.Model)
 	require.Empty(t, c.TrustTarget())
 	p.put("repo/.git/worktrees/linked/gitdir", "/elsewhere/.git\n")
-	require.NotEqual(t, "linked", p.in(linked).Model, "a folder that only claims to be a worktree of the repository")
+	require.NotEqual(t, "linked", p.in(linked).Model, "the repository does not confirm the worktree")
 }
 
 func TestProjectTrustFollowsLinks(t *testing.T) {
@@ -113,10 +113,10 @@ func TestProjectTrustFollowsLinks(t *testing.T) {
 	require.Equal(t, "project", p.in(link).Model)
 	p.trust(link, "untrusted")
 	require.Equal(t, protocol.ApprovalUntrusted, p.in(link).ApprovalPolicy.Mode)
-	require.Equal(t, p.repo, p.in(p.repo).TrustTarget(), "the entry of a link is not that of the folder")
+	require.Equal(t, p.repo, p.in(p.repo).TrustTarget(), "the entry of a link does not apply to the folder")
 }
 
-func TestProjectHomeIsNoProjectLayer(t *testing.T) {
+func TestHomeIsNoProjectLayer(t *testing.T) {
 	p := newProjectTree(t)
 	p.home = filepath.Join(p.repo, ".codex")
 	p.put(".codex/config.toml", "model = \"home\"\n[projects.\""+p.repo+"\"]\ntrust_level = \"trusted\"\n")
@@ -126,7 +126,7 @@ func TestProjectHomeIsNoProjectLayer(t *testing.T) {
 	require.Empty(t, c.ProjectWarnings)
 }
 
-func TestProjectExplicitSettingsAreStrongerThanTrust(t *testing.T) {
+func TestExplicitSettingsOverrideTrust(t *testing.T) {
 	p := newProjectTree(t)
 	p.trust(p.repo, "untrusted")
 	c := p.in(p.repo, "sandbox_mode=read-only", "approval_policy=never")
@@ -137,7 +137,7 @@ func TestProjectExplicitSettingsAreStrongerThanTrust(t *testing.T) {
 	require.Equal(t, protocol.ApprovalUntrusted, c.ApprovalPolicy.Mode)
 }
 
-func TestProjectUnknownIsNotAppliedAndSaysHowToTrustIt(t *testing.T) {
+func TestUnknownProjectIsNotApplied(t *testing.T) {
 	p := newProjectTree(t)
 	p.put("repo/.codex/config.toml", "model = = 1\n")
 	c := p.in(p.repo)
@@ -152,7 +152,7 @@ func TestProjectUnknownIsNotAppliedAndSaysHowToTrustIt(t *testing.T) {
 	require.ErrorContains(t, err, "the project configuration cannot be used: "+p.repo+"/.codex/config.toml:1: ")
 }
 
-func TestProjectTrustIsWrittenWhereTheUserReadsIt(t *testing.T) {
+func TestTrustIsWrittenToTheUsersFile(t *testing.T) {
 	p := newProjectTree(t)
 	p.put("home/config.toml", "# mine\nmodel = \"m\"\n")
 	source := config.Source{Home: p.home}
@@ -172,7 +172,7 @@ func TestProjectTrustIsWrittenWhereTheUserReadsIt(t *testing.T) {
 	require.Equal(t, protocol.SandboxWorkspaceWrite, own.SandboxMode)
 }
 
-func TestSystemLayerIsTheWeakest(t *testing.T) {
+func TestSystemLayerIsWeakest(t *testing.T) {
 	p := newProjectTree(t)
 	p.put("home/config.toml", "model = \"user\"\n")
 	system := p.put("etc/config.toml",

@@ -16,7 +16,7 @@ const (
 	ProviderOllama     = "ollama"
 	ProviderLMStudio   = "lmstudio"
 	ProviderOpenRouter = "openrouter"
-	// ProviderOffline answers by itself, without a network.
+	// ProviderOffline needs no network.
 	ProviderOffline = "offline"
 )
 
@@ -218,13 +218,13 @@ func (c *Config) Headers(p Provider) map[string]string {
 	return headers
 }
 
-// ProviderInfo returns the facts for the thread machine about a provider and a model; told is the
-// reported context window, or 0. An unknown provider has no retries.
-func (c *Config) ProviderInfo(provider, model string, told int64) core.ProviderInfo {
+// ProviderInfo returns the facts for the thread machine about a provider and a model. reported is
+// the context window that the provider reports, or 0. An unknown provider has no retries.
+func (c *Config) ProviderInfo(provider, model string, reported int64) core.ProviderInfo {
 	p := c.ModelProviders[provider]
 	return core.ProviderInfo{
 		RequestMaxRetries: p.RequestMaxRetries,
 		StreamMaxRetries:  p.StreamMaxRetries,
-		ContextWindow:     c.ContextWindow(provider, model, told),
+		ContextWindow:     c.ContextWindow(provider, model, reported),
 	}
 }

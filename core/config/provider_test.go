@@ -12,7 +12,7 @@ import (
 	"appserver/protocol"
 )
 
-// loadWith is load with an environment.
+// loadWith loads settings with an environment, and returns the file as well.
 func loadWith(t *testing.T, text string, env map[string]string) (*config.Config, string) {
 	t.Helper()
 	home, file := write(t, "config.toml", text)
@@ -41,7 +41,7 @@ func TestBuiltinProviders(t *testing.T) {
 	}
 }
 
-func TestPartsOfABuiltinProviderCanBeSet(t *testing.T) {
+func TestBuiltinProviderCanBeChanged(t *testing.T) {
 	p, err := load(t, "[model_providers.ollama]\nbase_url = \"http://box:11434/v1\"\n").Provider("ollama")
 	require.NoError(t, err)
 	require.Equal(t, "http://box:11434/v1", p.BaseURL)
@@ -73,7 +73,7 @@ func requireKind(t *testing.T, err error, kind protocol.Kind) {
 	require.Equal(t, kind, refusal.Data.Kind)
 }
 
-func TestReadySaysWhatToSet(t *testing.T) {
+func TestReadyNamesTheMissingSetting(t *testing.T) {
 	c, file := loadWith(t, `
 [model_providers.bare]
 name = "Bare"
@@ -114,11 +114,11 @@ func TestAPIKey(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	c, _ := loadWith(t, "", map[string]string{"USER_HEADER": "me", "EMPTY": ""})
 	p := config.Provider{
-		HTTPHeaders:    map[string]string{"X-Team": "a", "X-User": "nobody"},
+		HTTPHeaders:    map[string]string{"X-Team": "a", "X-User": "none"},
 		EnvHTTPHeaders: map[string]string{"X-User": "USER_HEADER", "X-Empty": "EMPTY"},
 	}
 	require.Equal(t, map[string]string{"X-Team": "a", "X-User": "me"}, c.Headers(p))
-	require.Equal(t, "nobody", p.HTTPHeaders["X-User"], "the provider stays as it is")
+	require.Equal(t, "none", p.HTTPHeaders["X-User"], "the provider is unchanged")
 	require.Empty(t, c.Headers(config.Provider{}))
 }
 

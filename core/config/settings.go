@@ -5,8 +5,8 @@ import (
 	"appserver/protocol"
 )
 
-// Settings returns the settings of a new thread in cwd, an absolute path: those of its params, else
-// of its overrides, else of c. An error is a *protocol.Error.
+// Settings returns the settings of a new thread in cwd, an absolute path. Params
+// override the thread's overrides, and these override c. An error is a *protocol.Error.
 func (c *Config) Settings(p *protocol.ThreadStartParams, cwd string) (core.Settings, error) {
 	c, err := c.With(p.Config)
 	if err != nil {
@@ -30,12 +30,12 @@ func (c *Config) Settings(p *protocol.ThreadStartParams, cwd string) (core.Setti
 }
 
 // choose returns an existing provider, and a model.
-func (c *Config) choose(askedProvider, askedModel *string) (provider, model string, err error) {
-	provider = or(askedProvider, c.ModelProvider)
+func (c *Config) choose(wantedProvider, wantedModel *string) (provider, model string, err error) {
+	provider = or(wantedProvider, c.ModelProvider)
 	if _, err := c.Provider(provider); err != nil {
 		return "", "", err
 	}
-	model = or(askedModel, c.modelFor(provider))
+	model = or(wantedModel, c.modelFor(provider))
 	if model == "" {
 		return "", "", protocol.Refuse(protocol.KindConfig,
 			"model provider %s has no default model: set model in %s, or name one in the request", provider, c.file())

@@ -13,9 +13,7 @@ import (
 	"appserver/protocol"
 )
 
-func ptr[T any](v T) *T { return &v }
-
-func TestSettingsOfAThreadThatAsksForNothing(t *testing.T) {
+func TestSettingsWithoutParams(t *testing.T) {
 	s, err := load(t, "").Settings(&protocol.ThreadStartParams{}, "/w")
 	require.NoError(t, err)
 	require.Equal(t, core.Settings{
@@ -27,7 +25,7 @@ func TestSettingsOfAThreadThatAsksForNothing(t *testing.T) {
 	}, s)
 }
 
-func TestSettingsParamsBeatOverridesBeatTheFile(t *testing.T) {
+func TestParamsOverrideOverridesAndFile(t *testing.T) {
 	c := load(t, `
 model = "file"
 approval_policy = "untrusted"
@@ -36,7 +34,7 @@ model_reasoning_effort = "low"
 service_tier = "flex"
 `)
 	p := &protocol.ThreadStartParams{
-		Model:  ptr("params"),
+		Model:  new("params"),
 		Config: overrides(t, `{"model": "override", "approval_policy": "never", "model_reasoning_effort": "high"}`),
 	}
 	s, err := c.Settings(p, "/w")
@@ -47,9 +45,9 @@ service_tier = "flex"
 	require.Equal(t, "flex", *s.ServiceTier)
 	require.IsType(t, &protocol.DangerFullAccess{}, s.Sandbox.SandboxPolicyVariant)
 
-	p.Sandbox, p.ServiceTier = ptr(protocol.SandboxReadOnly), ptr("priority")
+	p.Sandbox, p.ServiceTier = new(protocol.SandboxReadOnly), new("priority")
 	p.ApprovalPolicy = &protocol.AskForApproval{Mode: protocol.ApprovalOnRequest}
-	p.ApprovalsReviewer = ptr(protocol.ApprovalsReviewer("auto_review"))
+	p.ApprovalsReviewer = new(protocol.ApprovalsReviewer("auto_review"))
 	s, err = c.Settings(p, "/w")
 	require.NoError(t, err)
 	require.IsType(t, &protocol.ReadOnly{}, s.Sandbox.SandboxPolicyVariant)
@@ -60,7 +58,7 @@ service_tier = "flex"
 
 func TestSettingsOfWorkspaceWrite(t *testing.T) {
 	c := load(t, "[sandbox_workspace_write]\nwritable_roots = [\"/x\"]\nnetwork_access = true\nexclude_tmpdir_env_var = true\nexclude_slash_tmp = true\n")
-	s, err := c.Settings(&protocol.ThreadStartParams{Sandbox: ptr(protocol.SandboxWorkspaceWrite)}, "/w")
+	s, err := c.Settings(&protocol.ThreadStartParams{Sandbox: new(protocol.SandboxWorkspaceWrite)}, "/w")
 	require.NoError(t, err)
 	require.Equal(t, &protocol.WorkspaceWrite{
 		WritableRoots: []string{"/x"}, NetworkAccess: true, ExcludeTmpdirEnvVar: true, ExcludeSlashTmp: true,
@@ -72,7 +70,7 @@ func TestSettingsOfWorkspaceWrite(t *testing.T) {
 	require.Equal(t, &protocol.WorkspaceWrite{WritableRoots: []string{}}, s.Sandbox.SandboxPolicyVariant)
 }
 
-func TestSettingsChooseAModelForTheProvider(t *testing.T) {
+func TestModelDependsOnTheProvider(t *testing.T) {
 	c := load(t, "model = \"qwen3\"\nmodel_provider = \"ollama\"\n")
 	for provider, model := range map[string]string{
 		"ollama": "qwen3", "offline": "offline", "openai": config.DefaultModel, "lmstudio": "qwen3",
@@ -87,14 +85,14 @@ func TestSettingsChooseAModelForTheProvider(t *testing.T) {
 	}
 }
 
-func TestSettingsRefusals(t *testing.T) {
+func TestInvalidSettingsAreRejected(t *testing.T) {
 	c, file := loadWith(t, "model_provider = \"ollama\"\n", nil)
 	_, err := c.Settings(&protocol.ThreadStartParams{}, "/w")
 	require.EqualError(t, err, "model provider ollama has no default model: set model in "+file+
 		", or name one in the request")
 	requireKind(t, err, protocol.KindConfig)
 
-	_, err = c.Settings(&protocol.ThreadStartParams{ModelProvider: ptr("nope")}, "/w")
+	_, err = c.Settings(&protocol.ThreadStartParams{ModelProvider: new("nope")}, "/w")
 	require.ErrorContains(t, err, "Model provider `nope` not found")
 	requireKind(t, err, protocol.KindProviderNotFound)
 

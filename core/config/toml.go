@@ -70,11 +70,11 @@ func (c *lineCounter) line(offset int) int {
 }
 
 func tomlError(file string, err error) *Error {
-	at := place{label: file}
+	at := position{label: file}
 	var decode *toml.DecodeError
 	if !errors.As(err, &decode) {
-		return &Error{Place: file, Problem: strings.TrimPrefix(err.Error(), "toml: ")}
+		return &Error{Position: file, Problem: strings.TrimPrefix(err.Error(), "toml: ")}
 	}
 	at.line, _ = decode.Position()
-	return &Error{Place: at.String(), Key: dotted(decode.Key()), Problem: strings.TrimPrefix(err.Error(), "toml: ")}
+	return &Error{Position: at.String(), Key: dotted(decode.Key()), Problem: strings.TrimPrefix(err.Error(), "toml: ")}
 }

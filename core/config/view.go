@@ -38,7 +38,7 @@ func (c *Config) values() map[string]any {
 		out[key] = nil
 	}
 	for key, n := range c.root.table {
-		if _, used := set[key]; used || idleKeys[key] {
+		if _, used := set[key]; used || ignoredKeys[key] {
 			out[key] = n.plain()
 		}
 	}
@@ -91,7 +91,7 @@ func (c *Config) origins() map[string]protocol.ConfigLayerMetadata {
 		versions[l] = l.metadata()
 	}
 	out := map[string]protocol.ConfigLayerMetadata{}
-	c.root.values(nil, func(path []string, at place) {
+	c.root.values(nil, func(path []string, at position) {
 		out[dotted(path)] = versions[at.layer]
 	})
 	return out

@@ -12,7 +12,7 @@ import (
 	"appserver/protocol"
 )
 
-// viewOf is the answer to config/read as a client sees it.
+// viewOf returns the response to config/read as JSON.
 func viewOf(t *testing.T, c *config.Config, includeLayers bool) map[string]any {
 	t.Helper()
 	text, err := json.Marshal(c.View(includeLayers))
@@ -22,7 +22,7 @@ func viewOf(t *testing.T, c *config.Config, includeLayers bool) map[string]any {
 	return view
 }
 
-// at walks down the members of a view.
+// at returns the member at a path.
 func at(t *testing.T, v any, path ...string) any {
 	t.Helper()
 	for _, key := range path {
@@ -54,7 +54,7 @@ func TestViewHasEveryStableMember(t *testing.T) {
 }
 
 // The file, the answer and the hash were observed with the reference implementation.
-func TestViewAsTheReferenceAnswers(t *testing.T) {
+func TestViewEqualsTheReference(t *testing.T) {
 	home, file := write(t, "config.toml", `model = "mock-model"
 model_provider = "mock"
 approval_policy = "never"
@@ -88,9 +88,9 @@ env_key = "MOCK_KEY"
 	require.Equal(t, "chat", at(t, layers[0], "config", "model_providers", "mock", "wire_api"))
 }
 
-func TestViewVersionOfNothing(t *testing.T) {
+func TestVersionOfAnEmptyLayer(t *testing.T) {
 	layers := load(t, "").View(true).Layers
-	require.Len(t, layers, 1, "the file's layer is there without the file")
+	require.Len(t, layers, 1, "the layer of the user exists without a file")
 	require.Equal(t, "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a", layers[0].Version)
 }
 
@@ -111,7 +111,7 @@ func TestViewLayersStrongestFirst(t *testing.T) {
 	require.NotContains(t, view.Config, "mistake")
 }
 
-func TestViewTellsTheDefaultsOfATableThatIsSet(t *testing.T) {
+func TestViewHasTheDefaultsOfASetTable(t *testing.T) {
 	view := viewOf(t, load(t, "[sandbox_workspace_write]\nnetwork_access = true\n"), false)
 	require.Equal(t, map[string]any{
 		"writable_roots": []any{}, "network_access": true, "exclude_tmpdir_env_var": false, "exclude_slash_tmp": false,
@@ -146,10 +146,10 @@ headers = [ { password = "SECRET" } ]
 		"?api-version=shown-too\\u0026key=[redacted]", `"v1"`, `"en"`, "[redacted]"} {
 		require.Contains(t, string(text), shown)
 	}
-	require.Equal(t, "SECRET", c.ModelProviders["mine"].BearerToken, "the settings themselves keep it")
+	require.Equal(t, "SECRET", c.ModelProviders["mine"].BearerToken, "the configuration keeps it")
 }
 
-// JSON has no word for some values of TOML.
+// JSON cannot represent some values of TOML.
 func TestViewOfEveryValueOfTOML(t *testing.T) {
 	home, _ := write(t, "config.toml",
 		"[tui]\na = nan\nb = -inf\nc = 1979-05-27T07:32:00Z\nd = 1979-05-27\ne = 07:32:00\nf = [1.5, [true]]\n[[tui.g]]\nh = 1\n")

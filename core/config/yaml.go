@@ -21,14 +21,15 @@ func decodeYAML(file string, text []byte) (map[string]any, *lines, error) {
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode && root.Tag != "!!null" {
-		return nil, nil, &Error{Place: place{label: file, line: root.Line}.String(), Problem: "expected a table of keys"}
+		at := position{label: file, line: root.Line}
+		return nil, nil, &Error{Position: at.String(), Problem: "expected a table of keys"}
 	}
 	var values any
 	if err := doc.Decode(&values); err != nil {
 		return nil, nil, yamlError(file, err)
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, nil, &Error{Place: file, Problem: "more than one YAML document: expected one"}
+		return nil, nil, &Error{Position: file, Problem: "more than one YAML document: expected one"}
 	}
 	table, _ := asTable(values)
 	return table, yamlLines(root, 0), nil
@@ -54,10 +55,10 @@ func yamlLines(n *yaml.Node, depth int) *lines {
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\n\s*)?line (\d+): `)
 
 func yamlError(file string, err error) *Error {
-	at, text := place{label: file}, err.Error()
+	at, text := position{label: file}, err.Error()
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
 		at.line, _ = strconv.Atoi(m[1])
 		text = text[len(m[0]):]
 	}
-	return &Error{Place: at.String(), Problem: strings.TrimPrefix(text, "yaml: ")}
+	return &Error{Position: at.String(), Problem: strings.TrimPrefix(text, "yaml: ")}
 }

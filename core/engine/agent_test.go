@@ -206,7 +206,9 @@ func (s *setup) Defaults() core.Settings {
 	}
 }
 
-func (s *setup) Offers(string, string) core.Capabilities { return core.Capabilities{Terminals: true} }
+func (s *setup) Capabilities(string, string) core.Capabilities {
+	return core.Capabilities{Terminals: true}
+}
 
 // Skills takes every skill for one whose file says where it was looked for.
 func (s *setup) Skills(_ engine.Scope, cwd string, input []protocol.UserInput) (texts []core.SkillText) {
@@ -228,7 +230,7 @@ func (s *setup) World(_ engine.Scope, settings core.Settings) (core.TurnEnv, err
 		}
 	}
 	return core.TurnEnv{Shell: "/bin/bash", Date: "2000-01-01", Timezone: "Etc/UTC",
-		Provider: core.ProviderInfo{RequestMaxRetries: 1, StreamMaxRetries: 1}, Capabilities: s.Offers("", "")}, s.ready
+		Provider: core.ProviderInfo{RequestMaxRetries: 1, StreamMaxRetries: 1}, Capabilities: s.Capabilities("", "")}, s.ready
 }
 
 func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {

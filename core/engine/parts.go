@@ -67,8 +67,8 @@ type Setup interface {
 	Template(p *protocol.ThreadStartParams) (Template, error)
 	// Defaults returns the settings for values that a rollout does not contain.
 	Defaults() core.Settings
-	// Offers returns the capabilities of a model without the configuration of a thread.
-	Offers(provider, model string) core.Capabilities
+	// Capabilities returns the capabilities of a model without the configuration of a thread.
+	Capabilities(provider, model string) core.Capabilities
 	// Resumed returns the settings of a stored thread with the client's overrides.
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
 	// Skills returns the skills that an input names, with their texts. It reads the disk.

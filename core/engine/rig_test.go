@@ -304,7 +304,7 @@ func (r *rig) difference(thread string) string {
 	if err != nil {
 		return err.Error()
 	}
-	loaded := core.Load(thread, core.Options{Path: path, Name: names[thread], Capabilities: r.setup.Offers},
+	loaded := core.Load(thread, core.Options{Path: path, Name: names[thread], Capabilities: r.setup.Capabilities},
 		r.setup.Defaults(), contents.Lines)
 	if d := unlike(live, gjson.Parse(encode(loaded.View(true)))); d != "" {
 		return d

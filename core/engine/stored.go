@@ -32,6 +32,6 @@ func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
 		e.parts.Log.Warn("the index of names cannot be read", zap.Error(err))
 	}
 	return core.Options{Path: path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next,
-		CompletedFloor: e.parts.CompletedFloor, Tokens: e.tokenizer(), Capabilities: e.parts.Setup.Offers,
+		CompletedFloor: e.parts.CompletedFloor, Tokens: e.tokenizer(), Capabilities: e.parts.Setup.Capabilities,
 		Memory: e.memoryRules(nil)}
 }

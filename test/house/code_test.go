@@ -88,7 +88,7 @@ func findDecoders(t *houseTree) (findings []string) {
 func allowedVariables() map[string]string {
 	return map[string]string{
 		"core/command.gitLogFlags":          "a constant table, joined from two lists",
-		"core/config.idleKeys":              "a constant table, joined from two lists",
+		"core/config.ignoredKeys":           "a constant table, joined from two lists",
 		"core/export.style":                 "a constant in an embedded file",
 		"core/model/responses.patchGrammar": "a constant in an embedded file",
 		"protocol.exactNames":               "a constant, joined from two sets of options",

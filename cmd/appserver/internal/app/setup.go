@@ -248,9 +248,9 @@ func (s *setup) defaults(c *config.Config) core.Settings {
 	return settings
 }
 
-// Offers are those for a model of a provider as the server is configured.
-func (s *setup) Offers(provider, model string) core.Capabilities {
-	return s.config.Current().Offers(provider, model)
+// Capabilities are those for a model of a provider as the server is configured.
+func (s *setup) Capabilities(provider, model string) core.Capabilities {
+	return s.config.Current().Capabilities(provider, model)
 }
 
 // World is what a turn with these settings is to know. Where the provider is not
@@ -277,7 +277,7 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.TurnEnv,
 
 // offers are the tools for the model, and the skills of the working directory.
 func (s *setup) offers(c *config.Config, settings core.Settings) core.Capabilities {
-	offers := c.Offers(settings.Provider, settings.Model)
+	offers := c.Capabilities(settings.Provider, settings.Model)
 	found, _ := s.skills.of(c, settings.Cwd)
 	var told []core.Skill
 	for _, f := range found {
