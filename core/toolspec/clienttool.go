@@ -21,7 +21,7 @@ type ClientTool struct {
 // separator joins a namespace and the name of a tool, since Chat Completions has no namespaces.
 const separator = "__"
 
-// ClientTools returns the tools of a thread's client, those of its namespaces included.
+// ClientTools returns the tools of a thread's client, including the tools of its namespaces.
 func ClientTools(specs []protocol.DynamicToolSpec) (tools []ClientTool) {
 	for i := range specs {
 		s := &specs[i]

@@ -62,8 +62,8 @@ type execArguments struct {
 	MaxOutputTokens int    `json:"max_output_tokens"`
 }
 
-// ParseExec decodes the arguments of exec_command: those of the shell, and those for the
-// background.
+// ParseExec decodes the arguments of exec_command: the arguments of the shell, and the wait and
+// the limit of a command in the background.
 func ParseExec(arguments, cwd, shell string) (*Command, error) {
 	c, err := ParseShell(arguments, cwd, shell)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type ServerTool struct {
 	// Spec has the name that the model calls the tool by.
 	Spec
-	// Server is the name of the server, Tool that of the tool on it.
+	// Server is the name of the server. Tool is the name of the tool on the server.
 	Server, Tool string
 	// Namespace is the common prefix of the names of the server's tools, or "".
 	Namespace string
@@ -35,8 +35,8 @@ const (
 	approveAlways = "approve"
 )
 
-// RolloutName returns the namespace and the name that rollouts have, as in those of the reference
-// implementation. The namespace is "" if the name does not begin with it.
+// RolloutName returns the namespace and the name for rollouts, as the reference implementation writes
+// them. The namespace is "" if the name does not begin with it.
 func (t *ServerTool) RolloutName() (namespace, name string) {
 	if rest, ok := strings.CutPrefix(t.Name, t.Namespace+separator); ok && t.Namespace != "" {
 		return t.Namespace, rest

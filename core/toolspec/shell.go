@@ -61,7 +61,7 @@ type Command struct {
 	Script string
 	// Argv has the shell, its flag and the script.
 	Argv []string
-	// Cwd is absolute if that of the thread is.
+	// Cwd is absolute if the thread has an absolute working directory.
 	Cwd string
 	// Timeout is 0 for commands that may run in the background.
 	Timeout time.Duration

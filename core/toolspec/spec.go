@@ -61,7 +61,7 @@ func (s Selection) Specs() []Spec {
 // ReviewSpecs returns the tools of a reviewer: the shell, which cannot leave the sandbox.
 func ReviewSpecs() []Spec { return []Spec{shellSpec(false)} }
 
-// builtIn reports whether a name is that of a built-in tool, offered or not.
+// builtIn reports whether a built-in tool has the name, even if it is not offered.
 func builtIn(name string) bool {
 	all := Selection{Escalation: true, Terminals: true, Images: true, Questions: true, Recall: true}.Specs()
 	return IsShell(name) || slices.ContainsFunc(all, func(s Spec) bool { return s.Name == name })

@@ -20,7 +20,7 @@ type WebSearch struct {
 }
 
 // WebSearchTool is the search as a request offers it. External is set if it may read pages of the
-// web, Indexed if only those of its index.
+// web. Indexed is set if it may read only pages of its index.
 type WebSearchTool struct {
 	External, Indexed bool
 	Options           string
