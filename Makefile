@@ -120,7 +120,7 @@ crash: ## kill the server CRASHES times in one home, and run the other crash tes
 	$(GO) test -run Crash -count=$(CRASHCOUNT) -timeout 60m ./test/crash
 
 soak: ## have clients do anything at random for SOAK, and draw what the server takes in docs/soak.svg
-	SOAK=$(SOAK) SOAK_DIR=$(CURDIR)/docs $(GO) test -run '^TestBinarySoak$$' -count=1 -v -timeout 0 ./test/e2e
+	SOAK=$(SOAK) SOAK_DIR=$(CURDIR)/docs $(GO) test -run '^TestSoak$$' -count=1 -v -timeout 0 ./test/e2e
 
 bench: ## run the benchmarks of the whole server, of captures of worktrees, and of retrieval
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./test/bench ./core/worktree ./core/memory

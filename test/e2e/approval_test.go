@@ -14,9 +14,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryLetsTheModelAskToRunOutside of the sandbox: what the user accepts runs there,
-// and what is declined, or not asked for, does not.
-func TestBinaryLetsTheModelAskToRunOutside(t *testing.T) {
+// TestSandboxEscalationNeedsApproval runs commands for which the model requests to leave the
+// sandbox. An accepted command runs outside; a declined one, or one without a request, does not.
+func TestSandboxEscalationNeedsApproval(t *testing.T) {
 	t.Parallel()
 	outside := filepath.Join(t.TempDir(), "made")
 	escalated := apptest.Object{"command": "touch " + outside, "sandbox_permissions": "require_escalated",
@@ -60,15 +60,15 @@ func TestBinaryLetsTheModelAskToRunOutside(t *testing.T) {
 	c.AwaitTurn()
 	require.Len(t, reasons, 3)
 	c.Close()
-	asked := p.Requests()
-	require.Contains(t, asked[0].Body, "sandbox_permissions", "the model is offered to ask")
-	require.NotContains(t, gjson.Get(asked[8].Body, "tools").Raw, "sandbox_permissions",
+	requests := p.Requests()
+	require.Contains(t, requests[0].Body, "sandbox_permissions", "the tool has the escalation params")
+	require.NotContains(t, gjson.Get(requests[8].Body, "tools").Raw, "sandbox_permissions",
 		"and is not where it would be refused")
 }
 
-// TestBinaryTakesOneAnswer to a question, from whoever was asked: all others are a line in
-// the log, and end nothing.
-func TestBinaryTakesOneAnswer(t *testing.T) {
+// TestApprovalAcceptsOneResponse sends further responses to an answered approval. They are logged
+// and have no effect.
+func TestApprovalAcceptsOneResponse(t *testing.T) {
 	t.Parallel()
 	project := t.TempDir()
 	cmd := apptest.OfflineCommand(t, t.TempDir())
@@ -111,8 +111,7 @@ func TestBinaryTakesOneAnswer(t *testing.T) {
 		text)
 }
 
-// environments are configurations of the file and of a thread, and which of the variables
-// commands get then.
+// environments are settings of the file and of a thread, with the variables that commands get.
 var environments = []struct {
 	name, file, thread string
 	want               []string
@@ -127,9 +126,9 @@ var environments = []struct {
 	{"only some", "", `{"shell_environment_policy": {"include_only": ["demo_*", "PATH", "HOME"], "set": {"DEMO_C": "$HOME", "OTHER": "x"}}}`, []string{"DEMO_C=$HOME"}},
 }
 
-// TestBinaryEnvironmentOfCommands runs a real command in each, of a thread that is new and of
-// one that is resumed.
-func TestBinaryEnvironmentOfCommands(t *testing.T) {
+// TestCommandEnvironmentFollowsSettings runs a command for each configuration, in a new thread and
+// in a resumed one.
+func TestCommandEnvironmentFollowsSettings(t *testing.T) {
 	t.Parallel()
 	variable := regexp.MustCompile(`^(PLAIN|DEMO_\w+|OTHER|APPSERVER_PLAIN)=`)
 	for _, e := range environments {
@@ -171,9 +170,10 @@ func TestBinaryEnvironmentOfCommands(t *testing.T) {
 	}
 }
 
-// TestCrashWhileAsking: what was asked for was not run, and is not asked for again; the turn
-// has ended, and its answer is to nothing.
-func TestCrashWhileAsking(t *testing.T) {
+// TestCrashDuringApprovalRunsNothing kills the server while an approval is pending. The command
+// does not run and is not requested again, the turn is interrupted, and a late response has no
+// effect.
+func TestCrashDuringApprovalRunsNothing(t *testing.T) {
 	t.Parallel()
 	home, project := t.TempDir(), t.TempDir()
 	c := apptest.StartOffline(t, home)

@@ -11,9 +11,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestTheArchiveKeepsTheContext takes an output out of a thread, and brings the thread to
-// the archive and back, each in a process of its own.
-func TestTheArchiveKeepsTheContext(t *testing.T) {
+// TestArchiveKeepsContextEdits excludes an output, archives the thread and unarchives it, each in
+// its own process.
+func TestArchiveKeepsContextEdits(t *testing.T) {
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home)
 	id := c.StartTrusted()
@@ -51,8 +51,7 @@ func TestTheArchiveKeepsTheContext(t *testing.T) {
 	c.Close()
 }
 
-// requireIn checks that a thread's rollout and its backup are the files of a pattern, and
-// nowhere else.
+// requireIn requires that the only files of rollout and backup match a pattern.
 func requireIn(t *testing.T, home, pattern string) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(home, pattern))

@@ -9,9 +9,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryWiresSendTheSame checks the fake of this file: a conversation with calls is the same
-// on both wires.
-func TestBinaryWiresSendTheSame(t *testing.T) {
+// TestBothWiresSendSameConversation checks the fake provider: a conversation with calls is the same
+// by both APIs.
+func TestBothWiresSendSameConversation(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	sent := map[apptest.WireAPI][]string{}
@@ -23,10 +23,10 @@ func TestBinaryWiresSendTheSame(t *testing.T) {
 		thread := c.StartTrusted()
 		c.Turn(thread, "first")
 		c.Turn(thread, "second")
-		asked := p.Requests()
-		require.Len(t, asked, 3)
-		require.Equal(t, on == apptest.ResponsesWire, gjson.Get(asked[2].Body, "input").Exists())
-		for _, m := range asked[2].Messages {
+		requests := p.Requests()
+		require.Len(t, requests, 3)
+		require.Equal(t, on == apptest.ResponsesWire, gjson.Get(requests[2].Body, "input").Exists())
+		for _, m := range requests[2].Messages {
 			sent[on] = append(sent[on], gjson.GetBytes(m, "role").Str+" "+
 				gjson.GetBytes(m, "tool_calls.0.function.arguments").Str)
 		}

@@ -13,7 +13,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// gitState is what git keeps beside the objects.
+// gitState returns the state of git except its objects.
 func gitState(p apptest.Project) []string {
 	p.T.Helper()
 	state := []string{p.Git("status", "--porcelain=v2", "--branch"), p.Git("stash", "list"), p.Git("reflog", "-10")}
@@ -30,9 +30,9 @@ const (
 	shellOfStory = "printf 'all new\\n' > doc.txt\nrm gone.txt\nmv run.sh tool.sh\nchmod +x untracked.txt\nprintf 'a\\0b' > data.bin\nprintf x > more.log\n"
 )
 
-// TestBinaryTakesBackWhatTurnsDid is a day with a thread: a patch, a command, edits of the user
-// between, and ways back, over a trim, a resume and a crash.
-func TestBinaryTakesBackWhatTurnsDid(t *testing.T) {
+// TestRevertRestoresWhatTurnsChanged reverts a patch, a command and conflicting edits of the user,
+// after a trim, a resume and a crash.
+func TestRevertRestoresWhatTurnsChanged(t *testing.T) {
 	t.Parallel()
 	home, p := t.TempDir(), apptest.NewRepository(t)
 	c := apptest.StartOffline(t, home)
@@ -71,7 +71,7 @@ func TestBinaryTakesBackWhatTurnsDid(t *testing.T) {
 	require.Equal(t, afterSecond, p.Files())
 	p.RequireDiff(dry.Get("diff").Str, beforeSecond)
 	undo := c.RevertTo(id, second, "files").Get("undoCheckpointId").Str
-	require.Equal(t, beforeSecond, p.Files(), "the user's own changes stay")
+	require.Equal(t, beforeSecond, p.Files(), "changes of the user stay")
 	c.RevertTo(id, undo, "files")
 	require.Equal(t, afterSecond, p.Files())
 
@@ -97,8 +97,9 @@ func TestBinaryTakesBackWhatTurnsDid(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryKeepsCheckpoints of as many turns as it is told, for as long as the thread is there.
-func TestBinaryKeepsCheckpoints(t *testing.T) {
+// TestCheckpointRetention keeps checkpoints for the configured number of turns, while the thread
+// exists.
+func TestCheckpointRetention(t *testing.T) {
 	t.Parallel()
 	home, p := t.TempDir(), apptest.NewRepository(t)
 	c := apptest.StartOffline(t, home, "-c", "checkpoints.keep=2")
@@ -138,8 +139,9 @@ func TestBinaryKeepsCheckpoints(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryWorksOutsideOfRepositories, and in worktrees that are too large.
-func TestBinaryWorksOutsideOfRepositories(t *testing.T) {
+// TestCheckpointsOutsideOfRepositories checks folders without a repository, and worktrees that are
+// too large.
+func TestCheckpointsOutsideOfRepositories(t *testing.T) {
 	t.Parallel()
 	p := apptest.Project{T: t, Dir: t.TempDir()}
 	p.Write("a.txt", "one\n")
@@ -163,8 +165,9 @@ func TestBinaryWorksOutsideOfRepositories(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryWithoutCheckpoints still tells what patches change.
-func TestBinaryWithoutCheckpoints(t *testing.T) {
+// TestDisabledCheckpointsStillReportPatches disables checkpoints. Changes by patches are still
+// notified.
+func TestDisabledCheckpointsStillReportPatches(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewRepository(t)
 	c := apptest.StartOffline(t, t.TempDir(), "-c", "checkpoints.enabled=false")

@@ -11,9 +11,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryForksKeepTheClientsTools: a fork, and a thread that takes another's place, have
-// the tools of the first, and what came of its calls.
-func TestBinaryForksKeepTheClientsTools(t *testing.T) {
+// TestForkKeepsClientTools forks a thread, and replaces one. Both have the client's tools and the
+// outputs of earlier calls.
+func TestForkKeepsClientTools(t *testing.T) {
 	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "ticket", `{}`), apptest.TextAnswer("One."),
 		apptest.ToolAnswer("c2", "ticket", `{}`), apptest.TextAnswer("Two."), apptest.ToolAnswer("c3", "ticket", `{}`),
 		apptest.TextAnswer("Three."))
@@ -40,23 +40,24 @@ func TestBinaryForksKeepTheClientsTools(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryAnswersThatNobodyWaitsFor: for a request that was answered, that never was, or
-// that is no answer: nothing comes of them, and the turn goes on.
-func TestBinaryAnswersThatNobodyWaitsFor(t *testing.T) {
+// TestUnexpectedResponsesAreIgnored sends responses to answered and unknown requests, and invalid
+// ones. The turn continues.
+func TestUnexpectedResponsesAreIgnored(t *testing.T) {
 	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "ticket", `{}`), apptest.TextAnswer("Done."),
 		apptest.TextAnswer("Well."))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	thread := c.StartThread(ticketTool())
 	c.BeginTurn(thread, "look")
-	asked := c.Until(isAsk("item/tool/call"))
+	request := c.Until(isAsk("item/tool/call"))
 	answer := apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "open"}}, "success": true}
-	for _, id := range []any{"x", 4711, -1, fmt.Sprint(string(asked.ID), "0"), 1.5} {
+	for _, id := range []any{"x", 4711, -1, fmt.Sprint(string(request.ID), "0"), 1.5} {
 		c.Send(apptest.Object{"id": id, "result": answer})
 	}
-	c.Send(apptest.Object{"id": asked.ID, "result": answer})
-	c.Send(apptest.Object{"id": asked.ID, "result": apptest.Object{"contentItems": []apptest.Object{}, "success": false}})
-	c.Send(apptest.Object{"id": asked.ID, "error": apptest.Object{"code": 1, "message": "no"}})
+	c.Send(apptest.Object{"id": request.ID, "result": answer})
+	c.Send(apptest.Object{"id": request.ID, "result": apptest.Object{"contentItems": []apptest.Object{},
+		"success": false}})
+	c.Send(apptest.Object{"id": request.ID, "error": apptest.Object{"code": 1, "message": "no"}})
 	require.Equal(t, "completed", c.AwaitTurn().Status)
 	require.Equal(t, "open", p.Requests()[1].LastMessage(t).Content)
 	require.Equal(t, "completed", c.Turn(thread, "well").Status)
@@ -74,8 +75,8 @@ func TestBinaryAnswersThatNobodyWaitsFor(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryToolsAreRefusedByName: tools that no model could be offered start no thread.
-func TestBinaryToolsAreRefusedByName(t *testing.T) {
+// TestInvalidClientToolsRejectThread starts threads with tools that no provider would accept.
+func TestInvalidClientToolsRejectThread(t *testing.T) {
 	c := apptest.StartOffline(t, t.TempDir())
 	tool := func(name string, schema any) apptest.Object {
 		return apptest.Object{"type": "function", "name": name, "description": "d", "inputSchema": schema}
@@ -107,9 +108,9 @@ func TestBinaryToolsAreRefusedByName(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryContextOfAClientsCall: the call and its output are parts of the context as any,
-// to be left out and brought back; people see the call all the time.
-func TestBinaryContextOfAClientsCall(t *testing.T) {
+// TestClientToolCallIsContextItem excludes and includes a call of a client's tool and its output.
+// The shown item does not change.
+func TestClientToolCallIsContextItem(t *testing.T) {
 	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "ticket", `{"id":"7"}`), apptest.TextAnswer("One."),
 		apptest.TextAnswer("Two."), apptest.TextAnswer("Three."), apptest.TextAnswer("Four."))
 	c := apptest.StartServer(t, p.Home(t))
@@ -131,7 +132,7 @@ func TestBinaryContextOfAClientsCall(t *testing.T) {
 	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": ids[1:], "included": false})
 	c.Turn(thread, "without the output")
 	require.NotContains(t, p.Requests()[2].Body, "the door is broken")
-	require.Contains(t, p.Requests()[2].Body, "c1", "a call without an output is an error of most providers")
+	require.Contains(t, p.Requests()[2].Body, "c1", "most providers reject a call without an output")
 	c.Call("context/pruneByIndices", apptest.Object{"threadId": thread, "ids": ids[:1]})
 	c.Turn(thread, "without the call")
 	require.NotContains(t, p.Requests()[3].Body, `"c1"`)

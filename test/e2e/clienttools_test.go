@@ -10,7 +10,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// ticketTool is a tool of the client's.
+// ticketTool is a tool of the client.
 func ticketTool() apptest.Object {
 	return apptest.Object{"dynamicTools": []apptest.Object{{"type": "function", "name": "ticket",
 		"description": "Fetches a ticket", "inputSchema": apptest.Object{"type": "object"}}}}
@@ -20,18 +20,18 @@ func isAsk(method string) func(apptest.Message) bool {
 	return func(m apptest.Message) bool { return m.Method == method && len(m.ID) > 0 }
 }
 
-// TestBinaryInterruptEndsAClientsTool: the client never answers, and the turn ends; what it
-// says later changes nothing.
-func TestBinaryInterruptEndsAClientsTool(t *testing.T) {
+// TestInterruptEndsClientToolCall interrupts a turn while the client does not answer a call. The
+// turn ends, and a late response has no effect.
+func TestInterruptEndsClientToolCall(t *testing.T) {
 	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "ticket", `{}`), apptest.TextAnswer("Well."))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	thread := c.StartThread(ticketTool())
 	turn := c.BeginTurn(thread, "look it up")
-	asked := c.Until(isAsk("item/tool/call"))
+	request := c.Until(isAsk("item/tool/call"))
 	c.Call("turn/interrupt", apptest.Object{"threadId": thread, "turnId": turn})
 	require.Equal(t, "interrupted", c.AwaitTurn().Status)
-	c.Send(apptest.Object{"id": asked.ID, "result": apptest.Object{"contentItems": []apptest.Object{}, "success": true}})
+	c.Send(apptest.Object{"id": request.ID, "result": apptest.Object{"contentItems": []apptest.Object{}, "success": true}})
 
 	c.Turn(thread, "go on")
 	requests := p.Requests()
@@ -40,21 +40,22 @@ func TestBinaryInterruptEndsAClientsTool(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryEndsWhileTheClientIsAsked: the end of the input ends the turn, in time.
-func TestBinaryEndsWhileTheClientIsAsked(t *testing.T) {
+// TestShutdownDuringClientToolCall closes the input while a call of the client's tool is pending.
+// The turn and the server end in time.
+func TestShutdownDuringClientToolCall(t *testing.T) {
 	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "ticket", `{}`))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	c.BeginTurn(c.StartThread(ticketTool()), "look it up")
 	c.Until(isAsk("item/tool/call"))
-	begun := time.Now()
+	start := time.Now()
 	c.Close()
-	require.Less(t, time.Since(begun), 5*time.Second)
+	require.Less(t, time.Since(start), 5*time.Second)
 }
 
-// TestCrashWhileTheClientIsAsked: after kill -9 the call has ended, the model is told so,
-// and the tool is there to be called again.
-func TestCrashWhileTheClientIsAsked(t *testing.T) {
+// TestCrashDuringClientToolCall kills the server while a call of the client's tool is pending. The
+// next server closes the call, tells the model, and offers the tool again.
+func TestCrashDuringClientToolCall(t *testing.T) {
 	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "ticket", `{}`), apptest.ToolAnswer("c2", "ticket", `{}`),
 		apptest.TextAnswer("It is open."))
 	home := p.Home(t)
@@ -79,9 +80,9 @@ func TestCrashWhileTheClientIsAsked(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryAsksTheUser: where the switch is on the model may ask in any mode, and gets
-// what was chosen; it is offered the tool in plan mode without the switch.
-func TestBinaryAsksTheUser(t *testing.T) {
+// TestRequestUserInputReturnsChoice lets the model ask the user. The feature enables it in all
+// modes; plan mode has it without the feature.
+func TestRequestUserInputReturnsChoice(t *testing.T) {
 	const questions = `{"questions":[{"id":"db","header":"Store","question":"Which?","options":[{"label":"A","description":"a"}]}]}`
 	p := apptest.NewProvider(t, apptest.ToolAnswer("q1", "request_user_input", questions), apptest.TextAnswer("A."),
 		apptest.TextAnswer("No questions."), apptest.TextAnswer("A plan."), apptest.TextAnswer("Still one."))
@@ -115,13 +116,13 @@ func TestBinaryAsksTheUser(t *testing.T) {
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": thread})
 	c.Turn(thread, "go on planning")
-	require.Contains(t, p.Requests()[4].Body, "Asks the user one to three short questions", "the mode is the thread's")
+	require.Contains(t, p.Requests()[4].Body, "Asks the user one to three short questions", "the thread keeps its mode")
 	c.Close()
 }
 
-// TestBinaryModesNeedTheCapability: as for the reference implementation, clients ask for
-// what is experimental.
-func TestBinaryModesNeedTheCapability(t *testing.T) {
+// TestCollaborationModesNeedExperimentalAPI rejects collaboration modes for clients without the
+// capability, as the reference implementation does.
+func TestCollaborationModesNeedExperimentalAPI(t *testing.T) {
 	c := apptest.StartProcess(t, apptest.OfflineCommand(t, t.TempDir()))
 	c.Call("initialize", apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"}})
 	require.Equal(t, "thread/start.dynamicTools requires experimentalApi capability",

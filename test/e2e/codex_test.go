@@ -11,7 +11,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// asCodex is the binary by the name of the reference implementation's.
+// asCodex returns a link to the server with the name of the reference implementation's program.
 func asCodex(t *testing.T) string {
 	t.Helper()
 	path, err := apptest.Binary()
@@ -21,8 +21,8 @@ func asCodex(t *testing.T) string {
 	return link
 }
 
-// TestBinaryAsCodexTellsAVersion that programs read, and nothing else.
-func TestBinaryAsCodexTellsAVersion(t *testing.T) {
+// TestCodexVersionIsParsable requires the version line that programs parse.
+func TestCodexVersionIsParsable(t *testing.T) {
 	t.Parallel()
 	codex := asCodex(t)
 	for _, args := range []string{"--version", "-V", "version", "app-server --version", "-c model=x --version"} {
@@ -32,9 +32,9 @@ func TestBinaryAsCodexTellsAVersion(t *testing.T) {
 	}
 }
 
-// TestBinaryAsCodexServes with what clients put on its command line, and runs commands: the
-// program is found again under its own name.
-func TestBinaryAsCodexServes(t *testing.T) {
+// TestCodexLinkServes starts the link with the usual arguments of clients. Commands run, because
+// the program finds itself by its own name.
+func TestCodexLinkServes(t *testing.T) {
 	t.Parallel()
 	codex := asCodex(t)
 	for _, args := range []string{
@@ -60,13 +60,13 @@ func TestBinaryAsCodexServes(t *testing.T) {
 	}
 }
 
-// TestBinaryAsCodexTellsWhetherItCanBeUsed where clients ask for a login.
-func TestBinaryAsCodexTellsWhetherItCanBeUsed(t *testing.T) {
+// TestCodexLoginStatus reports whether a provider can be used.
+func TestCodexLoginStatus(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{asCodex(t), must(apptest.Binary())} {
 		text, err := apptest.ProcessCommand(t, t.TempDir(), name, "login", "status", "-c",
 			"model_provider=offline").CombinedOutput()
-		require.Error(t, err, "flags stand before: %s", text)
+		require.Error(t, err, "flags precede the usage: %s", text)
 		for _, args := range [][]string{{"-c", "model_provider=offline", "login", "status"},
 			{"login", "-c", "model_provider=offline", "status"}} {
 			cmd := apptest.ProcessCommand(t, t.TempDir(), name, args...)
@@ -80,7 +80,7 @@ func TestBinaryAsCodexTellsWhetherItCanBeUsed(t *testing.T) {
 		require.Error(t, err)
 		require.Equal(t, 1, cmd.ProcessState.ExitCode())
 		require.Contains(t, string(text), "not logged in")
-		require.Contains(t, string(text), "OPENAI_API_KEY", "what to do")
+		require.Contains(t, string(text), "OPENAI_API_KEY", "the next action")
 	}
 }
 
@@ -91,12 +91,11 @@ func must(path string, err error) string {
 	return path
 }
 
-// TestBinaryAsCodexRefuses what it is not, with the status that the reference implementation
-// has for wrong command lines.
-func TestBinaryAsCodexRefuses(t *testing.T) {
+// TestCodexRejectsUnknownCommands requires the exit status of the reference implementation.
+func TestCodexRejectsUnknownCommands(t *testing.T) {
 	t.Parallel()
 	codex := asCodex(t)
-	for args, says := range map[string]string{
+	for args, message := range map[string]string{
 		"": "run codex app-server", "exec hello": "no command", "login": "no accounts", "app-server --bogus": "-bogus",
 		"--bogus app-server": "-bogus", "app-server extra": "unexpected argument", "app-server exec": "unexpected argument",
 		"app-server generate-ts": "--out DIR is missing", "app-server --listen foo": "expected stdio://",
@@ -106,7 +105,7 @@ func TestBinaryAsCodexRefuses(t *testing.T) {
 		text, err := cmd.CombinedOutput()
 		require.Error(t, err, args)
 		require.Equal(t, 2, cmd.ProcessState.ExitCode(), args)
-		require.Contains(t, string(text), says, args)
+		require.Contains(t, string(text), message, args)
 	}
 	dir := t.TempDir()
 	_, err := apptest.ProcessCommand(t, t.TempDir(), codex, "app-server", "generate-json-schema", "--out", dir).Output()

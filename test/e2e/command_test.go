@@ -19,8 +19,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryTellsItsVersion in the words that clients look for.
-func TestBinaryTellsItsVersion(t *testing.T) {
+// TestVersionLine requires the words that clients search for.
+func TestVersionLine(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--version"}, {"version"}, {"-version"}, {"--version", "app-server"}} {
 		status, out, errs := apptest.Execute(t, t.TempDir(), args...)
@@ -30,8 +30,8 @@ func TestBinaryTellsItsVersion(t *testing.T) {
 	}
 }
 
-// TestBinaryTakesOptions before and after the command, as clients give them.
-func TestBinaryTakesOptions(t *testing.T) {
+// TestOptionsBeforeAndAfterCommand accepts options at both places.
+func TestOptionsBeforeAndAfterCommand(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{
 		"-c model_provider=offline",
@@ -58,8 +58,8 @@ func TestBinaryTakesOptions(t *testing.T) {
 	}
 }
 
-// TestBinaryNamesTheSourceOfThreads, in the rollout and on the wire.
-func TestBinaryNamesTheSourceOfThreads(t *testing.T) {
+// TestSourceOfThreads names the source in the rollout and on the wire.
+func TestSourceOfThreads(t *testing.T) {
 	t.Parallel()
 	for flag, want := range map[string]struct{ stored, shown string }{
 		"":                          {`"vscode"`, `"vscode"`},
@@ -89,8 +89,8 @@ func TestBinaryNamesTheSourceOfThreads(t *testing.T) {
 	}
 }
 
-// TestBinaryRefusesWrongCalls with status 2, and says what was wrong.
-func TestBinaryRefusesWrongCalls(t *testing.T) {
+// TestWrongArgumentsAreExplained requires status 2 and a message.
+func TestWrongArgumentsAreExplained(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"--no-such-flag":                    "no-such-flag",
@@ -122,12 +122,12 @@ func TestBinaryRefusesWrongCalls(t *testing.T) {
 	}
 	status, out, errs := apptest.Execute(t, t.TempDir(), "--help")
 	require.Zero(t, status)
-	require.Empty(t, out, "stdout is for the protocol")
+	require.Empty(t, out, "stdout has protocol messages only")
 	require.Contains(t, errs, "app-server")
 }
 
-// TestBinaryRefusesBadConfiguration with status 1, and names file, line and key.
-func TestBinaryRefusesBadConfiguration(t *testing.T) {
+// TestInvalidConfigurationIsExplained requires status 1 and the file, line and key.
+func TestInvalidConfigurationIsExplained(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"model = \"m\"\n\nsandbox_mode = \"readonly\"\n":                  `config\.toml:3: sandbox_mode: .*readonly`,
@@ -149,8 +149,8 @@ func TestBinaryRefusesBadConfiguration(t *testing.T) {
 	require.Contains(t, errs, "-c model_context_window=big: model_context_window: expected an integer")
 }
 
-// TestBinaryWarnsOfUnknownKeys serves, and tells each client.
-func TestBinaryWarnsOfUnknownKeys(t *testing.T) {
+// TestUnknownKeysWarnClients serves with unknown keys, and warns each client.
+func TestUnknownKeysWarnClients(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	apptest.WriteConfig(t, home, "model_provider = \"offline\"\nmodle = \"m\"\n")
@@ -160,8 +160,8 @@ func TestBinaryWarnsOfUnknownKeys(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryWritesSchemas of every message, into a folder that it makes.
-func TestBinaryWritesSchemas(t *testing.T) {
+// TestGenerateSchemas writes the schemas of all messages into a new folder.
+func TestGenerateSchemas(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"generate-json-schema", "generate-ts"} {
 		dir := filepath.Join(t.TempDir(), "new", "folder")
@@ -178,7 +178,7 @@ func TestBinaryWritesSchemas(t *testing.T) {
 	}
 }
 
-// contents are the names and texts of all files below a folder.
+// contents returns the names and texts of all files below a folder.
 func contents(t *testing.T, dir string) string {
 	var all strings.Builder
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -193,9 +193,8 @@ func contents(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// TestBinaryNeedsNoStderr has one that is closed, one that nobody reads, and one
-// whose reader is gone.
-func TestBinaryNeedsNoStderr(t *testing.T) {
+// TestServesWithoutStderr closes stderr, does not read it, and closes its reader.
+func TestServesWithoutStderr(t *testing.T) {
 	t.Parallel()
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
@@ -219,7 +218,7 @@ func TestBinaryNeedsNoStderr(t *testing.T) {
 		c.Initialize()
 		id := c.StartTrusted()
 		for range 1000 {
-			c.Write(`{"id":0,"result":"nobody asked"}`) // is logged
+			c.Write(`{"id":0,"result":"nobody asked"}`) // a line for the log
 		}
 		c.BeginTurn(id, "run: echo hello; echo error >&2")
 		require.Equal(t, "hello\nerror\n", c.UntilCommand().AggregatedOutput, name)
@@ -244,8 +243,8 @@ func fill(t *testing.T, pipe *os.File) {
 	require.ErrorIs(t, full, unix.EAGAIN)
 }
 
-// TestBinaryLogsToStderr alone, in the format that is asked for.
-func TestBinaryLogsToStderr(t *testing.T) {
+// TestLogGoesToStderr requires the configured format, and nothing on stdout.
+func TestLogGoesToStderr(t *testing.T) {
 	t.Parallel()
 	cmd := apptest.OfflineCommand(t, t.TempDir(), "app-server", "--log-level=debug", "--log-format=json")
 	reader, writer, err := os.Pipe()

@@ -10,7 +10,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// inOrder checks that texts stand in a text one behind the other.
+// inOrder requires that a text contains the parts in order.
 func inOrder(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	rest := text
@@ -21,20 +21,20 @@ func inOrder(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// compacts has a thread compacted by its model, and gives the text that the model summarised.
+// compacts compacts a thread by its model, and returns the text that the model summarized.
 func compacts(c *apptest.Client, thread string, p *apptest.Provider) string {
 	c.T.Helper()
 	c.Call("thread/compact/start", apptest.Object{"threadId": thread})
 	require.Equal(c.T, "completed", c.AwaitTurn().Status)
-	asked := p.Requests()
-	return asked[len(asked)-1].LastMessage(c.T.(*testing.T)).Content
+	requests := p.Requests()
+	return requests[len(requests)-1].LastMessage(c.T.(*testing.T)).Content
 }
 
-func TestBinaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T) {
-	apptest.OnBothWires(t, binaryCompactionsSummariseRequestsCallsAndOutcomesInOrder)
+func TestCompactionSummarizesRequestsCallsAndOutcomesInOrder(t *testing.T) {
+	apptest.OnBothWires(t, testCompactionSummarizesRequestsCallsAndOutcomesInOrder)
 }
 
-func binaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T, on apptest.WireAPI) {
+func testCompactionSummarizesRequestsCallsAndOutcomesInOrder(t *testing.T, on apptest.WireAPI) {
 	runs := func(script string) func(io.Writer) {
 		return func(w io.Writer) { apptest.WriteCalls(w, len(script), apptest.ShellCall(script), "") }
 	}
@@ -65,12 +65,12 @@ func binaryCompactionsSummariseRequestsCallsAndOutcomesInOrder(t *testing.T, on 
 		"## Assistant\nGreen it is.")
 }
 
-// TestBinaryProposalsSummariseTheSame drafts a compaction.
-func TestBinaryProposalsSummariseTheSame(t *testing.T) {
-	apptest.OnBothWires(t, binaryProposalsSummariseTheSame)
+// TestDraftSummarizesAsCompactionDoes compares the text of a draft with that of a compaction.
+func TestDraftSummarizesAsCompactionDoes(t *testing.T) {
+	apptest.OnBothWires(t, testDraftSummarizesAsCompactionDoes)
 }
 
-func binaryProposalsSummariseTheSame(t *testing.T, on apptest.WireAPI) {
+func testDraftSummarizesAsCompactionDoes(t *testing.T, on apptest.WireAPI) {
 	p := on.NewProvider(t, func(w io.Writer) { apptest.WriteCalls(w, 1, apptest.ShellCall("echo ready"), "") },
 		apptest.TextAnswer("Done."), apptest.TextAnswer("SUMMARY"))
 	c := apptest.StartServer(t, p.Home(t))

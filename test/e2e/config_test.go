@@ -18,7 +18,7 @@ import (
 
 const ownSettings = "# My settings.\nmodel_reasoning_effort = \"low\" # for now\n\n[tui]\n# dark is kinder\ntheme = \"dark\"\n"
 
-// homeWith is a home with settings.
+// homeWith returns a home with settings.
 func homeWith(t *testing.T, text string) (home, file string) {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -39,8 +39,8 @@ func writeOf(key string, value any) apptest.Object {
 	return apptest.Object{"keyPath": key, "value": value, "mergeStrategy": "replace"}
 }
 
-// TestBinaryWritesSettings that other threads begin with, and that the next server reads.
-func TestBinaryWritesSettings(t *testing.T) {
+// TestWrittenSettingsApply writes settings. New threads and the next server use them.
+func TestWrittenSettingsApply(t *testing.T) {
 	t.Parallel()
 	home, file := homeWith(t, ownSettings)
 	c := apptest.StartOffline(t, home)
@@ -53,7 +53,7 @@ func TestBinaryWritesSettings(t *testing.T) {
 	require.Equal(t, "never", started.Get("approvalPolicy").Str)
 	require.Equal(t, "high", started.Get("reasoningEffort").Str)
 	resumed := gjson.ParseBytes(c.Call("thread/resume", apptest.Object{"threadId": before}))
-	require.Equal(t, "on-request", resumed.Get("approvalPolicy").Str, "a loaded thread keeps what it began with")
+	require.Equal(t, "on-request", resumed.Get("approvalPolicy").Str, "a loaded thread keeps its settings")
 	c.Close()
 
 	c = apptest.StartOffline(t, home)
@@ -61,9 +61,9 @@ func TestBinaryWritesSettings(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryLosesNoSettings: two servers of one home write in turn, each seeing what the
-// other wrote, and who comes late with an old version is told.
-func TestBinaryLosesNoSettings(t *testing.T) {
+// TestConcurrentSettingsWritesKeepBoth writes alternately from two servers of a home. Each has the
+// values of the other, and a write with an old version is rejected.
+func TestConcurrentSettingsWritesKeepBoth(t *testing.T) {
 	t.Parallel()
 	home, file := homeWith(t, ownSettings)
 	one, two := apptest.StartOffline(t, home), apptest.StartOffline(t, home)
@@ -93,9 +93,9 @@ func TestBinaryLosesNoSettings(t *testing.T) {
 	two.Close()
 }
 
-// TestBinaryKeepsSettingsThatItCannotWrite where the folder is shut, and where the file is
-// not one that can be read.
-func TestBinaryKeepsSettingsThatItCannotWrite(t *testing.T) {
+// TestUnwritableSettingsStay rejects writes to a read-only folder and to a file that cannot be
+// parsed.
+func TestUnwritableSettingsStay(t *testing.T) {
 	t.Parallel()
 	home, file := homeWith(t, ownSettings)
 	c := apptest.StartOffline(t, home)
@@ -118,12 +118,12 @@ func TestBinaryKeepsSettingsThatItCannotWrite(t *testing.T) {
 	c.Close()
 }
 
-// TestCrashWhileSettingsAreWritten kills servers at any moment of a stream of writes: the
-// file is always whole, with every write that was answered.
-func TestCrashWhileSettingsAreWritten(t *testing.T) {
+// TestCrashDuringSettingsWritesKeepsFileWhole kills servers during writes. The file is whole and
+// has every acknowledged write.
+func TestCrashDuringSettingsWritesKeepsFileWhole(t *testing.T) {
 	t.Parallel()
 	home, file := homeWith(t, ownSettings)
-	told := 0
+	acked := 0
 	for round := range 5 {
 		c := apptest.StartOffline(t, home)
 		ids := map[string]int{}
@@ -131,15 +131,15 @@ func TestCrashWhileSettingsAreWritten(t *testing.T) {
 			n := round*20 + i + 1
 			ids[c.SendRequest("config/value/write", writeOf("tui.n", n))] = n
 		}
-		for range round * 3 { // a different moment each round
+		for range round * 3 { // another moment in each round
 			if m := c.Next(); ids[string(m.ID)] > 0 {
-				told = ids[string(m.ID)]
+				acked = ids[string(m.ID)]
 			}
 		}
 		c.Signal(syscall.SIGKILL)
 		c.Drain()
 		for _, m := range c.Seen {
-			told = max(told, ids[string(m.ID)])
+			acked = max(acked, ids[string(m.ID)])
 		}
 		var settings struct {
 			Tui struct {
@@ -150,13 +150,14 @@ func TestCrashWhileSettingsAreWritten(t *testing.T) {
 		text := contentOfFile(t, file)
 		require.NoError(t, toml.Unmarshal([]byte(text), &settings), text)
 		require.Equal(t, "dark", settings.Tui.Theme)
-		require.GreaterOrEqual(t, settings.Tui.N, told)
+		require.GreaterOrEqual(t, settings.Tui.N, acked)
 		require.True(t, strings.HasPrefix(text, "# My settings.\n"))
 	}
 }
 
-// TestBinaryWritesAnyJSON that TOML can say, and refuses the rest.
-func TestBinaryWritesAnyJSON(t *testing.T) {
+// TestSettingsAcceptJSONThatTOMLHas writes all JSON values that TOML can express, and rejects the
+// others.
+func TestSettingsAcceptJSONThatTOMLHas(t *testing.T) {
 	t.Parallel()
 	home, file := homeWith(t, "")
 	c := apptest.StartOffline(t, home)

@@ -16,7 +16,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// reasons answers with a reasoning and a call of the shell.
+// reasons returns an answer with reasoning and a call of the shell.
 func reasons(thought, id, script string) func(w io.Writer) {
 	call := apptest.ShellAnswer(id, script)
 	return func(w io.Writer) {
@@ -25,8 +25,8 @@ func reasons(thought, id, script string) func(w io.Writer) {
 	}
 }
 
-// work is a conversation of five turns with a tool call each, after which the model
-// says "more" as often as it is asked.
+// work returns the answers of five turns with one tool call each, and then "more" the given number
+// of times.
 func work(more int) (answers []func(w io.Writer)) {
 	for i := range 5 {
 		script := fmt.Sprintf("echo output %d", i)
@@ -51,16 +51,16 @@ func fiveTurns(c *apptest.Client) (thread string) {
 	return thread
 }
 
-// nextRequest asks once more and gives the request up to the new question.
+// nextRequest runs a turn and returns its request up to the new question.
 func nextRequest(p *apptest.Provider, c *apptest.Client, thread string) []string {
 	c.T.Helper()
 	require.Equal(c.T, "completed", c.Turn(thread, "again").Status)
-	asked := p.Requests()
-	messages := apptest.RawStrings(asked[len(asked)-1].Messages)
+	requests := p.Requests()
+	messages := apptest.RawStrings(requests[len(requests)-1].Messages)
 	return messages[:len(messages)-1]
 }
 
-// forgetLast takes the last turn back out of the list, so that the next request is the same.
+// forgetLast deletes the last turn from the context, so that the next request is the same.
 func forgetLast(c *apptest.Client, thread string) {
 	c.T.Helper()
 	list := c.ContextList(thread)
@@ -68,12 +68,12 @@ func forgetLast(c *apptest.Client, thread string) {
 	c.Call("context/pruneByIndices", apptest.Object{"threadId": thread, "indices": []int{n - 2, n - 1}})
 }
 
-// TestBinaryContextControl is the main job of context control: dead ends are taken out
-// of a conversation of five turns, the provider is not sent them, no crash loses that,
-// and everything comes back. docs/transcripts/context.txt shows it; -update rewrites it.
-func TestBinaryContextControl(t *testing.T) { apptest.OnBothWires(t, binaryContextControl) }
+// TestContextControl excludes dead ends of a conversation of five turns. The provider does not get
+// them, a crash keeps that state, and everything can be restored. docs/transcripts/context.txt
+// shows the conversation; -update rewrites it.
+func TestContextControl(t *testing.T) { apptest.OnBothWires(t, testContextControl) }
 
-func binaryContextControl(t *testing.T, on apptest.WireAPI) {
+func testContextControl(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	p := on.NewProvider(t, work(4)...)
 	home := p.Home(t)
@@ -87,9 +87,9 @@ func binaryContextControl(t *testing.T, on apptest.WireAPI) {
 	c := start()
 	r.Heading("Five turns with a tool call each; the second one prints 2,000 lines.")
 	thread := fiveTurns(c)
-	whole := nextRequest(p, c, thread)
+	all := nextRequest(p, c, thread)
 	forgetLast(c, thread)
-	r.Request("The provider was sent", whole)
+	r.Request("The provider was sent", all)
 
 	takeOut(t, r, c, thread)
 	pruned := apptest.PromptOf(c, thread)
@@ -106,19 +106,19 @@ func binaryContextControl(t *testing.T, on apptest.WireAPI) {
 	r.Heading("Everything is undone; the original request, byte for byte.")
 	undoAll(c, thread)
 	request := nextRequest(p, c, thread)
-	require.Equal(t, whole, request[:len(whole)], "the original request, byte for byte")
+	require.Equal(t, all, request[:len(all)], "the original request, byte for byte")
 	c.Close()
 	if on == apptest.ChatWire {
 		r.Compare(apptest.Root("docs/transcripts/context.txt"))
 	}
 }
 
-// takeOut takes items out of the conversation of fiveTurns, in every way.
+// takeOut excludes items of fiveTurns in every way.
 func takeOut(t *testing.T, r *apptest.Recorder, c *apptest.Client, thread string) {
 	t.Helper()
 	r.Heading("What is in the context, and what each item costs.")
 	list := c.ContextList(thread)
-	require.Equal(t, 1+5*5, list.Total, "surroundings; question, thought, call, output, answer")
+	require.Equal(t, 1+5*5, list.Total, "environment, then question, reasoning, call, output, answer")
 	r.List(list)
 	big := apptest.FindItems(list, protocol.CategoryToolOutput, "1 2 3 4")
 	require.Len(t, big, 1)
@@ -141,7 +141,7 @@ func takeOut(t *testing.T, r *apptest.Recorder, c *apptest.Client, thread string
 	require.Equal(t, seen.After.PromptTokens, promptTokens(c, thread))
 }
 
-// checkPruned holds what the provider is sent against what was taken out.
+// checkPruned compares the requests with the excluded items.
 func checkPruned(t *testing.T, p *apptest.Provider, c *apptest.Client, thread string, pruned []string) {
 	t.Helper()
 	require.Equal(t, pruned, nextRequest(p, c, thread), "context/getPrompt shows the next request")
@@ -149,8 +149,8 @@ func checkPruned(t *testing.T, p *apptest.Provider, c *apptest.Client, thread st
 	require.NotContains(t, text, "1999", "the big output")
 	require.Regexp(t, `\[output excluded from context: \d{4} tokens\]`, text)
 	require.NotContains(t, text, "output 0\\n", "pruned with the first turn")
-	require.NotContains(t, text, "call_2", "the deleted call")
-	require.NotContains(t, text, "output 2", "goes with its output")
+	require.NotContains(t, text, "call_2", "the call was deleted")
+	require.NotContains(t, text, "output 2", "its output was deleted with it")
 	for _, kept := range []string{"question 2", "answer 2", "output 3", "output 4", "answer 1"} {
 		require.Contains(t, text, kept)
 	}
@@ -163,7 +163,7 @@ func promptTokens(c *apptest.Client, thread string) int64 {
 	return usage.Usage.PromptTokens
 }
 
-// undoAll takes every edit back.
+// undoAll undoes every edit.
 func undoAll(c *apptest.Client, thread string) {
 	c.T.Helper()
 	for {
@@ -175,12 +175,12 @@ func undoAll(c *apptest.Client, thread string) {
 	}
 }
 
-// TestBinaryRewritesOnUnload ends the server with items out of the context: the rollout
-// then holds what a plain reader sends to a model, the backup everything, and both
-// together the thread as it was. Restore brings it all back into the file.
-func TestBinaryRewritesOnUnload(t *testing.T) { apptest.OnBothWires(t, binaryRewritesOnUnload) }
+// TestUnloadRewritesRollout shuts down with excluded items. The rollout has what another program
+// would send to a model, the backup has everything, and together they restore the thread. A restore
+// brings all items back into the file.
+func TestUnloadRewritesRollout(t *testing.T) { apptest.OnBothWires(t, testUnloadRewritesRollout) }
 
-func binaryRewritesOnUnload(t *testing.T, on apptest.WireAPI) {
+func testUnloadRewritesRollout(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	p := on.NewProvider(t, work(0)...)
 	home := p.Home(t)
@@ -188,7 +188,7 @@ func binaryRewritesOnUnload(t *testing.T, on apptest.WireAPI) {
 	c.Initialize()
 	thread := fiveTurns(c)
 	path := c.ReadThread(thread).Path
-	whole := apptest.PromptOf(c, thread)
+	all := apptest.PromptOf(c, thread)
 	c.Call("context/setInclusion",
 		apptest.Object{"threadId": thread,
 			"ids": apptest.FindItems(c.ContextList(thread), protocol.CategoryToolOutput, "1 2 3"), "included": false})
@@ -205,20 +205,20 @@ func binaryRewritesOnUnload(t *testing.T, on apptest.WireAPI) {
 	after := c.ContextList(thread)
 	require.Equal(t, before.Items, after.Items, "the excluded item is listed as excluded")
 	c.Call("context/restore", apptest.Object{"threadId": thread, "from": "backup"})
-	require.Equal(t, whole, apptest.PromptOf(c, thread))
+	require.Equal(t, all, apptest.PromptOf(c, thread))
 	c.Close()
-	require.Contains(t, responseItems(t, path), "1999", "all back")
+	require.Contains(t, responseItems(t, path), "1999", "all items are included")
 	require.NotContains(t, responseItems(t, path), "output excluded")
 }
 
-// responseItems are the lines of a rollout that hold what the model sees.
+// responseItems returns the lines of a rollout with items of the model's input.
 func responseItems(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {
-		require.True(t, json.Valid([]byte(line)), "every line is JSON for those who take it for that: %q", line)
+		require.True(t, json.Valid([]byte(line)), "the line is not JSON: %q", line)
 		if strings.Contains(line, `"type":"response_item"`) {
 			b.WriteString(line)
 		}
@@ -226,11 +226,13 @@ func responseItems(t *testing.T, path string) string {
 	return b.String()
 }
 
-// TestBinaryEditsInMidTurn excludes an output while the model answers, and while a
-// command runs: the request in flight is what it was, the next one of the turn is not.
-func TestBinaryEditsInMidTurn(t *testing.T) { apptest.OnBothWires(t, binaryEditsInMidTurn) }
+// TestContextEditDuringTurnAppliesToNextRequest excludes an output while the model answers, and
+// while a command runs. The request in flight does not change; the next one does.
+func TestContextEditDuringTurnAppliesToNextRequest(t *testing.T) {
+	apptest.OnBothWires(t, testContextEditDuringTurnAppliesToNextRequest)
+}
 
-func binaryEditsInMidTurn(t *testing.T, on apptest.WireAPI) {
+func testContextEditDuringTurnAppliesToNextRequest(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "go")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
@@ -246,10 +248,10 @@ func binaryEditsInMidTurn(t *testing.T, on apptest.WireAPI) {
 	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": ids, "included": false})
 	require.NoError(t, os.WriteFile(fifo, []byte("go\n"), 0))
 	require.Equal(t, "completed", c.AwaitTurn().Status)
-	asked := p.Requests()
-	require.Len(t, asked, 3)
-	require.Contains(t, asked[1].Body, "first output", "the request in flight")
-	require.NotContains(t, strings.Join(apptest.RawStrings(asked[2].Messages), "\n"), `first output\n"`)
-	require.Contains(t, asked[2].Body, "output excluded from context")
+	requests := p.Requests()
+	require.Len(t, requests, 3)
+	require.Contains(t, requests[1].Body, "first output", "the request in flight")
+	require.NotContains(t, strings.Join(apptest.RawStrings(requests[2].Messages), "\n"), `first output\n"`)
+	require.Contains(t, requests[2].Body, "output excluded from context")
 	c.Close()
 }

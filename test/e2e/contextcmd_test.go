@@ -14,10 +14,10 @@ import (
 	"appserver/test/apptest"
 )
 
-// itsTokens are in the row of an item, itsAge too.
+// itsTokens match the tokens, and itsAge the age, in the row of an item.
 var itsTokens, itsAge = regexp.MustCompile(`^(\d+ r[\d.]+ \w+) [\d,]+`), regexp.MustCompile(` \d+s `)
 
-// rowsOf are the lines with single spaces, without the prices and ages of items.
+// rowsOf returns the lines with single spaces, without prices and ages.
 func rowsOf(out string) (rows []string) {
 	for line := range strings.Lines(out) {
 		line = itsAge.ReplaceAllString(strings.Join(strings.Fields(line), " "), " 0s ")
@@ -26,7 +26,7 @@ func rowsOf(out string) (rows []string) {
 	return rows
 }
 
-// rowOf is the one row that begins so.
+// rowOf returns the only row with a prefix.
 func rowOf(t *testing.T, out, begin string) string {
 	t.Helper()
 	for _, row := range rowsOf(out) {
@@ -38,13 +38,14 @@ func rowOf(t *testing.T, out, begin string) string {
 	return ""
 }
 
-// TestContextListsThreadsOfTheReference as they are, and leaves them so.
-func TestContextListsThreadsOfTheReference(t *testing.T) {
+// TestContextListReadsReferenceThreads lists a rollout of the reference implementation, and does
+// not change it.
+func TestContextListReadsReferenceThreads(t *testing.T) {
 	t.Parallel()
 	home, path := apptest.LegacyHome(t)
 	out, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID)
 	require.Equal(t, []string{
-		"index id category tokens state preview", // when a turn began is not told
+		"index id category tokens state preview", // the start of a turn is not known
 		"0 r1 environmentContext N <environment_context> <cwd>/project</cwd> </envir…",
 		"1 r3 userMessage N list 31mthe[2J files",
 		"2 r6 reasoning N not sent **Listing**",
@@ -66,8 +67,8 @@ func TestContextListsThreadsOfTheReference(t *testing.T) {
 	require.NoFileExists(t, path+".bak")
 }
 
-// TestContextJSONIsTheAnswer of the method, as a client of a server gets it.
-func TestContextJSONIsTheAnswer(t *testing.T) {
+// TestContextJSONEqualsResponse prints the response of the method.
+func TestContextJSONEqualsResponse(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	apptest.ContextCommand(t, home, 0, "exclude", apptest.LegacyID, "r8")
@@ -81,14 +82,14 @@ func TestContextJSONIsTheAnswer(t *testing.T) {
 	} {
 		out, _ := apptest.ContextCommand(t, home, 0, append(strings.Fields(args), apptest.LegacyID, "--json")...)
 		require.JSONEq(t, string(c.Call(method, apptest.Object{"threadId": apptest.LegacyID})), out, method)
-		require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u202e]", out, "%s obeys the text", method)
+		require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u202e]", out, "%s prints control characters", method)
 	}
 	c.Close()
 }
 
-// TestContextShowsThePrompt with the words of the items, which the terminal does not
-// obey.
-func TestContextShowsThePrompt(t *testing.T) {
+// TestContextPromptEscapesControlCharacters prints the items without control characters of
+// terminals.
+func TestContextPromptEscapesControlCharacters(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	apptest.ContextCommand(t, home, 0, "exclude", apptest.LegacyID, "r8")
@@ -101,8 +102,8 @@ func TestContextShowsThePrompt(t *testing.T) {
 	require.NotRegexp(t, "[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202e]", out)
 }
 
-// TestContextEdits what the list shows then, and takes it back.
-func TestContextEdits(t *testing.T) {
+// TestContextEditShowsNewList prints the list after each edit.
+func TestContextEditShowsNewList(t *testing.T) {
 	t.Parallel()
 	home, path := apptest.LegacyHome(t)
 	list := func() string { out, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID); return out }
@@ -110,9 +111,9 @@ func TestContextEdits(t *testing.T) {
 
 	out, _ := apptest.ContextCommand(t, home, 0, "exclude", apptest.LegacyID, "3-4", "r8", "5")
 	require.Regexp(t, `^Excluded 3 items\. The next request has [\d,]+ tokens, \d+ fewer\.\n`, out)
-	require.Contains(t, out, "appserver context undo "+apptest.LegacyID+"\n", "it says how to take it back")
+	require.Contains(t, out, "appserver context undo "+apptest.LegacyID+"\n", "the output names the undo command")
 	require.Contains(t, rowOf(t, list(), "4 r8"), "4 r8 toolOutput N excluded {")
-	require.FileExists(t, path+".bak", "it was rewritten as when a thread is unloaded")
+	require.FileExists(t, path+".bak", "the rollout was rewritten as after an unload")
 	require.NoFileExists(t, filepath.Join(home, "thread-writer-locks", apptest.LegacyID+".lock"))
 
 	out, _ = apptest.ContextCommand(t, home, 0, "include", apptest.LegacyID, "--json", "--", "r7", "r8", "r10")
@@ -123,8 +124,8 @@ func TestContextEdits(t *testing.T) {
 	require.Equal(t, rowsOf(untouched), rowsOf(list()))
 }
 
-// TestContextTakesBack every edit.
-func TestContextTakesBack(t *testing.T) {
+// TestContextUndoRevertsEachEdit undoes every kind of edit.
+func TestContextUndoRevertsEachEdit(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
@@ -167,13 +168,13 @@ func TestContextTakesBack(t *testing.T) {
 	require.Regexp(t, `^Restored 2 items\. .* more\.\n`, out)
 	require.Equal(t, untouched, list())
 	out, _ = apptest.ContextCommand(t, home, 0, "restore", apptest.LegacyID)
-	require.Equal(t, "Nothing changed: there was nothing to do.\n", out, "nothing is asked where nothing would happen")
+	require.Equal(t, "Nothing changed: there was nothing to do.\n", out, "no question without an effect")
 	_, errs = apptest.ContextCommand(t, home, 1, "redo", apptest.LegacyID)
 	require.Contains(t, errs, "no undone edit")
 }
 
-// TestContextPrunes what preview says it would, of the turns that are named.
-func TestContextPrunes(t *testing.T) {
+// TestContextPruneDoesWhatPreviewShows prunes the named turns as the preview shows.
+func TestContextPruneDoesWhatPreviewShows(t *testing.T) {
 	t.Parallel()
 	home, id, _ := stored(t) // two turns
 	args := []string{id, "--category", "tool_output,assistantMessage", "--category=Reasoning", "--keep-last", "1"}

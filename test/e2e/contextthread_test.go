@@ -12,10 +12,10 @@ import (
 	"appserver/test/apptest"
 )
 
-// otherID begins as legacyID does, and ends in another way.
+// otherID has the beginning of LegacyID and another end.
 const otherID = "0199a213-81c0-7800-8aa1-bbab2a0300ff"
 
-// TestContextFindsThreads by all that a person may have of them.
+// TestContextFindsThreads accepts ids, their beginnings, names and paths.
 func TestContextFindsThreads(t *testing.T) {
 	t.Parallel()
 	home, path := apptest.LegacyHome(t)
@@ -39,7 +39,7 @@ func TestContextFindsThreads(t *testing.T) {
 	require.Contains(t, errs, otherID)
 }
 
-// TestContextFindsArchivedThreads too.
+// TestContextFindsArchivedThreads finds threads in the archive.
 func TestContextFindsArchivedThreads(t *testing.T) {
 	t.Parallel()
 	home, path := apptest.LegacyHome(t)
@@ -53,8 +53,8 @@ func TestContextFindsArchivedThreads(t *testing.T) {
 	require.Contains(t, errs, "there are no threads below "+home)
 }
 
-// TestContextMissesThreads and says what to do.
-func TestContextMissesThreads(t *testing.T) {
+// TestContextExplainsMissingThreads names the next action.
+func TestContextExplainsMissingThreads(t *testing.T) {
 	t.Parallel()
 	home, path := apptest.LegacyHome(t)
 	foreign := apptest.PutRollout(t, t.TempDir(), apptest.LegacyID, apptest.LegacyRollout)
@@ -78,17 +78,17 @@ func TestContextMissesThreads(t *testing.T) {
 	}
 	_, errs := apptest.ContextCommand(t, home, 2, "exclude", "", "2")
 	require.Contains(t, errs, "the THREAD is empty")
-	gone := filepath.Join(home, "gone")
-	_, errs = apptest.ContextCommand(t, gone, 1, "list", apptest.LegacyID)
-	require.Contains(t, errs, gone+" does not exist; set CODEX_HOME")
-	require.NoDirExists(t, gone)
+	missing := filepath.Join(home, "gone")
+	_, errs = apptest.ContextCommand(t, missing, 1, "list", apptest.LegacyID)
+	require.Contains(t, errs, missing+" does not exist; set CODEX_HOME")
+	require.NoDirExists(t, missing)
 	_, errs = apptest.ContextCommand(t, t.TempDir(), 1, "usage", "--last")
 	require.Contains(t, errs, "there are no threads below")
 }
 
-// TestContextLeavesThreadsOfOthers alone: another process has the thread. It can be
-// looked at.
-func TestContextLeavesThreadsOfOthers(t *testing.T) {
+// TestContextRejectsEditsOfLockedThreads shows a thread that another process writes, and rejects
+// edits.
+func TestContextRejectsEditsOfLockedThreads(t *testing.T) {
 	t.Parallel()
 	home, id, _ := stored(t)
 	c := apptest.StartOffline(t, home)
@@ -105,8 +105,8 @@ func TestContextLeavesThreadsOfOthers(t *testing.T) {
 	apptest.ContextCommand(t, home, 0, "exclude", id, "0")
 }
 
-// TestContextOnAReadOnlyHome shows, and refuses to change.
-func TestContextOnAReadOnlyHome(t *testing.T) {
+// TestContextOnReadOnlyHome shows a thread, and rejects edits.
+func TestContextOnReadOnlyHome(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	apptest.GiveHome(t, home)
@@ -130,7 +130,7 @@ func TestContextOnAReadOnlyHome(t *testing.T) {
 	}
 }
 
-// asNobody runs a context command as somebody whom modes of files keep out.
+// asNobody runs a context command as a user with the file permissions of others.
 func asNobody(t *testing.T, home, args string) (out, errs string, status int) {
 	t.Helper()
 	cmd := apptest.Unprivileged(t, apptest.ServerCommand(t, home,
@@ -143,9 +143,9 @@ func asNobody(t *testing.T, home, args string) (out, errs string, status int) {
 	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestContextNeedsNoReader has one that takes nothing: the edit is made, and the thread
-// free.
-func TestContextNeedsNoReader(t *testing.T) {
+// TestContextEditWithoutReader writes to a full or closed pipe. The edit is made, and the thread is
+// unlocked.
+func TestContextEditWithoutReader(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	cmd := apptest.ThroughShell(apptest.ServerCommand(t, home, "context", "exclude", apptest.LegacyID, "0"),

@@ -11,9 +11,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryReadsTheCorpus lists, reads and resumes what every version wrote, and goes on
-// with it.
-func TestBinaryReadsTheCorpus(t *testing.T) {
+// TestCorpusCanBeContinued lists, reads, resumes and continues a thread of every released version.
+func TestCorpusCanBeContinued(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(12)...)
 	home := p.Home(t)
@@ -34,28 +33,28 @@ func TestBinaryReadsTheCorpus(t *testing.T) {
 		}
 		c.Call("thread/resume", apptest.Object{"threadId": id, "model": "test", "modelProvider": "test"})
 		require.Equal(t, "completed", c.Turn(id, "third").Status, version)
-		asked := p.Requests()
-		checkContinued(t, version, asked[len(asked)-1])
+		requests := p.Requests()
+		checkContinued(t, version, requests[len(requests)-1])
 	}
 	c.Close()
 }
 
-// messagesOf are the messages of turns.
-func messagesOf(turns []gjson.Result) (said []string) {
+// messagesOf returns the messages of turns.
+func messagesOf(turns []gjson.Result) (texts []string) {
 	for _, turn := range turns {
 		for _, item := range turn.Get("items").Array() {
 			switch item.Get("type").Str {
 			case "userMessage":
-				said = append(said, item.Get("content.0.text").Str)
+				texts = append(texts, item.Get("content.0.text").Str)
 			case "agentMessage":
-				said = append(said, item.Get("text").Str)
+				texts = append(texts, item.Get("text").Str)
 			}
 		}
 	}
-	return said
+	return texts
 }
 
-// checkContinued checks a request that goes on with a conversation of the corpus.
+// checkContinued checks a request that continues a conversation of the corpus.
 func checkContinued(t *testing.T, version string, request apptest.ChatRequest) {
 	t.Helper()
 	var got []string

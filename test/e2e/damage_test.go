@@ -12,15 +12,14 @@ import (
 	"appserver/test/apptest"
 )
 
-// sick is a way in which the rollout of a thread can be wrong, and what a client is to
-// see of it.
-type sick struct {
-	// put makes the file at path; text is that of a sound one, in lines.
+// damagedRollout is a kind of damaged rollout, with the expected behavior.
+type damagedRollout struct {
+	// put writes the file at path from the lines of an undamaged one.
 	put func(path string, text []string) error
-	// listed, read and resumed tell what works. turns are how many are shown.
+	// listed, read and resumed report which requests succeed. turns is the number of shown turns.
 	listed, read, resumed bool
 	turns                 int
-	// warns is a part of what the first look tells, lists "" where the list tells nothing.
+	// warns is a part of the first warning; lists is a part of the list's warning, or "".
 	warns, lists string
 }
 
@@ -37,7 +36,7 @@ func withLine(i int, change func(line string) string) func(string, []string) err
 	})
 }
 
-var sicknesses = map[string]sick{
+var damagedRollouts = map[string]damagedRollout{
 	"torn tail": {writing(func(t []string) string { return whole(t) + `{"timestamp":"20` }), true, true, true, 2,
 		"", ""},
 	"corrupt middle": {withLine(3, func(string) string { return "\x00\n" }), true, true, true, 2,
@@ -88,17 +87,16 @@ var sicknesses = map[string]sick{
 	}, true, true, true, 2, "", ""},
 }
 
-// TestBinaryShowsWhatIsLeftOfSickRollouts has one rollout that is wrong beside one that is
-// sound: it is listed, read and resumed where it can be, what is wrong is told once, the
-// other thread is not touched, and the server goes on.
-func TestBinaryShowsWhatIsLeftOfSickRollouts(t *testing.T) {
+// TestDamagedRolloutShowsWhatIsLeft lists, reads and resumes a damaged rollout beside an undamaged
+// one. The damage is reported once, and the other thread is not affected.
+func TestDamagedRolloutShowsWhatIsLeft(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	_, id, path := stored(t)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	stranger := strings.ReplaceAll(string(text), id, apptest.UnknownThreadID)
-	for name, s := range sicknesses {
+	for name, s := range damagedRollouts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
@@ -116,7 +114,7 @@ func TestBinaryShowsWhatIsLeftOfSickRollouts(t *testing.T) {
 			}
 			require.Equal(t, s.lists == "", len(c.Warnings()) == 0, "%v", c.Warnings())
 			if s.lists != "" {
-				require.Len(t, c.Warnings(), 1, "told once")
+				require.Len(t, c.Warnings(), 1, "reported once")
 				require.Contains(t, c.Warnings()[0], s.lists)
 			}
 			c.Seen = nil
@@ -129,7 +127,7 @@ func TestBinaryShowsWhatIsLeftOfSickRollouts(t *testing.T) {
 	}
 }
 
-func (s sick) requireRead(c *apptest.Client) {
+func (s damagedRollout) requireRead(c *apptest.Client) {
 	c.T.Helper()
 	for method, works := range map[string]bool{"thread/read": s.read, "thread/resume": s.resumed} {
 		p := apptest.Object{"threadId": apptest.UnknownThreadID, "includeTurns": true}
@@ -140,22 +138,22 @@ func (s sick) requireRead(c *apptest.Client) {
 		require.Len(c.T, c.CallThread(method, p).Turns, s.turns)
 	}
 	if s.resumed {
-		c.Call("thread/loaded/list", apptest.Object{}) // what is told of the thread comes before
+		c.Call("thread/loaded/list", apptest.Object{}) // its response follows the warnings of the thread
 	}
-	told := strings.Join(c.Warnings(), "\n")
-	require.Equal(c.T, s.warns == "", told == "", told)
-	require.Contains(c.T, told, s.warns)
+	warnings := strings.Join(c.Warnings(), "\n")
+	require.Equal(c.T, s.warns == "", warnings == "", warnings)
+	require.Contains(c.T, warnings, s.warns)
 }
 
-// TestBinaryTellsOfRolloutsThatTurnUpSick has a server list with and without an index; then
-// what no list shows turns up: the next list tells of it, and none after that.
-func TestBinaryTellsOfRolloutsThatTurnUpSick(t *testing.T) {
+// TestDamagedRolloutIsReportedByNextList adds damaged files while a server runs, with and without
+// an index. The next list reports them, and later ones do not.
+func TestDamagedRolloutIsReportedByNextList(t *testing.T) {
 	t.Parallel()
 	home, id, path := stored(t)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	lines := strings.SplitAfter(strings.ReplaceAll(string(text), id, apptest.UnknownThreadID), "\n")
-	for name, s := range sicknesses {
+	for name, s := range damagedRollouts {
 		for _, index := range []string{"true", "false"} {
 			if s.lists == "" {
 				continue
@@ -180,14 +178,14 @@ func TestBinaryTellsOfRolloutsThatTurnUpSick(t *testing.T) {
 					require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
 				}
 				c.Close()
-				require.Len(t, c.Warnings(), 1, "told once")
+				require.Len(t, c.Warnings(), 1, "reported once")
 				require.Contains(t, c.Warnings()[0], s.lists)
 			})
 		}
 	}
 }
 
-// copyHome is a home with the threads of another.
+// copyHome returns a new home with the threads of another one.
 func copyHome(t *testing.T, home string) string {
 	t.Helper()
 	other := t.TempDir()
@@ -195,10 +193,9 @@ func copyHome(t *testing.T, home string) string {
 	return other
 }
 
-// TestBinaryListsAThreadWhoseFileHasLostItsContent empties a rollout without a backup. What the
-// index knows of it is listed, a resume says that the file is empty, and the thread can be put
-// back or deleted.
-func TestBinaryListsAThreadWhoseFileHasLostItsContent(t *testing.T) {
+// TestEmptyRolloutStaysListed empties a rollout without a backup. The list has the head from the
+// index, a resume reports that the file is empty, and the thread can be restored or deleted.
+func TestEmptyRolloutStaysListed(t *testing.T) {
 	t.Parallel()
 	for name, running := range map[string]bool{"while the server runs": true, "between two servers": false} {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +228,7 @@ func TestBinaryListsAThreadWhoseFileHasLostItsContent(t *testing.T) {
 			apptest.AwaitIndex(c)
 			require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
 			require.Empty(t, c.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns)
-			c.Call("thread/loaded/list", apptest.Object{}) // the warning of the resume comes before
+			c.Call("thread/loaded/list", apptest.Object{}) // its response follows the warning of the resume
 			require.Len(t, c.Warnings(), 1)
 			require.Contains(t, c.Warnings()[0], "the file is empty")
 			c.Call("thread/delete", apptest.Object{"threadId": id})

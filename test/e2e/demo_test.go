@@ -10,9 +10,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryDemo has the demo print what docs/transcripts/demo.txt shows; -update
+// TestDemoTranscript compares the output of the demo with docs/transcripts/demo.txt; -update
 // rewrites it.
-func TestBinaryDemo(t *testing.T) {
+func TestDemoTranscript(t *testing.T) {
 	t.Parallel()
 	path := apptest.Root("docs/transcripts/demo.txt")
 	server, err := apptest.Binary()

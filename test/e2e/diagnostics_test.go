@@ -9,7 +9,7 @@ import (
 	"appserver/test/apptest"
 )
 
-func TestBinaryTellsHowItIs(t *testing.T) {
+func TestDiagnosticsDescribeServer(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	writeThreads(t, home, 3, 1)

@@ -1,2 +1,2 @@
-// Package e2e tests the binary as clients use it: through its pipes, sockets and files.
+// Package e2e tests the real program as clients use it: by pipes, sockets and files.
 package e2e

@@ -13,9 +13,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// shownDocs have examples of methods: behind each comment that names a method stands a
-// block with the first request of it in a transcript, its answer, and what it makes the
-// server tell. The transcript is the document's, or the one that the comment names.
+// shownDocs have examples of methods. After a comment that names a method is a block with its first
+// request in a transcript, the response, and the notifications that it caused. The transcript is
+// that of the document, or the one in the comment.
 var shownDocs = []struct {
 	name, transcript string
 	methods          []string
@@ -35,9 +35,9 @@ var shownDocs = []struct {
 
 var exampleBlocks = regexp.MustCompile("(<!-- example: (\\S+)(?: in (\\S+))? -->\n```text\n)(?:[^`]|`[^`])*(```\n)")
 
-// TestDocsShowTheirMethods compares the examples with the transcripts; -update rewrites
+// TestDocsExamplesEqualTranscripts compares the examples with the transcripts; -update rewrites
 // them.
-func TestDocsShowTheirMethods(t *testing.T) {
+func TestDocsExamplesEqualTranscripts(t *testing.T) {
 	for _, d := range shownDocs {
 		path := apptest.Root("docs", d.name)
 		doc, err := os.ReadFile(path)
@@ -64,10 +64,10 @@ func example(t *testing.T, transcript, method string) string {
 	t.Helper()
 	archive, err := txtar.ParseFile(apptest.Root("cmd/appserver/internal/app/testdata", transcript+".txtar"))
 	require.NoError(t, err)
-	played := archive.Files[len(archive.Files)-1]
-	require.Equal(t, "transcript", played.Name)
+	transcriptFile := archive.Files[len(archive.Files)-1]
+	require.Equal(t, "transcript", transcriptFile.Name)
 	var b strings.Builder
-	for line := range strings.Lines(string(played.Data)) {
+	for line := range strings.Lines(string(transcriptFile.Data)) {
 		line = strings.TrimSpace(line)
 		ours := strings.HasPrefix(line, "-> ")
 		switch {

@@ -11,7 +11,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// readmeBlock are the lines of the first indented block behind a line of README.md.
+// readmeBlock returns the first indented block after a line of README.md.
 func readmeBlock(t *testing.T, behind string) (lines []string) {
 	t.Helper()
 	text, err := os.ReadFile(apptest.Root("README.md"))
@@ -30,19 +30,19 @@ func readmeBlock(t *testing.T, behind string) (lines []string) {
 	return lines
 }
 
-// commandLine is the words of a command of README.md, without its comment.
+// commandLine returns the words of a command in README.md, without its comment.
 func commandLine(line string) []string {
 	line, _, _ = strings.Cut(line, " #")
 	return strings.Fields(line)
 }
 
-// TestReadmeStarts runs the program as the README does, and ends its input.
-func TestReadmeStarts(t *testing.T) {
+// TestReadmeCommandsStart runs the commands in the README and closes their input.
+func TestReadmeCommandsStart(t *testing.T) {
 	t.Parallel()
 	ran := 0
 	for _, line := range readmeBlock(t, "## Use") {
 		args := commandLine(line)
-		if args[0] != "bin/appserver" || strings.Contains(line, "--listen") { // which does not end with its input
+		if args[0] != "bin/appserver" || strings.Contains(line, "--listen") { // it does not end with its input
 			continue
 		}
 		ran++
@@ -53,8 +53,8 @@ func TestReadmeStarts(t *testing.T) {
 	require.Equal(t, 3, ran)
 }
 
-// TestReadmeSession says what the README has a reader type, line by line.
-func TestReadmeSession(t *testing.T) {
+// TestReadmeSessionWorks sends the lines that the README shows.
+func TestReadmeSessionWorks(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartProcess(t, apptest.ServerCommand(t, t.TempDir(), "-c", "model_provider=offline"))
 	id := ""
@@ -69,17 +69,17 @@ func TestReadmeSession(t *testing.T) {
 		answer := c.UntilResponse(string(m.ID))
 		require.Nil(t, answer.Error, answer.Line)
 		if m.Method == "thread/start" {
-			var begun struct{ Thread struct{ ID string } }
-			require.NoError(t, json.Unmarshal(answer.Result, &begun))
-			id = begun.Thread.ID
+			var started struct{ Thread struct{ ID string } }
+			require.NoError(t, json.Unmarshal(answer.Result, &started))
+			id = started.Thread.ID
 		}
 	}
 	require.Equal(t, "completed", c.AwaitTurn().Status)
 	c.Close()
 }
 
-// TestReadmeContext runs the commands on a thread that has what they name.
-func TestReadmeContext(t *testing.T) {
+// TestReadmeContextCommandsWork runs the commands on a thread that has the named items.
+func TestReadmeContextCommandsWork(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home)

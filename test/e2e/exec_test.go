@@ -17,7 +17,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// unconfinedExec are params of a command that the kernel does not confine.
+// unconfinedExec returns the params of a command without a sandbox.
 func unconfinedExec(script string, more apptest.Object) apptest.Object {
 	params := apptest.Object{"command": []string{"bash", "-c", script},
 		"sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}}
@@ -27,14 +27,14 @@ func unconfinedExec(script string, more apptest.Object) apptest.Object {
 	return params
 }
 
-// screen is what a command without a thread has written, as far as it was read.
+// screen is the output of a command without a thread, as far as it was read.
 type screen struct {
 	c    *apptest.Client
 	id   string
-	read int // bytes that were waited for
+	read int // bytes that were matched
 }
 
-// until reads up to where the command has written a text.
+// until reads until the output contains a text.
 func (s *screen) until(text string) {
 	s.c.T.Helper()
 	for {
@@ -47,18 +47,18 @@ func (s *screen) until(text string) {
 }
 
 func (s *screen) text() string {
-	var said strings.Builder
+	var output strings.Builder
 	for _, m := range s.c.Seen {
 		if m.Method == "command/exec/outputDelta" && gjson.GetBytes(m.Params, "processId").Str == s.id {
 			piece, err := base64.StdEncoding.DecodeString(gjson.GetBytes(m.Params, "deltaBase64").Str)
 			require.NoError(s.c.T, err)
-			said.Write(piece)
+			output.Write(piece)
 		}
 	}
-	return said.String()
+	return output.String()
 }
 
-func TestBinaryRunsCommandsWithoutAThread(t *testing.T) {
+func TestCommandExecRunsCommands(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	dir := t.TempDir()
@@ -76,8 +76,8 @@ func TestBinaryRunsCommandsWithoutAThread(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryTalksToACommandOnATerminal types at a shell that is on a terminal, as people do.
-func TestBinaryTalksToACommandOnATerminal(t *testing.T) {
+// TestCommandExecOnTerminalIsInteractive types into a shell on a terminal.
+func TestCommandExecOnTerminalIsInteractive(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	id := c.SendRequest("command/exec", apptest.Object{
@@ -100,12 +100,12 @@ func TestBinaryTalksToACommandOnATerminal(t *testing.T) {
 	write("echo $((1+1)) winks; cat\n")
 	sh.until("2 winks\r\n")
 	write("typed\n")
-	sh.until("typed\r\ntyped\r\n") // it runs, so that what comes next is not for the shell
+	sh.until("typed\r\ntyped\r\n") // the program reads from now on, so the shell does not get the next input
 	write("\x03")
 	sh.until("ready> ")
 	write("echo back $((40+2))\n")
 	sh.until("back 42")
-	sh.until("ready> ") // it reads the end of input as a line like others
+	sh.until("ready> ") // the shell reads the end of input as a line
 	c.Call("command/exec/write", apptest.Object{"processId": "sh", "closeStdin": true})
 	require.EqualValues(t, 0, gjson.GetBytes(c.UntilResponse(id).Result, "exitCode").Int())
 	require.Equal(t, "commandNotFound",
@@ -113,9 +113,9 @@ func TestBinaryTalksToACommandOnATerminal(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryConfinesCommandsWithoutAThread: by the configured policy, and where the kernel
-// confines nothing they are refused.
-func TestBinaryConfinesCommandsWithoutAThread(t *testing.T) {
+// TestCommandExecIsSandboxed applies the configured policy, and rejects commands if the kernel
+// cannot enforce it.
+func TestCommandExecIsSandboxed(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
 	c := apptest.StartOffline(t, home)
@@ -154,8 +154,9 @@ func pidOf(t *testing.T, file string) int {
 	return pid
 }
 
-// TestBinaryEndsCommandsWithTheClient: however it goes, nothing of its commands is left.
-func TestBinaryEndsCommandsWithTheClient(t *testing.T) {
+// TestCommandExecEndsWithClient disconnects in several ways. No process of the client's commands is
+// left.
+func TestCommandExecEndsWithClient(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*apptest.Client){
 		"end of input": func(c *apptest.Client) { c.Close() },
@@ -181,9 +182,9 @@ func TestBinaryEndsCommandsWithTheClient(t *testing.T) {
 	}
 }
 
-// TestBinaryStreamsToWhoReads: a command that writes more than the client reads waits, the
-// server keeps little of it, and all of it comes in order before the answer.
-func TestBinaryStreamsToWhoReads(t *testing.T) {
+// TestCommandExecOutputIsNotLost runs a command that writes more than the client reads. The command
+// blocks, the server buffers little, and all output arrives in order before the response.
+func TestCommandExecOutputIsNotLost(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	resume := c.StopReading()
@@ -211,9 +212,9 @@ func TestBinaryStreamsToWhoReads(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryBoundsDeltas of commands that print without end: clients are sent a bounded part and a notice,
-// and the item has the head and the tail.
-func TestBinaryBoundsDeltas(t *testing.T) {
+// TestCommandOutputDeltasAreBounded runs commands with endless output. Clients get a bounded part
+// and a notice, and the item has the head and the tail.
+func TestCommandOutputDeltasAreBounded(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)

@@ -19,8 +19,8 @@ import (
 
 func in64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// TestBinaryServesFiles is an editor's day: look around, write, be told, copy, clean up.
-func TestBinaryServesFiles(t *testing.T) {
+// TestFilesServeAnEditor lists, writes, watches, copies and removes files.
+func TestFilesServeAnEditor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -41,13 +41,13 @@ func TestBinaryServesFiles(t *testing.T) {
 	require.True(t, gjson.GetBytes(c.Call("fs/getMetadata", apptest.Object{"path": at("dst")}), "isDirectory").Bool())
 	c.Close()
 	for _, m := range c.Seen {
-		require.NotContains(t, string(m.Params), "dst/a.txt", "nobody watches that")
+		require.NotContains(t, string(m.Params), "dst/a.txt", "this path is not watched")
 	}
 }
 
-// TestBinaryReadsPipelinedFiles: requests that were written before the input ended are
-// answered, in order, as scripts need it.
-func TestBinaryReadsPipelinedFiles(t *testing.T) {
+// TestFilesAnswerPipelinedRequests closes the input after the requests. All are answered in order,
+// as scripts need it.
+func TestFilesAnswerPipelinedRequests(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	path := filepath.Join(t.TempDir(), "file")
@@ -71,9 +71,8 @@ func TestBinaryReadsPipelinedFiles(t *testing.T) {
 	require.Equal(t, "run\n", gjson.GetBytes(answers[last].Result, "stdout").Str)
 }
 
-// TestBinaryIsNotHeldUpByFiles: pipes that nobody writes to, devices and links that go
-// round hold nothing up.
-func TestBinaryIsNotHeldUpByFiles(t *testing.T) {
+// TestFilesDoNotBlock reads pipes without a writer, devices and cyclic links.
+func TestFilesDoNotBlock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
@@ -92,9 +91,9 @@ func TestBinaryIsNotHeldUpByFiles(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryReadsLargeFiles: a file of the largest size goes both ways, one more byte does
-// not, and other requests are answered meanwhile.
-func TestBinaryReadsLargeFiles(t *testing.T) {
+// TestFilesLimitSize reads and writes a file of the maximum size, and rejects one more byte. Other
+// requests are answered meanwhile.
+func TestFilesLimitSize(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	dir := t.TempDir()
@@ -119,8 +118,8 @@ func TestBinaryReadsLargeFiles(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryFindsFiles searches a project with what git ignores in it.
-func TestBinaryFindsFiles(t *testing.T) {
+// TestFileSearchSkipsIgnored searches a project with ignored files.
+func TestFileSearchSkipsIgnored(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{".git/HEAD", "main.go", "cmd/main_test.go", "node_modules/main/main.js",

@@ -12,10 +12,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryRanksFilesByName holds searches and sessions to the ranks of the reference
-// implementation: files named like the query, then one such directory, then files with the
-// match in their names, then all others.
-func TestBinaryRanksFilesByName(t *testing.T) {
+// TestFileSearchRanksAsReference compares ranks with the reference implementation: files with the
+// query as name, one directory with that name, files with a match in their names, then all others.
+func TestFileSearchRanksAsReference(t *testing.T) {
 	t.Parallel()
 	root := apptest.FindTree(t)
 	queries, ranks := apptest.FindRanks(t)
@@ -38,8 +37,8 @@ func TestBinaryRanksFilesByName(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryMarksFilesWithinTheirNames has the match once in a directory and once in the name.
-func TestBinaryMarksFilesWithinTheirNames(t *testing.T) {
+// TestFileSearchMarksMatches has matches in a directory and in a file name.
+func TestFileSearchMarksMatches(t *testing.T) {
 	t.Parallel()
 	root := apptest.FindTree(t)
 	c := apptest.StartOffline(t, t.TempDir())
@@ -58,8 +57,8 @@ func TestBinaryMarksFilesWithinTheirNames(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryBoostsOneDirectoryOfAllRoots searches two roots that both have the directory.
-func TestBinaryBoostsOneDirectoryOfAllRoots(t *testing.T) {
+// TestFileSearchBoostsOneDirectory searches two roots that both contain the directory.
+func TestFileSearchBoostsOneDirectory(t *testing.T) {
 	t.Parallel()
 	far, near := t.TempDir(), t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(far, "u", "dirx"), 0o755))

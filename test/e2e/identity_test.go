@@ -14,7 +14,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// namedAs is a provider that keeps what its requests say of the client.
+// namedAs returns a home whose provider records the client's name in requests.
 func namedAs(t *testing.T) (home string, seen func() (originator, userAgent string)) {
 	t.Helper()
 	var mu sync.Mutex
@@ -37,7 +37,7 @@ func namedAs(t *testing.T) (home string, seen func() (originator, userAgent stri
 	}
 }
 
-func TestBinaryProvidersAreToldTheClientsName(t *testing.T) {
+func TestProviderGetsClientsName(t *testing.T) {
 	for _, c := range []struct{ name, override, originator, agent string }{
 		{"my client", "", "my client", "my client/0.169.0 ("},
 		{"my client", "other name", "other name", "other name/0.169.0 ("},
@@ -61,7 +61,7 @@ func TestBinaryProvidersAreToldTheClientsName(t *testing.T) {
 	}
 }
 
-func TestBinaryRefusesClientNamesThatNoHeaderCanCarry(t *testing.T) {
+func TestClientNamesMustFitIntoHeaders(t *testing.T) {
 	client := apptest.StartProcess(t, apptest.OfflineCommand(t, t.TempDir()))
 	for _, name := range []string{"bad\nname", "\u0001", "a\u007fb"} {
 		f := client.CallRejected("initialize", apptest.Object{"clientInfo": apptest.Object{"name": name, "version": "1"}})

@@ -16,11 +16,11 @@ import (
 	"appserver/test/apptest"
 )
 
-// calls answers with a call of a tool.
+// calls returns an answer that calls a tool.
 func calls(id, tool string, arguments apptest.Object) func(w io.Writer) {
 	text, err := json.Marshal(arguments)
 	if err != nil {
-		panic(err) // of strings and numbers
+		panic(err) // impossible: strings and numbers
 	}
 	call := apptest.Object{"index": 0, "id": id, "type": "function",
 		"function": apptest.Object{"name": tool, "arguments": string(text)}}
@@ -30,11 +30,11 @@ func calls(id, tool string, arguments apptest.Object) func(w io.Writer) {
 	}
 }
 
-// TestBinaryViewsImages has the model look at an image: the next request has it behind the
-// output, that of a restarted server, too.
-func TestBinaryViewsImages(t *testing.T) { apptest.OnBothWires(t, binaryViewsImages) }
+// TestViewedImageFollowsOutput lets the model view an image. The next request has it after the
+// output, also after a restart.
+func TestViewedImageFollowsOutput(t *testing.T) { apptest.OnBothWires(t, testViewedImageFollowsOutput) }
 
-func binaryViewsImages(t *testing.T, on apptest.WireAPI) {
+func testViewedImageFollowsOutput(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	p := on.NewProvider(t, calls("a", "view_image", apptest.Object{"path": "a.png"}), apptest.TextAnswer("seen"),
 		apptest.TextAnswer("still there"))
@@ -53,7 +53,7 @@ func binaryViewsImages(t *testing.T, on apptest.WireAPI) {
 	c.Close()
 	for _, request := range p.Requests()[1:] {
 		messages := gjson.Parse("[" + strings.Join(apptest.RawStrings(request.Messages), ",") + "]")
-		if on == apptest.ChatWire { // the other takes images in outputs
+		if on == apptest.ChatWire { // the Responses API has images in outputs
 			require.Equal(t, "(the image is in the next message)", messages.Get(`#(role=="tool").content`).Str)
 		}
 		require.Equal(t, apptest.PNGHeaderURL, messages.Get(`#(content.0.type=="image_url").content.0.image_url.url`).Str,
@@ -61,8 +61,9 @@ func binaryViewsImages(t *testing.T, on apptest.WireAPI) {
 	}
 }
 
-// TestBinaryRefusesImages that are none, that do not end, or that the sandbox policy hides.
-func TestBinaryRefusesImages(t *testing.T) {
+// TestInvalidImagesAreRejected views files that are no images, that do not end, or that the sandbox
+// policy hides.
+func TestInvalidImagesAreRejected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "fifo.png"), 0o600))

@@ -14,8 +14,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// writeThreads writes rollouts of a message of the user and some of the agent, and gives
-// how many bytes they have.
+// writeThreads writes rollouts with one message of the user and several of the agent. It returns
+// their total size in bytes.
 func writeThreads(t testing.TB, home string, count, messages int) (size int) {
 	random := rand.New(rand.NewPCG(1, 2))
 	begin := time.Date(2024, 1, 2, 3, 4, 5, 0, time.Local)
@@ -37,9 +37,9 @@ func writeThreads(t testing.TB, home string, count, messages int) (size int) {
 	return size
 }
 
-// TestTheIndexIsNotNeededToStart checks that neither starting nor a turn makes the file, and
-// that a list does.
-func TestTheIndexIsNotNeededToStart(t *testing.T) {
+// TestIndexIsCreatedByLists requires that neither a start nor a turn creates the index, and that a
+// list does.
+func TestIndexIsCreatedByLists(t *testing.T) {
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home)
 	thread := c.StartThread(apptest.Object{})
@@ -50,11 +50,12 @@ func TestTheIndexIsNotNeededToStart(t *testing.T) {
 	require.Equal(t, thread, gjson.GetBytes(found, "data.0.thread.id").Str)
 	require.FileExists(t, filepath.Join(home, "appserver-index.sqlite"))
 	c.Close()
-	require.NoFileExists(t, filepath.Join(home, "appserver-index.sqlite-wal"), "it was closed")
+	require.NoFileExists(t, filepath.Join(home, "appserver-index.sqlite-wal"), "the index was closed")
 }
 
-// TestCrashWhileTheIndexIsBuilt kills servers while they read, until one has read all.
-func TestCrashWhileTheIndexIsBuilt(t *testing.T) {
+// TestCrashDuringIndexingContinues kills servers while they build the index, until one completes
+// it.
+func TestCrashDuringIndexingContinues(t *testing.T) {
 	apptest.Long(t)
 	const count = 600
 	home := t.TempDir()
@@ -73,7 +74,7 @@ func TestCrashWhileTheIndexIsBuilt(t *testing.T) {
 	c.Close()
 }
 
-// countFound pages through a search until its answers are complete.
+// countFound reads pages of a search until it is complete.
 func countFound(c *apptest.Client, term string) apptest.Object {
 	for {
 		all, cursor, complete := 0, "", true
@@ -95,9 +96,9 @@ func countFound(c *apptest.Client, term string) apptest.Object {
 	}
 }
 
-// TestTheIndexKnowsTheCorpus compares lists of servers with and without an index, over what
-// all versions of the reference implementation wrote, and searches that.
-func TestTheIndexKnowsTheCorpus(t *testing.T) {
+// TestIndexEqualsFilesForCorpus compares lists with and without an index over rollouts of all
+// released versions, and searches them.
+func TestIndexEqualsFilesForCorpus(t *testing.T) {
 	home := t.TempDir()
 	ids := apptest.PutCorpus(t, home)
 	with, without := apptest.StartOffline(t, home), apptest.StartOffline(t, home, "-c", "index.enabled=false")

@@ -16,7 +16,7 @@ import (
 	"appserver/test/apptest"
 )
 
-func TestBinaryRefusesTextThatIsTooLong(t *testing.T) {
+func TestTooLongInputIsRejected(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.TextAnswer("read"))
 	c := apptest.StartServer(t, p.Home(t))
@@ -34,10 +34,10 @@ func TestBinaryRefusesTextThatIsTooLong(t *testing.T) {
 				`"kind":"inputTooLarge","field":"input","input_error_code":"input_too_large","max_chars":1048576,"actual_chars":1048577}}`)
 	}
 	c.Turn(id, strings.Repeat("é", limit))
-	require.Len(t, p.Requests(), 1, "text of the largest size is sent")
+	require.Len(t, p.Requests(), 1, "text of the maximum size is accepted")
 }
 
-func TestBinaryTellsTheModelOfImagesThatCannotBeRead(t *testing.T) {
+func TestUnreadableImagesAreReportedToModel(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.TextAnswer("seen"))
 	home, dir := p.Home(t), t.TempDir()
@@ -50,9 +50,9 @@ func TestBinaryTellsTheModelOfImagesThatCannotBeRead(t *testing.T) {
 		{"type": "text", "text": "look"}, {"type": "localImage", "path": none}, {"type": "localImage", "path": text}}})
 	c.AwaitTurn()
 	messages := gjson.Get(p.Requests()[0].Body, "messages").Array()
-	said := messages[len(messages)-1].Get("content").String()
-	require.Contains(t, said, "The image `"+none+"` cannot be shown: no such file or directory")
-	require.Contains(t, said, "The image `"+text+"` cannot be shown: not an image")
+	content := messages[len(messages)-1].Get("content").String()
+	require.Contains(t, content, "The image `"+none+"` cannot be shown: no such file or directory")
+	require.Contains(t, content, "The image `"+text+"` cannot be shown: not an image")
 	c.Close()
 
 	c = apptest.StartServer(t, home)
@@ -62,9 +62,9 @@ func TestBinaryTellsTheModelOfImagesThatCannotBeRead(t *testing.T) {
 		gjson.GetBytes(c.ReadThread(id).Turns[0].Items[0], "content").Raw)
 }
 
-// TestBinaryKeepsTextElements on the wire, and in the rollout as the reference implementation
-// names them.
-func TestBinaryKeepsTextElements(t *testing.T) {
+// TestTextElementsAreKept keeps them on the wire, and in the rollout with the names of the
+// reference implementation.
+func TestTextElementsAreKept(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.TextAnswer("read"))
 	home := p.Home(t)
@@ -99,7 +99,7 @@ func TestBinaryKeepsTextElements(t *testing.T) {
 		gjson.GetBytes(c.ReadThread(thread.ID).Turns[0].Items[0], "content").Raw)
 }
 
-func TestBinaryNamesTheOutputSchema(t *testing.T) {
+func TestOutputSchemaReachesModel(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.TextAnswer("{}"))
 	c := apptest.StartServer(t, p.Home(t))
@@ -112,7 +112,7 @@ func TestBinaryNamesTheOutputSchema(t *testing.T) {
 		gjson.Get(p.Requests()[0].Body, "response_format").Raw)
 }
 
-func TestBinaryReportsAModelThatDoesNotExist(t *testing.T) {
+func TestUnknownModelIsReported(t *testing.T) {
 	t.Parallel()
 	p := &apptest.Provider{Server: httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
@@ -123,18 +123,18 @@ func TestBinaryReportsAModelThatDoesNotExist(t *testing.T) {
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	c.BeginTurn(c.StartThread(apptest.Object{"cwd": t.TempDir()}), "go")
-	told := c.UntilMethod("error")
-	require.Equal(t, "modelNotFound", gjson.GetBytes(told.Params, "error.codexErrorInfo").Str)
-	require.Equal(t, "The model `x` does not exist.", gjson.GetBytes(told.Params, "error.message").Str)
-	require.False(t, gjson.GetBytes(told.Params, "willRetry").Bool())
+	notified := c.UntilMethod("error")
+	require.Equal(t, "modelNotFound", gjson.GetBytes(notified.Params, "error.codexErrorInfo").Str)
+	require.Equal(t, "The model `x` does not exist.", gjson.GetBytes(notified.Params, "error.message").Str)
+	require.False(t, gjson.GetBytes(notified.Params, "willRetry").Bool())
 	ended := c.UntilMethod("turn/completed")
 	require.Equal(t, "failed", gjson.GetBytes(ended.Params, "turn.status").Str)
 	require.Equal(t, "modelNotFound", gjson.GetBytes(ended.Params, "turn.error.codexErrorInfo").Str)
 }
 
-// TestBinaryPutsInjectedItemsBehindTheEnvironment as the reference implementation does before
-// the first turn.
-func TestBinaryPutsInjectedItemsBehindTheEnvironment(t *testing.T) {
+// TestInjectedItemsFollowEnvironment injects items before the first turn. Their order is that of
+// the reference implementation.
+func TestInjectedItemsFollowEnvironment(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.TextAnswer("done"))
 	c := apptest.StartServer(t, p.Home(t))

@@ -11,9 +11,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryEndsInstructionsOfAnotherFolder when the working directory changes, by turn/start
-// and by thread/resume.
-func TestBinaryEndsInstructionsOfAnotherFolder(t *testing.T) {
+// TestFolderChangeEndsInstructions changes the working folder by turn/start and by thread/resume.
+func TestFolderChangeEndsInstructions(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.TextAnswer("1"), apptest.TextAnswer("2"), apptest.TextAnswer("3"),
 		apptest.TextAnswer("4"),
@@ -27,7 +26,7 @@ func TestBinaryEndsInstructionsOfAnotherFolder(t *testing.T) {
 	}
 	file := func(dir string) string { return "# " + filepath.Join(root, dir, "AGENTS.md") + "\n\nRULES " }
 	const replace = "These instructions replace all earlier ones from AGENTS.md files.\n\n"
-	const gone = "<user_instructions>\nThe earlier instructions from AGENTS.md files no longer apply.\n</user_instructions>"
+	const cleared = "<user_instructions>\nThe earlier instructions from AGENTS.md files no longer apply.\n</user_instructions>"
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	id := c.StartThread(apptest.Object{"cwd": filepath.Join(root, "a")})
@@ -35,7 +34,7 @@ func TestBinaryEndsInstructionsOfAnotherFolder(t *testing.T) {
 		{"a", "<user_instructions>\n" + file("a") + "A\n\n</user_instructions>"},
 		{"b", "<user_instructions>\n" + replace + file("b") + "B\n\n</user_instructions>"},
 		{"b", ""},
-		{"none", gone},
+		{"none", cleared},
 		{"none", ""},
 	}
 	for n, want := range wants {
@@ -54,7 +53,7 @@ func TestBinaryEndsInstructionsOfAnotherFolder(t *testing.T) {
 	c.Initialize()
 	c.Call("thread/resume", apptest.Object{"threadId": id, "cwd": filepath.Join(root, "none")})
 	c.Turn(id, "go")
-	require.Equal(t, gone, newInstructions(p.Requests()[0].Body))
+	require.Equal(t, cleared, newInstructions(p.Requests()[0].Body))
 	var marks []bool
 	for _, item := range c.CallJSON("context/getItems",
 		apptest.Object{"threadId": id}).Get(`items.#(category=="userInstructions")#`).Array() {
@@ -65,7 +64,7 @@ func TestBinaryEndsInstructionsOfAnotherFolder(t *testing.T) {
 	c.Close()
 }
 
-// newInstructions are the instructions behind the last answer in a request.
+// newInstructions returns the instructions after the last answer in a request.
 func newInstructions(body string) (text string) {
 	for _, m := range gjson.Get(body, "messages").Array() {
 		content := m.Get("content").Str

@@ -11,9 +11,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryGoesOnWithALargeThread resumes a thread of 24 MB, changes it, is killed, and resumes
-// it from what it kept of it, later with a backup: what it shows is what it shows without that.
-func TestBinaryGoesOnWithALargeThread(t *testing.T) {
+// TestLargeThreadSnapshotEqualsLoad resumes a thread of 24 MB, edits it, and resumes it after a
+// kill from its snapshot, later with a backup. The result equals a load without a snapshot.
+func TestLargeThreadSnapshotEqualsLoad(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	home := t.TempDir()
@@ -42,25 +42,25 @@ func TestBinaryGoesOnWithALargeThread(t *testing.T) {
 	c := apptest.StartOffline(t, home)
 	c.Call("thread/resume", apptest.Object{"threadId": id, "excludeTurns": true})
 	require.Equal(t, "completed", c.Turn(id, "run: seq 20000").Status)
-	c.Call("context/undo", apptest.Object{"threadId": id}) // the last compaction: older turns are back
+	c.Call("context/undo", apptest.Object{"threadId": id}) // the last compaction; older turns are in the context again
 	c.Call("context/setInclusion", apptest.Object{"threadId": id, "indices": []int{3, 4}, "included": false})
 	require.Equal(t, "completed", c.Turn(id, "hello").Status)
 	c.Signal(syscall.SIGKILL)
 	c.Drain()
 
-	kept := shown()
-	require.NotEqual(t, first, kept)
+	before := shown()
+	require.NotEqual(t, first, before)
 	require.NoError(t, os.RemoveAll(cache))
-	require.Equal(t, shown(), kept)
+	require.Equal(t, shown(), before)
 
 	c = apptest.StartOffline(t, home)
 	c.Call("thread/resume", apptest.Object{"threadId": id, "excludeTurns": true})
 	c.Call("context/setInclusion", apptest.Object{"threadId": id, "indices": []int{1, 6}, "included": false})
-	c.Close() // which rewrites the file, with all of it in a backup
+	c.Close() // it rewrites the file and writes a backup
 	backups, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*.bak"))
 	require.NoError(t, err)
 	require.Len(t, backups, 1)
-	kept = shown()
+	before = shown()
 	require.NoError(t, os.RemoveAll(cache))
-	require.Equal(t, shown(), kept)
+	require.Equal(t, shown(), before)
 }

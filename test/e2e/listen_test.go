@@ -31,7 +31,7 @@ func bothTransports(t *testing.T, run func(t *testing.T, listen string)) {
 	}
 }
 
-// short gives unix:// a short path.
+// short replaces unix:// by an address with a short path.
 func short(t testing.TB, listen string) string {
 	if listen == "unix://" {
 		listen += filepath.Join(apptest.ShortDir(t), "s")
@@ -39,8 +39,9 @@ func short(t testing.TB, listen string) string {
 	return listen
 }
 
-// TestBinaryListenServesManyClients at once: each hears what it subscribed to.
-func TestBinaryListenServesManyClients(t *testing.T) {
+// TestListenServesManyClients requires that each client gets the notifications of its
+// subscriptions.
+func TestListenServesManyClients(t *testing.T) {
 	t.Parallel()
 	bothTransports(t, func(t *testing.T, listen string) {
 		h := apptest.StartDaemon(t, apptest.ShortDir(t), listen)
@@ -51,7 +52,7 @@ func TestBinaryListenServesManyClients(t *testing.T) {
 		for g, other := range map[*apptest.WebSocketClient]string{a: yours, b: mine} {
 			for _, m := range g.Seen {
 				if strings.HasPrefix(m.Method, "item/") || strings.HasPrefix(m.Method, "turn/") {
-					require.NotContains(t, m.Line, other, "nobody hears of turns of a thread that it does not follow")
+					require.NotContains(t, m.Line, other, "a client without a subscription got a notification")
 				}
 			}
 		}
@@ -64,15 +65,15 @@ func TestBinaryListenServesManyClients(t *testing.T) {
 		heard := len(b.Seen)
 		b.Call("thread/loaded/list", apptest.Object{})
 		for _, m := range b.Seen[heard:] {
-			require.NotContains(t, m.Method, "turn/", "an answer comes after all that was said before")
+			require.NotContains(t, m.Method, "turn/", "a response overtook a notification")
 		}
 		h.Terminate()
 	})
 }
 
-// TestBinaryListenKeepsThreadsWithoutClients: a client goes in the middle of a turn, and
-// another hears its end.
-func TestBinaryListenKeepsThreadsWithoutClients(t *testing.T) {
+// TestListenKeepsThreadsWithoutClients disconnects a client during a turn. Another client gets the
+// end of the turn.
+func TestListenKeepsThreadsWithoutClients(t *testing.T) {
 	t.Parallel()
 	bothTransports(t, func(t *testing.T, listen string) {
 		dir := t.TempDir()
@@ -93,7 +94,7 @@ func TestBinaryListenKeepsThreadsWithoutClients(t *testing.T) {
 		resumed := b.CallThread("thread/resume", apptest.Object{"threadId": id})
 		require.Equal(t, "inProgress", resumed.Turns[len(resumed.Turns)-1].Status)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "gate"), []byte("opened\n"), 0o600))
-		b.Until(func(m apptest.Message) bool { // deltas are merged as they come
+		b.Until(func(m apptest.Message) bool { // deltas may be merged
 			return m.Method == "item/commandExecution/outputDelta" && strings.Contains(m.Line, `opened\n`)
 		})
 		ended := b.AwaitTurn()
@@ -104,7 +105,7 @@ func TestBinaryListenKeepsThreadsWithoutClients(t *testing.T) {
 	})
 }
 
-// tokenAt is the token in the file that the server named.
+// tokenAt returns the token in the file that the server printed.
 func tokenAt(t *testing.T, h *apptest.Daemon) string {
 	t.Helper()
 	for _, line := range h.Stderr {
@@ -118,9 +119,9 @@ func tokenAt(t *testing.T, h *apptest.Daemon) string {
 	return ""
 }
 
-// TestBinaryListenAsksAgain: what a client was asked that went is asked of the next, with
-// the same id, and the command runs once it says so.
-func TestBinaryListenAsksAgain(t *testing.T) {
+// TestListenRepeatsPendingApprovals disconnects a client with a pending approval. The next client
+// gets it with the same id, and the command runs when it is accepted.
+func TestListenRepeatsPendingApprovals(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.ShellAnswer("x", "touch made"), apptest.TextAnswer("Made."))
 	dir := t.TempDir()
@@ -128,13 +129,13 @@ func TestBinaryListenAsksAgain(t *testing.T) {
 	a := h.ConnectInitialized()
 	id := a.StartThread(apptest.Object{"cwd": dir, "sandbox": "danger-full-access", "approvalPolicy": "untrusted"})
 	a.BeginTurn(id, "go")
-	asked := a.UntilMethod("item/commandExecution/requestApproval")
+	approval := a.UntilMethod("item/commandExecution/requestApproval")
 	a.Abort()
 
 	b := h.ConnectInitialized()
 	b.SendRequest("thread/resume", apptest.Object{"threadId": id})
 	again := b.UntilMethod("item/commandExecution/requestApproval")
-	require.Equal(t, string(asked.ID), string(again.ID))
+	require.Equal(t, string(approval.ID), string(again.ID))
 	require.NoFileExists(t, filepath.Join(dir, "made"))
 	b.Send(apptest.Object{"id": again.ID, "result": apptest.Object{"decision": "accept"}})
 	require.Equal(t, "completed", b.AwaitTurn().Status)
@@ -142,8 +143,8 @@ func TestBinaryListenAsksAgain(t *testing.T) {
 	h.Terminate()
 }
 
-// TestBinaryListenLetsNobodyElseIn: a port needs the token, and no web page gets in with it.
-func TestBinaryListenLetsNobodyElseIn(t *testing.T) {
+// TestListenRequiresToken rejects requests without the token, and any request of a web page.
+func TestListenRequiresToken(t *testing.T) {
 	t.Parallel()
 	h := apptest.StartDaemon(t, t.TempDir(), "ws://127.0.0.1:0")
 	bearer := "Bearer " + h.Token
@@ -169,11 +170,11 @@ func TestBinaryListenLetsNobodyElseIn(t *testing.T) {
 		require.Contains(t, body, c.says, "%v", c.header)
 	}
 	status, _ := h.Status("/?token="+h.Token, apptest.UpgradeHeader())
-	require.Equal(t, 401, status, "addresses are kept in logs")
+	require.Equal(t, 401, status, "tokens in URLs would be logged")
 	status, _ = h.Status("/", http.Header{"Authorization": {bearer}})
-	require.Equal(t, 426, status, "no WebSocket was asked for")
+	require.Equal(t, 426, status, "the request has no upgrade")
 	status, _ = h.Status("/any/path", apptest.UpgradeHeader("Authorization", "bearer "+h.Token))
-	require.Equal(t, 101, status, "the name of the scheme is in any case")
+	require.Equal(t, 101, status, "the scheme is case-insensitive")
 	for _, path := range []string{"/readyz", "/healthz"} {
 		status, body := h.Status(path, nil)
 		require.Equal(t, 200, status)
@@ -184,12 +185,12 @@ func TestBinaryListenLetsNobodyElseIn(t *testing.T) {
 	h.Terminate()
 }
 
-// TestBinaryListenTakesTokens as the reference implementation's flags tell them.
-func TestBinaryListenTakesTokens(t *testing.T) {
+// TestListenAcceptsConfiguredTokens accepts tokens by the flags of the reference implementation.
+func TestListenAcceptsConfiguredTokens(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte(" secret \n"), 0o600))
-	const digest = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b" // of "secret"
+	const digest = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b" // SHA-256 of "secret"
 	for name, args := range map[string][]string{
 		"file":   {"--ws-auth", "capability-token", "--ws-token-file", file},
 		"alone":  {"--ws-token-file", file},
@@ -205,14 +206,14 @@ func TestBinaryListenTakesTokens(t *testing.T) {
 			require.Equal(t, 401, status)
 			h.Token = "secret"
 			h.ConnectInitialized().StartTrusted()
-			require.NotContains(t, strings.Join(h.Stderr, "\n"), "secret\n", "the log does not tell it")
+			require.NotContains(t, strings.Join(h.Stderr, "\n"), "secret\n", "the log contains the token")
 			h.Terminate()
 		})
 	}
 }
 
-// TestBinaryListenKeepsItsToken over restarts, for its user alone.
-func TestBinaryListenKeepsItsToken(t *testing.T) {
+// TestListenKeepsToken keeps the token over restarts, readable by its user only.
+func TestListenKeepsToken(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	first := apptest.StartDaemon(t, home, "ws://127.0.0.1:0")
@@ -229,8 +230,8 @@ func TestBinaryListenKeepsItsToken(t *testing.T) {
 	require.NotEqual(t, first.Token, apptest.StartDaemon(t, t.TempDir(), "ws://127.0.0.1:0").Token)
 }
 
-// TestBinaryListenOnASocket that is its user's alone, and goes with the server.
-func TestBinaryListenOnASocket(t *testing.T) {
+// TestListenSocketIsPrivate creates the socket for its user only, and removes it on exit.
+func TestListenSocketIsPrivate(t *testing.T) {
 	t.Parallel()
 	home := apptest.ShortDir(t)
 	path := filepath.Join(home, "app-server-control", "app-server-control.sock")
@@ -253,18 +254,18 @@ func TestBinaryListenOnASocket(t *testing.T) {
 
 	require.NoError(t, h.Cmd.Process.Kill())
 	<-h.Exited
-	require.FileExists(t, path, "a server that was killed removes nothing")
+	require.FileExists(t, path, "a killed server leaves its socket")
 	again := apptest.StartDaemon(t, home, "unix://")
 	again.ConnectInitialized().StartTrusted()
 	again.Terminate()
 	require.NoFileExists(t, path)
 	left, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
-	require.Len(t, left, 1, "the lock")
+	require.Len(t, left, 1, "the lock file stays")
 }
 
-// TestBinaryListenRefusesPlaces where it would do harm, or could not be found.
-func TestBinaryListenRefusesPlaces(t *testing.T) {
+// TestListenRejectsUnsafeAddresses rejects addresses that are unsafe or cannot be found.
+func TestListenRejectsUnsafeAddresses(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, []byte("mine"), 0o600))
@@ -299,7 +300,7 @@ func TestBinaryListenRefusesPlaces(t *testing.T) {
 			[]string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", file,
 				"--ws-token-file", file}},
 		{2, "not 9223372037",
-			[]string{"--listen", "ws://127.0.0.1:0", "--ws-max-clock-skew-seconds", "9223372037"}}, // more than a duration holds
+			[]string{"--listen", "ws://127.0.0.1:0", "--ws-max-clock-skew-seconds", "9223372037"}}, // longer than a duration
 		{2, "require --ws-auth signed-bearer-token", []string{"--listen", "ws://127.0.0.1:0", "--ws-issuer", "me"}},
 		{1, "use one of at least 32",
 			[]string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token", "--ws-shared-secret-file", file}},
@@ -318,9 +319,9 @@ func TestBinaryListenRefusesPlaces(t *testing.T) {
 	require.FileExists(t, other)
 }
 
-// TestBinaryListenTakesWhateverComes on a WebSocket: each bad message has an answer, and
-// none ends the connection.
-func TestBinaryListenTakesWhateverComes(t *testing.T) {
+// TestListenAnswersInvalidMessages sends invalid messages by a WebSocket. Each has a response, and
+// the connection stays open.
+func TestListenAnswersInvalidMessages(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	h := apptest.StartDaemon(t, apptest.ShortDir(t), "unix://")
@@ -372,8 +373,8 @@ func TestBinaryListenTakesWhateverComes(t *testing.T) {
 	h.Terminate()
 }
 
-// TestBinaryListenTakesGarbage instead of HTTP, and half of a WebSocket, and serves on.
-func TestBinaryListenTakesGarbage(t *testing.T) {
+// TestListenSurvivesInvalidBytes sends bytes that are no HTTP, and partial WebSocket frames.
+func TestListenSurvivesInvalidBytes(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	bothTransports(t, func(t *testing.T, listen string) {
@@ -388,17 +389,17 @@ func TestBinaryListenTakesGarbage(t *testing.T) {
 		for _, bytes := range []string{
 			`{"id":0,"method":"initialize"}` + "\n", "\x00\xff\x16\x03\x01", "GET / HTTP/1.1\r\nX: " +
 				strings.Repeat("x", 1<<20) + "\r\n\r\n",
-			hello + "\x81\x02{}",               // not masked
-			hello + "\x8f\x80\x00\x00\x00\x00", // of an unknown kind
-			hello + "\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00", // of a length below 0
-			hello + "\x80\x80\x00\x00\x00\x00",                                 // goes on with nothing
+			hello + "\x81\x02{}",               // without a mask
+			hello + "\x8f\x80\x00\x00\x00\x00", // unknown opcode
+			hello + "\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00", // negative length
+			hello + "\x80\x80\x00\x00\x00\x00",                                 // continuation without a start
 		} {
 			c, err := net.Dial(network, address)
 			require.NoError(t, err)
-			_, _ = io.WriteString(c, bytes) // it may be refused before its end
+			_, _ = io.WriteString(c, bytes) // the server may close before all is written
 			require.NoError(t, c.SetReadDeadline(time.Now().Add(apptest.Timeout)))
 			_, err = io.Copy(io.Discard, c)
-			require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "%.40q: the server ends the connection", bytes)
+			require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "%.40q: the connection stays open", bytes)
 			require.NoError(t, c.Close())
 		}
 		h.ConnectInitialized().StartTrusted()
@@ -406,8 +407,8 @@ func TestBinaryListenTakesGarbage(t *testing.T) {
 	})
 }
 
-// TestBinaryListenSurvivesVanishingClients: of hundreds that come and go nothing stays.
-func TestBinaryListenSurvivesVanishingClients(t *testing.T) {
+// TestListenReleasesLostClients connects and loses hundreds of clients. No resource is left.
+func TestListenReleasesLostClients(t *testing.T) {
 	t.Parallel()
 	h := apptest.StartDaemon(t, apptest.ShortDir(t), "unix://")
 	stays := h.ConnectInitialized()
@@ -441,9 +442,8 @@ func TestBinaryListenSurvivesVanishingClients(t *testing.T) {
 	h.Terminate()
 }
 
-// TestBinaryListenEndsInOrder: told to end, it interrupts turns, tells its clients, closes
-// their connections and exits.
-func TestBinaryListenEndsInOrder(t *testing.T) {
+// TestListenShutdownOrder interrupts turns, notifies clients, closes connections and exits.
+func TestListenShutdownOrder(t *testing.T) {
 	t.Parallel()
 	bothTransports(t, func(t *testing.T, listen string) {
 		p := apptest.NewProvider(t, apptest.ShellAnswer("x", "echo begun; sleep 1000"))
@@ -467,8 +467,9 @@ func TestBinaryListenEndsInOrder(t *testing.T) {
 	})
 }
 
-// TestBinaryListenOutlivesItsInput, and whoever started it, unless told otherwise.
-func TestBinaryListenOutlivesItsInput(t *testing.T) {
+// TestListenSurvivesInputAndParent keeps serving after its input closes and its parent exits,
+// unless configured otherwise.
+func TestListenSurvivesInputAndParent(t *testing.T) {
 	t.Parallel()
 	home := apptest.ShortDir(t)
 	path := filepath.Join(home, "s")
@@ -489,8 +490,8 @@ func TestBinaryListenOutlivesItsInput(t *testing.T) {
 	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err != nil }, apptest.Timeout, time.Millisecond)
 }
 
-// TestBinaryProxy joins pipes to a socket, byte by byte.
-func TestBinaryProxy(t *testing.T) {
+// TestProxyCopiesBytes connects pipes to a socket.
+func TestProxyCopiesBytes(t *testing.T) {
 	t.Parallel()
 	home := apptest.ShortDir(t)
 	h := apptest.StartDaemon(t, home, "unix://"+filepath.Join(home, "s"))
@@ -506,7 +507,7 @@ func TestBinaryProxy(t *testing.T) {
 		r, err := http.ReadResponse(bufio.NewReader(out), nil)
 		require.NoError(t, err)
 		require.Equal(t, 200, r.StatusCode)
-		require.NoError(t, cmd.Wait(), "it ends with the connection")
+		require.NoError(t, cmd.Wait(), "the proxy exits with the connection")
 	}
 	h.Terminate()
 	text, err := apptest.ServerCommand(t, home, "proxy", "--sock", h.Socket()).Output()

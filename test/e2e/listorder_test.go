@@ -30,9 +30,9 @@ func putUpdated(t *testing.T, home string, n int, last time.Time) string {
 			line(last, `"type":"event_msg","payload":{"type":"agent_message","message":"hi"}`))
 }
 
-// TestBinaryUpdatedOrderIsWhatListsShow compares the order by updated_at with the updatedAt of the list, for files with
-// other modification times, with and without the index.
-func TestBinaryUpdatedOrderIsWhatListsShow(t *testing.T) {
+// TestUpdatedOrderEqualsListedTimes compares the order by updated_at with the updatedAt of the
+// list, for files with other modification times, with and without the index.
+func TestUpdatedOrderEqualsListedTimes(t *testing.T) {
 	for _, enabled := range []string{"true", "false"} {
 		t.Run("index "+enabled, func(t *testing.T) {
 			home, base := t.TempDir(), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
@@ -60,7 +60,8 @@ func TestBinaryUpdatedOrderIsWhatListsShow(t *testing.T) {
 	}
 }
 
-// requireUpdatedOrder lists all threads by updated_at in both directions, in pages and back from the last page.
+// requireUpdatedOrder lists all threads by updated_at in both directions, in pages and back from
+// the last page.
 func requireUpdatedOrder(t *testing.T, c *apptest.Client, want []int, step string) {
 	t.Helper()
 	for _, direction := range []string{"desc", "asc"} {

@@ -19,7 +19,7 @@ var listedAndRead = []string{
 	"gitInfo", "preview",
 }
 
-// requireSame compares the thread in the list with what a read returns, and returns the latter.
+// requireSame compares the thread in the list with the result of a read, and returns the latter.
 func requireSame(t *testing.T, c *apptest.Client, thread, step string) gjson.Result {
 	t.Helper()
 	read := gjson.GetBytes(c.Call("thread/read", apptest.Object{"threadId": thread}), "thread")
@@ -31,9 +31,9 @@ func requireSame(t *testing.T, c *apptest.Client, thread, step string) gjson.Res
 	return read
 }
 
-// TestBinaryListAndReadAgree compares thread/list with thread/read after each change of a thread, in the process that
-// has loaded it and in another, with and without the index.
-func TestBinaryListAndReadAgree(t *testing.T) {
+// TestListAndReadAgree compares thread/list with thread/read after each change of a thread, in the
+// process that has loaded it and in another, with and without the index.
+func TestListAndReadAgree(t *testing.T) {
 	for name, args := range map[string][]string{"index": nil, "files": {"-c", "index.enabled=false"}} {
 		t.Run(name, func(t *testing.T) { listAndRead(t, args) })
 	}
@@ -85,9 +85,9 @@ func listAndRead(t *testing.T, args []string) {
 	other.Close()
 }
 
-// TestBinaryListAndReadAgreeOnForeignRollouts compares both for rollouts without a model, with settings far from their
-// ends, and without times.
-func TestBinaryListAndReadAgreeOnForeignRollouts(t *testing.T) {
+// TestListAndReadAgreeOnForeignRollouts compares both for rollouts without a model, with settings
+// far from their ends, and without times.
+func TestListAndReadAgreeOnForeignRollouts(t *testing.T) {
 	const id = "0190a6f8-1111-7aaa-8bbb-00000000000a"
 	meta := `{"timestamp":"2026-01-02T03:04:05Z","type":"session_meta","payload":{"id":"` + id +
 		`","timestamp":"2026-01-02T03:04:05Z","cwd":"/","source":"cli","model_provider":"offline"}}` + "\n"

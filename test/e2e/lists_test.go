@@ -17,7 +17,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// startLists are the lists that clients ask for when they start, with params that are well.
+// startLists are the lists that clients request at start, with valid params.
 var startLists = map[string]apptest.Object{
 	"model/list": {}, "modelProvider/list": {}, "modelProvider/capabilities/read": {}, "account/read": {},
 	"getAuthStatus":            {},
@@ -26,9 +26,8 @@ var startLists = map[string]apptest.Object{
 	"hooks/list":              {}, "skills/list": {}, "skills/extraRoots/set": {"extraRoots": []string{}},
 }
 
-// TestBinaryListsTakeOddParams: params that make no sense are refused by name, those that
-// nobody knows are passed over, and the server goes on.
-func TestBinaryListsTakeOddParams(t *testing.T) {
+// TestListsRejectInvalidParams names the invalid param, ignores unknown ones, and keeps serving.
+func TestListsRejectInvalidParams(t *testing.T) {
 	c := apptest.StartOffline(t, t.TempDir())
 	for method, good := range startLists {
 		for _, odd := range []any{7, "text", true, []any{1, 2}} {
@@ -76,19 +75,19 @@ func TestBinaryListsTakeOddParams(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryListsPageToTheirEnd: with any limit the pages together are the whole list, and
-// the cursor behind the end is an empty page.
-func TestBinaryListsPageToTheirEnd(t *testing.T) {
+// TestListsPageToTheEnd requires that the pages together are the whole list for any limit, and that
+// the page after the end is empty.
+func TestListsPageToTheEnd(t *testing.T) {
 	m := newModelServer(t, writes(`{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"}]}`))
 	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
 	c.Initialize()
 	for _, method := range []string{"model/list", "experimentalFeature/list", "permissionProfile/list"} {
-		whole := gjson.GetBytes(c.Call(method, apptest.Object{}), "data").Array()
-		require.Greater(t, len(whole), 1, method)
-		for limit := range len(whole) + 2 {
+		all := gjson.GetBytes(c.Call(method, apptest.Object{}), "data").Array()
+		require.Greater(t, len(all), 1, method)
+		for limit := range len(all) + 2 {
 			var rows []gjson.Result
 			cursor := gjson.Result{}
-			for range len(whole) + 1 {
+			for range len(all) + 1 {
 				page := gjson.ParseBytes(c.Call(method, apptest.Object{"limit": limit, "cursor": cursor.Value()}))
 				require.LessOrEqual(t, len(page.Get("data").Array()), max(limit, 1))
 				rows = append(rows, page.Get("data").Array()...)
@@ -97,15 +96,15 @@ func TestBinaryListsPageToTheirEnd(t *testing.T) {
 				}
 			}
 			require.Equal(t, gjson.Null, cursor.Type, "%s by %d ends", method, limit)
-			require.Equal(t, fmt.Sprint(whole), fmt.Sprint(rows), "%s by %d", method, limit)
+			require.Equal(t, fmt.Sprint(all), fmt.Sprint(rows), "%s by %d", method, limit)
 		}
-		require.Empty(t, gjson.GetBytes(c.Call(method, apptest.Object{"cursor": fmt.Sprint(len(whole))}), "data").Array())
+		require.Empty(t, gjson.GetBytes(c.Call(method, apptest.Object{"cursor": fmt.Sprint(len(all))}), "data").Array())
 	}
 	c.Close()
 }
 
-// TestBinaryListsBeforeInitialize: nothing is told to who has not said who they are.
-func TestBinaryListsBeforeInitialize(t *testing.T) {
+// TestListsNeedInitialize rejects lists before initialize.
+func TestListsNeedInitialize(t *testing.T) {
 	c := apptest.StartProcess(t, apptest.OfflineCommand(t, t.TempDir()))
 	for method, params := range startLists {
 		require.Equal(t, "notInitialized", c.CallRejected(method, params).Data.Kind, method)
@@ -113,9 +112,9 @@ func TestBinaryListsBeforeInitialize(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryListsModelsOfBadProviders: whatever a provider says under /models, the list has
-// what is configured, nothing is told of the key, and turns go on.
-func TestBinaryListsModelsOfBadProviders(t *testing.T) {
+// TestModelListSurvivesInvalidProviders answers /models with invalid responses. The list has the
+// configured models, no message contains the key, and turns work.
+func TestModelListSurvivesInvalidProviders(t *testing.T) {
 	apptest.Long(t)
 	fails := func(status int, body string) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -162,9 +161,9 @@ func TestBinaryListsModelsOfBadProviders(t *testing.T) {
 				fmt.Sprintf("model = \"b\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = %q\nwire_api = \"chat\"\nexperimental_bearer_token = \"hidden-key\"\n", m.URL+"/v1"))
 			c := apptest.StartServer(t, home)
 			c.Initialize()
-			begun := time.Now()
+			start := time.Now()
 			answer := c.Call("model/list", apptest.Object{"limit": 3})
-			require.Less(t, time.Since(begun), 10*time.Second)
+			require.Less(t, time.Since(start), 10*time.Second)
 			var ids []string
 			for _, id := range gjson.GetBytes(answer, "data.#.id").Array() {
 				ids = append(ids, id.Str)
@@ -185,7 +184,7 @@ func manyModels(n int) string {
 	return `{"data":[` + strings.Join(rows, ",") + `]}`
 }
 
-// drips never ends, and never stops.
+// drips streams without end.
 func drips(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(`{"data":[`))
 	for r.Context().Err() == nil {
@@ -200,9 +199,9 @@ func drips(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestBinaryModelsKeepTheKey: a provider that sends the question elsewhere does not get the
-// key there.
-func TestBinaryModelsKeepTheKey(t *testing.T) {
+// TestModelListKeepsKeyOnRedirect redirects the request for models. The other server does not get
+// the key.
+func TestModelListKeepsKeyOnRedirect(t *testing.T) {
 	var leaked atomic.Bool
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, values := range r.Header {
@@ -236,14 +235,14 @@ query_params = { key = "hidden-key-3" }
 	c.Close()
 }
 
-// TestBinaryListsSkillsOfOddFolders: each folder that is asked about has an entry, in order,
-// whatever it is.
-func TestBinaryListsSkillsOfOddFolders(t *testing.T) {
+// TestSkillListHasEachFolder requires one entry per requested folder, in order, for any kind of
+// folder.
+func TestSkillListHasEachFolder(t *testing.T) {
 	home, work := t.TempDir(), t.TempDir()
 	apptest.WriteSkill(t, filepath.Join(work, ".codex", "skills", "a"), apptest.SkillText)
 	apptest.WriteSkill(t, filepath.Join(work, ".codex", "skills", "bad"), "none")
 	c := apptest.StartOffline(t, home)
-	asked := []string{work, "/nowhere", "relative", "", "/dev/null", work, "/proc/self/fd", "a\x00b",
+	folders := []string{work, "/nowhere", "relative", "", "/dev/null", work, "/proc/self/fd", "a\x00b",
 		strings.Repeat("/long", 2000)}
 	var list struct {
 		Data []struct {
@@ -251,13 +250,13 @@ func TestBinaryListsSkillsOfOddFolders(t *testing.T) {
 			Skills, Errors []json.RawMessage
 		}
 	}
-	require.NoError(t, json.Unmarshal(c.Call("skills/list", apptest.Object{"cwds": asked}), &list))
-	require.Len(t, list.Data, len(asked))
+	require.NoError(t, json.Unmarshal(c.Call("skills/list", apptest.Object{"cwds": folders}), &list))
+	require.Len(t, list.Data, len(folders))
 	for i, entry := range list.Data {
-		require.Equal(t, asked[i], entry.Cwd)
+		require.Equal(t, folders[i], entry.Cwd)
 		require.NotNil(t, entry.Skills)
 		require.NotNil(t, entry.Errors)
-		if asked[i] == work {
+		if folders[i] == work {
 			require.Len(t, entry.Skills, 1)
 			require.Len(t, entry.Errors, 1)
 		}
@@ -265,9 +264,9 @@ func TestBinaryListsSkillsOfOddFolders(t *testing.T) {
 	c.Close()
 }
 
-// TestBinarySkillsChanged: every client hears that the list is another one, after the answer
-// to who made it so, and a turn finds what was added.
-func TestBinarySkillsChanged(t *testing.T) {
+// TestSkillChangesAreNotified requires that each client is notified after the response to the
+// change, and that turns find the new skill.
+func TestSkillChangesAreNotified(t *testing.T) {
 	p := apptest.NewProvider(t, apptest.TextAnswer("One."), apptest.TextAnswer("Two."))
 	extra := t.TempDir()
 	apptest.WriteSkill(t, filepath.Join(extra, "release"), apptest.SkillText)
@@ -282,9 +281,9 @@ func TestBinarySkillsChanged(t *testing.T) {
 	}).Error)
 	c.UntilMethod("skills/changed")
 	c.Turn(thread, "$release")
-	asked := p.Requests()
-	require.NotContains(t, asked[0].Body, "Run the tests.")
-	require.Contains(t, asked[1].Body, "Run the tests.")
+	requests := p.Requests()
+	require.NotContains(t, requests[0].Body, "Run the tests.")
+	require.Contains(t, requests[1].Body, "Run the tests.")
 	c.Call("skills/extraRoots/set", apptest.Object{"extraRoots": []string{}})
 	require.NotContains(t, string(c.Call("skills/list", apptest.Object{"cwds": []string{"/"}})), extra)
 	c.Close()

@@ -10,10 +10,10 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryHasOneWriterForEachThread starts a second server on the same home. What
-// changes a thread that the first one holds is refused, what reads it is not; the thread is
-// free as soon as the first has ended, however that was, with a turn under way too.
-func TestBinaryHasOneWriterForEachThread(t *testing.T) {
+// TestSecondServerCannotWriteThread starts a second server on a home. It can read the threads of
+// the first, but not change them. A thread is unlocked when the first server exits, in any way,
+// also during a turn.
+func TestSecondServerCannotWriteThread(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	for name, end := range map[string]func(first *apptest.Client, id string) (turns int){
@@ -59,7 +59,7 @@ func TestBinaryHasOneWriterForEachThread(t *testing.T) {
 	}
 }
 
-// requireLocked tries everything that changes a thread which another server holds.
+// requireLocked requires that all changes of a thread of another server are rejected.
 func requireLocked(c *apptest.Client, id string) {
 	c.T.Helper()
 	of := func(more apptest.Object) apptest.Object {
@@ -88,7 +88,7 @@ func requireLocked(c *apptest.Client, id string) {
 			"input": apptest.TextInput("mine")}).Data.Kind)
 }
 
-// requireReads reads a thread in all ways, as the server that holds it does.
+// requireReads requires that all reads of a thread equal those of the server that has it.
 func requireReads(c *apptest.Client, id string, holder *apptest.Client) {
 	c.T.Helper()
 	require.Equal(c.T, holder.ReadThread(id).Turns, c.ReadThread(id).Turns)

@@ -15,15 +15,15 @@ import (
 
 const longWindow = 20_000
 
-// The user sets a rule in the first turn, in a message that is too long to stay, and one
-// in a later turn.
+// The user states one rule in the first turn, in a message that is too long to be kept, and one in
+// a later turn.
 const (
 	firstRule = "Never touch vendor/legacy, whatever happens."
 	laterRule = "From now on, always answer in British English."
 	laterTurn = 20
 )
 
-// longThread is a thread of many turns in a window that holds few of them.
+// longThread is a thread of many turns with a small context window.
 type longThread struct {
 	*apptest.Client
 	t     *testing.T
@@ -31,18 +31,18 @@ type longThread struct {
 	home  string
 	id    string
 	turns int
-	// said are all messages in the order in which they were first sent.
-	said  []string
+	// sent are all messages in the order of their first request.
+	sent  []string
 	known map[string]bool
-	// rules are those that a request held.
+	// rules are the rules that a request contained.
 	rules map[string]bool
-	// looked is how many requests were looked at.
-	looked int
-	// verbatim counts the requests whose last turns were compared.
+	// checked is the number of checked requests.
+	checked int
+	// verbatim is the number of requests whose last turns were compared.
 	verbatim int
 }
 
-// newLongThread starts a server with a configuration beside that of the provider.
+// newLongThread starts a server with settings in addition to those of the provider.
 func newLongThread(t *testing.T, m *longModel, config string) *longThread {
 	l := &longThread{t: t, model: m, home: t.TempDir(), known: map[string]bool{}, rules: map[string]bool{}}
 	apptest.WriteConfig(t, l.home, config+fmt.Sprintf(`
@@ -68,15 +68,15 @@ func (l *longThread) start(args ...string) {
 	l.Initialize()
 }
 
-// again kills the server, and has another one resume.
-func (l *longThread) again(args ...string) {
+// restart kills the server, and resumes the thread in another.
+func (l *longThread) restart(args ...string) {
 	l.Kill()
 	l.start(args...)
 	l.Call("thread/resume", apptest.Object{"threadId": l.id, "excludeTurns": true})
 }
 
-// take takes turns.
-func (l *longThread) take(n int) {
+// runTurns runs the next n turns.
+func (l *longThread) runTurns(n int) {
 	l.t.Helper()
 	for range n {
 		l.turns++
@@ -96,13 +96,13 @@ func longMessage(turn int) string {
 	return text
 }
 
-// check looks at the requests since it was last called.
+// check checks the requests since its last call.
 func (l *longThread) check() {
 	l.t.Helper()
-	asked := l.model.asked()
-	for i, r := range asked[l.looked:] {
-		about := fmt.Sprintf("request %d, of %d messages", l.looked+i, len(r.messages))
-		if r.refused {
+	requests := l.model.recorded()
+	for i, r := range requests[l.checked:] {
+		about := fmt.Sprintf("request %d, of %d messages", l.checked+i, len(r.messages))
+		if r.rejected {
 			continue
 		}
 		require.LessOrEqual(l.t, r.tokens, longWindow, about)
@@ -110,15 +110,15 @@ func (l *longThread) check() {
 			continue
 		}
 		requirePairs(l.t, r.messages, about)
-		l.remind(strings.Join(r.messages, "\n"), about)
-		l.listen(r.messages)
+		l.requireRule(strings.Join(r.messages, "\n"), about)
+		l.addSent(r.messages)
 		l.compare(r.messages, about)
 	}
-	l.looked = len(asked)
+	l.checked = len(requests)
 }
 
-// remind wants a rule in all requests behind the first one that holds it.
-func (l *longThread) remind(text, about string) {
+// requireRule requires a rule in all requests after the first one that has it.
+func (l *longThread) requireRule(text, about string) {
 	l.t.Helper()
 	for _, rule := range []string{firstRule, laterRule} {
 		if l.rules[rule] {
@@ -128,7 +128,8 @@ func (l *longThread) remind(text, about string) {
 	}
 }
 
-// requirePairs wants the outputs of all calls right behind them, and no others.
+// requirePairs requires that each call is followed by its output, and that there are no other
+// outputs.
 func requirePairs(t *testing.T, messages []string, about string) {
 	t.Helper()
 	var open []string
@@ -148,26 +149,26 @@ func requirePairs(t *testing.T, messages []string, about string) {
 	require.Empty(t, open, "%s: calls without outputs", about)
 }
 
-// listen adds what is new in a request to what was said.
-func (l *longThread) listen(messages []string) {
+// addSent records the new messages of a request.
+func (l *longThread) addSent(messages []string) {
 	for _, raw := range messages {
 		if l.known[raw] || isStandIn(raw) {
 			continue
 		}
 		l.known[raw] = true
-		l.said = append(l.said, raw)
+		l.sent = append(l.sent, raw)
 	}
 }
 
-// isStandIn tells whether a message stands for others.
+// isStandIn reports whether a message replaces others.
 func isStandIn(raw string) bool {
 	content := gjson.Get(raw, "content").Str
 	return strings.HasPrefix(content, "Summary of the earlier conversation") ||
 		strings.HasPrefix(content, "[output excluded from context")
 }
 
-// compare wants the last five turns to be sent as they were, where the last ten are small:
-// else the target does not leave room for five.
+// compare requires that the last five turns are sent unchanged if the last ten are small. Otherwise
+// the target has no room for five.
 func (l *longThread) compare(messages []string, about string) {
 	l.t.Helper()
 	ten, five := l.lastTurns(10), l.lastTurns(5)
@@ -183,19 +184,19 @@ func (l *longThread) compare(messages []string, about string) {
 	l.verbatim++
 }
 
-// lastTurns are the messages of the last n turns, nil where there are less.
+// lastTurns returns the messages of the last n turns, or nil if there are fewer.
 func (l *longThread) lastTurns(n int) []string {
-	for i := len(l.said) - 1; i >= 0; i-- {
-		if strings.HasPrefix(gjson.Get(l.said[i], "content").Str, "Turn ") {
+	for i := len(l.sent) - 1; i >= 0; i-- {
+		if strings.HasPrefix(gjson.Get(l.sent[i], "content").Str, "Turn ") {
 			if n--; n == 0 {
-				return l.said[i:]
+				return l.sent[i:]
 			}
 		}
 	}
 	return nil
 }
 
-// compacted are the strategies of the compactions that the client was told of.
+// compacted returns the strategies of the notified compactions.
 func (l *longThread) compacted() (strategies []string) {
 	for _, m := range l.Seen {
 		if m.Method == "thread/compacted" {
@@ -205,18 +206,18 @@ func (l *longThread) compacted() (strategies []string) {
 	return strategies
 }
 
-// lastRequest is the newest one for an answer.
+// lastRequest returns the last request for an answer.
 func (l *longThread) lastRequest() []string {
-	asked := l.model.asked()
-	return asked[len(asked)-1].messages
+	requests := l.model.recorded()
+	return requests[len(requests)-1].messages
 }
 
-// TestBinaryLongThread has 300 turns in a window that holds a dozen.
-func TestBinaryLongThread(t *testing.T) {
+// TestLongThreadStaysInWindow runs 300 turns in a window for a dozen.
+func TestLongThreadStaysInWindow(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	l := newLongThread(t, newLongModel(t), longConfig)
-	l.take(300)
+	l.runTurns(300)
 	l.check()
 	require.Greater(t, len(l.compacted()), 10)
 	require.Empty(t, l.Warnings())
@@ -227,61 +228,61 @@ func TestBinaryLongThread(t *testing.T) {
 	l.undoLast()
 }
 
-// undoLast kills the server twice, and takes back the last compaction between. The window
-// is so large then that nothing is compacted again.
+// undoLast kills the server twice, and undoes the last compaction in between. The window is large
+// enough then that no other compaction runs.
 func (l *longThread) undoLast() {
-	before, behind := l.aroundLast()
+	before, sentBefore := l.aroundLast()
 	large := []string{"-c", "model_context_window=200000"}
 	was := l.lastRequest()
-	l.again(large...)
-	l.take(1)
-	require.Equal(l.t, was, l.lastRequest()[:len(was)], "the same after kill -9")
+	l.restart(large...)
+	l.runTurns(1)
+	require.Equal(l.t, was, l.lastRequest()[:len(was)], "the request after a kill is equal")
 	require.Len(l.t, l.lastRequest(), len(was)+2)
 
 	l.check()
 	l.Call("context/undo", apptest.Object{"threadId": l.id})
-	l.take(1)
-	l.listen(l.lastRequest())
-	want := append(before, l.said[behind:]...)
-	require.Equal(l.t, want, l.lastRequest(), "as if the last compaction had not been")
+	l.runTurns(1)
+	l.addSent(l.lastRequest())
+	want := append(before, l.sent[sentBefore:]...)
+	require.Equal(l.t, want, l.lastRequest(), "the last compaction is undone")
 	was = l.lastRequest()
-	l.again(large...)
-	l.take(1)
-	require.Equal(l.t, was, l.lastRequest()[:len(was)], "the same after kill -9")
+	l.restart(large...)
+	l.runTurns(1)
+	require.Equal(l.t, was, l.lastRequest()[:len(was)], "the request after a kill is equal")
 	l.Close()
 }
 
-// aroundLast is the last request before the last compaction, and how much had been said
+// aroundLast returns the last request before the last compaction, and the number of messages sent
 // up to it.
-func (l *longThread) aroundLast() (before []string, said int) {
-	asked := l.model.asked()
-	last := len(asked) - 1
-	for !asked[last].summary {
+func (l *longThread) aroundLast() (before []string, sent int) {
+	requests := l.model.recorded()
+	last := len(requests) - 1
+	for !requests[last].summary {
 		last--
 	}
-	before = slices.Clone(asked[last-1].messages)
-	for i, raw := range l.said {
+	before = slices.Clone(requests[last-1].messages)
+	for i, raw := range l.sent {
 		if slices.Contains(before, raw) {
-			said = i + 1
+			sent = i + 1
 		}
 	}
-	return before, said
+	return before, sent
 }
 
-// TestBinaryLongThreadGoesOn has less turns, and models and windows that are not as they
-// should be.
-func TestBinaryLongThreadGoesOn(t *testing.T) {
+// TestLongThreadSurvivesFailures runs fewer turns with failing models, other strategies and an
+// unknown window.
+func TestLongThreadSurvivesFailures(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	for name, v := range map[string]struct {
 		config    string
 		summarise func(k int) (status int, text string)
 		window    int
-		// told are the strategies that clients are told of.
-		told []string
-		// asked, warned and refused tell whether the model is asked for summaries, the
-		// client warned, and a request refused.
-		asked, warned, refused bool
+		// strategies are those of the notified compactions.
+		strategies []string
+		// summarized, warned and refused report whether the model is asked for summaries, the client is
+		// warned, and a request is rejected as too long.
+		summarized, warned, refused bool
 	}{
 		"rubbish": {longConfig, func(int) (int, string) { return http.StatusOK, "ok" }, 0, []string{"summary"}, true,
 			false, false},
@@ -299,16 +300,16 @@ func TestBinaryLongThreadGoesOn(t *testing.T) {
 			m := newLongModel(t)
 			m.window, m.summarise = v.window, v.summarise
 			l := newLongThread(t, m, v.config)
-			l.take(60)
+			l.runTurns(60)
 			l.check()
-			told := l.compacted()
-			require.GreaterOrEqual(t, len(told), 3)
-			require.Subset(t, v.told, told)
-			require.Contains(t, told, v.told[0])
+			strategies := l.compacted()
+			require.GreaterOrEqual(t, len(strategies), 3)
+			require.Subset(t, v.strategies, strategies)
+			require.Contains(t, strategies, v.strategies[0])
 			require.Equal(t, map[string]bool{firstRule: true, laterRule: true}, l.rules)
 			require.Equal(t, v.warned, len(l.Warnings()) > 0)
-			require.Equal(t, v.asked, slices.ContainsFunc(m.asked(), func(r longRequest) bool { return r.summary }))
-			require.Equal(t, v.refused, slices.ContainsFunc(m.asked(), func(r longRequest) bool { return r.refused }))
+			require.Equal(t, v.summarized, slices.ContainsFunc(m.recorded(), func(r longRequest) bool { return r.summary }))
+			require.Equal(t, v.refused, slices.ContainsFunc(m.recorded(), func(r longRequest) bool { return r.rejected }))
 			l.Close()
 		})
 	}

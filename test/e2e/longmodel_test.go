@@ -20,18 +20,18 @@ import (
 type longRequest struct {
 	messages []string
 	tokens   int
-	// summary is set where a summary is asked for, refused where it was too long.
-	summary, refused bool
+	// summary reports whether a summary is requested, refused whether the request was too long.
+	summary, rejected bool
 }
 
-// longModel is a provider of long conversations. The n-th turn, whose message begins with
-// "Turn n:", has calls of the shell by n, and a text at its end.
+// longModel is a provider of long conversations. The turn whose input begins with "Turn n:" makes
+// calls of the shell that depend on n, and ends with a text.
 type longModel struct {
 	server *httptest.Server
 	meter  *meter
-	// summarise answers the k-th request for a summary, from 1, with a status and a text.
+	// summarise returns the status and text for the k-th request for a summary, from 1.
 	summarise func(k int) (status int, text string)
-	// window is how many tokens a request may have, 0 for any number.
+	// window is the maximum number of tokens of a request; 0 means no limit.
 	window int
 
 	mu        sync.Mutex
@@ -61,8 +61,8 @@ func fairSummary(k int) (int, string) {
 		strings.Repeat("The agent read reports and answered questions about them. ", 30)
 }
 
-// asksSummary is how the system prompt of a request for a summary begins.
-const asksSummary = "You write the summary"
+// summaryPrompt is the beginning of the system prompt of requests for a summary.
+const summaryPrompt = "You write the summary"
 
 func (m *longModel) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
@@ -72,9 +72,9 @@ func (m *longModel) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	request := m.keep(gjson.ParseBytes(body))
+	request := m.record(gjson.ParseBytes(body))
 	switch {
-	case request.refused:
+	case request.rejected:
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprint(w, `{"error":{"message":"the prompt is too long","code":"context_length_exceeded"}}`)
 	case request.summary:
@@ -92,28 +92,28 @@ func (m *longModel) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// keep counts a request: the JSON of its messages and its tools, which is rather more
-// than models are given.
-func (m *longModel) keep(body gjson.Result) longRequest {
+// record records a request. It counts the JSON of messages and tools, which is more than models
+// receive.
+func (m *longModel) record(body gjson.Result) longRequest {
 	r := longRequest{tokens: m.meter.count(body.Get("tools").Raw)}
 	for _, message := range body.Get("messages").Array() {
 		r.messages = append(r.messages, message.Raw)
 		r.tokens += m.meter.count(message.Raw)
 	}
-	r.summary = strings.HasPrefix(body.Get("messages.0.content").Str, asksSummary)
-	r.refused = m.window > 0 && r.tokens > m.window
+	r.summary = strings.HasPrefix(body.Get("messages.0.content").Str, summaryPrompt)
+	r.rejected = m.window > 0 && r.tokens > m.window
 	m.requests = append(m.requests, r)
 	return r
 }
 
-// asked are the requests so far.
-func (m *longModel) asked() []longRequest {
+// recorded returns the requests so far.
+func (m *longModel) recorded() []longRequest {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]longRequest{}, m.requests...)
 }
 
-// longAnswer is the answer to a request, by its turn and the outputs since.
+// longAnswer returns the answer to a request, which depends on its turn and the outputs since.
 func longAnswer(messages []string) string {
 	turn, outputs := 0, 0
 	for _, raw := range messages {
@@ -143,18 +143,18 @@ func longAnswer(messages []string) string {
 		apptest.ChatChunk(apptest.Object{}, "stop")
 }
 
-// longCall is a call of the shell with an output of some lines. Together with the next
-// one it is in one answer.
+// longCall is a call of the shell with an output of some lines. If together is set, the next call
+// is in the same answer.
 type longCall struct {
 	lines    int
 	together bool
 }
 
-// longCalls are those of a turn. A line has about a dozen tokens.
+// longCalls returns the calls of a turn. A line has about a dozen tokens.
 func longCalls(turn int) []longCall {
 	switch {
 	case turn%50 == 31:
-		return []longCall{{lines: 900}, {lines: 20}} // cut: more than half a window of 20,000
+		return []longCall{{lines: 900}, {lines: 20}} // truncated: more than half of a window of 20,000
 	case turn%20 == 7:
 		return []longCall{{lines: 450}}
 	case turn%10 == 3:
@@ -171,7 +171,7 @@ func callsOf(turn, first int, batch []longCall) string {
 		script := fmt.Sprintf("seq -f 'report %d.%d, line %%g: nothing of note' 1 %d", turn, first+i, c.lines)
 		arguments, err := json.Marshal(apptest.Object{"command": script})
 		if err != nil {
-			panic(err) // of a string
+			panic(err) // impossible: a string
 		}
 		calls = append(calls, apptest.Object{"index": i, "id": fmt.Sprintf("call_%d_%d", turn, first+i), "type": "function",
 			"function": apptest.Object{"name": "shell", "arguments": string(arguments)}})
@@ -180,7 +180,7 @@ func callsOf(turn, first int, batch []longCall) string {
 		apptest.ChatChunk(apptest.Object{}, "tool_calls")
 }
 
-// countOf is what a message of a request was counted as.
+// countOf returns the counted tokens of a message.
 func (m *longModel) countOf(raw string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

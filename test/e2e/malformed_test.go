@@ -15,17 +15,17 @@ import (
 // question is a kind of request of the server.
 type question struct {
 	method string
-	// asks has the model do what is asked about.
+	// asks is an input that makes the server send the request.
 	asks string
-	// name is a member of the answer, value what accepts, rest the other members.
+	// name and value are the member that accepts; rest are the other members.
 	name, value, rest string
-	// declines is a well-formed answer.
+	// declines is a valid response.
 	declines string
-	// betrays is a text that the model gets if the answer was accepted.
+	// betrays is a text that the model gets only if the response was accepted.
 	betrays string
 }
 
-// malformed are answers to the request with an id that would accept if they were well-formed.
+// malformed returns invalid responses to a request. Each would accept if it were valid.
 func (q question) malformed(id string) []string {
 	good := fmt.Sprintf(`{%q:%s%s}`, q.name, q.value, q.rest)
 	lines := []string{
@@ -57,9 +57,10 @@ func (q question) malformed(id string) []string {
 	return lines
 }
 
-// TestBinaryTakesNoMalformedAnswer of any kind of request: nothing runs, the client hears a
-// warning, and the turn ends. Answers that name no request have it asked again.
-func TestBinaryTakesNoMalformedAnswer(t *testing.T) {
+// TestMalformedResponsesAcceptNothing sends invalid responses to each kind of request. Nothing
+// runs, the client gets a warning, and the turn ends. After a response without a known id, the
+// request stays open.
+func TestMalformedResponsesAcceptNothing(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	program, err := apptest.MCPProgram()
@@ -95,7 +96,7 @@ func TestBinaryTakesNoMalformedAnswer(t *testing.T) {
 			apptest.WriteConfig(t, home, string(config)+"[mcp_servers.docs]\ncommand = \""+program+"\"\n")
 			cmd := apptest.ServerCommand(t, home, "-c", "features.default_mode_request_user_input=true", "-c",
 				"compat.turn_completed_floor_ms=0")
-			c := apptest.Connect(t, cmd, nil) // the client writes what no schema allows
+			c := apptest.Connect(t, cmd, nil) // no wire: the client sends invalid messages
 			c.Initialize()
 			start := ticketTool()
 			start["cwd"], start["approvalPolicy"], start["sandbox"] = filepath.Dir(made), "untrusted", "read-only"
@@ -112,7 +113,7 @@ func TestBinaryTakesNoMalformedAnswer(t *testing.T) {
 	}
 }
 
-// requireDeclined takes a turn that asks, and answers with the i-th malformed answer.
+// requireDeclined runs a turn with a request, and answers with the i-th invalid response.
 func requireDeclined(c *apptest.Client, q question, thread string, i int) {
 	c.T.Helper()
 	c.BeginTurn(thread, q.asks)

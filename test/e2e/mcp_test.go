@@ -14,8 +14,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// homeWithServers is a home whose model answers by the steps, and whose servers are docs and,
-// as the text says, others.
+// homeWithServers returns a home whose model answers by the steps. Its MCP servers are docs and
+// those in the text.
 func homeWithServers(t *testing.T, steps, servers string) string {
 	t.Helper()
 	program, err := apptest.MCPProgram()
@@ -27,19 +27,19 @@ func homeWithServers(t *testing.T, steps, servers string) string {
 	return home
 }
 
-// scriptCalls is a step that calls a tool of docs, and one that ends the turn.
+// scriptCalls returns a step that calls a tool of docs, and one that ends the turn.
 func scriptCalls(name, arguments string) string {
 	return fmt.Sprintf(`{"toolCalls":[{"name":"mcp__docs__%s","arguments":%s}]},{"text":"Done."}`, name, arguments)
 }
 
-// untilCalled is the item of the next call of a tool that has ended.
+// untilCalled reads until a tool call completes and returns its item.
 func untilCalled(c *apptest.Client) gjson.Result {
 	return gjson.GetBytes(c.Until(func(m apptest.Message) bool {
 		return m.Method == "item/completed" && gjson.GetBytes(m.Params, "item.type").Str == "mcpToolCall"
 	}).Params, "item")
 }
 
-func TestBinaryCallsToolsOfServers(t *testing.T) {
+func TestMCPToolsAreCalled(t *testing.T) {
 	t.Parallel()
 	home := homeWithServers(t, scriptCalls("echo", `{"x":1}`)+","+scriptCalls("write", `{"y":2}`)+","+
 		scriptCalls("crash", `{}`)+","+scriptCalls("echo", `{"again":true}`), apptest.DocsServerConfig)
@@ -63,9 +63,9 @@ func TestBinaryCallsToolsOfServers(t *testing.T) {
 
 	c.BeginTurn(id, "crash")
 	require.Contains(t, untilCalled(c).Get("error.message").Str, "the connection to the server was lost")
-	require.Equal(t, "completed", c.AwaitTurn().Status, "a server that crashes fails its call, and not the turn")
+	require.Equal(t, "completed", c.AwaitTurn().Status, "a crash of an MCP server fails the call, not the turn")
 	c.BeginTurn(id, "look again")
-	require.Equal(t, `echo {"again":true}`, untilCalled(c).Get("result.content.0.text").Str, "it is started again")
+	require.Equal(t, `echo {"again":true}`, untilCalled(c).Get("result.content.0.text").Str, "the MCP server is restarted")
 	c.AwaitTurn()
 	before := c.ReadThread(id)
 	c.Close()
@@ -77,9 +77,9 @@ func TestBinaryCallsToolsOfServers(t *testing.T) {
 	d.Close()
 }
 
-// A thread and a turn begin at once, whatever a server does, and the turn gets the tools of
-// those that work.
-func TestBinaryWaitsForNoServer(t *testing.T) {
+// TestMCPSlowServersDoNotBlock starts threads and turns with servers that do not answer. Turns have
+// the tools of the working servers.
+func TestMCPSlowServersDoNotBlock(t *testing.T) {
 	t.Parallel()
 	home := homeWithServers(t, scriptCalls("echo", `{}`), apptest.DocsServerConfig+
 		"[mcp_servers.never]\ncommand = \"PROGRAM\"\nargs = [\"-never\"]\n[mcp_servers.broken]\ncommand = \"PROGRAM\"\nargs = [\"-fail\"]\n[mcp_servers.absent]\ncommand = \"/no/such/program\"\n")
@@ -91,7 +91,7 @@ func TestBinaryWaitsForNoServer(t *testing.T) {
 	c.BeginTurn(id, "look")
 	require.Equal(t, "completed", untilCalled(c).Get("status").Str)
 	require.Equal(t, "completed", c.AwaitTurn().Status)
-	require.Less(t, time.Since(begin), 8*time.Second, "before the one that never answers has timed out")
+	require.Less(t, time.Since(begin), 8*time.Second, "the turn waited for the silent MCP server")
 	states := map[string]string{}
 	data := gjson.GetBytes(c.Call("mcpServerStatus/list", apptest.Object{"threadId": id, "serverName": "broken"}), "data")
 	for _, s := range data.Array() {
@@ -103,8 +103,9 @@ func TestBinaryWaitsForNoServer(t *testing.T) {
 	require.Less(t, time.Since(begin), 3*time.Second)
 }
 
-// What a program of a server has started ends with appserver, however that ends.
-func TestBinaryLeavesNothingOfServersBehind(t *testing.T) {
+// TestMCPServersExitWithServer requires that no child of an MCP server is left, however the server
+// exits.
+func TestMCPServersExitWithServer(t *testing.T) {
 	t.Parallel()
 	for _, end := range []func(c *apptest.Client){(*apptest.Client).Close, (*apptest.Client).Kill} {
 		c := apptest.StartServer(t, homeWithServers(t, scriptCalls("child", `{}`), apptest.DocsServerConfig))
@@ -122,7 +123,7 @@ func TestBinaryLeavesNothingOfServersBehind(t *testing.T) {
 	}
 }
 
-func TestBinaryGivesServersLittleOfItsEnvironment(t *testing.T) {
+func TestMCPServersGetFewVariables(t *testing.T) {
 	t.Parallel()
 	home := homeWithServers(t, scriptCalls("environment", `{}`), apptest.DocsServerConfig+
 		"env = { OWN = \"1\" }\nenv_vars = [\"PASSED\"]\n")
@@ -145,7 +146,7 @@ func TestBinaryGivesServersLittleOfItsEnvironment(t *testing.T) {
 	c.Close()
 }
 
-func TestBinaryAnswersAboutServers(t *testing.T) {
+func TestMCPServerStatusIsListed(t *testing.T) {
 	t.Parallel()
 	home := homeWithServers(t, scriptCalls("ask", `{}`), apptest.DocsServerConfig)
 	c := apptest.StartServer(t, home)
@@ -190,8 +191,8 @@ func TestBinaryAnswersAboutServers(t *testing.T) {
 	c.Close()
 }
 
-// A client may bring servers of its own, for one thread.
-func TestBinaryTakesServersFromThreads(t *testing.T) {
+// TestMCPServersOfOneThread configures servers in thread/start.
+func TestMCPServersOfOneThread(t *testing.T) {
 	t.Parallel()
 	program, err := apptest.MCPProgram()
 	require.NoError(t, err)
@@ -207,7 +208,7 @@ func TestBinaryTakesServersFromThreads(t *testing.T) {
 	c.Close()
 }
 
-// plainServer answers calls of its tools plain and told. Only the latter's result has isError.
+// plainServer is an MCP server with the tools plain and told. Only the result of told has isError.
 const plainServer = `#!/bin/sh
 while read -r line; do
 	id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
@@ -221,8 +222,9 @@ while read -r line; do
 done
 `
 
-// TestBinaryGivesIsErrorAsTheServerWroteIt in answers to mcpServer/tool/call.
-func TestBinaryGivesIsErrorAsTheServerWroteIt(t *testing.T) {
+// TestMCPIsErrorIsPassedOn requires isError in the response of mcpServer/tool/call exactly if the
+// MCP server sent it.
+func TestMCPIsErrorIsPassedOn(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "plain")
 	require.NoError(t, os.WriteFile(program, []byte(plainServer), 0o700))

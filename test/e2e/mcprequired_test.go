@@ -8,7 +8,7 @@ import (
 	"appserver/test/apptest"
 )
 
-func TestBinaryRequiredServersThatFailRefuseTheThreadByName(t *testing.T) {
+func TestMCPRequiredServerFailureRejectsThread(t *testing.T) {
 	home := t.TempDir()
 	apptest.WriteConfig(t, home,
 		"[mcp_servers.gone]\ncommand = \"/nowhere/server\"\nrequired = true\n[mcp_servers.quits]\ncommand = \"false\"\nrequired = true\n"+
@@ -36,7 +36,7 @@ func TestBinaryRequiredServersThatFailRefuseTheThreadByName(t *testing.T) {
 		require.Equal(t, "mcpServer", f.Data.Kind)
 		require.Regexp(t, `^required MCP servers failed to initialize: gone: `, f.Message)
 	}
-	require.Equal(t, files, rolloutsIn(t, home, "sessions"), "a refused fork leaves no file")
+	require.Equal(t, files, rolloutsIn(t, home, "sessions"), "a rejected fork leaves no file")
 	c.CallThread("thread/fork", apptest.Object{"threadId": id, "config": off})
 	c.Close()
 }

@@ -14,7 +14,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// homeOfDocs is a home with the provider, and docs as its MCP server.
+// homeOfDocs returns a home with the provider and the MCP server docs.
 func homeOfDocs(p *apptest.Provider, t *testing.T) string {
 	t.Helper()
 	program, err := apptest.MCPProgram()
@@ -26,14 +26,14 @@ func homeOfDocs(p *apptest.Provider, t *testing.T) string {
 	return home
 }
 
-// endedPid tells whether a process is no more.
+// endedPid reports whether a process exited.
 func endedPid(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err != nil || strings.Contains(string(stat), ") Z ")
 }
 
-// TestBinaryContextOfAServersCall: the call and its output are parts of the context as any.
-func TestBinaryContextOfAServersCall(t *testing.T) {
+// TestMCPCallIsContextItem excludes and includes a call of an MCP tool and its output.
+func TestMCPCallIsContextItem(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "mcp__docs__echo", `{"word":"magpie"}`),
 		apptest.TextAnswer("One."),
@@ -52,7 +52,7 @@ func TestBinaryContextOfAServersCall(t *testing.T) {
 	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": ids[1:], "included": false})
 	c.Turn(thread, "without the output")
 	require.NotContains(t, p.Requests()[2].Body, "echo {")
-	require.Contains(t, p.Requests()[2].Body, "magpie", "the call is there, with an output that says nothing")
+	require.Contains(t, p.Requests()[2].Body, "magpie", "the call is sent with a placeholder as its output")
 	c.Call("context/pruneByIndices", apptest.Object{"threadId": thread, "ids": ids[:1]})
 	c.Turn(thread, "without the call")
 	require.NotContains(t, p.Requests()[3].Body, "magpie")
@@ -62,12 +62,13 @@ func TestBinaryContextOfAServersCall(t *testing.T) {
 	c.Call("context/undo", apptest.Object{"threadId": thread})
 	c.Turn(thread, "with both")
 	require.Contains(t, p.Requests()[4].Body, "echo {")
-	require.Contains(t, p.Requests()[4].Body, `"mcp__docs__echo"`, "under the name that it is offered by")
+	require.Contains(t, p.Requests()[4].Body, `"mcp__docs__echo"`, "the call has the offered name")
 	c.Close()
 }
 
-// A reviewer is offered no server's tools, and gets none by guessing its name.
-func TestBinaryReviewsUseNoServers(t *testing.T) {
+// TestMCPToolsAreNotForReviews requires that a reviewer is offered no MCP tools, and that a call by
+// name fails.
+func TestMCPToolsAreNotForReviews(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.TextAnswer("One."), apptest.ToolAnswer("c1", "mcp__docs__echo", `{}`),
 		apptest.TextAnswer(`{"findings":[],"overall_explanation":"Well."}`))
@@ -84,9 +85,9 @@ func TestBinaryReviewsUseNoServers(t *testing.T) {
 	c.Close()
 }
 
-// A fork and its origin have connections of their own; an archived thread has none, and one
-// that comes back is connected again.
-func TestBinaryServersFollowThreads(t *testing.T) {
+// TestMCPConnectionsFollowThreads requires one connection each for a fork and its origin, none for
+// an archived thread, and a new one after unarchiving.
+func TestMCPConnectionsFollowThreads(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "mcp__docs__child", `{}`), apptest.TextAnswer("One."),
 		apptest.ToolAnswer("c2", "mcp__docs__child", `{}`), apptest.TextAnswer("Two."),
@@ -107,7 +108,7 @@ func TestBinaryServersFollowThreads(t *testing.T) {
 
 	c.Call("thread/archive", apptest.Object{"threadId": fork.ID})
 	require.Eventually(t, func() bool { return endedPid(second) }, 10*time.Second, 10*time.Millisecond)
-	require.False(t, endedPid(first), "those of the other thread go on")
+	require.False(t, endedPid(first), "connections of the other thread stay")
 	require.Contains(t, c.CallRejected("mcpServer/tool/call",
 		apptest.Object{"threadId": fork.ID, "server": "docs", "tool": "echo"}).Message, "thread not found")
 
@@ -119,8 +120,9 @@ func TestBinaryServersFollowThreads(t *testing.T) {
 	c.Close()
 }
 
-// What a server writes is not the turn's; a checkpoint knows it as anything that others write.
-func TestBinaryFilesOfServersAreNotTheTurns(t *testing.T) {
+// TestMCPFileChangesAreNotTheTurns lets an MCP server write a file. A checkpoint has the change as
+// one of another author.
+func TestMCPFileChangesAreNotTheTurns(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "shell", `{"command":"touch before"}`),
 		apptest.ToolAnswer("c2", "mcp__docs__scribble", `{}`), apptest.ToolAnswer("c3", "shell", `{"command":"touch after"}`),
@@ -142,11 +144,11 @@ func TestBinaryFilesOfServersAreNotTheTurns(t *testing.T) {
 		"it is other than at the checkpoint")
 	c.RevertTo(thread, turn, "files")
 	require.NoFileExists(t, filepath.Join(repository.Dir, "before"))
-	require.FileExists(t, filepath.Join(repository.Dir, "scribbled.txt"), "what is not the turn's is left alone")
+	require.FileExists(t, filepath.Join(repository.Dir, "scribbled.txt"), "the file of another author stays")
 	c.Close()
 }
 
-func TestBinaryRefusesCallsThatMakeNoSense(t *testing.T) {
+func TestMCPToolCallRejectsInvalidParams(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartServer(t, homeOfDocs(apptest.NewProvider(t), t))
 	c.Initialize()
@@ -173,12 +175,13 @@ func TestBinaryRefusesCallsThatMakeNoSense(t *testing.T) {
 		"data").Array())
 	result := gjson.ParseBytes(c.Call("mcpServer/tool/call",
 		apptest.Object{"threadId": id, "server": "docs", "tool": "echo", "arguments": nil}))
-	require.Equal(t, "echo {}", result.Get("content.0.text").Str, "after all of that it works")
+	require.Equal(t, "echo {}", result.Get("content.0.text").Str, "later calls work")
 	c.Close()
 }
 
-// Answers that belong to no question, come twice, or when the turn is over, change nothing.
-func TestBinaryStrayAnswersToServersChangeNothing(t *testing.T) {
+// TestMCPUnexpectedResponsesAreIgnored sends responses without a request, twice, and after the
+// turn.
+func TestMCPUnexpectedResponsesAreIgnored(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "mcp__docs__ask", `{}`), apptest.TextAnswer("One."),
 		apptest.ToolAnswer("c2", "mcp__docs__ask", `{}`), apptest.TextAnswer("Two."))

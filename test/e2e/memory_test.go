@@ -15,7 +15,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// reminders are the messages of a request that remind the model.
+// reminders returns the messages of a request that contain memories.
 func reminders(messages []string) (found []string) {
 	for _, m := range messages {
 		if _, text, ok := strings.Cut(m, "user: "); ok && strings.HasPrefix(text, "[memory:summary v1 |") {
@@ -25,7 +25,7 @@ func reminders(messages []string) (found []string) {
 	return found
 }
 
-// forgettable begins a conversation with a fact, and leaves it behind by 50 turns.
+// forgettable runs a turn with a fact, and 50 turns after it.
 func forgettable(c *apptest.Client, thread string) {
 	c.T.Helper()
 	require.Equal(c.T, "completed",
@@ -34,11 +34,13 @@ func forgettable(c *apptest.Client, thread string) {
 	c.Call("thread/context/trim", apptest.Object{"threadId": thread, "keepLastNTurns": 50})
 }
 
-// TestBinaryRemembersAFact that was trimmed away 50 turns ago: it is asked for, and arrives in
-// the next request. docs/transcripts/memory.txt shows it; -update rewrites it.
-func TestBinaryRemembersAFact(t *testing.T) { apptest.OnBothWires(t, binaryRemembersAFact) }
+// TestMemoryRemindsOfTrimmedFact asks for a fact that was trimmed 50 turns ago. The next request
+// has it. docs/transcripts/memory.txt shows the conversation; -update rewrites it.
+func TestMemoryRemindsOfTrimmedFact(t *testing.T) {
+	apptest.OnBothWires(t, testMemoryRemindsOfTrimmedFact)
+}
 
-func binaryRemembersAFact(t *testing.T, on apptest.WireAPI) {
+func testMemoryRemindsOfTrimmedFact(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	p := on.NewProvider(t, counting(60)...)
 	home := p.Home(t)
@@ -63,7 +65,7 @@ func binaryRemembersAFact(t *testing.T, on apptest.WireAPI) {
 	require.Len(t, told, 1)
 	require.Contains(t, told[0], "9137")
 	require.LessOrEqual(t, utf8.RuneCountInString(told[0]), 500)
-	require.Equal(t, "user: "+told[0], asked[0], "it stands before the conversation")
+	require.Equal(t, "user: "+told[0], asked[0], "the memory precedes the conversation")
 	r.Request("The next request begins with", []string{asked[0], asked[1]})
 
 	r.Heading("It is an item of the context, and can be left out.")
@@ -98,9 +100,8 @@ func binaryRemembersAFact(t *testing.T, on apptest.WireAPI) {
 	}
 }
 
-// TestBinaryRemembersNothingUnasked: without configuration no request and no file tells of a
-// memory.
-func TestBinaryRemembersNothingUnasked(t *testing.T) {
+// TestMemoryIsOffByDefault requires that no request and no file contains a memory.
+func TestMemoryIsOffByDefault(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(60)...)
 	home := p.Home(t)
@@ -120,14 +121,14 @@ func TestBinaryRemembersNothingUnasked(t *testing.T) {
 	require.Empty(t, files)
 }
 
-// TestBinaryRemembersByTheRepository: a linked worktree shares the memory of its repository,
-// another directory does not.
-func TestBinaryRemembersByTheRepository(t *testing.T) {
+// TestMemoryBelongsToRepository shares memories with a linked worktree, but not with another
+// folder.
+func TestMemoryBelongsToRepository(t *testing.T) {
 	apptest.Long(t)
-	apptest.OnBothWires(t, binaryRemembersByTheRepository)
+	apptest.OnBothWires(t, testMemoryBelongsToRepository)
 }
 
-func binaryRemembersByTheRepository(t *testing.T, on apptest.WireAPI) {
+func testMemoryBelongsToRepository(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	p := on.NewProvider(t, counting(60)...)
 	home, repo := p.Home(t), t.TempDir()
@@ -150,8 +151,9 @@ func binaryRemembersByTheRepository(t *testing.T, on apptest.WireAPI) {
 	c.Close()
 }
 
-// TestBinaryMemoryIsDamaged: it is made anew of what is left, and said.
-func TestBinaryMemoryIsDamaged(t *testing.T) {
+// TestDamagedMemoryIsRebuilt damages the database. It is rebuilt from the readable rows, with a
+// warning.
+func TestDamagedMemoryIsRebuilt(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(60)...)
@@ -181,9 +183,9 @@ func TestBinaryMemoryIsDamaged(t *testing.T) {
 	require.Len(t, kept, 1)
 }
 
-// TestBinaryRemembersNoPartOfASecret, neither in titles, which are cut, nor in texts; and a
-// client that looks at the prompt before an edit changes nothing of what is remembered.
-func TestBinaryRemembersNoPartOfASecret(t *testing.T) {
+// TestMemoryStoresNoSecrets redacts secrets in texts and truncated titles. Reading the prompt
+// before an edit does not change the stored memory.
+func TestMemoryStoresNoSecrets(t *testing.T) {
 	t.Parallel()
 	home, _ := homeWith(t, "model = \"x\"\nmodel_provider = \"offline\"\n")
 	c := apptest.StartServer(t, home, append([]string{"-c", "memory.recall_tool=true"}, apptest.MemoryFlags...)...)
@@ -207,9 +209,8 @@ func TestBinaryRemembersNoPartOfASecret(t *testing.T) {
 	}
 }
 
-// TestBinaryClosesItsMemory when it ends in order: nothing is left beside the database, which
-// has everything.
-func TestBinaryClosesItsMemory(t *testing.T) {
+// TestShutdownClosesMemory requires that only the database is left, and that it is complete.
+func TestShutdownClosesMemory(t *testing.T) {
 	t.Parallel()
 	home, _ := homeWith(t, "model = \"x\"\nmodel_provider = \"offline\"\n")
 	c := apptest.StartServer(t, home, apptest.MemoryFlags...)

@@ -18,7 +18,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// codeRepository is a repository with a file that is found, and some that are not to be.
+// codeRepository returns a repository with one file to be found, and several to be skipped.
 func codeRepository(t *testing.T) string {
 	t.Helper()
 	repo := t.TempDir()
@@ -37,14 +37,14 @@ func codeRepository(t *testing.T) string {
 	return repo
 }
 
-// TestBinaryFindsCode by its words, what git ignores and what is no text left out; what changes
-// is found anew, and nothing while that is paused.
-func TestBinaryFindsCode(t *testing.T) {
+// TestCodeSearchFollowsFiles finds code by words, without ignored and binary files. Changes are
+// indexed, unless indexing is paused.
+func TestCodeSearchFollowsFiles(t *testing.T) {
 	t.Parallel()
 	repo, home := codeRepository(t), t.TempDir()
 	c := apptest.StartOffline(t, home, "-c", "memory.index_code=true", "-c", "memory.index_cpu_percent=100")
 	search := apptest.Object{"query": "how long can a refund be asked for?", "repoKey": repo, "kinds": []string{"code"}}
-	c.MemorySearch(search) // which begins to read it
+	c.MemorySearch(search) // starts the indexing
 	status := c.UntilIndexed(func(p protocol.MemoryCodeIndex) bool { return true })
 	require.Equal(t, repo, status.RepoKey)
 	require.Equal(t, map[string]int{"noFile": 1, "large": 1, "binary": 1, "private": 1, "generated": 1}, status.Skipped)
@@ -79,7 +79,8 @@ func TestBinaryFindsCode(t *testing.T) {
 	c.Close()
 }
 
-// vectorServer is an endpoint that makes vectors: texts about money are alike, and all others.
+// vectorServer returns an endpoint of embeddings. It has two vectors: one for texts about money,
+// one for all others.
 func vectorServer(t *testing.T) (url string, fails *atomic.Bool) {
 	fails = new(atomic.Bool)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -103,9 +104,9 @@ func vectorServer(t *testing.T) (url string, fails *atomic.Bool) {
 	return s.URL + "/v1", fails
 }
 
-// TestBinaryFindsMeanings: with an endpoint for embeddings what is meant is found without a word
-// of it; where that fails, words are enough, and one warning tells so.
-func TestBinaryFindsMeanings(t *testing.T) {
+// TestCodeSearchFindsMeanings finds code without common words by embeddings. If the endpoint fails,
+// the search uses words, and one warning reports it.
+func TestCodeSearchFindsMeanings(t *testing.T) {
 	t.Parallel()
 	repo, home := codeRepository(t), t.TempDir()
 	url, fails := vectorServer(t)

@@ -12,7 +12,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// outputOf is what a request has of a call's output.
+// outputOf returns the output of a call in a request.
 func outputOf(t *testing.T, r apptest.ChatRequest, call string) string {
 	t.Helper()
 	for _, raw := range r.Messages {
@@ -24,11 +24,11 @@ func outputOf(t *testing.T, r apptest.ChatRequest, call string) string {
 	return ""
 }
 
-// TestBinaryRecalls: the model searches what it is not sent any more, and brings back what was
-// excluded, which the user takes back.
-func TestBinaryRecalls(t *testing.T) { apptest.OnBothWires(t, binaryRecalls) }
+// TestRecallFindsAndRestores lets the model search items that left the context, and include an
+// excluded one. The user can undo that.
+func TestRecallFindsAndRestores(t *testing.T) { apptest.OnBothWires(t, testRecallFindsAndRestores) }
 
-func binaryRecalls(t *testing.T, on apptest.WireAPI) {
+func testRecallFindsAndRestores(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	p := on.NewProvider(t, apptest.TextAnswer("Noted."), apptest.TextAnswer("The parser is done."),
 		apptest.ToolAnswer("c1", "recall", `{"query":"metrics port"}`), apptest.TextAnswer("It is 9137."),
@@ -64,14 +64,16 @@ func binaryRecalls(t *testing.T, on apptest.WireAPI) {
 	c.Close()
 }
 
-// TestBinaryHasTheModelSummarise: what leaves a context goes to the model, and what that writes
-// is kept; where it fails there is a summary without it, and one warning.
-func TestBinaryHasTheModelSummarise(t *testing.T) { apptest.OnBothWires(t, binaryHasTheModelSummarise) }
+// TestMemorySummariesComeFromModel summarizes pruned items by the model. If it fails, there is an
+// extract and one warning.
+func TestMemorySummariesComeFromModel(t *testing.T) {
+	apptest.OnBothWires(t, testMemorySummariesComeFromModel)
+}
 
-func binaryHasTheModelSummarise(t *testing.T, on apptest.WireAPI) {
+func testMemorySummariesComeFromModel(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	p := on.NewProvider(t, apptest.TextAnswer("Noted."), apptest.TextAnswer("Done."),
-		apptest.TextAnswer("- The metrics endpoint is on 9137, for the dashboards.")) // and no more answers
+		apptest.TextAnswer("- The metrics endpoint is on 9137, for the dashboards.")) // no more answers
 	home := p.Home(t)
 	c := apptest.StartServer(t, home, "-c", "memory.summarize_on_prune=true", "-c", "memory.summarizer=model")
 	c.Initialize()
@@ -93,8 +95,8 @@ func binaryHasTheModelSummarise(t *testing.T, on apptest.WireAPI) {
 	c.Close()
 }
 
-// TestBinaryKeepsTheModeOfTheMemory over a restart, of threads that are not loaded, too.
-func TestBinaryKeepsTheModeOfTheMemory(t *testing.T) {
+// TestMemoryModeIsKept keeps the mode over a restart, also for threads that are not loaded.
+func TestMemoryModeIsKept(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(9)...)
 	home := p.Home(t)
@@ -123,7 +125,7 @@ func TestBinaryKeepsTheModeOfTheMemory(t *testing.T) {
 	c.UntilMethod("memory/updated")
 	var page protocol.MemoryListResponse
 	require.NoError(t, json.Unmarshal(c.Call("memory/list", apptest.Object{}), &page))
-	require.Len(t, page.Data, 1, "of the last turn alone")
+	require.Len(t, page.Data, 1, "for the last turn only")
 	require.Contains(t, page.Data[0].Text, "9137")
 	c.Close()
 }

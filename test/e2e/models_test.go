@@ -15,7 +15,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// modelServer is a provider with a list of models. Chat is answered with "Hello."
+// modelServer is a provider with a list of models. It answers every turn with "Hello."
 type modelServer struct {
 	*httptest.Server
 	list   func(w http.ResponseWriter, r *http.Request)
@@ -64,9 +64,9 @@ func writes(text string) func(w http.ResponseWriter, _ *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
 }
 
-// TestBinaryListsTheProvidersModels: page by page, the configured one first, from one
-// question to the provider.
-func TestBinaryListsTheProvidersModels(t *testing.T) {
+// TestModelListHasProvidersModels returns pages with the configured model first. The provider gets
+// one request.
+func TestModelListHasProvidersModels(t *testing.T) {
 	m := newModelServer(t,
 		writes(`{"data":[{"id":"a","max_model_len":4096},{"id":"b"},{"id":"c"},{"id":"text-embedding-x"}]}`))
 	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
@@ -85,15 +85,15 @@ func TestBinaryListsTheProvidersModels(t *testing.T) {
 	}
 	require.Equal(t, []string{"b", "a", "c"}, ids)
 	all := models(c, apptest.Object{"includeHidden": true, "modelProvider": "mine"})
-	require.Len(t, all.Data, 5, "the embedding, and the model of the provider offline")
+	require.Len(t, all.Data, 5, "the embedding model and the offline model")
 	require.EqualValues(t, 4096, *all.Data[1].ContextWindow)
 	require.EqualValues(t, 1, m.listed.Load())
 	c.Close()
 }
 
-// TestBinaryListsModelsOfASilentProvider: the configured one, in bounded time, while
-// everything else is served.
-func TestBinaryListsModelsOfASilentProvider(t *testing.T) {
+// TestModelListTimesOut returns the configured model in bounded time while the provider is silent.
+// Other requests are served meanwhile.
+func TestModelListTimesOut(t *testing.T) {
 	apptest.Long(t)
 	m := newModelServer(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
@@ -101,7 +101,7 @@ func TestBinaryListsModelsOfASilentProvider(t *testing.T) {
 	begun := time.Now()
 	list := c.SendRequest("model/list", apptest.Object{})
 	c.Call("account/read", apptest.Object{})
-	require.Less(t, time.Since(begun), 2*time.Second, "nothing waits for the provider")
+	require.Less(t, time.Since(begun), 2*time.Second, "the list waited for the provider")
 	answer := c.UntilResponse(list)
 	require.Nil(t, answer.Error)
 	require.Contains(t, string(answer.Result), `"id":"b"`)
@@ -109,9 +109,8 @@ func TestBinaryListsModelsOfASilentProvider(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryEndsWhileAProviderIsAsked: the end does not wait for it, and the question is
-// answered.
-func TestBinaryEndsWhileAProviderIsAsked(t *testing.T) {
+// TestShutdownDuringModelList does not wait for the provider, and answers the request.
+func TestShutdownDuringModelList(t *testing.T) {
 	asked := make(chan struct{})
 	m := newModelServer(t, func(_ http.ResponseWriter, r *http.Request) {
 		close(asked)
@@ -128,9 +127,9 @@ func TestBinaryEndsWhileAProviderIsAsked(t *testing.T) {
 	require.Less(t, time.Since(begun), 2*time.Second)
 }
 
-// TestBinaryLearnsTheContextWindow: nobody has asked for the list, and still the second
-// turn knows the window of a model that no table has.
-func TestBinaryLearnsTheContextWindow(t *testing.T) {
+// TestContextWindowComesFromProvider requires that the second turn has the window of an unknown
+// model, without a request for the list.
+func TestContextWindowComesFromProvider(t *testing.T) {
 	told := make(chan struct{})
 	m := newModelServer(t, func(w http.ResponseWriter, r *http.Request) {
 		defer close(told)

@@ -12,9 +12,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryTakesDeepNesting of 100,000 brackets wherever bytes come from: each is refused with
-// words, or passed over, at the price of a few times its size, and the server goes on.
-func TestBinaryTakesDeepNesting(t *testing.T) {
+// TestDeepNestingIsRejected sends 100,000 brackets in every input. Each is rejected with a message
+// or ignored, with memory of a few times its size, and the server continues.
+func TestDeepNestingIsRejected(t *testing.T) {
 	t.Parallel()
 	const depth = 100_000
 	lists, members := strings.Repeat("[", depth), strings.Repeat(`{"a":`, depth)
@@ -35,7 +35,7 @@ func TestBinaryTakesDeepNesting(t *testing.T) {
 		require.Contains(t, []int{-32700, -32600}, m.Error.Code)
 		require.Less(t, len(m.Line), 1000)
 	}
-	const taken = 9_000 // is as deep as JSON is read
+	const taken = 9_000 // below the maximum depth of JSON
 	inside := strings.Repeat("[", taken) + strings.Repeat("]", taken)
 	for _, method := range []string{"thread/start", "turn/start", "context/replace", "config/value/write", "thread/list"} {
 		c.Write(fmt.Sprintf(`{"id":"deep","method":%q,"params":{"threadId":%q,"input":%s,"config":%s,"value":%s,"cursor":%s}}`, method, id, inside, inside, inside, inside))

@@ -13,7 +13,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// notifying is a home whose notify program is a script.
+// notifying returns a home whose notify program is a script.
 func notifying(t *testing.T, script string) (home string) {
 	t.Helper()
 	home = t.TempDir()
@@ -23,7 +23,7 @@ func notifying(t *testing.T, script string) (home string) {
 	return home
 }
 
-func TestBinaryNotifyRunsAProgramAfterEachCompletedTurn(t *testing.T) {
+func TestNotifyProgramRunsAfterEachCompletedTurn(t *testing.T) {
 	home := notifying(t,
 		"cat >> input\necho noise; echo noise >&2\nprintf '%s\\n' \"$#\" \"$1\" \"$2\" >> said.$$.part && mv said.$$.part said.$$\n")
 	c := apptest.StartOffline(t, home)
@@ -37,7 +37,7 @@ func TestBinaryNotifyRunsAProgramAfterEachCompletedTurn(t *testing.T) {
 
 	files, err := filepath.Glob(filepath.Join(home, "said.*"))
 	require.NoError(t, err)
-	require.Len(t, files, 2, "one of each turn, and none of the user's own command")
+	require.Len(t, files, 2, "one per turn, none for the user's command")
 	var said []string
 	for _, f := range files {
 		text, err := os.ReadFile(f)
@@ -55,7 +55,7 @@ func TestBinaryNotifyRunsAProgramAfterEachCompletedTurn(t *testing.T) {
 	require.Empty(t, input)
 }
 
-// announcedAnswer is the agent's message of the argument that has a text.
+// announcedAnswer returns the agent's message in the argument that contains a text.
 func announcedAnswer(t *testing.T, said []string, has string) string {
 	t.Helper()
 	for _, s := range said {
@@ -70,7 +70,7 @@ func announcedAnswer(t *testing.T, said []string, has string) string {
 	return ""
 }
 
-func TestBinaryNotifyNeverHoldsUpOrFailsATurnAndEndsWithTheServer(t *testing.T) {
+func TestNotifyProgramNeverBlocksOrFailsTurn(t *testing.T) {
 	home := notifying(t, "echo $$ > pid\ntrap '' TERM\nwhile :; do sleep 1; done\n")
 	c := apptest.StartOffline(t, home)
 	thread := c.StartThread(apptest.Object{})
@@ -81,10 +81,10 @@ func TestBinaryNotifyNeverHoldsUpOrFailsATurnAndEndsWithTheServer(t *testing.T) 
 	require.NoError(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	require.NoError(t, err)
-	require.False(t, apptest.IsAlive(pid), "the program outlives the server")
+	require.False(t, apptest.IsAlive(pid), "the program still runs")
 }
 
-func TestBinaryNotifyWithoutAProgramFailsNoTurn(t *testing.T) {
+func TestNotifyWithoutProgramFailsNoTurn(t *testing.T) {
 	home := t.TempDir()
 	apptest.WriteConfig(t, home, "notify = [\"/nowhere/program\"]\n")
 	c := apptest.StartOffline(t, home)

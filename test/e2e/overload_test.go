@@ -10,10 +10,10 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryServesAFlood: a client asks 200 threads 2,000 things at once and reads nothing. Meanwhile
-// another has all of them answered, and ends turns; then each request has one answer, or a refusal
-// that tells why, and each thread has served.
-func TestBinaryServesAFlood(t *testing.T) {
+// TestFloodDoesNotBlockOthers sends 2,000 requests to 200 threads and reads nothing. Another client
+// is served meanwhile. Afterwards each request has one response, or an error with the reason, and
+// each thread has served requests.
+func TestFloodDoesNotBlockOthers(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	const threads, busy, each = 200, 20, 10
@@ -54,7 +54,7 @@ func TestBinaryServesAFlood(t *testing.T) {
 			continue
 		}
 		n := gjson.ParseBytes(m.ID).Int()
-		require.False(t, answered[n], "%d has a second answer", n)
+		require.False(t, answered[n], "request %d has a second response", n)
 		answered[n] = true
 		if m.Error == nil {
 			served[ids[n%threads]]++
@@ -70,9 +70,9 @@ func TestBinaryServesAFlood(t *testing.T) {
 	h.Terminate()
 }
 
-// TestBinaryHoldsFewLargeAnswers: a client asks for a large thread again and again, and reads
-// nothing. Each request has an answer or a refusal, and few answers wait at a time.
-func TestBinaryHoldsFewLargeAnswers(t *testing.T) {
+// TestLargeResponsesAreBounded requests a large thread many times and reads nothing. Each request
+// gets a response or an error, and few responses are buffered at a time.
+func TestLargeResponsesAreBounded(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	const turns, asked = 8, 60
@@ -102,6 +102,6 @@ func TestBinaryHoldsFewLargeAnswers(t *testing.T) {
 		}
 	}
 	require.Positive(t, served)
-	require.Equal(t, turns, len(greedy.ReadThread(id).Turns), "it has read")
+	require.Equal(t, turns, len(greedy.ReadThread(id).Turns), "the output was read")
 	h.Terminate()
 }

@@ -13,9 +13,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryReadsAtTheSameTime: calls of one answer that only read run together, whichever tool they use.
-// Their outputs are in the order of the calls, for the model and in the rollout.
-func TestBinaryReadsAtTheSameTime(t *testing.T) {
+// TestReadOnlyCallsRunInParallel runs the read-only calls of one answer at the same time, for any
+// tool. Outputs are in the order of the calls, for the model and in the rollout.
+func TestReadOnlyCallsRunInParallel(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	dir := t.TempDir()
@@ -65,7 +65,7 @@ func TestBinaryReadsAtTheSameTime(t *testing.T) {
 	c.Close()
 }
 
-// toolOutputs are the lines of a thread's rollout with what the model was given by its tools.
+// toolOutputs returns the lines of a thread's rollout with tool outputs.
 func toolOutputs(c *apptest.Client, id string) string {
 	c.T.Helper()
 	path := gjson.GetBytes(c.Call("thread/read", apptest.Object{"threadId": id}), "thread.path").Str

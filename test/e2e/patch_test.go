@@ -11,15 +11,15 @@ import (
 	"appserver/test/apptest"
 )
 
-// untilPatch reads up to the end of a patch.
+// untilPatch reads until a patch completes.
 func untilPatch(c *apptest.Client) apptest.PatchItem {
 	c.T.Helper()
 	return apptest.UntilItem[apptest.PatchItem](c, "fileChange")
 }
 
-// TestBinaryAppliesPatches to a real directory: in the workspace without asking, and as
-// the user decides where nothing may be written.
-func TestBinaryAppliesPatches(t *testing.T) {
+// TestPatchesFollowSandboxPolicy applies patches to a folder: in the workspace without an approval,
+// and with one where the policy forbids writes.
+func TestPatchesFollowSandboxPolicy(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	project := t.TempDir()
@@ -31,7 +31,7 @@ func TestBinaryAppliesPatches(t *testing.T) {
 	}
 	id := c.StartThread(apptest.Object{"cwd": project, "sandbox": "workspace-write", "approvalPolicy": "on-request"})
 	c.OnRequest = func(m apptest.Message) any {
-		require.Fail(t, "no question is to be asked", m.Line)
+		require.Fail(t, "an unexpected approval request", m.Line)
 		return nil
 	}
 	c.BeginTurn(id, change("one", "two"))
@@ -50,8 +50,8 @@ func TestBinaryAppliesPatches(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryAsksBeforeItPatches gives each decision on a patch.
-func TestBinaryAsksBeforeItPatches(t *testing.T) {
+// TestPatchApprovalDecisions gives each decision on a patch.
+func TestPatchApprovalDecisions(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	project := t.TempDir()
@@ -71,7 +71,7 @@ func TestBinaryAsksBeforeItPatches(t *testing.T) {
 		c.OnRequest = func(m apptest.Message) any {
 			asked++
 			require.Equal(t, "item/fileChange/requestApproval", m.Method)
-			require.NoFileExists(t, filepath.Join(project, d.file), "nothing is written before the answer")
+			require.NoFileExists(t, filepath.Join(project, d.file), "a file was written before the decision")
 			return apptest.Object{"decision": d.decision}
 		}
 		c.BeginTurn(id, apptest.ShellBlock(strings.ReplaceAll(apptest.PatchCommand, "notes/new", d.file)))
@@ -83,18 +83,18 @@ func TestBinaryAsksBeforeItPatches(t *testing.T) {
 	}
 	files, err := os.ReadDir(project)
 	require.NoError(t, err)
-	require.Len(t, files, 2, "nothing else lies there")
+	require.Len(t, files, 2, "there are other files")
 	c.Close()
 }
 
-// adds asks the offline model to add a file by a patch.
+// adds returns an input that makes the offline provider add a file by a patch.
 func adds(name string) string {
 	return apptest.ShellBlock(strings.ReplaceAll(apptest.PatchCommand, "notes/new", name))
 }
 
-// TestBinaryPatchesAbsoluteNames: below the working directory or a writable root they are written,
-// elsewhere the user is asked, and no link or .. leads out.
-func TestBinaryPatchesAbsoluteNames(t *testing.T) {
+// TestPatchesWithAbsoluteNames writes below the working folder or a writable root without an
+// approval. Other paths need one, and neither links nor .. lead out.
+func TestPatchesWithAbsoluteNames(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	project, root, outside := t.TempDir(), t.TempDir(), t.TempDir()
@@ -146,8 +146,9 @@ func TestBinaryPatchesAbsoluteNames(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryShowsAbsoluteNamesOfPatches as they are, whichever way the patch names them.
-func TestBinaryShowsAbsoluteNamesOfPatches(t *testing.T) {
+// TestPatchItemsHaveAbsoluteNames requires absolute paths in items, whichever way a patch names
+// files.
+func TestPatchItemsHaveAbsoluteNames(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	project, outside := t.TempDir(), t.TempDir()
@@ -170,22 +171,22 @@ func TestBinaryShowsAbsoluteNamesOfPatches(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryPatchesKeepProtectedFolders: a later start reads .codex and .agents of the workspace and of
-// writable roots. The user is asked for them, and no link leads into them.
-func TestBinaryPatchesKeepProtectedFolders(t *testing.T) {
+// TestPatchesToProtectedFoldersNeedApproval protects .codex and .agents of the workspace and of
+// writable roots, because a later start reads them. No link leads into them.
+func TestPatchesToProtectedFoldersNeedApproval(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	project, root := t.TempDir(), t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(project, ".agents"), 0o755))
 	require.NoError(t, os.Symlink(".agents", filepath.Join(project, "link")))
-	asked, decision := 0, "decline"
+	questions, decision := 0, "decline"
 	c.OnRequest = func(m apptest.Message) any {
 		require.Equal(t, "item/fileChange/requestApproval", m.Method)
-		asked++
+		questions++
 		return apptest.Object{"decision": decision}
 	}
 	patch := func(policy, sandbox, name string) int {
-		asked = 0
+		questions = 0
 		id := c.StartThread(apptest.Object{"cwd": project,
 			"config": apptest.Object{"sandbox_workspace_write.writable_roots": []string{root}}})
 		limits := apptest.Object{"type": sandbox}
@@ -196,7 +197,7 @@ func TestBinaryPatchesKeepProtectedFolders(t *testing.T) {
 			apptest.Object{"threadId": id, "input": apptest.TextInput(adds(name)), "approvalPolicy": policy,
 				"sandboxPolicy": limits})
 		c.AwaitTurn()
-		return asked
+		return questions
 	}
 	for _, name := range []string{".codex/config.toml", ".agents/skills/a/SKILL.md",
 		filepath.Join(project, ".Codex/config.toml"), filepath.Join(root, ".codex/config.toml"), ".codex"} {
@@ -210,7 +211,7 @@ func TestBinaryPatchesKeepProtectedFolders(t *testing.T) {
 	}
 	require.Zero(t, patch("on-request", "workspaceWrite", "link/skills/a/SKILL.md"))
 	require.NoDirExists(t, filepath.Join(project, ".agents", "skills"))
-	require.Zero(t, patch("never", "workspaceWrite", "sub/.codex/config.toml"), "no root has this one")
+	require.Zero(t, patch("never", "workspaceWrite", "sub/.codex/config.toml"), "the folder is below no root")
 	require.FileExists(t, filepath.Join(project, "sub/.codex/config.toml"))
 
 	decision = "accept"

@@ -21,8 +21,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// memoryKiB is a figure of the server's memory: VmRSS is what it has, VmHWM the most
-// that it had.
+// memoryKiB returns a figure of the server's memory: VmRSS is the current amount, VmHWM the
+// maximum.
 func memoryKiB(c *apptest.Client, figure string) int {
 	c.T.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Cmd.Process.Pid))
@@ -34,14 +34,13 @@ func memoryKiB(c *apptest.Client, figure string) int {
 	return kib
 }
 
-// streamNumbered answers with that many deltas, each of 64 bytes with its number. It
-// calls still with true when all are written, and with false when the server has
-// taken nothing for a second.
+// streamNumbered answers with numbered deltas of 64 bytes. It calls still with true after the last
+// one, and with false when no byte was accepted for a second.
 func streamNumbered(deltas int, still func(done bool)) func(w io.Writer) {
 	return func(w io.Writer) {
 		conn, _, err := http.NewResponseController(w.(http.ResponseWriter)).Hijack()
 		if err != nil {
-			panic(err) // shown by the server of the test
+			panic(err) // the test's server catches it
 		}
 		defer conn.Close()
 		body := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
@@ -59,10 +58,10 @@ func streamNumbered(deltas int, still func(done bool)) func(w io.Writer) {
 
 func numbered(i int) string { return fmt.Sprintf("%-63d\n", i) }
 
-// writePatiently writes, and calls still where nothing can be written for a second.
+// writePatiently writes, and calls still when nothing can be written for a second.
 func writePatiently(conn net.Conn, b []byte, still func(done bool)) {
 	for len(b) > 0 {
-		_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // fails with the write
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // an error shows in the write
 		n, err := conn.Write(b)
 		b = b[n:]
 		switch {
@@ -75,20 +74,20 @@ func writePatiently(conn net.Conn, b []byte, still func(done bool)) {
 	}
 }
 
-// restingKiB is what the server has in memory between turns, with the tables of the
-// tokenizer, which the first count loads.
+// restingKiB returns the memory of the server between turns, after the tables of the tokenizer were
+// loaded.
 func restingKiB(c *apptest.Client, thread string) int {
 	c.T.Helper()
 	c.Call("context/getUsage", apptest.Object{"threadId": thread})
 	return memoryKiB(c, "VmRSS")
 }
 
-var unread = flag.Duration("unread", 2*time.Second, "how long TestBinaryHoldsBackStreams leaves unread what it is told")
+var unread = flag.Duration("unread", 2*time.Second, "time for which TestUnreadStreamSlowsProvider does not read")
 
-// TestBinaryHoldsBackStreams streams 200,000 deltas to a client that does not read:
-// the server holds back the provider, takes no more memory however long that lasts, and nothing is
-// lost, neither for the client nor in the rollout.
-func TestBinaryHoldsBackStreams(t *testing.T) {
+// TestUnreadStreamSlowsProvider streams 200,000 deltas to a client that does not read. The server
+// stops reading from the provider, its memory stays bounded, and nothing is missing afterwards, for
+// the client and in the rollout.
+func TestUnreadStreamSlowsProvider(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	const deltas = 200_000
@@ -103,14 +102,14 @@ func TestBinaryHoldsBackStreams(t *testing.T) {
 	c.SendRequest("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("stream")})
 	select {
 	case done := <-still:
-		require.False(t, done, "the provider is not held back")
+		require.False(t, done, "the server keeps reading")
 	case <-time.After(apptest.Timeout):
 		t.Fatal("the provider can write on and on")
 	}
 	for end := time.After(*unread); end != nil; {
 		select {
 		case done := <-still:
-			require.False(t, done, "the provider is held back no more")
+			require.False(t, done, "the provider is still blocked")
 		case <-end:
 			end = nil
 		}
@@ -135,28 +134,28 @@ func TestBinaryHoldsBackStreams(t *testing.T) {
 	}
 	c.Close()
 
-	kept := apptest.StartOffline(t, home).ReadThread(id).Turns
-	require.Len(t, kept, 1)
-	require.Equal(t, "completed", kept[0].Status)
-	require.Equal(t, whole, gjson.GetBytes(kept[0].Items[len(kept[0].Items)-1], "text").Str)
+	turns := apptest.StartOffline(t, home).ReadThread(id).Turns
+	require.Len(t, turns, 1)
+	require.Equal(t, "completed", turns[0].Status)
+	require.Equal(t, whole, gjson.GetBytes(turns[0].Items[len(turns[0].Items)-1], "text").Str)
 }
 
-// TestBinaryBoundsOutput has a command that writes 64 MiB: the client sees half of it,
-// is told so, and 40 KB are kept for the model.
-func TestBinaryBoundsOutput(t *testing.T) {
+// TestCommandOutputIsBounded runs a command that writes 64 MiB. The client gets half of it and a
+// notice, and 40 KB are kept for the model.
+func TestCommandOutputIsBounded(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	id := c.StartTrusted()
 	base := restingKiB(c, id)
 	c.BeginTurn(id, "run: echo first; head -c 67108864 /dev/zero | tr '\\0' x; echo; echo last")
-	kept := c.UntilCommand().AggregatedOutput
+	output := c.UntilCommand().AggregatedOutput
 	require.Less(t, memoryKiB(c, "VmHWM")-base, apptest.RaceFactor*64<<10, "KiB")
 	c.AwaitTurn()
 	c.Close()
 
-	require.True(t, strings.HasPrefix(kept, "first\n") && strings.HasSuffix(kept, "\nlast\n"), "head and tail")
-	require.Less(t, len(kept), 41_000)
+	require.True(t, strings.HasPrefix(output, "first\n") && strings.HasSuffix(output, "\nlast\n"), "head and tail")
+	require.Less(t, len(output), 41_000)
 	var text strings.Builder
 	for _, m := range c.Seen {
 		if m.Method == "item/commandExecution/outputDelta" {
@@ -169,8 +168,8 @@ func TestBinaryBoundsOutput(t *testing.T) {
 	require.Equal(t, core.MoreOutput, text.String()[core.MaxOutputBytes:])
 }
 
-// TestBinaryAnswersLongLines sends lines of 64 MiB, and of one byte more.
-func TestBinaryAnswersLongLines(t *testing.T) {
+// TestLongLinesAreAnswered sends lines of 64 MiB, and of one byte more.
+func TestLongLinesAreAnswered(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
@@ -186,11 +185,11 @@ func TestBinaryAnswersLongLines(t *testing.T) {
 	c.Close()
 }
 
-// maxLine is the longest line, in bytes without its end, that the server takes.
+// maxLine is the maximum length of an accepted line in bytes, without its end.
 const maxLine = 64 << 20
 
-// TestBinaryAnswersEachRequestOnce pipelines requests while the client does not read.
-func TestBinaryAnswersEachRequestOnce(t *testing.T) {
+// TestEachRequestHasOneResponse pipelines requests while the client does not read.
+func TestEachRequestHasOneResponse(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	requests := 10_000 / apptest.RaceFactor
@@ -198,7 +197,7 @@ func TestBinaryAnswersEachRequestOnce(t *testing.T) {
 	methods := []struct {
 		name   string
 		params any
-		want   string // in the answer
+		want   string // part of the response
 	}{
 		{"config/read", apptest.Object{}, `"result":{"config":`},
 		{"model/list", apptest.Object{}, `"result":{"data":`},
@@ -222,7 +221,7 @@ func TestBinaryAnswersEachRequestOnce(t *testing.T) {
 	answers, overloaded := map[string]string{}, 0
 	for _, m := range c.Seen {
 		if m.Method == "" && m.ID != nil {
-			require.Empty(t, answers[string(m.ID)], "a second answer")
+			require.Empty(t, answers[string(m.ID)], "a second response")
 			answers[string(m.ID)] = m.Line
 		}
 	}
@@ -240,7 +239,7 @@ func TestBinaryAnswersEachRequestOnce(t *testing.T) {
 	require.Len(t, answers, requests+1, "and one to initialize")
 }
 
-// requestID is a string or a number.
+// requestID returns a string or a number.
 func requestID(i int) any {
 	if i%2 == 0 {
 		return fmt.Sprintf("request %d", i)
@@ -248,8 +247,8 @@ func requestID(i int) any {
 	return -i
 }
 
-// TestBinaryAnswersWhatItAccepted ends the input right behind 200 requests.
-func TestBinaryAnswersWhatItAccepted(t *testing.T) {
+// TestAcceptedRequestsAreAnswered closes the input right after 200 requests.
+func TestAcceptedRequestsAreAnswered(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home)
@@ -291,9 +290,9 @@ func TestBinaryAnswersWhatItAccepted(t *testing.T) {
 		"the last name that was set")
 }
 
-// TestBinaryGivesUpClientsThatDoNotRead: a client of a socket takes nothing of 200,000 deltas, and
-// is given up. Others are served meanwhile, and whoever resumes the thread finds all of it.
-func TestBinaryGivesUpClientsThatDoNotRead(t *testing.T) {
+// TestUnreadClientIsDisconnected connects a client that reads none of 200,000 deltas. It is
+// disconnected, others are served meanwhile, and a client that resumes the thread gets all of it.
+func TestUnreadClientIsDisconnected(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	const deltas = 200_000
@@ -309,7 +308,7 @@ func TestBinaryGivesUpClientsThatDoNotRead(t *testing.T) {
 		"params": apptest.Object{"threadId": id, "input": apptest.TextInput("stream")}})
 	other.StartThread(apptest.Object{})
 	for end := time.Now().Add(2 * apptest.Timeout); len(other.Diagnostics().Connections) > 1; {
-		require.True(t, time.Now().Before(end), "the client is not given up")
+		require.True(t, time.Now().Before(end), "the client is still connected")
 	}
 	require.Less(t, apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmHWM:")-base, apptest.RaceFactor*96<<10, "KiB")
 	for view := other.CallThread("thread/resume",

@@ -22,7 +22,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// documentedKey is every key of a provider that a variable holds.
+// documentedKey is the value of every variable with a provider's key.
 const documentedKey = "key-of-a-provider"
 
 var (
@@ -30,7 +30,7 @@ var (
 	docToml    = regexp.MustCompile("(?s)```toml\n(.*?)```")
 )
 
-// documented returns the configurations of docs/providers.md that choose a provider, by their sections.
+// documented returns the configurations of docs/providers.md that choose a provider, by section.
 func documented(t *testing.T) map[string][]string {
 	doc, err := os.ReadFile(apptest.Root("docs/providers.md"))
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func documented(t *testing.T) map[string][]string {
 	return configs
 }
 
-// documentedProvider is the provider that a configuration chooses.
+// documentedProvider returns the provider that a configuration chooses.
 func documentedProvider(t *testing.T, text string) (*config.Config, config.Provider) {
 	home := t.TempDir()
 	apptest.WriteConfig(t, home, text)
@@ -61,8 +61,8 @@ func documentedProvider(t *testing.T, text string) (*config.Config, config.Provi
 	return c, p
 }
 
-// TestDocumentedProvidersAreReady reads each configuration as the server does, and finds
-// each provider of the table in it.
+// TestDocumentedProvidersAreReady loads each configuration as the server does, and requires each
+// provider of the table.
 func TestDocumentedProvidersAreReady(t *testing.T) {
 	configs := documented(t)
 	doc, err := os.ReadFile(apptest.Root("docs/providers.md"))
@@ -81,9 +81,8 @@ func TestDocumentedProvidersAreReady(t *testing.T) {
 	}
 }
 
-// shape is a provider as it documents itself: where it takes requests, how it wants the
-// key, what it answers to the first request, and what it says of requests that it does
-// not take.
+// shape is the documented behavior of a provider: its path, its header for the key, its answer to
+// the first request, and its reasons to reject requests.
 type shape struct {
 	section, stream string
 	address         string
@@ -119,7 +118,7 @@ func shapes() []shape {
 	}
 }
 
-// assistants are the messages of a request that call tools.
+// assistants returns the messages of a request with tool calls.
 func assistants(request gjson.Result) (found []gjson.Result) {
 	for _, m := range request.Get("messages").Array() {
 		if m.Get("tool_calls").Exists() {
@@ -178,28 +177,28 @@ func mistralRefuses(request gjson.Result) (int, string) {
 	return 0, ""
 }
 
-// played is a provider that is played; it keeps the requests that it took, and how many
-// it refused.
-type played struct {
+// fakeShape is a fake of a documented provider. It records the accepted requests and counts the
+// rejected ones.
+type fakeShape struct {
 	shape
 	server *httptest.Server
 	first  string
 
-	mu      sync.Mutex
-	taken   []gjson.Result
-	refused int
+	mu       sync.Mutex
+	taken    []gjson.Result
+	rejected int
 }
 
-func play(t *testing.T, s shape) *played {
+func newFakeShape(t *testing.T, s shape) *fakeShape {
 	archive, err := txtar.ParseFile(apptest.Root("core/model/chat/testdata/providers", s.stream+".txtar"))
 	require.NoError(t, err)
-	p := &played{shape: s, first: string(archive.Files[0].Data)}
+	p := &fakeShape{shape: s, first: string(archive.Files[0].Data)}
 	p.server = httptest.NewServer(apptest.ModelHandler(p.serve))
 	t.Cleanup(p.server.Close)
 	return p
 }
 
-func (p *played) serve(w http.ResponseWriter, r *http.Request) {
+func (p *fakeShape) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	request := gjson.ParseBytes(body)
 	status, refusal := 0, ""
@@ -214,7 +213,7 @@ func (p *played) serve(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if status != 0 {
-		p.refused++
+		p.rejected++
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, refusal)
 		return
@@ -227,14 +226,14 @@ func (p *played) serve(w http.ResponseWriter, r *http.Request) {
 	apptest.TextAnswer("done")(w)
 }
 
-func (p *played) requests() []gjson.Result {
+func (p *fakeShape) requests() []gjson.Result {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]gjson.Result{}, p.taken...)
 }
 
-// configuration is the first documented one of the provider that asks by Chat Completions.
-func (p *played) configuration(t *testing.T) (string, *config.Config, config.Provider) {
+// configuration returns the first documented configuration of the provider for Chat Completions.
+func (p *fakeShape) configuration(t *testing.T) (string, *config.Config, config.Provider) {
 	for _, text := range documented(t)[p.section] {
 		if c, found := documentedProvider(t, text); found.WireAPI == config.WireChat {
 			return text, c, found
@@ -244,8 +243,8 @@ func (p *played) configuration(t *testing.T) (string, *config.Config, config.Pro
 	return "", nil, config.Provider{}
 }
 
-// client is that of a server with the documented configuration, whose provider is played.
-func (p *played) client(t *testing.T, home string, args ...string) *apptest.Client {
+// client returns a client of a server that has the documented configuration with the fake provider.
+func (p *fakeShape) client(t *testing.T, home string, args ...string) *apptest.Client {
 	text, c, documented := p.configuration(t)
 	base, err := url.Parse(documented.BaseURL)
 	require.NoError(t, err)
@@ -261,26 +260,25 @@ func (p *played) client(t *testing.T, home string, args ...string) *apptest.Clie
 	return client
 }
 
-// TestBinaryProviders has a turn with calls at each documented provider: it completes, and
-// the request with the outputs is one that the provider takes.
-func TestBinaryProviders(t *testing.T) {
+// TestDocumentedProvidersRunTurns runs a turn with calls at each documented provider. It completes,
+// and the provider accepts the request with the outputs.
+func TestDocumentedProvidersRunTurns(t *testing.T) {
 	for _, s := range shapes() {
 		t.Run(s.section, func(t *testing.T) {
 			t.Parallel()
-			p := play(t, s)
+			p := newFakeShape(t, s)
 			c := p.client(t, t.TempDir())
 			ended := c.Turn(c.StartTrusted(), "look")
 			require.Equal(t, "completed", ended.Status, "%+v", ended.Error)
 			taken := p.requests()
 			require.Len(t, taken, 2)
 			requirePaired(t, taken[1])
-			require.LessOrEqual(t, p.refused, 2, "it learns")
+			require.LessOrEqual(t, p.rejected, 2, "the server repeats rejected members")
 		})
 	}
 }
 
-// requirePaired wants each call of a request to have an id of its own, arguments that are
-// JSON, and its output.
+// requirePaired requires that each call of a request has a unique id, JSON arguments and an output.
 func requirePaired(t *testing.T, request gjson.Result) {
 	var called, answered []string
 	for _, m := range assistants(request) {
@@ -298,16 +296,16 @@ func requirePaired(t *testing.T, request gjson.Result) {
 	require.NotContains(t, called, "")
 }
 
-// TestBinaryEchoesAreKept: the history of a thread that was unloaded, which rewrites its
-// file, and of one that was loaded again after a crash, are ones that its provider takes.
-func TestBinaryEchoesAreKept(t *testing.T) {
+// TestReloadedHistoryIsAccepted reloads a thread after a rewrite of its file, and after a crash.
+// Its provider accepts the history.
+func TestReloadedHistoryIsAccepted(t *testing.T) {
 	for _, s := range shapes() {
 		if !strings.Contains("DeepSeek Gemini OpenRouter", s.section) {
 			continue
 		}
 		t.Run(s.section, func(t *testing.T) {
 			t.Parallel()
-			p, home := play(t, s), t.TempDir()
+			p, home := newFakeShape(t, s), t.TempDir()
 			c := p.client(t, home, "-c", "thread_unload_delay_secs=0")
 			thread := c.StartTrusted()
 			require.Equal(t, "completed", c.Turn(thread, "look").Status)
@@ -320,7 +318,7 @@ func TestBinaryEchoesAreKept(t *testing.T) {
 			c = p.client(t, home)
 			c.Call("thread/resume", apptest.Object{"threadId": thread})
 			require.Equal(t, "completed", c.Turn(thread, "and then").Status)
-			require.Zero(t, p.refused, "what the provider wants back was kept")
+			require.Zero(t, p.rejected, "the history lacks members that the provider needs")
 			require.Len(t, p.requests(), 4)
 		})
 	}

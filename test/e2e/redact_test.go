@@ -14,10 +14,10 @@ import (
 	"appserver/test/apptest"
 )
 
-// githubToken is put together here, so that no file has one.
+// githubToken is joined here, so that no file contains a token.
 var githubToken = "ghp_" + strings.Repeat("a1", 18)
 
-// filesWith are the files below a folder that contain a text.
+// filesWith returns the files below a folder that contain a text.
 func filesWith(t *testing.T, dir, text string) (paths []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -33,9 +33,9 @@ func filesWith(t *testing.T, dir, text string) (paths []string) {
 	return paths
 }
 
-// TestBinaryWritesNoSecrets says secrets to a thread, and has them come out of a command,
-// in a name, and through an edit. The live model is sent them; no file has them.
-func TestBinaryWritesNoSecrets(t *testing.T) {
+// TestSecretsAreNotWritten sends secrets in inputs, command outputs, a name and an edit. The model
+// gets them; no file has them.
+func TestSecretsAreNotWritten(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	args := []string{"-c", `history.sensitivePatterns=["bluebird", 'room (\d+)']`}
@@ -78,7 +78,7 @@ func TestBinaryWritesNoSecrets(t *testing.T) {
 	c.Close()
 }
 
-func TestBinaryImportsNoSecrets(t *testing.T) {
+func TestImportRemovesSecrets(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	file := filepath.Join(t.TempDir(), "from elsewhere.jsonl")
@@ -91,15 +91,15 @@ func TestBinaryImportsNoSecrets(t *testing.T) {
 	require.Len(t, filesWith(t, home, "There is [redacted]."), 1)
 }
 
-func TestBinaryWritesSecretsWhereItIsToldTo(t *testing.T) {
+func TestRedactionSettingOfThreadApplies(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home, "-c", "history.redactSecrets=false")
-	open := c.StartThread(apptest.Object{})
-	c.Turn(open, "take "+githubToken)
-	shut := c.StartThread(apptest.Object{"config": apptest.Object{"history.redactSecrets": true}})
-	c.Turn(shut, "take "+githubToken)
-	paths := []string{c.ReadThread(open).Path}
+	unredacted := c.StartThread(apptest.Object{})
+	c.Turn(unredacted, "take "+githubToken)
+	redacted := c.StartThread(apptest.Object{"config": apptest.Object{"history.redactSecrets": true}})
+	c.Turn(redacted, "take "+githubToken)
+	paths := []string{c.ReadThread(unredacted).Path}
 	c.Close()
-	require.Equal(t, paths, filesWith(t, home, githubToken), "what holds for a thread counts")
+	require.Equal(t, paths, filesWith(t, home, githubToken), "the thread's setting wins")
 }

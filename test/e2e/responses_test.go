@@ -17,18 +17,20 @@ import (
 	"appserver/test/apptest"
 )
 
-// responsesProvider serves the Responses API and keeps the items of each request.
+// responsesProvider serves the Responses API and records the items of each request.
 type responsesProvider struct {
 	server *httptest.Server
-	// refuse gives the status and the body of a refusal, 0 for a request that is served; nil serves all.
+	// refuse returns the status and body of an error, or 0 for a served request. If it is nil, all
+	// requests are served.
 	refuse func(body []byte) (status int, answer string)
 
-	mu      sync.Mutex
-	input   [][]json.RawMessage
-	refused int
+	mu       sync.Mutex
+	input    [][]json.RawMessage
+	rejected int
 }
 
-// newResponsesProvider answers the n-th request, from 0, by the n-th of the answers.
+// newResponsesProvider returns a provider that answers the n-th request, from 0, with the n-th
+// answer.
 func newResponsesProvider(t *testing.T, answers ...string) *responsesProvider {
 	p := &responsesProvider{}
 	p.server = httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +46,7 @@ func newResponsesProvider(t *testing.T, answers ...string) *responsesProvider {
 		if p.refuse != nil {
 			if status, answer := p.refuse(body); status != 0 {
 				p.mu.Lock()
-				p.refused++
+				p.rejected++
 				p.mu.Unlock()
 				http.Error(w, answer, status)
 				return
@@ -65,7 +67,7 @@ func newResponsesProvider(t *testing.T, answers ...string) *responsesProvider {
 	return p
 }
 
-// home is a new one, whose configuration names the provider.
+// home returns a new home whose configuration names the provider.
 func (p *responsesProvider) home(t *testing.T, model string) string {
 	home := t.TempDir()
 	apptest.WriteConfig(t, home,
@@ -74,7 +76,7 @@ func (p *responsesProvider) home(t *testing.T, model string) string {
 	return home
 }
 
-// kinds are the items of the n-th request: the role of messages, the type of others.
+// kinds returns the items of the n-th request: the role of messages, the type of others.
 func (p *responsesProvider) kinds(t *testing.T, n int) (kinds []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,8 +98,8 @@ type listedItem struct {
 	InPrompt                    bool
 }
 
-// thoughtItem is the reasoning in a thread's context.
-func thoughtItem(c *apptest.Client, thread string) (reasoning, message listedItem) {
+// reasoningItem returns the reasoning in a thread's context, and the message after it.
+func reasoningItem(c *apptest.Client, thread string) (reasoning, message listedItem) {
 	var list struct{ Items []listedItem }
 	require.NoError(c.T, json.Unmarshal(c.Call("context/getItems", apptest.Object{"threadId": thread}), &list))
 	for _, i := range list.Items {
@@ -119,14 +121,14 @@ func TestResponsesEncryptedReasoningGoesBackToItsModel(t *testing.T) {
 	c.Initialize()
 	thread := c.StartTrusted()
 	c.Turn(thread, "one")
-	reasoning, message := thoughtItem(c, thread)
+	reasoning, message := reasoningItem(c, thread)
 	require.True(t, reasoning.InPrompt)
 
 	c.Turn(thread, "two")
 	require.Equal(t, []string{"user", "user", "reasoning", "assistant", "user"}, p.kinds(t, 1))
 
 	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": []string{message.ID}, "included": false})
-	reasoning, _ = thoughtItem(c, thread)
+	reasoning, _ = reasoningItem(c, thread)
 	c.Turn(thread, "three")
 	require.Equal(t, []string{"user", "user", "user", "reasoning", "assistant", "user"}, p.kinds(t, 2),
 		"reasoning leaves with its answer")
@@ -143,7 +145,7 @@ func TestResponsesEncryptedReasoningGoesBackToItsModel(t *testing.T) {
 	c.Close()
 }
 
-func TestResponsesEncryptedReasoningStaysBehindForAnotherModel(t *testing.T) {
+func TestResponsesEncryptedReasoningIsNotSentToAnotherModel(t *testing.T) {
 	answer := apptest.EventStream(apptest.ItemDone(apptest.EncryptedReasoning), apptest.ItemDone(apptest.HelloMessage))
 	p := newResponsesProvider(t, answer, answer)
 	c := apptest.StartServer(t, p.home(t, "gpt-5"))
@@ -168,15 +170,15 @@ func TestResponsesSummaryPartsAreAnnouncedBeforeTheirText(t *testing.T) {
 	c.Initialize()
 	thread := c.StartTrusted()
 	c.BeginTurn(thread, "one")
-	var heard []string
+	var received []string
 	c.Until(func(m apptest.Message) bool {
 		if strings.HasPrefix(m.Method, "item/reasoning/") || m.Method == "item/agentMessage/delta" {
-			heard = append(heard, strings.TrimPrefix(m.Method, "item/"))
+			received = append(received, strings.TrimPrefix(m.Method, "item/"))
 		}
 		return m.Method == "turn/completed"
 	})
 	require.Equal(t, []string{"reasoning/summaryPartAdded", "reasoning/summaryTextDelta", "reasoning/summaryPartAdded",
-		"reasoning/summaryTextDelta", "agentMessage/delta"}, heard)
+		"reasoning/summaryTextDelta", "agentMessage/delta"}, received)
 	c.Close()
 }
 
@@ -189,18 +191,18 @@ func TestResponsesRawReasoningAndUsageReachTheClient(t *testing.T) {
 	c := apptest.StartServer(t, p.home(t, "gpt-5"))
 	c.Initialize()
 	c.BeginTurn(c.StartTrusted(), "one")
-	heard := map[string]string{}
+	received := map[string]string{}
 	c.Until(func(m apptest.Message) bool {
 		switch m.Method {
 		case "item/reasoning/textDelta":
-			heard[m.Method] = gjson.GetBytes(m.Params, "delta").Str
+			received[m.Method] = gjson.GetBytes(m.Params, "delta").Str
 		case "thread/tokenUsage/updated":
-			heard[m.Method] = gjson.GetBytes(m.Params, "tokenUsage.last").Raw
+			received[m.Method] = gjson.GetBytes(m.Params, "tokenUsage.last").Raw
 		}
 		return m.Method == "turn/completed"
 	})
-	require.Equal(t, "raw", heard["item/reasoning/textDelta"])
-	require.Subset(t, gjson.Parse(heard["thread/tokenUsage/updated"]).Value(), map[string]any{
+	require.Equal(t, "raw", received["item/reasoning/textDelta"])
+	require.Subset(t, gjson.Parse(received["thread/tokenUsage/updated"]).Value(), map[string]any{
 		"inputTokens": 20.0, "cachedInputTokens": 12.0, "outputTokens": 5.0, "reasoningOutputTokens": 3.0,
 		"totalTokens": 25.0,
 	})
@@ -250,7 +252,7 @@ func TestResponsesFailuresOfTheStreamFailTheTurn(t *testing.T) {
 	}
 }
 
-func TestResponsesIsTheAPIOfProvidersThatNameNone(t *testing.T) {
+func TestResponsesIsTheDefaultAPI(t *testing.T) {
 	for name, settings := range map[string]string{
 		"custom":          "model_provider = \"mine\"\n[model_providers.mine]\nbase_url = \"%s/v1\"\n",
 		"openai":          "[model_providers.openai]\nbase_url = \"%s/v1\"\n",

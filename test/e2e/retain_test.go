@@ -13,8 +13,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// agedHome is a home with threads that nobody has written to for 10, 20, … days, the newest
-// first.
+// agedHome returns a home with threads that were last written 10, 20, … days ago, the newest first.
 func agedHome(t *testing.T, count int) (home string, ids []string) {
 	t.Helper()
 	home = t.TempDir()
@@ -23,7 +22,7 @@ func agedHome(t *testing.T, count int) (home string, ids []string) {
 	require.NoError(t, err)
 	require.Len(t, paths, count)
 	for i, path := range paths {
-		leave(t, path, 10*(i+1))
+		age(t, path, 10*(i+1))
 		ids = append(ids, idOfPath(path))
 	}
 	return home, ids
@@ -34,14 +33,14 @@ func idOfPath(path string) string {
 	return base[len(base)-len(".jsonl")-36 : len(base)-len(".jsonl")]
 }
 
-// leave makes a file look as if nobody had written to it for some days.
-func leave(t *testing.T, path string, days int) {
+// age sets the modification time of a file to some days ago.
+func age(t *testing.T, path string, days int) {
 	t.Helper()
 	at := time.Now().Add(-time.Duration(days)*24*time.Hour - time.Hour)
 	require.NoError(t, os.Chtimes(path, at, at))
 }
 
-// rolloutsIn are the ids of the rollouts of a root.
+// rolloutsIn returns the ids of the rollouts below a root.
 func rolloutsIn(t *testing.T, home, root string) []string {
 	t.Helper()
 	ids := []string{}
@@ -55,8 +54,8 @@ func rolloutsIn(t *testing.T, home, root string) []string {
 	return ids
 }
 
-// toldOf are the threads that a client was told of by a method.
-func toldOf(c *apptest.Client, method string) []string {
+// notifiedOf returns the threads in notifications of a method.
+func notifiedOf(c *apptest.Client, method string) []string {
 	ids := []string{}
 	for _, m := range c.Seen {
 		if m.Method == method {
@@ -66,24 +65,24 @@ func toldOf(c *apptest.Client, method string) []string {
 	return ids
 }
 
-// TestBinaryArchivesTheOldest has one of them loaded, and one held by another server.
-func TestBinaryArchivesTheOldest(t *testing.T) {
+// TestRetentionArchivesOldestThreads keeps one old thread loaded, and one locked by another server.
+func TestRetentionArchivesOldestThreads(t *testing.T) {
 	t.Parallel()
 	home, ids := agedHome(t, 6)
 	other := apptest.StartOffline(t, home)
 	other.Call("thread/resume", apptest.Object{"threadId": ids[4]})
 	c := apptest.StartOffline(t, home, "-c", "history.maxAge=25", "-c", "history.maxBytes=1")
-	leave(t, other.ReadThread(ids[4]).Path, 50)
-	require.Len(t, rolloutsIn(t, home, "sessions"), 6, "nothing goes while the server starts")
+	age(t, other.ReadThread(ids[4]).Path, 50)
+	require.Len(t, rolloutsIn(t, home, "sessions"), 6, "threads were archived during the start")
 	path := c.CallThread("thread/resume", apptest.Object{"threadId": ids[5]}).Path
-	leave(t, path, 60)
+	age(t, path, 60)
 	c.Call("thread/list", apptest.Object{})
 	first := string(c.UntilMethod("warning").Params)
 	second := string(c.UntilMethod("warning").Params)
 	require.Contains(t, first,
 		"history.maxAge and history.maxBytes: the threads written to longest ago were moved to the archive: 4 of them, with ")
 	require.Contains(t, second, "nothing is deleted while history.retention is \\\"archive\\\"")
-	require.Equal(t, []string{ids[3], ids[2], ids[1], ids[0]}, toldOf(c, "thread/archived"), "the oldest first")
+	require.Equal(t, []string{ids[3], ids[2], ids[1], ids[0]}, notifiedOf(c, "thread/archived"), "the oldest first")
 	require.ElementsMatch(t, ids[4:], rolloutsIn(t, home, "sessions"))
 	require.ElementsMatch(t, ids[:4], rolloutsIn(t, home, "archived_sessions"))
 	c.Call("thread/unarchive", apptest.Object{"threadId": ids[0]})
@@ -92,22 +91,22 @@ func TestBinaryArchivesTheOldest(t *testing.T) {
 	c.Close()
 }
 
-func TestBinaryDeletesTheOldest(t *testing.T) {
+func TestRetentionDeletesOldestThreads(t *testing.T) {
 	t.Parallel()
 	home, ids := agedHome(t, 4)
 	c := apptest.StartOffline(t, home, "-c", "history.maxAge=25", "-c", `history.retention="delete"`)
 	c.Call("thread/archive", apptest.Object{"threadId": ids[3]})
 	c.Call("thread/list", apptest.Object{})
 	require.Contains(t, string(c.UntilMethod("warning").Params), "were deleted: 2 of them, with ")
-	require.Equal(t, []string{ids[3], ids[2]}, toldOf(c, "thread/deleted"))
+	require.Equal(t, []string{ids[3], ids[2]}, notifiedOf(c, "thread/deleted"))
 	require.Empty(t, rolloutsIn(t, home, "archived_sessions"))
 	require.ElementsMatch(t, ids[:2], rolloutsIn(t, home, "sessions"))
 	require.Len(t, gjson.GetBytes(c.Call("thread/list", apptest.Object{}), "data").Array(), 2)
 	c.Close()
 }
 
-// TestBinaryArchivesWhatAKillHasLeft has a thread below two names, as a cut move leaves it.
-func TestBinaryArchivesWhatAKillHasLeft(t *testing.T) {
+// TestRetentionFinishesInterruptedMoves has a thread in both folders, as a crash leaves it.
+func TestRetentionFinishesInterruptedMoves(t *testing.T) {
 	t.Parallel()
 	home, ids := agedHome(t, 3)
 	archive := filepath.Join(home, "archived_sessions")
@@ -119,14 +118,14 @@ func TestBinaryArchivesWhatAKillHasLeft(t *testing.T) {
 	c := apptest.StartOffline(t, home, "-c", "history.maxAge=5")
 	c.Call("thread/list", apptest.Object{})
 	c.UntilMethod("warning")
-	require.ElementsMatch(t, ids, toldOf(c, "thread/archived"))
+	require.ElementsMatch(t, ids, notifiedOf(c, "thread/archived"))
 	require.ElementsMatch(t, ids, rolloutsIn(t, home, "archived_sessions"))
 	require.Empty(t, rolloutsIn(t, home, "sessions"))
 	c.Close()
 }
 
-// TestCrashWhileThreadsGo kills servers that archive, until one has archived all.
-func TestCrashWhileThreadsGo(t *testing.T) {
+// TestCrashDuringRetentionContinues kills servers that archive, until one has archived all threads.
+func TestCrashDuringRetentionContinues(t *testing.T) {
 	const count = 60
 	home, ids := agedHome(t, count)
 	args := []string{"-c", "history.maxAge=5"}
@@ -147,7 +146,7 @@ func TestCrashWhileThreadsGo(t *testing.T) {
 	require.ElementsMatch(t, ids, rolloutsIn(t, home, "sessions"))
 }
 
-func TestRolloutRetainTellsFirst(t *testing.T) {
+func TestRolloutRetainListsBeforeChanges(t *testing.T) {
 	t.Parallel()
 	home, ids := agedHome(t, 4)
 	status, _, errs := apptest.Execute(t, home, "rollout", "retain")
@@ -185,12 +184,12 @@ func TestRolloutRetainTellsFirst(t *testing.T) {
 	require.Equal(t, ids[:1], append(rolloutsIn(t, home, "sessions"), rolloutsIn(t, home, "archived_sessions")...))
 }
 
-func TestRolloutRetainLeavesAThreadThatIsOpen(t *testing.T) {
+func TestRolloutRetainSkipsOpenThreads(t *testing.T) {
 	t.Parallel()
 	home, ids := agedHome(t, 1)
 	c := apptest.StartOffline(t, home)
 	path := c.CallThread("thread/resume", apptest.Object{"threadId": ids[0]}).Path
-	leave(t, path, 10)
+	age(t, path, 10)
 	status, out, errs := apptest.Execute(t, home, "rollout", "retain", "--yes", "-c", "history.maxAge=1", "-c",
 		"history.retention=delete")
 	require.Equal(t, 1, status)
@@ -200,7 +199,7 @@ func TestRolloutRetainLeavesAThreadThatIsOpen(t *testing.T) {
 	c.Close()
 }
 
-func TestRetentionIsNoMatterOfAThread(t *testing.T) {
+func TestRetentionSettingOfThreadHasNoEffect(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	c.StartThread(apptest.Object{"config": apptest.Object{"history.maxAge": 1}})

@@ -11,9 +11,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// revertedThread is the thread of testdata/reverted, forkOfReverted a fork of it: rollouts of
-// the reference implementation, with their long texts cut. Of its turns 0, 1 and 2 the last was
-// taken back, then "s1 two" of those that followed; the fork is of the first two.
+// revertedThread is the thread of testdata/reverted, and forkOfReverted is a fork of it. Both are
+// rollouts of the reference implementation with truncated texts. Of turns 0, 1 and 2 the last was
+// reverted, then "s1 two" of the following turns. The fork has the first two turns.
 const (
 	revertedThread = "01a1ffe4-5f12-79b0-b231-ebaddab90e3d"
 	forkOfReverted = "01a1ffe4-6669-7641-bc1e-2ff31b0d9850"
@@ -33,13 +33,13 @@ func putReverted(t *testing.T, home string) {
 	}
 }
 
-// TestBinaryGoesOnWithARevertedThread lists, searches, reads, resumes, names, forks, archives
+// TestRevertedReferenceThreadCanBeUsed lists, searches, reads, resumes, renames, forks, archives
 // and deletes a thread of three files.
-func TestBinaryGoesOnWithARevertedThread(t *testing.T) {
-	apptest.OnBothWires(t, binaryGoesOnWithARevertedThread)
+func TestRevertedReferenceThreadCanBeUsed(t *testing.T) {
+	apptest.OnBothWires(t, testRevertedReferenceThreadCanBeUsed)
 }
 
-func binaryGoesOnWithARevertedThread(t *testing.T, on apptest.WireAPI) {
+func testRevertedReferenceThreadCanBeUsed(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	p := on.NewProvider(t, counting(2)...)
 	home := p.Home(t)
@@ -65,7 +65,7 @@ func binaryGoesOnWithARevertedThread(t *testing.T, on apptest.WireAPI) {
 	require.ElementsMatch(t, []string{revertedThread, forkOfReverted}, found("turn 1"),
 		"what stands in the file before is found")
 	require.Equal(t, []string{revertedThread}, found("s2 one"))
-	require.Empty(t, found("turn 2"), "what was taken back is not")
+	require.Empty(t, found("turn 2"), "reverted turns are not found")
 
 	want := []string{"[[say:a0]] turn 0", "a0", "[[say:a1]] turn 1", "a1", "[[say:x]] s1 one", "x", "[[say:x]] s2 one",
 		"x"}
@@ -93,7 +93,7 @@ func binaryGoesOnWithARevertedThread(t *testing.T, on apptest.WireAPI) {
 	c.Call("thread/delete", apptest.Object{"threadId": revertedThread})
 	require.Empty(t, previews())
 	list["archived"] = false
-	require.Len(t, previews(), 1, "this server's fork has all of its lines")
+	require.Len(t, previews(), 1, "a fork has all its lines")
 	require.Equal(t, want, messages(next)[:len(want)])
 	c.Close()
 }

@@ -14,8 +14,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// branches makes a repository with a branch that is one commit ahead of main, and a file
-// that is in neither.
+// branches creates a repository with a branch that is one commit ahead of main, and an untracked
+// file.
 func branches(t *testing.T) (dir, base string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -41,7 +41,7 @@ func branches(t *testing.T) (dir, base string) {
 	return dir, base
 }
 
-// reviewer is a script for the offline provider: it runs commands, then tells what it found.
+// reviewer writes a script for the offline provider. It runs commands and then returns a result.
 func reviewer(t *testing.T, home string, match string, commands []string, result string) {
 	t.Helper()
 	steps := []apptest.Object{}
@@ -60,17 +60,16 @@ func reviewer(t *testing.T, home string, match string, commands []string, result
 const oneFinding = `{"findings":[{"title":"[P1] Two is wrong","body":"It was one.","confidence_score":0.9,"priority":1,` +
 	`"code_location":{"absolute_file_path":"/a.txt","line_range":{"start":1,"end":1}}}],"overall_correctness":"patch is incorrect","overall_explanation":"No.","overall_confidence_score":0.9}`
 
-// TestBinaryReviewsABranch with real commands in a real repository, from the commit that
-// both branches come from. The thread hears the result and nothing else, also when it is
-// loaded again.
-func TestBinaryReviewsABranch(t *testing.T) {
+// TestReviewOfBranch runs commands in a repository, from the merge base. The thread has the result
+// only, also after a reload.
+func TestReviewOfBranch(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	dir, base := branches(t)
 	reviewer(t, home, base, []string{"git diff " + base, "git status --porcelain"}, oneFinding)
 	c := apptest.StartOffline(t, home)
 	c.OnRequest = func(m apptest.Message) any {
-		require.Fail(t, "a review asks nobody", m.Line)
+		require.Fail(t, "a review requested an approval", m.Line)
 		return nil
 	}
 	id := c.StartThread(apptest.Object{"cwd": dir, "sandbox": "danger-full-access", "approvalPolicy": "untrusted"})
@@ -96,10 +95,10 @@ func TestBinaryReviewsABranch(t *testing.T) {
 	want := []string{"enteredReviewMode", "userMessage", "commandExecution", "commandExecution", "exitedReviewMode",
 		"agentMessage"}
 	require.Equal(t, want, kinds(c.ReadThread(id)))
-	heard := func(c *apptest.Client) string {
+	received := func(c *apptest.Client) string {
 		return gjson.GetBytes(c.Call("context/getPrompt", apptest.Object{"threadId": id}), "messages").Raw
 	}
-	before := heard(c)
+	before := received(c)
 	require.Contains(t, before, "Two is wrong")
 	require.NotContains(t, before, "git status")
 	c.Close()
@@ -107,15 +106,15 @@ func TestBinaryReviewsABranch(t *testing.T) {
 	c = apptest.StartOffline(t, home)
 	require.Equal(t, want, kinds(c.ReadThread(id)))
 	c.Call("thread/resume", apptest.Object{"threadId": id})
-	require.Equal(t, before, heard(c))
+	require.Equal(t, before, received(c))
 	c.Close()
 }
 
-// TestBinaryReviewsByAProvider asks a provider of each API for a review with a command. The request
-// after it has the result, and nothing of how the reviewer came to it.
-func TestBinaryReviewsByAProvider(t *testing.T) { apptest.OnBothWires(t, reviewsByAProvider) }
+// TestReviewByProvider reviews with a command by each API. The next request has the result, but not
+// the reviewer's steps.
+func TestReviewByProvider(t *testing.T) { apptest.OnBothWires(t, testReviewByProvider) }
 
-func reviewsByAProvider(t *testing.T, on apptest.WireAPI) {
+func testReviewByProvider(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	p := on.NewProvider(t, apptest.TextAnswer("hello"),
 		reasons("a thought of the reviewer", "call_1", "echo found by the reviewer"), apptest.TextAnswer(oneFinding),
@@ -127,11 +126,11 @@ func reviewsByAProvider(t *testing.T, on apptest.WireAPI) {
 	c.Call("review/start",
 		apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": "Look for twos."}})
 	require.Equal(t, "completed", c.AwaitTurn().Status)
-	asked := p.Requests()
-	require.NotContains(t, strings.Join(apptest.RawStrings(asked[1].Messages), "\n"), "Hello.",
+	requests := p.Requests()
+	require.NotContains(t, strings.Join(apptest.RawStrings(requests[1].Messages), "\n"), "Hello.",
 		"the reviewer sees its own conversation")
-	require.Contains(t, asked[2].LastMessage(t).Content, "found by the reviewer")
-	require.Equal(t, on == apptest.ResponsesWire, strings.Contains(asked[2].Body, "SEALED a thought of the reviewer"))
+	require.Contains(t, requests[2].LastMessage(t).Content, "found by the reviewer")
+	require.Equal(t, on == apptest.ResponsesWire, strings.Contains(requests[2].Body, "SEALED a thought of the reviewer"))
 	sent := strings.Join(apptest.PromptOf(c, id), "\n")
 	require.Contains(t, sent, "Two is wrong")
 	require.NotContains(t, sent, "found by the reviewer")
@@ -140,9 +139,9 @@ func reviewsByAProvider(t *testing.T, on apptest.WireAPI) {
 	c.Close()
 }
 
-// TestBinaryReviewIsInterrupted while a command of the reviewer runs: nothing is left, and
-// the thread goes on.
-func TestBinaryReviewIsInterrupted(t *testing.T) {
+// TestInterruptedReviewLeavesNothing interrupts a review while a command runs. No process is left,
+// and the thread continues.
+func TestInterruptedReviewLeavesNothing(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	reviewer(t, home, "Look", []string{"echo begun; sleep 1000"}, "never")

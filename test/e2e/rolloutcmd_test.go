@@ -16,8 +16,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// damagedHome is a home with legacyRollout, a line of which is broken and the last of
-// which was cut off.
+// damagedHome returns a home with LegacyRollout with an invalid line and a torn tail.
 func damagedHome(t *testing.T) (home, path, text string) {
 	t.Helper()
 	lines := strings.SplitAfter(apptest.LegacyRollout, "\n")
@@ -27,7 +26,7 @@ func damagedHome(t *testing.T) (home, path, text string) {
 	return home, apptest.PutRollout(t, home, apptest.LegacyID, text), text
 }
 
-func TestRolloutVerifyTellsWhatIsWrong(t *testing.T) {
+func TestRolloutVerifyReportsDamage(t *testing.T) {
 	t.Parallel()
 	home, path, text := damagedHome(t)
 	sound := apptest.PutRollout(t, home, apptest.UnknownThreadID,
@@ -52,7 +51,7 @@ func TestRolloutVerifyTellsWhatIsWrong(t *testing.T) {
 		jsonOf(t, len(apptest.LegacyRollout))+`,"lines":12,"findings":[]}]}`, out)
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, text, string(got), "to look changes nothing")
+	require.Equal(t, text, string(got), "verify changed the file")
 }
 
 func jsonOf(t *testing.T, v any) string {
@@ -62,17 +61,17 @@ func jsonOf(t *testing.T, v any) string {
 	return string(b)
 }
 
-// TestRolloutRepairHeals compares what a server makes of the thread before and after.
-func TestRolloutRepairHeals(t *testing.T) {
+// TestRolloutRepairKeepsThread compares the thread that a server reads before and after the repair.
+func TestRolloutRepairKeepsThread(t *testing.T) {
 	t.Parallel()
 	home, path, text := damagedHome(t)
 	before, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID, "--json")
 	status, out, errs := apptest.Execute(t, home, "rollout", "repair", path)
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "  repaired: "+path+"; as it was: "+path+".orig\n  what could not be read: "+path+".lost\n")
-	kept, err := os.ReadFile(path + ".orig")
+	backup, err := os.ReadFile(path + ".orig")
 	require.NoError(t, err)
-	require.Equal(t, text, string(kept))
+	require.Equal(t, text, string(backup))
 	status, out, errs = apptest.Execute(t, home, "rollout", "verify", path)
 	require.Zero(t, status, errs)
 	require.Equal(t, path+": sound, 12 lines\n", out)
@@ -83,7 +82,7 @@ func TestRolloutRepairHeals(t *testing.T) {
 	require.Contains(t, out, `"kept": ""`)
 }
 
-func TestRolloutRepairOfWhatCannotBe(t *testing.T) {
+func TestRolloutRepairRejectsEmptyFile(t *testing.T) {
 	t.Parallel()
 	home, path := apptest.LegacyHome(t)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
@@ -93,9 +92,9 @@ func TestRolloutRepairOfWhatCannotBe(t *testing.T) {
 	require.Equal(t, "appserver: rollout repair: of 1 finding, 1 cannot be healed: see above\n", errs)
 }
 
-// TestRolloutRepairLeavesAThreadThatIsOpen also takes the lock of the home that the path
-// lies in, not that of its own.
-func TestRolloutRepairLeavesAThreadThatIsOpen(t *testing.T) {
+// TestRolloutRepairRejectsOpenThreads requires the lock of the home with the file, not of the
+// configured one.
+func TestRolloutRepairRejectsOpenThreads(t *testing.T) {
 	t.Parallel()
 	home, id, path := stored(t)
 	c := apptest.StartOffline(t, home)
@@ -116,8 +115,8 @@ func appendTo(c *apptest.Client, path, text string) {
 	require.NoError(c.T, f.Close())
 }
 
-// TestRolloutRedactTakesSecretsOut has one in an excluded item, which only the backup has.
-func TestRolloutRedactTakesSecretsOut(t *testing.T) {
+// TestRolloutRedactRemovesSecrets redacts a secret in an excluded item, which only the backup has.
+func TestRolloutRedactRemovesSecrets(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home, "-c", "history.redactSecrets=false")
@@ -136,7 +135,7 @@ func TestRolloutRedactTakesSecretsOut(t *testing.T) {
 	}
 	c.Close()
 	require.NoError(t, os.WriteFile(path+".orig", []byte("what a repair kept: "+githubToken+"\n"), 0o600))
-	const everywhere = 5 // the rollout, its backup, the copy, the name, the index
+	const everywhere = 5 // rollout, backup, copy, name and index
 	require.Len(t, filesWith(t, home, githubToken), everywhere)
 
 	status, _, errs := apptest.Execute(t, home, "rollout", "redact", path)

@@ -10,9 +10,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestRolloutRedactTakesSecretsOutOfMemories also while a server has them open, which is told of
-// none of them any more.
-func TestRolloutRedactTakesSecretsOutOfMemories(t *testing.T) {
+// TestRolloutRedactRemovesSecretsFromMemories redacts while a server has the memories open. It
+// returns none of them afterwards.
+func TestRolloutRedactRemovesSecretsFromMemories(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	args := append([]string{"-c", "history.redactSecrets=false"}, apptest.MemoryFlags...)
@@ -50,7 +50,7 @@ func TestRolloutRedactTakesSecretsOutOfMemories(t *testing.T) {
 	status, out, errs = apptest.Execute(t, home, "rollout", "redact", "--yes", path)
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "\n  1 remembered text of the thread redacted\n")
-	require.Equal(t, 1, remembered(githubToken), "the other thread was not named")
+	require.Equal(t, 1, remembered(githubToken), "the other thread was redacted")
 	require.Equal(t, 1, remembered("The token of the harbour is [redacted], keep it."))
 	status, out, errs = apptest.Execute(t, home, "rollout", "redact", "--yes", c.ReadThread(threads[1]).Path)
 	require.Zero(t, status, errs)

@@ -12,9 +12,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryShowsTheHistoryOfEveryVersion reads, lists and resumes the rollouts. What is
-// shown of each stands beside it.
-func TestBinaryShowsTheHistoryOfEveryVersion(t *testing.T) {
+// TestHandmadeRolloutsHaveExpectedHistory reads, lists and resumes the rollouts. The expected
+// history is in a file beside each.
+func TestHandmadeRolloutsHaveExpectedHistory(t *testing.T) {
 	t.Parallel()
 	home := apptest.NewProvider(t).Home(t)
 	ids := apptest.PutRollouts(t, home)
@@ -45,7 +45,7 @@ func rawItems(list gjson.Result) (raw []string) {
 	return raw
 }
 
-// historyText is a thread as people can compare it: a line for each turn and item.
+// historyText formats a thread with a line for each turn and item.
 func historyText(thread gjson.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "preview %s\ngit %s\n", thread.Get("preview").Raw, thread.Get("gitInfo").Raw)

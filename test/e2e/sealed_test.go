@@ -12,9 +12,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryKeepsTheItemsBehindAnEncryptedCompaction resumes a thread whose compaction only
-// its provider can read: the context has the original items, and the client is warned.
-func TestBinaryKeepsTheItemsBehindAnEncryptedCompaction(t *testing.T) {
+// TestEncryptedCompactionKeepsOriginalItems resumes a thread with a compaction that only its
+// provider can read. The context has the original items, and the client is warned.
+func TestEncryptedCompactionKeepsOriginalItems(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(1)...)
 	home := p.Home(t)
@@ -35,9 +35,9 @@ func TestBinaryKeepsTheItemsBehindAnEncryptedCompaction(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryExtractsWhatDoesNotFitBehindAnEncryptedCompaction does so with a small window: an
-// extract takes the place of the items, until it is undone.
-func TestBinaryExtractsWhatDoesNotFitBehindAnEncryptedCompaction(t *testing.T) {
+// TestEncryptedCompactionInSmallWindowUsesExtract replaces the original items by an extract, until
+// it is undone.
+func TestEncryptedCompactionInSmallWindowUsesExtract(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(1)...)
 	home := p.Home(t)
@@ -55,8 +55,8 @@ func TestBinaryExtractsWhatDoesNotFitBehindAnEncryptedCompaction(t *testing.T) {
 	c.Close()
 }
 
-// putSealed puts a rollout into a home whose compaction the provider sealing has encrypted, as an
-// item of a type. It returns the thread's id.
+// putSealed writes a rollout into a home and returns the thread's id. The provider sealing
+// encrypted its compaction as an item of a type.
 func putSealed(t *testing.T, home, kind string) string {
 	text := strings.NewReplacer(`"model_provider":"openai"`, `"model_provider":"sealing"`, `{"type":"compaction",`,
 		`{"type":"`+kind+`","id":"cmp_1",`).Replace(apptest.Rollouts(t)["0.146.0"])
@@ -89,9 +89,10 @@ func formsSent(c *apptest.Client, thread, sent, aside string) {
 	}
 }
 
-// TestBinarySendsAnEncryptedCompactionToItsProvider goes on with a thread by the provider that made
-// its compaction, which gets that as it is; by another one, which gets the original items; and back.
-func TestBinarySendsAnEncryptedCompactionToItsProvider(t *testing.T) {
+// TestEncryptedCompactionGoesToItsProvider continues a thread with the provider of its compaction,
+// which gets the compaction, with another one, which gets the original items, and with the first
+// again.
+func TestEncryptedCompactionGoesToItsProvider(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"compaction", "compaction_summary", "context_compaction"} {
 		t.Run(kind, func(t *testing.T) {
@@ -130,9 +131,9 @@ func TestBinarySendsAnEncryptedCompactionToItsProvider(t *testing.T) {
 	}
 }
 
-// TestBinaryEditsAroundAnEncryptedCompaction takes the compaction out, trims, compacts and undoes all
-// of it, by the provider that can read the compaction and by another.
-func TestBinaryEditsAroundAnEncryptedCompaction(t *testing.T) {
+// TestEditsAroundEncryptedCompaction excludes the compaction, trims, compacts and undoes, with its
+// provider and with another.
+func TestEditsAroundEncryptedCompaction(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(6)...)
 	home := switchHome(p, t)
@@ -146,7 +147,7 @@ func TestBinaryEditsAroundAnEncryptedCompaction(t *testing.T) {
 		apptest.Object{"threadId": id,
 			"edits": []apptest.Object{{"type": "setInclusion", "ids": []string{"r20.1"}, "included": false}}})
 	c.Call("context/setInclusion", apptest.Object{"threadId": id, "ids": []string{"r20.1"}, "included": false})
-	require.Equal(t, preview.Get("after.promptTokens").Int(), usage(), "the items before it take its place")
+	require.Equal(t, preview.Get("after.promptTokens").Int(), usage(), "the original items are sent instead")
 	require.Contains(t, c.CallJSON("context/getPrompt", apptest.Object{"threadId": id}).Raw, "no such file x.txt")
 	c.Call("context/undo", apptest.Object{"threadId": id})
 	require.Equal(t, whole, usage())
@@ -159,7 +160,7 @@ func TestBinaryEditsAroundAnEncryptedCompaction(t *testing.T) {
 
 	c = resumeWith(t, home, id, "plain", "test")
 	prompt = c.CallJSON("context/getPrompt", apptest.Object{"threadId": id}).Raw
-	require.NotContains(t, prompt, "Edit x.txt", "a trim holds for both forms")
+	require.NotContains(t, prompt, "Edit x.txt", "the trim removes both forms")
 	require.NotContains(t, strings.Join(c.Warnings(), "\n"), "encrypted")
 	c.Call("context/undo", apptest.Object{"threadId": id})
 	formsSent(c, id, originalItems, sealedForm)
@@ -177,7 +178,7 @@ func TestBinaryEditsAroundAnEncryptedCompaction(t *testing.T) {
 	c.Call("thread/compact/start", apptest.Object{"threadId": id, "strategy": "local"})
 	c.AwaitTurn()
 	prompt = c.CallJSON("context/getPrompt", apptest.Object{"threadId": id}).Raw
-	require.Contains(t, prompt, "sed -i s/a/b/ x.txt", "the extract is of the original items")
+	require.Contains(t, prompt, "sed -i s/a/b/ x.txt", "the extract has no original items")
 	require.NotContains(t, prompt, "bm90IGZvciB1cw==")
 	c.Close()
 }
@@ -189,9 +190,9 @@ func itemIDs(items gjson.Result, path string) (ids []string) {
 	return ids
 }
 
-// TestBinaryUsesTheConfiguredModelIfNoProviderIsRecorded resumes a thread whose rollout names
-// a model without its provider.
-func TestBinaryUsesTheConfiguredModelIfNoProviderIsRecorded(t *testing.T) {
+// TestResumeWithoutRecordedProviderUsesConfiguredModel resumes a rollout with a model, but no
+// provider.
+func TestResumeWithoutRecordedProviderUsesConfiguredModel(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(1)...)
 	home := p.Home(t)
@@ -206,8 +207,8 @@ func TestBinaryUsesTheConfiguredModelIfNoProviderIsRecorded(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryForksWithTheConfiguredModelIfNoProviderIsRecorded does the same for thread/fork.
-func TestBinaryForksWithTheConfiguredModelIfNoProviderIsRecorded(t *testing.T) {
+// TestForkWithoutRecordedProviderUsesConfiguredModel forks a rollout with a model, but no provider.
+func TestForkWithoutRecordedProviderUsesConfiguredModel(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(1)...)
 	home := p.Home(t)

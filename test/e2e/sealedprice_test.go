@@ -11,12 +11,12 @@ import (
 	"appserver/test/apptest"
 )
 
-// sealedItem is encrypted reasoning of a length.
+// sealedItem returns encrypted reasoning of a length.
 func sealedItem(length int) string {
 	return fmt.Sprintf(`{"type":"reasoning","summary":[],"encrypted_content":%q}`, strings.Repeat("A", length))
 }
 
-// endingWith is the body of an answer of these items, whose usage is given as JSON.
+// endingWith returns the body of an answer with items and usage.
 func endingWith(usage string, items ...string) string {
 	var b strings.Builder
 	for _, item := range items {
@@ -25,7 +25,7 @@ func endingWith(usage string, items ...string) string {
 	return b.String() + `data: {"type":"response.completed","response":{"usage":` + usage + "}}\n\n"
 }
 
-// pricesOf are the tokens of a thread's encrypted reasoning.
+// pricesOf returns the tokens of a thread's encrypted reasoning.
 func pricesOf(c *apptest.Client, thread string) (tokens []int64) {
 	for _, i := range c.CallJSON("context/getItems",
 		apptest.Object{"threadId": thread}).Get(`items.#(category=="reasoning")#`).Array() {
@@ -34,9 +34,9 @@ func pricesOf(c *apptest.Client, thread string) (tokens []int64) {
 	return tokens
 }
 
-// TestResponsesEncryptedReasoningCostsWhatItsProviderReports prices reasoning by the report of its
-// answer, by its length without one, and by the same figures from the disk.
-func TestResponsesEncryptedReasoningCostsWhatItsProviderReports(t *testing.T) {
+// TestResponsesReasoningPriceComesFromReport prices encrypted reasoning by the usage of its answer,
+// or by its length. A reload gives the same prices.
+func TestResponsesReasoningPriceComesFromReport(t *testing.T) {
 	t.Parallel()
 	const reported = `{"input_tokens":1000,"output_tokens":350,"output_tokens_details":{"reasoning_tokens":300},"total_tokens":1350}`
 	p := apptest.ResponsesWire.NewProvider(t,
@@ -50,11 +50,11 @@ func TestResponsesEncryptedReasoningCostsWhatItsProviderReports(t *testing.T) {
 	c.Turn(thread, "one")
 	first := pricesOf(c, thread)
 	require.Len(t, first, 2)
-	require.InDelta(t, 300, first[0]+first[1], 1, "the items share what was reported")
+	require.InDelta(t, 300, first[0]+first[1], 1, "the items divide the reported tokens")
 	require.Greater(t, first[0], 2*first[1])
 
 	c.Turn(thread, "two")
-	require.Equal(t, append(first, (4000/4*3-650)/4), pricesOf(c, thread), "the estimate is by the length")
+	require.Equal(t, append(first, (4000/4*3-650)/4), pricesOf(c, thread), "the estimate depends on the length")
 	c.Turn(thread, "three")
 	prices := append(first, (4000/4*3-650)/4, 300)
 	require.Equal(t, prices, pricesOf(c, thread))
@@ -73,9 +73,9 @@ func TestResponsesEncryptedReasoningCostsWhatItsProviderReports(t *testing.T) {
 	c.Close()
 }
 
-// TestResponsesEncryptedReasoningGoesAndReturnsWithItsAnswer deletes the answer and the call that
-// reasoning belongs to, and takes that back.
-func TestResponsesEncryptedReasoningGoesAndReturnsWithItsAnswer(t *testing.T) {
+// TestResponsesReasoningFollowsItsAnswer deletes the answer and the call of encrypted reasoning,
+// and undoes that.
+func TestResponsesReasoningFollowsItsAnswer(t *testing.T) {
 	t.Parallel()
 	call := `{"type":"function_call","call_id":"call_1","name":"shell","arguments":"{\"command\":\"true\"}"}`
 	p := apptest.ResponsesWire.NewProvider(t, apptest.StreamAnswer(endingWith("null", sealedItem(40), call)),
@@ -113,8 +113,8 @@ func TestResponsesEncryptedReasoningGoesAndReturnsWithItsAnswer(t *testing.T) {
 	c.Close()
 }
 
-// TestResponsesPromptIsThatOfItsWire shows the request as the Responses API has it.
-func TestResponsesPromptIsThatOfItsWire(t *testing.T) {
+// TestResponsesPromptHasTheWiresForm shows the request in the form of the Responses API.
+func TestResponsesPromptHasTheWiresForm(t *testing.T) {
 	t.Parallel()
 	p := apptest.ResponsesWire.NewProvider(t, apptest.StreamAnswer(endingWith("null", sealedItem(40),
 		apptest.HelloMessage)),
@@ -128,7 +128,7 @@ func TestResponsesPromptIsThatOfItsWire(t *testing.T) {
 	sent := gjson.Parse(p.Requests()[1].Body)
 	input := sent.Get("input").Array()
 	messages := shown.Get("messages").Array()
-	require.Len(t, messages, len(input), "the system prompt is shown, the user's new words are not")
+	require.Len(t, messages, len(input), "the system prompt without the new input")
 	require.Equal(t, sent.Get("instructions").Str, messages[0].Get("content.0.text").Str)
 	for i, m := range messages[1:] {
 		require.Equal(t, input[i].Raw, m.Raw)

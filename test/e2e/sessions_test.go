@@ -13,7 +13,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// gate is a pipe that a command waits at until the test opens it.
+// gate is a pipe from which a command reads until the test opens it.
 type gate string
 
 func newGate(t *testing.T) gate {
@@ -22,14 +22,14 @@ func newGate(t *testing.T) gate {
 	return gate(path)
 }
 
-// waits is a command that ends when the gate is opened.
+// waits returns a command that ends when the gate opens.
 func (g gate) waits() string { return "read line < " + string(g) }
 
 func (g gate) open(t *testing.T) { require.NoError(t, os.WriteFile(string(g), []byte("go\n"), 0)) }
 
-// TestBinaryTracksTurnsThatTheUserWoke: a turn that began with the user's own command, and that
-// the user then gave to the model, has a checkpoint from before the model wrote.
-func TestBinaryTracksTurnsThatTheUserWoke(t *testing.T) {
+// TestTurnAfterUserCommandHasCheckpoint starts a turn with a user's command, and then a model
+// request. The checkpoint is from before the model's changes.
+func TestTurnAfterUserCommandHasCheckpoint(t *testing.T) {
 	t.Parallel()
 	for _, by := range []string{"turn/start", "turn/steer"} {
 		t.Run(by, func(t *testing.T) {
@@ -53,9 +53,9 @@ func TestBinaryTracksTurnsThatTheUserWoke(t *testing.T) {
 	}
 }
 
-// TestBinaryInterruptsTyping: what was typed before an interrupt is told with the end of the turn
-// and can be taken back; the session goes on.
-func TestBinaryInterruptsTyping(t *testing.T) {
+// TestInterruptedTerminalInputIsTracked interrupts a turn that wrote to a terminal. The changes are
+// notified at the end of the turn and can be reverted. The session continues.
+func TestInterruptedTerminalInputIsTracked(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -83,9 +83,9 @@ func TestBinaryInterruptsTyping(t *testing.T) {
 	c.Close()
 }
 
-// TestBinarySessionsAreTheirThreads: no other thread, and no fork, can type on one, see it, or end
-// it; it goes on while nobody is subscribed, and when a fork is deleted.
-func TestBinarySessionsAreTheirThreads(t *testing.T) {
+// TestSessionsBelongToTheirThread requires that no other thread and no fork can write to, list or
+// terminate a session. It continues without subscribers, and after a fork is deleted.
+func TestSessionsBelongToTheirThread(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -115,8 +115,9 @@ func TestBinarySessionsAreTheirThreads(t *testing.T) {
 	c.Close()
 }
 
-// TestBinarySessionsOfTurnsThatLeft go on, say nothing more, and can be ended.
-func TestBinarySessionsOfTurnsThatLeft(t *testing.T) {
+// TestSessionsOfRevertedTurnsContinue requires that they send no more notifications and can be
+// terminated.
+func TestSessionsOfRevertedTurnsContinue(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -130,7 +131,7 @@ func TestBinarySessionsOfTurnsThatLeft(t *testing.T) {
 	seen := len(c.Seen)
 	g.open(t)
 	c.RunScript(id, apptest.OneCall("write_stdin", apptest.Object{"session_id": running[0].ProcessID, "chars": ""}))
-	require.Contains(t, o.LastOutput(), "never told", "but to a model that asks")
+	require.Contains(t, o.LastOutput(), "never told", "the model may read it")
 	require.True(t, c.CallJSON("thread/backgroundTerminals/terminate",
 		apptest.Object{"threadId": id, "processId": running[0].ProcessID}).Get("terminated").Bool())
 	c.RunScript(id, apptest.OneCall("write_stdin", apptest.Object{"session_id": running[0].ProcessID, "chars": ""}))
@@ -141,9 +142,9 @@ func TestBinarySessionsOfTurnsThatLeft(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryWorksThroughLinks: a thread whose directory is named by a link changes the files
-// behind it, whatever tool it takes, tells them once, and takes them back.
-func TestBinaryWorksThroughLinks(t *testing.T) {
+// TestWorkingFolderByLink changes files below a folder that is named by a link, with every tool.
+// Each change is notified once and can be reverted.
+func TestWorkingFolderByLink(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -162,9 +163,9 @@ func TestBinaryWorksThroughLinks(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryPatchesElsewhere: what a patch changes outside of the worktree is changed; what it is
-// told to be is the same as what can be taken back.
-func TestBinaryPatchesElsewhere(t *testing.T) {
+// TestPatchOutsideOfWorktreeCanBeReverted patches files outside. The notified changes equal the
+// reverted ones.
+func TestPatchOutsideOfWorktreeCanBeReverted(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p, other := apptest.NewRepository(t), apptest.NewRepository(t)
@@ -183,8 +184,9 @@ func TestBinaryPatchesElsewhere(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryCannotBeForged by what commands print, on a terminal or not: it stays output.
-func TestBinaryCannotBeForged(t *testing.T) {
+// TestCommandOutputCannotForgeSupervisor prints messages of the supervisor, with and without a
+// terminal. They remain output.
+func TestCommandOutputCannotForgeSupervisor(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	id := c.StartTrusted()
@@ -209,9 +211,9 @@ func TestBinaryCannotBeForged(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryWorksInTwoWorktreesOfARepository: a turn that changes files in both can be taken back,
-// and that again, after git has collected its garbage.
-func TestBinaryWorksInTwoWorktreesOfARepository(t *testing.T) {
+// TestRevertInTwoWorktrees reverts a turn that changed files in two worktrees of a repository, and
+// undoes the revert, after a garbage collection.
+func TestRevertInTwoWorktrees(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -227,11 +229,11 @@ func TestBinaryWorksInTwoWorktreesOfARepository(t *testing.T) {
 	turn := c.RunScript(id, apptest.ShellCall("echo here > doc.txt"), there("two", "there"),
 		apptest.ShellCall("echo and here > new.txt"), there("there", "there again"))
 	after := [2]map[string]string{p.Files(), linked.Files()}
-	told := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
-	require.Contains(t, told, "+here\n")
-	require.Contains(t, told, "+there again\n")
+	diff := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
+	require.Contains(t, diff, "+here\n")
+	require.Contains(t, diff, "+there again\n")
 	collect(p)
-	require.Equal(t, told, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
+	require.Equal(t, diff, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
 	undo := c.RevertTo(id, turn, "files").Get("undoCheckpointId").Str
 	require.Equal(t, atFirst, [2]map[string]string{p.Files(), linked.Files()})
 	collect(p)

@@ -15,7 +15,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// limit changes what the server may have from now on, and gives what it had.
+// limit changes a resource limit of the server and returns the former one.
 func limit(c *apptest.Client, resource int, most uint64) (before uint64) {
 	c.T.Helper()
 	var old unix.Rlimit
@@ -26,20 +26,19 @@ func limit(c *apptest.Client, resource int, most uint64) (before uint64) {
 	return before
 }
 
-// shortage is a lack of something: begin takes it, and end gives it back.
+// shortage is a missing resource. begin removes it, and end restores it.
 type shortage struct {
 	begin func(c *apptest.Client) (end func())
-	// says is in each refusal, helps in those of the server's own files; refuses are the requests
-	// of writings that get one.
-	says, helps string
-	refuses     []string
+	// message is a part of each error, and advice of those for the server's own files. rejected are
+	// the writing requests that get an error.
+	message, advice string
+	rejected        []string
 }
 
-// TestBinaryHealsAfterAShortage takes a running server the room in files, or the descriptors.
-// Each request that writes is refused, in words that tell why, and changes nothing, there or on
-// the disk; once the shortage is over the same request is served, and another server finds what
-// this one has.
-func TestBinaryHealsAfterAShortage(t *testing.T) {
+// TestShortageRejectsWritesUntilItEnds takes space or descriptors from a running server. Each
+// writing request is rejected with the reason and changes nothing, in memory and on disk.
+// Afterwards the same requests succeed, and another server reads the same state.
+func TestShortageRejectsWritesUntilItEnds(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	for name, s := range map[string]shortage{
@@ -50,7 +49,7 @@ func TestBinaryHealsAfterAShortage(t *testing.T) {
 			[]string{"thread/name/set", "turn/start", "context/setInclusion", "thread/context/trim", "thread/fork",
 				"thread/start", "config/value/write", "fs/writeFile"}},
 		"descriptors": {func(c *apptest.Client) func() {
-			before := limit(c, unix.RLIMIT_NOFILE, 0) // those that are open stay
+			before := limit(c, unix.RLIMIT_NOFILE, 0) // open descriptors stay usable
 			return func() { limit(c, unix.RLIMIT_NOFILE, before) }
 		}, "too many open files", "raise the limit of open files (ulimit -n)",
 			[]string{"thread/start", "thread/fork", "config/value/write", "fs/writeFile"}},
@@ -63,24 +62,24 @@ func TestBinaryHealsAfterAShortage(t *testing.T) {
 			require.Equal(t, "completed", c.Turn(id, "hello").Status)
 			require.Equal(t, "completed", c.Turn(id, "run: echo hello").Status)
 			requests := writings(c, id)
-			for _, method := range s.refuses {
-				before := knows(c, id)
+			for _, method := range s.rejected {
+				before := stateOf(c, id)
 				end := s.begin(c)
 				refusal := c.CallRejected(method, requests[method])
 				end()
-				require.Contains(t, strings.ToLower(refusal.Message), s.says, "%s: %v", method, refusal)
+				require.Contains(t, strings.ToLower(refusal.Message), s.message, "%s: %v", method, refusal)
 				if method != "fs/writeFile" {
-					require.Contains(t, refusal.Message, s.helps, method)
+					require.Contains(t, refusal.Message, s.advice, method)
 					require.Equal(t, "storage", refusal.Data.Kind, method)
 				}
-				c.Call("thread/resume", apptest.Object{"threadId": id}) // it may have been let go
-				require.Equal(t, before, knows(c, id), "%s was refused", method)
-				require.Equal(t, before, knownAnew(t, home, id), "%s was refused: another server", method)
+				c.Call("thread/resume", apptest.Object{"threadId": id}) // it may have been unloaded
+				require.Equal(t, before, stateOf(c, id), "%s was rejected", method)
+				require.Equal(t, before, stateAfterRestart(t, home, id), "%s was rejected: another server", method)
 				c.Call(method, requests[method])
 				if method == "turn/start" {
 					require.Equal(t, "completed", c.AwaitTurn().Status)
 				}
-				require.Equal(t, knows(c, id), knownAnew(t, home, id), "%s was served: another server", method)
+				require.Equal(t, stateOf(c, id), stateAfterRestart(t, home, id), "%s was accepted: another server", method)
 			}
 			c.Close()
 			require.Empty(t, apptest.StartOffline(t, home).Warnings())
@@ -88,7 +87,7 @@ func TestBinaryHealsAfterAShortage(t *testing.T) {
 	}
 }
 
-// writings are requests that each write something, by their methods.
+// writings are the writing requests, by method.
 func writings(c *apptest.Client, id string) map[string]apptest.Object {
 	item := c.ContextList(id).Items[1].ID
 	return map[string]apptest.Object{
@@ -104,8 +103,8 @@ func writings(c *apptest.Client, id string) map[string]apptest.Object {
 	}
 }
 
-// knows is what the server knows of a thread, the list of all, and the configuration.
-func knows(c *apptest.Client, id string) []string {
+// stateOf returns a thread, the list of threads and the configuration as the server has them.
+func stateOf(c *apptest.Client, id string) []string {
 	c.T.Helper()
 	v := c.ReadThread(id)
 	known := append([]string{v.Name, gjson.GetBytes(c.Call("config/read", apptest.Object{}), "config.tui").Raw},
@@ -116,17 +115,17 @@ func knows(c *apptest.Client, id string) []string {
 	return known
 }
 
-// knownAnew is what a new server of the home knows.
-func knownAnew(t *testing.T, home, id string) []string {
+// stateAfterRestart returns the state in a new server of the home.
+func stateAfterRestart(t *testing.T, home, id string) []string {
 	t.Helper()
 	c := apptest.StartOffline(t, home)
-	known := knows(c, id)
+	known := stateOf(c, id)
 	c.Close()
 	return known
 }
 
-// TestBinaryNeedsFewDescriptorsOnASocket has 32 of them for clients, watches, an index and turns.
-func TestBinaryNeedsFewDescriptorsOnASocket(t *testing.T) {
+// TestListenServesWithFewDescriptors uses 32 descriptors for clients, watches, an index and turns.
+func TestListenServesWithFewDescriptors(t *testing.T) {
 	t.Parallel()
 	h := apptest.LaunchDaemon(t,
 		apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir(), "--listen", short(t, "unix://")),
@@ -149,11 +148,11 @@ func TestBinaryNeedsFewDescriptorsOnASocket(t *testing.T) {
 	h.Terminate()
 }
 
-// TestBinaryTellsThatNoMoreCanBeWatched: the system's words for it are those for a full disk, and
-// for too many files.
-func TestBinaryTellsThatNoMoreCanBeWatched(t *testing.T) {
+// TestWatchLimitIsExplained requires a message about watches. The system's error is the one of a
+// full disk or of too many files.
+func TestWatchLimitIsExplained(t *testing.T) {
 	t.Parallel()
-	for setting, says := range map[string]string{
+	for setting, message := range map[string]string{
 		"watches":   "No space left on device (os error 28): the system watches no more for this user: end other watches, or raise fs.inotify.max_user_watches",
 		"instances": "Too many open files (os error 24): the system watches no more for this user: end other watchers, or raise fs.inotify.max_user_instances or the limit of open files (ulimit -n)",
 	} {
@@ -163,16 +162,16 @@ func TestBinaryTellsThatNoMoreCanBeWatched(t *testing.T) {
 			c := apptest.StartProcess(t, apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir()), script))
 			c.Initialize()
 			dir := t.TempDir()
-			require.Equal(t, dir+": "+says, c.CallRejected("fs/watch", apptest.Object{"watchId": "w", "path": dir}).Message)
+			require.Equal(t, dir+": "+message, c.CallRejected("fs/watch", apptest.Object{"watchId": "w", "path": dir}).Message)
 			c.Call("fs/readDirectory", apptest.Object{"path": dir})
 			c.Close()
 		})
 	}
 }
 
-// TestBinaryFreesDescriptorsOfIdleThreads has ten turns at once under a limit of 32 open files.
-// New threads start afterwards, and the older ones still take turns and edits. A kill loses none of it.
-func TestBinaryFreesDescriptorsOfIdleThreads(t *testing.T) {
+// TestIdleThreadsFreeDescriptors runs ten turns at once under a limit of 32 open files. New threads
+// start afterwards, older ones still take turns and edits, and a kill loses nothing.
+func TestIdleThreadsFreeDescriptors(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	c := apptest.StartProcess(t, apptest.ThroughShell(apptest.OfflineCommand(t, home), `ulimit -n 32; exec "$@"`))

@@ -11,9 +11,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinarySkillsReachTheModel: it is told which there are, and sent those that the user
-// names, by a mention or by an input of their own, in turns and while one runs.
-func TestBinarySkillsReachTheModel(t *testing.T) {
+// TestSkillsReachModel lists the skills for the model, and sends those that a user names by a
+// mention or an input, in turns and by steering.
+func TestSkillsReachModel(t *testing.T) {
 	p := apptest.NewProvider(t, apptest.TextAnswer("One."), apptest.TextAnswer("Two."), apptest.TextAnswer("Three."))
 	home, work := p.Home(t), t.TempDir()
 	path := apptest.WriteSkill(t, filepath.Join(work, ".agents", "skills", "release"), apptest.SkillText)
@@ -34,31 +34,30 @@ func TestBinarySkillsReachTheModel(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	c.Turn(thread, "and $release once more")
 
-	asked := p.Requests()
-	require.Len(t, asked, 3)
+	requests := p.Requests()
+	require.Len(t, requests, 3)
 	sent := "<skill>\n<name>release</name>\n<path>" + path + "</path>\n" + apptest.SkillText + "</skill>"
-	first := asked[0].Texts(t)
+	first := requests[0].Texts(t)
 	require.Contains(t, first[0], "- release: How to release ("+path+")")
 	require.NotContains(t, first[0], "quiet")
 	require.Equal(t, sent, first[len(first)-2])
 	require.Contains(t, first[len(first)-1], "Hush.")
-	second := asked[1].Texts(t)
+	second := requests[1].Texts(t)
 	require.Equal(t, sent, second[len(second)-2])
 	require.Contains(t, second[len(second)-1], "<name>gone</name>")
 	require.Contains(t, second[len(second)-1], "There is no such skill here")
-	third := asked[2].Texts(t)
-	require.Equal(t, "and $release once more", third[len(third)-1], "it is gone")
+	third := requests[2].Texts(t)
+	require.Equal(t, "and $release once more", third[len(third)-1], "the skill was removed")
 	require.NotContains(t, third[0], "How to release")
 
 	shown, err := json.Marshal(c.ReadThread(thread))
 	require.NoError(t, err)
-	require.NotContains(t, string(shown), "Run the tests.", "people are shown what they said")
+	require.NotContains(t, string(shown), "Run the tests.", "the shown item has the original input")
 	c.Close()
 }
 
-// TestBinaryClientToolsOutliveTheServer: they are the thread's, and the model is offered
-// them after a restart, too.
-func TestBinaryClientToolsOutliveTheServer(t *testing.T) {
+// TestClientToolsSurviveRestart offers the tools of a thread after a restart.
+func TestClientToolsSurviveRestart(t *testing.T) {
 	p := apptest.NewProvider(t, apptest.TextAnswer("One."), apptest.ToolAnswer("c1", "ticket", `{"id":"7"}`),
 		apptest.TextAnswer("It is open."))
 	home := p.Home(t)
@@ -78,12 +77,12 @@ func TestBinaryClientToolsOutliveTheServer(t *testing.T) {
 	}
 	c.Call("thread/resume", apptest.Object{"threadId": thread})
 	c.Turn(thread, "look it up")
-	asked := p.Requests()
-	require.Len(t, asked, 3)
-	for _, r := range asked {
+	requests := p.Requests()
+	require.Len(t, requests, 3)
+	for _, r := range requests {
 		require.Contains(t, r.Body, `"name":"ticket"`)
 	}
-	require.Equal(t, "open", asked[2].LastMessage(t).Content)
+	require.Equal(t, "open", requests[2].LastMessage(t).Content)
 	c.Close()
 }
 

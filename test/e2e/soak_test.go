@@ -21,7 +21,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// soakTime is how long the soak runs: what SOAK says, or a short time.
+// soakTime returns the duration of the soak: SOAK, or a short time.
 func soakTime(t *testing.T) time.Duration {
 	text, ok := os.LookupEnv("SOAK")
 	if !ok {
@@ -32,17 +32,17 @@ func soakTime(t *testing.T) time.Duration {
 	return d
 }
 
-// TestBinarySoak has clients do whatever clients do, at random, and looks at what the server
-// takes: it does not grow with time, and is given back when all have gone. SOAK is how long;
-// SOAK_DIR a folder that gets the samples, soak.csv, and their picture, soak.svg.
-func TestBinarySoak(t *testing.T) {
+// TestSoak runs clients with random requests and samples the server's resources. They must not grow
+// with time, and must be freed when all clients are disconnected. SOAK is the duration. SOAK_DIR is
+// a folder for the samples (soak.csv) and their diagram (soak.svg).
+func TestSoak(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	const clients = 6
-	h := soakHost(t)
+	h := newSoakDaemon(t)
 	t.Cleanup(func() {
 		if t.Failed() {
-			_ = h.Cmd.Process.Signal(syscall.SIGQUIT) // it writes what each goroutine does
+			_ = h.Cmd.Process.Signal(syscall.SIGQUIT) // prints the stacks of all goroutines
 			<-h.Exited
 		}
 	})
@@ -51,24 +51,24 @@ func TestBinarySoak(t *testing.T) {
 	watcher.Call("memory/search", apptest.Object{"query": "nothing"})
 	before := sample(watcher, h, 0)
 
-	began, lasts := time.Now(), soakTime(t)
+	start, duration := time.Now(), soakTime(t)
 	var all sync.WaitGroup
 	for n := range uint64(clients) {
-		s := &soaker{WebSocketClient: h.ConnectInitialized(), host: h, dir: t.TempDir(), rng: rand.New(rand.NewPCG(n, 9))}
+		s := &soaker{WebSocketClient: h.ConnectInitialized(), daemon: h, dir: t.TempDir(), rng: rand.New(rand.NewPCG(n, 9))}
 		all.Go(func() {
-			defer s.tell()
-			for time.Since(began) < lasts && !t.Failed() {
-				s.act()
+			defer s.logLast()
+			for time.Since(start) < duration && !t.Failed() {
+				s.sendRandom()
 			}
-			s.leave()
+			s.disconnect()
 		})
 	}
 	var samples []soakSample
-	every := time.NewTicker(max(lasts/240, 100*time.Millisecond))
+	every := time.NewTicker(max(duration/240, 100*time.Millisecond))
 	defer every.Stop()
-	for time.Since(began) < lasts && !t.Failed() {
+	for time.Since(start) < duration && !t.Failed() {
 		<-every.C
-		samples = append(samples, sample(watcher, h, time.Since(began)))
+		samples = append(samples, sample(watcher, h, time.Since(start)))
 		watcher.Seen = nil
 	}
 	all.Wait()
@@ -76,37 +76,37 @@ func TestBinarySoak(t *testing.T) {
 		return
 	}
 	requireFlat(t, samples)
-	after := sample(watcher, h, time.Since(began))
+	after := sample(watcher, h, time.Since(start))
 	for end := time.Now().Add(apptest.Timeout); time.Now().Before(end) &&
-		after.exceeds(before); after = sample(watcher, h, time.Since(began)) {
+		after.exceeds(before); after = sample(watcher, h, time.Since(start)) {
 		watcher.Seen = nil
 	}
 	t.Logf("before %+v, after %+v", before, after)
-	require.False(t, after.exceeds(before), "left behind: before %+v, after %+v\n%s", before, after, openFiles(h))
+	require.False(t, after.exceeds(before), "not freed: before %+v, after %+v\n%s", before, after, openFiles(h))
 	if dir := os.Getenv("SOAK_DIR"); dir != "" {
 		writeSoak(t, dir, append(samples, after))
 	}
 	h.Terminate()
 }
 
-// openFiles are what the server has open.
+// openFiles returns the open files of the server.
 func openFiles(h *apptest.Daemon) string {
 	var list []string
 	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", h.Cmd.Process.Pid))
 	for _, link := range links {
-		target, _ := os.Readlink(link) // of a file that may be closed by now
+		target, _ := os.Readlink(link) // it may be closed
 		list = append(list, target)
 	}
 	slices.Sort(list)
 	return strings.Join(list, "\n")
 }
 
-// soakHost is a server with a model that does as it is told, and a server of tools.
-func soakHost(t *testing.T) *apptest.Daemon {
+// newSoakDaemon returns a server with a scripted model and an MCP server.
+func newSoakDaemon(t *testing.T) *apptest.Daemon {
 	model := httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the client has gone
+			return // the client is disconnected
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		if acts := apptest.NextCalls(string(body)); len(acts) > 0 {
@@ -130,49 +130,51 @@ func soakHost(t *testing.T) *apptest.Daemon {
 // soaker is a client with some threads.
 type soaker struct {
 	*apptest.WebSocketClient
-	host    *apptest.Daemon
+	daemon  *apptest.Daemon
 	dir     string
 	rng     *rand.Rand
 	threads []string
 }
 
-// tell tells what was said last, where the test fails.
-func (s *soaker) tell() {
+// logLast logs the last messages if the test failed.
+func (s *soaker) logLast() {
 	for i := max(len(s.Seen)-6, 0); i < len(s.Seen) && s.T.Failed(); i++ {
 		s.T.Logf("%s: %.300s", s.dir, s.Seen[i].Line)
 	}
 }
 
-// soakThreads is how many threads a client has at most.
+// soakThreads is the maximum number of threads of a client.
 const soakThreads = 4
 
-// act does one thing. Some are refused, as thread states have it; each is answered.
-func (s *soaker) act() {
+// sendRandom sends a random request. The thread's state can reject it, but each request gets a
+// response.
+func (s *soaker) sendRandom() {
 	if len(s.threads) == 0 || len(s.threads) < soakThreads && s.rng.IntN(8) == 0 {
 		s.threads = append(s.threads,
 			s.StartThread(apptest.Object{"cwd": s.dir, "sandbox": "danger-full-access", "approvalPolicy": "never"}))
 	}
 	id := s.threads[s.rng.IntN(len(s.threads))]
-	all := []func(id string){s.talk, s.talk, s.talk, s.interrupt, s.edit, s.prune, s.shorten, s.fork, s.look, s.watch,
-		s.unload, s.vanishes, s.remove}
+	all := []func(id string){s.runTurn, s.runTurn, s.runTurn, s.interrupt, s.edit, s.prune, s.compact, s.fork,
+		s.readThread, s.watch,
+		s.unload, s.reconnect, s.remove}
 	all[s.rng.IntN(len(all))](id)
 	s.Seen = nil
 }
 
-// converse runs a turn to its end, unless it is refused, and shows what is said meanwhile.
-func (s *soaker) converse(id, text string, hear func(apptest.Message)) {
-	begun := s.Request("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput(text)})
-	if begun.Error != nil {
+// converse runs a turn, unless it is rejected, and passes its messages to handle.
+func (s *soaker) converse(id, text string, handle func(apptest.Message)) {
+	started := s.Request("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput(text)})
+	if started.Error != nil {
 		return
 	}
-	turn := gjson.GetBytes(begun.Result, "turn.id").Str
+	turn := gjson.GetBytes(started.Result, "turn.id").Str
 	s.Until(func(m apptest.Message) bool {
-		hear(m)
+		handle(m)
 		return m.Method == "turn/completed" && gjson.GetBytes(m.Params, "turn.id").Str == turn
 	})
 }
 
-func (s *soaker) talk(id string) {
+func (s *soaker) runTurn(id string) {
 	texts := []string{
 		"For the record: the port of the " + fmt.Sprint(s.rng.IntN(1000)) + "th service is 9137. " +
 			strings.Repeat("More words. ", s.rng.IntN(500)),
@@ -185,8 +187,8 @@ func (s *soaker) talk(id string) {
 	s.converse(id, texts[s.rng.IntN(len(texts))], func(apptest.Message) {})
 }
 
-// interrupt is for a command that ends by itself, too: the model may make the call again in a
-// later turn, where edits have taken it out of the context.
+// interrupt uses a command that also ends by itself. If edits delete the call from the context, the
+// model makes it again in a later turn.
 func (s *soaker) interrupt(id string) {
 	s.converse(id, apptest.ScriptText(apptest.ShellCall("sleep 5")), func(m apptest.Message) {
 		if m.Method == "item/started" && gjson.GetBytes(m.Params, "item.type").Str == "commandExecution" {
@@ -213,7 +215,7 @@ func (s *soaker) prune(id string) {
 	s.Request("context/getUsage", apptest.Object{"threadId": id})
 }
 
-func (s *soaker) shorten(id string) {
+func (s *soaker) compact(id string) {
 	if s.rng.IntN(2) == 0 {
 		s.Request("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 2})
 	} else {
@@ -231,7 +233,7 @@ func (s *soaker) fork(id string) {
 	}
 }
 
-func (s *soaker) look(id string) {
+func (s *soaker) readThread(id string) {
 	s.Request("thread/list", apptest.Object{"limit": 10})
 	s.Request("thread/search", apptest.Object{"searchTerm": "service"})
 	s.Request("memory/search", apptest.Object{"query": "port of a service"})
@@ -250,17 +252,17 @@ func (s *soaker) unload(id string) {
 	s.Request("thread/resume", apptest.Object{"threadId": id})
 }
 
-// vanishes comes back as another connection, and takes up its threads.
-func (s *soaker) vanishes(string) {
+// reconnect connects anew and resumes its threads.
+func (s *soaker) reconnect(string) {
 	s.Abort()
-	s.WebSocketClient = s.host.ConnectInitialized()
+	s.WebSocketClient = s.daemon.ConnectInitialized()
 	for _, id := range s.threads {
 		s.Request("thread/resume", apptest.Object{"threadId": id})
 	}
 }
 
-// remove waits for a compaction that is under way: a thread that nobody knows of any more goes
-// on for as long as its terminals do.
+// remove waits for a running compaction, because a deleted thread would continue until its
+// terminals end.
 func (s *soaker) remove(id string) {
 	for {
 		refusal := s.Request("thread/delete", apptest.Object{"threadId": id}).Error
@@ -276,7 +278,7 @@ func (s *soaker) remove(id string) {
 	s.threads = slices.DeleteFunc(s.threads, func(own string) bool { return own == id })
 }
 
-func (s *soaker) leave() {
+func (s *soaker) disconnect() {
 	for len(s.threads) > 0 {
 		s.remove(s.threads[0])
 	}

@@ -14,15 +14,14 @@ import (
 	"appserver/test/apptest"
 )
 
-// soakSample is what the server takes at a time.
+// soakSample is one sample of the server's resources.
 type soakSample struct {
 	seconds                                      float64
 	resident, live, goroutines, files, processes int // the first two in KiB
 	threads                                      int
 }
 
-// soakMeasures are the columns that must not grow, with what a busy server may take more at one
-// time than at another.
+// soakMeasures are the columns that must not grow, with the variation that load can cause.
 func soakMeasures() []soakMeasure {
 	return []soakMeasure{
 		{"resident memory, MiB", 1024, 24 << 10, func(s soakSample) int { return s.resident }},
@@ -53,16 +52,16 @@ func sample(g *apptest.WebSocketClient, h *apptest.Daemon, at time.Duration) soa
 	}
 }
 
-// exceeds tells that more is left than was there before anyone came, but for what pools keep:
-// up to eight idle connections to the model, each with two goroutines, and those to two
-// databases, each with three files.
+// exceeds reports whether more is in use than before the clients, without pools. Pools have up to
+// eight idle connections to the model with two goroutines each, and connections to two databases
+// with three files each.
 func (s soakSample) exceeds(before soakSample) bool {
 	return s.threads > before.threads || s.processes > before.processes || s.goroutines > before.goroutines+24 ||
 		s.files > before.files+24
 }
 
-// requireFlat compares the last quarter of a run with the second one: medians may differ by the
-// slack, and by a quarter.
+// requireFlat compares the last quarter of a run with the second one. Medians may differ by the
+// slack plus a quarter.
 func requireFlat(t *testing.T, samples []soakSample) {
 	t.Helper()
 	require.Greater(t, len(samples), 8)
@@ -83,7 +82,7 @@ func (m soakMeasure) median(samples []soakSample) int {
 	return all[len(all)/2]
 }
 
-// writeSoak writes the samples as a table, and as a picture with a line for each measure.
+// writeSoak writes the samples as a table, and as a diagram with a line for each measure.
 func writeSoak(t *testing.T, dir string, samples []soakSample) {
 	t.Helper()
 	var table strings.Builder
@@ -101,7 +100,7 @@ func writeSoak(t *testing.T, dir string, samples []soakSample) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "soak.svg"), []byte(soakPicture(samples)), 0o644))
 }
 
-// The sizes of a picture's panel.
+// The sizes of a diagram's panel.
 const (
 	panelWidth  = 720
 	panelHeight = 90
@@ -119,7 +118,7 @@ func soakPicture(samples []soakSample) string {
 	return b.String()
 }
 
-// draw is one panel, from 0 to the highest value.
+// draw draws one panel from 0 to the maximum.
 func (m soakMeasure) draw(b *strings.Builder, samples []soakSample, top int) {
 	highest, last := 1, samples[len(samples)-1].seconds
 	for _, s := range samples {

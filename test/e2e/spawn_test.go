@@ -14,8 +14,8 @@ import (
 
 func spawnID(n int) string { return fmt.Sprintf("0190a6f8-1111-7aaa-8bbb-%012d", n) }
 
-// writeSpawned makes threads of several sources: 2 was begun by the agent of 1, 3 by that of 2,
-// 4 is a review, 5 an archived one begun by 1, and 6 begun by 5.
+// writeSpawned writes threads of several sources. The agent of 1 spawned 2, that of 2 spawned 3, 4
+// is a review, 5 is archived and spawned by 1, and 5 spawned 6.
 func writeSpawned(t *testing.T, home string) {
 	t.Helper()
 	spawn := func(parent int) string {
@@ -35,8 +35,8 @@ func writeSpawned(t *testing.T, home string) {
 	}
 }
 
-// TestBinaryListsWhatAgentsHaveBegun asks the files, and then the index.
-func TestBinaryListsWhatAgentsHaveBegun(t *testing.T) {
+// TestListsOfSpawnedThreads compares lists from the files with lists from the index.
+func TestListsOfSpawnedThreads(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	writeSpawned(t, home)
@@ -78,9 +78,9 @@ func TestBinaryListsWhatAgentsHaveBegun(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryListsWhatWasToldOfTheRepository asks the files, then the index, of a thread whose
-// branch was told, before another turn and after it.
-func TestBinaryListsWhatWasToldOfTheRepository(t *testing.T) {
+// TestListsHaveUpdatedBranch lists a thread whose git branch was updated, from the files and from
+// the index, before and after another turn.
+func TestListsHaveUpdatedBranch(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, counting(2)...)
 	home := p.Home(t)

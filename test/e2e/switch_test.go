@@ -10,8 +10,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// switchHome is a home whose providers sealing and plain are one server, by the Responses API and by
-// Chat Completions.
+// switchHome returns a home with the providers sealing and plain. They are one server, by the
+// Responses API and by Chat Completions.
 func switchHome(p *apptest.Provider, t *testing.T) string {
 	home := t.TempDir()
 	table := "[model_providers.%s]\nbase_url = %q\nwire_api = %q\n"
@@ -29,7 +29,7 @@ func resumeWith(t *testing.T, home, thread, provider, model string, args ...stri
 	return c
 }
 
-// notSent are the reasons of a thread's items that are not in the prompt, by what they are.
+// notSent returns the reasons of a thread's items that are not in the prompt, by type of item.
 func notSent(c *apptest.Client, thread string) map[string]string {
 	reasons := map[string]string{}
 	for _, i := range c.CallJSON("context/getItems", apptest.Object{"threadId": thread}).Get("items").Array() {
@@ -42,7 +42,7 @@ func notSent(c *apptest.Client, thread string) map[string]string {
 	return reasons
 }
 
-// inputTypes are the types of the items of a request, those of messages left out.
+// inputTypes returns the types of a request's items, except messages.
 func inputTypes(r apptest.ChatRequest) (types []string) {
 	for _, item := range gjson.Get(r.Body, "input").Array() {
 		if kind := item.Get("type").Str; kind != "message" {
@@ -52,10 +52,10 @@ func inputTypes(r apptest.ChatRequest) (types []string) {
 	return types
 }
 
-// TestBinaryThreadsChangeProviderAndWire goes on with a thread by another model, by another provider
-// of another API, and back. Items are translated; what cannot be read is named with its reason, and
-// is sent again to the model that made it.
-func TestBinaryThreadsChangeProviderAndWire(t *testing.T) {
+// TestThreadChangesProviderAndWire continues a thread with another model, another provider with
+// another API, and the first again. Items are converted. Unreadable ones have a reason, and are
+// sent again to the model that produced them.
+func TestThreadChangesProviderAndWire(t *testing.T) {
 	t.Parallel()
 	const (
 		search = `{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"go"}}`
@@ -108,8 +108,8 @@ func TestBinaryThreadsChangeProviderAndWire(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryReasonsOfItemsThatAreNotSent has every other reason.
-func TestBinaryReasonsOfItemsThatAreNotSent(t *testing.T) {
+// TestReasonsOfUnsentItems checks every other reason.
+func TestReasonsOfUnsentItems(t *testing.T) {
 	t.Parallel()
 	p := apptest.ResponsesWire.NewProvider(t,
 		apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.EncryptedReasoning),
@@ -149,9 +149,9 @@ func TestBinaryReasonsOfItemsThatAreNotSent(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryTellsTheWholeListAfterAChangeOfProvider follows a thread as a client that keeps the list:
-// after a change of the provider it is told all items, because the reasons of old ones are others.
-func TestBinaryTellsTheWholeListAfterAChangeOfProvider(t *testing.T) {
+// TestProviderChangeNotifiesFullList changes the provider of a thread. The client gets all items,
+// because the reasons of old ones change.
+func TestProviderChangeNotifiesFullList(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t,
 		apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.EncryptedReasoning),
@@ -171,17 +171,17 @@ func TestBinaryTellsTheWholeListAfterAChangeOfProvider(t *testing.T) {
 	c.Call("thread/resume", apptest.Object{"threadId": thread, "modelProvider": "plain", "model": "gpt-5"})
 	for _, full := range []bool{true, false} {
 		c.BeginTurn(thread, "again")
-		var told gjson.Result
+		var notified gjson.Result
 		ended := false
 		c.Until(func(m apptest.Message) bool {
 			if m.Method == "ContextItems" {
-				told = gjson.ParseBytes(m.Params)
+				notified = gjson.ParseBytes(m.Params)
 			}
 			ended = ended || m.Method == "turn/completed"
-			return ended && told.Exists()
+			return ended && notified.Exists()
 		})
-		require.Equal(t, full, told.Get("full").Bool())
-		require.Equal(t, full, told.Get(`items.#(notSentReason=="otherProvider")`).Exists())
+		require.Equal(t, full, notified.Get("full").Bool())
+		require.Equal(t, full, notified.Get(`items.#(notSentReason=="otherProvider")`).Exists())
 	}
 	c.Close()
 }

@@ -16,23 +16,23 @@ import (
 	"appserver/test/apptest"
 )
 
-// typesTo answers with a call that types on the session that the model was told last.
+// typesTo adds an answer that writes to the model's last terminal session.
 func typesTo(p *apptest.Provider, id, chars string) func(io.Writer) {
 	return func(w io.Writer) {
-		asked := p.Requests()
-		found := apptest.SessionPattern.FindAllStringSubmatch(asked[len(asked)-1].Body, -1)
+		requests := p.Requests()
+		found := apptest.SessionPattern.FindAllStringSubmatch(requests[len(requests)-1].Body, -1)
 		calls(id, "write_stdin", apptest.Object{"session_id": json.Number(found[len(found)-1][1]), "chars": chars})(w)
 	}
 }
 
-// staysBehind answers with a call that has a command go on in the background.
+// staysBehind returns an answer that starts a command in the background.
 func staysBehind(id, script string, tty bool) func(io.Writer) {
 	return calls(id, "exec_command", apptest.Object{"cmd": script, "tty": tty, "yield_time_ms": 250})
 }
 
-// TestBinaryTerminals has a model leave a command running, talk to it in another turn, and
-// the client end it. An interrupted turn does not.
-func TestBinaryTerminals(t *testing.T) {
+// TestTerminalsStayUntilTerminated starts a background command, writes to it in another turn, and
+// terminates it by the client. An interrupted turn does not terminate it.
+func TestTerminalsStayUntilTerminated(t *testing.T) {
 	t.Parallel()
 	b := apptest.NewProcessTree()
 	t.Cleanup(func() { b.Kill(t) })
@@ -69,7 +69,7 @@ func TestBinaryTerminals(t *testing.T) {
 	c.Close()
 }
 
-// answerWith is newProvider for a provider whose answers look at its requests.
+// answerWith sets the answers of a provider; they can read its requests.
 func answerWith(p *apptest.Provider, t *testing.T, answers ...func(io.Writer)) {
 	p.Server = apptest.NewProvider(t, answers...).Server
 	inner := p.Server.Config.Handler
@@ -85,7 +85,7 @@ func answerWith(p *apptest.Provider, t *testing.T, answers ...func(io.Writer)) {
 	})
 }
 
-// leftRunning has a model leave a brood running in the background.
+// leftRunning starts a process tree in the background.
 func leftRunning(t *testing.T) (c *apptest.Client, thread string, b apptest.ProcessTree) {
 	b = apptest.NewProcessTree()
 	t.Cleanup(func() { b.Kill(t) })
@@ -100,8 +100,8 @@ func leftRunning(t *testing.T) (c *apptest.Client, thread string, b apptest.Proc
 	return c, thread, b
 }
 
-// TestBinaryEndsTerminals with whatever they belong to, in time.
-func TestBinaryEndsTerminals(t *testing.T) {
+// TestTerminalsEndWithTheirOwner ends threads and servers. Their terminals end in time.
+func TestTerminalsEndWithTheirOwner(t *testing.T) {
 	t.Parallel()
 	item := func(c *apptest.Client, thread string) {
 		require.Equal(t, "a", apptest.UntilItem[struct{ ID string }](c, "commandExecution").ID)
@@ -134,9 +134,9 @@ func TestBinaryEndsTerminals(t *testing.T) {
 	}
 }
 
-// TestBinaryTerminalsEndInTheRollout: what the server ended is in the thread that is
-// resumed, and the model is told that the session is gone.
-func TestBinaryTerminalsEndInTheRollout(t *testing.T) {
+// TestEndedTerminalsAreRecorded shuts down with a terminal. The resumed thread has its end, and the
+// model is informed.
+func TestEndedTerminalsAreRecorded(t *testing.T) {
 	t.Parallel()
 	p := &apptest.Provider{}
 	answerWith(p, t, staysBehind("a", "echo up; sleep 600", false), apptest.TextAnswer("it runs"), typesTo(p, "b", ""),
@@ -156,8 +156,8 @@ func TestBinaryTerminalsEndInTheRollout(t *testing.T) {
 	require.Contains(t, p.Requests()[3].Body, "the server was restarted")
 }
 
-// TestBinaryConfinesTerminals as all other commands.
-func TestBinaryConfinesTerminals(t *testing.T) {
+// TestTerminalsAreSandboxed requires the same policy as for all other commands.
+func TestTerminalsAreSandboxed(t *testing.T) {
 	t.Parallel()
 	project, home := t.TempDir(), t.TempDir()
 	outside := filepath.Join(home, "made")
@@ -176,8 +176,8 @@ func TestBinaryConfinesTerminals(t *testing.T) {
 	}
 }
 
-// TestBinaryRunsTheUsersCommands outside of the sandbox, and ends them with their turn.
-func TestBinaryRunsTheUsersCommands(t *testing.T) {
+// TestUserCommandsRunUnsandboxed runs commands of the user, and kills them with their turn.
+func TestUserCommandsRunUnsandboxed(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.TextAnswer("I see"))
 	c := apptest.StartServer(t, p.Home(t))

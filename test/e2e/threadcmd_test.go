@@ -13,9 +13,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryExportsAndImports takes a thread to another home: it is the same there, and goes
-// on.
-func TestBinaryExportsAndImports(t *testing.T) {
+// TestExportedThreadCanBeImported imports a thread into another home. It is equal there, and
+// continues.
+func TestExportedThreadCanBeImported(t *testing.T) {
 	t.Parallel()
 	home, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "new")
 	c := apptest.StartOffline(t, home)
@@ -57,8 +57,8 @@ func TestBinaryExportsAndImports(t *testing.T) {
 	require.Contains(t, errs, "thread "+id+" exists already")
 }
 
-// TestBinaryImportsRollouts of other versions, and refuses what is none.
-func TestBinaryImportsRollouts(t *testing.T) {
+// TestImportAcceptsOtherVersions imports rollouts of other versions, and rejects other files.
+func TestImportAcceptsOtherVersions(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	for version := range apptest.Corpus(t) {
@@ -88,10 +88,10 @@ func TestBinaryImportsRollouts(t *testing.T) {
 	require.Contains(t, errs, "not a regular file")
 	paths, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*"))
 	require.NoError(t, err)
-	require.Len(t, paths, 12, "a refused import leaves nothing")
+	require.Len(t, paths, 12, "a rejected import left a file")
 }
 
-func TestBinaryRefusesWrongThreadCalls(t *testing.T) {
+func TestThreadCommandRejectsWrongArguments(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"thread nothing": `"nothing"`, "thread export": "name what to export", "thread import": "name what to import",

@@ -20,7 +20,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// meter is a provider that counts what it is sent, and reports it times its factor.
+// meter is a provider that counts tokens and reports them multiplied by a factor.
 type meter struct {
 	server   *httptest.Server
 	count    func(text string) int
@@ -44,8 +44,8 @@ func newMeter(t *testing.T, count func(string) int, factor float64) *meter {
 	return m
 }
 
-// request counts as OpenAI documents it: 3 tokens for each message beside its parts, 3
-// for the begin of the answer, and the tools as declarations of functions.
+// request counts a request as OpenAI documents it: 3 tokens for each message in addition to its
+// parts, 3 for the start of the answer, and the tools as function declarations.
 func (m *meter) request(r gjson.Result) int {
 	n := 3
 	for _, message := range r.Get("messages").Array() {
@@ -65,7 +65,7 @@ func (m *meter) request(r gjson.Result) int {
 	return n
 }
 
-// answer runs the command that the user's message asks for, and repeats the message.
+// answer runs the command in the user's message, and repeats the message.
 func (m *meter) answer(w io.Writer, r gjson.Result) {
 	messages := r.Get("messages").Array()
 	last := messages[len(messages)-1]
@@ -74,7 +74,7 @@ func (m *meter) answer(w io.Writer, r gjson.Result) {
 	if script, ok := strings.CutPrefix(last.Get("content").Str, "run: "); ok {
 		arguments, err := json.Marshal(apptest.Object{"command": script})
 		if err != nil {
-			panic(err) // of a string
+			panic(err) // impossible: a string
 		}
 		call := apptest.Object{"index": 0, "id": fmt.Sprintf("call_%d", len(messages)), "type": "function",
 			"function": apptest.Object{"name": "shell", "arguments": string(arguments)}}
@@ -88,7 +88,7 @@ func (m *meter) answer(w io.Writer, r gjson.Result) {
 	fmt.Fprint(w, usage, "data: [DONE]\n\n")
 }
 
-// languages are texts of the kinds that conversations are made of.
+// languages are texts of the kinds that conversations contain.
 var languages = []string{
 	"The quick brown fox jumps over the lazy dog, and the parser takes what it can and says where it stopped.",
 	"Der Zug nach Königsberg fährt heute ausnahmsweise von Gleis dreizehn; Fahrgäste werden gebeten, überflüssiges Gepäck abzugeben.",
@@ -104,17 +104,16 @@ func counterOf(c *codec.Codec) func(string) int {
 	return func(text string) int {
 		n, err := c.Count(text)
 		if err != nil {
-			panic(err) // it never has one
+			panic(err) // impossible: it has no error
 		}
 		return n
 	}
 }
 
-// TestBinaryCountsTokensAsTheProvider holds counts against what the provider reports, in
-// several languages and on code. Where the tokenizer is the model's, that is the count of
-// a request before it is made; else the count once the report is there, which says how
-// the texts of the conversation differ.
-func TestBinaryCountsTokensAsTheProvider(t *testing.T) {
+// TestTokenCountsEqualProviders compares counts with the provider's usage, in several languages and
+// on code. If the tokenizer is the model's, a request is counted exactly in advance. Otherwise the
+// count is corrected by the first report.
+func TestTokenCountsEqualProviders(t *testing.T) {
 	t.Parallel()
 	for model, meter := range map[string]func(t *testing.T) *meter{
 		"gpt-5":       func(t *testing.T) *meter { return newMeter(t, counterOf(codec.NewO200kBase()), 1) },
@@ -139,8 +138,8 @@ func TestBinaryCountsTokensAsTheProvider(t *testing.T) {
 			for _, text := range append(languages, "run: cat "+bigFile(t)) {
 				before := promptTokens(c, thread)
 				c.Turn(thread, text)
-				said, after := lastMessage(c.ContextList(thread))
-				counted := before + said
+				message, after := lastMessage(c.ContextList(thread))
+				counted := before + message
 				if strings.HasPrefix(model, "local") {
 					counted = promptTokens(c, thread) - after
 				}
@@ -151,16 +150,16 @@ func TestBinaryCountsTokensAsTheProvider(t *testing.T) {
 	}
 }
 
-// lastMessage is what the last message of the user costs, and what follows it.
-func lastMessage(list protocol.ContextGetItemsResponse) (said, after int64) {
+// lastMessage returns the price of the last user message, and of the items after it.
+func lastMessage(list protocol.ContextGetItemsResponse) (message, after int64) {
 	for _, item := range list.Items {
 		if item.Category == protocol.CategoryUserMessage {
-			said, after = item.Tokens, 0
+			message, after = item.Tokens, 0
 		} else {
 			after += item.Tokens
 		}
 	}
-	return said, after
+	return message, after
 }
 
 func requireClose(t *testing.T, counted, reported int64, text string) {
@@ -169,7 +168,7 @@ func requireClose(t *testing.T, counted, reported int64, text string) {
 	require.LessOrEqual(t, off, 0.05, "%q: counted %d, reported %d", text[:20], counted, reported)
 }
 
-// bigFile is a file of code, the longest text of the conversation.
+// bigFile returns a file of code, the longest text of the conversation.
 func bigFile(t *testing.T) string {
 	text, err := os.ReadFile(apptest.Root("cmd/appserver/main.go"))
 	require.NoError(t, err)
@@ -178,15 +177,15 @@ func bigFile(t *testing.T) string {
 	return path
 }
 
-// firstReport is the usage of the last turn's first request, as the server told it.
+// firstReport returns the notified usage of the last turn's first request.
 func firstReport(t *testing.T, c *apptest.Client) (input int64) {
 	t.Helper()
-	begun := false
+	started := false
 	for _, m := range c.Seen {
 		switch {
 		case m.Method == "turn/started":
-			begun, input = true, 0
-		case begun && input == 0 && m.Method == "thread/tokenUsage/updated":
+			started, input = true, 0
+		case started && input == 0 && m.Method == "thread/tokenUsage/updated":
 			input = gjson.GetBytes(m.Params, "tokenUsage.last.inputTokens").Int()
 		}
 	}
@@ -194,9 +193,8 @@ func firstReport(t *testing.T, c *apptest.Client) (input int64) {
 	return input
 }
 
-// TestBinaryCountsItemsExactly holds the tokens of each message against the library of
-// the tokenizer itself.
-func TestBinaryCountsItemsExactly(t *testing.T) {
+// TestTokenCountsOfItemsAreExact compares each message with the tokenizer's library.
+func TestTokenCountsOfItemsAreExact(t *testing.T) {
 	t.Parallel()
 	count := counterOf(codec.NewO200kBase())
 	m := newMeter(t, count, 1)
@@ -209,7 +207,7 @@ func TestBinaryCountsItemsExactly(t *testing.T) {
 	for _, text := range languages {
 		c.Turn(thread, text)
 	}
-	const frame = 4 // begin, role and end of a message
+	const frame = 4 // start, role and end of a message
 	var got, want []int64
 	for _, item := range c.ContextList(thread).Items {
 		if item.Category == protocol.CategoryUserMessage || item.Category == protocol.CategoryAssistantMessage {

@@ -11,7 +11,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// changed are the paths, in order, that the end of a turn names.
+// changed returns the paths in the end of a turn, in order.
 func changed(end apptest.Message) (paths []string) {
 	for _, f := range gjson.GetBytes(end.Params, "metadata.diff.files.#.path").Array() {
 		paths = append(paths, f.Str)
@@ -19,23 +19,23 @@ func changed(end apptest.Message) (paths []string) {
 	return paths
 }
 
-// addsFile has a patch add a file.
+// addsFile returns a call that adds a file by a patch.
 func addsFile(name, text string) []apptest.ToolCall {
 	return apptest.OneCall("apply_patch",
 		apptest.Object{"input": "*** Begin Patch\n*** Add File: " + name + "\n+" + text + "\n*** End Patch\n"})
 }
 
-// TestBinaryCountsWhatACallLeavesBehind: commands that stay, and calls right behind them in the
-// same answer, change files. Each is told once, and all of it can be taken back.
-func TestBinaryCountsWhatACallLeavesBehind(t *testing.T) {
+// TestChangesAreTrackedOnce changes files by background commands and by later calls of the same
+// answer. Each change is notified once, and all can be reverted.
+func TestChangesAreTrackedOnce(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	atFirst := p.Files()
-	stays := apptest.ExecCall("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250})
+	background := apptest.ExecCall("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250})
 	turn := c.BeginTurn(id,
-		apptest.ScriptText(append(append(stays, apptest.ShellCall("echo b > b.txt")...), addsFile("c.txt", "c")...),
+		apptest.ScriptText(append(append(background, apptest.ShellCall("echo b > b.txt")...), addsFile("c.txt", "c")...),
 			apptest.ShellCall("echo more >> a.txt")))
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, []string{"a.txt", "b.txt", "c.txt"}, changed(end))
@@ -45,8 +45,8 @@ func TestBinaryCountsWhatACallLeavesBehind(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryCountsWhatIsTyped on a terminal, in the turn that types it.
-func TestBinaryCountsWhatIsTyped(t *testing.T) {
+// TestTerminalInputChangesAreTracked attributes changes to the turn that writes to the terminal.
+func TestTerminalInputChangesAreTracked(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -69,33 +69,34 @@ func TestBinaryCountsWhatIsTyped(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryTellsChangesInOrder: the diff of a call comes behind the end of its item and before
-// the end of the turn, and holds what the disk does.
-func TestBinaryTellsChangesInOrder(t *testing.T) {
+// TestDiffFollowsItem notifies the diff of a call after its item and before the end of the turn. It
+// equals the files.
+func TestDiffFollowsItem(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	p.RunChanges(c, id, apptest.ScriptText(apptest.ShellCall("echo a > a.txt"), addsFile("b.txt", "b"),
 		apptest.ExecCall("echo c > c.txt", nil), apptest.ShellCall("rm b.txt a.txt c.txt")))
-	var told []string
+	var received []string
 	for _, m := range c.Seen {
 		switch m.Method {
 		case "item/completed":
 			if kind := gjson.GetBytes(m.Params, "item.type").Str; kind == "commandExecution" || kind == "fileChange" {
-				told = append(told, kind)
+				received = append(received, kind)
 			}
 		case "turn/diff/updated", "turn/completed":
-			told = append(told, m.Method)
+			received = append(received, m.Method)
 		}
 	}
 	require.Equal(t, []string{"commandExecution", "turn/diff/updated", "fileChange", "turn/diff/updated",
-		"commandExecution", "turn/diff/updated", "commandExecution", "turn/diff/updated", "turn/completed"}, told)
+		"commandExecution", "turn/diff/updated", "commandExecution", "turn/diff/updated", "turn/completed"}, received)
 	c.Close()
 }
 
-// TestBinaryTracksReviews: what a reviewer's command writes is the review's, and can be taken back.
-func TestBinaryTracksReviews(t *testing.T) {
+// TestReviewChangesAreTracked attributes changes of a reviewer's command to the review, and reverts
+// them.
+func TestReviewChangesAreTracked(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -111,15 +112,15 @@ func TestBinaryTracksReviews(t *testing.T) {
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, "completed", gjson.GetBytes(end.Params, "turn.status").Str)
 	require.Equal(t, []string{"doc.txt", "x.txt"}, changed(end))
-	require.Len(t, c.Terminals(id), 1, "a reviewer leaves none behind, and ends none")
+	require.Len(t, c.Terminals(id), 1, "a reviewer changes no terminals")
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, before, p.Files())
 	c.Close()
 }
 
-// TestBinaryTracksBesideTheUser: what the user's own command changes beside a turn that changes
-// nothing is not the turn's.
-func TestBinaryTracksBesideTheUser(t *testing.T) {
+// TestUserCommandChangesAreNotTheTurns runs a command of the user during a turn that changes
+// nothing.
+func TestUserCommandChangesAreNotTheTurns(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -135,9 +136,9 @@ func TestBinaryTracksBesideTheUser(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryMeetsACommandThatGoesOn: a patch of a file that a command in the background writes,
-// too, says that it does not fit, or is followed by a conflict: nobody's text is lost by a revert.
-func TestBinaryMeetsACommandThatGoesOn(t *testing.T) {
+// TestPatchAndBackgroundCommandConflict patches a file that a background command writes as well.
+// The patch is rejected, or a later revert has a conflict. No text is lost.
+func TestPatchAndBackgroundCommandConflict(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -146,13 +147,13 @@ func TestBinaryMeetsACommandThatGoesOn(t *testing.T) {
 	script := "mkfifo " + fifo + "; while read line < " + fifo + "; do echo $line > doc.txt; echo $line > " + fifo +
 		"; done"
 	c.RunScript(id, apptest.ExecCall(script, apptest.Object{"yield_time_ms": 250}))
-	tell := func(line string) {
+	send := func(line string) {
 		require.NoError(t, os.WriteFile(fifo, []byte(line+"\n"), 0))
 		text, err := os.ReadFile(fifo)
 		require.NoError(t, err)
 		require.Equal(t, line+"\n", string(text))
 	}
-	tell("of the command")
+	send("of the command")
 	change := func(from, to string) []apptest.ToolCall {
 		return apptest.OneCall("apply_patch",
 			apptest.Object{"input": "*** Begin Patch\n*** Update File: doc.txt\n@@\n-" + from + "\n+" + to +
@@ -161,20 +162,20 @@ func TestBinaryMeetsACommandThatGoesOn(t *testing.T) {
 	c.RunScript(id, change("two", "patched"))
 	require.Contains(t, o.LastOutput(), "No file was changed")
 	turn := c.RunScript(id, change("of the command", "patched"))
-	tell("once more")
+	send("once more")
 	require.Equal(t, "checkpointConflict",
 		c.CallRejected("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": turn, "mode": "both"}).Data.Kind)
 	require.Equal(t, "once more\n", p.Files()["doc.txt"])
 	p.Write("doc.txt", "patched\n")
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, "of the command\n", p.Files()["doc.txt"])
-	require.Len(t, c.Terminals(id), 1, "a revert ends no command")
+	require.Len(t, c.Terminals(id), 1, "a revert killed a command")
 	c.Close()
 }
 
-// TestBinaryTwoThreadsInOneWorktree: each takes back its own, in any order where they do not
-// meet, and a thread whose file the other has changed since takes nothing back.
-func TestBinaryTwoThreadsInOneWorktree(t *testing.T) {
+// TestTwoThreadsInOneWorktree reverts each thread's changes in any order if they are separate. A
+// thread whose file another one changed later reverts nothing.
+func TestTwoThreadsInOneWorktree(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -183,8 +184,8 @@ func TestBinaryTwoThreadsInOneWorktree(t *testing.T) {
 	atFirst := p.Files()
 	first := c.RunScript(one, addsFile("one.txt", "1"), apptest.ShellCall("echo one > doc.txt"))
 	second := c.RunScript(two, addsFile("two.txt", "2"), apptest.ShellCall("echo two > doc.txt"))
-	refused := c.Request("thread/checkpoint/revert", apptest.Object{"threadId": one, "turnId": first, "mode": "files"})
-	require.Equal(t, `["`+filepath.Join(p.Dir, "doc.txt")+`"]`, gjson.Get(refused.Line, "error.data.paths").Raw)
+	rejected := c.Request("thread/checkpoint/revert", apptest.Object{"threadId": one, "turnId": first, "mode": "files"})
+	require.Equal(t, `["`+filepath.Join(p.Dir, "doc.txt")+`"]`, gjson.Get(rejected.Line, "error.data.paths").Raw)
 	require.Equal(t, "1\n", p.Files()["one.txt"])
 	c.RevertTo(two, second, "both")
 	require.Equal(t, "one\n", p.Files()["doc.txt"])

@@ -14,7 +14,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// counting are answers "answer 0" and so on.
+// counting returns the answers "answer 0", "answer 1", and so on.
 func counting(n int) (answers []func(w io.Writer)) {
 	for i := range n {
 		answers = append(answers, apptest.TextAnswer(fmt.Sprintf("answer %d", i)))
@@ -22,14 +22,13 @@ func counting(n int) (answers []func(w io.Writer)) {
 	return answers
 }
 
-// TestBinaryTrimShowsTheBootstrap: the request after a trim holds what the provider session
-// was said to begin with, and nothing else, under a key of its own; undone, it holds what it
-// held before.
-func TestBinaryTrimShowsTheBootstrap(t *testing.T) {
-	apptest.OnBothWires(t, binaryTrimShowsTheBootstrap)
+// TestTrimNotifiesNextPrompt requires that the request after a trim equals the notified start of
+// the provider session, with its own cache key. After undo it equals the earlier request.
+func TestTrimNotifiesNextPrompt(t *testing.T) {
+	apptest.OnBothWires(t, testTrimNotifiesNextPrompt)
 }
 
-func binaryTrimShowsTheBootstrap(t *testing.T, on apptest.WireAPI) {
+func testTrimNotifiesNextPrompt(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	const summary = "user: Summary of the earlier conversation, which is not in the context any more:\n\nIt was about numbers."
 	turns := func(from, to int) (texts []string) {

@@ -13,10 +13,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryAsksForSessionsWhereTheKernelRefuses: without user namespaces a command that stays is
-// asked for as any other, or not run; what it then does is tracked, under a policy that would let
-// it write nothing, too.
-func TestBinaryAsksForSessionsWhereTheKernelRefuses(t *testing.T) {
+// TestSessionsNeedApprovalWithoutSandbox runs without user namespaces. A background command needs
+// an approval as any other, or is rejected. Its changes are tracked, also under a read-only policy.
+func TestSessionsNeedApprovalWithoutSandbox(t *testing.T) {
 	t.Parallel()
 	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	cmd := apptest.ThroughShell(apptest.ServerCommand(t, o.Home(t)),
@@ -27,14 +26,14 @@ func TestBinaryAsksForSessionsWhereTheKernelRefuses(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: own(os.Geteuid()),
 		GidMappings: own(os.Getegid())}
 	if exec.Command("unshare", "--user", "true").Run() != nil {
-		cmd.SysProcAttr = nil // this machine refuses them by itself
+		cmd.SysProcAttr = nil // this machine rejects them already
 	}
 	c := apptest.StartProcess(t, cmd)
 	c.Initialize()
 	require.False(t, c.Diagnostics().Sandbox.Enforced)
 	a := &decider{Client: c, t: t, model: o, dir: p.Dir}
 	c.OnRequest = func(apptest.Message) any {
-		a.asked++
+		a.questions++
 		return apptest.Object{"decision": a.decision}
 	}
 	atFirst := p.Files()
@@ -42,7 +41,7 @@ func TestBinaryAsksForSessionsWhereTheKernelRefuses(t *testing.T) {
 		policy, decision string
 		acts             []apptest.ToolCall
 		status           string
-		asked            int
+		questions        int
 		changed          bool
 	}{
 		{"never", "accept", apptest.ExecCall("echo x > doc.txt", nil), "declined", 0, false},
@@ -55,8 +54,8 @@ func TestBinaryAsksForSessionsWhereTheKernelRefuses(t *testing.T) {
 			"completed", 1, true},
 	} {
 		id := a.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "read-only", "approvalPolicy": one.policy})
-		status, asked := a.decides(id, one.decision, one.acts)
-		require.Equal(t, []any{one.status, one.asked}, []any{status, asked}, "%v", one)
+		status, questions := a.runCalls(id, one.decision, one.acts)
+		require.Equal(t, []any{one.status, one.questions}, []any{status, questions}, "%v", one)
 		turn := a.ReadThread(id).Turns[0].ID
 		require.Equal(t, one.changed, p.Files()["doc.txt"] == "x\n", "%v", one)
 		require.Equal(t, one.changed,
@@ -69,9 +68,9 @@ func TestBinaryAsksForSessionsWhereTheKernelRefuses(t *testing.T) {
 	a.Close()
 }
 
-// TestBinaryRevertsBesideAnothersTurn: while a thread is at work in the worktree another one can go
-// back where they do not meet, and each is told its own.
-func TestBinaryRevertsBesideAnothersTurn(t *testing.T) {
+// TestRevertDuringTurnOfOtherThread reverts a thread while another one works in the same worktree
+// on other files. Each is notified of its own changes.
+func TestRevertDuringTurnOfOtherThread(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p, g := apptest.NewRepository(t), newGate(t)

@@ -15,21 +15,21 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryTellsWhatItIsMadeOf to programs.
-func TestBinaryTellsWhatItIsMadeOf(t *testing.T) {
+// TestVersionJSON describes the build for programs.
+func TestVersionJSON(t *testing.T) {
 	t.Parallel()
 	status, out, errs := apptest.Execute(t, t.TempDir(), "version", "--json")
 	require.Zero(t, status)
 	require.Empty(t, errs)
-	var told map[string]any
-	require.NoError(t, json.Unmarshal([]byte(out), &told))
-	require.Len(t, told, 8)
+	var info map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &info))
+	require.Len(t, info, 8)
 	for _, key := range []string{"commit", "time", "dirty"} {
-		require.Contains(t, told, key)
-		delete(told, key) // whether the builder is told is up to git and GOFLAGS
+		require.Contains(t, info, key)
+		delete(info, key) // it depends on git and GOFLAGS
 	}
 	require.Equal(t, map[string]any{"version": "0.1.0", "protocol": protocol.Level, "go": runtime.Version(),
-		"os": runtime.GOOS, "arch": runtime.GOARCH}, told)
+		"os": runtime.GOOS, "arch": runtime.GOARCH}, info)
 
 	for _, args := range [][]string{{"version", "--jason"}, {"version", "now"}} {
 		status, out, errs = apptest.Execute(t, t.TempDir(), args...)
@@ -39,9 +39,9 @@ func TestBinaryTellsWhatItIsMadeOf(t *testing.T) {
 	}
 }
 
-// TestBuildsOfAnyFolderAreTheSame byte by byte, with the flags of make build, so that whoever
-// has the source can check what they were given.
-func TestBuildsOfAnyFolderAreTheSame(t *testing.T) {
+// TestBuildsAreReproducible compares builds in different folders, with the flags of make build, so
+// that a binary can be checked against the source.
+func TestBuildsAreReproducible(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	elsewhere := filepath.Join(t.TempDir(), "a folder of another name")
@@ -56,7 +56,7 @@ func TestBuildsOfAnyFolderAreTheSame(t *testing.T) {
 	require.Equal(t, hashOfBuild(t, apptest.Root()), hashOfBuild(t, elsewhere))
 }
 
-// hashOfBuild builds in a folder, without what git knows of it.
+// hashOfBuild builds in a folder without git's data.
 func hashOfBuild(t *testing.T, dir string) [sha256.Size]byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "appserver")

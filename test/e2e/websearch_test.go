@@ -10,8 +10,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinarySearchesOfTheProvider are shown as they run, kept, listed, sent back, and can be excluded.
-func TestBinarySearchesOfTheProvider(t *testing.T) {
+// TestWebSearchItemsAreKept requires that searches are notified while they run, stored, listed,
+// sent again, and can be excluded.
+func TestWebSearchItemsAreKept(t *testing.T) {
 	t.Parallel()
 	hello := apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.HelloMessage)))
 	p := apptest.ResponsesWire.NewProvider(t,
@@ -60,14 +61,15 @@ func TestBinarySearchesOfTheProvider(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryWebSearchIsOffered as the configuration and the sandbox say, by the Responses API only.
-func TestBinaryWebSearchIsOffered(t *testing.T) {
+// TestWebSearchFollowsSettings offers the tool by the configuration and the sandbox policy, with
+// the Responses API only.
+func TestWebSearchFollowsSettings(t *testing.T) {
 	t.Parallel()
 	readOnly, full := apptest.Object{"type": "readOnly"}, apptest.Object{"type": "dangerFullAccess"}
 	for name, c := range map[string]struct {
 		args    []string
 		sandbox apptest.Object
-		want    string // "" for no tool
+		want    string // empty for no tool
 	}{
 		"by default":       {nil, readOnly, `{"type":"web_search","external_web_access":false}`},
 		"with full access": {nil, full, `{"type":"web_search","external_web_access":true}`},
@@ -112,8 +114,9 @@ func TestBinaryWebSearchIsOffered(t *testing.T) {
 	})
 }
 
-// TestResponsesWithoutWebSearch sends the request again without the tool, and no later one with it.
-func TestResponsesWithoutWebSearch(t *testing.T) {
+// TestResponsesRetryWithoutWebSearch sends a rejected request again without the tool. Later
+// requests do not have it.
+func TestResponsesRetryWithoutWebSearch(t *testing.T) {
 	t.Parallel()
 	hello := apptest.EventStream(apptest.ItemDone(apptest.HelloMessage))
 	p := newResponsesProvider(t, hello, hello)
@@ -129,6 +132,6 @@ func TestResponsesWithoutWebSearch(t *testing.T) {
 	thread := c.StartTrusted()
 	require.Equal(t, "completed", c.Turn(thread, "one").Status)
 	require.Equal(t, "completed", c.Turn(thread, "two").Status)
-	require.Equal(t, 1, p.refused)
+	require.Equal(t, 1, p.rejected)
 	c.Close()
 }

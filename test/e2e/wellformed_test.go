@@ -11,9 +11,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryWritesUTF8WhateverAThreadHolds lists, reads and resumes a thread with bytes that are
-// no UTF-8 in all strings of its rollout, on pipes and on WebSockets.
-func TestBinaryWritesUTF8WhateverAThreadHolds(t *testing.T) {
+// TestInvalidStringsAreWrittenAsUTF8 lists, reads and resumes a rollout with invalid UTF-8 in all
+// strings, by pipes and WebSockets.
+func TestInvalidStringsAreWrittenAsUTF8(t *testing.T) {
 	t.Parallel()
 	requests := func(t *testing.T, c *apptest.Client) {
 		c.Call("thread/list", apptest.Object{"modelProviders": []string{}})
@@ -25,7 +25,7 @@ func TestBinaryWritesUTF8WhateverAThreadHolds(t *testing.T) {
 			lines = append(lines, m.Line)
 		}
 		apptest.RequireWellFormed(t, lines)
-		require.Contains(t, strings.Join(lines, ""), "\uFFFD", "the strings are shown")
+		require.Contains(t, strings.Join(lines, ""), "\uFFFD", "strings are missing")
 	}
 	put := func(t *testing.T, home string) {
 		path := apptest.RolloutName(home, apptest.UnknownThreadID)
@@ -36,7 +36,7 @@ func TestBinaryWritesUTF8WhateverAThreadHolds(t *testing.T) {
 		t.Parallel()
 		home := t.TempDir()
 		put(t, home)
-		c := apptest.Connect(t, apptest.OfflineCommand(t, home), nil) // the rollout has items that no schema knows
+		c := apptest.Connect(t, apptest.OfflineCommand(t, home), nil) // no wire: the rollout has items without a schema
 		c.Initialize()
 		requests(t, c)
 		c.Close()

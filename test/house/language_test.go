@@ -23,8 +23,8 @@ const (
 // package may be added.
 var unclearPackages = strings.Fields(`
 	core rollout/index core/engine core/memory core/model core/model/chat core/model/offline
-	core/model/responses core/model/sse core/token core/worktree docs/demo protocol schema
-	schema/conform schema/gen test/bench test/e2e test/interchange
+	core/model/responses core/model/sse core/token core/worktree docs/demo protocol schema schema/conform
+	schema/gen test/bench test/interchange
 	test/sandbox
 `)
 

@@ -14,11 +14,12 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryWaysBackMeet: a turn that thread/revert took out keeps its checkpoint and its changes;
-// files go back to it, the conversation does not, and both go back beyond it.
-func TestBinaryWaysBackMeet(t *testing.T) { apptest.OnBothWires(t, waysBackMeet) }
+// TestRevertsCombine combines thread/revert with checkpoint reverts. A reverted turn keeps its
+// checkpoint; files can be reverted to it without the conversation, and both can be reverted beyond
+// it.
+func TestRevertsCombine(t *testing.T) { apptest.OnBothWires(t, testRevertsCombine) }
 
-func waysBackMeet(t *testing.T, on apptest.WireAPI) {
+func testRevertsCombine(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	c, o := apptest.StartScriptedOn(t, on)
 	p := apptest.NewRepository(t)
@@ -42,7 +43,7 @@ func waysBackMeet(t *testing.T, on apptest.WireAPI) {
 	require.Equal(t, afterFirst, p.Files())
 
 	third := c.RunScript(id, apptest.ShellCall("cat doc.txt; echo 3 > three.txt"))
-	require.Contains(t, o.LastOutput(), "1\n", "the model sees what is there")
+	require.Contains(t, o.LastOutput(), "1\n", "the model sees the current files")
 	require.NotContains(t, o.Requests()[len(o.Requests())-1].Body, "two.txt")
 	answer := c.RevertTo(id, first, "both")
 	require.Equal(t, fmt.Sprintf(`[%q,%q]`, first, third), answer.Get("removedTurnIds").Raw)
@@ -54,9 +55,9 @@ func waysBackMeet(t *testing.T, on apptest.WireAPI) {
 	c.Close()
 }
 
-// TestBinaryEditsOfTheContextMeetReverts: what was edited in the context is undone without the
-// files, files go back without the context, and edits of turns that left cannot be undone.
-func TestBinaryEditsOfTheContextMeetReverts(t *testing.T) {
+// TestContextEditsAndFileRevertsAreIndependent undoes context edits without files, and reverts
+// files without context edits. Edits of reverted turns cannot be undone.
+func TestContextEditsAndFileRevertsAreIndependent(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -72,24 +73,24 @@ func TestBinaryEditsOfTheContextMeetReverts(t *testing.T) {
 	require.Positive(t, revision)
 	c.RevertTo(id, second, "files")
 	require.Equal(t, afterFirst, p.Files())
-	require.Equal(t, revision, items().Get("revision").Int(), "files alone edit no context")
+	require.Equal(t, revision, items().Get("revision").Int(), "a revert of files changed the context")
 	c.Call("context/undo", apptest.Object{"threadId": id})
 	require.True(t, items().Get(`items.#(id=="`+edited+`").included`).Bool())
-	require.Equal(t, afterFirst, p.Files(), "and an edit undone changes no file")
+	require.Equal(t, afterFirst, p.Files(), "an undo changed files")
 	c.Call("context/redo", apptest.Object{"threadId": id})
 	c.RevertTo(id, second, "both")
 	require.False(t, items().Get(`items.#(id=="`+edited+`")`).Exists())
 	c.Request("context/undo", apptest.Object{"threadId": id})
-	require.False(t, items().Get(`items.#(id=="`+edited+`")`).Exists(), "a turn that left does not come back so")
+	require.False(t, items().Get(`items.#(id=="`+edited+`")`).Exists(), "an undo restored a reverted turn")
 	require.Equal(t, afterFirst, p.Files())
 	c.RevertTo(id, first, "both")
 	require.Equal(t, atFirst, p.Files())
 	c.Close()
 }
 
-// TestBinaryInterruptsCaptures: a turn that is interrupted while its worktree is captured ends at
-// once, and the next one has its checkpoint.
-func TestBinaryInterruptsCaptures(t *testing.T) {
+// TestInterruptDuringCaptureEndsTurn interrupts a turn while its worktree is captured. The turn
+// ends at once, and the next one has a checkpoint.
+func TestInterruptDuringCaptureEndsTurn(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
@@ -118,13 +119,13 @@ func TestBinaryInterruptsCaptures(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryRevertsBeforeTheCheckpointIsThere: a turn that wrote nothing does not wait for its
-// checkpoint; a revert to it does.
-func TestBinaryRevertsBeforeTheCheckpointIsThere(t *testing.T) {
+// TestRevertWaitsForCapture reverts to a turn whose capture still runs. The turn did not wait for
+// it; the revert does.
+func TestRevertWaitsForCapture(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t, "-c", "compat.turn_completed_floor_ms=0")
 	p := apptest.NewRepository(t)
-	noise := make([]byte, 32<<20) // takes longer than the model
+	noise := make([]byte, 32<<20) // the capture takes longer than the model
 	_, err := rand.Read(noise)
 	require.NoError(t, err)
 	p.Write("noise", string(noise))
@@ -138,9 +139,9 @@ func TestBinaryRevertsBeforeTheCheckpointIsThere(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryGoesOnWhereCapturesFail: a server that cannot write what a capture takes tells so,
-// once, runs the turn, and captures again when it can.
-func TestBinaryGoesOnWhereCapturesFail(t *testing.T) {
+// TestFailingCaptureWarnsOnce limits file sizes so that captures fail. The turn runs with one
+// warning, and captures work again when the limit is removed.
+func TestFailingCaptureWarnsOnce(t *testing.T) {
 	t.Parallel()
 	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	noise := make([]byte, 4<<20)
@@ -172,9 +173,9 @@ func TestBinaryGoesOnWhereCapturesFail(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryCannotRevertOntoAFullDisk: a revert whose files cannot be written leaves all of them,
-// and the conversation, as they were, and works later.
-func TestBinaryCannotRevertOntoAFullDisk(t *testing.T) {
+// TestRevertOnFullDiskChangesNothing runs out of space during a revert. Files and conversation do
+// not change, and the revert works later.
+func TestRevertOnFullDiskChangesNothing(t *testing.T) {
 	t.Parallel()
 	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	large := strings.Repeat("0123456789abcde\n", 4<<20/16)
@@ -206,9 +207,9 @@ func TestBinaryCannotRevertOntoAFullDisk(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryArchivesWhatRuns: a thread that is archived with a command in the background keeps what
-// that changed while it was looked at, and takes it back once it is out of the archive.
-func TestBinaryArchivesWhatRuns(t *testing.T) {
+// TestArchiveWithBackgroundCommandKeepsChanges archives a thread with a running command. Its
+// recorded changes can be reverted after unarchiving.
+func TestArchiveWithBackgroundCommandKeepsChanges(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -216,12 +217,12 @@ func TestBinaryArchivesWhatRuns(t *testing.T) {
 	atFirst := p.Files()
 	turn := c.RunScript(id, apptest.ExecCall("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250}),
 		addsFile("b.txt", "b"))
-	told := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
+	diff := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
 	c.Call("thread/archive", apptest.Object{"threadId": id})
-	require.Equal(t, told, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
+	require.Equal(t, diff, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
 	collect(p)
 	c.Call("thread/unarchive", apptest.Object{"threadId": id})
-	require.Equal(t, told, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
+	require.Equal(t, diff, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	require.Empty(t, c.Terminals(id))
 	c.RevertTo(id, turn, "both")
@@ -229,9 +230,9 @@ func TestBinaryArchivesWhatRuns(t *testing.T) {
 	c.Close()
 }
 
-// TestCrashWhileSomethingIsTyped: what the turn's calls before it changed can be taken back, and
-// what was typed is nobody's.
-func TestCrashWhileSomethingIsTyped(t *testing.T) {
+// TestCrashDuringTerminalInputKeepsEarlierChanges kills the server while a command on a terminal
+// writes. The changes of earlier calls can be reverted; those of the terminal have no known author.
+func TestCrashDuringTerminalInputKeepsEarlierChanges(t *testing.T) {
 	t.Parallel()
 	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	home := o.Home(t)

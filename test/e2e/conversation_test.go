@@ -12,10 +12,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryKeepsConversations is the main job: a turn with a real command, the end
-// of the process, another process that resumes. The model is told the same history,
-// message by message.
-func TestBinaryKeepsConversations(t *testing.T) {
+// TestConversationSurvivesRestart runs a turn with a command, exits, and resumes in another
+// process. The model gets the same history, message by message.
+func TestConversationSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.ShellAnswer("call_a", "echo written by the agent > note.txt; cat note.txt"),
 		apptest.TextAnswer("It is written."), apptest.TextAnswer("I wrote a note."))
@@ -35,34 +34,34 @@ func TestBinaryKeepsConversations(t *testing.T) {
 	c = apptest.StartServer(t, home)
 	c.Initialize()
 	resumed := c.CallThread("thread/resume", apptest.Object{"threadId": id})
-	require.Equal(t, shown, resumed, "the thread is shown as it was")
+	require.Equal(t, shown, resumed, "the thread is unchanged")
 	require.Equal(t, "Notes", resumed.Name)
 	require.Equal(t, "I wrote a note.", c.Turn(id, "what did you do?").Items[0].Text)
 	c.Close()
 
-	asked := p.Requests()
-	require.Len(t, asked, 3)
-	before, after := asked[1].Messages, asked[2].Messages
+	requests := p.Requests()
+	require.Len(t, requests, 3)
+	before, after := requests[1].Messages, requests[2].Messages
 	require.Greater(t, len(after), len(before)+1)
 	require.Equal(t, apptest.RawStrings(before), apptest.RawStrings(after[:len(before)]),
 		"the history of before the restart")
 	require.JSONEq(t, `{"role":"assistant","content":"It is written."}`, string(after[len(before)]))
-	require.Equal(t, apptest.ChatMessage{Role: "user", Content: "what did you do?"}, asked[2].LastMessage(t))
-	require.Contains(t, asked[1].LastMessage(t).Content, "written by the agent\n", "the model sees the command's output")
+	require.Equal(t, apptest.ChatMessage{Role: "user", Content: "what did you do?"}, requests[2].LastMessage(t))
+	require.Contains(t, requests[1].LastMessage(t).Content, "written by the agent\n", "the model sees the command's output")
 }
 
-// TestBinaryAsksBeforeItRuns gives each decision on a command that writes a file.
-func TestBinaryAsksBeforeItRuns(t *testing.T) {
+// TestCommandApprovalDecisions gives each decision on a command that writes a file.
+func TestCommandApprovalDecisions(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	project := t.TempDir()
 	id := c.StartThread(apptest.Object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "workspace-write"})
-	asked := 0
+	questions := 0
 	run := func(decision, file string) (turn, command string, exists bool) {
 		c.OnRequest = func(m apptest.Message) any {
-			asked++
+			questions++
 			require.Equal(t, "item/commandExecution/requestApproval", m.Method)
-			require.NoFileExists(t, filepath.Join(project, file), "it must not run before the answer")
+			require.NoFileExists(t, filepath.Join(project, file), "it ran before the response")
 			return apptest.Object{"decision": decision}
 		}
 		c.BeginTurn(id, "run: touch "+file)
@@ -74,7 +73,7 @@ func TestBinaryAsksBeforeItRuns(t *testing.T) {
 	for _, d := range []struct {
 		decision, file, turn, command string
 		runs                          bool
-		asked                         int
+		questions                     int
 	}{
 		{"accept", "a", "completed", "completed", true, 1},
 		{"decline", "b", "completed", "declined", false, 2},
@@ -86,13 +85,13 @@ func TestBinaryAsksBeforeItRuns(t *testing.T) {
 		require.Equal(t, d.turn, turn, d)
 		require.Equal(t, d.command, command, d)
 		require.Equal(t, d.runs, runs, d)
-		require.Equal(t, d.asked, asked, d)
+		require.Equal(t, d.questions, questions, d)
 	}
 	c.Close()
 }
 
-// TestBinaryStreamsOutput has a command that goes on only after its output was seen.
-func TestBinaryStreamsOutput(t *testing.T) {
+// TestCommandOutputIsStreamed runs a command that continues only after its output was read.
+func TestCommandOutputIsStreamed(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	fifo := filepath.Join(t.TempDir(), "go")
@@ -113,8 +112,8 @@ func TestBinaryStreamsOutput(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryKeepsSecretsFromCommands runs env with the server's keys set.
-func TestBinaryKeepsSecretsFromCommands(t *testing.T) {
+// TestCommandsDoNotSeeSecrets runs env while the server's keys are set.
+func TestCommandsDoNotSeeSecrets(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	apptest.WriteConfig(t, home,

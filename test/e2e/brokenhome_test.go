@@ -16,7 +16,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// stored is a home with a thread of two turns, and the path of its rollout.
+// stored returns a home with a thread of two turns, and the path of its rollout.
 func stored(t *testing.T) (home, id, path string) {
 	t.Helper()
 	home = t.TempDir()
@@ -29,8 +29,8 @@ func stored(t *testing.T) (home, id, path string) {
 	return home, id, path
 }
 
-// TestBinaryPassesOverALineOfGigabytes has a hole in the midst of a rollout.
-func TestBinaryPassesOverALineOfGigabytes(t *testing.T) {
+// TestHugeLineIsSkipped has a sparse line of gigabytes in a rollout.
+func TestHugeLineIsSkipped(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	home, id, path := stored(t)
@@ -47,9 +47,9 @@ func TestBinaryPassesOverALineOfGigabytes(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryRefusesStrangeRollouts has something else than a readable file in the
-// place of a rollout: an error that names it, and the server goes on.
-func TestBinaryRefusesStrangeRollouts(t *testing.T) {
+// TestUnreadableRolloutsAreReported has something else in the place of a rollout. The error names
+// it, and the server continues.
+func TestUnreadableRolloutsAreReported(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(path string) error{
 		"named pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
@@ -71,7 +71,7 @@ func TestBinaryRefusesStrangeRollouts(t *testing.T) {
 			for _, method := range []string{"thread/resume", "thread/read"} {
 				refusal := c.CallRejected(method, apptest.Object{"threadId": apptest.UnknownThreadID})
 				require.NotContains(t, refusal.Message, "internal error")
-				require.Contains(t, refusal.Message, apptest.UnknownThreadID, "it says what is wrong")
+				require.Contains(t, refusal.Message, apptest.UnknownThreadID, "the error names the cause")
 				require.NotEqual(t, "internal", refusal.Data.Kind)
 			}
 			require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
@@ -82,15 +82,15 @@ func TestBinaryRefusesStrangeRollouts(t *testing.T) {
 	}
 }
 
-// TestBinaryReadsDamagedRollouts has a line in the middle that is no line any more,
-// and a last one that was cut off. The rest is there, and the client is told.
-func TestBinaryReadsDamagedRollouts(t *testing.T) {
+// TestDamagedRolloutKeepsOtherLines has an invalid line in the middle and a torn tail. All other
+// lines are read, and the client is warned.
+func TestDamagedRolloutKeepsOtherLines(t *testing.T) {
 	t.Parallel()
 	home, id, path := stored(t)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	lines := strings.SplitAfter(string(text), "\n")
-	const bad = 3 // from 0
+	const bad = 3 // counted from 0
 	lines[bad] = "\x00\xff{\"type\":" + lines[bad]
 	torn := strings.Join(lines, "") + `{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":99,"type":"resp`
 	require.NoError(t, os.WriteFile(path, []byte(torn), 0o600))
@@ -101,20 +101,20 @@ func TestBinaryReadsDamagedRollouts(t *testing.T) {
 	require.Equal(t, "completed", c.Turn(id, "the third").Status)
 	c.Close()
 	warnings := c.Warnings()
-	require.Len(t, warnings, 1, "the torn tail is none")
+	require.Len(t, warnings, 1, "a torn tail is no damage")
 	require.Contains(t, warnings[0], fmt.Sprintf("%s: line %d ", path, bad+1))
 
 	text, err = os.ReadFile(path)
 	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(string(text), torn+"\n"), "what was there stays")
+	require.True(t, strings.HasPrefix(string(text), torn+"\n"), "the file is unchanged")
 	c = apptest.StartOffline(t, home)
 	require.Len(t, c.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns, 3)
 	c.Close()
 }
 
-// TestBinaryReadsRolloutsWithoutBeginning lost the line that tells what the thread
-// is: the name of the file tells its id and when it began.
-func TestBinaryReadsRolloutsWithoutBeginning(t *testing.T) {
+// TestRolloutWithoutMetadataIsRead removes the first line. The name of the file has the id and the
+// creation time.
+func TestRolloutWithoutMetadataIsRead(t *testing.T) {
 	t.Parallel()
 	_, id, path := stored(t)
 	text, err := os.ReadFile(path)
@@ -148,9 +148,8 @@ func TestBinaryReadsRolloutsWithoutBeginning(t *testing.T) {
 	}
 }
 
-// TestBinaryLivesWithoutAHome has a home that cannot be made, and one that cannot be
-// written to.
-func TestBinaryLivesWithoutAHome(t *testing.T) {
+// TestServesWithoutUsableHome uses homes that cannot be created or written.
+func TestServesWithoutUsableHome(t *testing.T) {
 	t.Parallel()
 	lives := func(t *testing.T, home string, cmd *exec.Cmd) {
 		c := apptest.StartProcess(t, cmd)
@@ -175,9 +174,9 @@ func TestBinaryLivesWithoutAHome(t *testing.T) {
 	})
 }
 
-// TestBinarySurvivesAFullDisk limits the size of files, as a full disk would. What
-// was acknowledged is there when space returns.
-func TestBinarySurvivesAFullDisk(t *testing.T) {
+// TestFullDiskKeepsAcknowledgedLines limits the size of files, as a full disk does. Acknowledged
+// turns are read when space is free again.
+func TestFullDiskKeepsAcknowledgedLines(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("All work and no play. ", 100)
 	for name, fill := range map[string]func(i int) string{
@@ -188,21 +187,21 @@ func TestBinarySurvivesAFullDisk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			// 64 blocks are 32 or 64 KiB, as shells count.
+			// 64 blocks are 32 or 64 KiB, depending on the shell
 			c := apptest.StartProcess(t, apptest.ThroughShell(apptest.OfflineCommand(t, home), `ulimit -f 64; exec "$@"`))
 			c.Initialize()
 			id := c.StartTrusted()
 			refusal := c.FillDisk(id, fill)
 			require.Equal(t, "storage", refusal.Data.Kind)
-			require.Contains(t, refusal.Message, "ulimit -f", "it says what to do")
+			require.Contains(t, refusal.Message, "ulimit -f", "the error names the next action")
 			c.Call("thread/list", apptest.Object{})
 			c.Close()
-			told := completedItems(t, c.Seen)
-			require.NotEmpty(t, told)
+			notified := completedItems(t, c.Seen)
+			require.NotEmpty(t, notified)
 
 			c = apptest.StartOffline(t, home)
 			resumed := c.CallThread("thread/resume", apptest.Object{"threadId": id})
-			require.Subset(t, apptest.ItemsOf(resumed), told, "nothing acknowledged is lost")
+			require.Subset(t, apptest.ItemsOf(resumed), notified, "all acknowledged items are kept")
 			require.Equal(t, "completed", c.Turn(id, long).Status)
 			c.Close()
 			require.Empty(t, c.Warnings(), "no line is damaged")
@@ -210,7 +209,7 @@ func TestBinarySurvivesAFullDisk(t *testing.T) {
 	}
 }
 
-// completedItems are the items that the client was told are complete, in order.
+// completedItems returns the completed items in the order of their notifications.
 func completedItems(t testing.TB, seen []apptest.Message) (items []string) {
 	for _, m := range seen {
 		if m.Method == "item/completed" {
@@ -222,8 +221,8 @@ func completedItems(t testing.TB, seen []apptest.Message) (items []string) {
 	return items
 }
 
-// TestBinaryNeedsFewDescriptors has 32 of them.
-func TestBinaryNeedsFewDescriptors(t *testing.T) {
+// TestServesWithFewDescriptors limits them to 32.
+func TestServesWithFewDescriptors(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartProcess(t, apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir()), `ulimit -n 32; exec "$@"`))
 	c.Initialize()
@@ -237,8 +236,8 @@ func TestBinaryNeedsFewDescriptors(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryStartsOnGarbage has garbage in the place of every side file.
-func TestBinaryStartsOnGarbage(t *testing.T) {
+// TestInvalidSideFilesAreIgnored has invalid data in all files that are not rollouts.
+func TestInvalidSideFilesAreIgnored(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	garbage := "\x00\xff{]\nnull\n{\"id\":5,\"thread_name\":[]}\n" + strings.Repeat("[", 1000)
@@ -283,7 +282,7 @@ func TestBinaryStartsOnGarbage(t *testing.T) {
 	}
 }
 
-// first is the first error that there is.
+// first returns the first error that is not nil.
 func first(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -293,9 +292,9 @@ func first(errs ...error) error {
 	return nil
 }
 
-// TestBinaryWithoutLocks has a file in the place of the folder of locks: threads
-// cannot be written, and everything else works.
-func TestBinaryWithoutLocks(t *testing.T) {
+// TestServesWithoutLocks has a file in the place of the lock folder. Threads cannot be written;
+// everything else works.
+func TestServesWithoutLocks(t *testing.T) {
 	t.Parallel()
 	home, id, _ := stored(t)
 	locks := filepath.Join(home, "thread-writer-locks")
@@ -305,7 +304,7 @@ func TestBinaryWithoutLocks(t *testing.T) {
 	require.Len(t, c.ReadThread(id).Turns, 2)
 	require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
 	for method, params := range map[string]apptest.Object{"thread/resume": {"threadId": id}, "thread/start": {}} {
-		require.Contains(t, c.CallRejected(method, params).Message, locks, "it says what is in the way")
+		require.Contains(t, c.CallRejected(method, params).Message, locks, "the error names the obstacle")
 	}
 	require.Equal(t, "completed", c.Turn(c.StartThread(apptest.Object{"ephemeral": true}), "hello").Status)
 	c.Close()

@@ -13,15 +13,15 @@ import (
 	"appserver/test/apptest"
 )
 
-// collect has git throw away all that nothing names.
+// collect removes all objects without a reference from git.
 func collect(p apptest.Project) {
 	p.T.Helper()
 	p.Git("gc", "-q", "--prune=now")
 }
 
-// TestBinaryForksKeepTheirCheckpoints when the origin is deleted, and git collects its garbage:
-// what was ignored, and patched, too.
-func TestBinaryForksKeepTheirCheckpoints(t *testing.T) {
+// TestForkKeepsCheckpoints deletes the origin of a fork and collects garbage. The fork can revert
+// ignored and patched files.
+func TestForkKeepsCheckpoints(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -31,13 +31,13 @@ func TestBinaryForksKeepTheirCheckpoints(t *testing.T) {
 	first := c.RunScript(id, apptest.ShellCall("echo first > doc.txt"),
 		apptest.OneCall("apply_patch", apptest.Object{"input": patch}))
 	second := c.RunScript(id, apptest.ShellCall("echo second > doc.txt; rm gone.txt"))
-	told := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
+	diff := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
 	fork := c.CallThread("thread/fork", apptest.Object{"threadId": id}).ID
 	require.Eventually(t, func() bool { return strings.Contains(p.Git("for-each-ref"), fork+"/"+second) },
 		apptest.Timeout, apptest.Timeout/1000)
 	c.Call("thread/delete", apptest.Object{"threadId": id})
 	collect(p)
-	require.Equal(t, told, c.CallJSON("thread/diff/read", apptest.Object{"threadId": fork}).Get("diff").Str)
+	require.Equal(t, diff, c.CallJSON("thread/diff/read", apptest.Object{"threadId": fork}).Get("diff").Str)
 	c.RevertTo(fork, second, "files")
 	require.Equal(t, "first\n", p.Files()["doc.txt"])
 	c.RevertTo(fork, first, "both")
@@ -48,10 +48,9 @@ func TestBinaryForksKeepTheirCheckpoints(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryKeepsOneCheckpoint: with the least that can be kept the last turn can be taken back,
-// and that again, after git has collected its garbage; and the diff of what is forgotten says
-// what it lacks, and ends nothing.
-func TestBinaryKeepsOneCheckpoint(t *testing.T) {
+// TestOneCheckpointRevertsLastTurn keeps a single checkpoint. The last turn can be reverted, and
+// the revert undone, after a garbage collection. The diff of older turns names the missing part.
+func TestOneCheckpointRevertsLastTurn(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t, "-c", "checkpoints.keep=1")
 	p := apptest.NewRepository(t)
@@ -78,13 +77,13 @@ func TestBinaryKeepsOneCheckpoint(t *testing.T) {
 	c.Close()
 }
 
-// oddNames are names of files that programs trip over.
+// oddNames are file names that programs often handle incorrectly.
 var oddNames = []string{"new\nline", "tab\there", `quote"back\slash`, "-rf", ":(top)x", " lead and trail ", "ünï-☃",
 	"[a]*?", "a -> b", "\xff\xfe", ".gitattributes", "sub dir/deep\n/x"}
 
-// TestBinaryCapturesOddFiles: names, sizes and kinds that are rare, changed by a command, told by
-// a diff that git takes, and taken back.
-func TestBinaryCapturesOddFiles(t *testing.T) {
+// TestRevertHandlesOddFiles changes files with rare names, sizes and types by a command. Git can
+// apply the notified diff, and the revert restores them.
+func TestRevertHandlesOddFiles(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -118,7 +117,7 @@ func TestBinaryCapturesOddFiles(t *testing.T) {
 	c.Close()
 }
 
-// textAndLinks are files, and what links lead to.
+// textAndLinks returns files, and the targets of links.
 func textAndLinks(p apptest.Project) map[string]string {
 	p.T.Helper()
 	held := map[string]string{}
@@ -126,7 +125,7 @@ func textAndLinks(p apptest.Project) map[string]string {
 		path := filepath.Join(p.Dir, name)
 		info, err := os.Lstat(path)
 		if err != nil {
-			continue // deleted, and tracked
+			continue // deleted but tracked
 		}
 		if target, err := os.Readlink(path); err == nil {
 			held[name] = "-> " + target
@@ -139,8 +138,8 @@ func textAndLinks(p apptest.Project) map[string]string {
 	return held
 }
 
-// TestBinaryDiffsOddNames: git takes the diff of files with such names, made and changed.
-func TestBinaryDiffsOddNames(t *testing.T) {
+// TestDiffsWithOddNamesApply requires that git applies the diffs of such files.
+func TestDiffsWithOddNamesApply(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -157,9 +156,9 @@ func TestBinaryDiffsOddNames(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryCapturesLargeFiles: one of 100 MiB is captured, changed and restored; the diff that
-// would have all of it says that it is cut.
-func TestBinaryCapturesLargeFiles(t *testing.T) {
+// TestRevertHandlesLargeFiles captures, changes and restores a file of 100 MiB. The diff reports
+// that it is truncated.
+func TestRevertHandlesLargeFiles(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
@@ -180,9 +179,9 @@ func TestBinaryCapturesLargeFiles(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryPassesUnreadableFilesOver: what the server may not read is not captured, and nothing
-// else is the worse for it.
-func TestBinaryPassesUnreadableFilesOver(t *testing.T) {
+// TestUnreadableFilesAreNotCaptured captures a folder with unreadable files. All other files are
+// captured.
+func TestUnreadableFilesAreNotCaptured(t *testing.T) {
 	t.Parallel()
 	home, p := t.TempDir(), apptest.NewRepository(t)
 	require.NoError(t, os.Mkdir(filepath.Join(p.Dir, "closed"), 0o755))
@@ -209,9 +208,9 @@ func TestBinaryPassesUnreadableFilesOver(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryLeavesSubmodulesAlone: what is in them is not captured, told or taken back, while the
-// repository around them is.
-func TestBinaryLeavesSubmodulesAlone(t *testing.T) {
+// TestSubmodulesAreNotCaptured changes files in a submodule and around it. Only those around it are
+// notified and reverted.
+func TestSubmodulesAreNotCaptured(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p, lib := apptest.NewRepository(t), apptest.NewRepository(t)
@@ -230,6 +229,6 @@ func TestBinaryLeavesSubmodulesAlone(t *testing.T) {
 	c.RevertTo(id, turn, "both")
 	require.Equal(t, "in the library\n", inLib.Files()["doc.txt"])
 	require.NotContains(t, inLib.Files(), "gone.txt")
-	require.Empty(t, p.Git("for-each-ref", "refs/appserver/"+id), "they are kept in the submodule")
+	require.Empty(t, p.Git("for-each-ref", "refs/appserver/"+id), "changes in the submodule stay")
 	c.Close()
 }

@@ -11,32 +11,33 @@ import (
 	"appserver/test/apptest"
 )
 
-// decider is a client that counts what it is asked, and gives the same decision each time.
+// decider is a client that counts approval requests and answers each with the same decision.
 type decider struct {
 	*apptest.Client
-	t        *testing.T
-	model    apptest.ScriptedModel
-	dir      string
-	decision string
-	asked    int
+	t         *testing.T
+	model     apptest.ScriptedModel
+	dir       string
+	decision  string
+	questions int
 }
 
-// newDecider is asked for what is outside of the project, and of /tmp, in which tests work.
+// newDecider returns a decider. It is asked about files outside of the project and of /tmp, where
+// tests run.
 func newDecider(t *testing.T) *decider {
 	c, o := apptest.StartScripted(t, "-c", "sandbox_workspace_write.exclude_slash_tmp=true", "-c",
 		"sandbox_workspace_write.exclude_tmpdir_env_var=true")
 	a := &decider{Client: c, t: t, model: o, dir: t.TempDir()}
 	c.OnRequest = func(apptest.Message) any {
-		a.asked++
+		a.questions++
 		return apptest.Object{"decision": a.decision}
 	}
 	return a
 }
 
-// decides runs a call and tells how its item ended, and how often it was asked for.
-func (a *decider) decides(thread, decision string, acts []apptest.ToolCall) (status string, asked int) {
+// runCalls runs calls. It returns the status of the item and the number of approval requests.
+func (a *decider) runCalls(thread, decision string, acts []apptest.ToolCall) (status string, asked int) {
 	a.t.Helper()
-	before, seen := a.asked, len(a.Seen)
+	before, seen := a.questions, len(a.Seen)
 	a.decision = decision
 	a.Turn(thread, apptest.ScriptText(acts))
 	for _, item := range completedItems(a.t, a.Seen[seen:]) {
@@ -44,11 +45,12 @@ func (a *decider) decides(thread, decision string, acts []apptest.ToolCall) (sta
 			status = gjson.Get(item, "status").Str
 		}
 	}
-	return status, a.asked - before
+	return status, a.questions - before
 }
 
-// TestBinaryAsksForCommandsThatStay as for those of the shell, under each policy.
-func TestBinaryAsksForCommandsThatStay(t *testing.T) {
+// TestExecCommandNeedsApprovalAsShellDoes compares exec_command with shell under each approval
+// policy.
+func TestExecCommandNeedsApprovalAsShellDoes(t *testing.T) {
 	t.Parallel()
 	a := newDecider(t)
 	outside := filepath.Join(t.TempDir(), "made")
@@ -56,7 +58,7 @@ func TestBinaryAsksForCommandsThatStay(t *testing.T) {
 		apptest.Object{"sandbox_permissions": "require_escalated", "justification": "May I?"}
 	granular := apptest.Object{"granular": apptest.Object{"sandbox_approval": false, "rules": true, "skill_approval": true,
 		"request_permissions": true, "mcp_elicitations": true}}
-	asked := apptest.Object{"granular": apptest.Object{"sandbox_approval": true, "rules": true, "skill_approval": true,
+	granularAsk := apptest.Object{"granular": apptest.Object{"sandbox_approval": true, "rules": true, "skill_approval": true,
 		"request_permissions": true, "mcp_elicitations": true}}
 	for _, one := range []struct {
 		name             string
@@ -64,7 +66,7 @@ func TestBinaryAsksForCommandsThatStay(t *testing.T) {
 		sandbox, decides string
 		acts             []apptest.ToolCall
 		status           string
-		asked            int
+		questions        int
 		made             bool
 	}{
 		{"untrusted, reads", "untrusted", "read-only", "decline", apptest.ExecCall("ls", nil), "completed", 0, false},
@@ -78,7 +80,7 @@ func TestBinaryAsksForCommandsThatStay(t *testing.T) {
 			"completed", 1, true},
 		{"untrusted, accepted for the session", "untrusted", "read-only", "acceptForSession", apptest.ShellCall(touch),
 			"completed", 1, true},
-		{"granular, by force, accepted, runs outside", asked, "read-only", "accept",
+		{"granular, by force, accepted, runs outside", granularAsk, "read-only", "accept",
 			apptest.ShellCall("rm -f nothing; " + touch), "completed", 1, true},
 		{"on-request, by force, accepted, stays inside", "on-request", "read-only", "accept",
 			apptest.ShellCall("rm -f nothing; " + touch), "failed", 1, false},
@@ -99,8 +101,8 @@ func TestBinaryAsksForCommandsThatStay(t *testing.T) {
 		{"granular", granular, "workspace-write", "accept", apptest.ExecCall(touch, nil), "failed", 0, false},
 	} {
 		id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": one.sandbox, "approvalPolicy": one.policy})
-		status, count := a.decides(id, one.decides, one.acts)
-		require.Equal(t, []any{one.status, one.asked}, []any{status, count}, one.name)
+		status, count := a.runCalls(id, one.decides, one.acts)
+		require.Equal(t, []any{one.status, one.questions}, []any{status, count}, one.name)
 		_, err := os.Stat(outside)
 		require.Equal(t, one.made, err == nil, one.name)
 		require.NoError(t, os.RemoveAll(outside))
@@ -110,53 +112,55 @@ func TestBinaryAsksForCommandsThatStay(t *testing.T) {
 	a.Close()
 }
 
-// TestBinaryRemembersScripts whichever tool runs them: the same text in the same directory, and
-// nothing near it. Under untrusted that runs outside of the sandbox, so asking for that is no other
-// question. Under on-request a script that was accepted inside is asked for again.
-func TestBinaryRemembersScripts(t *testing.T) {
+// TestApprovalForSessionCoversOneScript accepts a script for the session. The same text in the same
+// directory runs without a request, by any tool; another script does not. Under untrusted, commands
+// run outside of the sandbox, so an escalation is no second question. Under on-request, a script
+// accepted inside the sandbox is requested again for outside.
+func TestApprovalForSessionCoversOneScript(t *testing.T) {
 	t.Parallel()
 	a := newDecider(t)
 	require.NoError(t, os.Mkdir(filepath.Join(a.dir, "sub"), 0o755))
 	id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "workspace-write", "approvalPolicy": "untrusted"})
-	asks := func(want int, decision string, acts []apptest.ToolCall) {
+	requireQuestions := func(want int, decision string, acts []apptest.ToolCall) {
 		t.Helper()
-		_, asked := a.decides(id, decision, acts)
-		require.Equal(t, want, asked)
+		_, questions := a.runCalls(id, decision, acts)
+		require.Equal(t, want, questions)
 	}
 	const script = "touch made; echo made"
-	asks(1, "acceptForSession", apptest.ShellCall(script))
-	asks(0, "decline", apptest.ExecCall(script, nil))
-	asks(0, "decline", apptest.ExecCall(script, apptest.Object{"tty": true}))
-	asks(1, "decline", apptest.ExecCall(script, apptest.Object{"shell": "/bin/sh"}))
-	asks(1, "decline", apptest.ExecCall(script+" ", nil))
-	asks(1, "decline", apptest.ExecCall(script, apptest.Object{"workdir": "sub"}))
-	asks(0, "decline", apptest.ExecCall(script, apptest.Object{"sandbox_permissions": "require_escalated"}))
-	asks(1, "acceptForSession", apptest.ExecCall(script, apptest.Object{"shell": "/bin/sh"}))
-	asks(0, "decline", apptest.ExecCall(script, apptest.Object{"shell": "/bin/sh"}))
-	asks(0, "decline", apptest.ShellCall(script))
+	requireQuestions(1, "acceptForSession", apptest.ShellCall(script))
+	requireQuestions(0, "decline", apptest.ExecCall(script, nil))
+	requireQuestions(0, "decline", apptest.ExecCall(script, apptest.Object{"tty": true}))
+	requireQuestions(1, "decline", apptest.ExecCall(script, apptest.Object{"shell": "/bin/sh"}))
+	requireQuestions(1, "decline", apptest.ExecCall(script+" ", nil))
+	requireQuestions(1, "decline", apptest.ExecCall(script, apptest.Object{"workdir": "sub"}))
+	requireQuestions(0, "decline", apptest.ExecCall(script, apptest.Object{"sandbox_permissions": "require_escalated"}))
+	requireQuestions(1, "acceptForSession", apptest.ExecCall(script, apptest.Object{"shell": "/bin/sh"}))
+	requireQuestions(0, "decline", apptest.ExecCall(script, apptest.Object{"shell": "/bin/sh"}))
+	requireQuestions(0, "decline", apptest.ShellCall(script))
 	other := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "workspace-write", "approvalPolicy": "untrusted"})
-	_, asked := a.decides(other, "decline", apptest.ShellCall(script))
-	require.Equal(t, 1, asked, "another thread's word is not this one's")
+	_, questions := a.runCalls(other, "decline", apptest.ShellCall(script))
+	require.Equal(t, 1, questions, "a decision in another thread does not count")
 
 	id = a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "workspace-write", "approvalPolicy": "on-request"})
 	const force = "rm -f made; touch made"
-	asks(1, "acceptForSession", apptest.ShellCall(force))
-	asks(0, "decline", apptest.ShellCall(force))
-	asks(1, "decline", apptest.ExecCall(force, apptest.Object{"sandbox_permissions": "require_escalated"}))
+	requireQuestions(1, "acceptForSession", apptest.ShellCall(force))
+	requireQuestions(0, "decline", apptest.ShellCall(force))
+	requireQuestions(1, "decline", apptest.ExecCall(force, apptest.Object{"sandbox_permissions": "require_escalated"}))
 	a.Close()
 }
 
-// TestBinaryPatchesByCommandsThatStay are patches, asked for as such, whatever they are wrapped in.
-func TestBinaryPatchesByCommandsThatStay(t *testing.T) {
+// TestPatchByExecCommandNeedsPatchApproval runs apply_patch in several wrappers. The request is one
+// for a file change.
+func TestPatchByExecCommandNeedsPatchApproval(t *testing.T) {
 	t.Parallel()
 	a := newDecider(t)
 	id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "read-only"})
-	status, asked := a.decides(id, "decline", apptest.ExecCall(apptest.PatchCommand, apptest.Object{"tty": true}))
-	require.Equal(t, []any{"declined", 1}, []any{status, asked})
+	status, questions := a.runCalls(id, "decline", apptest.ExecCall(apptest.PatchCommand, apptest.Object{"tty": true}))
+	require.Equal(t, []any{"declined", 1}, []any{status, questions})
 	require.NoDirExists(t, filepath.Join(a.dir, "notes"))
-	status, asked = a.decides(id, "accept",
+	status, questions = a.runCalls(id, "accept",
 		apptest.ExecCall(apptest.PatchCommand, apptest.Object{"sandbox_permissions": "require_escalated"}))
-	require.Equal(t, []any{"completed", 1}, []any{status, asked})
+	require.Equal(t, []any{"completed", 1}, []any{status, questions})
 	require.FileExists(t, filepath.Join(a.dir, "notes", "new"))
 	for _, m := range a.Seen {
 		require.NotEqual(t, "item/commandExecution/requestApproval", m.Method)
@@ -164,9 +168,10 @@ func TestBinaryPatchesByCommandsThatStay(t *testing.T) {
 	a.Close()
 }
 
-// TestBinaryRunsOutsideInTheBackground what the kernel kept from its work: the second run can go on
-// as a session, has the number of the first, and an interrupt while the question is open runs nothing.
-func TestBinaryRunsOutsideInTheBackground(t *testing.T) {
+// TestEscalatedBackgroundCommandRunsOutside retries a command outside of the sandbox that the
+// kernel stopped. The second run can become a session, keeps the item, and an interrupt before the
+// decision runs nothing.
+func TestEscalatedBackgroundCommandRunsOutside(t *testing.T) {
 	t.Parallel()
 	a := newDecider(t)
 	outside := filepath.Join(t.TempDir(), "made")
@@ -195,16 +200,16 @@ func TestBinaryRunsOutsideInTheBackground(t *testing.T) {
 	a.Close()
 }
 
-// TestBinaryReviewsKeepTheSandbox: what the user let the agent run outside for the session is not
-// let out for a reviewer, whom nobody is asked for.
-func TestBinaryReviewsKeepTheSandbox(t *testing.T) {
+// TestReviewIgnoresSessionApprovals accepts a command outside of the sandbox for the session. A
+// reviewer does not get that permission, because its commands cannot be approved.
+func TestReviewIgnoresSessionApprovals(t *testing.T) {
 	t.Parallel()
 	a := newDecider(t)
 	outside := filepath.Join(t.TempDir(), "made")
 	id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "workspace-write"})
-	status, asked := a.decides(id, "acceptForSession",
+	status, questions := a.runCalls(id, "acceptForSession",
 		apptest.OneCall("shell", apptest.Object{"command": "touch " + outside, "sandbox_permissions": "require_escalated"}))
-	require.Equal(t, []any{"completed", 1}, []any{status, asked})
+	require.Equal(t, []any{"completed", 1}, []any{status, questions})
 	require.NoError(t, os.Remove(outside))
 	a.Call("review/start",
 		apptest.Object{"threadId": id,
@@ -213,6 +218,6 @@ func TestBinaryReviewsKeepTheSandbox(t *testing.T) {
 	require.Equal(t, "failed", a.UntilCommand().Status)
 	a.AwaitTurn()
 	require.NoFileExists(t, outside)
-	require.Equal(t, 1, a.asked)
+	require.Equal(t, 1, a.questions)
 	a.Close()
 }

@@ -15,17 +15,17 @@ import (
 	"appserver/test/apptest"
 )
 
-// children are the commands of processes that a process has begun, and of theirs.
+// children returns the command lines of all descendants of a process.
 func children(t *testing.T, pid int) (found []string) {
 	t.Helper()
 	for _, child := range apptest.WithDescendants(t, pid)[1:] {
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)) // it may have ended
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child)) // it may have exited
 		found = append(found, fmt.Sprint(child, " ", strings.ReplaceAll(string(line), "\x00", " ")))
 	}
 	return found
 }
 
-// inotifyWatches are the directories that a process has the system tell it of.
+// inotifyWatches returns the number of folders that a process watches.
 func inotifyWatches(t *testing.T, pid int) (n int) {
 	t.Helper()
 	infos, err := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
@@ -37,10 +37,10 @@ func inotifyWatches(t *testing.T, pid int) (n int) {
 	return n
 }
 
-// TestBinaryListenKeepsNothingOfWhoLeaves: clients begin commands, watches, searches and copies
-// under the same names, and go while these run, begin, or wait for them to read. Nothing of theirs
-// is left, and who stays misses nothing of its own.
-func TestBinaryListenKeepsNothingOfWhoLeaves(t *testing.T) {
+// TestDisconnectReleasesClientResources connects clients that start commands, watches, searches and
+// copies with equal names, and disconnects them at several moments. Nothing of them is left, and
+// the remaining client misses none of its messages.
+func TestDisconnectReleasesClientResources(t *testing.T) {
 	t.Parallel()
 	h := apptest.StartDaemon(t, apptest.ShortDir(t), "unix://")
 	pid := h.Cmd.Process.Pid
@@ -54,7 +54,7 @@ func TestBinaryListenKeepsNothingOfWhoLeaves(t *testing.T) {
 	own := stays.SendRequest("command/exec",
 		unconfinedExec("cat", apptest.Object{"processId": "p", "tty": true, "disableTimeout": true}))
 	stays.Call("command/exec/write", apptest.Object{"processId": "p", "deltaBase64": in64("begun\n")})
-	(&screen{c: stays.Client, id: "p"}).until("begun\r\nbegun") // of the terminal, and of the command
+	(&screen{c: stays.Client, id: "p"}).until("begun\r\nbegun") // echo of the terminal, and output of the command
 	count := func() (files, watches int) {
 		open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 		require.NoError(t, err)

@@ -18,13 +18,13 @@ import (
 	"appserver/test/apptest"
 )
 
-// raw answers over the connection itself, which then ends.
+// raw answers by the connection itself, which is closed afterwards.
 func raw(answer func(c net.Conn)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // what is not read resets the connection at its end
+		_, _ = io.Copy(io.Discard, r.Body) // unread data would reset the connection
 		c, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
-			panic(err) // shown by the server of the test
+			panic(err) // the test's server catches it
 		}
 		defer c.Close()
 		answer(c)
@@ -39,7 +39,7 @@ func stream(events ...string) http.HandlerFunc {
 	})
 }
 
-// forever writes a text until the server has enough.
+// forever writes a text until the server closes the connection.
 func forever(begin, text string) http.HandlerFunc {
 	return raw(func(c net.Conn) {
 		w := bufio.NewWriterSize(c, 1<<20)
@@ -50,9 +50,9 @@ func forever(begin, text string) http.HandlerFunc {
 	})
 }
 
-// TestBinaryEndsTurnsOfAnyProvider: whatever a provider does, the turn ends, once, and the next
-// one is served.
-func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
+// TestProviderFailuresEndTurnOnce answers with every kind of invalid response. The turn ends once,
+// and the next turn works.
+func TestProviderFailuresEndTurnOnce(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	const done = "data: [DONE]\n\n"
@@ -64,7 +64,7 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
 		status string
-		says   string // in the answer, or in the error
+		says   string // text of the answer, or of the error
 	}{
 		"reset": {raw(func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }), "failed",
 			"no answer from model provider"},
@@ -110,9 +110,9 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var asked atomic.Int32
+			var requests atomic.Int32
 			server := httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
-				if asked.Add(1) == 1 {
+				if requests.Add(1) == 1 {
 					c.answer(w, r)
 				} else {
 					apptest.TextAnswer("The next answer.")(w)
@@ -143,7 +143,7 @@ func TestBinaryEndsTurnsOfAnyProvider(t *testing.T) {
 	}
 }
 
-// lastAnswer is the text of the newest message of the model, "" before the first.
+// lastAnswer returns the text of the last message of the model, or "".
 func lastAnswer(c *apptest.Client) (text string) {
 	for _, m := range c.Notifications("item/completed") {
 		if item := gjson.GetBytes(m.Params, "item"); item.Get("type").Str == "agentMessage" {
@@ -153,7 +153,7 @@ func lastAnswer(c *apptest.Client) (text string) {
 	return text
 }
 
-// homeOfStreams is the home of a server whose provider streams words until it is released.
+// homeOfStreams returns a home whose provider streams words until release is closed.
 func homeOfStreams(t *testing.T, release <-chan struct{}) string {
 	t.Helper()
 	server := httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
@@ -182,9 +182,9 @@ func homeOfStreams(t *testing.T, release <-chan struct{}) string {
 	return home
 }
 
-// TestBinaryInterruptsAmongManyTurns: while 200 threads stream, each interrupt is answered and
-// heeded soon, and every other turn completes.
-func TestBinaryInterruptsAmongManyTurns(t *testing.T) {
+// TestInterruptsAmongManyTurnsAreFast interrupts some of 200 streaming threads. Each interrupt
+// takes effect soon, and all other turns complete.
+func TestInterruptsAmongManyTurnsAreFast(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	const threads, interrupted = 200, 20
@@ -198,10 +198,10 @@ func TestBinaryInterruptsAmongManyTurns(t *testing.T) {
 		turns[id] = c.BeginTurn(id, "stream")
 		order = append(order, id)
 	}
-	heard := map[string]bool{}
-	for len(heard) < threads {
+	completed := map[string]bool{}
+	for len(completed) < threads {
 		if m := c.Next(); m.Method == "item/agentMessage/delta" {
-			heard[gjson.GetBytes(m.Params, "threadId").Str] = true
+			completed[gjson.GetBytes(m.Params, "threadId").Str] = true
 		}
 		c.Seen = nil
 	}

@@ -11,9 +11,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryKeepsCallsAndOutputsTogether while the user's own command ends beside a call: models
-// refuse histories in which anything comes between.
-func TestBinaryKeepsCallsAndOutputsTogether(t *testing.T) {
+// TestUserCommandDoesNotSplitCallAndOutput ends a command of the user while a call of the model
+// runs. No message is between the call and its output, because models reject such histories.
+func TestUserCommandDoesNotSplitCallAndOutput(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p, g := apptest.NewRepository(t), newGate(t)
@@ -42,9 +42,9 @@ func TestBinaryKeepsCallsAndOutputsTogether(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryRunsTheUsersCommandBesideAQuestion: it neither answers nor waits for that, and the
-// turn ends with both.
-func TestBinaryRunsTheUsersCommandBesideAQuestion(t *testing.T) {
+// TestUserCommandRunsDuringApproval runs a command of the user while an approval is pending.
+// Neither waits for the other, and the turn ends after both.
+func TestUserCommandRunsDuringApproval(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -58,13 +58,13 @@ func TestBinaryRunsTheUsersCommandBesideAQuestion(t *testing.T) {
 	require.Contains(t, string(c.Call("thread/read", apptest.Object{"threadId": id})), "waitingOnApproval")
 	c.Send(apptest.Object{"id": question.ID, "result": apptest.Object{"decision": "accept"}})
 	end := c.UntilMethod("turn/completed")
-	require.Equal(t, []string{"theirs.txt"}, changed(end), "what the user did meanwhile is not the turn's")
+	require.Equal(t, []string{"theirs.txt"}, changed(end), "the user's change is in the turn's diff")
 	c.Close()
 }
 
-// TestBinaryTracksWhatWasDenied: what a command did before the sandbox was in its way is told and
-// taken back, whatever the user decides.
-func TestBinaryTracksWhatWasDenied(t *testing.T) {
+// TestDeniedCommandChangesAreTracked runs a command that writes before the sandbox stops it. The
+// change is notified and can be reverted, for each decision of the user.
+func TestDeniedCommandChangesAreTracked(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
 	for _, decision := range []string{"accept", "decline", "cancel"} {
@@ -79,7 +79,7 @@ func TestBinaryTracksWhatWasDenied(t *testing.T) {
 				atFirst := p.Files()
 				turn := a.BeginTurn(id, apptest.ScriptText(runs("echo more >> doc.txt; touch "+outside)))
 				end := a.UntilMethod("turn/completed")
-				require.Equal(t, 1, a.asked)
+				require.Equal(t, 1, a.questions)
 				require.Equal(t, []string{"doc.txt"}, changed(end))
 				require.Equal(t, map[string]int64{"accept": 2, "decline": 1, "cancel": 1}[decision],
 					gjson.GetBytes(end.Params, "metadata.diff.totalAdditions").Int())
@@ -93,9 +93,9 @@ func TestBinaryTracksWhatWasDenied(t *testing.T) {
 	}
 }
 
-// TestBinaryTakesTheThreadsSettingsOfCheckpoints, whatever the file says by now: as long as the
-// thread is loaded it has what it began with.
-func TestBinaryTakesTheThreadsSettingsOfCheckpoints(t *testing.T) {
+// TestLoadedThreadKeepsCheckpointSettings changes the checkpoint settings in the file. A loaded
+// thread keeps the settings of its start.
+func TestLoadedThreadKeepsCheckpointSettings(t *testing.T) {
 	t.Parallel()
 	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	home := o.Home(t)
@@ -130,16 +130,16 @@ func TestBinaryTakesTheThreadsSettingsOfCheckpoints(t *testing.T) {
 	c.Close()
 	c = apptest.StartServer(t, home)
 	c.Initialize()
-	require.Zero(t, points(before), "off for who does not say otherwise")
+	require.Zero(t, points(before), "off by default")
 	write("checkpoints.enabled", true)
 	require.Equal(t, 3, points(before))
 	require.Equal(t, 1, points(own))
 	c.Close()
 }
 
-// TestBinaryInterruptEndsItsOwn: of a turn's command, the user's own and a session, the interrupt
-// ends the first two.
-func TestBinaryInterruptEndsItsOwn(t *testing.T) {
+// TestInterruptSparesBackgroundSessions interrupts a turn with a command, a command of the user and
+// a session. It kills the first two only.
+func TestInterruptSparesBackgroundSessions(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -163,8 +163,8 @@ func TestBinaryInterruptEndsItsOwn(t *testing.T) {
 	require.Equal(t, "interrupted", c.AwaitTurn().Status)
 	require.Empty(t, trees[1].Alive(t))
 	require.Empty(t, trees[2].Alive(t))
-	require.NotEmpty(t, trees[0].Alive(t), "a session goes on")
-	require.NotEmpty(t, left.Alive(t), "another thread's command, too")
+	require.NotEmpty(t, trees[0].Alive(t), "the session was killed")
+	require.NotEmpty(t, left.Alive(t), "the other thread's command was killed")
 	c.Call("turn/interrupt", apptest.Object{"threadId": other, "turnId": otherTurn})
 	c.AwaitTurn()
 	c.Close()

@@ -15,9 +15,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryInterruptLeavesNothing has a turn whose children ignore signals and leave
-// the session.
-func TestBinaryInterruptLeavesNothing(t *testing.T) {
+// TestInterruptKillsAllChildren interrupts a turn whose children ignore signals and leave the
+// session.
+func TestInterruptKillsAllChildren(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	id := c.StartTrusted()
@@ -27,15 +27,16 @@ func TestBinaryInterruptLeavesNothing(t *testing.T) {
 	require.Equal(t, "interrupted", c.AwaitTurn().Status)
 	require.Less(t, time.Since(begin), apptest.CleanupLimit)
 	require.Empty(t, b.Alive(t))
-	require.Equal(t, "completed", c.Turn(id, "hello").Status, "the thread goes on")
+	require.Equal(t, "completed", c.Turn(id, "hello").Status, "the thread continues")
 	c.Close()
 }
 
-// TestBinaryEndsInOrder ends the server in mid-turn: status 0, nothing left behind,
-// and the next process finds the turn interrupted.
-func TestBinaryEndsInOrder(t *testing.T) {
+// TestShutdownDuringTurnLeavesNothing shuts down during a turn, in several ways. The status is 0,
+// no process is left, and the next server shows the turn as interrupted.
+func TestShutdownDuringTurnLeavesNothing(t *testing.T) {
 	t.Parallel()
-	// Who ignores SIGHUP, as under nohup, hands that on to the server, unless it is listened for.
+	// A process that ignores SIGHUP, as under nohup, passes that on to its children. A handler
+	// prevents it.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	for name, end := range map[string]func(c *apptest.Client){
@@ -52,7 +53,7 @@ func TestBinaryEndsInOrder(t *testing.T) {
 			b, turn := c.StartProcessTree(t, id)
 			begin := time.Now()
 			end(c)
-			require.Equal(t, "interrupted", c.AwaitTurn().Status, "the client is told")
+			require.Equal(t, "interrupted", c.AwaitTurn().Status, "the client was not notified")
 			c.AwaitExit()
 			require.Less(t, time.Since(begin), apptest.CleanupLimit)
 			require.Empty(t, b.Alive(t))
@@ -69,12 +70,11 @@ func TestBinaryEndsInOrder(t *testing.T) {
 	}
 }
 
-// inBackground is a shell that stays the parent of the server, with the same input.
+// inBackground is a shell that remains the parent of the server, with the same input.
 const inBackground = `exec 3<&0; "$@" <&3 3<&- & wait`
 
-// TestBinaryDiesWithItsParent has a parent that is killed, while others, the test
-// itself, keep the pipes open.
-func TestBinaryDiesWithItsParent(t *testing.T) {
+// TestParentDeathEndsServer kills the parent while other processes keep the pipes open.
+func TestParentDeathEndsServer(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	cmd := apptest.ThroughShell(apptest.OfflineCommand(t, home), inBackground)
@@ -88,12 +88,12 @@ func TestBinaryDiesWithItsParent(t *testing.T) {
 	c.Drain()
 	require.Less(t, time.Since(begin), apptest.CleanupLimit)
 	require.Empty(t, b.Alive(t))
-	require.Empty(t, openersOf(t, home), "the server is gone")
+	require.Empty(t, openersOf(t, home), "the server still runs")
 	requireKeptInterrupted(t, home, id)
 }
 
-// requireKeptInterrupted: the next server knows the only turn of a thread as interrupted, with all
-// that was said, and the thread goes on.
+// requireKeptInterrupted requires that the next server shows the only turn as interrupted with all
+// its items, and that the thread continues.
 func requireKeptInterrupted(t *testing.T, home, id string) {
 	t.Helper()
 	c := apptest.StartOffline(t, home)
@@ -109,13 +109,13 @@ func requireKeptInterrupted(t *testing.T, home, id string) {
 	c.Close()
 }
 
-// openersOf are the processes whose environment names a home.
+// openersOf returns the processes whose environment names a home.
 func openersOf(t *testing.T, home string) []string {
 	return apptest.ProcessTree{Token: "CODEX_HOME=" + home}.Alive(t)
 }
 
-// TestBinaryOutlivesItsParentIfTold keeps the server of a parent that is gone.
-func TestBinaryOutlivesItsParentIfTold(t *testing.T) {
+// TestDetachedServerSurvivesParent starts a server with the option to survive its parent.
+func TestDetachedServerSurvivesParent(t *testing.T) {
 	t.Parallel()
 	cmd := apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir(), "--exit-with-parent=false"), inBackground)
 	c := apptest.StartProcess(t, cmd)
@@ -127,9 +127,9 @@ func TestBinaryOutlivesItsParentIfTold(t *testing.T) {
 	c.Drain()
 }
 
-// TestBinaryEndsWhenNobodyListens closes the server's output in mid-turn, alone, with its input, and
-// while a client keeps asking.
-func TestBinaryEndsWhenNobodyListens(t *testing.T) {
+// TestClosedOutputEndsServer closes the server's output during a turn: alone, with its input, and
+// while a client sends requests.
+func TestClosedOutputEndsServer(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(c *apptest.Client){
 		"a request":    func(c *apptest.Client) { c.Send(apptest.Object{"id": 99, "method": "model/list"}) },
@@ -138,7 +138,7 @@ func TestBinaryEndsWhenNobodyListens(t *testing.T) {
 			for i := range 1000 {
 				line := fmt.Sprintf(`{"id":%d,"method":"config/read"}`, i)
 				if _, err := io.WriteString(c.In, line+"\n"); err != nil {
-					return // it has ended
+					return // it exited
 				}
 			}
 		},
@@ -160,9 +160,8 @@ func TestBinaryEndsWhenNobodyListens(t *testing.T) {
 	}
 }
 
-// TestBinaryEndsThoughNobodyReads has a client that ends its input with answers of
-// many megabytes unread.
-func TestBinaryEndsThoughNobodyReads(t *testing.T) {
+// TestShutdownWithUnreadOutput closes the input while megabytes of responses are unread.
+func TestShutdownWithUnreadOutput(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	b, _ := c.StartProcessTree(t, c.StartTrusted())
@@ -180,9 +179,9 @@ func TestBinaryEndsThoughNobodyReads(t *testing.T) {
 	resume()
 }
 
-// TestBinaryFindsDaemons has a process that leaves the session, its parent and its
-// environment behind.
-func TestBinaryFindsDaemons(t *testing.T) {
+// TestInterruptKillsDaemonizedChildren starts a process that leaves its session, parent and
+// environment.
+func TestInterruptKillsDaemonizedChildren(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	id := c.StartTrusted()
@@ -193,6 +192,6 @@ func TestBinaryFindsDaemons(t *testing.T) {
 	c.UntilOutput("children started\n")
 	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
 	c.AwaitTurn()
-	require.Empty(t, b.Alive(t), "nothing of the turn is left")
+	require.Empty(t, b.Alive(t), "a process of the turn is left")
 	c.Close()
 }
