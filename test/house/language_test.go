@@ -24,7 +24,7 @@ const (
 var unclearPackages = strings.Fields(`
 	core rollout/index core/engine core/memory core/model core/model/chat core/model/offline
 	core/model/responses core/model/sse core/token core/worktree docs/demo protocol schema schema/conform
-	schema/gen test/bench test/interchange
+	schema/gen test/bench
 	test/sandbox
 `)
 

@@ -15,10 +15,10 @@ import (
 
 // Run with REFERENCE_BINARY naming the program of the reference implementation:
 //
-//	REFERENCE_BINARY=FILE go test -tags reference -run TestReferenceApprovals ./test/interchange
+// REFERENCE_BINARY=FILE go test -tags reference -run TestReferenceApprovals ./test/interchange
 
-// approvalDeviations are what this server does otherwise, of all that
-// TestReferenceApprovals asks both: docs/approvals.md has the reasons.
+// approvalDeviations are the cases of TestReferenceApprovals in which this server differs;
+// docs/approvals.md has the reasons.
 var approvalDeviations = map[string]bool{
 	"untrusted, readOnly, run: ls": true, "untrusted, workspaceWrite, run: ls": true,
 	"untrusted, dangerFullAccess, run: ls": true,
@@ -31,7 +31,7 @@ type approvalCase struct {
 	call    string
 }
 
-// approvalCases are named.
+// approvalCases returns the cases by name.
 func approvalCases(project, outside string) map[string]approvalCase {
 	patch := func(dir string) string {
 		return "run: cd " + dir + " && apply_patch <<'E'⏎*** Begin Patch⏎*** Add File: made⏎+a⏎*** End Patch⏎E"
@@ -54,12 +54,13 @@ func approvalCases(project, outside string) map[string]approvalCase {
 	return cases
 }
 
-// decides has a server decide: it runs the call, asks, or refuses. The places are where the
-// model, which hears of it on path, may have a file made.
-func (x *interchange) decides(c *apptest.Client, thread, path string, a approvalCase, places ...string) string {
-	asked := false
+// verdictOf runs a call and returns whether the server ran it, requested an approval, or rejected
+// it. places are the folders in which the model may create the file, and path selects the server's
+// model requests.
+func (x *interchange) verdictOf(c *apptest.Client, thread, path string, a approvalCase, places ...string) string {
+	requested := false
 	c.OnRequest = func(apptest.Message) any {
-		asked = true
+		requested = true
 		return apptest.Object{"decision": "decline"}
 	}
 	limits := apptest.Object{"type": a.sandbox}
@@ -70,14 +71,14 @@ func (x *interchange) decides(c *apptest.Client, thread, path string, a approval
 		apptest.Object{"threadId": thread, "input": apptest.TextInput(a.call), "approvalPolicy": a.policy,
 			"sandboxPolicy": limits})
 	c.AwaitTurn()
-	told := x.model.told(path)
-	last := told[len(told)-1]
+	prompt := x.model.conversation(path)
+	last := prompt[len(prompt)-1]
 	ran := strings.Contains(last, "Exit code: 0") || strings.Contains(last, "exited with code 0")
 	for _, dir := range places {
 		ran = os.Remove(filepath.Join(dir, "made")) == nil || ran
 	}
 	switch {
-	case asked:
+	case requested:
 		return "asks"
 	case ran:
 		return "runs it"
@@ -85,18 +86,18 @@ func (x *interchange) decides(c *apptest.Client, thread, path string, a approval
 	return "refuses"
 }
 
-// TestReferenceApprovals has both servers decide on the same calls of the model, under each
+// TestReferenceApprovals compares the decisions of both servers on the same calls, under each
 // approval policy and sandbox policy.
 func TestReferenceApprovals(t *testing.T) {
 	x, outside := newInterchange(t), t.TempDir()
 	ours, theirs := x.ours(), x.reference()
-	require.True(t, ours.Diagnostics().Sandbox.Enforced, "a kernel that does not confine decides otherwise")
+	require.True(t, ours.Diagnostics().Sandbox.Enforced, "the kernel cannot enforce sandboxes")
 	thread := apptest.Object{"cwd": x.project}
 	ourThread, theirThread := ours.StartThread(thread), theirs.StartThread(thread)
 	var surprises []string
 	for name, a := range approvalCases(x.project, outside) {
-		here := x.decides(ours, ourThread, ourRequests, a, x.project, outside)
-		there := x.decides(theirs, theirThread, theirRequests, a, x.project, outside)
+		here := x.verdictOf(ours, ourThread, ourRequests, a, x.project, outside)
+		there := x.verdictOf(theirs, theirThread, theirRequests, a, x.project, outside)
 		if (here == there) == approvalDeviations[name] {
 			surprises = append(surprises, name+": this server "+here+", the other "+there)
 		}

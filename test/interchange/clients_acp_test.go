@@ -16,14 +16,14 @@ import (
 
 const acpProgram = "@agentclientprotocol/codex-acp/dist/index.js"
 
-// acp is an editor that speaks the Agent Client Protocol with codex-acp, as Zed and the
-// JetBrains do.
+// acp is an editor that uses codex-acp by the Agent Client Protocol, as Zed and the JetBrains IDEs
+// do.
 type acp struct {
 	*apptest.Client
 	session string
 }
 
-// acpOpened is what an editor is told of a session when it opens.
+// acpOpened is the response to the editor's request for a session.
 type acpOpened struct {
 	SessionID string
 	Models    struct {
@@ -33,7 +33,7 @@ type acpOpened struct {
 	Modes struct{ CurrentModeID string }
 }
 
-// acpUpdate is what an editor shows of a session.
+// acpUpdate is a session update for the editor.
 type acpUpdate struct {
 	SessionUpdate string
 	ToolCallID    string
@@ -61,14 +61,14 @@ func (a *acp) openWith(params apptest.Object) (o acpOpened) {
 	return o
 }
 
-// prompt begins a turn, and gives the id of its request.
+// prompt starts a turn and returns the id of its request.
 func (a *acp) prompt(text string) string {
 	a.T.Helper()
 	return a.SendRequest("session/prompt",
 		apptest.Object{"sessionId": a.session, "prompt": []apptest.Object{{"type": "text", "text": text}}})
 }
 
-// stopped waits for the end of a turn, and tells why it ended.
+// stopped waits for the end of a turn and returns its stop reason.
 func (a *acp) stopped(prompt string) string {
 	a.T.Helper()
 	m := a.UntilResponse(prompt)
@@ -78,7 +78,7 @@ func (a *acp) stopped(prompt string) string {
 	return r.StopReason
 }
 
-// turn gives what was shown of a turn that must end by itself.
+// turn runs a turn and returns its updates. It must end by itself.
 func (a *acp) turn(text string) []acpUpdate {
 	a.T.Helper()
 	begin := len(a.Seen)
@@ -103,7 +103,7 @@ func (a *acp) updates(messages []apptest.Message) (updates []acpUpdate) {
 	return updates
 }
 
-// shownText is the texts of one kind of update, put together.
+// shownText returns the joined texts of one kind of update.
 func shownText(updates []acpUpdate, kind string) string {
 	var b strings.Builder
 	for _, u := range updates {
@@ -115,7 +115,7 @@ func shownText(updates []acpUpdate, kind string) string {
 	return b.String()
 }
 
-// callStates are the tool calls, by what is said of each in the end.
+// callStates returns the last status of each tool call.
 func callStates(updates []acpUpdate) (statuses []string) {
 	places := map[string]int{}
 	for _, u := range updates {
@@ -134,11 +134,11 @@ func callStates(updates []acpUpdate) (statuses []string) {
 	return statuses
 }
 
-// permit answers what codex-acp asks the user by the option of a kind.
-func (a *acp) permit(kind string) (asked *int) {
-	asked = new(int)
+// permit answers permission requests with the option of a kind, and counts them.
+func (a *acp) permit(kind string) (permissions *int) {
+	permissions = new(int)
 	a.OnRequest = func(m apptest.Message) any {
-		*asked++
+		*permissions++
 		var p struct {
 			Options []struct{ OptionID, Kind string }
 		}
@@ -151,16 +151,16 @@ func (a *acp) permit(kind string) (asked *int) {
 		require.Fail(a.T, "no such option", "%s in %s", kind, m.Line)
 		return nil
 	}
-	return asked
+	return permissions
 }
 
-// touches is a step that makes a file outside of the sandbox, which the user must permit.
+// touches returns a step that creates a file outside of the sandbox, which needs a permission.
 func touches(match, path string) string {
 	return fmt.Sprintf(`{"match":%q,"toolCalls":[{"name":"shell","arguments":{"command":"touch %s && echo made","sandbox_permissions":"require_escalated","justification":"May I?"}}]}`, match, path)
 }
 
-// TestReferenceClientACP is a day of an editor: prompts, permissions, a cancellation, a
-// failure, other modes and models, and a session that another process takes up again.
+// TestReferenceClientACP runs an editor's session: prompts, permissions, a cancellation, a failure,
+// other modes and models, and a resume by another process.
 func TestReferenceClientACP(t *testing.T) {
 	w := scriptedWorkshop(t, `{"steps":[
 		{"match":"greet","deltas":["Hello, ","world."]},
@@ -182,34 +182,34 @@ func TestReferenceClientACP(t *testing.T) {
 	chooseAnother(a)
 	a.Client.Close()
 
-	takeUp(w, a.session)
+	resumeSession(w, a.session)
 	w.conforms("codex-acp 2.6.0")
 }
 
-// permitAndReject has commands run, and patches written, if the user permits it.
+// permitAndReject runs commands and patches with and without the user's permission.
 func permitAndReject(a *acp, w *workshop) {
-	asked := a.permit("allow_once")
+	permissions := a.permit("allow_once")
 	shown := a.turn("allow it")
-	require.Equal(a.T, 1, *asked)
+	require.Equal(a.T, 1, *permissions)
 	require.Equal(a.T, []string{"completed"}, callStates(shown))
 	require.Equal(a.T, "It is there.", shownText(shown, "agent_message_chunk"))
 	require.FileExists(a.T, filepath.Join(w.project, "allowed"))
 
-	asked = a.permit("reject_once")
+	permissions = a.permit("reject_once")
 	shown = a.turn("reject it")
-	require.Equal(a.T, 1, *asked)
+	require.Equal(a.T, 1, *permissions)
 	require.Equal(a.T, []string{"failed"}, callStates(shown))
 	require.Equal(a.T, "Then not.", shownText(shown, "agent_message_chunk"))
 	require.NoFileExists(a.T, filepath.Join(w.project, "rejected"))
 
-	asked = a.permit("allow_once")
+	permissions = a.permit("allow_once")
 	shown = a.turn("patch it")
-	require.Equal(a.T, 1, *asked, "a mode that reads only asks for patches")
+	require.Equal(a.T, 1, *permissions, "a read-only mode requests a permission for patches")
 	require.Equal(a.T, []string{"completed"}, callStates(shown))
 	require.FileExists(a.T, filepath.Join(w.project, "patched"))
 }
 
-// cancelAndFail ends turns otherwise than well; the session goes on.
+// cancelAndFail cancels a turn and lets one fail. The session continues.
 func cancelAndFail(a *acp) {
 	a.permit("allow_once")
 	waits := a.prompt("wait")
@@ -219,20 +219,20 @@ func cancelAndFail(a *acp) {
 	require.Equal(a.T, "Still here.", shownText(a.turn("go on"), "agent_message_chunk"))
 
 	require.Contains(a.T, shownText(a.turn("fail"), "agent_message_chunk"), "no such model here")
-	refused := a.UntilResponse(a.prompt("refuse"))
-	require.NotNil(a.T, refused.Error, refused.Line)
-	require.Equal(a.T, "Authentication required", refused.Error.Message)
+	rejected := a.UntilResponse(a.prompt("refuse"))
+	require.NotNil(a.T, rejected.Error, rejected.Line)
+	require.Equal(a.T, "Authentication required", rejected.Error.Message)
 }
 
-// chooseAnother takes another mode and another effort of the model.
+// chooseAnother selects another mode and another effort of the model.
 func chooseAnother(a *acp) {
 	a.Call("session/set_mode", apptest.Object{"sessionId": a.session, "modeId": "agent-full-access"})
 	a.Call("session/set_model", apptest.Object{"sessionId": a.session, "modelId": "offline[high]"})
 	require.NotEmpty(a.T, shownText(a.turn("as you are"), "agent_message_chunk"))
 }
 
-// takeUp has another process list the session, show what was said, and go on with it.
-func takeUp(w *workshop, session string) {
+// resumeSession lists, loads and continues the session in another process.
+func resumeSession(w *workshop, session string) {
 	a := w.acp()
 	listed := a.Call("session/list", apptest.Object{})
 	require.Contains(a.T, string(listed), session)
@@ -250,8 +250,8 @@ func takeUp(w *workshop, session string) {
 	a.Client.Close()
 }
 
-// TestReferenceClientACPServers: an editor brings an MCP server along, and the user permits
-// its tool for good.
+// TestReferenceClientACPServers configures an MCP server by the editor, and permits its tool
+// permanently.
 func TestReferenceClientACPServers(t *testing.T) {
 	program, err := apptest.MCPProgram()
 	require.NoError(t, err)
@@ -261,13 +261,13 @@ func TestReferenceClientACPServers(t *testing.T) {
 	a := w.acp()
 	a.openWith(apptest.Object{"cwd": w.project,
 		"mcpServers": []apptest.Object{{"name": "docs", "command": program, "args": []string{}, "env": []apptest.Object{}}}})
-	asked := a.permit("allow_always")
+	permissions := a.permit("allow_always")
 	for _, text := range []string{"use it", "once more"} {
 		shown := a.turn(text)
 		require.Equal(t, []string{"completed"}, callStates(shown))
 		require.Contains(t, shownText(shown, "agent_message_chunk"), "Written")
 	}
-	require.Equal(t, 1, *asked)
+	require.Equal(t, 1, *permissions)
 	a.Client.Close()
 	w.conforms("codex-acp 2.6.0 with an MCP server")
 }

@@ -18,7 +18,7 @@ import (
 // aisdk is a program that uses a provider of the Vercel AI SDK.
 type aisdk struct{ *apptest.Client }
 
-// aisdkAnswer is what it tells of a turn.
+// aisdkAnswer is the program's report of a turn.
 type aisdkAnswer struct {
 	Text, FinishReason string
 	Kinds              []string
@@ -28,7 +28,7 @@ type aisdkAnswer struct {
 
 func (w *workshop) aisdk(sdk, provider string, settings apptest.Object) aisdk {
 	w.t.Helper()
-	// Node looks for packages beside the program.
+	// Node searches for packages beside the program.
 	source, err := os.ReadFile("testdata/clients/aisdk.mjs")
 	require.NoError(w.t, err)
 	folder := w.t.TempDir()
@@ -36,7 +36,7 @@ func (w *workshop) aisdk(sdk, provider string, settings apptest.Object) aisdk {
 	require.NoError(w.t, os.WriteFile(program, source, 0o600))
 	require.NoError(w.t,
 		os.Symlink(filepath.Dir(filepath.Dir(installed(w.t, "ai/package.json"))), filepath.Join(folder, "node_modules")))
-	settings["codexPath"] = filepath.Join(w.bin, "codex") // it would look for the reference's package first
+	settings["codexPath"] = filepath.Join(w.bin, "codex") // otherwise it would find the reference's package first
 	given, err := json.Marshal(settings)
 	require.NoError(w.t, err)
 	return aisdk{w.start(program, sdk, provider, "offline", string(given))}
@@ -48,8 +48,8 @@ func (a aisdk) turn(method string, params apptest.Object) (r aisdkAnswer) {
 	return r
 }
 
-// sdkScript has answers that are slow, fail, and run a command; everything else is told
-// how many messages the request holds.
+// sdkScript has slow answers, failures, and a command. All other answers contain the number of
+// messages in the request.
 const sdkScript = `{"steps":[
 	{"match":"slow","deltas":["One, ","two, ","three."],"gapMs":20000},
 	{"match":"fail","error":{"status":400,"message":"no such model here"}},
@@ -69,13 +69,12 @@ func TestReferenceClientAISDK(t *testing.T) {
 	thread := persistent.Metadata["codex-app-server"].ThreadID
 	again := a.turn("generate", apptest.Object{"prompt": "and more", "options": apptest.Object{"threadId": thread}})
 	require.Equal(t, thread, again.Metadata["codex-app-server"].ThreadID)
-	require.Greater(t, messagesHeld(t, again.Text), messagesHeld(t, persistent.Text), "the history is there")
+	require.Greater(t, messagesHeld(t, again.Text), messagesHeld(t, persistent.Text), "the history is kept")
 	a.Close()
 	w.conforms("ai-sdk-provider-codex-cli 2.2.1")
 }
 
-// TestReferenceClientAISDKApprovals: the provider answers for its caller, one way or the
-// other.
+// TestReferenceClientAISDKApprovals configures the provider to accept or to decline.
 func TestReferenceClientAISDKApprovals(t *testing.T) {
 	for _, approves := range []bool{true, false} {
 		t.Run(fmt.Sprint(approves), func(t *testing.T) {
@@ -100,7 +99,7 @@ func TestReferenceClientAISDKAppServer(t *testing.T) {
 	a.everything()
 	session := a.turn("stream", apptest.Object{"prompt": "which thread is it?"}).Metadata["codex"].SessionID
 	require.NotEmpty(t, session)
-	// It takes what went wrong for what the model said.
+	// The provider returns errors as the model's text.
 	require.Contains(t, a.turn("stream", apptest.Object{"prompt": "fail"}).Text, "no such model here")
 	require.Contains(t, a.turn("generate", apptest.Object{"prompt": "break"}).Text, "no such model here")
 	a.Close()
@@ -108,12 +107,12 @@ func TestReferenceClientAISDKAppServer(t *testing.T) {
 	settings["resume"] = session
 	a = w.aisdk("ai-6", "ai-sdk-provider-codex-app-server", settings)
 	require.Greater(t, messagesHeld(t, a.turn("generate", apptest.Object{"prompt": "and more"}).Text), 3,
-		"the history is there")
+		"the history is kept")
 	a.Close()
 	w.conforms("ai-sdk-provider-codex-app-server 1.1.7")
 }
 
-// everything is what both providers can do. It gives the answer to the first call.
+// everything uses all features that both providers have. It returns the answer to the first call.
 func (a aisdk) everything() aisdkAnswer {
 	a.T.Helper()
 	first := a.turn("generate", apptest.Object{"prompt": "hello"})
@@ -132,7 +131,7 @@ func (a aisdk) everything() aisdkAnswer {
 	return first
 }
 
-// messagesHeld is how many messages the request had that is answered so.
+// messagesHeld returns the number of messages that an answer contains.
 func messagesHeld(t *testing.T, text string) (n int) {
 	t.Helper()
 	_, rest, _ := strings.Cut(text, "This request holds ")

@@ -16,7 +16,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// block is what docs/clients.md shows behind a comment.
+// block returns the block after a comment in docs/clients.md.
 func block(t *testing.T, comment string) string {
 	t.Helper()
 	text, err := os.ReadFile(apptest.Root("docs/clients.md"))
@@ -29,7 +29,7 @@ func block(t *testing.T, comment string) string {
 	return shown + "\n"
 }
 
-// run runs a program where the server is found as appserver.
+// run runs a program that finds the server in its PATH as appserver.
 func (w *workshop) run(name string, args ...string) (string, error) {
 	w.t.Helper()
 	server, err := apptest.Binary()
@@ -59,11 +59,11 @@ func TestReferenceClientScript(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(w.home, "config.toml"), []byte("model_provider = 1\n"), 0o600))
 	_, err := w.run(script, "hello")
 	var exit *exec.ExitError
-	require.ErrorAs(t, err, &exit, "a server that does not start is no answer")
+	require.ErrorAs(t, err, &exit, "a server that does not start gives no answer")
 }
 
-// TestReferenceClientSettings: what editors are to be told is JSON, and names the versions
-// that are tried.
+// TestReferenceClientSettings requires that the editors' settings are JSON, and that the tested
+// versions are named.
 func TestReferenceClientSettings(t *testing.T) {
 	var tried struct{ Dependencies map[string]string }
 	text, err := os.ReadFile("testdata/clients/package.json")

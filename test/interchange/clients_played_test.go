@@ -14,12 +14,12 @@ import (
 	"appserver/test/apptest"
 )
 
-// A playedClient stands for a client that cannot be installed here: it sends the requests of that
-// client in its order, gives its answers, and demands the members that the client demands.
-// docs/clients.md says which clients are played, and from which sources.
+// A playedClient replaces a client that cannot be installed here. It sends the requests and answers
+// of that client in their order, and requires the members that the client requires. docs/clients.md
+// names the clients and the sources.
 
-// demanded are the members without which strict clients drop a message or fail, by the
-// method of the request or the notification. A name that ends with [] is a list.
+// demanded are the required members, by method of the request or notification. Without them a
+// strict client drops a message or fails. A name with [] is a list.
 var demanded = map[string][]string{
 	"initialize":   {"codexHome", "platformFamily", "platformOs", "userAgent"},
 	"account/read": {"requiresOpenaiAuth"},
@@ -60,7 +60,7 @@ var (
 	deltaDemands = []string{"threadId", "turnId", "itemId", "delta"}
 )
 
-// playedClient is a client of the binary.
+// playedClient is a client of the server.
 type playedClient struct {
 	*apptest.Client
 	t       *testing.T
@@ -68,7 +68,7 @@ type playedClient struct {
 	checked int
 }
 
-// call sends a request that must succeed with all members that are demanded.
+// call sends a request, and requires success with all demanded members.
 func (p *playedClient) call(method string, params any) gjson.Result {
 	p.t.Helper()
 	p.LastID++
@@ -106,16 +106,16 @@ func (p *playedClient) demand(method string, content []byte) {
 	}
 }
 
-// end closes the input, and holds everything that was read to what strict clients take.
+// end closes the input, and checks all messages for demanded members.
 func (p *playedClient) end() {
 	p.t.Helper()
 	p.Close()
 	for _, m := range p.Seen {
 		members := map[string]json.RawMessage{}
 		require.NoError(p.t, json.Unmarshal([]byte(m.Line), &members), m.Line)
-		require.NotEqual(p.t, "null", string(members["error"]), "ends the connection: %s", m.Line)
-		require.NotEqual(p.t, "null", string(members["id"]), "ends the connection: %s", m.Line)
-		require.True(p.t, members["method"] != nil || members["id"] != nil, "ends the connection: %s", m.Line)
+		require.NotEqual(p.t, "null", string(members["error"]), "closes the connection: %s", m.Line)
+		require.NotEqual(p.t, "null", string(members["id"]), "closes the connection: %s", m.Line)
+		require.True(p.t, members["method"] != nil || members["id"] != nil, "closes the connection: %s", m.Line)
 		if m.Method != "" {
 			p.demand(m.Method, m.Params)
 		}
@@ -123,7 +123,7 @@ func (p *playedClient) end() {
 	require.NotZero(p.t, p.checked)
 }
 
-// t3code begins a session as T3 Code's runtime does, in the mode that asks for each command.
+// t3code starts a session as T3 Code's runtime does, in the mode with an approval for each command.
 func t3code(t *testing.T, home string) *playedClient {
 	t.Helper()
 	p := &playedClient{Client: apptest.StartServer(t, home, "app-server"), t: t}
@@ -135,13 +135,13 @@ func t3code(t *testing.T, home string) *playedClient {
 	return p
 }
 
-// t3codeThread are the members of thread/start and thread/resume in that mode.
+// t3codeThread returns the members of thread/start and thread/resume in that mode.
 func t3codeThread(project string) apptest.Object {
 	return apptest.Object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "read-only",
 		"approvalsReviewer": "user", "model": "offline"}
 }
 
-// t3codeTurn takes a turn, and gives its end and how often the user was asked.
+// t3codeTurn runs a turn, and returns its status and the number of approval requests.
 func (p *playedClient) t3codeTurn(thread, prompt, decision string) (status string, asked int) {
 	p.t.Helper()
 	p.OnRequest = func(m apptest.Message) any {
@@ -159,7 +159,7 @@ func (p *playedClient) t3codeTurn(thread, prompt, decision string) (status strin
 	return p.AwaitTurn().Status, asked
 }
 
-// t3codeProbe sends the requests of T3 Code before it offers the server to the user.
+// t3codeProbe sends the requests by which T3 Code checks whether the server can be used.
 func t3codeProbe(t *testing.T, home, project string) {
 	t.Helper()
 	p := t3code(t, home)
@@ -170,7 +170,7 @@ func t3codeProbe(t *testing.T, home, project string) {
 	p.end()
 }
 
-func TestClientT3CodeAsksOnceForEachCommand(t *testing.T) {
+func TestClientT3CodeGetsOneApprovalPerCommand(t *testing.T) {
 	t.Parallel()
 	home, project := t.TempDir(), t.TempDir()
 	apptest.WriteConfig(t, home, "model = \"offline\"\nmodel_provider = \"offline\"\n")
@@ -178,13 +178,13 @@ func TestClientT3CodeAsksOnceForEachCommand(t *testing.T) {
 
 	p := t3code(t, home)
 	thread := p.call("thread/start", t3codeThread(project)).Get("thread.id").Str
-	status, asked := p.t3codeTurn(thread, "run: echo made > accepted", "accept")
+	status, approvals := p.t3codeTurn(thread, "run: echo made > accepted", "accept")
 	require.Equal(t, "completed", status)
-	require.Equal(t, 1, asked, "a second question for one command is never answered")
+	require.Equal(t, 1, approvals, "the client does not answer a second request for one command")
 	require.FileExists(t, filepath.Join(project, "accepted"))
-	status, asked = p.t3codeTurn(thread, "run: echo made > declined", "decline")
+	status, approvals = p.t3codeTurn(thread, "run: echo made > declined", "decline")
 	require.Equal(t, "completed", status)
-	require.Equal(t, 1, asked)
+	require.Equal(t, 1, approvals)
 	require.NoFileExists(t, filepath.Join(project, "declined"))
 	p.end()
 
@@ -192,15 +192,15 @@ func TestClientT3CodeAsksOnceForEachCommand(t *testing.T) {
 	resume := t3codeThread(project)
 	resume["threadId"] = thread
 	p.call("thread/resume", resume)
-	status, asked = p.t3codeTurn(thread, "run: echo again > resumed", "acceptForSession")
+	status, approvals = p.t3codeTurn(thread, "run: echo again > resumed", "acceptForSession")
 	require.Equal(t, "completed", status)
-	require.Equal(t, 1, asked)
+	require.Equal(t, 1, approvals)
 	require.FileExists(t, filepath.Join(project, "resumed"))
 	require.Len(t, p.call("thread/read",
 		apptest.Object{"threadId": thread, "includeTurns": true}).Get("thread.turns").Array(), 3)
 	p.call("thread/rollback", apptest.Object{"threadId": thread, "numTurns": 1})
 	resume["threadId"] = "01990000-0000-7000-8000-000000000000"
-	require.Regexp(t, "thread", p.CallRejected("thread/resume", resume).Message, "it begins another thread by that word")
+	require.Regexp(t, "thread", p.CallRejected("thread/resume", resume).Message, "the client starts another thread for this word")
 	p.end()
 }
 
@@ -223,7 +223,7 @@ func (p *playedClient) pythonTurn(thread, text string) {
 	require.Equal(p.t, "completed", p.AwaitTurn().Status)
 }
 
-// TestClientPythonSDKCompactsThenArchives archives while the summary is being written.
+// TestClientPythonSDKCompactsThenArchives archives while the summary is generated.
 func TestClientPythonSDKCompactsThenArchives(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

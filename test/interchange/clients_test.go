@@ -15,14 +15,12 @@ import (
 	"appserver/test/apptest"
 )
 
-// Programs that nobody here wrote use the server. Run with REFERENCE_CLIENTS naming a
-// folder in which npm has installed what testdata/clients asks for, and with
-// REFERENCE_SCHEMA:
+// These tests run programs of other authors with the server. Run with REFERENCE_CLIENTS naming a
+// folder in which npm has installed testdata/clients, and with REFERENCE_SCHEMA:
 //
-//	npm ci --omit=optional && go test -tags reference -run TestReferenceClient ./test/interchange
+// npm ci --omit=optional && go test -tags reference -run TestReferenceClient ./test/interchange
 
-// workshop is where a client finds the server, as codex, and where all that both say to
-// each other is kept.
+// workshop is a folder in which a client finds the server as codex. It records their messages.
 type workshop struct {
 	t       *testing.T
 	home    string
@@ -41,7 +39,7 @@ func newWorkshop(t *testing.T, config string) *workshop {
 	return w
 }
 
-// scriptedWorkshop is a workshop whose model says what a script of the offline provider has.
+// scriptedWorkshop returns a workshop whose offline provider answers by a script.
 func scriptedWorkshop(t *testing.T, script string) *workshop {
 	t.Helper()
 	w := newWorkshop(t, "model = \"offline\"\nmodel_provider = \"offline\"\n[model_providers.offline]\nscript = \"script.json\"\n")
@@ -49,7 +47,7 @@ func scriptedWorkshop(t *testing.T, script string) *workshop {
 	return w
 }
 
-// start runs a program of node, which speaks JSON-RPC line by line, as the server does.
+// start starts a Node program that speaks JSON-RPC, one message a line.
 func (w *workshop) start(program string, args ...string) *apptest.Client {
 	w.t.Helper()
 	server, err := apptest.Binary()
@@ -63,31 +61,31 @@ func (w *workshop) start(program string, args ...string) *apptest.Client {
 	return c
 }
 
-// conforms holds what the server has said to the client against the reference's schema.
+// conforms validates the server's messages with the reference's schema.
 func (w *workshop) conforms(client string) {
 	w.t.Helper()
 	paths, err := filepath.Glob(filepath.Join(w.records, "*"))
 	require.NoError(w.t, err)
-	require.NotEmpty(w.t, paths, "the client has not started the server")
-	asked, checked, no := 0, 0, map[string]bool{}
+	require.NotEmpty(w.t, paths, "the client did not start the server")
+	requested, checked, rejectedMethods := 0, 0, map[string]bool{}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		require.NoError(w.t, err)
 		lines := conform.ParseTranscript(string(text))
 		checked += conforms(w.t, referenceSchemas(w.t), lines)
-		asked += requests(lines)
-		refused(lines, no)
+		requested += requests(lines)
+		rejected(lines, rejectedMethods)
 		if w.t.Failed() {
 			w.t.Logf("%s", text)
 		}
 	}
-	text := fmt.Sprintf("%s: %d processes, %d requests, refused %v, %d messages of the server checked", client, len(paths),
-		asked, apptest.SortedKeys(no), checked)
+	text := fmt.Sprintf("%s: %d processes, %d requests, rejected %v, %d messages of the server validated", client, len(paths),
+		requested, apptest.SortedKeys(rejectedMethods), checked)
 	w.t.Log(text)
 	require.NoError(w.t, apptest.AppendReport(text))
 }
 
-// requests counts what the client asked for.
+// requests returns the number of the client's requests.
 func requests(lines []conform.Line) (n int) {
 	for _, line := range lines {
 		if m := (apptest.Message{}); !line.FromServer && json.Unmarshal(line.Message, &m) == nil && m.Method != "" &&
@@ -98,7 +96,7 @@ func requests(lines []conform.Line) (n int) {
 	return n
 }
 
-// installed is a file of what npm has installed.
+// installed returns the path of a file that npm installed.
 func installed(t *testing.T, name string) string {
 	t.Helper()
 	folder := os.Getenv("REFERENCE_CLIENTS")
@@ -108,9 +106,9 @@ func installed(t *testing.T, name string) string {
 	return path
 }
 
-// refused adds the methods that the server has refused to a set.
-func refused(lines []conform.Line, methods map[string]bool) {
-	asked := map[string]string{}
+// rejected adds the methods of rejected requests to a set.
+func rejected(lines []conform.Line, methods map[string]bool) {
+	methodOf := map[string]string{}
 	for _, line := range lines {
 		var m apptest.Message
 		if json.Unmarshal(line.Message, &m) != nil {
@@ -118,9 +116,9 @@ func refused(lines []conform.Line, methods map[string]bool) {
 		}
 		switch {
 		case !line.FromServer && m.Method != "":
-			asked[string(m.ID)] = m.Method
+			methodOf[string(m.ID)] = m.Method
 		case line.FromServer && m.Error != nil:
-			methods[asked[string(m.ID)]] = true
+			methods[methodOf[string(m.ID)]] = true
 		}
 	}
 }

@@ -62,40 +62,40 @@ func historyRollout(cwd string) string {
 	return out.String()
 }
 
-// traffic counts what passes between a client and a server.
+// traffic counts the messages between a client and a server.
 type traffic struct {
 	mu       sync.Mutex
-	asked    map[string]string // methods by request id
+	methods  map[string]string // methods by request id
 	requests map[string]int    // by method
-	refused  map[string]int    // by method
+	rejected map[string]int    // by method
 	bytes    int               // of all messages of the server
-	turns    int               // in answers
-	items    int               // in answers to thread/items/list
+	turns    int               // in responses
+	items    int               // in responses to thread/items/list
 	lines    []string
 }
 
 func newTraffic() *traffic {
-	return &traffic{asked: map[string]string{}, requests: map[string]int{}, refused: map[string]int{}}
+	return &traffic{methods: map[string]string{}, requests: map[string]int{}, rejected: map[string]int{}}
 }
 
-func (c *traffic) ask(line []byte) {
+func (c *traffic) countRequest(line []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lines = append(c.lines, "-> "+string(line))
 	if m := gjson.GetBytes(line, "method"); m.Exists() {
-		c.asked[gjson.GetBytes(line, "id").Raw] = m.Str
+		c.methods[gjson.GetBytes(line, "id").Raw] = m.Str
 		c.requests[m.Str]++
 	}
 }
 
-func (c *traffic) answer(line []byte) {
+func (c *traffic) countResponse(line []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lines = append(c.lines, "<- "+string(line))
 	c.bytes += len(line)
-	method := c.asked[gjson.GetBytes(line, "id").Raw]
+	method := c.methods[gjson.GetBytes(line, "id").Raw]
 	if gjson.GetBytes(line, "error").Exists() {
-		c.refused[method]++
+		c.rejected[method]++
 	}
 	switch method {
 	case "thread/turns/list":
@@ -108,17 +108,17 @@ func (c *traffic) answer(line []byte) {
 	}
 }
 
-// String is one line for the report.
+// String returns one line for the report.
 func (c *traffic) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	requests, _ := json.Marshal(c.requests)
-	refused, _ := json.Marshal(c.refused)
+	rejected, _ := json.Marshal(c.rejected)
 	return fmt.Sprintf("%d turns and %d items in %d bytes; requests %s, refused %s", c.turns, c.items, c.bytes, requests,
-		refused)
+		rejected)
 }
 
-// countTraffic serves a WebSocket that hands everything on to the host, and counts it.
+// countTraffic starts a WebSocket proxy of the daemon that counts its traffic.
 func countTraffic(h *apptest.Daemon) (url string, c *traffic) {
 	c = newTraffic()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -143,8 +143,8 @@ func countTraffic(h *apptest.Daemon) (url string, c *traffic) {
 				}
 			}
 		}
-		go copyTo(upstream, client, c.ask)
-		go copyTo(client, upstream, c.answer)
+		go copyTo(upstream, client, c.countRequest)
+		go copyTo(client, upstream, c.countResponse)
 		<-ended
 		_ = client.CloseNow()
 		_ = upstream.CloseNow()
@@ -165,7 +165,7 @@ type tuiScreen struct {
 
 var tuiEscapes = regexp.MustCompile(`\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)|\x1b[=>()][0-9A-B]?`)
 
-// read answers the questions of the program about its terminal.
+// read answers the program's queries of its terminal.
 func (s *tuiScreen) read(terminal *os.File) {
 	buffer := make([]byte, 1<<16)
 	for {
@@ -185,22 +185,22 @@ func (s *tuiScreen) read(terminal *os.File) {
 	}
 }
 
-// plain is the text without escape sequences.
+// plain returns the text without escape sequences.
 func (s *tuiScreen) plain() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return tuiEscapes.ReplaceAllString(s.text.String(), " ")
 }
 
-// TestReferenceTUIResumesLongHistories: the TUI shows the end of a thread of 5,000 turns,
-// and has not read all of it.
+// TestReferenceTUIResumesLongHistories resumes a thread of 5,000 turns. The TUI shows its end
+// without reading all of it.
 func TestReferenceTUIResumesLongHistories(t *testing.T) {
 	home, project := apptest.ShortDir(t), t.TempDir()
 	apptest.WriteConfig(t, home,
 		fmt.Sprintf("model = \"offline\"\nmodel_provider = \"offline\"\n[projects.%q]\ntrust_level = \"trusted\"\n", project))
 	apptest.PutRollout(t, home, historyThread, historyRollout(project))
 	h := apptest.StartDaemon(t, home, "unix://"+home+"/s")
-	url, seen := countTraffic(h)
+	url, counted := countTraffic(h)
 
 	tui := exec.Command(os.Getenv("REFERENCE_BINARY"), "resume", historyThread, "--remote", url)
 	tui.Dir = project
@@ -220,9 +220,9 @@ func TestReferenceTUIResumesLongHistories(t *testing.T) {
 		_ = terminal.Close()
 		<-ended
 		if t.Failed() {
-			seen.mu.Lock()
-			defer seen.mu.Unlock()
-			for _, line := range seen.lines {
+			counted.mu.Lock()
+			defer counted.mu.Unlock()
+			for _, line := range counted.lines {
 				t.Log(line[:min(len(line), 600)])
 			}
 		}
@@ -232,17 +232,17 @@ func TestReferenceTUIResumesLongHistories(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(shown.plain(), last) }, apptest.Timeout,
 		100*time.Millisecond,
 		"the TUI does not show %q", last)
-	text := "the TUI resumes 5,000 turns: " + seen.String()
+	text := "the TUI resumes 5,000 turns: " + counted.String()
 	t.Log(text)
 	require.NoError(t, apptest.AppendReport(text))
-	require.Positive(t, seen.turns+seen.items)
-	require.Less(t, seen.turns, 100, text)
-	require.Less(t, seen.items, 1000, text)
-	require.Less(t, seen.bytes, 1<<20, text)
+	require.Positive(t, counted.turns+counted.items)
+	require.Less(t, counted.turns, 100, text)
+	require.Less(t, counted.items, 1000, text)
+	require.Less(t, counted.bytes, 1<<20, text)
 }
 
-// TestReferenceClientACPLoadsLongHistories: an editor gets all of a thread of 5,000 turns, as
-// ACP wants it, and codex-acp reads it in pages.
+// TestReferenceClientACPLoadsLongHistories loads a thread of 5,000 turns. The editor gets all of
+// it, as ACP requires, and codex-acp reads it in pages.
 func TestReferenceClientACPLoadsLongHistories(t *testing.T) {
 	w := scriptedWorkshop(t, `{"steps":[]}`)
 	apptest.PutRollout(t, w.home, historyThread, historyRollout(w.project))
@@ -252,29 +252,29 @@ func TestReferenceClientACPLoadsLongHistories(t *testing.T) {
 	a.Call("session/load", apptest.Object{"sessionId": historyThread, "cwd": w.project, "mcpServers": []apptest.Object{}})
 	shown := a.updates(a.Seen[begin:])
 	require.Contains(t, shownText(shown, "user_message_chunk"), "question 0question 1")
-	said := shownText(shown, "agent_message_chunk")
-	require.Contains(t, said, fmt.Sprintf("answer %danswer %d", historyTurns-2, historyTurns-1), "it ends with %q",
-		said[max(0, len(said)-300):])
+	history := shownText(shown, "agent_message_chunk")
+	require.Contains(t, history, fmt.Sprintf("answer %danswer %d", historyTurns-2, historyTurns-1), "it ends with %q",
+		history[max(0, len(history)-300):])
 	a.Client.Close()
 
-	seen := newTraffic()
+	counted := newTraffic()
 	paths, err := filepath.Glob(filepath.Join(w.records, "*"))
 	require.NoError(t, err)
 	for _, path := range paths {
 		record, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for line := range strings.Lines(string(record)) {
-			if asked, ok := strings.CutPrefix(line, "-> "); ok {
-				seen.ask([]byte(asked))
+			if request, ok := strings.CutPrefix(line, "-> "); ok {
+				counted.countRequest([]byte(request))
 			} else if answered, ok := strings.CutPrefix(line, "<- "); ok {
-				seen.answer([]byte(answered))
+				counted.countResponse([]byte(answered))
 			}
 		}
 	}
-	text := "codex-acp loads 5,000 turns: " + seen.String()
+	text := "codex-acp loads 5,000 turns: " + counted.String()
 	t.Log(text)
 	require.NoError(t, apptest.AppendReport(text))
-	require.Zero(t, seen.turns, "no answer holds the whole history: %s", text)
-	require.Equal(t, 2*historyTurns+1, seen.items, text)
-	require.Equal(t, 1+2*historyTurns/100, seen.requests["thread/items/list"], text)
+	require.Zero(t, counted.turns, "a response has the whole history: %s", text)
+	require.Equal(t, 2*historyTurns+1, counted.items, text)
+	require.Equal(t, 1+2*historyTurns/100, counted.requests["thread/items/list"], text)
 }

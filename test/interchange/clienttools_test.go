@@ -17,7 +17,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// someTools are tools of the client's, one of them in a namespace.
+// someTools are client tools, one of them in a namespace.
 func someTools() []apptest.Object {
 	return []apptest.Object{
 		{"type": "function", "name": "ticket", "description": "Fetches a ticket",
@@ -34,8 +34,8 @@ func textAnswer(text string, success bool) apptest.Object {
 	return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": text}}, "success": success}
 }
 
-// TestReferenceInterchangeClientTools has one server run tools of the client, and the other
-// show the calls, offer the tools again, and ask its client the same.
+// TestReferenceInterchangeClientTools runs client tools with one server. The other one shows the
+// calls, offers the tools and makes the same requests to its client.
 func TestReferenceInterchangeClientTools(t *testing.T) {
 	for name, run := range map[string]func(*interchange){
 		"of ours":      func(x *interchange) { x.clientTools(x.ours, x.reference, theirRequests) },
@@ -52,8 +52,8 @@ func (x *interchange) clientTools(from, to func() *apptest.Client, path string) 
 	c := from()
 	id := c.StartThread(apptest.Object{"cwd": x.project, "model": "chosen", "approvalPolicy": "never",
 		"dynamicTools": someTools()})
-	first := x.asks(c, id, `tool: ticket {"id":"7"}`, textAnswer("the door is broken", true))
-	second := x.asks(c, id, `tool: tix/close {}`, textAnswer("not allowed", false))
+	first := x.requestOf(c, id, `tool: ticket {"id":"7"}`, textAnswer("the door is broken", true))
+	second := x.requestOf(c, id, `tool: tix/close {}`, textAnswer("not allowed", false))
 	shown := c.CompareAnswer("thread/resume", id).Thread
 	c.Close()
 	require.Len(x.t, shown.Turns, 2)
@@ -62,29 +62,29 @@ func (x *interchange) clientTools(from, to func() *apptest.Client, path string) 
 
 	c = to()
 	require.Equal(x.t, shown, c.CompareAnswer("thread/resume", id).Thread)
-	require.Equal(x.t, first, x.asks(c, id, `tool: ticket {"id":"7"}`, textAnswer("mended", true)))
-	require.Equal(x.t, second, x.asks(c, id, `tool: tix/close {}`, textAnswer("it is closed", true)))
-	told := strings.Join(x.model.told(path), "\n")
+	require.Equal(x.t, first, x.requestOf(c, id, `tool: ticket {"id":"7"}`, textAnswer("mended", true)))
+	require.Equal(x.t, second, x.requestOf(c, id, `tool: tix/close {}`, textAnswer("it is closed", true)))
+	prompt := strings.Join(x.model.conversation(path), "\n")
 	for _, text := range []string{"the door is broken", "not allowed", "mended", "it is closed"} {
-		require.Contains(x.t, told, text)
+		require.Contains(x.t, prompt, text)
 	}
 	c.Close()
 }
 
-// asks takes a turn in which the client is asked once, and gives what, without ids.
-func (x *interchange) asks(c *apptest.Client, thread, text string, answer any) string {
+// requestOf runs a turn with one request to the client, and returns it without ids.
+func (x *interchange) requestOf(c *apptest.Client, thread, text string, answer any) string {
 	x.t.Helper()
-	var asked []string
+	var requests []string
 	c.OnRequest = func(m apptest.Message) any {
-		asked = append(asked, m.Method+" "+withoutIDs(x.t, m.Params))
+		requests = append(requests, m.Method+" "+withoutIDs(x.t, m.Params))
 		return answer
 	}
 	require.Equal(x.t, "completed", c.Turn(thread, text).Status)
-	require.Len(x.t, asked, 1, text)
-	return asked[0]
+	require.Len(x.t, requests, 1, text)
+	return requests[0]
 }
 
-// withoutIDs are params without those members that no two requests have in common.
+// withoutIDs removes the members that differ in every request.
 func withoutIDs(t *testing.T, params json.RawMessage) string {
 	t.Helper()
 	var members apptest.Object
@@ -97,12 +97,12 @@ func withoutIDs(t *testing.T, params json.RawMessage) string {
 	return string(text)
 }
 
-// toolDeviations are what this server makes otherwise of an answer, as Chat Completions has
-// outputs that are text, and not empty.
+// toolDeviations are the answers for which this server differs: outputs of Chat Completions are
+// texts, and not empty.
 var toolDeviations = map[string]bool{"nothing": true, "much": true}
 
-// TestReferenceClientAnswers has the client of both servers answer the same, sense or
-// nonsense: both show the call alike, and tell their models alike.
+// TestReferenceClientAnswers answers both servers alike, with valid and invalid responses. Both
+// must show the call and inform the model alike.
 func TestReferenceClientAnswers(t *testing.T) {
 	x := newInterchange(t)
 	ours, theirs := x.ours(), x.reference()
@@ -127,8 +127,8 @@ func TestReferenceClientAnswers(t *testing.T) {
 		"an error":    errors.New("I cannot"),
 		"much":        textAnswer(strings.Repeat("0123456789\n", 20_000), true),
 	} {
-		here := x.takesAnswer(ours, ourThread, ourRequests, answer)
-		there := x.takesAnswer(theirs, theirThread, theirRequests, answer)
+		here := x.effectOf(ours, ourThread, ourRequests, answer)
+		there := x.effectOf(theirs, theirThread, theirRequests, answer)
 		if (here == there) == toolDeviations[name] {
 			surprises = append(surprises, name+":\n this server  "+here+"\n the other    "+there)
 		}
@@ -139,16 +139,16 @@ func TestReferenceClientAnswers(t *testing.T) {
 	theirs.Close()
 }
 
-// takesAnswer is how a call is shown, and what the model is told of it.
-func (x *interchange) takesAnswer(c *apptest.Client, thread, path string, answer any) string {
+// effectOf returns the shown call, and the output that the model gets, for an answer.
+func (x *interchange) effectOf(c *apptest.Client, thread, path string, answer any) string {
 	x.t.Helper()
 	c.OnRequest = nil
 	c.BeginTurn(thread, `tool: ticket {"id":"7"}`)
-	asked := c.Until(func(m apptest.Message) bool { return m.Method == "item/tool/call" && m.ID != nil })
+	request := c.Until(func(m apptest.Message) bool { return m.Method == "item/tool/call" && m.ID != nil })
 	if err, failed := answer.(error); failed {
-		c.Send(apptest.Object{"id": asked.ID, "error": apptest.Object{"code": -32000, "message": err.Error()}})
+		c.Send(apptest.Object{"id": request.ID, "error": apptest.Object{"code": -32000, "message": err.Error()}})
 	} else {
-		c.Send(apptest.Object{"id": asked.ID, "result": answer})
+		c.Send(apptest.Object{"id": request.ID, "result": answer})
 	}
 	done := c.Until(func(m apptest.Message) bool {
 		return m.Method == "item/completed" && gjson.GetBytes(m.Params, "item.type").Str == "dynamicToolCall"
@@ -160,14 +160,14 @@ func (x *interchange) takesAnswer(c *apptest.Client, thread, path string, answer
 		clipped(ownWords.ReplaceAllString(x.model.lastOutput(path), "(own words)"))
 }
 
-// ownWords are what each server says of an answer that is none.
+// ownWords match the servers' different messages about invalid answers.
 var ownWords = regexp.MustCompile(`(The client's answer for ticket is invalid|The client could not run ticket|dynamic tool (request|response))[^"]*`)
 
-// lastOutput is what the model was told last, whole, but for newlines.
+// lastOutput returns the last tool output on a path, without newlines.
 func (m *bilingual) lastOutput(path string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	entries := append(m.heard[path].Messages, m.heard[path].Input...)
+	entries := append(m.lastRequests[path].Messages, m.lastRequests[path].Input...)
 	last := entries[len(entries)-1]
 	return strings.ReplaceAll(string(last.Content+last.Output), "\n", "")
 }
@@ -179,15 +179,15 @@ func clipped(text string) string {
 	return text
 }
 
-// aQuestion has the model ask the user.
+// aQuestion makes the model ask the user.
 const aQuestion = `tool: request_user_input {"questions":[{"id":"db","header":"Store","question":"Which?","options":[{"label":"A","description":"a"},{"label":"B","description":"b"}]}]}`
 
-// TestReferenceQuestions has both servers put the same question in plan mode: their clients
-// are asked the same, and their models are told the same answer.
+// TestReferenceQuestions asks the same question by both servers in plan mode. Their clients must
+// get the same request, and their models the same answer.
 func TestReferenceQuestions(t *testing.T) {
 	x := newInterchange(t)
 	ours, theirs := x.ours(), x.reference()
-	ourThread, theirThread := x.begin(ours), x.begin(theirs)
+	ourThread, theirThread := x.startThread(ours), x.startThread(theirs)
 	var surprises []string
 	for name, answer := range map[string]any{
 		"one": apptest.Object{"answers": apptest.Object{"db": apptest.Object{"answers": []string{"A"}}}},
@@ -198,7 +198,8 @@ func TestReferenceQuestions(t *testing.T) {
 		"nonsense":       apptest.Object{"answers": 7},
 		"null":           nil,
 	} {
-		here, there := x.puts(ours, ourThread, ourRequests, answer), x.puts(theirs, theirThread, theirRequests, answer)
+		here, there := x.askAndAnswer(ours, ourThread, ourRequests, answer),
+			x.askAndAnswer(theirs, theirThread, theirRequests, answer)
 		if here != there {
 			surprises = append(surprises, name+":\n this server  "+here+"\n the other    "+there)
 		}
@@ -209,29 +210,29 @@ func TestReferenceQuestions(t *testing.T) {
 	theirs.Close()
 }
 
-// puts is what the client is asked, and what the model hears of the answer.
-func (x *interchange) puts(c *apptest.Client, thread, path string, answer any) string {
+// askAndAnswer returns the request to the client, and the model's output for the answer.
+func (x *interchange) askAndAnswer(c *apptest.Client, thread, path string, answer any) string {
 	x.t.Helper()
-	asked := x.plans(c, thread, answer)
-	return asked + " | " + x.model.lastOutput(path)
+	request := x.planTurn(c, thread, answer)
+	return request + " | " + x.model.lastOutput(path)
 }
 
-// plans takes a turn in plan mode in which the user is asked, and gives what.
-func (x *interchange) plans(c *apptest.Client, thread string, answer any) string {
+// planTurn runs a turn in plan mode with one question, and returns the request to the client.
+func (x *interchange) planTurn(c *apptest.Client, thread string, answer any) string {
 	x.t.Helper()
-	asked := ""
+	request := ""
 	c.OnRequest = func(m apptest.Message) any {
-		asked += m.Method + " " + withoutIDs(x.t, m.Params)
+		request += m.Method + " " + withoutIDs(x.t, m.Params)
 		return answer
 	}
 	c.Call("turn/start",
 		apptest.Object{"threadId": thread, "input": apptest.TextInput(aQuestion),
 			"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "chosen"}}})
 	require.Equal(x.t, "completed", c.AwaitTurn().Status)
-	return asked
+	return request
 }
 
-// TestReferenceInterchangeQuestions has one server put a question, and the other go on.
+// TestReferenceInterchangeQuestions asks by one server, and continues with the other.
 func TestReferenceInterchangeQuestions(t *testing.T) {
 	for name, run := range map[string]func(*interchange){
 		"of ours":      func(x *interchange) { x.questions(x.ours, x.reference, theirRequests) },
@@ -246,14 +247,14 @@ func TestReferenceInterchangeQuestions(t *testing.T) {
 
 func (x *interchange) questions(from, to func() *apptest.Client, path string) {
 	c := from()
-	id := x.begin(c)
-	x.plans(c, id, apptest.Object{"answers": apptest.Object{"db": apptest.Object{"answers": []string{"the second"}}}})
+	id := x.startThread(c)
+	x.planTurn(c, id, apptest.Object{"answers": apptest.Object{"db": apptest.Object{"answers": []string{"the second"}}}})
 	shown := c.CompareAnswer("thread/resume", id).Thread
 	c.Close()
 
 	c = to()
 	require.Equal(x.t, shown, c.CompareAnswer("thread/resume", id).Thread)
 	c.Turn(id, "go on")
-	require.Contains(x.t, strings.Join(x.model.told(path), "\n"), "the second")
+	require.Contains(x.t, strings.Join(x.model.conversation(path), "\n"), "the second")
 	c.Close()
 }

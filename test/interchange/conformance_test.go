@@ -17,10 +17,10 @@ import (
 	"appserver/test/apptest"
 )
 
-// Run with REFERENCE_SCHEMA naming a folder that the reference implementation wrote
-// its stable schema files to:
+// Run with REFERENCE_SCHEMA naming a folder with the stable schema files that the reference
+// implementation generated:
 //
-//	REFERENCE_SCHEMA=DIR go test -tags reference -run TestReference ./test/interchange
+// REFERENCE_SCHEMA=DIR go test -tags reference -run TestReference ./test/interchange
 
 func referenceSchemas(t *testing.T) *conform.Schemas {
 	t.Helper()
@@ -30,7 +30,7 @@ func referenceSchemas(t *testing.T) *conform.Schemas {
 	return s
 }
 
-// conforms checks what the server wrote, and tells how many messages.
+// conforms validates the server's messages and returns their number.
 func conforms(t *testing.T, reference *conform.Schemas, lines []conform.Line) int {
 	t.Helper()
 	report := conform.ValidateTranscript(reference, lines)
@@ -39,28 +39,27 @@ func conforms(t *testing.T, reference *conform.Schemas, lines []conform.Line) in
 	return report.Checked
 }
 
-// TestReferenceTakesDocuments looks at the documents that have whole messages.
-func TestReferenceTakesDocuments(t *testing.T) {
+// TestReferenceSchemaAcceptsDocuments validates the messages in documents that show them completely.
+func TestReferenceSchemaAcceptsDocuments(t *testing.T) {
 	reference := referenceSchemas(t)
 	paths, err := filepath.Glob(apptest.Root("docs/transcripts/*"))
 	require.NoError(t, err)
-	seen := 0
+	checked := 0
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		lines := conform.ParseTranscript(string(text))
-		if len(lines) == 0 { // its messages are cut
+		if len(lines) == 0 { // its messages are shortened
 			continue
 		}
-		seen++
+		checked++
 		t.Run(filepath.Base(path), func(t *testing.T) { conforms(t, reference, lines) })
 	}
-	require.Positive(t, seen)
+	require.Positive(t, checked)
 }
 
-// TestReferenceTakesSessions records a session with the real binary that has every
-// method and the messages that come of it.
-func TestReferenceTakesSessions(t *testing.T) {
+// TestReferenceSchemaAcceptsSession validates a session with every method and notification.
+func TestReferenceSchemaAcceptsSession(t *testing.T) {
 	home := t.TempDir()
 	program, err := apptest.MCPProgram()
 	require.NoError(t, err)
@@ -104,7 +103,7 @@ func TestReferenceTakesSessions(t *testing.T) {
 	c.OnRequest = func(apptest.Message) any { return apptest.Object{"decision": "decline"} }
 	c.Turn(id, apptest.ShellBlock(apptest.PatchCommand))
 	c.Turn(id, "run: touch other")
-	// Declined, the turn would end by itself.
+	// If declined, the turn would end.
 	c.OnRequest = func(apptest.Message) any { return apptest.Object{"decision": "accept"} }
 	for _, end := range []string{"turn/interrupt", "turn/steer"} {
 		turn := c.BeginTurn(id, "run: cat; sleep 600")
@@ -152,7 +151,7 @@ func TestReferenceTakesSessions(t *testing.T) {
 	require.Empty(t, neverWritten(lines), "the session lacks methods")
 }
 
-// useServer has the model and the client call an MCP server, and the server ask.
+// useServer calls an MCP server by the model and by the client, and answers its request.
 func useServer(c *apptest.Client, id string) {
 	c.OnRequest = func(apptest.Message) any {
 		return apptest.Object{"action": "accept", "content": apptest.Object{"name": "Ada"}, "_meta": nil}
@@ -168,7 +167,7 @@ func useServer(c *apptest.Client, id string) {
 	c.Call("config/mcpServer/reload", nil)
 }
 
-// askTheClient has the model call a tool of the client's, and ask the user.
+// askTheClient calls a client tool, and asks the user.
 func askTheClient(c *apptest.Client) {
 	c.OnRequest = func(m apptest.Message) any {
 		if m.Method == "item/tool/call" {
@@ -187,7 +186,7 @@ func askTheClient(c *apptest.Client) {
 	c.AwaitTurn()
 }
 
-// readLists asks for all that clients choose from.
+// readLists requests all lists for clients.
 func readLists(c *apptest.Client, home string) {
 	for _, method := range []string{
 		"model/list", "modelProvider/list", "modelProvider/capabilities/read", "account/read", "getAuthStatus",
@@ -200,7 +199,7 @@ func readLists(c *apptest.Client, home string) {
 	c.Call("skills/list", apptest.Object{"cwds": []string{home}})
 }
 
-// actOnTheMachine works with files and commands without a thread.
+// actOnTheMachine uses files and commands without a thread.
 func actOnTheMachine(c *apptest.Client, dir string) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	c.Call("fs/createDirectory", apptest.Object{"path": at("machine"), "recursive": true})
@@ -233,7 +232,7 @@ func actOnTheMachine(c *apptest.Client, dir string) {
 	c.UntilResponse(shell)
 }
 
-// forkAndRevert has a thread go two ways, one of them back.
+// forkAndRevert forks a thread and reverts turns.
 func forkAndRevert(c *apptest.Client, id string) {
 	fork := c.CallThread("thread/fork", apptest.Object{"threadId": id}).ID
 	turn := c.BeginTurn(fork, "another way")
@@ -246,7 +245,7 @@ func forkAndRevert(c *apptest.Client, id string) {
 	c.Call("thread/delete", apptest.Object{"threadId": fork})
 }
 
-// cutAndArchive takes turns out of a thread's context in every way, and puts it away.
+// cutAndArchive trims and compacts a context in every way, and archives the thread.
 func cutAndArchive(c *apptest.Client, id string) {
 	c.Call("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 2})
 	c.Call("thread/context/summarize", apptest.Object{"threadId": id, "summary": "Much was tried."})
@@ -263,10 +262,10 @@ func cutAndArchive(c *apptest.Client, id string) {
 	c.UntilMethod("thread/archivedAndNewCreated")
 }
 
-// neverWritten are the methods of the tables that no line has, but for those that no
-// session brings about: thread/closed is said of a thread whose rollout could neither
-// be written nor be read again, Chat Completions know no summaries of reasoning, and only
-// the reading of very many rollouts tells its progress.
+// neverWritten returns the methods that are in no line, except those that no session causes.
+// thread/closed needs a thread whose rollout can neither be written nor read again, Chat
+// Completions have no summaries of reasoning, and only the indexing of very many rollouts reports
+// progress.
 func neverWritten(lines []conform.Line) (methods []string) {
 	seen := map[string]bool{"thread/closed": true, "item/reasoning/summaryTextDelta": true,
 		"item/reasoning/summaryPartAdded": true,
@@ -279,7 +278,7 @@ func neverWritten(lines []conform.Line) (methods []string) {
 		}
 	}
 	for _, m := range protocol.Methods() {
-		if !m.Own { // the reference says nothing of these
+		if !m.Own { // the reference has no schema for them
 			methods = append(methods, m.Name)
 		}
 	}
@@ -292,7 +291,7 @@ func neverWritten(lines []conform.Line) (methods []string) {
 	return slices.DeleteFunc(methods, func(method string) bool { return seen[method] })
 }
 
-// damageLine makes the second line of the only rollout unreadable.
+// damageLine destroys the second line of the only rollout.
 func damageLine(t *testing.T, home string) {
 	paths, err := filepath.Glob(filepath.Join(home, "sessions/*/*/*/*.jsonl"))
 	require.NoError(t, err)

@@ -13,8 +13,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestReferenceInterchangeCorpus has us go on with what every version wrote, and then the
-// reference implementation with that.
+// TestReferenceInterchangeCorpus continues a thread of each released version here, and then with
+// the reference.
 func TestReferenceInterchangeCorpus(t *testing.T) {
 	x := newInterchange(t)
 	config, err := os.ReadFile(filepath.Join(x.home, "config.toml"))
@@ -23,19 +23,20 @@ func TestReferenceInterchangeCorpus(t *testing.T) {
 		fmt.Sprintf("[model_providers.mock]\nname = \"mock\"\nbase_url = %q\n", x.model.server.URL+theirRequests+"/v1"))
 	x.providers = append(x.providers, "mock")
 	ids := apptest.PutCorpus(t, x.home)
-	told := map[string][]string{}
+	prompts := map[string][]string{}
 	c := x.ours()
 	for version, id := range ids {
 		c.Call("thread/resume", apptest.Object{"threadId": id, "cwd": x.project})
 		require.Equal(t, "completed", c.Turn(id, "third").Status, version)
-		told[version] = x.model.told(ourRequests)
+		prompts[version] = x.model.conversation(ourRequests)
 	}
 	c.Close()
 	c = x.reference()
 	for version, id := range ids {
 		c.Call("thread/resume", apptest.Object{"threadId": id, "cwd": x.project})
 		require.Equal(t, "completed", c.Turn(id, "fourth").Status, version)
-		require.Equal(t, append(told[version], "assistant: answer to third", "user: fourth"), x.model.told(theirRequests),
+		require.Equal(t, append(prompts[version], "assistant: answer to third", "user: fourth"),
+			x.model.conversation(theirRequests),
 			version)
 	}
 	c.Close()

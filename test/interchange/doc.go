@@ -1,4 +1,3 @@
-// Package interchange compares the binary with the reference implementation, and runs other people's clients
-// against it.
-// Most tests have the build tag reference; .ci/conformance sets what they need.
+// Package interchange compares the server with the reference implementation, and runs other
+// people's clients. Most tests have the build tag reference; .ci/conformance sets their variables.
 package interchange

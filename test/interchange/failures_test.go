@@ -19,11 +19,11 @@ import (
 	"appserver/test/apptest"
 )
 
-// failingStream is an answer of the Responses API that both servers get for each request.
+// failingStream is an answer of the Responses API to each request of both servers.
 type failingStream struct {
 	stream string
-	// reference is what a client of the reference implementation sees: see failureSeen.String.
-	// ours is "" if a client of ours sees the same, else docs/compat.md says why not.
+	// reference is the expected streamSeen of a client of the reference, as text. ours is "" if a
+	// client of this server sees the same; otherwise docs/compat.md has the reason.
 	reference, ours string
 }
 
@@ -39,7 +39,7 @@ func incompleteEvent(reason string) string {
 
 const halfText = `data: {"type":"response.output_text.delta","output_index":0,"item_id":"m_1","delta":"half"}` + "\n\n"
 
-// The ends of a turn whose provider fails each time, if one retry is configured.
+// The ends of a turn whose provider always fails, with one retry.
 const (
 	broken      = `2 requests, retried, failed "other"`
 	givenUp     = `1 requests, failed "other"`
@@ -78,15 +78,15 @@ var failingStreams = map[string]failingStream{
 		"\n\n", reference: withoutRoom},
 }
 
-// TestReferenceFailures has both servers meet each failure of the Responses API, and compares how
-// often they ask, the notices of retries, the kinds of errors and the ends of turns.
+// TestReferenceFailures compares both servers for each failure of the Responses API: the number of
+// requests, the notices of retries, the kinds of errors and the ends of turns.
 func TestReferenceFailures(t *testing.T) {
 	for name, c := range failingStreams {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			seen := meetStream(t, startReference, c.stream)
+			seen := runStreams(t, startReference, c.stream)
 			require.Equal(t, c.reference, seen.end(), "the reference implementation")
-			seen = meetStream(t, startOurs, c.stream)
+			seen = runStreams(t, startOurs, c.stream)
 			require.Equal(t, cmp.Or(c.ours, c.reference), seen.end())
 		})
 	}
@@ -94,7 +94,7 @@ func TestReferenceFailures(t *testing.T) {
 
 func startOurs(t *testing.T, home string) *apptest.Client { return apptest.StartServer(t, home) }
 
-// startReference starts the reference implementation, without what would call its vendor.
+// startReference starts the reference without connections to its vendor.
 func startReference(t *testing.T, home string) *apptest.Client {
 	t.Helper()
 	path := os.Getenv("REFERENCE_BINARY")
@@ -103,13 +103,13 @@ func startReference(t *testing.T, home string) *apptest.Client {
 		"-c", "analytics.enabled=false", "-c", "features.apps=false", "-c", "features.plugins=false"), nil)
 }
 
-// streamSeen is what a client and a provider see of a turn.
+// streamSeen are the observations of a turn by a client and a provider.
 type streamSeen struct {
 	requests int
 	retried  bool
 	status   string
 	kind     json.RawMessage
-	items    []string // that were completed
+	items    []string // completed ones
 }
 
 func (s streamSeen) end() string {
@@ -120,7 +120,7 @@ func (s streamSeen) end() string {
 	return strings.TrimSpace(fmt.Sprintf("%s%s %s", text, s.status, s.kind))
 }
 
-// turnMessage has the members of the notifications that matter for streamSeen.
+// turnMessage has the members of notifications for streamSeen.
 type turnMessage struct {
 	WillRetry bool
 	Error     struct{ CodexErrorInfo json.RawMessage }
@@ -134,9 +134,9 @@ type turnMessage struct {
 	}
 }
 
-// meetStream runs a turn with a provider that answers the n-th request by the n-th stream, and any
-// further one by the last.
-func meetStream(t *testing.T, start func(*testing.T, string) *apptest.Client, streams ...string) (seen streamSeen) {
+// runStreams runs a turn with a provider that answers the n-th request with the n-th stream, and
+// later ones with the last.
+func runStreams(t *testing.T, start func(*testing.T, string) *apptest.Client, streams ...string) (seen streamSeen) {
 	var requests atomic.Int32
 	provider := httptest.NewServer(apptest.ModelHandler(func(w http.ResponseWriter, r *http.Request) {
 		n := int(requests.Add(1)) - 1
@@ -180,11 +180,11 @@ func meetStream(t *testing.T, start func(*testing.T, string) *apptest.Client, st
 	return seen
 }
 
-// contradictoryStream is an answer that ends well and is at odds with itself.
+// contradictoryStream is a complete answer that contradicts itself.
 type contradictoryStream struct {
 	stream string
-	// reference are the items that a client of the reference implementation sees, by their texts and
-	// commands. ours is nil if a client of ours sees the same, else docs/compat.md says why not.
+	// reference are the texts and commands of the items that a client of the reference sees. ours is
+	// nil if a client of this server sees the same; otherwise docs/compat.md has the reason.
 	reference, ours []string
 }
 
@@ -258,17 +258,17 @@ func callOf(id, script string) string {
 	return fmt.Sprintf(`{"type":"function_call","id":"fc_1","name":"exec_command","arguments":"{\"cmd\":\"%s\"}","call_id":%q}`, script, id)
 }
 
-// TestReferenceContradictions has both servers meet answers that are at odds with themselves, and
-// compares the items.
+// TestReferenceContradictions compares the items of both servers for answers that contradict
+// themselves.
 func TestReferenceContradictions(t *testing.T) {
 	last := doneAt(0, saidThere) + completedEvent
 	for name, c := range contradictoryStreams {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			seen := meetStream(t, startReference, c.stream+completedEvent, last)
+			seen := runStreams(t, startReference, c.stream+completedEvent, last)
 			require.Equal(t, "completed", seen.status)
 			require.Equal(t, c.reference, seen.items, "the reference implementation")
-			seen = meetStream(t, startOurs, c.stream+completedEvent, last)
+			seen = runStreams(t, startOurs, c.stream+completedEvent, last)
 			require.Equal(t, "completed", seen.status)
 			if c.ours == nil {
 				c.ours = c.reference

@@ -10,8 +10,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestReferenceRanksFiles holds the ranks that the tests expect to those of the reference
-// implementation.
+// TestReferenceRanksFiles compares the expected ranks of other tests with those of the reference.
 func TestReferenceRanksFiles(t *testing.T) {
 	x := newInterchange(t)
 	root := apptest.FindTree(t)

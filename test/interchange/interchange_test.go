@@ -17,19 +17,19 @@ import (
 
 // Run with REFERENCE_BINARY naming the program of the reference implementation:
 //
-//	REFERENCE_BINARY=FILE go test -tags reference -run TestReferenceInterchange ./test/interchange
+// REFERENCE_BINARY=FILE go test -tags reference -run TestReferenceInterchange ./test/interchange
 
-// interchange is a home that both servers use, a project, and the model of both.
+// interchange is a home and a project that both servers use, with the model of both.
 type interchange struct {
 	t             *testing.T
 	home, project string
 	model         *bilingual
-	// providers are those of the configuration.
+	// providers are the configured ones.
 	providers []string
 }
 
-// newInterchange configures another model and, by default, another approval policy than
-// the tests choose, to tell what a thread keeps from what is configured.
+// newInterchange configures another model and, by default, another approval policy than the tests
+// choose. So the tests can distinguish a thread's settings from the configuration.
 func newInterchange(t *testing.T) *interchange {
 	x := &interchange{t, t.TempDir(), t.TempDir(), newBilingual(t), []string{"test"}}
 	apptest.WriteConfig(t, x.home, fmt.Sprintf(`model = "configured"
@@ -44,8 +44,8 @@ base_url = %q
 
 func (x *interchange) ours() *apptest.Client { return x.oursWith() }
 
-// oursWith starts our server with more arguments. It asks by the API that REFERENCE_WIRE names,
-// or by Responses, at an address of its own.
+// oursWith starts this server with arguments. It uses the API in REFERENCE_WIRE, or Responses, at
+// its own address.
 func (x *interchange) oursWith(args ...string) *apptest.Client {
 	x.t.Helper()
 	for _, name := range x.providers {
@@ -64,13 +64,13 @@ func (x *interchange) reference() *apptest.Client {
 	return c
 }
 
-// begin starts a thread whose commands run unasked.
-func (x *interchange) begin(c *apptest.Client) (id string) {
+// startThread starts a thread whose commands need no approval.
+func (x *interchange) startThread(c *apptest.Client) (id string) {
 	x.t.Helper()
 	return c.StartThread(apptest.Object{"cwd": x.project, "model": "chosen", "approvalPolicy": "never"})
 }
 
-// inList is the thread in the answer to thread/list.
+// inList returns the thread in the response to thread/list.
 func inList(c *apptest.Client, id string) apptest.ComparedThread {
 	c.T.Helper()
 	var page struct{ Data []apptest.ComparedThread }
@@ -84,20 +84,22 @@ func inList(c *apptest.Client, id string) apptest.ComparedThread {
 	return apptest.ComparedThread{}
 }
 
-// TestReferenceInterchange has this server and the reference implementation go on with
-// each other's threads.
+// TestReferenceInterchange continues threads of each server with the other.
 func TestReferenceInterchange(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		run  func(*interchange)
 	}{
-		{"there and back", (*interchange).thereAndBack},
-		{"from ours", func(x *interchange) { x.handOver(x.ours, x.reference, theirRequests, "") }},
-		{"from reference", func(x *interchange) { x.handOver(x.reference, x.ours, ourRequests, "aborted by user") }},
+		{"there and back", (*interchange).bothWays},
+		{"from ours", func(x *interchange) { x.continueInterrupted(x.ours, x.reference, theirRequests, "") }},
+		{"from reference", func(x *interchange) {
+			x.continueInterrupted(x.reference, x.ours, ourRequests,
+				"aborted by user")
+		}},
 		{"patches of ours", func(x *interchange) { x.patches(x.ours, x.reference) }},
 		{"patches of reference", func(x *interchange) { x.patches(x.reference, x.ours) }},
-		{"own commands of ours", func(x *interchange) { x.ownCommands(x.ours, x.reference, theirRequests) }},
-		{"own commands of reference", func(x *interchange) { x.ownCommands(x.reference, x.ours, ourRequests) }},
+		{"own commands of ours", func(x *interchange) { x.userCommands(x.ours, x.reference, theirRequests) }},
+		{"own commands of reference", func(x *interchange) { x.userCommands(x.reference, x.ours, ourRequests) }},
 		{"terminals of ours", func(x *interchange) { x.terminals(x.ours, x.reference, theirRequests) }},
 		{"terminals of reference", func(x *interchange) { x.terminals(x.reference, x.ours, ourRequests) }},
 		{"MCP of ours", func(x *interchange) { x.serverTools(x.ours, x.reference, theirRequests) }},
@@ -118,10 +120,10 @@ func TestReferenceInterchange(t *testing.T) {
 	}
 }
 
-// thereAndBack has two turns here, one there and one here again.
-func (x *interchange) thereAndBack() {
+// bothWays runs two turns here, one there and one here again.
+func (x *interchange) bothWays() {
 	c := x.ours()
-	id := x.begin(c)
+	id := x.startThread(c)
 	c.Turn(id, "first")
 	c.Turn(id, "run: echo hi; echo there")
 	here := c.CompareAnswer("thread/resume", id)
@@ -132,12 +134,12 @@ func (x *interchange) thereAndBack() {
 	require.Equal(x.t, "first", inList(c, id).Preview)
 	require.Equal(x.t, here, c.CompareAnswer("thread/resume", id))
 	c.Turn(id, "third")
-	told := []string{
+	prompt := []string{
 		"user: first", "assistant: answer to first",
 		"user: run: echo hi; echo there", "call call_1: echo hi; echo there", "output call_1: hi\nthere\n", "assistant: done",
 		"user: third",
 	}
-	require.Equal(x.t, told, x.model.told(theirRequests))
+	require.Equal(x.t, prompt, x.model.conversation(theirRequests))
 	there := c.CompareAnswer("thread/resume", id)
 	require.Len(x.t, there.Thread.Turns, 3)
 	c.Close()
@@ -146,17 +148,17 @@ func (x *interchange) thereAndBack() {
 	require.Equal(x.t, there.Thread, c.CompareAnswer("thread/read", id).Thread)
 	require.Equal(x.t, there, c.CompareAnswer("thread/resume", id))
 	c.Turn(id, "fourth")
-	require.Equal(x.t, append(told, "assistant: answer to third", "user: fourth"), x.model.told(ourRequests))
+	require.Equal(x.t, append(prompt, "assistant: answer to third", "user: fourth"), x.model.conversation(ourRequests))
 	require.Len(x.t, c.CompareAnswer("thread/read", id).Thread.Turns, 4)
 	c.Close()
 }
 
-// handOver ends a turn in the middle of its command, and goes on with the other
-// server, whose requests have the path. The output of that command is what it put out,
-// where we wrote it; the reference implementation says that it was aborted.
-func (x *interchange) handOver(from, to func() *apptest.Client, path, output string) {
+// continueInterrupted interrupts a turn during its command, and continues with the other server.
+// path selects that server's model requests. The command's output is kept if this server wrote it;
+// the reference replaces it by a notice of the abort.
+func (x *interchange) continueInterrupted(from, to func() *apptest.Client, path, output string) {
 	c := from()
-	id := x.begin(c)
+	id := x.startThread(c)
 	c.Turn(id, "run: echo hi")
 	turn := c.BeginTurn(id, "run: sleep 30")
 	c.Until(func(m apptest.Message) bool {
@@ -166,59 +168,59 @@ func (x *interchange) handOver(from, to func() *apptest.Client, path, output str
 	require.Equal(x.t, "interrupted", c.AwaitTurn().Status)
 	c.Close()
 
-	// The reference implementation ends the command, and writes its item, when it
-	// ends itself: what it shows of the turn is settled in the next process only.
+	// The reference kills the command and writes its item on shutdown, so only the next process has
+	// the final turn.
 	c = from()
-	told := c.CompareAnswer("thread/resume", id)
-	require.Len(x.t, told.Thread.Turns, 2)
-	require.Equal(x.t, "interrupted", told.Thread.Turns[1].Status)
-	require.Equal(x.t, told.Thread, c.CompareAnswer("thread/read", id).Thread)
+	resumed := c.CompareAnswer("thread/resume", id)
+	require.Len(x.t, resumed.Thread.Turns, 2)
+	require.Equal(x.t, "interrupted", resumed.Thread.Turns[1].Status)
+	require.Equal(x.t, resumed.Thread, c.CompareAnswer("thread/read", id).Thread)
 	c.Close()
 
-	// Its thread/read shows no turns of a thread that it has not resumed once, because
-	// it reads them from a database of its own.
+	// Its thread/read shows turns only after a first resume, because it reads them from its own
+	// database.
 	c = to()
-	require.Equal(x.t, told, c.CompareAnswer("thread/resume", id))
-	require.Equal(x.t, told.Thread, c.CompareAnswer("thread/read", id).Thread)
+	require.Equal(x.t, resumed, c.CompareAnswer("thread/resume", id))
+	require.Equal(x.t, resumed.Thread, c.CompareAnswer("thread/read", id).Thread)
 	c.Turn(id, "third")
 	require.Equal(x.t, []string{
 		"user: run: echo hi", "call call_1: echo hi", "output call_1: hi\n", "assistant: done",
 		"user: run: sleep 30", "call call_2: sleep 30", "output call_2: " + output, "user: <turn_aborted>",
 		"user: third",
-	}, x.model.told(path))
+	}, x.model.conversation(path))
 	c.Close()
 }
 
-// patches has a file patched, and shows that by the other server. Of a file that is moved
-// the two do not show the same: the reference implementation adds the new name to the
-// diff, which would then not apply; both tell it in the kind.
+// patches applies patches with one server and reads them with the other. A moved file would differ:
+// the reference adds the new name to the diff, which git could then not apply. Both name it in the
+// kind.
 func (x *interchange) patches(from, to func() *apptest.Client) {
 	c := from()
-	id := x.begin(c)
+	id := x.startThread(c)
 	c.Turn(id, "run: "+strings.ReplaceAll(apptest.PatchCommand, "\n", "⏎"))
 	c.Turn(id, "run: "+strings.NewReplacer("\n", "⏎", "Add File: notes/new\n+",
 		"Update File: notes/new⏎@@⏎+more⏎-").Replace(apptest.PatchCommand))
-	told := c.CompareAnswer("thread/resume", id)
+	resumed := c.CompareAnswer("thread/resume", id)
 	c.Close()
 	content, err := os.ReadFile(x.project + "/notes/new")
 	require.NoError(x.t, err)
 	require.Equal(x.t, "more\n", string(content))
-	require.Len(x.t, told.Thread.Turns, 2)
-	for _, turn := range told.Thread.Turns {
+	require.Len(x.t, resumed.Thread.Turns, 2)
+	for _, turn := range resumed.Thread.Turns {
 		require.Equal(x.t, "fileChange", turn.Items[1]["type"])
 		require.Equal(x.t, "completed", turn.Items[1]["status"])
 	}
 
 	c = to()
-	require.Equal(x.t, told, c.CompareAnswer("thread/resume", id))
-	require.Equal(x.t, told.Thread, c.CompareAnswer("thread/read", id).Thread)
+	require.Equal(x.t, resumed, c.CompareAnswer("thread/resume", id))
+	require.Equal(x.t, resumed.Thread, c.CompareAnswer("thread/read", id).Thread)
 	c.Close()
 }
 
-// settings has the reference implementation choose a sandbox. Of a thread of ours it
-// takes the directory, the model and the policy, but the sandbox that is configured: it
-// looks for that in events thread_settings_applied, which we do not write. Of its own
-// threads it loses workspace-write in the same way.
+// settings chooses a sandbox with the reference. For a thread of this server the reference keeps
+// folder, model and policy, but takes the sandbox from the configuration: it reads events
+// thread_settings_applied, which this server does not write. It loses workspace-write of its own
+// threads in the same way.
 func (x *interchange) settings() {
 	c := x.reference()
 	id := c.StartThread(apptest.Object{"cwd": x.project, "model": "chosen", "approvalPolicy": "on-request",
@@ -226,17 +228,17 @@ func (x *interchange) settings() {
 	c.Turn(id, "first")
 	c.Close()
 	c = x.reference()
-	told := c.CompareAnswer("thread/resume", id)
-	require.Equal(x.t, apptest.Object{"type": "readOnly", "networkAccess": false}, told.Sandbox)
+	resumed := c.CompareAnswer("thread/resume", id)
+	require.Equal(x.t, apptest.Object{"type": "readOnly", "networkAccess": false}, resumed.Sandbox)
 	c.Close()
 	c = x.ours()
-	require.Equal(x.t, told, c.CompareAnswer("thread/resume", id))
+	require.Equal(x.t, resumed, c.CompareAnswer("thread/resume", id))
 	c.Close()
 }
 
 func (x *interchange) names() {
 	c := x.reference()
-	id := x.begin(c)
+	id := x.startThread(c)
 	c.Turn(id, "first")
 	c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "set there"})
 	old := c.StartThread(apptest.Object{"cwd": x.project, "historyMode": "legacy"})
@@ -251,8 +253,7 @@ func (x *interchange) names() {
 	c.Call("thread/name/set", apptest.Object{"threadId": old, "name": "set here"})
 	c.Close()
 
-	// The reference implementation keeps the names of other than legacy threads in a
-	// database of its own alone, and does not find them again where it lost that.
+	// The reference keeps the names of paginated threads only in its database, and loses them with it.
 	c = x.reference()
 	require.Equal(x.t, "set here", inList(c, old).Name)
 	require.Equal(x.t, "set here", c.CompareAnswer("thread/read", old).Thread.Name)
@@ -260,10 +261,10 @@ func (x *interchange) names() {
 	c.Close()
 }
 
-// timeline is the same in both, of what either wrote, page by page.
+// timeline compares all pages of the timeline, for threads of both.
 func (x *interchange) timeline() {
 	c := x.ours()
-	id := x.begin(c)
+	id := x.startThread(c)
 	c.Turn(id, "first")
 	c.Turn(id, "run: echo hi")
 	here := c.Timeline(id)
@@ -282,10 +283,10 @@ func (x *interchange) timeline() {
 	c.Close()
 }
 
-// locks has both servers run all the time.
+// locks runs both servers at the same time.
 func (x *interchange) locks() {
 	ours, theirs := x.ours(), x.reference()
-	id := x.begin(ours)
+	id := x.startThread(ours)
 	ours.Turn(id, "first")
 	resume := apptest.Object{"threadId": id}
 	refusal := "thread " + id + " already has an active writer"
@@ -297,40 +298,39 @@ func (x *interchange) locks() {
 	turn := ours.CallRejected("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("mine")})
 	require.Contains(x.t, turn.Message, refusal)
 	require.Equal(x.t, "threadLocked", turn.Data.Kind)
-	theirs.Turn(id, "second") // its lock is its own still
+	theirs.Turn(id, "second") // it still has its lock
 	require.Len(x.t, ours.ReadThread(id).Turns, 2)
 	theirs.Close()
 	ours.Call("thread/resume", resume)
 	ours.Close()
 }
 
-// damaged loses a line in the middle of what a server wrote, and a part of what it
-// did not get to the end of.
+// damaged destroys a line in the middle of a server's rollout, and appends a torn tail.
 func (x *interchange) damaged(writer *apptest.Client) {
-	id := x.begin(writer)
+	id := x.startThread(writer)
 	writer.Turn(id, "first")
 	writer.Turn(id, "run: echo hi")
-	told := writer.CompareAnswer("thread/resume", id)
+	resumed := writer.CompareAnswer("thread/resume", id)
 	writer.Close()
-	line := x.damage(told.Thread.Path)
-	first := &told.Thread.Turns[0]
+	line := x.damage(resumed.Thread.Path)
+	first := &resumed.Thread.Turns[0]
 	first.Items = first.Items[:len(first.Items)-1]
 
 	c := x.ours()
-	require.Equal(x.t, told, c.CompareAnswer("thread/resume", id))
+	require.Equal(x.t, resumed, c.CompareAnswer("thread/resume", id))
 	c.Turn(id, "third")
 	require.Equal(x.t, []string{
 		"user: first", "assistant: answer to first",
 		"user: run: echo hi", "call call_1: echo hi", "output call_1: hi\n", "assistant: done",
 		"user: third",
-	}, x.model.told(ourRequests))
+	}, x.model.conversation(ourRequests))
 	require.Len(x.t, c.CompareAnswer("thread/read", id).Thread.Turns, 3)
 	c.Close()
-	require.Len(x.t, c.Warnings(), 1, "the torn tail is none")
+	require.Len(x.t, c.Warnings(), 1, "a torn tail is no damage")
 	require.Contains(x.t, c.Warnings()[0], fmt.Sprintf("line %d ", line))
 }
 
-// damage destroys the line, counted from 1, with the first item of the agent's.
+// damage destroys the line, counted from 1, with the agent's first item.
 func (x *interchange) damage(path string) (line int) {
 	x.t.Helper()
 	text, err := os.ReadFile(path)
@@ -344,6 +344,6 @@ func (x *interchange) damage(path string) (line int) {
 			return i + 1
 		}
 	}
-	require.Fail(x.t, "the agent said nothing", path)
+	require.Fail(x.t, "no message of the agent", path)
 	return 0
 }

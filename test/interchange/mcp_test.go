@@ -13,8 +13,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// serverTools has tools of an MCP server called, and shows that by the other server, which
-// goes on with it.
+// serverTools calls tools of an MCP server, and continues with the other server.
 func (x *interchange) serverTools(from, to func() *apptest.Client, path string) {
 	program, err := apptest.MCPProgram()
 	require.NoError(x.t, err)
@@ -24,28 +23,28 @@ func (x *interchange) serverTools(from, to func() *apptest.Client, path string) 
 	apptest.WriteConfig(x.t, x.home, string(text)+fmt.Sprintf("[mcp_servers.docs]\ncommand = %q\n", program))
 
 	c := from()
-	id := x.begin(c)
+	id := x.startThread(c)
 	untilServer(c, "docs")
 	for _, tool := range []string{"echo", "structured", "fail", "mixed", "write"} {
 		c.Turn(id, "tool: mcp__docs/"+tool+" {}")
 	}
-	told := c.CompareAnswer("thread/resume", id)
+	resumed := c.CompareAnswer("thread/resume", id)
 	c.Close()
-	require.Len(x.t, told.Thread.Turns, 5)
+	require.Len(x.t, resumed.Thread.Turns, 5)
 	for i, status := range []string{"completed", "completed", "failed", "completed", "completed"} {
-		require.Equal(x.t, "mcpToolCall", told.Thread.Turns[i].Items[1]["type"])
-		require.Equal(x.t, status, told.Thread.Turns[i].Items[1]["status"])
+		require.Equal(x.t, "mcpToolCall", resumed.Thread.Turns[i].Items[1]["type"])
+		require.Equal(x.t, status, resumed.Thread.Turns[i].Items[1]["status"])
 	}
 
 	c = to()
-	require.Equal(x.t, told, c.CompareAnswer("thread/resume", id))
-	require.Equal(x.t, told.Thread, c.CompareAnswer("thread/read", id).Thread)
+	require.Equal(x.t, resumed, c.CompareAnswer("thread/resume", id))
+	require.Equal(x.t, resumed.Thread, c.CompareAnswer("thread/read", id).Thread)
 	c.Turn(id, "tool: mcp__docs/append {}")
-	require.Contains(x.t, x.model.told(path), `output call_2: {"n":1}`)
+	require.Contains(x.t, x.model.conversation(path), `output call_2: {"n":1}`)
 	c.Close()
 }
 
-// untilServer waits until a server is ready.
+// untilServer waits until an MCP server is ready.
 func untilServer(c *apptest.Client, name string) {
 	c.Until(func(m apptest.Message) bool {
 		return m.Method == "mcpServer/startupStatus/updated" && gjson.GetBytes(m.Params, "name").Str == name &&

@@ -11,19 +11,19 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestReferenceInterchangeReminders: what the model was reminded of here, it reads there, too, as
-// a message that no client is shown; and threads from there are reminded here.
+// TestReferenceInterchangeReminders requires that the reference's model gets earlier reminders, as
+// a message that clients do not see, and that threads of the reference get reminders here.
 func TestReferenceInterchangeReminders(t *testing.T) {
 	t.Parallel()
 	x := newInterchange(t)
 	x.reminding()
 }
 
-// reminded is this server with a memory.
-func (x *interchange) reminded() *apptest.Client { return x.oursWith(apptest.MemoryFlags...) }
+// withMemory starts this server with a memory.
+func (x *interchange) withMemory() *apptest.Client { return x.oursWith(apptest.MemoryFlags...) }
 
 func (x *interchange) reminding() {
-	c := x.reminded()
+	c := x.withMemory()
 	first := c.StartThread(apptest.Object{"cwd": x.project, "model": "chosen", "approvalPolicy": "never"})
 	c.Turn(first, "The metrics endpoint listens on port 9137.")
 	c.Turn(first, "And now the parser.")
@@ -34,7 +34,7 @@ func (x *interchange) reminding() {
 	shown := c.CompareAnswer("thread/resume", second).Thread
 	c.Close()
 	count := func(path string) (n int) {
-		return strings.Count(strings.Join(x.model.told(path), "\n"), "user: [memory:summary v1 |")
+		return strings.Count(strings.Join(x.model.conversation(path), "\n"), "user: [memory:summary v1 |")
 	}
 	require.Equal(x.t, 1, count(ourRequests))
 
@@ -46,11 +46,11 @@ func (x *interchange) reminding() {
 	c.Turn(third, "Something else.")
 	c.Close()
 
-	c = x.reminded()
+	c = x.withMemory()
 	for _, id := range []string{second, third} {
 		c.Call("thread/resume", apptest.Object{"threadId": id, "excludeTurns": true})
 		c.Turn(id, "And which port have the metrics now?")
-		require.Equal(x.t, 1, count(ourRequests), "one, not two")
+		require.Equal(x.t, 1, count(ourRequests), "one reminder")
 	}
 	c.Close()
 }

@@ -24,21 +24,21 @@ const (
 	theirRequests = "/theirs"
 )
 
-// bilingual is a model endpoint that speaks Chat Completions and Responses, and keeps
-// what it was told. "run: COMMAND" is answered with a call of the shell and, after its
-// output, "done", where ⏎ is a newline; "outside: COMMAND" with one that asks to run it outside of the
-// sandbox; "tool: NAME ARGUMENTS" with a call of that tool, NAMESPACE/NAME
-// where it is in a namespace; any other TEXT with "answer to TEXT". Calls are call_1, call_2 ...
+// bilingual is a fake model that speaks Chat Completions and Responses, and records the last
+// request of each server. The answer depends on the input. "run: COMMAND" calls the shell, where ⏎
+// is a newline, and then answers "done". "outside: COMMAND" requests to leave the sandbox. "tool:
+// NAME ARGUMENTS" calls a tool, with NAMESPACE/NAME in a namespace. Any other TEXT gives "answer to
+// TEXT". Calls are call_1, call_2 ...
 type bilingual struct {
 	server *httptest.Server
 
-	mu    sync.Mutex
-	calls int
-	heard map[string]modelRequest // the last one, by ourRequests or theirRequests
+	mu           sync.Mutex
+	calls        int
+	lastRequests map[string]modelRequest // last request, by ourRequests or theirRequests
 }
 
 func newBilingual(t *testing.T) *bilingual {
-	m := &bilingual{heard: map[string]modelRequest{}}
+	m := &bilingual{lastRequests: map[string]modelRequest{}}
 	mux := http.NewServeMux()
 	for _, by := range []string{ourRequests, theirRequests} {
 		mux.Handle("POST "+by+chatPath, m.serve(by, chatEvents))
@@ -49,7 +49,7 @@ func newBilingual(t *testing.T) *bilingual {
 	return m
 }
 
-// serve answers requests of one server with the events that write makes of the answer.
+// serve answers requests of one server with the events that write produces.
 func (m *bilingual) serve(by string, write func(io.Writer, modelAnswer)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var request modelRequest
@@ -62,7 +62,7 @@ func (m *bilingual) serve(by string, write func(io.Writer, modelAnswer)) http.Ha
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		if by == ourRequests && answer.namespace != "" { // our tools are offered without namespaces
+		if by == ourRequests && answer.namespace != "" { // this server offers tools without namespaces
 			answer.namespace, answer.tool = "", answer.namespace+"__"+answer.tool
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -70,23 +70,23 @@ func (m *bilingual) serve(by string, write func(io.Writer, modelAnswer)) http.Ha
 	})
 }
 
-// modelAnswer is a text, or a call of a tool where it has a call id.
+// modelAnswer is a text or, with a call id, a tool call.
 type modelAnswer struct{ text, callID, namespace, tool, arguments string }
 
 func (m *bilingual) answer(by string, r modelRequest) (modelAnswer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.heard[by] = r
-	told := r.told()
-	if len(told) == 0 {
-		return modelAnswer{}, fmt.Errorf("the request to %s says nothing", by)
+	m.lastRequests[by] = r
+	lines := r.conversation()
+	if len(lines) == 0 {
+		return modelAnswer{}, fmt.Errorf("the request to %s is empty", by)
 	}
-	last := told[len(told)-1]
+	last := lines[len(lines)-1]
 	if strings.HasPrefix(last, "output ") {
 		return modelAnswer{text: "done"}, nil
 	}
 	text := strings.TrimPrefix(last, "user: ")
-	if script, stays := strings.CutPrefix(text, "stay: "); stays {
+	if script, background := strings.CutPrefix(text, "stay: "); background {
 		m.calls++
 		arguments, err := json.Marshal(apptest.Object{"cmd": script, "yield_time_ms": 250})
 		return modelAnswer{callID: fmt.Sprintf("call_%d", m.calls), tool: "exec_command", arguments: string(arguments)}, err
@@ -117,15 +117,15 @@ func toolAnswer(id, call string) modelAnswer {
 	return a
 }
 
-// told is what the last request on a path told the model.
-func (m *bilingual) told(path string) []string {
+// conversation returns the conversation in the last request on a path.
+func (m *bilingual) conversation(path string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.heard[path].told()
+	return m.lastRequests[path].conversation()
 }
 
-// chatEvents is an answer in Chat Completions; calls come signed, so that what the
-// rollout keeps of that is there for the reference implementation to pass over.
+// chatEvents writes an answer in the form of Chat Completions. Calls have a signature, so that the
+// rollout contains one, which the reference must ignore.
 func chatEvents(w io.Writer, a modelAnswer) {
 	if a.callID == "" {
 		apptest.TextAnswer(a.text)(w)
@@ -138,7 +138,7 @@ func chatEvents(w io.Writer, a modelAnswer) {
 		apptest.ChatChunk(apptest.Object{}, "tool_calls"), "data: [DONE]\n\n")
 }
 
-// responsesEvents is an answer in Responses.
+// responsesEvents writes an answer in the form of Responses.
 func responsesEvents(w io.Writer, a modelAnswer) {
 	item := apptest.Object{"type": "message", "role": "assistant",
 		"content": []apptest.Object{{"type": "output_text", "text": a.text}}}
@@ -152,7 +152,7 @@ func responsesEvents(w io.Writer, a modelAnswer) {
 	event := func(kind, member string, value apptest.Object) {
 		text, err := json.Marshal(apptest.Object{"type": kind, "output_index": 0, member: value})
 		if err != nil {
-			panic(err) // of maps and strings
+			panic(err) // impossible: maps and strings
 		}
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, text)
 	}
@@ -162,7 +162,7 @@ func responsesEvents(w io.Writer, a modelAnswer) {
 		apptest.Object{"id": "response", "usage": apptest.Object{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}})
 }
 
-// modelRequest is what matters of a request in either protocol.
+// modelRequest has the compared members of a request in either form.
 type modelRequest struct {
 	Messages []modelEntry // of Chat Completions
 	Input    []modelEntry // of Responses
@@ -185,7 +185,7 @@ type modelEntry struct {
 	} `json:"tool_calls"`
 }
 
-// modelText is a text, written as a string or in parts.
+// modelText is a text, as a string or in parts.
 type modelText string
 
 // UnmarshalJSON joins the parts.
@@ -205,11 +205,10 @@ func (m *modelText) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// shellWords are the names of shell tools, and of the member with the command.
+// shellWords are the names of shell tools, with the member for the command.
 var shellWords = map[string]string{"shell": "command", "exec_command": "cmd", "shell_command": "command"}
 
-// shellCall calls the shell that the request offers. More are names and values of other
-// arguments.
+// shellCall calls the offered shell tool. more are names and values of other arguments.
 func (r modelRequest) shellCall(id, script string, more ...string) (modelAnswer, error) {
 	for _, tool := range r.Tools {
 		name := tool.Name + tool.Function.Name
@@ -225,17 +224,16 @@ func (r modelRequest) shellCall(id, script string, more ...string) (modelAnswer,
 	return modelAnswer{}, fmt.Errorf("the request offers no shell to run %q", script)
 }
 
-// told is the conversation of a request, a line for each thing said, called and put out.
-// It leaves out instructions and the description of the environment, which are each
-// server's own.
-func (r modelRequest) told() (lines []string) {
+// conversation returns a line for each message, call and output of a request. Instructions and the
+// environment are left out, because the servers' texts differ.
+func (r modelRequest) conversation() (lines []string) {
 	for _, e := range append(r.Messages, r.Input...) {
-		lines = append(lines, e.told()...)
+		lines = append(lines, e.lines()...)
 	}
 	return lines
 }
 
-func (e modelEntry) told() (lines []string) {
+func (e modelEntry) lines() (lines []string) {
 	text, _, _ := strings.Cut(string(e.Content), "\n")
 	switch {
 	case e.Type == "function_call":
@@ -263,8 +261,7 @@ func calledLine(id, arguments string) string {
 	return "call " + id + ": " + a.Command + a.Cmd
 }
 
-// outputLine has the output without what the servers put before it: how long the
-// command ran, and how it ended.
+// outputLine returns the output without the servers' prefix with duration and exit code.
 func outputLine(id, output string) string {
 	_, text, found := strings.Cut(output, "Output:\n")
 	if !found {

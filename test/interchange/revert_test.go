@@ -12,17 +12,17 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestReferenceInterchangeReverts has us go on with what the reference implementation has
-// reverted, which begins another file each time, and that with what we went on with.
+// TestReferenceInterchangeReverts continues here what the reference reverted, which starts another
+// file each time, and then continues it with the reference.
 func TestReferenceInterchangeReverts(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		run  func(*interchange)
 	}{
 		{"there and here", (*interchange).revertedThere},
-		{"put away", (*interchange).revertedPutAway},
+		{"put away", (*interchange).revertedArchived},
 		{"forked", (*interchange).revertedForked},
-		{"taken back again", (*interchange).revertedTwice},
+		{"taken back again", (*interchange).revertedHere},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -31,9 +31,9 @@ func TestReferenceInterchangeReverts(t *testing.T) {
 	}
 }
 
-// begun is a thread of three turns, of which the reference implementation has reverted the
-// last, then a new one.
-func (x *interchange) begun() (id string) {
+// revertedTwiceThere returns a thread of three turns. The reference reverted the last one, and then
+// a new one.
+func (x *interchange) revertedTwiceThere() (id string) {
 	c := x.reference()
 	id = x.twoTurns(c)
 	for _, text := range []string{"third", "fourth"} {
@@ -47,7 +47,7 @@ func (x *interchange) begun() (id string) {
 	return id
 }
 
-// files are the paths of all rollouts.
+// files returns the paths of all rollouts.
 func (x *interchange) files() (paths []string) {
 	x.t.Helper()
 	for _, pattern := range []string{"sessions/*/*/*/*.jsonl", "archived_sessions/*.jsonl"} {
@@ -58,7 +58,7 @@ func (x *interchange) files() (paths []string) {
 	return paths
 }
 
-// times is how often a thread is listed.
+// times returns how often a thread is listed.
 func times(c *apptest.Client, id string, params apptest.Object) (n int) {
 	c.T.Helper()
 	var page struct{ Data []apptest.ComparedThread }
@@ -72,7 +72,7 @@ func times(c *apptest.Client, id string, params apptest.Object) (n int) {
 }
 
 func (x *interchange) revertedThere() {
-	id := x.begun()
+	id := x.revertedTwiceThere()
 	c := x.ours()
 	require.Equal(x.t, 1, times(c, id, apptest.Object{}))
 	require.Equal(x.t, "first", inList(c, id).Preview)
@@ -81,8 +81,8 @@ func (x *interchange) revertedThere() {
 	require.Equal(x.t, 1, times(c, id, apptest.Object{"sortKey": "updated_at"}))
 	c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "named"})
 	c.Turn(id, "sixth")
-	told := append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth")
-	require.Equal(x.t, told, x.model.told(ourRequests))
+	prompt := append(twoTurnsConversation, "user: fifth", "assistant: answer to fifth", "user: sixth")
+	require.Equal(x.t, prompt, x.model.conversation(ourRequests))
 	c.Close()
 
 	c = x.reference()
@@ -91,8 +91,8 @@ func (x *interchange) revertedThere() {
 	require.Equal(x.t, shown.Path, there.Path)
 	require.Equal(x.t, shown.Turns, there.Turns[:3])
 	c.Turn(id, "seventh")
-	told = append(told, "assistant: answer to sixth", "user: seventh")
-	require.Equal(x.t, told, x.model.told(theirRequests))
+	prompt = append(prompt, "assistant: answer to sixth", "user: seventh")
+	require.Equal(x.t, prompt, x.model.conversation(theirRequests))
 	c.Close()
 
 	c = x.ours()
@@ -101,10 +101,10 @@ func (x *interchange) revertedThere() {
 	c.Close()
 }
 
-// revertedPutAway has us bring back what the reference implementation has archived. It does
-// not do so with what we have archived, since its database tells it where a thread is.
-func (x *interchange) revertedPutAway() {
-	id := x.begun()
+// revertedArchived unarchives here what the reference archived. The opposite does not work, because
+// the reference has the path in its database.
+func (x *interchange) revertedArchived() {
+	id := x.revertedTwiceThere()
 	files := x.files()
 	c := x.ours()
 	c.Call("thread/archive", apptest.Object{"threadId": id})
@@ -124,16 +124,16 @@ func (x *interchange) revertedPutAway() {
 	require.Equal(x.t, files, x.files())
 	require.Len(x.t, c.CompareAnswer("thread/resume", id).Thread.Turns, 3)
 	c.Turn(id, "sixth")
-	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"),
-		x.model.told(ourRequests))
+	require.Equal(x.t, append(twoTurnsConversation, "user: fifth", "assistant: answer to fifth", "user: sixth"),
+		x.model.conversation(ourRequests))
 	c.Call("thread/delete", apptest.Object{"threadId": id})
 	c.Close()
 	require.Empty(x.t, x.files())
 }
 
-// revertedForked has both servers fork the thread, and neither delete what a fork goes on from.
+// revertedForked forks the thread with both servers. Neither may delete the origin of a fork.
 func (x *interchange) revertedForked() {
-	id := x.begun()
+	id := x.revertedTwiceThere()
 	c := x.reference()
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	theirs := forked(c, apptest.Object{"threadId": id})
@@ -150,26 +150,26 @@ func (x *interchange) revertedForked() {
 	c = x.reference()
 	require.Equal(x.t, next, c.CompareAnswer("thread/resume", next.ID).Thread)
 	c.Turn(next.ID, "sixth")
-	require.Equal(x.t, append(twoTold, "user: fifth", "assistant: answer to fifth", "user: sixth"),
-		x.model.told(theirRequests))
+	require.Equal(x.t, append(twoTurnsConversation, "user: fifth", "assistant: answer to fifth", "user: sixth"),
+		x.model.conversation(theirRequests))
 	c.Close()
 }
 
-// revertedTwice has us take back a turn of the last file. Of one that reaches into the files
-// before, the reference implementation would take back only what is in the last.
-func (x *interchange) revertedTwice() {
-	id := x.begun()
+// revertedHere reverts here a turn of the last file. For a turn in an earlier file, the reference
+// would revert only what is in the last one.
+func (x *interchange) revertedHere() {
+	id := x.revertedTwiceThere()
 	c := x.ours()
 	c.Call("thread/rollback", apptest.Object{"threadId": id, "numTurns": 1})
 	require.Len(x.t, c.CompareAnswer("thread/resume", id).Thread.Turns, 2)
 	c.Turn(id, "sixth")
-	told := append(twoTold[:len(twoTold):len(twoTold)], "user: sixth")
-	require.Equal(x.t, told, x.model.told(ourRequests))
+	prompt := append(twoTurnsConversation[:len(twoTurnsConversation):len(twoTurnsConversation)], "user: sixth")
+	require.Equal(x.t, prompt, x.model.conversation(ourRequests))
 	c.Close()
 
 	c = x.reference()
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	c.Turn(id, "seventh")
-	require.Equal(x.t, append(told, "assistant: answer to sixth", "user: seventh"), x.model.told(theirRequests))
+	require.Equal(x.t, append(prompt, "assistant: answer to sixth", "user: seventh"), x.model.conversation(theirRequests))
 	c.Close()
 }

@@ -12,8 +12,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestReferenceInterchangeReviews has one server review and the other show it, and go on:
-// its model hears the result, and nothing of what the reviewer did.
+// TestReferenceInterchangeReviews reviews with one server, and shows and continues the thread with
+// the other. Its model gets the result, but not the reviewer's steps.
 func TestReferenceInterchangeReviews(t *testing.T) {
 	for name, run := range map[string]func(*interchange){
 		"of ours":      func(x *interchange) { x.reviewed(x.ours, x.reference, theirRequests) },
@@ -28,7 +28,7 @@ func TestReferenceInterchangeReviews(t *testing.T) {
 
 func (x *interchange) reviewed(first, second func() *apptest.Client, path string) {
 	c := first()
-	id := x.begin(c)
+	id := x.startThread(c)
 	c.Turn(id, "hello")
 	c.Call("review/start",
 		apptest.Object{"threadId": id,
@@ -49,9 +49,9 @@ func (x *interchange) reviewed(first, second func() *apptest.Client, path string
 	require.Equal(x.t, "done", shown["exitedReviewMode"])
 	require.Contains(x.t, shown, "commandExecution")
 	c.Turn(id, "what did it find")
-	heard := strings.Join(x.model.said(path), "\n")
-	require.Contains(x.t, heard, "<user_action>")
-	require.Contains(x.t, heard, "done")
-	require.NotContains(x.t, heard, "the reviewer looks")
+	prompt := strings.Join(x.model.fullConversation(path), "\n")
+	require.Contains(x.t, prompt, "<user_action>")
+	require.Contains(x.t, prompt, "done")
+	require.NotContains(x.t, prompt, "the reviewer looks")
 	c.Close()
 }

@@ -13,12 +13,12 @@ import (
 	"appserver/test/apptest"
 )
 
-// shownHereOnly are types of items that the reference implementation does not show of
-// events, which only some of its versions wrote.
+// shownHereOnly are types of items that the reference does not show from events, which only some of
+// its versions wrote.
 const shownHereOnly = "commandExecution imageView dynamicToolCall collabAgentToolCall sleep"
 
-// TestReferenceShowsTheSameRollouts has both servers load the rollouts that were made by
-// hand, and compares turns, items, previews and list entries.
+// TestReferenceShowsTheSameRollouts compares turns, items, previews and list entries of the
+// handmade rollouts.
 func TestReferenceShowsTheSameRollouts(t *testing.T) {
 	x := newInterchange(t)
 	ids := apptest.PutRollouts(t, x.home)
@@ -27,7 +27,8 @@ func TestReferenceShowsTheSameRollouts(t *testing.T) {
 	c.Close()
 	c = x.reference()
 	for _, id := range ids {
-		c.Call("thread/resume", apptest.Object{"threadId": id, "cwd": x.project}) // it shows no paginated thread before
+		// Before a resume, it does not show paginated threads.
+		c.Call("thread/resume", apptest.Object{"threadId": id, "cwd": x.project})
 	}
 	theirs := shownThreads(c, ids)
 	c.Close()
@@ -36,7 +37,7 @@ func TestReferenceShowsTheSameRollouts(t *testing.T) {
 	}
 }
 
-// shownThread is a thread as a server lists it, and as it reads it with turns.
+// shownThread is a thread in the list, and the same thread read with turns.
 type shownThread struct{ entry, read gjson.Result }
 
 func shownThreads(c *apptest.Client, ids map[string]string) map[string]shownThread {
@@ -63,7 +64,7 @@ func requireSameHistory(t *testing.T, name string, theirs, ours shownThread) {
 	want, got := theirs.read.Get("turns").Array(), ours.read.Get("turns").Array()
 	require.Len(t, got, len(want), name)
 	for i := range want {
-		// The ids of turns that no line names count other lines there.
+		// If no line has the id of a turn, the servers derive different ids.
 		if id := want[i].Get("id").Str; !strings.HasPrefix(id, "rollout-") {
 			require.Equal(t, id, got[i].Get("id").Str, name)
 		}
@@ -75,8 +76,8 @@ func requireSameHistory(t *testing.T, name string, theirs, ours shownThread) {
 	}
 }
 
-// commonItems are the items of a turn without what only this server shows, as far as they
-// are not among others. The words of a review without a result are each server's own.
+// commonItems returns the items of a turn, without those that only this server shows and that are
+// not in among. The servers' texts for a review without a result differ.
 func commonItems(turn gjson.Result, among []any) (items []any) {
 	for _, item := range turn.Get("items").Array() {
 		plain := withoutNulls(item)
@@ -100,7 +101,7 @@ func contains(list []any, item any) bool {
 	return false
 }
 
-// withoutNulls is a value without the members that are null.
+// withoutNulls removes members that are null.
 func withoutNulls(value gjson.Result) any {
 	var v any
 	if value.Exists() && json.Unmarshal([]byte(value.Raw), &v) != nil {

@@ -16,7 +16,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// skillTree makes skills in a project, good and bad, and gives the folder they are in.
+// skillTree writes valid and invalid skills into a project, and returns their folder.
 func (x *interchange) skillTree() string {
 	require.NoError(x.t, os.MkdirAll(filepath.Join(x.project, ".git"), 0o700))
 	root := filepath.Join(x.project, ".agents", "skills")
@@ -54,12 +54,12 @@ func (x *interchange) skillTree() string {
 	return root
 }
 
-// skillDeviations are skills that this server lists otherwise: it reads texts that are not
-// UTF-8 as well as it can.
+// skillDeviations are skills that this server lists differently: it accepts texts that are not
+// UTF-8.
 var skillDeviations = map[string]bool{"latin": true}
 
-// TestReferenceSkillLists has both servers list the same folders: the same skills are
-// skills, with the same members, and the same files are errors.
+// TestReferenceSkillLists compares the lists of both servers: the skills, their members, and the
+// files with errors.
 func TestReferenceSkillLists(t *testing.T) {
 	x := newInterchange(t)
 	root := x.skillTree()
@@ -84,7 +84,7 @@ func TestReferenceSkillLists(t *testing.T) {
 	theirs.Close()
 }
 
-// skillRows are what is told of each folder below the root.
+// skillRows returns the entries of each folder below root.
 func skillRows(c *apptest.Client, cwd, root string) map[string]string {
 	c.T.Helper()
 	var list struct {
@@ -97,10 +97,10 @@ func skillRows(c *apptest.Client, cwd, root string) map[string]string {
 	add := func(kind string, members apptest.Object) {
 		path := members["path"].(string)
 		if !strings.HasPrefix(path, filepath.Dir(filepath.Dir(root))) {
-			return // each server has its own, of its system
+			return // each server has its own system skills
 		}
 		if kind == "error" {
-			delete(members, "message") // each has its own words
+			delete(members, "message") // the texts differ
 		}
 		for name, value := range members {
 			if value == nil {
@@ -120,12 +120,11 @@ func skillRows(c *apptest.Client, cwd, root string) map[string]string {
 	return rows
 }
 
-// mentionDeviations are mentions that this server takes otherwise: no name is kept from being
-// a skill's, and skills are sent in the order of the user's words.
+// mentionDeviations are mentions that this server handles differently. Any name can be that of a
+// skill, and skills are sent in the order of the text.
 var mentionDeviations = map[string]bool{"a variable": true, "two": true}
 
-// TestReferenceSkillMentions has the user name skills in all ways: both servers send their
-// models the same ones.
+// TestReferenceSkillMentions names skills in all ways, and compares the skills that the models get.
 func TestReferenceSkillMentions(t *testing.T) {
 	x := newInterchange(t)
 	root := x.skillTree()
@@ -163,7 +162,7 @@ func TestReferenceSkillMentions(t *testing.T) {
 			{"type": "skill", "name": "linked", "path": filepath.Join(root, "link", "SKILL.md")}},
 		"broken": apptest.TextInput("use $mute"),
 	} {
-		here, there := x.sends(ours, ourRequests, input), x.sends(theirs, theirRequests, input)
+		here, there := x.skillsSent(ours, ourRequests, input), x.skillsSent(theirs, theirRequests, input)
 		if (here == there) == mentionDeviations[name] {
 			surprises = append(surprises, name+":\n this server  "+here+"\n the other    "+there)
 		}
@@ -176,13 +175,13 @@ func TestReferenceSkillMentions(t *testing.T) {
 
 var sentSkill = regexp.MustCompile(`(?s)<skill>\n<name>([^<]*)</name>\n<path>([^<]*)</path>\n(.*?)</skill>`)
 
-// sends is which skills the model is sent of an input, in a thread of its own.
-func (x *interchange) sends(c *apptest.Client, path string, input []apptest.Object) string {
+// skillsSent returns the skills that the model gets for an input in a new thread.
+func (x *interchange) skillsSent(c *apptest.Client, path string, input []apptest.Object) string {
 	x.t.Helper()
-	c.Call("turn/start", apptest.Object{"threadId": x.begin(c), "input": input})
+	c.Call("turn/start", apptest.Object{"threadId": x.startThread(c), "input": input})
 	c.AwaitTurn()
 	var sent []string
-	for _, text := range x.model.said(path) {
+	for _, text := range x.model.fullConversation(path) {
 		for _, s := range sentSkill.FindAllStringSubmatch(text, -1) {
 			sent = append(sent, s[1]+" "+strings.TrimPrefix(s[2], x.project)+" "+strings.TrimSpace(s[3]))
 		}

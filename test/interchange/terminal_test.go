@@ -10,11 +10,11 @@ import (
 	"appserver/test/apptest"
 )
 
-// ownCommands has the user run commands with one server; the other, whose requests have the
-// path, shows them, and its model has read of them.
-func (x *interchange) ownCommands(from, to func() *apptest.Client, path string) {
+// userCommands runs commands of the user with one server. The other one shows them, and its model
+// gets them.
+func (x *interchange) userCommands(from, to func() *apptest.Client, path string) {
 	c := from()
-	id := x.begin(c)
+	id := x.startThread(c)
 	c.Turn(id, "first")
 	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo mine; exit 3"})
 	c.AwaitTurn()
@@ -26,15 +26,15 @@ func (x *interchange) ownCommands(from, to func() *apptest.Client, path string) 
 	require.Equal(x.t, here, c.CompareAnswer("thread/resume", id).Thread)
 	c.Turn(id, "second")
 	require.Equal(x.t, []string{"user: first", "assistant: answer to first", "user: <user_shell_command>", "user: second"},
-		x.model.told(path))
+		x.model.conversation(path))
 	c.Close()
 }
 
-// terminals has the model leave a command running with one server, which the user ends turns
-// later. The other shows it in the turn in which it began.
+// terminals starts a background command with one server, which the user terminates turns later. The
+// other one shows it in the turn of its start.
 func (x *interchange) terminals(from, to func() *apptest.Client, path string) {
 	c := from()
-	id := x.begin(c)
+	id := x.startThread(c)
 	c.Turn(id, "stay: echo up; sleep 600")
 	c.Turn(id, "second")
 	c.Call("thread/backgroundTerminals/clean", apptest.Object{"threadId": id})
@@ -52,6 +52,6 @@ func (x *interchange) terminals(from, to func() *apptest.Client, path string) {
 	require.Equal(x.t, []string{
 		"user: stay: echo up; sleep 600", "call call_1: echo up; sleep 600", "output call_1: up\n", "assistant: done",
 		"user: second", "assistant: answer to second", "user: third",
-	}, x.model.told(path))
+	}, x.model.conversation(path))
 	c.Close()
 }

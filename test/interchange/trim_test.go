@@ -16,8 +16,8 @@ import (
 type trimCase struct {
 	name string
 	trim func(c *apptest.Client, id string)
-	// plain is what a reader makes of the lines as they were appended, which knows of
-	// compactions that bring no history, and of no trims.
+	// plain is the prompt of a reader of the appended lines that ignores trims, and compactions
+	// without a history.
 	plain []string
 }
 
@@ -86,78 +86,77 @@ func takeTwo(c *apptest.Client, id string) {
 	c.Turn(id, "sixth")
 }
 
-// TestReferenceInterchangeTrims has the reference implementation go on with threads of
-// ours that were trimmed and compacted. People see all turns, and its model is sent what
-// ours would be, where we closed the thread. Of one that nobody closed it makes what is
-// plain; ours stays what it was.
+// TestReferenceInterchangeTrims continues trimmed and compacted threads of this server with the
+// reference. Clients get all turns. If the thread was closed here, both models get the same prompt.
+// Otherwise the reference sends plain, and the thread is unchanged here.
 func TestReferenceInterchangeTrims(t *testing.T) {
 	for _, v := range trimCases() {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			x := newInterchange(t)
-			c, id, told := x.trimmed(v)
+			c, id, prompt := x.trimmed(v)
 			c.Close()
-			told = append(told, "user: next")
-			require.Equal(t, told, x.goOnThere(id, "next"))
-			told = append(told, "assistant: answer to next", "user: more")
-			require.Equal(t, told, x.goOnHere(id, "more"))
-			require.Equal(t, append(told, "assistant: answer to more", "user: last"), x.goOnThere(id, "last"))
+			prompt = append(prompt, "user: next")
+			require.Equal(t, prompt, x.continueThere(id, "next"))
+			prompt = append(prompt, "assistant: answer to next", "user: more")
+			require.Equal(t, prompt, x.continueHere(id, "more"))
+			require.Equal(t, append(prompt, "assistant: answer to more", "user: last"), x.continueThere(id, "last"))
 		})
 		t.Run(v.name+", killed", func(t *testing.T) {
 			t.Parallel()
 			x := newInterchange(t)
-			c, id, told := x.trimmed(v)
+			c, id, prompt := x.trimmed(v)
 			c.Kill()
-			require.Equal(t, append(v.plain, "user: next"), x.goOnThere(id, "next"))
-			said, warnings := x.turnHere(id, "more")
-			require.Equal(t, append(told, "user: next", "assistant: answer to next", "user: more"), said)
+			require.Equal(t, append(v.plain, "user: next"), x.continueThere(id, "next"))
+			got, warnings := x.turnHere(id, "more")
+			require.Equal(t, append(prompt, "user: next", "assistant: answer to next", "user: more"), got)
 			for _, warning := range warnings {
-				require.Contains(t, warning, "the ordinals of", "it counts on from the last line that it knows")
+				require.Contains(t, warning, "the ordinals of", "it continues the ordinals of the last known line")
 			}
 		})
 		t.Run(v.name+", killed and closed", func(t *testing.T) {
 			t.Parallel()
 			x := newInterchange(t)
-			c, id, told := x.trimmed(v)
+			c, id, prompt := x.trimmed(v)
 			c.Kill()
-			told = append(told, "user: next")
-			require.Equal(t, told, x.goOnHere(id, "next"))
-			require.Equal(t, append(told, "assistant: answer to next", "user: more"), x.goOnThere(id, "more"))
+			prompt = append(prompt, "user: next")
+			require.Equal(t, prompt, x.continueHere(id, "next"))
+			require.Equal(t, append(prompt, "assistant: answer to next", "user: more"), x.continueThere(id, "more"))
 		})
 	}
 }
 
-// trimmed is a thread of ours that was trimmed, and what our model would be told.
-func (x *interchange) trimmed(v trimCase) (c *apptest.Client, id string, told []string) {
+// trimmed returns a trimmed thread of this server, and its next prompt.
+func (x *interchange) trimmed(v trimCase) (c *apptest.Client, id string, prompt []string) {
 	x.t.Helper()
 	c = apptest.StartServer(x.t, x.home, "-c", "compaction.keep_turns=1")
 	c.Initialize()
-	id = x.begin(c)
+	id = x.startThread(c)
 	x.takeFour(c, id)
 	v.trim(c, id)
-	return c, id, saidIn(x.t, apptest.PromptOf(c, id))
+	return c, id, fullTexts(x.t, apptest.PromptOf(c, id))
 }
 
-// goOnHere has us take a turn, and returns what our model was told.
-func (x *interchange) goOnHere(id, text string) []string {
+// continueHere runs a turn here and returns the prompt.
+func (x *interchange) continueHere(id, text string) []string {
 	x.t.Helper()
-	said, warnings := x.turnHere(id, text)
+	prompt, warnings := x.turnHere(id, text)
 	require.Empty(x.t, warnings)
-	return said
+	return prompt
 }
 
-func (x *interchange) turnHere(id, text string) (said, warnings []string) {
+func (x *interchange) turnHere(id, text string) (prompt, warnings []string) {
 	x.t.Helper()
 	c := x.ours()
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	require.Equal(x.t, "completed", c.Turn(id, text).Status)
 	c.Close()
-	return x.model.said(ourRequests), c.Warnings()
+	return x.model.fullConversation(ourRequests), c.Warnings()
 }
 
-// goOnThere has the reference implementation take a turn, once it shows what we do, and
-// returns what its model was told.
-func (x *interchange) goOnThere(id, text string) []string {
+// continueThere runs a turn with the reference, after comparing the shown thread, and returns the
+// prompt.
+func (x *interchange) continueThere(id, text string) []string {
 	x.t.Helper()
 	shown := x.shownByOurs(id)
 	c := x.reference()
@@ -165,7 +164,7 @@ func (x *interchange) goOnThere(id, text string) []string {
 	require.Equal(x.t, shown, c.CompareAnswer("thread/read", id).Thread)
 	require.Equal(x.t, "completed", c.Turn(id, text).Status)
 	c.Close()
-	return x.model.said(theirRequests)
+	return x.model.fullConversation(theirRequests)
 }
 
 func (x *interchange) takeFour(c *apptest.Client, id string) {
@@ -175,13 +174,13 @@ func (x *interchange) takeFour(c *apptest.Client, id string) {
 	}
 }
 
-// TestReferenceInterchangeCompacts has us go on with threads that the reference
-// implementation compacted: our model is sent what its would be, and people see the same.
+// TestReferenceInterchangeCompacts continues here what the reference compacted. Both models get the
+// same prompt, and clients get the same items.
 func TestReferenceInterchangeCompacts(t *testing.T) {
 	for name, v := range map[string]struct {
 		start func(*interchange) *apptest.Client
 		trim  func(c *apptest.Client, id string)
-		// want is what there was before.
+		// want is the expected prompt before the compaction.
 		want []string
 	}{
 		"theirs":          {(*interchange).reference, func(*apptest.Client, string) {}, fourTurns()},
@@ -193,7 +192,7 @@ func TestReferenceInterchangeCompacts(t *testing.T) {
 			t.Parallel()
 			x := newInterchange(t)
 			c := v.start(x)
-			id := x.begin(c)
+			id := x.startThread(c)
 			x.takeFour(c, id)
 			v.trim(c, id)
 			c.Close()
@@ -203,68 +202,67 @@ func TestReferenceInterchangeCompacts(t *testing.T) {
 	}
 }
 
-// compactedThere has the reference implementation compact a thread, and us go on.
+// compactedThere compacts a thread with the reference and continues it here.
 func (x *interchange) compactedThere(id string) {
 	x.t.Helper()
 	c := x.reference()
 	c.CompareAnswer("thread/resume", id)
 	c.Compact(id)
 	c.Turn(id, "next")
-	told := x.model.said(theirRequests)
-	require.Contains(x.t, told, "user: third")
-	require.Contains(x.t, strings.Join(told, "\n"), "\n"+theirSummary)
-	require.NotContains(x.t, told, "assistant: answer to third")
+	prompt := x.model.fullConversation(theirRequests)
+	require.Contains(x.t, prompt, "user: third")
+	require.Contains(x.t, strings.Join(prompt, "\n"), "\n"+theirSummary)
+	require.NotContains(x.t, prompt, "assistant: answer to third")
 	shown := c.CompareAnswer("thread/resume", id).Thread
 	c.Close()
 
 	c = x.ours()
 	require.Equal(x.t, shown, c.CompareAnswer("thread/resume", id).Thread)
 	c.Turn(id, "more")
-	require.Equal(x.t, append(told, "assistant: answer to next", "user: more"), x.model.said(ourRequests))
+	require.Equal(x.t, append(prompt, "assistant: answer to next", "user: more"), x.model.fullConversation(ourRequests))
 	c.Close()
 }
 
-// theirSummary is how the answer begins to its request for a summary.
+// theirSummary is the beginning of the answer to the reference's request for a summary.
 const theirSummary = "answer to You are performing"
 
-// undoThere has us take back a compaction of the reference implementation. It keeps the
-// summary as an answer, too, before it compacts.
+// undoThere undoes here a compaction of the reference, which also stores the summary as an answer.
 func (x *interchange) undoThere(id string, want []string) {
 	x.t.Helper()
 	c := x.ours()
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	c.Call("context/undo", apptest.Object{"threadId": id})
-	whole := saidIn(x.t, apptest.PromptOf(c, id))
-	require.Equal(x.t, want, whole[:len(want)])
-	require.Contains(x.t, whole[len(want)], "assistant: "+theirSummary)
+	all := fullTexts(x.t, apptest.PromptOf(c, id))
+	require.Equal(x.t, want, all[:len(want)])
+	require.Contains(x.t, all[len(want)], "assistant: "+theirSummary)
 	require.Equal(x.t, []string{"user: next", "assistant: answer to next", "user: more", "assistant: answer to more"},
-		whole[len(want)+1:])
+		all[len(want)+1:])
 	c.Close()
 }
 
-// saidIn are the messages of a request, whole.
-func saidIn(t *testing.T, messages []string) []string {
+// fullTexts returns the complete messages of a request.
+func fullTexts(t *testing.T, messages []string) []string {
 	t.Helper()
 	var r modelRequest
 	require.NoError(t, json.Unmarshal([]byte(`{"messages":[`+strings.Join(messages, ",")+`]}`), &r))
-	return r.said()
+	return r.fullConversation()
 }
 
-// said is what the last request on a path told the model, whole.
-func (m *bilingual) said(path string) []string {
+// fullConversation returns the last request on a path with complete messages.
+func (m *bilingual) fullConversation(path string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.heard[path].said()
+	return m.lastRequests[path].fullConversation()
 }
 
-// said is what told tells, with all lines of messages.
-func (r modelRequest) said() (texts []string) {
+// fullConversation is conversation with all lines of each message.
+func (r modelRequest) fullConversation() (texts []string) {
 	for _, e := range append(r.Messages, r.Input...) {
-		told := e.told()
-		if _, rest, more := strings.Cut(string(e.Content), "\n"); more && len(told) > 0 && e.Role != "tool" {
-			told[0] += "\n" + rest
+		lines := e.lines()
+		if _, rest, more := strings.Cut(string(e.Content), "\n"); more && len(lines) > 0 && e.Role != "tool" {
+			lines[0] += "\n" + rest
 		}
-		texts = append(texts, told...)
+		texts = append(texts, lines...)
 	}
 	return texts
 }

@@ -15,7 +15,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// responsesHome is a home that both servers use, with a provider of the Responses API.
+// responsesHome returns a home for both servers, with a provider of the Responses API.
 func responsesHome(t *testing.T, p *apptest.Provider) *interchange {
 	x := &interchange{t: t, home: t.TempDir(), project: t.TempDir()}
 	apptest.WriteConfig(t, x.home, fmt.Sprintf(`model = "gpt-5"
@@ -40,9 +40,9 @@ const (
 	patchCall  = `{"type":"custom_tool_call","id":"ctc_1","status":"completed","call_id":"c2","name":"apply_patch","input":"*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch"}`
 )
 
-// wireDifferences are all differences between the requests of both servers, with their reasons. Members
-// of items are named by the type of the item; + is of the reference implementation only, - of this
-// server only.
+// wireDifferences are all differences between the requests of both servers, with the reasons.
+// Members of items are named by the type of the item; + is in the reference only, - in this server
+// only.
 var wireDifferences = map[string]string{
 	"+client_metadata":                   "it is for the vendor's statistics",
 	"-instructions":                      "every server of the API takes it",
@@ -72,8 +72,8 @@ var wireDifferences = map[string]string{
 	"-header.Accept-Encoding":            "answers may be compressed",
 }
 
-// TestReferenceResponsesRequests has both servers run the same conversation, and compares each member
-// of their requests.
+// TestReferenceResponsesRequests runs the same conversation with both servers, and compares each
+// member of their requests.
 func TestReferenceResponsesRequests(t *testing.T) {
 	here, there := wireRequests(t, (*interchange).ours), wireRequests(t, (*interchange).reference)
 	require.Len(t, here, 3)
@@ -85,7 +85,7 @@ func TestReferenceResponsesRequests(t *testing.T) {
 	require.Equal(t, slices.Sorted(maps.Keys(wireDifferences)), slices.Sorted(maps.Keys(found)))
 }
 
-// wireRequests are the members of the requests of a conversation, by path.
+// wireRequests returns the members of a conversation's requests by path.
 func wireRequests(t *testing.T, start func(*interchange) *apptest.Client) (list []map[string][]string) {
 	p := apptest.ResponsesWire.NewProvider(t,
 		apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.EncryptedReasoning), apptest.ItemDone(sealedCall))),
@@ -125,7 +125,7 @@ func wireRequests(t *testing.T, start func(*interchange) *apptest.Client) (list 
 	return list
 }
 
-// wireMember adds a member of a request. What each server says in its own words is left out.
+// wireMember adds a member of a request, except texts that differ between the servers.
 func wireMember(m map[string][]string, name string, v gjson.Result) {
 	switch name {
 	case "instructions", "client_metadata":
@@ -160,8 +160,8 @@ func wireItem(m map[string][]string, item gjson.Result) {
 	flattened(m, "input."+item.Get("type").Str, item)
 }
 
-// flattened adds the values below a path. Those of the elements of a list have the same path. Ids and
-// the head of a command's output are each server's own.
+// flattened adds the values below a path. Elements of a list have the same path. Ids and the head
+// of a command's output are left out, because they differ.
 func flattened(m map[string][]string, path string, v gjson.Result) {
 	switch {
 	case !v.Exists():
@@ -183,7 +183,8 @@ func flattened(m map[string][]string, path string, v gjson.Result) {
 	}
 }
 
-// compareMembers notes the members that one of two requests lacks. A member of both has one value.
+// compareMembers records the members that only one of two requests has. A member of both must have
+// one value.
 func compareMembers(t *testing.T, found map[string]bool, there, here map[string][]string) {
 	for path, values := range there {
 		if _, both := here[path]; both {
@@ -199,8 +200,8 @@ func compareMembers(t *testing.T, found map[string]bool, there, here map[string]
 	}
 }
 
-// TestReferenceResponsesInterchange goes on with threads of the other server: all items that were sent
-// before are sent again, in their order, with encrypted reasoning, calls, outputs and searches.
+// TestReferenceResponsesInterchange continues threads of the other server. All sent items are sent
+// again in order, with encrypted reasoning, calls, outputs and searches.
 func TestReferenceResponsesInterchange(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, to func(*interchange) *apptest.Client
@@ -235,7 +236,7 @@ func TestReferenceResponsesInterchange(t *testing.T) {
 	}
 }
 
-// sentItems are the items of a conversation in a request, with what must not be lost of them.
+// sentItems returns the items of a request with the members that must be kept.
 func sentItems(r apptest.ChatRequest) (list []string) {
 	for _, i := range gjson.Get(r.Body, "input").Array() {
 		if i.Get("role").Str == "developer" || strings.HasPrefix(i.Get("content.0.text").Str, "<environment_context>") {
@@ -261,7 +262,7 @@ func itemTypes(items []string) (types []string) {
 	return types
 }
 
-// TestReferenceShowsTheSameSearches compares the items of searches, from their beginning.
+// TestReferenceShowsTheSameSearches compares the items of searches from their start.
 func TestReferenceShowsTheSameSearches(t *testing.T) {
 	shown := func(start func(*interchange) *apptest.Client) [][3]string {
 		p := apptest.ResponsesWire.NewProvider(t,
