@@ -23,7 +23,8 @@
 //
 // # Decisions
 //
-// The files of a project come with code that the user may not know. They apply only if the user trusts
-// the project. They never set the destination of credentials and prompts, the programs that run outside
-// of the sandbox, or the data that the server keeps. Only layers that the user controls decide on trust.
+// The files of a project come with code that the user may not know. They apply only if the user
+// trusts the project. They never set the destination of credentials and prompts, the programs that
+// run outside of the sandbox, or the data that the server keeps. Only layers that the user controls
+// decide on trust.
 package config

@@ -168,8 +168,8 @@ func TestLinksAreFollowed(t *testing.T) {
 	require.Equal(t, real, target)
 }
 
-// TestNoWriteIsLost: several servers write different keys at once. A write that expects an older version
-// is rejected.
+// TestNoWriteIsLost: several servers write different keys at once. A write that expects an older
+// version is rejected.
 func TestNoWriteIsLost(t *testing.T) {
 	w := newLiveHome(t, "")
 	var all sync.WaitGroup

@@ -207,8 +207,8 @@ func (l *layer) removeKeys(keys [][]string) (had []string) {
 	return had
 }
 
-// applyTrust sets the defaults of the sandbox and the approval policy. If the user has decided about the
-// project, it can be written. If it is not trusted, commands need an approval.
+// applyTrust sets the defaults of the sandbox and the approval policy. If the user has decided
+// about the project, it can be written. If it is not trusted, commands need an approval.
 func (c *Config) applyTrust() {
 	if c.project.trust != "" && c.root.find("sandbox_mode") == nil {
 		c.SandboxMode = protocol.SandboxWorkspaceWrite

@@ -10,8 +10,9 @@ import (
 
 const ellipsis = "…"
 
-// headLine returns the beginning of a text as one line of at most limit bytes. It replaces runs of white space
-// and control characters by one space. Unlike excerpt.Line, it reads only as much of the text as it needs.
+// headLine returns the beginning of a text as one line of at most limit bytes. It replaces runs of
+// white space and control characters by one space. Unlike excerpt.Line, it reads only as much of
+// the text as it needs.
 func headLine(text string, limit int) string {
 	var line strings.Builder
 	blank := false

@@ -1,5 +1,5 @@
-// Package excerpt shortens texts: to a beginning, to head and tail, or to one line. Each function states
-// its unit, bytes or runes, and the mark that it leaves.
+// Package excerpt shortens texts: to a beginning, to head and tail, or to one line. Each function
+// states its unit, bytes or runes, and the mark that it leaves.
 package excerpt
 
 import (
@@ -33,7 +33,8 @@ func (t *Text) Write(text string) {
 	}
 }
 
-// String returns the text. A mark with the number of missing bytes replaces its middle if it is too long.
+// String returns the text. A mark with the number of missing bytes replaces its middle if it is too
+// long.
 func (t *Text) String() string {
 	head, tail := t.head.String(), string(last(t.tail, t.tailRoom()))
 	if int64(len(head)+len(tail)) == t.total {

@@ -104,8 +104,8 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 	return result, err
 }
 
-// startCall registers a call, and end removes it. It passes on the rest of the progress first. The server's
-// questions are withdrawn unless another call runs.
+// startCall registers a call. end removes it, waits until its progress was passed on, and withdraws
+// the server's questions unless another call runs.
 func (s *server) startCall(ctx context.Context, progress func(string)) (_ context.Context, token string, end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &call{cancel: cancel, runs: true, began: time.Now(), left: s.def.ToolTimeout}
@@ -214,8 +214,8 @@ func questionOf(id uint64, server string, p *sdk.ElicitParams) core.ServerQuesti
 	return q
 }
 
-// addOpenQuestions stops or starts the timers of all calls, because the protocol does not show which call a
-// question belongs to.
+// addOpenQuestions stops or starts the timers of all calls, because the protocol does not show
+// which call a question belongs to.
 func (s *server) addOpenQuestions(questions int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

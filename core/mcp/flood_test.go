@@ -39,8 +39,8 @@ func newFlood(n int, message func(i int) string) *puppet {
 
 func ping(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i) }
 
-// TestFloodOfRequestsIsNotRead: the server sends requests and reads no responses. Memory is bounded, and
-// the call ends in time.
+// TestFloodOfRequestsIsNotRead: the server sends requests and reads no responses. Memory is
+// bounded, and the call ends in time.
 func TestFloodOfRequestsIsNotRead(t *testing.T) {
 	before := runtime.NumGoroutine()
 	require.ErrorContains(t, flood(t, newFlood(10_000, ping), time.Second, nil).Err, "timed out")

@@ -16,8 +16,8 @@ import (
 	"appserver/core/mcp"
 )
 
-// puppet is a server in the same process that sends fixed results. It ends after it has answered a call,
-// unless stays is set.
+// puppet is a server in the same process that sends fixed results. It ends after it has answered a
+// call, unless stays is set.
 type puppet struct {
 	io.Reader                // its output
 	io.Writer                // its input

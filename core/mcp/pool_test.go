@@ -255,8 +255,8 @@ func TestCallWithEndlessQuestionsTimesOut(t *testing.T) {
 	require.ErrorContains(t, nagged.Err, "timed out awaiting tools/call after 200ms")
 }
 
-// TestCallsTimeOutIfTheProgramDoesNotRead: the arguments are longer than a pipe. Later calls time out as
-// well, and then the connection is restored.
+// TestCallsTimeOutIfTheProgramDoesNotRead: the arguments are longer than a pipe. Later calls time
+// out as well, and then the connection is restored.
 func TestCallsTimeOutIfTheProgramDoesNotRead(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "s")

@@ -23,8 +23,8 @@ func confined(t *testing.T, text string) (*Shell, core.Command) {
 	return &Shell{Env: BaseEnv(os.Environ()), Confiner: []string{"/proc/self/exe", "confine"}}, c
 }
 
-// requireConfined runs a command that creates the file made. If the kernel cannot confine it, it must not
-// run, and the result has the reason.
+// requireConfined runs a command that creates the file made. If the kernel cannot confine it, it
+// must not run, and the result has the reason.
 func requireConfined(t *testing.T, s *Shell, c core.Command) (result core.ToolResult, ok bool) {
 	result, _ = run(t, s, c)
 	if Probe(s.Confiner) == nil {
@@ -69,7 +69,8 @@ func TestMissingConfinedProgramIsReported(t *testing.T) {
 	}
 }
 
-// TestRulesDependOnPolicyAndKernel: a policy with full access and a kernel without support confine nothing.
+// TestRulesDependOnPolicyAndKernel: a policy with full access and a kernel without support confine
+// nothing.
 func TestRulesDependOnPolicyAndKernel(t *testing.T) {
 	s, c := confined(t, "exit 0")
 	_, confines := s.rules(c)

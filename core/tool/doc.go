@@ -1,7 +1,7 @@
 // Package tool runs commands as processes, and streams their output. When a run ends, no process of
 // the command is left. [Shell.Run] runs commands of the model, [Shell.Exec] runs commands of
-// clients. [Shell.Connect] runs a program and connects its standard input and output. [Patcher] writes the
-// files of a patch, all or none.
+// clients. [Shell.Connect] runs a program and connects its standard input and output. [Patcher]
+// writes the files of a patch, all or none.
 //
 // # Order
 //

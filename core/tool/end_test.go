@@ -119,8 +119,8 @@ func TestBackgroundProcessesCanFinish(t *testing.T) {
 	})
 }
 
-// TestSupervisorEndsDaemonsWithoutTheMark: their parent has ended, and they have their own session and an
-// empty environment.
+// TestSupervisorEndsDaemonsWithoutTheMark: their parent has ended, and they have their own session
+// and an empty environment.
 func TestSupervisorEndsDaemonsWithoutTheMark(t *testing.T) {
 	s := shells()["supervised"]
 	result, r := run(t, s, script("echo $(setsid env -i bash -c 'sleep 60 >/dev/null 2>&1 & echo $!')"))
@@ -132,7 +132,8 @@ func TestSupervisorEndsDaemonsWithoutTheMark(t *testing.T) {
 	requireGone(t, r.text())
 }
 
-// TestSupervisorReapsDaemons: otherwise a script that waits for the end of its daemon would wait forever.
+// TestSupervisorReapsDaemons: otherwise a script that waits for the end of its daemon would wait
+// forever.
 func TestSupervisorReapsDaemons(t *testing.T) {
 	s := shells()["supervised"]
 	result, _ := run(t, s, script(`

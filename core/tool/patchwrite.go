@@ -59,8 +59,8 @@ type patchedFile struct {
 	patch.File
 	*root
 	name string
-	// temp is the name of the temporary file, or empty. Old is the name of the former file while the patch may
-	// still fail, or empty.
+	// temp is the name of the temporary file, or empty. Old is the name of the former file while the
+	// patch may still fail, or empty.
 	temp, old string
 	// done is set when the new content has the file's name.
 	done bool

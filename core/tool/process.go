@@ -55,8 +55,8 @@ func startOf(pid int) uint64 {
 	return p.start
 }
 
-// parseStat parses /proc/PID/stat, see proc(5): pid (name) state parent group session …, and the start in
-// field 22. The name may contain any characters.
+// parseStat parses /proc/PID/stat, see proc(5): pid (name) state parent group session …, and the
+// start in field 22. The name may contain any characters.
 func parseStat(stat string) (process, bool) {
 	begin, end := strings.Index(stat, " ("), strings.LastIndex(stat, ") ")
 	if begin < 0 || end < begin {

@@ -69,8 +69,8 @@ func (p *running) watch() {
 }
 
 // await waits until the command has exited, and gives remaining processes some time to finish. If
-// ctx is cancelled or the timeout is over, it terminates the command. Timeout 0 means no limit. Drained is
-// closed at the end of the output.
+// ctx is cancelled or the timeout is over, it terminates the command. Timeout 0 means no limit.
+// Drained is closed at the end of the output.
 func (p *running) await(ctx context.Context, timeout time.Duration, drained <-chan struct{}) ending {
 	var limit <-chan time.Time
 	if timeout > 0 {
@@ -119,7 +119,8 @@ func (p *running) reap() {
 	}
 }
 
-// reported returns the report of an exited supervisor, or "" for an unsupervised command and a killed supervisor.
+// reported returns the report of an exited supervisor, or "" for an unsupervised command and a
+// killed supervisor.
 func (p *running) reported() string {
 	if !p.supervised || p.status != "" {
 		return p.status

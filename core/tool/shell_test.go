@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// bound is the time that an end may take on a busy machine. It is much shorter than the commands sleep, and
-// much longer than the contract.
+// bound is the time that an end may take on a busy machine. It is much shorter than the commands
+// sleep, and much longer than the contract.
 const bound = 20 * time.Second
 
 // shells returns a shell that starts commands directly, and one with a supervisor.
@@ -137,8 +137,8 @@ func pidsIn(t *testing.T, text string) []int {
 	return pids
 }
 
-// requireGone requires that the processes whose ids a command wrote, their groups and their sessions have
-// ended.
+// requireGone requires that the processes whose ids a command wrote, their groups and their
+// sessions have ended.
 func requireGone(t *testing.T, text string) {
 	t.Helper()
 	table, err := processes()

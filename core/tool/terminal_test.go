@@ -60,7 +60,8 @@ func TestTyping(t *testing.T) {
 	})
 }
 
-// TestTerminalPassesOnAllOutput: it is longer than a pipe, and its end is read after the command has ended.
+// TestTerminalPassesOnAllOutput: it is longer than a pipe, and its end is read after the command
+// has ended.
 func TestTerminalPassesOnAllOutput(t *testing.T) {
 	everywhere(t, onTerminal("seq 100000"), func(t *testing.T, s *Shell, c core.Command) {
 		result, r := run(t, s, c)
