@@ -7,8 +7,8 @@ type GetAccountParams struct {
 	RefreshToken bool `json:"refreshToken,omitempty"`
 }
 
-// GetAccountResponse tells that nobody is: keys of providers are configured, and no method
-// needs an account. Account, UserID and WorkspaceRouting are always null.
+// GetAccountResponse reports that no user is logged in: the keys of providers are configured, and no
+// method needs an account. Account, UserID and WorkspaceRouting are always null.
 type GetAccountResponse struct {
 	Account            json.RawMessage `json:"account"`
 	UserID             *string         `json:"userId"`
@@ -22,7 +22,7 @@ type GetAuthStatusParams struct {
 	RefreshToken *bool `json:"refreshToken,omitempty"`
 }
 
-// GetAuthStatusResponse tells that nobody is logged in, and nobody has to be. AuthMethod
+// GetAuthStatusResponse reports that no user is logged in, and that no login is necessary. AuthMethod
 // and AuthToken are always null.
 type GetAuthStatusResponse struct {
 	AuthMethod         *string `json:"authMethod"`

@@ -29,10 +29,9 @@ type CommandExecutionRequestApprovalResponse struct {
 	Decision ApprovalDecision `json:"decision"`
 }
 
-// FileChangeRequestApprovalParams asks the client whether the files of a fileChange
-// item may be changed. It follows the item's item/started, which has the changes.
-// StartedAtMs is in Unix milliseconds. GrantRoot is a directory below which more is to
-// be written.
+// FileChangeRequestApprovalParams asks the client for permission to change the files of a fileChange
+// item. It follows the item's item/started, which has the changes. StartedAtMs is in Unix
+// milliseconds. GrantRoot is a directory to which further writes are requested.
 type FileChangeRequestApprovalParams struct {
 	ThreadID    string  `json:"threadId"`
 	TurnID      string  `json:"turnId"`

@@ -140,7 +140,7 @@ func unionOf(t reflect.Type) (protocol.Union, bool) {
 	return protocol.Union{}, false
 }
 
-// allUnions are those of messages, and the one of rollouts.
+// allUnions returns the unions of messages and the union of rollouts.
 func allUnions() []protocol.Union {
 	items := protocol.Union{Type: reflect.TypeFor[protocol.ResponseItem](), Member: "type"}
 	for tag, variant := range map[string]protocol.ResponseItemVariant{

@@ -30,13 +30,14 @@ const (
 	DiffRenamed  = "renamed"
 )
 
-// TurnMetadata tells what a turn did beside its items. Diff is of the files that it changed.
+// TurnMetadata has results of a turn beside its items. Diff is the diff of the files that the turn
+// changed.
 type TurnMetadata struct {
 	Diff DiffSummary `json:"diff"`
 }
 
-// TurnDiffUpdatedNotification tells what a turn has changed so far, as one diff in git's
-// form. It is empty where the turn took back what it had changed.
+// TurnDiffUpdatedNotification has the changes of a turn so far, as one diff in git's format. It is
+// empty if the turn reverted its own changes.
 type TurnDiffUpdatedNotification struct {
 	ThreadID string `json:"threadId"`
 	TurnID   string `json:"turnId"`
@@ -53,11 +54,10 @@ type ThreadDiffReadParams struct {
 	TurnID   *string `json:"turnId,omitempty"`
 }
 
-// ThreadDiffReadResponse is the diff of what was changed by the agent; what others changed
-// meanwhile is not in it. Paths are below the folder in Roots; where there are several, the
-// diffs of each follow each other. Cut is set where the diff would be longer than 16 MiB, and
-// lacks what is binary, or its last files; Summary counts all. Turns are those that changed
-// files.
+// ThreadDiffReadResponse is the diff of the agent's changes. Changes by others in the meantime are not
+// in it. Paths are relative to the directories in Roots; the diffs of several roots follow each other.
+// Cut is set if the diff is longer than 16 MiB: it then lacks binary files, or the last files. Summary
+// counts all files. Turns are the turns that changed files.
 type ThreadDiffReadResponse struct {
 	Roots   []string      `json:"roots"`
 	Diff    string        `json:"diff"`
@@ -72,11 +72,11 @@ type ChangedTurn struct {
 	Paths  []string `json:"paths"`
 }
 
-// Checkpoint is a state of the worktree that one can go back to. ID is that of the turn
-// before which it was made, or, for the kind revert, of the revert. TurnID is null for a
-// revert. CreatedAt is in Unix seconds. ChangedFiles counts the files that were changed from
-// it to the next one. InThread is false where the turn was taken out of the thread: then
-// files can be reverted to it, and the conversation cannot.
+// Checkpoint is a state of the worktree to which a client can revert. ID is the id of the turn before
+// which it was created or, for the kind revert, the id of the revert. TurnID is null for a revert.
+// CreatedAt is in Unix seconds. ChangedFiles counts the files that changed between this checkpoint and
+// the next one. InThread is false if the turn was removed from the thread: files can be reverted to
+// such a checkpoint, the conversation cannot.
 type Checkpoint struct {
 	ID           string   `json:"id"`
 	Kind         string   `json:"kind" oneof:"turn revert"`
@@ -116,8 +116,8 @@ type ThreadCheckpointDiffParams struct {
 	ToTurnID *string `json:"toTurnId,omitempty"`
 }
 
-// ThreadCheckpointDiffResponse is the diff between two states of the worktree, whoever
-// changed it. Its members are as those of ThreadDiffReadResponse.
+// ThreadCheckpointDiffResponse is the diff between two states of the worktree. It includes changes by
+// others. The members have the meaning of ThreadDiffReadResponse.
 type ThreadCheckpointDiffResponse struct {
 	Roots   []string    `json:"roots"`
 	Diff    string      `json:"diff"`
@@ -141,10 +141,10 @@ const (
 	RevertBoth         = "both"
 )
 
-// ThreadCheckpointRevertResponse tells what was reverted, or would be. Diff and Summary are
-// of what the revert does to the files below Roots. UndoCheckpointID is the checkpoint of
-// the files before it, null where none was changed. RemovedTurnIDs are the turns that the
-// conversation has lost. Cut is as in ThreadDiffReadResponse.
+// ThreadCheckpointRevertResponse is the result of a revert, or of its preview. Diff and Summary
+// describe the effect on the files below Roots. UndoCheckpointID is the checkpoint of the files before
+// the revert, or null if no file changed. RemovedTurnIDs are the turns that were removed from the
+// conversation. Cut has the meaning of ThreadDiffReadResponse.
 type ThreadCheckpointRevertResponse struct {
 	DryRun           bool        `json:"dryRun"`
 	Mode             string      `json:"mode" oneof:"files conversation both"`

@@ -21,23 +21,22 @@ type StoredCheckpoint struct {
 	Forgets []string     `json:"forgets,omitempty"`
 }
 
-// StoredTree is what a worktree held, as a tree of git's. Root is its absolute path.
+// StoredTree is the content of a worktree, as a tree object of git. Root is its absolute path.
 type StoredTree struct {
 	Root string `json:"root"`
 	Tree string `json:"tree"`
 }
 
-// WorktreeChanges is the payload of a worktree_changes line: files that a tool call of a
-// turn changed, or a revert. ID is that of the turn or of the revert; Root is an absolute
-// path.
+// WorktreeChanges is the payload of a worktree_changes line: the files that a tool call of a turn
+// changed, or a revert. ID is the id of the turn or of the revert. Root is an absolute path.
 type WorktreeChanges struct {
 	ID      string           `json:"id"`
 	Root    string           `json:"root"`
 	Changes []WorktreeChange `json:"changes"`
 }
 
-// WorktreeChange is what a path, slash-separated and below the root, held before and after.
-// A path that is no UTF-8 is written as RawPath, in base64.
+// WorktreeChange is the content of a path before and after a change. The path is relative to the root
+// and slash-separated. RawPath has it in base64 if it is not UTF-8.
 type WorktreeChange struct {
 	Path   string       `json:"path"`
 	Before WorktreeFile `json:"before"`
@@ -69,8 +68,8 @@ func (c *WorktreeChange) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// WorktreeFile is what a path holds: a mode of git's, and the id of an object of git's. The
-// zero value is nothing.
+// WorktreeFile is a file of a worktree: its mode and the id of its content, both as git has them. The
+// zero value is no file.
 type WorktreeFile struct {
 	Mode   uint32 `json:"mode,omitempty"`
 	Object string `json:"object,omitempty"`

@@ -10,7 +10,7 @@ import (
 	"appserver/protocol"
 )
 
-// TestStoredPathsAreKept whatever bytes they have.
+// TestStoredPathsAreKept expects paths of any bytes to survive a round trip.
 func TestStoredPathsAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		path := rapid.OneOf(rapid.String(),

@@ -6,9 +6,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// DynamicToolSpec is a tool that the client runs, or a namespace of some: Type is function,
-// the default, or namespace. InputSchema is the JSON Schema of a function's arguments, Tools
-// are the functions of a namespace. DeferLoading has no effect: the model is told of all.
+// DynamicToolSpec is a tool that the client runs, or a namespace of tools. Type is function (the
+// default) or namespace. InputSchema is the JSON Schema of a function's arguments. Tools are the
+// functions of a namespace. DeferLoading has no effect: every request offers all tools.
 type DynamicToolSpec struct {
 	Type         string                `json:"type" default:"function" oneof:"function namespace"`
 	Name         string                `json:"name"`
@@ -40,7 +40,7 @@ type DynamicToolCallParams struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// DynamicToolCallResponse is what came of it, as the model gets it.
+// DynamicToolCallResponse is the result of a call, for the model.
 type DynamicToolCallResponse struct {
 	ContentItems []DynamicToolContent `json:"contentItems"`
 	Success      bool                 `json:"success"`
@@ -62,7 +62,7 @@ type DynamicToolImage struct {
 	ImageURL string `json:"imageUrl"`
 }
 
-// DynamicToolAudio is a sound, as a URL. The model is told that it cannot hear it.
+// DynamicToolAudio is a sound, as a URL. The model receives a text that it cannot hear it.
 type DynamicToolAudio struct {
 	AudioURL string `json:"audioUrl"`
 }
@@ -112,9 +112,8 @@ const (
 // ItemID is the id of the call.
 func (i *DynamicToolCallItem) ItemID() string { return i.ID }
 
-// ToolRequestUserInputParams puts questions to the user. ItemID is the id of the call.
-// IsBlocking is set in plan mode, where the work cannot go on without an answer.
-// AutoResolutionMs is always null.
+// ToolRequestUserInputParams asks the user questions. ItemID is the id of the call. IsBlocking is set
+// in plan mode, because the work needs the answers. AutoResolutionMs is always null.
 type ToolRequestUserInputParams struct {
 	ThreadID         string                         `json:"threadId"`
 	TurnID           string                         `json:"turnId"`
@@ -146,14 +145,15 @@ type ToolRequestUserInputResponse struct {
 	Answers map[string]ToolRequestUserInputAnswer `json:"answers"`
 }
 
-// ToolRequestUserInputAnswer is what was chosen of one question, or written.
+// ToolRequestUserInputAnswer has the options that the user chose for one question, or the text that
+// the user wrote.
 type ToolRequestUserInputAnswer struct {
 	Answers []string `json:"answers"`
 }
 
-// CollaborationMode is the mode of a thread's turns, plan or default, with settings that
-// are stronger than those beside it. DeveloperInstructions stand in the place of what the
-// model is told of the mode; null is this server's own.
+// CollaborationMode is the mode of a thread's turns, plan or default, with settings that override
+// those beside it. DeveloperInstructions replace the instructions for the mode. Null selects the
+// server's own.
 type CollaborationMode struct {
 	Mode     string                    `json:"mode" oneof:"plan default"`
 	Settings CollaborationModeSettings `json:"settings"`

@@ -1,7 +1,7 @@
 package protocol
 
-// CommandExecParams runs a command, an argument vector, without a thread. The answer comes
-// with its end. It ends with the connection, too.
+// CommandExecParams runs a command, an argument vector, without a thread. The response follows the end
+// of the command. The end of the connection ends the command.
 type CommandExecParams struct {
 	Command []string `json:"command"`
 	// ProcessID is the connection's own name for it. Without one it can neither be
@@ -11,9 +11,9 @@ type CommandExecParams struct {
 	TTY bool `json:"tty,omitempty"`
 	// StreamStdin lets it read what command/exec/write writes; else its input is empty.
 	StreamStdin bool `json:"streamStdin,omitempty"`
-	// StreamStdoutStderr tells its output as it comes, and not in the answer.
+	// StreamStdoutStderr sends the output in notifications, and not in the response.
 	StreamStdoutStderr bool `json:"streamStdoutStderr,omitempty"`
-	// OutputBytesCap is how many bytes of each stream are told, 1 MiB by default.
+	// OutputBytesCap is the maximum number of bytes of each stream to send. The default is 1 MiB.
 	OutputBytesCap   *uint64 `json:"outputBytesCap,omitempty"`
 	DisableOutputCap bool    `json:"disableOutputCap,omitempty"`
 	DisableTimeout   bool    `json:"disableTimeout,omitempty"`
@@ -23,7 +23,7 @@ type CommandExecParams struct {
 	Cwd *string `json:"cwd,omitempty"`
 	// Env are variables to set, or with null to leave out.
 	Env map[string]*string `json:"env,omitempty"`
-	// Size is that of the terminal.
+	// Size is the size of the terminal.
 	Size *CommandExecTerminalSize `json:"size,omitempty"`
 	// SandboxPolicy is the configured one by default.
 	SandboxPolicy *SandboxPolicy `json:"sandboxPolicy,omitempty"`
@@ -37,8 +37,8 @@ type CommandExecTerminalSize struct {
 	Cols uint16 `json:"cols"`
 }
 
-// CommandExecResponse is the end of a command: 124 where its time was over, 128 and the
-// signal where one ended it. The output is empty where it was streamed.
+// CommandExecResponse is the result of a command. The exit code is 124 after a timeout, and 128 plus
+// the signal if a signal ended the command. The output is empty if it was streamed.
 type CommandExecResponse struct {
 	ExitCode int32  `json:"exitCode"`
 	Stdout   string `json:"stdout"`
@@ -68,7 +68,7 @@ type CommandExecOutputDeltaNotification struct {
 	ProcessID   string `json:"processId"`
 	Stream      string `json:"stream" oneof:"stdout stderr"`
 	DeltaBase64 string `json:"deltaBase64"`
-	// CapReached is set where the rest of the stream is not told.
+	// CapReached is set if the rest of the stream is not sent.
 	CapReached bool `json:"capReached"`
 }
 

@@ -17,10 +17,9 @@ const (
 	CompactLocal        = "local"
 )
 
-// ContextCompactedNotification tells that the context was compacted: what the next model
-// request cost before and costs now, in tokens, and the strategy that did it, which need
-// not be the one that was tried first. TurnID is the turn that it was done in, else the
-// last one.
+// ContextCompactedNotification reports a compaction: the cost of the next model request before and
+// after it, in tokens, and the strategy. The strategy can differ from the one that was tried first.
+// TurnID is the turn in which the compaction happened, or the last turn.
 type ContextCompactedNotification struct {
 	ThreadID      string `json:"threadId"`
 	TurnID        string `json:"turnId"`
@@ -32,20 +31,19 @@ type ContextCompactedNotification struct {
 // NotificationMethod is thread/compacted.
 func (ContextCompactedNotification) NotificationMethod() string { return "thread/compacted" }
 
-// ThreadCompactProposeParams asks what a compaction would come to. Range says which turns
-// it is to replace; without one it replaces what thread/compact/start would.
+// ThreadCompactProposeParams requests the draft of a compaction. Range selects the turns to replace.
+// Without it, the draft replaces the same items as thread/compact/start.
 type ThreadCompactProposeParams struct {
 	ThreadID string      `json:"threadId"`
 	Strategy *string     `json:"strategy,omitempty" oneof:"summary userMessages mask local"`
 	Range    *PruneRange `json:"range,omitempty"`
 }
 
-// ThreadCompactProposeResponse is the draft of a compaction, good for as long as the
-// context does not change: what would stand in the place of what, what the next model
-// request costs before and after, in tokens, and what of the replaced turns the summary
-// does not mention. Summary is empty where the strategy is mask. Warning says why the
-// strategy is not the one that was asked for. A draft is kept in memory only, and a newer
-// one takes its place. A request for a summary that fails is not tried again.
+// ThreadCompactProposeResponse is the draft of a compaction: the items to replace, their replacement,
+// the cost of the next model request before and after, in tokens, and the facts of the replaced turns
+// that the summary does not mention. Summary is empty for the strategy mask. Warning is the reason if
+// the strategy is not the requested one. The draft is valid until the context changes. It is in memory
+// only, and a newer draft replaces it. A failed request for a summary is not retried.
 type ThreadCompactProposeResponse struct {
 	DraftID      string           `json:"draftId"`
 	Revision     int64            `json:"revision"`
@@ -58,15 +56,15 @@ type ThreadCompactProposeResponse struct {
 	Warning      *string          `json:"warning"`
 }
 
-// CompactionScope is what a compaction takes out of the context: context items by their
-// ids, and the turns and the messages that they make up.
+// CompactionScope has the items that a compaction removes from the context, by their ids, and the
+// turns and messages that contain them.
 type CompactionScope struct {
 	ItemIDs      []string `json:"itemIds"`
 	TurnIDs      []string `json:"turnIds"`
 	MessageCount int      `json:"messageCount"`
 }
 
-// CompactionLosses is what a summary does not mention of what it stands for.
+// CompactionLosses has the facts of the replaced items that a summary does not mention.
 type CompactionLosses struct {
 	FilesChanged    []string `json:"filesChanged"`
 	CommandsRun     []string `json:"commandsRun"`
@@ -75,15 +73,15 @@ type CompactionLosses struct {
 	UserConstraints []string `json:"userConstraints"`
 }
 
-// ThreadCompactCommitParams makes the compaction of a draft, with the client's text where
-// it gives one.
+// ThreadCompactCommitParams commits the draft of a compaction. Summary, if not null, replaces its
+// text.
 type ThreadCompactCommitParams struct {
 	DraftID string  `json:"draftId"`
 	Text    *string `json:"text,omitempty"`
 }
 
-// ThreadCompactCommitResponse tells the trim point of the compaction, null for one that
-// only masks outputs, and the provider session that the next model request opens.
+// ThreadCompactCommitResponse has the trim point of the compaction, or null if it only masked outputs,
+// and the provider session of the next model request.
 type ThreadCompactCommitResponse struct {
 	Revision  int64        `json:"revision"`
 	TrimPoint *TrimPoint   `json:"trimPoint"`

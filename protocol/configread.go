@@ -7,9 +7,8 @@ type ConfigReadParams struct {
 	Cwd           *string `json:"cwd,omitempty"`
 }
 
-// ConfigReadResponse is the configuration in force, where each value comes from
-// (by dotted key), and the layers it is made of, the strongest first; null where
-// they were not asked for.
+// ConfigReadResponse is the effective configuration and the origin of each value, by dotted key.
+// Layers are its layers, the highest precedence first, or null if they were not requested.
 type ConfigReadResponse struct {
 	Config  map[string]any                 `json:"config"`
 	Origins map[string]ConfigLayerMetadata `json:"origins"`

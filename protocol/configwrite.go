@@ -12,10 +12,10 @@ type ConfigValueWriteParams struct {
 	ExpectedVersion *string         `json:"expectedVersion,omitempty"`
 }
 
-// ConfigBatchWriteParams sets values of the user's configuration, all or none. FilePath can
-// be left out, or is the user's file. ExpectedVersion is the version of the layer that
-// config/read told; where the file has another one nothing is written. ReloadUserConfig has
-// no effect on threads that are loaded: they keep the configuration that they began with.
+// ConfigBatchWriteParams sets values of the user's configuration, all or none. FilePath is the user's
+// file, and may be omitted. ExpectedVersion is the version of the layer from config/read. If the file
+// has another version, the server writes nothing. ReloadUserConfig has no effect: loaded threads keep
+// the configuration with which they began.
 type ConfigBatchWriteParams struct {
 	Edits            []ConfigEdit `json:"edits"`
 	FilePath         *string      `json:"filePath,omitempty"`
@@ -23,8 +23,8 @@ type ConfigBatchWriteParams struct {
 	ReloadUserConfig bool         `json:"reloadUserConfig,omitempty"`
 }
 
-// ConfigEdit sets what is at a dotted key; null removes it. Where the value is a table,
-// MergeStrategy upsert sets its members one by one, and replace the table as a whole.
+// ConfigEdit sets the value of a dotted key. Null removes it. If the value is a table, the merge
+// strategy upsert sets its members one by one, and replace sets the whole table.
 type ConfigEdit struct {
 	KeyPath       string          `json:"keyPath"`
 	Value         json.RawMessage `json:"value"`
@@ -34,9 +34,8 @@ type ConfigEdit struct {
 // MergeUpsert joins tables.
 const MergeUpsert = "upsert"
 
-// ConfigWriteResponse tells of the file that was written, and its version. Status is
-// okOverridden where a stronger layer hides a value that was set, which
-// OverriddenMetadata tells of.
+// ConfigWriteResponse has the path of the written file and its version. Status is okOverridden if a
+// layer of higher precedence hides a value that was set. OverriddenMetadata describes that layer.
 type ConfigWriteResponse struct {
 	Status             string              `json:"status" oneof:"ok okOverridden"`
 	Version            string              `json:"version"`
@@ -44,14 +43,14 @@ type ConfigWriteResponse struct {
 	OverriddenMetadata *OverriddenMetadata `json:"overriddenMetadata"`
 }
 
-// OverriddenMetadata tells which layer hides a value, and what is in force.
+// OverriddenMetadata has the layer that hides a value, and the effective value.
 type OverriddenMetadata struct {
 	Message         string              `json:"message"`
 	OverridingLayer ConfigLayerMetadata `json:"overridingLayer"`
 	EffectiveValue  any                 `json:"effectiveValue"`
 }
 
-// ConfigWriteError refuses a write of the configuration. The word is that of the reference
+// ConfigWriteError rejects a write of the configuration. The code is the one of the reference
 // implementation.
 func ConfigWriteError(kind Kind, message string) *Error {
 	return &Error{CodeInvalidRequest, message, &ErrorData{Kind: kind, ConfigWriteErrorCode: string(kind)}}

@@ -15,10 +15,10 @@ type ContentItem struct {
 	Type     string
 	Text     string
 	ImageURL string
-	// Detail is auto, low, high or original, "" where the model may choose.
+	// Detail is auto, low, high or original. "" leaves the choice to the model.
 	Detail string
-	// Raw is a part of another type, or an image without an image_url. It is
-	// written as it came; Type and Text tell what can be told of it.
+	// Raw is a part of another type, or an image without an image_url. It is written unchanged. Type and
+	// Text have what can be read of it.
 	Raw json.RawMessage
 }
 
@@ -84,13 +84,13 @@ func (c *ContentItem) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ToolOutput is what a tool answered: text, or a list of text and image parts.
+// ToolOutput is the output of a tool: text, or a list of text and image parts.
 type ToolOutput struct {
 	Text  string
 	Parts []ContentItem
 }
 
-// MarshalJSON writes a string where there are no parts.
+// MarshalJSON writes a string if there are no parts.
 func (o ToolOutput) MarshalJSON() ([]byte, error) {
 	if o.Parts != nil {
 		return marshal(o.Parts)

@@ -1,15 +1,13 @@
 package protocol
 
-// ContextItem is one entry of the model's input history. Index is its place in the
-// list, ID its name for good: r<ordinal of its line>, r<ordinal>.<k> within a
-// compacted line. Preview is one line of at most 80 graphemes. Included is what the
-// user wants, InPrompt what comes of it: the output of a call that is left out is
-// left out too, and what only another model, provider or API can read is left out.
-// NotSentReason tells why an item is not in the prompt, and is absent of one that is.
-// Superseded marks instructions from AGENTS.md files that a later item replaces or ends. They are sent
-// all the same. Tokens and Bytes are what the item costs when it is sent. TurnID, ItemID (of the ThreadItem
-// that shows it), CallID and
-// ToolName are null where there is none.
+// ContextItem is one entry of the model's input history. Index is its position in the list. ID never
+// changes: r<ordinal of its line>, or r<ordinal>.<k> within a compacted line. Preview is one line of
+// at most 80 graphemes. Included is the user's choice. InPrompt reports whether the next request has
+// the item: the output of an excluded call is not sent either, nor an item that only another model,
+// provider or API can read. NotSentReason is the reason if InPrompt is false, and absent otherwise.
+// Superseded marks instructions from AGENTS.md files that a later item replaces or ends; the model
+// still receives them. Tokens and Bytes are the cost of the item when it is sent. TurnID, ItemID (the
+// ThreadItem that shows it), CallID and ToolName are null if the item has none.
 type ContextItem struct {
 	Index         int             `json:"index"`
 	ID            string          `json:"id"`
@@ -48,8 +46,9 @@ const (
 	NotSentOtherModel    NotSentReason = "otherModel"
 	NotSentOtherProvider NotSentReason = "otherProvider"
 	NotSentOtherAPI      NotSentReason = "otherApi"
-	// NotSentCompactionSent is for an item that an encrypted compaction stands for,
-	// NotSentOriginalsSent for what came with an encrypted compaction that is not sent.
+	// NotSentCompactionSent is the reason for items that an encrypted compaction replaces.
+	// NotSentOriginalsSent is the reason for items that came with an encrypted compaction that is not
+	// sent.
 	NotSentCompactionSent NotSentReason = "compactionSent"
 	NotSentOriginalsSent  NotSentReason = "originalsSent"
 	// NotSentUnreadable is for an item of an unknown type, or one that cannot be decoded.
@@ -112,10 +111,9 @@ func (c *ContextCategory) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ContextUsage is what a thread's context costs. The totals are of all items, the
-// included ones of what the next request holds of them, placeholders too. PromptTokens
-// are of the next request: system prompt, tools, and the items as they are listed. The
-// window is null where it is not known.
+// ContextUsage is the cost of a thread's context. The totals count all items. The included values
+// count the items of the next request, with placeholders. PromptTokens is the cost of the next
+// request: system prompt, tools, and the listed items. The window is null if it is unknown.
 type ContextUsage struct {
 	TotalTokens        int64           `json:"totalTokens"`
 	TotalBytes         int64           `json:"totalBytes"`
@@ -192,7 +190,7 @@ type ContextGetUsageParams struct {
 	ThreadID string `json:"threadId"`
 }
 
-// ContextGetUsageResponse tells what the context costs.
+// ContextGetUsageResponse is the cost of the context.
 type ContextGetUsageResponse struct {
 	Revision int64        `json:"revision"`
 	Usage    ContextUsage `json:"usage"`
@@ -204,8 +202,8 @@ type ContextSetInclusionParams struct {
 	SetInclusion
 }
 
-// ContextRequest is what every edit has. One that expects another revision than the
-// thread has is refused, with kind staleRevision.
+// ContextRequest has the members of every edit. An edit is rejected with kind staleRevision if
+// ExpectedRevision differs from the revision of the thread.
 type ContextRequest struct {
 	ThreadID         string `json:"threadId"`
 	ExpectedRevision *int64 `json:"expectedRevision,omitempty"`
@@ -267,7 +265,7 @@ type ContextReplaceParams struct {
 	Replace
 }
 
-// ContextReplaceResponse tells what the context costs then.
+// ContextReplaceResponse is the cost of the context after the edit.
 type ContextReplaceResponse struct {
 	Revision int64        `json:"revision"`
 	Usage    ContextUsage `json:"usage"`
@@ -279,8 +277,8 @@ type ContextPreviewParams struct {
 	Edits    []ContextOperation `json:"edits"`
 }
 
-// ContextPreviewResponse tells what the context costs without and with the edits, and
-// what is to be known before they are made.
+// ContextPreviewResponse is the cost of the context without and with the edits, and warnings about
+// them.
 type ContextPreviewResponse struct {
 	Before   ContextUsage `json:"before"`
 	After    ContextUsage `json:"after"`
@@ -290,7 +288,7 @@ type ContextPreviewResponse struct {
 // ContextUndoParams takes back the last edit that is not undone.
 type ContextUndoParams struct{ ContextRequest }
 
-// ContextUndoResponse tells which edit was undone.
+// ContextUndoResponse has the edit that was undone.
 type ContextUndoResponse struct {
 	Revision int64        `json:"revision"`
 	Undone   ContextEdit  `json:"undone"`
@@ -300,7 +298,7 @@ type ContextUndoResponse struct {
 // ContextRedoParams makes the edit again that was undone last.
 type ContextRedoParams struct{ ContextRequest }
 
-// ContextRedoResponse tells which edit was made again.
+// ContextRedoResponse has the edit that was redone.
 type ContextRedoResponse struct {
 	Revision int64        `json:"revision"`
 	Redone   ContextEdit  `json:"redone"`
@@ -332,10 +330,10 @@ type ContextRestoreResponse struct {
 	Usage    ContextUsage `json:"usage"`
 }
 
-// ContextItemsNotification is the list of context items after a change. Where Full is
-// false, for clients with the capability contextItemsDelta, Items are those that are
-// new or changed, and RemovedIDs those that are gone: take out the latter, then, in order,
-// replace the items that are there and put the others where their indices say.
+// ContextItemsNotification is the list of context items after a change. If Full is false, for clients
+// with the capability contextItemsDelta, Items are the new and changed items, and RemovedIDs the
+// removed ones. Such a client removes the latter. Then, in order, it replaces the items that it has
+// and inserts the others at their indices.
 type ContextItemsNotification struct {
 	ThreadID   string        `json:"threadId"`
 	Revision   int64         `json:"revision"`

@@ -2,8 +2,8 @@ package protocol
 
 import "strconv"
 
-// Lists of context items are long, and sent after every edit. Their encoding is written
-// out here: that of encoding/json costs several times as much.
+// Lists of context items are long, and sent after every edit. They have an encoder of their own,
+// because encoding/json takes several times as long.
 
 // itemSize is about what a ContextItem takes as JSON beside its preview, in bytes, and
 // idSize what an id takes.

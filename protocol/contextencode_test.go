@@ -10,7 +10,7 @@ import (
 	"appserver/protocol"
 )
 
-// appender is what has an encoding of its own.
+// appender is a value with an encoder of its own.
 type appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 	JSONSize() int

@@ -13,9 +13,8 @@ type ContextOperation struct{ ContextOperationVariant }
 // ContextOperationVariant is *SetInclusion, *PruneByIndices, *Prune, *Pin or *Replace.
 type ContextOperationVariant interface{ contextOperation() }
 
-// ContextTargets name items by their places in the list as context/getItems gives it
-// now, by their ids, or both. Those that are not there, or are named again, are
-// ignored.
+// ContextTargets select items by their current positions in the list of context/getItems, by their
+// ids, or by both. Unknown and repeated ones are ignored.
 type ContextTargets struct {
 	Indices []int64  `json:"indices,omitempty"`
 	IDs     []string `json:"ids,omitempty"`
@@ -76,9 +75,9 @@ func (o *ContextOperation) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// PruneRange says which turns a Prune looks at: "all", {"firstTurns": {"count": N}},
-// {"beforeTurnId": ID} or {"keepLastTurns": {"count": N}}. snake_case and PascalCase
-// are accepted too. The zero PruneRange is all.
+// PruneRange selects turns: "all", {"firstTurns": {"count": N}}, {"beforeTurnId": ID} or
+// {"keepLastTurns": {"count": N}}. The names are also accepted in snake_case and PascalCase. The zero
+// PruneRange selects all turns.
 type PruneRange struct {
 	// Word is one of the Range constants.
 	Word   string

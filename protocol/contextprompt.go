@@ -7,8 +7,8 @@ type ContextGetPromptParams struct {
 	ThreadID string `json:"threadId"`
 }
 
-// ContextGetPromptResponse is the next model request: Messages and Tools are those of
-// a Chat Completions request, Tokens what all of it costs.
+// ContextGetPromptResponse is the next model request. Messages and Tools have the form of a Chat
+// Completions request. Tokens is the cost of the whole request.
 type ContextGetPromptResponse struct {
 	Revision int64             `json:"revision"`
 	Provider string            `json:"provider"`

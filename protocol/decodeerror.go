@@ -35,7 +35,7 @@ func (e *wrongTypeError) Error() string { return "expected " + e.want + ", got "
 
 func wrongType(in gjson.Result, want string) error { return &wrongTypeError{jsonKind(in), want} }
 
-// memberError is what is wrong with a member, which is named by its dotted path.
+// memberError is an error of a member, which is named by its dotted path.
 type memberError struct {
 	path string
 	err  error
@@ -61,7 +61,7 @@ func inClientsWords(err error) string {
 	return err.Error()
 }
 
-// at says that an error is about a member, or about something inside of it.
+// at adds the name of a member to an error about it, or about a part of it.
 func at(name string, err error) error {
 	if err == nil {
 		return nil

@@ -5,7 +5,7 @@ package protocol
 // client that reads slowly, neighbours may be merged into one.
 type Delta interface {
 	Notification
-	// DeltaKey tells which text the piece belongs to.
+	// DeltaKey identifies the text to which the piece belongs.
 	DeltaKey() DeltaKey
 	// DeltaText is the piece.
 	DeltaText() string
@@ -73,7 +73,7 @@ func (d *PlanDeltaNotification) WithDelta(text string) Delta {
 	return &c
 }
 
-// ReasoningSummaryPartAddedNotification says that summary[summaryIndex] of a reasoning item begins.
+// ReasoningSummaryPartAddedNotification reports that summary[summaryIndex] of a reasoning item begins.
 type ReasoningSummaryPartAddedNotification struct {
 	ThreadID     string `json:"threadId"`
 	TurnID       string `json:"turnId"`

@@ -3,11 +3,11 @@ package protocol
 // ServerDiagnosticsParams asks how the server is.
 type ServerDiagnosticsParams struct{}
 
-// ServerDiagnosticsResponse tells how the server is. It is answered at once, whatever else the
-// server does, and opens nothing. Version is this program's, ProtocolLevel the version of the
-// reference implementation whose protocol it speaks; StartedAt is in Unix seconds. Connections
-// are those of clients that have initialized. Goroutines are those of the whole program: a number
-// that only grows tells of a leak.
+// ServerDiagnosticsResponse is the state of the server. The server replies at once, even under load,
+// and opens no file for it. Version is the version of this program. ProtocolLevel is the version of
+// the reference implementation whose protocol it speaks. StartedAt is in Unix seconds. Connections are
+// the clients that have initialized. Goroutines counts those of the whole program: a number that only
+// grows indicates a leak.
 type ServerDiagnosticsResponse struct {
 	Version       string                  `json:"version"`
 	ProtocolLevel string                  `json:"protocolLevel"`
@@ -23,16 +23,14 @@ type ServerDiagnosticsResponse struct {
 	Sandbox       SandboxDiagnostics      `json:"sandbox"`
 }
 
-// ThreadDiagnostics counts the threads that are loaded, and those of them with a turn under
-// way.
+// ThreadDiagnostics counts the loaded threads, and those with an active turn.
 type ThreadDiagnostics struct {
 	Loaded  int `json:"loaded"`
 	InTurns int `json:"inTurns"`
 }
 
-// ConnectionDiagnostics is a client: by the name it gave itself, with its requests that have
-// no answer yet, this one included, and what it has not read. While it is congested, turns of
-// its threads wait for it.
+// ConnectionDiagnostics is a client: its name, its pending requests, this one included, and its unread
+// output. While the client is congested, turns of its threads wait for it.
 type ConnectionDiagnostics struct {
 	ClientName  string `json:"clientName"`
 	Unanswered  int    `json:"unanswered"`
@@ -40,20 +38,19 @@ type ConnectionDiagnostics struct {
 	Congested   bool   `json:"congested"`
 }
 
-// MemoryDiagnostics is in bytes. ResidentBytes, what the process takes of the machine's
-// memory, is null where the system does not tell; HeapBytes are in use by the server's own
-// data, or wait to be collected. LiveBytes of them were still in use when they were collected last.
+// MemoryDiagnostics is in bytes. ResidentBytes is the resident memory of the process, or null if the
+// system does not report it. HeapBytes is the heap, with garbage that is not collected yet. LiveBytes
+// is the part that was in use at the last collection.
 type MemoryDiagnostics struct {
 	ResidentBytes *int64 `json:"residentBytes"`
 	HeapBytes     int64  `json:"heapBytes"`
 	LiveBytes     int64  `json:"liveBytes"`
 }
 
-// IndexDiagnostics tells of the index over rollouts. It is closed until the first list or
-// search; while it is being built, or unavailable, lists read the rollouts. Path is null where
-// it is off. Sessions is how many rollouts it knew when it was last complete, null where it never was.
-// Progress is null unless it is being built; Reason is what went wrong last, null where nothing
-// did since it was complete.
+// IndexDiagnostics is the state of the index over rollouts. The index is closed until the first list
+// or search. Lists read the rollouts while it is built or unavailable. Path is null if it is off.
+// Sessions is the number of rollouts when it was last complete, or null if it never was. Progress is
+// null unless the index is being built. Reason is the last error since it was complete, or null.
 type IndexDiagnostics struct {
 	State    string         `json:"state" oneof:"off closed building ready unavailable"`
 	Path     *string        `json:"path"`
@@ -77,8 +74,8 @@ type IndexProgress struct {
 	Total int `json:"total"`
 }
 
-// SandboxDiagnostics tells whether the kernel confines commands to the sandbox policy of
-// their thread; Reason is why not, null where it does.
+// SandboxDiagnostics reports whether the kernel confines commands to the sandbox policy of their
+// thread. Reason is the reason if not, and null otherwise.
 type SandboxDiagnostics struct {
 	Enforced bool    `json:"enforced"`
 	Reason   *string `json:"reason"`

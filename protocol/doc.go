@@ -1,38 +1,33 @@
-// Package protocol is the vocabulary of appserver: the requests, answers and
-// notifications of the Codex app-server protocol, the items a model sees, and
-// the lines of a rollout file. It imports nothing of this project, and every
-// other package speaks in its words.
+// Package protocol is the vocabulary of appserver: the requests, responses and notifications of the Codex
+// app-server protocol, the items that a model receives, and the lines of a rollout file. It imports no
+// package of this project, and every other package uses its types.
 //
 // # Shapes
 //
-// The names of types and members are those of the reference implementation,
-// version [Level]. What clients send is read by [DecodeParams], with these tags:
+// The names of types and members are those of the reference implementation, version [Level].
+// [DecodeParams] reads the params of clients, with these tags:
 //
-//	json:",omitempty"   may be left out or null; every pointer has it, or default:"null"
-//	default:"TEXT"      the same, and is then TEXT: a string, or JSON; null for a pointer
-//	oneof:"a b c"       the words that the string, or each of the list, may be
+//	json:",omitempty"   optional or null; every pointer has it, or default:"null"
+//	default:"TEXT"      optional; TEXT, a string or JSON, is the default; null for a pointer
+//	oneof:"a b c"       the permitted words of the string, or of each element of the list
 //
-// Every other member is required. In answers and notifications every member is
-// written: null where there is nothing, [] for an empty list; only those marked
-// omitempty are left out.
+// All other members are required. Responses and notifications have every member: null if it is unknown,
+// [] for an empty list. Only members with omitempty can be absent.
 //
-// Params are strict: what does not fit is refused, so that nobody believes a setting
-// in force that is not. Members that are not known are passed over, as those of
-// later versions. What files hold and other versions wrote is read tolerantly, and
-// variants and kinds that are not known are kept as they came.
+// Params are strict: the server rejects values that do not fit, so that no client relies on a setting
+// without effect. It ignores unknown members, because later versions have more. Files and data of other
+// versions are decoded tolerantly: unknown variants and kinds are kept unchanged.
 //
 // # Unions
 //
-// A union is a struct that embeds an interface with a closed set of variants, told
-// apart by the member type. [UserInput], [ThreadItem] and [ResponseItem] have one
-// more, [*Unknown]: the raw JSON of what this package does not know, which is
-// written back unchanged. In params a UserInput is never Unknown.
+// A union is a struct that embeds an interface with a closed set of variants. The member type identifies
+// the variant. [UserInput], [ThreadItem] and [ResponseItem] have one more variant, [*Unknown]: the raw
+// JSON of an unknown variant, which is written back unchanged. In params a UserInput is never Unknown.
 //
 // # Methods
 //
-// [Methods], [Notifications] and [ServerRequests] are the only places that know
-// which methods exist. Dispatch, schema and documentation are made from them. A method
-// without a handler does not compile.
+// [Methods], [Notifications] and [ServerRequests] are the only lists of methods. Dispatch, schema and
+// documentation are generated from them. A method without a handler does not compile.
 package protocol
 
 // Level is the version of the reference protocol that is served. Clients read it

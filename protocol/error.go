@@ -88,7 +88,7 @@ type Error struct {
 	Data    *ErrorData `json:"data,omitempty"`
 }
 
-// ErrorData tells errors apart without reading their words.
+// ErrorData identifies errors for programs, which must not depend on the words of messages.
 type ErrorData struct {
 	Kind Kind `json:"kind"`
 	// Field names the member that was wrong, as a dotted path: "clientInfo.version",
@@ -96,7 +96,7 @@ type ErrorData struct {
 	Field string `json:"field,omitempty"`
 	// TurnID names the turn that is in the way, or that was expected.
 	TurnID string `json:"turnId,omitempty"`
-	// CodexErrorInfo tells of a turn that takes no input.
+	// CodexErrorInfo describes a turn that accepts no input.
 	CodexErrorInfo *CodexErrorInfo `json:"codexErrorInfo,omitempty"`
 	// InputErrorCode is input_too_large if the text of an input has more characters, ActualChars,
 	// than an input may have, MaxChars.
@@ -105,9 +105,9 @@ type ErrorData struct {
 	ActualChars    int    `json:"actual_chars,omitempty"`
 	// Revision is the one that the thread's context has.
 	Revision *int64 `json:"revision,omitempty"`
-	// ConfigWriteErrorCode says why the configuration was not written.
+	// ConfigWriteErrorCode is the reason why the configuration was not written.
 	ConfigWriteErrorCode string `json:"config_write_error_code,omitempty"`
-	// Method is the one that does what a refused slash command stands for.
+	// Method is the method of a rejected slash command.
 	Method string `json:"method,omitempty"`
 	// Paths are the files, by their absolute paths, that something else has changed.
 	Paths []string `json:"paths,omitempty"`
@@ -122,8 +122,8 @@ func Refuse(kind Kind, format string, args ...any) *Error {
 	return &Error{CodeInvalidRequest, fmt.Sprintf(format, args...), &ErrorData{Kind: kind}}
 }
 
-// InvalidParams is an error that names the member that was wrong. The message begins
-// with "Invalid request: ", as that of the reference implementation.
+// InvalidParams returns an error that names the wrong member. The message begins with "Invalid
+// request: ", as in the reference implementation.
 func InvalidParams(field, format string, args ...any) *Error {
 	return &Error{CodeInvalidParams, "Invalid request: " + fmt.Sprintf(format, args...),
 		&ErrorData{Kind: KindInvalidParams, Field: field}}

@@ -11,13 +11,13 @@ import (
 // {"httpStatusCode": 401}}.
 type CodexErrorInfo struct {
 	Kind string
-	// HTTPStatus is nil where no answer came. It is written for the kinds of
-	// failures of HTTP only.
+	// HTTPStatus is nil if the provider sent no response. It is written for the kinds of HTTP failures
+	// only.
 	HTTPStatus *int
 	// TurnKind is written for ErrorActiveTurnNotSteerable only.
 	TurnKind string
-	// Detail is what a kind without details of its own here came with, nil for a
-	// word alone.
+	// Detail has the details of a kind that this package does not know, or nil if the kind is a word
+	// alone.
 	Detail json.RawMessage
 }
 
@@ -79,11 +79,11 @@ func (e CodexErrorInfo) encode(spell func(word string) string) ([]byte, error) {
 	return marshal(kind)
 }
 
-// UnmarshalJSON accepts every kind, with details or without; those of kinds that
-// this version does not know are kept.
+// UnmarshalJSON accepts every kind, with or without details. It keeps the details of kinds that this
+// version does not know.
 func (e *CodexErrorInfo) UnmarshalJSON(b []byte) error { return e.decode(b, asIs, asIs) }
 
-// ErrorInfoFromStored reads what Stored wrote. Nil where there is nothing to read.
+// ErrorInfoFromStored decodes the result of Stored. It returns nil for empty input.
 func ErrorInfoFromStored(raw json.RawMessage) *CodexErrorInfo {
 	e := new(CodexErrorInfo)
 	if !json.Valid(raw) || e.decode(raw, CamelCase, SnakeCase) != nil {
@@ -92,8 +92,8 @@ func ErrorInfoFromStored(raw json.RawMessage) *CodexErrorInfo {
 	return e
 }
 
-// decode reads a kind, which read turns into that of the wire, with details whose
-// names are spelled in the words of the wire.
+// decode reads a kind and its details. read converts the kind to the word of the wire, and spell the
+// names of details.
 func (e *CodexErrorInfo) decode(b []byte, read, spell func(word string) string) error {
 	word, detail, err := decodeWord(b)
 	if err != nil {

@@ -16,8 +16,8 @@ type ExperimentalFeatureListResponse struct {
 	NextCursor *string               `json:"nextCursor"`
 }
 
-// ExperimentalFeature is a switch: features.NAME of the configuration. DisplayName,
-// Description and Announcement are null for those that are not offered to people.
+// ExperimentalFeature is a switch: features.NAME of the configuration. DisplayName, Description and
+// Announcement are null for features that are not offered to people.
 type ExperimentalFeature struct {
 	Name           string  `json:"name"`
 	Stage          string  `json:"stage" oneof:"beta underDevelopment stable deprecated removed"`
@@ -75,7 +75,7 @@ type PermissionProfileSummary struct {
 // ConfigRequirementsReadParams asks what an administrator demands of the configuration.
 type ConfigRequirementsReadParams struct{}
 
-// ConfigRequirementsReadResponse tells that nothing is demanded: both are always null.
+// ConfigRequirementsReadResponse reports that there are no requirements. Both members are always null.
 type ConfigRequirementsReadResponse struct {
 	SupportsIndependentSpeedModes *bool           `json:"supportsIndependentSpeedModes"`
 	Requirements                  json.RawMessage `json:"requirements"`
@@ -93,7 +93,8 @@ type HooksListResponse struct {
 	Data []HooksListEntry `json:"data"`
 }
 
-// HooksListEntry is the hooks of a working directory. There are none: hooks are not run.
+// HooksListEntry has the hooks of a working directory. The lists are always empty, because the server
+// does not run hooks.
 type HooksListEntry struct {
 	Cwd      string            `json:"cwd"`
 	Hooks    []json.RawMessage `json:"hooks"`

@@ -8,7 +8,7 @@ type FuzzyFileSearchParams struct {
 	CancellationToken *string  `json:"cancellationToken,omitempty"`
 }
 
-// FuzzyFileSearchResponse is what was found, what fits best first.
+// FuzzyFileSearchResponse has the matching files, the best match first.
 type FuzzyFileSearchResponse struct {
 	Files []FuzzyFileSearchResult `json:"files"`
 }
@@ -30,9 +30,9 @@ const (
 	MatchDirectory = "directory"
 )
 
-// FuzzyFileSearchSessionStartParams begins a search that takes one query after the other. The
-// files are those of this moment. The connection's own SessionID names it; one that has the
-// name already ends.
+// FuzzyFileSearchSessionStartParams begins a search session for several queries over the current
+// files. SessionID is chosen by the client and unique within its connection. A running session with
+// the same id ends.
 type FuzzyFileSearchSessionStartParams struct {
 	SessionID string   `json:"sessionId"`
 	Roots     []string `json:"roots"`
@@ -49,8 +49,7 @@ type FuzzyFileSearchSessionStopParams struct {
 	SessionID string `json:"sessionId"`
 }
 
-// FuzzyFileSearchSessionUpdatedNotification is what a session has found for its query so
-// far.
+// FuzzyFileSearchSessionUpdatedNotification has the files that match the session's query so far.
 type FuzzyFileSearchSessionUpdatedNotification struct {
 	SessionID string                  `json:"sessionId"`
 	Query     string                  `json:"query"`
@@ -62,8 +61,8 @@ func (FuzzyFileSearchSessionUpdatedNotification) NotificationMethod() string {
 	return "fuzzyFileSearch/sessionUpdated"
 }
 
-// FuzzyFileSearchSessionCompletedNotification tells that the last sessionUpdated has all that
-// there is for the query.
+// FuzzyFileSearchSessionCompletedNotification reports that the last sessionUpdated has all matches of
+// the query.
 type FuzzyFileSearchSessionCompletedNotification struct {
 	SessionID string `json:"sessionId"`
 }

@@ -2,11 +2,10 @@ package protocol
 
 import "encoding/json"
 
-// ThreadForkParams begins a conversation with the history of another one, loaded or not.
-// LastTurnID is the last turn that the fork has, BeforeTurnID the first that it has not;
-// without either it has all. What comes behind that point, edits of the context too, is
-// not in the fork. The other params are those of thread/resume. An ephemeral fork keeps
-// no rollout.
+// ThreadForkParams creates a thread with the history of another one, loaded or not. LastTurnID is the
+// last turn of the fork. BeforeTurnID is the first turn that the fork does not have. Without both it
+// has all turns. Later lines, also edits of the context, are not in the fork. The other params have
+// the meaning of thread/resume. An ephemeral fork keeps no rollout.
 type ThreadForkParams struct {
 	ThreadID              string                     `json:"threadId"`
 	LastTurnID            *string                    `json:"lastTurnId,omitempty"`

@@ -8,7 +8,7 @@ type FsReadFileParams struct {
 	Path string `json:"path"`
 }
 
-// FsReadFileResponse is what a file holds, in base64.
+// FsReadFileResponse has the content of a file, in base64.
 type FsReadFileResponse struct {
 	DataBase64 string `json:"dataBase64"`
 }
@@ -19,8 +19,8 @@ type FsWriteFileParams struct {
 	DataBase64 string `json:"dataBase64"`
 }
 
-// FsCreateDirectoryParams makes a directory. Recursive, true by default, makes those above
-// it, too, and takes one that is there already.
+// FsCreateDirectoryParams creates a directory. Recursive, true by default, also creates its parents
+// and accepts an existing directory.
 type FsCreateDirectoryParams struct {
 	Path      string `json:"path"`
 	Recursive *bool  `json:"recursive,omitempty"`
@@ -31,8 +31,8 @@ type FsGetMetadataParams struct {
 	Path string `json:"path"`
 }
 
-// FsGetMetadataResponse is what is at a path. Of a link it tells what it leads to, but for
-// IsSymlink. Times are Unix milliseconds, 0 where they are not known.
+// FsGetMetadataResponse describes the file at a path. For a link it describes the target, except for
+// IsSymlink. Times are in Unix milliseconds, or 0 if unknown.
 type FsGetMetadataResponse struct {
 	IsDirectory  bool  `json:"isDirectory"`
 	IsFile       bool  `json:"isFile"`
@@ -46,7 +46,7 @@ type FsReadDirectoryParams struct {
 	Path string `json:"path"`
 }
 
-// FsReadDirectoryResponse is what is in a directory itself, by name.
+// FsReadDirectoryResponse lists the direct entries of a directory, sorted by name.
 type FsReadDirectoryResponse struct {
 	Entries []FsReadDirectoryEntry `json:"entries"`
 }
@@ -75,14 +75,14 @@ type FsCopyParams struct {
 	Recursive       bool   `json:"recursive,omitempty"`
 }
 
-// FsWatchParams asks to be told of changes of a file, or of a directory and what is in it
-// itself. The connection's own WatchID names the watch.
+// FsWatchParams subscribes to changes of a file, or of a directory and its direct entries. WatchID is
+// chosen by the client and unique within its connection.
 type FsWatchParams struct {
 	WatchID string `json:"watchId"`
 	Path    string `json:"path"`
 }
 
-// FsWatchResponse is the path that changes are told of.
+// FsWatchResponse has the watched path.
 type FsWatchResponse struct {
 	Path string `json:"path"`
 }
@@ -92,8 +92,8 @@ type FsUnwatchParams struct {
 	WatchID string `json:"watchId"`
 }
 
-// FsChangedNotification tells what has changed below a watch since the last one. The path of
-// the watch itself stands for everything, where there was too much to tell.
+// FsChangedNotification has the paths that changed below a watch since the last notification. It has
+// the path of the watch itself if too many paths changed.
 type FsChangedNotification struct {
 	WatchID      string   `json:"watchId"`
 	ChangedPaths []string `json:"changedPaths"`

@@ -13,7 +13,7 @@ type ClientInfo struct {
 	Version string  `json:"version"`
 }
 
-// InitializeCapabilities says what the client understands.
+// InitializeCapabilities has the optional features that the client supports.
 type InitializeCapabilities struct {
 	// ExperimentalAPI lets the client use experimental members of params.
 	ExperimentalAPI bool `json:"experimentalApi,omitempty"`
@@ -21,14 +21,14 @@ type InitializeCapabilities struct {
 	OptOutNotificationMethods []string `json:"optOutNotificationMethods,omitempty"`
 	// ContextItemsDelta makes ContextItems carry changes only, not the whole list.
 	ContextItemsDelta bool `json:"contextItemsDelta,omitempty"`
-	// SlashCommands says what becomes of a turn/start whose whole input is a slash
-	// command: it is refused, with kind slashCommand, or the command is executed. Without
-	// it the model gets the text.
+	// SlashCommands selects the handling of a turn/start whose whole input is a slash command: refuse
+	// rejects it with kind slashCommand, execute runs the command. Without it, the model receives the
+	// text.
 	SlashCommands *string `json:"slashCommands,omitempty" oneof:"refuse execute"`
 }
 
-// InitializeResponse names the server, where it keeps its files (an absolute path),
-// and its system: platformFamily is "unix" or "windows", platformOs "linux" and so on.
+// InitializeResponse identifies the server, its directory (an absolute path) and its system:
+// platformFamily is "unix" or "windows", platformOs is "linux" and so on.
 type InitializeResponse struct {
 	UserAgent      string `json:"userAgent"`
 	CodexHome      string `json:"codexHome"`

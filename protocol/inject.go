@@ -40,7 +40,7 @@ func DecodeItems(member string, raws []json.RawMessage) ([]ResponseItem, *Error)
 	return items, nil
 }
 
-// complete tells what an item lacks that every one of its type has.
+// complete returns an error if an item lacks a member that every item of its type has.
 func (i *ResponseItem) complete(raw json.RawMessage) error {
 	members := []string{"type"}
 	if _, ok := i.ResponseItemVariant.(*Message); ok {

@@ -6,9 +6,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// UserInput is one part of what the user says: {"type": "text", "text": ...} and
-// so on. Params take the complete forms of the variants only. Elsewhere, in items
-// of files and of other versions, a part that is anything else is an *Unknown.
+// UserInput is one part of the user's input: {"type": "text", "text": ...} and so on. Params accept
+// complete variants only. Elsewhere, in items of files and of other versions, any other part is an
+// *Unknown.
 type UserInput struct{ UserInputVariant }
 
 // UserInputVariant is *TextInput, *ImageInput, *LocalImageInput, *AudioInput,

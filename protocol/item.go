@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// ThreadItem is one entry of a conversation as a user interface shows it: a variant,
-// {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times
-// are in Unix milliseconds, null where they are not known.
+// ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan",
+// ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, or null
+// if unknown.
 type ThreadItem struct {
 	ThreadItemVariant
 	StartedAtMs   *int64
@@ -17,20 +17,19 @@ type ThreadItem struct {
 // ThreadItemVariant is a pointer to one of the types UserMessageItem to
 // ExitedReviewModeItem, or *Unknown.
 type ThreadItemVariant interface {
-	// ItemID is the id of the item within its thread.
+	// ItemID returns the id of the item within its thread.
 	ItemID() string
 }
 
-// UserMessageItem is what the user said. ClientID is the clientUserMessageId of the
-// request that brought it.
+// UserMessageItem is a message of the user. ClientID is the clientUserMessageId of its request.
 type UserMessageItem struct {
 	ID       string      `json:"id"`
 	ClientID *string     `json:"clientId"`
 	Content  []UserInput `json:"content"`
 }
 
-// AgentMessageItem is what the agent said. Phase is null where the model does not
-// tell it; moderation, memoryCitation, delivery and questions are always null.
+// AgentMessageItem is a message of the agent. Phase is null if the model does not report it.
+// MemoryCitation, moderation, delivery and questions are always null.
 type AgentMessageItem struct {
 	Moderation     json.RawMessage `json:"moderation"`
 	ID             string          `json:"id"`
@@ -41,8 +40,8 @@ type AgentMessageItem struct {
 	Questions      json.RawMessage `json:"questions"`
 }
 
-// ReasoningItem is what the model thought: the parts of its summary, and of the raw
-// text where the provider gives it.
+// ReasoningItem is the reasoning of the model: the parts of its summary, and of the raw text if the
+// provider sends it.
 type ReasoningItem struct {
 	ID      string   `json:"id"`
 	Summary []string `json:"summary"`
@@ -55,11 +54,10 @@ type PlanItem struct {
 	Text string `json:"text"`
 }
 
-// CommandExecutionItem is a command that the agent ran, or wanted to run. Command is
-// a line that a shell would take, Cwd an absolute path. AggregatedOutput holds both
-// standard output and standard error, cut in the middle where it is long. The
-// members that are null where the command did not run, or has not ended, are
-// ProcessID, AggregatedOutput, ExitCode and DurationMs, which is in milliseconds.
+// CommandExecutionItem is a command that the agent ran, or asked to run. Command is a line for a
+// shell. Cwd is an absolute path. AggregatedOutput has standard output and standard error together; a
+// long output lacks its middle. ProcessID, AggregatedOutput, ExitCode and DurationMs (milliseconds)
+// are null if the command did not run, or has not ended.
 type CommandExecutionItem struct {
 	ID               string                 `json:"id"`
 	PluginID         *string                `json:"pluginId"`
@@ -95,9 +93,8 @@ const (
 	SourceUser    = "userShell"
 )
 
-// CommandAction says what a part of a command does, so that it can be shown in a
-// few words. Type is read, listFiles, search or unknown; Name and Path belong to
-// read, Query and Path to search, Path to listFiles.
+// CommandAction is the action of a part of a command, for a short display. Type is read, listFiles,
+// search or unknown. Name and Path belong to read, Query and Path to search, Path to listFiles.
 type CommandAction struct {
 	Type    string
 	Command string
@@ -191,18 +188,18 @@ type ImageViewItem struct {
 	Path string `json:"path"`
 }
 
-// ContextCompactionItem marks where the context was compacted.
+// ContextCompactionItem marks the place of a compaction of the context.
 type ContextCompactionItem struct {
 	ID string `json:"id"`
 }
 
-// EnteredReviewModeItem tells that a review began. Review says of what, in a few words.
+// EnteredReviewModeItem marks the begin of a review. Review is a short description of its target.
 type EnteredReviewModeItem struct {
 	ID     string `json:"id"`
 	Review string `json:"review"`
 }
 
-// ExitedReviewModeItem tells that a review ended. Review is what it found, as text.
+// ExitedReviewModeItem marks the end of a review. Review is its result, as text.
 type ExitedReviewModeItem struct {
 	ID     string `json:"id"`
 	Review string `json:"review"`
@@ -238,7 +235,7 @@ func (i *EnteredReviewModeItem) ItemID() string { return i.ID }
 // ItemID is the item's id.
 func (i *ExitedReviewModeItem) ItemID() string { return i.ID }
 
-// ItemID is the id in the raw JSON, "" where there is none.
+// ItemID returns the id in the raw JSON, or "".
 func (u *Unknown) ItemID() string {
 	var v struct {
 		ID string `json:"id"`

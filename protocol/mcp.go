@@ -2,11 +2,10 @@ package protocol
 
 import "encoding/json"
 
-// McpToolCallItem is a call of a tool of an MCP server. Arguments are what the model
-// wrote. Result and Error are null until the call has ended; a tool that failed by its
-// own account has a Result and the status failed. DurationMs is in milliseconds.
-// ReadOnlyHint is what the server says of the tool, null where it says nothing. The
-// members of apps and plugins are always null.
+// McpToolCallItem is a call of a tool of an MCP server. Arguments are the arguments from the model.
+// Result and Error are null until the call has ended. A tool that reports its own failure has a Result
+// and the status failed. DurationMs is in milliseconds. ReadOnlyHint is the server's hint, or null.
+// The members of apps and plugins are always null.
 type McpToolCallItem struct {
 	ID           string             `json:"id"`
 	Server       string             `json:"server"`
@@ -32,8 +31,8 @@ const (
 // ItemID is the item's id.
 func (i *McpToolCallItem) ItemID() string { return i.ID }
 
-// McpToolCallResult is what a tool gave: content blocks as the Model Context Protocol
-// has them, and its structured form, null where there is none.
+// McpToolCallResult is the result of a tool: content blocks of the Model Context Protocol, and the
+// structured form, or null.
 type McpToolCallResult struct {
 	Content           []json.RawMessage `json:"content"`
 	StructuredContent json.RawMessage   `json:"structuredContent"`
@@ -45,7 +44,7 @@ type McpToolCallError struct {
 	Message string `json:"message"`
 }
 
-// McpToolCallProgressNotification is what a tool says while it works.
+// McpToolCallProgressNotification has a progress message of a running tool.
 type McpToolCallProgressNotification struct {
 	ThreadID string `json:"threadId"`
 	TurnID   string `json:"turnId"`
@@ -58,9 +57,8 @@ func (McpToolCallProgressNotification) NotificationMethod() string {
 	return "item/mcpToolCall/progress"
 }
 
-// McpServerStatusUpdatedNotification tells how the connection of a thread to an MCP
-// server is. Error says why it failed; the failure reason, which is about logins, is
-// always null.
+// McpServerStatusUpdatedNotification reports the state of a thread's connection to an MCP server.
+// Error is the reason of a failure. The failure reason, which concerns logins, is always null.
 type McpServerStatusUpdatedNotification struct {
 	ThreadID      *string `json:"threadId"`
 	Name          string  `json:"name"`
@@ -98,10 +96,9 @@ type ListMcpServerStatusResponse struct {
 	NextCursor *string           `json:"nextCursor"`
 }
 
-// McpServerStatus is an MCP server: how its connection is, and what it has. Tools,
-// resources and the server's own words are as the Model Context Protocol has them.
-// RuntimeStatus is null where no thread was asked about. HTTPOrigin is the scheme and
-// host of a server that is reached by HTTP. ToolsError is why there are no tools.
+// McpServerStatus is the state of an MCP server, and its tools and resources as the Model Context
+// Protocol has them. RuntimeStatus is null if the request named no thread. HTTPOrigin is the scheme
+// and host of a server that is connected by HTTP. ToolsError is the reason if the tools are not known.
 type McpServerStatus struct {
 	Name               string                     `json:"name"`
 	RuntimeStatus      *string                    `json:"runtimeStatus" oneof:"notStarted starting connected authenticationRequired failed cancelled disabled"`
@@ -117,7 +114,7 @@ type McpServerStatus struct {
 	AuthStatus         string                     `json:"authStatus" oneof:"unknown unsupported notLoggedIn bearerToken oAuth"`
 }
 
-// McpServerInfo is what a server calls itself.
+// McpServerInfo has the names that a server reports for itself.
 type McpServerInfo struct {
 	Name        string            `json:"name"`
 	Title       *string           `json:"title"`
@@ -137,7 +134,7 @@ type McpServerToolCallParams struct {
 	Meta      json.RawMessage `json:"_meta,omitempty"`
 }
 
-// McpServerToolCallResponse is what the tool gave.
+// McpServerToolCallResponse is the result of the tool.
 type McpServerToolCallResponse struct {
 	Content           []json.RawMessage `json:"content"`
 	StructuredContent json.RawMessage   `json:"structuredContent,omitempty"`
@@ -163,17 +160,16 @@ type McpResourceReadResponse struct {
 	OriginCallID *string           `json:"originCallId"`
 }
 
-// McpServerRefreshParams has no members. Its name is that of the answer in the reference implementation.
+// McpServerRefreshParams has no members. The reference implementation has this name for the response.
 type McpServerRefreshParams struct{}
 
 // MethodElicitation asks the user for what an MCP server wants to know, or whether a tool
 // may be called.
 const MethodElicitation = "mcpServer/elicitation/request"
 
-// McpServerElicitationRequestParams asks the user on behalf of an MCP server: with mode
-// form for values by RequestedSchema, with mode url to visit URL. TurnID is null where no
-// turn is under way. Whether a tool may be called is asked with a form without
-// properties, and Meta says of which tool.
+// McpServerElicitationRequestParams asks the user a question of an MCP server. With the mode form it
+// requests values by RequestedSchema, with the mode url it requests a visit of URL. TurnID is null if
+// no turn is active. The approval of a tool call is a form without properties; Meta names the tool.
 type McpServerElicitationRequestParams struct {
 	ThreadID        string          `json:"threadId"`
 	TurnID          *string         `json:"turnId"`

@@ -42,8 +42,7 @@ func (m *MemoryMode) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// MemoryUpdatedNotification tells that summaries were kept of what has left a thread's
-// context.
+// MemoryUpdatedNotification reports that summaries of removed context items were stored.
 type MemoryUpdatedNotification struct {
 	ThreadID string `json:"threadId"`
 	RepoKey  string `json:"repoKey"`
@@ -67,9 +66,9 @@ type MemoryView struct {
 	ItemIDs   []string `json:"itemIds"`
 }
 
-// MemorySearchParams searches what is remembered of a repository. RepoKey is a directory in
-// it, by default that which the server was started in; Kinds are MemorySummary and
-// MemoryCode, by default both; Limit is 10 by default, 100 at most.
+// MemorySearchParams searches the memory of a repository. RepoKey is a directory in it; the default is
+// the working directory of the server. Kinds are MemorySummary and MemoryCode; the default is both.
+// Limit is 10 by default, and at most 100.
 type MemorySearchParams struct {
 	Query   string   `json:"query"`
 	RepoKey *string  `json:"repoKey,omitempty"`
@@ -84,7 +83,8 @@ type MemoryHit struct {
 	Score float64 `json:"score"`
 }
 
-// MemorySearchResponse has the best first. Semantic is set where meanings were compared, too.
+// MemorySearchResponse has the matches, the best first. Semantic is set if vectors were compared as
+// well.
 type MemorySearchResponse struct {
 	Data     []MemoryHit `json:"data"`
 	Semantic bool        `json:"semantic"`
@@ -104,8 +104,8 @@ type MemoryListResponse struct {
 	NextCursor *string      `json:"nextCursor"`
 }
 
-// MemoryForgetParams names what is to be forgotten: Ids, or with All everything, of one
-// repository where RepoKey is given.
+// MemoryForgetParams deletes memories: those of Ids or, with All, all memories, or those of the
+// repository RepoKey.
 type MemoryForgetParams struct {
 	Ids     []string `json:"ids,omitempty"`
 	All     bool     `json:"all,omitempty"`
@@ -123,10 +123,10 @@ type MemoryResetParams struct{}
 // MemoryStatusParams asks how the memory is.
 type MemoryStatusParams struct{}
 
-// MemoryStatusResponse tells how the memory is, by the configuration that holds for all
-// threads. Summaries, Code and Repositories count what is kept, Bytes is its size on the
-// disk. Indexes are of the repositories whose files are read. Error is the last trouble, null
-// without any. The members that begin with v2 are those of the reference implementation.
+// MemoryStatusResponse is the state of the memory, by the configuration for all threads. Summaries,
+// Code and Repositories are counts. Bytes is the size on the disk. Indexes are the repositories whose
+// files are indexed. Error is the last error, or null. The members that begin with v2 are those of the
+// reference implementation.
 type MemoryStatusResponse struct {
 	Summarizes   bool              `json:"summarizes"`
 	Reminds      bool              `json:"reminds"`
@@ -142,7 +142,7 @@ type MemoryStatusResponse struct {
 	V2Ready               bool `json:"v2Ready"`
 }
 
-// MemoryEmbeddings tells which model compares meanings, and how far it has come.
+// MemoryEmbeddings has the embedding model and its progress.
 type MemoryEmbeddings struct {
 	Model     string `json:"model"`
 	Dimension int    `json:"dimension"`
@@ -150,21 +150,21 @@ type MemoryEmbeddings struct {
 	Pending   int    `json:"pending"`
 }
 
-// MemoryIndexPauseParams pauses the reading of a repository's files, or lets it go on. RepoKey
-// is as that of MemorySearchParams.
+// MemoryIndexPauseParams pauses or resumes the indexing of a repository. RepoKey has the meaning of
+// MemorySearchParams.
 type MemoryIndexPauseParams struct {
 	RepoKey *string `json:"repoKey,omitempty"`
 	Paused  bool    `json:"paused"`
 }
 
-// MemoryIndexPauseResponse tells whether the repository's files are read at all.
+// MemoryIndexPauseResponse reports whether the repository is indexed at all.
 type MemoryIndexPauseResponse struct {
 	Found bool `json:"found"`
 }
 
-// MemoryCodeIndex tells how far the files of a repository are known. Phase is walking, reading,
-// idle, paused, failed, or elsewhere where another server reads them; Error is why the last look
-// failed. Skipped counts files that are left out, by reason.
+// MemoryCodeIndex is the progress of the index of a repository. Phase is walking, reading, idle,
+// paused, failed, or elsewhere if another server indexes it. Error is the reason if the last scan
+// failed. Skipped counts skipped files by reason.
 type MemoryCodeIndex struct {
 	RepoKey string         `json:"repoKey"`
 	Phase   string         `json:"phase"`
@@ -176,8 +176,8 @@ type MemoryCodeIndex struct {
 	Skipped map[string]int `json:"skipped"`
 }
 
-// MemoryIndexProgressNotification tells how far the files of a repository are known, a few
-// times a second at most while that changes.
+// MemoryIndexProgressNotification reports changes of the progress of a repository's index, at most a
+// few times a second.
 type MemoryIndexProgressNotification struct {
 	MemoryCodeIndex
 }

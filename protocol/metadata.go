@@ -12,7 +12,7 @@ type ThreadDeleteParams struct {
 	ThreadID string `json:"threadId"`
 }
 
-// ThreadDeletedNotification tells that a thread is gone, with all that was kept of it.
+// ThreadDeletedNotification reports that a thread and its stored data were deleted.
 type ThreadDeletedNotification struct {
 	ThreadID string `json:"threadId"`
 }
@@ -20,21 +20,21 @@ type ThreadDeletedNotification struct {
 // NotificationMethod is thread/deleted.
 func (ThreadDeletedNotification) NotificationMethod() string { return "thread/deleted" }
 
-// ThreadMetadataUpdateParams changes what is told of a thread.
+// ThreadMetadataUpdateParams changes the metadata of a thread.
 type ThreadMetadataUpdateParams struct {
 	ThreadID string                             `json:"threadId"`
 	GitInfo  *ThreadMetadataGitInfoUpdateParams `json:"gitInfo,omitempty"`
 }
 
-// ThreadMetadataGitInfoUpdateParams changes the members of a GitInfo that are there; null
-// clears one, as does the empty text, which stands for it here.
+// ThreadMetadataGitInfoUpdateParams changes the given members of a GitInfo. Null and "" clear a
+// member; this type has "" for both.
 type ThreadMetadataGitInfoUpdateParams struct {
 	Sha       *string `json:"sha,omitempty"`
 	Branch    *string `json:"branch,omitempty"`
 	OriginURL *string `json:"originUrl,omitempty"`
 }
 
-// UnmarshalJSON tells members that are null from those that are absent.
+// UnmarshalJSON distinguishes null from absent members.
 func (p *ThreadMetadataGitInfoUpdateParams) UnmarshalJSON(b []byte) error {
 	members, err := objectMembers(gjson.ParseBytes(b))
 	if err != nil {
@@ -56,8 +56,8 @@ type ThreadMetadataUpdateResponse struct {
 	Thread Thread `json:"thread"`
 }
 
-// ThreadMetadata is the payload of the line that keeps what is told of a thread from then
-// on. Git is null where there is nothing to tell.
+// ThreadMetadata is the payload of the line that stores the metadata of a thread. Git is null if it is
+// empty.
 type ThreadMetadata struct {
 	Git *StoredGitInfo `json:"git"`
 }

@@ -119,7 +119,7 @@ type Method struct {
 	Params reflect.Type
 	Result reflect.Type
 	Doc    string
-	// BeforeInitialize is set where the method may be called on a new connection.
+	// BeforeInitialize is set if the method may be called before initialize.
 	BeforeInitialize bool
 	// Own is set where the reference implementation does not have the method, or has it
 	// among its experimental ones only, without a promise that it stays.

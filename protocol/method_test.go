@@ -30,8 +30,7 @@ func TestMethodNamesAreUnique(t *testing.T) {
 	}
 }
 
-// Each row takes a params type of its own, so the type of a handler's method says
-// which row it serves.
+// Each row has a params type of its own, so the type of a handler's method identifies its row.
 func TestHandlerHasOneMethodPerRow(t *testing.T) {
 	handler := reflect.TypeFor[protocol.Handler]()
 	rows := protocol.Methods()

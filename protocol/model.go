@@ -2,10 +2,9 @@ package protocol
 
 import "encoding/json"
 
-// ModelListParams asks for the models that turns can use, hidden ones with
-// IncludeHidden only. They are those of the provider ModelProvider, or of the one that
-// threads get unasked. Cursor is the NextCursor of the page before; without Limit all
-// come in one page.
+// ModelListParams requests the models for turns, hidden ones only with IncludeHidden. The provider is
+// ModelProvider, or the default of new threads. Cursor is the NextCursor of the page before. Without
+// Limit, one page has all models.
 type ModelListParams struct {
 	ModelProvider *string `json:"modelProvider,omitempty"`
 	Cursor        *string `json:"cursor,omitempty"`
@@ -19,9 +18,8 @@ type ModelListResponse struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
-// Model is a model that turns can use. Turns name it by Model. ContextWindow is in tokens,
-// and null where nobody told it. What belongs to the vendor's own models only is null or
-// empty always.
+// Model is a model for turns. Turns name it by Model. ContextWindow is in tokens, or null if unknown.
+// Members that concern only the vendor's own models are always null or empty.
 type Model struct {
 	ID                        string                  `json:"id"`
 	Model                     string                  `json:"model"`
@@ -73,7 +71,7 @@ type ModelProviderSummary struct {
 	Settings ProviderSettings `json:"settings"`
 }
 
-// ProviderSettings tell how a provider is reached. Auth is left out for openai.
+// ProviderSettings describe the connection to a provider. Auth is absent for openai.
 type ProviderSettings struct {
 	Type string       `json:"type" oneof:"openai customGateway"`
 	Auth *GatewayAuth `json:"auth,omitempty"`
@@ -97,8 +95,8 @@ const (
 	ProviderCustom = "customGateway"
 )
 
-// GatewayAuth tells where the key of a provider comes from: from the variable EnvKey, from
-// nowhere, or from headers and tokens in the configuration, which are not told.
+// GatewayAuth is the source of a provider's key: the variable EnvKey, none, or headers and tokens in
+// the configuration, which are not sent to clients.
 type GatewayAuth struct {
 	Mode   string  `json:"mode" oneof:"none environmentVariable externallyConfigured"`
 	EnvKey *string `json:"envKey,omitempty"`
@@ -107,7 +105,7 @@ type GatewayAuth struct {
 // ModelProviderCapabilitiesReadParams asks what the default provider can do.
 type ModelProviderCapabilitiesReadParams struct{}
 
-// ModelProviderCapabilitiesReadResponse tells of tools that run at the provider: none do.
+// ModelProviderCapabilitiesReadResponse reports that no tools run at the provider.
 type ModelProviderCapabilitiesReadResponse struct {
 	ImageGeneration bool `json:"imageGeneration"`
 	WebSearch       bool `json:"webSearch"`

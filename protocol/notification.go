@@ -8,7 +8,7 @@ type Notification interface {
 	NotificationMethod() string
 }
 
-// ThreadStartedNotification tells of a new thread, after the answer to thread/start.
+// ThreadStartedNotification reports a new thread. It follows the response to thread/start.
 type ThreadStartedNotification struct {
 	Thread Thread `json:"thread"`
 }
@@ -16,8 +16,8 @@ type ThreadStartedNotification struct {
 // NotificationMethod is thread/started.
 func (ThreadStartedNotification) NotificationMethod() string { return "thread/started" }
 
-// ThreadStatusChangedNotification tells that a thread went to work, waits for the
-// user, has nothing more to do, or is not loaded any more.
+// ThreadStatusChangedNotification reports that a thread is active, waits for the user, is idle, or was
+// unloaded.
 type ThreadStatusChangedNotification struct {
 	ThreadID string       `json:"threadId"`
 	Status   ThreadStatus `json:"status"`
@@ -26,7 +26,7 @@ type ThreadStatusChangedNotification struct {
 // NotificationMethod is thread/status/changed.
 func (ThreadStatusChangedNotification) NotificationMethod() string { return "thread/status/changed" }
 
-// ThreadClosedNotification tells that a thread was unloaded. It can be resumed.
+// ThreadClosedNotification reports that a thread was unloaded. It can be resumed.
 type ThreadClosedNotification struct {
 	ThreadID string `json:"threadId"`
 }
@@ -34,8 +34,8 @@ type ThreadClosedNotification struct {
 // NotificationMethod is thread/closed.
 func (ThreadClosedNotification) NotificationMethod() string { return "thread/closed" }
 
-// ThreadArchivedNotification tells that a thread was moved to the archive. It can be
-// read, and is neither resumed nor changed before it is unarchived.
+// ThreadArchivedNotification reports that a thread was archived. It can be read. It cannot be resumed
+// or changed until it is unarchived.
 type ThreadArchivedNotification struct {
 	ThreadID string `json:"threadId"`
 }
@@ -43,8 +43,7 @@ type ThreadArchivedNotification struct {
 // NotificationMethod is thread/archived.
 func (ThreadArchivedNotification) NotificationMethod() string { return "thread/archived" }
 
-// ThreadUnarchivedNotification tells that a thread is back from the archive. It is not
-// loaded.
+// ThreadUnarchivedNotification reports that a thread was unarchived. It is not loaded.
 type ThreadUnarchivedNotification struct {
 	ThreadID string `json:"threadId"`
 }
@@ -52,8 +51,8 @@ type ThreadUnarchivedNotification struct {
 // NotificationMethod is thread/unarchived.
 func (ThreadUnarchivedNotification) NotificationMethod() string { return "thread/unarchived" }
 
-// ThreadArchivedAndNewCreatedNotification tells which thread took the place of which. It
-// follows thread/started of the new one and thread/archived of the old one.
+// ThreadArchivedAndNewCreatedNotification reports that a new thread replaced an archived one. It
+// follows thread/started of the new thread and thread/archived of the old one.
 type ThreadArchivedAndNewCreatedNotification struct {
 	ArchivedThreadID string `json:"archivedThreadId"`
 	NewThreadID      string `json:"newThreadId"`
@@ -64,7 +63,7 @@ func (ThreadArchivedAndNewCreatedNotification) NotificationMethod() string {
 	return "thread/archivedAndNewCreated"
 }
 
-// ThreadNameUpdatedNotification tells of a thread's new name.
+// ThreadNameUpdatedNotification reports the new name of a thread.
 type ThreadNameUpdatedNotification struct {
 	ThreadID   string `json:"threadId"`
 	ThreadName string `json:"threadName"`
@@ -73,8 +72,8 @@ type ThreadNameUpdatedNotification struct {
 // NotificationMethod is thread/name/updated.
 func (ThreadNameUpdatedNotification) NotificationMethod() string { return "thread/name/updated" }
 
-// ThreadTokenUsageUpdatedNotification tells what the last model request cost, and
-// what all of the thread have.
+// ThreadTokenUsageUpdatedNotification reports the token usage of the last model request and of the
+// whole thread.
 type ThreadTokenUsageUpdatedNotification struct {
 	ThreadID   string           `json:"threadId"`
 	TurnID     string           `json:"turnId"`
@@ -86,7 +85,7 @@ func (ThreadTokenUsageUpdatedNotification) NotificationMethod() string {
 	return "thread/tokenUsage/updated"
 }
 
-// TurnStartedNotification tells that a turn began, after the answer to turn/start.
+// TurnStartedNotification reports that a turn began. It follows the response to turn/start.
 type TurnStartedNotification struct {
 	ThreadID string `json:"threadId"`
 	Turn     Turn   `json:"turn"`
@@ -95,9 +94,9 @@ type TurnStartedNotification struct {
 // NotificationMethod is turn/started.
 func (TurnStartedNotification) NotificationMethod() string { return "turn/started" }
 
-// TurnCompletedNotification tells that a turn ended. It is sent once per turn, and
-// nothing of the turn follows it. Its items are the agent's last message at most. Metadata
-// is left out where the turn changed no file.
+// TurnCompletedNotification reports that a turn ended. It is sent once per turn, and no notification
+// of the turn follows it. Its items are at most the agent's last message. Metadata is absent if the
+// turn changed no file.
 type TurnCompletedNotification struct {
 	ThreadID string        `json:"threadId"`
 	Turn     Turn          `json:"turn"`
@@ -107,7 +106,7 @@ type TurnCompletedNotification struct {
 // NotificationMethod is turn/completed.
 func (TurnCompletedNotification) NotificationMethod() string { return "turn/completed" }
 
-// TurnPlanUpdatedNotification tells the whole of the agent's plan as it is now.
+// TurnPlanUpdatedNotification has the agent's whole plan after a change.
 type TurnPlanUpdatedNotification struct {
 	ThreadID    string         `json:"threadId"`
 	TurnID      string         `json:"turnId"`
@@ -124,8 +123,7 @@ type TurnPlanStep struct {
 	Status string `json:"status" oneof:"pending inProgress completed"`
 }
 
-// ItemStartedNotification tells that an item began. StartedAtMs is in Unix
-// milliseconds.
+// ItemStartedNotification reports that an item began. StartedAtMs is in Unix milliseconds.
 type ItemStartedNotification struct {
 	Item        ThreadItem `json:"item"`
 	ThreadID    string     `json:"threadId"`
@@ -136,8 +134,8 @@ type ItemStartedNotification struct {
 // NotificationMethod is item/started.
 func (ItemStartedNotification) NotificationMethod() string { return "item/started" }
 
-// ItemCompletedNotification tells that an item is final, and durable.
-// CompletedAtMs is in Unix milliseconds; the token count is always null.
+// ItemCompletedNotification reports that an item is final and durable. CompletedAtMs is in Unix
+// milliseconds. The token count is always null.
 type ItemCompletedNotification struct {
 	Item              ThreadItem `json:"item"`
 	ThreadID          string     `json:"threadId"`
@@ -149,9 +147,8 @@ type ItemCompletedNotification struct {
 // NotificationMethod is item/completed.
 func (ItemCompletedNotification) NotificationMethod() string { return "item/completed" }
 
-// ServerRequestResolvedNotification tells that a request of the server needs no
-// answer any more: it was answered, or its turn ended. RequestID is the id that the
-// request was sent with.
+// ServerRequestResolvedNotification reports that a request of the server needs no response any more:
+// it was answered, or its turn ended. RequestID is the id of that request.
 type ServerRequestResolvedNotification struct {
 	ThreadID  string `json:"threadId"`
 	RequestID uint64 `json:"requestId"`
@@ -170,9 +167,8 @@ type WarningNotification struct {
 // NotificationMethod is warning.
 func (WarningNotification) NotificationMethod() string { return "warning" }
 
-// ConfigWarningNotification tells of a setting without effect, to each client that
-// connects. Path is the configuration file's, left out where the setting comes from
-// elsewhere.
+// ConfigWarningNotification warns each client that connects about a setting without effect. Path is
+// the configuration file. It is absent if the setting has another source.
 type ConfigWarningNotification struct {
 	Summary string  `json:"summary"`
 	Details *string `json:"details"`
@@ -182,8 +178,8 @@ type ConfigWarningNotification struct {
 // NotificationMethod is configWarning.
 func (ConfigWarningNotification) NotificationMethod() string { return "configWarning" }
 
-// DeprecationNoticeNotification names a deprecated setting of a thread that was loaded for the
-// client. Details say what the user can do, or are null.
+// DeprecationNoticeNotification warns about a deprecated setting of a thread that was loaded for the
+// client. Details explain what to do, or are null.
 type DeprecationNoticeNotification struct {
 	Summary string  `json:"summary"`
 	Details *string `json:"details"`
@@ -192,8 +188,8 @@ type DeprecationNoticeNotification struct {
 // NotificationMethod is deprecationNotice.
 func (DeprecationNoticeNotification) NotificationMethod() string { return "deprecationNotice" }
 
-// ErrorNotification tells of a failed model request. Where WillRetry is false the
-// turn fails, and turn/completed follows with the same error.
+// ErrorNotification reports a failed model request. If WillRetry is false, the turn fails, and
+// turn/completed follows with the same error.
 type ErrorNotification struct {
 	Error     TurnError `json:"error"`
 	WillRetry bool      `json:"willRetry"`
@@ -229,7 +225,7 @@ func notification[N Notification](doc string) NotificationRow {
 	return NotificationRow{Method: n.NotificationMethod(), Params: t, Doc: doc}
 }
 
-// Notifications lists everything the server tells unasked.
+// Notifications returns all notifications of the server.
 func Notifications() []NotificationRow {
 	return []NotificationRow{
 		notification[ThreadStartedNotification]("A thread started."),

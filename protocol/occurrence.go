@@ -17,9 +17,9 @@ type ThreadSearchOccurrencesResponse struct {
 	NextCursor *string                  `json:"nextCursor"`
 }
 
-// ThreadSearchOccurrence is a place in a message. Snippet is the message's text around it,
-// with "... " before and " ..." behind where that is not all. TurnCursor is a cursor of
-// thread/turns/list: the page begins with this turn.
+// ThreadSearchOccurrence is a match in a message. Snippet is the text around it, with "... " before
+// and " ..." after it where text is missing. TurnCursor is a cursor of thread/turns/list. Its page
+// begins with this turn.
 type ThreadSearchOccurrence struct {
 	TurnID            string                `json:"turnId"`
 	ItemID            string                `json:"itemId"`

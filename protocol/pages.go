@@ -18,19 +18,18 @@ type ThreadTurnsListParams struct {
 	ItemsView     *string `json:"itemsView,omitempty" oneof:"notLoaded summary full"`
 }
 
-// ThreadTurnsListResponse is a page of turns. A summary of a turn's items is the first
-// message of the user and the last one of the agent. NextCursor goes on where the page ends,
-// null at the end. BackwardsCursor begins with the page's first turn again, in the other
-// direction; it is null on an empty page.
+// ThreadTurnsListResponse is a page of turns. The summary of a turn's items is the first message of
+// the user and the last message of the agent. NextCursor is the cursor of the next page, or null at
+// the end. BackwardsCursor starts at the page's first turn, in the other direction. It is null for an
+// empty page.
 type ThreadTurnsListResponse struct {
 	Data            []Turn  `json:"data"`
 	NextCursor      *string `json:"nextCursor"`
 	BackwardsCursor *string `json:"backwardsCursor"`
 }
 
-// ThreadItemsListParams asks for a page of a thread's items, or of those of a turn: by
-// default of 100, at least of 1 and at most of 1000, the oldest first. Items that are not
-// completed are not listed.
+// ThreadItemsListParams requests a page of a thread's items, or of one turn's items, the oldest first.
+// A page has 100 items by default, at least 1 and at most 1000. It has completed items only.
 type ThreadItemsListParams struct {
 	ThreadID      string            `json:"threadId"`
 	TurnID        *string           `json:"turnId,omitempty"`
@@ -39,16 +38,14 @@ type ThreadItemsListParams struct {
 	SortDirection *string           `json:"sortDirection,omitempty" oneof:"asc desc"`
 }
 
-// ThreadItemsListResponse is a page of items. Its cursors are as those of
-// ThreadTurnsListResponse.
+// ThreadItemsListResponse is a page of items. Its cursors have the meaning of ThreadTurnsListResponse.
 type ThreadItemsListResponse struct {
 	Data            []ThreadItemEntry `json:"data"`
 	NextCursor      *string           `json:"nextCursor"`
 	BackwardsCursor *string           `json:"backwardsCursor"`
 }
 
-// ThreadItemEntry is an item and its turn. Times are in Unix milliseconds, null where they
-// are not known.
+// ThreadItemEntry is an item and its turn. Times are in Unix milliseconds, or null if unknown.
 type ThreadItemEntry struct {
 	TurnID        string     `json:"turnId"`
 	Item          ThreadItem `json:"item"`
@@ -56,8 +53,8 @@ type ThreadItemEntry struct {
 	CompletedAtMs *int64     `json:"completedAtMs"`
 }
 
-// ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}: the item that
-// the page goes on behind.
+// ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}. The page then begins
+// after this item.
 type ThreadItemCursor struct {
 	Page   string
 	ItemID string

@@ -12,12 +12,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// DecodeParams reads params into *p, a pointer to a params struct; the package
-// documentation says what the struct's tags mean. Names of members are case
-// sensitive, members that the struct does not have are passed over, null counts as
-// absent, and absent params count as {}. Everything that is wrong is an *Error
-// with code CodeInvalidParams and the dotted path of the member in data.field,
-// "input.0.text". Nothing of *p shares memory with params.
+// DecodeParams reads params into *p, a pointer to a params struct. The package documentation explains
+// the struct's tags. Names of members are case sensitive. Unknown members are ignored. Null counts as
+// absent, and absent params count as {}. Each error is an *Error with code CodeInvalidParams, and with
+// the dotted path of the member in data.field: "input.0.text". *p shares no memory with params.
 func DecodeParams(params json.RawMessage, p any) error {
 	if len(bytes.TrimSpace(params)) == 0 {
 		params = json.RawMessage("null")
@@ -35,11 +33,11 @@ func DecodeParams(params json.RawMessage, p any) error {
 	return nil
 }
 
-// maxDepth is how deep JSON of others may be nested: encoding/json takes 10,000 levels, with
-// those of the messages and the lines around it.
+// maxDepth is the maximum nesting of JSON from others. encoding/json accepts 10,000 levels, which
+// include those of the surrounding message or line.
 const maxDepth = 9_900
 
-// Valid tells whether a text is JSON that can be part of messages and of lines.
+// Valid reports whether a text is JSON that can be part of messages and lines.
 func Valid(text []byte) bool {
 	return json.Valid(text) && (len(text) <= 2*maxDepth || depthOf(text) <= maxDepth)
 }

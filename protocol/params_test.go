@@ -141,7 +141,7 @@ func TestDecodeParamsListsTheVariants(t *testing.T) {
 	}
 }
 
-// What the words say is the client's to choose.
+// TestParamsTakeEveryWord expects free text to be accepted.
 func TestParamsTakeEveryWord(t *testing.T) {
 	for _, key := range []string{"created_at", "updated_at", "recency_at", "section_position"} {
 		var p protocol.ThreadListParams
@@ -247,7 +247,7 @@ func TestNullMembersAreAbsent(t *testing.T) {
 	}
 }
 
-// An output schema that is null is none, not the schema null.
+// TestNullOutputSchemaIsAbsent expects a null schema to count as no schema.
 func TestNullOutputSchemaIsAbsent(t *testing.T) {
 	var p protocol.TurnStartParams
 	require.NoError(t, protocol.DecodeParams(json.RawMessage(turnStart(`"outputSchema":null`)), &p))

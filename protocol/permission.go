@@ -132,9 +132,8 @@ func (w *WorkspaceWrite) entries(cwd string) []FileAccessEntry {
 	return entries
 }
 
-// Policy is the policy that a profile spells out, as near as policies come to it:
-// never wider. What narrows a writable place in a way that no policy does makes
-// everything unwritable.
+// Policy returns the policy that is nearest to a profile, and never wider. If a profile narrows a
+// writable directory in a way that no policy can express, nothing is writable.
 func (p PermissionProfile) Policy(cwd string) SandboxPolicy {
 	network := p.Network == NetworkEnabled
 	readOnly := SandboxPolicy{&ReadOnly{NetworkAccess: network}}
@@ -174,15 +173,15 @@ func (p PermissionProfile) Policy(cwd string) SandboxPolicy {
 	return SandboxPolicy{w}
 }
 
-// overridden tells whether a later entry is about the same path.
+// overridden reports whether a later entry has the same path.
 func (f *FileAccess) overridden(i int) bool {
 	return slices.ContainsFunc(f.Entries[i+1:], func(e FileAccessEntry) bool {
 		return e.Path.Value == nil && f.Entries[i].Path.Value == nil && e.Path.Path == f.Entries[i].Path.Path
 	})
 }
 
-// narrows tells whether an entry for reading takes away what a policy would allow: it
-// is a path, and none of the folders that are protected anyway.
+// narrows reports whether a read entry removes a permission of a policy: it is a path, and not one of
+// the directories that are always protected.
 func (e FileAccessEntry) narrows(cwd string) bool {
 	return e.Path.Value == nil &&
 		!slices.ContainsFunc(protectedFolders, func(folder string) bool { return e.Path.Path == cwd+"/"+folder })

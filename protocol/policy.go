@@ -6,8 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// AskForApproval says when the agent asks before it acts: "untrusted", "on-request",
-// "never" or {"granular": {...}}.
+// AskForApproval is the policy for requests of approval: "untrusted", "on-request", "never" or
+// {"granular": {...}}.
 type AskForApproval struct {
 	// Mode is one of the Approval constants.
 	Mode string
@@ -113,7 +113,8 @@ func (m SandboxMode) Policy() SandboxPolicy {
 	}
 }
 
-// SandboxPolicy says what commands may touch: {"type": "readOnly", ...} and so on.
+// SandboxPolicy limits the files and the network that commands can access: {"type": "readOnly", ...}
+// and so on.
 type SandboxPolicy struct{ SandboxPolicyVariant }
 
 // SandboxPolicyVariant is *DangerFullAccess, *ReadOnly, *ExternalSandbox or
@@ -128,8 +129,8 @@ type ReadOnly struct {
 	NetworkAccess bool `json:"networkAccess" default:"false"`
 }
 
-// ExternalSandbox says that the caller confines the server itself, and whether the
-// network can be reached from there.
+// ExternalSandbox states that the caller confines the server, and whether the server has network
+// access.
 type ExternalSandbox struct {
 	NetworkAccess string `json:"networkAccess" oneof:"restricted enabled" default:"restricted"`
 }

@@ -14,8 +14,8 @@ type ResponseItem struct{ ResponseItemVariant }
 // *CustomToolCall, *CustomToolCallOutput, *LocalShellCall or *Unknown.
 type ResponseItemVariant interface{ responseItem() }
 
-// Message is text and images of one role. Phase is commentary, partial_answer or
-// final_answer, "" where the model does not tell it.
+// Message is text and images of one role. Phase is commentary, partial_answer or final_answer, or ""
+// if the model does not report it.
 type Message struct {
 	ID      string        `json:"id,omitempty"`
 	Role    string        `json:"role"`
@@ -38,15 +38,15 @@ type TurnRef struct {
 	TurnID string `json:"turn_id,omitempty"`
 }
 
-// ProviderEcho is what the provider of an answer wants back with it in later requests:
-// that provider alone, for that model alone. It is kept with the answer's first call, or
-// with its text where it calls nothing; ExtraContent with the call that had it. It is a
-// member of our own, which the reference implementation passes over.
+// ProviderEcho is data that the provider of an answer needs back in later requests. Only that provider
+// receives it, and only for that model. It is stored with the answer's first call, or with its text if
+// it has no calls. ExtraContent is stored with its own call. The reference implementation ignores the
+// member.
 type ProviderEcho struct {
 	Provider string `json:"model_provider"`
 	Model    string `json:"model"`
-	// Reasoning is the member by which the reasoning came whose text is in the items
-	// before: reasoning or reasoning_content; "" where there was none.
+	// Reasoning is the name of the member that had the text of the reasoning items before: reasoning or
+	// reasoning_content, or "" without reasoning.
 	Reasoning string `json:"reasoning_member,omitempty"`
 	// ReasoningDetails is a list of what is more than text in it, such as signatures.
 	ReasoningDetails json.RawMessage `json:"reasoning_details,omitempty"`
@@ -54,9 +54,8 @@ type ProviderEcho struct {
 	ExtraContent json.RawMessage `json:"extra_content,omitempty"`
 }
 
-// Reasoning is what the model thought. Summary is what may be shown, Content the
-// raw text where the provider gives it, EncryptedContent what only the provider can
-// read.
+// Reasoning is the reasoning of the model. Summary can be shown. Content is the raw text, if the
+// provider sends it. Only the provider can read EncryptedContent.
 type Reasoning struct {
 	ID               string          `json:"id,omitempty"`
 	Summary          []ReasoningText `json:"summary"`
@@ -83,8 +82,8 @@ type FunctionCall struct {
 	Echo      *ProviderEcho `json:"provider_echo,omitempty"`
 }
 
-// FullName is the name by which Chat Completions know the tool: namespaces are written
-// before it. Those of MCP servers are mcp__SERVER.
+// FullName returns the tool name of Chat Completions: the namespace, mcp__SERVER for MCP servers,
+// precedes the name.
 func (c *FunctionCall) FullName() string {
 	if strings.HasPrefix(c.Namespace, "mcp__") && !strings.HasSuffix(c.Namespace, "__") {
 		return c.Namespace + "__" + c.Name
@@ -127,8 +126,8 @@ type LocalShellCall struct {
 	TurnRef *TurnRef         `json:"internal_chat_message_metadata_passthrough,omitempty"`
 }
 
-// LocalShellAction is what a LocalShellCall runs: {"type": "exec", "command":
-// [<program>, <argument>...]}.
+// LocalShellAction is the action of a LocalShellCall: {"type": "exec", "command": [<program>,
+// <argument>...]}.
 type LocalShellAction struct {
 	Type    string   `json:"type"`
 	Command []string `json:"command"`

@@ -7,15 +7,15 @@ type ThreadRevertParams struct {
 	BeforeTurnID string `json:"beforeTurnId"`
 }
 
-// ThreadRevertResponse shows the thread without its turns. The cursors are those
-// of ThreadResumeResponse.
+// ThreadRevertResponse has the thread without its turns. The cursors have the meaning of
+// ThreadResumeResponse.
 type ThreadRevertResponse struct {
 	Thread               Thread  `json:"thread"`
 	TurnsBackwardsCursor *string `json:"turnsBackwardsCursor"`
 	ItemsBackwardsCursor *string `json:"itemsBackwardsCursor"`
 }
 
-// ThreadRollbackParams takes the last turns out of a thread, all where there are no more.
+// ThreadRollbackParams removes the last turns of a thread, at most all.
 type ThreadRollbackParams struct {
 	ThreadID string `json:"threadId"`
 	NumTurns uint32 `json:"numTurns"`
@@ -26,7 +26,7 @@ type ThreadRollbackResponse struct {
 	Thread Thread `json:"thread"`
 }
 
-// ThreadRevertedNotification tells that a thread has lost its last turns.
+// ThreadRevertedNotification reports that the last turns of a thread were removed.
 type ThreadRevertedNotification struct {
 	ThreadID string `json:"threadId"`
 }
@@ -34,8 +34,8 @@ type ThreadRevertedNotification struct {
 // NotificationMethod is thread/reverted.
 func (ThreadRevertedNotification) NotificationMethod() string { return "thread/reverted" }
 
-// ThreadRolledBack keeps that the last turns were taken out of a thread. Revision, which
-// this server writes, is that of the context from then on.
+// ThreadRolledBack stores that the last turns of a thread were removed. Revision is the new revision
+// of the context. Only this server writes it.
 type ThreadRolledBack struct {
 	Type     string `json:"type"`
 	NumTurns uint32 `json:"num_turns"`

@@ -19,28 +19,28 @@ type ReviewStartResponse struct {
 	ReviewThreadID string `json:"reviewThreadId"`
 }
 
-// ReviewTarget is what is reviewed: a variant, {"type": "uncommittedChanges"} and so on.
+// ReviewTarget is the target of a review: a variant, {"type": "uncommittedChanges"} and so on.
 type ReviewTarget struct{ ReviewTargetVariant }
 
 // ReviewTargetVariant is *ReviewUncommitted, *ReviewBranch, *ReviewCommit or
 // *ReviewCustom.
 type ReviewTargetVariant interface{ reviewTarget() }
 
-// ReviewUncommitted is what is staged, unstaged and untracked.
+// ReviewUncommitted selects staged, unstaged and untracked changes.
 type ReviewUncommitted struct{}
 
-// ReviewBranch is what the current branch has beyond another one.
+// ReviewBranch selects the changes of the current branch relative to another one.
 type ReviewBranch struct {
 	Branch string `json:"branch"`
 }
 
-// ReviewCommit is what a commit changes. Title is its subject, for people.
+// ReviewCommit selects the changes of a commit. Title is its subject, for people.
 type ReviewCommit struct {
 	Sha   string  `json:"sha"`
 	Title *string `json:"title,omitempty"`
 }
 
-// ReviewCustom is what the instructions say.
+// ReviewCustom selects the target by instructions.
 type ReviewCustom struct {
 	Instructions string `json:"instructions"`
 }

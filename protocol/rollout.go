@@ -2,10 +2,9 @@ package protocol
 
 import "encoding/json"
 
-// RolloutLine is one line of a rollout file: the payload is what its type says, with
-// members in snake_case. The timestamp is RFC 3339 in UTC with
-// milliseconds. Ordinals count the lines of a thread from 0; files of older
-// versions have none.
+// RolloutLine is one line of a rollout file. The type determines the payload, whose members are in
+// snake_case. The timestamp is RFC 3339 in UTC with milliseconds. Ordinals count the lines of a thread
+// from 0. Files of older versions have none.
 type RolloutLine struct {
 	Timestamp string          `json:"timestamp"`
 	Ordinal   *int64          `json:"ordinal,omitempty"`
@@ -28,9 +27,9 @@ const (
 	LineRepaired = "repaired"
 )
 
-// SessionMeta is the payload of the first line of a rollout. ID is the thread's, Cwd
-// an absolute path, Source and Originator tell which client began it, CliVersion
-// which version of the server.
+// SessionMeta is the payload of the first line of a rollout. ID is the id of the thread. Cwd is an
+// absolute path. Source and Originator identify the client that began the thread, and CliVersion the
+// version of the server.
 type SessionMeta struct {
 	ID                    string          `json:"id"`
 	SessionID             string          `json:"session_id,omitempty"`
@@ -44,7 +43,7 @@ type SessionMeta struct {
 	BaseInstructions      *Instructions   `json:"base_instructions,omitempty"`
 	DeveloperInstructions *string         `json:"developer_instructions,omitempty"`
 	HistoryMode           string          `json:"history_mode,omitempty"`
-	// DynamicTools are those that the client gave with thread/start.
+	// DynamicTools are the tools that the client passed with thread/start.
 	DynamicTools []DynamicToolSpec `json:"dynamic_tools,omitempty"`
 	ForkedFromID *string           `json:"forked_from_id,omitempty"`
 	Git          *StoredGitInfo    `json:"git,omitempty"`
@@ -202,8 +201,8 @@ type ReasoningEvent struct {
 	Text string `json:"text"`
 }
 
-// TokenCount is a token_count event, one for each model request. Info is null where
-// the provider told nothing.
+// TokenCount is a token_count event, one for each model request. Info is null if the provider reported
+// nothing.
 type TokenCount struct {
 	Type string          `json:"type"`
 	Info *TokenCountInfo `json:"info"`
@@ -214,10 +213,9 @@ type TokenCountInfo struct {
 	TotalTokenUsage    StoredUsage `json:"total_token_usage"`
 	LastTokenUsage     StoredUsage `json:"last_token_usage"`
 	ModelContextWindow *int64      `json:"model_context_window"`
-	// CountedInputTokens is what this server had counted for the last request, 0 where
-	// it had not.
+	// CountedInputTokens is this server's own count for the last request, or 0.
 	CountedInputTokens int64 `json:"counted_input_tokens,omitempty"`
-	// CountedByModel is set where the count is that of the model's own tokenizer.
+	// CountedByModel is set if the tokenizer of the model made the count.
 	CountedByModel bool `json:"counted_by_model,omitempty"`
 }
 
@@ -237,7 +235,7 @@ func (b TokenUsageBreakdown) Stored() StoredUsage {
 		b.ReasoningOutputTokens, b.TotalTokens}
 }
 
-// Breakdown is what Stored was made from.
+// Breakdown returns the usage in the form of the wire. Stored is the inverse.
 func (s StoredUsage) Breakdown() TokenUsageBreakdown {
 	return TokenUsageBreakdown{s.TotalTokens, s.InputTokens, s.CachedInputTokens, s.CacheWriteInputTokens, s.OutputTokens,
 		s.ReasoningOutputTokens}
@@ -261,9 +259,8 @@ type NameUpdated struct {
 	ThreadName string `json:"thread_name"`
 }
 
-// Compacted replaces the history before it by ReplacementHistory, or by the
-// user's messages and Message where that is absent. TrimPoint, which this server writes,
-// tells exactly what stays.
+// Compacted replaces the history before it by ReplacementHistory or, if that is absent, by the user's
+// messages and Message. TrimPoint lists exactly the items that stay. Only this server writes it.
 type Compacted struct {
 	Message            string            `json:"message"`
 	ReplacementHistory []json.RawMessage `json:"replacement_history,omitempty"`
@@ -272,9 +269,9 @@ type Compacted struct {
 	Strategy string `json:"strategy,omitempty"`
 }
 
-// ContextBackup tells that the lines before it are a selection of those in the first
-// Bytes bytes of the rollout's backup, whose CRC-32C (Castagnoli) is CRC32C. With 0
-// Bytes the lines before it are all there are.
+// ContextBackup states that the lines before it are a selection of the lines in the first Bytes bytes
+// of the rollout's backup. CRC32C is the CRC-32C (Castagnoli) of these bytes. With 0 Bytes, the lines
+// before it are complete.
 type ContextBackup struct {
 	Bytes  int64  `json:"bytes"`
 	CRC32C uint32 `json:"crc32c"`

@@ -93,8 +93,7 @@ func TestAnswersAndNotificationsWriteEveryMember(t *testing.T) {
 	}
 }
 
-// memberNames are the members of a struct that are always written, those of embedded
-// structs included.
+// memberNames returns the members of a struct that are always written, with those of embedded structs.
 func memberNames(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
@@ -110,7 +109,7 @@ func memberNames(t reflect.Type) []string {
 	return names
 }
 
-// Clients that read strictly do not take null for a path that there is none of.
+// TestPathOfAConfigWarningIsLeftOut expects no null, because strict clients reject it.
 func TestPathOfAConfigWarningIsLeftOut(t *testing.T) {
 	require.Equal(t, `{"summary":"s","details":null}`, string(encode(t, protocol.ConfigWarningNotification{Summary: "s"})))
 	path := "/config.toml"

@@ -1,10 +1,10 @@
 package protocol
 
-// ThreadSearchParams looks for a text in what was said in stored threads, and in their
-// previews and names; case does not matter, and parts of words are found. SortKey is
-// relevance by default: first the threads whose preview or name has the text, then those
-// with the most messages that have it. SortDirection, SourceKinds, Archived, Cursor and
-// Limit are as in ThreadListParams; threads of all providers are found.
+// ThreadSearchParams searches messages, previews and names of stored threads for a text. The search
+// ignores case and finds parts of words. SortKey is relevance by default: first the threads whose
+// preview or name matches, then those with the most matching messages. SortDirection, SourceKinds,
+// Archived, Cursor and Limit have the meaning of ThreadListParams. The search includes threads of all
+// providers.
 type ThreadSearchParams struct {
 	SearchTerm    string    `json:"searchTerm"`
 	Cursor        *string   `json:"cursor,omitempty"`
@@ -15,9 +15,8 @@ type ThreadSearchParams struct {
 	Archived      *bool     `json:"archived,omitempty"`
 }
 
-// ThreadSearchResponse is a page of what was found. The cursors are those of
-// ThreadListResponse. Complete is false while threads are still being read for the first
-// time, so that a later search may find more.
+// ThreadSearchResponse is a page of matches. The cursors have the meaning of ThreadListResponse.
+// Complete is false while threads are indexed for the first time. A later search may find more then.
 type ThreadSearchResponse struct {
 	Data            []ThreadSearchResult `json:"data"`
 	NextCursor      *string              `json:"nextCursor"`
@@ -31,8 +30,8 @@ type ThreadSearchResult struct {
 	Snippet string `json:"snippet"`
 }
 
-// ThreadIndexProgressNotification tells whoever lists or searches how many rollouts have
-// been read where that takes long; Done is Total at the end.
+// ThreadIndexProgressNotification reports how many rollouts are indexed. It is sent to clients that
+// list or search, if indexing takes long. Done equals Total at the end.
 type ThreadIndexProgressNotification struct {
 	Done  int `json:"done"`
 	Total int `json:"total"`

@@ -12,14 +12,14 @@ type SkillsListResponse struct {
 	Data []SkillsListEntry `json:"data"`
 }
 
-// SkillsListEntry is the skills of a working directory, and the files that are none.
+// SkillsListEntry has the skills of a working directory, and the files that are not valid skills.
 type SkillsListEntry struct {
 	Cwd    string           `json:"cwd"`
 	Skills []SkillMetadata  `json:"skills"`
 	Errors []SkillErrorInfo `json:"errors"`
 }
 
-// SkillErrorInfo says why a SKILL.md file is not used.
+// SkillErrorInfo is the reason why a SKILL.md file is not used.
 type SkillErrorInfo struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
@@ -51,12 +51,12 @@ type SkillInterface struct {
 	DefaultPrompt    *string `json:"defaultPrompt"`
 }
 
-// SkillDependencies are what a skill says it needs. Nothing of it is installed.
+// SkillDependencies are the declared dependencies of a skill. The server installs none of them.
 type SkillDependencies struct {
 	Tools []SkillToolDependency `json:"tools"`
 }
 
-// SkillToolDependency is a tool that a skill says it needs.
+// SkillToolDependency is a tool that a skill declares as a dependency.
 type SkillToolDependency struct {
 	Type        string  `json:"type"`
 	Value       string  `json:"value"`
@@ -72,7 +72,7 @@ type SkillsExtraRootsSetParams struct {
 	ExtraRoots []string `json:"extraRoots"`
 }
 
-// SkillsChangedNotification tells that skills/list would answer something else than before.
+// SkillsChangedNotification reports that the result of skills/list changed.
 type SkillsChangedNotification struct{}
 
 // NotificationMethod is skills/changed.

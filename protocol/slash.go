@@ -1,8 +1,8 @@
 package protocol
 
-// SlashCommand is what a person can type instead of a message: Name without the slash,
-// Usage with it and with its arguments. Unless it is available during a turn it is refused
-// while one is under way, with kind turnActive.
+// SlashCommand is a command that a user can type instead of a message. Name has no slash. Usage has
+// the slash and the arguments. A command that is not available during a turn is rejected while one is
+// active, with kind turnActive.
 type SlashCommand struct {
 	Name                string `json:"name"`
 	Usage               string `json:"usage"`
@@ -27,7 +27,7 @@ type SlashCommandParseParams struct {
 	Text string `json:"text"`
 }
 
-// SlashCommandParseResponse is the slash command that a text is, null where it is none.
+// SlashCommandParseResponse is the slash command of a text, or null.
 type SlashCommandParseResponse *SlashCommandCall
 
 // SlashCommandExecuteParams executes the slash command that Text is.
@@ -36,8 +36,7 @@ type SlashCommandExecuteParams struct {
 	Text     string `json:"text"`
 }
 
-// SlashCommandExecuteResponse tells what was executed. Result is that of the method which
-// the command stands for.
+// SlashCommandExecuteResponse has the executed command. Result is the result of its method.
 type SlashCommandExecuteResponse struct {
 	SlashCommandCall
 	Result any `json:"result"`

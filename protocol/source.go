@@ -45,14 +45,14 @@ func SourceView(stored json.RawMessage) json.RawMessage {
 	return stored
 }
 
-// Spawn is what a source tells of a thread that another one's agent has begun.
+// Spawn describes the agent that started a thread, and its parent thread.
 type Spawn struct {
 	ParentThreadID *string `json:"parent_thread_id"`
 	Nickname       *string `json:"agent_nickname"`
 	Role           *string `json:"agent_role"`
 }
 
-// SpawnOf is the zero Spawn where no agent has begun the thread.
+// SpawnOf returns the zero Spawn if no agent started the thread.
 func SpawnOf(stored json.RawMessage) (s Spawn) {
 	told := gjson.GetBytes(stored, "subagent.thread_spawn")
 	if told.IsObject() && Unmarshal([]byte(told.Raw), &s) != nil {

@@ -9,8 +9,8 @@ type ThreadShellCommandParams struct {
 	TimeoutMs *int64 `json:"timeoutMs,omitempty"`
 }
 
-// ThreadBackgroundTerminalsListParams asks for the commands of a thread that run in the
-// background. They come in one page, whatever Cursor and Limit say.
+// ThreadBackgroundTerminalsListParams requests the background commands of a thread. One page has all.
+// Cursor and Limit have no effect.
 type ThreadBackgroundTerminalsListParams struct {
 	ThreadID string  `json:"threadId"`
 	Cursor   *string `json:"cursor,omitempty"`
@@ -43,7 +43,7 @@ type ThreadBackgroundTerminalsTerminateParams struct {
 	ProcessID string `json:"processId"`
 }
 
-// ThreadBackgroundTerminalsTerminateResponse tells whether there was one.
+// ThreadBackgroundTerminalsTerminateResponse reports whether the command existed.
 type ThreadBackgroundTerminalsTerminateResponse struct {
 	Terminated bool `json:"terminated"`
 }
@@ -53,8 +53,8 @@ type ThreadBackgroundTerminalsCleanParams struct {
 	ThreadID string `json:"threadId"`
 }
 
-// TerminalInteractionNotification tells that the model typed to a command in the
-// background, or waits for it. The turn is that in which it does, not the item's.
+// TerminalInteractionNotification reports that the model typed into a background command, or waits for
+// it. The turn is the current one, not the turn of the item.
 type TerminalInteractionNotification struct {
 	ThreadID  string `json:"threadId"`
 	TurnID    string `json:"turnId"`

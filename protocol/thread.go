@@ -7,12 +7,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Thread is a conversation as clients see it. Times are in Unix seconds. ID is a
-// UUIDv7; Preview the text of the user's first message; Path that of the
-// rollout, null for an ephemeral thread; Cwd an absolute path; Source and Originator
-// tell which client began it; ParentThreadID, AgentNickname and AgentRole, which thread's agent did.
-// Turns is empty but in the answers that say so. Environments is null for a thread that is
-// not loaded; CanAcceptDirectInput also in lists. The members of sections, projects, attached threads and
+// Thread is a conversation as clients see it. Times are in Unix seconds. ID is a UUIDv7. Preview is
+// the text of the user's first message. Path is the path of the rollout, or null for an ephemeral
+// thread. Cwd is an absolute path. Source and Originator identify the client that started the thread.
+// ParentThreadID, AgentNickname and AgentRole identify the agent that started it. Turns is empty
+// except in the responses that document it. Environments is null for a thread that is not loaded.
+// CanAcceptDirectInput is also set in lists. The members of sections, projects, attached threads and
 // the vendor's programs are always null.
 type Thread struct {
 	ID               string          `json:"id"`
@@ -69,16 +69,15 @@ type TurnEnvironmentParams struct {
 	Cwd           string `json:"cwd"`
 }
 
-// GitInfo is the state of the working directory's repository when the thread
-// began, or what a client has told of it since: the commit's hash, the branch, and the URL of
-// the remote origin.
+// GitInfo is the state of the working directory's repository at the start of the thread, or as a
+// client has set it since: the commit's hash, the branch, and the URL of the remote origin.
 type GitInfo struct {
 	Sha       *string `json:"sha"`
 	Branch    *string `json:"branch"`
 	OriginURL *string `json:"originUrl"`
 }
 
-// ThreadStatus says whether a thread is loaded and at work.
+// ThreadStatus reports whether a thread is loaded and active.
 type ThreadStatus struct{ ThreadStatusVariant }
 
 // ThreadStatusVariant is StatusNotLoaded, StatusIdle, StatusSystemError or
@@ -94,8 +93,7 @@ type StatusIdle struct{}
 // StatusSystemError is the status of a thread whose last turn failed.
 type StatusSystemError struct{}
 
-// StatusActive is the status of a thread with a turn under way. The flags say what
-// it waits for.
+// StatusActive is the status of a thread with an active turn. The flags are what the turn waits for.
 type StatusActive struct {
 	ActiveFlags []string `json:"activeFlags" oneof:"waitingOnApproval waitingOnUserInput"`
 }
@@ -180,9 +178,9 @@ type ThreadSettingsView struct {
 	MultiAgentMode     string            `json:"multiAgentMode" oneof:"explicitRequestOnly"`
 }
 
-// ThreadResumeParams loads a stored thread, or joins a loaded one. With Path the
-// rollout is read from there and ThreadID is not looked at. With History a new thread begins
-// with these items, and its id is in the answer; ThreadID must not be that of a loaded thread.
+// ThreadResumeParams loads a stored thread, or subscribes to a loaded one. With Path the server reads
+// the rollout from there and ignores ThreadID. With History a new thread begins with these items, and
+// the response has its id. ThreadID must not be that of a loaded thread then.
 type ThreadResumeParams struct {
 	ThreadID              string                     `json:"threadId"`
 	Path                  *string                    `json:"path,omitempty"`
@@ -233,17 +231,16 @@ type ThreadReadResponse struct {
 	Thread Thread `json:"thread"`
 }
 
-// ThreadListParams asks for a page of stored threads, by default 25, at least 1, at most 100.
-// SortKey is created_at by default, SortDirection desc; there are no sections, so
-// section_position is as good as created_at. ModelProviders null means the configured
-// provider only, [] means all. Cwd are working directories that match exactly,
-// SearchTerm is looked for in names and previews. Cursor is the nextCursor of the
-// page before, with the same other params. SourceKinds null or [] means all but those
-// that no person talks to: exec, appServer and the agents' own threads. At most 100
-// ExcludedThreadIDs are left out. Originators other than [] are refused, and there are no
-// sections: a SectionID that is not null selects nothing. ParentThreadID selects the threads that
-// agents of another have spawned, AncestorThreadID those and what theirs have, whatever the
-// sources unless SourceKinds tells. There are no projects, and no attached threads.
+// ThreadListParams requests a page of stored threads: 25 by default, at least 1, at most 100. SortKey
+// is created_at by default, SortDirection desc. Section_position sorts like created_at, because there
+// are no sections. ModelProviders null selects the configured provider, [] all providers. Cwd selects
+// threads with exactly these working directories. SearchTerm must occur in the name or the preview.
+// Cursor is the nextCursor of the page before, with the same other params. SourceKinds null or []
+// selects all but exec, appServer and agents' own threads, to which no person talks. At most 100
+// ExcludedThreadIDs are left out. Originators other than [] are rejected. A SectionID that is not null
+// selects no thread. ParentThreadID selects the threads that agents of another thread started,
+// AncestorThreadID also their descendants; both ignore the default of SourceKinds. There are no
+// projects and no attached threads.
 type ThreadListParams struct {
 	Cursor         *string   `json:"cursor,omitempty"`
 	Limit          *uint32   `json:"limit,omitempty"`
@@ -283,9 +280,9 @@ func (o *OneOrMany) UnmarshalJSON(b []byte) error {
 	return decodeValue(in, reflect.ValueOf((*[]string)(o)).Elem())
 }
 
-// ThreadListResponse is a page of threads. NextCursor is null on the last page.
-// BackwardsCursor leads, in the other direction, to the page that begins with the first
-// thread of this one; it is null where there is none.
+// ThreadListResponse is a page of threads. NextCursor is null on the last page. BackwardsCursor is the
+// cursor of the page that begins with the first thread of this one, in the other direction. It is null
+// for an empty page.
 type ThreadListResponse struct {
 	Data            []Thread `json:"data"`
 	NextCursor      *string  `json:"nextCursor"`
@@ -311,7 +308,7 @@ type ThreadUnsubscribeParams struct {
 	ThreadID string `json:"threadId"`
 }
 
-// ThreadUnsubscribeResponse says what was found.
+// ThreadUnsubscribeResponse has the status before the request.
 type ThreadUnsubscribeResponse struct {
 	Status string `json:"status" oneof:"notLoaded notSubscribed unsubscribed"`
 }

@@ -9,20 +9,20 @@ type ThreadTimelineListParams struct {
 	Limit    *uint32 `json:"limit,omitempty"`
 }
 
-// ThreadTimelineListResponse is a page of a timeline: the pages come newest first, the
-// entries of each oldest first. NextCursor is null on the page with the oldest entry,
-// activeRealtimeSessionAtPageStart always. A cursor names the first entry of its page:
-// what is said, trimmed or undone later moves no older page.
+// ThreadTimelineListResponse is a page of a timeline. The newest page is first; within a page the
+// oldest entry is first. NextCursor is null on the page with the oldest entry.
+// ActiveRealtimeSessionAtPageStart is always null. A cursor names the first entry of its page, so
+// later entries, trims and undos do not move older pages.
 type ThreadTimelineListResponse struct {
 	Data                             []ThreadTimelineEntry `json:"data"`
 	NextCursor                       *string               `json:"nextCursor"`
 	ActiveRealtimeSessionAtPageStart *string               `json:"activeRealtimeSessionAtPageStart"`
 }
 
-// ThreadTimelineEntry is an entry of a timeline: {"type": "item", "position": 8, ...}.
-// Position is the ordinal of the rollout line that it comes of; at one position entries
-// come in the order summary, trimPoint, turnStarted, item, turnCompleted. Trimmed is set
-// where an entry is before the latest trim point, or belongs to an earlier one.
+// ThreadTimelineEntry is an entry of a timeline: {"type": "item", "position": 8, ...}. Position is the
+// ordinal of its rollout line. Entries with the same position have the order summary, trimPoint,
+// turnStarted, item, turnCompleted. Trimmed is set if an entry is before the latest trim point, or
+// belongs to an earlier one.
 type ThreadTimelineEntry struct{ ThreadTimelineEntryVariant }
 
 // ThreadTimelineEntryVariant is *TimelineItem, *TimelineTurnStarted,
@@ -37,8 +37,8 @@ type TimelineItem struct {
 	Trimmed  bool       `json:"trimmed"`
 }
 
-// TimelineTurnStarted is where a turn began. A turn that no line of the rollout began
-// began with its first item. StartedAt is in Unix seconds, null where it is not known.
+// TimelineTurnStarted is the begin of a turn. If no line of the rollout begins the turn, its first
+// item does. StartedAt is in Unix seconds, or null if unknown.
 type TimelineTurnStarted struct {
 	Position  int64  `json:"position"`
 	TurnID    string `json:"turnId"`
@@ -46,8 +46,8 @@ type TimelineTurnStarted struct {
 	Trimmed   bool   `json:"trimmed"`
 }
 
-// TimelineTurnCompleted is where a turn ended. A turn that runs, or that a crash cut off
-// and nobody resumed since, has none. Times are as in Turn.
+// TimelineTurnCompleted is the end of a turn. An active turn has none, nor a turn that a crash
+// interrupted and that was not resumed. Times have the meaning of Turn.
 type TimelineTurnCompleted struct {
 	Position    int64      `json:"position"`
 	TurnID      string     `json:"turnId"`
@@ -59,8 +59,8 @@ type TimelineTurnCompleted struct {
 	Trimmed     bool       `json:"trimmed"`
 }
 
-// TimelineSummary is the banner of a trim point that has a summary: Text stands for what
-// is before it.
+// TimelineSummary is the banner of a trim point with a summary. Text is the summary of the entries
+// before it.
 type TimelineSummary struct {
 	Position    int64  `json:"position"`
 	TrimPointID string `json:"trimPointId"`

@@ -1,12 +1,10 @@
 package protocol
 
-// TrimPoint is a boundary in a thread: what lies before it is not sent to the model,
-// though it stays readable. Pinned items are sent all the same, and of a compaction
-// messages of the user. CreatedAt is in Unix seconds. BeforeEntryID is the last thread item
-// before the boundary, FirstKeptItemID the first behind it; null where there is none.
-// PrunedMessageCount and PrunedTurnIDs are of the messages and the turns that this point
-// took out of the context; those of earlier points are not among them. Summary stands in
-// their place, null without one.
+// TrimPoint is a boundary in a thread. The model does not receive the items before it, but clients can
+// read them. It still receives pinned items and, after a compaction, messages of the user. CreatedAt
+// is in Unix seconds. BeforeEntryID is the last thread item before the boundary, FirstKeptItemID the
+// first one after it, or null. PrunedMessageCount and PrunedTurnIDs count what this point removed from
+// the context, without the turns of earlier points. Summary replaces them, or is null.
 type TrimPoint struct {
 	ID                 string   `json:"id"`
 	CreatedAt          int64    `json:"createdAt"`
@@ -26,9 +24,8 @@ const (
 	TrimHistoryLimit = "historyLimit"
 )
 
-// SessionBootstrap is what a provider session begins with. Kind is turns where these are
-// the turns of TurnIDs, summary where a summary comes before them, none where the session
-// begins with nothing.
+// SessionBootstrap is the initial content of a provider session. Kind is turns for the turns of
+// TurnIDs, summary if a summary precedes them, and none if it is empty.
 type SessionBootstrap struct {
 	Kind    string   `json:"kind" oneof:"turns summary none"`
 	TurnIDs []string `json:"turnIds"`
@@ -50,15 +47,15 @@ type ThreadContextTrimParams struct {
 	Summary        *string `json:"summary,omitempty"`
 }
 
-// ThreadContextTrimResponse tells the new trim point, and the provider session that the
-// next model request opens.
+// ThreadContextTrimResponse has the new trim point, and the provider session of the next model
+// request.
 type ThreadContextTrimResponse struct {
 	TrimPoint TrimPoint `json:"trimPoint"`
 	SessionID string    `json:"sessionId"`
 }
 
-// ThreadContextSummarizeParams gives a trim point a summary, the latest one where none is
-// named. CompactDurationMs is how long making it took.
+// ThreadContextSummarizeParams gives a trim point a summary. The default is the latest trim point.
+// CompactDurationMs is the time that making the summary took.
 type ThreadContextSummarizeParams struct {
 	ThreadID          string  `json:"threadId"`
 	TrimPointID       *string `json:"trimPointId,omitempty"`
@@ -71,8 +68,7 @@ type ThreadContextSummarizeResponse struct {
 	TrimPoint TrimPoint `json:"trimPoint"`
 }
 
-// ThreadTrimPointCreatedNotification tells of a new trim point, or of one that a redo
-// brought back.
+// ThreadTrimPointCreatedNotification reports a new trim point, or one that a redo restored.
 type ThreadTrimPointCreatedNotification struct {
 	ThreadID  string    `json:"threadId"`
 	TrimPoint TrimPoint `json:"trimPoint"`
@@ -83,8 +79,7 @@ func (ThreadTrimPointCreatedNotification) NotificationMethod() string {
 	return "thread/trimPoint/created"
 }
 
-// ThreadTrimPointRemovedNotification tells that a trim point is no more: an undo or a
-// restore took it back.
+// ThreadTrimPointRemovedNotification reports that an undo or a restore removed a trim point.
 type ThreadTrimPointRemovedNotification struct {
 	ThreadID    string `json:"threadId"`
 	TrimPointID string `json:"trimPointId"`
@@ -95,8 +90,8 @@ func (ThreadTrimPointRemovedNotification) NotificationMethod() string {
 	return "thread/trimPoint/removed"
 }
 
-// ThreadSessionStopRequestedNotification tells that no more requests are made in a provider
-// session. CreatedAt is in Unix seconds.
+// ThreadSessionStopRequestedNotification reports that a provider session gets no more requests.
+// CreatedAt is in Unix seconds.
 type ThreadSessionStopRequestedNotification struct {
 	ThreadID  string `json:"threadId"`
 	SessionID string `json:"sessionId"`
@@ -108,8 +103,8 @@ func (ThreadSessionStopRequestedNotification) NotificationMethod() string {
 	return "thread/session/stopRequested"
 }
 
-// ThreadSessionStartedNotification tells of the provider session that the next model
-// request opens, and what it begins with.
+// ThreadSessionStartedNotification reports the provider session of the next model request, and its
+// initial content.
 type ThreadSessionStartedNotification struct {
 	ThreadID  string           `json:"threadId"`
 	SessionID string           `json:"sessionId"`
@@ -119,8 +114,8 @@ type ThreadSessionStartedNotification struct {
 // NotificationMethod is thread/session/started.
 func (ThreadSessionStartedNotification) NotificationMethod() string { return "thread/session/started" }
 
-// ThreadContextSummarizedNotification tells the summary of a trim point, null where that was
-// taken back, and how long making it took, null where that is not known.
+// ThreadContextSummarizedNotification has the summary of a trim point, or null if it was removed, and
+// the time that making it took, or null if unknown.
 type ThreadContextSummarizedNotification struct {
 	ThreadID          string  `json:"threadId"`
 	TrimPointID       string  `json:"trimPointId"`

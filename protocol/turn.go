@@ -2,10 +2,9 @@ package protocol
 
 import "encoding/json"
 
-// Turn is one user input and everything until the agent stops. Times are in Unix
-// seconds, the duration in milliseconds; null where they are not known. RootTurnID is
-// the turn that a chain of turns began with: its own, unless turn/start named
-// another. Error is there for a failed turn only.
+// Turn is one user input and everything until the agent stops. Times are in Unix seconds, the duration
+// in milliseconds; they are null if unknown. RootTurnID is the first turn of a chain of turns: the
+// turn itself, unless turn/start named another. Error is set for a failed turn only.
 type Turn struct {
 	ID          string       `json:"id"`
 	RootTurnID  *string      `json:"rootTurnId"`
@@ -36,9 +35,9 @@ const (
 	TurnInProgress  TurnStatus = "inProgress"
 )
 
-// TurnError says why a turn failed, or why a request is tried again: Message is for
-// people, CodexErrorInfo for programs. AdditionalDetails is what the provider
-// answered. Misalignment is always null.
+// TurnError is the reason why a turn failed, or why a request is retried. Message is for people,
+// CodexErrorInfo for programs. AdditionalDetails is the response of the provider. Misalignment is
+// always null.
 type TurnError struct {
 	Message           string          `json:"message"`
 	CodexErrorInfo    *CodexErrorInfo `json:"codexErrorInfo"`
@@ -69,11 +68,10 @@ type TurnStartParams struct {
 	Environments *[]TurnEnvironmentParams `json:"environments,omitempty"`
 }
 
-// TurnStartResponse is the answer to turn/start. While a turn runs, it is that
-// turn, and the input joined it. SlashCommand is there where the input was a slash command
-// that was executed, for clients with that capability: the turn is then the one that the
-// command began, or the one under way, or else one that nothing happens in, which is over,
-// and which the thread does not keep.
+// TurnStartResponse is the response to turn/start. If a turn is active, the input joined it, and Turn
+// is that turn. SlashCommand is set if the input was an executed slash command, for clients with that
+// capability. Turn is then the turn that the command began, or the active one, or else an empty
+// completed turn that the thread does not store.
 type TurnStartResponse struct {
 	Turn         Turn                         `json:"turn"`
 	SlashCommand *SlashCommandExecuteResponse `json:"slashCommand,omitempty"`

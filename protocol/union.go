@@ -17,8 +17,8 @@ type Variant struct {
 	Type reflect.Type
 }
 
-// Union describes a tagged union for schema generation: the Go type that embeds
-// the interface, the member that tells the variants apart, and the variants.
+// Union describes a tagged union for schema generation: the Go type that embeds the interface, the tag
+// member, and the variants.
 type Union struct {
 	Type     reflect.Type
 	Member   string
@@ -156,8 +156,8 @@ func encodeTagged(member, tag string, value any) ([]byte, error) {
 	return out, nil
 }
 
-// Marshal is json.Marshal without HTML escaping: bytes on the wire and in
-// rollouts equal those of the reference implementation. Its output is well-formed.
+// Marshal is json.Marshal without HTML escaping, so that bytes on the wire and in rollouts equal those
+// of the reference implementation. Its output is well-formed.
 func Marshal(v any) ([]byte, error) {
 	text, err := marshal(v)
 	return ToWellFormed(text), err

@@ -125,8 +125,8 @@ func TestUnionsRefuseVariantsOfOthers(t *testing.T) {
 	require.Error(t, err, "a nil variant")
 }
 
-// Parts of what the user said, as later versions may write them: what params refuse
-// is shown as it is.
+// unknownInputs are parts of user input of later versions. Params reject them; items show them
+// unchanged.
 var unknownInputs = []string{
 	`{"type":"film","url":"x","frames":[1,2]}`,
 	`{"type":"image","fileId":"f"}`,
@@ -192,7 +192,7 @@ func TestNullListsAreEmptyLists(t *testing.T) {
 	}
 }
 
-// What is made without JSON can be written all the same.
+// TestUnknownVariantsWithoutJSON expects a value that was not decoded from JSON to encode.
 func TestUnknownVariantsWithoutJSON(t *testing.T) {
 	require.Equal(t, `{"type":"hologram"}`,
 		string(encode(t, protocol.ThreadItem{ThreadItemVariant: &protocol.Unknown{Tag: "hologram"}})))

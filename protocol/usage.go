@@ -1,15 +1,15 @@
 package protocol
 
-// ThreadTokenUsage is what a thread has cost, and what its last model request cost.
-// ModelContextWindow is in tokens, null where it is not known.
+// ThreadTokenUsage is the token usage of a thread and of its last model request. ModelContextWindow is
+// in tokens, or null if unknown.
 type ThreadTokenUsage struct {
 	Total              TokenUsageBreakdown `json:"total"`
 	Last               TokenUsageBreakdown `json:"last"`
 	ModelContextWindow *int64              `json:"modelContextWindow"`
 }
 
-// TokenUsageBreakdown counts tokens as the provider reports them. Cached tokens are
-// among the input tokens, those of reasoning among the output tokens.
+// TokenUsageBreakdown counts tokens as the provider reports them. Input tokens include cached tokens,
+// output tokens include reasoning tokens.
 type TokenUsageBreakdown struct {
 	TotalTokens           int64 `json:"totalTokens"`
 	InputTokens           int64 `json:"inputTokens"`

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// WebSearchItem is a search of the web by the model's provider. Query says in a few words what the
-// search was for. Action is null if the rollout does not have it. Results are null unless a tool of
-// the reference implementation gave them.
+// WebSearchItem is a search of the web by the model's provider. Query is a short description of the
+// search. Action is null if the rollout does not have it. Results are null unless a tool of the
+// reference implementation returned them.
 type WebSearchItem struct {
 	ID      string            `json:"id"`
 	Query   string            `json:"query"`

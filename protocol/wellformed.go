@@ -8,11 +8,10 @@ import (
 // escapeSize is the length of an escape like \ud800.
 const escapeSize = 6
 
-// ToWellFormed returns JSON in which U+FFFD replaces each run of bytes that are not UTF-8,
-// and each escape of half a surrogate pair. It returns text itself if there are none.
+// ToWellFormed returns JSON in which U+FFFD replaces each run of bytes that are not UTF-8, and each
+// escape of half a surrogate pair. It returns text itself if there are none.
 //
-// encoding/json copies raw JSON without a look into its strings, and many parsers fail on
-// such strings.
+// encoding/json copies raw JSON without validating its strings, and many parsers fail on such strings.
 func ToWellFormed(text []byte) []byte {
 	if !utf8.Valid(text) {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))

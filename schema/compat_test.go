@@ -21,9 +21,9 @@ var (
 	compatName  = regexp.MustCompile("`([^`]+)`")
 )
 
-// documented reads the places of docs/compat.md that deviate from the reference
-// implementation's schema. The mark above a table says what its first column
-// names: members and variants as conform.Deviation has them, or messages.
+// documented returns the places of docs/compat.md that deviate from the reference implementation's
+// schema. The mark above a table states whether its first column has members and variants, in the form
+// of conform.Deviation, or messages.
 func documented(t *testing.T) map[string]bool {
 	t.Helper()
 	file, err := os.Open(compatPath)

@@ -14,8 +14,8 @@ var files embed.FS
 // Files are the generated files: JSON Schema in json/, TypeScript in ts/.
 func Files() fs.FS { return files }
 
-// WriteJSON writes the JSON Schema files to dir, which is made where it is not
-// there. Files of the same names are overwritten, others stay.
+// WriteJSON writes the JSON Schema files to dir. It creates dir if necessary. It overwrites files of
+// the same names and keeps others.
 func WriteJSON(dir string) error { return write("json", dir) }
 
 // WriteTS writes the TypeScript files to dir as WriteJSON does.

@@ -12,8 +12,8 @@ import (
 	"appserver/schema/conform"
 )
 
-// Run with REFERENCE_EXPERIMENTAL naming a folder that the reference implementation
-// wrote its schema files to, those of the experimental surface included:
+// These tests compare with the schema files of the reference implementation. REFERENCE_EXPERIMENTAL is
+// the directory to which it wrote them, with its experimental surface:
 //
 //	REFERENCE_EXPERIMENTAL=DIR go test -tags reference ./schema
 
@@ -46,7 +46,7 @@ func TestCompatListsEveryDifference(t *testing.T) {
 	}
 }
 
-// ownPlaces are where messages stand that the reference does not have.
+// ownPlaces returns the places of messages that the reference implementation does not have.
 func ownPlaces() map[string]bool {
 	places := map[string]bool{}
 	for _, m := range protocol.Methods() {

@@ -165,7 +165,7 @@ func (c *client) kill() {
 	}
 }
 
-// dig follows members of nested objects; nil where one is absent.
+// dig returns a member of nested objects, or nil if one is absent.
 func dig(v any, path ...string) any {
 	for _, name := range path {
 		m, ok := v.(object)

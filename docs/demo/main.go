@@ -1,15 +1,13 @@
-// Command demo is a small client of appserver. It starts the binary named by its
-// argument over real pipes, with the offline provider and a home of its own, and
-// does the main job: it opens a conversation, sends a turn, allows the command that
-// the agent wants to run, quits, starts the binary again, resumes the conversation
-// and goes on. Each message is printed with its direction: -> to the server, <-
-// from it. It fails where anything is not as it should be.
+// Command demo is a small client of appserver. It starts the given binary over real pipes, with the
+// offline provider and its own home. It starts a conversation, sends a turn, approves the agent's
+// command, and quits. Then it starts the binary again, resumes the conversation and sends another
+// turn. It prints each message with its direction: -> to the server, <- from the server. It fails if a
+// message is not as expected.
 //
 //	go run ./docs/demo [-stable] bin/appserver
 //
-// With -stable, what differs from session to session and from machine to machine
-// is replaced: ids and paths by names, times and counts of tokens by 0. So the output
-// can be compared.
+// With -stable, it replaces values that differ between sessions and machines: ids and paths by names,
+// times and token counts by 0. So the output can be compared.
 //
 // # Goroutines
 //
@@ -101,7 +99,7 @@ func checkNote(path string) error {
 	return nil
 }
 
-// secondSession resumes the thread in a new process and goes on.
+// secondSession resumes the thread in a new process and sends another turn.
 func secondSession(binary, home, thread string, p *printer) error {
 	p.say("Start the server again; find and resume the conversation.")
 	c, err := dial(binary, home, p)

@@ -73,12 +73,13 @@ func (p *printer) print(direction string, m object) {
 var (
 	uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	dates = regexp.MustCompile(`sessions/\d{4}/\d{2}/\d{2}/rollout-[0-9T-]+-`)
-	// cursors tell the names of files.
+	// cursors contain the names of files.
 	cursors = regexp.MustCompile(`("[a-zA-Z]*Cursor"):"[^"]*"`)
 	walls   = regexp.MustCompile(`Wall time: [0-9.]+ seconds`)
-	// agents tell the machine and the terminal.
+	// agents contain the machine and the terminal.
 	agents = regexp.MustCompile(`("userAgent":"\S+) \([^)]*\) \S+ \(`)
-	// numbers are times, processes, and tokens: the prompt tells the path and the time zone.
+	// numbers are times, process ids and token counts. The prompt has the path and the time zone, so
+	// token counts differ.
 	numbers = regexp.MustCompile(`("(?:[a-zA-Z]*At|[a-zA-Z]*AtMs|durationMs|processId|[a-zA-Z]*Tokens)"):("?)\d+("?)`)
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Direction tells who writes a message.
+// Direction is the direction of a message.
 type Direction int
 
 // The directions. A server that reads must take all that the reference takes. A
@@ -23,7 +23,7 @@ type Deviation struct {
 	// variant as "Type{tag}" or "Type.member{tag}".
 	Place string
 	Kind  DeviationKind
-	// Detail says what each side has; it is for people.
+	// Detail describes both sides, for people.
 	Detail string
 }
 
@@ -41,16 +41,15 @@ const (
 	// Requirement is a member that we require of clients and the reference does
 	// not, or that the reference always writes and we do not.
 	Requirement DeviationKind = "requirement"
-	// Untyped is a value that our schema says nothing about, unlike the
-	// reference's.
+	// Untyped is a value without a type in our schema, and with a type in the reference's.
 	Untyped DeviationKind = "untyped"
 )
 
 // String is for people.
 func (d Deviation) String() string { return fmt.Sprintf("%s: %s: %s", d.Place, d.Kind, d.Detail) }
 
-// Compare tells where the schema of a message in ours deviates from the one of
-// the same name in the reference, in the order of their places.
+// Compare returns the deviations of a message in ours from the message of the same name in the
+// reference, in the order of their places.
 func Compare(ours, reference *Schemas, message string, direction Direction) ([]Deviation, error) {
 	for side, s := range map[string]*Schemas{"ours": ours, "the reference": reference} {
 		if !s.Has(message) {

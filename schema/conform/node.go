@@ -66,8 +66,7 @@ const (
 	kindArray  = "array"
 )
 
-// typeName is the definition that n refers to, alone or beside null; "" where it
-// refers to none.
+// typeName returns the definition to which n refers, alone or beside null, or "".
 func (n *node) typeName() string {
 	name := strings.TrimPrefix(n.Ref, refPrefix)
 	for _, part := range slices.Concat(n.AllOf, n.AnyOf, n.OneOf) {
@@ -82,8 +81,8 @@ func (n *node) typeName() string {
 	return name
 }
 
-// forms lists what n allows, with references followed; those that lead nowhere
-// allow anything. Members that stand beside alternatives belong to each of them.
+// forms returns the permitted forms of n, with references resolved. An unresolved reference permits
+// everything. Members beside alternatives belong to each of them.
 func (n *node) forms(root *node) []form { return n.formsWithin(root, nil) }
 
 func (n *node) formsWithin(root *node, followed []string) []form {
@@ -109,7 +108,7 @@ func (n *node) formsWithin(root *node, followed []string) []form {
 	return all
 }
 
-// isOther tells whether n stands for the variants that no other part names.
+// isOther reports whether n is the form of unknown variants.
 func (n *node) isOther() bool {
 	for _, member := range n.Properties {
 		if member != nil && member.Not != nil {
@@ -166,7 +165,7 @@ func (f *form) addMembers(n *node) {
 	}
 }
 
-// key tells forms of one node apart: the word, the kind, or the tag of an object.
+// key identifies a form within its node: the word, the kind, or the tag of an object.
 func (f form) key() string {
 	switch f.kind {
 	case kindWord:
@@ -177,8 +176,7 @@ func (f form) key() string {
 	return f.kind
 }
 
-// tag is the value of the member that tells variants apart, or the name of the
-// only member.
+// tag returns the value of the tag member, or the name of the only member.
 func (f form) tag() string {
 	for _, name := range []string{"type", "method"} {
 		if tag := f.members[name]; tag != nil && len(tag.Enum) == 1 {

@@ -51,7 +51,7 @@ func (s *Schemas) add(fsys fs.FS, file, name string) error {
 	return nil
 }
 
-// Has tells whether there is a file for the message.
+// Has reports whether the message has a file.
 func (s *Schemas) Has(name string) bool { return s.documents[name] != nil }
 
 // Validate checks a JSON value against the file of that name.

@@ -37,7 +37,7 @@ func ParseTranscript(text string) []Line {
 	return lines
 }
 
-// Report tells what a transcript showed.
+// Report is the result of a validation.
 type Report struct {
 	// Checked counts the messages that were held against a schema.
 	Checked int
@@ -115,8 +115,8 @@ func (v *validation) line(line Line) {
 	}
 }
 
-// asked keeps what a line of the client asks for. Whatever has an id and is no answer is
-// answered as a request, though its method be no text.
+// asked records a request of the client. A message with an id that is not a response counts as a
+// request, even if its method is not a text.
 func (v *validation) asked(line Line) {
 	var m struct{ ID, Method, Result, Error json.RawMessage }
 	if json.Unmarshal(line.Message, &m) != nil || m.ID == nil {
@@ -160,7 +160,7 @@ func (v *validation) problem(line Line, what string, err error) {
 	v.report.Problems = append(v.report.Problems, Problem{line.Number, what, err})
 }
 
-// own stands for the schema of messages that the reference does not have.
+// own is the name of the schema of messages that the reference does not have.
 const own = "our own"
 
 // messageNames are the schema files by method; "result of METHOD" for answers.

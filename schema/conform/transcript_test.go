@@ -20,7 +20,7 @@ func TestParseTranscript(t *testing.T) {
 	}, lines)
 }
 
-// ours are the generated schemas, which stand for the reference's here.
+// ours returns the generated schemas. They take the place of the reference's in these tests.
 func ours(t *testing.T) *conform.Schemas {
 	t.Helper()
 	files, err := fs.Sub(schema.Files(), "json")

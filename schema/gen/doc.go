@@ -1,20 +1,18 @@
-// Command gen writes the files that are generated from the tables and types of package
-// protocol: JSON Schema (draft 07), TypeScript, and the tables of docs/methods.md. The output
-// depends on nothing else, so equal sources give equal bytes.
+// Command gen generates files from the tables and types of package protocol: JSON Schema (draft 07),
+// TypeScript, and the tables of docs/methods.md. Equal sources give equal bytes.
 //
 //	go run ./schema/gen [-protocol DIR] [-out DIR] [-methods FILE]
 //
 // # From Go to schema
 //
-// A Go struct is an object; embedded structs are flattened. A member without
-// omitempty is required. A pointer is nullable. In what clients send, a member
-// with omitempty may also be null, and one with a default may be left out. The tag
-// oneof gives the words of a member. A list is never null, but for those in
-// nullableLists. A union is one of its variants, told apart by its tag; what only the
-// server sends may also be a variant of another version. A type that both sides send
-// has one definition, which takes what clients may send.
+// A Go struct is an object. Embedded structs are flattened. A member without omitempty is required. A
+// pointer is nullable. In requests, a member with omitempty can also be null, and a member with a
+// default can be absent. The tag oneof has the words of a member. A list is never null, except for
+// nullableLists. A union is one of its variants, which its tag identifies. Unions that only the server
+// sends can also have variants of another version. A type that both sides send has one definition, the
+// one of requests.
 //
-// The doc comments of package protocol become descriptions, and its typed string
-// constants the words of their type. What the types do not tell, because they
-// have JSON methods of their own or are plain strings, is in shapes.go.
+// The doc comments of package protocol become descriptions. Its typed string constants become the
+// words of their type. Types with JSON methods of their own, and strings with a meaning, are in
+// shapes.go.
 package main

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// document is what the tests look at in a file.
+// document has the parts of a file that the tests read.
 type document struct {
 	Schema      string                     `json:"$schema"`
 	Title       string                     `json:"title"`

@@ -112,8 +112,7 @@ func (r *reflector) id() Property {
 	return Property{"id", id}
 }
 
-// request is a request of the client. The params may be left out where none of
-// them is required.
+// request returns the node of a client's request. The params can be absent if no member is required.
 func (r *reflector) request(name, params, doc string) *Node {
 	n := object(r.id(), method(name))
 	n.Properties = append(Properties{version}, n.Properties...)
@@ -127,8 +126,8 @@ func (r *reflector) request(name, params, doc string) *Node {
 	return described(n, doc)
 }
 
-// resultName is the name of a method's answer: that of its type, or of its params
-// where the type is shared by all methods that answer nothing.
+// resultName returns the name of a method's result: the name of its type. Methods with the shared
+// empty result have the name of their params.
 func resultName(m protocol.Method) string {
 	if m.Result == reflect.TypeFor[protocol.Empty]() {
 		return strings.TrimSuffix(typeName(m.Params), "Params") + "Response"
@@ -136,8 +135,7 @@ func resultName(m protocol.Method) string {
 	return typeName(m.Result)
 }
 
-// markExperimental says in the description which members of the params need a
-// capability.
+// markExperimental adds a note to the description of params that need a capability.
 func (r *reflector) markExperimental(m protocol.Method) {
 	definition := r.definitions[typeName(m.Params)]
 	for _, name := range m.Experimental {

@@ -29,7 +29,7 @@ type Node struct {
 	Definitions map[string]*Node `json:"definitions,omitempty"`
 }
 
-// Kinds are the JSON types a value may have: a word where it is one, else a list.
+// Kinds are the JSON types of a value. One kind is encoded as a string, several as a list.
 type Kinds []string
 
 // MarshalJSON writes the word or the list.
@@ -158,7 +158,7 @@ func described(n *Node, text string) *Node {
 	return &c
 }
 
-// withDefault is n with the value that the server takes where none is given.
+// withDefault returns n with the default value of the server.
 func withDefault(n *Node, value any) *Node {
 	c := *n
 	c.Default = value

@@ -36,7 +36,7 @@ func newReflector(src *source, unions []protocol.Union) *reflector {
 	return r
 }
 
-// of is the node of a type: a reference where the type has a definition.
+// of returns the node of a type: a reference if the type has a definition.
 func (r *reflector) of(t reflect.Type) *Node {
 	if t == reflect.TypeFor[json.RawMessage]() {
 		return anything()
@@ -63,7 +63,7 @@ func (r *reflector) of(t reflect.Type) *Node {
 	return r.number(t)
 }
 
-// named is a definition where the type has a name.
+// named returns a definition if the type has a name.
 func (r *reflector) named(t reflect.Type, build func() *Node) *Node {
 	if t.Name() == "" {
 		return build()
@@ -120,8 +120,7 @@ func (r *reflector) union(u protocol.Union) *Node {
 	return n
 }
 
-// isOpen tells whether a union keeps variants that it does not know. Clients may
-// not send them.
+// isOpen reports whether a union keeps unknown variants. Clients cannot send them.
 func isOpen(union reflect.Type) bool {
 	return reflect.TypeFor[*protocol.Unknown]().Implements(union.Field(0).Type)
 }
@@ -168,8 +167,8 @@ func (r *reflector) addMember(n *Node, t reflect.Type, f reflect.StructField) {
 	}
 }
 
-// value is the node of a member's values, which have the shape where one is given.
-// A pointer that the server leaves out where it is nil is never null.
+// value returns the node of a member's values. A given shape takes precedence. A pointer that the
+// server omits if it is nil is never null.
 func (r *reflector) value(shape shape, t reflect.Type, omitempty bool) *Node {
 	switch {
 	case t.Kind() == reflect.Pointer:
@@ -194,8 +193,8 @@ func defaultOf(t reflect.Type, text string) any {
 	return json.RawMessage(text)
 }
 
-// tagOf is the name of a field in JSON. Fields without a tag are those of
-// unions, which write them in lower case.
+// tagOf returns the name of a field in JSON. Fields without a tag belong to unions, which encode them
+// in lower case.
 func tagOf(f reflect.StructField) (name string, omitempty bool) {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "" {

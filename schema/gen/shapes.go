@@ -94,8 +94,8 @@ func members() map[string]shape {
 	}
 }
 
-// nullableLists are lists that the server sends as null where there is nothing to
-// choose from, which is not the same as an empty list.
+// nullableLists are lists for which the server sends null if there is no choice. An empty list has
+// another meaning.
 var nullableLists = []string{
 	"ConfigReadResponse.layers",
 	"DynamicToolCallItem.contentItems",
@@ -103,8 +103,8 @@ var nullableLists = []string{
 	"CommandExecutionRequestApprovalParams.proposedExecpolicyAmendment",
 }
 
-// errorWords are the kinds of CodexErrorInfo without details: those that this
-// server gives, and those that rollouts of the reference implementation hold.
+// errorWords are the kinds of CodexErrorInfo without details: the kinds of this server, and the kinds
+// in rollouts of the reference implementation.
 var errorWords = []string{
 	protocol.ErrorContextWindowExceeded, protocol.ErrorUsageLimitExceeded, protocol.ErrorServerOverloaded,
 	protocol.ErrorInternalServer, protocol.ErrorUnauthorized, protocol.ErrorBadRequest,

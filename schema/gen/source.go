@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// source is what the Go sources tell beyond their types.
+// source has the parts of the Go sources that reflection does not give.
 type source struct {
 	// docs are doc comments by "Type" and "Type.Field".
 	docs map[string]string

@@ -136,8 +136,8 @@ func variantType(v *Node, variants []*Node) string {
 	return text
 }
 
-// known are the variants of a union but the one that stands for those of other
-// versions: with it TypeScript could not tell the others apart.
+// known returns the variants of a union without the variant for other versions. TypeScript could not
+// distinguish the others beside it.
 func known(n *Node) []*Node {
 	return slices.DeleteFunc(slices.Concat(n.AnyOf, n.OneOf), func(v *Node) bool {
 		return slices.ContainsFunc(v.Properties, func(p Property) bool { return p.Value.Not != nil })

@@ -14,7 +14,7 @@ export interface AgentMessageDeltaNotification {
   delta: string;
 }
 
-/** AgentMessageItem is what the agent said. Phase is null where the model does not tell it; moderation, memoryCitation, delivery and questions are always null. */
+/** AgentMessageItem is a message of the agent. Phase is null if the model does not report it. MemoryCitation, moderation, delivery and questions are always null. */
 export interface AgentMessageItem {
   type: "agentMessage";
   moderation: unknown;
@@ -36,7 +36,7 @@ export type ApprovalDecision =
 /** ApprovalsReviewer names who answers approval requests: user, auto_review or guardian_subagent. Here it is always the user. */
 export type ApprovalsReviewer = "user" | "auto_review" | "guardian_subagent";
 
-/** AskForApproval says when the agent asks before it acts: "untrusted", "on-request", "never" or {"granular": {...}}. */
+/** AskForApproval is the policy for requests of approval: "untrusted", "on-request", "never" or {"granular": {...}}. */
 export type AskForApproval =
   | "untrusted" | "on-request" | "never"
   | { granular: GranularApproval };
@@ -68,7 +68,7 @@ export interface ChangedTurn {
   paths: Array<string>;
 }
 
-/** Checkpoint is a state of the worktree that one can go back to. ID is that of the turn before which it was made, or, for the kind revert, of the revert. TurnID is null for a revert. CreatedAt is in Unix seconds. ChangedFiles counts the files that were changed from it to the next one. InThread is false where the turn was taken out of the thread: then files can be reverted to it, and the conversation cannot. */
+/** Checkpoint is a state of the worktree to which a client can revert. ID is the id of the turn before which it was created or, for the kind revert, the id of the revert. TurnID is null for a revert. CreatedAt is in Unix seconds. ChangedFiles counts the files that changed between this checkpoint and the next one. InThread is false if the turn was removed from the thread: files can be reverted to such a checkpoint, the conversation cannot. */
 export interface Checkpoint {
   id: string;
   kind: "turn" | "revert";
@@ -298,7 +298,7 @@ export type CodexErrorInfo =
   | (string & {})
   | { [key: string]: unknown };
 
-/** CollaborationMode is the mode of a thread's turns, plan or default, with settings that are stronger than those beside it. DeveloperInstructions stand in the place of what the model is told of the mode; null is this server's own. */
+/** CollaborationMode is the mode of a thread's turns, plan or default, with settings that override those beside it. DeveloperInstructions replace the instructions for the mode. Null selects the server's own. */
 export interface CollaborationMode {
   mode: "plan" | "default";
   settings: CollaborationModeSettings;
@@ -327,7 +327,7 @@ export interface CollaborationModeSettings {
   developer_instructions?: string | null;
 }
 
-/** CommandAction says what a part of a command does, so that it can be shown in a few words. Type is read, listFiles, search or unknown; Name and Path belong to read, Query and Path to search, Path to listFiles. */
+/** CommandAction is the action of a part of a command, for a short display. Type is read, listFiles, search or unknown. Name and Path belong to read, Query and Path to search, Path to listFiles. */
 export type CommandAction =
   | { type: "read"; command: string; name: string; path: string }
   | { type: "listFiles"; command: string; path: string | null }
@@ -339,11 +339,11 @@ export interface CommandExecOutputDeltaNotification {
   processId: string;
   stream: "stdout" | "stderr";
   deltaBase64: string;
-  /** CapReached is set where the rest of the stream is not told. */
+  /** CapReached is set if the rest of the stream is not sent. */
   capReached: boolean;
 }
 
-/** CommandExecParams runs a command, an argument vector, without a thread. The answer comes with its end. It ends with the connection, too. */
+/** CommandExecParams runs a command, an argument vector, without a thread. The response follows the end of the command. The end of the connection ends the command. */
 export interface CommandExecParams {
   command: Array<string>;
   /** ProcessID is the connection's own name for it. Without one it can neither be streamed nor be written to. */
@@ -352,9 +352,9 @@ export interface CommandExecParams {
   tty?: boolean | null;
   /** StreamStdin lets it read what command/exec/write writes; else its input is empty. */
   streamStdin?: boolean | null;
-  /** StreamStdoutStderr tells its output as it comes, and not in the answer. */
+  /** StreamStdoutStderr sends the output in notifications, and not in the response. */
   streamStdoutStderr?: boolean | null;
-  /** OutputBytesCap is how many bytes of each stream are told, 1 MiB by default. */
+  /** OutputBytesCap is the maximum number of bytes of each stream to send. The default is 1 MiB. */
   outputBytesCap?: number | null;
   disableOutputCap?: boolean | null;
   disableTimeout?: boolean | null;
@@ -364,7 +364,7 @@ export interface CommandExecParams {
   cwd?: string | null;
   /** Env are variables to set, or with null to leave out. */
   env?: { [key: string]: string | null } | null;
-  /** Size is that of the terminal. */
+  /** Size is the size of the terminal. */
   size?: CommandExecTerminalSize | null;
   /** SandboxPolicy is the configured one by default. */
   sandboxPolicy?: SandboxPolicy | null;
@@ -381,7 +381,7 @@ export interface CommandExecResizeParams {
 /** The answer to command/exec/resize. */
 export type CommandExecResizeResponse = Record<string, never>;
 
-/** CommandExecResponse is the end of a command: 124 where its time was over, 128 and the signal where one ended it. The output is empty where it was streamed. */
+/** CommandExecResponse is the result of a command. The exit code is 124 after a timeout, and 128 plus the signal if a signal ended the command. The output is empty if it was streamed. */
 export interface CommandExecResponse {
   exitCode: number;
   stdout: string;
@@ -412,7 +412,7 @@ export interface CommandExecWriteParams {
 /** The answer to command/exec/write. */
 export type CommandExecWriteResponse = Record<string, never>;
 
-/** CommandExecutionItem is a command that the agent ran, or wanted to run. Command is a line that a shell would take, Cwd an absolute path. AggregatedOutput holds both standard output and standard error, cut in the middle where it is long. The members that are null where the command did not run, or has not ended, are ProcessID, AggregatedOutput, ExitCode and DurationMs, which is in milliseconds. */
+/** CommandExecutionItem is a command that the agent ran, or asked to run. Command is a line for a shell. Cwd is an absolute path. AggregatedOutput has standard output and standard error together; a long output lacks its middle. ProcessID, AggregatedOutput, ExitCode and DurationMs (milliseconds) are null if the command did not run, or has not ended. */
 export interface CommandExecutionItem {
   type: "commandExecution";
   id: string;
@@ -463,7 +463,7 @@ export interface CommandExecutionRequestApprovalResponse {
 /** CommandExecutionStatus is the state of a command. */
 export type CommandExecutionStatus = "inProgress" | "completed" | "failed" | "declined";
 
-/** CompactionLosses is what a summary does not mention of what it stands for. */
+/** CompactionLosses has the facts of the replaced items that a summary does not mention. */
 export interface CompactionLosses {
   filesChanged: Array<string>;
   commandsRun: Array<string>;
@@ -472,14 +472,14 @@ export interface CompactionLosses {
   userConstraints: Array<string>;
 }
 
-/** CompactionScope is what a compaction takes out of the context: context items by their ids, and the turns and the messages that they make up. */
+/** CompactionScope has the items that a compaction removes from the context, by their ids, and the turns and messages that contain them. */
 export interface CompactionScope {
   itemIds: Array<string>;
   turnIds: Array<string>;
   messageCount: number;
 }
 
-/** ConfigBatchWriteParams sets values of the user's configuration, all or none. FilePath can be left out, or is the user's file. ExpectedVersion is the version of the layer that config/read told; where the file has another one nothing is written. ReloadUserConfig has no effect on threads that are loaded: they keep the configuration that they began with. */
+/** ConfigBatchWriteParams sets values of the user's configuration, all or none. FilePath is the user's file, and may be omitted. ExpectedVersion is the version of the layer from config/read. If the file has another version, the server writes nothing. ReloadUserConfig has no effect: loaded threads keep the configuration with which they began. */
 export interface ConfigBatchWriteParams {
   edits: Array<ConfigEdit>;
   filePath?: string | null;
@@ -487,7 +487,7 @@ export interface ConfigBatchWriteParams {
   reloadUserConfig?: boolean | null;
 }
 
-/** ConfigEdit sets what is at a dotted key; null removes it. Where the value is a table, MergeStrategy upsert sets its members one by one, and replace the table as a whole. */
+/** ConfigEdit sets the value of a dotted key. Null removes it. If the value is a table, the merge strategy upsert sets its members one by one, and replace sets the whole table. */
 export interface ConfigEdit {
   keyPath: string;
   value: unknown;
@@ -521,7 +521,7 @@ export interface ConfigReadParams {
   cwd?: string | null;
 }
 
-/** ConfigReadResponse is the configuration in force, where each value comes from (by dotted key), and the layers it is made of, the strongest first; null where they were not asked for. */
+/** ConfigReadResponse is the effective configuration and the origin of each value, by dotted key. Layers are its layers, the highest precedence first, or null if they were not requested. */
 export interface ConfigReadResponse {
   config: { [key: string]: unknown };
   origins: { [key: string]: ConfigLayerMetadata };
@@ -531,7 +531,7 @@ export interface ConfigReadResponse {
 /** ConfigRequirementsReadParams asks what an administrator demands of the configuration. */
 export type ConfigRequirementsReadParams = Record<string, never>;
 
-/** ConfigRequirementsReadResponse tells that nothing is demanded: both are always null. */
+/** ConfigRequirementsReadResponse reports that there are no requirements. Both members are always null. */
 export interface ConfigRequirementsReadResponse {
   supportsIndependentSpeedModes: boolean | null;
   requirements: unknown;
@@ -546,14 +546,14 @@ export interface ConfigValueWriteParams {
   expectedVersion?: string | null;
 }
 
-/** ConfigWarningNotification tells of a setting without effect, to each client that connects. Path is the configuration file's, left out where the setting comes from elsewhere. */
+/** ConfigWarningNotification warns each client that connects about a setting without effect. Path is the configuration file. It is absent if the setting has another source. */
 export interface ConfigWarningNotification {
   summary: string;
   details: string | null;
   path?: string;
 }
 
-/** ConfigWriteResponse tells of the file that was written, and its version. Status is okOverridden where a stronger layer hides a value that was set, which OverriddenMetadata tells of. */
+/** ConfigWriteResponse has the path of the written file and its version. Status is okOverridden if a layer of higher precedence hides a value that was set. OverriddenMetadata describes that layer. */
 export interface ConfigWriteResponse {
   status: "ok" | "okOverridden";
   version: string;
@@ -561,7 +561,7 @@ export interface ConfigWriteResponse {
   overriddenMetadata: OverriddenMetadata | null;
 }
 
-/** ConnectionDiagnostics is a client: by the name it gave itself, with its requests that have no answer yet, this one included, and what it has not read. While it is congested, turns of its threads wait for it. */
+/** ConnectionDiagnostics is a client: its name, its pending requests, this one included, and its unread output. While the client is congested, turns of its threads wait for it. */
 export interface ConnectionDiagnostics {
   clientName: string;
   unanswered: number;
@@ -572,7 +572,7 @@ export interface ConnectionDiagnostics {
 /** ContextCategory is the kind of a ContextItem. In params snake_case and PascalCase are accepted too. */
 export type ContextCategory = "userInstructions" | "environmentContext" | "developerMessage" | "userMessage" | "assistantMessage" | "reasoning" | "toolCall" | "toolOutput" | "summary" | "other";
 
-/** ContextCompactedNotification tells that the context was compacted: what the next model request cost before and costs now, in tokens, and the strategy that did it, which need not be the one that was tried first. TurnID is the turn that it was done in, else the last one. */
+/** ContextCompactedNotification reports a compaction: the cost of the next model request before and after it, in tokens, and the strategy. The strategy can differ from the one that was tried first. TurnID is the turn in which the compaction happened, or the last turn. */
 export interface ContextCompactedNotification {
   threadId: string;
   turnId: string;
@@ -581,7 +581,7 @@ export interface ContextCompactedNotification {
   strategy: "summary" | "userMessages" | "mask" | "local";
 }
 
-/** ContextCompactionItem marks where the context was compacted. */
+/** ContextCompactionItem marks the place of a compaction of the context. */
 export interface ContextCompactionItem {
   type: "contextCompaction";
   id: string;
@@ -620,7 +620,7 @@ export interface ContextGetPromptParams {
   threadId: string;
 }
 
-/** ContextGetPromptResponse is the next model request: Messages and Tools are those of a Chat Completions request, Tokens what all of it costs. */
+/** ContextGetPromptResponse is the next model request. Messages and Tools have the form of a Chat Completions request. Tokens is the cost of the whole request. */
 export interface ContextGetPromptResponse {
   revision: number;
   provider: string;
@@ -635,13 +635,13 @@ export interface ContextGetUsageParams {
   threadId: string;
 }
 
-/** ContextGetUsageResponse tells what the context costs. */
+/** ContextGetUsageResponse is the cost of the context. */
 export interface ContextGetUsageResponse {
   revision: number;
   usage: ContextUsage;
 }
 
-/** ContextItem is one entry of the model's input history. Index is its place in the list, ID its name for good: r<ordinal of its line>, r<ordinal>.<k> within a compacted line. Preview is one line of at most 80 graphemes. Included is what the user wants, InPrompt what comes of it: the output of a call that is left out is left out too, and what only another model, provider or API can read is left out. NotSentReason tells why an item is not in the prompt, and is absent of one that is. Superseded marks instructions from AGENTS.md files that a later item replaces or ends. They are sent all the same. Tokens and Bytes are what the item costs when it is sent. TurnID, ItemID (of the ThreadItem that shows it), CallID and ToolName are null where there is none. */
+/** ContextItem is one entry of the model's input history. Index is its position in the list. ID never changes: r<ordinal of its line>, or r<ordinal>.<k> within a compacted line. Preview is one line of at most 80 graphemes. Included is the user's choice. InPrompt reports whether the next request has the item: the output of an excluded call is not sent either, nor an item that only another model, provider or API can read. NotSentReason is the reason if InPrompt is false, and absent otherwise. Superseded marks instructions from AGENTS.md files that a later item replaces or ends; the model still receives them. Tokens and Bytes are the cost of the item when it is sent. TurnID, ItemID (the ThreadItem that shows it), CallID and ToolName are null if the item has none. */
 export interface ContextItem {
   index: number;
   id: string;
@@ -661,7 +661,7 @@ export interface ContextItem {
   toolName: string | null;
 }
 
-/** ContextItemsNotification is the list of context items after a change. Where Full is false, for clients with the capability contextItemsDelta, Items are those that are new or changed, and RemovedIDs those that are gone: take out the latter, then, in order, replace the items that are there and put the others where their indices say. */
+/** ContextItemsNotification is the list of context items after a change. If Full is false, for clients with the capability contextItemsDelta, Items are the new and changed items, and RemovedIDs the removed ones. Such a client removes the latter. Then, in order, it replaces the items that it has and inserts the others at their indices. */
 export interface ContextItemsNotification {
   threadId: string;
   revision: number;
@@ -708,7 +708,7 @@ export interface ContextPreviewParams {
   edits: Array<ContextOperation>;
 }
 
-/** ContextPreviewResponse tells what the context costs without and with the edits, and what is to be known before they are made. */
+/** ContextPreviewResponse is the cost of the context without and with the edits, and warnings about them. */
 export interface ContextPreviewResponse {
   before: ContextUsage;
   after: ContextUsage;
@@ -752,7 +752,7 @@ export interface ContextRedoParams {
   expectedRevision?: number | null;
 }
 
-/** ContextRedoResponse tells which edit was made again. */
+/** ContextRedoResponse has the edit that was redone. */
 export interface ContextRedoResponse {
   revision: number;
   redone: ContextEdit;
@@ -768,7 +768,7 @@ export interface ContextReplaceParams {
   text: string;
 }
 
-/** ContextReplaceResponse tells what the context costs then. */
+/** ContextReplaceResponse is the cost of the context after the edit. */
 export interface ContextReplaceResponse {
   revision: number;
   usage: ContextUsage;
@@ -811,14 +811,14 @@ export interface ContextUndoParams {
   expectedRevision?: number | null;
 }
 
-/** ContextUndoResponse tells which edit was undone. */
+/** ContextUndoResponse has the edit that was undone. */
 export interface ContextUndoResponse {
   revision: number;
   undone: ContextEdit;
   usage: ContextUsage;
 }
 
-/** ContextUsage is what a thread's context costs. The totals are of all items, the included ones of what the next request holds of them, placeholders too. PromptTokens are of the next request: system prompt, tools, and the items as they are listed. The window is null where it is not known. */
+/** ContextUsage is the cost of a thread's context. The totals count all items. The included values count the items of the next request, with placeholders. PromptTokens is the cost of the next request: system prompt, tools, and the listed items. The window is null if it is unknown. */
 export interface ContextUsage {
   totalTokens: number;
   totalBytes: number;
@@ -834,7 +834,7 @@ export interface DangerFullAccess {
   type: "dangerFullAccess";
 }
 
-/** DeprecationNoticeNotification names a deprecated setting of a thread that was loaded for the client. Details say what the user can do, or are null. */
+/** DeprecationNoticeNotification warns about a deprecated setting of a thread that was loaded for the client. Details explain what to do, or are null. */
 export interface DeprecationNoticeNotification {
   summary: string;
   details: string | null;
@@ -860,7 +860,7 @@ export interface DiffSummary {
   files: Array<DiffFile>;
 }
 
-/** DynamicToolAudio is a sound, as a URL. The model is told that it cannot hear it. */
+/** DynamicToolAudio is a sound, as a URL. The model receives a text that it cannot hear it. */
 export interface DynamicToolAudio {
   type: "inputAudio";
   audioUrl: string;
@@ -891,7 +891,7 @@ export interface DynamicToolCallParams {
   arguments: unknown;
 }
 
-/** DynamicToolCallResponse is what came of it, as the model gets it. */
+/** DynamicToolCallResponse is the result of a call, for the model. */
 export interface DynamicToolCallResponse {
   contentItems: Array<DynamicToolContent>;
   success: boolean;
@@ -915,7 +915,7 @@ export interface DynamicToolImage {
   imageUrl: string;
 }
 
-/** DynamicToolSpec is a tool that the client runs, or a namespace of some: Type is function, the default, or namespace. InputSchema is the JSON Schema of a function's arguments, Tools are the functions of a namespace. DeferLoading has no effect: the model is told of all. */
+/** DynamicToolSpec is a tool that the client runs, or a namespace of tools. Type is function (the default) or namespace. InputSchema is the JSON Schema of a function's arguments. Tools are the functions of a namespace. DeferLoading has no effect: every request offers all tools. */
 export interface DynamicToolSpec {
   type?: "function" | "namespace";
   name: string;
@@ -931,7 +931,7 @@ export interface DynamicToolText {
   text: string;
 }
 
-/** EnteredReviewModeItem tells that a review began. Review says of what, in a few words. */
+/** EnteredReviewModeItem marks the begin of a review. Review is a short description of its target. */
 export interface EnteredReviewModeItem {
   type: "enteredReviewMode";
   id: string;
@@ -947,14 +947,14 @@ export interface Environment {
   runtimeWorkspaceRoots: Array<string>;
 }
 
-/** ErrorData tells errors apart without reading their words. */
+/** ErrorData identifies errors for programs, which must not depend on the words of messages. */
 export interface ErrorData {
   kind: ErrorKind;
   /** Field names the member that was wrong, as a dotted path: "clientInfo.version", "input.0.text". It is empty where the params as a whole are. */
   field?: string;
   /** TurnID names the turn that is in the way, or that was expected. */
   turnId?: string;
-  /** CodexErrorInfo tells of a turn that takes no input. */
+  /** CodexErrorInfo describes a turn that accepts no input. */
   codexErrorInfo?: CodexErrorInfo;
   /** InputErrorCode is input_too_large if the text of an input has more characters, ActualChars, than an input may have, MaxChars. */
   input_error_code?: string;
@@ -962,9 +962,9 @@ export interface ErrorData {
   actual_chars?: number;
   /** Revision is the one that the thread's context has. */
   revision?: number;
-  /** ConfigWriteErrorCode says why the configuration was not written. */
+  /** ConfigWriteErrorCode is the reason why the configuration was not written. */
   config_write_error_code?: string;
-  /** Method is the one that does what a refused slash command stands for. */
+  /** Method is the method of a rejected slash command. */
   method?: string;
   /** Paths are the files, by their absolute paths, that something else has changed. */
   paths?: Array<string>;
@@ -973,7 +973,7 @@ export interface ErrorData {
 /** Kind is the stable machine word of an error, in error.data.kind. */
 export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
-/** ErrorNotification tells of a failed model request. Where WillRetry is false the turn fails, and turn/completed follows with the same error. */
+/** ErrorNotification reports a failed model request. If WillRetry is false, the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
   error: TurnError;
   willRetry: boolean;
@@ -995,7 +995,7 @@ export interface ErrorResponse {
   error: ErrorObject;
 }
 
-/** ExitedReviewModeItem tells that a review ended. Review is what it found, as text. */
+/** ExitedReviewModeItem marks the end of a review. Review is its result, as text. */
 export interface ExitedReviewModeItem {
   type: "exitedReviewMode";
   id: string;
@@ -1004,7 +1004,7 @@ export interface ExitedReviewModeItem {
   completedAtMs: number | null;
 }
 
-/** ExperimentalFeature is a switch: features.NAME of the configuration. DisplayName, Description and Announcement are null for those that are not offered to people. */
+/** ExperimentalFeature is a switch: features.NAME of the configuration. DisplayName, Description and Announcement are null for features that are not offered to people. */
 export interface ExperimentalFeature {
   name: string;
   stage: "beta" | "underDevelopment" | "stable" | "deprecated" | "removed";
@@ -1028,7 +1028,7 @@ export interface ExperimentalFeatureListResponse {
   nextCursor: string | null;
 }
 
-/** ExternalSandbox says that the caller confines the server itself, and whether the network can be reached from there. */
+/** ExternalSandbox states that the caller confines the server, and whether the server has network access. */
 export interface ExternalSandbox {
   type: "externalSandbox";
   networkAccess?: "restricted" | "enabled";
@@ -1044,7 +1044,7 @@ export interface FileChangeItem {
   completedAtMs: number | null;
 }
 
-/** FileChangeRequestApprovalParams asks the client whether the files of a fileChange item may be changed. It follows the item's item/started, which has the changes. StartedAtMs is in Unix milliseconds. GrantRoot is a directory below which more is to be written. */
+/** FileChangeRequestApprovalParams asks the client for permission to change the files of a fileChange item. It follows the item's item/started, which has the changes. StartedAtMs is in Unix milliseconds. GrantRoot is a directory to which further writes are requested. */
 export interface FileChangeRequestApprovalParams {
   threadId: string;
   turnId: string;
@@ -1066,7 +1066,7 @@ export interface FileUpdateChange {
   diff: string;
 }
 
-/** FsChangedNotification tells what has changed below a watch since the last one. The path of the watch itself stands for everything, where there was too much to tell. */
+/** FsChangedNotification has the paths that changed below a watch since the last notification. It has the path of the watch itself if too many paths changed. */
 export interface FsChangedNotification {
   watchId: string;
   changedPaths: Array<string>;
@@ -1082,7 +1082,7 @@ export interface FsCopyParams {
 /** The answer to fs/copy. */
 export type FsCopyResponse = Record<string, never>;
 
-/** FsCreateDirectoryParams makes a directory. Recursive, true by default, makes those above it, too, and takes one that is there already. */
+/** FsCreateDirectoryParams creates a directory. Recursive, true by default, also creates its parents and accepts an existing directory. */
 export interface FsCreateDirectoryParams {
   path: string;
   recursive?: boolean | null;
@@ -1096,7 +1096,7 @@ export interface FsGetMetadataParams {
   path: string;
 }
 
-/** FsGetMetadataResponse is what is at a path. Of a link it tells what it leads to, but for IsSymlink. Times are Unix milliseconds, 0 where they are not known. */
+/** FsGetMetadataResponse describes the file at a path. For a link it describes the target, except for IsSymlink. Times are in Unix milliseconds, or 0 if unknown. */
 export interface FsGetMetadataResponse {
   isDirectory: boolean;
   isFile: boolean;
@@ -1117,7 +1117,7 @@ export interface FsReadDirectoryParams {
   path: string;
 }
 
-/** FsReadDirectoryResponse is what is in a directory itself, by name. */
+/** FsReadDirectoryResponse lists the direct entries of a directory, sorted by name. */
 export interface FsReadDirectoryResponse {
   entries: Array<FsReadDirectoryEntry>;
 }
@@ -1127,7 +1127,7 @@ export interface FsReadFileParams {
   path: string;
 }
 
-/** FsReadFileResponse is what a file holds, in base64. */
+/** FsReadFileResponse has the content of a file, in base64. */
 export interface FsReadFileResponse {
   dataBase64: string;
 }
@@ -1150,13 +1150,13 @@ export interface FsUnwatchParams {
 /** The answer to fs/unwatch. */
 export type FsUnwatchResponse = Record<string, never>;
 
-/** FsWatchParams asks to be told of changes of a file, or of a directory and what is in it itself. The connection's own WatchID names the watch. */
+/** FsWatchParams subscribes to changes of a file, or of a directory and its direct entries. WatchID is chosen by the client and unique within its connection. */
 export interface FsWatchParams {
   watchId: string;
   path: string;
 }
 
-/** FsWatchResponse is the path that changes are told of. */
+/** FsWatchResponse has the watched path. */
 export interface FsWatchResponse {
   path: string;
 }
@@ -1177,7 +1177,7 @@ export interface FuzzyFileSearchParams {
   cancellationToken?: string | null;
 }
 
-/** FuzzyFileSearchResponse is what was found, what fits best first. */
+/** FuzzyFileSearchResponse has the matching files, the best match first. */
 export interface FuzzyFileSearchResponse {
   files: Array<FuzzyFileSearchResult>;
 }
@@ -1192,12 +1192,12 @@ export interface FuzzyFileSearchResult {
   indices: Array<number>;
 }
 
-/** FuzzyFileSearchSessionCompletedNotification tells that the last sessionUpdated has all that there is for the query. */
+/** FuzzyFileSearchSessionCompletedNotification reports that the last sessionUpdated has all matches of the query. */
 export interface FuzzyFileSearchSessionCompletedNotification {
   sessionId: string;
 }
 
-/** FuzzyFileSearchSessionStartParams begins a search that takes one query after the other. The files are those of this moment. The connection's own SessionID names it; one that has the name already ends. */
+/** FuzzyFileSearchSessionStartParams begins a search session for several queries over the current files. SessionID is chosen by the client and unique within its connection. A running session with the same id ends. */
 export interface FuzzyFileSearchSessionStartParams {
   sessionId: string;
   roots: Array<string>;
@@ -1223,14 +1223,14 @@ export interface FuzzyFileSearchSessionUpdateParams {
 /** The answer to fuzzyFileSearch/sessionUpdate. */
 export type FuzzyFileSearchSessionUpdateResponse = Record<string, never>;
 
-/** FuzzyFileSearchSessionUpdatedNotification is what a session has found for its query so far. */
+/** FuzzyFileSearchSessionUpdatedNotification has the files that match the session's query so far. */
 export interface FuzzyFileSearchSessionUpdatedNotification {
   sessionId: string;
   query: string;
   files: Array<FuzzyFileSearchResult>;
 }
 
-/** GatewayAuth tells where the key of a provider comes from: from the variable EnvKey, from nowhere, or from headers and tokens in the configuration, which are not told. */
+/** GatewayAuth is the source of a provider's key: the variable EnvKey, none, or headers and tokens in the configuration, which are not sent to clients. */
 export interface GatewayAuth {
   mode: "none" | "environmentVariable" | "externallyConfigured";
   envKey?: string;
@@ -1241,7 +1241,7 @@ export interface GetAccountParams {
   refreshToken?: boolean | null;
 }
 
-/** GetAccountResponse tells that nobody is: keys of providers are configured, and no method needs an account. Account, UserID and WorkspaceRouting are always null. */
+/** GetAccountResponse reports that no user is logged in: the keys of providers are configured, and no method needs an account. Account, UserID and WorkspaceRouting are always null. */
 export interface GetAccountResponse {
   account: unknown;
   userId: string | null;
@@ -1255,14 +1255,14 @@ export interface GetAuthStatusParams {
   refreshToken?: boolean | null;
 }
 
-/** GetAuthStatusResponse tells that nobody is logged in, and nobody has to be. AuthMethod and AuthToken are always null. */
+/** GetAuthStatusResponse reports that no user is logged in, and that no login is necessary. AuthMethod and AuthToken are always null. */
 export interface GetAuthStatusResponse {
   authMethod: string | null;
   authToken: string | null;
   requiresOpenaiAuth: boolean;
 }
 
-/** GitInfo is the state of the working directory's repository when the thread began, or what a client has told of it since: the commit's hash, the branch, and the URL of the remote origin. */
+/** GitInfo is the state of the working directory's repository at the start of the thread, or as a client has set it since: the commit's hash, the branch, and the URL of the remote origin. */
 export interface GitInfo {
   sha: string | null;
   branch: string | null;
@@ -1278,7 +1278,7 @@ export interface GranularApproval {
   mcp_elicitations: boolean;
 }
 
-/** HooksListEntry is the hooks of a working directory. There are none: hooks are not run. */
+/** HooksListEntry has the hooks of a working directory. The lists are always empty, because the server does not run hooks. */
 export interface HooksListEntry {
   cwd: string;
   hooks: Array<unknown>;
@@ -1313,7 +1313,7 @@ export interface ImageViewItem {
   completedAtMs: number | null;
 }
 
-/** IndexDiagnostics tells of the index over rollouts. It is closed until the first list or search; while it is being built, or unavailable, lists read the rollouts. Path is null where it is off. Sessions is how many rollouts it knew when it was last complete, null where it never was. Progress is null unless it is being built; Reason is what went wrong last, null where nothing did since it was complete. */
+/** IndexDiagnostics is the state of the index over rollouts. The index is closed until the first list or search. Lists read the rollouts while it is built or unavailable. Path is null if it is off. Sessions is the number of rollouts when it was last complete, or null if it never was. Progress is null unless the index is being built. Reason is the last error since it was complete, or null. */
 export interface IndexDiagnostics {
   state: "off" | "closed" | "building" | "ready" | "unavailable";
   path: string | null;
@@ -1328,7 +1328,7 @@ export interface IndexProgress {
   total: number;
 }
 
-/** InitializeCapabilities says what the client understands. */
+/** InitializeCapabilities has the optional features that the client supports. */
 export interface InitializeCapabilities {
   /** ExperimentalAPI lets the client use experimental members of params. */
   experimentalApi?: boolean | null;
@@ -1336,7 +1336,7 @@ export interface InitializeCapabilities {
   optOutNotificationMethods?: Array<string> | null;
   /** ContextItemsDelta makes ContextItems carry changes only, not the whole list. */
   contextItemsDelta?: boolean | null;
-  /** SlashCommands says what becomes of a turn/start whose whole input is a slash command: it is refused, with kind slashCommand, or the command is executed. Without it the model gets the text. */
+  /** SlashCommands selects the handling of a turn/start whose whole input is a slash command: refuse rejects it with kind slashCommand, execute runs the command. Without it, the model receives the text. */
   slashCommands?: "refuse" | "execute" | null;
 }
 
@@ -1346,7 +1346,7 @@ export interface InitializeParams {
   capabilities?: InitializeCapabilities | null;
 }
 
-/** InitializeResponse names the server, where it keeps its files (an absolute path), and its system: platformFamily is "unix" or "windows", platformOs "linux" and so on. */
+/** InitializeResponse identifies the server, its directory (an absolute path) and its system: platformFamily is "unix" or "windows", platformOs is "linux" and so on. */
 export interface InitializeResponse {
   userAgent: string;
   codexHome: string;
@@ -1354,7 +1354,7 @@ export interface InitializeResponse {
   platformOs: string;
 }
 
-/** ItemCompletedNotification tells that an item is final, and durable. CompletedAtMs is in Unix milliseconds; the token count is always null. */
+/** ItemCompletedNotification reports that an item is final and durable. CompletedAtMs is in Unix milliseconds. The token count is always null. */
 export interface ItemCompletedNotification {
   item: ThreadItem;
   threadId: string;
@@ -1363,7 +1363,7 @@ export interface ItemCompletedNotification {
   completedAtMs: number;
 }
 
-/** ItemStartedNotification tells that an item began. StartedAtMs is in Unix milliseconds. */
+/** ItemStartedNotification reports that an item began. StartedAtMs is in Unix milliseconds. */
 export interface ItemStartedNotification {
   item: ThreadItem;
   threadId: string;
@@ -1416,7 +1416,7 @@ export interface McpResourceReadResponse {
   originCallId: string | null;
 }
 
-/** McpServerElicitationRequestParams asks the user on behalf of an MCP server: with mode form for values by RequestedSchema, with mode url to visit URL. TurnID is null where no turn is under way. Whether a tool may be called is asked with a form without properties, and Meta says of which tool. */
+/** McpServerElicitationRequestParams asks the user a question of an MCP server. With the mode form it requests values by RequestedSchema, with the mode url it requests a visit of URL. TurnID is null if no turn is active. The approval of a tool call is a form without properties; Meta names the tool. */
 export interface McpServerElicitationRequestParams {
   threadId: string;
   turnId: string | null;
@@ -1436,7 +1436,7 @@ export interface McpServerElicitationRequestResponse {
   _meta?: unknown;
 }
 
-/** McpServerInfo is what a server calls itself. */
+/** McpServerInfo has the names that a server reports for itself. */
 export interface McpServerInfo {
   name: string;
   title: string | null;
@@ -1446,13 +1446,13 @@ export interface McpServerInfo {
   websiteUrl: string | null;
 }
 
-/** McpServerRefreshParams has no members. Its name is that of the answer in the reference implementation. */
+/** McpServerRefreshParams has no members. The reference implementation has this name for the response. */
 export type McpServerRefreshParams = Record<string, never>;
 
 /** The answer to config/mcpServer/reload. */
 export type McpServerRefreshResponse = Record<string, never>;
 
-/** McpServerStatus is an MCP server: how its connection is, and what it has. Tools, resources and the server's own words are as the Model Context Protocol has them. RuntimeStatus is null where no thread was asked about. HTTPOrigin is the scheme and host of a server that is reached by HTTP. ToolsError is why there are no tools. */
+/** McpServerStatus is the state of an MCP server, and its tools and resources as the Model Context Protocol has them. RuntimeStatus is null if the request named no thread. HTTPOrigin is the scheme and host of a server that is connected by HTTP. ToolsError is the reason if the tools are not known. */
 export interface McpServerStatus {
   name: string;
   runtimeStatus: "notStarted" | "starting" | "connected" | "authenticationRequired" | "failed" | "cancelled" | "disabled" | null;
@@ -1468,7 +1468,7 @@ export interface McpServerStatus {
   authStatus: "unknown" | "unsupported" | "notLoggedIn" | "bearerToken" | "oAuth";
 }
 
-/** McpServerStatusUpdatedNotification tells how the connection of a thread to an MCP server is. Error says why it failed; the failure reason, which is about logins, is always null. */
+/** McpServerStatusUpdatedNotification reports the state of a thread's connection to an MCP server. Error is the reason of a failure. The failure reason, which concerns logins, is always null. */
 export interface McpServerStatusUpdatedNotification {
   threadId: string | null;
   name: string;
@@ -1486,7 +1486,7 @@ export interface McpServerToolCallParams {
   _meta?: unknown;
 }
 
-/** McpServerToolCallResponse is what the tool gave. */
+/** McpServerToolCallResponse is the result of the tool. */
 export interface McpServerToolCallResponse {
   content: Array<unknown>;
   structuredContent?: unknown;
@@ -1499,7 +1499,7 @@ export interface McpToolCallError {
   message: string;
 }
 
-/** McpToolCallItem is a call of a tool of an MCP server. Arguments are what the model wrote. Result and Error are null until the call has ended; a tool that failed by its own account has a Result and the status failed. DurationMs is in milliseconds. ReadOnlyHint is what the server says of the tool, null where it says nothing. The members of apps and plugins are always null. */
+/** McpToolCallItem is a call of a tool of an MCP server. Arguments are the arguments from the model. Result and Error are null until the call has ended. A tool that reports its own failure has a Result and the status failed. DurationMs is in milliseconds. ReadOnlyHint is the server's hint, or null. The members of apps and plugins are always null. */
 export interface McpToolCallItem {
   type: "mcpToolCall";
   id: string;
@@ -1518,7 +1518,7 @@ export interface McpToolCallItem {
   completedAtMs: number | null;
 }
 
-/** McpToolCallProgressNotification is what a tool says while it works. */
+/** McpToolCallProgressNotification has a progress message of a running tool. */
 export interface McpToolCallProgressNotification {
   threadId: string;
   turnId: string;
@@ -1526,14 +1526,14 @@ export interface McpToolCallProgressNotification {
   message: string;
 }
 
-/** McpToolCallResult is what a tool gave: content blocks as the Model Context Protocol has them, and its structured form, null where there is none. */
+/** McpToolCallResult is the result of a tool: content blocks of the Model Context Protocol, and the structured form, or null. */
 export interface McpToolCallResult {
   content: Array<unknown>;
   structuredContent: unknown;
   _meta: unknown;
 }
 
-/** MemoryCodeIndex tells how far the files of a repository are known. Phase is walking, reading, idle, paused, failed, or elsewhere where another server reads them; Error is why the last look failed. Skipped counts files that are left out, by reason. */
+/** MemoryCodeIndex is the progress of the index of a repository. Phase is walking, reading, idle, paused, failed, or elsewhere if another server indexes it. Error is the reason if the last scan failed. Skipped counts skipped files by reason. */
 export interface MemoryCodeIndex {
   repoKey: string;
   phase: string;
@@ -1545,14 +1545,14 @@ export interface MemoryCodeIndex {
   skipped: { [key: string]: number };
 }
 
-/** MemoryDiagnostics is in bytes. ResidentBytes, what the process takes of the machine's memory, is null where the system does not tell; HeapBytes are in use by the server's own data, or wait to be collected. LiveBytes of them were still in use when they were collected last. */
+/** MemoryDiagnostics is in bytes. ResidentBytes is the resident memory of the process, or null if the system does not report it. HeapBytes is the heap, with garbage that is not collected yet. LiveBytes is the part that was in use at the last collection. */
 export interface MemoryDiagnostics {
   residentBytes: number | null;
   heapBytes: number;
   liveBytes: number;
 }
 
-/** MemoryEmbeddings tells which model compares meanings, and how far it has come. */
+/** MemoryEmbeddings has the embedding model and its progress. */
 export interface MemoryEmbeddings {
   model: string;
   dimension: number;
@@ -1560,7 +1560,7 @@ export interface MemoryEmbeddings {
   pending: number;
 }
 
-/** MemoryForgetParams names what is to be forgotten: Ids, or with All everything, of one repository where RepoKey is given. */
+/** MemoryForgetParams deletes memories: those of Ids or, with All, all memories, or those of the repository RepoKey. */
 export interface MemoryForgetParams {
   ids?: Array<string> | null;
   all?: boolean | null;
@@ -1585,18 +1585,18 @@ export interface MemoryHit {
   score: number;
 }
 
-/** MemoryIndexPauseParams pauses the reading of a repository's files, or lets it go on. RepoKey is as that of MemorySearchParams. */
+/** MemoryIndexPauseParams pauses or resumes the indexing of a repository. RepoKey has the meaning of MemorySearchParams. */
 export interface MemoryIndexPauseParams {
   repoKey?: string | null;
   paused: boolean;
 }
 
-/** MemoryIndexPauseResponse tells whether the repository's files are read at all. */
+/** MemoryIndexPauseResponse reports whether the repository is indexed at all. */
 export interface MemoryIndexPauseResponse {
   found: boolean;
 }
 
-/** MemoryIndexProgressNotification tells how far the files of a repository are known, a few times a second at most while that changes. */
+/** MemoryIndexProgressNotification reports changes of the progress of a repository's index, at most a few times a second. */
 export interface MemoryIndexProgressNotification {
   repoKey: string;
   phase: string;
@@ -1628,7 +1628,7 @@ export type MemoryResetParams = Record<string, never>;
 /** The answer to memory/reset. */
 export type MemoryResetResponse = Record<string, never>;
 
-/** MemorySearchParams searches what is remembered of a repository. RepoKey is a directory in it, by default that which the server was started in; Kinds are MemorySummary and MemoryCode, by default both; Limit is 10 by default, 100 at most. */
+/** MemorySearchParams searches the memory of a repository. RepoKey is a directory in it; the default is the working directory of the server. Kinds are MemorySummary and MemoryCode; the default is both. Limit is 10 by default, and at most 100. */
 export interface MemorySearchParams {
   query: string;
   repoKey?: string | null;
@@ -1636,7 +1636,7 @@ export interface MemorySearchParams {
   limit?: number | null;
 }
 
-/** MemorySearchResponse has the best first. Semantic is set where meanings were compared, too. */
+/** MemorySearchResponse has the matches, the best first. Semantic is set if vectors were compared as well. */
 export interface MemorySearchResponse {
   data: Array<MemoryHit>;
   semantic: boolean;
@@ -1645,7 +1645,7 @@ export interface MemorySearchResponse {
 /** MemoryStatusParams asks how the memory is. */
 export type MemoryStatusParams = Record<string, never>;
 
-/** MemoryStatusResponse tells how the memory is, by the configuration that holds for all threads. Summaries, Code and Repositories count what is kept, Bytes is its size on the disk. Indexes are of the repositories whose files are read. Error is the last trouble, null without any. The members that begin with v2 are those of the reference implementation. */
+/** MemoryStatusResponse is the state of the memory, by the configuration for all threads. Summaries, Code and Repositories are counts. Bytes is the size on the disk. Indexes are the repositories whose files are indexed. Error is the last error, or null. The members that begin with v2 are those of the reference implementation. */
 export interface MemoryStatusResponse {
   summarizes: boolean;
   reminds: boolean;
@@ -1660,7 +1660,7 @@ export interface MemoryStatusResponse {
   v2Ready: boolean;
 }
 
-/** MemoryUpdatedNotification tells that summaries were kept of what has left a thread's context. */
+/** MemoryUpdatedNotification reports that summaries of removed context items were stored. */
 export interface MemoryUpdatedNotification {
   threadId: string;
   repoKey: string;
@@ -1686,7 +1686,7 @@ export interface MentionInput {
   path: string;
 }
 
-/** Model is a model that turns can use. Turns name it by Model. ContextWindow is in tokens, and null where nobody told it. What belongs to the vendor's own models only is null or empty always. */
+/** Model is a model for turns. Turns name it by Model. ContextWindow is in tokens, or null if unknown. Members that concern only the vendor's own models are always null or empty. */
 export interface Model {
   id: string;
   model: string;
@@ -1710,7 +1710,7 @@ export interface Model {
   contextWindow: number | null;
 }
 
-/** ModelListParams asks for the models that turns can use, hidden ones with IncludeHidden only. They are those of the provider ModelProvider, or of the one that threads get unasked. Cursor is the NextCursor of the page before; without Limit all come in one page. */
+/** ModelListParams requests the models for turns, hidden ones only with IncludeHidden. The provider is ModelProvider, or the default of new threads. Cursor is the NextCursor of the page before. Without Limit, one page has all models. */
 export interface ModelListParams {
   modelProvider?: string | null;
   cursor?: string | null;
@@ -1727,7 +1727,7 @@ export interface ModelListResponse {
 /** ModelProviderCapabilitiesReadParams asks what the default provider can do. */
 export type ModelProviderCapabilitiesReadParams = Record<string, never>;
 
-/** ModelProviderCapabilitiesReadResponse tells of tools that run at the provider: none do. */
+/** ModelProviderCapabilitiesReadResponse reports that no tools run at the provider. */
 export interface ModelProviderCapabilitiesReadResponse {
   imageGeneration: boolean;
   webSearch: boolean;
@@ -1758,7 +1758,7 @@ export type NotSentReason = "excluded" | "callNotSent" | "answerNotSent" | "notT
 /** OneOrMany is a string or a list of strings. */
 export type OneOrMany = string | Array<string>;
 
-/** OverriddenMetadata tells which layer hides a value, and what is in force. */
+/** OverriddenMetadata has the layer that hides a value, and the effective value. */
 export interface OverriddenMetadata {
   message: string;
   overridingLayer: ConfigLayerMetadata;
@@ -1810,7 +1810,7 @@ export interface PlanItem {
   completedAtMs: number | null;
 }
 
-/** ProviderSettings tell how a provider is reached. Auth is left out for openai. */
+/** ProviderSettings describe the connection to a provider. Auth is absent for openai. */
 export type ProviderSettings =
   | { type: "openai" }
   | { type: "customGateway"; auth: GatewayAuth };
@@ -1829,7 +1829,7 @@ export interface PruneByIndices {
   ids?: Array<string> | null;
 }
 
-/** PruneRange says which turns a Prune looks at: "all", {"firstTurns": {"count": N}}, {"beforeTurnId": ID} or {"keepLastTurns": {"count": N}}. snake_case and PascalCase are accepted too. The zero PruneRange is all. */
+/** PruneRange selects turns: "all", {"firstTurns": {"count": N}}, {"beforeTurnId": ID} or {"keepLastTurns": {"count": N}}. The names are also accepted in snake_case and PascalCase. The zero PruneRange selects all turns. */
 export type PruneRange =
   | "all"
   | { firstTurns: { count: number } }
@@ -1848,7 +1848,7 @@ export interface ReasoningEffortOption {
   description: string;
 }
 
-/** ReasoningItem is what the model thought: the parts of its summary, and of the raw text where the provider gives it. */
+/** ReasoningItem is the reasoning of the model: the parts of its summary, and of the raw text if the provider sends it. */
 export interface ReasoningItem {
   type: "reasoning";
   id: string;
@@ -1858,7 +1858,7 @@ export interface ReasoningItem {
   completedAtMs: number | null;
 }
 
-/** ReasoningSummaryPartAddedNotification says that summary[summaryIndex] of a reasoning item begins. */
+/** ReasoningSummaryPartAddedNotification reports that summary[summaryIndex] of a reasoning item begins. */
 export interface ReasoningSummaryPartAddedNotification {
   threadId: string;
   turnId: string;
@@ -1895,20 +1895,20 @@ export interface Replace {
 /** The id of a request. The server's own are numbers. */
 export type RequestId = string | number;
 
-/** ReviewBranch is what the current branch has beyond another one. */
+/** ReviewBranch selects the changes of the current branch relative to another one. */
 export interface ReviewBranch {
   type: "baseBranch";
   branch: string;
 }
 
-/** ReviewCommit is what a commit changes. Title is its subject, for people. */
+/** ReviewCommit selects the changes of a commit. Title is its subject, for people. */
 export interface ReviewCommit {
   type: "commit";
   sha: string;
   title?: string | null;
 }
 
-/** ReviewCustom is what the instructions say. */
+/** ReviewCustom selects the target by instructions. */
 export interface ReviewCustom {
   type: "custom";
   instructions: string;
@@ -1927,15 +1927,15 @@ export interface ReviewStartResponse {
   reviewThreadId: string;
 }
 
-/** ReviewTarget is what is reviewed: a variant, {"type": "uncommittedChanges"} and so on. */
+/** ReviewTarget is the target of a review: a variant, {"type": "uncommittedChanges"} and so on. */
 export type ReviewTarget = ReviewUncommitted | ReviewBranch | ReviewCommit | ReviewCustom;
 
-/** ReviewUncommitted is what is staged, unstaged and untracked. */
+/** ReviewUncommitted selects staged, unstaged and untracked changes. */
 export interface ReviewUncommitted {
   type: "uncommittedChanges";
 }
 
-/** SandboxDiagnostics tells whether the kernel confines commands to the sandbox policy of their thread; Reason is why not, null where it does. */
+/** SandboxDiagnostics reports whether the kernel confines commands to the sandbox policy of their thread. Reason is the reason if not, and null otherwise. */
 export interface SandboxDiagnostics {
   enforced: boolean;
   reason: string | null;
@@ -1944,13 +1944,13 @@ export interface SandboxDiagnostics {
 /** SandboxMode is the short form of a sandbox policy, as in config files. */
 export type SandboxMode = "read-only" | "workspace-write" | "danger-full-access";
 
-/** SandboxPolicy says what commands may touch: {"type": "readOnly", ...} and so on. */
+/** SandboxPolicy limits the files and the network that commands can access: {"type": "readOnly", ...} and so on. */
 export type SandboxPolicy = DangerFullAccess | ReadOnly | ExternalSandbox | WorkspaceWrite;
 
 /** ServerDiagnosticsParams asks how the server is. */
 export type ServerDiagnosticsParams = Record<string, never>;
 
-/** ServerDiagnosticsResponse tells how the server is. It is answered at once, whatever else the server does, and opens nothing. Version is this program's, ProtocolLevel the version of the reference implementation whose protocol it speaks; StartedAt is in Unix seconds. Connections are those of clients that have initialized. Goroutines are those of the whole program: a number that only grows tells of a leak. */
+/** ServerDiagnosticsResponse is the state of the server. The server replies at once, even under load, and opens no file for it. Version is the version of this program. ProtocolLevel is the version of the reference implementation whose protocol it speaks. StartedAt is in Unix seconds. Connections are the clients that have initialized. Goroutines counts those of the whole program: a number that only grows indicates a leak. */
 export interface ServerDiagnosticsResponse {
   version: string;
   protocolLevel: string;
@@ -2072,13 +2072,13 @@ export type ServerRequest =
   /** Asks the user questions. */
   | { jsonrpc: "2.0"; id: RequestId; method: "item/tool/requestUserInput"; params: ToolRequestUserInputParams };
 
-/** ServerRequestResolvedNotification tells that a request of the server needs no answer any more: it was answered, or its turn ended. RequestID is the id that the request was sent with. */
+/** ServerRequestResolvedNotification reports that a request of the server needs no response any more: it was answered, or its turn ended. RequestID is the id of that request. */
 export interface ServerRequestResolvedNotification {
   threadId: string;
   requestId: number;
 }
 
-/** SessionBootstrap is what a provider session begins with. Kind is turns where these are the turns of TurnIDs, summary where a summary comes before them, none where the session begins with nothing. */
+/** SessionBootstrap is the initial content of a provider session. Kind is turns for the turns of TurnIDs, summary if a summary precedes them, and none if it is empty. */
 export interface SessionBootstrap {
   kind: "turns" | "summary" | "none";
   turnIds: Array<string>;
@@ -2093,12 +2093,12 @@ export interface SetInclusion {
   included: boolean;
 }
 
-/** SkillDependencies are what a skill says it needs. Nothing of it is installed. */
+/** SkillDependencies are the declared dependencies of a skill. The server installs none of them. */
 export interface SkillDependencies {
   tools: Array<SkillToolDependency>;
 }
 
-/** SkillErrorInfo says why a SKILL.md file is not used. */
+/** SkillErrorInfo is the reason why a SKILL.md file is not used. */
 export interface SkillErrorInfo {
   path: string;
   message: string;
@@ -2136,7 +2136,7 @@ export interface SkillMetadata {
   pluginId: string | null;
 }
 
-/** SkillToolDependency is a tool that a skill says it needs. */
+/** SkillToolDependency is a tool that a skill declares as a dependency. */
 export interface SkillToolDependency {
   type: string;
   value: string;
@@ -2146,7 +2146,7 @@ export interface SkillToolDependency {
   url: string | null;
 }
 
-/** SkillsChangedNotification tells that skills/list would answer something else than before. */
+/** SkillsChangedNotification reports that the result of skills/list changed. */
 export type SkillsChangedNotification = Record<string, never>;
 
 /** SkillsExtraRootsSetParams names folders with more skills of the user's, in the place of those named before. They hold until the server ends. */
@@ -2157,7 +2157,7 @@ export interface SkillsExtraRootsSetParams {
 /** The answer to skills/extraRoots/set. */
 export type SkillsExtraRootsSetResponse = Record<string, never>;
 
-/** SkillsListEntry is the skills of a working directory, and the files that are none. */
+/** SkillsListEntry has the skills of a working directory, and the files that are not valid skills. */
 export interface SkillsListEntry {
   cwd: string;
   skills: Array<SkillMetadata>;
@@ -2175,7 +2175,7 @@ export interface SkillsListResponse {
   data: Array<SkillsListEntry>;
 }
 
-/** SlashCommand is what a person can type instead of a message: Name without the slash, Usage with it and with its arguments. Unless it is available during a turn it is refused while one is under way, with kind turnActive. */
+/** SlashCommand is a command that a user can type instead of a message. Name has no slash. Usage has the slash and the arguments. A command that is not available during a turn is rejected while one is active, with kind turnActive. */
 export interface SlashCommand {
   name: string;
   usage: string;
@@ -2195,7 +2195,7 @@ export interface SlashCommandExecuteParams {
   text: string;
 }
 
-/** SlashCommandExecuteResponse tells what was executed. Result is that of the method which the command stands for. */
+/** SlashCommandExecuteResponse has the executed command. Result is the result of its method. */
 export interface SlashCommandExecuteResponse {
   command: string;
   args: Array<string>;
@@ -2213,10 +2213,10 @@ export interface SlashCommandParseParams {
   text: string;
 }
 
-/** SlashCommandParseResponse is the slash command that a text is, null where it is none. */
+/** SlashCommandParseResponse is the slash command of a text, or null. */
 export type SlashCommandParseResponse = SlashCommandCall | null;
 
-/** StatusActive is the status of a thread with a turn under way. The flags say what it waits for. */
+/** StatusActive is the status of a thread with an active turn. The flags are what the turn waits for. */
 export interface StatusActive {
   type: "active";
   activeFlags: Array<"waitingOnApproval" | "waitingOnUserInput">;
@@ -2244,7 +2244,7 @@ export interface StoredModeSettings {
   developer_instructions: string | null;
 }
 
-/** TerminalInteractionNotification tells that the model typed to a command in the background, or waits for it. The turn is that in which it does, not the item's. */
+/** TerminalInteractionNotification reports that the model typed into a background command, or waits for it. The turn is the current one, not the turn of the item. */
 export interface TerminalInteractionNotification {
   threadId: string;
   turnId: string;
@@ -2266,7 +2266,7 @@ export interface TextInput {
   text_elements?: Array<TextElement>;
 }
 
-/** Thread is a conversation as clients see it. Times are in Unix seconds. ID is a UUIDv7; Preview the text of the user's first message; Path that of the rollout, null for an ephemeral thread; Cwd an absolute path; Source and Originator tell which client began it; ParentThreadID, AgentNickname and AgentRole, which thread's agent did. Turns is empty but in the answers that say so. Environments is null for a thread that is not loaded; CanAcceptDirectInput also in lists. The members of sections, projects, attached threads and the vendor's programs are always null. */
+/** Thread is a conversation as clients see it. Times are in Unix seconds. ID is a UUIDv7. Preview is the text of the user's first message. Path is the path of the rollout, or null for an ephemeral thread. Cwd is an absolute path. Source and Originator identify the client that started the thread. ParentThreadID, AgentNickname and AgentRole identify the agent that started it. Turns is empty except in the responses that document it. Environments is null for a thread that is not loaded. CanAcceptDirectInput is also set in lists. The members of sections, projects, attached threads and the vendor's programs are always null. */
 export interface Thread {
   id: string;
   environments: Array<Environment>;
@@ -2325,13 +2325,13 @@ export interface ThreadArchiveParams {
 /** The answer to thread/archive. */
 export type ThreadArchiveResponse = Record<string, never>;
 
-/** ThreadArchivedAndNewCreatedNotification tells which thread took the place of which. It follows thread/started of the new one and thread/archived of the old one. */
+/** ThreadArchivedAndNewCreatedNotification reports that a new thread replaced an archived one. It follows thread/started of the new thread and thread/archived of the old one. */
 export interface ThreadArchivedAndNewCreatedNotification {
   archivedThreadId: string;
   newThreadId: string;
 }
 
-/** ThreadArchivedNotification tells that a thread was moved to the archive. It can be read, and is neither resumed nor changed before it is unarchived. */
+/** ThreadArchivedNotification reports that a thread was archived. It can be read. It cannot be resumed or changed until it is unarchived. */
 export interface ThreadArchivedNotification {
   threadId: string;
 }
@@ -2355,7 +2355,7 @@ export interface ThreadBackgroundTerminalsCleanParams {
 /** The answer to thread/backgroundTerminals/clean. */
 export type ThreadBackgroundTerminalsCleanResponse = Record<string, never>;
 
-/** ThreadBackgroundTerminalsListParams asks for the commands of a thread that run in the background. They come in one page, whatever Cursor and Limit say. */
+/** ThreadBackgroundTerminalsListParams requests the background commands of a thread. One page has all. Cursor and Limit have no effect. */
 export interface ThreadBackgroundTerminalsListParams {
   threadId: string;
   cursor?: string | null;
@@ -2374,7 +2374,7 @@ export interface ThreadBackgroundTerminalsTerminateParams {
   processId: string;
 }
 
-/** ThreadBackgroundTerminalsTerminateResponse tells whether there was one. */
+/** ThreadBackgroundTerminalsTerminateResponse reports whether the command existed. */
 export interface ThreadBackgroundTerminalsTerminateResponse {
   terminated: boolean;
 }
@@ -2386,7 +2386,7 @@ export interface ThreadCheckpointDiffParams {
   toTurnId?: string | null;
 }
 
-/** ThreadCheckpointDiffResponse is the diff between two states of the worktree, whoever changed it. Its members are as those of ThreadDiffReadResponse. */
+/** ThreadCheckpointDiffResponse is the diff between two states of the worktree. It includes changes by others. The members have the meaning of ThreadDiffReadResponse. */
 export interface ThreadCheckpointDiffResponse {
   roots: Array<string>;
   diff: string;
@@ -2415,7 +2415,7 @@ export interface ThreadCheckpointRevertParams {
   dryRun?: boolean | null;
 }
 
-/** ThreadCheckpointRevertResponse tells what was reverted, or would be. Diff and Summary are of what the revert does to the files below Roots. UndoCheckpointID is the checkpoint of the files before it, null where none was changed. RemovedTurnIDs are the turns that the conversation has lost. Cut is as in ThreadDiffReadResponse. */
+/** ThreadCheckpointRevertResponse is the result of a revert, or of its preview. Diff and Summary describe the effect on the files below Roots. UndoCheckpointID is the checkpoint of the files before the revert, or null if no file changed. RemovedTurnIDs are the turns that were removed from the conversation. Cut has the meaning of ThreadDiffReadResponse. */
 export interface ThreadCheckpointRevertResponse {
   dryRun: boolean;
   mode: "files" | "conversation" | "both";
@@ -2428,18 +2428,18 @@ export interface ThreadCheckpointRevertResponse {
   thread: Thread;
 }
 
-/** ThreadClosedNotification tells that a thread was unloaded. It can be resumed. */
+/** ThreadClosedNotification reports that a thread was unloaded. It can be resumed. */
 export interface ThreadClosedNotification {
   threadId: string;
 }
 
-/** ThreadCompactCommitParams makes the compaction of a draft, with the client's text where it gives one. */
+/** ThreadCompactCommitParams commits the draft of a compaction. Summary, if not null, replaces its text. */
 export interface ThreadCompactCommitParams {
   draftId: string;
   text?: string | null;
 }
 
-/** ThreadCompactCommitResponse tells the trim point of the compaction, null for one that only masks outputs, and the provider session that the next model request opens. */
+/** ThreadCompactCommitResponse has the trim point of the compaction, or null if it only masked outputs, and the provider session of the next model request. */
 export interface ThreadCompactCommitResponse {
   revision: number;
   trimPoint: TrimPoint | null;
@@ -2447,14 +2447,14 @@ export interface ThreadCompactCommitResponse {
   usage: ContextUsage;
 }
 
-/** ThreadCompactProposeParams asks what a compaction would come to. Range says which turns it is to replace; without one it replaces what thread/compact/start would. */
+/** ThreadCompactProposeParams requests the draft of a compaction. Range selects the turns to replace. Without it, the draft replaces the same items as thread/compact/start. */
 export interface ThreadCompactProposeParams {
   threadId: string;
   strategy?: "summary" | "userMessages" | "mask" | "local" | null;
   range?: PruneRange | null;
 }
 
-/** ThreadCompactProposeResponse is the draft of a compaction, good for as long as the context does not change: what would stand in the place of what, what the next model request costs before and after, in tokens, and what of the replaced turns the summary does not mention. Summary is empty where the strategy is mask. Warning says why the strategy is not the one that was asked for. A draft is kept in memory only, and a newer one takes its place. A request for a summary that fails is not tried again. */
+/** ThreadCompactProposeResponse is the draft of a compaction: the items to replace, their replacement, the cost of the next model request before and after, in tokens, and the facts of the replaced turns that the summary does not mention. Summary is empty for the strategy mask. Warning is the reason if the strategy is not the requested one. The draft is valid until the context changes. It is in memory only, and a newer draft replaces it. A failed request for a summary is not retried. */
 export interface ThreadCompactProposeResponse {
   draftId: string;
   revision: number;
@@ -2476,7 +2476,7 @@ export interface ThreadCompactStartParams {
 /** The answer to thread/compact/start. */
 export type ThreadCompactStartResponse = Record<string, never>;
 
-/** ThreadContextSummarizeParams gives a trim point a summary, the latest one where none is named. CompactDurationMs is how long making it took. */
+/** ThreadContextSummarizeParams gives a trim point a summary. The default is the latest trim point. CompactDurationMs is the time that making the summary took. */
 export interface ThreadContextSummarizeParams {
   threadId: string;
   trimPointId?: string | null;
@@ -2489,7 +2489,7 @@ export interface ThreadContextSummarizeResponse {
   trimPoint: TrimPoint;
 }
 
-/** ThreadContextSummarizedNotification tells the summary of a trim point, null where that was taken back, and how long making it took, null where that is not known. */
+/** ThreadContextSummarizedNotification has the summary of a trim point, or null if it was removed, and the time that making it took, or null if unknown. */
 export interface ThreadContextSummarizedNotification {
   threadId: string;
   trimPointId: string;
@@ -2504,7 +2504,7 @@ export interface ThreadContextTrimParams {
   summary?: string | null;
 }
 
-/** ThreadContextTrimResponse tells the new trim point, and the provider session that the next model request opens. */
+/** ThreadContextTrimResponse has the new trim point, and the provider session of the next model request. */
 export interface ThreadContextTrimResponse {
   trimPoint: TrimPoint;
   sessionId: string;
@@ -2518,12 +2518,12 @@ export interface ThreadDeleteParams {
 /** The answer to thread/delete. */
 export type ThreadDeleteResponse = Record<string, never>;
 
-/** ThreadDeletedNotification tells that a thread is gone, with all that was kept of it. */
+/** ThreadDeletedNotification reports that a thread and its stored data were deleted. */
 export interface ThreadDeletedNotification {
   threadId: string;
 }
 
-/** ThreadDiagnostics counts the threads that are loaded, and those of them with a turn under way. */
+/** ThreadDiagnostics counts the loaded threads, and those with an active turn. */
 export interface ThreadDiagnostics {
   loaded: number;
   inTurns: number;
@@ -2535,7 +2535,7 @@ export interface ThreadDiffReadParams {
   turnId?: string | null;
 }
 
-/** ThreadDiffReadResponse is the diff of what was changed by the agent; what others changed meanwhile is not in it. Paths are below the folder in Roots; where there are several, the diffs of each follow each other. Cut is set where the diff would be longer than 16 MiB, and lacks what is binary, or its last files; Summary counts all. Turns are those that changed files. */
+/** ThreadDiffReadResponse is the diff of the agent's changes. Changes by others in the meantime are not in it. Paths are relative to the directories in Roots; the diffs of several roots follow each other. Cut is set if the diff is longer than 16 MiB: it then lacks binary files, or the last files. Summary counts all files. Turns are the turns that changed files. */
 export interface ThreadDiffReadResponse {
   roots: Array<string>;
   diff: string;
@@ -2544,7 +2544,7 @@ export interface ThreadDiffReadResponse {
   turns: Array<ChangedTurn>;
 }
 
-/** ThreadForkParams begins a conversation with the history of another one, loaded or not. LastTurnID is the last turn that the fork has, BeforeTurnID the first that it has not; without either it has all. What comes behind that point, edits of the context too, is not in the fork. The other params are those of thread/resume. An ephemeral fork keeps no rollout. */
+/** ThreadForkParams creates a thread with the history of another one, loaded or not. LastTurnID is the last turn of the fork. BeforeTurnID is the first turn that the fork does not have. Without both it has all turns. Later lines, also edits of the context, are not in the fork. The other params have the meaning of thread/resume. An ephemeral fork keeps no rollout. */
 export interface ThreadForkParams {
   threadId: string;
   lastTurnId?: string | null;
@@ -2585,7 +2585,7 @@ export interface ThreadForkResponse {
   multiAgentMode: "explicitRequestOnly";
 }
 
-/** ThreadIndexProgressNotification tells whoever lists or searches how many rollouts have been read where that takes long; Done is Total at the end. */
+/** ThreadIndexProgressNotification reports how many rollouts are indexed. It is sent to clients that list or search, if indexing takes long. Done equals Total at the end. */
 export interface ThreadIndexProgressNotification {
   done: number;
   total: number;
@@ -2600,15 +2600,15 @@ export interface ThreadInjectItemsParams {
 /** The answer to thread/inject_items. */
 export type ThreadInjectItemsResponse = Record<string, never>;
 
-/** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, null where they are not known. */
+/** ThreadItem is one entry of a conversation as a user interface shows it: a variant, {"type": "plan", ...}, with startedAtMs and completedAtMs beside its members. Times are in Unix milliseconds, or null if unknown. */
 export type ThreadItem = UserMessageItem | AgentMessageItem | PlanItem | ReasoningItem | CommandExecutionItem | FileChangeItem | McpToolCallItem | ImageViewItem | WebSearchItem | DynamicToolCallItem | ContextCompactionItem | EnteredReviewModeItem | ExitedReviewModeItem;
 
-/** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}: the item that the page goes on behind. */
+/** ThreadItemCursor is a cursor of a page, or {"type": "item", "itemId": ID}. The page then begins after this item. */
 export type ThreadItemCursor =
   | string
   | { type: "item"; itemId: string };
 
-/** ThreadItemEntry is an item and its turn. Times are in Unix milliseconds, null where they are not known. */
+/** ThreadItemEntry is an item and its turn. Times are in Unix milliseconds, or null if unknown. */
 export interface ThreadItemEntry {
   turnId: string;
   item: ThreadItem;
@@ -2616,7 +2616,7 @@ export interface ThreadItemEntry {
   completedAtMs: number | null;
 }
 
-/** ThreadItemsListParams asks for a page of a thread's items, or of those of a turn: by default of 100, at least of 1 and at most of 1000, the oldest first. Items that are not completed are not listed. */
+/** ThreadItemsListParams requests a page of a thread's items, or of one turn's items, the oldest first. A page has 100 items by default, at least 1 and at most 1000. It has completed items only. */
 export interface ThreadItemsListParams {
   threadId: string;
   turnId?: string | null;
@@ -2625,14 +2625,14 @@ export interface ThreadItemsListParams {
   sortDirection?: "asc" | "desc" | null;
 }
 
-/** ThreadItemsListResponse is a page of items. Its cursors are as those of ThreadTurnsListResponse. */
+/** ThreadItemsListResponse is a page of items. Its cursors have the meaning of ThreadTurnsListResponse. */
 export interface ThreadItemsListResponse {
   data: Array<ThreadItemEntry>;
   nextCursor: string | null;
   backwardsCursor: string | null;
 }
 
-/** ThreadListParams asks for a page of stored threads, by default 25, at least 1, at most 100. SortKey is created_at by default, SortDirection desc; there are no sections, so section_position is as good as created_at. ModelProviders null means the configured provider only, [] means all. Cwd are working directories that match exactly, SearchTerm is looked for in names and previews. Cursor is the nextCursor of the page before, with the same other params. SourceKinds null or [] means all but those that no person talks to: exec, appServer and the agents' own threads. At most 100 ExcludedThreadIDs are left out. Originators other than [] are refused, and there are no sections: a SectionID that is not null selects nothing. ParentThreadID selects the threads that agents of another have spawned, AncestorThreadID those and what theirs have, whatever the sources unless SourceKinds tells. There are no projects, and no attached threads. */
+/** ThreadListParams requests a page of stored threads: 25 by default, at least 1, at most 100. SortKey is created_at by default, SortDirection desc. Section_position sorts like created_at, because there are no sections. ModelProviders null selects the configured provider, [] all providers. Cwd selects threads with exactly these working directories. SearchTerm must occur in the name or the preview. Cursor is the nextCursor of the page before, with the same other params. SourceKinds null or [] selects all but exec, appServer and agents' own threads, to which no person talks. At most 100 ExcludedThreadIDs are left out. Originators other than [] are rejected. A SectionID that is not null selects no thread. ParentThreadID selects the threads that agents of another thread started, AncestorThreadID also their descendants; both ignore the default of SourceKinds. There are no projects and no attached threads. */
 export interface ThreadListParams {
   cursor?: string | null;
   limit?: number | null;
@@ -2658,7 +2658,7 @@ export interface ThreadListParams {
   projectId?: string | null;
 }
 
-/** ThreadListResponse is a page of threads. NextCursor is null on the last page. BackwardsCursor leads, in the other direction, to the page that begins with the first thread of this one; it is null where there is none. */
+/** ThreadListResponse is a page of threads. NextCursor is null on the last page. BackwardsCursor is the cursor of the page that begins with the first thread of this one, in the other direction. It is null for an empty page. */
 export interface ThreadListResponse {
   data: Array<Thread>;
   nextCursor: string | null;
@@ -2686,14 +2686,14 @@ export interface ThreadMemoryModeSetParams {
 /** The answer to thread/memoryMode/set. */
 export type ThreadMemoryModeSetResponse = Record<string, never>;
 
-/** ThreadMetadataGitInfoUpdateParams changes the members of a GitInfo that are there; null clears one, as does the empty text, which stands for it here. */
+/** ThreadMetadataGitInfoUpdateParams changes the given members of a GitInfo. Null and "" clear a member; this type has "" for both. */
 export interface ThreadMetadataGitInfoUpdateParams {
   sha?: string | null;
   branch?: string | null;
   originUrl?: string | null;
 }
 
-/** ThreadMetadataUpdateParams changes what is told of a thread. */
+/** ThreadMetadataUpdateParams changes the metadata of a thread. */
 export interface ThreadMetadataUpdateParams {
   threadId: string;
   gitInfo?: ThreadMetadataGitInfoUpdateParams | null;
@@ -2704,7 +2704,7 @@ export interface ThreadMetadataUpdateResponse {
   thread: Thread;
 }
 
-/** ThreadNameUpdatedNotification tells of a thread's new name. */
+/** ThreadNameUpdatedNotification reports the new name of a thread. */
 export interface ThreadNameUpdatedNotification {
   threadId: string;
   threadName: string;
@@ -2728,7 +2728,7 @@ export interface ThreadResumeInitialTurnsPageParams {
   itemsView?: "notLoaded" | "summary" | "full" | null;
 }
 
-/** ThreadResumeParams loads a stored thread, or joins a loaded one. With Path the rollout is read from there and ThreadID is not looked at. With History a new thread begins with these items, and its id is in the answer; ThreadID must not be that of a loaded thread. */
+/** ThreadResumeParams loads a stored thread, or subscribes to a loaded one. With Path the server reads the rollout from there and ignores ThreadID. With History a new thread begins with these items, and the response has its id. ThreadID must not be that of a loaded thread then. */
 export interface ThreadResumeParams {
   threadId: string;
   /** Only with the capability experimentalApi. */
@@ -2778,19 +2778,19 @@ export interface ThreadRevertParams {
   beforeTurnId: string;
 }
 
-/** ThreadRevertResponse shows the thread without its turns. The cursors are those of ThreadResumeResponse. */
+/** ThreadRevertResponse has the thread without its turns. The cursors have the meaning of ThreadResumeResponse. */
 export interface ThreadRevertResponse {
   thread: Thread;
   turnsBackwardsCursor: string | null;
   itemsBackwardsCursor: string | null;
 }
 
-/** ThreadRevertedNotification tells that a thread has lost its last turns. */
+/** ThreadRevertedNotification reports that the last turns of a thread were removed. */
 export interface ThreadRevertedNotification {
   threadId: string;
 }
 
-/** ThreadRollbackParams takes the last turns out of a thread, all where there are no more. */
+/** ThreadRollbackParams removes the last turns of a thread, at most all. */
 export interface ThreadRollbackParams {
   threadId: string;
   numTurns: number;
@@ -2801,7 +2801,7 @@ export interface ThreadRollbackResponse {
   thread: Thread;
 }
 
-/** ThreadSearchOccurrence is a place in a message. Snippet is the message's text around it, with "... " before and " ..." behind where that is not all. TurnCursor is a cursor of thread/turns/list: the page begins with this turn. */
+/** ThreadSearchOccurrence is a match in a message. Snippet is the text around it, with "... " before and " ..." after it where text is missing. TurnCursor is a cursor of thread/turns/list. Its page begins with this turn. */
 export interface ThreadSearchOccurrence {
   turnId: string;
   itemId: string;
@@ -2824,7 +2824,7 @@ export interface ThreadSearchOccurrencesResponse {
   nextCursor: string | null;
 }
 
-/** ThreadSearchParams looks for a text in what was said in stored threads, and in their previews and names; case does not matter, and parts of words are found. SortKey is relevance by default: first the threads whose preview or name has the text, then those with the most messages that have it. SortDirection, SourceKinds, Archived, Cursor and Limit are as in ThreadListParams; threads of all providers are found. */
+/** ThreadSearchParams searches messages, previews and names of stored threads for a text. The search ignores case and finds parts of words. SortKey is relevance by default: first the threads whose preview or name matches, then those with the most matching messages. SortDirection, SourceKinds, Archived, Cursor and Limit have the meaning of ThreadListParams. The search includes threads of all providers. */
 export interface ThreadSearchParams {
   searchTerm: string;
   cursor?: string | null;
@@ -2835,7 +2835,7 @@ export interface ThreadSearchParams {
   archived?: boolean | null;
 }
 
-/** ThreadSearchResponse is a page of what was found. The cursors are those of ThreadListResponse. Complete is false while threads are still being read for the first time, so that a later search may find more. */
+/** ThreadSearchResponse is a page of matches. The cursors have the meaning of ThreadListResponse. Complete is false while threads are indexed for the first time. A later search may find more then. */
 export interface ThreadSearchResponse {
   data: Array<ThreadSearchResult>;
   nextCursor: string | null;
@@ -2855,14 +2855,14 @@ export interface ThreadSearchTextRange {
   end: number;
 }
 
-/** ThreadSessionStartedNotification tells of the provider session that the next model request opens, and what it begins with. */
+/** ThreadSessionStartedNotification reports the provider session of the next model request, and its initial content. */
 export interface ThreadSessionStartedNotification {
   threadId: string;
   sessionId: string;
   bootstrap: SessionBootstrap;
 }
 
-/** ThreadSessionStopRequestedNotification tells that no more requests are made in a provider session. CreatedAt is in Unix seconds. */
+/** ThreadSessionStopRequestedNotification reports that a provider session gets no more requests. CreatedAt is in Unix seconds. */
 export interface ThreadSessionStopRequestedNotification {
   threadId: string;
   sessionId: string;
@@ -2926,21 +2926,21 @@ export interface ThreadStartResponse {
   multiAgentMode: "explicitRequestOnly";
 }
 
-/** ThreadStartedNotification tells of a new thread, after the answer to thread/start. */
+/** ThreadStartedNotification reports a new thread. It follows the response to thread/start. */
 export interface ThreadStartedNotification {
   thread: Thread;
 }
 
-/** ThreadStatus says whether a thread is loaded and at work. */
+/** ThreadStatus reports whether a thread is loaded and active. */
 export type ThreadStatus = StatusNotLoaded | StatusIdle | StatusSystemError | StatusActive;
 
-/** ThreadStatusChangedNotification tells that a thread went to work, waits for the user, has nothing more to do, or is not loaded any more. */
+/** ThreadStatusChangedNotification reports that a thread is active, waits for the user, is idle, or was unloaded. */
 export interface ThreadStatusChangedNotification {
   threadId: string;
   status: ThreadStatus;
 }
 
-/** ThreadTimelineEntry is an entry of a timeline: {"type": "item", "position": 8, ...}. Position is the ordinal of the rollout line that it comes of; at one position entries come in the order summary, trimPoint, turnStarted, item, turnCompleted. Trimmed is set where an entry is before the latest trim point, or belongs to an earlier one. */
+/** ThreadTimelineEntry is an entry of a timeline: {"type": "item", "position": 8, ...}. Position is the ordinal of its rollout line. Entries with the same position have the order summary, trimPoint, turnStarted, item, turnCompleted. Trimmed is set if an entry is before the latest trim point, or belongs to an earlier one. */
 export type ThreadTimelineEntry = TimelineItem | TimelineTurnStarted | TimelineTurnCompleted | TimelineSummary | TimelineTrimPoint;
 
 /** ThreadTimelineListParams asks for a page of a conversation's timeline, by default of 100 entries, at least of 1 and at most of 1000. Without a cursor it is the newest page; Cursor is the nextCursor of the page before, and leads to older entries. */
@@ -2950,34 +2950,34 @@ export interface ThreadTimelineListParams {
   limit?: number | null;
 }
 
-/** ThreadTimelineListResponse is a page of a timeline: the pages come newest first, the entries of each oldest first. NextCursor is null on the page with the oldest entry, activeRealtimeSessionAtPageStart always. A cursor names the first entry of its page: what is said, trimmed or undone later moves no older page. */
+/** ThreadTimelineListResponse is a page of a timeline. The newest page is first; within a page the oldest entry is first. NextCursor is null on the page with the oldest entry. ActiveRealtimeSessionAtPageStart is always null. A cursor names the first entry of its page, so later entries, trims and undos do not move older pages. */
 export interface ThreadTimelineListResponse {
   data: Array<ThreadTimelineEntry>;
   nextCursor: string | null;
   activeRealtimeSessionAtPageStart: string | null;
 }
 
-/** ThreadTokenUsage is what a thread has cost, and what its last model request cost. ModelContextWindow is in tokens, null where it is not known. */
+/** ThreadTokenUsage is the token usage of a thread and of its last model request. ModelContextWindow is in tokens, or null if unknown. */
 export interface ThreadTokenUsage {
   total: TokenUsageBreakdown;
   last: TokenUsageBreakdown;
   modelContextWindow: number | null;
 }
 
-/** ThreadTokenUsageUpdatedNotification tells what the last model request cost, and what all of the thread have. */
+/** ThreadTokenUsageUpdatedNotification reports the token usage of the last model request and of the whole thread. */
 export interface ThreadTokenUsageUpdatedNotification {
   threadId: string;
   turnId: string;
   tokenUsage: ThreadTokenUsage;
 }
 
-/** ThreadTrimPointCreatedNotification tells of a new trim point, or of one that a redo brought back. */
+/** ThreadTrimPointCreatedNotification reports a new trim point, or one that a redo restored. */
 export interface ThreadTrimPointCreatedNotification {
   threadId: string;
   trimPoint: TrimPoint;
 }
 
-/** ThreadTrimPointRemovedNotification tells that a trim point is no more: an undo or a restore took it back. */
+/** ThreadTrimPointRemovedNotification reports that an undo or a restore removed a trim point. */
 export interface ThreadTrimPointRemovedNotification {
   threadId: string;
   trimPointId: string;
@@ -2992,7 +2992,7 @@ export interface ThreadTurnsListParams {
   itemsView?: "notLoaded" | "summary" | "full" | null;
 }
 
-/** ThreadTurnsListResponse is a page of turns. A summary of a turn's items is the first message of the user and the last one of the agent. NextCursor goes on where the page ends, null at the end. BackwardsCursor begins with the page's first turn again, in the other direction; it is null on an empty page. */
+/** ThreadTurnsListResponse is a page of turns. The summary of a turn's items is the first message of the user and the last message of the agent. NextCursor is the cursor of the next page, or null at the end. BackwardsCursor starts at the page's first turn, in the other direction. It is null for an empty page. */
 export interface ThreadTurnsListResponse {
   data: Array<Turn>;
   nextCursor: string | null;
@@ -3009,7 +3009,7 @@ export interface ThreadUnarchiveResponse {
   thread: Thread;
 }
 
-/** ThreadUnarchivedNotification tells that a thread is back from the archive. It is not loaded. */
+/** ThreadUnarchivedNotification reports that a thread was unarchived. It is not loaded. */
 export interface ThreadUnarchivedNotification {
   threadId: string;
 }
@@ -3019,7 +3019,7 @@ export interface ThreadUnsubscribeParams {
   threadId: string;
 }
 
-/** ThreadUnsubscribeResponse says what was found. */
+/** ThreadUnsubscribeResponse has the status before the request. */
 export interface ThreadUnsubscribeResponse {
   status: "notLoaded" | "notSubscribed" | "unsubscribed";
 }
@@ -3033,7 +3033,7 @@ export interface TimelineItem {
   trimmed: boolean;
 }
 
-/** TimelineSummary is the banner of a trim point that has a summary: Text stands for what is before it. */
+/** TimelineSummary is the banner of a trim point with a summary. Text is the summary of the entries before it. */
 export interface TimelineSummary {
   type: "summary";
   position: number;
@@ -3052,7 +3052,7 @@ export interface TimelineTrimPoint {
   trimmed: boolean;
 }
 
-/** TimelineTurnCompleted is where a turn ended. A turn that runs, or that a crash cut off and nobody resumed since, has none. Times are as in Turn. */
+/** TimelineTurnCompleted is the end of a turn. An active turn has none, nor a turn that a crash interrupted and that was not resumed. Times have the meaning of Turn. */
 export interface TimelineTurnCompleted {
   type: "turnCompleted";
   position: number;
@@ -3065,7 +3065,7 @@ export interface TimelineTurnCompleted {
   trimmed: boolean;
 }
 
-/** TimelineTurnStarted is where a turn began. A turn that no line of the rollout began began with its first item. StartedAt is in Unix seconds, null where it is not known. */
+/** TimelineTurnStarted is the begin of a turn. If no line of the rollout begins the turn, its first item does. StartedAt is in Unix seconds, or null if unknown. */
 export interface TimelineTurnStarted {
   type: "turnStarted";
   position: number;
@@ -3074,7 +3074,7 @@ export interface TimelineTurnStarted {
   trimmed: boolean;
 }
 
-/** TokenUsageBreakdown counts tokens as the provider reports them. Cached tokens are among the input tokens, those of reasoning among the output tokens. */
+/** TokenUsageBreakdown counts tokens as the provider reports them. Input tokens include cached tokens, output tokens include reasoning tokens. */
 export interface TokenUsageBreakdown {
   totalTokens: number;
   inputTokens: number;
@@ -3084,7 +3084,7 @@ export interface TokenUsageBreakdown {
   reasoningOutputTokens: number;
 }
 
-/** ToolRequestUserInputAnswer is what was chosen of one question, or written. */
+/** ToolRequestUserInputAnswer has the options that the user chose for one question, or the text that the user wrote. */
 export interface ToolRequestUserInputAnswer {
   answers: Array<string>;
 }
@@ -3095,7 +3095,7 @@ export interface ToolRequestUserInputOption {
   description: string;
 }
 
-/** ToolRequestUserInputParams puts questions to the user. ItemID is the id of the call. IsBlocking is set in plan mode, where the work cannot go on without an answer. AutoResolutionMs is always null. */
+/** ToolRequestUserInputParams asks the user questions. ItemID is the id of the call. IsBlocking is set in plan mode, because the work needs the answers. AutoResolutionMs is always null. */
 export interface ToolRequestUserInputParams {
   threadId: string;
   turnId: string;
@@ -3120,7 +3120,7 @@ export interface ToolRequestUserInputResponse {
   answers: { [key: string]: ToolRequestUserInputAnswer };
 }
 
-/** TrimPoint is a boundary in a thread: what lies before it is not sent to the model, though it stays readable. Pinned items are sent all the same, and of a compaction messages of the user. CreatedAt is in Unix seconds. BeforeEntryID is the last thread item before the boundary, FirstKeptItemID the first behind it; null where there is none. PrunedMessageCount and PrunedTurnIDs are of the messages and the turns that this point took out of the context; those of earlier points are not among them. Summary stands in their place, null without one. */
+/** TrimPoint is a boundary in a thread. The model does not receive the items before it, but clients can read them. It still receives pinned items and, after a compaction, messages of the user. CreatedAt is in Unix seconds. BeforeEntryID is the last thread item before the boundary, FirstKeptItemID the first one after it, or null. PrunedMessageCount and PrunedTurnIDs count what this point removed from the context, without the turns of earlier points. Summary replaces them, or is null. */
 export interface TrimPoint {
   id: string;
   createdAt: number;
@@ -3132,7 +3132,7 @@ export interface TrimPoint {
   reason: "trim" | "compaction" | "historyLimit";
 }
 
-/** Turn is one user input and everything until the agent stops. Times are in Unix seconds, the duration in milliseconds; null where they are not known. RootTurnID is the turn that a chain of turns began with: its own, unless turn/start named another. Error is there for a failed turn only. */
+/** Turn is one user input and everything until the agent stops. Times are in Unix seconds, the duration in milliseconds; they are null if unknown. RootTurnID is the first turn of a chain of turns: the turn itself, unless turn/start named another. Error is set for a failed turn only. */
 export interface Turn {
   id: string;
   rootTurnId: string | null;
@@ -3145,14 +3145,14 @@ export interface Turn {
   durationMs: number | null;
 }
 
-/** TurnCompletedNotification tells that a turn ended. It is sent once per turn, and nothing of the turn follows it. Its items are the agent's last message at most. Metadata is left out where the turn changed no file. */
+/** TurnCompletedNotification reports that a turn ended. It is sent once per turn, and no notification of the turn follows it. Its items are at most the agent's last message. Metadata is absent if the turn changed no file. */
 export interface TurnCompletedNotification {
   threadId: string;
   turn: Turn;
   metadata?: TurnMetadata;
 }
 
-/** TurnDiffUpdatedNotification tells what a turn has changed so far, as one diff in git's form. It is empty where the turn took back what it had changed. */
+/** TurnDiffUpdatedNotification has the changes of a turn so far, as one diff in git's format. It is empty if the turn reverted its own changes. */
 export interface TurnDiffUpdatedNotification {
   threadId: string;
   turnId: string;
@@ -3165,7 +3165,7 @@ export interface TurnEnvironmentParams {
   cwd: string;
 }
 
-/** TurnError says why a turn failed, or why a request is tried again: Message is for people, CodexErrorInfo for programs. AdditionalDetails is what the provider answered. Misalignment is always null. */
+/** TurnError is the reason why a turn failed, or why a request is retried. Message is for people, CodexErrorInfo for programs. AdditionalDetails is the response of the provider. Misalignment is always null. */
 export interface TurnError {
   message: string;
   codexErrorInfo: CodexErrorInfo | null;
@@ -3182,7 +3182,7 @@ export interface TurnInterruptParams {
 /** The answer to turn/interrupt. */
 export type TurnInterruptResponse = Record<string, never>;
 
-/** TurnMetadata tells what a turn did beside its items. Diff is of the files that it changed. */
+/** TurnMetadata has results of a turn beside its items. Diff is the diff of the files that the turn changed. */
 export interface TurnMetadata {
   diff: DiffSummary;
 }
@@ -3193,7 +3193,7 @@ export interface TurnPlanStep {
   status: "pending" | "inProgress" | "completed";
 }
 
-/** TurnPlanUpdatedNotification tells the whole of the agent's plan as it is now. */
+/** TurnPlanUpdatedNotification has the agent's whole plan after a change. */
 export interface TurnPlanUpdatedNotification {
   threadId: string;
   turnId: string;
@@ -3222,13 +3222,13 @@ export interface TurnStartParams {
   environments?: Array<TurnEnvironmentParams> | null;
 }
 
-/** TurnStartResponse is the answer to turn/start. While a turn runs, it is that turn, and the input joined it. SlashCommand is there where the input was a slash command that was executed, for clients with that capability: the turn is then the one that the command began, or the one under way, or else one that nothing happens in, which is over, and which the thread does not keep. */
+/** TurnStartResponse is the response to turn/start. If a turn is active, the input joined it, and Turn is that turn. SlashCommand is set if the input was an executed slash command, for clients with that capability. Turn is then the turn that the command began, or the active one, or else an empty completed turn that the thread does not store. */
 export interface TurnStartResponse {
   turn: Turn;
   slashCommand?: SlashCommandExecuteResponse;
 }
 
-/** TurnStartedNotification tells that a turn began, after the answer to turn/start. */
+/** TurnStartedNotification reports that a turn began. It follows the response to turn/start. */
 export interface TurnStartedNotification {
   threadId: string;
   turn: Turn;
@@ -3250,10 +3250,10 @@ export interface TurnSteerResponse {
   turnId: string;
 }
 
-/** UserInput is one part of what the user says: {"type": "text", "text": ...} and so on. Params take the complete forms of the variants only. Elsewhere, in items of files and of other versions, a part that is anything else is an *Unknown. */
+/** UserInput is one part of the user's input: {"type": "text", "text": ...} and so on. Params accept complete variants only. Elsewhere, in items of files and of other versions, any other part is an *Unknown. */
 export type UserInput = TextInput | ImageInput | LocalImageInput | AudioInput | LocalAudioInput | SkillInput | MentionInput;
 
-/** UserMessageItem is what the user said. ClientID is the clientUserMessageId of the request that brought it. */
+/** UserMessageItem is a message of the user. ClientID is the clientUserMessageId of its request. */
 export interface UserMessageItem {
   type: "userMessage";
   id: string;
@@ -3276,7 +3276,7 @@ export type WebSearchAction =
   | { type: "findInPage"; url: string | null; pattern: string | null }
   | { type: "other" };
 
-/** WebSearchItem is a search of the web by the model's provider. Query says in a few words what the search was for. Action is null if the rollout does not have it. Results are null unless a tool of the reference implementation gave them. */
+/** WebSearchItem is a search of the web by the model's provider. Query is a short description of the search. Action is null if the rollout does not have it. Results are null unless a tool of the reference implementation returned them. */
 export interface WebSearchItem {
   type: "webSearch";
   id: string;

@@ -23,9 +23,7 @@ const (
 // package may be added.
 var unclearPackages = strings.Fields(`
 	core rollout/index core/engine core/memory core/model core/model/chat core/model/offline
-	core/model/responses core/model/sse core/token core/worktree docs/demo protocol schema schema/conform
-	schema/gen test/bench
-	test/sandbox
+	core/model/responses core/model/sse core/token core/worktree test/bench test/sandbox
 `)
 
 // inPlainLanguage reports whether the rules of language hold for the package of a file.
