@@ -35,7 +35,7 @@ func newDecider(t *testing.T) *decider {
 }
 
 // runCalls runs calls. It returns the status of the item and the number of approval requests.
-func (a *decider) runCalls(thread, decision string, acts []apptest.ToolCall) (status string, asked int) {
+func (a *decider) runCalls(thread, decision string, acts []apptest.ToolCall) (status string, questions int) {
 	a.t.Helper()
 	before, seen := a.questions, len(a.Seen)
 	a.decision = decision

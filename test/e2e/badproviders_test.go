@@ -18,8 +18,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// raw answers by the connection itself, which is closed afterwards.
-func raw(answer func(c net.Conn)) http.HandlerFunc {
+// rawAnswer answers by the connection itself, which is closed afterwards.
+func rawAnswer(answer func(c net.Conn)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // unread data would reset the connection
 		c, _, err := http.NewResponseController(w).Hijack()
@@ -33,15 +33,15 @@ func raw(answer func(c net.Conn)) http.HandlerFunc {
 
 // stream answers with events.
 func stream(events ...string) http.HandlerFunc {
-	return raw(func(c net.Conn) {
+	return rawAnswer(func(c net.Conn) {
 		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"+
 			strings.Join(events, ""))
 	})
 }
 
-// forever writes a text until the server closes the connection.
-func forever(begin, text string) http.HandlerFunc {
-	return raw(func(c net.Conn) {
+// endlessText writes a text until the server closes the connection.
+func endlessText(begin, text string) http.HandlerFunc {
+	return rawAnswer(func(c net.Conn) {
 		w := bufio.NewWriterSize(c, 1<<20)
 		_, err := w.WriteString("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + begin)
 		for err == nil {
@@ -62,37 +62,37 @@ func TestProviderFailuresEndTurnOnce(t *testing.T) {
 	stop, calls := apptest.ChatChunk(apptest.Object{}, "stop"), apptest.ChatChunk(apptest.Object{}, "tool_calls")
 	usage := `data: {"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":1,"total_tokens":2}}` + "\n\n"
 	for name, c := range map[string]struct {
-		answer http.HandlerFunc
-		status string
-		says   string // text of the answer, or of the error
+		answer  http.HandlerFunc
+		status  string
+		message string // text of the answer, or of the error
 	}{
-		"reset": {raw(func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }), "failed",
+		"reset": {rawAnswer(func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }), "failed",
 			"no answer from model provider"},
-		"closed": {raw(func(net.Conn) {}), "failed", "no answer from model provider"},
-		"no HTTP": {raw(func(c net.Conn) { _, _ = io.WriteString(c, "220 mail ready\r\n") }), "failed",
+		"closed": {rawAnswer(func(net.Conn) {}), "failed", "no answer from model provider"},
+		"no HTTP": {rawAnswer(func(c net.Conn) { _, _ = io.WriteString(c, "220 mail ready\r\n") }), "failed",
 			"no answer from model provider"},
 		"binary garbage": {stream("\x00\xff\xfe\x01\n\n\x80\n\n"), "failed", "held no events"},
 		"garbage amidst": {stream(word("a"), "data: \xff{\n\n", stop, done), "failed", "not JSON"},
-		"reset amidst": {raw(func(c net.Conn) {
+		"reset amidst": {rawAnswer(func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"+word("a"))
 			_ = c.(*net.TCPConn).SetLinger(0)
 		}), "failed", "stream disconnected"},
 		"cut short":              {stream(word("a")), "failed", "stream disconnected"},
-		"stalled before headers": {raw(func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), "failed", "idle timeout"},
-		"stalled amidst": {raw(func(c net.Conn) {
+		"stalled before headers": {rawAnswer(func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), "failed", "idle timeout"},
+		"stalled amidst": {rawAnswer(func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"+word("a"))
 			_, _ = io.Copy(io.Discard, c)
 		}), "failed", "idle timeout"},
-		"text without end":   {forever("", word(strings.Repeat("x", 10_000))), "failed", "more than 32 MiB"},
-		"a line without end": {forever("data: ", "xxxxxxxxxxxxxxxx"), "failed", "more than 67108864 bytes"},
-		"headers without end": {raw(func(c net.Conn) {
+		"text without end":   {endlessText("", word(strings.Repeat("x", 10_000))), "failed", "more than 32 MiB"},
+		"a line without end": {endlessText("data: ", "xxxxxxxxxxxxxxxx"), "failed", "more than 67108864 bytes"},
+		"headers without end": {rawAnswer(func(c net.Conn) {
 			_, err := io.WriteString(c, "HTTP/1.1 200 OK\r\n")
 			for err == nil {
 				_, err = io.WriteString(c, "X: "+strings.Repeat("x", 4096)+"\r\n")
 			}
 		}), "failed", "no answer"},
-		"comments without end": {forever("", ": still here\n\n"), "failed", "idle timeout"},
-		"[DONE] and no end":    {forever(word("whole")+stop+done, word("more")), "completed", "whole"},
+		"comments without end": {endlessText("", ": still here\n\n"), "failed", "idle timeout"},
+		"[DONE] and no end":    {endlessText(word("whole")+stop+done, word("more")), "completed", "whole"},
 		"finish twice": {stream(word("one"), stop, word(" two"), apptest.ChatChunk(apptest.Object{}, "length"), done),
 			"completed", "one two"},
 		"usage twice": {stream(word("one"), fmt.Sprintf(usage, 1), stop, fmt.Sprintf(usage, 7), done), "completed",
@@ -130,9 +130,9 @@ func TestProviderFailuresEndTurnOnce(t *testing.T) {
 			turn := s.Turn(id, "go")
 			require.Equal(t, c.status, turn.Status, "%+v", turn)
 			if c.status == "failed" {
-				require.Contains(t, turn.Error.Message, c.says)
+				require.Contains(t, turn.Error.Message, c.message)
 			} else {
-				require.Contains(t, lastAnswer(s), c.says)
+				require.Contains(t, lastAnswer(s), c.message)
 			}
 			require.Less(t, memoryKiB(s, "VmHWM")-base, apptest.RaceFactor*512<<10, "KiB")
 			require.Equal(t, "completed", s.Turn(id, "and now").Status)

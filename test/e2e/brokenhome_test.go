@@ -16,8 +16,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// stored returns a home with a thread of two turns, and the path of its rollout.
-func stored(t *testing.T) (home, id, path string) {
+// newStoredThread returns a home with a thread of two turns, and the path of its rollout.
+func newStoredThread(t *testing.T) (home, id, path string) {
 	t.Helper()
 	home = t.TempDir()
 	c := apptest.StartOffline(t, home)
@@ -33,7 +33,7 @@ func stored(t *testing.T) (home, id, path string) {
 func TestHugeLineIsSkipped(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	home, id, path := stored(t)
+	home, id, path := newStoredThread(t)
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.NoError(t, os.Truncate(path, info.Size()+1<<30))
@@ -61,7 +61,7 @@ func TestUnreadableRolloutsAreReported(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			home, id, _ := stored(t)
+			home, id, _ := newStoredThread(t)
 			path := apptest.RolloutName(home, apptest.UnknownThreadID)
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			require.NoError(t, put(path))
@@ -86,7 +86,7 @@ func TestUnreadableRolloutsAreReported(t *testing.T) {
 // lines are read, and the client is warned.
 func TestDamagedRolloutKeepsOtherLines(t *testing.T) {
 	t.Parallel()
-	home, id, path := stored(t)
+	home, id, path := newStoredThread(t)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	lines := strings.SplitAfter(string(text), "\n")
@@ -116,7 +116,7 @@ func TestDamagedRolloutKeepsOtherLines(t *testing.T) {
 // creation time.
 func TestRolloutWithoutMetadataIsRead(t *testing.T) {
 	t.Parallel()
-	_, id, path := stored(t)
+	_, id, path := newStoredThread(t)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	_, rest, _ := strings.Cut(string(text), "\n")
@@ -246,18 +246,18 @@ func TestInvalidSideFilesAreIgnored(t *testing.T) {
 			return os.WriteFile(filepath.Join(home, "session_index.jsonl"), []byte(garbage), 0o600)
 		},
 		"names are a folder": func(home string) error {
-			return first(os.RemoveAll(filepath.Join(home, "session_index.jsonl")),
+			return firstError(os.RemoveAll(filepath.Join(home, "session_index.jsonl")),
 				os.Mkdir(filepath.Join(home, "session_index.jsonl"), 0o700))
 		},
 		"names are a pipe": func(home string) error {
-			return first(os.RemoveAll(filepath.Join(home, "session_index.jsonl")),
+			return firstError(os.RemoveAll(filepath.Join(home, "session_index.jsonl")),
 				syscall.Mkfifo(filepath.Join(home, "session_index.jsonl"), 0o600))
 		},
 		"gate": func(home string) error {
 			return os.WriteFile(filepath.Join(home, "thread-writer-locks/.coordination.lock"), []byte(garbage), 0o600)
 		},
 		"strangers among the sessions": func(home string) error {
-			return first(os.WriteFile(filepath.Join(home, "sessions/rollout-x.jsonl"), []byte(garbage), 0o600),
+			return firstError(os.WriteFile(filepath.Join(home, "sessions/rollout-x.jsonl"), []byte(garbage), 0o600),
 				os.WriteFile(filepath.Join(home, "archived_sessions"), []byte(garbage), 0o600),
 				os.MkdirAll(filepath.Join(home, "sessions/not/a/date/at/all"), 0o700))
 		},
@@ -267,7 +267,7 @@ func TestInvalidSideFilesAreIgnored(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			home, id, _ := stored(t)
+			home, id, _ := newStoredThread(t)
 			require.NoError(t, spoil(home))
 			c := apptest.StartOffline(t, home)
 			require.Contains(t, string(c.Call("thread/list", apptest.Object{})), id)
@@ -282,8 +282,8 @@ func TestInvalidSideFilesAreIgnored(t *testing.T) {
 	}
 }
 
-// first returns the first error that is not nil.
-func first(errs ...error) error {
+// firstError returns the first error that is not nil.
+func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -296,7 +296,7 @@ func first(errs ...error) error {
 // everything else works.
 func TestServesWithoutLocks(t *testing.T) {
 	t.Parallel()
-	home, id, _ := stored(t)
+	home, id, _ := newStoredThread(t)
 	locks := filepath.Join(home, "thread-writer-locks")
 	require.NoError(t, os.RemoveAll(locks))
 	require.NoError(t, os.WriteFile(locks, []byte("garbage"), 0o600))

@@ -13,8 +13,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// collect removes all objects without a reference from git.
-func collect(p apptest.Project) {
+// collectGarbage removes all objects without a reference from git.
+func collectGarbage(p apptest.Project) {
 	p.T.Helper()
 	p.Git("gc", "-q", "--prune=now")
 }
@@ -36,7 +36,7 @@ func TestForkKeepsCheckpoints(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(p.Git("for-each-ref"), fork+"/"+second) },
 		apptest.Timeout, apptest.Timeout/1000)
 	c.Call("thread/delete", apptest.Object{"threadId": id})
-	collect(p)
+	collectGarbage(p)
 	require.Equal(t, diff, c.CallJSON("thread/diff/read", apptest.Object{"threadId": fork}).Get("diff").Str)
 	c.RevertTo(fork, second, "files")
 	require.Equal(t, "first\n", p.Files()["doc.txt"])
@@ -59,15 +59,15 @@ func TestOneCheckpointRevertsLastTurn(t *testing.T) {
 	first := p.Files()
 	second := c.RunScript(id, apptest.ShellCall("echo second > doc.txt; echo new > new.txt"))
 	last := p.Files()
-	collect(p)
+	collectGarbage(p)
 	undo := c.RevertTo(id, second, "files").Get("undoCheckpointId").Str
 	require.Equal(t, first, p.Files())
-	collect(p)
+	collectGarbage(p)
 	require.Equal(t, "checkpointNotFound",
 		c.CallRejected("thread/checkpoint/revert", apptest.Object{"threadId": id, "turnId": second, "mode": "files"}).Data.Kind)
 	again := c.RevertTo(id, undo, "files").Get("undoCheckpointId").Str
 	require.Equal(t, last, p.Files())
-	collect(p)
+	collectGarbage(p)
 	c.RevertTo(id, again, "files")
 	require.Equal(t, first, p.Files())
 	c.Request("thread/diff/read", apptest.Object{"threadId": id})
@@ -106,7 +106,7 @@ func TestRevertHandlesOddFiles(t *testing.T) {
 		`printf 'x\0y' > a.bin; : > doc.txt; chmod +x untracked.txt; rm -r 'sub dir'; mkdir empty; echo in > empty/file`
 	turn := c.BeginTurn(id, apptest.ScriptText(apptest.ShellCall(script)))
 	end := c.UntilMethod("turn/completed")
-	require.Contains(t, changed(end), "new\nline")
+	require.Contains(t, changedPaths(end), "new\nline")
 	require.NotContains(t, string(end.Params), "evil.log")
 	require.NoFileExists(t, filepath.Join(p.Dir, "evil.log"), "no filter runs")
 	after := textAndLinks(p)
@@ -200,7 +200,7 @@ func TestUnreadableFilesAreNotCaptured(t *testing.T) {
 	id := p.StartTrusted(c)
 	turn := c.BeginTurn(id, "run: echo changed > doc.txt; rm gone.txt")
 	end := c.UntilMethod("turn/completed")
-	require.Equal(t, []string{"doc.txt", "gone.txt"}, changed(end))
+	require.Equal(t, []string{"doc.txt", "gone.txt"}, changedPaths(end))
 	c.RevertTo(id, turn, "files")
 	text, err := os.ReadFile(filepath.Join(p.Dir, "doc.txt"))
 	require.NoError(t, err)
@@ -218,7 +218,7 @@ func TestSubmodulesAreNotCaptured(t *testing.T) {
 	id := p.StartTrusted(c)
 	turn := c.BeginTurn(id,
 		apptest.ScriptText(apptest.ShellCall("echo in the library > lib/doc.txt; rm lib/gone.txt; echo here > doc.txt")))
-	require.Equal(t, []string{"doc.txt"}, changed(c.UntilMethod("turn/completed")))
+	require.Equal(t, []string{"doc.txt"}, changedPaths(c.UntilMethod("turn/completed")))
 	c.RevertTo(id, turn, "both")
 	inLib := apptest.Project{T: t, Dir: filepath.Join(p.Dir, "lib")}
 	require.Equal(t, "in the library\n", inLib.Files()["doc.txt"])

@@ -198,11 +198,11 @@ func TestServesWithoutStderr(t *testing.T) {
 	t.Parallel()
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
-	fill(t, writer)
+	fillPipe(t, writer)
 	defer reader.Close()
-	gone, broken, err := os.Pipe()
+	closed, broken, err := os.Pipe()
 	require.NoError(t, err)
-	require.NoError(t, gone.Close())
+	require.NoError(t, closed.Close())
 	for name, cmd := range map[string]*exec.Cmd{
 		"closed":     apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir(), "--log-level=debug"), `exec "$@" 2>&-`),
 		"never read": apptest.OfflineCommand(t, t.TempDir(), "--log-level=debug"),
@@ -229,8 +229,8 @@ func TestServesWithoutStderr(t *testing.T) {
 	require.NoError(t, broken.Close())
 }
 
-// fill writes to a pipe until it is full.
-func fill(t *testing.T, pipe *os.File) {
+// fillPipe writes to a pipe until it is full.
+func fillPipe(t *testing.T, pipe *os.File) {
 	raw, err := pipe.SyscallConn()
 	require.NoError(t, err)
 	var full error

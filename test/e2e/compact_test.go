@@ -21,8 +21,8 @@ func inOrder(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// compacts compacts a thread by its model, and returns the text that the model summarized.
-func compacts(c *apptest.Client, thread string, p *apptest.Provider) string {
+// compactByModel compacts a thread by its model, and returns the text that the model summarized.
+func compactByModel(c *apptest.Client, thread string, p *apptest.Provider) string {
 	c.T.Helper()
 	c.Call("thread/compact/start", apptest.Object{"threadId": thread})
 	require.Equal(c.T, "completed", c.AwaitTurn().Status)
@@ -49,7 +49,7 @@ func testCompactionSummarizesRequestsCallsAndOutcomesInOrder(t *testing.T, on ap
 	c.Turn(thread, "Search for the word.")
 	c.Turn(thread, "Never touch the lexer.")
 	c.Turn(thread, "Print the numbers.")
-	text := compacts(c, thread, p)
+	text := compactByModel(c, thread, p)
 	inOrder(t, text, "## User\nSearch for the word.", "shell: echo found nothing; exit 3", "found nothing",
 		"## Assistant\nThe search failed.",
 		"## User\nNever touch the lexer.", "## Assistant\nUnderstood.",
@@ -60,7 +60,7 @@ func testCompactionSummarizesRequestsCallsAndOutcomesInOrder(t *testing.T, on ap
 	require.NotContains(t, text, "environment_context")
 
 	c.Turn(thread, "Make it green.")
-	inOrder(t, compacts(c, thread, p), "## User\nSearch for the word.", "## User\nPrint the numbers.",
+	inOrder(t, compactByModel(c, thread, p), "## User\nSearch for the word.", "## User\nPrint the numbers.",
 		"# Summary of the conversation before", "SUMMARY ONE", "# Conversation", "## User\nMake it green.",
 		"## Assistant\nGreen it is.")
 }

@@ -16,8 +16,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// reasons returns an answer with reasoning and a call of the shell.
-func reasons(thought, id, script string) func(w io.Writer) {
+// reasoningAnswer returns an answer with reasoning and a call of the shell.
+func reasoningAnswer(thought, id, script string) func(w io.Writer) {
 	call := apptest.ShellAnswer(id, script)
 	return func(w io.Writer) {
 		fmt.Fprint(w, apptest.ChatChunk(apptest.Object{"role": "assistant", "reasoning_content": thought}, nil))
@@ -25,15 +25,15 @@ func reasons(thought, id, script string) func(w io.Writer) {
 	}
 }
 
-// work returns the answers of five turns with one tool call each, and then "more" the given number
+// fiveTurnAnswers returns the answers of five turns with one tool call each, and then "more" the given number
 // of times.
-func work(more int) (answers []func(w io.Writer)) {
+func fiveTurnAnswers(more int) (answers []func(w io.Writer)) {
 	for i := range 5 {
 		script := fmt.Sprintf("echo output %d", i)
 		if i == 1 {
 			script = "seq 1 2000"
 		}
-		answers = append(answers, reasons(fmt.Sprintf("thought %d", i), fmt.Sprintf("call_%d", i), script),
+		answers = append(answers, reasoningAnswer(fmt.Sprintf("thought %d", i), fmt.Sprintf("call_%d", i), script),
 			apptest.TextAnswer(fmt.Sprintf("answer %d", i)))
 	}
 	for range more {
@@ -75,7 +75,7 @@ func TestContextControl(t *testing.T) { apptest.OnBothWires(t, testContextContro
 
 func testContextControl(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.NewProvider(t, work(4)...)
+	p := on.NewProvider(t, fiveTurnAnswers(4)...)
 	home := p.Home(t)
 	r := &apptest.Recorder{T: t, Home: home}
 	start := func() *apptest.Client {
@@ -89,9 +89,9 @@ func testContextControl(t *testing.T, on apptest.WireAPI) {
 	thread := fiveTurns(c)
 	all := nextRequest(p, c, thread)
 	forgetLast(c, thread)
-	r.Request("The provider was sent", all)
+	r.Request("The request to the provider", all)
 
-	takeOut(t, r, c, thread)
+	pruneInEveryWay(t, r, c, thread)
 	pruned := apptest.PromptOf(c, thread)
 	checkPruned(t, p, c, thread, pruned)
 	r.Request("The next request, as the provider recorded it", pruned)
@@ -113,10 +113,10 @@ func testContextControl(t *testing.T, on apptest.WireAPI) {
 	}
 }
 
-// takeOut excludes items of fiveTurns in every way.
-func takeOut(t *testing.T, r *apptest.Recorder, c *apptest.Client, thread string) {
+// pruneInEveryWay excludes items of fiveTurns in every way.
+func pruneInEveryWay(t *testing.T, r *apptest.Recorder, c *apptest.Client, thread string) {
 	t.Helper()
-	r.Heading("What is in the context, and what each item costs.")
+	r.Heading("The context items and their prices.")
 	list := c.ContextList(thread)
 	require.Equal(t, 1+5*5, list.Total, "environment, then question, reasoning, call, output, answer")
 	r.List(list)
@@ -130,7 +130,7 @@ func takeOut(t *testing.T, r *apptest.Recorder, c *apptest.Client, thread string
 	c.Call("context/prune",
 		apptest.Object{"threadId": thread, "categories": []string{"reasoning", "tool_output"},
 			"range": apptest.Object{"firstTurns": apptest.Object{"count": 1}}})
-	r.Heading("A call is deleted, after a look at what that would save.")
+	r.Heading("A call is deleted after a preview.")
 	var seen protocol.ContextPreviewResponse
 	call := apptest.FindItems(list, protocol.CategoryToolCall, "output 2")
 	require.NoError(t, json.Unmarshal(c.Call("context/preview",
@@ -182,7 +182,7 @@ func TestUnloadRewritesRollout(t *testing.T) { apptest.OnBothWires(t, testUnload
 
 func testUnloadRewritesRollout(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.NewProvider(t, work(0)...)
+	p := on.NewProvider(t, fiveTurnAnswers(0)...)
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()

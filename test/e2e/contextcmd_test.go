@@ -14,14 +14,14 @@ import (
 	"appserver/test/apptest"
 )
 
-// itsTokens match the tokens, and itsAge the age, in the row of an item.
-var itsTokens, itsAge = regexp.MustCompile(`^(\d+ r[\d.]+ \w+) [\d,]+`), regexp.MustCompile(` \d+s `)
+// tokensInRow match the tokens, and itsAge the age, in the row of an item.
+var tokensInRow, ageInRow = regexp.MustCompile(`^(\d+ r[\d.]+ \w+) [\d,]+`), regexp.MustCompile(` \d+s `)
 
 // rowsOf returns the lines with single spaces, without prices and ages.
 func rowsOf(out string) (rows []string) {
 	for line := range strings.Lines(out) {
-		line = itsAge.ReplaceAllString(strings.Join(strings.Fields(line), " "), " 0s ")
-		rows = append(rows, itsTokens.ReplaceAllString(line, "$1 N"))
+		line = ageInRow.ReplaceAllString(strings.Join(strings.Fields(line), " "), " 0s ")
+		rows = append(rows, tokensInRow.ReplaceAllString(line, "$1 N"))
 	}
 	return rows
 }
@@ -176,7 +176,7 @@ func TestContextUndoRevertsEachEdit(t *testing.T) {
 // TestContextPruneDoesWhatPreviewShows prunes the named turns as the preview shows.
 func TestContextPruneDoesWhatPreviewShows(t *testing.T) {
 	t.Parallel()
-	home, id, _ := stored(t) // two turns
+	home, id, _ := newStoredThread(t) // two turns
 	args := []string{id, "--category", "tool_output,assistantMessage", "--category=Reasoning", "--keep-last", "1"}
 	before, _ := apptest.ContextCommand(t, home, 0, "list", id)
 	preview, _ := apptest.ContextCommand(t, home, 0, append([]string{"preview"}, args...)...)

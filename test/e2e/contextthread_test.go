@@ -90,7 +90,7 @@ func TestContextExplainsMissingThreads(t *testing.T) {
 // edits.
 func TestContextRejectsEditsOfLockedThreads(t *testing.T) {
 	t.Parallel()
-	home, id, _ := stored(t)
+	home, id, _ := newStoredThread(t)
 	c := apptest.StartOffline(t, home)
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	for _, args := range [][]string{{"exclude", id, "0"}, {"delete", id, "0", "--yes"},
@@ -117,12 +117,12 @@ func TestContextOnReadOnlyHome(t *testing.T) {
 	t.Cleanup(func() { _ = os.Chmod(home, 0o700) })
 	for _, args := range []string{"list --last", "usage --last", "prompt --last", "edits --last",
 		"preview --last --category toolOutput"} {
-		out, errs, status := asNobody(t, home, args)
+		out, errs, status := contextAsNobody(t, home, args)
 		require.Zero(t, status, errs)
 		require.NotEmpty(t, out)
 	}
 	for _, args := range []string{"exclude --last 0", "delete --last 0 --yes", "prune --last --category toolOutput"} {
-		out, errs, status := asNobody(t, home, args)
+		out, errs, status := contextAsNobody(t, home, args)
 		require.Equal(t, 1, status)
 		require.Empty(t, out)
 		require.Contains(t, errs, home)
@@ -130,8 +130,8 @@ func TestContextOnReadOnlyHome(t *testing.T) {
 	}
 }
 
-// asNobody runs a context command as a user with the file permissions of others.
-func asNobody(t *testing.T, home, args string) (out, errs string, status int) {
+// contextAsNobody runs a context command as a user with the file permissions of others.
+func contextAsNobody(t *testing.T, home, args string) (out, errs string, status int) {
 	t.Helper()
 	cmd := apptest.Unprivileged(t, apptest.ServerCommand(t, home,
 		append([]string{"context"}, strings.Fields(args)...)...), home)

@@ -14,7 +14,7 @@ import (
 // TestCorpusCanBeContinued lists, reads, resumes and continues a thread of every released version.
 func TestCorpusCanBeContinued(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, counting(12)...)
+	p := apptest.NewProvider(t, countingAnswers(12)...)
 	home := p.Home(t)
 	ids := apptest.PutCorpus(t, home)
 	c := apptest.StartServer(t, home)

@@ -27,17 +27,17 @@ func writing(change func(text []string) string) func(string, []string) error {
 	return func(path string, text []string) error { return os.WriteFile(path, []byte(change(text)), 0o600) }
 }
 
-func whole(text []string) string { return strings.Join(text, "") }
+func joinLines(text []string) string { return strings.Join(text, "") }
 
 func withLine(i int, change func(line string) string) func(string, []string) error {
 	return writing(func(text []string) string {
 		text[i] = change(text[i])
-		return whole(text)
+		return joinLines(text)
 	})
 }
 
 var damagedRollouts = map[string]damagedRollout{
-	"torn tail": {writing(func(t []string) string { return whole(t) + `{"timestamp":"20` }), true, true, true, 2,
+	"torn tail": {writing(func(t []string) string { return joinLines(t) + `{"timestamp":"20` }), true, true, true, 2,
 		"", ""},
 	"corrupt middle": {withLine(3, func(string) string { return "\x00\n" }), true, true, true, 2,
 		"line 4 cannot be read (not JSON)", ""},
@@ -46,9 +46,9 @@ var damagedRollouts = map[string]damagedRollout{
 	"missing first": {withLine(0, func(string) string { return "" }), true, true, true, 2,
 		"session_meta, which tells what the thread is, is lost", ""},
 	"byte order mark": {withLine(0, func(l string) string { return "\ufeff" + l }), true, true, true, 2, "", ""},
-	"CRLF": {writing(func(t []string) string { return strings.ReplaceAll(whole(t), "\n", "\r\n") }), true,
+	"CRLF": {writing(func(t []string) string { return strings.ReplaceAll(joinLines(t), "\n", "\r\n") }), true,
 		true, true, 2, "", ""},
-	"without LF": {writing(func(t []string) string { return strings.TrimSuffix(whole(t), "\n") }), true, true, true,
+	"without LF": {writing(func(t []string) string { return strings.TrimSuffix(joinLines(t), "\n") }), true, true, true,
 		2, "", ""},
 	"a line twice": {withLine(4, func(l string) string { return l + l }), true, true, true, 2,
 		"ordinals of 1 lines are not higher", ""},
@@ -58,18 +58,20 @@ var damagedRollouts = map[string]damagedRollout{
 		"session_meta is that of thread " + apptest.LegacyID, ""},
 	"zero length": {writing(func([]string) string { return "" }), false, true, true, 0, "the file is empty",
 		"it is empty"},
-	"zeros at the end": {writing(func(t []string) string { return whole(t) + strings.Repeat("\x00", 4096) }), true, true,
+	"zeros at the end": {writing(func(t []string) string { return joinLines(t) + strings.Repeat("\x00", 4096) }),
+		true, true,
 		true, 2, "cannot be read (not JSON: it has zero bytes)", ""},
 	"zeros in the last line": {writing(func(t []string) string {
-		return whole(t) + `{"timestamp":"20` + strings.Repeat("\x00", 4096)
+		return joinLines(t) + `{"timestamp":"20` + strings.Repeat("\x00", 4096)
 	}), true, true, true, 2, "cannot be read (not JSON: it has zero bytes)", ""},
 	"zero length, with .bak": {func(path string, t []string) error {
-		return first(os.WriteFile(path, nil, 0o600), os.WriteFile(path+".bak", []byte(whole(t)), 0o600))
+		return firstError(os.WriteFile(path, nil, 0o600), os.WriteFile(path+".bak", []byte(joinLines(t)), 0o600))
 	}, true, true, true, 2, "the file was empty, and was restored from its backup", ""},
 	"wrong name": {func(path string, t []string) error {
-		return os.WriteFile(filepath.Join(filepath.Dir(path), "copy.jsonl"), []byte(whole(t)), 0o600)
+		return os.WriteFile(filepath.Join(filepath.Dir(path), "copy.jsonl"), []byte(joinLines(t)), 0o600)
 	}, false, false, false, 0, "", "copy.jsonl\" has no thread id"},
-	"unreadable": {func(path string, t []string) error { return os.WriteFile(path, []byte(whole(t)), 0) }, false, false,
+	"unreadable": {func(path string, t []string) error { return os.WriteFile(path, []byte(joinLines(t)), 0) }, false,
+		false,
 		false, 0, "", "permission denied"},
 	"folder": {func(path string, _ []string) error { return os.Mkdir(path, 0o700) }, false, false, false, 0, "", ""},
 	"named pipe": {func(path string, _ []string) error { return syscall.Mkfifo(path, 0o600) }, false, false, false, 0, "",
@@ -79,11 +81,12 @@ var damagedRollouts = map[string]damagedRollout{
 	"lost link": {func(path string, _ []string) error { return os.Symlink(path+".gone", path) }, false, false, false, 0,
 		"", "no such file"},
 	"link": {func(path string, t []string) error {
-		return first(os.WriteFile(path+".elsewhere", []byte(whole(t)), 0o600), os.Symlink(path+".elsewhere", path))
+		return firstError(os.WriteFile(path+".elsewhere", []byte(joinLines(t)), 0o600), os.Symlink(path+".elsewhere", path))
 	}, true, true, true, 2, "", ""},
 	"other's .bak": {func(path string, t []string) error {
-		return first(os.WriteFile(path, []byte(whole(t)), 0o600),
-			os.WriteFile(path+".bak", []byte(strings.ReplaceAll(whole(t), apptest.UnknownThreadID, apptest.LegacyID)), 0o600))
+		return firstError(os.WriteFile(path, []byte(joinLines(t)), 0o600),
+			os.WriteFile(path+".bak", []byte(strings.ReplaceAll(joinLines(t), apptest.UnknownThreadID, apptest.LegacyID)),
+				0o600))
 	}, true, true, true, 2, "", ""},
 }
 
@@ -92,7 +95,7 @@ var damagedRollouts = map[string]damagedRollout{
 func TestDamagedRolloutShowsWhatIsLeft(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	_, id, path := stored(t)
+	_, id, path := newStoredThread(t)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	stranger := strings.ReplaceAll(string(text), id, apptest.UnknownThreadID)
@@ -149,7 +152,7 @@ func (s damagedRollout) requireRead(c *apptest.Client) {
 // an index. The next list reports them, and later ones do not.
 func TestDamagedRolloutIsReportedByNextList(t *testing.T) {
 	t.Parallel()
-	home, id, path := stored(t)
+	home, id, path := newStoredThread(t)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	lines := strings.SplitAfter(strings.ReplaceAll(string(text), id, apptest.UnknownThreadID), "\n")
@@ -200,7 +203,7 @@ func TestEmptyRolloutStaysListed(t *testing.T) {
 	for name, running := range map[string]bool{"while the server runs": true, "between two servers": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			home, id, path := stored(t)
+			home, id, path := newStoredThread(t)
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
 			c := apptest.StartOffline(t, home)

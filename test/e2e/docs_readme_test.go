@@ -11,8 +11,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// readmeBlock returns the first indented block after a line of README.md.
-func readmeBlock(t *testing.T, behind string) (lines []string) {
+// readmeBlockAfter returns the first indented block after a line of README.md.
+func readmeBlockAfter(t *testing.T, behind string) (lines []string) {
 	t.Helper()
 	text, err := os.ReadFile(apptest.Root("README.md"))
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func commandLine(line string) []string {
 func TestReadmeCommandsStart(t *testing.T) {
 	t.Parallel()
 	ran := 0
-	for _, line := range readmeBlock(t, "## Use") {
+	for _, line := range readmeBlockAfter(t, "## Use") {
 		args := commandLine(line)
 		if args[0] != "bin/appserver" || strings.Contains(line, "--listen") { // it does not end with its input
 			continue
@@ -58,7 +58,7 @@ func TestReadmeSessionWorks(t *testing.T) {
 	t.Parallel()
 	c := apptest.StartProcess(t, apptest.ServerCommand(t, t.TempDir(), "-c", "model_provider=offline"))
 	id := ""
-	for _, line := range readmeBlock(t, "A session by hand:") {
+	for _, line := range readmeBlockAfter(t, "A session by hand:") {
 		line = strings.ReplaceAll(strings.ReplaceAll(line, "/path/to/project", t.TempDir()), "…", id)
 		c.Write(line)
 		var m apptest.Message
@@ -90,7 +90,7 @@ func TestReadmeContextCommandsWork(t *testing.T) {
 	items := c.ContextList(id).Items
 	require.Greater(t, len(items), 34)
 	c.Close()
-	for _, line := range readmeBlock(t, "## Context from the command line") {
+	for _, line := range readmeBlockAfter(t, "## Context from the command line") {
 		args := commandLine(line)
 		require.Equal(t, "appserver", args[0], line)
 		args = strings.Fields(strings.ReplaceAll(strings.Join(args[1:], " "), "r22", items[22].ID))

@@ -14,8 +14,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// namedAs returns a home whose provider records the client's name in requests.
-func namedAs(t *testing.T) (home string, seen func() (originator, userAgent string)) {
+// homeWithNamedClient returns a home whose provider records the client's name in requests.
+func homeWithNamedClient(t *testing.T) (home string, seen func() (originator, userAgent string)) {
 	t.Helper()
 	var mu sync.Mutex
 	var headers http.Header
@@ -43,7 +43,7 @@ func TestProviderGetsClientsName(t *testing.T) {
 		{"my client", "other name", "other name", "other name/0.169.0 ("},
 		{"my client", "bad\nname", "my client", "my client/0.169.0 ("},
 	} {
-		home, seen := namedAs(t)
+		home, seen := homeWithNamedClient(t)
 		cmd := apptest.ServerCommand(t, home)
 		cmd.Env = append(cmd.Env, "CODEX_INTERNAL_ORIGINATOR_OVERRIDE="+c.override)
 		client := apptest.StartProcess(t, cmd)

@@ -16,8 +16,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// calls returns an answer that calls a tool.
-func calls(id, tool string, arguments apptest.Object) func(w io.Writer) {
+// callAnswer returns an answer that calls a tool.
+func callAnswer(id, tool string, arguments apptest.Object) func(w io.Writer) {
 	text, err := json.Marshal(arguments)
 	if err != nil {
 		panic(err) // impossible: strings and numbers
@@ -36,7 +36,7 @@ func TestViewedImageFollowsOutput(t *testing.T) { apptest.OnBothWires(t, testVie
 
 func testViewedImageFollowsOutput(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.NewProvider(t, calls("a", "view_image", apptest.Object{"path": "a.png"}), apptest.TextAnswer("seen"),
+	p := on.NewProvider(t, callAnswer("a", "view_image", apptest.Object{"path": "a.png"}), apptest.TextAnswer("seen"),
 		apptest.TextAnswer("still there"))
 	home, project := p.Home(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(apptest.PNGHeader), 0o600))
@@ -79,7 +79,7 @@ func TestInvalidImagesAreRejected(t *testing.T) {
 	}
 	answers := []func(io.Writer){}
 	for _, c := range cases {
-		answers = append(answers, calls("call "+c.path, "view_image", apptest.Object{"path": c.path}))
+		answers = append(answers, callAnswer("call "+c.path, "view_image", apptest.Object{"path": c.path}))
 	}
 	p := apptest.NewProvider(t, append(answers, apptest.TextAnswer("I cannot"))...)
 	p.Configure(t, home)

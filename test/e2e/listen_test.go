@@ -31,8 +31,8 @@ func bothTransports(t *testing.T, run func(t *testing.T, listen string)) {
 	}
 }
 
-// short replaces unix:// by an address with a short path.
-func short(t testing.TB, listen string) string {
+// shortAddress replaces unix:// by an address with a short path.
+func shortAddress(t testing.TB, listen string) string {
 	if listen == "unix://" {
 		listen += filepath.Join(apptest.ShortDir(t), "s")
 	}
@@ -62,9 +62,9 @@ func TestListenServesManyClients(t *testing.T) {
 		require.Equal(t, a.AwaitTurn().ID, b.AwaitTurn().ID)
 		b.Call("thread/unsubscribe", apptest.Object{"threadId": mine})
 		require.Equal(t, "completed", a.Turn(mine, "for one").Status)
-		heard := len(b.Seen)
+		read := len(b.Seen)
 		b.Call("thread/loaded/list", apptest.Object{})
-		for _, m := range b.Seen[heard:] {
+		for _, m := range b.Seen[read:] {
 			require.NotContains(t, m.Method, "turn/", "a response overtook a notification")
 		}
 		h.Terminate()
@@ -80,7 +80,7 @@ func TestListenKeepsThreadsWithoutClients(t *testing.T) {
 		require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "gate"), 0o600))
 		p := apptest.NewProvider(t, apptest.ShellAnswer("x", "echo begun; cat gate; echo done"),
 			apptest.TextAnswer("That was it."))
-		h := apptest.LaunchDaemon(t, apptest.ServerCommand(t, p.Home(t), "--listen", short(t, listen)), "")
+		h := apptest.LaunchDaemon(t, apptest.ServerCommand(t, p.Home(t), "--listen", shortAddress(t, listen)), "")
 		if strings.HasPrefix(listen, "ws:") {
 			h.Token = tokenAt(t, h)
 		}
@@ -125,7 +125,7 @@ func TestListenRepeatsPendingApprovals(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.ShellAnswer("x", "touch made"), apptest.TextAnswer("Made."))
 	dir := t.TempDir()
-	h := apptest.LaunchDaemon(t, apptest.ServerCommand(t, p.Home(t), "--listen", short(t, "unix://")), "")
+	h := apptest.LaunchDaemon(t, apptest.ServerCommand(t, p.Home(t), "--listen", shortAddress(t, "unix://")), "")
 	a := h.ConnectInitialized()
 	id := a.StartThread(apptest.Object{"cwd": dir, "sandbox": "danger-full-access", "approvalPolicy": "untrusted"})
 	a.BeginTurn(id, "go")
@@ -149,9 +149,9 @@ func TestListenRequiresToken(t *testing.T) {
 	h := apptest.StartDaemon(t, t.TempDir(), "ws://127.0.0.1:0")
 	bearer := "Bearer " + h.Token
 	for _, c := range []struct {
-		header []string
-		status int
-		says   string
+		header  []string
+		status  int
+		message string
 	}{
 		{nil, 401, "missing websocket bearer token"},
 		{[]string{"Authorization", "Bearer " + h.Token + "x"}, 401, "invalid websocket bearer token"},
@@ -167,7 +167,7 @@ func TestListenRequiresToken(t *testing.T) {
 	} {
 		status, body := h.Status("/", apptest.UpgradeHeader(c.header...))
 		require.Equal(t, c.status, status, "%v: %s", c.header, body)
-		require.Contains(t, body, c.says, "%v", c.header)
+		require.Contains(t, body, c.message, "%v", c.header)
 	}
 	status, _ := h.Status("/?token="+h.Token, apptest.UpgradeHeader())
 	require.Equal(t, 401, status, "tokens in URLs would be logged")
@@ -277,9 +277,9 @@ func TestListenRejectsUnsafeAddresses(t *testing.T) {
 	require.NoError(t, err)
 	defer foreign.Close()
 	for _, c := range []struct {
-		status int
-		says   string
-		args   []string
+		status  int
+		message string
+		args    []string
 	}{
 		{1, "is not a socket", []string{"--listen", "unix://" + file}},
 		{1, "already in use", []string{"--listen", "unix://" + other}},
@@ -311,7 +311,7 @@ func TestListenRejectsUnsafeAddresses(t *testing.T) {
 		h := apptest.LaunchDaemon(t, apptest.OfflineCommand(t, t.TempDir(), c.args...), "")
 		<-h.Exited
 		require.Equal(t, c.status, h.Cmd.ProcessState.ExitCode(), "%v", c.args)
-		require.Contains(t, h.Stderr[0], c.says, "%v", c.args)
+		require.Contains(t, h.Stderr[0], c.message, "%v", c.args)
 	}
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -447,7 +447,7 @@ func TestListenShutdownOrder(t *testing.T) {
 	t.Parallel()
 	bothTransports(t, func(t *testing.T, listen string) {
 		p := apptest.NewProvider(t, apptest.ShellAnswer("x", "echo begun; sleep 1000"))
-		h := apptest.LaunchDaemon(t, apptest.ServerCommand(t, p.Home(t), "--listen", short(t, listen)), "")
+		h := apptest.LaunchDaemon(t, apptest.ServerCommand(t, p.Home(t), "--listen", shortAddress(t, listen)), "")
 		if strings.HasPrefix(listen, "ws:") {
 			h.Token = tokenAt(t, h)
 		}

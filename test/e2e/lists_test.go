@@ -78,7 +78,7 @@ func TestListsRejectInvalidParams(t *testing.T) {
 // TestListsPageToTheEnd requires that the pages together are the whole list for any limit, and that
 // the page after the end is empty.
 func TestListsPageToTheEnd(t *testing.T) {
-	m := newModelServer(t, writes(`{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"}]}`))
+	m := newModelServer(t, writeHandler(`{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"}]}`))
 	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
 	c.Initialize()
 	for _, method := range []string{"model/list", "experimentalFeature/list", "permissionProfile/list"} {
@@ -130,17 +130,17 @@ func TestModelListSurvivesInvalidProviders(t *testing.T) {
 		"404":            {fails(404, "<html>not here</html>"), "b"},
 		"500":            {fails(500, ""), "b"},
 		"204":            {fails(204, ""), "b"},
-		"no JSON":        {writes("<!doctype html>"), "b"},
-		"half of it":     {writes(`{"data":[{"id":"a"},{"id":"c"`), "b"},
-		"no list":        {writes(`{"data":{"a":1}}`), "b"},
-		"nothing":        {writes(`{"data":[]}`), "b"},
-		"null":           {writes(`null`), "b"},
-		"binary":         {writes("\x00\xff\x1b[2J"), "b"},
-		"deep":           {writes(strings.Repeat(`{"data":[`, 100_000)), "b"},
-		"too much":       {writes(`{"data":[{"id":"a","description":"` + strings.Repeat("x", 9<<20) + `"}]}`), "b"},
-		"many":           {writes(manyModels(5000)), "b m0000 m0001"},
-		"bytes for text": {writes("{\"data\":[{\"id\":\"a\xff\"}]}"), "b a\ufffd"},
-		"long names":     {writes(`{"data":[{"id":"` + strings.Repeat("n", 100_000) + `"},{"id":"a"}]}`), "b a"},
+		"no JSON":        {writeHandler("<!doctype html>"), "b"},
+		"half of it":     {writeHandler(`{"data":[{"id":"a"},{"id":"c"`), "b"},
+		"no list":        {writeHandler(`{"data":{"a":1}}`), "b"},
+		"nothing":        {writeHandler(`{"data":[]}`), "b"},
+		"null":           {writeHandler(`null`), "b"},
+		"binary":         {writeHandler("\x00\xff\x1b[2J"), "b"},
+		"deep":           {writeHandler(strings.Repeat(`{"data":[`, 100_000)), "b"},
+		"too much":       {writeHandler(`{"data":[{"id":"a","description":"` + strings.Repeat("x", 9<<20) + `"}]}`), "b"},
+		"many":           {writeHandler(manyModels(5000)), "b m0000 m0001"},
+		"bytes for text": {writeHandler("{\"data\":[{\"id\":\"a\xff\"}]}"), "b a\ufffd"},
+		"long names":     {writeHandler(`{"data":[{"id":"` + strings.Repeat("n", 100_000) + `"},{"id":"a"}]}`), "b a"},
 		"hung up":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "b"},
 		"a wrong length": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "99")
@@ -150,8 +150,8 @@ func TestModelListSurvivesInvalidProviders(t *testing.T) {
 			r *http.Request) {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
 		}, "b"},
-		"drop by drop":    {drips, "b"},
-		"as a wrong type": {writes(`{"data":[{"id":"a","max_model_len":"much","architecture":7,"top_provider":[]},{"id":["c"]}]}`), "b a"},
+		"drop by drop":    {streamForever, "b"},
+		"as a wrong type": {writeHandler(`{"data":[{"id":"a","max_model_len":"much","architecture":7,"top_provider":[]},{"id":["c"]}]}`), "b a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,8 +184,8 @@ func manyModels(n int) string {
 	return `{"data":[` + strings.Join(rows, ",") + `]}`
 }
 
-// drips streams without end.
-func drips(w http.ResponseWriter, r *http.Request) {
+// streamForever streams without end.
+func streamForever(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(`{"data":[`))
 	for r.Context().Err() == nil {
 		if _, err := w.Write([]byte(`{"id":"a"},`)); err != nil {
@@ -212,7 +212,7 @@ func TestModelListKeepsKeyOnRedirect(t *testing.T) {
 		if strings.Contains(r.URL.RawQuery, "hidden-key") {
 			leaked.Store(true)
 		}
-		writes(`{"data":[{"id":"elsewhere"}]}`)(w, r)
+		writeHandler(`{"data":[{"id":"elsewhere"}]}`)(w, r)
 	}))
 	t.Cleanup(other.Close)
 	host := strings.Replace(other.URL, "127.0.0.1", "localhost", 1)

@@ -41,7 +41,7 @@ func TestSecondServerCannotWriteThread(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			home, id, _ := stored(t)
+			home, id, _ := newStoredThread(t)
 			first := apptest.StartOffline(t, home, "-c", "thread_unload_delay_secs=0")
 			first.Call("thread/resume",
 				apptest.Object{"threadId": id, "sandbox": "danger-full-access", "approvalPolicy": "never"})

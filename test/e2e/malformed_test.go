@@ -21,8 +21,8 @@ type question struct {
 	name, value, rest string
 	// declines is a valid response.
 	declines string
-	// betrays is a text that the model gets only if the response was accepted.
-	betrays string
+	// leak is a text that the model gets only if the response was accepted.
+	leak string
 }
 
 // malformed returns invalid responses to a request. Each would accept if it were valid.
@@ -105,7 +105,7 @@ func TestMalformedResponsesAcceptNothing(t *testing.T) {
 			require.Greater(t, len(lines), 40)
 			for i := range lines {
 				requireDeclined(c, q, id, i)
-				require.NotContains(t, o.LastOutput(), q.betrays, lines[i])
+				require.NotContains(t, o.LastOutput(), q.leak, lines[i])
 				require.NoFileExists(t, made, lines[i])
 			}
 			c.Close()
@@ -117,8 +117,8 @@ func TestMalformedResponsesAcceptNothing(t *testing.T) {
 func requireDeclined(c *apptest.Client, q question, thread string, i int) {
 	c.T.Helper()
 	c.BeginTurn(thread, q.asks)
-	asked := c.Until(isAsk(q.method))
-	line := q.malformed(string(asked.ID))[i]
+	request := c.Until(isAsk(q.method))
+	line := q.malformed(string(request.ID))[i]
 	c.Write(line)
 	warned := false
 	for {

@@ -189,16 +189,16 @@ func TestMCPUnexpectedResponsesAreIgnored(t *testing.T) {
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})
 	c.BeginTurn(thread, "ask me")
-	asked := c.Until(isAsk("mcpServer/elicitation/request"))
+	request := c.Until(isAsk("mcpServer/elicitation/request"))
 	answer := func(name string) apptest.Object {
 		return apptest.Object{"action": "accept", "content": apptest.Object{"name": name}, "_meta": nil}
 	}
-	for _, id := range []any{"x", 4711, -1, fmt.Sprint(string(asked.ID), "0"), 1.5} {
+	for _, id := range []any{"x", 4711, -1, fmt.Sprint(string(request.ID), "0"), 1.5} {
 		c.Send(apptest.Object{"id": id, "result": answer("Nobody")})
 	}
-	c.Send(apptest.Object{"id": asked.ID, "result": answer("Ada")})
-	c.Send(apptest.Object{"id": asked.ID, "result": answer("Eve")})
-	c.Send(apptest.Object{"id": asked.ID, "error": apptest.Object{"code": 1, "message": "no"}})
+	c.Send(apptest.Object{"id": request.ID, "result": answer("Ada")})
+	c.Send(apptest.Object{"id": request.ID, "result": answer("Eve")})
+	c.Send(apptest.Object{"id": request.ID, "error": apptest.Object{"code": 1, "message": "no"}})
 	require.Equal(t, "accept Ada", untilCalled(c).Get("result.content.0.text").Str)
 	require.Equal(t, "completed", c.AwaitTurn().Status)
 

@@ -25,8 +25,8 @@ func reminders(messages []string) (found []string) {
 	return found
 }
 
-// forgettable runs a turn with a fact, and 50 turns after it.
-func forgettable(c *apptest.Client, thread string) {
+// runTurnsAfterFact runs a turn with a fact, and 50 turns after it.
+func runTurnsAfterFact(c *apptest.Client, thread string) {
 	c.T.Helper()
 	require.Equal(c.T, "completed",
 		c.Turn(thread, "For the dashboards: the metrics endpoint listens on port 9137.").Status)
@@ -42,7 +42,7 @@ func TestMemoryRemindsOfTrimmedFact(t *testing.T) {
 
 func testMemoryRemindsOfTrimmedFact(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.NewProvider(t, counting(60)...)
+	p := on.NewProvider(t, countingAnswers(60)...)
 	home := p.Home(t)
 	r := &apptest.Recorder{T: t, Home: home}
 	cmd := r.Command(home)
@@ -56,38 +56,38 @@ func testMemoryRemindsOfTrimmedFact(t *testing.T, on apptest.WireAPI) {
 			r.Line(direction, line)
 		}
 	}
-	r.Heading("A fact, 50 turns about something else, and a trim that takes the fact out of the context.")
-	forgettable(c, thread)
+	r.Heading("A fact, 50 turns about something else, and a trim that removes the fact from the context.")
+	runTurnsAfterFact(c, thread)
 	c.UntilMethod("memory/updated")
-	r.Heading("It is asked for, in other words.")
-	asked, _ := p.NextRequest(c, thread, "Which ports do the metrics use?")
-	told := reminders(asked)
-	require.Len(t, told, 1)
-	require.Contains(t, told[0], "9137")
-	require.LessOrEqual(t, utf8.RuneCountInString(told[0]), 500)
-	require.Equal(t, "user: "+told[0], asked[0], "the memory precedes the conversation")
-	r.Request("The next request begins with", []string{asked[0], asked[1]})
+	r.Heading("A question about the fact in other words.")
+	conversation, _ := p.NextRequest(c, thread, "Which ports do the metrics use?")
+	found := reminders(conversation)
+	require.Len(t, found, 1)
+	require.Contains(t, found[0], "9137")
+	require.LessOrEqual(t, utf8.RuneCountInString(found[0]), 500)
+	require.Equal(t, "user: "+found[0], conversation[0], "the memory precedes the conversation")
+	r.Request("The next request begins with", []string{conversation[0], conversation[1]})
 
-	r.Heading("It is an item of the context, and can be left out.")
+	r.Heading("The reminder is a context item and can be excluded.")
 	list := c.ContextList(thread)
 	require.Equal(t, protocol.CategorySummary, list.Items[1].Category)
 	r.List(protocol.ContextGetItemsResponse{Items: list.Items[:3]})
 	c.Call("context/setInclusion",
 		apptest.Object{"threadId": thread, "ids": []string{list.Items[1].ID}, "included": false})
-	asked, _ = p.NextRequest(c, thread, "And which ports do the metrics use now?")
-	require.Empty(t, reminders(asked))
+	conversation, _ = p.NextRequest(c, thread, "And which ports do the metrics use now?")
+	require.Empty(t, reminders(conversation))
 
-	r.Heading("Another conversation in the same place is reminded, too.")
+	r.Heading("Another thread in the same folder gets the reminder as well.")
 	other := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
-	asked, _ = p.NextRequest(c, other, "Where is the metrics endpoint?")
-	require.Len(t, reminders(asked), 1)
-	r.Heading("What is forgotten is gone.")
+	conversation, _ = p.NextRequest(c, other, "Where is the metrics endpoint?")
+	require.Len(t, reminders(conversation), 1)
+	r.Heading("A forgotten memory is deleted.")
 	var page protocol.MemoryListResponse
 	require.NoError(t, json.Unmarshal(c.Call("memory/list", apptest.Object{}), &page))
 	require.Len(t, page.Data, 1)
 	c.Call("memory/forget", apptest.Object{"ids": []string{page.Data[0].ID}})
-	asked, _ = p.NextRequest(c, c.StartThread(apptest.Object{"cwd": "/"}), "Where is the metrics endpoint?")
-	require.Empty(t, reminders(asked))
+	conversation, _ = p.NextRequest(c, c.StartThread(apptest.Object{"cwd": "/"}), "Where is the metrics endpoint?")
+	require.Empty(t, reminders(conversation))
 	c.Close()
 	r.Compare(apptest.Root("docs/transcripts/memory.txt"))
 	files, err := filepath.Glob(filepath.Join(home, "memory*"))
@@ -103,12 +103,12 @@ func testMemoryRemindsOfTrimmedFact(t *testing.T, on apptest.WireAPI) {
 // TestMemoryIsOffByDefault requires that no request and no file contains a memory.
 func TestMemoryIsOffByDefault(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, counting(60)...)
+	p := apptest.NewProvider(t, countingAnswers(60)...)
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
-	forgettable(c, thread)
+	runTurnsAfterFact(c, thread)
 	_, _ = p.NextRequest(c, thread, "Which ports do the metrics use?")
 	c.Call("memory/status", apptest.Object{})
 	c.Close()
@@ -130,7 +130,7 @@ func TestMemoryBelongsToRepository(t *testing.T) {
 
 func testMemoryBelongsToRepository(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.NewProvider(t, counting(60)...)
+	p := on.NewProvider(t, countingAnswers(60)...)
 	home, repo := p.Home(t), t.TempDir()
 	linked := filepath.Join(t.TempDir(), "linked")
 	for _, args := range [][]string{{"init", "-q"},
@@ -142,11 +142,11 @@ func testMemoryBelongsToRepository(t *testing.T, on apptest.WireAPI) {
 	require.NoError(t, os.Mkdir(filepath.Join(repo, "sub"), 0o755))
 	c := apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
-	forgettable(c, c.StartThread(apptest.Object{"cwd": filepath.Join(repo, "sub"), "approvalPolicy": "never"}))
+	runTurnsAfterFact(c, c.StartThread(apptest.Object{"cwd": filepath.Join(repo, "sub"), "approvalPolicy": "never"}))
 	c.UntilMethod("memory/updated")
 	for dir, reminded := range map[string]int{linked: 1, repo: 1, t.TempDir(): 0} {
-		asked, _ := p.NextRequest(c, c.StartThread(apptest.Object{"cwd": dir}), "Which ports do the metrics use?")
-		require.Len(t, reminders(asked), reminded, dir)
+		conversation, _ := p.NextRequest(c, c.StartThread(apptest.Object{"cwd": dir}), "Which ports do the metrics use?")
+		require.Len(t, reminders(conversation), reminded, dir)
 	}
 	c.Close()
 }
@@ -156,11 +156,11 @@ func testMemoryBelongsToRepository(t *testing.T, on apptest.WireAPI) {
 func TestDamagedMemoryIsRebuilt(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	p := apptest.NewProvider(t, counting(60)...)
+	p := apptest.NewProvider(t, countingAnswers(60)...)
 	home := p.Home(t)
 	c := apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
-	forgettable(c, c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"}))
+	runTurnsAfterFact(c, c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"}))
 	c.UntilMethod("memory/updated")
 	c.Kill()
 	require.NoError(t, os.WriteFile(filepath.Join(home, "memory.sqlite"), []byte(strings.Repeat("no database ", 1000)),
@@ -175,8 +175,8 @@ func TestDamagedMemoryIsRebuilt(t *testing.T) {
 
 	c = apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
-	asked, _ := p.NextRequest(c, c.StartThread(apptest.Object{"cwd": "/"}), "Which ports do the metrics use?")
-	require.Len(t, reminders(asked), 1)
+	conversation, _ := p.NextRequest(c, c.StartThread(apptest.Object{"cwd": "/"}), "Which ports do the metrics use?")
+	require.Len(t, reminders(conversation), 1)
 	c.Close()
 	kept, err := filepath.Glob(filepath.Join(home, "memory.sqlite*damaged*"))
 	require.NoError(t, err)

@@ -44,10 +44,10 @@ func testRecallFindsAndRestores(t *testing.T, on apptest.WireAPI) {
 	c.Call("context/setInclusion", apptest.Object{"threadId": thread, "ids": []string{excluded.ID}, "included": false})
 
 	require.Equal(t, "completed", c.Turn(thread, "Which port was it?").Status)
-	asked := p.Requests()
-	require.NotContains(t, strings.Join(asked[2].Conversation(t), "|"), "9137")
-	require.Contains(t, asked[2].ToolNames(), "recall")
-	require.Equal(t, "r6 (excluded): The metrics endpoint listens on port 9137.", outputOf(t, asked[3], "c1"))
+	requests := p.Requests()
+	require.NotContains(t, strings.Join(requests[2].Conversation(t), "|"), "9137")
+	require.Contains(t, requests[2].ToolNames(), "recall")
+	require.Equal(t, "r6 (excluded): The metrics endpoint listens on port 9137.", outputOf(t, requests[3], "c1"))
 
 	require.Equal(t, "completed", c.Turn(thread, "Bring it back.").Status)
 	last := p.Requests()[5]
@@ -98,7 +98,7 @@ func testMemorySummariesComeFromModel(t *testing.T, on apptest.WireAPI) {
 // TestMemoryModeIsKept keeps the mode over a restart, also for threads that are not loaded.
 func TestMemoryModeIsKept(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, counting(9)...)
+	p := apptest.NewProvider(t, countingAnswers(9)...)
 	home := p.Home(t)
 	c := apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()

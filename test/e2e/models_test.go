@@ -60,7 +60,7 @@ func models(c *apptest.Client, params apptest.Object) (page modelPage) {
 	return page
 }
 
-func writes(text string) func(w http.ResponseWriter, _ *http.Request) {
+func writeHandler(text string) func(w http.ResponseWriter, _ *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
 }
 
@@ -68,7 +68,7 @@ func writes(text string) func(w http.ResponseWriter, _ *http.Request) {
 // one request.
 func TestModelListHasProvidersModels(t *testing.T) {
 	m := newModelServer(t,
-		writes(`{"data":[{"id":"a","max_model_len":4096},{"id":"b"},{"id":"c"},{"id":"text-embedding-x"}]}`))
+		writeHandler(`{"data":[{"id":"a","max_model_len":4096},{"id":"b"},{"id":"c"},{"id":"text-embedding-x"}]}`))
 	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
 	c.Initialize()
 	var ids []string
@@ -98,48 +98,48 @@ func TestModelListTimesOut(t *testing.T) {
 	m := newModelServer(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
 	c.Initialize()
-	begun := time.Now()
+	start := time.Now()
 	list := c.SendRequest("model/list", apptest.Object{})
 	c.Call("account/read", apptest.Object{})
-	require.Less(t, time.Since(begun), 2*time.Second, "the list waited for the provider")
+	require.Less(t, time.Since(start), 2*time.Second, "the list waited for the provider")
 	answer := c.UntilResponse(list)
 	require.Nil(t, answer.Error)
 	require.Contains(t, string(answer.Result), `"id":"b"`)
-	require.Less(t, time.Since(begun), 10*time.Second)
+	require.Less(t, time.Since(start), 10*time.Second)
 	c.Close()
 }
 
 // TestShutdownDuringModelList does not wait for the provider, and answers the request.
 func TestShutdownDuringModelList(t *testing.T) {
-	asked := make(chan struct{})
+	requested := make(chan struct{})
 	m := newModelServer(t, func(_ http.ResponseWriter, r *http.Request) {
-		close(asked)
+		close(requested)
 		<-r.Context().Done()
 	})
 	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
 	c.Initialize()
 	list := c.SendRequest("model/list", apptest.Object{})
-	<-asked
-	begun := time.Now()
+	<-requested
+	start := time.Now()
 	require.NoError(t, c.In.Close())
 	require.Nil(t, c.UntilResponse(list).Error)
 	c.AwaitExit()
-	require.Less(t, time.Since(begun), 2*time.Second)
+	require.Less(t, time.Since(start), 2*time.Second)
 }
 
 // TestContextWindowComesFromProvider requires that the second turn has the window of an unknown
 // model, without a request for the list.
 func TestContextWindowComesFromProvider(t *testing.T) {
-	told := make(chan struct{})
+	listed := make(chan struct{})
 	m := newModelServer(t, func(w http.ResponseWriter, r *http.Request) {
-		defer close(told)
-		writes(`{"data":[{"id":"own","meta":{"n_ctx":8192}}]}`)(w, r)
+		defer close(listed)
+		writeHandler(`{"data":[{"id":"own","meta":{"n_ctx":8192}}]}`)(w, r)
 	})
 	c := apptest.StartServer(t, m.home(t, "model = \"own\"\n"))
 	c.Initialize()
 	thread := c.StartTrusted()
 	c.Turn(thread, "one")
-	<-told
+	<-listed
 	require.Eventually(t, func() bool { return models(c, apptest.Object{}).Data[0].ContextWindow != nil },
 		apptest.Timeout, time.Millisecond)
 	c.Turn(thread, "two")

@@ -13,8 +13,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// notifying returns a home whose notify program is a script.
-func notifying(t *testing.T, script string) (home string) {
+// homeWithNotify returns a home whose notify program is a script.
+func homeWithNotify(t *testing.T, script string) (home string) {
 	t.Helper()
 	home = t.TempDir()
 	program := filepath.Join(home, "notify.sh")
@@ -24,7 +24,7 @@ func notifying(t *testing.T, script string) (home string) {
 }
 
 func TestNotifyProgramRunsAfterEachCompletedTurn(t *testing.T) {
-	home := notifying(t,
+	home := homeWithNotify(t,
 		"cat >> input\necho noise; echo noise >&2\nprintf '%s\\n' \"$#\" \"$1\" \"$2\" >> said.$$.part && mv said.$$.part said.$$\n")
 	c := apptest.StartOffline(t, home)
 	dir := t.TempDir()
@@ -38,27 +38,27 @@ func TestNotifyProgramRunsAfterEachCompletedTurn(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(home, "said.*"))
 	require.NoError(t, err)
 	require.Len(t, files, 2, "one per turn, none for the user's command")
-	var said []string
+	var arguments []string
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		require.NoError(t, err)
-		said = append(said, string(text))
+		arguments = append(arguments, string(text))
 	}
 	require.ElementsMatch(t, []string{
 		fmt.Sprintf("2\nextra\n{\"type\":\"agent-turn-complete\",\"thread-id\":%q,\"turn-id\":%q,\"cwd\":%q,\"client\":\"test\",\"input-messages\":[\"hello\"],"+
-			"\"last-assistant-message\":%q}\n", thread, first.ID, dir, announcedAnswer(t, said, "\"hello\"],")),
+			"\"last-assistant-message\":%q}\n", thread, first.ID, dir, announcedAnswer(t, arguments, "\"hello\"],")),
 		fmt.Sprintf("2\nextra\n{\"type\":\"agent-turn-complete\",\"thread-id\":%q,\"turn-id\":%q,\"cwd\":%q,\"client\":\"test\",\"input-messages\":[\"hello\",\"more\"],"+
-			"\"last-assistant-message\":%q}\n", thread, second.ID, dir, announcedAnswer(t, said, "\"more\"],")),
-	}, said)
+			"\"last-assistant-message\":%q}\n", thread, second.ID, dir, announcedAnswer(t, arguments, "\"more\"],")),
+	}, arguments)
 	input, err := os.ReadFile(filepath.Join(home, "input"))
 	require.NoError(t, err)
 	require.Empty(t, input)
 }
 
 // announcedAnswer returns the agent's message in the argument that contains a text.
-func announcedAnswer(t *testing.T, said []string, has string) string {
+func announcedAnswer(t *testing.T, arguments []string, has string) string {
 	t.Helper()
-	for _, s := range said {
+	for _, s := range arguments {
 		if _, rest, found := strings.Cut(s, has+"\"last-assistant-message\":"); found {
 			text, err := strconv.Unquote(strings.TrimSuffix(rest, "}\n"))
 			require.NoError(t, err)
@@ -66,12 +66,12 @@ func announcedAnswer(t *testing.T, said []string, has string) string {
 			return text
 		}
 	}
-	t.Fatalf("nothing was announced with %s: %q", has, said)
+	t.Fatalf("nothing was announced with %s: %q", has, arguments)
 	return ""
 }
 
 func TestNotifyProgramNeverBlocksOrFailsTurn(t *testing.T) {
-	home := notifying(t, "echo $$ > pid\ntrap '' TERM\nwhile :; do sleep 1; done\n")
+	home := homeWithNotify(t, "echo $$ > pid\ntrap '' TERM\nwhile :; do sleep 1; done\n")
 	c := apptest.StartOffline(t, home)
 	thread := c.StartThread(apptest.Object{})
 	require.Equal(t, "completed", c.Turn(thread, "one").Status)

@@ -20,7 +20,7 @@ func TestFloodDoesNotBlockOthers(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
 	h := apptest.LaunchDaemon(t,
-		apptest.ServerCommand(t, homeOfStreams(t, release), "--listen", short(t, "unix://"), "-c",
+		apptest.ServerCommand(t, homeOfStreams(t, release), "--listen", shortAddress(t, "unix://"), "-c",
 			"compat.turn_completed_floor_ms=0"), "")
 	owner, flooder := h.ConnectInitialized(), h.ConnectInitialized()
 	var ids []string
@@ -75,8 +75,8 @@ func TestFloodDoesNotBlockOthers(t *testing.T) {
 func TestLargeResponsesAreBounded(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	const turns, asked = 8, 60
-	h := apptest.LaunchDaemon(t, apptest.OfflineCommand(t, t.TempDir(), "--listen", short(t, "unix://")), "")
+	const turns, requests = 8, 60
+	h := apptest.LaunchDaemon(t, apptest.OfflineCommand(t, t.TempDir(), "--listen", shortAddress(t, "unix://")), "")
 	owner, greedy := h.ConnectInitialized(), h.ConnectInitialized()
 	id := owner.StartThread(apptest.Object{})
 	for range turns {
@@ -85,7 +85,7 @@ func TestLargeResponsesAreBounded(t *testing.T) {
 	owner.Call("thread/read", apptest.Object{"threadId": id, "includeTurns": true})
 	base := apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmRSS:")
 	resume := greedy.StopReading()
-	for i := range asked {
+	for i := range requests {
 		greedy.Send(apptest.Object{"id": i, "method": "thread/read",
 			"params": apptest.Object{"threadId": id, "includeTurns": true}})
 	}
@@ -94,7 +94,7 @@ func TestLargeResponsesAreBounded(t *testing.T) {
 		"KiB: sixty of 8 MiB are more")
 	resume()
 	served := 0
-	for range asked {
+	for range requests {
 		if m := greedy.Next(); m.Error == nil {
 			served++
 		} else {

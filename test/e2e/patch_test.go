@@ -56,11 +56,11 @@ func TestPatchApprovalDecisions(t *testing.T) {
 	c := apptest.StartOffline(t, t.TempDir())
 	project := t.TempDir()
 	id := c.StartThread(apptest.Object{"cwd": project})
-	asked := 0
+	questions := 0
 	for _, d := range []struct {
 		decision, file, turn, patch string
 		written                     bool
-		asked                       int
+		questions                   int
 	}{
 		{"decline", "a", "completed", "declined", false, 1},
 		{"cancel", "b", "interrupted", "declined", false, 2},
@@ -69,7 +69,7 @@ func TestPatchApprovalDecisions(t *testing.T) {
 		{"decline", "d", "completed", "completed", true, 4},
 	} {
 		c.OnRequest = func(m apptest.Message) any {
-			asked++
+			questions++
 			require.Equal(t, "item/fileChange/requestApproval", m.Method)
 			require.NoFileExists(t, filepath.Join(project, d.file), "a file was written before the decision")
 			return apptest.Object{"decision": d.decision}
@@ -79,7 +79,7 @@ func TestPatchApprovalDecisions(t *testing.T) {
 		require.Equal(t, d.turn, c.AwaitTurn().Status, d)
 		_, err := os.Stat(filepath.Join(project, d.file))
 		require.Equal(t, d.written, err == nil, d)
-		require.Equal(t, d.asked, asked, d)
+		require.Equal(t, d.questions, questions, d)
 	}
 	files, err := os.ReadDir(project)
 	require.NoError(t, err)
@@ -87,8 +87,8 @@ func TestPatchApprovalDecisions(t *testing.T) {
 	c.Close()
 }
 
-// adds returns an input that makes the offline provider add a file by a patch.
-func adds(name string) string {
+// addFileInput returns an input that makes the offline provider add a file by a patch.
+func addFileInput(name string) string {
 	return apptest.ShellBlock(strings.ReplaceAll(apptest.PatchCommand, "notes/new", name))
 }
 
@@ -100,21 +100,21 @@ func TestPatchesWithAbsoluteNames(t *testing.T) {
 	project, root, outside := t.TempDir(), t.TempDir(), t.TempDir()
 	require.NoError(t, os.Symlink(outside, filepath.Join(project, "link")))
 	require.NoError(t, os.Mkdir(filepath.Join(project, "sub"), 0o755))
-	asked := []string{}
+	requests := []string{}
 	c.OnRequest = func(m apptest.Message) any {
 		require.Equal(t, "item/fileChange/requestApproval", m.Method)
-		asked = append(asked, m.Method)
+		requests = append(requests, m.Method)
 		return apptest.Object{"decision": "accept"}
 	}
 	limits := apptest.Object{"type": "workspaceWrite", "writableRoots": []string{root}}
 	patch := func(policy, name string) int {
-		asked = asked[:0]
+		requests = requests[:0]
 		id := c.StartThread(apptest.Object{"cwd": project})
 		c.Call("turn/start",
-			apptest.Object{"threadId": id, "input": apptest.TextInput(adds(name)), "approvalPolicy": policy,
+			apptest.Object{"threadId": id, "input": apptest.TextInput(addFileInput(name)), "approvalPolicy": policy,
 				"sandboxPolicy": limits})
 		c.AwaitTurn()
-		return len(asked)
+		return len(requests)
 	}
 	for name, file := range map[string]string{
 		filepath.Join(project, "a/new"): filepath.Join(project, "a/new"),
@@ -194,7 +194,7 @@ func TestPatchesToProtectedFoldersNeedApproval(t *testing.T) {
 			limits["writableRoots"] = []string{root}
 		}
 		c.Call("turn/start",
-			apptest.Object{"threadId": id, "input": apptest.TextInput(adds(name)), "approvalPolicy": policy,
+			apptest.Object{"threadId": id, "input": apptest.TextInput(addFileInput(name)), "approvalPolicy": policy,
 				"sandboxPolicy": limits})
 		c.AwaitTurn()
 		return questions

@@ -298,7 +298,7 @@ func TestUnreadClientIsDisconnected(t *testing.T) {
 	const deltas = 200_000
 	p := apptest.NewProvider(t, streamNumbered(deltas, func(bool) {}))
 	h := apptest.LaunchDaemon(t,
-		apptest.ServerCommand(t, p.Home(t), "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), "")
+		apptest.ServerCommand(t, p.Home(t), "--listen", shortAddress(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), "")
 	other, slow := h.ConnectInitialized(), h.ConnectInitialized()
 	id := slow.StartThread(apptest.Object{})
 	slow.Call("context/getUsage", apptest.Object{"threadId": id}) // loads the tables of the tokenizer

@@ -41,7 +41,7 @@ func TestRevertedReferenceThreadCanBeUsed(t *testing.T) {
 
 func testRevertedReferenceThreadCanBeUsed(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
-	p := on.NewProvider(t, counting(2)...)
+	p := on.NewProvider(t, countingAnswers(2)...)
 	home := p.Home(t)
 	putReverted(t, home)
 	c := apptest.StartServer(t, home)

@@ -111,7 +111,7 @@ func TestInterruptDuringCaptureEndsTurn(t *testing.T) {
 	}
 	atFirst := p.Files()
 	turn := c.BeginTurn(id, apptest.ScriptText(apptest.ShellCall("echo x > doc.txt; rm d1/1")))
-	require.Equal(t, []string{"d1/1", "doc.txt"}, changed(c.UntilMethod("turn/completed")))
+	require.Equal(t, []string{"d1/1", "doc.txt"}, changedPaths(c.UntilMethod("turn/completed")))
 	require.Equal(t, turn, c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data.0.id").Str)
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, atFirst, p.Files())
@@ -216,11 +216,11 @@ func TestArchiveWithBackgroundCommandKeepsChanges(t *testing.T) {
 	id := p.StartTrusted(c)
 	atFirst := p.Files()
 	turn := c.RunScript(id, apptest.ExecCall("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250}),
-		addsFile("b.txt", "b"))
+		addFileCall("b.txt", "b"))
 	diff := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
 	c.Call("thread/archive", apptest.Object{"threadId": id})
 	require.Equal(t, diff, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
-	collect(p)
+	collectGarbage(p)
 	c.Call("thread/unarchive", apptest.Object{"threadId": id})
 	require.Equal(t, diff, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
 	c.Call("thread/resume", apptest.Object{"threadId": id})

@@ -14,9 +14,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// branches creates a repository with a branch that is one commit ahead of main, and an untracked
+// newBranchRepository creates a repository with a branch that is one commit ahead of main, and an untracked
 // file.
-func branches(t *testing.T) (dir, base string) {
+func newBranchRepository(t *testing.T) (dir, base string) {
 	t.Helper()
 	dir = t.TempDir()
 	git := func(args ...string) string {
@@ -41,8 +41,8 @@ func branches(t *testing.T) (dir, base string) {
 	return dir, base
 }
 
-// reviewer writes a script for the offline provider. It runs commands and then returns a result.
-func reviewer(t *testing.T, home string, match string, commands []string, result string) {
+// writeReviewScript writes a script for the offline provider. It runs commands and then returns a result.
+func writeReviewScript(t *testing.T, home string, match string, commands []string, result string) {
 	t.Helper()
 	steps := []apptest.Object{}
 	for _, command := range commands {
@@ -65,8 +65,8 @@ const oneFinding = `{"findings":[{"title":"[P1] Two is wrong","body":"It was one
 func TestReviewOfBranch(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	dir, base := branches(t)
-	reviewer(t, home, base, []string{"git diff " + base, "git status --porcelain"}, oneFinding)
+	dir, base := newBranchRepository(t)
+	writeReviewScript(t, home, base, []string{"git diff " + base, "git status --porcelain"}, oneFinding)
 	c := apptest.StartOffline(t, home)
 	c.OnRequest = func(m apptest.Message) any {
 		require.Fail(t, "a review requested an approval", m.Line)
@@ -117,7 +117,7 @@ func TestReviewByProvider(t *testing.T) { apptest.OnBothWires(t, testReviewByPro
 func testReviewByProvider(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	p := on.NewProvider(t, apptest.TextAnswer("hello"),
-		reasons("a thought of the reviewer", "call_1", "echo found by the reviewer"), apptest.TextAnswer(oneFinding),
+		reasoningAnswer("a thought of the reviewer", "call_1", "echo found by the reviewer"), apptest.TextAnswer(oneFinding),
 		apptest.TextAnswer("fixed"))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
@@ -144,7 +144,7 @@ func testReviewByProvider(t *testing.T, on apptest.WireAPI) {
 func TestInterruptedReviewLeavesNothing(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	reviewer(t, home, "Look", []string{"echo begun; sleep 1000"}, "never")
+	writeReviewScript(t, home, "Look", []string{"echo begun; sleep 1000"}, "never")
 	c := apptest.StartOffline(t, home)
 	id := c.StartTrusted()
 	turn := gjson.GetBytes(c.Call("review/start",

@@ -96,7 +96,7 @@ func TestRolloutRepairRejectsEmptyFile(t *testing.T) {
 // configured one.
 func TestRolloutRepairRejectsOpenThreads(t *testing.T) {
 	t.Parallel()
-	home, id, path := stored(t)
+	home, id, path := newStoredThread(t)
 	c := apptest.StartOffline(t, home)
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	appendTo(c, path, "?\n")

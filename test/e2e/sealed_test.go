@@ -16,7 +16,7 @@ import (
 // provider can read. The context has the original items, and the client is warned.
 func TestEncryptedCompactionKeepsOriginalItems(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, counting(1)...)
+	p := apptest.NewProvider(t, countingAnswers(1)...)
 	home := p.Home(t)
 	id := apptest.PutRollouts(t, home)["0.146.0"]
 	c := apptest.StartServer(t, home)
@@ -39,7 +39,7 @@ func TestEncryptedCompactionKeepsOriginalItems(t *testing.T) {
 // it is undone.
 func TestEncryptedCompactionInSmallWindowUsesExtract(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, counting(1)...)
+	p := apptest.NewProvider(t, countingAnswers(1)...)
 	home := p.Home(t)
 	id := apptest.PutRollouts(t, home)["0.146.0"]
 	c := apptest.StartServer(t, home, "-c", "model_auto_compact_token_limit=900")
@@ -96,7 +96,7 @@ func TestEncryptedCompactionGoesToItsProvider(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"compaction", "compaction_summary", "context_compaction"} {
 		t.Run(kind, func(t *testing.T) {
-			p := apptest.NewProvider(t, counting(6)...)
+			p := apptest.NewProvider(t, countingAnswers(6)...)
 			home := switchHome(p, t)
 			id := putSealed(t, home, kind)
 			c := resumeWith(t, home, id, "sealing", "gpt-5.5")
@@ -135,7 +135,7 @@ func TestEncryptedCompactionGoesToItsProvider(t *testing.T) {
 // provider and with another.
 func TestEditsAroundEncryptedCompaction(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, counting(6)...)
+	p := apptest.NewProvider(t, countingAnswers(6)...)
 	home := switchHome(p, t)
 	id := putSealed(t, home, "compaction")
 	c := resumeWith(t, home, id, "sealing", "gpt-5.5")
@@ -194,7 +194,7 @@ func itemIDs(items gjson.Result, path string) (ids []string) {
 // provider.
 func TestResumeWithoutRecordedProviderUsesConfiguredModel(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, counting(1)...)
+	p := apptest.NewProvider(t, countingAnswers(1)...)
 	home := p.Home(t)
 	id := apptest.PutRollouts(t, home)["0.34.0"]
 	c := apptest.StartServer(t, home)
@@ -210,7 +210,7 @@ func TestResumeWithoutRecordedProviderUsesConfiguredModel(t *testing.T) {
 // TestForkWithoutRecordedProviderUsesConfiguredModel forks a rollout with a model, but no provider.
 func TestForkWithoutRecordedProviderUsesConfiguredModel(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, counting(1)...)
+	p := apptest.NewProvider(t, countingAnswers(1)...)
 	home := p.Home(t)
 	id := apptest.PutRollouts(t, home)["0.34.0"]
 	c := apptest.StartServer(t, home)

@@ -22,8 +22,8 @@ func newGate(t *testing.T) gate {
 	return gate(path)
 }
 
-// waits returns a command that ends when the gate opens.
-func (g gate) waits() string { return "read line < " + string(g) }
+// waitCommand returns a command that ends when the gate opens.
+func (g gate) waitCommand() string { return "read line < " + string(g) }
 
 func (g gate) open(t *testing.T) { require.NoError(t, os.WriteFile(string(g), []byte("go\n"), 0)) }
 
@@ -38,14 +38,14 @@ func TestTurnAfterUserCommandHasCheckpoint(t *testing.T) {
 			p, g := apptest.NewRepository(t), newGate(t)
 			id := p.StartTrusted(c)
 			c.Call("thread/shellCommand",
-				apptest.Object{"threadId": id, "command": "echo mine > mine.txt; echo here; " + g.waits()})
+				apptest.Object{"threadId": id, "command": "echo mine > mine.txt; echo here; " + g.waitCommand()})
 			c.UntilOutput("here\n")
 			turn := c.ReadThread(id).Turns[0].ID
 			atFirst := p.Files()
 			c.Call(by, apptest.Object{"threadId": id, "expectedTurnId": turn,
 				"input": apptest.TextInput(apptest.ScriptText(apptest.ShellCall("echo theirs > doc.txt")))})
 			g.open(t)
-			require.Equal(t, []string{"doc.txt"}, changed(c.UntilMethod("turn/completed")))
+			require.Equal(t, []string{"doc.txt"}, changedPaths(c.UntilMethod("turn/completed")))
 			c.RevertTo(id, turn, "both")
 			require.Equal(t, atFirst, p.Files())
 			c.Close()
@@ -73,7 +73,7 @@ func TestInterruptedTerminalInputIsTracked(t *testing.T) {
 	c.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, "interrupted", gjson.GetBytes(end.Params, "turn.status").Str)
-	require.Equal(t, []string{"typed.txt"}, changed(end))
+	require.Equal(t, []string{"typed.txt"}, changedPaths(end))
 	require.Len(t, c.Terminals(id), 1)
 	c.RunScript(id, apptest.OneCall("write_stdin",
 		apptest.Object{"session_id": c.Terminals(id)[0].ProcessID, "chars": "echo still $((40 + 2))\n"}))
@@ -91,7 +91,7 @@ func TestSessionsBelongToTheirThread(t *testing.T) {
 	p := apptest.NewRepository(t)
 	id := p.StartTrusted(c)
 	g := newGate(t)
-	c.RunScript(id, apptest.ExecCall(g.waits()+"; echo through", apptest.Object{"yield_time_ms": 250}))
+	c.RunScript(id, apptest.ExecCall(g.waitCommand()+"; echo through", apptest.Object{"yield_time_ms": 250}))
 	number := c.Terminals(id)[0].ProcessID
 	fork := c.CallThread("thread/fork", apptest.Object{"threadId": id}).ID
 	for _, other := range []string{fork, p.StartTrusted(c)} {
@@ -122,7 +122,7 @@ func TestSessionsOfRevertedTurnsContinue(t *testing.T) {
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id, g := p.StartTrusted(c), newGate(t)
-	turn := c.RunScript(id, apptest.ExecCall("echo x > new.txt; "+g.waits()+"; echo never told; sleep 600",
+	turn := c.RunScript(id, apptest.ExecCall("echo x > new.txt; "+g.waitCommand()+"; echo never told; sleep 600",
 		apptest.Object{"yield_time_ms": 250}))
 	c.RevertTo(id, turn, "both")
 	require.NoFileExists(t, filepath.Join(p.Dir, "new.txt"))
@@ -157,7 +157,7 @@ func TestWorkingFolderByLink(t *testing.T) {
 		apptest.ScriptText(apptest.ShellCall("echo s > s.txt; pwd"), apptest.ExecCall("echo e > e.txt", nil),
 			apptest.OneCall("apply_patch", apptest.Object{"input": patch})))
 	end := c.UntilMethod("turn/completed")
-	require.Equal(t, []string{"doc.txt", "e.txt", "s.txt", "sub/a.txt"}, changed(end), "%v", o.Outputs())
+	require.Equal(t, []string{"doc.txt", "e.txt", "s.txt", "sub/a.txt"}, changedPaths(end), "%v", o.Outputs())
 	c.RevertTo(id, turn, "both")
 	require.Equal(t, atFirst, p.Files())
 	c.Close()
@@ -173,13 +173,13 @@ func TestPatchOutsideOfWorktreeCanBeReverted(t *testing.T) {
 	atFirst, otherFirst := p.Files(), other.Files()
 	turn := c.BeginTurn(id,
 		apptest.ScriptText(apptest.ShellCall("cd "+other.Dir+
-			" && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: there.txt\n+t\n*** Update File: doc.txt\n@@\n-two\n+2\n*** End Patch\nEOF\n"), addsFile("here.txt", "h")))
+			" && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: there.txt\n+t\n*** Update File: doc.txt\n@@\n-two\n+2\n*** End Patch\nEOF\n"), addFileCall("here.txt", "h")))
 	end := c.UntilMethod("turn/completed")
-	require.Contains(t, changed(end), "here.txt")
+	require.Contains(t, changedPaths(end), "here.txt")
 	require.FileExists(t, filepath.Join(other.Dir, "there.txt"))
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, atFirst, p.Files())
-	t.Log(changed(end), other.Files()["there.txt"])
+	t.Log(changedPaths(end), other.Files()["there.txt"])
 	require.Equal(t, otherFirst, other.Files())
 	c.Close()
 }
@@ -232,11 +232,11 @@ func TestRevertInTwoWorktrees(t *testing.T) {
 	diff := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
 	require.Contains(t, diff, "+here\n")
 	require.Contains(t, diff, "+there again\n")
-	collect(p)
+	collectGarbage(p)
 	require.Equal(t, diff, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)
 	undo := c.RevertTo(id, turn, "files").Get("undoCheckpointId").Str
 	require.Equal(t, atFirst, [2]map[string]string{p.Files(), linked.Files()})
-	collect(p)
+	collectGarbage(p)
 	c.RevertTo(id, undo, "files")
 	require.Equal(t, after, [2]map[string]string{p.Files(), linked.Files()})
 	fork := c.CallThread("thread/fork", apptest.Object{"threadId": id}).ID

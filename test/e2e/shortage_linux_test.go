@@ -15,8 +15,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// limit changes a resource limit of the server and returns the former one.
-func limit(c *apptest.Client, resource int, most uint64) (before uint64) {
+// setLimit changes a resource limit of the server and returns the former one.
+func setLimit(c *apptest.Client, resource int, most uint64) (before uint64) {
 	c.T.Helper()
 	var old unix.Rlimit
 	require.NoError(c.T, unix.Prlimit(c.Cmd.Process.Pid, resource, nil, &old))
@@ -43,14 +43,14 @@ func TestShortageRejectsWritesUntilItEnds(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]shortage{
 		"room": {func(c *apptest.Client) func() {
-			before := limit(c, unix.RLIMIT_FSIZE, 0)
-			return func() { limit(c, unix.RLIMIT_FSIZE, before) }
+			before := setLimit(c, unix.RLIMIT_FSIZE, 0)
+			return func() { setLimit(c, unix.RLIMIT_FSIZE, before) }
 		}, "file too large", "raise the limit of file sizes (ulimit -f)",
 			[]string{"thread/name/set", "turn/start", "context/setInclusion", "thread/context/trim", "thread/fork",
 				"thread/start", "config/value/write", "fs/writeFile"}},
 		"descriptors": {func(c *apptest.Client) func() {
-			before := limit(c, unix.RLIMIT_NOFILE, 0) // open descriptors stay usable
-			return func() { limit(c, unix.RLIMIT_NOFILE, before) }
+			before := setLimit(c, unix.RLIMIT_NOFILE, 0) // open descriptors stay usable
+			return func() { setLimit(c, unix.RLIMIT_NOFILE, before) }
 		}, "too many open files", "raise the limit of open files (ulimit -n)",
 			[]string{"thread/start", "thread/fork", "config/value/write", "fs/writeFile"}},
 	} {
@@ -128,7 +128,7 @@ func stateAfterRestart(t *testing.T, home, id string) []string {
 func TestListenServesWithFewDescriptors(t *testing.T) {
 	t.Parallel()
 	h := apptest.LaunchDaemon(t,
-		apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir(), "--listen", short(t, "unix://")),
+		apptest.ThroughShell(apptest.OfflineCommand(t, t.TempDir(), "--listen", shortAddress(t, "unix://")),
 			`ulimit -n 32; exec "$@"`), "")
 	a, b := h.ConnectInitialized(), h.ConnectInitialized()
 	dir := t.TempDir()

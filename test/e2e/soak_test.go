@@ -122,7 +122,7 @@ func newSoakDaemon(t *testing.T) *apptest.Daemon {
 	apptest.WriteConfig(t, home, fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\nthread_unload_delay_secs = 1\n"+
 		"[memory]\nsummarize_on_prune = true\ninject = true\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n[mcp_servers.docs]\ncommand = %q\n", model.URL+"/v1", program))
 	h := apptest.LaunchDaemon(t,
-		apptest.ServerCommand(t, home, "--listen", short(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), home)
+		apptest.ServerCommand(t, home, "--listen", shortAddress(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), home)
 	require.NotEmpty(t, h.URL)
 	return h
 }

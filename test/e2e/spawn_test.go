@@ -82,7 +82,7 @@ func TestListsOfSpawnedThreads(t *testing.T) {
 // the index, before and after another turn.
 func TestListsHaveUpdatedBranch(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, counting(2)...)
+	p := apptest.NewProvider(t, countingAnswers(2)...)
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()

@@ -16,18 +16,18 @@ import (
 	"appserver/test/apptest"
 )
 
-// typesTo adds an answer that writes to the model's last terminal session.
-func typesTo(p *apptest.Provider, id, chars string) func(io.Writer) {
+// stdinAnswer adds an answer that writes to the model's last terminal session.
+func stdinAnswer(p *apptest.Provider, id, chars string) func(io.Writer) {
 	return func(w io.Writer) {
 		requests := p.Requests()
 		found := apptest.SessionPattern.FindAllStringSubmatch(requests[len(requests)-1].Body, -1)
-		calls(id, "write_stdin", apptest.Object{"session_id": json.Number(found[len(found)-1][1]), "chars": chars})(w)
+		callAnswer(id, "write_stdin", apptest.Object{"session_id": json.Number(found[len(found)-1][1]), "chars": chars})(w)
 	}
 }
 
-// staysBehind returns an answer that starts a command in the background.
-func staysBehind(id, script string, tty bool) func(io.Writer) {
-	return calls(id, "exec_command", apptest.Object{"cmd": script, "tty": tty, "yield_time_ms": 250})
+// backgroundAnswer returns an answer that starts a command in the background.
+func backgroundAnswer(id, script string, tty bool) func(io.Writer) {
+	return callAnswer(id, "exec_command", apptest.Object{"cmd": script, "tty": tty, "yield_time_ms": 250})
 }
 
 // TestTerminalsStayUntilTerminated starts a background command, writes to it in another turn, and
@@ -37,8 +37,8 @@ func TestTerminalsStayUntilTerminated(t *testing.T) {
 	b := apptest.NewProcessTree()
 	t.Cleanup(func() { b.Kill(t) })
 	p := &apptest.Provider{}
-	answerWith(p, t, staysBehind("a", "read line; echo got $line; "+b.Script(), true), apptest.TextAnswer("it runs"),
-		typesTo(p, "b", "hello\n"), typesTo(p, "c", ""))
+	answerWith(p, t, backgroundAnswer("a", "read line; echo got $line; "+b.Script(), true), apptest.TextAnswer("it runs"),
+		stdinAnswer(p, "b", "hello\n"), stdinAnswer(p, "c", ""))
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()
 	id := c.StartTrusted()
@@ -85,11 +85,11 @@ func answerWith(p *apptest.Provider, t *testing.T, answers ...func(io.Writer)) {
 	})
 }
 
-// leftRunning starts a process tree in the background.
-func leftRunning(t *testing.T) (c *apptest.Client, thread string, b apptest.ProcessTree) {
+// startBackgroundTree starts a process tree in the background.
+func startBackgroundTree(t *testing.T) (c *apptest.Client, thread string, b apptest.ProcessTree) {
 	b = apptest.NewProcessTree()
 	t.Cleanup(func() { b.Kill(t) })
-	p := apptest.NewProvider(t, staysBehind("a", b.Script(), true), apptest.TextAnswer("it runs"),
+	p := apptest.NewProvider(t, backgroundAnswer("a", b.Script(), true), apptest.TextAnswer("it runs"),
 		apptest.TextAnswer("and on"))
 	c = apptest.StartServer(t, p.Home(t))
 	c.Initialize()
@@ -125,7 +125,7 @@ func TestTerminalsEndWithTheirOwner(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, thread, b := leftRunning(t)
+			c, thread, b := startBackgroundTree(t)
 			begin := time.Now()
 			end(c, thread)
 			require.Eventually(t, func() bool { return len(b.Alive(t)) == 0 }, apptest.CleanupLimit, 5*time.Millisecond)
@@ -139,7 +139,8 @@ func TestTerminalsEndWithTheirOwner(t *testing.T) {
 func TestEndedTerminalsAreRecorded(t *testing.T) {
 	t.Parallel()
 	p := &apptest.Provider{}
-	answerWith(p, t, staysBehind("a", "echo up; sleep 600", false), apptest.TextAnswer("it runs"), typesTo(p, "b", ""),
+	answerWith(p, t, backgroundAnswer("a", "echo up; sleep 600", false), apptest.TextAnswer("it runs"),
+		stdinAnswer(p, "b", ""),
 		apptest.TextAnswer("gone"))
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
@@ -162,7 +163,7 @@ func TestTerminalsAreSandboxed(t *testing.T) {
 	project, home := t.TempDir(), t.TempDir()
 	outside := filepath.Join(home, "made")
 	p := apptest.NewProvider(t,
-		calls("a", "exec_command", apptest.Object{"cmd": "test -t 0 && echo in >in; echo out >" + outside, "tty": true}),
+		callAnswer("a", "exec_command", apptest.Object{"cmd": "test -t 0 && echo in >in; echo out >" + outside, "tty": true}),
 		apptest.TextAnswer("done"))
 	p.Configure(t, home)
 	c := apptest.StartServer(t, home)

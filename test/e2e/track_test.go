@@ -11,16 +11,16 @@ import (
 	"appserver/test/apptest"
 )
 
-// changed returns the paths in the end of a turn, in order.
-func changed(end apptest.Message) (paths []string) {
+// changedPaths returns the paths in the end of a turn, in order.
+func changedPaths(end apptest.Message) (paths []string) {
 	for _, f := range gjson.GetBytes(end.Params, "metadata.diff.files.#.path").Array() {
 		paths = append(paths, f.Str)
 	}
 	return paths
 }
 
-// addsFile returns a call that adds a file by a patch.
-func addsFile(name, text string) []apptest.ToolCall {
+// addFileCall returns a call that adds a file by a patch.
+func addFileCall(name, text string) []apptest.ToolCall {
 	return apptest.OneCall("apply_patch",
 		apptest.Object{"input": "*** Begin Patch\n*** Add File: " + name + "\n+" + text + "\n*** End Patch\n"})
 }
@@ -35,10 +35,10 @@ func TestChangesAreTrackedOnce(t *testing.T) {
 	atFirst := p.Files()
 	background := apptest.ExecCall("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250})
 	turn := c.BeginTurn(id,
-		apptest.ScriptText(append(append(background, apptest.ShellCall("echo b > b.txt")...), addsFile("c.txt", "c")...),
+		apptest.ScriptText(append(append(background, apptest.ShellCall("echo b > b.txt")...), addFileCall("c.txt", "c")...),
 			apptest.ShellCall("echo more >> a.txt")))
 	end := c.UntilMethod("turn/completed")
-	require.Equal(t, []string{"a.txt", "b.txt", "c.txt"}, changed(end))
+	require.Equal(t, []string{"a.txt", "b.txt", "c.txt"}, changedPaths(end))
 	require.Len(t, c.Terminals(id), 1)
 	c.RevertTo(id, turn, "both")
 	require.Equal(t, atFirst, p.Files())
@@ -53,16 +53,16 @@ func TestTerminalInputChangesAreTracked(t *testing.T) {
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	_, end := p.RunChanges(c, id,
 		apptest.ScriptText(apptest.ExecCall("bash --norc --noprofile", apptest.Object{"tty": true, "yield_time_ms": 250})))
-	require.Empty(t, changed(end))
+	require.Empty(t, changedPaths(end))
 	before := p.Files()
 	turn, end := p.RunChanges(c, id,
 		apptest.ScriptText(apptest.StdinCall("echo typed > doc.txt; rm gone.txt\n"), apptest.StdinCall("echo more > new.txt\n")))
 	require.Contains(t, o.Outputs()[0], "session ID")
-	require.Equal(t, []string{"doc.txt", "gone.txt", "new.txt"}, changed(end))
+	require.Equal(t, []string{"doc.txt", "gone.txt", "new.txt"}, changedPaths(end))
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, before, p.Files())
 	turn, end = p.RunChanges(c, id, apptest.ScriptText(apptest.StdinCall("echo last > last.txt; exit\n")))
-	require.Equal(t, []string{"last.txt"}, changed(end))
+	require.Equal(t, []string{"last.txt"}, changedPaths(end))
 	require.Empty(t, c.Terminals(id))
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, before, p.Files())
@@ -76,7 +76,7 @@ func TestDiffFollowsItem(t *testing.T) {
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
-	p.RunChanges(c, id, apptest.ScriptText(apptest.ShellCall("echo a > a.txt"), addsFile("b.txt", "b"),
+	p.RunChanges(c, id, apptest.ScriptText(apptest.ShellCall("echo a > a.txt"), addFileCall("b.txt", "b"),
 		apptest.ExecCall("echo c > c.txt", nil), apptest.ShellCall("rm b.txt a.txt c.txt")))
 	var received []string
 	for _, m := range c.Seen {
@@ -105,13 +105,13 @@ func TestReviewChangesAreTracked(t *testing.T) {
 	p.RunChanges(c, id, apptest.ScriptText(apptest.ExecCall("sleep 600", apptest.Object{"yield_time_ms": 250})))
 	instructions := apptest.ScriptText(apptest.ShellCall("echo reviewed > doc.txt"),
 		apptest.ExecCall("echo x > x.txt; echo $$", apptest.Object{"tty": true, "yield_time_ms": 250}),
-		addsFile("never.txt", "n"), apptest.StdinCall("x"))
+		addFileCall("never.txt", "n"), apptest.StdinCall("x"))
 	turn := gjson.GetBytes(c.Call("review/start",
 		apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": instructions}}),
 		"turn.id").Str
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, "completed", gjson.GetBytes(end.Params, "turn.status").Str)
-	require.Equal(t, []string{"doc.txt", "x.txt"}, changed(end))
+	require.Equal(t, []string{"doc.txt", "x.txt"}, changedPaths(end))
 	require.Len(t, c.Terminals(id), 1, "a reviewer changes no terminals")
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, before, p.Files())
@@ -127,10 +127,10 @@ func TestUserCommandChangesAreNotTheTurns(t *testing.T) {
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "workspace-write", "approvalPolicy": "never"})
 	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo mine > mine.txt; echo mine >> doc.txt"})
 	end := c.UntilMethod("turn/completed")
-	require.Empty(t, changed(end))
+	require.Empty(t, changedPaths(end))
 	mine := p.Files()
 	turn, end := p.RunChanges(c, id, apptest.ScriptText(apptest.ShellCall("echo theirs > theirs.txt")))
-	require.Equal(t, []string{"theirs.txt"}, changed(end))
+	require.Equal(t, []string{"theirs.txt"}, changedPaths(end))
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, mine, p.Files())
 	c.Close()
@@ -182,8 +182,8 @@ func TestTwoThreadsInOneWorktree(t *testing.T) {
 	params := apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"}
 	one, two := c.StartThread(params), c.StartThread(params)
 	atFirst := p.Files()
-	first := c.RunScript(one, addsFile("one.txt", "1"), apptest.ShellCall("echo one > doc.txt"))
-	second := c.RunScript(two, addsFile("two.txt", "2"), apptest.ShellCall("echo two > doc.txt"))
+	first := c.RunScript(one, addFileCall("one.txt", "1"), apptest.ShellCall("echo one > doc.txt"))
+	second := c.RunScript(two, addFileCall("two.txt", "2"), apptest.ShellCall("echo two > doc.txt"))
 	rejected := c.Request("thread/checkpoint/revert", apptest.Object{"threadId": one, "turnId": first, "mode": "files"})
 	require.Equal(t, `["`+filepath.Join(p.Dir, "doc.txt")+`"]`, gjson.Get(rejected.Line, "error.data.paths").Raw)
 	require.Equal(t, "1\n", p.Files()["one.txt"])

@@ -14,8 +14,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// counting returns the answers "answer 0", "answer 1", and so on.
-func counting(n int) (answers []func(w io.Writer)) {
+// countingAnswers returns the answers "answer 0", "answer 1", and so on.
+func countingAnswers(n int) (answers []func(w io.Writer)) {
 	for i := range n {
 		answers = append(answers, apptest.TextAnswer(fmt.Sprintf("answer %d", i)))
 	}
@@ -51,7 +51,7 @@ func testTrimNotifiesNextPrompt(t *testing.T, on apptest.WireAPI) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := on.NewProvider(t, counting(7)...)
+			p := on.NewProvider(t, countingAnswers(7)...)
 			home := p.Home(t)
 			c := apptest.StartServer(t, home)
 			c.Initialize()

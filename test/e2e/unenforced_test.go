@@ -76,8 +76,9 @@ func TestRevertDuringTurnOfOtherThread(t *testing.T) {
 	p, g := apptest.NewRepository(t), newGate(t)
 	one, two := p.StartTrusted(c), p.StartTrusted(c)
 	first := c.RunScript(one, apptest.ShellCall("echo one > one.txt; echo one > doc.txt"))
-	c.BeginTurn(two, apptest.ScriptText(addsFile("two.txt", "two"), apptest.ExecCall("echo begun; "+g.waits(), nil),
-		addsFile("sub/three.txt", "three")))
+	c.BeginTurn(two, apptest.ScriptText(addFileCall("two.txt", "two"),
+		apptest.ExecCall("echo begun; "+g.waitCommand(), nil),
+		addFileCall("sub/three.txt", "three")))
 	c.UntilOutput("begun\n")
 	require.Equal(t, "turnActive",
 		c.CallRejected("thread/checkpoint/revert", apptest.Object{"threadId": two, "turnId": first, "mode": "files"}).Data.Kind)
@@ -85,7 +86,7 @@ func TestRevertDuringTurnOfOtherThread(t *testing.T) {
 	require.Equal(t, "one\ntwo\nthree\n", p.Files()["doc.txt"])
 	g.open(t)
 	end := c.UntilMethod("turn/completed")
-	require.Subset(t, changed(end), []string{"sub/three.txt", "two.txt"})
+	require.Subset(t, changedPaths(end), []string{"sub/three.txt", "two.txt"})
 	require.Equal(t, "", p.Files()["one.txt"])
 	require.Equal(t, "two\n", p.Files()["two.txt"])
 	require.Equal(t, int64(0),

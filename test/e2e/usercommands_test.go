@@ -18,7 +18,7 @@ func TestUserCommandDoesNotSplitCallAndOutput(t *testing.T) {
 	c, o := apptest.StartScripted(t)
 	p, g := apptest.NewRepository(t), newGate(t)
 	id := p.StartTrusted(c)
-	c.BeginTurn(id, apptest.ScriptText(append(apptest.ShellCall("echo waiting; "+g.waits()),
+	c.BeginTurn(id, apptest.ScriptText(append(apptest.ShellCall("echo waiting; "+g.waitCommand()),
 		apptest.ShellCall("echo second")...)))
 	c.UntilOutput("waiting\n")
 	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo of the user"})
@@ -58,7 +58,7 @@ func TestUserCommandRunsDuringApproval(t *testing.T) {
 	require.Contains(t, string(c.Call("thread/read", apptest.Object{"threadId": id})), "waitingOnApproval")
 	c.Send(apptest.Object{"id": question.ID, "result": apptest.Object{"decision": "accept"}})
 	end := c.UntilMethod("turn/completed")
-	require.Equal(t, []string{"theirs.txt"}, changed(end), "the user's change is in the turn's diff")
+	require.Equal(t, []string{"theirs.txt"}, changedPaths(end), "the user's change is in the turn's diff")
 	c.Close()
 }
 
@@ -80,7 +80,7 @@ func TestDeniedCommandChangesAreTracked(t *testing.T) {
 				turn := a.BeginTurn(id, apptest.ScriptText(runs("echo more >> doc.txt; touch "+outside)))
 				end := a.UntilMethod("turn/completed")
 				require.Equal(t, 1, a.questions)
-				require.Equal(t, []string{"doc.txt"}, changed(end))
+				require.Equal(t, []string{"doc.txt"}, changedPaths(end))
 				require.Equal(t, map[string]int64{"accept": 2, "decline": 1, "cancel": 1}[decision],
 					gjson.GetBytes(end.Params, "metadata.diff.totalAdditions").Int())
 				_, err := os.Stat(outside)

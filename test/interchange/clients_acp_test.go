@@ -154,8 +154,8 @@ func (a *acp) permit(kind string) (permissions *int) {
 	return permissions
 }
 
-// touches returns a step that creates a file outside of the sandbox, which needs a permission.
-func touches(match, path string) string {
+// outsideStep returns a step that creates a file outside of the sandbox, which needs a permission.
+func outsideStep(match, path string) string {
 	return fmt.Sprintf(`{"match":%q,"toolCalls":[{"name":"shell","arguments":{"command":"touch %s && echo made","sandbox_permissions":"require_escalated","justification":"May I?"}}]}`, match, path)
 }
 
@@ -164,8 +164,8 @@ func touches(match, path string) string {
 func TestReferenceClientACP(t *testing.T) {
 	w := scriptedWorkshop(t, `{"steps":[
 		{"match":"greet","deltas":["Hello, ","world."]},
-		`+touches("allow it", "allowed")+`,{"match":"allow it","text":"It is there."},
-		`+touches("reject it", "rejected")+`,{"match":"reject it","text":"Then not."},
+		`+outsideStep("allow it", "allowed")+`,{"match":"allow it","text":"It is there."},
+		`+outsideStep("reject it", "rejected")+`,{"match":"reject it","text":"Then not."},
 		{"match":"patch it","toolCalls":[{"name":"apply_patch","arguments":{"input":"*** Begin Patch\n*** Add File: patched\n+one\n*** End Patch"}}]},{"match":"patch it","text":"Patched."},
 		{"match":"wait","toolCalls":[{"name":"shell","arguments":{"command":"sleep 600","timeout_ms":700000}}]},
 		{"match":"go on","text":"Still here."},

@@ -78,7 +78,7 @@ func TestReferenceClientAISDK(t *testing.T) {
 func TestReferenceClientAISDKApprovals(t *testing.T) {
 	for _, approves := range []bool{true, false} {
 		t.Run(fmt.Sprint(approves), func(t *testing.T) {
-			w := scriptedWorkshop(t, `{"steps":[`+touches("touch it", "touched")+`]}`)
+			w := scriptedWorkshop(t, `{"steps":[`+outsideStep("touch it", "touched")+`]}`)
 			a := w.aisdk("ai", "ai-sdk-provider-codex-cli",
 				apptest.Object{"cwd": w.project, "sandboxPolicy": "read-only", "approvalPolicy": "on-request",
 					"autoApprove": approves})

@@ -142,11 +142,11 @@ func t3codeThread(project string) apptest.Object {
 }
 
 // t3codeTurn runs a turn, and returns its status and the number of approval requests.
-func (p *playedClient) t3codeTurn(thread, prompt, decision string) (status string, asked int) {
+func (p *playedClient) t3codeTurn(thread, prompt, decision string) (status string, approvals int) {
 	p.t.Helper()
 	p.OnRequest = func(m apptest.Message) any {
 		require.Equal(p.t, "item/commandExecution/requestApproval", m.Method)
-		asked++
+		approvals++
 		return apptest.Object{"decision": decision}
 	}
 	p.call("turn/start", apptest.Object{
@@ -156,7 +156,7 @@ func (p *playedClient) t3codeTurn(thread, prompt, decision string) (status strin
 			"model": "offline", "reasoning_effort": "medium", "developer_instructions": "You are in default mode.",
 		}},
 	})
-	return p.AwaitTurn().Status, asked
+	return p.AwaitTurn().Status, approvals
 }
 
 // t3codeProbe sends the requests by which T3 Code checks whether the server can be used.

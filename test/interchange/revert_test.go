@@ -58,8 +58,8 @@ func (x *interchange) files() (paths []string) {
 	return paths
 }
 
-// times returns how often a thread is listed.
-func times(c *apptest.Client, id string, params apptest.Object) (n int) {
+// countListed returns how often a thread is listed.
+func countListed(c *apptest.Client, id string, params apptest.Object) (n int) {
 	c.T.Helper()
 	var page struct{ Data []apptest.ComparedThread }
 	require.NoError(c.T, json.Unmarshal(c.Call("thread/list", params), &page))
@@ -74,11 +74,11 @@ func times(c *apptest.Client, id string, params apptest.Object) (n int) {
 func (x *interchange) revertedThere() {
 	id := x.revertedTwiceThere()
 	c := x.ours()
-	require.Equal(x.t, 1, times(c, id, apptest.Object{}))
+	require.Equal(x.t, 1, countListed(c, id, apptest.Object{}))
 	require.Equal(x.t, "first", inList(c, id).Preview)
 	shown := c.CompareAnswer("thread/resume", id).Thread
 	require.Len(x.t, shown.Turns, 3)
-	require.Equal(x.t, 1, times(c, id, apptest.Object{"sortKey": "updated_at"}))
+	require.Equal(x.t, 1, countListed(c, id, apptest.Object{"sortKey": "updated_at"}))
 	c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "named"})
 	c.Turn(id, "sixth")
 	prompt := append(twoTurnsConversation, "user: fifth", "assistant: answer to fifth", "user: sixth")
@@ -108,8 +108,8 @@ func (x *interchange) revertedArchived() {
 	files := x.files()
 	c := x.ours()
 	c.Call("thread/archive", apptest.Object{"threadId": id})
-	require.Equal(x.t, 0, times(c, id, apptest.Object{}))
-	require.Equal(x.t, 1, times(c, id, apptest.Object{"archived": true}))
+	require.Equal(x.t, 0, countListed(c, id, apptest.Object{}))
+	require.Equal(x.t, 1, countListed(c, id, apptest.Object{"archived": true}))
 	c.Call("thread/unarchive", apptest.Object{"threadId": id})
 	c.Close()
 
@@ -119,7 +119,7 @@ func (x *interchange) revertedArchived() {
 	c.Close()
 
 	c = x.ours()
-	require.Equal(x.t, 1, times(c, id, apptest.Object{"archived": true}))
+	require.Equal(x.t, 1, countListed(c, id, apptest.Object{"archived": true}))
 	c.Call("thread/unarchive", apptest.Object{"threadId": id})
 	require.Equal(x.t, files, x.files())
 	require.Len(x.t, c.CompareAnswer("thread/resume", id).Thread.Turns, 3)

@@ -36,11 +36,11 @@ func fourTurns() []string {
 	}
 }
 
-func fourWords() []string {
+func fourInputs() []string {
 	return []string{"user: first", "user: run: seq 100 102", "user: third", "user: run: seq 200 202"}
 }
 
-func twoMore() []string {
+func twoMoreTurns() []string {
 	return []string{
 		"user: run: seq 300 302", "call call_3: seq 300 302", "output call_3: 300\n301\n302\n", "assistant: done",
 		"user: sixth", "assistant: answer to sixth",
@@ -52,35 +52,35 @@ func trimCases() []trimCase {
 		{"trim", func(c *apptest.Client, id string) {
 			c.Call("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 2})
 		}, fourTurns()},
-		{"trim with summary", trimEarly, fourTurns()},
+		{"trim with summary", trimToTwoTurns, fourTurns()},
 		{"trim everything", func(c *apptest.Client,
 			id string) {
 			c.Call("thread/context/trim", apptest.Object{"threadId": id})
 		}, fourTurns()},
-		{"compaction", (*apptest.Client).Compact, append(fourWords(), madeSummary)},
+		{"compaction", (*apptest.Client).Compact, append(fourInputs(), madeSummary)},
 		{"compaction undone", func(c *apptest.Client, id string) {
 			c.Compact(id)
 			c.Call("context/undo", apptest.Object{"threadId": id})
-		}, append(fourWords(), madeSummary)},
+		}, append(fourInputs(), madeSummary)},
 		{"compaction after trim", func(c *apptest.Client, id string) {
-			trimEarly(c, id)
-			takeTwo(c, id)
+			trimToTwoTurns(c, id)
+			runTwoTurns(c, id)
 			c.Compact(id)
-		}, append(fourWords(), "user: run: seq 300 302", "user: sixth", againSummary)},
+		}, append(fourInputs(), "user: run: seq 300 302", "user: sixth", againSummary)},
 		{"trim after compaction", func(c *apptest.Client, id string) {
 			c.Compact(id)
-			takeTwo(c, id)
+			runTwoTurns(c, id)
 			c.Call("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 1})
-		}, append(append(fourWords(), madeSummary), twoMore()...)},
+		}, append(append(fourInputs(), madeSummary), twoMoreTurns()...)},
 	}
 }
 
-func trimEarly(c *apptest.Client, id string) {
+func trimToTwoTurns(c *apptest.Client, id string) {
 	c.T.Helper()
 	c.Call("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 2, "summary": "An early\nsummary."})
 }
 
-func takeTwo(c *apptest.Client, id string) {
+func runTwoTurns(c *apptest.Client, id string) {
 	c.T.Helper()
 	c.Turn(id, "run: seq 300 302")
 	c.Turn(id, "sixth")
@@ -132,7 +132,7 @@ func (x *interchange) trimmed(v trimCase) (c *apptest.Client, id string, prompt 
 	c = apptest.StartServer(x.t, x.home, "-c", "compaction.keep_turns=1")
 	c.Initialize()
 	id = x.startThread(c)
-	x.takeFour(c, id)
+	x.runFourTurns(c, id)
 	v.trim(c, id)
 	return c, id, fullTexts(x.t, apptest.PromptOf(c, id))
 }
@@ -167,7 +167,7 @@ func (x *interchange) continueThere(id, text string) []string {
 	return x.model.fullConversation(theirRequests)
 }
 
-func (x *interchange) takeFour(c *apptest.Client, id string) {
+func (x *interchange) runFourTurns(c *apptest.Client, id string) {
 	x.t.Helper()
 	for _, text := range []string{"first", "run: seq 100 102", "third", "run: seq 200 202"} {
 		require.Equal(x.t, "completed", c.Turn(id, text).Status)
@@ -185,15 +185,15 @@ func TestReferenceInterchangeCompacts(t *testing.T) {
 	}{
 		"theirs":          {(*interchange).reference, func(*apptest.Client, string) {}, fourTurns()},
 		"ours":            {(*interchange).ours, func(*apptest.Client, string) {}, fourTurns()},
-		"trimmed by us":   {(*interchange).ours, trimEarly, append([]string{earlySummary}, fourTurns()[6:]...)},
-		"compacted by us": {(*interchange).ours, (*apptest.Client).Compact, append(fourWords(), madeSummary)},
+		"trimmed by us":   {(*interchange).ours, trimToTwoTurns, append([]string{earlySummary}, fourTurns()[6:]...)},
+		"compacted by us": {(*interchange).ours, (*apptest.Client).Compact, append(fourInputs(), madeSummary)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := newInterchange(t)
 			c := v.start(x)
 			id := x.startThread(c)
-			x.takeFour(c, id)
+			x.runFourTurns(c, id)
 			v.trim(c, id)
 			c.Close()
 			x.compactedThere(id)
