@@ -13,21 +13,20 @@ import (
 type CodeFile struct {
 	// Path is relative to the repository.
 	Path string
-	// Hash tells its contents apart; whoever puts files makes it.
+	// Hash identifies the contents. The caller of PutCode computes it.
 	Hash   string
 	Chunks []Chunk
 }
 
 // Chunk is a piece of a file.
 type Chunk struct {
-	// Title says where it stands: path, lines, and what it declares. No two of a file have the
-	// same.
+	// Title is the place: path, lines, and the declaration. It is unique within a file.
 	Title string
 	Text  string
 }
 
-// PutCode keeps files in place of what was kept of them, all or none. A file without pieces is
-// known not to have any. Code is in the database alone: where that is lost it is read anew.
+// PutCode replaces the stored pieces of files, all or none. A file without pieces is stored as empty.
+// Code is in the database only: after its loss the files are indexed again.
 func (s *Store) PutCode(ctx context.Context, repo string, files []CodeFile) error {
 	err := s.change(ctx, func(tx *sql.Tx) error {
 		key, err := repoKey(tx, map[string]int64{}, repo)

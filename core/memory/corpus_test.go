@@ -12,8 +12,8 @@ import (
 	"appserver/core/memory"
 )
 
-// distractors is how many passages nobody asks for. They are about the same subjects as the
-// facts, in the same words.
+// distractors is the number of passages that no question asks for. They have the same subjects and
+// words as the facts.
 const distractors = 2200
 
 // corpus is all passages: the facts first.
@@ -147,7 +147,7 @@ func newGrams(dimension int) grams {
 	return g
 }
 
-// synonyms are words for one thing, a line each. Words that say nothing are for "".
+// synonyms returns lists of words with one meaning, one per line. The list of "" has stop words.
 func synonyms() []string {
 	return []string{
 		"price prices amount amounts money cost costs sum sums total totals fee",

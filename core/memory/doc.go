@@ -1,35 +1,34 @@
-// Package memory keeps what left the contexts of threads, and finds it again.
+// Package memory stores summaries of items that left the contexts of threads, and pieces of code, and
+// searches them.
 //
 // # Files
 //
-// memory.jsonl in the home is the truth: a line a [Row], appended under the lock of
-// memory.jsonl.lock in one write, and synced. A line {"forget":[ids]} takes rows before it back;
-// a rewrite follows it, so that they leave the disk. A torn last line is an end; a bad line in the
-// middle is kept and passed over.
+// memory.jsonl in the home is the source of truth: one [Row] per line, appended in one write under the
+// lock of memory.jsonl.lock, and synced. A line {"forget":[ids]} deletes earlier rows. A rewrite
+// follows it and removes them from the disk. A torn last line is ignored. A bad line in the middle is
+// kept and skipped.
 //
-// memory.sqlite is made from it, and can be thrown away: each search first reads what the file of
-// lines has more. It knows how far it has read, and by a checksum whether what it has read is
-// still there; otherwise it reads all of it anew. A database that is damaged or of another version gets
-// ".damaged" behind its name. Code is in the database alone, since it can be read anew.
-// Nothing is made or opened before it is needed, and a look at nothing makes nothing.
+// memory.sqlite is built from it and can be deleted. Each search first reads the new lines. The
+// database stores the offset up to which it has read, and a checksum of the text before it. If they do
+// not match, it reads the whole file again. A damaged database, or one of another version, is renamed
+// to ".damaged". Code is in the database only, because it can be indexed again. No file is created or
+// opened before it is needed, and a read of an empty memory creates none.
 //
 // # Search
 //
-// A text is found by its words: lower case, without endings, identifiers whole and in parts, and
-// scripts without spaces by each two characters; BM25 ranks, and words of titles count double.
-// With an [Embedder] it is found by vectors, too; what either proposes is put in order by
-// reciprocal ranks. A question's vector is waited for, but not for long: without it, words are
-// enough.
+// Texts are indexed by words: lower case, stemmed, identifiers whole and in parts, and scripts without
+// spaces by pairs of characters. BM25 ranks them. A word in a title counts twice. With an [Embedder],
+// vectors are compared as well. Reciprocal rank fusion merges both rankings. A search waits for the
+// vector of its query for a short time only, because words alone give useful results.
 //
 // # Order
 //
-// Append says nil once rows are durable; a search that begins later finds them by their words. Vectors
-// are made in the background, and follow. Forget says nil once rows are in no file.
+// Append returns nil after the rows are durable. Later searches find them by their words. Vectors
+// follow in the background. Forget returns nil after the rows are in no file.
 //
 // # Goroutines
 //
-// With an embedder: one that makes vectors while some are missing, one for each question that is
-// being embedded, and one for each search that compares vectors, which may first have to read
-// them. They block on the embedder and the disk, and end with what they do; Close ends them, and
-// waits.
+// With an embedder: one computes missing vectors, one runs for each query that is being embedded, and
+// one for each search that compares vectors, because it may read them first. They block on the
+// embedder and the disk, and end with their work. Close cancels them and waits.
 package memory

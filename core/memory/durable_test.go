@@ -21,8 +21,8 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// writerHome, in the environment, makes this program a writer: it appends rows, tells the number
-// of each that is durable, and does not end.
+// writerHome is an environment variable that turns this program into a writer: it appends rows, prints
+// the number of each durable row, and runs until it is killed.
 const writerHome = "MEMORY_TEST_HOME"
 
 func TestMain(m *testing.M) {
@@ -88,7 +88,7 @@ func (w *writer) kill(t *testing.T) {
 	_ = w.Wait() // it was killed
 }
 
-// titles are those of all rows, each as often as it is there.
+// titles returns the titles of all rows, each with its count.
 func titles(t *testing.T, s *memory.Store) map[string]int {
 	all := map[string]int{}
 	for cursor := ""; ; {
@@ -237,9 +237,9 @@ func TestAFileOfLinesThatWasReplacedIsReadAnew(t *testing.T) {
 	require.Empty(t, search(t, r.store, "text"))
 }
 
-// TestEveryOperationOfTheDiskCanFail lets the n-th fail, for every n, each with another error: what was said
-// to be kept is
-// there, what was not is not, and what was forgotten is gone or said not to be.
+// TestEveryOperationOfTheDiskCanFail lets the n-th operation fail, for every n, with several errors.
+// It expects that acknowledged rows exist, that failed ones do not, and that a deleted row is gone or
+// its deletion has failed.
 func TestEveryOperationOfTheDiskCanFail(t *testing.T) {
 	for n := 0; ; n++ {
 		fails := []error{syscall.ENOSPC, syscall.EROFS, syscall.EMFILE}[n%3]

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// queryTimeout is how long a search waits for the vector of its text, unless told.
+	// queryTimeout is the default time that a search waits for the vector of its text.
 	queryTimeout = 800 * time.Millisecond
 	// batchTimeout is how long a batch may take.
 	batchTimeout = time.Minute
@@ -37,15 +37,15 @@ const (
 
 // Embedder makes vectors of texts. It may be asked for several things at once.
 type Embedder interface {
-	// Embed gives a vector for each text, in their order. An error with a method Refused that
-	// gives true tells that the texts are to blame, rather than what makes the vectors.
+	// Embed returns a vector for each text, in order. If the error has a method Refused that returns
+	// true, the embedder rejects the texts themselves.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
-	// Model tells vectors that can be compared from others.
+	// Model identifies the vectors that can be compared with each other.
 	Model() string
 }
 
-// embedding makes the vectors of a store's rows in the background, and those of questions. A nil
-// one makes none.
+// embedding computes the vectors of a store's rows in the background, and those of queries. A nil
+// embedding computes none.
 type embedding struct {
 	store    *Store
 	embedder Embedder
@@ -71,7 +71,7 @@ func newEmbedding(s *Store, by Embedder) *embedding {
 	return e
 }
 
-// start counts work that close waits for; false where that has begun.
+// start counts work for which close waits. It returns false if close has begun.
 func (e *embedding) start() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,15 +93,15 @@ func (e *embedding) close() {
 	e.work.Wait()
 }
 
-// resting tells that the embedder has failed a moment ago.
+// resting reports whether the embedder failed a moment ago.
 func (e *embedding) resting() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.last != nil && e.store.options.Now().Sub(e.failed) < restTime
 }
 
-// note remembers how the last request ended. The first failure is told.
-func (e *embedding) note(err error) {
+// recordResult records the result of the last request. It warns about the first failure.
+func (e *embedding) recordResult(err error) {
 	if errors.Is(err, context.Canceled) {
 		return
 	}
@@ -125,7 +125,7 @@ func (e *embedding) tell(st *Status) {
 	}
 }
 
-// want tells that there are new rows.
+// want requests vectors for new rows.
 func (e *embedding) want() {
 	if e == nil {
 		return
@@ -136,7 +136,7 @@ func (e *embedding) want() {
 	e.kick()
 }
 
-// kick begins to embed what may have no vector yet, unless that is under way.
+// kick starts the computation of missing vectors, unless it runs already.
 func (e *embedding) kick() {
 	if e == nil || e.resting() || !e.start() {
 		return
@@ -165,7 +165,7 @@ func (e *embedding) run() {
 	}
 }
 
-// next tells whether there is something to do.
+// next reports whether vectors are missing.
 func (e *embedding) next() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -176,14 +176,14 @@ func (e *embedding) next() bool {
 // fail leaves the rest to a later time.
 func (e *embedding) fail(err error) {
 	if e.ctx.Err() == nil {
-		e.note(err)
+		e.recordResult(err)
 	}
 	e.mu.Lock()
 	e.running, e.wanted = false, true
 	e.mu.Unlock()
 }
 
-// some embeds texts that have no vector; more is false where there was none.
+// some embeds texts without a vector. more is false if there were none.
 func (e *embedding) some() (more bool, err error) {
 	db, err := e.store.ready(e.ctx, false)
 	if err != nil || db == nil {
@@ -203,11 +203,11 @@ func (e *embedding) step(db *database.DB, hashes [][]byte, texts []string) error
 	if err != nil {
 		return err
 	}
-	e.note(nil)
+	e.recordResult(nil)
 	return database.InTransaction(db.Write, func(tx *sql.Tx) error { return e.keep(tx, hashes, vectors) })
 }
 
-// bare are texts without a vector, what was said before code, the newest first.
+// bare returns texts without a vector: summaries before code, the newest first.
 func (e *embedding) bare(db *database.DB) (hashes [][]byte, texts []string, err error) {
 	rows, err := db.Read.QueryContext(e.ctx, `SELECT hash, title, text FROM rows WHERE NOT EXISTS
 		(SELECT 1 FROM vectors WHERE model = ? AND vectors.hash = rows.hash) ORDER BY file IS NOT NULL, key DESC LIMIT ?`,
@@ -264,8 +264,8 @@ func (e *embedding) request(texts []string) ([][]float32, error) {
 }
 
 func refused(err error) bool {
-	var told interface{ Refused() bool }
-	return errors.As(err, &told) && told.Refused()
+	var refuser interface{ Refused() bool }
+	return errors.As(err, &refuser) && refuser.Refused()
 }
 
 // check looks at what an embedder gave: as many vectors as texts, of one length, of numbers.
@@ -284,8 +284,8 @@ func check(vectors [][]float32, texts int) error {
 	return nil
 }
 
-// keep puts vectors in. Where their length is not that of the model's others, the model is another
-// than it was, and those go.
+// keep stores vectors. If their length differs from that of the model's other vectors, the model has
+// changed, and the others are deleted.
 func (e *embedding) keep(tx *sql.Tx, hashes [][]byte, vectors [][]float32) error {
 	model := e.embedder.Model()
 	for i, hash := range hashes {
@@ -303,8 +303,8 @@ func (e *embedding) keep(tx *sql.Tx, hashes [][]byte, vectors [][]float32) error
 	return nil
 }
 
-// ask begins to embed a question; what it gives waits for that, until the time is up, and is nil
-// where there is no vector.
+// ask starts to embed a query. The returned function waits for the vector until the timeout, and
+// returns nil without one.
 func (e *embedding) ask(ctx context.Context, text string) func() []float32 {
 	none := func() []float32 { return nil }
 	if e == nil {
@@ -347,7 +347,7 @@ func (e *embedding) question(ctx context.Context, text string) []float32 {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("no vector of a question came within %v", e.store.options.QueryTimeout)
 	}
-	e.note(err)
+	e.recordResult(err)
 	if err != nil {
 		return nil
 	}

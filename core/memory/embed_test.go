@@ -186,7 +186,7 @@ func TestASlowEmbedderIsNotWaitedFor(t *testing.T) {
 	require.Equal(t, []string{"memory is searched by words alone: no vector of a question came within 1ms"}, r.warned())
 }
 
-// refusal is what an embedder says of a text that it does not take.
+// refusal is the error of an embedder that rejects a text.
 type refusal struct{}
 
 func (refusal) Error() string { return "the text is too long" }

@@ -6,8 +6,8 @@ type fact struct {
 	questions   []string
 }
 
-// facts are what people and coding agents tell each other in a shop's repository: decisions, names,
-// ports, paths, errors, rules, commands. Questions say it in other words where people would.
+// facts returns facts from the work in a shop's repository: decisions, names, ports, paths, errors,
+// rules, commands. The questions use other words where people would.
 func facts() []fact {
 	return []fact{
 		{"Test database port",

@@ -15,8 +15,7 @@ import (
 	"appserver/rollout/disk"
 )
 
-// Selection is which rows are to be forgotten: those with the ids, or all, of one repository
-// where RepoKey is given.
+// Selection selects rows to delete: those with the ids, or all, or all of the repository RepoKey.
 type Selection struct {
 	IDs     []string
 	All     bool
@@ -27,10 +26,9 @@ func (s Selection) has(r Row, id string) bool {
 	return (s.RepoKey == "" || r.RepoKey == s.RepoKey) && (s.All || slices.Contains(s.IDs, id))
 }
 
-// Forget takes rows out of all files, and leaves nothing of them there: nor of their words, nor of
-// their vectors. It tells how many there were. Where a server still reads the database, which a
-// warning tells, pages of it may stay until that ends. Code that was forgotten comes back when
-// its file changes.
+// Forget deletes rows, their words and their vectors from all files, and returns their number. If
+// another server still reads the database, pages of it may remain until that server ends; a warning
+// reports it. Deleted code returns when its file changes.
 func (s *Store) Forget(ctx context.Context, selection Selection) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,11 +53,12 @@ func (s *Store) Reset(ctx context.Context) error {
 	return err
 }
 
-// rewrite makes the file of lines anew without some rows, whose ids it puts into removed, and
-// without those that were taken back before. A line that is none stays, unless no row does: it
-// may be part of one.
+// rewrite writes the file of lines again, without some rows, whose ids it adds to removed, and without
+// rows that were deleted before. It keeps unreadable lines as long as a row remains, because they may
+// be a part of one.
 //
-// First a line says what is forgotten: so it is also where the disk has no room for the rewrite.
+// It first appends the line that deletes the rows. So the deletion also holds if the disk has no room
+// for the rewrite.
 func (s *Store) rewrite(drop func(r Row, id string) bool, removed map[string]bool) error {
 	lock, err := s.lines.Lock(disk.Exclusive)
 	if err != nil {
@@ -100,7 +99,7 @@ func (s *Store) rewrite(drop func(r Row, id string) bool, removed map[string]boo
 	return s.lines.Replace(kept)
 }
 
-// content is all of the file of lines; nil where there is none.
+// content returns the whole file of lines, or nil if it does not exist.
 func (s *Store) content() ([]byte, error) {
 	file, info, err := s.lines.Open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,8 +135,8 @@ func forgottenIn(data []byte) map[string]bool {
 	return gone
 }
 
-// keep is the lines without those of dropped rows and without those that take rows back, and how
-// many rows stay.
+// keep returns the lines without dropped rows and without deletions, and the number of rows that
+// remain.
 func keep(data []byte, drop func(r Row, id string) bool) (kept []byte, rows int) {
 	for raw := range bytes.Lines(data) {
 		l, ok := parseLine(raw)
@@ -153,7 +152,7 @@ func keep(data []byte, drop func(r Row, id string) bool) (kept []byte, rows int)
 	return kept, rows
 }
 
-// eraseLocked takes rows out of the database, and what is nobody's any more.
+// eraseLocked deletes rows from the database, and data that belongs to no row any more.
 func (s *Store) eraseLocked(selection Selection, removed map[string]bool) error {
 	s.embeds.dropMatrices()
 	if err := os.Remove(s.databasePath() + database.DamagedSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {

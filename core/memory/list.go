@@ -11,15 +11,15 @@ import (
 
 // Filter is which rows a list has.
 type Filter struct {
-	// RepoKey, Kind and SessionID are those of the rows; "" is any.
+	// RepoKey, Kind and SessionID select rows. "" selects any.
 	RepoKey, Kind, SessionID string
-	// Cursor is that of the page before; "" begins.
+	// Cursor is the cursor of the page before, or "" for the first page.
 	Cursor string
 	// Limit is how many rows a page has at most; 0 means 10.
 	Limit int
 }
 
-// CursorError tells that a cursor was not made by List.
+// CursorError rejects a cursor that List has not returned.
 type CursorError struct{ Cursor string }
 
 // Error shows the cursor.
@@ -27,8 +27,8 @@ func (e *CursorError) Error() string {
 	return "invalid cursor: " + e.Cursor + " (use one that a list returned)"
 }
 
-// List gives rows, the newest first, and the cursor of the next page; "" where there is none.
-// Scores of its hits are 0. An unusable cursor is a *CursorError.
+// List returns rows, the newest first, and the cursor of the next page, or "". The scores of its hits
+// are 0. It rejects an invalid cursor with a *CursorError.
 func (s *Store) List(ctx context.Context, f Filter) (rows []Hit, next string, err error) {
 	limit := min(max(f.Limit, 0), maxLimit)
 	if limit == 0 {
@@ -91,7 +91,7 @@ func (f Filter) condition() (where string, args []any, err error) {
 	return strings.Join(conditions, " AND "), args, nil
 }
 
-// Summarized tells which items of a thread a summary stands for.
+// Summarized returns the items of a thread for which a summary is stored.
 func (s *Store) Summarized(ctx context.Context, session string, ids []string) (map[string]bool, error) {
 	db, err := s.ready(ctx, false)
 	if err != nil || db == nil {

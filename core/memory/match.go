@@ -11,12 +11,12 @@ import (
 	"appserver/core/words"
 )
 
-// maxPostings is how many rows the words of a search may have in all; of those that have more, the
-// rarest are looked for. What most rows have would take long, and tell little.
+// maxPostings is the maximum number of rows that the words of a search may match in all. Above it, the
+// search uses the rarest words only: words of most rows take long and rank little.
 const maxPostings = 20_000
 
-// fewRows is how many rows say little of how rare a word is: of fewer, each word that none has
-// would count for all the others.
+// fewRows is the number of rows below which document frequencies are not used. In a small corpus, a
+// word that no row has would outweigh all others.
 const fewRows = 1000
 
 // word is a term of a question, in how many rows it is, and its weight: the fewer have it, the more
@@ -69,14 +69,14 @@ func match(r Row, asked []word) float64 {
 	for _, w := range asked {
 		has[w.term] = false
 	}
-	note := func(word string) {
+	count := func(word string) {
 		term := words.Stem(word)
 		if _, wanted := has[term]; wanted {
 			has[term] = true
 		}
 	}
-	words.Each(r.Title, note)
-	words.Each(r.Text, note)
+	words.Each(r.Title, count)
+	words.Each(r.Text, count)
 	all, got := 0.0, 0.0
 	for _, w := range asked {
 		all += w.weight

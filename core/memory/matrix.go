@@ -38,7 +38,7 @@ func (m *matrix) add(key int64, v []float32) {
 	m.scales = append(m.scales, scale)
 }
 
-// quantised is a vector as bytes, and what one of them stands for.
+// quantised returns a vector as bytes, and the value of one unit.
 func quantised(v []float32) ([]int8, float32) {
 	most := float32(0)
 	for _, x := range v {
@@ -62,7 +62,7 @@ type near struct {
 	similarity float64
 }
 
-// nearest are the rows nearest to a vector of unit length, as far as bytes tell.
+// nearest returns the rows nearest to a vector of unit length, with the precision of bytes.
 func (m *matrix) nearest(v []float32, limit int) []near {
 	if len(v) != m.dimension || len(m.keys) == 0 {
 		return nil
@@ -173,7 +173,7 @@ func (m *matrix) likely(v []float32, count int) []int {
 	return rows
 }
 
-// ranking keeps the best of what it is offered.
+// ranking keeps the best of the offered rows.
 type ranking struct {
 	limit int
 	list  []near

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// clustered are vectors of unit length about some subjects, and not around zero, as those of
-// real texts are.
+// clustered returns vectors of unit length around some subjects, and not around zero, like vectors of
+// real texts.
 func clustered(random *rand.Rand, count, dimension, subjects int) [][]float32 {
 	centers := make([][]float32, subjects)
 	for i := range centers {

@@ -5,12 +5,11 @@ import (
 	"context"
 )
 
-// Redact takes secrets out of what is remembered of a thread, and tells how many memories had
-// some. They have other ids then; the rest stays. Without write it only tells, and makes no
-// file.
+// Redact removes secrets from the memories of a thread, and returns the number of memories that had
+// some. These get new ids. Without write it only counts, and creates no file.
 //
-// What is without secrets is kept before the other is forgotten: a crash between leaves both, and
-// another call forgets the one that has them. Lines that are none stay as they are.
+// The redacted rows are appended before the others are deleted. After a crash in between, both exist,
+// and the next call deletes the ones with secrets. Unreadable lines stay unchanged.
 func (s *Store) Redact(ctx context.Context, session string, write bool) (int, error) {
 	if err := s.usable(ctx); err != nil {
 		return 0, err
@@ -30,8 +29,8 @@ func (s *Store) Redact(ctx context.Context, session string, write bool) (int, er
 	return len(ids), err
 }
 
-// secretsOf are the rows of a thread that have secrets, and the ids of these and of those that
-// were forgotten, but are in the file still.
+// secretsOf returns the rows of a thread that have secrets, their ids, and the ids of deleted rows
+// that are still in the file.
 func (s *Store) secretsOf(data []byte, session string) (rows []Row, ids []string) {
 	gone, seen := forgottenIn(data), map[string]bool{}
 	for raw := range bytes.Lines(data) {

@@ -13,7 +13,7 @@ import (
 
 // The kinds of rows.
 const (
-	// Summary is what was said and left a context.
+	// Summary is the kind of rows about items that left a context.
 	Summary = "summary"
 	// Code is a piece of a file of the repository.
 	Code = "code"
@@ -33,15 +33,15 @@ const (
 type Row struct {
 	// RepoKey names the repository: an absolute path.
 	RepoKey string `json:"repo_key"`
-	// SessionID is the thread's that it was said in; "" for code.
+	// SessionID is the id of the thread, or "" for code.
 	SessionID string `json:"session_id"`
 	// TS is when, in Unix milliseconds.
 	TS   int64  `json:"ts"`
 	Kind string `json:"kind"`
-	// Title is a line; of code, where it stands.
+	// Title is one line. For code it is the place.
 	Title string `json:"title"`
 	Text  string `json:"text"`
-	// MsgIDs are of the items that a summary stands for.
+	// MsgIDs are the ids of the items that a summary covers.
 	MsgIDs []string `json:"msg_ids"`
 }
 
@@ -60,7 +60,7 @@ func (r Row) ID() string {
 	return hex.EncodeToString(sum[:idBytes])
 }
 
-// contentHash tells texts apart that are embedded.
+// contentHash identifies the text that is embedded.
 func (r Row) contentHash() []byte {
 	sum := sha256.Sum256([]byte(r.embedded()))
 	return sum[:]
@@ -69,8 +69,8 @@ func (r Row) contentHash() []byte {
 // linesOf are the lines of a piece of code, in its title.
 var linesOf = regexp.MustCompile(`:\d+-\d+`)
 
-// embedded is what a vector is made of. In which lines a piece of code stands does not count: it
-// moves with every edit above it.
+// embedded returns the text of the vector. It leaves out the line numbers of code, because they change
+// with every edit above.
 func (r Row) embedded() string {
 	if r.Kind == Code {
 		return linesOf.ReplaceAllString(r.Title, "") + "\n" + r.Text
@@ -111,29 +111,29 @@ type forgotten struct {
 	Forget []string `json:"forget"`
 }
 
-// line is what a line of the file says: a row, or which rows are no more.
+// line is a line of the file: a row, or the ids of deleted rows.
 type line struct {
 	row    Row
 	forget []string
 }
 
-// parseLine reads a line; ok is false where it is neither.
+// parseLine parses a line. ok is false if it is neither.
 func parseLine(raw []byte) (l line, ok bool) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || len(raw) > maxLine {
 		return line{}, false
 	}
-	var said struct {
+	var stored struct {
 		Row
 		forgotten
 	}
-	if protocol.Unmarshal(raw, &said) != nil {
+	if protocol.Unmarshal(raw, &stored) != nil {
 		return line{}, false
 	}
-	if said.Forget != nil {
-		return line{forget: said.Forget}, true
+	if stored.Forget != nil {
+		return line{forget: stored.Forget}, true
 	}
-	row := said.Row.clean(nil)
+	row := stored.Row.clean(nil)
 	return line{row: row}, row.Kind != "" && row.Text != "" && row.RepoKey != ""
 }
 

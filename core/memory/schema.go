@@ -2,17 +2,17 @@ package memory
 
 import "appserver/rollout/database"
 
-// kind tells a store's database from others.
+// kind identifies the database of a store.
 func kind() database.Kind {
 	return database.Kind{Application: 0x6170736d, Version: 2, Tables: tables}
 }
 
-// tables are the tables of a store. rows.key is never given twice, nor is vectors.number, so that
-// what is new is what is above. rows.repo is repos.key; rows.file is files.key for code. A
-// vector belongs to a text by its hash, so that a text which comes back needs no other. source
-// tells how far the file of lines was read: tail is a checksum of what stands before offset.
+// tables are the tables of a store. Values of rows.key and vectors.number are never reused, so a
+// greater value is newer. rows.repo is repos.key. rows.file is files.key for code. A vector belongs to
+// a text by its hash, so a text that returns needs no new vector. source has the offset up to which
+// the file of lines was read, and tail, a checksum of the text before it.
 //
-// words has no texts, only where words are: those of scope tell repository and kind.
+// words has no texts, only positions of words. Words of scope are the repository and the kind.
 const tables = `
 CREATE TABLE repos (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE files (

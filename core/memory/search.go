@@ -21,13 +21,13 @@ const (
 	// fusion makes the first ranks alike, so that what both ways propose wins over what one of
 	// them has first. The retrieval benchmark has chosen it.
 	fusion = 5
-	// titleWeight is what a word in a title counts, in words of a text.
+	// titleWeight is the weight of a word in a title relative to a word in a text.
 	titleWeight = 2.0
 )
 
-// Query is what is searched for.
+// Query selects rows by text.
 type Query struct {
-	// RepoKey is where; "" is everywhere.
+	// RepoKey is the repository to search, or "" for all.
 	RepoKey string
 	Text    string
 	// Kinds are which rows; none means all.
@@ -47,12 +47,12 @@ type Hit struct {
 	// Match is which part of the question's words the row has, from 0 to 1; rare words count
 	// more.
 	Match float64
-	// Similarity is the cosine of the vectors of question and row; 0 where one is missing.
+	// Similarity is the cosine of the vectors of query and row, or 0 if one is missing.
 	Similarity float64
 }
 
-// Search gives what fits best first: by words and, where there is an embedder that answers in
-// time, by vectors. Where vectors cannot be had, words are enough.
+// Search returns the best matches first: by words and, if the embedder responds in time, by vectors.
+// Without vectors, words alone decide.
 func (s *Store) Search(ctx context.Context, q Query) ([]Hit, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, nil
@@ -115,8 +115,8 @@ func findRepo(ctx context.Context, db *sql.DB, name string) (key int64, known bo
 	return key, true, err
 }
 
-// wordRanks are the rows that have some of the words, the best first; their similarity is that of
-// BM25.
+// wordRanks returns the rows that have some of the words, the best first. Their similarity is the BM25
+// score.
 func wordRanks(ctx context.Context, db *sql.DB, repo int64, kinds, words []string, limit int) ([]near, error) {
 	match := matching(repo, kinds, words)
 	if match == "" {
@@ -140,8 +140,7 @@ func wordRanks(ctx context.Context, db *sql.DB, repo int64, kinds, words []strin
 	return list, rows.Err()
 }
 
-// matching is what FTS5 is asked; "" for nothing. Words have no character that it would read
-// otherwise.
+// matching returns the FTS5 query, or "" for none. Words have no characters with a meaning in FTS5.
 func matching(repo int64, kinds, words []string) string {
 	if len(words) == 0 {
 		return ""

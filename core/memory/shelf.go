@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// shelfBytes bounds the vectors in memory; those that were not asked for longest go first.
+	// shelfBytes bounds the vectors in memory. The least recently used are evicted first.
 	shelfBytes = 256 << 20
 	// matrixRows is how many rows of one place are searched by vectors, the newest.
 	matrixRows = 200_000
 )
 
-// place is what a matrix is of: rows of one kind, of one repository or, with 0, of all.
+// place identifies a matrix: the rows of one kind, of one repository or, with 0, of all.
 type place struct {
 	repo int64
 	kind string
@@ -51,9 +51,9 @@ func (e *embedding) dropMatrices() {
 	e.shelf.held = nil
 }
 
-// nearest are the rows nearest to a question's vector, best first; none for nil. Where the vectors
-// of a place are not in memory yet, they are waited for no longer than for the question's; reading
-// them goes on for later searches.
+// nearest returns the rows nearest to the vector of a query, the best first, or nil for a nil vector.
+// If the vectors of a place are not in memory, it waits for them until the timeout of the query. The
+// load continues for later searches.
 func (e *embedding) nearest(ctx context.Context, db *database.DB, repo int64, kinds []string, v []float32,
 	limit int) ([]near, error) {
 	if e == nil || v == nil || !e.start() {
@@ -131,7 +131,7 @@ func (s *shelf) load(ctx context.Context, db *database.DB, at place, model strin
 	return h, h.read(ctx, db, at, model)
 }
 
-// evict lets the longest unused go while there is too much.
+// evict evicts the least recently used matrices while they exceed the limit.
 func (s *shelf) evict(but *holding) {
 	for {
 		total := 0
@@ -195,7 +195,7 @@ func (h *holding) take(ctx context.Context, db *database.DB, query string, args 
 	return rows.Err()
 }
 
-// exact compares with whole vectors what bytes have found. Rows that are gone drop out.
+// exact compares the candidates by whole vectors. It drops deleted rows.
 func exact(ctx context.Context, db *database.DB, model string, list []near, v []float32, limit int) ([]near, error) {
 	read, err := db.Read.PrepareContext(ctx,
 		"SELECT vector FROM vectors WHERE model = ? AND hash = (SELECT hash FROM rows WHERE key = ?)")

@@ -8,9 +8,9 @@ import (
 	"appserver/rollout/database"
 )
 
-// Status tells how a store is.
+// Status is the state of a store.
 type Status struct {
-	// Path is that of the file of lines, Bytes its size; IndexBytes is the database's.
+	// Path is the path of the file of lines, Bytes its size. IndexBytes is the size of the database.
 	Path              string
 	Bytes, IndexBytes int64
 	// Rows is how many there are of each kind, Files how many files of code are known.
@@ -20,12 +20,12 @@ type Status struct {
 	Repositories, Sessions int64
 	// Damaged is how many lines could not be read.
 	Damaged int64
-	// Model is the embedder's, "" without one; Dimension is that of its vectors, 0 while there are
-	// none; Embedded is how many rows have one.
+	// Model is the embedding model, or "". Dimension is the length of its vectors, or 0 before the first
+	// one. Embedded is the number of rows with a vector.
 	Model     string
 	Dimension int
 	Embedded  int64
-	// Error is what went wrong last, with the database or the embedder; "" where both work.
+	// Error is the last error of the database or the embedder, or "" if both work.
 	Error string
 }
 

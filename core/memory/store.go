@@ -23,14 +23,14 @@ const (
 	retryAfter = 5 * time.Second
 )
 
-// ErrClosed is what a store answers that was closed.
+// ErrClosed is the error of a closed store.
 var ErrClosed = errors.New("memory: the store is closed")
 
-// Options are what a store is made of.
+// Options configure a store.
 type Options struct {
 	// Home is the folder of the files.
 	Home string
-	// Disk is what the file of lines is written to; nil is the real one.
+	// Disk is the file system of the file of lines. Nil is the real one.
 	Disk disk.FS
 	// Redact takes secrets out of titles and texts before they are written; nil takes none.
 	Redact func(text string) string
@@ -38,8 +38,7 @@ type Options struct {
 	Embedder Embedder
 	// QueryTimeout is how long a search waits for the vector of its text; 0 means 800 ms.
 	QueryTimeout time.Duration
-	// Warn is told, once each, of what users should know: a database that was made anew, an
-	// embedder that fails.
+	// Warn receives each warning for users once: a database that was rebuilt, an embedder that fails.
 	Warn func(message string)
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
@@ -56,7 +55,7 @@ type Store struct {
 	closed bool
 	// db is nil while the file is not open.
 	db *database.DB
-	// seen is the file of lines as it was when all of it was in db; nil where that is not known.
+	// seen is the state of the file of lines when db had all of it, or nil if unknown.
 	seen   fs.FileInfo
 	failed time.Time
 	last   error
@@ -85,9 +84,9 @@ func Open(o Options) *Store {
 
 func (s *Store) databasePath() string { return filepath.Join(s.options.Home, databaseFile) }
 
-// Append keeps rows: they are durable, without secrets, when nil is returned, and none is kept
-// otherwise. Rows of code are not for it. Words find a row at once, vectors once it was
-// embedded, for which nobody waits.
+// Append stores rows. After it returns nil, they are durable and have no secrets. After an error none
+// is stored. It does not store rows of code. Searches by words find a row at once. Vectors follow in
+// the background.
 func (s *Store) Append(ctx context.Context, rows []Row) error {
 	clean := make([]Row, 0, len(rows))
 	for _, r := range rows {
@@ -149,8 +148,8 @@ func (s *Store) shutLocked() error {
 	return db.Close()
 }
 
-// ready is the database with all that the file of lines has; nil where there is nothing, in
-// which case no file is made.
+// ready returns the database with all rows of the file of lines. It returns nil, and creates no file,
+// if there are no rows.
 func (s *Store) ready(ctx context.Context, make bool) (*database.DB, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +181,7 @@ func (s *Store) freshLocked(ctx context.Context, make bool) (*database.DB, error
 	return s.db, s.syncLocked()
 }
 
-// nothing tells that there is neither file.
+// nothing reports whether neither file exists.
 func (s *Store) nothing() bool {
 	_, lines := s.lines.Stat()
 	_, db := os.Lstat(s.databasePath())
@@ -230,19 +229,19 @@ func (s *Store) warnRebuilt(why error) {
 
 func (s *Store) warn(message string) { s.warnOnce(message, message) }
 
-// warnOnce tells each thing once.
+// warnOnce sends each warning once.
 func (s *Store) warnOnce(thing, message string) {
 	s.warning.Lock()
-	told := s.warned[thing]
+	warned := s.warned[thing]
 	s.warned[thing] = true
 	s.warning.Unlock()
-	if !told && s.options.Warn != nil {
+	if !warned && s.options.Warn != nil {
 		s.options.Warn(message)
 	}
 }
 
-// spoiled moves a database aside in which an answer found damage, so that the next one has
-// another; it is false where the error is of another kind.
+// spoiled moves a damaged database aside, so that the next call creates another one. It returns false
+// if the error has another reason.
 func (s *Store) spoiled(db *database.DB, err error) bool {
 	if db == nil || !database.IsDamaged(err) {
 		return false

@@ -21,8 +21,8 @@ const (
 	batchRows = 1000
 )
 
-// syncLocked puts what is new in the file of lines into the database. Where the file is not the
-// one that was read before, all of it is new.
+// syncLocked reads the new lines of the file into the database. If the file was replaced, all lines
+// are new.
 func (s *Store) syncLocked() error {
 	info, err := s.lines.Stat()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +44,7 @@ func (s *Store) syncLocked() error {
 	return err
 }
 
-// importLines tells whether some of the lines were of rows that are no more, and still there.
+// importLines reports whether some lines belong to deleted rows that are still in the file.
 func (s *Store) importLines() (removed bool, err error) {
 	file, info, err := s.lines.Open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,8 +77,8 @@ func (s *Store) importLines() (removed bool, err error) {
 	return removed, nil
 }
 
-// begin is where reading goes on. Where that is not at the begin, the file is at least as long,
-// and what stands before has not changed.
+// begin returns the offset at which reading continues. It is 0 unless the file still has the same text
+// before the offset.
 func (s *Store) begin(file io.ReaderAt, size int64) (offset int64, err error) {
 	err = database.InTransaction(s.db.Write, func(tx *sql.Tx) error {
 		var tail []byte
@@ -97,7 +97,7 @@ func (s *Store) begin(file io.ReaderAt, size int64) (offset int64, err error) {
 	return offset, err
 }
 
-// restart takes everything out that lines say.
+// restart deletes all rows that came from lines.
 func restart(tx *sql.Tx) error {
 	if err := removeWhere(tx, "file IS NULL"); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s *Store) take(file io.ReaderAt, b batch) error {
 	})
 }
 
-// batch is what some lines say. Rows of a part come before what it takes back.
+// batch has the content of some lines. Rows of a part precede their deletion.
 type batch struct {
 	from, to int64
 	parts    []part

@@ -15,7 +15,8 @@ import (
 const insertSQL = `INSERT OR IGNORE INTO rows (id, repo, session, ts, kind, title, text, msg_ids, hash, file)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))`
 
-// insert puts rows in that are not there yet. file is the key of theirs, 0 for those of lines.
+// insert inserts the rows that do not exist yet. file is the key of their file, or 0 for rows of
+// lines.
 func insert(tx *sql.Tx, rows []Row, file int64) error {
 	if len(rows) == 0 {
 		return nil
@@ -66,13 +67,12 @@ func index(tx *sql.Tx, rows map[int64]Row, repos map[string]int64) error {
 	return nil
 }
 
-// scopesOf are words that a row has for where it belongs.
+// scopesOf returns the words of a row's repository and kind.
 func scopesOf(repo int64, kind string) string {
 	return strings.Join([]string{scope(repo, ""), scope(repo, kind), scope(0, kind)}, " ")
 }
 
-// scope is the word of rows of a repository, of a kind, or of both; of any where one is not
-// given.
+// scope returns the word for rows of a repository, of a kind, or of both. A zero value selects any.
 func scope(repo int64, kind string) string { return fmt.Sprintf("r%dk%x", repo, kind) }
 
 // repoKey is the key of a repository, which is made if need be.

@@ -80,7 +80,7 @@ func (b *eventBody) read() ([]byte, error) {
 	return b.events.Next()
 }
 
-// isDocument tells whether the body begins like a JSON object.
+// isDocument reports whether the body begins like a JSON object.
 func (b *eventBody) isDocument() bool {
 	for {
 		first, err := b.src.ReadByte()
@@ -134,7 +134,7 @@ func repaired(text []byte) []byte {
 	return out
 }
 
-// reportsError tells whether an event has an error member that says something.
+// reportsError reports whether an event has an error member with content.
 func reportsError(event []byte) bool {
 	if !bytes.Contains(event, []byte(`"error"`)) {
 		return false

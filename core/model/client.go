@@ -20,7 +20,7 @@ const defaultIdleTimeout = 5 * time.Minute
 type Endpoint struct {
 	// Name is the provider's, for messages.
 	Name string
-	// BaseURL is what the path of a Wire is appended to. Its query is kept.
+	// BaseURL precedes the path of a Wire. Its query is kept.
 	BaseURL string
 	// APIKey is sent as a bearer token; "" sends none.
 	APIKey string
@@ -29,8 +29,8 @@ type Endpoint struct {
 	// IdleTimeout is how long a request may show no life; 0 means
 	// five minutes.
 	IdleTimeout time.Duration
-	// NotFound is what to do if the endpoint does not have the API. It is added to the message
-	// of status 404 and 405; "" adds nothing.
+	// NotFound is advice for an endpoint that does not have the API. It is added to the message of status
+	// 404 and 405, unless it is "".
 	NotFound string
 	// Identity names the client of requests; nil names this program.
 	Identity *Identity
@@ -51,8 +51,8 @@ type Client struct {
 	shown    string // the URL as messages may show it
 }
 
-// NewClient makes a provider of an endpoint. If the endpoint cannot be used, every Stream fails
-// with a message that says why.
+// NewClient returns the provider of an endpoint. If the endpoint is not usable, every Stream fails
+// with the reason.
 func NewClient(e Endpoint, w Wire) *Client {
 	c := newClient(e, w.Path()...)
 	c.wire = w
@@ -105,7 +105,7 @@ func newTransport() *http.Transport {
 
 func (c *Client) withoutSecrets(b []byte) []byte { return []byte(c.redact.Replace(string(b))) }
 
-// Close closes idle connections. Requests under way go on.
+// Close closes idle connections. It does not affect pending requests.
 func (c *Client) Close() { c.client.CloseIdleConnections() }
 
 // Render gives the messages and the tools of the request for p.
@@ -116,12 +116,12 @@ func (c *Client) Render(p *core.Prompt) (messages, tools []json.RawMessage, err 
 // Stream asks the endpoint; see the package's contract.
 func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
 	begun := false
-	note := func(piece core.Piece) {
+	forward := func(piece core.Piece) {
 		begun = true
 		emit(piece)
 	}
 	for {
-		answer, err := c.attempt(ctx, p, note)
+		answer, err := c.attempt(ctx, p, forward)
 		switch {
 		case err == nil:
 			return answer, nil
@@ -134,7 +134,7 @@ func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piec
 	}
 }
 
-// attempt sends the prompt once. Its errors are those that modelError knows.
+// attempt sends the prompt once. modelError converts its errors.
 func (c *Client) attempt(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
 	if c.urlErr != nil {
 		return core.Answer{}, &requestError{c.urlErr}

@@ -15,7 +15,7 @@ import (
 // ones protect nothing, and cutting them out would maim messages.
 const minSecret = 6
 
-// advice says why no answer came and what to check.
+// advice returns the reason of a failed connection, and what to check.
 func advice(err error) string {
 	var (
 		dns    *net.DNSError

@@ -23,17 +23,16 @@ const (
 	vectorsLimit = 64 << 20
 )
 
-// EmbedError tells why there are no vectors. It names no secret.
+// EmbedError is the reason of missing vectors. It has no secret.
 type EmbedError struct {
 	message string
 	refused bool
 }
 
-// Error names the endpoint, and says what to check.
+// Error returns the endpoint, the reason, and what to check.
 func (e *EmbedError) Error() string { return e.message }
 
-// Refused tells that the endpoint has looked at the texts, and does not take one of them or what
-// is asked for.
+// Refused reports whether the endpoint rejected one of the texts or the parameters.
 func (e *EmbedError) Refused() bool { return e.refused }
 
 // Embeddings makes vectors of texts, at any endpoint that has OpenAI's /embeddings. It is safe for
@@ -44,13 +43,14 @@ type Embeddings struct {
 	dimensions int
 }
 
-// NewEmbeddings makes vectors with a model. dimensions is how many numbers each has; 0 leaves that
-// to the model, and not every one can be told. The endpoint's IdleTimeout does not count.
+// NewEmbeddings returns an embedder for a model. dimensions is the length of the vectors. 0 selects
+// the default of the model, and not every model accepts another. The endpoint's IdleTimeout does not
+// apply.
 func NewEmbeddings(e Endpoint, model string, dimensions int) *Embeddings {
 	return &Embeddings{newClient(e, "embeddings"), model, dimensions}
 }
 
-// Model is the model's name, with what else tells its vectors from others.
+// Model returns the name of the model and the parameters that affect its vectors.
 func (e *Embeddings) Model() string {
 	name := e.provider.endpoint.Name + "/" + e.model
 	if e.dimensions > 0 {
@@ -95,7 +95,7 @@ func (e *Embeddings) batch(ctx context.Context, texts []string) ([][]float32, er
 	}
 }
 
-// refuses tells whether an endpoint has refused what it was sent.
+// refuses reports whether an endpoint rejected the request itself.
 func refuses(err error) bool {
 	status := new(statusError)
 	if !errors.As(err, &status) {
@@ -105,7 +105,7 @@ func refuses(err error) bool {
 		status.status == http.StatusUnprocessableEntity
 }
 
-// rest waits; the error is ctx's cause where that ends first.
+// rest waits. It returns the cause of ctx if that ends first.
 func rest(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -117,7 +117,7 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// request asks once. Its errors are those that modelError knows.
+// request sends one request. modelError converts its errors.
 func (e *Embeddings) request(ctx context.Context, texts []string) ([][]float32, error) {
 	if e.provider.urlErr != nil {
 		return nil, &requestError{e.provider.urlErr}
@@ -140,22 +140,22 @@ func (e *Embeddings) request(ctx context.Context, texts []string) ([][]float32, 
 	return e.order(answer.Data, len(texts))
 }
 
-// order puts vectors in the order of their texts. Where the numbers of the answer do not tell it,
-// it is that of the answer.
+// order sorts vectors in the order of their texts. If the indices of the response are unusable, it
+// keeps the order of the response.
 func (e *Embeddings) order(data []openai.Embedding, texts int) ([][]float32, error) {
 	if len(data) != texts {
 		return nil, &requestError{fmt.Errorf("%s gave %d vectors for %d texts: check the model", e.provider.shown, len(data),
 			texts)}
 	}
 	given, placed := make([][]float32, texts), make([][]float32, texts)
-	told := true
+	indexed := true
 	for i, d := range data {
 		given[i] = d.Embedding
-		if told = told && d.Index >= 0 && d.Index < texts && placed[d.Index] == nil; told {
+		if indexed = indexed && d.Index >= 0 && d.Index < texts && placed[d.Index] == nil; indexed {
 			placed[d.Index] = d.Embedding
 		}
 	}
-	if !told {
+	if !indexed {
 		return given, nil
 	}
 	return placed, nil
@@ -165,7 +165,7 @@ func (e *Embeddings) order(data []openai.Embedding, texts int) ([][]float32, err
 // what go-openai drops of errors.
 type embedExchange Embeddings
 
-// Do fails with *connectError where no answer came, and with *statusError for any status but 2xx.
+// Do fails with *connectError without a response, and with *statusError for any status but 2xx.
 func (x *embedExchange) Do(req *http.Request) (*http.Response, error) {
 	o := x.provider
 	req.URL = o.url

@@ -28,7 +28,7 @@ type exchange struct {
 	body     *eventBody
 }
 
-// Endpoint is where the request goes.
+// Endpoint returns the endpoint and the URL of the request.
 func (x *exchange) Endpoint() (e Endpoint, url string) {
 	return x.provider.endpoint, x.provider.url.String()
 }
@@ -84,8 +84,8 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 func (x *exchange) amend(req *http.Request) {
 	req.URL = x.provider.url
 	x.provider.endpoint.Identity.sign(req.Header)
-	// Without a value it is not sent, and tells the transport to send the request
-	// again when a kept connection turns out to be closed.
+	// A nil value is not sent. It permits the transport to resend the request on a new connection after a
+	// kept connection turns out to be closed.
 	req.Header["Idempotency-Key"] = nil
 	for name, value := range x.provider.endpoint.Headers {
 		req.Header.Set(name, value)

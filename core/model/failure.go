@@ -75,9 +75,9 @@ func StatusFailure(provider string, status int, header http.Header, body []byte)
 	return (&statusError{status, header, body}).modelError(source{provider, provider})
 }
 
-// Refusal reports whether an error says that the request was not in order, and in which words: as a
-// status, or in a stream that begins with it, as from gateways that had to answer before they
-// knew. Local servers say so by 500.
+// Refusal reports whether an error rejects the request itself, and the reason: as a status, or as the
+// begin of a stream, as from gateways that reply before they know the result. Local servers use 500
+// for it.
 func Refusal(err error) (why string, refused bool) {
 	var answer *statusError
 	var reported *reportedError
@@ -92,7 +92,7 @@ func Refusal(err error) (why string, refused bool) {
 		status == http.StatusInternalServerError
 }
 
-// Error says what passed the limit.
+// Error returns the exceeded limit.
 func (*oversizedError) Error() string {
 	return fmt.Sprintf("an answer of more than %d MiB", answerLimit>>20)
 }
@@ -100,7 +100,7 @@ func (*oversizedError) Error() string {
 // Error is the status.
 func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
 
-// Error is what the provider says.
+// Error returns the message of the provider.
 func (e *reportedError) Error() string { return e.problem.text }
 
 // IsReported reports whether the provider reported the error in its answer.

@@ -12,10 +12,10 @@ import (
 // keep-alive comments arrive.
 const quietFactor = 3
 
-// idleError says that the provider showed no life for too long.
+// idleError reports a provider that sent nothing for too long.
 type idleError struct{ limit time.Duration }
 
-// Error says how long nothing came.
+// Error returns the time limit.
 func (e *idleError) Error() string {
 	return fmt.Sprintf("idle timeout, nothing came for %v", e.limit)
 }
@@ -72,7 +72,7 @@ func (i *idle) stop() {
 	}
 }
 
-// event tells that an event has come.
+// event records that an event was received.
 func (i *idle) event() {
 	if !i.settled {
 		i.quietSince = time.Time{}
@@ -102,7 +102,7 @@ type idleReader struct {
 	idle *idle
 }
 
-// Read fails with *idleError where nothing comes in time.
+// Read fails with *idleError if no data is received in time.
 func (r *idleReader) Read(p []byte) (int, error) {
 	if err := r.idle.await(); err != nil {
 		return 0, err

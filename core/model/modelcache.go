@@ -11,8 +11,8 @@ import (
 const (
 	// listTimeout limits the time of a request for a provider's models.
 	listTimeout = 3 * time.Second
-	// listLifetime is the age at which a list is requested again, and failureLifetime that of
-	// a failure.
+	// listLifetime is the age at which a list is requested again. failureLifetime is that age after a
+	// failure.
 	listLifetime    = 5 * time.Minute
 	failureLifetime = 20 * time.Second
 )

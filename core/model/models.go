@@ -25,13 +25,13 @@ const (
 	maxID = 256
 )
 
-// Lister tells which models there are.
+// Lister lists models.
 type Lister interface {
 	Models(ctx context.Context) ([]core.ListedModel, error)
 }
 
-// Models asks the endpoint for its models, the newest first where it tells their ages. An
-// endpoint that has no list fails. The error names no secret.
+// Models requests the list of models, the newest first if it has their ages. It fails for an endpoint
+// without a list. The error has no secret.
 func (c *Client) Models(ctx context.Context) ([]core.ListedModel, error) {
 	models, err := c.list(ctx)
 	if err != nil {
@@ -72,8 +72,8 @@ func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
 	return parseModels(body)
 }
 
-// listed is a model in the forms of those that serve Chat Completions: all have the id;
-// the rest is told by some, each under a name of its own.
+// listed is a model in the forms of providers of Chat Completions. All have the id. The other facts
+// have a name of its own with each provider.
 type listed struct {
 	ID          string          `json:"id"`
 	Name        loose[string]   `json:"name"`
@@ -95,13 +95,13 @@ type listed struct {
 	Architecture loose[architecture] `json:"architecture"`
 }
 
-// metadata is what llama.cpp tells: NCtx is what it runs with. What the model was trained
-// with is in it too, and says nothing of that.
+// metadata is a part of the form of llama.cpp. NCtx is the window with which it runs. The window of
+// the training is there as well, and is not used.
 type metadata struct {
 	NCtx float64 `json:"n_ctx"`
 }
 
-// topProvider and architecture are what OpenRouter tells.
+// topProvider and architecture are parts of the form of OpenRouter.
 type topProvider struct {
 	ContextLength float64 `json:"context_length"`
 }
@@ -111,7 +111,7 @@ type architecture struct {
 	OutputModalities []string `json:"output_modalities"`
 }
 
-// loose is a member that is passed over where it has another shape.
+// loose is a member that is ignored if it has another type.
 type loose[T any] struct{ value T }
 
 // UnmarshalJSON never fails.
@@ -167,16 +167,15 @@ func (m *listed) model() core.ListedModel {
 	}
 }
 
-// window is the smallest of what is told: a provider may serve less than the model could
-// take.
+// window returns the smallest reported window: a provider can serve less than the model supports.
 func (m *listed) window() int64 {
 	window := 0.0
-	for _, told := range []float64{
+	for _, reported := range []float64{
 		m.Meta.value.NCtx, m.MaxModelLen.value, m.ContextLength.value, m.ContextWindow.value, m.MaxContextLength.value,
 		m.LoadedContextLength.value, m.MaxInputTokens.value, m.TopProvider.value.ContextLength,
 	} {
-		if told >= 1 && told < 1<<53 && (window == 0 || told < window) {
-			window = told
+		if reported >= 1 && reported < 1<<53 && (window == 0 || reported < window) {
+			window = reported
 		}
 	}
 	return int64(window)
@@ -192,8 +191,8 @@ func (m *listed) modalities() []string {
 	return known
 }
 
-// wordlessNames begin the names of models that are listed beside those for conversations,
-// by providers that do not tell them apart.
+// wordlessNames are prefixes of models that do not converse, for providers that list them without a
+// mark.
 const wordlessNames = "text-embedding- embedding- tts- whisper- dall-e- gpt-image- omni-moderation- text-moderation- sora- babbage- davinci- computer-use-"
 
 func (m *listed) wordless() bool {

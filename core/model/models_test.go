@@ -38,7 +38,7 @@ func lists(t *testing.T, answer string) *model.Client {
 	return o
 }
 
-// TestModelsInTheFormsOfProviders: each tells the window under a name of its own.
+// TestModelsInTheFormsOfProviders reads the window from the member of each provider.
 func TestModelsInTheFormsOfProviders(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer string
@@ -118,7 +118,7 @@ func TestModelsThatCannotBeRead(t *testing.T) {
 	require.NotContains(t, err.Error(), "query-secret")
 }
 
-// fakeLister answers when it is told to; without an answer it waits for its end.
+// fakeLister replies when the test lets it. Without a reply it waits until its context ends.
 type fakeLister struct {
 	asked   int
 	answers chan []core.ListedModel
@@ -294,8 +294,8 @@ func TestListsAreBounded(t *testing.T) {
 	require.ErrorContains(t, err, "the answer is no list of models")
 }
 
-// TestShelfUnderMany: whoever asks at the same time, one question goes out, everybody is told
-// once, and what is shared is not changed by who was told.
+// TestShelfUnderMany sends one request for many concurrent callers. Each receives the result once, and
+// no caller can change the shared list.
 func TestShelfUnderMany(t *testing.T) {
 	bubble(t, func(t *testing.T, s *model.ModelCache, p *fakeLister) {
 		var told atomic.Int32
@@ -318,7 +318,7 @@ func TestShelfUnderMany(t *testing.T) {
 	})
 }
 
-// TestShelfAsksEachProvider: a silent one holds up nobody who asks another.
+// TestShelfAsksEachProvider expects that a silent provider does not delay the lists of others.
 func TestShelfAsksEachProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent, quick := &fakeLister{answers: make(chan []core.ListedModel)},
@@ -340,8 +340,8 @@ func TestShelfAsksEachProvider(t *testing.T) {
 	})
 }
 
-// TestShelfAsksAgainInTime: after a failure in 20 seconds, after an answer in five minutes,
-// and while it asks again it tells nothing that is older than the answer.
+// TestShelfAsksAgainInTime expects a new request 20 seconds after a failure and five minutes after a
+// reply. In the meantime it returns no list that is older than the reply.
 func TestShelfAsksAgainInTime(t *testing.T) {
 	bubble(t, func(t *testing.T, s *model.ModelCache, p *fakeLister) {
 		p.answers <- nil

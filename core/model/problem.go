@@ -15,13 +15,13 @@ import (
 // messageLimit bounds what messages take over from a provider, in runes.
 const messageLimit = 1000
 
-// problem is what the body of an error says.
+// problem is the content of an error body.
 type problem struct {
-	// text is for people; "" where there is none.
+	// text is for people, or "".
 	text string
 	// words are the machine-readable words: code, type and status, in lower case.
 	words []string
-	// status is an HTTP status in the code; 0 where there is none.
+	// status is an HTTP status in the code, or 0.
 	status int
 }
 
@@ -76,7 +76,7 @@ func (p *problem) addWords(members map[string]any) {
 	}
 }
 
-// has tells whether one of the problem's words holds one of these.
+// has reports whether one of the problem's words contains one of these.
 func (p *problem) has(parts ...string) bool {
 	return slices.ContainsFunc(p.words, func(word string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(word, part) })

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzRepaired holds texts whose control characters were not escaped against those where they were.
+// FuzzRepaired compares texts with raw control characters with the same texts with escaped ones.
 func FuzzRepaired(f *testing.F) {
 	f.Add("a\nb", `{"x":"\u000a\\"}`)
 	f.Add("\\\n\"\x00\x1f\u2028", "{\"a\":\"\\\n\"}")

@@ -32,7 +32,7 @@ func TestRouter(t *testing.T) {
 	require.False(t, m.Retry)
 }
 
-// speaker is a provider that always says the same.
+// speaker is a provider with a constant answer.
 type speaker string
 
 func (s speaker) Stream(_ context.Context, _ *core.Prompt, emit func(core.Piece)) (core.Answer, error) {

@@ -1,11 +1,12 @@
 package model
 
 const (
-	// answerLimit bounds an answer, in bytes of what it says: models end theirs far below it.
+	// answerLimit bounds the text of an answer, in bytes. Answers of models are far shorter.
 	answerLimit = 32 << 20
-	// eventCost is what an event counts besides its text, so that an answer of empty events ends.
+	// eventCost is the size of an event beside its text, so that an endless answer of empty events
+	// exceeds the limit.
 	eventCost = 16
-	// PartCost is what a part of an answer counts besides its text, such as a piece of a call.
+	// PartCost is the size of a part of an answer beside its text, such as a piece of a call.
 	PartCost = 128
 )
 

@@ -14,17 +14,17 @@ import (
 	"appserver/protocol"
 )
 
-// statusOverloaded is a status outside the standard that says what 503 says.
+// statusOverloaded is a nonstandard status with the meaning of 503.
 const statusOverloaded = 529
 
-// tooLongWords are how providers say that a prompt does not fit, in lower case.
+// tooLongWords are the words of providers for a prompt that does not fit, in lower case.
 var tooLongWords = []string{
 	"maximum context length", "context window", "context length", "prompt is too long",
 	"available context size", "input token count",
 }
 
-// statusModelError codes an HTTP status as the reference implementation does,
-// where it does. Status 0 is an error of unknown kind.
+// statusModelError converts an HTTP status, like the reference implementation. Status 0 is an error of
+// unknown kind.
 func statusModelError(status int, p problem, message string) *core.ModelError {
 	m := &core.ModelError{Message: message, Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
 	switch {
@@ -59,8 +59,7 @@ func withStatus(kind string, status int) protocol.CodexErrorInfo {
 	return protocol.CodexErrorInfo{Kind: kind, HTTPStatus: &status}
 }
 
-// tooLong tells whether the prompt did not fit. Words count only where the status
-// allows that reading.
+// tooLong reports whether the prompt did not fit. Words count only if the status is compatible.
 func (p *problem) tooLong(status int) bool {
 	if p.has("context_length_exceeded") {
 		return true
@@ -74,7 +73,7 @@ func (p *problem) tooLong(status int) bool {
 	return false
 }
 
-// exhausted tells whether the account is used up, which waiting does not heal.
+// exhausted reports whether the account has no credit. A retry is useless then.
 func (p *problem) exhausted(status int) bool {
 	return status == http.StatusPaymentRequired ||
 		p.has("insufficient_quota", "billing_hard_limit", "usage_limit_reached", "usage_not_included")
@@ -97,8 +96,8 @@ func streamedModelError(p problem, message string) *core.ModelError {
 	return m
 }
 
-// inferredStatus is the status that an error amidst an answer would have had as an
-// answer of its own; 0 where that cannot be told.
+// inferredStatus returns the status that an error within an answer would have had as a response, or 0
+// if unknown.
 func (p *problem) inferredStatus() int {
 	switch {
 	case p.status != 0:
@@ -115,8 +114,8 @@ func (p *problem) inferredStatus() int {
 	return 0
 }
 
-// retryAfter is how long the headers ask to wait: in milliseconds, in seconds, or
-// until a date, which counts from the Date of the answer where there is one.
+// retryAfter returns the delay that the headers request: in milliseconds, in seconds, or until a date,
+// relative to the Date of the response if it has one.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return duration(ms, time.Millisecond)

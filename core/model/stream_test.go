@@ -133,7 +133,7 @@ func testStreamsThatBreakOff(t *testing.T, w encoding) {
 	})
 }
 
-// TestAnswersWithoutEnd are cut off, whatever they repeat, and not asked for again.
+// TestAnswersWithoutEnd expects endless answers to be cut off, and not to be requested again.
 func TestAnswersWithoutEnd(t *testing.T) { eachWire(t, testAnswersWithoutEnd) }
 
 func testAnswersWithoutEnd(t *testing.T, w encoding) {

@@ -30,7 +30,7 @@ type Wire interface {
 // the answer, and fails for any status but 2xx.
 type Poster interface {
 	Do(*http.Request) (*http.Response, error)
-	// Endpoint is where the request goes. URL is with its query.
+	// Endpoint returns the endpoint and the URL of the request, with its query.
 	Endpoint() (e Endpoint, url string)
 }
 
@@ -40,7 +40,7 @@ type Reading interface {
 	Add(event []byte) error
 	// Done takes the end marker [DONE].
 	Done()
-	// Progress says how much of the answer has come.
+	// Progress returns how far the answer is.
 	Progress() Progress
 	// Answer is the answer. It is called once, when the answer is finished.
 	Answer() (core.Answer, error)
@@ -53,7 +53,7 @@ type Progress int
 const (
 	// Underway is an answer without its terminal event.
 	Underway Progress = iota
-	// Finished is an answer that more events may follow, such as one with its usage.
+	// Finished is an answer after which more events may follow, such as its usage.
 	Finished
 	// Complete is an answer that nothing of interest follows.
 	Complete

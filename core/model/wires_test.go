@@ -22,9 +22,9 @@ type encoding struct {
 	path string // below the base URL
 	// delta is an event with a text, given as a JSON value.
 	delta func(text string) string
-	// end is what ends an answer.
+	// end is the end of an answer.
 	end string
-	// finish is what an answer is finished with that more may follow, "" if nothing may.
+	// finish is the finish of an answer after which more may follow, or "" if nothing may.
 	finish string
 	// endless are events that an answer may repeat without end, by what they hold. Each is some
 	// 100 KiB or more.
@@ -93,7 +93,7 @@ func (w encoding) serve(t *testing.T, handler http.HandlerFunc, edit ...func(*mo
 	return modeltest.Serve(t, w.wire(), handler, edit...)
 }
 
-// said is the text of an answer with this body, which must be whole.
+// said returns the text of an answer with this body, which must be complete.
 func (w encoding) said(t *testing.T, body string) string {
 	t.Helper()
 	pieces, _, err := modeltest.Ask(t.Context(), modeltest.FromMemory(w.wire(), body), modeltest.UserSays("hi"))

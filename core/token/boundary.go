@@ -23,32 +23,31 @@ import "unicode/utf8"
 //	6  \s+(?!\S)
 //	7  \s+
 //
-// The library's matcher, generated for speed, reads them in its own way twice, and its
-// way is ours. It has U+007F in no match; everything else is in one. And 5 ends behind
-// the first row of CR and LF, where the pattern has it end behind the last one in the
-// white space: "\n  \n" is two matches, and for the models one.
+// The library's matcher is generated for speed and deviates from the patterns twice. This file follows the
+// matcher. U+007F is in no match; every other character is in one. And 5 ends after the first run of CR
+// and LF, where the pattern ends after the last one in the white space: "\n  \n" is two matches, and one
+// for the models.
 //
-// A match depends on nothing before it, and, but for the lookahead of 6, on nothing
-// behind it that it could not hold itself. So text may be cut wherever a match is sure
-// to end, if the lookahead does not notice: if the character before the cut is no white
-// space, if it is CR or LF, since 4 or 5 then took it before 6 was asked, or if 6 takes
-// the same in front of the end of the text as in front of what was cut off.
+// A match does not depend on the text before it. Apart from the lookahead of 6, it does not depend on the
+// text after it beyond its own characters. So text can be cut wherever a match certainly ends, if the cut
+// does not change the lookahead. That holds if the character before the cut is no white space, if it is
+// CR or LF, because 4 or 5 then matched before 6 was tried, or if 6 matches the same characters before
+// the end of the text as before the rest.
 //
-// A match is sure to end, and the lookahead does not notice,
+// A match certainly ends, and the lookahead does not change,
 //
-//   - between two characters that no alternative has side by side: pattern.follow
-//     lists for each class the classes that can come next in one match, or more. White
-//     space other than CR and LF never ends a chunk by this rule.
-//   - in o200k_base between a to z and A to Z: 1 and 2 take capitals before small
-//     letters only. "rE", "vE" and "lL" can be within a contraction.
-//   - in o200k_base before an apostrophe that no letter follows, behind a letter: only
-//     a contraction would hold both.
-//   - behind each three digits of a run: 3 alone takes digits, so a match begins where
-//     the run does.
-//   - behind two signs and before a letter: 4 takes both signs at once, since a match
-//     that takes one of them as the character before letters has no second. In
-//     o200k_base the tail of 4 can take a slash and then end, and 1 and 2 take
-//     marks as letters, so neither may be the first, nor a mark the second.
+//   - between two characters that no alternative has side by side: pattern.follow lists for each class
+//     the classes that can come next in one match, or more. White space other than CR and LF never ends a
+//     chunk by this rule.
+//   - in o200k_base between a to z and A to Z: 1 and 2 take capitals before small letters only. "rE",
+//     "vE" and "lL" can be within a contraction.
+//   - in o200k_base between a letter and an apostrophe that no letter follows: only a contraction would
+//     hold both.
+//   - after each three digits of a run: only 3 takes digits, so a match begins where the run does.
+//   - between two signs and a letter: 4 takes both signs at once, because a match that takes one of them
+//     as the character before letters has no second one. In o200k_base the tail of 4 can take a slash and
+//     then end, and 1 and 2 take marks as letters, so neither can be the first sign, nor a mark the
+//     second.
 //   - within blanks that begin a match, see pattern.cutBlanks.
 type pattern struct {
 	ascii  [utf8.RuneSelf]class
@@ -140,8 +139,8 @@ func (p *pattern) classAt(text string, i int) (c class, size int) {
 	return wideClass(r), size
 }
 
-// ends tells whether a match is sure to end at i, between characters of the classes
-// last and c. It leaves runs of digits and of white space to others.
+// ends reports whether a match certainly ends at i, between characters of the classes last and c. It
+// does not decide within runs of digits and of white space.
 func (p *pattern) ends(text string, i int, before, last, c class) bool {
 	switch {
 	case !p.follow[last].has(c):
@@ -154,7 +153,7 @@ func (p *pattern) ends(text string, i int, before, last, c class) bool {
 	return false
 }
 
-// inContraction tells whether a small letter and a capital can be in 're, 've or 'll.
+// inContraction reports whether a small letter and a capital can be in 're, 've or 'll.
 func inContraction(pair string) bool {
 	return pair == "rE" || pair == "vE" || pair == "lL"
 }
@@ -172,13 +171,14 @@ func (p *pattern) blanks(text string) (n int) {
 	return n
 }
 
-// cutBlanks tells where to cut a text that begins with a match and with n blanks.
+// cutBlanks returns the place to cut a text that begins with a match and with n blanks.
 //
-//   - Two or more, before anything but white space: 6 leaves the last one for what
-//     follows. The part before it has 6 to itself.
-//   - One, before a digit: 7 takes it, or 6 where it is cut off.
+// Two or more blanks before anything but white space: alternative 6 leaves the last one for the next
+// match, so the text before it is a match of 6.
 //
-// Before white space it depends on what follows that.
+// One blank before a digit: alternative 7 matches it, or 6 if it is cut off.
+//
+// Before white space the result depends on the text after that.
 func (p *pattern) cutBlanks(text string, n int) (end int, found bool) {
 	if n == 0 || n == len(text) {
 		return 0, false

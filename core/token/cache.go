@@ -15,10 +15,9 @@ const (
 	places = 1 << 16
 )
 
-// counts keeps the token counts of chunks. It has two places for each chunk, and a
-// new one drives out an old one, so its size is bounded by its places. It takes no
-// locks: who loses a race counts once more. The hash is seeded, so that nobody can
-// write text whose chunks all want the same places.
+// counts caches the token counts of chunks. Each chunk has two places, and a new one replaces an old
+// one, so the size is bounded. It takes no locks: a lost race costs one more count. The hash is
+// seeded, so that nobody can craft text whose chunks all collide.
 type counts struct {
 	seed    maphash.Seed
 	entries []atomic.Pointer[entry]
@@ -33,7 +32,7 @@ func newCounts() *counts {
 	return &counts{seed: maphash.MakeSeed(), entries: make([]atomic.Pointer[entry], places)}
 }
 
-// place is where a chunk is kept: there, or at its neighbour.
+// place returns the place of a chunk: there, or at its neighbour.
 func (c *counts) place(chunk string) uint64 {
 	return maphash.String(c.seed, chunk) % places
 }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// class is what the split patterns ask of a character. Each character has one.
+// class is the class of a character for the split patterns. Each character has one.
 type class uint8
 
 const (

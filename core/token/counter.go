@@ -16,8 +16,8 @@ func New() *Counter {
 	}
 }
 
-// Known tells whether the model's own tokenizer is used. For other models the count
-// is that of o200k_base, to be calibrated with what the provider reports.
+// Known reports whether the model's own tokenizer is used. Other models are counted with o200k_base,
+// and calibrated with the usage that the provider reports.
 func (c *Counter) Known(model string) bool {
 	return familyOf(model) != unknownFamily
 }

@@ -93,8 +93,8 @@ func (v *vocabulary) ask(chunk string) int {
 	return tokens + strings.Count(chunk, "\x7f")
 }
 
-// runeStart is the last index up to i where a rune of the text begins; where the text
-// is not UTF-8 it is i.
+// runeStart returns the last index up to i at which a rune begins. It returns i if the text is not
+// UTF-8.
 func runeStart(text string, i int) int {
 	for k := i; k > i-utf8.UTFMax; k-- {
 		if utf8.RuneStart(text[k]) {

@@ -30,7 +30,7 @@ func (ref reference) check(t require.TestingT, c *token.Counter, text string) {
 	}
 }
 
-// fragments are what texts are mixed of.
+// fragments returns the parts of the generated texts.
 func fragments() []string {
 	return []string{
 		"The quick brown fox", " jumps", " over the lazy dog.", "Sie können's", " Straßenbahnhaltestelle", " Größe ",

@@ -11,10 +11,9 @@ const (
 	cl100kFamily
 )
 
-// familyOf goes by the name that models of OpenAI have with any provider. A vendor
-// ("openai/gpt-5"), the mark of a fine-tuned model ("ft:gpt-4o:acme") and whatever
-// follows the family's name change nothing. gpt-oss uses o200k_harmony, which
-// differs from o200k_base in its special tokens only.
+// familyOf returns the family of a model by its name, which is the same with any provider. It ignores
+// a vendor ("openai/gpt-5"), the mark of a fine-tuned model ("ft:gpt-4o:acme") and any suffix. gpt-oss
+// uses o200k_harmony, which differs from o200k_base in its special tokens only.
 func familyOf(model string) family {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	name = strings.TrimPrefix(name, "ft:")
@@ -33,8 +32,8 @@ func familyOf(model string) family {
 	return unknownFamily
 }
 
-// belongs tells whether a name is the stem, or goes on with a sign: "o1-mini" belongs
-// to "o1", and "o10" does not.
+// belongs reports whether a name is the stem, or continues with a sign: "o1-mini" belongs to "o1", and
+// "o10" does not.
 func belongs(name, stem string) bool {
 	rest, ok := strings.CutPrefix(name, stem)
 	return ok && (rest == "" || strings.IndexByte("-.:@_", rest[0]) >= 0)

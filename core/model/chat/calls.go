@@ -10,9 +10,9 @@ import (
 	"appserver/protocol"
 )
 
-// callAssembly puts tool calls together from fragments. Providers disagree about
-// what a fragment says: the index may be missing, or 0 for every call; the id may
-// be missing, repeated, or new in every fragment; the name may be repeated.
+// callAssembly assembles tool calls from fragments. Providers differ in the fragments: the index can
+// be missing, or 0 for every call; the id can be missing, repeated, or new in every fragment; the name
+// can be repeated.
 type callAssembly struct {
 	calls   []*openCall // in the order of their first fragments
 	byIndex map[int]*openCall
@@ -71,9 +71,8 @@ func (c *callAssembly) open() *openCall {
 	return call
 }
 
-// endsBefore tells whether a fragment begins another call. Only fragments with a
-// name can: those without ids do where the name is another one, or the call
-// already has all its arguments.
+// endsBefore reports whether a fragment begins another call. Only fragments with a name can. Without
+// an id, a fragment does if its name differs, or if the call already has all its arguments.
 func (c *openCall) endsBefore(f *fragment) bool {
 	name := f.Function.Name
 	switch {
@@ -117,7 +116,7 @@ func (c *callAssembly) rename(from, to string) {
 	c.renamed[from] = to
 }
 
-// echo is what the provider wants back with the call, nil for nothing.
+// echo returns the data that the provider needs back with the call, or nil.
 func (c *openCall) echo(p *core.Prompt) *protocol.ProviderEcho {
 	if c.extra == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"appserver/protocol"
 )
 
-// chunk is what matters of one event of an answer: only the first choice, as only
-// one is asked for. Members of a wrong type are taken for absent.
+// chunk has the used members of one event of an answer: the first choice only, because requests ask
+// for one. Members of a wrong type count as absent.
 type chunk struct {
 	Choices [1]choice `json:"choices"`
 	Usage   *usage    `json:"usage"`

@@ -14,9 +14,8 @@ import (
 	"appserver/protocol"
 )
 
-// dialect is what a model was found to demand of the messages of a request. It is
-// learned from its refusals, as names of providers tell little: most are reached
-// through gateways.
+// dialect is the form of messages that a model demands. It is learned from rejections, because most
+// models are reached through gateways, and the names of providers mean little.
 type dialect struct {
 	echo echoing
 	// shortIDs is set where ids of calls are nine letters and digits: Mistral takes no
@@ -24,13 +23,13 @@ type dialect struct {
 	shortIDs bool
 }
 
-// echoing is what goes back to a model of its earlier answers.
+// echoing selects the parts of earlier answers that go back to a model.
 type echoing int
 
 const (
 	// echoAsCame sends back what came, by the member that it came by.
 	echoAsCame echoing = iota
-	// echoNothing is for those that refuse members they wrote themselves.
+	// echoNothing is for models that reject members of their own answers.
 	echoNothing
 	// echoReasoning puts reasoning_content on every message of the assistant: DeepSeek
 	// and Moonshot refuse histories in which other models did not reason.
@@ -40,13 +39,13 @@ const (
 	echoSignature
 )
 
-// noReasoning is sent where there was none: Moonshot takes empty text for missing.
+// noReasoning replaces missing reasoning. Moonshot treats empty text as missing.
 const noReasoning = " "
 
-// noSignature is what Google documents for calls that other models made.
+// noSignature is the documented value of Google for calls of other models.
 const noSignature = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 
-// dialects are those of the models of a provider, by their names.
+// dialects are the dialects of a provider's models, by their names.
 type dialects struct {
 	mu      sync.Mutex
 	byModel map[string]dialect

@@ -189,8 +189,8 @@ func TestRefusalsThatTeachNothing(t *testing.T) {
 	}
 }
 
-// TestNothingIsSaidTwice: a refusal amidst an answer teaches nothing, as what was said
-// stays said.
+// TestNothingIsSaidTwice expects no dialect to be learned from a rejection within an answer, because
+// the emitted text stays.
 func TestNothingIsSaidTwice(t *testing.T) {
 	r := &refusing{satisfied: func(gjson.Result) bool { return false }, status: 200,
 		body: event(`{"content":"a"}`) + `data: {"error":{"code":400,"message":"reasoning_content must be passed back"}}` +

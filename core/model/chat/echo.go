@@ -15,8 +15,8 @@ const (
 	memberReasoningContent = "reasoning_content"
 )
 
-// Echo is what goes back of an answer to the model that gave it. A member that is
-// nil is left out; an empty text is not.
+// Echo is the data of an answer that goes back to its model. A nil member is left out. An empty text
+// is not.
 type Echo struct {
 	Reasoning        *string         `json:"reasoning,omitempty"`
 	ReasoningContent *string         `json:"reasoning_content,omitempty"`
@@ -65,7 +65,7 @@ func (w *chatWriter) echo(e *protocol.ProviderEcho) {
 	}
 }
 
-// echoes tells whether some of the messages echo something.
+// echoes reports whether some messages have an echo.
 func echoes(messages []Message) bool {
 	for _, m := range messages {
 		if m.Reasoning != nil || m.ReasoningContent != nil || m.ReasoningDetails != nil {
@@ -91,7 +91,7 @@ func (a *echoAssembly) add(d *delta, text, member string) {
 		a.member = member
 	}
 	for _, detail := range d.ReasoningDetails {
-		if last := len(a.details) - 1; last >= 0 && a.details[last].goesOn(detail) {
+		if last := len(a.details) - 1; last >= 0 && a.details[last].continues(detail) {
 			a.details[last].join(detail)
 		} else if detail != nil {
 			a.details = append(a.details, &openDetail{members: detail})
@@ -133,21 +133,21 @@ type reasoningDetail map[string]json.RawMessage
 // with each piece takes a time that grows with the square of their number.
 type openDetail struct {
 	members reasoningDetail
-	// texts are those of which several pieces came, by their members.
+	// texts are the texts of which several pieces came, by their members.
 	texts map[string]*strings.Builder
 }
 
-// goesOn tells whether next is a piece of the same part: of the same type, index and
-// id. What is encrypted comes whole.
-func (o *openDetail) goesOn(next reasoningDetail) bool {
+// continues reports whether next is a piece of the same part: of the same type, index and id.
+// Encrypted parts are not split.
+func (o *openDetail) continues(next reasoningDetail) bool {
 	d := o.members
 	return string(d["type"]) == string(next["type"]) && string(d["index"]) == string(next["index"]) &&
 		(string(d["id"]) == string(next["id"]) || !isSet(next["id"])) &&
 		string(d["type"]) != `"reasoning.encrypted"`
 }
 
-// join adds a piece: its texts go behind those that are there, and of the other members
-// the last that is not null counts.
+// join appends a piece: texts are concatenated, and of other members the last one that is not null
+// counts.
 func (o *openDetail) join(next reasoningDetail) {
 	for name, value := range next {
 		switch {
@@ -179,7 +179,7 @@ func (o *openDetail) whole() reasoningDetail {
 	return o.members
 }
 
-// text is what a part says.
+// text returns the text of a part.
 func (d reasoningDetail) text() string { return cmp.Or(textOf(d["text"]), textOf(d["summary"])) }
 
 func textOf(raw json.RawMessage) string {

@@ -76,7 +76,7 @@ func TestEchoes(t *testing.T) {
 	}
 }
 
-// TestEchoIsKeptWithTheAnswer says where a thread is to keep what goes back.
+// TestEchoIsKeptWithTheAnswer states where a thread stores the echo.
 func TestEchoIsKeptWithTheAnswer(t *testing.T) {
 	stream := event(`{"reasoning_content":"Hm."}`) + event(`{"content":"Yes."}`)
 	_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream+stop)), modeltest.UserSays("hi"))
@@ -91,8 +91,8 @@ func TestEchoIsKeptWithTheAnswer(t *testing.T) {
 		answer.Calls)
 }
 
-// TestDetailsFollowTheirCalls: where a call cannot keep its id, what is said of it changes
-// with it, as the provider pairs them.
+// TestDetailsFollowTheirCalls expects the details of a call to change with its id, because the
+// provider pairs them.
 func TestDetailsFollowTheirCalls(t *testing.T) {
 	stream := event(`{"tool_calls":[{"index":0,"id":"tool_0","function":{"name":"f","arguments":"{}"}}],"reasoning_details":[{"type":"reasoning.encrypted","data":"AA","id":"tool_0"}]}`) + stop
 	_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream)), history(nil, "tool_0"))

@@ -9,14 +9,14 @@ import (
 	"appserver/protocol"
 )
 
-// What is sent in place of empty text: several providers answer 400 to empty
-// content, of users as well as of tools.
+// These texts replace empty ones, because several providers reject empty content of users and of tools
+// with 400.
 const (
 	emptyMessage = "(empty message)"
 	emptyOutput  = "(no output)"
 )
 
-// imageOutput is what is sent as the output of a tool that is images alone.
+// imageOutput is the text of a tool output that has images only.
 const imageOutput = "(the image is in the next message)"
 
 // Message is one message of a Chat Completions request.
@@ -55,7 +55,7 @@ type ToolCall struct {
 	ID       string   `json:"id"`
 	Type     string   `json:"type"`
 	Function Function `json:"function"`
-	// ExtraContent is what came beside the call, as it came.
+	// ExtraContent came with the call, and is sent back unchanged.
 	ExtraContent json.RawMessage `json:"extra_content,omitempty"`
 }
 
@@ -99,8 +99,8 @@ func Messages(p *core.Prompt) []Message {
 	return w.messages
 }
 
-// chatWriter appends messages. images are those of the outputs just written, reasoning
-// is what waits for the assistant's message it belongs to.
+// chatWriter appends messages. images are those of the last outputs. reasoning waits for its
+// assistant's message.
 type chatWriter struct {
 	prompt    *core.Prompt
 	messages  []Message

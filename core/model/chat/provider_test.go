@@ -25,9 +25,8 @@ import (
 
 var update = flag.Bool("update", false, "write what is made of the streams in testdata instead of comparing it")
 
-// TestProviders plays streams in the shapes of the providers that people use, as they
-// document them. Each file holds the stream, what is to be made of it, and the messages
-// of the request that follows.
+// TestProviders plays streams in the documented forms of providers. Each file has the stream, the
+// expected answer, and the messages of the next request.
 func TestProviders(t *testing.T) {
 	files, err := filepath.Glob("testdata/providers/*.txtar")
 	require.NoError(t, err)
@@ -61,8 +60,8 @@ func section(t *testing.T, archive *txtar.Archive, n int, name string) *[]byte {
 	return &archive.Files[n].Data
 }
 
-// played is what is heard of a stream over HTTP, and the messages of the request with
-// the answer in its history; none follows an answer that failed.
+// played returns the answer of a stream over HTTP, and the messages of the request with this answer in
+// its history, or "" after a failed answer.
 func played(t *testing.T, stream string) (heard, messages string) {
 	var requests []string
 	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {

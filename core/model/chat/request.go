@@ -10,8 +10,8 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// neutralModel is the model that go-openai is told: it refuses requests by the
-// names of models, also where another provider serves a model of that name.
+// neutralModel is the name that go-openai receives, because it rejects requests by the names of
+// models, even for another provider.
 const neutralModel = "model"
 
 // body is the part of a prompt's request that go-openai can express.
@@ -49,7 +49,7 @@ func functionTool(t core.ToolSpec) openai.Tool {
 	return openai.Tool{Type: openai.ToolTypeFunction, Function: f}
 }
 
-// isSet tells a JSON value from none and from null.
+// isSet reports whether a JSON value is present and not null.
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // overrides are the members of a request that go-openai leaves out or alters: it

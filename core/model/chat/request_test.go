@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sent is what a provider sends for a prompt.
+// sent returns the request for a prompt.
 func sent(t *testing.T, p *core.Prompt, edit ...func(*model.Endpoint)) (body string, req *http.Request) {
 	t.Helper()
 	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -80,7 +80,7 @@ func Items(variants ...protocol.ResponseItemVariant) []protocol.ResponseItem {
 	return list
 }
 
-// Say is a message with a text.
+// Say returns a message with a text.
 func Say(role, text string) *protocol.Message {
 	kind := protocol.ContentInputText
 	if role == protocol.RoleAssistant {

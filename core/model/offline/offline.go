@@ -19,35 +19,31 @@ import (
 // Name is the name under which the offline provider is configured.
 const Name = "offline"
 
-// Provider is a provider without a network, for demonstrations and for the tests of
-// people who write clients. It answers the same prompts with the same answers. It
-// is safe for concurrent use; all threads of a process share one script.
+// Provider is a provider without a network, for demonstrations and for the tests of client authors.
+// Equal prompts have equal answers. It is safe for concurrent use. All threads of a process share one
+// script.
 //
 // # Without a script
 //
-// Where the last user message asks to run a command, and a shell tool is offered,
-// the tool is called once. A message asks for it by one of these, looked for in
-// this order:
+// If the last user message requests a command, and a shell tool is offered, the answer calls the tool
+// once. These forms request one, in this order:
 //
 //   - a fenced block marked sh, bash or shell: its content is the command;
 //   - the word "run" followed anywhere by a `command in backticks`;
 //   - "run: COMMAND" anywhere, up to the end of the line;
 //   - "$ COMMAND" or "run COMMAND" at the beginning, up to the end of the line.
 //
-// A request for the summary of a conversation, which a compaction makes, is answered with
-// the first lines of what the user said in it.
+// The answer to a summary request of a compaction is the first lines of the user's messages.
 //
-// After the tool's output the answer is "Done. The command printed:" and the
-// output. Any other message is quoted back, with the number of messages that the
-// request holds, so that a client can see its history arrive. A message with a word
-// that begins with "think" is answered with a piece of reasoning first. Text comes
-// in several deltas. Usage counts a token for every four bytes.
+// After the tool's output the answer is "Done. The command printed:" and the output. Any other message
+// is quoted, with the number of messages in the request, so that a client can verify its history. A
+// message with a word that begins with "think" gets a piece of reasoning first. Text comes in several
+// deltas. Usage counts one token for every four bytes.
 //
 // # With a script
 //
-// Every request takes the first step of the [Script] that is not used up and fits
-// the last user message, and is answered by it; after that, and where none fits,
-// as without a script.
+// Every request uses the first unused step of the [Script] that matches the last user message. Without
+// one, the answer is the same as without a script.
 type Provider struct {
 	mu    sync.Mutex
 	steps []stepState
@@ -78,10 +74,10 @@ func New(script *Script) *Provider {
 
 // Stream answers p; see the package's contract.
 func (o *Provider) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
-	said := lastExchange(p)
-	step, fails := o.next(said.text)
+	exchange := lastExchange(p)
+	step, fails := o.next(exchange.text)
 	if step == nil {
-		step = defaultStep(p, said)
+		step = defaultStep(p, exchange)
 	}
 	if err := pause(ctx, step.DelayMs); err != nil {
 		return core.Answer{}, err
@@ -93,12 +89,12 @@ func (o *Provider) Stream(ctx context.Context, p *core.Prompt, emit func(core.Pi
 }
 
 // next takes the first step that fits, or its next failure.
-func (o *Provider) next(said string) (step *Step, fails bool) {
+func (o *Provider) next(text string) (step *Step, fails bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for i := range o.steps {
 		s := &o.steps[i]
-		if s.used || !strings.Contains(said, s.Match) {
+		if s.used || !strings.Contains(text, s.Match) {
 			continue
 		}
 		if s.failuresLeft > 0 {

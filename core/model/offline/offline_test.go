@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withShell is a prompt of a user who may have commands run.
+// withShell returns the prompt of a user with the shell tool.
 func withShell(text string) *core.Prompt {
 	p := modeltest.UserSays(text)
 	p.Tools = []core.ToolSpec{{Name: "shell", Parameters: json.RawMessage(`{"properties":{"command":{"type":"string"}}}`)}}

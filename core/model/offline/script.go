@@ -11,7 +11,7 @@ import (
 	"appserver/protocol"
 )
 
-// Script is what the offline provider answers, as a JSON document:
+// Script has the answers of the offline provider. It is a JSON document:
 //
 //	{"steps": [
 //	  {"toolCalls": [{"name": "shell", "arguments": {"command": "ls"}}]},
@@ -49,7 +49,7 @@ type Step struct {
 	Usage *StepUsage `json:"usage,omitempty"`
 }
 
-// StepCall is a tool call. ID is made where it is missing or taken.
+// StepCall is a tool call. A missing or repeated ID is replaced.
 type StepCall struct {
 	Name      string        `json:"name"`
 	Arguments CallArguments `json:"arguments,omitempty"`
@@ -60,8 +60,8 @@ type StepCall struct {
 // string that is taken as it is, valid or not; without either it is {}.
 type CallArguments string
 
-// StepError fails the first Times requests that come to a step, 1 where Times is
-// 0. A step without any answer is used up after that.
+// StepError fails the first Times requests of a step, or 1 if Times is 0. A step without an answer is
+// used up afterwards.
 type StepError struct {
 	// Status is an HTTP status, 400 to 599.
 	Status       int    `json:"status"`
@@ -154,7 +154,7 @@ func member(err error) error {
 	return fmt.Errorf(": %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// place adds line and column to an error where they are known.
+// place adds line and column to an error, if they are known.
 func place(document []byte, err error) error {
 	offset := int64(-1)
 	if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
@@ -176,7 +176,7 @@ func place(document []byte, err error) error {
 	return fmt.Errorf("line %d, column %d: %w", line, column, err)
 }
 
-// answers tells whether the step has an answer beside its error.
+// answers reports whether the step has an answer beside its error.
 func (s *Step) answers() bool {
 	return s.Cut || s.Reasoning != "" || s.Text != "" || len(s.Deltas)+len(s.ToolCalls) > 0
 }

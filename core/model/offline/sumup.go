@@ -14,8 +14,8 @@ const (
 	summedRunes    = 200
 )
 
-// sumUp is the offline summary of a transcript that a compaction asks for: what the former
-// summary said, how much there was, and what the user said.
+// sumUp returns the offline summary of a compaction's transcript: the former summary, the number of
+// messages, and the first lines of the user's messages.
 func sumUp(transcript string) *Step {
 	former, rest, found := strings.Cut(transcript, "\n\n# Conversation\n\n")
 	if !found {

@@ -20,41 +20,41 @@ type exchangeText struct {
 }
 
 func lastExchange(p *core.Prompt) exchangeText {
-	var said exchangeText
+	var exchange exchangeText
 	for _, item := range p.Items {
 		switch i := item.ResponseItemVariant.(type) {
 		case *protocol.Message:
 			if i.Role == protocol.RoleUser && !strings.HasPrefix(protocol.JoinText(i.Content), core.SkillTag) {
-				said = exchangeText{text: protocol.JoinText(i.Content)}
+				exchange = exchangeText{text: protocol.JoinText(i.Content)}
 			}
 		case *protocol.FunctionCallOutput:
-			said.outputs = append(said.outputs, i.Output.String())
+			exchange.outputs = append(exchange.outputs, i.Output.String())
 		case *protocol.CustomToolCallOutput:
-			said.outputs = append(said.outputs, i.Output.String())
+			exchange.outputs = append(exchange.outputs, i.Output.String())
 		}
 	}
-	return said
+	return exchange
 }
 
 // defaultStep is the answer that no script gives.
-func defaultStep(p *core.Prompt, said exchangeText) *Step {
+func defaultStep(p *core.Prompt, exchange exchangeText) *Step {
 	if p.Summarises {
-		return sumUp(said.text)
+		return sumUp(exchange.text)
 	}
-	if len(said.outputs) > 0 {
-		return &Step{Text: report(said.outputs)}
+	if len(exchange.outputs) > 0 {
+		return &Step{Text: report(exchange.outputs)}
 	}
 	s := &Step{}
-	if thinking.MatchString(said.text) {
-		s.Reasoning = "Thinking about: " + quote(said.text)
+	if thinking.MatchString(exchange.text) {
+		s.Reasoning = "Thinking about: " + quote(exchange.text)
 	}
-	if command := wishedCommand(said.text); command != "" {
+	if command := wishedCommand(exchange.text); command != "" {
 		if call, ok := shellCall(p.Tools, command); ok {
 			s.ToolCalls = []StepCall{call}
 			return s
 		}
 	}
-	s.Text = fmt.Sprintf("Hello! You said: %q. This request holds %d messages.", quote(said.text), len(chat.Messages(p)))
+	s.Text = fmt.Sprintf("Hello! You said: %q. This request holds %d messages.", quote(exchange.text), len(chat.Messages(p)))
 	return s
 }
 

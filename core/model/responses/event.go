@@ -30,7 +30,7 @@ const (
 	eventError         = "error"
 )
 
-// event is what matters of an event. Members of a wrong type are taken for absent.
+// event has the used members of an event. Members of a wrong type count as absent.
 type event struct {
 	Type         string          `json:"type"`
 	Delta        string          `json:"delta"`
@@ -117,7 +117,7 @@ func decodeDelta(raw []byte) (e event, plain bool) {
 	return e, e.Type != "" && utf8.ValidString(e.Delta)
 }
 
-// size is what an event counts, in bytes. Each item counts besides its text.
+// size returns the size of an event for the limit, in bytes. Each item counts beside its text.
 func (e *event) size() int {
 	n := len(e.Delta) + len(e.Item)
 	if e.Item != nil {

@@ -8,8 +8,8 @@ import (
 	"appserver/protocol"
 )
 
-// What is sent in place of an empty text: the API refuses an empty message of the user, and models
-// take an empty output for a tool that did not run.
+// These texts replace empty ones: the API rejects an empty message of the user, and models read an
+// empty output as a tool that did not run.
 const (
 	emptyMessage = "(empty message)"
 	emptyOutput  = "(no output)"

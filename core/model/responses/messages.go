@@ -14,7 +14,7 @@ import (
 // a time: what comes of another meanwhile is held until the first is whole. A provider that gives no
 // output indexes has one message at a time.
 type messages struct {
-	// spoke is set once the answer had text, said once the message under way had.
+	// spoke is set after the answer had text, said after the current message had text.
 	spoke, said bool
 	open        int // the output index of the message under way
 	held        map[int]*strings.Builder
@@ -35,8 +35,8 @@ func (m *messages) begin(index outputIndex) {
 	}
 }
 
-// takes reports whether a delta is of the message under way, which begins now if there is none. Any
-// other delta is held, and one of a whole message is dropped.
+// takes reports whether a delta belongs to the current message, which begins now if there is none.
+// Other deltas are held, and those of a complete message are dropped.
 func (m *messages) takes(e *event) bool {
 	switch {
 	case !e.OutputIndex.given:

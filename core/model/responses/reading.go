@@ -173,7 +173,7 @@ func (r *reading) finish(e *event) {
 	r.end, r.reason = e.Type, e.Response.Details.Reason
 }
 
-// Done takes the end marker of other APIs, which says nothing here.
+// Done ignores the end marker of other APIs.
 func (r *reading) Done() {}
 
 // Progress is Complete after the event that ends the answer.

@@ -7,8 +7,8 @@ import (
 	"appserver/protocol"
 )
 
-// request is the body of a request. Its members are those that the reference implementation sends,
-// without client_metadata, which is for the vendor's statistics.
+// request is the body of a request. It has the members of the reference implementation, without
+// client_metadata, which is for the vendor's statistics.
 type request struct {
 	Model             string                  `json:"model"`
 	Instructions      string                  `json:"instructions,omitempty"`
@@ -91,5 +91,5 @@ func textOptionsOf(p *core.Prompt) *textOptions {
 	return t
 }
 
-// isSet tells a JSON value from none and from null.
+// isSet reports whether a JSON value is present and not null.
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

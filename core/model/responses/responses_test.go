@@ -28,7 +28,7 @@ func done(item string) string {
 	return data(`{"type":"response.output_item.done","item":` + item + `}`)
 }
 
-// answer is what a provider makes of a stream.
+// answer returns the answer that a provider reads from a stream.
 func answer(t *testing.T, stream string) (pieces []core.Piece, a core.Answer, err error) {
 	t.Helper()
 	provider := modeltest.Serve(t, responses.New(), modeltest.Events(stream))

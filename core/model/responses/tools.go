@@ -45,7 +45,7 @@ const patchName = "apply_patch"
 
 const noParameters = `{"type":"object","properties":{}}`
 
-// tools are those of a prompt as the API takes them.
+// tools returns the tools of a prompt in the form of the API.
 func tools(p *core.Prompt, limits limits) []tool {
 	list := functions(p, limits.plain)
 	if w := p.WebSearch; w != nil && !limits.offline {
@@ -88,17 +88,17 @@ func functions(p *core.Prompt, plain bool) []tool {
 // customModels are the models that are known to take custom tools: OpenAI's from GPT-5 on.
 var customModels = regexp.MustCompile(`(^|/)(gpt-([5-9]|\d\d)|codex)`)
 
-// customRefused finds refusals of custom tools, searchRefused those of the search of the web.
+// customRefused matches rejections of custom tools, searchRefused those of the search of the web.
 var (
 	customRefused = regexp.MustCompile(`(?i)custom|grammar|unknown tool type|tools\[\d+\]\.type`)
 	searchRefused = regexp.MustCompile(`(?i)web_?search|web_access|search_context_size|user_location|allowed_domains|unknown tool type|tools\[\d+\]\.type`)
 )
 
-// limits are what a model cannot be offered. Plain models take functions only, offline ones have no
-// search of the web.
+// limits are the tools that a model does not support. Plain models take functions only, offline ones
+// have no search of the web.
 type limits struct{ plain, offline bool }
 
-// knownLimits are those of a provider's models: what they refused, and of models that are not known,
+// knownLimits are the limits of a provider's models: the learned rejections and, for unknown models,
 // custom tools.
 type knownLimits struct {
 	mu      sync.Mutex

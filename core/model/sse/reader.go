@@ -65,7 +65,7 @@ func (r *Reader) give() ([]byte, error) {
 	return r.event, nil
 }
 
-// take adds a line to the event and tells whether the event is complete.
+// take adds a line to the event and reports whether the event is complete.
 func (r *Reader) take(line []byte) bool {
 	if len(line) == 0 {
 		return r.lines > 0
