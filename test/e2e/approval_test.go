@@ -53,7 +53,7 @@ func TestSandboxEscalationNeedsApproval(t *testing.T) {
 		require.FileExists(t, outside)
 	}
 	require.Equal(t, []string{"May I make it?", "May I make it?", "May I make it?"}, reasons,
-		"what was accepted for the session is not asked for")
+		"an approval for the session was requested again")
 
 	c.Call("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("go"), "approvalPolicy": "never"})
 	require.Equal(t, "declined", c.UntilCommand().Status)
@@ -63,7 +63,7 @@ func TestSandboxEscalationNeedsApproval(t *testing.T) {
 	requests := p.Requests()
 	require.Contains(t, requests[0].Body, "sandbox_permissions", "the tool has the escalation params")
 	require.NotContains(t, gjson.Get(requests[8].Body, "tools").Raw, "sandbox_permissions",
-		"and is not where it would be refused")
+		"the tool has escalation params under a policy that rejects them")
 }
 
 // TestApprovalAcceptsOneResponse sends further responses to an answered approval. They are logged

@@ -108,7 +108,7 @@ func TestRevertHandlesOddFiles(t *testing.T) {
 	end := c.UntilMethod("turn/completed")
 	require.Contains(t, changedPaths(end), "new\nline")
 	require.NotContains(t, string(end.Params), "evil.log")
-	require.NoFileExists(t, filepath.Join(p.Dir, "evil.log"), "no filter runs")
+	require.NoFileExists(t, filepath.Join(p.Dir, "evil.log"), "a filter ran")
 	after := textAndLinks(p)
 	undo := c.RevertTo(id, turn, "files").Get("undoCheckpointId").Str
 	require.Equal(t, before, textAndLinks(p))

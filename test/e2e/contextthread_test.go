@@ -35,7 +35,7 @@ func TestContextFindsThreads(t *testing.T) {
 	_, errs := apptest.ContextCommand(t, home, 1, "list", "0199a213")
 	require.Contains(t, errs, `the ids of 2 threads begin or end with "0199a213"`)
 	require.Contains(t, errs, apptest.LegacyID+"  list \ufffd31mthe",
-		"they can be told apart, and the terminal obeys nothing")
+		"ids are distinct, and control characters are escaped")
 	require.Contains(t, errs, otherID)
 }
 

@@ -44,7 +44,7 @@ func TestConversationSurvivesRestart(t *testing.T) {
 	before, after := requests[1].Messages, requests[2].Messages
 	require.Greater(t, len(after), len(before)+1)
 	require.Equal(t, apptest.RawStrings(before), apptest.RawStrings(after[:len(before)]),
-		"the history of before the restart")
+		"the history from before the restart")
 	require.JSONEq(t, `{"role":"assistant","content":"It is written."}`, string(after[len(before)]))
 	require.Equal(t, apptest.ChatMessage{Role: "user", Content: "what did you do?"}, requests[2].LastMessage(t))
 	require.Contains(t, requests[1].LastMessage(t).Content, "written by the agent\n", "the model sees the command's output")

@@ -68,7 +68,7 @@ func TestCommandExecRunsCommands(t *testing.T) {
 	got = c.Call("command/exec", unconfinedExec("echo in; sleep 600", apptest.Object{"timeoutMs": 500}))
 	require.JSONEq(t, `{"exitCode":124,"stdout":"in\n","stderr":""}`, string(got))
 	require.JSONEq(t, `{"exitCode":0,"stdout":"","stderr":""}`, string(c.Call("command/exec", unconfinedExec("cat", nil))),
-		"its input is empty")
+		"the command's input is empty")
 	fails := c.CallRejected("command/exec",
 		apptest.Object{"command": []string{"no-such-program"}, "sandboxPolicy": apptest.Object{"type": "dangerFullAccess"}})
 	require.Equal(t, "command", fails.Data.Kind)

@@ -54,7 +54,7 @@ func TestUpdatedOrderEqualsListedTimes(t *testing.T) {
 			require.NoError(t, os.Chtimes(paths[3], time.Now(), time.Now()))
 			requireUpdatedOrder(t, c, []int{2, 0, 4, 1, 3}, "touched")
 			putUpdated(t, home, 3, base.AddDate(0, 0, 9))
-			requireUpdatedOrder(t, c, []int{3, 2, 0, 4, 1}, "another last line")
+			requireUpdatedOrder(t, c, []int{3, 2, 0, 4, 1}, "after another last line")
 			c.Close()
 		})
 	}

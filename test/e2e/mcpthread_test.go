@@ -57,7 +57,7 @@ func TestMCPCallIsContextItem(t *testing.T) {
 	c.Turn(thread, "without the call")
 	require.NotContains(t, p.Requests()[3].Body, "magpie")
 	require.Equal(t, "mcpToolCall", gjson.GetBytes(c.ReadThread(thread).Turns[0].Items[1], "type").Str,
-		"people see it all the time")
+		"the shown item does not change")
 	c.Call("context/undo", apptest.Object{"threadId": thread})
 	c.Call("context/undo", apptest.Object{"threadId": thread})
 	c.Turn(thread, "with both")
@@ -100,7 +100,7 @@ func TestMCPConnectionsFollowThreads(t *testing.T) {
 	c.AwaitTurn()
 	fork := c.CallThread("thread/fork", apptest.Object{"threadId": thread})
 	require.Equal(t, first, gjson.GetBytes(fork.Turns[0].Items[1], "result.content.0.text").Str,
-		"what was called before is told")
+		"earlier calls are in the prompt")
 	c.BeginTurn(fork.ID, "two")
 	second := untilCalled(c).Get("result.content.0.text").Str
 	c.AwaitTurn()
@@ -141,7 +141,7 @@ func TestMCPFileChangesAreNotTheTurns(t *testing.T) {
 		"scribbled")
 	require.Contains(t, c.CallJSON("thread/checkpoint/diff",
 		apptest.Object{"threadId": thread, "turnId": turn}).Get("diff").Str, "scribbled.txt",
-		"it is other than at the checkpoint")
+		"the file changed since the checkpoint")
 	c.RevertTo(thread, turn, "files")
 	require.NoFileExists(t, filepath.Join(repository.Dir, "before"))
 	require.FileExists(t, filepath.Join(repository.Dir, "scribbled.txt"), "the file of another author stays")

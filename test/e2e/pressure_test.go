@@ -236,7 +236,7 @@ func TestEachRequestHasOneResponse(t *testing.T) {
 		require.Contains(t, answer, methods[i%len(methods)].want)
 	}
 	require.Less(t, overloaded, requests)
-	require.Len(t, answers, requests+1, "and one to initialize")
+	require.Len(t, answers, requests+1, "plus the response to initialize")
 }
 
 // requestID returns a string or a number.
@@ -287,7 +287,7 @@ func TestAcceptedRequestsAreAnswered(t *testing.T) {
 	}
 	require.Equal(t, c.LastID, answers)
 	require.Equal(t, fmt.Sprint("name ", c.LastID-4), apptest.StartOffline(t, home).ReadThread(id).Name,
-		"the last name that was set")
+		"the last acknowledged name")
 }
 
 // TestUnreadClientIsDisconnected connects a client that reads none of 200,000 deltas. It is

@@ -131,7 +131,7 @@ func TestResponsesEncryptedReasoningGoesBackToItsModel(t *testing.T) {
 	reasoning, _ = reasoningItem(c, thread)
 	c.Turn(thread, "three")
 	require.Equal(t, []string{"user", "user", "user", "reasoning", "assistant", "user"}, p.kinds(t, 2),
-		"reasoning leaves with its answer")
+		"reasoning is deleted with its answer")
 	c.Call("context/undo", apptest.Object{"threadId": thread})
 	c.Close()
 
@@ -141,7 +141,7 @@ func TestResponsesEncryptedReasoningGoesBackToItsModel(t *testing.T) {
 	c.Turn(thread, "four")
 	require.Equal(t, []string{"user", "user", "reasoning", "assistant", "user", "reasoning", "assistant", "user",
 		"reasoning", "assistant", "user"},
-		p.kinds(t, 3), "reasoning comes back with its answer, also from the disk")
+		p.kinds(t, 3), "reasoning is restored with its answer, also after a reload")
 	c.Close()
 }
 

@@ -63,7 +63,7 @@ func testRevertedReferenceThreadCanBeUsed(t *testing.T, on apptest.WireAPI) {
 		return ids
 	}
 	require.ElementsMatch(t, []string{revertedThread, forkOfReverted}, found("turn 1"),
-		"what stands in the file before is found")
+		"text of earlier files is found")
 	require.Equal(t, []string{revertedThread}, found("s2 one"))
 	require.Empty(t, found("turn 2"), "reverted turns are not found")
 

@@ -128,7 +128,7 @@ func testReviewByProvider(t *testing.T, on apptest.WireAPI) {
 	require.Equal(t, "completed", c.AwaitTurn().Status)
 	requests := p.Requests()
 	require.NotContains(t, strings.Join(apptest.RawStrings(requests[1].Messages), "\n"), "Hello.",
-		"the reviewer sees its own conversation")
+		"the reviewer has its own conversation")
 	require.Contains(t, requests[2].LastMessage(t).Content, "found by the reviewer")
 	require.Equal(t, on == apptest.ResponsesWire, strings.Contains(requests[2].Body, "SEALED a thought of the reviewer"))
 	sent := strings.Join(apptest.PromptOf(c, id), "\n")

@@ -171,7 +171,7 @@ func TestEditsAroundEncryptedCompaction(t *testing.T) {
 
 	c = resumeWith(t, home, id, "sealing", "gpt-5.5")
 	require.NotContains(t, c.CallJSON("context/getPrompt", apptest.Object{"threadId": id}).Raw, "bm90IGZvciB1cw==",
-		"the extract stands for it")
+		"the extract has it")
 	c.Call("context/undo", apptest.Object{"threadId": id})
 	formsSent(c, id, sealedForm, originalItems)
 	require.Equal(t, whole, usage())

@@ -44,7 +44,7 @@ func TestVersionJSON(t *testing.T) {
 func TestBuildsAreReproducible(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
-	elsewhere := filepath.Join(t.TempDir(), "a folder of another name")
+	elsewhere := filepath.Join(t.TempDir(), "a build in another folder")
 	for _, part := range []string{"cmd", "core", "protocol", "rollout", "schema", "server"} {
 		require.NoError(t, os.CopyFS(filepath.Join(elsewhere, part), os.DirFS(apptest.Root(part))))
 	}
