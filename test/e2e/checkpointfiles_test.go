@@ -49,7 +49,8 @@ func TestForkKeepsCheckpoints(t *testing.T) {
 }
 
 // TestOneCheckpointRevertsLastTurn keeps a single checkpoint. The last turn can be reverted, and
-// the revert undone, after a garbage collection. The diff of older turns names the missing part.
+// the revert undone, after garbage collections. A diff without a checkpoint does not stop the
+// server.
 func TestOneCheckpointRevertsLastTurn(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t, "-c", "checkpoints.keep=1")

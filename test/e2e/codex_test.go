@@ -66,7 +66,7 @@ func TestCodexLoginStatus(t *testing.T) {
 	for _, name := range []string{asCodex(t), must(apptest.Binary())} {
 		text, err := apptest.ProcessCommand(t, t.TempDir(), name, "login", "status", "-c",
 			"model_provider=offline").CombinedOutput()
-		require.Error(t, err, "flags precede the usage: %s", text)
+		require.Error(t, err, "flags after the command were accepted: %s", text)
 		for _, args := range [][]string{{"-c", "model_provider=offline", "login", "status"},
 			{"login", "-c", "model_provider=offline", "status"}} {
 			cmd := apptest.ProcessCommand(t, t.TempDir(), name, args...)

@@ -193,7 +193,8 @@ func contents(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// TestServesWithoutStderr closes stderr, does not read it, and closes its reader.
+// TestServesWithoutStderr starts servers whose stderr is closed, is never read, or has lost its
+// reader.
 func TestServesWithoutStderr(t *testing.T) {
 	t.Parallel()
 	reader, writer, err := os.Pipe()

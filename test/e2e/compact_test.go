@@ -65,7 +65,8 @@ func testCompactionSummarizesRequestsCallsAndOutcomesInOrder(t *testing.T, on ap
 		"## Assistant\nGreen it is.")
 }
 
-// TestDraftSummarizesAsCompactionDoes compares the text of a draft with that of a compaction.
+// TestDraftSummarizesAsCompactionDoes requires the input, the call, its output and the answer, in
+// this order, in the summary request of a draft.
 func TestDraftSummarizesAsCompactionDoes(t *testing.T) {
 	apptest.OnBothWires(t, testDraftSummarizesAsCompactionDoes)
 }

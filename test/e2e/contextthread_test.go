@@ -143,8 +143,8 @@ func contextAsNobody(t *testing.T, home, args string) (out, errs string, status 
 	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestContextEditWithoutReader writes to a full or closed pipe. The edit is made, and the thread is
-// unlocked.
+// TestContextEditWithoutReader writes the output of an edit to a full device. The edit is made, the
+// command fails, and the thread is unlocked.
 func TestContextEditWithoutReader(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)

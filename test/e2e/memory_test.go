@@ -151,8 +151,8 @@ func testMemoryBelongsToRepository(t *testing.T, on apptest.WireAPI) {
 	c.Close()
 }
 
-// TestDamagedMemoryIsRebuilt damages the database. It is rebuilt from the readable rows, with a
-// warning.
+// TestDamagedMemoryIsRebuilt damages the database and its log. The database is rebuilt from the
+// readable lines of the log, and the damaged file is kept.
 func TestDamagedMemoryIsRebuilt(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()

@@ -139,8 +139,8 @@ func TestRevertWaitsForCapture(t *testing.T) {
 	c.Close()
 }
 
-// TestFailingCaptureWarnsOnce limits file sizes so that captures fail. The turn runs with one
-// warning, and captures work again when the limit is removed.
+// TestFailingCaptureWarnsOnce limits file sizes so that captures of a large file fail. The turns
+// run with one warning, and captures work again when the file is removed.
 func TestFailingCaptureWarnsOnce(t *testing.T) {
 	t.Parallel()
 	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)

@@ -163,8 +163,8 @@ func TestWorkingFolderByLink(t *testing.T) {
 	c.Close()
 }
 
-// TestPatchOutsideOfWorktreeCanBeReverted patches files outside. The notified changes equal the
-// reverted ones.
+// TestPatchOutsideOfWorktreeCanBeReverted patches files inside and outside of the worktree. A
+// revert restores both.
 func TestPatchOutsideOfWorktreeCanBeReverted(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)

@@ -11,8 +11,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestSkillsReachModel lists the skills for the model, and sends those that a user names by a
-// mention or an input, in turns and by steering.
+// TestSkillsReachModel lists the skills for the model, and sends the named ones. A user names a
+// skill by a mention or by an input item.
 func TestSkillsReachModel(t *testing.T) {
 	p := apptest.NewProvider(t, apptest.TextAnswer("One."), apptest.TextAnswer("Two."), apptest.TextAnswer("Three."))
 	home, work := p.Home(t), t.TempDir()

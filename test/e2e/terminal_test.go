@@ -116,8 +116,7 @@ func TestTerminalsEndWithTheirOwner(t *testing.T) {
 			item(c, thread)
 			c.UntilMethod("thread/archived")
 		},
-		"delete": func(c *apptest.Client,
-			thread string) {
+		"delete": func(c *apptest.Client, thread string) {
 			c.Call("thread/delete", apptest.Object{"threadId": thread})
 		},
 		"end of stdin": func(c *apptest.Client, thread string) { c.Close() },

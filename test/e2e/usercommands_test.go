@@ -130,7 +130,7 @@ func TestLoadedThreadKeepsCheckpointSettings(t *testing.T) {
 	c.Close()
 	c = apptest.StartServer(t, home)
 	c.Initialize()
-	require.Zero(t, points(before), "off by default")
+	require.Zero(t, points(before), "the setting in the file applies to unloaded threads")
 	write("checkpoints.enabled", true)
 	require.Equal(t, 3, points(before))
 	require.Equal(t, 1, points(own))
