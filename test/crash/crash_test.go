@@ -94,6 +94,7 @@ type crasher struct {
 	t        *testing.T
 	rand     *rand.Rand
 	home     string
+	project  string
 	threads  []*crashThread
 	handlers map[string]func(json.RawMessage) // handlers of successful responses by request id
 	inputs   int
@@ -102,7 +103,7 @@ type crasher struct {
 func newCrasher(t *testing.T) *crasher {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	return &crasher{t: t, rand: rand.New(rand.NewPCG(seed, 0)), home: t.TempDir()}
+	return &crasher{t: t, rand: rand.New(rand.NewPCG(seed, 0)), home: t.TempDir(), project: t.TempDir()}
 }
 
 // restart starts a server and requires that it reads and resumes all threads.
@@ -195,7 +196,7 @@ func (c *crasher) sendAsync(method string, params apptest.Object, acked func(jso
 
 func (c *crasher) startThread() {
 	c.t.Helper()
-	c.sendAsync("thread/start", apptest.Object{"cwd": "/", "sandbox": "danger-full-access", "approvalPolicy": "never"},
+	c.sendAsync("thread/start", apptest.Object{"cwd": c.project, "sandbox": "danger-full-access", "approvalPolicy": "never"},
 		func(result json.RawMessage) {
 			var r struct{ Thread apptest.ThreadView }
 			require.NoError(c.t, json.Unmarshal(result, &r))

@@ -62,11 +62,11 @@ func TestCrashDuringForkLeavesWholeThreads(t *testing.T) {
 // has a line, lists report no warning, and the next list deletes temporary files.
 func TestCrashDuringThreadStartLeavesNoEmptyRollout(t *testing.T) {
 	t.Parallel()
-	home := t.TempDir()
+	home, project := t.TempDir(), t.TempDir()
 	for kill := range 6 {
 		c := apptest.StartOffline(t, home)
 		for range 20 {
-			c.SendRequest("thread/start", apptest.Object{"cwd": "/"})
+			c.SendRequest("thread/start", apptest.Object{"cwd": project})
 		}
 		<-time.After(time.Duration(kill) * 2 * time.Millisecond) // a chosen moment of the kill
 		c.Kill()

@@ -42,6 +42,10 @@ func fiveTurnAnswers(more int) (answers []func(w io.Writer)) {
 	return answers
 }
 
+// withoutCheckpoints are the flags of a server whose threads work in "/". It has too many files for
+// a checkpoint, and counting them takes longer than the rest of a test.
+var withoutCheckpoints = []string{"-c", "checkpoints.enabled=false"}
+
 // fiveTurns runs the conversation.
 func fiveTurns(c *apptest.Client) (thread string) {
 	thread = c.StartThread(apptest.Object{"cwd": "/", "sandbox": "danger-full-access", "approvalPolicy": "never"})
@@ -79,7 +83,9 @@ func testContextControl(t *testing.T, on apptest.WireAPI) {
 	home := p.Home(t)
 	r := &apptest.Recorder{T: t, Home: home}
 	start := func() *apptest.Client {
-		c := apptest.StartProcess(t, r.Command(home))
+		cmd := r.Command(home)
+		cmd.Args = append(cmd.Args, withoutCheckpoints...)
+		c := apptest.StartProcess(t, cmd)
 		c.OnLine = r.Line
 		c.Initialize()
 		return c
@@ -184,7 +190,7 @@ func testUnloadRewritesRollout(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	p := on.NewProvider(t, fiveTurnAnswers(0)...)
 	home := p.Home(t)
-	c := apptest.StartServer(t, home)
+	c := apptest.StartServer(t, home, withoutCheckpoints...)
 	c.Initialize()
 	thread := fiveTurns(c)
 	path := c.ReadThread(thread).Path

@@ -47,6 +47,7 @@ func testMemoryRemindsOfTrimmedFact(t *testing.T, on apptest.WireAPI) {
 	r := &apptest.Recorder{T: t, Home: home}
 	cmd := r.Command(home)
 	cmd.Args = append(cmd.Args, apptest.MemoryFlags...)
+	cmd.Args = append(cmd.Args, withoutCheckpoints...)
 	c := apptest.StartProcess(t, cmd)
 	c.Initialize()
 	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
@@ -107,7 +108,7 @@ func TestMemoryIsOffByDefault(t *testing.T) {
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
-	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
+	thread := c.StartThread(apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never"})
 	runTurnsAfterFact(c, thread)
 	_, _ = p.NextRequest(c, thread, "Which ports do the metrics use?")
 	c.Call("memory/status", apptest.Object{})
@@ -156,11 +157,12 @@ func testMemoryBelongsToRepository(t *testing.T, on apptest.WireAPI) {
 func TestDamagedMemoryIsRebuilt(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()
+	project := t.TempDir()
 	p := apptest.NewProvider(t, countingAnswers(60)...)
 	home := p.Home(t)
 	c := apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
-	runTurnsAfterFact(c, c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"}))
+	runTurnsAfterFact(c, c.StartThread(apptest.Object{"cwd": project, "approvalPolicy": "never"}))
 	c.UntilMethod("memory/updated")
 	c.Kill()
 	require.NoError(t, os.WriteFile(filepath.Join(home, "memory.sqlite"), []byte(strings.Repeat("no database ", 1000)),
@@ -175,7 +177,7 @@ func TestDamagedMemoryIsRebuilt(t *testing.T) {
 
 	c = apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
-	conversation, _ := p.NextRequest(c, c.StartThread(apptest.Object{"cwd": "/"}), "Which ports do the metrics use?")
+	conversation, _ := p.NextRequest(c, c.StartThread(apptest.Object{"cwd": project}), "Which ports do the metrics use?")
 	require.Len(t, reminders(conversation), 1)
 	c.Close()
 	kept, err := filepath.Glob(filepath.Join(home, "memory.sqlite*damaged*"))
@@ -190,7 +192,7 @@ func TestMemoryStoresNoSecrets(t *testing.T) {
 	home, _ := homeWith(t, "model = \"x\"\nmodel_provider = \"offline\"\n")
 	c := apptest.StartServer(t, home, append([]string{"-c", "memory.recall_tool=true"}, apptest.MemoryFlags...)...)
 	c.Initialize()
-	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
+	thread := c.StartThread(apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never"})
 	for _, before := range []int{0, 4, 40, 55, 60, 70, 400} {
 		c.Turn(thread, strings.Repeat("ab ", before/3)+"ghp_"+strings.Repeat("aB3dE6", 6)+" is what the job takes")
 	}
@@ -212,14 +214,15 @@ func TestMemoryStoresNoSecrets(t *testing.T) {
 // TestShutdownClosesMemory requires that only the database is left, and that it is complete.
 func TestShutdownClosesMemory(t *testing.T) {
 	t.Parallel()
+	project := t.TempDir()
 	home, _ := homeWith(t, "model = \"x\"\nmodel_provider = \"offline\"\n")
 	c := apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
-	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
+	thread := c.StartThread(apptest.Object{"cwd": project, "approvalPolicy": "never"})
 	c.Turn(thread, "For the dashboards: the metrics endpoint listens on port 9137.")
 	c.Call("thread/context/trim", apptest.Object{"threadId": thread})
 	c.UntilMethod("memory/updated")
-	require.Contains(t, string(c.Call("memory/search", apptest.Object{"query": "metrics", "repoKey": "/"})), "9137")
+	require.Contains(t, string(c.Call("memory/search", apptest.Object{"query": "metrics", "repoKey": project})), "9137")
 	c.Close()
 	files, err := filepath.Glob(filepath.Join(home, "memory*"))
 	require.NoError(t, err)

@@ -102,7 +102,7 @@ func TestMemoryModeIsKept(t *testing.T) {
 	home := p.Home(t)
 	c := apptest.StartServer(t, home, apptest.MemoryFlags...)
 	c.Initialize()
-	thread := c.StartThread(apptest.Object{"cwd": "/", "approvalPolicy": "never"})
+	thread := c.StartThread(apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never"})
 	c.RunTurns(thread, 2)
 	c.Turn(thread, "The metrics endpoint listens on port 9137.")
 	require.Contains(t, c.CallRejected("thread/memoryMode/set",

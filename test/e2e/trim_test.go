@@ -55,7 +55,7 @@ func testTrimNotifiesNextPrompt(t *testing.T, on apptest.WireAPI) {
 			home := p.Home(t)
 			c := apptest.StartServer(t, home)
 			c.Initialize()
-			thread := c.StartThread(apptest.Object{"cwd": "/"})
+			thread := c.StartThread(apptest.Object{"cwd": c.T.TempDir()})
 			c.RunTurns(thread, 4)
 			before := p.Requests()[3]
 			o.trim["threadId"] = thread
