@@ -87,9 +87,9 @@ func (e *explorer) callClient(t *rapid.T) {
 // ask is a request to the client, with its first params.
 type ask struct{ method, params string }
 
-// hearAsk checks a request: it is of the active turn, equal for all clients, and alone if only one
+// checkQuestion checks a request: it is of the active turn, equal for all clients, and alone if only one
 // client gets it.
-func (w *witness) hearAsk(m *machine, r core.Request) {
+func (w *checker) checkQuestion(m *machine, r core.Request) {
 	asked := ask{r.Method, encode(r.Params)}
 	if before, known := w.about[r.ID]; known && w.asked[r.ID] && before != asked {
 		w.report("request %d is another one when it is asked again: %s, before %s", r.ID, asked.params, before.params)
@@ -102,7 +102,7 @@ func (w *witness) hearAsk(m *machine, r core.Request) {
 	}
 	switch r.Method {
 	case protocol.MethodToolCall:
-		w.hearToolCall(r.ID, asked.params)
+		w.checkToolCall(r.ID, asked.params)
 	case protocol.MethodUserInput:
 		for _, q := range gjson.Get(asked.params, "questions").Array() {
 			if !q.Get("isOther").Bool() || q.Get("isSecret").Bool() || len(q.Get("options").Array()) == 0 {
@@ -112,7 +112,7 @@ func (w *witness) hearAsk(m *machine, r core.Request) {
 	}
 }
 
-func (w *witness) hearToolCall(id uint64, params string) {
+func (w *checker) checkToolCall(id uint64, params string) {
 	if !gjson.Get(params, "arguments").Exists() || gjson.Get(params, "tool").String() == "" {
 		w.report("request %d calls nothing: %s", id, params)
 	}
@@ -123,8 +123,8 @@ func (w *witness) hearToolCall(id uint64, params string) {
 	}
 }
 
-// seeWaiting checks that the status names exactly what the thread waits for.
-func (w *witness) seeWaiting(m *machine) {
+// checkWaiting checks that the status names exactly what the thread waits for.
+func (w *checker) checkWaiting(m *machine) {
 	want := []string{}
 	for _, id := range m.thread.OpenRequests() {
 		flag := "waitingOnApproval"

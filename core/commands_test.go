@@ -12,10 +12,10 @@ import (
 	"appserver/protocol"
 )
 
-// command does what a line of a script says and prints what comes of it.
+// command runs a line of a script and prints its result.
 type command func(m *machine, a arguments, b *strings.Builder) error
 
-// commands is the table of what scripts can say.
+// commands is the table of the commands of scripts.
 //
 //	start [policy=P] [sandbox=S] [floor=D] [mode=legacy] [base=TEXT] [developer=TEXT]
 //	turn-start [TEXT] [image=URL] [local=PATH] [skill=NAME] [id=ID] [cwd=] [model=] [effort=] [policy=] [sandbox=] [schema=JSON]

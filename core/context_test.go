@@ -102,8 +102,8 @@ func TestKnownModelsAreNotScaled(t *testing.T) {
 	}
 }
 
-// TestCalibratedCountIsTheProviders counts the same request again after the provider
-// told what it cost.
+// TestCalibratedCountIsTheProviders counts the same request again after the provider reported its
+// cost.
 func TestCalibratedCountIsTheProviders(t *testing.T) {
 	m := newMachine(t.Errorf)
 	m.options.Tokens = guess(4)
@@ -116,8 +116,8 @@ func TestCalibratedCountIsTheProviders(t *testing.T) {
 	require.InDelta(t, 1500, m.thread.PromptTokens(), 5)
 }
 
-// TestPlainReaderOfAnEmptiedCompaction takes all out of a compaction: whoever does not
-// know of edits finds an empty history, not that of all the user's messages.
+// TestPlainReaderOfAnEmptiedCompaction removes all items of a compaction. A reader that does not know
+// edits finds an empty history, not all messages of the user.
 func TestPlainReaderOfAnEmptiedCompaction(t *testing.T) {
 	lines := append(messagesOf(3),
 		protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(3)),
@@ -129,8 +129,8 @@ func TestPlainReaderOfAnEmptiedCompaction(t *testing.T) {
 	require.JSONEq(t, `{"message":"","replacement_history":[]}`, string(projected.Payload))
 }
 
-// TestPlainReaderOfACompactionWithoutHistory excludes a message before a compaction that
-// brings no history: whoever makes it of all the user's messages would find the message.
+// TestPlainReaderOfACompactionWithoutHistory excludes a message before a compaction without a history.
+// A reader that takes all messages of the user must not find it.
 func TestPlainReaderOfACompactionWithoutHistory(t *testing.T) {
 	thread := loaded(messagesOf(3))
 	out := thread.Step(core.Stamp{}, exclude("r0"))
@@ -143,8 +143,8 @@ func TestPlainReaderOfACompactionWithoutHistory(t *testing.T) {
 	require.Nil(t, loaded(append(messagesOf(3), compacted)).Projection(), "nothing was taken out")
 }
 
-// TestPlainReaderOfACompactionWithAReminder excludes the message that a reminder stands before,
-// which itself stood before the environment: the reminder stays where it is sent.
+// TestPlainReaderOfACompactionWithAReminder excludes the message after a reminder, which itself came
+// before the environment. The reminder keeps its place in the prompt.
 func TestPlainReaderOfACompactionWithAReminder(t *testing.T) {
 	lines := messagesOf(1)
 	for _, text := range []string{"<environment_context>", "go on", protocol.ReminderHead} {

@@ -12,7 +12,7 @@ import (
 	"appserver/protocol"
 )
 
-// contextCommands are what scripts can say about the context:
+// contextCommands are the commands of scripts on the context:
 //
 //	exclude|include|delete|pin|unpin [ids=A,B] [indices=1,2]
 //	prune CATEGORIES [first=N] [keep=N] [before=TURN]

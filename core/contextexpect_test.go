@@ -10,20 +10,20 @@ import (
 	"appserver/protocol"
 )
 
-// expectation is what an edit is to come to.
+// expectation is the expected result of an edit.
 type expectation struct {
-	// kind is that of a refusal, "" for an answer.
+	// kind is the kind of an error, or "".
 	kind             protocol.Kind
 	changed, ignored int
 	undone           int64
-	// lines is set where the revision goes on.
+	// lines is set if the revision increases.
 	lines bool
 	// make changes the model.
 	make func()
 }
 
 // expect works out what is to come of an input, before its edit is made.
-func (w *contextWitness) expect(m *machine, in core.Input, out core.Output) expectation {
+func (w *contextChecker) expect(m *machine, in core.Input, out core.Output) expectation {
 	e := expectation{make: func() { w.report("%T writes an edit that nobody made", in) }}
 	var expected *int64
 	switch in := in.(type) {
@@ -42,10 +42,10 @@ func (w *contextWitness) expect(m *machine, in core.Input, out core.Output) expe
 		after := modelOf(m.lines[:len(m.lines)-len(out.Lines)+max(edit, 0)])
 		after.make(&protocol.StoredContextEdit{Op: protocol.EditRestore})
 		for k, i := range w.model.items {
-			if !after.items[k].hidden && after.items[k].modelFate != i.modelFate {
+			if !after.items[k].hidden && after.items[k].modelVisibility != i.modelVisibility {
 				e.changed++
 			}
-			e.lines = e.lines || after.items[k].modelFate != i.modelFate
+			e.lines = e.lines || after.items[k].modelVisibility != i.modelVisibility
 		}
 		points, lasting := w.model.points()
 		e.lines = e.lines || len(points) > lasting
@@ -73,7 +73,7 @@ func (e *expectation) retrace(place int, none protocol.Kind, do func(int64), m *
 }
 
 // edit expects that an edit is made, if it changes anything.
-func (w *contextWitness) edit(e *expectation, stored protocol.StoredContextEdit) {
+func (w *contextChecker) edit(e *expectation, stored protocol.StoredContextEdit) {
 	if e.changed == 0 && !e.lines {
 		return
 	}
@@ -89,7 +89,7 @@ func (w *contextWitness) edit(e *expectation, stored protocol.StoredContextEdit)
 	}
 }
 
-func (w *contextWitness) expectEdit(m *machine, o protocol.ContextOperationVariant, out core.Output, e *expectation) {
+func (w *contextChecker) expectEdit(m *machine, o protocol.ContextOperationVariant, out core.Output, e *expectation) {
 	stored := protocol.StoredContextEdit{}
 	var named *protocol.ContextTargets
 	wants := func(modelItem) bool { return true }
@@ -113,13 +113,13 @@ func (w *contextWitness) expectEdit(m *machine, o protocol.ContextOperationVaria
 	if named != nil {
 		stored.IDs, e.ignored, e.kind = w.targets(named, stored.Op == protocol.EditDelete, wants)
 	}
-	w.tell(&stored, out)
+	w.addPlaceholderCosts(&stored, out)
 	e.changed = len(stored.IDs)
 	w.edit(e, stored)
 }
 
 // targets are the ids of the items that a client names, in order, each once.
-func (w *contextWitness) targets(named *protocol.ContextTargets, whole bool, wants func(modelItem) bool) (ids []string,
+func (w *contextChecker) targets(named *protocol.ContextTargets, whole bool, wants func(modelItem) bool) (ids []string,
 	ignored int, kind protocol.Kind) {
 	if named.Indices == nil && named.IDs == nil {
 		return nil, 0, protocol.KindInvalidParams
@@ -151,7 +151,7 @@ func (w *contextWitness) targets(named *protocol.ContextTargets, whole bool, wan
 }
 
 // prunable are the ids of what a prune excludes.
-func (w *contextWitness) prunable(m *machine, p *protocol.Prune) (ids []string, kind protocol.Kind) {
+func (w *contextChecker) prunable(m *machine, p *protocol.Prune) (ids []string, kind protocol.Kind) {
 	turns := map[string]int{}
 	for n, turn := range m.thread.View(true).Turns {
 		turns[turn.ID] = n
@@ -191,7 +191,7 @@ func (w *contextWitness) prunable(m *machine, p *protocol.Prune) (ids []string, 
 	return ids, ""
 }
 
-func (w *contextWitness) toReplace(r *protocol.Replace) (ids []string, kind protocol.Kind) {
+func (w *contextChecker) toReplace(r *protocol.Replace) (ids []string, kind protocol.Kind) {
 	named := protocol.ContextTargets{}
 	switch {
 	case (r.Index == nil) == (r.ID == nil):
@@ -216,9 +216,9 @@ func (w *contextWitness) toReplace(r *protocol.Replace) (ids []string, kind prot
 	return ids, ""
 }
 
-// tell writes what the placeholders of outputs say: what the list says they cost. Of one
-// that came in the same step, nobody was told that.
-func (w *contextWitness) tell(e *protocol.StoredContextEdit, out core.Output) {
+// addPlaceholderCosts adds the costs in the placeholders of outputs, as the list has them. The list
+// does not have those of items of the same step yet.
+func (w *contextChecker) addPlaceholderCosts(e *protocol.StoredContextEdit, out core.Output) {
 	if e.Op != protocol.EditExclude && e.Op != protocol.EditPrune && e.Op != protocol.EditDelete {
 		return
 	}
@@ -240,8 +240,8 @@ func (w *contextWitness) tell(e *protocol.StoredContextEdit, out core.Output) {
 	}
 }
 
-// hearAnswer checks the answer to an edit.
-func (w *contextWitness) hearAnswer(in core.Input, out core.Output, e expectation) {
+// checkAnswer checks the answer to an edit.
+func (w *contextChecker) checkAnswer(in core.Input, out core.Output, e expectation) {
 	switch in.(type) {
 	case core.EditContext, core.UndoContext, core.RedoContext, core.RestoreContext:
 	default:

@@ -2,7 +2,7 @@ package core_test
 
 import "strings"
 
-// hostileEdits are rollouts whose context_edit lines nobody in his right mind wrote.
+// hostileEdits returns rollouts with context_edit lines that no server writes.
 func hostileEdits() []string {
 	item := func(text string) string {
 		return `{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"` +

@@ -57,7 +57,7 @@ func (m *contextModel) sealedBehind(from int, kept []string) (places []int) {
 	return places
 }
 
-// keptFrom is the place of the first kept item; that of the next where it is lost.
+// keptFrom returns the place of the first kept item, or of the next one if it is lost.
 func (m *contextModel) keptFrom(p *protocol.StoredTrimPoint) int {
 	if p.KeepFrom == "" {
 		return -1
@@ -73,14 +73,14 @@ func (m *contextModel) behind(e *modelEdit) int {
 	return slices.IndexFunc(m.items, func(i modelItem) bool { return i.ordinal > e.line })
 }
 
-func (m *contextModel) joinSummary(id, text string, from int) modelFate {
+func (m *contextModel) joinSummary(id, text string, from int) modelVisibility {
 	m.join(id, json.RawMessage(encode(protocol.ResponseItem{ResponseItemVariant: &protocol.Message{Role: protocol.RoleUser,
 		Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: summaryHead + text}}}})))
 	if from >= 0 {
 		last := m.order[len(m.order)-1]
 		m.order = slices.Insert(m.order[:len(m.order)-1], slices.Index(m.order, from), last)
 	}
-	return modelFate{hidden: true}
+	return modelVisibility{hidden: true}
 }
 
 const summaryHead = "Summary of the earlier conversation, which is not in the context any more:\n\n"
@@ -105,7 +105,7 @@ func (m *contextModel) points() (points []modelPoint, lasting int) {
 	return points, lasting
 }
 
-// summarize gives a trim point another summary; the model is told that of the last one.
+// summarize gives a trim point another summary. The model receives the summary of the last point.
 func (m *contextModel) summarize(id string, e *protocol.StoredContextEdit) {
 	points, _ := m.points()
 	at := slices.IndexFunc(points, func(p modelPoint) bool { return p.id == e.Of })
@@ -126,15 +126,14 @@ func (m *contextModel) summarize(id string, e *protocol.StoredContextEdit) {
 	m.pairAgain()
 }
 
-// isLastCut tells whether nothing cut the context after an edit did.
+// isLastCut reports whether no trim followed the edit.
 func (m *contextModel) isLastCut(edit int) bool {
 	points, _ := m.points()
 	return points[len(points)-1].edit == edit &&
 		!slices.ContainsFunc(m.journal[edit+1:], func(e modelEdit) bool { return e.op == protocol.EditCompact && !e.undone })
 }
 
-// isSummaryOf tells whether the item is a summary that came with a trim point, or was
-// given to it.
+// isSummaryOf reports whether the item is a summary of a trim point.
 func (m *contextModel) isSummaryOf(place int, point string) bool {
 	line, part, inside := strings.Cut(m.items[place].id, ".")
 	return inside && part == "0" && slices.ContainsFunc(m.journal, func(e modelEdit) bool {
@@ -159,32 +158,32 @@ func (m *contextModel) unTrim() {
 		gone := slices.ContainsFunc(points[kept:], func(p modelPoint) bool { return m.isSummaryOf(i, p.id) })
 		switch {
 		case gone && !m.items[i].hidden:
-			m.items[i].modelFate = modelFate{hidden: true}
+			m.items[i].modelVisibility = modelVisibility{hidden: true}
 		case shown(i) && m.items[i].hidden && !gone:
-			m.items[i].modelFate = modelFate{pinned: m.items[i].pinned}
+			m.items[i].modelVisibility = modelVisibility{pinned: m.items[i].pinned}
 		}
 	}
 }
 
-// cuts tells whether a line makes a trim point.
+// cuts reports whether a line creates a trim point.
 func cuts(line protocol.RolloutLine) bool {
 	return line.Type == protocol.LineTrimPoint || line.Type == protocol.LineCompacted ||
 		gjson.GetBytes(line.Payload, "type").Str == protocol.EventRolledBack
 }
 
-// masks tells whether a line is the edit that a compaction makes of old outputs.
+// masks reports whether a line is a compaction's edit of old outputs.
 func masks(line protocol.RolloutLine) bool {
 	return line.Type == protocol.LineContextEdit && gjson.GetBytes(line.Payload, "op").Str == protocol.EditMask
 }
 
-// recalls tells whether a line is the edit of the tool that brings back what was excluded.
+// recalls reports whether a line is the edit of the recall tool, which includes items again.
 func recalls(in core.Input, line protocol.RolloutLine) bool {
 	return !isEdit(in) && line.Type == protocol.LineContextEdit &&
 		gjson.GetBytes(line.Payload, "op").Str == protocol.EditInclude
 }
 
-// expectSummary expects what the line of a summary says to be made of it.
-func (w *contextWitness) expectSummary(out core.Output, e *expectation) {
+// expectSummary adds the effect of a summary's line to the expectation.
+func (w *contextChecker) expectSummary(out core.Output, e *expectation) {
 	for i := range out.Lines {
 		if line := &out.Lines[i]; line.Type == protocol.LineContextEdit {
 			e.lines = true
@@ -193,9 +192,9 @@ func (w *contextWitness) expectSummary(out core.Output, e *expectation) {
 	}
 }
 
-// seeCut checks that a trim left the last turns, what is pinned, and what the model was
-// told last of its surroundings, in their order, and nothing else.
-func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.ContextItem, pruned map[string]bool,
+// checkCut checks that a trim keeps exactly the last turns, pinned items, and the last description of
+// the environment, in order.
+func (w *contextChecker) checkCut(in core.Input, out core.Output, was []protocol.ContextItem, pruned map[string]bool,
 	now []protocol.ContextItem) {
 	trim, ok := in.(core.TrimContext)
 	if !ok || len(out.Lines) == 0 || out.Lines[0].Type != protocol.LineTrimPoint {
@@ -205,7 +204,7 @@ func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.C
 	for _, i := range was {
 		if w.aside[i.ID] {
 			continue
-		} else if w.isTold(i) {
+		} else if w.describesEnvironment(i) {
 			told[i.Category] = i.ID
 		} else if i.TurnID != nil && !pruned[*i.TurnID] && !slices.Contains(turns, *i.TurnID) {
 			turns = append(turns, *i.TurnID)
@@ -233,9 +232,9 @@ func (w *contextWitness) seeCut(in core.Input, out core.Output, was []protocol.C
 	}
 }
 
-// isTold tells whether the item tells the model of its surroundings: what a user types
-// that looks like it has an id, and a skill belongs to the words that named it.
-func (w *contextWitness) isTold(i protocol.ContextItem) bool {
+// describesEnvironment reports whether the item describes the environment. A similar text of the user has an id, and
+// a skill belongs to the words that named it.
+func (w *contextChecker) describesEnvironment(i protocol.ContextItem) bool {
 	body := w.model.items[w.model.place(i.ID)].body
 	typed := gjson.Get(body, "id").Exists() || strings.HasPrefix(gjson.Get(body, "content.0.text").Str, core.SkillTag)
 	reminds := strings.HasPrefix(gjson.Get(body, "content.0.text").Str, reminderHead)
@@ -245,7 +244,7 @@ func (w *contextWitness) isTold(i protocol.ContextItem) bool {
 
 // splitReminders separates reminders from other items. The place of a reminder depends on the items that are
 // kept, so a trim can move it.
-func (w *contextWitness) splitReminders(ids []string) (others, reminders []string) {
+func (w *contextChecker) splitReminders(ids []string) (others, reminders []string) {
 	for _, id := range ids {
 		body := w.model.items[w.model.place(id)].body
 		if strings.HasPrefix(gjson.Get(body, "content.0.text").Str, reminderHead) {
@@ -257,14 +256,14 @@ func (w *contextWitness) splitReminders(ids []string) (others, reminders []strin
 	return others, reminders
 }
 
-// isOwnSummary tells whether the item is the summary of a trim point.
-func (w *contextWitness) isOwnSummary(i protocol.ContextItem) bool {
+// isOwnSummary reports whether the item is the summary of a trim point.
+func (w *contextChecker) isOwnSummary(i protocol.ContextItem) bool {
 	text := gjson.Get(w.model.items[w.model.place(i.ID)].body, "content.0.text").Str
 	return i.Category == protocol.CategorySummary && i.TurnID == nil && strings.HasPrefix(text, summaryHead)
 }
 
-// staysPinned tells whether the item, or the other half of its pair, is pinned.
-func (w *contextWitness) staysPinned(i protocol.ContextItem) bool {
+// staysPinned reports whether the item, or the other half of its pair, is pinned.
+func (w *contextChecker) staysPinned(i protocol.ContextItem) bool {
 	item := w.model.items[w.model.place(i.ID)]
 	for _, pair := range []int{item.call, item.output} {
 		if pair >= 0 && w.model.items[pair].pinned {
@@ -285,16 +284,16 @@ func prunedTurns(t *core.Thread) map[string]bool {
 	return turns
 }
 
-// seeWindow checks that no request is longer than the window of its turn.
-func (w *contextWitness) seeWindow(m *machine) {
+// checkWindow checks that no request is longer than the window of its turn.
+func (w *contextChecker) checkWindow(m *machine) {
 	if window := m.thread.Window(); window != nil && m.thread.PromptTokens() > *window {
 		w.report("a request of %d tokens is made, the window holds %d", m.thread.PromptTokens(), *window)
 	}
 }
 
-// seeCompaction checks that a compaction leaves the last items as they were, and of those
-// before them the user's own, what is pinned, and what tells the model of its surroundings.
-func (w *contextWitness) seeCompaction(out core.Output, was, now []protocol.ContextItem) {
+// checkCompaction checks that a compaction keeps the last items and, of those before, the user's own,
+// pinned items, and the description of the environment.
+func (w *contextChecker) checkCompaction(out core.Output, was, now []protocol.ContextItem) {
 	if len(out.Lines) == 0 ||
 		!slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool { return l.Type == protocol.LineCompacted }) {
 		return
@@ -308,7 +307,7 @@ func (w *contextWitness) seeCompaction(out core.Output, was, now []protocol.Cont
 		return
 	}
 	for _, i := range now[:summary] {
-		if i.Category != protocol.CategoryUserMessage && !w.staysPinned(i) && !w.isTold(i) {
+		if i.Category != protocol.CategoryUserMessage && !w.staysPinned(i) && !w.describesEnvironment(i) {
 			w.report("a compaction leaves %s %q before its summary", i.Category, i.Preview)
 		}
 	}
@@ -319,8 +318,8 @@ func (w *contextWitness) seeCompaction(out core.Output, was, now []protocol.Cont
 	}
 }
 
-// seeDraft notes a draft, and checks that what is made of it is what it said.
-func (w *contextWitness) seeDraft(in core.Input, out core.Output) {
+// checkDraft stores a draft, and checks its commit against it.
+func (w *contextChecker) checkDraft(in core.Input, out core.Output) {
 	commit, _ := in.(core.CommitCompaction)
 	for _, message := range out.Messages {
 		reply, _ := message.(core.Reply)

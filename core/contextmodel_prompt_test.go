@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// This file is the part of the model that tells the next request.
+// This file has the model of the next request.
 
-// inPrompt tells whether the next request holds the item itself.
+// inPrompt reports whether the next request has the item itself.
 func (m *contextModel) inPrompt(i modelItem) bool {
 	switch {
 	case !i.kept(), m.isAside(i):
@@ -20,7 +20,7 @@ func (m *contextModel) inPrompt(i modelItem) bool {
 	return i.kind == "message" || i.kind == "reasoning" && !i.sealed && m.goesBack(i)
 }
 
-// goesBack tells whether the reasoning's answer is in the prompt, with what wants it back.
+// goesBack reports whether the prompt has the answer of the reasoning, with a part that needs it.
 func (m *contextModel) goesBack(reasoning modelItem) bool {
 	for _, i := range m.items[reasoning.place+1:] {
 		switch {
@@ -33,13 +33,13 @@ func (m *contextModel) goesBack(reasoning modelItem) bool {
 	return false
 }
 
-// called tells whether the call of an output is in the prompt.
+// called reports whether the prompt has the call of an output.
 func (m *contextModel) called(output modelItem) bool {
 	return output.call >= 0 && m.items[output.call].kept() && m.items[output.call].sound
 }
 
-// prompt is what the next request holds. The outputs of calls follow the last of the
-// calls that stand together.
+// prompt returns the items of the next request. Outputs follow the last of the calls that belong
+// together.
 func (m *contextModel) prompt() []string {
 	sent, open := []string{}, []string{}
 	for _, place := range m.inOrder() {
@@ -60,7 +60,7 @@ func (m *contextModel) prompt() []string {
 	return append(sent, open...)
 }
 
-// remains tells whether a plain reader is to find the item, or something in its place.
+// remains reports whether a plain reader finds the item, or a replacement.
 func (m *contextModel) remains(i modelItem) bool {
 	if i.isOutput() {
 		return !i.hidden && m.called(i)
@@ -68,7 +68,7 @@ func (m *contextModel) remains(i modelItem) bool {
 	return i.kept()
 }
 
-// outputOf is what answers a call in the prompt.
+// outputOf returns the output of a call in the prompt.
 func (m *contextModel) outputOf(call modelItem) string {
 	if call.output < 0 {
 		return answer(call, "aborted")

@@ -11,13 +11,13 @@ import (
 
 // This file is the part of the model that knows which turns were reverted.
 
-// modelTurns are where turns begin.
+// modelTurns are the begins of turns.
 type modelTurns struct {
 	begins []int64
 	open   bool
 	// paginated is set where texts of events are not read.
 	paginated bool
-	// said is the last line with a message of the user.
+	// said is the ordinal of the last line with a message of the user.
 	said int64
 }
 

@@ -11,9 +11,8 @@ import (
 	"appserver/protocol"
 )
 
-// contextModel is a thread's context as its rules say, in the plainest way: every item
-// that ever joined, with flags, and whole copies of all flags for undo and redo. It
-// reads the lines of a rollout, and knows nothing of how the thread works.
+// contextModel is a simple model of a thread's context: every item, with flags, and whole copies of
+// all flags for undo and redo. It reads the lines of a rollout and uses no code of the thread.
 type contextModel struct {
 	items    []modelItem
 	order    []int // the places of items as they are sent
@@ -37,11 +36,11 @@ type modelItem struct {
 	call, output           int
 	ordinal                int64
 	outdated               bool // another reminder took its place
-	modelFate
+	modelVisibility
 }
 
-// modelFate is what edits made of an item.
-type modelFate struct {
+// modelVisibility is the effect of edits on an item.
+type modelVisibility struct {
 	hidden, deleted, excluded, pinned, replaced bool
 	says                                        int64
 	text                                        string
@@ -52,7 +51,7 @@ type modelEdit struct {
 	op            string
 	revision      int64
 	line          int64 // its ordinal
-	before, after []modelFate
+	before, after []modelVisibility
 	undone, final bool
 	point, reason string // of a trim point that it makes, or gives a summary
 	keepFrom      int
@@ -112,8 +111,7 @@ func (m *contextModel) join(id string, raw json.RawMessage) {
 	m.follow(len(m.items) - 1)
 }
 
-// pair gives an output the latest call with its id, of those that are not hidden, if that
-// has none.
+// pair pairs an output with the latest visible call with its id, if that has no output.
 func (m *contextModel) pair(place int) {
 	item := &m.items[place]
 	if !item.isOutput() || item.callID == "" {
@@ -157,7 +155,7 @@ func (m *contextModel) follow(place int) {
 	}
 }
 
-// bodyOf is the item as it is sent where nothing was made of it.
+// bodyOf returns the item as it is sent without edits.
 func bodyOf(raw json.RawMessage) (body string, sound bool) {
 	var item protocol.ResponseItem
 	if json.Unmarshal(raw, &item) != nil {
@@ -204,7 +202,7 @@ func (m *contextModel) remindAgain() {
 // reminderHead begins what the model is reminded of.
 const reminderHead = "[memory:summary v1 |"
 
-// tells tells whether the item is what the server tells the model: it has no id.
+// tells reports whether the item is a notice of the server: it has no id.
 func (i *modelItem) tells(heads ...string) bool {
 	text := gjson.Get(i.body, "content.0.text").Str
 	if strings.HasPrefix(text, "# AGENTS.md instructions") && len(heads) > 1 {
@@ -248,7 +246,7 @@ func (m *contextModel) compact(id string, payload json.RawMessage) {
 	}
 	for k, raw := range replacement {
 		m.join(fmt.Sprintf("%s.%d", id, k), raw)
-		before = append(before, modelFate{hidden: true})
+		before = append(before, modelVisibility{hidden: true})
 	}
 	m.revision++
 	m.enter(protocol.EditCompact, before, nil)
@@ -262,7 +260,8 @@ func (m *contextModel) encrypted(compaction int64) int {
 	})
 }
 
-// isAside tells whether the items before an encrypted compaction are sent in the place of the item.
+// isAside reports whether the request has the items before an encrypted compaction instead of the
+// item.
 func (m *contextModel) isAside(i modelItem) bool { return i.of > 0 && m.encrypted(i.of) >= 0 }
 
 // asideItems are the ids of the items that are not sent because others are.
@@ -313,13 +312,13 @@ func (m *contextModel) readEdit(payload json.RawMessage) {
 	}
 }
 
-// make changes the flags as the line says, and gives the places of the items.
+// make applies the line to the flags, and returns the places of the items.
 func (m *contextModel) make(e *protocol.StoredContextEdit) (places []int) {
 	if e.Op == protocol.EditRestore {
 		m.unTrim()
 		for i, item := range m.items {
 			if !item.hidden && (item.deleted || item.excluded || item.replaced) {
-				m.items[i].modelFate = modelFate{pinned: item.pinned}
+				m.items[i].modelVisibility = modelVisibility{pinned: item.pinned}
 			}
 		}
 		return nil
@@ -341,7 +340,7 @@ func (m *contextModel) make(e *protocol.StoredContextEdit) (places []int) {
 	return places
 }
 
-func (f *modelFate) become(e *protocol.StoredContextEdit, says int64) {
+func (f *modelVisibility) become(e *protocol.StoredContextEdit, says int64) {
 	f.says = says
 	switch e.Op {
 	case protocol.EditExclude, protocol.EditPrune, protocol.EditMask:
@@ -365,15 +364,15 @@ func (m *contextModel) place(id string) int {
 	return slices.IndexFunc(m.items, func(i modelItem) bool { return i.id == id })
 }
 
-func (m *contextModel) fates() []modelFate {
-	fates := make([]modelFate, len(m.items))
+func (m *contextModel) fates() []modelVisibility {
+	fates := make([]modelVisibility, len(m.items))
 	for i := range m.items {
-		fates[i] = m.items[i].modelFate
+		fates[i] = m.items[i].modelVisibility
 	}
 	return fates
 }
 
-func (m *contextModel) enter(op string, before []modelFate, places []int) {
+func (m *contextModel) enter(op string, before []modelVisibility, places []int) {
 	for i := range m.journal {
 		m.journal[i].final = m.journal[i].final || m.journal[i].undone
 	}
@@ -386,7 +385,7 @@ func (m *contextModel) enter(op string, before []modelFate, places []int) {
 	m.journal = append(m.journal, made)
 }
 
-// undoable is the place of the edit to undo next, -1 for none; redoable that of the one
+// undoable returns the place of the next edit to undo, or -1. redoable returns that of the next edit
 // to redo.
 func (m *contextModel) undoable() int {
 	for i, e := range slices.Backward(m.journal) {
@@ -425,11 +424,11 @@ func (m *contextModel) retrace(e *modelEdit, undone bool) {
 		fates = e.before
 	}
 	for k, f := range fates {
-		m.items[k].modelFate = f
+		m.items[k].modelVisibility = f
 	}
 	for _, place := range e.places {
 		if place >= len(fates) {
-			m.items[place].modelFate = modelFate{deleted: !undone}
+			m.items[place].modelVisibility = modelVisibility{deleted: !undone}
 		}
 	}
 	switch e.op {

@@ -66,7 +66,7 @@ func contextAnswerText(p gjson.Result) (text string, ok bool) {
 	return text, true
 }
 
-// sizeText is what of the context is sent, and what there is.
+// sizeText returns the included and the total size of the context.
 func sizeText(u gjson.Result) string {
 	return fmt.Sprintf("%s of %s tokens, %s of %s bytes",
 		u.Get("includedTokens").Raw, u.Get("totalTokens").Raw, u.Get("includedBytes").Raw, u.Get("totalBytes").Raw)

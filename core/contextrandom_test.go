@@ -13,8 +13,8 @@ import (
 	"appserver/protocol"
 )
 
-// TestAnyEdits feeds a thread edits of its context, mostly, while turns go on, crash and
-// are compacted, and while the disk fills. A model of the context checks every step.
+// TestAnyEdits draws mostly edits of the context, during turns, crashes, compactions and full disks. A
+// model of the context checks every step.
 func TestAnyEdits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := newExplorer(t)
@@ -23,7 +23,7 @@ func TestAnyEdits(t *testing.T) {
 			"edit 2": e.edit, "edit 3": e.edit, "edit 4": e.edit, "undo 2": e.undo, "undo 3": e.undo, "redo 2": e.redo,
 			"redo 3":        e.redo,
 			"effect ends 2": e.finish, "effect ends 3": e.finish, "foreign": e.foreign, "foreign 2": e.foreign, "disk": e.fill,
-			"rehearse": e.rehearse,
+			"previewEdits": e.previewEdits,
 		} {
 			actions[name] = do
 		}
@@ -64,7 +64,7 @@ func (e *explorer) state() string {
 	return encode(e.thread.Prompt().Items) + encode(full.Items) + encode(full.Usage)
 }
 
-// contextActions are what clients do to a context, for explorers.
+// contextActions are the actions of clients on a context, for explorers.
 func (e *explorer) contextActions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"context/edit": e.edit, "context/undo": e.undo, "context/redo": e.redo, "context/restore": e.restore,
@@ -147,7 +147,7 @@ func (e *explorer) operation(t *rapid.T) protocol.ContextOperationVariant {
 	return o
 }
 
-// targets are some items, by ids, indices or both, and some that are none.
+// targets draws items, by ids, indices or both, some of them invalid.
 func (e *explorer) targets(t *rapid.T) (named protocol.ContextTargets) {
 	list := e.thread.ContextItems().Items
 	ids := []string{"r0", "r99999", "", "r-1", "r01", "r5.0", "x"}
@@ -199,8 +199,8 @@ func (e *explorer) preview(t *rapid.T) {
 	e.run(t, core.PreviewContext{To: e.caller(), Operations: e.operations(t)})
 }
 
-// rehearse previews edits and then makes them: the usage becomes what was told.
-func (e *explorer) rehearse(t *rapid.T) {
+// previewEdits previews edits and then applies them: the usage equals the preview.
+func (e *explorer) previewEdits(t *rapid.T) {
 	if e.full || e.midCut() {
 		return
 	}
@@ -223,7 +223,7 @@ func (e *explorer) rehearse(t *rapid.T) {
 	}
 }
 
-// midCut tells whether the next line comes after those that end a turn which a crash cut.
+// midCut reports whether the next line comes after the lines that close an interrupted turn.
 func (e *explorer) midCut() bool { return cutTurn(e.lines) != "" && e.thread.ActiveTurn() == "" }
 
 // put puts a line of another program into the rollout, and loads it.

@@ -80,8 +80,8 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// TestEndOfAnotherEffect gives effects the terminal input of other kinds. They are not
-// mistaken for theirs: the turn goes on, and ends when its own effects do.
+// TestEndOfAnotherEffect gives effects the terminal input of other kinds. The turn continues, and ends
+// when its own effects end.
 func TestEndOfAnotherEffect(t *testing.T) {
 	for name, wrong := range map[string]core.Input{
 		"sample done":   core.ModelDone{Effect: 2},

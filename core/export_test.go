@@ -1,13 +1,12 @@
 package core
 
-// OfferAs has the thread offer the tools that another one offers: no line tells them, so a
-// loaded thread has those of the world that it is resumed in.
+// OfferAs copies the offered tools of another thread. They are not in the rollout: a resumed thread
+// has those of its environment.
 func (t *Thread) OfferAs(other *Thread) {
 	t.capabilities, t.serverTools, t.memory = other.capabilities, other.serverTools, other.memory
 }
 
-// Window is the context window of the turn under way, in tokens; nil where it is not known,
-// and without a turn.
+// Window returns the context window of the active turn, in tokens, or nil.
 func (t *Thread) Window() *int64 {
 	if t.active == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"appserver/protocol"
 )
 
-// fileCommands are what scripts can say about the files that turns change:
+// fileCommands are the commands of scripts on changed files:
 //
 //	captured [TREE] [error=TEXT]  the end of a capture
 //	watched [file=…]              what a command that stays changed while it was watched

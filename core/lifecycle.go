@@ -7,7 +7,7 @@ import (
 	"appserver/protocol"
 )
 
-// Step applies an input. The package documentation says in which order to use the output.
+// Step applies an input. The package documentation states the order in which to use the output.
 func (t *Thread) Step(stamp Stamp, in Input) Output {
 	s := &step{Thread: t, Stamp: stamp}
 	in.apply(s)

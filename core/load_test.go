@@ -15,8 +15,7 @@ import (
 	"appserver/protocol"
 )
 
-// FuzzLoad loads any lines, and goes on with the thread: it can be shown, resumed, and
-// take a turn, whatever its file holds.
+// FuzzLoad loads any lines. The thread can then be shown, resumed, and run a turn.
 func FuzzLoad(f *testing.F) {
 	for _, file := range storedLines(f) {
 		f.Add([]byte(file))
@@ -42,7 +41,7 @@ func FuzzLoad(f *testing.F) {
 func goOnFrom(t *testing.T, m *machine) {
 	t.Helper()
 	m.load()
-	seeShown(t, m)
+	checkShown(t, m)
 	m.take(core.EditContext{To: m.caller(),
 		Operation: &protocol.SetInclusion{ContextTargets: protocol.ContextTargets{Indices: []int64{0, 1}}}})
 	m.take(core.UndoContext{To: m.caller()})
@@ -57,7 +56,7 @@ func goOnFrom(t *testing.T, m *machine) {
 	require.Empty(t, m.thread.ActiveTurn())
 	require.Equal(t, "model-9", m.thread.Settings().Model)
 	m.load()
-	seeShown(t, m)
+	checkShown(t, m)
 }
 
 var goOn = []protocol.UserInput{{UserInputVariant: &protocol.TextInput{Text: "go on",
@@ -97,8 +96,8 @@ func linesOf(file []byte) []protocol.RolloutLine {
 	return lines
 }
 
-// seeShown checks that what clients are shown is what their schemas require.
-func seeShown(t *testing.T, m *machine) {
+// checkShown checks the views against the schemas.
+func checkShown(t *testing.T, m *machine) {
 	t.Helper()
 	body, err := protocol.Marshal(m.thread.View(true))
 	require.NoError(t, err, "the view cannot be encoded")
@@ -112,12 +111,12 @@ func seeShown(t *testing.T, m *machine) {
 			require.NotEmpty(t, item.Get("type").Str, "an item has no type: %s", item.Raw)
 		}
 	}
-	seeTimeline(t, m)
+	checkTimeline(t, m)
 	settings, err := protocol.Marshal(m.thread.Settings().ApprovalPolicy)
 	require.NoError(t, err)
 	require.NoError(t, new(protocol.AskForApproval).UnmarshalJSON(settings), "no client knows the approval policy %s",
 		settings)
 	_, err = protocol.Marshal(m.thread.Prompt().Items)
 	require.NoError(t, err, "the prompt cannot be encoded")
-	m.witness.seePrompt(m.thread.Prompt().Items)
+	m.checker.checkPrompt(m.thread.Prompt().Items)
 }

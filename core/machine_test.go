@@ -14,9 +14,8 @@ import (
 	"appserver/protocol"
 )
 
-// machine runs a thread as the engine does: it keeps the lines, and knows which
-// effects are under way. Its clock and ids are such that a reader can follow them,
-// and a witness checks everything that is said.
+// machine runs a thread like the engine: it stores the lines and the running effects. Its clock and
+// ids are readable in the output. A checker checks all messages.
 type machine struct {
 	thread   *core.Thread
 	options  core.Options
@@ -33,7 +32,7 @@ type machine struct {
 	draft    string        // the last one of a compaction
 	full     bool          // the disk takes no lines
 	lost     int           // how many lines the disk did not take in the last step
-	witness  *witness
+	checker  *checker
 }
 
 const threadID = "t-1"
@@ -54,7 +53,7 @@ func newMachine(report func(format string, args ...any)) *machine {
 				UserTokens: 20_000},
 		},
 	}
-	m.witness = newWitness(report)
+	m.checker = newChecker(report)
 	m.load()
 	return m
 }
@@ -75,9 +74,9 @@ func (m *machine) start(historyMode string) core.Start {
 func (m *machine) load() {
 	m.running = nil
 	m.thread = core.Load(threadID, m.options, m.settings, m.lines)
-	m.witness.restarted(m.lines)
-	if m.witness.context != nil {
-		m.witness.context.restarted(m)
+	m.checker.restarted(m.lines)
+	if m.checker.context != nil {
+		m.checker.context.restarted(m)
 	}
 }
 
@@ -86,7 +85,7 @@ func (m *machine) caller() protocol.Caller {
 	return protocol.Caller{Conn: 1, Request: m.callers}
 }
 
-// advance sets how far the clock goes on at the next input.
+// advance sets the time that passes before the next input.
 func (m *machine) advance(d time.Duration) { m.pace = d }
 
 func (m *machine) stamp() core.Stamp {
@@ -99,7 +98,7 @@ func (m *machine) stamp() core.Stamp {
 	}
 }
 
-// take runs an input and returns what is said and done of it.
+// take runs an input and returns its output.
 func (m *machine) take(in core.Input) core.Output {
 	m.lost = 0
 	before := core.StorageFailed{Err: errDiskFull, Requests: m.thread.OpenRequests(), Turn: m.thread.ActiveTurn(),
@@ -119,14 +118,14 @@ func (m *machine) take(in core.Input) core.Output {
 		}
 	}
 	m.noteDraft(out)
-	m.witness.see(m, in, out)
+	m.checker.check(m, in, out)
 	return out
 }
 
 // machineDisk are the lines of a machine.
 type machineDisk struct{ *machine }
 
-// Payload is that of a line.
+// Payload returns the payload of a line.
 func (d machineDisk) Payload(n int) json.RawMessage { return bytes.Clone(d.lines[n].Payload) }
 
 func (m *machine) noteDraft(out core.Output) {
@@ -141,11 +140,10 @@ func (m *machine) noteDraft(out core.Output) {
 
 var errDiskFull = errors.New("no space left on device")
 
-// lose goes back to what the disk holds: nothing of the step is said, who was to be
-// answered is refused, and the thread is loaded anew and told which requests the
-// client has open.
+// lose simulates a failed append: it sends no message of the step, rejects its callers, and loads the
+// thread again with the open requests of the client.
 func (m *machine) lose(in core.Input, out core.Output, before core.StorageFailed) core.Output {
-	m.witness.refused(in, out, m.thread.OpenCallers())
+	m.checker.refused(in, out, m.thread.OpenCallers())
 	m.running = nil
 	m.thread = m.thread.Again(loadAgain(m.thread.Settings(), m.lines), 0)
 	m.pace = 0
@@ -205,7 +203,7 @@ func effectID(e core.Effect) core.EffectID {
 	return 0
 }
 
-// ends tells whether an input is the terminal one of an effect.
+// ends reports whether an input is the terminal input of an effect.
 func ends(in core.Input, e core.Effect) bool {
 	switch e := e.(type) {
 	case core.ModelRequest:
@@ -249,7 +247,7 @@ func ends(in core.Input, e core.Effect) bool {
 	return false
 }
 
-// callerOf is who waits for an answer to the input.
+// callerOf returns the caller of the input.
 func callerOf(in core.Input) protocol.Caller {
 	if to := reflect.ValueOf(in).FieldByName("To"); to.IsValid() {
 		return to.Interface().(protocol.Caller)

@@ -84,7 +84,7 @@ func anyRules(t *rapid.T) core.MemoryRules {
 	}
 }
 
-// anyFound is what a search of the memory may give.
+// anyFound draws the result of a search of the memory.
 func anyFound(t *rapid.T, id core.EffectID) core.Recalled {
 	in := core.Recalled{Effect: id,
 		Repo: rapid.SampledFrom([]string{"/repo", "", "/" + strings.Repeat("長い", 100), "a\n\nb"}).Draw(t, "repo"),
@@ -101,8 +101,8 @@ func anyFound(t *rapid.T, id core.EffectID) core.Recalled {
 	return in
 }
 
-// seeReminders checks what the model is reminded of in a request.
-func (w *witness) seeReminders(items []protocol.ResponseItem) {
+// checkReminders checks what the model is reminded of in a request.
+func (w *checker) checkReminders(items []protocol.ResponseItem) {
 	said := 0
 	for _, item := range items {
 		m, ok := item.ResponseItemVariant.(*protocol.Message)

@@ -59,11 +59,11 @@ func FuzzPreview(f *testing.F) {
 		if len(text) > 1<<12 {
 			return
 		}
-		seePreview(t, strings.Repeat(text, min(max(times, 1), 1<<10)))
+		checkPreview(t, strings.Repeat(text, min(max(times, 1), 1<<10)))
 	})
 }
 
-func seePreview(t *testing.T, text string) {
+func checkPreview(t *testing.T, text string) {
 	got := preview(text)
 	require.True(t, utf8.ValidString(got), "%q", got)
 	require.False(t, strings.ContainsFunc(got, func(r rune) bool {

@@ -52,7 +52,7 @@ func short(text string) string {
 	return strconv.Quote(text)
 }
 
-// shortIf is short of a JSON string, "" where it is absent or null.
+// shortIf abbreviates a JSON string. It returns "" if it is absent or null.
 func shortIf(label string, v gjson.Result) string {
 	if v.Type != gjson.String {
 		return ""
@@ -106,8 +106,7 @@ func eventText(p gjson.Result) string {
 		shortIf("", p.Get("thread_name")))
 }
 
-// contextText tells by their places which context items are told to be changed, and from
-// where on they are new.
+// contextText returns the places of changed context items, and the first place of new ones.
 func contextText(c core.ContextChanged) string {
 	text := fmt.Sprintf("context items from %d on", c.Added)
 	if len(c.Places) > 0 {

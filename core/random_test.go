@@ -17,10 +17,9 @@ import (
 	"appserver/protocol"
 )
 
-// TestAnyInputs feeds a thread whatever can happen to it, in any order: requests at
-// any time, effects that go on, fail and end, answers that are late, make no sense or
-// belong to nothing, and crashes. The witness checks every step; at the end all
-// effects end, and with them the turn.
+// TestAnyInputs draws any inputs in any order: requests at any time, effects that continue, fail and
+// end, late, invalid and unrelated responses, and crashes. The checker checks every step. At the end
+// all effects end, and with them the turn.
 func TestAnyInputs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := newExplorer(t)
@@ -41,8 +40,8 @@ func TestAnyInputsOnAFullDisk(t *testing.T) {
 	})
 }
 
-// TestAnyCrash cuts the file of a thread after any line, as a crash in the midst of an
-// append does. What is left loads, and goes on.
+// TestAnyCrash cuts the file of a thread after any line, like a crash during an append. The rest loads
+// and continues.
 func TestAnyCrash(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := newExplorer(t)
@@ -244,8 +243,8 @@ func (e *explorer) change(t *rapid.T) {
 	}
 }
 
-// changeLimits draws a window that is a little larger than what a request has anyway, or
-// none, and what is to be done when it is full.
+// changeLimits draws a window slightly larger than a request, or none, and the action for a full
+// window.
 func (e *explorer) changeLimits(t *rapid.T) {
 	e.world.Provider.ContextWindow = nil
 	e.world.Compaction = compaction.Rules{
@@ -337,7 +336,7 @@ func (e *explorer) piece(t *rapid.T) {
 	e.run(t, core.ModelPiece{Effect: id, Piece: core.Piece{Kind: kind, Text: texts.Draw(t, "text")}})
 }
 
-// goOn lets an effect say something.
+// goOn draws output of an effect.
 func (e *explorer) goOn(t *rapid.T) {
 	if len(e.running) == 0 {
 		return
@@ -409,7 +408,7 @@ func (e *explorer) terminal(t *rapid.T, effect core.Effect) core.Input {
 	return sampleEnd(t, effectID(effect))
 }
 
-// anyTracked is what a call may have changed; nil where nobody wants to know.
+// anyTracked draws the changes of a call, or nil if they are not tracked.
 func anyTracked(t *rapid.T, track *core.Track) *core.Tracked {
 	if track == nil {
 		return nil
@@ -430,7 +429,7 @@ func anyTracked(t *rapid.T, track *core.Track) *core.Tracked {
 	return tracked
 }
 
-// back reverts to any checkpoint, or to none, as if nobody else had changed a file.
+// back reverts to any checkpoint, or to an unknown one, without changes by others.
 func (e *explorer) back(t *rapid.T) {
 	mode := rapid.SampledFrom([]string{protocol.RevertFiles, protocol.RevertConversation, protocol.RevertBoth}).Draw(t,
 		"mode")
@@ -498,7 +497,7 @@ func sampleEnd(t *rapid.T, id core.EffectID) core.Input {
 	return in
 }
 
-// late is what an effect says that ended, or never was.
+// late draws an input of an ended or unknown effect.
 func (e *explorer) late(t *rapid.T) {
 	id := core.EffectID(rapid.Uint64Range(0, 40).Draw(t, "effect"))
 	for _, effect := range e.running {

@@ -9,8 +9,8 @@ import (
 	"appserver/schema/conform"
 )
 
-// reference are the stable schema files of the reference implementation, from the folder
-// that REFERENCE_SCHEMA names; nil where it is not set.
+// reference returns the stable schema files of the reference implementation in the directory
+// REFERENCE_SCHEMA, or nil if it is not set.
 var reference = sync.OnceValues(func() (*conform.Schemas, error) {
 	dir := os.Getenv("REFERENCE_SCHEMA")
 	if dir == "" {
@@ -22,8 +22,8 @@ var reference = sync.OnceValues(func() (*conform.Schemas, error) {
 // referring is held while schemas are used, which are for one goroutine at a time.
 var referring sync.Mutex
 
-// hearReference holds a message, if it says its method, against the reference's schema.
-func (w *witness) hearReference(message core.Message) {
+// checkReference validates a message with a method against the reference's schema.
+func (w *checker) checkReference(message core.Message) {
 	schemas, err := reference()
 	if err != nil {
 		w.report("the schema of the reference: %v", err)

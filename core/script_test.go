@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write what the scripts in testdata prin
 
 // TestScripts runs testdata/*.txt. A script is a list of blocks:
 //
-//	# what is to be seen here
+//	# the shown behaviour
 //	command word "some text" key=value key="some text"
 //	another command
 //	----
@@ -128,7 +128,7 @@ func cutValue(line string) (value, rest string, err error) {
 	return value, line[len(quoted):], err
 }
 
-// has tells whether a word stands alone in the command.
+// has reports whether the command has the word.
 func (a arguments) has(word string) bool { return slices.Contains(a.words[1:], word) }
 
 // word is the i-th word after the command, "" without one.

@@ -67,9 +67,9 @@ func pageOf(t *core.Thread, cursor *string, limit uint32) protocol.ThreadTimelin
 	return out.Messages[0].(core.Reply).Result.(protocol.ThreadTimelineListResponse)
 }
 
-// seeTimeline checks that pages of any size have the same list, that it can be encoded, and that it has
+// checkTimeline checks that pages of any size have the same list, that it can be encoded, and that it has
 // the items of each turn once, in order, after the start of the turn.
-func seeTimeline(t *testing.T, m *machine) {
+func checkTimeline(t *testing.T, m *machine) {
 	t.Helper()
 	whole := pages(m.thread, most)
 	for _, size := range []uint32{0, 3} {

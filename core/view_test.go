@@ -114,8 +114,8 @@ func TestPromptIsASnapshot(t *testing.T) {
 	require.NotEqual(t, before, encode(m.thread.Prompt().Items))
 }
 
-// TestMessagesAreSnapshots encodes what was said long after: a slow client gets it as
-// it was when it was said.
+// TestMessagesAreSnapshots encodes messages late: a slow client receives the state at the time of
+// sending.
 func TestMessagesAreSnapshots(t *testing.T) {
 	m := newMachine(t.Errorf)
 	m.settings.ApprovalPolicy.Mode = protocol.ApprovalUntrusted

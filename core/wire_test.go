@@ -12,8 +12,8 @@ import (
 	"appserver/protocol"
 )
 
-// said finds the messages of an output by what they are: a notification or a request by
-// its method, an answer by "reply".
+// said returns the messages of an output by name: the method of a notification or a request, "reply"
+// for a response.
 func said(out core.Output) map[string]string {
 	m := map[string]string{}
 	for _, message := range out.Messages {
@@ -29,8 +29,8 @@ func said(out core.Output) map[string]string {
 	return m
 }
 
-// TestWireOfATurn checks the members that clients read, whole: scripts show them in
-// short only. The clock stands at 3:04:05 UTC and goes on by a second an input.
+// TestWireOfATurn checks whole messages, because scripts print abbreviations only. The clock starts at
+// 3:04:05 UTC and advances by a second per input.
 func TestWireOfATurn(t *testing.T) {
 	m := newMachine(t.Errorf)
 	m.settings.ApprovalPolicy.Mode = protocol.ApprovalUntrusted
@@ -69,8 +69,8 @@ func TestWireOfATurn(t *testing.T) {
 		"items":[{"type":"agentMessage","moderation":null,"id":"msg_id-4","text":"I make.","phase":null,"memoryCitation":null,"delivery":null,"questions":null,"startedAtMs":1767323048000,"completedAtMs":1767323049000}]}}`, out["turn/completed"])
 }
 
-// TestWireOfTurnsThatDoNotComplete checks that their turn/completed has no items, also
-// where the agent had said something.
+// TestWireOfTurnsThatDoNotComplete expects a turn/completed without items, even after a message of the
+// agent.
 func TestWireOfTurnsThatDoNotComplete(t *testing.T) {
 	begin := func() *machine {
 		m := newMachine(t.Errorf)

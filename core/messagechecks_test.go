@@ -11,7 +11,7 @@ import (
 	"appserver/protocol"
 )
 
-// This file is the part of the witness that hears the messages.
+// This file has the checks of messages.
 
 // recipient is the caller that a message answers.
 func recipient(m core.Message) (protocol.Caller, bool) {
@@ -24,26 +24,26 @@ func recipient(m core.Message) (protocol.Caller, bool) {
 	return protocol.Caller{}, false
 }
 
-// seeMessage checks the i-th message of a step.
-func (w *witness) seeMessage(m *machine, in core.Input, out core.Output, i int, message core.Message) {
-	w.hearReference(message)
+// checkMessage checks the i-th message of a step.
+func (w *checker) checkMessage(m *machine, in core.Input, out core.Output, i int, message core.Message) {
+	w.checkReference(message)
 	switch message := message.(type) {
 	case core.Notice:
-		w.hear(m, out, i, message)
+		w.checkNotification(m, out, i, message)
 	case core.Request:
-		w.hearRequest(m, message)
+		w.checkRequest(m, message)
 	case core.Reply:
-		w.hearAnswer(in, out.Messages[:i], message.To)
-		w.hearReply(m, in, out, message)
+		w.checkAnswer(in, out.Messages[:i], message.To)
+		w.checkReply(m, in, out, message)
 	case core.Refusal:
-		w.hearAnswer(in, out.Messages[:i], message.To)
+		w.checkAnswer(in, out.Messages[:i], message.To)
 		if message.Err == nil || message.Err.Message == "" || message.Err.Data == nil {
 			w.report("caller %d is refused without a reason", message.To.Request)
 		}
 	}
 }
 
-func (w *witness) hearAnswer(in core.Input, before []core.Message, to protocol.Caller) {
+func (w *checker) checkAnswer(in core.Input, before []core.Message, to protocol.Caller) {
 	state, known := w.callers[to]
 	if !known || state == answered {
 		w.report("caller %d is answered twice, or did not ask", to.Request)
@@ -60,7 +60,7 @@ func (w *witness) hearAnswer(in core.Input, before []core.Message, to protocol.C
 	}
 }
 
-// behindTurnEnd is what follows the end of a turn that the request has released.
+// behindTurnEnd returns the messages after the end of a released turn.
 func behindTurnEnd(messages []core.Message) []core.Message {
 	end := slices.IndexFunc(messages, isTurnCompleted)
 	return messages[end+1:]
@@ -71,7 +71,7 @@ func isTurnCompleted(m core.Message) bool {
 	return ok && n.NotificationMethod() == "turn/completed"
 }
 
-func (w *witness) hearReply(m *machine, in core.Input, out core.Output, reply core.Reply) {
+func (w *checker) checkReply(m *machine, in core.Input, out core.Output, reply core.Reply) {
 	switch reply.Result.(type) {
 	case protocol.ThreadStartResponse, protocol.ThreadResumeResponse:
 		w.status = gjson.Get(encode(reply.Result), "thread.status").Raw
@@ -79,7 +79,7 @@ func (w *witness) hearReply(m *machine, in core.Input, out core.Output, reply co
 		w.floor = m.now.Add(m.options.CompletedFloor)
 		w.mustSync(out, "the answer of turn/start")
 		if id := gjson.Get(encode(reply.Result), "turn.id").String(); id == "" || id != m.thread.ActiveTurn() &&
-			!w.says(out, "turn/completed") {
+			!w.notifies(out, "turn/completed") {
 			w.report("turn/start is answered with turn %q, but %q is active", id, m.thread.ActiveTurn())
 		}
 	}
@@ -93,15 +93,15 @@ func (w *witness) hearReply(m *machine, in core.Input, out core.Output, reply co
 	}
 }
 
-// mustSync checks that what is promised is on disk before it is said.
-func (w *witness) mustSync(out core.Output, what string) {
+// mustSync checks that promised lines are synced before the message.
+func (w *checker) mustSync(out core.Output, what string) {
 	if len(out.Lines) > 0 && !out.Sync {
 		w.report("%s is said before its lines are on disk", what)
 	}
 }
 
-func (w *witness) hearRequest(m *machine, r core.Request) {
-	w.hearAsk(m, r)
+func (w *checker) checkRequest(m *machine, r core.Request) {
+	w.checkQuestion(m, r)
 	open, known := w.asked[r.ID]
 	if known && !open {
 		w.report("request %d is asked again after it was resolved", r.ID)
@@ -122,14 +122,14 @@ func (w *witness) hearRequest(m *machine, r core.Request) {
 	}
 }
 
-// hear checks the i-th message of a step, a notification.
-func (w *witness) hear(m *machine, out core.Output, i int, n core.Notice) {
+// checkNotification checks the i-th message of a step, a notification.
+func (w *checker) checkNotification(m *machine, out core.Output, i int, n core.Notice) {
 	method, params := n.NotificationMethod(), encode(n.Notification)
 	turn := gjson.Get(params, "turnId").String()
 	if turn == "" {
 		turn = gjson.Get(params, "turn.id").String()
 	}
-	// What a thread has cost is told when it is resumed, too, and when a draft is committed.
+	// The token usage is also sent when a thread is resumed, and when a draft is committed.
 	always := []string{"turn/started", "thread/tokenUsage/updated", "thread/compacted"}
 	if turn != "" && !slices.Contains(always, method) && !w.turns[turn] && turn != w.cut && !w.outlives(params) {
 		w.report("%s of turn %s, which is not under way: %s", method, turn, params)
@@ -144,17 +144,17 @@ func (w *witness) hear(m *machine, out core.Output, i int, n core.Notice) {
 		w.turns[turn] = true
 		w.mustSync(out, method)
 	case "turn/completed":
-		w.hearCompleted(m, out, i, turn, params)
+		w.checkCompleted(m, out, i, turn, params)
 	case "serverRequest/resolved":
-		w.hearResolved(gjson.Get(params, "requestId").Uint())
+		w.checkResolved(gjson.Get(params, "requestId").Uint())
 	default:
 		if strings.HasPrefix(method, "item/") {
-			w.hearItem(m, out, method, turn, params)
+			w.checkItem(m, out, method, turn, params)
 		}
 	}
 }
 
-func (w *witness) hearResolved(id uint64) {
+func (w *checker) checkResolved(id uint64) {
 	if !w.asked[id] {
 		w.report("request %d is resolved, but is not open", id)
 	}
@@ -170,7 +170,7 @@ func startsTurn(messages []core.Message) bool {
 	})
 }
 
-func (w *witness) hearCompleted(m *machine, out core.Output, at int, turn, params string) {
+func (w *checker) checkCompleted(m *machine, out core.Output, at int, turn, params string) {
 	w.turns[turn], w.cut, w.queued = false, "", false
 	w.mustSync(out, "turn/completed")
 	if m.now.Before(w.floor) && !w.stopping && !startsTurn(out.Messages[at:]) {
@@ -188,10 +188,10 @@ func (w *witness) hearCompleted(m *machine, out core.Output, at int, turn, param
 			order = append(order, n.NotificationMethod())
 		}
 	}
-	w.hearOrder(order)
+	w.checkOrder(order)
 	for id, item := range w.items {
 		if item.turn == turn && item.kind == "commandExecution" && !item.done && !w.unsaved {
-			if item.stays = w.staying(item.command); item.stays {
+			if item.stays = w.outlivesTurn(item.command); item.stays {
 				continue
 			}
 			w.report("turn %s is completed, but its command %s is not", turn, id)
@@ -199,8 +199,8 @@ func (w *witness) hearCompleted(m *machine, out core.Output, at int, turn, param
 	}
 }
 
-// outlives tells whether a notification is about a command that its turn left running.
-func (w *witness) outlives(params string) bool {
+// outlives reports whether a notification is about a command that outlives its turn.
+func (w *checker) outlives(params string) bool {
 	id := gjson.Get(params, "itemId").String()
 	if id == "" {
 		id = gjson.Get(params, "item.id").String()
@@ -208,8 +208,8 @@ func (w *witness) outlives(params string) bool {
 	return w.items[id] != nil && w.items[id].stays
 }
 
-// staying tells whether a command runs that may go on without its turn.
-func (w *witness) staying(line string) bool {
+// outlivesTurn reports whether a command runs that may outlive its turn.
+func (w *checker) outlivesTurn(line string) bool {
 	for _, state := range w.effects {
 		if run, ok := state.Effect.(core.RunTool); ok && run.Command.Stays && !state.ended &&
 			shellcommand.Quote(run.Command.Argv) == line {
@@ -219,9 +219,9 @@ func (w *witness) staying(line string) bool {
 	return false
 }
 
-// hearOrder checks the messages up to a turn/completed: right before it, but for an
-// error, the thread is told to be active no more.
-func (w *witness) hearOrder(methods []string) {
+// checkOrder checks the messages up to a turn/completed: the status of the thread precedes it directly,
+// except for an error.
+func (w *checker) checkOrder(methods []string) {
 	before := methods[:len(methods)-1]
 	if n := len(before); n > 0 && before[n-1] == "error" {
 		before = before[:n-1]
@@ -232,7 +232,7 @@ func (w *witness) hearOrder(methods []string) {
 	}
 }
 
-func (w *witness) hearItem(m *machine, out core.Output, method, turn, params string) {
+func (w *checker) checkItem(m *machine, out core.Output, method, turn, params string) {
 	id := gjson.Get(params, "itemId").String()
 	if id == "" {
 		id = gjson.Get(params, "item.id").String()
@@ -253,7 +253,7 @@ func (w *witness) hearItem(m *machine, out core.Output, method, turn, params str
 	case method == "item/completed":
 		item.done = true
 		w.mustSync(out, method)
-		w.hearWhole(m, item, turn, gjson.Get(params, "item"))
+		w.checkCompletedItem(m, item, turn, gjson.Get(params, "item"))
 	case method == "item/reasoning/textDelta":
 		item.content += gjson.Get(params, "delta").String()
 	default:
@@ -269,9 +269,8 @@ func allTexts(texts gjson.Result) (all string) {
 	return all
 }
 
-// hearWhole checks a completed item: it is what its deltas said, and what the
-// thread shows from now on.
-func (w *witness) hearWhole(m *machine, item *itemState, turn string, whole gjson.Result) {
+// checkCompletedItem checks a completed item: it equals its deltas, and the thread shows it from now on.
+func (w *checker) checkCompletedItem(m *machine, item *itemState, turn string, whole gjson.Result) {
 	text, content := whole.Get("text").String(), ""
 	if item.kind == "reasoning" {
 		text, content = allTexts(whole.Get("summary")), allTexts(whole.Get("content"))

@@ -13,9 +13,9 @@ import (
 	"appserver/protocol"
 )
 
-// witness sees every input and output of a thread and reports each rule that was
+// checker sees every input and output of a thread and reports each rule that was
 // broken. It knows nothing of how the thread works.
-type witness struct {
+type checker struct {
 	report  func(format string, args ...any)
 	effects map[core.EffectID]*effectState
 	callers map[protocol.Caller]callerState
@@ -30,14 +30,14 @@ type witness struct {
 	queued bool
 	// reverting is set during a step that may take turns out.
 	reverting bool
-	// unsaved is set while a turn's end is told that the disk has not taken yet.
+	// unsaved is set while the announced end of a turn is not on the disk.
 	unsaved bool
 	// overridden is set while a resume's settings are in force, which no line keeps.
 	overridden bool
 	// stopping is set after a Shutdown, which knows no floor.
 	stopping bool
-	// context is nil where the lines are any bytes.
-	context *contextWitness
+	// context is nil if the lines are random bytes.
+	context *contextChecker
 }
 
 // effectState is an effect that was started.
@@ -53,7 +53,7 @@ const (
 	answered
 )
 
-// itemState is an item that was told to have begun.
+// itemState is an item whose begin was announced.
 type itemState struct {
 	turn, kind string
 	command    string
@@ -63,16 +63,16 @@ type itemState struct {
 	stays      bool // its turn ended without it
 }
 
-func newWitness(report func(format string, args ...any)) *witness {
-	w := &witness{report: report, turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{},
+func newChecker(report func(format string, args ...any)) *checker {
+	w := &checker{report: report, turns: map[string]bool{}, items: map[string]*itemState{}, asked: map[uint64]bool{},
 		about: map[uint64]ask{}}
-	w.context = &contextWitness{witness: w}
+	w.context = &contextChecker{checker: w}
 	w.restarted(nil)
 	return w
 }
 
 // restarted forgets what a crash takes along.
-func (w *witness) restarted(lines []protocol.RolloutLine) {
+func (w *checker) restarted(lines []protocol.RolloutLine) {
 	w.cut = cutTurn(lines)
 	w.effects = map[core.EffectID]*effectState{}
 	w.callers = map[protocol.Caller]callerState{}
@@ -97,7 +97,7 @@ func cutTurn(lines []protocol.RolloutLine) string {
 
 // refused notes a step whose lines were lost: the engine refuses its callers and
 // gives up all effects.
-func (w *witness) refused(in core.Input, out core.Output, open []protocol.Caller) {
+func (w *checker) refused(in core.Input, out core.Output, open []protocol.Caller) {
 	if to := callerOf(in); to != (protocol.Caller{}) {
 		w.callers[to] = answered
 	}
@@ -113,36 +113,36 @@ func (w *witness) refused(in core.Input, out core.Output, open []protocol.Caller
 	w.floor, w.queued = time.Time{}, false
 }
 
-// see checks one step.
-func (w *witness) see(m *machine, in core.Input, out core.Output) {
+// check checks one step.
+func (w *checker) check(m *machine, in core.Input, out core.Output) {
 	for _, e := range w.effects {
 		e.ended = e.ended || ends(in, e.Effect)
 	}
 	if to := callerOf(in); to != (protocol.Caller{}) {
 		w.callers[to] = waiting
 	}
-	w.note(in, out)
-	w.seeLines(m, out)
-	w.seeEffects(m, out)
+	w.record(in, out)
+	w.checkLines(m, out)
+	w.checkEffects(m, out)
 	for i, message := range out.Messages {
-		w.seeMessage(m, in, out, i, message)
+		w.checkMessage(m, in, out, i, message)
 	}
 	switch in.(type) {
 	case core.TurnStart, core.RunUserCommand:
 		w.queued = w.queued || w.callers[callerOf(in)] == waiting
 	}
 	if out.Archive {
-		w.seeArchive(m, in, out)
+		w.checkArchive(m, in, out)
 	}
-	w.seeState(m)
+	w.checkState(m)
 	if w.context != nil {
-		w.context.see(m, in, out)
+		w.context.check(m, in, out)
 	}
 }
 
-// seeArchive checks a step that ends with the thread in the archive; its clients know the
+// checkArchive checks a step that ends with the thread in the archive; its clients know the
 // status of a thread no more that is not loaded.
-func (w *witness) seeArchive(m *machine, in core.Input, out core.Output) {
+func (w *checker) checkArchive(m *machine, in core.Input, out core.Output) {
 	if len(out.Lines)+len(out.Effects) > 0 || m.thread.ActiveTurn() != "" {
 		w.report("a thread is archived that has something to do: %v", out)
 	}
@@ -152,7 +152,7 @@ func (w *witness) seeArchive(m *machine, in core.Input, out core.Output) {
 	w.status = ""
 }
 
-func (w *witness) note(in core.Input, out core.Output) {
+func (w *checker) record(in core.Input, out core.Output) {
 	_, revert := in.(core.Revert)
 	_, revertTo := in.(core.RevertTo)
 	w.reverting = revert || revertTo
@@ -163,11 +163,11 @@ func (w *witness) note(in core.Input, out core.Output) {
 		w.floor = time.Time{} // the last two begin a turn, now or once this one has ended
 	case core.ReleaseTurn, core.TrimContext, core.SummarizeContext, core.ProposeCompaction, core.CommitCompaction,
 		core.CompactContext, core.ReviewStart, core.Revert, core.RevertTo:
-		if w.says(out, "turn/completed") {
+		if w.notifies(out, "turn/completed") {
 			w.floor = time.Time{}
 		}
 	case core.StorageFailed:
-		w.unsaved = w.unsaved || w.says(out, "turn/completed")
+		w.unsaved = w.unsaved || w.notifies(out, "turn/completed")
 		return
 	case core.Resume:
 		w.overridden = w.overridden || in.Fresh
@@ -178,14 +178,14 @@ func (w *witness) note(in core.Input, out core.Output) {
 	}
 }
 
-func (w *witness) says(out core.Output, method string) bool {
+func (w *checker) notifies(out core.Output, method string) bool {
 	return slices.ContainsFunc(out.Messages, func(m core.Message) bool {
 		n, ok := m.(core.Notice)
 		return ok && n.NotificationMethod() == method
 	})
 }
 
-func (w *witness) seeLines(m *machine, out core.Output) {
+func (w *checker) checkLines(m *machine, out core.Output) {
 	next := nextOrdinal(m.lines[:len(m.lines)-len(out.Lines)])
 	for i, line := range out.Lines {
 		if line.Ordinal == nil || *line.Ordinal != next+int64(i) {
@@ -197,8 +197,7 @@ func (w *witness) seeLines(m *machine, out core.Output) {
 	}
 }
 
-// nextOrdinal is the one after those of the lines. Lines without one, or with one that
-// no file can have come to, are counted.
+// nextOrdinal returns the ordinal after the lines. Lines without a valid ordinal are counted.
 func nextOrdinal(lines []protocol.RolloutLine) int64 {
 	next := int64(0)
 	for _, line := range lines {
@@ -210,7 +209,7 @@ func nextOrdinal(lines []protocol.RolloutLine) int64 {
 	return next
 }
 
-func (w *witness) seeEffects(m *machine, out core.Output) {
+func (w *checker) checkEffects(m *machine, out core.Output) {
 	for _, e := range out.Effects {
 		switch e := e.(type) {
 		case core.Cancel:
@@ -220,7 +219,7 @@ func (w *witness) seeEffects(m *machine, out core.Output) {
 				state.cancelled = true
 			}
 		case core.ModelRequest:
-			w.seePrompt(e.Prompt.Items)
+			w.checkPrompt(e.Prompt.Items)
 			if e.TurnID != "" || !e.Prompt.Summarises { // not for a draft
 				w.belongs(m, e.TurnID)
 			}
@@ -247,14 +246,14 @@ func (w *witness) seeEffects(m *machine, out core.Output) {
 	}
 }
 
-func (w *witness) belongs(m *machine, turnID string) {
+func (w *checker) belongs(m *machine, turnID string) {
 	if turnID == "" || turnID != m.thread.ActiveTurn() {
 		w.report("an effect is started for turn %q, but %q is active", turnID, m.thread.ActiveTurn())
 	}
 }
 
-// seeState checks what holds after every step.
-func (w *witness) seeState(m *machine) {
+// checkState checks what holds after every step.
+func (w *checker) checkState(m *machine) {
 	waits := m.thread.OpenCallers()
 	for to, state := range w.callers {
 		if (state == waiting) != slices.Contains(waits, to) {
@@ -264,7 +263,7 @@ func (w *witness) seeState(m *machine) {
 	}
 	open := m.thread.OpenRequests()
 	if m.thread.ActiveTurn() == "" {
-		w.seeIdle(m)
+		w.checkIdle(m)
 	} else if len(m.running) == 0 && len(open) == 0 {
 		w.report("turn %s waits for nothing", m.thread.ActiveTurn())
 	}
@@ -276,14 +275,14 @@ func (w *witness) seeState(m *machine) {
 	if told := encode(m.thread.View(false).Status); w.status != "" && w.status != told {
 		w.report("the last status told is %s, the thread's is %s", w.status, told)
 	}
-	w.seeWaiting(m)
-	w.seePrompt(m.thread.Prompt().Items)
+	w.checkWaiting(m)
+	w.checkPrompt(m.thread.Prompt().Items)
 	if !w.unsaved {
-		w.seeDurable(m)
+		w.checkDurable(m)
 	}
 }
 
-func (w *witness) seeIdle(m *machine) {
+func (w *checker) checkIdle(m *machine) {
 	drafts := 0
 	for id, state := range w.effects {
 		if sample, ok := state.Effect.(core.ModelRequest); ok && sample.TurnID == "" && !state.ended {
@@ -313,10 +312,10 @@ func (w *witness) seeIdle(m *machine) {
 	}
 }
 
-// seePrompt checks that every call is followed by its output, within its group of
+// checkPrompt checks that every call is followed by its output, within its group of
 // calls, and that no output stands alone.
-func (w *witness) seePrompt(items []protocol.ResponseItem) {
-	w.seeReminders(items)
+func (w *checker) checkPrompt(items []protocol.ResponseItem) {
+	w.checkReminders(items)
 	open := map[string]int{}
 	for _, item := range items {
 		body := encode(item)
@@ -345,17 +344,17 @@ func (w *witness) seePrompt(items []protocol.ResponseItem) {
 	}
 }
 
-// seeDurable checks that the lines bring back the same thread.
-func (w *witness) seeDurable(m *machine) {
-	w.seeLoaded(m, core.Load(threadID, m.options, m.settings, m.lines))
-	w.seeLoaded(m, loadAgain(m.settings, m.lines).Thread(m.options))
+// checkDurable checks that the lines bring back the same thread.
+func (w *checker) checkDurable(m *machine) {
+	w.checkLoaded(m, core.Load(threadID, m.options, m.settings, m.lines))
+	w.checkLoaded(m, loadAgain(m.settings, m.lines).Thread(m.options))
 	if len(m.lines)%4 == 0 {
-		w.seeLoaded(m, w.continueLoad(m).Thread(m.options))
+		w.checkLoaded(m, w.continueLoad(m).Thread(m.options))
 	}
 }
 
 // continueLoad loads the first lines, and the others from a snapshot of these on.
-func (w *witness) continueLoad(m *machine) *core.Loading {
+func (w *checker) continueLoad(m *machine) *core.Loading {
 	first := len(m.lines) * int(1+m.thread.ContextRevision()%4) / 4
 	var raw bytes.Buffer
 	if err := loadAgain(m.settings, m.lines[:first]).Snapshot(&raw); err != nil {
@@ -388,10 +387,10 @@ func loadAgain(settings core.Settings, lines []protocol.RolloutLine) *core.Loadi
 
 type onDisk []protocol.RolloutLine
 
-// Payload is that of a line.
+// Payload returns the payload of a line.
 func (d onDisk) Payload(n int) json.RawMessage { return bytes.Clone(d[n].Payload) }
 
-func (w *witness) seeLoaded(m *machine, loaded *core.Thread) {
+func (w *checker) checkLoaded(m *machine, loaded *core.Thread) {
 	if !w.overridden {
 		w.same("settings", encode(storable(m.thread.Settings())), encode(storable(loaded.Settings())))
 		w.same("view", viewOf(m, m.thread), viewOf(m, loaded))
@@ -408,7 +407,7 @@ func withoutSkills(t *core.Thread) string {
 	return before
 }
 
-func (w *witness) same(what, live, loaded string) {
+func (w *checker) same(what, live, loaded string) {
 	if live != loaded && canonical(live) != canonical(loaded) {
 		w.report("%s: the lines bring back something else\nlive:   %s\nloaded: %s", what, live, loaded)
 	}
@@ -428,8 +427,7 @@ func storable(s core.Settings) any {
 	return []any{s, s.Sandbox.Stored()}
 }
 
-// viewOf is the thread's view without its status, that of the turn under way, and what of
-// it has no line yet.
+// viewOf returns the thread's view without its status, its active turn, and the parts without a line.
 func viewOf(m *machine, t *core.Thread) string {
 	v := t.View(true)
 	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}}
@@ -442,7 +440,7 @@ func viewOf(m *machine, t *core.Thread) string {
 	return encode(v)
 }
 
-// underWay tells whether a command, a patch or a tool of the client is asked for, or runs.
+// underWay reports whether a command, a patch or a client's tool runs, or waits for an approval.
 func underWay(item protocol.ThreadItem) bool {
 	switch v := item.ThreadItemVariant.(type) {
 	case *protocol.CommandExecutionItem:

@@ -12,24 +12,24 @@ import (
 	"appserver/protocol"
 )
 
-// contextWitness compares a thread's context with a model of it, after every step.
-type contextWitness struct {
+// contextChecker compares a thread's context with a model of it, after every step.
+type contextChecker struct {
 	draft protocol.ThreadCompactProposeResponse
-	*witness
+	*checker
 	model *contextModel
 	// list is the list of items before the step.
 	list []protocol.ContextItem
-	// tokens are those of the next request.
+	// tokens is the cost of the next request.
 	tokens int64
 	// pruned are the turns before the latest trim point.
 	pruned map[string]bool
 	aside  map[string]bool // the items of encrypted compactions that are not sent
-	// copy is the list as a client keeps it that is told of changes only.
+	// copy is the list of a client that receives changes only.
 	copy []protocol.ContextItem
 }
 
 // restarted reads the lines anew, as the thread does; the client reads the list.
-func (w *contextWitness) restarted(m *machine) {
+func (w *contextChecker) restarted(m *machine) {
 	w.model, w.list, w.copy = modelOf(m.lines), nil, nil
 	if len(m.lines) == 0 {
 		return // a Start comes, with the options
@@ -37,12 +37,12 @@ func (w *contextWitness) restarted(m *machine) {
 	w.list = m.thread.ContextItems().Items
 	w.copy = append(w.copy, w.list...)
 	w.pruned, w.aside = prunedTurns(m.thread), w.model.asideItems()
-	w.seeList(m)
-	w.seePlain(m)
+	w.checkList(m)
+	w.checkPlain(m)
 }
 
-// see checks one step.
-func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
+// check checks one step.
+func (w *contextChecker) check(m *machine, in core.Input, out core.Output) {
 	revision, edits := w.model.revision, len(w.model.journal)
 	lines := out.Lines
 	for ; isEdit(in) && len(lines) > 0 && lines[0].Type != protocol.LineContextEdit; lines = lines[1:] {
@@ -65,20 +65,20 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 		w.report("the context has revision %d after %T, had %d, and %d edits, had %d: %+v", w.model.revision, in, revision,
 			len(w.model.journal), edits, expected)
 	}
-	w.hearAnswer(in, out, expected)
+	w.checkAnswer(in, out, expected)
 	if len(out.Lines) > 0 {
-		w.seeReplay(m)
+		w.checkReplay(m)
 	}
 	before, was := w.tokens, w.list
-	w.seeList(m)
-	w.seeCompaction(out, was, w.list)
-	w.seeDraft(in, out)
-	w.seeCut(in, out, was, w.pruned, w.list)
+	w.checkList(m)
+	w.checkCompaction(out, was, w.list)
+	w.checkDraft(in, out)
+	w.checkCut(in, out, was, w.pruned, w.list)
 	w.pruned, w.aside = prunedTurns(m.thread), w.model.asideItems()
-	w.seeSaved(out, before-w.tokens)
+	w.checkSaved(out, before-w.tokens)
 	for _, message := range out.Messages {
 		if c, ok := message.(core.ContextChanged); ok {
-			w.hear(m, c)
+			w.updateCopy(m, c)
 		}
 	}
 	for _, e := range slices.Backward(out.Effects) {
@@ -87,18 +87,18 @@ func (w *contextWitness) see(m *machine, in core.Input, out core.Output) {
 				continue
 			}
 			if sample.Prompt.Instructions == core.ReviewInstructions {
-				w.seeReview(sample.Prompt.Items)
+				w.checkReview(sample.Prompt.Items)
 				break
 			}
-			w.seeWindow(m)
-			w.seePrompt("a request", sample.Prompt.Items)
+			w.checkWindow(m)
+			w.checkPrompt("a request", sample.Prompt.Items)
 			break // one before it had less
 		}
 	}
 	if m.thread.ActiveTurn() == "" && len(out.Lines) > 0 {
-		w.seePlain(m)
+		w.checkPlain(m)
 	}
-	w.seeWorld(m, in, out)
+	w.checkWorld(m, in, out)
 }
 
 func isEdit(in core.Input) bool {
@@ -109,16 +109,16 @@ func isEdit(in core.Input) bool {
 	return false
 }
 
-// seeReplay checks that the lines bring back the model that the operations made.
-func (w *contextWitness) seeReplay(m *machine) {
+// checkReplay checks that the lines bring back the model that the operations made.
+func (w *contextChecker) checkReplay(m *machine) {
 	replayed := modelOf(m.lines)
 	if !reflect.DeepEqual(w.model, replayed) {
 		w.report("the lines make another context\nmeant: %+v\nlines: %+v", *w.model, *replayed)
 	}
 }
 
-// seeList checks the list, and all that must agree with it.
-func (w *contextWitness) seeList(m *machine) {
+// checkList checks the list, and all that must agree with it.
+func (w *contextChecker) checkList(m *machine) {
 	full := m.thread.ContextItems()
 	if !w.overridden && !w.unsaved {
 		loaded := core.Load(threadID, m.options, m.settings, m.lines)
@@ -128,14 +128,14 @@ func (w *contextWitness) seeList(m *machine) {
 	if full.Revision != w.model.revision || m.thread.ContextRevision() != w.model.revision {
 		w.report("the context has revision %d, not %d", full.Revision, w.model.revision)
 	}
-	w.seeItems(full)
-	w.seeUsage(m, full)
-	w.seePrompt("the prompt", m.thread.Prompt().Items)
+	w.checkItems(full)
+	w.checkUsage(m, full)
+	w.checkPrompt("the prompt", m.thread.Prompt().Items)
 	w.list, w.tokens = full.Items, full.Usage.PromptTokens
 }
 
-// seeSaved checks what the line of an edit says that it saved.
-func (w *contextWitness) seeSaved(out core.Output, saved int64) {
+// checkSaved checks the saved tokens in the line of an edit.
+func (w *contextChecker) checkSaved(out core.Output, saved int64) {
 	if len(out.Lines) != 1 || out.Lines[0].Type != protocol.LineContextEdit ||
 		gjson.GetBytes(out.Lines[0].Payload, "target").Exists() {
 		return
@@ -145,7 +145,7 @@ func (w *contextWitness) seeSaved(out core.Output, saved int64) {
 	}
 }
 
-func (w *contextWitness) seeItems(full protocol.ContextItemsNotification) {
+func (w *contextChecker) checkItems(full protocol.ContextItemsNotification) {
 	var want, got []string
 	for _, place := range w.model.inOrder() {
 		if i := w.model.items[place]; i.listed() {
@@ -162,8 +162,8 @@ func (w *contextWitness) seeItems(full protocol.ContextItemsNotification) {
 	}
 }
 
-// seeUsage checks that the usage is what the items cost.
-func (w *contextWitness) seeUsage(m *machine, full protocol.ContextItemsNotification) {
+// checkUsage checks that the usage is what the items cost.
+func (w *contextChecker) checkUsage(m *machine, full protocol.ContextItemsNotification) {
 	u := full.Usage
 	tokens, bytes, sent := int64(0), int64(0), int64(0)
 	for _, i := range full.Items {
@@ -199,8 +199,8 @@ func (w *contextWitness) seeUsage(m *machine, full protocol.ContextItemsNotifica
 	}
 }
 
-// seeReview sees to it that a reviewer hears nothing that was said in the thread.
-func (w *contextWitness) seeReview(items []protocol.ResponseItem) {
+// checkReview checks that a reviewer receives nothing of the thread's conversation.
+func (w *contextChecker) checkReview(items []protocol.ResponseItem) {
 	said := w.model.prompt()
 	for _, item := range items {
 		text := canonical(encode(item))
@@ -211,7 +211,7 @@ func (w *contextWitness) seeReview(items []protocol.ResponseItem) {
 	}
 }
 
-func (w *contextWitness) seePrompt(what string, items []protocol.ResponseItem) {
+func (w *contextChecker) checkPrompt(what string, items []protocol.ResponseItem) {
 	got := []string{}
 	for _, item := range items {
 		got = append(got, canonical(encode(item)))
@@ -221,9 +221,9 @@ func (w *contextWitness) seePrompt(what string, items []protocol.ResponseItem) {
 	}
 }
 
-// hear brings the client's copy up to date, by what it is told of a change: it takes out
-// what is gone, and puts each item that it does not have where its index says.
-func (w *contextWitness) hear(m *machine, c core.ContextChanged) {
+// updateCopy updates the client's copy by a notification: it removes items, and puts each new item at its
+// index.
+func (w *contextChecker) updateCopy(m *machine, c core.ContextChanged) {
 	told, full := m.thread.ContextChanges(c), m.thread.ContextItems()
 	if told.Full {
 		w.copy = nil
@@ -253,12 +253,12 @@ func (w *contextWitness) hear(m *machine, c core.ContextChanged) {
 	w.same("usage", encode(told.Usage), encode(full.Usage))
 }
 
-func (w *contextWitness) inCopy(id string) int {
+func (w *contextChecker) inCopy(id string) int {
 	return slices.IndexFunc(w.copy, func(i protocol.ContextItem) bool { return i.ID == id })
 }
 
-// seePlain checks that a reader that knows nothing of edits sends its model the same.
-func (w *contextWitness) seePlain(m *machine) {
+// checkPlain checks that a reader that knows nothing of edits sends its model the same.
+func (w *contextChecker) checkPlain(m *machine) {
 	project := m.thread.Projection()
 	if project == nil && disordered(m.lines) {
 		return
@@ -280,12 +280,12 @@ func (w *contextWitness) seePlain(m *machine) {
 	w.same("the prompt of a plain reader", encode(m.thread.Prompt().Items), encode(loaded.Prompt().Items))
 }
 
-// ours tells whether lines of a type are passed over by plain readers.
+// ours reports whether plain readers ignore lines of a type.
 func ours(kind string) bool {
 	return kind == protocol.LineContextEdit || kind == protocol.LineTrimPoint || kind == protocol.LineProviderSession
 }
 
-// disordered tells whether ordinals do not name lines.
+// disordered reports whether ordinals do not identify lines.
 func disordered(lines []protocol.RolloutLine) bool {
 	next := int64(0)
 	return slices.ContainsFunc(lines, func(line protocol.RolloutLine) bool {
@@ -299,9 +299,9 @@ func disordered(lines []protocol.RolloutLine) bool {
 	})
 }
 
-// seeWorld checks that a turn begins with the model told of its surroundings as they
-// are, and of nothing twice.
-func (w *contextWitness) seeWorld(m *machine, in core.Input, out core.Output) {
+// checkWorld checks that a turn begins with a current description of the environment, and without
+// repetition.
+func (w *contextChecker) checkWorld(m *machine, in core.Input, out core.Output) {
 	start, ok := in.(core.TurnStart)
 	if !ok || len(out.Lines) == 0 || !slices.ContainsFunc(out.Lines, begins) {
 		return
