@@ -21,6 +21,7 @@ import (
 // Timeout limits each wait for the server.
 var Timeout = time.Duration(RaceFactor) * 30 * time.Second
 
+// Object is a JSON object.
 type Object = map[string]any
 
 // Message is one message of the server.
@@ -33,6 +34,7 @@ type Message struct {
 	Line   string          `json:"-"`
 }
 
+// RPCError is the error of a response.
 type RPCError struct {
 	Code    int
 	Message string
@@ -223,11 +225,13 @@ func (c *Client) Kill() {
 	<-c.Exited
 }
 
+// Signal sends a signal to the server.
 func (c *Client) Signal(s syscall.Signal) {
 	c.T.Helper()
 	require.NoError(c.T, c.Cmd.Process.Signal(s))
 }
 
+// Write sends a line as it is; it need not be JSON.
 func (c *Client) Write(line string) {
 	c.T.Helper()
 	_, err := io.WriteString(c.In, line+"\n")
@@ -237,6 +241,7 @@ func (c *Client) Write(line string) {
 	}
 }
 
+// Send sends a message.
 func (c *Client) Send(m Object) {
 	c.T.Helper()
 	if c.SendsVersion {
@@ -255,6 +260,7 @@ func (c *Client) SendRequest(method string, params any) string {
 	return fmt.Sprint(c.LastID)
 }
 
+// Next returns the next message. OnRequest answers it if it is a request.
 func (c *Client) Next() Message {
 	c.T.Helper()
 	select {
@@ -271,6 +277,7 @@ func (c *Client) Next() Message {
 	return Message{}
 }
 
+// Record adds a message to Seen.
 func (c *Client) Record(m Message) {
 	c.Seen = append(c.Seen, m)
 	if c.OnLine != nil {
@@ -288,11 +295,13 @@ func (c *Client) Until(want func(Message) bool) Message {
 	}
 }
 
+// UntilMethod reads until a notification or request with the method.
 func (c *Client) UntilMethod(method string) Message {
 	c.T.Helper()
 	return c.Until(func(m Message) bool { return m.Method == method })
 }
 
+// UntilResponse reads until the response to a request.
 func (c *Client) UntilResponse(id string) Message {
 	c.T.Helper()
 	return c.Until(func(m Message) bool { return m.Method == "" && string(m.ID) == id })
@@ -320,6 +329,7 @@ func (c *Client) CallRejected(method string, params any) *RPCError {
 	return m.Error
 }
 
+// Initialize sends initialize with the experimental API, and initialized.
 func (c *Client) Initialize() {
 	c.T.Helper()
 	c.Call("initialize",
@@ -344,6 +354,7 @@ func (c *Client) CallThread(method string, params Object) ThreadView {
 	return r.Thread
 }
 
+// StartThread starts a thread and returns its id.
 func (c *Client) StartThread(params Object) string {
 	c.T.Helper()
 	return c.CallThread("thread/start", params).ID
@@ -355,11 +366,13 @@ func (c *Client) StartTrusted() string {
 	return c.StartThread(Object{"cwd": c.T.TempDir(), "sandbox": "danger-full-access", "approvalPolicy": "never"})
 }
 
+// ReadThread reads a thread with its turns.
 func (c *Client) ReadThread(id string) ThreadView {
 	c.T.Helper()
 	return c.CallThread("thread/read", Object{"threadId": id, "includeTurns": true})
 }
 
+// TextInput returns the input of a turn.
 func TextInput(text string) []Object { return []Object{{"type": "text", "text": text}} }
 
 // BeginTurn starts a turn and returns its id.
@@ -378,6 +391,7 @@ type EndedTurn struct {
 	Items  []struct{ Type, Text string }
 }
 
+// AwaitTurn reads until a turn ends.
 func (c *Client) AwaitTurn() EndedTurn {
 	c.T.Helper()
 	var p struct{ Turn EndedTurn }
@@ -385,6 +399,7 @@ func (c *Client) AwaitTurn() EndedTurn {
 	return p.Turn
 }
 
+// Turn runs a turn.
 func (c *Client) Turn(thread, text string) EndedTurn {
 	c.T.Helper()
 	c.BeginTurn(thread, text)

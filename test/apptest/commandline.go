@@ -51,6 +51,7 @@ func LegacyHome(t *testing.T) (home, path string) {
 	return home, PutRollout(t, home, LegacyID, LegacyRollout)
 }
 
+// PutRollout writes a rollout into a home and returns its path.
 func PutRollout(t *testing.T, home, id, text string) string {
 	t.Helper()
 	path := filepath.Join(home, "sessions/2025/10/01", "rollout-2025-10-01T12-00-00-"+id+".jsonl")

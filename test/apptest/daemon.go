@@ -105,6 +105,7 @@ func (d *Daemon) Terminate() {
 	d.AwaitExit()
 }
 
+// Socket returns the path of the Unix socket.
 func (d *Daemon) Socket() string { return strings.TrimPrefix(d.URL, "unix://") }
 
 // Address returns the base URL of HTTP requests.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// UnknownThreadID is a valid id of a thread that no server created.
 const UnknownThreadID = "01a1fdec-a59f-7270-ac57-000000000001"
 
 // RolloutName returns a valid path of a thread's rollout in a home.
@@ -30,6 +31,7 @@ func Unprivileged(t *testing.T, cmd *exec.Cmd, home string) *exec.Cmd {
 	return cmd
 }
 
+// UnprivilegedID is the user and group id of nobody.
 const UnprivilegedID = 65534
 
 // GiveHome makes the user nobody the owner of a home, if the test runs as root.

@@ -18,6 +18,7 @@ func (c *Client) Notifications(method string) (list []Message) {
 	return list
 }
 
+// PNGHeader is the shortest file that is detected as an image, and PNGHeaderURL is its data URL.
 const PNGHeader, PNGHeaderURL = "\x89PNG\r\n\x1a\n", "data:image/png;base64,iVBORw0KGgo="
 
 // CommandItem is a commandExecution item.
@@ -44,6 +45,7 @@ func UntilItem[T any](c *Client, kind string) (item T) {
 	return item
 }
 
+// RawStrings returns JSON values as strings.
 func RawStrings(messages []json.RawMessage) (texts []string) {
 	for _, m := range messages {
 		texts = append(texts, string(m))
@@ -66,6 +68,7 @@ type PatchItem struct {
 	}
 }
 
+// SessionPattern matches the session ID in an output of exec_command.
 var SessionPattern = regexp.MustCompile(`session ID (\d+)`)
 
 // Terminals returns the background terminals of a thread.

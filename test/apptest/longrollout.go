@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// StartBenchServer starts the server with the provider bench of the home, if any, or offline.
 func StartBenchServer(b testing.TB, home string) *Client {
 	c := StartServer(b, home, "-c", "model_provider="+providerOf(home), "-c", "compat.turn_completed_floor_ms=0")
 	c.Initialize()
@@ -49,6 +50,7 @@ func WriteLongRollout(b testing.TB, home string, turns int) string {
 	return LongRollout{Turns: turns, Output: 64}.Write(b, home)
 }
 
+// Write writes the rollout into a home and returns the id of its thread.
 func (l LongRollout) Write(b testing.TB, home string) string {
 	thread, f := BeginRollout(b, home)
 	defer f.Close()

@@ -7,4 +7,5 @@ import (
 // MCPProgram returns the path of an MCP server, built once.
 var MCPProgram = sync.OnceValues(func() (string, error) { return Build("mcp-server", "./core/mcp/testdata/server") })
 
+// DocsServerConfig configures the MCP server docs. Replace PROGRAM by the path of its program.
 const DocsServerConfig = "[mcp_servers.docs]\ncommand = \"PROGRAM\"\n"

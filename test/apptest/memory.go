@@ -21,6 +21,7 @@ func RandomWords(random *rand.Rand, n int) string {
 	return string(text)
 }
 
+// MemoryFlags enable the memory.
 var MemoryFlags = []string{"-c", "memory.summarize_on_prune=true", "-c", "memory.inject=true"}
 
 // UntilIndexed reads until the code index is idle and done reports true for it.
@@ -36,6 +37,7 @@ func (c *Client) UntilIndexed(done func(protocol.MemoryCodeIndex) bool) (p proto
 	return p
 }
 
+// MemorySearch calls memory/search.
 func (c *Client) MemorySearch(p Object) (r protocol.MemorySearchResponse) {
 	c.T.Helper()
 	require.NoError(c.T, json.Unmarshal(c.Call("memory/search", p), &r))

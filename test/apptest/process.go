@@ -57,6 +57,7 @@ func WithDescendants(b testing.TB, pid int) []int {
 	return pids
 }
 
+// StatusKiB returns a figure of /proc/PID/status, named with its colon, in KiB.
 func StatusKiB(b testing.TB, pid int, name string) int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	require.NoError(b, err)

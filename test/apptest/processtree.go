@@ -21,6 +21,7 @@ const CleanupLimit = 2 * time.Second
 // and orphaned. Their environment contains Token.
 type ProcessTree struct{ Token string }
 
+// NewProcessTree returns a process tree with a unique token.
 func NewProcessTree() ProcessTree { return ProcessTree{"tree-" + rand.Text()} }
 
 // Script returns a script that starts the children, prints a line and waits. Children inherit the
@@ -57,6 +58,7 @@ func (c *Client) StartProcessTree(t *testing.T, thread string) (p ProcessTree, t
 	return p, turn
 }
 
+// Kill kills the processes that are still alive.
 func (p ProcessTree) Kill(t *testing.T) {
 	for _, line := range p.Alive(t) {
 		var pid int

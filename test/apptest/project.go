@@ -24,6 +24,7 @@ func NewRepository(t *testing.T) Project {
 	return NewRepositoryIn(t, t.TempDir())
 }
 
+// NewRepositoryIn creates the repository of NewRepository in a folder.
 func NewRepositoryIn(t *testing.T, dir string) Project {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o755))
@@ -44,6 +45,7 @@ func NewRepositoryIn(t *testing.T, dir string) Project {
 	return p
 }
 
+// Git runs git without the settings of the machine, and returns its output.
 func (p Project) Git(args ...string) string {
 	p.T.Helper()
 	cmd := exec.Command("git", append([]string{"-C", p.Dir, "-c", "core.hooksPath=/dev/null"}, args...)...)
@@ -53,6 +55,7 @@ func (p Project) Git(args ...string) string {
 	return string(out)
 }
 
+// Write writes a file of the project.
 func (p Project) Write(name, text string) {
 	p.T.Helper()
 	require.NoError(p.T, os.WriteFile(filepath.Join(p.Dir, name), []byte(text), 0o644))
@@ -138,11 +141,13 @@ func (p Project) RunChanges(c *Client, thread, input string) (turn string, end M
 	return turn, end
 }
 
+// CallJSON is Call with a parsed result.
 func (c *Client) CallJSON(method string, params Object) gjson.Result {
 	c.T.Helper()
 	return gjson.ParseBytes(c.Call(method, params))
 }
 
+// RevertTo reverts to a checkpoint: files, conversation or both.
 func (c *Client) RevertTo(thread, id, mode string) gjson.Result {
 	c.T.Helper()
 	return c.CallJSON("thread/checkpoint/revert", Object{"threadId": thread, "turnId": id, "mode": mode})

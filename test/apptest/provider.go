@@ -87,6 +87,7 @@ func ModelHandler(serve http.HandlerFunc) http.Handler {
 	return mux
 }
 
+// Record adds a request and returns its index.
 func (p *Provider) Record(r ChatRequest) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,6 +95,7 @@ func (p *Provider) Record(r ChatRequest) int {
 	return len(p.requests) - 1
 }
 
+// Requests returns the requests so far.
 func (p *Provider) Requests() []ChatRequest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,6 +116,7 @@ func (p *Provider) Configure(t *testing.T, home string) {
 			p.Server.URL+"/v1", cmp.Or(p.wire, ChatWire)))
 }
 
+// WriteConfig writes config.toml.
 func WriteConfig(t *testing.T, home, text string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
@@ -143,6 +146,7 @@ func ShellAnswer(id, script string) func(w io.Writer) {
 	return ShellAnswerWith(id, Object{"command": script})
 }
 
+// ShellAnswerWith returns an answer that calls the tool shell with any arguments.
 func ShellAnswerWith(id string, arguments Object) func(w io.Writer) {
 	encoded, err := json.Marshal(arguments)
 	if err != nil {

@@ -39,6 +39,7 @@ func (r *Recorder) Command(home string) *exec.Cmd {
 	return cmd
 }
 
+// Heading starts a block of the transcript.
 func (r *Recorder) Heading(text string) { r.out.WriteString("\n# " + text + "\n") }
 
 func (r *Recorder) write(mark, text string) {
@@ -122,6 +123,7 @@ func (r *Recorder) Compare(path string) {
 	require.Equal(r.T, string(want), got)
 }
 
+// Diagnostics calls server/diagnostics.
 func (c *Client) Diagnostics() protocol.ServerDiagnosticsResponse {
 	c.T.Helper()
 	var d protocol.ServerDiagnosticsResponse
@@ -129,9 +131,11 @@ func (c *Client) Diagnostics() protocol.ServerDiagnosticsResponse {
 	return d
 }
 
+// SortedKeys returns the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-var Update = flag.Bool("update", false, "rewrite the transcripts from what the server says")
+// Update is the flag that rewrites goldens.
+var Update = flag.Bool("update", false, "rewrite the goldens")
 
 // UserAgents match the parts of a user agent that depend on the machine.
 var UserAgents = regexp.MustCompile(`/0\.169\.0 \([^)]*\) \S+ \(`)

@@ -16,6 +16,7 @@ func EventStream(events ...string) string {
 	return b.String()
 }
 
+// ItemDone returns the event with a complete item.
 func ItemDone(item string) string {
 	return `{"type":"response.output_item.done","item":` + item + `}`
 }

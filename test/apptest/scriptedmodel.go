@@ -31,6 +31,7 @@ func ScriptText(answers ...[]ToolCall) string {
 // OneCall returns a list with one call.
 func OneCall(tool string, arguments Object) []ToolCall { return []ToolCall{{tool, arguments}} }
 
+// ShellCall returns a call of the tool shell.
 func ShellCall(script string) []ToolCall { return OneCall("shell", Object{"command": script}) }
 
 // ExecCall returns a call of exec_command. The command may keep running in the background.
@@ -56,6 +57,7 @@ type ScriptedModel struct {
 	*Provider
 }
 
+// NewScriptedModel starts a scripted model.
 func NewScriptedModel(t *testing.T) ScriptedModel {
 	m := ScriptedModel{&Provider{}}
 	m.Server = httptest.NewServer(ModelHandler(func(w http.ResponseWriter, r *http.Request) {

@@ -18,6 +18,7 @@ func WriteSkill(t *testing.T, dir, text string) string {
 	return path
 }
 
+// SkillText is the file of the skill release.
 const SkillText = "---\nname: release\ndescription: How to release\n---\nRun the tests.\n"
 
 // Texts returns the content of each message, in JSON if it is not a string.

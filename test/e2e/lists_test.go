@@ -146,8 +146,7 @@ func TestModelListSurvivesInvalidProviders(t *testing.T) {
 			w.Header().Set("Content-Length", "99")
 			_, _ = w.Write([]byte("{}"))
 		}, "b"},
-		"a loop": {func(w http.ResponseWriter,
-			r *http.Request) {
+		"a loop": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
 		}, "b"},
 		"drop by drop":    {streamForever, "b"},

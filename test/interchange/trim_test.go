@@ -53,8 +53,7 @@ func trimCases() []trimCase {
 			c.Call("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 2})
 		}, fourTurns()},
 		{"trim with summary", trimToTwoTurns, fourTurns()},
-		{"trim everything", func(c *apptest.Client,
-			id string) {
+		{"trim everything", func(c *apptest.Client, id string) {
 			c.Call("thread/context/trim", apptest.Object{"threadId": id})
 		}, fourTurns()},
 		{"compaction", (*apptest.Client).Compact, append(fourInputs(), madeSummary)},

@@ -1,10 +1,10 @@
-// Lets a test use a provider of the Vercel AI SDK: node aisdk.mjs SDK PACKAGE MODEL SETTINGS.
+// Runs a provider of the Vercel AI SDK for a test: node aisdk.mjs SDK PACKAGE MODEL SETTINGS.
 // Requests and answers are lines of JSON-RPC.
 //
 //   generate {prompt, options}          the answer of generateText
-//   stream   {prompt, options, abort}   that of streamText; told as "part" while it comes,
-//                                       and aborted with the first text if abort is set
-//   models   {}                         what the provider lists
+//   stream   {prompt, options, abort}   the answer of streamText, with notifications "part",
+//                                       aborted after the first text if abort is set
+//   models   {}                         the models that the provider lists
 import { createInterface } from 'node:readline'
 
 const [sdk, name, model, settings] = process.argv.slice(2)
