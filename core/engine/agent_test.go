@@ -15,7 +15,7 @@ import (
 	"appserver/protocol"
 )
 
-// agent is a model and a shell that do what the user's words and the commands say.
+// agent is a model and a shell that follow the user's text and the commands.
 type agent struct {
 	// released ends what ignores its cancellation.
 	released chan struct{}
@@ -34,20 +34,20 @@ func newAgent() *agent { return &agent{released: make(chan struct{})} }
 
 func (a *agent) release() { a.once.Do(func() { close(a.released) }) }
 
-// Stream answers the last words of the user. The first of them is what to do:
+// Stream answers the last message of the user. Its first word selects the action:
 //
-//	say TEXT     says it
+//	say TEXT     answers the text
 //	run COMMAND  calls the shell
 //	call NAME X  calls that tool with the arguments X
 //	fail, error  fails
-//	flaky        fails within its answer in a way that may pass; the next request says "passed"
+//	flaky        fails within its answer and can be retried; the next request answers "passed"
 //	panic        panics
-//	hang         says something, then waits for its cancellation
-//	flood        says something each millisecond until it is cancelled
-//	linger       as hang, but after its cancellation it goes on for a second, and succeeds
-//	ignore       as hang, but does not heed its cancellation before release
+//	hang         emits text, then waits for its cancellation
+//	flood        emits text each millisecond until it is cancelled
+//	linger       like hang, but runs for a second after its cancellation, and succeeds
+//	ignore       like hang, but ignores its cancellation before release
 //
-// After a command it says "done".
+// After a command it answers "done".
 func (a *agent) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
 	a.running.Add(1)
 	defer a.running.Add(-1)
@@ -101,9 +101,9 @@ func lastWords(p *core.Prompt) string {
 	return ""
 }
 
-// Run does what the command's first word says: as Stream, and
+// Run executes the command's first word: those of Stream, and
 //
-//	touch FILE   says so and succeeds
+//	touch FILE   prints it and succeeds
 func (a *agent) Run(ctx context.Context, c core.Command, _ <-chan string, started func(string),
 	output func(string)) core.ToolResult {
 	a.running.Add(1)
@@ -176,8 +176,8 @@ func (a *agent) asked() []*core.Prompt {
 	return slices.Clone(a.prompts)
 }
 
-// setup is what threads run with. A turn's world is asked for in the thread's own
-// goroutine, so enter can hold up a thread.
+// setup has the settings of threads. It is asked for a turn's environment in the thread's goroutine,
+// so enter can block a thread.
 type setup struct {
 	memory   core.MemoryRules
 	grows    bool          // rollouts are not rewritten
@@ -210,7 +210,7 @@ func (s *setup) Capabilities(string, string) core.Capabilities {
 	return core.Capabilities{Terminals: true}
 }
 
-// Skills takes every skill for one whose file says where it was looked for.
+// Skills returns every skill, with the directory of its lookup as its file.
 func (s *setup) Skills(_ engine.Scope, cwd string, input []protocol.UserInput) (texts []core.SkillText) {
 	for _, in := range input {
 		if v, ok := in.UserInputVariant.(*protocol.SkillInput); ok {

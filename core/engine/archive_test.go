@@ -31,8 +31,7 @@ func (r *rig) pathOf(thread string) string {
 	return r.ask(99, read(thread)).Get("thread.path").Str
 }
 
-// TestArchiveALoadedThread checks what is on the disk before it is told, and what comes in
-// which order.
+// TestArchiveALoadedThread checks the disk at the time of the messages, and their order.
 func TestArchiveALoadedThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -242,7 +241,7 @@ func TestWhatWaitsForAThreadFindsItArchived(t *testing.T) {
 	})
 }
 
-// TestAThreadThatCannotBeArchived is told to be unloaded where it is, and goes on.
+// TestAThreadThatCannotBeArchived expects it to be unloaded in place, and to continue later.
 func TestAThreadThatCannotBeArchived(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -251,8 +250,8 @@ func TestAThreadThatCannotBeArchived(t *testing.T) {
 		fault := r.disk.fail(syscall.EIO, faultfs.OpLink, faultfs.OpSyncDir)
 		r.clients.forget()
 		require.Equal(t, protocol.KindStorage, r.refused(2, archive(id)))
-		require.Len(t, r.clients.told(1, "thread/closed"), 1)
-		require.Empty(t, r.clients.told(1, "thread/archived"))
+		require.Len(t, r.clients.notices(1, "thread/closed"), 1)
+		require.Empty(t, r.clients.notices(1, "thread/archived"))
 		fault.heal()
 		require.Equal(t, path, r.pathOf(id))
 		r.ask(1, resume(id))

@@ -68,8 +68,8 @@ func TestATurnWithoutACheckpointGoesOn(t *testing.T) {
 		r.turn(1, id, "run touch x")
 		r.turn(1, id, "run touch x")
 		require.Equal(t, []string{"completed", "completed"}, r.ends(1))
-		require.Len(t, r.clients.told(1, "warning"), 1)
-		require.Contains(t, r.clients.told(1, "warning")[0].body.Get("message").Str, errTooLarge.Error())
+		require.Len(t, r.clients.notices(1, "warning"), 1)
+		require.Contains(t, r.clients.notices(1, "warning")[0].body.Get("message").Str, errTooLarge.Error())
 		require.Empty(t, idsOf(r.ask(1, checkpoints(id))))
 	})
 }
@@ -95,8 +95,8 @@ func TestRevertFiles(t *testing.T) {
 		first := r.changing(f, id, map[string]string{"a": "1"})
 		f.edit(map[string]string{"b": "mine, too"})
 		second := r.changing(f, id, map[string]string{"a": "2", "c": "new"})
-		require.Equal(t, "a: 1 -> 2\nc:  -> new\n", r.clients.told(1, "turn/diff/updated")[1].body.Get("diff").Str)
-		require.Len(t, r.clients.told(1, "turn/completed")[1].body.Get("metadata.diff.files").Array(), 2)
+		require.Equal(t, "a: 1 -> 2\nc:  -> new\n", r.clients.notices(1, "turn/diff/updated")[1].body.Get("diff").Str)
+		require.Len(t, r.clients.notices(1, "turn/completed")[1].body.Get("metadata.diff.files").Array(), 2)
 		require.Equal(t, "a: mine -> 2\nc:  -> new\n", r.ask(1, readDiff(id)).Get("diff").Str)
 		require.Equal(t, "a: mine -> 2\nb: mine -> mine, too\nc:  -> new\n",
 			r.ask(1, checkpointDiff(protocol.ThreadCheckpointDiffParams{ThreadID: id, TurnID: first})).Get("diff").Str)
@@ -125,7 +125,7 @@ func TestRevertFiles(t *testing.T) {
 		crashed.ask(1, revertTo(id, second, protocol.RevertBoth, false))
 		require.Equal(t, map[string]string{"a": "1", "b": "mine, too"}, f.now())
 		require.Len(t, crashed.ask(1, read(id)).Get("thread.turns").Array(), 1)
-		require.Len(t, crashed.clients.told(1, "thread/reverted"), 1)
+		require.Len(t, crashed.clients.notices(1, "thread/reverted"), 1)
 		require.Len(t, f.kept(), 3)
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"appserver/protocol"
 )
 
-// message is something that was said to a client.
+// message is a message to a client.
 type message struct {
 	to     protocol.Caller // of notices and questions, Conn alone
 	kind   kind
@@ -56,7 +56,7 @@ type clients struct {
 	slow    map[uint64]chan struct{}
 	behind  uint64 // the client that is, 0 for none
 	awaited map[protocol.Caller]chan message
-	// overhear is called after each message, by the goroutine that says it.
+	// overhear is called after each message, by the sending goroutine.
 	overhear func(message)
 }
 
@@ -171,13 +171,12 @@ func (c *clients) answersTo(to protocol.Caller) []message {
 	return c.all(to.Conn, func(m message) bool { return m.to == to && (m.kind == reply || m.kind == refusal) })
 }
 
-// told are the notices with a method.
-func (c *clients) told(conn uint64, method string) []message {
+// notices returns the notifications with a method.
+func (c *clients) notices(conn uint64, method string) []message {
 	return c.all(conn, func(m message) bool { return m.kind == notice && m.method == method })
 }
 
-// open are the questions to a client that were not resolved, one for each id, the
-// last where one was repeated.
+// open returns the unresolved requests to a client, one for each id; of repeated ones the last.
 func (c *clients) open(conn uint64) []message {
 	var open []message
 	for _, m := range c.all(conn, func(m message) bool { return true }) {

@@ -58,7 +58,7 @@ func eachAsk(t *testing.T, test func(t *testing.T, r *rig, id, answer, output st
 	}
 }
 
-// output is what the model was told last.
+// output returns the last tool output that the model received.
 func (r *rig) output() string {
 	prompts := r.agent.asked()
 	items := prompts[len(prompts)-1].Items
@@ -80,7 +80,7 @@ func TestTheFirstOfTwoClientsIsHeard(t *testing.T) {
 		require.Equal(t, []string{"completed"}, r.ends(1))
 		require.Equal(t, output, r.output())
 		for conn := range uint64(2) {
-			require.Len(t, r.clients.told(conn+1, "serverRequest/resolved"), 1)
+			require.Len(t, r.clients.notices(conn+1, "serverRequest/resolved"), 1)
 			require.Empty(t, r.clients.open(conn+1))
 		}
 	})
@@ -96,8 +96,8 @@ func TestWhoLeavesIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// TestNobodyIsLeftToAsk: all clients go, the turn waits as long as it takes, and who comes
-// is asked.
+// TestNobodyIsLeftToAsk disconnects all clients. The turn waits, and the next client receives the
+// request.
 func TestNobodyIsLeftToAsk(t *testing.T) {
 	eachAsk(t, func(t *testing.T, r *rig, id, answer, output string) {
 		r.ask(1, unsubscribe(id))

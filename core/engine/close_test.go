@@ -14,8 +14,8 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// TestClose checks that the end of every turn is written, durable and said, and every
-// thread unlocked, when Close returns.
+// TestClose checks that, when Close returns, the end of every turn is durable and sent, and every
+// thread is unlocked.
 func TestClose(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.policy = protocol.ApprovalUntrusted
@@ -46,8 +46,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestCloseMakesAllLinesDurable checks that lines that nobody was promised are durable
-// too, when Close returns.
+// TestCloseMakesAllLinesDurable checks that Close also syncs lines that were not promised.
 func TestCloseMakesAllLinesDurable(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -73,8 +72,8 @@ func TestCloseTwice(t *testing.T) {
 	})
 }
 
-// TestCloseGivesUp checks that Close is over when its time is, whatever does not end,
-// and that another Close can wait for the rest.
+// TestCloseGivesUp checks that Close returns at its deadline, and that another Close can wait for the
+// rest.
 func TestCloseGivesUp(t *testing.T) {
 	for name, stop := range map[string]func(r *rig) *gate{
 		"a command that ignores its end": func(r *rig) *gate {

@@ -42,7 +42,7 @@ func TestBackupsThatAreOfNoUse(t *testing.T) {
 				}
 				put(t, r, path, backup)
 				r.ask(1, resume(id))
-				require.Empty(t, r.clients.told(1, "warning"))
+				require.Empty(t, r.clients.notices(1, "warning"))
 				r.ask(1, undo(id))
 				require.Equal(t, texts(itemsOf(context), "preview"), texts(r.items(id), "preview")[:5+2])
 				r.ask(1, restoreFromBackup(id))
@@ -57,7 +57,7 @@ func TestBackupsThatAreOfNoUse(t *testing.T) {
 func (r *rig) requireUsableWithout(id, main string) {
 	r.t.Helper()
 	r.ask(1, resume(id))
-	warnings := r.clients.told(1, "warning")
+	warnings := r.clients.notices(1, "warning")
 	require.Len(r.t, warnings, 1)
 	require.Contains(r.t, warnings[0].body.Get("message").Str, ".bak ")
 	require.Equal(r.t, []string{"surroundings", "say secret", "run touch a"}, r.outline(id)[:3])
@@ -104,7 +104,7 @@ func TestABackupThatCannotBeRead(t *testing.T) {
 		context := r.context(id)
 		full, unread := r.disk.fail(errFull, writes...), r.hideBackups()
 		require.Equal(t, protocol.KindStorage, r.refused(1, setName(id, "n")))
-		require.Len(t, r.clients.told(1, "thread/closed"), 1)
+		require.Len(t, r.clients.notices(1, "thread/closed"), 1)
 		require.Empty(t, r.loaded())
 		full.heal()
 		unread.heal()
@@ -127,9 +127,8 @@ func (r *rig) hideBackups() *fault {
 	return f
 }
 
-// TestAStoredThreadWhoseBackupCannotBeRead checks that nobody is shown a part of the
-// context as all of it, and that no edit is made by places in such a list. Who resumes
-// the thread is warned.
+// TestAStoredThreadWhoseBackupCannotBeRead checks that no client receives a part of the context as the
+// whole, and that edits by such indices are rejected. A resuming client is warned.
 func TestAStoredThreadWhoseBackupCannotBeRead(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -148,7 +147,7 @@ func TestAStoredThreadWhoseBackupCannotBeRead(t *testing.T) {
 		r.requireContext(context, id)
 		unread.on.Store(true)
 		r.ask(1, resume(id))
-		require.Len(t, r.clients.told(1, "warning"), 1)
+		require.Len(t, r.clients.notices(1, "warning"), 1)
 		require.Len(t, r.ids(id), len(ids)-1)
 		unread.heal()
 		r.leaveAndResume(id)
@@ -156,8 +155,8 @@ func TestAStoredThreadWhoseBackupCannotBeRead(t *testing.T) {
 	})
 }
 
-// TestIdsAfterATornLine checks that the ids that clients were told stay those of the
-// same items, though a line was torn by a crash after a rewrite.
+// TestIdsAfterATornLine checks that announced ids stay with their items, even if a crash after a
+// rewrite tore a line.
 func TestIdsAfterATornLine(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -214,13 +213,13 @@ func TestABackupThatIsNoneOfAWholeRollout(t *testing.T) {
 		context := r.context(id)
 		require.NoError(t, r.close(grace))
 		require.Equal(t, 1, r.logged("closing the rollout failed"))
-		require.Contains(t, r.clients.told(1, "warning")[0].body.Get("message").Str, path, "the client is told why")
+		require.Contains(t, r.clients.notices(1, "warning")[0].body.Get("message").Str, path, "the client is told why")
 		r.leaveAndResume(id)
 		after, others := r.files(id)
 		require.Equal(t, before, after)
 		require.Equal(t, "the user's own\n", others)
 		r.requireContext(context, id)
-		require.Empty(t, r.clients.told(1, "warning"), "nothing is lacking")
+		require.Empty(t, r.clients.notices(1, "warning"), "nothing is lacking")
 		require.Equal(t, protocol.KindBackupMismatch, r.refused(1, restoreFromBackup(id)))
 		require.EqualValues(t, 1, r.ask(1, restore(id)).Get("restored").Int())
 		r.requireKept(id)
@@ -237,11 +236,11 @@ func TestDamageInABackup(t *testing.T) {
 		path := rolloutsOf(r.mem, id)[0]
 		put(t, r, path, "no JSON\n")
 		r.ask(1, resume(id))
-		require.Contains(t, r.clients.told(1, "warning")[0].body.Get("message").Str, path+": line ")
+		require.Contains(t, r.clients.notices(1, "warning")[0].body.Get("message").Str, path+": line ")
 		r.ask(1, exclude(id, r.idOf(id, "secret")))
 		for range 2 {
 			r.leaveAndResume(id)
-			warnings := r.clients.told(1, "warning")
+			warnings := r.clients.notices(1, "warning")
 			require.Len(t, warnings, 1)
 			require.Contains(t, warnings[0].body.Get("message").Str, path+".bak: line ")
 			_, backup := r.files(id)

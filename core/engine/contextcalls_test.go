@@ -47,7 +47,7 @@ func named(ids []string) protocol.ContextTargets {
 
 func exclude(thread string, ids ...string) call { return excludeAt(thread, nil, ids...) }
 
-// excludeAt excludes where the context has a revision.
+// excludeAt excludes items if the context has the revision.
 func excludeAt(thread string, revision *int64, ids ...string) call {
 	p := &protocol.ContextSetInclusionParams{
 		ContextRequest: protocol.ContextRequest{ThreadID: thread, ExpectedRevision: revision},
@@ -131,8 +131,8 @@ func contextReads(thread string) []call {
 		preview(thread, &protocol.Prune{Categories: protocol.ContextCategories()})}
 }
 
-// contextEdits are those that do, in an order in which each has something to do on a
-// thread whose items are the surroundings, then those of "run touch a".
+// contextEdits returns all edits, in an order in which each has an effect on a thread whose items are
+// the environment and then those of "run touch a".
 func contextEdits(thread string, ids []string) []call {
 	return []call{
 		exclude(thread, ids[1]), include(thread, ids[1]), pin(thread, ids[2]), replace(thread, ids[3], "short"),
@@ -140,7 +140,7 @@ func contextEdits(thread string, ids []string) []call {
 	}
 }
 
-// isEdit tells whether a method changes a context.
+// isEdit reports whether a method changes a context.
 func isEdit(method string) bool {
 	switch method {
 	case "context/getItems", "context/getUsage", "context/listEdits", "context/getPrompt", "context/preview":
@@ -155,13 +155,13 @@ func (r *rig) items(thread string) []gjson.Result {
 	return r.ask(99, getItems(thread)).Get("items").Array()
 }
 
-// ids are those of the context items.
+// ids returns the ids of the context items.
 func (r *rig) ids(thread string) []string {
 	r.t.Helper()
 	return texts(r.items(thread), "id")
 }
 
-// idOf is that of the context item with the preview.
+// idOf returns the id of the context item with the preview.
 func (r *rig) idOf(thread, words string) string {
 	r.t.Helper()
 	var previews []string

@@ -16,8 +16,8 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// TestAnEditThatCannotBeWritten checks that it is refused and not told of, that the
-// context is as before, and that it can be made once the disk has healed.
+// TestAnEditThatCannotBeWritten checks that it is rejected without a notification, that the context is
+// unchanged, and that the edit succeeds after the disk is repaired.
 func TestAnEditThatCannotBeWritten(t *testing.T) {
 	for name, ops := range map[string][]faultfs.Op{"no writes": writes, "no syncs": {faultfs.OpSync}} {
 		for _, stored := range []bool{false, true} {
@@ -50,13 +50,13 @@ func (r *rig) refuseEdit(c call, ops []faultfs.Op) {
 	require.NotNil(r.t, m.err)
 	require.Equal(r.t, protocol.KindStorage, m.err.Data.Kind)
 	for conn := range uint64(2) {
-		require.Empty(r.t, r.clients.told(conn+1, "ContextItems"))
+		require.Empty(r.t, r.clients.notices(conn+1, "ContextItems"))
 	}
 	full.heal()
 }
 
-// TestAnEditThatCannotBeCutOff checks that an edit that was refused is not in force
-// though a sync failed on a disk that could not be brought back to where it was.
+// TestAnEditThatCannotBeCutOff checks that a rejected edit has no effect if a sync failed and the disk
+// could not truncate its line.
 func TestAnEditThatCannotBeCutOff(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -106,9 +106,8 @@ func TestAnEditThatCannotBeWrittenInATurn(t *testing.T) {
 	})
 }
 
-// TestCloseOnASlowDisk checks that Close is over when its time is, at whatever step of
-// a rewrite the disk hangs, with both files whole; and that the rewrite goes on when
-// the disk does.
+// TestCloseOnASlowDisk checks that Close returns at its deadline, for each step of a rewrite at which
+// the disk hangs, with both files intact. The rewrite continues when the disk does.
 func TestCloseOnASlowDisk(t *testing.T) {
 	for _, op := range []faultfs.Op{faultfs.OpLink, faultfs.OpRename, faultfs.OpSyncDir, faultfs.OpSync, faultfs.OpWrite,
 		faultfs.OpOpen, faultfs.OpRemove, faultfs.OpClose} {
@@ -163,8 +162,8 @@ func TestARewriteThatFails(t *testing.T) {
 	}
 }
 
-// requireAfterCrashes checks that whatever a crash leaves of the disk now, a thread
-// that is resumed from it has the context that is wanted.
+// requireAfterCrashes checks that a thread resumed from any crash state of the disk has the wanted
+// context.
 func (r *rig) requireAfterCrashes(id, want string) {
 	r.t.Helper()
 	r.requireAfter(id, want, worstCrash(r.mem))
@@ -181,7 +180,7 @@ func (r *rig) requireAfter(id, want string, mem *faultfs.Mem) {
 	crashed.restart()
 	r.t.Cleanup(crashed.release)
 	crashed.ask(1, resume(id))
-	require.Empty(r.t, crashed.clients.told(1, "warning"))
+	require.Empty(r.t, crashed.clients.notices(1, "warning"))
 	crashed.requireContext(want, id)
 	require.NoError(r.t, crashed.close(grace))
 	require.Empty(r.t, wrongWith(mem, id))
@@ -230,7 +229,7 @@ func TestCrashesInRewrites(t *testing.T) {
 	})
 }
 
-// crashes are what crashes leave before each operation on rollouts in what is done.
+// crashes returns the crash states of the disk before each operation on rollouts in do.
 func (r *rig) crashes(do func()) (clones []*faultfs.Mem) {
 	take := func() {
 		clones = append(clones, worstCrash(r.mem))

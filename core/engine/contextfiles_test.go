@@ -42,7 +42,7 @@ func rolloutsOf(mem *faultfs.Mem, thread string) (paths []string) {
 	return paths
 }
 
-// files are a thread's rollout and its backup, "" where it has none.
+// files returns a thread's rollout and its backup, or "".
 func (r *rig) files(thread string) (main, backup string) {
 	r.t.Helper()
 	paths := rolloutsOf(r.mem, thread)
@@ -61,8 +61,7 @@ func overwrite(t *testing.T, r *rig, path, text string) {
 	put(t, r, path, text)
 }
 
-// plain is what a reader makes of a rollout that knows of no edits and no backups: the
-// items that it would send to a model.
+// plain returns the items that a reader without edits and backups would send to a model.
 func plain(r *rig, text string) []protocol.ResponseItem {
 	var lines []protocol.RolloutLine
 	for line := range strings.Lines(text) {
@@ -74,8 +73,8 @@ func plain(r *rig, text string) []protocol.ResponseItem {
 	return core.Load("", core.Options{}, r.setup.Defaults(), lines).Prompt().Items
 }
 
-// wrongWith is what is not whole about a thread's files on a disk, "" if nothing. Lines
-// of an append that was refused and could not be cut off are no loss.
+// wrongWith returns the defect of a thread's files on a disk, or "". Lines of a rejected append that
+// could not be truncated are no defect.
 func wrongWith(disk *faultfs.Mem, thread string) string {
 	store := rollout.NewStore(disk, home)
 	path, err := store.Find(thread)

@@ -38,7 +38,7 @@ func (r *rig) requireEdits(thread string) {
 		trimmed(r.outline(thread)))
 }
 
-// cmpRevision is the revision; a preview tells none.
+// cmpRevision returns the revision. A preview has none.
 func cmpRevision(told int64, method string, want int) int64 {
 	if method == "context/preview" {
 		return int64(want)
@@ -69,15 +69,15 @@ func TestContextOfALoadedThread(t *testing.T) {
 	})
 }
 
-// TestContextOfAStoredThread checks that edits of a thread that nobody has loaded lock
-// it, write, rewrite it and let it go.
+// TestContextOfAStoredThread checks that edits of a thread that is not loaded lock, write, rewrite and
+// unload it.
 func TestContextOfAStoredThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("run touch a")
 		r.requireEdits(id)
 		require.Empty(t, r.loaded())
 		require.Empty(t, r.mem.Held())
-		require.Equal(t, len(contextEdits(id, r.ids(id))), len(r.clients.told(1, "ContextItems")),
+		require.Equal(t, len(contextEdits(id, r.ids(id))), len(r.clients.notices(1, "ContextItems")),
 			"the caller is told, once each")
 		r.requireKept(id)
 	})
@@ -155,7 +155,7 @@ func TestContextAfterClose(t *testing.T) {
 	})
 }
 
-// TestEditsThatChangeNothing checks that they are answered and told, and write nothing.
+// TestEditsThatChangeNothing checks that they are answered and notified, and write nothing.
 func TestEditsThatChangeNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -165,7 +165,7 @@ func TestEditsThatChangeNothing(t *testing.T) {
 			require.Zero(t, r.ask(1, c).Get("revision").Int(), c.method)
 		}
 		require.NotContains(t, fmt.Sprint(r.diary.read()), "disk")
-		require.Len(t, r.clients.told(1, "ContextItems"), 1+5)
+		require.Len(t, r.clients.notices(1, "ContextItems"), 1+5)
 		require.Equal(t, protocol.KindNothingToUndo, r.refused(1, undo(id)))
 		require.Equal(t, protocol.KindNothingToRedo, r.refused(1, redo(id)))
 		require.NoError(t, r.close(grace))

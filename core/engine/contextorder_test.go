@@ -10,8 +10,8 @@ import (
 	"appserver/protocol"
 )
 
-// TestEditsAreDurableBeforeTheyAreSaid tells, line by line, what the disk takes and
-// what the clients hear.
+// TestEditsAreDurableBeforeTheyAreSaid compares the operations of the disk and the messages to
+// clients, in order.
 func TestEditsAreDurableBeforeTheyAreSaid(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -47,8 +47,8 @@ func TestEditsOfAStoredThreadAreDurableBeforeTheyAreSaid(t *testing.T) {
 	})
 }
 
-// TestSubscribersHearOfEdits checks that clients that keep the list are told changes
-// only, and have the list that others are told.
+// TestSubscribersHearOfEdits checks that clients with the delta capability receive changes only, and
+// end with the same list as others.
 func TestSubscribersHearOfEdits(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -62,7 +62,7 @@ func TestSubscribersHearOfEdits(t *testing.T) {
 			r.ask(1, c)
 		}
 		r.turn(1, id, "say more")
-		all, changes := r.clients.told(1, "ContextItems"), r.clients.told(keeper, "ContextItems")
+		all, changes := r.clients.notices(1, "ContextItems"), r.clients.notices(keeper, "ContextItems")
 		require.Len(t, all, len(edits)+1)
 		require.Len(t, changes, len(edits)+1)
 		for i := range changes {
@@ -82,8 +82,7 @@ func TestSubscribersHearOfEdits(t *testing.T) {
 	})
 }
 
-// TestWhoLeftHearsNothing checks that a client that unsubscribed is not told, but is
-// answered.
+// TestWhoLeftHearsNothing checks that an unsubscribed client receives responses, and no notifications.
 func TestWhoLeftHearsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -92,13 +91,13 @@ func TestWhoLeftHearsNothing(t *testing.T) {
 		r.ask(1, unsubscribe(id))
 		r.clients.forget()
 		r.ask(1, exclude(id, r.idOf(id, "hello")))
-		require.Empty(t, r.clients.told(1, "ContextItems"))
-		require.Len(t, r.clients.told(2, "ContextItems"), 1)
+		require.Empty(t, r.clients.notices(1, "ContextItems"))
+		require.Len(t, r.clients.notices(2, "ContextItems"), 1)
 	})
 }
 
-// TestTwoClientsEdit checks that of two edits that are meant for the same revision one
-// is made, and the other refused with the revision that there is now.
+// TestTwoClientsEdit checks that one of two edits for the same revision is applied, and the other is
+// rejected with the current revision.
 func TestTwoClientsEdit(t *testing.T) {
 	for name, stored := range map[string]bool{"loaded": false, "stored": true} {
 		t.Run(name, func(t *testing.T) {

@@ -18,9 +18,9 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// TestAnyEdits lets a client take turns, edit, end the engine and begin a new one, on a
-// disk that fills, fails and crashes. A naive model of what was answered says what is
-// out: the client is never shown anything else, and the agent is never sent it.
+// TestAnyEdits draws turns, edits and restarts of the engine, on a disk that fills, fails and crashes.
+// A simple model of the responses knows the excluded items: no client and no model request ever has
+// them.
 func TestAnyEdits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		deeds := rapid.SliceOfN(rapid.Custom(drawDeed), 1, 25).Draw(rt, "deeds")
@@ -154,7 +154,7 @@ func (e *editor) load() {
 	}
 }
 
-// serve gives the answer to a request, nil where it is refused for the disk's sake.
+// serve returns the response to a request, or nil if the disk failed it.
 func (e *editor) serve(c call) *gjson.Result {
 	got := e.clients.answersTo(e.post(1, c))
 	switch {
@@ -300,7 +300,7 @@ func (e *editor) compare(shown map[string]bool, f fates) string {
 	return ""
 }
 
-// learn takes new items as known. Whatever is listed is in but for what edits made of it.
+// learn adds new items to the model. Listed items are included except for edits.
 func (e *editor) learn() {
 	known := map[string]bool{}
 	for _, item := range e.known {

@@ -69,7 +69,7 @@ func TestResumeJoinsTheBackup(t *testing.T) {
 			r.requireContext(context, id)
 			r.ask(1, resume(id))
 			r.requireContext(context, id)
-			require.Empty(t, r.clients.told(1, "warning"))
+			require.Empty(t, r.clients.notices(1, "warning"))
 			r.turn(1, id, "say more")
 			r.requireKept(id)
 		}
@@ -121,8 +121,8 @@ func TestBackupsGrow(t *testing.T) {
 	})
 }
 
-// TestUnloadedWithoutAWordStays checks that a thread that was resumed and let go with
-// nothing said is not written again.
+// TestUnloadedWithoutAWordStays checks that a thread that was resumed and unloaded without a turn is
+// not written again.
 func TestUnloadedWithoutAWordStays(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
@@ -170,8 +170,7 @@ func TestRestoreMakesWhole(t *testing.T) {
 	}
 }
 
-// TestRolloutsThatGrow checks that nothing is rewritten where the setup says so, and
-// that the edits are in force all the same.
+// TestRolloutsThatGrow checks that the setup can disable rewrites, and that edits still apply.
 func TestRolloutsThatGrow(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.grows = true

@@ -9,9 +9,8 @@ import (
 	"appserver/protocol"
 )
 
-// TestEveryDiskOperationMayFailAroundEdits lives a life with edits on a disk whose n-th
-// operation fails: what was answered is in force whatever fails then, and no file is
-// less than it was.
+// TestEveryDiskOperationMayFailAroundEdits runs a thread with edits on a disk whose n-th operation
+// fails. Acknowledged edits stay, and no file loses data.
 func TestEveryDiskOperationMayFailAroundEdits(t *testing.T) {
 	all := faults()
 	for _, name := range []string{"one operation", "one, in part", "three, in part", "sync, and the way back"} {
@@ -88,7 +87,7 @@ func (l *life) again() {
 		l.clients.forget()
 		l.insist(func() call { return resume(l.thread) })
 		synctest.Wait()
-		if !slices.ContainsFunc(l.clients.told(1, "warning"),
+		if !slices.ContainsFunc(l.clients.notices(1, "warning"),
 			func(m message) bool { return strings.Contains(m.body.Get("message").Str, ".bak ") }) {
 			l.compare()
 			return

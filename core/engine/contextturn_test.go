@@ -12,12 +12,12 @@ import (
 	"appserver/protocol"
 )
 
-// TestEditsWhileATurnRuns excludes what the agent was told before, in each state of a
-// turn: the request under way is as it was, the next one lacks it.
+// TestEditsWhileATurnRuns excludes an earlier item in each state of a turn. The pending request keeps
+// it; the next request lacks it.
 func TestEditsWhileATurnRuns(t *testing.T) {
 	for name, c := range map[string]struct {
 		words string
-		// let lets the turn go on to its next request, or to its end and a turn after it.
+		// let continues the turn to its next request, or to its end and a turn after it.
 		let func(r *rig, id, turnID string)
 		end string
 	}{
@@ -69,8 +69,8 @@ func decide(word string) func(r *rig, id, turnID string) {
 	}
 }
 
-// TestEditsOfTheTurnThatRuns excludes a call whose command runs: the agent is told of
-// neither the call nor its output.
+// TestEditsOfTheTurnThatRuns excludes a call whose command runs. The next request has neither the call
+// nor its output.
 func TestEditsOfTheTurnThatRuns(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -97,7 +97,7 @@ func TestEditsOfTheTurnThatRuns(t *testing.T) {
 	})
 }
 
-// TestOutputsThatAreOut checks what the agent is told of a call whose output is out.
+// TestOutputsThatAreOut checks the placeholder of an excluded output.
 func TestOutputsThatAreOut(t *testing.T) {
 	for name, takeOut := range map[string]func(thread string, ids ...string) call{"excluded": exclude, "deleted": remove} {
 		t.Run(name, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// TestCrowd lets many clients ask for the same threads at the same time: each is
-// answered for what is true of the thread, whatever the others do.
+// TestCrowd sends requests of many clients to the same threads at the same time. Each response is
+// consistent with the thread.
 func TestCrowd(t *testing.T) {
 	mem := faultfs.NewMem(home)
 	r := newRig(t, mem, mem)

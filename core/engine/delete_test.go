@@ -59,7 +59,7 @@ func TestADeletionThatFailsIsTold(t *testing.T) {
 		fault := r.disk.fail(syscall.EIO, faultfs.OpRemove)
 		require.Equal(t, protocol.KindStorage, r.refused(2, deleteThread(id)))
 		fault.heal()
-		require.Len(t, r.clients.told(1, "thread/closed"), 1)
+		require.Len(t, r.clients.notices(1, "thread/closed"), 1)
 		r.ask(1, resume(id))
 		r.requireKept(id)
 		r.turn(1, id, "say more")

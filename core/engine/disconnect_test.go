@@ -47,7 +47,8 @@ func (d *door) leave(r *rig, conn uint64, thread string) {
 	synctest.Wait()
 }
 
-// TestWhoLeavesIsToldNothing, and those who stay hear all; the turn does not notice.
+// TestWhoLeavesIsToldNothing expects no messages to a disconnected client, all messages to the others,
+// and an unaffected turn.
 func TestWhoLeavesIsToldNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		d := r.door()
@@ -59,7 +60,7 @@ func TestWhoLeavesIsToldNothing(t *testing.T) {
 		r.ask(2, interrupt(id, turn))
 		time.Sleep(time.Minute)
 		require.Empty(t, r.unasked(1))
-		require.Len(t, r.clients.told(2, "turn/completed"), 1)
+		require.Len(t, r.clients.notices(2, "turn/completed"), 1)
 		require.Equal(t, []string{id}, r.loaded())
 	})
 }
@@ -98,7 +99,7 @@ func TestAQuestionWaitsForTheNextClient(t *testing.T) {
 		require.Equal(t, asked[0].id, again[0].id)
 		again[0].answer(decision("accept"), nil)
 		synctest.Wait()
-		require.Len(t, r.clients.told(2, "turn/completed"), 1)
+		require.Len(t, r.clients.notices(2, "turn/completed"), 1)
 	})
 }
 
@@ -115,12 +116,13 @@ func TestWhoHasLeftDoesNotSubscribe(t *testing.T) {
 		r.clients.forget()
 		r.turn(2, id, "say hello")
 		time.Sleep(lonelyFor + time.Minute)
-		require.Empty(t, r.clients.told(1, "turn/completed"))
+		require.Empty(t, r.clients.notices(1, "turn/completed"))
 		require.Equal(t, []string{id}, r.loaded(), "the other has no subscriber")
 	})
 }
 
-// TestWhoLeavesDoesNotSlowThreads: what it has not read holds up nobody any more.
+// TestWhoLeavesDoesNotSlowThreads expects that unread output of a disconnected client blocks no
+// thread.
 func TestWhoLeavesDoesNotSlowThreads(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		d := r.door()
@@ -129,16 +131,16 @@ func TestWhoLeavesDoesNotSlowThreads(t *testing.T) {
 		r.clients.congest(1)
 		r.turn(2, id, "say hello")
 		time.Sleep(time.Minute)
-		require.Empty(t, r.clients.told(2, "turn/completed"))
+		require.Empty(t, r.clients.notices(2, "turn/completed"))
 		d.leave(r, 1, id)
 		r.clients.relieve(1) // as the server does for a connection that is gone
 		time.Sleep(time.Minute)
-		require.Len(t, r.clients.told(2, "turn/completed"), 1)
+		require.Len(t, r.clients.notices(2, "turn/completed"), 1)
 	})
 }
 
-// TestListsAreKeptUpToDate by what all clients are told of threads, whoever follows them;
-// what is said in a thread is for those who do.
+// TestListsAreKeptUpToDate expects changes of the list of threads to reach all clients, and messages
+// of a thread only its subscribers.
 func TestListsAreKeptUpToDate(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.door()
@@ -154,7 +156,7 @@ func TestListsAreKeptUpToDate(t *testing.T) {
 		}
 		require.Equal(t, map[string]int{
 			"thread/started": 1, "thread/name/updated": 1, "thread/archived": 1, "thread/unarchived": 1,
-			"thread/status/changed": len(r.clients.told(1, "thread/status/changed")),
+			"thread/status/changed": len(r.clients.notices(1, "thread/status/changed")),
 		}, heard)
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// diary is what happened, in order, on the disk and at the clients.
+// diary records events on the disk and at the clients, in order.
 type diary struct {
 	mu    sync.Mutex
 	lines []string
@@ -35,7 +35,7 @@ func (d *diary) read() []string {
 	return lines
 }
 
-// gate stops whoever passes, until it is opened.
+// gate blocks its callers until it is opened.
 type gate struct {
 	waiting atomic.Int32
 	opened  chan struct{}

@@ -75,8 +75,8 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestLatePieces checks that what an effect says after its cancellation is not told,
-// and that its turn ends with it.
+// TestLatePieces checks that output after the cancellation of an effect is not sent, and that the turn
+// ends with the effect.
 func TestLatePieces(t *testing.T) {
 	for _, words := range []string{"linger", "run linger"} {
 		t.Run(words, func(t *testing.T) {
@@ -134,9 +134,8 @@ func TestCompletedFloor(t *testing.T) {
 	})
 }
 
-// TestAnswerLead checks that a model which answers at once says nothing until the client
-// has had time to listen, and that an interrupt
-// does not wait for that.
+// TestAnswerLead checks that an immediate answer of a model is delayed until the client can process
+// it, and that an interrupt is not.
 func TestAnswerLead(t *testing.T) {
 	const lead = 25 * time.Millisecond
 	bubble(t, func(t *testing.T, r *rig) {
@@ -157,8 +156,8 @@ func TestAnswerLead(t *testing.T) {
 	})
 }
 
-// TestEffectsEndWithTheirThread checks that the effects of a thread that was loaded
-// anew are cancelled, and that nothing they say later counts.
+// TestEffectsEndWithTheirThread checks that a reload of the thread cancels its effects and ignores
+// their later output.
 func TestEffectsEndWithTheirThread(t *testing.T) {
 	for _, words := range []string{"linger", "run linger"} {
 		t.Run(words, func(t *testing.T) {

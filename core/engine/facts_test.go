@@ -10,7 +10,7 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// factsOf is what a thread's rollout tells; nothing where there is none.
+// factsOf returns the facts in a thread's rollout, or none.
 func factsOf(disk rollout.FS, thread string) map[string]bool {
 	facts := map[string]bool{}
 	store := rollout.NewStore(disk, home)
@@ -53,7 +53,7 @@ func factOf(line protocol.RolloutLine) string {
 	return ""
 }
 
-// worstCrash is what a crash leaves that loses all that may be lost.
+// worstCrash returns the state after a crash that loses everything that a crash can lose.
 func worstCrash(mem *faultfs.Mem) *faultfs.Mem { return mem.CrashClone(rand.New(unlucky{})) }
 
 // unlucky draws 0 from any range.

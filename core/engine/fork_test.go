@@ -18,14 +18,14 @@ func forkWith(p protocol.ThreadForkParams) call {
 		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadFork(to, &p) }}
 }
 
-// prompt is what the next model request of a thread holds.
+// prompt returns the next model request of a thread.
 func (r *rig) prompt(thread string) string {
 	r.t.Helper()
 	return r.ask(99, getPrompt(thread)).Get("messages").Raw
 }
 
-// TestAForkIsToldTheSame has edits, a trim with a summary and a compaction in force. The
-// fork sends what the thread would, whatever becomes of that.
+// TestAForkIsToldTheSame applies edits, a trim with a summary and a compaction. The fork sends the
+// same prompt as the thread, independent of the thread's later changes.
 func TestAForkIsToldTheSame(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -59,7 +59,7 @@ func TestAForkIsToldTheSame(t *testing.T) {
 	})
 }
 
-// TestAForkIsDurableBeforeItIsTold has clients, and names, told of it last.
+// TestAForkIsDurableBeforeItIsTold expects the notification and the stored name after the files.
 func TestAForkIsDurableBeforeItIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
@@ -72,7 +72,7 @@ func TestAForkIsDurableBeforeItIsTold(t *testing.T) {
 		})
 		next := r.ask(1, fork(id)).Get("thread.id").Str
 		require.Equal(t, []string{next}, r.loaded(), "the other one stays as it was")
-		require.Len(t, r.clients.told(1, "thread/started"), 1)
+		require.Len(t, r.clients.notices(1, "thread/started"), 1)
 		r.turn(1, next, "say more")
 		require.Equal(t, []string{"completed"}, r.ends(1))
 		require.Equal(t, "vscode", r.metaOf(next).Get("source").Str)
@@ -110,8 +110,8 @@ func TestNoHalfFork(t *testing.T) {
 	})
 }
 
-// TestEveryDiskOperationOfAForkMayFail has faults that leave one operation at a time in
-// peace: where the file cannot be removed either, a whole fork stays that nobody was told of.
+// TestEveryDiskOperationOfAForkMayFail fails all operations but one. If the file cannot be removed
+// either, a complete unannounced fork remains.
 func TestEveryDiskOperationOfAForkMayFail(t *testing.T) {
 	all := faults()
 	for _, name := range []string{"one operation", "one, in part"} {
@@ -175,7 +175,7 @@ func TestAForkOfALockedThread(t *testing.T) {
 	})
 }
 
-// TestAForkKeepsNothingWhereThreadsDoNot has the configuration say so.
+// TestAForkKeepsNothingWhereThreadsDoNot configures threads without rollouts.
 func TestAForkKeepsNothingWhereThreadsDoNot(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")

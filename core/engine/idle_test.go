@@ -11,8 +11,8 @@ import (
 
 const lonelyFor = 30 * time.Minute
 
-// unloaded is what a client heard of a thread's being unloaded.
-func (r *rig) unloaded(conn uint64) (n int) { return len(r.clients.told(conn, "thread/closed")) }
+// unloaded counts the notifications of unloaded threads.
+func (r *rig) unloaded(conn uint64) (n int) { return len(r.clients.notices(conn, "thread/closed")) }
 
 // TestAThreadThatNobodyWantsIsUnloaded has the rollout rewritten, as at the end of the server.
 func TestAThreadThatNobodyWantsIsUnloaded(t *testing.T) {
@@ -78,7 +78,7 @@ func TestWorkKeepsAThread(t *testing.T) {
 	})
 }
 
-// TestARequestAtTheLastMoment is served, whatever comes first.
+// TestARequestAtTheLastMoment expects a response in both orders of request and unload.
 func TestARequestAtTheLastMoment(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.unload = lonelyFor

@@ -12,14 +12,14 @@ import (
 	"appserver/rollout"
 )
 
-// fakeIndex lists what a test says, while it says so.
+// fakeIndex lists the threads that the test selects.
 type fakeIndex struct {
 	mu    sync.Mutex
 	ready bool
 	heads []rollout.Head
 	asked []rollout.Query
 	noted []string
-	// inUse is a thread that goes on from every other.
+	// inUse is a thread on which every other depends.
 	inUse string
 }
 
@@ -101,10 +101,10 @@ func TestProgressIsToldToWhoeverAsked(t *testing.T) {
 		r.with(func(p *engine.Parts) { p.Index = &fakeIndex{} })
 		r.ask(2, list(protocol.ThreadListParams{}))
 		r.IndexProgress(3, 9)
-		told := r.clients.told(2, "thread/index/progress")
+		told := r.clients.notices(2, "thread/index/progress")
 		require.Len(t, told, 1)
 		require.JSONEq(t, `{"done":3,"total":9}`, told[0].body.Raw)
-		require.Empty(t, r.clients.told(1, "thread/index/progress"))
+		require.Empty(t, r.clients.notices(1, "thread/index/progress"))
 	})
 }
 
@@ -139,8 +139,7 @@ func TestDiagnoseCountsThreads(t *testing.T) {
 	})
 }
 
-// TestADeletionAsksTheIndex has an index that knows of forks which no rollout tells of, and one
-// that does not know yet.
+// TestADeletionAsksTheIndex has an index with forks that no rollout names, and an incomplete index.
 func TestADeletionAsksTheIndex(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		f := &fakeIndex{ready: true, inUse: "another"}

@@ -33,7 +33,7 @@ func TestASuspendedThreadTakesTurns(t *testing.T) {
 		id := r.suspends(faulty)
 		r.turn(1, id, "say hello")
 		require.Equal(t, []string{"completed", "completed"}, r.ends(1))
-		require.Empty(t, r.clients.told(1, "thread/closed"))
+		require.Empty(t, r.clients.notices(1, "thread/closed"))
 		require.NotEmpty(t, r.mem.Held())
 		r.requireKept(id)
 	})
@@ -45,7 +45,7 @@ func TestAThreadStaysWhenItCannotBeResumedForWantOfDescriptors(t *testing.T) {
 		none := r.disk.fail(syscall.EMFILE, faultfs.OpOpen)
 		require.Equal(t, protocol.KindStorage, r.refused(1, setName(id, "n")))
 		none.heal()
-		require.Empty(t, r.clients.told(1, "thread/closed"))
+		require.Empty(t, r.clients.notices(1, "thread/closed"))
 		r.ask(1, setName(id, "n"))
 		r.requireKept(id)
 	})
@@ -61,7 +61,7 @@ func TestASuspendedThreadIsClosedIfItHasAnotherWriter(t *testing.T) {
 		to := r.post(1, setName(id, "n"))
 		<-time.After(time.Second) // locks are waited for
 		require.Equal(t, protocol.KindThreadLocked, r.refusal(to))
-		require.Len(t, r.clients.told(1, "thread/closed"), 1)
+		require.Len(t, r.clients.notices(1, "thread/closed"), 1)
 		require.NoError(t, other.Close())
 	})
 }
@@ -80,7 +80,7 @@ func TestASuspendedThreadIsLoadedAnewIfItsRolloutHasChanged(t *testing.T) {
 		require.NoError(t, other.Close())
 		r.turn(1, id, "say hello")
 		require.Equal(t, []string{"completed", "completed"}, r.ends(1))
-		require.Empty(t, r.clients.told(1, "thread/closed"))
+		require.Empty(t, r.clients.notices(1, "thread/closed"))
 		r.requireKept(id)
 	})
 }

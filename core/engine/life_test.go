@@ -10,9 +10,8 @@ import (
 	"appserver/protocol"
 )
 
-// TestLifeOfAThread tells, line by line, what the disk takes and what the client hears
-// in a turn with a command that the user allows: nothing is said before the lines that
-// it rests on are on the disk.
+// TestLifeOfAThread compares the operations of the disk and the messages to the client in a turn with
+// an approved command, in order: no message precedes its durable lines.
 func TestLifeOfAThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.policy = protocol.ApprovalUntrusted
@@ -94,7 +93,7 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
-// TestInterruptByTurn checks that a client need not say which thread a turn is of.
+// TestInterruptByTurn checks that an interrupt needs no thread id.
 func TestInterruptByTurn(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		one, two := r.begin(1), r.begin(2)
@@ -111,8 +110,7 @@ func TestInterruptByTurn(t *testing.T) {
 	})
 }
 
-// TestInterruptAtOnce checks that a client can interrupt a turn as soon as it was told
-// of it.
+// TestInterruptAtOnce checks that a turn can be interrupted directly after its begin was announced.
 func TestInterruptAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		var interrupted protocol.Caller
@@ -159,8 +157,7 @@ func TestRefusalsNameTheThread(t *testing.T) {
 	})
 }
 
-// TestMemoryOnly checks that a thread that is to be kept in memory leaves the disk
-// alone.
+// TestMemoryOnly checks that an ephemeral thread does not touch the disk.
 func TestMemoryOnly(t *testing.T) {
 	for name, begin := range map[string]func(r *rig) call{
 		"by the client": func(*rig) call { return startWith(protocol.ThreadStartParams{Ephemeral: new(true)}) },

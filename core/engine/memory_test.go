@@ -17,7 +17,7 @@ import (
 	"appserver/protocol"
 )
 
-// notebook is a memory that keeps what it was told in plain text.
+// notebook is a memory that stores plain text.
 type notebook struct {
 	mu     sync.Mutex
 	notes  []string
@@ -113,7 +113,7 @@ func TestWhatLeavesAContextIsRemembered(t *testing.T) {
 		synctest.Wait()
 		require.Len(t, r.memory.kept(), 1)
 		require.NotContains(t, r.memory.kept()[0], "hunter2")
-		require.Len(t, r.clients.told(1, "memory/updated"), 1)
+		require.Len(t, r.clients.notices(1, "memory/updated"), 1)
 
 		r.memory.closed = make(chan struct{})
 		r.turn(1, id, "say something else that is long enough")
@@ -144,7 +144,7 @@ func TestNoPartOfASecretIsRemembered(t *testing.T) {
 	})
 }
 
-// TestLongOutputsAreCutWithoutTheirSecrets: where they are cut there is one.
+// TestLongOutputsAreCutWithoutTheirSecrets has a secret at the place of the cut.
 func TestLongOutputsAreCutWithoutTheirSecrets(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.remembering(core.MemoryRules{Summarize: true})

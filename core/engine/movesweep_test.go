@@ -6,9 +6,9 @@ import (
 	"appserver/protocol"
 )
 
-// TestEveryDiskOperationMayFailAroundMoves lives a life with cuts, a fork and the archive on a
-// disk whose n-th operation fails: what is asked again is served, and nothing that was told is
-// lost, wherever the file lies by then.
+// TestEveryDiskOperationMayFailAroundMoves runs a thread with trims, a fork and the archive on a disk
+// whose n-th operation fails. A repeated request succeeds, and no announced data is lost, wherever the
+// file is.
 func TestEveryDiskOperationMayFailAroundMoves(t *testing.T) {
 	all := faults()
 	for _, name := range []string{"one, in part", "three, in part"} {
@@ -39,8 +39,8 @@ func (l *life) move() {
 	l.leaveWhole()
 }
 
-// shift moves a thread. A failure that is told leaves it where it was, or where it was to go:
-// then it is refused to go there again, by words that say so.
+// shift moves a thread. After a reported failure the thread is at its old or at its new place. At the
+// new place, another move is rejected with that reason.
 func (l *life) shift(way func(string) call, to string) {
 	for range 10 {
 		got := l.clients.answersTo(l.post(1, way(l.thread)))

@@ -15,7 +15,7 @@ import (
 	"appserver/protocol"
 )
 
-// slowServers answer once they are let. They count those that are connected to them.
+// slowServers reply when the test lets them. They count their connected owners.
 type slowServers struct {
 	engine.Servers
 	let chan struct{}

@@ -83,8 +83,8 @@ func TestThreadsDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-// TestPostsDoNotWait checks that whoever hands over a request, the only reader of a
-// connection, waits for no disk and no thread.
+// TestPostsDoNotWait checks that posting a request, which the only reader of a connection does, waits
+// for no disk and no thread.
 func TestPostsDoNotWait(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		stored := r.stored("say hello")
@@ -200,7 +200,7 @@ func TestResumeWhileNaming(t *testing.T) {
 		require.Nil(t, got.err)
 		require.Equal(t, []string{id}, crashed.loaded())
 		require.Equal(t, "n", got.body.Get("thread.name").Str)
-		require.Len(t, crashed.clients.told(2, "warning"), 1, "the client hears of the damage")
+		require.Len(t, crashed.clients.notices(2, "warning"), 1, "the client hears of the damage")
 		require.Equal(t, "model-2", got.body.Get("model").Str, "the client gets the settings it asks for")
 		crashed.turn(2, id, "say hello")
 		require.Equal(t, []string{"completed"}, crashed.ends(2))

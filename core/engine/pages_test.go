@@ -23,8 +23,8 @@ func itemPage(thread string, cursor *protocol.ThreadItemCursor) call {
 		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadItemsList(to, p) }}
 }
 
-// TestPagesOfAStoredThread checks that they are those of the loaded one, to the byte, and
-// that a cursor holds for both: after a crash, and after a rewrite.
+// TestPagesOfAStoredThread checks that stored and loaded threads have the same pages, to the byte, and
+// that a cursor is valid for both, also after a crash and after a rewrite.
 func TestPagesOfAStoredThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)

@@ -53,7 +53,7 @@ func pass(d time.Duration) {
 func (r *rig) endsOf(conn uint64, turn string) int {
 	synctest.Wait()
 	n := 0
-	for _, m := range r.clients.told(conn, "turn/completed") {
+	for _, m := range r.clients.notices(conn, "turn/completed") {
 		if m.body.Get("turn.id").Str == turn {
 			n++
 		}
@@ -161,7 +161,7 @@ func TestProxiedRequestsWithinATurn(t *testing.T) {
 		active := r.turn(1, id, "hang on")
 		got := r.ask(1, proxied(getUsage(id), engine.Proxied{InTurn: true, TurnOf: id}))
 		require.Equal(t, active, got.Get("turn.id").Str)
-		require.Len(t, r.clients.told(1, "turn/started"), 1)
+		require.Len(t, r.clients.notices(1, "turn/started"), 1)
 		for _, c := range []call{proxied(undo(id), engine.Proxied{}), asTurn(getUsage(id)), asTurn(trim(id)),
 			asTurn(compact(id)), asTurn(archiveAndNew(id, nil))} {
 			m := r.answer(r.post(1, c))
@@ -201,7 +201,7 @@ func TestProxiedRequestOwnTurnNeedsLoadedThread(t *testing.T) {
 		r.ask(1, proxied(trim(id), engine.Proxied{}))
 		r.ask(1, proxied(getUsage(id), engine.Proxied{}))
 		require.Len(t, r.ask(1, listEdits(id)).Get("edits").Array(), 1, "a request without a turn loads the thread itself")
-		require.Empty(t, r.clients.told(1, "turn/started"))
+		require.Empty(t, r.clients.notices(1, "turn/started"))
 	})
 }
 
@@ -216,7 +216,7 @@ func TestProxiedRequestOwnTurnEndsAfterArchive(t *testing.T) {
 		require.Zero(t, r.endsOf(1, got.Get("turn.id").Str), "the successor does not wait for the delay")
 		pass(r.floor)
 		require.Equal(t, 1, r.endsOf(1, got.Get("turn.id").Str))
-		require.Equal(t, id, r.clients.told(1, "turn/completed")[0].body.Get("threadId").Str)
+		require.Equal(t, id, r.clients.notices(1, "turn/completed")[0].body.Get("threadId").Str)
 		require.Equal(t, []string{fresh}, r.loaded())
 	})
 }
@@ -251,8 +251,8 @@ func TestFailedProxiedRequestHasNoTurn(t *testing.T) {
 			} else {
 				refused++
 			}
-			require.Len(t, r.clients.told(1, "turn/started"), turns)
-			require.Len(t, r.clients.told(1, "turn/completed"), turns)
+			require.Len(t, r.clients.notices(1, "turn/started"), turns)
+			require.Len(t, r.clients.notices(1, "turn/completed"), turns)
 			faulty.Heal()
 		})
 	}

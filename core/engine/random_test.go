@@ -41,8 +41,8 @@ func checkSchedules(t *testing.T, one *rapid.Generator[event]) {
 	})
 }
 
-// event is something that happens, and how long nothing else does then: not even what
-// it causes where the pause is negative.
+// event is an event and the pause after it. With a negative pause, not even its consequences happen
+// before the next event.
 type event struct {
 	what   string
 	words  string
@@ -142,7 +142,7 @@ func (p *player) fail(err error, ops ...faultfs.Op) {
 
 func (p *player) call(e event, thread string) call {
 	lastTurn := ""
-	for _, m := range p.clients.told(e.conn, "turn/started") {
+	for _, m := range p.clients.notices(e.conn, "turn/started") {
 		lastTurn = m.body.Get("turn.id").Str
 	}
 	switch e.what {

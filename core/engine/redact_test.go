@@ -21,8 +21,8 @@ func (h hiding) Line(line protocol.RolloutLine) protocol.RolloutLine {
 
 func (h hiding) Text(text string) string { return strings.ReplaceAll(text, string(h), "[gone]") }
 
-// TestTheDiskGetsLessThanTheModel checks that what is hidden reaches the model and the
-// client of a live thread, but no file, and nobody once the disk is all that there is.
+// TestTheDiskGetsLessThanTheModel checks that secrets reach the model and the client of a live thread,
+// but no file, and nobody after a reload.
 func TestTheDiskGetsLessThanTheModel(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.hide = "pssst"

@@ -30,8 +30,8 @@ func (r *rig) metaOf(thread string) gjson.Result {
 	return gjson.ParseBytes(contents.Lines[0].Payload)
 }
 
-// TestAThreadTakesAnothersPlace checks what the new one inherits, and who hears of it in
-// which order.
+// TestAThreadTakesAnothersPlace checks the inherited properties of the successor, and the order of
+// notifications.
 func TestAThreadTakesAnothersPlace(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.ask(1, startWith(protocol.ThreadStartParams{Model: new("model-2"),
@@ -163,7 +163,7 @@ func TestANewThreadGoesAgain(t *testing.T) {
 			require.Empty(t, rolloutsOf(r.mem, fresh))
 			require.Empty(t, rolloutsOf(worstCrash(r.mem), fresh), "durably")
 			require.Empty(t, r.loaded())
-			require.Empty(t, r.clients.told(1, "thread/archived"))
+			require.Empty(t, r.clients.notices(1, "thread/archived"))
 			r.requireKept(id)
 			require.Equal(t, protocol.KindThreadNotFound, r.refused(1, resume(fresh)))
 		}
@@ -181,7 +181,7 @@ func (l *life) succeeded() {
 	l.do("run touch a")
 	old := l.thread
 	l.away(func(string) call { return archiveAndNew(old, nil) })
-	for _, m := range l.clients.told(1, "thread/archivedAndNewCreated") {
+	for _, m := range l.clients.notices(1, "thread/archivedAndNewCreated") {
 		l.thread = m.body.Get("newThreadId").Str
 		l.insist(func() call { return resume(l.thread) })
 		l.do("run touch b")

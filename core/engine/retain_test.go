@@ -28,17 +28,17 @@ func TestRetentionWaitsForAListOrAMinute(t *testing.T) {
 				time.Sleep(2 * day)
 				r.retain(rollout.Retention{MaxAge: day})
 				synctest.Wait()
-				require.Empty(t, r.clients.told(1, "thread/archived"), "not at once")
+				require.Empty(t, r.clients.notices(1, "thread/archived"), "not at once")
 				if asked {
 					r.ask(1, list(protocol.ThreadListParams{}))
 				} else {
 					time.Sleep(time.Minute)
 				}
 				synctest.Wait()
-				told := r.clients.told(1, "thread/archived")
+				told := r.clients.notices(1, "thread/archived")
 				require.Len(t, told, 1)
 				require.Equal(t, id, told[0].body.Get("threadId").Str)
-				require.Len(t, r.clients.told(1, "warning"), 1)
+				require.Len(t, r.clients.notices(1, "warning"), 1)
 				path, err := rollout.NewStore(worstCrash(r.mem), home).Find(id)
 				require.NoError(t, err)
 				require.Contains(t, path, "archived_sessions", "a crash now does not bring it back")
@@ -56,7 +56,7 @@ func TestRetentionGoesOnEveryHour(t *testing.T) {
 		r.retain(rollout.Retention{MaxAge: day})
 		time.Sleep(time.Hour + time.Minute)
 		synctest.Wait()
-		require.Empty(t, r.clients.told(1, "thread/archived"))
+		require.Empty(t, r.clients.notices(1, "thread/archived"))
 		require.Equal(t, []string{id}, r.loaded())
 		r.setup.unload = time.Second
 		r.ask(1, unsubscribe(id))
@@ -65,6 +65,6 @@ func TestRetentionGoesOnEveryHour(t *testing.T) {
 		require.Empty(t, r.loaded())
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		require.Len(t, r.clients.told(1, "thread/archived"), 1)
+		require.Len(t, r.clients.notices(1, "thread/archived"), 1)
 	})
 }

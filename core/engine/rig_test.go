@@ -55,7 +55,7 @@ type rig struct {
 	clients *clients
 	agent   *agent
 	setup   *setup
-	// folder is where threads work, nil for nowhere.
+	// folder is the worktree of threads, or nil.
 	folder *folder
 	logs   *observer.ObservedLogs
 	gates  []*gate
@@ -146,7 +146,7 @@ func (r *rig) hear(e zapcore.Entry) error {
 	return nil
 }
 
-// release lets everything go on that a test has stopped, so that the bubble can end.
+// release opens everything that a test has blocked, so that the bubble can end.
 func (r *rig) release() {
 	for _, g := range r.gates {
 		g.open()
@@ -208,7 +208,7 @@ func (r *rig) postAs(to protocol.Caller, c call) {
 	r.clients.Refuse(to, coded)
 }
 
-// answer is what a request was answered with, once all is quiet.
+// answer returns the response to a request after everything is idle.
 func (r *rig) answer(to protocol.Caller) message {
 	r.t.Helper()
 	got := r.clients.answersTo(to)
@@ -224,7 +224,7 @@ func (r *rig) ask(conn uint64, c call) gjson.Result {
 	return m.body
 }
 
-// refused posts a request that is to be refused, and gives the error's kind.
+// refused posts a request, expects an error, and returns its kind.
 func (r *rig) refused(conn uint64, c call) protocol.Kind {
 	r.t.Helper()
 	return r.refusal(r.post(conn, c))
@@ -261,11 +261,11 @@ func (r *rig) stored(words string) string {
 	return id
 }
 
-// ends are the statuses of the turns that a client was told the end of.
+// ends returns the statuses of completed turns that a client received.
 func (r *rig) ends(conn uint64) []string {
 	synctest.Wait()
 	statuses := []string{}
-	for _, m := range r.clients.told(conn, "turn/completed") {
+	for _, m := range r.clients.notices(conn, "turn/completed") {
 		statuses = append(statuses, m.body.Get("turn.status").Str)
 	}
 	return statuses
@@ -281,14 +281,14 @@ func (r *rig) loaded() []string {
 	return ids
 }
 
-// requireKept checks that a thread that does nothing is what its file says.
+// requireKept checks that an idle thread equals its file.
 func (r *rig) requireKept(thread string) {
 	r.t.Helper()
 	require.Empty(r.t, r.difference(thread))
 }
 
-// difference is what thread/read and context/getItems of an idle thread show other than
-// its file, beside the status.
+// difference returns the difference between an idle thread and its file in thread/read and
+// context/getItems, except for the status.
 func (r *rig) difference(thread string) string {
 	got, listed := r.readable(read(thread)), r.readable(getItems(thread))
 	if len(got) != 1 || got[0].err != nil || len(listed) != 1 || listed[0].err != nil {

@@ -35,8 +35,8 @@ func TestASetupThatFailsRefuses(t *testing.T) {
 	})
 }
 
-// TestAnErrorWithoutAKind checks that what the engine cannot name is the server's own
-// fault, and not that of a file.
+// TestAnErrorWithoutAKind checks that an unknown error is an internal error, and not an error of a
+// file.
 func TestAnErrorWithoutAKind(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -122,7 +122,7 @@ func TestRetries(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		r.turn(1, id, "flaky")
-		require.True(t, r.clients.told(1, "error")[0].body.Get("willRetry").Bool())
+		require.True(t, r.clients.notices(1, "error")[0].body.Get("willRetry").Bool())
 		require.Len(t, r.agent.asked(), 1, "not at once")
 		time.Sleep(200 * time.Millisecond)
 		require.Equal(t, []string{"completed"}, r.ends(1))
@@ -155,10 +155,10 @@ func TestBegin(t *testing.T) {
 	})
 }
 
-// Tracking is that of the test, none by default.
+// Tracking returns the tracking of the test. The default is none.
 func (s *setup) Tracking(engine.Scope) core.Tracking { return s.tracking }
 
-// Memory is that of the test, none by default.
+// Memory returns the rules of the test. The default is none.
 func (s *setup) Memory(engine.Scope) core.MemoryRules { return s.memory }
 
 // Persists is as for new threads.
@@ -166,7 +166,7 @@ func (s *setup) Persists(engine.Scope) bool { return s.persist }
 
 func (s *setup) Deprecations(engine.Scope) []protocol.DeprecationNoticeNotification { return nil }
 
-// UnloadDelay is that of the test, for good by default.
+// UnloadDelay returns the delay of the test. By default threads stay loaded.
 func (s *setup) UnloadDelay(engine.Scope) time.Duration {
 	if s.unload == 0 {
 		return -1

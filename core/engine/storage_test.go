@@ -15,7 +15,7 @@ import (
 
 const errFull = syscall.ENOSPC
 
-// writes are what fails on a full disk, everything what fails on one that is gone.
+// writes are the operations that fail on a full disk, everything those that fail on a removed one.
 var (
 	writes     = []faultfs.Op{faultfs.OpWrite}
 	everything = []faultfs.Op{faultfs.OpOpen, faultfs.OpRead, faultfs.OpWrite, faultfs.OpSync, faultfs.OpTruncate}
@@ -26,15 +26,14 @@ func sorted(texts []string) []string {
 	return texts
 }
 
-// resolved counts the questions that a client was told to be resolved.
+// resolved counts the requests that a client was notified as resolved.
 func (r *rig) resolved(conn uint64) int {
 	synctest.Wait()
-	return len(r.clients.told(conn, "serverRequest/resolved"))
+	return len(r.clients.notices(conn, "serverRequest/resolved"))
 }
 
-// TestAFullDisk fills the disk while a turn is under way, in each of its states, and
-// empties it again: the request that wanted to write is refused, the turn fails, once,
-// and all goes on from what the disk holds.
+// TestAFullDisk fills the disk in each state of a turn, and empties it again. The writing request is
+// rejected, the turn fails once, and the thread continues from the state of the disk.
 func TestAFullDisk(t *testing.T) {
 	for _, words := range []string{"hang", "run touch a", "run hang"} {
 		t.Run(words, func(t *testing.T) {
@@ -83,8 +82,8 @@ func methodsOf(messages []message) (methods []string) {
 	return methods
 }
 
-// TestADiskThatStaysFull checks that a thread whose turn has failed can be read, that
-// every request has its answer, and that the turn's end is not told again.
+// TestADiskThatStaysFull checks that a thread with a failed turn can be read, that every request has a
+// response, and that the end of the turn is not sent again.
 func TestADiskThatStaysFull(t *testing.T) {
 	for name, c := range map[string]struct {
 		request func(id, turn string) call
@@ -163,8 +162,8 @@ func TestWaitingInputOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestAQuestionThatIsNotAsked checks that a client is not told that a question is
-// resolved which it never saw.
+// TestAQuestionThatIsNotAsked checks that a client receives no resolution of a request that it never
+// received.
 func TestAQuestionThatIsNotAsked(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.policy = protocol.ApprovalUntrusted
@@ -265,7 +264,7 @@ func TestADiskThatIsGone(t *testing.T) {
 		}
 		require.Equal(t, []string{"failed"}, r.ends(1), "the client is told that the turn is over")
 		require.Equal(t, 1, r.resolved(1))
-		require.Len(t, r.clients.told(1, "thread/closed"), 1)
+		require.Len(t, r.clients.notices(1, "thread/closed"), 1)
 		require.Empty(t, r.loaded())
 		gone.heal()
 		r.ask(1, resume(id))
@@ -275,8 +274,8 @@ func TestADiskThatIsGone(t *testing.T) {
 	})
 }
 
-// TestLinesThatCannotBeCutOff checks that memory is what the disk holds after a sync
-// that failed on a disk that could not be brought back to where it was.
+// TestLinesThatCannotBeCutOff checks that memory equals the disk after a failed sync whose lines could
+// not be truncated.
 func TestLinesThatCannotBeCutOff(t *testing.T) {
 	for name, c := range map[string]struct {
 		before string
@@ -302,8 +301,8 @@ func TestLinesThatCannotBeCutOff(t *testing.T) {
 	}
 }
 
-// TestSettingsOutliveAFullDisk checks that a thread goes on with the settings that its
-// client was told.
+// TestSettingsOutliveAFullDisk checks that a thread continues with the settings that its client
+// received.
 func TestSettingsOutliveAFullDisk(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")

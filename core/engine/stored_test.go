@@ -30,8 +30,8 @@ func TestReadAThreadThatIsNotLoaded(t *testing.T) {
 	})
 }
 
-// TestFewReadAtOnce checks that many reads of stored threads take turns, and that
-// nobody else waits for them.
+// TestFewReadAtOnce checks that many reads of stored threads take turns, and that other requests do
+// not wait for them.
 func TestFewReadAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
@@ -107,14 +107,14 @@ func TestResumeByPath(t *testing.T) {
 	})
 }
 
-// TestDamageIsTold checks that a client hears which lines of a file cannot be read.
+// TestDamageIsTold checks that a client receives the unreadable lines of a file.
 func TestDamageIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		path := r.ask(1, read(id)).Get("thread.path").Str
 		put(t, r, path, strings.Repeat("no JSON\n", 12))
 		r.ask(1, resume(id))
-		warnings := r.clients.told(1, "warning")
+		warnings := r.clients.notices(1, "warning")
 		require.Len(t, warnings, 11)
 		require.Contains(t, warnings[0].body.Get("message").Str, path+": line ")
 		require.Contains(t, warnings[10].body.Get("message").Str, "2 more lines")
@@ -182,7 +182,7 @@ func TestNames(t *testing.T) {
 		require.Empty(t, r.loaded(), "a thread is not loaded for its name")
 		require.Empty(t, r.mem.Held(), "nor kept locked")
 		require.Equal(t, "first", r.ask(1, read(id)).Get("thread.name").Str)
-		require.Equal(t, "first", r.clients.told(1, "thread/name/updated")[0].body.Get("threadName").Str)
+		require.Equal(t, "first", r.clients.notices(1, "thread/name/updated")[0].body.Get("threadName").Str)
 		require.Equal(t, "first", r.ask(1, list(protocol.ThreadListParams{})).Get("data.0.name").Str)
 		r.ask(1, resume(id))
 		r.ask(1, setName(id, "second"))
@@ -222,8 +222,7 @@ func TestLoadedList(t *testing.T) {
 	})
 }
 
-// TestLoadedWhenTold checks that a client that was told of a thread finds it in the
-// list at once.
+// TestLoadedWhenTold checks that a client finds an announced thread in the list at once.
 func TestLoadedWhenTold(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		stored := r.stored("say hello")

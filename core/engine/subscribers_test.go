@@ -10,7 +10,7 @@ import (
 	"appserver/protocol"
 )
 
-// unasked are what a client was told or asked, in short.
+// unasked returns the abbreviated notifications and requests to a client.
 func (r *rig) unasked(conn uint64) []string {
 	synctest.Wait()
 	var heard []string
@@ -68,7 +68,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 				require.Equal(t, []string{c.end}, r.ends(1))
 				require.Equal(t, c.ran, r.agent.ran())
 				for conn := range uint64(2) {
-					require.Len(t, r.clients.told(conn+1, "serverRequest/resolved"), 1)
+					require.Len(t, r.clients.notices(conn+1, "serverRequest/resolved"), 1)
 				}
 				require.Equal(t, 1, r.logs.FilterMessageSnippet("answer dropped").Len(), "the late answer is a line in the log")
 			})
@@ -86,8 +86,8 @@ func TestAClientThatCannotDecideDeclines(t *testing.T) {
 	})
 }
 
-// TestWhoJoinsIsAsked checks that a client that joins sees the open question, and that
-// nobody sees it a second time.
+// TestWhoJoinsIsAsked checks that a new subscriber receives the open request, and that no client
+// receives it twice.
 func TestWhoJoinsIsAsked(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.policy = protocol.ApprovalUntrusted
@@ -143,7 +143,7 @@ func TestUnsubscribe(t *testing.T) {
 	})
 }
 
-// TestResumeTwice checks that a client that resumes again hears everything once.
+// TestResumeTwice checks that a client that resumes again receives each message once.
 func TestResumeTwice(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)

@@ -18,9 +18,9 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// TestEveryDiskOperationMayFail lives a life on a disk whose n-th operation fails, for
-// n = 0, 1, 2, … until none does. Each failure costs at most one request or one turn,
-// which is told; everything else is as if nothing had happened.
+// TestEveryDiskOperationMayFail runs a thread on a disk whose n-th operation fails, for n = 0, 1, 2, …
+// until none does. Each failure costs at most one request or one turn, and is reported. Everything
+// else is unaffected.
 func TestEveryDiskOperationMayFail(t *testing.T) {
 	for name, f := range faults() {
 		t.Run(name, func(t *testing.T) { sweep(t, f, (*life).run) })
@@ -41,7 +41,7 @@ func faults() map[string]faultfs.Fault {
 	}
 }
 
-// words are what the wire says of each error: what it is, and what helps.
+// words are the messages of each error: the cause and the remedy.
 func words() map[error]string {
 	return map[error]string{
 		syscall.EIO:    "input/output error: the disk reports errors; check it, then try again",
@@ -176,7 +176,7 @@ func (l *life) do(words string) {
 		q.answer(decision("accept"), nil)
 	}
 	synctest.Wait()
-	ends := slices.DeleteFunc(l.clients.told(1, "turn/completed"),
+	ends := slices.DeleteFunc(l.clients.notices(1, "turn/completed"),
 		func(m message) bool { return m.body.Get("turn.id").Str != turnID })
 	if len(ends) != 1 {
 		l.report("%q: turn/completed is told %d times", words, len(ends))
@@ -197,7 +197,7 @@ func (l *life) check() {
 		l.report("%s", d)
 	}
 	want := `["` + l.thread + `"]`
-	if len(l.clients.told(1, "thread/closed")) > 0 {
+	if len(l.clients.notices(1, "thread/closed")) > 0 {
 		want = "[]"
 	}
 	got := l.clients.answersTo(l.post(1, loadedList(protocol.ThreadLoadedListParams{})))[0].body.Get("data").Raw

@@ -84,27 +84,38 @@ func TestAppendTerminatesTextThatCannotBeTruncated(t *testing.T) {
 	require.Regexp(t, `^one\n(t|tw|two)\nthree\n$`, contentOf(t, mem))
 }
 
-func TestRetryingFreesDescriptorsOnce(t *testing.T) {
-	for _, err := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EIO} {
-		for _, frees := range []bool{true, false} {
-			mem := withFile(t, "x")
+// TestRetryingFreesDescriptors lets the first opens of a file fail. Another goroutine may take or
+// free the descriptors between a failure and its retry.
+func TestRetryingFreesDescriptors(t *testing.T) {
+	for name, test := range map[string]struct {
+		err      error
+		failures int
+		frees    []bool // the results of Free
+		opens    bool
+	}{
+		"freed":                   {syscall.EMFILE, 1, []bool{true}, true},
+		"freed in the system":     {syscall.ENFILE, 1, []bool{true}, true},
+		"freed by another":        {syscall.EMFILE, 1, []bool{false}, true},
+		"freed, taken by another": {syscall.EMFILE, 2, []bool{true, true}, true},
+		"freed, taken, none left": {syscall.EMFILE, 3, []bool{true, false}, false},
+		"none to free":            {syscall.EMFILE, 2, []bool{false}, false},
+		"not about descriptors":   {syscall.EIO, 1, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
 			calls := 0
 			files := disk.Retrying{
-				FS:   faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpOpen}, Count: 1, Err: err}),
-				Free: func() bool { calls++; return frees },
+				FS: faultfs.Wrap(withFile(t, "x"),
+					faultfs.Fault{Only: []faultfs.Op{faultfs.OpOpen}, Count: test.failures, Err: test.err}),
+				Free: func() bool { calls++; return test.frees[calls-1] },
 			}
-			f, _, got := disk.Open(files, path, os.O_RDONLY)
-			if err == syscall.EIO {
-				require.Zero(t, calls)
-			} else {
-				require.Equal(t, 1, calls)
+			f, _, err := disk.Open(files, path, os.O_RDONLY)
+			require.Len(t, test.frees, calls)
+			if !test.opens {
+				require.ErrorIs(t, err, test.err)
+				return
 			}
-			if frees && err != syscall.EIO {
-				require.NoError(t, got)
-				require.NoError(t, f.Close())
-				continue
-			}
-			require.ErrorIs(t, got, err)
-		}
+			require.NoError(t, err)
+			require.NoError(t, f.Close())
+		})
 	}
 }

@@ -14,10 +14,12 @@ type Retrying struct {
 	Free func() bool
 }
 
+// retry retries once even if Free closed nothing: another goroutine may have freed descriptors since
+// the failure. It retries again as long as Free closes some, since other goroutines take them too.
 func (f Retrying) retry(do func() error) error {
 	err := do()
-	if isAny(err, syscall.EMFILE, syscall.ENFILE) && f.Free != nil && f.Free() {
-		return do()
+	for freed := f.Free != nil; freed && isAny(err, syscall.EMFILE, syscall.ENFILE); err = do() {
+		freed = f.Free()
 	}
 	return err
 }
