@@ -181,7 +181,7 @@ func (a *agent) asked() []*core.Prompt {
 type setup struct {
 	memory   core.MemoryRules
 	grows    bool          // rollouts are not rewritten
-	unload   time.Duration // how long threads that nobody wants stay loaded; 0 is for good
+	unload   time.Duration // how long unused threads stay loaded; 0 is without limit
 	hide     string
 	tracking core.Tracking
 	policy   string

@@ -48,10 +48,10 @@ func TestArchiveALoadedThread(t *testing.T) {
 		})
 		r.ask(3, archive(id))
 		require.Equal(t, []string{
-			"1: tells thread/status/changed notLoaded", "2: tells thread/status/changed notLoaded",
-			"3: tells thread/status/changed notLoaded",
-			"3: answers thread/archive",
-			"1: tells thread/archived", "2: tells thread/archived", "3: tells thread/archived",
+			"1: notification thread/status/changed notLoaded", "2: notification thread/status/changed notLoaded",
+			"3: notification thread/status/changed notLoaded",
+			"3: response thread/archive",
+			"1: notification thread/archived", "2: notification thread/archived", "3: notification thread/archived",
 		}, r.diary.read())
 		require.Empty(t, r.loaded())
 		require.Empty(t, r.mem.Held())
@@ -68,13 +68,13 @@ func TestArchiveStoredThreads(t *testing.T) {
 		path := r.pathOf(id)
 		r.diary.read()
 		r.ask(1, archive(id))
-		require.Equal(t, []string{"1: answers thread/archive", "1: tells thread/archived"}, r.diary.read())
+		require.Equal(t, []string{"1: response thread/archive", "1: notification thread/archived"}, r.diary.read())
 		again := r.answer(r.post(1, archive(id))).err
 		require.Equal(t, "no rollout found for thread id "+id+": it is archived already", again.Message)
 		require.Equal(t, protocol.KindThreadArchived, again.Data.Kind)
 		for _, c := range append(contextEdits(id, []string{"r5", "r6", "r7", "r8", "r9"}), resume(id), setName(id, "n"),
 			archiveAndNew(id, nil)) {
-			require.Equal(t, protocol.KindThreadArchived, r.refused(1, c), c.method)
+			require.Equal(t, protocol.KindThreadArchived, r.rejected(1, c), c.method)
 		}
 		refused := r.answer(r.post(1, resume(id))).err
 		require.Equal(t, protocol.CodeInvalidRequest, refused.Code)
@@ -86,7 +86,7 @@ func TestArchiveStoredThreads(t *testing.T) {
 
 		r.diary.read()
 		back := r.ask(1, unarchive(id)).Get("thread")
-		require.Equal(t, []string{"1: answers thread/unarchive", "1: tells thread/unarchived"}, r.diary.read())
+		require.Equal(t, []string{"1: response thread/unarchive", "1: notification thread/unarchived"}, r.diary.read())
 		require.Equal(t, path, back.Get("path").Str)
 		require.Equal(t, "notLoaded", back.Get("status.type").Str)
 		require.Empty(t, back.Get("turns").Array())
@@ -94,7 +94,7 @@ func TestArchiveStoredThreads(t *testing.T) {
 		require.Equal(t, "no archived rollout found for thread id "+id, again.Message)
 		require.Equal(t, protocol.KindThreadNotFound, again.Data.Kind)
 		r.ask(1, resume(id))
-		require.Equal(t, protocol.KindThreadNotFound, r.refused(1, unarchive(id)), "a loaded one is not archived")
+		require.Equal(t, protocol.KindThreadNotFound, r.rejected(1, unarchive(id)), "a loaded one is not archived")
 		r.turn(1, id, "say more")
 		require.Equal(t, []string{"completed"}, r.ends(1))
 		r.requireKept(id)
@@ -110,12 +110,12 @@ func TestArchiveOfWhatIsNotThere(t *testing.T) {
 			require.Equal(t, protocol.KindThreadNotFound, m.Data.Kind)
 		}
 		for _, c := range []call{archive("x"), unarchive("x"), archiveAndNew("x", nil)} {
-			require.Equal(t, protocol.KindInvalidThreadID, r.refused(1, c), c.method)
+			require.Equal(t, protocol.KindInvalidThreadID, r.rejected(1, c), c.method)
 		}
 		require.Empty(t, rolloutsOf(r.mem, ""))
 		ephemeral := r.ask(1, startWith(protocol.ThreadStartParams{Ephemeral: new(true)})).Get("thread.id").Str
-		require.Equal(t, protocol.KindInvalidRequest, r.refused(1, archive(ephemeral)))
-		require.Equal(t, protocol.KindInvalidRequest, r.refused(1, archiveAndNew(ephemeral, nil)))
+		require.Equal(t, protocol.KindInvalidRequest, r.rejected(1, archive(ephemeral)))
+		require.Equal(t, protocol.KindInvalidRequest, r.rejected(1, archiveAndNew(ephemeral, nil)))
 		require.Equal(t, []string{ephemeral}, r.loaded())
 	})
 }
@@ -145,10 +145,11 @@ func TestArchiveEndsTheTurnUnderWay(t *testing.T) {
 		require.Equal(t, []string{"interrupted"}, r.ends(1))
 		require.Equal(t, []string{
 			"disk takes message turn_aborted", "disk syncs",
-			"1: tells thread/status/changed idle", "1: tells turn/completed interrupted", "1: tells ContextItems",
-			"1: tells thread/status/changed notLoaded", "1: answers thread/archive", "1: tells thread/archived",
+			"1: notification thread/status/changed idle", "1: notification turn/completed interrupted",
+			"1: notification ContextItems",
+			"1: notification thread/status/changed notLoaded", "1: response thread/archive", "1: notification thread/archived",
 		}, r.diary.read())
-		require.Equal(t, protocol.KindThreadNotFound, r.refused(1, turn(id, "say more")))
+		require.Equal(t, protocol.KindThreadNotFound, r.rejected(1, turn(id, "say more")))
 		require.Empty(t, r.loaded())
 		r.requireKept(id)
 	})
@@ -173,8 +174,8 @@ func TestArchiveThatIsRefusedLeavesTheTurn(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.ask(1, startWith(protocol.ThreadStartParams{Ephemeral: new(true)})).Get("thread.id").Str
 		active := r.turn(1, id, "hang")
-		require.Equal(t, protocol.KindInvalidRequest, r.refused(1, archive(id)))
-		require.Equal(t, protocol.KindInvalidRequest, r.refused(1, deleteThread(id)))
+		require.Equal(t, protocol.KindInvalidRequest, r.rejected(1, archive(id)))
+		require.Equal(t, protocol.KindInvalidRequest, r.rejected(1, deleteThread(id)))
 		require.Empty(t, r.ends(1))
 		r.ask(1, interrupt(id, active))
 	})
@@ -191,7 +192,7 @@ func TestTheContextSurvivesTheArchive(t *testing.T) {
 		want := r.ask(1, getItems(id)).Get("{revision,items}").Raw
 		for range 2 {
 			r.ask(1, archive(id))
-			require.Equal(t, protocol.KindThreadArchived, r.refused(1, resume(id)))
+			require.Equal(t, protocol.KindThreadArchived, r.rejected(1, resume(id)))
 			require.Equal(t, want, r.ask(1, getItems(id)).Get("{revision,items}").Raw)
 			main, backup := r.files(id)
 			require.NotEmpty(t, backup)
@@ -249,7 +250,7 @@ func TestAThreadThatCannotBeArchived(t *testing.T) {
 		path := r.pathOf(id)
 		fault := r.disk.fail(syscall.EIO, faultfs.OpLink, faultfs.OpSyncDir)
 		r.clients.forget()
-		require.Equal(t, protocol.KindStorage, r.refused(2, archive(id)))
+		require.Equal(t, protocol.KindStorage, r.rejected(2, archive(id)))
 		require.Len(t, r.clients.notices(1, "thread/closed"), 1)
 		require.Empty(t, r.clients.notices(1, "thread/archived"))
 		fault.heal()
@@ -309,18 +310,18 @@ func (l *life) archived() {
 	}
 	l.insist(func() call { return resume(l.thread) })
 	l.do("say more")
-	l.keeps()
+	l.checkDurable()
 	if err := l.close(time.Minute); err != nil {
 		l.report("%v", err)
 	}
-	l.keeps()
+	l.checkDurable()
 }
 
 // away moves the thread. A move that was refused may have happened nevertheless.
 func (l *life) away(move func(string) call) {
 	for range 10 {
 		got := l.clients.answersTo(l.post(1, move(l.thread)))[0]
-		l.keeps()
+		l.checkDurable()
 		if got.err == nil {
 			return
 		}

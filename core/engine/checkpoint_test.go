@@ -140,24 +140,24 @@ func TestARevertIsRefused(t *testing.T) {
 			require.Equal(t, protocol.KindCheckpointConflict, m.err.Data.Kind)
 			require.Equal(t, []string{"/repo/a"}, m.err.Data.Paths)
 		}
-		require.Equal(t, protocol.KindCheckpointNotFound, r.refused(1, revertTo(id, "no", protocol.RevertFiles, false)))
-		require.Equal(t, protocol.KindTurnNotFound, r.refused(1, revertTo(id, "no", protocol.RevertConversation, false)))
-		require.Equal(t, protocol.KindTurnNotFound, r.refused(1, revertTo(id, "no", protocol.RevertBoth, false)))
+		require.Equal(t, protocol.KindCheckpointNotFound, r.rejected(1, revertTo(id, "no", protocol.RevertFiles, false)))
+		require.Equal(t, protocol.KindTurnNotFound, r.rejected(1, revertTo(id, "no", protocol.RevertConversation, false)))
+		require.Equal(t, protocol.KindTurnNotFound, r.rejected(1, revertTo(id, "no", protocol.RevertBoth, false)))
 		require.Equal(t, protocol.KindCheckpointNotFound,
-			r.refused(1, checkpointDiff(protocol.ThreadCheckpointDiffParams{ThreadID: id, TurnID: "no"})))
+			r.rejected(1, checkpointDiff(protocol.ThreadCheckpointDiffParams{ThreadID: id, TurnID: "no"})))
 		f.err = errTooLarge
-		require.Equal(t, protocol.KindWorktree, r.refused(1, revertTo(id, turn, protocol.RevertFiles, false)))
+		require.Equal(t, protocol.KindWorktree, r.rejected(1, revertTo(id, turn, protocol.RevertFiles, false)))
 		f.err = nil
 		require.Equal(t, map[string]string{"a": "mine", "b": "1"}, f.now())
 		require.Equal(t, []string{turn}, idsOf(r.ask(1, checkpoints(id))))
 
 		running := r.turn(1, id, "hang")
-		require.Equal(t, protocol.KindTurnActive, r.refused(1, revertTo(id, turn, protocol.RevertFiles, false)))
+		require.Equal(t, protocol.KindTurnActive, r.rejected(1, revertTo(id, turn, protocol.RevertFiles, false)))
 		require.NotEmpty(t, running)
 		r.ask(1, interrupt(id, ""))
 
 		r.ask(1, archive(id))
-		require.Equal(t, protocol.KindThreadArchived, r.refused(1, revertTo(id, turn, protocol.RevertFiles, false)))
+		require.Equal(t, protocol.KindThreadArchived, r.rejected(1, revertTo(id, turn, protocol.RevertFiles, false)))
 		require.Contains(t, idsOf(r.ask(1, checkpoints(id))), turn)
 		require.NotEmpty(t, r.ask(1,
 			checkpointDiff(protocol.ThreadCheckpointDiffParams{ThreadID: id, TurnID: turn})).Get("diff").Str)
@@ -165,7 +165,7 @@ func TestARevertIsRefused(t *testing.T) {
 		r.setup.tracking = core.Tracking{Patches: true}
 		require.Empty(t, idsOf(r.ask(1, checkpoints(id))))
 		r.ask(1, unarchive(id))
-		require.Equal(t, protocol.KindCheckpointsOff, r.refused(1, revertTo(id, turn, protocol.RevertFiles, false)))
+		require.Equal(t, protocol.KindCheckpointsOff, r.rejected(1, revertTo(id, turn, protocol.RevertFiles, false)))
 	})
 }
 

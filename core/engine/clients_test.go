@@ -19,18 +19,18 @@ type message struct {
 	kind   kind
 	method string          // of the request that is answered, or of the message itself
 	body   gjson.Result    // as it goes over the wire
-	err    *protocol.Error // of refusals
-	id     uint64          // of questions
+	err    *protocol.Error // of an error
+	id     uint64          // of a request of the server
 	answer func(result json.RawMessage, err error)
 }
 
 type kind string
 
 const (
-	reply    kind = "answers"
-	refusal  kind = "refuses"
-	notice   kind = "tells"
-	question kind = "asks"
+	response      kind = "response"
+	rejection     kind = "error"
+	notification  kind = "notification"
+	serverRequest kind = "request"
 )
 
 // String is short and has no ids.
@@ -47,41 +47,41 @@ func (m message) String() string {
 	return text
 }
 
-// clients are all clients: an outbox that a witness listens to.
+// clients are all clients: an outbox that passes messages to a checker.
 type clients struct {
-	diary   *diary
-	witness *witness
-	mu      sync.Mutex
-	heard   []message
-	slow    map[uint64]chan struct{}
-	behind  uint64 // the client that is, 0 for none
-	awaited map[protocol.Caller]chan message
-	// overhear is called after each message, by the sending goroutine.
-	overhear func(message)
+	diary    *diary
+	checker  *checker
+	mu       sync.Mutex
+	received []message
+	slow     map[uint64]chan struct{}
+	behind   uint64 // the client that is, 0 for none
+	awaited  map[protocol.Caller]chan message
+	// afterMessage is called after each message, by the sending goroutine.
+	afterMessage func(message)
 }
 
 // onMessage sets what is called after each message.
-func (c *clients) onMessage(overhear func(message)) {
+func (c *clients) onMessage(afterMessage func(message)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.overhear = overhear
+	c.afterMessage = afterMessage
 }
 
-func (c *clients) say(m message) {
+func (c *clients) record(m message) {
 	c.mu.Lock()
-	c.heard = append(c.heard, m)
-	overhear, awaited := c.overhear, c.awaited[m.to]
-	if m.kind == reply || m.kind == refusal {
+	c.received = append(c.received, m)
+	afterMessage, awaited := c.afterMessage, c.awaited[m.to]
+	if m.kind == response || m.kind == rejection {
 		delete(c.awaited, m.to)
 	}
 	c.mu.Unlock()
 	c.diary.note(m.String())
-	c.witness.see(m)
-	if awaited != nil && (m.kind == reply || m.kind == refusal) {
+	c.checker.check(m)
+	if awaited != nil && (m.kind == response || m.kind == rejection) {
 		awaited <- m
 	}
-	if overhear != nil {
-		overhear(m)
+	if afterMessage != nil {
+		afterMessage(m)
 	}
 }
 
@@ -95,21 +95,22 @@ func (c *clients) await(to protocol.Caller) <-chan message {
 }
 
 func (c *clients) Reply(to protocol.Caller, result any) {
-	c.say(message{to: to, kind: reply, method: c.witness.methodOf(to), body: gjson.Parse(encode(result))})
+	c.record(message{to: to, kind: response, method: c.checker.methodOf(to), body: gjson.Parse(encode(result))})
 }
 
 func (c *clients) Refuse(to protocol.Caller, err *protocol.Error) {
-	c.say(message{to: to, kind: refusal, method: c.witness.methodOf(to), err: err})
+	c.record(message{to: to, kind: rejection, method: c.checker.methodOf(to), err: err})
 }
 
 func (c *clients) Notify(conn uint64, n protocol.Notification) {
-	c.say(message{to: protocol.Caller{Conn: conn}, kind: notice, method: n.NotificationMethod(),
+	c.record(message{to: protocol.Caller{Conn: conn}, kind: notification, method: n.NotificationMethod(),
 		body: gjson.Parse(encode(n))})
 }
 
 func (c *clients) Ask(conn, id uint64, method string, params any, answer func(json.RawMessage, error)) {
-	c.say(message{to: protocol.Caller{Conn: conn}, kind: question, method: method, body: gjson.Parse(encode(params)),
-		id: id, answer: answer})
+	c.record(message{to: protocol.Caller{Conn: conn}, kind: serverRequest, method: method,
+		body: gjson.Parse(encode(params)),
+		id:   id, answer: answer})
 }
 
 func (c *clients) Congested(conn uint64) <-chan struct{} {
@@ -157,7 +158,7 @@ func (c *clients) all(conn uint64, pass func(message) bool) []message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var found []message
-	for _, m := range c.heard {
+	for _, m := range c.received {
 		if m.to.Conn == conn && pass(m) {
 			found = append(found, m)
 		}
@@ -168,12 +169,12 @@ func (c *clients) all(conn uint64, pass func(message) bool) []message {
 // answersTo are the answers to one request, once all is quiet.
 func (c *clients) answersTo(to protocol.Caller) []message {
 	synctest.Wait()
-	return c.all(to.Conn, func(m message) bool { return m.to == to && (m.kind == reply || m.kind == refusal) })
+	return c.all(to.Conn, func(m message) bool { return m.to == to && (m.kind == response || m.kind == rejection) })
 }
 
 // notices returns the notifications with a method.
 func (c *clients) notices(conn uint64, method string) []message {
-	return c.all(conn, func(m message) bool { return m.kind == notice && m.method == method })
+	return c.all(conn, func(m message) bool { return m.kind == notification && m.method == method })
 }
 
 // open returns the unresolved requests to a client, one for each id; of repeated ones the last.
@@ -184,10 +185,10 @@ func (c *clients) open(conn uint64) []message {
 		if m.method == "serverRequest/resolved" {
 			id = m.body.Get("requestId").Uint()
 		}
-		if m.kind == question || m.method == "serverRequest/resolved" {
+		if m.kind == serverRequest || m.method == "serverRequest/resolved" {
 			open = slices.DeleteFunc(open, func(o message) bool { return o.id == id })
 		}
-		if m.kind == question {
+		if m.kind == serverRequest {
 			open = append(open, m)
 		}
 	}
@@ -197,7 +198,7 @@ func (c *clients) open(conn uint64) []message {
 func (c *clients) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.heard = nil
+	c.received = nil
 }
 
 func encode(v any) string {

@@ -118,7 +118,7 @@ func TestCloseServesWhatWasAccepted(t *testing.T) {
 		loading.open()
 		require.NoError(t, <-closed)
 		for _, to := range posted {
-			require.Nil(t, r.answer(to).err, r.witness.methodOf(to))
+			require.Nil(t, r.answer(to).err, r.checker.methodOf(to))
 		}
 		require.True(t, factsOf(r.mem, stored)["name n"])
 		require.True(t, factsOf(r.mem, id)["name m"])
@@ -159,7 +159,7 @@ func TestWhileClosing(t *testing.T) {
 		}
 		require.NoError(t, <-closed)
 		for _, to := range posted {
-			require.Equal(t, protocol.KindShuttingDown, r.refusal(to), r.witness.methodOf(to))
+			require.Equal(t, protocol.KindShuttingDown, r.rejection(to), r.checker.methodOf(to))
 		}
 	})
 }
@@ -175,7 +175,7 @@ func TestWaitingInputAtClose(t *testing.T) {
 		synctest.Wait()
 		require.Empty(t, r.clients.answersTo(waiting))
 		require.NoError(t, r.close(grace))
-		require.Equal(t, protocol.KindShuttingDown, r.refusal(waiting))
+		require.Equal(t, protocol.KindShuttingDown, r.rejection(waiting))
 	})
 }
 
@@ -214,7 +214,7 @@ func TestCloseEndsEffectsOfAThreadLoadedAnew(t *testing.T) {
 		id := r.begin(1)
 		r.turn(1, id, "run linger")
 		broken := r.disk.fail(errFull, writes...)
-		r.refused(1, setName(id, "n"))
+		r.rejected(1, setName(id, "n"))
 		broken.heal()
 		require.Equal(t, []string{"failed"}, r.ends(1))
 		require.NoError(t, r.close(grace))

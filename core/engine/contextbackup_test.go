@@ -62,8 +62,8 @@ func (r *rig) requireUsableWithout(id, main string) {
 	require.Contains(r.t, warnings[0].body.Get("message").Str, ".bak ")
 	require.Equal(r.t, []string{"surroundings", "say secret", "run touch a"}, r.outline(id)[:3])
 	for range 2 {
-		require.Equal(r.t, protocol.KindBackupMismatch, r.refused(1, restoreFromBackup(id)))
-		require.Equal(r.t, protocol.KindBackupMismatch, r.refused(1, restore(id)))
+		require.Equal(r.t, protocol.KindBackupMismatch, r.rejected(1, restoreFromBackup(id)))
+		require.Equal(r.t, protocol.KindBackupMismatch, r.rejected(1, restore(id)))
 		r.turn(1, id, "say more")
 		require.NotContains(r.t, r.agent.last(), `"text":"secret"`)
 		r.ask(1, exclude(id, r.idOf(id, "say secret")))
@@ -80,7 +80,7 @@ func (r *rig) requireUsableWithout(id, main string) {
 	ids := r.ids(id)
 	r.leave()
 	for _, c := range slices.Concat(contextReads(id), contextEdits(id, ids), []call{restoreFromBackup(id)}) {
-		require.Equal(r.t, protocol.KindBackupMismatch, r.refused(1, c), "a stored thread's list is not shown in part: %s",
+		require.Equal(r.t, protocol.KindBackupMismatch, r.rejected(1, c), "a stored thread's list is not shown in part: %s",
 			c.method)
 	}
 }
@@ -103,7 +103,7 @@ func TestABackupThatCannotBeRead(t *testing.T) {
 		r.leaveAndResume(id)
 		context := r.context(id)
 		full, unread := r.disk.fail(errFull, writes...), r.hideBackups()
-		require.Equal(t, protocol.KindStorage, r.refused(1, setName(id, "n")))
+		require.Equal(t, protocol.KindStorage, r.rejected(1, setName(id, "n")))
 		require.Len(t, r.clients.notices(1, "thread/closed"), 1)
 		require.Empty(t, r.loaded())
 		full.heal()
@@ -139,7 +139,7 @@ func TestAStoredThreadWhoseBackupCannotBeRead(t *testing.T) {
 		context := r.context(id)
 		unread := r.hideBackups()
 		for _, c := range slices.Concat(contextReads(id), contextEdits(id, ids)) {
-			require.Equal(t, protocol.KindRolloutUnreadable, r.refused(1, c), c.method)
+			require.Equal(t, protocol.KindRolloutUnreadable, r.rejected(1, c), c.method)
 		}
 		require.Empty(t, r.mem.Held())
 		r.ask(1, read(id))
@@ -213,14 +213,14 @@ func TestABackupThatIsNoneOfAWholeRollout(t *testing.T) {
 		context := r.context(id)
 		require.NoError(t, r.close(grace))
 		require.Equal(t, 1, r.logged("closing the rollout failed"))
-		require.Contains(t, r.clients.notices(1, "warning")[0].body.Get("message").Str, path, "the client is told why")
+		require.Contains(t, r.clients.notices(1, "warning")[0].body.Get("message").Str, path, "the warning names the file")
 		r.leaveAndResume(id)
 		after, others := r.files(id)
 		require.Equal(t, before, after)
 		require.Equal(t, "the user's own\n", others)
 		r.requireContext(context, id)
 		require.Empty(t, r.clients.notices(1, "warning"), "nothing is lacking")
-		require.Equal(t, protocol.KindBackupMismatch, r.refused(1, restoreFromBackup(id)))
+		require.Equal(t, protocol.KindBackupMismatch, r.rejected(1, restoreFromBackup(id)))
 		require.EqualValues(t, 1, r.ask(1, restore(id)).Get("restored").Int())
 		r.requireKept(id)
 	})

@@ -86,16 +86,16 @@ func (r *rig) requireContext(want, id string) {
 func TestAnEditThatCannotBeWrittenInATurn(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
-		r.ask(keeper, resume(id))
-		r.ask(keeper, getItems(id))
+		r.ask(mirror, resume(id))
+		r.ask(mirror, getItems(id))
 		r.turn(1, id, "say secret")
 		r.turn(1, id, "run hang")
 		secret := r.idOf(id, "secret")
 		full := r.disk.fail(errFull, writes...)
-		require.Equal(t, protocol.KindStorage, r.refused(1, exclude(id, secret)))
+		require.Equal(t, protocol.KindStorage, r.rejected(1, exclude(id, secret)))
 		require.Equal(t, []string{"completed", "failed"}, r.ends(1))
-		heard := r.clients.all(1, func(m message) bool { return m.kind == notice })
-		require.Equal(t, "ContextItems", heard[len(heard)-1].method, "the end of a turn is told")
+		received := r.clients.all(1, func(m message) bool { return m.kind == notification })
+		require.Equal(t, "ContextItems", received[len(received)-1].method, "the end of a turn is sent")
 		full.heal()
 		r.turn(1, id, "say more")
 		require.Contains(t, r.agent.last(), "secret")
@@ -185,7 +185,7 @@ func (r *rig) requireAfter(id, want string, mem *faultfs.Mem) {
 	require.NoError(r.t, crashed.close(grace))
 	require.Empty(r.t, wrongWith(mem, id))
 	require.Empty(r.t, mem.Held())
-	require.Empty(r.t, crashed.witness.faults())
+	require.Empty(r.t, crashed.checker.problems())
 }
 
 // TestCrashesAfterEdits crashes after every edit that was answered.

@@ -39,11 +39,11 @@ func (r *rig) requireEdits(thread string) {
 }
 
 // cmpRevision returns the revision. A preview has none.
-func cmpRevision(told int64, method string, want int) int64 {
+func cmpRevision(got int64, method string, want int) int64 {
 	if method == "context/preview" {
 		return int64(want)
 	}
-	return told
+	return got
 }
 
 // trimmed leaves away what differs between a command's output and its call.
@@ -78,7 +78,7 @@ func TestContextOfAStoredThread(t *testing.T) {
 		require.Empty(t, r.loaded())
 		require.Empty(t, r.mem.Held())
 		require.Equal(t, len(contextEdits(id, r.ids(id))), len(r.clients.notices(1, "ContextItems")),
-			"the caller is told, once each")
+			"the caller receives one for each")
 		r.requireKept(id)
 	})
 }
@@ -107,7 +107,7 @@ func TestReadsOfAStoredContext(t *testing.T) {
 		for _, c := range contextEdits(id, slices.Repeat(r.ids(id), 2)) {
 			to := r.post(1, c)
 			time.Sleep(time.Second) // a writer may be dying
-			require.Equal(t, protocol.KindThreadLocked, r.refusal(to), c.method)
+			require.Equal(t, protocol.KindThreadLocked, r.rejection(to), c.method)
 		}
 		require.NoError(t, lock.Close())
 		r.ask(1, undo(id))
@@ -119,7 +119,7 @@ func TestContextOfAnEphemeralThread(t *testing.T) {
 		id := r.ask(1, startWith(protocol.ThreadStartParams{Ephemeral: new(true)})).Get("thread.id").Str
 		r.turn(1, id, "run touch a")
 		r.requireEdits(id)
-		require.Equal(t, protocol.KindBackupMismatch, r.refused(1, restoreFromBackup(id)))
+		require.Equal(t, protocol.KindBackupMismatch, r.rejected(1, restoreFromBackup(id)))
 		require.NoError(t, r.close(grace))
 		require.Empty(t, r.mem.Files(home))
 	})
@@ -130,10 +130,10 @@ func TestContextOfNoThread(t *testing.T) {
 		ids := []string{"r1", "r2", "r3", "r4", "r5"}
 		for _, c := range slices.Concat(contextReads(unknownThread), contextEdits(unknownThread, ids),
 			[]call{restoreFromBackup(unknownThread)}) {
-			require.Equal(t, protocol.KindThreadNotFound, r.refused(1, c), c.method)
+			require.Equal(t, protocol.KindThreadNotFound, r.rejected(1, c), c.method)
 		}
 		for _, c := range slices.Concat(contextReads("x"), contextEdits("x", ids), []call{restoreFromBackup("x")}) {
-			require.Equal(t, protocol.KindInvalidThreadID, r.refused(1, c), c.method)
+			require.Equal(t, protocol.KindInvalidThreadID, r.rejected(1, c), c.method)
 		}
 		require.Empty(t, r.mem.Held())
 		require.Empty(t, r.mem.Files(home))
@@ -150,7 +150,7 @@ func TestContextAfterClose(t *testing.T) {
 		ids := r.ids(id)
 		require.NoError(t, r.close(grace))
 		for _, c := range slices.Concat(contextReads(id), contextEdits(id, ids)) {
-			require.Equal(t, protocol.KindShuttingDown, r.refused(1, c), c.method)
+			require.Equal(t, protocol.KindShuttingDown, r.rejected(1, c), c.method)
 		}
 	})
 }
@@ -166,8 +166,8 @@ func TestEditsThatChangeNothing(t *testing.T) {
 		}
 		require.NotContains(t, fmt.Sprint(r.diary.read()), "disk")
 		require.Len(t, r.clients.notices(1, "ContextItems"), 1+5)
-		require.Equal(t, protocol.KindNothingToUndo, r.refused(1, undo(id)))
-		require.Equal(t, protocol.KindNothingToRedo, r.refused(1, redo(id)))
+		require.Equal(t, protocol.KindNothingToUndo, r.rejected(1, undo(id)))
+		require.Equal(t, protocol.KindNothingToRedo, r.rejected(1, redo(id)))
 		require.NoError(t, r.close(grace))
 		require.Len(t, rolloutsOf(r.mem, id), 1, "nothing is out: there is no backup")
 	})

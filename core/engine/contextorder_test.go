@@ -23,9 +23,9 @@ func TestEditsAreDurableBeforeTheyAreSaid(t *testing.T) {
 			require.Equal(t, []string{
 				"disk takes context_edit",
 				"disk syncs",
-				"2: answers " + c.method,
-				"1: tells ContextItems",
-				"2: tells ContextItems",
+				"2: response " + c.method,
+				"1: notification ContextItems",
+				"2: notification ContextItems",
 			}, r.diary.read())
 		}
 	})
@@ -41,8 +41,8 @@ func TestEditsOfAStoredThreadAreDurableBeforeTheyAreSaid(t *testing.T) {
 		r.ask(1, exclude(id, hello))
 		diary := r.diary.read()
 		require.Greater(t, len(diary), 5)
-		require.Equal(t, []string{"disk syncs", "disk takes context_edit", "disk syncs", "1: answers context/setInclusion",
-			"1: tells ContextItems"}, diary[:5])
+		require.Equal(t, []string{"disk syncs", "disk takes context_edit", "disk syncs", "1: response context/setInclusion",
+			"1: notification ContextItems"}, diary[:5])
 		require.Contains(t, diary[5], "disk takes session_meta")
 	})
 }
@@ -53,8 +53,8 @@ func TestSubscribersHearOfEdits(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		r.turn(1, id, "say hello")
-		r.ask(keeper, resume(id))
-		r.ask(keeper, getItems(id))
+		r.ask(mirror, resume(id))
+		r.ask(mirror, getItems(id))
 		r.turn(1, id, "run touch a")
 		r.clients.forget()
 		edits := contextEdits(id, r.ids(id)[2:])
@@ -62,7 +62,7 @@ func TestSubscribersHearOfEdits(t *testing.T) {
 			r.ask(1, c)
 		}
 		r.turn(1, id, "say more")
-		all, changes := r.clients.notices(1, "ContextItems"), r.clients.notices(keeper, "ContextItems")
+		all, changes := r.clients.notices(1, "ContextItems"), r.clients.notices(mirror, "ContextItems")
 		require.Len(t, all, len(edits)+1)
 		require.Len(t, changes, len(edits)+1)
 		for i := range changes {
@@ -74,10 +74,10 @@ func TestSubscribersHearOfEdits(t *testing.T) {
 				require.Equal(t, all[i].body.Get(path).Raw, changes[i].body.Get(path).Raw)
 			}
 		}
-		list := r.witness.lists[listOf{keeper, id}]
+		list := r.checker.lists[listOf{mirror, id}]
 		require.Equal(t, r.ids(id), list.ids)
 		for i, item := range r.items(id) {
-			require.Equal(t, placeless(item), list.items[list.ids[i]])
+			require.Equal(t, withoutIndex(item), list.items[list.ids[i]])
 		}
 	})
 }

@@ -86,7 +86,7 @@ func carryOut(t *testing.T, deeds []deed) (problems []string) {
 			}
 		}
 		for _, r := range rigs {
-			problems = append(problems, r.witness.faults()...)
+			problems = append(problems, r.checker.problems()...)
 		}
 		if d := e.difference(e.thread); d != "" {
 			e.report("%s", d)
@@ -188,7 +188,7 @@ func (e *editor) checkPrompt(prompt string) {
 	for _, item := range e.known {
 		text := item.Get("preview").Str
 		_, number, found := strings.Cut(strings.TrimRight(text, `."}`), "touch w")
-		if !found { // those without a number are not told apart
+		if !found { // commands without a number are equal
 			continue
 		}
 		mark := `"text":"` + text + `"`

@@ -92,7 +92,7 @@ func (l *life) again() {
 			l.compare()
 			return
 		}
-		l.costs++ // the client is told that the backup cannot be read
+		l.costs++ // the client is warned that the backup cannot be read
 		l.leaveWhole()
 	}
 	l.report("the thread is never loaded as it was")

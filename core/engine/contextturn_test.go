@@ -38,8 +38,8 @@ func TestEditsWhileATurnRuns(t *testing.T) {
 					r.setup.policy = protocol.ApprovalUntrusted
 				}
 				id := r.begin(1)
-				r.ask(keeper, resume(id))
-				r.ask(keeper, getItems(id))
+				r.ask(mirror, resume(id))
+				r.ask(mirror, getItems(id))
 				r.turn(1, id, "say secret")
 				r.clients.forget()
 				turnID := r.turn(1, id, c.words)
@@ -107,13 +107,13 @@ func TestOutputsThatAreOut(t *testing.T) {
 				output := r.items(id)[3]
 				require.Equal(t, "toolOutput", output.Get("category").Str)
 				r.ask(1, takeOut(id, output.Get("id").Str))
-				told := fmt.Sprintf("[output excluded from context: %d tokens]", output.Get("tokens").Int())
+				placeholder := fmt.Sprintf("[output excluded from context: %d tokens]", output.Get("tokens").Int())
 				r.turn(1, id, "say hello")
-				require.Contains(t, r.agent.last(), told)
+				require.Contains(t, r.agent.last(), placeholder)
 				require.NotContains(t, r.agent.last(), "touched")
 				r.leaveAndResume(id)
 				r.turn(1, id, "say more")
-				require.Contains(t, r.agent.last(), told)
+				require.Contains(t, r.agent.last(), placeholder)
 				require.NotContains(t, r.agent.last(), "touched")
 				r.requireKept(id)
 			})

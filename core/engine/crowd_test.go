@@ -35,11 +35,11 @@ func TestCrowd(t *testing.T) {
 		}
 	})
 	require.NoError(t, r.close(time.Minute))
-	r.witness.ended()
-	require.Empty(t, r.witness.faults())
+	r.checker.ended()
+	require.Empty(t, r.checker.problems())
 	for conn := range uint64(crowdSize) {
 		require.Len(t, r.clients.all(conn,
-			func(m message) bool { return m.kind == refusal && m.err.Data.Kind == protocol.KindThreadNotFound }), len(ids)+50)
+			func(m message) bool { return m.kind == rejection && m.err.Data.Kind == protocol.KindThreadNotFound }), len(ids)+50)
 	}
 }
 

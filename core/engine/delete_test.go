@@ -40,13 +40,13 @@ func TestDeleteALoadedThread(t *testing.T) {
 		})
 		r.ask(3, deleteThread(id))
 		require.Equal(t, []string{
-			"1: tells thread/status/changed notLoaded", "2: tells thread/status/changed notLoaded",
-			"3: tells thread/status/changed notLoaded",
-			"3: answers thread/delete",
-			"1: tells thread/deleted", "2: tells thread/deleted", "3: tells thread/deleted",
+			"1: notification thread/status/changed notLoaded", "2: notification thread/status/changed notLoaded",
+			"3: notification thread/status/changed notLoaded",
+			"3: response thread/delete",
+			"1: notification thread/deleted", "2: notification thread/deleted", "3: notification thread/deleted",
 		}, r.diary.read())
 		require.Empty(t, r.loaded())
-		require.Equal(t, protocol.KindThreadNotFound, r.refused(1, resume(id)))
+		require.Equal(t, protocol.KindThreadNotFound, r.rejected(1, resume(id)))
 	})
 }
 
@@ -57,7 +57,7 @@ func TestADeletionThatFailsIsTold(t *testing.T) {
 		id := r.begin(1)
 		r.turn(1, id, "say hello")
 		fault := r.disk.fail(syscall.EIO, faultfs.OpRemove)
-		require.Equal(t, protocol.KindStorage, r.refused(2, deleteThread(id)))
+		require.Equal(t, protocol.KindStorage, r.rejected(2, deleteThread(id)))
 		fault.heal()
 		require.Len(t, r.clients.notices(1, "thread/closed"), 1)
 		r.ask(1, resume(id))

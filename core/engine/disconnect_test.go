@@ -40,9 +40,9 @@ func (d *door) leave(r *rig, conn uint64, thread string) {
 	d.mu.Lock()
 	d.left = append(d.left, conn)
 	d.mu.Unlock()
-	r.witness.mu.Lock()
-	r.witness.left(conn, thread)
-	r.witness.mu.Unlock()
+	r.checker.mu.Lock()
+	r.checker.unsubscribed(conn, thread)
+	r.checker.mu.Unlock()
 	r.Engine.Disconnect(conn)
 	synctest.Wait()
 }
@@ -150,13 +150,13 @@ func TestListsAreKeptUpToDate(t *testing.T) {
 		r.ask(1, archive(id))
 		r.ask(1, unarchive(id))
 		synctest.Wait()
-		heard := map[string]int{}
-		for _, m := range r.clients.all(3, func(m message) bool { return m.kind == notice }) {
-			heard[m.method]++
+		received := map[string]int{}
+		for _, m := range r.clients.all(3, func(m message) bool { return m.kind == notification }) {
+			received[m.method]++
 		}
 		require.Equal(t, map[string]int{
 			"thread/started": 1, "thread/name/updated": 1, "thread/archived": 1, "thread/unarchived": 1,
 			"thread/status/changed": len(r.clients.notices(1, "thread/status/changed")),
-		}, heard)
+		}, received)
 	})
 }

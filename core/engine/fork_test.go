@@ -141,7 +141,7 @@ func (l *life) forked() {
 	}
 	l.thread = got.body.Get("thread.id").Str
 	l.do("run touch b")
-	l.keeps()
+	l.checkDurable()
 	l.leave()
 }
 
@@ -153,13 +153,13 @@ func TestWhatCannotBeForked(t *testing.T) {
 		r.ask(1, exclude(damaged, r.idOf(damaged, "secret")))
 		memory := r.ask(1, startWith(protocol.ThreadStartParams{Ephemeral: new(true)})).Get("thread.id").Str
 		before := len(rolloutsOf(r.mem, ""))
-		require.Equal(t, protocol.KindThreadArchived, r.refused(1, fork(archived)))
-		require.Equal(t, protocol.KindThreadNotFound, r.refused(1, fork(memory)))
-		require.Equal(t, protocol.KindThreadNotFound, r.refused(1, fork(fresh)))
+		require.Equal(t, protocol.KindThreadArchived, r.rejected(1, fork(archived)))
+		require.Equal(t, protocol.KindThreadNotFound, r.rejected(1, fork(memory)))
+		require.Equal(t, protocol.KindThreadNotFound, r.rejected(1, fork(fresh)))
 		_, backup := r.files(damaged)
 		require.NotEmpty(t, backup)
 		require.NoError(t, r.mem.Remove(r.pathOf(damaged)+".bak"))
-		require.Equal(t, protocol.KindBackupMismatch, r.refused(1, fork(damaged)))
+		require.Equal(t, protocol.KindBackupMismatch, r.rejected(1, fork(damaged)))
 		require.Len(t, rolloutsOf(r.mem, ""), before-1)
 	})
 }

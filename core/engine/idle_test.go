@@ -31,8 +31,9 @@ func TestAThreadThatNobodyWantsIsUnloaded(t *testing.T) {
 		r.diary.read()
 		time.Sleep(time.Second + time.Millisecond)
 		require.Subset(t, r.diary.read(), []string{
-			"1: tells thread/status/changed notLoaded", "2: tells thread/status/changed notLoaded", "1: tells thread/closed",
-			"2: tells thread/closed",
+			"1: notification thread/status/changed notLoaded", "2: notification thread/status/changed notLoaded",
+			"1: notification thread/closed",
+			"2: notification thread/closed",
 		})
 		require.Empty(t, r.loaded())
 		require.Empty(t, r.mem.Held())
@@ -99,7 +100,7 @@ func TestAnEphemeralThreadThatNobodyWantsIsGone(t *testing.T) {
 		id := r.ask(1, startWith(protocol.ThreadStartParams{Ephemeral: new(true)})).Get("thread.id").Str
 		r.ask(1, unsubscribe(id))
 		time.Sleep(lonelyFor + time.Second)
-		require.Equal(t, protocol.KindThreadNotFound, r.refused(1, resume(id)))
+		require.Equal(t, protocol.KindThreadNotFound, r.rejected(1, resume(id)))
 	})
 }
 

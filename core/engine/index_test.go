@@ -81,7 +81,7 @@ func TestTheIndexIsAskedBeforeTheFiles(t *testing.T) {
 		require.True(t, got.Get("complete").Bool())
 		require.Equal(t, rollout.Query{Search: "hel", Limit: 3, SortKey: rollout.SortRelevance,
 			OtherSources: f.asked[0].OtherSources}, f.asked[2])
-		require.Contains(t, f.asked[0].OtherSources, "exec", "nobody talks to these")
+		require.Contains(t, f.asked[0].OtherSources, "exec", "these are not connected")
 		r.ask(1, list(protocol.ThreadListParams{SourceKinds: &[]string{"exec"}}))
 		require.Equal(t, []string{"exec"}, f.asked[3].Sources)
 		require.Empty(t, f.asked[3].OtherSources)
@@ -101,9 +101,9 @@ func TestProgressIsToldToWhoeverAsked(t *testing.T) {
 		r.with(func(p *engine.Parts) { p.Index = &fakeIndex{} })
 		r.ask(2, list(protocol.ThreadListParams{}))
 		r.IndexProgress(3, 9)
-		told := r.clients.notices(2, "thread/index/progress")
-		require.Len(t, told, 1)
-		require.JSONEq(t, `{"done":3,"total":9}`, told[0].body.Raw)
+		notices := r.clients.notices(2, "thread/index/progress")
+		require.Len(t, notices, 1)
+		require.JSONEq(t, `{"done":3,"total":9}`, notices[0].body.Raw)
 		require.Empty(t, r.clients.notices(1, "thread/index/progress"))
 	})
 }
@@ -145,7 +145,7 @@ func TestADeletionAsksTheIndex(t *testing.T) {
 		f := &fakeIndex{ready: true, inUse: "another"}
 		r.with(func(p *engine.Parts) { p.Index = f })
 		id := r.begin(1)
-		require.Equal(t, protocol.KindThreadInUse, r.refused(1, deleteThread(id)))
+		require.Equal(t, protocol.KindThreadInUse, r.rejected(1, deleteThread(id)))
 		f.ready = false
 		r.ask(1, deleteThread(id))
 	})

@@ -43,7 +43,7 @@ func TestAThreadStaysWhenItCannotBeResumedForWantOfDescriptors(t *testing.T) {
 	bubbleOn(t, noDescriptors, func(t *testing.T, r *rig, faulty *faultfs.Disk) {
 		id := r.suspends(faulty)
 		none := r.disk.fail(syscall.EMFILE, faultfs.OpOpen)
-		require.Equal(t, protocol.KindStorage, r.refused(1, setName(id, "n")))
+		require.Equal(t, protocol.KindStorage, r.rejected(1, setName(id, "n")))
 		none.heal()
 		require.Empty(t, r.clients.notices(1, "thread/closed"))
 		r.ask(1, setName(id, "n"))
@@ -60,7 +60,7 @@ func TestASuspendedThreadIsClosedIfItHasAnotherWriter(t *testing.T) {
 		require.NoError(t, err)
 		to := r.post(1, setName(id, "n"))
 		<-time.After(time.Second) // locks are waited for
-		require.Equal(t, protocol.KindThreadLocked, r.refusal(to))
+		require.Equal(t, protocol.KindThreadLocked, r.rejection(to))
 		require.Len(t, r.clients.notices(1, "thread/closed"), 1)
 		require.NoError(t, other.Close())
 	})

@@ -19,42 +19,42 @@ func TestLifeOfAThread(t *testing.T) {
 		require.Equal(t, []string{
 			"disk takes session_meta turn_context thread_settings_applied",
 			"disk syncs",
-			"1: answers thread/start",
-			"1: tells thread/started",
+			"1: response thread/start",
+			"1: notification thread/started",
 		}, r.diary.read())
 		r.turn(1, id, "run touch a")
 		require.Equal(t, []string{
 			"disk takes task_started turn_context message message item_completed user_message",
 			"disk syncs",
-			"1: answers turn/start inProgress",
-			"1: tells thread/status/changed active",
-			"1: tells turn/started inProgress",
-			"1: tells item/started userMessage",
-			"1: tells item/completed userMessage",
+			"1: response turn/start inProgress",
+			"1: notification thread/status/changed active",
+			"1: notification turn/started inProgress",
+			"1: notification item/started userMessage",
+			"1: notification item/completed userMessage",
 			"disk takes function_call",
 			"disk syncs",
-			"1: tells thread/status/changed active",
-			"1: tells item/started commandExecution inProgress",
-			"1: asks item/commandExecution/requestApproval",
+			"1: notification thread/status/changed active",
+			"1: notification item/started commandExecution inProgress",
+			"1: request item/commandExecution/requestApproval",
 		}, r.diary.read())
 		r.clients.open(1)[0].answer(decision("accept"), nil)
 		synctest.Wait()
 		require.Equal(t, []string{
-			"1: tells serverRequest/resolved",
-			"1: tells thread/status/changed active",
-			"1: tells item/commandExecution/outputDelta touched a",
+			"1: notification serverRequest/resolved",
+			"1: notification thread/status/changed active",
+			"1: notification item/commandExecution/outputDelta touched a",
 			"disk takes item_completed function_call_output",
 			"disk syncs",
-			"1: tells item/completed commandExecution completed",
-			"1: tells item/started agentMessage",
-			"1: tells item/agentMessage/delta done",
+			"1: notification item/completed commandExecution completed",
+			"1: notification item/started agentMessage",
+			"1: notification item/agentMessage/delta done",
 			"disk takes message item_completed agent_message token_count task_complete",
 			"disk syncs",
-			"1: tells item/completed agentMessage",
-			"1: tells thread/tokenUsage/updated",
-			"1: tells thread/status/changed idle",
-			"1: tells turn/completed completed",
-			"1: tells ContextItems",
+			"1: notification item/completed agentMessage",
+			"1: notification thread/tokenUsage/updated",
+			"1: notification thread/status/changed idle",
+			"1: notification turn/completed completed",
+			"1: notification ContextItems",
 		}, r.diary.read())
 		require.Equal(t, []string{"touch a"}, r.agent.ran())
 		r.requireKept(id)
@@ -87,7 +87,7 @@ func TestInterrupt(t *testing.T) {
 			r.turn(1, id, "say hello")
 			require.Equal(t, []string{"interrupted", "completed"}, r.ends(1), words)
 			require.Zero(t, r.agent.running.Load())
-			require.Equal(t, protocol.KindNoActiveTurn, r.refused(1, interrupt(id, "")))
+			require.Equal(t, protocol.KindNoActiveTurn, r.rejected(1, interrupt(id, "")))
 		}
 		r.requireKept(id)
 	})
@@ -101,10 +101,10 @@ func TestInterruptByTurn(t *testing.T) {
 		r.ask(1, interrupt("", second))
 		require.Empty(t, r.ends(1))
 		require.Equal(t, []string{"interrupted"}, r.ends(2))
-		require.Equal(t, protocol.KindNoActiveTurn, r.refused(1, interrupt("", second)), "it has ended")
-		require.Equal(t, protocol.KindNoActiveTurn, r.refused(1, interrupt("", one)), "it is none")
-		require.Equal(t, protocol.KindInvalidParams, r.refused(1, interrupt("", "")))
-		require.Equal(t, protocol.KindTurnMismatch, r.refused(1, interrupt(one, second)))
+		require.Equal(t, protocol.KindNoActiveTurn, r.rejected(1, interrupt("", second)), "it has ended")
+		require.Equal(t, protocol.KindNoActiveTurn, r.rejected(1, interrupt("", one)), "it is none")
+		require.Equal(t, protocol.KindInvalidParams, r.rejected(1, interrupt("", "")))
+		require.Equal(t, protocol.KindTurnMismatch, r.rejected(1, interrupt(one, second)))
 		r.ask(2, interrupt("", first))
 		require.Equal(t, []string{"interrupted"}, r.ends(1))
 	})
@@ -115,7 +115,7 @@ func TestInterruptAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		var interrupted protocol.Caller
 		r.clients.onMessage(func(m message) {
-			if m.kind == reply && m.method == "turn/start" {
+			if m.kind == response && m.method == "turn/start" {
 				interrupted = r.post(2, interrupt("", m.body.Get("turn.id").Str))
 			}
 		})
@@ -131,7 +131,7 @@ func TestSteer(t *testing.T) {
 		turn := r.turn(1, id, "hang")
 		require.Equal(t, turn, r.ask(1, steer(id, turn, "say hello")).Get("turnId").Str)
 		require.Equal(t, []string{"completed"}, r.ends(1))
-		require.Equal(t, protocol.KindNoActiveTurn, r.refused(1, steer(id, turn, "say more")))
+		require.Equal(t, protocol.KindNoActiveTurn, r.rejected(1, steer(id, turn, "say more")))
 		r.requireKept(id)
 	})
 }
@@ -143,15 +143,15 @@ func TestRefusalsNameTheThread(t *testing.T) {
 			"0190a6f811117aaa8bbb00000000000a"} {
 			for _, c := range []call{resume(id), read(id), unsubscribe(id), setName(id, "n"), turn(id, "say x"),
 				steer(id, "t", "x")} {
-				require.Equal(t, protocol.KindInvalidThreadID, r.refused(1, c), "%s of %q", c.method, id)
+				require.Equal(t, protocol.KindInvalidThreadID, r.rejected(1, c), "%s of %q", c.method, id)
 			}
 		}
 		for _, c := range []call{turn(unknown, "say x"), steer(unknown, "t", "x"), interrupt(unknown, "t"), resume(unknown),
 			setName(unknown, "n")} {
-			require.Equal(t, protocol.KindThreadNotFound, r.refused(1, c), c.method)
+			require.Equal(t, protocol.KindThreadNotFound, r.rejected(1, c), c.method)
 		}
-		require.Equal(t, protocol.KindThreadNotLoaded, r.refused(1, read(unknown)))
-		require.Equal(t, protocol.KindInvalidParams, r.refused(1, setName(unknown, " \t")))
+		require.Equal(t, protocol.KindThreadNotLoaded, r.rejected(1, read(unknown)))
+		require.Equal(t, protocol.KindInvalidParams, r.rejected(1, setName(unknown, " \t")))
 		require.Equal(t, "notLoaded", r.ask(1, unsubscribe(unknown)).Get("status").Str)
 		require.Empty(t, r.loaded())
 	})

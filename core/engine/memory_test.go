@@ -227,7 +227,7 @@ func TestMemoryRequests(t *testing.T) {
 		return e.MemoryStatus(to, &protocol.MemoryStatusParams{})
 	})
 	bubble(t, func(t *testing.T, r *rig) {
-		require.Equal(t, protocol.KindMemoryUnavailable, r.refused(1, status))
+		require.Equal(t, protocol.KindMemoryUnavailable, r.rejected(1, status))
 		r.remembering(core.MemoryRules{Items: 3})
 		r.memory.notes = []string{"one"}
 		require.JSONEq(t, `{"summarizes":false,"reminds":true,"summaries":1,"code":0,"repositories":0,"bytes":0,"embeddings":null,"indexes":null,"error":null,"v2ConsolidatedThreads":0,"v2Ready":true}`,
@@ -240,15 +240,15 @@ func TestMemoryRequests(t *testing.T) {
 			r.ask(1, search(protocol.MemorySearchParams{Query: "q", Kinds: []string{"code"}})).Get("data.0.score").Num)
 		for _, p := range []protocol.MemorySearchParams{{Query: " "}, {Query: "q", Kinds: []string{"files"}},
 			{Query: "q", RepoKey: new("x")}} {
-			require.Equal(t, protocol.KindInvalidParams, r.refused(1, search(p)))
+			require.Equal(t, protocol.KindInvalidParams, r.rejected(1, search(p)))
 		}
 		require.Equal(t, "key of /x", r.ask(1, list(protocol.MemoryListParams{RepoKey: new("/x")})).Get("data.0.repoKey").Str)
-		require.Equal(t, protocol.KindInvalidParams, r.refused(1, list(protocol.MemoryListParams{RepoKey: new("x")})))
+		require.Equal(t, protocol.KindInvalidParams, r.rejected(1, list(protocol.MemoryListParams{RepoKey: new("x")})))
 		require.Equal(t, int64(2),
 			r.ask(1, forget(protocol.MemoryForgetParams{Ids: []string{"a", "b"}, RepoKey: new("/x")})).Get("forgotten").Int())
 		require.Equal(t, []string{"a+b|key of /x"}, r.memory.asked)
 		for _, p := range []protocol.MemoryForgetParams{{}, {Ids: []string{"a"}, All: true}, {All: true, RepoKey: new("x")}} {
-			require.Equal(t, protocol.KindInvalidParams, r.refused(1, forget(p)))
+			require.Equal(t, protocol.KindInvalidParams, r.rejected(1, forget(p)))
 		}
 		pause := func(p protocol.MemoryIndexPauseParams) call {
 			return about(func(e *engine.Engine, to protocol.Caller) error { return e.MemoryIndexPause(to, &p) })
@@ -257,7 +257,7 @@ func TestMemoryRequests(t *testing.T) {
 			pause(protocol.MemoryIndexPauseParams{RepoKey: new("/x"), Paused: true})).Get("found").Bool())
 		require.False(t, r.ask(1,
 			pause(protocol.MemoryIndexPauseParams{RepoKey: new("/y"), Paused: true})).Get("found").Bool())
-		require.Equal(t, protocol.KindInvalidParams, r.refused(1, pause(protocol.MemoryIndexPauseParams{RepoKey: new("x")})))
+		require.Equal(t, protocol.KindInvalidParams, r.rejected(1, pause(protocol.MemoryIndexPauseParams{RepoKey: new("x")})))
 		r.ask(1, about(func(e *engine.Engine, to protocol.Caller) error {
 			return e.MemoryReset(to, &protocol.MemoryResetParams{})
 		}))

@@ -26,7 +26,7 @@ func (l *life) move() {
 	own := l.thread
 	l.thread = l.insist(func() call { return fork(own) }).Get("thread.id").Str
 	l.complete("say three")
-	l.keeps()
+	l.checkDurable()
 	l.thread = own
 	l.shift(archive, "archived")
 	l.shift(unarchive, "not archived")
@@ -35,7 +35,7 @@ func (l *life) move() {
 	if d := l.difference(own); d != "" {
 		l.report("%s", d)
 	}
-	l.keeps()
+	l.checkDurable()
 	l.leaveWhole()
 }
 
@@ -49,20 +49,20 @@ func (l *life) shift(way func(string) call, to string) {
 			return
 		}
 		if got[0].err == nil {
-			l.keeps()
+			l.checkDurable()
 			return
 		}
 		switch got[0].err.Data.Kind {
 		case protocol.KindStorage, protocol.KindRolloutUnreadable:
 			l.costs++
 		case protocol.KindThreadArchived, protocol.KindThreadNotFound:
-			l.keeps()
+			l.checkDurable()
 			return
 		default:
 			l.report("%v %s, to be %s", got[0], got[0].err.Message, to)
 			return
 		}
-		l.keeps()
+		l.checkDurable()
 	}
 	l.report("it is never %s, though the disk has healed", to)
 }

@@ -34,7 +34,7 @@ func TestRequestsTakeEffectInTheOrderOfArrival(t *testing.T) {
 		}
 		var order []protocol.Caller
 		r.clients.onMessage(func(m message) {
-			if m.kind == reply && m.method != "turn/start" {
+			if m.kind == response && m.method != "turn/start" {
 				order = append(order, m.to)
 			}
 		})
@@ -131,7 +131,7 @@ func TestRequestsWaitForLoading(t *testing.T) {
 		require.Empty(t, r.loaded(), "not before it is")
 		var order []string
 		r.clients.onMessage(func(m message) {
-			if m.kind == reply {
+			if m.kind == response {
 				order = append(order, m.method)
 			}
 		})
@@ -163,15 +163,15 @@ func TestALoadThatFails(t *testing.T) {
 				waiting := []protocol.Caller{r.post(1, resume(id)), r.post(2, turn(id, "say x")), r.post(1, setName(id, "m"))}
 				g.open()
 				time.Sleep(2 * time.Second) // each load waits a moment for a writer that may be dying
-				require.Equal(t, protocol.KindThreadLocked, r.refusal(loading))
+				require.Equal(t, protocol.KindThreadLocked, r.rejection(loading))
 				for _, to := range waiting {
-					require.NotEqual(t, protocol.KindShuttingDown, r.refusal(to), "%s: the server is not shutting down",
-						r.witness.methodOf(to))
+					require.NotEqual(t, protocol.KindShuttingDown, r.rejection(to), "%s: the server is not shutting down",
+						r.checker.methodOf(to))
 				}
 				require.Empty(t, r.loaded())
 				again := r.post(1, resume(id))
 				time.Sleep(time.Second)
-				require.Equal(t, protocol.KindThreadLocked, r.refusal(again))
+				require.Equal(t, protocol.KindThreadLocked, r.rejection(again))
 				require.NoError(t, lock.Close())
 				r.ask(1, resume(id))
 				r.turn(1, id, "say more")

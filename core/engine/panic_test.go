@@ -37,11 +37,11 @@ func TestPanicReloadsThread(t *testing.T) {
 				r.turn(1, id, "hang")
 
 				tokens.panics = panics
-				require.Equal(t, protocol.KindInternal, r.refused(1, getUsage(id)))
+				require.Equal(t, protocol.KindInternal, r.rejected(1, getUsage(id)))
 				require.Equal(t, []string{"completed", "failed"}, r.ends(1))
 				if panics > 1 {
 					require.Len(t, r.clients.notices(1, "thread/closed"), 1)
-					require.Equal(t, protocol.KindInternal, r.refused(1, getUsage(id)),
+					require.Equal(t, protocol.KindInternal, r.rejected(1, getUsage(id)),
 						"the thread is unloaded, and its rollout cannot be counted")
 					tokens.panics = 0
 					r.ask(1, resume(id))

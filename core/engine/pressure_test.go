@@ -34,7 +34,7 @@ func TestAFullMailbox(t *testing.T) {
 		require.Equal(t, protocol.CodeOverloaded, r.answer(r.post(1, interrupt(id, ""))).err.Code,
 			"of these, too, there is an end")
 		require.Nil(t, r.answer(r.post(1, read(other))).err, "other threads have room")
-		require.Zero(t, time.Since(began), "nobody waits")
+		require.Zero(t, time.Since(began), "no wait")
 		g.open()
 		for _, to := range taken {
 			if err := r.answer(to).err; err != nil {
@@ -61,7 +61,7 @@ func TestAFloodOverManyThreads(t *testing.T) {
 		}
 		synctest.Wait()
 		for i, to := range all {
-			require.Len(t, r.clients.all(1, func(m message) bool { return m.kind == reply && m.to == to }), min(i%threads, 1))
+			require.Len(t, r.clients.all(1, func(m message) bool { return m.kind == response && m.to == to }), min(i%threads, 1))
 		}
 		g.open()
 		for i := 0; i < len(all); i += threads {
@@ -81,11 +81,11 @@ func TestCongestion(t *testing.T) {
 				r.clients.congest(1)
 				time.Sleep(time.Minute)
 				stopped := r.agent.emitted.Load()
-				heard := len(r.unasked(1))
+				received := len(r.unasked(1))
 				require.Less(t, stopped, int64(200), "a buffer's worth")
 				time.Sleep(time.Minute)
 				require.Equal(t, stopped, r.agent.emitted.Load(), "the effect waits")
-				require.Equal(t, heard, len(r.unasked(1)))
+				require.Equal(t, received, len(r.unasked(1)))
 				require.Equal(t, turn, r.ask(1, read(id)).Get("thread.turns.0.id").Str)
 				r.ask(1, setName(id, "n"))
 				r.clients.relieve(1)
@@ -95,7 +95,7 @@ func TestCongestion(t *testing.T) {
 				time.Sleep(time.Minute)
 				r.ask(1, interrupt(id, turn))
 				time.Sleep(time.Minute)
-				require.Zero(t, r.agent.running.Load(), "the effect ends though nobody takes its pieces")
+				require.Zero(t, r.agent.running.Load(), "the effect ends although its output is not read")
 				r.clients.relieve(1)
 				require.Equal(t, []string{"interrupted"}, r.ends(1))
 			})
@@ -113,7 +113,7 @@ func TestOneSlowClient(t *testing.T) {
 		r.turn(1, id, "say hello")
 		require.Empty(t, r.ends(1))
 		r.ask(2, unsubscribe(id))
-		require.Equal(t, []string{"completed"}, r.ends(1), "who has left slows nobody down")
+		require.Equal(t, []string{"completed"}, r.ends(1), "a disconnected client does not delay the others")
 		r.ask(2, resume(id))
 		r.turn(1, id, "say more")
 		require.Len(t, r.ends(1), 1)
@@ -163,7 +163,7 @@ func TestRequestsOfAClientThatIsBehind(t *testing.T) {
 		r.clients.leaveBehind(1)
 		for _, c := range []call{read(id), setName(id, "mine"), getItems(id), resume(stored), setName(stored, "mine"),
 			start()} {
-			require.Equal(t, protocol.KindOverloaded, r.refused(1, c))
+			require.Equal(t, protocol.KindOverloaded, r.rejected(1, c))
 		}
 		require.Equal(t, []string{id}, r.loaded())
 		require.Empty(t, r.ask(2, read(id)).Get("thread.name").Str)

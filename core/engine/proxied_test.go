@@ -78,19 +78,19 @@ func TestProxiedRequestOwnTurn(t *testing.T) {
 		require.NotEmpty(t, got.Get("result.trimPoint.id").Str)
 		require.Equal(t, []string{
 			"disk takes trim_point provider_session", "disk syncs",
-			"3: answers proxied thread/context/trim completed",
-			"1: tells turn/started inProgress", "2: tells turn/started inProgress",
-			"1: tells thread/trimPoint/created", "2: tells thread/trimPoint/created",
-			"1: tells thread/session/stopRequested", "2: tells thread/session/stopRequested",
-			"1: tells thread/session/started", "2: tells thread/session/started",
-			"1: tells ContextItems", "2: tells ContextItems",
+			"3: response proxied thread/context/trim completed",
+			"1: notification turn/started inProgress", "2: notification turn/started inProgress",
+			"1: notification thread/trimPoint/created", "2: notification thread/trimPoint/created",
+			"1: notification thread/session/stopRequested", "2: notification thread/session/stopRequested",
+			"1: notification thread/session/started", "2: notification thread/session/started",
+			"1: notification ContextItems", "2: notification ContextItems",
 		}, r.diary.read())
 
 		r.ask(1, getUsage(id))
 		pass(r.floor - time.Millisecond)
 		require.Zero(t, r.endsOf(1, own))
 		pass(time.Millisecond)
-		require.Equal(t, []string{"1: tells turn/completed completed", "2: tells turn/completed completed"},
+		require.Equal(t, []string{"1: notification turn/completed completed", "2: notification turn/completed completed"},
 			completions(r.diary.read()))
 		require.Equal(t, 1, r.endsOf(1, own))
 		r.requireKept(id)
@@ -118,7 +118,7 @@ func TestProxiedRequestOwnTurnEndsBeforeNextTurn(t *testing.T) {
 // turnEvents returns the turns that a client was notified of: + for a start, - for an end.
 func (r *rig) turnEvents(conn uint64) []string {
 	var events []string
-	for _, m := range r.clients.all(conn, func(m message) bool { return m.kind == notice }) {
+	for _, m := range r.clients.all(conn, func(m message) bool { return m.kind == notification }) {
 		switch m.method {
 		case "turn/started":
 			events = append(events, "+"+m.body.Get("turn.id").Str)
@@ -181,7 +181,7 @@ func TestProxiedRequestIsCheckedWhenServed(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		begun, late := r.post(1, turn(id, "hang on")), r.post(1, proxied(undo(id), engine.Proxied{}))
-		require.Equal(t, protocol.KindTurnActive, r.refusal(late))
+		require.Equal(t, protocol.KindTurnActive, r.rejection(late))
 		r.ask(1, interrupt(id, r.answer(begun).body.Get("turn.id").Str))
 	})
 }
@@ -192,10 +192,10 @@ func TestProxiedRequestOwnTurnNeedsLoadedThread(t *testing.T) {
 		for _, thread := range []string{id, unknownThread} {
 			for _, c := range []call{asTurn(trim(thread)), asTurn(compact(thread)), asTurn(getUsage(thread)),
 				asTurn(archiveAndNew(thread, nil))} {
-				require.Equal(t, protocol.KindThreadNotFound, r.refused(1, c), c.method)
+				require.Equal(t, protocol.KindThreadNotFound, r.rejected(1, c), c.method)
 			}
 		}
-		require.Equal(t, protocol.KindInvalidThreadID, r.refused(1, asTurn(getUsage("x"))))
+		require.Equal(t, protocol.KindInvalidThreadID, r.rejected(1, asTurn(getUsage("x"))))
 		require.Empty(t, r.loaded())
 		require.Empty(t, r.ask(1, listEdits(id)).Get("edits").Array())
 		r.ask(1, proxied(trim(id), engine.Proxied{}))

@@ -16,7 +16,7 @@ import (
 )
 
 // TestAnySchedule lets three clients do anything to three threads, with effects, slow
-// clients, and engines that are closed and begun anew. The witness listens; at the end
+// clients, and engines that are closed and begun anew. The checker listens; at the end
 // all is healed, everything ends, and memory is what the disk holds.
 func TestAnySchedule(t *testing.T) {
 	checkSchedules(t, events(requests, decisions, pressure, edits))
@@ -94,7 +94,7 @@ func play(t *testing.T, schedule []event) (problems []string) {
 		for _, e := range schedule {
 			p.do(e)
 		}
-		problems = append(p.finish(), p.witness.faults()...)
+		problems = append(p.finish(), p.checker.problems()...)
 	})
 	return problems
 }
@@ -201,7 +201,7 @@ func (p *player) edit(e event, thread string) call {
 func (p *player) decide(e event) {
 	open := p.clients.open(e.conn)
 	if e.what == "repeat" {
-		open = p.clients.all(e.conn, func(m message) bool { return m.kind == question })
+		open = p.clients.all(e.conn, func(m message) bool { return m.kind == serverRequest })
 	}
 	switch {
 	case len(open) == 0:
@@ -244,9 +244,9 @@ func (p *player) leave() (problems []string) {
 	if err := p.close(time.Minute); err != nil {
 		problems = append(problems, err.Error())
 	}
-	p.witness.ended()
-	p.witness.keeps(p.mem, "the disk")
-	p.witness.keeps(worstCrash(p.mem), "a crash")
+	p.checker.ended()
+	p.checker.checkDurable(p.mem, "the disk")
+	p.checker.checkDurable(worstCrash(p.mem), "a crash")
 	if held := p.mem.Held(); len(held) > 0 {
 		problems = append(problems, fmt.Sprintf("locked after the end: %v", held))
 	}

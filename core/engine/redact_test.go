@@ -22,7 +22,7 @@ func (h hiding) Line(line protocol.RolloutLine) protocol.RolloutLine {
 func (h hiding) Text(text string) string { return strings.ReplaceAll(text, string(h), "[gone]") }
 
 // TestTheDiskGetsLessThanTheModel checks that secrets reach the model and the client of a live thread,
-// but no file, and nobody after a reload.
+// but no file, and neither of them after a reload.
 func TestTheDiskGetsLessThanTheModel(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.hide = "pssst"
@@ -36,7 +36,7 @@ func TestTheDiskGetsLessThanTheModel(t *testing.T) {
 		requireHidden(t, r)
 
 		full := r.disk.fail(errFull, writes...)
-		require.Equal(t, protocol.KindStorage, r.refused(1, setName(id, "n")))
+		require.Equal(t, protocol.KindStorage, r.rejected(1, setName(id, "n")))
 		full.heal()
 		require.NotContains(t, r.ask(1, read(id)).Raw, "pssst", "the thread was loaded anew")
 		r.leaveAndResume(id)

@@ -45,13 +45,13 @@ func TestAThreadTakesAnothersPlace(t *testing.T) {
 		got := r.ask(3, archiveAndNew(id, new(fresh)))
 		require.Equal(t, []string{
 			"disk takes session_meta turn_context thread_settings_applied", "disk syncs",
-			"3: answers thread/archiveAndNew",
-			"1: tells thread/started", "2: tells thread/started", "3: tells thread/started",
-			"1: tells thread/status/changed notLoaded", "2: tells thread/status/changed notLoaded",
-			"3: tells thread/status/changed notLoaded",
-			"1: tells thread/archived", "2: tells thread/archived", "3: tells thread/archived",
-			"1: tells thread/archivedAndNewCreated", "2: tells thread/archivedAndNewCreated",
-			"3: tells thread/archivedAndNewCreated",
+			"3: response thread/archiveAndNew",
+			"1: notification thread/started", "2: notification thread/started", "3: notification thread/started",
+			"1: notification thread/status/changed notLoaded", "2: notification thread/status/changed notLoaded",
+			"3: notification thread/status/changed notLoaded",
+			"1: notification thread/archived", "2: notification thread/archived", "3: notification thread/archived",
+			"1: notification thread/archivedAndNewCreated", "2: notification thread/archivedAndNewCreated",
+			"3: notification thread/archivedAndNewCreated",
 		}, withoutOpening(r.diary.read()))
 		require.Equal(t, id, got.Get("archivedThreadId").Str)
 		require.Equal(t, fresh, got.Get("thread.id").Str)
@@ -117,11 +117,11 @@ func TestAThreadTakesAStoredOnesPlace(t *testing.T) {
 		got := r.ask(1, archiveAndNew(id, nil))
 		next := got.Get("thread.id").Str
 		require.Equal(t, []string{
-			"1: answers thread/archiveAndNew", "1: tells thread/started", "1: tells thread/archived",
-			"1: tells thread/archivedAndNewCreated",
+			"1: response thread/archiveAndNew", "1: notification thread/started", "1: notification thread/archived",
+			"1: notification thread/archivedAndNewCreated",
 		}, withoutOpening(r.diary.read())[2:])
 		require.Equal(t, []string{next}, r.loaded())
-		require.Equal(t, protocol.KindThreadArchived, r.refused(1, resume(id)))
+		require.Equal(t, protocol.KindThreadArchived, r.rejected(1, resume(id)))
 		r.turn(1, next, "say more")
 		require.Equal(t, []string{"completed"}, r.ends(1))
 		empty := r.ask(1, archiveAndNew(r.begin(1), nil)).Get("thread.id").Str
@@ -158,14 +158,14 @@ func TestANewThreadGoesAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		for _, id := range []string{r.begin(1), r.stored("say hello")} {
 			fault := r.disk.fail(syscall.EIO, faultfs.OpLink)
-			require.Equal(t, protocol.KindStorage, r.refused(1, archiveAndNew(id, new(fresh))))
+			require.Equal(t, protocol.KindStorage, r.rejected(1, archiveAndNew(id, new(fresh))))
 			fault.heal()
 			require.Empty(t, rolloutsOf(r.mem, fresh))
 			require.Empty(t, rolloutsOf(worstCrash(r.mem), fresh), "durably")
 			require.Empty(t, r.loaded())
 			require.Empty(t, r.clients.notices(1, "thread/archived"))
 			r.requireKept(id)
-			require.Equal(t, protocol.KindThreadNotFound, r.refused(1, resume(fresh)))
+			require.Equal(t, protocol.KindThreadNotFound, r.rejected(1, resume(fresh)))
 		}
 	})
 }
@@ -186,6 +186,6 @@ func (l *life) succeeded() {
 		l.insist(func() call { return resume(l.thread) })
 		l.do("run touch b")
 	}
-	l.keeps()
+	l.checkDurable()
 	l.leave()
 }

@@ -35,9 +35,9 @@ func TestRetentionWaitsForAListOrAMinute(t *testing.T) {
 					time.Sleep(time.Minute)
 				}
 				synctest.Wait()
-				told := r.clients.notices(1, "thread/archived")
-				require.Len(t, told, 1)
-				require.Equal(t, id, told[0].body.Get("threadId").Str)
+				notices := r.clients.notices(1, "thread/archived")
+				require.Len(t, notices, 1)
+				require.Equal(t, id, notices[0].body.Get("threadId").Str)
 				require.Len(t, r.clients.notices(1, "warning"), 1)
 				path, err := rollout.NewStore(worstCrash(r.mem), home).Find(id)
 				require.NoError(t, err)

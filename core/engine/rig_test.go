@@ -51,7 +51,7 @@ type rig struct {
 	mem     *faultfs.Mem
 	disk    *disk
 	diary   *diary
-	witness *witness
+	checker *checker
 	clients *clients
 	agent   *agent
 	setup   *setup
@@ -64,7 +64,7 @@ type rig struct {
 }
 
 // bubble runs a test in a bubble with a new rig, closes the engine and lets the
-// witness speak.
+// checker speak.
 func bubble(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	bubbleOn(t, faultfs.Fault{}, func(t *testing.T, r *rig, _ *faultfs.Disk) { test(t, r) })
@@ -80,15 +80,15 @@ func bubbleOn(t *testing.T, f faultfs.Fault, test func(t *testing.T, r *rig, fau
 		t.Cleanup(r.release)
 		test(t, r, faulty)
 		r.end()
-		require.Empty(t, r.witness.faults())
+		require.Empty(t, r.checker.problems())
 	})
 }
 
 func newRig(t *testing.T, mem *faultfs.Mem, below rollout.FS) *rig {
-	r := &rig{t: t, mem: mem, diary: &diary{}, witness: newWitness(mem), agent: newAgent(),
+	r := &rig{t: t, mem: mem, diary: &diary{}, checker: newChecker(mem), agent: newAgent(),
 		setup: &setup{policy: protocol.ApprovalNever, persist: true}}
 	r.disk = &disk{FS: below, diary: r.diary}
-	r.clients = &clients{diary: r.diary, witness: r.witness, slow: map[uint64]chan struct{}{},
+	r.clients = &clients{diary: r.diary, checker: r.checker, slow: map[uint64]chan struct{}{},
 		awaited: map[protocol.Caller]chan message{}}
 	r.restart()
 	return r
@@ -120,16 +120,16 @@ func (r *rig) restart() {
 	parts := engine.Parts{
 		Worktrees: worktrees, Memory: memory, Tokens: r.tokens,
 		Store: r.store, Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup,
-		Log:     zap.New(watched, zap.Hooks(r.hear)),
+		Log:     zap.New(watched, zap.Hooks(r.checkLog)),
 		Version: "0.0.0", Originator: func(uint64) string { return "test" }, CompletedFloor: r.floor,
 		Clients:      func() []uint64 { return r.connections },
-		WantsChanges: func(conn uint64) bool { return conn == keeper },
+		WantsChanges: func(conn uint64) bool { return conn == mirror },
 	}
 	for _, change := range r.changes {
 		change(&parts)
 	}
 	r.Engine = engine.New(parts)
-	r.witness.restarted()
+	r.checker.restarted()
 }
 
 // with changes the parts of the engine, and starts a new one.
@@ -138,8 +138,8 @@ func (r *rig) with(change func(p *engine.Parts)) {
 	r.restart()
 }
 
-// hear fails the test after a panic, unless the test has a broken tokenizer.
-func (r *rig) hear(e zapcore.Entry) error {
+// checkLog fails the test after a panic, unless the test has a broken tokenizer.
+func (r *rig) checkLog(e zapcore.Entry) error {
 	if e.Message == "recovered from a panic" && r.tokens == nil {
 		r.t.Errorf("%s\n%s", e.Message, debug.Stack())
 	}
@@ -169,8 +169,8 @@ func (r *rig) end() {
 		g.open()
 	}
 	require.NoError(r.t, r.close(time.Minute))
-	r.witness.ended()
-	r.witness.keeps(r.mem, "the disk")
+	r.checker.ended()
+	r.checker.checkDurable(r.mem, "the disk")
 	require.Empty(r.t, r.mem.Held(), "threads are unlocked")
 }
 
@@ -196,7 +196,7 @@ func (r *rig) converse(conn uint64, c call) message {
 }
 
 func (r *rig) postAs(to protocol.Caller, c call) {
-	r.witness.asked(to, c)
+	r.checker.request(to, c)
 	err := c.do(r.Engine, to)
 	if err == nil {
 		return
@@ -212,7 +212,7 @@ func (r *rig) postAs(to protocol.Caller, c call) {
 func (r *rig) answer(to protocol.Caller) message {
 	r.t.Helper()
 	got := r.clients.answersTo(to)
-	require.Len(r.t, got, 1, "answers to %s", r.witness.methodOf(to))
+	require.Len(r.t, got, 1, "answers to %s", r.checker.methodOf(to))
 	return got[0]
 }
 
@@ -225,12 +225,12 @@ func (r *rig) ask(conn uint64, c call) gjson.Result {
 }
 
 // refused posts a request, expects an error, and returns its kind.
-func (r *rig) refused(conn uint64, c call) protocol.Kind {
+func (r *rig) rejected(conn uint64, c call) protocol.Kind {
 	r.t.Helper()
-	return r.refusal(r.post(conn, c))
+	return r.rejection(r.post(conn, c))
 }
 
-func (r *rig) refusal(to protocol.Caller) protocol.Kind {
+func (r *rig) rejection(to protocol.Caller) protocol.Kind {
 	r.t.Helper()
 	m := r.answer(to)
 	require.NotNil(r.t, m.err, "%s is not refused: %s", m.method, m.body)

@@ -25,8 +25,8 @@ func TestASetupThatFailsRefuses(t *testing.T) {
 		id := r.begin(1)
 		gone := protocol.Refuse(protocol.KindProviderNotFound, "no such provider")
 		r.setup.onWorld(func(string) error { return gone })
-		require.Equal(t, protocol.KindProviderNotFound, r.refused(1, start()))
-		require.Equal(t, protocol.KindProviderNotFound, r.refused(1, turn(id, "say x")))
+		require.Equal(t, protocol.KindProviderNotFound, r.rejected(1, start()))
+		require.Equal(t, protocol.KindProviderNotFound, r.rejected(1, turn(id, "say x")))
 		require.Equal(t, []string{id}, r.loaded(), "the thread that could not be made is gone")
 		r.ask(1, resume(id))
 		r.setup.onWorld(nil)
@@ -76,7 +76,7 @@ func TestTurnsWorkWhereTheyAreTold(t *testing.T) {
 		in := func(cwd string) call {
 			return turnWith(protocol.TurnStartParams{ThreadID: id, Input: said("run touch a"), Cwd: &cwd})
 		}
-		require.Equal(t, protocol.KindCwdNotFound, r.refused(1, in(filepath.Join(dir, "none"))))
+		require.Equal(t, protocol.KindCwdNotFound, r.rejected(1, in(filepath.Join(dir, "none"))))
 		r.ask(1, in(dir))
 		r.turn(1, id, "run touch a")
 		r.ask(1, in("sub"))

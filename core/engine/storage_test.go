@@ -15,7 +15,7 @@ import (
 
 const errFull = syscall.ENOSPC
 
-// writes are the operations that fail on a full disk, everything those that fail on a removed one.
+// writes is the operations that fail on a full disk, everything the ones that fail on a removed disk.
 var (
 	writes     = []faultfs.Op{faultfs.OpWrite}
 	everything = []faultfs.Op{faultfs.OpOpen, faultfs.OpRead, faultfs.OpWrite, faultfs.OpSync, faultfs.OpTruncate}
@@ -54,13 +54,13 @@ func TestAFullDisk(t *testing.T) {
 				require.Equal(t, protocol.CodeInternalError, m.err.Code)
 				require.Contains(t, m.err.Message, "free space on this disk")
 				require.Equal(t, []string{"failed"}, r.ends(1))
-				heard := r.clients.all(1, func(m message) bool { return m.kind == notice })
-				heard = heard[len(heard)-4-asked:]
+				received := r.clients.all(1, func(m message) bool { return m.kind == notification })
+				received = received[len(received)-4-asked:]
 				require.Equal(t, 4+asked, len(r.unasked(1))-before, "nothing else is said")
 				require.Equal(t, []string{"thread/status/changed", "error", "turn/completed", "ContextItems"},
-					methodsOf(heard[asked:]))
-				require.Equal(t, "systemError", heard[asked].body.Get("status.type").Str)
-				require.Contains(t, heard[asked+2].body.Get("turn.error.message").Str, "could not be saved")
+					methodsOf(received[asked:]))
+				require.Equal(t, "systemError", received[asked].body.Get("status.type").Str)
+				require.Contains(t, received[asked+2].body.Get("turn.error.message").Str, "could not be saved")
 				require.Zero(t, r.agent.running.Load())
 				full.heal()
 				r.ask(1, setName(id, "n"))
@@ -102,14 +102,14 @@ func TestADiskThatStaysFull(t *testing.T) {
 				id := r.begin(1)
 				turn := r.turn(1, id, "hang")
 				full := r.disk.fail(errFull, writes...)
-				require.Equal(t, protocol.KindStorage, r.refused(1, setName(id, "n")))
+				require.Equal(t, protocol.KindStorage, r.rejected(1, setName(id, "n")))
 				m := r.answer(r.post(1, c.request(id, turn)))
 				if c.want == "" {
 					require.Nil(t, m.err, "the disk is not needed for this")
 				} else {
 					require.Equal(t, c.want, m.err.Data.Kind)
 				}
-				require.Equal(t, []string{"failed"}, r.ends(1), "the end of the turn is told once")
+				require.Equal(t, []string{"failed"}, r.ends(1), "the end of the turn is sent once")
 				full.heal()
 				r.turn(1, id, "say hello")
 				require.Equal(t, []string{"failed", "completed"}, r.ends(1))
@@ -138,7 +138,7 @@ func TestWaitingInputOnAFullDisk(t *testing.T) {
 		"with the turn's end": func(*rig, string) { time.Sleep(2 * time.Second) },
 		"before": func(r *rig,
 			id string) {
-			require.Equal(r.t, protocol.KindStorage, r.refused(1, setName(id, "n")))
+			require.Equal(r.t, protocol.KindStorage, r.rejected(1, setName(id, "n")))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestWaitingInputOnAFullDisk(t *testing.T) {
 				full := r.disk.fail(errFull, writes...)
 				lose(r, id)
 				for _, to := range waiting {
-					require.Equal(t, protocol.KindStorage, r.refusal(to))
+					require.Equal(t, protocol.KindStorage, r.rejection(to))
 				}
 				require.Len(t, r.ends(1), 1)
 				full.heal()
@@ -187,7 +187,7 @@ func TestADecisionOnAFullDisk(t *testing.T) {
 	for name, decide := range map[string]func(r *rig, id string){
 		"decline":   func(r *rig, _ string) { r.clients.open(1)[0].answer(decision("decline"), nil) },
 		"cancel":    func(r *rig, _ string) { r.clients.open(1)[0].answer(decision("cancel"), nil) },
-		"interrupt": func(r *rig, id string) { require.Equal(r.t, protocol.KindStorage, r.refused(1, interrupt(id, ""))) },
+		"interrupt": func(r *rig, id string) { require.Equal(r.t, protocol.KindStorage, r.rejected(1, interrupt(id, ""))) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
@@ -214,8 +214,8 @@ func TestAThreadThatCannotBegin(t *testing.T) {
 		t.Run(string(op), func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
 				full := r.disk.fail(errFull, op)
-				require.Equal(t, protocol.KindStorage, r.refused(1, start()))
-				require.Empty(t, r.unasked(1), "nothing is told of a thread that does not exist")
+				require.Equal(t, protocol.KindStorage, r.rejected(1, start()))
+				require.Empty(t, r.unasked(1), "no notification about a thread that does not exist")
 				require.Empty(t, r.loaded())
 				require.Empty(t, r.mem.Held())
 				full.heal()
@@ -236,7 +236,7 @@ func TestAThreadThatCannotBeLoaded(t *testing.T) {
 		r.turn(1, id, "hang")
 		crashed := r.afterCrash()
 		full := crashed.disk.fail(errFull, writes...)
-		require.Equal(t, protocol.KindStorage, crashed.refused(1, resume(id)))
+		require.Equal(t, protocol.KindStorage, crashed.rejected(1, resume(id)))
 		require.Empty(t, crashed.unasked(1), "a client that was refused did not subscribe")
 		require.Empty(t, crashed.loaded())
 		require.Empty(t, crashed.mem.Held())
@@ -259,10 +259,10 @@ func TestADiskThatIsGone(t *testing.T) {
 		gone := r.disk.fail(syscall.EIO, everything...)
 		g.open()
 		for _, to := range posted {
-			require.Contains(t, []protocol.Kind{protocol.KindStorage, protocol.KindRolloutUnreadable}, r.refusal(to),
-				r.witness.methodOf(to))
+			require.Contains(t, []protocol.Kind{protocol.KindStorage, protocol.KindRolloutUnreadable}, r.rejection(to),
+				r.checker.methodOf(to))
 		}
-		require.Equal(t, []string{"failed"}, r.ends(1), "the client is told that the turn is over")
+		require.Equal(t, []string{"failed"}, r.ends(1), "the client receives the end of the turn")
 		require.Equal(t, 1, r.resolved(1))
 		require.Len(t, r.clients.notices(1, "thread/closed"), 1)
 		require.Empty(t, r.loaded())
@@ -290,7 +290,7 @@ func TestLinesThatCannotBeCutOff(t *testing.T) {
 				id := r.begin(1)
 				r.turn(1, id, c.before)
 				stuck := r.disk.fail(syscall.EIO, faultfs.OpSync, faultfs.OpTruncate)
-				require.Equal(t, protocol.KindStorage, r.refused(1, c.lost(id)))
+				require.Equal(t, protocol.KindStorage, r.rejected(1, c.lost(id)))
 				stuck.heal()
 				require.NotContains(t, r.ask(1, read(id)).Raw, "lost", "what was refused did not happen")
 				r.turn(1, id, "say more")
@@ -308,7 +308,7 @@ func TestSettingsOutliveAFullDisk(t *testing.T) {
 		id := r.stored("say hello")
 		r.ask(1, resumeWith(protocol.ThreadResumeParams{ThreadID: id, Model: new("model-2")}))
 		full := r.disk.fail(errFull, writes...)
-		require.Equal(t, protocol.KindStorage, r.refused(1, setName(id, "n")))
+		require.Equal(t, protocol.KindStorage, r.rejected(1, setName(id, "n")))
 		full.heal()
 		require.Equal(t, "model-2", r.ask(1, resume(id)).Get("model").Str)
 	})
@@ -387,7 +387,7 @@ func TestAFailedTurnAtClose(t *testing.T) {
 		id := r.begin(1)
 		r.turn(1, id, "hang")
 		full := r.disk.fail(errFull, writes...)
-		require.Equal(t, protocol.KindStorage, r.refused(1, setName(id, "n")))
+		require.Equal(t, protocol.KindStorage, r.rejected(1, setName(id, "n")))
 		full.heal()
 		require.Equal(t, []string{"failed"}, r.ends(1))
 		require.NoError(t, r.close(grace))

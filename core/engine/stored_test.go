@@ -80,7 +80,7 @@ func TestResumeAfterACrash(t *testing.T) {
 		crashed.turn(1, id, "say hello")
 		require.Equal(t, []string{"completed"}, crashed.ends(1))
 		require.NoError(t, crashed.close(time.Minute))
-		require.Empty(t, crashed.witness.faults())
+		require.Empty(t, crashed.checker.problems())
 	})
 }
 
@@ -94,7 +94,7 @@ func TestResumeByPath(t *testing.T) {
 		require.Equal(t, id, r.ask(1, byPath(path)).Get("thread.id").Str)
 		require.Equal(t, id, r.ask(2, byPath(path)).Get("thread.id").Str)
 		require.Equal(t, []string{id}, r.loaded())
-		require.NotEmpty(t, r.refused(1, byPath("/nowhere/rollout.jsonl")))
+		require.NotEmpty(t, r.rejected(1, byPath("/nowhere/rollout.jsonl")))
 		r.turn(1, id, "say more")
 		require.Equal(t, []string{"completed"}, r.ends(2))
 
@@ -229,7 +229,7 @@ func TestLoadedWhenTold(t *testing.T) {
 		for _, c := range []call{start(), resume(stored)} {
 			var found []string
 			r.clients.onMessage(func(m message) {
-				if m.kind == reply && m.method == c.method {
+				if m.kind == response && m.method == c.method {
 					to := r.post(5, loadedList(protocol.ThreadLoadedListParams{}))
 					found = texts(r.clients.all(5, func(m message) bool { return m.to == to })[0].body.Get("data").Array(), "@this")
 				}

@@ -13,12 +13,13 @@ import (
 // unasked returns the abbreviated notifications and requests to a client.
 func (r *rig) unasked(conn uint64) []string {
 	synctest.Wait()
-	var heard []string
-	for _, m := range r.clients.all(conn, func(m message) bool { return m.kind == notice || m.kind == question }) {
+	var received []string
+	for _, m := range r.clients.all(conn,
+		func(m message) bool { return m.kind == notification || m.kind == serverRequest }) {
 		m.to = protocol.Caller{}
-		heard = append(heard, m.String()+" "+m.body.Raw)
+		received = append(received, m.String()+" "+m.body.Raw)
 	}
-	return heard
+	return received
 }
 
 func TestTwoClientsHearTheSame(t *testing.T) {
@@ -33,7 +34,7 @@ func TestTwoClientsHearTheSame(t *testing.T) {
 		require.Greater(t, len(r.unasked(1)), 10)
 		require.Equal(t, r.unasked(1), r.unasked(2))
 		answers := func(conn uint64) (methods []string) {
-			for _, m := range r.clients.all(conn, func(m message) bool { return m.kind == reply }) {
+			for _, m := range r.clients.all(conn, func(m message) bool { return m.kind == response }) {
 				methods = append(methods, m.method)
 			}
 			return methods
@@ -95,7 +96,7 @@ func TestWhoJoinsIsAsked(t *testing.T) {
 		r.turn(1, id, "run touch a")
 		r.ask(2, resume(id))
 		questions := func(conn uint64) int {
-			return len(r.clients.all(conn, func(m message) bool { return m.kind == question }))
+			return len(r.clients.all(conn, func(m message) bool { return m.kind == serverRequest }))
 		}
 		require.Equal(t, 1, questions(2))
 		require.Equal(t, 1, questions(1), "the client that was there is asked once")
@@ -131,7 +132,7 @@ func TestUnsubscribe(t *testing.T) {
 		before := r.unasked(1)
 		r.ask(1, interrupt(id, turn))
 		require.Equal(t, before, r.unasked(1), "answers still come, notices do not")
-		require.Equal(t, []string{"interrupted"}, r.ends(2), "others still hear")
+		require.Equal(t, []string{"interrupted"}, r.ends(2), "others are still subscribed")
 		require.Equal(t, []string{id}, r.loaded())
 		r.ask(1, resume(id))
 		r.turn(2, id, "say hello")

@@ -64,24 +64,24 @@ func sweep(t *testing.T, f faultfs.Fault, run func(*life)) {
 	for hit := true; hit; f.First += step {
 		var problems []string
 		f.Err = errs[(f.First+f.Count+len(f.Only))%len(errs)]
-		problems, hit = live(t, f, run)
+		problems, hit = runWithFault(t, f, run)
 		for _, p := range problems {
-			p = unnamed.ReplaceAllString(p, "ID")
+			p = threadID.ReplaceAllString(p, "ID")
 			found[p] = append(found[p], f.First)
 		}
 	}
-	require.Greater(t, f.First, 10, "the life has that many operations")
+	require.Greater(t, f.First, 10, "operations of the scenario")
 	for p, at := range found {
 		t.Errorf("%s\n\tfailing operation: %v", p, at[:min(len(at), 10)])
 	}
 }
 
-// unnamed are ids.
-var unnamed = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+// threadID matches an id.
+var threadID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// live lives a life with a fault. It tells what was wrong, and whether an operation
-// has failed.
-func live(t *testing.T, f faultfs.Fault, run func(*life)) (problems []string, hit bool) {
+// runWithFault runs a scenario with a fault. It returns the violations, and whether an operation
+// failed.
+func runWithFault(t *testing.T, f faultfs.Fault, run func(*life)) (problems []string, hit bool) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := faultfs.NewMem(home)
 		faulty := faultfs.Wrap(mem, f)
@@ -92,24 +92,24 @@ func live(t *testing.T, f faultfs.Fault, run func(*life)) (problems []string, hi
 		if l.costs > faulty.Failures() {
 			l.report("%d failures cost %d requests or turns", faulty.Failures(), l.costs)
 		}
-		problems, hit = append(l.problems, l.witness.faults()...), faulty.Failures() > 0
+		problems, hit = append(l.problems, l.checker.problems()...), faulty.Failures() > 0
 	})
 	return problems, hit
 }
 
-// life is a thread's: it begins, has a turn with a command that the user allows, a
-// name, and another turn; it is loaded by another engine and has a third.
+// life is the scenario of one thread: a start, a turn with a command that the user approves, a
+// name, another turn, a resume by another engine, and a third turn.
 type life struct {
 	*rig
 	thread   string
 	problems []string
-	// words are what refusals say.
+	// words must be in each error.
 	words string
-	// broken is set where it may be the file with which something is wrong.
+	// broken reports whether an error may be about the file itself.
 	broken bool
-	// costs counts what was refused, or failed.
+	// costs counts rejected requests and failed turns.
 	costs int
-	// want are the context items that the client knows, with what it made of them.
+	// want is the context items that the client has, with its edits.
 	want []wanted
 }
 
@@ -131,12 +131,12 @@ func (l *life) run() {
 	l.leave()
 }
 
-// insist repeats a request until it is served. A thread that was given up is loaded.
+// insist repeats a request until it succeeds. It resumes a thread that was unloaded.
 func (l *life) insist(c func() call) gjson.Result {
 	for range 10 {
 		got := l.clients.answersTo(l.post(1, c()))
 		if len(got) != 1 {
-			l.report("%s has %d answers", c().method, len(got))
+			l.report("%s has %d responses", c().method, len(got))
 			return gjson.Result{}
 		}
 		if got[0].err == nil {
@@ -148,28 +148,28 @@ func (l *life) insist(c func() call) gjson.Result {
 			synctest.Wait()
 		case protocol.KindStorage, protocol.KindRolloutUnreadable:
 			l.costs++
-			l.tells(c().method, got[0].err.Message)
+			l.checkMessage(c().method, got[0].err.Message)
 			if got[0].err.Data.Kind != protocol.KindStorage && !l.broken {
-				l.report("%s says %s, and nothing is wrong with the rollout", c().method, got[0].err.Data.Kind)
+				l.report("%s has an error of kind %s, but the rollout is intact", c().method, got[0].err.Data.Kind)
 			}
 		default:
-			l.report("%v %s, for a failure of the disk", got[0], got[0].err.Message)
+			l.report("%v %s: not the kind of a disk failure", got[0], got[0].err.Message)
 			l.costs++
 		}
 	}
-	l.report("%s never passes, though the disk has healed", c().method)
+	l.report("%s fails after the disk recovered", c().method)
 	return gjson.Result{}
 }
 
-// tells checks that people read what is wrong, and what helps.
-func (l *life) tells(where, message string) {
+// checkMessage checks that an error names the cause and the remedy.
+func (l *life) checkMessage(where, message string) {
 	what, helps, _ := strings.Cut(l.words, ": ")
 	if !strings.Contains(message, what) || !strings.HasSuffix(message, helps) {
-		l.report("%s says %q, not %q", where, message, l.words)
+		l.report("%s has the message %q, not %q", where, message, l.words)
 	}
 }
 
-// do runs a turn to its end, whatever that is.
+// do runs a turn to its end, which may be a failure.
 func (l *life) do(words string) {
 	turnID := l.insist(func() call { return turn(l.thread, words) }).Get("turn.id").Str
 	for _, q := range l.clients.open(1) {
@@ -179,20 +179,20 @@ func (l *life) do(words string) {
 	ends := slices.DeleteFunc(l.clients.notices(1, "turn/completed"),
 		func(m message) bool { return m.body.Get("turn.id").Str != turnID })
 	if len(ends) != 1 {
-		l.report("%q: turn/completed is told %d times", words, len(ends))
+		l.report("%q: turn/completed is sent %d times", words, len(ends))
 		return
 	}
 	if status := ends[0].body.Get("turn.status").Str; status == "failed" {
 		l.costs++
-		l.tells("turn/completed", ends[0].body.Get("turn.error.message").Str)
+		l.checkMessage("turn/completed", ends[0].body.Get("turn.error.message").Str)
 	} else if status != "completed" {
-		l.report("%q: the turn is told to be %s", words, status)
+		l.report("%q: the turn has the status %s", words, status)
 	}
 }
 
-// check looks at the thread while nothing is under way.
+// check compares the thread with the disk while no work is in progress.
 func (l *life) check() {
-	l.insist(func() call { return setName(l.thread, "n") }) // also the end of a turn that could not be saved
+	l.insist(func() call { return setName(l.thread, "n") }) // also appends the end of a turn that could not be saved
 	if d := l.difference(l.thread); d != "" {
 		l.report("%s", d)
 	}
@@ -202,28 +202,28 @@ func (l *life) check() {
 	}
 	got := l.clients.answersTo(l.post(1, loadedList(protocol.ThreadLoadedListParams{})))[0].body.Get("data").Raw
 	if got != want && got != `["`+l.thread+`"]` {
-		l.report("other threads are loaded than the client was told of: %s instead of %s", got, want)
+		l.report("the loaded threads are %s instead of %s", got, want)
 	}
-	l.keeps()
+	l.checkDurable()
 }
 
-// keeps checks that nothing that was said is lost, whatever a crash takes.
-func (l *life) keeps() {
-	l.witness.keeps(l.mem, "the disk")
-	l.witness.keeps(worstCrash(l.mem), "a crash that loses all it may")
+// checkDurable checks that no crash loses a reported fact.
+func (l *life) checkDurable() {
+	l.checker.checkDurable(l.mem, "the disk")
+	l.checker.checkDurable(worstCrash(l.mem), "the worst crash")
 	for seed := range uint64(3) {
-		l.witness.keeps(l.mem.CrashClone(rand.New(rand.NewPCG(seed, 1))), "a crash")
+		l.checker.checkDurable(l.mem.CrashClone(rand.New(rand.NewPCG(seed, 1))), "a crash")
 	}
 }
 
-// leave ends the engine.
+// leave closes the engine.
 func (l *life) leave() {
 	if err := l.close(time.Minute); err != nil {
 		l.report("%v", err)
 	}
-	l.witness.ended()
-	l.keeps()
+	l.checker.ended()
+	l.checkDurable()
 	if held := l.mem.Held(); len(held) > 0 {
-		l.report("locked after the end: %v", held)
+		l.report("locked after the close: %v", held)
 	}
 }

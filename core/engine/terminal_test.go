@@ -36,7 +36,7 @@ func (r *rig) leftRunning() string {
 	return id
 }
 
-// TestTerminalsKeepAThread loaded although nobody is subscribed to it.
+// TestTerminalsKeepAThread requires that a thread with a running command stays loaded without a subscriber.
 func TestTerminalsKeepAThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.unload = lonelyFor
@@ -47,26 +47,26 @@ func TestTerminalsKeepAThread(t *testing.T) {
 	})
 }
 
-// TestTerminalsEndWithTheirThread, and their items are in the rollout that is archived.
+// TestTerminalsEndWithTheirThread requires that their items are in the archived rollout.
 func TestTerminalsEndWithTheirThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.leftRunning()
 		r.diary.read()
 		r.ask(1, archive(id))
-		require.Subset(t, r.diary.read(), []string{"1: tells thread/archived"})
+		require.Subset(t, r.diary.read(), []string{"1: notification thread/archived"})
 		require.Zero(t, r.agent.running.Load())
 		items := r.ask(1, read(id)).Get("thread.turns.0.items")
 		require.Equal(t, "failed", items.Get(`#(type=="commandExecution").status`).Str)
 	})
 }
 
-// TestTerminalsEndWhereTheDiskFails: nothing is told of them that is not kept, and the
-// thread goes on without them.
-func TestTerminalsEndWhereTheDiskFails(t *testing.T) {
+// TestTerminalsEndIfTheDiskFails requires that a failed append ends the commands of a thread, that
+// only durable facts are sent, and that the thread takes another turn.
+func TestTerminalsEndIfTheDiskFails(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.leftRunning()
 		broken := r.disk.fail(errors.New("no space left"), faultfs.OpWrite)
-		require.Equal(t, protocol.KindStorage, r.refused(1, setName(id, "name")))
+		require.Equal(t, protocol.KindStorage, r.rejected(1, setName(id, "name")))
 		broken.heal()
 		require.Empty(t, r.ask(1, listTerminals(id)).Get("data").Array())
 		time.Sleep(5 * time.Second)
@@ -77,7 +77,7 @@ func TestTerminalsEndWhereTheDiskFails(t *testing.T) {
 	})
 }
 
-// TestOwnCommandsNeedNoModel run also where the provider is not ready.
+// TestOwnCommandsNeedNoModel requires that commands of the user run while the provider is not ready.
 func TestOwnCommandsNeedNoModel(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
@@ -86,6 +86,6 @@ func TestOwnCommandsNeedNoModel(t *testing.T) {
 		time.Sleep(time.Second)
 		require.Equal(t, []string{"completed"}, r.ends(1))
 		r.setup.onWorld(func(string) error { return errors.New("gone") })
-		require.Equal(t, protocol.KindInternal, r.refused(1, shellCommand(id, "touch a")))
+		require.Equal(t, protocol.KindInternal, r.rejected(1, shellCommand(id, "touch a")))
 	})
 }

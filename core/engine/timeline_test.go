@@ -19,7 +19,7 @@ func timelinePage(thread string, cursor *string, limit *uint32) call {
 		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadTimelineList(to, p) }}
 }
 
-// TestTheTimelineOfAStoredThread checks that it is that of the loaded one, to the byte:
+// TestTheTimelineOfAStoredThread checks that the stored and the loaded thread have the same timeline:
 // after a crash, after a rewrite with and without its backup, and in the archive.
 func TestTheTimelineOfAStoredThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
@@ -73,14 +73,15 @@ func TestTheTimelineGrowsWithItsTurn(t *testing.T) {
 func TestTimelinesThatAreRefused(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		stored, loaded := r.stored("say hello"), r.begin(1)
-		require.Equal(t, protocol.KindInvalidThreadID, r.refused(1, timeline("nobody")))
-		require.Equal(t, protocol.KindThreadNotLoaded, r.refused(1, timeline("0190a6f8-1111-7aaa-8bbb-00000000000f")),
+		require.Equal(t, protocol.KindInvalidThreadID, r.rejected(1, timeline("nobody")))
+		require.Equal(t, protocol.KindThreadNotLoaded, r.rejected(1, timeline("0190a6f8-1111-7aaa-8bbb-00000000000f")),
 			"as thread/read")
 		for _, id := range []string{stored, loaded} {
-			require.Equal(t, protocol.KindInvalidParams, r.refused(1, timelinePage(id, new("zzz"), nil)))
+			require.Equal(t, protocol.KindInvalidParams, r.rejected(1, timelinePage(id, new("zzz"), nil)))
 		}
 		page := r.ask(1, timelinePage(stored, nil, new(uint32(1))))
-		require.Equal(t, protocol.KindInvalidParams, r.refused(1, timelinePage(loaded, new(page.Get("nextCursor").Str), nil)),
+		require.Equal(t, protocol.KindInvalidParams,
+			r.rejected(1, timelinePage(loaded, new(page.Get("nextCursor").Str), nil)),
 			"the cursor of another thread")
 	})
 }

@@ -14,16 +14,16 @@ import (
 	"appserver/protocol"
 )
 
-// folder is a worktree in memory. What a file holds is its object, too.
+// folder is a worktree in memory. The content of a file is also its object.
 type folder struct {
 	mu    sync.Mutex
 	files map[string]string
 	trees map[string]map[string]string
-	// names are the checkpoints that are kept, as THREAD/ID.
+	// names is the existing checkpoints, as THREAD/ID.
 	names []string
-	// edits are what the next tracked effects do, one for each.
+	// edits is the changes of the next tracked effects, one for each.
 	edits []map[string]string
-	// hold, where it is not nil, is what captures wait for.
+	// hold blocks captures until it is closed. It may be nil.
 	hold chan struct{}
 	err  error
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// keeper is the client that keeps the list of context items itself, and is told the
-// changes alone.
-const keeper = 3
+// mirror is the client that keeps its own list of context items and receives only changes.
+const mirror = 3
 
 // listOf is the list of context items that a client has of a thread.
 type listOf struct {
@@ -18,25 +17,24 @@ type listOf struct {
 	thread string
 }
 
-// contextList is such a list, made of what the client was told. It is nil for a client
-// that is told nothing.
+// contextList is the list of a client, built from the notifications. It is nil for a client that
+// receives none.
 type contextList struct {
-	// known is set once the client has had all of the list.
+	// known is set once the client received the full list.
 	known    bool
 	revision int64
 	ids      []string
-	items    map[string]string // by id, as they are told but for their places
+	items    map[string]string // by id, as JSON without the index
 }
 
-// round is what the subscribers of a thread are told of one change, in a row.
+// round is the notifications about one change, sent to the subscribers of a thread in a row.
 type round struct {
-	told  map[uint64]bool
+	sent  map[uint64]bool
 	first *contextList
 }
 
-// take changes the list as a client does that is told so. What is wrong with it is
-// told in words.
-func (l *contextList) take(n gjson.Result) (wrong string) {
+// apply changes the list as a client does. It returns a description of the first contradiction, or "".
+func (l *contextList) apply(n gjson.Result) (problem string) {
 	if n.Get("full").Bool() {
 		l.known, l.ids, l.items = true, nil, map[string]string{}
 	}
@@ -52,55 +50,55 @@ func (l *contextList) take(n gjson.Result) (wrong string) {
 			l.ids = slices.Insert(l.ids, index, id)
 		}
 		if slices.Index(l.ids, id) != index {
-			return fmt.Sprintf("%s is told to be at %d, and is at %d", id, index, slices.Index(l.ids, id))
+			return fmt.Sprintf("%s has index %d, and is at %d", id, index, slices.Index(l.ids, id))
 		}
-		l.items[id] = placeless(item)
+		l.items[id] = withoutIndex(item)
 	}
 	if total := int(n.Get("total").Int()); total != len(l.ids) {
 		return fmt.Sprintf("%d of %d items are known", len(l.ids), total)
 	}
 	if l.revision > n.Get("revision").Int() {
-		return fmt.Sprintf("revision %d was told before", l.revision)
+		return fmt.Sprintf("the revision was %d before", l.revision)
 	}
 	l.revision = n.Get("revision").Int()
 	return ""
 }
 
-// placeless is an item without its index, which comes first.
-func placeless(item gjson.Result) string {
+// withoutIndex returns the JSON of an item without its first member, the index.
+func withoutIndex(item gjson.Result) string {
 	_, rest, _ := strings.Cut(item.Raw, ",")
 	return rest
 }
 
-// is tells whether two clients have the same list.
-func (l *contextList) is(other *contextList) bool {
+// equal reports whether two clients have the same list.
+func (l *contextList) equal(other *contextList) bool {
 	return slices.Equal(l.ids, other.ids) &&
 		!slices.ContainsFunc(l.ids, func(id string) bool { return l.items[id] != other.items[id] })
 }
 
-// seeItems checks that what a client is told of the context is on the disk, that it
-// fits what the client was told before, and that all are told the same.
-func (w *witness) seeItems(m message, thread string) {
+// checkContextItems checks that the revision of a ContextItems notification is durable, that the
+// changes apply to the client's list, and that all clients then have the same list.
+func (w *checker) checkContextItems(m message, thread string) {
 	w.promise(m, thread, revisionIn(m.body))
-	if !m.body.Get("full").Bool() && m.to.Conn != keeper {
-		w.report("%v: the client does not keep the list, and is told changes", m)
+	if !m.body.Get("full").Bool() && m.to.Conn != mirror {
+		w.report("%v: the client asked for full lists, and receives changes", m)
 	}
 	list := w.lists[listOf{m.to.Conn, thread}]
 	if list == nil || !list.known && !m.body.Get("full").Bool() {
 		return
 	}
-	if wrong := list.take(m.body); wrong != "" {
-		w.report("%v: the list does not fit: %s", m, wrong)
+	if problem := list.apply(m.body); problem != "" {
+		w.report("%v: the notification does not match the list: %s", m, problem)
 	}
 	r := w.rounds[thread]
-	if r == nil || r.told[m.to.Conn] {
+	if r == nil || r.sent[m.to.Conn] {
 		r = &round{map[uint64]bool{},
 			&contextList{revision: list.revision, ids: slices.Clone(list.ids), items: cloned(list.items)}}
 		w.rounds[thread] = r
 	}
-	r.told[m.to.Conn] = true
-	if !list.is(r.first) {
-		w.report("%v: clients are told of different lists", m)
+	r.sent[m.to.Conn] = true
+	if !list.equal(r.first) {
+		w.report("%v: clients have different lists", m)
 	}
 }
 
@@ -112,8 +110,8 @@ func cloned(items map[string]string) map[string]string {
 	return all
 }
 
-// seeContextReply notes who has which list, and what the answer to an edit promises.
-func (w *witness) seeContextReply(m message) {
+// checkContextResult records the list of the client, and checks that an edit is durable.
+func (w *checker) checkContextResult(m message) {
 	thread := w.requests[m.to].thread
 	if id := m.body.Get("thread.id").Str; id != "" {
 		thread = id
@@ -127,28 +125,28 @@ func (w *witness) seeContextReply(m message) {
 		w.lists[key] = &contextList{items: map[string]string{}}
 	case m.method == "thread/unsubscribe":
 		delete(w.lists, key)
-	case m.method == "context/getItems" && list != nil && w.listAtAsking[m.to] == list:
+	case m.method == "context/getItems" && list != nil && w.listAtRequest[m.to] == list:
 		*list = contextList{known: true, items: map[string]string{}}
-		if wrong := list.take(m.body); wrong != "" {
-			w.report("%v: the list is wrong: %s", m, wrong)
+		if problem := list.apply(m.body); problem != "" {
+			w.report("%v: the list is wrong: %s", m, problem)
 		}
 	case isEdit(m.method):
 		w.promise(m, thread, revisionIn(m.body))
 	}
 }
 
-// promise notes that a fact is to be kept, and checks that it is already.
-func (w *witness) promise(m message, thread, fact string) {
+// promise records a fact that a message reported, and checks that it is durable.
+func (w *checker) promise(m message, thread, fact string) {
 	if fact == "" || w.memory[thread] {
 		return
 	}
 	if !factsOf(worstCrash(w.mem), thread)[fact] {
-		w.report("%v: a crash now loses the %s", m, fact)
+		w.report("%v: a crash at this time loses the %s", m, fact)
 	}
 	w.promises[thread] = append(w.promises[thread], fact)
 }
 
-// revisionIn is the fact that the context has the revision that a message tells.
+// revisionIn returns the fact that the context has the revision of a message, or "".
 func revisionIn(body gjson.Result) string {
 	if revision := body.Get("revision").Int(); revision > 0 {
 		return revisionFact(revision)
