@@ -16,7 +16,8 @@ import (
 // TestAnyOperationMayFailOnce fails each operation of the disk in turn, while the index is made and
 // while it follows what is written. What it answers then, and later, is what the files say.
 func TestAnyOperationMayFailOnce(t *testing.T) {
-	for n, hit := 0, true; hit; n++ {
+	t.Parallel()
+	for n, hit := 0, true; hit; n += stride() {
 		r := rigAt(t, t.TempDir())
 		for i := range 2 {
 			r.put(r.path(i), thread("", idOf(i), "an answer"))
@@ -56,7 +57,8 @@ func TestAnyOperationMayFailOnce(t *testing.T) {
 
 // TestNothingIsDeletableWhileAFileIsUnread has a fork that goes on from a thread.
 func TestNothingIsDeletableWhileAFileIsUnread(t *testing.T) {
-	for n, hit := 0, true; hit; n++ {
+	t.Parallel()
+	for n, hit := 0, true; hit; n += stride() {
 		r := rigAt(t, t.TempDir())
 		origin := thread("", "origin", "an answer")
 		r.put(r.path(1), origin)

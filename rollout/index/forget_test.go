@@ -27,12 +27,13 @@ func (r *rig) leftOf(text string) bool {
 // TestForgetLeavesNothing has texts that fill pages of their own, and threads that stay. Three
 // letters are a term of the full text.
 func TestForgetLeavesNothing(t *testing.T) {
+	t.Parallel()
 	for name, open := range map[string]bool{"closed": false, "open in a server": true} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			long := strings.Repeat("quetzalcoatl ωβδ ", 2500)
 			r.put(r.path(1), thread("", "pelican one", "a pelican", "say "+long))
-			for n := range 300 { // so that pages are divided, and rows move
+			for n := range sampled(300) { // so that pages are divided, and rows move
 				r.put(r.path(2+n), thread("", "fox", fmt.Sprint("a fox ", n)))
 			}
 			r.put(r.path(1000), thread("", "walrus", "a walrus"))
@@ -62,6 +63,7 @@ func TestForgetLeavesNothing(t *testing.T) {
 }
 
 func TestForgetMakesNoIndex(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, Forget(r.file(), r.store, []string{r.path(1)}))
 	require.NoFileExists(t, r.file())

@@ -11,6 +11,7 @@ import (
 )
 
 func TestDiagnoseTellsTheState(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(r.path(1), thread("", "one"))
 	r.put(r.path(2), thread("", "two"))
@@ -39,6 +40,7 @@ func TestDiagnoseTellsTheState(t *testing.T) {
 }
 
 func TestDiagnoseTellsWhyThereIsNoIndex(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, os.MkdirAll(r.file(), 0o700))
 	_, ok := r.ix.List(rollout.Query{})

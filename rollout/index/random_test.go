@@ -25,6 +25,7 @@ func (r *rig) context() context.Context { return context.Background() }
 // and compares each list of the index with that of the files, and each search with what
 // is in them.
 func TestTheIndexListsWhatTheFilesList(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		home, err := os.MkdirTemp("", "index")
 		require.NoError(t, err)

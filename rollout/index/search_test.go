@@ -14,6 +14,7 @@ import (
 )
 
 func TestSearch(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(r.path(1), thread(`"source":"cli"`, "Fix the parser", strings.Repeat("x ", 50)+"The Zebra\nis here."+
 		strings.Repeat(" y", 100)))
@@ -60,6 +61,7 @@ func TestSearch(t *testing.T) {
 
 // TestSearchIsPaged checks that pages of each order have the threads of one large page.
 func TestSearchIsPaged(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for n := range 9 {
 		texts := []string{"q"}
@@ -93,6 +95,7 @@ func TestSearchIsPaged(t *testing.T) {
 
 // TestEveryLetterIsFoundInAnyCase has words with each letter that has a lower case.
 func TestEveryLetterIsFoundInAnyCase(t *testing.T) {
+	t.Parallel()
 	var words []string
 	for c := rune(1); c <= unicode.MaxRune; c++ {
 		if unicode.ToLower(c) != c {
@@ -123,6 +126,7 @@ func TestEveryLetterIsFoundInAnyCase(t *testing.T) {
 
 // TestASnippetShowsWhatWasFound has letters whose lower case is shorter, and ones whose is longer.
 func TestASnippetShowsWhatWasFound(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(r.path(1), thread("", strings.Repeat("İ", 300)+" needle "+strings.Repeat("İ", 300)))
 	r.put(r.path(2), thread("", strings.Repeat("Ⱥ", 300)+" needle "+strings.Repeat("Ⱥ", 300)))
@@ -134,6 +138,7 @@ func TestASnippetShowsWhatWasFound(t *testing.T) {
 }
 
 func TestToolCallsAreFound(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(r.path(1), thread("", "build it")+
 		`{"timestamp":"","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":\"make bench\"}","call_id":"c"}}`+"\n"+
@@ -144,6 +149,7 @@ func TestToolCallsAreFound(t *testing.T) {
 }
 
 func TestADamagedIndexIsFoundByASearch(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.put(r.path(1), thread("", "the question"))
 	r.built()
@@ -159,6 +165,7 @@ func TestADamagedIndexIsFoundByASearch(t *testing.T) {
 
 // TestSearchesLeaveAConnectionToLists has more searches at once than there are connections.
 func TestSearchesLeaveAConnectionToLists(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for n := range 60 {
 		r.put(r.path(n), thread("", slices.Repeat([]string{strings.Repeat("漢字テスト ", 300), "x"}, 10)...))

@@ -28,6 +28,7 @@ var unlistable = map[string]func(path string) error{
 // TestFilesThatNoListShowsAreToldOfOnce has them there before the first list, and appear
 // after it; what is told of them is what the files themselves tell a list.
 func TestFilesThatNoListShowsAreToldOfOnce(t *testing.T) {
+	t.Parallel()
 	for name, put := range unlistable {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
