@@ -25,6 +25,15 @@ import (
 // the number of each durable row, and runs until it is killed.
 const writerHome = "MEMORY_TEST_HOME"
 
+// stride returns the distance of the operations that a sweep lets fail. It is 1 unless the tests are
+// short.
+func stride() int {
+	if testing.Short() {
+		return 7
+	}
+	return 1
+}
+
 func TestMain(m *testing.M) {
 	if home := os.Getenv(writerHome); home != "" {
 		writeForever(home)
@@ -241,7 +250,7 @@ func TestAFileOfLinesThatWasReplacedIsReadAnew(t *testing.T) {
 // It expects that acknowledged rows exist, that failed ones do not, and that a deleted row is gone or
 // its deletion has failed.
 func TestEveryOperationOfTheDiskCanFail(t *testing.T) {
-	for n := 0; ; n++ {
+	for n := 0; ; n += stride() {
 		fails := []error{syscall.ENOSPC, syscall.EROFS, syscall.EMFILE}[n%3]
 		disk := faultfs.Wrap(disk.OS(), faultfs.Fault{First: n, Count: 1, Err: fails, Partial: true})
 		r := newRig(t, func(o *memory.Options) { o.Disk = disk })
