@@ -14,9 +14,9 @@ import (
 	"appserver/core/worktree"
 )
 
-// BenchmarkCapture captures a committed worktree of 20,000 files in 1,600 folders, 89 MB:
-// for the first time, again, and after one file has changed; then it tells what changed.
-// Beside the time it reports that of the processors, git's included.
+// BenchmarkCapture captures a committed worktree of 20,000 files in 1,600 folders, 89 MB: the first
+// time, again, and after one file changed; then it lists the changes. It also reports CPU time,
+// including git's.
 func BenchmarkCapture(b *testing.B) {
 	root, home := large(b), b.TempDir()
 	ctx := context.Background()

@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// Capture stores what the worktree holds, and is the name of that as a git tree. It
-// fails with a [*TooLargeError].
+// Capture stores the files of the worktree and returns the name of a git tree. It fails with a
+// [*TooLargeError].
 func (t *Tree) Capture(ctx context.Context) (object string, err error) {
 	l, err := t.lock(ctx)
 	if err != nil {
@@ -29,22 +29,22 @@ func (t *Tree) Capture(ctx context.Context) (object string, err error) {
 	if !errors.As(err, &failed) || ctx.Err() != nil {
 		return object, err
 	}
-	// Files change while they are read, a crash may have torn our index, and git may
-	// have removed objects that it names. None of this outlasts a second look.
+	// Files change while they are read, a crash may have torn our index, and git may have removed objects
+	// that the index names. A capture without the index has none of these problems.
 	if err := t.dropIndex(); err != nil {
 		return "", err
 	}
 	return l.capture(ctx)
 }
 
-// clear removes what a killed server left behind, and brings the patterns up to date.
+// clear removes the leftovers of a killed server, and updates the patterns.
 func (l *locked) clear() error {
 	l.removeStagings()
 	err := os.Remove(filepath.Join(l.git.dir, "index.lock"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return keepFile(filepath.Join(l.git.dir, "info", "exclude"), l.patterns())
+	return writeIfChanged(filepath.Join(l.git.dir, "info", "exclude"), l.patterns())
 }
 
 // patterns returns the repository's patterns, and patterns for our own files in the worktree.
@@ -71,11 +71,11 @@ func escapePattern(name string) string {
 }
 
 func (l *locked) capture(ctx context.Context) (string, error) {
-	found, err := l.look(ctx)
+	found, err := l.findChanges(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := l.weigh(ctx, found); err != nil {
+	if err := l.checkSize(ctx, found); err != nil {
 		return "", err
 	}
 	if err := l.store(ctx, found); err != nil {
@@ -87,24 +87,24 @@ func (l *locked) capture(ctx context.Context) (string, error) {
 	return l.git.word(ctx, nil, "write-tree")
 }
 
-// findings are the paths at which a capture differs from the one before.
-type findings struct {
+// difference is the paths at which the worktree differs from the last capture.
+type difference struct {
 	// store has the paths to store. A path without a file is removed from the index. drop has the paths
 	// of entries that are not files for git.
 	store, drop []string
 	// known is the number of files of the last capture, added the number of new ones.
 	known, added int
-	// size is how long the files are together, in bytes.
+	// size is the length of the files together, in bytes.
 	size int64
 	// tracked identifies the state of the repository's index.
 	tracked string
 }
 
-// look finds what differs: files that changed, files that git sees nowhere yet, and, if
-// the repository's index has changed, files that it tracks although it ignores them.
-func (l *locked) look(ctx context.Context) (*findings, error) {
-	found := &findings{known: entries(filepath.Join(l.git.dir, "index")), tracked: l.trackedState()}
-	if err := l.glance(found); err != nil {
+// findChanges finds files that changed, untracked files, and, if the repository's index changed,
+// tracked files that are ignored.
+func (l *locked) findChanges(ctx context.Context) (*difference, error) {
+	found := &difference{known: entries(filepath.Join(l.git.dir, "index")), tracked: l.trackedState()}
+	if err := l.checkCount(found); err != nil {
 		return nil, err
 	}
 	changed, err := l.git.start(ctx, nil, limited{most: maxOutput}, "diff-files", "--name-only", "--ignore-submodules=all",
@@ -112,19 +112,19 @@ func (l *locked) look(ctx context.Context) (*findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	others, failed := l.others(ctx)
+	untracked, failed := l.untracked(ctx)
 	out, err := changed.output()
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
 	l.sort(found, names(out), true)
-	l.sort(found, others, false)
-	l.sort(found, l.forced(ctx, found.tracked), false)
+	l.sort(found, untracked, false)
+	l.sort(found, l.trackedIgnored(ctx, found.tracked), false)
 	return found, nil
 }
 
-// others are the files that git neither knows nor ignores.
-func (l *locked) others(ctx context.Context) ([]string, error) {
+// untracked returns the files that git neither tracks nor ignores.
+func (l *locked) untracked(ctx context.Context) ([]string, error) {
 	r, err := l.git.start(ctx, nil, limited{most: maxOutput, names: l.options.MaxFiles}, "ls-files", "--others",
 		"--exclude-standard", "-z")
 	if err != nil {
@@ -137,9 +137,9 @@ func (l *locked) others(ctx context.Context) ([]string, error) {
 	return names(out), err
 }
 
-// forced returns the files that the repository tracks although it ignores them. It returns nil if the
-// repository's index cannot be read; git's own commands fail then as well.
-func (l *locked) forced(ctx context.Context, state string) []string {
+// trackedIgnored returns the files that the repository tracks although it ignores them. It returns nil
+// if the repository's index cannot be read; git's own commands fail then as well.
+func (l *locked) trackedIgnored(ctx context.Context, state string) []string {
 	if state == "" || state == string(readSmall(filepath.Join(l.git.dir, "tracked"))) {
 		return nil
 	}
@@ -160,11 +160,11 @@ func (t *Tree) trackedState() string {
 }
 
 func (l *locked) remember(state string) error {
-	return keepFile(filepath.Join(l.git.dir, "tracked"), state)
+	return writeIfChanged(filepath.Join(l.git.dir, "tracked"), state)
 }
 
 // sort examines the files at paths. known is set if our index has the paths.
-func (l *locked) sort(found *findings, paths []string, known bool) {
+func (l *locked) sort(found *difference, paths []string, known bool) {
 	for _, p := range paths {
 		if p == "" || strings.HasSuffix(p, "/") {
 			continue
@@ -191,12 +191,12 @@ func (l *locked) sort(found *findings, paths []string, known bool) {
 	}
 }
 
-// store brings our index up to date, which stores the files.
-func (l *locked) store(ctx context.Context, found *findings) error {
+// store updates our index, which stores the files.
+func (l *locked) store(ctx context.Context, found *difference) error {
 	if len(found.drop) > 0 {
 		var lines strings.Builder
 		for _, p := range found.drop {
-			lines.WriteString("0 " + l.nothing() + "\t" + p + "\x00")
+			lines.WriteString("0 " + l.zeroObject() + "\t" + p + "\x00")
 		}
 		if _, err := l.git.run(ctx, strings.NewReader(lines.String()), "update-index", "-z", "--index-info"); err != nil {
 			return err
@@ -209,8 +209,8 @@ func (l *locked) store(ctx context.Context, found *findings) error {
 	return err
 }
 
-// nothing returns the object name that means no object.
-func (t *Tree) nothing() string {
+// zeroObject returns the object name that means no object.
+func (t *Tree) zeroObject() string {
 	if t.sha256 {
 		return strings.Repeat("0", 64)
 	}

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// Changes are the paths that differ between two captures, in order. Renames are two.
-// What git ignored before has no known former state, and is left out.
+// Changes returns the paths that differ between two captures, in order. A rename is two changes. Files
+// that git ignored before are left out, because their former state is unknown.
 func (t *Tree) Changes(ctx context.Context, before, after string) ([]Change, error) {
 	if before == after {
 		return nil, nil
 	}
-	out, err := t.reader().run(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after)
+	out, err := t.readGit().run(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after)
 	if err != nil {
 		return nil, err
 	}
@@ -42,9 +42,9 @@ func parseChange(about, name string) (Change, bool) {
 	return Change{Path: name, Before: before, After: after}, isFile && isStill
 }
 
-// reader is git for what only reads captures, those too that were made before there was
-// a repository. It sees no worktree.
-func (t *Tree) reader() git {
+// readGit returns git for reading captures, including the ones from before the folder was a
+// repository. It has no worktree.
+func (t *Tree) readGit() git {
 	g := t.git
 	g.work = t.home
 	if g.objects != "" {
@@ -53,8 +53,8 @@ func (t *Tree) reader() git {
 	return g
 }
 
-// dropIgnored leaves out new files that were ignored before. They may have existed before as well, so
-// an undo could remove files that nobody created.
+// dropIgnored removes new files that were ignored before. They may have existed already, so an undo
+// could delete files that the thread did not create.
 func (t *Tree) dropIgnored(ctx context.Context, before string, changes []Change) ([]Change, error) {
 	var created []string
 	for _, c := range changes {
@@ -85,10 +85,10 @@ func (t *Tree) ignoredAt(ctx context.Context, object string, paths []string) (ma
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if err := t.layPatterns(ctx, object, dir, paths); err != nil {
+	if err := t.writePatterns(ctx, object, dir, paths); err != nil {
 		return nil, err
 	}
-	g := t.reader()
+	g := t.readGit()
 	g.work = dir
 	// A name that begins with a colon would be a pattern.
 	asked := make([]string, len(paths))
@@ -107,9 +107,9 @@ func (t *Tree) ignoredAt(ctx context.Context, object string, paths []string) (ma
 	return ignored, err
 }
 
-// layPatterns writes the .gitignore files of a capture below a folder, those above some paths:
-// each is a run of git.
-func (t *Tree) layPatterns(ctx context.Context, object, dir string, paths []string) error {
+// writePatterns writes the .gitignore files of a capture below dir, for the folders above the paths.
+// Each file is a run of git.
+func (t *Tree) writePatterns(ctx context.Context, object, dir string, paths []string) error {
 	above := map[string]bool{}
 	for _, p := range paths {
 		for p != "." {
@@ -117,7 +117,7 @@ func (t *Tree) layPatterns(ctx context.Context, object, dir string, paths []stri
 			above[path.Join(p, ".gitignore")] = true
 		}
 	}
-	out, err := t.reader().run(ctx, nil, "ls-tree", "-r", "-z", object)
+	out, err := t.readGit().run(ctx, nil, "ls-tree", "-r", "-z", object)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (t *Tree) layPatterns(ctx context.Context, object, dir string, paths []stri
 		if !above[name] || len(words) != 3 || words[0] != fmt.Sprintf("%o", ModeFile) {
 			continue
 		}
-		content, err := t.reader().run(ctx, nil, "cat-file", "blob", words[2])
+		content, err := t.readGit().run(ctx, nil, "cat-file", "blob", words[2])
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 // maxDiff is the longest text of a diff, in bytes.
 const maxDiff = 16 << 20
 
-// Diff is the text of changes, renames found.
+// Diff returns the text of changes, with renames detected.
 func (t *Tree) Diff(ctx context.Context, changes []Change) (Diff, error) {
 	if len(changes) == 0 {
 		return Diff{}, nil
@@ -23,7 +23,7 @@ func (t *Tree) Diff(ctx context.Context, changes []Change) (Diff, error) {
 		return Diff{}, err
 	}
 	defer os.RemoveAll(dir)
-	g, err := t.comparer(dir)
+	g, err := t.compareGit(dir)
 	if err != nil {
 		return Diff{}, err
 	}
@@ -42,10 +42,10 @@ func (t *Tree) Diff(ctx context.Context, changes []Change) (Diff, error) {
 	return compare(ctx, g, tree)
 }
 
-// comparer is git with an index and objects of its own, below dir, that reads ours. It
-// sees no file of the worktree.
-func (t *Tree) comparer(dir string) (git, error) {
-	g := t.reader()
+// compareGit returns git with an index and objects of its own below dir, which reads our objects. It
+// has no worktree.
+func (t *Tree) compareGit(dir string) (git, error) {
+	g := t.readGit()
 	objects := g.objects
 	if objects == "" {
 		objects = filepath.Join(g.dir, "objects")
@@ -61,7 +61,7 @@ func (t *Tree) comparer(dir string) (git, error) {
 	return g, nil
 }
 
-// compare is the diff between a tree and an index.
+// compare returns the diff between a tree and an index.
 func compare(ctx context.Context, g git, tree string) (Diff, error) {
 	args := []string{"diff-index", "--cached", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color",
 		"--full-index"}
@@ -71,10 +71,10 @@ func compare(ctx context.Context, g git, tree string) (Diff, error) {
 	}
 	d := Diff{Files: parseStats(r)}
 	args = append(args, "-p", "--src-prefix=a/", "--dst-prefix=b/", tree)
-	text, err := g.some(ctx, append(args, "--binary")...)
+	text, err := g.truncated(ctx, append(args, "--binary")...)
 	if errors.Is(err, errTooLong) {
 		d.Short = true
-		if text, err = g.some(ctx, args...); errors.Is(err, errTooLong) {
+		if text, err = g.truncated(ctx, args...); errors.Is(err, errTooLong) {
 			text, err = wholeFiles(text), nil
 		}
 	}
@@ -82,8 +82,8 @@ func compare(ctx context.Context, g git, tree string) (Diff, error) {
 	return d, err
 }
 
-// some is the output as far as a diff may be long.
-func (g git) some(ctx context.Context, args ...string) ([]byte, error) {
+// truncated returns at most maxDiff bytes of an output.
+func (g git) truncated(ctx context.Context, args ...string) ([]byte, error) {
 	r, err := g.start(ctx, nil, limited{most: maxDiff}, args...)
 	if err != nil {
 		return nil, err
@@ -91,8 +91,8 @@ func (g git) some(ctx context.Context, args ...string) ([]byte, error) {
 	return r.output()
 }
 
-// wholeFiles leaves out the last file of a text that is cut. Only the head of a file
-// begins a line with these words: lines of files have a mark before them.
+// wholeFiles removes the last file of a truncated text. Only the head of a file begins with these
+// words, because lines of files have a prefix.
 func wholeFiles(text []byte) []byte {
 	return text[:bytes.LastIndex(text, []byte("\ndiff --git "))+1]
 }

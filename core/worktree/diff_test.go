@@ -16,7 +16,7 @@ import (
 	"appserver/core/worktree"
 )
 
-// plainUser has a command run as nobody.
+// plainUser makes a command run as the user nobody.
 func plainUser(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 }

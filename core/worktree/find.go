@@ -20,8 +20,8 @@ type repository struct {
 	dir, common string
 }
 
-// find looks for the next .git above a folder, as git does, but runs nothing and reads
-// no configuration that could name another place. It stays on the disk of the folder.
+// find returns the nearest repository above a folder, like git. It runs nothing, reads no
+// configuration that could name another place, and stays on the folder's file system.
 func find(ctx context.Context, g git, cwd string) (repository, error) {
 	start, err := filepath.EvalSymlinks(cwd)
 	if err != nil {
@@ -54,14 +54,14 @@ func isRepository(dir string) bool {
 	return err == nil && isFolder(filepath.Join(dir, "objects")) && isFolder(filepath.Join(dir, "refs"))
 }
 
-// isFolder is false for a link to one.
+// isFolder reports whether name is a folder. A link to a folder is not.
 func isFolder(name string) bool {
 	info, err := os.Lstat(name)
 	return err == nil && info.IsDir()
 }
 
-// linked is the repository of a .git that is a file: of a linked worktree or a
-// submodule. Anybody can write such a file, so the folder must point back.
+// linked returns the repository of a .git file, as in a linked worktree or a submodule. Any program
+// can write such a file, so its git folder must refer back to the root.
 func linked(ctx context.Context, g git, root, file string) repository {
 	none := repository{root: root}
 	target, ok := strings.CutPrefix(readLine(file), "gitdir: ")
@@ -127,8 +127,8 @@ func readLine(name string) string { return string(bytes.TrimSpace(readSmall(name
 // maxSmall is the longest file of a git folder that is read, in bytes.
 const maxSmall = 1 << 20
 
-// readSmall is a file's content, and nothing for what is no file or too long for what
-// it should be: who opened a FIFO would wait for ever.
+// readSmall returns the content of a file, or nil if it is not a regular file or too long. Opening a
+// FIFO would block forever.
 func readSmall(name string) []byte {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSmall {

@@ -68,7 +68,7 @@ func (s sight) isFile() bool {
 	return s.there && (s.kind == unix.S_IFREG || s.kind == unix.S_IFLNK)
 }
 
-// see looks at a path.
+// see returns the state of a path.
 func (t *Tree) see(name string) (sight, error) {
 	if err := checkPath(name); err != nil {
 		return sight{}, err
@@ -142,7 +142,7 @@ func (t *Tree) nameLink(fd int, name string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// nameContent is the name that git gives the content of a file.
+// nameContent returns git's object name of a file's content.
 func (t *Tree) nameContent(fd int, name string) (string, error) {
 	own, err := unix.Openat(fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// patience bounds one run of git. No turn should wait longer for a capture, and a FIFO that is named
-// .gitignore would block for ever.
-const patience = time.Minute
+// gitTimeout limits one run of git. No turn should wait longer for a capture, and a FIFO that is named
+// .gitignore would block forever.
+const gitTimeout = time.Minute
 
 // git runs git with fixed folders, and without the settings of the workspace and of the user.
 type git struct {
@@ -30,31 +30,31 @@ type git struct {
 	index string
 	// excludes is the user's own file of patterns, or "".
 	excludes string
-	// shared is the repository's core.sharedRepository; "" for none.
+	// shared is the repository's core.sharedRepository, or "".
 	shared string
 	// lock is a file that stays locked for as long as git runs, or nil.
 	lock *os.File
 }
 
-// running is git while it runs.
+// running is a running git process.
 type running struct {
 	*exec.Cmd
 	cancel context.CancelFunc
 	out    limited
 	err    limited
-	// asked is the caller's context, and timed the one that patience ends.
-	asked, timed context.Context
-	command      string
+	// parent is the caller's context, and timed the one with the timeout.
+	parent, timed context.Context
+	command       string
 }
 
-// endTime is the time for which processes of git may keep its output open after git has ended.
+// endTime is the time for which processes may keep git's output open after git has ended.
 const endTime = 250 * time.Millisecond
 
-// start runs git with an input. The answer has to be waited for.
+// start starts git with an input. The caller must call output.
 func (g git) start(ctx context.Context, in io.Reader, out limited, args ...string) (*running, error) {
-	timed, cancel := context.WithTimeout(ctx, patience)
+	timed, cancel := context.WithTimeout(ctx, gitTimeout)
 	r := &running{Cmd: exec.CommandContext(timed, g.program, append(g.flags(), args...)...), cancel: cancel}
-	r.asked, r.timed, r.command = ctx, timed, args[0]
+	r.parent, r.timed, r.command = ctx, timed, args[0]
 	r.out, r.err.most = out, 4<<10
 	r.Dir, r.Env, r.Stdin = g.work, g.environ(), in
 	r.Stdout, r.Stderr = &r.out, &r.err
@@ -64,7 +64,7 @@ func (g git) start(ctx context.Context, in io.Reader, out limited, args ...strin
 	}
 	if err := r.Start(); err != nil {
 		cancel()
-		return nil, fmt.Errorf("git cannot be run: %w", err)
+		return nil, fmt.Errorf("cannot run git: %w", err)
 	}
 	return r, nil
 }
@@ -79,10 +79,10 @@ func (r *running) output() ([]byte, error) {
 		return r.out.kept.Bytes(), errTooLong
 	case err == nil:
 		return r.out.kept.Bytes(), nil
-	case r.asked.Err() != nil:
-		return nil, r.asked.Err()
+	case r.parent.Err() != nil:
+		return nil, r.parent.Err()
 	case r.timed.Err() != nil:
-		err = fmt.Errorf("it took longer than %v", patience)
+		err = fmt.Errorf("it took longer than %v", gitTimeout)
 	}
 	return nil, &gitError{command: r.command, text: strings.TrimSpace(r.err.kept.String()), err: err}
 }
@@ -96,7 +96,7 @@ func (g git) run(ctx context.Context, in io.Reader, args ...string) ([]byte, err
 	return r.output()
 }
 
-// word runs git for an output of one line.
+// word runs git and returns one line of output.
 func (g git) word(ctx context.Context, in io.Reader, args ...string) (string, error) {
 	out, err := g.run(ctx, in, args...)
 	return strings.TrimSpace(string(out)), err
@@ -158,13 +158,13 @@ func (e *gitError) Unwrap() error { return e.err }
 // maxOutput is the longest output of git that is kept, in bytes.
 const maxOutput = 256 << 20
 
-var errTooLong = errors.New("git said more than is kept")
+var errTooLong = errors.New("the output of git is too long")
 
 // limited keeps the beginning of an output and then returns an error, so that the writer ends.
 type limited struct {
 	kept bytes.Buffer
 	most int64
-	// names is how many names may be written, each ended by NUL; 0 for any number.
+	// names limits the number of names, each ended by NUL. 0 is without limit.
 	names, seen int
 	cut         bool
 }
@@ -182,7 +182,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.kept.Write(p)
 }
 
-// names are the parts of an output that end with NUL.
+// names splits an output at NUL.
 func names(out []byte) []string {
 	if len(out) == 0 {
 		return nil
@@ -190,7 +190,7 @@ func names(out []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 }
 
-// input gives git names, each ended by NUL.
+// input returns names, each ended by NUL.
 func input(names []string) io.Reader {
 	if len(names) == 0 {
 		return strings.NewReader("")
@@ -198,7 +198,7 @@ func input(names []string) io.Reader {
 	return strings.NewReader(strings.Join(names, "\x00") + "\x00")
 }
 
-// alternates is a list of one folder of objects.
+// alternates returns a list of one folder of objects, in git's format.
 func alternates(dir string) string {
 	if dir == "" {
 		return ""

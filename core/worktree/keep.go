@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-// refs are below this, one folder per thread.
+// refs is the prefix of all refs, with one folder per thread.
 const refs = "refs/appserver"
 
-// namesRef is true of what threads and captures may be called. An expression that counts to 200
-// would take half a millisecond to compile, in every process.
+// namesRef reports whether s can be a thread or the name of a capture. A regular expression would take
+// half a millisecond to compile, in every process.
 func namesRef(s string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 	return s != "" && len(s) <= 200 && s[0] != '-' && strings.Trim(s, letters+"-") == ""
 }
 
-// Keep gives a capture the name refs/appserver/THREAD/NAME. Once it returns, the
-// capture is on disk, and stays until it is forgotten. Names are letters, digits, - and _.
-// In a linked worktree a mark of it follows the name, for its repository has the names of all.
+// Keep creates the ref refs/appserver/THREAD/NAME for a capture. When it returns, the capture is
+// durable until [Tree.Forget]. Names have letters, digits, - and _. In a linked worktree the name gets
+// a suffix, because all worktrees of a repository share its refs.
 func (t *Tree) Keep(ctx context.Context, thread, name, object string) error {
 	ref, err := t.ref(thread, name+t.mark())
 	if err != nil {
@@ -34,14 +34,14 @@ func (t *Tree) Keep(ctx context.Context, thread, name, object string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.keeper().run(ctx, nil, "update-ref", ref, commit); err != nil {
+	if _, err := t.refsGit().run(ctx, nil, "update-ref", ref, commit); err != nil {
 		return err
 	}
-	return syncFolders(filepath.Join(t.keeper().dir, filepath.FromSlash(ref)), 3)
+	return syncFolders(filepath.Join(t.refsGit().dir, filepath.FromSlash(ref)), 3)
 }
 
-// Forget removes names of captures, all of the thread where names is nil. It is no
-// error if one does not exist.
+// Forget deletes the refs of a thread with these names, or all of them if names is nil. Missing refs
+// are no error.
 func (t *Tree) Forget(ctx context.Context, thread string, names []string) error {
 	if _, err := t.ref(thread, "all"); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (t *Tree) Forget(ctx context.Context, thread string, names []string) error 
 		t.clearLocks(thread)
 		defer t.clearLocks(thread)
 	}
-	kept, err := t.keeper().word(ctx, nil, "for-each-ref", "--format=%(refname)", prefix)
+	kept, err := t.refsGit().word(ctx, nil, "for-each-ref", "--format=%(refname)", prefix)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (t *Tree) Forget(ctx context.Context, thread string, names []string) error 
 	if lines.Len() == 0 {
 		return nil
 	}
-	_, err = t.keeper().run(ctx, strings.NewReader(lines.String()), "update-ref", "-z", "--stdin")
+	_, err = t.refsGit().run(ctx, strings.NewReader(lines.String()), "update-ref", "-z", "--stdin")
 	return err
 }
 
@@ -72,7 +72,7 @@ func (t *Tree) Forget(ctx context.Context, thread string, names []string) error 
 // the thread's folder if it is empty then. The caller has ended all processes that keep captures of
 // the thread.
 func (t *Tree) clearLocks(thread string) {
-	dir := filepath.Join(t.keeper().dir, filepath.FromSlash(refs), thread)
+	dir := filepath.Join(t.refsGit().dir, filepath.FromSlash(refs), thread)
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".lock") {
@@ -90,8 +90,8 @@ func (t *Tree) mark() string {
 	return fmt.Sprintf("-%08x", crc32.ChecksumIEEE([]byte(filepath.Base(t.dir))))
 }
 
-// keeper returns git for the refs, in the repository's own git folder if it has one.
-func (t *Tree) keeper() git {
+// refsGit returns git for the refs, in the repository's own git folder if it has one.
+func (t *Tree) refsGit() git {
 	g := t.git
 	g.work = t.home
 	if t.common != "" {
@@ -100,8 +100,8 @@ func (t *Tree) keeper() git {
 	return g
 }
 
-// ref is the name of a capture. None of the folders of refs and of their logs may be a
-// link, which would have git write elsewhere.
+// ref returns the name of a capture's ref. It fails if a folder of the ref or of its log is a link,
+// because git would write elsewhere.
 func (t *Tree) ref(thread, name string) (string, error) {
 	if !namesRef(thread) || !namesRef(name) {
 		return "", fmt.Errorf("%q and %q cannot name a capture: use letters, digits, - and _", thread, name)
@@ -109,17 +109,17 @@ func (t *Tree) ref(thread, name string) (string, error) {
 	ref := refs + "/" + thread + "/" + name
 	for _, file := range []string{ref, "logs/" + ref} {
 		for ; file != "."; file = filepath.Dir(file) {
-			info, err := os.Lstat(filepath.Join(t.keeper().dir, file))
+			info, err := os.Lstat(filepath.Join(t.refsGit().dir, file))
 			if err == nil && info.Mode().Type() == fs.ModeSymlink {
-				return "", fmt.Errorf("%s in %s is a link; remove it", file, t.keeper().dir)
+				return "", fmt.Errorf("%s in %s is a link; remove it", file, t.refsGit().dir)
 			}
 		}
 	}
 	return ref, nil
 }
 
-// syncFolders has the disk take the names in the folders above a file, some levels up.
-// Repositories that keep refs elsewhere have no such folders.
+// syncFolders syncs the folders above a file, up to levels. Repositories with another ref format have
+// no such folders.
 func syncFolders(name string, levels int) error {
 	for range levels {
 		name = filepath.Dir(name)
@@ -137,8 +137,8 @@ func syncFolders(name string, levels int) error {
 	return nil
 }
 
-// Pack puts the objects of captures that are kept into a pack. In a store of our own it
-// also removes what no capture needs, if it is older than a day.
+// Pack moves the objects of all refs into a pack. In our own store it also removes unused objects that
+// are older than a day.
 func (t *Tree) Pack(ctx context.Context) error {
 	l, err := t.lock(ctx)
 	if err != nil {
@@ -152,7 +152,7 @@ func (t *Tree) Pack(ctx context.Context) error {
 		_, err := l.git.run(ctx, nil, "prune", "--expire=1.day.ago")
 		return err
 	}
-	kept, err := t.keeper().run(ctx, nil, "for-each-ref", "--format=%(objectname)", refs+"/")
+	kept, err := t.refsGit().run(ctx, nil, "for-each-ref", "--format=%(objectname)", refs+"/")
 	if err != nil || len(kept) == 0 {
 		return err
 	}

@@ -85,7 +85,7 @@ func TestCheckPath(t *testing.T) {
 	}
 }
 
-// What the user's git is told by the environment is not what ours is told.
+// TestEnviron requires that our git ignores the variables that configure the user's git.
 func TestEnviron(t *testing.T) {
 	t.Setenv("GIT_DIR", "/elsewhere")
 	t.Setenv("GIT_CONFIG_COUNT", "1")

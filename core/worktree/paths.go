@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// CapturePaths stores the files at some paths, whatever the size of the worktree and the ignored
-// files. The result has every path; a path without a file has File{}. It fails with a [*TooLargeError]
-// if the files are too long together.
+// CapturePaths stores the files at some paths. It applies neither the limit of files nor ignore
+// patterns. The result has every path; a path without a file has File{}. It fails with a
+// [*TooLargeError] if the files together are too long.
 func (t *Tree) CapturePaths(ctx context.Context, paths []string) (map[string]File, error) {
 	files := map[string]File{}
 	var present []string
@@ -75,7 +75,7 @@ func (g git) stage(ctx context.Context, files map[string]File) error {
 	return err
 }
 
-// withIndex does something with an index of its own, which is empty.
+// withIndex calls do with git and a new, empty index.
 func (t *Tree) withIndex(do func(git) error) error {
 	dir, err := t.scratch()
 	if err != nil {
@@ -87,13 +87,13 @@ func (t *Tree) withIndex(do func(git) error) error {
 	return do(g)
 }
 
-// checkPath refuses paths that are not below the root, or in a .git.
+// checkPath returns an error for a path that is not below the root, or is in a .git.
 func checkPath(name string) error {
 	inGit := slices.ContainsFunc(strings.Split(name, "/"),
 		func(part string) bool { return strings.EqualFold(part, ".git") })
 	switch {
 	case name == "." || !filepath.IsLocal(name) || filepath.Clean(name) != name || strings.Contains(name, "\x00"):
-		return fmt.Errorf("%q is no path below the root", name)
+		return fmt.Errorf("%q is not a path below the root", name)
 	case inGit:
 		return fmt.Errorf("%q is in a .git, which is not captured", name)
 	}

@@ -18,7 +18,7 @@ func (s *staging) swap() error {
 		if p.Before.Mode != 0 {
 			continue
 		}
-		if err := s.take(p); err != nil {
+		if err := s.moveAway(p); err != nil {
 			return fmt.Errorf("%q: %w", p.Path, err)
 		}
 	}
@@ -33,8 +33,8 @@ func (s *staging) swap() error {
 	return nil
 }
 
-// take removes a file, by a rename.
-func (s *staging) take(p *step) error {
+// moveAway removes a file, by a rename.
+func (s *staging) moveAway(p *step) error {
 	dir, _, err := s.openFolder(path.Dir(p.Path), false)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *staging) take(p *step) error {
 	return nil
 }
 
-// verify looks whether the former file is the one that the plan saw.
+// verify checks that the former file is still the one of the plan.
 func (s *staging) verify(p *step) error {
 	now, err := seeAt(s.fd, p.old)
 	if now.perm = p.seen.perm; err == nil && now != p.seen {
@@ -60,7 +60,7 @@ func (s *staging) verify(p *step) error {
 	return err
 }
 
-// removeEmpty removes a folder and those above it, as far as they are empty.
+// removeEmpty removes a folder and its parents if they are empty.
 func (s *staging) removeEmpty(dir string) {
 	for ; dir != "."; dir = path.Dir(dir) {
 		if s.removeFolder(dir) != nil {
@@ -159,7 +159,7 @@ func (s *staging) putBack(p *step) error {
 	return err
 }
 
-// unmake removes the folders that were made, the last first.
+// unmake removes the created folders, the last one first.
 func (s *staging) unmake(made []string) {
 	for i := len(made) - 1; i >= 0; i-- {
 		_ = s.removeFolder(made[i])

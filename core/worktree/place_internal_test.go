@@ -46,7 +46,7 @@ func write(t *testing.T, root, name, content string) {
 	require.NoError(t, os.WriteFile(full, []byte(content), 0o644))
 }
 
-// What somebody writes between the look at the files and the renames is not lost.
+// TestChangesMeanwhile requires that files written between the check and the renames are not lost.
 func TestChangesMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string]string{
@@ -58,7 +58,7 @@ func TestChangesMeanwhile(t *testing.T) {
 			t.Parallel()
 			tree, l, steps := planned(t)
 			write(t, tree.root, name, content)
-			err := l.put(context.Background(), steps)
+			err := l.apply(context.Background(), steps)
 			var conflict *ConflictError
 			require.ErrorAs(t, err, &conflict)
 			require.Equal(t, []string{name}, conflict.Paths)
@@ -85,7 +85,7 @@ func TestLinksMeanwhile(t *testing.T) {
 	out := filepath.Join(filepath.Dir(tree.root), "out")
 	require.NoError(t, os.Mkdir(out, 0o755))
 	require.NoError(t, os.Symlink(out, filepath.Join(tree.root, "removed")))
-	require.Error(t, l.put(context.Background(), steps))
+	require.Error(t, l.apply(context.Background(), steps))
 	inside, err := os.ReadDir(out)
 	require.NoError(t, err)
 	require.Empty(t, inside)
@@ -94,14 +94,15 @@ func TestLinksMeanwhile(t *testing.T) {
 	require.Equal(t, "after\n", string(content))
 }
 
-// Where not even putting back succeeds, what is missing is kept, and the error says where.
+// TestUndoFails requires that the error names the folder of the missing files if a revert fails, and
+// that the folder stays.
 func TestUndoFails(t *testing.T) {
 	t.Parallel()
 	tree, l, steps := planned(t)
 	s, err := l.stage()
 	require.NoError(t, err)
 	s.steps = steps
-	require.NoError(t, s.lay(context.Background()))
+	require.NoError(t, s.writeAll(context.Background()))
 	require.NoError(t, s.swap())
 	require.NoFileExists(t, filepath.Join(tree.root, "added.txt"))
 	require.NoError(t, os.MkdirAll(filepath.Join(tree.root, "added.txt", "by the user"), 0o755))

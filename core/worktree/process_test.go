@@ -16,8 +16,8 @@ import (
 	"appserver/core/worktree"
 )
 
-// captureRoot and captureHome, in the environment, have the test binary capture a
-// worktree again and again; it says so after each time.
+// captureRoot and captureHome are environment variables. They make the test binary capture a worktree
+// repeatedly and report each capture.
 const (
 	captureRoot = "APPSERVER_CAPTURE_ROOT"
 	captureHome = "APPSERVER_CAPTURE_HOME"
@@ -188,7 +188,7 @@ func (w *world) refusesWhileLocked(tree *worktree.Tree) {
 	cancel()
 	_, err := tree.Capture(ctx)
 	require.ErrorIs(w.t, err, context.Canceled)
-	require.ErrorContains(w.t, err, "another capture goes on")
+	require.ErrorContains(w.t, err, "another capture is in progress")
 	_, err = tree.Restore(ctx, nil, true)
 	require.ErrorIs(w.t, err, context.Canceled)
 }
@@ -217,7 +217,8 @@ func TestLeftGitHoldsTheLock(t *testing.T) {
 	w.capture(tree)
 }
 
-// A FIFO is read for ever, whoever reads it.
+// TestPatternsThatNeverEnd requires that a FIFO as .gitignore fails the capture. Reading it blocks
+// forever.
 func TestPatternsThatNeverEnd(t *testing.T) {
 	t.Parallel()
 	w := mixed(t)

@@ -50,8 +50,8 @@ func TestRandomTurns(t *testing.T) {
 	})
 }
 
-// leadsThroughLink tells whether a folder becomes a link or a link a folder, of which git
-// apply says that files are beyond a symbolic link.
+// leadsThroughLink reports whether a folder becomes a link or a link a folder. For these, git apply
+// reports files beyond a symbolic link.
 func leadsThroughLink(changes []worktree.Change) bool {
 	return slices.ContainsFunc(changes, func(link worktree.Change) bool {
 		return (link.Before.Mode == worktree.ModeLink || link.After.Mode == worktree.ModeLink) &&
@@ -84,7 +84,7 @@ func (w *world) edit(r *rapid.T, label string) {
 	}
 }
 
-// clear makes room for a file: where one of its folders is none, that goes.
+// clear removes a file at the path of one of its folders.
 func (w *world) clear(name string) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if info, err := os.Lstat(w.path(dir)); err == nil && !info.IsDir() {

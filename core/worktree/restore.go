@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Restored are the paths that a restore changes, in order.
+// Restored has the paths that a restore changes, in order.
 type Restored struct {
 	Written, Removed []string
 }
@@ -46,7 +46,7 @@ func (t *Tree) Restore(ctx context.Context, changes []Change, dry bool) (Restore
 	if dry || len(steps) == 0 {
 		return r, nil
 	}
-	if err := l.put(ctx, steps); err != nil {
+	if err := l.apply(ctx, steps); err != nil {
 		return Restored{}, err
 	}
 	return r, nil
@@ -71,7 +71,7 @@ func (t *Tree) plan(changes []Change) ([]*step, error) {
 		case now == c.Before, isFolder && c.Before.Mode == 0:
 		case inTheWay:
 			conflicts = append(conflicts, c.Path)
-		case now == c.After, isFolder && c.After.Mode == 0 && t.makesWay(c.Path, removed):
+		case now == c.After, isFolder && c.After.Mode == 0 && t.removable(c.Path, removed):
 			steps = append(steps, &step{Change: c, seen: seen})
 		default:
 			conflicts = append(conflicts, c.Path)
@@ -85,9 +85,8 @@ func (t *Tree) plan(changes []Change) ([]*step, error) {
 	return steps, nil
 }
 
-// makesWay reports whether a folder has only files that are removed, so that it can be removed. Git
-// stores no folders without files.
-func (t *Tree) makesWay(name string, removed map[string]bool) bool {
+// removable reports whether a folder has only files that are removed. Git stores no empty folders.
+func (t *Tree) removable(name string, removed map[string]bool) bool {
 	stays := false
 	err := t.walk(name, func(inner string, isFolder bool) {
 		stays = stays || !isFolder && !removed[inner]
@@ -95,8 +94,7 @@ func (t *Tree) makesWay(name string, removed map[string]bool) bool {
 	return err == nil && !stays
 }
 
-// walk visits a folder and all below it, each before what is in it, and follows no
-// link.
+// walk visits a folder and its content, each folder before its entries. It follows no links.
 func (t *Tree) walk(name string, visit func(name string, isFolder bool)) error {
 	return filepath.WalkDir(filepath.Join(t.root, name), func(full string, d fs.DirEntry, err error) error {
 		if err == nil {
@@ -106,15 +104,15 @@ func (t *Tree) walk(name string, visit func(name string, isFolder bool)) error {
 	})
 }
 
-// put runs the steps, or reverts the completed ones.
-func (l *locked) put(ctx context.Context, steps []*step) error {
+// apply runs the steps, or reverts the completed ones.
+func (l *locked) apply(ctx context.Context, steps []*step) error {
 	s, err := l.stage()
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	s.steps = steps
-	err = s.lay(ctx)
+	err = s.writeAll(ctx)
 	if err == nil {
 		err = s.swap()
 	}
@@ -123,7 +121,7 @@ func (l *locked) put(ctx context.Context, steps []*step) error {
 	}
 	if undone := s.undo(); undone != nil {
 		s.keep = true
-		return fmt.Errorf("%w. Putting back what was changed failed too; what is missing is in %s: %w", err, s.dir, undone)
+		return fmt.Errorf("%w. The changes could not be reverted either; the missing files are in %s: %w", err, s.dir, undone)
 	}
 	var conflict *ConflictError
 	if errors.As(err, &conflict) {

@@ -57,7 +57,7 @@ func TestRestoreRefuses(t *testing.T) {
 			require.ErrorAs(t, err, &conflict)
 			require.Equal(t, tt.paths, conflict.Paths)
 			_, dry := tree.Restore(context.Background(), changes, true)
-			require.ErrorAs(t, dry, &conflict, "a dry restore tells the same")
+			require.ErrorAs(t, dry, &conflict, "a dry restore has the same conflict")
 			require.Equal(t, files, w.files(filepath.Dir(w.root)), "nothing is written anywhere")
 			require.Equal(t, out, w.state())
 		})
@@ -75,8 +75,8 @@ func TestRestoreOfLostContent(t *testing.T) {
 	}
 	files := w.files(w.root)
 	_, err := tree.Restore(context.Background(), changes, false)
-	require.ErrorContains(t, err, `"committed.txt": its former content, `+strings.Repeat("12", 20)+
-		`, is not in the repository any more. No file was changed`)
+	require.ErrorContains(t, err, `"committed.txt": the repository no longer has its former content, `+strings.Repeat("12", 20)+
+		`. No file was changed`)
 	require.Equal(t, files, w.files(w.root))
 }
 
@@ -206,7 +206,7 @@ func TestUnreadableFiles(t *testing.T) {
 	require.NoError(t, os.Chmod(w.root, 0o555))
 	t.Cleanup(func() { _ = os.Chmod(w.root, 0o755) })
 	_, err := tree.Restore(context.Background(), w.changes(tree, before, w.capture(tree)), false)
-	require.ErrorContains(t, err, "nothing can be written in "+w.root)
+	require.ErrorContains(t, err, "cannot write in "+w.root)
 }
 
 // TestRestoreIsUndone runs as a user for whom the disk fails in the midst of it.

@@ -36,18 +36,17 @@ type staging struct {
 // step is one path of a restore.
 type step struct {
 	Change
-	// seen is what was there when the restore was planned.
+	// seen is the state of the path when the restore was planned.
 	seen sight
-	// fresh and old are the names of the new and the former file in the staging; "" for
-	// none.
+	// fresh and old are the names of the new and the former file in the staging folder, or "".
 	fresh, old string
-	// done is set once the path holds what it should.
+	// done is set once the path has its new state.
 	done bool
-	// made are the folders that were made for it.
+	// made has the folders that were created for it.
 	made []string
 }
 
-// stage makes the folder, locked for as long as this process works in it.
+// stage creates the folder. It stays locked until the restore ends.
 func (l *locked) stage() (*staging, error) {
 	name := stagingPrefix + rand.Text()
 	root, _, err := l.openFolder(".", false)
@@ -56,7 +55,7 @@ func (l *locked) stage() (*staging, error) {
 	}
 	defer unix.Close(root)
 	if err := unix.Mkdirat(root, name, 0o700); err != nil {
-		return nil, fmt.Errorf("nothing can be written in %s: %w", l.root, err)
+		return nil, fmt.Errorf("cannot write in %s: %w", l.root, err)
 	}
 	fd, _, err := l.openFolder(name, false)
 	if err == nil {
@@ -65,8 +64,8 @@ func (l *locked) stage() (*staging, error) {
 	return &staging{locked: l, dir: filepath.Join(l.root, name), fd: fd}, err
 }
 
-// removeStagings removes what killed servers left: all that is in there is in captures.
-// One that another home's server works in is locked.
+// removeStagings removes the folders of killed servers. Captures have all of their files. A folder
+// that the server of another home uses is locked, and stays.
 func (t *Tree) removeStagings() {
 	left, _ := filepath.Glob(filepath.Join(escapeGlob(t.root), stagingPrefix+"*"))
 	for _, name := range left {
@@ -92,8 +91,8 @@ func (s *staging) close() {
 	}
 }
 
-// lay writes all new content.
-func (s *staging) lay(ctx context.Context) error {
+// writeAll writes all new content.
+func (s *staging) writeAll(ctx context.Context) error {
 	var asked strings.Builder
 	for _, p := range s.steps {
 		if p.Before.Mode != 0 {
@@ -105,7 +104,7 @@ func (s *staging) lay(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	g := s.reader()
+	g := s.readGit()
 	cmd := exec.CommandContext(ctx, g.program, append(g.flags(), "cat-file", "--batch")...)
 	cmd.Dir, cmd.Env, cmd.Stdin = g.work, g.environ(), strings.NewReader(asked.String())
 	out, err := cmd.StdoutPipe()
@@ -115,43 +114,43 @@ func (s *staging) lay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = s.layAll(bufio.NewReaderSize(out, 1<<16))
+	err = s.writeObjects(bufio.NewReaderSize(out, 1<<16))
 	if err != nil {
 		cancel()
 	}
-	return errors.Join(err, ended(cmd.Wait(), err))
+	return errors.Join(err, endError(cmd.Wait(), err))
 }
 
-// ended is the end of git, where nothing failed before.
-func ended(waited, before error) error {
+// endError returns the error of git's end, or nil if an earlier error is known.
+func endError(waited, before error) error {
 	if before != nil {
 		return nil
 	}
 	return waited
 }
 
-func (s *staging) layAll(in *bufio.Reader) error {
+func (s *staging) writeObjects(in *bufio.Reader) error {
 	for i, p := range s.steps {
 		if p.Before.Mode == 0 {
 			continue
 		}
 		p.fresh = "new-" + strconv.Itoa(i)
-		if err := s.layOne(in, p); err != nil {
+		if err := s.writeObject(in, p); err != nil {
 			return fmt.Errorf("%q: %w", p.Path, err)
 		}
 	}
 	return nil
 }
 
-// layOne takes one object: "NAME blob SIZE", the content, a line end.
-func (s *staging) layOne(in *bufio.Reader, p *step) error {
+// writeObject reads one object, "NAME blob SIZE", content and line end, and writes its file.
+func (s *staging) writeObject(in *bufio.Reader, p *step) error {
 	head, err := in.ReadString('\n')
 	if err != nil {
 		return fmt.Errorf("git ended: %w", err)
 	}
 	words := strings.Fields(head)
 	if len(words) != 3 || words[1] != "blob" {
-		return fmt.Errorf("its former content, %s, is not in the repository any more", p.Before.Object)
+		return fmt.Errorf("the repository no longer has its former content, %s", p.Before.Object)
 	}
 	size, err := strconv.ParseInt(words[2], 10, 64)
 	if err != nil {
@@ -161,7 +160,7 @@ func (s *staging) layOne(in *bufio.Reader, p *step) error {
 	if p.Before.Mode == ModeLink {
 		err = s.layLink(content, p)
 	} else {
-		err = s.layFile(content, p)
+		err = s.writeFile(content, p)
 	}
 	if err == nil {
 		_, err = in.Discard(1)
@@ -177,9 +176,8 @@ func (s *staging) layLink(content io.Reader, p *step) error {
 	return unix.Symlinkat(target.String(), s.fd, p.fresh)
 }
 
-// layFile writes a file, with the permissions of the one whose place it takes, but for
-// being executable.
-func (s *staging) layFile(content io.Reader, p *step) error {
+// writeFile writes a file. It has the permissions of the file that it replaces, except for execution.
+func (s *staging) writeFile(content io.Reader, p *step) error {
 	perm := uint32(0o666)
 	if p.Before.Mode == ModeExecutable {
 		perm = 0o777

@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// Tree is a worktree. Its methods may be called at once.
+// Tree is a worktree. Its methods may be called concurrently.
 type Tree struct {
 	repository
 	options Options
-	// home is our own folder for this worktree; it has a git folder, a lock, and what
-	// captures remember.
+	// home is our folder for this worktree. It has a git folder, a lock and the state of the last
+	// capture.
 	home string
 	git  git
-	// sha256 is set where the repository names objects by SHA-256.
+	// sha256 reports whether the repository names objects by SHA-256.
 	sha256 bool
 }
 
-// Open finds the worktree of a folder: the folder with the .git that is next above it,
-// or itself. It fails with [ErrNoGit].
+// Open returns the worktree of a folder: the nearest folder above it with a .git, or the folder
+// itself. It fails with [ErrNoGit].
 func Open(ctx context.Context, cwd string, o Options) (*Tree, error) {
 	g := git{program: o.Git, dir: os.DevNull, work: "/"}
 	if g.program == "" {
@@ -63,10 +63,10 @@ func (o Options) filled(inRepository bool) Options {
 	return o
 }
 
-// Root is the folder that paths are relative to, with links followed.
+// Root returns the folder to which paths are relative, with links resolved.
 func (t *Tree) Root() string { return t.root }
 
-// prepare reads what the repository and the user say of it, and makes our git folder.
+// prepare reads the configuration of the repository and of the user, and creates our git folder.
 func (t *Tree) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(t.home, 0o700); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (t *Tree) prepare(ctx context.Context) error {
 		t.git.shared = config["core.sharedrepository"]
 		t.sha256 = config["extensions.objectformat"] == "sha256"
 	}
-	return t.lay()
+	return t.writeGitFolder()
 }
 
 func (t *Tree) checkVersion(ctx context.Context) error {
@@ -104,8 +104,8 @@ func (t *Tree) checkVersion(ctx context.Context) error {
 	return nil
 }
 
-// configured is the repository's configuration, without what that includes: of a key
-// that is there twice, the last.
+// configured returns the repository's configuration without included files. The last value of a key
+// counts.
 func (t *Tree) configured(ctx context.Context) map[string]string {
 	file := filepath.Join(t.common, "config")
 	if t.common == "" || readSmall(file) == nil {
@@ -120,8 +120,7 @@ func (t *Tree) configured(ctx context.Context) map[string]string {
 	return config
 }
 
-// userExcludes is the file of patterns that the user has for this repository, or for
-// all of them.
+// userExcludes returns the user's file of patterns, for this repository or for all.
 func (t *Tree) userExcludes(ctx context.Context, name string) string {
 	home, _ := os.UserHomeDir()
 	if name == "" {
@@ -144,8 +143,8 @@ func (t *Tree) userExcludes(ctx context.Context, name string) string {
 	return name
 }
 
-// globalExcludes asks git what the user's configuration says, and the machine's: the
-// one command that reads them.
+// globalExcludes reads core.excludesFile from the configuration of the user and of the machine. No
+// other command reads these.
 func (t *Tree) globalExcludes(ctx context.Context) string {
 	cmd := exec.CommandContext(ctx, t.git.program, "config", "--type=path", "--get", "core.excludesfile")
 	cmd.Dir = "/"
@@ -160,13 +159,13 @@ func (t *Tree) globalExcludes(ctx context.Context) string {
 	return strings.TrimSpace(string(out))
 }
 
-// attributes has git keep the bytes of every file as they are, and look at nothing but
-// the bytes to tell what is binary. It outranks every .gitattributes.
+// attributes make git keep the bytes of every file unchanged, and detect binary files only by their
+// bytes. They take precedence over every .gitattributes.
 const attributes = "* -text !eol -filter -ident -working-tree-encoding !diff !crlf\n"
 
-// lay writes our git folder, where it is not as it should be. Where it was for other
-// objects, what the index knows does not hold.
-func (t *Tree) lay() error {
+// writeGitFolder creates or corrects our git folder. If the folder of objects has changed, it drops
+// the index, which may name objects that do not exist there.
+func (t *Tree) writeGitFolder() error {
 	for _, name := range []string{"objects", "refs", "info"} {
 		if err := os.MkdirAll(filepath.Join(t.git.dir, name), 0o700); err != nil {
 			return err
@@ -185,15 +184,15 @@ func (t *Tree) lay() error {
 		}
 	}
 	return errors.Join(
-		keepFile(name, config),
-		keepFile(filepath.Join(t.git.dir, "info", "attributes"), attributes),
-		keepFile(filepath.Join(t.home, "root"), t.root+"\n"),
-		keepFile(filepath.Join(t.git.dir, "HEAD"), "ref: refs/heads/none\n"),
+		writeIfChanged(name, config),
+		writeIfChanged(filepath.Join(t.git.dir, "info", "attributes"), attributes),
+		writeIfChanged(filepath.Join(t.home, "root"), t.root+"\n"),
+		writeIfChanged(filepath.Join(t.git.dir, "HEAD"), "ref: refs/heads/none\n"),
 	)
 }
 
-// keepFile writes a file where it says something else, by a rename.
-func keepFile(name, content string) error {
+// writeIfChanged writes a file by a rename, unless it has that content.
+func writeIfChanged(name, content string) error {
 	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, []byte(content)) {
 		return nil
 	}
@@ -203,7 +202,7 @@ func keepFile(name, content string) error {
 	return os.Rename(name+".new", name)
 }
 
-// dropIndex has the next capture look at every file.
+// dropIndex removes our index, so that the next capture reads every file.
 func (t *Tree) dropIndex() error {
 	var failed error
 	for _, name := range []string{"index", "index.lock", "tracked"} {
@@ -214,7 +213,7 @@ func (t *Tree) dropIndex() error {
 	return failed
 }
 
-// locked is a worktree while nobody else captures or restores it.
+// locked is a worktree under its lock: no other capture or restore runs.
 type locked struct {
 	*Tree
 	git  git
@@ -233,7 +232,7 @@ func (t *Tree) lock(ctx context.Context) (*locked, error) {
 
 func (l *locked) close() { _ = l.file.Close() }
 
-// lockFile waits for a lock, which ends with the last process that has the file open.
+// lockFile waits for a lock. The lock is held until every process that has the file open has ended.
 func lockFile(ctx context.Context, name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -246,19 +245,19 @@ func lockFile(ctx context.Context, name string) (*os.File, error) {
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			_ = file.Close()
-			return nil, fmt.Errorf("%s cannot be locked: %w", name, err)
+			return nil, fmt.Errorf("cannot lock %s: %w", name, err)
 		}
 		select {
 		case <-ctx.Done():
 			_ = file.Close()
-			return nil, fmt.Errorf("another capture goes on in %s: %w", filepath.Dir(name), ctx.Err())
+			return nil, fmt.Errorf("another capture is in progress in %s: %w", filepath.Dir(name), ctx.Err())
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }
 
-// scratch is an empty folder of ours; the caller removes it. Those that a killed server
-// left behind go.
+// scratch returns a new empty folder, which the caller removes. It also removes the ones of killed
+// servers.
 func (t *Tree) scratch() (string, error) {
 	left, _ := filepath.Glob(filepath.Join(t.home, "scratch-*"))
 	for _, name := range left {

@@ -42,7 +42,8 @@ func TestAnotherRepository(t *testing.T) {
 	require.Equal(t, "new\n", w.run("cat-file", "-p", w.capture(w.open())+":untracked.txt"))
 }
 
-// Whoever shares a repository can write into the folders of objects that we make.
+// TestSharedRepository requires that other users of a shared repository can write into the folders of
+// objects that we create.
 func TestSharedRepository(t *testing.T) {
 	t.Parallel()
 	w := repository(t, "--shared=group")

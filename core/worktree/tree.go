@@ -9,40 +9,38 @@ const (
 	ModeLink       = 0o120000
 )
 
-// File is what a path holds: a mode and the name of the object with the content, for a
-// link its target. Mode 0 is nothing.
+// File is the state of a path: the mode, and the name of the object with the content or with the
+// target of a link. Mode 0 means that the path does not exist.
 type File struct {
 	Mode   uint32
 	Object string
 }
 
-// Change is a path that holds something else than before. Path is relative to the root,
-// its parts separated by slashes, and need not be UTF-8.
+// Change is a path with different states before and after. Path is relative to the root, has slashes,
+// and need not be UTF-8.
 type Change struct {
 	Path          string
 	Before, After File
 }
 
-// Options tell where captures are kept and how large they may become.
+// Options are the folder and the limits of captures.
 type Options struct {
-	// Home is the folder of our own git folders, one per worktree. It and the folder
-	// that it is in are never captured.
+	// Home is the folder of our own git folders, one for each worktree. It and its parent are never
+	// captured.
 	Home string
-	// MaxFiles is how many files a worktree may have, and MaxBytes how long the files
-	// may be together that one capture would have to store. 0 stands for 50,000 files
-	// and 512 MiB, outside a repository for 5,000 files and 64 MiB.
+	// MaxFiles limits the files of a worktree, and MaxBytes the bytes that one capture stores. With 0
+	// they are 50,000 files and 512 MiB, outside a repository 5,000 files and 64 MiB.
 	MaxFiles int
 	MaxBytes int64
-	// Git is the program; "" is the git on the PATH.
+	// Git is the program. The default is the git in PATH.
 	Git string
 }
 
-// ErrNoGit is the error where there is no git, or one that is too old.
+// ErrNoGit means that git is missing or too old.
 var ErrNoGit = errors.New("git 2.36 or later is needed")
 
-// TooLargeError says that a worktree is larger than the options allow. Nothing of it
-// was stored. The figures are those at which the count ended; 0 for one that was not
-// the reason.
+// TooLargeError means that a worktree exceeds a limit. Nothing was stored. The figures are the ones at
+// which the count stopped. A figure that is not the reason is 0.
 type TooLargeError struct {
 	Root     string
 	Files    int
@@ -51,14 +49,14 @@ type TooLargeError struct {
 	MaxBytes int64
 }
 
-// ConflictError lists the paths, in order, that hold neither what is to be undone nor
-// what is to be put back. Nothing was written.
+// ConflictError lists the paths, in order, whose state is neither the one to undo nor the one to
+// restore. Nothing was written.
 type ConflictError struct{ Paths []string }
 
-// Kind tells what a diff says of a file.
+// Kind is the change of one file in a diff.
 type Kind string
 
-// The kinds of files in diffs.
+// The kinds of changes.
 const (
 	Modified Kind = "modified"
 	Created  Kind = "created"
@@ -66,8 +64,8 @@ const (
 	Renamed  Kind = "renamed"
 )
 
-// FileStat is one file of a diff. OldPath is set for renames only. Additions and
-// Deletions are lines, and 0 for binary files.
+// FileStat is one file of a diff. Only a rename has OldPath. Additions and Deletions are lines. They
+// are 0 for a binary file.
 type FileStat struct {
 	Path, OldPath        string
 	Kind                 Kind
@@ -75,9 +73,8 @@ type FileStat struct {
 	Binary               bool
 }
 
-// Diff is a text that git apply takes, and what is in it. Where the text would be
-// longer than 16 MiB, Short is set: it leaves out the content of binary files, and
-// where that is not enough the last files.
+// Diff is a text for git apply, and its files. Short means that the full text would exceed 16 MiB. The
+// text then lacks the content of binary files and, if it is still too long, the last files.
 type Diff struct {
 	Text  string
 	Files []FileStat

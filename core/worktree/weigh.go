@@ -10,13 +10,12 @@ import (
 	"strings"
 )
 
-// crowd is how many times the files that may be captured a folder outside a repository
-// may have, those that git ignores included, before it is not even looked at by git,
-// which says nothing until it has seen all.
-const crowd = 10
+// maxFolderFactor limits the entries of a folder outside a repository, ignored ones included, to a
+// multiple of MaxFiles. Git lists nothing before it has seen all of them.
+const maxFolderFactor = 10
 
-// glance refuses what is too large already by what is known without git.
-func (l *locked) glance(found *findings) error {
+// checkCount returns an error if the worktree is known to be too large without running git.
+func (l *locked) checkCount(found *difference) error {
 	most := l.options.MaxFiles
 	if found.known > most || l.dir != "" && entries(filepath.Join(l.dir, "index")) > most {
 		return l.tooMany()
@@ -26,7 +25,7 @@ func (l *locked) glance(found *findings) error {
 	}
 	seen := 0
 	err := filepath.WalkDir(l.root, func(_ string, _ fs.DirEntry, _ error) error {
-		if seen++; seen > crowd*most {
+		if seen++; seen > maxFolderFactor*most {
 			return errTooLong
 		}
 		return nil
@@ -41,8 +40,8 @@ func (t *Tree) tooMany() error {
 	return &TooLargeError{Root: t.root, Files: t.options.MaxFiles + 1, MaxFiles: t.options.MaxFiles}
 }
 
-// weigh refuses a capture that is too large, before anything of it is stored.
-func (l *locked) weigh(ctx context.Context, found *findings) error {
+// checkSize returns an error if a capture is too large. Nothing is stored before.
+func (l *locked) checkSize(ctx context.Context, found *difference) error {
 	if found.known+found.added > l.options.MaxFiles {
 		return l.tooMany()
 	}
@@ -56,9 +55,9 @@ func (l *locked) weigh(ctx context.Context, found *findings) error {
 	return nil
 }
 
-// stored is how many bytes of some files the repository has already: those that its
-// index says are as long as the files are. That is an estimate. A file that is kept in
-// another form, as with line ends changed or in a large-file store, counts as new.
+// stored estimates the bytes of files that the repository has already: the files whose size is the one
+// in its index. Files that git stores in another form count as new, such as files with converted line
+// ends or in a large-file store.
 func (l *locked) stored(ctx context.Context, paths []string) (sum int64) {
 	if l.trackedState() == "" {
 		return 0
@@ -95,8 +94,7 @@ func (l *locked) stored(ctx context.Context, paths []string) (sum int64) {
 	return sum
 }
 
-// parseStaged reads what ls-files says of an index. Conflicts and submodules are left
-// out.
+// parseStaged parses the output of ls-files --stage. It skips conflicts and submodules.
 func parseStaged(out []byte) map[string]File {
 	files := map[string]File{}
 	for _, line := range names(out) {
@@ -112,7 +110,7 @@ func parseStaged(out []byte) map[string]File {
 	return files
 }
 
-// parseFile is false for what is no file: a submodule.
+// parseFile returns false for a submodule, which is not a file.
 func parseFile(mode, object string) (File, bool) {
 	n, err := strconv.ParseUint(mode, 8, 32)
 	if err != nil || n != ModeFile && n != ModeExecutable && n != ModeLink {

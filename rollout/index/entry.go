@@ -16,9 +16,8 @@ import (
 )
 
 const (
-	// All limits are in bytes. beginSize is the length of the checksummed start of a file, and
-	// maxText that of a stored message. maxCall is the length of a stored tool call, and
-	// maxChunk the amount of text of one reading.
+	// Limits in bytes. beginSize is the length of the checksummed start of a file. maxText limits a
+	// stored message, maxCall a stored tool call, and maxChunk the text of one read.
 	beginSize = 1 << 10
 	maxText   = 64 << 10
 	maxCall   = 1 << 10

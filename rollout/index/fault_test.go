@@ -13,8 +13,8 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// TestAnyOperationMayFailOnce fails each operation of the disk in turn, while the index is made and
-// while it follows what is written. What it answers then, and later, is what the files say.
+// TestAnyOperationMayFailOnce fails each operation of the disk in turn, during the first sweep and
+// during updates. Lists and searches then still have the content of the files.
 func TestAnyOperationMayFailOnce(t *testing.T) {
 	t.Parallel()
 	for n, hit := 0, true; hit; n += stride() {
@@ -55,7 +55,7 @@ func TestAnyOperationMayFailOnce(t *testing.T) {
 	}
 }
 
-// TestNothingIsDeletableWhileAFileIsUnread has a fork that goes on from a thread.
+// TestNothingIsDeletableWhileAFileIsUnread has a fork whose history begins in another thread.
 func TestNothingIsDeletableWhileAFileIsUnread(t *testing.T) {
 	t.Parallel()
 	for n, hit := 0, true; hit; n += stride() {

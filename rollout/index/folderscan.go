@@ -35,8 +35,8 @@ type folderScan struct {
 	store *rollout.Store
 	// indexed returns the indexed files of a folder, by path.
 	indexed func(at location) (map[string]indexedState, error)
-	// old holds the folders of the last scan, and seen those of this one. Unchanged folders
-	// are not read again.
+	// old has the folders of the last scan, and seen the ones of this scan. Unchanged folders are not
+	// read again.
 	old, seen map[location]folder
 	changed   []file
 	gone      []location

@@ -13,7 +13,7 @@ import (
 	"appserver/rollout"
 )
 
-// leftOf tells whether a text is in any file of the index.
+// leftOf reports whether a text is in any file of the index.
 func (r *rig) leftOf(text string) bool {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		data, err := os.ReadFile(r.file() + suffix)

@@ -43,7 +43,7 @@ type rig struct {
 	home  string
 	store *rollout.Store
 	ix    *Index
-	// faults are what the index reported.
+	// faults has the errors that the index reported.
 	faults []error
 }
 
@@ -103,7 +103,7 @@ func (r *rig) search(q rollout.Query) rollout.Hits {
 
 func idOf(n int) string { return fmt.Sprintf("0190a6f8-1111-7aaa-8bbb-%012d", n) }
 
-// path is that of the n-th thread, each half a day and a bit after the one before.
+// path returns the rollout of thread n. Each is half a day and some minutes later than the one before.
 func (r *rig) path(n int) string {
 	return r.store.PathFor(idOf(n), begin.Add(time.Duration(n)*13*time.Hour))
 }

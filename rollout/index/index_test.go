@@ -224,16 +224,16 @@ func TestALongFileIsReadInPieces(t *testing.T) {
 
 func TestProgressOfALongBuildIsTold(t *testing.T) {
 	t.Parallel()
-	var told []Progress
-	p := progress{report: func(p Progress) { told = append(told, p) }, total: 9, last: time.Now()}
+	var reports []Progress
+	p := progress{report: func(p Progress) { reports = append(reports, p) }, total: 9, last: time.Now()}
 	p.update(3)
 	p.finish()
-	require.Empty(t, told, "a short one is not worth a word")
+	require.Empty(t, reports, "a short sweep is not reported")
 	p.last = time.Time{}
 	p.update(5)
 	p.update(6)
 	p.finish()
-	require.Equal(t, []Progress{{5, 9}, {9, 9}}, told)
+	require.Equal(t, []Progress{{5, 9}, {9, 9}}, reports)
 }
 
 func TestRolloutsAreNeverWritten(t *testing.T) {

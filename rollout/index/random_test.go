@@ -21,9 +21,8 @@ import (
 
 func (r *rig) context() context.Context { return context.Background() }
 
-// TestTheIndexListsWhatTheFilesList does what programs do to rollouts, in random order,
-// and compares each list of the index with that of the files, and each search with what
-// is in them.
+// TestTheIndexListsWhatTheFilesList changes rollouts at random, as programs do. It compares each list
+// with the list made from the files, and each search with their content.
 func TestTheIndexListsWhatTheFilesList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -112,7 +111,7 @@ func (w *world) make(t *rapid.T) {
 	w.files = append(w.files, path)
 }
 
-// revert makes a thread of two files, the first of which nobody touches.
+// revert makes a thread of two files, of which the first does not change.
 func (w *world) revert(t *rapid.T) {
 	w.number(t)
 	path := w.path(w.made)
@@ -242,7 +241,7 @@ func (w *world) compareSearch(t *rapid.T) {
 	q.Search = rapid.SampledFrom([]string{"bug", "Fix THE", "e docs", "über 漢字", "字", "one: b"}).Draw(t, "term")
 	want := []string{}
 	for _, h := range all.Heads {
-		if w.tells(t, h, strings.ToLower(q.Search)) {
+		if w.contains(t, h, strings.ToLower(q.Search)) {
 			want = append(want, h.Path)
 		}
 	}
@@ -253,8 +252,8 @@ func (w *world) compareSearch(t *rapid.T) {
 	require.Equal(t, want, got, "%+v", q)
 }
 
-// tells reads the thread.
-func (w *world) tells(t *rapid.T, h rollout.Head, term string) bool {
+// contains reports whether the thread has the term.
+func (w *world) contains(t *rapid.T, h rollout.Head, term string) bool {
 	names, err := w.store.Names()
 	require.NoError(t, err)
 	all := []string{h.Preview, names[h.ID]}
@@ -295,7 +294,7 @@ func (w *world) query(t *rapid.T) rollout.Query {
 	}
 }
 
-// shown is what a list shows of heads.
+// shown returns heads as a list shows them.
 func shown(heads []rollout.Head) []string {
 	list := []string{}
 	for _, h := range heads {

@@ -7,12 +7,12 @@ func kind() database.Kind {
 	return database.Kind{Application: 0x61707369, Version: 7, Tables: tables}
 }
 
-// tables is the schema. Times are Unix nanoseconds, and offsets and sizes are bytes.
-// last_event_at is the modification time of the file. updated_at is the time that lists show.
-// messages.session refers to sessions.key, because two files may have the same thread id.
-// parent is the thread that spawned this one. origin is the id of the file in which the
-// history begins. latest is a listing.Latest as JSON. messages.folded is the text in lower
-// case if SQLite would fold it differently. The view said has the searchable text.
+// tables is the schema. Times are Unix nanoseconds; offsets and sizes are bytes. last_event_at is the
+// modification time of the file, and updated_at the time in lists. messages.session refers to
+// sessions.key, because two files may have the same thread id. parent is the thread that spawned this
+// one. origin is the id of the file with the beginning of the history. latest is a listing.Latest as
+// JSON. messages.folded is the text in lower case if SQLite would fold it differently. The view "said"
+// has the searchable text.
 const tables = `
 CREATE TABLE sessions (
 	key INTEGER PRIMARY KEY,

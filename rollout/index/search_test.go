@@ -179,6 +179,6 @@ func TestSearchesLeaveAConnectionToLists(t *testing.T) {
 		r.list(rollout.Query{Limit: 1})
 	}
 	searches.Wait()
-	require.Zero(t, r.ix.db.Read.Stats().WaitCount, "nobody has waited for a connection")
+	require.Zero(t, r.ix.db.Read.Stats().WaitCount, "no query waited for a connection")
 	require.Equal(t, 2, r.ix.db.Read.Stats().MaxOpenConnections)
 }

@@ -25,9 +25,9 @@ var unlistable = map[string]func(path string) error{
 	"link to dir": func(path string) error { return os.Symlink("/", path) },
 }
 
-// TestFilesThatNoListShowsAreToldOfOnce has them there before the first list, and appear
-// after it; what is told of them is what the files themselves tell a list.
-func TestFilesThatNoListShowsAreToldOfOnce(t *testing.T) {
+// TestFilesThatNoListShowsAreReportedOnce has such files before the first list, and creates others
+// after it. The index reports the same ones as a list of the files.
+func TestFilesThatNoListShowsAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	for name, put := range unlistable {
 		t.Run(name, func(t *testing.T) {
@@ -48,9 +48,9 @@ func TestFilesThatNoListShowsAreToldOfOnce(t *testing.T) {
 
 			require.NoError(t, put(place(9)))
 			require.Equal(t, "sound", previews(r.list(rollout.Query{})))
-			told := messages(r.ix.Skipped())
-			require.Len(t, told, 1)
-			require.Subset(t, r.skipped(), told)
+			reported := messages(r.ix.Skipped())
+			require.Len(t, reported, 1)
+			require.Subset(t, r.skipped(), reported)
 			r.list(rollout.Query{})
 			require.Empty(t, r.ix.Skipped(), "each once")
 
@@ -61,7 +61,7 @@ func TestFilesThatNoListShowsAreToldOfOnce(t *testing.T) {
 	}
 }
 
-// skipped is what a list of all files tells.
+// skipped returns the files that a list of all files skips.
 func (r *rig) skipped() []string {
 	page, err := r.store.List(rollout.Query{})
 	require.NoError(r.t, err)

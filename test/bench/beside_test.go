@@ -168,7 +168,7 @@ func (r besideRun) turns(c *lineClient, threads ...string) time.Duration {
 	return time.Since(began)
 }
 
-// megabytes is what the processes of a server have resident.
+// megabytes returns the resident memory of the server's processes.
 func (r besideRun) megabytes(c *lineClient) (sum float64) {
 	for _, pid := range apptest.WithDescendants(r, c.pid) {
 		sum += memberMB(r, pid, "VmRSS:")

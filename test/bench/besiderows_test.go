@@ -178,8 +178,8 @@ func (r besideRun) page(c *lineClient, h *benchHome, list int) (answered, right 
 	}
 }
 
-// settle waits until the server has read all threads: ours tells, the reference implementation
-// has when it answers.
+// settle waits until the server has read all threads. Our server reports it; the reference
+// implementation has read them when it responds.
 func (r besideRun) settle(c *lineClient, h *benchHome) {
 	for r.name == "ours" {
 		r.timed(c, "thread/search", `{"searchTerm":"no such text"}`)

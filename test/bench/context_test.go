@@ -166,21 +166,21 @@ func BenchmarkContext(b *testing.B) {
 		b.Run(fmt.Sprintf("notification/items=%d", items), func(b *testing.B) {
 			c := resumed(b)
 			c.call("context/getUsage", of(""))
-			var told time.Duration
+			var delay time.Duration
 			pinned := true
 			for b.Loop() {
 				c.call("context/pin", of(fmt.Sprintf(`,"indices":[7],"pinned":%v`, pinned)))
 				start := time.Now()
 				b.SetBytes(int64(c.await(contextItems)))
-				told += time.Since(start)
+				delay += time.Since(start)
 				pinned = !pinned
 			}
-			b.ReportMetric(told.Seconds()*1e3/float64(b.N), "ms-behind-the-answer")
+			b.ReportMetric(delay.Seconds()*1e3/float64(b.N), "ms-after-the-response")
 		})
 	}
 }
 
-// milliseconds reports the time, and beside it the budget, unless there is none.
+// milliseconds reports the time and, if there is one, the budget.
 func milliseconds(b *testing.B, budget float64) {
 	if budget > 0 {
 		b.ReportMetric(budget, "budget-ms")

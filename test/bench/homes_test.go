@@ -50,7 +50,7 @@ func benchRollout(n int) (id, path string, at time.Time) {
 	return id, filepath.Join(at.Format("2006/01/02"), "rollout-"+at.Format("2006-01-02T15-04-05")+"-"+id+".jsonl"), at
 }
 
-// benchQuestion is what the user of the n-th thread said first.
+// benchQuestion returns the first message of the user in thread n.
 func benchQuestion(n int) string { return fmt.Sprintf("question %d:", n) }
 
 func writeStock(dir string) error {
@@ -108,7 +108,7 @@ func benchThread(random *rand.Rand, prose string, n int, id string, at time.Time
 type benchHome struct {
 	path  string
 	count int
-	// size is that of all rollouts, in bytes.
+	// size is the size of all rollouts, in bytes.
 	size  int64
 	ready bool
 }
@@ -134,8 +134,8 @@ func newBenchHome(b testing.TB, count int) *benchHome {
 	return h
 }
 
-// age makes the folders as old as the threads in them: servers look closer at those that
-// were changed a moment ago.
+// age sets the times of folders to the times of their threads. Servers read recently changed folders
+// again.
 func (h *benchHome) age(b testing.TB) {
 	for n := range h.count {
 		_, path, at := benchRollout(n)

@@ -13,8 +13,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// listed are the lists whose first page is measured, and what the user of the threads on it
-// said first.
+// listed has the lists whose first page is measured, and the first message in their threads.
 var listed = []struct {
 	name   string
 	params apptest.Object
@@ -25,9 +24,8 @@ var listed = []struct {
 	{"term", apptest.Object{"searchTerm": "question 77"}, "question 77"},
 }
 
-// BenchmarkList asks for the first page over so many threads: cold of a new process in a
-// home where no server was before; spawned of a new process in a home where one was; warm of
-// a process that has read all.
+// BenchmarkList requests the first page over n threads. "cold" is a new process in a home that no
+// server used, "spawned" a new process in a used home, and "warm" a process that has read all.
 func BenchmarkList(b *testing.B) {
 	for _, count := range []int{2000, 10_000, mostThreads} {
 		for _, s := range contenders(b) {
@@ -44,7 +42,7 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// page measures a first page. It is false where there is no use in measuring another.
+// page measures a first page. It returns false if further measurements make no sense.
 func (r *row) page(b *testing.B, c *apptest.Client, h *benchHome, list int) bool {
 	b.StartTimer()
 	answered, right, ok := firstPage(c, listed[list].params, h.newest(listed[list].term))
@@ -57,8 +55,8 @@ func (r *row) page(b *testing.B, c *apptest.Client, h *benchHome, list int) bool
 	return ok
 }
 
-// spawn starts a server and initializes. That is measured, too: the reference implementation
-// reads all threads before it answers to initialize.
+// spawn starts and initializes a server. Both are measured, because the reference implementation reads
+// all threads before it responds to initialize.
 func (r *row) spawn(b *testing.B, s contender, h *benchHome) (c *apptest.Client, ok bool) {
 	b.StartTimer()
 	began := time.Now()
@@ -69,7 +67,7 @@ func (r *row) spawn(b *testing.B, s contender, h *benchHome) (c *apptest.Client,
 	return c, ok
 }
 
-// row is what a row of a table of lists has.
+// row is one row of a table of lists.
 type row struct {
 	// started is from the start of processes to their answers to initialize.
 	started         time.Duration

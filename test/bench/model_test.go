@@ -64,7 +64,7 @@ func (m *benchModel) responses(w http.ResponseWriter, r *http.Request) {
 			`"response":{"id":"r","usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2,"input_tokens_details":{"cached_tokens":0},"output_tokens_details":{"reasoning_tokens":0}}}`))
 }
 
-// stream writes the deltas, in batches where there is no gap.
+// stream writes the deltas, in batches if there is no gap between them.
 func (m *benchModel) stream(w http.ResponseWriter, r *http.Request, delta string) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -106,7 +106,8 @@ func (m *benchModel) alone(t testing.TB, path string, requests int) time.Duratio
 	return time.Since(began)
 }
 
-// The benchmarks are of no use if the model leaves out what it was asked for.
+// TestTheModelOfBenchmarksStreamsInBothAPIs requires that the model sends all that a benchmark asks
+// for.
 func TestTheModelOfBenchmarksStreamsInBothAPIs(t *testing.T) {
 	for _, gap := range []time.Duration{0, time.Microsecond} {
 		m := newBenchModel(250, gap)

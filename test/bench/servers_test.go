@@ -26,7 +26,7 @@ type contender struct {
 	name string
 	// start is false where the server does not answer to initialize in time.
 	start func(b testing.TB, home string) (*apptest.Client, bool)
-	// await returns once the server has read all threads, as far as it tells.
+	// await returns once the server has read all threads, if the server reports that.
 	await func(c *apptest.Client, h *benchHome) bool
 }
 
@@ -120,7 +120,7 @@ func peakMB(b testing.TB, pid int) (peak float64) {
 	return peak
 }
 
-// memberMB is a figure of one of a family, 0 where that has ended since they were counted.
+// memberMB returns a figure of one process of a process group, or 0 if it has ended.
 func memberMB(b testing.TB, pid int, name string) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if apptest.IsProcessGone(err) || !strings.Contains(string(status), name) {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// besideRow is what a figure is of.
+// besideRow identifies a figure.
 type besideRow struct {
 	name, unit, budget string
 	// higher is set where more is better.
@@ -34,8 +34,8 @@ func (t *besideTable) put(row besideRow, server string, value float64) {
 	t.values[row.name+"\x00"+server] = append(t.values[row.name+"\x00"+server], value)
 }
 
-// finished are the lines of the rows that came since it was last asked for: a long run shows
-// what it has.
+// finished returns the rows that were completed since the last call, so that a long run shows
+// progress.
 func (t *besideTable) finished() string {
 	var out strings.Builder
 	if t.printed == 0 && len(t.rows) > 0 {

@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/token"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,17 +17,6 @@ const (
 	// matches are correct English, so the limit is not zero.
 	maxMarkedShare = 0.04
 )
-
-// unclearPackages are the packages whose comments, tests included, do not follow the rules yet. No
-// package may be added.
-var unclearPackages = strings.Fields(`
-	rollout/index core/worktree test/bench test/sandbox
-`)
-
-// inPlainLanguage reports whether the rules of language hold for the package of a file.
-func inPlainLanguage(s *houseSource) bool {
-	return !ast.IsGenerated(s.File) && !slices.Contains(unclearPackages, s.pkg())
-}
 
 // markers match phrases that make a comment hard to read: clauses as subjects, pronouns as
 // subjects, and verbs that are not terms of the field.
@@ -50,7 +38,7 @@ type docComment struct{ at, text string }
 // docComments returns the doc comments of the program and its tests.
 func docComments(t *houseTree) (list []docComment) {
 	for _, s := range t.sources {
-		if !inPlainLanguage(s) {
+		if ast.IsGenerated(s.File) {
 			continue
 		}
 		add := func(n ast.Node, groups ...*ast.CommentGroup) {

@@ -15,13 +15,12 @@ import (
 	"appserver/test/apptest"
 )
 
-// escape is a way out of the sandbox, in the words of each interpreter. A script says
-// "escaped" where it got out; an interpreter that has no words for it is left out.
+// escape is an attempt to leave the sandbox, with a script for each interpreter. A script prints
+// "escaped" if it succeeds. Interpreters without a script are skipped.
 type escape struct {
 	name    string
 	scripts map[string]string
-	// once is set where the way is closed without a sandbox, too, on machines that
-	// are set up with care.
+	// once is set if a well-configured machine prevents the attempt without a sandbox as well.
 	once bool
 }
 
@@ -90,7 +89,7 @@ func escapes() []escape {
 			"python3": `import socket; socket.create_connection(("127.0.0.1", @TCP@), 5); ` + said,
 			"perl":    `use IO::Socket::INET; IO::Socket::INET->new("127.0.0.1:@TCP@") or die $@; ` + said,
 		}},
-		// What a datagram comes to is seen where it arrives. A name is asked for so, too.
+		// A datagram has no response, so its receiver checks it. A name lookup is a datagram as well.
 		{name: "UDP and DNS", scripts: map[string]string{
 			"bash":    `printf '\1\2\1\0\0\1\0\0\0\0\0\0\1a\0\0\1\0\1' > /dev/udp/127.0.0.1/@UDP@ && echo sent`,
 			"python3": `import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"q", ("127.0.0.1", @UDP@)); print("sent")`,
@@ -125,16 +124,16 @@ func escapes() []escape {
 	}
 }
 
-// freeLand is what escapes lead to.
-type freeLand struct {
+// outside has the targets of the attempts.
+type outside struct {
 	words *strings.Replacer
-	// datagrams are those that came.
+	// datagrams has the received datagrams.
 	datagrams chan string
 	mark      func() // sends a datagram itself
 }
 
-// newFreeLand makes fresh files, a process and sockets, as the user of the jail.
-func newFreeLand(j *jail) *freeLand {
+// newOutside makes fresh files, a process and sockets, as the user of the jail.
+func newOutside(j *jail) *outside {
 	t := j.t
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "victim"), []byte("as it was\n"), 0o644))
@@ -154,7 +153,7 @@ func newFreeLand(j *jail) *freeLand {
 	if j.plain {
 		apptest.GiveHome(t, dir)
 	}
-	land := &freeLand{datagrams: make(chan string, 8)}
+	land := &outside{datagrams: make(chan string, 8)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -190,15 +189,15 @@ func port(a net.Addr) string {
 	return port
 }
 
-// received tells whether a datagram came before one of the test's own.
-func (g *freeLand) received() bool {
+// received reports whether a datagram arrived before one that the test sends.
+func (g *outside) received() bool {
 	g.mark()
 	return <-g.datagrams != "mark"
 }
 
-// try tells whether a way leads out.
+// try reports whether an attempt succeeds.
 func (j *jail) try(thread, call, script string) bool {
-	g := newFreeLand(j)
+	g := newOutside(j)
 	out := j.run(thread, call+" "+apptest.ShellQuote(g.words.Replace(script))).AggregatedOutput
 	if strings.Contains(script, "@UDP@") {
 		return g.received()
@@ -206,8 +205,8 @@ func (j *jail) try(thread, call, script string) bool {
 	return strings.Contains(out, "escaped")
 }
 
-// TestSandboxHolds tries each way out from each interpreter, and that it is one
-// where nothing is confined.
+// TestSandboxHolds runs each attempt in each interpreter, confined and unconfined. The unconfined ones
+// must succeed.
 func TestSandboxHolds(t *testing.T) {
 	apptest.Long(t)
 	jails(t, func(t *testing.T, j *jail) {

@@ -13,7 +13,7 @@ import (
 	"appserver/test/apptest"
 )
 
-// forged are what a command may print to be taken for the server, or to break a line.
+// forged returns texts that a command may print to imitate the server or to break a line.
 func forged(id string) []string {
 	ended := fmt.Sprintf(`{"method":"turn/completed","params":{"threadId":%q,"turn":{"id":"forged","status":"completed"}}}`, id)
 	return []string{
@@ -49,8 +49,8 @@ func TestOutputForgesNothing(t *testing.T) {
 	}
 }
 
-// TestCommandsCannotWriteToTheClient: neither the server's descriptors nor those of its
-// parent can be opened, by number or through /proc, where the sandbox holds.
+// TestCommandsCannotWriteToTheClient requires that a confined command can open neither the server's
+// descriptors nor its parent's, by number or through /proc.
 func TestCommandsCannotWriteToTheClient(t *testing.T) {
 	jails(t, func(t *testing.T, j *jail) {
 		id := j.thread("workspace-write")

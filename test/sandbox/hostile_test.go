@@ -13,8 +13,9 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestBinaryTakesAnyArguments of a model for commands that stay: each call gets an answer that
-// says what was wrong, nothing runs that was not understood, and the thread goes on.
+// TestBinaryTakesAnyArguments calls the tools for background commands with arbitrary arguments. Each
+// call has an answer that explains the error, an invalid call runs nothing, and the thread takes
+// another turn.
 func TestBinaryTakesAnyArguments(t *testing.T) {
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
@@ -90,8 +91,8 @@ func TestBinaryTypesMoreThanIsRead(t *testing.T) {
 	c.Close()
 }
 
-// TestBinaryFloodsStayCut: what floods in the background is cut for the model, ends when it is
-// told to, and leaves a thread that can be read.
+// TestBinaryFloodsStayCut requires that the output of a background flood is truncated for the model,
+// that the command ends on request, and that the thread stays readable.
 func TestBinaryFloodsStayCut(t *testing.T) {
 	apptest.Long(t)
 	t.Parallel()

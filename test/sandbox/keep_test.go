@@ -14,8 +14,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestSandboxKeepsGitFromRunningPrograms of the agent's: hooks and configuration of
-// the repository stay what they are, whatever is tried.
+// TestSandboxKeepsGitFromRunningPrograms requires that confined commands cannot change the hooks and
+// the configuration of the repository.
 func TestSandboxKeepsGitFromRunningPrograms(t *testing.T) {
 	jails(t, func(t *testing.T, j *jail) {
 		id := j.thread("workspace-write")
@@ -98,8 +98,8 @@ func TestSandboxKeepsLinkedWorktreesLinked(t *testing.T) {
 	j.Close()
 }
 
-// TestSandboxKeepsTheServersHome from being read and written, also where it is in the
-// workspace, or is the workspace.
+// TestSandboxKeepsTheServersHome requires that confined commands can neither read nor write the
+// server's home, even if it is in the workspace or is the workspace.
 func TestSandboxKeepsTheServersHome(t *testing.T) {
 	jails(t, func(t *testing.T, j *jail) {
 		above := filepath.Dir(j.home)
@@ -152,7 +152,7 @@ func replace(script, path string) string {
 	return string(text)
 }
 
-// TestSandboxOpensRootsAndTheNetwork where the policy says so, and no more.
+// TestSandboxOpensRootsAndTheNetwork requires that the policy opens only what it names.
 func TestSandboxOpensRootsAndTheNetwork(t *testing.T) {
 	jails(t, func(t *testing.T, j *jail) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -210,8 +210,8 @@ func TestSandboxLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-// TestSandboxBoundsProcesses of a command that starts as many as it can. The machine
-// and the server go on.
+// TestSandboxBoundsProcesses runs a command that starts as many processes as it can. The machine and
+// the server keep working.
 func TestSandboxBoundsProcesses(t *testing.T) {
 	jails(t, func(t *testing.T, j *jail) {
 		id := j.thread("workspace-write")
@@ -235,7 +235,7 @@ func TestSandboxGuardsItsFirstProcess(t *testing.T) {
 	})
 }
 
-// TestSandboxLeavesRootItsFiles: those of other users in the workspace, too.
+// TestSandboxLeavesRootItsFiles requires that root can use files of other users in the workspace.
 func TestSandboxLeavesRootItsFiles(t *testing.T) {
 	t.Parallel()
 	j := newJail(t, false)
@@ -249,9 +249,9 @@ func TestSandboxLeavesRootItsFiles(t *testing.T) {
 	j.Close()
 }
 
-// TestSandboxAsksWhereTheKernelRefuses: without user namespaces nothing is confined,
-// which is told, and commands need the user's word.
-func TestSandboxAsksWhereTheKernelRefuses(t *testing.T) {
+// TestSandboxAsksIfTheKernelRefuses disables user namespaces. Commands then run unconfined, need
+// approval, and the client is warned.
+func TestSandboxAsksIfTheKernelRefuses(t *testing.T) {
 	t.Parallel()
 	home, project := t.TempDir(), t.TempDir()
 	cmd := apptest.ThroughShell(apptest.OfflineCommand(t, home), `echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"`)
@@ -265,9 +265,9 @@ func TestSandboxAsksWhereTheKernelRefuses(t *testing.T) {
 	}
 	c := apptest.StartProcess(t, cmd)
 	c.Initialize()
-	told := c.Diagnostics().Sandbox
-	require.False(t, told.Enforced)
-	require.Contains(t, *told.Reason, "cannot make namespaces")
+	sandbox := c.Diagnostics().Sandbox
+	require.False(t, sandbox.Enforced)
+	require.Contains(t, *sandbox.Reason, "cannot make namespaces")
 	asked := 0
 	c.OnRequest = func(apptest.Message) any {
 		asked++
@@ -305,8 +305,8 @@ func TestSandboxOffersToRunOutside(t *testing.T) {
 	})
 }
 
-// TestSandboxKeepsProtectedFolders, from which a later start reads configuration and skills: those
-// that are there stay as they are, and none is made, also by two commands at the same time.
+// TestSandboxKeepsProtectedFolders requires that existing folders with configuration and skills do not
+// change, and that commands cannot create them, even two at the same time.
 func TestSandboxKeepsProtectedFolders(t *testing.T) {
 	jails(t, func(t *testing.T, j *jail) {
 		id := j.thread("workspace-write")

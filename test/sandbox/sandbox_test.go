@@ -134,8 +134,8 @@ func (j *jail) ran(thread, words string) (c ranCommand) {
 	return c
 }
 
-// works runs a script that must work, and gives its output. Where nothing is
-// confined it must not run.
+// works runs a script that must succeed and returns its output. On a machine without a sandbox it must
+// not run.
 func (j *jail) works(thread, script string) string {
 	j.t.Helper()
 	c := j.run(thread, script)
@@ -158,8 +158,8 @@ func (j *jail) fails(thread, script string) {
 	require.Equal(j.t, "failed", c.Status, "%s", c.AggregatedOutput)
 }
 
-// interpreters are those that this machine has, of all users, and how to hand them a
-// script. There is always bash.
+// interpreters returns the interpreters of this machine that all users can run, with their arguments
+// for a script. There is always bash.
 func interpreters(t *testing.T) map[string]string {
 	found := map[string]string{}
 	for name, flag := range map[string]string{"bash": "-c", "python3": "-c", "perl": "-e"} {

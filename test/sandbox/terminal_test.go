@@ -66,7 +66,7 @@ func TestSandboxHoldsTerminals(t *testing.T) {
 				if !ok {
 					continue
 				}
-				g := newFreeLand(c.jail)
+				g := newOutside(c.jail)
 				tries := interpreter + " " + apptest.ShellQuote(g.words.Replace(script)) + " </dev/null" // or rm and mv ask
 				out := c.exec(id, tries, i%2 == 0).AggregatedOutput + c.exec(id, tries, i%2 != 0).AggregatedOutput
 				require.NotContains(t, out, "escaped", "%s: %s", name, e.name)
@@ -115,7 +115,8 @@ func TestSandboxHasNoTerminalButItsOwn(t *testing.T) {
 	})
 }
 
-// TestSandboxGuardsTheServerFromTerminals: signals to what started it reach nobody.
+// TestSandboxGuardsTheServerFromTerminals requires that a command cannot signal the processes above
+// it.
 func TestSandboxGuardsTheServerFromTerminals(t *testing.T) {
 	cells(t, func(t *testing.T, c cell) {
 		id := c.thread("workspace-write")
@@ -160,8 +161,8 @@ func TestSandboxLeavesNothingOfTerminals(t *testing.T) {
 	})
 }
 
-// TestSandboxOfSessionsStays what it was when they began: a later turn with more freedom does not
-// free them, and what is typed on them is confined.
+// TestSandboxOfSessionsStays requires that a running session keeps its sandbox, and confines its
+// input, after a turn with a wider policy.
 func TestSandboxOfSessionsStays(t *testing.T) {
 	cells(t, func(t *testing.T, c cell) {
 		if !c.enforced {
