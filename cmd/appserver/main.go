@@ -37,15 +37,15 @@ func main() {
 
 func commands() []subcommand {
 	return []subcommand{
-		{"app-server", "serve a client on standard input and output (the default)", serve},
-		{"proxy", "join standard input and output to a server's Unix socket: --sock PATH", cli.Proxy},
-		{"login", "status: whether the model provider has its key", cli.Login},
-		{"context", "show and edit what the model is sent of a stored thread", cli.Context},
-		{"rollout", "look for damage and secrets in the files of threads, mend them, and let old ones go", cli.Rollout},
-		{"generate-json-schema", "write the protocol's JSON Schema to --out DIR", generate(schema.WriteJSON)},
-		{"generate-ts", "write the protocol's TypeScript types to --out DIR", generate(schema.WriteTS)},
-		{"thread", "export stored threads as documents, and import them", cli.Thread},
-		{"version", "print the version; --json: and what the program was made of", printVersion},
+		{"app-server", "serve a client on standard input and output, or clients on a socket (the default)", serve},
+		{"proxy", "connect standard input and output to the Unix socket of a server: --sock PATH", cli.Proxy},
+		{"login", "check whether the model provider has its key: login status", cli.Login},
+		{"context", "show and edit the context of a stored thread", cli.Context},
+		{"rollout", "verify, repair and redact the files of threads; archive or delete old threads", cli.Rollout},
+		{"generate-json-schema", "write the JSON Schema of the protocol to --out DIR", generate(schema.WriteJSON)},
+		{"generate-ts", "write the TypeScript types of the protocol to --out DIR", generate(schema.WriteTS)},
+		{"thread", "export and import stored threads", cli.Thread},
+		{"version", "print the version; with --json, the commit and the Go version as well", printVersion},
 	}
 }
 
@@ -64,7 +64,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
 	case errors.As(err, &usage):
-		fmt.Fprintf(errs, "appserver: %v\nRun appserver --help for its usage.\n", err)
+		fmt.Fprintf(errs, "appserver: %v\nRun appserver --help for usage.\n", err)
 		return 2
 	}
 	fmt.Fprintf(errs, "appserver: %v\n", err)
@@ -84,7 +84,7 @@ func dispatch(args []string, s app.Streams, o *app.Options) error {
 		return runCommand(rest, s, o)
 	}
 	if o.Codex {
-		return app.UsageError{Err: errors.New("this codex is appserver, which has no user interface of its own: run codex app-server")}
+		return app.UsageError{Err: errors.New("this codex is appserver, which has no user interface: run codex app-server")}
 	}
 	return serve(nil, s, o)
 }
@@ -93,8 +93,8 @@ func generate(write func(dir string) error) func([]string, app.Streams, *app.Opt
 	return func(args []string, s app.Streams, _ *app.Options) error {
 		flags := flag.NewFlagSet("generate", flag.ContinueOnError)
 		flags.SetOutput(s.Err)
-		dir := flags.String("out", "", "the `DIR` to write to")
-		flags.Bool("experimental", true, "accepted; everything that is served is written")
+		dir := flags.String("out", "", "write the files to `DIR`")
+		flags.Bool("experimental", true, "accepted and ignored: the output always includes experimental methods")
 		if err := flags.Parse(args); err != nil {
 			return app.FlagError(err)
 		}

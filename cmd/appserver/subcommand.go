@@ -21,7 +21,7 @@ func runCommand(args []string, s app.Streams, o *app.Options) error {
 			return c.run(args[1:], s, o)
 		}
 	}
-	return app.UsageError{Err: fmt.Errorf("there is no command %q", args[0])}
+	return app.UsageError{Err: fmt.Errorf("unknown command %q", args[0])}
 }
 
 func printUsage(w io.Writer, flags *flag.FlagSet) {

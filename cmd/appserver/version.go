@@ -47,7 +47,7 @@ func buildOf(info *debug.BuildInfo) buildFacts {
 func printVersion(args []string, s app.Streams, o *app.Options) error {
 	flags := flag.NewFlagSet("version", flag.ContinueOnError)
 	flags.SetOutput(s.Err)
-	asJSON := flags.Bool("json", false, "print an object: version, protocol, commit, time, dirty, go, os, arch")
+	asJSON := flags.Bool("json", false, "print a JSON object with version, protocol, commit, time, dirty, go, os and arch")
 	if err := flags.Parse(args); err != nil {
 		return app.FlagError(err)
 	}

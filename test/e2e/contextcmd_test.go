@@ -57,7 +57,7 @@ func TestContextListReadsReferenceThreads(t *testing.T) {
 	}, rowsOf(out)[:9])
 	require.Regexp(t, `^reasoning 1 \d+ 0 0\.0 %$`, rowOf(t, out, "reasoning"))
 	require.Regexp(t, `^total 6 [\d,]+ [\d,]+ 100\.0 %$`, rowOf(t, out, "total"))
-	require.Contains(t, out, "\nThe window of the model is not known")
+	require.Contains(t, out, "\nThe context window of the model is unknown")
 	for line := range strings.Lines(out) {
 		require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 100)
 	}
@@ -153,14 +153,14 @@ func TestContextUndoRevertsEachEdit(t *testing.T) {
 		require.Contains(t, out, "appserver context redo "+apptest.LegacyID)
 		require.Equal(t, before, list(), want)
 		out, _ = apptest.ContextCommand(t, home, 0, "redo", apptest.LegacyID)
-		require.Contains(t, out, "Made again: ")
+		require.Contains(t, out, "Redone: ")
 		require.Equal(t, after, list(), want)
 	}
 	out, _ := apptest.ContextCommand(t, home, 0, "edits", apptest.LegacyID)
 	require.Regexp(t, `^revision edit items saved age state 1 exclude 2 \d+ \d+[sm] `,
 		strings.Join(strings.Fields(out), " "))
 	out, _ = apptest.ContextCommand(t, home, 0, "exclude", apptest.LegacyID, "r8")
-	require.Equal(t, "Nothing changed: there was nothing to do.\n", out)
+	require.Equal(t, "Nothing changed: the edit has no effect.\n", out)
 	_, errs := apptest.ContextCommand(t, home, 2, "restore", apptest.LegacyID)
 	require.Contains(t, errs, "1 item excluded, 0 replaced, 1 deleted")
 	require.Contains(t, errs, "--yes")
@@ -168,7 +168,7 @@ func TestContextUndoRevertsEachEdit(t *testing.T) {
 	require.Regexp(t, `^Restored 2 items\. .* more\.\n`, out)
 	require.Equal(t, untouched, list())
 	out, _ = apptest.ContextCommand(t, home, 0, "restore", apptest.LegacyID)
-	require.Equal(t, "Nothing changed: there was nothing to do.\n", out, "no question without an effect")
+	require.Equal(t, "Nothing changed: the edit has no effect.\n", out, "no question without an effect")
 	_, errs = apptest.ContextCommand(t, home, 1, "redo", apptest.LegacyID)
 	require.Contains(t, errs, "no undone edit")
 }
@@ -181,12 +181,12 @@ func TestContextPruneDoesWhatPreviewShows(t *testing.T) {
 	before, _ := apptest.ContextCommand(t, home, 0, "list", id)
 	preview, _ := apptest.ContextCommand(t, home, 0, append([]string{"preview"}, args...)...)
 	require.Regexp(t, `^assistantMessage \d+ \d+ (\d+)$`, rowOf(t, preview, "assistantMessage"))
-	require.Contains(t, preview, "Nothing was changed yet.")
-	require.Contains(t, preview, "Note: ")
+	require.Contains(t, preview, "Nothing was changed.")
+	require.Contains(t, preview, "Warning: ")
 	usage, _ := apptest.ContextCommand(t, home, 0, "usage", id)
 	require.Contains(t, usage, "share of window")
 	require.Regexp(t, `^total \d+ [\d,]+ [\d,]+ \d+\.\d %$`, rowOf(t, usage, "total"))
-	require.Regexp(t, `\nThe next request has [\d,]+ of the [\d,]+ tokens of the window\.\n$`, usage)
+	require.Regexp(t, `\nThe next request has [\d,]+ tokens of the window of [\d,]+ tokens\.\n$`, usage)
 	after, _ := apptest.ContextCommand(t, home, 0, "list", id)
 	require.Equal(t, rowsOf(before), rowsOf(after))
 

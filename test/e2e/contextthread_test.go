@@ -77,7 +77,7 @@ func TestContextExplainsMissingThreads(t *testing.T) {
 		require.NotContains(t, errs, "\x1b")
 	}
 	_, errs := apptest.ContextCommand(t, home, 2, "exclude", "", "2")
-	require.Contains(t, errs, "the THREAD is empty")
+	require.Contains(t, errs, "THREAD is empty")
 	missing := filepath.Join(home, "gone")
 	_, errs = apptest.ContextCommand(t, missing, 1, "list", apptest.LegacyID)
 	require.Contains(t, errs, missing+" does not exist; set CODEX_HOME")

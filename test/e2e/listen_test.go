@@ -292,7 +292,7 @@ func TestListenRejectsUnsafeAddresses(t *testing.T) {
 		{2, "expected stdio://", []string{"--listen", "http://127.0.0.1:80"}},
 		{2, "use one of at most", []string{"--listen", "unix:///" + strings.Repeat("x", 108)}},
 		{2, "cannot be used with --stdio", []string{"--listen", "unix://", "--stdio"}},
-		{2, "--ws-auth is", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "none"}},
+		{2, "--ws-auth must be", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "none"}},
 		{2, "mutually exclusive",
 			[]string{"--listen", "ws://127.0.0.1:0", "--ws-token-file", file, "--ws-token-sha256", "00"}},
 		{2, "is required", []string{"--listen", "ws://127.0.0.1:0", "--ws-auth", "signed-bearer-token"}},

@@ -157,12 +157,12 @@ func TestRolloutRetainListsBeforeChanges(t *testing.T) {
 		status, out, errs := apptest.Execute(t, home, append([]string{"rollout", "retain"}, args...)...)
 		require.Zero(t, status, errs)
 		require.Regexp(t, `^would be archived: .*`+ids[3]+
-			`\.jsonl, last written .* bytes, for history\.maxAge\n1 thread would be archived; then there are 4 with .* bytes, of which .* are in the archive\nNothing was changed: add --yes to do it\n$`, out)
+			`\.jsonl, last written .* bytes, for history\.maxAge\n1 thread would be archived; remaining: 4 threads with .* bytes, of which .* are in the archive\nNothing was changed: add --yes to make these changes\n$`, out)
 		require.Len(t, rolloutsIn(t, home, "sessions"), 4)
 	}
 	status, out, errs := apptest.Execute(t, home, "rollout", "retain", "--yes")
 	require.Zero(t, status, errs)
-	require.Contains(t, out, "1 thread archived; then there are 4 with")
+	require.Contains(t, out, "1 thread archived; remaining: 4 threads with")
 	require.Equal(t, ids[3:], rolloutsIn(t, home, "archived_sessions"))
 
 	status, out, errs = apptest.Execute(t, home, "rollout", "retain", "--yes", "--json", "-c", "history.maxAge=15", "-c",
@@ -194,7 +194,7 @@ func TestRolloutRetainSkipsOpenThreads(t *testing.T) {
 		"history.retention=delete")
 	require.Equal(t, 1, status)
 	require.Contains(t, out, "already has an active writer")
-	require.Contains(t, errs, "1 thread should have gone and stayed: see above")
+	require.Contains(t, errs, "kept 1 thread beyond the limits: see above")
 	require.FileExists(t, path)
 	c.Close()
 }

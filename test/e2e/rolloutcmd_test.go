@@ -39,10 +39,10 @@ func TestRolloutVerifyReportsDamage(t *testing.T) {
 	}
 	status, out, errs := apptest.Execute(t, home, "rollout", "verify", home)
 	require.Equal(t, 1, status)
-	require.Equal(t, "appserver: rollout verify: something is wrong with 2 of 3 rollouts\n", errs)
+	require.Equal(t, "appserver: rollout verify: problems in 2 of 3 rollouts\n", errs)
 	require.Contains(t, out, path+
-		": 11 lines that can be read\n  line 5: damagedLine: not JSON: the line is skipped (repair heals this)\n  line 13: tornTail: ")
-	require.Contains(t, out, sound+": sound, 12 lines\n")
+		": 2 problems, 11 readable lines\n  line 5: damagedLine: not JSON: the line is skipped (repair fixes this)\n  line 13: tornTail: ")
+	require.Contains(t, out, sound+": no problems, 12 lines\n")
 	require.Contains(t, out, "the file: linkLoop: cannot open "+loop)
 	require.NotContains(t, out, "\x1b")
 	status, out, errs = apptest.Execute(t, home, "rollout", "verify", "--json", sound)
@@ -68,13 +68,13 @@ func TestRolloutRepairKeepsThread(t *testing.T) {
 	before, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID, "--json")
 	status, out, errs := apptest.Execute(t, home, "rollout", "repair", path)
 	require.Zero(t, status, errs)
-	require.Contains(t, out, "  repaired: "+path+"; as it was: "+path+".orig\n  what could not be read: "+path+".lost\n")
+	require.Contains(t, out, "  repaired: "+path+"; original: "+path+".orig\n  unreadable lines: "+path+".lost\n")
 	backup, err := os.ReadFile(path + ".orig")
 	require.NoError(t, err)
 	require.Equal(t, text, string(backup))
 	status, out, errs = apptest.Execute(t, home, "rollout", "verify", path)
 	require.Zero(t, status, errs)
-	require.Equal(t, path+": sound, 12 lines\n", out)
+	require.Equal(t, path+": no problems, 12 lines\n", out)
 	after, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID, "--json")
 	require.Equal(t, before, after)
 	status, out, errs = apptest.Execute(t, home, "rollout", "repair", "--json", path)
@@ -89,7 +89,7 @@ func TestRolloutRepairRejectsEmptyFile(t *testing.T) {
 	status, out, errs := apptest.Execute(t, home, "rollout", "repair", path)
 	require.Equal(t, 1, status)
 	require.Contains(t, out, "the file has no lines: remove it, or put a copy back\n  nothing was changed")
-	require.Equal(t, "appserver: rollout repair: of 1 finding, 1 cannot be healed: see above\n", errs)
+	require.Equal(t, "appserver: rollout repair: 1 of 1 problem cannot be repaired: see above\n", errs)
 }
 
 // TestRolloutRepairRejectsOpenThreads requires the lock of the home with the file, not of the
@@ -141,7 +141,7 @@ func TestRolloutRedactRemovesSecrets(t *testing.T) {
 	status, _, errs := apptest.Execute(t, home, "rollout", "redact", path)
 	require.Equal(t, 2, status)
 	require.Contains(t, errs,
-		"No copy is kept: that cannot be taken back.\nThere is no terminal to ask on, so nothing was changed: add --yes to do it")
+		"No copy is kept: this cannot be undone.\nNothing was changed, because there is no terminal for the confirmation: add --yes to confirm")
 	status, out, errs := apptest.Execute(t, home, "rollout", "redact", "--dry-run", path)
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "would be redacted")

@@ -45,7 +45,7 @@ func TestSkillsReachModel(t *testing.T) {
 	second := requests[1].Texts(t)
 	require.Equal(t, sent, second[len(second)-2])
 	require.Contains(t, second[len(second)-1], "<name>gone</name>")
-	require.Contains(t, second[len(second)-1], "There is no such skill here")
+	require.Contains(t, second[len(second)-1], "This skill does not exist here")
 	third := requests[2].Texts(t)
 	require.Equal(t, "and $release once more", third[len(third)-1], "the skill was removed")
 	require.NotContains(t, third[0], "How to release")

@@ -94,8 +94,8 @@ func TestImportAcceptsOtherVersions(t *testing.T) {
 func TestThreadCommandRejectsWrongArguments(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"thread nothing": `"nothing"`, "thread export": "name what to export", "thread import": "name what to import",
-		"thread import --last": "name what to import",
+		"thread nothing": `unknown command "thread nothing"`, "thread export": "THREAD is missing", "thread import": "FILE is missing",
+		"thread import --last": "FILE is missing",
 		"thread export a b":    `"b"`, "thread export a --format pdf": "pdf", "thread export --no-such": "no-such",
 	} {
 		status, _, errs := apptest.Execute(t, t.TempDir(), strings.Fields(args)...)

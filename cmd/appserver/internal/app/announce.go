@@ -68,7 +68,7 @@ func (a *announcer) announce(scope engine.Scope, thread string, e core.AnnounceT
 			err = a.run(append(argv[:len(argv):len(argv)], text))
 		}
 		if err != nil {
-			a.log.Warn("the program of notify", zap.String("program", argv[0]), zap.Error(err))
+			a.log.Warn("the notify program failed", zap.String("program", argv[0]), zap.Error(err))
 		}
 	}()
 }
@@ -94,7 +94,7 @@ func (a *announcer) begin() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed || a.count == maxAnnouncers {
-		a.log.Warn("a program of notify is not started: too many run already, or the server ends")
+		a.log.Warn("the notify program was not started: too many are running, or the server is shutting down")
 		return false
 	}
 	a.count++

@@ -22,7 +22,7 @@ func confinement(log *zap.Logger) func() protocol.SandboxDiagnostics {
 			return protocol.SandboxDiagnostics{Enforced: true}
 		}
 		log.Warn("commands are not confined", zap.Error(err))
-		return protocol.SandboxDiagnostics{Reason: new(fmt.Sprintf("commands are not confined here (%v): unless the policy is danger-full-access, "+
-			"one that may do more than read is asked for first, and not run where nobody may be asked", err))}
+		return protocol.SandboxDiagnostics{Reason: new(fmt.Sprintf("commands are not confined here (%v): unless the sandbox policy is danger-full-access, "+
+			"a command that may do more than read needs an approval, and is rejected if the approval policy permits none", err))}
 	})
 }

@@ -25,7 +25,7 @@ func indexOf(c config.Index, home string, p engine.Parts) *index.Index {
 	}
 	path := IndexPath(c, home)
 	return index.New(index.Options{Store: p.Store, Path: path, Report: func(err error) {
-		p.Log.Warn("the index of the rollouts", zap.String("path", path), zap.Error(err))
+		p.Log.Warn("problem in the index of the rollouts", zap.String("path", path), zap.Error(err))
 	}})
 }
 

@@ -39,16 +39,16 @@ type transport struct {
 }
 
 func (t *transport) define(flags *flag.FlagSet) {
-	flags.StringVar(&t.url, "listen", t.url, "where to listen: stdio://, unix://, unix://PATH or ws://IP:PORT")
+	flags.StringVar(&t.url, "listen", t.url, "listen on this `URL`: stdio://, unix://, unix://PATH or ws://IP:PORT")
 	flags.BoolVar(&t.stdio, "stdio", t.stdio, "the same as --listen stdio://")
-	flags.StringVar(&t.auth, "ws-auth", t.auth, "how clients of a port are told: "+authCapability+" or "+authSigned)
+	flags.StringVar(&t.auth, "ws-auth", t.auth, "authenticate clients of a port by this `METHOD`: "+authCapability+" or "+authSigned)
 	flags.StringVar(&t.tokenFile, "ws-token-file", t.tokenFile,
-		"the `PATH` of the token (default: a token is made, and kept under CODEX_HOME)")
-	flags.StringVar(&t.tokenDigest, "ws-token-sha256", t.tokenDigest, "the SHA-256 of the token, in `HEX`")
-	flags.StringVar(&t.secretFile, "ws-shared-secret-file", t.secretFile, "the `PATH` of the key of signed tokens")
-	flags.StringVar(&t.issuer, "ws-issuer", t.issuer, "who has to have issued them")
-	flags.StringVar(&t.audience, "ws-audience", t.audience, "for whom they have to be")
-	flags.Int64Var(&t.skew, "ws-max-clock-skew-seconds", t.skew, "how much their clock may differ")
+		"read the token from `PATH` (default: a generated token below CODEX_HOME)")
+	flags.StringVar(&t.tokenDigest, "ws-token-sha256", t.tokenDigest, "accept the token with this SHA-256 digest in `HEX`")
+	flags.StringVar(&t.secretFile, "ws-shared-secret-file", t.secretFile, "read the key of signed tokens from `PATH`")
+	flags.StringVar(&t.issuer, "ws-issuer", t.issuer, "accept only signed tokens of this `ISSUER`")
+	flags.StringVar(&t.audience, "ws-audience", t.audience, "accept only signed tokens for this `AUDIENCE`")
+	flags.Int64Var(&t.skew, "ws-max-clock-skew-seconds", t.skew, "accept signed tokens if the clocks differ by at most `SECONDS`")
 }
 
 func (t *transport) isStdio() bool { return t.stdio || t.url == listenStdio }
@@ -60,7 +60,7 @@ func (t *transport) check() error {
 	case t.stdio && t.url != listenStdio:
 		return UsageError{errors.New("--listen cannot be used with --stdio")}
 	case t.auth != "" && t.auth != authCapability && t.auth != authSigned:
-		return UsageError{fmt.Errorf("--ws-auth is %s or %s, not %q", authCapability, authSigned, t.auth)}
+		return UsageError{fmt.Errorf("--ws-auth must be %s or %s, not %q", authCapability, authSigned, t.auth)}
 	case t.tokenFile != "" && t.tokenDigest != "":
 		return UsageError{errors.New("--ws-token-file and --ws-token-sha256 are mutually exclusive")}
 	case t.auth == authSigned && (t.tokenFile != "" || t.tokenDigest != ""):
@@ -71,7 +71,7 @@ func (t *transport) check() error {
 		return UsageError{fmt.Errorf("--ws-shared-secret-file, --ws-issuer and --ws-audience require --ws-auth %s",
 			authSigned)}
 	case t.skew < 0 || t.skew > maxSkew:
-		return UsageError{fmt.Errorf("--ws-max-clock-skew-seconds is between 0 and %d, not %d", maxSkew, t.skew)}
+		return UsageError{fmt.Errorf("--ws-max-clock-skew-seconds must be between 0 and %d, not %d", maxSkew, t.skew)}
 	}
 	return nil
 }
@@ -122,10 +122,10 @@ func (t *transport) bearer(home string) (b listen.TokenCheck, how string, err er
 		}
 		b, err = listen.SignedToken(listen.Claims{Key: key, Issuer: t.issuer, Audience: t.audience,
 			Skew: time.Duration(t.skew) * time.Second, Now: time.Now})
-		return b, "signed, by the key in " + t.secretFile, err
+		return b, "signed with the key in " + t.secretFile, err
 	case t.tokenDigest != "":
 		digest, err := listen.ParseDigest(t.tokenDigest)
-		return listen.TokenDigest(digest), "the one of --ws-token-sha256", err
+		return listen.TokenDigest(digest), "with the digest of --ws-token-sha256", err
 	case t.tokenFile != "":
 		token, err := listen.ReadSecret(t.tokenFile)
 		return listen.StaticToken(token), "in " + t.tokenFile, err

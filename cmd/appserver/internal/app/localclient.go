@@ -49,7 +49,7 @@ func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there are no threads: %s does not exist; set CODEX_HOME to the folder that has them", home)
+		return nil, fmt.Errorf("there are no threads: the home %s does not exist; set CODEX_HOME to a home with threads", home)
 	}
 	c := &LocalClient{Home: home, Store: parts.Store, Redactor: parts.Setup.Redactor(nil), answers: make(chan answer, 1)}
 	parts.Model, parts.Outbox, parts.Version = &model.Router{Fallback: chat.Render}, c, protocol.Level
@@ -67,12 +67,12 @@ func (c *LocalClient) Close() error { return c.engine.Close(context.Background()
 func (c *LocalClient) call(name string, params any) (any, error) {
 	raw, err := protocol.Marshal(params)
 	if err != nil {
-		return nil, fmt.Errorf("writing the params of %s: %w", name, err)
+		return nil, fmt.Errorf("encoding the params of %s: %w", name, err)
 	}
 	methods := protocol.Methods()
 	row := slices.IndexFunc(methods, func(m protocol.Method) bool { return m.Name == name })
 	if row < 0 {
-		return nil, fmt.Errorf("there is no method %s", name)
+		return nil, fmt.Errorf("unknown method %s", name)
 	}
 	c.calls++
 	if err := methods[row].Serve(c.handler, protocol.Caller{Conn: localConnection, Request: c.calls}, raw); err != nil {
@@ -91,7 +91,7 @@ func Ask[R any](c *LocalClient, name string, params any) (R, error) {
 	}
 	r, ok := result.(R)
 	if !ok {
-		return r, fmt.Errorf("%s answers with %T", name, result)
+		return r, fmt.Errorf("%s returned %T", name, result)
 	}
 	return r, nil
 }

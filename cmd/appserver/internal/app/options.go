@@ -64,14 +64,14 @@ func (o *Options) Parse(args []string, errs io.Writer) (rest []string, err error
 // DefineShared defines the flags of every command that reads the configuration.
 func (o *Options) DefineShared(flags *flag.FlagSet) {
 	o.DefineConfig(flags)
-	flags.StringVar(&o.Provider, "model-provider", o.Provider, "the `NAME` of the model provider")
-	flags.StringVar(&o.LogLevel, "log-level", o.LogLevel, "debug, info, warn or error")
-	flags.StringVar(&o.LogFormat, "log-format", o.LogFormat, "console or json")
+	flags.StringVar(&o.Provider, "model-provider", o.Provider, "use the model provider `NAME`")
+	flags.StringVar(&o.LogLevel, "log-level", o.LogLevel, "log messages of this `LEVEL` and above: debug, info, warn or error")
+	flags.StringVar(&o.LogFormat, "log-format", o.LogFormat, "write the log in this `FORMAT`: console or json")
 }
 
 // DefineConfig defines the flags that override settings.
 func (o *Options) DefineConfig(flags *flag.FlagSet) {
-	flags.Var(&o.Overrides, "c", "override a setting: `KEY=VALUE`, the key dotted, the value in TOML; may be repeated")
+	flags.Var(&o.Overrides, "c", "override a setting: `KEY=VALUE` with a dotted key and a TOML value; can be repeated")
 	flags.Var(&o.Overrides, "config", "the same as -c `KEY=VALUE`")
 	for name, value := range map[string]string{"enable": "true", "disable": "false"} {
 		flags.Func(name, "the same as -c features.`NAME`="+value, func(feature string) error {
@@ -84,12 +84,12 @@ func (o *Options) define(flags *flag.FlagSet) {
 	o.DefineShared(flags)
 	o.transport.define(flags)
 	flags.Func("session-source",
-		"what `KIND` of client begins threads: vscode, cli, exec, mcp or a word of its own (default vscode, which many clients list only)", o.setSource)
-	flags.BoolFunc("exit-with-parent", "end when the parent process has ended (default true on stdio://)", o.setParentExit)
+		"record `KIND` as the source of new threads: vscode, cli, exec, mcp or another word (default vscode; many clients list only this source)", o.setSource)
+	flags.BoolFunc("exit-with-parent", "exit when the parent process exits (default true with stdio://)", o.setParentExit)
 	flags.BoolVar(&o.ShowVersion, "version", o.ShowVersion, "print the version")
 	flags.BoolVar(&o.ShowVersion, "V", o.ShowVersion, "the same as --version")
-	flags.Bool("strict-config", false, "accepted and ignored: settings without effect are told as warnings")
-	flags.Bool("analytics-default-enabled", false, "accepted and ignored: nothing is sent anywhere")
+	flags.Bool("strict-config", false, "accepted and ignored: the server warns about settings without effect")
+	flags.Bool("analytics-default-enabled", false, "accepted and ignored: the server sends no analytics")
 }
 
 func (o *Options) setParentExit(value string) error {
@@ -129,7 +129,7 @@ func CodexHome() (string, error) {
 	}
 	user, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("no home directory: set CODEX_HOME or HOME: %w", err)
+		return "", fmt.Errorf("there is no home directory: set CODEX_HOME or HOME: %w", err)
 	}
 	return filepath.Join(user, ".codex"), nil
 }

@@ -157,7 +157,7 @@ func gather(o *Options, log *zap.Logger) (live *config.Live, home string, p engi
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
-		return nil, "", p, fmt.Errorf("the working directory is gone: %w", err)
+		return nil, "", p, fmt.Errorf("the working directory does not exist: %w", err)
 	}
 	source := config.Source{Home: home, System: config.SystemFile, Overrides: o.Overrides, Provider: o.Provider,
 		Getenv: os.Getenv}
@@ -183,7 +183,7 @@ func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees 
 	}
 	o := worktree.Options{Home: filepath.Join(home, "appserver-checkpoints"), MaxFiles: c.Checkpoints.MaxFiles,
 		MaxBytes: c.Checkpoints.MaxBytes}
-	return checkpoint.New(o, func(err error) { log.Warn("checkpoints", zap.Error(err)) })
+	return checkpoint.New(o, func(err error) { log.Warn("problem with checkpoints", zap.Error(err)) })
 }
 
 // join puts a server around the parts.
@@ -349,7 +349,7 @@ func reasonsToStop(ctx context.Context, o *Options) <-chan string {
 		case sig := <-signals:
 			reasons <- sig.String()
 		case <-orphaned:
-			reasons <- "the parent process has ended"
+			reasons <- "the parent process exited"
 		case <-ctx.Done():
 		}
 	}()
@@ -365,7 +365,7 @@ func (p *process) run(s Streams, stop <-chan string) error {
 	case reason := <-stop:
 		p.log.Info("stopping", zap.String("reason", reason))
 	case <-p.server.EOF():
-		p.log.Info("the client has ended its input")
+		p.log.Info("the client closed the input")
 	case err := <-served:
 		return errors.Join(err, p.close())
 	}
@@ -402,7 +402,7 @@ func (p *process) close() error {
 		err = errors.Join(err, p.index.Close(ctx))
 	}
 	if err = errors.Join(err, p.closeMemory(ctx)); err != nil {
-		p.log.Warn("the end was cut short", zap.Error(err))
+		p.log.Warn("the shutdown is incomplete", zap.Error(err))
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (s *setup) begin(p *protocol.ThreadStartParams, cwd string) (c *config.Conf
 	overrides := p.Config
 	if err := s.config.Trust(root); err != nil {
 		warnings = append(warnings,
-			fmt.Sprintf("%s is trusted for this thread only: the trust could not be recorded: %v", root, err))
+			fmt.Sprintf("%s is trusted for this thread only: the trust cannot be recorded: %v", root, err))
 		if overrides, err = config.TrustOverride(overrides, root); err != nil {
 			return c, nil, err
 		}
@@ -121,13 +121,13 @@ func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []str
 		switch {
 		case key == "model_providers", strings.HasPrefix(key, "model_providers."):
 			warnings = append(warnings,
-				fmt.Sprintf("config.%s has no effect on a thread: model providers are set up when the server starts", key))
+				fmt.Sprintf("config.%s has no effect on a thread: the server reads model providers only when it starts", key))
 		case key == "checkpoints.max_files", key == "checkpoints.max_bytes":
 			warnings = append(warnings,
-				fmt.Sprintf("config.%s has no effect on a thread: it is settled when the server starts", key))
+				fmt.Sprintf("config.%s has no effect on a thread: the server reads it only when it starts", key))
 		case key == "history.maxAge", key == "history.maxBytes", key == "history.retention":
 			warnings = append(warnings,
-				fmt.Sprintf("config.%s has no effect on a thread: what is kept of old ones is settled when the server starts", key))
+				fmt.Sprintf("config.%s has no effect on a thread: the server reads its limits for old threads only when it starts", key))
 		}
 	}
 	return warnings
@@ -307,7 +307,7 @@ func (s *setup) Skills(scope engine.Scope, cwd string, input []protocol.UserInpu
 	for _, m := range missing {
 		texts = append(texts,
 			core.SkillText{Name: m.Name, Path: m.Path,
-				Text: "There is no such skill here, or it is turned off: say so to the user."})
+				Text: "This skill does not exist here or is disabled. Inform the user."})
 	}
 	return texts
 }

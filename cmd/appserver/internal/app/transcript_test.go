@@ -136,7 +136,7 @@ func (p *player) start() {
 
 // unconfined is a machine that confines nothing.
 func unconfined() protocol.SandboxDiagnostics {
-	return protocol.SandboxDiagnostics{Reason: new("commands are not confined here (no kernel): unless the policy is danger-full-access, one that may do more than read is asked for first, and not run where nobody may be asked")}
+	return protocol.SandboxDiagnostics{Reason: new("commands are not confined here (no kernel): unless the sandbox policy is danger-full-access, a command that may do more than read needs an approval, and is rejected if the approval policy permits none")}
 }
 
 func (p *player) newID() string {

@@ -26,13 +26,13 @@ type contextOptions struct {
 // read.
 func (o *contextOptions) define(flags *flag.FlagSet) {
 	o.DefineShared(flags)
-	flags.BoolVar(&o.json, "json", false, "print the answer as one JSON document")
-	flags.BoolVar(&o.all, "all", false, fmt.Sprintf("list: print every item, not the last %d", listedItems))
-	flags.BoolVar(&o.last, "last", false, "take the thread that was written last, instead of THREAD")
-	flags.BoolVar(&o.yes, "yes", false, "delete, restore: do not ask")
-	flags.BoolVar(&o.backup, "from-backup", false, "restore: first make sure that the rollout's backup is whole")
-	flags.Func("category", "prune, preview: the `CATEGORIES` to exclude, as toolOutput,reasoning", o.addCategories)
-	flags.Func("before-turn", "prune, preview: only what is older than the turn with this `ID`", func(id string) error {
+	flags.BoolVar(&o.json, "json", false, "print the result as one JSON document")
+	flags.BoolVar(&o.all, "all", false, fmt.Sprintf("list: print all items, not only the last %d", listedItems))
+	flags.BoolVar(&o.last, "last", false, "use the thread that was written last, instead of THREAD")
+	flags.BoolVar(&o.yes, "yes", false, "delete, restore: skip the confirmation")
+	flags.BoolVar(&o.backup, "from-backup", false, "restore: first verify the backup of the rollout")
+	flags.Func("category", "prune, preview: exclude items of these `CATEGORIES`, for example toolOutput,reasoning", o.addCategories)
+	flags.Func("before-turn", "prune, preview: only items before the turn with this `ID`", func(id string) error {
 		return o.setRange(protocol.PruneRange{Word: protocol.RangeBeforeTurn, TurnID: id})
 	})
 	flags.Func("first", "prune, preview: only the first `N` turns", o.counting(protocol.RangeFirstTurns))
@@ -119,9 +119,9 @@ func (o *contextOptions) fits(c *contextRow, args []string) error {
 	}
 	switch {
 	case len(args) < least:
-		return fmt.Errorf("context %s: THREAD is missing: give an id, the begin or the end of one, the path of a rollout, or --last", c.name)
+		return fmt.Errorf("context %s: THREAD is missing: %s", c.name, threadForms)
 	case c.items && len(args) == least:
-		return fmt.Errorf("context %s: ITEM is missing: give ids (r12), indices (4) or ranges of them (3-7)", c.name)
+		return fmt.Errorf("context %s: ITEM is missing: give ids (r12), indices (4) or ranges of indices (3-7)", c.name)
 	case !c.items && len(args) > least:
 		return fmt.Errorf("context %s: unexpected argument %q", c.name, args[least])
 	case prunes && len(o.prune.Categories) == 0:
@@ -153,7 +153,7 @@ func parseTargets(words []string) ([]target, error) {
 	for _, word := range words {
 		m := targetWords.FindStringSubmatch(word)
 		if m == nil {
-			return nil, fmt.Errorf("%q is no item: give an id (r12), an index (4) or a range of them (3-7)", word)
+			return nil, fmt.Errorf("%q is not an item: give an id (r12), an index (4) or a range of indices (3-7)", word)
 		}
 		t := target{word: word, id: m[1]}
 		if t.id == "" {
@@ -164,7 +164,7 @@ func parseTargets(words []string) ([]target, error) {
 			t.end, _ = strconv.ParseInt(m[3], 10, 64)
 		}
 		if t.end < t.from {
-			return nil, fmt.Errorf("%q is no range: its end is before its begin", word)
+			return nil, fmt.Errorf("%q is not a range: its end is before its start", word)
 		}
 		list = append(list, t)
 	}

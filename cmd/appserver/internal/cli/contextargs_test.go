@@ -15,7 +15,7 @@ func TestContextRefusesWrongCalls(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	for args, want := range map[string]string{
-		"context lost":                           `there is no command "lost" of context`,
+		"context lost":                           `unknown command "context lost"`,
 		"context list":                           "THREAD is missing",
 		"context list T extra":                   `unexpected argument "extra"`,
 		"context list --last extra":              `unexpected argument "extra"`,
@@ -23,9 +23,9 @@ func TestContextRefusesWrongCalls(t *testing.T) {
 		"context list T --lost":                  "-lost",
 		"context exclude T":                      "ITEM is missing",
 		"context exclude --last":                 "ITEM is missing",
-		"context exclude T r":                    `"r" is no item`,
-		"context exclude T 1 7-3":                `"7-3" is no range`,
-		"context delete T -- -1":                 `"-1" is no item`,
+		"context exclude T r":                    `"r" is not an item`,
+		"context exclude T 1 7-3":                `"7-3" is not a range`,
+		"context delete T -- -1":                 `"-1" is not an item`,
 		"context prune T":                        "--category is missing",
 		"context prune T --category lost":        "lost",
 		"context prune T --first x":              "expected a number of turns",
@@ -38,7 +38,7 @@ func TestContextRefusesWrongCalls(t *testing.T) {
 		require.Contains(t, errs, want, args)
 	}
 	_, errs := apptest.ContextCommand(t, home, 2, "delete", apptest.LegacyID, "0")
-	require.Contains(t, errs, "This would take 1 item off the list")
+	require.Contains(t, errs, "This would delete 1 item of thread ")
 	require.Contains(t, errs, "add --yes")
 }
 
@@ -63,8 +63,8 @@ func TestContextReportsUnknownItems(t *testing.T) {
 	home, _ := apptest.LegacyHome(t)
 	for _, name := range []string{"exclude", "delete", "pin"} {
 		_, errs := apptest.ContextCommand(t, home, 1, name, apptest.LegacyID, "r8", "r99", "5-6", "0", "r8.1")
-		require.Contains(t, errs, "context "+name+": r99, 5-6, r8.1 not in the context of thread "+apptest.LegacyID+
-			", which has 6 items: nothing was changed")
+		require.Contains(t, errs, "context "+name+": 3 unknown items: r99, 5-6, r8.1: thread "+apptest.LegacyID+
+			" has 6 items: nothing was changed")
 	}
 	out, _ := apptest.ContextCommand(t, home, 0, "edits", apptest.LegacyID)
 	require.Equal(t, "There are no edits.\n", out)

@@ -38,10 +38,10 @@ func (a asker) confirm(what string) error {
 	case a.yes:
 		return nil
 	case !a.terminal:
-		return app.UsageError{Err: fmt.Errorf("%s\nThere is no terminal to ask on, so nothing was changed: add --yes to do it", what)}
+		return app.UsageError{Err: fmt.Errorf("%s\nNothing was changed, because there is no terminal for the confirmation: add --yes to confirm", what)}
 	}
-	if _, err := fmt.Fprintf(a.out, "%s\nGo on? [y/N] ", what); err != nil {
-		return fmt.Errorf("asking on the terminal: %w", err)
+	if _, err := fmt.Fprintf(a.out, "%s\nContinue? [y/N] ", what); err != nil {
+		return fmt.Errorf("asking for confirmation: %w", err)
 	}
 	line, err := bufio.NewReader(a.in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -23,8 +23,8 @@ func TestAskerTakesAYes(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		a := asker{in: strings.NewReader(answer), out: &out, terminal: true}
-		require.Equal(t, want, a.confirm("All of it goes."), "%q", answer)
-		require.Equal(t, "All of it goes.\nGo on? [y/N] ", out.String())
+		require.Equal(t, want, a.confirm("All items would be deleted."), "%q", answer)
+		require.Equal(t, "All items would be deleted.\nContinue? [y/N] ", out.String())
 	}
 	broken := errors.New("broken")
 	a := asker{in: iotest.ErrReader(broken), out: io.Discard, terminal: true}
@@ -36,12 +36,12 @@ func TestAskerNeedsATerminal(t *testing.T) {
 	var out bytes.Buffer
 	var wrong app.UsageError
 	a := asker{in: strings.NewReader("y\n"), out: &out}
-	err := a.confirm("All of it goes.")
+	err := a.confirm("All items would be deleted.")
 	require.ErrorAs(t, err, &wrong)
-	require.ErrorContains(t, err, "All of it goes.\n")
+	require.ErrorContains(t, err, "All items would be deleted.\n")
 	require.ErrorContains(t, err, "--yes")
 	a.yes = true
-	require.NoError(t, a.confirm("All of it goes."))
+	require.NoError(t, a.confirm("All items would be deleted."))
 	require.Empty(t, out.String())
 	file, err := os.Open(os.DevNull)
 	require.NoError(t, err)
@@ -71,10 +71,10 @@ func TestContextAsksBeforeItDeletes(t *testing.T) {
 		out, asked, err := atTerminal(t, "no\n", "delete", apptest.LegacyID, "r7", "1")
 		require.ErrorIs(t, err, errDeclined)
 		require.Empty(t, out)
-		require.Contains(t, asked, "This would take 3 items off the list of thread "+apptest.LegacyID,
+		require.Contains(t, asked, "This would delete 3 items of thread "+apptest.LegacyID,
 			"the output goes with its call")
 		require.Regexp(t, `would have [\d,]+ tokens, \d+ fewer\.`, asked)
-		require.Contains(t, asked, "Note: 1 messages of the user would be left out\n")
+		require.Contains(t, asked, "Warning: 1 messages of the user would be left out\n")
 	}
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -82,11 +82,11 @@ func TestContextAsksBeforeItDeletes(t *testing.T) {
 
 	out, asked, err := atTerminal(t, "y\n", "delete", apptest.LegacyID, "r7", "1")
 	require.NoError(t, err)
-	require.Contains(t, asked, "Go on? [y/N] ")
+	require.Contains(t, asked, "Continue? [y/N] ")
 	require.True(t, strings.HasPrefix(out, "Deleted 3 items."), out)
 	_, asked, err = atTerminal(t, "n\n", "restore", apptest.LegacyID)
 	require.ErrorIs(t, err, errDeclined)
-	require.Regexp(t, `0 items excluded, 0 replaced, 3 deleted\. The next request would have about [\d,]+ tokens more\.`,
+	require.Regexp(t, `0 items excluded, 0 replaced, 3 deleted\. The next request would have about [\d,]+ more tokens\.`,
 		asked)
 	out, _, err = atTerminal(t, "yes\n", "restore", apptest.LegacyID)
 	require.NoError(t, err)

@@ -30,20 +30,20 @@ const (
 
 func contextRows() []contextRow {
 	return []contextRow{
-		{"list", "list the items, with what each costs, and the usage by category", false, "all", (*contextCall).list},
-		{"usage", "tell what the context costs by category", false, "", (*contextCall).usage},
-		{"exclude", "keep items from the model; include takes it back", true, "", (*contextCall).exclude},
+		{"list", "list the items with their tokens and states, and the usage by category", false, "all", (*contextCall).list},
+		{"usage", "print the tokens of the context by category", false, "", (*contextCall).usage},
+		{"exclude", "stop sending items to the model; keep them in the list", true, "", (*contextCall).exclude},
 		{"include", "send excluded items again", true, "", (*contextCall).include},
-		{"delete", "take items off the list; asks before it does", true, "yes", (*contextCall).remove},
-		{"pin", "keep items from being pruned, trimmed and compacted", true, "", (*contextCall).pin},
-		{"unpin", "take that back", true, "", (*contextCall).unpin},
-		{"prune", "exclude all items of some categories but pinned ones", false, pruneFlags, (*contextCall).pruned},
-		{"preview", "tell what prune would save, and change nothing", false, pruneFlags, (*contextCall).preview},
-		{"undo", "take back the last edit", false, "", (*contextCall).undo},
-		{"redo", "make the edit again that was undone last", false, "", (*contextCall).redo},
+		{"delete", "remove items from the list; ask for confirmation", true, "yes", (*contextCall).remove},
+		{"pin", "protect items from prune, trim and compaction", true, "", (*contextCall).pin},
+		{"unpin", "end the protection of pinned items", true, "", (*contextCall).unpin},
+		{"prune", "exclude all items of some categories, except pinned items", false, pruneFlags, (*contextCall).prune},
+		{"preview", "print the effect of prune, and change nothing", false, pruneFlags, (*contextCall).preview},
+		{"undo", "undo the last edit", false, "", (*contextCall).undo},
+		{"redo", "redo the edit that was undone last", false, "", (*contextCall).redo},
 		{"edits", "list the edits", false, "", (*contextCall).edits},
-		{"restore", "take back all edits but pins; asks before it does", false, "yes from-backup", (*contextCall).restore},
-		{"prompt", "show the next model request", false, "", (*contextCall).prompt},
+		{"restore", "undo all edits except pins; ask for confirmation", false, "yes from-backup", (*contextCall).restore},
+		{"prompt", "print the next model request", false, "", (*contextCall).prompt},
 	}
 }
 
@@ -77,9 +77,9 @@ func contextUsage(w io.Writer) error {
 		fmt.Fprintf(w, "  %s\n        %s\n", form, row.doc)
 	}
 	fmt.Fprintf(w, `
-THREAD is a thread's id, the begin or the end of one, or the path of its rollout.
+THREAD is a thread id, its beginning or end, or the path of its rollout.
 ITEM is an id (r12), an index (4) or a range of indices (3-7), as list prints them.
-CATEGORIES are, with commas between them: %s.
+CATEGORIES is one category or more, separated by commas: %s.
 
 Flags:
 `, categories())
@@ -125,7 +125,7 @@ func newContextCall(args []string, s app.Streams, o *app.Options) (*contextCall,
 		}
 	}
 	if c.row == nil {
-		return nil, fmt.Errorf("there is no command %q of context", rest[0])
+		return nil, fmt.Errorf("unknown command %q", "context "+rest[0])
 	}
 	if err := c.o.fits(c.row, rest[1:]); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (c *contextCall) serve() (err error) {
 		return err
 	}
 	if _, err := c.to.Write(c.out.Bytes()); err != nil {
-		return fmt.Errorf("what was asked for is done, but cannot be printed: %w", err)
+		return fmt.Errorf("the command succeeded, but its result cannot be printed: %w", err)
 	}
 	return nil
 }

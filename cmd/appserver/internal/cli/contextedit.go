@@ -81,12 +81,12 @@ func (c *contextCall) confirmDeletion(deletion *protocol.PruneByIndices) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("This would take %s off the list of thread %s. %s",
+	effect := fmt.Sprintf("This would delete %s of thread %s. %s",
 		counted(itemCount(&p.Before)-itemCount(&p.After), "item"), c.thread, difference("would have", &p.Before, &p.After))
 	for _, w := range p.Warnings {
-		what += "\nNote: " + plain(w)
+		effect += "\nWarning: " + plain(w)
 	}
-	return c.asker.confirm(what)
+	return c.asker.confirm(effect)
 }
 
 func itemCount(u *protocol.ContextUsage) (n int) {
@@ -102,8 +102,8 @@ func (c *contextCall) rehearse(o protocol.ContextOperationVariant) (protocol.Con
 	})
 }
 
-// pruned excludes items by category.
-func (c *contextCall) pruned() error {
+// prune excludes items by category.
+func (c *contextCall) prune() error {
 	was, err := c.getUsage()
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (c *contextCall) preview() error {
 		after[part.Category] = part.IncludedTokens
 	}
 	t := &table{right: map[int]bool{1: true, 2: true, 3: true}}
-	t.add("category", "sent now", "then", "saved")
+	t.add("category", "sent now", "after prune", "saved")
 	for _, part := range p.Before.ByCategory {
 		if then := after[part.Category]; then != part.IncludedTokens {
 			t.add(string(part.Category), grouped(part.IncludedTokens), grouped(then), grouped(part.IncludedTokens-then))
@@ -134,9 +134,9 @@ func (c *contextCall) preview() error {
 	if len(t.rows) > 1 {
 		t.write(&c.out, c.width)
 	}
-	c.say("%s Nothing was changed yet.", difference("would have", &p.Before, &p.After))
+	c.say("%s Nothing was changed.", difference("would have", &p.Before, &p.After))
 	for _, w := range p.Warnings {
-		c.say("Note: %s", w)
+		c.say("Warning: %s", w)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (c *contextCall) redo() error {
 	}
 	r, err := app.Ask[protocol.ContextRedoResponse](c.client, "context/redo",
 		protocol.ContextRedoParams{ContextRequest: c.request(was.Revision)})
-	return c.reportTurn("Made again", "undo", r.Redone, r, err, &was.Usage, &r.Usage)
+	return c.reportTurn("Redone", "undo", r.Redone, r, err, &was.Usage, &r.Usage)
 }
 
 func (c *contextCall) reportTurn(verb, back string, e protocol.ContextEdit, result any, err error, before,
@@ -169,7 +169,7 @@ func (c *contextCall) reportTurn(verb, back string, e protocol.ContextEdit, resu
 		return c.answer(result, err)
 	}
 	c.say("%s: %s of %s. %s", verb, e.Op, counted(e.Count, "item"), difference("has", before, after))
-	c.say("To take that back: appserver context %s %s", back, c.thread)
+	c.say("To %s it: appserver context %s %s", back, back, c.thread)
 	return nil
 }
 
@@ -214,7 +214,7 @@ func (c *contextCall) confirmRestore(items []protocol.ContextItem) error {
 	if excluded+replaced+deleted == 0 {
 		return nil
 	}
-	return c.asker.confirm(fmt.Sprintf("This would take back the edits of thread %s: %s excluded, %s replaced, %s deleted. The next request would have about %s tokens more.",
+	return c.asker.confirm(fmt.Sprintf("This would undo the edits of thread %s: %s excluded, %s replaced, %s deleted. The next request would have about %s more tokens.",
 		c.thread, counted(excluded, "item"), grouped(int64(replaced)), grouped(int64(deleted)), grouped(saved)))
 }
 
@@ -249,8 +249,9 @@ func (c *contextCall) named() (list protocol.ContextGetItemsResponse, named prot
 	}
 	ids, unknown := idsOf(c.items, list.Items)
 	if len(unknown) > 0 {
-		return list, named, fmt.Errorf("%s not in the context of thread %s, which has %s: nothing was changed; look them up with appserver context list %s",
-			strings.Join(unknown, ", "), c.thread, counted(len(list.Items), "item"), c.thread)
+		return list, named, fmt.Errorf("%s: %s: thread %s has %s: nothing was changed; appserver context list %s prints the items",
+			counted(len(unknown), "unknown item"), strings.Join(unknown, ", "), c.thread,
+			counted(len(list.Items), "item"), c.thread)
 	}
 	named.IDs = ids
 	return list, named, nil
@@ -262,14 +263,14 @@ func (c *contextCall) report(e edited, err error) error {
 		return c.answer(e.result, err)
 	}
 	if e.changed == 0 {
-		c.say("Nothing changed: there was nothing to do.")
+		c.say("Nothing changed: the edit has no effect.")
 		return nil
 	}
 	c.say("%s %s. %s", e.verb, counted(e.changed, "item"), difference("has", &e.before, &e.after))
 	if e.ignored > 0 {
-		c.say("%s not in the list any more.", counted(e.ignored, "item"))
+		c.say("%s ignored: no longer in the list.", counted(e.ignored, "item"))
 	}
-	c.say("To take that back: appserver context undo %s", c.thread)
+	c.say("To undo it: appserver context undo %s", c.thread)
 	return nil
 }
 
@@ -285,5 +286,5 @@ func difference(has string, before, after *protocol.ContextUsage) string {
 	case saved < 0:
 		return text + ", " + grouped(-saved) + " more."
 	}
-	return text + ", as before."
+	return text + ", unchanged."
 }

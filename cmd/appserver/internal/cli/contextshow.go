@@ -35,7 +35,7 @@ func (c *contextCall) list() error {
 	}
 	items := r.Items
 	if hidden := len(items) - listedItems; hidden > 0 && !c.o.all {
-		c.say("%s before these: --all lists them", counted(hidden, "item"))
+		c.say("%s not shown: --all lists them", counted(hidden, "earlier item"))
 		items = items[hidden:]
 	}
 	itemTable(items, ages).write(&c.out, c.width)
@@ -136,10 +136,10 @@ func (c *contextCall) sayUsage(u *protocol.ContextUsage) {
 	t.add("total", fmt.Sprint(count), grouped(u.TotalTokens+rest), grouped(u.PromptTokens), percent(u.PromptTokens, whole))
 	t.write(&c.out, c.width)
 	if u.ModelContextWindow == nil {
-		c.say("The window of the model is not known: no turn of the thread tells it.")
+		c.say("The context window of the model is unknown: no turn of the thread records it.")
 		return
 	}
-	c.say("The next request has %s of the %s tokens of the window.", grouped(u.PromptTokens), grouped(whole))
+	c.say("The next request has %s tokens of the window of %s tokens.", grouped(u.PromptTokens), grouped(whole))
 }
 
 // edits prints the journal.

@@ -100,7 +100,7 @@ func TestListIsBounded(t *testing.T) {
 	apptest.PutRollout(t, home, apptest.LegacyID, text.String())
 	out, _, err := atTerminal(t, "", "list", "--last")
 	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(out, "6 items before these: --all lists them\n"), out)
+	require.True(t, strings.HasPrefix(out, "6 earlier items not shown: --all lists them\n"), out)
 	require.NotContains(t, out, "There is README.md.")
 	all, _, err := atTerminal(t, "", "list", "--all", apptest.LegacyID)
 	require.NoError(t, err)

@@ -14,6 +14,9 @@ import (
 // uuidLength is the length of a thread's id.
 const uuidLength = 36
 
+// threadForms lists the forms of THREAD for messages.
+const threadForms = "give a thread id, its beginning or end, the path of its rollout, or --last"
+
 // allSources are the sources of all threads, also of those that lists leave out.
 func allSources() *[]string {
 	return &[]string{"cli", "vscode", "exec", "appServer", "subAgent", "unknown"}
@@ -32,7 +35,7 @@ func (c threadFinder) find(word string, last bool) (string, error) {
 	case last:
 		return c.last()
 	case word == "":
-		return "", app.UsageError{Err: errors.New("the THREAD is empty: give an id, a part of one, a path, or --last")}
+		return "", app.UsageError{Err: errors.New("THREAD is empty: " + threadForms)}
 	case strings.Contains(word, "/") || strings.HasSuffix(word, ".jsonl"):
 		return c.ofRollout(word)
 	case len(word) == uuidLength:
@@ -45,7 +48,7 @@ func (c threadFinder) find(word string, last bool) (string, error) {
 func (c threadFinder) whole(id string) (string, error) {
 	_, err := app.Ask[protocol.ThreadReadResponse](c.LocalClient, "thread/read", protocol.ThreadReadParams{ThreadID: id})
 	if isKind(err, protocol.KindThreadNotLoaded) {
-		return "", fmt.Errorf("there is no thread %s below %s: check the id, or set CODEX_HOME to the folder that has it", id,
+		return "", fmt.Errorf("there is no thread %s below %s: check the id, or set CODEX_HOME to the home of the thread", id,
 			c.Home)
 	}
 	return id, err
@@ -65,7 +68,7 @@ func (c threadFinder) last() (string, error) {
 		return "", err
 	}
 	if len(page.Data) == 0 {
-		return "", fmt.Errorf("there are no threads below %s: set CODEX_HOME to the folder that has them", c.Home)
+		return "", fmt.Errorf("there are no threads below %s: set CODEX_HOME to a home with threads", c.Home)
 	}
 	return page.Data[0].ID, nil
 }
@@ -90,7 +93,7 @@ func (c threadFinder) ofRollout(path string) (string, error) {
 	}
 	if own := read.Thread.Path; own != nil {
 		if info, err := os.Stat(*own); err == nil && !os.SameFile(info, file) {
-			return "", fmt.Errorf("%s is not the rollout of its thread below %s, which is %s: name that, or set CODEX_HOME to the folder of this one", path, c.Home, *own)
+			return "", fmt.Errorf("%s is not the rollout of its thread below %s, which is %s: give that path, or set CODEX_HOME to the home of this rollout", path, c.Home, *own)
 		}
 	}
 	return id, nil
@@ -111,7 +114,7 @@ func (c threadFinder) ofPart(part string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("no thread below %s has an id that begins or ends with %q: check it, or set CODEX_HOME to the folder that has the thread", c.Home, part)
+		return "", fmt.Errorf("no thread below %s has an id that begins or ends with %q: check the id, or set CODEX_HOME to the home of the thread", c.Home, part)
 	case 1:
 		return found[0].ID, nil
 	}
@@ -147,6 +150,6 @@ func ambiguous(part string, found []protocol.Thread) error {
 		}
 		fmt.Fprintf(&lines, "\n  %s  %s", t.ID, firstColumns(plain(t.Preview), 50))
 	}
-	return fmt.Errorf("the ids of %d threads begin or end with %q: give more of the one you mean%s", len(found), part,
+	return fmt.Errorf("the ids of %d threads begin or end with %q: give a longer part of the id%s", len(found), part,
 		lines.String())
 }

@@ -15,7 +15,7 @@ func Login(args []string, s app.Streams, o *app.Options) error {
 		return err
 	}
 	if len(rest) != 1 || rest[0] != "status" {
-		return app.UsageError{Err: errors.New("appserver has no accounts to log in to: set the key of the model provider, and see login status")}
+		return app.UsageError{Err: errors.New("appserver has no accounts: set the key of the model provider, and check it with login status")}
 	}
 	c, err := app.Config(o)
 	if err != nil {

@@ -17,7 +17,7 @@ func Proxy(args []string, s app.Streams, o *app.Options) error {
 	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	flags.SetOutput(s.Err)
 	o.DefineConfig(flags)
-	path := flags.String("sock", "", "the `PATH` of the socket (default: that of --listen unix://)")
+	path := flags.String("sock", "", "connect to the socket at `PATH` (default: the socket of --listen unix://)")
 	if err := flags.Parse(args); err != nil {
 		return app.FlagError(err)
 	}
@@ -34,7 +34,7 @@ func Proxy(args []string, s app.Streams, o *app.Options) error {
 	}
 	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: address.Path, Net: "unix"})
 	if err != nil {
-		return fmt.Errorf("no server answers at %s (appserver --listen unix://PATH starts one): %w", address.Path, err)
+		return fmt.Errorf("cannot connect to %s: %w; start a server with appserver --listen unix://PATH", address.Path, err)
 	}
 	defer c.Close()
 	return splice(c, s)

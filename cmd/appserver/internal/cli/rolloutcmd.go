@@ -26,10 +26,10 @@ type rolloutRow struct {
 
 func rolloutRows() []rolloutRow {
 	return []rolloutRow{
-		{"verify", "tell what is wrong with rollouts; of a folder, with all below it", "", false, (*rolloutCall).verify},
-		{"repair", "put sound files in their place; what was there stays beside them", "", false, (*rolloutCall).repair},
-		{"redact", "take secrets out of rollouts, the files beside them, names, the index and the memory; keeps no copy, and asks before it does", "yes dry-run c config", false, (*rolloutCall).redact},
-		{"retain", "tell which threads go by history.maxAge and history.maxBytes, and with --yes let them go",
+		{"verify", "find problems in rollouts; of a folder, in all rollouts below it", "", false, (*rolloutCall).verify},
+		{"repair", "replace damaged rollouts by repaired ones, and keep the originals beside them", "", false, (*rolloutCall).repair},
+		{"redact", "remove secrets from rollouts, the files beside them, names, the index and the memory; keep no copy, and ask for confirmation", "yes dry-run c config", false, (*rolloutCall).redact},
+		{"retain", "list the threads that exceed history.maxAge or history.maxBytes; with --yes, archive or delete them",
 			"yes dry-run c config", true, (*rolloutCall).retain},
 	}
 }
@@ -66,13 +66,13 @@ func Rollout(args []string, s app.Streams, o *app.Options) error {
 			return c.serve(row, rest[1:])
 		}
 	}
-	return app.UsageError{Err: fmt.Errorf("there is no command %q of rollout", rest[0])}
+	return app.UsageError{Err: fmt.Errorf("unknown command %q", "rollout "+rest[0])}
 }
 
 func (c *rolloutCall) define(flags *flag.FlagSet) {
-	flags.BoolVar(&c.json, "json", false, "print the outcome as one JSON document")
-	flags.BoolVar(&c.yes, "yes", false, "redact: do not ask; retain: do it")
-	flags.BoolVar(&c.dryRun, "dry-run", false, "redact, retain: tell what would be done, and change nothing")
+	flags.BoolVar(&c.json, "json", false, "print the result as one JSON document")
+	flags.BoolVar(&c.yes, "yes", false, "redact: skip the confirmation; retain: archive or delete the listed threads")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "redact, retain: print the changes, and make none")
 	c.DefineConfig(flags)
 }
 
@@ -96,7 +96,7 @@ func rolloutUsage(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "  %s%s\n        %s\n", row.name, paths, row.doc)
 	}
-	fmt.Fprint(w, "\nPATH is that of a rollout.\n\nFlags:\n")
+	fmt.Fprint(w, "\nPATH is the path of a rollout; for verify, also of a folder.\n\nFlags:\n")
 	flags := flag.NewFlagSet("rollout", flag.ContinueOnError)
 	flags.SetOutput(w)
 	(&rolloutCall{Options: app.DefaultOptions()}).define(flags)
@@ -107,11 +107,10 @@ func rolloutUsage(w io.Writer) error {
 func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
 	switch {
 	case row.home && len(paths) > 0:
-		return app.UsageError{Err: fmt.Errorf("rollout %s: unexpected argument %q: it is about all threads of CODEX_HOME",
-			row.name,
-			paths[0])}
+		return app.UsageError{Err: fmt.Errorf("rollout %s: unexpected argument %q: the command covers all threads below CODEX_HOME",
+			row.name, paths[0])}
 	case !row.home && len(paths) == 0:
-		return app.UsageError{Err: fmt.Errorf("rollout %s: PATH is missing: give that of a rollout", row.name)}
+		return app.UsageError{Err: fmt.Errorf("rollout %s: PATH is missing: give the path of a rollout", row.name)}
 	}
 	c.paths = paths
 	if c.home, err = app.CodexHome(); err != nil {
@@ -164,7 +163,7 @@ func (c *rolloutCall) verify() error {
 		err = c.print(surveys)
 	}
 	if err == nil && unsound > 0 {
-		err = fmt.Errorf("something is wrong with %d of %s", unsound, counted(len(surveys), "rollout"))
+		err = fmt.Errorf("problems in %d of %s", unsound, counted(len(surveys), "rollout"))
 	}
 	return err
 }
@@ -210,10 +209,10 @@ func (c *rolloutCall) print(surveys []rollout.Report) error {
 
 func printSurvey(out *strings.Builder, s rollout.Report) {
 	if len(s.Findings) == 0 {
-		fmt.Fprintf(out, "%s: sound, %s\n", plain(s.Path), counted(s.Lines, "line"))
+		fmt.Fprintf(out, "%s: no problems, %s\n", plain(s.Path), counted(s.Lines, "line"))
 		return
 	}
-	fmt.Fprintf(out, "%s: %s that can be read\n", plain(s.Path), counted(s.Lines, "line"))
+	fmt.Fprintf(out, "%s: %s, %s\n", plain(s.Path), counted(len(s.Findings), "problem"), counted(s.Lines, "readable line"))
 	for _, f := range s.Findings {
 		printFinding(out, f)
 	}
@@ -226,7 +225,7 @@ func printFinding(out *strings.Builder, f rollout.Finding) {
 	}
 	remedy := ""
 	if f.Repairable {
-		remedy = " (repair heals this)"
+		remedy = " (repair fixes this)"
 	}
 	fmt.Fprintf(out, "  %s: %s: %s%s\n", place, f.Kind, plain(f.Message), remedy)
 }
@@ -248,7 +247,7 @@ func (c *rolloutCall) repair() error {
 		return failed
 	}
 	if n := unhealed(all); err == nil && n > 0 {
-		err = fmt.Errorf("of %s, %d cannot be healed: see above", counted(countFindings(all), "finding"), n)
+		err = fmt.Errorf("%d of %s cannot be repaired: see above", n, counted(countFindings(all), "problem"))
 	}
 	return err
 }
@@ -281,12 +280,12 @@ func (c *rolloutCall) printRepaired(all []rollout.Repaired) error {
 		printSurvey(&out, r.Report)
 		switch {
 		case r.Kept != "":
-			fmt.Fprintf(&out, "  repaired: %s; as it was: %s\n", plain(r.To), plain(r.Kept))
+			fmt.Fprintf(&out, "  repaired: %s; original: %s\n", plain(r.To), plain(r.Kept))
 		case len(r.Findings) > 0:
 			fmt.Fprintf(&out, "  nothing was changed\n")
 		}
 		if r.Lost != "" {
-			fmt.Fprintf(&out, "  what could not be read: %s\n", plain(r.Lost))
+			fmt.Fprintf(&out, "  unreadable lines: %s\n", plain(r.Lost))
 		}
 	}
 	_, err := io.WriteString(c.out, out.String())

@@ -34,7 +34,7 @@ func (c *rolloutCall) redact() error {
 	}
 	by := conf.Redactor()
 	if by == nil {
-		return errors.New("there is nothing to look for: history.redactSecrets is false, and history.sensitivePatterns has no pattern")
+		return errors.New("there are no patterns to search for: set history.redactSecrets to true, or add one to history.sensitivePatterns")
 	}
 	var found []redactedThread
 	for _, path := range c.paths {
@@ -83,7 +83,7 @@ func (c *rolloutCall) unindex(path string, store *rollout.Store, conf config.Ind
 		err = index.Forget(app.IndexPath(conf, c.homeOf(path)), store, []string{full})
 	}
 	if err != nil {
-		err = fmt.Errorf("the rollout %s has no secrets any more, but what was found in it may still be searched: %w; remove the index while no server runs: it is built anew", path, err)
+		err = fmt.Errorf("the secrets were removed from the rollout %s, but not from the index: %w; delete the index while no server runs, and the next server builds a new one", path, err)
 	}
 	return err
 }
@@ -93,7 +93,7 @@ func (c *rolloutCall) redactMemories(path string, by rollout.Redactor, write boo
 		Warn: func(message string) { fmt.Fprintf(c.errs, "appserver: %s\n", message) }})
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if n, err = store.Redact(context.Background(), rollout.ThreadID(path), write); err != nil {
-		err = fmt.Errorf("what is remembered of the thread of %s: %w", path, err)
+		err = fmt.Errorf("the memories of the thread of %s: %w", path, err)
 	}
 	return n, err
 }
@@ -105,7 +105,7 @@ func redactQuestion(found []redactedThread) string {
 		if !f.found() {
 			continue
 		}
-		fmt.Fprintf(&out, "%s: secrets are taken out of %s", plain(f.Path), counted(f.Lines, "line"))
+		fmt.Fprintf(&out, "%s: removes secrets from %s", plain(f.Path), counted(f.Lines, "line"))
 		for _, other := range f.Copies {
 			fmt.Fprintf(&out, ", %s of %s", counted(other.Lines, "line"), plain(other.Path))
 		}
@@ -117,14 +117,14 @@ func redactQuestion(found []redactedThread) string {
 		}
 		out.WriteByte('.')
 		if f.Lines > 0 && f.Removed != "" {
-			fmt.Fprintf(&out, " What is in its backup goes into it, and the backup is removed: %s.", plain(f.Removed))
+			fmt.Fprintf(&out, " Moves the items of its backup into it, and removes the backup: %s.", plain(f.Removed))
 		}
 		out.WriteByte('\n')
 	}
 	if out.Len() == 0 {
 		return ""
 	}
-	return out.String() + "No copy is kept: that cannot be taken back."
+	return out.String() + "No copy is kept: this cannot be undone."
 }
 
 func (c *rolloutCall) printRedacted(found []redactedThread) error {
@@ -145,7 +145,7 @@ func (c *rolloutCall) printRedacted(found []redactedThread) error {
 			fmt.Fprintf(&out, "  %s of the thread %s\n", counted(f.Memories, "remembered text"), verb)
 		}
 		for _, path := range f.Beside {
-			fmt.Fprintf(&out, "  cannot be looked at: %s\n", plain(path))
+			fmt.Fprintf(&out, "  not redacted, because it cannot be read: %s\n", plain(path))
 		}
 	}
 	_, err := fmt.Fprint(c.out, out.String())

@@ -24,7 +24,7 @@ func (c *rolloutCall) retain() error {
 	}
 	bounds := app.RetentionOf(conf.History)
 	if !bounds.IsLimited() {
-		return errors.New("there is no limit: set history.maxAge (days) or history.maxBytes, or give one with -c, as in -c history.maxAge=90")
+		return errors.New("there is no limit: set history.maxAge (days) or history.maxBytes, for example with -c history.maxAge=90")
 	}
 	store := rollout.NewStore(rollout.OS(), c.home)
 	var do func(rollout.Candidate) error
@@ -38,7 +38,7 @@ func (c *rolloutCall) retain() error {
 		_, err = io.WriteString(c.out, retainedText(bounds, done, do == nil))
 	}
 	if n := len(done.Kept); err == nil && n > 0 && do != nil {
-		err = fmt.Errorf("%s should have gone and stayed: see above", counted(n, "thread"))
+		err = fmt.Errorf("kept %s beyond the limits: see above", counted(n, "thread"))
 	}
 	return err
 }
@@ -63,21 +63,22 @@ func retainedText(bounds rollout.Retention, done rollout.RetentionResult, dry bo
 		fmt.Fprintf(&out, "%s%s: %s\n", would, verb, restingText(t))
 	}
 	for _, t := range done.Kept {
-		fmt.Fprintf(&out, "stays: %s: %s\n", restingText(t), plain(t.Kept))
+		fmt.Fprintf(&out, "kept: %s: %s\n", restingText(t), plain(t.Kept))
 	}
 	for _, text := range done.Unread {
-		fmt.Fprintf(&out, "stays: %s\n", plain(text))
+		fmt.Fprintf(&out, "kept: %s\n", plain(text))
 	}
-	fmt.Fprintf(&out, "%s %s%s; then there are %d with %s bytes, of which %s are in the archive\n",
-		counted(len(done.Gone), "thread"), would, verb, done.Threads, grouped(done.Bytes), grouped(done.ArchivedBytes))
+	fmt.Fprintf(&out, "%s %s%s; remaining: %s with %s bytes, of which %s are in the archive\n",
+		counted(len(done.Gone), "thread"), would, verb, counted(done.Threads, "thread"), grouped(done.Bytes),
+		grouped(done.ArchivedBytes))
 	switch {
 	case done.Over > 0 && !bounds.Delete:
-		fmt.Fprintf(&out, "That is %s bytes more than history.maxBytes: nothing is deleted while history.retention is \"archive\"\n", grouped(done.Over))
+		fmt.Fprintf(&out, "The remaining threads exceed history.maxBytes by %s bytes: nothing is deleted while history.retention is \"archive\"\n", grouped(done.Over))
 	case done.Over > 0:
-		fmt.Fprintf(&out, "That is %s bytes more than history.maxBytes\n", grouped(done.Over))
+		fmt.Fprintf(&out, "The remaining threads exceed history.maxBytes by %s bytes\n", grouped(done.Over))
 	}
 	if dry && len(done.Gone) > 0 {
-		out.WriteString("Nothing was changed: add --yes to do it\n")
+		out.WriteString("Nothing was changed: add --yes to make these changes\n")
 	}
 	return out.String()
 }

@@ -36,9 +36,9 @@ type threadCall struct {
 const threadUsage = `Usage: appserver thread export THREAD [--format md|json|html] [--out FILE]
        appserver thread import FILE
 
-export writes a stored thread as a document, or as JSON that import takes.
-import makes a thread of such JSON, or of a rollout from elsewhere; it prints the id.
-THREAD is a thread's id, the begin or the end of one, or the path of its rollout.
+export writes a stored thread as a document, or as JSON for import.
+import creates a thread from this JSON or from a rollout, and prints the thread id.
+THREAD is a thread id, its beginning or end, or the path of its rollout.
 
 Flags:
 `
@@ -56,11 +56,14 @@ func Thread(args []string, s app.Streams, o *app.Options) error {
 	run := map[string]func(string) error{"export": c.export, "import": c.imported}[rest[0]]
 	switch {
 	case run == nil:
-		return app.UsageError{Err: fmt.Errorf("there is no command %q of thread", rest[0])}
+		return app.UsageError{Err: fmt.Errorf("unknown command %q", "thread "+rest[0])}
 	case len(rest) > 2:
 		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", rest[2])}
 	case len(rest) == 1 && !(c.last && rest[0] == "export"):
-		return app.UsageError{Err: fmt.Errorf("thread %s: name what to %s", rest[0], rest[0])}
+		return app.UsageError{Err: errors.New(map[string]string{
+			"export": "thread export: THREAD is missing: " + threadForms,
+			"import": "thread import: FILE is missing: give the path of a rollout, or of JSON that export wrote",
+		}[rest[0]])}
 	}
 	c.imports = rest[0] == "import"
 	if err := c.serve(run, strings.Join(rest[1:], "")); err != nil {
@@ -73,9 +76,9 @@ func (c *threadCall) flags() *flag.FlagSet {
 	flags := flag.NewFlagSet("thread", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	c.DefineShared(flags)
-	flags.StringVar(&c.format, "format", "md", "export: `md`, json or html")
-	flags.StringVar(&c.out, "out", "", "export: write to `FILE`, which must not exist, not to standard output")
-	flags.BoolVar(&c.last, "last", false, "export: take the thread that was written last, instead of THREAD")
+	flags.StringVar(&c.format, "format", "md", "export: write the `FORMAT` md, json or html")
+	flags.StringVar(&c.out, "out", "", "export: write to the new file `FILE`, not to standard output")
+	flags.BoolVar(&c.last, "last", false, "export: use the thread that was written last, instead of THREAD")
 	return flags
 }
 
