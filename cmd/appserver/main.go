@@ -4,9 +4,9 @@
 // With --listen it serves any number of clients on a socket instead. Under the name codex it accepts the
 // command lines by which clients start the reference implementation.
 //
-// While it serves, standard output carries protocol messages only. Logs go to standard error. It exits
-// with 0 when its input ends or a signal stops it, with 1 if it cannot start, and with 2 if its command
-// line is wrong.
+// While it serves, standard output carries protocol messages only. Logs go to standard error. The exit
+// status is 0 if the input ended or a signal stopped the server, 1 if the server cannot start, and 2 if
+// the command line is wrong.
 package main
 
 import (
@@ -52,7 +52,7 @@ func commands() []subcommand {
 // codexName is the name of the reference implementation's program.
 const codexName = "codex"
 
-// run takes the name of the program first.
+// run runs the program and returns its exit status. args[0] is the name of the program.
 func run(args []string, in io.Reader, out, errs io.Writer) int {
 	s := app.Streams{In: in, Out: out, Err: errs}
 	o := app.DefaultOptions()
@@ -71,7 +71,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	return 1
 }
 
-// dispatch takes options before and after the command's name.
+// dispatch runs the command. Options are accepted before and after its name.
 func dispatch(args []string, s app.Streams, o *app.Options) error {
 	rest, err := o.Parse(args, s.Err)
 	if err != nil {
@@ -108,8 +108,7 @@ func generate(write func(dir string) error) func([]string, app.Streams, *app.Opt
 	}
 }
 
-// serve serves clients, or runs one of the commands that the reference implementation has under
-// app-server.
+// serve serves clients, or runs a subcommand of the reference implementation's app-server.
 func serve(args []string, s app.Streams, o *app.Options) error {
 	rest, err := o.Parse(args, s.Err)
 	if err != nil {

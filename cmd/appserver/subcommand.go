@@ -8,7 +8,7 @@ import (
 	"appserver/cmd/appserver/internal/app"
 )
 
-// subcommand is a command of this program.
+// subcommand is a command of this program. The usage prints doc.
 type subcommand struct {
 	name, doc string
 	run       func(args []string, s app.Streams, o *app.Options) error

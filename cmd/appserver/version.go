@@ -11,14 +11,14 @@ import (
 	"appserver/protocol"
 )
 
-// buildFacts describe a build, for people who have only the program.
+// buildFacts describes the build of this binary.
 type buildFacts struct {
 	Version  string `json:"version"`
 	Protocol string `json:"protocol"`
 	// Commit and Time are null if the build has no version control data, for example in a worktree.
 	Commit *string `json:"commit"`
 	Time   *string `json:"time"`
-	// Dirty is set where files differed from the commit; null without one.
+	// Dirty is true if files differed from the commit, and null without a commit.
 	Dirty *bool  `json:"dirty"`
 	Go    string `json:"go"`
 	OS    string `json:"os"`
@@ -58,8 +58,8 @@ func printVersion(args []string, s app.Streams, o *app.Options) error {
 		info, _ := debug.ReadBuildInfo()
 		return json.NewEncoder(s.Out).Encode(buildOf(info))
 	}
-	// Clients of the reference implementation look for its name and version; some for
-	// nothing else, where they take the program for it.
+	// Clients of the reference implementation search for its name and version. If the program is
+	// named codex, some clients accept no other text.
 	if o.Codex {
 		_, err := fmt.Fprintf(s.Out, "codex-cli %s\n", protocol.Level)
 		return err

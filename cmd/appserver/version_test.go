@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestABuildTellsItsCommit where the builder stamped it, and null where not.
-func TestABuildTellsItsCommit(t *testing.T) {
+// TestVersionReportsCommit expects the commit of the build information, or null without it.
+func TestVersionReportsCommit(t *testing.T) {
 	t.Parallel()
 	stamped := func(modified string) *debug.BuildInfo {
 		return &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"},

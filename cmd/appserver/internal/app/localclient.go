@@ -82,8 +82,8 @@ func (c *LocalClient) call(name string, params any) (any, error) {
 	return a.result, a.err
 }
 
-// Ask calls a method with a result of type R.
-func Ask[R any](c *LocalClient, name string, params any) (R, error) {
+// Call calls a method with a result of type R.
+func Call[R any](c *LocalClient, name string, params any) (R, error) {
 	result, err := c.call(name, params)
 	if err != nil {
 		var none R

@@ -23,7 +23,7 @@ type contextOptions struct {
 }
 
 // define defines the flags of all commands, because the command is known only after the flags are
-// read.
+// parsed.
 func (o *contextOptions) define(flags *flag.FlagSet) {
 	o.DefineShared(flags)
 	flags.BoolVar(&o.json, "json", false, "print the result as one JSON document")
@@ -35,8 +35,8 @@ func (o *contextOptions) define(flags *flag.FlagSet) {
 	flags.Func("before-turn", "prune, preview: only items before the turn with this `ID`", func(id string) error {
 		return o.setRange(protocol.PruneRange{Word: protocol.RangeBeforeTurn, TurnID: id})
 	})
-	flags.Func("first", "prune, preview: only the first `N` turns", o.counting(protocol.RangeFirstTurns))
-	flags.Func("keep-last", "prune, preview: all but the last `N` turns", o.counting(protocol.RangeKeepLastTurns))
+	flags.Func("first", "prune, preview: only the first `N` turns", o.countRange(protocol.RangeFirstTurns))
+	flags.Func("keep-last", "prune, preview: all but the last `N` turns", o.countRange(protocol.RangeKeepLastTurns))
 }
 
 func (o *contextOptions) addCategories(list string) error {
@@ -54,7 +54,8 @@ func (o *contextOptions) addCategories(list string) error {
 	return nil
 }
 
-func (o *contextOptions) counting(word string) func(string) error {
+// countRange returns a function that parses a number of turns and sets the range.
+func (o *contextOptions) countRange(word string) func(string) error {
 	return func(text string) error {
 		n, err := strconv.ParseUint(text, 10, 32)
 		if err != nil {
@@ -72,7 +73,7 @@ func (o *contextOptions) setRange(r protocol.PruneRange) error {
 	return nil
 }
 
-// parse reads flags and arguments in any order.
+// parse parses flags and arguments in any order.
 func (o *contextOptions) parse(args []string) (rest []string, err error) {
 	flags := flag.NewFlagSet("context", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -90,7 +91,8 @@ func (o *contextOptions) parse(args []string) (rest []string, err error) {
 	return rest, nil
 }
 
-// parseAnyOrder reads flags that stand between, before or behind other arguments.
+// parseAnyOrder parses flags before, between and after other arguments. Arguments after "--" are not
+// flags.
 func parseAnyOrder(flags *flag.FlagSet, args []string) (rest []string, err error) {
 	for {
 		if err := flags.Parse(args); err != nil {
@@ -105,25 +107,25 @@ func parseAnyOrder(flags *flag.FlagSet, args []string) (rest []string, err error
 	}
 }
 
-// fits makes sure that a command takes the flags and the number of arguments.
-func (o *contextOptions) fits(c *contextRow, args []string) error {
+// check returns an error unless the command accepts the flags and the number of arguments.
+func (o *contextOptions) check(c *contextRow, args []string) error {
 	for _, name := range o.given {
 		if !slices.Contains(strings.Fields("json last "+c.flags), name) {
 			return fmt.Errorf("context %s has no flag --%s", c.name, name)
 		}
 	}
 	prunes := strings.Contains(c.flags, "category")
-	least := 1
+	minArgs := 1
 	if o.last {
-		least = 0
+		minArgs = 0
 	}
 	switch {
-	case len(args) < least:
+	case len(args) < minArgs:
 		return fmt.Errorf("context %s: THREAD is missing: %s", c.name, threadForms)
-	case c.items && len(args) == least:
+	case c.items && len(args) == minArgs:
 		return fmt.Errorf("context %s: ITEM is missing: give ids (r12), indices (4) or ranges of indices (3-7)", c.name)
-	case !c.items && len(args) > least:
-		return fmt.Errorf("context %s: unexpected argument %q", c.name, args[least])
+	case !c.items && len(args) > minArgs:
+		return fmt.Errorf("context %s: unexpected argument %q", c.name, args[minArgs])
 	case prunes && len(o.prune.Categories) == 0:
 		return fmt.Errorf("context %s: --category is missing: give one or more of %s", c.name, categories())
 	}
@@ -138,7 +140,7 @@ func categories() string {
 	return strings.Join(words, ", ")
 }
 
-// target is an ITEM: an id, or a range of indices.
+// target is an ITEM: an id, or a range of indices that includes end.
 type target struct {
 	word      string
 	id        string
@@ -147,7 +149,6 @@ type target struct {
 
 var targetWords = regexp.MustCompile(`^(?:(r\d+(?:\.\d+)?)|(\d{1,9})(?:-(\d{1,9}))?)$`)
 
-// parseTargets reads ITEMs.
 func parseTargets(words []string) ([]target, error) {
 	var list []target
 	for _, word := range words {
@@ -171,8 +172,7 @@ func parseTargets(words []string) ([]target, error) {
 	return list, nil
 }
 
-// idsOf are the ids of the items that targets name, each once, and the targets that name
-// none.
+// idsOf returns the ids of the items that the targets name, each once, and the targets without an item.
 func idsOf(targets []target, items []protocol.ContextItem) (ids, unknown []string) {
 	known, named := map[string]bool{}, map[string]bool{}
 	for _, item := range items {

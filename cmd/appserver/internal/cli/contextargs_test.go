@@ -10,8 +10,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestContextRefusesWrongCalls with status 2, before anything is done.
-func TestContextRefusesWrongCalls(t *testing.T) {
+// TestContextRejectsWrongArguments expects status 2 and no change.
+func TestContextRejectsWrongArguments(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	for args, want := range map[string]string{
@@ -42,8 +42,8 @@ func TestContextRefusesWrongCalls(t *testing.T) {
 	require.Contains(t, errs, "add --yes")
 }
 
-// TestContextPrintsItsUsage to standard output, as what was asked for.
-func TestContextPrintsItsUsage(t *testing.T) {
+// TestContextPrintsUsage expects the usage on standard output, because it was requested.
+func TestContextPrintsUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"", "--help", "list -h", "list THREAD --help", "--json"} {
 		out, _ := apptest.ContextCommand(t, t.TempDir(), 0, strings.Fields(args)...)
@@ -57,7 +57,7 @@ func TestContextPrintsItsUsage(t *testing.T) {
 	}
 }
 
-// TestContextReportsUnknownItems and does nothing for the others.
+// TestContextReportsUnknownItems expects that the known items stay unchanged.
 func TestContextReportsUnknownItems(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
@@ -70,7 +70,7 @@ func TestContextReportsUnknownItems(t *testing.T) {
 	require.Equal(t, "There are no edits.\n", out)
 }
 
-// TestContextNeedsNoProvider: none is ready, and the script of one is gone.
+// TestContextNeedsNoProvider has no ready provider, and one whose script is missing.
 func TestContextNeedsNoProvider(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
@@ -82,8 +82,8 @@ func TestContextNeedsNoProvider(t *testing.T) {
 	require.Contains(t, errs, "config.toml:1")
 }
 
-// TestTargetsNameItems by ids, indices and ranges, each once.
-func TestTargetsNameItems(t *testing.T) {
+// TestTargetsSelectItems selects items by ids, indices and ranges, each once.
+func TestTargetsSelectItems(t *testing.T) {
 	items := []protocol.ContextItem{{ID: "r1"}, {ID: "r2.0"}, {ID: "r2.1"}, {ID: "r9"}}
 	targets, err := parseTargets([]string{"r9", "1-2", "2", "0", "4", "2-4", "r2", "999999999"})
 	require.NoError(t, err)

@@ -13,34 +13,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asker asks for a yes before what is destructive.
+// asker asks for confirmation of destructive commands.
 type asker struct {
 	in  io.Reader
 	out io.Writer
-	// terminal is set where somebody can see the question and answer it.
+	// terminal is set if a user can see the question and answer it.
 	terminal bool
-	// yes answers every question.
+	// yes is set if no confirmation is necessary.
 	yes bool
 }
 
-// newAsker asks on standard error: standard output has nothing but what was asked for.
+// newAsker returns an asker that writes to standard error. Standard output has only the result.
 func newAsker(s app.Streams, yes bool) asker {
 	return asker{s.In, s.Err, isTerminal(s.In) && isTerminal(s.Err), yes}
 }
 
-// errDeclined ends a command that was not confirmed.
+// errDeclined is the error of a command that was not confirmed.
 var errDeclined = errors.New("not confirmed: nothing was changed")
 
 // confirm asks for confirmation and returns nil if it is given. Without a terminal it returns a
-// usageError, unless --yes is set.
-func (a asker) confirm(what string) error {
+// usage error, unless --yes is set.
+func (a asker) confirm(effect string) error {
 	switch {
 	case a.yes:
 		return nil
 	case !a.terminal:
-		return app.UsageError{Err: fmt.Errorf("%s\nNothing was changed, because there is no terminal for the confirmation: add --yes to confirm", what)}
+		return app.UsageError{Err: fmt.Errorf("%s\nNothing was changed, because there is no terminal for the confirmation: add --yes to confirm", effect)}
 	}
-	if _, err := fmt.Fprintf(a.out, "%s\nContinue? [y/N] ", what); err != nil {
+	if _, err := fmt.Fprintf(a.out, "%s\nContinue? [y/N] ", effect); err != nil {
 		return fmt.Errorf("asking for confirmation: %w", err)
 	}
 	line, err := bufio.NewReader(a.in).ReadString('\n')
@@ -54,7 +54,6 @@ func (a asker) confirm(what string) error {
 	return errDeclined
 }
 
-// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -64,10 +63,10 @@ func isTerminal(stream any) bool {
 	return err == nil
 }
 
-// defaultWidth is how many columns lines have that no terminal shows.
+// defaultWidth is the maximum width of lines in columns, if the output is not a terminal.
 const defaultWidth = 100
 
-// widthOf is how many columns a stream shows.
+// widthOf returns the width of a terminal in columns, or defaultWidth for other streams.
 func widthOf(stream any) int {
 	if f, ok := stream.(*os.File); ok {
 		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {

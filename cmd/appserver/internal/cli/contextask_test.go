@@ -15,8 +15,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestAskerTakesAYes for a yes, and nothing else.
-func TestAskerTakesAYes(t *testing.T) {
+// TestAskerRequiresYes expects that only y and yes confirm.
+func TestAskerRequiresYes(t *testing.T) {
 	for answer, want := range map[string]error{
 		"y\n": nil, "yes\n": nil, " YES \r\n": nil, "y": nil,
 		"": errDeclined, "\n": errDeclined, "n\n": errDeclined, "yeah\n": errDeclined, "n\ny\n": errDeclined,
@@ -31,8 +31,8 @@ func TestAskerTakesAYes(t *testing.T) {
 	require.ErrorIs(t, a.confirm("x"), broken)
 }
 
-// TestAskerNeedsATerminal or --yes.
-func TestAskerNeedsATerminal(t *testing.T) {
+// TestAskerRequiresTerminal expects a usage error without a terminal and without --yes.
+func TestAskerRequiresTerminal(t *testing.T) {
 	var out bytes.Buffer
 	var wrong app.UsageError
 	a := asker{in: strings.NewReader("y\n"), out: &out}
@@ -51,7 +51,7 @@ func TestAskerNeedsATerminal(t *testing.T) {
 	require.False(t, isTerminal(&out))
 }
 
-// atTerminal runs a context command that somebody answers.
+// atTerminal runs a context command, and answers its question.
 func atTerminal(t *testing.T, answer string, args ...string) (out, asked string, err error) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -63,8 +63,8 @@ func atTerminal(t *testing.T, answer string, args ...string) (out, asked string,
 	return stdout.String(), stderr.String(), err
 }
 
-// TestContextAsksBeforeItDeletes and tells what would happen.
-func TestContextAsksBeforeItDeletes(t *testing.T) {
+// TestContextConfirmsDestructiveEdits expects the effect in the question, and no change without a yes.
+func TestContextConfirmsDestructiveEdits(t *testing.T) {
 	home, path := apptest.LegacyHome(t)
 	t.Setenv("CODEX_HOME", home)
 	for range 2 {
@@ -72,7 +72,7 @@ func TestContextAsksBeforeItDeletes(t *testing.T) {
 		require.ErrorIs(t, err, errDeclined)
 		require.Empty(t, out)
 		require.Contains(t, asked, "This would delete 3 items of thread "+apptest.LegacyID,
-			"the output goes with its call")
+			"the output is deleted with its call")
 		require.Regexp(t, `would have [\d,]+ tokens, \d+ fewer\.`, asked)
 		require.Contains(t, asked, "Warning: 1 messages of the user would be left out\n")
 	}

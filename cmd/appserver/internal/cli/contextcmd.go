@@ -16,8 +16,8 @@ import (
 // contextRow is a command of appserver context.
 type contextRow struct {
 	name, doc string
-	// items is set where ITEMs follow the thread, flags are those beside --json and
-	// --last.
+	// items is set if the command has ITEMs after the thread. flags lists its flags, except --json,
+	// --last and the shared ones.
 	items bool
 	flags string
 	run   func(*contextCall) error
@@ -47,8 +47,7 @@ func contextRows() []contextRow {
 	}
 }
 
-// Context shows and edits the context of a stored thread, through the methods
-// that clients call.
+// Context shows and edits the context of a stored thread with the methods of the protocol.
 func Context(args []string, s app.Streams, o *app.Options) error {
 	c, err := newContextCall(args, s, o)
 	if errors.Is(err, flag.ErrHelp) {
@@ -63,7 +62,7 @@ func Context(args []string, s app.Streams, o *app.Options) error {
 	return nil
 }
 
-// contextUsage prints the usage to standard output if nothing else was requested.
+// contextUsage prints the usage to standard output, because it was requested.
 func contextUsage(w io.Writer) error {
 	fmt.Fprint(w, "Usage: appserver context COMMAND THREAD [arguments and flags, in any order]\n\nCommands:\n")
 	for _, row := range contextRows() {
@@ -91,24 +90,23 @@ Flags:
 	return nil
 }
 
-// contextCall is a context command under way.
+// contextCall is a running context command.
 type contextCall struct {
 	row    *contextRow
 	o      contextOptions
 	client *app.LocalClient
 	asker  asker
-	thread string // an id, once the thread was looked up
+	thread string // the word of the command line, then the id
 	items  []target
 	errs   io.Writer
-	// to is standard output, and out what it gets when everything is done.
+	// to is standard output. It receives out after the thread is unloaded.
 	to    io.Writer
 	out   bytes.Buffer
 	width int
 	now   time.Time
 }
 
-// newContextCall reads a command line. Its error is flag.ErrHelp where that asks for
-// help.
+// newContextCall parses a command line. Its error is flag.ErrHelp if the usage is requested.
 func newContextCall(args []string, s app.Streams, o *app.Options) (*contextCall, error) {
 	c := &contextCall{o: contextOptions{Options: o}, errs: s.Err, to: s.Out, width: widthOf(s.Out), now: time.Now()}
 	rest, err := c.o.parse(args)
@@ -127,7 +125,7 @@ func newContextCall(args []string, s app.Streams, o *app.Options) (*contextCall,
 	if c.row == nil {
 		return nil, fmt.Errorf("unknown command %q", "context "+rest[0])
 	}
-	if err := c.o.fits(c.row, rest[1:]); err != nil {
+	if err := c.o.check(c.row, rest[1:]); err != nil {
 		return nil, err
 	}
 	rest = rest[1:]
@@ -139,8 +137,8 @@ func newContextCall(args []string, s app.Streams, o *app.Options) (*contextCall,
 	return c, err
 }
 
-// serve runs the command, unloads the thread and prints the result. The thread is unloaded first, so
-// that a blocked output does not keep it loaded.
+// serve runs the command, unloads the thread and prints the result. It prints last, because a blocked
+// output would keep the thread loaded.
 func (c *contextCall) serve() (err error) {
 	log := server.NewLogger(c.errs, c.o.LogLevel, c.o.LogFormat == "json")
 	defer func() { _ = log.Sync() }() // standard error may be closed by now
@@ -164,7 +162,7 @@ func (c *contextCall) work() (err error) {
 	return c.row.run(c)
 }
 
-// say prints a line.
-func (c *contextCall) say(format string, args ...any) {
+// printLine appends a line to the output.
+func (c *contextCall) printLine(format string, args ...any) {
 	fmt.Fprintln(&c.out, plain(fmt.Sprintf(format, args...)))
 }

@@ -13,8 +13,8 @@ func (c *contextCall) include() error { return c.setIncluded(true) }
 func (c *contextCall) pin() error     { return c.setPinned(true) }
 func (c *contextCall) unpin() error   { return c.setPinned(false) }
 
-// edited has the result of an edit and the state before it.
-type edited struct {
+// editReport has the result of an edit and the state before it.
+type editReport struct {
 	verb    string
 	result  any
 	changed int
@@ -25,11 +25,11 @@ type edited struct {
 
 // setIncluded excludes items, or includes them again.
 func (c *contextCall) setIncluded(included bool) error {
-	list, named, err := c.named()
+	list, named, err := c.selectItems()
 	if err != nil {
 		return err
 	}
-	r, err := app.Ask[protocol.ContextSetInclusionResponse](c.client, "context/setInclusion",
+	r, err := app.Call[protocol.ContextSetInclusionResponse](c.client, "context/setInclusion",
 		protocol.ContextSetInclusionParams{
 			ContextRequest: c.request(list.Revision),
 			SetInclusion:   protocol.SetInclusion{ContextTargets: named, Included: included},
@@ -38,28 +38,28 @@ func (c *contextCall) setIncluded(included bool) error {
 	if included {
 		verb = "Included"
 	}
-	return c.report(edited{verb, r, r.Changed, r.Ignored, list.Usage, r.Usage}, err)
+	return c.report(editReport{verb, r, r.Changed, r.Ignored, list.Usage, r.Usage}, err)
 }
 
 // setPinned pins items, or unpins them.
 func (c *contextCall) setPinned(pinned bool) error {
-	list, named, err := c.named()
+	list, named, err := c.selectItems()
 	if err != nil {
 		return err
 	}
-	r, err := app.Ask[protocol.ContextPinResponse](c.client, "context/pin", protocol.ContextPinParams{
+	r, err := app.Call[protocol.ContextPinResponse](c.client, "context/pin", protocol.ContextPinParams{
 		ContextRequest: c.request(list.Revision), Pin: protocol.Pin{ContextTargets: named, Pinned: pinned},
 	})
 	verb := "Unpinned"
 	if pinned {
 		verb = "Pinned"
 	}
-	return c.report(edited{verb, r, r.Changed, r.Ignored, list.Usage, list.Usage}, err)
+	return c.report(editReport{verb, r, r.Changed, r.Ignored, list.Usage, list.Usage}, err)
 }
 
-// remove deletes items, once that was confirmed.
+// remove deletes items after a confirmation.
 func (c *contextCall) remove() error {
-	list, named, err := c.named()
+	list, named, err := c.selectItems()
 	if err != nil {
 		return err
 	}
@@ -69,15 +69,15 @@ func (c *contextCall) remove() error {
 			return err
 		}
 	}
-	r, err := app.Ask[protocol.ContextPruneByIndicesResponse](c.client, "context/pruneByIndices",
+	r, err := app.Call[protocol.ContextPruneByIndicesResponse](c.client, "context/pruneByIndices",
 		protocol.ContextPruneByIndicesParams{
 			ContextRequest: c.request(list.Revision), PruneByIndices: deletion,
 		})
-	return c.report(edited{"Deleted", r, r.Removed, r.Ignored, list.Usage, r.Usage}, err)
+	return c.report(editReport{"Deleted", r, r.Removed, r.Ignored, list.Usage, r.Usage}, err)
 }
 
 func (c *contextCall) confirmDeletion(deletion *protocol.PruneByIndices) error {
-	p, err := c.rehearse(deletion)
+	p, err := c.previewEdit(deletion)
 	if err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func itemCount(u *protocol.ContextUsage) (n int) {
 	return n
 }
 
-func (c *contextCall) rehearse(o protocol.ContextOperationVariant) (protocol.ContextPreviewResponse, error) {
-	return app.Ask[protocol.ContextPreviewResponse](c.client, "context/preview", protocol.ContextPreviewParams{
+func (c *contextCall) previewEdit(o protocol.ContextOperationVariant) (protocol.ContextPreviewResponse, error) {
+	return app.Call[protocol.ContextPreviewResponse](c.client, "context/preview", protocol.ContextPreviewParams{
 		ThreadID: c.thread, Edits: []protocol.ContextOperation{{ContextOperationVariant: o}},
 	})
 }
@@ -108,17 +108,17 @@ func (c *contextCall) prune() error {
 	if err != nil {
 		return err
 	}
-	r, err := app.Ask[protocol.ContextPruneResponse](c.client, "context/prune", protocol.ContextPruneParams{
+	r, err := app.Call[protocol.ContextPruneResponse](c.client, "context/prune", protocol.ContextPruneParams{
 		ContextRequest: c.request(was.Revision), Prune: c.o.prune,
 	})
-	return c.report(edited{"Excluded", r, r.Changed, 0, was.Usage, r.Usage}, err)
+	return c.report(editReport{"Excluded", r, r.Changed, 0, was.Usage, r.Usage}, err)
 }
 
 // preview prints the effect of a prune.
 func (c *contextCall) preview() error {
-	p, err := c.rehearse(&c.o.prune)
+	p, err := c.previewEdit(&c.o.prune)
 	if err != nil || c.o.json {
-		return c.answer(p, err)
+		return c.printResult(p, err)
 	}
 	after := map[protocol.ContextCategory]int64{}
 	for _, part := range p.After.ByCategory {
@@ -134,31 +134,31 @@ func (c *contextCall) preview() error {
 	if len(t.rows) > 1 {
 		t.write(&c.out, c.width)
 	}
-	c.say("%s Nothing was changed.", difference("would have", &p.Before, &p.After))
+	c.printLine("%s Nothing was changed.", difference("would have", &p.Before, &p.After))
 	for _, w := range p.Warnings {
-		c.say("Warning: %s", w)
+		c.printLine("Warning: %s", w)
 	}
 	return nil
 }
 
-// undo takes back the last edit.
+// undo undoes the last edit.
 func (c *contextCall) undo() error {
 	was, err := c.getUsage()
 	if err != nil {
 		return err
 	}
-	r, err := app.Ask[protocol.ContextUndoResponse](c.client, "context/undo",
+	r, err := app.Call[protocol.ContextUndoResponse](c.client, "context/undo",
 		protocol.ContextUndoParams{ContextRequest: c.request(was.Revision)})
 	return c.reportTurn("Undone", "redo", r.Undone, r, err, &was.Usage, &r.Usage)
 }
 
-// redo makes an edit again.
+// redo redoes the edit that was undone last.
 func (c *contextCall) redo() error {
 	was, err := c.getUsage()
 	if err != nil {
 		return err
 	}
-	r, err := app.Ask[protocol.ContextRedoResponse](c.client, "context/redo",
+	r, err := app.Call[protocol.ContextRedoResponse](c.client, "context/redo",
 		protocol.ContextRedoParams{ContextRequest: c.request(was.Revision)})
 	return c.reportTurn("Redone", "undo", r.Redone, r, err, &was.Usage, &r.Usage)
 }
@@ -166,14 +166,14 @@ func (c *contextCall) redo() error {
 func (c *contextCall) reportTurn(verb, back string, e protocol.ContextEdit, result any, err error, before,
 	after *protocol.ContextUsage) error {
 	if err != nil || c.o.json {
-		return c.answer(result, err)
+		return c.printResult(result, err)
 	}
-	c.say("%s: %s of %s. %s", verb, e.Op, counted(e.Count, "item"), difference("has", before, after))
-	c.say("To %s it: appserver context %s %s", back, back, c.thread)
+	c.printLine("%s: %s of %s. %s", verb, e.Op, counted(e.Count, "item"), difference("has", before, after))
+	c.printLine("To %s it: appserver context %s %s", back, back, c.thread)
 	return nil
 }
 
-// restore takes back all edits, once that was confirmed.
+// restore undoes all edits except pins, after a confirmation.
 func (c *contextCall) restore() error {
 	list, err := c.getItems()
 	if err != nil {
@@ -189,14 +189,14 @@ func (c *contextCall) restore() error {
 		from := "backup"
 		p.From = &from
 	}
-	r, err := app.Ask[protocol.ContextRestoreResponse](c.client, "context/restore", p)
-	return c.report(edited{"Restored", r, r.Restored, 0, list.Usage, r.Usage}, err)
+	r, err := app.Call[protocol.ContextRestoreResponse](c.client, "context/restore", p)
+	return c.report(editReport{"Restored", r, r.Restored, 0, list.Usage, r.Usage}, err)
 }
 
-// confirmRestore asks for confirmation of a restore. Only the journal has the cost of deleted items,
-// so all tokens come from there.
+// confirmRestore asks for confirmation of a restore. Only the journal has the price of deleted items, so
+// the tokens of all items are read from there.
 func (c *contextCall) confirmRestore(items []protocol.ContextItem) error {
-	journal, err := app.Ask[protocol.ContextListEditsResponse](c.client, "context/listEdits",
+	journal, err := app.Call[protocol.ContextListEditsResponse](c.client, "context/listEdits",
 		protocol.ContextListEditsParams{ThreadID: c.thread})
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (c *contextCall) confirmRestore(items []protocol.ContextItem) error {
 			replaced++
 		}
 	}
-	deleted, saved := standing(journal.Edits)
+	deleted, saved := restorable(journal.Edits)
 	if excluded+replaced+deleted == 0 {
 		return nil
 	}
@@ -218,9 +218,9 @@ func (c *contextCall) confirmRestore(items []protocol.ContextItem) error {
 		c.thread, counted(excluded, "item"), grouped(int64(replaced)), grouped(int64(deleted)), grouped(saved)))
 }
 
-// standing are how many items are deleted by the edits that a restore takes back, and
-// how many tokens these edits save.
-func standing(edits []protocol.ContextEdit) (deleted int, saved int64) {
+// restorable returns the number of items that a restore brings back, and the tokens that the undone edits
+// save now.
+func restorable(edits []protocol.ContextEdit) (deleted int, saved int64) {
 	for _, e := range edits {
 		switch {
 		case e.Undone:
@@ -236,14 +236,14 @@ func standing(edits []protocol.ContextEdit) (deleted int, saved int64) {
 	return deleted, saved
 }
 
-// request expects the context to be as it was looked at.
+// request returns the params of an edit, which is rejected if the context has another revision.
 func (c *contextCall) request(revision int64) protocol.ContextRequest {
 	return protocol.ContextRequest{ThreadID: c.thread, ExpectedRevision: &revision}
 }
 
-// named returns the items that the command line names, by a new list. It returns an error if one of
+// selectItems reads the list and returns the items that the command line names. It returns an error if one of
 // them is not in the list.
-func (c *contextCall) named() (list protocol.ContextGetItemsResponse, named protocol.ContextTargets, err error) {
+func (c *contextCall) selectItems() (list protocol.ContextGetItemsResponse, named protocol.ContextTargets, err error) {
 	if list, err = c.getItems(); err != nil {
 		return list, named, err
 	}
@@ -258,23 +258,23 @@ func (c *contextCall) named() (list protocol.ContextGetItemsResponse, named prot
 }
 
 // report prints the result of an edit and the command that undoes it.
-func (c *contextCall) report(e edited, err error) error {
+func (c *contextCall) report(e editReport, err error) error {
 	if err != nil || c.o.json {
-		return c.answer(e.result, err)
+		return c.printResult(e.result, err)
 	}
 	if e.changed == 0 {
-		c.say("Nothing changed: the edit has no effect.")
+		c.printLine("Nothing changed: the edit has no effect.")
 		return nil
 	}
-	c.say("%s %s. %s", e.verb, counted(e.changed, "item"), difference("has", &e.before, &e.after))
+	c.printLine("%s %s. %s", e.verb, counted(e.changed, "item"), difference("has", &e.before, &e.after))
 	if e.ignored > 0 {
-		c.say("%s ignored: no longer in the list.", counted(e.ignored, "item"))
+		c.printLine("%s ignored: no longer in the list.", counted(e.ignored, "item"))
 	}
-	c.say("To undo it: appserver context undo %s", c.thread)
+	c.printLine("To undo it: appserver context undo %s", c.thread)
 	return nil
 }
 
-// difference describes the size of the next request and its change.
+// difference describes the size of the next request and its change. has is the verb.
 func difference(has string, before, after *protocol.ContextUsage) string {
 	text := "The next request " + has + " " + counted(int(after.PromptTokens), "token")
 	if after.ModelContextWindow != nil {

@@ -10,24 +10,24 @@ import (
 	"appserver/protocol"
 )
 
-// listedItems is how many items list prints without --all.
+// listedItems is the number of items that list prints without --all.
 const listedItems = 100
 
 func (c *contextCall) getItems() (protocol.ContextGetItemsResponse, error) {
-	return app.Ask[protocol.ContextGetItemsResponse](c.client, "context/getItems",
+	return app.Call[protocol.ContextGetItemsResponse](c.client, "context/getItems",
 		protocol.ContextGetItemsParams{ThreadID: c.thread})
 }
 
 func (c *contextCall) getUsage() (protocol.ContextGetUsageResponse, error) {
-	return app.Ask[protocol.ContextGetUsageResponse](c.client, "context/getUsage",
+	return app.Call[protocol.ContextGetUsageResponse](c.client, "context/getUsage",
 		protocol.ContextGetUsageParams{ThreadID: c.thread})
 }
 
-// list prints the items and what they cost.
+// list prints the items and the usage.
 func (c *contextCall) list() error {
 	r, err := c.getItems()
 	if err != nil || c.o.json {
-		return c.answer(r, err)
+		return c.printResult(r, err)
 	}
 	ages, err := c.ages()
 	if err != nil {
@@ -35,26 +35,26 @@ func (c *contextCall) list() error {
 	}
 	items := r.Items
 	if hidden := len(items) - listedItems; hidden > 0 && !c.o.all {
-		c.say("%s not shown: --all lists them", counted(hidden, "earlier item"))
+		c.printLine("%s not shown: --all lists them", counted(hidden, "earlier item"))
 		items = items[hidden:]
 	}
 	itemTable(items, ages).write(&c.out, c.width)
-	c.say("")
-	c.sayUsage(&r.Usage)
+	c.printLine("")
+	c.printUsage(&r.Usage)
 	return nil
 }
 
-// answer prints a method's answer as it is.
-func (c *contextCall) answer(result any, err error) error {
+// printResult prints the result of a method as JSON.
+func (c *contextCall) printResult(result any, err error) error {
 	if err != nil {
 		return err
 	}
 	return writeJSON(&c.out, result)
 }
 
-// ages returns the ages of turns by their ids, as far as they are known.
+// ages returns the ages of turns by their ids. It omits turns without a start time.
 func (c *contextCall) ages() (map[string]string, error) {
-	read, err := app.Ask[protocol.ThreadReadResponse](c.client, "thread/read",
+	read, err := app.Call[protocol.ThreadReadResponse](c.client, "thread/read",
 		protocol.ThreadReadParams{ThreadID: c.thread, IncludeTurns: true})
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (c *contextCall) ages() (map[string]string, error) {
 	return ages, nil
 }
 
-// itemTable returns the table of items. It has a column of ages if there are any.
+// itemTable returns the table of items. It has a column of ages if one is known.
 func itemTable(items []protocol.ContextItem, ages map[string]string) *table {
 	t := &table{right: map[int]bool{0: true, 3: true, 5: len(ages) > 0}}
 	row := func(age string, cells ...string) {
@@ -106,19 +106,19 @@ func state(item *protocol.ContextItem) string {
 	return strings.Join(words, ", ")
 }
 
-// usage prints what the context costs.
+// usage prints the tokens of the context by category.
 func (c *contextCall) usage() error {
 	r, err := c.getUsage()
 	if err != nil || c.o.json {
-		return c.answer(r, err)
+		return c.printResult(r, err)
 	}
-	c.sayUsage(&r.Usage)
+	c.printUsage(&r.Usage)
 	return nil
 }
 
-// sayUsage prints the usage as shares of the context window, or of the request if the window is not
+// printUsage prints the usage as shares of the context window, or of the request if the window is not
 // known.
-func (c *contextCall) sayUsage(u *protocol.ContextUsage) {
+func (c *contextCall) printUsage(u *protocol.ContextUsage) {
 	whole, of := u.PromptTokens, "share of request"
 	if u.ModelContextWindow != nil {
 		whole, of = *u.ModelContextWindow, "share of window"
@@ -136,21 +136,21 @@ func (c *contextCall) sayUsage(u *protocol.ContextUsage) {
 	t.add("total", fmt.Sprint(count), grouped(u.TotalTokens+rest), grouped(u.PromptTokens), percent(u.PromptTokens, whole))
 	t.write(&c.out, c.width)
 	if u.ModelContextWindow == nil {
-		c.say("The context window of the model is unknown: no turn of the thread records it.")
+		c.printLine("The context window of the model is unknown: no turn of the thread records it.")
 		return
 	}
-	c.say("The next request has %s tokens of the window of %s tokens.", grouped(u.PromptTokens), grouped(whole))
+	c.printLine("The next request has %s tokens of the window of %s tokens.", grouped(u.PromptTokens), grouped(whole))
 }
 
 // edits prints the journal.
 func (c *contextCall) edits() error {
-	r, err := app.Ask[protocol.ContextListEditsResponse](c.client, "context/listEdits",
+	r, err := app.Call[protocol.ContextListEditsResponse](c.client, "context/listEdits",
 		protocol.ContextListEditsParams{ThreadID: c.thread})
 	if err != nil || c.o.json {
-		return c.answer(r, err)
+		return c.printResult(r, err)
 	}
 	if len(r.Edits) == 0 {
-		c.say("There are no edits.")
+		c.printLine("There are no edits.")
 		return nil
 	}
 	t := &table{right: map[int]bool{0: true, 2: true, 3: true, 4: true}}
@@ -169,15 +169,15 @@ func (c *contextCall) edits() error {
 
 // prompt prints the next model request.
 func (c *contextCall) prompt() error {
-	r, err := app.Ask[protocol.ContextGetPromptResponse](c.client, "context/getPrompt",
+	r, err := app.Call[protocol.ContextGetPromptResponse](c.client, "context/getPrompt",
 		protocol.ContextGetPromptParams{ThreadID: c.thread})
 	if err != nil || c.o.json {
-		return c.answer(r, err)
+		return c.printResult(r, err)
 	}
-	c.say("%s to model %s of provider %s, %s", counted(len(r.Messages), "message"), r.Model, r.Provider,
+	c.printLine("%s to model %s of provider %s, %s", counted(len(r.Messages), "message"), r.Model, r.Provider,
 		counted(int(r.Tokens), "token"))
 	for i, raw := range r.Messages {
-		c.sayMessage(i, raw)
+		c.printMessage(i, raw)
 	}
 	for _, raw := range r.Tools {
 		fmt.Fprintf(&c.out, "\n[tool] %s\n", plainLines(string(raw)))
@@ -185,8 +185,8 @@ func (c *contextCall) prompt() error {
 	return nil
 }
 
-// sayMessage prints a message's text as it is, and what else it has as JSON.
-func (c *contextCall) sayMessage(i int, raw json.RawMessage) {
+// printMessage prints the role and the text of a message, then its other members as JSON.
+func (c *contextCall) printMessage(i int, raw json.RawMessage) {
 	var m map[string]json.RawMessage
 	var role, text string
 	if protocol.Unmarshal(raw, &m) != nil {
@@ -204,7 +204,7 @@ func (c *contextCall) sayMessage(i int, raw json.RawMessage) {
 		fmt.Fprintln(&c.out, plainLines(text))
 	}
 	if len(m) > 0 {
-		if rest, err := json.Marshal(m); err == nil { // what was just decoded
+		if rest, err := json.Marshal(m); err == nil { // m was decoded from JSON
 			fmt.Fprintln(&c.out, plainLines(string(rest)))
 		}
 	}

@@ -11,18 +11,18 @@ import (
 	"unicode"
 )
 
-// controlsTerminal reports whether a character has another effect on a terminal than to appear:
-// control characters, characters that change the direction of text, and line ends.
+// controlsTerminal reports whether a terminal interprets a character instead of displaying it: control
+// characters, characters that change the direction of text, and line separators.
 func controlsTerminal(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }
 
-// plain is a text in one line that does nothing to a terminal.
+// plain returns a text as one line without characters that control a terminal.
 func plain(text string) string {
 	return mapText(text, func(r rune) bool { return r == '\n' || r == '\t' }, ' ')
 }
 
-// plainLines is plain, but for line ends and tabs, which stay.
+// plainLines returns a text without characters that control a terminal, except newlines and tabs.
 func plainLines(text string) string {
 	return mapText(text, func(rune) bool { return false }, 0)
 }
@@ -39,17 +39,16 @@ func mapText(text string, isSpace func(rune) bool, space rune) string {
 	}, strings.ToValidUTF8(text, string(unicode.ReplacementChar)))
 }
 
-// plainError is an error whose words do nothing to a terminal.
+// plainError is an error whose message has no characters that control a terminal.
 type plainError struct{ error }
 
-// Error has lines.
+// Error returns the message, which may have several lines.
 func (e plainError) Error() string { return plainLines(e.error.Error()) }
 
-// Unwrap is the error itself.
+// Unwrap returns the original error.
 func (e plainError) Unwrap() error { return e.error }
 
-// writeJSON writes one document, in which characters that a terminal would obey are
-// escaped.
+// writeJSON writes one document, and escapes characters that control a terminal.
 func writeJSON(w io.Writer, v any) error {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
@@ -60,7 +59,7 @@ func writeJSON(w io.Writer, v any) error {
 	}
 	var out strings.Builder
 	for _, r := range buf.String() {
-		if r != '\n' && controlsTerminal(r) { // all of them have four digits
+		if r != '\n' && controlsTerminal(r) { // at most four digits
 			fmt.Fprintf(&out, `\u%04x`, r)
 			continue
 		}
@@ -70,18 +69,18 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// wide are characters that take two columns, from first to last.
-var wide = [][2]rune{
+// wideRunes has the ranges of characters that are two columns wide, each with its first and last one.
+var wideRunes = [][2]rune{
 	{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f},
 	{0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd},
 }
 
-// columnsOf is how many columns a character takes.
+// columnsOf returns the width of a character in columns.
 func columnsOf(r rune) int {
 	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
 		return 0
 	}
-	for _, w := range wide {
+	for _, w := range wideRunes {
 		if r >= w[0] && r <= w[1] {
 			return 2
 		}
@@ -89,7 +88,7 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// columns is how many columns a text takes.
+// columns returns the width of a text in columns.
 func columns(text string) (n int) {
 	for _, r := range text {
 		n += columnsOf(r)
@@ -111,7 +110,7 @@ func firstColumns(text string, width int) string {
 	return text
 }
 
-// grouped is a number with its thousands set apart.
+// grouped returns a number with commas between groups of three digits.
 func grouped(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
@@ -120,7 +119,7 @@ func grouped(n int64) string {
 	return digits
 }
 
-// percent is a part of a whole with one decimal; "" of nothing.
+// percent returns a part of a whole with one decimal, or "" if the whole is not positive.
 func percent(part, whole int64) string {
 	if whole <= 0 {
 		return ""
@@ -128,7 +127,7 @@ func percent(part, whole int64) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
 }
 
-// counted is a number of things: "1 item", "2 items".
+// counted returns a number with its noun: "1 item", "2 items".
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -136,7 +135,7 @@ func counted(n int, thing string) string {
 	return grouped(int64(n)) + " " + thing + "s"
 }
 
-// age is a time that has passed, in its largest unit.
+// age returns a duration in its largest unit.
 func age(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -150,9 +149,9 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/day)
 }
 
-// table is text in columns, the first row being the heads.
+// table is text in columns. The first row is the header.
 type table struct {
-	// right are the columns that end in line.
+	// right has the columns that are aligned to the right.
 	right map[int]bool
 	rows  [][]string
 }
@@ -164,7 +163,7 @@ func (t *table) add(cells ...string) {
 	t.rows = append(t.rows, cells)
 }
 
-// write cuts lines that are wider than width.
+// write writes the table, and shortens lines that are wider than width.
 func (t *table) write(w io.Writer, width int) {
 	widths := map[int]int{}
 	for _, row := range t.rows {

@@ -15,8 +15,8 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestItemTable is what list prints.
-func TestItemTable(t *testing.T) {
+// TestListAlignsItems aligns columns, escapes control characters and shortens previews.
+func TestListAlignsItems(t *testing.T) {
 	turn := "turn"
 	items := []protocol.ContextItem{
 		{Index: 0, ID: "r1", Category: protocol.CategoryEnvironmentContext, Tokens: 1234, Included: true, InPrompt: true,
@@ -40,8 +40,8 @@ func TestItemTable(t *testing.T) {
 	require.NotContains(t, out.String(), "age")
 }
 
-// TestPlainTextControlsNothing of a terminal.
-func TestPlainTextControlsNothing(t *testing.T) {
+// TestPlainTextCannotControlTerminal covers texts, errors and JSON.
+func TestPlainTextCannotControlTerminal(t *testing.T) {
 	text := "a\x00\x1b\r\u009b\u202e\u2028\x7f\xff é 👩‍💻\tb\nc"
 	require.Equal(t, "a\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd é 👩‍💻 b c", plain(text))
 	require.Equal(t, "a\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd é 👩‍💻\tb\nc", plainLines(text))
@@ -56,8 +56,8 @@ func TestPlainTextControlsNothing(t *testing.T) {
 	require.True(t, json.Valid(out.Bytes()))
 }
 
-// TestCutFits into the columns, by what characters take.
-func TestCutFits(t *testing.T) {
+// TestFirstColumnsLimitsWidth counts wide and combining characters.
+func TestFirstColumnsLimitsWidth(t *testing.T) {
 	for _, c := range []struct {
 		text  string
 		width int
@@ -70,8 +70,7 @@ func TestCutFits(t *testing.T) {
 	}
 }
 
-// TestNumbersAreWritten for people.
-func TestNumbersAreWritten(t *testing.T) {
+func TestNumbersAreReadable(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100",
 		1234567: "1,234,567"} {
 		require.Equal(t, want, grouped(n))
@@ -88,8 +87,8 @@ func TestNumbersAreWritten(t *testing.T) {
 	require.Equal(t, "0s 59s 1m 59m 47h 2d 41d", strings.Join(ages, " "))
 }
 
-// TestListIsBounded to the last items, unless all are asked for.
-func TestListIsBounded(t *testing.T) {
+// TestListPrintsLastItems expects all items only with --all.
+func TestListPrintsLastItems(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("CODEX_HOME", home)
 	var text strings.Builder

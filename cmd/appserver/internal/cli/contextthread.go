@@ -17,7 +17,7 @@ const uuidLength = 36
 // threadForms lists the forms of THREAD for messages.
 const threadForms = "give a thread id, its beginning or end, the path of its rollout, or --last"
 
-// allSources are the sources of all threads, also of those that lists leave out.
+// allSources returns the sources of all threads, including the ones that lists omit by default.
 func allSources() *[]string {
 	return &[]string{"cli", "vscode", "exec", "appServer", "subAgent", "unknown"}
 }
@@ -25,7 +25,8 @@ func allSources() *[]string {
 // threadFinder finds threads by the words of a command line.
 type threadFinder struct{ *app.LocalClient }
 
-// findThread returns the id of the thread that a word names, or of the thread that was written last.
+// findThread returns the id of the thread that a word names, or with last, of the thread that was written
+// last.
 func findThread(c *app.LocalClient, word string, last bool) (string, error) {
 	return threadFinder{c}.find(word, last)
 }
@@ -37,16 +38,16 @@ func (c threadFinder) find(word string, last bool) (string, error) {
 	case word == "":
 		return "", app.UsageError{Err: errors.New("THREAD is empty: " + threadForms)}
 	case strings.Contains(word, "/") || strings.HasSuffix(word, ".jsonl"):
-		return c.ofRollout(word)
+		return c.findByPath(word)
 	case len(word) == uuidLength:
-		return c.whole(strings.ToLower(word))
+		return c.checkID(strings.ToLower(word))
 	}
-	return c.ofPart(strings.ToLower(word))
+	return c.findByPart(strings.ToLower(word))
 }
 
-// whole makes sure that there is a thread with this id.
-func (c threadFinder) whole(id string) (string, error) {
-	_, err := app.Ask[protocol.ThreadReadResponse](c.LocalClient, "thread/read", protocol.ThreadReadParams{ThreadID: id})
+// checkID returns the id, or an error if it has no thread.
+func (c threadFinder) checkID(id string) (string, error) {
+	_, err := app.Call[protocol.ThreadReadResponse](c.LocalClient, "thread/read", protocol.ThreadReadParams{ThreadID: id})
 	if isKind(err, protocol.KindThreadNotLoaded) {
 		return "", fmt.Errorf("there is no thread %s below %s: check the id, or set CODEX_HOME to the home of the thread", id,
 			c.Home)
@@ -59,10 +60,10 @@ func isKind(err error, kind protocol.Kind) bool {
 	return errors.As(err, &e) && e.Data != nil && e.Data.Kind == kind
 }
 
-// last returns the thread that was written last and is not archived.
+// last returns the thread that was written last. It ignores archived threads.
 func (c threadFinder) last() (string, error) {
 	one, updated := uint32(1), "updated_at"
-	page, err := app.Ask[protocol.ThreadListResponse](c.LocalClient, "thread/list",
+	page, err := app.Call[protocol.ThreadListResponse](c.LocalClient, "thread/list",
 		protocol.ThreadListParams{Limit: &one, SortKey: &updated, ModelProviders: &[]string{}, SourceKinds: allSources()})
 	if err != nil {
 		return "", err
@@ -73,20 +74,20 @@ func (c threadFinder) last() (string, error) {
 	return page.Data[0].ID, nil
 }
 
-// ofRollout is the thread whose rollout is at a path.
-func (c threadFinder) ofRollout(path string) (string, error) {
+// findByPath returns the thread whose rollout is at a path.
+func (c threadFinder) findByPath(path string) (string, error) {
 	file, err := os.Stat(path)
 	if err != nil {
 		return "", err
 	}
-	id, err := c.whole(rollout.ThreadID(path))
+	id, err := c.checkID(rollout.ThreadID(path))
 	if isKind(err, protocol.KindInvalidThreadID) {
 		return "", fmt.Errorf("%s has no thread id in its name: expected rollout-TIME-ID.jsonl", path)
 	}
 	if err != nil {
 		return "", err
 	}
-	read, err := app.Ask[protocol.ThreadReadResponse](c.LocalClient, "thread/read",
+	read, err := app.Call[protocol.ThreadReadResponse](c.LocalClient, "thread/read",
 		protocol.ThreadReadParams{ThreadID: id})
 	if err != nil {
 		return "", err
@@ -99,8 +100,8 @@ func (c threadFinder) ofRollout(path string) (string, error) {
 	return id, nil
 }
 
-// ofPart is the one listed thread, archived or not, whose id begins or ends so.
-func (c threadFinder) ofPart(part string) (string, error) {
+// findByPart returns the only listed thread, archived or not, whose id begins or ends with part.
+func (c threadFinder) findByPart(part string) (string, error) {
 	var found []protocol.Thread
 	for _, archived := range []bool{false, true} {
 		err := c.eachThread(archived, func(t protocol.Thread) {
@@ -126,7 +127,7 @@ func (c threadFinder) eachThread(archived bool, do func(protocol.Thread)) error 
 	p := protocol.ThreadListParams{Limit: &limit, Archived: &archived, ModelProviders: &[]string{},
 		SourceKinds: allSources()}
 	for {
-		page, err := app.Ask[protocol.ThreadListResponse](c.LocalClient, "thread/list", p)
+		page, err := app.Call[protocol.ThreadListResponse](c.LocalClient, "thread/list", p)
 		if err != nil {
 			return err
 		}
@@ -141,11 +142,11 @@ func (c threadFinder) eachThread(archived bool, do func(protocol.Thread)) error 
 
 // ambiguous returns an error that names some of the threads that a word matches.
 func ambiguous(part string, found []protocol.Thread) error {
-	const most = 5
+	const maxListed = 5
 	var lines strings.Builder
 	for i, t := range found {
-		if i == most {
-			fmt.Fprintf(&lines, "\n  and %d more", len(found)-most)
+		if i == maxListed {
+			fmt.Fprintf(&lines, "\n  and %d more", len(found)-maxListed)
 			break
 		}
 		fmt.Fprintf(&lines, "\n  %s  %s", t.ID, firstColumns(plain(t.Preview), 50))

@@ -7,8 +7,8 @@ import (
 	"appserver/cmd/appserver/internal/app"
 )
 
-// Login reports whether anybody is logged in, for clients that ask first. Nobody ever is. The state of
-// the model provider is what counts.
+// Login reports whether the configured model provider is ready. Clients run login status before they
+// start the server. There is no login.
 func Login(args []string, s app.Streams, o *app.Options) error {
 	rest, err := o.Parse(args, s.Err)
 	if err != nil {
@@ -22,7 +22,7 @@ func Login(args []string, s app.Streams, o *app.Options) error {
 		return err
 	}
 	if err := c.Ready(c.ModelProvider); err != nil {
-		return fmt.Errorf("not logged in: %w", err) // clients look for these words
+		return fmt.Errorf("not logged in: %w", err) // clients search for these words
 	}
 	_, err = fmt.Fprintf(s.Out, "Logged in by the configuration: model provider %s\n", c.ModelProvider)
 	return err

@@ -11,8 +11,8 @@ import (
 	"appserver/server/listen"
 )
 
-// Proxy copies bytes between standard input and output and a server's socket, until the server ends
-// the connection. Clients that reach this machine by ssh use it to speak WebSocket.
+// Proxy copies bytes between standard input and output and the socket of a server, until the server
+// closes the connection. Clients use it over ssh to connect by WebSocket.
 func Proxy(args []string, s app.Streams, o *app.Options) error {
 	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
 	flags.SetOutput(s.Err)
@@ -40,7 +40,8 @@ func Proxy(args []string, s app.Streams, o *app.Options) error {
 	return splice(c, s)
 }
 
-// splice ends with the server's side; the end of the input is passed on.
+// splice copies in both directions until the server closes its side. At the end of the input it closes
+// the connection for writing.
 func splice(c *net.UnixConn, s app.Streams) error {
 	sent := make(chan error, 1)
 	go func() {

@@ -17,9 +17,9 @@ import (
 // rolloutRow is a command of appserver rollout.
 type rolloutRow struct {
 	name, doc string
-	// flags are those beside --json that it takes.
+	// flags lists the flags of the command, except --json.
 	flags string
-	// home is set for a command about all rollouts of the home, which has no PATH.
+	// home is set for a command without PATH, which covers all rollouts of the home.
 	home bool
 	run  func(*rolloutCall) error
 }
@@ -34,7 +34,7 @@ func rolloutRows() []rolloutRow {
 	}
 }
 
-// rolloutCall is a rollout command under way.
+// rolloutCall is a running rollout command.
 type rolloutCall struct {
 	*app.Options
 	json, yes, dryRun bool
@@ -44,7 +44,7 @@ type rolloutCall struct {
 	out, errs         io.Writer
 }
 
-// Rollout looks at files of threads, and mends them.
+// Rollout verifies, repairs and redacts files of threads, and archives or deletes old threads.
 func Rollout(args []string, s app.Streams, o *app.Options) error {
 	c := &rolloutCall{Options: o, out: s.Out, errs: s.Err}
 	flags := flag.NewFlagSet("rollout", flag.ContinueOnError)
@@ -59,7 +59,7 @@ func Rollout(args []string, s app.Streams, o *app.Options) error {
 	}
 	for _, row := range rolloutRows() {
 		if row.name == rest[0] {
-			if err := row.takes(flags); err != nil {
+			if err := row.checkFlags(flags); err != nil {
 				return app.UsageError{Err: err}
 			}
 			c.asker = newAsker(s, c.yes)
@@ -76,8 +76,8 @@ func (c *rolloutCall) define(flags *flag.FlagSet) {
 	c.DefineConfig(flags)
 }
 
-// takes refuses flags of other commands.
-func (r *rolloutRow) takes(flags *flag.FlagSet) (err error) {
+// checkFlags rejects flags of other commands.
+func (r *rolloutRow) checkFlags(flags *flag.FlagSet) (err error) {
 	flags.Visit(func(f *flag.Flag) {
 		if !slices.Contains(strings.Fields("json "+r.flags), f.Name) {
 			err = fmt.Errorf("rollout %s has no flag --%s", r.name, f.Name)
@@ -86,7 +86,7 @@ func (r *rolloutRow) takes(flags *flag.FlagSet) (err error) {
 	return err
 }
 
-// rolloutUsage prints the usage to standard output if nothing else was requested.
+// rolloutUsage prints the usage to standard output, because it was requested.
 func rolloutUsage(w io.Writer) error {
 	fmt.Fprint(w, "Usage: appserver rollout COMMAND [PATH...] [flags, in any order]\n\nCommands:\n")
 	for _, row := range rolloutRows() {
@@ -126,12 +126,12 @@ func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
 	return nil
 }
 
-// store returns the store of the home that has a rollout, so that its locks are respected.
+// store returns the store of the home with a rollout, so that the locks of that home apply.
 func (c *rolloutCall) store(path string) *rollout.Store {
 	return rollout.NewStore(rollout.OS(), c.homeOf(path))
 }
 
-// homeOf is the home that a rollout lies in, CODEX_HOME where it lies in none.
+// homeOf returns the home that contains a rollout, or CODEX_HOME if the path is in no home.
 func (c *rolloutCall) homeOf(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		for dir := filepath.Dir(full); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -145,38 +145,38 @@ func (c *rolloutCall) homeOf(path string) string {
 
 // verify prints all problems and returns an error if there is one.
 func (c *rolloutCall) verify() error {
-	surveys := []rollout.Report{}
-	unsound := 0
+	reports := []rollout.Report{}
+	withProblems := 0
 	err := c.eachRollout(func(path string) {
-		survey := c.store(path).Verify(path)
-		surveys = append(surveys, survey)
-		if len(survey.Findings) > 0 {
-			unsound++
+		report := c.store(path).Verify(path)
+		reports = append(reports, report)
+		if len(report.Findings) > 0 {
+			withProblems++
 		}
 	})
 	if err != nil {
 		return err
 	}
 	if c.json {
-		err = writeJSON(c.out, map[string]any{"rollouts": surveys})
+		err = writeJSON(c.out, map[string]any{"rollouts": reports})
 	} else {
-		err = c.print(surveys)
+		err = c.print(reports)
 	}
-	if err == nil && unsound > 0 {
-		err = fmt.Errorf("problems in %d of %s", unsound, counted(len(surveys), "rollout"))
+	if err == nil && withProblems > 0 {
+		err = fmt.Errorf("problems in %d of %s", withProblems, counted(len(reports), "rollout"))
 	}
 	return err
 }
 
-// eachRollout gives the paths and, for folders, all rollouts below them. Links to folders
-// are not followed.
+// eachRollout calls do for each path, and for all rollouts below each folder. It does not follow links to
+// folders.
 func (c *rolloutCall) eachRollout(do func(path string)) error {
 	for _, root := range c.paths {
 		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			below := path != root
 			switch {
 			case err != nil && below:
-				do(path) // it is a folder that cannot be listed
+				do(path) // a folder that cannot be listed
 				return nil
 			case err == nil && entry.IsDir(), below && filepath.Ext(path) != ".jsonl":
 				return nil
@@ -193,21 +193,22 @@ func (c *rolloutCall) eachRollout(do func(path string)) error {
 	return nil
 }
 
-// isRollout reports whether a file below a folder is a rollout. A home has other files of lines.
+// isRollout reports whether a .jsonl file below a folder is a rollout. A home has other files of this
+// type.
 func isRollout(path string) bool {
 	return !slices.Contains([]string{"session_index.jsonl", "history.jsonl", "memory.jsonl"}, filepath.Base(path))
 }
 
-func (c *rolloutCall) print(surveys []rollout.Report) error {
+func (c *rolloutCall) print(reports []rollout.Report) error {
 	var out strings.Builder
-	for _, s := range surveys {
-		printSurvey(&out, s)
+	for _, s := range reports {
+		printReport(&out, s)
 	}
 	_, err := io.WriteString(c.out, out.String())
 	return err
 }
 
-func printSurvey(out *strings.Builder, s rollout.Report) {
+func printReport(out *strings.Builder, s rollout.Report) {
 	if len(s.Findings) == 0 {
 		fmt.Fprintf(out, "%s: no problems, %s\n", plain(s.Path), counted(s.Lines, "line"))
 		return
@@ -219,18 +220,18 @@ func printSurvey(out *strings.Builder, s rollout.Report) {
 }
 
 func printFinding(out *strings.Builder, f rollout.Finding) {
-	place := "the file"
+	position := "the file"
 	if f.Line > 0 {
-		place = fmt.Sprintf("line %d", f.Line)
+		position = fmt.Sprintf("line %d", f.Line)
 	}
 	remedy := ""
 	if f.Repairable {
 		remedy = " (repair fixes this)"
 	}
-	fmt.Fprintf(out, "  %s: %s: %s%s\n", place, f.Kind, plain(f.Message), remedy)
+	fmt.Fprintf(out, "  %s: %s: %s%s\n", position, f.Kind, plain(f.Message), remedy)
 }
 
-// repair stops at the first rollout that it cannot repair. It prints the repairs before.
+// repair repairs rollouts. If one repair fails, it prints the earlier ones and returns the error.
 func (c *rolloutCall) repair() error {
 	all := []rollout.Repaired{}
 	var failed error
@@ -246,14 +247,14 @@ func (c *rolloutCall) repair() error {
 	if failed != nil {
 		return failed
 	}
-	if n := unhealed(all); err == nil && n > 0 {
+	if n := unrepairable(all); err == nil && n > 0 {
 		err = fmt.Errorf("%d of %s cannot be repaired: see above", n, counted(countFindings(all), "problem"))
 	}
 	return err
 }
 
-// unhealed counts what is wrong still.
-func unhealed(all []rollout.Repaired) (n int) {
+// unrepairable counts the problems that remain.
+func unrepairable(all []rollout.Repaired) (n int) {
 	for _, r := range all {
 		for _, f := range r.Findings {
 			if !f.Repairable {
@@ -277,7 +278,7 @@ func (c *rolloutCall) printRepaired(all []rollout.Repaired) error {
 	}
 	var out strings.Builder
 	for _, r := range all {
-		printSurvey(&out, r.Report)
+		printReport(&out, r.Report)
 		switch {
 		case r.Kept != "":
 			fmt.Fprintf(&out, "  repaired: %s; original: %s\n", plain(r.To), plain(r.Kept))

@@ -15,17 +15,17 @@ import (
 	"appserver/rollout/index"
 )
 
-// redactedThread has the findings in a thread and the changes.
+// redactedThread has the numbers of texts with secrets in a thread.
 type redactedThread struct {
 	rollout.Redacted
-	// Memories is how many memories of the thread have secrets.
+	// Memories is the number of memories of the thread with secrets.
 	Memories int `json:"memories"`
 }
 
 func (r redactedThread) found() bool { return r.Redacted.Found() || r.Memories > 0 }
 
-// redact takes secrets out of rollouts. It looks at all of them before it changes one, and
-// asks: no copy is kept.
+// redact removes secrets from rollouts. It searches all of them and asks for confirmation before it
+// changes one, because it keeps no copy.
 func (c *rolloutCall) redact() error {
 	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.Overrides,
 		Provider: c.Provider, Getenv: os.Getenv})
@@ -38,11 +38,11 @@ func (c *rolloutCall) redact() error {
 	}
 	var found []redactedThread
 	for _, path := range c.paths {
-		told, err := c.redactOne(path, by, conf.Index, false)
+		thread, err := c.redactOne(path, by, conf.Index, false)
 		if err != nil {
 			return err
 		}
-		found = append(found, told)
+		found = append(found, thread)
 	}
 	if question := redactQuestion(found); question != "" && !c.dryRun {
 		if err := c.asker.confirm(question); err != nil {
@@ -60,8 +60,8 @@ func (c *rolloutCall) redact() error {
 	return c.printRedacted(found)
 }
 
-// redactOne redacts a rollout and the data that was made from it. Without write it only counts. The
-// index reads the thread again afterwards.
+// redactOne redacts a rollout, and the index and the memories of its thread. Without write it only counts.
+// The index reads the thread again afterwards.
 func (c *rolloutCall) redactOne(path string, by rollout.Redactor, conf config.Index, write bool) (done redactedThread,
 	err error) {
 	store := c.store(path)

@@ -43,7 +43,7 @@ func (c *rolloutCall) retain() error {
 	return err
 }
 
-// retainedThreads is the outcome as JSON.
+// retainedThreads is the JSON form of the result.
 type retainedThreads struct {
 	Action string `json:"action"`
 	DryRun bool   `json:"dryRun"`
@@ -60,10 +60,10 @@ func retainedText(bounds rollout.Retention, done rollout.RetentionResult, dry bo
 	}
 	var out strings.Builder
 	for _, t := range done.Gone {
-		fmt.Fprintf(&out, "%s%s: %s\n", would, verb, restingText(t))
+		fmt.Fprintf(&out, "%s%s: %s\n", would, verb, candidateText(t))
 	}
 	for _, t := range done.Kept {
-		fmt.Fprintf(&out, "kept: %s: %s\n", restingText(t), plain(t.Kept))
+		fmt.Fprintf(&out, "kept: %s: %s\n", candidateText(t), plain(t.Kept))
 	}
 	for _, text := range done.Unread {
 		fmt.Fprintf(&out, "kept: %s\n", plain(text))
@@ -83,8 +83,8 @@ func retainedText(bounds rollout.Retention, done rollout.RetentionResult, dry bo
 	return out.String()
 }
 
-// restingText is a thread in a line.
-func restingText(t rollout.Candidate) string {
+// candidateText describes a thread in one line.
+func candidateText(t rollout.Candidate) string {
 	return fmt.Sprintf("%s, last written %s, %s bytes, for %s", plain(t.Path),
 		t.WrittenAt.Local().Format("2006-01-02 15:04"), grouped(t.Bytes), t.Limit)
 }

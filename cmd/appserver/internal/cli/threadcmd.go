@@ -16,14 +16,14 @@ import (
 	"appserver/server"
 )
 
-// exportedThread is the JSON form of a thread: the view of clients, and the lines of its rollout, from
-// which import creates it again.
+// exportedThread is the JSON form of a thread: the thread as thread/read returns it, and the lines of its
+// rollout. import creates the thread from the lines.
 type exportedThread struct {
 	Thread *protocol.Thread       `json:"thread"`
 	Lines  []protocol.RolloutLine `json:"lines"`
 }
 
-// threadCall is a thread command under way.
+// threadCall is a running thread command.
 type threadCall struct {
 	*app.Options
 	app.Streams
@@ -43,7 +43,7 @@ THREAD is a thread id, its beginning or end, or the path of its rollout.
 Flags:
 `
 
-// Thread takes threads out of the home and into it.
+// Thread exports threads from the home, and imports threads into it.
 func Thread(args []string, s app.Streams, o *app.Options) error {
 	c := &threadCall{Options: o, Streams: s}
 	rest, err := c.read(args)
@@ -53,7 +53,7 @@ func Thread(args []string, s app.Streams, o *app.Options) error {
 	if err != nil {
 		return app.UsageError{Err: err}
 	}
-	run := map[string]func(string) error{"export": c.export, "import": c.imported}[rest[0]]
+	run := map[string]func(string) error{"export": c.export, "import": c.importThread}[rest[0]]
 	switch {
 	case run == nil:
 		return app.UsageError{Err: fmt.Errorf("unknown command %q", "thread "+rest[0])}
@@ -82,7 +82,7 @@ func (c *threadCall) flags() *flag.FlagSet {
 	return flags
 }
 
-// read takes flags before, between and behind the arguments.
+// read parses flags before, between and after the arguments.
 func (c *threadCall) read(args []string) (rest []string, err error) {
 	flags := c.flags()
 	for len(args) > 0 {
@@ -127,7 +127,7 @@ func (c *threadCall) serve(run func(string) error, word string) (err error) {
 	return cmp.Or(err, c.client.Close())
 }
 
-// makeHome creates the folder of threads if it does not exist.
+// makeHome creates the home if it does not exist.
 func makeHome() error {
 	home, err := app.CodexHome()
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *threadCall) export(word string) error {
 	if err != nil {
 		return err
 	}
-	read, err := app.Ask[protocol.ThreadReadResponse](c.client, "thread/read",
+	read, err := app.Call[protocol.ThreadReadResponse](c.client, "thread/read",
 		protocol.ThreadReadParams{ThreadID: id, IncludeTurns: true})
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (c *threadCall) write(text []byte) error {
 	return nil
 }
 
-func (c *threadCall) imported(path string) error {
+func (c *threadCall) importThread(path string) error {
 	lines, err := c.lines(path)
 	if err != nil {
 		return err
@@ -199,11 +199,11 @@ func (c *threadCall) imported(path string) error {
 			lines[i] = r.Line(lines[i])
 		}
 	}
-	made, err := c.client.Store.Import(lines)
+	imported, err := c.client.Store.Import(lines)
 	if err != nil {
 		return err
 	}
-	id := strings.TrimSuffix(made, ".jsonl")
+	id := strings.TrimSuffix(imported, ".jsonl")
 	_, err = fmt.Fprintln(c.Streams.Out, id[len(id)-uuidLength:])
 	return err
 }
