@@ -11,6 +11,7 @@ import (
 
 	"appserver/core"
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // Random calls that the client answers, and their checks.
@@ -49,7 +50,7 @@ func anySkills(t *rapid.T) []core.SkillText {
 // TestAnyClientAnswers mixes calls for the client with interrupts, edits of the context, full disks
 // and crashes.
 func TestAnyClientAnswers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		e := newExplorer(t)
 		e.world.Capabilities.Questions = true
 		actions := e.actions()
@@ -158,7 +159,7 @@ func (w *checker) checkWaiting(m *machine) {
 // TestEveryClientCallHasOneOutput checks that any answer gives the model one output and completes
 // the item, and that both survive a crash.
 func TestEveryClientCallHasOneOutput(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		m := newMachine(t.Fatalf)
 		start := m.start(protocol.HistoryPaginated)
 		start.Meta.DynamicTools = []protocol.DynamicToolSpec{function("ticket", `{}`)}

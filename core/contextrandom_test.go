@@ -11,12 +11,13 @@ import (
 
 	"appserver/core"
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // TestAnyEdits draws mostly edits of the context, during turns, crashes, compactions and full disks. A
 // model of the context checks every step.
 func TestAnyEdits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		e := newExplorer(t)
 		actions := e.actions()
 		for name, do := range map[string]func(*rapid.T){
@@ -36,7 +37,7 @@ func TestAnyEdits(t *testing.T) {
 // TestUndoBringsBackThePrompt undoes an edit right after it was made: the next request
 // is the same to the byte, and what it costs; a redo makes it what the edit made it.
 func TestUndoBringsBackThePrompt(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		e := newExplorer(t)
 		t.Repeat(e.actions())
 		if e.midCut() {

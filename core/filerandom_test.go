@@ -11,6 +11,7 @@ import (
 
 	"appserver/core"
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // workplace is a disk with files of a thread and its user, and a log of all changes.
@@ -39,7 +40,7 @@ var (
 // gets its old content. Others keep theirs. If the user changed a file in between, nothing changes.
 // Crashes make no difference.
 func TestRevertRestoresChangedFiles(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		w := &workplace{machine: newMachine(t.Fatalf), t: t, disk: map[string]string{"a": "1", "b": "1"},
 			begun: map[string]int{}}
 		w.world.Tracking = core.Tracking{Worktree: true, Patches: true, Keep: 100}

@@ -15,13 +15,14 @@ import (
 	"appserver/core/filechanges"
 	"appserver/core/history"
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // TestAnyInputs draws any inputs in any order: requests at any time, effects that continue, fail and
 // end, late, invalid and unrelated responses, and crashes. The checker checks every step. At the end
 // all effects end, and with them the turn.
 func TestAnyInputs(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		e := newExplorer(t)
 		t.Repeat(e.actions())
 		e.end()
@@ -30,7 +31,7 @@ func TestAnyInputs(t *testing.T) {
 
 // TestAnyInputsOnAFullDisk is the same with a disk that fills and empties.
 func TestAnyInputsOnAFullDisk(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		e := newExplorer(t)
 		actions := e.actions()
 		actions["disk"] = func(t *rapid.T) { e.full = !e.full }
@@ -43,7 +44,7 @@ func TestAnyInputsOnAFullDisk(t *testing.T) {
 // TestAnyCrash cuts the file of a thread after any line, like a crash during an append. The rest loads
 // and continues.
 func TestAnyCrash(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		e := newExplorer(t)
 		actions := e.actions()
 		delete(actions, "crash")

@@ -11,6 +11,7 @@ import (
 
 	"appserver/core"
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // withTerminals returns a machine whose model may leave commands running.
@@ -57,6 +58,7 @@ func outputIn(t *testing.T, out core.Output, call string) string {
 // TestTerminalsAreBounded checks that the 65th command is refused, and that at most 64 ended ones
 // wait to be read.
 func TestTerminalsAreBounded(t *testing.T) {
+	sample.Long(t)
 	m := withTerminals(t)
 	var effects []core.EffectID
 	for i := range 64 {

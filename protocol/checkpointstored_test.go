@@ -8,11 +8,12 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // TestStoredPathsAreKept expects paths of any bytes to survive a round trip.
 func TestStoredPathsAreKept(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		path := rapid.OneOf(rapid.String(),
 			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "path")
 		change := protocol.WorktreeChange{Path: path, After: protocol.WorktreeFile{Mode: 0o100755, Object: "1"}}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // appender is a value with an encoder of its own.
@@ -19,7 +20,7 @@ type appender interface {
 func TestTheEncodingOfContextItemsIsThatOfMarshal(t *testing.T) {
 	for _, of := range []reflect.Type{reflect.TypeFor[protocol.ContextGetItemsResponse](),
 		reflect.TypeFor[protocol.ContextItemsNotification]()} {
-		rapid.Check(t, func(t *rapid.T) {
+		sample.Check(t, func(t *rapid.T) {
 			v := builder{drawn{t}}.value(of).Interface()
 			want, err := protocol.Marshal(v)
 			require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // drawn values hold what rapid draws.
@@ -24,7 +25,7 @@ func (d drawn) number() int64 { return int64(rapid.Uint32().Draw(d.T, "number"))
 func TestUnionsSurviveTheWire(t *testing.T) {
 	for _, u := range allUnions() {
 		t.Run(u.Type.Name(), func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			sample.Check(t, func(t *rapid.T) {
 				want := builder{drawn{t}}.value(u.Type).Interface()
 				requireSurvives(t, want)
 			})
@@ -41,7 +42,7 @@ func TestTypesWithOwnJSONSurviveTheWire(t *testing.T) {
 		reflect.TypeFor[protocol.SandboxMode](), reflect.TypeFor[protocol.ContentItem](),
 	} {
 		t.Run(goType.Name(), func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			sample.Check(t, func(t *rapid.T) {
 				requireSurvives(t, builder{drawn{t}}.value(goType).Interface())
 			})
 		})
@@ -60,7 +61,7 @@ func requireSurvives(t *rapid.T, want any) {
 func TestParamsSurviveDecoding(t *testing.T) {
 	for _, m := range protocol.Methods() {
 		t.Run(m.Name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			sample.Check(t, func(t *rapid.T) {
 				encoded, err := protocol.Marshal(builder{drawn{t}}.value(m.Params).Interface())
 				require.NoError(t, err)
 				got := reflect.New(m.Params)
@@ -77,7 +78,7 @@ func TestEveryMessageFitsItsSchema(t *testing.T) {
 	s := schemas(t)
 	for name, goType := range messages() {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			sample.Check(t, func(t *rapid.T) {
 				encoded, err := protocol.Marshal(builder{drawn{t}}.value(goType).Interface())
 				require.NoError(t, err)
 				require.NoError(t, s.Validate(name, encoded), "%s", encoded)
@@ -103,7 +104,7 @@ func TestLeavingOutARequiredParamIsRefused(t *testing.T) {
 }
 
 func TestStoredPoliciesSurviveTheFile(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		want := builder{drawn{t}}.value(reflect.TypeFor[protocol.SandboxPolicy]()).Interface().(protocol.SandboxPolicy)
 		line, err := protocol.Marshal(want.Stored())
 		require.NoError(t, err)

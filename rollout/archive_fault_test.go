@@ -10,6 +10,7 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 // moves archives and unarchives a thread with a backup twice, with a rewrite between. A failed
@@ -107,7 +108,7 @@ func TestACrashInAMoveKeepsTheThreadWhole(t *testing.T) {
 }
 
 func TestACrashInAMoveAfterAFaultKeepsTheThreadWhole(t *testing.T) {
-	for n := range 60 {
+	for n := 0; n < 60; n += sample.Stride(7) {
 		crashMoveWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%3, Err: syscall.EIO})
 		crashMoveWith(t, uint64(n),
 			faultfs.Fault{Only: []faultfs.Op{faultfs.OpSyncDir}, First: n, Count: 1, Err: syscall.EIO})

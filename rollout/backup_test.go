@@ -139,7 +139,10 @@ func TestABackupThatCannotBeReadIsNoErrorOfTheRollout(t *testing.T) {
 	for op, reason := range map[faultfs.Op]error{faultfs.OpOpen: syscall.EMFILE, faultfs.OpStat: syscall.EIO,
 		faultfs.OpRead: syscall.EACCES} {
 		second := faultfs.Fault{Only: []faultfs.Op{op}, First: 1, Count: 1, Err: reason}
-		if op == faultfs.OpStat {
+		switch op {
+		case faultfs.OpOpen:
+			second.Count = 2 // an open without descriptors is retried once
+		case faultfs.OpStat:
 			second.First = 3 // skips two calls for the rollout and one for the backup
 		}
 		contents, err := rollout.NewStore(faultfs.Wrap(mem, second), home).Read(path)

@@ -44,7 +44,7 @@ func TestIdleLogsFreeTheirDescriptorsWhenThereAreNoOthers(t *testing.T) {
 
 func TestBusyLogsKeepTheirDescriptors(t *testing.T) {
 	mem := faultfs.NewMem(home)
-	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpReadDir}, Count: 1, Err: syscall.EMFILE})
+	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpReadDir}, Count: 2, Err: syscall.EMFILE})
 	store := rollout.NewStore(disk, home)
 	log, err := store.Create(threadA, begin)
 	require.NoError(t, err)
@@ -59,7 +59,7 @@ func TestBusyLogsKeepTheirDescriptors(t *testing.T) {
 
 func TestLogsThatAreNotDurableAreNotSuspended(t *testing.T) {
 	mem := faultfs.NewMem(home)
-	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpReadDir}, Count: 1, Err: syscall.EMFILE})
+	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpReadDir}, Count: 2, Err: syscall.EMFILE})
 	store := rollout.NewStore(disk, home)
 	log, err := store.Create(threadA, begin)
 	require.NoError(t, err)

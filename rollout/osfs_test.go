@@ -10,6 +10,7 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 func TestOnlyRegularFilesAreOpened(t *testing.T) {
@@ -109,6 +110,7 @@ func TestARealDiskFillsAndHeals(t *testing.T) {
 }
 
 func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
+	sample.Long(t)
 	dir := t.TempDir()
 	store := rollout.NewStore(rollout.OS(), dir)
 	path := put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine)

@@ -16,6 +16,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 // old returns a line without an ordinal, as older versions wrote it.
@@ -264,7 +265,7 @@ func TestALinkIsNotRepaired(t *testing.T) {
 
 // TestARepairedFileLoadsAsTheDamagedOne draws files of sound and damaged lines.
 func TestARepairedFileLoadsAsTheDamagedOne(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	sample.Check(t, func(r *rapid.T) {
 		pieces := []string{metaLine, metaOfA, contextLine, old(1), "?\n", "\n", "  \n", "{}\n", "[1]\r\n",
 			`{"type":"x","payload":1,"ordinal":-4}` + "\r\n", "\ufeff\n", "\x00\x00\n",
 			`{"type":"context_backup","payload":{"bytes":0,"crc32c":0}}` +

@@ -12,6 +12,7 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 // watched is a disk on which something happens after each change.
@@ -50,13 +51,13 @@ func TestACrashInARewriteKeepsWhatWasSynced(t *testing.T) {
 }
 
 func TestACrashInARewriteAfterAFaultKeepsWhatWasSynced(t *testing.T) {
-	for n := 0; n < 300; n += 7 {
+	for n := 0; n < 300; n += 7 * sample.Stride(6) {
 		crashRewriteWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%4, Err: syscall.EIO, Partial: n%2 == 0})
 	}
 }
 
 func TestACrashAfterAFolderWasNotSyncedKeepsWhatWasSynced(t *testing.T) {
-	for n := range 20 {
+	for n := 0; n < 20; n += sample.Stride(5) {
 		crashRewriteWith(t, uint64(n),
 			faultfs.Fault{Only: []faultfs.Op{faultfs.OpSyncDir}, First: n, Count: 1, Err: syscall.EIO})
 	}

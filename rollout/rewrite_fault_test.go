@@ -11,6 +11,7 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 // rewrites is the scenario: a thread is opened, appended to and closed with a
@@ -112,10 +113,7 @@ func TestEveryOperationOfARewriteMayFail(t *testing.T) {
 	}{{syscall.EROFS, false, 1}, {syscall.ENOSPC, true, 1}, {syscall.EACCES, false, 1}, {syscall.EMFILE, true, 2},
 		{syscall.ENOSPC, true, 3}, {syscall.EIO, true, 6}} {
 		t.Run(fmt.Sprintf("%v part=%v count=%d", failing.err, failing.part, failing.count), func(t *testing.T) {
-			n, step := 0, 1
-			if testing.Short() {
-				step = 7
-			}
+			n, step := 0, sample.Stride(7)
 			for rewriteWith(t, faultfs.Fault{First: n, Count: failing.count, Err: failing.err, Partial: failing.part}) {
 				n += step
 			}

@@ -15,6 +15,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 // told is a line as people see it.
@@ -262,7 +263,7 @@ func requireMarker(t require.TestingT, marker, full string) {
 }
 
 func TestRewritesLoseNothing(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	sample.Check(t, func(rt *rapid.T) {
 		mem := faultfs.NewMem(home)
 		m := &rewriteModel{T: rt, mem: mem, store: rollout.NewStore(mem, home)}
 		m.path = put(t, mem, m.store.PathFor(threadA, begin), "")

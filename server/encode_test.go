@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // anyText draws text as models and commands produce it: any bytes, often such that JSON
@@ -26,7 +27,7 @@ func anyText() *rapid.Generator[string] {
 }
 
 func TestStringsEqualMarshal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		s := anyText().Draw(t, "s")
 		want, err := protocol.Marshal(s)
 		require.NoError(t, err)
@@ -43,7 +44,7 @@ func TestDeltasEqualMarshal(t *testing.T) {
 		}
 		deltas++
 		t.Run(row.Method, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			sample.Check(t, func(t *rapid.T) {
 				delta := drawDelta(t, row.Params)
 				text := anyText().Draw(t, "text")
 				want, err := protocol.Marshal(delta.WithDelta(text))

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 func textDelta(item, text string) *protocol.AgentMessageDeltaNotification {
@@ -57,7 +58,7 @@ func readLines(t require.TestingT, text []byte) []heardLine {
 // at random. Each item's text is complete before its item/completed, and all other messages
 // keep their order.
 func TestMergedDeltasLoseNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		o, e := newOutbox(1<<20), newEncoder()
 		said := map[string]string{} // text since the last item/completed, by item
 		var finals, wholes []string // in the order of the calls

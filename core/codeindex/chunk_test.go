@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core/codeindex"
+	"appserver/test/sample"
 )
 
 // titled are the titles of the chunks of a file.
@@ -143,7 +144,7 @@ func TestEveryLineIsInOneChunk(t *testing.T) {
 		"type T struct {\n", "    def f(self):\n",
 		"class A:\n", "# H\n", "```\n", "end\n", "\tx := \"ü日\"\r\n", "(\n", ")\n", " \n", strings.Repeat("y", 1999) + "\n",
 		strings.Repeat("z ", 300) + "\n", "last"})
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		content := strings.Join(rapid.SliceOfN(piece, 10, 200).Draw(t, "pieces"), "")
 		for _, l := range strings.SplitAfter(content, "\n") {
 			if len(l) > 2000 {

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core/find"
+	"appserver/test/sample"
 )
 
 // scene is a folder whose files change between looking and reading.
@@ -108,7 +109,7 @@ func TestReasonsOfTheSystem(t *testing.T) {
 }
 
 func TestMarksAreReadBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		m := mark{content: rapid.SampledFrom([]string{hashOf(nil), "!binary"}).Draw(t, "content"),
 			size: rapid.Int64().Draw(t, "size"), mtime: rapid.Int64().Draw(t, "mtime"), chunks: rapid.Int().Draw(t, "chunks")}
 		require.Equal(t, m, parseMark(m.String()))
@@ -125,7 +126,7 @@ type clock struct{ at, rested time.Duration }
 func (c *clock) now() time.Time { return time.Unix(0, 0).Add(c.at) }
 
 func TestWorkTakesNoMoreThanItsShare(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		share := rapid.SampledFrom([]float64{0.01, 0.25, 0.5, 1}).Draw(t, "share")
 		late := time.Duration(rapid.IntRange(0, 30).Draw(t, "late")) * time.Millisecond
 		var c clock
@@ -194,7 +195,7 @@ func TestTheSinkHasWhatTheDiskHas(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, ".gitignore"), []byte("*.log\n"), 0o644))
 	finder := find.New()
 	clockwise := int64(0)
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		sink := memory{}
 		var j *job
 		restart := func() {

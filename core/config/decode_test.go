@@ -14,8 +14,8 @@ import (
 	"appserver/protocol"
 )
 
-// sample has a field of each kind that the decoder knows.
-type sample struct {
+// allKinds has a field of each kind that the decoder knows.
+type allKinds struct {
 	Text     string               `key:"text"`
 	Word     string               `key:"word" oneof:"one two"`
 	Path     string               `key:"path" path:""`
@@ -35,9 +35,9 @@ type inner struct {
 	Number int `key:"number"`
 }
 
-func decodeSample(t *testing.T, v map[string]any) (sample, *decoder) {
+func decodeSample(t *testing.T, v map[string]any) (allKinds, *decoder) {
 	t.Helper()
-	s := sample{Text: "default", Count: 3, Untagged: "kept"}
+	s := allKinds{Text: "default", Count: 3, Untagged: "kept"}
 	d := &decoder{resolve: func(path string, _ position) string { return "/abs/" + path }}
 	d.fields(reflect.ValueOf(&s).Elem(), mustNode(t, v), nil)
 	return s, d
@@ -52,7 +52,7 @@ func TestDecodeEveryKind(t *testing.T) {
 	require.Empty(t, d.problems)
 	require.Empty(t, d.warnings)
 	long := int64(1 << 40)
-	require.Equal(t, sample{
+	require.Equal(t, allKinds{
 		Text: "x", Word: "two", Path: "/abs/p", Flag: true, Count: 9, Long: &long, Wait: 1500 * time.Millisecond,
 		List: []string{"a", "b"}, Strings: map[string]string{"k": "v"}, Free: map[string]any{"any": []any{int64(1)}},
 		Mode: protocol.SandboxWorkspaceWrite, Inner: inner{4}, Untagged: "kept",
@@ -61,7 +61,7 @@ func TestDecodeEveryKind(t *testing.T) {
 
 func TestDecodeKeepsDefaults(t *testing.T) {
 	s, _ := decodeSample(t, map[string]any{"flag": true})
-	require.Equal(t, sample{Text: "default", Count: 3, Flag: true, Untagged: "kept"}, s)
+	require.Equal(t, allKinds{Text: "default", Count: 3, Flag: true, Untagged: "kept"}, s)
 }
 
 func TestDecodeProblems(t *testing.T) {
@@ -96,7 +96,7 @@ func TestWarningsAreInTheOrderOfTheFile(t *testing.T) {
 	require.NoError(t, err)
 	n, err := newNode(values, l, position{label: "f"}, 0)
 	require.NoError(t, err)
-	var s sample
+	var s allKinds
 	d := &decoder{}
 	d.fields(reflect.ValueOf(&s).Elem(), n, nil)
 	texts, _ := d.sortedWarnings()
@@ -115,7 +115,7 @@ func TestDecodePanicsForAnUnsupportedField(t *testing.T) {
 }
 
 func TestEncodeOfEmptyFields(t *testing.T) {
-	text, err := json.Marshal(encode(reflect.ValueOf(sample{})))
+	text, err := json.Marshal(encode(reflect.ValueOf(allKinds{})))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"text":null,"word":null,"path":null,"flag":false,"count":0,"long":null,"wait_ms":0,"list":[],
 		"strings":null,"free":null,"mode":null,"inner":{"number":0}}`, string(text))
@@ -123,7 +123,7 @@ func TestEncodeOfEmptyFields(t *testing.T) {
 
 func TestEncodeAndDecodeAreInverse(t *testing.T) {
 	long := int64(7)
-	want := sample{
+	want := allKinds{
 		Text: "t", Word: "one", Path: "/abs/p", Flag: true, Count: 2, Long: &long, Wait: time.Second, List: []string{"b"},
 		Strings: map[string]string{"a": "b"}, Free: map[string]any{"c": "d"}, Mode: protocol.SandboxReadOnly, Inner: inner{1},
 	}
@@ -131,7 +131,7 @@ func TestEncodeAndDecodeAreInverse(t *testing.T) {
 	require.NoError(t, err)
 	v, err := decodeJSON(text)
 	require.NoError(t, err)
-	var got sample
+	var got allKinds
 	d := &decoder{resolve: func(path string, _ position) string { return path }}
 	d.fields(reflect.ValueOf(&got).Elem(), mustNode(t, v), nil)
 	require.Empty(t, d.problems)

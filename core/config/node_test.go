@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"appserver/test/sample"
 )
 
 func mustNode(t require.TestingT, v any) *node {
@@ -121,7 +123,7 @@ func table(depth int) *rapid.Generator[map[string]any] {
 
 // A value of the stronger table replaces one of the weaker table. Neither table changes.
 func TestMergePrefersTheStrongerTable(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		base, over := mustNode(t, table(3).Draw(t, "base")), mustNode(t, table(3).Draw(t, "over"))
 		before, strong := base.plain(), over.plain()
 		merged := merge(base, over)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core/digest"
+	"appserver/test/sample"
 )
 
 func TestAbout(t *testing.T) {
@@ -39,7 +40,7 @@ func TestShared(t *testing.T) {
 
 // TestAboutIsAsLongAsItMayBe of any text, on one line each.
 func TestAboutIsAsLongAsItMayBe(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 80).Draw(t, "limit")
 		sentences := digest.About(rapid.String().Draw(t, "text"), rapid.String().Draw(t, "question"), limit)
 		joined := strings.Join(sentences, " ")

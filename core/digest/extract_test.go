@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"appserver/test/sample"
 )
 
 // work is a stretch with something for every section.
@@ -168,7 +170,7 @@ func TestExtractKeepsTheBeginningOverManyRoundsWithoutRoom(t *testing.T) {
 }
 
 func TestExtractKeepsItsLimit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		former, items := text().Draw(t, "former"), stretch().Draw(t, "items")
 		limit := rapid.IntRange(-1, 1500).Draw(t, "limit")
 		found := digest.Extract(former, items, limit)
@@ -214,7 +216,7 @@ func TestEarlierSaysHowManyAreMissing(t *testing.T) {
 }
 
 func TestEarlierKeepsItsLimit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		messages := rapid.SliceOfN(text(), 0, 20).Draw(t, "messages")
 		limit := rapid.IntRange(-1, 1000).Draw(t, "limit")
 		found := digest.Earlier(messages, limit)

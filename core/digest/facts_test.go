@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"appserver/test/sample"
 )
 
 const patch = "*** Begin Patch\n*** Add File: new.go\n+*** Add File: quoted.go\n*** Update File: dir/old.go\n" +
@@ -224,7 +226,7 @@ func requireSound(t require.TestingT, f digest.Facts) {
 }
 
 func TestFactsAreSoundForAnyItems(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		items := stretch().Draw(t, "items")
 		f := digest.Of(items)
 		requireSound(t, f)

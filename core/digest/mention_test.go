@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"appserver/test/sample"
 )
 
 func TestMentionedFacts(t *testing.T) {
@@ -46,7 +48,7 @@ func TestMentionedFacts(t *testing.T) {
 }
 
 func TestMissingIsAPartOfTheFacts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		f := digest.Of(stretch().Draw(t, "items"))
 		missing := lists(f.Missing(text().Draw(t, "text")))
 		for i, all := range lists(f) {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"appserver/test/sample"
 )
 
 func TestTranscriptHasAllThatFits(t *testing.T) {
@@ -143,7 +145,7 @@ func requireTranscript(t require.TestingT, items []protocol.ResponseItem, limit 
 }
 
 func TestTranscriptKeepsItsLimit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		requireTranscript(t, stretch().Draw(t, "items"), rapid.IntRange(-1, 3000).Draw(t, "limit"))
 	})
 }

@@ -16,13 +16,14 @@ import (
 
 	"appserver/protocol"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 // TestAnyEdits draws turns, edits and restarts of the engine, on a disk that fills, fails and crashes.
 // A simple model of the responses knows the excluded items: no client and no model request ever has
 // them.
 func TestAnyEdits(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	sample.Check(t, func(rt *rapid.T) {
 		deeds := rapid.SliceOfN(rapid.Custom(drawDeed), 1, 25).Draw(rt, "deeds")
 		if problems := carryOut(t, deeds); len(problems) > 0 {
 			rt.Fatalf("%s", strings.Join(problems, "\n"))

@@ -13,6 +13,7 @@ import (
 
 	"appserver/protocol"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 // TestAnySchedule lets three clients do anything to three threads, with effects, slow
@@ -33,7 +34,7 @@ func TestAnyScheduleOnABrokenDisk(t *testing.T) {
 }
 
 func checkSchedules(t *testing.T, one *rapid.Generator[event]) {
-	rapid.Check(t, func(rt *rapid.T) {
+	sample.Check(t, func(rt *rapid.T) {
 		schedule := rapid.SliceOfN(one, 1, 30).Draw(rt, "schedule")
 		if problems := play(t, schedule); len(problems) > 0 {
 			rt.Fatalf("%s", strings.Join(problems, "\n"))

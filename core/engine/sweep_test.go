@@ -16,6 +16,7 @@ import (
 
 	"appserver/protocol"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 // TestEveryDiskOperationMayFail runs a thread on a disk whose n-th operation fails, for n = 0, 1, 2, …
@@ -57,9 +58,9 @@ func words() map[error]string {
 func sweep(t *testing.T, f faultfs.Fault, run func(*life)) {
 	errs := []error{f.Err, syscall.EROFS, syscall.EMFILE}
 	found := map[string][]int{}
-	step := 1
+	step := sample.Stride(13)
 	if testing.Short() {
-		step, f.First = 13, f.Count+len(f.Only)
+		f.First = f.Count + len(f.Only)
 	}
 	for hit := true; hit; f.First += step {
 		var problems []string

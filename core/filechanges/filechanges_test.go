@@ -9,6 +9,7 @@ import (
 
 	"appserver/core/filechanges"
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // content returns a file with a content, or no file if it is empty.
@@ -60,7 +61,7 @@ func TestConflictsAreChangesOfSomethingElse(t *testing.T) {
 
 func TestChangesAndTheirInverseHaveNoNetEffect(t *testing.T) {
 	word := rapid.SampledFrom([]string{"", "1", "2"})
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		one := changes(word.Draw(t, "root"), change(word.Draw(t, "path"), word.Draw(t, "before"), word.Draw(t, "after")))
 		net := filechanges.Net([]protocol.WorktreeChanges{one})
 		back := filechanges.Inverse("id", net)

@@ -12,6 +12,7 @@ import (
 	"appserver/core/history"
 	"appserver/core/lineref"
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 func targets(ids ...string) protocol.ContextTargets { return protocol.ContextTargets{IDs: ids} }
@@ -157,7 +158,7 @@ func TestDamagedLinesChangeNothing(t *testing.T) {
 // TestAnyEditsSurviveASnapshot draws edits, and compares the history with one read from its snapshot, and
 // with itself after all edits are undone.
 func TestAnyEditsSurviveASnapshot(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		h := conversation()
 		before := texts(h)
 		next := int64(5)

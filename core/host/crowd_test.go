@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // watched does something, and looks again and again meanwhile for the most that look sees.
@@ -63,6 +64,7 @@ func TestFewSearchesWalkAtOnce(t *testing.T) {
 
 // TestASearchHoldsOneRoot at a time, however many it has.
 func TestASearchHoldsOneRoot(t *testing.T) {
+	sample.Long(t)
 	d := open(t)
 	root := longNames(t, 2000)
 	heap := func() int {
@@ -111,6 +113,7 @@ func TestWhatWasWrittenIsNotKept(t *testing.T) {
 // TestWritesThatWaitAreBounded: a client sends files faster than they are written. What is not
 // taken is refused, and the files before it are whole.
 func TestWritesThatWaitAreBounded(t *testing.T) {
+	sample.Long(t)
 	d, dir := open(t), t.TempDir()
 	content := strings.Repeat("x", 12<<20)
 	resume := d.stopReading()

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core"
+	"appserver/test/sample"
 )
 
 func TestNamesEqualTheReference(t *testing.T) {
@@ -46,7 +47,7 @@ func TestNamesFitTheLimitOfProviders(t *testing.T) {
 
 // Any names of servers and tools give valid and different names.
 func TestNamesAreValidAndUnique(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		n, seen := namer{}, map[string]bool{}
 		words := rapid.OneOf(rapid.StringN(0, 80, -1), rapid.StringMatching(`[ab._-]{0,3}`))
 		pairs := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) [2]string {

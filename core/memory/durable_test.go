@@ -19,20 +19,12 @@ import (
 	"appserver/rollout/database"
 	"appserver/rollout/disk"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 // writerHome is an environment variable that turns this program into a writer: it appends rows, prints
 // the number of each durable row, and runs until it is killed.
 const writerHome = "MEMORY_TEST_HOME"
-
-// stride returns the distance of the operations that a sweep lets fail. It is 1 unless the tests are
-// short.
-func stride() int {
-	if testing.Short() {
-		return 7
-	}
-	return 1
-}
 
 func TestMain(m *testing.M) {
 	if home := os.Getenv(writerHome); home != "" {
@@ -250,7 +242,7 @@ func TestAFileOfLinesThatWasReplacedIsReadAnew(t *testing.T) {
 // It expects that acknowledged rows exist, that failed ones do not, and that a deleted row is gone or
 // its deletion has failed.
 func TestEveryOperationOfTheDiskCanFail(t *testing.T) {
-	for n := 0; ; n += stride() {
+	for n := 0; ; n += sample.Stride(7) {
 		fails := []error{syscall.ENOSPC, syscall.EROFS, syscall.EMFILE}[n%3]
 		disk := faultfs.Wrap(disk.OS(), faultfs.Fault{First: n, Count: 1, Err: fails, Partial: true})
 		r := newRig(t, func(o *memory.Options) { o.Disk = disk })

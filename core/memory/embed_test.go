@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/memory"
+	"appserver/test/sample"
 )
 
 // scripted is an embedder whose answers a test makes.
@@ -350,6 +351,7 @@ func TestVectorsOfEachRepositoryAreItsOwn(t *testing.T) {
 
 // TestVectorsOfManyRowsAreCompared has so many that signs choose which are.
 func TestVectorsOfManyRowsAreCompared(t *testing.T) {
+	sample.Long(t)
 	by := newScripted()
 	r, _ := embedded(t, by)
 	const files, chunks = 42, 100

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core/memory"
+	"appserver/test/sample"
 )
 
 // world is a home with two stores on it, and what should be in it.
@@ -182,7 +183,7 @@ func (w *world) check(rt *rapid.T) {
 // TestStoresDoWhatTheyShould does random things to a home, and looks after each at what both stores
 // give.
 func TestStoresDoWhatTheyShould(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	sample.Check(t, func(rt *rapid.T) {
 		home, err := os.MkdirTemp(t.TempDir(), "home")
 		require.NoError(rt, err)
 		w := &world{rig: &rig{T: t, home: home, options: memory.Options{Home: home}}, rows: map[string]memory.Row{},

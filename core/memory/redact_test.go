@@ -12,6 +12,7 @@ import (
 	"appserver/rollout/database"
 	"appserver/rollout/disk"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 func hide(word string) func(o *memory.Options) {
@@ -74,7 +75,7 @@ func TestNothingIsMadeToRedactNothing(t *testing.T) {
 // TestARedactionIsResumed: whichever operation on the lines fails, none is lost, and another call
 // makes an end of it.
 func TestARedactionIsResumed(t *testing.T) {
-	for n := 0; ; n += stride() {
+	for n := 0; ; n += sample.Stride(7) {
 		r := newRig(t)
 		r.append(row(1, "one", "say pssst"), row(2, "two", "nothing"))
 		hide("pssst")(&r.options)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/memory"
+	"appserver/test/sample"
 )
 
 // quality is how well questions were answered: Recall is the share of those whose passage was
@@ -125,6 +126,7 @@ func await(t testing.TB, s *memory.Store, rows int64) {
 // TestQuestionsAreAnswered has bounds a little below what the benchmark shows, so that a change
 // which harms retrieval fails.
 func TestQuestionsAreAnswered(t *testing.T) {
+	sample.Long(t)
 	require.GreaterOrEqual(t, len(corpus()), 2000)
 	words := ask(t, filled(t, nil))
 	vectors := nearest(t, newGrams(1024))

@@ -13,6 +13,7 @@ import (
 	"appserver/core"
 	"appserver/core/model/modeltest"
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 func TestStreamShapes(t *testing.T) { eachWire(t, testStreamShapes) }
@@ -66,7 +67,7 @@ func testInvalidUTF8IsReplaced(t *testing.T, w encoding) {
 func TestTextIsTheSameHoweverItIsCut(t *testing.T) { eachWire(t, testTextIsTheSameHoweverItIsCut) }
 
 func testTextIsTheSameHoweverItIsCut(t *testing.T, w encoding) {
-	rapid.Check(t, func(rt *rapid.T) {
+	sample.Check(t, func(rt *rapid.T) {
 		text := rapid.StringMatching(`[a-z"{}\\\n é😀]{1,40}`).Draw(rt, "text")
 		var stream strings.Builder
 		for rest := []rune(text); len(rest) > 0; {

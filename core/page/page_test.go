@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core/page"
+	"appserver/test/sample"
 )
 
 func ExampleDirection_Indices() {
@@ -63,7 +64,7 @@ func TestNoEntriesOutsideOfTheList(t *testing.T) {
 // TestPagesAreTheWholeList reads all pages of a list. Each entry that fits is on exactly one page,
 // in order, and no page but the only one of an empty list is empty.
 func TestPagesAreTheWholeList(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		d := rapid.SampledFrom([]page.Direction{page.Ascending, page.Descending}).Draw(t, "direction")
 		list := rapid.SliceOfN(rapid.Bool(), 0, 30).Draw(t, "list")
 		size := rapid.IntRange(1, 8).Draw(t, "size")

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core/patch"
+	"appserver/test/sample"
 )
 
 // texts generates a text of few different lines, so that lines repeat.
@@ -28,7 +29,7 @@ func texts(newline string) *rapid.Generator[string] {
 }
 
 func TestPatchOfTwoTextsTurnsTheFirstIntoTheSecond(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		newline := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "newline")
 		before, after := texts(newline).Draw(t, "before"), texts(newline).Draw(t, "after")
 		if before == "" || before == after {
@@ -119,7 +120,7 @@ func patched(before, diff string) string {
 }
 
 func TestDiffTurnsOneTextIntoTheOther(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		before, after := texts("\n").Draw(t, "before"), texts("\n").Draw(t, "after")
 		before += rapid.SampledFrom([]string{"", "end"}).Draw(t, "end before")
 		after += rapid.SampledFrom([]string{"", "end"}).Draw(t, "end after")

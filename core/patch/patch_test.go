@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core/patch"
+	"appserver/test/sample"
 )
 
 // wrap returns a patch with sections.
@@ -178,7 +179,7 @@ func TestFilesThatRepeatThemselvesAreSearchedOnce(t *testing.T) {
 }
 
 func TestLinesAreFoundWhereTheyAreFirst(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([]string{"a", "a ", "b"})
 		file, wanted := rapid.SliceOfN(line, 1, 20).Draw(t, "file"), rapid.SliceOfN(line, 1, 6).Draw(t, "wanted")
 		first := -1

@@ -14,6 +14,7 @@ import (
 
 	"appserver/core/redact"
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // fill is n characters of a set, the same at each call. Keys are put together here, so that
@@ -239,7 +240,7 @@ func TestAnyLineStaysALine(t *testing.T) {
 		all = append(all, braces.Replace(texts[0]))
 	}
 	r := detecting(t, "plain", `e.*`)
-	rapid.Check(t, func(rt *rapid.T) {
+	sample.Check(t, func(rt *rapid.T) {
 		var value func(depth int) any
 		value = func(depth int) any {
 			switch rapid.IntRange(0, 4+min(0, 2-depth)).Draw(rt, "kind") {

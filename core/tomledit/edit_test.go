@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core/tomledit"
+	"appserver/test/sample"
 )
 
 type table = map[string]any
@@ -92,7 +93,7 @@ func TestAnyEdits(t *testing.T) {
 	scalars := rapid.SampledFrom([]any{"x", "", "a\nb", int64(-5), 2.5, true, []any{}, []any{"y", int64(2)}})
 	starts := rapid.SampledFrom([]string{"", "# only", "a = 1", "a.b = 1\r\n[b]\r\n", "[a]\n[a.b]\nc = 1 # x",
 		"[a.b]\nx = {a = 1}\n\n\n[a]\nb2 = 1\n", "[a]\nb.a = 1\nb.b = 2\n[b]\n"})
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		text := []byte(starts.Draw(t, "start"))
 		for range rapid.IntRange(1, 8).Draw(t, "edits") {
 			e := tomledit.Edit{Path: rapid.SliceOfN(keys, 1, 3).Draw(t, "path"), Value: scalars.Draw(t, "value"),

@@ -15,6 +15,7 @@ import (
 	"appserver/core/transcript"
 	"appserver/core/view"
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // largestPage is the largest page of a timeline.
@@ -228,7 +229,7 @@ func (d *diary) anything(t *rapid.T) {
 // TestPagesOfATimelineStay reads any thread page by page, while lines and trim points are added. The
 // pages have each entry of the first moment once, and no new entries but those of trim points.
 func TestPagesOfATimelineStay(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		d := newDiary()
 		for range rapid.IntRange(0, 60).Draw(t, "lines") {
 			d.anything(t)

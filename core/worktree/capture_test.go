@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"appserver/core/worktree"
+	"appserver/test/sample"
 )
 
 // makeMixed gives an empty repository files that are committed, staged, stashed, ignored and
@@ -221,6 +222,7 @@ func TestForeignGitFile(t *testing.T) {
 }
 
 func TestSubmoduleAndNestedRepository(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	inner, w := mixed(t), mixed(t)
 	w.run("submodule", "--quiet", "add", inner.root, "module")

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/worktree"
+	"appserver/test/sample"
 )
 
 // plainUser makes a command run as the user nobody.
@@ -60,6 +61,7 @@ func TestDiff(t *testing.T) {
 }
 
 func TestDiffIsCut(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	ctx := context.Background()
 	w := repository(t)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/worktree"
+	"appserver/test/sample"
 )
 
 // captureRoot and captureHome are environment variables. They make the test binary capture a worktree
@@ -72,6 +73,7 @@ func rounds(all int) int {
 }
 
 func TestCrashWhileRestoring(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	w := mixed(t)
 	tree := w.open()

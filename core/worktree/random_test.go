@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core/worktree"
+	"appserver/test/sample"
 )
 
 // TestRandomTurns does random things to a worktree. Each turn is captured, its diff
@@ -21,7 +22,7 @@ func TestRandomTurns(t *testing.T) {
 	t.Parallel()
 	w := repository(t)
 	tree := w.open()
-	rapid.Check(t, func(r *rapid.T) {
+	sample.Check(t, func(r *rapid.T) {
 		w.empty()
 		w.run("init", "-q", w.root)
 		w.edit(r, "first")

@@ -11,13 +11,14 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 // TestAnyOperationMayFailOnce fails each operation of the disk in turn, during the first sweep and
 // during updates. Lists and searches then still have the content of the files.
 func TestAnyOperationMayFailOnce(t *testing.T) {
 	t.Parallel()
-	for n, hit := 0, true; hit; n += stride() {
+	for n, hit := 0, true; hit; n += sample.Stride(5) {
 		r := rigAt(t, t.TempDir())
 		for i := range 2 {
 			r.put(r.path(i), thread("", idOf(i), "an answer"))
@@ -58,7 +59,7 @@ func TestAnyOperationMayFailOnce(t *testing.T) {
 // TestNothingIsDeletableWhileAFileIsUnread has a fork whose history begins in another thread.
 func TestNothingIsDeletableWhileAFileIsUnread(t *testing.T) {
 	t.Parallel()
-	for n, hit := 0, true; hit; n += stride() {
+	for n, hit := 0, true; hit; n += sample.Stride(5) {
 		r := rigAt(t, t.TempDir())
 		origin := thread("", "origin", "an answer")
 		r.put(r.path(1), origin)

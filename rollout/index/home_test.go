@@ -18,15 +18,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// stride returns the distance of the operations that a sweep lets fail. It is 1 unless the tests are
-// short.
-func stride() int {
-	if testing.Short() {
-		return 5
-	}
-	return 1
-}
-
 // sampled returns how many of n equal entries a test makes.
 func sampled(n int) int {
 	if testing.Short() {

@@ -17,6 +17,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/listing"
+	"appserver/test/sample"
 )
 
 func (r *rig) context() context.Context { return context.Background() }
@@ -25,7 +26,7 @@ func (r *rig) context() context.Context { return context.Background() }
 // with the list made from the files, and each search with their content.
 func TestTheIndexListsWhatTheFilesList(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		home, err := os.MkdirTemp("", "index")
 		require.NoError(t, err)
 		defer func() { _ = os.RemoveAll(home) }()

@@ -13,6 +13,7 @@ import (
 
 	"appserver/rollout/faultfs"
 	"appserver/rollout/listing"
+	"appserver/test/sample"
 )
 
 // TestPagesHoldEveryThreadOnce puts threads into random folders and reads random pages.
@@ -27,7 +28,7 @@ func TestPagesHoldEveryThreadOnce(t *testing.T) {
 		"moved",
 		"rollout-2026-01-01T00-00-00-x",
 	}
-	rapid.Check(t, func(r *rapid.T) {
+	sample.Check(t, func(r *rapid.T) {
 		mem := faultfs.NewMem(dir)
 		store := newStore(mem, dir)
 		var want []string

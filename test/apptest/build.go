@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,9 +17,16 @@ import (
 	"go.uber.org/goleak"
 )
 
+// parallel is the default of -parallel. Most tests with whole servers wait, so more of them than
+// processors run at once.
+const parallel = "8"
+
 // Main runs the tests of a package. It fails if they leave goroutines behind, if a server detected
 // a race, or if a message violates the schema of the reference implementation.
 func Main(m *testing.M) {
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		panic(err)
+	}
 	if err := errors.Join(watchRaces(), readSources()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -33,14 +41,6 @@ func Main(m *testing.M) {
 		}
 		os.Exit(code)
 	}))
-}
-
-// Long skips a test that takes seconds, unless all tests run.
-func Long(t testing.TB) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("takes seconds: make test-all runs it")
-	}
 }
 
 // Root returns the path of a file of the repository, or of the repository itself.

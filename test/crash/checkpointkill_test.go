@@ -11,12 +11,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestCrashDuringCaptureLeavesNoLocks kills servers at several moments of a capture. There is no
 // lock, no partial capture and no temporary file in the worktree that stops the next server.
 func TestCrashDuringCaptureLeavesNoLocks(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	model, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	for i := range 2000 {
@@ -52,7 +53,7 @@ func TestCrashDuringCaptureLeavesNoLocks(t *testing.T) {
 // TestCrashDuringRevertKeepsFilesWhole kills servers at several moments of a revert. All files are
 // whole, and the repeated revert restores the files and the conversation.
 func TestCrashDuringRevertKeepsFilesWhole(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	model, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	for i := range 300 {

@@ -12,13 +12,14 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestCrashDuringForkLeavesWholeThreads kills servers until one dies while the file of a fork has
 // its temporary name. The next server lists only whole threads, including all acknowledged ones,
 // and deletes the temporary file.
 func TestCrashDuringForkLeavesWholeThreads(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	home := t.TempDir()
 	const turns = 1500

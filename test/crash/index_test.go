@@ -13,12 +13,13 @@ import (
 
 	"appserver/protocol"
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestCrashDuringCodeIndexingLosesNothing kills servers that index a repository with changing
 // files. The last index equals a new one.
 func TestCrashDuringCodeIndexingLosesNothing(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	repo, home := t.TempDir(), t.TempDir()
 	out, err := exec.Command("git", "-C", repo, "init", "-q").CombinedOutput()

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // decider is a client that counts approval requests and answers each with the same decision.
@@ -117,6 +118,7 @@ func TestExecCommandNeedsApprovalAsShellDoes(t *testing.T) {
 // run outside of the sandbox, so an escalation is no second question. Under on-request, a script
 // accepted inside the sandbox is requested again for outside.
 func TestApprovalForSessionCoversOneScript(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	a := newDecider(t)
 	require.NoError(t, os.Mkdir(filepath.Join(a.dir, "sub"), 0o755))

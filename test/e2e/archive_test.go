@@ -9,11 +9,13 @@ import (
 
 	"appserver/protocol"
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestArchiveKeepsContextEdits excludes an output, archives the thread and unarchives it, each in
 // its own process.
 func TestArchiveKeepsContextEdits(t *testing.T) {
+	sample.Long(t)
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home)
 	id := c.StartTrusted()

@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // rawAnswer answers by the connection itself, which is closed afterwards.
@@ -53,7 +54,7 @@ func endlessText(begin, text string) http.HandlerFunc {
 // TestProviderFailuresEndTurnOnce answers with every kind of invalid response. The turn ends once,
 // and the next turn works.
 func TestProviderFailuresEndTurnOnce(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	const done = "data: [DONE]\n\n"
 	word := func(s string) string { return apptest.ChatChunk(apptest.Object{"content": s}, nil) }
@@ -185,7 +186,7 @@ func homeOfStreams(t *testing.T, release <-chan struct{}) string {
 // TestInterruptsAmongManyTurnsAreFast interrupts some of 200 streaming threads. Each interrupt
 // takes effect soon, and all other turns complete.
 func TestInterruptsAmongManyTurnsAreFast(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	const threads, interrupted = 200, 20
 	release := make(chan struct{})

@@ -7,12 +7,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestBothWiresSendSameConversation checks the fake provider: a conversation with calls is the same
 // by both APIs.
 func TestBothWiresSendSameConversation(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	sent := map[apptest.WireAPI][]string{}
 	apptest.OnBothWires(t, func(t *testing.T, on apptest.WireAPI) {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // newStoredThread returns a home with a thread of two turns, and the path of its rollout.
@@ -31,7 +32,7 @@ func newStoredThread(t *testing.T) (home, id, path string) {
 
 // TestHugeLineIsSkipped has a sparse line of gigabytes in a rollout.
 func TestHugeLineIsSkipped(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	home, id, path := newStoredThread(t)
 	info, err := os.Stat(path)
@@ -238,7 +239,7 @@ func TestServesWithFewDescriptors(t *testing.T) {
 
 // TestInvalidSideFilesAreIgnored has invalid data in all files that are not rollouts.
 func TestInvalidSideFilesAreIgnored(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	garbage := "\x00\xff{]\nnull\n{\"id\":5,\"thread_name\":[]}\n" + strings.Repeat("[", 1000)
 	for name, spoil := range map[string]func(home string) error{

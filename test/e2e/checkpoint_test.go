@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // gitState returns the state of git except its objects.
@@ -100,6 +101,7 @@ func TestRevertRestoresWhatTurnsChanged(t *testing.T) {
 // TestCheckpointRetention keeps checkpoints for the configured number of turns, while the thread
 // exists.
 func TestCheckpointRetention(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	home, p := t.TempDir(), apptest.NewRepository(t)
 	c := apptest.StartOffline(t, home, "-c", "checkpoints.keep=2")

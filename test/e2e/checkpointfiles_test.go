@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // collectGarbage removes all objects without a reference from git.
@@ -22,6 +23,7 @@ func collectGarbage(p apptest.Project) {
 // TestForkKeepsCheckpoints deletes the origin of a fork and collects garbage. The fork can revert
 // ignored and patched files.
 func TestForkKeepsCheckpoints(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -52,6 +54,7 @@ func TestForkKeepsCheckpoints(t *testing.T) {
 // the revert undone, after garbage collections. A diff without a checkpoint does not stop the
 // server.
 func TestOneCheckpointRevertsLastTurn(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t, "-c", "checkpoints.keep=1")
 	p := apptest.NewRepository(t)
@@ -85,6 +88,7 @@ var oddNames = []string{"new\nline", "tab\there", `quote"back\slash`, "-rf", ":(
 // TestRevertHandlesOddFiles changes files with rare names, sizes and types by a command. Git can
 // apply the notified diff, and the revert restores them.
 func TestRevertHandlesOddFiles(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -141,6 +145,7 @@ func textAndLinks(p apptest.Project) map[string]string {
 
 // TestDiffsWithOddNamesApply requires that git applies the diffs of such files.
 func TestDiffsWithOddNamesApply(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -160,7 +165,7 @@ func TestDiffsWithOddNamesApply(t *testing.T) {
 // TestRevertHandlesLargeFiles captures, changes and restores a file of 100 MiB. The diff reports
 // that it is truncated.
 func TestRevertHandlesLargeFiles(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -212,6 +217,7 @@ func TestUnreadableFilesAreNotCaptured(t *testing.T) {
 // TestSubmodulesAreNotCaptured changes files in a submodule and around it. Only those around it are
 // notified and reverted.
 func TestSubmodulesAreNotCaptured(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p, lib := apptest.NewRepository(t), apptest.NewRepository(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // tokensInRow match the tokens, and itsAge the age, in the row of an item.
@@ -126,7 +127,7 @@ func TestContextEditShowsNewList(t *testing.T) {
 
 // TestContextUndoRevertsEachEdit undoes every kind of edit.
 func TestContextUndoRevertsEachEdit(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	list := func() string {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // otherID has the beginning of LegacyID and another end.
@@ -89,6 +90,7 @@ func TestContextExplainsMissingThreads(t *testing.T) {
 // TestContextRejectsEditsOfLockedThreads shows a thread that another process writes, and rejects
 // edits.
 func TestContextRejectsEditsOfLockedThreads(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	home, id, _ := newStoredThread(t)
 	c := apptest.StartOffline(t, home)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // damagedRollout is a kind of damaged rollout, with the expected behavior.
@@ -93,7 +94,7 @@ var damagedRollouts = map[string]damagedRollout{
 // TestDamagedRolloutShowsWhatIsLeft lists, reads and resumes a damaged rollout beside an undamaged
 // one. The damage is reported once, and the other thread is not affected.
 func TestDamagedRolloutShowsWhatIsLeft(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	_, id, path := newStoredThread(t)
 	text, err := os.ReadFile(path)

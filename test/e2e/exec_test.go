@@ -15,6 +15,7 @@ import (
 
 	"appserver/core"
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // unconfinedExec returns the params of a command without a sandbox.
@@ -215,7 +216,7 @@ func TestCommandExecOutputIsNotLost(t *testing.T) {
 // TestCommandOutputDeltasAreBounded runs commands with endless output. Clients get a bounded part
 // and a notice, and the item has the head and the tail.
 func TestCommandOutputDeltasAreBounded(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "danger-full-access", "approvalPolicy": "never"})

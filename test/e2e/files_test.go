@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 func in64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
@@ -94,7 +95,7 @@ func TestFilesDoNotBlock(t *testing.T) {
 // TestFilesLimitSize reads and writes a file of the maximum size, and rejects one more byte. Other
 // requests are answered meanwhile.
 func TestFilesLimitSize(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large")

@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // writeThreads writes rollouts with one message of the user and several of the agent. It returns
@@ -56,7 +57,7 @@ func TestIndexIsCreatedByLists(t *testing.T) {
 // TestCrashDuringIndexingContinues kills servers while they build the index, until one completes
 // it.
 func TestCrashDuringIndexingContinues(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	const count = 600
 	home := t.TempDir()
 	writeThreads(t, home, count, 4)

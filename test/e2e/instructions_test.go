@@ -9,10 +9,12 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestFolderChangeEndsInstructions changes the working folder by turn/start and by thread/resume.
 func TestFolderChangeEndsInstructions(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.TextAnswer("1"), apptest.TextAnswer("2"), apptest.TextAnswer("3"),
 		apptest.TextAnswer("4"),

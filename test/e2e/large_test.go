@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestLargeThreadSnapshotEqualsLoad resumes a thread of 24 MB, edits it, and resumes it after a
 // kill from its snapshot, later with a backup. The result equals a load without a snapshot.
 func TestLargeThreadSnapshotEqualsLoad(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	home := t.TempDir()
 	id := apptest.LongRollout{Turns: 500, Output: 400, CompactEvery: 40}.Write(t, home)

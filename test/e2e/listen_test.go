@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // bothTransports runs a test on a port and on a socket.
@@ -322,7 +323,7 @@ func TestListenRejectsUnsafeAddresses(t *testing.T) {
 // TestListenAnswersInvalidMessages sends invalid messages by a WebSocket. Each has a response, and
 // the connection stays open.
 func TestListenAnswersInvalidMessages(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	h := apptest.StartDaemon(t, apptest.ShortDir(t), "unix://")
 	g := h.ConnectInitialized()
@@ -375,7 +376,7 @@ func TestListenAnswersInvalidMessages(t *testing.T) {
 
 // TestListenSurvivesInvalidBytes sends bytes that are no HTTP, and partial WebSocket frames.
 func TestListenSurvivesInvalidBytes(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	bothTransports(t, func(t *testing.T, listen string) {
 		h := apptest.StartDaemon(t, apptest.ShortDir(t), listen)

@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // startLists are the lists that clients request at start, with valid params.
@@ -115,7 +116,7 @@ func TestListsNeedInitialize(t *testing.T) {
 // TestModelListSurvivesInvalidProviders answers /models with invalid responses. The list has the
 // configured models, no message contains the key, and turns work.
 func TestModelListSurvivesInvalidProviders(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	fails := func(status int, body string) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)

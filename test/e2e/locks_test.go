@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestSecondServerCannotWriteThread starts a second server on a home. It can read the threads of
 // the first, but not change them. A thread is unlocked when the first server exits, in any way,
 // also during a turn.
 func TestSecondServerCannotWriteThread(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	for name, end := range map[string]func(first *apptest.Client, id string) (turns int){
 		"killed": func(first *apptest.Client, _ string) int {

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 const longWindow = 20_000
@@ -214,7 +215,7 @@ func (l *longThread) lastRequest() []string {
 
 // TestLongThreadStaysInWindow runs 300 turns in a window for a dozen.
 func TestLongThreadStaysInWindow(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	l := newLongThread(t, newLongModel(t), longConfig)
 	l.runTurns(300)
@@ -272,7 +273,7 @@ func (l *longThread) aroundLast() (before []string, sent int) {
 // TestLongThreadSurvivesFailures runs fewer turns with failing models, other strategies and an
 // unknown window.
 func TestLongThreadSurvivesFailures(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	for name, v := range map[string]struct {
 		config    string

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // question is a kind of request of the server.
@@ -61,7 +62,7 @@ func (q question) malformed(id string) []string {
 // runs, the client gets a warning, and the turn ends. After a response without a known id, the
 // request stays open.
 func TestMalformedResponsesAcceptNothing(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	program, err := apptest.MCPProgram()
 	require.NoError(t, err)

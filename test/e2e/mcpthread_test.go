@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // homeOfDocs returns a home with the provider and the MCP server docs.
@@ -123,6 +124,7 @@ func TestMCPConnectionsFollowThreads(t *testing.T) {
 // TestMCPFileChangesAreNotTheTurns lets an MCP server write a file. A checkpoint has the change as
 // one of another author.
 func TestMCPFileChangesAreNotTheTurns(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.ToolAnswer("c1", "shell", `{"command":"touch before"}`),
 		apptest.ToolAnswer("c2", "mcp__docs__scribble", `{}`), apptest.ToolAnswer("c3", "shell", `{"command":"touch after"}`),

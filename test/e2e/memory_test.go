@@ -13,6 +13,7 @@ import (
 
 	"appserver/protocol"
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // reminders returns the messages of a request that contain memories.
@@ -103,6 +104,7 @@ func testMemoryRemindsOfTrimmedFact(t *testing.T, on apptest.WireAPI) {
 
 // TestMemoryIsOffByDefault requires that no request and no file contains a memory.
 func TestMemoryIsOffByDefault(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	p := apptest.NewProvider(t, countingAnswers(60)...)
 	home := p.Home(t)
@@ -125,7 +127,7 @@ func TestMemoryIsOffByDefault(t *testing.T) {
 // TestMemoryBelongsToRepository shares memories with a linked worktree, but not with another
 // folder.
 func TestMemoryBelongsToRepository(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	apptest.OnBothWires(t, testMemoryBelongsToRepository)
 }
 
@@ -155,7 +157,7 @@ func testMemoryBelongsToRepository(t *testing.T, on apptest.WireAPI) {
 // TestDamagedMemoryIsRebuilt damages the database and its log. The database is rebuilt from the
 // readable lines of the log, and the damaged file is kept.
 func TestDamagedMemoryIsRebuilt(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	project := t.TempDir()
 	p := apptest.NewProvider(t, countingAnswers(60)...)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // modelServer is a provider with a list of models. It answers every turn with "Hello."
@@ -94,7 +95,7 @@ func TestModelListHasProvidersModels(t *testing.T) {
 // TestModelListTimesOut returns the configured model in bounded time while the provider is silent.
 // Other requests are served meanwhile.
 func TestModelListTimesOut(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	m := newModelServer(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	c := apptest.StartServer(t, m.home(t, "model = \"b\"\n"))
 	c.Initialize()

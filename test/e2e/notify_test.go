@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // homeWithNotify returns a home whose notify program is a script.
@@ -71,6 +72,7 @@ func announcedAnswer(t *testing.T, arguments []string, has string) string {
 }
 
 func TestNotifyProgramNeverBlocksOrFailsTurn(t *testing.T) {
+	sample.Long(t)
 	home := homeWithNotify(t, "echo $$ > pid\ntrap '' TERM\nwhile :; do sleep 1; done\n")
 	c := apptest.StartOffline(t, home)
 	thread := c.StartThread(apptest.Object{})

@@ -8,13 +8,14 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestFloodDoesNotBlockOthers sends 2,000 requests to 200 threads and reads nothing. Another client
 // is served meanwhile. Afterwards each request has one response, or an error with the reason, and
 // each thread has served requests.
 func TestFloodDoesNotBlockOthers(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	const threads, busy, each = 200, 20, 10
 	release := make(chan struct{})
@@ -73,7 +74,7 @@ func TestFloodDoesNotBlockOthers(t *testing.T) {
 // TestLargeResponsesAreBounded requests a large thread many times and reads nothing. Each request
 // gets a response or an error, and few responses are buffered at a time.
 func TestLargeResponsesAreBounded(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	const turns, requests = 8, 60
 	h := apptest.LaunchDaemon(t, apptest.OfflineCommand(t, t.TempDir(), "--listen", shortAddress(t, "unix://")), "")

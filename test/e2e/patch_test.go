@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // untilPatch reads until a patch completes.
@@ -95,6 +96,7 @@ func addFileInput(name string) string {
 // TestPatchesWithAbsoluteNames writes below the working folder or a writable root without an
 // approval. Other paths need one, and neither links nor .. lead out.
 func TestPatchesWithAbsoluteNames(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	project, root, outside := t.TempDir(), t.TempDir(), t.TempDir()

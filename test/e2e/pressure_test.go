@@ -19,6 +19,7 @@ import (
 
 	"appserver/core"
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // memoryKiB returns a figure of the server's memory: VmRSS is the current amount, VmHWM the
@@ -88,7 +89,7 @@ var unread = flag.Duration("unread", 2*time.Second, "time for which TestUnreadSt
 // stops reading from the provider, its memory stays bounded, and nothing is missing afterwards, for
 // the client and in the rollout.
 func TestUnreadStreamSlowsProvider(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	const deltas = 200_000
 	still := make(chan bool, deltas)
@@ -143,7 +144,7 @@ func TestUnreadStreamSlowsProvider(t *testing.T) {
 // TestCommandOutputIsBounded runs a command that writes 64 MiB. The client gets half of it and a
 // notice, and 40 KB are kept for the model.
 func TestCommandOutputIsBounded(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	id := c.StartTrusted()
@@ -170,7 +171,7 @@ func TestCommandOutputIsBounded(t *testing.T) {
 
 // TestLongLinesAreAnswered sends lines of 64 MiB, and of one byte more.
 func TestLongLinesAreAnswered(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	line := func(id, size int) string {
@@ -190,7 +191,7 @@ const maxLine = 64 << 20
 
 // TestEachRequestHasOneResponse pipelines requests while the client does not read.
 func TestEachRequestHasOneResponse(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	requests := 10_000 / apptest.RaceFactor
 	c := apptest.StartOffline(t, t.TempDir())
@@ -293,7 +294,7 @@ func TestAcceptedRequestsAreAnswered(t *testing.T) {
 // TestUnreadClientIsDisconnected connects a client that reads none of 200,000 deltas. It is
 // disconnected, others are served meanwhile, and a client that resumes the thread gets all of it.
 func TestUnreadClientIsDisconnected(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	const deltas = 200_000
 	p := apptest.NewProvider(t, streamNumbered(deltas, func(bool) {}))

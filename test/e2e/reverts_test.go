@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestRevertsCombine combines thread/revert with checkpoint reverts. A reverted turn keeps its
@@ -91,7 +92,7 @@ func TestContextEditsAndFileRevertsAreIndependent(t *testing.T) {
 // TestInterruptDuringCaptureEndsTurn interrupts a turn while its worktree is captured. The turn
 // ends at once, and the next one has a checkpoint.
 func TestInterruptDuringCaptureEndsTurn(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -122,6 +123,7 @@ func TestInterruptDuringCaptureEndsTurn(t *testing.T) {
 // TestRevertWaitsForCapture reverts to a turn whose capture still runs. The turn did not wait for
 // it; the revert does.
 func TestRevertWaitsForCapture(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t, "-c", "compat.turn_completed_floor_ms=0")
 	p := apptest.NewRepository(t)
@@ -142,6 +144,7 @@ func TestRevertWaitsForCapture(t *testing.T) {
 // TestFailingCaptureWarnsOnce limits file sizes so that captures of a large file fail. The turns
 // run with one warning, and captures work again when the file is removed.
 func TestFailingCaptureWarnsOnce(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	noise := make([]byte, 4<<20)
@@ -176,6 +179,7 @@ func TestFailingCaptureWarnsOnce(t *testing.T) {
 // TestRevertOnFullDiskChangesNothing runs out of space during a revert. Files and conversation do
 // not change, and the revert works later.
 func TestRevertOnFullDiskChangesNothing(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	large := strings.Repeat("0123456789abcde\n", 4<<20/16)
@@ -210,6 +214,7 @@ func TestRevertOnFullDiskChangesNothing(t *testing.T) {
 // TestArchiveWithBackgroundCommandKeepsChanges archives a thread with a running command. Its
 // recorded changes can be reverted after unarchiving.
 func TestArchiveWithBackgroundCommandKeepsChanges(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -233,6 +238,7 @@ func TestArchiveWithBackgroundCommandKeepsChanges(t *testing.T) {
 // TestCrashDuringTerminalInputKeepsEarlierChanges kills the server while a command on a terminal
 // writes. The changes of earlier calls can be reverted; those of the terminal have no known author.
 func TestCrashDuringTerminalInputKeepsEarlierChanges(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	home := o.Home(t)

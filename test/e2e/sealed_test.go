@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestEncryptedCompactionKeepsOriginalItems resumes a thread with a compaction that only its
@@ -93,6 +94,7 @@ func formsSent(c *apptest.Client, thread, sent, aside string) {
 // which gets the compaction, with another one, which gets the original items, and with the first
 // again.
 func TestEncryptedCompactionGoesToItsProvider(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	for _, kind := range []string{"compaction", "compaction_summary", "context_compaction"} {
 		t.Run(kind, func(t *testing.T) {

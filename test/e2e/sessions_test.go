@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // gate is a pipe from which a command reads until the test opens it.
@@ -56,6 +57,7 @@ func TestTurnAfterUserCommandHasCheckpoint(t *testing.T) {
 // TestInterruptedTerminalInputIsTracked interrupts a turn that wrote to a terminal. The changes are
 // notified at the end of the turn and can be reverted. The session continues.
 func TestInterruptedTerminalInputIsTracked(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -118,6 +120,7 @@ func TestSessionsBelongToTheirThread(t *testing.T) {
 // TestSessionsOfRevertedTurnsContinue requires that they send no more notifications and can be
 // terminated.
 func TestSessionsOfRevertedTurnsContinue(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -145,6 +148,7 @@ func TestSessionsOfRevertedTurnsContinue(t *testing.T) {
 // TestWorkingFolderByLink changes files below a folder that is named by a link, with every tool.
 // Each change is notified once and can be reverted.
 func TestWorkingFolderByLink(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -166,6 +170,7 @@ func TestWorkingFolderByLink(t *testing.T) {
 // TestPatchOutsideOfWorktreeCanBeReverted patches files inside and outside of the worktree. A
 // revert restores both.
 func TestPatchOutsideOfWorktreeCanBeReverted(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p, other := apptest.NewRepository(t), apptest.NewRepository(t)
@@ -214,6 +219,7 @@ func TestCommandOutputCannotForgeSupervisor(t *testing.T) {
 // TestRevertInTwoWorktrees reverts a turn that changed files in two worktrees of a repository, and
 // undoes the revert, after a garbage collection.
 func TestRevertInTwoWorktrees(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)

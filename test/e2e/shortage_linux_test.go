@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // setLimit changes a resource limit of the server and returns the former one.
@@ -39,7 +40,7 @@ type shortage struct {
 // writing request is rejected with the reason and changes nothing, in memory and on disk.
 // Afterwards the same requests succeed, and another server reads the same state.
 func TestShortageRejectsWritesUntilItEnds(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	for name, s := range map[string]shortage{
 		"room": {func(c *apptest.Client) func() {

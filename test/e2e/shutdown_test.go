@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestInterruptKillsAllChildren interrupts a turn whose children ignore signals and leave the
@@ -162,6 +163,7 @@ func TestClosedOutputEndsServer(t *testing.T) {
 
 // TestShutdownWithUnreadOutput closes the input while megabytes of responses are unread.
 func TestShutdownWithUnreadOutput(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	b, _ := c.StartProcessTree(t, c.StartTrusted())

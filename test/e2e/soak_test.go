@@ -19,6 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // soakTime returns the duration of the soak: SOAK, or a short time.
@@ -36,7 +37,7 @@ func soakTime(t *testing.T) time.Duration {
 // with time, and must be freed when all clients are disconnected. SOAK is the duration. SOAK_DIR is
 // a folder for the samples (soak.csv) and their diagram (soak.svg).
 func TestSoak(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	const clients = 6
 	h := newSoakDaemon(t)
@@ -49,7 +50,7 @@ func TestSoak(t *testing.T) {
 	watcher := h.ConnectInitialized()
 	watcher.Call("thread/list", apptest.Object{}) // opens the index
 	watcher.Call("memory/search", apptest.Object{"query": "nothing"})
-	before := sample(watcher, h, 0)
+	before := measure(watcher, h, 0)
 
 	start, duration := time.Now(), soakTime(t)
 	var all sync.WaitGroup
@@ -68,7 +69,7 @@ func TestSoak(t *testing.T) {
 	defer every.Stop()
 	for time.Since(start) < duration && !t.Failed() {
 		<-every.C
-		samples = append(samples, sample(watcher, h, time.Since(start)))
+		samples = append(samples, measure(watcher, h, time.Since(start)))
 		watcher.Seen = nil
 	}
 	all.Wait()
@@ -76,9 +77,9 @@ func TestSoak(t *testing.T) {
 		return
 	}
 	requireFlat(t, samples)
-	after := sample(watcher, h, time.Since(start))
+	after := measure(watcher, h, time.Since(start))
 	for end := time.Now().Add(apptest.Timeout); time.Now().Before(end) &&
-		after.exceeds(before); after = sample(watcher, h, time.Since(start)) {
+		after.exceeds(before); after = measure(watcher, h, time.Since(start)) {
 		watcher.Seen = nil
 	}
 	t.Logf("before %+v, after %+v", before, after)

@@ -39,7 +39,7 @@ type soakMeasure struct {
 	of          func(soakSample) int
 }
 
-func sample(g *apptest.WebSocketClient, h *apptest.Daemon, at time.Duration) soakSample {
+func measure(g *apptest.WebSocketClient, h *apptest.Daemon, at time.Duration) soakSample {
 	g.T.Helper()
 	d := g.Diagnostics()
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", h.Cmd.Process.Pid))

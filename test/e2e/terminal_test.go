@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // stdinAnswer adds an answer that writes to the model's last terminal session.
@@ -33,6 +34,7 @@ func backgroundAnswer(id, script string, tty bool) func(io.Writer) {
 // TestTerminalsStayUntilTerminated starts a background command, writes to it in another turn, and
 // terminates it by the client. An interrupted turn does not terminate it.
 func TestTerminalsStayUntilTerminated(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	b := apptest.NewProcessTree()
 	t.Cleanup(func() { b.Kill(t) })

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // changedPaths returns the paths in the end of a turn, in order.
@@ -28,6 +29,7 @@ func addFileCall(name, text string) []apptest.ToolCall {
 // TestChangesAreTrackedOnce changes files by background commands and by later calls of the same
 // answer. Each change is notified once, and all can be reverted.
 func TestChangesAreTrackedOnce(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -47,6 +49,7 @@ func TestChangesAreTrackedOnce(t *testing.T) {
 
 // TestTerminalInputChangesAreTracked attributes changes to the turn that writes to the terminal.
 func TestTerminalInputChangesAreTracked(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -97,6 +100,7 @@ func TestDiffFollowsItem(t *testing.T) {
 // TestReviewChangesAreTracked attributes changes of a reviewer's command to the review, and reverts
 // them.
 func TestReviewChangesAreTracked(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -139,6 +143,7 @@ func TestUserCommandChangesAreNotTheTurns(t *testing.T) {
 // TestPatchAndBackgroundCommandConflict patches a file that a background command writes as well.
 // The patch is rejected, or a later revert has a conflict. No text is lost.
 func TestPatchAndBackgroundCommandConflict(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -176,6 +181,7 @@ func TestPatchAndBackgroundCommandConflict(t *testing.T) {
 // TestTwoThreadsInOneWorktree reverts each thread's changes in any order if they are separate. A
 // thread whose file another one changed later reverts nothing.
 func TestTwoThreadsInOneWorktree(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)

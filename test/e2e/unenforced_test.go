@@ -11,11 +11,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestSessionsNeedApprovalWithoutSandbox runs without user namespaces. A background command needs
 // an approval as any other, or is rejected. Its changes are tracked, also under a read-only policy.
 func TestSessionsNeedApprovalWithoutSandbox(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	cmd := apptest.ThroughShell(apptest.ServerCommand(t, o.Home(t)),
@@ -71,6 +73,7 @@ func TestSessionsNeedApprovalWithoutSandbox(t *testing.T) {
 // TestRevertDuringTurnOfOtherThread reverts a thread while another one works in the same worktree
 // on other files. Each is notified of its own changes.
 func TestRevertDuringTurnOfOtherThread(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p, g := apptest.NewRepository(t), newGate(t)

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestUserCommandDoesNotSplitCallAndOutput ends a command of the user while a call of the model
@@ -65,7 +66,7 @@ func TestUserCommandRunsDuringApproval(t *testing.T) {
 // TestDeniedCommandChangesAreTracked runs a command that writes before the sandbox stops it. The
 // change is notified and can be reverted, for each decision of the user.
 func TestDeniedCommandChangesAreTracked(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	for _, decision := range []string{"accept", "decline", "cancel"} {
 		for name, runs := range map[string]func(string) []apptest.ToolCall{"shell": apptest.ShellCall,
@@ -96,6 +97,7 @@ func TestDeniedCommandChangesAreTracked(t *testing.T) {
 // TestLoadedThreadKeepsCheckpointSettings changes the checkpoint settings in the file. A loaded
 // thread keeps the settings of its start.
 func TestLoadedThreadKeepsCheckpointSettings(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
 	home := o.Home(t)
@@ -140,6 +142,7 @@ func TestLoadedThreadKeepsCheckpointSettings(t *testing.T) {
 // TestInterruptSparesBackgroundSessions interrupts a turn with a command, a command of the user and
 // a session. It kills the first two only.
 func TestInterruptSparesBackgroundSessions(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)

@@ -13,6 +13,7 @@ import (
 
 	"appserver/protocol"
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestVersionJSON describes the build for programs.
@@ -42,7 +43,7 @@ func TestVersionJSON(t *testing.T) {
 // TestBuildsAreReproducible compares builds in different folders, with the flags of make build, so
 // that a binary can be checked against the source.
 func TestBuildsAreReproducible(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	elsewhere := filepath.Join(t.TempDir(), "a build in another folder")
 	for _, part := range []string{"cmd", "core", "protocol", "rollout", "schema", "server"} {

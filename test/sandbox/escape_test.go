@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // escape is an attempt to leave the sandbox, with a script for each interpreter. A script prints
@@ -208,7 +209,7 @@ func (j *jail) try(thread, call, script string) bool {
 // TestSandboxHolds runs each attempt in each interpreter, confined and unconfined. The unconfined ones
 // must succeed.
 func TestSandboxHolds(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	jails(t, func(t *testing.T, j *jail) {
 		confined, free := j.thread("workspace-write"), j.thread("danger-full-access")
 		for name, call := range interpreters(t) {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // forged returns texts that a command may print to imitate the server or to break a line.
@@ -27,7 +28,7 @@ func forged(id string) []string {
 // and error, as a file's name, as an argument, and on a terminal. Every line that the
 // server writes stays a message of its own making, and the output arrives as it is.
 func TestOutputForgesNothing(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	home, project := t.TempDir(), t.TempDir()
 	c := apptest.StartOffline(t, home)

@@ -11,12 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestBinaryTakesAnyArguments calls the tools for background commands with arbitrary arguments. Each
 // call has an answer that explains the error, an invalid call runs nothing, and the thread takes
 // another turn.
 func TestBinaryTakesAnyArguments(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
@@ -73,7 +75,7 @@ func TestBinaryTakesAnyArguments(t *testing.T) {
 // TestBinaryTypesMoreThanIsRead: a program that reads nothing holds up neither the turn nor the
 // server, and can be ended.
 func TestBinaryTypesMoreThanIsRead(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	id := c.StartTrusted()
@@ -94,7 +96,7 @@ func TestBinaryTypesMoreThanIsRead(t *testing.T) {
 // TestBinaryFloodsStayCut requires that the output of a background flood is truncated for the model,
 // that the command ends on request, and that the thread stays readable.
 func TestBinaryFloodsStayCut(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	id := c.StartTrusted()
@@ -111,6 +113,7 @@ func TestBinaryFloodsStayCut(t *testing.T) {
 // TestSandboxOfLinkedDirectories: a workspace that is named by a link can be written, and a link in
 // it leads nowhere, nor does one that takes its place while a session runs.
 func TestSandboxOfLinkedDirectories(t *testing.T) {
+	sample.Long(t)
 	cells(t, func(t *testing.T, c cell) {
 		dir := t.TempDir()
 		if c.plain {

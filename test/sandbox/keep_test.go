@@ -12,11 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestSandboxKeepsGitFromRunningPrograms requires that confined commands cannot change the hooks and
 // the configuration of the repository.
 func TestSandboxKeepsGitFromRunningPrograms(t *testing.T) {
+	sample.Long(t)
 	jails(t, func(t *testing.T, j *jail) {
 		id := j.thread("workspace-write")
 		j.works(id, "git init -q . && rm -r .git/hooks") // there was none to protect before
@@ -101,6 +103,7 @@ func TestSandboxKeepsLinkedWorktreesLinked(t *testing.T) {
 // TestSandboxKeepsTheServersHome requires that confined commands can neither read nor write the
 // server's home, even if it is in the workspace or is the workspace.
 func TestSandboxKeepsTheServersHome(t *testing.T) {
+	sample.Long(t)
 	jails(t, func(t *testing.T, j *jail) {
 		above := filepath.Dir(j.home)
 		if j.plain {

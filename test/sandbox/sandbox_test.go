@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // jail is a server whose commands are confined, with the places and processes that
@@ -206,7 +207,7 @@ func TestSandboxLetsTheWorkBeDone(t *testing.T) {
 // TestSandboxLetsGoBuild with a cache that is in the workspace, as its own cannot be written. The
 // runtime is in it already: to build that takes longer than a test waits for a message.
 func TestSandboxLetsGoBuild(t *testing.T) {
-	apptest.Long(t)
+	sample.Long(t)
 	t.Parallel()
 	j := newJail(t, false, "-c", "sandbox_workspace_write.exclude_slash_tmp=false", "TMPDIR=/tmp")
 	id := j.thread("workspace-write")

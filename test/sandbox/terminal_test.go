@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // cell is a jail whose commands stay, and run on terminals.
@@ -58,6 +59,7 @@ func (c cell) execs(thread, script, status string) string {
 // TestSandboxHoldsTerminals tries each way out through commands that stay, with a terminal and
 // without.
 func TestSandboxHoldsTerminals(t *testing.T) {
+	sample.Long(t)
 	cells(t, func(t *testing.T, c cell) {
 		id := c.thread("workspace-write")
 		for name, interpreter := range interpreters(t) {
@@ -134,6 +136,7 @@ func TestSandboxGuardsTheServerFromTerminals(t *testing.T) {
 // TestSandboxLeavesNothingOfTerminals: what a command on a terminal starts ends with it, however
 // it hides, and with the server.
 func TestSandboxLeavesNothingOfTerminals(t *testing.T) {
+	sample.Long(t)
 	cells(t, func(t *testing.T, c cell) {
 		id := c.thread("workspace-write")
 		b := apptest.NewProcessTree()
@@ -164,6 +167,7 @@ func TestSandboxLeavesNothingOfTerminals(t *testing.T) {
 // TestSandboxOfSessionsStays requires that a running session keeps its sandbox, and confines its
 // input, after a turn with a wider policy.
 func TestSandboxOfSessionsStays(t *testing.T) {
+	sample.Long(t)
 	cells(t, func(t *testing.T, c cell) {
 		if !c.enforced {
 			c.Close()

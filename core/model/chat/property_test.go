@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"appserver/test/sample"
 )
 
 // genHistory draws a history as the machine builds it: runs of calls followed by
@@ -65,7 +67,7 @@ func genCalls(t *rapid.T, calls *int, text string) []protocol.ResponseItem {
 // message has content or calls, and each run of calls is followed by exactly its
 // outputs before anything else.
 func TestHistoriesBecomeLegalRequests(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		history := genHistory(t)
 		var open []string
 		images := 0
@@ -100,7 +102,7 @@ func countImages(history []protocol.ResponseItem) int {
 // TestAnswersSurviveAnyFragmentation streams calls cut into fragments, in the
 // styles in which providers name them, and in any order between the calls.
 func TestAnswersSurviveAnyFragmentation(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		style := rapid.SampledFrom([]string{"index", "id", "both"}).Draw(t, "style")
 		n := rapid.IntRange(1, 4).Draw(t, "calls")
 		want := make([]core.ToolCall, n)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"appserver/test/sample"
 )
 
 func FuzzReadScript(f *testing.F) {
@@ -35,7 +37,7 @@ func FuzzReadScript(f *testing.F) {
 }
 
 func TestSplitDeltasLosesNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	sample.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "longer", " ", "\n", "é", "  ", "\n\n"})).Draw(t,
 			"text"), "")
 		deltas := splitDeltas(text)
