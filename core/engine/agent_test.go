@@ -220,7 +220,7 @@ func (s *setup) Skills(_ engine.Scope, cwd string, input []protocol.UserInput) (
 	return texts
 }
 
-func (s *setup) World(_ engine.Scope, settings core.Settings) (core.TurnEnv, error) {
+func (s *setup) TurnEnv(_ engine.Scope, settings core.Settings) (core.TurnEnv, error) {
 	s.mu.Lock()
 	enter := s.enter
 	s.mu.Unlock()

@@ -79,7 +79,7 @@ func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetProm
 // cannot start turns.
 func (e *Engine) prompt(t *core.Thread, scope Scope) (any, error) {
 	prompt, tokens := t.Prompt(), t.PromptTokens()
-	if world, err := e.parts.Setup.World(scope, t.Settings()); err == nil || notReady(err) {
+	if world, err := e.parts.Setup.TurnEnv(scope, t.Settings()); err == nil || notReady(err) {
 		if e.parts.Servers != nil {
 			world.Tools, _ = e.parts.Servers.Tools(t.ID())
 		}

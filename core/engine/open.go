@@ -143,7 +143,7 @@ func (a *actor) world(s core.Settings) core.TurnEnv {
 
 // worldOf returns the environment of a turn.
 func (a *actor) worldOf(s core.Settings) (core.TurnEnv, error) {
-	world, err := a.engine.parts.Setup.World(a.scope, s)
+	world, err := a.engine.parts.Setup.TurnEnv(a.scope, s)
 	world.Tracking, world.Memory = a.tracking(), a.memoryRules()
 	return world, err
 }

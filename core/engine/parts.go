@@ -73,9 +73,9 @@ type Setup interface {
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
 	// Skills returns the skills that an input names, with their texts. It reads the disk.
 	Skills(scope Scope, cwd string, input []protocol.UserInput) []core.SkillText
-	// World returns the environment of a turn with these settings. An error rejects the turn. An
+	// TurnEnv returns the environment of a turn with these settings. An error rejects the turn. An
 	// error of kind providerNotReady names the missing part of the provider's configuration.
-	World(scope Scope, s core.Settings) (core.TurnEnv, error)
+	TurnEnv(scope Scope, s core.Settings) (core.TurnEnv, error)
 	// Tracking returns how file changes of a thread are tracked.
 	Tracking(scope Scope) core.Tracking
 	// Memory returns the rules of the memory for a thread.

@@ -16,15 +16,16 @@ import (
 )
 
 const (
-	// maxAnnouncers is how many programs of notify may run at once. More are not started.
-	maxAnnouncers = 8
-	// maxAnnouncement bounds the argument of the program, in bytes: the system takes 128 KiB.
+	// maxNotifyPrograms is the maximum number of notify programs that run at once.
+	maxNotifyPrograms = 8
+	// maxAnnouncement limits the argument of the program, in bytes. The limit of Linux is 128 KiB.
 	maxAnnouncement = 120 << 10
-	// announceTime is how long programs of notify may run on when the server ends.
-	announceTime = 500 * time.Millisecond
+	// notifyGrace is the time that running notify programs have to exit at the shutdown.
+	notifyGrace = 500 * time.Millisecond
 )
 
-// announcer runs the programs of notify. Each has a goroutine, which ends with the program.
+// announcer runs the notify programs, which announce finished turns. Each program has a goroutine, which
+// ends with the program.
 type announcer struct {
 	programs *tool.Shell
 	setup    *setup
@@ -37,7 +38,7 @@ type announcer struct {
 	done    sync.WaitGroup
 }
 
-// announcement is the argument of the program.
+// announcement is the argument of a notify program.
 type announcement struct {
 	Type                 string   `json:"type"`
 	ThreadID             string   `json:"thread-id"`
@@ -52,7 +53,7 @@ func newAnnouncer(programs *tool.Shell, own *setup, log *zap.Logger) *announcer 
 	return &announcer{programs: programs, setup: own, log: log, running: map[*tool.Link]bool{}}
 }
 
-// announce starts the program that the configuration of a thread names, and does not wait.
+// announce starts the notify program of a thread's configuration, and does not wait for it.
 func (a *announcer) announce(scope engine.Scope, thread string, e core.AnnounceTurn) {
 	argv := a.setup.of(scope).Notify
 	if len(argv) == 0 || !a.begin() {
@@ -73,8 +74,8 @@ func (a *announcer) announce(scope engine.Scope, thread string, e core.AnnounceT
 	}()
 }
 
-// encodeAnnouncement leaves out the oldest messages, and shortens the others, if the argument
-// would be too long.
+// encodeAnnouncement encodes an announcement. If it is too long, encodeAnnouncement omits the oldest
+// messages of the user, and then the last message of the assistant.
 func encodeAnnouncement(n announcement) (string, error) {
 	for {
 		text, err := protocol.Marshal(n)
@@ -93,7 +94,7 @@ func encodeAnnouncement(n announcement) (string, error) {
 func (a *announcer) begin() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.closed || a.count == maxAnnouncers {
+	if a.closed || a.count == maxNotifyPrograms {
 		a.log.Warn("the notify program was not started: too many are running, or the server is shutting down")
 		return false
 	}
@@ -109,7 +110,7 @@ func (a *announcer) end() {
 	a.done.Done()
 }
 
-// run runs a program to its end. Its input is empty, and its output is read and dropped.
+// run runs a program and waits for its exit. The input is empty, and the output is discarded.
 func (a *announcer) run(argv []string) error {
 	link, err := a.programs.Connect(tool.Program{Argv: argv, Dir: a.setup.cwd, Env: os.Environ()})
 	if err != nil {
@@ -118,13 +119,13 @@ func (a *announcer) run(argv []string) error {
 	a.track(link, true)
 	defer a.track(link, false)
 	link.CloseInput()
-	_, _ = io.Copy(io.Discard, link) // fails once it is closed
+	_, _ = io.Copy(io.Discard, link) // fails after Close
 	<-link.Ended()
 	_ = link.Close()
 	return link.Outcome()
 }
 
-// track keeps the programs that run, so that they end with the server.
+// track records whether a program is running, so that Close can end it.
 func (a *announcer) track(link *tool.Link, runs bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -138,7 +139,7 @@ func (a *announcer) track(link *tool.Link, runs bool) {
 	}
 }
 
-// Close waits a moment for the programs that run, and ends them.
+// Close waits for the running programs for at most notifyGrace, and then ends them.
 func (a *announcer) Close(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() {
@@ -148,7 +149,7 @@ func (a *announcer) Close(ctx context.Context) error {
 	select {
 	case <-ended:
 		return nil
-	case <-time.After(announceTime):
+	case <-time.After(notifyGrace):
 	case <-ctx.Done():
 	}
 	a.mu.Lock()

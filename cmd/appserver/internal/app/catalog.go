@@ -12,14 +12,15 @@ import (
 	"appserver/protocol"
 )
 
-// catalog has what clients can choose from: models and providers, features and skills.
+// catalog lists models, providers, features and skills for clients.
 type catalog struct {
 	*config.Live
 	models *model.ModelCache
 	skills *skills
 }
 
-// Models asks a provider that can be used; of others there is what is configured.
+// Models lists the models of a provider, or of the default one for "". It requests the list from a
+// provider that is ready. For other providers it lists the configured models.
 func (c catalog) Models(provider string, then func([]protocol.Model)) error {
 	now := c.Current()
 	asked := provider
@@ -61,7 +62,7 @@ func (c catalog) Skills(cwds []string) []protocol.SkillsListEntry {
 	return entries
 }
 
-// SetExtraSkills takes absolute folders only.
+// SetExtraSkills sets further folders with skills. It returns an error if one of them is not absolute.
 func (c catalog) SetExtraSkills(roots []string) error {
 	for _, dir := range roots {
 		if !filepath.IsAbs(dir) {
@@ -74,12 +75,12 @@ func (c catalog) SetExtraSkills(roots []string) error {
 
 // skills finds skills for requests and turns.
 type skills struct {
-	// home is CODEX_HOME, userHome the user's; "" is none.
+	// home is CODEX_HOME. userHome is the home directory of the user, or empty.
 	home, userHome string
 
 	mu    sync.Mutex
 	extra []string
-	// watched are the directories whose skills were asked for, the latest last.
+	// watched has the working directories for which skills were requested, the latest last.
 	watched []watchedFolder
 }
 
@@ -95,10 +96,10 @@ func (s *skills) setExtra(roots []string) {
 	s.extra = slices.Clone(roots)
 }
 
-// of are the skills for a working directory, some of them disabled by the configuration.
+// of returns the skills of a working directory, including the skills that the configuration disables.
 func (s *skills) of(c *config.Config, cwd string) ([]skill.Skill, []protocol.SkillErrorInfo) {
 	found, problems := skill.Find(cwd, s.places())
-	s.asked(cwd, found)
+	s.watchFolder(cwd, found)
 	for i := range found {
 		found[i].Enabled = c.SkillEnabled(found[i].Name, found[i].Path)
 	}

@@ -10,11 +10,11 @@ import (
 	"appserver/protocol"
 )
 
-// confiner runs a command that a sandbox policy confines.
+// confiner returns the command line of the supervisor that confines commands.
 func confiner() []string { return []string{"/proc/self/exe", ConfineCommand} }
 
-// confinement returns a function that reports whether the kernel confines commands. The first call
-// tries it.
+// confinement returns a function that reports whether the kernel can confine commands. The first call
+// tests it.
 func confinement(log *zap.Logger) func() protocol.SandboxDiagnostics {
 	return sync.OnceValue(func() protocol.SandboxDiagnostics {
 		err := tool.Probe(confiner())

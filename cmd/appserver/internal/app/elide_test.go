@@ -12,11 +12,11 @@ import (
 // elision is a member of an object in a transcript. It matches any number of members.
 const elision = "…"
 
-// elideAsIn returns what the player heard with each server line replaced by the line of the
-// golden transcript that matches it. Both have the same lines of the client, in the same order.
-func elideAsIn(golden, heard string) string {
+// elideAsIn returns a transcript in which each line of the server is replaced by the line of the golden
+// transcript that matches it. Both have the same lines of the client, in the same order.
+func elideAsIn(golden, transcript string) string {
 	wanted := answersByStep(golden)
-	lines := strings.Split(heard, "\n")
+	lines := strings.Split(transcript, "\n")
 	step, answer := 0, 0
 	for i, line := range lines {
 		if !strings.HasPrefix(line, "<- ") {
@@ -44,14 +44,14 @@ func answersByStep(transcript string) map[int][]string {
 	return steps
 }
 
-// matchesElided reports whether a line of the server matches a golden line with elisions. Members
-// that the golden line has must be there in its order.
+// matchesElided reports whether a line of the server matches a golden line with elisions. The members of
+// the golden line must be present in its order.
 func matchesElided(golden, line string) bool {
 	want, elided := parseElided(strings.TrimPrefix(golden, "<- "))
 	return elided && matchesValue(want, gjson.Parse(strings.TrimPrefix(line, "<- ")))
 }
 
-// parseElided parses JSON in which … can stand for members, and reports whether it does.
+// parseElided parses JSON with elisions, and reports whether it has any.
 func parseElided(text string) (value gjson.Result, elided bool) {
 	var b strings.Builder
 	inString, escaped := false, false
@@ -112,8 +112,8 @@ func matchesMembers(want, got []jsonMember) bool {
 	return gap || len(got) == 0
 }
 
-// elideThread shortens the thread in the response to thread/start and in thread/started. All
-// members are in the transcripts that wholeThreads names, so that a new member changes few files.
+// elideThread shortens the thread in the response to thread/start and in thread/started, so that a new
+// member changes few files. The transcripts of wholeThreads have all members.
 func elideThread(line string) string {
 	message := gjson.Parse(strings.TrimPrefix(line, "<- "))
 	thread := message.Get("result.thread")
@@ -136,8 +136,8 @@ func elideThread(line string) string {
 	return strings.Replace(line, thread.Raw, "{"+strings.TrimSuffix(b.String(), ",")+"}", 1)
 }
 
-// wholeThreads are transcripts that elideThread leaves alone: documents quote them, or they are
-// about the members of threads.
+// wholeThreads lists the transcripts that elideThread does not change, because documents quote them or
+// they test the members of threads.
 var wholeThreads = strings.Fields(`checkpoint context ephemeral lifecycle metadata_inject names overrides story_sessions story_threads`)
 
 // elideThreads shortens the threads of a transcript.

@@ -14,8 +14,8 @@ import (
 	"appserver/protocol"
 )
 
-// fakeServers has one MCP server, docs: look reads, change asks first, name asks for one,
-// slow takes a second and tells of it, lost fails. Nothing of it runs by itself.
+// fakeServers has one MCP server, docs, without a process. Its tools are: look reads; change needs an
+// approval; name asks the user for a name; slow takes a second and reports progress; lost fails.
 type fakeServers struct {
 	threads *engine.Engine
 
@@ -29,7 +29,7 @@ func newFakeServers() *fakeServers {
 	return &fakeServers{answers: map[uint64]chan protocol.McpServerElicitationRequestResponse{}}
 }
 
-// Open tells once that the server is ready.
+// Open notifies each owner once that the server is ready.
 func (f *fakeServers) Open(owner string, _ engine.Scope, _ string) {
 	f.mu.Lock()
 	known := slices.Contains(f.owners, owner)
@@ -47,7 +47,7 @@ func (f *fakeServers) Open(owner string, _ engine.Scope, _ string) {
 
 func (f *fakeServers) Retry(string) {}
 
-// AwaitRequired has none to wait for.
+// AwaitRequired returns at once, because no server is required.
 func (f *fakeServers) AwaitRequired(<-chan struct{}, string) error { return nil }
 
 func (f *fakeServers) Disconnect(owner string) {
@@ -94,7 +94,7 @@ func (f *fakeServers) Call(ctx context.Context, owner string, c core.CallTool, p
 	}}
 }
 
-// name asks the user for one.
+// name asks the user for a name, and returns the answer.
 func (f *fakeServers) name(ctx context.Context, owner string) string {
 	f.mu.Lock()
 	id := uint64(len(f.answers) + 1)
@@ -109,7 +109,7 @@ func (f *fakeServers) name(ctx context.Context, owner string) string {
 	case a := <-answer:
 		return a.Action + " " + string(a.Content)
 	case <-ctx.Done():
-		return "nobody answers"
+		return "no answer"
 	}
 }
 

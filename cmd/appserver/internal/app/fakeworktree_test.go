@@ -56,7 +56,8 @@ func (w *fakeWorktree) between(before, after fakeFiles) (changes []protocol.Work
 	return changes
 }
 
-// Capture ends behind all that takes no time, such as an answer of the model.
+// Capture takes a nanosecond, so that it ends after everything that takes no time, such as an answer of
+// the model.
 func (w *fakeWorktree) Capture(context.Context, string, core.CaptureTree) (protocol.StoredTree, error) {
 	<-time.After(time.Nanosecond)
 	return w.capture(), nil
@@ -84,7 +85,7 @@ func (w *fakeWorktree) Diff(_ context.Context, changes []protocol.WorktreeChange
 	return d, nil
 }
 
-// add adds a file whose lines are all others.
+// add adds the diff of a file. It removes all old lines and adds all new ones.
 func (w *fakeWorktree) add(d *core.FileDiff, c protocol.WorktreeChange) {
 	file := protocol.DiffFile{Path: c.Path, Kind: protocol.DiffModified}
 	from, to := "a/"+c.Path, "b/"+c.Path

@@ -29,6 +29,7 @@ func indexOf(c config.Index, home string, p engine.Parts) *index.Index {
 	}})
 }
 
+// IndexPath returns the path of the index. A relative path of the configuration is in the home.
 func IndexPath(c config.Index, home string) string {
 	if filepath.IsAbs(c.Path) {
 		return c.Path

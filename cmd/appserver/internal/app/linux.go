@@ -10,19 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepSecrets closes this process's environment, which holds keys of providers, and
-// its memory to other processes of the same user, the agent's commands among them.
-// Processes of root are not kept out.
-func keepSecrets() {
-	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // fails on no kernel that knows it
+// protectMemory denies other processes of the same user access to the memory and the environment of this
+// process. The environment has the keys of providers, and commands of the agent run as the same user.
+// Processes of root keep access.
+func protectMemory() {
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // cannot fail with these arguments
 }
 
-// pipeBytes is how much may wait in the pipe to the client, the most that Linux grants to
-// anyone who asks. In its 64 KiB a list of megabytes changes hands fifty times.
-const pipeBytes = 1 << 20
+// maxPipe is the size of the pipe to the client in bytes. It is the default limit of Linux for users without
+// privileges. With the default size of 64 KiB, a list of some megabytes needs fifty turns of both
+// processes.
+const maxPipe = 1 << 20
 
-// widen makes room in a pipe. What is no pipe, or may not have it, stays as it is.
-func widen(out io.Writer) {
+// growPipe increases the size of a pipe to maxPipe. It ignores other files, and pipes that the kernel does
+// not resize.
+func growPipe(out io.Writer) {
 	pipe, ok := out.(*os.File)
 	if !ok {
 		return
@@ -31,14 +33,14 @@ func widen(out io.Writer) {
 	if err != nil {
 		return
 	}
-	_ = raw.Control(func(fd uintptr) { // fails on a closed file only, which the first answer tells of
-		if has, err := unix.FcntlInt(fd, unix.F_GETPIPE_SZ, 0); err == nil && has < pipeBytes {
-			_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeBytes)
+	_ = raw.Control(func(fd uintptr) { // fails only on a closed file; then the first write fails as well
+		if has, err := unix.FcntlInt(fd, unix.F_GETPIPE_SZ, 0); err == nil && has < maxPipe {
+			_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, maxPipe)
 		}
 	})
 }
 
-// awaitExit is true when the process has ended, false when ctx has.
+// awaitExit waits until the process exits or ctx is done. It returns true if the process exited.
 func awaitExit(ctx context.Context, pid int) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

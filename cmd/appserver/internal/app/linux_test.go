@@ -12,46 +12,46 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func roomOf(t *testing.T, pipe *os.File) int {
+func pipeSize(t *testing.T, pipe *os.File) int {
 	t.Helper()
-	room, err := unix.FcntlInt(pipe.Fd(), unix.F_GETPIPE_SZ, 0)
+	size, err := unix.FcntlInt(pipe.Fd(), unix.F_GETPIPE_SZ, 0)
 	require.NoError(t, err)
-	return room
+	return size
 }
 
-// TestLongLinesHaveRoomInThePipe looks at the pipe from the client's side.
-func TestLongLinesHaveRoomInThePipe(t *testing.T) {
+// TestGrowPipeIncreasesSize checks the size at the end of the reader.
+func TestGrowPipeIncreasesSize(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	defer r.Close()
 	defer w.Close()
-	require.Less(t, roomOf(t, r), pipeBytes)
-	widen(w)
-	require.Equal(t, pipeBytes, roomOf(t, r))
+	require.Less(t, pipeSize(t, r), maxPipe)
+	growPipe(w)
+	require.Equal(t, maxPipe, pipeSize(t, r))
 }
 
-func TestAPipeNeverShrinks(t *testing.T) {
+func TestGrowPipeNeverShrinksPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	defer r.Close()
 	defer w.Close()
-	room, err := unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, 2*pipeBytes)
+	size, err := unix.FcntlInt(r.Fd(), unix.F_SETPIPE_SZ, 2*maxPipe)
 	if err != nil {
-		room = roomOf(t, r) // who is not root may not have more than that
+		size = pipeSize(t, r) // only root can exceed maxPipe
 	}
-	widen(w)
-	require.GreaterOrEqual(t, roomOf(t, r), room)
+	growPipe(w)
+	require.GreaterOrEqual(t, pipeSize(t, r), size)
 }
 
-func TestWhatIsNoPipeIsLeftAlone(t *testing.T) {
+func TestGrowPipeIgnoresOtherFiles(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	require.NoError(t, err)
-	widen(file)
+	growPipe(file)
 	_, err = file.WriteString("still written")
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
-	widen(file) // closed: the first answer will tell
+	growPipe(file) // closed: the first write returns the error
 	var buffer bytes.Buffer
-	widen(&buffer)
+	growPipe(&buffer)
 	require.Zero(t, buffer.Len())
 }

@@ -15,25 +15,25 @@ import (
 
 const (
 	listenStdio = "stdio://"
-	// defaultSkew is how many seconds the clock of who signs a token may differ.
+	// defaultSkew is the default of the permitted difference to the clock of a token's issuer, in seconds.
 	defaultSkew = 30
-	// maxSkew is as many as a duration holds.
+	// maxSkew is the maximum of a duration, in seconds.
 	maxSkew = int64(1<<63-1) / int64(time.Second)
 )
 
-// The ways to authenticate the clients of a port, by the names of the reference implementation.
+// The methods to authenticate the clients of a port, by the names of the reference implementation.
 const (
 	authCapability = "capability-token"
 	authSigned     = "signed-bearer-token"
 )
 
-// transport is the way in which clients reach the server, by the flags.
+// transport has the flags for the connection between clients and the server.
 type transport struct {
 	url   string
 	stdio bool
 	auth  string
-	// tokenFile or tokenDigest is of a token that opens; secretFile, issuer and audience
-	// are of signed ones.
+	// tokenFile or tokenDigest selects the accepted token. secretFile, issuer and audience are for signed
+	// tokens.
 	tokenFile, tokenDigest, secretFile, issuer, audience string
 	skew                                                 int64
 }
@@ -53,7 +53,7 @@ func (t *transport) define(flags *flag.FlagSet) {
 
 func (t *transport) isStdio() bool { return t.stdio || t.url == listenStdio }
 
-// check refuses flags that contradict each other.
+// check rejects flags that contradict each other.
 func (t *transport) check() error {
 	signed := t.secretFile != "" || t.issuer != "" || t.audience != ""
 	switch {
@@ -112,7 +112,7 @@ func announce(to io.Writer, l *listen.Listener, how string) {
 	}
 }
 
-// bearer returns the check of tokens. how describes where clients get their tokens.
+// bearer returns the check of tokens. how describes the source of the tokens for users.
 func (t *transport) bearer(home string) (b listen.TokenCheck, how string, err error) {
 	switch {
 	case t.auth == authSigned:

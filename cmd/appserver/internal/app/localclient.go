@@ -41,10 +41,9 @@ type answer struct {
 // localConnection is the connection id of the client.
 const localConnection = 1
 
-// OpenLocalClient starts an engine without a provider, because its commands make no model
-// requests.
+// OpenLocalClient starts an engine without a provider. It cannot make model requests.
 func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
-	_, home, parts, err := gather(o, log)
+	_, home, parts, err := loadParts(o, log)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +107,7 @@ func (c *LocalClient) Notify(uint64, protocol.Notification) {}
 // Ask ignores requests of the server, because only turns send them.
 func (c *LocalClient) Ask(uint64, uint64, string, any, func(json.RawMessage, error)) {}
 
-// Congested returns nil, because the client discards its output.
+// Congested returns nil, because the client has no queue.
 func (c *LocalClient) Congested(uint64) <-chan struct{} { return nil }
 
 // Behind returns false.

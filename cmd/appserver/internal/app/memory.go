@@ -12,7 +12,7 @@ import (
 	"appserver/core/recall"
 )
 
-// memoryOf is the memory in the home folder. It opens nothing before it is used.
+// memoryOf returns the memory in the home. The first use opens its files.
 func memoryOf(c *config.Config, home string, models recall.Streamer) *recall.Service {
 	k := &recall.Service{Models: models}
 	o := memory.Options{
@@ -32,8 +32,8 @@ func memoryOf(c *config.Config, home string, models recall.Streamer) *recall.Ser
 	return k
 }
 
-// joinMemory connects the memory with the engine, and starts to read the files of repositories if that
-// is configured.
+// joinMemory connects the memory with the engine. If the configuration enables it, the memory also indexes
+// the files of repositories.
 func joinMemory(k *recall.Service, c *config.Config, home string, finder *find.Finder, e *engine.Engine) {
 	k.Warn = e.MemoryWarning
 	if c.Memory.IndexCode {
@@ -41,8 +41,8 @@ func joinMemory(k *recall.Service, c *config.Config, home string, finder *find.F
 	}
 }
 
-// closeMemory gives up when ctx ends: an endpoint for embeddings, or another server that writes
-// to the memory, may be slow.
+// closeMemory closes the memory. It returns an error when ctx is done, because an endpoint for embeddings
+// or another server that writes to the memory may be slow.
 func (p *process) closeMemory(ctx context.Context) error {
 	if p.memory == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"appserver/protocol"
 )
 
-// codeReader keeps the files of the repositories that are searched in the memory.
+// codeReader indexes the files of repositories in the memory.
 type codeReader struct {
 	index  *codeindex.Index
 	ctx    context.Context
@@ -26,7 +26,7 @@ type codeReader struct {
 	repos []string
 }
 
-// newCodeReader reads nothing before it is asked for.
+// newCodeReader returns a codeReader without repositories.
 func newCodeReader(c config.Memory, home string, store *memory.Store, finder *find.Finder,
 	e *engine.Engine) *codeReader {
 	r := &codeReader{warn: e.MemoryWarning}
@@ -39,8 +39,8 @@ func newCodeReader(c config.Memory, home string, store *memory.Store, finder *fi
 	return r
 }
 
-// Open starts to read a repository, unless it is read already. It skips bare repositories and folders
-// without one.
+// Open starts to index a repository, unless it was opened before. It skips bare repositories and folders
+// without a repository.
 func (c *codeReader) Open(repo string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (c *codeReader) Open(repo string) {
 	}
 }
 
-// Pause stops or resumes the reading of a repository. It returns false for an unknown repository.
+// Pause pauses or resumes the indexing of a repository. It returns false for an unknown repository.
 func (c *codeReader) Pause(repo string, paused bool) bool {
 	if paused {
 		return c.index.Pause(repo)
@@ -77,7 +77,7 @@ func (c *codeReader) Status() []protocol.MemoryCodeIndex {
 	return views
 }
 
-// Close ends all reading.
+// Close stops the indexing of all repositories.
 func (c *codeReader) Close() {
 	c.cancel()
 	c.index.Close()
@@ -95,7 +95,7 @@ func codeView(s codeindex.Status) protocol.MemoryCodeIndex {
 	return v
 }
 
-// sink keeps files in the store.
+// sink writes files to the store.
 type sink struct{ store *memory.Store }
 
 func (s sink) CodeFiles(ctx context.Context, repo string) (map[string]string, error) {

@@ -13,7 +13,7 @@ import (
 	"appserver/protocol"
 )
 
-// Options are the flags that commands share.
+// Options has the flags that commands share.
 type Options struct {
 	// Usage prints the usage of the program, with its flags.
 	Usage     func(w io.Writer, flags *flag.FlagSet)
@@ -23,7 +23,7 @@ type Options struct {
 	LogFormat string
 	transport transport
 	source    string
-	// parentExit is nil where no flag sets it.
+	// parentExit is nil if no flag sets it.
 	parentExit  *bool
 	ShowVersion bool
 	// Codex is set if the program was started under the name of the reference implementation.
@@ -32,7 +32,7 @@ type Options struct {
 
 type list []string
 
-// String is for package flag.
+// String implements flag.Value.
 func (l *list) String() string { return strings.Join(*l, ",") }
 
 // Set adds a value.
@@ -41,7 +41,7 @@ func (l *list) Set(v string) error {
 	return nil
 }
 
-// DefaultOptions are the options that no flag sets.
+// DefaultOptions returns the options before any flag is parsed.
 func DefaultOptions() *Options {
 	return &Options{
 		LogLevel: envOr("APPSERVER_LOG", "warn"), LogFormat: envOr("LOG_FORMAT", "console"),
@@ -49,7 +49,7 @@ func DefaultOptions() *Options {
 	}
 }
 
-// Parse reads flags up to the first other argument. Options without a flag keep their values.
+// Parse parses flags up to the first other argument. Options without a flag keep their values.
 func (o *Options) Parse(args []string, errs io.Writer) (rest []string, err error) {
 	flags := flag.NewFlagSet("appserver", flag.ContinueOnError)
 	flags.SetOutput(errs)
@@ -98,8 +98,8 @@ func (o *Options) setParentExit(value string) error {
 	return err
 }
 
-// endsWithParent is settled by the transport where no flag does: who starts a server for
-// others may leave it.
+// endsWithParent reports whether the server stops when its parent process exits. Without a flag the
+// transport decides: a server on a socket can outlive the process that started it.
 func (o *Options) endsWithParent() bool {
 	if o.parentExit != nil {
 		return *o.parentExit
@@ -122,7 +122,7 @@ func envOr(name, otherwise string) string {
 	return otherwise
 }
 
-// CodexHome is the folder of configuration and rollouts.
+// CodexHome returns the path of the home.
 func CodexHome() (string, error) {
 	if home := os.Getenv("CODEX_HOME"); home != "" {
 		return filepath.Abs(home)

@@ -7,11 +7,11 @@ import (
 	"io"
 )
 
-// keepSecrets has nothing to do: no commands of the agent run here.
-func keepSecrets() {}
+// protectMemory does nothing: no commands of the agent run on this system.
+func protectMemory() {}
 
-// widen has nothing to do: pipes grow by themselves, or not at all.
-func widen(io.Writer) {}
+// growPipe does nothing: the size of pipes is fixed or managed by the kernel.
+func growPipe(io.Writer) {}
 
-// awaitExit is true when the process has ended, false when ctx has.
+// awaitExit waits until the process exits or ctx is done. It returns true if the process exited.
 func awaitExit(ctx context.Context, pid int) bool { return pollParent(ctx, pid) }

@@ -26,15 +26,15 @@ import (
 	"appserver/test/apptest"
 )
 
-// brokenStream is an answer of a provider with such bytes.
+// brokenStream is an answer of a provider with invalid UTF-8 and unpaired surrogates.
 const brokenStream = "data: {\"choices\":[{\"delta\":{\"content\":\"a\xff\\ud800\",\"reasoning\":\"\xff\"}}]}\n\n" +
 	"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\xff\",\"function\":{\"name\":\"own\",\"arguments\":\"{\\\"a\\\":\\\"\xff\\\\ud800\\\"}\"}}]}}]}\n\n" +
 	"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 
 const lastStream = "data: {\"choices\":[{\"delta\":{\"content\":\"done\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 
-// FuzzOutbox has a thread with any rollout, and a provider that answers with any stream. All that
-// a client hears over pipes, and one on a transport of frames, is JSON in UTF-8.
+// FuzzOutbox serves a thread with any rollout from a provider with any stream. Every message to a client on
+// pipes and to a client on a transport with frames must be JSON in UTF-8.
 func FuzzOutbox(f *testing.F) {
 	corpus, err := filepath.Glob("testdata/corpus/*.jsonl")
 	require.NoError(f, err)
@@ -53,7 +53,7 @@ func FuzzOutbox(f *testing.F) {
 		defer mu.Unlock()
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = w.Write(answer)
-		answer = []byte(lastStream) // an answer to each result of a tool would have no end
+		answer = []byte(lastStream) // the same answer again would call tools without end
 	}))
 	f.Cleanup(provider.Close)
 	f.Fuzz(func(t *testing.T, stored, stream []byte) {
@@ -68,15 +68,14 @@ func FuzzOutbox(f *testing.F) {
 			fmt.Sprintf("model = \"m\"\nmodel_provider = \"p\"\nindex.enabled = false\n[compat]\nturn_completed_floor_ms = 0\n"+
 				"[model_providers.p]\nbase_url = %q\nwire_api = \"chat\"\nrequest_max_retries = 0\nstream_max_retries = 0\n",
 				provider.URL))
-		h := newHearing(t, home)
+		h := newTwoClients(t, home)
 		h.converse()
 		apptest.RequireWellFormed(t, h.end())
 	})
 }
 
-// hearing is a server in this process with two clients: one on pipes, and one on frames that only
-// listens.
-type hearing struct {
+// twoClients is a server in this process with a client on pipes, and a client on frames that only receives.
+type twoClients struct {
 	t      *testing.T
 	in     *io.PipeWriter
 	out    *bufio.Reader
@@ -85,14 +84,14 @@ type hearing struct {
 	lines  []string
 }
 
-// frames is a client on a transport that keeps messages apart.
+// frames is a client on a transport with message boundaries.
 type frames struct {
 	incoming chan string
 	mu       sync.Mutex
-	heard    bytes.Buffer
+	received bytes.Buffer
 }
 
-// Next waits for what the test sends.
+// Next returns the next message of the test.
 func (f *frames) Next() ([]byte, error) {
 	line, ok := <-f.incoming
 	if !ok {
@@ -101,14 +100,14 @@ func (f *frames) Next() ([]byte, error) {
 	return []byte(line), nil
 }
 
-// Write keeps what the server says.
+// Write records a message of the server.
 func (f *frames) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.heard.Write(p)
+	return f.received.Write(p)
 }
 
-func newHearing(t *testing.T, home string) *hearing {
+func newTwoClients(t *testing.T, home string) *twoClients {
 	source := config.Source{Home: home, Getenv: func(string) string { return "" }}
 	c, err := config.Load(source)
 	require.NoError(t, err)
@@ -117,13 +116,13 @@ func newHearing(t *testing.T, home string) *hearing {
 	require.NoError(t, err)
 	own := &setup{config: live, home: home, cwd: home, log: zap.NewNop(), models: &model.ModelCache{},
 		skills: &skills{home: home}, confinement: unconfined}
-	proc := join(live, own, engine.Parts{
+	proc := newProcess(live, own, engine.Parts{
 		Store: rollout.NewStore(rollout.OS(), home), Model: models, Tools: fakeTools{}, Patches: fakeFiles{},
 		Log: zap.NewNop(), Setup: own, Tokens: token.New(),
 	})
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
-	h := &hearing{t: t, in: toServer, out: bufio.NewReader(fromServer), frames: &frames{incoming: make(chan string)},
+	h := &twoClients{t: t, in: toServer, out: bufio.NewReader(fromServer), frames: &frames{incoming: make(chan string)},
 		ended: make(chan error, 2)}
 	go func() { h.ended <- proc.server.ServeTransport(context.Background(), h.frames) }()
 	go func() {
@@ -134,8 +133,8 @@ func newHearing(t *testing.T, home string) *hearing {
 	return h
 }
 
-// converse lists, reads and resumes the thread, takes a turn, and looks at what came of it.
-func (h *hearing) converse() {
+// converse lists, reads and resumes the thread, runs a turn, and reads the result.
+func (h *twoClients) converse() {
 	initialize := `{"id":1,"method":"initialize","params":{"clientInfo":{"name":"test","version":"1"},"capabilities":{"experimentalApi":true}}}`
 	h.frames.incoming <- initialize
 	h.ask(initialize)
@@ -154,8 +153,8 @@ func (h *hearing) converse() {
 	}
 }
 
-// ask sends a request, and reports whether it was served.
-func (h *hearing) ask(line string) (served bool) {
+// ask sends a request, and reports whether it has a result.
+func (h *twoClients) ask(line string) (served bool) {
 	_, err := io.WriteString(h.in, line+"\n")
 	require.NoError(h.t, err)
 	id := gjson.Get(line, "id").Raw
@@ -166,7 +165,7 @@ func (h *hearing) ask(line string) (served bool) {
 	return gjson.Get(answer, "result").Exists()
 }
 
-func (h *hearing) until(found func(line string) bool) string {
+func (h *twoClients) until(found func(line string) bool) string {
 	for {
 		line, err := h.out.ReadString('\n')
 		require.NoError(h.t, err)
@@ -177,8 +176,8 @@ func (h *hearing) until(found func(line string) bool) string {
 	}
 }
 
-// end gives all that both clients have heard.
-func (h *hearing) end() []string {
+// end stops the server and returns all messages that both clients received.
+func (h *twoClients) end() []string {
 	require.NoError(h.t, h.in.Close())
 	rest, err := io.ReadAll(h.out)
 	require.NoError(h.t, err)
@@ -186,6 +185,6 @@ func (h *hearing) end() []string {
 	for range 2 {
 		require.NoError(h.t, <-h.ended)
 	}
-	heard := strings.SplitAfter(string(rest)+h.frames.heard.String(), "\n")
-	return append(h.lines, heard[:len(heard)-1]...)
+	received := strings.SplitAfter(string(rest)+h.frames.received.String(), "\n")
+	return append(h.lines, received[:len(received)-1]...)
 }

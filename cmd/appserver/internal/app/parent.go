@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// parentExit is closed when the process that started this one has ended. A
-// goroutine waits for it; it ends with ctx.
+// parentExit returns a channel that is closed when the parent process exits. A goroutine waits for the
+// exit; it ends with ctx.
 //
-// The parent's death signal (PR_SET_PDEATHSIG) would not do: it comes when the
-// thread that forked ends, and clients fork from threads of pools.
+// The parent-death signal (PR_SET_PDEATHSIG) cannot be used. It is sent when the thread that forked ends,
+// and clients fork from threads of a pool.
 func parentExit(ctx context.Context) <-chan struct{} {
-	gone := make(chan struct{})
+	exited := make(chan struct{})
 	parent := os.Getppid()
 	go func() {
 		if awaitExit(ctx, parent) {
-			close(gone)
+			close(exited)
 		}
 	}()
-	return gone
+	return exited
 }
 
-// pollParent serves systems, and kernels, without pidfds.
+// pollParent is awaitExit for systems and kernels without pidfds.
 func pollParent(ctx context.Context, pid int) bool {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()

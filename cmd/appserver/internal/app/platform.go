@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// machines are the processors by the names that uname gives them.
+// machines has the names that uname prints for processors, by the names of Go.
 var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64", "386": "i686"}
 
-// platform is the system, its version and the processor: "Debian 12; x86_64".
+// platform returns the system, its version and the processor: "Debian 12; x86_64".
 func platform() string {
 	machine := machines[runtime.GOARCH]
 	if machine == "" {
@@ -19,7 +19,7 @@ func platform() string {
 	return system() + "; " + machine
 }
 
-// system is the distribution by os-release, or the name of the kernel.
+// system returns the name and version of the distribution from os-release, or the name of the kernel.
 func system() string {
 	text, err := os.ReadFile("/etc/os-release")
 	if err != nil {
@@ -37,7 +37,7 @@ func system() string {
 	return strings.TrimSpace(name + " " + members["VERSION_ID"])
 }
 
-// terminal returns the program in which the server runs, by its environment.
+// terminal returns the name of the terminal from the environment.
 func terminal(getenv func(string) string) string {
 	for _, name := range []string{"TERM_PROGRAM", "TERM"} {
 		if v := getenv(name); v != "" {
@@ -47,7 +47,7 @@ func terminal(getenv func(string) string) string {
 	return "unknown"
 }
 
-// program returns a name of this build of the program.
+// program identifies this build of the program by its version, and the size and time of its file.
 func program() string {
 	path, err := os.Executable()
 	if err != nil {

@@ -38,10 +38,9 @@ import (
 )
 
 const (
-	// quiesceTime is how long accepted requests may take to be answered once the
-	// server is to end.
+	// quiesceTime is the maximum time for responses to accepted requests during the shutdown.
 	quiesceTime = 500 * time.Millisecond
-	// closeTime bounds the shutdown: the interruption of turns, the end of their commands, the last lines
+	// closeTime limits the shutdown: the interruption of turns, the end of their commands, the last lines
 	// and the delivery of messages.
 	closeTime = 2500 * time.Millisecond
 )
@@ -51,8 +50,8 @@ func Serve(s Streams, o *Options) error {
 	if err := o.transport.check(); err != nil {
 		return err
 	}
-	keepSecrets()
-	boundGarbage()
+	protectMemory()
+	limitGarbage()
 	log := server.NewLogger(s.Err, o.LogLevel, o.LogFormat == "json")
 	defer func() { _ = log.Sync() }() // standard error may be closed by now
 	p, err := assemble(o, log)
@@ -61,19 +60,19 @@ func Serve(s Streams, o *Options) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	stop := reasonsToStop(ctx, o) // before anybody hears that the server listens
+	stop := stopReasons(ctx, o) // before the server announces its address
 	if p.listener, err = o.transport.listener(p.server, s.Err); err != nil {
 		return err
 	}
 	return p.run(s, stop)
 }
 
-// garbagePercent is how much garbage may stand beside what is in use: with the runtime's
-// own 100 per cent, a stream to a client that does not read comes near 64 MiB.
+// garbagePercent is the permitted share of garbage relative to live memory. With the runtime's default of
+// 100 percent, a stream to a client that does not read needs almost 64 MiB.
 const garbagePercent = 70
 
-// boundGarbage makes the collector run earlier than by default, unless GOGC is set.
-func boundGarbage() {
+// limitGarbage makes the collector run earlier than by default, unless GOGC is set.
+func limitGarbage() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
@@ -82,27 +81,26 @@ func boundGarbage() {
 // process is a running server.
 type process struct {
 	server *server.Server
-	// listener is nil where the only client is on standard input and output.
+	// listener is nil if the only client is on standard input and output.
 	listener *listen.Listener
 	engine   *engine.Engine
 	host     *host.Host
-	// index is nil if it is turned off.
+	// index is nil if the configuration disables it.
 	index *index.Index
-	// unwatch ends the look at skill files.
+	// unwatch stops watching skill files.
 	unwatch func()
-	// announcer is nil if no turns are run.
+	// announcer, servers and memory are nil if the process runs no turns.
 	announcer *announcer
-	// servers is nil if the process runs no turns. The same holds for memory.
-	servers *mcpServers
-	memory  *recall.Service
-	// models may be asking a provider.
+	servers   *mcpServers
+	memory    *recall.Service
+	// models may have running requests to providers.
 	models *model.ModelCache
 	log    *zap.Logger
 }
 
-// assemble makes the parts and puts them together.
+// assemble creates the server from its options.
 func assemble(o *Options, log *zap.Logger) (*process, error) {
-	live, home, parts, err := gather(o, log)
+	live, home, parts, err := loadParts(o, log)
 	if err != nil {
 		return nil, err
 	}
@@ -124,14 +122,15 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	parts.AnswerLead = c.Compat.TurnCompletedFloor / 2
 	remembers := memoryOf(c, home, router)
 	parts.Memory = remembers
-	p := join(live, own, parts)
+	p := newProcess(live, own, parts)
 	p.servers, p.memory, p.announcer = servers, remembers, announces
 	joinMemory(remembers, c, home, p.host.Finder, p.engine)
 	servers.threads = p.engine
 	return p, nil
 }
 
-// imageReader reads images where confined commands can read, or everywhere.
+// imageReader returns a function that reads images. If confined is set, it reads only files that confined
+// commands can read.
 func imageReader(home string) func(path string, confined bool) (string, error) {
 	return func(path string, confined bool) (string, error) {
 		if confined {
@@ -143,15 +142,16 @@ func imageReader(home string) func(path string, confined bool) (string, error) {
 
 // Config returns the configuration that the options and the files select.
 func Config(o *Options) (*config.Config, error) {
-	live, _, _, err := gather(o, zap.NewNop())
+	live, _, _, err := loadParts(o, zap.NewNop())
 	if err != nil {
 		return nil, err
 	}
 	return live.Current(), nil
 }
 
-// gather makes the parts of an engine that runs no turns, but for its outbox.
-func gather(o *Options, log *zap.Logger) (live *config.Live, home string, p engine.Parts, err error) {
+// loadParts loads the configuration and returns the parts of an engine that runs no turns. The outbox is
+// missing.
+func loadParts(o *Options, log *zap.Logger) (live *config.Live, home string, p engine.Parts, err error) {
 	if home, err = CodexHome(); err != nil {
 		return nil, "", p, err
 	}
@@ -176,7 +176,7 @@ func gather(o *Options, log *zap.Logger) (live *config.Live, home string, p engi
 	}, err
 }
 
-// worktrees keeps checkpoints in the home folder.
+// worktrees returns the checkpoints in the home.
 func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees {
 	if c == nil {
 		return nil
@@ -186,8 +186,8 @@ func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees 
 	return checkpoint.New(o, func(err error) { log.Warn("problem with checkpoints", zap.Error(err)) })
 }
 
-// join puts a server around the parts.
-func join(live *config.Live, own *setup, p engine.Parts) *process {
+// newProcess creates an engine from the parts, and a server for it.
+func newProcess(live *config.Live, own *setup, p engine.Parts) *process {
 	c, srv := live.Current(), server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
 	p.Clients, p.Connected = srv.Clients, srv.Connected
@@ -204,28 +204,28 @@ func join(live *config.Live, own *setup, p engine.Parts) *process {
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, e.IndexSkipped)
 	}
 	e.Retain(RetentionOf(c.History))
-	machine := machineOf(srv, live, own, p.Tools)
+	clientHost := hostOf(srv, live, own, p.Tools)
 	srv.OnDisconnect(func(conn uint64) {
 		e.Disconnect(conn)
-		machine.Gone(conn)
+		clientHost.Gone(conn)
 	})
 	srv.Handle(server.NewMethods(e, server.ServerHandlers{
 		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, RunInBackground: e.Aside, Warnings: own.startWarnings(),
 		Home: own.home, Cwd: own.cwd, Version: Version,
 		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
 		OriginatorOverride: originatorOverride(), OnClient: own.identity.Set,
-	}, machine))
+	}, clientHost))
 	unwatch := own.skills.watch(func() {
 		for _, conn := range srv.Clients() {
 			srv.Notify(conn, protocol.SkillsChangedNotification{})
 		}
 	})
-	return &process{server: srv, engine: e, host: machine, index: ix, models: own.models, unwatch: unwatch, log: p.Log}
+	return &process{server: srv, engine: e, host: clientHost, index: ix, models: own.models, unwatch: unwatch, log: p.Log}
 }
 
-// machineOf returns the handlers of files, searches and commands of clients. Tools that run no
-// commands of clients leave the runner out.
-func machineOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tools) *host.Host {
+// hostOf returns the handlers of files, searches and commands of clients. The runner is nil if the tools
+// cannot run commands of clients.
+func hostOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tools) *host.Host {
 	runner, _ := tools.(host.Runner)
 	return host.New(host.Options{
 		Outbox: out, Runner: runner, Cwd: own.cwd,
@@ -257,8 +257,8 @@ func originator(srv *server.Server) func(conn uint64) string {
 	}
 }
 
-// shell returns the runner of commands. The keys of providers are not in their environment. The kernel
-// confines them if it can.
+// shell returns the runner of commands. It removes the keys of providers from their environment, and
+// confines them if the kernel can.
 func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnostics) *tool.Shell {
 	secrets := []string{c.Memory.Embeddings.EnvKey}
 	for _, p := range c.ModelProviders {
@@ -271,7 +271,7 @@ func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnos
 	}
 }
 
-// providers are the models of all providers that are configured.
+// providers returns the clients of all configured providers.
 func providers(c *config.Config, home string, client *model.Identity) (*model.Router, error) {
 	router := &model.Router{Providers: map[string]model.Provider{}, Fallback: chat.Render}
 	for name, p := range c.ModelProviders {
@@ -280,7 +280,7 @@ func providers(c *config.Config, home string, client *model.Identity) (*model.Ro
 		}
 		router.Providers[name] = model.NewClient(model.Endpoint{
 			Name: name, BaseURL: p.BaseURL, APIKey: c.APIKey(p), Query: p.QueryParams, Headers: c.Headers(p),
-			IdleTimeout: p.StreamIdleTimeout, NotFound: otherWire(p), Identity: client,
+			IdleTimeout: p.StreamIdleTimeout, NotFound: wireAdvice(p), Identity: client,
 		}, wireOf(p))
 	}
 	script, err := offlineScript(c.ModelProviders[offline.Name].Script, home)
@@ -291,7 +291,7 @@ func providers(c *config.Config, home string, client *model.Identity) (*model.Ro
 	return router, nil
 }
 
-// wireOf is the API of a provider.
+// wireOf returns the API of a provider.
 func wireOf(p config.Provider) model.Wire {
 	switch p.WireAPI {
 	case config.WireResponses:
@@ -301,8 +301,8 @@ func wireOf(p config.Provider) model.Wire {
 	}
 }
 
-// otherWire is the advice for a provider that does not have its API.
-func otherWire(p config.Provider) string {
+// wireAdvice returns the advice for a provider without the configured API, or "".
+func wireAdvice(p config.Provider) string {
 	if p.WireAPI == config.WireResponses {
 		return fmt.Sprintf("If the provider has Chat Completions only, set wire_api = %q in [model_providers.%s].",
 			config.WireChat, p.ID)
@@ -310,7 +310,7 @@ func otherWire(p config.Provider) string {
 	return ""
 }
 
-// offlineScript reads the script of the provider offline; nil without one.
+// offlineScript reads the script of the provider offline. It returns nil if no script is configured.
 func offlineScript(path, home string) (*offline.Script, error) {
 	if path == "" {
 		return nil, nil
@@ -330,12 +330,12 @@ func offlineScript(path, home string) (*offline.Script, error) {
 	return script, nil
 }
 
-// reasonsToStop returns a channel with the reason to stop before the client does: a signal, or the end
-// of the parent process. A goroutine waits for each; both end with ctx.
-func reasonsToStop(ctx context.Context, o *Options) <-chan string {
+// stopReasons returns a channel that receives a reason to stop: a signal, or the exit of the parent process.
+// A goroutine waits for each; both end with ctx.
+func stopReasons(ctx context.Context, o *Options) <-chan string {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	if !signal.Ignored(syscall.SIGHUP) { // nohup has it ignored
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	signal.Ignore(syscall.SIGPIPE)
@@ -376,7 +376,7 @@ func (p *process) serve(s Streams) error {
 	if p.listener != nil {
 		return p.listener.Serve()
 	}
-	widen(s.Out)
+	growPipe(s.Out)
 	return p.server.Serve(context.Background(), s.In, s.Out)
 }
 

@@ -17,7 +17,7 @@ import (
 	"appserver/core/tool"
 )
 
-// mcpServers are the MCP servers of the configuration, for threads.
+// mcpServers connects threads to the MCP servers of the configuration.
 type mcpServers struct {
 	*mcp.Pool
 	config *config.Live
@@ -25,8 +25,8 @@ type mcpServers struct {
 	threads *engine.Engine
 }
 
-// plainVariables are the environment variables that programs of MCP servers inherit by default: the
-// ones by which programs find the user, and certificates. Keys are not among them.
+// plainVariables lists the environment variables that programs of MCP servers inherit by default. They
+// describe the user, the locale and certificates. Keys are not included.
 var plainVariables = strings.Fields("HOME LOGNAME PATH SHELL USER LANG LC_ALL LC_CTYPE TERM TMPDIR TZ " +
 	"CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS PIP_CERT REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE")
 
@@ -53,7 +53,7 @@ func (s *mcpServers) Open(owner string, scope engine.Scope, cwd string) {
 	s.Pool.Open(owner, s.definitions(s.of(scope), cwd))
 }
 
-// of is the configuration in force for a thread.
+// of returns the current configuration of a thread.
 func (s *mcpServers) of(scope engine.Scope) *config.Config {
 	if c, ok := scope.(*config.Config); ok {
 		return s.config.Latest(c)
@@ -87,7 +87,7 @@ func (s *mcpServers) definitions(c *config.Config, cwd string) (out []mcp.Defini
 	return out
 }
 
-// environmentOf is the whole environment of a program.
+// environmentOf returns the environment of a server's program.
 func environmentOf(m config.McpServer) (env []string) {
 	for _, name := range slices.Concat(plainVariables, m.EnvVars) {
 		value, set := os.LookupEnv(name)
@@ -101,7 +101,7 @@ func environmentOf(m config.McpServer) (env []string) {
 	return env
 }
 
-// Await is Tools after the grace, at the latest.
+// Await returns the tools when no server is connecting any more, or after the configured grace.
 func (s *mcpServers) Await(ctx context.Context, owner string) []core.ServerTool {
 	return s.Pool.Await(ctx, owner, s.config.Current().McpStartupGrace)
 }
@@ -114,12 +114,12 @@ func (s *mcpServers) State(owner, server, state string, err error) {
 	s.threads.ServerState(owner, server, state, err)
 }
 
-// Ask passes on a question of a server.
+// Ask forwards a question of a server to the clients of a thread.
 func (s *mcpServers) Ask(owner string, q core.ServerQuestion) bool {
 	return s.threads.ServerAsks(owner, q)
 }
 
-// Withdraw takes it back.
+// Withdraw withdraws a question of a server.
 func (s *mcpServers) Withdraw(owner string, question uint64) {
 	s.threads.ServerAsksNoMore(owner, question)
 }

@@ -21,7 +21,7 @@ import (
 	"appserver/protocol"
 )
 
-// setup decides what threads run with, by configuration and the machine.
+// setup supplies the settings of threads from the configuration and the system.
 type setup struct {
 	config *config.Live
 	home   string
@@ -42,13 +42,13 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	if err != nil {
 		return t, protocol.Refuse(protocol.KindCwdNotFound, "%v", err)
 	}
-	c, warnings, err := s.begin(p, cwd)
+	c, warnings, err := s.configFor(p, cwd)
 	if err != nil {
 		return t, err
 	}
 	t.Scope, t.ConfigWarnings, t.Warnings = c, c.ProjectWarnings, append(warnings, scopeWarnings(c, p.Config)...)
 	own := *p
-	own.Config = nil // With has taken it
+	own.Config = nil // c contains these overrides
 	if t.Settings, err = c.Settings(&own, cwd); err != nil {
 		return t, err
 	}
@@ -64,10 +64,10 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	return t, err
 }
 
-// begin returns the configuration of a new thread in cwd. A client that names the directory
-// and lets the thread write in it trusts the project, unless the user has decided otherwise:
-// that is recorded, and the project's own configuration applies.
-func (s *setup) begin(p *protocol.ThreadStartParams, cwd string) (c *config.Config, warnings []string, err error) {
+// configFor returns the configuration of a new thread in cwd. If the client names the directory and permits
+// the thread to write in it, the client trusts the project. Then configFor records the trust and applies
+// the configuration of the project. A decision of the user takes precedence.
+func (s *setup) configFor(p *protocol.ThreadStartParams, cwd string) (c *config.Config, warnings []string, err error) {
 	c, err = s.config.Current().For(cwd, p.Config)
 	if err != nil || p.Cwd == nil {
 		return c, nil, err
@@ -106,7 +106,7 @@ func (s *setup) startWarnings() []string {
 	return warnings
 }
 
-// general is the configuration of threads in cwd that have no overrides.
+// general returns the configuration of threads in cwd without overrides.
 func (s *setup) general(cwd string) *config.Config {
 	if c, err := s.config.Current().For(cwd, nil); err == nil {
 		return c
@@ -114,7 +114,7 @@ func (s *setup) general(cwd string) *config.Config {
 	return s.config.Current()
 }
 
-// scopeWarnings are about overrides of a thread that have no effect.
+// scopeWarnings returns the warnings about a thread's overrides, including overrides that have no effect.
 func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []string {
 	warnings := c.Warnings
 	for key := range overrides {
@@ -166,18 +166,18 @@ func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (c
 
 // overridden returns stored settings with the changes of the thread's own configuration.
 func overridden(stored, general, own core.Settings) core.Settings {
-	take(&stored.Model, general.Model, own.Model)
-	take(&stored.Provider, general.Provider, own.Provider)
-	take(&stored.ApprovalPolicy, general.ApprovalPolicy, own.ApprovalPolicy)
-	take(&stored.Reviewer, general.Reviewer, own.Reviewer)
-	take(&stored.Sandbox, general.Sandbox, own.Sandbox)
-	take(&stored.Effort, general.Effort, own.Effort)
-	take(&stored.Summary, general.Summary, own.Summary)
-	take(&stored.ServiceTier, general.ServiceTier, own.ServiceTier)
+	override(&stored.Model, general.Model, own.Model)
+	override(&stored.Provider, general.Provider, own.Provider)
+	override(&stored.ApprovalPolicy, general.ApprovalPolicy, own.ApprovalPolicy)
+	override(&stored.Reviewer, general.Reviewer, own.Reviewer)
+	override(&stored.Sandbox, general.Sandbox, own.Sandbox)
+	override(&stored.Effort, general.Effort, own.Effort)
+	override(&stored.Summary, general.Summary, own.Summary)
+	override(&stored.ServiceTier, general.ServiceTier, own.ServiceTier)
 	return stored
 }
 
-func take[T any](to *T, general, own T) {
+func override[T any](to *T, general, own T) {
 	if !reflect.DeepEqual(general, own) {
 		*to = own
 	}
@@ -216,7 +216,7 @@ func (s *setup) UnloadDelay(scope engine.Scope) time.Duration {
 	return time.Duration(s.of(scope).ThreadUnloadDelaySecs) * time.Second
 }
 
-// of is the configuration that holds for a thread.
+// of returns the configuration of a thread.
 func (s *setup) of(scope engine.Scope) *config.Config {
 	if c, ok := scope.(*config.Config); ok {
 		return c
@@ -224,7 +224,7 @@ func (s *setup) of(scope engine.Scope) *config.Config {
 	return s.config.Current()
 }
 
-// baseInstructions is the client's system prompt, the configured one, or nil.
+// baseInstructions returns the client's system prompt, the configured one, or nil.
 func baseInstructions(c *config.Config, p *protocol.ThreadStartParams) (*string, error) {
 	if p.BaseInstructions != nil {
 		return p.BaseInstructions, nil
@@ -241,21 +241,21 @@ func (s *setup) Defaults() core.Settings { return s.defaults(s.config.Current())
 
 func (s *setup) defaults(c *config.Config) core.Settings {
 	settings, err := c.Settings(&protocol.ThreadStartParams{}, s.cwd)
-	if err != nil { // no provider or model by default; threads that tell theirs can be used
+	if err != nil { // no default provider or model; threads with settings of their own can be used
 		settings = core.Settings{Provider: c.ModelProvider, Cwd: s.cwd, ApprovalPolicy: c.ApprovalPolicy,
 			Reviewer: c.ApprovalsReviewer, Sandbox: c.SandboxPolicy(c.SandboxMode)}
 	}
 	return settings
 }
 
-// Capabilities are those for a model of a provider as the server is configured.
+// Capabilities returns the capabilities of a model by the configuration of the server.
 func (s *setup) Capabilities(provider, model string) core.Capabilities {
 	return s.config.Current().Capabilities(provider, model)
 }
 
-// World is what a turn with these settings is to know. Where the provider is not
-// ready it says so, beside all that is known.
-func (s *setup) World(scope engine.Scope, settings core.Settings) (core.TurnEnv, error) {
+// TurnEnv returns the environment of a turn with these settings. If the provider is not ready, it returns
+// the environment and an error.
+func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEnv, error) {
 	c := s.of(scope)
 	if _, err := c.Provider(settings.Provider); err != nil {
 		return core.TurnEnv{}, err
@@ -264,32 +264,32 @@ func (s *setup) World(scope engine.Scope, settings core.Settings) (core.TurnEnv,
 	for _, w := range warnings {
 		s.log.Warn(w)
 	}
-	told := s.window(c, settings)
+	window := s.window(c, settings)
 	date, zone := workspace.Today(time.Now())
 	return core.TurnEnv{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
-		Provider:   c.ProviderInfo(settings.Provider, settings.Model, told),
-		Compaction: c.CompactionOf(settings.Provider, settings.Model, told),
+		Provider:   c.ProviderInfo(settings.Provider, settings.Model, window),
+		Compaction: c.CompactionOf(settings.Provider, settings.Model, window),
 		MaxTurns:   c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0,
-		Environment: c.Environment(), Capabilities: s.offers(c, settings),
+		Environment: c.Environment(), Capabilities: s.capabilitiesFor(c, settings),
 	}, c.Ready(settings.Provider)
 }
 
-// offers are the tools for the model, and the skills of the working directory.
-func (s *setup) offers(c *config.Config, settings core.Settings) core.Capabilities {
-	offers := c.Capabilities(settings.Provider, settings.Model)
+// capabilitiesFor returns the capabilities of a model, with the skills of the working directory.
+func (s *setup) capabilitiesFor(c *config.Config, settings core.Settings) core.Capabilities {
+	capabilities := c.Capabilities(settings.Provider, settings.Model)
 	found, _ := s.skills.of(c, settings.Cwd)
-	var told []core.Skill
+	var listed []core.Skill
 	for _, f := range found {
 		if f.Enabled && !f.OnlyNamed {
-			told = append(told, core.Skill{Name: f.Name, Description: f.Description, Path: f.Path})
+			listed = append(listed, core.Skill{Name: f.Name, Description: f.Description, Path: f.Path})
 		}
 	}
-	offers.Skills = core.SkillsText(told)
-	return offers
+	capabilities.Skills = core.SkillsText(listed)
+	return capabilities
 }
 
-// Skills reads what an input names.
+// Skills returns the texts of the skills that an input names.
 func (s *setup) Skills(scope engine.Scope, cwd string, input []protocol.UserInput) []core.SkillText {
 	if !skill.Names(input) {
 		return nil
@@ -312,12 +312,12 @@ func (s *setup) Skills(scope engine.Scope, cwd string, input []protocol.UserInpu
 	return texts
 }
 
-// window returns the model's context window, or 0. If the window is not known, it asks the provider,
-// so that the next turn knows it.
+// window returns the context window that the provider lists for the model, or 0. If no window is known, it
+// requests the list from the provider for the next turn.
 func (s *setup) window(c *config.Config, settings core.Settings) int64 {
-	told := s.models.ContextWindow(settings.Provider, settings.Model)
-	if c.ContextWindow(settings.Provider, settings.Model, told) == nil && c.Ready(settings.Provider) == nil {
+	listed := s.models.ContextWindow(settings.Provider, settings.Model)
+	if c.ContextWindow(settings.Provider, settings.Model, listed) == nil && c.Ready(settings.Provider) == nil {
 		s.models.Refresh(settings.Provider)
 	}
-	return told
+	return listed
 }

@@ -11,20 +11,19 @@ import (
 )
 
 const (
-	// skillsEvery is how often the skill files are looked at.
-	skillsEvery = 10 * time.Second
-	// maxSkillFolders is how many working directories are looked at, the latest ones.
-	maxSkillFolders = 16
+	// skillsInterval is the time between two checks of the skill files.
+	skillsInterval = 10 * time.Second
+	// maxWatched is the maximum number of watched working directories. A new one replaces the oldest.
+	maxWatched = 16
 )
 
-// watchedFolder is a working directory whose skills somebody has asked for.
+// watchedFolder is a working directory for which a client or a turn requested skills.
 type watchedFolder struct {
 	cwd  string
 	hash uint64
 }
 
-// watch calls changed after the skills of a directory that were asked for have changed. Its
-// goroutine ends with stop.
+// watch calls changed after the skills of a watched directory change. Its goroutine ends with stop.
 func (s *skills) watch(changed func()) (stop func()) {
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -33,7 +32,7 @@ func (s *skills) watch(changed func()) (stop func()) {
 			select {
 			case <-quit:
 				return
-			case <-time.After(skillsEvery):
+			case <-time.After(skillsInterval):
 			}
 			if s.haveChanged() {
 				changed()
@@ -46,21 +45,21 @@ func (s *skills) watch(changed func()) (stop func()) {
 	}
 }
 
-// asked adds a directory to the watched ones.
-func (s *skills) asked(cwd string, found []skill.Skill) {
+// watchFolder adds a directory to the watched ones.
+func (s *skills) watchFolder(cwd string, found []skill.Skill) {
 	hash := hashOf(found)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if slices.ContainsFunc(s.watched, func(w watchedFolder) bool { return w.cwd == cwd }) {
 		return
 	}
-	if len(s.watched) == maxSkillFolders {
+	if len(s.watched) == maxWatched {
 		s.watched = slices.Delete(s.watched, 0, 1)
 	}
 	s.watched = append(s.watched, watchedFolder{cwd, hash})
 }
 
-// haveChanged looks at the files, and remembers what it found.
+// haveChanged reports whether skill files changed since the last check, and records their new state.
 func (s *skills) haveChanged() (changed bool) {
 	s.mu.Lock()
 	watched := slices.Clone(s.watched)
@@ -80,7 +79,7 @@ func (s *skills) haveChanged() (changed bool) {
 	return changed
 }
 
-// hashOf is different if a skill came, went, or its file was written.
+// hashOf returns a hash that changes if a skill is added or removed, or if its file is written.
 func hashOf(found []skill.Skill) uint64 {
 	h := fnv.New64a()
 	for _, f := range found {

@@ -28,13 +28,14 @@ import (
 	"appserver/test/apptest"
 )
 
-// TestTranscripts plays testdata/*.txtar: what the client sends (-> LINE) and the
-// exact lines that come back (<- LINE). Time is that of a bubble: it passes only
-// where the transcript says so (~ DURATION), and nothing more to say is observable.
-// Further directives: "eof" ends the input and waits for the end of the server,
-// "restart" does so and starts another on the same home. The archive can hold a
-// config.toml and a script.json for the offline provider. A member … of an object stands
-// for any further members.
+// TestTranscripts plays testdata/*.txtar. A transcript has the lines of the client (-> LINE) and the exact
+// lines of the server (<- LINE). The test runs in a bubble with a fake clock, so the server has no more
+// lines when the next line of the client is sent.
+//
+// Further directives are: "~ DURATION" advances the clock, "eof" ends the input and waits for the exit of
+// the server, and "restart" does the same and starts another server on the same home. The archive may
+// contain a config.toml and a script.json for the offline provider. A member … of an object matches any
+// number of members.
 func TestTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	require.NoError(t, err)
@@ -69,17 +70,17 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive) {
 			p.servers = newFakeServers()
 		}
 		p.start()
-		said := p.play(string(f.Data))
+		got := p.play(string(f.Data))
 		p.end()
-		apptest.RequireTranscriptConforms(t, said)
-		said = elideAsIn(string(f.Data), said)
+		apptest.RequireTranscriptConforms(t, got)
+		got = elideAsIn(string(f.Data), got)
 		if *apptest.Update {
-			said = elideThreads(strings.TrimSuffix(filepath.Base(path), ".txtar"), said)
-			archive.Files[i].Data = []byte(said)
+			got = elideThreads(strings.TrimSuffix(filepath.Base(path), ".txtar"), got)
+			archive.Files[i].Data = []byte(got)
 			require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
 			return
 		}
-		require.Equal(t, string(f.Data), said)
+		require.Equal(t, string(f.Data), got)
 	}
 }
 
@@ -88,11 +89,11 @@ type player struct {
 	t     *testing.T
 	home  string
 	files fakeFiles
-	// worktree is that of the files, nil where nothing of it is to be kept.
+	// worktree is the worktree of the files, or nil if the test has no checkpoints.
 	worktree engine.Worktrees
-	// servers are the MCP servers, nil for none.
+	// servers has the MCP servers, or is nil.
 	servers *fakeServers
-	// hidesVersions is set if the versions of settings are not shown.
+	// hidesVersions is set if the transcript omits the versions of settings.
 	hidesVersions bool
 	ids           int
 	in            *io.PipeWriter
@@ -120,7 +121,7 @@ func (p *player) start() {
 	if p.servers != nil {
 		parts.Servers = p.servers
 	}
-	proc := join(live, own, parts)
+	proc := newProcess(live, own, parts)
 	if p.servers != nil {
 		p.servers.threads = proc.engine
 	}
@@ -134,7 +135,7 @@ func (p *player) start() {
 	}()
 }
 
-// unconfined is a machine that confines nothing.
+// unconfined reports that the kernel cannot confine commands.
 func unconfined() protocol.SandboxDiagnostics {
 	return protocol.SandboxDiagnostics{Reason: new("commands are not confined here (no kernel): unless the sandbox policy is danger-full-access, a command that may do more than read needs an approval, and is rejected if the approval policy permits none")}
 }
@@ -144,7 +145,7 @@ func (p *player) newID() string {
 	return fmt.Sprintf("00000000-0000-7000-8000-%012d", p.ids)
 }
 
-// read ends with the server's output.
+// read reads the lines of the server until its output ends.
 func (p *player) read(out io.Reader) {
 	lines := bufio.NewReader(out)
 	for {
@@ -166,7 +167,7 @@ func (p *player) end() {
 	synctest.Wait()
 }
 
-// play does what the script's own lines say, and gives the script with the server's.
+// play runs the directives of a transcript, and returns the transcript with the lines of the server.
 func (p *player) play(script string) string {
 	var out strings.Builder
 	for line := range strings.Lines(script) {
@@ -177,33 +178,33 @@ func (p *player) play(script string) string {
 		out.WriteString(line + "\n")
 		p.do(line)
 		synctest.Wait()
-		for _, said := range p.said() {
-			said = apptest.UserAgents.ReplaceAllString(said, `/0.169.0 (SYSTEM) TERMINAL (`)
-			said = ofTheProcess.ReplaceAllString(said, `$1:0`)
+		for _, got := range p.received() {
+			got = apptest.UserAgents.ReplaceAllString(got, `/0.169.0 (SYSTEM) TERMINAL (`)
+			got = processFigures.ReplaceAllString(got, `$1:0`)
 			if p.hidesVersions {
-				said = configVersions.ReplaceAllString(said, `"sha256:VERSION"`)
+				got = configVersions.ReplaceAllString(got, `"sha256:VERSION"`)
 			}
-			said = fileTimes.ReplaceAllString(strings.ReplaceAll(said, p.home, "HOME"), `$1:0`)
-			out.WriteString("<- " + said + "\n")
+			got = fileTimes.ReplaceAllString(strings.ReplaceAll(got, p.home, "HOME"), `$1:0`)
+			out.WriteString("<- " + got + "\n")
 		}
 	}
 	return out.String()
 }
 
-// fileTimes are of files, and so not those of the bubble.
+// fileTimes matches modification times of files, which are times of the real clock.
 var fileTimes = regexp.MustCompile(`("updatedAt"|"recencyAt"):1[5-9][0-9]{8}`)
 
-// configVersions are hashes of settings, which may hold the name of the home.
+// configVersions matches hashes of settings, which may contain the path of the home.
 var configVersions = regexp.MustCompile(`"sha256:[0-9a-f]{64}"`)
 
-// ofTheProcess are figures of the process and its memory.
-var ofTheProcess = regexp.MustCompile(`("pid"|"residentBytes"|"heapBytes"|"liveBytes"|"goroutines"):[1-9][0-9]*`)
+// processFigures matches figures of the process and its memory.
+var processFigures = regexp.MustCompile(`("pid"|"residentBytes"|"heapBytes"|"liveBytes"|"goroutines"):[1-9][0-9]*`)
 
 var deltaText = regexp.MustCompile(`"delta":"((?:[^"\\]|\\.)*)"`)
 
-// said are the lines that have come. How many deltas a text comes in depends on how
-// fast they are read, so those that follow each other are shown as one.
-func (p *player) said() []string {
+// received returns the lines that the server sent. It merges consecutive deltas, because their number
+// depends on the speed of the reader.
+func (p *player) received() []string {
 	var lines []string
 	frame, text := "", ""
 	for len(p.lines) > 0 {
@@ -244,10 +245,10 @@ func (p *player) do(line string) {
 	}
 }
 
-// fakeFiles are files of a disk that is none.
+// fakeFiles has files in memory, by their paths.
 type fakeFiles map[string]string
 
-// Plan reads them.
+// Plan computes the result of a patch.
 func (f fakeFiles) Plan(e core.PlanPatch) core.PatchPlanned {
 	p, err := patch.Parse(e.Dir, e.Text)
 	if err != nil {
@@ -257,7 +258,7 @@ func (f fakeFiles) Plan(e core.PlanPatch) core.PatchPlanned {
 	return core.PatchPlanned{Effect: e.ID, Result: r, Err: err}
 }
 
-// Write changes them.
+// Write applies the result of a patch.
 func (f fakeFiles) Write(e core.WritePatch) core.PatchWritten {
 	for _, file := range e.Files {
 		delete(f, patch.Full(e.Dir, file.Path))
@@ -273,13 +274,13 @@ type fakeFolder struct {
 	dir   string
 }
 
-// Read is a file's content.
+// Read returns the content of a file.
 func (f fakeFolder) Read(name string) (content string, exists bool, err error) {
 	content, exists = f.files[patch.Full(f.dir, name)]
 	return content, exists, nil
 }
 
-// fakeTools know echo, sleep and exit, so that transcripts need no machine.
+// fakeTools runs sleep, false and echo without a process. It treats every other command as echo.
 type fakeTools struct{}
 
 func (fakeTools) Run(ctx context.Context, c core.Command, keys <-chan string, started func(string),
