@@ -76,8 +76,8 @@ func TestEditLineDoesNotGrowWithTheHistory(t *testing.T) {
 	require.Less(t, size(10_000), 200)
 }
 
-// TestStaleEditTellsTheRevision finds the current revision in the error's data.
-func TestStaleEditTellsTheRevision(t *testing.T) {
+// TestStaleEditsNameTheRevision finds the current revision in the error's data.
+func TestStaleEditsNameTheRevision(t *testing.T) {
 	thread := loaded(messagesOf(4))
 	thread.Step(core.Stamp{}, exclude("r1"))
 	edit := exclude("r2")

@@ -15,7 +15,7 @@ import (
 // turnStart are params of turn/start with more members.
 func turnStart(members string) string { return `{"threadId":"t","input":[],` + members + `}` }
 
-func TestDecodeParamsNamesWhatIsWrong(t *testing.T) {
+func TestDecodeParamsNamesTheWrongMember(t *testing.T) {
 	for name, c := range map[string]struct {
 		into           any
 		params         string

@@ -73,7 +73,7 @@ func filesBelow(t *testing.T, dir string) (paths []string) {
 	return paths
 }
 
-func TestWhatIsNotArchived(t *testing.T) {
+func TestPathsThatCannotBeArchived(t *testing.T) {
 	for name, c := range map[string]struct {
 		path string
 		call func(*rollout.Store, string) (string, error)

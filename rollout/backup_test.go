@@ -120,7 +120,7 @@ func TestAFileWithoutANameIsJoinedBySessionMeta(t *testing.T) {
 	require.Equal(t, rollout.Backup{Joined: true}, contents.Backup)
 }
 
-func TestAMarkerThatSaysNothingIsNotTakenForAWholeFile(t *testing.T) {
+func TestADamagedBackupMarkerIsReported(t *testing.T) {
 	for _, payload := range []string{"{}", "null", `{"bytes":0}`, `{"bytes":-1,"crc32c":0}`, `{"bytes":"0","crc32c":0}`,
 		`{"bytes":1.5,"crc32c":0}`, "[]"} {
 		store, path := rewrittenThread(t, rollout.OS(), t.TempDir())
@@ -210,7 +210,7 @@ func TestABackupThatIsNotTheRolloutsStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFileStaysInTheBackupsPlace(t *testing.T) {
+func TestABackupPathThatIsNoFileStays(t *testing.T) {
 	for _, name := range []string{"FIFO", "folder", "link to self"} {
 		store, path := wholeThread(t)
 		overwrite(t, path+".bak", "")

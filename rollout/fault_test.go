@@ -153,13 +153,13 @@ func liveWith(t *testing.T, fault faultfs.Fault) bool {
 	return disk.Failures() > 0
 }
 
-func TestACrashKeepsWhatWasSynced(t *testing.T) {
+func TestACrashKeepsSyncedLines(t *testing.T) {
 	for seed := range uint64(20) {
 		crashWith(t, seed, faultfs.Fault{})
 	}
 }
 
-func TestACrashAfterAFaultKeepsWhatWasSynced(t *testing.T) {
+func TestACrashAfterAFaultKeepsSyncedLines(t *testing.T) {
 	for n := range 60 {
 		crashWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%3, Err: syscall.EIO, Partial: n%2 == 0})
 	}

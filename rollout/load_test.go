@@ -126,7 +126,7 @@ func TestALineThatIsTooLongIsDamage(t *testing.T) {
 	require.NoError(t, text.Close())
 }
 
-func TestALineThatChangedIsNotTakenForWhatItWas(t *testing.T) {
+func TestAChangedLineIsReadAgain(t *testing.T) {
 	store := rollout.NewStore(rollout.OS(), t.TempDir())
 	path := put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine)
 	_, text, err := store.Load(path, &keeper{})

@@ -110,7 +110,7 @@ func TestLocksAreThoseOfTheReferenceImplementation(t *testing.T) {
 	require.NoError(t, log.Close())
 }
 
-func TestALockFileStaysWhileSomebodyIsInTheGate(t *testing.T) {
+func TestALockFileStaysWhileTheCoordinationLockIsHeld(t *testing.T) {
 	store, mem := memStore()
 	log, err := store.Create(threadA, begin)
 	require.NoError(t, err)

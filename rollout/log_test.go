@@ -113,7 +113,7 @@ func TestCreateWantsAUUID(t *testing.T) {
 	}
 }
 
-func TestOpenAppendsAfterWhatIsThere(t *testing.T) {
+func TestOpenAppendsAfterExistingLines(t *testing.T) {
 	store, mem := memStore()
 	path := put(t, mem, store.PathFor(threadA, begin), metaLine)
 	log, contents, err := store.Open(path)
@@ -200,7 +200,7 @@ func TestCloseKeepsAnEmptyFileThatItFound(t *testing.T) {
 	require.Equal(t, []string{path}, mem.Files(filepath.Join(home, "sessions")))
 }
 
-func TestAFullDiskIsToldAndHeals(t *testing.T) {
+func TestAFullDiskIsReportedAndRecovers(t *testing.T) {
 	mem := faultfs.NewMem(home)
 	disk := faultfs.Wrap(mem, faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: -1,
 		Err: syscall.ENOSPC, Partial: true})

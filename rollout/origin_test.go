@@ -22,7 +22,7 @@ func forkOf(t *testing.T, store *rollout.Store, mem *faultfs.Mem, id, from, meta
 	return put(t, mem, store.PathFor(id, begin), head+"\n"+own+"\n")
 }
 
-func TestAForkHasTheLinesItGoesOnFrom(t *testing.T) {
+func TestAForkHasTheLinesOfItsSource(t *testing.T) {
 	store, mem := memStore()
 	meta := `{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":0,"type":"session_meta","payload":{"id":"` + threadA +
 		`"}}` + "\n"

@@ -78,7 +78,7 @@ func TestSpecialFilesDoNotStopAList(t *testing.T) {
 	require.ErrorContains(t, store.AppendName(threadA, "x", begin), "named pipe")
 }
 
-func TestAnUnreadableFileIsTold(t *testing.T) {
+func TestAnUnreadableFileIsReported(t *testing.T) {
 	dir := t.TempDir()
 	path := put(t, rollout.OS(), rollout.NewStore(rollout.OS(), dir).PathFor(threadA, begin), metaLine)
 	disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{Only: []faultfs.Op{faultfs.OpOpen}, Count: -1, Err: syscall.EACCES})

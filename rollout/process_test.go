@@ -47,7 +47,7 @@ func startWriter(t *testing.T, dir string) (*exec.Cmd, *bufio.Scanner) {
 	return writer, bufio.NewScanner(out)
 }
 
-func TestToldMeansKeptWhenTheProcessIsKilled(t *testing.T) {
+func TestReportedLinesSurviveAKill(t *testing.T) {
 	for range 5 {
 		dir := t.TempDir()
 		store := rollout.NewStore(rollout.OS(), dir)

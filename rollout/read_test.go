@@ -149,7 +149,7 @@ func TestALongFileIsReadAsOne(t *testing.T) {
 		contents.Damage)
 }
 
-func TestReadTellsWhatFailed(t *testing.T) {
+func TestReadReportsTheFailedOperation(t *testing.T) {
 	mem := faultfs.NewMem(home)
 	path := put(t, mem, rollout.NewStore(mem, home).PathFor(threadA, begin), metaLine)
 	for _, op := range []faultfs.Op{faultfs.OpOpen, faultfs.OpStat, faultfs.OpRead} {

@@ -75,7 +75,7 @@ var ailments = map[string]struct {
 		[]rollout.FindingKind{rollout.FoundTwice, rollout.FoundDisorder}},
 }
 
-func TestVerifyFindsWhatIsWrongAndRepairHealsIt(t *testing.T) {
+func TestVerifyFindsDamageAndRepairRemovesIt(t *testing.T) {
 	for name, c := range ailments {
 		t.Run(name, func(t *testing.T) {
 			store, mem := memStore()
@@ -150,7 +150,7 @@ func TestNoOrdinalIsGivenTwice(t *testing.T) {
 	require.EqualValues(t, 8, contents.Next)
 }
 
-func TestRepairKeepsTheFileAndWhatIsLost(t *testing.T) {
+func TestRepairKeepsTheDamagedFile(t *testing.T) {
 	store, mem := memStore()
 	path := put(t, mem, store.PathFor(threadA, begin), metaLine+"first\n"+numbered(2)+"second\n"+`{"torn`)
 	put(t, mem, path+".orig", "mine")
@@ -167,7 +167,7 @@ func TestRepairKeepsTheFileAndWhatIsLost(t *testing.T) {
 	require.Empty(t, again.Kept)
 }
 
-func TestRepairLeavesLinesWhereTheyStood(t *testing.T) {
+func TestRepairKeepsTheOrderOfLines(t *testing.T) {
 	store, mem := memStore()
 	content := metaLine + "damaged, and rather longer than what takes its place\n" + numbered(2) + numbered(3)
 	path := put(t, mem, store.PathFor(threadA, begin), content)
@@ -221,7 +221,7 @@ func TestABackupOfAnotherThreadIsFound(t *testing.T) {
 	require.False(t, survey.Repairable())
 }
 
-func TestVerifyFindsWhatIsNoFile(t *testing.T) {
+func TestVerifyFindsPathsThatAreNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	store := rollout.NewStore(rollout.OS(), dir)
 	loop := dir + "/loop-" + threadA + ".jsonl"

@@ -208,7 +208,7 @@ func TestARevertedThreadIsDeletedWhole(t *testing.T) {
 	require.Empty(t, filesBelow(t, dir))
 }
 
-func TestVerifyTellsThatTheHistoryIsMissing(t *testing.T) {
+func TestVerifyReportsAMissingHistory(t *testing.T) {
 	store, mem := memStore()
 	paths := reverted(t, mem, store)
 	for _, path := range paths {

@@ -44,26 +44,26 @@ func (f *watchedFile) Write(p []byte) (int, error) { defer f.disk.then(); return
 func (f *watchedFile) Sync() error                 { defer f.disk.then(); return f.File.Sync() }
 func (f *watchedFile) Truncate(size int64) error   { defer f.disk.then(); return f.File.Truncate(size) }
 
-func TestACrashInARewriteKeepsWhatWasSynced(t *testing.T) {
+func TestACrashInARewriteKeepsSyncedLines(t *testing.T) {
 	for seed := range uint64(3) {
 		crashRewriteWith(t, seed, faultfs.Fault{})
 	}
 }
 
-func TestACrashInARewriteAfterAFaultKeepsWhatWasSynced(t *testing.T) {
+func TestACrashInARewriteAfterAFaultKeepsSyncedLines(t *testing.T) {
 	for n := 0; n < 300; n += 7 * sample.Stride(6) {
 		crashRewriteWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%4, Err: syscall.EIO, Partial: n%2 == 0})
 	}
 }
 
-func TestACrashAfterAFolderWasNotSyncedKeepsWhatWasSynced(t *testing.T) {
+func TestACrashAfterAFailedFolderSyncKeepsSyncedLines(t *testing.T) {
 	for n := 0; n < 20; n += sample.Stride(5) {
 		crashRewriteWith(t, uint64(n),
 			faultfs.Fault{Only: []faultfs.Op{faultfs.OpSyncDir}, First: n, Count: 1, Err: syscall.EIO})
 	}
 }
 
-func TestABackupThatSomebodyPutThereIsMadeDurable(t *testing.T) {
+func TestAForeignBackupIsMadeDurable(t *testing.T) {
 	for name, rounds := range map[string]int{"extended": 1, "the rollout's second name": 0} {
 		mem := faultfs.NewMem(home)
 		disk := &watched{FS: mem, then: func() {}}

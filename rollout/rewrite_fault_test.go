@@ -156,7 +156,7 @@ func requireEven(t *testing.T, all []int64) {
 	}
 }
 
-func TestEachStepOfARewriteTellsItsError(t *testing.T) {
+func TestEachStepOfARewriteReportsItsError(t *testing.T) {
 	for op, says := range map[faultfs.Op]string{
 		faultfs.OpRename: "cannot back up", faultfs.OpRemove: "cannot back up", faultfs.OpSyncDir: "cannot rewrite",
 		faultfs.OpRead: "cannot read", faultfs.OpSync: "cannot rewrite",
@@ -201,7 +201,7 @@ func TestTheRestOfAFailedAppendIsNotBackedUp(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenMeanwhileIsNotRewrittenAway(t *testing.T) {
+func TestLinesWrittenDuringARewriteAreKept(t *testing.T) {
 	for text, before := range map[string]bool{`{"type":"torn","payload":`: true, string(encoded(9)): false} {
 		mem := faultfs.NewMem(home)
 		path := put(t, mem, rollout.NewStore(mem, home).PathFor(threadA, begin), metaLine)

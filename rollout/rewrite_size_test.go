@@ -48,7 +48,7 @@ func requireInPlace(t *testing.T, main, full string) {
 	}
 }
 
-func TestLinesBehindWhatIsLeftOutStayWhereTheyStood(t *testing.T) {
+func TestLinesAfterDroppedOnesKeepTheirOrder(t *testing.T) {
 	for _, size := range []int{1, 2, 100, 64<<10 - 1, 64 << 10, 64<<10 + 1, 3 << 20} {
 		store, mem := memStore()
 		out := strings.Repeat("x", max(0, size-1)) + "\n" // damage, and of any length

@@ -62,7 +62,7 @@ func TestTheSnapshotCacheMatchesTheBackup(t *testing.T) {
 	require.Equal(t, 3, load(t, store, path), "two lines, and the one that names the backup")
 }
 
-func TestASnapshotCacheThatIsOfNoUseCostsTimeOnly(t *testing.T) {
+func TestAnInvalidSnapshotCacheCostsOnlyTime(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, path, cache string){
 		"lost": func(t *testing.T, _, cache string) { require.NoError(t, os.Remove(cache)) },
 		"damaged": func(t *testing.T, _, cache string) {

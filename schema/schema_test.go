@@ -174,7 +174,7 @@ func TestWritingAgainReplacesOwnFilesOnly(t *testing.T) {
 	require.Equal(t, "mine", string(content))
 }
 
-func TestWritingToWhatIsNoDirectory(t *testing.T) {
+func TestWritingNeedsADirectory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, []byte("keep"), 0o644))
 	require.ErrorContains(t, schema.WriteJSON(file), file)

@@ -181,7 +181,7 @@ func TestChunks(t *testing.T) {
 	require.Equal(t, 2*chunkBytes, o.backlog())
 }
 
-func TestWhatIsReadyDoesNotWaitForWhatIsLarge(t *testing.T) {
+func TestLargeMessagesDoNotDelayReadyOnes(t *testing.T) {
 	o := newOutbox(1 << 20)
 	for _, size := range []int{100, 200, 2 * chunkBytes, 300} {
 		o.add(&queuedNotification{notification: protocol.WarningNotification{}, bytes: size})

@@ -58,7 +58,7 @@ func TestAChangeInTheSameMomentIsSeen(t *testing.T) {
 	}
 }
 
-func TestWhatIsIgnoredFromNowOnIsDropped(t *testing.T) {
+func TestNewlyIgnoredFilesAreDropped(t *testing.T) {
 	r := newRig(t, codeindex.Options{}, "a.go: package a\n", "gen/b.go: package b\n")
 	r.looked()
 	r.write(".gitignore: gen\n")
@@ -223,7 +223,7 @@ func TestTwoProcessesDoNotReadTheSame(t *testing.T) {
 	require.Equal(t, []string{"a"}, keys(second.shelf.texts()))
 }
 
-func TestWhatIsNoProjectIsRefused(t *testing.T) {
+func TestFoldersThatAreNoProjectAreRejected(t *testing.T) {
 	r := newRig(t, codeindex.Options{})
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
@@ -236,7 +236,7 @@ func TestWhatIsNoProjectIsRefused(t *testing.T) {
 	r.index.Stop(repo)
 }
 
-func TestLocksThatCannotBeMadeAreSaid(t *testing.T) {
+func TestLocksThatCannotBeCreatedAreReported(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	r := newRig(t, codeindex.Options{Locks: filepath.Join(file, "locks"), Rescan: 10 * time.Millisecond}, "a: 1\n")
@@ -246,7 +246,7 @@ func TestLocksThatCannotBeMadeAreSaid(t *testing.T) {
 	r.await(in(codeindex.Idle))
 }
 
-func TestProgressIsToldAFewTimesASecond(t *testing.T) {
+func TestProgressIsReportedAFewTimesASecond(t *testing.T) {
 	var entries []string
 	for i := range 500 {
 		entries = append(entries, fmt.Sprintf("d%d/f%d.go: package f\n", i%20, i))

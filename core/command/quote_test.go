@@ -45,7 +45,7 @@ func TestQuoteLeavesNothingForTheShell(t *testing.T) {
 	require.Equal(t, "'a b' '*' '~'", Quote([]string{"a b", "*", "~"}))
 }
 
-func TestShellsSplitWhatWasQuoted(t *testing.T) {
+func TestShellsSplitQuotedWords(t *testing.T) {
 	all := make([]byte, 0, 255)
 	for c := 1; c < 256; c++ {
 		all = append(all, byte(c))

@@ -129,7 +129,7 @@ func TestExtractCutsTheFormerSummaryWithAMark(t *testing.T) {
 	require.True(t, strings.HasPrefix(again, kept[:400]), "the beginning lasts")
 }
 
-func TestExtractCountsWhatWasLeftOutBefore(t *testing.T) {
+func TestExtractCountsEarlierOmissions(t *testing.T) {
 	former := strings.Repeat("a", 500) + "\n[… 1000 bytes left out …]\n" + strings.Repeat("b", 500)
 	text := digest.Extract(former, nil, 200)
 	head, rest, _ := strings.Cut(text, "\n[… ")
@@ -202,7 +202,7 @@ func TestEarlierPrefersTheNewestAndTheFirst(t *testing.T) {
 	require.Empty(t, digest.Earlier([]string{" ", "<turn_aborted>", "<skill>"}, 100))
 }
 
-func TestEarlierSaysHowManyAreMissing(t *testing.T) {
+func TestEarlierCountsMissingOnes(t *testing.T) {
 	var messages []string
 	for i := range 100 {
 		messages = append(messages, numbered("request ", i))

@@ -85,7 +85,7 @@ func TestCommandsRunTellTheLastOutcomeAtTheFirstPlace(t *testing.T) {
 	require.Equal(t, []string{"make", "make x"}, f.CommandsRun)
 }
 
-func TestCommandsRunLeaveReadersOutWhereThereAreManyOthers(t *testing.T) {
+func TestCommandsRunDropReadersFirst(t *testing.T) {
 	items := []protocol.ResponseItem{shell("", "ls")}
 	for i := range 19 {
 		items = append(items, shell("", numbered("make ", i)))
@@ -168,7 +168,7 @@ func TestSurroundingsAreNotTheUsersWords(t *testing.T) {
 	}
 }
 
-func TestOpenQuestionsAreThoseThatNobodyAnswered(t *testing.T) {
+func TestOpenQuestionsAreTheUnansweredOnes(t *testing.T) {
 	for name, c := range map[string]struct {
 		items []protocol.ResponseItem
 		want  []string

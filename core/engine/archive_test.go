@@ -101,7 +101,7 @@ func TestArchiveStoredThreads(t *testing.T) {
 	})
 }
 
-func TestArchiveOfWhatIsNotThere(t *testing.T) {
+func TestArchiveOfMissingThreads(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		missing := "0190a6f8-1111-7aaa-8bbb-00000000000a"
 		for _, c := range []call{archive(missing), archiveAndNew(missing, nil)} {

@@ -61,7 +61,7 @@ func TestACommandWaitsForTheCheckpoint(t *testing.T) {
 	})
 }
 
-func TestATurnWithoutACheckpointGoesOn(t *testing.T) {
+func TestATurnWithoutACheckpointContinues(t *testing.T) {
 	inFolder(t, func(t *testing.T, r *rig, f *folder) {
 		f.err = errTooLarge
 		id := r.begin(1)

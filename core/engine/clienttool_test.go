@@ -96,9 +96,9 @@ func TestWhoLeavesIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// TestNobodyIsLeftToAsk disconnects all clients. The turn waits, and the next client receives the
+// TestClientToolsFailWithoutAClient disconnects all clients. The turn waits, and the next client receives the
 // request.
-func TestNobodyIsLeftToAsk(t *testing.T) {
+func TestClientToolsFailWithoutAClient(t *testing.T) {
 	eachAsk(t, func(t *testing.T, r *rig, id, answer, output string) {
 		r.ask(1, unsubscribe(id))
 		r.ask(2, unsubscribe(id))

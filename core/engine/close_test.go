@@ -101,9 +101,9 @@ func TestCloseGivesUp(t *testing.T) {
 	}
 }
 
-// TestCloseServesWhatWasAccepted checks that requests that were taken before Close are
+// TestCloseServesAcceptedRequests checks that requests that were taken before Close are
 // done, in order, and not refused.
-func TestCloseServesWhatWasAccepted(t *testing.T) {
+func TestCloseServesAcceptedRequests(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		stored := r.stored("say hello")
 		id := r.begin(1)

@@ -12,10 +12,10 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// TestBackupsThatAreOfNoUse checks that a thread without the right backup can be used
+// TestUnusableBackups checks that a thread without the right backup can be used
 // with what its rollout has, that the client is warned, and that neither file is
 // touched by a rewrite; and that all is there again once the backup is.
-func TestBackupsThatAreOfNoUse(t *testing.T) {
+func TestUnusableBackups(t *testing.T) {
 	for name, spoil := range map[string]func(r *rig, path, backup string){
 		"missing": func(r *rig, path, _ string) { require.NoError(r.t, r.mem.Remove(path)) },
 		"shorter": func(r *rig, path, backup string) { overwrite(r.t, r, path, backup[:len(backup)/2]) },

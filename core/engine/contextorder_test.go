@@ -10,9 +10,9 @@ import (
 	"appserver/protocol"
 )
 
-// TestEditsAreDurableBeforeTheyAreSaid compares the operations of the disk and the messages to
+// TestEditsAreDurableBeforeTheyAreSent compares the operations of the disk and the messages to
 // clients, in order.
-func TestEditsAreDurableBeforeTheyAreSaid(t *testing.T) {
+func TestEditsAreDurableBeforeTheyAreSent(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		r.turn(1, id, "run touch a")
@@ -31,9 +31,9 @@ func TestEditsAreDurableBeforeTheyAreSaid(t *testing.T) {
 	})
 }
 
-// TestEditsOfAStoredThreadAreDurableBeforeTheyAreSaid is the same for a thread that is
+// TestEditsOfAStoredThreadAreDurableBeforeTheyAreSent is the same for a thread that is
 // loaded for the edit alone: the rewrite comes after the words.
-func TestEditsOfAStoredThreadAreDurableBeforeTheyAreSaid(t *testing.T) {
+func TestEditsOfAStoredThreadAreDurableBeforeTheyAreSent(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		hello := r.idOf(id, "hello")

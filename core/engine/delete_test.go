@@ -50,9 +50,9 @@ func TestDeleteALoadedThread(t *testing.T) {
 	})
 }
 
-// TestADeletionThatFailsIsTold has a disk that removes nothing: the thread is closed, and
+// TestAFailedDeletionIsReported has a disk that removes nothing: the thread is closed, and
 // can be resumed.
-func TestADeletionThatFailsIsTold(t *testing.T) {
+func TestAFailedDeletionIsReported(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		r.turn(1, id, "say hello")

@@ -47,9 +47,9 @@ func (d *door) leave(r *rig, conn uint64, thread string) {
 	synctest.Wait()
 }
 
-// TestWhoLeavesIsToldNothing expects no messages to a disconnected client, all messages to the others,
+// TestDisconnectedClientsReceiveNothing expects no messages to a disconnected client, all messages to the others,
 // and an unaffected turn.
-func TestWhoLeavesIsToldNothing(t *testing.T) {
+func TestDisconnectedClientsReceiveNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		d := r.door()
 		id := r.begin(1)

@@ -24,9 +24,9 @@ func (r *rig) prompt(thread string) string {
 	return r.ask(99, getPrompt(thread)).Get("messages").Raw
 }
 
-// TestAForkIsToldTheSame applies edits, a trim with a summary and a compaction. The fork sends the
+// TestAForkSendsTheSameMessages applies edits, a trim with a summary and a compaction. The fork sends the
 // same prompt as the thread, independent of the thread's later changes.
-func TestAForkIsToldTheSame(t *testing.T) {
+func TestAForkSendsTheSameMessages(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		r.turn(1, id, "run touch a")
@@ -59,8 +59,8 @@ func TestAForkIsToldTheSame(t *testing.T) {
 	})
 }
 
-// TestAForkIsDurableBeforeItIsTold expects the notification and the stored name after the files.
-func TestAForkIsDurableBeforeItIsTold(t *testing.T) {
+// TestAForkIsDurableBeforeItIsReported expects the notification and the stored name after the files.
+func TestAForkIsDurableBeforeItIsReported(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		r.clients.onMessage(func(m message) {
@@ -175,8 +175,8 @@ func TestAForkOfALockedThread(t *testing.T) {
 	})
 }
 
-// TestAForkKeepsNothingWhereThreadsDoNot configures threads without rollouts.
-func TestAForkKeepsNothingWhereThreadsDoNot(t *testing.T) {
+// TestAForkOfAnEphemeralThreadIsEphemeral configures threads without rollouts.
+func TestAForkOfAnEphemeralThreadIsEphemeral(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		r.setup.persist = false

@@ -14,8 +14,8 @@ const lonelyFor = 30 * time.Minute
 // unloaded counts the notifications of unloaded threads.
 func (r *rig) unloaded(conn uint64) (n int) { return len(r.clients.notices(conn, "thread/closed")) }
 
-// TestAThreadThatNobodyWantsIsUnloaded has the rollout rewritten, as at the end of the server.
-func TestAThreadThatNobodyWantsIsUnloaded(t *testing.T) {
+// TestAnUnusedThreadIsUnloaded has the rollout rewritten, as at the end of the server.
+func TestAnUnusedThreadIsUnloaded(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.unload = lonelyFor
 		id := r.begin(1)
@@ -94,7 +94,7 @@ func TestARequestAtTheLastMoment(t *testing.T) {
 	})
 }
 
-func TestAnEphemeralThreadThatNobodyWantsIsGone(t *testing.T) {
+func TestAnUnusedEphemeralThreadIsRemoved(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.unload = lonelyFor
 		id := r.ask(1, startWith(protocol.ThreadStartParams{Ephemeral: new(true)})).Get("thread.id").Str

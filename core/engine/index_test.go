@@ -96,7 +96,7 @@ func TestSearchingWithoutAnIndexIsRefused(t *testing.T) {
 	})
 }
 
-func TestProgressIsToldToWhoeverAsked(t *testing.T) {
+func TestProgressIsSentToTheRequester(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.with(func(p *engine.Parts) { p.Index = &fakeIndex{} })
 		r.ask(2, list(protocol.ThreadListParams{}))

@@ -178,8 +178,8 @@ func TestShowingThePromptForgetsNothing(t *testing.T) {
 	})
 }
 
-// TestTheEndWaitsForWhatIsRemembered keeps what left a context just before the end.
-func TestTheEndWaitsForWhatIsRemembered(t *testing.T) {
+// TestCloseWaitsForMemoryWrites keeps what left a context just before the end.
+func TestCloseWaitsForMemoryWrites(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.remembering(core.MemoryRules{Summarize: true})
 		r.memory.closed = make(chan struct{})
@@ -192,8 +192,8 @@ func TestTheEndWaitsForWhatIsRemembered(t *testing.T) {
 	})
 }
 
-// TestATurnBeginsWithWhatIsRemembered in another thread.
-func TestATurnBeginsWithWhatIsRemembered(t *testing.T) {
+// TestATurnBeginsWithItsMemories in another thread.
+func TestATurnBeginsWithItsMemories(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.remembering(core.MemoryRules{Items: 3, Chars: 500})
 		r.memory.notes = []string{"The metrics are on port 9137."}

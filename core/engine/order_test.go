@@ -211,9 +211,9 @@ func TestResumeWhileNaming(t *testing.T) {
 	})
 }
 
-// TestResumeWhileAThreadIsLetGo checks that a thread is not found locked by the one
+// TestResumeDuringAnUnload checks that a thread is not found locked by the one
 // that is about to leave it.
-func TestResumeWhileAThreadIsLetGo(t *testing.T) {
+func TestResumeDuringAnUnload(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		g := r.disk.hold(r.gate(), faultfs.OpClose, id)

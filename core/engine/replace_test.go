@@ -96,8 +96,8 @@ func withoutOpening(lines []string) []string {
 	return kept
 }
 
-// TestInstructionsGoOn has instructions that the client gave when it resumed the thread.
-func TestInstructionsGoOn(t *testing.T) {
+// TestInstructionsAreInherited has instructions that the client gave when it resumed the thread.
+func TestInstructionsAreInherited(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		r.ask(1, resumeWith(protocol.ThreadResumeParams{ThreadID: id, BaseInstructions: new("base"),

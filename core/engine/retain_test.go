@@ -47,8 +47,8 @@ func TestRetentionWaitsForAListOrAMinute(t *testing.T) {
 	}
 }
 
-// TestRetentionGoesOnEveryHour has a thread that is loaded at first.
-func TestRetentionGoesOnEveryHour(t *testing.T) {
+// TestRetentionRunsEveryHour has a thread that is loaded at first.
+func TestRetentionRunsEveryHour(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		r.turn(1, id, "say hello")

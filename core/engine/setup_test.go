@@ -66,9 +66,9 @@ func TestAProviderThatIsNotReady(t *testing.T) {
 	}
 }
 
-// TestTurnsWorkWhereTheyAreTold checks that a working directory is looked at when the
+// TestTurnsRunInTheirSelectedFolder checks that a working directory is looked at when the
 // turn starts, and sticks.
-func TestTurnsWorkWhereTheyAreTold(t *testing.T) {
+func TestTurnsRunInTheirSelectedFolder(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
 	bubble(t, func(t *testing.T, r *rig) {

@@ -107,8 +107,8 @@ func TestResumeByPath(t *testing.T) {
 	})
 }
 
-// TestDamageIsTold checks that a client receives the unreadable lines of a file.
-func TestDamageIsTold(t *testing.T) {
+// TestDamageIsReported checks that a client receives the unreadable lines of a file.
+func TestDamageIsReported(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		path := r.ask(1, read(id)).Get("thread.path").Str
@@ -222,8 +222,8 @@ func TestLoadedList(t *testing.T) {
 	})
 }
 
-// TestLoadedWhenTold checks that a client finds an announced thread in the list at once.
-func TestLoadedWhenTold(t *testing.T) {
+// TestThreadsAreLoadedWhenReported checks that a client finds an announced thread in the list at once.
+func TestThreadsAreLoadedWhenReported(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		stored := r.stored("say hello")
 		for _, c := range []call{start(), resume(stored)} {

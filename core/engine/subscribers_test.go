@@ -105,8 +105,8 @@ func TestWhoJoinsIsAsked(t *testing.T) {
 	})
 }
 
-// TestNobodyToAsk checks that a question waits for a client.
-func TestNobodyToAsk(t *testing.T) {
+// TestRequestsWithoutASubscriberAreRejected checks that a question waits for a client.
+func TestRequestsWithoutASubscriberAreRejected(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.policy = protocol.ApprovalUntrusted
 		id := r.begin(1)

@@ -107,7 +107,7 @@ func TestWalkKnowsTheRulesAboveItsRoot(t *testing.T) {
 	require.Equal(t, []string{".gitignore", "in/file", "in/keep.log", "keep.log"}, files(t, filepath.Join(root, "src")))
 }
 
-func TestWalkOfAnIgnoredFolderFindsWhatIsInIt(t *testing.T) {
+func TestWalkOfAnIgnoredFolderFindsItsFiles(t *testing.T) {
 	root := repository(t, ".gitignore: /vendor/\n", "vendor/a.go", "vendor/in/b.go")
 	require.Empty(t, slices.DeleteFunc(files(t, root), func(n string) bool { return n == ".gitignore" }))
 	require.Contains(t, walkedBy(find.New(), filepath.Join(root, "vendor/in")), "b.go", "who asks for it gets it")

@@ -20,7 +20,7 @@ func TestWalkGivesFilesAndFolders(t *testing.T) {
 		"src/deep/er/", "src/deep/er/c.go"}, walked(t, root))
 }
 
-func TestWalkLeavesOutWhatIsNoFile(t *testing.T) {
+func TestWalkSkipsPathsThatAreNoFiles(t *testing.T) {
 	root := tree(t, "a", "nowhere -> gone")
 	require.NoError(t, syscall.Mkfifo(filepath.Join(root, "fifo"), 0o644))
 	require.Equal(t, []string{"a"}, walked(t, root))

@@ -336,7 +336,7 @@ func TestCommandsAreBounded(t *testing.T) {
 	d.send(2, "command/exec", object{"command": []string{"x"}})
 }
 
-func TestRefusalsOfWhatIsSaidToCommands(t *testing.T) {
+func TestInvalidInputForCommandsIsRejected(t *testing.T) {
 	d := staged(t, waits())
 	d.exec(object{"processId": "closed"})
 	d.exec(object{"processId": "p", "streamStdin": true})

@@ -89,9 +89,9 @@ func TestASearchThatWaitsCanBeEnded(t *testing.T) {
 	require.Empty(t, result[protocol.FuzzyFileSearchResponse](waits).Files)
 }
 
-// TestWhatWasWrittenIsNotKept: nothing holds the content of a file, or what a command was sent,
+// TestWrittenContentIsReleased: nothing holds the content of a file, or what a command was sent,
 // once the answer has come.
-func TestWhatWasWrittenIsNotKept(t *testing.T) {
+func TestWrittenContentIsReleased(t *testing.T) {
 	const size = 12 << 20
 	d := staged(t, waits())
 	d.exec(object{"processId": "p", "streamStdin": true})

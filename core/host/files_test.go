@@ -135,7 +135,7 @@ func TestRefusalsOfFiles(t *testing.T) {
 	require.NoFileExists(t, at("x"))
 }
 
-func TestWhatMayNotBeDoneIsSaid(t *testing.T) {
+func TestForbiddenOperationsAreReported(t *testing.T) {
 	d := open(t)
 	text := d.send(1, "fs/remove", object{"path": "/proc/version"}).refused(protocol.KindFileAccess)
 	require.Contains(t, text, "/proc/version: ")
@@ -224,7 +224,7 @@ func TestDirectoriesAreListed(t *testing.T) {
 	require.NoError(t, os.Symlink(dir, filepath.Join(t.TempDir(), "link")))
 }
 
-func TestWhatIsRemovedIsGone(t *testing.T) {
+func TestRemovedFilesAreGone(t *testing.T) {
 	d, dir := open(t), t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write(t, at("kept/file"), "x")

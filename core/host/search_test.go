@@ -63,7 +63,7 @@ func TestASearchThatFindsNothing(t *testing.T) {
 		object{"query": "x", "roots": slices.Repeat([]string{root}, 65)}).refused(protocol.KindInvalidParams)
 }
 
-func TestRelativeRootsBeginWhereTheServerIs(t *testing.T) {
+func TestRelativeRootsBeginInTheServersFolder(t *testing.T) {
 	d := open(t)
 	write(t, filepath.Join(d.options.Cwd, "src/file.go"), "")
 	files := d.find("file", "src", ".")
@@ -111,7 +111,7 @@ func TestALaterSearchEndsAnEarlierOne(t *testing.T) {
 	require.Positive(t, ended, "each is answered; one that was ended finds nothing")
 }
 
-func TestSearchesOfOtherTokensGoOn(t *testing.T) {
+func TestSearchesOfOtherTokensContinue(t *testing.T) {
 	d := open(t)
 	root := project(t, "file")
 	var all []pending
@@ -187,7 +187,7 @@ func TestQueriesThatComeFastAreNotAllAnswered(t *testing.T) {
 	d.send(1, "fuzzyFileSearch/sessionStop", object{"sessionId": "s"}).done()
 }
 
-func TestASessionThatWasStoppedSaysNothing(t *testing.T) {
+func TestAStoppedSessionReportsNothing(t *testing.T) {
 	d := open(t)
 	root := project(t, "file")
 	d.session("s", root)

@@ -60,7 +60,7 @@ func (d *desk) quiet() {
 	d.unwatch(99, "bell")
 }
 
-func TestAWatchOfADirectoryTellsOfItsEntries(t *testing.T) {
+func TestAWatchOfADirectoryReportsItsEntries(t *testing.T) {
 	d, dir := open(t), t.TempDir()
 	write(t, filepath.Join(dir, "sub/in"), "")
 	write(t, filepath.Join(dir, "gone"), "")
@@ -96,7 +96,7 @@ func TestAWatchOfAFileOutlivesItsReplacement(t *testing.T) {
 	d.untilChanged("w", path)
 }
 
-func TestAWatchOfWhatIsNotThereYet(t *testing.T) {
+func TestAWatchOfAMissingPath(t *testing.T) {
 	d, dir := open(t), t.TempDir()
 	path := filepath.Join(dir, "a/b/c/file")
 	d.watch(1, "w", path)
@@ -159,7 +159,7 @@ func TestWatchesBesideEachOther(t *testing.T) {
 	require.Equal(t, uint64(2), n.conn, "the others do not end with it")
 }
 
-func TestAWatchThatHasEndedTellsNothing(t *testing.T) {
+func TestAnEndedWatchReportsNothing(t *testing.T) {
 	d, dir := open(t), t.TempDir()
 	d.watch(1, "w", dir)
 	d.send(1, "fs/watch", object{"watchId": "w", "path": "/"}).refused(protocol.KindWatchExists)
@@ -215,7 +215,7 @@ func TestChangesAreGathered(t *testing.T) {
 	require.Less(t, len(d.notices), int(time.Since(begin)/(200*time.Millisecond))+1)
 }
 
-func TestManyChangesAreToldAsOne(t *testing.T) {
+func TestManyChangesAreReportedAsOne(t *testing.T) {
 	d, dir := open(t), t.TempDir()
 	d.watch(1, "w", dir)
 	resume := d.stopReading()
@@ -226,7 +226,7 @@ func TestManyChangesAreToldAsOne(t *testing.T) {
 	require.Equal(t, []string{dir}, d.untilChanged("w", dir), "the directory stands for all that is in it")
 }
 
-func TestWhoDoesNotReadIsToldLater(t *testing.T) {
+func TestCongestedClientsAreNotifiedLater(t *testing.T) {
 	d, dir := open(t), t.TempDir()
 	d.watch(1, "w", dir)
 	resume := d.stopReading()

@@ -272,7 +272,7 @@ func TestVectorsOfAnotherModelDoNotCount(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoVectorIsNotTaken(t *testing.T) {
+func TestInvalidVectorsAreRejected(t *testing.T) {
 	for want, vectors := range map[string][][]float32{
 		"gave 1 vectors for 2 texts":         {{1}},
 		"vectors of 2 and of 1 numbers":      {{1, 2}, {1}},

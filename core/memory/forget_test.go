@@ -26,7 +26,7 @@ func (r *rig) requireNowhere(text string) {
 	}
 }
 
-func TestWhatIsForgottenIsNowhere(t *testing.T) {
+func TestForgottenTextIsInNoFile(t *testing.T) {
 	r := newRig(t, func(o *memory.Options) { o.Embedder = newGrams(64) })
 	var all []memory.Row
 	for n := range 300 {

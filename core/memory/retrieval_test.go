@@ -142,8 +142,8 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	require.GreaterOrEqual(t, both.mrr, 0.86)
 }
 
-// TestMatchTellsWhatIsMeant: what a question's words are in stands out from what small talk finds.
-func TestMatchTellsWhatIsMeant(t *testing.T) {
+// TestMatchSeparatesRelevantHits: what a question's words are in stands out from what small talk finds.
+func TestMatchSeparatesRelevantHits(t *testing.T) {
 	s := filled(t, nil)
 	found, meant := 0, 0
 	for _, f := range facts() {

@@ -252,7 +252,7 @@ func TestRowsThatAreNoneAreRefused(t *testing.T) {
 	require.NoFileExists(t, r.path("memory.jsonl"))
 }
 
-func TestWhatIsStoredHasNoSecrets(t *testing.T) {
+func TestStoredTextHasNoSecrets(t *testing.T) {
 	r := newRig(t, func(o *memory.Options) {
 		o.Redact = func(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }
 	})
@@ -265,7 +265,7 @@ func TestWhatIsStoredHasNoSecrets(t *testing.T) {
 	require.NotContains(t, r.read("memory.sqlite"), "hunter2")
 }
 
-func TestAClosedStoreSaysSo(t *testing.T) {
+func TestAClosedStoreRejectsCalls(t *testing.T) {
 	r := newRig(t)
 	r.append(row(1, "one", "text"))
 	require.NoError(t, r.store.Close())

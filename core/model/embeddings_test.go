@@ -133,7 +133,7 @@ func TestWhatMaySucceedLaterIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestWhatCannotSucceedIsTold(t *testing.T) {
+func TestPermanentFailuresAreReported(t *testing.T) {
 	answer := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", "3600")

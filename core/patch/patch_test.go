@@ -178,7 +178,7 @@ func TestFilesThatRepeatThemselvesAreSearchedOnce(t *testing.T) {
 	}
 }
 
-func TestLinesAreFoundWhereTheyAreFirst(t *testing.T) {
+func TestTheFirstMatchingLinesAreChanged(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([]string{"a", "a ", "b"})
 		file, wanted := rapid.SliceOfN(line, 1, 20).Draw(t, "file"), rapid.SliceOfN(line, 1, 6).Draw(t, "wanted")

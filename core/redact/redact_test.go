@@ -134,7 +134,7 @@ func innocent() []string {
 	}
 }
 
-func TestDetectorsLeaveAloneWhatIsNoSecret(t *testing.T) {
+func TestDetectorsKeepOtherText(t *testing.T) {
 	for _, text := range innocent() {
 		require.Equal(t, text, detecting(t).Text(text))
 	}
@@ -179,7 +179,7 @@ func TestPatterns(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestLinesKeepWhatIsNoText(t *testing.T) {
+func TestLinesKeepOtherValues(t *testing.T) {
 	r := detecting(t, "secret", "r12", "shell", "call_1", "user", "never")
 	for _, c := range []struct{ kind, payload, want string }{
 		{"response_item", `{"type":"message", "role":"user","id":"secret","content":[{"type":"input_text","text":"the secret"}]}`,
@@ -338,9 +338,9 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// TestSecretsWhereJSONHidesThem: behind escapes, in members that are named so, and in texts
+// TestSecretsInEscapedJSONAreRedacted: behind escapes, in members that are named so, and in texts
 // that happen to be JSON.
-func TestSecretsWhereJSONHidesThem(t *testing.T) {
+func TestSecretsInEscapedJSONAreRedacted(t *testing.T) {
 	r, err := redact.New([]string{"password"}, true)
 	require.NoError(t, err)
 	token := "ghp_" + strings.Repeat("a1B2", 10)

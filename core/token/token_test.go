@@ -183,8 +183,8 @@ func TestCountsAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// TestCountsBeyondWhatIsKept has more chunks than the counter keeps.
-func TestCountsBeyondWhatIsKept(t *testing.T) {
+// TestCountsBeyondTheCache has more chunks than the counter keeps.
+func TestCountsBeyondTheCache(t *testing.T) {
 	ref, c := newReference(), token.New()
 	var text strings.Builder
 	for i := range 100_000 {

@@ -363,7 +363,7 @@ func TestNothingOfTheWorkspaceRuns(t *testing.T) {
 	require.NoFileExists(t, trace)
 }
 
-func TestWhatIsIgnored(t *testing.T) {
+func TestIgnoredFiles(t *testing.T) {
 	w := repository(t)
 	w.ownSettings()
 	w.put(".gitignore", "*.log\n")
@@ -431,7 +431,7 @@ func TestIgnoredNoMore(t *testing.T) {
 		w.files(w.root))
 }
 
-func TestWhatIsNoFile(t *testing.T) {
+func TestPathsThatAreNoFiles(t *testing.T) {
 	t.Parallel()
 	w := repository(t)
 	w.put("a.txt", "a\n")

@@ -33,7 +33,7 @@ func count(t *testing.T, db *database.DB) (n int) {
 	return n
 }
 
-func TestAFileIsPrivateAndKeepsWhatWasWritten(t *testing.T) {
+func TestAFileIsPrivateAndKeepsItsContent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a folder", "notes.sqlite")
 	for n := range 2 {
 		db, damage, err := database.Open(path, notes(1))
@@ -86,7 +86,7 @@ func TestAFileThatCannotBeUsedIsMovedAside(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFileIsLeftAlone(t *testing.T) {
+func TestAPathThatIsNoFileIsRejected(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notes.sqlite")
 	require.NoError(t, os.Symlink("/etc/hostname", path))
 	_, _, err := database.Open(path, notes(1))
@@ -94,7 +94,7 @@ func TestWhatIsNoFileIsLeftAlone(t *testing.T) {
 	require.NoFileExists(t, path+database.DamagedSuffix)
 }
 
-func TestWhatIsErasedIsNowhere(t *testing.T) {
+func TestErasedTextIsInNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notes.sqlite")
 	db, _, err := database.Open(path, notes(1))
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"appserver/rollout"
 )
 
-func TestDiagnoseTellsTheState(t *testing.T) {
+func TestDiagnoseReportsTheState(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.put(r.path(1), thread("", "one"))
@@ -39,7 +39,7 @@ func TestDiagnoseTellsTheState(t *testing.T) {
 	ready(2)
 }
 
-func TestDiagnoseTellsWhyThereIsNoIndex(t *testing.T) {
+func TestDiagnoseReportsTheReasonForNoIndex(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, os.MkdirAll(r.file(), 0o700))

@@ -222,7 +222,7 @@ func TestALongFileIsReadInPieces(t *testing.T) {
 	r.requireSound(sampled(300) + 1)
 }
 
-func TestProgressOfALongBuildIsTold(t *testing.T) {
+func TestProgressOfALongBuildIsReported(t *testing.T) {
 	t.Parallel()
 	var reports []Progress
 	p := progress{report: func(p Progress) { reports = append(reports, p) }, total: 9, last: time.Now()}

@@ -124,8 +124,8 @@ func TestEveryLetterIsFoundInAnyCase(t *testing.T) {
 	r.requireSound(len(texts) + 5)
 }
 
-// TestASnippetShowsWhatWasFound has letters whose lower case is shorter, and ones whose is longer.
-func TestASnippetShowsWhatWasFound(t *testing.T) {
+// TestASnippetShowsTheMatch has letters whose lower case is shorter, and ones whose is longer.
+func TestASnippetShowsTheMatch(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.put(r.path(1), thread("", strings.Repeat("İ", 300)+" needle "+strings.Repeat("İ", 300)))

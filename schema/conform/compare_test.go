@@ -156,7 +156,7 @@ func TestDeviationsAreForPeople(t *testing.T) {
 	require.Equal(t, "M.a: missing: a member of the reference", found[0].String())
 }
 
-func TestComparingWhatIsNotThere(t *testing.T) {
+func TestComparingMissingSchemas(t *testing.T) {
 	s := schemas(t, map[string]string{"M.json": "{}"})
 	empty := schemas(t, map[string]string{"N.json": "{}"})
 	_, err := conform.Compare(s, empty, "M", conform.Read)
@@ -212,7 +212,7 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-func TestLoadRefusesWhatIsNoSchema(t *testing.T) {
+func TestLoadRejectsOtherJSON(t *testing.T) {
 	_, err := conform.Load(fstest.MapFS{})
 	require.ErrorContains(t, err, "no schema files")
 	_, err = conform.Load(fstest.MapFS{"a/M.json": {Data: []byte(`{"type":5}`)}})

@@ -72,7 +72,7 @@ func TestWhatClientsSendMayBeLeftOutOrNull(t *testing.T) {
 		text(t, n.property("count")))
 }
 
-func TestWhatTheServerSendsIsNullOnlyWherePointersAreWritten(t *testing.T) {
+func TestServerMessagesAreNullableOnlyForPointers(t *testing.T) {
 	_, n := reflectSample(false)
 	require.JSONEq(t, `{"type":"string"}`, text(t, n.property("title")), "left out where nil, so never null")
 	require.JSONEq(t, `{"anyOf":[{"$ref":"#/definitions/sampleMode"},{"type":"null"}]}`, text(t, n.property("mode")))
@@ -231,7 +231,7 @@ func TestAnswersWithoutContentAreCalledAfterTheirMethod(t *testing.T) {
 	require.NotContains(t, m.roots, "Empty")
 }
 
-func TestParamsMayBeLeftOutWhereNothingIsRequired(t *testing.T) {
+func TestParamsAreOptionalWithoutRequiredMembers(t *testing.T) {
 	required := map[string]bool{}
 	for _, request := range collected(t).definitions["ClientRequest"].OneOf {
 		name := request.property("method").Enum[0]

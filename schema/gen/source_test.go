@@ -80,7 +80,7 @@ func TestSourcesThatAreNotThere(t *testing.T) {
 	require.Error(t, err, "no pattern")
 }
 
-func TestEveryDefinitionSaysWhatItIs(t *testing.T) {
+func TestEveryDefinitionHasADescription(t *testing.T) {
 	for name, n := range collected(t).definitions {
 		require.NotEmpty(t, n.Description, name)
 	}

@@ -91,9 +91,9 @@ var damagedRollouts = map[string]damagedRollout{
 	}, true, true, true, 2, "", ""},
 }
 
-// TestDamagedRolloutShowsWhatIsLeft lists, reads and resumes a damaged rollout beside an undamaged
+// TestDamagedRolloutShowsRemainingLines lists, reads and resumes a damaged rollout beside an undamaged
 // one. The damage is reported once, and the other thread is not affected.
-func TestDamagedRolloutShowsWhatIsLeft(t *testing.T) {
+func TestDamagedRolloutShowsRemainingLines(t *testing.T) {
 	sample.Long(t)
 	t.Parallel()
 	_, id, path := newStoredThread(t)

@@ -189,9 +189,9 @@ func TestRefusalsThatTeachNothing(t *testing.T) {
 	}
 }
 
-// TestNothingIsSaidTwice expects no dialect to be learned from a rejection within an answer, because
+// TestNoTextIsEmittedTwice expects no dialect to be learned from a rejection within an answer, because
 // the emitted text stays.
-func TestNothingIsSaidTwice(t *testing.T) {
+func TestNoTextIsEmittedTwice(t *testing.T) {
 	r := &refusing{satisfied: func(gjson.Result) bool { return false }, status: 200,
 		body: event(`{"content":"a"}`) + `data: {"error":{"code":400,"message":"reasoning_content must be passed back"}}` +
 			"\n\n"}

@@ -222,7 +222,7 @@ func TestMessagesStayApart(t *testing.T) {
 	}
 }
 
-func TestFailuresAreToldByTheirCodes(t *testing.T) {
+func TestFailuresAreClassifiedByTheirCodes(t *testing.T) {
 	failed := func(code, message string) string {
 		return data(`{"type":"response.failed","response":{"error":{"code":"` + code + `","message":"` + message + `"}}}`)
 	}
@@ -262,7 +262,7 @@ func TestFailuresAreToldByTheirCodes(t *testing.T) {
 	}
 }
 
-func TestAnIncompleteAnswerSaysWhy(t *testing.T) {
+func TestAnIncompleteAnswerHasAReason(t *testing.T) {
 	_, a, err := answer(t, data(`{"type":"response.output_text.delta","delta":"half"}`)+
 		data(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`))
 	require.NoError(t, err)
