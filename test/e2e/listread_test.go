@@ -40,6 +40,7 @@ func TestListAndReadAgree(t *testing.T) {
 }
 
 func listAndRead(t *testing.T, args []string) {
+	args = append(args, "-c", "checkpoints.enabled=false") // their lines come after turn/completed
 	home, first, second := t.TempDir(), t.TempDir(), t.TempDir()
 	c, other := apptest.StartOffline(t, home, args...), apptest.StartOffline(t, home, args...)
 	thread := c.StartThread(apptest.Object{"cwd": first, "model": "one"})
