@@ -16,7 +16,7 @@ func Prefix[T string | []byte](text T, limit int) T {
 	if len(text) <= limit {
 		return text
 	}
-	for end := limit; end >= max(0, limit-utf8.UTFMax); end-- {
+	for end := limit; end >= max(0, limit-utf8.UTFMax+1); end-- {
 		if utf8.RuneStart(text[end]) {
 			return text[:end]
 		}

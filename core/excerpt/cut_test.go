@@ -68,6 +68,7 @@ func FuzzLine(f *testing.F) {
 func FuzzPrefix(f *testing.F) {
 	f.Add("語語", 2)
 	f.Add("\x80\x80\x80\x80\x80\x80", 5)
+	f.Add("\xf0\x80\x00\x00\x00\x80\x80\x80\x80", 8)
 	f.Fuzz(func(t *testing.T, text string, limit int) {
 		if limit < 0 || limit >= len(text) {
 			return
