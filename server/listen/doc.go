@@ -17,6 +17,9 @@
 // can connect. It rejects every request with an Origin header, because only web pages in
 // browsers send one.
 //
+// A port with Options.Admit leaves these checks to that function. Package server/web serves a
+// page to browsers in this way.
+//
 // # Slow clients
 //
 // A client that reads nothing for 10 seconds while output is pending is disconnected. Threads

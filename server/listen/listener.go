@@ -32,14 +32,20 @@ const (
 // Options configures a Listener.
 type Options struct {
 	Address Address
-	// TokenCheck validates the token of each request to a port. It is required for ports.
+	// TokenCheck validates the token of each request to a port. A port requires it or Admit.
 	TokenCheck TokenCheck
+	// Admit replaces all checks of requests to a port, health checks included. See [Admission].
+	Admit Admission
 	// Serve runs one connection. The connection is closed when it returns.
 	Serve func(context.Context, *Client) error
 	// WriteTimeout limits the time in which a client must read some output. 0 means
 	// DefaultWriteTimeout.
 	WriteTimeout time.Duration
 }
+
+// Admission answers a request and returns false, or it admits the request as a client and
+// returns true with the WebSocket subprotocol to select, or "".
+type Admission func(w http.ResponseWriter, r *http.Request) (subprotocol string, ok bool)
 
 // Listener accepts clients. New binds the address; Serve serves the connections.
 type Listener struct {
@@ -62,7 +68,7 @@ func New(o Options) (*Listener, error) {
 	switch {
 	case o.Address.Path != "":
 		l.accept, err = listenUnix(o.Address.Path)
-	case o.TokenCheck == nil:
+	case o.TokenCheck == nil && o.Admit == nil:
 		return nil, errors.New("listen: a port requires a token check")
 	default:
 		l.accept, err = net.Listen("tcp", o.Address.Port.String())
@@ -73,6 +79,8 @@ func New(o Options) (*Listener, error) {
 	l.http = http.Server{
 		Handler: l, ReadTimeout: handshakeTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: log.New(io.Discard, "", 0),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, rawConn{}, c) },
+		// net/http would answer OPTIONS * itself, without Admit.
+		DisableGeneralOptionsHandler: o.Admit != nil,
 	}
 	return l, nil
 }
@@ -87,6 +95,9 @@ func (l *Listener) URL() string {
 	}
 	return schemeWS + l.accept.Addr().String()
 }
+
+// Addr returns the address that was bound.
+func (l *Listener) Addr() net.Addr { return l.accept.Addr() }
 
 // Serve accepts clients until Stop. It returns nil after Stop.
 func (l *Listener) Serve() error {
@@ -125,24 +136,36 @@ func (l *Listener) Wait(ctx context.Context) error {
 	}
 }
 
-// ServeHTTP answers health checks, and upgrades all other requests to WebSocket.
+// ServeHTTP upgrades admitted requests to WebSocket.
 func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	admit := l.admit
+	if l.Admit != nil {
+		admit = l.Admit
+	}
+	if subprotocol, ok := admit(w, r); ok {
+		l.serveWebSocket(w, r, subprotocol)
+	}
+}
+
+// admit answers health checks, and admits all other requests to a socket, and to a port with
+// the token.
+func (l *Listener) admit(w http.ResponseWriter, r *http.Request) (subprotocol string, ok bool) {
 	port := l.Address.Path == ""
 	if port && len(r.Header.Values("Origin")) > 0 {
 		http.Error(w, "requests with an Origin header are rejected", http.StatusForbidden)
-		return
+		return "", false
 	}
 	if r.URL.Path == "/readyz" || r.URL.Path == "/healthz" {
-		return
+		return "", false
 	}
 	if port {
 		if err := l.TokenCheck.authorize(r.Header); err != nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, err.Error(), http.StatusUnauthorized)
-			return
+			return "", false
 		}
 	}
-	l.serveWebSocket(w, r)
+	return "", true
 }
 
 func (l *Listener) addClient() {
@@ -162,12 +185,16 @@ func (l *Listener) removeClient() {
 }
 
 // serveWebSocket upgrades a request and serves the connection until its end.
-func (l *Listener) serveWebSocket(w http.ResponseWriter, r *http.Request) {
+func (l *Listener) serveWebSocket(w http.ResponseWriter, r *http.Request, subprotocol string) {
 	l.addClient()
 	defer l.removeClient()
 	w.Header().Set(maxUnfragmentedHeader, fmt.Sprint(frameBytes))
-	// InsecureSkipVerify skips the check of the Origin, because ServeHTTP has checked it.
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	// InsecureSkipVerify skips the check of the Origin, because admission has checked it.
+	o := &websocket.AcceptOptions{InsecureSkipVerify: true}
+	if subprotocol != "" {
+		o.Subprotocols = []string{subprotocol}
+	}
+	ws, err := websocket.Accept(w, r, o)
 	if err != nil {
 		return // Accept has replied
 	}

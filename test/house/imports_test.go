@@ -109,6 +109,8 @@ func importRules() []importRule {
 		{"server", []string{"protocol", "core/engine", "core/page", "core/slash"},
 			"it transports messages; the engine has the threads, the command has files and settings"},
 		{"server/listen", []string{"protocol"}, "it accepts connections, and does not interpret messages"},
+		{"server/web", []string{"protocol", "rollout/disk", "server/listen"},
+			"it admits browsers as clients, and serves any page; the disk writes its tickets"},
 		{"schema", nil, "it embeds files that schema/gen generates"},
 		{"schema/conform", []string{"protocol"}, "tests of any package import it"},
 		{"schema/gen", []string{"protocol"}, "the schema depends on the vocabulary alone"},

@@ -1,0 +1,120 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+const (
+	indexName = "index.html"
+	// cacheForever is for files whose names contain a hash of their content.
+	cacheForever = "public, max-age=31536000, immutable"
+)
+
+// hashedName matches the names that esbuild gives to files.
+var hashedName = regexp.MustCompile(`^/assets/.+-[0-9A-Z]{8}\.[a-z0-9]+$`)
+
+// contentTypes has the types of files by extension. Package mime depends on files of the system.
+var contentTypes = map[string]string{
+	".css":   "text/css; charset=utf-8",
+	".html":  "text/html; charset=utf-8",
+	".js":    "text/javascript; charset=utf-8",
+	".png":   "image/png",
+	".svg":   "image/svg+xml",
+	".txt":   "text/plain; charset=utf-8",
+	".woff2": "font/woff2",
+}
+
+// asset is a file of the page.
+type asset struct {
+	kind, cache string
+	content     []byte
+	// compressed returns the content compressed by gzip, or nil if that is not smaller.
+	compressed func() []byte
+}
+
+// loadAssets reads all files. The keys are the paths of their requests. index.html is at /.
+func loadAssets(files fs.FS) (map[string]*asset, error) {
+	assets := map[string]*asset{}
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		kind := contentTypes[path.Ext(name)]
+		if kind == "" {
+			return fmt.Errorf("%s has no content type", name)
+		}
+		at := "/" + name
+		if name == indexName {
+			at = "/"
+		}
+		cache := "no-store"
+		if hashedName.MatchString(at) {
+			cache = cacheForever
+		}
+		assets[at] = &asset{kind, cache, content, sync.OnceValue(func() []byte { return compress(content) })}
+		return nil
+	})
+	if err == nil && assets["/"] == nil {
+		err = errors.New(indexName + " is missing")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the files of the page are incomplete: %w", err)
+	}
+	return assets, nil
+}
+
+// compress returns the content compressed by gzip, or nil if that is not smaller.
+func compress(content []byte) []byte {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil
+	}
+	_, err = z.Write(content)
+	if errors.Join(err, z.Close()) != nil || out.Len() >= len(content) {
+		return nil
+	}
+	return out.Bytes()
+}
+
+// serve answers GET and HEAD.
+func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
+	h, content := w.Header(), a.content
+	h.Set("Content-Type", a.kind)
+	h.Set("Cache-Control", a.cache)
+	h.Set("Vary", "Accept-Encoding")
+	if acceptsGzip(r.Header) {
+		if compressed := a.compressed(); compressed != nil {
+			h.Set("Content-Encoding", "gzip")
+			content = compressed
+		}
+	}
+	h.Set("Content-Length", strconv.Itoa(len(content)))
+	_, _ = w.Write(content) // net/http sends no content to HEAD; the browser may be gone
+}
+
+func acceptsGzip(h http.Header) bool {
+	for _, line := range h.Values("Accept-Encoding") {
+		for coding := range strings.SplitSeq(line, ",") {
+			name, weight, weighted := strings.Cut(strings.ReplaceAll(coding, " ", ""), ";q=")
+			if name == "gzip" {
+				return !weighted || strings.Trim(weight, "0.") != ""
+			}
+		}
+	}
+	return false
+}

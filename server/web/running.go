@@ -1,0 +1,126 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"appserver/rollout/disk"
+)
+
+const (
+	// recordSuffix ends the names of the files that name running pages.
+	recordSuffix = ".page"
+	// ticketSuffix ends the names of ticket files. Browsers need it.
+	ticketSuffix = ".html"
+	// requestTimeout limits a request to a running page.
+	requestTimeout = 2 * time.Second
+)
+
+// record is the file by which commands of the same user find a running page. Its content is the
+// address. A killed server leaves it behind.
+type record struct {
+	home    string
+	address netip.AddrPort
+}
+
+// dir returns the folder of the files of all pages in a home.
+func dir(home string) string { return filepath.Join(home, "appserver-web") }
+
+// name returns a part of file names for the address, without the characters of IPv6.
+func (r record) name() string {
+	return filepath.Join(dir(r.home), strings.NewReplacer("[", "", "]", "", ":", "_").Replace(r.address.String()))
+}
+
+func (r record) path() string       { return r.name() + recordSuffix }
+func (r record) ticketFile() string { return r.name() + ticketSuffix }
+func (r record) url() string        { return "http://" + newGuard(r.address).hosts[0] }
+
+func (r record) write() error {
+	if err := os.MkdirAll(dir(r.home), disk.DirMode); err != nil {
+		return err
+	}
+	_ = os.Remove(r.ticketFile()) // of a killed server at the same address
+	return disk.Replace(disk.OS(), r.path(), []byte(r.address.String()+"\n"))
+}
+
+// remove removes the files of a dead server.
+func (r record) remove() {
+	_ = os.Remove(r.ticketFile())
+	_ = os.Remove(r.path())
+}
+
+// Ticket is a ticket file for a running page.
+type Ticket struct {
+	// URL is the address of the page.
+	URL string
+	// File is the path of the file for a browser.
+	File string
+}
+
+// RequestTickets asks the running pages of a home for ticket files: the page at an address, or all
+// pages if the address is the zero value. It removes the records of dead servers.
+func RequestTickets(ctx context.Context, home string, at netip.AddrPort) ([]Ticket, error) {
+	paths, err := filepath.Glob(filepath.Join(escapeGlob(dir(home)), "*"+recordSuffix))
+	if err != nil {
+		return nil, fmt.Errorf("cannot search for running pages: %w", err)
+	}
+	var tickets []Ticket
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // its server has just ended
+		}
+		address, err := ParseAddress(strings.TrimSpace(string(text)))
+		r := record{home, address}
+		switch {
+		case err != nil || r.path() != path:
+			continue // not a record of a page
+		case at.IsValid() && at != address:
+			continue
+		}
+		switch err := r.requestTicket(ctx); {
+		case err == nil:
+			tickets = append(tickets, Ticket{r.url(), r.ticketFile()})
+		case !errors.Is(err, context.DeadlineExceeded): // a busy server is not dead
+			r.remove()
+		}
+	}
+	return tickets, nil
+}
+
+// escapeGlob quotes the special characters of a pattern.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// requestTicket asks the page to write a new ticket file.
+func (r record) requestTicket(ctx context.Context) error {
+	_ = os.Remove(r.ticketFile()) // so that an old file is not taken for the new one
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url()+"/ticket", nil)
+	if err != nil {
+		return err
+	}
+	// A transport of its own uses no proxy of the environment, and follows no redirect.
+	transport := &http.Transport{DisableKeepAlives: true}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	if err := response.Body.Close(); err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusNoContent {
+		return fmt.Errorf("%s has no page: %s", r.url(), response.Status)
+	}
+	_, err = os.Lstat(r.ticketFile())
+	return err
+}
