@@ -60,8 +60,9 @@ sbom: build ## list the components of bin/appserver as CycloneDX, with licences 
 demo: build ## run a conversation with the built-in offline provider
 	$(GO) run ./docs/demo bin/appserver
 
-generate: ## write the schema files and docs/methods.md from package protocol
+generate: ## write the schema files and docs/methods.md from package protocol, and build the page of web
 	$(GO) run ./schema/gen
+	$(GO) run ./web/gen
 
 check: ## format, vet, static analysis, the rules of the house, generated files up to date
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) || exit 1; \
@@ -70,7 +71,7 @@ check: ## format, vet, static analysis, the rules of the house, generated files 
 	$(GO) vet -tags reference ./schema/... ./test/...
 	$(GO) tool staticcheck ./...
 	$(GO) test -count=1 -run '^TestHouse' ./test/house
-	$(GO) test ./schema/...
+	$(GO) test ./schema/... ./web/...
 
 # Package test/sample reads these.
 export RAPID_SEED = $(SEED)

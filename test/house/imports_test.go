@@ -121,6 +121,9 @@ func importRules() []importRule {
 			"core/export", "core/memory", "rollout", "rollout/index", "server", "server/listen"},
 			"its commands act on stored threads"},
 		{"docs/demo", nil, "a client depends on the messages alone"},
+		{"web", nil, "it embeds files that web/gen builds"},
+		{"web/gen", []string{"web/gen/build"}, "it writes the files of package web"},
+		{"web/gen/build", []string{"protocol"}, "it bundles sources that are not Go"},
 	}
 }
 
@@ -204,6 +207,7 @@ func libraries() []library {
 	return []library{
 		{"github.com/clipperhouse/uax29/v2", []string{"core"},
 			"only previews of items are truncated between graphemes"},
+		{"github.com/evanw/esbuild/pkg/api", []string{"web/gen/build"}, "building the page needs Go only"},
 		{"github.com/coder/websocket", []string{"server/listen"}, "one transport for WebSocket clients"},
 		{"github.com/creack/pty", []string{"core/tool"}, "one owner of terminals"},
 		{"github.com/fsnotify/fsnotify", []string{"core/codeindex", "core/host"},

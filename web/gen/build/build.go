@@ -1,0 +1,91 @@
+// Package build bundles the page of the workbench with esbuild.
+package build
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// Files builds the page below dir, the folder web of the repository. The keys are slash-separated
+// paths relative to web/dist. The same sources give the same files.
+func Files(dir string) (map[string][]byte, error) {
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	result := api.Build(options(root))
+	if len(result.Errors) > 0 {
+		return nil, errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
+	}
+	files := map[string][]byte{}
+	names := map[string]string{}
+	for _, f := range result.OutputFiles {
+		name, err := filepath.Rel(filepath.Join(root, "dist"), f.Path)
+		if err != nil {
+			return nil, err
+		}
+		name = filepath.ToSlash(name)
+		files[name] = f.Contents
+		if entry, _, ok := strings.Cut(path.Base(name), "-"); ok {
+			names[entry+path.Ext(name)] = "/" + name
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(root, "src", "index.html"))
+	if err != nil {
+		return nil, err
+	}
+	replace := strings.NewReplacer("{{main.js}}", names["main.js"], "{{style.css}}", names["style.css"])
+	files["index.html"] = []byte(replace.Replace(string(page)))
+	licences, err := Licences(filepath.Join(root, "vendor"))
+	if err != nil {
+		return nil, err
+	}
+	files["assets/licences.txt"] = licences
+	return files, nil
+}
+
+func options(root string) api.BuildOptions {
+	return api.BuildOptions{
+		AbsWorkingDir:     root,
+		EntryPoints:       []string{"src/main.tsx", "src/style.css"},
+		Outdir:            filepath.Join(root, "dist"),
+		EntryNames:        "assets/[name]-[hash]",
+		ChunkNames:        "assets/[name]-[hash]",
+		Bundle:            true,
+		Splitting:         true,
+		Format:            api.FormatESModule,
+		Target:            api.ES2022,
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		MinifySyntax:      true,
+		Charset:           api.CharsetUTF8,
+		LegalComments:     api.LegalCommentsNone, // licences.txt has the licences
+		JSX:               api.JSXAutomatic,
+		JSXImportSource:   "preact",
+		NodePaths:         []string{filepath.Join(root, "vendor")},
+		TsconfigRaw:       "{}",
+	}
+}
+
+// Write replaces the content of dir with the files.
+func Write(dir string, files map[string][]byte) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	for name, content := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, content, 0o644); err != nil {
+			return fmt.Errorf("cannot write the page: %w", err)
+		}
+	}
+	return nil
+}

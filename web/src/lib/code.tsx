@@ -1,0 +1,42 @@
+// Code with colours. The highlighter is a separate file that is loaded with the first code block.
+
+import { useEffect, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { CopyButton } from "./copy.tsx";
+
+/** maxHighlighted is the longest code, in characters, that gets colours. */
+const maxHighlighted = 20_000;
+
+type Highlight = (text: string, language: string) => ComponentChildren;
+let loaded: Highlight | null = null;
+let loading: Promise<Highlight> | null = null;
+
+function useHighlight(): Highlight | null {
+	const [ready, setReady] = useState(loaded !== null);
+	useEffect(() => {
+		if (ready) return;
+		let live = true;
+		loading ??= import("./highlight.tsx").then((m) => (loaded = m.highlight));
+		loading.then(() => live && setReady(true), () => {
+			loading = null; // the next block tries again
+		});
+		return () => {
+			live = false;
+		};
+	}, []);
+	return ready ? loaded : null;
+}
+
+/** Code shows a block of code with its language and a button that copies it. */
+export function Code({ text, language }: { text: string; language: string }) {
+	const highlight = useHighlight();
+	const name = language.split(/\s/)[0] ?? "";
+	return (
+		<div class="code">
+			<div class="codehead"><span>{name}</span><CopyButton text={text} /></div>
+			<pre tabIndex={0} aria-label={name ? `code in ${name}` : "code"}>
+				<code>{highlight && text.length <= maxHighlighted ? highlight(text, name) : text}</code>
+			</pre>
+		</div>
+	);
+}

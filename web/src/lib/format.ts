@@ -1,0 +1,52 @@
+// Numbers, times and texts as people read them.
+
+const tokens = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+/** count formats a number with separators of thousands. */
+export const count = (n: number): string => tokens.format(n);
+
+/** short formats a number in a few characters, such as 12.4K. */
+export const short = (n: number): string => compact.format(n);
+
+/** percent formats a share between 0 and 1. */
+export const percent = (share: number): string => `${(share * 100).toFixed(share !== 0 && Math.abs(share) < 0.1 ? 1 : 0)} %`;
+
+/** plural returns "1 item" or "3 items". */
+export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`;
+
+/** age formats the time since seconds, a Unix time. */
+export function age(seconds: number, now = Date.now()): string {
+	const passed = Math.max(0, now / 1000 - seconds);
+	if (passed < 60) return "now";
+	if (passed < 3600) return `${Math.floor(passed / 60)} min`;
+	if (passed < 86400) return `${Math.floor(passed / 3600)} h`;
+	if (passed < 7 * 86400) return `${Math.floor(passed / 86400)} d`;
+	return new Date(seconds * 1000).toISOString().slice(0, 10);
+}
+
+/** duration formats milliseconds. */
+export function duration(ms: number): string {
+	if (ms < 1000) return `${Math.round(ms)} ms`;
+	if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+	return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+/** baseName returns the last part of a path. */
+export const baseName = (path: string): string => path.replace(/\/+$/, "").split("/").pop() || path;
+
+// Bidirectional controls, zero-width characters and control characters can make a text look like
+// another one.
+const deceptive = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+
+/** visible replaces characters that are invisible or change the direction by their code points. */
+export function visible(text: string): string {
+	return text.replace(deceptive, (c) => `\u27e8U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
+}
+
+/** firstLine returns the first line that is not empty, shortened to n characters. */
+export function firstLine(text: string, n: number): string {
+	const line = text.split("\n").find((l) => l.trim() !== "")?.trim() ?? "";
+	const runes = [...line];
+	return runes.length > n ? runes.slice(0, n).join("") + "…" : line;
+}

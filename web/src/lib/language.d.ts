@@ -1,0 +1,3 @@
+import type { LanguageFn } from "./hljs.d.ts";
+declare const language: LanguageFn;
+export default language;

@@ -1,0 +1,141 @@
+// Markdown as nodes. Raw HTML shows as text, images as links, and only http(s) links can be followed.
+
+import { lexer, type Token, type Tokens } from "marked";
+import { memo } from "./memo.ts";
+import type { ComponentChildren } from "preact";
+import { Code } from "./code.tsx";
+
+/** Blocks keeps the blocks of a growing text that cannot change any more. */
+export class Blocks {
+	private closed: Token[] = [];
+	private end = 0;
+	private text = "";
+	/** parsed counts the blocks that the last update parsed. */
+	parsed = 0;
+
+	/** update returns the blocks of the text. A text that grows is parsed from its last block on. */
+	update(text: string): readonly Token[] {
+		if (!text.startsWith(this.text.slice(0, this.end))) {
+			this.closed = [];
+			this.end = 0;
+		}
+		this.text = text;
+		const tokens = lexer(text.slice(this.end));
+		this.parsed = tokens.length;
+		while (tokens.length > 2) {
+			const token = tokens.shift()!;
+			this.end += token.raw.length;
+			this.closed.push(token);
+		}
+		return [...this.closed, ...tokens];
+	}
+}
+
+/** Markdown shows a text. The parser is kept by the caller, so that a growing text is cheap. */
+export function Markdown({ text, blocks }: { text: string; blocks: Blocks }) {
+	return <div class="markdown">{blocks.update(text).map((token, i) => <Block key={i} token={token} />)}</div>;
+}
+
+const Block = memo<{ token: Token }>(({ token }) => <>{block(token)}</>, (a, b) => a.token === b.token);
+
+function block(token: Token): ComponentChildren {
+	switch (token.type) {
+		case "space":
+		case "def":
+			return null;
+		case "heading": {
+			const t = token as Tokens.Heading;
+			const Tag = `h${Math.min(6, t.depth + 2)}` as "h3";
+			return <Tag>{inline(t.tokens)}</Tag>;
+		}
+		case "paragraph":
+			return <p>{inline((token as Tokens.Paragraph).tokens)}</p>;
+		case "code": {
+			const t = token as Tokens.Code;
+			return <Code text={t.text} language={t.lang ?? ""} />;
+		}
+		case "blockquote":
+			return <blockquote>{(token as Tokens.Blockquote).tokens.map(block)}</blockquote>;
+		case "list":
+			return list(token as Tokens.List);
+		case "table":
+			return table(token as Tokens.Table);
+		case "hr":
+			return <hr />;
+		case "text": {
+			const t = token as Tokens.Text;
+			return t.tokens ? <>{inline(t.tokens)}</> : plain(t.text);
+		}
+		default:
+			return <p>{token.raw}</p>;
+	}
+}
+
+function list(t: Tokens.List): ComponentChildren {
+	const items = t.items.map((item) => (
+		<li>
+			{item.task && <input type="checkbox" checked={item.checked} disabled aria-label={item.checked ? "done" : "open"} />}
+			{item.tokens.map(block)}
+		</li>
+	));
+	return t.ordered ? <ol start={Number(t.start) || 1}>{items}</ol> : <ul>{items}</ul>;
+}
+
+function table(t: Tokens.Table): ComponentChildren {
+	return (
+		<div class="tablebox" tabIndex={0} role="region" aria-label="table">
+			<table>
+				<thead><tr>{t.header.map((c) => <th>{inline(c.tokens)}</th>)}</tr></thead>
+				<tbody>{t.rows.map((r) => <tr>{r.map((c) => <td>{inline(c.tokens)}</td>)}</tr>)}</tbody>
+			</table>
+		</div>
+	);
+}
+
+function inline(tokens: readonly Token[]): ComponentChildren[] {
+	return tokens.map((token): ComponentChildren => {
+		switch (token.type) {
+			case "strong":
+				return <strong>{inline((token as Tokens.Strong).tokens)}</strong>;
+			case "em":
+				return <em>{inline((token as Tokens.Em).tokens)}</em>;
+			case "del":
+				return <del>{inline((token as Tokens.Del).tokens)}</del>;
+			case "codespan":
+				return <code>{plain((token as Tokens.Codespan).text)}</code>;
+			case "br":
+				return <br />;
+			case "link": {
+				const t = token as Tokens.Link;
+				return link(t.href, inline(t.tokens));
+			}
+			case "image": {
+				const t = token as Tokens.Image;
+				return link(t.href, [`image: ${t.text || t.href}`]);
+			}
+			case "escape":
+				return (token as Tokens.Escape).text;
+			case "text": {
+				const t = token as Tokens.Text;
+				return t.tokens ? inline(t.tokens) : plain(t.text);
+			}
+			default:
+				return token.raw;
+		}
+	});
+}
+
+/** link returns a link to an http(s) address, and the text with the address otherwise. */
+function link(href: string, text: ComponentChildren[]): ComponentChildren {
+	if (/^https?:\/\//i.test(href)) {
+		return <a href={href} target="_blank" rel="noopener noreferrer">{text}</a>;
+	}
+	return <span class="deadlink" title={href}>{text}</span>;
+}
+
+const entities: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
+
+/** plain reverts the escaping of the lexer: nodes need none. */
+function plain(text: string): string {
+	return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (e) => entities[e]!);
+}

@@ -1,0 +1,208 @@
+// The state of the page: the connection, the list of threads and the open thread.
+
+import { signal } from "@preact/signals";
+import { CallError, Connection } from "../wire/connection.ts";
+import { dropSession, openSession } from "../wire/session.ts";
+import type { Model, ServerNotification, Thread, ThreadStatus } from "../wire/types.ts";
+import * as questions from "./questions.ts";
+import { ThreadStore } from "./thread.ts";
+
+const threadPage = 50;
+
+export const connection = signal<Connection | null>(null);
+export const sessionFailure = signal("");
+export const threads = signal<readonly Thread[]>([]);
+export const moreThreads = signal<string | null>(null);
+export const threadsLoaded = signal(false);
+export const showArchived = signal(false);
+export const search = signal("");
+export const current = signal<ThreadStore | null>(null);
+export const models = signal<readonly Model[]>([]);
+/** announcement is the text of the live region for screen readers. */
+export const announcement = signal("");
+/** failure is an error that belongs to no thread. */
+export const failure = signal("");
+/** unsupported has the methods that this server does not know. */
+export const unsupported = signal<ReadonlySet<string>>(new Set());
+
+/** start opens the session and connects. */
+export async function start(): Promise<void> {
+	let token: string;
+	try {
+		token = await openSession();
+	} catch (error) {
+		sessionFailure.value = (error as Error).message;
+		return;
+	}
+	const c = new Connection(token, {
+		opened: () => initialize(c),
+		notification: receive,
+		request: questions.ask,
+	});
+	c.state.subscribe((state) => {
+		if (state === "rejected") {
+			dropSession();
+			sessionFailure.value = "The server does not accept this session. It may have been restarted.";
+		}
+		if (state === "waiting") questions.dropAll();
+	});
+	connection.value = c;
+	c.connect();
+	window.addEventListener("hashchange", route);
+}
+
+async function initialize(c: Connection): Promise<void> {
+	await c.call("initialize", {
+		clientInfo: { name: "workbench", title: "Workbench", version: "1" },
+		capabilities: { experimentalApi: true, contextItemsDelta: true, slashCommands: "refuse" },
+	});
+	c.notify("initialized");
+	await Promise.all([loadThreads(), current.value?.open(), loadModels(c)]);
+	if (!current.value) route();
+}
+
+async function loadModels(c: Connection): Promise<void> {
+	models.value = (await c.call("model/list", {}).catch(() => ({ data: [] as Model[] }))).data;
+}
+
+/** call sends a request of the page; a failure is shown. It returns null then. */
+export async function attempt<T>(run: (c: Connection) => Promise<T>): Promise<T | null> {
+	try {
+		return await run(connection.value!);
+	} catch (error) {
+		if (!(error instanceof CallError) || error.kind !== "disconnected") failure.value = (error as Error).message;
+		return null;
+	}
+}
+
+/** loadThreads loads the first page of the list. */
+export async function loadThreads(): Promise<void> {
+	const c = connection.value!;
+	const term = search.value.trim();
+	const wanted = () => search.value.trim() === term;
+	try {
+		if (term) {
+			const found = await c.call("thread/search", { searchTerm: term, limit: threadPage, archived: showArchived.value });
+			if (wanted()) setThreads(found.data.map((r) => r.thread), null);
+			return;
+		}
+		const page = await c.call("thread/list", {
+			limit: threadPage, sortKey: "updated_at", modelProviders: [], archived: showArchived.value,
+		});
+		if (wanted()) setThreads(page.data, page.nextCursor);
+	} catch (error) {
+		if (error instanceof CallError && error.kind === "disconnected") throw error;
+		failure.value = (error as Error).message;
+	}
+}
+
+function setThreads(list: readonly Thread[], next: string | null): void {
+	threads.value = list;
+	moreThreads.value = next;
+	threadsLoaded.value = true;
+}
+
+/** loadMoreThreads adds the next page of the list. */
+export async function loadMoreThreads(): Promise<void> {
+	const cursor = moreThreads.value;
+	if (!cursor) return;
+	moreThreads.value = null;
+	const page = await attempt((c) => c.call("thread/list", {
+		cursor, limit: threadPage, sortKey: "updated_at", modelProviders: [], archived: showArchived.value,
+	}));
+	if (!page) return;
+	const known = new Set(threads.value.map((t) => t.id));
+	setThreads([...threads.value, ...page.data.filter((t) => !known.has(t.id))], page.nextCursor);
+}
+
+function update(id: string, change: Partial<Thread>): void {
+	threads.value = threads.value.map((t) => (t.id === id ? { ...t, ...change } : t));
+}
+
+function setStatus(id: string, status: ThreadStatus): void {
+	update(id, { status });
+}
+
+function receive(n: ServerNotification): void {
+	switch (n.method) {
+		case "thread/started":
+			if (!threads.value.some((t) => t.id === n.params.thread.id)) threads.value = [n.params.thread, ...threads.value];
+			break;
+		case "thread/status/changed":
+			setStatus(n.params.threadId, n.params.status);
+			break;
+		case "thread/name/updated":
+			update(n.params.threadId, { name: n.params.threadName ?? null });
+			break;
+		case "thread/archived":
+		case "thread/deleted":
+			if (n.method === "thread/deleted" || !showArchived.value) {
+				threads.value = threads.value.filter((t) => t.id !== n.params.threadId);
+			}
+			if (current.value?.id === n.params.threadId) leave();
+			break;
+		case "thread/unarchived":
+			void loadThreads().catch(() => undefined);
+			break;
+		case "thread/archivedAndNewCreated":
+			void loadThreads().catch(() => undefined);
+			break;
+		case "serverRequest/resolved":
+			questions.resolved(n.params.requestId);
+			break;
+		case "turn/completed":
+			update(n.params.threadId, { updatedAt: Math.floor(Date.now() / 1000) });
+			if (n.params.threadId === current.value?.id) announcement.value = `Turn ${n.params.turn.status}.`;
+			break;
+	}
+	const id = (n.params as { threadId?: string | null }).threadId;
+	const open = current.value;
+	if (open && id === open.id) {
+		open.apply(n);
+		const preview = n.method === "item/completed" && n.params.item.type === "userMessage" ? n.params.item : null;
+		const first = preview?.content.find((c) => c.type === "text");
+		const known = threads.value.find((t) => t.id === id);
+		if (first && known && known.preview === "") update(id, { preview: first.text });
+	}
+}
+
+/** route opens the thread that the address names. */
+function route(): void {
+	const id = /^#\/thread\/([\w-]+)$/.exec(location.hash)?.[1];
+	if (id && id !== current.value?.id) void open(id);
+	if (!id) leave();
+}
+
+/** show changes the address to a thread, which opens it. */
+export function show(id: string): void {
+	location.hash = `#/thread/${id}`;
+}
+
+function leave(): void {
+	const former = current.value;
+	if (!former) return;
+	current.value = null;
+	former.dispose();
+	if (location.hash !== "") history.replaceState(null, "", location.pathname);
+	void connection.value!.call("thread/unsubscribe", { threadId: former.id }).catch(() => undefined);
+}
+
+async function open(id: string): Promise<void> {
+	const former = current.value;
+	const store = new ThreadStore(id, connection.value!);
+	current.value = store;
+	if (former) {
+		former.dispose();
+		void connection.value!.call("thread/unsubscribe", { threadId: former.id }).catch(() => undefined);
+	}
+	await store.open().catch(() => undefined); // the connection opens it again
+}
+
+/** create starts a thread in a folder and opens it. */
+export async function create(cwd: string): Promise<boolean> {
+	const started = await attempt((c) => c.call("thread/start", cwd ? { cwd } : {}));
+	if (!started) return false;
+	if (!threads.value.some((t) => t.id === started.thread.id)) threads.value = [started.thread, ...threads.value];
+	show(started.thread.id);
+	return true;
+}

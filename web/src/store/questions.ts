@@ -1,0 +1,59 @@
+// Requests of the server that wait for an answer of the user.
+
+import { signal } from "@preact/signals";
+import type { RequestId, ServerRequest } from "../wire/types.ts";
+
+export interface Question {
+	id: RequestId;
+	request: ServerRequest;
+	threadId: string;
+	/** shownAt is the time from which its buttons accept input, in milliseconds. */
+	shownAt: number;
+	/** resolved is set if another client answered, or the turn ended. */
+	resolved: boolean;
+	/** later is set if the user collapsed the question. */
+	later: boolean;
+}
+
+/** guardMs is the time for which a new question ignores input meant for something else. */
+export const guardMs = 500;
+/** lingerMs is the time for which a question that was answered elsewhere stays visible. */
+const lingerMs = 5000;
+
+export const questions = signal<readonly Question[]>([]);
+
+function threadOf(r: ServerRequest): string {
+	return (r.params as { threadId?: string }).threadId ?? "";
+}
+
+/** ask adds a question. The server sends open ones again, with the same id, after a reconnect. */
+export function ask(request: ServerRequest): void {
+	const list = questions.value.filter((q) => q.id !== request.id);
+	const known = questions.value.find((q) => q.id === request.id);
+	questions.value = [...list, {
+		id: request.id, request, threadId: threadOf(request), shownAt: known?.shownAt ?? Date.now() + guardMs,
+		resolved: false, later: known?.later ?? false,
+	}];
+}
+
+/** answered removes a question that this page answered. */
+export function answered(id: RequestId): void {
+	questions.value = questions.value.filter((q) => q.id !== id);
+}
+
+/** resolved marks a question that was resolved elsewhere, and removes it after some seconds. */
+export function resolved(id: RequestId): void {
+	if (!questions.value.some((q) => q.id === id)) return;
+	questions.value = questions.value.map((q) => (q.id === id ? { ...q, resolved: true } : q));
+	setTimeout(() => answered(id), lingerMs);
+}
+
+/** setLater collapses a question, or opens it again. It sends nothing. */
+export function setLater(id: RequestId, later: boolean): void {
+	questions.value = questions.value.map((q) => (q.id === id ? { ...q, later, shownAt: Date.now() + guardMs } : q));
+}
+
+/** dropAll forgets the questions of a lost connection. */
+export function dropAll(): void {
+	questions.value = questions.value.filter((q) => q.resolved);
+}

@@ -1,0 +1,350 @@
+// One open thread: its entries, its context and the turn in progress.
+
+import { computed, effect, signal } from "@preact/signals";
+import type {
+	ServerNotification, Thread, ThreadItem, ThreadResumeResponse, ThreadTokenUsage, UserInput,
+} from "../wire/types.ts";
+import { CallError, type Connection } from "../wire/connection.ts";
+import { ContextList, merge, operationsOf, rebase, type Change, type Plan } from "./context.ts";
+import { Timeline, visibleEntries, type Entry } from "./timeline.ts";
+import type { ContextPreviewResponse } from "../wire/types.ts";
+
+const pageSize = 100;
+const contextPage = 2000;
+const previewDelayMs = 150;
+
+export type ThreadPhase = "loading" | "ready" | "locked" | "failed";
+
+/** Notice is a warning or an error about the thread, until the user closes it. */
+export interface Notice {
+	id: number;
+	kind: "warning" | "error" | "done";
+	text: string;
+}
+
+let nextNotice = 1;
+
+export class ThreadStore {
+	readonly phase = signal<ThreadPhase>("loading");
+	readonly failure = signal("");
+	readonly thread = signal<Thread | null>(null);
+	readonly settings = signal<ThreadResumeResponse | null>(null);
+	readonly timeline = new Timeline();
+	readonly context = new ContextList();
+	readonly turn = signal<string | null>(null);
+	readonly tokens = signal<ThreadTokenUsage | null>(null);
+	readonly notices = signal<readonly Notice[]>([]);
+	readonly openSections = signal<ReadonlySet<string>>(new Set());
+	readonly rows = computed<readonly Entry[]>(() => {
+		void this.timeline.changed.value;
+		return visibleEntries(this.timeline.entries, this.openSections.value);
+	});
+
+	readonly plan = signal<Plan>(new Map());
+	readonly direct = signal(localStorage.getItem("appserver.direct") === "true");
+	readonly preview = signal<ContextPreviewResponse | null>(null);
+	readonly previewError = signal("");
+	readonly applying = signal(false);
+
+	private loadingOlder = false;
+	private previewTimer = 0;
+	private disposers: (() => void)[] = [];
+
+	constructor(readonly id: string, private readonly connection: Connection) {
+		this.restorePlan();
+		this.disposers.push(effect(() => {
+			const plan = this.plan.value;
+			void this.context.revision.value;
+			this.savePlan(plan);
+			this.schedulePreview(plan);
+		}));
+	}
+
+	dispose(): void {
+		for (const d of this.disposers) d();
+		clearTimeout(this.previewTimer);
+	}
+
+	/** open subscribes to the thread and loads its end. It is called again after a reconnect. */
+	async open(): Promise<void> {
+		try {
+			const resumed = await this.connection.call("thread/resume", { threadId: this.id, excludeTurns: true });
+			this.settings.value = resumed;
+			this.thread.value = resumed.thread;
+			this.phase.value = "ready";
+		} catch (error) {
+			if (!(error instanceof CallError) || error.kind === "disconnected") throw error;
+			this.failure.value = error.message;
+			this.phase.value = error.kind === "threadLocked" ? "locked" : "failed";
+			if (this.phase.value === "failed") return;
+		}
+		await Promise.all([this.loadEnd(), this.loadContext()]);
+		const active = this.thread.value?.status.type === "active";
+		this.turn.value = active ? this.timeline.openTurn() : null;
+	}
+
+	/** loadEnd replaces the entries by the newest page. */
+	async loadEnd(): Promise<void> {
+		try {
+			const page = await this.connection.call("thread/timeline/list", { threadId: this.id, limit: pageSize });
+			this.timeline.reset(page.data, page.nextCursor);
+		} catch (error) {
+			this.report(error);
+		}
+	}
+
+	/** loadOlder adds the next older page. */
+	async loadOlder(): Promise<void> {
+		const cursor = this.timeline.older;
+		if (cursor === null || this.loadingOlder) return;
+		this.loadingOlder = true;
+		try {
+			const page = await this.connection.call("thread/timeline/list", { threadId: this.id, limit: pageSize, cursor });
+			this.timeline.prepend(page.data, page.nextCursor);
+		} catch (error) {
+			this.report(error);
+		} finally {
+			this.loadingOlder = false;
+		}
+	}
+
+	/** loadContext reads the whole list of context items. */
+	async loadContext(): Promise<void> {
+		try {
+			const pages = [];
+			let cursor: string | null = null;
+			do {
+				const page: Awaited<ReturnType<typeof this.getItems>> = await this.getItems(cursor);
+				pages.push(page);
+				cursor = page.nextCursor;
+			} while (cursor !== null);
+			this.context.load(pages);
+			this.rebasePlan();
+		} catch (error) {
+			this.report(error);
+		}
+	}
+
+	private getItems(cursor: string | null) {
+		return this.connection.call("context/getItems", { threadId: this.id, cursor, limit: contextPage });
+	}
+
+	/** apply takes a notification about this thread. */
+	apply(n: ServerNotification): void {
+		switch (n.method) {
+			case "turn/started":
+				this.turn.value = n.params.turn.id;
+				this.timeline.put({
+					type: "turnStarted", position: -1, turnId: n.params.turn.id, startedAt: n.params.turn.startedAt, trimmed: false,
+				});
+				return;
+			case "turn/completed": {
+				const t = n.params.turn;
+				if (this.turn.value === t.id) this.turn.value = null;
+				this.timeline.put({
+					type: "turnCompleted", position: -1, turnId: t.id, status: t.status, error: t.error, startedAt: t.startedAt,
+					completedAt: t.completedAt, durationMs: t.durationMs, trimmed: false,
+				});
+				return;
+			}
+			case "item/started":
+			case "item/completed":
+				this.timeline.put({ type: "item", position: -1, turnId: n.params.turnId, item: n.params.item, trimmed: false });
+				return;
+			case "thread/tokenUsage/updated":
+				this.tokens.value = n.params.tokenUsage;
+				return;
+			case "ContextItems":
+				if (this.context.apply(n.params)) this.rebasePlan();
+				else void this.loadContext();
+				return;
+			case "thread/trimPoint/created":
+			case "thread/trimPoint/removed":
+			case "thread/context/summarized":
+			case "thread/reverted":
+				void this.loadEnd();
+				return;
+			case "thread/name/updated":
+				if (this.thread.value) this.thread.value = { ...this.thread.value, name: n.params.threadName ?? null };
+				return;
+			case "thread/status/changed":
+				if (this.thread.value) this.thread.value = { ...this.thread.value, status: n.params.status };
+				return;
+			case "warning":
+				this.notice("warning", n.params.message);
+				return;
+			case "error":
+				if (!n.params.willRetry) this.notice("error", n.params.error.message);
+				return;
+			default:
+				this.applyDelta(n);
+		}
+	}
+
+	private applyDelta(n: ServerNotification): void {
+		const edit = (p: { turnId: string; itemId: string }, change: (i: ThreadItem) => void) =>
+			this.timeline.edit(p.turnId, p.itemId, change);
+		switch (n.method) {
+			case "item/agentMessage/delta":
+			case "item/plan/delta":
+				edit(n.params, (i) => {
+					if (i.type === "agentMessage" || i.type === "plan") i.text += n.params.delta;
+				});
+				return;
+			case "item/reasoning/summaryTextDelta":
+				edit(n.params, (i) => {
+					if (i.type === "reasoning") i.summary[n.params.summaryIndex] = (i.summary[n.params.summaryIndex] ?? "") + n.params.delta;
+				});
+				return;
+			case "item/reasoning/textDelta":
+				edit(n.params, (i) => {
+					if (i.type === "reasoning") i.content[n.params.contentIndex] = (i.content[n.params.contentIndex] ?? "") + n.params.delta;
+				});
+				return;
+			case "item/commandExecution/outputDelta":
+				edit(n.params, (i) => {
+					if (i.type === "commandExecution") i.aggregatedOutput = (i.aggregatedOutput ?? "") + n.params.delta;
+				});
+				return;
+		}
+	}
+
+	/** send starts a turn with the input, or adds it to the turn in progress. */
+	async send(input: UserInput[], overrides: { model?: string; effort?: string } = {}): Promise<void> {
+		const turn = this.turn.value;
+		if (turn) await this.connection.call("turn/steer", { threadId: this.id, input, expectedTurnId: turn });
+		else await this.connection.call("turn/start", { threadId: this.id, input, ...overrides });
+	}
+
+	async interrupt(): Promise<void> {
+		const turn = this.turn.value;
+		if (turn) await this.connection.call("turn/interrupt", { threadId: this.id, turnId: turn });
+	}
+
+	toggleSection(trimPointId: string): void {
+		const next = new Set(this.openSections.value);
+		if (!next.delete(trimPointId)) next.add(trimPointId);
+		this.openSections.value = next;
+	}
+
+	// Edits of the context.
+
+	/** change plans a change of some items, or applies it at once in direct mode. */
+	async change(ids: readonly string[], change: Change): Promise<void> {
+		let plan = this.direct.value ? new Map() as Plan : this.plan.value;
+		const items = new Map(this.context.items.value.map((i) => [i.id, i]));
+		for (const id of ids) {
+			const item = items.get(id);
+			if (item) plan = merge(plan, item, change);
+		}
+		if (this.direct.value) await this.commit(plan);
+		else this.plan.value = plan;
+	}
+
+	setDirect(direct: boolean): void {
+		localStorage.setItem("appserver.direct", String(direct));
+		this.direct.value = direct;
+	}
+
+	discard(): void {
+		this.plan.value = new Map();
+	}
+
+	/** applyPlan applies all planned changes as one edit. */
+	async applyPlan(when: "now" | "turnEnd" = "now"): Promise<void> {
+		await this.commit(this.plan.value, when);
+	}
+
+	private async commit(plan: Plan, when: "now" | "turnEnd" = "now"): Promise<void> {
+		const edits = operationsOf(plan);
+		if (edits.length === 0) return;
+		this.applying.value = true;
+		try {
+			await this.connection.call("context/apply", {
+				threadId: this.id, edits, expectedRevision: this.context.revision.value, when,
+			});
+			this.plan.value = new Map();
+		} catch (error) {
+			if (error instanceof CallError && error.kind === "staleRevision") {
+				await this.loadContext();
+				this.notice("warning", "The context changed in the meantime. The plan was adapted: check it and apply it again.");
+			} else {
+				this.report(error);
+			}
+		} finally {
+			this.applying.value = false;
+		}
+	}
+
+	/** edit runs an edit of the context that is not part of a plan. */
+	async edit(run: (c: Connection, threadId: string) => Promise<unknown>): Promise<boolean> {
+		try {
+			await run(this.connection, this.id);
+			return true;
+		} catch (error) {
+			this.report(error);
+			return false;
+		}
+	}
+
+	private rebasePlan(): void {
+		if (this.plan.value.size === 0) return;
+		const { plan, lost } = rebase(this.plan.value, this.context.items.value);
+		if (plan.size !== this.plan.value.size || lost.length > 0) this.plan.value = plan;
+		if (lost.length > 0) {
+			this.notice("warning", `The plan lost ${lost.length} item(s) that are not in the list any more: ${lost.slice(0, 5).join(", ")}.`);
+		}
+	}
+
+	private get planKey(): string {
+		return `appserver.plan.${this.id}`;
+	}
+
+	private savePlan(plan: Plan): void {
+		if (plan.size === 0) localStorage.removeItem(this.planKey);
+		else localStorage.setItem(this.planKey, JSON.stringify([...plan]));
+	}
+
+	private restorePlan(): void {
+		try {
+			const saved = localStorage.getItem(this.planKey);
+			if (saved) this.plan.value = new Map(JSON.parse(saved) as [string, Change][]);
+		} catch {
+			localStorage.removeItem(this.planKey);
+		}
+	}
+
+	private schedulePreview(plan: Plan): void {
+		clearTimeout(this.previewTimer);
+		this.previewError.value = "";
+		const edits = operationsOf(plan);
+		if (edits.length === 0) {
+			this.preview.value = null;
+			return;
+		}
+		this.previewTimer = window.setTimeout(() => {
+			this.connection.call("context/preview", { threadId: this.id, edits }).then((result) => {
+				if (this.plan.peek() === plan) this.preview.value = result;
+			}, (error: Error) => {
+				if (this.plan.peek() !== plan) return;
+				this.preview.value = null;
+				this.previewError.value = error.message;
+			});
+		}, previewDelayMs);
+	}
+
+	notice(kind: Notice["kind"], text: string): void {
+		if (this.notices.value.some((n) => n.text === text)) return;
+		this.notices.value = [...this.notices.value.slice(-4), { id: nextNotice++, kind, text }];
+	}
+
+	closeNotice(id: number): void {
+		this.notices.value = this.notices.value.filter((n) => n.id !== id);
+	}
+
+	/** report shows the error of a request. */
+	report(error: unknown): void {
+		if (error instanceof CallError && error.kind === "disconnected") return; // the banner shows it
+		this.notice("error", error instanceof Error ? error.message : String(error));
+	}
+}

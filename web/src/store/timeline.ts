@@ -1,0 +1,181 @@
+// The entries of a thread: pages of thread/timeline/list merged with live notifications.
+
+import { signal, type Signal } from "@preact/signals";
+import { Blocks } from "../lib/markdown.tsx";
+import type { ThreadItem, ThreadTimelineEntry, TimelineItem, TimelineTrimPoint } from "../wire/types.ts";
+
+/** Entry is one entry with the state that its view needs. */
+export interface Entry {
+	key: string;
+	data: ThreadTimelineEntry;
+	/** version changes with the content of the entry. */
+	version: Signal<number>;
+	/** blocks parses the text of a message. */
+	blocks: Blocks;
+	/** live is set until a page of the server has the entry. */
+	live: boolean;
+}
+
+/** keyOf returns an id that is equal for the live and the stored form of an entry. */
+export function keyOf(e: ThreadTimelineEntry): string {
+	switch (e.type) {
+		case "item":
+			return `i:${e.turnId}:${e.item.id}`;
+		case "turnStarted":
+			return `s:${e.turnId}`;
+		case "turnCompleted":
+			return `c:${e.turnId}`;
+		case "summary":
+			return `u:${e.trimPointId}`;
+		case "trimPoint":
+			return `t:${e.trimPoint.id}`;
+	}
+}
+
+function entryOf(data: ThreadTimelineEntry, live: boolean): Entry {
+	return { key: keyOf(data), data, version: signal(0), blocks: new Blocks(), live };
+}
+
+/** Timeline has the loaded part of a thread, oldest entry first. */
+export class Timeline {
+	entries: Entry[] = [];
+	private byKey = new Map<string, Entry>();
+	/** changed increases when entries are added, removed or moved. */
+	readonly changed = signal(0);
+	/** older is the cursor of the next older page, or null at the start of the thread. */
+	older: string | null = null;
+	private dirty = new Set<Entry>();
+	private frame = 0;
+
+	/** reset replaces all entries by the newest page. Live entries that it lacks stay at the end. */
+	reset(page: readonly ThreadTimelineEntry[], older: string | null): void {
+		const live = this.entries.filter((e) => e.live);
+		this.entries = [];
+		const former = this.byKey;
+		this.byKey = new Map();
+		for (const data of page) this.append(data, false, former.get(keyOf(data)));
+		for (const e of live) if (!this.byKey.has(e.key)) this.insert(e);
+		this.older = older;
+		this.changed.value++;
+	}
+
+	/** prepend adds an older page. */
+	prepend(page: readonly ThreadTimelineEntry[], older: string | null): void {
+		const added: Entry[] = [];
+		for (const data of page) {
+			if (this.byKey.has(keyOf(data))) continue;
+			const e = entryOf(data, false);
+			added.push(e);
+			this.byKey.set(e.key, e);
+		}
+		this.entries = [...added, ...this.entries];
+		this.older = older;
+		this.changed.value++;
+	}
+
+	private append(data: ThreadTimelineEntry, live: boolean, former?: Entry): Entry {
+		const e = former ?? entryOf(data, live);
+		e.data = data;
+		e.live = live;
+		if (former) e.version.value++;
+		this.insert(e);
+		return e;
+	}
+
+	private insert(e: Entry): void {
+		this.entries.push(e);
+		this.byKey.set(e.key, e);
+	}
+
+	/** put adds a live entry, or replaces the content of the one with its key. */
+	put(data: ThreadTimelineEntry): Entry {
+		const known = this.byKey.get(keyOf(data));
+		if (known) {
+			known.data = data;
+			this.touch(known);
+			return known;
+		}
+		const e = this.append(data, true);
+		this.changed.value++;
+		return e;
+	}
+
+	/** item returns the entry of an item. */
+	item(turnId: string, itemId: string): (Entry & { data: TimelineItem }) | undefined {
+		return this.byKey.get(`i:${turnId}:${itemId}`) as (Entry & { data: TimelineItem }) | undefined;
+	}
+
+	/** edit changes an item in place; its view is updated with the next frame. */
+	edit(turnId: string, itemId: string, change: (item: ThreadItem) => void): void {
+		const e = this.item(turnId, itemId);
+		if (!e) return;
+		change(e.data.item);
+		this.touch(e);
+	}
+
+	private touch(e: Entry): void {
+		this.dirty.add(e);
+		if (this.frame) return;
+		const flush = () => {
+			this.frame = 0;
+			const list = [...this.dirty];
+			this.dirty.clear();
+			for (const d of list) d.version.value++;
+		};
+		this.frame = document.hidden ? window.setTimeout(flush, 50) : requestAnimationFrame(flush);
+	}
+
+	/** indexOfItem returns the position of an item in entries, or -1. */
+	indexOfItem(itemId: string): number {
+		return this.entries.findIndex((e) => e.data.type === "item" && e.data.item.id === itemId);
+	}
+
+	/** openTurn returns the id of the last turn if it has not ended. */
+	openTurn(): string | null {
+		for (let i = this.entries.length - 1; i >= 0; i--) {
+			const d = this.entries[i]!.data;
+			if (d.type === "turnCompleted") return null;
+			if (d.type === "turnStarted") return d.turnId;
+		}
+		return null;
+	}
+}
+
+/** lastTrimPoint returns the newest trim point of the entries. */
+export function lastTrimPoint(entries: readonly Entry[]): TimelineTrimPoint | null {
+	for (let i = entries.length - 1; i >= 0; i--) {
+		const d = entries[i]!.data;
+		if (d.type === "trimPoint") return d;
+	}
+	return null;
+}
+
+/**
+ * visibleEntries returns the entries to show. The entries before each trim point are one section,
+ * which is hidden unless the id of the trim point is in open. Turn boundaries have no row of their
+ * own, except a turn that failed or was interrupted.
+ */
+export function visibleEntries(entries: readonly Entry[], open: ReadonlySet<string>): Entry[] {
+	const shown: Entry[] = [];
+	let section: Entry[] = [];
+	for (const e of entries) {
+		const d = e.data;
+		if (d.type === "turnStarted" || (d.type === "turnCompleted" && d.status === "completed")) continue;
+		if (d.type === "item" && d.item.type === "contextCompaction" && !e.live) continue; // its trim point is shown
+		if (d.type === "summary") {
+			section.push(e);
+			continue;
+		}
+		if (d.type === "trimPoint") {
+			const banner = section.at(-1)?.data.type === "summary" ? section.pop()! : null;
+			if (open.has(d.trimPoint.id)) shown.push(...section);
+			if (banner) shown.push(banner);
+			shown.push(e);
+			section = [];
+			continue;
+		}
+		section.push(e);
+	}
+	shown.push(...section);
+	return shown;
+}

@@ -1,0 +1,173 @@
+// The frame of the page: top bar, threads, timeline, panel.
+
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import * as app from "../store/app.ts";
+import { questions } from "../store/questions.ts";
+import { Icon } from "../lib/icons.tsx";
+import { baseName } from "../lib/format.ts";
+import { Composer } from "./composer.tsx";
+import { ContextPanel } from "./context.tsx";
+import { Dialogs, openDialog } from "./dialogs.tsx";
+import { Dock } from "./dock.tsx";
+import { Ring } from "./gauge.tsx";
+import { onGlobalKey } from "./keys.ts";
+import { Threads, titleOf } from "./threads.tsx";
+import { ThreadTimeline } from "./timeline.tsx";
+
+export const panelOpen = signal(localStorage.getItem("appserver.panel") !== "closed");
+export const threadsOpen = signal(true);
+
+export function togglePanel(): void {
+	panelOpen.value = !panelOpen.value;
+	localStorage.setItem("appserver.panel", panelOpen.value ? "open" : "closed");
+}
+
+export function App() {
+	useEffect(() => {
+		document.addEventListener("keydown", onGlobalKey);
+		const narrow = matchMedia("(max-width: 1100px)");
+		const veryNarrow = matchMedia("(max-width: 760px)");
+		const fit = () => {
+			if (narrow.matches) panelOpen.value = false;
+			threadsOpen.value = !veryNarrow.matches;
+		};
+		fit();
+		narrow.addEventListener("change", fit);
+		veryNarrow.addEventListener("change", fit);
+	}, []);
+	if (app.sessionFailure.value) return <NoSession reason={app.sessionFailure.value} />;
+	const store = app.current.value;
+	return (
+		<div class={`frame ${panelOpen.value && store ? "with-panel" : ""} ${threadsOpen.value ? "with-threads" : ""}`}>
+			<TopBar />
+			{threadsOpen.value && <Threads />}
+			<main aria-label="Conversation">
+				<ConnectionBanner />
+				<FailureBanner />
+				{store ? <Conversation /> : <Welcome />}
+			</main>
+			{panelOpen.value && store && <ContextPanel store={store} key={store.id} />}
+			<Dialogs />
+			<div class="visually-hidden" role="status" aria-live="polite">{app.announcement.value}</div>
+		</div>
+	);
+}
+
+function Conversation() {
+	const store = app.current.value!;
+	return (
+		<>
+			<ThreadTimeline store={store} key={store.id} />
+			<Notices />
+			<Dock store={store} />
+			<Composer store={store} key={`c${store.id}`} />
+		</>
+	);
+}
+
+function TopBar() {
+	const store = app.current.value;
+	const thread = store?.thread.value;
+	const settings = store?.settings.value;
+	const waiting = questions.value.filter((q) => !q.resolved).length;
+	return (
+		<header class="top">
+			<button class="quiet" type="button" aria-label="Threads" aria-pressed={threadsOpen.value} title="Threads"
+				onClick={() => (threadsOpen.value = !threadsOpen.value)}><Icon name="list" /></button>
+			<h1 class="top-title">{thread ? titleOf(thread) : "Workbench"}</h1>
+			{thread && (
+				<span class="facts">
+					<span class="fact" title={thread.cwd}>{baseName(thread.cwd)}</span>
+					{thread.gitInfo?.branch && <span class="fact"><Icon name="fork" />{thread.gitInfo.branch}</span>}
+					{settings && <span class="fact" title="Model">{settings.model}</span>}
+					{settings && <span class="fact" title="Approval policy">{policyName(settings.approvalPolicy)}</span>}
+					{settings && <span class="fact" title="Sandbox">{sandboxName(settings.sandbox.type)}</span>}
+				</span>
+			)}
+			<span class="spacer" />
+			{waiting > 0 && (
+				<span class="badge attention" role="status"><Icon name="bell" />{waiting} open {waiting === 1 ? "question" : "questions"}</span>
+			)}
+			{store && <Ring store={store} onClick={togglePanel} />}
+			<Status />
+			{store && (
+				<button class="quiet" type="button" aria-label="Context panel" aria-pressed={panelOpen.value} title="Context panel"
+					onClick={togglePanel}><Icon name="panel" /></button>
+			)}
+			<button class="quiet" type="button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)"
+				onClick={() => openDialog({ kind: "keys" })}>?</button>
+		</header>
+	);
+}
+
+function policyName(policy: unknown): string {
+	return typeof policy === "string" ? policy : "granular";
+}
+
+function sandboxName(type: string): string {
+	return { readOnly: "read only", workspaceWrite: "workspace", dangerFullAccess: "full access", externalSandbox: "external" }[type] ?? type;
+}
+
+function Status() {
+	const state = app.connection.value?.state.value ?? "connecting";
+	const text = { open: "connected", connecting: "connecting", waiting: "disconnected", rejected: "rejected" }[state];
+	return <span class={`status status-${state}`} title={`Server: ${text}`}><i aria-hidden="true" /><span>{text}</span></span>;
+}
+
+function ConnectionBanner() {
+	const c = app.connection.value;
+	if (!c || c.state.value !== "waiting") return null;
+	return (
+		<div class="banner warning" role="alert">
+			<Icon name="warning" />
+			<span>The connection to the server is lost. The page is read-only and connects again by itself.</span>
+			<button type="button" onClick={() => c.retry()}>Connect now</button>
+		</div>
+	);
+}
+
+function FailureBanner() {
+	if (!app.failure.value) return null;
+	return (
+		<div class="banner error" role="alert">
+			<Icon name="warning" /><span>{app.failure.value}</span>
+			<button class="quiet" type="button" aria-label="Close" onClick={() => (app.failure.value = "")}><Icon name="x" /></button>
+		</div>
+	);
+}
+
+function Notices() {
+	const store = app.current.value!;
+	return (
+		<div class="notices">
+			{store.notices.value.map((n) => (
+				<div key={n.id} class={`banner ${n.kind}`} role={n.kind === "error" ? "alert" : "status"}>
+					<Icon name={n.kind === "done" ? "check" : "warning"} /><span>{n.text}</span>
+					<button class="quiet" type="button" aria-label="Close" onClick={() => store.closeNotice(n.id)}><Icon name="x" /></button>
+				</div>
+			))}
+		</div>
+	);
+}
+
+function Welcome() {
+	return (
+		<div class="empty">
+			<h2>No thread is open</h2>
+			<p>Choose a thread on the left, or start one.</p>
+			<button class="primary" type="button" onClick={() => openDialog({ kind: "new" })}><Icon name="plus" />New thread</button>
+		</div>
+	);
+}
+
+function NoSession({ reason }: { reason: string }) {
+	return (
+		<main class="empty nosession">
+			<h1>This page has no session</h1>
+			<p>{reason}</p>
+			<p>Run this command in a terminal. It opens the page with a new session.</p>
+			<pre><code>appserver web</code></pre>
+		</main>
+	);
+}

@@ -1,0 +1,315 @@
+// The context panel: what the next request has, with prices, and edits of it.
+
+import { computed, signal, type Signal } from "@preact/signals";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { categoryNames, reasons, type Change } from "../store/context.ts";
+import type { ThreadStore } from "../store/thread.ts";
+import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
+import { Icon } from "../lib/icons.tsx";
+import { count, plural, short } from "../lib/format.ts";
+import type { ContextCategory, ContextItem } from "../wire/types.ts";
+import { Bar } from "./gauge.tsx";
+import { ItemDetails } from "./details.tsx";
+import { openDialog } from "./dialogs.tsx";
+import { Footer } from "./footer.tsx";
+import { History } from "./history.tsx";
+import { Menu } from "./menu.tsx";
+import { reveal } from "./reveal.ts";
+
+/** ContextRow is an item, or the head of the items of one turn. */
+export type ContextRow =
+	| { key: string; kind: "turn"; turnId: string; number: number; items: ContextItem[] }
+	| { key: string; kind: "item"; item: ContextItem };
+
+/** Selection is the state of the list that is not part of the thread. */
+class Selection {
+	readonly focus = signal<string | null>(null);
+	readonly anchor = signal<string | null>(null);
+	readonly selected = signal<ReadonlySet<string>>(new Set());
+	readonly open = signal<ReadonlySet<string>>(new Set());
+	readonly find = signal("");
+	readonly category = signal<ContextCategory | null>(null);
+}
+
+function filtered(store: ThreadStore, s: Selection): readonly ContextItem[] {
+	const words = s.find.value.trim().toLowerCase();
+	const category = s.category.value;
+	return store.context.items.value.filter((i) => (category === null || i.category === category) &&
+		(words === "" || i.preview.toLowerCase().includes(words) || (i.toolName ?? "").toLowerCase().includes(words)));
+}
+
+/** rowsOf groups items by turn. Items without a turn come before the next turn's head. */
+export function rowsOf(items: readonly ContextItem[], turnNumbers: ReadonlyMap<string, number>): ContextRow[] {
+	const rows: ContextRow[] = [];
+	type Head = Extract<ContextRow, { kind: "turn" }>;
+	let head = null as Head | null;
+	for (const item of items) {
+		if (item.turnId && item.turnId !== head?.turnId) {
+			head = { key: `turn:${item.turnId}:${item.id}`, kind: "turn", turnId: item.turnId, number: turnNumbers.get(item.turnId) ?? 0, items: [] };
+			rows.push(head);
+		}
+		if (item.turnId && head) head.items.push(item);
+		rows.push({ key: item.id, kind: "item", item });
+	}
+	return rows;
+}
+
+export function ContextPanel({ store }: { store: ThreadStore }) {
+	const [tab, setTab] = useState<"list" | "history">("list");
+	const selection = useMemo(() => new Selection(), []);
+	return (
+		<aside class="panel" aria-label="Context">
+			<div class="panel-head">
+				<div class="segments" role="tablist" aria-label="Context views">
+					<button type="button" role="tab" aria-selected={tab === "list"} id="tab-list" onClick={() => setTab("list")}>Context</button>
+					<button type="button" role="tab" aria-selected={tab === "history"} id="tab-history" onClick={() => setTab("history")}>Edits</button>
+				</div>
+				<span class="spacer" />
+				<button class="quiet" type="button" aria-label="Undo the last edit" title="Undo (Ctrl+Z)"
+					onClick={() => void store.edit((c, threadId) => c.call("context/undo", { threadId }))}><Icon name="undo" /></button>
+				<button class="quiet" type="button" aria-label="Redo" title="Redo (Ctrl+Y)"
+					onClick={() => void store.edit((c, threadId) => c.call("context/redo", { threadId }))}><Icon name="redo" /></button>
+				<Menu label="Edit the context" entries={[
+					{ label: "Trim to the last turns…", icon: "scissors", run: () => openDialog({ kind: "trim", store }) },
+					{ label: "Compact…", icon: "compress", run: () => openDialog({ kind: "compact", store }) },
+					{ label: "Exclude a category…", icon: "eyeOff", run: () => openDialog({ kind: "prune", store }) },
+					{ label: "Restore everything…", icon: "undo", run: () => openDialog({ kind: "restore", store }) },
+				]} />
+			</div>
+			<Bar store={store} />
+			{tab === "list" ? <List store={store} s={selection} /> : <History store={store} />}
+		</aside>
+	);
+}
+
+function List({ store, s }: { store: ThreadStore; s: Selection }) {
+	const handle = useRef<ListHandle>(null);
+	const find = useRef<HTMLInputElement>(null);
+	const rows = useMemo(() => computed(() => {
+		const numbers = new Map<string, number>();
+		for (const i of store.context.items.value) if (i.turnId && !numbers.has(i.turnId)) numbers.set(i.turnId, numbers.size + 1);
+		return rowsOf(filtered(store, s), numbers);
+	}), [store]);
+	const list = rows.value;
+
+	const focus = (key: string, extend = false) => {
+		const index = list.findIndex((r) => r.key === key);
+		if (index < 0) return;
+		s.focus.value = key;
+		if (!extend) {
+			s.anchor.value = key;
+			s.selected.value = new Set();
+		} else {
+			const from = list.findIndex((r) => r.key === s.anchor.value);
+			const [a, b] = from < index ? [from, index] : [index, from];
+			s.selected.value = new Set(list.slice(Math.max(0, a), b + 1).flatMap((r) => (r.kind === "item" ? [r.item.id] : [])));
+		}
+		handle.current?.show(index);
+		requestAnimationFrame(() => document.getElementById(`c-${key}`)?.focus({ preventScroll: true }));
+	};
+	reveal.context = (id) => {
+		s.find.value = "";
+		s.category.value = null;
+		requestAnimationFrame(() => focus(id));
+	};
+	useEffect(() => () => {
+		reveal.context = () => undefined;
+	}, []);
+
+	const targets = (): string[] => {
+		if (s.selected.value.size > 0) return [...s.selected.value];
+		const row = list.find((r) => r.key === s.focus.value);
+		return !row ? [] : row.kind === "item" ? [row.item.id] : row.items.map((i) => i.id);
+	};
+	const onKeyDown = (e: KeyboardEvent) => {
+		const target = e.target as HTMLElement;
+		if (target.closest("textarea,input,pre,[role=menu]")) return;
+		if ((e.ctrlKey || e.metaKey) && e.key === "Enter") {
+			e.preventDefault();
+			void store.applyPlan();
+			return;
+		}
+		if (e.ctrlKey || e.metaKey || e.altKey) return;
+		const at = list.findIndex((r) => r.key === s.focus.value);
+		const to = (i: number) => list[Math.max(0, Math.min(list.length - 1, i))]?.key;
+		const turn = (by: number) => {
+			for (let i = at + by; i >= 0 && i < list.length; i += by) if (list[i]!.kind === "turn") return list[i]!.key;
+			return undefined;
+		};
+		const moves: Record<string, () => string | undefined> = {
+			ArrowDown: () => to(at + 1), ArrowUp: () => to(at - 1), Home: () => to(0), End: () => to(list.length - 1),
+			PageDown: () => to(at + 15), PageUp: () => to(at - 15), j: () => turn(1), k: () => turn(-1),
+		};
+		const move = moves[e.key];
+		if (move) {
+			e.preventDefault();
+			const key = move();
+			if (key) focus(key, e.shiftKey && e.key.startsWith("Arrow"));
+			return;
+		}
+		const ids = targets();
+		const items = store.context.items.value.filter((i) => ids.includes(i.id));
+		const planned = (i: ContextItem): Change => store.plan.value.get(i.id) ?? {};
+		const actions: Record<string, () => void> = {
+			" ": () => void store.change(ids, { included: !items.some((i) => planned(i).included ?? i.included) }),
+			Delete: () => void store.change(ids, { deleted: !items.every((i) => planned(i).deleted) }),
+			p: () => void store.change(ids, { pinned: !items.every((i) => planned(i).pinned ?? i.pinned) }),
+			r: () => items.length === 1 && replaceable(items[0]!) && openDialog({ kind: "replace", store, item: items[0]! }),
+			Enter: () => items.length === 1 && toggleOpen(s.open, items[0]!.id),
+			Backspace: () => store.discard(),
+			"/": () => find.current?.focus(),
+		};
+		const run = actions[e.key];
+		if (!run || (target.closest("button") && (e.key === "Enter" || e.key === " ") && !target.id.startsWith("c-"))) return;
+		e.preventDefault();
+		run();
+	};
+
+	return (
+		<>
+			<Chips store={store} s={s} />
+			<div class="panel-find">
+				<label class="search"><Icon name="search" />
+					<input ref={find} type="search" placeholder="Find in context" aria-label="Find in context" value={s.find.value}
+						onInput={(e) => (s.find.value = e.currentTarget.value)} />
+				</label>
+				{(s.find.value !== "" || s.category.value !== null) && list.length > 0 && <MatchActions store={store} s={s} />}
+			</div>
+			{!store.context.loaded.value ? <p class="hint">Loading…</p>
+				: list.length === 0 ? <p class="hint">{store.context.items.value.length === 0 ? "The context is empty. It fills with the first turn." : "No item matches."}</p>
+				: <VirtualList rows={list} estimate={34} class="context-list" label="Context items" role="treegrid" rowRole="presentation"
+					multiselectable handle={handle} focusedKey={s.focus.value} onKeyDown={onKeyDown}
+					render={(row, index) => row.kind === "turn"
+						? <TurnRow row={row} store={store} s={s} first={index === 0} />
+						: <ItemRow item={row.item} store={store} s={s} first={index === 0} onFocus={focus} />} />}
+			<Footer store={store} />
+		</>
+	);
+}
+
+function toggleOpen(open: Signal<ReadonlySet<string>>, id: string): void {
+	const next = new Set(open.value);
+	if (!next.delete(id)) next.add(id);
+	open.value = next;
+}
+
+/** replaceable reports whether the server can replace the text of an item. */
+export function replaceable(item: ContextItem): boolean {
+	return item.category === "toolOutput" || item.category === "reasoning";
+}
+
+function Chips({ store, s }: { store: ThreadStore; s: Selection }) {
+	const usage = store.context.usage.value;
+	if (!usage) return null;
+	return (
+		<div class="chips" role="group" aria-label="Categories">
+			{usage.byCategory.map((c) => (
+				<button type="button" class={`chip cat-${c.category}`} aria-pressed={s.category.value === c.category}
+					title={`${plural(c.count, "item")}, ${count(c.includedTokens)} of ${count(c.tokens)} tokens included`}
+					onClick={() => (s.category.value = s.category.value === c.category ? null : c.category)}>
+					<i aria-hidden="true" />{categoryNames[c.category]} <b>{c.count}</b> <span class="faint">{short(c.includedTokens)}</span>
+				</button>
+			))}
+		</div>
+	);
+}
+
+function MatchActions({ store, s }: { store: ThreadStore; s: Selection }) {
+	const items = filtered(store, s).filter((i) => i.included);
+	const tokens = items.reduce((sum, i) => sum + (i.inPrompt ? i.tokens : 0), 0);
+	if (items.length === 0) return null;
+	return (
+		<button type="button" class="small" onClick={() => void store.change(items.map((i) => i.id), { included: false })}>
+			Exclude {plural(items.length, "match", "matches")} ({short(tokens)})
+		</button>
+	);
+}
+
+function TurnRow({ row, store, s, first }: { row: Extract<ContextRow, { kind: "turn" }>; store: ThreadStore; s: Selection; first: boolean }) {
+	const included = row.items.filter((i) => store.plan.value.get(i.id)?.included ?? i.included).length;
+	const tokens = row.items.reduce((sum, i) => sum + (i.inPrompt ? i.tokens : 0), 0);
+	const state = included === 0 ? "false" : included === row.items.length ? "true" : "mixed";
+	const focused = s.focus.value === row.key || (s.focus.value === null && first);
+	return (
+		<div id={`c-${row.key}`} class="context-turn" role="row" aria-level={1} aria-expanded="true" tabIndex={focused ? 0 : -1}
+			onFocus={() => (s.focus.value = row.key)}>
+			<span role="gridcell" class="cell-check">
+				<Check state={state} label={`Include turn ${row.number}`} onClick={() => void store.change(row.items.map((i) => i.id), { included: state !== "true" })} />
+			</span>
+			<span role="gridcell" class="turn-name">{row.number > 0 ? `Turn ${row.number}` : "Turn"}</span>
+			<span role="gridcell" class="tokens">{count(tokens)}</span>
+		</div>
+	);
+}
+
+interface ItemRowProps {
+	item: ContextItem;
+	store: ThreadStore;
+	s: Selection;
+	first: boolean;
+	onFocus(key: string, extend?: boolean): void;
+}
+
+function ItemRow({ item, store, s, first, onFocus }: ItemRowProps) {
+	const change = store.plan.value.get(item.id) ?? {};
+	const included = change.included ?? item.included;
+	const pinned = change.pinned ?? item.pinned;
+	const open = s.open.value.has(item.id);
+	const focused = s.focus.value === item.id || (s.focus.value === null && first);
+	const selected = s.selected.value.has(item.id);
+	const largest = Math.max(1, ...store.context.items.value.map((i) => i.tokens));
+	const classes = ["context-item", item.inPrompt ? "" : "off", selected ? "selected" : "",
+		Object.keys(change).length > 0 ? "planned" : "", change.deleted ? "deleted" : ""].join(" ");
+	return (
+		<div id={`c-${item.id}`} class={classes} role="row" aria-level={2} aria-selected={selected} aria-expanded={open}
+			tabIndex={focused ? 0 : -1} onFocus={() => (s.focus.value = item.id)}
+			onClick={(e) => onFocus(item.id, e.shiftKey)}>
+			<span role="gridcell" class="cell-check">
+				<Check state={included ? "true" : "false"} label={`Include: ${item.preview}`} onClick={() => void store.change([item.id], { included: !included })} />
+			</span>
+			<span role="gridcell" class="cell-main">
+				<span class={`category cat-${item.category}`}><i aria-hidden="true" />{item.toolName ?? categoryNames[item.category]}</span>
+				<span class="preview">{item.preview}</span>
+				<span class="badges">
+					{Object.keys(change).length > 0 && <span class="badge plan">{planText(change)}</span>}
+					{!item.inPrompt && <span class="badge off" title={reasons[item.notSentReason ?? "excluded"]}>{item.included ? "not sent" : "excluded"}</span>}
+					{item.replaced && <span class="badge edited">replaced</span>}
+					{pinned && <span class="badge pinned"><Icon name="pin" />pinned</span>}
+				</span>
+			</span>
+			<span role="gridcell" class="cell-tokens">
+				<span class="tokens">{count(item.tokens)}</span>
+				<span class="tokenbar" aria-hidden="true"><i class={`cat-${item.category}`} style={{ width: `${(item.tokens / largest) * 100}%` }} /></span>
+			</span>
+			<span role="gridcell" class="cell-menu">
+				<button type="button" class="quiet" tabIndex={-1} aria-label={open ? "Hide details" : "Show details"} onClick={() => toggleOpen(s.open, item.id)}>
+					<span class={`chevron ${open ? "open" : ""}`}><Icon name="chevron" /></span>
+				</button>
+			</span>
+			{open && <div role="gridcell" class="cell-details" onClick={(e) => e.stopPropagation()}><ItemDetails item={item} store={store} /></div>}
+		</div>
+	);
+}
+
+function planText(c: Change): string {
+	const parts = [];
+	if (c.deleted) parts.push("delete");
+	if (c.included === true) parts.push("include");
+	if (c.included === false) parts.push("exclude");
+	if (c.pinned === true) parts.push("pin");
+	if (c.pinned === false) parts.push("unpin");
+	if (c.text !== undefined) parts.push("replace");
+	return parts.join(", ");
+}
+
+function Check({ state, label, onClick }: { state: "true" | "false" | "mixed"; label: string; onClick(): void }) {
+	return (
+		<button type="button" class="check" role="checkbox" aria-checked={state} aria-label={label} tabIndex={-1}
+			onClick={(e) => {
+				e.stopPropagation();
+				onClick();
+			}}>
+			{state === "true" ? <Icon name="check" /> : state === "mixed" ? <i class="dash" /> : null}
+		</button>
+	);
+}

@@ -1,0 +1,91 @@
+// The full text of a context item, and why it is or is not sent.
+
+import { useEffect, useState } from "preact/hooks";
+import { reasons } from "../store/context.ts";
+import type { ThreadStore } from "../store/thread.ts";
+import { attempt } from "../store/app.ts";
+import { Icon } from "../lib/icons.tsx";
+import { count } from "../lib/format.ts";
+import { CopyButton } from "../lib/copy.tsx";
+import type { ContextItem } from "../wire/types.ts";
+import { openDialog } from "./dialogs.tsx";
+import { reveal } from "./reveal.ts";
+import { replaceable } from "./context.tsx";
+
+interface Part {
+	type: string;
+	text?: string | null;
+	url?: string | null;
+}
+
+interface Content {
+	sent: Part[] | null;
+	original: Part[];
+	reason: { code: string; text: string } | null;
+}
+
+/** maxShown is the number of characters of a text that is shown at first. */
+const maxShown = 4000;
+
+export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadStore }) {
+	const [content, setContent] = useState<Content | null>(null);
+	useEffect(() => {
+		let live = true;
+		void attempt((c) => c.call("context/readItem", { threadId: store.id, id: item.id })).then((r) => {
+			if (live && r) setContent(r as Content);
+		});
+		return () => {
+			live = false;
+		};
+	}, [item]);
+	const change = (c: Parameters<ThreadStore["change"]>[1]) => void store.change([item.id], c);
+	const why = content?.reason?.text ?? (item.inPrompt ? "It is sent." : reasons[item.notSentReason ?? "excluded"]);
+	const replaced = item.replaced && content?.sent;
+	return (
+		<div class="details">
+			<p class="why"><Icon name={item.inPrompt ? "eye" : "eyeOff"} /><span>{why}</span></p>
+			{content === null ? <p class="faint">Loading…</p> : (
+				<>
+					{replaced && <Parts title="Sent instead" parts={content.sent!} />}
+					<Parts title={replaced ? "Original" : ""} parts={content.original} />
+				</>
+			)}
+			<div class="details-actions">
+				<button type="button" class="small" onClick={() => change({ included: !item.included })}>{item.included ? "Exclude" : "Include"}</button>
+				<button type="button" class="small" onClick={() => change({ pinned: !item.pinned })}>{item.pinned ? "Unpin" : "Pin"}</button>
+				{replaceable(item) && (
+					<button type="button" class="small" onClick={() => openDialog({ kind: "replace", store, item, text: textOf(content?.sent ?? content?.original ?? []) })}>Replace…</button>
+				)}
+				<button type="button" class="small" onClick={() => change({ deleted: true })}>Delete</button>
+				{item.itemId && <button type="button" class="small" onClick={() => reveal.timeline(item.itemId!)}>Show in timeline</button>}
+				<span class="faint">{item.id} · {count(item.bytes)} bytes</span>
+			</div>
+		</div>
+	);
+}
+
+function textOf(parts: readonly Part[]): string {
+	return parts.map((p) => p.text ?? "").join("\n");
+}
+
+function Parts({ title, parts }: { title: string; parts: readonly Part[] }) {
+	const [all, setAll] = useState(false);
+	return (
+		<>
+			{title && <div class="details-title">{title}</div>}
+			{parts.map((p) => {
+				if (p.url?.startsWith("data:image/")) return <img class="attached" src={p.url} alt="image of the item" />;
+				const text = p.text ?? p.url ?? "";
+				return (
+					<div class="details-text">
+						<pre tabIndex={0} aria-label="text of the item">{all ? text : text.slice(0, maxShown)}</pre>
+						<CopyButton text={text} />
+						{!all && text.length > maxShown && (
+							<button type="button" class="small" onClick={() => setAll(true)}>Show {count(text.length - maxShown)} more characters</button>
+						)}
+					</div>
+				);
+			})}
+		</>
+	);
+}

@@ -1,0 +1,264 @@
+// Dialogs: one is open at a time.
+
+import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import * as app from "../store/app.ts";
+import { categoryNames } from "../store/context.ts";
+import type { ThreadStore } from "../store/thread.ts";
+import { count, firstLine, plural } from "../lib/format.ts";
+import type { ContextCategory, ContextItem, Thread } from "../wire/types.ts";
+import { shortcuts } from "./keys.ts";
+import { titleOf } from "./threads.tsx";
+
+export type Dialog =
+	| { kind: "new" } | { kind: "keys" }
+	| { kind: "rename"; thread: Thread } | { kind: "delete"; thread: Thread }
+	| { kind: "trim"; store: ThreadStore } | { kind: "compact"; store: ThreadStore } | { kind: "prune"; store: ThreadStore }
+	| { kind: "restore"; store: ThreadStore } | { kind: "rewind"; store: ThreadStore; turnId?: string }
+	| { kind: "replace"; store: ThreadStore; item: ContextItem; text?: string }
+	| { kind: "summary"; store: ThreadStore; trimPointId: string; text: string };
+
+export const dialog = signal<Dialog | null>(null);
+
+export function openDialog(d: Dialog): void {
+	dialog.value = d;
+}
+
+function close(): void {
+	dialog.value = null;
+}
+
+export function Dialogs() {
+	const d = dialog.value;
+	if (!d) return null;
+	switch (d.kind) {
+		case "new": return <NewThread />;
+		case "keys": return <Keys />;
+		case "rename": return <Rename thread={d.thread} />;
+		case "delete": return <Delete thread={d.thread} />;
+		case "trim": return <Trim store={d.store} />;
+		case "compact": return <Compact store={d.store} />;
+		case "prune": return <Prune store={d.store} />;
+		case "restore": return <Restore store={d.store} />;
+		case "rewind": return <Rewind store={d.store} turnId={d.turnId} />;
+		case "replace": return <Replace store={d.store} item={d.item} text={d.text} />;
+		case "summary": return <EditSummary store={d.store} trimPointId={d.trimPointId} text={d.text} />;
+	}
+}
+
+interface FrameProps {
+	title: string;
+	action?: string;
+	danger?: boolean;
+	disabled?: boolean;
+	/** run returns false to keep the dialog open. */
+	run?(): Promise<boolean | void> | boolean | void;
+	children: ComponentChildren;
+}
+
+function Frame(p: FrameProps) {
+	const el = useRef<HTMLDialogElement>(null);
+	const [busy, setBusy] = useState(false);
+	useEffect(() => {
+		const node = el.current!;
+		const before = document.activeElement as HTMLElement | null;
+		node.showModal();
+		return () => {
+			node.close();
+			before?.focus();
+		};
+	}, []);
+	const submit = async (e: Event) => {
+		e.preventDefault();
+		if (!p.run || p.disabled || busy) return;
+		setBusy(true);
+		const keep = (await p.run()) === false;
+		setBusy(false);
+		if (!keep) close();
+	};
+	return (
+		<dialog ref={el} aria-label={p.title} onCancel={(e) => {
+			e.preventDefault();
+			close();
+		}} onClick={(e) => e.target === el.current && close()}>
+			<form onSubmit={(e) => void submit(e)}>
+				<h2>{p.title}</h2>
+				<div class="dialog-body">{p.children}</div>
+				<div class="dialog-buttons">
+					<button type="button" onClick={close}>{p.run ? "Cancel" : "Close"}</button>
+					{p.run && <button type="submit" class={p.danger ? "danger-button" : "primary"} disabled={p.disabled || busy}>{p.action ?? "OK"}</button>}
+				</div>
+			</form>
+		</dialog>
+	);
+}
+
+function NewThread() {
+	const folders = [...new Set(app.threads.value.map((t) => t.cwd))].slice(0, 20);
+	const [cwd, setCwd] = useState(app.current.value?.thread.value?.cwd ?? folders[0] ?? "");
+	return (
+		<Frame title="New thread" action="Start" run={() => app.create(cwd.trim())}>
+			<label class="field"><span>Folder</span>
+				<input type="text" value={cwd} list="folders" placeholder="the server's folder" spellcheck={false} onInput={(e) => setCwd(e.currentTarget.value)} />
+			</label>
+			<datalist id="folders">{folders.map((f) => <option value={f} />)}</datalist>
+			<p class="faint">The agent reads and changes files of this folder.</p>
+		</Frame>
+	);
+}
+
+function Keys() {
+	return (
+		<Frame title="Keyboard shortcuts">
+			{shortcuts.map(([where, keys]) => (
+				<section class="keys">
+					<h3>{where}</h3>
+					<dl>{keys.map(([k, what]) => <div><dt>{k.split(" ").map((part) => <kbd>{part}</kbd>)}</dt><dd>{what}</dd></div>)}</dl>
+				</section>
+			))}
+		</Frame>
+	);
+}
+
+function Rename({ thread }: { thread: Thread }) {
+	const [name, setName] = useState(thread.name ?? "");
+	return (
+		<Frame title="Rename the thread" action="Rename" disabled={name.trim() === ""}
+			run={async () => (await app.attempt((c) => c.call("thread/name/set", { threadId: thread.id, name: name.trim() }))) !== null}>
+			<label class="field"><span>Name</span><input type="text" value={name} onInput={(e) => setName(e.currentTarget.value)} /></label>
+		</Frame>
+	);
+}
+
+function Delete({ thread }: { thread: Thread }) {
+	return (
+		<Frame title="Delete the thread?" action="Delete" danger
+			run={async () => (await app.attempt((c) => c.call("thread/delete", { threadId: thread.id }))) !== null}>
+			<p><strong>{titleOf(thread)}</strong></p>
+			<p>Its messages and its edits are removed from the disk. This cannot be undone.</p>
+		</Frame>
+	);
+}
+
+function Trim({ store }: { store: ThreadStore }) {
+	const [keep, setKeep] = useState(2);
+	const [summary, setSummary] = useState("");
+	return (
+		<Frame title="Trim the context" action="Trim" run={() => store.edit((c, threadId) =>
+			c.call("thread/context/trim", { threadId, keepLastNTurns: keep, summary: summary.trim() || null }))}>
+			<p>Earlier turns are not sent to the model any more. They stay readable, and undo brings them back.</p>
+			<label class="field"><span>Turns to keep</span>
+				<input type="number" min={0} value={keep} onInput={(e) => setKeep(Math.max(0, Math.floor(e.currentTarget.valueAsNumber || 0)))} />
+			</label>
+			<label class="field"><span>Summary of the removed turns (optional)</span>
+				<textarea rows={3} value={summary} onInput={(e) => setSummary(e.currentTarget.value)} />
+			</label>
+		</Frame>
+	);
+}
+
+const strategies = [
+	["summary", "Summary by the model", "The model writes a summary of older turns."],
+	["local", "Summary without a model", "Facts are extracted: files, commands, decisions. It costs no request."],
+	["userMessages", "Your messages only", "Only your own messages of older turns stay."],
+	["mask", "Shorten tool outputs", "Old tool outputs are replaced by placeholders."],
+] as const;
+
+function Compact({ store }: { store: ThreadStore }) {
+	const [strategy, setStrategy] = useState<(typeof strategies)[number][0]>("summary");
+	return (
+		<Frame title="Compact the context" action="Compact" disabled={store.turn.value !== null}
+			run={() => store.edit((c, threadId) => c.call("thread/compact/start", { threadId, strategy }))}>
+			{store.turn.value !== null && <p class="error-text">A turn is in progress. Compact after it.</p>}
+			<fieldset>
+				<legend class="visually-hidden">Strategy</legend>
+				{strategies.map(([value, label, text]) => (
+					<label class="option">
+						<input type="radio" name="strategy" checked={strategy === value} onChange={() => setStrategy(value)} />
+						<span>{label}<span class="faint block">{text}</span></span>
+					</label>
+				))}
+			</fieldset>
+		</Frame>
+	);
+}
+
+function Prune({ store }: { store: ThreadStore }) {
+	const [chosen, setChosen] = useState<ReadonlySet<ContextCategory>>(new Set(["toolOutput"]));
+	const usage = store.context.usage.value;
+	const toggle = (c: ContextCategory) => {
+		const next = new Set(chosen);
+		if (!next.delete(c)) next.add(c);
+		setChosen(next);
+	};
+	const exclude = async () => {
+		const ids = store.context.items.value.filter((i) => chosen.has(i.category) && i.included && !i.pinned).map((i) => i.id);
+		await store.change(ids, { included: false });
+	};
+	return (
+		<Frame title="Exclude categories" action={store.direct.value ? "Exclude" : "Add to the plan"} disabled={chosen.size === 0} run={exclude}>
+			<fieldset>
+				<legend class="visually-hidden">Categories</legend>
+				{usage?.byCategory.map((c) => (
+					<label class="option">
+						<input type="checkbox" checked={chosen.has(c.category)} onChange={() => toggle(c.category)} />
+						<span>{categoryNames[c.category]} <span class="faint">{plural(c.count, "item")}, {count(c.includedTokens)} tokens</span></span>
+					</label>
+				))}
+			</fieldset>
+			<p class="faint">Pinned items stay.</p>
+		</Frame>
+	);
+}
+
+function Restore({ store }: { store: ThreadStore }) {
+	return (
+		<Frame title="Restore the full context?" action="Restore" run={() => store.edit((c, threadId) => c.call("context/restore", { threadId }))}>
+			<p>Excluded and deleted items, trimmed turns and original texts are sent again. Undo reverts the restore.</p>
+		</Frame>
+	);
+}
+
+function Rewind({ store, turnId }: { store: ThreadStore; turnId: string | undefined }) {
+	const turns = store.timeline.entries.flatMap((e) => (e.data.type === "item" && e.data.item.type === "userMessage" && !e.data.trimmed
+		? [{ id: e.data.turnId, text: e.data.item.content.map((c) => (c.type === "text" ? c.text : "")).join(" ") }] : []));
+	const unique = turns.filter((t, i) => turns.findIndex((o) => o.id === t.id) === i);
+	const [chosen, setChosen] = useState(turnId ?? unique.at(-1)?.id ?? "");
+	const removed = unique.length - unique.findIndex((t) => t.id === chosen);
+	return (
+		<Frame title="Rewind the conversation" action={`Remove ${plural(removed, "turn")}`} danger disabled={unique.length === 0 || store.turn.value !== null}
+			run={() => store.edit((c, threadId) => c.call("thread/rollback", { threadId, numTurns: removed }))}>
+			<p>The chosen turn and all later ones leave the conversation. Files stay as they are.</p>
+			<fieldset class="rewind-list">
+				<legend class="visually-hidden">First turn to remove</legend>
+				{unique.map((t) => (
+					<label class="option">
+						<input type="radio" name="turn" checked={chosen === t.id} onChange={() => setChosen(t.id)} />
+						<span class="ellipsis">{firstLine(t.text, 100)}</span>
+					</label>
+				))}
+			</fieldset>
+		</Frame>
+	);
+}
+
+function Replace({ store, item, text }: { store: ThreadStore; item: ContextItem; text: string | undefined }) {
+	const [value, setValue] = useState(store.plan.value.get(item.id)?.text ?? text ?? item.preview);
+	return (
+		<Frame title="Replace the text" action={store.direct.value ? "Replace" : "Add to the plan"} run={() => store.change([item.id], { text: value })}>
+			<p>The model gets this text. The original stays in the rollout.</p>
+			<textarea class="mono" rows={12} value={value} aria-label="New text" onInput={(e) => setValue(e.currentTarget.value)} />
+		</Frame>
+	);
+}
+
+function EditSummary({ store, trimPointId, text }: { store: ThreadStore; trimPointId: string; text: string }) {
+	const [value, setValue] = useState(text);
+	return (
+		<Frame title="Summary of earlier messages" action="Save"
+			run={() => store.edit((c, threadId) => c.call("thread/context/summarize", { threadId, trimPointId, summary: value }))}>
+			<textarea rows={8} value={value} aria-label="Summary" onInput={(e) => setValue(e.currentTarget.value)} />
+		</Frame>
+	);
+}

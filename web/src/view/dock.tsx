@@ -1,0 +1,253 @@
+// Open questions of the server, above the composer.
+
+import { useEffect, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import * as app from "../store/app.ts";
+import { answered, questions, setLater, type Question } from "../store/questions.ts";
+import type { ThreadStore } from "../store/thread.ts";
+import { Icon } from "../lib/icons.tsx";
+import { visible } from "../lib/format.ts";
+import { DiffView } from "./diff.tsx";
+import type {
+	ApprovalDecision, CommandExecutionRequestApprovalParams, FileChangeRequestApprovalParams, McpServerElicitationRequestParams,
+	ToolRequestUserInputParams,
+} from "../wire/types.ts";
+
+export function Dock({ store }: { store: ThreadStore }) {
+	const open = questions.value.filter((q) => q.threadId === store.id || q.threadId === "");
+	if (open.length === 0) return null;
+	return (
+		<section class="dock" aria-label="Questions">
+			{open.map((q) => <Card key={String(q.id)} q={q} store={store} />)}
+		</section>
+	);
+}
+
+/** useGuard reports whether a question accepts input. It ignores input for a moment after it appears. */
+function useGuard(q: Question): boolean {
+	const [ready, setReady] = useState(Date.now() >= q.shownAt);
+	useEffect(() => {
+		const wait = q.shownAt - Date.now();
+		if (wait <= 0) {
+			setReady(true);
+			return;
+		}
+		setReady(false);
+		const timer = setTimeout(() => setReady(true), wait);
+		return () => clearTimeout(timer);
+	}, [q.shownAt]);
+	return ready;
+}
+
+function titleOf(q: Question): string {
+	switch (q.request.method) {
+		case "item/commandExecution/requestApproval":
+			return "May this command run?";
+		case "item/fileChange/requestApproval":
+			return "May these files be changed?";
+		case "mcpServer/elicitation/request":
+			return `${visible(q.request.params.serverName)} asks`;
+		case "item/tool/requestUserInput":
+			return "The agent asks";
+		default:
+			return "A tool of this client was called";
+	}
+}
+
+function Card({ q, store }: { q: Question; store: ThreadStore }) {
+	const ready = useGuard(q);
+	const answer = (result: unknown) => {
+		if (!ready || q.resolved) return;
+		app.connection.value!.answer(q.id, result);
+		answered(q.id);
+	};
+	if (q.resolved) {
+		return <div class="question done" role="status"><Icon name="check" />{titleOf(q)} <span class="faint">Answered elsewhere.</span></div>;
+	}
+	if (q.later) {
+		return (
+			<div class="question later">
+				<Icon name="bell" /><span>{titleOf(q)}</span><span class="spacer" />
+				<button type="button" onClick={() => setLater(q.id, false)}>Show</button>
+			</div>
+		);
+	}
+	return (
+		<div class="question" role="group" aria-label={titleOf(q)} data-question tabIndex={-1}>
+			<div class="question-head">
+				<Icon name="bell" /><h2>{titleOf(q)}</h2><span class="spacer" />
+				<button type="button" class="quiet" onClick={() => setLater(q.id, true)}>Later</button>
+			</div>
+			<Body q={q} store={store} ready={ready} answer={answer} />
+		</div>
+	);
+}
+
+interface BodyProps {
+	q: Question;
+	store: ThreadStore;
+	ready: boolean;
+	answer(result: unknown): void;
+}
+
+function Body({ q, store, ready, answer }: BodyProps) {
+	switch (q.request.method) {
+		case "item/commandExecution/requestApproval":
+			return <CommandQuestion p={q.request.params} ready={ready} answer={answer} />;
+		case "item/fileChange/requestApproval":
+			return <FileQuestion p={q.request.params} store={store} ready={ready} answer={answer} />;
+		case "item/tool/requestUserInput":
+			return <InputQuestion p={q.request.params} ready={ready} answer={answer} />;
+		case "mcpServer/elicitation/request":
+			return <Elicitation p={q.request.params} ready={ready} answer={answer} />;
+		default:
+			return (
+				<>
+					<p>This page has no tools. Another client may answer.</p>
+					<Buttons><button type="button" disabled={!ready} onClick={() => answer({ contentItems: [], success: false })}>Fail the call</button></Buttons>
+				</>
+			);
+	}
+}
+
+function Buttons({ children }: { children: ComponentChildren }) {
+	return <div class="question-buttons">{children}</div>;
+}
+
+function decisionText(d: ApprovalDecision): { label: string; key: string; primary?: boolean } {
+	if (typeof d !== "string") {
+		return { label: `Allow and do not ask for: ${visible(d.acceptWithExecpolicyAmendment.execpolicy_amendment.join(" "))}`, key: "" };
+	}
+	return {
+		accept: { label: "Allow once", key: "y", primary: true }, acceptForSession: { label: "Allow for this session", key: "s" },
+		decline: { label: "Decline", key: "n" }, cancel: { label: "Decline and stop", key: "c" },
+	}[d];
+}
+
+function Decisions({ list, ready, answer }: { list: readonly ApprovalDecision[]; ready: boolean; answer(result: unknown): void }) {
+	return (
+		<Buttons>
+			{list.map((d) => {
+				const { label, key, primary } = decisionText(d);
+				return (
+					<button type="button" class={primary ? "primary" : ""} disabled={!ready} data-answer={key} onClick={() => answer({ decision: d })}>
+						{label}{key && <kbd aria-hidden="true">{key.toUpperCase()}</kbd>}
+					</button>
+				);
+			})}
+		</Buttons>
+	);
+}
+
+type ApprovalProps<P> = { p: P; ready: boolean; answer(result: unknown): void };
+
+function CommandQuestion({ p, ready, answer }: ApprovalProps<CommandExecutionRequestApprovalParams>) {
+	return (
+		<>
+			{p.reason && <p>{visible(p.reason)}</p>}
+			<pre class="question-command" tabIndex={0} aria-label="command">{visible(p.command)}</pre>
+			<p class="faint">in <code>{visible(p.cwd)}</code></p>
+			<Decisions list={p.availableDecisions} ready={ready} answer={answer} />
+		</>
+	);
+}
+
+function FileQuestion({ p, store, ready, answer }: ApprovalProps<FileChangeRequestApprovalParams> & { store: ThreadStore }) {
+	const entry = store.timeline.item(p.turnId, p.itemId);
+	const item = entry?.data.item;
+	return (
+		<>
+			{p.reason && <p>{visible(p.reason)}</p>}
+			{p.grantRoot && <p>It asks to write below <code>{visible(p.grantRoot)}</code>.</p>}
+			{item?.type === "fileChange" && (
+				<div class="question-diff">
+					{item.changes.map((c) => (
+						<>
+							<div class="question-path"><Icon name="file" /><code>{visible(c.path)}</code></div>
+							<DiffView diff={c.diff} kind={c.kind.type} />
+						</>
+					))}
+				</div>
+			)}
+			<Decisions list={["accept", "acceptForSession", "decline", "cancel"]} ready={ready} answer={answer} />
+		</>
+	);
+}
+
+function InputQuestion({ p, ready, answer }: ApprovalProps<ToolRequestUserInputParams>) {
+	const [answers, setAnswers] = useState<Record<string, string>>({});
+	const complete = p.questions.every((q) => (answers[q.id] ?? "") !== "");
+	const submit = () => answer({
+		answers: Object.fromEntries(p.questions.map((q) => [q.id, { answers: [answers[q.id] ?? ""] }])),
+	});
+	return (
+		<>
+			{p.questions.map((q) => (
+				<fieldset>
+					<legend>{visible(q.question)}</legend>
+					{q.options.map((o) => (
+						<label class="option">
+							<input type="radio" name={q.id} checked={answers[q.id] === o.label} onChange={() => setAnswers({ ...answers, [q.id]: o.label })} />
+							<span>{visible(o.label)}<span class="faint"> {visible(o.description)}</span></span>
+						</label>
+					))}
+					{(q.isOther || q.options.length === 0) && (
+						<input {...inputType(q.isSecret ? "password" : "text")} aria-label={q.options.length > 0 ? "Another answer" : visible(q.question)}
+							placeholder={q.options.length > 0 ? "Another answer" : ""} autocomplete="off"
+							onInput={(e) => setAnswers({ ...answers, [q.id]: e.currentTarget.value })} />
+					)}
+				</fieldset>
+			))}
+			<Buttons><button type="button" class="primary" disabled={!ready || !complete} onClick={submit}>Answer</button></Buttons>
+		</>
+	);
+}
+
+/** inputType sets a type that is known at run time only. */
+function inputType(type: string): { type: "text" } {
+	return { type: type as "text" };
+}
+
+interface Property {
+	type?: string;
+	title?: string;
+	description?: string;
+	enum?: string[];
+	default?: unknown;
+}
+
+function Elicitation({ p, ready, answer }: ApprovalProps<McpServerElicitationRequestParams>) {
+	const schema = (p.requestedSchema ?? {}) as { properties?: Record<string, Property>; required?: string[] };
+	const properties = Object.entries(schema.properties ?? {});
+	const [values, setValues] = useState<Record<string, unknown>>(() =>
+		Object.fromEntries(properties.flatMap(([name, s]) => (s.default === undefined ? [] : [[name, s.default]]))));
+	const missing = (schema.required ?? []).some((name) => values[name] === undefined || values[name] === "");
+	const set = (name: string, value: unknown) => setValues({ ...values, [name]: value });
+	return (
+		<>
+			<p class="pre">{visible(p.message)}</p>
+			{p.url && <p>Open <a href={/^https?:/.test(p.url) ? p.url : undefined} target="_blank" rel="noopener noreferrer">{visible(p.url)}</a></p>}
+			{properties.map(([name, s]) => (
+				<label class="field">
+					<span>{visible(s.title ?? name)}</span>
+					{s.enum ? (
+						<select value={String(values[name] ?? "")} onChange={(e) => set(name, e.currentTarget.value)}>
+							<option value="" />{s.enum.map((v) => <option value={v}>{visible(v)}</option>)}
+						</select>
+					) : s.type === "boolean" ? (
+						<input type="checkbox" checked={values[name] === true} onChange={(e) => set(name, e.currentTarget.checked)} />
+					) : (
+						<input {...inputType(s.type === "number" || s.type === "integer" ? "number" : "text")} value={String(values[name] ?? "")}
+							onInput={(e) => set(name, s.type === "number" || s.type === "integer" ? e.currentTarget.valueAsNumber : e.currentTarget.value)} />
+					)}
+					{s.description && <span class="faint">{visible(s.description)}</span>}
+				</label>
+			))}
+			<Buttons>
+				<button type="button" class="primary" data-answer="y" disabled={!ready || missing} onClick={() => answer({ action: "accept", content: values })}>Accept<kbd aria-hidden="true">Y</kbd></button>
+				<button type="button" data-answer="n" disabled={!ready} onClick={() => answer({ action: "decline", content: null })}>Decline<kbd aria-hidden="true">N</kbd></button>
+				<button type="button" data-answer="c" disabled={!ready} onClick={() => answer({ action: "cancel", content: null })}>Cancel<kbd aria-hidden="true">C</kbd></button>
+			</Buttons>
+		</>
+	);
+}

@@ -1,0 +1,64 @@
+// How full the context is, and by what.
+
+import { categoryNames } from "../store/context.ts";
+import type { ThreadStore } from "../store/thread.ts";
+import { count, percent, short } from "../lib/format.ts";
+import type { ContextCategory, ContextUsage } from "../wire/types.ts";
+
+const fallbackWindow = 128_000;
+
+function windowOf(usage: ContextUsage): number {
+	return usage.modelContextWindow ?? fallbackWindow;
+}
+
+/** Ring is the gauge of the top bar. */
+export function Ring({ store, onClick }: { store: ThreadStore; onClick(): void }) {
+	const usage = store.context.usage.value;
+	if (!usage) return null;
+	const share = usage.promptTokens / windowOf(usage);
+	const circle = 2 * Math.PI * 7;
+	const level = share > 0.9 ? "high" : share > 0.7 ? "middle" : "";
+	return (
+		<button class={`ring ${level}`} type="button" onClick={onClick}
+			title={`${count(usage.promptTokens)} of ${count(windowOf(usage))} tokens in the next request`}
+			aria-label={`Context: ${percent(share)} used`}>
+			<svg viewBox="0 0 18 18" width="18" height="18" aria-hidden="true">
+				<circle cx="9" cy="9" r="7" class="ring-back" />
+				<circle cx="9" cy="9" r="7" class="ring-front" strokeDasharray={`${circle * Math.min(1, share)} ${circle}`} transform="rotate(-90 9 9)" />
+			</svg>
+			<span>{percent(share)}</span>
+		</button>
+	);
+}
+
+/** Bar shows the shares of the categories in the context window. */
+export function Bar({ store }: { store: ThreadStore }) {
+	const usage = store.context.usage.value;
+	if (!usage) return null;
+	const size = Math.max(windowOf(usage), usage.promptTokens);
+	const after = store.preview.value?.after ?? null;
+	const overhead = Math.max(0, usage.promptTokens - usage.includedTokens);
+	const parts = usage.byCategory.filter((c) => c.includedTokens > 0);
+	const cached = store.tokens.value?.last.cachedInputTokens ?? 0;
+	return (
+		<div class="gauge">
+			<div class="gauge-text">
+				<strong>{count(usage.promptTokens)}</strong>
+				<span class="faint"> of {short(windowOf(usage))} tokens{usage.modelContextWindow === null ? " (assumed)" : ""}</span>
+				{after && <span class="after"> → {count(after.promptTokens)}</span>}
+				<span class="spacer" />
+				{cached > 0 && <span class="faint" title="input tokens that the provider read from its cache in the last request">{short(cached)} cached</span>}
+			</div>
+			<div class="bar" role="img" aria-label={`${percent(usage.promptTokens / size)} of the context window`}>
+				<Part name="overhead" label="System prompt and tools" tokens={overhead} size={size} />
+				{parts.map((c) => <Part name={c.category} label={categoryNames[c.category]} tokens={c.includedTokens} size={size} />)}
+				{cached > 0 && <i class="cached" style={{ width: `${(cached / size) * 100}%` }} title={`${count(cached)} tokens were cached`} />}
+			</div>
+		</div>
+	);
+}
+
+function Part({ name, label, tokens, size }: { name: ContextCategory | "overhead"; label: string; tokens: number; size: number }) {
+	if (tokens === 0) return null;
+	return <span class={`part cat-${name}`} style={{ width: `${(tokens / size) * 100}%` }} title={`${label}: ${count(tokens)} tokens`} />;
+}

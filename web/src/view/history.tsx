@@ -1,0 +1,45 @@
+// The edits of the context.
+
+import { useEffect, useState } from "preact/hooks";
+import type { ThreadStore } from "../store/thread.ts";
+import { attempt } from "../store/app.ts";
+import { age, count, plural } from "../lib/format.ts";
+import type { ContextEdit } from "../wire/types.ts";
+
+const names: Record<string, string> = {
+	setInclusion: "Include or exclude", prune: "Exclude a category", pruneByIndices: "Delete", pin: "Pin or unpin", replace: "Replace",
+	trim: "Trim", compact: "Compact", summarize: "Edit the summary", restore: "Restore", revert: "Revert", apply: "Several edits",
+};
+
+export function History({ store }: { store: ThreadStore }) {
+	const [edits, setEdits] = useState<readonly ContextEdit[] | null>(null);
+	const revision = store.context.revision.value;
+	useEffect(() => {
+		void attempt((c) => c.call("context/listEdits", { threadId: store.id })).then((r) => r && setEdits(r.edits));
+	}, [revision]);
+	if (!edits) return <p class="hint">Loading…</p>;
+	if (edits.length === 0) return <p class="hint">The context has no edits yet.</p>;
+	const goto = (to: number) => void store.edit((c, threadId) => c.call("context/goto", { threadId, revision: to }));
+	return (
+		<ol class="history scroll" tabIndex={0} aria-label="Edits, newest first">
+			{[...edits].reverse().map((e) => (
+				<li class={e.undone ? "undone" : ""}>
+					<button type="button" class="edit" onClick={() => goto(e.revision)} disabled={e.op === "revert"}
+						title={e.op === "revert" ? "A revert cannot be undone" : "Go to the state after this edit"}>
+						<span class="edit-name">{names[e.op] ?? e.op}</span>
+						<span class="faint">{plural(e.count, "item")}</span>
+						{e.savedTokens !== 0 && <span class="tokens">{e.savedTokens > 0 ? "−" : "+"}{count(Math.abs(e.savedTokens))}</span>}
+						<span class="faint">{clientOf(e)}{age(e.at)}</span>
+						{e.undone && <span class="badge off">undone</span>}
+					</button>
+				</li>
+			))}
+			<li><button type="button" class="edit" onClick={() => goto(0)}><span class="edit-name">Start</span><span class="faint">no edits</span></button></li>
+		</ol>
+	);
+}
+
+function clientOf(e: ContextEdit): string {
+	const name = (e as { clientName?: string | null }).clientName;
+	return name ? `${name} · ` : "";
+}

@@ -1,0 +1,260 @@
+// The items of a turn.
+
+import { useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import type { Entry } from "../store/timeline.ts";
+import type { ThreadStore } from "../store/thread.ts";
+import { terminal } from "../lib/ansi.tsx";
+import { Markdown } from "../lib/markdown.tsx";
+import { Icon, type IconName } from "../lib/icons.tsx";
+import { count, duration, firstLine, plural, visible } from "../lib/format.ts";
+import { CopyButton } from "../lib/copy.tsx";
+import { DiffView, diffCounts } from "./diff.tsx";
+import { openDialog } from "./dialogs.tsx";
+import { Menu, type MenuEntry } from "./menu.tsx";
+import { reveal } from "./reveal.ts";
+import type {
+	CommandExecutionItem, ContextItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem, UserInput,
+} from "../wire/types.ts";
+
+interface Props {
+	entry: Entry;
+	turnId: string;
+	item: ThreadItem;
+	store: ThreadStore;
+}
+
+export function ItemView({ entry, turnId, item, store }: Props) {
+	switch (item.type) {
+		case "userMessage":
+			return <Message who="You" icon="user" class="user" entry={entry} item={item} turnId={turnId} store={store}>
+				<UserContent content={item.content} />
+			</Message>;
+		case "agentMessage":
+			return <Message who="Agent" icon="spark" class="agent" entry={entry} item={item} turnId={turnId} store={store} text={item.text}>
+				<Markdown text={item.text} blocks={entry.blocks} />
+			</Message>;
+		case "plan":
+			return <Message who="Plan" icon="list" class="agent" entry={entry} item={item} turnId={turnId} store={store} text={item.text}>
+				<Markdown text={item.text} blocks={entry.blocks} />
+			</Message>;
+		case "reasoning":
+			return <Reasoning item={item} head={<Facts item={item} turnId={turnId} store={store} />} />;
+		case "commandExecution":
+			return <Command item={item} head={<Facts item={item} turnId={turnId} store={store} text={item.aggregatedOutput ?? ""} />} />;
+		case "fileChange":
+			return <FileChanges item={item} head={<Facts item={item} turnId={turnId} store={store} />} />;
+		case "mcpToolCall":
+		case "dynamicToolCall":
+			return <ToolCall item={item} head={<Facts item={item} turnId={turnId} store={store} />} />;
+		case "webSearch":
+			return <Line icon="search" head={<Facts item={item} turnId={turnId} store={store} />}>Web search: {visible(item.query)}</Line>;
+		case "imageView":
+			return <Line icon="image" head={<Facts item={item} turnId={turnId} store={store} />}>Image: <code>{visible(item.path)}</code></Line>;
+		case "contextCompaction":
+			return <Line icon="compress">Compacting the context…</Line>;
+		case "enteredReviewMode":
+			return <Line icon="eye">Review started: {visible(item.review)}</Line>;
+		case "exitedReviewMode":
+			return <Line icon="eye">Review finished: {visible(item.review)}</Line>;
+		default:
+			return <Line icon="more">Unknown item: {(item as { type: string }).type}</Line>;
+	}
+}
+
+interface MessageProps extends Props {
+	who: string;
+	icon: IconName;
+	class: string;
+	text?: string;
+	children: ComponentChildren;
+}
+
+function Message(p: MessageProps) {
+	return (
+		<div class={`message ${p.class}`}>
+			<div class="message-head">
+				<span class="who"><Icon name={p.icon} />{p.who}</span>
+				<Facts item={p.item} turnId={p.turnId} store={p.store} text={p.text} />
+			</div>
+			{p.children}
+		</div>
+	);
+}
+
+function UserContent({ content }: { content: readonly UserInput[] }) {
+	return (
+		<>
+			{content.map((part) => {
+				switch (part.type) {
+					case "text":
+						return <p class="pre">{part.text}</p>;
+					case "image":
+						return part.url.startsWith("data:image/")
+							? <img class="attached" src={part.url} alt="attached image" />
+							: <p class="chip"><Icon name="image" />{visible(part.url)}</p>;
+					case "localImage":
+						return <p class="chip"><Icon name="image" />{visible(part.path)}</p>;
+					case "skill":
+						return <p class="chip"><Icon name="tool" />{visible(part.name)}</p>;
+					case "mention":
+						return <p class="chip"><Icon name="file" />{visible(part.name)}</p>;
+					default:
+						return <p class="chip"><Icon name="file" />{part.type}</p>;
+				}
+			})}
+		</>
+	);
+}
+
+/** stateOf describes what of an item the next request has. */
+function stateOf(items: readonly ContextItem[]): { label: string; name: string } | null {
+	if (items.length === 0) return null;
+	if (items.every((i) => !i.inPrompt)) return { label: items.some((i) => !i.included) ? "excluded" : "not sent", name: "off" };
+	if (items.some((i) => i.replaced)) return { label: "replaced", name: "edited" };
+	if (items.some((i) => !i.inPrompt)) return { label: "partly sent", name: "edited" };
+	if (items.some((i) => i.pinned)) return { label: "pinned", name: "pinned" };
+	return null;
+}
+
+interface FactsProps {
+	item: ThreadItem;
+	turnId: string;
+	store: ThreadStore;
+	text?: string;
+}
+
+/** Facts shows the price and the state of an item, and its menu. */
+function Facts({ item, turnId, store, text }: FactsProps) {
+	const items = store.context.byItemId.value.get(item.id) ?? [];
+	const tokens = items.reduce((sum, i) => sum + (i.inPrompt ? i.tokens : 0), 0);
+	const state = stateOf(items);
+	const ids = items.map((i) => i.id);
+	const included = items.some((i) => i.included);
+	const pinned = items.length > 0 && items.every((i) => i.pinned);
+	const entries: MenuEntry[] = items.length > 0 ? [
+		{ label: included ? "Exclude from context" : "Include in context", icon: included ? "eyeOff" : "eye",
+			run: () => void store.change(ids, { included: !included }) },
+		{ label: pinned ? "Unpin" : "Pin", icon: "pin", run: () => void store.change(ids, { pinned: !pinned }) },
+		{ label: "Show in context", icon: "panel", run: () => reveal.context(ids[0]!) },
+	] : [];
+	if (item.type === "userMessage") {
+		entries.push({ label: "Rewind to here…", icon: "undo", run: () => openDialog({ kind: "rewind", store, turnId }) });
+	}
+	return (
+		<span class="item-facts">
+			{state && <span class={`badge ${state.name}`}>{state.label}</span>}
+			{tokens > 0 && <span class="tokens" title="tokens in the next request">{count(tokens)}</span>}
+			<span class="item-actions">
+				{text && <CopyButton text={text} />}
+				{entries.length > 0 && <Menu label="Item actions" entries={entries} />}
+			</span>
+		</span>
+	);
+}
+
+interface FoldProps {
+	icon: IconName;
+	title: ComponentChildren;
+	head?: ComponentChildren;
+	open?: boolean;
+	class?: string;
+	children: ComponentChildren;
+}
+
+function Fold(p: FoldProps) {
+	const [open, setOpen] = useState(p.open ?? false);
+	return (
+		<div class={`fold ${p.class ?? ""}`}>
+			<div class="fold-head">
+				<button type="button" class="fold-title" aria-expanded={open} onClick={() => setOpen(!open)}>
+					<span class={`chevron ${open ? "open" : ""}`}><Icon name="chevron" /></span><Icon name={p.icon} />{p.title}
+				</button>
+				{p.head}
+			</div>
+			{open && <div class="fold-body">{p.children}</div>}
+		</div>
+	);
+}
+
+function Line({ icon, head, children }: { icon: IconName; head?: ComponentChildren; children: ComponentChildren }) {
+	return <div class="line"><Icon name={icon} /><span class="line-text">{children}</span>{head}</div>;
+}
+
+function Reasoning({ item, head }: { item: ReasoningItem; head: ComponentChildren }) {
+	const text = item.summary.length > 0 ? item.summary.join("\n\n") : item.content.join("\n\n");
+	return (
+		<Fold icon="spark" class="reasoning" head={head} title={<span class="faint ellipsis">Reasoning: {firstLine(text, 120) || "…"}</span>}>
+			<p class="pre faint">{text}</p>
+		</Fold>
+	);
+}
+
+/** commandText returns the script of a shell call without its wrapper. */
+function commandText(command: string): string {
+	const m = /^\S*(?:bash|sh|zsh) -l?c '([\s\S]*)'$/.exec(command) ?? /^\S*(?:bash|sh|zsh) -l?c ([^\s'"]+)$/.exec(command);
+	return m ? m[1]!.replaceAll(`'"'"'`, "'").replaceAll("'\\''", "'") : command;
+}
+
+function Command({ item, head }: { item: CommandExecutionItem; head: ComponentChildren }) {
+	const running = item.status === "inProgress";
+	const failed = item.status === "failed" || (item.exitCode !== null && item.exitCode !== 0);
+	const output = item.aggregatedOutput ?? "";
+	return (
+		<Fold icon="terminal" class="command" open={running || failed} head={
+			<>
+				<span class={`outcome ${failed ? "failed" : ""}`}>
+					{running ? "running" : item.status === "declined" ? "declined" : item.exitCode !== null ? `exit ${item.exitCode}` : item.status}
+					{item.durationMs !== null && ` · ${duration(item.durationMs)}`}
+				</span>
+				{head}
+			</>
+		} title={<code class="ellipsis">{visible(commandText(item.command))}</code>}>
+			<div class="command-cwd faint">{visible(item.cwd)}</div>
+			{output === "" ? <p class="faint">No output{running ? " yet" : ""}.</p>
+				: <pre class="output" tabIndex={0} aria-label="output">{terminal(output)}</pre>}
+		</Fold>
+	);
+}
+
+function FileChanges({ item, head }: { item: FileChangeItem; head: ComponentChildren }) {
+	return (
+		<div class="changes">
+			<div class="line"><Icon name="file" />
+				<span class="line-text">{plural(item.changes.length, "file")} {item.status === "declined" ? "not changed: declined" : item.status === "failed" ? "not changed: failed" : "changed"}</span>
+				{head}
+			</div>
+			{item.changes.map((c) => {
+				const { added, removed } = diffCounts(c.diff, c.kind.type);
+				return (
+					<Fold icon="file" title={<>
+						<code class="ellipsis">{visible(c.path)}</code>
+						<span class="added">+{added}</span><span class="removed">−{removed}</span>
+					</>}>
+						<DiffView diff={c.diff} kind={c.kind.type} />
+					</Fold>
+				);
+			})}
+		</div>
+	);
+}
+
+function ToolCall({ item, head }: { item: McpToolCallItem | DynamicToolCallItem; head: ComponentChildren }) {
+	const name = item.type === "mcpToolCall" ? `${item.server}.${item.tool}` : item.tool;
+	const result = item.type === "mcpToolCall" ? item.result ?? item.error : item.contentItems;
+	return (
+		<Fold icon="tool" class="command" head={<><span class={`outcome ${item.status === "failed" ? "failed" : ""}`}>{item.status}</span>{head}</>}
+			title={<code class="ellipsis">{visible(name)}</code>}>
+			<div class="faint">Arguments</div>
+			<pre class="output" tabIndex={0} aria-label="arguments">{json(item.arguments)}</pre>
+			{result && <><div class="faint">Result</div><pre class="output" tabIndex={0} aria-label="result">{json(result)}</pre></>}
+		</Fold>
+	);
+}
+
+const maxJSON = 20_000;
+
+function json(value: unknown): string {
+	const text = JSON.stringify(value, null, 2) ?? "";
+	return text.length > maxJSON ? text.slice(0, maxJSON) + "\n…" : text;
+}

@@ -1,0 +1,61 @@
+// Keys that work everywhere, and the list of all keys.
+
+import * as app from "../store/app.ts";
+import { dialog, openDialog } from "./dialogs.tsx";
+
+/** shortcuts are shown in the dialog. */
+export const shortcuts: readonly [string, readonly [string, string][]][] = [
+	["Everywhere", [
+		["F6", "next region"], ["Alt+Q", "oldest question"], ["Ctrl+.", "interrupt the turn"], ["?", "this list"],
+	]],
+	["Message", [
+		["Enter", "send or steer"], ["Shift+Enter", "new line"], ["↑", "last message, in an empty field"], ["Esc Esc", "rewind, in an empty field"],
+	]],
+	["Question", [["Y", "allow once"], ["S", "allow for this session"], ["N", "decline"], ["C", "decline and stop"]]],
+	["Timeline", [["J K", "next, previous item"], ["[ ]", "previous, next turn"], ["G", "end"]]],
+	["Context list", [
+		["↑ ↓", "move; with Shift select"], ["J K", "next, previous turn"], ["Space", "include or exclude"], ["Del", "delete"], ["P", "pin"],
+		["R", "replace"], ["Enter", "details"], ["Ctrl+Enter", "apply the plan"], ["Backspace", "discard the plan"], ["/", "find"],
+		["Ctrl+Z Ctrl+Y", "undo, redo"],
+	]],
+];
+
+const regions = [".threads input[type=search]", ".timeline [tabindex='0']", ".composer textarea", ".context-list [tabindex='0']"];
+
+function typing(e: KeyboardEvent): boolean {
+	return (e.target as HTMLElement).closest("input,textarea,select,[contenteditable]") !== null;
+}
+
+/** onGlobalKey handles the keys that work everywhere. */
+export function onGlobalKey(e: KeyboardEvent): void {
+	if (dialog.value) return;
+	const store = app.current.value;
+	const ctrl = e.ctrlKey || e.metaKey;
+	if (e.key === "F6") {
+		e.preventDefault();
+		nextRegion(e.shiftKey ? -1 : 1);
+	} else if (ctrl && e.key === "." && store) {
+		e.preventDefault();
+		void store.interrupt().catch((error) => store.report(error));
+	} else if (e.altKey && e.key.toLowerCase() === "q") {
+		e.preventDefault();
+		document.querySelector<HTMLElement>("[data-question]")?.focus();
+	} else if (ctrl && !typing(e) && store && (e.key === "z" || e.key === "y")) {
+		e.preventDefault();
+		void store.edit((c, threadId) => c.call(e.key === "z" ? "context/undo" : "context/redo", { threadId }));
+	} else if (e.key === "?" && !typing(e) && !ctrl) {
+		openDialog({ kind: "keys" });
+	} else if (!ctrl && !e.altKey && !typing(e)) {
+		const question = (e.target as HTMLElement).closest("[data-question]");
+		question?.querySelector<HTMLButtonElement>(`[data-answer="${CSS.escape(e.key.toLowerCase())}"]`)?.click();
+	}
+}
+
+function nextRegion(by: number): void {
+	const found = regions.flatMap((selector) => {
+		const el = document.querySelector<HTMLElement>(selector);
+		return el ? [el] : [];
+	});
+	const at = found.findIndex((el) => el === document.activeElement || el.parentElement?.closest(".scroll")?.contains(document.activeElement));
+	found[(at + by + found.length) % found.length]?.focus();
+}

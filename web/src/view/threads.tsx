@@ -1,0 +1,104 @@
+// The list of threads.
+
+import { useRef } from "preact/hooks";
+import * as app from "../store/app.ts";
+import { questions } from "../store/questions.ts";
+import { Icon } from "../lib/icons.tsx";
+import { age, baseName, firstLine } from "../lib/format.ts";
+import { VirtualList } from "../lib/virtual.tsx";
+import type { Thread } from "../wire/types.ts";
+import { openDialog } from "./dialogs.tsx";
+import { Menu } from "./menu.tsx";
+
+/** titleOf returns the name of a thread, or its first message. */
+export function titleOf(t: Thread): string {
+	return t.name || firstLine(t.preview, 80) || "New thread";
+}
+
+let searchTimer = 0;
+
+export function Threads() {
+	const rows = app.threads.value.map((thread) => ({ key: thread.id, thread }));
+	const input = useRef<HTMLInputElement>(null);
+	const onSearch = (value: string) => {
+		app.search.value = value;
+		clearTimeout(searchTimer);
+		searchTimer = window.setTimeout(() => void app.loadThreads().catch(() => undefined), 200);
+	};
+	const onKeyDown = (e: KeyboardEvent) => {
+		if (e.key !== "ArrowDown" && e.key !== "ArrowUp") return;
+		const links = [...(e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("a.thread")];
+		const next = links[links.indexOf(document.activeElement as HTMLElement) + (e.key === "ArrowDown" ? 1 : -1)];
+		next?.focus();
+		if (next) e.preventDefault();
+	};
+	return (
+		<nav class="threads" aria-label="Threads">
+			<div class="threads-head">
+				<label class="search">
+					<Icon name="search" />
+					<input ref={input} type="search" placeholder="Search threads" aria-label="Search threads"
+						value={app.search.value} onInput={(e) => onSearch(e.currentTarget.value)} />
+				</label>
+				<button class="primary icon-only" type="button" aria-label="New thread" title="New thread"
+					onClick={() => openDialog({ kind: "new" })}><Icon name="plus" /></button>
+			</div>
+			<div class="segments" role="group" aria-label="Filter">
+				{[false, true].map((archived) => (
+					<button type="button" aria-pressed={app.showArchived.value === archived}
+						onClick={() => {
+							app.showArchived.value = archived;
+							void app.loadThreads().catch(() => undefined);
+						}}>{archived ? "Archived" : "Active"}</button>
+				))}
+			</div>
+			{rows.length === 0
+				? <p class="hint">{!app.threadsLoaded.value ? "Loading…" : app.search.value ? "No thread contains this text." : app.showArchived.value ? "No archived threads." : "No threads yet."}</p>
+				: <VirtualList rows={rows} estimate={58} class="thread-list" label="Threads" role="list" rowRole="listitem"
+					onKeyDown={onKeyDown}
+					onScroll={(_, last) => last > rows.length - 10 && void app.loadMoreThreads()}
+					render={({ thread }) => <ThreadRow thread={thread} />} />}
+		</nav>
+	);
+}
+
+type Dot = { name: string; label: string };
+
+function dotOf(t: Thread): Dot | null {
+	const open = questions.value.some((q) => q.threadId === t.id && !q.resolved);
+	if (open || (t.status.type === "active" && t.status.activeFlags.length > 0)) return { name: "waiting", label: "waits for you" };
+	if (t.status.type === "active") return { name: "working", label: "working" };
+	if (t.status.type === "systemError") return { name: "failed", label: "failed" };
+	return null;
+}
+
+function ThreadRow({ thread }: { thread: Thread }) {
+	const selected = app.current.value?.id === thread.id;
+	const dot = dotOf(thread);
+	const archived = app.showArchived.value;
+	return (
+		<div class={`thread-row ${selected ? "selected" : ""}`}>
+			<a class="thread" href={`#/thread/${thread.id}`} aria-current={selected ? "true" : undefined}>
+				<span class="thread-title">{titleOf(thread)}</span>
+				<span class="thread-facts">
+					{dot && <span class={`dot dot-${dot.name}`}><i aria-hidden="true" />{dot.label}</span>}
+					<span class="ellipsis" title={thread.cwd}>{baseName(thread.cwd)}</span>
+					<span>{age(thread.updatedAt)}</span>
+				</span>
+			</a>
+			<Menu label={`Actions for ${titleOf(thread)}`} entries={[
+				{ label: "Rename…", icon: "edit", run: () => openDialog({ kind: "rename", thread }) },
+				{ label: "Fork", icon: "fork", run: () => void fork(thread) },
+				archived
+					? { label: "Unarchive", icon: "archive", run: () => void app.attempt((c) => c.call("thread/unarchive", { threadId: thread.id })) }
+					: { label: "Archive", icon: "archive", run: () => void app.attempt((c) => c.call("thread/archive", { threadId: thread.id })) },
+				{ label: "Delete…", icon: "trash", danger: true, run: () => openDialog({ kind: "delete", thread }) },
+			]} />
+		</div>
+	);
+}
+
+async function fork(thread: Thread): Promise<void> {
+	const forked = await app.attempt((c) => c.call("thread/fork", { threadId: thread.id }));
+	if (forked) app.show(forked.thread.id);
+}

@@ -1,0 +1,193 @@
+// A JSON-RPC connection over a WebSocket that reconnects.
+//
+// The socket is always read: the server disconnects clients that do not read. Messages wait in a
+// queue and are handled in slices of a frame, so that a burst does not block the page.
+
+import { signal } from "@preact/signals";
+import type { Methods, RequestId, ServerNotification, ServerRequest } from "./types.ts";
+
+/** sliceMs is the longest time that one frame handles messages. */
+const sliceMs = 8;
+const minDelayMs = 250;
+const maxDelayMs = 8000;
+
+export type ConnectionState = "connecting" | "open" | "waiting" | "rejected";
+
+/** CallError is an error response of the server. */
+export class CallError extends Error {
+	constructor(
+		readonly code: number,
+		message: string,
+		readonly kind: string,
+		readonly data: Record<string, unknown>,
+	) {
+		super(message);
+	}
+}
+
+interface Pending {
+	resolve(result: unknown): void;
+	reject(error: Error): void;
+}
+
+type Message = {
+	id?: RequestId;
+	method?: string;
+	params?: unknown;
+	result?: unknown;
+	error?: { code: number; message: string; data?: { kind?: string } };
+};
+
+/** Handlers receive the messages of the server in order. */
+export interface Handlers {
+	/** opened runs after each (re)connection, before other messages are handled. */
+	opened(): Promise<void>;
+	notification(n: ServerNotification): void;
+	request(r: ServerRequest): void;
+}
+
+type Parameterless = { [M in keyof Methods]: undefined extends Methods[M]["params"] ? M : never }[keyof Methods];
+
+export class Connection {
+	readonly state = signal<ConnectionState>("connecting");
+	/** retryAt is the time of the next attempt in milliseconds, while the state is "waiting". */
+	readonly retryAt = signal(0);
+	private socket: WebSocket | null = null;
+	private nextId = 1;
+	private pending = new Map<RequestId, Pending>();
+	private queue: string[] = [];
+	private scheduled = false;
+	private delay = minDelayMs;
+	private timer = 0;
+	private everOpen = false;
+
+	constructor(private readonly token: string, private readonly handlers: Handlers) {}
+
+	connect(): void {
+		clearTimeout(this.timer);
+		this.state.value = "connecting";
+		const scheme = location.protocol === "https:" ? "wss" : "ws";
+		const socket = new WebSocket(`${scheme}://${location.host}/ws`, ["appserver.v1", `bearer.${this.token}`]);
+		this.socket = socket;
+		socket.onopen = () => void this.open(socket);
+		socket.onmessage = (event) => {
+			this.queue.push(event.data as string);
+			this.schedule();
+		};
+		socket.onclose = () => this.closed(socket);
+	}
+
+	private async open(socket: WebSocket): Promise<void> {
+		this.delay = minDelayMs;
+		this.everOpen = true;
+		try {
+			await this.handlers.opened();
+			if (this.socket === socket) this.state.value = "open";
+		} catch {
+			socket.close();
+		}
+	}
+
+	private closed(socket: WebSocket): void {
+		if (this.socket !== socket) return;
+		this.socket = null;
+		this.queue = [];
+		const lost = new CallError(0, "the connection to the server was lost", "disconnected", {});
+		for (const p of this.pending.values()) p.reject(lost);
+		this.pending.clear();
+		if (!this.everOpen) {
+			this.state.value = "rejected";
+			return;
+		}
+		this.state.value = "waiting";
+		this.retryAt.value = Date.now() + this.delay;
+		this.timer = window.setTimeout(() => this.connect(), this.delay);
+		this.delay = Math.min(this.delay * 2, maxDelayMs);
+	}
+
+	/** retry connects now instead of at retryAt. */
+	retry(): void {
+		if (this.state.value !== "waiting" && this.state.value !== "rejected") return;
+		this.everOpen = true;
+		this.connect();
+	}
+
+	/** call sends a request and returns its result. It rejects with a CallError. */
+	call<M extends Parameterless>(method: M): Promise<Methods[M]["result"]>;
+	call<M extends keyof Methods>(method: M, params: Methods[M]["params"]): Promise<Methods[M]["result"]>;
+	call<M extends keyof Methods>(method: M, params?: Methods[M]["params"]): Promise<Methods[M]["result"]> {
+		return this.request(method, params) as Promise<Methods[M]["result"]>;
+	}
+
+	private request(method: string, params: unknown): Promise<unknown> {
+		const id = this.nextId++;
+		return new Promise((resolve, reject) => {
+			this.pending.set(id, { resolve, reject });
+			this.send({ id, method, params });
+		});
+	}
+
+	/** answer responds to a request of the server. */
+	answer(id: RequestId, result: unknown): void {
+		this.send({ id, result });
+	}
+
+	/** notify sends a notification. */
+	notify(method: string): void {
+		this.send({ method });
+	}
+
+	private send(message: object): void {
+		if (this.socket?.readyState === WebSocket.OPEN) {
+			this.socket.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
+			return;
+		}
+		const id = (message as Message).id;
+		if (id !== undefined) {
+			this.pending.get(id)?.reject(new CallError(0, "the page is not connected to the server", "disconnected", {}));
+			this.pending.delete(id);
+		}
+	}
+
+	private schedule(): void {
+		if (this.scheduled) return;
+		this.scheduled = true;
+		if (document.hidden || this.pending.size > 0) {
+			queueMicrotask(() => this.drain()); // a response should not wait for a frame
+		} else {
+			requestAnimationFrame(() => this.drain());
+		}
+	}
+
+	private drain(): void {
+		this.scheduled = false;
+		const end = performance.now() + sliceMs;
+		let handled = 0;
+		while (handled < this.queue.length && (document.hidden || performance.now() < end)) {
+			this.handle(JSON.parse(this.queue[handled++]!) as Message);
+		}
+		this.queue.splice(0, handled);
+		if (this.queue.length > 0) {
+			this.scheduled = true;
+			requestAnimationFrame(() => this.drain());
+		}
+	}
+
+	private handle(m: Message): void {
+		if (m.method !== undefined) {
+			if (m.id === undefined) this.handlers.notification(m as unknown as ServerNotification);
+			else this.handlers.request(m as unknown as ServerRequest);
+			return;
+		}
+		if (m.id === undefined) return;
+		const p = this.pending.get(m.id);
+		this.pending.delete(m.id);
+		if (!p) return;
+		if (m.error) {
+			const { kind = "", ...data } = m.error.data ?? {};
+			p.reject(new CallError(m.error.code, m.error.message, kind, data));
+		} else {
+			p.resolve(m.result);
+		}
+	}
+}
