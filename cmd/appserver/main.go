@@ -45,6 +45,7 @@ func commands() []subcommand {
 		{"generate-json-schema", "write the JSON Schema of the protocol to --out DIR", generate(schema.WriteJSON)},
 		{"generate-ts", "write the TypeScript types of the protocol to --out DIR", generate(schema.WriteTS)},
 		{"thread", "export and import stored threads", cli.Thread},
+		{"web", "open the workbench, a page for browsers: of a running server, or of a new one", cli.Web},
 		{"version", "print the version; with --json, the commit and the Go version as well", printVersion},
 	}
 }

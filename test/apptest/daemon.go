@@ -186,8 +186,12 @@ type WebSocketClient struct {
 // Connect returns a client that has not sent initialize.
 func (d *Daemon) Connect() *WebSocketClient {
 	d.T.Helper()
-	ws := d.OpenWebSocket()
-	c := &Client{T: d.T, In: frameWriter{ws}, Messages: make(chan Message, 1<<16), Exited: make(chan struct{})}
+	return ConnectWebSocket(d.T, d.OpenWebSocket())
+}
+
+// ConnectWebSocket returns a client of an open WebSocket that has not sent initialize.
+func ConnectWebSocket(t testing.TB, ws *websocket.Conn) *WebSocketClient {
+	c := &Client{T: t, In: frameWriter{ws}, Messages: make(chan Message, 1<<16), Exited: make(chan struct{})}
 	go func() {
 		defer close(c.Exited)
 		defer close(c.Messages)
@@ -204,7 +208,7 @@ func (d *Daemon) Connect() *WebSocketClient {
 			}
 		}
 	}()
-	d.T.Cleanup(func() {
+	t.Cleanup(func() {
 		_ = ws.CloseNow()
 		<-c.Exited
 	})

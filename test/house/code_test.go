@@ -215,6 +215,7 @@ func goroutineFiles() map[string]string {
 		"rollout/disk/open.go":                     "reads and parses parts of a large file in parallel",
 		"rollout/span.go":                          "reads the next part of a file while the current one is processed",
 		"cmd/appserver/internal/cli/proxy.go":      "copies the input, while the caller copies the output",
+		"cmd/appserver/internal/cli/web.go":        "waits for the program that opens a browser",
 		"server/conn.go":                           "writes the messages to the client",
 		"server/message.go":                        "waits for the client's response",
 		"server/stderr.go":                         "writes the log, so that a slow reader of stderr blocks no caller",

@@ -118,7 +118,7 @@ func importRules() []importRule {
 			"schema"}, "it selects the subcommand"},
 		{"cmd/appserver/internal/app", []string{everything}, "it assembles the parts, so it knows all of them"},
 		{"cmd/appserver/internal/cli", []string{"protocol", "cmd/appserver/internal/app", "core/config", "core/engine",
-			"core/export", "core/memory", "rollout", "rollout/index", "server", "server/listen"},
+			"core/export", "core/memory", "rollout", "rollout/index", "server", "server/listen", "server/web"},
 			"its commands act on stored threads"},
 		{"docs/demo", nil, "a client depends on the messages alone"},
 		{"web", nil, "it embeds files that web/gen builds"},

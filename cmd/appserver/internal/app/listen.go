@@ -11,6 +11,7 @@ import (
 
 	"appserver/server"
 	"appserver/server/listen"
+	"appserver/server/web"
 )
 
 const (
@@ -31,7 +32,10 @@ const (
 type transport struct {
 	url   string
 	stdio bool
-	auth  string
+	// web is the address of the page, or "". pageOnly is set if there is no other transport.
+	web      string
+	pageOnly bool
+	auth     string
 	// tokenFile or tokenDigest selects the accepted token. secretFile, issuer and audience are for signed
 	// tokens.
 	tokenFile, tokenDigest, secretFile, issuer, audience string
@@ -41,6 +45,7 @@ type transport struct {
 func (t *transport) define(flags *flag.FlagSet) {
 	flags.StringVar(&t.url, "listen", t.url, "listen on this `URL`: stdio://, unix://, unix://PATH or ws://IP:PORT")
 	flags.BoolVar(&t.stdio, "stdio", t.stdio, "the same as --listen stdio://")
+	flags.StringVar(&t.web, "web", t.web, "also serve the workbench, a page for browsers, on `IP:PORT`")
 	flags.StringVar(&t.auth, "ws-auth", t.auth, "authenticate clients of a port by this `METHOD`: "+authCapability+" or "+authSigned)
 	flags.StringVar(&t.tokenFile, "ws-token-file", t.tokenFile,
 		"read the token from `PATH` (default: a generated token below CODEX_HOME)")
@@ -51,12 +56,15 @@ func (t *transport) define(flags *flag.FlagSet) {
 	flags.Int64Var(&t.skew, "ws-max-clock-skew-seconds", t.skew, "accept signed tokens if the clocks differ by at most `SECONDS`")
 }
 
-func (t *transport) isStdio() bool { return t.stdio || t.url == listenStdio }
+func (t *transport) isStdio() bool { return !t.pageOnly && (t.stdio || t.url == listenStdio) }
 
 // check rejects flags that contradict each other.
 func (t *transport) check() error {
+	_, webErr := web.ParseAddress(t.web)
 	signed := t.secretFile != "" || t.issuer != "" || t.audience != ""
 	switch {
+	case t.web != "" && webErr != nil:
+		return UsageError{fmt.Errorf("--web: %w", webErr)}
 	case t.stdio && t.url != listenStdio:
 		return UsageError{errors.New("--listen cannot be used with --stdio")}
 	case t.auth != "" && t.auth != authCapability && t.auth != authSigned:
@@ -76,15 +84,45 @@ func (t *transport) check() error {
 	return nil
 }
 
-// listener opens the socket or port and announces it. It returns nil for standard input and output.
-func (t *transport) listener(srv *server.Server, errs io.Writer) (*listen.Listener, error) {
-	if t.isStdio() {
-		return nil, nil
-	}
+// clientListener accepts clients until Stop. Wait waits until they have disconnected.
+type clientListener interface {
+	Serve() error
+	Stop() error
+	Wait(ctx context.Context) error
+}
+
+// open opens the page, the socket and the port that the flags select, and announces them. opened is called
+// with the page; it may be nil.
+func (t *transport) open(srv *server.Server, errs io.Writer, opened func(*web.Page) error) ([]clientListener, error) {
 	home, err := CodexHome()
 	if err != nil {
 		return nil, err
 	}
+	var list []clientListener
+	if t.web != "" {
+		page, err := t.openPage(srv, home)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, page)
+		if opened == nil {
+			announcePage(errs, page)
+		} else if err := opened(page); err != nil {
+			return nil, errors.Join(err, page.Stop())
+		}
+	}
+	if t.pageOnly || t.isStdio() {
+		return list, nil
+	}
+	l, err := t.listener(srv, home, errs)
+	if err != nil {
+		return nil, errors.Join(err, stopListening(list))
+	}
+	return append(list, l), nil
+}
+
+// listener opens the socket or port and announces it.
+func (t *transport) listener(srv *server.Server, home string, errs io.Writer) (*listen.Listener, error) {
 	address, err := listen.Parse(t.url, home)
 	if err != nil {
 		return nil, UsageError{err}
@@ -135,16 +173,16 @@ func (t *transport) bearer(home string) (b listen.TokenCheck, how string, err er
 	return listen.StaticToken(token), "in " + path, err
 }
 
-func (p *process) stopListening() error {
-	if p.listener == nil {
-		return nil
+func stopListening(list []clientListener) (err error) {
+	for _, l := range list {
+		err = errors.Join(err, l.Stop())
 	}
-	return p.listener.Stop()
+	return err
 }
 
-func (p *process) awaitClients(ctx context.Context) error {
-	if p.listener == nil {
-		return nil
+func (p *process) awaitClients(ctx context.Context) (err error) {
+	for _, l := range p.listeners {
+		err = errors.Join(err, l.Wait(ctx))
 	}
-	return p.listener.Wait(ctx)
+	return err
 }

@@ -34,7 +34,7 @@ import (
 	"appserver/rollout"
 	"appserver/rollout/index"
 	"appserver/server"
-	"appserver/server/listen"
+	"appserver/server/web"
 )
 
 const (
@@ -46,7 +46,10 @@ const (
 )
 
 // Serve runs the server until its input ends, a signal stops it, or its parent process ends.
-func Serve(s Streams, o *Options) error {
+func Serve(s Streams, o *Options) error { return serve(s, o, nil) }
+
+// serve is Serve. opened is called before the first request of a browser; it may be nil.
+func serve(s Streams, o *Options, opened func(*web.Page) error) error {
 	if err := o.transport.check(); err != nil {
 		return err
 	}
@@ -61,9 +64,10 @@ func Serve(s Streams, o *Options) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	stop := stopReasons(ctx, o) // before the server announces its address
-	if p.listener, err = o.transport.listener(p.server, s.Err); err != nil {
+	if p.listeners, err = o.transport.open(p.server, s.Err, opened); err != nil {
 		return err
 	}
+	p.stdio = o.transport.isStdio()
 	return p.run(s, stop)
 }
 
@@ -81,10 +85,12 @@ func limitGarbage() {
 // process is a running server.
 type process struct {
 	server *server.Server
-	// listener is nil if the only client is on standard input and output.
-	listener *listen.Listener
-	engine   *engine.Engine
-	host     *host.Host
+	// stdio is set if one client is on standard input and output.
+	stdio bool
+	// listeners accept all other clients.
+	listeners []clientListener
+	engine    *engine.Engine
+	host      *host.Host
 	// index is nil if the configuration disables it.
 	index *index.Index
 	// unwatch stops watching skill files.
@@ -359,8 +365,11 @@ func stopReasons(ctx context.Context, o *Options) <-chan string {
 // run serves until the client's input ends and there is no other client, or until there is a reason to
 // stop. Then it shuts down in order.
 func (p *process) run(s Streams, stop <-chan string) error {
-	served := make(chan error, 1)
-	go func() { served <- p.serve(s) }()
+	transports := p.transports(s)
+	served := make(chan error, len(transports))
+	for _, serve := range transports {
+		go func() { served <- serve() }()
+	}
 	select {
 	case reason := <-stop:
 		p.log.Info("stopping", zap.String("reason", reason))
@@ -372,12 +381,16 @@ func (p *process) run(s Streams, stop <-chan string) error {
 	return p.close()
 }
 
-func (p *process) serve(s Streams) error {
-	if p.listener != nil {
-		return p.listener.Serve()
+// transports returns the functions that serve clients until the shutdown or an error.
+func (p *process) transports(s Streams) (serve []func() error) {
+	for _, l := range p.listeners {
+		serve = append(serve, l.Serve)
 	}
-	growPipe(s.Out)
-	return p.server.Serve(context.Background(), s.In, s.Out)
+	if p.stdio {
+		growPipe(s.Out)
+		serve = append(serve, func() error { return p.server.Serve(context.Background(), s.In, s.Out) })
+	}
+	return serve
 }
 
 // close shuts the server down: it accepts no more requests, replies to the accepted ones, ends every
@@ -385,7 +398,7 @@ func (p *process) serve(s Streams) error {
 func (p *process) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	err := p.stopListening()
+	err := stopListening(p.listeners)
 	p.server.StopIntake()
 	p.models.Close()
 	p.unwatch()
