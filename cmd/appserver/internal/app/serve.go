@@ -67,7 +67,7 @@ func serve(s Streams, o *Options, opened func(*web.Page) error) error {
 	if p.listeners, err = o.transport.open(p.server, s.Err, opened); err != nil {
 		return err
 	}
-	p.stdio = o.transport.isStdio()
+	p.noStdio = !o.transport.isStdio()
 	return p.run(s, stop)
 }
 
@@ -85,8 +85,8 @@ func limitGarbage() {
 // process is a running server.
 type process struct {
 	server *server.Server
-	// stdio is set if one client is on standard input and output.
-	stdio bool
+	// noStdio is set if no client is on standard input and output.
+	noStdio bool
 	// listeners accept all other clients.
 	listeners []clientListener
 	engine    *engine.Engine
@@ -386,7 +386,7 @@ func (p *process) transports(s Streams) (serve []func() error) {
 	for _, l := range p.listeners {
 		serve = append(serve, l.Serve)
 	}
-	if p.stdio {
+	if !p.noStdio {
 		growPipe(s.Out)
 		serve = append(serve, func() error { return p.server.Serve(context.Background(), s.In, s.Out) })
 	}
