@@ -24,6 +24,7 @@ import (
 //	propose [STRATEGY] [first=N] [keep=N] [before=TURN]
 //	commit [TEXT] [draft=ID]      without draft= the last one
 //	points                        the trim points, and the provider session
+//	read ID                       one item in full
 //	items [limit=N] [cursor=ID], usage, edits
 //	preview "EDIT" ["EDIT"...]    each EDIT a command as above
 func contextCommands() map[string]command {
@@ -42,6 +43,9 @@ func contextCommands() map[string]command {
 		}),
 		"compact": input(compactInput), "review": input(reviewInput), "propose": input(proposeInput),
 		"commit": input(commitInput), "trim": input(trimInput), "summarize": input(summarizeInput), "points": pointsCommand,
+		"read": input(func(m *machine, a arguments) (core.Input, error) {
+			return core.ReadContextItem{To: m.caller(), ID: a.word(0)}, nil
+		}),
 		"items": input(itemsInput), "preview": input(previewInput),
 		"usage": input(func(m *machine, _ arguments) (core.Input, error) {
 			return core.GetContextUsage{To: m.caller()},

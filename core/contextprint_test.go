@@ -41,6 +41,10 @@ func contextAnswerText(p gjson.Result) (text string, ok bool) {
 		return "", false
 	}
 	text = "revision=" + p.Get("revision").Raw
+	if item := p.Get("item"); item.Exists() {
+		return words(text, p.Get("reason.code").Str) + "\n  " + contextItemText(item) + "\n  " +
+			p.Get("reason.text").Str + "\n  sent " + p.Get("sent").Raw + "\n  original " + p.Get("original").Raw, true
+	}
 	for _, member := range []string{"changed", "removed", "restored", "ignored", "total", "nextCursor"} {
 		if v := p.Get(member); v.Exists() && v.Type != gjson.Null {
 			text = words(text, member+"="+v.String())

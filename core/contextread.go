@@ -9,6 +9,12 @@ type GetContextItems struct {
 	Limit  *uint32
 }
 
+// ReadContextItem requests one item in full.
+type ReadContextItem struct {
+	To protocol.Caller
+	ID string
+}
+
 // GetContextUsage requests the cost of the context, ListContextEdits the journal.
 type (
 	GetContextUsage  struct{ To protocol.Caller }
@@ -30,6 +36,15 @@ func (in GetContextItems) apply(s *step) {
 	s.reply(in.To, protocol.ContextGetItemsResponse{
 		Revision: s.context.Revision(), Total: total, Items: items, Usage: s.contextUsage(), NextCursor: next,
 	})
+}
+
+func (in ReadContextItem) apply(s *step) {
+	answer, err := s.context.ReadItem(in.ID)
+	if err != nil {
+		s.reject(in.To, err)
+		return
+	}
+	s.reply(in.To, answer)
 }
 
 func (in GetContextUsage) apply(s *step) {

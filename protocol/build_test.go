@@ -235,6 +235,7 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 		},
 		reflect.TypeFor[protocol.ContextCategory]():        oneOf("toolOutput", "userMessage", "other"),
 		reflect.TypeFor[protocol.NotSentReason]():          oneOf("", "excluded", "otherModel"),
+		reflect.TypeFor[protocol.ContextReasonCode]():      oneOf("sent", "trimmed", "excluded"),
 		reflect.TypeFor[protocol.ApprovalsReviewer]():      oneOf("user", "auto_review", "guardian_subagent"),
 		reflect.TypeFor[protocol.SandboxMode]():            oneOf("read-only", "workspace-write", "danger-full-access"),
 		reflect.TypeFor[protocol.MemoryMode]():             oneOf("enabled", "disabled"),

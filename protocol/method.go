@@ -43,6 +43,7 @@ type Handler interface {
 	TurnSteer(to Caller, p *TurnSteerParams) error
 	TurnInterrupt(to Caller, p *TurnInterruptParams) error
 	ContextGetItems(to Caller, p *ContextGetItemsParams) error
+	ContextReadItem(to Caller, p *ContextReadItemParams) error
 	ContextGetUsage(to Caller, p *ContextGetUsageParams) error
 	ContextSetInclusion(to Caller, p *ContextSetInclusionParams) error
 	ContextPruneByIndices(to Caller, p *ContextPruneByIndicesParams) error
@@ -255,6 +256,8 @@ func Methods() []Method {
 			"Interrupts the active turn and ends everything that it started.").urgent(),
 		method[ContextGetItemsParams, ContextGetItemsResponse]("context/getItems", Handler.ContextGetItems,
 			"Lists the context items with their prices.").own(),
+		method[ContextReadItemParams, ContextReadItemResponse]("context/readItem", Handler.ContextReadItem,
+			"Returns one context item in full, as it is sent and as it was.").own(),
 		method[ContextGetUsageParams, ContextGetUsageResponse]("context/getUsage", Handler.ContextGetUsage,
 			"Returns the price of the context.").own(),
 		method[ContextSetInclusionParams, ContextSetInclusionResponse]("context/setInclusion", Handler.ContextSetInclusion,

@@ -10,6 +10,11 @@ func (e *Engine) ContextGetItems(to protocol.Caller, p *protocol.ContextGetItems
 	return e.readThread(to, p.ThreadID, core.GetContextItems{To: to, Cursor: p.Cursor, Limit: p.Limit}, e.loadContext)
 }
 
+// ContextReadItem returns one item in full.
+func (e *Engine) ContextReadItem(to protocol.Caller, p *protocol.ContextReadItemParams) error {
+	return e.readThread(to, p.ThreadID, core.ReadContextItem{To: to, ID: p.ID}, e.loadContext)
+}
+
 // ContextGetUsage returns the size of the context.
 func (e *Engine) ContextGetUsage(to protocol.Caller, p *protocol.ContextGetUsageParams) error {
 	return e.readThread(to, p.ThreadID, core.GetContextUsage{To: to}, e.loadContext)

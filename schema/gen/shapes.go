@@ -49,8 +49,9 @@ func shapes() map[reflect.Type]shape {
 			object(Property{"type", words(protocol.WebSearchFindInPage)}, Property{"url", nullable(kind("string"))},
 				Property{"pattern", nullable(kind("string"))}),
 			object(Property{"type", words(protocol.WebSearchOther)}))),
-		reflect.TypeFor[protocol.NotSentReason]():   fixed(words(protocol.NotSentReasons()...)),
-		reflect.TypeFor[protocol.ContextCategory](): fixed(words(categoryWords()...)),
+		reflect.TypeFor[protocol.NotSentReason]():     fixed(words(protocol.NotSentReasons()...)),
+		reflect.TypeFor[protocol.ContextReasonCode](): fixed(words(protocol.ContextReasonCodes()...)),
+		reflect.TypeFor[protocol.ContextCategory]():   fixed(words(categoryWords()...)),
 		reflect.TypeFor[protocol.PruneRange](): fixed(either(
 			words(protocol.RangeAll),
 			object(Property{protocol.RangeFirstTurns, turnCount()}),

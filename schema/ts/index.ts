@@ -148,6 +148,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "turn/interrupt"; params?: TurnInterruptParams | null }
   /** Lists the context items with their prices. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/getItems"; params: ContextGetItemsParams }
+  /** Returns one context item in full, as it is sent and as it was. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/readItem"; params: ContextReadItemParams }
   /** Returns the price of the context. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/getUsage"; params: ContextGetUsageParams }
   /** Excludes items from the context, or includes them again. */
@@ -661,6 +663,12 @@ export interface ContextItem {
   toolName: string | null;
 }
 
+/** ContextItemReason is why an item is sent or not: a code for programs and a sentence for people. */
+export interface ContextItemReason {
+  code: ContextReasonCode;
+  text: string;
+}
+
 /** ContextItemsNotification is the list of context items after a change. If Full is false, for clients with the capability contextItemsDelta, Items are the new and changed items, and RemovedIDs the removed ones. Such a client removes the latter. Then, in order, it replaces the items that it has and inserts the others at their indices. */
 export interface ContextItemsNotification {
   threadId: string;
@@ -685,6 +693,13 @@ export interface ContextListEditsResponse {
 
 /** ContextOperation is a context edit: {"type": "setInclusion", "ids": [...], ...}. */
 export type ContextOperation = SetInclusion | PruneByIndices | Prune | Pin | Replace;
+
+/** ContextPart is a part of a context item: a text, an image with its URL, or data. Data is encrypted content, or the JSON of a part or an item of an unknown type; Text has it. */
+export interface ContextPart {
+  type: "text" | "image" | "data";
+  text?: string;
+  url?: string;
+}
 
 /** ContextPinParams pins items, or unpins them. */
 export interface ContextPinParams {
@@ -745,6 +760,24 @@ export interface ContextPruneResponse {
   changed: number;
   usage: ContextUsage;
 }
+
+/** ContextReadItemParams asks for one item in full. ID is that of a ContextItem, of one that left the list too. */
+export interface ContextReadItemParams {
+  threadId: string;
+  id: string;
+}
+
+/** ContextReadItemResponse is an item in full. The index of Item is -1 if the list does not have it. Sent is what the next request has of the item, or null if it has nothing; an excluded or deleted output has its placeholder there. Original is what the rollout has. */
+export interface ContextReadItemResponse {
+  revision: number;
+  item: ContextItem;
+  sent: Array<ContextPart> | null;
+  original: Array<ContextPart>;
+  reason: ContextItemReason;
+}
+
+/** ContextReasonCode is the code of a ContextItemReason: a NotSentReason, or one of the codes below. */
+export type ContextReasonCode = "sent" | "sentReplaced" | "deleted" | "trimmed" | "compacted" | "reverted" | "undone" | "outdated" | "excluded" | "callNotSent" | "answerNotSent" | "notTakenBack" | "replaced" | "otherModel" | "otherProvider" | "otherApi" | "compactionSent" | "originalsSent" | "unreadable";
 
 /** ContextRedoParams makes the edit again that was undone last. */
 export interface ContextRedoParams {
@@ -3358,6 +3391,8 @@ export interface Methods {
   "turn/interrupt": { params: TurnInterruptParams; result: TurnInterruptResponse };
   /** Lists the context items with their prices. */
   "context/getItems": { params: ContextGetItemsParams; result: ContextGetItemsResponse };
+  /** Returns one context item in full, as it is sent and as it was. */
+  "context/readItem": { params: ContextReadItemParams; result: ContextReadItemResponse };
   /** Returns the price of the context. */
   "context/getUsage": { params: ContextGetUsageParams; result: ContextGetUsageResponse };
   /** Excludes items from the context, or includes them again. */

@@ -21,8 +21,8 @@ var shownDocs = []struct {
 	methods          []string
 }{
 	{"context.md", "context", []string{
-		"context/getItems", "context/getUsage", "context/setInclusion", "context/pruneByIndices", "context/prune",
-		"context/pin", "context/replace",
+		"context/getItems", "context/readItem", "context/getUsage", "context/setInclusion",
+		"context/pruneByIndices", "context/prune", "context/pin", "context/replace",
 		"context/preview", "context/getPrompt", "context/undo", "context/redo", "context/listEdits", "context/restore"}},
 	{"trim-and-compact.md", "story_sessions", []string{
 		"thread/context/trim", "thread/context/summarize", "thread/timeline/list", "thread/compact/start",

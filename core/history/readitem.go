@@ -1,0 +1,157 @@
+package history
+
+import (
+	"slices"
+
+	"appserver/protocol"
+)
+
+// ReadItem returns the item with an id in full: what the next request has of it, what the rollout has,
+// and why the two differ. It also returns items that left the list.
+func (h *History) ReadItem(id string) (answer protocol.ContextReadItemResponse, err *protocol.Error) {
+	place, found := h.Find(id)
+	if !found {
+		return answer, protocol.Refuse(protocol.KindItemNotFound,
+			"there is no item %s in this thread: read the list again with context/getItems", id)
+	}
+	h.recount()
+	c, index := &h.items[place], None
+	if c.Listed() {
+		index = h.listedUpTo(place) - 1
+	}
+	original := c.Decode()
+	answer = protocol.ContextReadItemResponse{
+		Revision: h.revision, Item: h.view(index, place), Original: partsOf(original), Reason: h.reasonOf(place),
+	}
+	switch {
+	case h.PlaceholderSent(place):
+		answer.Sent = &[]protocol.ContextPart{textPart(placeholder(c.visibility.omitted))}
+	case h.InPrompt(place) && c.visibility.text != nil:
+		answer.Sent = new(partsOf(WithText(original, *c.visibility.text)))
+	case h.InPrompt(place):
+		answer.Sent = &answer.Original
+	}
+	return answer, nil
+}
+
+// reasonOf returns why the next request has the item at a place, or does not have it.
+func (h *History) reasonOf(place int) protocol.ContextItemReason {
+	c, code := &h.items[place], protocol.ReasonSent
+	switch reason := h.NotSent(place); {
+	case c.visibility.hidden:
+		code = h.hiddenBy(int32(place))
+	case c.visibility.deleted:
+		code = protocol.ReasonDeleted
+	case c.outdated:
+		code = protocol.ReasonOutdated
+	case reason != "":
+		code = protocol.ContextReasonCode(reason)
+	case c.visibility.text != nil:
+		code = protocol.ReasonSentReplaced
+	}
+	text := reasonTexts[code]
+	if h.PlaceholderSent(place) {
+		text += " The model receives a placeholder in its place."
+	}
+	return protocol.ContextItemReason{Code: code, Text: text}
+}
+
+// hiddenBy returns the reason for a hidden item: the last edit that hides it and is not undone.
+func (h *History) hiddenBy(place int32) protocol.ContextReasonCode {
+	for _, e := range slices.Backward(h.journal) {
+		hides := func(c Change) bool { return c.place == place && c.after.hidden }
+		if e.Undone || !slices.ContainsFunc(e.changes, hides) {
+			continue
+		}
+		switch e.Op {
+		case protocol.EditTrim:
+			return protocol.ReasonTrimmed
+		case protocol.EditCompact:
+			return protocol.ReasonCompacted
+		case protocol.EditRevert:
+			return protocol.ReasonReverted
+		}
+		break
+	}
+	return protocol.ReasonUndone
+}
+
+// reasonTexts has a sentence for each reason.
+var reasonTexts = map[protocol.ContextReasonCode]string{
+	protocol.ReasonSent:         "The next request has it.",
+	protocol.ReasonSentReplaced: "The next request has it, with the text that replaced its own.",
+	protocol.ReasonDeleted:      "It was deleted. Undo or restore brings it back.",
+	protocol.ReasonTrimmed:      "It was trimmed, because it is before a trim point.",
+	protocol.ReasonCompacted:    "A compaction replaced it by a summary.",
+	protocol.ReasonReverted:     "Its turn was reverted.",
+	protocol.ReasonUndone:       "The edit that added it is undone, or a later edit replaced it.",
+	protocol.ReasonOutdated:     "A later reminder replaced it.",
+
+	protocol.ContextReasonCode(protocol.NotSentExcluded):      "It is excluded.",
+	protocol.ContextReasonCode(protocol.NotSentCallNotSent):   "It is the output of a call that is not sent.",
+	protocol.ContextReasonCode(protocol.NotSentAnswerNotSent): "It is reasoning, and the answer that it belongs to is not sent.",
+	protocol.ContextReasonCode(protocol.NotSentNotTakenBack):  "It is reasoning, and its provider does not take it back.",
+	protocol.ContextReasonCode(protocol.NotSentReplaced): "It is encrypted reasoning with a replaced text, " +
+		"and no provider takes that back.",
+	protocol.ContextReasonCode(protocol.NotSentOtherModel):     "It is the reasoning of another model.",
+	protocol.ContextReasonCode(protocol.NotSentOtherProvider):  "Only another provider can read it.",
+	protocol.ContextReasonCode(protocol.NotSentOtherAPI):       "The API of the next request cannot carry it.",
+	protocol.ContextReasonCode(protocol.NotSentCompactionSent): "An encrypted compaction is sent instead.",
+	protocol.ContextReasonCode(protocol.NotSentOriginalsSent): "It came with an encrypted compaction. " +
+		"The items that the compaction replaced are sent instead.",
+	protocol.ContextReasonCode(protocol.NotSentUnreadable): "It has an unknown type, or cannot be decoded.",
+}
+
+// partsOf returns the content of an item. The text of a call is its tool and its arguments.
+func partsOf(item protocol.ResponseItem) []protocol.ContextPart {
+	parts := []protocol.ContextPart{}
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.Message:
+		return contentParts(parts, v.Content)
+	case *protocol.FunctionCallOutput:
+		return outputParts(v.Output)
+	case *protocol.CustomToolCallOutput:
+		return outputParts(v.Output)
+	case *protocol.Reasoning:
+		for _, part := range slices.Concat(v.Summary, v.Content) {
+			parts = append(parts, textPart(part.Text))
+		}
+		if v.EncryptedContent != nil {
+			parts = append(parts, dataPart(*v.EncryptedContent))
+		}
+	case *protocol.Unknown:
+		return append(parts, dataPart(string(v.Raw)))
+	default:
+		return append(parts, textPart(ContentText(item)))
+	}
+	return parts
+}
+
+func outputParts(output protocol.ToolOutput) []protocol.ContextPart {
+	if output.Parts == nil {
+		return []protocol.ContextPart{textPart(output.Text)}
+	}
+	return contentParts([]protocol.ContextPart{}, output.Parts)
+}
+
+func contentParts(parts []protocol.ContextPart, content []protocol.ContentItem) []protocol.ContextPart {
+	for _, c := range content {
+		switch {
+		case c.Raw != nil:
+			parts = append(parts, dataPart(string(c.Raw)))
+		case c.Type == protocol.ContentInputImage:
+			parts = append(parts, protocol.ContextPart{Type: protocol.PartImage, URL: &c.ImageURL})
+		default:
+			parts = append(parts, textPart(c.Text))
+		}
+	}
+	return parts
+}
+
+func textPart(text string) protocol.ContextPart {
+	return protocol.ContextPart{Type: protocol.PartText, Text: &text}
+}
+
+func dataPart(text string) protocol.ContextPart {
+	return protocol.ContextPart{Type: protocol.PartData, Text: &text}
+}
