@@ -34,7 +34,7 @@ BENCHTIME ?= 1s
 ROWS ?= .*
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo generate check test test-all race fuzz crash soak bench bench-peer conformance verify sbom clean
+.PHONY: help build mac demo demo-web generate check test test-all race fuzz crash soak bench bench-peer conformance verify sbom clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +59,9 @@ sbom: build ## list the components of bin/appserver as CycloneDX, with licences 
 
 demo: build ## run a conversation with the built-in offline provider
 	$(GO) run ./docs/demo bin/appserver
+
+demo-web: build ## prepare a conversation and open the workbench with it in the browser
+	$(GO) run ./docs/demo -web bin/appserver
 
 generate: ## write the schema files and docs/methods.md from package protocol, and build the page of web
 	$(GO) run ./schema/gen

@@ -5,13 +5,11 @@
 // message is not as expected.
 //
 //	go run ./docs/demo [-stable] bin/appserver
+//	go run ./docs/demo -web bin/appserver
 //
-// With -stable, it replaces values that differ between sessions and machines: ids and paths by names,
-// times and token counts by 0. So the output can be compared.
-//
-// # Goroutines
-//
-// One per server process reads its output, and ends with it.
+// With -web, it prepares a conversation and opens it in the browser instead. With -stable, it replaces
+// values that differ between sessions and machines: ids and paths by names, times and token counts by
+// 0. So the output can be compared.
 package main
 
 import (
@@ -21,23 +19,32 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"appserver/docs/demo/session"
 )
 
 func main() {
 	stable := flag.Bool("stable", false, "replace what differs from session to session by names")
+	web := flag.Bool("web", false, "prepare a conversation and open it in the browser")
 	width := flag.Int("width", 240, "cut printed messages to this many characters; 0 means not at all")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: demo [-stable] [-width N] BINARY")
+		fmt.Fprintln(os.Stderr, "usage: demo [-stable] [-width N] [-web] BINARY")
 		os.Exit(2)
 	}
-	if err := demo(flag.Arg(0), &printer{stable: *stable, width: *width, out: os.Stdout}); err != nil {
+	run := func(binary string) error {
+		return demo(binary, &session.Printer{Stable: *stable, Width: *width, Out: os.Stdout})
+	}
+	if *web {
+		run = workbench
+	}
+	if err := run(flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "demo: FAILED:", err)
 		os.Exit(1)
 	}
 }
 
-func demo(binary string, p *printer) error {
+func demo(binary string, p *session.Printer) error {
 	dir, err := os.MkdirTemp("", "appserver-demo-")
 	if err != nil {
 		return err
@@ -47,7 +54,7 @@ func demo(binary string, p *printer) error {
 	if err := errors.Join(os.Mkdir(home, 0o700), os.Mkdir(project, 0o700)); err != nil {
 		return err
 	}
-	p.names = map[string]string{home: "HOME", project: "PROJECT"}
+	p.Names = map[string]string{home: "HOME", project: "PROJECT"}
 	thread, err := firstSession(binary, home, project, p)
 	if err != nil {
 		return err
@@ -55,37 +62,37 @@ func demo(binary string, p *printer) error {
 	if err := secondSession(binary, home, thread, p); err != nil {
 		return err
 	}
-	p.say("The conversation survived the restart: the model was sent the same history.")
+	p.Say("The conversation survived the restart: the model was sent the same history.")
 	return nil
 }
 
 // firstSession runs one turn with a command, and gives the thread's id.
-func firstSession(binary, home, project string, p *printer) (string, error) {
-	p.say("Start the server; open a conversation in PROJECT.")
-	c, err := dial(binary, home, p)
+func firstSession(binary, home, project string, p *session.Printer) (string, error) {
+	p.Say("Start the server; open a conversation in PROJECT.")
+	c, err := session.Dial(p, binary, home)
 	if err != nil {
 		return "", err
 	}
-	defer c.kill()
-	if err := c.initialize(); err != nil {
+	defer c.Kill()
+	if err := c.Initialize(); err != nil {
 		return "", err
 	}
-	started, err := c.call("thread/start",
-		object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "workspace-write"})
+	started, err := c.Call("thread/start",
+		session.Object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "workspace-write"})
 	if err != nil {
 		return "", err
 	}
-	thread, _ := dig(started, "thread", "id").(string)
+	thread, _ := session.Dig(started, "thread", "id").(string)
 
-	p.say("Ask the agent to run a command. It writes, so the client is asked first.")
-	if err := c.turn(thread, "run: echo written by the agent > note.txt && cat note.txt"); err != nil {
+	p.Say("Ask the agent to run a command. It writes, so the client is asked first.")
+	if err := c.Turn(thread, "run: echo written by the agent > note.txt && cat note.txt"); err != nil {
 		return "", err
 	}
 	if err := checkNote(filepath.Join(project, "note.txt")); err != nil {
 		return "", err
 	}
-	p.say("Quit: the end of its input ends the server.")
-	return thread, c.close()
+	p.Say("Quit: the end of its input ends the server.")
+	return thread, c.Close()
 }
 
 func checkNote(path string) error {
@@ -100,36 +107,36 @@ func checkNote(path string) error {
 }
 
 // secondSession resumes the thread in a new process and sends another turn.
-func secondSession(binary, home, thread string, p *printer) error {
-	p.say("Start the server again; find and resume the conversation.")
-	c, err := dial(binary, home, p)
+func secondSession(binary, home, thread string, p *session.Printer) error {
+	p.Say("Start the server again; find and resume the conversation.")
+	c, err := session.Dial(p, binary, home)
 	if err != nil {
 		return err
 	}
-	defer c.kill()
-	if err := c.initialize(); err != nil {
+	defer c.Kill()
+	if err := c.Initialize(); err != nil {
 		return err
 	}
-	listed, err := c.call("thread/list", object{"limit": 5})
+	listed, err := c.Call("thread/list", session.Object{"limit": 5})
 	if err != nil {
 		return err
 	}
-	if data, _ := dig(listed, "data").([]any); len(data) != 1 || dig(data[0], "id") != thread {
+	if data, _ := session.Dig(listed, "data").([]any); len(data) != 1 || session.Dig(data[0], "id") != thread {
 		return fmt.Errorf("thread/list does not list thread %s alone", thread)
 	}
-	resumed, err := c.call("thread/resume", object{"threadId": thread})
+	resumed, err := c.Call("thread/resume", session.Object{"threadId": thread})
 	if err != nil {
 		return err
 	}
-	if turns, _ := dig(resumed, "thread", "turns").([]any); len(turns) != 1 {
+	if turns, _ := session.Dig(resumed, "thread", "turns").([]any); len(turns) != 1 {
 		return fmt.Errorf("the resumed thread has %d turns, not 1", len(turns))
 	}
-	p.say("Go on. The offline model tells how much of the history it was sent.")
-	if err := c.turn(thread, "hello again"); err != nil {
+	p.Say("Go on. The offline model tells how much of the history it was sent.")
+	if err := c.Turn(thread, "hello again"); err != nil {
 		return err
 	}
-	if !strings.Contains(c.lastText, "hello again") {
-		return fmt.Errorf("the agent answered %q", c.lastText)
+	if !strings.Contains(c.LastText, "hello again") {
+		return fmt.Errorf("the agent answered %q", c.LastText)
 	}
-	return c.close()
+	return c.Close()
 }

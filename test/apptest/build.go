@@ -12,7 +12,6 @@ import (
 	"slices"
 	"sync"
 	"syscall"
-	"testing"
 
 	"go.uber.org/goleak"
 )
@@ -23,7 +22,7 @@ const parallel = "8"
 
 // Main runs the tests of a package. It fails if they leave goroutines behind, if a server detected
 // a race, or if a message violates the schema of the reference implementation.
-func Main(m *testing.M) {
+func Main(m goleak.TestingM) {
 	if err := flag.Set("test.parallel", parallel); err != nil {
 		panic(err)
 	}

@@ -35,6 +35,10 @@ export function duration(ms: number): string {
 /** baseName returns the last part of a path. */
 export const baseName = (path: string): string => path.replace(/\/+$/, "").split("/").pop() || path;
 
+/** relative returns a path below a folder without the folder. */
+export const relative = (path: string, folder: string): string =>
+	folder !== "" && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
+
 // Bidirectional controls, zero-width characters and control characters can make a text look like
 // another one.
 const deceptive = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;

@@ -88,6 +88,8 @@ export class ContextList {
 	readonly usage = signal<ContextUsage | null>(null);
 	readonly revision = signal(0);
 	readonly loaded = signal(false);
+	/** largest is the price of the most expensive item. */
+	readonly largest = computed(() => this.items.value.reduce((most, i) => Math.max(most, i.tokens), 1));
 	readonly byItemId = computed(() => {
 		const map = new Map<string, ContextItem[]>();
 		for (const i of this.items.value) {

@@ -68,6 +68,7 @@ function Conversation() {
 
 function TopBar() {
 	const store = app.current.value;
+	const listed = app.threads.value.find((t) => t.id === store?.id);
 	const thread = store?.thread.value;
 	const settings = store?.settings.value;
 	const waiting = questions.value.filter((q) => !q.resolved).length;
@@ -75,7 +76,7 @@ function TopBar() {
 		<header class="top">
 			<button class="quiet" type="button" aria-label="Threads" aria-pressed={threadsOpen.value} title="Threads"
 				onClick={() => (threadsOpen.value = !threadsOpen.value)}><Icon name="list" /></button>
-			<h1 class="top-title">{thread ? titleOf(thread) : "Workbench"}</h1>
+			<h1 class="top-title">{thread ? titleOf(listed ? { ...thread, name: listed.name, preview: listed.preview || thread.preview } : thread) : "Workbench"}</h1>
 			{thread && (
 				<span class="facts">
 					<span class="fact" title={thread.cwd}>{baseName(thread.cwd)}</span>

@@ -27,7 +27,12 @@ const maxImageBytes = 10 << 20;
 
 export function Composer({ store }: { store: ThreadStore }) {
 	const key = `appserver.draft.${store.id}`;
-	const [text, setText] = useState(() => localStorage.getItem(key) ?? "");
+	const [text, show] = useState(() => localStorage.getItem(key) ?? "");
+	const setText = (value: string) => {
+		if (value === "") localStorage.removeItem(key);
+		else localStorage.setItem(key, value);
+		show(value);
+	};
 	const [images, setImages] = useState<readonly Image[]>([]);
 	const [sending, setSending] = useState(false);
 	const [model, setModel] = useState("");
@@ -39,8 +44,6 @@ export function Composer({ store }: { store: ThreadStore }) {
 	const suggest = useSuggestions(store, text, area.current?.selectionStart ?? text.length, running);
 
 	useEffect(() => {
-		if (text === "") localStorage.removeItem(key);
-		else localStorage.setItem(key, text);
 		const el = area.current!;
 		el.style.height = "auto";
 		el.style.height = `${Math.min(el.scrollHeight, innerHeight * 0.4)}px`;

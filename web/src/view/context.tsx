@@ -148,7 +148,8 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 			return;
 		}
 		const ids = targets();
-		const items = store.context.items.value.filter((i) => ids.includes(i.id));
+		const wanted = new Set(ids);
+		const items = store.context.items.value.filter((i) => wanted.has(i.id));
 		const planned = (i: ContextItem): Change => store.plan.value.get(i.id) ?? {};
 		const actions: Record<string, () => void> = {
 			" ": () => void store.change(ids, { included: !items.some((i) => planned(i).included ?? i.included) }),
@@ -257,7 +258,7 @@ function ItemRow({ item, store, s, first, onFocus }: ItemRowProps) {
 	const open = s.open.value.has(item.id);
 	const focused = s.focus.value === item.id || (s.focus.value === null && first);
 	const selected = s.selected.value.has(item.id);
-	const largest = Math.max(1, ...store.context.items.value.map((i) => i.tokens));
+	const largest = store.context.largest.value;
 	const classes = ["context-item", item.inPrompt ? "" : "off", selected ? "selected" : "",
 		Object.keys(change).length > 0 ? "planned" : "", change.deleted ? "deleted" : ""].join(" ");
 	return (
@@ -269,7 +270,7 @@ function ItemRow({ item, store, s, first, onFocus }: ItemRowProps) {
 			</span>
 			<span role="gridcell" class="cell-main">
 				<span class={`category cat-${item.category}`}><i aria-hidden="true" />{item.toolName ?? categoryNames[item.category]}</span>
-				<span class="preview">{item.preview}</span>
+				<span class="preview">{previewOf(item)}</span>
 				<span class="badges">
 					{Object.keys(change).length > 0 && <span class="badge plan">{planText(change)}</span>}
 					{!item.inPrompt && <span class="badge off" title={reasons[item.notSentReason ?? "excluded"]}>{item.included ? "not sent" : "excluded"}</span>}
@@ -289,6 +290,12 @@ function ItemRow({ item, store, s, first, onFocus }: ItemRowProps) {
 			{open && <div role="gridcell" class="cell-details" onClick={(e) => e.stopPropagation()}><ItemDetails item={item} store={store} /></div>}
 		</div>
 	);
+}
+
+/** previewOf returns the preview of an item without the name of its tool, which has its own place. */
+function previewOf(item: ContextItem): string {
+	const prefix = `${item.toolName} `;
+	return item.toolName && item.preview.startsWith(prefix) ? item.preview.slice(prefix.length) : item.preview;
 }
 
 function planText(c: Change): string {

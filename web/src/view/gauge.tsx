@@ -24,7 +24,7 @@ export function Ring({ store, onClick }: { store: ThreadStore; onClick(): void }
 			aria-label={`Context: ${percent(share)} used`}>
 			<svg viewBox="0 0 18 18" width="18" height="18" aria-hidden="true">
 				<circle cx="9" cy="9" r="7" class="ring-back" />
-				<circle cx="9" cy="9" r="7" class="ring-front" strokeDasharray={`${circle * Math.min(1, share)} ${circle}`} transform="rotate(-90 9 9)" />
+				<circle cx="9" cy="9" r="7" class="ring-front" stroke-dasharray={`${circle * Math.min(1, share)} ${circle}`} transform="rotate(-90 9 9)" />
 			</svg>
 			<span>{percent(share)}</span>
 		</button>

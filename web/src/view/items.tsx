@@ -7,7 +7,8 @@ import type { ThreadStore } from "../store/thread.ts";
 import { terminal } from "../lib/ansi.tsx";
 import { Markdown } from "../lib/markdown.tsx";
 import { Icon, type IconName } from "../lib/icons.tsx";
-import { count, duration, firstLine, plural, visible } from "../lib/format.ts";
+import { count, duration, firstLine, plural, relative, visible } from "../lib/format.ts";
+import { scriptOf } from "../lib/shell.ts";
 import { CopyButton } from "../lib/copy.tsx";
 import { DiffView, diffCounts } from "./diff.tsx";
 import { openDialog } from "./dialogs.tsx";
@@ -43,7 +44,7 @@ export function ItemView({ entry, turnId, item, store }: Props) {
 		case "commandExecution":
 			return <Command item={item} head={<Facts item={item} turnId={turnId} store={store} text={item.aggregatedOutput ?? ""} />} />;
 		case "fileChange":
-			return <FileChanges item={item} head={<Facts item={item} turnId={turnId} store={store} />} />;
+			return <FileChanges item={item} cwd={store.thread.value?.cwd ?? ""} head={<Facts item={item} turnId={turnId} store={store} />} />;
 		case "mcpToolCall":
 		case "dynamicToolCall":
 			return <ToolCall item={item} head={<Facts item={item} turnId={turnId} store={store} />} />;
@@ -190,12 +191,6 @@ function Reasoning({ item, head }: { item: ReasoningItem; head: ComponentChildre
 	);
 }
 
-/** commandText returns the script of a shell call without its wrapper. */
-function commandText(command: string): string {
-	const m = /^\S*(?:bash|sh|zsh) -l?c '([\s\S]*)'$/.exec(command) ?? /^\S*(?:bash|sh|zsh) -l?c ([^\s'"]+)$/.exec(command);
-	return m ? m[1]!.replaceAll(`'"'"'`, "'").replaceAll("'\\''", "'") : command;
-}
-
 function Command({ item, head }: { item: CommandExecutionItem; head: ComponentChildren }) {
 	const running = item.status === "inProgress";
 	const failed = item.status === "failed" || (item.exitCode !== null && item.exitCode !== 0);
@@ -209,7 +204,7 @@ function Command({ item, head }: { item: CommandExecutionItem; head: ComponentCh
 				</span>
 				{head}
 			</>
-		} title={<code class="ellipsis">{visible(commandText(item.command))}</code>}>
+		} title={<code class="ellipsis">{visible(scriptOf(item.command))}</code>}>
 			<div class="command-cwd faint">{visible(item.cwd)}</div>
 			{output === "" ? <p class="faint">No output{running ? " yet" : ""}.</p>
 				: <pre class="output" tabIndex={0} aria-label="output">{terminal(output)}</pre>}
@@ -217,7 +212,7 @@ function Command({ item, head }: { item: CommandExecutionItem; head: ComponentCh
 	);
 }
 
-function FileChanges({ item, head }: { item: FileChangeItem; head: ComponentChildren }) {
+function FileChanges({ item, cwd, head }: { item: FileChangeItem; cwd: string; head: ComponentChildren }) {
 	return (
 		<div class="changes">
 			<div class="line"><Icon name="file" />
@@ -228,7 +223,7 @@ function FileChanges({ item, head }: { item: FileChangeItem; head: ComponentChil
 				const { added, removed } = diffCounts(c.diff, c.kind.type);
 				return (
 					<Fold icon="file" title={<>
-						<code class="ellipsis">{visible(c.path)}</code>
+						<code class="ellipsis" title={visible(c.path)}>{visible(relative(c.path, cwd))}</code>
 						<span class="added">+{added}</span><span class="removed">−{removed}</span>
 					</>}>
 						<DiffView diff={c.diff} kind={c.kind.type} />

@@ -60,6 +60,8 @@ export class Connection {
 	private delay = minDelayMs;
 	private timer = 0;
 	private everOpen = false;
+	/** opened is set if the current socket was open. */
+	private opened = false;
 
 	constructor(private readonly token: string, private readonly handlers: Handlers) {}
 
@@ -80,6 +82,7 @@ export class Connection {
 	private async open(socket: WebSocket): Promise<void> {
 		this.delay = minDelayMs;
 		this.everOpen = true;
+		this.opened = true;
 		try {
 			await this.handlers.opened();
 			if (this.socket === socket) this.state.value = "open";
@@ -95,14 +98,25 @@ export class Connection {
 		const lost = new CallError(0, "the connection to the server was lost", "disconnected", {});
 		for (const p of this.pending.values()) p.reject(lost);
 		this.pending.clear();
+		const opened = this.opened;
+		this.opened = false;
 		if (!this.everOpen) {
 			this.state.value = "rejected";
 			return;
 		}
+		if (!opened) void this.probe();
 		this.state.value = "waiting";
 		this.retryAt.value = Date.now() + this.delay;
 		this.timer = window.setTimeout(() => this.connect(), this.delay);
 		this.delay = Math.min(this.delay * 2, maxDelayMs);
+	}
+
+	/** probe ends the attempts if there is a server that refuses this session. */
+	private async probe(): Promise<void> {
+		const there = await fetch("/", { cache: "no-store" }).then((r) => r.ok, () => false);
+		if (!there || this.state.value !== "waiting") return;
+		clearTimeout(this.timer);
+		this.state.value = "rejected";
 	}
 
 	/** retry connects now instead of at retryAt. */

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"encoding/json"
@@ -8,21 +8,26 @@ import (
 	"strings"
 )
 
-// printer shows a session.
-type printer struct {
-	out    io.Writer
-	stable bool
-	width  int
-	names  map[string]string // paths, and in a stable session ids
-	held   object            // the delta that others may join, in a stable session
+// Printer shows the messages of a session.
+type Printer struct {
+	Out io.Writer
+	// Stable replaces values that differ between sessions and machines.
+	Stable bool
+	// Width is the number of characters of a message that are printed. 0 is all.
+	Width int
+	// Names replace paths, and in a stable session ids.
+	Names map[string]string
+	// held is the delta that others may join, in a stable session.
+	held Object
 }
 
-func (p *printer) say(text string) { fmt.Fprintf(p.out, "\n# %s\n", text) }
+// Say prints a comment.
+func (p *Printer) Say(text string) { fmt.Fprintf(p.Out, "\n# %s\n", text) }
 
 // message prints a message. A stable session shows the deltas of a text that follow
 // each other as one: how many there are depends on how fast the client reads.
-func (p *printer) message(direction string, m object) {
-	mergeable := p.stable && isDelta(m)
+func (p *Printer) message(direction string, m Object) {
+	mergeable := p.Stable && isDelta(m)
 	if mergeable {
 		m = p.join(m)
 	}
@@ -37,26 +42,26 @@ func (p *printer) message(direction string, m object) {
 	p.print(direction, m)
 }
 
-func isDelta(m object) bool {
+func isDelta(m Object) bool {
 	method, _ := m["method"].(string)
 	return strings.HasSuffix(strings.ToLower(method), "delta")
 }
 
 // join adds a delta to the one that is held, if both are of the same text.
-func (p *printer) join(m object) object {
-	if p.held == nil || p.held["method"] != m["method"] || dig(p.held, "params", "itemId") != dig(m, "params", "itemId") {
+func (p *Printer) join(m Object) Object {
+	if p.held == nil || p.held["method"] != m["method"] || Dig(p.held, "params", "itemId") != Dig(m, "params", "itemId") {
 		return m
 	}
-	before, _ := dig(p.held, "params", "delta").(string)
-	more, _ := dig(m, "params", "delta").(string)
-	if params, ok := m["params"].(object); ok {
+	before, _ := Dig(p.held, "params", "delta").(string)
+	more, _ := Dig(m, "params", "delta").(string)
+	if params, ok := m["params"].(Object); ok {
 		params["delta"] = before + more
 	}
 	p.held = nil
 	return m
 }
 
-func (p *printer) print(direction string, m object) {
+func (p *Printer) print(direction string, m Object) {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
@@ -64,10 +69,10 @@ func (p *printer) print(direction string, m object) {
 		text.WriteString(err.Error())
 	}
 	line := p.name(strings.TrimSpace(text.String()))
-	if runes := []rune(line); p.width > 0 && len(runes) > p.width {
-		line = string(runes[:p.width]) + "…"
+	if runes := []rune(line); p.Width > 0 && len(runes) > p.Width {
+		line = string(runes[:p.Width]) + "…"
 	}
-	fmt.Fprintln(p.out, direction, line)
+	fmt.Fprintln(p.Out, direction, line)
 }
 
 var (
@@ -84,18 +89,18 @@ var (
 )
 
 // name replaces what differs from session to session.
-func (p *printer) name(line string) string {
-	for value, name := range p.names {
+func (p *Printer) name(line string) string {
+	for value, name := range p.Names {
 		line = strings.ReplaceAll(line, value, name)
 	}
-	if !p.stable {
+	if !p.Stable {
 		return line
 	}
 	line = uuids.ReplaceAllStringFunc(line, func(id string) string {
-		if p.names[id] == "" {
-			p.names[id] = fmt.Sprintf("ID%d", len(p.names)-1)
+		if p.Names[id] == "" {
+			p.Names[id] = fmt.Sprintf("ID%d", len(p.Names)-1)
 		}
-		return p.names[id]
+		return p.Names[id]
 	})
 	line = dates.ReplaceAllString(line, "sessions/DATE/rollout-TIME-")
 	line = cursors.ReplaceAllString(line, `$1:"CURSOR"`)
