@@ -50,9 +50,9 @@ func (w *contextChecker) check(m *machine, in core.Input, out core.Output) {
 	}
 	expected := w.expect(m, in, out)
 	expected.lines = expected.lines ||
-		slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool { return cuts(l) || masks(l) || recalls(in, l) })
+		slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool { return cuts(l) || trusted(in, l) })
 	for i := range lines {
-		if line := &lines[i]; line.Type != protocol.LineContextEdit || masks(*line) || recalls(in, *line) {
+		if line := &lines[i]; line.Type != protocol.LineContextEdit || trusted(in, *line) {
 			w.model.read(line)
 		} else {
 			w.model.line = w.model.next
@@ -103,7 +103,8 @@ func (w *contextChecker) check(m *machine, in core.Input, out core.Output) {
 
 func isEdit(in core.Input) bool {
 	switch in.(type) {
-	case core.EditContext, core.UndoContext, core.RedoContext, core.RestoreContext, core.SummarizeContext:
+	case core.EditContext, core.ApplyContext, core.UndoContext, core.RedoContext, core.RestoreContext,
+		core.SummarizeContext:
 		return true
 	}
 	return false

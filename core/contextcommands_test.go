@@ -27,6 +27,7 @@ import (
 //	read ID                       one item in full
 //	items [limit=N] [cursor=ID], usage, edits
 //	preview "EDIT" ["EDIT"...]    each EDIT a command as above
+//	apply [when=turnEnd] [expected=REVISION] "EDIT"...
 func contextCommands() map[string]command {
 	table := map[string]command{
 		"undo": input(func(m *machine, a arguments) (core.Input, error) {
@@ -46,7 +47,7 @@ func contextCommands() map[string]command {
 		"read": input(func(m *machine, a arguments) (core.Input, error) {
 			return core.ReadContextItem{To: m.caller(), ID: a.word(0)}, nil
 		}),
-		"items": input(itemsInput), "preview": input(previewInput),
+		"items": input(itemsInput), "preview": input(previewInput), "apply": input(applyInput),
 		"usage": input(func(m *machine, _ arguments) (core.Input, error) {
 			return core.GetContextUsage{To: m.caller()},
 				nil
@@ -78,7 +79,19 @@ func itemsInput(m *machine, a arguments) (core.Input, error) {
 }
 
 func previewInput(m *machine, a arguments) (core.Input, error) {
-	in := core.PreviewContext{To: m.caller()}
+	operations, err := operationsOf(a)
+	return core.PreviewContext{To: m.caller(), Operations: operations}, err
+}
+
+func applyInput(m *machine, a arguments) (core.Input, error) {
+	operations, err := operationsOf(a)
+	expected, err2 := expectedOf(a)
+	when := a.option("when")
+	return core.ApplyContext{To: m.caller(), Expected: expected, Operations: operations,
+		AtTurnEnd: when != nil && *when == protocol.ApplyAtTurnEnd}, errors.Join(err, err2)
+}
+
+func operationsOf(a arguments) (operations []protocol.ContextOperation, err error) {
 	for _, line := range a.words[1:] {
 		edit, err := parse(line)
 		if err != nil {
@@ -88,9 +101,9 @@ func previewInput(m *machine, a arguments) (core.Input, error) {
 		if err != nil {
 			return nil, err
 		}
-		in.Operations = append(in.Operations, protocol.ContextOperation{ContextOperationVariant: operation})
+		operations = append(operations, protocol.ContextOperation{ContextOperationVariant: operation})
 	}
-	return in, nil
+	return operations, nil
 }
 
 func expectedOf(a arguments) (*int64, error) { return numberOf(a, "expected") }

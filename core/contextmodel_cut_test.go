@@ -171,6 +171,16 @@ func cuts(line protocol.RolloutLine) bool {
 		gjson.GetBytes(line.Payload, "type").Str == protocol.EventRolledBack
 }
 
+// trusted reports whether the model takes over an edit from its line.
+func trusted(in core.Input, line protocol.RolloutLine) bool {
+	return masks(line) || recalls(in, line) || applies(line)
+}
+
+// applies reports whether a line has several edits. TestAppliedEditsEqualSingleOnes checks them.
+func applies(line protocol.RolloutLine) bool {
+	return line.Type == protocol.LineContextEdit && gjson.GetBytes(line.Payload, "op").Str == protocol.EditApply
+}
+
 // masks reports whether a line is a compaction's edit of old outputs.
 func masks(line protocol.RolloutLine) bool {
 	return line.Type == protocol.LineContextEdit && gjson.GetBytes(line.Payload, "op").Str == protocol.EditMask

@@ -147,7 +147,7 @@ func (m *contextModel) follow(place int) {
 		return
 	}
 	for i, e := range slices.Backward(m.journal) {
-		if e.op == protocol.EditDelete && !e.undone && slices.Contains(e.places, call) {
+		if (e.op == protocol.EditDelete || e.op == protocol.EditApply) && !e.undone && slices.Contains(e.places, call) {
 			m.journal[i].places = append(e.places, place)
 			m.items[place].deleted = true
 			return
@@ -301,6 +301,18 @@ func (m *contextModel) readEdit(payload json.RawMessage) {
 		m.redo(e.Target)
 	case protocol.EditSummarize:
 		m.summarize(lineID(m.line), &e)
+	case protocol.EditApply:
+		before := m.fates()
+		for i := range e.Edits {
+			m.make(&e.Edits[i])
+		}
+		var deleted []int
+		for i, item := range m.items {
+			if item.deleted && !before[i].deleted {
+				deleted = append(deleted, i)
+			}
+		}
+		m.enter(e.Op, before, deleted)
 	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditMask,
 		protocol.EditPin,
 		protocol.EditUnpin, protocol.EditReplace, protocol.EditRestore:

@@ -16,6 +16,9 @@ func contextEditText(p gjson.Result) string {
 			text = words(text, member+"="+v.Raw)
 		}
 	}
+	for _, e := range p.Get("edits").Array() {
+		text += "\n  " + contextEditText(e)
+	}
 	return text
 }
 
@@ -50,8 +53,11 @@ func contextAnswerText(p gjson.Result) (text string, ok bool) {
 			text = words(text, member+"="+v.String())
 		}
 	}
-	for _, member := range []string{"undone", "redone"} {
-		if e := p.Get(member); e.Exists() {
+	if applied := p.Get("applied"); applied.Exists() {
+		text = words(text, "applied="+applied.Raw)
+	}
+	for _, member := range []string{"undone", "redone", "edit"} {
+		if e := p.Get(member); e.IsObject() {
 			text = words(text, member+": "+editText(e))
 		}
 	}

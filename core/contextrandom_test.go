@@ -3,6 +3,7 @@ package core_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,48 @@ func TestUndoBringsBackThePrompt(t *testing.T) {
 	})
 }
 
+// TestAppliedEditsEqualSingleOnes applies edits at once, undoes them, and makes them one by one: the
+// context is the same. If one of them is refused, nothing is applied.
+func TestAppliedEditsEqualSingleOnes(t *testing.T) {
+	sample.Check(t, func(t *rapid.T) {
+		e := newExplorer(t)
+		t.Repeat(e.actions())
+		if e.midCut() {
+			return // an edit writes that the turn was cut, too
+		}
+		operations, before, revision := e.operations(t), e.state(), e.thread.ContextRevision()
+		refused := refuses(e.take(core.ApplyContext{To: e.caller(), Operations: operations}))
+		applied, made := e.state(), e.thread.ContextRevision()-revision
+		if refused && (made > 0 || applied != before) || made > 1 || made == 0 && applied != before {
+			t.Fatalf("%d edits are made, refused: %v", made, refused)
+		}
+		if made > 0 {
+			e.take(core.UndoContext{To: e.caller()})
+			undone := e.state()
+			e.take(core.RedoContext{To: e.caller()})
+			if again := e.state(); undone != before || again != applied {
+				t.Fatalf("before:\n%s\nundone:\n%s\napplied:\n%s\nredone:\n%s", before, undone, applied, again)
+			}
+			e.take(core.UndoContext{To: e.caller()})
+		}
+		any := false
+		for _, o := range operations {
+			out := e.take(core.EditContext{To: e.caller(), Operation: o.ContextOperationVariant})
+			any = any || refuses(out)
+		}
+		if single := e.state(); any != refused || !refused && single != applied {
+			t.Fatalf("refused: %v, one by one: %v\napplied:\n%s\none by one:\n%s", refused, any, applied, single)
+		}
+	})
+}
+
+func refuses(out core.Output) bool {
+	return slices.ContainsFunc(out.Messages, func(m core.Message) bool {
+		_, refusal := m.(core.Refusal)
+		return refusal
+	})
+}
+
 // state is the next request and what is shown of the context, without the revision.
 func (e *explorer) state() string {
 	full := e.thread.ContextItems()
@@ -68,7 +111,7 @@ func (e *explorer) state() string {
 // contextActions are the actions of clients on a context, for explorers.
 func (e *explorer) contextActions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
-		"context/edit": e.edit, "context/undo": e.undo, "context/redo": e.redo, "context/restore": e.restore,
+		"context/edit": e.edit, "context/apply": e.apply, "context/undo": e.undo, "context/redo": e.redo, "context/restore": e.restore,
 		"revert": e.revert, "trim": e.trim, "summarize": e.summarize, "context/read": e.readContext,
 		"context/preview": e.preview, "compacted": e.compact,
 	}
@@ -76,6 +119,11 @@ func (e *explorer) contextActions() map[string]func(*rapid.T) {
 
 func (e *explorer) edit(t *rapid.T) {
 	e.run(t, core.EditContext{To: e.caller(), Expected: e.expected(t), Operation: e.operation(t)})
+}
+
+func (e *explorer) apply(t *rapid.T) {
+	e.run(t, core.ApplyContext{To: e.caller(), Expected: e.expected(t), Operations: e.operations(t),
+		AtTurnEnd: rapid.Bool().Draw(t, "turnEnd")})
 }
 
 func (e *explorer) undo(t *rapid.T) {

@@ -59,8 +59,14 @@ func (s *step) endedTurn(t *turn) protocol.Turn {
 	return v
 }
 
-// startWaiting applies the inputs that waited for the end of the turn.
+// startWaiting applies the inputs that waited for the end of the turn. Edits come first, because other
+// inputs may start the next turn.
 func (s *step) startWaiting() {
+	edits := s.waitingEdits
+	s.waitingEdits = nil
+	for _, in := range edits {
+		in.apply(s)
+	}
 	waiting := s.waiting
 	s.waiting = nil
 	for _, in := range waiting {

@@ -116,6 +116,8 @@ type StorageFailed struct {
 	Requests []uint64
 	// Turn is the id of the turn that clients know as active, or "".
 	Turn string
+	// WaitingEdits is set if edits of the context waited for the end of the turn.
+	WaitingEdits bool
 	// Settings are the settings before the step whose lines were lost.
 	Settings Settings
 }

@@ -132,6 +132,9 @@ func (s *step) storageFailed(in StorageFailed) {
 		s.answerServer(q.Question, protocol.ElicitCancel)
 	}
 	s.questions = nil
+	if in.WaitingEdits {
+		s.warn([]string{"edits of the context that waited for the end of the turn are lost: make them again"})
+	}
 	if in.Turn == "" {
 		s.notifyStatus()
 		return

@@ -102,7 +102,8 @@ func (m *machine) stamp() core.Stamp {
 func (m *machine) take(in core.Input) core.Output {
 	m.lost = 0
 	before := core.StorageFailed{Err: errDiskFull, Requests: m.thread.OpenRequests(), Turn: m.thread.ActiveTurn(),
-		Settings: m.thread.Settings()}
+		WaitingEdits: m.thread.HasWaitingEdits(),
+		Settings:     m.thread.Settings()}
 	m.running = slices.DeleteFunc(m.running, func(e core.Effect) bool { return ends(in, e) })
 	out := m.thread.Step(m.stamp(), in)
 	if m.full && len(out.Lines) > 0 {

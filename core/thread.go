@@ -21,6 +21,8 @@ type Thread struct {
 	active     *turn
 	// waiting has the inputs that arrived while a turn was ending.
 	waiting []waiter
+	// waitingEdits are edits of the context that wait for the end of the active turn.
+	waitingEdits []Input
 	// failed is set if the last turn failed.
 	failed bool
 	draft  *draft

@@ -135,8 +135,8 @@ type CategoryUsage struct {
 }
 
 // ContextEdit is an entry of the journal of context edits. Op is exclude, include,
-// delete, prune, mask, pin, unpin, replace, trim, summarize, compact, restore or revert,
-// which cannot be undone; At is in Unix milliseconds;
+// delete, prune, mask, pin, unpin, replace, apply, trim, summarize, compact, restore or
+// revert, which cannot be undone; At is in Unix milliseconds;
 // Count is how many items it changed, SavedTokens how much smaller it made the next
 // request. An edit that is undone can be redone until another one is made.
 type ContextEdit struct {
@@ -159,6 +159,7 @@ const (
 	EditPin       = "pin"
 	EditUnpin     = "unpin"
 	EditReplace   = "replace"
+	EditApply     = "apply"
 	EditTrim      = "trim"
 	EditSummarize = "summarize"
 	EditRevert    = "revert"

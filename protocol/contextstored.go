@@ -8,7 +8,7 @@ const LineContextEdit = "context_edit"
 // the whole list. Op is one of the Edit constants; compactions have lines of their own.
 type StoredContextEdit struct {
 	Op       string `json:"op"`
-	Revision int64  `json:"revision"`
+	Revision int64  `json:"revision,omitempty"`
 	// IDs are the items that it changed. A restore changes all that need it.
 	IDs []string `json:"ids,omitempty"`
 	// Tokens are the token counts in the placeholders of removed outputs, one for each of IDs. The count
@@ -16,6 +16,8 @@ type StoredContextEdit struct {
 	Tokens []int64 `json:"tokens,omitempty"`
 	// Text is the one of a replace, or of a summarize.
 	Text *string `json:"text,omitempty"`
+	// Edits are the edits of an apply, in order. Their revisions are not set.
+	Edits []StoredContextEdit `json:"edits,omitempty"`
 	// Of is the id of the trim point of a summarize.
 	Of string `json:"of,omitempty"`
 	// Target is the ordinal of the line that is undone or redone. For a compaction it is a compacted

@@ -52,6 +52,7 @@ type Handler interface {
 	ContextReplace(to Caller, p *ContextReplaceParams) error
 	ContextPreview(to Caller, p *ContextPreviewParams) error
 	ContextGetPrompt(to Caller, p *ContextGetPromptParams) error
+	ContextApply(to Caller, p *ContextApplyParams) error
 	ContextUndo(to Caller, p *ContextUndoParams) error
 	ContextRedo(to Caller, p *ContextRedoParams) error
 	ContextListEdits(to Caller, p *ContextListEditsParams) error
@@ -275,6 +276,8 @@ func Methods() []Method {
 			"Returns the price before and after edits, and changes nothing.").own(),
 		method[ContextGetPromptParams, ContextGetPromptResponse]("context/getPrompt", Handler.ContextGetPrompt,
 			"Returns the next model request as it would be sent.").own(),
+		method[ContextApplyParams, ContextApplyResponse]("context/apply", Handler.ContextApply,
+			"Makes several edits as one, now or at the end of the turn.").own(),
 		method[ContextUndoParams, ContextUndoResponse]("context/undo", Handler.ContextUndo,
 			"Undoes the last context edit.").own(),
 		method[ContextRedoParams, ContextRedoResponse]("context/redo", Handler.ContextRedo,

@@ -133,7 +133,7 @@ func (a *actor) congestion() <-chan struct{} {
 
 func (a *actor) beforeStep() core.StorageFailed {
 	return core.StorageFailed{Requests: a.thread.OpenRequests(), Turn: a.thread.ActiveTurn(),
-		Settings: a.thread.Settings()}
+		WaitingEdits: a.thread.HasWaitingEdits(), Settings: a.thread.Settings()}
 }
 
 // evictLines evicts appended lines from memory, unless they were redacted. The thread reads them

@@ -59,6 +59,12 @@ func (e *Engine) editContext(to protocol.Caller, r protocol.ContextRequest, o pr
 	return e.changeThread(to, r.ThreadID, core.EditContext{To: to, Expected: r.ExpectedRevision, Operation: o})
 }
 
+// ContextApply applies several edits as one.
+func (e *Engine) ContextApply(to protocol.Caller, p *protocol.ContextApplyParams) error {
+	return e.changeThread(to, p.ThreadID, core.ApplyContext{To: to, Expected: p.ExpectedRevision, Operations: p.Edits,
+		AtTurnEnd: p.When != nil && *p.When == protocol.ApplyAtTurnEnd})
+}
+
 // ContextUndo undoes the last edit.
 func (e *Engine) ContextUndo(to protocol.Caller, p *protocol.ContextUndoParams) error {
 	return e.changeThread(to, p.ThreadID, core.UndoContext{To: to, Expected: p.ExpectedRevision})

@@ -41,6 +41,15 @@ func preview(thread string, o protocol.ContextOperationVariant) call {
 		func(e *engine.Engine, to protocol.Caller) error { return e.ContextPreview(to, p) }}
 }
 
+func apply(thread string, operations ...protocol.ContextOperationVariant) call {
+	p := &protocol.ContextApplyParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}}
+	for _, o := range operations {
+		p.Edits = append(p.Edits, protocol.ContextOperation{ContextOperationVariant: o})
+	}
+	return call{"context/apply", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ContextApply(to, p) }}
+}
+
 func named(ids []string) protocol.ContextTargets {
 	return protocol.ContextTargets{IDs: append([]string{}, ids...)}
 }
@@ -136,6 +145,8 @@ func contextReads(thread string) []call {
 func contextEdits(thread string, ids []string) []call {
 	return []call{
 		exclude(thread, ids[1]), include(thread, ids[1]), pin(thread, ids[2]), replace(thread, ids[3], "short"),
+		apply(thread, &protocol.SetInclusion{ContextTargets: named(ids[:1])},
+			&protocol.Pin{ContextTargets: named(ids[1:2]), Pinned: false}),
 		remove(thread, ids[4]), prune(thread, protocol.CategoryUserMessage), undo(thread), redo(thread), restore(thread),
 	}
 }

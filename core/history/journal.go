@@ -67,8 +67,10 @@ func (e *Edit) makesPoint(id string) bool { return e != nil && e.point != nil &&
 
 // deletes reports whether the edit deletes the item at a place and is in force.
 func (e *Edit) deletes(place int32) bool {
-	return e.Op == protocol.EditDelete && !e.Undone &&
-		slices.ContainsFunc(e.changes, func(c Change) bool { return c.place == place })
+	return !e.Undone && slices.ContainsFunc(e.changes, func(c Change) bool {
+		return c.place == place && (e.Op == protocol.EditDelete ||
+			e.Op == protocol.EditApply && !c.before.deleted && c.after.deleted)
+	})
 }
 
 // Journal returns all edits, oldest first. The caller must not change them.
@@ -97,7 +99,7 @@ func (h *History) ApplyEdit(line *Line) {
 	case protocol.EditSummarize:
 		h.summarize(line, &e)
 	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditMask,
-		protocol.EditPin, protocol.EditUnpin, protocol.EditReplace, protocol.EditRestore:
+		protocol.EditPin, protocol.EditUnpin, protocol.EditReplace, protocol.EditApply, protocol.EditRestore:
 		made := Edit{ordinal: line.Ordinal, changes: h.ChangesOf(&e), ContextEdit: protocol.ContextEdit{
 			Op: e.Op, At: line.at(), SavedTokens: e.SavedTokens}}
 		if e.Op == protocol.EditRestore {
@@ -186,8 +188,11 @@ func (h *History) refresh(e *Edit) {
 // ChangesOf returns the changes that an edit makes now. It skips ids of unknown items, and ids that
 // are not in the order of the items.
 func (h *History) ChangesOf(e *protocol.StoredContextEdit) []Change {
-	if e.Op == protocol.EditRestore {
+	switch e.Op {
+	case protocol.EditRestore:
 		return h.Restorable()
+	case protocol.EditApply:
+		return h.combined(e.Edits)
 	}
 	changes := make([]Change, 0, min(len(e.IDs), len(h.items)))
 	last := None
@@ -203,6 +208,31 @@ func (h *History) ChangesOf(e *protocol.StoredContextEdit) []Change {
 		changes = append(changes, Change{int32(place), before, after})
 	}
 	return changes
+}
+
+// combined returns the changes of edits that are made one after the other: one change for each item
+// that ends up different.
+func (h *History) combined(edits []protocol.StoredContextEdit) []Change {
+	var all []Change
+	for i := range edits {
+		if e := &edits[i]; isSimple(e.Op) {
+			changes := h.ChangesOf(e)
+			h.applyChanges(changes)
+			all = append(all, changes...)
+		}
+	}
+	h.revertChanges(all)
+	return joinChanges(all)
+}
+
+// isSimple reports whether an apply may contain an operation.
+func isSimple(op string) bool {
+	switch op {
+	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditPin,
+		protocol.EditUnpin, protocol.EditReplace:
+		return true
+	}
+	return false
 }
 
 // Restorable returns the changes of a restore now: it brings back all that edits took out or

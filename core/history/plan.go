@@ -102,6 +102,35 @@ func (h *History) targets(named protocol.ContextTargets) (places []int, ignored 
 	return slices.Compact(places), ignored, nil
 }
 
+// nameByID returns an operation that names its items by ids instead of indices.
+func (h *History) nameByID(operation protocol.ContextOperationVariant) protocol.ContextOperationVariant {
+	switch o := operation.(type) {
+	case *protocol.SetInclusion:
+		return &protocol.SetInclusion{ContextTargets: h.idTargets(o.ContextTargets), Included: o.Included}
+	case *protocol.PruneByIndices:
+		return &protocol.PruneByIndices{ContextTargets: h.idTargets(o.ContextTargets)}
+	case *protocol.Pin:
+		return &protocol.Pin{ContextTargets: h.idTargets(o.ContextTargets), Pinned: o.Pinned}
+	case *protocol.Replace:
+		if o.Index != nil {
+			id := h.idTargets(protocol.ContextTargets{Indices: []int64{*o.Index}}).IDs[0]
+			return &protocol.Replace{ID: &id, Text: o.Text}
+		}
+	}
+	return operation
+}
+
+func (h *History) idTargets(named protocol.ContextTargets) protocol.ContextTargets {
+	ids := append([]string{}, named.IDs...)
+	list := h.Listed()
+	for _, index := range named.Indices {
+		if index >= 0 && index < int64(len(list)) {
+			ids = append(ids, h.items[list[index]].ID())
+		}
+	}
+	return protocol.ContextTargets{IDs: ids}
+}
+
 func (h *History) filter(places []int, matches func(visibility) bool) []int {
 	return slices.DeleteFunc(places, func(place int) bool { return !matches(h.items[place].visibility) })
 }

@@ -7,8 +7,8 @@ import (
 	"appserver/protocol"
 )
 
-// maxPreviewed bounds the edits of a preview, so that no request blocks the thread.
-const maxPreviewed = 1000
+// maxEdits bounds the edits of a request, so that no request blocks the thread.
+const maxEdits = 1000
 
 // Preview returns the usage before and after operations, and warnings. It changes nothing. usage
 // returns the usage of the context at the time of the call.
@@ -17,41 +17,98 @@ func (h *History) Preview(
 ) (protocol.ContextPreviewResponse, *protocol.Error) {
 	answer := protocol.ContextPreviewResponse{Before: usage()}
 	before := h.sentForms()
-	v := preview{History: h, turns: turns, warnings: []string{}}
+	v := trial{History: h, turns: turns, warnings: []string{}}
 	err := v.run(operations)
 	answer.After = usage()
 	answer.Warnings = append(v.warnings, h.lossWarnings(before)...)
-	h.revertChanges(v.changes)
-	h.ChooseForms()
+	v.revert()
 	return answer, err
 }
 
-// preview applies edits that are reverted later.
-type preview struct {
+// PlanAll plans operations that are made one after the other, as one edit with the operation apply. The
+// line has no edits if nothing changes. byID are the operations, with ids for the indices of items:
+// they mean the same items later.
+func (h *History) PlanAll(operations []protocol.ContextOperation, turns Turns) (
+	e protocol.StoredContextEdit, byID []protocol.ContextOperation, err *protocol.Error,
+) {
+	v := trial{History: h, turns: turns}
+	err = v.run(operations)
+	v.revert()
+	return v.joined(), v.byID, err
+}
+
+// PlanFitting is PlanAll for operations that were planned earlier. It leaves out those that are refused
+// by now, and returns the errors.
+func (h *History) PlanFitting(operations []protocol.ContextOperation, turns Turns) (
+	protocol.StoredContextEdit, []*protocol.Error,
+) {
+	v := trial{History: h, turns: turns}
+	var refused []*protocol.Error
+	for i, o := range operations {
+		if err := v.try(i, o.ContextOperationVariant); err != nil {
+			refused = append(refused, err)
+		}
+	}
+	v.revert()
+	return v.joined(), refused
+}
+
+// trial applies operations that are reverted later.
+type trial struct {
 	*History
 	turns    Turns
+	edits    []protocol.StoredContextEdit
+	byID     []protocol.ContextOperation
 	changes  []Change
 	warnings []string
 }
 
-func (v *preview) run(operations []protocol.ContextOperation) *protocol.Error {
-	if len(operations) > maxPreviewed {
-		return protocol.InvalidParams("edits", "at most %d edits can be previewed at once, and these are %d",
-			maxPreviewed, len(operations))
+func (v *trial) revert() {
+	v.revertChanges(v.changes)
+	v.ChooseForms()
+}
+
+func (v *trial) run(operations []protocol.ContextOperation) *protocol.Error {
+	if len(operations) > maxEdits {
+		return protocol.InvalidParams("edits", "a request can have at most %d edits, and this one has %d",
+			maxEdits, len(operations))
 	}
 	for i, o := range operations {
-		p, err := v.Plan(o.ContextOperationVariant, v.turns)
-		if err != nil {
-			return errorOfEdit(i, err)
+		if err := v.try(i, o.ContextOperationVariant); err != nil {
+			return err
 		}
-		v.warn(i, p)
-		edit := v.Encode(p)
-		changes := v.ChangesOf(&edit)
-		v.applyChanges(changes)
-		v.ChooseForms()
-		v.changes = append(v.changes, changes...)
 	}
 	return nil
+}
+
+// try applies the operation with an index, unless it is refused.
+func (v *trial) try(i int, o protocol.ContextOperationVariant) *protocol.Error {
+	p, err := v.Plan(o, v.turns)
+	if err != nil {
+		return errorOfEdit(i, err)
+	}
+	v.warn(i, p)
+	v.byID = append(v.byID, protocol.ContextOperation{ContextOperationVariant: v.nameByID(o)})
+	if len(p.Places) > 0 {
+		v.apply(v.Encode(p))
+	}
+	return nil
+}
+
+// joined returns the operations as one edit. It has no edits if nothing changes.
+func (v *trial) joined() protocol.StoredContextEdit {
+	e := protocol.StoredContextEdit{Op: protocol.EditApply}
+	if len(joinChanges(v.changes)) > 0 {
+		e.Edits = v.edits
+	}
+	return e
+}
+
+func (v *trial) apply(e protocol.StoredContextEdit) {
+	changes := v.ChangesOf(&e)
+	v.applyChanges(changes)
+	v.ChooseForms()
+	v.edits, v.changes = append(v.edits, e), append(v.changes, changes...)
 }
 
 // errorOfEdit names the edit in an error.
@@ -60,11 +117,11 @@ func errorOfEdit(i int, err *protocol.Error) *protocol.Error {
 		return protocol.InvalidParams(fmt.Sprintf("edits.%d.%s", i, err.Data.Field), "edit %d: %s", i,
 			strings.TrimPrefix(err.Message, "Invalid request: "))
 	}
-	err.Message = fmt.Sprintf("edit %d: %s", i, err.Message)
+	err.Message, err.Data.Field = fmt.Sprintf("edit %d: %s", i, err.Message), fmt.Sprintf("edits.%d", i)
 	return err
 }
 
-func (v *preview) warn(i int, p Plan) {
+func (v *trial) warn(i int, p Plan) {
 	if p.Ignored > 0 {
 		v.warnings = append(v.warnings, fmt.Sprintf("edit %d: %d of its targets are not in the list", i, p.Ignored))
 	}

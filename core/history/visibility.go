@@ -1,6 +1,11 @@
 package history
 
-import "appserver/protocol"
+import (
+	"cmp"
+	"slices"
+
+	"appserver/protocol"
+)
 
 // visibility is the effect of edits on an item. A new item has the zero value.
 type visibility struct {
@@ -122,6 +127,23 @@ func (h *History) separatesPairs(changes []Change) bool {
 		}
 	}
 	return false
+}
+
+// joinChanges joins the successive changes of each item, sorted by place. It drops an item that ends
+// up as it began.
+func joinChanges(all []Change) (joined []Change) {
+	index := map[int32]int{}
+	for _, c := range all {
+		if i, met := index[c.place]; met {
+			joined[i].after = c.after
+			continue
+		}
+		index[c.place] = len(joined)
+		joined = append(joined, c)
+	}
+	joined = slices.DeleteFunc(joined, func(c Change) bool { return c.before == c.after })
+	slices.SortFunc(joined, func(a, b Change) int { return cmp.Compare(a.place, b.place) })
+	return joined
 }
 
 // CountShown returns how many items are not hidden after changes.

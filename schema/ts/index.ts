@@ -166,6 +166,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/preview"; params: ContextPreviewParams }
   /** Returns the next model request as it would be sent. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/getPrompt"; params: ContextGetPromptParams }
+  /** Makes several edits as one, now or at the end of the turn. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/apply"; params: ContextApplyParams }
   /** Undoes the last context edit. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/undo"; params: ContextUndoParams }
   /** Redoes the context edit that was undone last. */
@@ -571,6 +573,22 @@ export interface ConnectionDiagnostics {
   congested: boolean;
 }
 
+/** ContextApplyParams asks to make edits, one after the other, as one edit of the journal. When is "now", the default, or "turnEnd". With turnEnd the edits wait in memory while a turn is active. */
+export interface ContextApplyParams {
+  threadId: string;
+  expectedRevision?: number | null;
+  edits: Array<ContextOperation>;
+  when?: "now" | "turnEnd" | null;
+}
+
+/** ContextApplyResponse has the edit. Edit is null if nothing changes, or if the edits wait. Applied is false if they wait: a crash before the end of the turn loses them. */
+export interface ContextApplyResponse {
+  revision: number;
+  edit: ContextEdit | null;
+  applied: boolean;
+  usage: ContextUsage;
+}
+
 /** ContextCategory is the kind of a ContextItem. In params snake_case and PascalCase are accepted too. */
 export type ContextCategory = "userInstructions" | "environmentContext" | "developerMessage" | "userMessage" | "assistantMessage" | "reasoning" | "toolCall" | "toolOutput" | "summary" | "other";
 
@@ -591,7 +609,7 @@ export interface ContextCompactionItem {
   completedAtMs: number | null;
 }
 
-/** ContextEdit is an entry of the journal of context edits. Op is exclude, include, delete, prune, mask, pin, unpin, replace, trim, summarize, compact, restore or revert, which cannot be undone; At is in Unix milliseconds; Count is how many items it changed, SavedTokens how much smaller it made the next request. An edit that is undone can be redone until another one is made. */
+/** ContextEdit is an entry of the journal of context edits. Op is exclude, include, delete, prune, mask, pin, unpin, replace, apply, trim, summarize, compact, restore or revert, which cannot be undone; At is in Unix milliseconds; Count is how many items it changed, SavedTokens how much smaller it made the next request. An edit that is undone can be redone until another one is made. */
 export interface ContextEdit {
   revision: number;
   op: string;
@@ -3409,6 +3427,8 @@ export interface Methods {
   "context/preview": { params: ContextPreviewParams; result: ContextPreviewResponse };
   /** Returns the next model request as it would be sent. */
   "context/getPrompt": { params: ContextGetPromptParams; result: ContextGetPromptResponse };
+  /** Makes several edits as one, now or at the end of the turn. */
+  "context/apply": { params: ContextApplyParams; result: ContextApplyResponse };
   /** Undoes the last context edit. */
   "context/undo": { params: ContextUndoParams; result: ContextUndoResponse };
   /** Redoes the context edit that was undone last. */

@@ -23,7 +23,8 @@ var shownDocs = []struct {
 	{"context.md", "context", []string{
 		"context/getItems", "context/readItem", "context/getUsage", "context/setInclusion",
 		"context/pruneByIndices", "context/prune", "context/pin", "context/replace",
-		"context/preview", "context/getPrompt", "context/undo", "context/redo", "context/listEdits", "context/restore"}},
+		"context/preview", "context/apply", "context/getPrompt", "context/undo", "context/redo", "context/listEdits",
+		"context/restore"}},
 	{"trim-and-compact.md", "story_sessions", []string{
 		"thread/context/trim", "thread/context/summarize", "thread/timeline/list", "thread/compact/start",
 		"thread/compact/propose", "thread/compact/commit"}},
