@@ -87,6 +87,14 @@ func needChromium(t *testing.T) context.Context {
 // open opens the page of a server in a new tab.
 func (s *server) open(t *testing.T) *workbench {
 	t.Helper()
+	w := s.openFile(t)
+	w.see(".status-open")
+	return w
+}
+
+// openFile opens the file that leads to the page.
+func (s *server) openFile(t *testing.T) *workbench {
+	t.Helper()
 	ctx, cancel := chromedp.NewContext(needChromium(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	w := &workbench{t: t, ctx: ctx}
@@ -95,13 +103,18 @@ func (s *server) open(t *testing.T) *workbench {
 	call(w, log.Enable, cdp.Empty{})
 	call(w, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: network})
 	w.size(1280, 800, 1)
-	w.do(chromedp.Navigate("file://" + s.file))
-	require.Eventually(t, func() bool { // the file leads to the server
-		http, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`location.protocol === "http:"`))
+	w.follow(s.file)
+	return w
+}
+
+// follow opens the file that leads to the page.
+func (w *workbench) follow(file string) {
+	w.t.Helper()
+	w.do(chromedp.Navigate("file://" + file))
+	require.Eventually(w.t, func() bool {
+		http, err := chromedp.Run(w.ctx, chromedp.Evaluate[bool](`location.protocol === "http:"`))
 		return err == nil && http
 	}, patience, 20*time.Millisecond)
-	w.see(".status-open")
-	return w
 }
 
 func call[P, R any](w *workbench, command cdp.Command[P, R], params P) {
@@ -226,8 +239,14 @@ func (w *workbench) press(keys string, options ...chromedp.KeyOption) {
 // write writes a text into the composer.
 func (w *workbench) write(text string) {
 	w.t.Helper()
-	w.see(".composer textarea")
-	w.do(chromedp.SendKeys(chromedp.CSS(".composer textarea"), text))
+	w.fill(".composer textarea", text)
+}
+
+// fill writes a text into a field.
+func (w *workbench) fill(selector, text string) {
+	w.t.Helper()
+	w.see(selector)
+	w.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
 // clear empties the composer.

@@ -7,6 +7,7 @@ const paths = {
 	plus: "M8 3v10 M3 8h10",
 	search: "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10z M11 11l3 3",
 	chevron: "M6 3.5 10.5 8 6 12.5",
+	up: "M3.5 10 8 5.5 12.5 10",
 	down: "M3.5 6 8 10.5 12.5 6",
 	send: "M8 13V3 M3.5 7.5 8 3l4.5 4.5",
 	stop: "M4 4h8v8H4z",

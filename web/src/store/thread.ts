@@ -2,18 +2,22 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import type {
-	ServerNotification, Thread, ThreadItem, ThreadResumeResponse, ThreadTokenUsage, UserInput,
+	ServerNotification, Thread, ThreadItem, ThreadResumeResponse, ThreadTokenUsage, TurnStartParams, UserInput,
 } from "../wire/types.ts";
 import { CallError, type Connection } from "../wire/connection.ts";
 import { ContextList, merge, operationsOf, rebase, type Change, type Plan } from "./context.ts";
 import { Timeline, visibleEntries, type Entry } from "./timeline.ts";
 import type { ContextPreviewResponse } from "../wire/types.ts";
+import { Find } from "./find.ts";
 
 const pageSize = 100;
 const contextPage = 2000;
 const previewDelayMs = 150;
 
 export type ThreadPhase = "loading" | "ready" | "locked" | "failed";
+
+/** Overrides are the settings that a turn changes for itself and for later turns. */
+export type Overrides = Pick<TurnStartParams, "model" | "effort" | "approvalPolicy" | "collaborationMode">;
 
 /** Notice is a warning or an error about the thread, until the user closes it. */
 export interface Notice {
@@ -35,6 +39,8 @@ export class ThreadStore {
 	readonly tokens = signal<ThreadTokenUsage | null>(null);
 	readonly notices = signal<readonly Notice[]>([]);
 	readonly openSections = signal<ReadonlySet<string>>(new Set());
+	readonly planMode = signal(false);
+	readonly find: Find;
 	readonly rows = computed<readonly Entry[]>(() => {
 		void this.timeline.changed.value;
 		return visibleEntries(this.timeline.entries, this.openSections.value);
@@ -51,6 +57,7 @@ export class ThreadStore {
 	private disposers: (() => void)[] = [];
 
 	constructor(readonly id: string, private readonly connection: Connection) {
+		this.find = new Find(this);
 		this.restorePlan();
 		this.disposers.push(effect(() => {
 			const plan = this.plan.value;
@@ -71,6 +78,7 @@ export class ThreadStore {
 			const resumed = await this.connection.call("thread/resume", { threadId: this.id, excludeTurns: true });
 			this.settings.value = resumed;
 			this.thread.value = resumed.thread;
+			this.planMode.value = resumed.collaborationMode?.mode === "plan";
 			this.phase.value = "ready";
 		} catch (error) {
 			if (!(error instanceof CallError) || error.kind === "disconnected") throw error;
@@ -210,10 +218,33 @@ export class ThreadStore {
 	}
 
 	/** send starts a turn with the input, or adds it to the turn in progress. */
-	async send(input: UserInput[], overrides: { model?: string; effort?: string } = {}): Promise<void> {
+	async send(input: UserInput[], overrides: Overrides = {}): Promise<void> {
 		const turn = this.turn.value;
-		if (turn) await this.connection.call("turn/steer", { threadId: this.id, input, expectedTurnId: turn });
-		else await this.connection.call("turn/start", { threadId: this.id, input, ...overrides });
+		if (turn) {
+			await this.connection.call("turn/steer", { threadId: this.id, input, expectedTurnId: turn });
+			return;
+		}
+		await this.connection.call("turn/start", { threadId: this.id, input, ...overrides });
+		const { model, effort, approvalPolicy, collaborationMode } = overrides; // later turns keep them
+		const settings = this.settings.value;
+		if (settings) {
+			this.settings.value = {
+				...settings, model: model ?? settings.model, reasoningEffort: effort ?? settings.reasoningEffort,
+				approvalPolicy: approvalPolicy ?? settings.approvalPolicy,
+			};
+		}
+		if (collaborationMode) this.planMode.value = collaborationMode.mode === "plan";
+	}
+
+	/** load loads the pages up to an item. It returns false if the thread does not have it. */
+	async load(itemId: string): Promise<boolean> {
+		while (this.timeline.indexOfItem(itemId) < 0) {
+			if (this.timeline.older === null) return false;
+			await this.loadOlder();
+		}
+		const trimPoint = this.timeline.sectionOf(itemId);
+		if (trimPoint !== null && !this.openSections.value.has(trimPoint)) this.toggleSection(trimPoint);
+		return true;
 	}
 
 	async interrupt(): Promise<void> {

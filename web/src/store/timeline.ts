@@ -130,6 +130,15 @@ export class Timeline {
 		return this.entries.findIndex((e) => e.data.type === "item" && e.data.item.id === itemId);
 	}
 
+	/** sectionOf returns the id of the trim point after an item, or null. */
+	sectionOf(itemId: string): string | null {
+		for (let i = this.indexOfItem(itemId); i >= 0 && i < this.entries.length; i++) {
+			const d = this.entries[i]!.data;
+			if (d.type === "trimPoint") return d.trimPoint.id;
+		}
+		return null;
+	}
+
 	/** openTurn returns the id of the last turn if it has not ended. */
 	openTurn(): string | null {
 		for (let i = this.entries.length - 1; i >= 0; i--) {

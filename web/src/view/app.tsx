@@ -1,6 +1,5 @@
 // The frame of the page: top bar, threads, timeline, panel.
 
-import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import * as app from "../store/app.ts";
 import { questions } from "../store/questions.ts";
@@ -12,16 +11,10 @@ import { Dialogs, openDialog } from "./dialogs.tsx";
 import { Dock } from "./dock.tsx";
 import { Ring } from "./gauge.tsx";
 import { onGlobalKey } from "./keys.ts";
+import { policyName } from "./options.tsx";
+import { panelOpen, threadsOpen, togglePanel } from "./panels.ts";
 import { Threads, titleOf } from "./threads.tsx";
 import { ThreadTimeline } from "./timeline.tsx";
-
-export const panelOpen = signal(localStorage.getItem("appserver.panel") !== "closed");
-export const threadsOpen = signal(true);
-
-export function togglePanel(): void {
-	panelOpen.value = !panelOpen.value;
-	localStorage.setItem("appserver.panel", panelOpen.value ? "open" : "closed");
-}
 
 export function App() {
 	useEffect(() => {
@@ -100,10 +93,6 @@ function TopBar() {
 				onClick={() => openDialog({ kind: "keys" })}>?</button>
 		</header>
 	);
-}
-
-function policyName(policy: unknown): string {
-	return typeof policy === "string" ? policy : "granular";
 }
 
 function sandboxName(type: string): string {

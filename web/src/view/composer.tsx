@@ -1,6 +1,6 @@
 // The composer: text, files, commands, skills and images.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { CallError } from "../wire/connection.ts";
@@ -8,7 +8,8 @@ import { Icon } from "../lib/icons.tsx";
 import { plural } from "../lib/format.ts";
 import type { SlashCommand, UserInput } from "../wire/types.ts";
 import { openDialog } from "./dialogs.tsx";
-import { reveal } from "./reveal.ts";
+import { Choice, TurnOptions } from "./options.tsx";
+import { reveal } from "../store/reveal.ts";
 
 interface Suggestion {
 	label: string;
@@ -35,7 +36,7 @@ export function Composer({ store }: { store: ThreadStore }) {
 	};
 	const [images, setImages] = useState<readonly Image[]>([]);
 	const [sending, setSending] = useState(false);
-	const [model, setModel] = useState("");
+	const choice = useMemo(() => new Choice(store), []);
 	const area = useRef<HTMLTextAreaElement>(null);
 	const escape = useRef(0);
 	const running = store.turn.value !== null;
@@ -74,7 +75,7 @@ export function Composer({ store }: { store: ThreadStore }) {
 		const input: UserInput[] = images.map((i) => ({ type: "image", url: i.url }));
 		if (content !== "") input.unshift({ type: "text", text: content });
 		try {
-			await store.send(input, model ? { model } : {});
+			await store.send(input, choice.overrides(store));
 		} catch (error) {
 			if (!(error instanceof CallError) || error.kind !== "slashCommand") throw error;
 			await app.connection.value!.call("slashCommand/execute", { threadId: store.id, text: content });
@@ -170,13 +171,7 @@ export function Composer({ store }: { store: ThreadStore }) {
 					<Icon name="image" /><span class="visually-hidden">Attach images</span>
 					<input type="file" accept="image/*" multiple onChange={(e) => void attach(e.currentTarget.files ?? [])} />
 				</label>
-				{app.models.value.length > 0 && (
-					<select aria-label="Model of the next turn" value={model} onChange={(e) => setModel(e.currentTarget.value)}>
-						<option value="">{store.settings.value?.model ?? "model"}</option>
-						{app.models.value.filter((m) => !m.hidden && m.model !== store.settings.value?.model)
-							.map((m) => <option value={m.model}>{m.displayName}</option>)}
-					</select>
-				)}
+				{!running && <TurnOptions store={store} choice={choice} />}
 				<span class="spacer" />
 				{images.length > 0 && <span class="faint">{plural(images.length, "image")}</span>}
 				{running && (

@@ -1,7 +1,7 @@
 // The context panel: what the next request has, with prices, and edits of it.
 
 import { computed, signal, type Signal } from "@preact/signals";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { categoryNames, reasons, type Change } from "../store/context.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
@@ -14,7 +14,8 @@ import { openDialog } from "./dialogs.tsx";
 import { Footer } from "./footer.tsx";
 import { History } from "./history.tsx";
 import { Menu } from "./menu.tsx";
-import { reveal } from "./reveal.ts";
+import { panelTab } from "./panels.ts";
+import { reveal } from "../store/reveal.ts";
 
 /** ContextRow is an item, or the head of the items of one turn. */
 export type ContextRow =
@@ -55,14 +56,14 @@ export function rowsOf(items: readonly ContextItem[], turnNumbers: ReadonlyMap<s
 }
 
 export function ContextPanel({ store }: { store: ThreadStore }) {
-	const [tab, setTab] = useState<"list" | "history">("list");
+	const tab = panelTab.value;
 	const selection = useMemo(() => new Selection(), []);
 	return (
 		<aside class="panel" aria-label="Context">
 			<div class="panel-head">
 				<div class="segments" role="tablist" aria-label="Context views">
-					<button type="button" role="tab" aria-selected={tab === "list"} id="tab-list" onClick={() => setTab("list")}>Context</button>
-					<button type="button" role="tab" aria-selected={tab === "history"} id="tab-history" onClick={() => setTab("history")}>Edits</button>
+					<button type="button" role="tab" aria-selected={tab === "list"} id="tab-list" title="Alt+1" onClick={() => (panelTab.value = "list")}>Context</button>
+					<button type="button" role="tab" aria-selected={tab === "history"} id="tab-history" title="Alt+2" onClick={() => (panelTab.value = "history")}>Edits</button>
 				</div>
 				<span class="spacer" />
 				<button class="quiet" type="button" aria-label="Undo the last edit" title="Undo (Ctrl+Z)"

@@ -9,7 +9,7 @@ import { count } from "../lib/format.ts";
 import { CopyButton } from "../lib/copy.tsx";
 import type { ContextItem } from "../wire/types.ts";
 import { openDialog } from "./dialogs.tsx";
-import { reveal } from "./reveal.ts";
+import { reveal } from "../store/reveal.ts";
 import { replaceable } from "./context.tsx";
 
 interface Part {

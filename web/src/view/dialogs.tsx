@@ -9,10 +9,11 @@ import type { ThreadStore } from "../store/thread.ts";
 import { count, firstLine, plural } from "../lib/format.ts";
 import type { ContextCategory, ContextItem, Thread } from "../wire/types.ts";
 import { shortcuts } from "./keys.ts";
+import { Palette } from "./palette.tsx";
 import { titleOf } from "./threads.tsx";
 
 export type Dialog =
-	| { kind: "new" } | { kind: "keys" }
+	| { kind: "new" } | { kind: "keys" } | { kind: "palette" }
 	| { kind: "rename"; thread: Thread } | { kind: "delete"; thread: Thread }
 	| { kind: "trim"; store: ThreadStore } | { kind: "compact"; store: ThreadStore } | { kind: "prune"; store: ThreadStore }
 	| { kind: "restore"; store: ThreadStore } | { kind: "rewind"; store: ThreadStore; turnId?: string }
@@ -35,6 +36,7 @@ export function Dialogs() {
 	switch (d.kind) {
 		case "new": return <NewThread />;
 		case "keys": return <Keys />;
+		case "palette": return <Frame title="Commands"><Palette close={close} /></Frame>;
 		case "rename": return <Rename thread={d.thread} />;
 		case "delete": return <Delete thread={d.thread} />;
 		case "trim": return <Trim store={d.store} />;

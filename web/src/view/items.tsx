@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
+import * as app from "../store/app.ts";
 import type { Entry } from "../store/timeline.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { terminal } from "../lib/ansi.tsx";
@@ -13,7 +14,7 @@ import { CopyButton } from "../lib/copy.tsx";
 import { DiffView, diffCounts } from "./diff.tsx";
 import { openDialog } from "./dialogs.tsx";
 import { Menu, type MenuEntry } from "./menu.tsx";
-import { reveal } from "./reveal.ts";
+import { reveal } from "../store/reveal.ts";
 import type {
 	CommandExecutionItem, ContextItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem, UserInput,
 } from "../wire/types.ts";
@@ -140,6 +141,7 @@ function Facts({ item, turnId, store, text }: FactsProps) {
 		{ label: "Show in context", icon: "panel", run: () => reveal.context(ids[0]!) },
 	] : [];
 	if (item.type === "userMessage") {
+		entries.push({ label: "Fork before this message", icon: "fork", run: () => void forkBefore(store.id, turnId) });
 		entries.push({ label: "Rewind to here…", icon: "undo", run: () => openDialog({ kind: "rewind", store, turnId }) });
 	}
 	return (
@@ -152,6 +154,11 @@ function Facts({ item, turnId, store, text }: FactsProps) {
 			</span>
 		</span>
 	);
+}
+
+async function forkBefore(threadId: string, beforeTurnId: string): Promise<void> {
+	const forked = await app.attempt((c) => c.call("thread/fork", { threadId, beforeTurnId }));
+	if (forked) app.show(forked.thread.id);
 }
 
 interface FoldProps {

@@ -2,17 +2,19 @@
 
 import * as app from "../store/app.ts";
 import { dialog, openDialog } from "./dialogs.tsx";
+import { showPanel } from "./panels.ts";
 
 /** shortcuts are shown in the dialog. */
 export const shortcuts: readonly [string, readonly [string, string][]][] = [
 	["Everywhere", [
-		["F6", "next region"], ["Alt+Q", "oldest question"], ["Ctrl+.", "interrupt the turn"], ["?", "this list"],
+		["Ctrl+K", "commands and threads"], ["F6", "next region"], ["Ctrl+F", "find in messages"],
+		["Alt+1 Alt+2", "context list, edits"], ["Alt+Q", "oldest question"], ["Ctrl+.", "interrupt the turn"], ["?", "this list"],
 	]],
 	["Message", [
 		["Enter", "send or steer"], ["Shift+Enter", "new line"], ["↑", "last message, in an empty field"], ["Esc Esc", "rewind, in an empty field"],
 	]],
 	["Question", [["Y", "allow once"], ["S", "allow for this session"], ["N", "decline"], ["C", "decline and stop"]]],
-	["Timeline", [["J K", "next, previous item"], ["[ ]", "previous, next turn"], ["G", "end"]]],
+	["Timeline", [["J K", "next, previous item"], ["[ ]", "previous, next turn"], ["G", "end"], ["E", "open or close"], ["X", "exclude or include"]]],
 	["Context list", [
 		["↑ ↓", "move; with Shift select"], ["J K", "next, previous turn"], ["Space", "include or exclude"], ["Del", "delete"], ["P", "pin"],
 		["R", "replace"], ["Enter", "details"], ["Ctrl+Enter", "apply the plan"], ["Backspace", "discard the plan"], ["/", "find"],
@@ -37,6 +39,15 @@ export function onGlobalKey(e: KeyboardEvent): void {
 	} else if (ctrl && e.key === "." && store) {
 		e.preventDefault();
 		void store.interrupt().catch((error) => store.report(error));
+	} else if (ctrl && e.key === "k") {
+		e.preventDefault();
+		openDialog({ kind: "palette" });
+	} else if (ctrl && e.key === "f" && store) {
+		e.preventDefault();
+		store.find.open.value = true;
+	} else if (e.altKey && (e.key === "1" || e.key === "2") && store) {
+		e.preventDefault();
+		showPanel(e.key === "1" ? "list" : "history");
 	} else if (e.altKey && e.key.toLowerCase() === "q") {
 		e.preventDefault();
 		document.querySelector<HTMLElement>("[data-question]")?.focus();

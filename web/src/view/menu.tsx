@@ -1,6 +1,6 @@
 // A button with a menu.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "../lib/icons.tsx";
 
 export interface MenuEntry {
@@ -25,7 +25,7 @@ export function Menu({ label, entries, text, up }: MenuProps) {
 	const box = useRef<HTMLSpanElement>(null);
 	const button = useRef<HTMLButtonElement>(null);
 	const list = useRef<HTMLDivElement>(null);
-	useEffect(() => {
+	useLayoutEffect(() => {
 		if (!open) return;
 		const panel = list.current!;
 		const at = button.current!.getBoundingClientRect();
@@ -39,11 +39,14 @@ export function Menu({ label, entries, text, up }: MenuProps) {
 		const outside = (e: Event) => {
 			if (!box.current?.contains(e.target as Node)) setOpen(false);
 		};
+		const scrolled = (e: Event) => { // the menu does not move with its button
+			if ((e.target as Node).contains(button.current) && button.current?.getBoundingClientRect().top !== at.top) setOpen(false);
+		};
 		document.addEventListener("pointerdown", outside);
-		document.addEventListener("scroll", outside, true);
+		document.addEventListener("scroll", scrolled, true);
 		return () => {
 			document.removeEventListener("pointerdown", outside);
-			document.removeEventListener("scroll", outside, true);
+			document.removeEventListener("scroll", scrolled, true);
 		};
 	}, [open]);
 	const close = () => {

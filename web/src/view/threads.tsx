@@ -92,10 +92,16 @@ function ThreadRow({ thread }: { thread: Thread }) {
 				archived
 					? { label: "Unarchive", icon: "archive", run: () => void app.attempt((c) => c.call("thread/unarchive", { threadId: thread.id })) }
 					: { label: "Archive", icon: "archive", run: () => void app.attempt((c) => c.call("thread/archive", { threadId: thread.id })) },
+				...(archived ? [] : [{ label: "Archive and start a new one", icon: "plus" as const, run: () => void archiveAndNew(thread) }]),
 				{ label: "Delete…", icon: "trash", danger: true, run: () => openDialog({ kind: "delete", thread }) },
 			]} />
 		</div>
 	);
+}
+
+async function archiveAndNew(thread: Thread): Promise<void> {
+	const done = await app.attempt((c) => c.call("thread/archiveAndNew", { threadId: thread.id }));
+	if (done) app.show(done.thread.id);
 }
 
 async function fork(thread: Thread): Promise<void> {

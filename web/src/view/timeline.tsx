@@ -9,8 +9,10 @@ import { duration } from "../lib/format.ts";
 import { memo } from "../lib/memo.ts";
 import type { TimelineSummary, TimelineTrimPoint, TimelineTurnCompleted } from "../wire/types.ts";
 import { openDialog } from "./dialogs.tsx";
+import { FindBar } from "./find.tsx";
 import { ItemView } from "./items.tsx";
-import { reveal } from "./reveal.ts";
+import { Overview } from "./overview.tsx";
+import { reveal } from "../store/reveal.ts";
 
 export function ThreadTimeline({ store }: { store: ThreadStore }) {
 	const handle = useRef<ListHandle>(null);
@@ -58,6 +60,8 @@ export function ThreadTimeline({ store }: { store: ThreadStore }) {
 		const keys: Record<string, () => void> = {
 			j: () => move(1), k: () => move(-1), "[": () => moveTurn(-1), "]": () => moveTurn(1),
 			g: () => handle.current?.toEnd(), G: () => handle.current?.toEnd(),
+			e: () => document.getElementById(`e-${focused}`)?.querySelector<HTMLElement>("[aria-expanded]")?.click(),
+			x: () => exclude(store, rows.find((r) => r.key === focused)),
 			Home: () => select(0), End: () => select(rows.length - 1),
 		};
 		const run = keys[e.key];
@@ -70,14 +74,26 @@ export function ThreadTimeline({ store }: { store: ThreadStore }) {
 			{store.phase.value === "locked" && (
 				<div class="banner warning" role="status"><Icon name="warning" /><span>Another program has this thread open. It is shown read-only.</span></div>
 			)}
+			{store.find.open.value && <FindBar find={store.find} />}
 			{rows.length === 0
 				? <div class="empty"><h2>Nothing has been said yet</h2><p>Write the first message below.</p></div>
-				: <VirtualList rows={rows} estimate={96} class="timeline" label="Timeline" role="feed" rowRole="presentation" follow
+				: <div class="timeline-box">
+					<VirtualList rows={rows} estimate={96} class="timeline" label="Timeline" role="feed" rowRole="presentation" follow
 					handle={handle} focusedKey={focused} onKeyDown={onKeyDown}
 					onStart={() => void store.loadOlder()}
-					render={(e, i) => <EntryView entry={e} store={store} index={i} total={rows.length} version={e.version.value} />} />}
+					render={(e, i) => <EntryView entry={e} store={store} index={i} total={rows.length} version={e.version.value} />} />
+					<Overview rows={rows} matches={store.find.itemIds} show={(i) => handle.current?.show(i, "start")} />
+				</div>}
 		</>
 	);
+}
+
+/** exclude excludes the context items of an entry, or includes them again. */
+function exclude(store: ThreadStore, entry: Entry | undefined): void {
+	if (entry?.data.type !== "item") return;
+	const items = store.context.byItemId.value.get(entry.data.item.id) ?? [];
+	const included = items.some((i) => store.plan.value.get(i.id)?.included ?? i.included);
+	void store.change(items.map((i) => i.id), { included: !included });
 }
 
 interface EntryProps {
@@ -94,7 +110,7 @@ const EntryView = memo<EntryProps>(({ entry, store, index, total }) => {
 	const d = entry.data;
 	const content = d.type === "item" ? <ItemView entry={entry} turnId={d.turnId} item={d.item} store={store} />
 		: d.type === "trimPoint" ? <Divider point={d} store={store} />
-		: d.type === "summary" ? <Summary summary={d} />
+		: d.type === "summary" ? <Summary summary={d} store={store} />
 		: d.type === "turnCompleted" ? <TurnEnd turn={d} /> : null;
 	return (
 		<article id={`e-${entry.key}`} class={`entry ${d.trimmed ? "trimmed" : ""}`} tabIndex={0} aria-label={labelOf(entry)}
@@ -145,10 +161,18 @@ function Divider({ point, store }: { point: TimelineTrimPoint; store: ThreadStor
 	);
 }
 
-function Summary({ summary }: { summary: TimelineSummary }) {
+function Summary({ summary, store }: { summary: TimelineSummary; store: ThreadStore }) {
+	const last = lastTrimPoint(store.timeline.entries)?.trimPoint.id === summary.trimPointId;
 	return (
 		<div class="summary">
-			<div class="summary-head"><Icon name="compress" />Summary of earlier messages</div>
+			<div class="summary-head"><Icon name="compress" />Summary of earlier messages<span class="spacer" />
+				{last && (
+					<button type="button" class="quiet"
+						onClick={() => openDialog({ kind: "summary", store, trimPointId: summary.trimPointId, text: summary.text })}>
+						<Icon name="edit" />Edit summary
+					</button>
+				)}
+			</div>
 			<p class="pre">{summary.text}</p>
 		</div>
 	);

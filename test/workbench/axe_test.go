@@ -1,0 +1,93 @@
+package workbench
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// accessible fails the test if axe-core finds a violation of WCAG 2.2 AA or of a best practice in the
+// page as it is now.
+func (w *workbench) accessible(state string) {
+	w.t.Helper()
+	w.await(`document.getAnimations().every((a) => a.playState !== "running" || a.effect.getTiming().iterations === Infinity)`)
+	if !eval[bool](w, `"axe" in window`) {
+		source, err := os.ReadFile("testdata/axe/axe.min.js")
+		require.NoError(w.t, err)
+		eval[bool](w, string(source)+";true")
+	}
+	type node struct {
+		HTML           string `json:"html"`
+		FailureSummary string `json:"failureSummary"`
+	}
+	type violation struct {
+		ID    string `json:"id"`
+		Nodes []node `json:"nodes"`
+	}
+	type result struct {
+		Passes     int         `json:"passes"`
+		Violations []violation `json:"violations"`
+	}
+	found := eval[result](w, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]})
+		.then((r) => ({passes: r.passes.length, violations: r.violations.map(({id, nodes}) =>
+			({id, nodes: nodes.map(({html, failureSummary}) => ({html, failureSummary}))}))}))`)
+	require.Greater(w.t, found.Passes, 10, state)
+	var report strings.Builder
+	for _, v := range found.Violations {
+		for _, n := range v.Nodes[:min(3, len(v.Nodes))] {
+			fmt.Fprintf(&report, "%s: %.200s\n%s\n", v.ID, n.HTML, n.FailureSummary)
+		}
+	}
+	require.Empty(w.t, report.String(), state)
+}
+
+// TestPageIsAccessible checks each screen in light, dark and narrow form.
+func TestPageIsAccessible(t *testing.T) {
+	home := prepare(t)
+	w := serve(t, home.Path).open(t)
+	w.accessible("no thread")
+	w.show("Slugs lose umlauts")
+	w.accessible("thread")
+	w.theme("dark")
+	w.accessible("thread, dark")
+	w.clickText("Earlier messages")
+	w.unfold("sh test.sh && ls -l")
+	w.check("Begin Patch")
+	w.see(".price strong")
+	w.accessible("plan, dark")
+	w.theme("light")
+	w.accessible("plan")
+	w.click(`.context-item button[aria-label="Show details"]`)
+	w.see(".details-text pre")
+	w.accessible("details")
+	w.press("f", control)
+	w.fill(".find input", "titles")
+	w.seeText(".find-count", "of")
+	w.accessible("find")
+	w.press("2", alt)
+	w.see(".history li")
+	w.accessible("edits")
+	for _, entry := range []string{"Trim to", "Compact", "Exclude a category", "Restore"} {
+		w.menu("Edit the context", entry)
+		w.see("dialog")
+		w.accessible("dialog " + entry)
+		w.clickText("Cancel")
+		w.gone("dialog")
+	}
+	w.press("k", control)
+	w.see(".palette input")
+	w.accessible("palette")
+	w.clickText("Close")
+	w.send("Publish the project.")
+	w.await(`document.querySelector("[data-answer=y]")?.disabled === false`)
+	w.accessible("question")
+	w.size(760, 900, 1)
+	w.accessible("narrow")
+	w.click(`button[aria-label="Context panel"]`)
+	w.see(".panel")
+	w.accessible("narrow, panel")
+	w.requireNoProblems()
+}

@@ -1,0 +1,63 @@
+package workbench
+
+import (
+	"net"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPageOutlastsItsServer kills the server in the middle of a turn. The page keeps what it shows, and
+// reports the lost connection. After a restart on the same port it explains how to get a new session;
+// the new page shows the interrupted turn and the draft.
+func TestPageOutlastsItsServer(t *testing.T) {
+	home, folder := t.TempDir(), t.TempDir()
+	address := freeAddress(t)
+	free := []string{"--listen", address, "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access"}
+	s := serve(t, home, free...)
+	w := s.open(t)
+	w.start(folder)
+	w.send("run: echo started; sleep 600")
+	w.unfold("echo started")
+	w.seeText("pre.output", "started")
+	w.write("a draft")
+	s.stop()
+	w.seeText(".banner", "The connection to the server is lost")
+	w.seeText("pre.output", "started")
+	require.True(t, eval[bool](w, `document.querySelector(".composer button[type=submit]").disabled`))
+
+	s = serve(t, home, free...)
+	w.seeText("main", "This page has no session")
+	w.seeText("main", "appserver web")
+	w.follow(s.file)
+	w.see(".status-open")
+	w.show("run: echo started")
+	w.seeText(".turn-end", "Interrupted")
+	require.Equal(t, "a draft", eval[string](w, `document.querySelector(".composer textarea").value`))
+}
+
+// freeAddress returns a loopback address with a free port.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestFileWorksOnce rejects a second use of the file that opens the page.
+func TestFileWorksOnce(t *testing.T) {
+	s := serve(t, t.TempDir())
+	text, err := os.ReadFile(s.file)
+	require.NoError(t, err)
+	w := s.open(t)
+	copied := s.file + ".copy.html"
+	require.NoError(t, os.WriteFile(copied, text, 0o600))
+	s.file = copied
+	second := s.openFile(t)
+	second.seeText("main", "This page has no session")
+	require.NotContains(t, eval[string](second, "location.href"), "ticket=")
+	require.False(t, strings.Contains(eval[string](w, "location.href"), "ticket="))
+}

@@ -1,0 +1,67 @@
+// The search in the messages of a thread.
+
+import { signal } from "@preact/signals";
+import type { ThreadSearchOccurrence } from "../wire/types.ts";
+import { reveal } from "./reveal.ts";
+import type { ThreadStore } from "./thread.ts";
+
+const delayMs = 200;
+const maxMatches = 250;
+
+/** Find has the state of the bar for one thread. */
+export class Find {
+	readonly open = signal(false);
+	readonly term = signal("");
+	readonly matches = signal<readonly ThreadSearchOccurrence[]>([]);
+	readonly more = signal(false);
+	readonly at = signal(-1);
+	private timer = 0;
+
+	constructor(private readonly store: ThreadStore) {}
+
+	/** itemIds are the messages with a match. */
+	get itemIds(): ReadonlySet<string> {
+		return new Set(this.open.value ? this.matches.value.map((m) => m.itemId) : []);
+	}
+
+	search(term: string): void {
+		this.term.value = term;
+		clearTimeout(this.timer);
+		this.timer = window.setTimeout(() => void this.run(term), delayMs);
+	}
+
+	private async run(term: string): Promise<void> {
+		if (term.trim() === "") {
+			this.matches.value = [];
+			this.at.value = -1;
+			return;
+		}
+		await this.store.edit(async (c, threadId) => {
+			const found = await c.call("thread/searchOccurrences", { threadId, searchTerm: term, limit: maxMatches });
+			if (this.term.value !== term) return;
+			this.matches.value = found.data;
+			this.more.value = found.nextCursor !== null;
+			this.at.value = -1;
+			this.go(found.data.length - 1);
+		});
+	}
+
+	/** move goes to the next or the previous match. */
+	move(by: number): void {
+		const n = this.matches.value.length;
+		if (n > 0) this.go((this.at.value + by + n) % n);
+	}
+
+	private go(i: number): void {
+		const match = this.matches.value[i];
+		if (!match) return;
+		this.at.value = i;
+		void this.store.load(match.itemId).then((found) => found && reveal.timeline(match.itemId));
+	}
+
+	close(): void {
+		this.open.value = false;
+		this.term.value = "";
+		this.matches.value = [];
+	}
+}

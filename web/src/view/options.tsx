@@ -1,0 +1,74 @@
+// The settings of the next turn: model, effort, approval policy and mode.
+
+import { signal, type Signal } from "@preact/signals";
+import * as app from "../store/app.ts";
+import type { Overrides, ThreadStore } from "../store/thread.ts";
+import type { AskForApproval } from "../wire/types.ts";
+
+const policies: readonly [Extract<AskForApproval, string>, string][] = [
+	["untrusted", "ask for each command"], ["on-request", "ask when needed"], ["never", "never ask"],
+];
+
+/** Choice has what the user chose for the next turn. Empty members leave the thread's setting. */
+export class Choice {
+	readonly model = signal("");
+	readonly effort = signal("");
+	readonly policy = signal("");
+	readonly plan: Signal<boolean>;
+
+	constructor(store: ThreadStore) {
+		this.plan = signal(store.planMode.peek());
+	}
+
+	/** overrides returns the members of turn/start. */
+	overrides(store: ThreadStore): Overrides {
+		const model = this.model.value || store.settings.value?.model || "";
+		return {
+			...(this.model.value ? { model: this.model.value } : {}),
+			...(this.effort.value ? { effort: this.effort.value } : {}),
+			...(this.policy.value ? { approvalPolicy: this.policy.value as AskForApproval } : {}),
+			...(this.plan.value !== store.planMode.value
+				? { collaborationMode: { mode: this.plan.value ? "plan" : "default", settings: { model } } } : {}),
+		};
+	}
+}
+
+export function TurnOptions({ store, choice }: { store: ThreadStore; choice: Choice }) {
+	const settings = store.settings.value;
+	const chosen = choice.model.value || settings?.model;
+	const models = app.models.value.filter((m) => !m.hidden && m.model !== settings?.model);
+	const efforts = app.models.value.find((m) => m.model === chosen)?.supportedReasoningEfforts ?? [];
+	return (
+		<span class="options">
+			{models.length > 0 && (
+				<select aria-label="Model of the next turn" title="Model" value={choice.model.value}
+					onChange={(e) => (choice.model.value = e.currentTarget.value)}>
+					<option value="">{settings?.model ?? "model"}</option>
+					{models.map((m) => <option value={m.model}>{m.displayName}</option>)}
+				</select>
+			)}
+			{efforts.length > 0 && (
+				<select aria-label="Effort of the next turn" title="Reasoning effort" value={choice.effort.value}
+					onChange={(e) => (choice.effort.value = e.currentTarget.value)}>
+					<option value="">{settings?.reasoningEffort ?? "default"} effort</option>
+					{efforts.filter((o) => o.reasoningEffort !== settings?.reasoningEffort)
+						.map((o) => <option value={o.reasoningEffort} title={o.description}>{o.reasoningEffort} effort</option>)}
+				</select>
+			)}
+			<select aria-label="Approval policy of the next turn" title="Approval policy" value={choice.policy.value}
+				onChange={(e) => (choice.policy.value = e.currentTarget.value)}>
+				<option value="">{policyName(settings?.approvalPolicy)}</option>
+				{policies.filter(([p]) => p !== settings?.approvalPolicy).map(([p, name]) => <option value={p}>{name}</option>)}
+			</select>
+			<label class="mode" title="In plan mode the agent proposes a plan and changes nothing.">
+				<input type="checkbox" checked={choice.plan.value} onChange={(e) => (choice.plan.value = e.currentTarget.checked)} />Plan mode
+			</label>
+		</span>
+	);
+}
+
+/** policyName describes an approval policy. */
+export function policyName(policy: AskForApproval | undefined): string {
+	if (policy === undefined) return "approvals";
+	return typeof policy === "string" ? policies.find(([p]) => p === policy)?.[1] ?? policy : "granular rules";
+}

@@ -1,0 +1,93 @@
+// A list of all commands and threads, filtered by words.
+
+import { useState } from "preact/hooks";
+import * as app from "../store/app.ts";
+import { Icon, type IconName } from "../lib/icons.tsx";
+import { baseName } from "../lib/format.ts";
+import { openDialog } from "./dialogs.tsx";
+import { panelTab, showPanel } from "./panels.ts";
+import { reveal } from "../store/reveal.ts";
+import { titleOf } from "./threads.tsx";
+
+interface Command {
+	label: string;
+	detail: string;
+	icon: IconName;
+	run(): void;
+}
+
+const maxShown = 12;
+
+function commands(): Command[] {
+	const store = app.current.value;
+	const list: Command[] = [
+		{ label: "New thread…", detail: "", icon: "plus", run: () => openDialog({ kind: "new" }) },
+		{ label: "Keyboard shortcuts", detail: "?", icon: "list", run: () => openDialog({ kind: "keys" }) },
+	];
+	if (store) {
+		const edit = (method: "context/undo" | "context/redo") => () => void store.edit((c, threadId) => c.call(method, { threadId }));
+		list.push(
+			{ label: "Find in messages", detail: "Ctrl+F", icon: "search", run: () => (store.find.open.value = true) },
+			{ label: "Go to the end", detail: "G", icon: "down", run: () => reveal.end() },
+			{ label: "Trim to the last turns…", detail: "", icon: "scissors", run: () => openDialog({ kind: "trim", store }) },
+			{ label: "Compact…", detail: "", icon: "compress", run: () => openDialog({ kind: "compact", store }) },
+			{ label: "Exclude a category…", detail: "", icon: "eyeOff", run: () => openDialog({ kind: "prune", store }) },
+			{ label: "Undo the last edit of the context", detail: "Ctrl+Z", icon: "undo", run: edit("context/undo") },
+			{ label: "Redo", detail: "Ctrl+Y", icon: "redo", run: edit("context/redo") },
+			{ label: "Restore the full context…", detail: "", icon: "undo", run: () => openDialog({ kind: "restore", store }) },
+			{ label: "Rewind the conversation…", detail: "Esc Esc", icon: "undo", run: () => openDialog({ kind: "rewind", store }) },
+			{ label: "Show the context list", detail: "Alt+1", icon: "panel", run: () => showPanel("list") },
+			{ label: "Show the edits of the context", detail: "Alt+2", icon: "panel", run: () => showPanel("history") },
+		);
+	}
+	for (const t of app.threads.value) {
+		list.push({ label: titleOf(t), detail: baseName(t.cwd), icon: "file", run: () => app.show(t.id) });
+	}
+	void panelTab.value;
+	return list;
+}
+
+function matching(term: string): Command[] {
+	const words = term.toLowerCase().split(/\s+/).filter((w) => w !== "");
+	return commands().filter((c) => words.every((w) => `${c.label} ${c.detail}`.toLowerCase().includes(w))).slice(0, maxShown);
+}
+
+export function Palette({ close }: { close(): void }) {
+	const [term, setTerm] = useState("");
+	const [at, setAt] = useState(0);
+	const list = matching(term);
+	const chosen = Math.min(at, list.length - 1);
+	const run = (c: Command | undefined) => {
+		if (!c) return;
+		close();
+		c.run();
+	};
+	const onKeyDown = (e: KeyboardEvent) => {
+		const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+		if (by !== undefined) {
+			setAt((chosen + by + list.length) % Math.max(1, list.length));
+			e.preventDefault();
+		} else if (e.key === "Enter") {
+			run(list[chosen]);
+			e.preventDefault();
+		}
+	};
+	return (
+		<div class="palette">
+			<input type="text" role="combobox" aria-label="Command or thread" placeholder="Command or thread" aria-expanded="true"
+				aria-controls="palette-list" aria-activedescendant={list.length > 0 ? `palette-${chosen}` : undefined}
+				value={term} onKeyDown={onKeyDown} onInput={(e) => {
+					setTerm(e.currentTarget.value);
+					setAt(0);
+				}} />
+			<div role="listbox" id="palette-list" aria-label="Commands and threads">
+				{list.map((c, i) => (
+					<div role="option" id={`palette-${i}`} class="suggestion" aria-selected={i === chosen} onClick={() => run(c)}>
+						<Icon name={c.icon} /><span class="ellipsis">{c.label}</span><span class="spacer" /><span class="faint">{c.detail}</span>
+					</div>
+				))}
+			</div>
+			{list.length === 0 && <p class="hint">Nothing matches.</p>}
+		</div>
+	);
+}

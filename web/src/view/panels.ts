@@ -1,0 +1,23 @@
+// Which parts of the page are open.
+
+import { signal } from "@preact/signals";
+
+const key = "appserver.panel";
+
+export type Tab = "list" | "history";
+
+export const threadsOpen = signal(true);
+export const panelOpen = signal(localStorage.getItem(key) !== "closed");
+/** panelTab is the view of the context panel. */
+export const panelTab = signal<Tab>("list");
+
+export function togglePanel(): void {
+	panelOpen.value = !panelOpen.value;
+	localStorage.setItem(key, panelOpen.value ? "open" : "closed");
+}
+
+/** showPanel opens the context panel with a view. */
+export function showPanel(tab: Tab): void {
+	panelTab.value = tab;
+	if (!panelOpen.value) togglePanel();
+}
