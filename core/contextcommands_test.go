@@ -26,7 +26,7 @@ import (
 //	points                        the trim points, and the provider session
 //	read ID                       one item in full
 //	items [limit=N] [cursor=ID], usage, edits
-//	preview "EDIT" ["EDIT"...]    each EDIT a command as above
+//	preview [cached=PERCENT] "EDIT"...  each EDIT a command as above; the price of cached tokens is 10 %
 //	apply [when=turnEnd] [expected=REVISION] "EDIT"...
 func contextCommands() map[string]command {
 	table := map[string]command{
@@ -80,7 +80,13 @@ func itemsInput(m *machine, a arguments) (core.Input, error) {
 
 func previewInput(m *machine, a arguments) (core.Input, error) {
 	operations, err := operationsOf(a)
-	return core.PreviewContext{To: m.caller(), Operations: operations}, err
+	ratio, err2 := numberOf(a, "cached")
+	in := core.PreviewContext{To: m.caller(), Operations: operations,
+		CachedPriceRatio: func(string) float64 { return 0.1 }}
+	if ratio != nil {
+		in.CachedPriceRatio = func(string) float64 { return float64(*ratio) / 100 }
+	}
+	return in, errors.Join(err, err2)
 }
 
 func applyInput(m *machine, a arguments) (core.Input, error) {

@@ -35,9 +35,13 @@ func joined(list gjson.Result) string {
 func contextAnswerText(p gjson.Result) (text string, ok bool) {
 	if before := p.Get("before"); before.Exists() {
 		text = fmt.Sprintf("before: %s; after: %s", sizeText(before), sizeText(p.Get("after")))
-		for _, warning := range p.Get("warnings").Array() {
-			text += "\n  " + warning.Str
+		for _, warning := range p.Get("warningDetails").Array() {
+			text += "\n  " + words(warning.Get("code").Str+":", warning.Get("text").Str)
 		}
+		for _, c := range p.Get("changes").Array() {
+			text += "\n  " + words(c.Get("id").Str, c.Get("was").Str, "->", c.Get("is").Str)
+		}
+		text += "\n  " + words("cache", p.Get("cache").Raw, "price", p.Get("netPrice").Raw)
 		return text, true
 	}
 	if !p.Get("revision").Exists() {

@@ -245,7 +245,11 @@ func (e *explorer) operations(t *rapid.T) (list []protocol.ContextOperation) {
 }
 
 func (e *explorer) preview(t *rapid.T) {
-	e.run(t, core.PreviewContext{To: e.caller(), Operations: e.operations(t)})
+	e.run(t, previewOf(e.caller(), e.operations(t)))
+}
+
+func previewOf(to protocol.Caller, operations []protocol.ContextOperation) core.PreviewContext {
+	return core.PreviewContext{To: to, Operations: operations, CachedPriceRatio: func(string) float64 { return 0.1 }}
 }
 
 // previewEdits previews edits and then applies them: the usage equals the preview.
@@ -255,7 +259,7 @@ func (e *explorer) previewEdits(t *rapid.T) {
 	}
 	operations, told := e.operations(t), ""
 	before := encode(e.thread.ContextItems().Usage)
-	for _, message := range e.take(core.PreviewContext{To: e.caller(), Operations: operations}).Messages {
+	for _, message := range e.take(previewOf(e.caller(), operations)).Messages {
 		if reply, ok := message.(core.Reply); ok {
 			told = encode(reply.Result)
 		}

@@ -1,6 +1,10 @@
 package core
 
-import "appserver/protocol"
+import (
+	"math"
+
+	"appserver/protocol"
+)
 
 // GetContextItems requests the list of context items.
 type GetContextItems struct {
@@ -25,6 +29,8 @@ type (
 type PreviewContext struct {
 	To         protocol.Caller
 	Operations []protocol.ContextOperation
+	// CachedPriceRatio returns the price of a cached token of a model over that of another one.
+	CachedPriceRatio func(model string) float64
 }
 
 func (in GetContextItems) apply(s *step) {
@@ -67,7 +73,29 @@ func (s *step) previewContext(in PreviewContext) {
 		s.reject(in.To, err)
 		return
 	}
+	behind := answer.Cache.TokensBehind
+	if last := s.state.Usage.Last; last.TotalTokens > 0 {
+		behind = min(behind, last.CachedInputTokens)
+	}
+	answer.NetPrice = netPrice(answer.Before.IncludedTokens-answer.After.IncludedTokens, behind,
+		in.CachedPriceRatio(s.state.Settings.Model))
 	s.reply(in.To, answer)
+}
+
+// netPrice returns the price of an edit that saves tokens in each request. The tokens that leave the
+// provider's cache cost their full price once, and a saved token the price of a cached one each time.
+func netPrice(saved, leaving int64, ratio float64) protocol.ContextNetPrice {
+	p := protocol.ContextNetPrice{TokensSaved: saved, TokensLeavingCache: leaving, CachedPriceRatio: ratio}
+	const rounding = 1e-9 // of the division
+	requests := math.Ceil(float64(leaving)*(1-ratio)/(float64(saved)*ratio) - rounding)
+	switch {
+	case saved <= 0:
+	case leaving == 0:
+		p.RequestsToPayBack = new(int64(0))
+	case requests < 1<<53: // a ratio of 0 has no limit
+		p.RequestsToPayBack = new(int64(requests))
+	}
+	return p
 }
 
 // ContextRevision returns the number of edits of the context.

@@ -59,7 +59,7 @@ func sampleDoneInput(m *machine, a arguments) (core.Input, error) {
 	}
 	if v := a.option("usage"); v != nil {
 		u := protocol.TokenUsageBreakdown{}
-		if _, err := fmt.Sscanf(*v, "%d,%d", &u.InputTokens, &u.OutputTokens); err != nil {
+		if n, err := fmt.Sscanf(*v, "%d,%d,%d", &u.InputTokens, &u.OutputTokens, &u.CachedInputTokens); n < 2 {
 			return nil, err
 		}
 		u.TotalTokens = u.InputTokens + u.OutputTokens

@@ -278,14 +278,6 @@ type ContextPreviewParams struct {
 	Edits    []ContextOperation `json:"edits"`
 }
 
-// ContextPreviewResponse is the cost of the context without and with the edits, and warnings about
-// them.
-type ContextPreviewResponse struct {
-	Before   ContextUsage `json:"before"`
-	After    ContextUsage `json:"after"`
-	Warnings []string     `json:"warnings"`
-}
-
 // ContextUndoParams takes back the last edit that is not undone.
 type ContextUndoParams struct{ ContextRequest }
 

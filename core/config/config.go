@@ -53,6 +53,8 @@ type Config struct {
 	ModelReasoningSummary      *string `key:"model_reasoning_summary" oneof:"auto concise detailed none"`
 	ModelVerbosity             *string `key:"model_verbosity" oneof:"low medium high"`
 	ServiceTier                *string `key:"service_tier"`
+	// ModelPrices are the prices of models by their names.
+	ModelPrices map[string]ModelPrice `key:"model_prices"`
 
 	// DeveloperInstructions follow the system prompt. Instructions replace the system prompt. The file
 	// ModelInstructionsFile replaces both.
@@ -349,6 +351,7 @@ func (c *Config) check(d *decoder) {
 	}
 	c.checkProviders(d)
 	c.checkServers(d)
+	c.checkPrices(d)
 }
 
 func (c *Config) checkProviders(d *decoder) {

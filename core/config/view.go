@@ -14,7 +14,7 @@ import (
 var nullUnlessSet = []string{
 	"approval_policy", "approvals_reviewer", "sandbox_mode", "sandbox_workspace_write", "shell_environment_policy",
 	"tools",
-	"notify", "projects", "project_root_markers",
+	"notify", "projects", "project_root_markers", "model_prices",
 }
 
 // View returns the response to config/read: the effective values in the shape of the reference
@@ -32,7 +32,7 @@ func (c *Config) values() map[string]any {
 	set := encode(reflect.ValueOf(c).Elem())
 	set["model_providers"] = c.configuredProviders()
 	set["mcp_servers"] = c.configuredServers()
-	set["projects"] = nil // the configured value is the effective one
+	set["projects"], set["model_prices"] = nil, nil // the configured values are the effective ones
 	out := map[string]any{}
 	for _, key := range stableKeys {
 		out[key] = nil

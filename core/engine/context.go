@@ -27,7 +27,13 @@ func (e *Engine) ContextListEdits(to protocol.Caller, p *protocol.ContextListEdi
 
 // ContextPreview returns the result of edits without applying them.
 func (e *Engine) ContextPreview(to protocol.Caller, p *protocol.ContextPreviewParams) error {
-	return e.readThread(to, p.ThreadID, core.PreviewContext{To: to, Operations: p.Edits}, e.loadContext)
+	return e.readThread(to, p.ThreadID, core.PreviewContext{To: to, Operations: p.Edits,
+		CachedPriceRatio: e.cachedPriceRatio(nil)}, e.loadContext)
+}
+
+// cachedPriceRatio returns a function with the price of a cached token of a model over that of another one.
+func (e *Engine) cachedPriceRatio(scope Scope) func(model string) float64 {
+	return func(model string) float64 { return e.parts.Setup.CachedPriceRatio(scope, model) }
 }
 
 // ContextSetInclusion excludes or includes items.

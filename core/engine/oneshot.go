@@ -33,9 +33,13 @@ func (a *actor) changeStored(to protocol.Caller, input func(*actor) (core.Input,
 
 // inScope adapts an input to the configuration of the thread, which may differ from the global one.
 func (a *actor) inScope(in core.Input) core.Input {
-	if list, ok := in.(core.ListCheckpoints); ok {
-		list.Off = !a.tracking().Worktree
-		return list
+	switch in := in.(type) {
+	case core.ListCheckpoints:
+		in.Off = !a.tracking().Worktree
+		return in
+	case core.PreviewContext:
+		in.CachedPriceRatio = a.engine.cachedPriceRatio(a.scope)
+		return in
 	}
 	return in
 }

@@ -174,6 +174,8 @@ func (s *setup) UnloadDelay(engine.Scope) time.Duration {
 	return s.unload
 }
 
+func (s *setup) CachedPriceRatio(engine.Scope, string) float64 { return 0.1 }
+
 // RewriteOnUnload is on, as by default.
 func (s *setup) Redactor(engine.Scope) engine.Redactor {
 	if s.hide == "" {

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"appserver/protocol"
@@ -10,17 +11,23 @@ import (
 // maxEdits bounds the edits of a request, so that no request blocks the thread.
 const maxEdits = 1000
 
-// Preview returns the usage before and after operations, and warnings. It changes nothing. usage
-// returns the usage of the context at the time of the call.
+// Preview returns the usage before and after operations, warnings, and what changes in the next request.
+// It changes nothing. usage returns the usage of the context at the time of the call. The net price is
+// not set.
 func (h *History) Preview(
 	operations []protocol.ContextOperation, turns Turns, usage func() protocol.ContextUsage,
 ) (protocol.ContextPreviewResponse, *protocol.Error) {
 	answer := protocol.ContextPreviewResponse{Before: usage()}
 	before := h.sentForms()
-	v := trial{History: h, turns: turns, warnings: []string{}}
+	v := trial{History: h, turns: turns}
 	err := v.run(operations)
 	answer.After = usage()
-	answer.Warnings = append(v.warnings, h.lossWarnings(before)...)
+	answer.Changes, answer.Cache = h.sentChanges(before)
+	answer.WarningDetails = slices.Concat([]protocol.ContextWarning{}, v.warnings, h.lossWarnings(before, answer.Cache))
+	answer.Warnings = []string{}
+	for _, w := range answer.WarningDetails {
+		answer.Warnings = append(answer.Warnings, w.Text)
+	}
 	v.revert()
 	return answer, err
 }
@@ -60,7 +67,7 @@ type trial struct {
 	edits    []protocol.StoredContextEdit
 	byID     []protocol.ContextOperation
 	changes  []Change
-	warnings []string
+	warnings []protocol.ContextWarning
 }
 
 func (v *trial) revert() {
@@ -123,11 +130,16 @@ func errorOfEdit(i int, err *protocol.Error) *protocol.Error {
 
 func (v *trial) warn(i int, p Plan) {
 	if p.Ignored > 0 {
-		v.warnings = append(v.warnings, fmt.Sprintf("edit %d: %d of its targets are not in the list", i, p.Ignored))
+		v.warnings = append(v.warnings, warning(protocol.WarningUnknownTargets,
+			"edit %d: %d of its targets are not in the list", i, p.Ignored))
 	}
 	if len(p.Places) == 0 {
-		v.warnings = append(v.warnings, fmt.Sprintf("edit %d changes nothing", i))
+		v.warnings = append(v.warnings, warning(protocol.WarningChangesNothing, "edit %d changes nothing", i))
 	}
+}
+
+func warning(code protocol.ContextWarningCode, format string, args ...any) protocol.ContextWarning {
+	return protocol.ContextWarning{Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
 // sentForm is the part of the next request that is made of an item: the item, with another text or
@@ -136,6 +148,19 @@ type sentForm struct {
 	itself, placeholder bool
 	text                *string
 	omitted             int32
+}
+
+// state returns the form as clients see it.
+func (f sentForm) state() protocol.ContextSent {
+	switch {
+	case f.itself && f.text != nil:
+		return protocol.SentReplaced
+	case f.itself:
+		return protocol.SentItself
+	case f.placeholder:
+		return protocol.SentPlaceholder
+	}
+	return protocol.SentNothing
 }
 
 func (h *History) sentForms() []sentForm {
@@ -151,16 +176,37 @@ func (h *History) sentForms() []sentForm {
 	return all
 }
 
-// lossWarnings returns warnings about content that the model may need and does not receive any more.
-func (h *History) lossWarnings(before []sentForm) (warnings []string) {
+// sentChanges returns the items of which the next request has something else than before, and the tokens
+// from the first of them on.
+func (h *History) sentChanges(before []sentForm) (
+	changes []protocol.ContextSentChange, cache protocol.ContextCacheEffect,
+) {
+	changes = []protocol.ContextSentChange{}
+	after := h.sentForms()
+	for place := range h.InOrder() {
+		if after[place] != before[place] {
+			changes = append(changes, protocol.ContextSentChange{
+				ID: h.items[place].ID(), Was: before[place].state(), Is: after[place].state()})
+		}
+		if len(changes) > 0 {
+			cache.TokensBehind += h.SentTokens(place)
+		}
+	}
+	if len(changes) > 0 {
+		cache.FirstChangedID = new(changes[0].ID)
+	}
+	return changes, cache
+}
+
+// lossWarnings returns warnings about content that the model may need and does not receive any more,
+// and about content that cannot come from the provider's cache.
+func (h *History) lossWarnings(
+	before []sentForm, cache protocol.ContextCacheEffect,
+) (warnings []protocol.ContextWarning) {
 	lost := map[protocol.ContextCategory]int{}
-	first := None
 	pinned := 0
 	after := h.sentForms()
 	for place := range h.InOrder() {
-		if after[place] != before[place] && first == None {
-			first = place
-		}
 		if !before[place].itself || after[place].itself {
 			continue
 		}
@@ -171,16 +217,16 @@ func (h *History) lossWarnings(before []sentForm) (warnings []string) {
 	}
 	for _, loss := range losses {
 		if n := lost[loss.category]; n > 0 {
-			warnings = append(warnings, fmt.Sprintf(loss.text, n))
+			warnings = append(warnings, warning(loss.code, loss.text, n))
 		}
 	}
 	if pinned > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d pinned items would be left out", pinned))
+		warnings = append(warnings, warning(protocol.WarningPinnedLost, "%d pinned items would be left out", pinned))
 	}
-	if tokens := h.tokensFrom(first); tokens > 0 {
-		warnings = append(warnings, fmt.Sprintf(
+	if cache.TokensBehind > 0 {
+		warnings = append(warnings, warning(protocol.WarningCachedPrefixShort,
 			"the next request differs from %s on: about %d tokens behind it cannot come from the provider's cache",
-			h.items[first].ID(), tokens))
+			*cache.FirstChangedID, cache.TokensBehind))
 	}
 	return warnings
 }
@@ -188,21 +234,14 @@ func (h *History) lossWarnings(before []sentForm) (warnings []string) {
 // losses are the categories that a model seldom does well without.
 var losses = []struct {
 	category protocol.ContextCategory
+	code     protocol.ContextWarningCode
 	text     string
 }{
-	{protocol.CategoryUserInstructions, "the model would not see the user's instructions (%d items)"},
-	{protocol.CategoryEnvironmentContext, "the model would not be told its surroundings (%d items)"},
-	{protocol.CategoryUserMessage, "%d messages of the user would be left out"},
-	{protocol.CategorySummary, "the summary of what was compacted would be left out (%d items)"},
-}
-
-// tokensFrom returns the cost of the prompt's items from a place on, or 0 for None.
-func (h *History) tokensFrom(place int) (n int64) {
-	from := false
-	for i := range h.InOrder() {
-		if from = from || i == place; from && h.InPrompt(i) {
-			n += h.Cost(i)
-		}
-	}
-	return n
+	{protocol.CategoryUserInstructions, protocol.WarningInstructionsLost,
+		"the model would not see the user's instructions (%d items)"},
+	{protocol.CategoryEnvironmentContext, protocol.WarningEnvironmentLost,
+		"the model would not be told its surroundings (%d items)"},
+	{protocol.CategoryUserMessage, protocol.WarningUserMessagesLost, "%d messages of the user would be left out"},
+	{protocol.CategorySummary, protocol.WarningSummaryLost,
+		"the summary of what was compacted would be left out (%d items)"},
 }

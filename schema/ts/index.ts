@@ -589,6 +589,12 @@ export interface ContextApplyResponse {
   usage: ContextUsage;
 }
 
+/** ContextCacheEffect is the first item from which on the next request differs, or null, and the tokens of the items that it has from there on. */
+export interface ContextCacheEffect {
+  firstChangedId: string | null;
+  tokensBehind: number;
+}
+
 /** ContextCategory is the kind of a ContextItem. In params snake_case and PascalCase are accepted too. */
 export type ContextCategory = "userInstructions" | "environmentContext" | "developerMessage" | "userMessage" | "assistantMessage" | "reasoning" | "toolCall" | "toolOutput" | "summary" | "other";
 
@@ -709,6 +715,14 @@ export interface ContextListEditsResponse {
   edits: Array<ContextEdit>;
 }
 
+/** ContextNetPrice is the price of edits. TokensSaved is how much smaller the next request would be. TokensLeavingCache are tokens that the provider would have to read anew. RequestsToPayBack is how many requests it takes until the edits are cheaper than none, or null if they never are. CachedPriceRatio is the price of a cached token over that of another one. */
+export interface ContextNetPrice {
+  tokensSaved: number;
+  tokensLeavingCache: number;
+  requestsToPayBack: number | null;
+  cachedPriceRatio: number;
+}
+
 /** ContextOperation is a context edit: {"type": "setInclusion", "ids": [...], ...}. */
 export type ContextOperation = SetInclusion | PruneByIndices | Prune | Pin | Replace;
 
@@ -741,11 +755,15 @@ export interface ContextPreviewParams {
   edits: Array<ContextOperation>;
 }
 
-/** ContextPreviewResponse is the cost of the context without and with the edits, and warnings about them. */
+/** ContextPreviewResponse is the cost of the context without and with the edits, and warnings about them. WarningDetails are the same warnings with codes. Changes are the items of which the next request would have something else. */
 export interface ContextPreviewResponse {
   before: ContextUsage;
   after: ContextUsage;
   warnings: Array<string>;
+  warningDetails: Array<ContextWarning>;
+  changes: Array<ContextSentChange>;
+  cache: ContextCacheEffect;
+  netPrice: ContextNetPrice;
 }
 
 /** ContextPruneByIndicesParams deletes items. */
@@ -839,6 +857,16 @@ export interface ContextRestoreResponse {
   usage: ContextUsage;
 }
 
+/** ContextSent is what a request has of an item. */
+export type ContextSent = "sent" | "replaced" | "placeholder" | "notSent";
+
+/** ContextSentChange is what the next request has of an item without and with the edits. Both are the same if only its text differs. */
+export interface ContextSentChange {
+  id: string;
+  was: ContextSent;
+  is: ContextSent;
+}
+
 /** ContextSetInclusionParams excludes items, or includes them again. */
 export interface ContextSetInclusionParams {
   threadId: string;
@@ -879,6 +907,15 @@ export interface ContextUsage {
   modelContextWindow: number | null;
   byCategory: Array<CategoryUsage>;
 }
+
+/** ContextWarning is a warning of a preview: a code for programs and a sentence for people. */
+export interface ContextWarning {
+  code: ContextWarningCode;
+  text: string;
+}
+
+/** ContextWarningCode is the code of a ContextWarning. */
+export type ContextWarningCode = "unknownTargets" | "changesNothing" | "userInstructionsLost" | "environmentContextLost" | "userMessagesLost" | "summaryLost" | "pinnedLost" | "cachedPrefixShorter";
 
 /** DangerFullAccess confines nothing. */
 export interface DangerFullAccess {

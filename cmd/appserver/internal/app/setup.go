@@ -253,6 +253,11 @@ func (s *setup) Capabilities(provider, model string) core.Capabilities {
 	return s.config.Current().Capabilities(provider, model)
 }
 
+// CachedPriceRatio returns the value of the thread's configuration.
+func (s *setup) CachedPriceRatio(scope engine.Scope, model string) float64 {
+	return s.of(scope).CachedPriceRatio(model)
+}
+
 // TurnEnv returns the environment of a turn with these settings. If the provider is not ready, it returns
 // the environment and an error.
 func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEnv, error) {
