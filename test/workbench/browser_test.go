@@ -224,9 +224,10 @@ func (w *workbench) clickText(text string) {
 	eval[bool](w, `(document.querySelector("[data-test]")?.removeAttribute("data-test"), true)`)
 }
 
-// alt and control are modifiers of press.
+// alt, control and shift are modifiers of press.
 var (
 	alt     = chromedp.KeyModifiers(chromedp.ModifierAlt)
+	shift   = chromedp.KeyModifiers(chromedp.ModifierShift)
 	control = chromedp.KeyModifiers(chromedp.ModifierCtrl)
 )
 
@@ -260,7 +261,9 @@ func (w *workbench) clear() {
 // send writes a message and sends it. It waits until the page has taken it.
 func (w *workbench) send(text string) {
 	w.t.Helper()
-	w.write(text + "\r")
+	w.write(text)
+	w.await(`!document.querySelector(".composer button[type=submit]").disabled`)
+	w.press("\r")
 	w.await(`document.querySelector(".composer textarea").value === ""`)
 }
 
@@ -335,6 +338,16 @@ func (w *workbench) check(text string) {
 	})()`, text))
 	w.do(chromedp.Click(chromedp.CSS(`[data-test="here"]`)))
 	eval[bool](w, `(document.querySelector("[data-test]")?.removeAttribute("data-test"), true)`)
+}
+
+// focusItem moves the focus to the first context item with a text.
+func (w *workbench) focusItem(text string) {
+	w.t.Helper()
+	w.await(fmt.Sprintf(`(() => {
+		const row = [...document.querySelectorAll(".context-item")].find((e) => e.textContent.includes(%q));
+		row?.focus();
+		return row !== undefined && document.activeElement === row;
+	})()`, text))
 }
 
 // theme sets the colours of the system: "light", "dark" or "forced".

@@ -3,6 +3,7 @@ package workbench
 import (
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -42,5 +43,118 @@ func TestTrimUndoRedoAndCompact(t *testing.T) {
 	w.clickText("Edits")
 	w.seeText(".history", "Trim")
 	w.seeText(".history", "Compact")
+	w.requireNoProblems()
+}
+
+// TestPlanIsAppliedAsOneEdit collects changes by keys, shows their price, applies them as one edit, and
+// undoes them by one key.
+func TestPlanIsAppliedAsOneEdit(t *testing.T) {
+	_, w := talk(t)
+	w.focusItem("first")
+	w.press(" ") // exclude
+	w.press(kb.ArrowDown)
+	w.press("p") // pin
+	w.press(kb.ArrowDown)
+	w.press(kb.ArrowDown, shift) // from the head of the turn to its first item
+	w.press(kb.Delete)
+	w.seeText(".price", "tokens")
+	w.seeText(".footer .primary", "Apply 3 changes")
+	require.Equal(t, 3, w.count(".context-item.planned"))
+	w.press(kb.Enter, control)
+	w.gone(".footer .primary")
+	w.seeText(".context-item .badge", "excluded")
+	w.seeText(".context-item .badge", "pinned")
+	w.press("2", alt)
+	w.seeText(".history", "Several edits")
+	require.Equal(t, 1, w.count(".history li .age"))
+	w.press("z", control)
+	w.seeText(".history", "undone")
+	w.press("1", alt)
+	w.gone(".context-item .badge")
+	w.requireNoProblems()
+}
+
+// TestPlanIsDiscarded removes the plan by a key; the context stays as it is.
+func TestPlanIsDiscarded(t *testing.T) {
+	_, w := talk(t)
+	w.focusItem("first")
+	w.press(" ")
+	w.see(".footer .primary")
+	w.press(kb.Backspace)
+	w.gone(".footer .primary")
+	require.Equal(t, 0, w.count(".context-item .badge"))
+	w.requireNoProblems()
+}
+
+// TestDirectModeAppliesEachChange excludes an item at once, without a plan.
+func TestDirectModeAppliesEachChange(t *testing.T) {
+	_, w := talk(t)
+	w.click(".footer .mode input")
+	w.check("first")
+	w.seeText(".context-item .badge", "excluded")
+	require.Equal(t, 0, w.count(".footer .primary"))
+	w.requireNoProblems()
+}
+
+// TestTwoClientsEditAtOnce shows an edit of a second tab at once. A plan of the first tab stays, loses
+// the item that is gone, and says so.
+func TestTwoClientsEditAtOnce(t *testing.T) {
+	s, w := talk(t)
+	w.check("first")
+	w.check("second")
+	w.seeText(".footer .primary", "Apply")
+	second := s.openAgain(t)
+	second.show("first")
+	second.focusItem("first")
+	second.press(kb.Delete)
+	second.press(kb.Enter, control)
+	second.gone(".footer .primary")
+	w.seeText(".banner", "The plan lost 1 item")
+	w.seeText(".footer .primary", "Apply 1 change")
+	w.clickText("Apply 1 change")
+	w.gone(".footer .primary")
+	second.seeText(".context-item .badge", "excluded")
+	w.requireNoProblems()
+	second.requireNoProblems()
+}
+
+// TestPlanWaitsForTheTurn applies a plan when the running turn ends.
+func TestPlanWaitsForTheTurn(t *testing.T) {
+	w := serve(t, t.TempDir(), "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access").open(t)
+	w.start(t.TempDir())
+	w.send("first")
+	w.seeText(".message.agent", "first")
+	w.send("run: sleep 600")
+	w.seeText(".outcome", "running")
+	w.check("first")
+	w.clickText("Apply after this turn")
+	w.seeText(".banner", "The changes apply when the turn ends")
+	require.Equal(t, 0, w.count(".context-item .badge"))
+	w.clickText("Stop")
+	w.seeText(".context-item .badge", "excluded")
+	w.requireNoProblems()
+}
+
+// TestItemIsReadAndReplaced shows the full text of an output, and why it is sent; another text replaces
+// it and is shown beside the original.
+func TestItemIsReadAndReplaced(t *testing.T) {
+	w := serve(t, t.TempDir()).open(t)
+	w.start(t.TempDir())
+	w.send("run: seq 1 200")
+	w.seeText(".context-item", "Exit code: 0")
+	w.focusItem("Exit code: 0")
+	w.press("\r")
+	w.seeText(".details-text", "199\n200")
+	w.seeText(".why", "The next request has it")
+	w.press("r")
+	w.see("dialog textarea")
+	eval[bool](w, `(document.querySelector("dialog textarea").select(), true)`)
+	w.press("Two hundred numbers.")
+	w.clickText("Add to the plan")
+	w.gone("dialog")
+	w.clickText("Apply 1 change")
+	w.seeText(".context-item .badge", "replaced")
+	w.seeText(".details-text", "Two hundred numbers.")
+	w.seeText(".details-text", "199\n200")
 	w.requireNoProblems()
 }

@@ -157,7 +157,7 @@ func (s *Step) usage(p *core.Prompt) *protocol.TokenUsageBreakdown {
 		u = &StepUsage{Input: tokens(promptBytes(p)), Output: tokens(s.answerBytes())}
 	}
 	return &protocol.TokenUsageBreakdown{
-		InputTokens: u.Input, OutputTokens: u.Output, TotalTokens: u.Input + u.Output,
+		InputTokens: u.Input, CachedInputTokens: u.Cached, OutputTokens: u.Output, TotalTokens: u.Input + u.Output,
 	}
 }
 

@@ -70,10 +70,11 @@ type StepError struct {
 	Times        int    `json:"times,omitempty"`
 }
 
-// StepUsage counts tokens.
+// StepUsage counts tokens. Cached is the part of Input that came from a cache.
 type StepUsage struct {
 	Input  int64 `json:"input"`
 	Output int64 `json:"output"`
+	Cached int64 `json:"cached,omitempty"`
 }
 
 var errArguments = errors.New("arguments must be an object or a string")
@@ -189,8 +190,10 @@ func (s *Step) check() error {
 		return &memberError{"delayMs", "must not be negative"}
 	case s.GapMs < 0:
 		return &memberError{"gapMs", "must not be negative"}
-	case s.Usage != nil && (s.Usage.Input < 0 || s.Usage.Output < 0):
+	case s.Usage != nil && (s.Usage.Input < 0 || s.Usage.Output < 0 || s.Usage.Cached < 0):
 		return &memberError{"usage", "must not be negative"}
+	case s.Usage != nil && s.Usage.Cached > s.Usage.Input:
+		return &memberError{"usage.cached", "must not exceed input"}
 	}
 	for i := range s.ToolCalls {
 		if s.ToolCalls[i].Name == "" {

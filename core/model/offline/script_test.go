@@ -30,6 +30,7 @@ func TestScriptFaultsNameThePlace(t *testing.T) {
 		step(`{"text":"a","delayMs":-1}`):   "script: steps[1].delayMs: must not be negative",
 		step(`{"text":"a","gapMs":-1}`):     "script: steps[1].gapMs: must not be negative",
 		step(`{"text":"a","usage":{"output":-1}}`):               "script: steps[1].usage: must not be negative",
+		step(`{"text":"a","usage":{"input":1,"cached":2}}`):      "script: steps[1].usage.cached: must not exceed input",
 		step(`{"toolCalls":[{"name":"f"},{"arguments":{}}]}`):    "script: steps[1].toolCalls[1].name: is missing",
 		step(`{"toolCalls":[{"name":"f","arguments":[1]}]}`):     "script: steps[1]: arguments must be an object or a string",
 		step(`{"error":{}}`):                                     "script: steps[1].error.status: want an HTTP status",

@@ -19,6 +19,13 @@ export type ThreadPhase = "loading" | "ready" | "locked" | "failed";
 /** Overrides are the settings that a turn changes for itself and for later turns. */
 export type Overrides = Pick<TurnStartParams, "model" | "effort" | "approvalPolicy" | "collaborationMode">;
 
+/** Compaction has limits of automatic compaction. limitTokens is null without a limit in tokens, and 0 turns it off. */
+export interface Compaction {
+	limitTokens: number | null;
+	limitShare: number;
+	targetShare: number;
+}
+
 /** Notice is a warning or an error about the thread, until the user closes it. */
 export interface Notice {
 	id: number;
@@ -45,6 +52,9 @@ export class ThreadStore {
 		void this.timeline.changed.value;
 		return visibleEntries(this.timeline.entries, this.openSections.value);
 	});
+
+	/** compaction has the shares of the window at which the server compacts, and to which. */
+	readonly compaction = signal<Compaction>({ limitTokens: null, limitShare: 0.9, targetShare: 0.7 });
 
 	readonly plan = signal<Plan>(new Map());
 	readonly direct = signal(localStorage.getItem("appserver.direct") === "true");
@@ -86,7 +96,7 @@ export class ThreadStore {
 			this.phase.value = error.kind === "threadLocked" ? "locked" : "failed";
 			if (this.phase.value === "failed") return;
 		}
-		await Promise.all([this.loadEnd(), this.loadContext()]);
+		await Promise.all([this.loadEnd(), this.loadContext(), this.loadCompaction()]);
 		const active = this.thread.value?.status.type === "active";
 		this.turn.value = active ? this.timeline.openTurn() : null;
 	}
@@ -131,6 +141,19 @@ export class ThreadStore {
 		} catch (error) {
 			this.report(error);
 		}
+	}
+
+	/** loadCompaction reads the limits of automatic compaction. Without them the defaults are shown. */
+	private async loadCompaction(): Promise<void> {
+		const cwd = this.thread.value?.cwd;
+		const read = await this.connection.call("config/read", cwd ? { cwd } : {}).catch(() => null);
+		if (!read) return;
+		const section = read.config["compaction"] as { limit_percent?: number; target_percent?: number } | undefined;
+		const tokens = read.config["model_auto_compact_token_limit"];
+		this.compaction.value = {
+			limitTokens: typeof tokens === "number" ? tokens : null,
+			limitShare: (section?.limit_percent ?? 90) / 100, targetShare: (section?.target_percent ?? 70) / 100,
+		};
 	}
 
 	private getItems(cursor: string | null) {
@@ -291,10 +314,11 @@ export class ThreadStore {
 		if (edits.length === 0) return;
 		this.applying.value = true;
 		try {
-			await this.connection.call("context/apply", {
+			const done = await this.connection.call("context/apply", {
 				threadId: this.id, edits, expectedRevision: this.context.revision.value, when,
 			});
 			this.plan.value = new Map();
+			if (!done.applied) this.notice("done", "The changes apply when the turn ends.");
 		} catch (error) {
 			if (error instanceof CallError && error.kind === "staleRevision") {
 				await this.loadContext();

@@ -255,7 +255,6 @@ interface ItemRowProps {
 function ItemRow({ item, store, s, first, onFocus }: ItemRowProps) {
 	const change = store.plan.value.get(item.id) ?? {};
 	const included = change.included ?? item.included;
-	const pinned = change.pinned ?? item.pinned;
 	const open = s.open.value.has(item.id);
 	const focused = s.focus.value === item.id || (s.focus.value === null && first);
 	const selected = s.selected.value.has(item.id);
@@ -276,7 +275,7 @@ function ItemRow({ item, store, s, first, onFocus }: ItemRowProps) {
 					{Object.keys(change).length > 0 && <span class="badge plan">{planText(change)}</span>}
 					{!item.inPrompt && <span class="badge off" title={reasons[item.notSentReason ?? "excluded"]}>{item.included ? "not sent" : "excluded"}</span>}
 					{item.replaced && <span class="badge edited">replaced</span>}
-					{pinned && <span class="badge pinned"><Icon name="pin" />pinned</span>}
+					{item.pinned && change.pinned === undefined && <span class="badge pinned"><Icon name="pin" />pinned</span>}
 				</span>
 			</span>
 			<span role="gridcell" class="cell-tokens">

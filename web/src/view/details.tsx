@@ -7,32 +7,20 @@ import { attempt } from "../store/app.ts";
 import { Icon } from "../lib/icons.tsx";
 import { count } from "../lib/format.ts";
 import { CopyButton } from "../lib/copy.tsx";
-import type { ContextItem } from "../wire/types.ts";
+import type { ContextItem, ContextPart, ContextReadItemResponse } from "../wire/types.ts";
 import { openDialog } from "./dialogs.tsx";
 import { reveal } from "../store/reveal.ts";
 import { replaceable } from "./context.tsx";
-
-interface Part {
-	type: string;
-	text?: string | null;
-	url?: string | null;
-}
-
-interface Content {
-	sent: Part[] | null;
-	original: Part[];
-	reason: { code: string; text: string } | null;
-}
 
 /** maxShown is the number of characters of a text that is shown at first. */
 const maxShown = 4000;
 
 export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadStore }) {
-	const [content, setContent] = useState<Content | null>(null);
+	const [content, setContent] = useState<ContextReadItemResponse | null>(null);
 	useEffect(() => {
 		let live = true;
 		void attempt((c) => c.call("context/readItem", { threadId: store.id, id: item.id })).then((r) => {
-			if (live && r) setContent(r as Content);
+			if (live && r) setContent(r);
 		});
 		return () => {
 			live = false;
@@ -64,11 +52,11 @@ export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadS
 	);
 }
 
-function textOf(parts: readonly Part[]): string {
+function textOf(parts: readonly ContextPart[]): string {
 	return parts.map((p) => p.text ?? "").join("\n");
 }
 
-function Parts({ title, parts }: { title: string; parts: readonly Part[] }) {
+function Parts({ title, parts }: { title: string; parts: readonly ContextPart[] }) {
 	const [all, setAll] = useState(false);
 	return (
 		<>

@@ -4,12 +4,6 @@ import type { ThreadStore } from "../store/thread.ts";
 import { count, percent, plural } from "../lib/format.ts";
 import type { ContextPreviewResponse } from "../wire/types.ts";
 
-interface NetPrice {
-	tokensSaved: number;
-	tokensLeavingCache: number;
-	requestsToPayBack: number | null;
-}
-
 export function Footer({ store }: { store: ThreadStore }) {
 	const plan = store.plan.value;
 	const preview = store.preview.value;
@@ -25,10 +19,10 @@ export function Footer({ store }: { store: ThreadStore }) {
 						{store.previewError.value ? <span class="error-text">{store.previewError.value}</span>
 							: preview ? <Price preview={preview} /> : "Calculating…"}
 					</p>
-					{preview && preview.warnings.length > 0 && (
+					{preview && preview.warningDetails.length > 0 && (
 						<details class="warnings">
-							<summary>{plural(preview.warnings.length, "warning")}</summary>
-							<ul>{preview.warnings.map((w) => <li>{textOf(w)}</li>)}</ul>
+							<summary>{plural(preview.warningDetails.length, "warning")}</summary>
+							<ul>{preview.warningDetails.map((w) => <li key={w.code}>{w.text}</li>)}</ul>
 						</details>
 					)}
 					<div class="footer-actions">
@@ -46,21 +40,16 @@ export function Footer({ store }: { store: ThreadStore }) {
 	);
 }
 
-function textOf(warning: unknown): string {
-	return typeof warning === "string" ? warning : (warning as { message: string }).message;
-}
-
 function Price({ preview }: { preview: ContextPreviewResponse }) {
-	const saved = preview.before.promptTokens - preview.after.promptTokens;
-	const share = preview.before.promptTokens > 0 ? saved / preview.before.promptTokens : 0;
-	const net = (preview as { netPrice?: NetPrice | null }).netPrice;
-	const sign = saved > 0 ? "−" : saved < 0 ? "+" : "±";
+	const { tokensSaved, tokensLeavingCache, requestsToPayBack } = preview.netPrice;
+	const share = preview.before.promptTokens > 0 ? tokensSaved / preview.before.promptTokens : 0;
+	const sign = tokensSaved > 0 ? "−" : tokensSaved < 0 ? "+" : "±";
 	return (
 		<>
-			<strong>{sign}{count(Math.abs(saved))} tokens</strong> ({sign}{percent(Math.abs(share))})
-			{net && net.tokensLeavingCache > 0 && <> · {count(net.tokensLeavingCache)} leave the cache</>}
-			{net && saved > 0 && net.requestsToPayBack !== null && net.tokensLeavingCache > 0 &&
-				<> · pays back after {plural(Math.ceil(net.requestsToPayBack), "request")}</>}
+			<strong>{sign}{count(Math.abs(tokensSaved))} tokens</strong> ({sign}{percent(Math.abs(share))})
+			{tokensLeavingCache > 0 && <> · {count(tokensLeavingCache)} leave the cache</>}
+			{tokensLeavingCache > 0 && tokensSaved > 0 &&
+				<> · {requestsToPayBack === null ? "never pays back" : `pays back after ${plural(requestsToPayBack, "request")}`}</>}
 		</>
 	);
 }

@@ -49,12 +49,29 @@ export function Bar({ store }: { store: ThreadStore }) {
 				<span class="spacer" />
 				{cached > 0 && <span class="faint" title="input tokens that the provider read from its cache in the last request">{short(cached)} cached</span>}
 			</div>
-			<div class="bar" role="img" aria-label={`${percent(usage.promptTokens / size)} of the context window`}>
-				<Part name="overhead" label="System prompt and tools" tokens={overhead} size={size} />
-				{parts.map((c) => <Part name={c.category} label={categoryNames[c.category]} tokens={c.includedTokens} size={size} />)}
-				{cached > 0 && <i class="cached" style={{ width: `${(cached / size) * 100}%` }} title={`${count(cached)} tokens were cached`} />}
+			<div class="bar-box">
+				<div class="bar" role="img" aria-label={`${percent(usage.promptTokens / size)} of the context window`}>
+					<Part name="overhead" label="System prompt and tools" tokens={overhead} size={size} />
+					{parts.map((c) => <Part name={c.category} label={categoryNames[c.category]} tokens={c.includedTokens} size={size} />)}
+					{cached > 0 && <i class="cached" style={{ width: `${(cached / size) * 100}%` }} title={`${count(cached)} tokens were cached`} />}
+				</div>
+				<Ticks store={store} window={windowOf(usage)} size={size} />
 			</div>
 		</div>
+	);
+}
+
+/** Ticks mark the size at which the server compacts the context, and the size that it aims for. */
+function Ticks({ store, window, size }: { store: ThreadStore; window: number; size: number }) {
+	const { limitTokens, limitShare, targetShare } = store.compaction.value;
+	if (limitTokens === 0) return null;
+	const limit = limitTokens !== null && limitTokens < window ? limitTokens : window * limitShare;
+	const target = window * targetShare * Math.min(1, limit / (window * limitShare));
+	return (
+		<>
+			<i class="tick target" style={{ left: `${(target / size) * 100}%` }} title={`a compaction aims for ${count(target)} tokens`} />
+			<i class="tick" style={{ left: `${(limit / size) * 100}%` }} title={`the context is compacted above ${count(limit)} tokens`} />
+		</>
 	);
 }
 

@@ -29,7 +29,7 @@ export function History({ store }: { store: ThreadStore }) {
 						<span class="edit-name">{names[e.op] ?? e.op}</span>
 						<span class="faint">{plural(e.count, "item")}</span>
 						{e.savedTokens !== 0 && <span class="tokens">{e.savedTokens > 0 ? "−" : "+"}{count(Math.abs(e.savedTokens))}</span>}
-						<span class="faint">{clientOf(e)}{age(e.at)}</span>
+						<span class="faint age">{clientOf(e)}{age(e.at / 1000)}</span>
 						{e.undone && <span class="badge off">undone</span>}
 					</button>
 				</li>
