@@ -8,6 +8,8 @@ import (
 // ApplyContext applies operations to the context as one edit.
 type ApplyContext struct {
 	To protocol.Caller
+	// Client is the name of the client.
+	Client string
 	// Expected is the revision that the context must have, or nil for any.
 	Expected   *int64
 	Operations []protocol.ContextOperation
@@ -35,10 +37,10 @@ func (s *step) applyContext(in ApplyContext) {
 			"%d lists of edits wait for the end of the turn, and more are not accepted: repeat this one after it",
 			maxWaitingEdits))
 	case in.AtTurnEnd && s.active != nil:
-		s.waitingEdits = append(s.waitingEdits, waitingEdit{operations})
+		s.waitingEdits = append(s.waitingEdits, waitingEdit{in.Client, operations})
 		s.reply(in.To, protocol.ContextApplyResponse{Revision: s.context.Revision(), Usage: s.contextUsage()})
 	default:
-		edit, changes := s.commitAll(line, operations)
+		edit, changes := s.commitAll(in.Client, line, operations)
 		s.reply(in.To, protocol.ContextApplyResponse{Revision: s.context.Revision(), Edit: edit, Applied: true,
 			Usage: s.contextUsage()})
 		s.contextChanged(changes)
@@ -47,7 +49,7 @@ func (s *step) applyContext(in ApplyContext) {
 
 // commitAll appends planned operations as one edit. It returns nil if nothing changes.
 func (s *step) commitAll(
-	line protocol.StoredContextEdit, operations []protocol.ContextOperation,
+	client string, line protocol.StoredContextEdit, operations []protocol.ContextOperation,
 ) (*protocol.ContextEdit, []history.Change) {
 	if len(line.Edits) == 0 {
 		return nil, nil
@@ -56,12 +58,16 @@ func (s *step) commitAll(
 	if s.closeDanglingTurn(); len(s.out.Lines) > before { // calls may have got outputs, which are deleted with them
 		line, _, _ = s.context.PlanAll(operations, s.state.SelectTurns)
 	}
+	line.ClientName = client
 	changes := s.commitEdit(line)
 	return &s.context.LastEdit().ContextEdit, changes
 }
 
 // waitingEdit is an edit that was accepted and waits for the end of the turn.
-type waitingEdit struct{ operations []protocol.ContextOperation }
+type waitingEdit struct {
+	client     string
+	operations []protocol.ContextOperation
+}
 
 // apply leaves out the operations that are refused by now, with a warning: what they name is gone, and
 // the others were accepted already.
@@ -70,7 +76,7 @@ func (in waitingEdit) apply(s *step) {
 	for _, err := range refused {
 		s.warn([]string{"an edit that waited for the end of the turn is left out: " + err.Message})
 	}
-	_, changes := s.commitAll(line, in.operations)
+	_, changes := s.commitAll(in.client, line, in.operations)
 	s.contextChanged(changes)
 }
 

@@ -126,8 +126,8 @@ func (s *step) planTrim(place int, reason string, kept ...int) protocol.StoredTr
 
 // trimTo appends a trim that keeps the last n turns, or all turns if there are no more. A summary that
 // is in the context is trimmed as well. It becomes the summary of the new trim point if nothing else
-// is trimmed, or if no client asked for the trim.
-func (s *step) trimTo(n int, reason string, summary *string) {
+// is trimmed, or if no client asked for the trim. client is the name of the client, or "".
+func (s *step) trimTo(n int, reason, client string, summary *string) {
 	whole := n > 0 && n >= len(s.context.ActiveTurns())
 	if summary == nil && (whole || reason == protocol.TrimHistoryLimit) {
 		summary = s.currentSummary()
@@ -139,6 +139,7 @@ func (s *step) trimTo(n int, reason string, summary *string) {
 	} else {
 		p = s.planTrim(s.context.LastTurns(n), reason)
 	}
+	p.ClientName = client
 	if summary != nil {
 		p.Summary = summary
 		p.SavedTokens -= s.priceOf(*summary)
@@ -154,7 +155,7 @@ func (s *step) limitHistory(most int) *trimChange {
 		return nil
 	}
 	c := s.beginTrim()
-	s.trimTo(most-1-most/10, protocol.TrimHistoryLimit, nil)
+	s.trimTo(most-1-most/10, protocol.TrimHistoryLimit, "", nil)
 	s.endTrim(c, nil)
 	return c
 }

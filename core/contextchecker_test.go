@@ -104,7 +104,7 @@ func (w *contextChecker) check(m *machine, in core.Input, out core.Output) {
 func isEdit(in core.Input) bool {
 	switch in.(type) {
 	case core.EditContext, core.ApplyContext, core.UndoContext, core.RedoContext, core.RestoreContext,
-		core.SummarizeContext:
+		core.GotoContext, core.SummarizeContext:
 		return true
 	}
 	return false

@@ -14,7 +14,7 @@ import (
 
 // contextCommands are the commands of scripts on the context:
 //
-//	exclude|include|delete|pin|unpin [ids=A,B] [indices=1,2]
+//	exclude|include|delete|pin|unpin [ids=A,B] [indices=1,2] [client=NAME]
 //	prune CATEGORIES [first=N] [keep=N] [before=TURN]
 //	replace TEXT [id=A] [index=1]
 //	undo, redo, restore           these and those above with [expected=REVISION]
@@ -25,7 +25,8 @@ import (
 //	commit [TEXT] [draft=ID]      without draft= the last one
 //	points                        the trim points, and the provider session
 //	read ID                       one item in full
-//	items [limit=N] [cursor=ID], usage, edits
+//	items [limit=N] [cursor=ID], usage, edits [with=items]
+//	goto REVISION [expected=REVISION]
 //	preview [cached=PERCENT] "EDIT"...  each EDIT a command as above; the price of cached tokens is 10 %
 //	apply [when=turnEnd] [expected=REVISION] "EDIT"...
 func contextCommands() map[string]command {
@@ -40,7 +41,7 @@ func contextCommands() map[string]command {
 		}),
 		"restore": input(func(m *machine, a arguments) (core.Input, error) {
 			expected, err := expectedOf(a)
-			return core.RestoreContext{To: m.caller(), Expected: expected}, err
+			return core.RestoreContext{To: m.caller(), Client: clientOf(a), Expected: expected}, err
 		}),
 		"compact": input(compactInput), "review": input(reviewInput), "propose": input(proposeInput),
 		"commit": input(commitInput), "trim": input(trimInput), "summarize": input(summarizeInput), "points": pointsCommand,
@@ -52,9 +53,13 @@ func contextCommands() map[string]command {
 			return core.GetContextUsage{To: m.caller()},
 				nil
 		}),
-		"edits": input(func(m *machine, _ arguments) (core.Input, error) {
-			return core.ListContextEdits{To: m.caller()},
-				nil
+		"edits": input(func(m *machine, a arguments) (core.Input, error) {
+			return core.ListContextEdits{To: m.caller(), WithItems: a.option("with") != nil}, nil
+		}),
+		"goto": input(func(m *machine, a arguments) (core.Input, error) {
+			expected, err := expectedOf(a)
+			revision, err2 := strconv.ParseInt(a.word(0), 10, 64)
+			return core.GotoContext{To: m.caller(), Expected: expected, Revision: revision}, errors.Join(err, err2)
 		}),
 	}
 	for _, name := range []string{"exclude", "include", "delete", "pin", "unpin", "prune", "replace"} {
@@ -66,7 +71,16 @@ func contextCommands() map[string]command {
 func editInput(m *machine, a arguments) (core.Input, error) {
 	operation, err := operationOf(a)
 	expected, err2 := expectedOf(a)
-	return core.EditContext{To: m.caller(), Expected: expected, Operation: operation}, errors.Join(err, err2)
+	return core.EditContext{To: m.caller(), Client: clientOf(a), Expected: expected, Operation: operation},
+		errors.Join(err, err2)
+}
+
+// clientOf is the name of the client, or "".
+func clientOf(a arguments) string {
+	if name := a.option("client"); name != nil {
+		return *name
+	}
+	return ""
 }
 
 func itemsInput(m *machine, a arguments) (core.Input, error) {
@@ -93,7 +107,7 @@ func applyInput(m *machine, a arguments) (core.Input, error) {
 	operations, err := operationsOf(a)
 	expected, err2 := expectedOf(a)
 	when := a.option("when")
-	return core.ApplyContext{To: m.caller(), Expected: expected, Operations: operations,
+	return core.ApplyContext{To: m.caller(), Client: clientOf(a), Expected: expected, Operations: operations,
 		AtTurnEnd: when != nil && *when == protocol.ApplyAtTurnEnd}, errors.Join(err, err2)
 }
 
@@ -190,7 +204,7 @@ func pruneOf(a arguments) (*protocol.Prune, error) {
 
 func trimInput(m *machine, a arguments) (core.Input, error) {
 	keep, err := a.number("keep", 0)
-	return core.TrimContext{To: m.caller(), KeepLast: uint32(keep), Summary: a.option("summary")}, err
+	return core.TrimContext{To: m.caller(), Client: clientOf(a), KeepLast: uint32(keep), Summary: a.option("summary")}, err
 }
 
 func compactInput(m *machine, a arguments) (core.Input, error) {
@@ -234,7 +248,8 @@ func commitInput(m *machine, a arguments) (core.Input, error) {
 
 func summarizeInput(m *machine, a arguments) (core.Input, error) {
 	took, err := numberOf(a, "took")
-	return core.SummarizeContext{To: m.caller(), Point: a.option("point"), Summary: a.word(0), TookMs: took}, err
+	return core.SummarizeContext{To: m.caller(), Client: clientOf(a), Point: a.option("point"), Summary: a.word(0),
+		TookMs: took}, err
 }
 
 func pointsCommand(m *machine, _ arguments, b *strings.Builder) error {

@@ -8,6 +8,8 @@ import (
 // EditContext applies an operation to the context.
 type EditContext struct {
 	To protocol.Caller
+	// Client is the name of the client.
+	Client string
 	// Expected is the revision that the context must have, or nil for any.
 	Expected  *int64
 	Operation protocol.ContextOperationVariant
@@ -26,6 +28,7 @@ type (
 	}
 	RestoreContext struct {
 		To       protocol.Caller
+		Client   string
 		Expected *int64
 	}
 )
@@ -66,7 +69,9 @@ func (s *step) editContext(in EditContext) {
 	var changes []history.Change
 	if len(p.Places) > 0 {
 		s.closeDanglingTurn() // before the line: calls may get outputs
-		changes = s.commitEdit(s.context.Encode(p))
+		line := s.context.Encode(p)
+		line.ClientName = in.Client
+		changes = s.commitEdit(line)
 	}
 	s.reply(in.To, s.edited(in.Operation, len(changes), p.Ignored))
 	s.contextChanged(changes)
@@ -141,7 +146,7 @@ func (s *step) restoreContext(in RestoreContext) {
 	restored := history.CountShown(changes)
 	if len(changes) > 0 || s.context.RestoresPoints() {
 		s.closeDanglingTurn()
-		changes = s.commitEdit(protocol.StoredContextEdit{Op: protocol.EditRestore})
+		changes = s.commitEdit(protocol.StoredContextEdit{Op: protocol.EditRestore, ClientName: in.Client})
 	}
 	s.endTrim(c, nil)
 	s.reply(in.To, protocol.ContextRestoreResponse{Revision: s.context.Revision(), Restored: restored,

@@ -173,7 +173,9 @@ func cuts(line protocol.RolloutLine) bool {
 
 // trusted reports whether the model takes over an edit from its line.
 func trusted(in core.Input, line protocol.RolloutLine) bool {
-	return masks(line) || recalls(in, line) || applies(line)
+	_, moves := in.(core.GotoContext)
+	return masks(line) || recalls(in, line) || applies(line) ||
+		moves && line.Type == protocol.LineContextEdit
 }
 
 // applies reports whether a line has several edits. TestAppliedEditsEqualSingleOnes checks them.

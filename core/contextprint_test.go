@@ -16,6 +16,9 @@ func contextEditText(p gjson.Result) string {
 			text = words(text, member+"="+v.Raw)
 		}
 	}
+	if client := p.Get("client_name"); client.Exists() {
+		text = words(text, "by", client.Str)
+	}
 	for _, e := range p.Get("edits").Array() {
 		text += "\n  " + contextEditText(e)
 	}
@@ -61,8 +64,11 @@ func contextAnswerText(p gjson.Result) (text string, ok bool) {
 		text = words(text, "applied="+applied.Raw)
 	}
 	for _, member := range []string{"undone", "redone", "edit"} {
-		if e := p.Get(member); e.IsObject() {
+		switch e := p.Get(member); {
+		case e.IsObject():
 			text = words(text, member+": "+editText(e))
+		case e.Type == gjson.Number:
+			text = words(text, member+"="+e.Raw)
 		}
 	}
 	if u := p.Get("usage"); u.Exists() {
@@ -119,6 +125,12 @@ func editText(e gjson.Result) string {
 		e.Get("savedTokens").Raw)
 	if e.Get("undone").Bool() {
 		text += ", undone"
+	}
+	if client := e.Get("clientName"); client.Exists() {
+		text += ", by " + client.Str
+	}
+	for _, c := range e.Get("items").Array() {
+		text += "\n    " + words(c.Get("id").Str, c.Get("was").Str, "->", c.Get("is").Str)
 	}
 	return text
 }

@@ -95,6 +95,32 @@ func TestAppliedEditsEqualSingleOnes(t *testing.T) {
 	})
 }
 
+// TestGotoBringsBackEachRevision makes edits, and goes back and forth between their revisions: the context
+// is as each edit left it.
+func TestGotoBringsBackEachRevision(t *testing.T) {
+	sample.Check(t, func(t *rapid.T) {
+		e := newExplorer(t)
+		t.Repeat(e.actions())
+		if e.midCut() {
+			return // an edit writes that the turn was cut, too
+		}
+		states, revisions := map[int64]string{}, []int64{}
+		for range rapid.IntRange(1, 5).Draw(t, "edits") {
+			before := e.thread.ContextRevision()
+			rapid.SampledFrom([]func(*rapid.T){e.edit, e.edit, e.apply, e.restore, e.trim}).Draw(t, "edit")(t)
+			if revision := e.thread.ContextRevision(); revision > before {
+				states[revision], revisions = e.state(), append(revisions, revision)
+			}
+		}
+		for range min(4, len(revisions)*2) {
+			to := rapid.SampledFrom(revisions).Draw(t, "revision")
+			if out := e.take(core.GotoContext{To: e.caller(), Revision: to}); refuses(out) || e.state() != states[to] {
+				t.Fatalf("revision %d:\n%s\nnot:\n%s", to, e.state(), states[to])
+			}
+		}
+	})
+}
+
 func refuses(out core.Output) bool {
 	return slices.ContainsFunc(out.Messages, func(m core.Message) bool {
 		_, refusal := m.(core.Refusal)
@@ -111,7 +137,7 @@ func (e *explorer) state() string {
 // contextActions are the actions of clients on a context, for explorers.
 func (e *explorer) contextActions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
-		"context/edit": e.edit, "context/apply": e.apply, "context/undo": e.undo, "context/redo": e.redo, "context/restore": e.restore,
+		"context/edit": e.edit, "context/apply": e.apply, "context/goto": e.goTo, "context/undo": e.undo, "context/redo": e.redo, "context/restore": e.restore,
 		"revert": e.revert, "trim": e.trim, "summarize": e.summarize, "context/read": e.readContext,
 		"context/preview": e.preview, "compacted": e.compact,
 	}
@@ -124,6 +150,11 @@ func (e *explorer) edit(t *rapid.T) {
 func (e *explorer) apply(t *rapid.T) {
 	e.run(t, core.ApplyContext{To: e.caller(), Expected: e.expected(t), Operations: e.operations(t),
 		AtTurnEnd: rapid.Bool().Draw(t, "turnEnd")})
+}
+
+func (e *explorer) goTo(t *rapid.T) {
+	e.run(t, core.GotoContext{To: e.caller(), Expected: e.expected(t),
+		Revision: rapid.Int64Range(-1, e.thread.ContextRevision()+1).Draw(t, "revision")})
 }
 
 func (e *explorer) undo(t *rapid.T) {

@@ -22,7 +22,11 @@ type ReadContextItem struct {
 // GetContextUsage requests the cost of the context, ListContextEdits the journal.
 type (
 	GetContextUsage  struct{ To protocol.Caller }
-	ListContextEdits struct{ To protocol.Caller }
+	ListContextEdits struct {
+		To protocol.Caller
+		// WithItems is set if the response has the changed items.
+		WithItems bool
+	}
 )
 
 // PreviewContext requests the effect of operations, applied one after the other.
@@ -58,11 +62,8 @@ func (in GetContextUsage) apply(s *step) {
 }
 
 func (in ListContextEdits) apply(s *step) {
-	edits := make([]protocol.ContextEdit, len(s.context.Journal()))
-	for i, e := range s.context.Journal() {
-		edits[i] = e.ContextEdit
-	}
-	s.reply(in.To, protocol.ContextListEditsResponse{Revision: s.context.Revision(), Edits: edits})
+	s.reply(in.To, protocol.ContextListEditsResponse{Revision: s.context.Revision(),
+		Edits: s.context.Edits(in.WithItems)})
 }
 
 func (in PreviewContext) apply(s *step) { s.previewContext(in) }

@@ -8,14 +8,18 @@ import (
 
 // TrimContext takes all turns but the last KeepLast out of the context.
 type TrimContext struct {
-	To       protocol.Caller
+	To protocol.Caller
+	// Client is the name of the client.
+	Client   string
 	KeepLast uint32
 	Summary  *string
 }
 
 // SummarizeContext gives a trim point a summary. A nil Point is the latest trim point.
 type SummarizeContext struct {
-	To      protocol.Caller
+	To protocol.Caller
+	// Client is the name of the client.
+	Client  string
 	Point   *string
 	Summary string
 	// TookMs is the time that making the summary took, in milliseconds, or nil if it is not known.
@@ -31,7 +35,7 @@ func (s *step) trimContext(in TrimContext) {
 	}
 	s.closeDanglingTurn()
 	c := s.beginTrim()
-	s.trimTo(int(in.KeepLast), protocol.TrimAsked, withSummary(in.Summary))
+	s.trimTo(int(in.KeepLast), protocol.TrimAsked, in.Client, withSummary(in.Summary))
 	s.endTrim(c, nil)
 	s.reply(in.To, protocol.ThreadContextTrimResponse{TrimPoint: s.context.LastTrimPoint().TrimPoint,
 		SessionID: s.sessionID()})
@@ -61,7 +65,9 @@ func (s *step) summarizeContext(in SummarizeContext) {
 	}
 	s.closeDanglingTurn()
 	c := s.beginTrim()
-	s.record(protocol.LineContextEdit, s.summarizing(points[at].ID, in.Summary))
+	line := s.summarizing(points[at].ID, in.Summary)
+	line.ClientName = in.Client
+	s.record(protocol.LineContextEdit, line)
 	s.out.Sync = true
 	s.endTrim(c, in.TookMs)
 	s.reply(in.To, protocol.ThreadContextSummarizeResponse{TrimPoint: s.context.TrimPoints()[at].TrimPoint})

@@ -138,14 +138,49 @@ type CategoryUsage struct {
 // delete, prune, mask, pin, unpin, replace, apply, trim, summarize, compact, restore or
 // revert, which cannot be undone; At is in Unix milliseconds;
 // Count is how many items it changed, SavedTokens how much smaller it made the next
-// request. An edit that is undone can be redone until another one is made.
+// request. An edit that is undone can be redone until another one is made. ClientName is the name
+// of the client that made it, absent if none is known. Items are the changed items, if asked for.
 type ContextEdit struct {
-	Revision    int64  `json:"revision"`
-	Op          string `json:"op"`
-	At          int64  `json:"at"`
-	Count       int    `json:"count"`
-	SavedTokens int64  `json:"savedTokens"`
-	Undone      bool   `json:"undone"`
+	Revision    int64                `json:"revision"`
+	Op          string               `json:"op"`
+	At          int64                `json:"at"`
+	Count       int                  `json:"count"`
+	SavedTokens int64                `json:"savedTokens"`
+	Undone      bool                 `json:"undone"`
+	ClientName  string               `json:"clientName,omitempty"`
+	Items       *[]ContextItemChange `json:"items,omitempty"`
+}
+
+// ContextItemChange is the effect of an edit on an item. Both states are the same if only its text
+// differs.
+type ContextItemChange struct {
+	ID  string           `json:"id"`
+	Was ContextItemState `json:"was"`
+	Is  ContextItemState `json:"is"`
+}
+
+// ContextItemState is what edits make of an item.
+type ContextItemState string
+
+// The states.
+const (
+	ItemIncluded ContextItemState = "included"
+	ItemReplaced ContextItemState = "replaced"
+	ItemExcluded ContextItemState = "excluded"
+	ItemDeleted  ContextItemState = "deleted"
+	// ItemHidden is the state after a trim, a compaction or a revert, and that of a summary before its
+	// edit.
+	ItemHidden ContextItemState = "hidden"
+	// ItemPinned and ItemUnpinned are the states of an edit that only pins an item, or unpins it.
+	ItemPinned   ContextItemState = "pinned"
+	ItemUnpinned ContextItemState = "unpinned"
+)
+
+// ContextItemStates are all states.
+func ContextItemStates() []ContextItemState {
+	return []ContextItemState{
+		ItemIncluded, ItemReplaced, ItemExcluded, ItemDeleted, ItemHidden, ItemPinned, ItemUnpinned,
+	}
 }
 
 // The operations of a ContextEdit, and of the lines that keep them. Undo and redo are
@@ -298,9 +333,25 @@ type ContextRedoResponse struct {
 	Usage    ContextUsage `json:"usage"`
 }
 
-// ContextListEditsParams asks for the journal.
+// ContextGotoParams undoes or redoes edits until the context is as it was after the edit of a revision,
+// or before the first edit for revision 0.
+type ContextGotoParams struct {
+	ContextRequest
+	Revision int64 `json:"revision"`
+}
+
+// ContextGotoResponse counts the edits that were undone or redone.
+type ContextGotoResponse struct {
+	Revision int64        `json:"revision"`
+	Undone   int          `json:"undone"`
+	Redone   int          `json:"redone"`
+	Usage    ContextUsage `json:"usage"`
+}
+
+// ContextListEditsParams asks for the journal, on request with the items that each edit changed.
 type ContextListEditsParams struct {
-	ThreadID string `json:"threadId"`
+	ThreadID     string `json:"threadId"`
+	IncludeItems bool   `json:"includeItems,omitempty"`
 }
 
 // ContextListEditsResponse is the journal, oldest first.

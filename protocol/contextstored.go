@@ -16,6 +16,8 @@ type StoredContextEdit struct {
 	Tokens []int64 `json:"tokens,omitempty"`
 	// Text is the one of a replace, or of a summarize.
 	Text *string `json:"text,omitempty"`
+	// ClientName is the name of the client that made the edit, or "".
+	ClientName string `json:"client_name,omitempty"`
 	// Edits are the edits of an apply, in order. Their revisions are not set.
 	Edits []StoredContextEdit `json:"edits,omitempty"`
 	// Of is the id of the trim point of a summarize.

@@ -53,6 +53,8 @@ const (
 	KindNotReplaceable     Kind = "notReplaceable"
 	KindNothingToUndo      Kind = "nothingToUndo"
 	KindNothingToRedo      Kind = "nothingToRedo"
+	KindRevisionNotFound   Kind = "revisionNotFound"
+	KindRevertBarrier      Kind = "revertBarrier"
 	KindBackupMismatch     Kind = "backupMismatch"
 	KindTrimPointNotFound  Kind = "trimPointNotFound"
 	KindNothingToCompact   Kind = "nothingToCompact"

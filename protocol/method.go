@@ -55,6 +55,7 @@ type Handler interface {
 	ContextApply(to Caller, p *ContextApplyParams) error
 	ContextUndo(to Caller, p *ContextUndoParams) error
 	ContextRedo(to Caller, p *ContextRedoParams) error
+	ContextGoto(to Caller, p *ContextGotoParams) error
 	ContextListEdits(to Caller, p *ContextListEditsParams) error
 	ContextRestore(to Caller, p *ContextRestoreParams) error
 	MemoryStatus(to Caller, p *MemoryStatusParams) error
@@ -282,6 +283,8 @@ func Methods() []Method {
 			"Undoes the last context edit.").own(),
 		method[ContextRedoParams, ContextRedoResponse]("context/redo", Handler.ContextRedo,
 			"Redoes the context edit that was undone last.").own(),
+		method[ContextGotoParams, ContextGotoResponse]("context/goto", Handler.ContextGoto,
+			"Undoes or redoes edits, up to a revision.").own(),
 		method[ContextListEditsParams, ContextListEditsResponse]("context/listEdits", Handler.ContextListEdits,
 			"Lists the context edits.").own(),
 		method[ContextRestoreParams, ContextRestoreResponse]("context/restore", Handler.ContextRestore,

@@ -26,7 +26,9 @@ type StoredTrimPoint struct {
 	// Summary belongs to a line of its own. A compaction has it in Compacted.Message.
 	Summary     *string `json:"summary,omitempty"`
 	SavedTokens int64   `json:"saved_tokens,omitempty"`
-	Revision    int64   `json:"revision"`
+	// ClientName is the name of the client that trimmed, or "".
+	ClientName string `json:"client_name,omitempty"`
+	Revision   int64  `json:"revision"`
 }
 
 // ProviderSession is the payload of a provider_session line: the next model request begins

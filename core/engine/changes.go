@@ -63,7 +63,7 @@ func (e *Engine) ThreadRollback(to protocol.Caller, p *protocol.ThreadRollbackPa
 
 // ThreadContextSummarize sets the summary of a trim point.
 func (e *Engine) ThreadContextSummarize(to protocol.Caller, p *protocol.ThreadContextSummarizeParams) error {
-	in := core.SummarizeContext{To: to, Point: p.TrimPointID, Summary: p.Summary}
+	in := core.SummarizeContext{To: to, Client: e.parts.Originator(to.Conn), Point: p.TrimPointID, Summary: p.Summary}
 	if p.CompactDurationMs != nil {
 		in.TookMs = new(int64(*p.CompactDurationMs))
 	}
@@ -72,7 +72,7 @@ func (e *Engine) ThreadContextSummarize(to protocol.Caller, p *protocol.ThreadCo
 
 // ThreadContextTrim trims the context.
 func (e *Engine) ThreadContextTrim(to protocol.Caller, p *protocol.ThreadContextTrimParams) error {
-	in := core.TrimContext{To: to, Summary: p.Summary}
+	in := core.TrimContext{To: to, Client: e.parts.Originator(to.Conn), Summary: p.Summary}
 	if p.KeepLastNTurns != nil {
 		in.KeepLast = *p.KeepLastNTurns
 	}

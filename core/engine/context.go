@@ -22,7 +22,7 @@ func (e *Engine) ContextGetUsage(to protocol.Caller, p *protocol.ContextGetUsage
 
 // ContextListEdits lists the edits of the context.
 func (e *Engine) ContextListEdits(to protocol.Caller, p *protocol.ContextListEditsParams) error {
-	return e.readThread(to, p.ThreadID, core.ListContextEdits{To: to}, e.loadContext)
+	return e.readThread(to, p.ThreadID, core.ListContextEdits{To: to, WithItems: p.IncludeItems}, e.loadContext)
 }
 
 // ContextPreview returns the result of edits without applying them.
@@ -62,13 +62,14 @@ func (e *Engine) ContextReplace(to protocol.Caller, p *protocol.ContextReplacePa
 }
 
 func (e *Engine) editContext(to protocol.Caller, r protocol.ContextRequest, o protocol.ContextOperationVariant) error {
-	return e.changeThread(to, r.ThreadID, core.EditContext{To: to, Expected: r.ExpectedRevision, Operation: o})
+	return e.changeThread(to, r.ThreadID, core.EditContext{To: to, Client: e.parts.Originator(to.Conn),
+		Expected: r.ExpectedRevision, Operation: o})
 }
 
 // ContextApply applies several edits as one.
 func (e *Engine) ContextApply(to protocol.Caller, p *protocol.ContextApplyParams) error {
-	return e.changeThread(to, p.ThreadID, core.ApplyContext{To: to, Expected: p.ExpectedRevision, Operations: p.Edits,
-		AtTurnEnd: p.When != nil && *p.When == protocol.ApplyAtTurnEnd})
+	return e.changeThread(to, p.ThreadID, core.ApplyContext{To: to, Client: e.parts.Originator(to.Conn),
+		Expected: p.ExpectedRevision, Operations: p.Edits, AtTurnEnd: p.When != nil && *p.When == protocol.ApplyAtTurnEnd})
 }
 
 // ContextUndo undoes the last edit.
@@ -81,9 +82,14 @@ func (e *Engine) ContextRedo(to protocol.Caller, p *protocol.ContextRedoParams) 
 	return e.changeThread(to, p.ThreadID, core.RedoContext{To: to, Expected: p.ExpectedRevision})
 }
 
+// ContextGoto undoes or redoes edits up to a revision.
+func (e *Engine) ContextGoto(to protocol.Caller, p *protocol.ContextGotoParams) error {
+	return e.changeThread(to, p.ThreadID, core.GotoContext{To: to, Expected: p.ExpectedRevision, Revision: p.Revision})
+}
+
 // ContextRestore restores the full context from the backup.
 func (e *Engine) ContextRestore(to protocol.Caller, p *protocol.ContextRestoreParams) error {
-	in := core.RestoreContext{To: to, Expected: p.ExpectedRevision}
+	in := core.RestoreContext{To: to, Client: e.parts.Originator(to.Conn), Expected: p.ExpectedRevision}
 	return e.changeThreadIf(to, p.ThreadID, in, func(a *actor) error { return a.checkBackup(p.From != nil) })
 }
 

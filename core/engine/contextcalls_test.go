@@ -50,6 +50,12 @@ func apply(thread string, operations ...protocol.ContextOperationVariant) call {
 		func(e *engine.Engine, to protocol.Caller) error { return e.ContextApply(to, p) }}
 }
 
+func goTo(thread string, revision int64) call {
+	p := &protocol.ContextGotoParams{ContextRequest: protocol.ContextRequest{ThreadID: thread}, Revision: revision}
+	return call{"context/goto", thread,
+		func(e *engine.Engine, to protocol.Caller) error { return e.ContextGoto(to, p) }}
+}
+
 func named(ids []string) protocol.ContextTargets {
 	return protocol.ContextTargets{IDs: append([]string{}, ids...)}
 }
@@ -147,7 +153,7 @@ func contextEdits(thread string, ids []string) []call {
 		exclude(thread, ids[1]), include(thread, ids[1]), pin(thread, ids[2]), replace(thread, ids[3], "short"),
 		apply(thread, &protocol.SetInclusion{ContextTargets: named(ids[:1])},
 			&protocol.Pin{ContextTargets: named(ids[1:2]), Pinned: false}),
-		remove(thread, ids[4]), prune(thread, protocol.CategoryUserMessage), undo(thread), redo(thread), restore(thread),
+		remove(thread, ids[4]), prune(thread, protocol.CategoryUserMessage), undo(thread), goTo(thread, 7), restore(thread),
 	}
 }
 

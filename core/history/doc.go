@@ -20,7 +20,8 @@
 // Every edit is a line of the rollout: context_edit, compacted or trim_point. [History.Plan] decides what an
 // operation of a client changes, [History.Encode] makes the line, and [History.ApplyEdit] applies it, live
 // and after a restart. The journal has the edits with their changes, so that each can be undone and redone.
-// The revision counts them. A revert ends what can be undone.
+// The revision counts them. A revert ends what can be undone. [History.PlanAll] joins several operations in
+// one edit. [History.PathTo] returns the undos or redos that lead to the revision of an edit.
 //
 // # Trim points
 //
@@ -39,6 +40,10 @@
 //
 // An encrypted compaction does not replace the items before it. Both are kept, because only the provider
 // that made the compaction can read it, and the user may change the provider. [History.ChooseForms] decides.
+//
+// Going to a revision is a line for each undo or redo, not a line of its own: versions that do not know it
+// replay those. A line with several edits has no such form, because each would need an undo of its own. Older
+// versions count it as a revision that changes nothing.
 //
 // A reader that ignores edits still has to send the same prompt. [History.Projection] rewrites the lines for
 // it. The alternative, lines that such a reader understands, would lose undo.

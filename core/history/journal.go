@@ -76,6 +76,29 @@ func (e *Edit) deletes(place int32) bool {
 // Journal returns all edits, oldest first. The caller must not change them.
 func (h *History) Journal() []Edit { return h.journal }
 
+// Edits returns all edits as clients see them, oldest first.
+func (h *History) Edits(withItems bool) []protocol.ContextEdit {
+	edits := make([]protocol.ContextEdit, len(h.journal))
+	for i := range h.journal {
+		edits[i] = h.journal[i].ContextEdit
+		if withItems {
+			edits[i].Items = new(h.itemChanges(h.journal[i].changes))
+		}
+	}
+	return edits
+}
+
+func (h *History) itemChanges(changes []Change) []protocol.ContextItemChange {
+	items := make([]protocol.ContextItemChange, len(changes))
+	for i, c := range changes {
+		items[i] = protocol.ContextItemChange{ID: h.items[c.place].ID(), Was: c.before.state(), Is: c.after.state()}
+		if items[i].Was == items[i].Is && c.before.pinned != c.after.pinned {
+			items[i].Was, items[i].Is = pinState(c.before.pinned), pinState(c.after.pinned)
+		}
+	}
+	return items
+}
+
 // LastEdit returns the edit that was applied last, or nil.
 func (h *History) LastEdit() *Edit {
 	if len(h.journal) == 0 {
@@ -101,7 +124,7 @@ func (h *History) ApplyEdit(line *Line) {
 	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditMask,
 		protocol.EditPin, protocol.EditUnpin, protocol.EditReplace, protocol.EditApply, protocol.EditRestore:
 		made := Edit{ordinal: line.Ordinal, changes: h.ChangesOf(&e), ContextEdit: protocol.ContextEdit{
-			Op: e.Op, At: line.at(), SavedTokens: e.SavedTokens}}
+			Op: e.Op, At: line.at(), SavedTokens: e.SavedTokens, ClientName: e.ClientName}}
 		if e.Op == protocol.EditRestore {
 			made.voided = h.restorable()
 		}
@@ -153,6 +176,55 @@ func (h *History) Redoable() (next *Edit) {
 		}
 	}
 	return next
+}
+
+// PathTo returns how many edits to undo, or else to redo, until the context is as it was after the edit
+// of a revision, or before the first edit for revision 0.
+func (h *History) PathTo(revision int64) (undo, redo int, err *protocol.Error) {
+	target := None
+	if revision != 0 {
+		target = slices.IndexFunc(h.journal, func(e Edit) bool { return e.Revision == revision })
+	}
+	switch {
+	case revision == h.revision:
+		return 0, 0, nil
+	case revision != 0 && target < 0:
+		return 0, 0, protocol.Refuse(protocol.KindRevisionNotFound,
+			"there is no edit with revision %d: name 0, or the revision of an edit of context/listEdits", revision)
+	case target >= 0 && h.journal[target].final:
+		return 0, 0, protocol.Refuse(protocol.KindRevisionNotFound,
+			"the edit with revision %d is undone and cannot be redone, because another edit or a revert followed: "+
+				"name the revision of another edit of context/listEdits", revision)
+	case target >= 0 && h.journal[target].Undone:
+		return 0, h.countEdits(0, target+1, func(e *Edit) bool { return e.Undone && !e.final }), nil
+	}
+	for _, e := range h.journal[target+1:] {
+		if e.IsRevert() {
+			return 0, 0, protocol.Refuse(protocol.KindRevertBarrier,
+				"revision %d is before a revert of turns, which cannot be undone: name revision %d or a later one",
+				revision, h.lastRevert())
+		}
+	}
+	return h.countEdits(target+1, len(h.journal), func(e *Edit) bool { return !e.Undone }), 0, nil
+}
+
+func (h *History) countEdits(from, end int, matches func(*Edit) bool) (n int) {
+	for i := from; i < end; i++ {
+		if matches(&h.journal[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// lastRevert returns the revision of the last revert.
+func (h *History) lastRevert() (revision int64) {
+	for i := range h.journal {
+		if h.journal[i].IsRevert() {
+			revision = h.journal[i].Revision
+		}
+	}
+	return revision
 }
 
 func (h *History) undo(target int64) {
@@ -222,7 +294,7 @@ func (h *History) combined(edits []protocol.StoredContextEdit) []Change {
 		}
 	}
 	h.revertChanges(all)
-	return joinChanges(all)
+	return JoinChanges(all)
 }
 
 // isSimple reports whether an apply may contain an operation.

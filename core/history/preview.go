@@ -105,7 +105,7 @@ func (v *trial) try(i int, o protocol.ContextOperationVariant) *protocol.Error {
 // joined returns the operations as one edit. It has no edits if nothing changes.
 func (v *trial) joined() protocol.StoredContextEdit {
 	e := protocol.StoredContextEdit{Op: protocol.EditApply}
-	if len(joinChanges(v.changes)) > 0 {
+	if len(JoinChanges(v.changes)) > 0 {
 		e.Edits = v.edits
 	}
 	return e

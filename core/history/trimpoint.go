@@ -112,6 +112,7 @@ func (h *History) ApplyTrimPoint(line *Line) {
 // addTrim adds an edit that has a trim point.
 func (h *History) addTrim(e Edit, line *Line) {
 	e.ordinal, e.At, e.SavedTokens = line.Ordinal, line.at(), e.point.SavedTokens
+	e.ClientName = e.point.ClientName
 	e.point.Boundary = min(max(e.point.Boundary, 0), e.ordinal)
 	e.point.PrunedMessageCount = max(e.point.PrunedMessageCount, 0)
 	e.changes = h.TrimChanges(e.point)
@@ -192,7 +193,7 @@ func (h *History) summarize(line *Line, stored *protocol.StoredContextEdit) {
 		return
 	}
 	e := Edit{ordinal: line.Ordinal, of: stored.Of, text: *stored.Text, ContextEdit: protocol.ContextEdit{
-		Op: protocol.EditSummarize, At: line.at(), SavedTokens: stored.SavedTokens}}
+		Op: protocol.EditSummarize, At: line.at(), SavedTokens: stored.SavedTokens, ClientName: stored.ClientName}}
 	if trim := h.LastTrim(); trim.makesPoint(stored.Of) {
 		e.changes = h.summaryChanges(stored.Of)
 		h.applyChanges(e.changes)

@@ -129,9 +129,40 @@ func (h *History) separatesPairs(changes []Change) bool {
 	return false
 }
 
-// joinChanges joins the successive changes of each item, sorted by place. It drops an item that ends
+// state returns the visibility as clients see it, without the pin.
+func (v *visibility) state() protocol.ContextItemState {
+	switch {
+	case v.hidden:
+		return protocol.ItemHidden
+	case v.deleted:
+		return protocol.ItemDeleted
+	case v.excluded:
+		return protocol.ItemExcluded
+	case v.text != nil:
+		return protocol.ItemReplaced
+	}
+	return protocol.ItemIncluded
+}
+
+func pinState(pinned bool) protocol.ContextItemState {
+	if pinned {
+		return protocol.ItemPinned
+	}
+	return protocol.ItemUnpinned
+}
+
+// Reversed returns the changes of the undo of changes.
+func Reversed(changes []Change) []Change {
+	reversed := make([]Change, len(changes))
+	for i, c := range changes {
+		reversed[len(changes)-1-i] = Change{c.place, c.after, c.before}
+	}
+	return reversed
+}
+
+// JoinChanges joins the successive changes of each item, sorted by place. It drops an item that ends
 // up as it began.
-func joinChanges(all []Change) (joined []Change) {
+func JoinChanges(all []Change) (joined []Change) {
 	index := map[int32]int{}
 	for _, c := range all {
 		if i, met := index[c.place]; met {

@@ -52,6 +52,7 @@ func shapes() map[reflect.Type]shape {
 		reflect.TypeFor[protocol.NotSentReason]():      fixed(words(protocol.NotSentReasons()...)),
 		reflect.TypeFor[protocol.ContextReasonCode]():  fixed(words(protocol.ContextReasonCodes()...)),
 		reflect.TypeFor[protocol.ContextWarningCode](): fixed(words(protocol.ContextWarningCodes()...)),
+		reflect.TypeFor[protocol.ContextItemState]():   fixed(words(protocol.ContextItemStates()...)),
 		reflect.TypeFor[protocol.ContextSent]():        fixed(words(protocol.ContextSentStates()...)),
 		reflect.TypeFor[protocol.ContextCategory]():    fixed(words(categoryWords()...)),
 		reflect.TypeFor[protocol.PruneRange](): fixed(either(

@@ -172,6 +172,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/undo"; params: ContextUndoParams }
   /** Redoes the context edit that was undone last. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/redo"; params: ContextRedoParams }
+  /** Undoes or redoes edits, up to a revision. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/goto"; params: ContextGotoParams }
   /** Lists the context edits. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/listEdits"; params: ContextListEditsParams }
   /** Restores the full context. */
@@ -615,7 +617,7 @@ export interface ContextCompactionItem {
   completedAtMs: number | null;
 }
 
-/** ContextEdit is an entry of the journal of context edits. Op is exclude, include, delete, prune, mask, pin, unpin, replace, apply, trim, summarize, compact, restore or revert, which cannot be undone; At is in Unix milliseconds; Count is how many items it changed, SavedTokens how much smaller it made the next request. An edit that is undone can be redone until another one is made. */
+/** ContextEdit is an entry of the journal of context edits. Op is exclude, include, delete, prune, mask, pin, unpin, replace, apply, trim, summarize, compact, restore or revert, which cannot be undone; At is in Unix milliseconds; Count is how many items it changed, SavedTokens how much smaller it made the next request. An edit that is undone can be redone until another one is made. ClientName is the name of the client that made it, absent if none is known. Items are the changed items, if asked for. */
 export interface ContextEdit {
   revision: number;
   op: string;
@@ -623,6 +625,8 @@ export interface ContextEdit {
   count: number;
   savedTokens: number;
   undone: boolean;
+  clientName?: string;
+  items?: Array<ContextItemChange>;
 }
 
 /** ContextGetItemsParams asks for the list of context items. Cursor is the nextCursor of the page before; without a limit the page has all that is left. */
@@ -667,6 +671,21 @@ export interface ContextGetUsageResponse {
   usage: ContextUsage;
 }
 
+/** ContextGotoParams undoes or redoes edits until the context is as it was after the edit of a revision, or before the first edit for revision 0. */
+export interface ContextGotoParams {
+  threadId: string;
+  expectedRevision?: number | null;
+  revision: number;
+}
+
+/** ContextGotoResponse counts the edits that were undone or redone. */
+export interface ContextGotoResponse {
+  revision: number;
+  undone: number;
+  redone: number;
+  usage: ContextUsage;
+}
+
 /** ContextItem is one entry of the model's input history. Index is its position in the list. ID never changes: r<ordinal of its line>, or r<ordinal>.<k> within a compacted line. Preview is one line of at most 80 graphemes. Included is the user's choice. InPrompt reports whether the next request has the item: the output of an excluded call is not sent either, nor an item that only another model, provider or API can read. NotSentReason is the reason if InPrompt is false, and absent otherwise. Superseded marks instructions from AGENTS.md files that a later item replaces or ends; the model still receives them. Tokens and Bytes are the cost of the item when it is sent. TurnID, ItemID (the ThreadItem that shows it), CallID and ToolName are null if the item has none. */
 export interface ContextItem {
   index: number;
@@ -687,11 +706,21 @@ export interface ContextItem {
   toolName: string | null;
 }
 
+/** ContextItemChange is the effect of an edit on an item. Both states are the same if only its text differs. */
+export interface ContextItemChange {
+  id: string;
+  was: ContextItemState;
+  is: ContextItemState;
+}
+
 /** ContextItemReason is why an item is sent or not: a code for programs and a sentence for people. */
 export interface ContextItemReason {
   code: ContextReasonCode;
   text: string;
 }
+
+/** ContextItemState is what edits make of an item. */
+export type ContextItemState = "included" | "replaced" | "excluded" | "deleted" | "hidden" | "pinned" | "unpinned";
 
 /** ContextItemsNotification is the list of context items after a change. If Full is false, for clients with the capability contextItemsDelta, Items are the new and changed items, and RemovedIDs the removed ones. Such a client removes the latter. Then, in order, it replaces the items that it has and inserts the others at their indices. */
 export interface ContextItemsNotification {
@@ -704,9 +733,10 @@ export interface ContextItemsNotification {
   usage: ContextUsage;
 }
 
-/** ContextListEditsParams asks for the journal. */
+/** ContextListEditsParams asks for the journal, on request with the items that each edit changed. */
 export interface ContextListEditsParams {
   threadId: string;
+  includeItems?: boolean | null;
 }
 
 /** ContextListEditsResponse is the journal, oldest first. */
@@ -1059,7 +1089,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
 /** ErrorNotification reports a failed model request. If WillRetry is false, the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -3470,6 +3500,8 @@ export interface Methods {
   "context/undo": { params: ContextUndoParams; result: ContextUndoResponse };
   /** Redoes the context edit that was undone last. */
   "context/redo": { params: ContextRedoParams; result: ContextRedoResponse };
+  /** Undoes or redoes edits, up to a revision. */
+  "context/goto": { params: ContextGotoParams; result: ContextGotoResponse };
   /** Lists the context edits. */
   "context/listEdits": { params: ContextListEditsParams; result: ContextListEditsResponse };
   /** Restores the full context. */

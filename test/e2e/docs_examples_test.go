@@ -23,7 +23,7 @@ var shownDocs = []struct {
 	{"context.md", "context", []string{
 		"context/getItems", "context/readItem", "context/getUsage", "context/setInclusion",
 		"context/pruneByIndices", "context/prune", "context/pin", "context/replace",
-		"context/preview", "context/apply", "context/getPrompt", "context/undo", "context/redo", "context/listEdits",
+		"context/preview", "context/apply", "context/getPrompt", "context/undo", "context/redo", "context/goto", "context/listEdits",
 		"context/restore"}},
 	{"trim-and-compact.md", "story_sessions", []string{
 		"thread/context/trim", "thread/context/summarize", "thread/timeline/list", "thread/compact/start",

@@ -197,7 +197,7 @@ func (c *contextCall) restore() error {
 // the tokens of all items are read from there.
 func (c *contextCall) confirmRestore(items []protocol.ContextItem) error {
 	journal, err := app.Call[protocol.ContextListEditsResponse](c.client, "context/listEdits",
-		protocol.ContextListEditsParams{ThreadID: c.thread})
+		protocol.ContextListEditsParams{ThreadID: c.thread, IncludeItems: true})
 	if err != nil {
 		return err
 	}
@@ -228,8 +228,10 @@ func restorable(edits []protocol.ContextEdit) (deleted int, saved int64) {
 			deleted, saved = 0, 0
 		default:
 			saved += e.SavedTokens
-			if e.Op == protocol.EditDelete {
-				deleted += e.Count
+			for _, item := range *e.Items {
+				if item.Was != protocol.ItemDeleted && item.Is == protocol.ItemDeleted {
+					deleted++
+				}
 			}
 		}
 	}
