@@ -60,8 +60,9 @@ sbom: build ## list the components of bin/appserver as CycloneDX, with licences 
 demo: build ## run a conversation with the built-in offline provider
 	$(GO) run ./docs/demo bin/appserver
 
-demo-web: build ## prepare a conversation and open the workbench with it in the browser
-	$(GO) run ./docs/demo -web bin/appserver
+demo-web: build ## open the workbench with a prepared conversation; PICTURES=FOLDER writes pictures of it instead
+	$(if $(PICTURES),WORKBENCH_PICTURES=$(abspath $(PICTURES)) $(GO) test -count=1 -run '^TestLooks' ./test/workbench, \
+		$(GO) run ./docs/demo -web bin/appserver)
 
 generate: ## write the schema files and docs/methods.md from package protocol, and build the page of web
 	$(GO) run ./schema/gen

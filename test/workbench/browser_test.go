@@ -361,19 +361,16 @@ func (w *workbench) theme(name string) {
 	call(w, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 }
 
-// shot writes a screenshot below WORKBENCH_SHOTS, if that is set.
-func (w *workbench) shot(name string) {
-	dir := os.Getenv("WORKBENCH_SHOTS")
-	if dir == "" {
-		return
-	}
+// shot returns a picture of the page. It writes it below WORKBENCH_SHOTS, if that is set.
+func (w *workbench) shot(name string) []byte {
+	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
-	image, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		w.t.Log(err)
-		return
+	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	require.NoError(w.t, err)
+	if dir := os.Getenv("WORKBENCH_SHOTS"); dir != "" {
+		require.NoError(w.t, os.MkdirAll(dir, 0o755))
+		require.NoError(w.t, os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600))
 	}
-	require.NoError(w.t, os.MkdirAll(dir, 0o755))
-	require.NoError(w.t, os.WriteFile(filepath.Join(dir, name+".png"), image, 0o644))
+	return picture
 }

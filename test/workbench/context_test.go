@@ -158,3 +158,45 @@ func TestItemIsReadAndReplaced(t *testing.T) {
 	w.seeText(".details-text", "199\n200")
 	w.requireNoProblems()
 }
+
+// TestEditsAreListedAndRevisited names the client of each edit, and goes to an earlier state and back.
+func TestEditsAreListedAndRevisited(t *testing.T) {
+	_, w := talk(t)
+	w.click(".footer .mode input")
+	w.check("first")
+	w.seeText(".context-item .badge", "excluded")
+	w.check("second")
+	w.await(`document.querySelectorAll(".context-item .badge.off").length === 2`)
+	w.press("2", alt)
+	w.seeText(".history", "workbench")
+	w.clickText("Start")
+	w.await(`document.querySelectorAll(".history .undone").length === 2`)
+	w.press("1", alt)
+	w.gone(".context-item .badge.off")
+	w.press("2", alt)
+	w.click(".history li:nth-child(2) button")
+	w.await(`document.querySelectorAll(".history .undone").length === 1`)
+	w.press("1", alt)
+	w.await(`document.querySelectorAll(".context-item .badge.off").length === 1`)
+	w.requireNoProblems()
+}
+
+// TestMessagesAreFound shows the messages with a text, also in the folded part of the thread.
+func TestMessagesAreFound(t *testing.T) {
+	_, w := talk(t)
+	w.menu("Edit the context", "Trim to the last turns")
+	w.see("dialog")
+	w.press("\r")
+	w.gone("dialog")
+	w.seeText(".divider", "pruned")
+	w.press("f", control)
+	w.fill(".find input", "FIRST")
+	w.seeText(".find-count", "2 of 2")
+	w.seeText(".entry.trimmed", "first")
+	w.see(".entry.found")
+	w.press("\r")
+	w.seeText(".find-count", "1 of 2")
+	w.press("\x1b")
+	w.gone(".find")
+	w.requireNoProblems()
+}

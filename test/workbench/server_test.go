@@ -78,7 +78,10 @@ func prepare(t *testing.T) prepared.Home {
 	needChromium(t)
 	binary, err := apptest.Binary()
 	require.NoError(t, err)
-	home, err := prepared.Make(binary, t.TempDir())
+	dir, err := os.MkdirTemp("", "demo") // short, because pictures show it
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	home, err := prepared.Make(binary, dir)
 	require.NoError(t, err)
 	return home
 }

@@ -44,7 +44,8 @@ export async function start(): Promise<void> {
 			dropSession();
 			sessionFailure.value = "The server does not accept this session. It may have been restarted.";
 		}
-		if (state === "waiting") questions.dropAll();
+		if (state === "waiting") questions.disconnected();
+		if (state === "open") questions.reconnected();
 	});
 	connection.value = c;
 	c.connect();

@@ -19,6 +19,11 @@ export class Find {
 
 	constructor(private readonly store: ThreadStore) {}
 
+	/** current is the message of the current match. */
+	get current(): string | null {
+		return this.open.value ? this.matches.value[this.at.value]?.itemId ?? null : null;
+	}
+
 	/** itemIds are the messages with a match. */
 	get itemIds(): ReadonlySet<string> {
 		return new Set(this.open.value ? this.matches.value.map((m) => m.itemId) : []);

@@ -11,6 +11,8 @@ export interface Question {
 	shownAt: number;
 	/** resolved is set if another client answered, or the turn ended. */
 	resolved: boolean;
+	/** stale is set while the connection is lost. The server asks again after a reconnect. */
+	stale: boolean;
 	/** later is set if the user collapsed the question. */
 	later: boolean;
 }
@@ -32,7 +34,7 @@ export function ask(request: ServerRequest): void {
 	const known = questions.value.find((q) => q.id === request.id);
 	questions.value = [...list, {
 		id: request.id, request, threadId: threadOf(request), shownAt: known?.shownAt ?? Date.now() + guardMs,
-		resolved: false, later: known?.later ?? false,
+		resolved: false, stale: false, later: known?.later ?? false,
 	}];
 }
 
@@ -53,7 +55,12 @@ export function setLater(id: RequestId, later: boolean): void {
 	questions.value = questions.value.map((q) => (q.id === id ? { ...q, later, shownAt: Date.now() + guardMs } : q));
 }
 
-/** dropAll forgets the questions of a lost connection. */
-export function dropAll(): void {
-	questions.value = questions.value.filter((q) => q.resolved);
+/** disconnected keeps the questions of a lost connection. They take no answer until they are asked again. */
+export function disconnected(): void {
+	questions.value = questions.value.map((q) => ({ ...q, stale: true }));
+}
+
+/** reconnected removes the questions that were not asked again. */
+export function reconnected(): void {
+	questions.value = questions.value.filter((q) => !q.stale);
 }

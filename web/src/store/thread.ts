@@ -46,6 +46,8 @@ export class ThreadStore {
 	readonly tokens = signal<ThreadTokenUsage | null>(null);
 	readonly notices = signal<readonly Notice[]>([]);
 	readonly openSections = signal<ReadonlySet<string>>(new Set());
+	/** marked are the items of the timeline that the edit under the pointer changed. */
+	readonly marked = signal<ReadonlySet<string>>(new Set());
 	readonly planMode = signal(false);
 	readonly find: Find;
 	readonly rows = computed<readonly Entry[]>(() => {

@@ -12,7 +12,7 @@ import { Dock } from "./dock.tsx";
 import { Ring } from "./gauge.tsx";
 import { onGlobalKey } from "./keys.ts";
 import { policyName } from "./options.tsx";
-import { panelOpen, threadsOpen, togglePanel } from "./panels.ts";
+import { panelOpen, panelWanted, threadsOpen, togglePanel } from "./panels.ts";
 import { Threads, titleOf } from "./threads.tsx";
 import { ThreadTimeline } from "./timeline.tsx";
 
@@ -22,7 +22,7 @@ export function App() {
 		const narrow = matchMedia("(max-width: 1100px)");
 		const veryNarrow = matchMedia("(max-width: 760px)");
 		const fit = () => {
-			if (narrow.matches) panelOpen.value = false;
+			panelOpen.value = !narrow.matches && panelWanted();
 			threadsOpen.value = !veryNarrow.matches;
 		};
 		fit();

@@ -55,7 +55,7 @@ function titleOf(q: Question): string {
 }
 
 function Card({ q, store }: { q: Question; store: ThreadStore }) {
-	const ready = useGuard(q);
+	const ready = useGuard(q) && !q.stale;
 	const answer = (result: unknown) => {
 		if (!ready || q.resolved) return;
 		app.connection.value!.answer(q.id, result);

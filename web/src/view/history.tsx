@@ -15,15 +15,20 @@ export function History({ store }: { store: ThreadStore }) {
 	const [edits, setEdits] = useState<readonly ContextEdit[] | null>(null);
 	const revision = store.context.revision.value;
 	useEffect(() => {
-		void attempt((c) => c.call("context/listEdits", { threadId: store.id })).then((r) => r && setEdits(r.edits));
+		void attempt((c) => c.call("context/listEdits", { threadId: store.id, includeItems: true })).then((r) => r && setEdits(r.edits));
 	}, [revision]);
 	if (!edits) return <p class="hint">Loading…</p>;
 	if (edits.length === 0) return <p class="hint">The context has no edits yet.</p>;
+	const mark = (e: ContextEdit | null) => {
+		const ids = new Set(e?.items?.map((i) => i.id));
+		store.marked.value = new Set(store.context.items.value.flatMap((i) => (i.itemId && ids.has(i.id) ? [i.itemId] : [])));
+	};
 	const goto = (to: number) => void store.edit((c, threadId) => c.call("context/goto", { threadId, revision: to }));
 	return (
 		<ol class="history scroll" tabIndex={0} aria-label="Edits, newest first">
 			{[...edits].reverse().map((e) => (
-				<li class={e.undone ? "undone" : ""}>
+				<li class={e.undone ? "undone" : ""} onPointerEnter={() => mark(e)} onPointerLeave={() => mark(null)}
+					onFocusIn={() => mark(e)} onFocusOut={() => mark(null)}>
 					<button type="button" class="edit" onClick={() => goto(e.revision)} disabled={e.op === "revert"}
 						title={e.op === "revert" ? "A revert cannot be undone" : "Go to the state after this edit"}>
 						<span class="edit-name">{names[e.op] ?? e.op}</span>
@@ -40,6 +45,5 @@ export function History({ store }: { store: ThreadStore }) {
 }
 
 function clientOf(e: ContextEdit): string {
-	const name = (e as { clientName?: string | null }).clientName;
-	return name ? `${name} · ` : "";
+	return e.clientName ? `${e.clientName} · ` : "";
 }

@@ -1,6 +1,6 @@
 // A list of all commands and threads, filtered by words.
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import * as app from "../store/app.ts";
 import { Icon, type IconName } from "../lib/icons.tsx";
 import { baseName } from "../lib/format.ts";
@@ -55,6 +55,8 @@ function matching(term: string): Command[] {
 export function Palette({ close }: { close(): void }) {
 	const [term, setTerm] = useState("");
 	const [at, setAt] = useState(0);
+	const input = useRef<HTMLInputElement>(null);
+	useEffect(() => input.current?.focus(), []);
 	const list = matching(term);
 	const chosen = Math.min(at, list.length - 1);
 	const run = (c: Command | undefined) => {
@@ -74,7 +76,7 @@ export function Palette({ close }: { close(): void }) {
 	};
 	return (
 		<div class="palette">
-			<input type="text" role="combobox" aria-label="Command or thread" placeholder="Command or thread" aria-expanded="true"
+			<input ref={input} type="text" role="combobox" aria-label="Command or thread" placeholder="Command or thread" aria-expanded="true"
 				aria-controls="palette-list" aria-activedescendant={list.length > 0 ? `palette-${chosen}` : undefined}
 				value={term} onKeyDown={onKeyDown} onInput={(e) => {
 					setTerm(e.currentTarget.value);

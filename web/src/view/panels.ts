@@ -7,13 +7,16 @@ const key = "appserver.panel";
 export type Tab = "list" | "history";
 
 export const threadsOpen = signal(true);
-export const panelOpen = signal(localStorage.getItem(key) !== "closed");
+/** panelWanted reports whether the user wants the context panel on wide screens. */
+export const panelWanted = (): boolean => localStorage.getItem(key) !== "closed";
+
+export const panelOpen = signal(panelWanted());
 /** panelTab is the view of the context panel. */
 export const panelTab = signal<Tab>("list");
 
 export function togglePanel(): void {
 	panelOpen.value = !panelOpen.value;
-	localStorage.setItem(key, panelOpen.value ? "open" : "closed");
+	if (innerWidth > 1100) localStorage.setItem(key, panelOpen.value ? "open" : "closed");
 }
 
 /** showPanel opens the context panel with a view. */

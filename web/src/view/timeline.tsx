@@ -112,8 +112,11 @@ const EntryView = memo<EntryProps>(({ entry, store, index, total }) => {
 		: d.type === "trimPoint" ? <Divider point={d} store={store} />
 		: d.type === "summary" ? <Summary summary={d} store={store} />
 		: d.type === "turnCompleted" ? <TurnEnd turn={d} /> : null;
+	const itemId = d.type === "item" ? d.item.id : "";
+	const classes = ["entry", d.trimmed ? "trimmed" : "", store.marked.value.has(itemId) ? "marked" : "",
+		store.find.current === itemId ? "found" : ""].join(" ");
 	return (
-		<article id={`e-${entry.key}`} class={`entry ${d.trimmed ? "trimmed" : ""}`} tabIndex={0} aria-label={labelOf(entry)}
+		<article id={`e-${entry.key}`} class={classes} tabIndex={0} aria-label={labelOf(entry)}
 			aria-posinset={index + 1} aria-setsize={total}>
 			{content}
 		</article>

@@ -111,10 +111,11 @@ export class Connection {
 		this.delay = Math.min(this.delay * 2, maxDelayMs);
 	}
 
-	/** probe ends the attempts if there is a server that refuses this session. */
+	/** probe ends the attempts if the server is there and does not know the session. */
 	private async probe(): Promise<void> {
-		const there = await fetch("/", { cache: "no-store" }).then((r) => r.ok, () => false);
-		if (!there || this.state.value !== "waiting") return;
+		const headers = { Authorization: `Bearer ${this.token}` };
+		const refused = await fetch("/session", { headers, cache: "no-store" }).then((r) => r.status === 401, () => false);
+		if (!refused || this.state.value !== "waiting") return;
 		clearTimeout(this.timer);
 		this.state.value = "rejected";
 	}
