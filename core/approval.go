@@ -22,19 +22,19 @@ func (s *step) requestApproval(c *toolCall) {
 	s.send(s.requestFor(c))
 }
 
-func (s *step) requestFor(c *toolCall) Request {
+func (t *Thread) requestFor(c *toolCall) Request {
 	if c.server != nil {
-		return s.serverRequest(c)
+		return t.serverRequest(c)
 	}
 	if c.client != nil {
-		return s.clientRequest(c)
+		return t.clientRequest(c)
 	}
 	if c.patch != nil {
 		return Request{
 			ID:     c.request,
 			Method: protocol.MethodFileChangeApproval,
 			Params: protocol.FileChangeRequestApprovalParams{
-				ThreadID: s.state.ID, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
+				ThreadID: t.state.ID, TurnID: t.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
 			},
 		}
 	}
@@ -43,7 +43,7 @@ func (s *step) requestFor(c *toolCall) Request {
 		ID:     c.request,
 		Method: protocol.MethodCommandApproval,
 		Params: protocol.CommandExecutionRequestApprovalParams{
-			Kind: "command", ThreadID: s.state.ID, TurnID: s.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
+			Kind: "command", ThreadID: t.state.ID, TurnID: t.active.id, ItemID: c.call.ID, StartedAtMs: *c.item.StartedAtMs,
 			Reason: protocol.OrNil(c.command.Reason), Command: item.Command, Cwd: item.Cwd, CommandActions: item.CommandActions,
 			AvailableDecisions: offeredDecisions,
 		},
@@ -57,20 +57,9 @@ var offeredDecisions = []json.RawMessage{
 
 // resendRequests sends the open requests to a client that subscribes.
 func (s *step) resendRequests(to uint64) {
-	for _, q := range s.questions {
-		r := s.questionRequest(q)
+	for _, r := range s.Unanswered() {
 		r.Only = to
 		s.send(r)
-	}
-	if s.active == nil {
-		return
-	}
-	for _, c := range s.active.calls {
-		if c.state == callAsking {
-			r := s.requestFor(c)
-			r.Only = to
-			s.send(r)
-		}
 	}
 }
 
@@ -151,7 +140,24 @@ func (s *step) abortCall(c *toolCall) {
 	}
 }
 
-// OpenRequests returns the ids of requests that no client has answered.
+// Unanswered returns the requests that no client has answered.
+func (t *Thread) Unanswered() []Request {
+	var open []Request
+	for _, q := range t.questions {
+		open = append(open, t.questionRequest(q))
+	}
+	if t.active == nil {
+		return open
+	}
+	for _, c := range t.active.calls {
+		if c.state == callAsking {
+			open = append(open, t.requestFor(c))
+		}
+	}
+	return open
+}
+
+// OpenRequests returns the ids of the requests that no client has answered.
 func (t *Thread) OpenRequests() []uint64 {
 	var ids []uint64
 	for _, q := range t.questions {

@@ -28,15 +28,15 @@ func (s *step) startClientTool(c *toolCall, tool *toolspec.ClientTool) {
 }
 
 // clientRequest returns the request for a call that the client answers.
-func (s *step) clientRequest(c *toolCall) Request {
+func (t *Thread) clientRequest(c *toolCall) Request {
 	if c.client.questions != nil {
 		return Request{ID: c.request, Method: protocol.MethodUserInput, Params: protocol.ToolRequestUserInputParams{
-			ThreadID: s.state.ID, TurnID: s.active.id, ItemID: c.call.ID, Questions: c.client.questions,
-			IsBlocking: s.state.Settings.Mode == protocol.ModePlan,
+			ThreadID: t.state.ID, TurnID: t.active.id, ItemID: c.call.ID, Questions: c.client.questions,
+			IsBlocking: t.state.Settings.Mode == protocol.ModePlan,
 		}}
 	}
 	return Request{ID: c.request, Method: protocol.MethodToolCall, Params: protocol.DynamicToolCallParams{
-		ThreadID: s.state.ID, TurnID: s.active.id, CallID: c.call.ID, Namespace: c.client.namespace, Tool: c.client.tool,
+		ThreadID: t.state.ID, TurnID: t.active.id, CallID: c.call.ID, Namespace: c.client.namespace, Tool: c.client.tool,
 		Arguments: c.client.arguments,
 	}}
 }

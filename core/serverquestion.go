@@ -46,9 +46,9 @@ func (s *step) notifyWaiting() {
 	}
 }
 
-func (s *step) questionRequest(q *openQuestion) Request {
+func (t *Thread) questionRequest(q *openQuestion) Request {
 	return Request{ID: q.request, Method: protocol.MethodElicitation, Params: protocol.McpServerElicitationRequestParams{
-		ThreadID: s.state.ID, TurnID: q.turnID, ServerName: q.Server, Mode: q.Mode, Meta: q.Meta, Message: q.Message,
+		ThreadID: t.state.ID, TurnID: q.turnID, ServerName: q.Server, Mode: q.Mode, Meta: q.Meta, Message: q.Message,
 		RequestedSchema: q.Schema, URL: q.URL, ElicitationID: q.ElicitationID,
 	}}
 }
@@ -102,20 +102,20 @@ func (s *step) answerServer(question uint64, action string) {
 
 // serverRequest returns the approval request for a server's tool, in the form of a question of that
 // server.
-func (s *step) serverRequest(c *toolCall) Request {
-	t := &c.server.tool
-	meta := map[string]any{"codex_approval_kind": "mcp_tool_call", "persist": []string{"session"}, "tool_name": t.Tool,
+func (t *Thread) serverRequest(c *toolCall) Request {
+	tool := &c.server.tool
+	meta := map[string]any{"codex_approval_kind": "mcp_tool_call", "persist": []string{"session"}, "tool_name": tool.Tool,
 		"tool_params": c.server.arguments, "tool_params_display": displayParams(c.server.arguments)}
-	if t.Description != "" {
-		meta["tool_description"] = t.Description
+	if tool.Description != "" {
+		meta["tool_description"] = tool.Description
 	}
-	if t.Annotations != nil {
-		meta["tool_annotations"] = t.Annotations
+	if tool.Annotations != nil {
+		meta["tool_annotations"] = tool.Annotations
 	}
 	raw, _ := protocol.Marshal(meta) // decoded JSON can be encoded
-	return s.questionRequest(&openQuestion{request: c.request, turnID: &s.active.id, ServerQuestion: ServerQuestion{
-		Server: t.Server, Mode: "form", Meta: raw, Schema: json.RawMessage(`{"type":"object","properties":{}}`),
-		Message: "Allow the " + t.Server + " MCP server to run tool \"" + t.Tool + "\"?",
+	return t.questionRequest(&openQuestion{request: c.request, turnID: &t.active.id, ServerQuestion: ServerQuestion{
+		Server: tool.Server, Mode: "form", Meta: raw, Schema: json.RawMessage(`{"type":"object","properties":{}}`),
+		Message: "Allow the " + tool.Server + " MCP server to run tool \"" + tool.Tool + "\"?",
 	}})
 }
 

@@ -21,6 +21,7 @@ type Handler interface {
 	ThreadSearch(to Caller, p *ThreadSearchParams) error
 	ThreadSearchOccurrences(to Caller, p *ThreadSearchOccurrencesParams) error
 	ThreadLoadedList(to Caller, p *ThreadLoadedListParams) error
+	ServerRequestList(to Caller, p *ServerRequestListParams) error
 	ThreadTimelineList(to Caller, p *ThreadTimelineListParams) error
 	ThreadTurnsList(to Caller, p *ThreadTurnsListParams) error
 	ThreadItemsList(to Caller, p *ThreadItemsListParams) error
@@ -209,6 +210,8 @@ func Methods() []Method {
 			"Finds each occurrence of a text in a thread.").gated(),
 		method[ThreadLoadedListParams, ThreadLoadedListResponse]("thread/loaded/list", Handler.ThreadLoadedList,
 			"Lists the ids of loaded threads."),
+		method[ServerRequestListParams, ServerRequestListResponse]("serverRequest/list", Handler.ServerRequestList,
+			"Lists the requests of the server that no client has answered, of all loaded threads.").own(),
 		method[ThreadTimelineListParams, ThreadTimelineListResponse]("thread/timeline/list", Handler.ThreadTimelineList,
 			"Lists items, turns and trim points in the order of the rollout, newest page first.").own(),
 		method[ThreadTurnsListParams, ThreadTurnsListResponse]("thread/turns/list", Handler.ThreadTurnsList,

@@ -52,6 +52,8 @@ type actor struct {
 	turn     atomic.Pointer[string]
 	current  atomic.Pointer[core.Current]
 	ready    atomic.Bool // the thread can be listed as loaded
+	// unanswered are the requests that no client has answered.
+	unanswered atomic.Pointer[[]core.Request]
 
 	thread  *core.Thread
 	journal Journal
@@ -165,7 +167,7 @@ func (a *actor) readError() error {
 	return a.lineReader.Err()
 }
 
-// publish publishes the active turn and the settings for lists, which run in other goroutines.
+// publish publishes the active turn, the settings and the open requests for lists, which run in other goroutines.
 func (a *actor) publish() {
 	id := a.thread.ActiveTurn()
 	if old := a.turn.Load(); old == nil || *old != id {
@@ -175,6 +177,26 @@ func (a *actor) publish() {
 	if old := a.current.Load(); old == nil || *old != now {
 		a.current.Store(&now)
 	}
+	if !slices.Equal(a.thread.OpenRequests(), requestIDs(a.openRequests())) {
+		open := a.thread.Unanswered()
+		a.unanswered.Store(&open)
+	}
+}
+
+// openRequests returns the published requests that no client has answered.
+func (a *actor) openRequests() []core.Request {
+	if open := a.unanswered.Load(); open != nil {
+		return *open
+	}
+	return nil
+}
+
+func requestIDs(requests []core.Request) []uint64 {
+	var ids []uint64
+	for _, r := range requests {
+		ids = append(ids, r.ID)
+	}
+	return ids
 }
 
 func (a *actor) stamp() core.Stamp { return a.engine.stamp() }

@@ -39,6 +39,11 @@ func loadedList(p protocol.ThreadLoadedListParams) call {
 		func(e *engine.Engine, to protocol.Caller) error { return e.ThreadLoadedList(to, &p) }}
 }
 
+func openRequests(p protocol.ServerRequestListParams) call {
+	return call{"serverRequest/list", "",
+		func(e *engine.Engine, to protocol.Caller) error { return e.ServerRequestList(to, &p) }}
+}
+
 func unsubscribe(thread string) call {
 	p := &protocol.ThreadUnsubscribeParams{ThreadID: thread}
 	return call{"thread/unsubscribe", thread,

@@ -100,6 +100,7 @@ func (a *actor) close(journal func() error) {
 	a.ready.Store(false)
 	a.turn.Store(nil)
 	a.current.Store(nil)
+	a.unanswered.Store(nil)
 	a.cancelEffects()
 	a.generation++
 	if a.thread != nil {

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 
 	"appserver/protocol"
 )
@@ -102,6 +103,35 @@ func TestWhoJoinsIsAsked(t *testing.T) {
 		require.Equal(t, 1, questions(1), "the client that was there is asked once")
 		r.clients.open(2)[0].answer(decision("accept"), nil)
 		require.Equal(t, []string{"completed"}, r.ends(1))
+	})
+}
+
+// TestOpenRequestsAreListed shows the open requests of two threads, oldest first and in pages, to a
+// client that follows neither. It resumes one thread and answers.
+func TestOpenRequestsAreListed(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.setup.policy = protocol.ApprovalUntrusted
+		first, second := r.begin(1), r.begin(1)
+		r.turn(1, second, "run touch b")
+		r.turn(1, first, "run touch a")
+		r.ask(1, unsubscribe(second))
+		all := r.ask(3, openRequests(protocol.ServerRequestListParams{}))
+		require.Equal(t, []string{second, first}, texts(all.Get("data").Array(), "threadId"))
+		require.Equal(t, "item/commandExecution/requestApproval", all.Get("data.0.method").Str)
+		require.Equal(t, "touch b", all.Get("data.0.params.commandActions.0.command").Str)
+		page := r.ask(3, openRequests(protocol.ServerRequestListParams{Limit: new(uint32(1))}))
+		require.Equal(t, []string{second}, texts(page.Get("data").Array(), "threadId"))
+		page = r.ask(3, openRequests(protocol.ServerRequestListParams{Cursor: new(page.Get("nextCursor").Str)}))
+		require.Equal(t, []string{first}, texts(page.Get("data").Array(), "threadId"))
+		require.Equal(t, gjson.Null, page.Get("nextCursor").Type)
+
+		r.ask(3, resume(second))
+		r.clients.open(3)[0].answer(decision("accept"), nil)
+		require.Equal(t, []string{"completed"}, r.ends(3))
+		left := r.ask(3, openRequests(protocol.ServerRequestListParams{}))
+		require.Equal(t, []string{first}, texts(left.Get("data").Array(), "threadId"))
+		none := r.ask(3, openRequests(protocol.ServerRequestListParams{ThreadID: &second}))
+		require.Empty(t, none.Get("data").Array())
 	})
 }
 

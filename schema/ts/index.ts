@@ -106,6 +106,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/searchOccurrences"; params: ThreadSearchOccurrencesParams }
   /** Lists the ids of loaded threads. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/loaded/list"; params?: ThreadLoadedListParams | null }
+  /** Lists the requests of the server that no client has answered, of all loaded threads. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "serverRequest/list"; params?: ServerRequestListParams | null }
   /** Lists items, turns and trim points in the order of the rollout, newest page first. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/timeline/list"; params: ThreadTimelineListParams }
   /** Lists the turns of a thread in pages, newest first. */
@@ -1876,6 +1878,14 @@ export type NotSentReason = "excluded" | "callNotSent" | "answerNotSent" | "notT
 /** OneOrMany is a string or a list of strings. */
 export type OneOrMany = string | Array<string>;
 
+/** OpenServerRequest is a request that no client has answered. RequestID is its JSON-RPC id. Method and Params are those of the request. To answer it, resume the thread: the server then sends the request to this client too, with the same id. */
+export interface OpenServerRequest {
+  requestId: number;
+  threadId: string;
+  method: string;
+  params: unknown;
+}
+
 /** OverriddenMetadata has the layer that hides a value, and the effective value. */
 export interface OverriddenMetadata {
   message: string;
@@ -2189,6 +2199,19 @@ export type ServerRequest =
   | { jsonrpc: "2.0"; id: RequestId; method: "item/tool/call"; params: DynamicToolCallParams }
   /** Asks the user questions. */
   | { jsonrpc: "2.0"; id: RequestId; method: "item/tool/requestUserInput"; params: ToolRequestUserInputParams };
+
+/** ServerRequestListParams asks for the requests of the server that no client has answered, of one thread or of all loaded threads. Cursor is the NextCursor of the page before. Without Limit, one page has all. */
+export interface ServerRequestListParams {
+  threadId?: string | null;
+  cursor?: string | null;
+  limit?: number | null;
+}
+
+/** ServerRequestListResponse is a page of open requests, oldest first. NextCursor is null at the end. */
+export interface ServerRequestListResponse {
+  data: Array<OpenServerRequest>;
+  nextCursor: string | null;
+}
 
 /** ServerRequestResolvedNotification reports that a request of the server needs no response any more: it was answered, or its turn ended. RequestID is the id of that request. */
 export interface ServerRequestResolvedNotification {
@@ -3434,6 +3457,8 @@ export interface Methods {
   "thread/searchOccurrences": { params: ThreadSearchOccurrencesParams; result: ThreadSearchOccurrencesResponse };
   /** Lists the ids of loaded threads. */
   "thread/loaded/list": { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
+  /** Lists the requests of the server that no client has answered, of all loaded threads. */
+  "serverRequest/list": { params: ServerRequestListParams; result: ServerRequestListResponse };
   /** Lists items, turns and trim points in the order of the rollout, newest page first. */
   "thread/timeline/list": { params: ThreadTimelineListParams; result: ThreadTimelineListResponse };
   /** Lists the turns of a thread in pages, newest first. */

@@ -30,6 +30,7 @@ var shownDocs = []struct {
 		"thread/compact/propose", "thread/compact/commit"}},
 	{"diffs.md", "checkpoint", []string{
 		"thread/diff/read", "thread/checkpoint/list", "thread/checkpoint/diff", "thread/checkpoint/revert"}},
+	{"approvals.md", "approval_accept", []string{"serverRequest/list"}},
 	{"threads.md", "story_threads", []string{
 		"thread/list", "thread/search", "thread/turns/list", "thread/items/list", "thread/fork", "thread/revert"}},
 }
