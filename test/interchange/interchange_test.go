@@ -110,6 +110,7 @@ func TestReferenceInterchange(t *testing.T) {
 		{"archive", (*interchange).archive},
 		{"locks", (*interchange).locks},
 		{"timeline", (*interchange).timeline},
+		{"timeline after a late checkpoint", (*interchange).timelineAfterCheckpoint},
 		{"ours damaged", func(x *interchange) { x.damaged(x.ours()) }},
 		{"reference damaged", func(x *interchange) { x.damaged(x.reference()) }},
 	} {
@@ -261,9 +262,10 @@ func (x *interchange) names() {
 	c.Close()
 }
 
-// timeline compares all pages of the timeline, for threads of both.
+// timeline compares all pages of the timeline, for threads of both. Checkpoints are off, because the
+// line of one can follow its turn: see timelineAfterCheckpoint.
 func (x *interchange) timeline() {
-	c := x.ours()
+	c := x.oursWith("-c", "checkpoints.enabled=false")
 	id := x.startThread(c)
 	c.Turn(id, "first")
 	c.Turn(id, "run: echo hi")
@@ -281,6 +283,48 @@ func (x *interchange) timeline() {
 	c = x.ours()
 	require.Equal(x.t, there, c.Timeline(id))
 	c.Close()
+}
+
+// timelineAfterCheckpoint ends a rollout with the line of a checkpoint. The reference skips the line
+// and gives its ordinal to its own next line. This server does not use an ordinal twice, so its later
+// positions are higher by one.
+func (x *interchange) timelineAfterCheckpoint() {
+	c := x.oursWith("-c", "checkpoints.enabled=false")
+	id := x.startThread(c)
+	c.Turn(id, "first")
+	resumed := c.CompareAnswer("thread/resume", id)
+	c.Close()
+	ordinal := x.addCheckpoint(&resumed.Thread)
+
+	c = x.reference()
+	require.Equal(x.t, resumed, c.CompareAnswer("thread/resume", id))
+	c.Turn(id, "second")
+	want := c.Timeline(id)
+	c.Close()
+	later := 0
+	for _, entry := range want {
+		if position := entry["position"].(float64); position >= float64(ordinal) {
+			entry["position"] = position + 1
+			later++
+		}
+	}
+	require.Equal(x.t, 4, later, "the begin of the second turn, its messages, its end")
+
+	c = x.ours()
+	require.Equal(x.t, want, c.Timeline(id))
+	c.Close()
+}
+
+// addCheckpoint appends the line of a checkpoint to a rollout, and returns the line's ordinal.
+func (x *interchange) addCheckpoint(thread *apptest.ComparedThread) (ordinal int) {
+	x.t.Helper()
+	content, err := os.ReadFile(thread.Path)
+	require.NoError(x.t, err)
+	ordinal = strings.Count(string(content), "\n")
+	content = fmt.Appendf(content, `{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":%d,"type":"checkpoint","payload":`+
+		`{"id":%q,"kind":"turn","trees":[]}}`+"\n", ordinal, thread.Turns[0].ID)
+	require.NoError(x.t, os.WriteFile(thread.Path, content, 0o600))
+	return ordinal
 }
 
 // locks runs both servers at the same time.
