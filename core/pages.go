@@ -25,9 +25,23 @@ type ListItems struct {
 
 // ListTimeline requests a page of the timeline.
 type ListTimeline struct {
-	To     protocol.Caller
-	Cursor *string
-	Limit  *uint32
+	To    protocol.Caller
+	Query view.TimelineQuery
+}
+
+// ListTimelineOf returns the input for a request, without its caller.
+func ListTimelineOf(p *protocol.ThreadTimelineListParams) ListTimeline {
+	return ListTimeline{Query: view.TimelineQuery{
+		Cursor: p.Cursor, From: p.From, Around: p.Around, Limit: p.Limit, TextLimit: p.TextLimit,
+		IncludeTotal: p.IncludeTotal != nil && *p.IncludeTotal,
+	}}
+}
+
+// ReadItem requests one item in full. Without a turn, it is the last item with the id.
+type ReadItem struct {
+	To   protocol.Caller
+	Turn *string
+	ID   string
 }
 
 // SearchOccurrences requests a page of the occurrences of a term in messages.
@@ -51,8 +65,13 @@ func (in ListItems) apply(s *step) {
 }
 
 func (in ListTimeline) apply(s *step) {
-	page, err := s.lists().TimelinePage(s.context.TrimPoints(), in.Cursor, in.Limit)
+	page, err := s.lists().TimelinePage(s.context.TrimPoints(), in.Query)
 	s.replyPage(in.To, page, err)
+}
+
+func (in ReadItem) apply(s *step) {
+	item, err := s.lists().ReadItem(in.Turn, in.ID)
+	s.replyPage(in.To, item, err)
 }
 
 func (in SearchOccurrences) apply(s *step) {

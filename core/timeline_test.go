@@ -11,21 +11,22 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/core"
+	"appserver/core/view"
 	"appserver/protocol"
 )
 
 // timeline requests a page of the timeline.
 func timeline(m *machine, a arguments, b *strings.Builder) error {
-	in := core.ListTimeline{To: m.caller(), Cursor: a.option("cursor")}
+	in := core.ListTimeline{To: m.caller(), Query: view.TimelineQuery{Cursor: a.option("cursor")}}
 	if a.has("older") {
-		in.Cursor = m.older
+		in.Query.Cursor = m.older
 	}
 	if a.option("limit") != nil {
 		limit, err := a.number("limit", 0)
 		if err != nil {
 			return err
 		}
-		in.Limit = new(uint32(limit))
+		in.Query.Limit = new(uint32(limit))
 	}
 	out := m.take(in)
 	if r, ok := out.Messages[0].(core.Reply); ok {
@@ -63,7 +64,7 @@ var most = uint32(1000)
 
 // pageOf returns a page of a thread's timeline. It does not change the thread.
 func pageOf(t *core.Thread, cursor *string, limit uint32) protocol.ThreadTimelineListResponse {
-	out := t.Step(core.Stamp{Now: time.Now()}, core.ListTimeline{Cursor: cursor, Limit: &limit})
+	out := t.Step(core.Stamp{Now: time.Now()}, core.ListTimeline{Query: view.TimelineQuery{Cursor: cursor, Limit: &limit}})
 	return out.Messages[0].(core.Reply).Result.(protocol.ThreadTimelineListResponse)
 }
 

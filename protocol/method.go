@@ -23,6 +23,7 @@ type Handler interface {
 	ThreadLoadedList(to Caller, p *ThreadLoadedListParams) error
 	ServerRequestList(to Caller, p *ServerRequestListParams) error
 	ThreadTimelineList(to Caller, p *ThreadTimelineListParams) error
+	ThreadItemRead(to Caller, p *ThreadItemReadParams) error
 	ThreadTurnsList(to Caller, p *ThreadTurnsListParams) error
 	ThreadItemsList(to Caller, p *ThreadItemsListParams) error
 	ThreadUnsubscribe(to Caller, p *ThreadUnsubscribeParams) error
@@ -214,6 +215,8 @@ func Methods() []Method {
 			"Lists the requests of the server that no client has answered, of all loaded threads.").own(),
 		method[ThreadTimelineListParams, ThreadTimelineListResponse]("thread/timeline/list", Handler.ThreadTimelineList,
 			"Lists items, turns and trim points in the order of the rollout, newest page first.").own(),
+		method[ThreadItemReadParams, ThreadItemReadResponse]("thread/item/read", Handler.ThreadItemRead,
+			"Returns one item of a thread in full.").own(),
 		method[ThreadTurnsListParams, ThreadTurnsListResponse]("thread/turns/list", Handler.ThreadTurnsList,
 			"Lists the turns of a thread in pages, newest first."),
 		method[ThreadItemsListParams, ThreadItemsListResponse]("thread/items/list", Handler.ThreadItemsList,

@@ -1,22 +1,54 @@
 package protocol
 
-// ThreadTimelineListParams asks for a page of a conversation's timeline, by default of
-// 100 entries, at least of 1 and at most of 1000. Without a cursor it is the newest page;
-// Cursor is the nextCursor of the page before, and leads to older entries.
+// ThreadTimelineListParams asks for a page of a timeline. Limit is 100 by default and at most 1000. At
+// most one of Cursor, From and Around is there; the default is the newest page.
+//
+//   - Cursor is a NextCursor: the page ends before the entry that it names.
+//   - From is a NewerCursor: the page begins with the entry that it names.
+//   - Around is the id of an item: the page has it in the middle, as far as there are entries.
+//
+// TextLimit is the largest number of characters of a text in an item. IncludeTotal asks for FirstIndex
+// and Total.
 type ThreadTimelineListParams struct {
-	ThreadID string  `json:"threadId"`
-	Cursor   *string `json:"cursor,omitempty"`
-	Limit    *uint32 `json:"limit,omitempty"`
+	ThreadID     string  `json:"threadId"`
+	Cursor       *string `json:"cursor,omitempty"`
+	Limit        *uint32 `json:"limit,omitempty"`
+	From         *string `json:"from,omitempty"`
+	Around       *string `json:"around,omitempty"`
+	TextLimit    *uint32 `json:"textLimit,omitempty"`
+	IncludeTotal *bool   `json:"includeTotal,omitempty"`
 }
 
 // ThreadTimelineListResponse is a page of a timeline. The newest page is first; within a page the
 // oldest entry is first. NextCursor is null on the page with the oldest entry.
-// ActiveRealtimeSessionAtPageStart is always null. A cursor names the first entry of its page, so
+// ActiveRealtimeSessionAtPageStart is always null. A cursor names an entry at an end of its page, so
 // later entries, trims and undos do not move older pages.
+//
+// NewerCursor is there if the page does not have the newest entry, and only for requests with From or
+// Around. FirstIndex is the index of the first entry of the page; the oldest entry of the timeline has
+// 0. Total is the number of entries of the timeline.
 type ThreadTimelineListResponse struct {
 	Data                             []ThreadTimelineEntry `json:"data"`
 	NextCursor                       *string               `json:"nextCursor"`
 	ActiveRealtimeSessionAtPageStart *string               `json:"activeRealtimeSessionAtPageStart"`
+	NewerCursor                      *string               `json:"newerCursor,omitempty"`
+	FirstIndex                       *int                  `json:"firstIndex,omitempty"`
+	Total                            *int                  `json:"total,omitempty"`
+}
+
+// ThreadItemReadParams asks for one item of a thread in full. Without TurnID, it is the last item with
+// this id.
+type ThreadItemReadParams struct {
+	ThreadID string  `json:"threadId"`
+	ItemID   string  `json:"itemId"`
+	TurnID   *string `json:"turnId,omitempty"`
+}
+
+// ThreadItemReadResponse is an item with its turn, and the ordinal of its rollout line.
+type ThreadItemReadResponse struct {
+	TurnID   string     `json:"turnId"`
+	Position int64      `json:"position"`
+	Item     ThreadItem `json:"item"`
 }
 
 // ThreadTimelineEntry is an entry of a timeline: {"type": "item", "position": 8, ...}. Position is the
@@ -29,12 +61,14 @@ type ThreadTimelineEntry struct{ ThreadTimelineEntryVariant }
 // *TimelineTurnCompleted, *TimelineSummary, *TimelineTrimPoint, or *Unknown.
 type ThreadTimelineEntryVariant interface{ threadTimelineEntry() }
 
-// TimelineItem is an item that is completed. Its turn may still run.
+// TimelineItem is an item that is completed. Its turn may still run. Truncated is set if a text of the
+// item was cut to the TextLimit of the request; thread/item/read returns the whole item.
 type TimelineItem struct {
-	Position int64      `json:"position"`
-	TurnID   string     `json:"turnId"`
-	Item     ThreadItem `json:"item"`
-	Trimmed  bool       `json:"trimmed"`
+	Position  int64      `json:"position"`
+	TurnID    string     `json:"turnId"`
+	Item      ThreadItem `json:"item"`
+	Trimmed   bool       `json:"trimmed"`
+	Truncated bool       `json:"truncated,omitempty"`
 }
 
 // TimelineTurnStarted is the begin of a turn. If no line of the rollout begins the turn, its first

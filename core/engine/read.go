@@ -39,7 +39,14 @@ func (e *Engine) ThreadItemsList(to protocol.Caller, p *protocol.ThreadItemsList
 
 // ThreadTimelineList lists the events of a thread, loaded or not.
 func (e *Engine) ThreadTimelineList(to protocol.Caller, p *protocol.ThreadTimelineListParams) error {
-	return e.readTurns(to, p.ThreadID, core.ListTimeline{To: to, Cursor: p.Cursor, Limit: p.Limit})
+	in := core.ListTimelineOf(p)
+	in.To = to
+	return e.readTurns(to, p.ThreadID, in)
+}
+
+// ThreadItemRead returns one item of a thread, loaded or not.
+func (e *Engine) ThreadItemRead(to protocol.Caller, p *protocol.ThreadItemReadParams) error {
+	return e.readTurns(to, p.ThreadID, core.ReadItem{To: to, Turn: p.TurnID, ID: p.ItemID})
 }
 
 // ThreadTurnsList lists the turns of a thread, loaded or not.

@@ -44,6 +44,22 @@ func FirstRunes(text string, limit int) string {
 	return text
 }
 
+// LastRunes returns a text, or an ellipsis and its last limit runes if it has more.
+func LastRunes(text string, limit int) string {
+	begin := len(text)
+	for range limit {
+		if begin == 0 {
+			return text
+		}
+		_, size := utf8.DecodeLastRuneInString(text[:begin])
+		begin -= size
+	}
+	if begin == 0 {
+		return text
+	}
+	return ellipsis + text[begin:]
+}
+
 // Ends returns a text, or its head and its tail if it has more than limit bytes. It replaces invalid
 // UTF-8.
 func Ends(text string, limit int) string {

@@ -18,30 +18,123 @@ const (
 	maxTimelinePage = 1000
 )
 
-// TimelinePage returns the page before a cursor, or the newest one if cursor is nil. points are the
-// trim points in the order of their edits. The cost grows with the page and with the number of trim
-// points, not with the thread.
+// TimelineQuery selects a page of the timeline. See protocol.ThreadTimelineListParams.
+type TimelineQuery struct {
+	Cursor, From, Around *string
+	Limit, TextLimit     *uint32
+	IncludeTotal         bool
+}
+
+// TimelinePage returns a page of the timeline. points are the trim points in the order of their edits.
+// The cost grows with the page and with the number of trim points, not with the thread. To find an item
+// by its id, all events are searched.
 func (t *Thread) TimelinePage(
-	points []history.TrimPoint, cursor *string, limit *uint32,
+	points []history.TrimPoint, q TimelineQuery,
 ) (answer protocol.ThreadTimelineListResponse, err *protocol.Error) {
 	l := t.timeline(points)
-	end := len(t.Transcript.Events()) + len(l.marks)
-	if cursor != nil {
-		at, found := l.find(*cursor)
-		if !found {
-			return answer, errCursor("thread timeline cursor", *cursor)
-		}
-		end = at
+	begin, end, err := l.bounds(q)
+	if err != nil {
+		return answer, err
 	}
-	begin := max(end-page.Size(limit, timelinePage, maxTimelinePage), 0)
 	answer.Data = make([]protocol.ThreadTimelineEntry, 0, end-begin)
 	for i := begin; i < end; i++ {
-		answer.Data = append(answer.Data, protocol.ThreadTimelineEntry{ThreadTimelineEntryVariant: l.entry(i)})
+		entry := l.entry(i)
+		if item, ok := entry.(*protocol.TimelineItem); ok && q.TextLimit != nil {
+			item.Item, item.Truncated = shortItem(item.Item, int(*q.TextLimit))
+		}
+		answer.Data = append(answer.Data, protocol.ThreadTimelineEntry{ThreadTimelineEntryVariant: entry})
 	}
 	if begin > 0 {
 		answer.NextCursor = new(l.cursor(begin))
 	}
+	if end < l.length() && (q.From != nil || q.Around != nil) {
+		answer.NewerCursor = new(l.cursor(end))
+	}
+	if q.IncludeTotal {
+		answer.FirstIndex, answer.Total = &begin, new(l.length())
+	}
 	return answer, nil
+}
+
+// bounds returns the index of the first entry of a page, and of the one after its last.
+func (l *timeline) bounds(q TimelineQuery) (begin, end int, err *protocol.Error) {
+	size := page.Size(q.Limit, timelinePage, maxTimelinePage)
+	switch {
+	case given(q.Cursor, q.From, q.Around) > 1:
+		return 0, 0, protocol.InvalidParams("cursor", "only one of `cursor`, `from` and `around` can be given")
+	case q.From != nil:
+		if begin, err = l.entryOf(*q.From); err != nil {
+			return 0, 0, err
+		}
+		return begin, min(begin+size, l.length()), nil
+	case q.Around != nil:
+		event, found := l.lastItem(nil, *q.Around)
+		if !found {
+			return 0, 0, errNoItem("around", *q.Around)
+		}
+		begin = max(min(l.indexOf(event)-size/2, l.length()-size), 0)
+		return begin, min(begin+size, l.length()), nil
+	case q.Cursor != nil:
+		if end, err = l.entryOf(*q.Cursor); err != nil {
+			return 0, 0, err
+		}
+	default:
+		end = l.length()
+	}
+	return max(end-size, 0), end, nil
+}
+
+func given(values ...*string) (n int) {
+	for _, v := range values {
+		if v != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (l *timeline) length() int { return len(l.Transcript.Events()) + len(l.marks) }
+
+// entryOf returns the index of the entry that a cursor names.
+func (l *timeline) entryOf(cursor string) (index int, err *protocol.Error) {
+	index, found := l.find(cursor)
+	if !found {
+		return 0, errCursor("thread timeline cursor", cursor)
+	}
+	return index, nil
+}
+
+// ReadItem returns the last item with an id, of one turn or of all.
+func (t *Thread) ReadItem(turnID *string, id string) (answer protocol.ThreadItemReadResponse, err *protocol.Error) {
+	event, found := t.lastItem(turnID, id)
+	if !found {
+		return answer, errNoItem("itemId", id)
+	}
+	e := t.Transcript.Events()[event]
+	return protocol.ThreadItemReadResponse{TurnID: t.Transcript.Turn(int(e.Turn)).ID, Position: e.Position,
+		Item: t.Transcript.ItemAt(e).ThreadItem()}, nil
+}
+
+// lastItem returns the index of the last event of an item with an id, of one turn or of all.
+func (t *Thread) lastItem(turnID *string, id string) (event int, found bool) {
+	turn := -1
+	if turnID != nil {
+		if turn, found = t.Transcript.IndexOf(*turnID); !found {
+			return 0, false
+		}
+	}
+	for i, e := range slices.Backward(t.Transcript.Events()) {
+		if e.Item >= 0 && (turn < 0 || turn == int(e.Turn)) && t.Transcript.ItemAt(e).ID() == id {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func errNoItem(field, id string) *protocol.Error {
+	err := protocol.Refuse(protocol.KindItemNotFound, "this thread has no item %s", id)
+	err.Data.Field = field
+	return err
 }
 
 // timeline is the list of a thread's events with the marks of its trim points between them. The

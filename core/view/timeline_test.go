@@ -74,7 +74,7 @@ func (d *diary) thread() *view.Thread { return &view.Thread{ID: "t-1", Transcrip
 
 // page returns a page as lines of text.
 func (d *diary) page(t require.TestingT, cursor *string, limit uint32) (entries []string, next *string) {
-	page, err := d.thread().TimelinePage(d.points, cursor, &limit)
+	page, err := d.thread().TimelinePage(d.points, view.TimelineQuery{Cursor: cursor, Limit: &limit})
 	require.Nil(t, err)
 	for _, e := range page.Data {
 		entries = append(entries, entryText(t, e))

@@ -121,7 +121,7 @@ func TestCursorsOfOtherThreadsAndListsAreRejected(t *testing.T) {
 	require.NotNil(t, err)
 	_, err = d.thread().ItemsPage(view.ItemsQuery{Cursor: &protocol.ThreadItemCursor{Page: *turn}})
 	require.NotNil(t, err)
-	_, err = other.TimelinePage(nil, turn, nil)
+	_, err = other.TimelinePage(nil, view.TimelineQuery{Cursor: turn})
 	require.NotNil(t, err)
 	require.True(t, strings.HasPrefix(err.Message, "invalid thread timeline cursor: "), err.Message)
 }

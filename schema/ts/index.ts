@@ -110,6 +110,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "serverRequest/list"; params?: ServerRequestListParams | null }
   /** Lists items, turns and trim points in the order of the rollout, newest page first. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/timeline/list"; params: ThreadTimelineListParams }
+  /** Returns one item of a thread in full. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/item/read"; params: ThreadItemReadParams }
   /** Lists the turns of a thread in pages, newest first. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/turns/list"; params: ThreadTurnsListParams }
   /** Lists the items of a thread or of a turn in pages, oldest first. */
@@ -2757,6 +2759,20 @@ export interface ThreadItemEntry {
   completedAtMs: number | null;
 }
 
+/** ThreadItemReadParams asks for one item of a thread in full. Without TurnID, it is the last item with this id. */
+export interface ThreadItemReadParams {
+  threadId: string;
+  itemId: string;
+  turnId?: string | null;
+}
+
+/** ThreadItemReadResponse is an item with its turn, and the ordinal of its rollout line. */
+export interface ThreadItemReadResponse {
+  turnId: string;
+  position: number;
+  item: ThreadItem;
+}
+
 /** ThreadItemsListParams requests a page of a thread's items, or of one turn's items, the oldest first. A page has 100 items by default, at least 1 and at most 1000. It has completed items only. */
 export interface ThreadItemsListParams {
   threadId: string;
@@ -3084,18 +3100,35 @@ export interface ThreadStatusChangedNotification {
 /** ThreadTimelineEntry is an entry of a timeline: {"type": "item", "position": 8, ...}. Position is the ordinal of its rollout line. Entries with the same position have the order summary, trimPoint, turnStarted, item, turnCompleted. Trimmed is set if an entry is before the latest trim point, or belongs to an earlier one. */
 export type ThreadTimelineEntry = TimelineItem | TimelineTurnStarted | TimelineTurnCompleted | TimelineSummary | TimelineTrimPoint;
 
-/** ThreadTimelineListParams asks for a page of a conversation's timeline, by default of 100 entries, at least of 1 and at most of 1000. Without a cursor it is the newest page; Cursor is the nextCursor of the page before, and leads to older entries. */
+/**
+ * ThreadTimelineListParams asks for a page of a timeline. Limit is 100 by default and at most 1000. At most one of Cursor, From and Around is there; the default is the newest page.
+ *
+ * - Cursor is a NextCursor: the page ends before the entry that it names. - From is a NewerCursor: the page begins with the entry that it names. - Around is the id of an item: the page has it in the middle, as far as there are entries.
+ *
+ * TextLimit is the largest number of characters of a text in an item. IncludeTotal asks for FirstIndex and Total.
+ */
 export interface ThreadTimelineListParams {
   threadId: string;
   cursor?: string | null;
   limit?: number | null;
+  from?: string | null;
+  around?: string | null;
+  textLimit?: number | null;
+  includeTotal?: boolean | null;
 }
 
-/** ThreadTimelineListResponse is a page of a timeline. The newest page is first; within a page the oldest entry is first. NextCursor is null on the page with the oldest entry. ActiveRealtimeSessionAtPageStart is always null. A cursor names the first entry of its page, so later entries, trims and undos do not move older pages. */
+/**
+ * ThreadTimelineListResponse is a page of a timeline. The newest page is first; within a page the oldest entry is first. NextCursor is null on the page with the oldest entry. ActiveRealtimeSessionAtPageStart is always null. A cursor names an entry at an end of its page, so later entries, trims and undos do not move older pages.
+ *
+ * NewerCursor is there if the page does not have the newest entry, and only for requests with From or Around. FirstIndex is the index of the first entry of the page; the oldest entry of the timeline has 0. Total is the number of entries of the timeline.
+ */
 export interface ThreadTimelineListResponse {
   data: Array<ThreadTimelineEntry>;
   nextCursor: string | null;
   activeRealtimeSessionAtPageStart: string | null;
+  newerCursor?: string;
+  firstIndex?: number;
+  total?: number;
 }
 
 /** ThreadTokenUsage is the token usage of a thread and of its last model request. ModelContextWindow is in tokens, or null if unknown. */
@@ -3165,13 +3198,14 @@ export interface ThreadUnsubscribeResponse {
   status: "notLoaded" | "notSubscribed" | "unsubscribed";
 }
 
-/** TimelineItem is an item that is completed. Its turn may still run. */
+/** TimelineItem is an item that is completed. Its turn may still run. Truncated is set if a text of the item was cut to the TextLimit of the request; thread/item/read returns the whole item. */
 export interface TimelineItem {
   type: "item";
   position: number;
   turnId: string;
   item: ThreadItem;
   trimmed: boolean;
+  truncated?: boolean;
 }
 
 /** TimelineSummary is the banner of a trim point with a summary. Text is the summary of the entries before it. */
@@ -3461,6 +3495,8 @@ export interface Methods {
   "serverRequest/list": { params: ServerRequestListParams; result: ServerRequestListResponse };
   /** Lists items, turns and trim points in the order of the rollout, newest page first. */
   "thread/timeline/list": { params: ThreadTimelineListParams; result: ThreadTimelineListResponse };
+  /** Returns one item of a thread in full. */
+  "thread/item/read": { params: ThreadItemReadParams; result: ThreadItemReadResponse };
   /** Lists the turns of a thread in pages, newest first. */
   "thread/turns/list": { params: ThreadTurnsListParams; result: ThreadTurnsListResponse };
   /** Lists the items of a thread or of a turn in pages, oldest first. */

@@ -79,7 +79,7 @@ func importRules() []importRule {
 		{"core/workspace", []string{"protocol", "core", "core/excerpt"}, "it collects facts about the machine for the core"},
 		{"core/toolspec", []string{"protocol", "core/command", "core/excerpt"},
 			"it specifies tools and decides on calls, and does not depend on threads"},
-		{"core/view", []string{"protocol", "core/history", "core/page", "core/transcript"},
+		{"core/view", []string{"protocol", "core/excerpt", "core/history", "core/page", "core/transcript"},
 			"it builds lists for clients, and changes no state"},
 		{"core/tomledit", nil, "it edits any TOML document"},
 		{"core/worktree", nil, "it works on any git worktree"},
