@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"time"
 
 	"appserver/core/toolspec"
 	"appserver/protocol"
@@ -9,7 +10,7 @@ import (
 
 // requestApproval shows the item and asks the clients whether the call may run.
 func (s *step) requestApproval(c *toolCall) {
-	c.state, c.request = callAsking, s.NextRequest()
+	s.beginAsking(c)
 	s.notifyStatus()
 	switch {
 	case c.server != nil:
@@ -20,6 +21,11 @@ func (s *step) requestApproval(c *toolCall) {
 		s.updateCommandItem(c, protocol.SourceAgent, nil)
 	}
 	s.send(s.requestFor(c))
+}
+
+// beginAsking gives a call the id of the request that it waits for.
+func (s *step) beginAsking(c *toolCall) {
+	c.state, c.request, c.askedAt = callAsking, s.NextRequest(), s.Now
 }
 
 func (t *Thread) requestFor(c *toolCall) Request {
@@ -57,9 +63,9 @@ var offeredDecisions = []json.RawMessage{
 
 // resendRequests sends the open requests to a client that subscribes.
 func (s *step) resendRequests(to uint64) {
-	for _, r := range s.Unanswered() {
-		r.Only = to
-		s.send(r)
+	for _, open := range s.Unanswered() {
+		open.Only = to
+		s.send(open.Request)
 	}
 }
 
@@ -140,18 +146,26 @@ func (s *step) abortCall(c *toolCall) {
 	}
 }
 
+// OpenRequest is a request that no client has answered. A question of an MCP server has no item, and
+// no turn if none was active: these ids are nil then.
+type OpenRequest struct {
+	Request
+	TurnID, ItemID *string
+	AskedAt        time.Time
+}
+
 // Unanswered returns the requests that no client has answered.
-func (t *Thread) Unanswered() []Request {
-	var open []Request
+func (t *Thread) Unanswered() []OpenRequest {
+	var open []OpenRequest
 	for _, q := range t.questions {
-		open = append(open, t.questionRequest(q))
+		open = append(open, OpenRequest{Request: t.questionRequest(q), TurnID: q.turnID, AskedAt: q.askedAt})
 	}
 	if t.active == nil {
 		return open
 	}
 	for _, c := range t.active.calls {
 		if c.state == callAsking {
-			open = append(open, t.requestFor(c))
+			open = append(open, OpenRequest{t.requestFor(c), new(t.active.id), new(c.call.ID), c.askedAt})
 		}
 	}
 	return open

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"appserver/core/patch"
 	"appserver/core/toolspec"
@@ -29,6 +30,7 @@ type toolCall struct {
 	state   callState
 	effect  EffectID
 	request uint64
+	askedAt time.Time // when the request was sent
 	// item is the item that clients see, or nil before item/started.
 	item *protocol.ThreadItem
 }

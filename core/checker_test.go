@@ -262,6 +262,7 @@ func (w *checker) checkState(m *machine) {
 		}
 	}
 	open := m.thread.OpenRequests()
+	w.checkUnanswered(m, open)
 	if m.thread.ActiveTurn() == "" {
 		w.checkIdle(m)
 	} else if len(m.running) == 0 && len(open) == 0 {
@@ -279,6 +280,22 @@ func (w *checker) checkState(m *machine) {
 	w.checkPrompt(m.thread.Prompt().Items)
 	if !w.unsaved {
 		w.checkDurable(m)
+	}
+}
+
+// checkUnanswered checks that the list of open requests has each request once, with its turn and its
+// time. Only questions of MCP servers have no item.
+func (w *checker) checkUnanswered(m *machine, open []uint64) {
+	var listed []uint64
+	for _, r := range m.thread.Unanswered() {
+		listed = append(listed, r.ID)
+		turn, item := r.TurnID != nil && *r.TurnID == m.thread.ActiveTurn(), r.ItemID != nil
+		if r.AskedAt.IsZero() || r.AskedAt.After(m.now) || item && !turn || !item && r.Method != protocol.MethodElicitation {
+			w.report("request %d is listed as %+v", r.ID, r)
+		}
+	}
+	if !slices.Equal(open, listed) {
+		w.report("requests %v are listed, %v are open", listed, open)
 	}
 }
 

@@ -23,7 +23,7 @@ func (s *step) startClientTool(c *toolCall, tool *toolspec.ClientTool) {
 		Status: protocol.DynamicToolInProgress,
 	}, s.Now)
 	s.notifyStarted(c.item)
-	c.state, c.request = callAsking, s.NextRequest()
+	s.beginAsking(c)
 	s.send(s.requestFor(c))
 }
 
@@ -67,7 +67,7 @@ func (s *step) askQuestions(c *toolCall) {
 		return
 	}
 	c.client = &clientCall{questions: questions}
-	c.state, c.request = callAsking, s.NextRequest()
+	s.beginAsking(c)
 	s.notifyStatus()
 	s.send(s.requestFor(c))
 }

@@ -30,7 +30,7 @@ func (s *step) serverQuestionAsked(in ServerQuestion) {
 		s.answerServer(in.Question, protocol.ElicitDecline)
 		return
 	}
-	q := &openQuestion{ServerQuestion: in, request: s.NextRequest()}
+	q := &openQuestion{ServerQuestion: in, request: s.NextRequest(), askedAt: s.Now}
 	if s.active != nil {
 		q.turnID = &s.active.id
 	}

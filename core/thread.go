@@ -116,6 +116,7 @@ type openQuestion struct {
 	ServerQuestion
 	request uint64
 	turnID  *string
+	askedAt time.Time
 }
 
 // ServerQuestion is a question of an MCP server to the user.

@@ -17,10 +17,14 @@ type ServerRequestListResponse struct {
 
 // OpenServerRequest is a request that no client has answered. RequestID is its JSON-RPC id. Method and
 // Params are those of the request. To answer it, resume the thread: the server then sends the request
-// to this client too, with the same id.
+// to this client too, with the same id. TurnID is null if no turn was active, ItemID if the request
+// belongs to no tool call: both occur for questions of MCP servers. AskedAt is in Unix seconds.
 type OpenServerRequest struct {
-	RequestID uint64 `json:"requestId"`
-	ThreadID  string `json:"threadId"`
-	Method    string `json:"method"`
-	Params    any    `json:"params"`
+	RequestID uint64  `json:"requestId"`
+	ThreadID  string  `json:"threadId"`
+	TurnID    *string `json:"turnId"`
+	ItemID    *string `json:"itemId"`
+	Method    string  `json:"method"`
+	Params    any     `json:"params"`
+	AskedAt   int64   `json:"askedAt"`
 }

@@ -53,7 +53,7 @@ type actor struct {
 	current  atomic.Pointer[core.Current]
 	ready    atomic.Bool // the thread can be listed as loaded
 	// unanswered are the requests that no client has answered.
-	unanswered atomic.Pointer[[]core.Request]
+	unanswered atomic.Pointer[[]core.OpenRequest]
 
 	thread  *core.Thread
 	journal Journal
@@ -184,14 +184,14 @@ func (a *actor) publish() {
 }
 
 // openRequests returns the published requests that no client has answered.
-func (a *actor) openRequests() []core.Request {
+func (a *actor) openRequests() []core.OpenRequest {
 	if open := a.unanswered.Load(); open != nil {
 		return *open
 	}
 	return nil
 }
 
-func requestIDs(requests []core.Request) []uint64 {
+func requestIDs(requests []core.OpenRequest) []uint64 {
 	var ids []uint64
 	for _, r := range requests {
 		ids = append(ids, r.ID)

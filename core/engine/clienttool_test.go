@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -56,6 +57,32 @@ func eachAsk(t *testing.T, test func(t *testing.T, r *rig, id, answer, output st
 			})
 		})
 	}
+}
+
+// TestRequestsForClientToolsAreListed shows the request to a client that does not follow the thread.
+// The client resumes the thread, is asked with the id of the list, and answers.
+func TestRequestsForClientToolsAreListed(t *testing.T) {
+	eachAsk(t, func(t *testing.T, r *rig, id, answer, output string) {
+		asked := time.Now().Unix()
+		time.Sleep(time.Minute)
+		list := openRequests(protocol.ServerRequestListParams{ThreadID: &id})
+		listed := r.ask(3, list).Get("data").Array()
+		require.Len(t, listed, 1)
+		params := listed[0].Get("params")
+		require.Equal(t, params.Get("turnId").Str, listed[0].Get("turnId").Str)
+		require.Equal(t, cmp.Or(params.Get("itemId").Str, params.Get("callId").Str), listed[0].Get("itemId").Str)
+		require.NotEmpty(t, listed[0].Get("itemId").Str)
+		require.Equal(t, asked, listed[0].Get("askedAt").Int())
+
+		r.ask(3, resume(id))
+		request := r.clients.open(3)[0]
+		require.Equal(t, listed[0].Get("requestId").Uint(), request.id)
+		require.Equal(t, params.Raw, request.body.Raw)
+		request.answer([]byte(answer), nil)
+		require.Equal(t, []string{"completed"}, r.ends(3))
+		require.Equal(t, output, r.output())
+		require.Empty(t, r.ask(3, list).Get("data").Array())
+	})
 }
 
 // output returns the last tool output that the model received.

@@ -54,6 +54,9 @@ func requestCursor(cursor *string) (uint64, error) {
 	return id + 1, nil
 }
 
-func openRequest(threadID string, r core.Request) protocol.OpenServerRequest {
-	return protocol.OpenServerRequest{RequestID: r.ID, ThreadID: threadID, Method: r.Method, Params: r.Params}
+func openRequest(threadID string, r core.OpenRequest) protocol.OpenServerRequest {
+	return protocol.OpenServerRequest{
+		RequestID: r.ID, ThreadID: threadID, TurnID: r.TurnID, ItemID: r.ItemID, Method: r.Method, Params: r.Params,
+		AskedAt: r.AskedAt.Unix(),
+	}
 }

@@ -118,6 +118,8 @@ func TestOpenRequestsAreListed(t *testing.T) {
 		all := r.ask(3, openRequests(protocol.ServerRequestListParams{}))
 		require.Equal(t, []string{second, first}, texts(all.Get("data").Array(), "threadId"))
 		require.Equal(t, "item/commandExecution/requestApproval", all.Get("data.0.method").Str)
+		require.Equal(t, texts(all.Get("data.#.params").Array(), "turnId"), texts(all.Get("data").Array(), "turnId"))
+		require.Equal(t, texts(all.Get("data.#.params").Array(), "itemId"), texts(all.Get("data").Array(), "itemId"))
 		require.Equal(t, "touch b", all.Get("data.0.params.commandActions.0.command").Str)
 		page := r.ask(3, openRequests(protocol.ServerRequestListParams{Limit: new(uint32(1))}))
 		require.Equal(t, []string{second}, texts(page.Get("data").Array(), "threadId"))
@@ -126,6 +128,7 @@ func TestOpenRequestsAreListed(t *testing.T) {
 		require.Equal(t, gjson.Null, page.Get("nextCursor").Type)
 
 		r.ask(3, resume(second))
+		require.Equal(t, all.Get("data.0.requestId").Uint(), r.clients.open(3)[0].id)
 		r.clients.open(3)[0].answer(decision("accept"), nil)
 		require.Equal(t, []string{"completed"}, r.ends(3))
 		left := r.ask(3, openRequests(protocol.ServerRequestListParams{}))

@@ -1880,12 +1880,15 @@ export type NotSentReason = "excluded" | "callNotSent" | "answerNotSent" | "notT
 /** OneOrMany is a string or a list of strings. */
 export type OneOrMany = string | Array<string>;
 
-/** OpenServerRequest is a request that no client has answered. RequestID is its JSON-RPC id. Method and Params are those of the request. To answer it, resume the thread: the server then sends the request to this client too, with the same id. */
+/** OpenServerRequest is a request that no client has answered. RequestID is its JSON-RPC id. Method and Params are those of the request. To answer it, resume the thread: the server then sends the request to this client too, with the same id. TurnID is null if no turn was active, ItemID if the request belongs to no tool call: both occur for questions of MCP servers. AskedAt is in Unix seconds. */
 export interface OpenServerRequest {
   requestId: number;
   threadId: string;
+  turnId: string | null;
+  itemId: string | null;
   method: string;
   params: unknown;
+  askedAt: number;
 }
 
 /** OverriddenMetadata has the layer that hides a value, and the effective value. */
