@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,7 +43,8 @@ func TestReadmeCommandsStart(t *testing.T) {
 	ran := 0
 	for _, line := range readmeBlockAfter(t, "## Use") {
 		args := commandLine(line)
-		if args[0] != "bin/appserver" || strings.Contains(line, "--listen") { // it does not end with its input
+		endless := strings.Contains(line, "--listen") || slices.Contains(args, "web") // they do not end with their input
+		if args[0] != "bin/appserver" || endless {
 			continue
 		}
 		ran++

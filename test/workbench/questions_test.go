@@ -78,3 +78,17 @@ func TestQuestionSurvivesADisconnect(t *testing.T) {
 	w.click("[data-answer=y]")
 	w.seeText(".outcome", "exit 0")
 }
+
+// TestInboxListsQuestionsOfAllThreads counts a question of a thread that is not open, and goes to it.
+func TestInboxListsQuestionsOfAllThreads(t *testing.T) {
+	_, w, _ := ask(t)
+	w.start(t.TempDir())
+	w.gone(".question")
+	w.seeText(".attention", "1 open question")
+	w.menu("1 open question", "run: echo yes")
+	w.seeText(".question-command", "echo yes > answer.txt")
+	w.await(`!document.querySelector("[data-answer=n]").disabled`)
+	w.click("[data-answer=n]")
+	w.gone(".attention")
+	w.requireNoProblems()
+}

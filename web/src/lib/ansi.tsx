@@ -2,8 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 
-/** maxShown is the number of characters of an output that is shown, from its end. */
-const maxShown = 20_000;
+/** shortOutput and longOutput are numbers of characters of an output that are shown, from its end. */
+export const shortOutput = 20_000;
+export const longOutput = 1_000_000;
 
 // CSI sequences, OSC and other strings with their terminators, two-character escapes.
 const sequence = /\u001b(?:\[([0-9;:]*)([@-~])|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|[@-Z\\-_]?)/gu;
@@ -41,11 +42,11 @@ function overwrite(text: string): string {
 	return text.replace(/\r\n/g, "\n").replace(/[^\n]*\r(?=[^\n])/g, "").replace(/\r/g, "");
 }
 
-/** terminal returns the nodes of an output. */
-export function terminal(output: string): ComponentChildren {
-	const cut = output.length > maxShown;
-	const text = overwrite(cut ? output.slice(-maxShown) : output);
-	const nodes: ComponentChildren[] = cut ? [<span class="faint">… {output.length - maxShown} characters before</span>, "\n"] : [];
+/** terminal returns the nodes of the last characters of an output, at most max. */
+export function terminal(output: string, max: number): ComponentChildren {
+	const cut = output.length > max;
+	const text = overwrite(cut ? output.slice(-max) : output);
+	const nodes: ComponentChildren[] = cut ? [<span class="faint">… {output.length - max} characters before</span>, "\n"] : [];
 	let style: Style = { color: "", bold: false, dim: false, underline: false };
 	let from = 0;
 	const add = (part: string) => {

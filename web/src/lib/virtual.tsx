@@ -12,6 +12,9 @@ const pinDistance = 80;
 /** overscan is the height, in pixels, that is mounted above and below the viewport. */
 const overscan = 400;
 
+/** nearEdge is the distance from the first or last row, in pixels, at which more rows are wanted. */
+const nearEdge = 300;
+
 export interface Row {
 	key: string;
 }
@@ -39,7 +42,9 @@ export interface ListProps<T extends Row> {
 	/** focusedKey is a row that stays mounted, because it has the focus. */
 	focusedKey?: string | null;
 	handle?: RefObject<ListHandle | null>;
+	/** onStart and onEnd are called when the first or the last row is near. */
 	onStart?(): void;
+	onEnd?(): void;
 	onScroll?(first: number, last: number): void;
 	onKeyDown?(event: KeyboardEvent): void;
 	multiselectable?: boolean;
@@ -121,7 +126,8 @@ export function VirtualList<T extends Row>(props: ListProps<T>) {
 		remember(el);
 		const [a, b] = model.range(scrollTop, clientHeight);
 		latest.current.onScroll?.(model.tree.find(scrollTop), model.tree.find(scrollTop + clientHeight));
-		if (scrollTop < 300) latest.current.onStart?.();
+		if (scrollTop < nearEdge) latest.current.onStart?.();
+		if (total - scrollTop - clientHeight < nearEdge) latest.current.onEnd?.();
 		setView((v) => {
 			const [c, d] = model.range(v.top, v.height);
 			return a === c && b === d && v.height === clientHeight ? v : { top: scrollTop, height: clientHeight, version: v.version };

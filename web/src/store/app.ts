@@ -8,6 +8,8 @@ import * as questions from "./questions.ts";
 import { ThreadStore } from "./thread.ts";
 
 const threadPage = 50;
+/** inboxDelayMs joins changes that come together. */
+const inboxDelayMs = 100;
 
 export const connection = signal<Connection | null>(null);
 export const sessionFailure = signal("");
@@ -37,7 +39,10 @@ export async function start(): Promise<void> {
 	const c = new Connection(token, {
 		opened: () => initialize(c),
 		notification: receive,
-		request: questions.ask,
+		request: (r) => {
+			questions.ask(r);
+			loadInbox();
+		},
 	});
 	c.state.subscribe((state) => {
 		if (state === "rejected") {
@@ -60,6 +65,7 @@ async function initialize(c: Connection): Promise<void> {
 	c.notify("initialized");
 	await Promise.all([loadThreads(), current.value?.open(), loadModels(c)]);
 	if (!current.value) route();
+	loadInbox();
 }
 
 async function loadModels(c: Connection): Promise<void> {
@@ -116,6 +122,16 @@ export async function loadMoreThreads(): Promise<void> {
 	setThreads([...threads.value, ...page.data.filter((t) => !known.has(t.id))], page.nextCursor);
 }
 
+let inboxTimer = 0;
+
+/** loadInbox reads the open requests of all threads, soon after something changed. */
+function loadInbox(): void {
+	clearTimeout(inboxTimer);
+	inboxTimer = window.setTimeout(() => {
+		connection.value!.call("serverRequest/list", {}).then((r) => (questions.inbox.value = r.data), () => undefined);
+	}, inboxDelayMs);
+}
+
 function update(id: string, change: Partial<Thread>): void {
 	threads.value = threads.value.map((t) => (t.id === id ? { ...t, ...change } : t));
 }
@@ -131,6 +147,7 @@ function receive(n: ServerNotification): void {
 			break;
 		case "thread/status/changed":
 			setStatus(n.params.threadId, n.params.status);
+			loadInbox();
 			break;
 		case "thread/name/updated":
 			update(n.params.threadId, { name: n.params.threadName ?? null });
@@ -150,6 +167,7 @@ function receive(n: ServerNotification): void {
 			break;
 		case "serverRequest/resolved":
 			questions.resolved(n.params.requestId);
+			loadInbox();
 			break;
 		case "turn/completed":
 			update(n.params.threadId, { updatedAt: Math.floor(Date.now() / 1000) });

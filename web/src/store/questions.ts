@@ -1,7 +1,7 @@
 // Requests of the server that wait for an answer of the user.
 
 import { signal } from "@preact/signals";
-import type { RequestId, ServerRequest } from "../wire/types.ts";
+import type { OpenServerRequest, RequestId, ServerRequest } from "../wire/types.ts";
 
 export interface Question {
 	id: RequestId;
@@ -21,6 +21,9 @@ export interface Question {
 export const guardMs = 500;
 /** lingerMs is the time for which a question that was answered elsewhere stays visible. */
 const lingerMs = 5000;
+
+/** inbox has the open requests of all threads, as the server lists them. */
+export const inbox = signal<readonly OpenServerRequest[]>([]);
 
 export const questions = signal<readonly Question[]>([]);
 

@@ -2,7 +2,8 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import type {
-	ServerNotification, Thread, ThreadItem, ThreadResumeResponse, ThreadTokenUsage, TurnStartParams, UserInput,
+	ServerNotification, Thread, ThreadItem, ThreadResumeResponse, ThreadTimelineListResponse, ThreadTokenUsage,
+	TurnStartParams, UserInput,
 } from "../wire/types.ts";
 import { CallError, type Connection } from "../wire/connection.ts";
 import { ContextList, merge, operationsOf, rebase, type Change, type Plan } from "./context.ts";
@@ -12,6 +13,8 @@ import { Find } from "./find.ts";
 
 const pageSize = 100;
 const contextPage = 2000;
+/** textLimit is the number of characters of a text that a page of the timeline has. */
+const textLimit = 20_000;
 const previewDelayMs = 150;
 
 export type ThreadPhase = "loading" | "ready" | "locked" | "failed";
@@ -64,7 +67,7 @@ export class ThreadStore {
 	readonly previewError = signal("");
 	readonly applying = signal(false);
 
-	private loadingOlder = false;
+	private loadingPage = false;
 	private previewTimer = 0;
 	private disposers: (() => void)[] = [];
 
@@ -105,26 +108,47 @@ export class ThreadStore {
 
 	/** loadEnd replaces the entries by the newest page. */
 	async loadEnd(): Promise<void> {
-		try {
-			const page = await this.connection.call("thread/timeline/list", { threadId: this.id, limit: pageSize });
-			this.timeline.reset(page.data, page.nextCursor);
-		} catch (error) {
-			this.report(error);
-		}
+		await this.loadPage({}, (page) => this.timeline.reset(page));
 	}
 
 	/** loadOlder adds the next older page. */
 	async loadOlder(): Promise<void> {
-		const cursor = this.timeline.older;
-		if (cursor === null || this.loadingOlder) return;
-		this.loadingOlder = true;
+		const edge = this.timeline.older;
+		if (edge) await this.loadPage(edge, (page) => this.timeline.prepend(page));
+	}
+
+	/** loadNewer adds the next newer page, if the end of the thread is not loaded. */
+	async loadNewer(): Promise<void> {
+		const edge = this.timeline.newer;
+		if (!edge) return;
+		await this.loadPage("cursor" in edge ? { from: edge.cursor } : edge, (page) => this.timeline.extend(page));
+	}
+
+	/** loadPage reads a page, unless one is being read. */
+	private async loadPage(
+		where: { cursor?: string; from?: string; around?: string }, take: (page: ThreadTimelineListResponse) => void,
+	): Promise<void> {
+		if (this.loadingPage) return;
+		this.loadingPage = true;
 		try {
-			const page = await this.connection.call("thread/timeline/list", { threadId: this.id, limit: pageSize, cursor });
-			this.timeline.prepend(page.data, page.nextCursor);
+			take(await this.connection.call("thread/timeline/list", { threadId: this.id, limit: pageSize, textLimit, ...where }));
 		} catch (error) {
 			this.report(error);
 		} finally {
-			this.loadingOlder = false;
+			this.loadingPage = false;
+		}
+	}
+
+	/** readItem replaces the short form of an item by the whole item. */
+	async readItem(entry: Entry): Promise<void> {
+		if (entry.data.type !== "item") return;
+		const { turnId, item } = entry.data;
+		try {
+			const whole = await this.connection.call("thread/item/read", { threadId: this.id, turnId, itemId: item.id });
+			entry.whole = true;
+			this.timeline.put({ ...entry.data, item: whole.item, truncated: false });
+		} catch (error) {
+			this.report(error);
 		}
 	}
 
@@ -261,12 +285,10 @@ export class ThreadStore {
 		if (collaborationMode) this.planMode.value = collaborationMode.mode === "plan";
 	}
 
-	/** load loads the pages up to an item. It returns false if the thread does not have it. */
+	/** load loads the page around an item, and opens its section. It returns false if there is no such item. */
 	async load(itemId: string): Promise<boolean> {
-		while (this.timeline.indexOfItem(itemId) < 0) {
-			if (this.timeline.older === null) return false;
-			await this.loadOlder();
-		}
+		if (this.timeline.indexOfItem(itemId) < 0) await this.loadPage({ around: itemId }, (page) => this.timeline.reset(page));
+		if (this.timeline.indexOfItem(itemId) < 0) return false;
 		const trimPoint = this.timeline.sectionOf(itemId);
 		if (trimPoint !== null && !this.openSections.value.has(trimPoint)) this.toggleSection(trimPoint);
 		return true;

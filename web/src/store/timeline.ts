@@ -2,7 +2,9 @@
 
 import { signal, type Signal } from "@preact/signals";
 import { Blocks } from "../lib/markdown.tsx";
-import type { ThreadItem, ThreadTimelineEntry, TimelineItem, TimelineTrimPoint } from "../wire/types.ts";
+import type {
+	ThreadItem, ThreadTimelineEntry, ThreadTimelineListResponse, TimelineItem, TimelineTrimPoint,
+} from "../wire/types.ts";
 
 /** Entry is one entry with the state that its view needs. */
 export interface Entry {
@@ -12,6 +14,8 @@ export interface Entry {
 	version: Signal<number>;
 	/** blocks parses the text of a message. */
 	blocks: Blocks;
+	/** whole is set if the user asked for all of its texts. */
+	whole: boolean;
 	/** live is set until a page of the server has the entry. */
 	live: boolean;
 }
@@ -33,44 +37,102 @@ export function keyOf(e: ThreadTimelineEntry): string {
 }
 
 function entryOf(data: ThreadTimelineEntry, live: boolean): Entry {
-	return { key: keyOf(data), data, version: signal(0), blocks: new Blocks(), live };
+	return { key: keyOf(data), data, version: signal(0), blocks: new Blocks(), whole: false, live };
 }
+
+/**
+ * Edge says where the next page begins: a cursor, or an item at the edge of what is loaded. Null is the
+ * end of the thread in that direction.
+ */
+export type Edge = { cursor: string } | { around: string } | null;
+
+/** maxEntries is the number of entries in memory, above which the farthest ones are dropped. */
+const maxEntries = 20_000;
+
+const edgeOf = (cursor: string | null | undefined): Edge => (cursor ? { cursor } : null);
 
 /** Timeline has the loaded part of a thread, oldest entry first. */
 export class Timeline {
 	entries: Entry[] = [];
 	private byKey = new Map<string, Entry>();
+	/** held has live entries that are newer than the loaded part. */
+	private held = new Map<string, Entry>();
 	/** changed increases when entries are added, removed or moved. */
 	readonly changed = signal(0);
-	/** older is the cursor of the next older page, or null at the start of the thread. */
-	older: string | null = null;
+	older: Edge = null;
+	newer: Edge = null;
 	private dirty = new Set<Entry>();
 	private frame = 0;
 
-	/** reset replaces all entries by the newest page. Live entries that it lacks stay at the end. */
-	reset(page: readonly ThreadTimelineEntry[], older: string | null): void {
-		const live = this.entries.filter((e) => e.live);
-		this.entries = [];
+	/** reset replaces all entries by a page. Live entries that it lacks stay at the end of the thread. */
+	reset(page: ThreadTimelineListResponse): void {
+		for (const e of this.entries) if (e.live) this.held.set(e.key, e);
 		const former = this.byKey;
+		this.entries = [];
 		this.byKey = new Map();
-		for (const data of page) this.append(data, false, former.get(keyOf(data)));
-		for (const e of live) if (!this.byKey.has(e.key)) this.insert(e);
-		this.older = older;
+		for (const data of page.data) this.append(data, false, former.get(keyOf(data)));
+		this.older = edgeOf(page.nextCursor);
+		this.newer = edgeOf(page.newerCursor);
+		this.release();
 		this.changed.value++;
 	}
 
 	/** prepend adds an older page. */
-	prepend(page: readonly ThreadTimelineEntry[], older: string | null): void {
+	prepend(page: ThreadTimelineListResponse): void {
 		const added: Entry[] = [];
-		for (const data of page) {
+		for (const data of page.data) {
 			if (this.byKey.has(keyOf(data))) continue;
 			const e = entryOf(data, false);
 			added.push(e);
 			this.byKey.set(e.key, e);
 		}
 		this.entries = [...added, ...this.entries];
-		this.older = older;
+		this.older = edgeOf(page.nextCursor);
+		if (this.entries.length > maxEntries) this.dropNewest();
 		this.changed.value++;
+	}
+
+	/** extend adds a newer page. */
+	extend(page: ThreadTimelineListResponse): void {
+		for (const data of page.data) {
+			const held = this.held.get(keyOf(data));
+			this.held.delete(keyOf(data));
+			if (!this.byKey.has(keyOf(data))) this.append(data, false, held);
+		}
+		this.newer = edgeOf(page.newerCursor);
+		this.release();
+		if (this.entries.length > maxEntries) this.dropOldest();
+		this.changed.value++;
+	}
+
+	/** release inserts the live entries when the end of the thread is loaded. */
+	private release(): void {
+		if (this.newer !== null) return;
+		for (const e of this.held.values()) if (!this.byKey.has(e.key)) this.insert(e);
+		this.held.clear();
+	}
+
+	private dropNewest(): void {
+		const at = this.lastItem(maxEntries * 3 / 4);
+		if (at < 0) return;
+		for (const e of this.entries.splice(at + 1)) {
+			this.byKey.delete(e.key);
+			if (e.live) this.held.set(e.key, e);
+		}
+		this.newer = { around: (this.entries[at]!.data as TimelineItem).item.id };
+	}
+
+	private dropOldest(): void {
+		const at = this.lastItem(this.entries.length - maxEntries * 3 / 4);
+		if (at < 0) return;
+		for (const e of this.entries.splice(0, at)) this.byKey.delete(e.key);
+		this.older = { around: (this.entries[0]!.data as TimelineItem).item.id };
+	}
+
+	/** lastItem returns the index of the last item before an index, or -1. */
+	private lastItem(before: number): number {
+		for (let i = Math.floor(before) - 1; i >= 0; i--) if (this.entries[i]!.data.type === "item") return i;
+		return -1;
 	}
 
 	private append(data: ThreadTimelineEntry, live: boolean, former?: Entry): Entry {
@@ -95,6 +157,16 @@ export class Timeline {
 			this.touch(known);
 			return known;
 		}
+		const held = this.held.get(keyOf(data));
+		if (held) {
+			held.data = data;
+			return held;
+		}
+		if (this.newer !== null) {
+			const e = entryOf(data, true);
+			this.held.set(e.key, e);
+			return e;
+		}
 		const e = this.append(data, true);
 		this.changed.value++;
 		return e;
@@ -102,7 +174,8 @@ export class Timeline {
 
 	/** item returns the entry of an item. */
 	item(turnId: string, itemId: string): (Entry & { data: TimelineItem }) | undefined {
-		return this.byKey.get(`i:${turnId}:${itemId}`) as (Entry & { data: TimelineItem }) | undefined;
+		const key = `i:${turnId}:${itemId}`;
+		return (this.byKey.get(key) ?? this.held.get(key)) as (Entry & { data: TimelineItem }) | undefined;
 	}
 
 	/** edit changes an item in place; its view is updated with the next frame. */
@@ -141,8 +214,9 @@ export class Timeline {
 
 	/** openTurn returns the id of the last turn if it has not ended. */
 	openTurn(): string | null {
-		for (let i = this.entries.length - 1; i >= 0; i--) {
-			const d = this.entries[i]!.data;
+		const entries = [...this.entries, ...this.held.values()];
+		for (let i = entries.length - 1; i >= 0; i--) {
+			const d = entries[i]!.data;
 			if (d.type === "turnCompleted") return null;
 			if (d.type === "turnStarted") return d.turnId;
 		}

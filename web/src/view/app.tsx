@@ -2,7 +2,6 @@
 
 import { useEffect } from "preact/hooks";
 import * as app from "../store/app.ts";
-import { questions } from "../store/questions.ts";
 import { Icon } from "../lib/icons.tsx";
 import { baseName } from "../lib/format.ts";
 import { Composer } from "./composer.tsx";
@@ -10,6 +9,7 @@ import { ContextPanel } from "./context.tsx";
 import { Dialogs, openDialog } from "./dialogs.tsx";
 import { Dock } from "./dock.tsx";
 import { Ring } from "./gauge.tsx";
+import { Inbox } from "./inbox.tsx";
 import { onGlobalKey } from "./keys.ts";
 import { policyName } from "./options.tsx";
 import { panelOpen, panelWanted, threadsOpen, togglePanel } from "./panels.ts";
@@ -64,7 +64,6 @@ function TopBar() {
 	const listed = app.threads.value.find((t) => t.id === store?.id);
 	const thread = store?.thread.value;
 	const settings = store?.settings.value;
-	const waiting = questions.value.filter((q) => !q.resolved).length;
 	return (
 		<header class="top">
 			<button class="quiet" type="button" aria-label="Threads" aria-pressed={threadsOpen.value} title="Threads"
@@ -80,9 +79,7 @@ function TopBar() {
 				</span>
 			)}
 			<span class="spacer" />
-			{waiting > 0 && (
-				<span class="badge attention" role="status"><Icon name="bell" />{waiting} open {waiting === 1 ? "question" : "questions"}</span>
-			)}
+			<Inbox />
 			{store && <Ring store={store} onClick={togglePanel} />}
 			<Status />
 			{store && (

@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import * as app from "../store/app.ts";
 import type { Entry } from "../store/timeline.ts";
 import type { ThreadStore } from "../store/thread.ts";
-import { terminal } from "../lib/ansi.tsx";
+import { longOutput, shortOutput, terminal } from "../lib/ansi.tsx";
 import { Markdown } from "../lib/markdown.tsx";
 import { Icon, type IconName } from "../lib/icons.tsx";
 import { count, duration, firstLine, plural, relative, visible } from "../lib/format.ts";
@@ -26,7 +26,26 @@ interface Props {
 	store: ThreadStore;
 }
 
-export function ItemView({ entry, turnId, item, store }: Props) {
+/** ItemView shows an item. Long items come in a short form, with a button that reads the rest. */
+export function ItemView(p: Props) {
+	const { entry, item, store } = p;
+	return (
+		<>
+			<Content {...p} />
+			{entry.data.type === "item" && !entry.whole && (entry.data.truncated || isLong(item)) && (
+				<p class="truncated"><span class="faint">Long texts of this item are cut.</span>
+					<button type="button" class="small" onClick={() => void store.readItem(entry)}>Show all</button></p>
+			)}
+		</>
+	);
+}
+
+/** isLong reports whether an item that came live has more output than is shown. */
+function isLong(item: ThreadItem): boolean {
+	return item.type === "commandExecution" && item.status !== "inProgress" && (item.aggregatedOutput?.length ?? 0) > shortOutput;
+}
+
+function Content({ entry, turnId, item, store }: Props) {
 	switch (item.type) {
 		case "userMessage":
 			return <Message who="You" icon="user" class="user" entry={entry} item={item} turnId={turnId} store={store}>
@@ -43,7 +62,7 @@ export function ItemView({ entry, turnId, item, store }: Props) {
 		case "reasoning":
 			return <Reasoning item={item} head={<Facts item={item} turnId={turnId} store={store} />} />;
 		case "commandExecution":
-			return <Command item={item} head={<Facts item={item} turnId={turnId} store={store} text={item.aggregatedOutput ?? ""} />} />;
+			return <Command item={item} whole={entry.whole} head={<Facts item={item} turnId={turnId} store={store} text={item.aggregatedOutput ?? ""} />} />;
 		case "fileChange":
 			return <FileChanges item={item} cwd={store.thread.value?.cwd ?? ""} head={<Facts item={item} turnId={turnId} store={store} />} />;
 		case "mcpToolCall":
@@ -198,7 +217,7 @@ function Reasoning({ item, head }: { item: ReasoningItem; head: ComponentChildre
 	);
 }
 
-function Command({ item, head }: { item: CommandExecutionItem; head: ComponentChildren }) {
+function Command({ item, whole, head }: { item: CommandExecutionItem; whole: boolean; head: ComponentChildren }) {
 	const running = item.status === "inProgress";
 	const failed = item.status === "failed" || (item.exitCode !== null && item.exitCode !== 0);
 	const output = item.aggregatedOutput ?? "";
@@ -214,7 +233,7 @@ function Command({ item, head }: { item: CommandExecutionItem; head: ComponentCh
 		} title={<code class="ellipsis">{visible(scriptOf(item.command))}</code>}>
 			<div class="command-cwd faint">{visible(item.cwd)}</div>
 			{output === "" ? <p class="faint">No output{running ? " yet" : ""}.</p>
-				: <pre class="output" tabIndex={0} aria-label="output">{terminal(output)}</pre>}
+				: <pre class="output" tabIndex={0} aria-label="output">{terminal(output, whole ? longOutput : shortOutput)}</pre>}
 		</Fold>
 	);
 }

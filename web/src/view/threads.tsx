@@ -2,7 +2,7 @@
 
 import { useRef } from "preact/hooks";
 import * as app from "../store/app.ts";
-import { questions } from "../store/questions.ts";
+import { inbox } from "../store/questions.ts";
 import { Icon } from "../lib/icons.tsx";
 import { age, baseName, firstLine } from "../lib/format.ts";
 import { VirtualList } from "../lib/virtual.tsx";
@@ -65,7 +65,7 @@ export function Threads() {
 type Dot = { name: string; label: string };
 
 function dotOf(t: Thread): Dot | null {
-	const open = questions.value.some((q) => q.threadId === t.id && !q.resolved);
+	const open = inbox.value.some((r) => r.threadId === t.id);
 	if (open || (t.status.type === "active" && t.status.activeFlags.length > 0)) return { name: "waiting", label: "waits for you" };
 	if (t.status.type === "active") return { name: "working", label: "working" };
 	if (t.status.type === "systemError") return { name: "failed", label: "failed" };

@@ -18,13 +18,17 @@ export function ThreadTimeline({ store }: { store: ThreadStore }) {
 	const handle = useRef<ListHandle>(null);
 	const [focused, setFocused] = useState<string | null>(null);
 	const rows = store.rows.value;
-	reveal.timeline = (itemId) => {
-		const i = rows.findIndex((e) => e.data.type === "item" && e.data.item.id === itemId);
+	reveal.timeline = (itemId) => requestAnimationFrame(() => { // the rows are rendered then
+		const shown = store.rows.peek();
+		const i = shown.findIndex((e) => e.data.type === "item" && e.data.item.id === itemId);
 		handle.current?.show(i, "start");
-		if (i >= 0) setFocused(rows[i]!.key);
-		return i >= 0;
+		if (i >= 0) setFocused(shown[i]!.key);
+	});
+	const toEnd = () => {
+		if (store.timeline.newer === null) handle.current?.toEnd();
+		else void store.loadEnd().then(() => handle.current?.toEnd());
 	};
-	reveal.end = () => handle.current?.toEnd();
+	reveal.end = toEnd;
 	if (store.phase.value === "loading") return <div class="empty"><p>Loading the thread…</p></div>;
 	if (store.phase.value === "failed") {
 		return (
@@ -59,7 +63,7 @@ export function ThreadTimeline({ store }: { store: ThreadStore }) {
 		if (e.ctrlKey || e.metaKey || e.altKey || (e.target as HTMLElement).closest("input,textarea,[role=menu],pre")) return;
 		const keys: Record<string, () => void> = {
 			j: () => move(1), k: () => move(-1), "[": () => moveTurn(-1), "]": () => moveTurn(1),
-			g: () => handle.current?.toEnd(), G: () => handle.current?.toEnd(),
+			g: toEnd, G: toEnd,
 			e: () => document.getElementById(`e-${focused}`)?.querySelector<HTMLElement>("[aria-expanded]")?.click(),
 			x: () => exclude(store, rows.find((r) => r.key === focused)),
 			Home: () => select(0), End: () => select(rows.length - 1),
@@ -78,10 +82,11 @@ export function ThreadTimeline({ store }: { store: ThreadStore }) {
 			{rows.length === 0
 				? <div class="empty"><h2>Nothing has been said yet</h2><p>Write the first message below.</p></div>
 				: <div class="timeline-box">
-					<VirtualList rows={rows} estimate={96} class="timeline" label="Timeline" role="feed" rowRole="presentation" follow
-					handle={handle} focusedKey={focused} onKeyDown={onKeyDown}
-					onStart={() => void store.loadOlder()}
-					render={(e, i) => <EntryView entry={e} store={store} index={i} total={rows.length} version={e.version.value} />} />
+					<VirtualList rows={rows} estimate={96} class="timeline" label="Timeline" role="feed" rowRole="presentation"
+						follow={store.timeline.newer === null}
+						handle={handle} focusedKey={focused} onKeyDown={onKeyDown}
+						onStart={() => void store.loadOlder()} onEnd={() => void store.loadNewer()}
+						render={(e, i) => <EntryView entry={e} store={store} index={i} total={rows.length} version={e.version.value} />} />
 					<Overview rows={rows} matches={store.find.itemIds} show={(i) => handle.current?.show(i, "start")} />
 				</div>}
 		</>

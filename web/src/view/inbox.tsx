@@ -1,0 +1,40 @@
+// The open questions of all threads.
+
+import * as app from "../store/app.ts";
+import { inbox } from "../store/questions.ts";
+import { plural } from "../lib/format.ts";
+import type { OpenServerRequest } from "../wire/types.ts";
+import { Menu } from "./menu.tsx";
+import { titleOf } from "./threads.tsx";
+
+const kinds: Record<string, string> = {
+	"item/commandExecution/requestApproval": "command",
+	"item/fileChange/requestApproval": "file changes",
+	"mcpServer/elicitation/request": "question of a server",
+	"item/tool/requestUserInput": "question of the agent",
+	"item/tool/call": "call of a client's tool",
+};
+
+/** Inbox shows the number of open questions. A click lists them, another one opens the thread. */
+export function Inbox() {
+	const open = inbox.value;
+	if (open.length === 0) return null;
+	const text = plural(open.length, "open question");
+	return (
+		<span class="attention" role="status">
+			<Menu label={text} text={text} entries={open.map((r) => ({
+				label: `${nameOf(r.threadId)}: ${kinds[r.method] ?? r.method}`, icon: "bell" as const, run: () => go(r),
+			}))} />
+		</span>
+	);
+}
+
+function nameOf(threadId: string): string {
+	const thread = app.threads.value.find((t) => t.id === threadId);
+	return thread ? titleOf(thread) : "Thread";
+}
+
+function go(r: OpenServerRequest): void {
+	app.show(r.threadId);
+	requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-question]")?.focus());
+}
