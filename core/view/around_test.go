@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -45,6 +46,70 @@ func TestPagesAroundAnItemLeadBothWays(t *testing.T) {
 		}
 		require.Equal(t, whole, got)
 	})
+}
+
+// TestPagesAroundAnItemStay reads pages in both directions while lines and trim points are added, and
+// trim points are undone. The pages have each turn and item of the first moment once, in order.
+func TestPagesAroundAnItemStay(t *testing.T) {
+	sample.Check(t, func(t *rapid.T) {
+		d := newDiary()
+		d.begin()
+		d.addItem("UserMessage", d.turns)
+		for range rapid.IntRange(0, 60).Draw(t, "lines") {
+			d.anything(t)
+		}
+		around := rapid.SampledFrom(itemIDs(d)).Draw(t, "item")
+		want := withoutMarks(d.all(t))
+		limit := rapid.Uint32Range(1, 12)
+		page := d.query(t, view.TimelineQuery{Around: &around, Limit: new(limit.Draw(t, "limit"))})
+		got, older, newer := page.entries, page.answer.NextCursor, page.answer.NewerCursor
+		for older != nil || newer != nil {
+			d.change(t)
+			if newer == nil || older != nil && rapid.Bool().Draw(t, "older") {
+				p := d.query(t, view.TimelineQuery{Cursor: older, Limit: new(limit.Draw(t, "limit"))})
+				got, older = append(p.entries, got...), p.answer.NextCursor
+				continue
+			}
+			p := d.query(t, view.TimelineQuery{From: newer, Limit: new(limit.Draw(t, "limit"))})
+			got, newer = append(got, p.entries...), p.answer.NewerCursor
+			if len(withoutMarks(got)) > 2*len(want)+200 {
+				break // the thread grows faster than it is read
+			}
+		}
+		require.Equal(t, want, withoutMarks(got)[:len(want)])
+	})
+}
+
+// change adds lines and trim points, and undoes trim points.
+func (d *diary) change(t *rapid.T) {
+	for range rapid.IntRange(0, 3).Draw(t, "new lines") {
+		d.anything(t)
+	}
+	if len(d.points) > 0 && rapid.Bool().Draw(t, "undo") {
+		d.points = d.points[:len(d.points)-1]
+	}
+}
+
+// withoutMarks returns the entries of turns and items, without the mark that trim points add.
+func withoutMarks(entries []string) []string {
+	return slices.DeleteFunc(untrimmed(entries), func(entry string) bool {
+		return strings.Contains(entry, " trim p-") || strings.Contains(entry, " summary p-")
+	})
+}
+
+// TestANewerCursorOutlivesItsTrimPoint continues after the divider at the end was undone. The page is
+// empty, and its cursor leads back to the entries before.
+func TestANewerCursorOutlivesItsTrimPoint(t *testing.T) {
+	d := twoTurns()
+	d.trim(8, 2, nil)
+	page := d.query(t, view.TimelineQuery{Around: new("i-6"), Limit: new(uint32(3))})
+	require.Equal(t, []string{"5 i-5 u-2 trimmed", "6 i-6 u-2 trimmed", "7 end u-2 trimmed"}, page.entries)
+	d.undo()
+	newer := d.query(t, view.TimelineQuery{From: page.answer.NewerCursor})
+	require.Empty(t, newer.entries)
+	require.Nil(t, newer.answer.NewerCursor)
+	older := d.query(t, view.TimelineQuery{Cursor: newer.answer.NextCursor, Limit: new(uint32(2))})
+	require.Equal(t, []string{"6 i-6 u-2", "7 end u-2"}, older.entries)
 }
 
 // timelineAnswer is a page, also as lines of text.

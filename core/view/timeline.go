@@ -44,7 +44,10 @@ func (t *Thread) TimelinePage(
 		}
 		answer.Data = append(answer.Data, protocol.ThreadTimelineEntry{ThreadTimelineEntryVariant: entry})
 	}
-	if begin > 0 {
+	switch {
+	case begin == l.length(): // From names a trim point at the end that was undone since
+		answer.NextCursor = q.From
+	case begin > 0:
 		answer.NextCursor = new(l.cursor(begin))
 	}
 	if end < l.length() && (q.From != nil || q.Around != nil) {
