@@ -15,9 +15,10 @@ type cutter struct {
 	cut   bool
 }
 
-// shortItem returns an item whose texts have at most limit characters and an ellipsis, and whether one was cut. It
-// does not change the given item. The output of a command keeps its end, which tells how it ended;
-// other texts keep their beginning. Data of images that exceeds the limit becomes empty.
+// shortItem returns an item whose texts have at most limit characters and an ellipsis, and whether one
+// was cut. It does not change the given item. The output of a command keeps its end, which has the
+// errors; other texts keep their beginning. Data of images and sounds that exceeds the limit becomes
+// empty. Ids, paths and items of unknown types stay whole.
 func shortItem(item protocol.ThreadItem, limit int) (short protocol.ThreadItem, truncated bool) {
 	c := &cutter{limit: limit}
 	if variant := c.variant(item.ThreadItemVariant); c.cut {
@@ -44,12 +45,23 @@ func (c *cutter) variant(variant protocol.ThreadItemVariant) protocol.ThreadItem
 		short := *v
 		short.Summary, short.Content = each(v.Summary, c.head), each(v.Content, c.head)
 		return &short
-	case *protocol.CommandExecutionItem:
+	case *protocol.EnteredReviewModeItem:
 		short := *v
-		if v.AggregatedOutput != nil {
-			short.AggregatedOutput = new(c.tail(*v.AggregatedOutput))
-		}
+		short.Review = c.head(v.Review)
 		return &short
+	case *protocol.ExitedReviewModeItem:
+		short := *v
+		short.Review = c.head(v.Review)
+		return &short
+	}
+	return c.call(variant)
+}
+
+// call cuts the texts of a call of a tool.
+func (c *cutter) call(variant protocol.ThreadItemVariant) protocol.ThreadItemVariant {
+	switch v := variant.(type) {
+	case *protocol.CommandExecutionItem:
+		return c.command(v)
 	case *protocol.FileChangeItem:
 		short := *v
 		short.Changes = each(v.Changes, func(change protocol.FileUpdateChange) protocol.FileUpdateChange {
@@ -64,8 +76,35 @@ func (c *cutter) variant(variant protocol.ThreadItemVariant) protocol.ThreadItem
 		short.Arguments = c.json(v.Arguments)
 		short.ContentItems = each(v.ContentItems, c.clientContent)
 		return &short
+	case *protocol.WebSearchItem:
+		return c.webSearch(v)
 	}
 	return variant
+}
+
+func (c *cutter) command(v *protocol.CommandExecutionItem) *protocol.CommandExecutionItem {
+	short := *v
+	short.Command = c.head(v.Command)
+	short.CommandActions = each(v.CommandActions, func(action protocol.CommandAction) protocol.CommandAction {
+		action.Command, action.Query = c.head(action.Command), c.optional(action.Query)
+		return action
+	})
+	if v.AggregatedOutput != nil {
+		short.AggregatedOutput = new(c.tail(*v.AggregatedOutput))
+	}
+	return &short
+}
+
+func (c *cutter) webSearch(v *protocol.WebSearchItem) *protocol.WebSearchItem {
+	short := *v
+	short.Query, short.Results = c.head(v.Query), each(v.Results, c.json)
+	if v.Action != nil {
+		action := *v.Action
+		action.Query, action.Pattern = c.optional(action.Query), c.optional(action.Pattern)
+		action.Queries = each(action.Queries, c.head)
+		short.Action = &action
+	}
+	return &short
 }
 
 func (c *cutter) clientContent(content protocol.DynamicToolContent) protocol.DynamicToolContent {
@@ -74,7 +113,7 @@ func (c *cutter) clientContent(content protocol.DynamicToolContent) protocol.Dyn
 		return protocol.DynamicToolContent{DynamicToolContentVariant: &protocol.DynamicToolText{Text: c.head(v.Text)}}
 	case *protocol.DynamicToolImage:
 		short := *v
-		short.ImageURL = c.image(v.ImageURL)
+		short.ImageURL = c.dataURL(v.ImageURL)
 		return protocol.DynamicToolContent{DynamicToolContentVariant: &short}
 	}
 	return content
@@ -86,8 +125,11 @@ func (c *cutter) serverCall(v *protocol.McpToolCallItem) *protocol.McpToolCallIt
 	if v.Result != nil {
 		result := *v.Result
 		result.Content = each(result.Content, c.content)
-		result.StructuredContent = c.json(result.StructuredContent)
+		result.StructuredContent, result.Meta = c.json(result.StructuredContent), c.json(result.Meta)
 		short.Result = &result
+	}
+	if v.Error != nil {
+		short.Error = &protocol.McpToolCallError{Message: c.head(v.Error.Message)}
 	}
 	return &short
 }
@@ -135,13 +177,19 @@ func (c *cutter) input(in protocol.UserInput) protocol.UserInput {
 		return protocol.UserInput{UserInputVariant: &short}
 	case *protocol.ImageInput:
 		short := *v
-		short.URL = c.image(v.URL)
+		short.URL = c.dataURL(v.URL)
+		return protocol.UserInput{UserInputVariant: &short}
+	case *protocol.AudioInput:
+		short := *v
+		short.URL = c.dataURL(v.URL)
 		return protocol.UserInput{UserInputVariant: &short}
 	}
 	return in
 }
 
-func (c *cutter) image(url string) string {
+// dataURL returns a URL, or an empty one if it has long data. A part of an image or of a sound would
+// not be valid.
+func (c *cutter) dataURL(url string) string {
 	if len(url) <= c.limit || !strings.HasPrefix(url, "data:") {
 		return url
 	}
@@ -153,6 +201,13 @@ func (c *cutter) head(text string) string {
 	short := excerpt.FirstRunes(text, c.limit)
 	c.cut = c.cut || short != text
 	return short
+}
+
+func (c *cutter) optional(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	return new(c.head(*text))
 }
 
 func (c *cutter) tail(text string) string {
