@@ -32,7 +32,7 @@ type ListTimeline struct {
 // ListTimelineOf returns the input for a request, without its caller.
 func ListTimelineOf(p *protocol.ThreadTimelineListParams) ListTimeline {
 	return ListTimeline{Query: view.TimelineQuery{
-		Cursor: p.Cursor, From: p.From, Around: p.Around, Limit: p.Limit, TextLimit: p.TextLimit,
+		Cursor: p.Cursor, From: p.From, Around: p.Around, Turn: p.TurnID, Limit: p.Limit, TextLimit: p.TextLimit,
 		IncludeTotal: p.IncludeTotal != nil && *p.IncludeTotal,
 	}}
 }

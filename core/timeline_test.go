@@ -113,15 +113,32 @@ func pages(t *core.Thread, size uint32) (entries []protocol.ThreadTimelineEntry)
 	}
 }
 
-// TestAPageDecodesItsOwnItemsOnly compares the allocations of the first page in threads of 50 and of
-// 5,000 turns.
+// TestAPageDecodesItsOwnItemsOnly compares the allocations of a page, and of one item, in threads of 50
+// and of 5,000 turns.
 func TestAPageDecodesItsOwnItemsOnly(t *testing.T) {
+	limit := new(uint32(20))
+	for name, in := range map[string]core.Input{
+		"newest page": core.ListTimeline{Query: view.TimelineQuery{Limit: limit}},
+		"page around an old item": core.ListTimeline{Query: view.TimelineQuery{
+			Around: new("i-20-1"), Turn: new("u-20"), Limit: limit, IncludeTotal: true,
+		}},
+		"short page": core.ListTimeline{Query: view.TimelineQuery{Limit: limit, TextLimit: new(uint32(1))}},
+		"old item":   core.ReadItem{ID: "i-20-1", Turn: new("u-20")},
+	} {
+		t.Run(name, func(t *testing.T) { requireSameCost(t, in) })
+	}
+}
+
+// requireSameCost compares the allocations of an input in a short and in a long thread.
+func requireSameCost(t *testing.T, in core.Input) {
+	t.Helper()
 	cost := func(turns int) float64 {
 		lines := longThread(turns)
 		load := func() *core.Thread { return core.Load(threadID, core.Options{}, core.Settings{}, lines) }
 		fresh := []*core.Thread{load(), load()} // since the first run does not count
 		return testing.AllocsPerRun(1, func() {
-			pageOf(fresh[0], nil, 20)
+			out := fresh[0].Step(core.Stamp{Now: time.Now()}, in)
+			require.IsType(t, core.Reply{}, out.Messages[0])
 			fresh = fresh[1:]
 		})
 	}

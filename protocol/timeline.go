@@ -6,6 +6,7 @@ package protocol
 //   - Cursor is a NextCursor: the page ends before the entry that it names.
 //   - From is a NewerCursor: the page begins with the entry that it names.
 //   - Around is the id of an item: the page has it in the middle, as far as there are entries.
+//     TurnID is its turn. Without TurnID it is the last item with this id, and old items take longer.
 //
 // TextLimit is the largest number of characters of a text in an item. IncludeTotal asks for FirstIndex
 // and Total.
@@ -15,6 +16,7 @@ type ThreadTimelineListParams struct {
 	Limit        *uint32 `json:"limit,omitempty"`
 	From         *string `json:"from,omitempty"`
 	Around       *string `json:"around,omitempty"`
+	TurnID       *string `json:"turnId,omitempty"`
 	TextLimit    *uint32 `json:"textLimit,omitempty"`
 	IncludeTotal *bool   `json:"includeTotal,omitempty"`
 }

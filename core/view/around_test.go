@@ -112,6 +112,31 @@ func TestANewerCursorOutlivesItsTrimPoint(t *testing.T) {
 	require.Equal(t, []string{"6 i-6 u-2", "7 end u-2"}, older.entries)
 }
 
+// TestAroundAnItemOfOneTurn finds the item of the turn, if its id repeats in a later one.
+func TestAroundAnItemOfOneTurn(t *testing.T) {
+	d := newDiary()
+	for turn := 1; turn <= 2; turn++ {
+		d.begin()
+		d.line(func(l *line) { d.ItemCompleted(l) },
+			`{"type":"item_completed","turn_id":"u-%d","item":{"type":"AgentMessage","id":"same","content":[]}}`, turn)
+		d.end()
+	}
+	q := view.TimelineQuery{Around: new("same"), Limit: new(uint32(1))}
+	require.Equal(t, []string{"4 same u-2"}, d.query(t, q).entries)
+	q.Turn = new("u-1")
+	require.Equal(t, []string{"1 same u-1"}, d.query(t, q).entries)
+	for name, q := range map[string]view.TimelineQuery{
+		"itemNotFound around":  {Around: new("same"), Turn: new("u-9")},
+		"invalidParams turnId": {Turn: new("u-1")},
+		"invalidParams cursor": {Around: new("same"), From: new("x")},
+		"itemNotFound around ": {Around: new("none")},
+	} {
+		_, err := d.thread().TimelinePage(d.points, q)
+		require.NotNil(t, err, name)
+		require.Equal(t, strings.TrimSpace(name), string(err.Data.Kind)+" "+err.Data.Field)
+	}
+}
+
 // timelineAnswer is a page, also as lines of text.
 type timelineAnswer struct {
 	answer  protocol.ThreadTimelineListResponse

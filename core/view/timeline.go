@@ -20,14 +20,14 @@ const (
 
 // TimelineQuery selects a page of the timeline. See protocol.ThreadTimelineListParams.
 type TimelineQuery struct {
-	Cursor, From, Around *string
-	Limit, TextLimit     *uint32
-	IncludeTotal         bool
+	Cursor, From, Around, Turn *string
+	Limit, TextLimit           *uint32
+	IncludeTotal               bool
 }
 
 // TimelinePage returns a page of the timeline. points are the trim points in the order of their edits.
 // The cost grows with the page and with the number of trim points, not with the thread. To find an item
-// by its id, all events are searched.
+// without its turn, the lines of all later items are read.
 func (t *Thread) TimelinePage(
 	points []history.TrimPoint, q TimelineQuery,
 ) (answer protocol.ThreadTimelineListResponse, err *protocol.Error) {
@@ -65,13 +65,15 @@ func (l *timeline) bounds(q TimelineQuery) (begin, end int, err *protocol.Error)
 	switch {
 	case given(q.Cursor, q.From, q.Around) > 1:
 		return 0, 0, protocol.InvalidParams("cursor", "only one of `cursor`, `from` and `around` can be given")
+	case q.Turn != nil && q.Around == nil:
+		return 0, 0, protocol.InvalidParams("turnId", "`turnId` can be given with `around` only")
 	case q.From != nil:
 		if begin, err = l.entryOf(*q.From); err != nil {
 			return 0, 0, err
 		}
 		return begin, min(begin+size, l.length()), nil
 	case q.Around != nil:
-		event, found := l.lastItem(nil, *q.Around)
+		event, found := l.lastItem(q.Turn, *q.Around)
 		if !found {
 			return 0, 0, errNoItem("around", *q.Around)
 		}

@@ -3106,7 +3106,7 @@ export type ThreadTimelineEntry = TimelineItem | TimelineTurnStarted | TimelineT
 /**
  * ThreadTimelineListParams asks for a page of a timeline. Limit is 100 by default and at most 1000. At most one of Cursor, From and Around is there; the default is the newest page.
  *
- * - Cursor is a NextCursor: the page ends before the entry that it names. - From is a NewerCursor: the page begins with the entry that it names. - Around is the id of an item: the page has it in the middle, as far as there are entries.
+ * - Cursor is a NextCursor: the page ends before the entry that it names. - From is a NewerCursor: the page begins with the entry that it names. - Around is the id of an item: the page has it in the middle, as far as there are entries. TurnID is its turn. Without TurnID it is the last item with this id, and old items take longer.
  *
  * TextLimit is the largest number of characters of a text in an item. IncludeTotal asks for FirstIndex and Total.
  */
@@ -3116,6 +3116,7 @@ export interface ThreadTimelineListParams {
   limit?: number | null;
   from?: string | null;
   around?: string | null;
+  turnId?: string | null;
   textLimit?: number | null;
   includeTotal?: boolean | null;
 }
