@@ -57,6 +57,36 @@ func TestTheTimelineOfAStoredThread(t *testing.T) {
 	})
 }
 
+// TestItemsOfAStoredThread checks that the stored and the loaded thread have the same page around an
+// item, and the same whole item, of which the page has a part only.
+func TestItemsOfAStoredThread(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.begin(1)
+		first := r.turn(1, id, "say the first answer")
+		r.turn(1, id, "say the second answer")
+		item := r.ask(1, timeline(id)).Get(`data.#(item.type=="agentMessage").item.id`).Str
+		around := call{"thread/timeline/list", id, func(e *engine.Engine, to protocol.Caller) error {
+			return e.ThreadTimelineList(to, &protocol.ThreadTimelineListParams{ThreadID: id, Around: &item, TurnID: &first,
+				Limit: new(uint32(1)), TextLimit: new(uint32(3)), IncludeTotal: new(true)})
+		}}
+		read := call{"thread/item/read", id, func(e *engine.Engine, to protocol.Caller) error {
+			return e.ThreadItemRead(to, &protocol.ThreadItemReadParams{ThreadID: id, TurnID: &first, ItemID: item})
+		}}
+		page, whole := r.ask(1, around), r.ask(1, read)
+		require.Equal(t, item, page.Get("data.0.item.id").Str)
+		require.True(t, page.Get("data.0.truncated").Bool())
+		require.Equal(t, "the first answer", whole.Get("item.text").Str)
+		require.Equal(t, first, whole.Get("turnId").Str)
+		require.Equal(t, page.Get("data.0.position").Int(), whole.Get("position").Int())
+
+		require.NoError(t, r.close(time.Minute))
+		r.restart()
+		require.Equal(t, page.Raw, r.ask(1, around).Raw)
+		require.Equal(t, whole.Raw, r.ask(1, read).Raw)
+		require.Empty(t, r.loaded(), "reading does not load the thread")
+	})
+}
+
 // TestTheTimelineGrowsWithItsTurn reads while a turn runs, and once it was interrupted.
 func TestTheTimelineGrowsWithItsTurn(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
