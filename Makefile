@@ -34,7 +34,8 @@ BENCHTIME ?= 1s
 ROWS ?= .*
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo demo-web generate check test test-all race fuzz crash soak bench bench-peer conformance verify sbom clean
+.PHONY: help build mac demo demo-web generate check types test test-all race fuzz crash soak bench bench-peer bench-web conformance \
+	verify sbom vendor-web clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +57,10 @@ sbom: build ## list the components of bin/appserver as CycloneDX, with licences 
 	@$(GO) version -m bin/appserver | awk '$$1 == "dep" { print "pkg:golang/" $$2 "@" $$3 }' | while read -r module; do \
 		grep -qiF "\"purl\":\"$$module\"" bin/appserver.cdx.json || { echo "bin/appserver.cdx.json lacks $$module"; exit 1; }; \
 	done
+	node web/sbom.mjs bin/appserver.cdx.json
+
+vendor-web: ## copy the libraries of the page from npm into web/vendor; PACKAGES=NAME@VERSION changes a version
+	node web/vendor.mjs $(PACKAGES)
 
 demo: build ## run a conversation with the built-in offline provider
 	$(GO) run ./docs/demo bin/appserver
@@ -89,6 +94,10 @@ listed = $(shell $(GO) list $(PKGS))
 ordered = $(filter $(slow),$(listed)) $(filter-out $(slow),$(listed))
 
 # With -short, rapid draws a fifth of the cases.
+# esbuild removes types without checking them.
+types: ## check the types of the page; npm downloads TypeScript
+	npm exec --yes --package=typescript@7.0.2 -- tsc -p web/tsconfig.json
+
 test: CHECKS = 50
 test: STEPS = 15
 test: build ## run the tests of every change, in minutes
@@ -124,6 +133,9 @@ soak: ## run clients with random requests for SOAK, and draw the resources of th
 
 bench: ## run the benchmarks of the whole server, of captures of worktrees, and of retrieval
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./test/bench ./core/worktree ./core/memory
+
+bench-web: build ## measure the page in Chromium and print a table
+	$(GO) test -v -count=1 -run '^TestBudget$$' ./test/workbench -budget -timeout 5m
 
 bench-peer: ## measure the server and the reference implementation with one script; ROWS=start|stream|turns50|turns200|context|resume49|list2000… selects rows
 	bash .ci/conformance $(GO) test -count=1 -tags reference -run 'TestBesideTheReference/^($(ROWS))$$' -timeout 3h -v ./test/bench

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/web/gen/build"
 )
 
 var licencesFile = apptest.Root("docs/licences.md")
@@ -50,12 +51,38 @@ func TestLicencesAreListed(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", path, version, strings.Join(licences, ", "), strings.Join(files, ", "))
 	}
+	b.WriteString(pageLicences(t))
 	if *apptest.Update {
 		require.NoError(t, os.WriteFile(licencesFile, []byte(b.String()), 0o600))
 	}
 	listed, err := os.ReadFile(licencesFile)
 	require.NoError(t, err)
 	require.Equal(t, b.String(), string(listed), "go test ./test/house -run TestLicences -update writes the list")
+}
+
+const pageHead = `
+## Libraries of the page
+
+The workbench contains these packages of npm, unmodified. The server serves their licences as ` + "`/assets/licences.txt`" + `.
+
+| package | version | licences | files |
+| --- | --- | --- | --- |
+`
+
+// pageLicences lists the packages of web/vendor. Their licences must include the one in vendor.json.
+func pageLicences(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(pageHead)
+	packages, err := build.Packages(apptest.Root("web/vendor"))
+	require.NoError(t, err)
+	for _, p := range packages {
+		licences, files := licencesIn(t, apptest.Root("web/vendor", p.Name))
+		require.Contains(t, licences, p.Licence, p.Name)
+		require.Subset(t, permissive(), licences, p.Name)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", p.Name, p.Version, strings.Join(licences, ", "), strings.Join(files, ", "))
+	}
+	return b.String()
 }
 
 // linkedModules returns the path, version and folder of each linked module.

@@ -81,6 +81,7 @@ func TestPageIsAccessible(t *testing.T) {
 	w.see(".palette input")
 	w.accessible("palette")
 	w.clickText("Close")
+	w.gone("dialog")
 	w.send("Publish the project.")
 	w.await(`document.querySelector("[data-answer=y]")?.disabled === false`)
 	w.accessible("question")

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
+	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -44,7 +45,7 @@ var browser = sync.OnceValues(func() (context.Context, error) {
 // stopBrowser ends Chromium after the last test.
 var stopBrowser = func() {}
 
-// network lets a test end the connections of the page.
+// network lets a test end the connections of the page, and collects violations of its policy.
 const network = `{
 	const sockets = new Set();
 	let offline = false;
@@ -62,6 +63,8 @@ const network = `{
 		}
 	};
 	const realFetch = fetch;
+	window.violations = new Set();
+	document.addEventListener("securitypolicyviolation", (e) => violations.add(e.violatedDirective + " " + e.blockedURI));
 	window.fetch = (...args) => (offline ? Promise.reject(new TypeError("offline")) : realFetch(...args));
 }`
 
@@ -72,6 +75,9 @@ type workbench struct {
 	mu  sync.Mutex
 	// problems has the errors that the page reported: exceptions, blocked resources, dialogs.
 	problems []string
+	// requested has the addresses that the page requested.
+	requested []string
+	server    *server
 }
 
 // needChromium skips a test on a machine without Chromium. In CI that is an error.
@@ -97,10 +103,11 @@ func (s *server) openFile(t *testing.T) *workbench {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(needChromium(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	w := &workbench{t: t, ctx: ctx}
+	w := &workbench{t: t, ctx: ctx, server: s}
 	require.NoError(t, chromedp.Listen(ctx, w.watch))
 	call(w, runtime.Enable, cdp.Empty{})
 	call(w, log.Enable, cdp.Empty{})
+	call(w, cdpnetwork.Enable, cdpnetwork.EnableParams{})
 	call(w, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: network})
 	w.size(1280, 800, 1)
 	w.follow(s.file)
@@ -133,6 +140,8 @@ func (w *workbench) watch(event any) {
 		if e.Entry.Level == log.EntryLevelError {
 			w.problems = append(w.problems, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
 		}
+	case *cdpnetwork.EventRequestWillBeSent:
+		w.requested = append(w.requested, e.Request.URL)
 	case *page.EventJavascriptDialogOpening:
 		w.problems = append(w.problems, "dialog: "+e.Message)
 	}
@@ -144,6 +153,19 @@ func (w *workbench) requireNoProblems() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	require.Empty(w.t, w.problems)
+}
+
+// requireOwnRequests fails the test if the page requested something of another host.
+func (w *workbench) requireOwnRequests() {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, address := range w.requested {
+		own := strings.HasPrefix(address, w.server.url+"/") || address == "file://"+w.server.file ||
+			strings.HasPrefix(address, "data:")
+		require.True(w.t, own, address)
+	}
+	require.NotEmpty(w.t, w.requested)
 }
 
 // do runs an action in the tab.
@@ -158,6 +180,7 @@ func (w *workbench) do(action chromedp.Action[chromedp.Void]) {
 
 func (w *workbench) fail(err error) {
 	w.t.Helper()
+	w.t.Log(err)
 	w.shot("failure-" + strings.ReplaceAll(w.t.Name(), "/", "_"))
 	w.requireNoProblems()
 	require.NoError(w.t, err)

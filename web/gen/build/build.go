@@ -89,3 +89,18 @@ func Write(dir string, files map[string][]byte) error {
 	}
 	return nil
 }
+
+// Tests builds the tests below web/test as one script. It defines the functions testNames and runTest.
+func Tests(dir string) (string, error) {
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	o := options(root)
+	o.EntryPoints, o.Format, o.Splitting, o.Outdir = []string{"test/all.ts"}, api.FormatIIFE, false, ""
+	result := api.Build(o)
+	if len(result.Errors) > 0 {
+		return "", errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), "\n"))
+	}
+	return string(result.OutputFiles[0].Contents), nil
+}

@@ -4,13 +4,14 @@ import { lexer, type Token, type Tokens } from "marked";
 import { memo } from "./memo.ts";
 import type { ComponentChildren } from "preact";
 import { Code } from "./code.tsx";
+import { visible } from "./format.ts";
 
 /** Blocks keeps the blocks of a growing text that cannot change any more. */
 export class Blocks {
 	private closed: Token[] = [];
 	private end = 0;
 	private text = "";
-	/** parsed counts the blocks that the last update parsed. */
+	/** parsed counts the blocks that the last update parsed, without empty lines. */
 	parsed = 0;
 
 	/** update returns the blocks of the text. A text that grows is parsed from its last block on. */
@@ -21,7 +22,7 @@ export class Blocks {
 		}
 		this.text = text;
 		const tokens = lexer(text.slice(this.end));
-		this.parsed = tokens.length;
+		this.parsed = tokens.filter((t) => t.type !== "space").length;
 		while (tokens.length > 2) {
 			const token = tokens.shift()!;
 			this.end += token.raw.length;
@@ -125,10 +126,15 @@ function inline(tokens: readonly Token[]): ComponentChildren[] {
 	});
 }
 
+/** isWebAddress reports whether a text is an http(s) address that the browser reads as it is shown. */
+function isWebAddress(text: string): boolean {
+	return /^https?:\/\/[^\s\u0000-\u0020\u007f]+$/i.test(text) && visible(text) === text && URL.canParse(text);
+}
+
 /** link returns a link to an http(s) address, and the text with the address otherwise. */
 function link(href: string, text: ComponentChildren[]): ComponentChildren {
-	if (/^https?:\/\//i.test(href)) {
-		return <a href={href} target="_blank" rel="noopener noreferrer">{text}</a>;
+	if (isWebAddress(href)) {
+		return <a href={href} title={href} target="_blank" rel="noopener noreferrer">{text}</a>;
 	}
 	return <span class="deadlink" title={href}>{text}</span>;
 }

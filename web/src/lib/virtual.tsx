@@ -95,7 +95,12 @@ export function VirtualList<T extends Row>(props: ListProps<T>) {
 	latest.current = props;
 
 	model.update(rows);
-	let [first, last] = model.range(view.top, view.height);
+	/** anchored returns the scroll position that keeps the anchor row in place. */
+	const anchored = (otherwise: number): number => {
+		const index = anchor.current ? model.indexes.get(anchor.current.key) : undefined;
+		return index === undefined ? otherwise : model.tree.sum(index) + anchor.current!.offset;
+	};
+	let [first, last] = model.range(anchored(view.top), view.height);
 	if (model.pinned && props.follow) [first, last] = model.range(Math.max(0, model.tree.sum(rows.length) - view.height), view.height);
 
 	/** place restores the position of the anchor row, or the end, after rows or heights changed. */
@@ -105,9 +110,8 @@ export function VirtualList<T extends Row>(props: ListProps<T>) {
 		let top = el.scrollTop;
 		if (model.pinned && latest.current.follow) {
 			top = el.scrollHeight;
-		} else if (anchor.current) {
-			const index = model.indexes.get(anchor.current.key);
-			if (index !== undefined) top = model.tree.sum(index) + anchor.current.offset;
+		} else {
+			top = anchored(top);
 		}
 		if (Math.abs(el.scrollTop - top) >= 1) el.scrollTop = top;
 	};

@@ -61,7 +61,7 @@ export class Find {
 		const match = this.matches.value[i];
 		if (!match) return;
 		this.at.value = i;
-		void this.store.load(match.itemId).then((found) => found && reveal.timeline(match.itemId));
+		void this.store.load(match.itemId, match.turnId).then((found) => found && reveal.timeline(match.itemId));
 	}
 
 	close(): void {

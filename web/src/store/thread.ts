@@ -126,7 +126,7 @@ export class ThreadStore {
 
 	/** loadPage reads a page, unless one is being read. */
 	private async loadPage(
-		where: { cursor?: string; from?: string; around?: string }, take: (page: ThreadTimelineListResponse) => void,
+		where: { cursor?: string; from?: string; around?: string; turnId?: string }, take: (page: ThreadTimelineListResponse) => void,
 	): Promise<void> {
 		if (this.loadingPage) return;
 		this.loadingPage = true;
@@ -286,8 +286,8 @@ export class ThreadStore {
 	}
 
 	/** load loads the page around an item, and opens its section. It returns false if there is no such item. */
-	async load(itemId: string): Promise<boolean> {
-		if (this.timeline.indexOfItem(itemId) < 0) await this.loadPage({ around: itemId }, (page) => this.timeline.reset(page));
+	async load(itemId: string, turnId: string): Promise<boolean> {
+		if (this.timeline.indexOfItem(itemId) < 0) await this.loadPage({ around: itemId, turnId }, (page) => this.timeline.reset(page));
 		if (this.timeline.indexOfItem(itemId) < 0) return false;
 		const trimPoint = this.timeline.sectionOf(itemId);
 		if (trimPoint !== null && !this.openSections.value.has(trimPoint)) this.toggleSection(trimPoint);

@@ -44,12 +44,17 @@ function entryOf(data: ThreadTimelineEntry, live: boolean): Entry {
  * Edge says where the next page begins: a cursor, or an item at the edge of what is loaded. Null is the
  * end of the thread in that direction.
  */
-export type Edge = { cursor: string } | { around: string } | null;
+export type Edge = { cursor: string } | { around: string; turnId: string } | null;
 
 /** maxEntries is the number of entries in memory, above which the farthest ones are dropped. */
 const maxEntries = 20_000;
 
 const edgeOf = (cursor: string | null | undefined): Edge => (cursor ? { cursor } : null);
+
+function aroundItem(e: Entry): Edge {
+	const { item, turnId } = e.data as TimelineItem;
+	return { around: item.id, turnId };
+}
 
 /** Timeline has the loaded part of a thread, oldest entry first. */
 export class Timeline {
@@ -119,14 +124,14 @@ export class Timeline {
 			this.byKey.delete(e.key);
 			if (e.live) this.held.set(e.key, e);
 		}
-		this.newer = { around: (this.entries[at]!.data as TimelineItem).item.id };
+		this.newer = aroundItem(this.entries[at]!);
 	}
 
 	private dropOldest(): void {
 		const at = this.lastItem(this.entries.length - maxEntries * 3 / 4);
 		if (at < 0) return;
 		for (const e of this.entries.splice(0, at)) this.byKey.delete(e.key);
-		this.older = { around: (this.entries[0]!.data as TimelineItem).item.id };
+		this.older = aroundItem(this.entries[0]!);
 	}
 
 	/** lastItem returns the index of the last item before an index, or -1. */

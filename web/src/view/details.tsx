@@ -45,7 +45,7 @@ export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadS
 					<button type="button" class="small" onClick={() => openDialog({ kind: "replace", store, item, text: textOf(content?.sent ?? content?.original ?? []) })}>Replace…</button>
 				)}
 				<button type="button" class="small" onClick={() => change({ deleted: true })}>Delete</button>
-				{item.itemId && <button type="button" class="small" onClick={() => void store.load(item.itemId!).then((found) => found && reveal.timeline(item.itemId!))}>Show in timeline</button>}
+				{item.itemId && item.turnId && <button type="button" class="small" onClick={() => void store.load(item.itemId!, item.turnId!).then((found) => found && reveal.timeline(item.itemId!))}>Show in timeline</button>}
 				<span class="faint">{item.id} · {count(item.bytes)} bytes</span>
 			</div>
 		</div>

@@ -1,7 +1,7 @@
 // Dialogs: one is open at a time.
 
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import * as app from "../store/app.ts";
 import { categoryNames } from "../store/context.ts";
@@ -62,7 +62,7 @@ interface FrameProps {
 function Frame(p: FrameProps) {
 	const el = useRef<HTMLDialogElement>(null);
 	const [busy, setBusy] = useState(false);
-	useEffect(() => {
+	useLayoutEffect(() => { // so that the focus is back when the dialog is gone
 		const node = el.current!;
 		const before = document.activeElement as HTMLElement | null;
 		node.showModal();

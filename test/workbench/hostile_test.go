@@ -1,0 +1,107 @@
+package workbench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// TestHostileTextIsShownAsText puts payloads into messages, reasoning, commands, outputs, patches, file
+// names and thread names. The page shows them as text: no dialog opens, nothing is requested from other
+// hosts, the Content-Security-Policy blocks nothing, and links lead to http or https only.
+func TestHostileTextIsShownAsText(t *testing.T) {
+	needChromium(t)
+	home, payloads := t.TempDir(), hostilePayloads(t)
+	converse(t, home, payloads)
+	w := serve(t, home).open(t)
+	w.clickText("case 0")
+	w.see(".timeline article")
+	eval[bool](w, collectTexts)
+	w.await(`(openAll(), document.querySelector(".timeline").scrollBy(0, -300), document.querySelector(".timeline").scrollTop === 0 &&
+		seenTexts.has("case 0"))`)
+	for i := range payloads {
+		require.True(t, eval[bool](w, fmt.Sprintf(`seenTexts.has("case %d")`, i)), "case %d is not shown", i)
+	}
+	w.await(`document.querySelector(".context-item") !== null`)
+	w.await(`(openAll(), document.querySelector(".context-list").scrollBy(0, 400), (() => {
+		const list = document.querySelector(".context-list");
+		return list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
+	})())`)
+	require.Empty(t, eval[[]string](w, `[...badLinks]`))
+	require.NotZero(t, eval[int](w, "goodLinks"))
+	require.Empty(t, eval[[]string](w, "[...violations]"))
+	w.requireNoProblems()
+	w.requireOwnRequests()
+	require.Zero(t, eval[int](w, `document.querySelectorAll("script:not([src^='/']), iframe, object, embed, base, form[action]").length`))
+}
+
+// collectTexts opens all parts of what is mounted, and collects texts and links.
+const collectTexts = `{
+	window.seenTexts = new Set();
+	window.badLinks = new Set();
+	window.goodLinks = 0;
+	window.openAll = () => {
+		for (const b of document.querySelectorAll("main [aria-expanded=false], .context-item [aria-label='Show details']")) {
+			if (!b.matches("[aria-haspopup]")) b.click();
+		}
+		for (const [text] of document.querySelector(".timeline").textContent.matchAll(/case \d+/g)) seenTexts.add(text);
+		for (const a of document.querySelectorAll("a[href]")) {
+			if (a.closest(".threads")) continue;
+			const good = /^https?:$/.test(a.protocol) && a.rel === "noopener noreferrer" && a.target === "_blank";
+			if (good) goodLinks++;
+			else badLinks.add(a.outerHTML);
+		}
+	};
+} true`
+
+func hostilePayloads(t *testing.T) (payloads []string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/hostile.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &payloads))
+	return append(payloads, strings.Repeat("A", 20_000), strings.Repeat("> ", 500)+"deep", strings.Repeat("[", 5000),
+		strings.Repeat("**a ", 2000), strings.Repeat("- a\n  ", 200))
+}
+
+// converse runs a turn for each payload.
+func converse(t *testing.T, home string, payloads []string) {
+	t.Helper()
+	type object = map[string]any
+	steps := []object{}
+	for i, payload := range payloads {
+		quoted := "'" + strings.ReplaceAll(payload, "'", `'\''`) + "'"
+		file := strings.Map(func(r rune) rune {
+			if r < ' ' || r == '/' {
+				return '_'
+			}
+			return r
+		}, payload)
+		patch := fmt.Sprintf("*** Begin Patch\n*** Add File: %d %.80s\n+%s\n*** End Patch\n", i, file,
+			strings.ReplaceAll(payload, "\n", "\n+"))
+		match := fmt.Sprintf("case %d.", i)
+		steps = append(steps, object{"match": match, "reasoning": payload, "text": payload, "toolCalls": []object{
+			{"name": "shell", "arguments": object{"command": "printf %s " + quoted}},
+			{"name": "apply_patch", "arguments": object{"input": patch}},
+			{"name": payload[:min(40, len(payload))], "arguments": object{"x": payload}},
+		}}, object{"match": match, "text": "The end. " + payload})
+	}
+	path := writeScript(t, home, object{"steps": steps})
+	c := apptest.StartOffline(t, home, "-c", "model_providers.offline.script="+path)
+	cwd := t.TempDir()
+	id := c.StartThread(apptest.Object{"cwd": cwd, "approvalPolicy": "never", "sandbox": "danger-full-access"})
+	for i, payload := range payloads {
+		c.Turn(id, fmt.Sprintf("case %d. %s", i, payload))
+	}
+	for _, name := range payloads[:3] {
+		other := c.StartThread(apptest.Object{"cwd": cwd})
+		c.Turn(other, name)
+		c.Call("thread/name/set", apptest.Object{"threadId": other, "name": name})
+	}
+	c.Close()
+}

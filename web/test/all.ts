@@ -1,0 +1,6 @@
+// All tests of modules.
+
+import "./context.test.ts";
+import "./lib.test.ts";
+import "./markdown.test.tsx";
+import "./timeline.test.ts";
