@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"appserver/test/sample"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -46,6 +48,7 @@ func (w *workbench) accessible(state string) {
 
 // TestPageIsAccessible checks each screen in light, dark and narrow form.
 func TestPageIsAccessible(t *testing.T) {
+	sample.Long(t)
 	home := prepare(t)
 	w := serve(t, home.Path).open(t)
 	w.accessible("no thread")

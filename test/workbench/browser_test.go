@@ -234,17 +234,23 @@ func (w *workbench) click(selector string) {
 	w.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// clickText clicks on the button or the link with a text.
+// clickText clicks on the first button or link with a text.
 func (w *workbench) clickText(text string) {
 	w.t.Helper()
+	w.clickIn("button, a, summary", text)
+}
+
+// clickIn clicks on the first element that matches and has a text. The page itself clicks, because a
+// list that is read again may replace the element at any time.
+func (w *workbench) clickIn(selector, text string) {
+	w.t.Helper()
 	w.await(fmt.Sprintf(`(() => {
-		const b = [...document.querySelectorAll("button, a, summary")]
+		const b = [...document.querySelectorAll(%q)]
 			.find((e) => e.checkVisibility() && !e.disabled && e.textContent.includes(%q));
-		b?.setAttribute("data-test", "here");
+		b?.focus();
+		b?.click();
 		return b !== undefined;
-	})()`, text))
-	w.do(chromedp.Click(chromedp.CSS(`[data-test="here"]`)))
-	eval[bool](w, `(document.querySelector("[data-test]")?.removeAttribute("data-test"), true)`)
+	})()`, selector, text))
 }
 
 // alt, control and shift are modifiers of press.
@@ -281,12 +287,15 @@ func (w *workbench) clear() {
 	w.await(`document.querySelector(".composer textarea").value === ""`)
 }
 
-// send writes a message and sends it. It waits until the page has taken it.
+// send writes a message and sends it by Enter. It waits until the page has taken it. The page gets the
+// key alone: Chromium sends the character of an emulated key separately, sometimes after the field is
+// empty again.
 func (w *workbench) send(text string) {
 	w.t.Helper()
 	w.write(text)
 	w.await(`!document.querySelector(".composer button[type=submit]").disabled`)
-	w.press("\r")
+	eval[bool](w, `(document.querySelector(".composer textarea").dispatchEvent(
+		new KeyboardEvent("keydown", {key: "Enter", bubbles: true, cancelable: true})), true)`)
 	w.await(`document.querySelector(".composer textarea").value === ""`)
 }
 
@@ -294,7 +303,7 @@ func (w *workbench) send(text string) {
 func (w *workbench) menu(label, entry string) {
 	w.t.Helper()
 	w.click(fmt.Sprintf("button[aria-label=%q]", label))
-	w.clickText(entry)
+	w.clickIn("[role=menuitem]", entry)
 }
 
 // reload loads the page again.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"appserver/test/sample"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -13,6 +15,7 @@ import (
 // reports the lost connection. After a restart on the same port it explains how to get a new session;
 // the new page shows the interrupted turn and the draft.
 func TestPageOutlastsItsServer(t *testing.T) {
+	sample.Long(t)
 	home, folder := t.TempDir(), t.TempDir()
 	address := freeAddress(t)
 	free := []string{"--listen", address, "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access"}
@@ -49,6 +52,7 @@ func freeAddress(t *testing.T) string {
 
 // TestFileWorksOnce rejects a second use of the file that opens the page.
 func TestFileWorksOnce(t *testing.T) {
+	sample.Long(t)
 	s := serve(t, t.TempDir())
 	text, err := os.ReadFile(s.file)
 	require.NoError(t, err)

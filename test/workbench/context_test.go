@@ -3,6 +3,8 @@ package workbench
 import (
 	"testing"
 
+	"appserver/test/sample"
+
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
@@ -99,6 +101,7 @@ func TestDirectModeAppliesEachChange(t *testing.T) {
 // TestTwoClientsEditAtOnce shows an edit of a second tab at once. A plan of the first tab stays, loses
 // the item that is gone, and says so.
 func TestTwoClientsEditAtOnce(t *testing.T) {
+	sample.Long(t)
 	s, w := talk(t)
 	w.check("first")
 	w.check("second")
@@ -120,6 +123,7 @@ func TestTwoClientsEditAtOnce(t *testing.T) {
 
 // TestPlanWaitsForTheTurn applies a plan when the running turn ends.
 func TestPlanWaitsForTheTurn(t *testing.T) {
+	sample.Long(t)
 	w := serve(t, t.TempDir(), "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access").open(t)
 	w.start(t.TempDir())
 	w.send("first")
@@ -138,6 +142,7 @@ func TestPlanWaitsForTheTurn(t *testing.T) {
 // TestItemIsReadAndReplaced shows the full text of an output, and why it is sent; another text replaces
 // it and is shown beside the original.
 func TestItemIsReadAndReplaced(t *testing.T) {
+	sample.Long(t)
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.send("run: seq 1 200")
@@ -161,6 +166,7 @@ func TestItemIsReadAndReplaced(t *testing.T) {
 
 // TestEditsAreListedAndRevisited names the client of each edit, and goes to an earlier state and back.
 func TestEditsAreListedAndRevisited(t *testing.T) {
+	sample.Long(t)
 	_, w := talk(t)
 	w.click(".footer .mode input")
 	w.check("first")
@@ -183,6 +189,7 @@ func TestEditsAreListedAndRevisited(t *testing.T) {
 
 // TestMessagesAreFound shows the messages with a text, also in the folded part of the thread.
 func TestMessagesAreFound(t *testing.T) {
+	sample.Long(t)
 	_, w := talk(t)
 	w.menu("Edit the context", "Trim to the last turns")
 	w.see("dialog")

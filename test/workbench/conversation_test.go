@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"appserver/test/sample"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -45,6 +47,7 @@ func TestConversationSurvivesAReload(t *testing.T) {
 
 // TestComposerCompletes offers files, commands and skills for the word at the caret.
 func TestComposerCompletes(t *testing.T) {
+	sample.Long(t)
 	home, folder := t.TempDir(), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "parser.go"), nil, 0o600))
 	skill := filepath.Join(home, "skills", "tidy")

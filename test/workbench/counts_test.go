@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"appserver/test/sample"
+
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/performance"
@@ -23,6 +25,7 @@ const mounted = `[".timeline .row", ".context-list .row"].map((s) => document.qu
 // TestLongThreadsMountFewRows opens a thread of 10,000 entries, goes through it, and mounts few rows at
 // any time.
 func TestLongThreadsMountFewRows(t *testing.T) {
+	sample.Long(t)
 	w := openLongThread(t, 2000)
 	w.seeText(".message", "1999 All")
 	check := func(where string) {
@@ -45,6 +48,7 @@ func TestLongThreadsMountFewRows(t *testing.T) {
 
 // TestOlderPagesDoNotMoveTheText loads older pages while the user reads. What is in view stays in place.
 func TestOlderPagesDoNotMoveTheText(t *testing.T) {
+	sample.Long(t)
 	w := openLongThread(t, 400)
 	w.seeText(".message", "399 All")
 	for range 3 {
@@ -73,6 +77,7 @@ func TestOlderPagesDoNotMoveTheText(t *testing.T) {
 
 // TestStreamingLaysOutOnceAFrame streams a long answer. The page computes at most two layouts a frame.
 func TestStreamingLaysOutOnceAFrame(t *testing.T) {
+	sample.Long(t)
 	home := t.TempDir()
 	deltas := make([]string, 1500)
 	for i := range deltas {
@@ -98,6 +103,7 @@ func TestStreamingLaysOutOnceAFrame(t *testing.T) {
 // TestSwitchingThreadsLeavesNothingBehind opens two threads in turn, a hundred times. The numbers of nodes
 // and of event listeners are those of the beginning.
 func TestSwitchingThreadsLeavesNothingBehind(t *testing.T) {
+	sample.Long(t)
 	w := serve(t, t.TempDir()).open(t)
 	folder := t.TempDir()
 	for _, name := range []string{"one", "two"} {

@@ -10,12 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestHostileTextIsShownAsText puts payloads into messages, reasoning, commands, outputs, patches, file
 // names and thread names. The page shows them as text: no dialog opens, nothing is requested from other
 // hosts, the Content-Security-Policy blocks nothing, and links lead to http or https only.
 func TestHostileTextIsShownAsText(t *testing.T) {
+	sample.Long(t)
 	needChromium(t)
 	home, payloads := t.TempDir(), hostilePayloads(t)
 	converse(t, home, payloads)

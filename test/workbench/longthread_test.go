@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // openLongThread opens a thread with a number of turns. The message of turn N begins with "N All work".
@@ -24,6 +25,7 @@ func openLongThread(t *testing.T, turns int) *workbench {
 // TestSearchGoesFarBack shows an early message of a long thread. From there the timeline continues to
 // later messages, and a key leads back to the end.
 func TestSearchGoesFarBack(t *testing.T) {
+	sample.Long(t)
 	w := openLongThread(t, 999)
 	w.press("f", control)
 	w.fill(".find input", "123 All")
@@ -42,6 +44,7 @@ const seen = `[...document.querySelectorAll(".message")].some((e) => e.textConte
 
 // TestLongTextsAreReadOnDemand shows the end of a long output, and all of it after a click.
 func TestLongTextsAreReadOnDemand(t *testing.T) {
+	sample.Long(t)
 	w := serve(t, t.TempDir()).open(t)
 	w.start(t.TempDir())
 	w.send("run: seq 1 9000")

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"appserver/test/sample"
+
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -30,6 +32,7 @@ func documented() []string { return []string{"thread", "plan", "question"} }
 // detail. WORKBENCH_UPDATE=1 writes the stored screens: look at the pictures that WORKBENCH_SHOTS=FOLDER
 // writes, before you commit them. WORKBENCH_PICTURES=FOLDER writes the pictures of the documentation.
 func TestLooks(t *testing.T) {
+	sample.Long(t)
 	w := serve(t, prepare(t).Path).open(t)
 	w.see(".thread-row")
 	w.look("start")

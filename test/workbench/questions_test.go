@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"appserver/test/sample"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,6 +42,7 @@ func TestQuestionIgnoresEarlyInput(t *testing.T) {
 // TestQuestionSurvivesReloadAndSecondTab asks again after a reload, and in a second tab. An answer in
 // one tab removes the question from the other.
 func TestQuestionSurvivesReloadAndSecondTab(t *testing.T) {
+	sample.Long(t)
 	s, w, folder := ask(t)
 	w.reload()
 	w.seeText(".question-command", "echo yes > answer.txt")
@@ -81,6 +84,7 @@ func TestQuestionSurvivesADisconnect(t *testing.T) {
 
 // TestInboxListsQuestionsOfAllThreads counts a question of a thread that is not open, and goes to it.
 func TestInboxListsQuestionsOfAllThreads(t *testing.T) {
+	sample.Long(t)
 	_, w, _ := ask(t)
 	w.start(t.TempDir())
 	w.gone(".question")

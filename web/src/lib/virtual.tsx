@@ -22,6 +22,8 @@ export interface Row {
 export interface ListHandle {
 	/** show scrolls until the row is visible. */
 	show(index: number, where?: "start" | "nearest"): void;
+	/** hold keeps a row where it is when the rows change next. The list does not follow its end then. */
+	hold(key: string): void;
 	/** toEnd scrolls to the end and follows it. */
 	toEnd(): void;
 	/** mounted returns the number of mounted rows. */
@@ -181,6 +183,12 @@ export function VirtualList<T extends Row>(props: ListProps<T>) {
 				anchor.current = { key: model.keys[index]!, offset: top - start };
 				el.scrollTop = top;
 				setView((v) => ({ top, height: el.clientHeight, version: v.version + 1 }));
+			},
+			hold(key) {
+				const index = model.indexes.get(key);
+				if (!box.current || index === undefined) return;
+				model.pinned = false;
+				anchor.current = { key, offset: box.current.scrollTop - model.tree.sum(index) };
 			},
 			toEnd() {
 				model.pinned = true;

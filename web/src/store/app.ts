@@ -24,8 +24,6 @@ export const models = signal<readonly Model[]>([]);
 export const announcement = signal("");
 /** failure is an error that belongs to no thread. */
 export const failure = signal("");
-/** unsupported has the methods that this server does not know. */
-export const unsupported = signal<ReadonlySet<string>>(new Set());
 
 /** start opens the session and connects. */
 export async function start(): Promise<void> {
@@ -161,6 +159,7 @@ function receive(n: ServerNotification): void {
 			break;
 		case "thread/unarchived":
 			void loadThreads().catch(() => undefined);
+			if (current.value?.id === n.params.threadId) void current.value.open().catch(() => undefined);
 			break;
 		case "thread/archivedAndNewCreated":
 			void loadThreads().catch(() => undefined);

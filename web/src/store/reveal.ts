@@ -3,6 +3,8 @@
 export const reveal = {
 	/** timeline shows the row of an item that is loaded. */
 	timeline: (_itemId: string): unknown => undefined,
+	/** hold keeps a row of the timeline where it is when the rows change next. */
+	hold: (_key: string): void => undefined,
 	/** end shows the end of the timeline. */
 	end: (): void => undefined,
 	/** context selects a context item in the panel. */

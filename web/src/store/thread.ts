@@ -17,7 +17,10 @@ const contextPage = 2000;
 const textLimit = 20_000;
 const previewDelayMs = 150;
 
-export type ThreadPhase = "loading" | "ready" | "locked" | "failed";
+/** ThreadPhase is ready if the thread can be edited. A locked or archived one is read-only. */
+export type ThreadPhase = "loading" | "ready" | "locked" | "archived" | "failed";
+
+const readOnlyKinds: Record<string, ThreadPhase> = { threadLocked: "locked", threadArchived: "archived" };
 
 /** Overrides are the settings that a turn changes for itself and for later turns. */
 export type Overrides = Pick<TurnStartParams, "model" | "effort" | "approvalPolicy" | "collaborationMode">;
@@ -98,7 +101,7 @@ export class ThreadStore {
 		} catch (error) {
 			if (!(error instanceof CallError) || error.kind === "disconnected") throw error;
 			this.failure.value = error.message;
-			this.phase.value = error.kind === "threadLocked" ? "locked" : "failed";
+			this.phase.value = readOnlyKinds[error.kind] ?? "failed";
 			if (this.phase.value === "failed") return;
 		}
 		await Promise.all([this.loadEnd(), this.loadContext(), this.loadCompaction()]);

@@ -32,7 +32,7 @@ export function App() {
 	if (app.sessionFailure.value) return <NoSession reason={app.sessionFailure.value} />;
 	const store = app.current.value;
 	return (
-		<div class={`frame ${panelOpen.value && store ? "with-panel" : ""} ${threadsOpen.value ? "with-threads" : ""}`}>
+		<div class={`frame ${panelOpen.value && store && store.phase.value !== "failed" ? "with-panel" : ""} ${threadsOpen.value ? "with-threads" : ""}`}>
 			<TopBar />
 			{threadsOpen.value && <Threads />}
 			<main aria-label="Conversation">
@@ -40,7 +40,7 @@ export function App() {
 				<FailureBanner />
 				{store ? <Conversation /> : <Welcome />}
 			</main>
-			{panelOpen.value && store && <ContextPanel store={store} key={store.id} />}
+			{panelOpen.value && store && store.phase.value !== "failed" && <ContextPanel store={store} key={store.id} />}
 			<Dialogs />
 			<div class="visually-hidden" role="status" aria-live="polite">{app.announcement.value}</div>
 		</div>
@@ -54,7 +54,7 @@ function Conversation() {
 			<ThreadTimeline store={store} key={store.id} />
 			<Notices />
 			<Dock store={store} />
-			<Composer store={store} key={`c${store.id}`} />
+			{store.phase.value !== "failed" && <Composer store={store} key={`c${store.id}`} />}
 		</>
 	);
 }

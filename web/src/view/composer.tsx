@@ -160,7 +160,7 @@ export function Composer({ store }: { store: ThreadStore }) {
 					))}
 				</div>
 			)}
-			<textarea ref={area} value={text} rows={1} aria-label="Message" disabled={store.phase.value === "locked"}
+			<textarea ref={area} value={text} rows={1} aria-label="Message" disabled={store.phase.value === "locked" || store.phase.value === "archived"}
 				aria-autocomplete="list" aria-controls={suggest.list.length > 0 ? "suggestions" : undefined}
 				aria-activedescendant={suggest.list.length > 0 ? `suggestion-${suggest.at}` : undefined}
 				placeholder={running ? "Write to steer the agent…" : "Message the agent. @ files, / commands, $ skills, ! shell"}

@@ -1,10 +1,12 @@
 // The timeline of a thread.
 
 import { useRef, useState } from "preact/hooks";
+import * as app from "../store/app.ts";
 import { lastTrimPoint, type Entry } from "../store/timeline.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { Icon, type IconName } from "../lib/icons.tsx";
+import { Markdown } from "../lib/markdown.tsx";
 import { duration } from "../lib/format.ts";
 import { memo } from "../lib/memo.ts";
 import type { TimelineSummary, TimelineTrimPoint, TimelineTurnCompleted } from "../wire/types.ts";
@@ -29,6 +31,7 @@ export function ThreadTimeline({ store }: { store: ThreadStore }) {
 		else void store.loadEnd().then(() => handle.current?.toEnd());
 	};
 	reveal.end = toEnd;
+	reveal.hold = (key) => handle.current?.hold(key);
 	if (store.phase.value === "loading") return <div class="empty"><p>Loading the thread…</p></div>;
 	if (store.phase.value === "failed") {
 		return (
@@ -76,7 +79,12 @@ export function ThreadTimeline({ store }: { store: ThreadStore }) {
 	return (
 		<>
 			{store.phase.value === "locked" && (
-				<div class="banner warning" role="status"><Icon name="warning" /><span>Another program has this thread open. It is shown read-only.</span></div>
+				<div class="banner warning" role="status"><Icon name="warning" /><span>Another program has this thread open. It is shown read-only.</span>
+					<button type="button" onClick={() => void store.open().catch(() => undefined)}>Try again</button></div>
+			)}
+			{store.phase.value === "archived" && (
+				<div class="banner warning" role="status"><Icon name="archive" /><span>This thread is archived. It is shown read-only.</span>
+					<button type="button" onClick={() => void app.attempt((c) => c.call("thread/unarchive", { threadId: store.id }))}>Unarchive</button></div>
 			)}
 			{store.find.open.value && <FindBar find={store.find} />}
 			{rows.length === 0
@@ -114,8 +122,8 @@ const EntryView = memo<EntryProps>(({ entry, store, index, total }) => {
 	void entry.version.value;
 	const d = entry.data;
 	const content = d.type === "item" ? <ItemView entry={entry} turnId={d.turnId} item={d.item} store={store} />
-		: d.type === "trimPoint" ? <Divider point={d} store={store} />
-		: d.type === "summary" ? <Summary summary={d} store={store} />
+		: d.type === "trimPoint" ? <Divider point={d} rowKey={entry.key} store={store} />
+		: d.type === "summary" ? <Summary summary={d} entry={entry} store={store} />
 		: d.type === "turnCompleted" ? <TurnEnd turn={d} /> : null;
 	const itemId = d.type === "item" ? d.item.id : "";
 	const classes = ["entry", d.trimmed ? "trimmed" : "", store.marked.value.has(itemId) ? "marked" : "",
@@ -145,14 +153,17 @@ function labelOf(entry: Entry): string {
 	}
 }
 
-function Divider({ point, store }: { point: TimelineTrimPoint; store: ThreadStore }) {
+function Divider({ point, rowKey, store }: { point: TimelineTrimPoint; rowKey: string; store: ThreadStore }) {
 	const id = point.trimPoint.id;
 	const open = store.openSections.value.has(id);
 	const last = lastTrimPoint(store.timeline.entries)?.trimPoint.id === id;
 	const icon: IconName = point.trimPoint.reason === "compaction" ? "compress" : "scissors";
 	return (
 		<div class="divider">
-			<button type="button" class="divider-label" aria-expanded={open} onClick={() => store.toggleSection(id)}>
+			<button type="button" class="divider-label" aria-expanded={open} onClick={() => {
+				reveal.hold(rowKey);
+				store.toggleSection(id);
+			}}>
 				<span class={`chevron ${open ? "open" : ""}`}><Icon name="chevron" /></span>
 				<Icon name={icon} />{point.label}
 			</button>
@@ -169,7 +180,7 @@ function Divider({ point, store }: { point: TimelineTrimPoint; store: ThreadStor
 	);
 }
 
-function Summary({ summary, store }: { summary: TimelineSummary; store: ThreadStore }) {
+function Summary({ summary, entry, store }: { summary: TimelineSummary; entry: Entry; store: ThreadStore }) {
 	const last = lastTrimPoint(store.timeline.entries)?.trimPoint.id === summary.trimPointId;
 	return (
 		<div class="summary">
@@ -181,7 +192,7 @@ function Summary({ summary, store }: { summary: TimelineSummary; store: ThreadSt
 					</button>
 				)}
 			</div>
-			<p class="pre">{summary.text}</p>
+			<Markdown text={summary.text} blocks={entry.blocks} />
 		</div>
 	);
 }
