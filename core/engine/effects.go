@@ -54,11 +54,18 @@ func (a *actor) start(e core.Effect) {
 		if a.engine.parts.Announce != nil {
 			a.engine.parts.Announce(a.scope, a.id, e)
 		}
-	case core.RecordName:
-		if a.options.Ephemeral {
-			return
+	}
+}
+
+// recordNames appends names to the index of names. That comes before the messages: a list after the
+// response shows the name, in other processes too.
+func (a *actor) recordNames(effects []core.Effect) {
+	for _, e := range effects {
+		named, ok := e.(core.RecordName)
+		if !ok || a.options.Ephemeral {
+			continue
 		}
-		if err := a.engine.parts.Store.AppendName(a.id, a.redactedText(e.Name), time.Now()); err != nil {
+		if err := a.engine.parts.Store.AppendName(a.id, a.redactedText(named.Name), time.Now()); err != nil {
 			a.engine.parts.Log.Warn("the name of the thread could not be indexed", zap.String("thread", a.id), zap.Error(err))
 		}
 	}

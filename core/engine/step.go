@@ -73,6 +73,7 @@ func (a *actor) send(messages []core.Message) {
 
 func (a *actor) deliver(out core.Output) {
 	a.publish()
+	a.recordNames(out.Effects)
 	a.send(out.Messages)
 	for _, e := range out.Effects {
 		a.start(e)
