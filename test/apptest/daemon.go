@@ -164,17 +164,26 @@ func UpgradeHeader(more ...string) http.Header {
 // OpenWebSocket opens a WebSocket to the daemon.
 func (d *Daemon) OpenWebSocket() *websocket.Conn {
 	d.T.Helper()
+	ws, err := d.DialWebSocket(context.Background())
+	require.NoError(d.T, err)
+	d.T.Cleanup(func() { _ = ws.CloseNow() })
+	return ws
+}
+
+// DialWebSocket opens a WebSocket to the daemon, from any goroutine. The caller closes it.
+func (d *Daemon) DialWebSocket(ctx context.Context) (*websocket.Conn, error) {
 	header := http.Header{}
 	if d.Token != "" {
 		header.Set("Authorization", "Bearer "+d.Token)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	ws, _, err := websocket.Dial(ctx, d.Address(), &websocket.DialOptions{HTTPClient: d.http(), HTTPHeader: header})
-	require.NoError(d.T, err)
+	if err != nil {
+		return nil, err
+	}
 	ws.SetReadLimit(-1)
-	d.T.Cleanup(func() { _ = ws.CloseNow() })
-	return ws
+	return ws, nil
 }
 
 // WebSocketClient is a client that is connected by a WebSocket.

@@ -122,13 +122,23 @@ func (c *traffic) String() string {
 func countTraffic(h *apptest.Daemon) (url string, c *traffic) {
 	c = newTraffic()
 	ctx, cancel := context.WithCancel(context.Background())
+	var handlers sync.WaitGroup
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handlers.Add(1)
+		defer handlers.Done()
 		client, err := websocket.Accept(w, r, nil)
 		if err != nil {
 			return
 		}
 		client.SetReadLimit(-1)
-		upstream := h.OpenWebSocket()
+		upstream, err := h.DialWebSocket(ctx)
+		if err != nil {
+			_ = client.CloseNow()
+			if ctx.Err() == nil { // the test has not ended
+				h.T.Error(err)
+			}
+			return
+		}
 		ended := make(chan struct{}, 2)
 		copyTo := func(to, from *websocket.Conn, see func([]byte)) {
 			defer func() { ended <- struct{}{} }()
@@ -153,6 +163,7 @@ func countTraffic(h *apptest.Daemon) (url string, c *traffic) {
 	h.T.Cleanup(func() {
 		cancel()
 		server.Close()
+		handlers.Wait()
 	})
 	return "ws://" + strings.TrimPrefix(server.URL, "http://"), c
 }
