@@ -57,6 +57,8 @@ export class Connection {
 	private pending = new Map<RequestId, Pending>();
 	private queue: string[] = [];
 	private scheduled = false;
+	/** drained is the time at which messages were last handled. */
+	private drained = 0;
 	private delay = minDelayMs;
 	private timer = 0;
 	private everOpen = false;
@@ -167,8 +169,8 @@ export class Connection {
 	private schedule(): void {
 		if (this.scheduled) return;
 		this.scheduled = true;
-		if (document.hidden || this.pending.size > 0) {
-			queueMicrotask(() => this.drain()); // a response should not wait for a frame
+		if (document.hidden || this.pending.size > 0 || performance.now() - this.drained > sliceMs) {
+			queueMicrotask(() => this.drain()); // a response or a single message should not wait for a frame
 		} else {
 			requestAnimationFrame(() => this.drain());
 		}
@@ -182,6 +184,7 @@ export class Connection {
 			this.handle(JSON.parse(this.queue[handled++]!) as Message);
 		}
 		this.queue.splice(0, handled);
+		this.drained = performance.now();
 		if (this.queue.length > 0) {
 			this.scheduled = true;
 			requestAnimationFrame(() => this.drain());
