@@ -3,6 +3,7 @@ package core
 import (
 	"math"
 
+	"appserver/core/view"
 	"appserver/protocol"
 )
 
@@ -17,6 +18,12 @@ type GetContextItems struct {
 type ReadContextItem struct {
 	To protocol.Caller
 	ID string
+}
+
+// SearchContext requests the items whose text has a match.
+type SearchContext struct {
+	To    protocol.Caller
+	Query *protocol.ContextSearchParams
 }
 
 // GetContextUsage requests the cost of the context, ListContextEdits the journal.
@@ -50,6 +57,15 @@ func (in GetContextItems) apply(s *step) {
 
 func (in ReadContextItem) apply(s *step) {
 	answer, err := s.context.ReadItem(in.ID)
+	if err != nil {
+		s.reject(in.To, err)
+		return
+	}
+	s.reply(in.To, answer)
+}
+
+func (in SearchContext) apply(s *step) {
+	answer, err := view.SearchContext(s.context, in.Query)
 	if err != nil {
 		s.reject(in.To, err)
 		return

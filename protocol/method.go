@@ -46,6 +46,7 @@ type Handler interface {
 	TurnInterrupt(to Caller, p *TurnInterruptParams) error
 	ContextGetItems(to Caller, p *ContextGetItemsParams) error
 	ContextReadItem(to Caller, p *ContextReadItemParams) error
+	ContextSearch(to Caller, p *ContextSearchParams) error
 	ContextGetUsage(to Caller, p *ContextGetUsageParams) error
 	ContextSetInclusion(to Caller, p *ContextSetInclusionParams) error
 	ContextPruneByIndices(to Caller, p *ContextPruneByIndicesParams) error
@@ -266,6 +267,8 @@ func Methods() []Method {
 			"Lists the context items with their prices.").own(),
 		method[ContextReadItemParams, ContextReadItemResponse]("context/readItem", Handler.ContextReadItem,
 			"Returns one context item in full, as it is sent and as it was.").own(),
+		method[ContextSearchParams, ContextSearchResponse]("context/search", Handler.ContextSearch,
+			"Finds a text, or a regular expression, in the whole texts of the context.").own(),
 		method[ContextGetUsageParams, ContextGetUsageResponse]("context/getUsage", Handler.ContextGetUsage,
 			"Returns the price of the context.").own(),
 		method[ContextSetInclusionParams, ContextSetInclusionResponse]("context/setInclusion", Handler.ContextSetInclusion,

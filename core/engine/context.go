@@ -15,6 +15,11 @@ func (e *Engine) ContextReadItem(to protocol.Caller, p *protocol.ContextReadItem
 	return e.readThread(to, p.ThreadID, core.ReadContextItem{To: to, ID: p.ID}, e.loadContext)
 }
 
+// ContextSearch returns the items whose text has a match.
+func (e *Engine) ContextSearch(to protocol.Caller, p *protocol.ContextSearchParams) error {
+	return e.readThread(to, p.ThreadID, core.SearchContext{To: to, Query: p}, e.loadContext)
+}
+
 // ContextGetUsage returns the size of the context.
 func (e *Engine) ContextGetUsage(to protocol.Caller, p *protocol.ContextGetUsageParams) error {
 	return e.readThread(to, p.ThreadID, core.GetContextUsage{To: to}, e.loadContext)

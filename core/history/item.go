@@ -96,6 +96,15 @@ func (c *Item) Sent() protocol.ResponseItem {
 	return WithText(c.Decode(), *c.visibility.text)
 }
 
+// Text returns the text of the item that costs tokens: the one that an edit gave it, or its own. The
+// decoded form does not stay in memory.
+func (c *Item) Text() string {
+	if c.visibility.text != nil {
+		return *c.visibility.text
+	}
+	return ContentText(c.Decode())
+}
+
 // ID returns the id by which clients name the item: r and the ordinal of its line, and the position
 // within a compacted line.
 func (c *Item) ID() string {

@@ -154,6 +154,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/getItems"; params: ContextGetItemsParams }
   /** Returns one context item in full, as it is sent and as it was. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/readItem"; params: ContextReadItemParams }
+  /** Finds a text, or a regular expression, in the whole texts of the context. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/search"; params: ContextSearchParams }
   /** Returns the price of the context. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/getUsage"; params: ContextGetUsageParams }
   /** Excludes items from the context, or includes them again. */
@@ -749,6 +751,19 @@ export interface ContextListEditsResponse {
   edits: Array<ContextEdit>;
 }
 
+/** ContextMatch is an item with a match. Count is the number of its matches, at most 1,000. Before, Match and After are the first match and the text around it, on one line. */
+export interface ContextMatch {
+  id: string;
+  index: number;
+  category: ContextCategory;
+  inPrompt: boolean;
+  tokens: number;
+  count: number;
+  before: string;
+  match: string;
+  after: string;
+}
+
 /** ContextNetPrice is the price of edits. TokensSaved is how much smaller the next request would be. TokensLeavingCache are tokens that the provider would have to read anew. RequestsToPayBack is how many requests it takes until the edits are cheaper than none, or null if they never are. CachedPriceRatio is the price of a cached token over that of another one. */
 export interface ContextNetPrice {
   tokensSaved: number;
@@ -889,6 +904,27 @@ export interface ContextRestoreResponse {
   revision: number;
   restored: number;
   usage: ContextUsage;
+}
+
+/** ContextSearchParams asks for the items of the context whose text has a match. The text is the one that an edit gave the item, or its own. Query has 1 to 1,000 characters; with Regex it is a regular expression in the syntax of Go's package regexp. Letter case is ignored unless MatchCase is set. Categories are all if empty. Limit is 100 if nil, and at most 1,000. */
+export interface ContextSearchParams {
+  threadId: string;
+  query: string;
+  regex?: boolean | null;
+  matchCase?: boolean | null;
+  categories?: Array<ContextCategory> | null;
+  cursor?: string | null;
+  limit?: number | null;
+}
+
+/** ContextSearchResponse is a page of the items with a match, in the order of the list. IDs has all of them. InPrompt is how many of them the next request has, and Tokens what these cost there. */
+export interface ContextSearchResponse {
+  revision: number;
+  data: Array<ContextMatch>;
+  ids: Array<string>;
+  inPrompt: number;
+  tokens: number;
+  nextCursor: string | null;
 }
 
 /** ContextSent is what a request has of an item. */
@@ -3543,6 +3579,8 @@ export interface Methods {
   "context/getItems": { params: ContextGetItemsParams; result: ContextGetItemsResponse };
   /** Returns one context item in full, as it is sent and as it was. */
   "context/readItem": { params: ContextReadItemParams; result: ContextReadItemResponse };
+  /** Finds a text, or a regular expression, in the whole texts of the context. */
+  "context/search": { params: ContextSearchParams; result: ContextSearchResponse };
   /** Returns the price of the context. */
   "context/getUsage": { params: ContextGetUsageParams; result: ContextGetUsageResponse };
   /** Excludes items from the context, or includes them again. */

@@ -1,0 +1,163 @@
+package view
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"appserver/core/excerpt"
+	"appserver/core/history"
+	"appserver/core/page"
+	"appserver/protocol"
+)
+
+const (
+	contextMatchPage, maxContextMatchPage = 100, 1000
+	// maxQuery is the length of a query in characters, maxMatches the number of matches that are counted
+	// in an item.
+	maxQuery, maxMatches = 1000, 1000
+	// The length of the text before and after a match, and of the match, in characters.
+	matchBefore, matchAfter, matchLength = 40, 120, 200
+)
+
+// SearchContext returns a page of the listed items whose text has a match.
+func SearchContext(
+	h *history.History, p *protocol.ContextSearchParams,
+) (answer protocol.ContextSearchResponse, err *protocol.Error) {
+	pattern, err := searchPattern(p)
+	if err != nil {
+		return answer, err
+	}
+	s := contextSearch{h, pattern}
+	found := s.find(p.Categories)
+	answer = s.summary(found)
+	found, err = s.after(found, p.Cursor)
+	if err != nil {
+		return answer, err
+	}
+	found, more := page.First(found, page.Size(p.Limit, contextMatchPage, maxContextMatchPage))
+	for _, m := range found {
+		answer.Data = append(answer.Data, s.view(m))
+	}
+	if more {
+		answer.NextCursor = &answer.Data[len(answer.Data)-1].ID
+	}
+	return answer, nil
+}
+
+// searchPattern returns the regular expression of a search.
+func searchPattern(p *protocol.ContextSearchParams) (*regexp.Regexp, *protocol.Error) {
+	if n := utf8.RuneCountInString(p.Query); n == 0 || n > maxQuery {
+		return nil, protocol.InvalidParams("query",
+			"the query has %d characters, but must have 1 to %d", n, maxQuery)
+	}
+	expression := p.Query
+	if !p.Regex {
+		expression = regexp.QuoteMeta(expression)
+	}
+	pattern, err := regexp.Compile(expression)
+	if err == nil && !p.MatchCase {
+		pattern, err = regexp.Compile("(?i)" + expression)
+	}
+	if err != nil {
+		return nil, protocol.InvalidParams("query", "%v (the syntax is that of Go's package regexp)", err)
+	}
+	return pattern, nil
+}
+
+type contextSearch struct {
+	*history.History
+	pattern *regexp.Regexp
+}
+
+// contextMatch is an item whose text has a match. index is its position in the list.
+type contextMatch struct{ place, index int }
+
+// find returns the listed items of some categories, or of all, whose text has a match.
+func (s contextSearch) find(categories []protocol.ContextCategory) (found []contextMatch) {
+	for index, place := range s.Listed() {
+		if len(categories) > 0 && !slices.Contains(categories, s.Category(place)) {
+			continue
+		}
+		if s.hasMatch(s.Item(place).Text()) {
+			found = append(found, contextMatch{place, index})
+		}
+	}
+	return found
+}
+
+// summary returns a response that has no matches yet.
+func (s contextSearch) summary(found []contextMatch) protocol.ContextSearchResponse {
+	answer := protocol.ContextSearchResponse{
+		Revision: s.Revision(), Data: []protocol.ContextMatch{}, IDs: []string{},
+	}
+	for _, m := range found {
+		answer.IDs = append(answer.IDs, s.Item(m.place).ID())
+		if s.InPrompt(m.place) {
+			answer.InPrompt++
+			answer.Tokens += s.Cost(m.place)
+		}
+	}
+	return answer
+}
+
+// after returns the matches that follow the item of a cursor. That item need not be listed any more.
+func (s contextSearch) after(found []contextMatch, cursor *string) ([]contextMatch, *protocol.Error) {
+	if cursor == nil {
+		return found, nil
+	}
+	last, ok := s.Find(*cursor)
+	if !ok {
+		return nil, errCursor("cursor", *cursor)
+	}
+	before := map[int]bool{}
+	for place := range s.InOrder() {
+		before[place] = true
+		if place == last {
+			break
+		}
+	}
+	return slices.DeleteFunc(found, func(m contextMatch) bool { return before[m.place] }), nil
+}
+
+// hasMatch reports whether a text has a match that is not empty.
+func (s contextSearch) hasMatch(text string) bool {
+	at := s.pattern.FindStringIndex(text)
+	return at != nil && (at[0] < at[1] || len(s.matches(text)) > 0)
+}
+
+// matches returns the matches in a text that are not empty, at most maxMatches.
+func (s contextSearch) matches(text string) [][]int {
+	all := slices.DeleteFunc(s.pattern.FindAllStringIndex(text, -1), func(at []int) bool { return at[0] == at[1] })
+	return all[:min(len(all), maxMatches)]
+}
+
+func (s contextSearch) view(m contextMatch) protocol.ContextMatch {
+	item := s.Item(m.place)
+	text := item.Text()
+	all := s.matches(text)
+	from, to := all[0][0], all[0][1]
+	return protocol.ContextMatch{
+		ID: item.ID(), Index: m.index, Category: s.Category(m.place), InPrompt: s.InPrompt(m.place),
+		Tokens: s.Cost(m.place), Count: len(all),
+		Before: snippet(excerpt.LastRunes(text[:from], matchBefore)),
+		Match:  snippet(excerpt.FirstRunes(text[from:to], matchLength)),
+		After:  snippet(excerpt.FirstRunes(text[to:], matchAfter)),
+	}
+}
+
+// snippet returns a part of a text as one line. White space at an end becomes one space.
+func snippet(text string) string {
+	line := excerpt.Line(text)
+	if line == "" && text != "" {
+		return " "
+	}
+	if strings.TrimLeft(text, " \t\r\n") != text {
+		line = " " + line
+	}
+	if strings.TrimRight(text, " \t\r\n") != text {
+		line += " "
+	}
+	return line
+}

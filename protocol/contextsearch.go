@@ -1,0 +1,40 @@
+package protocol
+
+// ContextSearchParams asks for the items of the context whose text has a match. The text is the one that
+// an edit gave the item, or its own. Query has 1 to 1,000 characters; with Regex it is a regular
+// expression in the syntax of Go's package regexp. Letter case is ignored unless MatchCase is set.
+// Categories are all if empty. Limit is 100 if nil, and at most 1,000.
+type ContextSearchParams struct {
+	ThreadID   string            `json:"threadId"`
+	Query      string            `json:"query"`
+	Regex      bool              `json:"regex,omitempty"`
+	MatchCase  bool              `json:"matchCase,omitempty"`
+	Categories []ContextCategory `json:"categories,omitempty"`
+	Cursor     *string           `json:"cursor,omitempty"`
+	Limit      *uint32           `json:"limit,omitempty"`
+}
+
+// ContextSearchResponse is a page of the items with a match, in the order of the list. IDs has all of
+// them. InPrompt is how many of them the next request has, and Tokens what these cost there.
+type ContextSearchResponse struct {
+	Revision   int64          `json:"revision"`
+	Data       []ContextMatch `json:"data"`
+	IDs        []string       `json:"ids"`
+	InPrompt   int            `json:"inPrompt"`
+	Tokens     int64          `json:"tokens"`
+	NextCursor *string        `json:"nextCursor"`
+}
+
+// ContextMatch is an item with a match. Count is the number of its matches, at most 1,000. Before, Match
+// and After are the first match and the text around it, on one line.
+type ContextMatch struct {
+	ID       string          `json:"id"`
+	Index    int             `json:"index"`
+	Category ContextCategory `json:"category"`
+	InPrompt bool            `json:"inPrompt"`
+	Tokens   int64           `json:"tokens"`
+	Count    int             `json:"count"`
+	Before   string          `json:"before"`
+	Match    string          `json:"match"`
+	After    string          `json:"after"`
+}
