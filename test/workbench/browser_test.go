@@ -272,10 +272,11 @@ func (w *workbench) write(text string) {
 	w.fill(".composer textarea", text)
 }
 
-// fill writes a text into a field.
+// fill replaces the text of a field.
 func (w *workbench) fill(selector, text string) {
 	w.t.Helper()
 	w.see(selector)
+	eval[bool](w, fmt.Sprintf(`(document.querySelector(%q).select(), true)`, selector))
 	w.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 

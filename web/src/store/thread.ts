@@ -358,6 +358,11 @@ export class ThreadStore {
 		}
 	}
 
+	/** call sends a request. The caller handles its failure. */
+	get call(): Connection["call"] {
+		return this.connection.call.bind(this.connection) as Connection["call"];
+	}
+
 	/** edit runs an edit of the context that is not part of a plan. */
 	async edit(run: (c: Connection, threadId: string) => Promise<unknown>): Promise<boolean> {
 		try {

@@ -4,11 +4,13 @@ import { computed, signal, type Signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { categoryNames, reasons, type Change } from "../store/context.ts";
 import type { ThreadStore } from "../store/thread.ts";
+import { ContextFind } from "../store/contextfind.ts";
 import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { Icon } from "../lib/icons.tsx";
 import { count, plural, short } from "../lib/format.ts";
-import type { ContextCategory, ContextItem } from "../wire/types.ts";
+import type { ContextItem } from "../wire/types.ts";
 import { Bar } from "./gauge.tsx";
+import { ContextFindBar, Snippet } from "./contextfind.tsx";
 import { ItemDetails } from "./details.tsx";
 import { openDialog } from "./dialogs.tsx";
 import { Footer } from "./footer.tsx";
@@ -28,15 +30,11 @@ class Selection {
 	readonly anchor = signal<string | null>(null);
 	readonly selected = signal<ReadonlySet<string>>(new Set());
 	readonly open = signal<ReadonlySet<string>>(new Set());
-	readonly find = signal("");
-	readonly category = signal<ContextCategory | null>(null);
-}
+	readonly find: ContextFind;
 
-function filtered(store: ThreadStore, s: Selection): readonly ContextItem[] {
-	const words = s.find.value.trim().toLowerCase();
-	const category = s.category.value;
-	return store.context.items.value.filter((i) => (category === null || i.category === category) &&
-		(words === "" || i.preview.toLowerCase().includes(words) || (i.toolName ?? "").toLowerCase().includes(words)));
+	constructor(store: ThreadStore) {
+		this.find = new ContextFind(store);
+	}
 }
 
 /** rowsOf groups items by turn. Items without a turn come before the next turn's head. */
@@ -57,7 +55,8 @@ export function rowsOf(items: readonly ContextItem[], turnNumbers: ReadonlyMap<s
 
 export function ContextPanel({ store }: { store: ThreadStore }) {
 	const tab = panelTab.value;
-	const selection = useMemo(() => new Selection(), []);
+	const selection = useMemo(() => new Selection(store), []);
+	useEffect(() => selection.find.start(), []);
 	return (
 		<aside class="panel" aria-label="Context">
 			<div class="panel-head">
@@ -89,7 +88,7 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 	const rows = useMemo(() => computed(() => {
 		const numbers = new Map<string, number>();
 		for (const i of store.context.items.value) if (i.turnId && !numbers.has(i.turnId)) numbers.set(i.turnId, numbers.size + 1);
-		return rowsOf(filtered(store, s), numbers);
+		return rowsOf(s.find.items.value, numbers);
 	}), [store]);
 	const list = rows.value;
 
@@ -109,8 +108,7 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 		requestAnimationFrame(() => document.getElementById(`c-${key}`)?.focus({ preventScroll: true }));
 	};
 	reveal.context = (id) => {
-		s.find.value = "";
-		s.category.value = null;
+		s.find.clear();
 		requestAnimationFrame(() => focus(id));
 	};
 	useEffect(() => () => {
@@ -170,13 +168,7 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 	return (
 		<>
 			<Chips store={store} s={s} />
-			<div class="panel-find">
-				<label class="search"><Icon name="search" />
-					<input ref={find} type="search" placeholder="Find in context" aria-label="Find in context" value={s.find.value}
-						onInput={(e) => (s.find.value = e.currentTarget.value)} />
-				</label>
-				{(s.find.value !== "" || s.category.value !== null) && list.length > 0 && <MatchActions store={store} s={s} />}
-			</div>
+			<ContextFindBar store={store} find={s.find} input={find} />
 			{!store.context.loaded.value ? <p class="hint">Loading…</p>
 				: list.length === 0 ? <p class="hint">{store.context.items.value.length === 0 ? "The context is empty. It fills with the first turn." : "No item matches."}</p>
 				: <VirtualList rows={list} estimate={34} class="context-list" label="Context items" role="treegrid" rowRole="presentation"
@@ -206,24 +198,13 @@ function Chips({ store, s }: { store: ThreadStore; s: Selection }) {
 	return (
 		<div class="chips" role="group" aria-label="Categories">
 			{usage.byCategory.map((c) => (
-				<button type="button" class={`chip cat-${c.category}`} aria-pressed={s.category.value === c.category}
+				<button type="button" class={`chip cat-${c.category}`} aria-pressed={s.find.category.value === c.category}
 					title={`${plural(c.count, "item")}, ${count(c.includedTokens)} of ${count(c.tokens)} tokens included`}
-					onClick={() => (s.category.value = s.category.value === c.category ? null : c.category)}>
+					onClick={() => (s.find.category.value = s.find.category.value === c.category ? null : c.category)}>
 					<i aria-hidden="true" />{categoryNames[c.category]} <b>{c.count}</b> <span class="faint">{short(c.includedTokens)}</span>
 				</button>
 			))}
 		</div>
-	);
-}
-
-function MatchActions({ store, s }: { store: ThreadStore; s: Selection }) {
-	const items = filtered(store, s).filter((i) => i.included);
-	const tokens = items.reduce((sum, i) => sum + (i.inPrompt ? i.tokens : 0), 0);
-	if (items.length === 0) return null;
-	return (
-		<button type="button" class="small" onClick={() => void store.change(items.map((i) => i.id), { included: false })}>
-			Exclude {plural(items.length, "match", "matches")} ({short(tokens)})
-		</button>
 	);
 }
 
@@ -259,6 +240,7 @@ function ItemRow({ item, store, s, first, onFocus }: ItemRowProps) {
 	const focused = s.focus.value === item.id || (s.focus.value === null && first);
 	const selected = s.selected.value.has(item.id);
 	const largest = store.context.largest.value;
+	const match = s.find.found.value?.matches.get(item.id);
 	const classes = ["context-item", item.inPrompt ? "" : "off", selected ? "selected" : "",
 		Object.keys(change).length > 0 ? "planned" : "", change.deleted ? "deleted" : ""].join(" ");
 	return (
@@ -270,7 +252,7 @@ function ItemRow({ item, store, s, first, onFocus }: ItemRowProps) {
 			</span>
 			<span role="gridcell" class="cell-main">
 				<span class={`category cat-${item.category}`}><i aria-hidden="true" />{item.toolName ?? categoryNames[item.category]}</span>
-				<span class="preview">{previewOf(item)}</span>
+				{match ? <Snippet match={match} /> : <span class="preview">{previewOf(item)}</span>}
 				<span class="badges">
 					{Object.keys(change).length > 0 && <span class="badge plan">{planText(change)}</span>}
 					{!item.inPrompt && <span class="badge off" title={reasons[item.notSentReason ?? "excluded"]}>{item.included ? "not sent" : "excluded"}</span>}

@@ -1,0 +1,52 @@
+// Find in the whole texts of the context, and exclude what was found.
+
+import type { RefObject } from "preact";
+import type { ContextFind } from "../store/contextfind.ts";
+import type { ThreadStore } from "../store/thread.ts";
+import { Icon } from "../lib/icons.tsx";
+import { plural, short, visible } from "../lib/format.ts";
+import type { ContextItem, ContextMatch } from "../wire/types.ts";
+
+interface Props {
+	store: ThreadStore;
+	find: ContextFind;
+	input: RefObject<HTMLInputElement | null>;
+}
+
+export function ContextFindBar({ store, find, input }: Props) {
+	return (
+		<div class="panel-find">
+			<label class="search"><Icon name="search" />
+				<input ref={input} type="search" placeholder="Find in context" aria-label="Find in context" value={find.query.value}
+					maxLength={1000} aria-invalid={find.failure.value !== ""} onInput={(e) => (find.query.value = e.currentTarget.value)} />
+			</label>
+			<button type="button" class="toggle" aria-pressed={find.matchCase.value} title="Match case" aria-label="Match case"
+				onClick={() => (find.matchCase.value = !find.matchCase.value)}>Aa</button>
+			<button type="button" class="toggle" aria-pressed={find.regex.value} title="Regular expression" aria-label="Regular expression"
+				onClick={() => (find.regex.value = !find.regex.value)}>.*</button>
+			{find.failure.value !== "" && <p class="error-text find-error" role="alert">{find.failure.value}</p>}
+			{find.active && find.failure.value === "" && <ExcludeMatches store={store} items={find.items.value} />}
+		</div>
+	);
+}
+
+function ExcludeMatches({ store, items }: { store: ThreadStore; items: readonly ContextItem[] }) {
+	const included = items.filter((i) => i.included);
+	if (included.length === 0) return null;
+	const tokens = included.reduce((sum, i) => sum + (i.inPrompt ? i.tokens : 0), 0);
+	return (
+		<button type="button" class="small" onClick={() => void store.change(included.map((i) => i.id), { included: false })}>
+			Exclude {plural(included.length, "match", "matches")} ({short(tokens)})
+		</button>
+	);
+}
+
+/** Snippet shows the first match of an item with the text around it. */
+export function Snippet({ match }: { match: ContextMatch }) {
+	return (
+		<span class="preview">
+			{visible(match.before)}<mark>{visible(match.match)}</mark>{visible(match.after)}
+			{match.count > 1 && <span class="faint"> ×{match.count}</span>}
+		</span>
+	);
+}
