@@ -71,6 +71,22 @@ func measureLongThread(t *testing.T) []row {
 		await frame();
 		return performance.now() - start;
 	})()`)
+	treemap := eval[float64](w, `(async () => {
+		const press = (text) => [...document.querySelectorAll(".segments.views button")].find((b) => b.textContent === text).click();
+		press("Map");
+		await until(() => document.querySelector(".map canvas")?.width > 0);
+		const choice = document.querySelector(".segments.views select");
+		await frame();
+		const start = performance.now();
+		choice.value = "turn";
+		choice.dispatchEvent(new Event("change", {bubbles: true}));
+		await frame();
+		await frame();
+		const taken = performance.now() - start;
+		press("List");
+		await until(() => document.querySelector(".context-item") !== null);
+		return taken;
+	})()`)
 	toggle := eval[float64](w, `(async () => {
 		document.querySelector(".footer .mode input").click(); // each change applies at once
 		const start = performance.now();
@@ -97,6 +113,7 @@ func measureLongThread(t *testing.T) []row {
 		{"first rows after navigation", first, 500, "ms"},
 		{"scroll sweep, p95 frame", sweep, 20, "ms"},
 		{"jump to the middle of the context list", jump, 60, "ms"},
+		{"treemap of 10,000 items", treemap, 60, "ms"},
 		{"toggle to row", toggle, 50, "ms"},
 		{"Send to the wire", send, 16, "ms"},
 		{"JS heap after load", heap, 60, "MB"},

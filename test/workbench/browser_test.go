@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -264,6 +265,31 @@ var (
 func (w *workbench) press(keys string, options ...chromedp.KeyOption) {
 	w.t.Helper()
 	w.do(chromedp.KeyEvent(keys, options...))
+}
+
+// choose chooses an option of a select.
+func (w *workbench) choose(selector, value string) {
+	w.t.Helper()
+	w.see(selector)
+	eval[bool](w, fmt.Sprintf(`(() => {
+		const s = document.querySelector(%q);
+		s.value = %q;
+		return s.dispatchEvent(new Event("change", {bubbles: true}));
+	})()`, selector, value))
+}
+
+// drag drags the mouse over an element, between two points whose coordinates are shares of its size.
+func (w *workbench) drag(selector string, fromX, fromY, toX, toY float64) {
+	w.t.Helper()
+	w.see(selector)
+	eval[bool](w, "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+	box := eval[[]float64](w, fmt.Sprintf(
+		`(() => { const b = document.querySelector(%q).getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()`, selector))
+	x := func(share float64) float64 { return box[0] + share*box[2] }
+	y := func(share float64) float64 { return box[1] + share*box[3] }
+	w.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x(fromX), y(fromY), chromedp.ButtonLeft))
+	w.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x(toX), y(toY), chromedp.ButtonLeft))
+	w.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, x(toX), y(toY), chromedp.ButtonLeft))
 }
 
 // write writes a text into the composer.

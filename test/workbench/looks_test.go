@@ -13,6 +13,7 @@ import (
 	"appserver/test/sample"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -59,6 +60,18 @@ func TestLooks(t *testing.T) {
 	w.see(".history li")
 	w.look("edits")
 	w.press("1", alt)
+	w.fill(findField, "slug")
+	w.see(".context-item mark")
+	w.look("find-context")
+	eval[bool](w, `(document.querySelector(".panel-find input").select(), true)`)
+	w.press(kb.Delete)
+	w.clickText("Map")
+	w.drag(".map-box", 0.3, 0.1, 0.8, 0.3)
+	w.see(".map-actions")
+	w.look("map")
+	w.choose(".segments.views select", "turn")
+	w.look("map-turns")
+	w.clickIn(".segments.views", "List")
 	w.press("f", control)
 	w.fill(".find input", "titles")
 	w.seeText(".find-count", "of")

@@ -2,5 +2,6 @@
 
 import "./context.test.ts";
 import "./lib.test.ts";
+import "./maplayout.test.ts";
 import "./markdown.test.tsx";
 import "./timeline.test.ts";

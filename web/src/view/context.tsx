@@ -1,10 +1,9 @@
 // The context panel: what the next request has, with prices, and edits of it.
 
-import { computed, signal, type Signal } from "@preact/signals";
+import { computed, type Signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { categoryNames, reasons, type Change } from "../store/context.ts";
 import type { ThreadStore } from "../store/thread.ts";
-import { ContextFind } from "../store/contextfind.ts";
 import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { Icon } from "../lib/icons.tsx";
 import { count, plural, short } from "../lib/format.ts";
@@ -16,26 +15,15 @@ import { openDialog } from "./dialogs.tsx";
 import { Footer } from "./footer.tsx";
 import { History } from "./history.tsx";
 import { Menu } from "./menu.tsx";
-import { panelTab } from "./panels.ts";
+import { Arrangement, ContextMap } from "./map.tsx";
+import { contextView, panelTab } from "./panels.ts";
+import { Selection } from "./selection.ts";
 import { reveal } from "../store/reveal.ts";
 
 /** ContextRow is an item, or the head of the items of one turn. */
 export type ContextRow =
 	| { key: string; kind: "turn"; turnId: string; number: number; items: ContextItem[] }
 	| { key: string; kind: "item"; item: ContextItem };
-
-/** Selection is the state of the list that is not part of the thread. */
-class Selection {
-	readonly focus = signal<string | null>(null);
-	readonly anchor = signal<string | null>(null);
-	readonly selected = signal<ReadonlySet<string>>(new Set());
-	readonly open = signal<ReadonlySet<string>>(new Set());
-	readonly find: ContextFind;
-
-	constructor(store: ThreadStore) {
-		this.find = new ContextFind(store);
-	}
-}
 
 /** rowsOf groups items by turn. Items without a turn come before the next turn's head. */
 export function rowsOf(items: readonly ContextItem[], turnNumbers: ReadonlyMap<string, number>): ContextRow[] {
@@ -85,12 +73,14 @@ export function ContextPanel({ store }: { store: ThreadStore }) {
 function List({ store, s }: { store: ThreadStore; s: Selection }) {
 	const handle = useRef<ListHandle>(null);
 	const find = useRef<HTMLInputElement>(null);
-	const rows = useMemo(() => computed(() => {
+	const turns = useMemo(() => computed(() => {
 		const numbers = new Map<string, number>();
 		for (const i of store.context.items.value) if (i.turnId && !numbers.has(i.turnId)) numbers.set(i.turnId, numbers.size + 1);
-		return rowsOf(s.find.items.value, numbers);
+		return numbers;
 	}), [store]);
+	const rows = useMemo(() => computed(() => rowsOf(s.find.items.value, turns.value)), [store]);
 	const list = rows.value;
+	const view = contextView.value;
 
 	const focus = (key: string, extend = false) => {
 		const index = list.findIndex((r) => r.key === key);
@@ -107,8 +97,13 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 		handle.current?.show(index);
 		requestAnimationFrame(() => document.getElementById(`c-${key}`)?.focus({ preventScroll: true }));
 	};
+	const showInList = (id: string) => {
+		contextView.value = "list";
+		requestAnimationFrame(() => focus(id));
+	};
 	reveal.context = (id) => {
 		s.find.clear();
+		contextView.value = "list";
 		requestAnimationFrame(() => focus(id));
 	};
 	useEffect(() => () => {
@@ -169,7 +164,14 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 		<>
 			<Chips store={store} s={s} />
 			<ContextFindBar store={store} find={s.find} input={find} />
+			<div class="segments views" role="group" aria-label="View">
+				<button type="button" aria-pressed={view === "list"} onClick={() => (contextView.value = "list")}>List</button>
+				<button type="button" aria-pressed={view === "map"} onClick={() => (contextView.value = "map")}>Map</button>
+				<span class="spacer" />
+				{view === "map" && <Arrangement />}
+			</div>
 			{!store.context.loaded.value ? <p class="hint">Loading…</p>
+				: view === "map" ? <ContextMap store={store} s={s} turns={turns.value} showInList={showInList} />
 				: list.length === 0 ? <p class="hint">{store.context.items.value.length === 0 ? "The context is empty. It fills with the first turn." : "No item matches."}</p>
 				: <VirtualList rows={list} estimate={34} class="context-list" label="Context items" role="treegrid" rowRole="presentation"
 					multiselectable handle={handle} focusedKey={s.focus.value} onKeyDown={onKeyDown}

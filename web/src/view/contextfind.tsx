@@ -41,11 +41,16 @@ function ExcludeMatches({ store, items }: { store: ThreadStore; items: readonly 
 	);
 }
 
+/** beforeMatch is the number of characters before a match, so that a narrow row has the match. */
+const beforeMatch = 10;
+
 /** Snippet shows the first match of an item with the text around it. */
 export function Snippet({ match }: { match: ContextMatch }) {
+	const runes = [...visible(match.before)];
+	const before = runes.length > beforeMatch ? `…${runes.slice(-beforeMatch).join("")}` : runes.join("");
 	return (
 		<span class="preview">
-			{visible(match.before)}<mark>{visible(match.match)}</mark>{visible(match.after)}
+			{before}<mark>{visible(match.match)}</mark>{visible(match.after)}
 			{match.count > 1 && <span class="faint"> ×{match.count}</span>}
 		</span>
 	);

@@ -14,6 +14,9 @@ export const panelOpen = signal(panelWanted());
 /** panelTab is the view of the context panel. */
 export const panelTab = signal<Tab>("list");
 
+/** contextView is how the context is shown. */
+export const contextView = signal<"list" | "map">("list");
+
 export function togglePanel(): void {
 	panelOpen.value = !panelOpen.value;
 	if (innerWidth > 1100) localStorage.setItem(key, panelOpen.value ? "open" : "closed");

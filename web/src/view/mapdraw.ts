@@ -1,0 +1,107 @@
+// Draws the map of the context on a canvas.
+
+import type { Plan } from "../store/context.ts";
+import type { GroupTile, Tile } from "../lib/maplayout.ts";
+import type { ContextItem } from "../wire/types.ts";
+
+/** Palette has the colours of the page's style sheet. */
+export interface Palette {
+	of(name: string): string;
+	font: string;
+}
+
+export function palette(el: Element): Palette {
+	const style = getComputedStyle(el);
+	const known = new Map<string, string>();
+	return {
+		of(name) {
+			const color = known.get(name) ?? style.getPropertyValue(`--${name}`);
+			known.set(name, color);
+			return color;
+		},
+		font: style.fontFamily,
+	};
+}
+
+export interface MapState {
+	colors: Palette;
+	plan: Plan;
+	selected: ReadonlySet<string>;
+	/** fits has the items that the search and the filter show, or null without them. */
+	fits: ReadonlySet<string> | null;
+	/** cached has the items to underline, or null. */
+	cached: ReadonlySet<string> | null;
+}
+
+/** notSent, filtered: the opacity of items that are not in the next request, or that a filter hides. */
+const notSent = 0.28;
+const filtered = 0.12;
+
+export function drawMap(
+	canvas: HTMLCanvasElement, size: { w: number; h: number }, layout: { tiles: readonly Tile[]; groups: readonly GroupTile[] },
+	items: readonly ContextItem[], state: MapState,
+): void {
+	const ratio = devicePixelRatio || 1;
+	canvas.width = size.w * ratio;
+	canvas.height = size.h * ratio;
+	canvas.style.width = `${size.w}px`;
+	canvas.style.height = `${size.h}px`;
+	const c = canvas.getContext("2d")!;
+	c.scale(ratio, ratio);
+	c.clearRect(0, 0, size.w, size.h);
+	for (const tile of layout.tiles) fillTile(c, tile, items[tile.index]!, state);
+	c.globalAlpha = 1;
+	for (const tile of layout.tiles) markTile(c, tile, items[tile.index]!, state);
+	c.fillStyle = state.colors.of("text");
+	c.font = `600 11px ${state.colors.font}`;
+	c.textBaseline = "middle";
+	for (const g of layout.groups) if (g.head > 0) label(c, g.label, g.x + 3, g.y + g.head / 2, g.w - 6);
+}
+
+function fillTile(c: CanvasRenderingContext2D, t: Tile, item: ContextItem, s: MapState): void {
+	c.globalAlpha = s.fits && !s.fits.has(item.id) ? filtered : item.inPrompt ? 1 : notSent;
+	c.fillStyle = s.colors.of(`c-${item.category}`);
+	const space = t.w > 4 && t.h > 4 ? 1 : 0;
+	c.fillRect(t.x, t.y, Math.max(0.5, t.w - space), Math.max(0.5, t.h - space));
+}
+
+function markTile(c: CanvasRenderingContext2D, t: Tile, item: ContextItem, s: MapState): void {
+	if (s.cached?.has(item.id)) {
+		c.fillStyle = s.colors.of("text");
+		c.fillRect(t.x, t.y + t.h - 2, t.w, 2);
+	}
+	if (item.pinned && t.w > 6 && t.h > 6) {
+		c.fillStyle = s.colors.of("bg");
+		c.fillRect(t.x + 2, t.y + 2, 4, 4);
+	}
+	const change = s.plan.get(item.id);
+	if (change) hatch(c, t, s.colors.of("bg"));
+	if (s.selected.has(item.id)) {
+		c.strokeStyle = s.colors.of("text");
+		c.lineWidth = 2;
+		c.strokeRect(t.x + 1, t.y + 1, Math.max(1, t.w - 3), Math.max(1, t.h - 3));
+	}
+}
+
+/** hatch marks an item that the plan changes. */
+function hatch(c: CanvasRenderingContext2D, t: Tile, color: string): void {
+	c.save();
+	c.beginPath();
+	c.rect(t.x, t.y, t.w, t.h);
+	c.clip();
+	c.strokeStyle = color;
+	c.lineWidth = 1.5;
+	c.beginPath();
+	for (let x = t.x - t.h; x < t.x + t.w; x += 5) {
+		c.moveTo(x, t.y + t.h);
+		c.lineTo(x + t.h, t.y);
+	}
+	c.stroke();
+	c.restore();
+}
+
+function label(c: CanvasRenderingContext2D, text: string, x: number, y: number, width: number): void {
+	let shown = text;
+	while (shown !== "" && c.measureText(shown).width > width) shown = shown.length > 2 ? `${shown.slice(0, -2)}…` : "";
+	c.fillText(shown, x, y);
+}
