@@ -44,6 +44,9 @@ func contextCommands() map[string]command {
 			return core.RestoreContext{To: m.caller(), Client: clientOf(a), Expected: expected}, err
 		}),
 		"compact": input(compactInput), "review": input(reviewInput), "propose": input(proposeInput),
+		"cancel": input(func(m *machine, _ arguments) (core.Input, error) {
+			return core.CancelCompaction{To: m.caller()}, nil
+		}),
 		"commit": input(commitInput), "trim": input(trimInput), "summarize": input(summarizeInput), "points": pointsCommand,
 		"read": input(func(m *machine, a arguments) (core.Input, error) {
 			return core.ReadContextItem{To: m.caller(), ID: a.word(0)}, nil

@@ -178,10 +178,8 @@ func draftText(p gjson.Result) string {
 		words(joined(p.Get("replaces.itemIds")), "of", joined(p.Get("replaces.turnIds")), p.Get("replaces.messageCount").Raw,
 			"messages")
 	text += "\n  " + strconv.Quote(p.Get("summary").Str)
-	p.Get("losses").ForEach(func(name, list gjson.Result) bool {
-		if len(list.Array()) > 0 {
-			text += "\n  loses " + words(name.Str, list.Raw)
-		}
+	p.Get("lossDetails").ForEach(func(_, loss gjson.Result) bool {
+		text += "\n  loses " + words(loss.Get("kind").Str, loss.Get("text").Raw, "of", joined(loss.Get("itemIds")))
 		return true
 	})
 	return text

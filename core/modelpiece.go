@@ -14,6 +14,7 @@ func (s *step) modelPiece(in ModelPiece) {
 	case s.isDraftRequest(in.Effect):
 		if in.Piece.Kind == PieceText {
 			s.draft.answer.WriteString(in.Piece.Text)
+			s.notify(protocol.ThreadCompactDeltaNotification{ThreadID: s.state.ID, DraftID: s.draft.id, Delta: in.Piece.Text})
 		}
 		return
 	case m == nil:

@@ -26,6 +26,15 @@ type CommitCompaction struct {
 	Text  *string
 }
 
+// CancelCompaction drops the draft.
+type CancelCompaction struct{ To protocol.Caller }
+
+func (in CancelCompaction) apply(s *step) {
+	found := s.draft != nil
+	s.discardDraft(protocol.Refuse(protocol.KindDraftCancelled, "the draft was cancelled"))
+	s.reply(in.To, protocol.ThreadCompactCancelResponse{Cancelled: found})
+}
+
 func (in ProposeCompaction) apply(s *step) { s.proposeCompaction(in) }
 func (in CommitCompaction) apply(s *step)  { s.commitCompactionOf(in) }
 
@@ -98,10 +107,11 @@ func (s *step) showDraft(warning string) {
 		s.reject(d.to, errDraftExpired())
 		return
 	}
+	losses, details := s.losses(d)
 	s.reply(d.to, protocol.ThreadCompactProposeResponse{
 		DraftID: d.id, Revision: d.revision, Strategy: d.strategy, Summary: d.text, Replaces: s.scope(d),
-		TokensBefore: d.tokensBefore, TokensAfter: d.tokensBefore - s.draftSavings(d), Losses: s.losses(d),
-		Warning: protocol.OrNil(warning),
+		TokensBefore: d.tokensBefore, TokensAfter: d.tokensBefore - s.draftSavings(d), Losses: losses,
+		LossDetails: details, Warning: protocol.OrNil(warning),
 	})
 }
 
@@ -138,7 +148,7 @@ func (s *step) draftSavings(d *draft) int64 {
 
 // losses returns the facts that the draft's summary does not mention. Masking loses outputs only, and
 // the model can run their commands again.
-func (s *step) losses(d *draft) protocol.CompactionLosses {
+func (s *step) losses(d *draft) (protocol.CompactionLosses, []protocol.CompactionLoss) {
 	if d.strategy == protocol.CompactMask {
 		return (&compaction.Span{}).Losses("")
 	}

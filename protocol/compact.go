@@ -41,9 +41,10 @@ type ThreadCompactProposeParams struct {
 
 // ThreadCompactProposeResponse is the draft of a compaction: the items to replace, their replacement,
 // the cost of the next model request before and after, in tokens, and the facts of the replaced turns
-// that the summary does not mention. Summary is empty for the strategy mask. Warning is the reason if
-// the strategy is not the requested one. The draft is valid until the context changes. It is in memory
-// only, and a newer draft replaces it. A failed request for a summary is not retried.
+// that the summary does not mention. LossDetails has the same facts with their items. Summary is empty
+// for the strategy mask. Warning is the reason if the strategy is not the requested one. The draft is
+// valid until the context changes. It is in memory only, and a newer draft replaces it. A failed
+// request for a summary is not retried.
 type ThreadCompactProposeResponse struct {
 	DraftID      string           `json:"draftId"`
 	Revision     int64            `json:"revision"`
@@ -53,7 +54,28 @@ type ThreadCompactProposeResponse struct {
 	TokensBefore int64            `json:"tokensBefore"`
 	TokensAfter  int64            `json:"tokensAfter"`
 	Losses       CompactionLosses `json:"losses"`
+	LossDetails  []CompactionLoss `json:"lossDetails"`
 	Warning      *string          `json:"warning"`
+}
+
+// ThreadCompactDeltaNotification has the next piece of the summary that the model writes for a draft.
+type ThreadCompactDeltaNotification struct {
+	ThreadID string `json:"threadId"`
+	DraftID  string `json:"draftId"`
+	Delta    string `json:"delta"`
+}
+
+// NotificationMethod is thread/compact/delta.
+func (ThreadCompactDeltaNotification) NotificationMethod() string { return "thread/compact/delta" }
+
+// ThreadCompactCancelParams drops the draft of a compaction. A request for it that waits is rejected.
+type ThreadCompactCancelParams struct {
+	ThreadID string `json:"threadId"`
+}
+
+// ThreadCompactCancelResponse reports whether there was a draft.
+type ThreadCompactCancelResponse struct {
+	Cancelled bool `json:"cancelled"`
 }
 
 // CompactionScope has the items that a compaction removes from the context, by their ids, and the
@@ -71,6 +93,13 @@ type CompactionLosses struct {
 	Decisions       []string `json:"decisions"`
 	OpenQuestions   []string `json:"openQuestions"`
 	UserConstraints []string `json:"userConstraints"`
+}
+
+// CompactionLoss is a fact of CompactionLosses, with the ids of the replaced items that state it.
+type CompactionLoss struct {
+	Kind    string   `json:"kind" oneof:"fileChanged commandRun decision openQuestion userConstraint"`
+	Text    string   `json:"text"`
+	ItemIDs []string `json:"itemIds"`
 }
 
 // ThreadCompactCommitParams commits the draft of a compaction. Summary, if not null, replaces its

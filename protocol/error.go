@@ -59,6 +59,7 @@ const (
 	KindTrimPointNotFound  Kind = "trimPointNotFound"
 	KindNothingToCompact   Kind = "nothingToCompact"
 	KindDraftExpired       Kind = "draftExpired"
+	KindDraftCancelled     Kind = "draftCancelled"
 	KindSlashCommand       Kind = "slashCommand"
 	KindIndexUnavailable   Kind = "indexUnavailable"
 	KindMcpServer          Kind = "mcpServer"

@@ -77,6 +77,7 @@ type Handler interface {
 	ThreadCompactStart(to Caller, p *ThreadCompactStartParams) error
 	ThreadCompactPropose(to Caller, p *ThreadCompactProposeParams) error
 	ThreadCompactCommit(to Caller, p *ThreadCompactCommitParams) error
+	ThreadCompactCancel(to Caller, p *ThreadCompactCancelParams) error
 	SlashCommandList(to Caller, p *SlashCommandListParams) error
 	SlashCommandParse(to Caller, p *SlashCommandParseParams) error
 	SlashCommandExecute(to Caller, p *SlashCommandExecuteParams) error
@@ -324,6 +325,8 @@ func Methods() []Method {
 			"Drafts a compaction, and lists what it would lose.").own(),
 		method[ThreadCompactCommitParams, ThreadCompactCommitResponse]("thread/compact/commit", Handler.ThreadCompactCommit,
 			"Applies the compaction of a draft, with its text or an edited one.").own(),
+		method[ThreadCompactCancelParams, ThreadCompactCancelResponse]("thread/compact/cancel", Handler.ThreadCompactCancel,
+			"Drops the draft of a compaction, also while the model writes it.").own(),
 		method[SlashCommandListParams, SlashCommandListResponse]("slashCommand/list", Handler.SlashCommandList,
 			"Lists the slash commands.").own(),
 		method[SlashCommandParseParams, SlashCommandParseResponse]("slashCommand/parse", Handler.SlashCommandParse,

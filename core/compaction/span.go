@@ -16,6 +16,8 @@ type Span struct {
 	// Places and Items are the items to replace, in order.
 	Places []int
 	Items  []protocol.ResponseItem
+	// ids are the ids of Items.
+	ids []string
 	// Conversation has the items and those among them that stay, such as requests of the user: a model reads
 	// it to summarise the span. Earlier has the items before the former summary.
 	Conversation, Earlier []protocol.ResponseItem
@@ -45,6 +47,7 @@ func (c *Context) Span(p Plan) (s Span) {
 			s.Earlier, s.Conversation = append(s.Earlier, s.Conversation...), nil
 		default:
 			s.Places, s.Items = append(s.Places, i), append(s.Items, item.Sent())
+			s.ids = append(s.ids, item.ID())
 			s.Conversation = append(s.Conversation, item.Sent())
 		}
 	}
@@ -56,9 +59,23 @@ func SummaryText(item protocol.ResponseItem) string {
 	return strings.TrimPrefix(history.TextOf(item), history.SummaryHead)
 }
 
-// Losses returns the facts of the span that a summary does not mention.
-func (s *Span) Losses(summary string) protocol.CompactionLosses {
-	return protocol.CompactionLosses(digest.Of(s.Items).Missing(summary))
+// Losses returns the facts of the span that a summary does not mention, as lists and with their items.
+func (s *Span) Losses(summary string) (lists protocol.CompactionLosses, details []protocol.CompactionLoss) {
+	missing := digest.Of(s.Items).Missing(summary)
+	details = []protocol.CompactionLoss{}
+	for _, f := range missing.Findings(s.Items) {
+		loss := protocol.CompactionLoss{Kind: lossKinds[f.Kind], Text: f.Text, ItemIDs: []string{}}
+		for _, i := range f.Items {
+			loss.ItemIDs = append(loss.ItemIDs, s.ids[i])
+		}
+		details = append(details, loss)
+	}
+	return protocol.CompactionLosses(missing), details
+}
+
+var lossKinds = map[digest.Kind]string{
+	digest.FileChanged: "fileChanged", digest.CommandRun: "commandRun", digest.Decision: "decision",
+	digest.OpenQuestion: "openQuestion", digest.UserConstraint: "userConstraint",
 }
 
 // bytesPerToken is a low estimate for text in several languages.

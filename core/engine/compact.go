@@ -40,6 +40,11 @@ func strategyOf(asked *string) string {
 	return *asked
 }
 
+// ThreadCompactCancel drops the draft of a compaction.
+func (e *Engine) ThreadCompactCancel(to protocol.Caller, p *protocol.ThreadCompactCancelParams) error {
+	return e.toThread(to, p.ThreadID, func(a *actor) { a.step(core.CancelCompaction{To: to}) })
+}
+
 // ThreadCompactCommit applies a draft. The id of a draft begins with that of its thread.
 func (e *Engine) ThreadCompactCommit(to protocol.Caller, p *protocol.ThreadCompactCommitParams) error {
 	threadID, _, found := strings.Cut(p.DraftID, ":")

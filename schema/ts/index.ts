@@ -204,6 +204,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/propose"; params: ThreadCompactProposeParams }
   /** Applies the compaction of a draft, with its text or an edited one. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/commit"; params: ThreadCompactCommitParams }
+  /** Drops the draft of a compaction, also while the model writes it. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/compact/cancel"; params: ThreadCompactCancelParams }
   /** Lists the slash commands. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "slashCommand/list"; params?: SlashCommandListParams | null }
   /** Parses a text as a slash command. */
@@ -474,6 +476,13 @@ export interface CommandExecutionRequestApprovalResponse {
 
 /** CommandExecutionStatus is the state of a command. */
 export type CommandExecutionStatus = "inProgress" | "completed" | "failed" | "declined";
+
+/** CompactionLoss is a fact of CompactionLosses, with the ids of the replaced items that state it. */
+export interface CompactionLoss {
+  kind: "fileChanged" | "commandRun" | "decision" | "openQuestion" | "userConstraint";
+  text: string;
+  itemIds: Array<string>;
+}
 
 /** CompactionLosses has the facts of the replaced items that a summary does not mention. */
 export interface CompactionLosses {
@@ -1129,7 +1138,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
 /** ErrorNotification reports a failed model request. If WillRetry is false, the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -2201,6 +2210,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "thread/session/stopRequested"; params: ThreadSessionStopRequestedNotification; emittedAtMs: number }
   /** A provider session starts with the next model request. */
   | { jsonrpc: "2.0"; method: "thread/session/started"; params: ThreadSessionStartedNotification; emittedAtMs: number }
+  /** A piece of the summary of a compaction's draft. */
+  | { jsonrpc: "2.0"; method: "thread/compact/delta"; params: ThreadCompactDeltaNotification; emittedAtMs: number }
   /** The summary of a trim point changed. */
   | { jsonrpc: "2.0"; method: "thread/context/summarized"; params: ThreadContextSummarizedNotification; emittedAtMs: number }
   /** Progress of indexing rollouts for lists and searches. */
@@ -2615,6 +2626,16 @@ export interface ThreadClosedNotification {
   threadId: string;
 }
 
+/** ThreadCompactCancelParams drops the draft of a compaction. A request for it that waits is rejected. */
+export interface ThreadCompactCancelParams {
+  threadId: string;
+}
+
+/** ThreadCompactCancelResponse reports whether there was a draft. */
+export interface ThreadCompactCancelResponse {
+  cancelled: boolean;
+}
+
 /** ThreadCompactCommitParams commits the draft of a compaction. Summary, if not null, replaces its text. */
 export interface ThreadCompactCommitParams {
   draftId: string;
@@ -2629,6 +2650,13 @@ export interface ThreadCompactCommitResponse {
   usage: ContextUsage;
 }
 
+/** ThreadCompactDeltaNotification has the next piece of the summary that the model writes for a draft. */
+export interface ThreadCompactDeltaNotification {
+  threadId: string;
+  draftId: string;
+  delta: string;
+}
+
 /** ThreadCompactProposeParams requests the draft of a compaction. Range selects the turns to replace. Without it, the draft replaces the same items as thread/compact/start. */
 export interface ThreadCompactProposeParams {
   threadId: string;
@@ -2636,7 +2664,7 @@ export interface ThreadCompactProposeParams {
   range?: PruneRange | null;
 }
 
-/** ThreadCompactProposeResponse is the draft of a compaction: the items to replace, their replacement, the cost of the next model request before and after, in tokens, and the facts of the replaced turns that the summary does not mention. Summary is empty for the strategy mask. Warning is the reason if the strategy is not the requested one. The draft is valid until the context changes. It is in memory only, and a newer draft replaces it. A failed request for a summary is not retried. */
+/** ThreadCompactProposeResponse is the draft of a compaction: the items to replace, their replacement, the cost of the next model request before and after, in tokens, and the facts of the replaced turns that the summary does not mention. LossDetails has the same facts with their items. Summary is empty for the strategy mask. Warning is the reason if the strategy is not the requested one. The draft is valid until the context changes. It is in memory only, and a newer draft replaces it. A failed request for a summary is not retried. */
 export interface ThreadCompactProposeResponse {
   draftId: string;
   revision: number;
@@ -2646,6 +2674,7 @@ export interface ThreadCompactProposeResponse {
   tokensBefore: number;
   tokensAfter: number;
   losses: CompactionLosses;
+  lossDetails: Array<CompactionLoss>;
   warning: string | null;
 }
 
@@ -3629,6 +3658,8 @@ export interface Methods {
   "thread/compact/propose": { params: ThreadCompactProposeParams; result: ThreadCompactProposeResponse };
   /** Applies the compaction of a draft, with its text or an edited one. */
   "thread/compact/commit": { params: ThreadCompactCommitParams; result: ThreadCompactCommitResponse };
+  /** Drops the draft of a compaction, also while the model writes it. */
+  "thread/compact/cancel": { params: ThreadCompactCancelParams; result: ThreadCompactCancelResponse };
   /** Lists the slash commands. */
   "slashCommand/list": { params: SlashCommandListParams; result: SlashCommandListResponse };
   /** Parses a text as a slash command. */
