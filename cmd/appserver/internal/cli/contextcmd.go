@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/termtext"
 	"appserver/server"
 )
 
@@ -164,5 +165,5 @@ func (c *contextCall) work() (err error) {
 
 // printLine appends a line to the output.
 func (c *contextCall) printLine(format string, args ...any) {
-	fmt.Fprintln(&c.out, plain(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(&c.out, termtext.Plain(fmt.Sprintf(format, args...)))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/termtext"
 	"appserver/protocol"
 )
 
@@ -82,9 +83,10 @@ func (c *contextCall) confirmDeletion(deletion *protocol.PruneByIndices) error {
 		return err
 	}
 	effect := fmt.Sprintf("This would delete %s of thread %s. %s",
-		counted(itemCount(&p.Before)-itemCount(&p.After), "item"), c.thread, difference("would have", &p.Before, &p.After))
+		termtext.Counted(itemCount(&p.Before)-itemCount(&p.After), "item"), c.thread,
+		difference("would have", &p.Before, &p.After))
 	for _, w := range p.Warnings {
-		effect += "\nWarning: " + plain(w)
+		effect += "\nWarning: " + termtext.Plain(w)
 	}
 	return c.asker.confirm(effect)
 }
@@ -128,7 +130,8 @@ func (c *contextCall) preview() error {
 	t.add("category", "sent now", "after prune", "saved")
 	for _, part := range p.Before.ByCategory {
 		if then := after[part.Category]; then != part.IncludedTokens {
-			t.add(string(part.Category), grouped(part.IncludedTokens), grouped(then), grouped(part.IncludedTokens-then))
+			t.add(string(part.Category), termtext.Grouped(part.IncludedTokens), termtext.Grouped(then),
+				termtext.Grouped(part.IncludedTokens-then))
 		}
 	}
 	if len(t.rows) > 1 {
@@ -168,7 +171,7 @@ func (c *contextCall) reportTurn(verb, back string, e protocol.ContextEdit, resu
 	if err != nil || c.o.json {
 		return c.printResult(result, err)
 	}
-	c.printLine("%s: %s of %s. %s", verb, e.Op, counted(e.Count, "item"), difference("has", before, after))
+	c.printLine("%s: %s of %s. %s", verb, e.Op, termtext.Counted(e.Count, "item"), difference("has", before, after))
 	c.printLine("To %s it: appserver context %s %s", back, back, c.thread)
 	return nil
 }
@@ -215,7 +218,8 @@ func (c *contextCall) confirmRestore(items []protocol.ContextItem) error {
 		return nil
 	}
 	return c.asker.confirm(fmt.Sprintf("This would undo the edits of thread %s: %s excluded, %s replaced, %s deleted. The next request would have about %s more tokens.",
-		c.thread, counted(excluded, "item"), grouped(int64(replaced)), grouped(int64(deleted)), grouped(saved)))
+		c.thread, termtext.Counted(excluded, "item"), termtext.Grouped(int64(replaced)), termtext.Grouped(int64(deleted)),
+		termtext.Grouped(saved)))
 }
 
 // restorable returns the number of items that a restore brings back, and the tokens that the undone edits
@@ -252,8 +256,8 @@ func (c *contextCall) selectItems() (list protocol.ContextGetItemsResponse, name
 	ids, unknown := idsOf(c.items, list.Items)
 	if len(unknown) > 0 {
 		return list, named, fmt.Errorf("%s: %s: thread %s has %s: nothing was changed; appserver context list %s prints the items",
-			counted(len(unknown), "unknown item"), strings.Join(unknown, ", "), c.thread,
-			counted(len(list.Items), "item"), c.thread)
+			termtext.Counted(len(unknown), "unknown item"), strings.Join(unknown, ", "), c.thread,
+			termtext.Counted(len(list.Items), "item"), c.thread)
 	}
 	named.IDs = ids
 	return list, named, nil
@@ -268,9 +272,9 @@ func (c *contextCall) report(e editReport, err error) error {
 		c.printLine("Nothing changed: the edit has no effect.")
 		return nil
 	}
-	c.printLine("%s %s. %s", e.verb, counted(e.changed, "item"), difference("has", &e.before, &e.after))
+	c.printLine("%s %s. %s", e.verb, termtext.Counted(e.changed, "item"), difference("has", &e.before, &e.after))
 	if e.ignored > 0 {
-		c.printLine("%s ignored: no longer in the list.", counted(e.ignored, "item"))
+		c.printLine("%s ignored: no longer in the list.", termtext.Counted(e.ignored, "item"))
 	}
 	c.printLine("To undo it: appserver context undo %s", c.thread)
 	return nil
@@ -278,15 +282,15 @@ func (c *contextCall) report(e editReport, err error) error {
 
 // difference describes the size of the next request and its change. has is the verb.
 func difference(has string, before, after *protocol.ContextUsage) string {
-	text := "The next request " + has + " " + counted(int(after.PromptTokens), "token")
+	text := "The next request " + has + " " + termtext.Counted(int(after.PromptTokens), "token")
 	if after.ModelContextWindow != nil {
-		text += " (" + percent(after.PromptTokens, *after.ModelContextWindow) + " of the window)"
+		text += " (" + termtext.Percent(after.PromptTokens, *after.ModelContextWindow) + " of the window)"
 	}
 	switch saved := before.PromptTokens - after.PromptTokens; {
 	case saved > 0:
-		return text + ", " + grouped(saved) + " fewer."
+		return text + ", " + termtext.Grouped(saved) + " fewer."
 	case saved < 0:
-		return text + ", " + grouped(-saved) + " more."
+		return text + ", " + termtext.Grouped(-saved) + " more."
 	}
 	return text + ", unchanged."
 }

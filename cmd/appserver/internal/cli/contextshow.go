@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/termtext"
 	"appserver/protocol"
 )
 
@@ -35,7 +36,7 @@ func (c *contextCall) list() error {
 	}
 	items := r.Items
 	if hidden := len(items) - listedItems; hidden > 0 && !c.o.all {
-		c.printLine("%s not shown: --all lists them", counted(hidden, "earlier item"))
+		c.printLine("%s not shown: --all lists them", termtext.Counted(hidden, "earlier item"))
 		items = items[hidden:]
 	}
 	itemTable(items, ages).write(&c.out, c.width)
@@ -83,7 +84,8 @@ func itemTable(items []protocol.ContextItem, ages map[string]string) *table {
 		if item.TurnID != nil {
 			when = ages[*item.TurnID]
 		}
-		row(when, fmt.Sprint(item.Index), item.ID, string(item.Category), grouped(item.Tokens), state(&item), item.Preview)
+		row(when, fmt.Sprint(item.Index), item.ID, string(item.Category), termtext.Grouped(item.Tokens), state(&item),
+			item.Preview)
 	}
 	return t
 }
@@ -128,18 +130,19 @@ func (c *contextCall) printUsage(u *protocol.ContextUsage) {
 	count := 0
 	for _, part := range u.ByCategory {
 		count += part.Count
-		t.add(string(part.Category), fmt.Sprint(part.Count), grouped(part.Tokens), grouped(part.IncludedTokens),
-			percent(part.IncludedTokens, whole))
+		t.add(string(part.Category), fmt.Sprint(part.Count), termtext.Grouped(part.Tokens),
+			termtext.Grouped(part.IncludedTokens), termtext.Percent(part.IncludedTokens, whole))
 	}
 	rest := u.PromptTokens - u.IncludedTokens
-	t.add("instructions, tools", "", grouped(rest), grouped(rest), percent(rest, whole))
-	t.add("total", fmt.Sprint(count), grouped(u.TotalTokens+rest), grouped(u.PromptTokens), percent(u.PromptTokens, whole))
+	t.add("instructions, tools", "", termtext.Grouped(rest), termtext.Grouped(rest), termtext.Percent(rest, whole))
+	t.add("total", fmt.Sprint(count), termtext.Grouped(u.TotalTokens+rest), termtext.Grouped(u.PromptTokens),
+		termtext.Percent(u.PromptTokens, whole))
 	t.write(&c.out, c.width)
 	if u.ModelContextWindow == nil {
 		c.printLine("The context window of the model is unknown: no turn of the thread records it.")
 		return
 	}
-	c.printLine("The next request has %s tokens of the window of %s tokens.", grouped(u.PromptTokens), grouped(whole))
+	c.printLine("The next request has %s tokens of the window of %s tokens.", termtext.Grouped(u.PromptTokens), termtext.Grouped(whole))
 }
 
 // edits prints the journal.
@@ -160,8 +163,8 @@ func (c *contextCall) edits() error {
 		if e.Undone {
 			undone = "undone"
 		}
-		t.add(fmt.Sprint(e.Revision), e.Op, fmt.Sprint(e.Count), grouped(e.SavedTokens), age(c.now.Sub(time.UnixMilli(e.At))),
-			undone)
+		t.add(fmt.Sprint(e.Revision), e.Op, fmt.Sprint(e.Count), termtext.Grouped(e.SavedTokens),
+			age(c.now.Sub(time.UnixMilli(e.At))), undone)
 	}
 	t.write(&c.out, c.width)
 	return nil
@@ -174,13 +177,13 @@ func (c *contextCall) prompt() error {
 	if err != nil || c.o.json {
 		return c.printResult(r, err)
 	}
-	c.printLine("%s to model %s of provider %s, %s", counted(len(r.Messages), "message"), r.Model, r.Provider,
-		counted(int(r.Tokens), "token"))
+	c.printLine("%s to model %s of provider %s, %s", termtext.Counted(len(r.Messages), "message"), r.Model, r.Provider,
+		termtext.Counted(int(r.Tokens), "token"))
 	for i, raw := range r.Messages {
 		c.printMessage(i, raw)
 	}
 	for _, raw := range r.Tools {
-		fmt.Fprintf(&c.out, "\n[tool] %s\n", plainLines(string(raw)))
+		fmt.Fprintf(&c.out, "\n[tool] %s\n", termtext.PlainLines(string(raw)))
 	}
 	return nil
 }
@@ -190,7 +193,7 @@ func (c *contextCall) printMessage(i int, raw json.RawMessage) {
 	var m map[string]json.RawMessage
 	var role, text string
 	if protocol.Unmarshal(raw, &m) != nil {
-		fmt.Fprintf(&c.out, "\n[%d] %s\n", i, plainLines(string(raw)))
+		fmt.Fprintf(&c.out, "\n[%d] %s\n", i, termtext.PlainLines(string(raw)))
 		return
 	}
 	if protocol.Unmarshal(m["role"], &role) == nil {
@@ -199,13 +202,13 @@ func (c *contextCall) printMessage(i int, raw json.RawMessage) {
 	if protocol.Unmarshal(m["content"], &text) == nil {
 		delete(m, "content")
 	}
-	fmt.Fprintf(&c.out, "\n[%d] %s\n", i, plain(role))
+	fmt.Fprintf(&c.out, "\n[%d] %s\n", i, termtext.Plain(role))
 	if text != "" {
-		fmt.Fprintln(&c.out, plainLines(text))
+		fmt.Fprintln(&c.out, termtext.PlainLines(text))
 	}
 	if len(m) > 0 {
 		if rest, err := json.Marshal(m); err == nil { // m was decoded from JSON
-			fmt.Fprintln(&c.out, plainLines(string(rest)))
+			fmt.Fprintln(&c.out, termtext.PlainLines(string(rest)))
 		}
 	}
 }

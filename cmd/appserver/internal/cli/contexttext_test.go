@@ -40,45 +40,21 @@ func TestListAlignsItems(t *testing.T) {
 	require.NotContains(t, out.String(), "age")
 }
 
-// TestPlainTextCannotControlTerminal covers texts, errors and JSON.
-func TestPlainTextCannotControlTerminal(t *testing.T) {
-	text := "a\x00\x1b\r\u009b\u202e\u2028\x7f\xff é 👩‍💻\tb\nc"
-	require.Equal(t, "a\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd é 👩‍💻 b c", plain(text))
-	require.Equal(t, "a\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd é 👩‍💻\tb\nc", plainLines(text))
+// TestErrorsAndJSONCannotControlTerminal escapes the texts of threads in messages and in documents.
+func TestErrorsAndJSONCannotControlTerminal(t *testing.T) {
+	text := "a\x00\x1b\r\u009b\u202e\u2028\x7f\xff é 👩‍💻"
 	cause := errors.New("x\x1bx\n")
 	err := plainError{cause}
 	require.Equal(t, "x\ufffdx\n", err.Error())
 	require.ErrorIs(t, err, cause)
 	var out bytes.Buffer
-	require.NoError(t, writeJSON(&out, strings.TrimSuffix(text, "\tb\nc")))
+	require.NoError(t, writeJSON(&out, text))
 	require.Equal(t, `"a\u0000\u001b\r\u009b\u202e\u2028\u007f`+"\ufffd é 👩‍💻\"\n",
 		strings.ReplaceAll(out.String(), `\ufffd`, "\ufffd"))
 	require.True(t, json.Valid(out.Bytes()))
 }
 
-// TestFirstColumnsLimitsWidth counts wide and combining characters.
-func TestFirstColumnsLimitsWidth(t *testing.T) {
-	for _, c := range []struct {
-		text  string
-		width int
-		want  string
-	}{
-		{"hello", 5, "hello"}, {"hello", 4, "hel…"}, {"世界", 4, "世界"}, {"世界", 3, "世…"}, {"世界", 2, "…"},
-		{"e\u0301e\u0301", 2, "e\u0301e\u0301"}, {"", 0, ""},
-	} {
-		require.Equal(t, c.want, firstColumns(c.text, c.width))
-	}
-}
-
-func TestNumbersAreReadable(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100",
-		1234567: "1,234,567"} {
-		require.Equal(t, want, grouped(n))
-	}
-	require.Equal(t, "12.5 %", percent(1, 8))
-	require.Empty(t, percent(1, 0))
-	require.Equal(t, []string{"0 items", "1 item", "1,000 items"},
-		[]string{counted(0, "item"), counted(1, "item"), counted(1000, "item")})
+func TestAgesAreReadable(t *testing.T) {
 	var ages []string
 	for _, d := range []time.Duration{-time.Hour, 59 * time.Second, time.Minute, 59 * time.Minute, 47 * time.Hour,
 		48 * time.Hour, 1000 * time.Hour} {

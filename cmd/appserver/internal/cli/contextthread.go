@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/termtext"
 	"appserver/protocol"
 	"appserver/rollout"
 )
@@ -149,7 +150,7 @@ func ambiguous(part string, found []protocol.Thread) error {
 			fmt.Fprintf(&lines, "\n  and %d more", len(found)-maxListed)
 			break
 		}
-		fmt.Fprintf(&lines, "\n  %s  %s", t.ID, firstColumns(plain(t.Preview), 50))
+		fmt.Fprintf(&lines, "\n  %s  %s", t.ID, termtext.FirstColumns(termtext.Plain(t.Preview), 50))
 	}
 	return fmt.Errorf("the ids of %d threads begin or end with %q: give a longer part of the id%s", len(found), part,
 		lines.String())

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/termtext"
 	"appserver/rollout"
 )
 
@@ -163,7 +164,7 @@ func (c *rolloutCall) verify() error {
 		err = c.print(reports)
 	}
 	if err == nil && withProblems > 0 {
-		err = fmt.Errorf("problems in %d of %s", withProblems, counted(len(reports), "rollout"))
+		err = fmt.Errorf("problems in %d of %s", withProblems, termtext.Counted(len(reports), "rollout"))
 	}
 	return err
 }
@@ -210,10 +211,11 @@ func (c *rolloutCall) print(reports []rollout.Report) error {
 
 func printReport(out *strings.Builder, s rollout.Report) {
 	if len(s.Findings) == 0 {
-		fmt.Fprintf(out, "%s: no problems, %s\n", plain(s.Path), counted(s.Lines, "line"))
+		fmt.Fprintf(out, "%s: no problems, %s\n", termtext.Plain(s.Path), termtext.Counted(s.Lines, "line"))
 		return
 	}
-	fmt.Fprintf(out, "%s: %s, %s\n", plain(s.Path), counted(len(s.Findings), "problem"), counted(s.Lines, "readable line"))
+	fmt.Fprintf(out, "%s: %s, %s\n", termtext.Plain(s.Path), termtext.Counted(len(s.Findings), "problem"),
+		termtext.Counted(s.Lines, "readable line"))
 	for _, f := range s.Findings {
 		printFinding(out, f)
 	}
@@ -228,7 +230,7 @@ func printFinding(out *strings.Builder, f rollout.Finding) {
 	if f.Repairable {
 		remedy = " (repair fixes this)"
 	}
-	fmt.Fprintf(out, "  %s: %s: %s%s\n", position, f.Kind, plain(f.Message), remedy)
+	fmt.Fprintf(out, "  %s: %s: %s%s\n", position, f.Kind, termtext.Plain(f.Message), remedy)
 }
 
 // repair repairs rollouts. If one repair fails, it prints the earlier ones and returns the error.
@@ -248,7 +250,7 @@ func (c *rolloutCall) repair() error {
 		return failed
 	}
 	if n := unrepairable(all); err == nil && n > 0 {
-		err = fmt.Errorf("%d of %s cannot be repaired: see above", n, counted(countFindings(all), "problem"))
+		err = fmt.Errorf("%d of %s cannot be repaired: see above", n, termtext.Counted(countFindings(all), "problem"))
 	}
 	return err
 }
@@ -281,12 +283,12 @@ func (c *rolloutCall) printRepaired(all []rollout.Repaired) error {
 		printReport(&out, r.Report)
 		switch {
 		case r.Kept != "":
-			fmt.Fprintf(&out, "  repaired: %s; original: %s\n", plain(r.To), plain(r.Kept))
+			fmt.Fprintf(&out, "  repaired: %s; original: %s\n", termtext.Plain(r.To), termtext.Plain(r.Kept))
 		case len(r.Findings) > 0:
 			fmt.Fprintf(&out, "  nothing was changed\n")
 		}
 		if r.Lost != "" {
-			fmt.Fprintf(&out, "  unreadable lines: %s\n", plain(r.Lost))
+			fmt.Fprintf(&out, "  unreadable lines: %s\n", termtext.Plain(r.Lost))
 		}
 	}
 	_, err := io.WriteString(c.out, out.String())

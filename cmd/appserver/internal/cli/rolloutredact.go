@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/termtext"
 	"appserver/core/config"
 	"appserver/core/memory"
 	"appserver/rollout"
@@ -105,19 +106,19 @@ func redactQuestion(found []redactedThread) string {
 		if !f.found() {
 			continue
 		}
-		fmt.Fprintf(&out, "%s: removes secrets from %s", plain(f.Path), counted(f.Lines, "line"))
+		fmt.Fprintf(&out, "%s: removes secrets from %s", termtext.Plain(f.Path), termtext.Counted(f.Lines, "line"))
 		for _, other := range f.Copies {
-			fmt.Fprintf(&out, ", %s of %s", counted(other.Lines, "line"), plain(other.Path))
+			fmt.Fprintf(&out, ", %s of %s", termtext.Counted(other.Lines, "line"), termtext.Plain(other.Path))
 		}
 		if f.Names > 0 {
-			fmt.Fprintf(&out, ", %s of the thread", counted(f.Names, "name"))
+			fmt.Fprintf(&out, ", %s of the thread", termtext.Counted(f.Names, "name"))
 		}
 		if f.Memories > 0 {
-			fmt.Fprintf(&out, ", %s of the thread", counted(f.Memories, "remembered text"))
+			fmt.Fprintf(&out, ", %s of the thread", termtext.Counted(f.Memories, "remembered text"))
 		}
 		out.WriteByte('.')
 		if f.Lines > 0 && f.Removed != "" {
-			fmt.Fprintf(&out, " Moves the items of its backup into it, and removes the backup: %s.", plain(f.Removed))
+			fmt.Fprintf(&out, " Moves the items of its backup into it, and removes the backup: %s.", termtext.Plain(f.Removed))
 		}
 		out.WriteByte('\n')
 	}
@@ -134,18 +135,18 @@ func (c *rolloutCall) printRedacted(found []redactedThread) error {
 	}
 	var out strings.Builder
 	for _, f := range found {
-		fmt.Fprintf(&out, "%s: %s %s\n", plain(f.Path), counted(f.Lines, "line"), verb)
+		fmt.Fprintf(&out, "%s: %s %s\n", termtext.Plain(f.Path), termtext.Counted(f.Lines, "line"), verb)
 		for _, other := range f.Copies {
-			fmt.Fprintf(&out, "  %s: %s %s\n", plain(other.Path), counted(other.Lines, "line"), verb)
+			fmt.Fprintf(&out, "  %s: %s %s\n", termtext.Plain(other.Path), termtext.Counted(other.Lines, "line"), verb)
 		}
 		if f.Names > 0 {
-			fmt.Fprintf(&out, "  %s of the thread %s\n", counted(f.Names, "name"), verb)
+			fmt.Fprintf(&out, "  %s of the thread %s\n", termtext.Counted(f.Names, "name"), verb)
 		}
 		if f.Memories > 0 {
-			fmt.Fprintf(&out, "  %s of the thread %s\n", counted(f.Memories, "remembered text"), verb)
+			fmt.Fprintf(&out, "  %s of the thread %s\n", termtext.Counted(f.Memories, "remembered text"), verb)
 		}
 		for _, path := range f.Beside {
-			fmt.Fprintf(&out, "  not redacted, because it cannot be read: %s\n", plain(path))
+			fmt.Fprintf(&out, "  not redacted, because it cannot be read: %s\n", termtext.Plain(path))
 		}
 	}
 	_, err := fmt.Fprint(c.out, out.String())

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/cmd/appserver/internal/termtext"
 	"appserver/core/config"
 	"appserver/rollout"
 )
@@ -38,7 +39,7 @@ func (c *rolloutCall) retain() error {
 		_, err = io.WriteString(c.out, retainedText(bounds, done, do == nil))
 	}
 	if n := len(done.Kept); err == nil && n > 0 && do != nil {
-		err = fmt.Errorf("kept %s beyond the limits: see above", counted(n, "thread"))
+		err = fmt.Errorf("kept %s beyond the limits: see above", termtext.Counted(n, "thread"))
 	}
 	return err
 }
@@ -63,19 +64,19 @@ func retainedText(bounds rollout.Retention, done rollout.RetentionResult, dry bo
 		fmt.Fprintf(&out, "%s%s: %s\n", would, verb, candidateText(t))
 	}
 	for _, t := range done.Kept {
-		fmt.Fprintf(&out, "kept: %s: %s\n", candidateText(t), plain(t.Kept))
+		fmt.Fprintf(&out, "kept: %s: %s\n", candidateText(t), termtext.Plain(t.Kept))
 	}
 	for _, text := range done.Unread {
-		fmt.Fprintf(&out, "kept: %s\n", plain(text))
+		fmt.Fprintf(&out, "kept: %s\n", termtext.Plain(text))
 	}
 	fmt.Fprintf(&out, "%s %s%s; remaining: %s with %s bytes, of which %s are in the archive\n",
-		counted(len(done.Gone), "thread"), would, verb, counted(done.Threads, "thread"), grouped(done.Bytes),
-		grouped(done.ArchivedBytes))
+		termtext.Counted(len(done.Gone), "thread"), would, verb, termtext.Counted(done.Threads, "thread"),
+		termtext.Grouped(done.Bytes), termtext.Grouped(done.ArchivedBytes))
 	switch {
 	case done.Over > 0 && !bounds.Delete:
-		fmt.Fprintf(&out, "The remaining threads exceed history.maxBytes by %s bytes: nothing is deleted while history.retention is \"archive\"\n", grouped(done.Over))
+		fmt.Fprintf(&out, "The remaining threads exceed history.maxBytes by %s bytes: nothing is deleted while history.retention is \"archive\"\n", termtext.Grouped(done.Over))
 	case done.Over > 0:
-		fmt.Fprintf(&out, "The remaining threads exceed history.maxBytes by %s bytes\n", grouped(done.Over))
+		fmt.Fprintf(&out, "The remaining threads exceed history.maxBytes by %s bytes\n", termtext.Grouped(done.Over))
 	}
 	if dry && len(done.Gone) > 0 {
 		out.WriteString("Nothing was changed: add --yes to make these changes\n")
@@ -85,6 +86,6 @@ func retainedText(bounds rollout.Retention, done rollout.RetentionResult, dry bo
 
 // candidateText describes a thread in one line.
 func candidateText(t rollout.Candidate) string {
-	return fmt.Sprintf("%s, last written %s, %s bytes, for %s", plain(t.Path),
-		t.WrittenAt.Local().Format("2006-01-02 15:04"), grouped(t.Bytes), t.Limit)
+	return fmt.Sprintf("%s, last written %s, %s bytes, for %s", termtext.Plain(t.Path),
+		t.WrittenAt.Local().Format("2006-01-02 15:04"), termtext.Grouped(t.Bytes), t.Limit)
 }
