@@ -110,7 +110,7 @@ func parseAnyOrder(flags *flag.FlagSet, args []string) (rest []string, err error
 // check returns an error unless the command accepts the flags and the number of arguments.
 func (o *contextOptions) check(c *contextRow, args []string) error {
 	for _, name := range o.given {
-		if !slices.Contains(strings.Fields("json last "+c.flags), name) {
+		if !slices.Contains(strings.Fields("json last "+c.flags), name) || c.name == editCommand && name == "json" {
 			return fmt.Errorf("context %s has no flag --%s", c.name, name)
 		}
 	}

@@ -25,6 +25,9 @@ type contextRow struct {
 }
 
 const (
+	// editCommand is the only command that uses the whole terminal.
+	editCommand = "edit"
+
 	pruneFlags = "category before-turn first keep-last"
 	pruneUsage = " --category CATEGORIES [--before-turn ID | --first N | --keep-last N]"
 )
@@ -33,6 +36,7 @@ func contextRows() []contextRow {
 	return []contextRow{
 		{"list", "list the items with their tokens and states, and the usage by category", false, "all", (*contextCall).list},
 		{"usage", "print the tokens of the context by category", false, "", (*contextCall).usage},
+		{editCommand, "edit the context on the terminal: a list with prices, search, a plan and its effect", false, "", (*contextCall).edit},
 		{"exclude", "stop sending items to the model; keep them in the list", true, "", (*contextCall).exclude},
 		{"include", "send excluded items again", true, "", (*contextCall).include},
 		{"delete", "remove items from the list; ask for confirmation", true, "yes", (*contextCall).remove},
@@ -134,6 +138,9 @@ func newContextCall(args []string, s app.Streams, o *app.Options) (*contextCall,
 		c.thread, rest = rest[0], rest[1:]
 	}
 	c.asker = newAsker(s, c.o.yes)
+	if c.row.name == editCommand {
+		return c, checkTerminal(s)
+	}
 	c.items, err = parseTargets(rest)
 	return c, err
 }
@@ -141,7 +148,13 @@ func newContextCall(args []string, s app.Streams, o *app.Options) (*contextCall,
 // serve runs the command, unloads the thread and prints the result. It prints last, because a blocked
 // output would keep the thread loaded.
 func (c *contextCall) serve() (err error) {
-	log := server.NewLogger(c.errs, c.o.LogLevel, c.o.LogFormat == "json")
+	errs := c.errs
+	if c.row.name == editCommand {
+		held := &heldWriter{to: c.errs}
+		defer held.release()
+		errs = held
+	}
+	log := server.NewLogger(errs, c.o.LogLevel, c.o.LogFormat == "json")
 	defer func() { _ = log.Sync() }() // standard error may be closed by now
 	if c.client, err = app.OpenLocalClient(c.o.Options, log); err != nil {
 		return err

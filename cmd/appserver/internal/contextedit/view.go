@@ -1,0 +1,215 @@
+package contextedit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"appserver/cmd/appserver/internal/termtext"
+	"appserver/protocol"
+)
+
+// The smallest terminal that the editor fits in.
+const (
+	minColumns = 60
+	minRows    = 12
+)
+
+// Style is a set of attributes. No attribute carries information of its own.
+type Style uint8
+
+// The attributes.
+const (
+	Bold Style = 1 << iota
+	Dim
+	Reverse
+	Changed
+	Danger
+)
+
+// Span is a part of a line with a fixed width in columns. A longer text is cut.
+type Span struct {
+	Text  string
+	Width int
+	Style Style
+}
+
+// Line is a row of the screen.
+type Line []Span
+
+// String returns the line as it is on a terminal without colours.
+func (l Line) String() string {
+	var b strings.Builder
+	for _, s := range l {
+		b.WriteString(termtext.Padded(termtext.FirstColumns(s.Text, s.Width), s.Width, false))
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+func (m *Model) isTooSmall() bool { return m.size.Columns < minColumns || m.size.Rows < minRows }
+
+// full returns a line with one text.
+func (m *Model) full(text string, style Style) Line {
+	return Line{{termtext.FirstColumns(text, m.size.Columns), m.size.Columns, style}}
+}
+
+// View returns the rows of the screen from the top. It builds visible rows only.
+func (m *Model) View() []Line {
+	if m.isTooSmall() {
+		return []Line{m.full(fmt.Sprintf("The terminal has %d x %d.", m.size.Columns, m.size.Rows), 0),
+			m.full(fmt.Sprintf("The editor needs %d x %d.", minColumns, minRows), 0), m.full("q quits", 0)}
+	}
+	if m.screen == onDetails || m.screen == onHelp || m.screen == onApply {
+		return m.viewPager()
+	}
+	lines := m.viewHead()
+	height := m.rowsOfList()
+	for i := range height {
+		if row := m.list.top + i; row < len(m.list.rows) {
+			lines = append(lines, m.viewRow(row))
+		} else {
+			lines = append(lines, m.full("", 0))
+		}
+	}
+	return append(lines, m.viewFoot()...)
+}
+
+func (m *Model) rowsOfList() int { return max(1, m.size.Rows-len(m.viewHead())-footRows) }
+
+func (m *Model) rowsOfPager() int { return max(1, m.size.Rows-2) }
+
+func (m *Model) viewPager() (lines []Line) {
+	title, keys := "Keys", "Up Down PgUp PgDn scroll  Esc returns"
+	switch m.screen {
+	case onDetails:
+		title, keys = "Item "+m.details.Item.ID, "Up Down PgUp PgDn scroll  Space d p change  Esc returns"
+		if m.details.Sent != nil {
+			keys = "Tab sent or original  " + keys
+		}
+		title += m.viewPlanned()
+	case onApply:
+		title, keys = "Plan", "Enter applies  Esc returns"
+	}
+	height := m.rowsOfPager()
+	end := min(m.pager.top+height, len(m.pager.lines))
+	place := fmt.Sprintf("lines %d-%d of %d", m.pager.top+1, end, len(m.pager.lines))
+	lines = append(lines, Line{{title, m.size.Columns - len(place) - 1, Bold}, {"", 1, 0}, {place, len(place), 0}})
+	for i := range height {
+		text := ""
+		if m.pager.top+i < end {
+			text = m.pager.lines[m.pager.top+i]
+		}
+		lines = append(lines, m.full(text, 0))
+	}
+	return append(lines, m.full(keys, Reverse))
+}
+
+// viewPlanned returns the planned state of the item whose details are shown.
+func (m *Model) viewPlanned() string {
+	item := m.list.current()
+	if item == nil || item.ID != m.details.Item.ID {
+		return ""
+	}
+	w, changed := m.plan.of(item)
+	if !changed {
+		return ""
+	}
+	words := []string{"included"}
+	if !w.included {
+		words = []string{"excluded"}
+	}
+	if w.pinned {
+		words = append(words, "pinned")
+	}
+	if w.deleted {
+		words = []string{"deleted"}
+	}
+	return ": planned to be " + strings.Join(words, ", ")
+}
+
+// viewHead returns the name, the gauge, the categories and the header of the list.
+func (m *Model) viewHead() []Line {
+	lines := []Line{m.viewGauge()}
+	lines = append(lines, m.viewChips()...)
+	return append(lines, m.row(rowCells{category: "category", tool: "tool", preview: "text", tokens: "tokens"}, Bold))
+}
+
+// viewGauge returns the name of the thread, its model, and its share of the window.
+func (m *Model) viewGauge() Line {
+	u := &m.list.usage
+	gauge := termtext.Counted(int(u.PromptTokens), "token")
+	if m.isPriced() && len(m.plan.wishes) > 0 && m.preview.err == nil {
+		gauge = fmt.Sprintf("%s -> %s", termtext.Grouped(u.PromptTokens),
+			termtext.Counted(int(m.preview.preview.After.PromptTokens), "token"))
+	}
+	if window := u.ModelContextWindow; window != nil && *window > 0 {
+		const width = 10
+		filled := int(min(width, (u.PromptTokens*width+*window-1) / *window))
+		gauge += fmt.Sprintf(" of %s [%s%s] %s", termtext.Grouped(*window), strings.Repeat("#", filled),
+			strings.Repeat(".", width-filled), termtext.Percent(u.PromptTokens, *window))
+	}
+	name := m.head.ID
+	if m.head.Name != nil && *m.head.Name != "" {
+		name = *m.head.Name
+	} else if m.head.Preview != "" {
+		name = m.head.Preview
+	}
+	width := m.size.Columns - termtext.Columns(gauge) - 1
+	if m.head.Model != nil {
+		suffix := " (" + oneLine(*m.head.Model) + ")"
+		name = termtext.FirstColumns(oneLine(name), max(10, width-termtext.Columns(suffix)-1)) + suffix
+	}
+	name = termtext.FirstColumns(oneLine(name), max(0, width-1))
+	return Line{{name, width, Bold}, {"", 1, 0}, {gauge, termtext.Columns(gauge), 0}}
+}
+
+// oneLine returns a text as one escaped line.
+func oneLine(text string) string { return termtext.Escape(strings.Join(strings.Fields(text), " ")) }
+
+// shortNames are the names of the categories on the screen.
+func shortNames() map[protocol.ContextCategory]string {
+	return map[protocol.ContextCategory]string{
+		protocol.CategoryUserInstructions:   "instructions",
+		protocol.CategoryEnvironmentContext: "environment",
+		protocol.CategoryDeveloperMessage:   "developer",
+		protocol.CategoryUserMessage:        "user",
+		protocol.CategoryAssistantMessage:   "assistant",
+		protocol.CategoryReasoning:          "reasoning",
+		protocol.CategoryToolCall:           "call",
+		protocol.CategoryToolOutput:         "output",
+		protocol.CategorySummary:            "summary",
+		protocol.CategoryOther:              "other",
+	}
+}
+
+// viewChips returns the categories with their counts and tokens. The shown ones are in brackets if some are
+// not shown.
+func (m *Model) viewChips() (lines []Line) {
+	var line Line
+	used := 0
+	flush := func() {
+		lines = append(lines, append(line, Span{"", max(0, m.size.Columns-used), 0}))
+		line, used = nil, 0
+	}
+	for i, part := range m.list.usage.ByCategory {
+		chip := fmt.Sprintf("%d %s %s (%s)", i+1, shortNames()[part.Category], termtext.Grouped(int64(part.Count)),
+			termtext.Grouped(part.IncludedTokens))
+		style := Style(0)
+		switch {
+		case slices.Contains(m.list.filter, part.Category):
+			chip, style = "["+chip+"]", Bold
+		case len(m.list.filter) > 0:
+			style = Dim
+		}
+		width := termtext.Columns(chip) + 2
+		if used > 0 && used+width-2 > m.size.Columns {
+			flush()
+		}
+		line = append(line, Span{chip, width, style})
+		used += width
+	}
+	if used > 0 || len(lines) == 0 {
+		flush()
+	}
+	return lines
+}

@@ -1,0 +1,179 @@
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+	"appserver/test/sample"
+)
+
+// TestContextEditorAppliesPlan toggles items, reads the price, applies the plan, undoes it, and leaves the
+// terminal as it was.
+func TestContextEditorAppliesPlan(t *testing.T) {
+	t.Parallel()
+	home, path := apptest.LegacyHome(t)
+	p := startPane(t, home, 80, 24, nil, "context", "edit", apptest.LegacyID)
+	p.await("list 31mthe[2J files", "> [x]    environment", "? keys  q quit")
+	p.press("Down", "Down", "Down", "Down", "Space", "Down", "p")
+	p.await("[ ]*   output", "> [x]*P  assistant", "Plan of 2 changes: ", "tokens leave the cache")
+	p.press("a")
+	p.await("exclude  1 item", "pin      1 item", "The plan becomes one edit.")
+	p.press("Enter")
+	p.await("Applied: apply of 2 items. u undoes it.", "No plan")
+	out, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID)
+	require.Contains(t, rowOf(t, out, "4 r8"), "4 r8 toolOutput N excluded {")
+	require.Contains(t, rowOf(t, out, "5 r10"), "5 r10 assistantMessage N pinned There")
+	require.FileExists(t, path+".bak", "the rollout was rewritten as after an unload")
+
+	p.press("u")
+	p.await("Undone: apply of 2 items. U redoes it.", "[x]    output")
+	p.press("U")
+	p.await("Redone: apply of 2 items.", "[ ]    output")
+	p.press("u")
+	p.await("Undone: ")
+	p.press("q")
+	screen := p.awaitEnd(0)
+	require.NotContains(t, screen, "quit", "the screen is restored")
+	out, _ = apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID)
+	require.NotContains(t, out, "excluded")
+}
+
+// TestContextEditorFindsInWholeTexts finds a text that no preview has, and excludes all matches.
+func TestContextEditorFindsInWholeTexts(t *testing.T) {
+	t.Parallel()
+	home, _ := apptest.LegacyHome(t)
+	p := startPane(t, home, 80, 24, nil, "context", "edit", "--last")
+	p.await("> [x]    environment")
+	p.press("/")
+	p.await("Find (text): _")
+	p.write("ONE AFTER the other")
+	p.press("Enter")
+	p.await(">/[x]    output", "1 item, ")
+	p.press("x")
+	p.await(">/[ ]*   output", "The plan excludes 1 match.")
+	p.press("q")
+	p.await("Quit and discard the plan of 1 change?")
+	p.press("y")
+	p.awaitEnd(0)
+	out, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID)
+	require.NotContains(t, out, "excluded")
+}
+
+// TestContextEditorWorksOnOldTerminals fits into 60 columns, shows the same without colours, and follows
+// the size of the terminal.
+func TestContextEditorWorksOnOldTerminals(t *testing.T) {
+	t.Parallel()
+	home, _ := apptest.LegacyHome(t)
+	var shown []string
+	for _, env := range []string{"TERM=vt100", "TERM=dumb", "NO_COLOR=1", "TERM=xterm-256color", "LC_ALL=de_DE.ISO-8859-1"} {
+		p := startPane(t, home, 60, 15, []string{env}, "context", "edit", apptest.LegacyID)
+		p.await("> [x]    environment", "q quit")
+		p.press("Down", "Down", "Down", "d")
+		screen := p.await("> [D]*   call", "Plan of 1 change: 45 tokens fewer (3.2 %)")
+		require.NotContains(t, screen, "shell      ", "the tool is not shown in narrow terminals")
+		colours := regexp.MustCompile("\x1b\\[[0-9;]*3[0-7]m").MatchString(p.tmux("capture-pane", "-p", "-e"))
+		require.Equal(t, env == "TERM=xterm-256color" || env[:2] == "LC", colours, env)
+		if env[:2] != "LC" {
+			shown = append(shown, screen)
+		}
+		p.tmux("resize-window", "-x", "50", "-y", "15")
+		p.await("The terminal has 50 x 15.", "The editor needs 60 x 12.")
+		p.tmux("resize-window", "-x", "100", "-y", "30")
+		p.await("> [D]*   call         shell      shell {", "Plan of 1 change")
+		p.press("C-c")
+		p.await("Quit and discard")
+		p.press("C-c")
+		p.awaitEnd(0)
+	}
+	for _, screen := range shown {
+		require.Equal(t, shown[0], screen)
+	}
+}
+
+// TestContextEditorShowsHostileTextsEscaped opens texts with sequences that set titles, colours and
+// positions. The terminal must receive none.
+func TestContextEditorShowsHostileTextsEscaped(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	text := `\u001b]0;owned\u0007\u001b[2J\u001b[31mred \u009b5;5H \u202egnp.exe\u202c \u001bP+q544e\u001b\\ \r\tend 世界 👩‍💻 e\u0301\u0301`
+	rollout := strings.ReplaceAll(apptest.LegacyRollout, "There is README.md.", text)
+	rollout = strings.ReplaceAll(rollout, `"name":"shell"`, `"name":"sh\u001b]0;owned\u0007ell"`)
+	apptest.PutRollout(t, home, apptest.LegacyID, rollout)
+	p := startPane(t, home, 80, 24, nil, "context", "edit", apptest.LegacyID)
+	p.await("> [x]    environment")
+	p.press("End")
+	p.await("> [x]    assistant")
+	p.press("Enter")
+	p.await(`\x1b]0;owned\x07\x1b[2J\x1b[31mred`, `\x9b5;5H`, `\u202egnp.exe\u202c`, `\x1bP+q544e\x1b\`, "end 世界")
+	p.press("Escape")
+	p.await("> [x]    assistant")
+	p.press("Up", "Up", "Enter")
+	p.await("toolCall of sh", `\x1b]0;owned`)
+	require.NotContains(t, p.tmux("display-message", "-p", "#{pane_title}"), "owned")
+	require.NotContains(t, p.tmux("capture-pane", "-p", "-e"), "\x1b[31m")
+	p.press("q")
+	p.await("> [x]    call")
+	p.press("q")
+	p.awaitEnd(0)
+}
+
+// TestContextEditorOfLockedThread shows a thread that a server has open, and cannot change it. The plan stays
+// until the server ends.
+func TestContextEditorOfLockedThread(t *testing.T) {
+	t.Parallel()
+	home, id, _ := newStoredThread(t)
+	c := apptest.StartOffline(t, home)
+	c.CallThread("thread/resume", apptest.Object{"threadId": id})
+	p := startPane(t, home, 80, 24, nil, "context", "edit", id)
+	p.await("> [x]")
+	p.press("End", "Space", "a")
+	p.await("exclude  1 item", "The plan becomes one edit.")
+	p.press("Enter")
+	p.await("Nothing was changed: another process has the thread open.", "> [ ]*")
+	c.Close()
+	p.press("a")
+	p.await("The plan becomes one edit.")
+	p.press("Enter")
+	p.await("Applied: apply of 1 item.")
+	p.press("q")
+	p.awaitEnd(0)
+}
+
+// TestContextEditorNeedsTerminal names the commands that work without one.
+func TestContextEditorNeedsTerminal(t *testing.T) {
+	t.Parallel()
+	home, _ := apptest.LegacyHome(t)
+	_, errs := apptest.ContextCommand(t, home, 2, "edit", apptest.LegacyID)
+	require.Contains(t, errs, "context edit needs a terminal")
+	require.Contains(t, errs, "context list, exclude, include")
+	_, errs = apptest.ContextCommand(t, home, 2, "edit", apptest.LegacyID, "--json")
+	require.Contains(t, errs, "context edit has no flag --json")
+	p := startPane(t, home, 80, 24, nil, "context", "edit", "0199ffff")
+	require.Contains(t, p.awaitEnd(1), "no thread below")
+}
+
+// TestContextEditorOfLongThread moves through 10,000 items.
+func TestContextEditorOfLongThread(t *testing.T) {
+	sample.Long(t)
+	t.Parallel()
+	home := t.TempDir()
+	id := apptest.LongRollout{Turns: 2500, Output: 4}.Write(t, home)
+	p := startPane(t, home, 80, 24, nil, "context", "edit", id)
+	screen := p.await("item 1 of ")
+	var items int
+	place := regexp.MustCompile(`item 1 of [\d,]+`).FindString(screen)
+	_, err := fmt.Sscanf(strings.ReplaceAll(place, ",", ""), "item 1 of %d", &items)
+	require.NoError(t, err)
+	require.Greater(t, items, 7500)
+	p.press("End", "v", "PgUp", "PgUp", "Space")
+	p.await("Plan of 31 changes: ", "tokens fewer", "> [ ]*")
+	p.press("Home")
+	p.await("item 1 of ", "> [x]")
+	p.press("q", "y")
+	p.awaitEnd(0)
+}
