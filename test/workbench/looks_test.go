@@ -27,7 +27,7 @@ const (
 )
 
 // documented are the screens that docs/workbench.md and the README show, in light colours.
-func documented() []string { return []string{"thread", "plan", "question"} }
+func documented() []string { return []string{"thread", "plan", "question", "map-turns", "draft"} }
 
 // TestLooks opens each screen in light and dark colours, and compares it with a stored screen of less
 // detail. WORKBENCH_UPDATE=1 writes the stored screens: look at the pictures that WORKBENCH_SHOTS=FOLDER
@@ -71,7 +71,7 @@ func TestLooks(t *testing.T) {
 	w.look("map")
 	w.choose(".segments.views select", "turn")
 	w.look("map-turns")
-	w.clickIn(".segments.views", "List")
+	w.clickIn(".segments.views button", "List")
 	w.press("f", control)
 	w.fill(".find input", "titles")
 	w.seeText(".find-count", "of")
@@ -83,6 +83,11 @@ func TestLooks(t *testing.T) {
 		w.menu("Edit the context", d.entry)
 		w.lookAtDialog(d.name)
 	}
+	w.menu("Edit the context", "Compact")
+	w.clickIn("label.option", "Your messages only")
+	w.clickText("Review the draft")
+	w.see(".draft-losses li")
+	w.lookAtDialog("draft")
 	w.press("k", control)
 	w.lookAtDialog("palette")
 	w.click(`button[aria-label="Keyboard shortcuts"]`)

@@ -54,6 +54,8 @@ export class ThreadStore {
 	readonly openSections = signal<ReadonlySet<string>>(new Set());
 	/** marked are the items of the timeline that the edit under the pointer changed. */
 	readonly marked = signal<ReadonlySet<string>>(new Set());
+	/** draftText is the summary that the model writes for the draft of a compaction. */
+	readonly draftText = signal("");
 	readonly planMode = signal(false);
 	readonly find: Find;
 	readonly rows = computed<readonly Entry[]>(() => {
@@ -229,6 +231,9 @@ export class ThreadStore {
 				return;
 			case "thread/status/changed":
 				if (this.thread.value) this.thread.value = { ...this.thread.value, status: n.params.status };
+				return;
+			case "thread/compact/delta":
+				this.draftText.value += n.params.delta;
 				return;
 			case "warning":
 				this.notice("warning", n.params.message);

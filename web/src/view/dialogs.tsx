@@ -8,6 +8,7 @@ import { categoryNames } from "../store/context.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { count, firstLine, plural } from "../lib/format.ts";
 import type { ContextCategory, ContextItem, Thread } from "../wire/types.ts";
+import { Compact } from "./compaction.tsx";
 import { shortcuts } from "./keys.ts";
 import { Palette } from "./palette.tsx";
 import { titleOf } from "./threads.tsx";
@@ -26,7 +27,7 @@ export function openDialog(d: Dialog): void {
 	dialog.value = d;
 }
 
-function close(): void {
+export function closeDialog(): void {
 	dialog.value = null;
 }
 
@@ -36,7 +37,7 @@ export function Dialogs() {
 	switch (d.kind) {
 		case "new": return <NewThread />;
 		case "keys": return <Keys />;
-		case "palette": return <Frame title="Commands"><Palette close={close} /></Frame>;
+		case "palette": return <Frame title="Commands"><Palette close={closeDialog} /></Frame>;
 		case "rename": return <Rename thread={d.thread} />;
 		case "delete": return <Delete thread={d.thread} />;
 		case "trim": return <Trim store={d.store} />;
@@ -54,12 +55,16 @@ interface FrameProps {
 	action?: string;
 	danger?: boolean;
 	disabled?: boolean;
+	wide?: boolean;
+	/** extra is a button beside the others. */
+	extra?: ComponentChildren;
 	/** run returns false to keep the dialog open. */
 	run?(): Promise<boolean | void> | boolean | void;
 	children: ComponentChildren;
 }
 
-function Frame(p: FrameProps) {
+/** Frame is a dialog with a title and buttons. */
+export function Frame(p: FrameProps) {
 	const el = useRef<HTMLDialogElement>(null);
 	const [busy, setBusy] = useState(false);
 	useLayoutEffect(() => { // so that the focus is back when the dialog is gone
@@ -77,18 +82,19 @@ function Frame(p: FrameProps) {
 		setBusy(true);
 		const keep = (await p.run()) === false;
 		setBusy(false);
-		if (!keep) close();
+		if (!keep) closeDialog();
 	};
 	return (
-		<dialog ref={el} aria-label={p.title} onCancel={(e) => {
+		<dialog ref={el} class={p.wide ? "wide" : ""} aria-label={p.title} onCancel={(e) => {
 			e.preventDefault();
-			close();
-		}} onClick={(e) => e.target === el.current && close()}>
+			closeDialog();
+		}} onClick={(e) => e.target === el.current && closeDialog()}>
 			<form onSubmit={(e) => void submit(e)}>
 				<h2>{p.title}</h2>
 				<div class="dialog-body">{p.children}</div>
 				<div class="dialog-buttons">
-					<button type="button" onClick={close}>{p.run ? "Cancel" : "Close"}</button>
+					<button type="button" onClick={closeDialog}>{p.run ? "Cancel" : "Close"}</button>
+					{p.extra}
 					{p.run && <button type="submit" class={p.danger ? "danger-button" : "primary"} disabled={p.disabled || busy}>{p.action ?? "OK"}</button>}
 				</div>
 			</form>
@@ -156,32 +162,6 @@ function Trim({ store }: { store: ThreadStore }) {
 			<label class="field"><span>Summary of the removed turns (optional)</span>
 				<textarea rows={3} value={summary} onInput={(e) => setSummary(e.currentTarget.value)} />
 			</label>
-		</Frame>
-	);
-}
-
-const strategies = [
-	["summary", "Summary by the model", "The model writes a summary of older turns."],
-	["local", "Summary without a model", "Facts are extracted: files, commands, decisions. It costs no request."],
-	["userMessages", "Your messages only", "Only your own messages of older turns stay."],
-	["mask", "Shorten tool outputs", "Old tool outputs are replaced by placeholders."],
-] as const;
-
-function Compact({ store }: { store: ThreadStore }) {
-	const [strategy, setStrategy] = useState<(typeof strategies)[number][0]>("summary");
-	return (
-		<Frame title="Compact the context" action="Compact" disabled={store.turn.value !== null}
-			run={() => store.edit((c, threadId) => c.call("thread/compact/start", { threadId, strategy }))}>
-			{store.turn.value !== null && <p class="error-text">A turn is in progress. Compact after it.</p>}
-			<fieldset>
-				<legend class="visually-hidden">Strategy</legend>
-				{strategies.map(([value, label, text]) => (
-					<label class="option">
-						<input type="radio" name="strategy" checked={strategy === value} onChange={() => setStrategy(value)} />
-						<span>{label}<span class="faint block">{text}</span></span>
-					</label>
-				))}
-			</fieldset>
 		</Frame>
 	);
 }
