@@ -3,7 +3,9 @@ package e2e
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,7 +26,7 @@ func TestContextEditorAppliesPlan(t *testing.T) {
 	p.press("a")
 	p.await("exclude  1 item", "pin      1 item", "The plan becomes one edit.")
 	p.press("Enter")
-	p.await("Applied: apply of 2 items. u undoes it.", "No plan")
+	p.await("Applied the plan to 2 items. u undoes it.", "No plan")
 	out, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID)
 	require.Contains(t, rowOf(t, out, "4 r8"), "4 r8 toolOutput N excluded {")
 	require.Contains(t, rowOf(t, out, "5 r10"), "5 r10 assistantMessage N pinned There")
@@ -36,6 +38,10 @@ func TestContextEditorAppliesPlan(t *testing.T) {
 	p.await("Redone: apply of 2 items.", "[ ]    output")
 	p.press("u")
 	p.await("Undone: ")
+	p.press("Escape", "?") // the terminal sends them as one key
+	p.await("The list", "all planned changes as one edit")
+	p.press("q")
+	p.await("item 6 of 6")
 	p.press("q")
 	screen := p.awaitEnd(0)
 	require.NotContains(t, screen, "quit", "the screen is restored")
@@ -70,11 +76,13 @@ func TestContextEditorWorksOnOldTerminals(t *testing.T) {
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	var shown []string
-	for _, env := range []string{"TERM=vt100", "TERM=dumb", "NO_COLOR=1", "TERM=xterm-256color", "LC_ALL=de_DE.ISO-8859-1"} {
+	terminals := []string{"TERM=vt100", "TERM=dumb", "NO_COLOR=1", "TERM=xterm-256color", "LC_ALL=de_DE.ISO-8859-1"}
+	for i := 0; i < len(terminals); i += sample.Stride(3) {
+		env := terminals[i]
 		p := startPane(t, home, 60, 15, []string{env}, "context", "edit", apptest.LegacyID)
 		p.await("> [x]    environment", "q quit")
 		p.press("Down", "Down", "Down", "d")
-		screen := p.await("> [D]*   call", "Plan of 1 change: 45 tokens fewer (3.2 %)")
+		screen := p.await("> [D]*   call", "Plan of 1 change: 45 tokens fewer (3.2 %), 1 warning")
 		require.NotContains(t, screen, "shell      ", "the tool is not shown in narrow terminals")
 		colours := regexp.MustCompile("\x1b\\[[0-9;]*3[0-7]m").MatchString(p.tmux("capture-pane", "-p", "-e"))
 		require.Equal(t, env == "TERM=xterm-256color" || env[:2] == "LC", colours, env)
@@ -84,7 +92,7 @@ func TestContextEditorWorksOnOldTerminals(t *testing.T) {
 		p.tmux("resize-window", "-x", "50", "-y", "15")
 		p.await("The terminal has 50 x 15.", "The editor needs 60 x 12.")
 		p.tmux("resize-window", "-x", "100", "-y", "30")
-		p.await("> [D]*   call         shell      shell {", "Plan of 1 change")
+		p.await("> [D]*   call         shell       shell {", "Plan of 1 change")
 		p.press("C-c")
 		p.await("Quit and discard")
 		p.press("C-c")
@@ -139,9 +147,29 @@ func TestContextEditorOfLockedThread(t *testing.T) {
 	p.press("a")
 	p.await("The plan becomes one edit.")
 	p.press("Enter")
-	p.await("Applied: apply of 1 item.")
+	p.await("Applied the plan to 1 item.")
 	p.press("q")
 	p.awaitEnd(0)
+}
+
+// TestContextEditorEndsBySignal restores the terminal, and reports the plan that is lost.
+func TestContextEditorEndsBySignal(t *testing.T) {
+	t.Parallel()
+	home, _ := apptest.LegacyHome(t)
+	p := startPane(t, home, 80, 24, nil, "context", "edit", apptest.LegacyID)
+	p.await("> [x]    environment")
+	p.press("Space")
+	p.await("Plan of 1 change")
+	shell, err := strconv.Atoi(strings.TrimSpace(p.tmux("display-message", "-p", "#{pane_pid}")))
+	require.NoError(t, err)
+	for _, pid := range apptest.WithDescendants(t, shell) {
+		if pid != shell {
+			require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
+		}
+	}
+	screen := p.awaitEnd(1)
+	require.Contains(t, screen, "context edit: ended by signal: terminated: the plan is lost")
+	require.NotContains(t, screen, "? keys")
 }
 
 // TestContextEditorNeedsTerminal names the commands that work without one.

@@ -12,13 +12,14 @@ import (
 // press applies a key.
 func (m *Model) press(key Key) {
 	if key == "Ctrl+C" {
-		if m.screen == onQuit {
+		if m.screen == onQuit || m.leaving {
 			m.quit = true
 			return
 		}
 		m.askToQuit()
 		return
 	}
+	m.leaving = false
 	switch {
 	case !m.ready || m.isTooSmall():
 		if key == "q" {
@@ -39,6 +40,10 @@ func (m *Model) press(key Key) {
 	m.status = ""
 	if by, ok := m.distance(key); ok {
 		m.list.move(by, m.rowsOfList())
+		return
+	}
+	if key == "J" || key == "K" {
+		m.list.moveTurn(key == "J", m.rowsOfList())
 		return
 	}
 	m.pressInList(key)
@@ -96,6 +101,9 @@ func (m *Model) pressInList(key Key) {
 		m.redo()
 	case "Backspace":
 		m.discard()
+	case "r", "Ctrl+L":
+		m.status = "Reading the context …"
+		m.enqueue(func() Command { return func(t Thread) Message { return reload(t) } })
 	case "Esc":
 		m.list.anchor = -1
 		m.clearSearch()
@@ -204,7 +212,7 @@ func (m *Model) pressInPager(key Key) {
 }
 
 func (m *Model) askToApply() {
-	if len(m.plan.wishes) == 0 {
+	if !m.HasPlan() {
 		m.status = "There is no plan. Space, d and p plan changes."
 		return
 	}
@@ -212,8 +220,13 @@ func (m *Model) askToApply() {
 	m.showPlan()
 }
 
+// askToQuit ends the editor, after the edits that it waits for. It asks first if there is a plan.
 func (m *Model) askToQuit() {
-	if len(m.plan.wishes) == 0 {
+	if m.edits > 0 {
+		m.leaving, m.screen, m.status = true, onList, "Finishing the edit, then quitting …"
+		return
+	}
+	if !m.HasPlan() {
 		m.quit = true
 		return
 	}

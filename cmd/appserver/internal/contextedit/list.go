@@ -109,6 +109,28 @@ func (l *listing) move(by, height int) {
 	l.keepVisible(height)
 }
 
+// moveTurn moves the cursor to the first row of the next turn, or of this or the previous one.
+func (l *listing) moveTurn(next bool, height int) {
+	turn := func(row int) string {
+		if id := l.items[l.rows[row]].TurnID; id != nil {
+			return *id
+		}
+		return ""
+	}
+	row, last := l.cursor, len(l.rows)-1
+	if next {
+		for row < last && turn(row) == turn(l.cursor) {
+			row++
+		}
+	} else {
+		row = max(0, row-1)
+		for row > 0 && turn(row-1) == turn(row) {
+			row--
+		}
+	}
+	l.move(row-l.cursor, height)
+}
+
 // keepVisible scrolls until the cursor is in one of the height visible rows.
 func (l *listing) keepVisible(height int) {
 	height = max(1, height)

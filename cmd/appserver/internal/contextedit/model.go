@@ -38,6 +38,8 @@ type Model struct {
 	status    string
 	running   bool
 	queue     []func() Command
+	edits     int  // running and waiting edits
+	leaving   bool // the editor quits after the last of them
 	quit      bool
 	err       error
 }
@@ -52,6 +54,9 @@ func New(size Size) (*Model, Command) {
 
 // Done reports whether the editor ends. The error is the reason if it cannot begin.
 func (m *Model) Done() (bool, error) { return m.quit, m.err }
+
+// HasPlan reports whether there are changes that are not applied.
+func (m *Model) HasPlan() bool { return len(m.plan.wishes) > 0 }
 
 // Update applies a message. It returns a command or nil. The caller gives its result to Update.
 func (m *Model) Update(msg Message) Command {
@@ -76,11 +81,14 @@ func (m *Model) take(result Message) {
 	switch r := result.(type) {
 	case loaded:
 		m.status = ""
-		if r.err != nil {
+		switch {
+		case r.err == nil:
+			m.takeList(r)
+		case m.ready:
+			m.status = m.describe(r.err)
+		default:
 			m.err, m.quit = r.err, true
-			return
 		}
-		m.takeList(r)
 	case previewed:
 		if r.err != nil {
 			m.status = m.describe(r.err)
@@ -90,7 +98,12 @@ func (m *Model) take(result Message) {
 			m.showPlan()
 		}
 	case edited:
+		m.edits--
 		m.takeEdit(r)
+		if m.leaving && m.edits == 0 {
+			m.leaving = false
+			m.askToQuit()
+		}
 	case itemRead:
 		m.takeItem(r)
 	case found:
@@ -120,6 +133,9 @@ func (m *Model) takeEdit(r edited) {
 		m.status = r.verb + ": nothing changed."
 	default:
 		m.status = fmt.Sprintf("%s: %s of %s.", r.verb, r.edit.Op, termtext.Counted(r.edit.Count, "item"))
+		if r.verb == "Applied" {
+			m.status = fmt.Sprintf("Applied the plan to %s.", termtext.Counted(r.edit.Count, "item"))
+		}
 		if r.verb == "Undone" {
 			m.status += " U redoes it."
 		} else {
@@ -157,7 +173,7 @@ func (m *Model) next() Command {
 		m.queue = m.queue[1:]
 		m.running = true
 		return command
-	case len(m.plan.wishes) == 0 || m.isPriced():
+	case !m.HasPlan() || m.isPriced():
 		return nil
 	}
 	m.running = true
@@ -178,25 +194,30 @@ func (m *Model) isPriced() bool { return m.preview != nil && m.preview.version =
 // enqueue runs a command after the running one. It is made when it starts, with the revision of that time.
 func (m *Model) enqueue(make func() Command) { m.queue = append(m.queue, make) }
 
+func (m *Model) enqueueEdit(make func() Command) {
+	m.edits++
+	m.enqueue(make)
+}
+
 func (m *Model) apply() {
 	m.screen, m.status = onList, "Applying the plan …"
-	m.enqueue(func() Command { return applyEdits(m.plan.edits(m.list.items), m.list.revision) })
+	m.enqueueEdit(func() Command { return applyEdits(m.plan.edits(m.list.items), m.list.revision) })
 }
 
 func (m *Model) undo() {
 	m.status = "Undoing the last edit …"
-	m.enqueue(func() Command { return undoEdit(m.list.revision) })
+	m.enqueueEdit(func() Command { return undoEdit(m.list.revision) })
 }
 
 func (m *Model) redo() {
 	m.status = "Redoing the last edit …"
-	m.enqueue(func() Command { return redoEdit(m.list.revision) })
+	m.enqueueEdit(func() Command { return redoEdit(m.list.revision) })
 }
 
 // discard empties the plan, or brings the discarded plan back.
 func (m *Model) discard() {
 	switch {
-	case len(m.plan.wishes) > 0:
+	case m.HasPlan():
 		m.status = fmt.Sprintf("Discarded the plan of %s. Backspace brings it back.",
 			termtext.Counted(len(m.plan.wishes), "change"))
 		m.discarded = m.plan.wishes

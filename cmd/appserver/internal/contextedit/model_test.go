@@ -3,6 +3,7 @@ package contextedit
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -11,8 +12,11 @@ import (
 
 	"appserver/cmd/appserver/internal/termtext"
 	"appserver/protocol"
+	"appserver/test/apptest"
 	"appserver/test/sample"
 )
+
+func TestMain(m *testing.M) { apptest.Main(m) }
 
 // fakeThread is a thread in memory. Each edit adds one to its revision.
 type fakeThread struct {
@@ -24,6 +28,7 @@ type fakeThread struct {
 	search   protocol.ContextSearchResponse
 	item     protocol.ContextReadItemResponse
 	failure  error
+	usage    *protocol.ContextUsage // or nil for the usage of the items
 }
 
 func (t *fakeThread) call(name string) error {
@@ -48,6 +53,9 @@ func (t *fakeThread) Items() (protocol.ContextGetItemsResponse, error) {
 			}
 		}
 		u.ByCategory = append(u.ByCategory, part)
+	}
+	if t.usage != nil {
+		u = *t.usage
 	}
 	return protocol.ContextGetItemsResponse{Items: t.items, Revision: t.revision, Usage: u}, nil
 }
@@ -173,12 +181,12 @@ func TestEditorPlansThenAppliesOneEdit(t *testing.T) {
 	e.press("Down Space Down Down d p End p")
 	screen := e.text()
 	require.Contains(t, screen, "12,800 -> 12,400 tokens of 128,000 [#.........] 10.0 %")
-	require.Contains(t, screen, "  [ ]*   output       shell      message 1")
-	require.Contains(t, screen, "  [-]~   user                    message 2", "the preview states the consequence")
-	require.Contains(t, screen, "  [D]*P  output       shell      message 3")
-	require.Contains(t, screen, "> [x]*P  output       shell      message 5")
-	require.Contains(t, screen, "Plan of 3 changes: 400 tokens fewer (3.1 %), next request 12,400 tokens")
-	require.Contains(t, screen, "41,000 tokens leave the cache, pays back after 30 requests, 1 warning")
+	require.Contains(t, screen, "  [ ]*   output       shell       message 1")
+	require.Contains(t, screen, "  [-]~   user                     message 2", "the preview states the consequence")
+	require.Contains(t, screen, "  [D]*P  output       shell       message 3")
+	require.Contains(t, screen, "> [x]*P  output       shell       message 5")
+	require.Contains(t, screen, "Plan of 3 changes: 400 tokens fewer (3.1 %), 1 warning")
+	require.Contains(t, screen, "41,000 tokens leave the cache, pays back after 30 requests")
 	require.Empty(t, thread.applied)
 
 	e.press("a")
@@ -187,7 +195,7 @@ func TestEditorPlansThenAppliesOneEdit(t *testing.T) {
 	require.Len(t, thread.applied, 1, "Esc applies nothing")
 	edits := thread.applied[0]
 	require.Equal(t, [][]string{{"r1"}, {"r5"}, {"r3"}}, [][]string{idsOf(edits[0]), idsOf(edits[1]), idsOf(edits[2])})
-	require.Contains(t, e.text(), "Applied: apply of 1 item. u undoes it.")
+	require.Contains(t, e.text(), "Applied the plan to 1 item. u undoes it.")
 }
 
 // TestEditorTogglesBack leaves no plan if a change is reverted.
@@ -237,6 +245,60 @@ func TestEditorUndoesAndRedoes(t *testing.T) {
 	e.press("u u U Ctrl+R")
 	require.Equal(t, []string{"undo", "undo", "redo", "redo"}, e.thread.calls)
 	require.Contains(t, e.text(), "Redone: apply of 2 items. u undoes it.")
+}
+
+// TestEditorFinishesEditsBeforeItQuits loses no edit that a key asked for.
+func TestEditorFinishesEditsBeforeItQuits(t *testing.T) {
+	thread := newThread(5)
+	e := open(thread, Size{80, 24})
+	e.press("Space")
+	undo := e.Update(Key("u"))
+	require.Nil(t, e.Update(Key("U")), "one command runs at a time")
+	e.Update(Key("q"))
+	require.Contains(t, e.text(), "Finishing the edit, then quitting")
+	redo := e.Update(undo(thread))
+	e.run(e.Update(redo(thread)))
+	require.Equal(t, []string{"preview", "undo", "redo", "preview"}, thread.calls)
+	require.Contains(t, e.text(), "Quit and discard the plan of 1 change?")
+	e.press("Esc Backspace")
+	undo = e.Update(Key("u"))
+	e.Update(Key("Ctrl+C"))
+	e.Update(undo(thread))
+	done, err := e.Done()
+	require.True(t, done)
+	require.NoError(t, err)
+}
+
+// TestEditorReadsTheListAgain shows edits of other programs, and keeps the plan.
+func TestEditorReadsTheListAgain(t *testing.T) {
+	thread := newThread(5)
+	e := open(thread, Size{80, 24})
+	e.press("Down Space")
+	thread.items = append(thread.items[:3:3], protocol.ContextItem{ID: "r9", Preview: "new\x1bitem"})
+	e.press("r")
+	require.Contains(t, e.text(), `new\x1bitem`)
+	require.Contains(t, e.text(), "> [ ]*")
+	require.Contains(t, e.text(), "item 2 of 4")
+	thread.failure = errors.New("broken")
+	e.press("Enter")
+	require.Contains(t, e.text(), "broken")
+}
+
+// TestEditorMovesByTurns goes to the first item of a turn.
+func TestEditorMovesByTurns(t *testing.T) {
+	thread := newThread(7)
+	for i := range thread.items {
+		turn := fmt.Sprint(i / 3)
+		thread.items[i].TurnID = &turn
+	}
+	e := open(thread, Size{80, 24})
+	for _, step := range []struct{ keys, want string }{
+		{"J", "item 4 of 7"}, {"J", "item 7 of 7"}, {"J", "item 7 of 7"}, {"K", "item 4 of 7"}, {"Down K", "item 4 of 7"},
+		{"K K", "item 1 of 7"},
+	} {
+		e.press(step.keys)
+		require.Contains(t, e.text(), step.want, step.keys)
+	}
 }
 
 // TestEditorDiscardsPlanAndBringsItBack protects against an accidental Backspace.
@@ -303,11 +365,11 @@ func TestEditorFindsAndExcludesMatches(t *testing.T) {
 	e.press("/ p a x Backspace s s Enter")
 	require.Equal(t, []string{"search"}, thread.calls)
 	screen := e.text()
-	require.Contains(t, screen, ">/[x]    user                    message 2")
-	require.Contains(t, screen, ` /[x]    output       shell      …the pass\x1bword is`)
+	require.Contains(t, screen, ">/[x]    user                     message 2")
+	require.Contains(t, screen, ` /[x]    output       shell       the pass\x1bword is`)
 	require.Contains(t, screen, "pass: 2 items, 900 tokens of them in the request")
 	e.press("n")
-	require.Contains(t, e.text(), ">/[x]    output       shell      …the")
+	require.Contains(t, e.text(), ">/[x]    output       shell       the")
 	e.press("n N N n x")
 	require.Contains(t, e.text(), "Plan of 2 changes")
 	e.press("Esc")
@@ -404,6 +466,53 @@ func TestEditorNeedsRoom(t *testing.T) {
 	e.run(e.Update(Size{60, 15}))
 	require.Contains(t, e.text(), "No plan")
 	require.Contains(t, e.text(), "? keys  q quit")
+	require.Contains(t, e.text(), "12,800 tokens of 128,000 10.0 %", "a narrow terminal has no bar")
+}
+
+// TestEditorLooksAsDocumented compares the screen with the one in the documentation.
+func TestEditorLooksAsDocumented(t *testing.T) {
+	thread, window, n := &fakeThread{}, int64(128_000), int64(30)
+	for i, row := range []struct {
+		category      protocol.ContextCategory
+		tool, preview string
+		tokens        int64
+	}{
+		{protocol.CategoryEnvironmentContext, "", "<environment_context> <cwd>/project</cwd> <shell>bash</shell>", 64},
+		{protocol.CategoryUserMessage, "", "what is in this folder?", 9},
+		{protocol.CategoryReasoning, "", "**Looking at the folder**", 120},
+		{protocol.CategoryToolCall, "shell", `shell {"command":"find ."}`, 10},
+		{protocol.CategoryToolOutput, "shell", "Exit code: 0 Wall time: 0.4 seconds Output: ./README.md", 12_390},
+		{protocol.CategoryAssistantMessage, "", "There are 214 files; the tests are in test/.", 464},
+		{protocol.CategoryUserMessage, "", "Fix the parser", 7},
+		{protocol.CategoryToolCall, "apply_patch", `apply_patch {"input":"*** Begin Patch"}`, 410},
+		{protocol.CategoryToolOutput, "apply_patch", "Success. Updated the following files: M parser.go", 22},
+	} {
+		item := protocol.ContextItem{Index: i, ID: fmt.Sprint("r", i), Category: row.category, Preview: row.preview,
+			Tokens: row.tokens, Included: true, InPrompt: row.category != protocol.CategoryReasoning, Pinned: i == 1}
+		if row.tool != "" {
+			item.ToolName = &row.tool
+		}
+		thread.items = append(thread.items, item)
+	}
+	part := func(c protocol.ContextCategory, count int, tokens int64) protocol.CategoryUsage {
+		return protocol.CategoryUsage{Category: c, Count: count, IncludedTokens: tokens}
+	}
+	thread.usage = &protocol.ContextUsage{PromptTokens: 61_204, ModelContextWindow: &window,
+		ByCategory: []protocol.CategoryUsage{part(protocol.CategoryEnvironmentContext, 1, 64),
+			part(protocol.CategoryUserMessage, 2, 16), part(protocol.CategoryAssistantMessage, 1, 464),
+			part(protocol.CategoryReasoning, 1, 0), part(protocol.CategoryToolCall, 2, 420),
+			part(protocol.CategoryToolOutput, 2, 12_412)}}
+	thread.preview = protocol.ContextPreviewResponse{Before: *thread.usage,
+		After: protocol.ContextUsage{PromptTokens: 48_804}, Warnings: []string{"one", "two"},
+		Changes:  []protocol.ContextSentChange{{ID: "r4", Was: protocol.SentItself, Is: protocol.SentNothing}},
+		NetPrice: protocol.ContextNetPrice{TokensSaved: 12_400, TokensLeavingCache: 41_000, RequestsToPayBack: &n}}
+	e := open(thread, Size{80, 20})
+	e.press("End d Up Up Up Up Up Space")
+	text, err := os.ReadFile(apptest.Root("docs/cli.md"))
+	require.NoError(t, err)
+	_, documented, _ := strings.Cut(string(text), "$ appserver context edit --last\n")
+	documented, _, _ = strings.Cut(documented, "\n```\n")
+	require.Equal(t, documented, e.text())
 }
 
 // TestEditorEndsIfTheContextCannotBeRead returns the cause.

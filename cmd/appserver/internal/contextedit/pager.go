@@ -120,6 +120,8 @@ func (m *Model) planLines() []string {
 		return append(lines, termtext.Wrap(m.describe(m.preview.err), m.size.Columns)...)
 	}
 	lines = append(lines, m.priceLines()...)
+	lines = append(lines, fmt.Sprintf("The next request has %s.",
+		termtext.Counted(int(m.preview.preview.After.PromptTokens), "token")))
 	for _, w := range m.preview.preview.Warnings {
 		lines = append(lines, termtext.Wrap("Warning: "+w, m.size.Columns)...)
 	}
@@ -129,7 +131,7 @@ func (m *Model) planLines() []string {
 // priceLines returns the price of the plan in two lines.
 func (m *Model) priceLines() []string {
 	p := &m.preview.preview
-	net, after := p.NetPrice, p.After.PromptTokens
+	net := p.NetPrice
 	first := fmt.Sprintf("%s fewer", termtext.Counted(int(net.TokensSaved), "token"))
 	if net.TokensSaved < 0 {
 		first = fmt.Sprintf("%s more", termtext.Counted(int(-net.TokensSaved), "token"))
@@ -137,7 +139,9 @@ func (m *Model) priceLines() []string {
 	if share := termtext.Percent(net.TokensSaved, p.Before.PromptTokens); share != "" && net.TokensSaved > 0 {
 		first += " (" + share + ")"
 	}
-	first += fmt.Sprintf(", next request %s", termtext.Counted(int(after), "token"))
+	if n := len(p.Warnings); n > 0 {
+		first += ", " + termtext.Counted(n, "warning")
+	}
 	second := fmt.Sprintf("%s leave the cache", termtext.Counted(int(net.TokensLeavingCache), "token"))
 	switch n := net.RequestsToPayBack; {
 	case n == nil:
@@ -145,15 +149,13 @@ func (m *Model) priceLines() []string {
 	case *n > 0:
 		second += fmt.Sprintf(", pays back after %s", termtext.Counted(int(*n), "request"))
 	}
-	if n := len(p.Warnings); n > 0 {
-		second += ", " + termtext.Counted(n, "warning")
-	}
 	return []string{first, second}
 }
 
 const helpText = `The list
   Up Down k j, PgUp PgDn     move
   Home End, g G              first and last item
+  K J                        previous and next turn
   Space                      exclude, or include again
   d, Delete                  delete; undo brings the item back
   p                          pin, or unpin
@@ -173,6 +175,7 @@ The plan
   Backspace                  discard the plan; again: bring it back
   u                          undo the last edit of the thread
   U, Ctrl+R                  redo it
+  r                          read the list again
   q, Ctrl+C                  quit; asks if there is a plan
 Marks
   >  the cursor              |  in the range            /  a match

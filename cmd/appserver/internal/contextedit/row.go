@@ -16,7 +16,7 @@ const (
 	boxWidth      = 3
 	flagsWidth    = 3
 	categoryWidth = 12
-	toolWidth     = 10
+	toolWidth     = 11
 	tokensWidth   = 9
 	toolColumns   = 76
 )

@@ -47,12 +47,17 @@ func (m *Model) takeMatches(r found) {
 		m.search.matches[id] = ""
 	}
 	for _, match := range r.matches.Data {
-		m.search.matches[match.ID] = "…" + match.Before + match.Match + match.After
+		before := termtext.LastColumns(match.Before, beforeMatch)
+		m.search.matches[match.ID] = before + match.Match + match.After
 	}
 	if item := m.list.current(); item != nil && !m.isMatch(item) {
 		m.nextMatch(1)
 	}
 }
+
+// beforeMatch is the width of the text that a row has before its match, in columns. More of it would move
+// the match out of the row.
+const beforeMatch = 12
 
 func (m *Model) isMatch(item *protocol.ContextItem) bool {
 	_, ok := m.search.matches[item.ID]

@@ -16,7 +16,7 @@ import (
 func Run(t Thread) error {
 	// A locale with an unknown character set gets ASCII.
 	tcell.SetEncodingFallback(tcell.EncodingFallbackASCII)
-	screen, err := tcell.NewTerminfoScreen(screenOptions(os.Getenv("TERM"))...)
+	screen, err := newScreen(os.Getenv("TERM"))
 	if err != nil {
 		return fmt.Errorf("opening the terminal: %w", err)
 	}
@@ -39,14 +39,20 @@ func Run(t Thread) error {
 	return err
 }
 
-// screenOptions returns the options for a terminal. Without negotiation the library asks the terminal
-// nothing and expects no answer.
-func screenOptions(term string) []tcell.TerminfoScreenOption {
+// newScreen returns the screen of the process. Without negotiation the library asks the terminal nothing
+// and expects no answer. A process without a controlling terminal uses its standard streams.
+func newScreen(term string) (tcell.Screen, error) {
+	tty, err := tcell.NewDevTty()
+	if err != nil {
+		if tty, err = tcell.NewStdIoTty(); err != nil {
+			return nil, err
+		}
+	}
 	list := []tcell.TerminfoScreenOption{tcell.OptNegotiation(false), tcell.OptSanitizeContent(true)}
 	if term == "" || term == "dumb" {
 		list = append(list, tcell.OptColors(0))
 	}
-	return list
+	return tcell.NewTerminfoScreenFromTty(tty, list...)
 }
 
 // loop connects the model to a screen and a thread.
@@ -88,7 +94,10 @@ func (l *loop) run() error {
 			l.running = false
 			l.start(l.model.Update(result))
 		case s := <-l.signals:
-			return fmt.Errorf("ended by the signal %q: the plan was discarded", s)
+			if l.model.HasPlan() {
+				return fmt.Errorf("ended by signal: %s: the plan is lost", s)
+			}
+			return fmt.Errorf("ended by signal: %s", s)
 		}
 	}
 }
@@ -101,6 +110,10 @@ func (l *loop) takeEvent(event tcell.Event) error {
 		case l.paste != nil:
 			l.paste.WriteString(e.Str())
 		case key != "":
+			// A slow connection joins Esc and the next key to one with Alt.
+			if e.Modifiers()&tcell.ModAlt != 0 {
+				l.start(l.model.Update(Key("Esc")))
+			}
 			l.start(l.model.Update(key))
 		}
 	case *tcell.EventPaste:
@@ -133,8 +146,6 @@ var keyNames = map[tcell.Key]Key{
 // keyOf returns the key of an event, or "" for keys without a meaning.
 func keyOf(e *tcell.EventKey) Key {
 	switch {
-	case e.Modifiers()&(tcell.ModAlt|tcell.ModMeta) != 0:
-		return ""
 	case e.Key() == tcell.KeyRune && e.Modifiers()&tcell.ModCtrl != 0:
 		return Key("Ctrl+" + strings.ToUpper(e.Str()))
 	case e.Key() == tcell.KeyRune:

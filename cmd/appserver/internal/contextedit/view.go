@@ -138,15 +138,13 @@ func (m *Model) viewHead() []Line {
 func (m *Model) viewGauge() Line {
 	u := &m.list.usage
 	gauge := termtext.Counted(int(u.PromptTokens), "token")
-	if m.isPriced() && len(m.plan.wishes) > 0 && m.preview.err == nil {
+	if m.isPriced() && m.HasPlan() && m.preview.err == nil {
 		gauge = fmt.Sprintf("%s -> %s", termtext.Grouped(u.PromptTokens),
 			termtext.Counted(int(m.preview.preview.After.PromptTokens), "token"))
 	}
 	if window := u.ModelContextWindow; window != nil && *window > 0 {
-		const width = 10
-		filled := int(min(width, (u.PromptTokens*width+*window-1) / *window))
-		gauge += fmt.Sprintf(" of %s [%s%s] %s", termtext.Grouped(*window), strings.Repeat("#", filled),
-			strings.Repeat(".", width-filled), termtext.Percent(u.PromptTokens, *window))
+		gauge += fmt.Sprintf(" of %s %s%s", termtext.Grouped(*window), m.viewBar(u.PromptTokens, *window),
+			termtext.Percent(u.PromptTokens, *window))
 	}
 	name := m.head.ID
 	if m.head.Name != nil && *m.head.Name != "" {
@@ -161,6 +159,16 @@ func (m *Model) viewGauge() Line {
 	}
 	name = termtext.FirstColumns(oneLine(name), max(0, width-1))
 	return Line{{name, width, Bold}, {"", 1, 0}, {gauge, termtext.Columns(gauge), 0}}
+}
+
+// viewBar returns a bar for a part of the window, or "" in narrow terminals.
+func (m *Model) viewBar(part, window int64) string {
+	const width = 10
+	if m.size.Columns < toolColumns {
+		return ""
+	}
+	filled := int(min(width, (part*width+window-1)/window))
+	return "[" + strings.Repeat("#", filled) + strings.Repeat(".", width-filled) + "] "
 }
 
 // oneLine returns a text as one escaped line.
@@ -182,6 +190,9 @@ func shortNames() map[protocol.ContextCategory]string {
 	}
 }
 
+// roomyRows is the number of rows from which the categories have their tokens.
+const roomyRows = 20
+
 // viewChips returns the categories with their counts and tokens. The shown ones are in brackets if some are
 // not shown.
 func (m *Model) viewChips() (lines []Line) {
@@ -192,8 +203,10 @@ func (m *Model) viewChips() (lines []Line) {
 		line, used = nil, 0
 	}
 	for i, part := range m.list.usage.ByCategory {
-		chip := fmt.Sprintf("%d %s %s (%s)", i+1, shortNames()[part.Category], termtext.Grouped(int64(part.Count)),
-			termtext.Grouped(part.IncludedTokens))
+		chip := fmt.Sprintf("%d %s %s", i+1, shortNames()[part.Category], termtext.Grouped(int64(part.Count)))
+		if m.size.Rows >= roomyRows {
+			chip += " (" + termtext.Grouped(part.IncludedTokens) + ")"
+		}
 		style := Style(0)
 		switch {
 		case slices.Contains(m.list.filter, part.Category):
