@@ -158,3 +158,34 @@ func TestContextEditWithoutReader(t *testing.T) {
 	_, err := os.Stat(filepath.Join(home, "thread-writer-locks", apptest.LegacyID+".lock"))
 	require.ErrorIs(t, err, syscall.ENOENT)
 }
+
+// TestContextEditsThreadsThatAServerHasOpen edits a loaded thread through its server, by the control
+// socket or the page. The journal names the command, and errors of the server are those of the command.
+func TestContextEditsThreadsThatAServerHasOpen(t *testing.T) {
+	sample.Long(t)
+	t.Parallel()
+	for name, start := range map[string]func(*testing.T, string) *apptest.Client{
+		"socket": func(t *testing.T, home string) *apptest.Client {
+			cmd := apptest.OfflineCommand(t, home, "--listen", "unix://")
+			return apptest.LaunchDaemon(t, cmd, home).ConnectInitialized().Client
+		},
+		"page": func(t *testing.T, home string) *apptest.Client {
+			return apptest.StartOffline(t, home, "--web", "127.0.0.1:0")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := apptest.ShortDir(t)
+			c := start(t, home)
+			id := c.StartTrusted()
+			c.Turn(id, "hello")
+			out, _ := apptest.ContextCommand(t, home, 0, "exclude", id, "1")
+			require.Contains(t, out, "1 item")
+			require.False(t, c.ContextList(id).Items[1].Included)
+			edits := c.CallJSON("context/listEdits", apptest.Object{"threadId": id}).Get("edits")
+			require.Equal(t, "appserver", edits.Get("0.clientName").Str)
+			_, errs := apptest.ContextCommand(t, home, 1, "redo", id)
+			require.Contains(t, errs, "there is no undone edit")
+		})
+	}
+}

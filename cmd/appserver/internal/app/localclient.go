@@ -17,10 +17,12 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/server"
+	"appserver/server/remote"
 )
 
 // LocalClient is a client of an engine in the same process. It calls one method at a time, and
-// implements engine.Outbox to receive the results.
+// implements engine.Outbox to receive the results. If another server of this home has a thread open,
+// the client calls the method there.
 type LocalClient struct {
 	Home string
 	// Store has the rollouts. The redactor removes secrets from imported lines; it may be nil.
@@ -30,6 +32,8 @@ type LocalClient struct {
 	handler  protocol.Handler
 	calls    uint64
 	answers  chan answer
+	// elsewhere has the connections to the servers that have threads open, by thread.
+	elsewhere map[string]*remote.Server
 }
 
 // answer is the result of the running call.
@@ -37,6 +41,9 @@ type answer struct {
 	result any
 	err    error
 }
+
+// localClientName names the client in the journal of edits.
+const localClientName = "appserver"
 
 // localConnection is the connection id of the client.
 const localConnection = 1
@@ -50,9 +57,10 @@ func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there are no threads: the home %s does not exist; set CODEX_HOME to a home with threads", home)
 	}
-	c := &LocalClient{Home: home, Store: parts.Store, Redactor: parts.Setup.Redactor(nil), answers: make(chan answer, 1)}
+	c := &LocalClient{Home: home, Store: parts.Store, Redactor: parts.Setup.Redactor(nil), answers: make(chan answer, 1),
+		elsewhere: map[string]*remote.Server{}}
 	parts.Model, parts.Outbox, parts.Version = &model.Router{Fallback: chat.Render}, c, protocol.Level
-	parts.Originator = func(uint64) string { return "appserver" }
+	parts.Originator = func(uint64) string { return localClientName }
 	c.engine = engine.New(parts)
 	c.handler = server.NewMethods(c.engine, server.ServerHandlers{}, nil)
 	return c, nil
@@ -60,7 +68,12 @@ func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
 
 // Close closes the engine, which rewrites changed rollouts. It has no timeout, because it
 // waits for the disk only.
-func (c *LocalClient) Close() error { return c.engine.Close(context.Background()) }
+func (c *LocalClient) Close() error {
+	for _, s := range c.elsewhere {
+		s.Close()
+	}
+	return c.engine.Close(context.Background())
+}
 
 // call calls a method and waits for its result.
 func (c *LocalClient) call(name string, params any) (any, error) {
@@ -78,7 +91,35 @@ func (c *LocalClient) call(name string, params any) (any, error) {
 		return nil, err
 	}
 	a := <-c.answers
+	if isLocked(a.err) {
+		return c.callElsewhere(name, raw, a.err)
+	}
 	return a.result, a.err
+}
+
+func isLocked(err error) bool {
+	var refused *protocol.Error
+	return errors.As(err, &refused) && refused.Data != nil && refused.Data.Kind == protocol.KindThreadLocked
+}
+
+// callElsewhere calls a method of the server that has the thread open. It returns the error of the own
+// engine if no such server can be found.
+func (c *LocalClient) callElsewhere(name string, params json.RawMessage, locked error) (any, error) {
+	var of struct {
+		ThreadID string `json:"threadId"`
+	}
+	if err := protocol.Unmarshal(params, &of); err != nil || of.ThreadID == "" {
+		return nil, locked
+	}
+	ctx := context.Background()
+	s := c.elsewhere[of.ThreadID]
+	if s == nil {
+		if s = remote.Find(ctx, c.Home, of.ThreadID, protocol.ClientInfo{Name: localClientName, Version: Version}); s == nil {
+			return nil, fmt.Errorf("%w; a server that runs with --web or --listen unix:// can be edited from here", locked)
+		}
+		c.elsewhere[of.ThreadID] = s
+	}
+	return s.Call(ctx, name, params)
 }
 
 // Call calls a method with a result of type R.
@@ -87,6 +128,10 @@ func Call[R any](c *LocalClient, name string, params any) (R, error) {
 	if err != nil {
 		var none R
 		return none, err
+	}
+	if raw, ok := result.(json.RawMessage); ok { // of another server
+		var r R
+		return r, protocol.Unmarshal(raw, &r)
 	}
 	r, ok := result.(R)
 	if !ok {

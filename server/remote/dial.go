@@ -1,0 +1,60 @@
+package remote
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+
+	"github.com/coder/websocket"
+
+	"appserver/server/listen"
+	"appserver/server/web"
+)
+
+// dialers returns functions that connect to the running servers of a home.
+func dialers(ctx context.Context, home string) (all []dialer) {
+	if address, err := listen.Parse("unix://", home); err == nil {
+		if _, err := os.Stat(address.Path); err == nil {
+			all = append(all, dialSocket(address.Path))
+		}
+	}
+	tickets, err := web.RequestTickets(ctx, home, netip.AddrPort{})
+	if err != nil {
+		return all
+	}
+	for _, ticket := range tickets {
+		all = append(all, dialPage(ticket))
+	}
+	return all
+}
+
+type dialer func(context.Context) (*websocket.Conn, error)
+
+func dialSocket(path string) dialer {
+	return func(ctx context.Context) (*websocket.Conn, error) {
+		transport := &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, "unix", path)
+			},
+		}
+		defer transport.CloseIdleConnections()
+		conn, _, err := websocket.Dial(ctx, "ws://localhost/",
+			&websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}})
+		return conn, err
+	}
+}
+
+func dialPage(ticket web.Ticket) dialer {
+	return func(ctx context.Context) (*websocket.Conn, error) {
+		url, protocols, err := ticket.Redeem(ctx)
+		if err != nil {
+			return nil, err
+		}
+		// A transport of its own uses no proxy of the environment.
+		conn, _, err := websocket.Dial(ctx, url,
+			&websocket.DialOptions{HTTPClient: &http.Client{Transport: &http.Transport{}}, Subprotocols: protocols})
+		return conn, err
+	}
+}

@@ -1,0 +1,50 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"appserver/protocol"
+)
+
+// Redeem exchanges the ticket for access to the server: the URL of its WebSocket and the subprotocols
+// to offer there. It removes no other session.
+func (t Ticket) Redeem(ctx context.Context) (url string, subprotocols []string, err error) {
+	document, err := os.ReadFile(t.File)
+	if err != nil {
+		return "", nil, err
+	}
+	_, rest, _ := strings.Cut(string(document), "#ticket=")
+	ticket, _, found := strings.Cut(rest, `"`)
+	if !found {
+		return "", nil, fmt.Errorf("%s has no ticket", t.File)
+	}
+	body, err := protocol.Marshal(sessionParams{ticket})
+	if err != nil {
+		return "", nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, t.URL+"/session", bytes.NewReader(body))
+	if err != nil {
+		return "", nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		return "", nil, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxSessionBytes))
+	if err != nil {
+		return "", nil, err
+	}
+	var session sessionResponse
+	if response.StatusCode != http.StatusOK || protocol.Unmarshal(text, &session) != nil {
+		return "", nil, fmt.Errorf("%s rejects the ticket: %s", t.URL, response.Status)
+	}
+	return "ws" + strings.TrimPrefix(t.URL, "http") + "/ws", []string{subprotocol, bearerPrefix + session.Token}, nil
+}
