@@ -107,10 +107,10 @@ func TestLooks(t *testing.T) {
 	w.look("question")
 	w.size(760, 800, 1)
 	w.look("narrow")
-	w.click(`button[aria-label="Context panel"]`)
+	w.click(`button[aria-label="Panel"]`)
 	w.see(".panel")
 	w.look("narrow-panel")
-	w.click(`button[aria-label="Context panel"]`)
+	w.click(`button[aria-label="Panel"]`)
 	w.size(1280, 800, 2)
 	w.look("zoom")
 	w.size(1280, 800, 1)
@@ -120,6 +120,28 @@ func TestLooks(t *testing.T) {
 	w.offline(true)
 	w.seeText(".banner", "connection")
 	w.look("disconnected")
+}
+
+// TestLooksOfTabs opens the tabs beside the context.
+func TestLooksOfTabs(t *testing.T) {
+	sample.Long(t)
+	w := serve(t, prepare(t).Path).open(t)
+	w.see(".thread-row")
+	w.show("Slugs lose umlauts")
+	w.press("3", alt)
+	w.seeText(".tree-row", "README.md")
+	w.look("changes")
+	w.scope(":Whole thread")
+	w.seeText(".side-note", "3 files")
+	w.clickIn(".tree-row.file", "slug.sh")
+	w.see(".diff-row.add")
+	w.look("changes-diff")
+	w.click(`button[aria-label="Wide panel"]`)
+	w.clickText("Split")
+	w.see(".diff-row.split")
+	w.look("changes-split")
+	w.clickText("Unified")
+	w.click(`button[aria-label="Wide panel"]`)
 }
 
 // lookAtDialog compares a dialog and closes it.

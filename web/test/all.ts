@@ -4,4 +4,5 @@ import "./context.test.ts";
 import "./lib.test.ts";
 import "./maplayout.test.ts";
 import "./markdown.test.tsx";
+import "./patch.test.ts";
 import "./timeline.test.ts";

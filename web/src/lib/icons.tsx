@@ -32,6 +32,7 @@ const paths = {
 	fork: "M5 13V9a3 3 0 0 1 3-3 3 3 0 0 0 3-3 M5 3v10",
 	image: "M2.5 3h11v10h-11z M5.5 7a1 1 0 1 0 0-2 1 1 0 0 0 0 2z M3 12l3.5-3.5 2 2L11 8l2.5 2.5",
 	warning: "M8 2.5 14 13H2z M8 6.5v3 M8 11.2v.1",
+	wide: "M5 5 2 8l3 3 M11 5l3 3-3 3 M2 8h12",
 	more: "M3.5 8h.1 M8 8h.1 M12.4 8h.1",
 } as const;
 

@@ -72,6 +72,8 @@ export class ThreadStore {
 	readonly previewError = signal("");
 	readonly applying = signal(false);
 
+	/** watchers receive each notification about the thread after the store. */
+	private readonly watchers = new Set<(n: ServerNotification) => void>();
 	private loadingPage = false;
 	private previewTimer = 0;
 	private disposers: (() => void)[] = [];
@@ -191,8 +193,19 @@ export class ThreadStore {
 		return this.connection.call("context/getItems", { threadId: this.id, cursor, limit: contextPage });
 	}
 
+	/** watch calls a function with each notification about the thread. It returns a function that ends this. */
+	watch(run: (n: ServerNotification) => void): () => void {
+		this.watchers.add(run);
+		return () => this.watchers.delete(run);
+	}
+
 	/** apply takes a notification about this thread. */
 	apply(n: ServerNotification): void {
+		this.take(n);
+		for (const run of this.watchers) run(n);
+	}
+
+	private take(n: ServerNotification): void {
 		switch (n.method) {
 			case "turn/started":
 				this.turn.value = n.params.turn.id;

@@ -5,14 +5,14 @@ import * as app from "../store/app.ts";
 import { Icon } from "../lib/icons.tsx";
 import { baseName } from "../lib/format.ts";
 import { Composer } from "./composer.tsx";
-import { ContextPanel } from "./context.tsx";
 import { Dialogs, openDialog } from "./dialogs.tsx";
 import { Dock } from "./dock.tsx";
 import { Ring } from "./gauge.tsx";
 import { Inbox } from "./inbox.tsx";
 import { onGlobalKey } from "./keys.ts";
 import { policyName } from "./options.tsx";
-import { panelOpen, panelWanted, threadsOpen, togglePanel } from "./panels.ts";
+import { Panel } from "./panel.tsx";
+import { panelOpen, panelWanted, panelWide, threadsOpen, togglePanel } from "./panels.ts";
 import { Threads, titleOf } from "./threads.tsx";
 import { ThreadTimeline } from "./timeline.tsx";
 
@@ -31,8 +31,10 @@ export function App() {
 	}, []);
 	if (app.sessionFailure.value) return <NoSession reason={app.sessionFailure.value} />;
 	const store = app.current.value;
+	const panel = panelOpen.value && store && store.phase.value !== "failed";
+	const parts = ["frame", panel ? "with-panel" : "", panel && panelWide.value ? "wide-panel" : "", threadsOpen.value ? "with-threads" : ""];
 	return (
-		<div class={`frame ${panelOpen.value && store && store.phase.value !== "failed" ? "with-panel" : ""} ${threadsOpen.value ? "with-threads" : ""}`}>
+		<div class={parts.filter(Boolean).join(" ")}>
 			<TopBar />
 			{threadsOpen.value && <Threads />}
 			<main aria-label="Conversation">
@@ -40,7 +42,7 @@ export function App() {
 				<FailureBanner />
 				{store ? <Conversation /> : <Welcome />}
 			</main>
-			{panelOpen.value && store && store.phase.value !== "failed" && <ContextPanel store={store} key={store.id} />}
+			{panel && <Panel store={store} key={store.id} />}
 			<Dialogs />
 			<div class="visually-hidden" role="status" aria-live="polite">{app.announcement.value}</div>
 		</div>
@@ -83,7 +85,7 @@ function TopBar() {
 			{store && <Ring store={store} onClick={togglePanel} />}
 			<Status />
 			{store && (
-				<button class="quiet" type="button" aria-label="Context panel" aria-pressed={panelOpen.value} title="Context panel"
+				<button class="quiet" type="button" aria-label="Panel" aria-pressed={panelOpen.value} title="Panel"
 					onClick={togglePanel}><Icon name="panel" /></button>
 			)}
 			<button class="quiet" type="button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)"

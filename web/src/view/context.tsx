@@ -46,13 +46,9 @@ export function ContextPanel({ store }: { store: ThreadStore }) {
 	const selection = useMemo(() => new Selection(store), []);
 	useEffect(() => selection.find.start(), []);
 	return (
-		<aside class="panel" aria-label="Context">
+		<>
 			<div class="panel-head">
-				<div class="segments" role="tablist" aria-label="Context views">
-					<button type="button" role="tab" aria-selected={tab === "list"} id="tab-list" title="Alt+1" onClick={() => (panelTab.value = "list")}>Context</button>
-					<button type="button" role="tab" aria-selected={tab === "history"} id="tab-history" title="Alt+2" onClick={() => (panelTab.value = "history")}>Edits</button>
-				</div>
-				<span class="spacer" />
+				<Bar store={store} />
 				<button class="quiet" type="button" aria-label="Undo the last edit" title="Undo (Ctrl+Z)"
 					onClick={() => void store.edit((c, threadId) => c.call("context/undo", { threadId }))}><Icon name="undo" /></button>
 				<button class="quiet" type="button" aria-label="Redo" title="Redo (Ctrl+Y)"
@@ -64,9 +60,8 @@ export function ContextPanel({ store }: { store: ThreadStore }) {
 					{ label: "Restore everything…", icon: "undo", run: () => openDialog({ kind: "restore", store }) },
 				]} />
 			</div>
-			<Bar store={store} />
 			{tab === "list" ? <List store={store} s={selection} /> : <History store={store} />}
-		</aside>
+		</>
 	);
 }
 

@@ -19,7 +19,8 @@ export type Dialog =
 	| { kind: "trim"; store: ThreadStore } | { kind: "compact"; store: ThreadStore } | { kind: "prune"; store: ThreadStore }
 	| { kind: "restore"; store: ThreadStore } | { kind: "rewind"; store: ThreadStore; turnId?: string }
 	| { kind: "replace"; store: ThreadStore; item: ContextItem; text?: string }
-	| { kind: "summary"; store: ThreadStore; trimPointId: string; text: string };
+	| { kind: "summary"; store: ThreadStore; trimPointId: string; text: string }
+	| { kind: "part"; view(): ComponentChildren };
 
 export const dialog = signal<Dialog | null>(null);
 
@@ -46,6 +47,7 @@ export function Dialogs() {
 		case "restore": return <Restore store={d.store} />;
 		case "rewind": return <Rewind store={d.store} turnId={d.turnId} />;
 		case "replace": return <Replace store={d.store} item={d.item} text={d.text} />;
+		case "part": return <>{d.view()}</>;
 		case "summary": return <EditSummary store={d.store} trimPointId={d.trimPointId} text={d.text} />;
 	}
 }

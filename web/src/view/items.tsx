@@ -14,7 +14,7 @@ import { CopyButton } from "../lib/copy.tsx";
 import { DiffView, diffCounts } from "./diff.tsx";
 import { openDialog } from "./dialogs.tsx";
 import { Menu, type MenuEntry } from "./menu.tsx";
-import { reveal } from "../store/reveal.ts";
+import { showContext } from "./panels.ts";
 import type {
 	CommandExecutionItem, ContextItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem, UserInput,
 } from "../wire/types.ts";
@@ -157,7 +157,7 @@ function Facts({ item, turnId, store, text }: FactsProps) {
 		{ label: included ? "Exclude from context" : "Include in context", icon: included ? "eyeOff" : "eye",
 			run: () => void store.change(ids, { included: !included }) },
 		{ label: pinned ? "Unpin" : "Pin", icon: "pin", run: () => void store.change(ids, { pinned: !pinned }) },
-		{ label: "Show in context", icon: "panel", run: () => reveal.context(ids[0]!) },
+		{ label: "Show in context", icon: "panel", run: () => showContext(ids[0]!) },
 	] : [];
 	if (item.type === "userMessage") {
 		entries.push({ label: "Fork before this message", icon: "fork", run: () => void forkBefore(store.id, turnId) });

@@ -2,13 +2,13 @@
 
 import * as app from "../store/app.ts";
 import { dialog, openDialog } from "./dialogs.tsx";
-import { showPanel } from "./panels.ts";
+import { showPanel, tabs } from "./panels.ts";
 
 /** shortcuts are shown in the dialog. */
 export const shortcuts: readonly [string, readonly [string, string][]][] = [
 	["Everywhere", [
 		["Ctrl+K", "commands and threads"], ["F6", "next region"], ["Ctrl+F", "find in messages"],
-		["Alt+1 Alt+2", "context list, edits"], ["Alt+Q", "oldest question"], ["Ctrl+.", "interrupt the turn"], ["?", "this list"],
+		["Alt+1 …", "tabs of the panel"], ["Alt+Q", "oldest question"], ["Ctrl+.", "interrupt the turn"], ["?", "this list"],
 	]],
 	["Message", [
 		["Enter", "send or steer"], ["Shift+Enter", "new line"], ["↑", "last message, in an empty field"], ["Esc Esc", "rewind, in an empty field"],
@@ -20,9 +20,10 @@ export const shortcuts: readonly [string, readonly [string, string][]][] = [
 		["R", "replace"], ["Enter", "details"], ["Ctrl+Enter", "apply the plan"], ["Backspace", "discard the plan"], ["/", "find"],
 		["Ctrl+Z Ctrl+Y", "undo, redo"],
 	]],
+	["Changes", [["↑ ↓", "file or hunk"], ["J K", "file"], ["→ ←", "open, close"]]],
 ];
 
-const regions = [".threads input[type=search]", ".timeline [tabindex='0']", ".composer textarea", ".context-list [tabindex='0']"];
+const regions = [".threads input[type=search]", ".timeline [tabindex='0']", ".composer textarea", ".tab-panel [tabindex='0']"];
 
 function typing(e: KeyboardEvent): boolean {
 	return (e.target as HTMLElement).closest("input,textarea,select,[contenteditable]") !== null;
@@ -45,9 +46,9 @@ export function onGlobalKey(e: KeyboardEvent): void {
 	} else if (ctrl && e.key === "f" && store) {
 		e.preventDefault();
 		store.find.open.value = true;
-	} else if (e.altKey && (e.key === "1" || e.key === "2") && store) {
+	} else if (e.altKey && tabs[Number(e.key) - 1] && store) {
 		e.preventDefault();
-		showPanel(e.key === "1" ? "list" : "history");
+		showPanel(tabs[Number(e.key) - 1]!);
 	} else if (e.altKey && e.key.toLowerCase() === "q") {
 		e.preventDefault();
 		document.querySelector<HTMLElement>("[data-question]")?.focus();

@@ -5,7 +5,7 @@ import * as app from "../store/app.ts";
 import { Icon, type IconName } from "../lib/icons.tsx";
 import { baseName } from "../lib/format.ts";
 import { openDialog } from "./dialogs.tsx";
-import { panelTab, showPanel } from "./panels.ts";
+import { panelTab, showPanel, tabNames, tabs } from "./panels.ts";
 import { reveal } from "../store/reveal.ts";
 import { titleOf } from "./threads.tsx";
 
@@ -36,8 +36,7 @@ function commands(): Command[] {
 			{ label: "Redo", detail: "Ctrl+Y", icon: "redo", run: edit("context/redo") },
 			{ label: "Restore the full context…", detail: "", icon: "undo", run: () => openDialog({ kind: "restore", store }) },
 			{ label: "Rewind the conversation…", detail: "Esc Esc", icon: "undo", run: () => openDialog({ kind: "rewind", store }) },
-			{ label: "Show the context list", detail: "Alt+1", icon: "panel", run: () => showPanel("list") },
-			{ label: "Show the edits of the context", detail: "Alt+2", icon: "panel", run: () => showPanel("history") },
+			...tabs.map((tab, i): Command => ({ label: `Show ${tabNames[tab]}`, detail: `Alt+${i + 1}`, icon: "panel", run: () => showPanel(tab) })),
 		);
 	}
 	for (const t of app.threads.value) {

@@ -1,17 +1,28 @@
 // Which parts of the page are open.
 
 import { signal } from "@preact/signals";
+import { reveal } from "../store/reveal.ts";
 
 const key = "appserver.panel";
+const wideKey = "appserver.panel.wide";
 
-export type Tab = "list" | "history";
+/** tabs are the views of the panel in the order of their keys, Alt+1 and so on. */
+export const tabs = ["list", "history", "changes"] as const;
+
+export type Tab = (typeof tabs)[number];
+
+export const tabNames: Record<Tab, string> = {
+	list: "Context", history: "Edits", changes: "Changes",
+};
 
 export const threadsOpen = signal(true);
-/** panelWanted reports whether the user wants the context panel on wide screens. */
+/** panelWanted reports whether the user wants the panel on wide screens. */
 export const panelWanted = (): boolean => localStorage.getItem(key) !== "closed";
 
 export const panelOpen = signal(panelWanted());
-/** panelTab is the view of the context panel. */
+/** panelWide gives the panel half of the page. */
+export const panelWide = signal(localStorage.getItem(wideKey) === "true");
+/** panelTab is the view of the panel. */
 export const panelTab = signal<Tab>("list");
 
 /** contextView is how the context is shown. */
@@ -22,8 +33,19 @@ export function togglePanel(): void {
 	if (innerWidth > 1100) localStorage.setItem(key, panelOpen.value ? "open" : "closed");
 }
 
-/** showPanel opens the context panel with a view. */
+export function toggleWide(): void {
+	panelWide.value = !panelWide.value;
+	localStorage.setItem(wideKey, String(panelWide.value));
+}
+
+/** showPanel opens the panel with a view. */
 export function showPanel(tab: Tab): void {
 	panelTab.value = tab;
 	if (!panelOpen.value) togglePanel();
+}
+
+/** showContext selects a context item in the panel. */
+export function showContext(id: string): void {
+	showPanel("list");
+	requestAnimationFrame(() => requestAnimationFrame(() => reveal.context(id))); // the list is rendered then
 }

@@ -1,0 +1,164 @@
+// The changes of files: by a turn, by the thread, or since a checkpoint.
+
+import { effect, signal } from "@preact/signals";
+import { files, type FilePatch } from "../lib/patch.ts";
+import { CallError } from "../wire/connection.ts";
+import type { ChangedTurn, Checkpoint, DiffSummary, ServerNotification } from "../wire/types.ts";
+import * as app from "./app.ts";
+import type { ThreadStore } from "./thread.ts";
+
+const delayMs = 300;
+const checkpointPage = 100;
+
+/**
+ * Scope selects changes: "latest" (the turn in progress, or the last one with changes), "thread",
+ * "turn:ID", "since:ID" of a checkpoint, or "between:ID:ID" of two.
+ */
+export type Scope = string;
+
+/** Phase is the state of the list. */
+export type Phase = "loading" | "ready" | "failed";
+
+interface Answer {
+	diff: string;
+	cut: boolean;
+	summary: DiffSummary;
+}
+
+export class Changes {
+	readonly scope = signal<Scope>("latest");
+	readonly phase = signal<Phase>("loading");
+	readonly failure = signal("");
+	/** failureKind is the kind of the server's error. */
+	readonly failureKind = signal("");
+	readonly files = signal<readonly FilePatch[]>([]);
+	readonly cut = signal(false);
+	readonly turns = signal<readonly ChangedTurn[]>([]);
+	readonly checkpoints = signal<readonly Checkpoint[]>([]);
+	/** open are the paths of files whose lines are shown, whole those without folded lines. */
+	readonly open = signal<ReadonlySet<string>>(new Set());
+	readonly whole = signal<ReadonlySet<string>>(new Set());
+	/** target is a line to show when the diff is there. */
+	readonly target = signal<{ path: string; line: number } | null>(null);
+	private run = 0;
+	private timer = 0;
+
+	constructor(private readonly store: ThreadStore) {}
+
+	/** start loads the changes, and again when they change. It returns a function that ends this. */
+	start(): () => void {
+		const stopWatching = this.store.watch((n) => this.notified(n));
+		const stop = effect(() => {
+			void this.scope.value;
+			if (app.connection.value?.state.value === "open") void this.load();
+		});
+		return () => {
+			clearTimeout(this.timer);
+			stopWatching();
+			stop();
+		};
+	}
+
+	private notified(n: ServerNotification): void {
+		if (n.method === "turn/diff/updated") {
+			if (this.scope.peek() !== "latest") this.soon();
+			else this.show({ diff: n.params.diff, cut: false });
+		} else if (n.method === "turn/started" || n.method === "turn/completed" || n.method === "thread/reverted") {
+			this.soon();
+		}
+	}
+
+	/** soon loads again, once for changes that come together. */
+	soon(): void {
+		clearTimeout(this.timer);
+		this.timer = window.setTimeout(() => void this.load(), delayMs);
+	}
+
+	/** load reads the changes of the scope. What is shown stays until the answer comes. */
+	async load(): Promise<void> {
+		const run = ++this.run;
+		const scope = this.scope.peek();
+		try {
+			const [answer, checkpoints] = await Promise.all([this.read(scope), this.listCheckpoints()]);
+			if (run !== this.run) return;
+			this.checkpoints.value = checkpoints;
+			this.show(answer);
+		} catch (error) {
+			if (run !== this.run) return;
+			this.failure.value = (error as Error).message;
+			this.failureKind.value = error instanceof CallError ? error.kind : "";
+			if (this.failureKind.value !== "disconnected") this.phase.value = "failed";
+		}
+	}
+
+	private async read(scope: Scope): Promise<Answer> {
+		const threadId = this.store.id;
+		const [kind, id = "", other] = scope.split(":");
+		if (kind === "since" || kind === "between") {
+			return this.store.call("thread/checkpoint/diff", { threadId, turnId: id, toTurnId: other ?? null });
+		}
+		if (kind === "turn") return this.store.call("thread/diff/read", { threadId, turnId: id });
+		const all = await this.store.call("thread/diff/read", { threadId });
+		this.turns.value = all.turns;
+		if (kind === "thread") return all;
+		const latest = this.store.turn.peek() ?? all.turns.at(-1)?.turnId;
+		return latest ? this.store.call("thread/diff/read", { threadId, turnId: latest }) : all;
+	}
+
+	private async listCheckpoints(): Promise<readonly Checkpoint[]> {
+		const page = await this.store.call("thread/checkpoint/list", { threadId: this.store.id, limit: checkpointPage })
+			.catch((error: CallError) => {
+				if (error.kind === "disconnected") throw error;
+				return { data: [] };
+			});
+		return page.data;
+	}
+
+	private show(answer: { diff: string; cut: boolean; summary?: DiffSummary }): void {
+		this.files.value = files(answer.diff, answer.summary);
+		this.cut.value = answer.cut;
+		this.phase.value = "ready";
+	}
+
+	/** choose shows the changes of another scope. */
+	choose(scope: Scope): void {
+		this.open.value = new Set();
+		this.whole.value = new Set();
+		this.phase.value = "loading";
+		this.scope.value = scope;
+	}
+
+	/** toggle opens or closes a file. */
+	toggle(path: string): void {
+		this.open.value = toggled(this.open.value, path);
+	}
+}
+
+/** toggled returns a set with or without a value. */
+export function toggled(set: ReadonlySet<string>, value: string): ReadonlySet<string> {
+	const next = new Set(set);
+	if (!next.delete(value)) next.add(value);
+	return next;
+}
+
+const known = new WeakMap<ThreadStore, Changes>();
+
+/** changesOf returns the changes of a thread. They keep their scope while the thread is open. */
+export function changesOf(store: ThreadStore): Changes {
+	const found = known.get(store) ?? new Changes(store);
+	known.set(store, found);
+	return found;
+}
+
+/** turnNames returns the beginning of the user's message of each turn in the context. */
+export function turnNames(store: ThreadStore): ReadonlyMap<string, string> {
+	const names = new Map<string, string>();
+	for (const e of store.timeline.entries) {
+		if (e.data.type !== "item" || e.data.item.type !== "userMessage" || names.has(e.data.turnId)) continue;
+		names.set(e.data.turnId, e.data.item.content.map((c) => (c.type === "text" ? c.text : "")).join(" "));
+	}
+	for (const i of store.context.items.value) {
+		if (i.category === "userMessage" && i.turnId && !names.has(i.turnId)) names.set(i.turnId, i.preview);
+	}
+	return names;
+}
