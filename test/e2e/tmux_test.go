@@ -29,7 +29,7 @@ func startPane(t *testing.T, home string, columns, rows int, env []string, args 
 		t.Skip("tmux is not installed")
 	}
 	cmd := apptest.ServerCommand(t, home, args...)
-	words := []string{"env"}
+	words := []string{"env", "-u", "NO_COLOR", "-u", "COLORTERM"}
 	for _, v := range append(cmd.Env[len(cmd.Env)-4:], env...) { // without those of the test, which tmux passes on
 		words = append(words, apptest.ShellQuote(v))
 	}

@@ -42,11 +42,16 @@ func (m *Model) press(key Key) {
 		m.list.move(by, m.rowsOfList())
 		return
 	}
-	if key == "J" || key == "K" {
+	switch key {
+	case "J", "K":
 		m.list.moveTurn(key == "J", m.rowsOfList())
-		return
+	case "Shift+Up":
+		m.list.extend(-1, m.rowsOfList())
+	case "Shift+Down":
+		m.list.extend(1, m.rowsOfList())
+	default:
+		m.pressInList(key)
 	}
-	m.pressInList(key)
 }
 
 // distance returns how many rows a key moves.
@@ -217,7 +222,7 @@ func (m *Model) askToApply() {
 		return
 	}
 	m.screen, m.pager = onApply, pager{}
-	m.showPlan()
+	m.fillPager()
 }
 
 // askToQuit ends the editor, after the edits that it waits for. It asks first if there is a plan.

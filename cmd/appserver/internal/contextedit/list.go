@@ -109,6 +109,14 @@ func (l *listing) move(by, height int) {
 	l.keepVisible(height)
 }
 
+// extend moves the cursor, and begins a range at its old place unless there is one.
+func (l *listing) extend(by, height int) {
+	if l.anchor < 0 {
+		l.anchor = l.cursor
+	}
+	l.move(by, height)
+}
+
 // moveTurn moves the cursor to the first row of the next turn, or of this or the previous one.
 func (l *listing) moveTurn(next bool, height int) {
 	turn := func(row int) string {

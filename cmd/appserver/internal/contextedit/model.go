@@ -95,7 +95,7 @@ func (m *Model) take(result Message) {
 		}
 		m.preview = &r
 		if m.screen == onApply {
-			m.showPlan()
+			m.fillPager()
 		}
 	case edited:
 		m.edits--

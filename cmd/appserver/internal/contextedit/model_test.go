@@ -354,6 +354,8 @@ func TestEditorChangesRanges(t *testing.T) {
 	require.Contains(t, e.text(), "Plan of 3 changes", "a mixed range is excluded")
 	e.press("v Up Up Space")
 	require.Contains(t, e.text(), "No plan")
+	e.press("Home Shift+Down Shift+Down Shift+Up d")
+	require.Contains(t, e.text(), "Plan of 2 changes")
 }
 
 // TestEditorFindsAndExcludesMatches moves between matches, and plans to exclude all.
@@ -370,7 +372,9 @@ func TestEditorFindsAndExcludesMatches(t *testing.T) {
 	require.Contains(t, screen, "pass: 2 items, 900 tokens of them in the request")
 	e.press("n")
 	require.Contains(t, e.text(), ">/[x]    output       shell       the")
-	e.press("n N N n x")
+	e.press("2 x")
+	require.Contains(t, e.text(), "Plan of 1 change: ", "hidden matches stay")
+	e.press("0 n N N n x")
 	require.Contains(t, e.text(), "Plan of 2 changes")
 	e.press("Esc")
 	require.NotContains(t, e.text(), " /[")

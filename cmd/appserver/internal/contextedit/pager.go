@@ -98,9 +98,7 @@ func textOf(part protocol.ContextPart) string {
 	return *part.Text
 }
 
-// showPlan shows the plan with its price, for the confirmation.
-func (m *Model) showPlan() { m.fillPager() }
-
+// planLines returns the plan with its price, for the confirmation.
 func (m *Model) planLines() []string {
 	s := m.plan.sorted(m.list.items)
 	lines := []string{"Apply this plan?", ""}
@@ -153,7 +151,7 @@ func (m *Model) priceLines() []string {
 }
 
 const helpText = `The list
-  Up Down k j, PgUp PgDn     move
+  Up Down k j, PgUp PgDn     move; Shift and an arrow extends a range
   Home End, g G              first and last item
   K J                        previous and next turn
   Space                      exclude, or include again
@@ -168,7 +166,7 @@ Categories
 Find, in whole texts
   /                          find; Tab in the field: a regular expression
   n, N                       next and previous match
-  x                          exclude all matches
+  x                          exclude all matches that are shown
   Esc                        end the range and the search
 The plan
   a                          apply all planned changes as one edit; asks first

@@ -81,10 +81,10 @@ func (m *Model) nextMatch(direction int) {
 	}
 }
 
-// excludeMatches plans to exclude all matches, in all categories.
+// excludeMatches plans to exclude all matches that the filter shows.
 func (m *Model) excludeMatches() {
 	count := 0
-	for i := range m.list.items {
+	for _, i := range m.list.rows {
 		item := &m.list.items[i]
 		if w, _ := m.plan.of(item); m.isMatch(item) && w.included && !w.deleted {
 			w.included = false

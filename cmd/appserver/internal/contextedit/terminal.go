@@ -26,7 +26,7 @@ func Run(t Thread) error {
 	defer screen.Fini()
 	screen.EnablePaste()
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	columns, rows := screen.Size()
 	model, command := New(Size{columns, rows})
@@ -151,7 +151,10 @@ func keyOf(e *tcell.EventKey) Key {
 	case e.Key() == tcell.KeyRune:
 		return Key(e.Str())
 	case keyNames[e.Key()] != "":
-		return keyNames[e.Key()]
+		if name := keyNames[e.Key()]; e.Modifiers()&tcell.ModShift == 0 || name != "Up" && name != "Down" {
+			return name
+		}
+		return "Shift+" + keyNames[e.Key()]
 	case e.Key() >= tcell.KeyCtrlA && e.Key() <= tcell.KeyCtrlZ:
 		return Key("Ctrl+" + string(rune('A'+e.Key()-tcell.KeyCtrlA)))
 	}
