@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,17 +76,32 @@ func (t *fakeThread) Apply(edits []protocol.ContextOperation, revision int64) (p
 	t.applied = append(t.applied, edits)
 	t.revision++
 	for _, e := range edits {
-		if e, ok := e.ContextOperationVariant.(*protocol.SetInclusion); ok {
-			for i := range t.items {
-				for _, id := range e.IDs {
-					if t.items[i].ID == id {
-						t.items[i].Included, t.items[i].InPrompt = e.Included, e.Included
-					}
-				}
-			}
-		}
+		t.change(e.ContextOperationVariant)
 	}
 	return protocol.ContextApplyResponse{Edit: &protocol.ContextEdit{Op: "apply", Count: 1}}, nil
+}
+
+// change makes an edit.
+func (t *fakeThread) change(edit protocol.ContextOperationVariant) {
+	var kept []protocol.ContextItem
+	for _, item := range t.items {
+		switch e := edit.(type) {
+		case *protocol.SetInclusion:
+			if slices.Contains(e.IDs, item.ID) {
+				item.Included, item.InPrompt = e.Included, e.Included
+			}
+		case *protocol.Pin:
+			if slices.Contains(e.IDs, item.ID) {
+				item.Pinned = e.Pinned
+			}
+		case *protocol.PruneByIndices:
+			if slices.Contains(e.IDs, item.ID) {
+				continue
+			}
+		}
+		kept = append(kept, item)
+	}
+	t.items = kept
 }
 
 func (t *fakeThread) Undo(int64) (protocol.ContextUndoResponse, error) {
@@ -411,6 +427,41 @@ func TestEditorShowsWholeText(t *testing.T) {
 	require.Contains(t, e.text(), "> [ ]*")
 	e.press("? PgDn End q q")
 	require.Contains(t, e.text(), "Quit and discard")
+}
+
+// TestEditorAppliesWhatItShows applies random plans. Each item then has the state that its row had.
+func TestEditorAppliesWhatItShows(t *testing.T) {
+	keys := []string{"Up", "Down", "PgDn", "Home", "Space", "d", "p", "v", "Shift+Down", "c", "2", "0", "x", "Backspace"}
+	sample.Check(t, func(t *rapid.T) {
+		thread := newThread(rapid.IntRange(1, 20).Draw(t, "items"))
+		for i := range thread.items {
+			thread.items[i].Pinned = rapid.Bool().Draw(t, "pinned")
+			if !rapid.Bool().Draw(t, "included") {
+				thread.items[i].Included, thread.items[i].InPrompt = false, false
+			}
+		}
+		thread.search.IDs = []string{"r1", "r2"}
+		e := open(thread, Size{80, 60})
+		e.press("/ r Enter")
+		for _, key := range rapid.SliceOfN(rapid.SampledFrom(keys), 1, 30).Draw(t, "keys") {
+			e.press(key)
+		}
+		e.press("0 Esc")
+		want := map[string]wish{}
+		for i := range e.list.items {
+			if w, _ := e.plan.of(&e.list.items[i]); !w.deleted {
+				want[e.list.items[i].ID] = w
+			}
+		}
+		e.press("a Enter")
+		got := map[string]wish{}
+		for i := range thread.items {
+			got[thread.items[i].ID] = stateOf(&thread.items[i])
+		}
+		require.Equal(t, want, got)
+		require.LessOrEqual(t, len(thread.applied), 1)
+		require.False(t, e.HasPlan())
+	})
 }
 
 // TestEditorFitsEveryScreen draws random states in all sizes without a control character.

@@ -61,6 +61,7 @@ func Escape(line string) string {
 	for _, r := range strings.ToValidUTF8(line, string(unicode.ReplacementChar)) {
 		glyph := string(r)
 		switch {
+		case r >= ' ' && r <= '~':
 		case r == '\t':
 			glyph = strings.Repeat(" ", tabWidth-column%tabWidth)
 		case isInvisible(r) && r <= 0xff:
