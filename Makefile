@@ -34,7 +34,7 @@ BENCHTIME ?= 1s
 ROWS ?= .*
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo demo-web generate check types test test-all race fuzz crash soak bench bench-peer bench-web conformance \
+.PHONY: help build mac demo demo-web generate check types test test-all race fuzz crash soak bench bench-peer bench-web bench-hour conformance \
 	verify sbom vendor-web clean
 
 help: ## print the targets
@@ -136,6 +136,9 @@ bench: ## run the benchmarks of the whole server, of captures of worktrees, and 
 
 bench-web: build ## measure the page in Chromium and print a table
 	$(GO) test -v -count=1 -run '^TestBudget$$' ./test/workbench -budget -timeout 5m
+
+bench-hour: build ## stream to the page for an hour and print its heap
+	$(GO) test -v -count=1 -run '^TestHeapOfStreaming$$' ./test/workbench -stream 1h -timeout 2h
 
 bench-peer: ## measure the server and the reference implementation with one script; ROWS=start|stream|turns50|turns200|context|resume49|list2000… selects rows
 	bash .ci/conformance $(GO) test -count=1 -tags reference -run 'TestBesideTheReference/^($(ROWS))$$' -timeout 3h -v ./test/bench
