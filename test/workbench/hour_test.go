@@ -32,7 +32,8 @@ func TestHeapOfStreaming(t *testing.T) {
 	turns := int(*streaming/(deltasOfTurn*gapMs*time.Millisecond)) + 1
 	steps := make([]any, turns)
 	for i := range steps {
-		steps[i] = map[string]any{"deltas": append(deltas[:deltasOfTurn:deltasOfTurn], fmt.Sprintf("end%d.", i)), "gapMs": gapMs}
+		text := append(deltas[:deltasOfTurn:deltasOfTurn], fmt.Sprintf("end%d.", i))
+		steps[i] = map[string]any{"deltas": text, "gapMs": gapMs}
 	}
 	w := serve(t, home, "-c", "model_providers.offline.script="+
 		writeScript(t, home, map[string]any{"steps": steps})).open(t)

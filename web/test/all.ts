@@ -5,4 +5,5 @@ import "./lib.test.ts";
 import "./maplayout.test.ts";
 import "./markdown.test.tsx";
 import "./patch.test.ts";
+import "./promptdiff.test.ts";
 import "./timeline.test.ts";
