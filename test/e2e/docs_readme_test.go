@@ -96,6 +96,15 @@ func TestReadmeContextCommandsWork(t *testing.T) {
 		args := commandLine(line)
 		require.Equal(t, "appserver", args[0], line)
 		args = strings.Fields(strings.ReplaceAll(strings.Join(args[1:], " "), "r22", items[22].ID))
+		if args[1] == "edit" {
+			t.Run("edit", func(t *testing.T) {
+				p := startPane(t, home, 80, 24, nil, args...)
+				p.await("run: echo hello", "q quit")
+				p.press("q")
+				p.awaitEnd(0)
+			})
+			continue
+		}
 		status, out, errs := apptest.Execute(t, home, args...)
 		require.Zero(t, status, "%s: %s", line, errs)
 		require.NotEmpty(t, out, line)
