@@ -142,6 +142,16 @@ func TestLooksOfTabs(t *testing.T) {
 	w.look("changes-split")
 	w.clickText("Unified")
 	w.click(`button[aria-label="Wide panel"]`)
+	w.clickText("Review…")
+	w.see("dialog")
+	w.clickIn("dialog .option", "Changes since a branch")
+	w.lookAtDialog("review")
+	w.press("4", alt)
+	w.click(".point:nth-child(1) input")
+	w.look("checkpoints")
+	w.openRevert("Fix it")
+	w.see(".revert-effect")
+	w.lookAtDialog("revert")
 }
 
 // lookAtDialog compares a dialog and closes it.

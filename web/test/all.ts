@@ -6,4 +6,5 @@ import "./maplayout.test.ts";
 import "./markdown.test.tsx";
 import "./patch.test.ts";
 import "./promptdiff.test.ts";
+import "./review.test.ts";
 import "./timeline.test.ts";

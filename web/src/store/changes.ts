@@ -25,6 +25,13 @@ interface Answer {
 	summary: DiffSummary;
 }
 
+/** Reverted counts what a revert changed. Undo is the checkpoint that takes it back, or null. */
+export interface Reverted {
+	files: number;
+	turns: number;
+	undo: Pick<Checkpoint, "id" | "kind" | "inThread"> | null;
+}
+
 export class Changes {
 	readonly scope = signal<Scope>("latest");
 	readonly phase = signal<Phase>("loading");
@@ -40,6 +47,8 @@ export class Changes {
 	readonly whole = signal<ReadonlySet<string>>(new Set());
 	/** target is a line to show when the diff is there. */
 	readonly target = signal<{ path: string; line: number } | null>(null);
+	/** reverted is the last revert of this page, until the user closes its notice. */
+	readonly reverted = signal<Reverted | null>(null);
 	private run = 0;
 	private timer = 0;
 
@@ -118,6 +127,29 @@ export class Changes {
 		this.files.value = files(answer.diff, answer.summary);
 		this.cut.value = answer.cut;
 		this.phase.value = "ready";
+		const target = this.target.peek();
+		if (target && !this.find(target.path)) this.miss(target.path);
+	}
+
+	/** find returns the file of the list that a path names. Absolute paths end with the path of the file. */
+	find(path: string): FilePatch | undefined {
+		const list = this.files.peek();
+		return list.find((f) => f.path === path) ?? list.find((f) => path.endsWith(`/${f.path}`));
+	}
+
+	/** reveal shows a line of a file. If the scope lacks the file, all changes of the thread are shown. */
+	reveal(path: string, line: number): void {
+		this.target.value = { path, line };
+		if (!this.find(path)) this.miss(path);
+	}
+
+	private miss(path: string): void {
+		if (this.scope.peek() !== "thread") {
+			this.choose("thread");
+			return;
+		}
+		this.target.value = null;
+		this.store.notice("warning", `The changes of this thread do not have ${path}.`);
 	}
 
 	/** choose shows the changes of another scope. */

@@ -236,7 +236,10 @@ export class ThreadStore {
 			case "thread/trimPoint/created":
 			case "thread/trimPoint/removed":
 			case "thread/context/summarized":
+				void this.loadEnd();
+				return;
 			case "thread/reverted":
+				this.timeline.settle();
 				void this.loadEnd();
 				return;
 			case "thread/name/updated":

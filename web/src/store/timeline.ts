@@ -82,6 +82,12 @@ export class Timeline {
 		this.changed.value++;
 	}
 
+	/** settle leaves it to the next page which entries exist. The server has stored all of them, or removed them. */
+	settle(): void {
+		for (const e of this.entries) e.live = false;
+		this.held.clear();
+	}
+
 	/** prepend adds an older page. */
 	prepend(page: ThreadTimelineListResponse): void {
 		const added: Entry[] = [];

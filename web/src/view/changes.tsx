@@ -10,6 +10,7 @@ import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { Icon } from "../lib/icons.tsx";
 import { age, count, firstLine, plural, visible } from "../lib/format.ts";
 import { CopyButton } from "../lib/copy.tsx";
+import { Findings, ReviewButton } from "./review.tsx";
 
 /** foldedLines is the number of lines of a file that are shown at first. */
 const foldedLines = 400;
@@ -34,7 +35,6 @@ export function ChangesPanel({ store }: { store: ThreadStore }) {
 		<>
 			<div class="side-head">
 				<ScopeSelect c={c} store={store} />
-				<span class="spacer" />
 				<div class="segments" role="group" aria-label="View of differences">
 					{[false, true].map((on) => (
 						<button type="button" aria-pressed={split.value === on} onClick={() => {
@@ -43,7 +43,9 @@ export function ChangesPanel({ store }: { store: ThreadStore }) {
 						}}>{on ? "Split" : "Unified"}</button>
 					))}
 				</div>
+				<ReviewButton store={store} />
 			</div>
+			<Findings store={store} c={c} />
 			<Body c={c} store={store} />
 		</>
 	);
@@ -157,9 +159,9 @@ function Tree({ c }: { c: Changes }) {
 	const target = c.target.value;
 	useLayoutEffect(() => {
 		if (!target) return;
-		const list = c.files.value;
-		const file = list.find((f) => f.path === target.path) ?? list.find((f) => target.path.endsWith(`/${f.path}`));
+		const file = c.find(target.path);
 		if (!file) return;
+		if (closed.size > 0) setClosed(new Set());
 		if (!c.open.value.has(file.path)) {
 			c.open.value = new Set([...c.open.value, file.path]);
 			c.whole.value = new Set([...c.whole.value, file.path]);
@@ -310,13 +312,27 @@ const marks: Record<FilePatch["kind"], [string, string]> = {
 	created: ["A", "added"], deleted: ["D", "removed"], modified: ["M", ""], renamed: ["R", ""],
 };
 
-function Mark({ kind }: { kind: FilePatch["kind"] }) {
+export function Mark({ kind }: { kind: FilePatch["kind"] }) {
 	return <span class={`mark ${marks[kind][1]}`} title={kind}><span aria-hidden="true">{marks[kind][0]}</span><span class="visually-hidden">{kind}</span></span>;
 }
 
 function Numbers({ old, new: after, type }: { old: number; new: number; type: DiffLine["type"] }) {
 	if (type === "hunk" || type === "note") return null;
 	return <><span class="line-number">{old || ""}</span><span class="line-number">{after || ""}</span></>;
+}
+
+/** FileLines shows the lines of a small diff without a list around them. */
+export function FileLines({ file }: { file: FilePatch }) {
+	const lines = file.binary ? [] : linesOf(file.text);
+	return (
+		<div class="file-lines" tabIndex={0} role="group" aria-label={`lines of ${visible(file.path)}`}>
+			{lines.length === 0 && <p class="diff-note">{file.binary ? "A binary file: its content is not shown." : "No lines are shown."}</p>}
+			{lines.slice(0, foldedLines).map((line) => (
+				<div class={`diff-row ${line.type}`}><Numbers old={line.old} new={line.new} type={line.type} /><LineText line={line} /></div>
+			))}
+			{lines.length > foldedLines && <p class="diff-note">… {count(lines.length - foldedLines)} more lines</p>}
+		</div>
+	);
 }
 
 const signs: Partial<Record<DiffLine["type"], string>> = { add: "+", del: "−" };

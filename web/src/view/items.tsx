@@ -14,7 +14,7 @@ import { CopyButton } from "../lib/copy.tsx";
 import { DiffView, diffCounts } from "./diff.tsx";
 import { openDialog } from "./dialogs.tsx";
 import { Menu, type MenuEntry } from "./menu.tsx";
-import { showContext } from "./panels.ts";
+import { showContext, showPanel } from "./panels.ts";
 import type {
 	CommandExecutionItem, ContextItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem, UserInput,
 } from "../wire/types.ts";
@@ -77,7 +77,7 @@ function Content({ entry, turnId, item, store }: Props) {
 		case "enteredReviewMode":
 			return <Line icon="eye">Review started: {visible(item.review)}</Line>;
 		case "exitedReviewMode":
-			return <Line icon="eye">Review finished: {visible(item.review)}</Line>;
+			return <Line icon="eye">Review finished: {firstLine(visible(item.review), 80)} <button type="button" class="small" onClick={() => showPanel("changes")}>Show findings</button></Line>;
 		default:
 			return <Line icon="more">Unknown item: {(item as { type: string }).type}</Line>;
 	}

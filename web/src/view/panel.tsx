@@ -7,6 +7,7 @@ import { ContextPanel } from "./context.tsx";
 import { panelTab, panelWide, tabNames, tabs, toggleWide, type Tab } from "./panels.ts";
 
 const Changes = lazy(() => import("./changes.tsx").then((m) => m.ChangesPanel));
+const Checkpoints = lazy(() => import("./checkpoints.tsx").then((m) => m.CheckpointsPanel));
 
 export function Panel({ store }: { store: ThreadStore }) {
 	const tab = panelTab.value;
@@ -43,5 +44,7 @@ function View({ tab, store }: { tab: Tab; store: ThreadStore }) {
 			return <ContextPanel store={store} />;
 		case "changes":
 			return <Changes store={store} />;
+		case "checkpoints":
+			return <Checkpoints store={store} />;
 	}
 }
