@@ -10,10 +10,11 @@ import (
 	"appserver/protocol"
 )
 
-// CompactContext starts a turn that compacts the context.
+// CompactContext starts a turn that compacts the context. Client is the name of the client, or "".
 type CompactContext struct {
-	To    protocol.Caller
-	World TurnEnv
+	To     protocol.Caller
+	Client string
+	World  TurnEnv
 	// Strategy is one of protocol's Compact constants, or "" for the configured one.
 	Strategy string
 }
@@ -38,11 +39,11 @@ func (s *step) compactContext(in CompactContext) {
 	s.reply(in.To, protocol.Empty{})
 	s.notifyStatus()
 	s.notify(protocol.TurnStartedNotification{ThreadID: s.state.ID, Turn: s.activeTurnView()})
-	s.compactOnRequest(in.Strategy)
+	s.compactOnRequest(in.Client, in.Strategy)
 }
 
 // compactOnRequest compacts because a client asked for it, even if the context is small.
-func (s *step) compactOnRequest(strategy string) {
+func (s *step) compactOnRequest(client, strategy string) {
 	r := &s.active.env.Compaction
 	c := s.compactable()
 	plan, found := c.Whole(r, r.KeepTurns)
@@ -52,6 +53,7 @@ func (s *step) compactOnRequest(strategy string) {
 		}
 	}
 	s.beginCompaction(cmp.Or(strategy, r.Strategy), plan)
+	s.active.compaction.client = client
 	if !found {
 		s.warn([]string{nothingToCompact})
 		s.endCompaction()
@@ -212,6 +214,7 @@ func (s *step) pointOf(c *runningCompaction, text string) protocol.StoredTrimPoi
 	}
 	p := s.planTrim(from, protocol.TrimCompaction, c.plan.Words...)
 	p.SavedTokens -= s.priceOf(text)
+	p.ClientName = c.client
 	return p
 }
 
@@ -254,7 +257,9 @@ func (s *step) mask(c *runningCompaction) bool {
 		return false
 	}
 	s.active.compaction = nil
-	changes := s.commitEdit(s.context.Encode(history.Plan{Op: protocol.EditMask, Places: places}))
+	line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: places})
+	line.ClientName = c.client
+	changes := s.commitEdit(line)
 	s.recordSize()
 	s.completeItem(c.item, nil)
 	s.notifyCompacted(c.tokensBefore, protocol.CompactMask)
@@ -318,7 +323,7 @@ func (s *step) summaryDone(m *modelRequest, in ModelDone) {
 // compactAgain plans the compaction again, because an edit changed the context while the model wrote
 // its summary.
 func (s *step) compactAgain() {
-	t, strategy := s.active, s.active.compaction.strategy
+	t, former := s.active, s.active.compaction
 	s.recordSize()
 	s.endCompaction()
 	switch {
@@ -326,7 +331,7 @@ func (s *step) compactAgain() {
 		s.requestModel()
 	case t.compactions < maxCompactions:
 		t.compactions++
-		s.compactOnRequest(strategy)
+		s.compactOnRequest(former.client, former.strategy)
 	default:
 		s.warn([]string{"The context was changed again and again while its summary was written: nothing is compacted."})
 		s.finishTurn(protocol.TurnCompleted, nil)

@@ -19,11 +19,13 @@ type ProposeCompaction struct {
 	Range *protocol.PruneRange
 }
 
-// CommitCompaction commits a draft. A Text that is not nil replaces the summary.
+// CommitCompaction commits a draft. A Text that is not nil replaces the summary. Client is the name of
+// the client, or "".
 type CommitCompaction struct {
-	To    protocol.Caller
-	Draft string
-	Text  *string
+	To     protocol.Caller
+	Client string
+	Draft  string
+	Text   *string
 }
 
 // CancelCompaction drops the draft.
@@ -177,10 +179,12 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 		return
 	}
 	s.draft = nil
+	d.client = in.Client
 	protocol.Override(&d.text, in.Text)
 	if d.strategy == protocol.CompactMask {
-		changes := s.commitEdit(s.context.Encode(history.Plan{Op: protocol.EditMask,
-			Places: s.compactable().Maskable(d.plan)}))
+		line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)})
+		line.ClientName = d.client
+		changes := s.commitEdit(line)
 		s.reply(in.To, s.committed(nil))
 		s.recordSize()
 		s.notifyCompacted(d.tokensBefore, d.strategy)

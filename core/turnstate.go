@@ -219,6 +219,8 @@ type review struct {
 
 // runningCompaction is a compaction of the active turn, or the draft of one.
 type runningCompaction struct {
+	// client is the name of the client that asked for it, or "".
+	client   string
 	rules    *compaction.Rules
 	strategy string
 	plan     compaction.Plan

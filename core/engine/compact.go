@@ -10,7 +10,7 @@ import (
 // ThreadCompactStart starts a turn that compacts the context.
 func (e *Engine) ThreadCompactStart(to protocol.Caller, p *protocol.ThreadCompactStartParams) error {
 	return e.toWorld(to, p.ThreadID, func(w core.TurnEnv) core.Input {
-		return core.CompactContext{To: to, World: w, Strategy: strategyOf(p.Strategy)}
+		return core.CompactContext{To: to, Client: e.parts.Originator(to.Conn), World: w, Strategy: strategyOf(p.Strategy)}
 	})
 }
 
@@ -52,6 +52,6 @@ func (e *Engine) ThreadCompactCommit(to protocol.Caller, p *protocol.ThreadCompa
 		return protocol.InvalidParams("draftId", "%q is not a draft id; use the draftId of thread/compact/propose", p.DraftID)
 	}
 	return e.toThread(to, threadID, func(a *actor) {
-		a.step(core.CommitCompaction{To: to, Draft: p.DraftID, Text: p.Text})
+		a.step(core.CommitCompaction{To: to, Client: e.parts.Originator(to.Conn), Draft: p.DraftID, Text: p.Text})
 	})
 }
