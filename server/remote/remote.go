@@ -96,5 +96,15 @@ func (s *Server) Call(ctx context.Context, method string, params json.RawMessage
 	return nil, e
 }
 
+// Lost reports whether the connection has ended.
+func (s *Server) Lost() bool {
+	select {
+	case <-s.rpc.DisconnectNotify():
+		return true
+	default:
+		return false
+	}
+}
+
 // Close closes the connection.
 func (s *Server) Close() { _ = s.rpc.Close() }

@@ -157,6 +157,37 @@ func TestContextEditorOfLockedThread(t *testing.T) {
 	p.awaitEnd(0)
 }
 
+// TestContextEditorEditsThroughServer edits a thread that a server has open, also after the server
+// was started again.
+func TestContextEditorEditsThroughServer(t *testing.T) {
+	t.Parallel()
+	home := apptest.ShortDir(t)
+	start := func() (*apptest.Daemon, *apptest.Client) {
+		d := apptest.LaunchDaemon(t, apptest.OfflineCommand(t, home, "--listen", "unix://"), home)
+		return d, d.ConnectInitialized().Client
+	}
+	d, c := start()
+	id := c.StartTrusted()
+	c.Turn(id, "hello")
+	p := startPane(t, home, 80, 24, nil, "context", "edit", id)
+	p.await("> [x]")
+	p.press("End", "Space", "a")
+	p.await("exclude  1 item", "The plan becomes one edit.")
+	p.press("Enter")
+	p.await("Applied the plan to 1 item.")
+	items := c.ContextList(id).Items
+	require.False(t, items[len(items)-1].Included)
+
+	d.Terminate()
+	_, c = start()
+	c.CallThread("thread/resume", apptest.Object{"threadId": id})
+	p.press("u")
+	p.await("Undone: apply of 1 item.")
+	require.True(t, c.ContextList(id).Items[len(items)-1].Included)
+	p.press("q")
+	p.awaitEnd(0)
+}
+
 // TestContextEditorEndsBySignal restores the terminal, and reports the plan that is lost.
 func TestContextEditorEndsBySignal(t *testing.T) {
 	t.Parallel()

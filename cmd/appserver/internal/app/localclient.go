@@ -113,6 +113,10 @@ func (c *LocalClient) callElsewhere(name string, params json.RawMessage, locked 
 	}
 	ctx := context.Background()
 	s := c.elsewhere[of.ThreadID]
+	if s != nil && s.Lost() { // the server was restarted
+		s.Close()
+		s = nil
+	}
 	if s == nil {
 		if s = remote.Find(ctx, c.Home, of.ThreadID, protocol.ClientInfo{Name: localClientName, Version: Version}); s == nil {
 			return nil, fmt.Errorf("%w; a server that runs with --web or --listen unix:// can be edited from here", locked)

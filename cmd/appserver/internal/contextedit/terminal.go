@@ -33,10 +33,8 @@ func Run(t Thread) error {
 	l := loop{screen: screen, thread: t, model: model, signals: signals, results: make(chan Message, 1)}
 	l.start(command)
 	err = l.run()
-	if l.running {
-		<-l.results
-	}
-	return err
+	screen.Fini()
+	return errors.Join(err, l.finish())
 }
 
 // newScreen returns the screen of the process. Without negotiation the library asks the terminal nothing
@@ -99,6 +97,20 @@ func (l *loop) run() error {
 			}
 			return fmt.Errorf("ended by signal: %s", s)
 		}
+	}
+}
+
+// finish waits for the running command. A signal, such as that of Ctrl+C, ends the wait: a server that has
+// the thread open may not answer.
+func (l *loop) finish() error {
+	if !l.running {
+		return nil
+	}
+	select {
+	case <-l.results:
+		return nil
+	case s := <-l.signals:
+		return fmt.Errorf("ended by signal: %s: an edit may have been made", s)
 	}
 }
 
