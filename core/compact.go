@@ -150,7 +150,7 @@ func (s *step) beginCompaction(strategy string, p compaction.Plan) {
 func (s *step) newCompaction(rules *compaction.Rules, strategy string, p compaction.Plan) *runningCompaction {
 	c := s.compactable()
 	return &runningCompaction{rules: rules, strategy: strategy, plan: p, span: c.Span(p), began: s.Now,
-		tokensBefore: c.PromptTokens, revision: s.context.Revision(), items: s.context.Len()}
+		tokensBefore: c.PromptTokens, revision: s.context.Revision(), items: s.context.Len(), from: s.state.Next}
 }
 
 // compact runs the compaction of the active turn by its strategy.
@@ -284,7 +284,14 @@ func (s *step) askSummary() {
 	id := s.newEffect()
 	t.request = &modelRequest{effect: id, summary: true}
 	t.modelEffects = append(t.modelEffects, id)
-	s.effect(ModelRequest{ID: id, TurnID: t.id, Prompt: s.summaryPrompt(t.compaction, t.env.Provider.ContextWindow)})
+	s.sendSummaryRequest(t.compaction, t.env.Provider.ContextWindow, ModelRequest{ID: id, TurnID: t.id})
+}
+
+// sendSummaryRequest asks a model for the summary of a compaction.
+func (s *step) sendSummaryRequest(c *runningCompaction, window *int64, e ModelRequest) {
+	e.Prompt = s.summaryPrompt(c, window)
+	s.sendRequest(protocol.StoredRequest{Kind: protocol.RequestCompaction, From: c.from,
+		Span: s.storedSpan(c.plan, window)}, e)
 }
 
 // summaryPrompt returns the request for the summary of a compaction, within the model's window.
@@ -300,11 +307,11 @@ func (t *Thread) summaryPrompt(c *runningCompaction, window *int64) *Prompt {
 }
 
 // summaryDone uses the model's summary, or makes one without the model.
-func (s *step) summaryDone(m *modelRequest, in ModelDone) {
+func (s *step) summaryDone(m *modelRequest, sent *protocol.StoredRequest, in ModelDone) {
 	t := s.active
 	t.request = nil
+	s.addUsage(in.Answer.Usage, 0, sent)
 	if in.Answer.Usage != nil {
-		s.addUsage(in.Answer.Usage, 0)
 		s.notifyUsage(t.id)
 	}
 	s.out.Sync = true

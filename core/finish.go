@@ -32,6 +32,7 @@ func (s *step) completeTurn() {
 	t := s.active
 	s.endReview()
 	s.completeOpenCalls()
+	s.recordCancelled()
 	s.recordEnd(t)
 	s.active = nil
 	s.failed = t.outcome.status == protocol.TurnFailed

@@ -158,6 +158,8 @@ const (
 type ModelDone struct {
 	Effect EffectID
 	Answer Answer
+	// PromptID is the hash of the request, as [PromptID] returns it, or "".
+	PromptID string
 }
 
 // Answer is the rest of a model's answer, beside its pieces. Usage is nil if the provider reports
@@ -191,6 +193,8 @@ type ToolCall struct {
 type ModelFailed struct {
 	Effect EffectID
 	Err    *ModelError
+	// PromptID has the meaning of ModelDone.
+	PromptID string
 }
 
 // ModelError is a failed model request.

@@ -42,7 +42,14 @@ func (s *step) completeItemIn(turnID string, item *protocol.ThreadItem, argv []s
 	s.completeItemAs(turnID, item, transcript.EncodeItem(*item, argv))
 }
 
-func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
+// addUsage records an answered model request. The usage is nil if the provider reports none.
+func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64, sent *protocol.StoredRequest) {
+	if u == nil {
+		if sent != nil {
+			s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Request: sent})
+		}
+		return
+	}
 	window := s.state.Usage.ModelContextWindow
 	if s.active != nil {
 		s.active.hasUsage, window = true, s.active.env.Provider.ContextWindow
@@ -56,7 +63,7 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64) {
 		info.LastTokenUsage = s.state.Usage.Last.Stored()
 	}
 	scale, reasoning := s.context.Scale(), s.context.FirstEstimated()
-	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info})
+	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info, Request: sent})
 	if s.context.Scale() != scale || s.context.WasAnnounced(reasoning) {
 		s.context.MarkStale()
 	}

@@ -9,16 +9,20 @@ func (in ModelFailed) apply(s *step) { s.modelFailed(in) }
 func (in TimerFired) apply(s *step) { s.timerFired(in) }
 
 func (s *step) modelDone(in ModelDone) {
+	sent := s.endSent(in.Effect, in.PromptID, in.Answer.Usage)
 	if s.isDraftRequest(in.Effect) {
-		s.draftDone(in)
+		s.draftDone(sent, in)
 		return
+	}
+	if s.activeRequest(in.Effect) == nil {
+		s.keepCancelled(sent)
 	}
 	m := s.endRequest(in.Effect)
 	if m == nil {
 		return
 	}
 	if m.summary {
-		s.summaryDone(m, in)
+		s.summaryDone(m, sent, in)
 		return
 	}
 	s.active.request, s.active.retries, s.active.silent, s.active.compactions = nil, 0, 0, 0
@@ -31,9 +35,7 @@ func (s *step) modelDone(in ModelDone) {
 	}
 	s.completeReasoning(m, nil)
 	s.completeMessage(m, in.Answer.Echo, "")
-	if in.Answer.Usage != nil {
-		s.addUsage(in.Answer.Usage, counted)
-	}
+	s.addUsage(in.Answer.Usage, counted, sent)
 	s.out.Sync = true
 	if in.Answer.Cut != "" {
 		s.warn([]string{"The model's answer is not whole: " + in.Answer.Cut})
@@ -51,9 +53,16 @@ func (s *step) modelDone(in ModelDone) {
 
 // modelFailed retries the request or fails the turn. The partial answer is dropped.
 func (s *step) modelFailed(in ModelFailed) {
+	sent := s.endSent(in.Effect, in.PromptID, nil)
 	if s.isDraftRequest(in.Effect) {
+		s.recordUnanswered(sent, in.Err.Message)
 		s.draftWithoutModel(in.Err.Message)
 		return
+	}
+	if s.activeRequest(in.Effect) == nil {
+		s.keepCancelled(sent)
+	} else {
+		s.recordUnanswered(sent, in.Err.Message)
 	}
 	m := s.endRequest(in.Effect)
 	if m == nil {

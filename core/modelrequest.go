@@ -20,10 +20,19 @@ func (s *step) requestModel() {
 	t.modelEffects = append(t.modelEffects, id)
 	answered := t.notBefore.Add(-s.options.CompletedFloor)
 	if r != nil {
-		s.effect(ModelRequest{ID: id, TurnID: t.id, Prompt: s.reviewRequest(r), Answered: answered})
+		s.sendReviewRequest(r, ModelRequest{ID: id, TurnID: t.id, Answered: answered})
 		return
 	}
-	s.effect(ModelRequest{ID: id, TurnID: t.id, Prompt: s.Prompt(), Answered: answered})
+	s.sendRequest(protocol.StoredRequest{Kind: protocol.RequestTurn},
+		ModelRequest{ID: id, TurnID: t.id, Prompt: s.Prompt(), Answered: answered})
+}
+
+// sendReviewRequest asks the reviewer.
+func (s *step) sendReviewRequest(r *review, e ModelRequest) {
+	e.Prompt = s.reviewRequest(r)
+	added := r.items[r.recorded:]
+	r.recorded = len(r.items)
+	s.sendRequest(protocol.StoredRequest{Kind: protocol.RequestReview, Added: added}, e)
 }
 
 // activeRequest returns the model request of the effect, or nil if it was cancelled.

@@ -69,6 +69,7 @@ func errDraftExpired() *protocol.Error {
 func (s *step) discardDraft(err *protocol.Error) {
 	if s.draft.waits() {
 		s.effect(Cancel{s.draft.request})
+		s.recordUnanswered(s.endSent(s.draft.request, "", nil), requestCancelled)
 		s.reject(s.draft.to, err)
 	}
 	s.draft = nil

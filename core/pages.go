@@ -44,6 +44,13 @@ type ReadItem struct {
 	ID   string
 }
 
+// ListUsage requests a page of the model requests, newest first.
+type ListUsage struct {
+	To     protocol.Caller
+	Cursor *string
+	Limit  *uint32
+}
+
 // SearchOccurrences requests a page of the occurrences of a term in messages.
 type SearchOccurrences struct {
 	To     protocol.Caller
@@ -72,6 +79,12 @@ func (in ListTimeline) apply(s *step) {
 func (in ReadItem) apply(s *step) {
 	item, err := s.lists().ReadItem(in.Turn, in.ID)
 	s.replyPage(in.To, item, err)
+}
+
+func (in ListUsage) apply(s *step) {
+	page, err := view.UsagePage(s.state, in.Cursor, in.Limit)
+	page.Total.Tokens = s.state.Requested
+	s.replyPage(in.To, page, err)
 }
 
 func (in SearchOccurrences) apply(s *step) {

@@ -97,7 +97,7 @@ func eventText(p gjson.Result) string {
 		return words(kind, p.Get("item.type").Str, p.Get("item.id").Str)
 	case protocol.EventTokenCount:
 		return words(kind, "last="+p.Get("info.last_token_usage.total_tokens").Raw, "total="+
-			p.Get("info.total_token_usage.total_tokens").Raw)
+			p.Get("info.total_token_usage.total_tokens").Raw, p.Get("request.kind").Str, shortIf("error=", p.Get("request.error")))
 	case protocol.EventTaskComplete:
 		return words(kind, p.Get("turn_id").Str, shortIf("", p.Get("last_agent_message")),
 			shortIf("error=", p.Get("error.message")), p.Get("error.codex_error_info").Raw)

@@ -68,7 +68,7 @@ func (s *step) writeDraft(d *draft) {
 	switch d.strategy {
 	case protocol.CompactSummary:
 		d.request = s.newEffect()
-		s.effect(ModelRequest{ID: d.request, Prompt: s.summaryPrompt(d.runningCompaction, d.window)})
+		s.sendSummaryRequest(d.runningCompaction, d.window, ModelRequest{ID: d.request})
 	case protocol.CompactMask:
 		s.showDraft("")
 	default:
@@ -78,12 +78,12 @@ func (s *step) writeDraft(d *draft) {
 }
 
 // draftDone uses the model's summary for the draft, or makes one without the model.
-func (s *step) draftDone(in ModelDone) {
+func (s *step) draftDone(sent *protocol.StoredRequest, in ModelDone) {
 	d := s.draft
+	s.addUsage(in.Answer.Usage, 0, sent)
+	s.out.Sync = true
 	if in.Answer.Usage != nil {
-		s.addUsage(in.Answer.Usage, 0)
 		s.recordSize()
-		s.out.Sync = true
 	}
 	text, flaw := d.rules.Accept(&d.span, d.answer.String(), in.Answer.Cut)
 	if flaw != "" {

@@ -83,12 +83,12 @@ func TestTerminalOutputIsBounded(t *testing.T) {
 	for range 100 {
 		m.take(core.ToolOutput{Effect: effect, Text: strings.Repeat("x", 10_000)})
 	}
-	m.call("d", "write_stdin", `{"session_id":9}`)
+	m.call("d", "write_stdin", `{"session_id":10}`)
 	much := outputIn(t, m.take(core.TimerFired{Effect: last[core.Timer](m)}), "d")
 	require.Contains(t, much, "[... 960000 bytes cut ...]")
 	require.Less(t, len(much), 41_000)
 	m.take(core.ToolOutput{Effect: effect, Text: strings.Repeat("y", 1000)})
-	m.call("e", "write_stdin", `{"session_id":9,"max_output_tokens":10}`)
+	m.call("e", "write_stdin", `{"session_id":10,"max_output_tokens":10}`)
 	little := outputIn(t, m.take(core.TimerFired{Effect: last[core.Timer](m)}), "e")
 	require.Contains(t, little, "[... 960 bytes cut ...]")
 	require.NotContains(t, little, "x")
@@ -164,10 +164,10 @@ func TestWaitIsBounded(t *testing.T) {
 		{"exec_command", `{"cmd":"a"}`, 10 * time.Second},
 		{"exec_command", `{"cmd":"a","yield_time_ms":0}`, 250 * time.Millisecond},
 		{"exec_command", `{"cmd":"a","yield_time_ms":99999999}`, 30 * time.Second},
-		{"write_stdin", `{"session_id":9}`, 5 * time.Second},
-		{"write_stdin", `{"session_id":9,"yield_time_ms":1}`, 5 * time.Second},
-		{"write_stdin", `{"session_id":9,"yield_time_ms":99999999}`, 5 * time.Minute},
-		{"write_stdin", `{"session_id":9,"chars":"\u0003"}`, 250 * time.Millisecond},
+		{"write_stdin", `{"session_id":10}`, 5 * time.Second},
+		{"write_stdin", `{"session_id":10,"yield_time_ms":1}`, 5 * time.Second},
+		{"write_stdin", `{"session_id":10,"yield_time_ms":99999999}`, 5 * time.Minute},
+		{"write_stdin", `{"session_id":10,"chars":"\u0003"}`, 250 * time.Millisecond},
 	} {
 		require.Equal(t, c.want, wait(m.call(fmt.Sprint("w", i), c.tool, c.arguments)), c.arguments)
 		m.take(core.TimerFired{Effect: last[core.Timer](m)})
@@ -179,9 +179,9 @@ func TestFailedInput(t *testing.T) {
 	m := withTerminals(t)
 	m.call("c", "exec_command", `{"cmd":"serve","tty":true}`)
 	m.take(core.TimerFired{Effect: last[core.Timer](m)})
-	m.call("d", "write_stdin", `{"session_id":9,"chars":"x"}`)
+	m.call("d", "write_stdin", `{"session_id":10,"chars":"x"}`)
 	out := m.take(core.StdinWritten{Effect: last[core.WriteStdin](m), Err: errDiskFull})
 	require.Contains(t, outputIn(t, out, "d"),
-		"Nothing was written: no space left on device. Process running with session ID 9")
+		"Nothing was written: no space left on device. Process running with session ID 10")
 	require.True(t, m.thread.HasTerminals())
 }

@@ -46,6 +46,8 @@ type Thread struct {
 	// overhead is the last count of the request's parts that are not items.
 	overhead   overhead
 	lastEffect EffectID
+	// sent are the model requests without a terminal input yet.
+	sent map[EffectID]*sentRequest
 	// serverTools are the tools of MCP servers, questions the open questions of those servers.
 	serverTools []ServerTool
 	questions   []*openQuestion

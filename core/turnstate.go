@@ -23,6 +23,8 @@ type turn struct {
 	shellOnly, requestPending bool
 	// request is the active model request, or nil while tools run.
 	request *modelRequest
+	// cancelled are the cancelled model requests whose effects have ended.
+	cancelled []*protocol.StoredRequest
 	// calls are the tool calls of the model's last answer, in order.
 	calls []*toolCall
 	// retries counts the announced retries since the last answer; silent counts the silent ones
@@ -133,6 +135,21 @@ type modelRequest struct {
 	answer  strings.Builder
 }
 
+// sentRequest is a model request without a terminal input yet, with the parts of its prompt that no line
+// has.
+type sentRequest struct {
+	protocol.StoredRequest
+	system    string
+	tools     promptTools
+	startedAt time.Time
+}
+
+// promptTools are the tools of a prompt.
+type promptTools struct {
+	Tools     []ToolSpec     `json:"tools"`
+	WebSearch *WebSearchTool `json:"web_search,omitempty"`
+}
+
 // openMessage is a message whose text streams in.
 type openMessage struct {
 	id        string
@@ -211,6 +228,8 @@ type openSearch struct {
 type review struct {
 	target protocol.ReviewTarget
 	items  []protocol.ResponseItem
+	// recorded is the number of items of the requests so far.
+	recorded int
 	// answer is the reviewer's last message.
 	answer string
 	// done is set once the thread has the result.
@@ -230,9 +249,11 @@ type runningCompaction struct {
 	tokensBefore int64
 	// item is the thread item that shows it, or nil for a draft.
 	item *protocol.ThreadItem
-	// revision and items identify the context for which it was planned.
+	// revision and items identify the context for which it was planned. from is the ordinal of the first
+	// line after it.
 	revision int64
 	items    int
+	from     int64
 }
 
 // userCommand is a running command of the user.

@@ -26,6 +26,7 @@ type Handler interface {
 	ThreadItemRead(to Caller, p *ThreadItemReadParams) error
 	ThreadTurnsList(to Caller, p *ThreadTurnsListParams) error
 	ThreadItemsList(to Caller, p *ThreadItemsListParams) error
+	ThreadUsageList(to Caller, p *ThreadUsageListParams) error
 	ThreadUnsubscribe(to Caller, p *ThreadUnsubscribeParams) error
 	ThreadSetName(to Caller, p *ThreadSetNameParams) error
 	ThreadRevert(to Caller, p *ThreadRevertParams) error
@@ -223,6 +224,8 @@ func Methods() []Method {
 			"Lists the turns of a thread in pages, newest first."),
 		method[ThreadItemsListParams, ThreadItemsListResponse]("thread/items/list", Handler.ThreadItemsList,
 			"Lists the items of a thread or of a turn in pages, oldest first."),
+		method[ThreadUsageListParams, ThreadUsageListResponse]("thread/usage/list", Handler.ThreadUsageList,
+			"Lists the model requests of a thread with their tokens in pages, newest first.").own(),
 		method[ThreadUnsubscribeParams, ThreadUnsubscribeResponse]("thread/unsubscribe", Handler.ThreadUnsubscribe,
 			"Stops the notifications of a thread to the caller."),
 		method[ThreadSetNameParams, Empty]("thread/name/set", Handler.ThreadSetName,

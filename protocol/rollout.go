@@ -201,11 +201,12 @@ type ReasoningEvent struct {
 	Text string `json:"text"`
 }
 
-// TokenCount is a token_count event, one for each model request. Info is null if the provider reported
-// nothing.
+// TokenCount is a token_count event, one for each model request and one for each compaction. Info is null
+// if the provider reported nothing. Only events of model requests have a Request.
 type TokenCount struct {
-	Type string          `json:"type"`
-	Info *TokenCountInfo `json:"info"`
+	Type    string          `json:"type"`
+	Info    *TokenCountInfo `json:"info"`
+	Request *StoredRequest  `json:"request,omitempty"`
 }
 
 // TokenCountInfo is ThreadTokenUsage as rollouts keep it.

@@ -144,7 +144,7 @@ func TestArchiveEndsTheTurnUnderWay(t *testing.T) {
 		r.ask(1, archive(id))
 		require.Equal(t, []string{"interrupted"}, r.ends(1))
 		require.Equal(t, []string{
-			"disk takes message turn_aborted", "disk syncs",
+			"disk takes token_count message turn_aborted", "disk syncs",
 			"1: notification thread/status/changed idle", "1: notification turn/completed interrupted",
 			"1: notification ContextItems",
 			"1: notification thread/status/changed notLoaded", "1: response thread/archive", "1: notification thread/archived",

@@ -95,12 +95,22 @@ func (a *actor) sample(e core.ModelRequest) work {
 			lead()
 			emit(core.ModelPiece{Effect: e.ID, Piece: p})
 		})
+		id := a.engine.promptID(e.Prompt) // only now, because the request must not wait for it
 		lead()
 		if err != nil {
-			return core.ModelFailed{Effect: e.ID, Err: modelError(err)}
+			return core.ModelFailed{Effect: e.ID, Err: modelError(err), PromptID: id}
 		}
-		return core.ModelDone{Effect: e.ID, Answer: answer}
+		return core.ModelDone{Effect: e.ID, Answer: answer, PromptID: id}
 	}
+}
+
+// promptID returns the hash of a prompt as it is sent, or "" if it cannot be encoded.
+func (e *Engine) promptID(p *core.Prompt) string {
+	messages, tools, err := e.parts.Model.Render(p)
+	if err != nil {
+		return ""
+	}
+	return core.PromptID(messages, tools)
 }
 
 // waitUntil waits until a time or the end of ctx.

@@ -31,7 +31,7 @@ func TestLifeOfAThread(t *testing.T) {
 			"1: notification turn/started inProgress",
 			"1: notification item/started userMessage",
 			"1: notification item/completed userMessage",
-			"disk takes function_call",
+			"disk takes token_count function_call",
 			"disk syncs",
 			"1: notification thread/status/changed active",
 			"1: notification item/started commandExecution inProgress",

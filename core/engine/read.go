@@ -49,6 +49,11 @@ func (e *Engine) ThreadItemRead(to protocol.Caller, p *protocol.ThreadItemReadPa
 	return e.readTurns(to, p.ThreadID, core.ReadItem{To: to, Turn: p.TurnID, ID: p.ItemID})
 }
 
+// ThreadUsageList lists the model requests of a thread, loaded or not.
+func (e *Engine) ThreadUsageList(to protocol.Caller, p *protocol.ThreadUsageListParams) error {
+	return e.readTurns(to, p.ThreadID, core.ListUsage{To: to, Cursor: p.Cursor, Limit: p.Limit})
+}
+
 // ThreadTurnsList lists the turns of a thread, loaded or not.
 func (e *Engine) ThreadTurnsList(to protocol.Caller, p *protocol.ThreadTurnsListParams) error {
 	in := core.ListTurnsOf(p.Limit, p.SortDirection, p.ItemsView)

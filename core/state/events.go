@@ -22,7 +22,7 @@ func (s *State) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 	case protocol.EventRolledBack:
 		s.applyRolledBack(ordinal, line)
 	case protocol.EventTokenCount:
-		s.applyUsage(line.Payload)
+		s.applyUsage(ordinal, line.Payload)
 	case protocol.EventSettings:
 		s.applySettings(line.Payload)
 	case protocol.EventNameUpdated:
@@ -46,9 +46,15 @@ func (s *State) showUserMessage(shown transcript.Shown) {
 	}
 }
 
-func (s *State) applyUsage(payload json.RawMessage) {
+func (s *State) applyUsage(ordinal int64, payload json.RawMessage) {
 	var e protocol.TokenCount
-	if protocol.Unmarshal(payload, &e) == nil && e.Info != nil {
+	if protocol.Unmarshal(payload, &e) != nil {
+		return
+	}
+	if e.Request != nil {
+		s.addRequest(ordinal, s.ref(payload), e.Request)
+	}
+	if e.Info != nil {
 		s.Context.Calibrate(s.Settings.Model, e.Info)
 		s.priceReasoning(e.Info)
 		s.Usage.Total = e.Info.TotalTokenUsage.Breakdown()

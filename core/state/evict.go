@@ -22,6 +22,11 @@ func (s *State) Evict(lines lineref.Lines, first int, worth func(line int) bool)
 			c.Source, c.Raw = s.appended, nil
 		}
 	}
+	for i := len(s.requests) - 1; i >= 0 && s.requests[i].Ordinal >= since; i-- {
+		if r := &s.requests[i].ref; worth(int(r.Line)) {
+			r.Source, r.Raw = s.appended, nil
+		}
+	}
 	events := s.Transcript.Events()
 	for i := len(events) - 1; i >= 0 && events[i].Position >= since; i-- {
 		if events[i].Item < 0 {

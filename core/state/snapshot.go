@@ -11,7 +11,7 @@ import (
 )
 
 // snapshotForm changes with the format of snapshots, and with the effect of lines.
-const snapshotForm = 12
+const snapshotForm = 13
 
 // snapshotHead begins a snapshot. The context and the transcript follow. Defaults and Values are JSON,
 // because gob does not distinguish a pointer to 0 from nil.
@@ -19,6 +19,9 @@ type snapshotHead struct {
 	Form             int
 	Defaults, Values []byte
 	Line             int32
+	// Requests and RequestLines are the ordinals and the numbers of the lines of model requests.
+	Requests     []int64
+	RequestLines []int32
 }
 
 // WriteSnapshot writes the state after the lines that were applied so far, for ReadSnapshot. defaults are
@@ -28,6 +31,10 @@ func (s *State) WriteSnapshot(to io.Writer, defaults Settings) error {
 		return fmt.Errorf("thread %s is held in memory", s.ID)
 	}
 	head := snapshotHead{Form: snapshotForm, Line: s.line}
+	for i := range s.requests {
+		head.Requests = append(head.Requests, s.requests[i].Ordinal)
+		head.RequestLines = append(head.RequestLines, s.requests[i].ref.Line)
+	}
 	var err error
 	if head.Defaults, err = protocol.Marshal(defaults); err != nil {
 		return err
@@ -58,6 +65,9 @@ func ReadSnapshot(from io.Reader, defaults Settings, lines lineref.Lines) (*Stat
 		return nil, false
 	}
 	s := &State{from: lineref.NewSource(lines), line: head.Line}
+	if !s.readRequests(&head) {
+		return nil, false
+	}
 	if protocol.Unmarshal(head.Values, &s.Values) != nil ||
 		s.Context.ReadSnapshot(in, s.from) != nil || s.Transcript.ReadSnapshot(in, s.from) != nil {
 		return nil, false

@@ -17,6 +17,7 @@ import (
 var notDurable = map[string]string{
 	"State.from":       "the caller of ReadSnapshot gives the lines",
 	"State.appended":   "lines are evicted after a load only",
+	"State.requests":   "they refer to lines; the test compares their numbers",
 	"State.Context":    "package history tests its part of the snapshot",
 	"State.Transcript": "package transcript tests its part of the snapshot",
 }
@@ -33,12 +34,15 @@ func TestSnapshotHasEveryFieldOfTheState(t *testing.T) {
 		"Checkpoints": []Checkpoint{{At: 1}}, "FileChanges": []protocol.WorktreeChanges{{ID: "x"}},
 	}}
 	fields.Fill(t, &was)
+	was.requests = []request{{7, lineref.Ref{Source: was.from, Line: 3, Part: lineref.Whole}}}
 
 	var snapshot bytes.Buffer
 	require.NoError(t, was.WriteSnapshot(&snapshot, settings))
 	now, ok := ReadSnapshot(&snapshot, settings, lines)
 	require.True(t, ok)
 	fields.Same(t, &was, now)
+	require.Equal(t, was.requests[0].Ordinal, now.requests[0].Ordinal)
+	require.Equal(t, was.requests[0].ref.Line, now.requests[0].ref.Line)
 	require.Equal(t, history.Model{Provider: settings.Provider, Name: settings.Model}, now.Context.Destination().Model)
 }
 

@@ -20,6 +20,7 @@ type State struct {
 	// change durable parts are called by Apply only.
 	Context    history.History
 	Transcript transcript.Transcript
+	requests   []request
 	// from reads the lines again while they are applied, or is nil. line counts the lines.
 	from *lineref.Source
 	line int32
@@ -51,6 +52,10 @@ type Values struct {
 	MemoryOff bool
 	// Written is the timestamp of the last line that has one.
 	Written string
+	// Requested is the sum of the tokens of all model requests. Texts are the indices of the requests whose
+	// lines have the system prompt or the tools of a hash.
+	Requested protocol.TokenUsageBreakdown
+	Texts     map[string]int
 	// Checkpoints are the states of the worktree that one can revert to. FileChanges are the changes of
 	// tool calls and reverts. Both are in the order of their lines.
 	Checkpoints []Checkpoint

@@ -116,6 +116,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/turns/list"; params: ThreadTurnsListParams }
   /** Lists the items of a thread or of a turn in pages, oldest first. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/items/list"; params: ThreadItemsListParams }
+  /** Lists the model requests of a thread with their tokens in pages, newest first. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/usage/list"; params: ThreadUsageListParams }
   /** Stops the notifications of a thread to the caller. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/unsubscribe"; params: ThreadUnsubscribeParams }
   /** Sets the name of a thread. */
@@ -1919,6 +1921,28 @@ export interface ModelProviderSummary {
   settings: ProviderSettings;
 }
 
+/** ModelRequestTotal is the number of model requests and the sum of their tokens. */
+export interface ModelRequestTotal {
+  requests: number;
+  tokens: TokenUsageBreakdown;
+}
+
+/** ModelRequestUsage is one model request. TurnID is null for the draft of a compaction. Kind is turn, compaction or review. Revision is the one of the context, and Items the number of items in the prompt. Tokens is null if the provider reported none. StartedAtMs is in Unix milliseconds. Error is the message of a failed or cancelled request. */
+export interface ModelRequestUsage {
+  requestId: string;
+  turnId: string | null;
+  kind: string;
+  provider: string;
+  model: string;
+  effort: string | null;
+  revision: number;
+  items: number;
+  tokens: TokenUsageBreakdown | null;
+  startedAtMs: number;
+  durationMs: number;
+  error: string | null;
+}
+
 /** NotSentReason is why a ContextItem is not in the prompt. */
 export type NotSentReason = "excluded" | "callNotSent" | "answerNotSent" | "notTakenBack" | "replaced" | "otherModel" | "otherProvider" | "otherApi" | "compactionSent" | "originalsSent" | "unreadable";
 
@@ -3267,6 +3291,20 @@ export interface ThreadUnsubscribeResponse {
   status: "notLoaded" | "notSubscribed" | "unsubscribed";
 }
 
+/** ThreadUsageListParams asks for the model requests of a thread. Limit is 100 if nil, and at most 1,000. */
+export interface ThreadUsageListParams {
+  threadId: string;
+  cursor?: string | null;
+  limit?: number | null;
+}
+
+/** ThreadUsageListResponse is a page of the model requests of a thread, newest first. Total counts all of them. */
+export interface ThreadUsageListResponse {
+  data: Array<ModelRequestUsage>;
+  total: ModelRequestTotal;
+  nextCursor: string | null;
+}
+
 /** TimelineItem is an item that is completed. Its turn may still run. Truncated is set if a text of the item was cut to the TextLimit of the request; thread/item/read returns the whole item. */
 export interface TimelineItem {
   type: "item";
@@ -3570,6 +3608,8 @@ export interface Methods {
   "thread/turns/list": { params: ThreadTurnsListParams; result: ThreadTurnsListResponse };
   /** Lists the items of a thread or of a turn in pages, oldest first. */
   "thread/items/list": { params: ThreadItemsListParams; result: ThreadItemsListResponse };
+  /** Lists the model requests of a thread with their tokens in pages, newest first. */
+  "thread/usage/list": { params: ThreadUsageListParams; result: ThreadUsageListResponse };
   /** Stops the notifications of a thread to the caller. */
   "thread/unsubscribe": { params: ThreadUnsubscribeParams; result: ThreadUnsubscribeResponse };
   /** Sets the name of a thread. */
