@@ -152,6 +152,22 @@ func TestLooksOfTabs(t *testing.T) {
 	w.openRevert("Fix it")
 	w.see(".revert-effect")
 	w.lookAtDialog("revert")
+	w.press("3", alt)
+	w.clickText("Review…")
+	w.clickIn("dialog .primary", "Start")
+	w.gone("dialog")
+	w.clickIn(".finding", "Accents of other languages")
+	w.await(`document.activeElement.matches(".diff-row")`)
+	w.look("findings")
+	w.press("5", alt)
+	w.clickIn(".memory .fold-title", "")
+	w.see(".memory-body pre")
+	w.look("memory")
+	w.send("Watch the tests.")
+	w.seeText(".message.agent", "in the background")
+	w.press("6", alt)
+	w.seeText(".terminal .output", "Waiting")
+	w.look("terminals")
 }
 
 // lookAtDialog compares a dialog and closes it.

@@ -4,6 +4,7 @@
 package prepared
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -30,6 +31,9 @@ var files embed.FS
 const configuration = `model = "demo"
 model_provider = "offline"
 model_context_window = 12000
+
+[memory]
+summarize_on_prune = true
 
 [model_providers.offline]
 script = %q
@@ -69,6 +73,7 @@ func (h Home) write(scriptPath string) error {
 	if err != nil {
 		return err
 	}
+	script = bytes.ReplaceAll(script, []byte("$PROJECT"), []byte(h.Project)) // for findings of a review
 	config := fmt.Sprintf(configuration, scriptPath)
 	return errors.Join(
 		os.Mkdir(h.Path, 0o700),

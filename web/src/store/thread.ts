@@ -57,6 +57,8 @@ export class ThreadStore {
 	/** draftText is the summary that the model writes for the draft of a compaction. */
 	readonly draftText = signal("");
 	readonly planMode = signal(false);
+	/** outputs has what background commands printed since the page was opened, by item. The timeline has the others. */
+	readonly outputs = signal<ReadonlyMap<string, string>>(new Map());
 	readonly find: Find;
 	readonly rows = computed<readonly Entry[]>(() => {
 		void this.timeline.changed.value;
@@ -283,11 +285,18 @@ export class ThreadStore {
 				});
 				return;
 			case "item/commandExecution/outputDelta":
+				if (!this.timeline.item(n.params.turnId, n.params.itemId)) this.collect(n.params.itemId, n.params.delta);
 				edit(n.params, (i) => {
 					if (i.type === "commandExecution") i.aggregatedOutput = (i.aggregatedOutput ?? "") + n.params.delta;
 				});
 				return;
 		}
+	}
+
+	/** collect keeps the end of the output of a background command that pages of the timeline do not have yet. */
+	private collect(itemId: string, delta: string): void {
+		const output = (this.outputs.peek().get(itemId) ?? "") + delta;
+		this.outputs.value = new Map(this.outputs.peek()).set(itemId, output.slice(-textLimit));
 	}
 
 	/** send starts a turn with the input, or adds it to the turn in progress. */

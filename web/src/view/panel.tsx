@@ -8,6 +8,8 @@ import { panelTab, panelWide, tabNames, tabs, toggleWide, type Tab } from "./pan
 
 const Changes = lazy(() => import("./changes.tsx").then((m) => m.ChangesPanel));
 const Checkpoints = lazy(() => import("./checkpoints.tsx").then((m) => m.CheckpointsPanel));
+const Memory = lazy(() => import("./memory.tsx").then((m) => m.MemoryPanel));
+const Terminals = lazy(() => import("./terminals.tsx").then((m) => m.TerminalsPanel));
 
 export function Panel({ store }: { store: ThreadStore }) {
 	const tab = panelTab.value;
@@ -46,5 +48,9 @@ function View({ tab, store }: { tab: Tab; store: ThreadStore }) {
 			return <Changes store={store} />;
 		case "checkpoints":
 			return <Checkpoints store={store} />;
+		case "memory":
+			return <Memory store={store} />;
+		case "terminals":
+			return <Terminals store={store} />;
 	}
 }

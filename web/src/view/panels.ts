@@ -7,12 +7,12 @@ const key = "appserver.panel";
 const wideKey = "appserver.panel.wide";
 
 /** tabs are the views of the panel in the order of their keys, Alt+1 and so on. */
-export const tabs = ["list", "history", "changes", "checkpoints"] as const;
+export const tabs = ["list", "history", "changes", "checkpoints", "memory", "terminals"] as const;
 
 export type Tab = (typeof tabs)[number];
 
 export const tabNames: Record<Tab, string> = {
-	list: "Context", history: "Edits", changes: "Changes", checkpoints: "Checkpoints",
+	list: "Context", history: "Edits", changes: "Changes", checkpoints: "Checkpoints", memory: "Memory", terminals: "Terminals",
 };
 
 export const threadsOpen = signal(true);

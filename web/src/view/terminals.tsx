@@ -1,0 +1,103 @@
+// The commands of a thread that run in the background.
+
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { connected, useResource } from "../store/resource.ts";
+import type { ThreadStore } from "../store/thread.ts";
+import { terminal } from "../lib/ansi.tsx";
+import { Icon } from "../lib/icons.tsx";
+import { relative, visible } from "../lib/format.ts";
+import { scriptOf } from "../lib/shell.ts";
+import type { ServerNotification, ThreadBackgroundTerminal } from "../wire/types.ts";
+import { confirm } from "./confirm.tsx";
+import { Load } from "./parts.tsx";
+
+/** tail is the number of characters of an output that are shown, from its end. */
+const tail = 6000;
+/** nearEnd is the distance from the end, in pixels, within which the output follows new lines. */
+const nearEnd = 40;
+
+const changing = new Set(["item/started", "item/completed", "turn/completed"]);
+
+export function TerminalsPanel({ store }: { store: ThreadStore }) {
+	const list = useResource(() => store.call("thread/backgroundTerminals/list", { threadId: store.id }), [store]);
+	useEffect(() => store.watch((n: ServerNotification) => changing.has(n.method) && list.soon()), [list]);
+	const phase = store.phase.value;
+	if (phase === "archived" || phase === "locked") {
+		return <p class="hint">{phase === "archived" ? "An archived thread has no background terminals." : "Another program has the thread open, and runs its terminals."}</p>;
+	}
+	const stopAll = (n: number) => confirm({
+		title: "Stop all background terminals?", action: `Stop ${n}`,
+		text: <p>The commands and all processes that they started are killed.</p>,
+		run: () => store.call("thread/backgroundTerminals/clean", { threadId: store.id }).then(() => list.load()),
+	});
+	return (
+		<Load resource={list} what="The terminals">{({ data }) => (data.length === 0
+			? <p class="hint">No command runs in the background.</p>
+			: (
+				<>
+					{data.length > 1 && (
+						<div class="side-head"><span>{data.length} commands run in the background</span><span class="spacer" />
+							<button type="button" disabled={!connected()} onClick={() => stopAll(data.length)}>Stop all…</button></div>
+					)}
+					<ul class="points scroll" aria-label="Background terminals" tabIndex={0}>
+						{data.map((t) => <TerminalRow key={t.processId} t={t} store={store} reload={() => list.load()} />)}
+					</ul>
+				</>
+			))}</Load>
+	);
+}
+
+function TerminalRow({ t, store, reload }: { t: ThreadBackgroundTerminal; store: ThreadStore; reload(): Promise<void> }) {
+	const command = visible(scriptOf(t.command));
+	const folder = relative(t.cwd, store.thread.value?.cwd ?? "");
+	const stop = () => confirm({
+		title: "Stop the command?", action: "Stop",
+		text: <><pre class="question-command">{command}</pre><p>The command and all processes that it started are killed.</p></>,
+		run: () => store.call("thread/backgroundTerminals/terminate", { threadId: store.id, processId: t.processId }).then(reload),
+	});
+	return (
+		<li class="terminal">
+			<div class="memory-head">
+				<Icon name="terminal" /><code class="terminal-command">{command}</code>
+				<button type="button" class="small" disabled={!connected()} aria-label={`Stop: ${command}`} onClick={stop}>Stop…</button>
+			</div>
+			<div class="faint point-facts"><span>session {visible(t.processId)}</span>{t.osPid !== null && <span>process {t.osPid}</span>}<span>{visible(folder)}</span></div>
+			<Output t={t} store={store} />
+		</li>
+	);
+}
+
+/** Output shows the end of the output. After a reload, the server has a running command's first output only. */
+function Output({ t, store }: { t: ThreadBackgroundTerminal; store: ThreadStore }) {
+	const box = useRef<HTMLPreElement>(null);
+	const atEnd = useRef(true);
+	void store.timeline.changed.value;
+	const entry = store.timeline.entries[store.timeline.indexOfItem(t.itemId)];
+	void entry?.version.value;
+	const call = entry ? undefined : store.context.byItemId.value.get(t.itemId)?.find((i) => i.category === "toolOutput");
+	const first = useResource(async () => (call ? store.call("context/readItem", { threadId: store.id, id: call.id }) : null), [call?.id]);
+	const item = entry?.data.type === "item" ? entry.data.item : undefined;
+	const later = store.outputs.value.get(t.itemId) ?? "";
+	const output = item?.type === "commandExecution" ? item.aggregatedOutput ?? ""
+		: firstOutput(first.value.value?.original.map((p) => p.text ?? "").join("\n") ?? "") + later;
+	useLayoutEffect(() => {
+		if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight;
+	}, [output]);
+	if (output === "") return <p class="faint">No output yet.</p>;
+	return (
+		<>
+			{!item && <p class="faint">The first output, and what came since this page was opened:</p>}
+			<pre ref={box} class="output" tabIndex={0} aria-label={`output of ${visible(scriptOf(t.command))}`}
+				onScroll={(e) => (atEnd.current = e.currentTarget.scrollHeight - e.currentTarget.scrollTop - e.currentTarget.clientHeight < nearEnd)}>
+				{terminal(output, tail)}
+			</pre>
+		</>
+	);
+}
+
+/** firstOutput returns the output that the model got from the call that started a command. */
+function firstOutput(result: string): string {
+	const mark = "\nOutput:\n";
+	const at = result.indexOf(mark);
+	return at < 0 ? "" : `${result.slice(at + mark.length).trimEnd()}\n`;
+}
