@@ -16,6 +16,7 @@ import (
 // checker sees every input and output of a thread and reports each rule that was
 // broken. It knows nothing of how the thread works.
 type checker struct {
+	sent    []string // the prompts of all model requests
 	report  func(format string, args ...any)
 	effects map[core.EffectID]*effectState
 	callers map[protocol.Caller]callerState
@@ -220,6 +221,7 @@ func (w *checker) checkEffects(m *machine, out core.Output) {
 			}
 		case core.ModelRequest:
 			w.checkPrompt(e.Prompt.Items)
+			w.sent = append(w.sent, promptOf(e.Prompt))
 			if e.TurnID != "" || !e.Prompt.Summarises { // not for a draft
 				w.belongs(m, e.TurnID)
 			}

@@ -301,8 +301,7 @@ func (t *Thread) summaryPrompt(c *runningCompaction, window *int64) *Prompt {
 	if c.rules.Prompt != "" {
 		p.Instructions = c.rules.Prompt
 	}
-	text := t.compactable().Transcript(&c.span, p.Instructions, window)
-	p.Items = []protocol.ResponseItem{{ResponseItemVariant: history.UserMessage(text)}}
+	p.Items = summaryInput(t.compactable(), &c.span, p.Instructions, window)
 	return p
 }
 

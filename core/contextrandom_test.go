@@ -70,7 +70,11 @@ func TestAppliedEditsEqualSingleOnes(t *testing.T) {
 			return // an edit writes that the turn was cut, too
 		}
 		operations, before, revision := e.operations(t), e.state(), e.thread.ContextRevision()
+		told, err := e.told(nil, operations)
 		refused := refuses(e.take(core.ApplyContext{To: e.caller(), Operations: operations}))
+		if got := encode(e.thread.Prompt().Items); refused != (err != nil) || !refused && got != told {
+			t.Fatalf("the prompt after the edits:\n%s\nnot:\n%s", got, told)
+		}
 		applied, made := e.state(), e.thread.ContextRevision()-revision
 		if refused && (made > 0 || applied != before) || made > 1 || made == 0 && applied != before {
 			t.Fatalf("%d edits are made, refused: %v", made, refused)
@@ -114,8 +118,12 @@ func TestGotoBringsBackEachRevision(t *testing.T) {
 		}
 		for range min(4, len(revisions)*2) {
 			to := rapid.SampledFrom(revisions).Draw(t, "revision")
+			told, _ := e.told(&to, nil)
 			if out := e.take(core.GotoContext{To: e.caller(), Revision: to}); refuses(out) || e.state() != states[to] {
 				t.Fatalf("revision %d:\n%s\nnot:\n%s", to, e.state(), states[to])
+			}
+			if got := encode(e.thread.Prompt().Items); got != told {
+				t.Fatalf("the prompt of revision %d:\n%s\nnot:\n%s", to, got, told)
 			}
 		}
 	})
@@ -126,6 +134,20 @@ func refuses(out core.Output) bool {
 		_, refusal := m.(core.Refusal)
 		return refusal
 	})
+}
+
+// told is the prompt of the context at a revision or after operations. Asking for it changes nothing.
+func (e *explorer) told(revision *int64, operations []protocol.ContextOperation) (string, *protocol.Error) {
+	before := e.state()
+	at, err := e.thread.At(revision, operations)
+	if err != nil {
+		return "", err
+	}
+	told := encode(at.Prompt().Items)
+	if after := e.state(); after != before {
+		e.checker.report("the context changed from:\n%s\nto:\n%s", before, after)
+	}
+	return told, nil
 }
 
 // state is the next request and what is shown of the context, without the revision.

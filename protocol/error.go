@@ -53,6 +53,7 @@ const (
 	KindNotReplaceable     Kind = "notReplaceable"
 	KindNothingToUndo      Kind = "nothingToUndo"
 	KindNothingToRedo      Kind = "nothingToRedo"
+	KindRequestNotFound    Kind = "requestNotFound"
 	KindRevisionNotFound   Kind = "revisionNotFound"
 	KindRevertBarrier      Kind = "revertBarrier"
 	KindBackupMismatch     Kind = "backupMismatch"

@@ -97,29 +97,3 @@ func (e *Engine) ContextRestore(to protocol.Caller, p *protocol.ContextRestorePa
 	in := core.RestoreContext{To: to, Client: e.parts.Originator(to.Conn), Expected: p.ExpectedRevision}
 	return e.changeThreadIf(to, p.ThreadID, in, func(a *actor) error { return a.checkBackup(p.From != nil) })
 }
-
-// ContextGetPrompt returns the next model request.
-func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetPromptParams) error {
-	return e.viewThread(to, p.ThreadID, e.prompt)
-}
-
-// prompt returns the prompt of a turn that would start now. The environment is empty if the thread
-// cannot start turns.
-func (e *Engine) prompt(t *core.Thread, scope Scope) (any, error) {
-	prompt, tokens := t.Prompt(), t.PromptTokens()
-	if world, err := e.parts.Setup.TurnEnv(scope, t.Settings()); err == nil || notReady(err) {
-		if e.parts.Servers != nil {
-			world.Tools, _ = e.parts.Servers.Tools(t.ID())
-		}
-		world.Memory = e.memoryRules(scope)
-		prompt, tokens = t.NextPrompt(world)
-	}
-	messages, tools, err := e.parts.Model.Render(prompt)
-	if err != nil {
-		return nil, err
-	}
-	return protocol.ContextGetPromptResponse{
-		Revision: t.ContextRevision(), Provider: prompt.Provider, Model: prompt.Model,
-		Messages: listed(messages), Tools: listed(tools), Tokens: tokens,
-	}, nil
-}

@@ -14,10 +14,28 @@ const abortedText = "aborted"
 // and items without a readable id are left out.
 func (h *History) Prompt() []protocol.ResponseItem {
 	items := make([]protocol.ResponseItem, 0, len(h.items))
-	var open []int // calls whose outputs are not appended yet
-	appendOutputs := func() {
-		for _, place := range open {
-			items = append(items, h.outputOf(place))
+	h.eachSent(func(_ int, item protocol.ResponseItem) { items = append(items, item) })
+	return items
+}
+
+// PromptIDs returns the ids of the items of Prompt. A placeholder has the id of its output, or of the call if
+// there is no output.
+func (h *History) PromptIDs() []string {
+	ids := make([]string, 0, len(h.items))
+	h.eachSent(func(place int, _ protocol.ResponseItem) { ids = append(ids, h.items[place].ID()) })
+	return ids
+}
+
+// eachSent calls add with the items of the next request and their places.
+func (h *History) eachSent(add func(place int, item protocol.ResponseItem)) {
+	var open []int // calls whose outputs are not added yet
+	addOutputs := func() {
+		for _, call := range open {
+			if pair := h.items[call].pair; pair != None {
+				add(int(pair), h.outputOf(call))
+			} else {
+				add(call, h.outputOf(call))
+			}
 		}
 		open = open[:0]
 	}
@@ -27,7 +45,7 @@ func (h *History) Prompt() []protocol.ResponseItem {
 			c.Protocol()
 		}
 		if c.role != call && c.InForm() && h.remains(i) {
-			appendOutputs()
+			addOutputs()
 		}
 		if c.role == output || !h.InPrompt(i) {
 			continue
@@ -35,10 +53,9 @@ func (h *History) Prompt() []protocol.ResponseItem {
 		if c.role == call {
 			open = append(open, i)
 		}
-		items = append(items, c.Sent())
+		add(i, c.Sent())
 	}
-	appendOutputs()
-	return items
+	addOutputs()
 }
 
 // outputOf returns the output of a call in the prompt, or its placeholder.

@@ -662,12 +662,15 @@ export interface ContextGetItemsResponse {
   nextCursor: string | null;
 }
 
-/** ContextGetPromptParams asks for the next model request as it would be sent now. */
+/** ContextGetPromptParams asks for the next model request as it would be sent now. With Revision it is the one that would be sent after context/goto to the revision, with Edits the one after the edits. With RequestID it is a past request. At most one of the three can be set. */
 export interface ContextGetPromptParams {
   threadId: string;
+  revision?: number | null;
+  requestId?: string | null;
+  edits?: Array<ContextOperation> | null;
 }
 
-/** ContextGetPromptResponse is the next model request. Messages and Tools have the form of a Chat Completions request. Tokens is the cost of the whole request. */
+/** ContextGetPromptResponse is a model request. Messages and Tools have the form in which the provider gets them. Tokens is the cost of the whole request; of a past request it is what the provider reported, or 0. RequestID and Exact are set for a past request. Exact is true if its hash equals that of what was sent. Otherwise Reason states why it may differ. */
 export interface ContextGetPromptResponse {
   revision: number;
   provider: string;
@@ -675,6 +678,9 @@ export interface ContextGetPromptResponse {
   messages: Array<unknown>;
   tools: Array<unknown>;
   tokens: number;
+  requestId?: string;
+  exact?: boolean;
+  reason?: string;
 }
 
 /** ContextGetUsageParams asks what the context costs. */
@@ -1140,7 +1146,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
 /** ErrorNotification reports a failed model request. If WillRetry is false, the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {

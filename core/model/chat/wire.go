@@ -59,13 +59,19 @@ func (w *Wire) Learn(p *core.Prompt, err error) bool {
 func (*Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading { return newAssembly(p, emit) }
 
 // Render gives the messages and the tools of the request for p.
-func (*Wire) Render(p *core.Prompt) (rendered, tools []json.RawMessage, err error) {
-	return Render(p)
+func (w *Wire) Render(p *core.Prompt) (rendered, tools []json.RawMessage, err error) {
+	messages := Messages(p)
+	w.dialects.of(p.Model).speak(messages)
+	return render(p, messages)
 }
 
 // Render gives the messages and the tools of the Chat Completions request for p.
 func Render(p *core.Prompt) (rendered, tools []json.RawMessage, err error) {
-	for _, m := range Messages(p) {
+	return render(p, Messages(p))
+}
+
+func render(p *core.Prompt, messages []Message) (rendered, tools []json.RawMessage, err error) {
+	for _, m := range messages {
 		raw, err := protocol.Marshal(m)
 		if err != nil {
 			return nil, nil, fmt.Errorf("writing the messages of the request: %w", err)

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"io"
+
+	"appserver/core"
+	"appserver/protocol"
+	"appserver/rollout"
+)
+
+// ContextGetPrompt returns the next model request, now or after edits, or a past one.
+func (e *Engine) ContextGetPrompt(to protocol.Caller, p *protocol.ContextGetPromptParams) error {
+	if p.Revision != nil && p.RequestID != nil || p.Edits != nil && (p.Revision != nil || p.RequestID != nil) {
+		return protocol.InvalidParams("", "`revision`, `requestId` and `edits` exclude each other: name one of them at most")
+	}
+	if p.RequestID == nil {
+		return e.viewThread(to, p.ThreadID, func(t *core.Thread, scope Scope) (any, error) {
+			return e.nextPrompt(t, scope, p)
+		})
+	}
+	return e.workOn(to, p.ThreadID, func(t *core.Thread) (answerOf, error) {
+		past, err := t.PastRequest(*p.RequestID)
+		if err != nil {
+			return nil, err
+		}
+		return func(context.Context) (any, error) { return e.pastPrompt(p.ThreadID, past) }, nil
+	})
+}
+
+// nextPrompt returns the prompt of a turn that would start now. The environment is empty if the thread
+// cannot start turns.
+func (e *Engine) nextPrompt(t *core.Thread, scope Scope, p *protocol.ContextGetPromptParams) (any, error) {
+	t, refusal := t.At(p.Revision, p.Edits)
+	if refusal != nil {
+		return nil, refusal
+	}
+	prompt, tokens := t.Prompt(), t.PromptTokens()
+	if world, err := e.parts.Setup.TurnEnv(scope, t.Settings()); err == nil || notReady(err) {
+		if e.parts.Servers != nil {
+			world.Tools, _ = e.parts.Servers.Tools(t.ID())
+		}
+		world.Memory = e.memoryRules(scope)
+		prompt, tokens = t.NextPrompt(world)
+	}
+	answer := protocol.ContextGetPromptResponse{Revision: t.ContextRevision(), Tokens: tokens}
+	protocol.Override(&answer.Revision, p.Revision)
+	_, err := e.render(&answer, prompt)
+	return answer, err
+}
+
+// render adds a prompt to a response, and returns its hash.
+func (e *Engine) render(to *protocol.ContextGetPromptResponse, p *core.Prompt) (id string, err error) {
+	messages, tools, err := e.parts.Model.Render(p)
+	to.Provider, to.Model = p.Provider, p.Model
+	to.Messages, to.Tools = listed(messages), listed(tools)
+	return core.PromptID(messages, tools), err
+}
+
+// pastPrompt rebuilds a past request from the lines before it.
+func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) {
+	path, err := e.parts.Store.Find(thread)
+	if err != nil {
+		return nil, err
+	}
+	r := &readerUntil{readerBefore{&reader{id: thread, settings: e.parts.Setup.Defaults()}, past.From}}
+	contents, text, err := e.parts.Store.Load(path, r)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{nil, contents, text, e.parts.Log}
+	defer l.close()
+	if contents.Backup.Err != nil {
+		return nil, contents.Backup.Err
+	}
+	answer := protocol.ContextGetPromptResponse{Revision: past.Revision, RequestID: &past.ID}
+	if past.Usage != nil {
+		answer.Tokens = past.Usage.InputTokens
+	}
+	prompt := r.PastPrompt(e.options(thread, path, contents), past)
+	id, err := e.render(&answer, prompt)
+	reason := past.Inexact(id)
+	answer.Exact, answer.Reason = new(reason == ""), protocol.OrNil(reason)
+	return l.checkRead(answer, err)
+}
+
+// readerUntil reads the lines before one that the rollout has. It does not use later snapshots.
+type readerUntil struct{ readerBefore }
+
+// Continue starts with the snapshot of an earlier reader, unless that has read the line.
+func (r *readerUntil) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout.LineHandler, bool) {
+	fresh := r.Loading
+	take, ok := r.readerBefore.Continue(text, snapshot)
+	if ok && r.Next() > r.lost {
+		r.Loading, ok = fresh, false
+	}
+	return take, ok
+}

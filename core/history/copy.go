@@ -1,0 +1,49 @@
+package history
+
+import (
+	"maps"
+	"slices"
+
+	"appserver/protocol"
+)
+
+// After returns a copy of the history as undo and redo would leave it at a revision. The history does not
+// change. Revisions that undo and redo cannot reach have the errors of [History.PathTo].
+func (h *History) After(revision int64) (*History, *protocol.Error) {
+	undo, redo, err := h.PathTo(revision)
+	if err != nil {
+		return nil, err
+	}
+	c := h.clone()
+	for range undo {
+		c.undo(c.Undoable().ordinal)
+	}
+	for range redo {
+		c.redo(c.Redoable().ordinal)
+	}
+	c.ChooseForms()
+	return c, nil
+}
+
+// With returns a copy of the history as operations would leave it, if they were one edit. The history does
+// not change.
+func (h *History) With(operations []protocol.ContextOperation, turns Turns) (*History, *protocol.Error) {
+	line, _, err := h.PlanAll(operations, turns)
+	if err != nil {
+		return nil, err
+	}
+	c := h.clone()
+	e := Edit{changes: c.ChangesOf(&line)}
+	c.applyChanges(e.changes)
+	c.refresh(&e)
+	c.ChooseForms()
+	return c, nil
+}
+
+// clone returns a history that edits do not share with h. Items must not be added to it.
+func (h *History) clone() *History {
+	c := *h
+	c.items, c.order, c.journal = slices.Clone(h.items), slices.Clone(h.order), slices.Clone(h.journal)
+	c.latestCall = maps.Clone(h.latestCall)
+	return &c
+}
