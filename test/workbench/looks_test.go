@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"appserver/test/sample"
@@ -168,6 +169,11 @@ func TestLooksOfTabs(t *testing.T) {
 	w.press("6", alt)
 	w.seeText(".terminal .output", "Waiting")
 	w.look("terminals")
+	for _, view := range []string{"Settings", "Configuration", "Diagnostics"} {
+		w.openSettings(view)
+		w.await(`document.querySelector(".setting, .facts-table") !== null`)
+		w.lookAtDialog("settings-" + strings.ToLower(view))
+	}
 }
 
 // lookAtDialog compares a dialog and closes it.

@@ -11,6 +11,7 @@ import { Ring } from "./gauge.tsx";
 import { Inbox } from "./inbox.tsx";
 import { onGlobalKey } from "./keys.ts";
 import { policyName } from "./options.tsx";
+import { openSettings } from "./opensettings.tsx";
 import { Panel } from "./panel.tsx";
 import { panelOpen, panelWanted, panelWide, threadsOpen, togglePanel } from "./panels.ts";
 import { Threads, titleOf } from "./threads.tsx";
@@ -88,6 +89,7 @@ function TopBar() {
 				<button class="quiet" type="button" aria-label="Panel" aria-pressed={panelOpen.value} title="Panel"
 					onClick={togglePanel}><Icon name="panel" /></button>
 			)}
+			<button class="quiet" type="button" aria-label="Settings" title="Settings" onClick={openSettings}><Icon name="settings" /></button>
 			<button class="quiet" type="button" aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)"
 				onClick={() => openDialog({ kind: "keys" })}>?</button>
 		</header>

@@ -8,6 +8,7 @@ import { Icon } from "../lib/icons.tsx";
 import { age, count, firstLine, plural, visible } from "../lib/format.ts";
 import type { ContextItem, MemoryHit, MemoryStatusResponse, MemoryView } from "../wire/types.ts";
 import { confirm } from "./confirm.tsx";
+import { openSettings } from "./opensettings.tsx";
 import { Load } from "./parts.tsx";
 import { showContext } from "./panels.ts";
 import { titleOf } from "./threads.tsx";
@@ -56,7 +57,9 @@ export function MemoryPanel({ store }: { store: ThreadStore }) {
 			<Load resource={list} what="The memory">{(m) => (
 				<>
 					<Status m={m} query={query} />
-					{m.data.length === 0 ? <p class="hint">{emptyText(m, query)}</p> : (
+					{m.data.length === 0 ? (
+						<div class="hint"><p>{emptyText(m, query)}</p>{query === "" && !m.status.summarizes && <button type="button" onClick={openSettings}>Settings…</button>}</div>
+					) : (
 						<ul class="points scroll" tabIndex={0} aria-label={query ? "Memories found, best first" : "Memories, newest first"}>
 							{m.data.map((memory) => (
 								<Memory key={memory.id} memory={memory} store={store} list={list}

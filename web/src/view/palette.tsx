@@ -5,6 +5,7 @@ import * as app from "../store/app.ts";
 import { Icon, type IconName } from "../lib/icons.tsx";
 import { baseName } from "../lib/format.ts";
 import { openDialog } from "./dialogs.tsx";
+import { openSettings } from "./opensettings.tsx";
 import { panelTab, showPanel, tabNames, tabs } from "./panels.ts";
 import { reveal } from "../store/reveal.ts";
 import { titleOf } from "./threads.tsx";
@@ -22,6 +23,7 @@ function commands(): Command[] {
 	const store = app.current.value;
 	const list: Command[] = [
 		{ label: "New thread…", detail: "", icon: "plus", run: () => openDialog({ kind: "new" }) },
+		{ label: "Settings…", detail: "", icon: "settings", run: openSettings },
 		{ label: "Keyboard shortcuts", detail: "?", icon: "list", run: () => openDialog({ kind: "keys" }) },
 	];
 	if (store) {

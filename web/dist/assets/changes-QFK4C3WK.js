@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-V36N7PT5.js";import"./chunk-CLOEGHA7.js";import"./chunk-W6PDKD2X.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};
