@@ -158,7 +158,7 @@ const (
 type ModelDone struct {
 	Effect EffectID
 	Answer Answer
-	// PromptID is the hash of the request, as [PromptID] returns it, or "".
+	// PromptID is the hash of the request, as [RenderedPrompt.ID] returns it, or "".
 	PromptID string
 }
 

@@ -70,14 +70,15 @@ func (t *Thread) reviewItems(index int) (items []protocol.ResponseItem) {
 // Next returns the ordinal of the line after those that were applied.
 func (l *Loading) Next() int64 { return l.state.Next }
 
-// PastPrompt returns the prompt of a past request. The lines before the request's From were applied.
-func (l *Loading) PastPrompt(o Options, r *PastRequest) *Prompt {
+// PastPrompt returns the prompt of a past request, and the ids of the context items of each of its items. The
+// lines before the request's From were applied.
+func (l *Loading) PastPrompt(o Options, r *PastRequest) (p *Prompt, sources [][]string) {
 	t := l.Thread(o)
 	t.state.Settings.Provider, t.state.Settings.Model = r.Provider, r.Model
 	t.state.SetModel()
 	t.context.SetResponses(r.Responses)
 	t.context.ChooseForms()
-	p := t.request()
+	p = t.request()
 	p.Effort, p.Instructions, p.Tools, p.WebSearch = r.Effort, r.system, r.tools.Tools, r.tools.WebSearch
 	switch r.Kind {
 	case protocol.RequestReview:
@@ -86,10 +87,26 @@ func (l *Loading) PastPrompt(o Options, r *PastRequest) *Prompt {
 		c := &compaction.Context{History: t.context}
 		span := c.Span(planOf(c, r.Span))
 		p.Items, p.Summarises = summaryInput(c, &span, r.system, r.Span.Window), true
+		sources = [][]string{t.itemIDs(span.Places)}
 	default:
-		p.Items = t.context.Prompt()
+		p.Items, sources = t.context.Prompt(), t.PromptSources()
 	}
-	return p
+	return p, sources
+}
+
+// PromptSources returns the ids of the context items of each item of the next prompt.
+func (t *Thread) PromptSources() (sources [][]string) {
+	for _, place := range t.context.PromptPlaces() {
+		sources = append(sources, []string{t.context.Item(place).ID()})
+	}
+	return sources
+}
+
+func (t *Thread) itemIDs(places []int) (ids []string) {
+	for _, place := range places {
+		ids = append(ids, t.context.Item(place).ID())
+	}
+	return ids
 }
 
 // planOf returns the plan of a stored span.

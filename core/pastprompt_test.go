@@ -35,7 +35,8 @@ func TestAnyRequestIsRebuiltFromTheLinesBeforeIt(t *testing.T) {
 					l.Apply(&e.lines[i])
 				}
 			}
-			got := promptOf(l.PastPrompt(e.options, past))
+			prompt, _ := l.PastPrompt(e.options, past)
+			got := promptOf(prompt)
 			at := slices.Index(sent, got)
 			if at < 0 {
 				t.Fatalf("request %s of %s was not sent:\n%s\nbut\n%q", r.RequestID, past.Kind, got, sent)

@@ -96,10 +96,10 @@ func (s *step) recordCancelled() {
 
 const requestCancelled = "the request was cancelled"
 
-// PromptID returns the hash of the messages and the tools of a model request.
-func PromptID(messages, tools []json.RawMessage) string {
+// ID returns the hash of the messages and the tools.
+func (r *RenderedPrompt) ID() string {
 	sum := sha256.New()
-	for _, list := range [][]json.RawMessage{messages, tools} {
+	for _, list := range [][]json.RawMessage{r.Messages, r.Tools} {
 		for _, raw := range list {
 			_, _ = sum.Write(raw) // a hash does not fail
 			_, _ = sum.Write([]byte{'\n'})

@@ -245,13 +245,13 @@ func (s *setup) onWorld(enter func(model string) error) {
 }
 
 // Render shows the prompt's items.
-func (a *agent) Render(p *core.Prompt) (messages, tools []json.RawMessage, err error) {
+func (a *agent) Render(p *core.Prompt) (r core.RenderedPrompt, err error) {
 	for _, item := range p.Items {
 		raw, err := protocol.Marshal(item)
 		if err != nil {
-			return nil, nil, err
+			return r, err
 		}
-		messages = append(messages, raw)
+		r.Messages = append(r.Messages, raw)
 	}
-	return messages, nil, nil
+	return r, nil
 }

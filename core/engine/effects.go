@@ -106,11 +106,11 @@ func (a *actor) sample(e core.ModelRequest) work {
 
 // promptID returns the hash of a prompt as it is sent, or "" if it cannot be encoded.
 func (e *Engine) promptID(p *core.Prompt) string {
-	messages, tools, err := e.parts.Model.Render(p)
+	rendered, err := e.parts.Model.Render(p)
 	if err != nil {
 		return ""
 	}
-	return core.PromptID(messages, tools)
+	return rendered.ID()
 }
 
 // waitUntil waits until a time or the end of ctx.

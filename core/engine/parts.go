@@ -134,8 +134,8 @@ type Model interface {
 	// Stream sends the prompt and passes the pieces of the answer to emit as they arrive. It
 	// returns after the last piece, or with a *core.ModelError.
 	Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error)
-	// Render returns the messages and the tools of the request that Stream would send.
-	Render(p *core.Prompt) (messages, tools []json.RawMessage, err error)
+	// Render returns the request that Stream would send.
+	Render(p *core.Prompt) (core.RenderedPrompt, error)
 }
 
 // Outbox sends messages to clients. Its methods do not block.

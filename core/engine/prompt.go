@@ -45,16 +45,28 @@ func (e *Engine) nextPrompt(t *core.Thread, scope Scope, p *protocol.ContextGetP
 	}
 	answer := protocol.ContextGetPromptResponse{Revision: t.ContextRevision(), Tokens: tokens}
 	protocol.Override(&answer.Revision, p.Revision)
-	_, err := e.render(&answer, prompt)
+	_, err := e.render(&answer, prompt, t.PromptSources())
 	return answer, err
 }
 
-// render adds a prompt to a response, and returns its hash.
-func (e *Engine) render(to *protocol.ContextGetPromptResponse, p *core.Prompt) (id string, err error) {
-	messages, tools, err := e.parts.Model.Render(p)
+// render adds a prompt to a response, and returns its hash. sources has the ids of the context items of each
+// item of the prompt. It can be shorter than these.
+func (e *Engine) render(
+	to *protocol.ContextGetPromptResponse, p *core.Prompt, sources [][]string,
+) (id string, err error) {
+	rendered, err := e.parts.Model.Render(p)
 	to.Provider, to.Model = p.Provider, p.Model
-	to.Messages, to.Tools = listed(messages), listed(tools)
-	return core.PromptID(messages, tools), err
+	to.Messages, to.Tools, to.Sources = listed(rendered.Messages), listed(rendered.Tools), [][]string{}
+	for _, items := range rendered.Sources {
+		ids := []string{}
+		for _, i := range items {
+			if i < len(sources) {
+				ids = append(ids, sources[i]...)
+			}
+		}
+		to.Sources = append(to.Sources, ids)
+	}
+	return rendered.ID(), err
 }
 
 // pastPrompt rebuilds a past request from the lines before it.
@@ -77,8 +89,8 @@ func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) 
 	if past.Usage != nil {
 		answer.Tokens = past.Usage.InputTokens
 	}
-	prompt := r.PastPrompt(e.options(thread, path, contents), past)
-	id, err := e.render(&answer, prompt)
+	prompt, sources := r.PastPrompt(e.options(thread, path, contents), past)
+	id, err := e.render(&answer, prompt, sources)
 	reason := past.Inexact(id)
 	answer.Exact, answer.Reason = new(reason == ""), protocol.OrNil(reason)
 	return l.checkRead(answer, err)

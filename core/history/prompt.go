@@ -18,12 +18,12 @@ func (h *History) Prompt() []protocol.ResponseItem {
 	return items
 }
 
-// PromptIDs returns the ids of the items of Prompt. A placeholder has the id of its output, or of the call if
-// there is no output.
-func (h *History) PromptIDs() []string {
-	ids := make([]string, 0, len(h.items))
-	h.eachSent(func(place int, _ protocol.ResponseItem) { ids = append(ids, h.items[place].ID()) })
-	return ids
+// PromptPlaces returns the places of the items of Prompt. A placeholder has the place of its output, or of the
+// call if there is no output.
+func (h *History) PromptPlaces() []int {
+	places := make([]int, 0, len(h.items))
+	h.eachSent(func(place int, _ protocol.ResponseItem) { places = append(places, place) })
+	return places
 }
 
 // eachSent calls add with the items of the next request and their places.

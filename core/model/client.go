@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"net"
 	"net/http"
 	"net/url"
@@ -109,7 +108,7 @@ func (c *Client) withoutSecrets(b []byte) []byte { return []byte(c.redact.Replac
 func (c *Client) Close() { c.client.CloseIdleConnections() }
 
 // Render gives the messages and the tools of the request for p.
-func (c *Client) Render(p *core.Prompt) (messages, tools []json.RawMessage, err error) {
+func (c *Client) Render(p *core.Prompt) (core.RenderedPrompt, error) {
 	return c.wire.Render(p)
 }
 

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,7 +22,7 @@ type Router struct {
 	// Stream.
 	Providers map[string]Provider
 	// Fallback renders the prompts of providers that are no Renderer.
-	Fallback func(p *core.Prompt) (messages, tools []json.RawMessage, err error)
+	Fallback func(p *core.Prompt) (core.RenderedPrompt, error)
 }
 
 // Listers are the providers that can be asked for their models.
@@ -39,12 +38,12 @@ func (r *Router) Listers() map[string]Lister {
 
 // Renderer shows requests as they are sent.
 type Renderer interface {
-	Render(p *core.Prompt) (messages, tools []json.RawMessage, err error)
+	Render(p *core.Prompt) (core.RenderedPrompt, error)
 }
 
 // Render gives the messages and the tools of the request for p, in the form of its provider. Fallback
 // shows the prompts of providers that have no form of their own.
-func (r *Router) Render(p *core.Prompt) (messages, tools []json.RawMessage, err error) {
+func (r *Router) Render(p *core.Prompt) (core.RenderedPrompt, error) {
 	if provider, ok := r.Providers[p.Provider].(Renderer); ok {
 		return provider.Render(p)
 	}

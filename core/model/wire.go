@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"appserver/core"
@@ -23,7 +22,7 @@ type Wire interface {
 	// Terminal names the event that ends an answer, for messages.
 	Terminal() string
 	// Render gives the messages and the tools of a request, as they are sent.
-	Render(p *core.Prompt) (messages, tools []json.RawMessage, err error)
+	Render(p *core.Prompt) (core.RenderedPrompt, error)
 }
 
 // Poster sends a request to an endpoint. It sets the URL, adds the configured headers, keeps

@@ -670,13 +670,14 @@ export interface ContextGetPromptParams {
   edits?: Array<ContextOperation> | null;
 }
 
-/** ContextGetPromptResponse is a model request. Messages and Tools have the form in which the provider gets them. Tokens is the cost of the whole request; of a past request it is what the provider reported, or 0. RequestID and Exact are set for a past request. Exact is true if its hash equals that of what was sent. Otherwise Reason states why it may differ. */
+/** ContextGetPromptResponse is a model request. Messages and Tools have the form in which the provider gets them. Sources has for each message the ids of the context items that it is made of. Tokens is the cost of the whole request; of a past request it is what the provider reported, or 0. RequestID and Exact are set for a past request. Exact is true if its hash equals that of what was sent. Otherwise Reason states why it may differ. */
 export interface ContextGetPromptResponse {
   revision: number;
   provider: string;
   model: string;
   messages: Array<unknown>;
   tools: Array<unknown>;
+  sources: Array<Array<string>>;
   tokens: number;
   requestId?: string;
   exact?: boolean;

@@ -162,6 +162,11 @@ func requireRehearsed(t *testing.T, c *apptest.Client, thread string) {
 	after := promptWith(c, thread, apptest.Object{})
 	require.Equal(t, apptest.RawStrings(after.Messages), apptest.RawStrings(told.Messages))
 	require.NotEqual(t, before, apptest.PromptOf(c, thread))
+	named := slices.Concat(after.Sources...)
+	require.Len(t, after.Sources, len(after.Messages))
+	for _, item := range c.ContextList(thread).Items {
+		require.Equal(t, item.InPrompt, slices.Contains(named, item.ID), "%v", item)
+	}
 	told = promptWith(c, thread, apptest.Object{"revision": list.Revision})
 	require.Equal(t, list.Revision, told.Revision)
 	c.Call("context/undo", apptest.Object{"threadId": thread})
@@ -183,6 +188,8 @@ func requirePastRequests(
 		prompt := promptWith(c, thread, apptest.Object{"requestId": r.RequestID})
 		require.Nil(t, prompt.Reason, "%v", r)
 		require.True(t, *prompt.Exact)
+		require.Len(t, prompt.Sources, len(prompt.Messages))
+		require.Equal(t, r.Kind == protocol.RequestReview, len(slices.Concat(prompt.Sources...)) == 0)
 		require.Equal(t, r.Model, prompt.Model)
 		got, kinds = append(got, promptText(&prompt, on)), append(kinds, r.Kind)
 		require.Equal(t, len(got) == 5, r.Error != nil, "the request that turn/steer cancelled")

@@ -28,6 +28,7 @@ type Echo struct {
 type reasoning struct {
 	text    string
 	altered bool
+	items   []int // their indices, if they are traced
 }
 
 func (r *reasoning) add(item *protocol.Reasoning) {
@@ -46,6 +47,7 @@ func (r *reasoning) add(item *protocol.Reasoning) {
 func (w *chatWriter) echo(e *protocol.ProviderEcho) {
 	m := &w.messages[len(w.messages)-1]
 	m.reasoning += w.reasoning.text
+	m.items = append(m.items, w.reasoning.items...)
 	altered := w.reasoning.altered
 	w.reasoning = reasoning{}
 	if e == nil || e.Provider != w.prompt.Provider || e.Model != w.prompt.Model {

@@ -28,6 +28,7 @@ type Message struct {
 	Echo
 
 	reasoning string // what is known of that of an assistant's message, sent or not
+	items     []int  // the indices of the items that it is made of, if they are traced
 }
 
 // Content is text, or parts, or null where both are empty: an assistant's
@@ -87,16 +88,50 @@ func (c Content) MarshalJSON() ([]byte, error) {
 // member that it came by, with the text or the calls after it. Unknown items are left
 // out, and so is an assistant's empty text; other empty text is replaced by a
 // placeholder.
-func Messages(p *core.Prompt) []Message {
+func Messages(p *core.Prompt) []Message { return write(p, (*chatWriter).item) }
+
+// tracedMessages is Messages with the items that each message is made of.
+func tracedMessages(p *core.Prompt) []Message {
+	index := -1
+	return write(p, func(w *chatWriter, item protocol.ResponseItemVariant) {
+		index++
+		w.trace(index, item)
+	})
+}
+
+func write(p *core.Prompt, item func(*chatWriter, protocol.ResponseItemVariant)) []Message {
 	w := chatWriter{prompt: p, messages: make([]Message, 0, len(p.Items)+1)}
 	if p.Instructions != "" {
 		w.text(protocol.RoleSystem, p.Instructions)
 	}
-	for _, item := range p.Items {
-		w.item(item.ResponseItemVariant)
+	for _, i := range p.Items {
+		item(&w, i.ResponseItemVariant)
 	}
 	w.flushImages()
 	return w.messages
+}
+
+// trace writes an item and records its index with its message.
+func (w *chatWriter) trace(index int, item protocol.ResponseItemVariant) {
+	joins := false // the message before can have the item
+	switch item.(type) {
+	case *protocol.Reasoning:
+		w.reasoning.items = append(w.reasoning.items, index)
+	case *protocol.Message:
+		w.flushImages()
+	case *protocol.FunctionCall, *protocol.CustomToolCall, *protocol.LocalShellCall:
+		w.flushImages()
+		joins = true
+	}
+	messages, images := len(w.messages), len(w.images)
+	w.item(item)
+	if len(w.messages) > messages || joins {
+		last := &w.messages[len(w.messages)-1]
+		last.items = append(last.items, index)
+	}
+	if len(w.images) > images {
+		w.imageItems = append(w.imageItems, index)
+	}
 }
 
 // chatWriter appends messages. images are those of the last outputs. reasoning waits for its
@@ -106,6 +141,8 @@ type chatWriter struct {
 	messages  []Message
 	images    []Part
 	reasoning reasoning
+	// imageItems are the indices of the items of images, if they are traced.
+	imageItems []int
 }
 
 func (w *chatWriter) item(item protocol.ResponseItemVariant) {
@@ -190,7 +227,8 @@ func (w *chatWriter) output(id string, out protocol.ToolOutput) {
 
 func (w *chatWriter) flushImages() {
 	if len(w.images) > 0 {
-		w.messages = append(w.messages, Message{Role: protocol.RoleUser, Content: Content{Parts: w.images}})
-		w.images = nil
+		w.messages = append(w.messages, Message{Role: protocol.RoleUser, Content: Content{Parts: w.images},
+			items: w.imageItems})
+		w.images, w.imageItems = nil, nil
 	}
 }

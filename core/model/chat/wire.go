@@ -59,33 +59,33 @@ func (w *Wire) Learn(p *core.Prompt, err error) bool {
 func (*Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading { return newAssembly(p, emit) }
 
 // Render gives the messages and the tools of the request for p.
-func (w *Wire) Render(p *core.Prompt) (rendered, tools []json.RawMessage, err error) {
-	messages := Messages(p)
+func (w *Wire) Render(p *core.Prompt) (core.RenderedPrompt, error) {
+	messages := tracedMessages(p)
 	w.dialects.of(p.Model).speak(messages)
 	return render(p, messages)
 }
 
 // Render gives the messages and the tools of the Chat Completions request for p.
-func Render(p *core.Prompt) (rendered, tools []json.RawMessage, err error) {
-	return render(p, Messages(p))
+func Render(p *core.Prompt) (core.RenderedPrompt, error) {
+	return render(p, tracedMessages(p))
 }
 
-func render(p *core.Prompt, messages []Message) (rendered, tools []json.RawMessage, err error) {
+func render(p *core.Prompt, messages []Message) (r core.RenderedPrompt, err error) {
 	for _, m := range messages {
 		raw, err := protocol.Marshal(m)
 		if err != nil {
-			return nil, nil, fmt.Errorf("writing the messages of the request: %w", err)
+			return r, fmt.Errorf("writing the messages of the request: %w", err)
 		}
-		rendered = append(rendered, raw)
+		r.Messages, r.Sources = append(r.Messages, raw), append(r.Sources, m.items)
 	}
 	for _, t := range body(p).Tools {
 		raw, err := protocol.Marshal(t)
 		if err != nil {
-			return nil, nil, fmt.Errorf("writing the tools of the request: %w", err)
+			return r, fmt.Errorf("writing the tools of the request: %w", err)
 		}
-		tools = append(tools, raw)
+		r.Tools = append(r.Tools, raw)
 	}
-	return rendered, tools, nil
+	return r, nil
 }
 
 // poster is the HTTP client of go-openai: it corrects a request on its way out.

@@ -17,16 +17,16 @@ const (
 
 // inputItems are the items of a prompt as the API takes them: without the members that this server
 // and the reference implementation add, and without ids, which name items that the provider does
-// not keep.
-func inputItems(p *core.Prompt, plain bool) []protocol.ResponseItem {
-	items := make([]protocol.ResponseItem, 0, len(p.Items))
+// not keep. from has the index of each in the prompt.
+func inputItems(p *core.Prompt, plain bool) (items []protocol.ResponseItem, from []int) {
+	items, from = make([]protocol.ResponseItem, 0, len(p.Items)), make([]int, 0, len(p.Items))
 	custom := map[string]bool{}
-	for _, item := range p.Items {
+	for i, item := range p.Items {
 		if sent := inputItem(item.ResponseItemVariant, plain, custom); sent != nil {
-			items = append(items, protocol.ResponseItem{ResponseItemVariant: sent})
+			items, from = append(items, protocol.ResponseItem{ResponseItemVariant: sent}), append(from, i)
 		}
 	}
-	return items
+	return items, from
 }
 
 // inputItem is an item as it is sent, nil for one that is left out. custom has the ids of the

@@ -23,6 +23,8 @@ type request struct {
 	ServiceTier       string                  `json:"service_tier,omitempty"`
 	PromptCacheKey    string                  `json:"prompt_cache_key,omitempty"`
 	Text              *textOptions            `json:"text,omitempty"`
+
+	from []int // the indices of the items of the prompt that are the input
 }
 
 // reasoning asks for reasoning: effort is low, medium, high and so on, summary is auto, concise or
@@ -56,10 +58,11 @@ const (
 // newRequest is the request for p, within the limits of its model.
 func newRequest(p *core.Prompt, limits limits) *request {
 	r := &request{
-		Model: p.Model, Instructions: p.Instructions, Input: inputItems(p, limits.plain), Tools: tools(p, limits),
+		Model: p.Model, Instructions: p.Instructions, Tools: tools(p, limits),
 		Reasoning: reasoningOptions(p), Stream: true, Include: []string{encryptedReasoning},
 		ServiceTier: p.ServiceTier, Text: textOptionsOf(p),
 	}
+	r.Input, r.from = inputItems(p, limits.plain)
 	if len(r.Tools) > 0 {
 		r.ToolChoice, r.ParallelToolCalls = "auto", new(true)
 	}

@@ -76,30 +76,30 @@ func (*Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading { return 
 
 // Render gives the messages and the tools of the request for p: the instructions as a message of the
 // system, then the input items.
-func (w *Wire) Render(p *core.Prompt) (messages, tools []json.RawMessage, err error) {
+func (w *Wire) Render(p *core.Prompt) (to core.RenderedPrompt, err error) {
 	r := newRequest(p, w.limits.of(p.Model))
 	if r.Instructions != "" {
 		raw, err := protocol.Marshal(instructionsMessage(r.Instructions))
 		if err != nil {
-			return nil, nil, fmt.Errorf("writing the instructions of the request: %w", err)
+			return to, fmt.Errorf("writing the instructions of the request: %w", err)
 		}
-		messages = append(messages, raw)
+		to.Messages, to.Sources = append(to.Messages, raw), append(to.Sources, nil)
 	}
-	for _, item := range r.Input {
+	for i, item := range r.Input {
 		raw, err := protocol.Marshal(item)
 		if err != nil {
-			return nil, nil, fmt.Errorf("writing the items of the request: %w", err)
+			return to, fmt.Errorf("writing the items of the request: %w", err)
 		}
-		messages = append(messages, raw)
+		to.Messages, to.Sources = append(to.Messages, raw), append(to.Sources, r.from[i:i+1])
 	}
 	for _, t := range r.Tools {
 		raw, err := protocol.Marshal(t)
 		if err != nil {
-			return nil, nil, fmt.Errorf("writing the tools of the request: %w", err)
+			return to, fmt.Errorf("writing the tools of the request: %w", err)
 		}
-		tools = append(tools, raw)
+		to.Tools = append(to.Tools, raw)
 	}
-	return messages, tools, nil
+	return to, nil
 }
 
 func instructionsMessage(text string) protocol.ResponseItem {
