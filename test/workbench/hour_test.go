@@ -14,13 +14,13 @@ import (
 // streaming is how long TestHeapOfStreaming streams. 0 skips it.
 var streaming = flag.Duration("stream", 0, "stream for this time, and print the heap of the page")
 
-// TestHeapOfStreaming streams turn after turn, each of 5,000 deltas with Markdown in half a minute, and
+// TestHeapOfStreaming streams turn after turn, each of 1,800 deltas with Markdown in half a minute, and
 // prints the heap after each. The budget is 120 MB after an hour.
 func TestHeapOfStreaming(t *testing.T) {
 	if *streaming == 0 {
 		t.Skip("make bench-hour runs it")
 	}
-	const deltasOfTurn, gapMs = 5000, 6
+	const deltasOfTurn, gapMs = 1800, 16 // shorter than the page shows of a text at first
 	home := t.TempDir()
 	deltas := make([]string, deltasOfTurn)
 	for i := range deltas {
