@@ -43,6 +43,15 @@ func TestLongThreadsMountFewRows(t *testing.T) {
 			new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`)
 		check(fmt.Sprint("after scroll ", i))
 	}
+	w.menu("Edit the context", "Show prompts")
+	w.see(".prompt-parts article")
+	require.LessOrEqual(t, w.count(".prompt-parts .row"), maxRows)
+	w.clickIn("dialog button", "Close")
+	w.menu("Edit the context", "Compact")
+	w.clickIn("label.option", "Your messages only")
+	w.clickText("Review the draft")
+	w.see(".draft-item")
+	require.LessOrEqual(t, w.count(".draft-items .row"), maxRows)
 	w.requireNoProblems()
 }
 

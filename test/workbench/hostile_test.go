@@ -35,12 +35,39 @@ func TestHostileTextIsShownAsText(t *testing.T) {
 		const list = document.querySelector(".context-list");
 		return list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
 	})())`)
+	w.fill(findField, "<")
+	w.see(".context-item mark")
+	w.scrollThrough(".context-list")
+	w.clickIn(".segments.views button", "Map")
+	w.drag(".map-box", 0.05, 0.5, 0.95, 0.5)
+	w.see(".map-actions")
+	w.menu("Edit the context", "Show prompts")
+	w.see(".prompt-parts article")
+	eval[bool](w, `(document.querySelectorAll(".part-title[aria-expanded=false]").forEach((b) => b.click()), true)`)
+	w.scrollThrough(".prompt-parts")
+	w.clickIn("dialog button", "Close")
+	w.menu("Edit the context", "Compact")
+	w.clickIn("label.option", "Your messages only")
+	w.choose("dialog select", "all")
+	w.clickText("Review the draft")
+	w.see(".draft-losses li")
+	w.scrollThrough(".draft-items")
 	require.Empty(t, eval[[]string](w, `[...badLinks]`))
 	require.NotZero(t, eval[int](w, "goodLinks"))
 	require.Empty(t, eval[[]string](w, "[...violations]"))
 	w.requireNoProblems()
 	w.requireOwnRequests()
 	require.Zero(t, eval[int](w, `document.querySelectorAll("script:not([src^='/']), iframe, object, embed, base, form[action]").length`))
+}
+
+// scrollThrough scrolls through a list, so that each of its rows is shown once.
+func (w *workbench) scrollThrough(selector string) {
+	w.t.Helper()
+	w.await(fmt.Sprintf(`(() => {
+		const list = document.querySelector(%q);
+		list.scrollBy(0, 400);
+		return list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
+	})()`, selector))
 }
 
 // collectTexts opens all parts of what is mounted, and collects texts and links.

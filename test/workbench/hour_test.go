@@ -35,8 +35,8 @@ func TestHeapOfStreaming(t *testing.T) {
 		text := append(deltas[:deltasOfTurn:deltasOfTurn], fmt.Sprintf("end%d.", i))
 		steps[i] = map[string]any{"deltas": text, "gapMs": gapMs}
 	}
-	w := serve(t, home, "-c", "model_providers.offline.script="+
-		writeScript(t, home, map[string]any{"steps": steps})).open(t)
+	w := serve(t, home, "-c", "model_context_window=100000000", "-c", // a compaction would take a step
+		"model_providers.offline.script="+writeScript(t, home, map[string]any{"steps": steps})).open(t)
 	w.start(t.TempDir())
 	began := time.Now()
 	var heap float64

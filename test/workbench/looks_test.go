@@ -28,7 +28,9 @@ const (
 )
 
 // documented are the screens that docs/workbench.md and the README show, in light colours.
-func documented() []string { return []string{"thread", "plan", "question", "map-turns", "draft"} }
+func documented() []string {
+	return []string{"thread", "plan", "question", "map-turns", "draft", "prompts"}
+}
 
 // TestLooks opens each screen in light and dark colours, and compares it with a stored screen of less
 // detail. WORKBENCH_UPDATE=1 writes the stored screens: look at the pictures that WORKBENCH_SHOTS=FOLDER
@@ -84,6 +86,12 @@ func TestLooks(t *testing.T) {
 		w.menu("Edit the context", d.entry)
 		w.lookAtDialog(d.name)
 	}
+	w.menu("Edit the context", "Show prompts")
+	w.click(".prompt-points ul:nth-of-type(2) li:nth-child(2) .prompt-point-name")
+	w.see(".exact")
+	w.click(`button[aria-label="Compare with now"]`)
+	w.see(".part-row.removed, .part-row.added")
+	w.lookAtDialog("prompts")
 	w.menu("Edit the context", "Compact")
 	w.clickIn("label.option", "Your messages only")
 	w.clickText("Review the draft")

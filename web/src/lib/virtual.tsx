@@ -125,7 +125,8 @@ export function VirtualList<T extends Row>(props: ListProps<T>) {
 	};
 
 	const onScroll = () => {
-		const el = box.current!;
+		const el = box.current;
+		if (!el) return; // the event of a list that is gone
 		const { scrollTop, clientHeight } = el;
 		const total = el.scrollHeight;
 		model.pinned = total - scrollTop - clientHeight < pinDistance;

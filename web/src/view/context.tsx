@@ -17,6 +17,7 @@ import { History } from "./history.tsx";
 import { Menu } from "./menu.tsx";
 import { Arrangement, ContextMap } from "./map.tsx";
 import { contextView, panelTab } from "./panels.ts";
+import { openPrompts } from "./prompts.tsx";
 import { Selection } from "./selection.ts";
 import { reveal } from "../store/reveal.ts";
 
@@ -57,6 +58,7 @@ export function ContextPanel({ store }: { store: ThreadStore }) {
 					{ label: "Trim to the last turns…", icon: "scissors", run: () => openDialog({ kind: "trim", store }) },
 					{ label: "Compact…", icon: "compress", run: () => openDialog({ kind: "compact", store }) },
 					{ label: "Exclude a category…", icon: "eyeOff", run: () => openDialog({ kind: "prune", store }) },
+					{ label: "Show prompts…", icon: "eye", run: () => openPrompts(store) },
 					{ label: "Restore everything…", icon: "undo", run: () => openDialog({ kind: "restore", store }) },
 				]} />
 			</div>

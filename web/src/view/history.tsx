@@ -7,9 +7,12 @@ import { age, count, plural } from "../lib/format.ts";
 import type { ContextEdit } from "../wire/types.ts";
 
 const names: Record<string, string> = {
-	setInclusion: "Include or exclude", prune: "Exclude a category", pruneByIndices: "Delete", pin: "Pin or unpin", replace: "Replace",
-	trim: "Trim", compact: "Compact", summarize: "Edit the summary", restore: "Restore", revert: "Revert", apply: "Several edits",
+	exclude: "Exclude", include: "Include", delete: "Delete", prune: "Exclude a category", pin: "Pin", unpin: "Unpin",
+	replace: "Replace", apply: "Several edits", restore: "Restore", trim: "Trim", compact: "Compact", mask: "Shorten outputs",
+	summarize: "Edit the summary", revert: "Revert",
 };
+
+export const editName = (e: ContextEdit): string => names[e.op] ?? e.op;
 
 export function History({ store }: { store: ThreadStore }) {
 	const [edits, setEdits] = useState<readonly ContextEdit[] | null>(null);
@@ -31,7 +34,7 @@ export function History({ store }: { store: ThreadStore }) {
 					onFocusIn={() => mark(e)} onFocusOut={() => mark(null)}>
 					<button type="button" class="edit" onClick={() => goto(e.revision)} disabled={e.op === "revert"}
 						title={e.op === "revert" ? "A revert cannot be undone" : "Go to the state after this edit"}>
-						<span class="edit-name">{names[e.op] ?? e.op}</span>
+						<span class="edit-name">{editName(e)}</span>
 						<span class="faint">{plural(e.count, "item")}</span>
 						{e.savedTokens !== 0 && <span class="tokens">{e.savedTokens > 0 ? "−" : "+"}{count(Math.abs(e.savedTokens))}</span>}
 						<span class="faint age">{clientOf(e)}{age(e.at / 1000)}</span>

@@ -6,6 +6,7 @@ import { Icon, type IconName } from "../lib/icons.tsx";
 import { baseName } from "../lib/format.ts";
 import { openDialog } from "./dialogs.tsx";
 import { openSettings } from "./opensettings.tsx";
+import { openPrompts } from "./prompts.tsx";
 import { panelTab, showPanel, tabNames, tabs } from "./panels.ts";
 import { reveal } from "../store/reveal.ts";
 import { titleOf } from "./threads.tsx";
@@ -33,6 +34,7 @@ function commands(): Command[] {
 			{ label: "Go to the end", detail: "G", icon: "down", run: () => reveal.end() },
 			{ label: "Trim to the last turns…", detail: "", icon: "scissors", run: () => openDialog({ kind: "trim", store }) },
 			{ label: "Compact…", detail: "", icon: "compress", run: () => openDialog({ kind: "compact", store }) },
+			{ label: "Show prompts…", detail: "", icon: "eye", run: () => openPrompts(store) },
 			{ label: "Exclude a category…", detail: "", icon: "eyeOff", run: () => openDialog({ kind: "prune", store }) },
 			{ label: "Undo the last edit of the context", detail: "Ctrl+Z", icon: "undo", run: edit("context/undo") },
 			{ label: "Redo", detail: "Ctrl+Y", icon: "redo", run: edit("context/redo") },

@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-SR6QFNUB.js";import"./chunk-C7G4OIRF.js";import"./chunk-WYMNPD7C.js";import"./chunk-Z2JAZW6I.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};

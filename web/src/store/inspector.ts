@@ -1,0 +1,158 @@
+// Prompts of a thread: of now, with the plan, after an edit, or of a past request.
+
+import { signal } from "@preact/signals";
+import type { ContextEdit, ContextGetPromptParams, ContextGetPromptResponse, ModelRequestUsage } from "../wire/types.ts";
+import type { PromptPart } from "../lib/promptdiff.ts";
+import { operationsOf } from "./context.ts";
+import type { ThreadStore } from "./thread.ts";
+
+const pageSize = 100;
+
+/** Point names a prompt. Only the prompt of a request was sent. */
+export type Point =
+	| { kind: "now" } | { kind: "plan" }
+	| { kind: "revision"; edit: ContextEdit }
+	| { kind: "request"; request: ModelRequestUsage };
+
+export function keyOf(p: Point): string {
+	switch (p.kind) {
+		case "revision": return `revision:${p.edit.revision}`;
+		case "request": return `request:${p.request.requestId}`;
+		default: return p.kind;
+	}
+}
+
+/** Prompt is a prompt with its messages and tools as parts. */
+export interface Prompt {
+	point: Point;
+	response: ContextGetPromptResponse;
+	parts: PromptPart[];
+}
+
+export class Inspector {
+	readonly requests = signal<readonly ModelRequestUsage[]>([]);
+	readonly more = signal<string | null>(null);
+	readonly edits = signal<readonly ContextEdit[]>([]);
+	readonly shown = signal<Prompt | null>(null);
+	readonly base = signal<Prompt | null>(null);
+	readonly failure = signal("");
+
+	constructor(private readonly store: ThreadStore) {}
+
+	/** open reads the lists and the prompt of now. */
+	async open(): Promise<void> {
+		await Promise.all([this.show({ kind: "now" }), this.loadRequests(), this.loadEdits()]);
+	}
+
+	/** loadRequests reads the newest requests, or the next older page. */
+	async loadRequests(): Promise<void> {
+		await this.attempt(async () => {
+			const page = await this.store.call("thread/usage/list", { threadId: this.store.id, limit: pageSize, cursor: this.more.value });
+			this.requests.value = [...this.requests.value, ...page.data];
+			this.more.value = page.nextCursor;
+		});
+	}
+
+	private async loadEdits(): Promise<void> {
+		await this.attempt(async () => {
+			const list = await this.store.call("context/listEdits", { threadId: this.store.id });
+			this.edits.value = [...list.edits].reverse();
+		});
+	}
+
+	/** show reads the prompt of a point. */
+	async show(point: Point): Promise<void> {
+		await this.attempt(async () => {
+			const prompt = await this.read(point);
+			this.shown.value = prompt;
+			if (this.base.value && keyOf(this.base.value.point) === keyOf(point)) this.base.value = null;
+		});
+	}
+
+	/** compare shows the difference from a point to the shown one. The same point again ends it. */
+	async compare(point: Point): Promise<void> {
+		if (this.base.value && keyOf(this.base.value.point) === keyOf(point)) {
+			this.base.value = null;
+			return;
+		}
+		await this.attempt(async () => {
+			this.base.value = await this.read(point);
+		});
+	}
+
+	private async read(point: Point): Promise<Prompt> {
+		const params: ContextGetPromptParams = { threadId: this.store.id };
+		if (point.kind === "plan") params.edits = operationsOf(this.store.plan.value);
+		if (point.kind === "revision") params.revision = point.edit.revision;
+		if (point.kind === "request") params.requestId = point.request.requestId;
+		const response = await this.store.call("context/getPrompt", params);
+		return { point, response, parts: partsOf(response) };
+	}
+
+	private async attempt(run: () => Promise<void>): Promise<void> {
+		this.failure.value = "";
+		try {
+			await run();
+		} catch (error) {
+			this.failure.value = (error as Error).message;
+		}
+	}
+}
+
+/** Message has the members of a message of Chat Completions, or of an input item of the Responses API, that are shown. */
+interface Message {
+	role?: string;
+	type?: string;
+	content?: string | Content[] | null;
+	tool_calls?: { id: string; function: { name: string; arguments: string } }[];
+	tool_call_id?: string;
+	call_id?: string;
+	name?: string;
+	arguments?: string;
+	output?: string | Content[];
+	summary?: Content[];
+}
+
+interface Content {
+	type: string;
+	text?: string;
+}
+
+interface Tool {
+	type?: string;
+	function?: { name: string };
+	name?: string;
+}
+
+function partsOf(r: ContextGetPromptResponse): PromptPart[] {
+	const messages = (r.messages as Message[]).map((m): PromptPart => ({ id: idOf(m), title: titleOf(m), text: textOf(m) }));
+	const tools = (r.tools as Tool[]).map((tool): PromptPart => {
+		const name = tool.function?.name ?? tool.name ?? tool.type ?? "tool";
+		return { id: `tool:${name}`, title: `tool definition: ${name}`, text: JSON.stringify(tool, null, 2) };
+	});
+	return [...messages.slice(0, 1), ...tools, ...messages.slice(1)];
+}
+
+/** idOf names a message in other prompts: by its call, or by its text. */
+function idOf(m: Message): string {
+	if (m.role === "system") return "system";
+	const call = m.tool_call_id ?? m.call_id ?? m.tool_calls?.[0]?.id;
+	return `${m.role ?? m.type}:${call ?? textOf(m)}`;
+}
+
+function titleOf(m: Message): string {
+	const kind = m.role ?? m.type ?? "item";
+	const names = m.tool_calls ? m.tool_calls.map((c) => c.function.name).join(", ") : m.name ?? "";
+	return names === "" ? kind : `${kind}: ${names}`;
+}
+
+function textOf(m: Message): string {
+	const parts = [contentOf(m.content), contentOf(m.output), contentOf(m.summary), m.arguments ?? "",
+		...(m.tool_calls ?? []).map((c) => `${c.function.name}(${c.function.arguments})`)].filter((text) => text !== "");
+	return parts.length > 0 ? parts.join("\n") : JSON.stringify(m, null, 2);
+}
+
+function contentOf(content: string | Content[] | null | undefined): string {
+	if (typeof content === "string") return content;
+	return (content ?? []).map((c) => c.text ?? `[${c.type}]`).join("\n");
+}
