@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -57,15 +58,25 @@ func (s *step) endSent(id EffectID, prompt string, usage *protocol.TokenUsageBre
 	if _, known := s.state.Texts[r.SystemID]; !known {
 		r.System = &sent.system
 	}
-	tools, err := protocol.Marshal(sent.tools)
-	if err != nil {
-		return r // schemas of tools are valid JSON
+	if s.hashed.id == "" || !s.hashed.equals(&sent.tools) {
+		s.hashed = hashedTools{sent.tools, hashOf(sent.tools.text())}
 	}
-	r.ToolsID = hashOf(tools)
+	r.ToolsID = s.hashed.id
 	if _, known := s.state.Texts[r.ToolsID]; !known {
-		r.Tools = tools
+		r.Tools = sent.tools.text()
 	}
 	return r
+}
+
+func (t *promptTools) text() json.RawMessage {
+	raw, _ := protocol.Marshal(t) // schemas of tools are valid JSON
+	return raw
+}
+
+func (t *promptTools) equals(o *promptTools) bool {
+	return slices.EqualFunc(t.Tools, o.Tools, func(a, b ToolSpec) bool {
+		return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Parameters, b.Parameters)
+	}) && (t.WebSearch == o.WebSearch || t.WebSearch != nil && o.WebSearch != nil && *t.WebSearch == *o.WebSearch)
 }
 
 // recordUnanswered records a model request that failed or was cancelled.

@@ -47,7 +47,8 @@ type Thread struct {
 	overhead   overhead
 	lastEffect EffectID
 	// sent are the model requests without a terminal input yet.
-	sent map[EffectID]*sentRequest
+	sent   map[EffectID]*sentRequest
+	hashed hashedTools
 	// serverTools are the tools of MCP servers, questions the open questions of those servers.
 	serverTools []ServerTool
 	questions   []*openQuestion

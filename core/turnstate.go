@@ -150,6 +150,13 @@ type promptTools struct {
 	WebSearch *WebSearchTool `json:"web_search,omitempty"`
 }
 
+// hashedTools are the tools of the last request with their hash. Most requests have the same tools, and encoding
+// them takes longer than comparing them.
+type hashedTools struct {
+	promptTools
+	id string
+}
+
 // openMessage is a message whose text streams in.
 type openMessage struct {
 	id        string

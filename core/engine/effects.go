@@ -91,16 +91,19 @@ func (e *Engine) prepare(model string) {
 func (a *actor) sample(e core.ModelRequest) work {
 	return func(ctx context.Context, emit func(core.Input)) core.Input {
 		lead := sync.OnceFunc(func() { waitUntil(ctx, e.Answered.Add(a.engine.parts.AnswerLead)) })
+		// The hash is made while the rest of the answer comes, so that neither the request nor the end of the
+		// turn waits for it.
+		id := sync.OnceValue(func() string { return a.engine.promptID(e.Prompt) })
 		answer, err := a.engine.parts.Model.Stream(ctx, e.Prompt, func(p core.Piece) {
 			lead()
 			emit(core.ModelPiece{Effect: e.ID, Piece: p})
+			id()
 		})
-		id := a.engine.promptID(e.Prompt) // only now, because the request must not wait for it
 		lead()
 		if err != nil {
-			return core.ModelFailed{Effect: e.ID, Err: modelError(err), PromptID: id}
+			return core.ModelFailed{Effect: e.ID, Err: modelError(err), PromptID: id()}
 		}
-		return core.ModelDone{Effect: e.ID, Answer: answer, PromptID: id}
+		return core.ModelDone{Effect: e.ID, Answer: answer, PromptID: id()}
 	}
 }
 

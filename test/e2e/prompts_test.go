@@ -199,3 +199,27 @@ func requirePastRequests(
 	require.Equal(t, "turn turn turn turn turn turn turn turn turn compaction turn review review compaction",
 		strings.Join(kinds, " "))
 }
+
+// TestPastRequestsHaveNoSecrets sends secrets to the model, in an input and in the system prompt. The rebuilt
+// request lacks them, is not called exact, and no file has them.
+func TestPastRequestsHaveNoSecrets(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	c := apptest.StartOffline(t, home)
+	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "danger-full-access", "approvalPolicy": "never",
+		"developerInstructions": "The token is " + githubToken})
+	c.Turn(id, "take "+githubToken)
+	c.Close()
+	require.Empty(t, filesWith(t, home, githubToken))
+
+	c = apptest.StartOffline(t, home)
+	for _, r := range pastRequests(c, id) {
+		prompt := promptWith(c, id, apptest.Object{"requestId": r.RequestID})
+		require.False(t, *prompt.Exact)
+		require.Contains(t, *prompt.Reason, "secrets")
+		text := strings.Join(apptest.RawStrings(prompt.Messages), "\n")
+		require.Contains(t, text, "The token is ")
+		require.NotContains(t, text, githubToken)
+	}
+	c.Close()
+}
