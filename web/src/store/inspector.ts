@@ -125,7 +125,7 @@ interface Tool {
 }
 
 function partsOf(r: ContextGetPromptResponse): PromptPart[] {
-	const messages = (r.messages as Message[]).map((m): PromptPart => ({ id: idOf(m), title: titleOf(m), text: textOf(m) }));
+	const messages = (r.messages as Message[]).map((m, i): PromptPart => ({ id: idOf(m, r.sources[i]), title: titleOf(m), text: textOf(m) }));
 	const tools = (r.tools as Tool[]).map((tool): PromptPart => {
 		const name = tool.function?.name ?? tool.name ?? tool.type ?? "tool";
 		return { id: `tool:${name}`, title: `tool definition: ${name}`, text: JSON.stringify(tool, null, 2) };
@@ -133,11 +133,11 @@ function partsOf(r: ContextGetPromptResponse): PromptPart[] {
 	return [...messages.slice(0, 1), ...tools, ...messages.slice(1)];
 }
 
-/** idOf names a message in other prompts: by its call, or by its text. */
-function idOf(m: Message): string {
+/** idOf names a message in other prompts: by its first context item, by its call, or by its text. */
+function idOf(m: Message, sources: readonly string[] = []): string {
 	if (m.role === "system") return "system";
 	const call = m.tool_call_id ?? m.call_id ?? m.tool_calls?.[0]?.id;
-	return `${m.role ?? m.type}:${call ?? textOf(m)}`;
+	return `${m.role ?? m.type}:${sources[0] ?? call ?? textOf(m)}`;
 }
 
 function titleOf(m: Message): string {
