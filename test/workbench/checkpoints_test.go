@@ -82,6 +82,55 @@ func TestConflictsOfARevertAreListed(t *testing.T) {
 	w.requireNoProblems()
 }
 
+// TestMessagesRevertTheirFiles opens the preview of a revert by the menu of a message.
+func TestMessagesRevertTheirFiles(t *testing.T) {
+	sample.Long(t)
+	w, dir := edited(t)
+	w.menu("Item actions", "Revert files to here")
+	w.seeText(".revert-effect", "src/run.go")
+	w.clickIn("dialog .option", "Files only")
+	w.clickIn("dialog .danger-button", "Revert 3 files")
+	w.gone("dialog")
+	require.NoFileExists(t, filepath.Join(dir, "src/run.go"))
+	require.Equal(t, "# Demo\n", read(t, dir, "README.md"))
+	w.press("4", alt)
+	w.seeText(".banner.done", "Reverted 3 files.")
+	w.requireNoProblems()
+}
+
+// TestFailedComparisonsAreTriedAgain states why git could not compare the files. The page compares them when
+// the cause is gone.
+func TestFailedComparisonsAreTriedAgain(t *testing.T) {
+	sample.Long(t)
+	w, dir := edited(t)
+	require.NoError(t, os.Rename(dir, dir+"-away"))
+	w.press("3", alt)
+	w.scope("Since the checkpoint before:second")
+	w.seeText(".tab-panel [role=alert]", "Git could not compare the files")
+	w.accessible("failed")
+	require.NoError(t, os.Rename(dir+"-away", dir))
+	w.clickIn(".tab-panel button", "Try again")
+	w.seeText(".tree-row", "README.md")
+}
+
+// TestCheckpointsCanBeOff states that checkpoints are turned off, and leads to the settings.
+func TestCheckpointsCanBeOff(t *testing.T) {
+	sample.Long(t)
+	w := serve(t, t.TempDir(), "-c", "checkpoints.enabled=false").open(t)
+	w.start(t.TempDir())
+	w.press("4", alt)
+	w.seeText(".tab-panel .hint", "turned off")
+	w.accessible("checkpoints off")
+	w.clickIn(".tab-panel button", "Settings")
+	w.see("dialog .setting")
+	w.press("\x1b")
+	w.gone("dialog")
+	w.press("3", alt)
+	w.seeText(".hint", "No changes yet")
+	w.accessible("empty")
+	w.requireNoProblems()
+}
+
 // TestCheckpointsAreCompared compares two checkpoints, and one with the files of now.
 func TestCheckpointsAreCompared(t *testing.T) {
 	sample.Long(t)

@@ -44,6 +44,7 @@ func TestPagesCommandsAndClientsEditTogether(t *testing.T) {
 	fourth := itemWith(c, thread, "fourth")
 	c.Call("context/pin", apptest.Object{"threadId": thread, "ids": []string{fourth}, "pinned": true})
 	awaitRevision(c, 3)
+	one.seeText(".context-item .badge", "pinned")
 	one.clickText("Apply 1 change")
 	awaitRevision(c, 4)
 

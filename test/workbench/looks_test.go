@@ -29,7 +29,7 @@ const (
 
 // documented are the screens that docs/workbench.md and the README show, in light colours.
 func documented() []string {
-	return []string{"thread", "plan", "question", "map-turns", "draft", "prompts"}
+	return []string{"thread", "plan", "question", "map-turns", "draft", "prompts", "findings", "revert", "settings-settings"}
 }
 
 // TestLooks opens each screen in light and dark colours, and compares it with a stored screen of less
@@ -169,7 +169,7 @@ func TestLooksOfTabs(t *testing.T) {
 	w.await(`document.activeElement.matches(".diff-row")`)
 	w.look("findings")
 	w.press("5", alt)
-	w.clickIn(".memory .fold-title", "")
+	w.clickIn(".memory .fold-title", "Fix it")
 	w.see(".memory-body pre")
 	w.look("memory")
 	w.send("Watch the tests.")

@@ -87,10 +87,10 @@ export class Changes {
 	async load(): Promise<void> {
 		const run = ++this.run;
 		const scope = this.scope.peek();
+		void this.listCheckpoints(run);
 		try {
-			const [answer, checkpoints] = await Promise.all([this.read(scope), this.listCheckpoints()]);
+			const answer = await this.read(scope);
 			if (run !== this.run) return;
-			this.checkpoints.value = checkpoints;
 			this.show(answer);
 		} catch (error) {
 			if (run !== this.run) return;
@@ -114,13 +114,10 @@ export class Changes {
 		return latest ? this.store.call("thread/diff/read", { threadId, turnId: latest }) : all;
 	}
 
-	private async listCheckpoints(): Promise<readonly Checkpoint[]> {
-		const page = await this.store.call("thread/checkpoint/list", { threadId: this.store.id, limit: checkpointPage })
-			.catch((error: CallError) => {
-				if (error.kind === "disconnected") throw error;
-				return { data: [] };
-			});
-		return page.data;
+	/** listCheckpoints reads the checkpoints to choose from. Without them the other scopes work. */
+	private async listCheckpoints(run: number): Promise<void> {
+		const page = await this.store.call("thread/checkpoint/list", { threadId: this.store.id, limit: checkpointPage }).catch(() => null);
+		if (page && run === this.run) this.checkpoints.value = page.data;
 	}
 
 	private show(answer: { diff: string; cut: boolean; summary?: DiffSummary }): void {

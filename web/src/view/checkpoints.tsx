@@ -2,13 +2,16 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { changesOf, toggled, turnNames } from "../store/changes.ts";
+import { readConfig } from "../store/config.ts";
 import { connected, readOnlyReason, useResource } from "../store/resource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { Icon } from "../lib/icons.tsx";
+import { at } from "../lib/flatten.ts";
 import { age, firstLine, plural, visible } from "../lib/format.ts";
 import type { Checkpoint } from "../wire/types.ts";
 import { openDialog } from "./dialogs.tsx";
-import { Failed, Load } from "./parts.tsx";
+import { openSettings } from "./opensettings.tsx";
+import { Load } from "./parts.tsx";
 import { showPanel } from "./panels.ts";
 import { RevertDialog } from "./revert.tsx";
 
@@ -26,9 +29,6 @@ export function CheckpointsPanel({ store }: { store: ThreadStore }) {
 	void store.timeline.changed.value;
 	const names = turnNames(store);
 	const reverted = c.reverted.value;
-	if (list.failure.value?.kind === "checkpointsOff") {
-		return <Failed text="Checkpoints are turned off in the configuration." reason={list.failure.value.message} retry={() => void list.load()} />;
-	}
 	return (
 		<>
 			{reverted && (
@@ -39,8 +39,9 @@ export function CheckpointsPanel({ store }: { store: ThreadStore }) {
 					<button class="quiet" type="button" aria-label="Close" onClick={() => (c.reverted.value = null)}><Icon name="x" /></button>
 				</div>
 			)}
-			<Load resource={list} what="The checkpoints">{({ data, more }) => {
-				if (data.length === 0) return <p class="hint">No checkpoints yet. The server makes one before each turn that changes files.</p>;
+			<Load resource={list} what="The checkpoints">{({ data, more, off }) => {
+				if (off) return <div class="hint"><p>Checkpoints are turned off in the configuration.</p><button type="button" onClick={openSettings}>Settings…</button></div>;
+				if (data.length === 0) return <p class="hint">No checkpoints yet. The server makes one before each turn.</p>;
 				const chosen = data.filter((p) => picked.has(p.id)); // newest first
 				return (
 					<>
@@ -70,7 +71,7 @@ export function CheckpointsPanel({ store }: { store: ThreadStore }) {
 	);
 }
 
-async function readPages(store: ThreadStore, pages: number): Promise<{ data: Checkpoint[]; more: boolean }> {
+async function readPages(store: ThreadStore, pages: number): Promise<{ data: Checkpoint[]; more: boolean; off: boolean }> {
 	const data: Checkpoint[] = [];
 	let cursor: string | null = null;
 	for (let i = 0; i < pages; i++) {
@@ -79,7 +80,8 @@ async function readPages(store: ThreadStore, pages: number): Promise<{ data: Che
 		cursor = page.nextCursor;
 		if (!cursor) break;
 	}
-	return { data, more: cursor !== null };
+	const off = data.length === 0 && at((await readConfig()).config, "checkpoints.enabled") === false;
+	return { data, more: cursor !== null, off };
 }
 
 function readPage(store: ThreadStore, cursor: string | null) {

@@ -14,6 +14,7 @@ import { CopyButton } from "../lib/copy.tsx";
 import { DiffView, diffCounts } from "./diff.tsx";
 import { openDialog } from "./dialogs.tsx";
 import { Menu, type MenuEntry } from "./menu.tsx";
+import { openRevert } from "./openrevert.tsx";
 import { showContext, showPanel } from "./panels.ts";
 import type {
 	CommandExecutionItem, ContextItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem, UserInput,
@@ -162,6 +163,7 @@ function Facts({ item, turnId, store, text }: FactsProps) {
 	if (item.type === "userMessage") {
 		entries.push({ label: "Fork before this message", icon: "fork", run: () => void forkBefore(store.id, turnId) });
 		entries.push({ label: "Rewind to here…", icon: "undo", run: () => openDialog({ kind: "rewind", store, turnId }) });
+		entries.push({ label: "Revert files to here…", icon: "file", run: () => openRevert(store, turnId) });
 	}
 	return (
 		<span class="item-facts">

@@ -123,7 +123,7 @@ function Effect({ effect, store }: { effect: ThreadCheckpointRevertResponse; sto
 			{effect.removedTurnIds.length > 0 && (
 				<>
 					<h3>{plural(effect.removedTurnIds.length, "turn")} {effect.removedTurnIds.length === 1 ? "leaves" : "leave"} the conversation</h3>
-					<ul>{effect.removedTurnIds.map((id) => <li>{firstLine(visible(names.get(id) ?? "an earlier turn"), 100)}</li>)}</ul>
+					<ul>{effect.removedTurnIds.map((id) => <li>{firstLine(visible(names.get(id) ?? "a turn whose message is not loaded"), 100)}</li>)}</ul>
 				</>
 			)}
 		</div>

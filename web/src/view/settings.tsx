@@ -7,7 +7,7 @@ import * as app from "../store/app.ts";
 import { readConfig, sourceName } from "../store/config.ts";
 import { CopyButton } from "../lib/copy.tsx";
 import { flatten } from "../lib/flatten.ts";
-import { visible } from "../lib/format.ts";
+import { duration, visible } from "../lib/format.ts";
 import { Fields } from "./fields.tsx";
 import { McpServers } from "./mcp.tsx";
 import { Load } from "./parts.tsx";
@@ -75,9 +75,20 @@ function Diagnostics() {
 				</div>
 				<table class="facts-table">
 					<thead><tr><th scope="col">Name</th><th scope="col">Value</th></tr></thead>
-					<tbody>{flatten(d).map((r) => <tr><td><code>{r.key}</code></td><td>{visible(r.value)}</td></tr>)}</tbody>
+					<tbody>{flatten(d).map((r) => <tr><td><code>{r.key}</code></td><td>{visible(readable(r.key, r.value))}</td></tr>)}</tbody>
 				</table>
 			</>
 		)}</Load>
 	);
+}
+
+const mebibyte = 1 << 20;
+
+/** readable returns a value of the diagnostics with its unit. */
+function readable(key: string, value: string): string {
+	const n = Number(value);
+	if (!Number.isFinite(n)) return value;
+	if (key.endsWith("Bytes")) return `${(n / mebibyte).toFixed(1)} MiB`;
+	if (key.endsWith("Ms")) return duration(n);
+	return key === "startedAt" ? new Date(n * 1000).toLocaleString() : value;
 }
