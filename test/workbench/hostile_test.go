@@ -25,33 +25,29 @@ func TestHostileTextIsShownAsText(t *testing.T) {
 	w.clickText("case 0")
 	w.see(".timeline article")
 	eval[bool](w, collectTexts)
-	w.await(`(openAll(), document.querySelector(".timeline").scrollBy(0, -300), document.querySelector(".timeline").scrollTop === 0 &&
-		seenTexts.has("case 0"))`)
+	w.scrollThrough(".timeline", -300, `list.scrollTop === 0 && seenTexts.has("case 0")`)
 	for i := range payloads {
 		require.True(t, eval[bool](w, fmt.Sprintf(`seenTexts.has("case %d")`, i)), "case %d is not shown", i)
 	}
 	w.await(`document.querySelector(".context-item") !== null`)
-	w.await(`(openAll(), document.querySelector(".context-list").scrollBy(0, 400), (() => {
-		const list = document.querySelector(".context-list");
-		return list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
-	})())`)
+	w.scrollThrough(".context-list", 400, atEnd)
 	w.fill(findField, "<")
 	w.see(".context-item mark")
-	w.scrollThrough(".context-list")
+	w.scrollThrough(".context-list", 400, atEnd)
 	w.clickIn(".segments.views button", "Map")
 	w.drag(".map-box", 0.05, 0.5, 0.95, 0.5)
 	w.see(".map-actions")
 	w.menu("Edit the context", "Show prompts")
 	w.see(".prompt-parts article")
 	eval[bool](w, `(document.querySelectorAll(".part-title[aria-expanded=false]").forEach((b) => b.click()), true)`)
-	w.scrollThrough(".prompt-parts")
+	w.scrollThrough(".prompt-parts", 400, atEnd)
 	w.clickIn("dialog button", "Close")
 	w.menu("Edit the context", "Compact")
 	w.clickIn("label.option", "Your messages only")
 	w.choose("dialog select", "all")
 	w.clickText("Review the draft")
 	w.see(".draft-losses li")
-	w.scrollThrough(".draft-items")
+	w.scrollThrough(".draft-items", 400, atEnd)
 	require.Empty(t, eval[[]string](w, `[...badLinks]`))
 	require.NotZero(t, eval[int](w, "goodLinks"))
 	require.Empty(t, eval[[]string](w, "[...violations]"))
@@ -60,14 +56,29 @@ func TestHostileTextIsShownAsText(t *testing.T) {
 	require.Zero(t, eval[int](w, `document.querySelectorAll("script:not([src^='/']), iframe, object, embed, base, form[action]").length`))
 }
 
-// scrollThrough scrolls through a list, so that each of its rows is shown once.
-func (w *workbench) scrollThrough(selector string) {
+// atEnd is true when a list is scrolled to its end.
+const atEnd = "list.scrollTop + list.clientHeight >= list.scrollHeight - 1"
+
+// scrollThrough scrolls through a list by pixels until an expression is true. It opens what is mounted, and
+// gives the page a frame after each step, so that each row is shown once.
+func (w *workbench) scrollThrough(selector string, pixels int, done string) {
 	w.t.Helper()
-	w.await(fmt.Sprintf(`(() => {
-		const list = document.querySelector(%q);
-		list.scrollBy(0, 400);
-		return list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
-	})()`, selector))
+	script := fmt.Sprintf(`(async () => {
+		const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+		for (let step = 0; step < 20; step++) {
+			openAll();
+			await frame();
+			const list = document.querySelector(%q);
+			list.scrollBy(0, %d);
+			await frame();
+			openAll();
+			if (%s) return true;
+		}
+		return false;
+	})()`, selector, pixels, done)
+	for steps := 0; !eval[bool](w, script); steps++ {
+		require.Less(w.t, steps, 1000, "%s has no end", selector)
+	}
 }
 
 // collectTexts opens all parts of what is mounted, and collects texts and links.
