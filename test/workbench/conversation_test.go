@@ -96,3 +96,30 @@ func TestTurnIsSteeredAndStopped(t *testing.T) {
 	w.gone(".composer .stop")
 	w.requireNoProblems()
 }
+
+// TestMessageForATurnThatHasJustEndedStartsTheNext delays the request to steer until its turn has ended.
+func TestMessageForATurnThatHasJustEndedStartsTheNext(t *testing.T) {
+	sample.Long(t)
+	home := t.TempDir()
+	w := serve(t, home, "-c", "model_providers.offline.script="+writeScript(t, home, map[string]any{"steps": []any{
+		map[string]any{"deltas": []string{"One ", "moment. ", "Done."}, "gapMs": 300}, map[string]any{"text": "Second answer."},
+	}})).open(t)
+	w.start(t.TempDir())
+	eval[bool](w, `(() => {
+		const send = WebSocket.prototype.send;
+		WebSocket.prototype.send = function (text) {
+			const held = text.includes('"turn/steer"');
+			const isRunning = () => [...document.querySelectorAll(".composer button")].some((b) => b.textContent.includes("Stop"));
+			const attempt = () => (held && isRunning() ? setTimeout(attempt, 20) : send.call(this, text));
+			attempt();
+		};
+		return true;
+	})()`)
+	w.send("first")
+	w.seeText(".message.agent", "One")
+	w.send("second")
+	w.seeText(".message.agent", "Done.")
+	w.seeText(".message.agent", "Second answer.")
+	require.Zero(t, w.count(".banner"))
+	w.requireNoProblems()
+}

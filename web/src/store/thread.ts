@@ -302,10 +302,7 @@ export class ThreadStore {
 	/** send starts a turn with the input, or adds it to the turn in progress. */
 	async send(input: UserInput[], overrides: Overrides = {}): Promise<void> {
 		const turn = this.turn.value;
-		if (turn) {
-			await this.connection.call("turn/steer", { threadId: this.id, input, expectedTurnId: turn });
-			return;
-		}
+		if (turn && (await this.steer(turn, input))) return;
 		await this.connection.call("turn/start", { threadId: this.id, input, ...overrides });
 		const { model, effort, approvalPolicy, collaborationMode } = overrides; // later turns keep them
 		const settings = this.settings.value;
@@ -316,6 +313,17 @@ export class ThreadStore {
 			};
 		}
 		if (collaborationMode) this.planMode.value = collaborationMode.mode === "plan";
+	}
+
+	/** steer adds the input to a turn. It returns false if the turn has ended in the meantime. */
+	private async steer(turn: string, input: UserInput[]): Promise<boolean> {
+		try {
+			await this.connection.call("turn/steer", { threadId: this.id, input, expectedTurnId: turn });
+			return true;
+		} catch (error) {
+			if (error instanceof CallError && (error.kind === "noActiveTurn" || error.kind === "turnMismatch")) return false;
+			throw error;
+		}
 	}
 
 	/** load loads the page around an item, and opens its section. It returns false if there is no such item. */

@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-MB3PTTON.js";import"./chunk-2XSWRDFF.js";import"./chunk-52GOHCLM.js";import"./chunk-2JG2XKQN.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};

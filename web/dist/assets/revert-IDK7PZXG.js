@@ -1,1 +1,0 @@
-import{a}from"./chunk-O6WA36XW.js";import"./chunk-MB3PTTON.js";import"./chunk-2XSWRDFF.js";import"./chunk-52GOHCLM.js";import"./chunk-2JG2XKQN.js";import"./chunk-YG42M5SK.js";export{a as RevertDialog};
