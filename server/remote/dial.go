@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"iter"
 	"net"
 	"net/http"
 	"net/netip"
@@ -13,21 +14,26 @@ import (
 	"appserver/server/web"
 )
 
-// dialers returns functions that connect to the running servers of a home.
-func dialers(ctx context.Context, home string) (all []dialer) {
-	if address, err := listen.Parse("unix://", home); err == nil {
-		if _, err := os.Stat(address.Path); err == nil {
-			all = append(all, dialSocket(address.Path))
+// dialers returns functions that connect to the running servers of a home. It requests tickets of pages
+// only if the server on the control socket is not the wanted one, because a ticket replaces the one that a
+// browser may be about to use.
+func dialers(ctx context.Context, home string) iter.Seq[dialer] {
+	return func(yield func(dialer) bool) {
+		if address, err := listen.Parse("unix://", home); err == nil {
+			if _, err := os.Stat(address.Path); err == nil && !yield(dialSocket(address.Path)) {
+				return
+			}
+		}
+		tickets, err := web.RequestTickets(ctx, home, netip.AddrPort{})
+		if err != nil {
+			return
+		}
+		for _, ticket := range tickets {
+			if !yield(dialPage(ticket)) {
+				return
+			}
 		}
 	}
-	tickets, err := web.RequestTickets(ctx, home, netip.AddrPort{})
-	if err != nil {
-		return all
-	}
-	for _, ticket := range tickets {
-		all = append(all, dialPage(ticket))
-	}
-	return all
 }
 
 type dialer func(context.Context) (*websocket.Conn, error)

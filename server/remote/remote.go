@@ -28,7 +28,7 @@ type Server struct {
 // Find returns a connection to the running server of a home that has a thread loaded, or nil if none of
 // the servers that can be found has it. The client gives its name and its version to the server.
 func Find(ctx context.Context, home, threadID string, client protocol.ClientInfo) *Server {
-	for _, dial := range dialers(ctx, home) {
+	for dial := range dialers(ctx, home) {
 		s, err := connect(ctx, dial, client)
 		if err != nil {
 			continue // its server ends, or is busy

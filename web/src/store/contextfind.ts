@@ -8,8 +8,15 @@ const delayMs = 200;
 /** snippets is the number of items whose first match is shown. The others show their preview. */
 const snippets = 1000;
 
+interface Query {
+	query: string;
+	regex: boolean;
+	matchCase: boolean;
+}
+
 /** Found is the answer of the server for one query. */
 interface Found {
+	query: Query;
 	ids: ReadonlySet<string>;
 	matches: ReadonlyMap<string, ContextMatch>;
 }
@@ -29,6 +36,12 @@ export class ContextFind {
 		const fits = (i: ContextItem) => words === "" || (found ? found.ids.has(i.id) : i.preview.toLowerCase().includes(words));
 		return this.store.context.items.value.filter((i) => (category === null || i.category === category) && fits(i));
 	});
+	/** answered reports whether the items are those of the present query. */
+	readonly answered = computed(() => {
+		const found = this.found.value?.query;
+		const now = this.present();
+		return now.query.trim() === "" || (found?.query === now.query && found.regex === now.regex && found.matchCase === now.matchCase);
+	});
 	private timer = 0;
 
 	constructor(private readonly store: ThreadStore) {}
@@ -36,7 +49,7 @@ export class ContextFind {
 	/** start searches when the query or the context changes. It returns a function that ends this. */
 	start(): () => void {
 		const stop = effect(() => {
-			const query = { query: this.query.value, regex: this.regex.value, matchCase: this.matchCase.value };
+			const query = this.present();
 			void this.store.context.items.value;
 			clearTimeout(this.timer);
 			this.failure.value = "";
@@ -49,15 +62,16 @@ export class ContextFind {
 		};
 	}
 
-	private async run(query: { query: string; regex: boolean; matchCase: boolean }): Promise<void> {
+	private present(): Query {
+		return { query: this.query.value, regex: this.regex.value, matchCase: this.matchCase.value };
+	}
+
+	private async run(query: Query): Promise<void> {
 		const result = await this.store.call("context/search", { threadId: this.store.id, ...query, limit: snippets })
 			.catch((error: Error) => error);
-		if (query.query !== this.query.value || query.regex !== this.regex.value || query.matchCase !== this.matchCase.value) return;
-		if (result instanceof Error) {
-			this.failure.value = result.message;
-			return;
-		}
-		this.found.value = { ids: new Set(result.ids), matches: new Map(result.data.map((m) => [m.id, m])) };
+		if (JSON.stringify(query) !== JSON.stringify(this.present())) return; // another query is on its way
+		if (result instanceof Error) this.failure.value = result.message;
+		else this.found.value = { query, ids: new Set(result.ids), matches: new Map(result.data.map((m) => [m.id, m])) };
 	}
 
 	clear(): void {

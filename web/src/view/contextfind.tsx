@@ -25,7 +25,7 @@ export function ContextFindBar({ store, find, input }: Props) {
 			<button type="button" class="toggle" aria-pressed={find.regex.value} title="Regular expression" aria-label="Regular expression"
 				onClick={() => (find.regex.value = !find.regex.value)}>.*</button>
 			{find.failure.value !== "" && <p class="error-text find-error" role="alert">{find.failure.value}</p>}
-			{find.active && find.failure.value === "" && <ExcludeMatches store={store} items={find.items.value} />}
+			{find.active && find.answered.value && find.failure.value === "" && <ExcludeMatches store={store} items={find.items.value} />}
 		</div>
 	);
 }
