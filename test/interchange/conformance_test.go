@@ -253,6 +253,10 @@ func cutAndArchive(c *apptest.Client, id string) {
 	c.Call("context/undo", apptest.Object{"threadId": id})
 	c.Call("review/start", apptest.Object{"threadId": id, "target": apptest.Object{"type": "uncommittedChanges"}})
 	c.AwaitTurn()
+	drafted := c.StartThread(apptest.Object{}) // without a word that the script knows
+	c.Turn(drafted, "hello")
+	c.Call("thread/compact/propose", apptest.Object{"threadId": drafted, "range": "all", "strategy": "summary"})
+	c.Call("thread/compact/cancel", apptest.Object{"threadId": drafted})
 	c.Call("thread/compact/start", apptest.Object{"threadId": id})
 	c.AwaitTurn()
 	c.Call("thread/archive", apptest.Object{"threadId": id})
