@@ -18,6 +18,11 @@ export type Plan = ReadonlyMap<string, Change>;
 /** applyDelta returns the list after a notification. It returns null if the delta does not fit. */
 export function applyDelta(items: readonly ContextItem[], n: ContextItemsNotification): ContextItem[] | null {
 	if (n.full) return [...n.items];
+	if (n.removedIds.length === 0 && n.total === items.length && n.items.every((i) => items[i.index]?.id === i.id)) {
+		const same = [...items]; // the same items in the same places, as after most edits
+		for (const item of n.items) same[item.index] = item;
+		return same;
+	}
 	const removed = new Set(n.removedIds);
 	const list = items.filter((i) => !removed.has(i.id));
 	const places = new Map(list.map((i, k) => [i.id, k]));

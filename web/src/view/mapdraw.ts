@@ -42,15 +42,17 @@ export function drawMap(
 	items: readonly ContextItem[], state: MapState,
 ): void {
 	const ratio = devicePixelRatio || 1;
-	canvas.width = size.w * ratio;
-	canvas.height = size.h * ratio;
-	canvas.style.width = `${size.w}px`;
-	canvas.style.height = `${size.h}px`;
+	const [width, height] = [Math.round(size.w * ratio), Math.round(size.h * ratio)];
+	if (canvas.width !== width || canvas.height !== height) { // a new size takes new memory
+		canvas.width = width;
+		canvas.height = height;
+		canvas.style.width = `${size.w}px`;
+		canvas.style.height = `${size.h}px`;
+	}
 	const c = canvas.getContext("2d")!;
-	c.scale(ratio, ratio);
+	c.setTransform(ratio, 0, 0, ratio, 0, 0);
 	c.clearRect(0, 0, size.w, size.h);
-	for (const tile of layout.tiles) fillTile(c, tile, items[tile.index]!, state);
-	c.globalAlpha = 1;
+	fillTiles(c, layout.tiles, items, state);
 	for (const tile of layout.tiles) markTile(c, tile, items[tile.index]!, state);
 	c.fillStyle = state.colors.of("text");
 	c.font = `600 11px ${state.colors.font}`;
@@ -58,11 +60,26 @@ export function drawMap(
 	for (const g of layout.groups) if (g.head > 0) label(c, g.label, g.x + 3, g.y + g.head / 2, g.w - 6);
 }
 
-function fillTile(c: CanvasRenderingContext2D, t: Tile, item: ContextItem, s: MapState): void {
-	c.globalAlpha = s.fits && !s.fits.has(item.id) ? filtered : item.inPrompt ? 1 : notSent;
-	c.fillStyle = s.colors.of(`c-${item.category}`);
-	const space = t.w > 4 && t.h > 4 ? 1 : 0;
-	c.fillRect(t.x, t.y, Math.max(0.5, t.w - space), Math.max(0.5, t.h - space));
+/** fillTiles fills the tiles colour by colour, since each change of the colour costs time. */
+function fillTiles(c: CanvasRenderingContext2D, tiles: readonly Tile[], items: readonly ContextItem[], s: MapState): void {
+	const groups = new Map<string, { alpha: number; color: string; tiles: Tile[] }>();
+	for (const tile of tiles) {
+		const item = items[tile.index]!;
+		const alpha = s.fits && !s.fits.has(item.id) ? filtered : item.inPrompt ? 1 : notSent;
+		const key = `${item.category} ${alpha}`;
+		const group = groups.get(key);
+		if (group) group.tiles.push(tile);
+		else groups.set(key, { alpha, color: s.colors.of(`c-${item.category}`), tiles: [tile] });
+	}
+	for (const group of groups.values()) {
+		c.globalAlpha = group.alpha;
+		c.fillStyle = group.color;
+		for (const t of group.tiles) {
+			const space = t.w > 4 && t.h > 4 ? 1 : 0;
+			c.fillRect(t.x, t.y, Math.max(0.5, t.w - space), Math.max(0.5, t.h - space));
+		}
+	}
+	c.globalAlpha = 1;
 }
 
 function markTile(c: CanvasRenderingContext2D, t: Tile, item: ContextItem, s: MapState): void {

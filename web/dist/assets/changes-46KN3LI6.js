@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-OF3467WE.js";import"./chunk-BCVNSQW7.js";import"./chunk-WM74VGE4.js";import"./chunk-FNVEC57Q.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};

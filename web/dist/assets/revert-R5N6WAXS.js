@@ -1,1 +1,0 @@
-import{a}from"./chunk-LVQF4TGT.js";import"./chunk-OF3467WE.js";import"./chunk-BCVNSQW7.js";import"./chunk-WM74VGE4.js";import"./chunk-FNVEC57Q.js";import"./chunk-YG42M5SK.js";export{a as RevertDialog};
