@@ -2,8 +2,8 @@ package protocol
 
 import "encoding/json"
 
-// ContextGetPromptParams asks for the next model request as it would be sent now. With Revision it is the
-// one that would be sent after context/goto to the revision, with Edits the one after the edits. With
+// ContextGetPromptParams asks for a model request. Without an option it is the next request. With Revision
+// it is the next request after context/goto to the revision, and with Edits the one after the edits. With
 // RequestID it is a past request. At most one of the three can be set.
 type ContextGetPromptParams struct {
 	ThreadID  string             `json:"threadId"`
@@ -12,11 +12,11 @@ type ContextGetPromptParams struct {
 	Edits     []ContextOperation `json:"edits,omitempty"`
 }
 
-// ContextGetPromptResponse is a model request. Messages and Tools have the form in which the provider gets
-// them. Sources has for each message the ids of the context items that it is made of. Tokens is the cost of
-// the whole request; of a past request it is what the provider reported, or 0. RequestID and Exact are set
-// for a past request. Exact is true if its hash equals that of what was sent. Otherwise Reason states why it
-// may differ.
+// ContextGetPromptResponse is a model request. Messages and Tools have the form that the provider gets.
+// Sources has for each message the ids of its context items. Tokens is the cost of the whole request. For a
+// past request it is the number that the provider reported, or 0. RequestID and Exact are set for a past
+// request only. Exact is true if the hash of the request is the recorded one. Otherwise Reason says why
+// the request may differ from the one that was sent.
 type ContextGetPromptResponse struct {
 	Revision  int64             `json:"revision"`
 	Provider  string            `json:"provider"`

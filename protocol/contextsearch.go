@@ -14,8 +14,9 @@ type ContextSearchParams struct {
 	Limit      *uint32           `json:"limit,omitempty"`
 }
 
-// ContextSearchResponse is a page of the items with a match, in the order of the list. IDs has all of
-// them. InPrompt is how many of them the next request has, and Tokens what these cost there.
+// ContextSearchResponse is a page of the items with a match, in the order of the list. IDs has the ids of
+// all of them, not only of the page. InPrompt is the number of these items in the next request, and Tokens
+// their cost there.
 type ContextSearchResponse struct {
 	Revision   int64          `json:"revision"`
 	Data       []ContextMatch `json:"data"`

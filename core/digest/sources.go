@@ -18,7 +18,7 @@ const (
 type Finding struct {
 	Kind Kind
 	Text string
-	// Items are indices, ascending. A command belongs to the items that called it.
+	// Items are the indices of the items, ascending. A command has the items of its calls.
 	Items []int
 }
 

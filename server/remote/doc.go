@@ -1,5 +1,5 @@
-// Package remote calls methods of the servers that run for a home, so that a command can edit a thread
-// that one of them has open.
+// Package remote calls methods of the servers that run for a home. A command uses it to edit a thread that
+// one of them has open.
 //
 // A server can be found if it listens on the control socket of the home, or serves the page. A server on
 // pipes alone cannot.

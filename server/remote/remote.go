@@ -51,7 +51,7 @@ func connect(ctx context.Context, dial dialer, client protocol.ClientInfo) (*Ser
 	conn.SetReadLimit(maxMessage)
 	stream := jsonrpc2.NewPlainObjectStream(websocket.NetConn(context.WithoutCancel(ctx), conn, websocket.MessageText))
 	s := &Server{jsonrpc2.NewConn(context.WithoutCancel(ctx), stream, deaf{})}
-	// Without subscriptions the server sends responses, and few notifications.
+	// The client resumes no thread, so it gets few notifications.
 	if err := s.rpc.Call(timed, "initialize", protocol.InitializeParams{ClientInfo: client}, nil); err != nil {
 		s.Close()
 		return nil, err

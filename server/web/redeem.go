@@ -12,8 +12,8 @@ import (
 	"appserver/protocol"
 )
 
-// Redeem exchanges the ticket for access to the server: the URL of its WebSocket and the subprotocols
-// to offer there. It removes no other session.
+// Redeem exchanges the ticket for a session. It returns the URL of the WebSocket of the server, and the
+// subprotocols that a client offers there. Other sessions stay valid.
 func (t Ticket) Redeem(ctx context.Context) (url string, subprotocols []string, err error) {
 	document, err := os.ReadFile(t.File)
 	if err != nil {

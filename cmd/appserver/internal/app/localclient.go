@@ -119,7 +119,7 @@ func (c *LocalClient) callElsewhere(name string, params json.RawMessage, locked 
 	}
 	if s == nil {
 		if s = remote.Find(ctx, c.Home, of.ThreadID, protocol.ClientInfo{Name: localClientName, Version: Version}); s == nil {
-			return nil, fmt.Errorf("%w; a server that runs with --web or --listen unix:// can be edited from here", locked)
+			return nil, fmt.Errorf("%w; to edit the thread from here, start that program with --web or --listen unix://", locked)
 		}
 		c.elsewhere[of.ThreadID] = s
 	}

@@ -157,8 +157,8 @@ func (m *Model) describe(err error) string {
 		case protocol.KindStaleRevision:
 			return "The context changed in the meantime. Check the plan, then apply it again."
 		case protocol.KindThreadLocked:
-			return "Nothing was changed: another process has the thread open. Edit it there, or end it. " +
-				"A server with --web or --listen unix:// can be edited from here."
+			return "Nothing was changed: another process has the thread open. Edit it there, end it, " +
+				"or start it with --web or --listen unix://."
 		}
 	}
 	return termtext.Plain(err.Error())

@@ -248,7 +248,7 @@ func TestEditorKeepsPlanOfLockedThread(t *testing.T) {
 	e.press("Space")
 	thread.failure = &protocol.Error{Data: &protocol.ErrorData{Kind: protocol.KindThreadLocked}}
 	e.press("a Enter")
-	require.Contains(t, e.text(), "another process has the thread open. Edit it there, or end\nit.")
+	require.Contains(t, e.text(), "another process has the thread open. Edit it there, end\nit, or start it with --web")
 	require.Contains(t, e.text(), "Plan of 1 change")
 	thread.failure = errors.New("the disk \x1b[31m is full")
 	e.press("u")
