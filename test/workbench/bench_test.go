@@ -65,34 +65,34 @@ func measureLongThread(t *testing.T) []row {
 	})()`)
 	jump := eval[float64](w, `(async () => {
 		const box = document.querySelector(".context-list");
-		const start = performance.now();
-		box.scrollTop = box.scrollHeight / 2;
-		await frame();
-		await frame();
-		return performance.now() - start;
+		return medianOfFive(async (i) => {
+			box.scrollTop = (box.scrollHeight * (i + 2)) / 8;
+			await frame();
+			await frame();
+		});
 	})()`)
 	treemap := eval[float64](w, `(async () => {
 		const press = (text) => [...document.querySelectorAll(".segments.views button")].find((b) => b.textContent === text).click();
 		press("Map");
 		await until(() => document.querySelector(".map canvas")?.width > 0);
 		const choice = document.querySelector(".segments.views select");
-		await frame();
-		const start = performance.now();
-		choice.value = "turn";
-		choice.dispatchEvent(new Event("change", {bubbles: true}));
-		await frame();
-		await frame();
-		const taken = performance.now() - start;
+		const taken = await medianOfFive(async (i) => {
+			choice.value = i % 2 === 0 ? "turn" : "category";
+			choice.dispatchEvent(new Event("change", {bubbles: true}));
+			await frame();
+			await frame();
+		});
 		press("List");
 		await until(() => document.querySelector(".context-item") !== null);
 		return taken;
 	})()`)
 	toggle := eval[float64](w, `(async () => {
 		document.querySelector(".footer .mode input").click(); // each change applies at once
-		const start = performance.now();
-		document.querySelector(".context-item [role=checkbox]").click();
-		await until(() => document.querySelector(".context-item .badge.off") !== null);
-		return performance.now() - start;
+		const off = () => document.querySelector(".context-item .badge.off") !== null;
+		return medianOfFive(async (i) => {
+			document.querySelector(".context-item [role=checkbox]").click();
+			await until(() => off() === (i % 2 === 0));
+		});
 	})()`)
 	call(w, heapprofiler.CollectGarbage, cdp.Empty{})
 	heap := w.metric("JSHeapUsedSize") / 1e6
@@ -112,9 +112,9 @@ func measureLongThread(t *testing.T) []row {
 	return []row{
 		{"first rows after navigation", first, 500, "ms"},
 		{"scroll sweep, p95 frame", sweep, 20, "ms"},
-		{"jump to the middle of the context list", jump, 60, "ms"},
-		{"treemap of 10,000 items", treemap, 60, "ms"},
-		{"toggle to row", toggle, 50, "ms"},
+		{"jump in the context list, median of 5", jump, 60, "ms"},
+		{"treemap of 10,000 items, median of 5", treemap, 60, "ms"},
+		{"toggle to row, median of 5", toggle, 50, "ms"},
 		{"Send to the wire", send, 16, "ms"},
 		{"JS heap after load", heap, 60, "MB"},
 	}
@@ -160,6 +160,17 @@ const timings = `{
 		};
 		requestAnimationFrame(tick);
 		return () => { on = false; return times.slice(1); };
+	};
+	/* medianOfFive runs an action five times, each on a page that has nothing else to do. */
+	window.medianOfFive = async (action) => {
+		const times = [];
+		for (let i = 0; i < 5; i++) {
+			await new Promise((done) => requestIdleCallback(done));
+			const start = performance.now();
+			await action(i);
+			times.push(performance.now() - start);
+		}
+		return times.sort((a, b) => a - b)[2];
 	};
 	window.p95 = (times) => times.sort((a, b) => a - b)[Math.floor(times.length * 0.95)];
 } true`

@@ -57,7 +57,7 @@ export class Connection {
 	private pending = new Map<RequestId, Pending>();
 	private queue: string[] = [];
 	private scheduled = false;
-	/** drained is the time at which messages were last handled. */
+	/** drained is the time at which messages were last handled. It is 0 if a response was among them. */
 	private drained = 0;
 	private delay = minDelayMs;
 	private timer = 0;
@@ -170,7 +170,7 @@ export class Connection {
 		if (this.scheduled) return;
 		this.scheduled = true;
 		if (document.hidden || this.pending.size > 0 || performance.now() - this.drained > sliceMs) {
-			queueMicrotask(() => this.drain()); // a response or a single message should not wait for a frame
+			queueMicrotask(() => this.drain()); // a response, what follows it, or a single message should not wait
 		} else {
 			requestAnimationFrame(() => this.drain());
 		}
@@ -180,11 +180,13 @@ export class Connection {
 		this.scheduled = false;
 		const end = performance.now() + sliceMs;
 		let handled = 0;
+		const waiting = this.pending.size;
 		while (handled < this.queue.length && (document.hidden || performance.now() < end)) {
 			this.handle(JSON.parse(this.queue[handled++]!) as Message);
 		}
 		this.queue.splice(0, handled);
-		this.drained = performance.now();
+		const answered = this.pending.size < waiting;
+		this.drained = answered ? 0 : performance.now();
 		if (this.queue.length > 0) {
 			this.scheduled = true;
 			requestAnimationFrame(() => this.drain());

@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-4CLVOJCQ.js";import"./chunk-VCDZYNLL.js";import"./chunk-5X6AIHTB.js";import"./chunk-IAEOY4VL.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-LGNXK6ZJ.js";import"./chunk-4CLVOJCQ.js";import"./chunk-VCDZYNLL.js";import"./chunk-5X6AIHTB.js";import"./chunk-IAEOY4VL.js";import"./chunk-YG42M5SK.js";export{a as RevertDialog};
