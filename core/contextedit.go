@@ -44,6 +44,9 @@ type ContextChanged struct{ history.Update }
 
 func (ContextChanged) message() {}
 
+// ContextReplaced notifies every subscriber of all context items.
+func ContextReplaced() ContextChanged { return ContextChanged{history.Update{All: true}} }
+
 // stale rejects an edit for another revision.
 func (s *step) stale(to protocol.Caller, expected *int64) bool {
 	if expected == nil || *expected == s.context.Revision() {

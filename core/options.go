@@ -33,7 +33,7 @@ type Options struct {
 	// turn/completed.
 	CompletedFloor time.Duration
 	// Tokens counts tokens. A nil counter counts one for four bytes.
-	Tokens history.Tokenizer
+	Tokens Tokenizer
 	// Capabilities returns the capabilities of a model until a turn brings its own. It can be nil.
 	Capabilities func(provider, model string) Capabilities
 	// Memory has the rules of memory until a turn brings its own.
@@ -128,3 +128,6 @@ type ListedModel struct {
 	// Wordless is set for models whose output is not text.
 	Wordless bool
 }
+
+// Tokenizer counts tokens.
+type Tokenizer = history.Tokenizer

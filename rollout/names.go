@@ -5,6 +5,8 @@ import (
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 	"appserver/rollout/listing"
+	"path/filepath"
+	"strings"
 )
 
 // Names of package disk that callers of a store need.
@@ -34,6 +36,15 @@ func IsTransient(err error) bool { return disk.IsTransient(err) }
 
 // ThreadID returns the thread id in a rollout's path, or "".
 func ThreadID(path string) string { return home.ThreadID(path) }
+
+// NamedID returns the thread id in a rollout's path, or the characters in its place.
+func NamedID(path string) string {
+	if id := ThreadID(path); id != "" {
+		return id
+	}
+	stem := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	return stem[max(0, len(stem)-36):]
+}
 
 // Names of package home.
 type (

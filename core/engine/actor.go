@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 const (
@@ -56,8 +58,9 @@ type actor struct {
 	unanswered atomic.Pointer[[]core.OpenRequest]
 
 	thread  *core.Thread
-	journal Journal
-	path    string
+	journal store.Journal
+	// at is the log of the journal.
+	at      store.Ref
 	options core.Options
 	// lineReader reads evicted lines of the rollout; nil if none were evicted or loaded.
 	lineReader *rollout.LineReader
@@ -112,13 +115,13 @@ func always() <-chan struct{} {
 
 // absence returns the error for a request that needs the loaded thread.
 func (a *actor) absence() *protocol.Error {
-	locked, err := a.engine.parts.Store.Locked(a.id)
+	err := a.engine.parts.Threads.Check(store.Ref{ID: a.id}, store.OpWrite)
+	var locked *rollout.LockedError
+	if errors.As(err, &locked) {
+		return protocol.Refuse(protocol.KindThreadLocked, "%v: it is not loaded here, and %v", errNotLoaded(a.id), err)
+	}
 	if err != nil {
 		a.engine.parts.Log.Warn("the lock of a thread cannot be read", zap.String("thread", a.id), zap.Error(err))
-	}
-	if locked {
-		return protocol.Refuse(protocol.KindThreadLocked, "%v: it is not loaded here, and %v", errNotLoaded(a.id),
-			&rollout.LockedError{ID: a.id})
 	}
 	return errNotLoaded(a.id)
 }

@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"errors"
+
 	"go.uber.org/zap"
 
 	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 // ThreadArchive moves a thread, loaded or not, to the archive.
@@ -24,7 +27,7 @@ func (e *Engine) ThreadArchive(to protocol.Caller, p *protocol.ThreadArchivePara
 // after that is durable.
 func (a *actor) archive(in core.Archive) {
 	if !a.options.Ephemeral &&
-		a.engine.parts.Store.CheckArchive(a.path) == nil { // otherwise the request is rejected, and the turn continues
+		a.engine.parts.Threads.Check(a.at, store.OpArchive) == nil { // else the request is rejected
 		a.endTurn()
 	}
 	if a.thread == nil {
@@ -47,7 +50,7 @@ func (a *actor) prepareArchive(in core.Archive) (core.Output, bool) {
 		a.send(out.Messages)
 		return out, false
 	}
-	if err := a.engine.parts.Store.CheckArchive(a.path); err != nil {
+	if err := a.engine.parts.Threads.Check(a.at, store.OpArchive); err != nil {
 		a.engine.parts.Outbox.Refuse(in.To, archiveError(err))
 		return out, false
 	}
@@ -57,12 +60,12 @@ func (a *actor) prepareArchive(in core.Archive) (core.Output, bool) {
 // commitArchive archives the thread, and returns the subscribers to notify. If that fails, it
 // notifies them that the thread is closed, and rejects the request.
 func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []uint64, ok bool) {
-	path := a.path
+	at := a.at
 	a.subscribe(in.To.Conn)
 	subscribers = a.subscribers
 	a.endTerminals()
 	a.unload()
-	if _, err := a.engine.parts.Store.Archive(path); err != nil {
+	if err := a.engine.parts.Threads.Archive(at); err != nil {
 		a.engine.parts.Log.Error("archiving the rollout failed", zap.String("thread", a.id), zap.Error(err))
 		if !in.Stored {
 			a.sendTo(subscribers,
@@ -77,9 +80,9 @@ func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []u
 
 // archiveStored archives a thread that is not loaded.
 func (a *actor) archiveStored(to protocol.Caller) {
-	path, err := a.findOpen()
+	err := a.checkUnarchived()
 	if err == nil {
-		_, err = a.engine.parts.Store.Archive(path)
+		err = a.engine.parts.Threads.Archive(store.Ref{ID: a.id})
 	}
 	if err != nil {
 		a.engine.parts.Outbox.Refuse(to, archiveError(err))
@@ -90,14 +93,13 @@ func (a *actor) archiveStored(to protocol.Caller) {
 		[]core.Message{core.Notice{Notification: protocol.ThreadArchivedNotification{ThreadID: a.id}}})
 }
 
-// findOpen returns the path of the rollout, or an error if it is archived.
-func (a *actor) findOpen() (string, error) {
-	path, err := a.engine.parts.Store.Find(a.id)
-	if err == nil && a.engine.parts.Store.IsArchived(path) {
-		return "", protocol.Refuse(protocol.KindThreadArchived, "%v: it is archived already",
-			&rollout.NotFoundError{ID: a.id})
+// checkUnarchived returns an error if the thread is archived or does not exist.
+func (a *actor) checkUnarchived() error {
+	place, err := a.engine.parts.Threads.Where(store.Ref{ID: a.id})
+	if err == nil && place.Archived {
+		return protocol.Refuse(protocol.KindThreadArchived, "%v: it is archived already", &rollout.NotFoundError{ID: a.id})
 	}
-	return path, err
+	return err
 }
 
 // ThreadUnarchive moves a thread out of the archive.
@@ -125,17 +127,21 @@ func (a *actor) unarchive(to protocol.Caller) {
 
 // readAndUnarchive reads the rollout before it moves it. An unreadable rollout stays archived.
 func (a *actor) readAndUnarchive() (thread protocol.Thread, err error) {
-	path, err := a.engine.parts.Store.FindArchived(a.id)
+	place, err := a.engine.parts.Threads.Where(store.Ref{ID: a.id})
+	var missing *rollout.NotFoundError
+	if errors.As(err, &missing) || err == nil && !place.Archived {
+		err = &rollout.NotArchivedError{ID: a.id}
+	}
 	if err != nil {
 		return thread, err
 	}
-	t, err := a.engine.loadFrom(a.id, path)
+	t, err := a.engine.loadFrom(place.Ref)
 	if err != nil {
 		return thread, err
 	}
 	defer t.close()
 	thread = t.StoredView(false)
-	path, err = a.engine.parts.Store.Unarchive(path)
-	thread.Path = &path
+	place, err = a.engine.parts.Threads.Unarchive(place.Ref)
+	thread.Path = protocol.OrNil(place.Path)
 	return thread, err
 }

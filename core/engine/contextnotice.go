@@ -5,6 +5,7 @@ import (
 
 	"appserver/core"
 	"appserver/protocol"
+	"appserver/rollout/store"
 )
 
 // broadcastContext sends the context items to each subscriber: all of them, or the changes if the
@@ -40,7 +41,7 @@ func (a *actor) checkBackup(asked bool) error {
 	case !asked && a.withoutBackup == nil:
 		return nil
 	}
-	if err := a.engine.parts.Store.CheckBackup(a.path); err != nil {
+	if err := a.engine.parts.Threads.Check(a.at, store.OpRestore); err != nil {
 		return err
 	}
 	if a.withoutBackup != nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"appserver/core"
 	"appserver/protocol"
+	"appserver/rollout/store"
 )
 
 // ThreadDelete deletes a thread, loaded or not, archived or not.
@@ -37,30 +38,16 @@ func (a *actor) delete(to protocol.Caller) {
 }
 
 func (a *actor) checkDelete() error {
-	if a.path == "" {
+	if a.options.Ephemeral {
 		return protocol.Refuse(protocol.KindInvalidRequest, "thread is not persisted and cannot be deleted: %s", a.id)
 	}
-	return a.engine.checkDeletable(a.id)
-}
-
-// checkDeletable returns an error if another thread depends on the lines of this one.
-func (e *Engine) checkDeletable(id string) error {
-	if e.parts.Index != nil {
-		if known, err := e.parts.Index.CheckDelete(id); known {
-			return err
-		}
-	}
-	return e.parts.Store.CheckDelete(id)
+	return a.engine.parts.Threads.Check(a.at, store.OpDelete)
 }
 
 // deleteStored deletes a thread that is not loaded. If that fails, it notifies the former
 // subscribers that the thread is closed.
 func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
-	err := a.engine.checkDeletable(a.id)
-	if err == nil {
-		err = a.engine.parts.Store.Remove(a.id)
-	}
-	if err != nil {
+	if err := a.engine.parts.Threads.Delete(a.id); err != nil {
 		a.sendTo(subscribers, []core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 		a.engine.parts.Outbox.Refuse(to, archiveError(err))
 		return

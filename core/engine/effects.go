@@ -65,7 +65,7 @@ func (a *actor) recordNames(effects []core.Effect) {
 		if !ok || a.options.Ephemeral {
 			continue
 		}
-		if err := a.engine.parts.Store.AppendName(a.id, a.redactedText(named.Name), time.Now()); err != nil {
+		if err := a.engine.parts.Threads.Rename(a.id, a.redactedText(named.Name), time.Now()); err != nil {
 			a.engine.parts.Log.Warn("the name of the thread could not be indexed", zap.String("thread", a.id), zap.Error(err))
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core"
-	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -45,7 +44,7 @@ type Engine struct {
 }
 
 // tokenizer returns the tokenizer, or nil.
-func (e *Engine) tokenizer() history.Tokenizer {
+func (e *Engine) tokenizer() core.Tokenizer {
 	if e.parts.Tokens == nil {
 		return nil
 	}
@@ -217,8 +216,5 @@ func (e *Engine) Diagnose() (threads protocol.ThreadDiagnostics, index protocol.
 			threads.InTurns++
 		}
 	}
-	if e.parts.Index == nil {
-		return threads, protocol.IndexDiagnostics{State: protocol.IndexOff}
-	}
-	return threads, e.parts.Index.Diagnose()
+	return threads, e.parts.Threads.Diagnose()
 }

@@ -1,8 +1,7 @@
 package engine
 
 import (
-	"path/filepath"
-
+	"appserver/core/workspace"
 	"appserver/protocol"
 )
 
@@ -22,7 +21,7 @@ func selectedCwd(environments *[]protocol.TurnEnvironmentParams, cwd *string) (*
 			return nil, badEnvironment("unknown turn environment id `" + env.EnvironmentID + "`")
 		case i > 0:
 			return nil, badEnvironment("duplicate turn environment id `" + env.EnvironmentID + "`")
-		case !filepath.IsAbs(env.Cwd):
+		case !workspace.IsAbs(env.Cwd):
 			return nil, badEnvironment("invalid cwd for environment `local`: path `" + env.Cwd + "` is not absolute")
 		}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 // ephemeral is the journal of a thread without a rollout.
@@ -21,3 +22,7 @@ func (ephemeral) CloseRewritten(rollout.Projection) error { return nil }
 func (ephemeral) SetIdle(bool) {}
 
 func (ephemeral) Resume() error { return nil }
+
+func (ephemeral) Ref() store.Ref { return store.Ref{} }
+
+func (ephemeral) IsAt(string) bool { return false }

@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/google/uuid"
@@ -11,6 +10,7 @@ import (
 	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 // withCode adds the code and the kind to an error.
@@ -24,6 +24,7 @@ func withCode(err error) *protocol.Error {
 	var name *rollout.NameError
 	var backup *rollout.BackupError
 	var used *rollout.InUseError
+	var archived *store.ArchivedError
 	switch {
 	case errors.As(err, &ready):
 		return ready
@@ -35,6 +36,8 @@ func withCode(err error) *protocol.Error {
 		return protocol.Refuse(protocol.KindThreadNotFound, "%v", err)
 	case errors.As(err, &locked):
 		return protocol.Refuse(protocol.KindThreadLocked, "%v", err)
+	case errors.As(err, &archived):
+		return errArchived(archived.ID)
 	case errors.As(err, &used):
 		return protocol.Refuse(protocol.KindThreadInUse, "%v", err)
 	case errors.As(err, &cursor):
@@ -58,8 +61,7 @@ func errShuttingDown() *protocol.Error {
 }
 
 func errArchived(id string) *protocol.Error {
-	return protocol.Refuse(protocol.KindThreadArchived, "session %s is archived: unarchive it with thread/unarchive first",
-		id)
+	return protocol.Refuse(protocol.KindThreadArchived, "%v", &store.ArchivedError{ID: id})
 }
 
 func errBehind() *protocol.Error {
@@ -101,7 +103,7 @@ func errCheckpointsOff() *protocol.Error {
 
 // checkID returns an error unless id is a UUID in lower case.
 func checkID(words, id string) error {
-	if _, err := uuid.Parse(id); err != nil || len(id) != 36 || id != strings.ToLower(id) || filepath.Base(id) != id {
+	if _, err := uuid.Parse(id); err != nil || len(id) != 36 || id != strings.ToLower(id) {
 		return &protocol.Error{Code: protocol.CodeInvalidRequest, Message: words + ": `" + id + "` is not a UUID",
 			Data: &protocol.ErrorData{Kind: protocol.KindInvalidThreadID, Field: "threadId"}}
 	}
@@ -128,7 +130,7 @@ func archiveError(err error) *protocol.Error {
 
 func errStalePath(a *actor, path string) *protocol.Error {
 	return protocol.Refuse(protocol.KindInvalidRequest,
-		"cannot resume running thread %s with stale path: requested `%s`, active `%s`", a.id, path, a.path)
+		"cannot resume running thread %s with stale path: requested `%s`, active `%s`", a.id, path, a.at.Path)
 }
 
 // worktreeError adds the kind to an error of a worktree.

@@ -6,6 +6,7 @@ import (
 	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 // ThreadFork starts a thread with the history of another one, loaded or not. The goroutine of the
@@ -14,7 +15,7 @@ import (
 func (e *Engine) ThreadFork(to protocol.Caller, p *protocol.ThreadForkParams) error {
 	id, path := p.ThreadID, ""
 	if p.Path != nil && *p.Path != "" {
-		id, path = idInName(*p.Path), *p.Path
+		id, path = rollout.NamedID(*p.Path), *p.Path
 	}
 	if err := checkID("invalid session id", id); err != nil {
 		return err
@@ -79,22 +80,22 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 // sourceOfFork returns the thread with its lines. It returns an error if the backup is unreadable,
 // because the fork would lack items.
 func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, error) {
-	var err error
+	at := store.Ref{ID: a.id, Path: path}
 	switch {
-	case a.thread != nil && a.path == "":
+	case a.thread != nil && a.options.Ephemeral:
 		return nil, nil, &rollout.NotFoundError{ID: a.id}
 	case a.thread != nil:
-		path = a.path
-	case path == "":
-		path, err = a.engine.parts.Store.Find(a.id)
+		at = a.at
 	}
-	if err == nil && a.engine.parts.Store.IsArchived(path) {
+	place, err := a.engine.parts.Threads.Where(at)
+	if err == nil && place.Archived {
 		err = errArchived(a.id)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	contents, err := a.engine.parts.Store.Read(path)
+	var lines lineList
+	contents, err := lines.read(a.engine.parts.Threads, place.Ref)
 	if err == nil && (a.thread == nil || a.withoutBackup == nil) {
 		err = contents.Backup.Err
 	}
@@ -104,7 +105,7 @@ func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, erro
 	case a.thread != nil:
 		return a.thread, contents, nil
 	}
-	return core.Load(a.id, a.engine.options(a.id, path, contents), a.engine.parts.Setup.Defaults(), contents.Lines),
+	return core.Load(a.id, a.engine.options(a.id, contents), a.engine.parts.Setup.Defaults(), contents.Lines),
 		contents, nil
 }
 
@@ -123,11 +124,9 @@ func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkPa
 	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
 		Memory: a.memoryRules(), Ephemeral: p.Ephemeral || !a.engine.parts.Setup.Persists(scope)}
 	if !a.options.Ephemeral {
-		log, err := a.engine.parts.Store.CreateFrom(a.id, b.at, a.redacted(b.lines))
-		if err != nil {
+		if err := a.createLog(b.at, a.redacted(b.lines)); err != nil {
 			return err
 		}
-		a.journal, a.path, a.options.Path = log, log.Path(), log.Path()
 	}
 	a.thread = thread
 	err = a.firstStep(to, core.Fork{

@@ -67,7 +67,7 @@ func search(p protocol.ThreadSearchParams) call {
 func TestTheIndexIsAskedBeforeTheFiles(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		f := &fakeIndex{}
-		r.with(func(p *engine.Parts) { p.Index = f })
+		r.with(func(p *engine.Parts) { p.Threads = r.threads(f) })
 		id := r.stored("say hello")
 		path := r.ask(1, read(id)).Get("thread.path").Str
 		require.Contains(t, f.noted, path, "what was written is noted")
@@ -98,7 +98,7 @@ func TestSearchingWithoutAnIndexIsRefused(t *testing.T) {
 
 func TestProgressIsSentToTheRequester(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		r.with(func(p *engine.Parts) { p.Index = &fakeIndex{} })
+		r.with(func(p *engine.Parts) { p.Threads = r.threads(&fakeIndex{}) })
 		r.ask(2, list(protocol.ThreadListParams{}))
 		r.IndexProgress(3, 9)
 		notices := r.clients.notices(2, "thread/index/progress")
@@ -129,7 +129,7 @@ func TestDiagnoseCountsThreads(t *testing.T) {
 		threads, index := r.Diagnose()
 		require.Equal(t, protocol.ThreadDiagnostics{}, threads)
 		require.Equal(t, protocol.IndexOff, index.State)
-		r.with(func(p *engine.Parts) { p.Index = &fakeIndex{} })
+		r.with(func(p *engine.Parts) { p.Threads = r.threads(&fakeIndex{}) })
 		r.begin(1)
 		id := r.begin(1)
 		r.turn(1, id, "hang")
@@ -143,7 +143,7 @@ func TestDiagnoseCountsThreads(t *testing.T) {
 func TestADeletionAsksTheIndex(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		f := &fakeIndex{ready: true, inUse: "another"}
-		r.with(func(p *engine.Parts) { p.Index = f })
+		r.with(func(p *engine.Parts) { p.Threads = r.threads(f) })
 		id := r.begin(1)
 		require.Equal(t, protocol.KindThreadInUse, r.rejected(1, deleteThread(id)))
 		f.ready = false

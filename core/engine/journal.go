@@ -6,7 +6,6 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core"
-	"appserver/core/history"
 	"appserver/protocol"
 	"appserver/rollout"
 )
@@ -43,7 +42,7 @@ func (a *actor) loadAnew(cause error) error {
 	failure := a.beforeStep()
 	failure.Err = cause
 	r := &reader{id: a.id, settings: a.thread.Settings()}
-	log, contents, err := a.engine.parts.Store.OpenTo(a.path, r)
+	log, contents, err := a.engine.parts.Threads.Open(a.at, r)
 	if err != nil {
 		return err
 	}
@@ -56,6 +55,6 @@ func (a *actor) loadAnew(cause error) error {
 	a.generation++
 	a.thread = a.thread.Again(r.Loading, contents.Next)
 	a.deliver(a.thread.Step(a.stamp(), failure))
-	a.send([]core.Message{core.ContextChanged{Update: history.Update{All: true}}})
+	a.send([]core.Message{core.ContextReplaced()})
 	return nil
 }

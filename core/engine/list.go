@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,11 +45,8 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 // the folders and no turn waits for the disk. Archive moves are completed before the list, which
 // would show them in part.
 func (e *Engine) tidy() {
-	if err := e.parts.Store.FinishMoves(); err != nil {
-		e.parts.Log.Warn("moves to or from the archive could not be finished", zap.Error(err))
-	}
-	if err := e.parts.Store.RemoveLeftovers(); err != nil {
-		e.parts.Log.Warn("temporary files of rollouts could not be removed", zap.Error(err))
+	if err := e.parts.Threads.Tidy(); err != nil {
+		e.parts.Log.Warn("the work of killed writers could not be completed", zap.Error(err))
 	}
 }
 
@@ -107,10 +103,7 @@ func checkRelations(p *protocol.ThreadListParams) error {
 
 func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 	q := paged(p.Limit, p.Cursor, p.SortDirection)
-	q.Providers, q.Excluded = []string{e.parts.Setup.Defaults().Provider}, p.ExcludedThreadIDs
-	for _, cwd := range p.Cwd {
-		q.Cwds = append(q.Cwds, filepath.Clean(cwd))
-	}
+	q.Providers, q.Excluded, q.Cwds = []string{e.parts.Setup.Defaults().Provider}, p.ExcludedThreadIDs, p.Cwd
 	if p.SearchTerm != nil {
 		q.Search = *p.SearchTerm
 	}
@@ -202,14 +195,14 @@ func sources(kinds []string) []string {
 
 // list is a page and the errors of skipped files.
 func (e *Engine) list(to protocol.Caller, q rollout.Query) (any, []error, error) {
-	page, err := e.page(to, q)
+	e.watchIndex(to.Conn)
+	page, err := e.parts.Threads.List(q)
 	if err != nil {
 		return nil, nil, err
 	}
-	names := e.names()
 	answer := protocol.ThreadListResponse{Data: make([]protocol.Thread, 0, len(page.Heads))}
 	for _, h := range page.Heads {
-		answer.Data = append(answer.Data, e.listed(h, names[h.ID]))
+		answer.Data = append(answer.Data, e.listed(h))
 	}
 	answer.NextCursor, answer.BackwardsCursor = cursor(page.NextCursor), cursor(page.BackCursor)
 	return answer, page.Skipped, nil
@@ -223,29 +216,8 @@ func cursor(c string) *string {
 	return &c
 }
 
-// page returns a page from the index, or from the files if the index does not have it.
-func (e *Engine) page(to protocol.Caller, q rollout.Query) (rollout.Page, error) {
-	if e.parts.Index != nil {
-		e.watchIndex(to.Conn)
-		if page, ok := e.parts.Index.List(q); ok {
-			return page, nil
-		}
-	}
-	return e.parts.Store.List(q)
-}
-
-// names returns the names of the threads by id, from the index that all programs of this home
-// share.
-func (e *Engine) names() map[string]string {
-	names, err := e.parts.Store.Names()
-	if err != nil {
-		e.parts.Log.Warn("the index of names cannot be read", zap.Error(err))
-	}
-	return names
-}
-
 // listed returns a thread of a list, from the head of its file.
-func (e *Engine) listed(h rollout.Head, name string) protocol.Thread {
+func (e *Engine) listed(h rollout.Head) protocol.Thread {
 	settings := core.Settings{Cwd: h.Meta.Cwd, Provider: h.Meta.ModelProvider}
 	if h.Context != nil {
 		settings.Model, settings.Effort = h.Context.Model, h.Context.Effort
@@ -262,7 +234,7 @@ func (e *Engine) listed(h rollout.Head, name string) protocol.Thread {
 			settings, h.UpdatedAt = c.Settings(), c.Updated
 		}
 	}
-	v := core.View(core.Summary{ID: h.ID, Meta: h.Meta, Settings: settings, Began: h.CreatedAt, Name: name,
+	v := core.View(core.Summary{ID: h.ID, Meta: h.Meta, Settings: settings, Began: h.CreatedAt, Name: h.Name,
 		Preview: h.Preview, Path: h.Path, Updated: h.UpdatedAt})
 	if a != nil {
 		v.Status, v.Environments = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}},

@@ -9,6 +9,7 @@ import (
 	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 // loaded is a thread from its rollout. It reads evicted lines again. It is used and closed by one
@@ -58,6 +59,33 @@ func (r *reader) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout
 	return r.Apply, ok
 }
 
+// lineList collects the lines of a thread.
+type lineList []protocol.RolloutLine
+
+// read reads the lines of a thread into its contents.
+func (l *lineList) read(from store.Threads, at store.Ref) (*rollout.Contents, error) {
+	contents, text, err := from.Load(at, l)
+	if err != nil {
+		return nil, err
+	}
+	contents.Lines = *l
+	return contents, text.Close()
+}
+
+// Begin starts with an empty list.
+func (l *lineList) Begin(*rollout.LineReader) rollout.LineHandler {
+	*l = nil
+	return func(line *protocol.RolloutLine) { *l = append(*l, *line) }
+}
+
+// Continue returns false, because there are no snapshots of lists.
+func (*lineList) Continue(*rollout.LineReader, io.Reader) (rollout.LineHandler, bool) {
+	return nil, false
+}
+
+// Snapshot returns an error.
+func (*lineList) Snapshot(io.Writer) error { return errors.ErrUnsupported }
+
 // readerBefore reads the lines before a lost one, which the disk may still contain.
 type readerBefore struct {
 	*reader
@@ -87,33 +115,16 @@ func (r readerBefore) before(take rollout.LineHandler) rollout.LineHandler {
 	}
 }
 
-// loadStored loads a thread from its rollout, without its lock.
-func (e *Engine) loadStored(id string) (*loaded, error) {
-	path, err := e.parts.Store.Find(id)
-	if err != nil {
-		return nil, err
-	}
-	l, err := e.loadFrom(id, path)
-	if err == nil && l.contents.Backup.Err == nil {
-		return l, nil
-	}
-	if moved, findErr := e.parts.Store.Find(id); findErr == nil &&
-		moved != path { // it was archived or unarchived meanwhile
-		if err == nil {
-			l.close()
-		}
-		return e.loadFrom(id, moved)
-	}
-	return l, err
-}
+// loadStored loads a thread without opening it for writing.
+func (e *Engine) loadStored(id string) (*loaded, error) { return e.loadFrom(store.Ref{ID: id}) }
 
-func (e *Engine) loadFrom(id, path string) (*loaded, error) {
-	r := &reader{id: id, settings: e.parts.Setup.Defaults()}
-	contents, text, err := e.parts.Store.Load(path, r)
+func (e *Engine) loadFrom(at store.Ref) (*loaded, error) {
+	r := &reader{id: at.ID, settings: e.parts.Setup.Defaults()}
+	contents, text, err := e.parts.Threads.Load(at, r)
 	if err != nil {
 		return nil, err
 	}
-	return &loaded{r.Thread(e.options(id, path, contents)), contents, text, e.parts.Log}, nil
+	return &loaded{r.Thread(e.options(at.ID, contents)), contents, text, e.parts.Log}, nil
 }
 
 // loadContext is loadStored with an error if the backup is unreadable. A client that only reads

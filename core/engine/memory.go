@@ -2,11 +2,11 @@ package engine
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"appserver/core"
+	"appserver/core/workspace"
 	"appserver/protocol"
 )
 
@@ -149,9 +149,9 @@ func (e *Engine) memoryRules(scope Scope) core.MemoryRules {
 // memoryDir returns the directory that a client names, or that of the server.
 func (e *Engine) memoryDir(named *string) (string, error) {
 	if named == nil {
-		return filepath.Abs(".")
+		return workspace.Current()
 	}
-	if !filepath.IsAbs(*named) {
+	if !workspace.IsAbs(*named) {
 		return "", protocol.InvalidParams("repoKey", "`repoKey` must be an absolute path: %s", *named)
 	}
 	return *named, nil

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -12,6 +10,7 @@ import (
 	"appserver/core/workspace"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 // gitTimeout limits the read of the repository of a new thread.
@@ -73,7 +72,7 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
 		Memory: a.memoryRules(), Ephemeral: !template.Persist || (p.Ephemeral != nil && *p.Ephemeral)}
 	if !a.options.Ephemeral {
-		if err := a.createLog(now); err != nil {
+		if err := a.createLog(now, nil); err != nil {
 			return err
 		}
 	}
@@ -83,13 +82,14 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 	return a.firstStep(to, in)
 }
 
-func (a *actor) createLog(at time.Time) error {
-	log, err := a.engine.parts.Store.Create(a.id, at)
+// createLog begins the log of a new thread with lines of another one, or with none.
+func (a *actor) createLog(at time.Time, seed []protocol.RolloutLine) error {
+	log, err := a.engine.parts.Threads.Begin(a.id, at, seed)
 	if err != nil {
 		return err
 	}
-	a.journal, a.path = log, log.Path()
-	a.options.Path = log.Path()
+	a.journal, a.at = log, log.Ref()
+	a.options.Path = a.at.Path
 	return nil
 }
 
@@ -152,18 +152,8 @@ func (a *actor) worldOf(s core.Settings) (core.TurnEnv, error) {
 // rollout, because responses will contain lines that a crash or a failed disk left unsynced. If
 // visited is set, the thread is loaded for one input only.
 func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
-	if path == "" {
-		found, err := a.engine.parts.Store.Find(a.id)
-		if err != nil {
-			return nil, err
-		}
-		path = found
-	}
-	if a.engine.parts.Store.IsArchived(path) {
-		return nil, errArchived(a.id)
-	}
 	r := &reader{id: a.id, settings: a.engine.parts.Setup.Defaults()}
-	log, contents, err := a.engine.parts.Store.OpenTo(path, r)
+	log, contents, err := a.engine.parts.Threads.Open(store.Ref{ID: a.id, Path: path}, r)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +161,8 @@ func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 		_ = log.Close()
 		return nil, errStorage(err)
 	}
-	a.journal, a.path, a.withoutBackup = log, path, contents.Backup.Err
-	a.options = a.engine.options(a.id, path, contents)
+	a.journal, a.at, a.withoutBackup = log, log.Ref(), contents.Backup.Err
+	a.options = a.engine.options(a.id, contents)
 	a.options.Visited = visited
 	a.thread, a.lineReader = r.Thread(a.options), r.lineReader
 	return contents, nil
@@ -181,13 +171,4 @@ func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
 	a.subscribe(to.Conn)
 	a.step(core.Resume{To: to, Params: p, Env: a.world(a.thread.Settings())})
-}
-
-// idInName returns the thread id in the name of a rollout, or the characters in its place.
-func idInName(path string) string {
-	if id := rollout.ThreadID(path); id != "" {
-		return id
-	}
-	stem := strings.TrimSuffix(filepath.Base(path), ".jsonl")
-	return stem[max(0, len(stem)-36):]
 }

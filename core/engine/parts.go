@@ -8,14 +8,13 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core"
-	"appserver/core/history"
 	"appserver/protocol"
-	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 // Parts are the ports and settings of an engine. The engine copies them.
 type Parts struct {
-	Store   *rollout.Store
+	Threads store.Threads
 	Model   Model
 	Tools   Tools
 	Patches Patches
@@ -34,9 +33,7 @@ type Parts struct {
 	Servers Servers
 	// Memory may be nil. Nothing is stored for later threads then.
 	Memory Memory
-	// Index may be nil. Lists read rollouts then, and searches are rejected.
-	Index Index
-	Log   *zap.Logger
+	Log    *zap.Logger
 	// NewID returns a UUIDv7. The default is that of google/uuid.
 	NewID func() string
 	// Version is the version of this program. Source is the kind of its clients in session_meta;
@@ -110,25 +107,6 @@ type Template struct {
 	ConfigWarnings []string
 }
 
-// Index lists and searches stored threads.
-type Index interface {
-	// List is rollout.Store.List without reading rollouts. It returns false if the rollouts must be
-	// read.
-	List(q rollout.Query) (rollout.Page, bool)
-	// Search returns the threads that contain a text. It waits briefly for an index that is being
-	// built, and at most until ctx ends.
-	Search(ctx context.Context, q rollout.Query) (rollout.Hits, error)
-	// CheckDelete is rollout.Store.CheckDelete for an existing thread. It returns known false if
-	// the rollouts must be read.
-	CheckDelete(id string) (known bool, err error)
-	// Skipped returns the unreadable files, as in rollout.Page, since the last call.
-	Skipped() []error
-	// Note reports a write to a rollout. It does not wait.
-	Note(path string)
-	// Diagnose returns the state of the index. It does not wait.
-	Diagnose() protocol.IndexDiagnostics
-}
-
 // Model sends prompts to providers.
 type Model interface {
 	// Stream sends the prompt and passes the pieces of the answer to emit as they arrive. It
@@ -173,7 +151,7 @@ type Scope any
 
 // Tokens counts tokens.
 type Tokens interface {
-	history.Tokenizer
+	core.Tokenizer
 	// Prepare loads the data that Count needs for a model.
 	Prepare(model string)
 }
@@ -184,23 +162,6 @@ type Tools interface {
 	// output, and never if the command does not start. It writes keys to the command's terminal.
 	Run(ctx context.Context, c core.Command, keys <-chan string, started func(pid string),
 		output func(text string)) core.ToolResult
-}
-
-// Journal is the writer of a thread's rollout.
-type Journal interface {
-	// Append appends all of the lines or none. With sync it returns after they are durable.
-	Append(lines []protocol.RolloutLine, sync bool) error
-	Close() error
-	// Discard closes the journal, and removes the rollout of a thread that began with it.
-	Discard() error
-	// LineReader returns a reader of the appended lines, or nil if they cannot be read again.
-	LineReader() *rollout.LineReader
-	// CloseRewritten closes the journal and rewrites the rollout, so that other programs read the
-	// lines of the projection only. Nil selects all lines.
-	CloseRewritten(p rollout.Projection) error
-	// SetIdle sets whether the store may close the descriptors. Resume opens them again.
-	SetIdle(idle bool)
-	Resume() error
 }
 
 // Memory stores summaries of items that left the contexts of threads, and indexes the files of

@@ -7,6 +7,7 @@ import (
 	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 // ContextGetPrompt returns the next model request, now or after edits, or a past one.
@@ -71,12 +72,8 @@ func (e *Engine) render(
 
 // pastPrompt rebuilds a past request from the lines before it.
 func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) {
-	path, err := e.parts.Store.Find(thread)
-	if err != nil {
-		return nil, err
-	}
 	r := &readerUntil{readerBefore{&reader{id: thread, settings: e.parts.Setup.Defaults()}, past.From}}
-	contents, text, err := e.parts.Store.Load(path, r)
+	contents, text, err := e.parts.Threads.Load(store.Ref{ID: thread}, r)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +86,7 @@ func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) 
 	if past.Usage != nil {
 		answer.Tokens = past.Usage.InputTokens
 	}
-	prompt, sources := r.PastPrompt(e.options(thread, path, contents), past)
+	prompt, sources := r.PastPrompt(e.options(thread, contents), past)
 	id, err := e.render(&answer, prompt, sources)
 	reason := past.Inexact(id)
 	answer.Exact, answer.Reason = new(reason == ""), protocol.OrNil(reason)

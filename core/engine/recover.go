@@ -6,7 +6,6 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core"
-	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -18,7 +17,7 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 	a.cancelEffects()
 	a.generation++
 	r := readerBefore{&reader{id: a.id, settings: a.thread.Settings()}, firstOrdinal(lost.Lines)}
-	contents, text, err := a.engine.parts.Store.Load(a.path, r)
+	contents, text, err := a.engine.parts.Threads.Load(a.at, r)
 	if err == nil {
 		a.closeLineReader()
 		a.lineReader = text
@@ -35,7 +34,7 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 	a.thread = a.thread.Again(r.Loading, contents.Next)
 	a.deliver(a.thread.Step(a.stamp(), failure))
 	if failure.Turn != "" || len(lost.Lines) == 0 { // clients get the list from the disk again
-		a.send([]core.Message{core.ContextChanged{Update: history.Update{All: true}}})
+		a.send([]core.Message{core.ContextReplaced()})
 	}
 }
 

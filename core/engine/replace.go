@@ -8,6 +8,7 @@ import (
 	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 // ThreadArchiveAndNew archives a thread, loaded or not, and starts a successor with its settings.
@@ -33,9 +34,9 @@ func (e *Engine) ThreadArchiveAndNew(to protocol.Caller, p *protocol.ThreadArchi
 
 // replaceStored loads the thread, because the successor gets its settings.
 func (a *actor) replaceStored(in core.Archive) {
-	path, err := a.findOpen()
+	err := a.checkUnarchived()
 	if err == nil {
-		_, err = a.openLog(path, false)
+		_, err = a.openLog("", false)
 	}
 	if err != nil {
 		a.open(in.To, err)
@@ -98,7 +99,7 @@ func (a *actor) initSuccessor(old *actor, in core.Archive) (core.Output, error) 
 	now := time.Now()
 	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
 		Memory: old.memoryRules()}
-	if err := a.createLog(now); err != nil {
+	if err := a.createLog(now, nil); err != nil {
 		return core.Output{}, err
 	}
 	settings, meta := old.thread.Settings(), old.thread.Successor(a.id, now)
@@ -114,7 +115,7 @@ func (a *actor) initSuccessor(old *actor, in core.Archive) (core.Output, error) 
 
 // checkNew returns an error if a stored thread has the id.
 func (a *actor) checkNew() error {
-	_, err := a.engine.parts.Store.Find(a.id)
+	_, err := a.engine.parts.Threads.Where(store.Ref{ID: a.id})
 	var missing *rollout.NotFoundError
 	switch {
 	case err == nil:

@@ -54,7 +54,7 @@ func (e *Engine) retain(r rollout.Retention) {
 	ctx, cancel := e.untilClosed()
 	defer cancel()
 	e.tidied.Do(e.tidy) // otherwise a thread in two places after a kill would stay
-	done := e.parts.Store.Retain(ctx, r, time.Now(), func(t rollout.Candidate) error { return e.retire(r, t) })
+	done := e.parts.Threads.Retain(ctx, r, time.Now(), func(t rollout.Candidate) error { return e.retire(r, t) })
 	for _, t := range done.Kept {
 		e.parts.Log.Info("retention leaves a thread", zap.String("thread", t.ID), zap.String("bound", t.Limit),
 			zap.String("reason", t.Kept))
@@ -77,7 +77,7 @@ func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
 	gone := make(chan error, 1)
 	_, err := e.post(t.ID, true, request{
 		do:     func(*actor) { gone <- errors.New("it is loaded") },
-		absent: func(*actor) { gone <- e.parts.Store.Retire(t) },
+		absent: func(*actor) { gone <- e.parts.Threads.Retire(t) },
 	})
 	if err == nil {
 		err = <-gone

@@ -24,6 +24,8 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/rollout/files"
+	"appserver/rollout/store"
 )
 
 const (
@@ -119,7 +121,7 @@ func (r *rig) restart() {
 	r.store = rollout.NewStore(r.disk, home)
 	parts := engine.Parts{
 		Worktrees: worktrees, Memory: memory, Tokens: r.tokens,
-		Store: r.store, Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup,
+		Threads: r.threads(nil), Model: r.agent, Tools: r.agent, Outbox: r.clients, Setup: r.setup,
 		Log:     zap.New(watched, zap.Hooks(r.checkLog)),
 		Version: "0.0.0", Originator: func(uint64) string { return "test" }, CompletedFloor: r.floor,
 		Clients:      func() []uint64 { return r.connections },
@@ -130,6 +132,11 @@ func (r *rig) restart() {
 	}
 	r.Engine = engine.New(parts)
 	r.checker.restarted()
+}
+
+// threads are the threads of the store, with an index or nil.
+func (r *rig) threads(index files.Index) store.Threads {
+	return files.New(r.store, index, func(err error) { r.t.Log(err) })
 }
 
 // with changes the parts of the engine, and starts a new one.

@@ -30,27 +30,23 @@ func (e *Engine) ThreadSearchOccurrences(to protocol.Caller, p *protocol.ThreadS
 }
 
 func (e *Engine) search(to protocol.Caller, q rollout.Query) (any, error) {
-	if e.parts.Index == nil {
-		return nil, rollout.ErrNoIndex
-	}
 	if q.Archived {
 		e.tidied.Do(e.tidy)
 	}
 	e.watchIndex(to.Conn)
 	ctx, cancel := e.untilClosed()
 	defer cancel()
-	found, err := e.parts.Index.Search(ctx, q)
+	found, err := e.parts.Threads.Search(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	names := e.names()
 	answer := protocol.ThreadSearchResponse{
 		Data:       make([]protocol.ThreadSearchResult, 0, len(found.Hits)),
 		NextCursor: cursor(found.NextCursor), BackwardsCursor: cursor(found.BackCursor), Complete: found.Complete,
 	}
 	for _, h := range found.Hits {
 		answer.Data = append(answer.Data,
-			protocol.ThreadSearchResult{Thread: e.listed(h.Head, names[h.ID]), Snippet: h.Snippet})
+			protocol.ThreadSearchResult{Thread: e.listed(h.Head), Snippet: h.Snippet})
 	}
 	return answer, nil
 }

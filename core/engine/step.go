@@ -7,6 +7,7 @@ import (
 
 	"appserver/core"
 	"appserver/protocol"
+	"appserver/rollout/store"
 )
 
 // sendTo sends messages about an unloaded thread.
@@ -37,9 +38,6 @@ func (a *actor) commit(in core.Input) (core.Output, error) {
 	err := a.journal.Append(lines, out.Sync)
 	if err == nil {
 		a.evictLines(out.Lines, lines)
-	}
-	if a.engine.parts.Index != nil {
-		a.engine.parts.Index.Note(a.path)
 	}
 	return out, err
 }
@@ -114,8 +112,8 @@ func (a *actor) close(journal func() error) {
 	}
 	a.closeLineReader()
 	a.closeServers()
-	a.journal, a.thread, a.scope, a.subscribers, a.formerSubscribers, a.path, a.withoutBackup = ephemeral{}, nil, nil, nil,
-		nil, "", nil
+	a.journal, a.thread, a.scope, a.subscribers, a.formerSubscribers, a.at, a.withoutBackup = ephemeral{}, nil, nil, nil,
+		nil, store.Ref{}, nil
 }
 
 // closeThread unloads the thread and closes its journal as it is.

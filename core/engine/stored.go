@@ -26,12 +26,12 @@ func (e *Engine) view(p *protocol.ThreadReadParams, t *loaded, err error) (any, 
 }
 
 // options returns the options of a stored thread.
-func (e *Engine) options(id, path string, c *rollout.Contents) core.Options {
-	name, at, err := e.parts.Store.NameOf(id)
+func (e *Engine) options(id string, c *rollout.Contents) core.Options {
+	name, at, err := e.parts.Threads.Name(id)
 	if err != nil {
-		e.parts.Log.Warn("the index of names cannot be read", zap.Error(err))
+		e.parts.Log.Warn("the name of a thread cannot be read", zap.Error(err))
 	}
-	return core.Options{Path: path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next,
+	return core.Options{Path: c.Path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next,
 		CompletedFloor: e.parts.CompletedFloor, Tokens: e.tokenizer(), Capabilities: e.parts.Setup.Capabilities,
 		Memory: e.memoryRules(nil)}
 }

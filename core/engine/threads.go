@@ -1,10 +1,9 @@
 package engine
 
 import (
-	"path/filepath"
-
 	"appserver/core"
 	"appserver/protocol"
+	"appserver/rollout"
 )
 
 // ThreadStart starts a thread.
@@ -20,14 +19,14 @@ func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams
 	}
 	id, path := p.ThreadID, ""
 	if p.Path != nil {
-		id, path = idInName(*p.Path), *p.Path
+		id, path = rollout.NamedID(*p.Path), *p.Path
 	}
 	if err := checkID("invalid session id", id); err != nil {
 		return err
 	}
 	_, err := e.post(id, true, request{
 		to: to, do: func(a *actor) {
-			if path != "" && !samePath(path, a.path) {
+			if path != "" && !a.journal.IsAt(path) {
 				e.parts.Outbox.Refuse(to, errStalePath(a, path))
 				return
 			}
@@ -60,16 +59,6 @@ func (e *Engine) startFromHistory(to protocol.Caller, p *protocol.ThreadResumePa
 		a.open(to, a.beginWith(to, start, core.Start{History: items, Resumes: p}))
 	}})
 	return err
-}
-
-// samePath reports whether two paths lead to the same file.
-func samePath(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	realA, errA := filepath.EvalSymlinks(a)
-	realB, errB := filepath.EvalSymlinks(b)
-	return errA == nil && errB == nil && realA == realB
 }
 
 // ThreadUnsubscribe removes the caller from the subscribers of a thread.

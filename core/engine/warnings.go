@@ -30,9 +30,6 @@ func (e *Engine) warnOnce(conn uint64, thread *string, messages []string) {
 
 // warnSkipped warns of unreadable files, which are not listed.
 func (e *Engine) warnSkipped(conn uint64, skipped []error) {
-	if e.parts.Index != nil {
-		skipped = append(skipped, e.parts.Index.Skipped()...)
-	}
 	messages := make([]string, 0, len(skipped))
 	for _, err := range skipped {
 		messages = append(messages, "not listed: "+err.Error())
@@ -40,13 +37,13 @@ func (e *Engine) warnSkipped(conn uint64, skipped []error) {
 	e.warnOnce(conn, nil, messages)
 }
 
-// IndexSkipped warns the newest client that lists or searches of the files that the index skipped.
-func (e *Engine) IndexSkipped() {
+// IndexSkipped warns the newest client that lists or searches of files that the index skipped.
+func (e *Engine) IndexSkipped(skipped []error) {
 	e.mu.Lock()
 	conns := slices.Sorted(maps.Keys(e.watchers))
 	e.mu.Unlock()
 	if len(conns) > 0 {
-		e.warnSkipped(conns[len(conns)-1], nil)
+		e.warnSkipped(conns[len(conns)-1], skipped)
 	}
 }
 

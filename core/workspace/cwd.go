@@ -36,6 +36,12 @@ func ResolveCwd(base string, cwd *string) (string, error) {
 	return dir, nil
 }
 
+// IsAbs reports whether the path of a directory is absolute.
+func IsAbs(dir string) bool { return filepath.IsAbs(dir) }
+
+// Current returns the working directory of the process.
+func Current() (string, error) { return os.Getwd() }
+
 func refuseCwd(dir, what string) error {
 	return protocol.Refuse(protocol.KindCwdNotFound, "working directory %s %s", dir, what)
 }

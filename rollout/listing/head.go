@@ -21,6 +21,8 @@ type Head struct {
 	// ID is the thread id of the file name, or of Meta if the name has none.
 	ID   string
 	Path string
+	// Name is the name that a client gave the thread, or "". Lists of a store of threads have it.
+	Name string
 	// Meta is the session_meta. If that line is lost, Meta has the ID and the members that
 	// Context provides.
 	Meta protocol.SessionMeta

@@ -21,6 +21,7 @@ func houseRules() []houseRule {
 		{"fan-out", findFanOut},
 		{"libraries", findLibraries},
 		{"purity", findImpurity},
+		{"stored threads", findLocalFiles},
 		{"package docs", findPackageDocs},
 		{"exported docs", findExportedDocs},
 		{"function size", findLongFunctions},

@@ -92,13 +92,15 @@ func importRules() []importRule {
 		{"core/patch", []string{"core/excerpt"}, "it parses and applies patches, and has no file system"},
 		{"core/redact", []string{"protocol"}, "it edits lines, and does not depend on threads or files"},
 		{"core/slash", []string{"protocol"}, "it converts slash commands to methods, and calls none"},
-		{"core/engine", []string{"protocol", "core", "core/history", "core/page", "rollout", "core/workspace"},
-			"models, tools and clients are connected through its own interfaces"},
+		{"core/engine", []string{"protocol", "core", "core/page", "core/workspace", "rollout", "rollout/store"},
+			"models, tools, clients and the store of threads are connected through interfaces"},
 		{"rollout", []string{"protocol", "rollout/disk", "rollout/home", "rollout/line", "rollout/listing"},
 			"it stores lines, and does not depend on threads"},
 		{"rollout/database", nil, "it opens databases with any content"},
 		{"rollout/disk", nil, "it reads and writes files with any content"},
 		{"rollout/faultfs", []string{"rollout/disk"}, "it is a file system for tests of the rollout"},
+		{"rollout/files", []string{"protocol", "rollout", "rollout/store"},
+			"it implements the store with rollouts and any index"},
 		{"rollout/home", []string{"protocol", "rollout/disk", "rollout/line"},
 			"it handles names and locks, not the content of rollouts"},
 		{"rollout/index", []string{"protocol", "rollout", "rollout/database", "rollout/home", "rollout/line",
@@ -106,6 +108,7 @@ func importRules() []importRule {
 		{"rollout/line", []string{"protocol", "rollout/disk"}, "it parses and formats lines"},
 		{"rollout/listing", []string{"protocol", "core/excerpt", "rollout/disk", "rollout/home", "rollout/line"},
 			"it reads heads of threads, and changes no file"},
+		{"rollout/store", []string{"protocol", "rollout"}, "it only defines an interface"},
 		{"server", []string{"protocol", "core/engine", "core/page", "core/slash"},
 			"it transports messages; the engine has the threads, the command has files and settings"},
 		{"server/listen", []string{"protocol"}, "it accepts connections, and does not interpret messages"},
@@ -367,6 +370,32 @@ func findImpureNames(s *houseSource) (findings []string) {
 		}
 		return true
 	})
+	return findings
+}
+
+// findLocalFiles finds assumptions of the engine that threads are files on its machine. It knows threads
+// by their ids, through package rollout/store.
+func findLocalFiles(t *houseTree) (findings []string) {
+	for _, s := range t.product() {
+		if s.pkg() != "core/engine" {
+			continue
+		}
+		for _, name := range s.imported() {
+			if name == "os" || name == "path/filepath" {
+				findings = append(findings, fmt.Sprintf("%s imports %s, but the engine knows threads by id", s.path, name))
+			}
+		}
+		ast.Inspect(s.File, func(n ast.Node) bool {
+			if selector, ok := n.(*ast.SelectorExpr); ok {
+				if of, ok := selector.X.(*ast.Ident); ok && of.Name == "rollout" &&
+					slices.Contains([]string{"Log", "NewStore", "Store"}, selector.Sel.Name) {
+					findings = append(findings, fmt.Sprintf("%s: rollout.%s, but the engine knows threads by id: use rollout/store",
+						s.at(n), selector.Sel.Name))
+				}
+			}
+			return true
+		})
+	}
 	return findings
 }
 

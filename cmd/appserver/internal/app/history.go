@@ -7,9 +7,10 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core/config"
-	"appserver/core/engine"
 	"appserver/rollout"
+	"appserver/rollout/files"
 	"appserver/rollout/index"
+	"appserver/rollout/store"
 )
 
 // RetentionOf returns the limits of the configuration for old threads.
@@ -19,14 +20,23 @@ func RetentionOf(h config.History) rollout.Retention {
 }
 
 // indexOf returns the index of the rollouts, or nil if the configuration disables it.
-func indexOf(c config.Index, home string, p engine.Parts) *index.Index {
+func indexOf(c config.Index, own *setup) *index.Index {
 	if !c.Enabled {
 		return nil
 	}
-	path := IndexPath(c, home)
-	return index.New(index.Options{Store: p.Store, Path: path, Report: func(err error) {
-		p.Log.Warn("problem in the index of the rollouts", zap.String("path", path), zap.Error(err))
+	path := IndexPath(c, own.home)
+	return index.New(index.Options{Store: own.rollouts, Path: path, Report: func(err error) {
+		own.log.Warn("problem in the index of the rollouts", zap.String("path", path), zap.Error(err))
 	}})
+}
+
+// threadsOf returns the threads in the home. The index may be nil.
+func threadsOf(own *setup, ix *index.Index) store.Threads {
+	report := func(err error) { own.log.Warn("problem in the stored threads", zap.Error(err)) }
+	if ix == nil {
+		return files.New(own.rollouts, nil, report)
+	}
+	return files.New(own.rollouts, ix, report)
 }
 
 // IndexPath returns the path of the index. A relative path of the configuration is in the home.

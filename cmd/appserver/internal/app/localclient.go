@@ -57,8 +57,10 @@ func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there are no threads: the home %s does not exist; set CODEX_HOME to a home with threads", home)
 	}
-	c := &LocalClient{Home: home, Store: parts.Store, Redactor: parts.Setup.Redactor(nil), answers: make(chan answer, 1),
+	own := parts.Setup.(*setup)
+	c := &LocalClient{Home: home, Store: own.rollouts, Redactor: parts.Setup.Redactor(nil), answers: make(chan answer, 1),
 		elsewhere: map[string]*remote.Server{}}
+	parts.Threads = threadsOf(own, nil)
 	parts.Model, parts.Outbox, parts.Version = &model.Router{Fallback: chat.Render}, c, protocol.Level
 	parts.Originator = func(uint64) string { return localClientName }
 	c.engine = engine.New(parts)

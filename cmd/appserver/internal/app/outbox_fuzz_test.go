@@ -114,10 +114,11 @@ func newTwoClients(t *testing.T, home string) *twoClients {
 	live := config.NewLive(source, c)
 	models, err := providers(c, home, nil)
 	require.NoError(t, err)
-	own := &setup{config: live, home: home, cwd: home, log: zap.NewNop(), models: &model.ModelCache{},
+	own := &setup{config: live, home: home, cwd: home, rollouts: rollout.NewStore(rollout.OS(), home), log: zap.NewNop(),
+		models: &model.ModelCache{},
 		skills: &skills{home: home}, confinement: unconfined}
 	proc := newProcess(live, own, engine.Parts{
-		Store: rollout.NewStore(rollout.OS(), home), Model: models, Tools: fakeTools{}, Patches: fakeFiles{},
+		Model: models, Tools: fakeTools{}, Patches: fakeFiles{},
 		Log: zap.NewNop(), Setup: own, Tokens: token.New(),
 	})
 	in, toServer := io.Pipe()

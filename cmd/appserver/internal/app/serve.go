@@ -169,14 +169,14 @@ func loadParts(o *Options, log *zap.Logger) (live *config.Live, home string, p e
 		Getenv: os.Getenv}
 	c, err := config.Load(source)
 	live = config.NewLive(source, c)
-	store := rollout.NewStore(rollout.OS(), home)
-	store.SnapshotVersion = program()
+	rollouts := rollout.NewStore(rollout.OS(), home)
+	rollouts.SnapshotVersion = program()
 	return live, home, engine.Parts{
-		Store: store, Log: log, Tokens: token.New(), Source: protocol.StoredSource(o.source),
+		Log: log, Tokens: token.New(), Source: protocol.StoredSource(o.source),
 		Worktrees: worktrees(c, home, log),
 		Spread:    func(d time.Duration) time.Duration { return time.Duration(float64(d) * (0.9 + rand.Float64()/5)) },
 		Setup: &setup{
-			config: live, home: home, cwd: cwd, log: log, confinement: confinement(log),
+			config: live, home: home, cwd: cwd, rollouts: rollouts, log: log, confinement: confinement(log),
 			models: &model.ModelCache{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
 		},
 	}, err
@@ -201,13 +201,11 @@ func newProcess(live *config.Live, own *setup, p engine.Parts) *process {
 		client, _ := srv.Client(conn)
 		return client.ContextItemsDelta
 	}
-	ix := indexOf(c.Index, own.home, p)
-	if ix != nil {
-		p.Index = ix
-	}
+	ix := indexOf(c.Index, own)
+	p.Threads = threadsOf(own, ix)
 	e := engine.New(p)
 	if ix != nil {
-		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, e.IndexSkipped)
+		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, func() { e.IndexSkipped(ix.Skipped()) })
 	}
 	e.Retain(RetentionOf(c.History))
 	clientHost := hostOf(srv, live, own, p.Tools)

@@ -19,6 +19,7 @@ import (
 	"appserver/core/toolspec"
 	"appserver/core/workspace"
 	"appserver/protocol"
+	"appserver/rollout"
 )
 
 // setup supplies the settings of threads from the configuration and the system.
@@ -26,9 +27,11 @@ type setup struct {
 	config *config.Live
 	home   string
 	cwd    string
-	log    *zap.Logger
-	models *model.ModelCache
-	skills *skills
+	// rollouts are the files of the threads.
+	rollouts *rollout.Store
+	log      *zap.Logger
+	models   *model.ModelCache
+	skills   *skills
 	// identity names the client in requests to providers.
 	identity model.Identity
 	// confinement reports whether the kernel confines commands.

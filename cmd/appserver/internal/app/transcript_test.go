@@ -111,10 +111,11 @@ func (p *player) start() {
 	live := config.NewLive(source, c)
 	models, err := providers(c, p.home, nil)
 	require.NoError(p.t, err)
-	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(), models: &model.ModelCache{},
+	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(),
+		rollouts: rollout.NewStore(rollout.OS(), p.home), models: &model.ModelCache{},
 		skills: &skills{home: p.home}, confinement: unconfined}
 	parts := engine.Parts{
-		Store: rollout.NewStore(rollout.OS(), p.home), Model: models, Tools: fakeTools{}, Patches: p.files,
+		Model: models, Tools: fakeTools{}, Patches: p.files,
 		Worktrees: p.worktree, NewID: p.newID, Log: zap.NewNop(),
 		Setup: own, Tokens: token.New(),
 	}
