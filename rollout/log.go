@@ -60,8 +60,8 @@ func (s *Store) Create(id string, at time.Time) (*Log, error) {
 // home. A name without the thread id is a *NameError. If the thread has another writer, the
 // error is a *LockedError.
 func (s *Store) Open(path string) (*Log, *Contents, error) {
-	lines := []protocol.RolloutLine{}
-	log, contents, err := s.OpenTo(path, collecting{&lines})
+	lines := LineList{}
+	log, contents, err := s.OpenTo(path, &lines)
 	if err == nil {
 		contents.Lines = lines
 	}

@@ -79,8 +79,8 @@ func (s *Store) Read(path string) (*Contents, error) {
 	if info.Size() > disk.MaxSize {
 		return nil, disk.Wrap("read", path, disk.ErrTooLarge)
 	}
-	lines := []protocol.RolloutLine{}
-	l, err := s.load(path, reader, collecting{&lines})
+	lines := LineList{}
+	l, err := s.load(path, reader, &lines)
 	if err != nil {
 		return nil, err
 	}
@@ -88,16 +88,20 @@ func (s *Store) Read(path string) (*Contents, error) {
 	return l.Contents, nil
 }
 
-// collecting is a Loader that keeps all lines.
-type collecting struct{ lines *[]protocol.RolloutLine }
+// LineList is a Loader that keeps all lines in memory.
+type LineList []protocol.RolloutLine
 
-func (c collecting) Begin(*LineReader) LineHandler {
-	return func(line *protocol.RolloutLine) { *c.lines = append(*c.lines, *line) }
+// Begin starts with an empty list.
+func (l *LineList) Begin(*LineReader) LineHandler {
+	*l = (*l)[:0]
+	return func(line *protocol.RolloutLine) { *l = append(*l, *line) }
 }
 
-func (collecting) Continue(*LineReader, io.Reader) (LineHandler, bool) { return nil, false }
+// Continue returns false, because there are no snapshots.
+func (*LineList) Continue(*LineReader, io.Reader) (LineHandler, bool) { return nil, false }
 
-func (collecting) Snapshot(io.Writer) error { return errNoSnapshot }
+// Snapshot returns an error.
+func (*LineList) Snapshot(io.Writer) error { return errNoSnapshot }
 
 var errNoSnapshot = errors.New("nothing is kept of it")
 

@@ -94,8 +94,7 @@ func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	var lines lineList
-	contents, err := lines.read(a.engine.parts.Threads, place.Ref)
+	contents, err := a.engine.readLines(place.Ref)
 	if err == nil && (a.thread == nil || a.withoutBackup == nil) {
 		err = contents.Backup.Err
 	}
@@ -107,6 +106,17 @@ func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, erro
 	}
 	return core.Load(a.id, a.engine.options(a.id, contents), a.engine.parts.Setup.Defaults(), contents.Lines),
 		contents, nil
+}
+
+// readLines reads a thread with all of its lines.
+func (e *Engine) readLines(at store.Ref) (*rollout.Contents, error) {
+	var lines rollout.LineList
+	contents, text, err := e.parts.Threads.Load(at, &lines)
+	if err != nil {
+		return nil, err
+	}
+	contents.Lines = lines
+	return contents, text.Close()
 }
 
 // growFrom creates the fork. The rollout appears on disk complete or not at all.

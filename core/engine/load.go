@@ -59,33 +59,6 @@ func (r *reader) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout
 	return r.Apply, ok
 }
 
-// lineList collects the lines of a thread.
-type lineList []protocol.RolloutLine
-
-// read reads the lines of a thread into its contents.
-func (l *lineList) read(from store.Threads, at store.Ref) (*rollout.Contents, error) {
-	contents, text, err := from.Load(at, l)
-	if err != nil {
-		return nil, err
-	}
-	contents.Lines = *l
-	return contents, text.Close()
-}
-
-// Begin starts with an empty list.
-func (l *lineList) Begin(*rollout.LineReader) rollout.LineHandler {
-	*l = nil
-	return func(line *protocol.RolloutLine) { *l = append(*l, *line) }
-}
-
-// Continue returns false, because there are no snapshots of lists.
-func (*lineList) Continue(*rollout.LineReader, io.Reader) (rollout.LineHandler, bool) {
-	return nil, false
-}
-
-// Snapshot returns an error.
-func (*lineList) Snapshot(io.Writer) error { return errors.ErrUnsupported }
-
 // readerBefore reads the lines before a lost one, which the disk may still contain.
 type readerBefore struct {
 	*reader

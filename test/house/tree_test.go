@@ -18,9 +18,10 @@ const houseModule = "appserver"
 
 // testSupport are packages outside of test that only tests import. They count as test code.
 var testSupport = map[string]string{
-	"core/fieldtest":  "fills and compares the fields of structs",
-	"rollout/faultfs": "a file system with injected faults",
-	"schema/conform":  "validates messages with the schema files",
+	"core/fieldtest":          "fills and compares the fields of structs",
+	"rollout/faultfs":         "a file system with injected faults",
+	"rollout/store/storetest": "checks implementations of a store",
+	"schema/conform":          "validates messages with the schema files",
 }
 
 // houseTree contains the files of the repository by path, and its parsed Go files. Ignored files
