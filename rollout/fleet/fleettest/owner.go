@@ -1,0 +1,172 @@
+package fleettest
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/rollout/fleet"
+)
+
+func aThreadIsCreatedOnce(t *testing.T, r *rig) {
+	own := r.create("one")
+	_, err := r.Create(r.ctx, own.ID, r.a, headOf("again"), raw("two"))
+	require.ErrorIs(t, err, fleet.ErrExists)
+	_, err = r.Create(r.ctx, r.newID(), r.b, headOf("b has not joined"), nil)
+	require.ErrorIs(t, err, fleet.ErrNotJoined)
+	_, err = r.Create(r.ctx, "no id", r.a, headOf("no id"), nil)
+	require.Error(t, err)
+	require.Equal(t, []string{"one"}, r.lines(own.ID))
+}
+
+func unknownThreadsAreNotFound(t *testing.T, r *rig) {
+	for _, id := range []string{idOf(999), "no id", ""} {
+		own := fleet.Own{ID: id, Node: "a", Incarnation: r.a.Incarnation}
+		_, err := r.Take(r.ctx, id, r.a)
+		require.ErrorIs(t, err, fleet.ErrNotFound)
+		_, err = r.Read(r.ctx, id, 0, nil)
+		require.ErrorIs(t, err, fleet.ErrNotFound)
+		_, err = r.Find(r.ctx, id)
+		require.ErrorIs(t, err, fleet.ErrNotFound)
+		_, err = r.Indexed(r.ctx, id)
+		require.ErrorIs(t, err, fleet.ErrNotFound)
+		_, err = r.Rewrite(r.ctx, own, nil, nil)
+		require.ErrorIs(t, err, fleet.ErrNotFound)
+		require.ErrorIs(t, r.append(own, 0, "one"), fleet.ErrNotFound)
+		require.ErrorIs(t, r.Rename(r.ctx, id, "name"), fleet.ErrNotFound)
+		require.ErrorIs(t, r.Move(r.ctx, own, true), fleet.ErrNotFound)
+		require.ErrorIs(t, r.Delete(r.ctx, own), fleet.ErrNotFound)
+		require.ErrorIs(t, r.AddMessages(r.ctx, own, 0, nil), fleet.ErrNotFound)
+	}
+}
+
+func aThreadHasOneOwner(t *testing.T, r *rig) {
+	own := r.create("one")
+	r.join(r.b)
+	_, err := r.Take(r.ctx, own.ID, r.b)
+	var owned *fleet.OwnedError
+	require.ErrorAs(t, err, &owned)
+	require.Equal(t, fleet.OwnedError{ID: own.ID, Node: "a", Address: "wss://a"}, *owned)
+	place, err := r.Find(r.ctx, own.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "wss://a"}, []string{place.Owner, place.Address})
+	again := r.take(own.ID, r.a)
+	require.Equal(t, own.Epoch+1, again.Epoch)
+	require.ErrorIs(t, r.append(own, 1, "two"), fleet.ErrFenced)
+	require.NoError(t, r.append(again, 1, "two"))
+}
+
+func oneOfManyTakesSucceeds(t *testing.T, r *rig) {
+	own := r.create("one")
+	require.NoError(t, r.Release(r.ctx, own))
+	r.join(r.b)
+	var taken atomic.Int64
+	var all sync.WaitGroup
+	for i := range 16 {
+		n := fleet.Node{ID: string(rune('c' + i)), Incarnation: "i"}
+		r.join(n)
+		all.Go(func() {
+			if _, err := r.Take(r.ctx, own.ID, n); err == nil {
+				taken.Add(1)
+			} else {
+				var owned *fleet.OwnedError
+				require.ErrorAs(t, err, &owned)
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, int64(1), taken.Load())
+}
+
+func aTakeNeedsALease(t *testing.T, r *rig) {
+	own := r.create("one")
+	require.NoError(t, r.Release(r.ctx, own))
+	_, err := r.Take(r.ctx, own.ID, r.b)
+	require.ErrorIs(t, err, fleet.ErrNotJoined)
+	r.Expire(t, "a")
+	_, err = r.Take(r.ctx, own.ID, r.a)
+	require.ErrorIs(t, err, fleet.ErrNotJoined)
+	r.join(r.a)
+	r.take(own.ID, r.a)
+}
+
+func aStaleOwnerIsFenced(t *testing.T, r *rig) {
+	own := r.create("one")
+	r.join(r.b)
+	r.Expire(t, "a")
+	require.NoError(t, r.append(own, 1, "two"), "without another owner, the fence holds")
+	taken := r.take(own.ID, r.b)
+	require.Equal(t, own.Epoch+1, taken.Epoch)
+	require.Equal(t, int64(2), taken.Next)
+	r.join(r.a)
+	require.ErrorIs(t, r.append(own, 2, "three"), fleet.ErrFenced)
+	require.ErrorIs(t, r.append(own, 1, "two"), fleet.ErrFenced, "a repeat is fenced as well")
+	require.ErrorIs(t, r.Move(r.ctx, own, true), fleet.ErrFenced)
+	require.ErrorIs(t, r.Delete(r.ctx, own), fleet.ErrFenced)
+	require.ErrorIs(t, r.Release(r.ctx, own), fleet.ErrFenced)
+	require.ErrorIs(t, r.AddMessages(r.ctx, own, 1, nil), fleet.ErrFenced)
+	_, err := r.Rewrite(r.ctx, own, nil, func(int64, []byte) []byte { return []byte("x") })
+	require.ErrorIs(t, err, fleet.ErrFenced)
+	require.NoError(t, r.append(taken, 2, "drei"))
+	require.Equal(t, []string{"one", "two", "drei"}, r.lines(own.ID))
+}
+
+func aRestartedNodeFencesItsFormer(t *testing.T, r *rig) {
+	own := r.create("one")
+	r.Expire(t, "a")
+	restarted := fleet.Node{ID: "a", Incarnation: "second incarnation of a"}
+	r.join(restarted)
+	taken := r.take(own.ID, restarted)
+	require.ErrorIs(t, r.append(own, 1, "two"), fleet.ErrFenced)
+	require.NoError(t, r.append(taken, 1, "two"))
+}
+
+// aRolledBackEpochFences issues an epoch twice.
+func aRolledBackEpochFences(t *testing.T, r *rig) {
+	own := r.create("one")
+	r.RollBack(t, own.ID, own.Epoch-1)
+	r.Expire(t, "a")
+	restarted := fleet.Node{ID: "a", Incarnation: "second incarnation of a"}
+	r.join(restarted)
+	taken := r.take(own.ID, restarted)
+	require.Equal(t, own.Epoch, taken.Epoch)
+	require.ErrorIs(t, r.append(own, 1, "two"), fleet.ErrFenced)
+	require.NoError(t, r.append(taken, 1, "zwei"))
+	require.Equal(t, []string{"one", "zwei"}, r.lines(own.ID))
+}
+
+func aReleasedThreadIsTaken(t *testing.T, r *rig) {
+	own := r.create("one")
+	r.join(r.b)
+	require.NoError(t, r.Release(r.ctx, own))
+	require.ErrorIs(t, r.append(own, 1, "two"), fleet.ErrFenced)
+	taken := r.take(own.ID, r.b)
+	require.NoError(t, r.append(taken, 1, "two"))
+	require.NoError(t, r.Leave(r.ctx, r.a), "a node without threads leaves")
+	require.NoError(t, r.Leave(r.ctx, r.b))
+	r.join(r.a)
+	require.Equal(t, int64(2), r.take(own.ID, r.a).Next, "the threads of a node that left are free")
+}
+
+func aNodeNameHasOneProcess(t *testing.T, r *rig) {
+	other := fleet.Node{ID: "a", Incarnation: "other"}
+	_, err := r.Join(r.ctx, other)
+	require.ErrorIs(t, err, fleet.ErrNodeInUse)
+	require.NoError(t, r.Leave(r.ctx, other), "it has no lease")
+	r.join(r.a)
+	r.Expire(t, "a")
+	r.join(other)
+	_, err = r.Join(r.ctx, r.a)
+	require.ErrorIs(t, err, fleet.ErrNodeInUse)
+}
+
+func nodesAreListed(t *testing.T, r *rig) {
+	r.join(r.b)
+	r.join(fleet.Node{ID: "c", Incarnation: "i"})
+	r.Expire(t, "c")
+	nodes, err := r.Nodes(r.ctx)
+	require.NoError(t, err)
+	require.Equal(t, []fleet.Node{r.a, r.b}, nodes)
+}

@@ -1,0 +1,38 @@
+package postgres
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/rollout/postgres/pgtest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// open opens a new database.
+func open(t testing.TB) *DB {
+	t.Helper()
+	return openAt(t, Options{URL: pgtest.Database(t), Lease: time.Minute})
+}
+
+func openAt(t testing.TB, o Options) *DB {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	db, err := Open(ctx, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
+func TestOpenMigratesOnce(t *testing.T) {
+	db := open(t)
+	other := openAt(t, db.options)
+	var n int
+	require.NoError(t, other.reads.QueryRow(context.Background(), "SELECT count(*) FROM schema_version").Scan(&n))
+	require.Equal(t, 1, n)
+}

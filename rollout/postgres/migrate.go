@@ -1,0 +1,150 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrationLock is the key of the advisory lock of migrations.
+const migrationLock = 0x61707073
+
+// migration is a step to a version of the schema.
+type migration struct {
+	version int
+	sql     string
+}
+
+// readMigrations returns all migrations, in order. Version n has the file name n_topic.sql.
+func readMigrations() ([]migration, error) {
+	entries, err := fs.ReadDir(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	var all []migration
+	for i, e := range entries {
+		text, err := migrations.ReadFile("migrations/" + e.Name())
+		if err != nil {
+			return nil, err
+		}
+		number, _, _ := strings.Cut(e.Name(), "_")
+		version, err := strconv.Atoi(number)
+		if err != nil || version != i+1 {
+			return nil, fmt.Errorf("migration %s has not the number %d", e.Name(), i+1)
+		}
+		all = append(all, migration{version, string(text)})
+	}
+	return all, nil
+}
+
+// migrate brings the schema to the version of this program. Each migration is one transaction.
+func (o Options) migrate(ctx context.Context, c *pgx.Conn) error {
+	all, err := readMigrations()
+	if err != nil {
+		return err
+	}
+	version, err := schemaVersion(ctx, c)
+	if err == nil && version < len(all) {
+		err = ensureTrigrams(ctx, c)
+	}
+	if err != nil {
+		return o.explainMigration(err)
+	}
+	if version > len(all) {
+		return o.newerError(version, len(all))
+	}
+	for _, m := range all[version:] {
+		if err := m.apply(ctx, c); err != nil {
+			return o.explainMigration(err)
+		}
+	}
+	return nil
+}
+
+func (o Options) newerError(version, known int) error {
+	return o.urlError(fmt.Sprintf("the database has schema version %d, and this program knows versions up to %d",
+		version, known), "upgrade this program")
+}
+
+// schemaVersion returns the version of the schema, or 0 for an empty database.
+func schemaVersion(ctx context.Context, q querier) (version int, err error) {
+	var exists bool
+	err = q.QueryRow(ctx, "SELECT to_regclass('schema_version') IS NOT NULL").Scan(&exists)
+	if err != nil || !exists {
+		return 0, err
+	}
+	err = q.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM schema_version").Scan(&version)
+	return version, err
+}
+
+// querier is a connection, a pool or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// apply applies a migration, unless another node has done so.
+func (m migration) apply(ctx context.Context, c *pgx.Conn) error {
+	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", migrationLock); err != nil {
+			return err
+		}
+		version, err := schemaVersion(ctx, tx)
+		if err != nil || version >= m.version {
+			return err
+		}
+		// A statement without arguments may consist of several ones.
+		_, err = tx.Exec(ctx, `CREATE TABLE IF NOT EXISTS schema_version (
+			version int PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());`+m.sql, pgx.QueryExecModeSimpleProtocol)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, "INSERT INTO schema_version (version) VALUES ($1)", m.version)
+		return err
+	})
+}
+
+// errNoTrigrams reports that the extension cannot be created.
+var errNoTrigrams = errors.New("the extension pg_trgm is missing")
+
+// ensureTrigrams creates the extension pg_trgm. Since PostgreSQL 13, it needs the right CREATE on
+// the database only.
+func ensureTrigrams(ctx context.Context, c *pgx.Conn) error {
+	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", migrationLock); err != nil {
+			return err
+		}
+		var exists bool
+		err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm')").Scan(&exists)
+		if err != nil || exists {
+			return err
+		}
+		_, err = tx.Exec(ctx, "CREATE EXTENSION pg_trgm")
+		switch codeOf(err) {
+		case codeMissingRights, codeNoExtension, codeNoExtensionFile:
+			return errors.Join(errNoTrigrams, err)
+		}
+		return err
+	})
+}
+
+func (o Options) explainMigration(err error) error {
+	switch {
+	case errors.Is(err, errNoTrigrams):
+		return o.urlError("the database has no extension pg_trgm, and it cannot be created ("+messageOf(err)+")",
+			"run CREATE EXTENSION pg_trgm in it as an administrator; the package postgresql-contrib may have it")
+	case codeOf(err) == codeMissingRights:
+		return o.urlError("the user may not create tables ("+messageOf(err)+")",
+			"grant CREATE on the schema public to the user, or make the user the owner of the database")
+	}
+	return fmt.Errorf("%s: the schema of the database cannot be upgraded: %w", keyURL, err)
+}

@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"appserver/rollout/fleet"
+)
+
+// DB is a database. It implements fleet.Driver.
+type DB struct {
+	options       Options
+	config        *pgx.ConnConfig
+	writes, reads *pgxpool.Pool
+	appends       *gatherer
+	// running counts writes whose callers may have stopped waiting.
+	running sync.WaitGroup
+	// mu protects isClosed.
+	mu       sync.Mutex
+	isClosed bool
+}
+
+var _ fleet.Driver = (*DB)(nil)
+
+// Open connects to a database and migrates it. An unusable database is an *OpenError.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	config, err := pgx.ParseConfig(o.URL)
+	if err != nil || o.URL == "" {
+		return nil, o.urlError("the URL is missing or not valid",
+			"write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+	}
+	config.ValidateConnect = o.validator()
+	db := &DB{options: o, config: config}
+	if err := db.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if db.writes, err = db.pool(writeConns, writeParams(), true); err != nil {
+		return nil, err
+	}
+	if db.reads, err = db.pool(readConns, readParams(), false); err != nil {
+		db.writes.Close()
+		return nil, err
+	}
+	db.appends = newGatherer(db)
+	return db, nil
+}
+
+// prepare checks and migrates the database with a connection of its own.
+func (db *DB) prepare(ctx context.Context) error {
+	c, err := db.connect(ctx, writeParams())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	if err := db.options.checkStandbys(ctx, c); err != nil {
+		return err
+	}
+	return db.options.migrate(ctx, c)
+}
+
+// connect makes a connection that writes.
+func (db *DB) connect(ctx context.Context, params map[string]string) (*pgx.Conn, error) {
+	config := db.config.Copy()
+	maps.Copy(config.RuntimeParams, params)
+	guard(config)
+	c, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, db.options.explainConnect(db.config, err)
+	}
+	return c, nil
+}
+
+func (db *DB) pool(size int32, params map[string]string, guarded bool) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(db.options.URL)
+	if err != nil {
+		return nil, db.options.urlError("the URL has options that are not valid", "correct them")
+	}
+	config.MaxConns = size
+	config.ConnConfig.ValidateConnect = db.config.ValidateConnect
+	maps.Copy(config.ConnConfig.RuntimeParams, params)
+	if guarded {
+		config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
+			guard(c)
+			return nil
+		}
+	}
+	return pgxpool.NewWithConfig(context.Background(), config)
+}
+
+// Close waits for the writes that were sent, at most for Options.Limit, and closes all
+// connections. Appends that were not sent fail with fleet.ErrClosed.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	wasClosed := db.isClosed
+	db.isClosed = true
+	db.mu.Unlock()
+	if wasClosed {
+		return nil
+	}
+	db.appends.close()
+	db.running.Wait()
+	db.writes.Close()
+	db.reads.Close()
+	return nil
+}

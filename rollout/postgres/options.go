@@ -1,0 +1,31 @@
+package postgres
+
+import (
+	"cmp"
+	"time"
+)
+
+// Defaults of Options.
+const (
+	defaultLease = 5 * time.Second
+	defaultLimit = 30 * time.Second
+)
+
+// Options configure a database.
+type Options struct {
+	// URL is the address of the server, in the form of libpq. It may name several hosts; the
+	// primary is used.
+	URL string
+	// Variable is the environment variable that has the URL. Errors name it.
+	Variable string
+	// RequireSyncStandby refuses a server without synchronous standbys.
+	RequireSyncStandby bool
+	// Lease is the time to live of a node's lease, 5 s by default.
+	Lease time.Duration
+	// Limit bounds the time of a write, and the time to resolve one in doubt; 30 s by default.
+	Limit time.Duration
+}
+
+func (o Options) lease() time.Duration { return cmp.Or(o.Lease, defaultLease) }
+
+func (o Options) limit() time.Duration { return cmp.Or(o.Limit, defaultLimit) }

@@ -1,0 +1,169 @@
+// Package pgtest starts PostgreSQL servers for tests. It needs the programs of PostgreSQL in PATH or
+// in /usr/lib/postgresql. Without them, tests are skipped; if the environment has CI=true, they fail.
+//
+// Servers listen on a Unix socket in their folder only. If the tests run as root, the servers run
+// as the user postgres, because PostgreSQL refuses root. fsync is on.
+//
+// # Goroutines
+//
+// One goroutine per server starts the process and waits for its end. The kernel ends the process if
+// the goroutine's thread ends, so a test that is killed leaves no server behind. Another goroutine
+// reads the server's log until the server closes it.
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// shared is the server of the test binary. It is started by the first test that needs it.
+var shared struct {
+	mu     sync.Mutex
+	server *Server
+	err    error
+}
+
+var databases atomic.Int64
+
+// Main runs the tests of a package and stops their server. It returns the exit code.
+func Main(m *testing.M) int {
+	code := m.Run()
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.server != nil {
+		shared.server.stop()
+	}
+	return code
+}
+
+// Shared returns the server of the test binary.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	need(t)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.server == nil && shared.err == nil {
+		shared.server, shared.err = newServer(nil)
+	}
+	require.NoError(t, shared.err)
+	return shared.server
+}
+
+// Start starts a server with further settings, which the end of the test stops.
+func Start(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	need(t)
+	s, err := newServer(settings)
+	require.NoError(t, err)
+	t.Cleanup(s.stop)
+	return s
+}
+
+// Database returns the URL of a new database on the server of the test binary.
+func Database(t testing.TB) string {
+	t.Helper()
+	return Shared(t).Database(t)
+}
+
+// Database returns the URL of a new database. The end of the test drops it.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	s.Exec(t, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'")
+	t.Cleanup(func() { s.Exec(t, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return s.URL("postgres", name)
+}
+
+// URL returns the URL of a database for a user.
+func (s *Server) URL(role, database string) string {
+	query := url.Values{"host": {s.dir}, "port": {"5432"}}
+	return "postgres://" + role + "@/" + database + "?" + query.Encode()
+}
+
+// Socket returns the path of the server's socket.
+func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
+
+// Exec runs statements in the database postgres, each in its own transaction.
+func (s *Server) Exec(t testing.TB, statements ...string) {
+	t.Helper()
+	Exec(t, s.URL("postgres", "postgres"), statements...)
+}
+
+// Exec runs statements, each in its own transaction.
+func Exec(t testing.TB, address string, statements ...string) {
+	t.Helper()
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, address)
+	require.NoError(t, err)
+	defer func() { _ = c.Close(ctx) }()
+	for _, sql := range statements {
+		_, err := c.Exec(ctx, sql)
+		require.NoError(t, err, sql)
+	}
+}
+
+// need skips a test without PostgreSQL, or fails it with CI=true.
+func need(t testing.TB) {
+	t.Helper()
+	if _, err := program("initdb"); err != nil {
+		if os.Getenv("CI") == "true" {
+			require.NoError(t, err)
+		}
+		t.Skip(err)
+	}
+}
+
+// program returns the path of a program of PostgreSQL.
+func program(name string) (string, error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
+	if path, err := exec.LookPath("initdb"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			found = append([]string{path}, found...)
+		}
+	}
+	for _, path := range found {
+		path = filepath.Join(filepath.Dir(path), name)
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("the tests of the database need %s: install the package postgresql", name)
+}
+
+// version returns the version in a path such as /usr/lib/postgresql/15/bin/initdb.
+func version(path string) int {
+	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+	return n
+}
+
+// credential returns the user of the servers, or nil for the user of the tests.
+func credential() (*syscall.Credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, err
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, err
+}

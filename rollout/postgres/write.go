@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"appserver/rollout/fleet"
+)
+
+// maxRepeats is the number of times that a write in doubt is repeated, if repeating it is harmless.
+const maxRepeats = 3
+
+// errLocalOnly reports that the server stopped waiting for a standby, for example because an
+// administrator cancelled the query. The commit is on the primary only.
+var errLocalOnly = errors.New("the server did not wait for its standby")
+
+// result is the result of a write.
+type result[T any] struct {
+	value T
+	err   error
+}
+
+// operation uses a connection that writes.
+type operation[T any] func(ctx context.Context, c *pgx.Conn) (T, error)
+
+// write runs do with a connection of the pool for writes. It runs to its end, at most for
+// Options.Limit, even if ctx ends: the error is then fleet.ErrInDoubt.
+func write[T any](ctx context.Context, db *DB, do operation[T]) (T, error) {
+	return writeWithin(ctx, db, db.options.limit(), do)
+}
+
+// slowdown is the time limit of a write of a whole thread, in multiples of Options.Limit.
+const slowdown = 20
+
+func writeWithin[T any](ctx context.Context, db *DB, limit time.Duration, do operation[T]) (T, error) {
+	var none T
+	if err := db.begin(); err != nil {
+		return none, err
+	}
+	c, err := db.writes.Acquire(ctx)
+	if err != nil {
+		db.running.Done()
+		return none, db.explainAcquire(err)
+	}
+	done := make(chan result[T], 1)
+	go func() {
+		defer db.running.Done()
+		done <- finish(ctx, limit, c, do)
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return none, errors.Join(fleet.ErrInDoubt, ctx.Err())
+	}
+}
+
+// begin counts a running write, unless the database is closed.
+func (db *DB) begin() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.isClosed {
+		return fleet.ErrClosed
+	}
+	db.running.Add(1)
+	return nil
+}
+
+func finish[T any](ctx context.Context, limit time.Duration, c *pgxpool.Conn, do operation[T]) (r result[T]) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	defer c.Release()
+	r.value, r.err = do(ctx, c.Conn())
+	r.err = outcome(c.Conn(), r.err)
+	return r
+}
+
+// outcome adds fleet.ErrInDoubt to the error of a write, unless the server has refused the write
+// or it was not sent. A connection stays open after a refusal.
+func outcome(c *pgx.Conn, err error) error {
+	isLocalOnly := linkOf(c).isLocalOnly.Swap(false)
+	switch {
+	case err == nil && isLocalOnly:
+		return errors.Join(fleet.ErrInDoubt, errLocalOnly)
+	case err == nil, !c.IsClosed(), pgconn.SafeToRetry(err):
+		return err
+	}
+	return errors.Join(fleet.ErrInDoubt, err)
+}
+
+// repeat calls do again while it is in doubt. do must have the same effect if it is repeated.
+func repeat[T any](ctx context.Context, do func(isRepeated bool) (T, error)) (value T, err error) {
+	for n := range maxRepeats {
+		value, err = do(n > 0)
+		if ctx.Err() != nil || !errors.Is(err, fleet.ErrInDoubt) && !pgconn.SafeToRetry(err) {
+			break
+		}
+	}
+	return value, err
+}
+
+// explainAcquire converts an error of a pool.
+func (db *DB) explainAcquire(err error) error {
+	var failed *pgconn.ConnectError
+	if errors.As(err, &failed) {
+		return db.options.explainConnect(db.config, err)
+	}
+	return err
+}
