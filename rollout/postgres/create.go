@@ -31,17 +31,21 @@ func (db *DB) Create(
 	if err != nil {
 		return fleet.Own{}, err
 	}
-	own, err := writeWithin(ctx, db, slowdown*db.options.limit(), func(ctx context.Context, c *pgx.Conn) (fleet.Own, error) {
+	insert := func(ctx context.Context, c *pgx.Conn) (fleet.Own, error) {
 		own := fleet.Own{ID: id, Node: n.ID, Incarnation: n.Incarnation, Next: int64(len(lines))}
 		err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 			return create(ctx, tx, key, &own, h, row, lines)
 		})
 		return own, err
-	})
-	if errors.Is(err, fleet.ErrInDoubt) && ctx.Err() == nil {
-		return db.resolveCreate(ctx, id, n, err)
 	}
-	return own, err
+	return repeat(ctx, func(isRepeated bool) (fleet.Own, error) {
+		own, err := writeWithin(ctx, db, slowdown*db.options.limit(), insert)
+		if isRepeated && errors.Is(err, fleet.ErrExists) {
+			// The first attempt has created it: no other process creates a thread with this id.
+			return db.Take(ctx, id, n)
+		}
+		return own, err
+	})
 }
 
 func create(
@@ -69,16 +73,6 @@ func create(
 			return []any{key, int64(i), lines[i]}, nil
 		}))
 	return err
-}
-
-// resolveCreate resolves a Create in doubt by a Take: no other process creates a thread with this
-// id. If the thread does not exist, the Create has failed.
-func (db *DB) resolveCreate(ctx context.Context, id string, n fleet.Node, doubt error) (fleet.Own, error) {
-	own, err := db.Take(ctx, id, n)
-	if err != nil {
-		return fleet.Own{}, errors.Join(doubt, err)
-	}
-	return own, nil
 }
 
 // Rename implements fleet.Driver.

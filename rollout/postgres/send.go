@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"appserver/rollout/fleet"
 )
@@ -56,8 +55,6 @@ func (s *sender) send(batch []*pending) {
 		for i, p := range batch {
 			s.settle(p, results[i])
 		}
-	case pgconn.SafeToRetry(err):
-		s.send(batch)
 	case errors.Is(err, fleet.ErrInDoubt):
 		s.resolveAll(batch, err)
 	case len(batch) == 1:

@@ -80,14 +80,15 @@ func finish[T any](ctx context.Context, limit time.Duration, c *pgxpool.Conn, do
 	return r
 }
 
-// outcome adds fleet.ErrInDoubt to the error of a write, unless the server has refused the write
-// or it was not sent. A connection stays open after a refusal.
+// outcome adds fleet.ErrInDoubt to the error of a write, unless the server has refused the write. A
+// connection stays open after a refusal. The library cannot tell whether the write was sent:
+// pgconn.SafeToRetry may also be true for a commit without an answer.
 func outcome(c *pgx.Conn, err error) error {
 	isLocalOnly := linkOf(c).isLocalOnly.Swap(false)
 	switch {
 	case err == nil && isLocalOnly:
 		return errors.Join(fleet.ErrInDoubt, errLocalOnly)
-	case err == nil, !c.IsClosed(), pgconn.SafeToRetry(err):
+	case err == nil, !c.IsClosed():
 		return err
 	}
 	return errors.Join(fleet.ErrInDoubt, err)
@@ -97,7 +98,7 @@ func outcome(c *pgx.Conn, err error) error {
 func repeat[T any](ctx context.Context, do func(isRepeated bool) (T, error)) (value T, err error) {
 	for n := range maxRepeats {
 		value, err = do(n > 0)
-		if ctx.Err() != nil || !errors.Is(err, fleet.ErrInDoubt) && !pgconn.SafeToRetry(err) {
+		if ctx.Err() != nil || !errors.Is(err, fleet.ErrInDoubt) {
 			break
 		}
 	}

@@ -6,9 +6,9 @@
 package fleettest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -153,13 +153,7 @@ func (r *rig) take(id string, n fleet.Node) fleet.Own {
 
 // noise returns bytes that do not compress well.
 func noise(size int) []byte {
-	var b bytes.Buffer
-	state := uint64(88172645463325252)
-	for b.Len() < size {
-		state ^= state << 13
-		state ^= state >> 7
-		state ^= state << 17
-		b.WriteByte(byte(state))
-	}
-	return b.Bytes()
+	b := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b)
+	return b
 }

@@ -94,6 +94,15 @@ func (s *Server) URL(role, database string) string {
 	return "postgres://" + role + "@/" + database + "?" + query.Encode()
 }
 
+// As returns the URL of a database with another user.
+func As(t testing.TB, address, role string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	u.User = url.User(role)
+	return u.String()
+}
+
 // Socket returns the path of the server's socket.
 func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
 

@@ -149,7 +149,8 @@ func (s *Server) Standby(t testing.TB, name string) *Server {
 	standby, err := newFolder()
 	require.NoError(t, err)
 	source := fmt.Sprintf("host=%s port=5432 user=postgres application_name=%s", s.dir, name)
-	require.NoError(t, standby.run("pg_basebackup", "-D", standby.data(), "-d", source, "-R", "-X", "stream", "-c", "fast"))
+	require.NoError(t, standby.run("pg_basebackup", "-D", standby.data(), "-d", source, "-R", "-X", "stream",
+		"-c", "fast"))
 	require.NoError(t, standby.start(nil))
 	t.Cleanup(standby.stop)
 	return standby
