@@ -213,6 +213,8 @@ func goroutineFiles() map[string]string {
 		"docs/demo/session/client.go":                    "reads the server's messages",
 		"rollout/index/index.go":                         "waits for a sweep, with a time limit",
 		"rollout/index/sweep.go":                         "scans all files while lists are served",
+		"rollout/postgres/gather.go":                     "sends gathered appends",
+		"rollout/postgres/write.go":                      "runs a write to its end, even if its caller stops waiting",
 		"rollout/disk/open.go":                           "reads and parses parts of a large file in parallel",
 		"rollout/span.go":                                "reads the next part of a file while the current one is processed",
 		"cmd/appserver/internal/cli/proxy.go":            "copies the input, while the caller copies the output",

@@ -21,6 +21,8 @@ var testSupport = map[string]string{
 	"core/fieldtest":          "fills and compares the fields of structs",
 	"rollout/faultfs":         "a file system with injected faults",
 	"rollout/store/storetest": "checks implementations of a store",
+	"rollout/fleet/fleettest": "checks the promises of a driver",
+	"rollout/postgres/pgtest": "starts servers of PostgreSQL",
 	"schema/conform":          "validates messages with the schema files",
 }
 
