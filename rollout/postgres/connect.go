@@ -42,10 +42,12 @@ func appendParams() map[string]string {
 }
 
 // readParams are the settings of connections that only read. The server ends a query whose client
-// has gone.
+// has gone. Each query is planned for its arguments, because a rare text and a frequent one need
+// different plans.
 func readParams() map[string]string {
 	return map[string]string{
 		"default_transaction_read_only":    "on",
+		"plan_cache_mode":                  "force_custom_plan",
 		"client_connection_check_interval": "2000",
 	}
 }
