@@ -96,6 +96,8 @@ type Config struct {
 	// Memory configures the memory of what leaves contexts.
 	Memory Memory `key:"memory"`
 	Index  Index  `key:"index"`
+	// Store selects where threads are kept.
+	Store Store `key:"store"`
 	// Checkpoints configures the checkpoints of files that turns change.
 	Checkpoints Checkpoints `key:"checkpoints"`
 
@@ -222,6 +224,7 @@ func defaults() *Config {
 		Features:               Features{UnifiedExec: true},
 		Context:                Context{RewriteOnUnload: true},
 		Index:                  Index{Enabled: true, Path: "appserver-index.sqlite"},
+		Store:                  defaultStore(),
 		Checkpoints:            Checkpoints{Enabled: true, Keep: 50},
 		Compaction:             defaultCompaction(),
 		Memory:                 defaultMemory(),

@@ -25,12 +25,13 @@ func withCode(err error) *protocol.Error {
 	var backup *rollout.BackupError
 	var used *rollout.InUseError
 	var archived *store.ArchivedError
+	var unavailable *store.UnavailableError
 	switch {
 	case errors.As(err, &ready):
 		return ready
 	case errors.Is(err, rollout.ErrNoIndex):
 		return protocol.Refuse(protocol.KindIndexUnavailable, "%v", err)
-	case rollout.IsShortage(err):
+	case rollout.IsShortage(err), errors.As(err, &unavailable):
 		return errStorage(err)
 	case errors.As(err, &missing):
 		return protocol.Refuse(protocol.KindThreadNotFound, "%v", err)

@@ -1,22 +1,30 @@
 package engine
 
 import (
+	"errors"
 	"math"
 
 	"go.uber.org/zap"
 
 	"appserver/core"
 	"appserver/protocol"
+	"appserver/rollout/store"
 )
 
 // recover reloads a thread after an append has failed, without the failed step. Requests of the
-// step are rejected. If the rollout is unreadable as well, the thread is unloaded.
+// step are rejected. If the rollout is unreadable as well, or the journal is lost, the thread is
+// unloaded.
 func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 	a.engine.parts.Log.Error("the rollout failed", zap.String("thread", a.id), zap.Error(failure.Err))
 	a.refuseLost(errStorage(failure.Err), lost.Messages)
 	a.cancelEffects()
 	a.generation++
 	r := readerBefore{&reader{id: a.id, settings: a.thread.Settings()}, firstOrdinal(lost.Lines)}
+	var gone *store.LostError
+	if errors.As(failure.Err, &gone) {
+		a.closeFailed(failure)
+		return
+	}
 	contents, text, err := a.engine.parts.Threads.Load(a.at, r)
 	if err == nil {
 		a.closeLineReader()
@@ -26,9 +34,7 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 		err = contents.Backup.Err // without its backup the thread lacks items that clients know
 	}
 	if err != nil {
-		a.deliver(a.thread.Step(a.stamp(), failure))
-		a.send([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
-		a.closeThread()
+		a.closeFailed(failure)
 		return
 	}
 	a.thread = a.thread.Again(r.Loading, contents.Next)
@@ -36,6 +42,13 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 	if failure.Turn != "" || len(lost.Lines) == 0 { // clients get the list from the disk again
 		a.send([]core.Message{core.ContextReplaced()})
 	}
+}
+
+// closeFailed ends the turn of a thread whose log cannot be used, and unloads the thread.
+func (a *actor) closeFailed(failure core.StorageFailed) {
+	a.deliver(a.thread.Step(a.stamp(), failure))
+	a.send([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
+	a.closeThread()
 }
 
 // firstOrdinal returns the smallest ordinal of lines, or the largest integer without lines.

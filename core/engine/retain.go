@@ -77,7 +77,7 @@ func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
 	gone := make(chan error, 1)
 	_, err := e.post(t.ID, true, request{
 		do:     func(*actor) { gone <- errors.New("it is loaded") },
-		absent: func(*actor) { gone <- e.parts.Threads.Retire(t) },
+		absent: func(*actor) { gone <- e.parts.Threads.Retire(r, t) },
 	})
 	if err == nil {
 		err = <-gone

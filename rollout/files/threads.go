@@ -230,7 +230,7 @@ func (t *Threads) Retain(ctx context.Context, r rollout.Retention, now time.Time
 }
 
 // Retire archives or deletes a thread that Retain has found.
-func (t *Threads) Retire(c rollout.Candidate) error { return t.store.Retire(c) }
+func (t *Threads) Retire(_ rollout.Retention, c rollout.Candidate) error { return t.store.Retire(c) }
 
 // Tidy completes moves to and from the archive, and removes temporary files.
 func (t *Threads) Tidy() error {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"appserver/core/excerpt"
 	"appserver/protocol"
 	"appserver/rollout/disk"
 	"appserver/rollout/home"
@@ -256,12 +255,7 @@ func (h *headScan) addLine(p line.Parsed) {
 func (h *headScan) finish(path string) {
 	head := &h.head
 	head.Path = path
-	switch {
-	case h.event != nil:
-		head.Preview = excerpt.Prefix(protocol.PreviewOf(*h.event), maxPreview)
-	case h.item != nil:
-		head.Preview = excerpt.Prefix(protocol.PreviewOf(*h.item), maxPreview)
-	}
+	head.Preview = h.preview()
 	head.ID = home.ThreadID(path)
 	if head.ID == "" {
 		head.ID = head.Meta.ID

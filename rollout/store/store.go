@@ -59,7 +59,8 @@ type Threads interface {
 	// Delete deletes a thread that is not open, archived or not. A thread on which another one depends
 	// is a *rollout.InUseError.
 	Delete(id string) error
-	// Rename gives a thread a name. Name returns the name and its time, or "".
+	// Rename gives a thread a name. Name returns the name and its time, or "". The time is zero if only
+	// this program gives names: the log has them then.
 	Rename(id, name string, at time.Time) error
 	Name(id string) (name string, at time.Time, err error)
 	// List returns a page of threads, with their names.
@@ -71,7 +72,7 @@ type Threads interface {
 	// deletes such a thread, unless it was written to since.
 	Retain(ctx context.Context, r rollout.Retention, now time.Time,
 		do func(rollout.Candidate) error) rollout.RetentionResult
-	Retire(t rollout.Candidate) error
+	Retire(r rollout.Retention, t rollout.Candidate) error
 	// Tidy completes the work of writers that were killed.
 	Tidy() error
 	// Diagnose returns the state of the index. It does not wait.
@@ -80,7 +81,8 @@ type Threads interface {
 
 // Journal is the log of a thread, open for writing. It belongs to one goroutine.
 type Journal interface {
-	// Append appends all of the lines or none. With sync it returns after they are durable.
+	// Append appends all of the lines or none. With sync it returns after they are durable. After a
+	// *LostError, all other methods but Close and Discard fail.
 	Append(lines []protocol.RolloutLine, sync bool) error
 	Close() error
 	// Discard closes the journal, and removes the log of a thread that began with it.
@@ -106,3 +108,40 @@ type ArchivedError struct{ ID string }
 func (e *ArchivedError) Error() string {
 	return "session " + e.ID + " is archived: unarchive it with thread/unarchive first"
 }
+
+// OwnedError reports that another node of the fleet writes a thread. It is a *rollout.LockedError, too.
+type OwnedError struct {
+	ID string
+	// Node is the owner, and Address its address for other nodes.
+	Node, Address string
+}
+
+// Error includes the node.
+func (e *OwnedError) Error() string { return "thread " + e.ID + " is open on node " + e.Node }
+
+// Unwrap returns the error of a store without nodes.
+func (e *OwnedError) Unwrap() error { return &rollout.LockedError{ID: e.ID} }
+
+// LostError reports that a journal cannot be used any more: another node writes the thread, or it is not
+// known whether an append succeeded. The thread must be opened again.
+type LostError struct {
+	ID  string
+	Err error
+}
+
+// Error includes the cause.
+func (e *LostError) Error() string { return "thread " + e.ID + " must be resumed: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *LostError) Unwrap() error { return e.Err }
+
+// UnavailableError reports that the store cannot be used now. A later attempt may succeed.
+type UnavailableError struct{ Err error }
+
+// Error includes the cause.
+func (e *UnavailableError) Error() string {
+	return "the database of the threads cannot be used: " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *UnavailableError) Unwrap() error { return e.Err }

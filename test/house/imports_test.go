@@ -112,6 +112,8 @@ func importRules() []importRule {
 		{"rollout/line", []string{"protocol", "rollout/disk"}, "it parses and formats lines"},
 		{"rollout/listing", []string{"protocol", "core/excerpt", "rollout/disk", "rollout/home", "rollout/line"},
 			"it reads heads of threads, and changes no file"},
+		{"rollout/shared", []string{"protocol", "rollout", "rollout/fleet", "rollout/line", "rollout/listing",
+			"rollout/store"}, "it implements the store with any database"},
 		{"rollout/store", []string{"protocol", "rollout"}, "it only defines an interface"},
 		{"rollout/store/storetest", []string{"protocol", "rollout", "rollout/store"},
 			"it tests any implementation of the interface"},

@@ -8,9 +8,7 @@ import (
 
 	"appserver/core/config"
 	"appserver/rollout"
-	"appserver/rollout/files"
 	"appserver/rollout/index"
-	"appserver/rollout/store"
 )
 
 // RetentionOf returns the limits of the configuration for old threads.
@@ -19,24 +17,12 @@ func RetentionOf(h config.History) rollout.Retention {
 		Delete: h.Retention == config.RetentionDelete}
 }
 
-// indexOf returns the index of the rollouts, or nil if the configuration disables it.
+// indexOf returns the index of the rollouts.
 func indexOf(c config.Index, own *setup) *index.Index {
-	if !c.Enabled {
-		return nil
-	}
 	path := IndexPath(c, own.home)
 	return index.New(index.Options{Store: own.rollouts, Path: path, Report: func(err error) {
 		own.log.Warn("problem in the index of the rollouts", zap.String("path", path), zap.Error(err))
 	}})
-}
-
-// threadsOf returns the threads in the home. The index may be nil.
-func threadsOf(own *setup, ix *index.Index) store.Threads {
-	report := func(err error) { own.log.Warn("problem in the stored threads", zap.Error(err)) }
-	if ix == nil {
-		return files.New(own.rollouts, nil, report)
-	}
-	return files.New(own.rollouts, ix, report)
 }
 
 // IndexPath returns the path of the index. A relative path of the configuration is in the home.
@@ -46,3 +32,6 @@ func IndexPath(c config.Index, home string) string {
 	}
 	return filepath.Join(home, c.Path)
 }
+
+// copiesIn returns the folder of the copies of threads that a database keeps.
+func copiesIn(home string) string { return filepath.Join(home, "appserver-cache", "copies") }

@@ -28,6 +28,7 @@ type LocalClient struct {
 	// Store has the rollouts. The redactor removes secrets from imported lines; it may be nil.
 	Store    *rollout.Store
 	Redactor engine.Redactor
+	threads  *openedStore
 	engine   *engine.Engine
 	handler  protocol.Handler
 	calls    uint64
@@ -60,7 +61,10 @@ func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
 	own := parts.Setup.(*setup)
 	c := &LocalClient{Home: home, Store: own.rollouts, Redactor: parts.Setup.Redactor(nil), answers: make(chan answer, 1),
 		elsewhere: map[string]*remote.Server{}}
-	parts.Threads = threadsOf(own, nil)
+	if c.threads, err = openStore(own, false); err != nil {
+		return nil, err
+	}
+	parts.Threads = c.threads
 	parts.Model, parts.Outbox, parts.Version = &model.Router{Fallback: chat.Render}, c, protocol.Level
 	parts.Originator = func(uint64) string { return localClientName }
 	c.engine = engine.New(parts)
@@ -74,8 +78,11 @@ func (c *LocalClient) Close() error {
 	for _, s := range c.elsewhere {
 		s.Close()
 	}
-	return c.engine.Close(context.Background())
+	return errors.Join(c.engine.Close(context.Background()), c.threads.Close(context.Background()))
 }
+
+// Shared reports whether a database has the threads.
+func (c *LocalClient) Shared() bool { return c.threads.leave != nil }
 
 // call calls a method and waits for its result.
 func (c *LocalClient) call(name string, params any) (any, error) {

@@ -91,8 +91,7 @@ type process struct {
 	listeners []clientListener
 	engine    *engine.Engine
 	host      *host.Host
-	// index is nil if the configuration disables it.
-	index *index.Index
+	threads   *openedStore
 	// unwatch stops watching skill files.
 	unwatch func()
 	// announcer, servers and memory are nil if the process runs no turns.
@@ -128,7 +127,11 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	parts.AnswerLead = c.Compat.TurnCompletedFloor / 2
 	remembers := memoryOf(c, home, router)
 	parts.Memory = remembers
-	p := newProcess(live, own, parts)
+	threads, err := openStore(own, true)
+	if err != nil {
+		return nil, err
+	}
+	p := newProcess(live, own, threads, parts)
 	p.servers, p.memory, p.announcer = servers, remembers, announces
 	joinMemory(remembers, c, home, p.host.Finder, p.engine)
 	servers.threads = p.engine
@@ -193,7 +196,7 @@ func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees 
 }
 
 // newProcess creates an engine from the parts, and a server for it.
-func newProcess(live *config.Live, own *setup, p engine.Parts) *process {
+func newProcess(live *config.Live, own *setup, threads *openedStore, p engine.Parts) *process {
 	c, srv := live.Current(), server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
 	p.Clients, p.Connected = srv.Clients, srv.Connected
@@ -201,10 +204,9 @@ func newProcess(live *config.Live, own *setup, p engine.Parts) *process {
 		client, _ := srv.Client(conn)
 		return client.ContextItemsDelta
 	}
-	ix := indexOf(c.Index, own)
-	p.Threads = threadsOf(own, ix)
+	p.Threads = threads
 	e := engine.New(p)
-	if ix != nil {
+	if ix := threads.index; ix != nil {
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, func() { e.IndexSkipped(ix.Skipped()) })
 	}
 	e.Retain(RetentionOf(c.History))
@@ -224,7 +226,8 @@ func newProcess(live *config.Live, own *setup, p engine.Parts) *process {
 			srv.Notify(conn, protocol.SkillsChangedNotification{})
 		}
 	})
-	return &process{server: srv, engine: e, host: clientHost, index: ix, models: own.models, unwatch: unwatch, log: p.Log}
+	return &process{server: srv, engine: e, host: clientHost, threads: threads, models: own.models, unwatch: unwatch,
+		log: p.Log}
 }
 
 // hostOf returns the handlers of files, searches and commands of clients. The runner is nil if the tools
@@ -409,9 +412,7 @@ func (p *process) close() error {
 		err = errors.Join(err, p.servers.Close(ctx), p.announcer.Close(ctx))
 	}
 	err = errors.Join(err, p.server.Drain(ctx), p.awaitClients(ctx))
-	if p.index != nil {
-		err = errors.Join(err, p.index.Close(ctx))
-	}
+	err = errors.Join(err, p.threads.Close(ctx))
 	if err = errors.Join(err, p.closeMemory(ctx)); err != nil {
 		p.log.Warn("the shutdown is incomplete", zap.Error(err))
 	}

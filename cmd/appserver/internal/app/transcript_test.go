@@ -122,7 +122,9 @@ func (p *player) start() {
 	if p.servers != nil {
 		parts.Servers = p.servers
 	}
-	proc := newProcess(live, own, parts)
+	threads, err := openStore(own, true)
+	require.NoError(p.t, err)
+	proc := newProcess(live, own, threads, parts)
 	if p.servers != nil {
 		p.servers.threads = proc.engine
 	}

@@ -199,6 +199,9 @@ func (c *threadCall) importThread(path string) error {
 			lines[i] = r.Line(lines[i])
 		}
 	}
+	if c.client.Shared() {
+		return errors.New("threads are in a database (store.kind): import needs store.kind = \"files\"")
+	}
 	imported, err := c.client.Store.Import(lines)
 	if err != nil {
 		return err

@@ -1,0 +1,21 @@
+package config
+
+// Store selects where threads are kept.
+type Store struct {
+	// Kind is StoreFiles or StorePostgres.
+	Kind string `key:"kind" oneof:"files postgres"`
+	// URLEnv names the environment variable with the URL of the database.
+	URLEnv string `key:"url_env"`
+	// RequireSyncStandby refuses a primary without synchronous standbys.
+	RequireSyncStandby bool `key:"require_sync_standby"`
+}
+
+// The values of Store.Kind.
+const (
+	StoreFiles    = "files"
+	StorePostgres = "postgres"
+)
+
+func defaultStore() Store {
+	return Store{Kind: StoreFiles, URLEnv: "APPSERVER_STORE_URL", RequireSyncStandby: true}
+}

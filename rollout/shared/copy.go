@@ -1,0 +1,157 @@
+package shared
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"appserver/rollout"
+	"appserver/rollout/fleet"
+)
+
+// copies are the local copies of threads. Their names and format are those of rollouts.
+type copies struct {
+	driver fleet.Driver
+	files  *rollout.Store
+	mu     sync.Mutex
+	// locks has a lock for each thread that was copied.
+	locks map[string]*sync.Mutex
+}
+
+func newCopies(o Options) *copies {
+	files := rollout.NewStore(rollout.OS(), o.Copies)
+	files.SnapshotVersion = o.SnapshotVersion
+	return &copies{driver: o.Driver, files: files, locks: map[string]*sync.Mutex{}}
+}
+
+// copyTime returns the time in the names of all copies.
+func copyTime() time.Time { return time.Unix(0, 0).UTC() }
+
+// path returns the path of a copy.
+func (c *copies) path(id string) string { return c.files.PathFor(id, copyTime()) }
+
+// lock locks the copy of a thread, and returns the function that unlocks it.
+func (c *copies) lock(id string) (unlock func()) {
+	c.mu.Lock()
+	if c.locks[id] == nil {
+		c.locks[id] = &sync.Mutex{}
+	}
+	m := c.locks[id]
+	c.mu.Unlock()
+	m.Lock()
+	return m.Unlock
+}
+
+// remove removes a copy. An error is not reported: the next load finds the copy stale.
+func (c *copies) remove(id string) {
+	defer c.lock(id)()
+	_ = os.Remove(c.path(id))
+}
+
+// load appends the missing lines to a copy and reads it. A damaged copy is closed and fetched again. The
+// caller holds the lock.
+func (c *copies) load(ctx context.Context, id string,
+	read func(path string) (*rollout.Contents, io.Closer, error)) error {
+	for attempt := 0; ; attempt++ {
+		if err := c.update(ctx, id); err != nil {
+			return err
+		}
+		contents, copied, err := read(c.path(id))
+		if err != nil || len(contents.Damage) == 0 && !contents.Torn || attempt > 0 {
+			return err
+		}
+		if err := errors.Join(copied.Close(), os.Remove(c.path(id))); err != nil {
+			return err
+		}
+	}
+}
+
+// update appends the lines that a copy lacks. If another process of this home writes the thread, it keeps
+// the copy up to date.
+func (c *copies) update(ctx context.Context, id string) error {
+	path := c.path(id)
+	lock, err := c.files.Lock(id)
+	var locked *rollout.LockedError
+	if errors.As(err, &locked) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Release() }()
+	lines, last, err := copied(path)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	if lines > 0 {
+		fresh, err := c.fetch(ctx, id, lines-1, last)
+		if err != nil || fresh {
+			return err
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	_, err = c.fetch(ctx, id, 0, nil)
+	return err
+}
+
+// fetch appends the lines from an ordinal on to a copy. The first one is not appended, but must equal
+// last, unless that is nil. If it differs, or does not exist, fetch returns false.
+func (c *copies) fetch(ctx context.Context, id string, from int64, last []byte) (fresh bool, err error) {
+	file, err := os.OpenFile(c.path(id), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return false, err
+	}
+	out, fresh := bytes.Buffer{}, last == nil
+	var writeErr error
+	flush := func() bool {
+		_, writeErr = file.Write(out.Bytes())
+		out.Reset()
+		return writeErr == nil
+	}
+	_, err = c.driver.Read(ctx, id, from, func(ordinal int64, raw []byte) bool {
+		if last != nil && ordinal == from {
+			fresh = bytes.Equal(last, raw)
+			return fresh
+		}
+		out.Write(raw)
+		out.WriteByte('\n')
+		return out.Len() < flushSize || flush()
+	})
+	if err == nil && out.Len() > 0 {
+		flush()
+	}
+	return fresh, errors.Join(threadError(id, err), writeErr, file.Close())
+}
+
+// flushSize is the size of a write to a copy, in bytes.
+const flushSize = 1 << 20
+
+// copied returns the number of lines of a copy, and its last line. It removes a torn line from its end.
+func copied(path string) (lines int64, last []byte, err error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil, nil
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	whole := data[:bytes.LastIndexByte(data, '\n')+1]
+	if len(whole) < len(data) {
+		err = os.Truncate(path, int64(len(whole)))
+	}
+	if len(whole) > 0 {
+		last = bytes.TrimSuffix(whole[bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1:], []byte("\n"))
+	}
+	return int64(bytes.Count(whole, []byte("\n"))), last, err
+}

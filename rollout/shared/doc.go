@@ -1,0 +1,34 @@
+// Package shared stores threads in the database of a fleet, so that any node can read them, and one at a
+// time can write them.
+//
+// # Copies
+//
+// A node keeps the lines of the threads that it reads or writes in local files. A thread is loaded from
+// its copy, after the lines that the copy lacks are appended to it. So a step of a thread does not wait
+// for the network, and a second load fetches the new lines only. A copy has the lines of the database
+// from the first one on. If its last line differs from the database, or a line is damaged, the copy is
+// removed and fetched again. Copies are not durable, and can be deleted at any time.
+//
+// # Ownership
+//
+// The node joins the fleet when the store is opened, and renews its lease until Close. Begin and Open make
+// it the owner of a thread, and Close of the journal ends that. A thread of another node is a
+// [store.OwnedError], which is a *rollout.LockedError as well.
+//
+// # Appends
+//
+// Each append waits until the database has confirmed it, with sync or without. The copy gets the lines
+// afterwards. If the database does not confirm an append, or another node has taken the thread, the
+// error is a [store.LostError], and the journal cannot be used any more.
+//
+// # Search
+//
+// Messages are added to the search after the append, in the background. Searches are complete once all
+// messages of this node are added. The lines that a crash left out are added when the thread is opened
+// again.
+//
+// # Goroutines
+//
+// One renews the lease, and one adds messages to the search. Both end with Close, which waits for the
+// present call of the database.
+package shared

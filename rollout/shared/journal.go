@@ -1,0 +1,257 @@
+package shared
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/rollout/fleet"
+	"appserver/rollout/line"
+	"appserver/rollout/listing"
+	"appserver/rollout/store"
+)
+
+// journal is a thread that this node owns, with its copy.
+type journal struct {
+	threads *Threads
+	id      string
+	own     fleet.Own
+	// next is the ordinal of the next line in the database.
+	next int64
+	head *listing.Collector
+	// copy is the log of the copy.
+	copy *rollout.Log
+	// created is set if this journal has created the thread. seed is nil after that.
+	begun, created bool
+	seed           []protocol.RolloutLine
+	// lost is the error after which the journal cannot be used.
+	lost   error
+	closed bool
+}
+
+// Begin returns the journal of a new thread.
+func (t *Threads) Begin(id string, at time.Time, seed []protocol.RolloutLine) (store.Journal, error) {
+	j := &journal{threads: t, id: id, seed: seed, begun: true}
+	j.head = listing.NewCollector(rollout.Head{ID: id, CreatedAt: at, UpdatedAt: at}, false)
+	if err := t.enter(j); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// Open makes this node the owner of a thread, and loads the thread.
+func (t *Threads) Open(at store.Ref, to rollout.Loader) (store.Journal, *rollout.Contents, error) {
+	j := &journal{threads: t, id: at.ID}
+	if err := t.enter(j); err != nil {
+		return nil, nil, err
+	}
+	contents, err := j.load(to)
+	if err != nil {
+		t.leave(j)
+		return nil, nil, threadError(at.ID, err)
+	}
+	t.filler.add(j.own, j.next)
+	return j, contents, nil
+}
+
+func (j *journal) load(to rollout.Loader) (contents *rollout.Contents, err error) {
+	t := j.threads
+	ctx, cancel := t.call()
+	defer cancel()
+	place, err := t.Driver.Find(ctx, j.id)
+	if err != nil {
+		return nil, err
+	}
+	if place.Archived {
+		return nil, &store.ArchivedError{ID: j.id}
+	}
+	if j.own, err = t.Driver.Take(ctx, j.id, t.Node); err != nil {
+		return nil, err
+	}
+	j.next, j.head = j.own.Next, listing.NewCollector(place.Head.Head, place.Listed)
+	defer t.copies.lock(j.id)()
+	contents, err = j.openCopy(ctx, to)
+	if err != nil {
+		return nil, errors.Join(err, t.Driver.Release(ctx, j.own))
+	}
+	return describe(contents, place), nil
+}
+
+// openCopy opens the copy with all lines of the database. The caller holds the lock of the copy.
+func (j *journal) openCopy(ctx context.Context, to rollout.Loader) (contents *rollout.Contents, err error) {
+	copies := j.threads.copies
+	err = copies.load(ctx, j.id, func(path string) (_ *rollout.Contents, _ io.Closer, err error) {
+		j.copy, contents, err = copies.files.OpenTo(path, to)
+		return contents, j.copy, err
+	})
+	return contents, err
+}
+
+// describe gives the contents of a copy the facts of the database.
+func describe(c *rollout.Contents, place fleet.Place) *rollout.Contents {
+	c.Path, c.Began, c.ModTime = "", place.CreatedAt, place.UpdatedAt
+	return c
+}
+
+// Load reads a thread without owning it. While a journal writes the thread, the journal keeps the copy up
+// to date.
+func (t *Threads) Load(at store.Ref, to rollout.Loader) (
+	contents *rollout.Contents, text *rollout.LineReader, err error,
+) {
+	place, err := t.find(at.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := t.call()
+	defer cancel()
+	defer t.copies.lock(at.ID)()
+	err = t.copies.load(ctx, at.ID, func(path string) (_ *rollout.Contents, _ io.Closer, err error) {
+		contents, text, err = t.copies.files.Load(path, to)
+		return contents, text, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return describe(contents, place), text, nil
+}
+
+// Append appends lines to the database, and then to the copy.
+func (j *journal) Append(lines []protocol.RolloutLine, _ bool) error {
+	if j.lost != nil || len(lines) == 0 {
+		return j.lost
+	}
+	lines = append(j.seed, lines...)
+	encoded, err := line.Encode(lines)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		j.head.Add(l)
+	}
+	ctx, cancel := j.threads.call()
+	defer cancel()
+	if err := j.write(ctx, bytes.Split(bytes.TrimSuffix(encoded, []byte("\n")), []byte("\n"))); err != nil {
+		if errors.Is(err, fleet.ErrFenced) || errors.Is(err, fleet.ErrInDoubt) {
+			j.lost = &store.LostError{ID: j.id, Err: err}
+			return j.lost
+		}
+		return threadError(j.id, err)
+	}
+	j.next, j.seed = j.next+int64(len(lines)), nil
+	j.threads.filler.add(j.own, j.next)
+	if err := j.keep(ctx, lines); err != nil {
+		j.threads.Report(err)
+	}
+	return nil
+}
+
+// write creates the thread, or appends to it.
+func (j *journal) write(ctx context.Context, lines [][]byte) (err error) {
+	head := j.fleetHead()
+	if !j.begun || j.created {
+		return j.threads.Driver.Append(ctx, j.own, j.next, lines, &head)
+	}
+	j.own, err = j.threads.Driver.Create(ctx, j.id, j.threads.Node, head, lines)
+	j.created = err == nil
+	return err
+}
+
+func (j *journal) fleetHead() fleet.Head {
+	head, listed := j.head.Head()
+	return fleet.Head{Head: head, Listed: listed}
+}
+
+// keep appends lines to the copy, and begins that of a new thread. If this fails, the copy is fetched
+// again.
+func (j *journal) keep(ctx context.Context, lines []protocol.RolloutLine) (err error) {
+	copies := j.threads.copies
+	defer copies.lock(j.id)()
+	if j.copy == nil {
+		j.copy, err = copies.files.Create(j.id, copyTime())
+	}
+	if err == nil {
+		err = j.copy.Append(lines, false)
+	}
+	if err == nil {
+		return nil
+	}
+	j.threads.Report(err)
+	if j.copy != nil {
+		_ = j.copy.Close()
+	}
+	_, err = j.openCopy(ctx, &rollout.LineList{})
+	return err
+}
+
+// Close adds the last messages to the search, and ends the ownership.
+func (j *journal) Close() error {
+	return j.end(func(ctx context.Context, own fleet.Own) error {
+		j.threads.filler.flush(ctx, j.id)
+		return j.threads.Driver.Release(ctx, own)
+	})
+}
+
+// CloseRewritten closes the journal. Other programs do not read the database, so nothing is rewritten.
+func (j *journal) CloseRewritten(rollout.Projection) error { return j.Close() }
+
+// Discard deletes the thread if it began with this journal.
+func (j *journal) Discard() error {
+	if !j.created {
+		return j.Close()
+	}
+	return j.end(func(ctx context.Context, own fleet.Own) error {
+		j.threads.filler.drop(j.id)
+		j.threads.copies.remove(j.id)
+		return j.threads.Driver.Delete(ctx, own)
+	})
+}
+
+func (j *journal) end(do func(ctx context.Context, own fleet.Own) error) (err error) {
+	if j.closed {
+		return nil
+	}
+	j.closed = true
+	defer j.threads.leave(j)
+	if j.copy != nil {
+		err = j.copy.Close()
+	}
+	if j.lost != nil || j.begun && !j.created {
+		return err
+	}
+	ctx, cancel := j.threads.call()
+	defer cancel()
+	return errors.Join(err, do(ctx, j.own))
+}
+
+// LineReader reads the lines of the copy.
+func (j *journal) LineReader() *rollout.LineReader {
+	if j.copy == nil {
+		return nil
+	}
+	return j.copy.LineReader()
+}
+
+// SetIdle sets whether the file of the copy may be closed.
+func (j *journal) SetIdle(idle bool) {
+	if j.copy != nil {
+		j.copy.SetIdle(idle)
+	}
+}
+
+// Resume opens the file of the copy again.
+func (j *journal) Resume() error {
+	if j.lost != nil || j.copy == nil {
+		return j.lost
+	}
+	return j.copy.Resume()
+}
+
+// Ref names the thread.
+func (j *journal) Ref() store.Ref { return store.Ref{ID: j.id} }
+
+// IsAt returns false, because the thread has no file.
+func (j *journal) IsAt(string) bool { return false }

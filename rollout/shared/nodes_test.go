@@ -1,0 +1,91 @@
+package shared_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/rollout/store"
+)
+
+const threadID = "0190a6f8-1111-7aaa-8bbb-000000000001"
+
+// texts returns the lines of messages, from an ordinal on.
+func texts(from int64, messages ...string) (lines []protocol.RolloutLine) {
+	for i, text := range messages {
+		lines = append(lines, protocol.RolloutLine{Timestamp: "2026-01-02T03:04:05.000Z", Type: "event_msg",
+			Ordinal: new(from + int64(i)), Payload: fmt.Appendf(nil, `{"type":"user_message","message":%q}`, text)})
+	}
+	return lines
+}
+
+// read returns the messages of the thread.
+func read(t *testing.T, threads store.Threads) (messages []string) {
+	var lines rollout.LineList
+	_, text, err := threads.Load(store.Ref{ID: threadID}, &lines)
+	require.NoError(t, err)
+	require.NoError(t, text.Close())
+	for _, l := range lines {
+		var message struct {
+			Message string `json:"message"`
+		}
+		require.NoError(t, protocol.Unmarshal(l.Payload, &message))
+		messages = append(messages, message.Message)
+	}
+	return messages
+}
+
+// TestDamagedCopiesAreFetchedAgain damages the copy of a closed thread in several ways.
+func TestDamagedCopiesAreFetchedAgain(t *testing.T) {
+	node := nodes(t)(t, "here")
+	journal, err := node.Begin(threadID, time.Now(), nil)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(texts(0, "one", "two", "three"), true))
+	require.NoError(t, journal.Close())
+	paths, err := filepath.Glob(filepath.Join(copiesOf(node), "sessions", "*", "*", "*", "*.jsonl"))
+	require.NoError(t, err)
+	require.Len(t, paths, 1)
+	sound, err := os.ReadFile(paths[0])
+	require.NoError(t, err)
+	for name, damage := range map[string]string{
+		"torn":           string(sound[:len(sound)-20]),
+		"empty":          "",
+		"damaged":        "x" + string(sound[1:]),
+		"another end":    string(sound[:len(sound)-10]) + "x" + string(sound[len(sound)-9:]),
+		"too many lines": string(sound) + string(sound),
+	} {
+		require.NoError(t, os.WriteFile(paths[0], []byte(damage), 0o600))
+		require.Equal(t, []string{"one", "two", "three"}, read(t, node), name)
+		repaired, err := os.ReadFile(paths[0])
+		require.NoError(t, err)
+		require.Equal(t, string(sound), string(repaired), name)
+	}
+	require.NoError(t, os.Remove(paths[0]))
+	require.Equal(t, []string{"one", "two", "three"}, read(t, node))
+}
+
+// TestAThreadOfAnotherNodeNamesTheNode opens a thread that another node has open.
+func TestAThreadOfAnotherNodeNamesTheNode(t *testing.T) {
+	open := nodes(t)
+	first, second := open(t, "here"), open(t, "here")
+	journal, err := first.Begin(threadID, time.Now(), nil)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(texts(0, "one"), true))
+	var lines rollout.LineList
+	var owned *store.OwnedError
+	_, _, err = second.Open(store.Ref{ID: threadID}, &lines)
+	require.ErrorAs(t, err, &owned)
+	require.Equal(t, idOf(first), owned.Node)
+	require.NoError(t, journal.Append(texts(1, "two"), true))
+	require.Equal(t, []string{"one", "two"}, read(t, second))
+	require.NoError(t, journal.Close())
+	taken, _, err := second.Open(store.Ref{ID: threadID}, &lines)
+	require.NoError(t, err)
+	require.NoError(t, taken.Close())
+}

@@ -1,0 +1,237 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/rollout/fleet"
+	"appserver/rollout/store"
+)
+
+// callTimeout bounds each call of the database.
+const callTimeout = 30 * time.Second
+
+// Options are the options of a store.
+type Options struct {
+	Driver fleet.Driver
+	Node   fleet.Node
+	// Copies is the folder of the local copies.
+	Copies string
+	// Report gets errors that fail no operation.
+	Report func(error)
+	// SnapshotVersion is rollout.Store.SnapshotVersion of the copies.
+	SnapshotVersion string
+}
+
+// Threads implements store.Threads with a database.
+type Threads struct {
+	Options
+	copies *copies
+	filler *filler
+	// base ends with Close.
+	base   context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu sync.Mutex
+	// open are the threads that this process writes.
+	open map[string]*journal
+}
+
+var _ store.Threads = (*Threads)(nil)
+
+// Open joins the fleet and returns its threads.
+func Open(ctx context.Context, o Options) (*Threads, error) {
+	ttl, err := o.Driver.Join(ctx, o.Node)
+	if err != nil {
+		return nil, err
+	}
+	t := &Threads{Options: o, copies: newCopies(o), open: map[string]*journal{}}
+	t.base, t.cancel = context.WithCancel(context.Background())
+	t.filler = newFiller(t)
+	t.work.Go(func() { t.renew(ttl) })
+	t.work.Go(t.filler.run)
+	return t, nil
+}
+
+// renewals is the number of attempts to renew a lease within its time to live.
+const renewals = 3
+
+// renew renews the lease until Close.
+func (t *Threads) renew(ttl time.Duration) {
+	due := time.NewTicker(ttl / renewals)
+	defer due.Stop()
+	for {
+		select {
+		case <-t.base.Done():
+			return
+		case <-due.C:
+		}
+		ctx, cancel := context.WithTimeout(t.base, ttl/renewals)
+		if _, err := t.Driver.Join(ctx, t.Node); err != nil && t.base.Err() == nil {
+			t.Report(err)
+		}
+		cancel()
+	}
+}
+
+// Close leaves the fleet. All journals must be closed before.
+func (t *Threads) Close() error {
+	t.cancel()
+	t.work.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	return t.Driver.Leave(ctx, t.Node)
+}
+
+// call returns the context of a call of the database.
+func (t *Threads) call() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(t.base, callTimeout)
+}
+
+// Where returns the place of a thread. It has no path.
+func (t *Threads) Where(at store.Ref) (store.Place, error) {
+	found, err := t.find(at.ID)
+	return store.Place{Ref: store.Ref{ID: at.ID}, Archived: found.Archived}, err
+}
+
+func (t *Threads) find(id string) (fleet.Place, error) {
+	ctx, cancel := t.call()
+	defer cancel()
+	place, err := t.Driver.Find(ctx, id)
+	return place, threadError(id, err)
+}
+
+// threadError converts an error of the driver.
+func threadError(id string, err error) error {
+	var owned *fleet.OwnedError
+	switch {
+	case errors.Is(err, fleet.ErrNotFound):
+		return &rollout.NotFoundError{ID: id}
+	case errors.As(err, &owned):
+		return &store.OwnedError{ID: id, Node: owned.Node, Address: owned.Address}
+	}
+	return databaseError(err)
+}
+
+// databaseError marks an error as one of the database, unless the store has an error for it.
+func databaseError(err error) error {
+	var archived *store.ArchivedError
+	var cursor *rollout.CursorError
+	if err == nil || errors.As(err, &archived) || errors.As(err, &cursor) {
+		return err
+	}
+	return &store.UnavailableError{Err: err}
+}
+
+// Check returns the error with which an operation would fail.
+func (t *Threads) Check(at store.Ref, op store.Op) error {
+	place, err := t.find(at.ID)
+	if err != nil || op == store.OpRestore {
+		return err
+	}
+	if t.opened(at.ID) != nil {
+		return &rollout.LockedError{ID: at.ID}
+	}
+	if place.Owner != "" && place.Owner != t.Node.ID {
+		return &store.OwnedError{ID: at.ID, Node: place.Owner, Address: place.Address}
+	}
+	return nil
+}
+
+func (t *Threads) opened(id string) *journal {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.open[id]
+}
+
+// owned runs an operation as the owner of a thread that is not open.
+func (t *Threads) owned(id string, do func(ctx context.Context, own fleet.Own) error) error {
+	j := &journal{threads: t, id: id}
+	if err := t.enter(j); err != nil {
+		return err
+	}
+	defer t.leave(j)
+	ctx, cancel := t.call()
+	defer cancel()
+	own, err := t.Driver.Take(ctx, id, t.Node)
+	if err == nil {
+		err = do(ctx, own)
+	}
+	return threadError(id, err)
+}
+
+// enter reserves a thread for a journal. Within this process a thread has one journal.
+func (t *Threads) enter(j *journal) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open[j.id] != nil {
+		return &rollout.LockedError{ID: j.id}
+	}
+	t.open[j.id] = j
+	return nil
+}
+
+func (t *Threads) leave(j *journal) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open[j.id] == j {
+		delete(t.open, j.id)
+	}
+}
+
+// Archive archives a thread.
+func (t *Threads) Archive(at store.Ref) error { return t.move(at.ID, true) }
+
+// Unarchive returns a thread from the archive.
+func (t *Threads) Unarchive(at store.Ref) (store.Place, error) {
+	place, err := t.Where(at)
+	var missing *rollout.NotFoundError
+	if errors.As(err, &missing) || err == nil && !place.Archived {
+		err = &rollout.NotArchivedError{ID: at.ID}
+	}
+	if err == nil {
+		err = t.move(at.ID, false)
+	}
+	place.Archived = false
+	return place, err
+}
+
+func (t *Threads) move(id string, archived bool) error {
+	return t.owned(id, func(ctx context.Context, own fleet.Own) error {
+		return errors.Join(t.Driver.Move(ctx, own, archived), t.Driver.Release(ctx, own))
+	})
+}
+
+// Delete deletes a thread and its copy. No thread depends on another one.
+func (t *Threads) Delete(id string) error {
+	return t.owned(id, func(ctx context.Context, own fleet.Own) error {
+		if err := t.Driver.Delete(ctx, own); err != nil {
+			return err
+		}
+		t.copies.remove(id)
+		return nil
+	})
+}
+
+// Rename gives a thread a name. The database sets the time.
+func (t *Threads) Rename(id, name string, _ time.Time) error {
+	ctx, cancel := t.call()
+	defer cancel()
+	return threadError(id, t.Driver.Rename(ctx, id, name))
+}
+
+// Tidy does nothing: the database completes or undoes what a killed writer began.
+func (t *Threads) Tidy() error { return nil }
+
+// Diagnose returns the state of the search.
+func (t *Threads) Diagnose() protocol.IndexDiagnostics {
+	if t.filler.isIdle() {
+		return protocol.IndexDiagnostics{State: protocol.IndexReady}
+	}
+	return protocol.IndexDiagnostics{State: protocol.IndexBuilding}
+}

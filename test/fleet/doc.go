@@ -1,0 +1,2 @@
+// Package fleet tests servers that keep their threads in PostgreSQL.
+package fleet

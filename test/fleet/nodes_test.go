@@ -1,0 +1,127 @@
+package fleet
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"appserver/rollout/postgres/pgtest"
+	"appserver/test/apptest"
+)
+
+// TestThreadsOutliveTheirNode kills a server during a turn. A server on another machine continues the
+// thread when the lease has ended.
+func TestThreadsOutliveTheirNode(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	first, second := newNode(t, url), newNode(t, url)
+	id := first.StartTrusted()
+	require.Equal(t, "completed", first.Turn(id, "say hello").Status)
+	first.BeginTurn(id, "run: sleep 60")
+	first.UntilMethod("item/started")
+	first.KillGroup()
+	require.Equal(t, "threadLocked", second.CallRejected("thread/resume", apptest.Object{"threadId": id}).Data.Kind)
+	var view apptest.ThreadView
+	require.Eventually(t, func() bool {
+		m := second.Request("thread/resume", apptest.Object{"threadId": id})
+		if m.Error == nil {
+			view = second.ReadThread(id)
+		}
+		return m.Error == nil
+	}, 20*time.Second, 100*time.Millisecond)
+	require.Len(t, view.Turns, 2)
+	require.Equal(t, "completed", view.Turns[0].Status)
+	require.Equal(t, "interrupted", view.Turns[1].Status)
+	require.Equal(t, "completed", second.Turn(id, "say more").Status)
+	second.Close()
+}
+
+// TestAThreadHasOneWriterAmongNodes edits a thread that another server has open.
+func TestAThreadHasOneWriterAmongNodes(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	first, second := newNode(t, url), newNode(t, url)
+	id := first.StartTrusted()
+	first.Turn(id, "say hello")
+	rejected := second.CallRejected("thread/resume", apptest.Object{"threadId": id})
+	require.Equal(t, "threadLocked", rejected.Data.Kind)
+	require.Contains(t, rejected.Message, "is open on node ")
+	require.Len(t, second.ReadThread(id).Turns, 1)
+	list := second.Call("thread/list", apptest.Object{})
+	require.Equal(t, id, gjson.GetBytes(list, "data.0.id").Str)
+	require.Equal(t, gjson.Null, gjson.GetBytes(list, "data.0.path").Type)
+	first.Close()
+	second.Call("thread/resume", apptest.Object{"threadId": id})
+	require.Equal(t, "completed", second.Turn(id, "say more").Status)
+	second.Close()
+	require.Len(t, newNode(t, url).ReadThread(id).Turns, 2)
+}
+
+// TestContextEditsAreSharedByNodes excludes an item on one server and reads the list on another one.
+func TestContextEditsAreSharedByNodes(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	first, second := newNode(t, url), newNode(t, url)
+	id := first.StartTrusted()
+	first.Turn(id, "run: echo a long story")
+	first.Call("context/setInclusion", apptest.Object{"threadId": id, "indices": []int{3}, "included": false})
+	want := first.Call("context/getItems", apptest.Object{"threadId": id})
+	got := second.Call("context/getItems", apptest.Object{"threadId": id})
+	require.JSONEq(t, gjson.GetBytes(want, "items").Raw, gjson.GetBytes(got, "items").Raw)
+	require.False(t, gjson.GetBytes(got, "items.3.included").Bool())
+	first.Close()
+	undone := second.Call("context/undo", apptest.Object{"threadId": id})
+	require.EqualValues(t, 2, gjson.GetBytes(undone, "revision").Int())
+	second.Close()
+}
+
+// TestUnusableDatabasesAreRefusedBeforeTheServerListens names the key, the problem and the next action.
+func TestUnusableDatabasesAreRefusedBeforeTheServerListens(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	for name, c := range map[string]struct {
+		url  string
+		args []string
+		want []string
+	}{
+		"no URL":      {"", nil, []string{"store.url_env", "APPSERVER_STORE_URL"}},
+		"not a URL":   {"nonsense", nil, []string{"store.url_env"}},
+		"no database": {url + "x", nil, []string{"store.url_env"}},
+		"asynchronous": {url, []string{"-c", "store.require_sync_standby=true"},
+			[]string{"store.require_sync_standby"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := command(t, t.TempDir(), c.url, c.args...)
+			cmd.Stderr = nil
+			out, err := cmd.CombinedOutput()
+			require.Error(t, err)
+			for _, text := range c.want {
+				require.Contains(t, string(out), text)
+			}
+		})
+	}
+}
+
+// TestADatabaseThatGoesAwayFailsTheTurn stops the database during a turn, and starts it again.
+func TestADatabaseThatGoesAwayFailsTheTurn(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	n := newNode(t, server.Database(t))
+	id := n.StartTrusted()
+	n.Turn(id, "say hello")
+	server.Crash(t)
+	n.SendRequest("turn/start", apptest.Object{"threadId": id, "input": []apptest.Object{{"type": "text", "text": "say more"}}})
+	failed := n.Until(func(m apptest.Message) bool { return m.Error != nil || m.Method == "thread/closed" })
+	if failed.Error != nil {
+		require.Equal(t, "storage", failed.Error.Data.Kind)
+	}
+	server.Restart(t)
+	require.Eventually(t, func() bool {
+		return n.Request("thread/resume", apptest.Object{"threadId": id}).Error == nil
+	}, 20*time.Second, 100*time.Millisecond)
+	require.Equal(t, "completed", n.Turn(id, "say even more").Status)
+	n.Close()
+}
