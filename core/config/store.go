@@ -1,5 +1,7 @@
 package config
 
+import "time"
+
 // Store selects where threads are kept.
 type Store struct {
 	// Kind is StoreFiles or StorePostgres.
@@ -8,6 +10,8 @@ type Store struct {
 	URLEnv string `key:"url_env"`
 	// RequireSyncStandby refuses a primary without synchronous standbys.
 	RequireSyncStandby bool `key:"require_sync_standby"`
+	// Timeout bounds each call of the database.
+	Timeout time.Duration `key:"timeout_ms" min:"1000" max:"600000"`
 }
 
 // The values of Store.Kind.
@@ -17,5 +21,6 @@ const (
 )
 
 func defaultStore() Store {
-	return Store{Kind: StoreFiles, URLEnv: "APPSERVER_STORE_URL", RequireSyncStandby: true}
+	return Store{Kind: StoreFiles, URLEnv: "APPSERVER_STORE_URL", RequireSyncStandby: true,
+		Timeout: 30 * time.Second}
 }

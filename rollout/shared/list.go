@@ -29,7 +29,7 @@ func (t *Threads) List(q rollout.Query) (page rollout.Page, err error) {
 // Search returns the threads of the fleet that contain a text.
 func (t *Threads) Search(ctx context.Context, q rollout.Query) (hits rollout.Hits, err error) {
 	hits.Complete = t.filler.isIdle()
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, t.Timeout)
 	defer cancel()
 	found, err := t.Driver.Search(ctx, q)
 	for _, h := range found.Hits {

@@ -12,15 +12,14 @@ import (
 	"appserver/rollout/store"
 )
 
-// callTimeout bounds each call of the database.
-const callTimeout = 30 * time.Second
-
 // Options are the options of a store.
 type Options struct {
 	Driver fleet.Driver
 	Node   fleet.Node
 	// Copies is the folder of the local copies.
 	Copies string
+	// Timeout bounds each call of the database.
+	Timeout time.Duration
 	// Report gets errors that fail no operation.
 	Report func(error)
 	// SnapshotVersion is rollout.Store.SnapshotVersion of the copies.
@@ -83,14 +82,14 @@ func (t *Threads) renew(ttl time.Duration) {
 func (t *Threads) Close() error {
 	t.cancel()
 	t.work.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), t.Timeout)
 	defer cancel()
 	return t.Driver.Leave(ctx, t.Node)
 }
 
 // call returns the context of a call of the database.
 func (t *Threads) call() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(t.base, callTimeout)
+	return context.WithTimeout(t.base, t.Timeout)
 }
 
 // Where returns the place of a thread. It has no path.

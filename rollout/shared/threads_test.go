@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -29,7 +30,7 @@ func nodes(t *testing.T) storetest.Open {
 		db, err := postgres.Open(ctx, postgres.Options{URL: urls[place]})
 		require.NoError(t, err)
 		id := uuid.NewString()
-		threads, err := shared.Open(ctx, shared.Options{Driver: db, Copies: t.TempDir(),
+		threads, err := shared.Open(ctx, shared.Options{Driver: db, Copies: t.TempDir(), Timeout: time.Minute,
 			Report: func(err error) { t.Error(err) }, Node: fleet.Node{ID: "node-" + id[:4], Incarnation: id}})
 		require.NoError(t, err)
 		t.Cleanup(func() {

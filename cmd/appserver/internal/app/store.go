@@ -62,15 +62,16 @@ func openDatabase(c *config.Config, own *setup) (*openedStore, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	db, err := postgres.Open(ctx, postgres.Options{URL: os.Getenv(c.Store.URLEnv), Variable: c.Store.URLEnv,
-		RequireSyncStandby: c.Store.RequireSyncStandby})
+		RequireSyncStandby: c.Store.RequireSyncStandby, Limit: c.Store.Timeout})
 	if err != nil {
 		return nil, err
 	}
 	node := newNode()
+	report := func(err error) {
+		own.log.Warn("problem in the database of the threads", zap.String("node", node.ID), zap.Error(err))
+	}
 	threads, err := shared.Open(ctx, shared.Options{Driver: db, Node: node, Copies: copiesIn(own.home),
-		SnapshotVersion: program(), Report: func(err error) {
-			own.log.Warn("problem in the database of the threads", zap.String("node", node.ID), zap.Error(err))
-		}})
+		Timeout: c.Store.Timeout, SnapshotVersion: program(), Report: report})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
