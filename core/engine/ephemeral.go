@@ -23,6 +23,8 @@ func (ephemeral) SetIdle(bool) {}
 
 func (ephemeral) Resume() error { return nil }
 
+func (ephemeral) Lost() <-chan struct{} { return nil }
+
 func (ephemeral) Ref() store.Ref { return store.Ref{} }
 
 func (ephemeral) IsAt(string) bool { return false }

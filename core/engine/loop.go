@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"errors"
+
 	"go.uber.org/zap"
 
 	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 )
 
 func (a *actor) run() {
@@ -28,6 +31,8 @@ func (a *actor) run() {
 			a.dropDisconnected()
 		case <-a.describeDue:
 			a.runRecovered(nil, a.describe)
+		case <-a.journal.Lost():
+			a.runRecovered(nil, a.lose)
 		case <-a.unloadDue():
 			a.unloadUnused()
 		case <-a.ownTurnDue():
@@ -122,6 +127,18 @@ func (a *actor) unload() {
 		projection = a.redactedProjection(a.thread.Projection())
 	}
 	a.close(func() error { return a.journal.CloseRewritten(projection) })
+}
+
+// lose unloads a thread that another program may write now. Its turn fails, and its commands end.
+func (a *actor) lose() {
+	a.engine.parts.Log.Warn("the thread is closed, because another program may write it", zap.String("thread", a.id))
+	if a.thread == nil {
+		a.closeThread()
+		return
+	}
+	failure := a.beforeStep()
+	failure.Err = &store.LostError{ID: a.id, Err: errors.New("another server may write the thread now")}
+	a.closeFailed(failure)
 }
 
 // endTurn interrupts the turn under way, and those that begin while it ends. It returns when

@@ -24,6 +24,9 @@ func (j *journal) Append(lines []protocol.RolloutLine, sync bool) error {
 	return err
 }
 
+// Lost returns nil: the lock of the thread is kept until Close.
+func (*journal) Lost() <-chan struct{} { return nil }
+
 // Ref names the rollout.
 func (j *journal) Ref() store.Ref { return store.Ref{ID: j.id, Path: j.Path()} }
 

@@ -15,6 +15,10 @@
 // it the owner of a thread, and Close of the journal ends that. A thread of another node is a
 // [store.OwnedError], which is a *rollout.LockedError as well.
 //
+// If two thirds of the time to live pass without a renewal, all threads of the node are lost: their
+// journals write nothing more, and Lost is closed, so that commands end before another node takes the
+// threads. The node then joins as another incarnation.
+//
 // # Appends
 //
 // Each append waits until the database has confirmed it, with sync or without. The copy gets the lines

@@ -28,6 +28,8 @@ type journal struct {
 	// created is set if this journal has created the thread. seed is nil after that.
 	begun, created bool
 	seed           []protocol.RolloutLine
+	// ended is closed when the lease is lost, in which the thread was taken.
+	ended <-chan struct{}
 	// lost is the error after which the journal cannot be used.
 	lost   error
 	closed bool
@@ -69,7 +71,9 @@ func (j *journal) load(to rollout.Loader) (contents *rollout.Contents, err error
 	if place.Archived {
 		return nil, &store.ArchivedError{ID: j.id}
 	}
-	if j.own, err = t.Driver.Take(ctx, j.id, t.Node); err != nil {
+	var node fleet.Node
+	node, j.ended = t.lease.present()
+	if j.own, err = t.Driver.Take(ctx, j.id, node); err != nil {
 		return nil, err
 	}
 	j.next, j.head = j.own.Next, listing.NewCollector(place.Head.Head, place.Listed)
@@ -121,7 +125,7 @@ func (t *Threads) Load(at store.Ref, to rollout.Loader) (
 
 // Append appends lines to the database, and then to the copy.
 func (j *journal) Append(lines []protocol.RolloutLine, _ bool) error {
-	if j.lost != nil || len(lines) == 0 {
+	if j.checkLease(); j.lost != nil || len(lines) == 0 {
 		return j.lost
 	}
 	lines = append(j.seed, lines...)
@@ -155,7 +159,9 @@ func (j *journal) write(ctx context.Context, lines [][]byte) (err error) {
 	if !j.begun || j.created {
 		return j.threads.Driver.Append(ctx, j.own, j.next, lines, &head)
 	}
-	j.own, err = j.threads.Driver.Create(ctx, j.id, j.threads.Node, head, lines)
+	var node fleet.Node
+	node, j.ended = j.threads.lease.present()
+	j.own, err = j.threads.Driver.Create(ctx, j.id, node, head, lines)
 	j.created = err == nil
 	return err
 }
@@ -186,6 +192,20 @@ func (j *journal) keep(ctx context.Context, lines []protocol.RolloutLine) (err e
 	_, err = j.openCopy(ctx, &rollout.LineList{})
 	return err
 }
+
+// checkLease notes that the lease is lost.
+func (j *journal) checkLease() {
+	select {
+	case <-j.ended:
+		j.lost = &store.LostError{ID: j.id, Err: errLease}
+	default:
+	}
+}
+
+var errLease = errors.New("this node could not renew its lease in time, so another node may write the thread")
+
+// Lost is closed when the lease is lost.
+func (j *journal) Lost() <-chan struct{} { return j.ended }
 
 // Close adds the last messages to the search, and ends the ownership.
 func (j *journal) Close() error {
@@ -219,7 +239,7 @@ func (j *journal) end(do func(ctx context.Context, own fleet.Own) error) (err er
 	if j.copy != nil {
 		err = j.copy.Close()
 	}
-	if j.lost != nil || j.begun && !j.created {
+	if j.checkLease(); j.lost != nil || j.begun && !j.created {
 		return err
 	}
 	ctx, cancel := j.threads.call()

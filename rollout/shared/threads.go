@@ -29,6 +29,7 @@ type Options struct {
 // Threads implements store.Threads with a database.
 type Threads struct {
 	Options
+	lease  *lease
 	copies *copies
 	filler *filler
 	// base ends with Close.
@@ -45,37 +46,16 @@ var _ store.Threads = (*Threads)(nil)
 
 // Open joins the fleet and returns its threads.
 func Open(ctx context.Context, o Options) (*Threads, error) {
-	ttl, err := o.Driver.Join(ctx, o.Node)
+	lease, ttl, err := newLease(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	t := &Threads{Options: o, copies: newCopies(o), open: map[string]*journal{}}
+	t := &Threads{Options: o, lease: lease, copies: newCopies(o), open: map[string]*journal{}}
 	t.base, t.cancel = context.WithCancel(context.Background())
 	t.filler = newFiller(t)
-	t.work.Go(func() { t.renew(ttl) })
+	t.work.Go(func() { t.lease.keep(t.base, ttl) })
 	t.work.Go(t.filler.run)
 	return t, nil
-}
-
-// renewals is the number of attempts to renew a lease within its time to live.
-const renewals = 3
-
-// renew renews the lease until Close.
-func (t *Threads) renew(ttl time.Duration) {
-	due := time.NewTicker(ttl / renewals)
-	defer due.Stop()
-	for {
-		select {
-		case <-t.base.Done():
-			return
-		case <-due.C:
-		}
-		ctx, cancel := context.WithTimeout(t.base, ttl/renewals)
-		if _, err := t.Driver.Join(ctx, t.Node); err != nil && t.base.Err() == nil {
-			t.Report(err)
-		}
-		cancel()
-	}
 }
 
 // Close leaves the fleet. All journals must be closed before.
@@ -84,7 +64,7 @@ func (t *Threads) Close() error {
 	t.work.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), t.Timeout)
 	defer cancel()
-	return t.Driver.Leave(ctx, t.Node)
+	return t.lease.leave(ctx)
 }
 
 // call returns the context of a call of the database.
@@ -157,7 +137,8 @@ func (t *Threads) owned(id string, do func(ctx context.Context, own fleet.Own) e
 	defer t.leave(j)
 	ctx, cancel := t.call()
 	defer cancel()
-	own, err := t.Driver.Take(ctx, id, t.Node)
+	node, _ := t.lease.present()
+	own, err := t.Driver.Take(ctx, id, node)
 	if err == nil {
 		err = do(ctx, own)
 	}

@@ -95,6 +95,9 @@ type Journal interface {
 	// SetIdle sets whether the store may close the descriptors. Resume opens them again.
 	SetIdle(idle bool)
 	Resume() error
+	// Lost returns a channel that is closed when another program may write the thread. It is nil if that
+	// cannot happen.
+	Lost() <-chan struct{}
 	// Ref names the log.
 	Ref() Ref
 	// IsAt reports whether a path leads to the log.

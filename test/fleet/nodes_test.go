@@ -1,6 +1,11 @@
 package fleet
 
 import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -124,4 +129,37 @@ func TestADatabaseThatGoesAwayFailsTheTurn(t *testing.T) {
 	}, 20*time.Second, 100*time.Millisecond)
 	require.Equal(t, "completed", n.Turn(id, "say even more").Status)
 	n.Close()
+}
+
+// TestAFrozenNodeLosesItsThreads suspends a server during a command until another one has its thread.
+func TestAFrozenNodeLosesItsThreads(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	first, second := newNode(t, url), newNode(t, url)
+	id := first.StartTrusted()
+	first.BeginTurn(id, "run: sleep 612")
+	first.UntilMethod("item/started")
+	running := apptest.WithDescendants(t, first.Cmd.Process.Pid)[1:]
+	first.Signal(syscall.SIGSTOP)
+	require.Eventually(t, func() bool {
+		return second.Request("thread/resume", apptest.Object{"threadId": id}).Error == nil
+	}, 20*time.Second, 100*time.Millisecond)
+	second.Turn(id, "say hello")
+	first.Signal(syscall.SIGCONT)
+	first.UntilMethod("thread/closed")
+	ended := func() bool { return !slices.ContainsFunc(running, isAlive) }
+	require.Eventually(t, ended, 5*time.Second, 10*time.Millisecond, "the command of the stale owner runs")
+	require.Equal(t, "threadLocked", first.CallRejected("thread/resume", apptest.Object{"threadId": id}).Data.Kind)
+	view := second.ReadThread(id)
+	require.Equal(t, []string{"interrupted", "completed"}, []string{view.Turns[0].Status, view.Turns[1].Status})
+	require.Equal(t, "completed", second.Turn(id, "say more").Status)
+	second.Close()
+	first.Call("thread/resume", apptest.Object{"threadId": id})
+	require.Len(t, first.ReadThread(id).Turns, 3)
+}
+
+// isAlive reports whether a process runs.
+func isAlive(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(status), ") Z ")
 }
