@@ -91,29 +91,40 @@ func (e *Engine) prepare(model string) {
 func (a *actor) sample(e core.ModelRequest) work {
 	return func(ctx context.Context, emit func(core.Input)) core.Input {
 		lead := sync.OnceFunc(func() { waitUntil(ctx, e.Answered.Add(a.engine.parts.AnswerLead)) })
-		// The hash is made while the rest of the answer comes, so that neither the request nor the end of the
-		// turn waits for it.
-		id := sync.OnceValue(func() string { return a.engine.promptID(e.Prompt) })
+		startHash, hash := a.engine.hashPrompt(e.Prompt)
 		answer, err := a.engine.parts.Model.Stream(ctx, e.Prompt, func(p core.Piece) {
 			lead()
 			emit(core.ModelPiece{Effect: e.ID, Piece: p})
-			id()
+			startHash()
 		})
 		lead()
 		if err != nil {
-			return core.ModelFailed{Effect: e.ID, Err: modelError(err), PromptID: id()}
+			return core.ModelFailed{Effect: e.ID, Err: modelError(err), PromptID: hash()}
 		}
-		return core.ModelDone{Effect: e.ID, Answer: answer, PromptID: id()}
+		return core.ModelDone{Effect: e.ID, Answer: answer, PromptID: hash()}
 	}
 }
 
-// promptID returns the hash of a prompt as it is sent, or "" if it cannot be encoded.
-func (e *Engine) promptID(p *core.Prompt) string {
-	rendered, err := e.parts.Model.Render(p)
-	if err != nil {
-		return ""
+// hashPrompt returns functions that start to make the hash of a prompt as it is sent, and that return it,
+// or "" if the prompt cannot be encoded. It is made while the answer comes, so that neither the request nor
+// the answer waits for it.
+func (e *Engine) hashPrompt(p *core.Prompt) (start func(), hash func() string) {
+	made := make(chan string, 1)
+	start = sync.OnceFunc(func() {
+		e.work.Go(func() {
+			var id string
+			e.catchPanic(func() {
+				if rendered, err := e.parts.Model.Render(p); err == nil {
+					id = rendered.ID()
+				}
+			})
+			made <- id
+		})
+	})
+	return start, func() string {
+		start()
+		return <-made
 	}
-	return rendered.ID()
 }
 
 // waitUntil waits until a time or the end of ctx.

@@ -190,7 +190,7 @@ func goroutineFiles() map[string]string {
 		"rollout/shared/threads.go":                      "renews the lease, and adds messages to the search",
 		"core/codeindex/index.go":                        "scans a repository at intervals",
 		"core/engine/dispatch.go":                        "runs threads, and waits for them on shutdown",
-		"core/engine/effects.go":                         "loads the tokenizer, and writes to terminals",
+		"core/engine/effects.go":                         "loads the tokenizer, hashes prompts, and writes to terminals",
 		"core/engine/engine.go":                          "reads threads that are not loaded, and cancels requests on shutdown",
 		"core/engine/launch.go":                          "runs an effect, and posts its terminal input",
 		"core/engine/worktree.go":                        "creates and deletes checkpoints in the background, and watches commands that outlive their turn",
