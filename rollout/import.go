@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"time"
 
 	"appserver/protocol"
@@ -40,31 +39,33 @@ func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := log.Append(withoutOrigin(lines), true); err != nil {
+	if err := log.Append(append([]protocol.RolloutLine{WithoutOrigin(lines[0])}, lines[1:]...), true); err != nil {
 		return "", cmp.Or(err, log.Discard())
 	}
 	_ = log.Close() // Append has synced it
 	return log.Path(), nil
 }
 
-// withoutOrigin returns the lines with a session_meta that names no origin. The lines of the
-// origin are included already, so they must not be read twice.
-func withoutOrigin(lines []protocol.RolloutLine) []protocol.RolloutLine {
-	o := line.OriginIn(lines[0].Payload)
+// WithoutOrigin returns the first line of a loaded thread as a session_meta that names no origin. The
+// lines of the origin are loaded as well, so they must not be read twice. Other lines are returned
+// unchanged.
+func WithoutOrigin(first protocol.RolloutLine) protocol.RolloutLine {
+	if first.Type != protocol.LineSessionMeta {
+		return first
+	}
+	o := line.OriginIn(first.Payload)
 	var members map[string]json.RawMessage
-	if o.ID == "" || o.End == 0 || lines[0].Ordinal == nil || *lines[0].Ordinal != 0 ||
-		protocol.Unmarshal(lines[0].Payload, &members) != nil {
-		return lines
+	if o.ID == "" || o.End == 0 || first.Ordinal == nil || *first.Ordinal != 0 ||
+		protocol.Unmarshal(first.Payload, &members) != nil {
+		return first
 	}
 	delete(members, "history_base")
 	delete(members, "forked_from_ordinal_exclusive")
 	payload, err := json.Marshal(members)
-	if err != nil {
-		return lines // the members of an object always encode
+	if err == nil { // the members of an object always encode
+		first.Payload = payload
 	}
-	lines = slices.Clone(lines)
-	lines[0].Payload = payload
-	return lines
+	return first
 }
 
 // metaOf returns the id and the start time of the thread from the first line.

@@ -134,7 +134,7 @@ func importRules() []importRule {
 			"schema"}, "it selects the subcommand"},
 		{"cmd/appserver/internal/app", []string{everything}, "it assembles the parts, so it knows all of them"},
 		{"cmd/appserver/internal/cli", []string{"protocol", "cmd/appserver/internal/app", "core/config", "core/engine",
-			"core/export", "core/memory", "rollout", "rollout/index", "server", "server/listen", "server/web",
+			"core/export", "core/memory", "rollout", "rollout/index", "rollout/store", "server", "server/listen", "server/web",
 			"cmd/appserver/internal/contextedit", "cmd/appserver/internal/termtext"},
 			"its commands act on stored threads"},
 		{"cmd/appserver/internal/contextedit", []string{"protocol", "cmd/appserver/internal/termtext"},

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core/config"
+	"appserver/rollout"
 	"appserver/rollout/files"
 	"appserver/rollout/fleet"
 	"appserver/rollout/index"
@@ -49,12 +50,11 @@ func openStore(own *setup, indexed bool) (*openedStore, error) {
 	if c.Store.Kind == config.StorePostgres {
 		return openDatabase(c, own)
 	}
-	report := func(err error) { own.log.Warn("problem in the stored threads", zap.Error(err)) }
 	if !indexed || !c.Index.Enabled {
-		return &openedStore{Threads: files.New(own.rollouts, nil, report)}, nil
+		return &openedStore{Threads: filesIn(own.rollouts, nil, own.log)}, nil
 	}
 	ix := indexOf(c.Index, own)
-	return &openedStore{Threads: files.New(own.rollouts, ix, report), index: ix}, nil
+	return &openedStore{Threads: filesIn(own.rollouts, ix, own.log), index: ix}, nil
 }
 
 // openDatabase joins the fleet of a database.
@@ -87,3 +87,42 @@ func newNode() fleet.Node {
 	incarnation := rand.Text()
 	return fleet.Node{ID: fmt.Sprintf("%s-%s", host, incarnation[:6]), Incarnation: incarnation}
 }
+
+// Stores are the threads of the home and of the database, for commands that copy threads.
+type Stores struct {
+	Files, Database store.Threads
+	opened          *openedStore
+	log             *zap.Logger
+}
+
+// OpenStores opens both stores. They log nothing.
+func OpenStores(o *Options) (*Stores, error) {
+	log := zap.NewNop()
+	_, _, parts, err := loadParts(o, log)
+	if err != nil {
+		return nil, err
+	}
+	own := parts.Setup.(*setup)
+	c := own.config.Current()
+	if c.Store.Kind != config.StorePostgres {
+		return nil, errors.New(`threads are in files: set store.kind = "postgres", or add -c store.kind=postgres`)
+	}
+	opened, err := openDatabase(c, own)
+	if err != nil {
+		return nil, err
+	}
+	return &Stores{Files: filesIn(own.rollouts, nil, log), Database: opened, opened: opened, log: log}, nil
+}
+
+// FilesIn returns the threads of another home.
+func (s *Stores) FilesIn(home string) store.Threads {
+	return filesIn(rollout.NewStore(rollout.OS(), home), nil, s.log)
+}
+
+// filesIn returns threads of files. The index may be nil.
+func filesIn(s *rollout.Store, ix files.Index, log *zap.Logger) store.Threads {
+	return files.New(s, ix, func(err error) { log.Warn("problem in the stored threads", zap.Error(err)) })
+}
+
+// Close closes the database.
+func (s *Stores) Close() error { return s.opened.Close(context.Background()) }
