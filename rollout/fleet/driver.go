@@ -61,6 +61,9 @@ type Driver interface {
 	// Indexed returns the ordinal up to which a thread is indexed, exclusively.
 	Indexed(ctx context.Context, id string) (upTo int64, err error)
 
+	// Interrupted returns threads with a turn under way whose owner has no valid lease, at most
+	// limit. Another node may take them.
+	Interrupted(ctx context.Context, limit int) (ids []string, err error)
 	// Find returns a thread. The error is ErrNotFound for an unknown one.
 	Find(ctx context.Context, id string) (Place, error)
 	// List returns a page of the threads that q selects. Query.Limit is the maximum number of

@@ -18,6 +18,8 @@ const NamedRank = 1_000_000
 type Head struct {
 	listing.Head
 	Name string
+	// Running is set while a turn is under way.
+	Running bool
 	// Listed is set once the thread has a user message. Lists omit other threads.
 	Listed   bool
 	Archived bool

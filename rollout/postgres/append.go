@@ -26,13 +26,13 @@ const (
 	)`
 
 	headsSQL = `, shown AS (
-		SELECT * FROM unnest($10::uuid[], $11::boolean[], $12::bigint[], $13::text[], $14::text[], $15::text[],
-			$16::text[], $17::bytea[], $18::text[])
-			AS s (id, listed, updated, provider, cwd, source, parent, body, folded)
+		SELECT * FROM unnest($10::uuid[], $11::boolean[], $12::bigint[], $13::boolean[], $14::text[], $15::text[],
+			$16::text[], $17::text[], $18::bytea[], $19::text[])
+			AS s (id, listed, updated, running, provider, cwd, source, parent, body, folded)
 		WHERE s.id IN (SELECT id FROM own)
 	), headed AS (
-		UPDATE head AS h SET listed = s.listed, updated = s.updated, provider = s.provider, cwd = s.cwd,
-			source = s.source, parent = s.parent, body = s.body
+		UPDATE head AS h SET listed = s.listed, updated = s.updated, running = s.running, provider = s.provider,
+			cwd = s.cwd, source = s.source, parent = s.parent, body = s.body
 		FROM shown AS s WHERE h.id = s.id
 	), titled AS (
 		UPDATE title AS t SET folded = s.folded FROM shown AS s
@@ -111,7 +111,7 @@ func notNull(line []byte) []byte {
 // headArgs returns the arguments of headsSQL, or nil if the batch has no heads.
 func headArgs(batch []*pending) []any {
 	var ids []pgtype.UUID
-	var listed []bool
+	var listed, running []bool
 	var updated []int64
 	var providers, cwds, sources, folded []string
 	var parents []*string
@@ -121,6 +121,7 @@ func headArgs(batch []*pending) []any {
 			ids = append(ids, p.key)
 			listed = append(listed, h.listed)
 			updated = append(updated, h.updated)
+			running = append(running, h.running)
 			providers = append(providers, h.provider)
 			cwds = append(cwds, h.cwd)
 			sources = append(sources, h.source)
@@ -132,5 +133,5 @@ func headArgs(batch []*pending) []any {
 	if ids == nil {
 		return nil
 	}
-	return []any{ids, listed, updated, providers, cwds, sources, parents, bodies, folded}
+	return []any{ids, listed, updated, running, providers, cwds, sources, parents, bodies, folded}
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -129,7 +130,7 @@ func writeAtOnce(b *testing.B, do func(thread int, n int64) error) {
 // BenchmarkLists measures lists and searches of 50,000 threads with 200,000 messages.
 func BenchmarkLists(b *testing.B) {
 	db := open(b)
-	fill(b, db)
+	fill(b, db, 50_000)
 	for _, c := range []struct {
 		name string
 		do   func() error
@@ -151,20 +152,23 @@ func BenchmarkLists(b *testing.B) {
 
 func first[T any](_ T, err error) error { return err }
 
-// fill stores threads by SQL.
-func fill(b *testing.B, db *DB) {
-	b.Helper()
+// fill stores threads with four lines and four messages each by SQL. One has another folder, and one a parent.
+func fill(t testing.TB, db *DB, threads int) {
+	t.Helper()
 	row, err := encodeHead(fleet.Head{})
-	require.NoError(b, err)
+	require.NoError(t, err)
+	ids := fmt.Sprintf(`(SELECT n, ('0190a6f8-1111-7aaa-8bbb-' || lpad(to_hex(n), 12, '0'))::uuid AS id
+		FROM generate_series(1, %d) AS n) AS t`, threads)
 	batch := &pgx.Batch{}
-	const ids = "SELECT n, ('0190a6f8-1111-7aaa-8bbb-' || lpad(to_hex(n), 12, '0'))::uuid AS id FROM generate_series(1, 50000) AS n"
-	batch.Queue(`INSERT INTO head SELECT id, false, true, n, -n, 'p', '/w', 'cli', NULL, '', $1 FROM (`+ids+`) AS t`, row.body)
-	batch.Queue(`INSERT INTO title SELECT id, 0, 'thread ' || n || ' does some work' FROM (` + ids + `) AS t`)
+	batch.Queue(`INSERT INTO head SELECT id, n % 2 = 0, true, n, -n, false, 'p', CASE n WHEN 9 THEN '/rare' ELSE '/w' END,
+		'cli', CASE n WHEN 9 THEN 'parent' END, '', $1 FROM `+ids, row.body)
+	batch.Queue(`INSERT INTO title SELECT id, 0, 'thread ' || n || ' does some work' FROM ` + ids)
 	batch.Queue(`INSERT INTO message SELECT id, k, 'user', 'message', '', 'a message with the number ' || n * 4 + k ||
-		' and words about a file', NULL FROM (` + ids + `) AS t, generate_series(0, 3) AS k`)
-	require.NoError(b, db.writes.SendBatch(b.Context(), batch).Close())
-	_, err = db.writes.Exec(b.Context(), "VACUUM ANALYZE")
-	require.NoError(b, err)
+		' and words about a file', NULL FROM ` + ids + `, generate_series(0, 3) AS k`)
+	batch.Queue(`INSERT INTO line SELECT id, k, 'data' FROM ` + ids + `, generate_series(0, 3) AS k`)
+	require.NoError(t, db.writes.SendBatch(t.Context(), batch).Close())
+	_, err = db.writes.Exec(t.Context(), "VACUUM ANALYZE")
+	require.NoError(t, err)
 }
 
 func query(search string, updated bool) listing.Query {

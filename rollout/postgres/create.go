@@ -16,8 +16,9 @@ const insertThreadSQL = `INSERT INTO thread (id, epoch, next, node, incarnation)
 		SELECT FROM node WHERE id = $2 AND incarnation = $3 AND expires_at > clock_timestamp())
 	RETURNING epoch`
 
-const insertHeadSQL = `INSERT INTO head (id, archived, listed, created, updated, provider, cwd, source, parent, name, body)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+const insertHeadSQL = `INSERT INTO head (id, archived, listed, created, updated, running, provider, cwd,
+		source, parent, name, body)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 
 // Create implements fleet.Driver.
 func (db *DB) Create(
@@ -62,7 +63,7 @@ func create(
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(insertHeadSQL, key, h.Archived, row.listed, row.created, row.updated,
-		row.provider, row.cwd, row.source, row.parent, clean(h.Name), row.body)
+		row.running, row.provider, row.cwd, row.source, row.parent, clean(h.Name), row.body)
 	batch.Queue("INSERT INTO title (thread, kind, folded) VALUES ($1, 0, $2), ($1, 1, $3)", key, row.folded, fold(h.Name))
 	batch.Queue("INSERT INTO indexed (thread, next) VALUES ($1, 0)", key)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {

@@ -120,7 +120,7 @@ func TestAnAppendInDoubtIsFencedByATakeover(t *testing.T) {
 	r.cutAfter(1, "two", true)
 	result := make(chan error, 1)
 	go func() { result <- r.db.Append(context.Background(), own, 1, raw("two"), nil) }()
-	require.Eventually(t, func() bool { return len(linesOf(t, r.direct, own.ID)) == 2 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(linesOf(t, r.direct, own.ID)) == 2 }, waitLimit, waitStep)
 	_, err := r.direct.Take(t.Context(), own.ID, node)
 	require.NoError(t, err)
 	r.admit()
@@ -169,7 +169,7 @@ func awaitWaiting(t testing.TB, db *DB, n int) {
 		var waiting int
 		err := db.reads.QueryRow(context.Background(), sql).Scan(&waiting)
 		return err == nil && waiting == n
-	}, 10*time.Second, time.Millisecond)
+	}, waitLimit, waitStep)
 }
 
 // TestALostWriteIsNeverCancelled cuts a connection whose statement waits.

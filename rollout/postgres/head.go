@@ -11,7 +11,7 @@ import (
 
 // headRow is a head in columns. The columns are the filters of lists; body has the rest.
 type headRow struct {
-	listed                bool
+	listed, running       bool
 	created, updated      int64
 	provider, cwd, source string
 	parent                *string
@@ -38,7 +38,8 @@ func encodeHead(h fleet.Head) (headRow, error) {
 	}
 	body, err := protocol.Marshal(s)
 	row := headRow{
-		listed: h.Listed, created: fleet.Nanoseconds(h.CreatedAt), updated: fleet.Nanoseconds(h.UpdatedAt),
+		listed: h.Listed, running: h.Running,
+		created: fleet.Nanoseconds(h.CreatedAt), updated: fleet.Nanoseconds(h.UpdatedAt),
 		provider: clean(h.Meta.ModelProvider), cwd: clean(h.Meta.Cwd), source: clean(listing.SourceWord(h.Meta.Source)),
 		folded: fold(h.Preview), body: body,
 	}
@@ -50,7 +51,7 @@ func encodeHead(h fleet.Head) (headRow, error) {
 }
 
 // headColumns are the columns that decodeHead scans.
-const headColumns = "h.id::text, h.listed, h.archived, h.created, h.updated, h.name, h.body"
+const headColumns = "h.id::text, h.listed, h.running, h.archived, h.created, h.updated, h.name, h.body"
 
 // headScan scans a head.
 type headScan struct {
@@ -61,7 +62,7 @@ type headScan struct {
 
 func (s *headScan) targets(more ...any) []any {
 	h := &s.head
-	return append([]any{&h.ID, &h.Listed, &h.Archived, &s.created, &s.updated, &h.Name, &s.body}, more...)
+	return append([]any{&h.ID, &h.Listed, &h.Running, &h.Archived, &s.created, &s.updated, &h.Name, &s.body}, more...)
 }
 
 func (s *headScan) decode() (fleet.Head, error) {

@@ -37,18 +37,28 @@ func (db *DB) Find(ctx context.Context, id string) (fleet.Place, error) {
 	return p, err
 }
 
+const interruptedSQL = `SELECT h.id::text FROM head AS h JOIN thread AS t ON t.id = h.id
+	WHERE h.running AND t.node IS NOT NULL AND NOT EXISTS (SELECT FROM node AS n
+		WHERE n.id = t.node AND n.incarnation = t.incarnation AND n.expires_at > clock_timestamp())
+	ORDER BY h.id LIMIT $1`
+
+// Interrupted implements fleet.Driver.
+func (db *DB) Interrupted(ctx context.Context, limit int) ([]string, error) {
+	rows, err := db.reads.Query(ctx, interruptedSQL, limit)
+	if err != nil {
+		return nil, db.explainAcquire(err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
 // List implements fleet.Driver.
 func (db *DB) List(ctx context.Context, q listing.Query) (fleet.Page, error) {
 	from, err := start(q)
 	if err != nil {
 		return fleet.Page{}, err
 	}
-	c := filters(q)
-	if q.Search != "" {
-		c.and("h.id IN (SELECT thread FROM title WHERE folded LIKE " + c.arg(contains(q.Search)) + ")")
-	}
-	c.startAt(q, from, sortColumn(q.Key()))
-	rows, err := db.reads.Query(ctx, c.sql("SELECT "+headColumns+" FROM head AS h", q), c.args...)
+	sql, args := listQuery(q, from)
+	rows, err := db.reads.Query(ctx, sql, args...)
 	if err != nil {
 		return fleet.Page{}, db.explainAcquire(err)
 	}
@@ -60,6 +70,16 @@ func (db *DB) List(ctx context.Context, q listing.Query) (fleet.Page, error) {
 		return s.decode()
 	})
 	return pageOf(heads, q), err
+}
+
+func listQuery(q listing.Query, from listing.Position) (string, []any) {
+	c := filters(q)
+	if q.Search != "" {
+		c.and("h.id IN (SELECT thread FROM title WHERE folded LIKE " + c.arg(contains(q.Search)) + ")")
+	}
+	c.startAt(q, from, sortColumn(q.Key()))
+	sql := c.sql("SELECT "+headColumns+" FROM head AS h", q)
+	return sql, c.args
 }
 
 func pageOf(heads []fleet.Head, q listing.Query) (page fleet.Page) {

@@ -22,6 +22,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// Limit and interval of checks of the server's state, which no event reports.
+const (
+	waitLimit = 20 * time.Second
+	waitStep  = 5 * time.Millisecond
+)
+
 // open opens a new database.
 func open(t testing.TB) *DB {
 	t.Helper()

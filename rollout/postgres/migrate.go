@@ -143,8 +143,9 @@ func (o Options) explainMigration(err error) error {
 		return o.urlError("the database has no extension pg_trgm, and it cannot be created ("+messageOf(err)+")",
 			"run CREATE EXTENSION pg_trgm in it as an administrator; the package postgresql-contrib may have it")
 	case codeOf(err) == codeMissingRights:
-		return o.urlError("the user may not create tables ("+messageOf(err)+")",
-			"grant CREATE on the schema public to the user, or make the user the owner of the database")
+		return o.urlError("the user lacks a right ("+messageOf(err)+")",
+			"make the user the owner of the database, "+
+				"or grant the user CREATE on the schema public and all rights on the tables of this program")
 	}
 	return fmt.Errorf("%s: the schema of the database cannot be upgraded: %w", keyURL, err)
 }

@@ -109,8 +109,8 @@ func (w *rewriter) replacePage(ctx context.Context, from, end int64) (int64, err
 }
 
 const (
-	updateHeadSQL = `UPDATE head SET listed = $2, updated = $3, provider = $4, cwd = $5, source = $6, parent = $7,
-		body = $8 WHERE id = $1`
+	updateHeadSQL = `UPDATE head SET listed = $2, updated = $3, running = $4, provider = $5, cwd = $6, source = $7,
+		parent = $8, body = $9 WHERE id = $1`
 	updateTitleSQL = "UPDATE title SET folded = $2 WHERE thread = $1 AND kind = 0"
 )
 
@@ -119,8 +119,8 @@ func updateHead(ctx context.Context, tx pgx.Tx, key pgtype.UUID, h fleet.Head) e
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, updateHeadSQL, key, row.listed, row.updated, row.provider, row.cwd, row.source, row.parent,
-		row.body)
+	_, err = tx.Exec(ctx, updateHeadSQL, key, row.listed, row.updated, row.running, row.provider, row.cwd, row.source,
+		row.parent, row.body)
 	if err != nil {
 		return err
 	}

@@ -86,9 +86,9 @@ func headsAreKept(t *testing.T, r *rig) {
 	require.Equal(t, show(want), show(r.find(own.ID)))
 
 	h.Preview, h.Name, h.CreatedAt, h.UpdatedAt = "changed", "not used", begin.Add(time.Hour), begin.Add(time.Minute)
-	h.Context, h.Archived = nil, true
+	h.Context, h.Archived, h.Running = nil, true, true
 	require.NoError(t, r.Append(r.ctx, own, 0, raw("one"), &h))
-	want.Preview, want.UpdatedAt, want.Context = "changed", h.UpdatedAt, nil
+	want.Preview, want.UpdatedAt, want.Context, want.Running = "changed", h.UpdatedAt, nil, true
 	require.Equal(t, show(want), show(r.find(own.ID)))
 
 	require.NoError(t, r.Rename(r.ctx, own.ID, "Another"))
@@ -117,8 +117,8 @@ func show(h fleet.Head) string {
 		}
 	}
 	meta, err := protocol.Marshal(h.Meta)
-	return fmt.Sprintf("%s %q %q %q %d %d %t %t %s %s %v", h.ID, h.Preview, h.Name, h.Origin,
-		fleet.Nanoseconds(h.CreatedAt), fleet.Nanoseconds(h.UpdatedAt), h.Listed, h.Archived, model, meta, err)
+	return fmt.Sprintf("%s %q %q %q %d %d %t %t %t %s %s %v", h.ID, h.Preview, h.Name, h.Origin,
+		fleet.Nanoseconds(h.CreatedAt), fleet.Nanoseconds(h.UpdatedAt), h.Listed, h.Running, h.Archived, model, meta, err)
 }
 
 func movedThreadsAreListedApart(t *testing.T, r *rig) {

@@ -53,6 +53,7 @@ func Run(t *testing.T, open func(t testing.TB) Fixture) {
 		"ARolledBackEpochFences":          aRolledBackEpochFences,
 		"AReleasedThreadIsTaken":          aReleasedThreadIsTaken,
 		"ANodeNameHasOneProcess":          aNodeNameHasOneProcess,
+		"InterruptedThreadsAreFound":      interruptedThreadsAreFound,
 		"NodesAreListed":                  nodesAreListed,
 		"ARewriteReplacesLines":           aRewriteReplacesLines,
 		"ADeletedThreadIsGone":            aDeletedThreadIsGone,

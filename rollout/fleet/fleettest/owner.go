@@ -170,3 +170,24 @@ func nodesAreListed(t *testing.T, r *rig) {
 	require.NoError(t, err)
 	require.Equal(t, []fleet.Node{r.a, r.b}, nodes)
 }
+
+func interruptedThreadsAreFound(t *testing.T, r *rig) {
+	find := func() []string {
+		ids, err := r.Interrupted(r.ctx, 10)
+		require.NoError(t, err)
+		return ids
+	}
+	running, idle, released := r.create(), r.create(), r.create()
+	h := headOf("hello")
+	h.Running = true
+	require.NoError(t, r.Append(r.ctx, running, 0, nil, &h))
+	require.NoError(t, r.Append(r.ctx, released, 0, nil, &h))
+	require.NoError(t, r.Release(r.ctx, released))
+	require.Empty(t, find())
+	r.Expire(t, "a")
+	require.Equal(t, []string{running.ID}, find())
+	r.join(r.b)
+	r.take(running.ID, r.b)
+	r.take(idle.ID, r.b)
+	require.Empty(t, find())
+}

@@ -39,6 +39,7 @@ CREATE TABLE head (
 	listed boolean NOT NULL,
 	created bigint NOT NULL,
 	updated bigint NOT NULL,
+	running boolean NOT NULL,
 	provider text COLLATE "C" NOT NULL,
 	cwd text COLLATE "C" NOT NULL,
 	source text COLLATE "C" NOT NULL,
@@ -48,6 +49,8 @@ CREATE TABLE head (
 ) WITH (fillfactor = 80);
 CREATE INDEX head_created ON head (archived, created, id) WHERE listed;
 CREATE INDEX head_updated ON head (archived, updated, id) WHERE listed;
+CREATE INDEX head_cwd ON head (cwd) WHERE listed;
+CREATE INDEX head_running ON head (id) WHERE running;
 CREATE INDEX head_parent ON head (parent) WHERE parent IS NOT NULL;
 
 -- The preview (kind 0) and the name (kind 1) of each thread in lower case. They are apart from head,

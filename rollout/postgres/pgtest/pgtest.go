@@ -103,6 +103,18 @@ func As(t testing.TB, address, role string) string {
 	return u.String()
 }
 
+// Also returns the URL with another server as an alternative.
+func (s *Server) Also(t testing.TB, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	query := u.Query()
+	query.Set("host", query.Get("host")+","+s.dir)
+	query.Set("port", query.Get("port")+",5432")
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
 // Socket returns the path of the server's socket.
 func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
 

@@ -18,11 +18,12 @@ import (
 
 // Server is a running server.
 type Server struct {
-	dir  string
-	as   *syscall.Credential
-	cmd  *exec.Cmd
-	done chan struct{}
-	once sync.Once
+	dir      string
+	as       *syscall.Credential
+	settings []string
+	cmd      *exec.Cmd
+	done     chan struct{}
+	once     sync.Once
 }
 
 // newServer creates and starts a server.
@@ -34,6 +35,7 @@ func newServer(settings []string) (*Server, error) {
 	err = s.run("initdb", "-D", s.data(), "--username=postgres", "--auth=trust", "--encoding=UTF8",
 		"--locale=C.UTF-8", "--no-sync")
 	if err == nil {
+		s.settings = settings
 		err = s.start(settings)
 	}
 	if err != nil {
@@ -131,6 +133,19 @@ func awaitReady(log io.ReadCloser) error {
 		before.WriteString(lines.Text() + "\n")
 	}
 	return fmt.Errorf("the server did not start: %s", before.String())
+}
+
+// Crash stops the server without a checkpoint. Restart starts it again.
+func (s *Server) Crash(t testing.TB) {
+	t.Helper()
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGQUIT))
+	<-s.done
+}
+
+// Restart starts a server that has crashed. It recovers from its log.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	require.NoError(t, s.start(s.settings))
 }
 
 // stop stops the server and removes its folder.
