@@ -64,6 +64,7 @@ func Run(t *testing.T, open func(t testing.TB) Fixture) {
 		"TextsOfAnyKindAreKept":           textsOfAnyKindAreKept,
 		"InvalidCursorsAreErrors":         invalidCursorsAreErrors,
 		"AClosedDriverAcceptsNothing":     aClosedDriverAcceptsNothing,
+		"OwnersEqualTheModel":             ownersEqualTheModel,
 		"ListsAndSearchesEqualTheModel":   listsAndSearchesEqualTheModel,
 		"SearchesSortByRelevanceAndPages": searchesSortByRelevance,
 	} {
