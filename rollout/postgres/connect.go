@@ -13,11 +13,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Numbers of connections: for gathered appends, for other writes, and for reads.
+// Numbers of connections: for gathered appends, for leases, for other writes, and for reads.
 const (
 	appendConns = 3
-	writeConns  = 4
+	leaseConns  = 1
+	writeConns  = 6
 	readConns   = 8
+	maxConns    = appendConns + leaseConns + writeConns + readConns
 )
 
 // minVersion is the oldest supported server; it is the first with lz4.

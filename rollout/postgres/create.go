@@ -40,7 +40,7 @@ func (db *DB) Create(
 		return own, err
 	}
 	return repeat(ctx, func(isRepeated bool) (fleet.Own, error) {
-		own, err := writeWithin(ctx, db, slowdown*db.options.limit(), insert)
+		own, err := write(ctx, db.whole(), insert)
 		if isRepeated && errors.Is(err, fleet.ErrExists) {
 			// The first attempt has created it: no other process creates a thread with this id.
 			return db.Take(ctx, id, n)
@@ -83,7 +83,7 @@ func (db *DB) Rename(ctx context.Context, id, name string) error {
 		return fleet.ErrNotFound
 	}
 	_, err := repeat(ctx, func(bool) (none, error) {
-		return write(ctx, db, func(ctx context.Context, c *pgx.Conn) (none, error) {
+		return write(ctx, db.short(), func(ctx context.Context, c *pgx.Conn) (none, error) {
 			return none{}, pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return rename(ctx, tx, key, name) })
 		})
 	})

@@ -60,8 +60,8 @@
 // Three goroutines send appends. Each blocks on its connection, at most for Options.Limit per
 // attempt, and ends after Close. Each other write runs in a goroutine that blocks on its
 // connection, at most for Options.Limit, or 20 times that for a write of a whole thread. Close
-// waits for all of them. The pools of the library have goroutines of their own, which Close
-// ends.
+// waits for all of them, and after 2 s drops their connections. The pools of the library have
+// goroutines of their own, which Close ends.
 //
 // # Decisions
 //

@@ -137,6 +137,7 @@ func TestAnEndedContextLeavesTheWriteRunning(t *testing.T) {
 	require.NoError(t, r.db.Append(t.Context(), own, 1, raw("two"), nil))
 	tx, err := r.direct.writes.Begin(t.Context())
 	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.Background()) }()
 	_, err = tx.Exec(t.Context(), "SELECT FROM thread FOR UPDATE")
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -172,6 +173,32 @@ func awaitWaiting(t testing.TB, db *DB, n int) {
 	}, waitLimit, waitStep)
 }
 
+// TestWaitingWritesDelayNeitherLeasesNorClose uses all connections for writes.
+func TestWaitingWritesDelayNeitherLeasesNorClose(t *testing.T) {
+	t.Parallel()
+	r := newCutRig(t, 0)
+	own := newThread(t, r.db, 1, "one")
+	tx, err := r.direct.writes.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	_, err = tx.Exec(t.Context(), "SELECT FROM thread FOR UPDATE")
+	require.NoError(t, err)
+	result := make(chan error, writeConns+1)
+	for range writeConns {
+		go func() { result <- r.db.Move(context.Background(), own, true) }()
+	}
+	go func() { result <- r.db.Append(context.Background(), own, 1, raw("two"), nil) }()
+	awaitWaiting(t, r.direct, writeConns+1)
+	_, err = r.db.Join(t.Context(), node)
+	require.NoError(t, err)
+	began := time.Now()
+	require.NoError(t, r.db.Close())
+	require.Less(t, time.Since(began), 10*closeWait)
+	for range writeConns + 1 {
+		require.ErrorIs(t, <-result, fleet.ErrInDoubt)
+	}
+}
+
 // TestALostWriteIsNeverCancelled cuts a connection whose statement waits.
 func TestALostWriteIsNeverCancelled(t *testing.T) {
 	t.Parallel()
@@ -180,6 +207,7 @@ func TestALostWriteIsNeverCancelled(t *testing.T) {
 	require.NoError(t, r.db.Append(t.Context(), own, 1, raw("two"), nil))
 	tx, err := r.direct.writes.Begin(t.Context())
 	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.Background()) }()
 	_, err = tx.Exec(t.Context(), "SELECT FROM thread FOR UPDATE")
 	require.NoError(t, err)
 	result := make(chan error, 1)

@@ -23,7 +23,7 @@ func (db *DB) AddMessages(ctx context.Context, o fleet.Own, upTo int64, messages
 		return fleet.ErrNotFound
 	}
 	_, err := repeat(ctx, func(bool) (none, error) {
-		return write(ctx, db, func(ctx context.Context, c *pgx.Conn) (none, error) {
+		return write(ctx, db.short(), func(ctx context.Context, c *pgx.Conn) (none, error) {
 			return none{}, pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 				return addMessages(ctx, tx, key, o, upTo, messages)
 			})

@@ -21,7 +21,7 @@ const joinSQL = `INSERT INTO node (id, incarnation, address, expires_at)
 func (db *DB) Join(ctx context.Context, n fleet.Node) (time.Duration, error) {
 	lease := db.options.lease()
 	return repeat(ctx, func(bool) (time.Duration, error) {
-		return write(ctx, db, func(ctx context.Context, c *pgx.Conn) (time.Duration, error) {
+		return write(ctx, db.renewals(), func(ctx context.Context, c *pgx.Conn) (time.Duration, error) {
 			var one int
 			err := c.QueryRow(ctx, joinSQL, n.ID, n.Incarnation, n.Address, lease.Microseconds()).Scan(&one)
 			if errors.Is(err, pgx.ErrNoRows) {
@@ -37,7 +37,7 @@ const leaveSQL = "DELETE FROM node WHERE id = $1 AND incarnation = $2"
 // Leave implements fleet.Driver.
 func (db *DB) Leave(ctx context.Context, n fleet.Node) error {
 	_, err := repeat(ctx, func(bool) (none, error) {
-		return write(ctx, db, func(ctx context.Context, c *pgx.Conn) (none, error) {
+		return write(ctx, db.renewals(), func(ctx context.Context, c *pgx.Conn) (none, error) {
 			_, err := c.Exec(ctx, leaveSQL, n.ID, n.Incarnation)
 			return none{}, err
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -13,10 +14,14 @@ import (
 
 // DB is a database. It implements fleet.Driver.
 type DB struct {
-	options       Options
-	config        *pgx.ConnConfig
-	writes, reads *pgxpool.Pool
-	appends       *gatherer
+	options Options
+	config  *pgx.ConnConfig
+	// leases, writes and reads are pools for Join, for other writes but appends, and for reads.
+	leases, writes, reads *pgxpool.Pool
+	appends               *gatherer
+	// lifetime ends when Close stops waiting for writes.
+	lifetime context.Context
+	end      context.CancelFunc
 	// running counts writes whose callers may have stopped waiting.
 	running sync.WaitGroup
 	// mu protects isClosed.
@@ -38,15 +43,32 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := db.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if db.writes, err = db.pool(writeConns, writeParams(), true); err != nil {
+	if err := db.openPools(); err != nil {
+		db.closePools()
 		return nil, err
 	}
-	if db.reads, err = db.pool(readConns, readParams(), false); err != nil {
-		db.writes.Close()
-		return nil, err
-	}
+	db.lifetime, db.end = context.WithCancel(context.Background())
 	db.appends = newGatherer(db)
 	return db, nil
+}
+
+func (db *DB) openPools() (err error) {
+	if db.leases, err = db.pool(leaseConns, writeParams(), true); err != nil {
+		return err
+	}
+	if db.writes, err = db.pool(writeConns, writeParams(), true); err != nil {
+		return err
+	}
+	db.reads, err = db.pool(readConns, readParams(), false)
+	return err
+}
+
+func (db *DB) closePools() {
+	for _, p := range []*pgxpool.Pool{db.leases, db.writes, db.reads} {
+		if p != nil {
+			p.Close()
+		}
+	}
 }
 
 // prepare checks and migrates the database with a connection of its own.
@@ -91,8 +113,11 @@ func (db *DB) pool(size int32, params map[string]string, guarded bool) (*pgxpool
 	return pgxpool.NewWithConfig(context.Background(), config)
 }
 
-// Close waits for the writes that were sent, at most for Options.Limit, and closes all
-// connections. Appends that were not sent fail with fleet.ErrClosed.
+// closeWait is the time that Close waits for writes.
+const closeWait = 2 * time.Second
+
+// Close waits for the writes that were sent, at most for 2 s, and closes all connections. Writes
+// that take longer are in doubt. Appends that were not sent fail with fleet.ErrClosed.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	wasClosed := db.isClosed
@@ -101,9 +126,10 @@ func (db *DB) Close() error {
 	if wasClosed {
 		return nil
 	}
+	defer db.end()
+	defer time.AfterFunc(closeWait, db.end).Stop()
 	db.appends.close()
 	db.running.Wait()
-	db.writes.Close()
-	db.reads.Close()
+	db.closePools()
 	return nil
 }

@@ -77,7 +77,7 @@ func connectCause(c *pgx.ConnConfig, err error) (cause, next string) {
 			"create it, or correct the name in the URL"
 	case codeTooManyConnections:
 		return fmt.Sprintf("the server at %s has no free connections", address),
-			fmt.Sprintf("increase max_connections; each node uses up to %d", appendConns+writeConns+readConns)
+			fmt.Sprintf("increase max_connections; each node uses up to %d", maxConns)
 	case codeMissingRights:
 		return fmt.Sprintf("user %q may not connect to database %q", c.User, c.Database),
 			"grant the right CONNECT to the user"

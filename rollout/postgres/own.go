@@ -45,7 +45,7 @@ func (db *DB) Take(ctx context.Context, id string, n fleet.Node) (fleet.Own, err
 		return fleet.Own{}, fleet.ErrNotFound
 	}
 	return repeat(ctx, func(bool) (fleet.Own, error) {
-		return write(ctx, db, func(ctx context.Context, c *pgx.Conn) (fleet.Own, error) {
+		return write(ctx, db.short(), func(ctx context.Context, c *pgx.Conn) (fleet.Own, error) {
 			return take(ctx, c, key, n)
 		})
 	})
@@ -143,7 +143,7 @@ func (db *DB) fenced(ctx context.Context, o fleet.Own, isLast bool,
 		return fleet.ErrNotFound
 	}
 	_, err := repeat(ctx, func(isRepeated bool) (none, error) {
-		return writeWithin(ctx, db, slowdown*db.options.limit(), func(ctx context.Context, c *pgx.Conn) (none, error) {
+		return write(ctx, db.whole(), func(ctx context.Context, c *pgx.Conn) (none, error) {
 			err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 				if _, err := lockThread(ctx, tx, key, o); err != nil {
 					return err

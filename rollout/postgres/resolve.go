@@ -20,7 +20,7 @@ func (s *sender) resolveAll(batch []*pending, doubt error) {
 // resolve repeats an append in a transaction of its own and finishes it. doubt is the error of the
 // first attempt, or nil if that is known to have changed nothing.
 func (s *sender) resolve(p *pending, doubt error) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.db.options.limit())
+	ctx, cancel := context.WithTimeout(s.db.lifetime, s.db.options.limit())
 	defer cancel()
 	for {
 		if err := s.connect(); err != nil {
@@ -35,8 +35,8 @@ func (s *sender) resolve(p *pending, doubt error) {
 		case errors.Is(err, fleet.ErrFenced), errors.Is(err, fleet.ErrNotFound):
 			s.gatherer.finish(p, errors.Join(err, doubt))
 			return
-		case s.conn != nil: // done, or refused by the server
-			s.gatherer.finish(p, err)
+		default:
+			s.gatherer.finish(p, refused(err, doubt))
 			return
 		}
 		if ctx.Err() != nil {
@@ -44,6 +44,16 @@ func (s *sender) resolve(p *pending, doubt error) {
 			return
 		}
 	}
+}
+
+// refused returns the result of a repeat that is not in doubt. If the server has refused it, the
+// first attempt may still happen, unless its ordinals are not the next ones any more.
+func refused(err, doubt error) error {
+	var order *fleet.OrderError
+	if err == nil || errors.As(err, &order) {
+		return err
+	}
+	return errors.Join(err, doubt)
 }
 
 const sameSQL = `SELECT count(*) FROM line AS l JOIN unnest($2::bigint[], $3::bytea[]) AS x (ordinal, sum)

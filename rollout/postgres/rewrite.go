@@ -31,7 +31,7 @@ func (db *DB) Rewrite(
 	if !ok {
 		return fleet.Own{}, fleet.ErrNotFound
 	}
-	return writeWithin(ctx, db, slowdown*db.options.limit(), func(ctx context.Context, c *pgx.Conn) (fleet.Own, error) {
+	return write(ctx, db.whole(), func(ctx context.Context, c *pgx.Conn) (fleet.Own, error) {
 		own := o
 		err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 			w := rewriter{tx: tx, key: key, line: line}

@@ -74,7 +74,7 @@ func (s *sender) finishAll(batch []*pending, err error) {
 
 // exec sends a batch as one statement, which is one transaction.
 func (s *sender) exec(batch []*pending) ([]appended, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.db.options.limit())
+	ctx, cancel := context.WithTimeout(s.db.lifetime, s.db.options.limit())
 	defer cancel()
 	results, err := appendBatch(ctx, s.conn, batch)
 	return results, s.lose(outcome(s.conn, err))
@@ -94,7 +94,7 @@ func (s *sender) connect() error {
 	if s.conn != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.db.options.limit())
+	ctx, cancel := context.WithTimeout(s.db.lifetime, s.db.options.limit())
 	defer cancel()
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		var err error

@@ -28,21 +28,33 @@ type result[T any] struct {
 // operation uses a connection that writes.
 type operation[T any] func(ctx context.Context, c *pgx.Conn) (T, error)
 
-// write runs do with a connection of the pool for writes. It runs to its end, at most for
-// Options.Limit, even if ctx ends: the error is then fleet.ErrInDoubt.
-func write[T any](ctx context.Context, db *DB, do operation[T]) (T, error) {
-	return writeWithin(ctx, db, db.options.limit(), do)
+// lane is a kind of writes: their connections and their time limit.
+type lane struct {
+	db    *DB
+	pool  *pgxpool.Pool
+	limit time.Duration
 }
 
 // slowdown is the time limit of a write of a whole thread, in multiples of Options.Limit.
 const slowdown = 20
 
-func writeWithin[T any](ctx context.Context, db *DB, limit time.Duration, do operation[T]) (T, error) {
+// renewals are the writes of leases. They have a connection of their own, so that no other write
+// delays them.
+func (db *DB) renewals() lane { return lane{db, db.leases, db.options.limit()} }
+
+// short are writes of a few rows, and whole those of a whole thread.
+func (db *DB) short() lane { return lane{db, db.writes, db.options.limit()} }
+func (db *DB) whole() lane { return lane{db, db.writes, slowdown * db.options.limit()} }
+
+// write runs do with a connection of a lane. It runs to its end, at most for the limit, even if ctx
+// ends: the error is then fleet.ErrInDoubt.
+func write[T any](ctx context.Context, l lane, do operation[T]) (T, error) {
 	var none T
+	db := l.db
 	if err := db.begin(); err != nil {
 		return none, err
 	}
-	c, err := db.writes.Acquire(ctx)
+	c, err := l.pool.Acquire(ctx)
 	if err != nil {
 		db.running.Done()
 		return none, db.explainAcquire(err)
@@ -50,7 +62,7 @@ func writeWithin[T any](ctx context.Context, db *DB, limit time.Duration, do ope
 	done := make(chan result[T], 1)
 	go func() {
 		defer db.running.Done()
-		done <- finish(ctx, limit, c, do)
+		done <- finish(l, c, do)
 	}()
 	select {
 	case r := <-done:
@@ -71,8 +83,8 @@ func (db *DB) begin() error {
 	return nil
 }
 
-func finish[T any](ctx context.Context, limit time.Duration, c *pgxpool.Conn, do operation[T]) (r result[T]) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+func finish[T any](l lane, c *pgxpool.Conn, do operation[T]) (r result[T]) {
+	ctx, cancel := context.WithTimeout(l.db.lifetime, l.limit)
 	defer cancel()
 	defer c.Release()
 	r.value, r.err = do(ctx, c.Conn())
@@ -94,13 +106,21 @@ func outcome(c *pgx.Conn, err error) error {
 	return errors.Join(fleet.ErrInDoubt, err)
 }
 
-// repeat calls do again while it is in doubt. do must have the same effect if it is repeated.
+// repeat calls do again while it is in doubt. do must have the same effect if it is repeated. If a
+// repeat fails, the first attempt stays in doubt.
 func repeat[T any](ctx context.Context, do func(isRepeated bool) (T, error)) (value T, err error) {
+	var doubt error
 	for n := range maxRepeats {
 		value, err = do(n > 0)
-		if ctx.Err() != nil || !errors.Is(err, fleet.ErrInDoubt) {
+		if !errors.Is(err, fleet.ErrInDoubt) {
 			break
 		}
+		if doubt = err; ctx.Err() != nil {
+			return value, err
+		}
+	}
+	if err != nil && doubt != nil && !errors.Is(err, fleet.ErrInDoubt) {
+		err = errors.Join(err, doubt)
 	}
 	return value, err
 }
