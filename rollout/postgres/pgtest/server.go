@@ -191,16 +191,3 @@ func (s *Server) signal(t testing.TB, sig syscall.Signal) {
 		require.NoError(t, syscall.Kill(child, sig))
 	}
 }
-
-// Crash stops the server as a crash does, and keeps its data.
-func (s *Server) Crash(t testing.TB) {
-	t.Helper()
-	require.NoError(t, s.cmd.Process.Signal(syscall.SIGQUIT))
-	<-s.done
-}
-
-// Restart starts the server after Crash.
-func (s *Server) Restart(t testing.TB) {
-	t.Helper()
-	require.NoError(t, s.start(nil))
-}
