@@ -7,6 +7,8 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/store"
+
+	"go.uber.org/zap"
 )
 
 // ThreadFork starts a thread with the history of another one, loaded or not. The goroutine of the
@@ -116,7 +118,10 @@ func (e *Engine) readLines(at store.Ref) (*rollout.Contents, error) {
 		return nil, err
 	}
 	contents.Lines = lines
-	return contents, text.Close()
+	if err := text.Close(); err != nil { // all lines are read
+		e.parts.Log.Warn("closing the rollout failed", zap.String("thread", at.ID), zap.Error(err))
+	}
+	return contents, nil
 }
 
 // growFrom creates the fork. The rollout appears on disk complete or not at all.
