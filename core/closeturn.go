@@ -21,6 +21,8 @@ func storedError(err *protocol.TurnError) *protocol.StoredError {
 	return stored
 }
 
+func (CloseInterrupted) apply(s *step) { s.closeDanglingTurn() }
+
 // closeDanglingTurn records the end of a turn without one: after a crash, or after a failed append.
 // It precedes the first line outside of a turn.
 func (s *step) closeDanglingTurn() {

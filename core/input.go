@@ -103,6 +103,9 @@ type TurnInterrupt struct {
 // turn keeps its outcome. turn/completed is not delayed.
 type EndTurn struct{}
 
+// CloseInterrupted records the end of a turn that a dead server left under way.
+type CloseInterrupted struct{}
+
 // ReleaseTurn completes a finished turn whose turn/completed is delayed.
 type ReleaseTurn struct{}
 

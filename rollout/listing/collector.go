@@ -3,6 +3,8 @@ package listing
 import (
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"appserver/core/excerpt"
 	"appserver/protocol"
 	"appserver/rollout/line"
@@ -12,8 +14,10 @@ import (
 type Collector struct {
 	head   Head
 	listed bool
-	scan   headScan
-	latest Latest
+	// running is set while a turn is under way.
+	running bool
+	scan    headScan
+	latest  Latest
 }
 
 // NewCollector returns a collector for the lines after those of a head. The zero head has no lines.
@@ -26,7 +30,18 @@ func (c *Collector) Add(l protocol.RolloutLine) {
 		c.scan.addLine(line.Parsed{RolloutLine: l})
 	}
 	c.latest.Add(l)
+	if l.Type == protocol.LineEventMsg {
+		switch gjson.GetBytes(l.Payload, "type").Str {
+		case protocol.EventTaskStarted:
+			c.running = true
+		case protocol.EventTaskComplete, protocol.EventTurnAborted:
+			c.running = false
+		}
+	}
 }
+
+// Running reports whether a turn began in the added lines and has not ended.
+func (c *Collector) Running() bool { return c.running }
 
 // Head returns the head, and whether lists include the thread.
 func (c *Collector) Head() (head Head, listed bool) {

@@ -70,6 +70,7 @@ func (c *crowd) stop(t testing.TB) {
 }
 
 func TestAppendsContinueAfterACrashOfTheServer(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	sample.Long(t)
 	s := pgtest.Start(t)
@@ -84,6 +85,7 @@ func TestAppendsContinueAfterACrashOfTheServer(t *testing.T) {
 }
 
 func TestAppendsContinueAfterAFailover(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	sample.Long(t)
 	primary := pgtest.Start(t)

@@ -175,6 +175,7 @@ func awaitWaiting(t testing.TB, db *DB, n int) {
 
 // TestWaitingWritesDelayNeitherLeasesNorClose uses all connections for writes.
 func TestWaitingWritesDelayNeitherLeasesNorClose(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	r := newCutRig(t, 0)
 	own := newThread(t, r.db, 1, "one")

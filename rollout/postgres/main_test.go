@@ -51,3 +51,11 @@ func TestOpenMigratesOnce(t *testing.T) {
 	require.NoError(t, other.reads.QueryRow(context.Background(), "SELECT count(*) FROM schema_version").Scan(&n))
 	require.Equal(t, 1, n)
 }
+
+// slow skips a test with servers of its own, or with long waits, in the tests of every change.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make test-all runs it")
+	}
+}

@@ -123,6 +123,7 @@ func TestOpenRequiresSynchronousStandbys(t *testing.T) {
 
 // TestAppendsWaitForTheStandby suspends the only standby.
 func TestAppendsWaitForTheStandby(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	primary := pgtest.Start(t)
 	address := primary.Database(t)

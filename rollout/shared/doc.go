@@ -33,6 +33,6 @@
 //
 // # Goroutines
 //
-// One renews the lease, and one adds messages to the search. Both end with Close, which waits for the
-// present call of the database.
+// One renews the lease, one adds messages to the search, and one looks for interrupted threads. They end
+// with Close, which waits for their present calls of the database.
 package shared

@@ -71,8 +71,11 @@ func (j *journal) load(to rollout.Loader) (contents *rollout.Contents, err error
 	if place.Archived {
 		return nil, &store.ArchivedError{ID: j.id}
 	}
-	var node fleet.Node
-	node, j.ended = t.lease.present()
+	node, lost, err := t.lease.await(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j.ended = lost
 	if j.own, err = t.Driver.Take(ctx, j.id, node); err != nil {
 		return nil, err
 	}
@@ -159,8 +162,11 @@ func (j *journal) write(ctx context.Context, lines [][]byte) (err error) {
 	if !j.begun || j.created {
 		return j.threads.Driver.Append(ctx, j.own, j.next, lines, &head)
 	}
-	var node fleet.Node
-	node, j.ended = j.threads.lease.present()
+	node, lost, err := j.threads.lease.await(ctx)
+	if err != nil {
+		return err
+	}
+	j.ended = lost
 	j.own, err = j.threads.Driver.Create(ctx, j.id, node, head, lines)
 	j.created = err == nil
 	return err
@@ -168,7 +174,7 @@ func (j *journal) write(ctx context.Context, lines [][]byte) (err error) {
 
 func (j *journal) fleetHead() fleet.Head {
 	head, listed := j.head.Head()
-	return fleet.Head{Head: head, Listed: listed}
+	return fleet.Head{Head: head, Listed: listed, Running: j.head.Running()}
 }
 
 // keep appends lines to the copy, and begins that of a new thread. If this fails, the copy is fetched

@@ -26,12 +26,33 @@ type lease struct {
 	node fleet.Node
 	// lost is closed when the lease cannot be kept. The next lease has another channel.
 	lost chan struct{}
+	// until is the time at which the lease is lost unless it is renewed before. It is the zero time while
+	// the node has no lease. joined is closed while the node has one.
+	until  time.Time
+	joined chan struct{}
 }
 
-// newLease joins the fleet. It returns the time until the lease must be renewed.
+// newLease joins the fleet. It returns the time to live of leases.
 func newLease(ctx context.Context, o Options) (l *lease, ttl time.Duration, err error) {
-	ttl, err = o.Driver.Join(ctx, o.Node)
-	return &lease{driver: o.Driver, report: o.Report, node: o.Node, lost: make(chan struct{})}, ttl, err
+	l = &lease{driver: o.Driver, report: o.Report, node: o.Node, lost: make(chan struct{}),
+		joined: make(chan struct{})}
+	ttl, err = l.join(ctx)
+	return l, ttl, err
+}
+
+// join makes or renews the lease. Its time to live counts from the start of the call.
+func (l *lease) join(ctx context.Context) (ttl time.Duration, err error) {
+	began := time.Now()
+	node, _ := l.present()
+	if ttl, err = l.driver.Join(ctx, node); err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.until.IsZero() {
+			close(l.joined)
+		}
+		l.until = began.Add(time.Duration(float64(ttl) * fencePart))
+	}
+	return ttl, err
 }
 
 // present returns the node, and the channel that is closed when its lease is lost.
@@ -41,50 +62,72 @@ func (l *lease) present() (node fleet.Node, lost <-chan struct{}) {
 	return l.node, l.lost
 }
 
+// await waits until the node has a lease, and returns the node and the channel that is closed when the
+// lease is lost.
+func (l *lease) await(ctx context.Context) (node fleet.Node, lost <-chan struct{}, err error) {
+	l.mu.Lock()
+	joined := l.joined
+	l.mu.Unlock()
+	select {
+	case <-joined:
+		node, lost = l.present()
+		return node, lost, nil
+	case <-ctx.Done():
+		return node, nil, fleet.ErrNotJoined
+	}
+}
+
 // keep renews the lease until ctx ends. If it cannot, all threads of the node are lost, and it joins again
 // as another incarnation, which owns none.
 func (l *lease) keep(ctx context.Context, ttl time.Duration) {
-	due := time.NewTicker(ttl / renewals)
+	pause := ttl / renewals
+	due := time.NewTimer(pause)
 	defer due.Stop()
-	end := time.NewTimer(fenceAfter(ttl))
-	defer end.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-end.C:
-			l.lose()
-			continue
 		case <-due.C:
 		}
-		began := time.Now()
-		if err := l.join(ctx, ttl/renewals); err != nil {
-			if ctx.Err() == nil {
-				l.report(err)
-			}
-			continue
+		l.loseInTime()
+		if err := l.renew(ctx, pause); err != nil && ctx.Err() == nil {
+			l.report(err)
 		}
-		end.Reset(fenceAfter(ttl) - time.Since(began))
+		l.loseInTime()
+		due.Reset(time.Until(l.end(pause)))
 	}
 }
 
-func fenceAfter(ttl time.Duration) time.Duration { return time.Duration(float64(ttl) * fencePart) }
-
-func (l *lease) join(ctx context.Context, limit time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+// renew tries to renew the lease until a limit, and not after the time at which the lease is lost.
+func (l *lease) renew(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithDeadline(ctx, l.end(limit))
 	defer cancel()
-	node, _ := l.present()
-	_, err := l.driver.Join(ctx, node)
+	_, err := l.join(ctx)
 	return err
 }
 
-// lose ends the ownership of all threads.
-func (l *lease) lose() {
+// end returns the end of a pause, or the time at which the lease is lost if that is earlier.
+func (l *lease) end(pause time.Duration) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	end := time.Now().Add(pause)
+	if !l.until.IsZero() && l.until.Before(end) {
+		return l.until
+	}
+	return end
+}
+
+// loseInTime ends the ownership of all threads if the lease was not renewed in time.
+func (l *lease) loseInTime() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.until.IsZero() || time.Now().Before(l.until) {
+		return
+	}
 	close(l.lost)
 	l.lost = make(chan struct{})
 	l.node.Incarnation = rand.Text()
+	l.until, l.joined = time.Time{}, make(chan struct{})
 }
 
 // leave ends the lease.

@@ -29,7 +29,9 @@ type Options struct {
 // Threads implements store.Threads with a database.
 type Threads struct {
 	Options
-	lease  *lease
+	lease *lease
+	// ttl is the time to live of leases.
+	ttl    time.Duration
 	copies *copies
 	filler *filler
 	// base ends with Close.
@@ -50,12 +52,40 @@ func Open(ctx context.Context, o Options) (*Threads, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Threads{Options: o, lease: lease, copies: newCopies(o), open: map[string]*journal{}}
+	t := &Threads{Options: o, lease: lease, ttl: ttl, copies: newCopies(o), open: map[string]*journal{}}
 	t.base, t.cancel = context.WithCancel(context.Background())
 	t.filler = newFiller(t)
 	t.work.Go(func() { t.lease.keep(t.base, ttl) })
 	t.work.Go(t.filler.run)
 	return t, nil
+}
+
+// interruptedAtOnce is the number of interrupted threads that are passed on at a time.
+const interruptedAtOnce = 100
+
+// WatchInterrupted calls do with the threads that a dead node left during a turn, until Close. Call it
+// once.
+func (t *Threads) WatchInterrupted(do func(id string)) {
+	t.work.Go(func() {
+		due := time.NewTicker(t.ttl)
+		defer due.Stop()
+		for {
+			select {
+			case <-t.base.Done():
+				return
+			case <-due.C:
+			}
+			ctx, cancel := t.call()
+			ids, err := t.Driver.Interrupted(ctx, interruptedAtOnce)
+			cancel()
+			if err != nil && t.base.Err() == nil {
+				t.Report(err)
+			}
+			for _, id := range ids {
+				do(id)
+			}
+		}
+	})
 }
 
 // Close leaves the fleet. All journals must be closed before.
@@ -137,7 +167,10 @@ func (t *Threads) owned(id string, do func(ctx context.Context, own fleet.Own) e
 	defer t.leave(j)
 	ctx, cancel := t.call()
 	defer cancel()
-	node, _ := t.lease.present()
+	node, _, err := t.lease.await(ctx)
+	if err != nil {
+		return threadError(id, err)
+	}
 	own, err := t.Driver.Take(ctx, id, node)
 	if err == nil {
 		err = do(ctx, own)

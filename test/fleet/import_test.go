@@ -58,6 +58,8 @@ func TestThreadsMoveToTheDatabaseAndBack(t *testing.T) {
 	require.Contains(t, store(t, home, url, "import"), "0 threads copied, 2 there already, 0 not copied")
 
 	n := newNode(t, url)
+	require.Regexp(t, `(?s)PostgreSQL: \d+.*tables: version 1 of 1\nsynchronous standbys: none\nservers: \S+\nthreads:`,
+		store(t, home, url, "status"))
 	require.Equal(t, "The first", gjson.GetBytes(n.Call("thread/list", apptest.Object{}), "data.0.name").Str)
 	require.Equal(t, archived, gjson.GetBytes(n.Call("thread/list", apptest.Object{"archived": true}), "data.0.id").Str)
 	items := n.Call("context/getItems", apptest.Object{"threadId": named})

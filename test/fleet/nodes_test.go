@@ -43,6 +43,22 @@ func TestThreadsOutliveTheirNode(t *testing.T) {
 	second.Close()
 }
 
+// TestSurvivorsEndTheTurnsOfADeadNode reads the thread of a killed server, without loading it.
+func TestSurvivorsEndTheTurnsOfADeadNode(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	first := newNode(t, url)
+	survivors := []*node{newNode(t, url), newNode(t, url)}
+	id := first.StartTrusted()
+	first.BeginTurn(id, "run: sleep 60")
+	first.UntilMethod("item/started")
+	first.KillGroup()
+	for _, n := range survivors {
+		require.Eventually(t, func() bool { return n.ReadThread(id).Turns[0].Status == "interrupted" },
+			20*time.Second, 100*time.Millisecond)
+	}
+}
+
 // TestAThreadHasOneWriterAmongNodes edits a thread that another server has open.
 func TestAThreadHasOneWriterAmongNodes(t *testing.T) {
 	t.Parallel()

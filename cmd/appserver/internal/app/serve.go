@@ -209,6 +209,9 @@ func newProcess(live *config.Live, own *setup, threads *openedStore, p engine.Pa
 	if ix := threads.index; ix != nil {
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, func() { e.IndexSkipped(ix.Skipped()) })
 	}
+	if threads.watch != nil {
+		threads.watch(e.TakeOver)
+	}
 	e.Retain(RetentionOf(c.History))
 	clientHost := hostOf(srv, live, own, p.Tools)
 	srv.OnDisconnect(func(conn uint64) {

@@ -28,8 +28,14 @@ type openedStore struct {
 	store.Threads
 	// index is nil without an index of rollouts.
 	index *index.Index
-	// leave closes the database, or is nil.
+	// leave closes the database, or is nil. watch calls a function with the threads of dead nodes, or is
+	// nil.
 	leave func() error
+	watch func(do func(id string))
+	// database is nil for files.
+	database *postgres.DB
+	// node is the id of this process in the fleet, or "".
+	node string
 }
 
 // Close closes what the store has opened, after the engine.
@@ -75,7 +81,8 @@ func openDatabase(c *config.Config, own *setup) (*openedStore, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &openedStore{Threads: threads, leave: func() error { return errors.Join(threads.Close(), db.Close()) }}, nil
+	leave := func() error { return errors.Join(threads.Close(), db.Close()) }
+	return &openedStore{Threads: threads, leave: leave, watch: threads.WatchInterrupted, database: db, node: node.ID}, nil
 }
 
 // newNode names this process in the fleet.
@@ -122,6 +129,29 @@ func (s *Stores) FilesIn(home string) store.Threads {
 // filesIn returns threads of files. The index may be nil.
 func filesIn(s *rollout.Store, ix files.Index, log *zap.Logger) store.Threads {
 	return files.New(s, ix, func(err error) { log.Warn("problem in the stored threads", zap.Error(err)) })
+}
+
+// StoreStatus describes the database of the threads.
+type StoreStatus struct {
+	postgres.Status
+	// Nodes are the servers with a valid lease, without this process.
+	Nodes []string `json:"nodes"`
+}
+
+// Status returns the status of the database.
+func (s *Stores) Status() (status StoreStatus, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	if status.Status, err = s.opened.database.Status(ctx); err != nil {
+		return status, err
+	}
+	nodes, err := s.opened.database.Nodes(ctx)
+	for _, n := range nodes {
+		if n.ID != s.opened.node {
+			status.Nodes = append(status.Nodes, n.ID)
+		}
+	}
+	return status, err
 }
 
 // Close closes the database.

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 
 	"appserver/cmd/appserver/internal/app"
 	"appserver/cmd/appserver/internal/termtext"
@@ -36,11 +38,13 @@ func Store(args []string, s app.Streams, o *app.Options) error {
 	switch command := rest[0]; {
 	case command == "init" && len(rest) == 1:
 		run = c.init
+	case command == "status" && len(rest) == 1:
+		run = c.status
 	case command == "import" && len(rest) == 1:
 		run = c.importThreads
 	case command == "export" && len(rest) == 2:
 		run = func() error { return c.export(rest[1]) }
-	case command == "init", command == "import", command == "export":
+	case command == "init", command == "status", command == "import", command == "export":
 		return app.UsageError{Err: fmt.Errorf("store %s: wrong number of arguments", command)}
 	default:
 		return app.UsageError{Err: fmt.Errorf("unknown command %q", "store "+command)}
@@ -61,6 +65,8 @@ func storeUsage(w io.Writer) error {
 Commands:
   init
         create or update the tables of the database, and check it
+  status
+        print the version of the database, its standbys, and the servers that use it
   import
         copy the threads of CODEX_HOME into the database; threads that are there already are not changed
   export DIR
@@ -81,6 +87,23 @@ Flags:
 func (c *storeCall) init() error {
 	_, err := fmt.Fprintln(c.out, "the database is ready")
 	return err
+}
+
+// status prints a line for each fact.
+func (c *storeCall) status() error {
+	s, err := c.Status()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "PostgreSQL: %s\ntables: version %d of %d\nsynchronous standbys: %s\nservers: %s\nthreads: about %s\n",
+		s.Server, s.Schema, s.KnownSchema, listOr(s.Standbys, "none"), listOr(s.Nodes, "none"),
+		termtext.Grouped(s.Threads))
+	return err
+}
+
+// listOr joins the texts of a list, or returns the alternative for an empty one.
+func listOr(list []string, otherwise string) string {
+	return cmp.Or(termtext.Plain(strings.Join(list, ", ")), otherwise)
 }
 
 func (c *storeCall) importThreads() error { return c.copyAll(c.Files, c.Database) }
