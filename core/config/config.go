@@ -98,6 +98,7 @@ type Config struct {
 	Index  Index  `key:"index"`
 	// Store selects where threads are kept.
 	Store Store `key:"store"`
+	Fleet Fleet `key:"fleet"`
 	// Checkpoints configures the checkpoints of files that turns change.
 	Checkpoints Checkpoints `key:"checkpoints"`
 
@@ -225,6 +226,7 @@ func defaults() *Config {
 		Context:                Context{RewriteOnUnload: true},
 		Index:                  Index{Enabled: true, Path: "appserver-index.sqlite"},
 		Store:                  defaultStore(),
+		Fleet:                  Fleet{Lease: 5 * time.Second},
 		Checkpoints:            Checkpoints{Enabled: true, Keep: 50},
 		Compaction:             defaultCompaction(),
 		Memory:                 defaultMemory(),

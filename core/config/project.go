@@ -34,7 +34,7 @@ var userOnly = [][]string{
 	{"openai_base_url"}, {"chatgpt_base_url"}, {"apps_mcp_product_sku"}, {"model_provider"}, {"model_providers"},
 	{"notify"}, {"profile"}, {"profiles"}, {"experimental_realtime_webrtc_call_base_url"},
 	{"experimental_realtime_ws_base_url"}, {"otel"}, {"features", "respect_system_proxy"},
-	{"projects"}, {"project_root_markers"}, {"history"}, {"index"}, {"store"}, {"compat"}, {"memory", "embeddings"},
+	{"projects"}, {"project_root_markers"}, {"history"}, {"index"}, {"store"}, {"fleet"}, {"compat"}, {"memory", "embeddings"},
 	{"checkpoints", "max_files"}, {"checkpoints", "max_bytes"},
 }
 

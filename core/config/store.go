@@ -14,6 +14,12 @@ type Store struct {
 	Timeout time.Duration `key:"timeout_ms" min:"1000" max:"600000"`
 }
 
+// Fleet configures the servers that share a database.
+type Fleet struct {
+	// Lease is the time after which the threads of a server that does not answer can be taken.
+	Lease time.Duration `key:"lease_ms" min:"2000" max:"60000"`
+}
+
 // The values of Store.Kind.
 const (
 	StoreFiles    = "files"

@@ -27,7 +27,7 @@ func nodes(t *testing.T) storetest.Open {
 			urls[place] = pgtest.Database(t)
 		}
 		ctx := context.Background()
-		db, err := postgres.Open(ctx, postgres.Options{URL: urls[place]})
+		db, err := postgres.Open(ctx, postgres.Options{URL: urls[place], Lease: 30 * time.Second})
 		require.NoError(t, err)
 		id := uuid.NewString()
 		threads, err := shared.Open(ctx, shared.Options{Driver: db, Copies: t.TempDir(), Timeout: time.Minute,

@@ -25,7 +25,7 @@ type node struct {
 // command returns the command of a server with a database.
 func command(t *testing.T, home, url string, args ...string) *exec.Cmd {
 	cmd := apptest.OfflineCommand(t, home, append([]string{"-c", `store.kind="postgres"`,
-		"-c", "store.require_sync_standby=false", "-c", "store.timeout_ms=5000"}, args...)...)
+		"-c", "store.require_sync_standby=false", "-c", "store.timeout_ms=20000", "-c", "fleet.lease_ms=8000"}, args...)...)
 	cmd.Env = append(cmd.Env, "APPSERVER_STORE_URL="+url)
 	return cmd
 }

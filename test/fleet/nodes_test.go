@@ -35,7 +35,7 @@ func TestThreadsOutliveTheirNode(t *testing.T) {
 			view = second.ReadThread(id)
 		}
 		return m.Error == nil
-	}, 20*time.Second, 100*time.Millisecond)
+	}, 40*time.Second, 100*time.Millisecond)
 	require.Len(t, view.Turns, 2)
 	require.Equal(t, "completed", view.Turns[0].Status)
 	require.Equal(t, "interrupted", view.Turns[1].Status)
@@ -55,7 +55,7 @@ func TestSurvivorsEndTheTurnsOfADeadNode(t *testing.T) {
 	first.KillGroup()
 	for _, n := range survivors {
 		require.Eventually(t, func() bool { return n.ReadThread(id).Turns[0].Status == "interrupted" },
-			20*time.Second, 100*time.Millisecond)
+			40*time.Second, 100*time.Millisecond)
 	}
 }
 
@@ -130,7 +130,9 @@ func TestUnusableDatabasesAreRefusedBeforeTheServerListens(t *testing.T) {
 func TestADatabaseThatGoesAwayFailsTheTurn(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t)
-	n := newNode(t, server.Database(t))
+	home := t.TempDir()
+	n := apptest.StartProcess(t, command(t, home, server.Database(t), "-c", "store.timeout_ms=3000"))
+	n.Initialize()
 	id := n.StartTrusted()
 	n.Turn(id, "say hello")
 	server.Crash(t)
@@ -142,7 +144,7 @@ func TestADatabaseThatGoesAwayFailsTheTurn(t *testing.T) {
 	server.Restart(t)
 	require.Eventually(t, func() bool {
 		return n.Request("thread/resume", apptest.Object{"threadId": id}).Error == nil
-	}, 20*time.Second, 100*time.Millisecond)
+	}, 40*time.Second, 100*time.Millisecond)
 	require.Equal(t, "completed", n.Turn(id, "say even more").Status)
 	n.Close()
 }
@@ -159,7 +161,7 @@ func TestAFrozenNodeLosesItsThreads(t *testing.T) {
 	first.Signal(syscall.SIGSTOP)
 	require.Eventually(t, func() bool {
 		return second.Request("thread/resume", apptest.Object{"threadId": id}).Error == nil
-	}, 20*time.Second, 100*time.Millisecond)
+	}, 40*time.Second, 100*time.Millisecond)
 	second.Turn(id, "say hello")
 	first.Signal(syscall.SIGCONT)
 	first.UntilMethod("thread/closed")

@@ -68,7 +68,8 @@ func openDatabase(c *config.Config, own *setup) (*openedStore, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	db, err := postgres.Open(ctx, postgres.Options{URL: os.Getenv(c.Store.URLEnv), Variable: c.Store.URLEnv,
-		RequireSyncStandby: c.Store.RequireSyncStandby, Limit: c.Store.Timeout})
+		RequireSyncStandby: c.Store.RequireSyncStandby, Limit: c.Store.Timeout,
+		Lease: c.Fleet.Lease})
 	if err != nil {
 		return nil, err
 	}
