@@ -84,7 +84,9 @@ func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", databases.Add(1))
 	s.Exec(t, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'")
-	t.Cleanup(func() { s.Exec(t, "DROP DATABASE "+name+" WITH (FORCE)") })
+	t.Cleanup(func() { // a test may have left the server without its standby
+		s.Exec(t, "SET synchronous_commit = local", "DROP DATABASE "+name+" WITH (FORCE)")
+	})
 	return s.URL("postgres", name)
 }
 

@@ -2,6 +2,7 @@ package pgtest
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -188,6 +189,8 @@ func (s *Server) signal(t testing.TB, sig syscall.Signal) {
 		var child int
 		_, err := fmt.Sscan(field, &child)
 		require.NoError(t, err)
-		require.NoError(t, syscall.Kill(child, sig))
+		if err := syscall.Kill(child, sig); !errors.Is(err, syscall.ESRCH) { // it may have ended
+			require.NoError(t, err)
+		}
 	}
 }
