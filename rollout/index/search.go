@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"appserver/rollout"
 	"appserver/rollout/database"
@@ -155,7 +153,7 @@ func readHits(db querier, store *rollout.Store, c *selectQuery, q rollout.Query)
 		if len(hits.Hits) == 0 {
 			hits.BackCursor = r.position(q.Key()).BackCursor()
 		}
-		hits.Hits = append(hits.Hits, rollout.Hit{Head: r.head, Snippet: snippet(text, term)})
+		hits.Hits = append(hits.Hits, rollout.Hit{Head: r.head, Snippet: listing.Snippet(text, term)})
 		last = r
 		return true
 	})
@@ -185,30 +183,4 @@ func matchingText(db querier, r row, term string) (text string, ok bool, err err
 		}
 	}
 	return r.head.Preview, r.named, rows.Err()
-}
-
-// Length of a snippet before and after the start of the match, in characters.
-const (
-	snippetBefore = 48
-	snippetAfter  = 112
-)
-
-// snippet returns the part of a text around a term, or its start.
-func snippet(text, term string) string {
-	text = strings.Join(
-		strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }),
-		" ",
-	)
-	// lower has the same number of runes, but possibly another number of bytes.
-	lower, runes := strings.ToLower(text), []rune(text)
-	at := utf8.RuneCountInString(lower[:max(0, strings.Index(lower, strings.Join(strings.Fields(term), " ")))])
-	from, to := max(0, at-snippetBefore), min(len(runes), at+snippetAfter)
-	part := string(runes[from:to])
-	if from > 0 {
-		part = "... " + part
-	}
-	if to < len(runes) {
-		part += " ..."
-	}
-	return part
 }

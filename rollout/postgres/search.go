@@ -73,7 +73,7 @@ func scanHit(row pgx.CollectableRow, term string) (rankedHit, error) {
 	if text == "" || strings.Contains(strings.ToLower(head.Preview), term) {
 		text = head.Preview
 	}
-	return rankedHit{fleet.Hit{Head: head, Snippet: fleet.Snippet(text, term)}, rank}, err
+	return rankedHit{fleet.Hit{Head: head, Snippet: listing.Snippet(text, term)}, rank}, err
 }
 
 func hitsOf(found []rankedHit, q listing.Query) (hits fleet.Hits) {

@@ -92,9 +92,9 @@ func finish[T any](l lane, c *pgxpool.Conn, do operation[T]) (r result[T]) {
 	return r
 }
 
-// outcome adds fleet.ErrInDoubt to the error of a write, unless the server has refused the write. A
-// connection stays open after a refusal. The library cannot tell whether the write was sent:
-// pgconn.SafeToRetry may also be true for a commit without an answer.
+// outcome adds fleet.ErrInDoubt to the error of a write, unless the server has rejected the write. The
+// connection is open after a rejection, and closed after a lost answer. pgconn.SafeToRetry is not used: it
+// can be true for a commit whose answer is lost.
 func outcome(c *pgx.Conn, err error) error {
 	isLocalOnly := linkOf(c).isLocalOnly.Swap(false)
 	switch {

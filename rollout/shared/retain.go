@@ -67,7 +67,7 @@ func (t *Threads) Retire(r rollout.Retention, c rollout.Candidate) error {
 		case err != nil:
 			return err
 		case place.UpdatedAt.After(c.WrittenAt):
-			return errors.Join(errWritten, t.Driver.Release(ctx, own))
+			return errWritten
 		case r.Delete:
 			return t.Driver.Delete(ctx, own)
 		}

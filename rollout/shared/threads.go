@@ -131,7 +131,7 @@ func threadError(id string, err error) error {
 func databaseError(err error) error {
 	var archived *store.ArchivedError
 	var cursor *rollout.CursorError
-	if err == nil || errors.As(err, &archived) || errors.As(err, &cursor) {
+	if err == nil || errors.As(err, &archived) || errors.As(err, &cursor) || errors.Is(err, errWritten) {
 		return err
 	}
 	return &store.UnavailableError{Err: err}
@@ -172,8 +172,11 @@ func (t *Threads) owned(id string, do func(ctx context.Context, own fleet.Own) e
 		return threadError(id, err)
 	}
 	own, err := t.Driver.Take(ctx, id, node)
-	if err == nil {
-		err = do(ctx, own)
+	if err != nil {
+		return threadError(id, err)
+	}
+	if err = do(ctx, own); err != nil {
+		_ = t.Driver.Release(ctx, own) // other nodes may take the thread
 	}
 	return threadError(id, err)
 }
@@ -231,7 +234,7 @@ func (t *Threads) Delete(id string) error {
 	})
 }
 
-// Rename gives a thread a name. The database sets the time.
+// Rename gives a thread a name. The database does not keep the time.
 func (t *Threads) Rename(id, name string, _ time.Time) error {
 	ctx, cancel := t.call()
 	defer cancel()

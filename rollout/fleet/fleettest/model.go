@@ -187,7 +187,7 @@ func (m *model) checkSearch(t *rapid.T) {
 		shown := []string{}
 		for _, h := range hits.Hits {
 			shown = append(shown, show(h.Head))
-			require.Equal(t, fleet.Snippet(m.matching(h.ID, q.Search), strings.ToLower(q.Search)), h.Snippet)
+			require.Equal(t, listing.Snippet(m.matching(h.ID, q.Search), strings.ToLower(q.Search)), h.Snippet)
 		}
 		return shown, hits.NextCursor, hits.BackCursor
 	})
