@@ -12,24 +12,25 @@ import (
 
 	"appserver/rollout/fleet"
 	"appserver/rollout/postgres/pgtest"
+	"appserver/test/partition"
 )
 
 var node = fleet.Node{ID: "a", Incarnation: "i"}
 
 func idOf(n int) string { return fmt.Sprintf("0190a6f8-1111-7aaa-8bbb-%012x", n) }
 
-// cutRig is a database behind a proxy, and the same one without it.
+// cutRig is a database behind a link, and the same one without it.
 type cutRig struct {
-	*proxy
+	*partition.Link
 	db, direct *DB
 }
 
 func newCutRig(t testing.TB, limit time.Duration) *cutRig {
 	t.Helper()
 	address := pgtest.Database(t)
-	r := &cutRig{proxy: newProxy(t, pgtest.Shared(t).Socket())}
+	r := &cutRig{Link: partition.New(t, "unix", pgtest.Shared(t).Socket())}
 	r.direct = openAt(t, Options{URL: address, Lease: time.Minute})
-	r.db = openAt(t, Options{URL: r.through(t, address), Lease: time.Minute, Limit: limit})
+	r.db = openAt(t, Options{URL: pgtest.Through(t, address, r.Address()), Lease: time.Minute, Limit: limit})
 	_, err := r.db.Join(t.Context(), node)
 	require.NoError(t, err)
 	return r
@@ -66,7 +67,7 @@ func TestAnAppendWithoutAnAnswerIsResolved(t *testing.T) {
 	r := newCutRig(t, 0)
 	own := newThread(t, r.db, 1, "one")
 	require.NoError(t, r.db.Append(t.Context(), own, 1, raw("two"), nil))
-	r.cutAfter(2, "the third line", false) // the batch and its first repeat
+	r.CutAnswers(2, "the third line", false) // the batch and its first repeat
 	require.NoError(t, r.db.Append(t.Context(), own, 2, raw("the third line"), nil))
 	require.Equal(t, []string{"one", "two", "the third line"}, linesOf(t, r.direct, own.ID))
 	require.NoError(t, r.db.Append(t.Context(), own, 3, raw("four"), nil))
@@ -79,7 +80,7 @@ func TestManyAppendsWithoutAnAnswerAreResolved(t *testing.T) {
 	for i := range owns {
 		owns[i] = newThread(t, r.db, i)
 	}
-	r.cutAfter(6, "a line", false)
+	r.CutAnswers(6, "a line", false)
 	var all sync.WaitGroup
 	for _, own := range owns {
 		all.Go(func() {
@@ -100,14 +101,14 @@ func TestAnAppendThatCannotBeResolvedIsInDoubt(t *testing.T) {
 	t.Parallel()
 	r := newCutRig(t, 300*time.Millisecond)
 	own := newThread(t, r.db, 1, "one")
-	r.cutAfter(1, "two", true)
+	r.CutAnswers(1, "two", true)
 	err := r.db.Append(t.Context(), own, 1, raw("two"), nil)
 	require.ErrorIs(t, err, fleet.ErrInDoubt)
 	require.Equal(t, []string{"one", "two"}, linesOf(t, r.direct, own.ID), "it was written")
 	err = r.db.Append(t.Context(), own, 2, raw("three"), nil)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, fleet.ErrInDoubt, "it was not sent")
-	r.admit()
+	r.Heal()
 	require.NoError(t, r.db.Append(t.Context(), own, 1, raw("two"), nil), "the caller resolves it")
 	require.NoError(t, r.db.Append(t.Context(), own, 2, raw("three"), nil))
 	require.Equal(t, []string{"one", "two", "three"}, linesOf(t, r.direct, own.ID))
@@ -117,13 +118,13 @@ func TestAnAppendInDoubtIsFencedByATakeover(t *testing.T) {
 	t.Parallel()
 	r := newCutRig(t, 0)
 	own := newThread(t, r.db, 1, "one")
-	r.cutAfter(1, "two", true)
+	r.CutAnswers(1, "two", true)
 	result := make(chan error, 1)
 	go func() { result <- r.db.Append(context.Background(), own, 1, raw("two"), nil) }()
 	require.Eventually(t, func() bool { return len(linesOf(t, r.direct, own.ID)) == 2 }, waitLimit, waitStep)
 	_, err := r.direct.Take(t.Context(), own.ID, node)
 	require.NoError(t, err)
-	r.admit()
+	r.Heal()
 	err = <-result
 	require.ErrorIs(t, err, fleet.ErrFenced)
 	require.ErrorIs(t, err, fleet.ErrInDoubt)
@@ -145,7 +146,7 @@ func TestAnEndedContextLeavesTheWriteRunning(t *testing.T) {
 	go func() { result <- r.db.Append(ctx, own, 2, raw("three"), nil) }()
 	go func() { result <- r.db.Move(ctx, own, true) }()
 	awaitWaiting(t, r.direct, 2)
-	before := r.connections()
+	before := r.Connections()
 	cancel()
 	for range 2 {
 		err := <-result
@@ -155,7 +156,7 @@ func TestAnEndedContextLeavesTheWriteRunning(t *testing.T) {
 	require.NoError(t, tx.Commit(t.Context()))
 	require.NoError(t, r.db.Append(t.Context(), own, 2, raw("three"), nil))
 	require.NoError(t, r.db.Close())
-	require.Equal(t, before, r.connections(), "the library dials again to cancel")
+	require.Equal(t, before, r.Connections(), "the library dials again to cancel")
 	place, err := r.direct.Find(t.Context(), own.ID)
 	require.NoError(t, err)
 	require.True(t, place.Archived)
@@ -214,7 +215,7 @@ func TestALostWriteIsNeverCancelled(t *testing.T) {
 	result := make(chan error, 1)
 	go func() { result <- r.db.Append(context.Background(), own, 2, raw("three"), nil) }()
 	awaitWaiting(t, r.direct, 1)
-	r.closeAll()
+	r.Cut()
 	awaitWaiting(t, r.direct, 2) // the lost statement and its repeat
 	require.NoError(t, tx.Commit(t.Context()))
 	require.NoError(t, <-result)
@@ -224,7 +225,7 @@ func TestALostWriteIsNeverCancelled(t *testing.T) {
 func TestOtherWritesWithoutAnAnswerAreRepeated(t *testing.T) {
 	t.Parallel()
 	r := newCutRig(t, 0)
-	r.cutAfter(1, "INSERT INTO thread", false)
+	r.CutAnswers(1, "INSERT INTO thread", false)
 	own, err := r.db.Create(t.Context(), idOf(1), node, fleet.Head{}, raw("one"))
 	require.NoError(t, err)
 	require.Equal(t, int64(1), own.Epoch, "the connection was lost before the commit")
@@ -241,14 +242,14 @@ func TestOtherWritesWithoutAnAnswerAreRepeated(t *testing.T) {
 		{"commit\x00", func() (err error) { own, err = r.direct.Take(t.Context(), own.ID, node); return err }},
 		{"commit\x00", func() error { return r.db.Delete(t.Context(), own) }},
 	} {
-		r.cutAfter(1, c.text, false)
+		r.CutAnswers(1, c.text, false)
 		require.NoError(t, c.do(), c.text)
 	}
-	r.cutAfter(1, "commit\x00", false)
+	r.CutAnswers(1, "commit\x00", false)
 	own, err = r.db.Create(t.Context(), idOf(2), node, fleet.Head{}, raw("one"))
 	require.NoError(t, err, "a Create without an answer is resolved")
 	require.Equal(t, int64(1), own.Next)
-	r.cutAfter(1, "commit\x00", false)
+	r.CutAnswers(1, "commit\x00", false)
 	_, err = r.db.Rewrite(t.Context(), own, nil, func(int64, []byte) []byte { return nil })
 	require.ErrorIs(t, err, fleet.ErrInDoubt)
 	require.False(t, errors.Is(err, fleet.ErrFenced))

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -114,6 +115,16 @@ func (s *Server) Also(t testing.TB, address string) string {
 	query.Set("host", query.Get("host")+","+s.dir)
 	query.Set("port", query.Get("port")+",5432")
 	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// Through returns the URL of a database whose servers have other addresses, each HOST:PORT. The client
+// connects to the one that writes.
+func Through(t testing.TB, address string, hosts ...string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	u.Host, u.RawQuery = strings.Join(hosts, ","), "sslmode=disable&target_session_attrs=read-write"
 	return u.String()
 }
 
