@@ -226,7 +226,7 @@ func defaults() *Config {
 		Context:                Context{RewriteOnUnload: true},
 		Index:                  Index{Enabled: true, Path: "appserver-index.sqlite"},
 		Store:                  defaultStore(),
-		Fleet:                  Fleet{Lease: 5 * time.Second},
+		Fleet:                  defaultFleet(),
 		Checkpoints:            Checkpoints{Enabled: true, Keep: 50},
 		Compaction:             defaultCompaction(),
 		Memory:                 defaultMemory(),
@@ -357,6 +357,7 @@ func (c *Config) check(d *decoder) {
 	c.checkProviders(d)
 	c.checkServers(d)
 	c.checkPrices(d)
+	c.checkFleet(d)
 }
 
 func (c *Config) checkProviders(d *decoder) {

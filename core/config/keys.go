@@ -84,7 +84,7 @@ var secretWords = []string{"authorization", "cookie", "password", "secret", "tok
 // secret reports whether the text at path must not be shown.
 func secret(path []string) bool {
 	name := strings.ToLower(path[len(path)-1])
-	namesVariable := name == "env_key" || strings.HasSuffix(name, "_env_var") ||
+	namesVariable := name == "env_key" || strings.HasSuffix(name, "_env_var") || strings.HasSuffix(name, "_env") ||
 		len(path) > 1 && path[len(path)-2] == "env_http_headers"
 	if namesVariable {
 		return false

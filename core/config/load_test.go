@@ -430,3 +430,14 @@ model_providers:
 	_, err := config.Load(config.Source{Home: home})
 	require.EqualError(t, err, file+":6: model_providers.a.stream_max_retries: expected an integer, got a string")
 }
+
+func TestAPortForServersNeedsADatabase(t *testing.T) {
+	home, _ := write(t, "config.toml", "[fleet]\nlisten = \"wss://10.0.0.7:4600\"\n")
+	_, err := config.Load(config.Source{Home: home})
+	require.ErrorContains(t, err, ":2: fleet.listen: ")
+	require.ErrorContains(t, err, `set store.kind = "postgres"`)
+	c, err := config.Load(config.Source{Home: home, Overrides: []string{"store.kind=postgres"}})
+	require.NoError(t, err)
+	require.Equal(t, "wss://10.0.0.7:4600", c.Fleet.Listen)
+	require.Equal(t, "APPSERVER_FLEET_SECRET", c.Fleet.SecretEnv)
+}

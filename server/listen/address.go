@@ -18,6 +18,7 @@ type Address struct {
 const (
 	schemeUnix = "unix://"
 	schemeWS   = "ws://"
+	schemeWSS  = "wss://"
 )
 
 // Parse parses the --listen URLs unix://, unix://PATH and ws://IP:PORT. unix:// without a path

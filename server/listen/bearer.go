@@ -92,9 +92,9 @@ func createToken(path string) error {
 	return err
 }
 
-// authorize checks the bearer token of a request. Its messages are those of the reference
+// Authorize checks the bearer token of a request. Its messages are those of the reference
 // implementation.
-func (b TokenCheck) authorize(header http.Header) error {
+func (b TokenCheck) Authorize(header http.Header) error {
 	given := header.Get("Authorization")
 	scheme, token, _ := strings.Cut(given, " ")
 	switch {

@@ -106,7 +106,7 @@ func TestAuthorize(t *testing.T) {
 		"Bearer secret x": "invalid websocket bearer token",
 	} {
 		said := ""
-		if err := b.authorize(http.Header{"Authorization": {header}}); err != nil {
+		if err := b.Authorize(http.Header{"Authorization": {header}}); err != nil {
 			said = err.Error()
 		}
 		require.Equal(t, says, said, "%q", header)

@@ -2,6 +2,7 @@ package listen
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 )
 
 const (
-	// maxMessage is the maximum length of a client's message, in bytes.
+	// maxMessage is the default of Options.MaxMessage, in bytes.
 	maxMessage = 64 << 20
 	// frameBytes is the maximum length of a frame, in bytes.
 	frameBytes = 16 << 20
@@ -25,13 +26,23 @@ const (
 	maxRetainedBuffer = 1 << 20
 )
 
-// Client is one WebSocket connection. It implements server.Transport. One goroutine may read
-// while another one writes.
+// Client is one WebSocket connection, accepted or dialed. It implements server.Transport. One
+// goroutine may read while another one writes.
 type Client struct {
-	ws  *websocket.Conn
+	ws *websocket.Conn
+	// raw is the connection below WebSocket and TLS.
+	raw net.Conn
 	buf bytes.Buffer
+	// limit is the maximum length of a received message, in bytes.
+	limit int
 	// disconnected is set after the client has closed the connection.
 	disconnected atomic.Bool
+}
+
+// newClient returns the client of a connection. limit is Options.MaxMessage.
+func newClient(ws *websocket.Conn, raw net.Conn, limit int) *Client {
+	ws.SetReadLimit(-1) // Client has its own limit
+	return &Client{ws: ws, raw: raw, limit: cmp.Or(limit, maxMessage)}
 }
 
 // Next returns the next message, valid until the next call. If a message cannot be accepted,
@@ -49,12 +60,12 @@ func (c *Client) Next() ([]byte, error) {
 	if kind != websocket.MessageText {
 		return nil, c.skip(message, "a binary message; send text messages")
 	}
-	n, err := c.buf.ReadFrom(io.LimitReader(message, maxMessage+1))
+	n, err := c.buf.ReadFrom(io.LimitReader(message, int64(c.limit)+1))
 	switch {
 	case err != nil:
 		return nil, c.closeError(err)
-	case n > maxMessage:
-		return nil, c.skip(message, fmt.Sprintf("a message of more than %d bytes", maxMessage))
+	case n > int64(c.limit):
+		return nil, c.skip(message, fmt.Sprintf("a message of more than %d bytes", c.limit))
 	}
 	return c.buf.Bytes(), nil
 }
@@ -108,54 +119,14 @@ func (c *Client) closeError(err error) error {
 	return io.EOF
 }
 
-// close closes the connection. A connected client gets a close frame, and has closeTimeout to
-// reply to it.
-func (c *Client) close(raw net.Conn) {
+// Close closes the connection, which also ends a Next and a Write. A connected client gets a close
+// frame, and has closeTimeout to reply to it.
+func (c *Client) Close() {
 	if c.disconnected.Load() {
 		_ = c.ws.CloseNow()
 		return
 	}
-	impatience := time.AfterFunc(closeTimeout, func() { _ = raw.Close() })
+	impatience := time.AfterFunc(closeTimeout, func() { _ = c.raw.Close() })
 	defer impatience.Stop()
 	_ = c.ws.Close(websocket.StatusGoingAway, "the server closed the connection")
-}
-
-// timeoutListener accepts connections with a write timeout per chunk. net/http and the
-// WebSocket library limit the time of whole messages, which may be large.
-type timeoutListener struct {
-	net.Listener
-	timeout time.Duration
-}
-
-// Accept returns the next connection.
-func (l timeoutListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return timeoutConn{c, l.timeout}, nil
-}
-
-type timeoutConn struct {
-	net.Conn
-	timeout time.Duration
-}
-
-// chunkBytes is the number of bytes that a client must read within the write timeout.
-const chunkBytes = 64 << 10
-
-// Write writes p in chunks, each with the timeout.
-func (c timeoutConn) Write(p []byte) (n int, err error) {
-	for n < len(p) || n == 0 {
-		piece := p[n:min(len(p), n+chunkBytes)]
-		if err := c.SetWriteDeadline(time.Now().Add(c.timeout)); err != nil {
-			return n, err
-		}
-		written, err := c.Conn.Write(piece)
-		n += written
-		if err != nil || len(p) == 0 {
-			return n, err
-		}
-	}
-	return n, nil
 }

@@ -1,4 +1,5 @@
-// Package listen accepts clients on a Unix socket or on a TCP port of the loopback interface.
+// Package listen accepts clients on a Unix socket or on a TCP port of the loopback interface. [Dial]
+// is the other side of such a connection.
 //
 // # Wire
 //
@@ -18,7 +19,7 @@
 // browsers send one.
 //
 // A port with Options.Admit leaves these checks to that function. Package server/web serves a
-// page to browsers in this way.
+// page to browsers in this way. Package server/peer listens on other addresses, and dials.
 //
 // # Slow clients
 //
@@ -30,5 +31,7 @@
 //
 // The caller of [Listener.Serve] accepts connections. net/http starts one goroutine for each
 // connection, which runs Options.Serve. It ends when the client disconnects or when
-// Options.Serve returns. [Listener.Wait] waits for all of them.
+// Options.Serve returns. [Listener.Wait] waits for all of them. A connection with a limit of silence
+// has one more goroutine, which sends heartbeats. It can block for the write timeout, and ends before
+// the connection is closed.
 package listen

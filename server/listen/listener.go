@@ -2,6 +2,7 @@ package listen
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +33,10 @@ const (
 // Options configures a Listener.
 type Options struct {
 	Address Address
+	// Bound is used in place of Address, if it is not nil. New does not close it if it fails.
+	Bound net.Listener
+	// TLS encrypts the connections, unless it is nil.
+	TLS *tls.Config
 	// TokenCheck validates the token of each request to a port. A port requires it or Admit.
 	TokenCheck TokenCheck
 	// Admit replaces all checks of requests to a port, health checks included. See [Admission].
@@ -41,6 +46,11 @@ type Options struct {
 	// WriteTimeout limits the time in which a client must read some output. 0 means
 	// DefaultWriteTimeout.
 	WriteTimeout time.Duration
+	// MaxMessage is the maximum length of a received message, in bytes. 0 means 64 MiB.
+	MaxMessage int
+	// Silence is the time after which a connection ends from which nothing arrives. 0 is no limit.
+	// See [Dial] for the heartbeats that prevent it.
+	Silence time.Duration
 }
 
 // Admission answers a request and returns false, or it admits the request as a client and
@@ -66,6 +76,8 @@ func New(o Options) (*Listener, error) {
 	l := &Listener{Options: o}
 	var err error
 	switch {
+	case o.Bound != nil:
+		l.accept = o.Bound
 	case o.Address.Path != "":
 		l.accept, err = listenUnix(o.Address.Path)
 	case o.TokenCheck == nil && o.Admit == nil:
@@ -93,6 +105,9 @@ func (l *Listener) URL() string {
 	if l.Address.Path != "" {
 		return schemeUnix + l.Address.Path
 	}
+	if l.TLS != nil {
+		return schemeWSS + l.accept.Addr().String()
+	}
 	return schemeWS + l.accept.Addr().String()
 }
 
@@ -101,7 +116,11 @@ func (l *Listener) Addr() net.Addr { return l.accept.Addr() }
 
 // Serve accepts clients until Stop. It returns nil after Stop.
 func (l *Listener) Serve() error {
-	if err := l.http.Serve(timeoutListener{l.accept, l.WriteTimeout}); !errors.Is(err, http.ErrServerClosed) {
+	var accept net.Listener = timeoutListener{l.accept, l.WriteTimeout, l.Silence}
+	if l.TLS != nil {
+		accept = tls.NewListener(accept, l.TLS)
+	}
+	if err := l.http.Serve(accept); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("accept clients on %s: %w", l.URL(), err)
 	}
 	return nil
@@ -159,7 +178,7 @@ func (l *Listener) admit(w http.ResponseWriter, r *http.Request) (subprotocol st
 		return "", false
 	}
 	if port {
-		if err := l.TokenCheck.authorize(r.Header); err != nil {
+		if err := l.TokenCheck.Authorize(r.Header); err != nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, err.Error(), http.StatusUnauthorized)
 			return "", false
@@ -198,11 +217,15 @@ func (l *Listener) serveWebSocket(w http.ResponseWriter, r *http.Request, subpro
 	if err != nil {
 		return // Accept has replied
 	}
-	ws.SetReadLimit(-1) // Client has its own limit
-	c := &Client{ws: ws}
-	_ = l.Options.Serve(context.WithoutCancel(r.Context()), c) // Options.Serve logs its own errors
 	raw := r.Context().Value(rawConn{}).(net.Conn)
-	c.close(raw)
+	if encrypted, ok := raw.(*tls.Conn); ok {
+		raw = encrypted.NetConn()
+	}
+	c := newClient(ws, raw, l.MaxMessage)
+	stop := c.beat(l.Silence)
+	_ = l.Options.Serve(context.WithoutCancel(r.Context()), c) // Options.Serve logs its own errors
+	stop()
+	c.Close()
 }
 
 // HealthURL returns the base URL of the health checks, or "" for a Unix socket.

@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -124,6 +126,60 @@ func TestUnusableDatabasesAreRefusedBeforeTheServerListens(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUnusablePortsAreRefusedBeforeTheServerJoins names the key, and leaves no node in the fleet.
+func TestUnusablePortsAreRefusedBeforeTheServerJoins(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	for key, args := range map[string][]string{
+		"fleet.listen":     {"-c", "fleet.listen=ws://192.0.2.1:4600"},
+		"fleet.address":    {"-c", "fleet.listen=ws://0.0.0.0:0"},
+		"fleet.cert":       {"-c", "fleet.listen=wss://127.0.0.1:0"},
+		"fleet.secret_env": {"-c", "fleet.listen=ws://127.0.0.1:0", "-c", "fleet.secret_env=NO_SUCH_VARIABLE"},
+	} {
+		cmd := command(t, t.TempDir(), url, args...)
+		cmd.Env = append(cmd.Env, "APPSERVER_FLEET_SECRET="+secret)
+		cmd.Stderr = nil
+		out, err := cmd.CombinedOutput()
+		require.Error(t, err)
+		require.Contains(t, string(out), key+": ")
+	}
+	require.Contains(t, store(t, t.TempDir(), url, "status"), "servers: none\n")
+}
+
+// TestAServerListensForOtherServers opens the port with TLS, and checks it from outside.
+func TestAServerListensForOtherServers(t *testing.T) {
+	t.Parallel()
+	authority := apptest.NewAuthority(t)
+	cert, key := authority.Issue(t, "127.0.0.1", -time.Hour, time.Hour)
+	home, port := t.TempDir(), freePort(t)
+	cmd := command(t, home, pgtest.Database(t), "-c", "fleet.listen=wss://"+port, "-c", "fleet.cert="+cert, "-c",
+		"fleet.key="+key, "-c", "fleet.ca="+authority.File)
+	cmd.Env = append(cmd.Env, "APPSERVER_FLEET_SECRET="+secret)
+	n := apptest.StartProcess(t, cmd)
+	n.Initialize()
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: authority.Client(), DisableKeepAlives: true}}
+	answer, err := client.Get("https://" + port + "/healthz")
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	id := n.StartTrusted()
+	n.BeginTurn(id, "run: env")
+	n.UntilMethod("turn/completed")
+	require.NotContains(t, string(n.Call("context/getItems", apptest.Object{"threadId": id})), secret)
+	n.Close()
+}
+
+// secret is the secret of the fleet.
+const secret = "0123456789abcdef0123456789abcdef"
+
+// freePort returns an address of this machine on which nothing listens.
+func freePort(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return l.Addr().String()
 }
 
 // TestADatabaseThatGoesAwayFailsTheTurn stops the database during a turn, and starts it again.

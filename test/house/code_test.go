@@ -221,6 +221,7 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/internal/cli/proxy.go":            "copies the input, while the caller copies the output",
 		"cmd/appserver/internal/cli/web.go":              "waits for the program that opens a browser",
 		"server/conn.go":                                 "writes the messages to the client",
+		"server/listen/heartbeat.go":                     "sends heartbeats on a connection, until it is closed",
 		"server/message.go":                              "waits for the client's response",
 		"server/stderr.go":                               "writes the log, so that a slow reader of stderr blocks no caller",
 	}

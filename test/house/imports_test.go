@@ -123,6 +123,8 @@ func importRules() []importRule {
 		{"server", []string{"protocol", "core/engine", "core/page", "core/slash"},
 			"it transports messages; the engine has the threads, the command has files and settings"},
 		{"server/listen", []string{"protocol"}, "it accepts connections, and does not interpret messages"},
+		{"server/peer", []string{"server/listen"},
+			"it connects the nodes of a fleet, and does not interpret messages"},
 		{"server/web", []string{"protocol", "rollout/disk", "server/listen"},
 			"it admits browsers as clients, and serves any page; the disk writes its tickets"},
 		{"server/remote", []string{"protocol", "server/listen", "server/web"},

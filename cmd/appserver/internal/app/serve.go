@@ -67,6 +67,9 @@ func serve(s Streams, o *Options, opened func(*web.Page) error) error {
 	if p.listeners, err = o.transport.open(p.server, s.Err, opened); err != nil {
 		return err
 	}
+	if p.port != nil {
+		p.listeners = append(p.listeners, p.port)
+	}
 	p.noStdio = !o.transport.isStdio()
 	return p.run(s, stop)
 }
@@ -89,9 +92,11 @@ type process struct {
 	noStdio bool
 	// listeners accept all other clients.
 	listeners []clientListener
-	engine    *engine.Engine
-	host      *host.Host
-	threads   *openedStore
+	// port is nil unless other nodes can connect.
+	port    *fleetPort
+	engine  *engine.Engine
+	host    *host.Host
+	threads *openedStore
 	// unwatch stops watching skill files.
 	unwatch func()
 	// announcer, servers and memory are nil if the process runs no turns.
@@ -127,11 +132,18 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	parts.AnswerLead = c.Compat.TurnCompletedFloor / 2
 	remembers := memoryOf(c, home, router)
 	parts.Memory = remembers
-	threads, err := openStore(own, true)
+	port, err := openFleetPort(c, log)
+	if err != nil {
+		return nil, err
+	}
+	threads, err := openStore(own, true, port.dialAddress())
 	if err != nil {
 		return nil, err
 	}
 	p := newProcess(live, own, threads, parts)
+	if p.port = port; port != nil {
+		port.server = p.server
+	}
 	p.servers, p.memory, p.announcer = servers, remembers, announces
 	joinMemory(remembers, c, home, p.host.Finder, p.engine)
 	servers.threads = p.engine
@@ -267,10 +279,10 @@ func originator(srv *server.Server) func(conn uint64) string {
 	}
 }
 
-// shell returns the runner of commands. It removes the keys of providers from their environment, and
-// confines them if the kernel can.
+// shell returns the runner of commands. It removes the keys of providers and the secrets of the fleet from
+// their environment, and confines them if the kernel can.
 func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnostics) *tool.Shell {
-	secrets := []string{c.Memory.Embeddings.EnvKey}
+	secrets := []string{c.Memory.Embeddings.EnvKey, c.Store.URLEnv, c.Fleet.SecretEnv}
 	for _, p := range c.ModelProviders {
 		secrets = append(secrets, p.EnvKey)
 		secrets = slices.AppendSeq(secrets, maps.Values(p.EnvHTTPHeaders))

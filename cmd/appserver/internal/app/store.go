@@ -51,10 +51,12 @@ func (s *openedStore) Close(ctx context.Context) error {
 
 // openStore opens the threads that the configuration selects. Only an indexed store of files opens the
 // index.
-func openStore(own *setup, indexed bool) (*openedStore, error) {
+//
+// Other nodes can dial the node at an address, unless it is empty.
+func openStore(own *setup, indexed bool, address string) (*openedStore, error) {
 	c := own.config.Current()
 	if c.Store.Kind == config.StorePostgres {
-		return openDatabase(c, own)
+		return openDatabase(c, own, address)
 	}
 	if !indexed || !c.Index.Enabled {
 		return &openedStore{Threads: filesIn(own.rollouts, nil, own.log)}, nil
@@ -63,8 +65,8 @@ func openStore(own *setup, indexed bool) (*openedStore, error) {
 	return &openedStore{Threads: filesIn(own.rollouts, ix, own.log), index: ix}, nil
 }
 
-// openDatabase joins the fleet of a database.
-func openDatabase(c *config.Config, own *setup) (*openedStore, error) {
+// openDatabase joins the fleet of a database as the node with an address.
+func openDatabase(c *config.Config, own *setup, address string) (*openedStore, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	db, err := postgres.Open(ctx, postgres.Options{URL: os.Getenv(c.Store.URLEnv), Variable: c.Store.URLEnv,
@@ -73,7 +75,7 @@ func openDatabase(c *config.Config, own *setup) (*openedStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	node := newNode()
+	node := newNode(address)
 	report := func(err error) {
 		own.log.Warn("problem in the database of the threads", zap.String("node", node.ID), zap.Error(err))
 	}
@@ -87,13 +89,13 @@ func openDatabase(c *config.Config, own *setup) (*openedStore, error) {
 }
 
 // newNode names this process in the fleet.
-func newNode() fleet.Node {
+func newNode(address string) fleet.Node {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "node"
 	}
 	incarnation := rand.Text()
-	return fleet.Node{ID: fmt.Sprintf("%s-%s", host, incarnation[:6]), Incarnation: incarnation}
+	return fleet.Node{ID: fmt.Sprintf("%s-%s", host, incarnation[:6]), Incarnation: incarnation, Address: address}
 }
 
 // Stores are the threads of the home and of the database, for commands that copy threads.
@@ -115,7 +117,7 @@ func OpenStores(o *Options) (*Stores, error) {
 	if c.Store.Kind != config.StorePostgres {
 		return nil, errors.New(`threads are in files: set store.kind = "postgres", or add -c store.kind=postgres`)
 	}
-	opened, err := openDatabase(c, own)
+	opened, err := openDatabase(c, own, "")
 	if err != nil {
 		return nil, err
 	}

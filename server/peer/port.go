@@ -1,0 +1,205 @@
+package peer
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+
+	"appserver/server/listen"
+)
+
+// maxMessage is the maximum length of a message of a link, in bytes. Messages of servers can be longer
+// than those of clients.
+const maxMessage = 256 << 20
+
+// Port accepts links from other nodes, and dials links to them.
+type Port struct {
+	options  Options
+	address  string
+	listener *listen.Listener
+	// tls is for dialed links.
+	tls              *tls.Config
+	accepted, dialed atomic.Int64
+}
+
+// Link is a connection to another node. One goroutine may call Next while another one calls Write.
+type Link struct {
+	*listen.Client
+	end func()
+}
+
+// Close closes the link, which also ends a Next and a Write. It can be called repeatedly.
+func (l *Link) Close() { l.end() }
+
+// Open checks the options and binds the port. The error is an *OptionError.
+func Open(o Options) (*Port, error) {
+	at, address, err := o.parseURLs()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkSecret(); err != nil {
+		return nil, err
+	}
+	roots, err := o.roots()
+	if err != nil {
+		return nil, err
+	}
+	p := &Port{options: o, tls: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}}
+	accept, err := p.encryption(at, address, roots)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := net.Listen("tcp", at.Host)
+	if err != nil {
+		return nil, &OptionError{keyListen, fmt.Sprintf("the port cannot be bound: %v", err),
+			"stop the other program, or choose another port or an address of this machine"}
+	}
+	if p.address = o.Address; address == nil {
+		_, port, _ := net.SplitHostPort(bound.Addr().String())
+		p.address = at.Scheme + "://" + net.JoinHostPort(at.Hostname(), port)
+	}
+	p.listener, err = listen.New(listen.Options{Bound: bound, TLS: accept, Admit: p.admit, Serve: p.serveLink,
+		MaxMessage: maxMessage, Silence: o.Silence})
+	return p, err
+}
+
+// encryption checks the certificate, and returns the configuration for accepted links, or nil for ws.
+func (p *Port) encryption(at, address *url.URL, roots *x509.CertPool) (*tls.Config, error) {
+	o := p.options
+	if at.Scheme == "ws" {
+		if o.Cert != "" || o.Key != "" {
+			return nil, &OptionError{keyListen, "the address has no TLS, but fleet.cert or fleet.key is set",
+				"write it as wss://HOST:PORT, or remove both keys"}
+		}
+		return nil, nil
+	}
+	pair, err := o.certificate()
+	if err != nil {
+		return nil, err
+	}
+	host := at.Hostname()
+	if address != nil {
+		host = address.Hostname()
+	}
+	if err := o.checkCertificate(pair, roots, host); err != nil {
+		return nil, err
+	}
+	var last atomic.Pointer[tls.Certificate]
+	last.Store(pair)
+	return &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			if pair, err := o.certificate(); err == nil { // else it is being replaced
+				last.Store(pair)
+			}
+			return last.Load(), nil
+		}}, nil
+}
+
+// Address returns the URL that other nodes dial.
+func (p *Port) Address() string { return p.address }
+
+// Encrypted reports whether accepted links use TLS.
+func (p *Port) Encrypted() bool { return p.listener.TLS != nil }
+
+// Serve accepts links until Stop. It returns nil after Stop.
+func (p *Port) Serve() error { return p.listener.Serve() }
+
+// Stop stops accepting. Open links continue.
+func (p *Port) Stop() error { return p.listener.Stop() }
+
+// Wait waits until all accepted links have ended, or until ctx ends.
+func (p *Port) Wait(ctx context.Context) error { return p.listener.Wait(ctx) }
+
+// Links returns the numbers of open links.
+func (p *Port) Links() (accepted, dialed int64) { return p.accepted.Load(), p.dialed.Load() }
+
+// admit answers health checks and requests for metrics, and admits requests with the secret.
+func (p *Port) admit(w http.ResponseWriter, r *http.Request) (subprotocol string, ok bool) {
+	switch {
+	case len(r.Header.Values("Origin")) > 0:
+		http.Error(w, "requests with an Origin header are rejected", http.StatusForbidden)
+		return "", false
+	case r.URL.Path == "/healthz":
+		return "", false
+	case r.URL.Path == "/metrics" && p.options.Metrics != nil:
+		p.options.Metrics.ServeHTTP(w, r)
+		return "", false
+	}
+	if err := listen.StaticToken([]byte(p.options.Secret)).Authorize(r.Header); err != nil {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		http.Error(w, "the secret is missing or another one", http.StatusUnauthorized)
+		return "", false
+	}
+	return "", true
+}
+
+func (p *Port) serveLink(ctx context.Context, c *listen.Client) error {
+	p.accepted.Add(1)
+	defer p.accepted.Add(-1)
+	return p.options.Serve(ctx, &Link{c, c.Close})
+}
+
+// DialError reports a node that cannot be reached.
+type DialError struct {
+	// Address is the address of the node.
+	Address string
+	Err     error
+}
+
+// Error has the address and the cause.
+func (e *DialError) Error() string { return fmt.Sprintf("the node at %s: %v", e.Address, e.Err) }
+
+// Unwrap returns the cause.
+func (e *DialError) Unwrap() error { return e.Err }
+
+// ErrSecret reports that a node has another secret.
+var ErrSecret = errors.New("the node does not accept the secret: " +
+	"compare the variables that " + keySecret + " names on both nodes")
+
+// errPlain reports an address without TLS.
+var errPlain = errors.New("the address has no TLS, but fleet.listen of this node has: use wss on all nodes")
+
+// Dial opens a link to the node with an address. The handshake takes at most 10 s. The error is a
+// *DialError. The caller closes the link.
+func (p *Port) Dial(ctx context.Context, address string) (*Link, error) {
+	u, err := parseURL(keyAddress, address)
+	if err == nil && u.Scheme == "ws" && p.Encrypted() {
+		err = errPlain
+	}
+	if err != nil {
+		return nil, &DialError{address, err}
+	}
+	c, err := listen.Dial(ctx, address, listen.DialOptions{Token: p.options.Secret, TLS: p.tls, MaxMessage: maxMessage,
+		Silence: p.options.Silence})
+	if err != nil {
+		return nil, &DialError{address, explainDial(err)}
+	}
+	p.dialed.Add(1)
+	isClosed := new(atomic.Bool)
+	return &Link{c.Client, func() {
+		if isClosed.CompareAndSwap(false, true) {
+			p.dialed.Add(-1)
+			c.Close()
+		}
+	}}, nil
+}
+
+// explainDial adds the next action to errors that the configuration causes.
+func explainDial(err error) error {
+	var status *listen.StatusError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &status) && status.Status == http.StatusUnauthorized:
+		return ErrSecret
+	case errors.As(err, &certificate):
+		return fmt.Errorf("its certificate is not accepted (%w): compare %s there and %s here",
+			certificate.Err, keyCert, keyCA)
+	}
+	return err
+}
