@@ -34,6 +34,8 @@ const (
 	KindThreadLocked       Kind = "threadLocked"
 	KindThreadArchived     Kind = "threadArchived"
 	KindThreadInUse        Kind = "threadInUse"
+	KindStaleOwner         Kind = "staleOwner"
+	KindOwnerLost          Kind = "ownerLost"
 	KindNoActiveTurn       Kind = "noActiveTurn"
 	KindTurnMismatch       Kind = "turnMismatch"
 	KindTurnActive         Kind = "turnActive"

@@ -18,6 +18,7 @@ import (
 type conn struct {
 	id     uint64
 	server *Server
+	link   Link
 	log    *zap.Logger
 
 	stream   *stream
@@ -159,7 +160,11 @@ func (c *conn) respond(number uint64, result any, err *protocol.Error) {
 		c.log.Warn("second response to a request dropped", zap.Uint64("request", number))
 		return
 	}
-	c.queueResponse(request, result, err)
+	if request.answered != nil {
+		request.answered(result, err)
+	} else {
+		c.queueResponse(request, result, err)
+	}
 	c.pending.responded()
 }
 

@@ -49,7 +49,11 @@ func (c *conn) dispatch(number uint64, method string, params json.RawMessage) er
 	if err := c.checkParams(m, params); err != nil {
 		return err
 	}
-	return c.call(m, protocol.Caller{Conn: c.id, Request: number}, params)
+	to := protocol.Caller{Conn: c.id, Request: number}
+	if c.route(to, method, params) {
+		return nil
+	}
+	return c.call(m, to, params)
 }
 
 // lookUp returns the row of a method, or an error if the connection does not allow the method

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"appserver/protocol"
 )
 
 // request is a request of the client without a response.
@@ -14,6 +16,8 @@ type request struct {
 	number uint64
 	id     json.RawMessage // as the client wrote it
 	batch  *batch
+	// answered gets the response to a request of Server.Call. It is nil for a request of the client.
+	answered func(result any, err *protocol.Error)
 }
 
 // pendingRequests holds the requests of one connection that have no response. It is safe for

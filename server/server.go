@@ -42,6 +42,7 @@ type Server struct {
 	limits  limits
 	methods map[string]protocol.Method
 	handler protocol.Handler
+	router  Router // nil if all requests are served here
 
 	stopped atomic.Bool   // StopIntake was called
 	eof     chan struct{} // closed when the first input or output ends
@@ -83,7 +84,7 @@ func (s *Server) Handle(h protocol.Handler) { s.handler = h }
 // Serve closes neither in nor out. A goroutine may stay blocked on them until the caller
 // closes them.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	c, err := s.connect(&lineReader{in: in, max: s.limits.line}, out)
+	c, err := s.connect(&lineReader{in: in, max: s.limits.line}, out, NoLink)
 	if err != nil {
 		return err
 	}
@@ -167,13 +168,18 @@ func (s *Server) Client(conn uint64) (ClientState, bool) {
 	return ClientState{}, false
 }
 
-// Clients returns the initialized connections, oldest first.
+// Clients returns the initialized connections of clients, oldest first. Those of other nodes are missing.
 func (s *Server) Clients() []uint64 {
+	return s.initialized(func(c *conn) bool { return c.link == NoLink })
+}
+
+// initialized returns the initialized connections that are selected, oldest first.
+func (s *Server) initialized(selects func(*conn) bool) []uint64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var ids []uint64
 	for id, c := range s.conns {
-		if c.client.Load() != nil {
+		if c.client.Load() != nil && selects(c) {
 			ids = append(ids, id)
 		}
 	}
@@ -187,7 +193,7 @@ func (s *Server) conn(id uint64) *conn {
 	return s.conns[id]
 }
 
-func (s *Server) connect(in source, out io.Writer) (*conn, error) {
+func (s *Server) connect(in source, out io.Writer, link Link) (*conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.drained {
@@ -195,6 +201,7 @@ func (s *Server) connect(in source, out io.Writer) (*conn, error) {
 	}
 	s.last++
 	c := newConn(s, s.last, in, out)
+	c.link = link
 	s.conns[c.id] = c
 	return c, nil
 }
@@ -205,5 +212,8 @@ func (s *Server) disconnect(c *conn) {
 	s.mu.Unlock()
 	if s.onDisconnect != nil {
 		s.onDisconnect(c.id)
+	}
+	if s.router != nil {
+		s.router.Disconnect(c.id)
 	}
 }

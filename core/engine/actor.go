@@ -118,7 +118,7 @@ func (a *actor) absence() *protocol.Error {
 	err := a.engine.parts.Threads.Check(store.Ref{ID: a.id}, store.OpWrite)
 	var locked *rollout.LockedError
 	if errors.As(err, &locked) {
-		return protocol.Refuse(protocol.KindThreadLocked, "%v: it is not loaded here, and %v", errNotLoaded(a.id), err)
+		return errLocked(err, "%v: it is not loaded here, and %v", errNotLoaded(a.id), err)
 	}
 	if err != nil {
 		a.engine.parts.Log.Warn("the lock of a thread cannot be read", zap.String("thread", a.id), zap.Error(err))

@@ -172,8 +172,14 @@ func (e *Engine) hasDisconnected(conn uint64) bool {
 	return e.parts.Connected != nil && !e.parts.Connected(conn)
 }
 
+// NextRequest returns an id for a request to a client. No other request of this process gets the same one.
+func (e *Engine) NextRequest() uint64 { return e.requests.Add(1) - 1 }
+
+// IsLoaded reports whether a thread is loaded, or is being loaded.
+func (e *Engine) IsLoaded(id string) bool { return e.find(id) != nil }
+
 func (e *Engine) stamp() core.Stamp {
-	return core.Stamp{Now: time.Now(), NewID: e.parts.NewID, NextRequest: func() uint64 { return e.requests.Add(1) - 1 }}
+	return core.Stamp{Now: time.Now(), NewID: e.parts.NewID, NextRequest: e.NextRequest}
 }
 
 // catchPanic runs do; a panic is logged and returned as an internal error.

@@ -36,7 +36,7 @@ func withCode(err error) *protocol.Error {
 	case errors.As(err, &missing):
 		return protocol.Refuse(protocol.KindThreadNotFound, "%v", err)
 	case errors.As(err, &locked):
-		return protocol.Refuse(protocol.KindThreadLocked, "%v", err)
+		return errLocked(err, "%v", err)
 	case errors.As(err, &archived):
 		return errArchived(archived.ID)
 	case errors.As(err, &used):
@@ -51,6 +51,18 @@ func withCode(err error) *protocol.Error {
 		return protocol.Refuse(protocol.KindRolloutUnreadable, "%v", err)
 	}
 	return protocol.Internal(protocol.KindInternal, "%v", err)
+}
+
+// errLocked returns the error of a thread with another writer. If that is a node to which requests can be
+// forwarded, a client can send the request again.
+func errLocked(err error, format string, args ...any) *protocol.Error {
+	var owned *store.OwnedError
+	if !errors.As(err, &owned) || owned.Address == "" {
+		return protocol.Refuse(protocol.KindThreadLocked, format, args...)
+	}
+	stale := protocol.Refuse(protocol.KindStaleOwner, "%v; send the request again", err)
+	stale.Code = protocol.CodeOverloaded
+	return stale
 }
 
 func errStorage(cause error) *protocol.Error {

@@ -236,11 +236,15 @@ func (e *Engine) listed(h rollout.Head) protocol.Thread {
 	}
 	v := core.View(core.Summary{ID: h.ID, Meta: h.Meta, Settings: settings, Began: h.CreatedAt, Name: h.Name,
 		Preview: h.Preview, Path: h.Path, Updated: h.UpdatedAt})
-	if a != nil {
+	active := protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: []string{}}}
+	switch {
+	case a == nil && h.Running: // another node has it loaded
+		v.Status = active
+	case a != nil:
 		v.Status, v.Environments = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}},
 			core.Environments(v.Cwd)
 		if id := a.turn.Load(); id != nil && *id != "" {
-			v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusActive{ActiveFlags: []string{}}}
+			v.Status = active
 		}
 	}
 	return v

@@ -19,11 +19,11 @@ func isGlobal(method string) bool {
 
 // recipients returns the connections that get a notification, subscribers first.
 func (a *actor) recipients(n protocol.Notification) []uint64 {
-	if a.engine.parts.Clients == nil || !isGlobal(n.NotificationMethod()) {
+	if a.engine.parts.Audience == nil || !isGlobal(n.NotificationMethod()) {
 		return a.subscribers
 	}
 	all := slices.Clone(a.subscribers)
-	for _, conn := range a.engine.parts.Clients() {
+	for _, conn := range a.engine.parts.Audience() {
 		if !slices.Contains(all, conn) {
 			all = append(all, conn)
 		}

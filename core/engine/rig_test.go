@@ -125,6 +125,7 @@ func (r *rig) restart() {
 		Log:     zap.New(watched, zap.Hooks(r.checkLog)),
 		Version: "0.0.0", Originator: func(uint64) string { return "test" }, CompletedFloor: r.floor,
 		Clients:      func() []uint64 { return r.connections },
+		Audience:     func() []uint64 { return r.connections },
 		WantsChanges: func(conn uint64) bool { return conn == mirror },
 	}
 	for _, change := range r.changes {

@@ -22,6 +22,8 @@ type Head struct {
 	Path string
 	// Name is the name that a client gave the thread, or "". Lists of a store of threads have it.
 	Name string
+	// Running is set while a turn is under way, if lists of a store of threads know that.
+	Running bool
 	// Meta is the session_meta. If that line is lost, Meta has the ID and the members that
 	// Context provides.
 	Meta protocol.SessionMeta

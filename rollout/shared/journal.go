@@ -54,7 +54,7 @@ func (t *Threads) Open(at store.Ref, to rollout.Loader) (store.Journal, *rollout
 	contents, err := j.load(to)
 	if err != nil {
 		t.leave(j)
-		return nil, nil, threadError(at.ID, err)
+		return nil, nil, t.takeError(at.ID, err)
 	}
 	t.filler.add(j.own, j.next)
 	return j, contents, nil
@@ -202,7 +202,7 @@ func (j *journal) keep(ctx context.Context, lines []protocol.RolloutLine) (err e
 // checkLease notes that the lease is lost.
 func (j *journal) checkLease() {
 	select {
-	case <-j.Lost():
+	case <-j.ended:
 		j.lost = &store.LostError{ID: j.id, Err: errLease}
 	default:
 	}
@@ -210,12 +210,8 @@ func (j *journal) checkLease() {
 
 var errLease = errors.New("this node could not renew its lease in time, so another node may write the thread")
 
-// Lost is closed when the lease is lost. It compares the clock, because a node that continues after a
-// suspension can serve a request before its timers.
-func (j *journal) Lost() <-chan struct{} {
-	j.threads.lease.loseInTime()
-	return j.ended
-}
+// Lost is closed when the lease is lost.
+func (j *journal) Lost() <-chan struct{} { return j.ended }
 
 // Close adds the last messages to the search, and ends the ownership.
 func (j *journal) Close() error {

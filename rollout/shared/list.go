@@ -20,7 +20,7 @@ func (t *Threads) List(q rollout.Query) (page rollout.Page, err error) {
 	defer cancel()
 	found, err := t.Driver.List(ctx, q)
 	for _, h := range found.Heads {
-		page.Heads = append(page.Heads, named(h))
+		page.Heads = append(page.Heads, listed(h))
 	}
 	page.NextCursor, page.BackCursor = found.NextCursor, found.BackCursor
 	return page, databaseError(err)
@@ -33,14 +33,14 @@ func (t *Threads) Search(ctx context.Context, q rollout.Query) (hits rollout.Hit
 	defer cancel()
 	found, err := t.Driver.Search(ctx, q)
 	for _, h := range found.Hits {
-		hits.Hits = append(hits.Hits, rollout.Hit{Head: named(h.Head), Snippet: h.Snippet})
+		hits.Hits = append(hits.Hits, rollout.Hit{Head: listed(h.Head), Snippet: h.Snippet})
 	}
 	hits.NextCursor, hits.BackCursor = found.NextCursor, found.BackCursor
 	return hits, databaseError(err)
 }
 
-func named(h fleet.Head) rollout.Head {
-	h.Head.Name = h.Name
+func listed(h fleet.Head) rollout.Head {
+	h.Head.Name, h.Head.Running = h.Name, h.Running
 	return h.Head
 }
 

@@ -115,16 +115,45 @@ func (t *Threads) find(id string) (fleet.Place, error) {
 	return place, threadError(id, err)
 }
 
+// Owner returns the other node that writes a thread, or the zero value.
+func (t *Threads) Owner(ctx context.Context, id string) (fleet.Node, error) {
+	place, err := t.Driver.Find(ctx, id)
+	if err != nil || place.Owner == t.Node.ID {
+		return fleet.Node{}, threadError(id, err)
+	}
+	return fleet.Node{ID: place.Owner, Address: place.Address}, nil
+}
+
+// Nodes returns the nodes of the fleet.
+func (t *Threads) Nodes(ctx context.Context) ([]fleet.Node, error) {
+	nodes, err := t.Driver.Nodes(ctx)
+	return nodes, databaseError(err)
+}
+
 // threadError converts an error of the driver.
 func threadError(id string, err error) error {
-	var owned *fleet.OwnedError
-	switch {
-	case errors.Is(err, fleet.ErrNotFound):
+	if errors.Is(err, fleet.ErrNotFound) {
 		return &rollout.NotFoundError{ID: id}
-	case errors.As(err, &owned):
-		return &store.OwnedError{ID: id, Node: owned.Node, Address: owned.Address}
 	}
 	return databaseError(err)
+}
+
+// takeError converts an error of Driver.Take.
+func (t *Threads) takeError(id string, err error) error {
+	var owned *fleet.OwnedError
+	if errors.As(err, &owned) {
+		return t.ownedBy(id, fleet.Node{ID: owned.Node, Address: owned.Address})
+	}
+	return threadError(id, err)
+}
+
+// ownedBy returns the error of a thread that another node writes. It has the address of the node only if
+// this one connects to others.
+func (t *Threads) ownedBy(id string, n fleet.Node) error {
+	if t.Node.Address == "" {
+		n.Address = ""
+	}
+	return &store.OwnedError{ID: id, Node: n.ID, Address: n.Address}
 }
 
 // databaseError marks an error as one of the database, unless the store has an error for it.
@@ -147,7 +176,7 @@ func (t *Threads) Check(at store.Ref, op store.Op) error {
 		return &rollout.LockedError{ID: at.ID}
 	}
 	if place.Owner != "" && place.Owner != t.Node.ID {
-		return &store.OwnedError{ID: at.ID, Node: place.Owner, Address: place.Address}
+		return t.ownedBy(at.ID, fleet.Node{ID: place.Owner, Address: place.Address})
 	}
 	return nil
 }
@@ -173,7 +202,7 @@ func (t *Threads) owned(id string, do func(ctx context.Context, own fleet.Own) e
 	}
 	own, err := t.Driver.Take(ctx, id, node)
 	if err != nil {
-		return threadError(id, err)
+		return t.takeError(id, err)
 	}
 	if err = do(ctx, own); err != nil {
 		_ = t.Driver.Release(ctx, own) // other nodes may take the thread

@@ -115,7 +115,7 @@ func (e *ArchivedError) Error() string {
 // OwnedError reports that another node of the fleet writes a thread. It is a *rollout.LockedError, too.
 type OwnedError struct {
 	ID string
-	// Node is the owner, and Address its address for other nodes.
+	// Node is the owner. Requests can be forwarded to it at Address, unless that is "".
 	Node, Address string
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/rollout"
-	"appserver/test/acked"
 	"appserver/test/apptest"
 )
 
@@ -43,8 +42,8 @@ type soak struct {
 	deleted       []string                         // ids of deleted threads
 	handlers      map[string]func(apptest.Message) // handlers of successful responses by request id
 	errorHandlers map[string]func()                // handlers of errors by request id
-	files         map[string]*acked.Value
-	setting       acked.Value
+	files         map[string]*ackedValue
+	setting       ackedValue
 	// forgotten are the memories whose deletion was requested.
 	forgotten map[string]bool
 	torn      map[string]bool // threads with a torn line in their rollout
@@ -74,8 +73,8 @@ func TestCrashSoak(t *testing.T) {
 	}
 	s.start()
 	for _, th := range s.threads {
-		if !th.Archived.IsTrue() {
-			require.Equal(t, "completed", s.Turn(th.ID, "hello").Status)
+		if !th.archived.value() {
+			require.Equal(t, "completed", s.Turn(th.id, "hello").Status)
 		}
 	}
 	s.shutDown()
@@ -102,7 +101,7 @@ func newSoak(t *testing.T) *soak {
 	})
 	s := &soak{
 		t: t, rand: rand.New(rand.NewPCG(seed, 0)), home: home, project: filepath.Join(home, "project"),
-		files: map[string]*acked.Value{}, forgotten: map[string]bool{}, torn: map[string]bool{},
+		files: map[string]*ackedValue{}, forgotten: map[string]bool{}, torn: map[string]bool{},
 	}
 	require.NoError(t, os.Mkdir(s.project, 0o755))
 	program, err := apptest.MCPProgram()
@@ -257,7 +256,7 @@ func (s *soak) idle() bool {
 		return false
 	}
 	for _, th := range s.threads {
-		if th.Turn != "" {
+		if th.turn != "" {
 			return false
 		}
 	}
@@ -290,7 +289,7 @@ func (s *soak) handle(m apptest.Message) {
 
 func (s *soak) thread(id string) *soakThread {
 	for _, th := range s.threads {
-		if th.ID == id {
+		if th.id == id {
 			return th
 		}
 	}

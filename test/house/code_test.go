@@ -222,6 +222,9 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/internal/cli/web.go":              "waits for the program that opens a browser",
 		"server/conn.go":                                 "writes the messages to the client",
 		"server/listen/heartbeat.go":                     "sends heartbeats on a connection, until it is closed",
+		"server/forward/audience.go":                     "reads the notifications of the other nodes",
+		"server/forward/forwarder.go":                    "keeps the links to the other nodes",
+		"server/forward/session.go":                      "looks for the owner of a thread, resumes it there; reads and writes links",
 		"server/message.go":                              "waits for the client's response",
 		"server/stderr.go":                               "writes the log, so that a slow reader of stderr blocks no caller",
 	}

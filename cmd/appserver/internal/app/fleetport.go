@@ -1,8 +1,6 @@
 package app
 
 import (
-	"context"
-	"errors"
 	"os"
 
 	"go.uber.org/zap"
@@ -47,9 +45,3 @@ func (p *fleetPort) dialAddress() string {
 	}
 	return p.Address()
 }
-
-// errNoForwarding is the result of a link, because no node forwards requests.
-var errNoForwarding = errors.New("this server does not serve links")
-
-// serveLink serves a link until its end.
-func (p *fleetPort) serveLink(context.Context, *peer.Link) error { return errNoForwarding }

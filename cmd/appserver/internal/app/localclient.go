@@ -82,7 +82,7 @@ func (c *LocalClient) Close() error {
 }
 
 // Shared reports whether a database has the threads.
-func (c *LocalClient) Shared() bool { return c.threads.leave != nil }
+func (c *LocalClient) Shared() bool { return c.threads.shared != nil }
 
 // call calls a method and waits for its result.
 func (c *LocalClient) call(name string, params any) (any, error) {

@@ -34,6 +34,7 @@ import (
 	"appserver/rollout"
 	"appserver/rollout/index"
 	"appserver/server"
+	"appserver/server/forward"
 	"appserver/server/web"
 )
 
@@ -93,10 +94,11 @@ type process struct {
 	// listeners accept all other clients.
 	listeners []clientListener
 	// port is nil unless other nodes can connect.
-	port    *fleetPort
-	engine  *engine.Engine
-	host    *host.Host
-	threads *openedStore
+	port      *fleetPort
+	forwarder *forward.Forwarder
+	engine    *engine.Engine
+	host      *host.Host
+	threads   *openedStore
 	// unwatch stops watching skill files.
 	unwatch func()
 	// announcer, servers and memory are nil if the process runs no turns.
@@ -141,8 +143,8 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 		return nil, err
 	}
 	p := newProcess(live, own, threads, parts)
-	if p.port = port; port != nil {
-		port.server = p.server
+	if port != nil {
+		p.forwardTo(port, threads.shared, c.Fleet.Lease)
 	}
 	p.servers, p.memory, p.announcer = servers, remembers, announces
 	joinMemory(remembers, c, home, p.host.Finder, p.engine)
@@ -211,7 +213,7 @@ func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees 
 func newProcess(live *config.Live, own *setup, threads *openedStore, p engine.Parts) *process {
 	c, srv := live.Current(), server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
-	p.Clients, p.Connected = srv.Clients, srv.Connected
+	p.Clients, p.Audience, p.Connected = srv.Clients, srv.Audience, srv.Connected
 	p.WantsChanges = func(conn uint64) bool {
 		client, _ := srv.Client(conn)
 		return client.ContextItemsDelta
@@ -221,8 +223,8 @@ func newProcess(live *config.Live, own *setup, threads *openedStore, p engine.Pa
 	if ix := threads.index; ix != nil {
 		ix.Watch(func(p index.Progress) { e.IndexProgress(p.Done, p.Total) }, func() { e.IndexSkipped(ix.Skipped()) })
 	}
-	if threads.watch != nil {
-		threads.watch(e.TakeOver)
+	if threads.shared != nil {
+		threads.shared.WatchInterrupted(e.TakeOver)
 	}
 	e.Retain(RetentionOf(c.History))
 	clientHost := hostOf(srv, live, own, p.Tools)
@@ -427,6 +429,9 @@ func (p *process) close() error {
 		err = errors.Join(err, p.servers.Close(ctx), p.announcer.Close(ctx))
 	}
 	err = errors.Join(err, p.server.Drain(ctx), p.awaitClients(ctx))
+	if p.forwarder != nil {
+		p.forwarder.Close()
+	}
 	err = errors.Join(err, p.threads.Close(ctx))
 	if err = errors.Join(err, p.closeMemory(ctx)); err != nil {
 		p.log.Warn("the shutdown is incomplete", zap.Error(err))

@@ -28,14 +28,9 @@ type openedStore struct {
 	store.Threads
 	// index is nil without an index of rollouts.
 	index *index.Index
-	// leave closes the database, or is nil. watch calls a function with the threads of dead nodes, or is
-	// nil.
-	leave func() error
-	watch func(do func(id string))
-	// database is nil for files.
+	// shared are the threads in a database, or nil for files.
+	shared   *shared.Threads
 	database *postgres.DB
-	// node is the id of this process in the fleet, or "".
-	node string
 }
 
 // Close closes what the store has opened, after the engine.
@@ -43,8 +38,8 @@ func (s *openedStore) Close(ctx context.Context) error {
 	switch {
 	case s.index != nil:
 		return s.index.Close(ctx)
-	case s.leave != nil:
-		return s.leave()
+	case s.shared != nil:
+		return errors.Join(s.shared.Close(), s.database.Close())
 	}
 	return nil
 }
@@ -84,8 +79,7 @@ func openDatabase(c *config.Config, own *setup, address string) (*openedStore, e
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	leave := func() error { return errors.Join(threads.Close(), db.Close()) }
-	return &openedStore{Threads: threads, leave: leave, watch: threads.WatchInterrupted, database: db, node: node.ID}, nil
+	return &openedStore{Threads: threads, shared: threads, database: db}, nil
 }
 
 // newNode names this process in the fleet.
@@ -150,7 +144,7 @@ func (s *Stores) Status() (status StoreStatus, err error) {
 	}
 	nodes, err := s.opened.database.Nodes(ctx)
 	for _, n := range nodes {
-		if n.ID != s.opened.node {
+		if n.ID != s.opened.shared.Node.ID {
 			status.Nodes = append(status.Nodes, n.ID)
 		}
 	}

@@ -1,0 +1,45 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"appserver/rollout/shared"
+	"appserver/server/forward"
+	"appserver/server/peer"
+)
+
+// afterLease is the time after the end of a lease within which another node takes the threads of its node.
+const afterLease = 3 * time.Second
+
+// forwardTo lets the clients use the threads of all nodes, and other nodes those of this one.
+func (p *process) forwardTo(port *fleetPort, threads *shared.Threads, lease time.Duration) {
+	p.port, port.server = port, p.server
+	p.forwarder = forward.New(forward.Options{
+		Server: p.server, Node: threads.Node.ID, IsLoaded: p.engine.IsLoaded, NextRequest: p.engine.NextRequest,
+		Owner: func(ctx context.Context, thread string) (forward.Node, error) {
+			n, err := threads.Owner(ctx, thread)
+			return forward.Node{ID: n.ID, Address: n.Address}, err
+		},
+		Nodes: func(ctx context.Context) (nodes []forward.Node, err error) {
+			all, err := threads.Nodes(ctx)
+			for _, n := range all {
+				nodes = append(nodes, forward.Node{ID: n.ID, Address: n.Address})
+			}
+			return nodes, err
+		},
+		Dial: func(ctx context.Context, address string) (forward.Transport, error) {
+			return port.Dial(ctx, address)
+		},
+		Patience: lease + afterLease, Poll: lease / 3,
+		Report: func(err error) { p.log.Info("problem with another node", zap.Error(err)) },
+	})
+	p.server.RouteBy(p.forwarder)
+}
+
+// serveLink serves a link of another node until its end.
+func (p *fleetPort) serveLink(ctx context.Context, link *peer.Link) error {
+	return forward.Serve(ctx, p.server, link)
+}

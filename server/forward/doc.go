@@ -1,0 +1,41 @@
+// Package forward lets the clients of one node of a fleet use the threads of all nodes.
+//
+// The node that a client is connected to is its edge. The node that writes a thread is the owner of the
+// thread. The edge serves requests for threads without an owner, and becomes the owner if it loads them.
+// It forwards requests for threads with another owner.
+//
+// # Links
+//
+// The edge has one link for each client and owner. A link is a connection on which the edge is a client
+// of the owner, with the name and the capabilities of its own client. So the owner treats the client as
+// its own, and the messages of a thread keep their order. A link is read only while the client reads its
+// output, so a slow client slows the owner down as if it were connected there.
+//
+// The first message on a link is a hello: what the link is for, and the state of the client. After it,
+// the owner serves the link like the connection of a client.
+//
+// Each edge has another link to every other node. On it, it gets the notifications about all threads,
+// and sends them to its clients.
+//
+// # Ids
+//
+// Requests on a link have numbers of their own. A request of the owner gets an id of the edge, because
+// several owners could use the same one. The response goes back with the id of the owner.
+//
+// # Owners that end
+//
+// When a link fails, its requests get the error ownerLost: nobody knows whether they were served. The
+// requests of the owner count as resolved. For each thread that the client follows, the edge resumes the
+// thread at its next owner, and completes the items and the turn that ended without a notification.
+//
+// An owner that is not the owner any more, or that shuts down, rejects a request. The edge then looks for
+// the next owner, for some seconds. Requests of a thread that came later wait.
+//
+// # Goroutines
+//
+//   - One per thread of a client for which an owner is looked for, or which is resumed. It ends when no
+//     request waits.
+//   - Two per link, which read and write it. They end with the link.
+//   - One per other node, which reads its notifications about all threads.
+//   - One that keeps these links. It ends with Forwarder.Close.
+package forward

@@ -1,0 +1,125 @@
+package forward
+
+import (
+	"encoding/json"
+
+	"appserver/protocol"
+)
+
+// followed is a thread whose notifications the client gets through a link.
+type followed struct {
+	link *link
+	// params are the params of the thread/resume with which the client subscribed, or nil.
+	params json.RawMessage
+	// turn is the turn under way as the client knows it, or "". completed are its completed items.
+	// isActive is set if a turn was under way at the time of the subscription.
+	turn      string
+	completed map[string]bool
+	isActive  bool
+}
+
+// follow notes which threads the client follows after a response.
+func (s *session) follow(l *link, r *request, result json.RawMessage) {
+	switch r.method {
+	case "thread/resume":
+		var resumed struct {
+			Thread struct {
+				Status struct {
+					Type string `json:"type"`
+				} `json:"status"`
+			} `json:"thread"`
+		}
+		_ = protocol.Unmarshal(result, &resumed) // without a status, no turn is under way
+		s.followThread(r.thread, &followed{link: l, params: paramsToResume(r.params),
+			isActive: resumed.Thread.Status.Type == "active"})
+	case "thread/fork":
+		var fork protocol.ThreadForkResponse
+		if protocol.Unmarshal(result, &fork) == nil {
+			s.followThread(fork.Thread.ID, &followed{link: l})
+		}
+	case "review/start":
+		var review protocol.ReviewStartResponse
+		if protocol.Unmarshal(result, &review) == nil && review.ReviewThreadID != r.thread {
+			s.followThread(review.ReviewThreadID, &followed{link: l, turn: review.Turn.ID})
+		}
+	case "thread/unsubscribe":
+		s.unfollow(r.thread)
+	}
+}
+
+// paramsToResume returns the params of a client for another thread/resume, which returns all turns.
+func paramsToResume(params json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if protocol.Unmarshal(params, &members) != nil {
+		return nil
+	}
+	for _, name := range []string{"excludeTurns", "initialTurnsPage", "history", "path"} {
+		delete(members, name)
+	}
+	again, err := protocol.Marshal(members)
+	if err != nil {
+		return nil
+	}
+	return again
+}
+
+func (s *session) followThread(thread string, f *followed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.completed = map[string]bool{}
+	s.followed[thread] = f
+	s.routes[thread] = f.link
+}
+
+func (s *session) unfollow(thread string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.followed, thread)
+}
+
+// follows reports whether the client gets the notifications of a thread through a link.
+func (s *session) follows(thread string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.followed[thread] != nil
+}
+
+// progress has the members of notifications that say how far a turn is.
+type progress struct {
+	ThreadID string `json:"threadId"`
+	Turn     struct {
+		ID string `json:"id"`
+	} `json:"turn"`
+	Item struct {
+		ID string `json:"id"`
+	} `json:"item"`
+}
+
+// note notes from a notification how much the client knows about a thread.
+func (s *session) note(m message) {
+	switch m.Method {
+	case "turn/started", "turn/completed", "item/completed", "thread/closed":
+	default:
+		return
+	}
+	var p progress
+	if protocol.Unmarshal(m.Params, &p) != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.followed[p.ThreadID]
+	if f == nil {
+		return
+	}
+	switch m.Method {
+	case "turn/started":
+		f.turn, f.completed = p.Turn.ID, map[string]bool{}
+	case "turn/completed":
+		f.turn, f.isActive = "", false
+	case "item/completed":
+		f.completed[p.Item.ID] = true
+	case "thread/closed":
+		delete(s.followed, p.ThreadID)
+	}
+}

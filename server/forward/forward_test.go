@@ -1,0 +1,213 @@
+package forward_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
+)
+
+func TestRequestsAreServedByTheOwner(t *testing.T) {
+	owner := newNode(t, "a")
+	e := newEdge(t, owner)
+	e.own("a")
+	id := e.start("hello")
+	m := e.read(e.client)
+	require.EqualValues(t, id, m.Get("id").Int())
+	require.Equal(t, "a", m.Get("result.node").Str)
+	require.EqualValues(t, 1, e.Stats().Requests)
+}
+
+func TestRequestsForThreadsWithoutOwnerAreServedHere(t *testing.T) {
+	e := newEdge(t, newNode(t, "a"))
+	e.start("hello")
+	require.Equal(t, "edge", e.read(e.client).Get("result.node").Str)
+	require.Zero(t, e.Stats().Requests)
+}
+
+func TestReadsAreServedHereIfTheOwnerCannotBeReached(t *testing.T) {
+	e := newEdge(t)
+	e.own("gone")
+	e.start("hello")
+	require.Equal(t, "edge", e.read(e.client).Get("result.node").Str)
+}
+
+func TestRequestsOfAThreadKeepTheirOrderWhileTheOwnerIsLookedFor(t *testing.T) {
+	e := newEdge(t, newNode(t, "a"))
+	e.own("a")
+	e.dialed = make(chan struct{})
+	for i := range 50 {
+		e.start(fmt.Sprint(i))
+	}
+	close(e.dialed)
+	for i := range 50 {
+		require.Equal(t, fmt.Sprint(i), e.read(e.client).Get("result.text").Str)
+	}
+}
+
+func TestARequestThatAnOwnerRejectsIsSentToTheNextOne(t *testing.T) {
+	for _, kind := range []protocol.Kind{protocol.KindStaleOwner, protocol.KindShuttingDown} {
+		t.Run(string(kind), func(t *testing.T) {
+			former, next := newNode(t, "a"), newNode(t, "b")
+			e := newEdge(t, former, next)
+			former.turn = func(protocol.Caller, *protocol.TurnStartParams) error {
+				e.own("b")
+				return protocol.Refuse(kind, "not here")
+			}
+			e.own("a")
+			for range 2 {
+				e.start("hello")
+				require.Equal(t, "b", e.read(e.client).Get("result.node").Str)
+			}
+		})
+	}
+}
+
+func TestOtherErrorsOfTheOwnerReachTheClient(t *testing.T) {
+	owner := newNode(t, "a")
+	e := newEdge(t, owner)
+	e.own("a")
+	owner.turn = func(protocol.Caller, *protocol.TurnStartParams) error {
+		return protocol.InvalidParams("input", "wrong")
+	}
+	e.start("hello")
+	m := e.read(e.client)
+	require.EqualValues(t, protocol.CodeInvalidParams, m.Get("error.code").Int())
+	require.Equal(t, "input", m.Get("error.data.field").Str)
+}
+
+// TestALostOwnerIsReplaced cuts the link during a turn. The next owner has closed the turn.
+func TestALostOwnerIsReplaced(t *testing.T) {
+	former, next := newNode(t, "a"), newNode(t, "b")
+	e := newEdge(t, former, next)
+	e.own("a")
+	e.follow()
+	conn := linkConn(t, former)
+	former.Notify(conn, protocol.TurnStartedNotification{ThreadID: "T", Turn: protocol.Turn{ID: "t"}})
+	former.Relay(conn, "item/completed", []byte(`{"method":"item/completed","params":{"threadId":"T","item":{"id":"seen"}}}`))
+	former.Ask(conn, 7, "item/tool/requestUserInput", raw(`{"threadId":"T"}`), nil)
+	require.Equal(t, "turn/started", e.read(e.client).Get("method").Str)
+	require.Equal(t, "item/completed", e.read(e.client).Get("method").Str)
+	asked := e.read(e.client).Get("id").Int()
+	got := make(chan struct{})
+	former.turn = func(protocol.Caller, *protocol.TurnStartParams) error { close(got); return nil }
+	id := e.start("lost")
+	<-got
+	next.resume = func(to protocol.Caller, p *protocol.ThreadResumeParams) error {
+		next.Reply(to, raw(`{"thread":{"id":"T","turns":[{"id":"t","status":"interrupted","items":[
+			{"type":"plan","id":"seen","text":""},{"type":"plan","id":"unseen","text":"x"}]}]}}`))
+		return nil
+	}
+	e.own("b")
+	for len(former.links) > 0 {
+		(<-former.links).Close()
+	}
+	lost := e.read(e.client)
+	require.EqualValues(t, id, lost.Get("id").Int())
+	require.Equal(t, "ownerLost", lost.Get("error.data.kind").Str)
+	resolved := e.read(e.client)
+	require.Equal(t, "serverRequest/resolved", resolved.Get("method").Str)
+	require.Equal(t, asked, resolved.Get("params.requestId").Int())
+	require.Equal(t, "T", resolved.Get("params.threadId").Str)
+	item := e.read(e.client)
+	require.Equal(t, "item/completed", item.Get("method").Str)
+	require.Equal(t, "unseen", item.Get("params.item.id").Str)
+	ended := e.read(e.client)
+	require.Equal(t, "turn/completed", ended.Get("method").Str)
+	require.Equal(t, "interrupted", ended.Get("params.turn.status").Str)
+	next.Notify(linkConn(t, next), protocol.TurnStartedNotification{ThreadID: "T"})
+	require.Equal(t, "turn/started", e.read(e.client).Get("method").Str)
+}
+
+func TestAThreadThatCannotBeResumedIsClosed(t *testing.T) {
+	former := newNode(t, "a")
+	e := newEdge(t, former)
+	e.own("a")
+	e.follow()
+	linkConn(t, former)
+	e.handler.resume = func(protocol.Caller, *protocol.ThreadResumeParams) error {
+		return protocol.Refuse(protocol.KindThreadNotFound, "deleted")
+	}
+	e.own("")
+	for len(former.links) > 0 {
+		(<-former.links).Close()
+	}
+	closed := e.read(e.client)
+	require.Equal(t, "thread/closed", closed.Get("method").Str)
+	require.Equal(t, "T", closed.Get("params.threadId").Str)
+}
+
+// TestQuestionsOfOwnersWithTheSameIDAreAnsweredApart asks with one id from two owners.
+func TestQuestionsOfOwnersWithTheSameIDAreAnsweredApart(t *testing.T) {
+	first, second := newNode(t, "a"), newNode(t, "b")
+	e := newEdge(t, first, second)
+	e.own("a")
+	e.follow()
+	answers := make(chan string, 2)
+	ask := func(n *node) {
+		n.Ask(linkConn(t, n), 0, "question", raw(`{"from":"`+n.id+`"}`), func(result json.RawMessage, err error) {
+			answers <- n.id + string(result)
+		})
+	}
+	ask(first)
+	e.own("b")
+	_, err := fmt.Fprintln(e.client, `{"id":"other","method":"thread/resume","params":{"threadId":"U"}}`)
+	require.NoError(t, err)
+	questions := map[string]string{}
+	for range 2 {
+		if m := e.read(e.client); m.Get("method").Str == "question" {
+			questions[m.Get("params.from").Str] = m.Get("id").Raw
+		}
+	}
+	ask(second)
+	m := e.read(e.client)
+	questions[m.Get("params.from").Str] = m.Get("id").Raw
+	require.Len(t, questions, 2)
+	require.NotEqual(t, questions["a"], questions["b"])
+	for _, from := range []string{"b", "a"} {
+		_, err := fmt.Fprintf(e.client, `{"id":%s,"result":"for %s"}`+"\n", questions[from], from)
+		require.NoError(t, err)
+		require.Equal(t, from+`"for `+from+`"`, <-answers)
+	}
+}
+
+// TestASlowClientSlowsTheOwnerDown reads nothing of the client's output.
+func TestASlowClientSlowsTheOwnerDown(t *testing.T) {
+	owner := newNode(t, "a")
+	e := newEdge(t, owner)
+	e.own("a")
+	e.follow()
+	conn := linkConn(t, owner)
+	text := strings.Repeat("x", 1<<20)
+	sent := 0
+	for ; owner.Congested(conn) == nil && sent < 200; sent++ {
+		owner.Notify(conn, protocol.ConfigWarningNotification{Summary: text})
+	}
+	require.Less(t, sent, 200)
+	require.NotNil(t, owner.Congested(conn))
+	for range sent {
+		require.Len(t, e.read(e.client).Get("params.summary").Str, len(text))
+	}
+}
+
+func TestNotificationsAboutAllThreadsReachTheClientsOfAllNodes(t *testing.T) {
+	owner := newNode(t, "a")
+	e := newEdge(t, owner)
+	e.own("a")
+	e.follow()
+	other := e.connect()
+	var audience []uint64
+	require.Eventually(t, func() bool { audience = owner.Audience(); return len(audience) == 1 }, wait, 1e6)
+	for _, conn := range audience {
+		owner.Notify(conn, protocol.ThreadNameUpdatedNotification{ThreadID: "T"})
+	}
+	owner.Notify(linkConn(t, owner), protocol.ThreadNameUpdatedNotification{ThreadID: "T"})
+	require.Equal(t, "thread/name/updated", e.read(other).Get("method").Str)
+	require.Equal(t, "thread/name/updated", e.read(e.client).Get("method").Str)
+	e.start("hello")
+	require.True(t, e.read(e.client).Get("result").Exists(), "the client got the notification once")
+}

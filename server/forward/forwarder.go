@@ -1,0 +1,157 @@
+package forward
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"appserver/protocol"
+	"appserver/server"
+)
+
+// Node is another node of the fleet. A node without an address cannot be reached.
+type Node struct{ ID, Address string }
+
+// Transport is a link to another node.
+type Transport interface {
+	server.Transport
+	Close()
+}
+
+// Options are the parts of a Forwarder.
+type Options struct {
+	Server *server.Server
+	// Node is the id of this node.
+	Node string
+	// IsLoaded reports whether this node has loaded a thread.
+	IsLoaded func(thread string) bool
+	// Owner returns the other node that writes a thread, or the zero value.
+	Owner func(ctx context.Context, thread string) (Node, error)
+	// Nodes returns the nodes of the fleet.
+	Nodes func(ctx context.Context) ([]Node, error)
+	Dial  func(ctx context.Context, address string) (Transport, error)
+	// NextRequest returns a new id for a request to a client.
+	NextRequest func() uint64
+	// Patience is the time for which an owner is looked for. It must exceed the time to live of a lease.
+	Patience time.Duration
+	// Poll is the time between two reads of the list of nodes.
+	Poll time.Duration
+	// Report gets errors that fail no request.
+	Report func(error)
+}
+
+// Stats counts what a node has forwarded to other nodes, and received from them.
+type Stats struct{ Requests, Notifications int64 }
+
+// Forwarder forwards requests of clients to the nodes that own their threads. It implements
+// server.Router.
+type Forwarder struct {
+	Options
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	requests, notifications atomic.Int64
+
+	mu       sync.Mutex
+	sessions map[uint64]*session
+	audience map[string]bool // the addresses of nodes to which a link for notifications exists
+}
+
+// New returns a forwarder.
+func New(o Options) *Forwarder {
+	f := &Forwarder{Options: o, sessions: map[uint64]*session{}, audience: map[string]bool{}}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	f.work.Go(f.keepAudience)
+	return f
+}
+
+// Close closes all links.
+func (f *Forwarder) Close() {
+	f.cancel()
+	f.mu.Lock()
+	for _, s := range f.sessions {
+		s.close()
+	}
+	f.mu.Unlock()
+	f.work.Wait()
+}
+
+// Stats returns the numbers of requests and notifications until now.
+func (f *Forwarder) Stats() Stats { return Stats{f.requests.Load(), f.notifications.Load()} }
+
+// Disconnect closes the links of a client.
+func (f *Forwarder) Disconnect(conn uint64) {
+	f.mu.Lock()
+	s := f.sessions[conn]
+	delete(f.sessions, conn)
+	f.mu.Unlock()
+	if s != nil {
+		s.close()
+	}
+}
+
+// Route takes a request for a thread that is not loaded here.
+func (f *Forwarder) Route(to protocol.Caller, method string, params json.RawMessage) bool {
+	thread := threadOf(params)
+	if thread == "" {
+		return false
+	}
+	s := f.session(to.Conn)
+	if !s.isBusy(thread) && f.IsLoaded(thread) {
+		return false
+	}
+	s.submit(s.requestOf(to, thread, method, bytes.Clone(params)))
+	return true
+}
+
+// requestOf returns a request of a client. It is tried again until the owner of the thread is found.
+func (s *session) requestOf(to protocol.Caller, thread, method string, params json.RawMessage) *request {
+	r := &request{thread: thread, method: method, params: params}
+	until, pause := time.Now().Add(s.Patience), time.Duration(0)
+	r.answered = func(result any, err *protocol.Error, unserved bool) {
+		switch {
+		case unserved && time.Now().Before(until):
+			s.retry(r, pause)
+			pause = min(maxPause, pause+25*time.Millisecond)
+		case err != nil:
+			s.Server.Refuse(to, err)
+		default:
+			s.Server.Reply(to, result)
+		}
+	}
+	return r
+}
+
+// threadOf returns the thread of a request, or "".
+func threadOf(params json.RawMessage) string {
+	var p struct {
+		ThreadID string `json:"threadId"`
+	}
+	if len(params) == 0 || protocol.Unmarshal(params, &p) != nil {
+		return "" // the handler rejects them
+	}
+	return p.ThreadID
+}
+
+// existing returns the links of a client, or nil.
+func (f *Forwarder) existing(conn uint64) *session {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.sessions[conn]
+}
+
+// session returns the links of a client. It exists until Disconnect.
+func (f *Forwarder) session(conn uint64) *session {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.sessions[conn]
+	if s == nil {
+		s = newSession(f, conn)
+		f.sessions[conn] = s
+	}
+	return s
+}

@@ -1,0 +1,63 @@
+package forward
+
+import (
+	"context"
+	"fmt"
+
+	"appserver/protocol"
+	"appserver/server"
+)
+
+// helloVersion is the version of the messages on links. Nodes of another version do not talk to each other.
+const helloVersion = 1
+
+// The kinds of links.
+const (
+	helloClient   = "client"
+	helloAudience = "audience"
+)
+
+// hello is the first message on a link, from the edge.
+type hello struct {
+	Version int                `json:"version"`
+	Kind    string             `json:"kind"`
+	Node    string             `json:"node"`
+	Client  server.ClientState `json:"client"`
+}
+
+// dial opens a link.
+func (f *Forwarder) dial(ctx context.Context, to Node, h hello) (Transport, error) {
+	h.Version, h.Node = helloVersion, f.Node
+	text, err := protocol.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	t, err := f.Dial(ctx, to.Address)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := t.Write(append(text, '\n')); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// Serve serves a link of another node until its end.
+func Serve(ctx context.Context, srv *server.Server, t server.Transport) error {
+	text, err := t.Next()
+	if err != nil {
+		return fmt.Errorf("read the hello of a node: %w", err)
+	}
+	var h hello
+	if err := protocol.Unmarshal(text, &h); err != nil {
+		return fmt.Errorf("read the hello of a node: %w", err)
+	}
+	kinds := map[string]server.Link{helloClient: server.ClientLink, helloAudience: server.AudienceLink}
+	link, known := kinds[h.Kind]
+	if h.Version != helloVersion || !known {
+		return fmt.Errorf("node %s uses version %d of links, with kind %q: this node uses version %d; update the older one",
+			h.Node, h.Version, h.Kind, helloVersion)
+	}
+	return srv.ServeLink(ctx, t, link, h.Client)
+}

@@ -1,0 +1,200 @@
+package forward
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"appserver/protocol"
+	"appserver/server"
+)
+
+// maxUnsent is the number of messages that can wait to be written to a link. It exceeds the number of
+// pending requests of a client.
+const maxUnsent = 2048
+
+// message is a message of the owner.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *protocol.Error `json:"error"`
+}
+
+// link is the connection to one owner for one client.
+type link struct {
+	*session
+	owner     Node
+	transport Transport
+	unsent    chan []byte
+	ended     chan struct{} // closed by close
+	endOnce   sync.Once
+
+	mu      sync.Mutex
+	lost    bool
+	last    uint64
+	pending map[uint64]*request // by number
+	// asked has the notifications that resolve the open requests of the owner to the client, with the ids
+	// of this node, by the owner's ids.
+	asked map[uint64]protocol.ServerRequestResolvedNotification
+}
+
+func newLink(s *session, owner Node, t Transport) *link {
+	return &link{session: s, owner: owner, transport: t, unsent: make(chan []byte, maxUnsent),
+		ended: make(chan struct{}), pending: map[uint64]*request{},
+		asked: map[uint64]protocol.ServerRequestResolvedNotification{}}
+}
+
+func (l *link) close() {
+	l.endOnce.Do(func() {
+		close(l.ended)
+		l.transport.Close()
+	})
+}
+
+// send queues a request. It returns false if the link has ended or is full.
+func (l *link) send(r *request) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last++
+	text, err := protocol.Marshal(struct {
+		ID     uint64          `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}{l.last, r.method, r.params})
+	if err != nil || l.lost || !l.queue(text) {
+		return false
+	}
+	l.pending[l.last] = r
+	l.requests.Add(1)
+	return true
+}
+
+// queue returns false if too many messages wait.
+func (l *link) queue(text []byte) bool {
+	select {
+	case l.unsent <- append(text, '\n'):
+		return true
+	default:
+		return false
+	}
+}
+
+// write writes the queued messages until the link ends.
+func (l *link) write() {
+	defer l.close()
+	for {
+		select {
+		case text := <-l.unsent:
+			if _, err := l.transport.Write(text); err != nil {
+				return
+			}
+		case <-l.ended:
+			return
+		}
+	}
+}
+
+// read passes the messages of the owner on until the link ends.
+func (l *link) read() {
+	defer l.lose()
+	defer l.close()
+	for {
+		text, err := l.transport.Next()
+		if err != nil {
+			l.reportNode("the link has ended", l.owner, err)
+			return
+		}
+		var m message
+		if err := protocol.Unmarshal(text, &m); err != nil {
+			l.reportNode("a message cannot be read", l.owner, err)
+			return
+		}
+		l.receive(m, text)
+		l.awaitRoom()
+	}
+}
+
+func (l *link) receive(m message, text []byte) {
+	switch {
+	case m.Method == "":
+		l.respond(m)
+	case m.ID != nil:
+		l.ask(m)
+	default:
+		l.notifications.Add(1)
+		l.notify(m, text)
+	}
+}
+
+// awaitRoom waits while the client does not read its output.
+func (l *link) awaitRoom() {
+	for full := l.Server.Congested(l.conn); full != nil; full = l.Server.Congested(l.conn) {
+		select {
+		case <-full:
+		case <-l.ended:
+			return
+		}
+	}
+}
+
+// respond passes the response to a request on.
+func (l *link) respond(m message) {
+	number, err := strconv.ParseUint(string(m.ID), 10, 64)
+	l.mu.Lock()
+	r := l.pending[number]
+	delete(l.pending, number)
+	l.mu.Unlock()
+	if err != nil || r == nil {
+		l.reportNode("a response is dropped", l.owner, fmt.Errorf("unexpected id %s", m.ID))
+		return
+	}
+	if m.Error != nil {
+		unserved := isKind(m.Error, protocol.KindStaleOwner) || isKind(m.Error, protocol.KindShuttingDown)
+		r.answered(nil, m.Error, unserved)
+		return
+	}
+	result := l.translate(r.method, bytes.Clone(m.Result))
+	l.follow(l, r, result)
+	r.answered(server.Encoded(result), nil, false)
+}
+
+// notify sends a notification to the client.
+func (l *link) notify(m message, text []byte) {
+	if m.Method == "serverRequest/resolved" {
+		l.resolve(m.Params)
+		return
+	}
+	l.note(m)
+	l.Server.Relay(l.conn, m.Method, bytes.Clone(text))
+}
+
+// lose ends the link: its requests fail, and then the threads that the client follows are resumed. Later
+// requests of these threads wait.
+func (l *link) lose() {
+	l.mu.Lock()
+	l.lost = true
+	pending := l.pending
+	l.pending = nil
+	l.mu.Unlock()
+	left := l.leave(l)
+	for _, r := range pending {
+		r.answered(nil, errOwnerLost(l.owner), false)
+	}
+	l.resolveAll()
+	l.run(left)
+}
+
+func errOwnerLost(owner Node) *protocol.Error {
+	return protocol.Internal(protocol.KindOwnerLost, "node %s, which has the thread open, cannot be reached any more. "+
+		"It may have served the request: read the thread, then decide whether to send the request again", owner.ID)
+}
+
+func (f *Forwarder) reportNode(what string, n Node, err error) {
+	if f.ctx.Err() == nil {
+		f.Report(fmt.Errorf("node %s: %s: %w", n.ID, what, err))
+	}
+}

@@ -1,0 +1,141 @@
+package forward
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"appserver/protocol"
+)
+
+// rejoinPause is the pause between two attempts to resume a thread.
+const rejoinPause = 200 * time.Millisecond
+
+// leave removes a link that has ended. For each thread that the client follows through it, it puts a
+// resumption before the waiting requests. It returns the threads without work until then, for run.
+func (s *session) leave(l *link) (left []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.links, l.owner.Address)
+	for thread, to := range s.routes {
+		if to == l {
+			delete(s.routes, thread)
+		}
+	}
+	for thread, f := range s.followed {
+		if f.link != l {
+			continue
+		}
+		delete(s.followed, thread)
+		waiting, busy := s.queues[thread]
+		s.queues[thread] = slices.Insert(waiting, 0, func() { s.rejoin(thread, f) })
+		if !busy {
+			left = append(left, thread)
+		}
+	}
+	return left
+}
+
+func (s *session) run(threads []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, thread := range threads {
+		s.runLocked(thread)
+	}
+}
+
+// rejoin resumes a thread for the client at its next owner. The requests of the thread wait for it.
+func (s *session) rejoin(thread string, f *followed) {
+	until := time.Now().Add(2 * s.Patience)
+	for {
+		err := s.resume(thread, f)
+		if err == nil || s.ctx.Err() != nil {
+			return
+		}
+		if time.Now().After(until) || !isTemporary(err) {
+			s.Report(fmt.Errorf("thread %s is not resumed after the end of its owner: %w", thread, err))
+			if f.turn != "" {
+				s.completeTurn(thread, f, protocol.Turn{ID: f.turn, Status: protocol.TurnInterrupted})
+			}
+			s.Server.Notify(s.conn, protocol.ThreadClosedNotification{ThreadID: thread})
+			return
+		}
+		s.sleep(rejoinPause)
+	}
+}
+
+// isTemporary reports whether a later attempt to resume a thread may succeed.
+func isTemporary(err *protocol.Error) bool {
+	return slices.ContainsFunc([]protocol.Kind{protocol.KindStaleOwner, protocol.KindOwnerLost, protocol.KindShuttingDown,
+		protocol.KindStorage, protocol.KindOverloaded}, func(k protocol.Kind) bool { return isKind(err, k) })
+}
+
+// resume resumes a thread, and tells the client what has happened to the turn that it saw.
+func (s *session) resume(thread string, f *followed) *protocol.Error {
+	params := f.params
+	if params == nil {
+		params, _ = protocol.Marshal(protocol.ThreadResumeParams{ThreadID: thread}) // strings always encode
+	}
+	answered := make(chan *protocol.Error, 1)
+	s.place(&request{thread: thread, method: "thread/resume", params: params,
+		answered: func(result any, err *protocol.Error, _ bool) { // before the next notification of the thread
+			if err == nil {
+				s.catchUp(thread, f, result)
+			}
+			answered <- err
+		}})
+	select {
+	case err := <-answered:
+		return err
+	case <-s.ctx.Done():
+		return nil
+	}
+}
+
+// catchUp compares the turn that the client saw with the resumed thread.
+func (s *session) catchUp(thread string, f *followed, result any) {
+	if f.turn == "" && !f.isActive {
+		return
+	}
+	var resumed struct {
+		Thread struct {
+			Turns []protocol.Turn `json:"turns"`
+		} `json:"thread"`
+	}
+	text, err := protocol.Marshal(result)
+	if err == nil {
+		err = protocol.Unmarshal(text, &resumed)
+	}
+	if err != nil {
+		s.Report(fmt.Errorf("the response to thread/resume cannot be read: %w", err))
+		return
+	}
+	turns := resumed.Thread.Turns
+	for i, t := range turns {
+		if t.ID == f.turn || f.turn == "" && i == len(turns)-1 {
+			s.completeTurn(thread, f, t)
+		}
+	}
+}
+
+// completeTurn notifies the client of the items and of the end of a turn that it saw.
+func (s *session) completeTurn(thread string, f *followed, t protocol.Turn) {
+	for _, item := range t.Items {
+		at := item.CompletedAtMs
+		if at == nil && t.Status == protocol.TurnInProgress {
+			continue
+		}
+		if at == nil {
+			at = new(time.Now().UnixMilli())
+		}
+		if id := item.ItemID(); !f.completed[id] {
+			s.Server.Notify(s.conn, protocol.ItemCompletedNotification{
+				ThreadID: thread, TurnID: t.ID, Item: item, CompletedAtMs: *at})
+		}
+	}
+	if t.Status == protocol.TurnInProgress {
+		return
+	}
+	t.Items, t.ItemsView = []protocol.ThreadItem{}, protocol.ItemsNotLoaded
+	s.Server.Notify(s.conn, protocol.TurnCompletedNotification{ThreadID: thread, Turn: t})
+}

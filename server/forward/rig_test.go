@@ -1,0 +1,214 @@
+package forward_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+	"go.uber.org/zap"
+
+	"appserver/protocol"
+	"appserver/server"
+	"appserver/server/forward"
+)
+
+const wait = 20 * time.Second
+
+// end is one end of a link in memory.
+type end struct {
+	in, out chan []byte
+	closed  chan struct{} // shared by both ends
+	once    *sync.Once
+}
+
+func pipe() (a, b *end) {
+	x, y, closed, once := make(chan []byte, 8), make(chan []byte, 8), make(chan struct{}), new(sync.Once)
+	return &end{x, y, closed, once}, &end{y, x, closed, once}
+}
+
+func (e *end) Next() ([]byte, error) {
+	select {
+	case m := <-e.in:
+		return m, nil
+	case <-e.closed:
+		return nil, io.EOF
+	}
+}
+
+func (e *end) Write(lines []byte) (int, error) {
+	for line := range bytes.Lines(lines) {
+		select {
+		case e.out <- bytes.Clone(bytes.TrimSuffix(line, []byte("\n"))):
+		case <-e.closed:
+			return 0, io.EOF
+		}
+	}
+	return len(lines), nil
+}
+
+func (e *end) Close() { e.once.Do(func() { close(e.closed) }) }
+
+// handler serves the methods of the tests.
+type handler struct {
+	protocol.Handler
+	resume func(to protocol.Caller, p *protocol.ThreadResumeParams) error
+	turn   func(to protocol.Caller, p *protocol.TurnStartParams) error
+}
+
+func (h *handler) Initialize(to protocol.Caller, _ *protocol.InitializeParams) error { return nil }
+
+func (h *handler) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams) error {
+	return h.resume(to, p)
+}
+
+func (h *handler) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) error {
+	return h.turn(to, p)
+}
+
+// node is a server of the fleet.
+type node struct {
+	*server.Server
+	*handler
+	id    string
+	links chan *end // of other nodes
+}
+
+func newNode(t *testing.T, id string) *node {
+	n := &node{server.New(zap.NewNop()), &handler{}, id, make(chan *end, 100)}
+	n.Server.Handle(n.handler)
+	n.turn = func(to protocol.Caller, p *protocol.TurnStartParams) error {
+		n.Reply(to, map[string]any{"node": id, "text": p.Input[0].UserInputVariant.(*protocol.TextInput).Text})
+		return nil
+	}
+	n.resume = func(to protocol.Caller, p *protocol.ThreadResumeParams) error {
+		n.Reply(to, map[string]any{"thread": map[string]any{"id": p.ThreadID, "turns": []any{}}})
+		return nil
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), wait)
+		defer cancel()
+		_ = n.Drain(ctx)
+	})
+	return n
+}
+
+// edge is a node with a forwarder, and one client.
+type edge struct {
+	*node
+	*forward.Forwarder
+	t      *testing.T
+	client *end
+	// owners has the other nodes. owner is the id of the one that owns all threads, or "".
+	owners map[string]*node
+	owner  atomic.Pointer[string]
+	dialed chan struct{} // blocks lookups of owners until it is closed
+	last   int
+}
+
+func newEdge(t *testing.T, owners ...*node) *edge {
+	e := &edge{node: newNode(t, "edge"), t: t, owners: map[string]*node{}, dialed: make(chan struct{})}
+	close(e.dialed)
+	for _, n := range owners {
+		e.owners[n.id] = n
+	}
+	e.own("")
+	var requests atomic.Uint64
+	e.Forwarder = forward.New(forward.Options{
+		Server: e.Server, Node: "edge", IsLoaded: func(string) bool { return false }, Owner: e.find, Nodes: e.nodes,
+		Dial: e.dial, NextRequest: func() uint64 { return requests.Add(1) + 1000 }, Patience: wait,
+		Poll: 10 * time.Millisecond, Report: func(error) {},
+	})
+	e.Server.RouteBy(e.Forwarder)
+	t.Cleanup(e.Forwarder.Close)
+	e.client = e.connect()
+	return e
+}
+
+// own makes a node the owner of all threads.
+func (e *edge) own(id string) { e.owner.Store(&id) }
+
+func (e *edge) find(ctx context.Context, _ string) (forward.Node, error) {
+	<-e.dialed
+	id := *e.owner.Load()
+	return forward.Node{ID: id, Address: id}, nil
+}
+
+func (e *edge) nodes(context.Context) (all []forward.Node, err error) {
+	for id := range e.owners {
+		all = append(all, forward.Node{ID: id, Address: id})
+	}
+	return all, nil
+}
+
+func (e *edge) dial(_ context.Context, address string) (forward.Transport, error) {
+	n := e.owners[address]
+	if n == nil {
+		return nil, errors.New("no such node")
+	}
+	here, there := pipe()
+	n.links <- there
+	go func() { _ = forward.Serve(context.Background(), n.Server, there) }()
+	return here, nil
+}
+
+// connect adds a client.
+func (e *edge) connect() *end {
+	here, there := pipe()
+	go func() {
+		_ = e.Server.ServeLink(context.Background(), there, server.NoLink, server.ClientState{
+			Info: protocol.ClientInfo{Name: "client"}, OptOut: []string{"warning"}})
+	}()
+	e.t.Cleanup(here.Close)
+	return here
+}
+
+// turn sends turn/start with a text.
+func (e *edge) start(text string) (id int) {
+	e.last++
+	_, err := fmt.Fprintf(e.client, `{"id":%d,"method":"turn/start","params":{"threadId":"T","input":[{"type":"text","text":%q}]}}`+"\n",
+		e.last, text)
+	require.NoError(e.t, err)
+	return e.last
+}
+
+func (e *edge) follow() {
+	_, err := fmt.Fprintln(e.client, `{"id":"resume","method":"thread/resume","params":{"threadId":"T"}}`)
+	require.NoError(e.t, err)
+	require.Equal(e.t, "T", e.read(e.client).Get("result.thread.id").Str)
+}
+
+// read returns the next message to a client.
+func (e *edge) read(client *end) gjson.Result {
+	select {
+	case m := <-client.in:
+		return gjson.ParseBytes(m)
+	case <-time.After(wait):
+		require.FailNow(e.t, "no message")
+	}
+	return gjson.Result{}
+}
+
+// linkConn returns the connection of the edge's client on an owner.
+func linkConn(t *testing.T, n *node) uint64 {
+	var conn uint64
+	require.Eventually(t, func() bool {
+		for id := uint64(1); id < 100; id++ {
+			if state, ok := n.Client(id); ok && state.Info.Name == "client" {
+				conn = id
+			}
+		}
+		return conn != 0
+	}, wait, time.Millisecond)
+	return conn
+}
+
+func raw(text string) json.RawMessage { return json.RawMessage(text) }
