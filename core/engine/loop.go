@@ -57,6 +57,11 @@ func (a *actor) serve(r request) {
 		a.engine.parts.Outbox.Refuse(r.to, errBehind())
 		return
 	}
+	select {
+	case <-a.journal.Lost(): // the lease may have ended since the request came, and the thread be stale
+		a.lose()
+	default:
+	}
 	proxied := a.engine.proxied.of(r.to)
 	if err := proxied.begin(a); err != nil {
 		a.engine.parts.Outbox.Refuse(r.to, err)

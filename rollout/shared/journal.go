@@ -202,7 +202,7 @@ func (j *journal) keep(ctx context.Context, lines []protocol.RolloutLine) (err e
 // checkLease notes that the lease is lost.
 func (j *journal) checkLease() {
 	select {
-	case <-j.ended:
+	case <-j.Lost():
 		j.lost = &store.LostError{ID: j.id, Err: errLease}
 	default:
 	}
@@ -210,8 +210,12 @@ func (j *journal) checkLease() {
 
 var errLease = errors.New("this node could not renew its lease in time, so another node may write the thread")
 
-// Lost is closed when the lease is lost.
-func (j *journal) Lost() <-chan struct{} { return j.ended }
+// Lost is closed when the lease is lost. It compares the clock, because a node that continues after a
+// suspension can serve a request before its timers.
+func (j *journal) Lost() <-chan struct{} {
+	j.threads.lease.loseInTime()
+	return j.ended
+}
 
 // Close adds the last messages to the search, and ends the ownership.
 func (j *journal) Close() error {

@@ -121,8 +121,9 @@ func (l *lease) end(pause time.Duration) time.Time {
 func (l *lease) loseInTime() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.until.IsZero() || time.Now().Before(l.until) {
-		return
+	now := time.Now()
+	if l.until.IsZero() || now.Before(l.until) && now.Round(0).Before(l.until.Round(0)) {
+		return // the time without monotonic clock passes while the machine is suspended
 	}
 	close(l.lost)
 	l.lost = make(chan struct{})

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/rollout"
+	"appserver/test/acked"
 	"appserver/test/apptest"
 )
 
@@ -42,8 +43,8 @@ type soak struct {
 	deleted       []string                         // ids of deleted threads
 	handlers      map[string]func(apptest.Message) // handlers of successful responses by request id
 	errorHandlers map[string]func()                // handlers of errors by request id
-	files         map[string]*ackedValue
-	setting       ackedValue
+	files         map[string]*acked.Value
+	setting       acked.Value
 	// forgotten are the memories whose deletion was requested.
 	forgotten map[string]bool
 	torn      map[string]bool // threads with a torn line in their rollout
@@ -73,8 +74,8 @@ func TestCrashSoak(t *testing.T) {
 	}
 	s.start()
 	for _, th := range s.threads {
-		if !th.archived.value() {
-			require.Equal(t, "completed", s.Turn(th.id, "hello").Status)
+		if !th.Archived.IsTrue() {
+			require.Equal(t, "completed", s.Turn(th.ID, "hello").Status)
 		}
 	}
 	s.shutDown()
@@ -101,7 +102,7 @@ func newSoak(t *testing.T) *soak {
 	})
 	s := &soak{
 		t: t, rand: rand.New(rand.NewPCG(seed, 0)), home: home, project: filepath.Join(home, "project"),
-		files: map[string]*ackedValue{}, forgotten: map[string]bool{}, torn: map[string]bool{},
+		files: map[string]*acked.Value{}, forgotten: map[string]bool{}, torn: map[string]bool{},
 	}
 	require.NoError(t, os.Mkdir(s.project, 0o755))
 	program, err := apptest.MCPProgram()
@@ -256,7 +257,7 @@ func (s *soak) idle() bool {
 		return false
 	}
 	for _, th := range s.threads {
-		if th.turn != "" {
+		if th.Turn != "" {
 			return false
 		}
 	}
@@ -289,7 +290,7 @@ func (s *soak) handle(m apptest.Message) {
 
 func (s *soak) thread(id string) *soakThread {
 	for _, th := range s.threads {
-		if th.id == id {
+		if th.ID == id {
 			return th
 		}
 	}

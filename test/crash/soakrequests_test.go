@@ -70,13 +70,13 @@ func (s *soak) mark() string {
 func (s *soak) sendInput(th *soakThread) {
 	mark := s.mark()
 	input := apptest.TextInput(s.inputText(mark))
-	if turn := th.turn; turn != "" && s.rand.IntN(2) == 0 {
-		s.sendAsync(th, "turn/steer", apptest.Object{"threadId": th.id, "expectedTurnId": turn, "input": input},
-			func(apptest.Message) { th.addInput(mark, turn) })
+	if turn := th.Turn; turn != "" && s.rand.IntN(2) == 0 {
+		s.sendAsync(th, "turn/steer", apptest.Object{"threadId": th.ID, "expectedTurnId": turn, "input": input},
+			func(apptest.Message) { th.AddInput(mark, turn) })
 		return
 	}
-	s.sendAsync(th, "turn/start", apptest.Object{"threadId": th.id, "input": input},
-		func(m apptest.Message) { th.addInput(mark, gjson.GetBytes(m.Result, "turn.id").Str) })
+	s.sendAsync(th, "turn/start", apptest.Object{"threadId": th.ID, "input": input},
+		func(m apptest.Message) { th.AddInput(mark, gjson.GetBytes(m.Result, "turn.id").Str) })
 }
 
 // inputText returns a random input. Some make the model call tools.
@@ -100,11 +100,11 @@ func (s *soak) inputText(mark string) string {
 // editContext sends a random edit of the context.
 func (s *soak) editContext(th *soakThread) {
 	var ids []string
-	for id := range th.list {
+	for id := range th.List {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	params := apptest.Object{"threadId": th.id}
+	params := apptest.Object{"threadId": th.ID}
 	method := []string{"context/setInclusion", "context/setInclusion", "context/setInclusion", "context/pin",
 		"context/pruneByIndices", "context/undo", "context/redo", "context/restore"}[s.rand.IntN(8)]
 	switch method {
@@ -128,30 +128,30 @@ func (s *soak) editContext(th *soakThread) {
 func (s *soak) sendEdit(method string, params apptest.Object, th *soakThread) {
 	s.sendAsync(th, method, params, func(m apptest.Message) {
 		s.count.edits++
-		if revision := gjson.GetBytes(m.Result, "revision").Int(); revision > th.revision {
-			th.revision, th.list = revision, nil // ContextItems has the list
+		if revision := gjson.GetBytes(m.Result, "revision").Int(); revision > th.Revision {
+			th.Revision, th.List = revision, nil // ContextItems has the list
 		}
 	})
 }
 
 func (s *soak) trimContext(th *soakThread) {
-	s.sendEdit("thread/context/trim", apptest.Object{"threadId": th.id, "keepLastNTurns": s.rand.IntN(4)}, th)
+	s.sendEdit("thread/context/trim", apptest.Object{"threadId": th.ID, "keepLastNTurns": s.rand.IntN(4)}, th)
 }
 
 func (s *soak) compactThread(th *soakThread) {
 	strategy := []string{"summary", "userMessages", "mask", "local"}[s.rand.IntN(4)]
-	s.sendAsync(th, "thread/compact/start", apptest.Object{"threadId": th.id, "strategy": strategy},
+	s.sendAsync(th, "thread/compact/start", apptest.Object{"threadId": th.ID, "strategy": strategy},
 		func(apptest.Message) {})
 }
 
 func (s *soak) rename(th *soakThread) {
 	name := "name " + s.mark()
-	acked := th.name.request(name)
-	s.sendAsync(th, "thread/name/set", apptest.Object{"threadId": th.id, "name": name}, func(apptest.Message) { acked() })
+	acked := th.Name.Request(name)
+	s.sendAsync(th, "thread/name/set", apptest.Object{"threadId": th.ID, "name": name}, func(apptest.Message) { acked() })
 }
 
 func (s *soak) interrupt(th *soakThread) {
-	s.sendAsync(th, "turn/interrupt", apptest.Object{"threadId": th.id, "turnId": th.turn}, func(apptest.Message) {})
+	s.sendAsync(th, "turn/interrupt", apptest.Object{"threadId": th.ID, "turnId": th.Turn}, func(apptest.Message) {})
 }
 
 func (s *soak) fork(th *soakThread) {
@@ -159,30 +159,30 @@ func (s *soak) fork(th *soakThread) {
 		s.sendInput(th)
 		return
 	}
-	s.startThread("thread/fork", apptest.Object{"threadId": th.id})
+	s.startThread("thread/fork", apptest.Object{"threadId": th.ID})
 }
 
 // archive archives a thread, or unarchives it.
 func (s *soak) archive(th *soakThread) {
-	if th.archived.value() {
-		acked := th.archived.request("")
-		s.sendAsync(th, "thread/unarchive", apptest.Object{"threadId": th.id}, func(apptest.Message) { acked() })
-		s.sendAsync(th, "thread/resume", apptest.Object{"threadId": th.id}, func(apptest.Message) {})
+	if th.Archived.IsTrue() {
+		acked := th.Archived.Request("")
+		s.sendAsync(th, "thread/unarchive", apptest.Object{"threadId": th.ID}, func(apptest.Message) { acked() })
+		s.sendAsync(th, "thread/resume", apptest.Object{"threadId": th.ID}, func(apptest.Message) {})
 		return
 	}
-	acked := th.archived.request("true")
-	s.sendAsync(th, "thread/archive", apptest.Object{"threadId": th.id}, func(apptest.Message) { acked() })
+	acked := th.Archived.Request("true")
+	s.sendAsync(th, "thread/archive", apptest.Object{"threadId": th.ID}, func(apptest.Message) { acked() })
 }
 
 // reload makes the server unload a thread, which rewrites its file, and load it again.
 func (s *soak) reload(th *soakThread) {
-	s.sendAsync(nil, "thread/unsubscribe", apptest.Object{"threadId": th.id}, func(apptest.Message) {})
-	s.sendAsync(nil, "thread/resume", apptest.Object{"threadId": th.id}, func(apptest.Message) {})
+	s.sendAsync(nil, "thread/unsubscribe", apptest.Object{"threadId": th.ID}, func(apptest.Message) {})
+	s.sendAsync(nil, "thread/resume", apptest.Object{"threadId": th.ID}, func(apptest.Message) {})
 }
 
 func (s *soak) writeSetting(*soakThread) {
 	value := s.mark()
-	acked := s.setting.request(value)
+	acked := s.setting.Request(value)
 	s.sendAsync(nil, "config/value/write", apptest.Object{"keyPath": "tui.soak", "value": value, "mergeStrategy": "replace"},
 		func(apptest.Message) { acked() })
 }

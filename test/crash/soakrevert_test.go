@@ -1,12 +1,10 @@
 package crash
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -15,89 +13,33 @@ import (
 	"appserver/test/apptest"
 )
 
-// mark is a unique word in an input of a turn.
-type mark struct{ text, turn string }
-
-// addInput records an acknowledged input.
-func (th *soakThread) addInput(text, turn string) {
-	th.addTurn(turn)
-	if !th.reverted[turn] {
-		th.marks = append(th.marks, mark{text, turn})
-	}
-}
-
-// addTurn records a turn.
-func (th *soakThread) addTurn(turn string) {
-	if !slices.Contains(th.turns, turn) && !th.reverted[turn] {
-		th.turns = append(th.turns, turn)
-	}
-}
-
-// turnsFrom returns a turn and all later ones, or all turns if it is unknown.
-func (th *soakThread) turnsFrom(turn string) []string {
-	return th.turns[max(slices.Index(th.turns, turn), 0):]
-}
-
-// removeTurns records that turns were reverted.
-func (th *soakThread) removeTurns(turns []string) {
-	for _, turn := range turns {
-		th.reverted[turn] = true
-		delete(th.ended, turn)
-	}
-	th.turns = slices.DeleteFunc(th.turns, func(turn string) bool { return th.reverted[turn] })
-	th.marks = slices.DeleteFunc(th.marks, func(m mark) bool { return th.reverted[m.turn] })
-	maps.DeleteFunc(th.items, func(id, _ string) bool { return th.reverted[th.turnOf[id]] })
-}
-
-// resolveReverts decides from the state after a crash whether each unanswered revert was executed.
-// A revert removes its turn and all later ones, or none.
-func (th *soakThread) resolveReverts(t *testing.T, v apptest.ThreadView) {
-	t.Helper()
-	present := map[string]bool{}
-	for _, turn := range v.Turns {
-		present[turn.ID] = true
-	}
-	for _, first := range th.pendingReverts {
-		turns := th.turnsFrom(first)
-		cut := slices.IndexFunc(turns, func(turn string) bool { return !present[turn] })
-		if cut < 0 {
-			continue
-		}
-		for _, turn := range turns[cut:] {
-			require.False(t, present[turn], "turn %s remains, but %s before it is removed", turn, turns[cut])
-		}
-		th.removeTurns(slices.Clone(turns[cut:]))
-	}
-	th.pendingReverts = nil
-}
-
 // revert reverts turns, their files, or both, with a random method.
 func (s *soak) revert(th *soakThread) {
-	if len(th.turns) == 0 || th.second {
+	if len(th.Turns) == 0 || th.second {
 		s.sendInput(th) // the order of one client's notifications and another's responses is not defined
 		return
 	}
-	n := 1 + s.rand.IntN(min(3, len(th.turns)))
-	turn := th.turns[len(th.turns)-n]
-	method, params := "thread/revert", apptest.Object{"threadId": th.id, "beforeTurnId": turn}
-	removedBy := func(gjson.Result) []string { return th.turnsFrom(turn) }
+	n := 1 + s.rand.IntN(min(3, len(th.Turns)))
+	turn := th.Turns[len(th.Turns)-n]
+	method, params := "thread/revert", apptest.Object{"threadId": th.ID, "beforeTurnId": turn}
+	removedBy := func(gjson.Result) []string { return th.TurnsFrom(turn) }
 	switch mode := []string{"", "rollback", "both", "both", "files", "conversation"}[s.rand.IntN(6)]; mode {
 	case "":
 	case "rollback":
-		method, params, removedBy = "thread/rollback", apptest.Object{"threadId": th.id, "numTurns": n}, th.missingFrom
+		method, params, removedBy = "thread/rollback", apptest.Object{"threadId": th.ID, "numTurns": n}, th.missingFrom
 	default:
-		method, params = "thread/checkpoint/revert", apptest.Object{"threadId": th.id, "turnId": turn, "mode": mode}
+		method, params = "thread/checkpoint/revert", apptest.Object{"threadId": th.ID, "turnId": turn, "mode": mode}
 		removedBy = func(r gjson.Result) []string { return texts(r.Get("removedTurnIds")) }
 	}
 	if params["mode"] != "files" {
-		th.pendingReverts = append(th.pendingReverts, turn)
+		th.PendingReverts = append(th.PendingReverts, turn)
 	}
 	resolved := func() {
-		th.pendingReverts = slices.DeleteFunc(th.pendingReverts, func(first string) bool { return first == turn })
+		th.PendingReverts = slices.DeleteFunc(th.PendingReverts, func(first string) bool { return first == turn })
 	}
 	id := s.sendAsync(th, method, params, func(m apptest.Message) {
 		s.count.reverts++
-		th.removeTurns(slices.Clone(removedBy(gjson.ParseBytes(m.Result))))
+		th.RemoveTurns(slices.Clone(removedBy(gjson.ParseBytes(m.Result))))
 		resolved()
 	})
 	s.errorHandlers[id] = resolved
@@ -106,7 +48,7 @@ func (s *soak) revert(th *soakThread) {
 // missingFrom returns the known turns that a response with a thread lacks.
 func (th *soakThread) missingFrom(answer gjson.Result) []string {
 	left := texts(answer.Get("thread.turns.#.id"))
-	return slices.DeleteFunc(slices.Clone(th.turns), func(turn string) bool { return slices.Contains(left, turn) })
+	return slices.DeleteFunc(slices.Clone(th.Turns), func(turn string) bool { return slices.Contains(left, turn) })
 }
 
 func texts(list gjson.Result) (all []string) {
@@ -123,10 +65,10 @@ func (s *soak) deleteThread(th *soakThread) {
 		return
 	}
 	th.deleting = true
-	id := s.sendAsync(th, "thread/delete", apptest.Object{"threadId": th.id}, func(apptest.Message) {
+	id := s.sendAsync(th, "thread/delete", apptest.Object{"threadId": th.ID}, func(apptest.Message) {
 		s.count.deletes++
 		s.removeThread(th)
-		s.deleted = append(s.deleted, th.id)
+		s.deleted = append(s.deleted, th.ID)
 	})
 	s.errorHandlers[id] = func() { th.deleting = false }
 }
@@ -143,10 +85,10 @@ func (s *soak) checkDeleted(listed map[string]bool) {
 		if !th.deleting {
 			continue
 		}
-		m := s.Request("thread/read", apptest.Object{"threadId": th.id})
+		m := s.Request("thread/read", apptest.Object{"threadId": th.ID})
 		if m.Error != nil {
 			require.Equal(s.t, "threadNotLoaded", m.Error.Data.Kind, m.Line)
-			require.NotContains(s.t, listed, th.id)
+			require.NotContains(s.t, listed, th.ID)
 			s.removeThread(th)
 		}
 		th.deleting = false

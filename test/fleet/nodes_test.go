@@ -244,3 +244,24 @@ func isAlive(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(status), ") Z ")
 }
+
+// TestAThawedNodeAnswersNothingStale suspends a server until another one has continued its thread. Requests
+// that waited meanwhile see the continuation.
+func TestAThawedNodeAnswersNothingStale(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	first, second := newNode(t, url), newNode(t, url)
+	id := first.StartTrusted()
+	first.Turn(id, "say hello")
+	first.Signal(syscall.SIGSTOP)
+	require.Eventually(t, func() bool {
+		return second.Request("thread/resume", apptest.Object{"threadId": id}).Error == nil
+	}, 40*time.Second, 100*time.Millisecond)
+	second.Turn(id, "say more")
+	second.Call("context/setInclusion", apptest.Object{"threadId": id, "indices": []int{1}, "included": false})
+	read := first.SendRequest("thread/read", apptest.Object{"threadId": id, "includeTurns": true})
+	items := first.SendRequest("context/getItems", apptest.Object{"threadId": id})
+	first.Signal(syscall.SIGCONT)
+	require.Len(t, gjson.GetBytes(first.UntilResponse(read).Result, "thread.turns").Array(), 2)
+	require.EqualValues(t, 1, gjson.GetBytes(first.UntilResponse(items).Result, "revision").Int())
+}

@@ -236,6 +236,7 @@ func libraries() []library {
 		{"github.com/evanw/esbuild/pkg/api", []string{"web/gen/build"}, "building the page needs Go only"},
 		{"github.com/chromedp/cdproto", nil, "for tests of the page"},
 		{"github.com/chromedp/chromedp", nil, "for tests of the page"},
+		{"github.com/anishathalye/porcupine", nil, "for tests"},
 		{"github.com/coder/websocket", []string{"server/listen", "server/remote"}, "one accepts clients, the other is one"},
 		{"github.com/creack/pty", []string{"core/tool"}, "one owner of terminals"},
 		{"github.com/fsnotify/fsnotify", []string{"core/codeindex", "core/host"},

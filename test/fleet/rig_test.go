@@ -1,0 +1,133 @@
+package fleet
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/rollout/postgres/pgtest"
+	"appserver/test/apptest"
+	"appserver/test/partition"
+)
+
+// leaseTime is the time to live of the leases of a rig's nodes.
+const leaseTime = 2 * time.Second
+
+// rig is a fleet whose nodes and links fail on request.
+type rig struct {
+	t     *testing.T
+	rand  *rand.Rand
+	nodes []*machine
+	count struct{ kills, freezes, partitions, crashes, failovers int }
+}
+
+// machine is a node of a rig. Its links lead to the servers of the database.
+type machine struct {
+	home  string
+	url   string
+	args  []string
+	links []*partition.Link
+	mu    sync.Mutex
+	// daemon is the present process.
+	daemon *apptest.Daemon
+}
+
+// newRig starts nodes, each with links of its own to the sockets of the database's servers.
+func newRig(t *testing.T, seed uint64, nodes int, url string, sockets []string, args ...string) *rig {
+	r := &rig{t: t, rand: rand.New(rand.NewPCG(seed, 0))}
+	for range nodes {
+		home := apptest.ShortDir(t)
+		m := &machine{home: home, args: args}
+		var addresses []string
+		for _, socket := range sockets {
+			link := partition.New(t, "unix", socket)
+			m.links, addresses = append(m.links, link), append(addresses, link.Address())
+		}
+		m.url = pgtest.Through(t, url, addresses...)
+		m.start(t)
+		r.nodes = append(r.nodes, m)
+	}
+	return r
+}
+
+// start starts the process of a node.
+func (m *machine) start(t *testing.T) {
+	cmd := command(t, m.home, m.url, append([]string{"--listen", "unix://" + filepath.Join(m.home, "s"),
+		"-c", "fleet.lease_ms=2000", "-c", "store.timeout_ms=3000", "-c", "thread_unload_delay_secs=0"}, m.args...)...)
+	d := apptest.LaunchDaemon(t, cmd, m.home)
+	require.NotEmpty(t, d.URL, "%v", d.Stderr)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.daemon = d
+}
+
+// process returns the present process.
+func (m *machine) process() *apptest.Daemon {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.daemon
+}
+
+func (m *machine) signal(t *testing.T, s syscall.Signal) {
+	require.NoError(t, m.process().Cmd.Process.Signal(s))
+}
+
+func (m *machine) kill(t *testing.T) {
+	m.signal(t, syscall.SIGKILL)
+	<-m.process().Exited
+}
+
+func (r *rig) anyNode() *machine { return r.nodes[r.rand.IntN(len(r.nodes))] }
+
+// pause waits for a random time up to a limit, the moment of the next fault.
+func (r *rig) pause(limit time.Duration) { <-time.After(time.Duration(r.rand.Int64N(int64(limit)))) }
+
+// failNode makes a random node fail for a while: it is killed, frozen, or cut off from the database.
+func (r *rig) failNode() {
+	m := r.anyNode()
+	switch r.rand.IntN(3) {
+	case 0:
+		r.count.kills++
+		m.kill(r.t)
+		r.pause(2 * leaseTime)
+		m.start(r.t)
+	case 1:
+		r.count.freezes++
+		m.signal(r.t, syscall.SIGSTOP)
+		r.pause(2 * leaseTime)
+		m.signal(r.t, syscall.SIGCONT)
+	case 2:
+		r.count.partitions++
+		for _, l := range m.links {
+			r.failLink(l)
+		}
+		r.pause(2 * leaseTime)
+		for _, l := range m.links {
+			l.Heal()
+		}
+	}
+}
+
+// failLink makes a link fail in a random way.
+func (r *rig) failLink(l *partition.Link) {
+	switch r.rand.IntN(6) {
+	case 0:
+		l.Refuse()
+	case 1:
+		l.Hold(partition.Requests)
+	case 2:
+		l.Hold(partition.Answers)
+	case 3:
+		l.Hold(partition.Requests)
+		l.Hold(partition.Answers)
+	case 4:
+		l.Delay(time.Duration(r.rand.IntN(300)) * time.Millisecond)
+	case 5:
+		l.CutAfter(partition.Direction(r.rand.IntN(2)), r.rand.IntN(5000))
+	}
+}
