@@ -24,6 +24,8 @@ CRASHCOUNT ?= 3
 CRASHES ?= 500
 # SOAK is the time of the soak test. In test-all it runs for 20 seconds.
 SOAK ?= 1h
+# FLEETSOAK is the time of the soak test of several servers, which is 20 seconds in test-all.
+FLEETSOAK ?= 1h
 # BENCHTIME is the time of each benchmark, or with x its number of iterations. In the environment,
 # REFERENCE_BINARY names the program of the reference implementation, to measure its lists and
 # searches as well, and APPSERVER_BENCH_HOMES a folder for the homes with 50,000 threads.
@@ -34,7 +36,7 @@ BENCHTIME ?= 1s
 ROWS ?= .*
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo demo-web generate check types test test-all race fuzz crash soak bench bench-peer bench-web bench-hour conformance \
+.PHONY: help build mac demo demo-web generate check types test test-all race fuzz crash soak fleet-soak bench bench-peer bench-web bench-hour conformance \
 	verify sbom vendor-web clean
 
 help: ## print the targets
@@ -130,6 +132,10 @@ crash: ## kill the server CRASHES times in one home, then run the crash tests CR
 
 soak: ## run clients with random requests for SOAK, and draw the resources of the server in docs/soak.svg
 	SOAK=$(SOAK) SOAK_DIR=$(CURDIR)/docs $(GO) test -run '^TestSoak$$' -count=1 -v -timeout 0 ./test/e2e
+
+fleet-soak: ## run clients against three servers and a database that fail, for FLEETSOAK, and search an order of their requests
+	FLEETSOAK=$(FLEETSOAK) $(GO) test -run '^TestFleetSoak$$' -count=1 -v -timeout 0 ./test/fleet
+	$(GO) test -run '^TestThreadsAreLinearizable$$' -count=5 -v -timeout 0 ./test/fleet -fleet.time=1m
 
 bench: ## run the benchmarks of the whole server, of captures of worktrees, and of retrieval
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./test/bench ./core/worktree ./core/memory

@@ -115,6 +115,55 @@ func TestAppendsContinueAfterAFailover(t *testing.T) {
 	primary.Exec(t, "ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
 }
 
+// TestARolledBackEpochIsFencedByTheIncarnation fails over to a standby that lacks the last change of the
+// owner. A restarted process of the same node then gets the same epoch again.
+func TestARolledBackEpochIsFencedByTheIncarnation(t *testing.T) {
+	slow(t)
+	t.Parallel()
+	sample.Long(t)
+	primary := pgtest.Start(t)
+	address := primary.URL("postgres", "postgres")
+	standby := primary.Standby(t, "one")
+	db := openAt(t, Options{URL: standby.Also(t, address), Lease: time.Second})
+	_, err := db.Join(t.Context(), node)
+	require.NoError(t, err)
+	newThread(t, db, 1, "one")
+	awaitStandby(t, db, standby)
+	stale, err := db.Take(t.Context(), idOf(1), node)
+	require.NoError(t, err)
+	require.NoError(t, db.Append(t.Context(), stale, 1, raw("rolled back"), nil))
+	primary.Crash(t)
+	standby.Exec(t, "SELECT pg_promote()")
+
+	restarted := openAt(t, Options{URL: standby.URL("postgres", "postgres"), Lease: time.Minute})
+	again := fleet.Node{ID: node.ID, Incarnation: "another"}
+	require.Eventually(t, func() bool {
+		_, err := restarted.Join(t.Context(), again)
+		return err == nil
+	}, waitLimit, waitStep)
+	own, err := restarted.Take(t.Context(), idOf(1), again)
+	require.NoError(t, err)
+	require.Equal(t, stale.Epoch, own.Epoch, "the epoch is issued again")
+	require.NoError(t, restarted.Append(t.Context(), own, 1, raw("kept"), nil))
+	require.ErrorIs(t, db.Append(t.Context(), stale, 2, raw("stale"), nil), fleet.ErrFenced)
+	require.ErrorIs(t, db.Move(t.Context(), stale, true), fleet.ErrFenced)
+	require.Equal(t, []string{"one", "kept"}, linesOf(t, restarted, own.ID))
+}
+
+// awaitStandby waits until an asynchronous standby has all changes, and stops the replication.
+func awaitStandby(t testing.TB, db *DB, standby *pgtest.Server) {
+	t.Helper()
+	const behind = "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn IS DISTINCT FROM pg_current_wal_lsn()"
+	count := func(sql string) (n int) {
+		require.NoError(t, db.reads.QueryRow(t.Context(), sql).Scan(&n))
+		return n
+	}
+	require.Eventually(t, func() bool { return count(behind) == 0 }, waitLimit, waitStep)
+	standby.Exec(t, "ALTER SYSTEM SET primary_conninfo = ''", "SELECT pg_reload_conf()")
+	const streams = "SELECT count(*) FROM pg_stat_replication"
+	require.Eventually(t, func() bool { return count(streams) == 0 }, waitLimit, waitStep)
+}
+
 // TestARefusedAppendDoesNotDisturbOthers makes the server refuse one line of a batch.
 func TestARefusedAppendDoesNotDisturbOthers(t *testing.T) {
 	t.Parallel()

@@ -39,7 +39,7 @@ func TestThreadsAreLinearizable(t *testing.T) {
 	h.begin(t, r, 3)
 	var all sync.WaitGroup
 	for n := range uint64(6) {
-		w := newWorker(h, r, rand.New(rand.NewPCG(seed, n+1)), r.nodes...)
+		w := newWorker(h, rand.New(rand.NewPCG(seed, n+1)), r.nodes...)
 		all.Go(w.work)
 	}
 	for end := time.Now().Add(*linearTime); time.Now().Before(end); {
@@ -75,7 +75,7 @@ type history struct {
 func (h *history) begin(t *testing.T, r *rig, threads int) {
 	t.Helper()
 	h.answered = map[action]int{}
-	w := newWorker(h, r, r.rand, r.nodes...)
+	w := newWorker(h, r.rand, r.nodes...)
 	defer w.disconnect()
 	for range threads {
 		require.NoError(t, w.connect(r.anyNode()))
@@ -118,10 +118,10 @@ func (h *history) record(client int, s step, called int64, got result) {
 // finish reads all threads through each node, after all faults.
 func (h *history) finish(r *rig) {
 	for _, node := range r.nodes {
-		w := newWorker(h, r, r.rand, node)
+		w := newWorker(h, r.rand, node)
 		for _, id := range h.threads {
 			for _, request := range []func(string) outcome{w.read, w.items, w.turn} {
-				require.NotEqual(r.t, again, w.until(request, id), "a healthy node refuses requests")
+				require.NotEqual(r.t, again, w.until(func() outcome { return request(id) }), "a healthy node refuses requests")
 			}
 		}
 		w.disconnect()

@@ -16,6 +16,7 @@ import (
 
 	"appserver/rollout/postgres/pgtest"
 	"appserver/test/apptest"
+	"appserver/test/partition"
 )
 
 // TestThreadsOutliveTheirNode kills a server during a turn. A server on another machine continues the
@@ -264,4 +265,33 @@ func TestAThawedNodeAnswersNothingStale(t *testing.T) {
 	first.Signal(syscall.SIGCONT)
 	require.Len(t, gjson.GetBytes(first.UntilResponse(read).Result, "thread.turns").Array(), 2)
 	require.EqualValues(t, 1, gjson.GetBytes(first.UntilResponse(items).Result, "revision").Int())
+}
+
+// TestACommitInDoubtIsResolved cuts the connection to the database after it has stored an input, before it
+// can say so. The input is stored once.
+func TestACommitInDoubtIsResolved(t *testing.T) {
+	t.Parallel()
+	url, link := pgtest.Database(t), partition.New(t, "unix", pgtest.Shared(t).Socket())
+	n := apptest.StartProcess(t, command(t, t.TempDir(), pgtest.Through(t, url, link.Address()),
+		"-c", "store.timeout_ms=5000"))
+	n.Initialize()
+	id := n.StartTrusted()
+	n.Turn(id, "say hello")
+	link.CutAnswers(2, "the first doubt", false) // also that of the first repeat
+	require.Equal(t, "completed", n.Turn(id, "the first doubt").Status)
+	link.CutAnswers(1, "the second doubt", true)
+	n.SendRequest("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("the second doubt")})
+	n.Until(func(m apptest.Message) bool { return m.Error != nil || m.Method == "thread/closed" })
+	link.Heal()
+	require.Eventually(t, func() bool {
+		return n.Request("thread/resume", apptest.Object{"threadId": id}).Error == nil
+	}, 40*time.Second, 100*time.Millisecond)
+	require.Equal(t, "completed", n.Turn(id, "say more").Status)
+	var inputs []string
+	for _, item := range apptest.ItemsOf(n.ReadThread(id)) {
+		if gjson.Get(item, "type").Str == "userMessage" {
+			inputs = append(inputs, gjson.Get(item, "content.0.text").Str)
+		}
+	}
+	require.Equal(t, []string{"say hello", "the first doubt", "the second doubt", "say more"}, inputs)
 }

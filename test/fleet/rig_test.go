@@ -82,6 +82,10 @@ func (m *machine) kill(t *testing.T) {
 	<-m.process().Exited
 }
 
+func (m *machine) freeze(t *testing.T) { m.signal(t, syscall.SIGSTOP) }
+
+func (m *machine) thaw(t *testing.T) { m.signal(t, syscall.SIGCONT) }
+
 func (r *rig) anyNode() *machine { return r.nodes[r.rand.IntN(len(r.nodes))] }
 
 // pause waits for a random time up to a limit, the moment of the next fault.
@@ -98,9 +102,9 @@ func (r *rig) failNode() {
 		m.start(r.t)
 	case 1:
 		r.count.freezes++
-		m.signal(r.t, syscall.SIGSTOP)
+		m.freeze(r.t)
 		r.pause(2 * leaseTime)
-		m.signal(r.t, syscall.SIGCONT)
+		m.thaw(r.t)
 	case 2:
 		r.count.partitions++
 		for _, l := range m.links {

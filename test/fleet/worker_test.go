@@ -6,39 +6,22 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
 )
 
-// outcome says what became of a request.
-type outcome int
-
-// The outcomes. A request with the outcome again had no effect, and can be repeated through any node.
-const (
-	done outcome = iota
-	refused
-	unknown
-	again
-)
-
-// worker is a client that sends requests through some nodes.
+// worker is a client that records its requests.
 type worker struct {
 	*history
-	rand     *rand.Rand
-	nodes    []*machine
-	sessions map[*apptest.Daemon]*session
-	// at is the session of the present request.
-	at     *session
+	caller
 	client int
 	marks  int
 }
 
-func newWorker(h *history, r *rig, random *rand.Rand, nodes ...*machine) *worker {
-	return &worker{history: h, rand: random, nodes: nodes, sessions: map[*apptest.Daemon]*session{},
-		client: h.client()}
+func newWorker(h *history, random *rand.Rand, nodes ...*machine) *worker {
+	return &worker{history: h, caller: newCaller(random, func(apptest.Message) {}, nodes...), client: h.client()}
 }
 
 // work sends random requests until the end.
@@ -46,45 +29,9 @@ func (w *worker) work() {
 	defer w.disconnect()
 	for !w.isOver.Load() {
 		requests := []func(string) outcome{w.turn, w.turn, w.rename, w.edit, w.edit, w.undo, w.read, w.read, w.items}
-		w.until(requests[w.rand.IntN(len(requests))], w.threads[w.rand.IntN(len(w.threads))])
-	}
-}
-
-// patience is the time during which a request is repeated.
-const patience = 20 * time.Second
-
-// until repeats a request while that can help.
-func (w *worker) until(request func(thread string) outcome, thread string) outcome {
-	for deadline := time.Now().Add(patience); ; {
-		if w.connect(w.nodes[w.rand.IntN(len(w.nodes))]) == nil {
-			if got := request(thread); got != again {
-				return got
-			}
-		}
-		if time.Now().After(deadline) {
-			return again
-		}
-		<-time.After(time.Duration(5+w.rand.IntN(20)) * time.Millisecond) // the end of a lease is no event
-	}
-}
-
-// connect makes the session with a node the present one.
-func (w *worker) connect(m *machine) (err error) {
-	d := m.process()
-	if w.at = w.sessions[d]; w.at != nil && !w.at.isLost() {
-		return nil
-	}
-	w.at, err = openSession(d, func(apptest.Message) {})
-	if err == nil {
-		w.sessions[d] = w.at
-	}
-	return err
-}
-
-func (w *worker) disconnect() {
-	for _, s := range w.sessions {
-		s.close()
-		<-s.lost
+		id := w.threads[w.rand.IntN(len(w.threads))]
+		do := requests[w.rand.IntN(len(requests))]
+		w.until(func() outcome { return do(id) })
 	}
 }
 

@@ -149,6 +149,13 @@ func (s *Server) Restart(t testing.TB) {
 	require.NoError(t, s.start(s.settings))
 }
 
+// Remove stops a server that the test needs no more, and removes its folder.
+func (s *Server) Remove(t testing.TB) {
+	t.Helper()
+	s.stop()
+	require.NoDirExists(t, s.dir)
+}
+
 // stop stops the server and removes its folder.
 func (s *Server) stop() {
 	s.once.Do(func() {
