@@ -175,8 +175,11 @@ func (e *Engine) hasDisconnected(conn uint64) bool {
 // NextRequest returns an id for a request to a client. No other request of this process gets the same one.
 func (e *Engine) NextRequest() uint64 { return e.requests.Add(1) - 1 }
 
-// IsLoaded reports whether a thread is loaded, or is being loaded.
-func (e *Engine) IsLoaded(id string) bool { return e.find(id) != nil }
+// IsLoaded reports whether a thread is loaded.
+func (e *Engine) IsLoaded(id string) bool {
+	a := e.find(id)
+	return a != nil && a.ready.Load()
+}
 
 func (e *Engine) stamp() core.Stamp {
 	return core.Stamp{Now: time.Now(), NewID: e.parts.NewID, NextRequest: e.NextRequest}
