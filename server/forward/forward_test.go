@@ -103,9 +103,7 @@ func TestALostOwnerIsReplaced(t *testing.T) {
 		return nil
 	}
 	e.own("b")
-	for len(former.links) > 0 {
-		(<-former.links).Close()
-	}
+	cut(former)
 	lost := e.read(e.client)
 	require.EqualValues(t, id, lost.Get("id").Int())
 	require.Equal(t, "ownerLost", lost.Get("error.data.kind").Str)
@@ -133,9 +131,7 @@ func TestAThreadThatCannotBeResumedIsClosed(t *testing.T) {
 		return protocol.Refuse(protocol.KindThreadNotFound, "deleted")
 	}
 	e.own("")
-	for len(former.links) > 0 {
-		(<-former.links).Close()
-	}
+	cut(former)
 	closed := e.read(e.client)
 	require.Equal(t, "thread/closed", closed.Get("method").Str)
 	require.Equal(t, "T", closed.Get("params.threadId").Str)
