@@ -7,7 +7,7 @@ type ServerDiagnosticsParams struct{}
 // and opens no file for it. Version is the version of this program. ProtocolLevel is the version of
 // the reference implementation whose protocol it speaks. StartedAt is in Unix seconds. Connections are
 // the clients that have initialized. Goroutines counts those of the whole program: a number that only
-// grows indicates a leak.
+// grows indicates a leak. Fleet is null unless the threads are in a database.
 type ServerDiagnosticsResponse struct {
 	Version       string                  `json:"version"`
 	ProtocolLevel string                  `json:"protocolLevel"`
@@ -21,6 +21,7 @@ type ServerDiagnosticsResponse struct {
 	Goroutines    int                     `json:"goroutines"`
 	Index         IndexDiagnostics        `json:"index"`
 	Sandbox       SandboxDiagnostics      `json:"sandbox"`
+	Fleet         *FleetDiagnostics       `json:"fleet"`
 }
 
 // ThreadDiagnostics counts the loaded threads, and those with an active turn.
@@ -79,4 +80,34 @@ type IndexProgress struct {
 type SandboxDiagnostics struct {
 	Enforced bool    `json:"enforced"`
 	Reason   *string `json:"reason"`
+}
+
+// FleetDiagnostics is the state of a server that shares a database with others. Node is its name.
+// Address is the URL that other servers dial, and Encrypted reports whether links to it use TLS; both
+// are null without a port. LeaseLeftMs is the time until the server stops writing unless it renews its
+// lease. LostLeases counts the leases that it could not keep. OwnedThreads are the threads that it
+// writes. Nodes are all servers with a valid lease, at most as old as a lease. SyncStandby reports
+// whether the database has synchronous standbys. The other members count since the start: Appends and
+// FailedAppends to threads, FencedWrites that the database rejected because another server owned the
+// thread, and Forwarded messages to and from other servers. Links are open now.
+type FleetDiagnostics struct {
+	Node          string      `json:"node"`
+	Address       *string     `json:"address"`
+	Encrypted     *bool       `json:"encrypted"`
+	LeaseLeftMs   int64       `json:"leaseLeftMs"`
+	LostLeases    int64       `json:"lostLeases"`
+	OwnedThreads  int         `json:"ownedThreads"`
+	Nodes         []FleetNode `json:"nodes"`
+	SyncStandby   bool        `json:"syncStandby"`
+	Appends       int64       `json:"appends"`
+	FailedAppends int64       `json:"failedAppends"`
+	FencedWrites  int64       `json:"fencedWrites"`
+	Links         int64       `json:"links"`
+	Forwarded     int64       `json:"forwarded"`
+}
+
+// FleetNode is a server of a fleet. Address is null if other servers cannot connect to it.
+type FleetNode struct {
+	Node    string  `json:"node"`
+	Address *string `json:"address"`
 }

@@ -18,7 +18,7 @@ func (m Methods) ServerDiagnostics(to protocol.Caller, _ *protocol.ServerDiagnos
 		StartedAt: m.Started.Unix(), UptimeMs: time.Since(m.Started).Milliseconds(), CodexHome: m.Home,
 		Threads: threads, Connections: m.ServerHandlers.Outbox.diagnose(),
 		Memory: memoryDiagnostics(), Goroutines: runtime.NumGoroutine(),
-		Index: index, Sandbox: m.Sandbox(),
+		Index: index, Sandbox: m.Sandbox(), Fleet: m.Fleet(),
 	})
 	return nil
 }

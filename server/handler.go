@@ -85,6 +85,8 @@ type ServerHandlers struct {
 	Cwd string
 	// Sandbox returns the state of the sandbox.
 	Sandbox func() protocol.SandboxDiagnostics
+	// Fleet returns the state of the server in its fleet, or nil without one.
+	Fleet func() *protocol.FleetDiagnostics
 	// Platform names the operating system, its version and the processor. Terminal names the
 	// terminal that the server runs in.
 	Platform, Terminal string

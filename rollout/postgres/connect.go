@@ -120,12 +120,13 @@ func readServer(ctx context.Context, c *pgconn.PgConn) (server, error) {
 
 // validator returns the check of each new connection. So a server that replaces the primary is
 // checked as well, and of several hosts the primary is used.
-func (o Options) validator() pgconn.ValidateConnectFunc {
+func (o Options) validator(counts *counters) pgconn.ValidateConnectFunc {
 	return func(ctx context.Context, c *pgconn.PgConn) error {
 		s, err := readServer(ctx, c)
 		if err != nil {
 			return err
 		}
+		counts.hasStandby.Store(s.standbyNames != "")
 		if err := o.check(s); err != nil || s.isCommitSync {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -27,6 +28,7 @@ type pending struct {
 	lines [][]byte
 	head  *headRow
 	size  int
+	begun time.Time
 	// done gets the result.
 	done chan error
 	// isSent is set once a batch includes the append. The gatherer's mutex protects it.
@@ -45,10 +47,11 @@ type gatherer struct {
 	ready    []*pending
 	later    map[pgtype.UUID][]*pending
 	isClosed bool
+	counts   *counters
 }
 
 func newGatherer(db *DB) *gatherer {
-	g := &gatherer{later: map[pgtype.UUID][]*pending{}}
+	g := &gatherer{later: map[pgtype.UUID][]*pending{}, counts: db.counts}
 	g.wake = sync.NewCond(&g.mu)
 	for range appendConns {
 		s := &sender{db: db, gatherer: g}
@@ -81,7 +84,7 @@ func (db *DB) Append(ctx context.Context, o fleet.Own, first int64, lines [][]by
 }
 
 func newPending(o fleet.Own, first int64, lines [][]byte, h *fleet.Head) (*pending, error) {
-	p := &pending{own: o, first: first, lines: lines, done: make(chan error, 1)}
+	p := &pending{own: o, first: first, lines: lines, begun: time.Now(), done: make(chan error, 1)}
 	var ok bool
 	if p.key, ok = parseID(o.ID); !ok {
 		return nil, fleet.ErrNotFound
@@ -141,6 +144,7 @@ func (g *gatherer) next() []*pending {
 		n++
 	}
 	batch := slices.Clone(g.ready[:n])
+	g.counts.batches.add(int64(n))
 	g.ready = slices.Delete(g.ready, 0, n)
 	if len(g.ready) > 0 {
 		g.wake.Signal()
@@ -150,6 +154,7 @@ func (g *gatherer) next() []*pending {
 
 // finish passes on the result of an append that was sent.
 func (g *gatherer) finish(p *pending, err error) {
+	g.counts.append(p, err)
 	p.done <- err
 	g.mu.Lock()
 	defer g.mu.Unlock()

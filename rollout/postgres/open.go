@@ -19,6 +19,7 @@ type DB struct {
 	// leases, writes and reads are pools for Join, for other writes but appends, and for reads.
 	leases, writes, reads *pgxpool.Pool
 	appends               *gatherer
+	counts                *counters
 	// lifetime ends when Close stops waiting for writes.
 	lifetime context.Context
 	end      context.CancelFunc
@@ -38,8 +39,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		return nil, o.urlError("the URL is missing or not valid",
 			"write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE")
 	}
-	config.ValidateConnect = o.validator()
-	db := &DB{options: o, config: config}
+	db := &DB{options: o, config: config, counts: newCounters()}
+	config.ValidateConnect = o.validator(db.counts)
 	if err := db.prepare(ctx); err != nil {
 		return nil, err
 	}

@@ -89,6 +89,7 @@ func finish[T any](l lane, c *pgxpool.Conn, do operation[T]) (r result[T]) {
 	defer c.Release()
 	r.value, r.err = do(ctx, c.Conn())
 	r.err = outcome(c.Conn(), r.err)
+	l.db.counts.write(r.err)
 	return r
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"appserver/rollout/fleet"
@@ -30,6 +31,9 @@ type lease struct {
 	// the node has no lease. joined is closed while the node has one.
 	until  time.Time
 	joined chan struct{}
+	// renewals, failures and losses count attempts to renew the lease that succeeded and failed, and
+	// leases that were lost.
+	renewals, failures, losses atomic.Int64
 }
 
 // newLease joins the fleet. It returns the time to live of leases.
@@ -103,6 +107,11 @@ func (l *lease) renew(ctx context.Context, limit time.Duration) error {
 	ctx, cancel := context.WithDeadline(ctx, l.end(limit))
 	defer cancel()
 	_, err := l.join(ctx)
+	if err == nil {
+		l.renewals.Add(1)
+	} else {
+		l.failures.Add(1)
+	}
 	return err
 }
 
@@ -125,6 +134,7 @@ func (l *lease) loseInTime() {
 	if l.until.IsZero() || now.Before(l.until) && now.Round(0).Before(l.until.Round(0)) {
 		return // the time without monotonic clock passes while the machine is suspended
 	}
+	l.losses.Add(1)
 	close(l.lost)
 	l.lost = make(chan struct{})
 	l.node.Incarnation = rand.Text()

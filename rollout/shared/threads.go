@@ -42,6 +42,8 @@ type Threads struct {
 	mu sync.Mutex
 	// open are the threads that this process writes.
 	open map[string]*journal
+	// nodes are the nodes with a valid lease, as WatchInterrupted has read them last.
+	nodes []fleet.Node
 }
 
 var _ store.Threads = (*Threads)(nil)
@@ -70,6 +72,7 @@ func (t *Threads) WatchInterrupted(do func(id string)) {
 		due := time.NewTicker(t.ttl)
 		defer due.Stop()
 		for {
+			t.readNodes()
 			select {
 			case <-t.base.Done():
 				return

@@ -1242,6 +1242,29 @@ export interface FileUpdateChange {
   diff: string;
 }
 
+/** FleetDiagnostics is the state of a server that shares a database with others. Node is its name. Address is the URL that other servers dial, and Encrypted reports whether links to it use TLS; both are null without a port. LeaseLeftMs is the time until the server stops writing unless it renews its lease. LostLeases counts the leases that it could not keep. OwnedThreads are the threads that it writes. Nodes are all servers with a valid lease, at most as old as a lease. SyncStandby reports whether the database has synchronous standbys. The other members count since the start: Appends and FailedAppends to threads, FencedWrites that the database rejected because another server owned the thread, and Forwarded messages to and from other servers. Links are open now. */
+export interface FleetDiagnostics {
+  node: string;
+  address: string | null;
+  encrypted: boolean | null;
+  leaseLeftMs: number;
+  lostLeases: number;
+  ownedThreads: number;
+  nodes: Array<FleetNode>;
+  syncStandby: boolean;
+  appends: number;
+  failedAppends: number;
+  fencedWrites: number;
+  links: number;
+  forwarded: number;
+}
+
+/** FleetNode is a server of a fleet. Address is null if other servers cannot connect to it. */
+export interface FleetNode {
+  node: string;
+  address: string | null;
+}
+
 /** FsChangedNotification has the paths that changed below a watch since the last notification. It has the path of the watch itself if too many paths changed. */
 export interface FsChangedNotification {
   watchId: string;
@@ -2159,7 +2182,7 @@ export type SandboxPolicy = DangerFullAccess | ReadOnly | ExternalSandbox | Work
 /** ServerDiagnosticsParams asks how the server is. */
 export type ServerDiagnosticsParams = Record<string, never>;
 
-/** ServerDiagnosticsResponse is the state of the server. The server replies at once, even under load, and opens no file for it. Version is the version of this program. ProtocolLevel is the version of the reference implementation whose protocol it speaks. StartedAt is in Unix seconds. Connections are the clients that have initialized. Goroutines counts those of the whole program: a number that only grows indicates a leak. */
+/** ServerDiagnosticsResponse is the state of the server. The server replies at once, even under load, and opens no file for it. Version is the version of this program. ProtocolLevel is the version of the reference implementation whose protocol it speaks. StartedAt is in Unix seconds. Connections are the clients that have initialized. Goroutines counts those of the whole program: a number that only grows indicates a leak. Fleet is null unless the threads are in a database. */
 export interface ServerDiagnosticsResponse {
   version: string;
   protocolLevel: string;
@@ -2173,6 +2196,7 @@ export interface ServerDiagnosticsResponse {
   goroutines: number;
   index: IndexDiagnostics;
   sandbox: SandboxDiagnostics;
+  fleet: FleetDiagnostics | null;
 }
 
 /** A notification of the server. */

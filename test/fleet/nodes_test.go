@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -149,7 +151,7 @@ func TestUnusablePortsAreRefusedBeforeTheServerJoins(t *testing.T) {
 	require.Contains(t, store(t, t.TempDir(), url, "status"), "servers: none\n")
 }
 
-// TestAServerListensForOtherServers opens the port with TLS, and checks it from outside.
+// TestAServerListensForOtherServers opens the port with TLS, and reads its metrics and diagnostics.
 func TestAServerListensForOtherServers(t *testing.T) {
 	t.Parallel()
 	authority := apptest.NewAuthority(t)
@@ -161,14 +163,24 @@ func TestAServerListensForOtherServers(t *testing.T) {
 	n := apptest.StartProcess(t, cmd)
 	n.Initialize()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: authority.Client(), DisableKeepAlives: true}}
-	answer, err := client.Get("https://" + port + "/healthz")
-	require.NoError(t, err)
-	require.NoError(t, answer.Body.Close())
-	require.Equal(t, http.StatusOK, answer.StatusCode)
 	id := n.StartTrusted()
 	n.BeginTurn(id, "run: env")
 	n.UntilMethod("turn/completed")
 	require.NotContains(t, string(n.Call("context/getItems", apptest.Object{"threadId": id})), secret)
+	answer, err := client.Get("https://" + port + "/metrics")
+	require.NoError(t, err)
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(t, errors.Join(err, answer.Body.Close()))
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.Regexp(t, `appserver_appends_total [1-9]`, string(text))
+	require.Regexp(t, `appserver_threads_owned 1\n`, string(text))
+	require.Contains(t, string(text), "appserver_database_sync_standby 0\n")
+	fleet := gjson.GetBytes(n.Call("server/diagnostics", apptest.Object{}), "fleet")
+	require.Equal(t, "wss://"+port, fleet.Get("address").Str)
+	require.True(t, fleet.Get("encrypted").Bool())
+	require.Equal(t, fleet.Get("node").Str, fleet.Get("nodes.0.node").Str)
+	require.Positive(t, fleet.Get("appends").Int())
+	require.Positive(t, fleet.Get("leaseLeftMs").Int())
 	n.Close()
 }
 

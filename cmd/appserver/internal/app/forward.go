@@ -16,7 +16,7 @@ const afterLease = 3 * time.Second
 
 // forwardTo lets the clients use the threads of all nodes, and other nodes those of this one.
 func (p *process) forwardTo(port *fleetPort, threads *shared.Threads, lease time.Duration) {
-	p.port, port.server = port, p.server
+	port.server = p.server
 	p.forwarder = forward.New(forward.Options{
 		Server: p.server, Node: threads.Node.ID, IsLoaded: p.engine.IsLoaded, NextRequest: p.engine.NextRequest,
 		Owner: func(ctx context.Context, thread string) (forward.Node, error) {

@@ -61,7 +61,7 @@ func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
 	own := parts.Setup.(*setup)
 	c := &LocalClient{Home: home, Store: own.rollouts, Redactor: parts.Setup.Redactor(nil), answers: make(chan answer, 1),
 		elsewhere: map[string]*remote.Server{}}
-	if c.threads, err = openStore(own, false, ""); err != nil {
+	if c.threads, err = openStore(own, false, nil); err != nil {
 		return nil, err
 	}
 	parts.Threads = c.threads

@@ -117,7 +117,7 @@ func newTwoClients(t *testing.T, home string) *twoClients {
 	own := &setup{config: live, home: home, cwd: home, rollouts: rollout.NewStore(rollout.OS(), home), log: zap.NewNop(),
 		models: &model.ModelCache{},
 		skills: &skills{home: home}, confinement: unconfined}
-	threads, err := openStore(own, true, "")
+	threads, err := openStore(own, true, nil)
 	require.NoError(t, err)
 	proc := newProcess(live, own, threads, engine.Parts{
 		Model: models, Tools: fakeTools{}, Patches: fakeFiles{},

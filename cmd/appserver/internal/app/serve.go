@@ -68,8 +68,8 @@ func serve(s Streams, o *Options, opened func(*web.Page) error) error {
 	if p.listeners, err = o.transport.open(p.server, s.Err, opened); err != nil {
 		return err
 	}
-	if p.port != nil {
-		p.listeners = append(p.listeners, p.port)
+	if p.threads.port != nil {
+		p.listeners = append(p.listeners, p.threads.port)
 	}
 	p.noStdio = !o.transport.isStdio()
 	return p.run(s, stop)
@@ -93,8 +93,6 @@ type process struct {
 	noStdio bool
 	// listeners accept all other clients.
 	listeners []clientListener
-	// port is nil unless other nodes can connect.
-	port      *fleetPort
 	forwarder *forward.Forwarder
 	engine    *engine.Engine
 	host      *host.Host
@@ -138,13 +136,14 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	threads, err := openStore(own, true, port.dialAddress())
+	threads, err := openStore(own, true, port)
 	if err != nil {
 		return nil, err
 	}
 	p := newProcess(live, own, threads, parts)
 	if port != nil {
 		p.forwardTo(port, threads.shared, c.Fleet.Lease)
+		port.publish(p.engine, p.forwarder, threads)
 	}
 	p.servers, p.memory, p.announcer = servers, remembers, announces
 	joinMemory(remembers, c, home, p.host.Finder, p.engine)
@@ -236,7 +235,7 @@ func newProcess(live *config.Live, own *setup, threads *openedStore, p engine.Pa
 		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, RunInBackground: e.Aside, Warnings: own.startWarnings(),
 		Home: own.home, Cwd: own.cwd, Version: Version,
 		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
-		OriginatorOverride: originatorOverride(), OnClient: own.identity.Set,
+		OriginatorOverride: originatorOverride(), OnClient: own.identity.Set, Fleet: threads.diagnose,
 	}, clientHost))
 	unwatch := own.skills.watch(func() {
 		for _, conn := range srv.Clients() {

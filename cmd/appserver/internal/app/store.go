@@ -28,9 +28,10 @@ type openedStore struct {
 	store.Threads
 	// index is nil without an index of rollouts.
 	index *index.Index
-	// shared are the threads in a database, or nil for files.
+	// shared are the threads in a database, or nil for files. port is nil unless other nodes can connect.
 	shared   *shared.Threads
 	database *postgres.DB
+	port     *fleetPort
 }
 
 // Close closes what the store has opened, after the engine.
@@ -47,11 +48,11 @@ func (s *openedStore) Close(ctx context.Context) error {
 // openStore opens the threads that the configuration selects. Only an indexed store of files opens the
 // index.
 //
-// Other nodes can dial the node at an address, unless it is empty.
-func openStore(own *setup, indexed bool, address string) (*openedStore, error) {
+// Other nodes can dial the node at the port, which may be nil.
+func openStore(own *setup, indexed bool, port *fleetPort) (*openedStore, error) {
 	c := own.config.Current()
 	if c.Store.Kind == config.StorePostgres {
-		return openDatabase(c, own, address)
+		return openDatabase(c, own, port)
 	}
 	if !indexed || !c.Index.Enabled {
 		return &openedStore{Threads: filesIn(own.rollouts, nil, own.log)}, nil
@@ -60,8 +61,8 @@ func openStore(own *setup, indexed bool, address string) (*openedStore, error) {
 	return &openedStore{Threads: filesIn(own.rollouts, ix, own.log), index: ix}, nil
 }
 
-// openDatabase joins the fleet of a database as the node with an address.
-func openDatabase(c *config.Config, own *setup, address string) (*openedStore, error) {
+// openDatabase joins the fleet of a database as the node with a port, which may be nil.
+func openDatabase(c *config.Config, own *setup, port *fleetPort) (*openedStore, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	db, err := postgres.Open(ctx, postgres.Options{URL: os.Getenv(c.Store.URLEnv), Variable: c.Store.URLEnv,
@@ -70,7 +71,7 @@ func openDatabase(c *config.Config, own *setup, address string) (*openedStore, e
 	if err != nil {
 		return nil, err
 	}
-	node := newNode(address)
+	node := newNode(port.dialAddress())
 	report := func(err error) {
 		own.log.Warn("problem in the database of the threads", zap.String("node", node.ID), zap.Error(err))
 	}
@@ -79,7 +80,7 @@ func openDatabase(c *config.Config, own *setup, address string) (*openedStore, e
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &openedStore{Threads: threads, shared: threads, database: db}, nil
+	return &openedStore{Threads: threads, shared: threads, database: db, port: port}, nil
 }
 
 // newNode names this process in the fleet.
@@ -111,7 +112,7 @@ func OpenStores(o *Options) (*Stores, error) {
 	if c.Store.Kind != config.StorePostgres {
 		return nil, errors.New(`threads are in files: set store.kind = "postgres", or add -c store.kind=postgres`)
 	}
-	opened, err := openDatabase(c, own, "")
+	opened, err := openDatabase(c, own, nil)
 	if err != nil {
 		return nil, err
 	}

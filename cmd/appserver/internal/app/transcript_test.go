@@ -122,7 +122,7 @@ func (p *player) start() {
 	if p.servers != nil {
 		parts.Servers = p.servers
 	}
-	threads, err := openStore(own, true, "")
+	threads, err := openStore(own, true, nil)
 	require.NoError(p.t, err)
 	proc := newProcess(live, own, threads, parts)
 	if p.servers != nil {
