@@ -24,17 +24,24 @@ import (
 
 var (
 	linearSeed = flag.Uint64("fleet.seed", 0, "seed of the faults and requests of TestThreadsAreLinearizable; 0 draws one")
-	linearTime = flag.Duration("fleet.time", 12*time.Second, "time of the faults of TestThreadsAreLinearizable")
+	linearTime = flag.Duration("fleet.time", 8*time.Second, "time of the faults of TestThreadsAreLinearizable")
 )
 
 // TestThreadsAreLinearizable has clients use the same threads through all nodes, while nodes are killed,
-// frozen and cut off from the database. There is an order of all operations that explains each
-// response, and an operation takes its place in it between its request and its response.
+// frozen and cut off from the database and from each other. There is an order of all operations that
+// explains each response, and an operation takes its place in it between its request and its response.
 func TestThreadsAreLinearizable(t *testing.T) {
 	sample.Long(t)
-	seed := cmp.Or(*linearSeed, rand.Uint64())
-	t.Logf("-fleet.seed=%d", seed)
-	r := newRig(t, seed, 3, pgtest.Database(t), []string{pgtest.Shared(t).Socket()})
+	for name, isLinked := range map[string]bool{"nodes that forward requests": true, "nodes without links": false} {
+		t.Run(name, func(t *testing.T) {
+			seed := cmp.Or(*linearSeed, rand.Uint64())
+			t.Logf("-fleet.seed=%d", seed)
+			checkLinearizable(t, seed, newRig(t, seed, isLinked, pgtest.Database(t), []string{pgtest.Shared(t).Socket()}))
+		})
+	}
+}
+
+func checkLinearizable(t *testing.T, seed uint64, r *rig) {
 	h := &history{start: time.Now()}
 	h.begin(t, r, 3)
 	var all sync.WaitGroup

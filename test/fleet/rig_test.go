@@ -2,7 +2,10 @@ package fleet
 
 import (
 	"math/rand/v2"
+	"net"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -26,7 +29,8 @@ type rig struct {
 	count struct{ kills, freezes, partitions, crashes, failovers int }
 }
 
-// machine is a node of a rig. Its links lead to the servers of the database.
+// machine is a node of a rig. Its links lead to the servers of the database, and from other nodes to this
+// one if nodes forward requests.
 type machine struct {
 	home  string
 	url   string
@@ -37,10 +41,10 @@ type machine struct {
 	daemon *apptest.Daemon
 }
 
-// newRig starts nodes, each with links of its own to the sockets of the database's servers.
-func newRig(t *testing.T, seed uint64, nodes int, url string, sockets []string, args ...string) *rig {
+// newRig starts three nodes, each with links of its own to the sockets of the database's servers.
+func newRig(t *testing.T, seed uint64, isLinked bool, url string, sockets []string, args ...string) *rig {
 	r := &rig{t: t, rand: rand.New(rand.NewPCG(seed, 0))}
-	for range nodes {
+	for range 3 {
 		home := apptest.ShortDir(t)
 		m := &machine{home: home, args: args}
 		var addresses []string
@@ -49,16 +53,31 @@ func newRig(t *testing.T, seed uint64, nodes int, url string, sockets []string, 
 			m.links, addresses = append(m.links, link), append(addresses, link.Address())
 		}
 		m.url = pgtest.Through(t, url, addresses...)
+		if isLinked {
+			m.listen(t)
+		}
 		m.start(t)
 		r.nodes = append(r.nodes, m)
 	}
 	return r
 }
 
+// listen gives a node a port for the others, which dial it through a link.
+func (m *machine) listen(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	port := free.Addr().String()
+	require.NoError(t, free.Close())
+	link := partition.New(t, "tcp", port)
+	m.links = append(m.links, link)
+	m.args = append(slices.Clip(m.args), "-c", `fleet.listen="ws://`+port+`"`, "-c", `fleet.address="ws://`+link.Address()+`"`)
+}
+
 // start starts the process of a node.
 func (m *machine) start(t *testing.T) {
 	cmd := command(t, m.home, m.url, append([]string{"--listen", "unix://" + filepath.Join(m.home, "s"),
 		"-c", "fleet.lease_ms=2000", "-c", "store.timeout_ms=3000", "-c", "thread_unload_delay_secs=0"}, m.args...)...)
+	cmd.Env = append(cmd.Env, "APPSERVER_FLEET_SECRET="+strings.Repeat("secret", 6))
 	d := apptest.LaunchDaemon(t, cmd, m.home)
 	require.NotEmpty(t, d.URL, "%v", d.Stderr)
 	m.mu.Lock()
@@ -91,7 +110,8 @@ func (r *rig) anyNode() *machine { return r.nodes[r.rand.IntN(len(r.nodes))] }
 // pause waits for a random time up to a limit, the moment of the next fault.
 func (r *rig) pause(limit time.Duration) { <-time.After(time.Duration(r.rand.Int64N(int64(limit)))) }
 
-// failNode makes a random node fail for a while: it is killed, frozen, or cut off from the database.
+// failNode makes a random node fail for a while: it is killed, frozen, or cut off from the database, from
+// other nodes, or from both.
 func (r *rig) failNode() {
 	m := r.anyNode()
 	switch r.rand.IntN(3) {
@@ -107,8 +127,8 @@ func (r *rig) failNode() {
 		m.thaw(r.t)
 	case 2:
 		r.count.partitions++
-		for _, l := range m.links {
-			r.failLink(l)
+		for _, i := range r.rand.Perm(len(m.links))[r.rand.IntN(len(m.links)):] {
+			r.failLink(m.links[i])
 		}
 		r.pause(2 * leaseTime)
 		for _, l := range m.links {

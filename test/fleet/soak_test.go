@@ -88,7 +88,7 @@ func TestFleetSoak(t *testing.T) {
 func newSoak(t *testing.T, seed uint64) *soak {
 	p := newPair(t)
 	s := &soak{pair: p}
-	s.rig = newRig(t, seed, 3, p.url(), []string{p.servers[0].Socket(), p.servers[1].Socket()},
+	s.rig = newRig(t, seed, true, p.url(), []string{p.servers[0].Socket(), p.servers[1].Socket()},
 		"-c", "store.require_sync_standby=true")
 	c := newCaller(s.rand, s.handle, s.nodes...)
 	defer c.disconnect()
