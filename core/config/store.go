@@ -12,6 +12,8 @@ type Store struct {
 	RequireSyncStandby bool `key:"require_sync_standby"`
 	// Timeout bounds each call of the database.
 	Timeout time.Duration `key:"timeout_ms" min:"1000" max:"600000"`
+	// AutoMigrate is false if the server does not change the schema of the database.
+	AutoMigrate bool `key:"auto_migrate"`
 }
 
 // Fleet configures the servers that share a database.
@@ -29,6 +31,9 @@ type Fleet struct {
 	Cert string `key:"cert" path:""`
 	Key  string `key:"key" path:""`
 	CA   string `key:"ca" path:""`
+	// Workspaces are the folders in which turns run on this server. If the list is empty, they run in
+	// any.
+	Workspaces []string `key:"workspaces" path:""`
 }
 
 func defaultFleet() Fleet {
@@ -51,6 +56,6 @@ const (
 )
 
 func defaultStore() Store {
-	return Store{Kind: StoreFiles, URLEnv: "APPSERVER_STORE_URL", RequireSyncStandby: true,
+	return Store{Kind: StoreFiles, URLEnv: "APPSERVER_STORE_URL", RequireSyncStandby: true, AutoMigrate: true,
 		Timeout: 30 * time.Second}
 }

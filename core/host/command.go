@@ -141,6 +141,9 @@ func (h *Host) exec(p *protocol.CommandExecParams) (tool.Exec, error) {
 	if err == nil {
 		err = h.checkPolicy(policy)
 	}
+	if err == nil && h.CheckCwd != nil {
+		err = h.CheckCwd(filepath.Clean(cwd))
+	}
 	if err != nil {
 		return tool.Exec{}, err
 	}

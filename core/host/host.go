@@ -44,6 +44,8 @@ type Options struct {
 	Environment func() core.EnvironmentPolicy
 	// Confined reports whether the kernel confines commands.
 	Confined func() bool
+	// CheckCwd returns an error if commands do not run in a directory. It may be nil.
+	CheckCwd func(dir string) error
 }
 
 // Host serves the methods. It is safe for concurrent use.

@@ -53,14 +53,19 @@ func (o Options) migrate(ctx context.Context, c *pgx.Conn) error {
 		return err
 	}
 	version, err := schemaVersion(ctx, c)
-	if err == nil && version < len(all) {
+	if err == nil && version < len(all) && !o.KeepSchema {
 		err = ensureTrigrams(ctx, c)
 	}
 	if err != nil {
 		return o.explainMigration(err)
 	}
-	if version > len(all) {
+	switch {
+	case version > len(all):
 		return o.newerError(version, len(all))
+	case version < len(all) && o.KeepSchema:
+		return &OpenError{Key: keyMigrate, Next: "run appserver store migrate, or set the key to true",
+			Cause: fmt.Sprintf("the database has schema version %d, this program needs %d, and the key is false",
+				version, len(all))}
 	}
 	for _, m := range all[version:] {
 		if err := m.apply(ctx, c); err != nil {
@@ -73,6 +78,30 @@ func (o Options) migrate(ctx context.Context, c *pgx.Conn) error {
 func (o Options) newerError(version, known int) error {
 	return o.urlError(fmt.Sprintf("the database has schema version %d, and this program knows versions up to %d",
 		version, known), "upgrade this program")
+}
+
+// Migrate brings the schema of a database to the version of this program, and does nothing else. It returns
+// the versions before and after it. An unusable database is an *OpenError.
+func Migrate(ctx context.Context, o Options) (from, to int, err error) {
+	db, err := newDB(o)
+	if err != nil {
+		return 0, 0, err
+	}
+	c, err := db.connect(ctx, writeParams())
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
+	if err := o.checkStandbys(ctx, c); err != nil { // else the migration would wait for one
+		return 0, 0, err
+	}
+	if from, err = schemaVersion(ctx, c); err == nil {
+		err = o.migrate(ctx, c)
+	}
+	if err == nil {
+		to, err = schemaVersion(ctx, c)
+	}
+	return from, to, err
 }
 
 // schemaVersion returns the version of the schema, or 0 for an empty database.

@@ -32,8 +32,8 @@ type DB struct {
 
 var _ fleet.Driver = (*DB)(nil)
 
-// Open connects to a database and migrates it. An unusable database is an *OpenError.
-func Open(ctx context.Context, o Options) (*DB, error) {
+// newDB returns a database without connections.
+func newDB(o Options) (*DB, error) {
 	config, err := pgx.ParseConfig(o.URL)
 	if err != nil || o.URL == "" {
 		return nil, o.urlError("the URL is missing or not valid",
@@ -41,6 +41,15 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	db := &DB{options: o, config: config, counts: newCounters()}
 	config.ValidateConnect = o.validator(db.counts)
+	return db, nil
+}
+
+// Open connects to a database and migrates it. An unusable database is an *OpenError.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	db, err := newDB(o)
+	if err != nil {
+		return nil, err
+	}
 	if err := db.prepare(ctx); err != nil {
 		return nil, err
 	}

@@ -176,3 +176,22 @@ func TestAppendsWaitForTheStandby(t *testing.T) {
 	require.ErrorIs(t, db.Append(t.Context(), fleet.Own{ID: own.ID}, 3, raw("x"), nil), fleet.ErrFenced)
 	primary.Exec(t, "ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
 }
+
+// TestOlderSchemasAreKeptOnRequest opens a database without tables, and updates it with Migrate only.
+func TestOlderSchemasAreKeptOnRequest(t *testing.T) {
+	t.Parallel()
+	ctx, o := context.Background(), Options{URL: pgtest.Database(t), KeepSchema: true}
+	_, err := Open(ctx, o)
+	var refused *OpenError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, "store.auto_migrate", refused.Key)
+	require.Contains(t, err.Error(), "appserver store migrate")
+	all, err := readMigrations()
+	require.NoError(t, err)
+	for _, before := range []int{0, len(all)} {
+		from, to, err := Migrate(ctx, Options{URL: o.URL})
+		require.NoError(t, err)
+		require.Equal(t, []int{before, len(all)}, []int{from, to})
+	}
+	openAt(t, o)
+}

@@ -15,6 +15,7 @@ import (
 const (
 	keyURL     = "store.url_env"
 	keyStandby = "store.require_sync_standby"
+	keyMigrate = "store.auto_migrate"
 )
 
 // OpenError reports that a database cannot be used. It never has the password.

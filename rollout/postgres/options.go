@@ -20,6 +20,8 @@ type Options struct {
 	Variable string
 	// RequireSyncStandby refuses a server without synchronous standbys.
 	RequireSyncStandby bool
+	// KeepSchema refuses a database with an older schema, in place of a migration.
+	KeepSchema bool
 	// Lease is the time to live of a node's lease, 5 s by default.
 	Lease time.Duration
 	// Limit bounds the time of a write, and the time to resolve one in doubt; 30 s by default.

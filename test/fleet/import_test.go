@@ -71,3 +71,21 @@ func TestThreadsMoveToTheDatabaseAndBack(t *testing.T) {
 	require.Contains(t, store(t, t.TempDir(), url, "export", back), "2 threads copied")
 	require.Equal(t, rollouts(t, home), rollouts(t, back))
 }
+
+// TestOperatorsUpdateTheTables starts a server that may not, before and after store migrate.
+func TestOperatorsUpdateTheTables(t *testing.T) {
+	t.Parallel()
+	url, home := pgtest.Database(t), t.TempDir()
+	cmd := command(t, home, url, "-c", "store.auto_migrate=false")
+	cmd.Stderr = nil
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "store.auto_migrate: ")
+	require.Equal(t, "tables: version 0, updated to 1\n", store(t, home, url, "migrate"))
+	require.Equal(t, "tables: version 1, unchanged\n", store(t, home, url, "migrate", "-c", "store.auto_migrate=false"))
+	require.Equal(t, "tables: version 1, unchanged\nthe database is ready\n", store(t, home, url, "init"))
+	n := apptest.StartProcess(t, command(t, home, url, "-c", "store.auto_migrate=false"))
+	n.Initialize()
+	require.Equal(t, "completed", n.Turn(n.StartTrusted(), "say hello").Status)
+	n.Close()
+}

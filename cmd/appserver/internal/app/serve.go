@@ -256,6 +256,7 @@ func hostOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tools) 
 		Profile:     func(mode protocol.SandboxMode) protocol.SandboxPolicy { return live.Current().SandboxPolicy(mode) },
 		Environment: func() core.EnvironmentPolicy { return live.Current().Environment() },
 		Confined:    func() bool { return own.confinement().Enforced },
+		CheckCwd:    own.checkWorkspace,
 	})
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -44,6 +45,9 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	cwd, err := workspace.ResolveCwd(s.cwd, p.Cwd)
 	if err != nil {
 		return t, protocol.Refuse(protocol.KindCwdNotFound, "%v", err)
+	}
+	if err := s.checkWorkspace(cwd); err != nil {
+		return t, err
 	}
 	c, warnings, err := s.configFor(p, cwd)
 	if err != nil {
@@ -261,8 +265,8 @@ func (s *setup) CachedPriceRatio(scope engine.Scope, model string) float64 {
 	return s.of(scope).CachedPriceRatio(model)
 }
 
-// TurnEnv returns the environment of a turn with these settings. If the provider is not ready, it returns
-// the environment and an error.
+// TurnEnv returns the environment of a turn with these settings. If the provider is not ready, or turns do
+// not run in the directory, it returns the environment and an error.
 func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEnv, error) {
 	c := s.of(scope)
 	if _, err := c.Provider(settings.Provider); err != nil {
@@ -280,7 +284,7 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 		Compaction: c.CompactionOf(settings.Provider, settings.Model, window),
 		MaxTurns:   c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0,
 		Environment: c.Environment(), Capabilities: s.capabilitiesFor(c, settings),
-	}, c.Ready(settings.Provider)
+	}, cmp.Or(s.checkWorkspace(settings.Cwd), c.Ready(settings.Provider))
 }
 
 // capabilitiesFor returns the capabilities of a model, with the skills of the working directory.

@@ -65,9 +65,7 @@ func openStore(own *setup, indexed bool, port *fleetPort) (*openedStore, error) 
 func openDatabase(c *config.Config, own *setup, port *fleetPort) (*openedStore, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	db, err := postgres.Open(ctx, postgres.Options{URL: os.Getenv(c.Store.URLEnv), Variable: c.Store.URLEnv,
-		RequireSyncStandby: c.Store.RequireSyncStandby, Limit: c.Store.Timeout,
-		Lease: c.Fleet.Lease})
+	db, err := postgres.Open(ctx, databaseOptions(c))
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +79,12 @@ func openDatabase(c *config.Config, own *setup, port *fleetPort) (*openedStore, 
 		return nil, errors.Join(err, db.Close())
 	}
 	return &openedStore{Threads: threads, shared: threads, database: db, port: port}, nil
+}
+
+func databaseOptions(c *config.Config) postgres.Options {
+	return postgres.Options{URL: os.Getenv(c.Store.URLEnv), Variable: c.Store.URLEnv,
+		RequireSyncStandby: c.Store.RequireSyncStandby, KeepSchema: !c.Store.AutoMigrate, Limit: c.Store.Timeout,
+		Lease: c.Fleet.Lease}
 }
 
 // newNode names this process in the fleet.
@@ -100,6 +104,29 @@ type Stores struct {
 	log             *zap.Logger
 }
 
+// errFiles reports a command for databases without one.
+var errFiles = errors.New(`threads are in files: set store.kind = "postgres", or add -c store.kind=postgres`)
+
+// migrateTimeout bounds the time of migrations, which can build indexes.
+const migrateTimeout = 12 * time.Hour
+
+// MigrateStore brings the schema of the database to the version of this program, also if servers do not. It
+// returns the versions before and after it.
+func MigrateStore(o *Options) (from, to int, err error) {
+	c, err := Config(o)
+	if err != nil {
+		return 0, 0, err
+	}
+	if c.Store.Kind != config.StorePostgres {
+		return 0, 0, errFiles
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), migrateTimeout)
+	defer cancel()
+	options := databaseOptions(c)
+	options.KeepSchema = false
+	return postgres.Migrate(ctx, options)
+}
+
 // OpenStores opens both stores. They log nothing.
 func OpenStores(o *Options) (*Stores, error) {
 	log := zap.NewNop()
@@ -110,7 +137,7 @@ func OpenStores(o *Options) (*Stores, error) {
 	own := parts.Setup.(*setup)
 	c := own.config.Current()
 	if c.Store.Kind != config.StorePostgres {
-		return nil, errors.New(`threads are in files: set store.kind = "postgres", or add -c store.kind=postgres`)
+		return nil, errFiles
 	}
 	opened, err := openDatabase(c, own, nil)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
@@ -34,28 +35,41 @@ func Store(args []string, s app.Streams, o *app.Options) error {
 	case err != nil:
 		return app.UsageError{Err: err}
 	}
-	var run func() error
-	switch command := rest[0]; {
-	case command == "init" && len(rest) == 1:
-		run = c.init
-	case command == "status" && len(rest) == 1:
-		run = c.status
-	case command == "import" && len(rest) == 1:
-		run = c.importThreads
-	case command == "export" && len(rest) == 2:
-		run = func() error { return c.export(rest[1]) }
-	case command == "init", command == "status", command == "import", command == "export":
-		return app.UsageError{Err: fmt.Errorf("store %s: wrong number of arguments", command)}
-	default:
-		return app.UsageError{Err: fmt.Errorf("unknown command %q", "store "+command)}
+	run, err := c.command(rest)
+	if err != nil {
+		return app.UsageError{Err: err}
 	}
-	if c.Stores, err = app.OpenStores(o); err == nil {
-		err = errors.Join(run(), c.Close())
+	if rest[0] == "init" || rest[0] == "migrate" {
+		err = c.migrate()
+	}
+	if err == nil && run != nil {
+		if c.Stores, err = app.OpenStores(o); err == nil {
+			err = errors.Join(run(), c.Close())
+		}
 	}
 	if err != nil {
 		return plainError{fmt.Errorf("store %s: %w", rest[0], err)}
 	}
 	return nil
+}
+
+// command returns the part of a command that needs both stores, or nil.
+func (c *storeCall) command(args []string) (run func() error, err error) {
+	switch name, n := args[0], len(args)-1; {
+	case name == "migrate" && n == 0:
+		return nil, nil
+	case name == "init" && n == 0:
+		return c.init, nil
+	case name == "status" && n == 0:
+		return c.status, nil
+	case name == "import" && n == 0:
+		return c.importThreads, nil
+	case name == "export" && n == 1:
+		return func() error { return c.export(args[1]) }, nil
+	case slices.Contains([]string{"init", "migrate", "status", "import", "export"}, name):
+		return nil, fmt.Errorf("store %s: wrong number of arguments", name)
+	}
+	return nil, fmt.Errorf("unknown command %q", "store "+args[0])
 }
 
 // storeUsage prints the usage to standard output, because it was requested.
@@ -64,7 +78,9 @@ func storeUsage(w io.Writer) error {
 
 Commands:
   init
-        create or update the tables of the database, and check it
+        create or update the tables of the database, and check that a server can use it
+  migrate
+        update the tables of the database, and do nothing else
   status
         print the version of the database, its standbys, and the servers that use it
   import
@@ -83,7 +99,21 @@ Flags:
 	return nil
 }
 
-// init reports that the database can be used: opening it has created its tables.
+// migrate updates the tables and prints their versions.
+func (c *storeCall) migrate() error {
+	from, to, err := app.MigrateStore(c.Options)
+	switch {
+	case err != nil:
+		return err
+	case from == to:
+		_, err = fmt.Fprintf(c.out, "tables: version %d, unchanged\n", to)
+	default:
+		_, err = fmt.Fprintf(c.out, "tables: version %d, updated to %d\n", from, to)
+	}
+	return err
+}
+
+// init reports that the database can be used, because it was opened.
 func (c *storeCall) init() error {
 	_, err := fmt.Fprintln(c.out, "the database is ready")
 	return err
