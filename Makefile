@@ -30,13 +30,13 @@ FLEETSOAK ?= 1h
 # REFERENCE_BINARY names the program of the reference implementation, to measure its lists and
 # searches as well, and APPSERVER_BENCH_HOMES a folder for the homes with 50,000 threads.
 BENCHTIME ?= 1s
-# ROWS selects groups of rows of bench-peer. In the environment, APPSERVER_BENCH_ROUNDS is the
+# ROWS selects groups of rows of bench-peer and bench-store. In the environment, APPSERVER_BENCH_ROUNDS is the
 # maximum number of rounds (5), APPSERVER_BENCH_MB has the sizes of resumed rollouts (5,49,1000),
 # and APPSERVER_BENCH_THREADS the lengths of lists (2000,10000,50000).
 ROWS ?= .*
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo demo-web generate check types test test-all race fuzz crash soak fleet-soak bench bench-peer bench-web bench-hour conformance \
+.PHONY: help build mac demo demo-web generate check types test test-all race fuzz crash soak fleet-soak bench bench-peer bench-store bench-web bench-hour conformance \
 	verify sbom vendor-web clean
 
 help: ## print the targets
@@ -148,6 +148,9 @@ bench-hour: build ## stream to the page for an hour and print its heap
 
 bench-peer: ## measure the server and the reference implementation with one script; ROWS=start|stream|turns50|turns200|context|resume49|list2000… selects rows
 	bash .ci/conformance $(GO) test -count=1 -tags reference -run 'TestBesideTheReference/^($(ROWS))$$' -timeout 3h -v ./test/bench
+
+bench-store: ## measure files and PostgreSQL in turns, and print a table with limits; ROWS=append|writers|turn|resume|list|takeover|edge selects rows
+	$(GO) test -count=1 -run 'TestStores/^($(ROWS))$$' -stores -timeout 2h -v ./test/bench
 
 conformance: ## compare with the reference implementation, run other clients against the server, and validate the messages of all tests by its schema
 	bash .ci/conformance

@@ -8,8 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -174,20 +172,4 @@ func (r besideRun) megabytes(c *lineClient) (sum float64) {
 		sum += memberMB(r, pid, "VmRSS:")
 	}
 	return sum
-}
-
-func ms(d time.Duration) float64 { return d.Seconds() * 1e3 }
-
-// benchNumbers are the numbers that a variable of the environment names, else all.
-func benchNumbers(t testing.TB, name string, all ...int) (chosen []int) {
-	names := os.Getenv(name)
-	if names == "" {
-		return all
-	}
-	for _, text := range strings.Split(names, ",") {
-		n, err := strconv.Atoi(text)
-		require.NoError(t, err, name)
-		chosen = append(chosen, n)
-	}
-	return chosen
 }

@@ -3,9 +3,12 @@ package bench
 import (
 	"fmt"
 	"math"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -84,6 +87,22 @@ func figure(v float64) string {
 		digits = digits[:at] + "," + digits[at:]
 	}
 	return digits
+}
+
+func ms(d time.Duration) float64 { return d.Seconds() * 1e3 }
+
+// benchNumbers are the numbers that a variable of the environment names, else all.
+func benchNumbers(t testing.TB, name string, all ...int) (chosen []int) {
+	names := os.Getenv(name)
+	if names == "" {
+		return all
+	}
+	for _, text := range strings.Split(names, ",") {
+		n, err := strconv.Atoi(text)
+		require.NoError(t, err, name)
+		chosen = append(chosen, n)
+	}
+	return chosen
 }
 
 func TestTheTableHasMediansAndRatios(t *testing.T) {
