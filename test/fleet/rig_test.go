@@ -101,6 +101,14 @@ func (m *machine) kill(t *testing.T) {
 	<-m.process().Exited
 }
 
+// awaitCommands requires that the commands of a killed process end.
+func (m *machine) awaitCommands(t *testing.T) {
+	t.Helper()
+	commands := apptest.ProcessTree{Token: m.home}
+	require.Eventually(t, func() bool { return len(commands.Alive(t)) == 0 }, patience, 10*time.Millisecond,
+		"commands of a killed node run: %v", commands.Alive(t))
+}
+
 func (m *machine) freeze(t *testing.T) { m.signal(t, syscall.SIGSTOP) }
 
 func (m *machine) thaw(t *testing.T) { m.signal(t, syscall.SIGCONT) }
@@ -118,6 +126,7 @@ func (r *rig) failNode() {
 	case 0:
 		r.count.kills++
 		m.kill(r.t)
+		m.awaitCommands(r.t)
 		r.pause(2 * leaseTime)
 		m.start(r.t)
 	case 1:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -199,6 +200,22 @@ func (s *soak) check() {
 			s.checkView(m, th)
 		}
 	}
+	s.checkSearch(&c, s.threads[s.rand.IntN(soakThreads)]) // forks may have no inputs of their own
+}
+
+// checkSearch requires that a word of an acknowledged input leads to its thread. An owner adds the messages
+// that a killed one has not added to the index.
+func (s *soak) checkSearch(c *caller, th *soakThread) {
+	s.t.Helper()
+	params := apptest.Object{"searchTerm": th.Marks[s.rand.IntN(len(th.Marks))].Text, "archived": th.Archived.IsTrue(),
+		"limit": 100}
+	require.NotEqual(s.t, again, c.until(func() outcome {
+		found, err := c.at.call("thread/search", params)
+		if err != nil || !strings.Contains(found.Get("data.#.thread.id").Raw, th.ID) {
+			return again
+		}
+		return done
+	}), "a search for %v does not find thread %s", params, th.ID)
 }
 
 // checkOwner loads a thread, and compares it when it is idle.
