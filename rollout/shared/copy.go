@@ -137,21 +137,44 @@ func (c *copies) fetch(ctx context.Context, id string, from int64, last []byte) 
 // flushSize is the size of a write to a copy, in bytes.
 const flushSize = 1 << 20
 
-// copied returns the number of lines of a copy, and its last line. It removes a torn line from its end.
+// copied returns the number of lines of a copy, and its last line. It removes a torn line from its end. It
+// reads the copy in parts: to hold all of it takes more memory and time than the load.
 func copied(path string) (lines int64, last []byte, err error) {
-	data, err := os.ReadFile(path)
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, nil
 	}
 	if err != nil {
 		return 0, nil, err
 	}
-	whole := data[:bytes.LastIndexByte(data, '\n')+1]
-	if len(whole) < len(data) {
-		err = os.Truncate(path, int64(len(whole)))
+	defer func() { err = errors.Join(err, file.Close()) }()
+	var c lineCounter
+	size, err := io.Copy(&c, struct{ io.Reader }{file})
+	if err == nil && size > c.end {
+		err = file.Truncate(c.end)
 	}
-	if len(whole) > 0 {
-		last = bytes.TrimSuffix(whole[bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1:], []byte("\n"))
+	if err == nil && c.lines > 0 {
+		last = make([]byte, c.end-1-c.begin)
+		_, err = file.ReadAt(last, c.begin)
 	}
-	return int64(bytes.Count(whole, []byte("\n"))), last, err
+	return c.lines, last, err
+}
+
+// lineCounter counts lines. The last whole one is from begin to end, with its line feed.
+type lineCounter struct {
+	lines, begin, end, size int64
+}
+
+// Write counts the lines that end in a part.
+func (c *lineCounter) Write(part []byte) (int, error) {
+	if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+		c.begin = c.end
+		if j := bytes.LastIndexByte(part[:i], '\n'); j >= 0 {
+			c.begin = c.size + int64(j) + 1
+		}
+		c.end = c.size + int64(i) + 1
+		c.lines += int64(bytes.Count(part, []byte("\n")))
+	}
+	c.size += int64(len(part))
+	return len(part), nil
 }
