@@ -33,7 +33,7 @@ func newCaller(random *rand.Rand, notify func(apptest.Message), nodes ...*machin
 }
 
 // patience is the time during which a request is repeated.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // until repeats a request while that can help.
 func (c *caller) until(request func() outcome) outcome {
