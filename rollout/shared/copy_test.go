@@ -12,7 +12,7 @@ import (
 // TestACopyIsCountedInParts compares lines that are shorter and longer than the parts in which they are read.
 func TestACopyIsCountedInParts(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
-	for _, lines := range [][]string{nil, {""}, {"one"}, {"one", "two"}, {long}, {"one", long}, {long, "one", long, long}} {
+	for _, lines := range [][]string{nil, {""}, {"one"}, {"one", "two"}, {long}, {"one", long}, {long, "one", long}} {
 		for _, torn := range []string{"", "torn", long} {
 			path := filepath.Join(t.TempDir(), "copy")
 			whole := strings.Join(append(lines, ""), "\n")
