@@ -11,7 +11,7 @@ import (
 type Address struct {
 	// Path is the path of a Unix socket.
 	Path string
-	// Port is a loopback address and port. Port number 0 selects a free port.
+	// Port is an IP address and port. Port number 0 selects a free port.
 	Port netip.AddrPort
 }
 
@@ -35,17 +35,14 @@ func Parse(url, home string) (Address, error) {
 		)
 	}
 	port, err := netip.ParseAddrPort(strings.TrimSuffix(host, "/"))
-	switch {
-	case err != nil:
+	if err != nil {
 		return Address{}, fmt.Errorf("invalid websocket --listen URL %q; expected ws://IP:PORT", url)
-	case !port.Addr().IsLoopback():
-		return Address{}, fmt.Errorf(
-			"refusing to listen on %s: other machines can reach it; use ws://127.0.0.1:PORT and an SSH tunnel",
-			port,
-		)
 	}
 	return Address{Port: port}, nil
 }
+
+// IsLocal reports whether only programs of this machine can reach the address.
+func (a Address) IsLocal() bool { return a.Path != "" || a.Port.Addr().IsLoopback() }
 
 func parseUnix(path, home string) (Address, error) {
 	if path == "" {

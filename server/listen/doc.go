@@ -1,5 +1,5 @@
-// Package listen accepts clients on a Unix socket or on a TCP port of the loopback interface. [Dial]
-// is the other side of such a connection.
+// Package listen accepts clients on a Unix socket or on a TCP port. [Dial] is the other side of such a
+// connection.
 //
 // # Wire
 //
@@ -13,9 +13,9 @@
 //
 // # Access
 //
-// The Unix socket has mode 0600, so only its owner can connect. The port listens on loopback
-// addresses only. It requires a bearer token, because every user and program of the machine
-// can connect. It rejects every request with an Origin header, because only web pages in
+// The Unix socket has mode 0600, so only its owner can connect. The port requires a
+// bearer token, because every user and program of the machine can connect, and on other addresses
+// than loopback every machine. It has no TLS. It rejects every request with an Origin header, because only web pages in
 // browsers send one.
 //
 // A port with Options.Admit leaves these checks to that function. Package server/web serves a

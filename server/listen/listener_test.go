@@ -34,11 +34,14 @@ func TestParse(t *testing.T) {
 		"ws://127.1.2.3:0/":         "127.1.2.3:0",
 		"ws://[::1]:65535":          "[::1]:65535",
 		"ws://[::ffff:127.0.0.1]:1": "[::ffff:127.0.0.1]:1",
+		"ws://192.0.2.1:80":         "192.0.2.1:80",
+		"ws://0.0.0.0:80":           "0.0.0.0:80",
 	} {
 		got, err := Parse(url, "/home")
 		require.NoError(t, err, url)
 		if got.Path == "" {
 			require.Equal(t, want, got.Port.String())
+			require.Equal(t, !strings.HasPrefix(want, "0.") && !strings.HasPrefix(want, "192."), got.IsLocal(), url)
 		} else {
 			require.Equal(t, want, got.Path)
 		}
@@ -46,8 +49,7 @@ func TestParse(t *testing.T) {
 	for _, url := range []string{
 		"", "stdio://", "unix:/x", "tcp://127.0.0.1:1", "wss://127.0.0.1:1", "ws://", "ws://127.0.0.1", "ws://:80",
 		"ws://127.0.0.1:65536",
-		"ws://localhost:80", "ws://127.0.0.1:80/path", "ws://user@127.0.0.1:80", "ws://192.0.2.1:80", "ws://0.0.0.0:80",
-		"ws://[::]:80",
+		"ws://localhost:80", "ws://127.0.0.1:80/path", "ws://user@127.0.0.1:80",
 		"unix:///" + strings.Repeat("d", 90) + "/s", "unix:///" + strings.Repeat("x", 103),
 	} {
 		_, err := Parse(url, "/home")

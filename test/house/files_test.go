@@ -21,7 +21,7 @@ func requiredFiles() []string {
 
 // topFolders are the only folders at the top level.
 func topFolders() []string {
-	return []string{".ci", "cmd", "core", "docs", "protocol", "rollout", "schema", "server", "test", "web"}
+	return []string{".ci", "cmd", "core", "deploy", "docs", "protocol", "rollout", "schema", "server", "test", "web"}
 }
 
 func findTopLevel(t *houseTree) (findings []string) {

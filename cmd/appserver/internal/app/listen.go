@@ -127,6 +127,10 @@ func (t *transport) listener(srv *server.Server, home string, errs io.Writer) (*
 	if err != nil {
 		return nil, UsageError{err}
 	}
+	if !address.IsLocal() && t.auth == "" {
+		return nil, UsageError{fmt.Errorf("refusing to listen on %s: other machines can reach it; use ws://127.0.0.1:PORT and "+
+			"an SSH tunnel, or select a --ws-auth and put a proxy with TLS before the port", address.Port)}
+	}
 	o := listen.Options{Address: address,
 		Serve: func(ctx context.Context, c *listen.Client) error { return srv.ServeTransport(ctx, c) }}
 	var how string
