@@ -25,7 +25,10 @@ func (s *step) requestApproval(c *toolCall) {
 
 // beginAsking gives a call the id of the request that it waits for.
 func (s *step) beginAsking(c *toolCall) {
-	c.state, c.request, c.askedAt = callAsking, s.NextRequest(), s.Now
+	if c.again == nil {
+		c.askedAt = s.Now
+	}
+	c.state, c.request, c.again = callAsking, s.NextRequest(), nil
 }
 
 func (t *Thread) requestFor(c *toolCall) Request {

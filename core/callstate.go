@@ -31,6 +31,8 @@ type toolCall struct {
 	effect  EffectID
 	request uint64
 	askedAt time.Time // when the request was sent
+	// again is set for the call of a restored turn until its request is sent again, or nil.
+	again *protocol.StoredWait
 	// item is the item that clients see, or nil before item/started.
 	item *protocol.ThreadItem
 }
@@ -265,3 +267,18 @@ type recallCall struct {
 }
 
 const abortedOutputText = "aborted by user"
+
+// storedDenial returns the result inside the sandbox for a turn_waiting line, or nil.
+func (c *shellCommand) storedDenial() *protocol.StoredDenial {
+	if c == nil || c.denied == nil {
+		return nil
+	}
+	return &protocol.StoredDenial{Output: c.denied.Output, ExitCode: c.denied.ExitCode, Failure: c.denied.Failure,
+		TimedOut: c.denied.TimedOut, DurationMs: c.denied.Duration.Milliseconds()}
+}
+
+// resultOfDenial returns the result of a storedDenial.
+func resultOfDenial(d *protocol.StoredDenial) ToolResult {
+	return ToolResult{Output: d.Output, ExitCode: d.ExitCode, Failure: d.Failure, TimedOut: d.TimedOut,
+		Duration: time.Duration(d.DurationMs) * time.Millisecond}
+}

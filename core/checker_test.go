@@ -3,6 +3,7 @@ package core_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,8 @@ type checker struct {
 	overridden bool
 	// stopping is set after a Shutdown, which knows no floor.
 	stopping bool
+	// left is set after a Shutdown that left a turn waiting. Its effects are cancelled and not awaited.
+	left bool
 	// context is nil if the lines are random bytes.
 	context *contextChecker
 }
@@ -79,7 +82,9 @@ func (w *checker) restarted(lines []protocol.RolloutLine) {
 	w.callers = map[protocol.Caller]callerState{}
 	clear(w.asked)
 	clear(w.turns)
+	maps.DeleteFunc(w.items, func(_ string, item *itemState) bool { return !item.done }) // they can begin again
 	w.status, w.floor, w.unsaved, w.overridden, w.stopping, w.queued = "", time.Time{}, false, false, false, false
+	w.left = false
 }
 
 // cutTurn is the turn that lines begin and do not end.
@@ -122,7 +127,7 @@ func (w *checker) check(m *machine, in core.Input, out core.Output) {
 	if to := callerOf(in); to != (protocol.Caller{}) {
 		w.callers[to] = waiting
 	}
-	w.record(in, out)
+	w.record(m, in, out)
 	w.checkLines(m, out)
 	w.checkEffects(m, out)
 	for i, message := range out.Messages {
@@ -153,13 +158,17 @@ func (w *checker) checkArchive(m *machine, in core.Input, out core.Output) {
 	w.status = ""
 }
 
-func (w *checker) record(in core.Input, out core.Output) {
+func (w *checker) record(m *machine, in core.Input, out core.Output) {
 	_, revert := in.(core.Revert)
 	_, revertTo := in.(core.RevertTo)
 	w.reverting = revert || revertTo
 	switch in := in.(type) {
 	case core.Shutdown:
 		w.stopping = true
+		if m.thread.ActiveTurn() == "" && !w.notifies(out, "turn/completed") { // the turn waits for an answer only
+			clear(w.turns)
+			w.status, w.left = "", true
+		}
 	case core.EndTurn, core.TurnStart, core.RunUserCommand:
 		w.floor = time.Time{} // the last two begin a turn, now or once this one has ended
 	case core.ReleaseTurn, core.TrimContext, core.SummarizeContext, core.ProposeCompaction, core.CommitCompaction,
@@ -317,7 +326,7 @@ func (w *checker) checkIdle(m *machine) {
 		if tool, ok := state.Effect.(core.RunTool); ok && tool.Command.Stays {
 			continue
 		}
-		if _, timer := state.Effect.(core.Timer); !state.ended && (!timer || !state.cancelled) {
+		if _, timer := state.Effect.(core.Timer); !state.ended && (!timer && !w.left || !state.cancelled) {
 			w.report("no turn is active, but effect %d (%T) is under way", id, state.Effect)
 		}
 	}
@@ -415,6 +424,7 @@ func (w *checker) checkLoaded(m *machine, loaded *core.Thread) {
 		w.same("view", viewOf(m, m.thread), viewOf(m, loaded))
 		w.same("timeline", encode(pageOf(m.thread, nil, most)), encode(pageOf(loaded, nil, most)))
 	}
+	w.same("resumable turn", encode(m.thread.Waits() || m.thread.Resumable()), encode(loaded.Resumable()))
 	w.same("prompt items", encode(m.thread.Prompt().Items), encode(loaded.Prompt().Items))
 	w.same("instructions", withoutSkills(m.thread), withoutSkills(loaded))
 }

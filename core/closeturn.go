@@ -1,7 +1,6 @@
 package core
 
 import (
-	"slices"
 	"strings"
 
 	"appserver/core/history"
@@ -21,11 +20,24 @@ func storedError(err *protocol.TurnError) *protocol.StoredError {
 	return stored
 }
 
-func (CloseInterrupted) apply(s *step) { s.closeDanglingTurn() }
+func (in CloseInterrupted) apply(s *step) {
+	if in.Resumable {
+		s.endDanglingTurn()
+		return
+	}
+	s.closeDanglingTurn()
+}
 
 // closeDanglingTurn records the end of a turn without one: after a crash, or after a failed append.
-// It precedes the first line outside of a turn.
+// It precedes the first line outside of a turn. A resumable turn continues later.
 func (s *step) closeDanglingTurn() {
+	if s.resumable() == nil {
+		s.endDanglingTurn()
+	}
+}
+
+// endDanglingTurn is closeDanglingTurn that also ends resumable turns.
+func (s *step) endDanglingTurn() {
 	last := s.transcript.Last()
 	if last == nil || last.Status != protocol.TurnInProgress || s.active != nil {
 		return
@@ -94,12 +106,4 @@ func (s *step) abortedNote() string {
 		return abortedText
 	}
 	return strings.Replace(abortedText, "\n</", " Commands in the background continue.\n</", 1)
-}
-
-// HasTerminals reports whether commands run in the background.
-func (t *Thread) HasTerminals() bool { return len(t.liveTerminals()) > 0 }
-
-// liveTerminals returns the running terminals, oldest first.
-func (t *Thread) liveTerminals() []*terminal {
-	return slices.DeleteFunc(slices.Clone(t.terminals), func(term *terminal) bool { return term.result != nil })
 }

@@ -29,7 +29,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	tools-known [tool=NAME:HINTS], tool-progress TEXT, tool-called [text=T] [image=DATA] [json=BLOCK] [structured=JSON] [failed] [error=TEXT] [took=D]
 //	server-asks TEXT [question=N] [url=URL], server-asks-no-more [question=N]
 //	answer accept|acceptForSession|decline|cancel|refused|JSON|any other word [request=N]
-//	timer, read [turns], resume [fresh] [exclude] [model=] [policy=] [warning=TEXT], set-name TEXT, archive [stored] [successor=ID], shutdown, end-turn, release-turn
+//	timer, read [turns], resume [fresh] [no-turns] [exclude] [model=] [policy=] [warning=TEXT], set-name TEXT, archive [stored] [successor=ID], shutdown, end-turn, release-turn
 //	timeline [limit=N] [cursor=C] [older]  with older the page before the last one asked for
 //	terminals, terminate ID, clean, keys-typed [failure=TEXT]
 //	image-read [URL] [failure=TEXT]
@@ -296,7 +296,7 @@ func resumeInput(m *machine, a arguments) (core.Input, error) {
 	p := &protocol.ThreadResumeParams{ThreadID: threadID, ExcludeTurns: a.has("exclude"), Model: a.option("model"),
 		ApprovalPolicy: policy}
 	return core.Resume{To: m.caller(), Params: p, Env: m.world, Settings: m.thread.Settings().WithResume(p),
-		Fresh: a.has("fresh"), Warnings: a.all("warning")}, err
+		Fresh: a.has("fresh"), NoTurns: a.has("no-turns"), Warnings: a.all("warning")}, err
 }
 
 func setNameInput(m *machine, a arguments) (core.Input, error) {

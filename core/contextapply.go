@@ -36,6 +36,8 @@ func (s *step) applyContext(in ApplyContext) {
 		s.reject(in.To, protocol.Refuse(protocol.KindTurnActive,
 			"%d lists of edits wait for the end of the turn, and more are not accepted: repeat this one after it",
 			maxWaitingEdits))
+	case in.AtTurnEnd && s.resumable() != nil: // nothing holds the edits until its end
+		s.reject(in.To, s.TurnUnderWay())
 	case in.AtTurnEnd && s.active != nil:
 		s.waitingEdits = append(s.waitingEdits, waitingEdit{in.Client, operations})
 		s.reply(in.To, protocol.ContextApplyResponse{Revision: s.context.Revision(), Usage: s.contextUsage()})

@@ -30,6 +30,10 @@
 // finished, and turn/completed is delayed for slow clients; or it is interrupted, and its effects have
 // not ended yet. Each turn sends exactly one turn/completed, and nothing after it.
 //
+// A turn that waits only for the answer of a client about one call is in the log as such, by a turn_waiting
+// line. A thread that is loaded again continues it: [Resume] starts the call again, and the call asks. All
+// other turns without an end are closed as interrupted.
+//
 // # Files
 //
 // A file uses the files before it in this list, and few after it:
@@ -40,6 +44,7 @@
 //     the items that clients see, changes of the context, the rules for tools, results of calls, the end
 //     of an interrupted turn.
 //   - prompt.go, offers.go and environment.go build the model request.
+//   - resumable.go and continueturn.go have the turns that outlive their server.
 //   - modelrequest.go, compact.go, tools.go, approval.go and a file for each tool run a turn. They are one
 //     cycle: a model request leads to calls, and their results lead to the next request.
 //   - The other files have one kind of input each, with its handler.
@@ -74,7 +79,7 @@
 // has ended, so that the model reads its output. The reference implementation ends such a turn without a
 // response to the input.
 //
-// The conversation of a review is in memory only. It is useless after its turn, and a turn does not
+// The conversation of a review is in memory only. It is useless after its turn, and a review does not
 // outlive its process. The reference implementation gives it a thread with a rollout that no list shows
 // but every search finds.
 //

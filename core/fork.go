@@ -78,7 +78,7 @@ func (t *Thread) ForkAt(last, before *string) (int64, *protocol.Error) {
 func (t *Thread) ordinalAfter(id string) (int64, *protocol.Error) {
 	turn, err := t.findTurn(id)
 	switch {
-	case err == nil && t.ActiveTurn() == id:
+	case err == nil && t.openTurn() == id:
 		err = protocol.Refuse(protocol.KindTurnActive, "lastTurnId '%s' identifies an in-progress turn", id)
 		err.Data.TurnID = id
 	case err == nil && turn+1 < len(t.transcript.Turns()):
@@ -105,7 +105,8 @@ func ForkLines(lines []protocol.RolloutLine, before int64, meta protocol.Session
 		switch {
 		case *line.Ordinal >= before:
 			return forked, nil
-		case line.Type == protocol.LineSessionMeta, line.Type == protocol.LineContextBackup:
+		case line.Type == protocol.LineSessionMeta, line.Type == protocol.LineContextBackup,
+			line.Type == protocol.LineTurnWaiting: // the request belongs to the other thread
 		default:
 			forked = append(forked, line)
 		}

@@ -41,6 +41,8 @@ type Resume struct {
 	Params *protocol.ThreadResumeParams
 	Env    TurnEnv
 	Fresh  bool
+	// NoTurns is set if the thread cannot run turns in Env. A resumable turn stays resumable then.
+	NoTurns bool
 	// Settings are the stored settings with the client's overrides.
 	Settings Settings
 	// BaseInstructions and DeveloperInstructions are the client's, or nil.
@@ -103,13 +105,14 @@ type TurnInterrupt struct {
 // turn keeps its outcome. turn/completed is not delayed.
 type EndTurn struct{}
 
-// CloseInterrupted records the end of a turn that a dead server left under way.
-type CloseInterrupted struct{}
+// CloseInterrupted records the end of a turn that a dead server left under way. A turn that waits for an
+// answer only ends if Resumable is set.
+type CloseInterrupted struct{ Resumable bool }
 
 // ReleaseTurn completes a finished turn whose turn/completed is delayed.
 type ReleaseTurn struct{}
 
-// Shutdown ends the active turn. There is no response.
+// Shutdown ends the active turn, unless it waits for an answer only. There is no response.
 type Shutdown struct{}
 
 // StorageFailed reports a failed append to a thread that was loaded again from its rollout. Requests
@@ -119,6 +122,8 @@ type StorageFailed struct {
 	Requests []uint64
 	// Turn is the id of the turn that clients know as active, or "".
 	Turn string
+	// Waits is set if the turn waited for an answer only before the step.
+	Waits bool
 	// WaitingEdits is set if edits of the context waited for the end of the turn.
 	WaitingEdits bool
 	// Settings are the settings before the step whose lines were lost.

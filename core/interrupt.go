@@ -16,7 +16,10 @@ func (ReleaseTurn) apply(s *step) { s.completePendingTurn() }
 func (Shutdown) apply(s *step) { s.shutdown() }
 
 func (s *step) turnInterrupt(in TurnInterrupt) {
+	wait := s.resumable()
 	switch {
+	case wait != nil && (in.TurnID == "" || in.TurnID == wait.TurnID):
+		s.interruptResumable(in.To)
 	case s.active == nil:
 		s.reject(in.To, protocol.Refuse(protocol.KindNoActiveTurn, "no active turn to interrupt"))
 	case in.TurnID != "" && in.TurnID != s.active.id:
@@ -26,6 +29,15 @@ func (s *step) turnInterrupt(in TurnInterrupt) {
 		s.active.notBefore = later(s.active.notBefore, s.Now.Add(s.options.CompletedFloor))
 		s.interrupt()
 	}
+}
+
+// interruptResumable ends a turn that could not continue here.
+func (s *step) interruptResumable(to protocol.Caller) {
+	s.endDanglingTurn()
+	s.reply(to, protocol.Empty{})
+	s.notifyStatus()
+	s.notify(protocol.TurnCompletedNotification{ThreadID: s.state.ID, Turn: s.transcript.Last().View()})
+	s.contextChanged(nil)
 }
 
 func (s *step) errWrongTurn(format, expected string) *protocol.Error {
@@ -96,5 +108,23 @@ func (s *step) shutdown() {
 	if s.active == nil && s.announcedEnd != nil {
 		s.closeDanglingTurn()
 	}
+	if len(s.waitingEdits) == 0 { // they are applied at the end of the turn
+		s.leave()
+	}
 	s.endTurn()
+}
+
+// leave withdraws the request of a turn that waits for an answer only, and removes the turn without ending
+// it. The thread is unloaded then. The next server that loads it continues the turn.
+func (s *step) leave() {
+	if s.solelyAsking() == nil {
+		return
+	}
+	for _, id := range slices.Concat(s.active.modelEffects, s.active.toolEffects) {
+		s.effect(Cancel{id})
+	}
+	for _, id := range s.OpenRequests() {
+		s.notify(protocol.ServerRequestResolvedNotification{ThreadID: s.state.ID, RequestID: id})
+	}
+	s.active = nil
 }

@@ -11,6 +11,7 @@ import (
 func (t *Thread) Step(stamp Stamp, in Input) Output {
 	s := &step{Thread: t, Stamp: stamp}
 	in.apply(s)
+	s.recordWait()
 	s.finishStep()
 	return s.out
 }
@@ -80,8 +81,8 @@ func (s *step) startFromHistory(in Start) {
 func (s *step) resume(in Resume) {
 	if in.Fresh {
 		s.applyEnv(in.Env)
-		s.closeDanglingTurn()
-		s.adjustSettings(in.Settings, "")
+		s.beginFresh(in)
+		s.adjustSettings(in.Settings, s.ActiveTurn())
 		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions
 		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
 	}
@@ -90,10 +91,23 @@ func (s *step) resume(in Resume) {
 		s.notifyUsage(s.state.CurrentTurn())
 	}
 	s.warn(in.Warnings)
-	if in.Fresh {
+	if in.Fresh && s.active == nil {
 		s.expandEncrypted(&in.Env)
 	}
 	s.resendRequests(in.To.Conn)
+	if in.Fresh {
+		s.askAgain()
+	}
+}
+
+// beginFresh continues the resumable turn of a thread that was loaded, or ends a turn without an end. A turn
+// that cannot continue here stays resumable.
+func (s *step) beginFresh(in Resume) {
+	if in.NoTurns {
+		s.closeDanglingTurn()
+		return
+	}
+	s.restoreTurn(in.Env)
 }
 
 func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w TurnEnv) protocol.ThreadResumeResponse {

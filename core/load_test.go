@@ -50,8 +50,13 @@ func goOnFrom(t *testing.T, m *machine) {
 		Settings: m.thread.Settings(), Fresh: true})
 	m.take(core.TurnStart{To: m.caller(),
 		Params: &protocol.TurnStartParams{ThreadID: threadID, Input: goOn, Model: new("model-9")}, Env: m.world})
-	for m.thread.ActiveTurn() != "" && len(m.running) > 0 {
-		m.take(calmEnd(m.running[0]))
+	for m.thread.ActiveTurn() != "" && len(m.running)+len(m.thread.OpenRequests()) > 0 {
+		for _, id := range m.thread.OpenRequests() { // of a turn that waited for an answer
+			m.take(core.ClientAnswer{Request: id, Result: json.RawMessage(`{"decision":"decline"}`)})
+		}
+		if len(m.running) > 0 {
+			m.take(calmEnd(m.running[0]))
+		}
 	}
 	require.Empty(t, m.thread.ActiveTurn())
 	require.Equal(t, "model-9", m.thread.Settings().Model)

@@ -103,11 +103,15 @@ func (s *step) toolsKnown(in ToolsKnown) {
 		return
 	}
 	s.setServerTools(in.Tools)
-	if s.active.outcome != nil {
+	switch {
+	case s.active.outcome != nil:
 		s.completeWhenIdle()
-		return
+	case s.active.toolsEffect == in.Effect:
+		s.active.toolsEffect = 0
+		s.advance()
+	default:
+		s.requestModelWhenReady()
 	}
-	s.requestModelWhenReady()
 }
 
 func (s *step) requestModelWhenReady() {

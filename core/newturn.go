@@ -22,14 +22,17 @@ func errEmptyInput() *protocol.Error {
 }
 
 // TurnUnderWay returns the error for requests that need the turn to be over, or nil if no turn is
-// active.
+// active or resumable.
 func (t *Thread) TurnUnderWay() *protocol.Error {
-	if t.active == nil {
+	turn, text := t.openTurn(), "turn %s is active: wait for its end, or interrupt it with turn/interrupt, and retry"
+	switch {
+	case turn == "":
 		return nil
+	case t.active == nil:
+		text = "turn %s waits for an answer: resume the thread, answer the request or interrupt the turn, and retry"
 	}
-	err := protocol.Refuse(protocol.KindTurnActive,
-		"turn %s is active: wait for its end, or interrupt it with turn/interrupt, and retry", t.active.id)
-	err.Data.TurnID = t.active.id
+	err := protocol.Refuse(protocol.KindTurnActive, text, turn)
+	err.Data.TurnID = turn
 	return err
 }
 
@@ -46,7 +49,7 @@ func (s *step) rejectInTurn(to protocol.Caller) bool {
 
 // newTurn creates the active turn. It adds no line.
 func (s *step) newTurn(world TurnEnv) *turn {
-	s.closeDanglingTurn()
+	s.endDanglingTurn()
 	s.discardDraft(errDraftExpired())
 	s.failed = false
 	s.applyEnv(world)

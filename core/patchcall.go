@@ -50,7 +50,7 @@ func (s *step) patchPlanned(in PatchPlanned) {
 
 // startPlannedPatch writes the files, requests an approval, or refuses.
 func (s *step) startPlannedPatch(c *toolCall) {
-	switch s.patchVerdict(c.patch) {
+	switch s.verdictOf(c, s.patchVerdict(c.patch)) {
 	case toolspec.Run:
 		s.writePatch(c)
 	case toolspec.Ask:

@@ -16,6 +16,15 @@ func (s *step) verdict(c *shellCommand) toolspec.Verdict {
 	return s.rules().Command(&c.Command)
 }
 
+// verdictOf returns a verdict on a call. A request that was sent before a restart is sent again, whatever the
+// rules of now.
+func (s *step) verdictOf(c *toolCall, verdict toolspec.Verdict) toolspec.Verdict {
+	if c.again != nil {
+		return toolspec.Ask
+	}
+	return verdict
+}
+
 // rules returns the rules that decide on the calls of the active turn.
 func (s *step) rules() toolspec.Rules {
 	return toolspec.Rules{

@@ -82,6 +82,8 @@ func lineText(line protocol.RolloutLine) string {
 		return words("checkpoint", checkpointText(p))
 	case protocol.LineWorktreeChanges:
 		return words("worktree_changes", p.Get("id").Str, changesText(p))
+	case protocol.LineTurnWaiting:
+		return words(line.Type, p.Get("turn_id").Str, p.Get("call_id").Str, shortIf("denied=", p.Get("denied.output")))
 	case protocol.LineMemoryMode:
 		return words(line.Type, p.Get("mode").Str)
 	case protocol.LineProviderSession:

@@ -44,10 +44,15 @@ func (s *step) addPlanText(p *proposal, part planPart) {
 // newPlanID returns the id of the turn's next plan.
 func (s *step) newPlanID() string {
 	s.active.plans++
-	if s.active.plans == 1 {
-		return s.active.id + "-plan"
+	return planID(s.active.id, s.active.plans)
+}
+
+// planID returns the id of the n-th plan of a turn. The other ids begin with the first one.
+func planID(turn string, n int) string {
+	if n == 1 {
+		return turn + "-plan"
 	}
-	return fmt.Sprintf("%s-plan-%d", s.active.id, s.active.plans)
+	return fmt.Sprintf("%s-plan-%d", turn, n)
 }
 
 // addMessageText sends a part of the message. Blanks wait for the first word.

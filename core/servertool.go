@@ -57,7 +57,7 @@ func (s *step) startServerCall(c *toolCall) {
 		s.rejectArguments(c, errors.New("they must be a JSON object"))
 		return
 	}
-	switch s.serverVerdict(c.server) {
+	switch s.verdictOf(c, s.serverVerdict(c.server)) {
 	case toolspec.Run:
 		s.callServer(c)
 	case toolspec.Ask:

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"appserver/core/excerpt"
@@ -79,4 +80,12 @@ func terminalOutputText(took time.Duration, how, output string, keep int) string
 		output = kept.String()
 	}
 	return fmt.Sprintf("Wall time: %.4f seconds\n%s\nOutput:\n%s", took.Seconds(), how, output)
+}
+
+// HasTerminals reports whether commands run in the background.
+func (t *Thread) HasTerminals() bool { return len(t.liveTerminals()) > 0 }
+
+// liveTerminals returns the running terminals, oldest first.
+func (t *Thread) liveTerminals() []*terminal {
+	return slices.DeleteFunc(slices.Clone(t.terminals), func(term *terminal) bool { return term.result != nil })
 }

@@ -51,7 +51,7 @@ func (s *step) advance() {
 	}
 	busy, reading := false, true
 	for _, c := range t.calls {
-		if c.state == callWaiting && (!busy || reading && s.decodeCall(c) && s.readsOnly(c)) {
+		if c.state == callWaiting && !s.mustAwaitTools(c) && (!busy || reading && s.decodeCall(c) && s.readsOnly(c)) {
 			s.startCall(c)
 		}
 		if t.outcome != nil {
@@ -62,7 +62,7 @@ func (s *step) advance() {
 			reading = reading && s.readsOnly(c) && c.state == callRunning
 		}
 	}
-	if !busy {
+	if !busy && t.toolsEffect == 0 {
 		s.requestModel()
 	}
 }
@@ -130,7 +130,7 @@ func (s *step) startCall(c *toolCall) {
 		s.startViewImage(c)
 	case c.call.Name == toolspec.Recall && s.recalls():
 		s.startRecall(c)
-	case c.call.Name == toolspec.RequestUserInput && s.offersTool(toolspec.RequestUserInput):
+	case c.call.Name == toolspec.RequestUserInput && (c.again != nil || s.offersTool(toolspec.RequestUserInput)):
 		s.askQuestions(c)
 	default:
 		s.startOtherCall(c)
@@ -178,10 +178,14 @@ func (s *step) startShell(c *toolCall) {
 		return
 	}
 	c.command.outside = s.isApproved(c.command.Key(true))
-	switch s.verdict(c.command) {
+	switch s.verdictOf(c, s.verdict(c.command)) {
 	case toolspec.Run:
 		s.runCommand(c)
 	case toolspec.Ask:
+		if c.again != nil && c.again.Denied != nil {
+			s.askToEscalate(c, resultOfDenial(c.again.Denied))
+			return
+		}
 		c.command.Reason = cmp.Or(c.command.Reason, c.command.dangerReason())
 		s.requestApproval(c)
 		s.warnUnconfined()
@@ -217,4 +221,10 @@ func (s *step) updatePlan(arguments string) string {
 		protocol.TurnPlanUpdatedNotification{ThreadID: s.state.ID, TurnID: s.active.id, Explanation: p.Explanation,
 			Plan: p.Steps})
 	return "Plan updated"
+}
+
+// mustAwaitTools reports whether the call can be one of a server's tool that is not known yet.
+func (s *step) mustAwaitTools(c *toolCall) bool {
+	return s.active.toolsEffect != 0 && !toolspec.IsShell(c.call.Name) && c.call.Name != toolspec.ApplyPatch &&
+		c.call.Name != toolspec.RequestUserInput && s.clientTool(c.call.Name) == nil
 }

@@ -17,6 +17,8 @@ type turn struct {
 	schema    json.RawMessage
 	// modelEffects and toolEffects are the effects without a terminal input yet, oldest first.
 	modelEffects, toolEffects []EffectID
+	// toolsEffect is the effect that awaits the tools of servers for a restored turn, or 0.
+	toolsEffect EffectID
 	// userCommands are the running commands of the user. shellOnly is set while the turn has no
 	// other work. requestPending is set if a model request waits for their end.
 	userCommands              []*userCommand

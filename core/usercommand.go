@@ -43,7 +43,7 @@ func (s *step) runUserCommand(in RunUserCommand) {
 
 // beginShellTurn begins a turn without a model request.
 func (s *step) beginShellTurn(w TurnEnv) {
-	s.closeDanglingTurn()
+	s.endDanglingTurn()
 	s.discardDraft(errDraftExpired())
 	s.failed = false
 	s.active = &turn{id: s.NewID(), startedAt: s.Now, env: w, shellOnly: true}

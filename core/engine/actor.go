@@ -138,7 +138,7 @@ func (a *actor) congestion() <-chan struct{} {
 
 func (a *actor) beforeStep() core.StorageFailed {
 	return core.StorageFailed{Requests: a.thread.OpenRequests(), Turn: a.thread.ActiveTurn(),
-		WaitingEdits: a.thread.HasWaitingEdits(), Settings: a.thread.Settings()}
+		Waits: a.thread.Waits(), WaitingEdits: a.thread.HasWaitingEdits(), Settings: a.thread.Settings()}
 }
 
 // evictLines evicts appended lines from memory, unless they were redacted. The thread reads them

@@ -82,6 +82,7 @@ func (a *actor) commitArchive(in core.Archive, out core.Output) (subscribers []u
 func (a *actor) archiveStored(to protocol.Caller) {
 	err := a.checkUnarchived()
 	if err == nil {
+		a.endResumable()
 		err = a.engine.parts.Threads.Archive(store.Ref{ID: a.id})
 	}
 	if err != nil {
@@ -91,6 +92,20 @@ func (a *actor) archiveStored(to protocol.Caller) {
 	a.engine.parts.Outbox.Reply(to, protocol.Empty{})
 	a.sendTo([]uint64{to.Conn},
 		[]core.Message{core.Notice{Notification: protocol.ThreadArchivedNotification{ThreadID: a.id}}})
+}
+
+// endResumable ends the resumable turn of a stored thread, as the archive ends the turn of a loaded one. A
+// thread that cannot be loaded is archived as it is.
+func (a *actor) endResumable() {
+	t, err := a.engine.loadStored(a.id)
+	if err != nil {
+		return
+	}
+	resumable := t.Resumable()
+	t.close()
+	if resumable {
+		a.closeStored(core.CloseInterrupted{Resumable: true})
+	}
 }
 
 // checkUnarchived returns an error if the thread is archived or does not exist.

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -52,12 +53,16 @@ type serverRequestID struct{ conn, id uint64 }
 
 type serverRequestState struct {
 	thread string
+	turn   string
 	open   bool
 }
 
+// turnState is a turn of which a client received the start. It is left if its request is resolved, and nothing
+// follows: a turn that waits for an answer only stays open when its thread is closed.
 type turnState struct {
 	thread string
 	open   bool
+	left   bool
 }
 
 func newChecker(mem *faultfs.Mem) *checker {
@@ -121,7 +126,7 @@ func (w *checker) check(m message) {
 		if q := w.questions[id]; q != nil && !q.open {
 			w.report("%v: request %d of the server is sent again after it was resolved", m, m.id)
 		}
-		w.questions[id] = &serverRequestState{m.body.Get("threadId").Str, true}
+		w.questions[id] = &serverRequestState{m.body.Get("threadId").Str, m.body.Get("turnId").Str, true}
 	case notification:
 		w.checkNotification(m)
 	}
@@ -147,7 +152,7 @@ func (w *checker) checkResult(m message) {
 	case "thread/resume":
 		for _, turn := range m.body.Get("thread.turns").Array() {
 			if id := (turnOf{m.to.Conn, turn.Get("id").Str}); turn.Get("status").Str == "inProgress" && w.turns[id] == nil {
-				w.turns[id] = &turnState{m.body.Get("thread.id").Str, true}
+				w.turns[id] = &turnState{thread: m.body.Get("thread.id").Str, open: true}
 			}
 		}
 	case "thread/unsubscribe":
@@ -186,6 +191,9 @@ func (w *checker) checkNotification(m message) {
 		w.checkContextItems(m, thread)
 	case "thread/closed", "thread/archived":
 		delete(w.lists, listOf{m.to.Conn, thread})
+		w.closed(m.to.Conn, thread)
+	case "thread/status/changed":
+		w.goesOn(m, thread)
 	}
 	turn := m.body.Get("turnId").Str
 	if turn == "" {
@@ -207,18 +215,46 @@ func (w *checker) checkResolved(m message, id serverRequestID) {
 		w.report("%v: the request is resolved twice", m)
 	default:
 		q.open = false
+		if state := w.turns[turnOf{m.to.Conn, q.turn}]; state != nil {
+			state.left = true
+		}
+	}
+}
+
+// goesOn notes that a turn of the thread is active.
+func (w *checker) goesOn(m message, thread string) {
+	for key, state := range w.turns {
+		if key.conn == m.to.Conn && state.thread == thread && m.body.Get("status.type").Str == "active" {
+			state.left = false
+		}
+	}
+}
+
+// closed drops the turns of a closed thread that were left, and their items. They can begin again.
+func (w *checker) closed(conn uint64, thread string) {
+	for key, state := range w.turns {
+		if key.conn != conn || state.thread != thread || !state.left {
+			continue
+		}
+		delete(w.turns, key)
+		maps.DeleteFunc(w.items, func(item itemOf, open bool) bool {
+			return item.conn == conn && item.turn == key.turn && open
+		})
 	}
 }
 
 func (w *checker) checkTurn(m message, thread, turn string) {
 	key := turnOf{m.to.Conn, turn}
 	state := w.turns[key]
+	if state != nil {
+		state.left = false
+	}
 	switch {
 	case m.method == "turn/started":
 		if state != nil {
 			w.report("%v: the turn is started twice", m)
 		}
-		w.turns[key] = &turnState{thread, true}
+		w.turns[key] = &turnState{thread: thread, open: true}
 	case m.method == "thread/tokenUsage/updated" && (state == nil || !state.open): // also sent on a resume
 	case state == nil:
 		w.report("%v: the client did not receive the start of this turn", m)
@@ -270,7 +306,7 @@ func (w *checker) ended() {
 		}
 	}
 	for key, state := range w.turns {
-		if state.open {
+		if state.open && !state.left {
 			w.report("client %d does not receive the end of turn %s", key.conn, key.turn)
 		}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,7 @@ const (
 type Engine struct {
 	parts          Parts
 	requests       atomic.Uint64 // numbers the requests of the server
+	skipped        sync.Once     // see skipRequests
 	proxied        *proxiedRequests
 	readers        chan struct{}
 	oneshotServers chan struct{}
@@ -174,6 +176,12 @@ func (e *Engine) hasDisconnected(conn uint64) bool {
 
 // NextRequest returns an id for a request to a client. No other request of this process gets the same one.
 func (e *Engine) NextRequest() uint64 { return e.requests.Add(1) - 1 }
+
+// skipRequests makes the ids of later requests differ from those of earlier processes, which began at 0 as well.
+// So a late answer to a request of another process answers no request that is sent again.
+func (e *Engine) skipRequests() {
+	e.skipped.Do(func() { e.requests.Add(1<<16 + uint64(rand.Uint32())) })
+}
 
 // IsLoaded reports whether a thread is loaded.
 func (e *Engine) IsLoaded(id string) bool {

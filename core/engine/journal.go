@@ -56,5 +56,16 @@ func (a *actor) loadAnew(cause error) error {
 	a.thread = a.thread.Again(r.Loading, contents.Next)
 	a.deliver(a.thread.Step(a.stamp(), failure))
 	a.send([]core.Message{core.ContextReplaced()})
+	a.continueTurn()
 	return nil
+}
+
+// continueTurn continues a turn that another program has left resumable, unless the thread cannot run turns.
+func (a *actor) continueTurn() {
+	if !a.thread.Resumable() {
+		return
+	}
+	if env, noTurns := a.resumedEnv(a.thread.Settings()); !noTurns {
+		a.step(core.ContinueTurn{Env: env})
+	}
 }

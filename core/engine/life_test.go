@@ -31,7 +31,7 @@ func TestLifeOfAThread(t *testing.T) {
 			"1: notification turn/started inProgress",
 			"1: notification item/started userMessage",
 			"1: notification item/completed userMessage",
-			"disk takes token_count function_call",
+			"disk takes token_count function_call turn_waiting",
 			"disk syncs",
 			"1: notification thread/status/changed active",
 			"1: notification item/started commandExecution inProgress",
@@ -40,6 +40,8 @@ func TestLifeOfAThread(t *testing.T) {
 		r.clients.open(1)[0].answer(decision("accept"), nil)
 		synctest.Wait()
 		require.Equal(t, []string{
+			"disk takes turn_waiting",
+			"disk syncs",
 			"1: notification serverRequest/resolved",
 			"1: notification thread/status/changed active",
 			"1: notification item/commandExecution/outputDelta touched a",

@@ -134,7 +134,8 @@ func (a *actor) unload() {
 	a.close(func() error { return a.journal.CloseRewritten(projection) })
 }
 
-// lose unloads a thread that another program may write now. Its turn fails, and its commands end.
+// lose unloads a thread that another program may write now. Its turn fails, and its commands end. A turn
+// that waits for an answer only does not fail, because the next owner continues it.
 func (a *actor) lose() {
 	a.engine.parts.Log.Warn("the thread is closed, because another program may write it", zap.String("thread", a.id))
 	if a.thread == nil {

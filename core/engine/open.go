@@ -124,11 +124,26 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	if err := a.requireServers(settings.Cwd); err != nil {
 		return err
 	}
+	env, noTurns := a.resumedEnv(settings)
 	return a.firstStep(to, core.Resume{
-		To: to, Params: p, Env: a.world(settings), Fresh: true, Settings: settings,
+		To: to, Params: p, Env: env, NoTurns: noTurns, Fresh: true, Settings: settings,
 		Warnings:         append(warnings(contents), unattributed...),
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	})
+}
+
+// resumedEnv returns the environment of a thread that was loaded, and whether it cannot run turns. The
+// environment of a resumable turn has the tools of MCP servers.
+func (a *actor) resumedEnv(s core.Settings) (env core.TurnEnv, noTurns bool) {
+	env, err := a.worldOf(s)
+	if err != nil {
+		a.engine.parts.Log.Info("the thread cannot start turns", zap.String("thread", a.id), zap.Error(err))
+	}
+	if a.thread.Resumable() {
+		a.engine.skipRequests()
+		env.Tools, env.ToolsPending = a.serverTools(s.Cwd)
+	}
+	return env, err != nil && !notReady(err)
 }
 
 // world returns the environment of a thread that starts no turn now. A thread without its directory

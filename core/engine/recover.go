@@ -44,8 +44,12 @@ func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
 	}
 }
 
-// closeFailed ends the turn of a thread whose log cannot be used, and unloads the thread.
+// closeFailed ends the turn of a thread whose log cannot be used, and unloads the thread. A turn that waited
+// for an answer only does not end, because the log still has it. The next load continues it.
 func (a *actor) closeFailed(failure core.StorageFailed) {
+	if failure.Waits {
+		failure.Turn = ""
+	}
 	a.deliver(a.thread.Step(a.stamp(), failure))
 	a.send([]core.Message{core.Notice{Notification: protocol.ThreadClosedNotification{ThreadID: a.id}}})
 	a.closeThread()

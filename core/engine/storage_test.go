@@ -262,14 +262,15 @@ func TestADiskThatIsGone(t *testing.T) {
 			require.Contains(t, []protocol.Kind{protocol.KindStorage, protocol.KindRolloutUnreadable}, r.rejection(to),
 				r.checker.methodOf(to))
 		}
-		require.Equal(t, []string{"failed"}, r.ends(1), "the client receives the end of the turn")
+		require.Empty(t, r.ends(1), "the turn waits for an answer only")
 		require.Equal(t, 1, r.resolved(1))
 		require.Len(t, r.clients.notices(1, "thread/closed"), 1)
 		require.Empty(t, r.loaded())
 		gone.heal()
-		r.ask(1, resume(id))
-		r.turn(1, id, "say hello")
-		require.Equal(t, []string{"failed", "completed"}, r.ends(1))
+		require.Equal(t, "inProgress", r.ask(1, resume(id)).Get("thread.turns.0.status").Str)
+		r.clients.open(1)[0].answer(decision("accept"), nil)
+		require.Equal(t, []string{"completed"}, r.ends(1))
+		require.Equal(t, []string{"touch a"}, r.agent.ran())
 		r.requireKept(id)
 	})
 }

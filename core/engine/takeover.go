@@ -6,8 +6,8 @@ import (
 	"appserver/core"
 )
 
-// TakeOver records the end of a turn that a dead server left under way. It does nothing if the thread is
-// loaded here, and returns before it is done.
+// TakeOver records the end of a turn that a dead server left under way, unless the turn waits for an answer
+// only. It does nothing if the thread is loaded here, and returns before it is done.
 func (e *Engine) TakeOver(id string) {
 	_, err := e.post(id, true, request{urgent: true, do: func(*actor) {}, absent: (*actor).takeOver})
 	if err != nil {
@@ -15,12 +15,15 @@ func (e *Engine) TakeOver(id string) {
 	}
 }
 
-func (a *actor) takeOver() {
+func (a *actor) takeOver() { a.closeStored(core.CloseInterrupted{}) }
+
+// closeStored records the end of the last turn of a stored thread.
+func (a *actor) closeStored(in core.CloseInterrupted) {
 	if _, err := a.openLog("", true); err != nil { // another server may be faster
-		a.engine.parts.Log.Info("a thread of a dead server is not taken", zap.String("thread", a.id), zap.Error(err))
+		a.engine.parts.Log.Info("the turn of a thread is not ended", zap.String("thread", a.id), zap.Error(err))
 		return
 	}
-	a.step(core.CloseInterrupted{})
+	a.step(in)
 	if a.thread != nil {
 		a.unload()
 	}

@@ -14,12 +14,16 @@ func (s *State) applyEvent(ordinal int64, line *protocol.RolloutLine) {
 	case protocol.EventItemCompleted:
 		s.showUserMessage(s.Transcript.ItemCompleted(&event))
 	case protocol.EventTaskStarted, "turn_started":
+		s.Waiting = nil
 		s.Usage.ModelContextWindow = s.Transcript.Started(&event)
 	case protocol.EventTaskComplete, "turn_complete":
+		s.Waiting = nil
 		s.Transcript.Completed(&event)
 	case protocol.EventTurnAborted:
+		s.Waiting = nil
 		s.Transcript.Aborted(&event)
 	case protocol.EventRolledBack:
+		s.Waiting = nil
 		s.applyRolledBack(ordinal, line)
 	case protocol.EventTokenCount:
 		s.applyUsage(ordinal, line.Payload)

@@ -31,6 +31,7 @@ func TestSnapshotHasEveryFieldOfTheState(t *testing.T) {
 	fields := fieldtest.Fields{Ignored: notDurable, Values: map[string]any{
 		"Meta": protocol.SessionMeta{ID: "id"}, "Settings": settings,
 		"Usage":       protocol.ThreadTokenUsage{Total: protocol.TokenUsageBreakdown{TotalTokens: 1}},
+		"Waiting":     &protocol.StoredWait{TurnID: "t", CallID: "c", AskedAt: 1, OutputSchema: []byte(`{}`)},
 		"Checkpoints": []Checkpoint{{At: 1}}, "FileChanges": []protocol.WorktreeChanges{{ID: "x"}},
 	}}
 	fields.Fill(t, &was)

@@ -60,6 +60,8 @@ type Values struct {
 	// tool calls and reverts. Both are in the order of their lines.
 	Checkpoints []Checkpoint
 	FileChanges []protocol.WorktreeChanges
+	// Waiting is the wait of the last turn_waiting line, or nil if the turn does not wait any more.
+	Waiting *protocol.StoredWait
 }
 
 // maxOrdinal bounds ordinals to integers that every reader of JSON knows exactly.
@@ -120,6 +122,8 @@ func (s *State) Apply(line *protocol.RolloutLine) {
 		s.applyCheckpoint(line)
 	case protocol.LineWorktreeChanges:
 		s.applyChanges(line.Payload)
+	case protocol.LineTurnWaiting:
+		s.applyWait(line.Payload)
 	case protocol.LineMemoryMode:
 		s.MemoryOff = peek(line.Payload, "mode") == protocol.MemoryDisabled
 	}
@@ -131,6 +135,7 @@ func (s *State) applyToContext(ordinal int64, line *protocol.RolloutLine) {
 	at := s.historyLine(ordinal, line)
 	switch line.Type {
 	case protocol.LineResponseItem:
+		s.endWait(line.Payload)
 		s.Context.Add(&at)
 	case protocol.LineCompacted:
 		s.Context.ApplyCompacted(&at)

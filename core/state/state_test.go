@@ -116,3 +116,39 @@ func TestTheNewerNameCounts(t *testing.T) {
 		require.Equal(t, want, s.Name)
 	}
 }
+
+// waitingTurn are the lines of a turn with two calls that waits for an answer about the first one.
+func waitingTurn() []string {
+	return append(twoTurns(), protocol.LineEventMsg, `{"type":"task_started","turn_id":"t3"}`,
+		protocol.LineResponseItem, `{"type":"function_call","name":"shell","arguments":"{}","call_id":"c1"}`,
+		protocol.LineResponseItem, `{"type":"function_call","name":"shell","arguments":"{}","call_id":"c2"}`,
+		protocol.LineTurnWaiting, `{"turn_id":"t3","call_id":"c1","asked_at":7}`)
+}
+
+// TestATurnWaitsUntilALineEndsTheWait expects that a turn is resumable exactly if its last lines leave nothing
+// but the answer to wait for.
+func TestATurnWaitsUntilALineEndsTheWait(t *testing.T) {
+	for name, tt := range map[string]struct {
+		more      []string
+		resumable bool
+	}{
+		"asked":              {nil, true},
+		"named":              {[]string{protocol.LineEventMsg, `{"type":"thread_name_updated","thread_name":"n"}`}, true},
+		"output of another":  {[]string{protocol.LineResponseItem, `{"type":"function_call_output","call_id":"c2","output":""}`}, true},
+		"output":             {[]string{protocol.LineResponseItem, `{"type":"function_call_output","call_id":"c1","output":""}`}, false},
+		"answered":           {[]string{protocol.LineTurnWaiting, `{"turn_id":"t3"}`}, false},
+		"aborted":            {[]string{protocol.LineEventMsg, `{"type":"turn_aborted","turn_id":"t3"}`}, false},
+		"completed":          {[]string{protocol.LineEventMsg, `{"type":"task_complete","turn_id":"t3"}`}, false},
+		"another turn":       {[]string{protocol.LineEventMsg, `{"type":"task_started","turn_id":"t4"}`}, false},
+		"reverted":           {[]string{protocol.LineEventMsg, `{"type":"thread_rolled_back","num_turns":1}`}, false},
+		"wait of a call":     {[]string{protocol.LineTurnWaiting, `{"turn_id":"t3","call_id":"c2"}`}, false},
+		"wait of an old one": {[]string{protocol.LineTurnWaiting, `{"turn_id":"t2","call_id":"c1"}`}, false},
+		"damaged":            {[]string{protocol.LineTurnWaiting, `{"turn_id":3}`}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := state.New("thread", state.Settings{}, nil)
+			apply(s, append(waitingTurn(), tt.more...)...)
+			require.Equal(t, tt.resumable, s.Resumable() != nil)
+		})
+	}
+}

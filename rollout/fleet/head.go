@@ -18,7 +18,8 @@ const NamedRank = 1_000_000
 type Head struct {
 	listing.Head
 	Name string
-	// Running is set while a turn is under way.
+	// Running is set while a turn is under way. In lists and searches it is set only if the thread has an owner,
+	// because a turn that waits for an answer can outlive its owner.
 	Running bool
 	// Listed is set once the thread has a user message. Lists omit other threads.
 	Listed   bool

@@ -21,8 +21,10 @@ type Collector struct {
 }
 
 // NewCollector returns a collector for the lines after those of a head. The zero head has no lines.
-// Lists include the thread if listed is set.
-func NewCollector(head Head, listed bool) *Collector { return &Collector{head: head, listed: listed} }
+// Lists include the thread if listed is set. A turn is under way if running is set.
+func NewCollector(head Head, listed, running bool) *Collector {
+	return &Collector{head: head, listed: listed, running: running}
+}
 
 // Add applies the next line.
 func (c *Collector) Add(l protocol.RolloutLine) {
@@ -40,7 +42,7 @@ func (c *Collector) Add(l protocol.RolloutLine) {
 	}
 }
 
-// Running reports whether a turn began in the added lines and has not ended.
+// Running reports whether a turn has begun and has not ended.
 func (c *Collector) Running() bool { return c.running }
 
 // Head returns the head, and whether lists include the thread.

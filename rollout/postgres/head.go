@@ -51,7 +51,13 @@ func encodeHead(h fleet.Head) (headRow, error) {
 }
 
 // headColumns are the columns that decodeHead scans.
-const headColumns = "h.id::text, h.listed, h.running, h.archived, h.created, h.updated, h.name, h.body"
+const headColumns = "h.id::text, h.listed, h.running, " + moreColumns
+
+// listColumns are the columns of lists. A thread without an owner does not run.
+const listColumns = `h.id::text, h.listed,
+	h.running AND EXISTS (SELECT FROM thread AS t WHERE t.id = h.id AND t.node IS NOT NULL), ` + moreColumns
+
+const moreColumns = "h.archived, h.created, h.updated, h.name, h.body"
 
 // headScan scans a head.
 type headScan struct {

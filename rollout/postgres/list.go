@@ -78,7 +78,7 @@ func listQuery(q listing.Query, from listing.Position) (string, []any) {
 		c.and("h.id IN (SELECT thread FROM title WHERE folded LIKE " + c.arg(contains(q.Search)) + ")")
 	}
 	c.startAt(q, from, sortColumn(q.Key()))
-	sql := c.sql("SELECT "+headColumns+" FROM head AS h", q)
+	sql := c.sql("SELECT "+listColumns+" FROM head AS h", q)
 	return sql, c.args
 }
 

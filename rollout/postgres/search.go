@@ -24,7 +24,7 @@ func searchSQL(page, order string) string {
 	), hit AS MATERIALIZED (
 		SELECT thread, sum(rank)::bigint AS rank FROM found GROUP BY thread
 	), page AS MATERIALIZED (` + page + `)
-	SELECT ` + headColumns + `, h.rank, coalesce((SELECT text FROM message AS m
+	SELECT ` + listColumns + `, h.rank, coalesce((SELECT text FROM message AS m
 		WHERE m.thread = h.id AND ` + messageText + ` LIKE $1 ORDER BY m.ordinal LIMIT 1), '')
 	FROM page AS h ORDER BY ` + order
 }

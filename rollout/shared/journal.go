@@ -38,7 +38,7 @@ type journal struct {
 // Begin returns the journal of a new thread.
 func (t *Threads) Begin(id string, at time.Time, seed []protocol.RolloutLine) (store.Journal, error) {
 	j := &journal{threads: t, id: id, seed: seed, begun: true}
-	j.head = listing.NewCollector(rollout.Head{ID: id, CreatedAt: at, UpdatedAt: at}, false)
+	j.head = listing.NewCollector(rollout.Head{ID: id, CreatedAt: at, UpdatedAt: at}, false, false)
 	if err := t.enter(j); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (j *journal) load(to rollout.Loader) (contents *rollout.Contents, err error
 	if j.own, err = t.Driver.Take(ctx, j.id, node); err != nil {
 		return nil, err
 	}
-	j.next, j.head = j.own.Next, listing.NewCollector(place.Head.Head, place.Listed)
+	j.next, j.head = j.own.Next, listing.NewCollector(place.Head.Head, place.Listed, place.Running)
 	defer t.copies.lock(j.id)()
 	contents, err = j.openCopy(ctx, to)
 	if err != nil {

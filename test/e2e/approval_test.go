@@ -170,9 +170,8 @@ func TestCommandEnvironmentFollowsSettings(t *testing.T) {
 	}
 }
 
-// TestCrashDuringApprovalRunsNothing kills the server while an approval is pending. The command
-// does not run and is not requested again, the turn is interrupted, and a late response has no
-// effect.
+// TestCrashDuringApprovalRunsNothing kills the server while an approval is pending. The command does not run
+// before the next server has asked again. A late response to the first request has no effect.
 func TestCrashDuringApprovalRunsNothing(t *testing.T) {
 	t.Parallel()
 	home, project := t.TempDir(), t.TempDir()
@@ -183,14 +182,13 @@ func TestCrashDuringApprovalRunsNothing(t *testing.T) {
 	c.Kill()
 
 	c = apptest.StartOffline(t, home)
-	c.OnRequest = func(m apptest.Message) any {
-		require.Fail(t, "asked", "%s", m.Line)
-		return nil
-	}
-	resumed := c.CallThread("thread/resume", apptest.Object{"threadId": id})
-	require.Equal(t, "interrupted", resumed.Turns[0].Status)
+	c.Call("thread/resume", apptest.Object{"threadId": id})
+	again := c.UntilMethod("item/commandExecution/requestApproval")
 	c.Write(`{"id":0,"result":{"decision":"accept"}}`)
-	require.Equal(t, "completed", c.Turn(id, "go on").Status)
+	listed := c.Call("serverRequest/list", apptest.Object{"threadId": id})
+	require.Equal(t, string(again.ID), gjson.GetBytes(listed, "data.0.requestId").Raw)
+	c.Send(apptest.Object{"id": again.ID, "result": apptest.Object{"decision": "decline"}})
+	require.Equal(t, "completed", c.AwaitTurn().Status)
 	require.NoFileExists(t, filepath.Join(project, "made"))
 	c.Close()
 }

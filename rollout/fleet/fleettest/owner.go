@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/rollout/fleet"
+	"appserver/rollout/listing"
 )
 
 func aThreadIsCreatedOnce(t *testing.T, r *rig) {
@@ -171,6 +172,16 @@ func nodesAreListed(t *testing.T, r *rig) {
 	require.Equal(t, []fleet.Node{r.a, r.b}, nodes)
 }
 
+// runningIn returns the ids of the threads that a page shows as running.
+func runningIn(page fleet.Page) (ids []string) {
+	for _, h := range page.Heads {
+		if h.Running {
+			ids = append(ids, h.ID)
+		}
+	}
+	return ids
+}
+
 func interruptedThreadsAreFound(t *testing.T, r *rig) {
 	find := func() []string {
 		ids, err := r.Interrupted(r.ctx, 10)
@@ -184,6 +195,10 @@ func interruptedThreadsAreFound(t *testing.T, r *rig) {
 	require.NoError(t, r.Append(r.ctx, released, 0, nil, &h))
 	require.NoError(t, r.Release(r.ctx, released))
 	require.Empty(t, find())
+	require.True(t, r.find(released.ID).Running, "the turn goes on with the next owner")
+	page, err := r.List(r.ctx, listing.Query{})
+	require.NoError(t, err)
+	require.Equal(t, []string{running.ID}, runningIn(page))
 	r.Expire(t, "a")
 	require.Equal(t, []string{running.ID}, find())
 	r.join(r.b)
