@@ -150,7 +150,7 @@ bench-peer: ## measure the server and the reference implementation with one scri
 	bash .ci/conformance $(GO) test -count=1 -tags reference -run 'TestBesideTheReference/^($(ROWS))$$' -timeout 3h -v ./test/bench
 
 bench-store: ## measure files and PostgreSQL in turns, and print a table with limits; ROWS=append|writers|turn|resume|list|takeover|edge selects rows
-	$(GO) test -count=1 -run 'TestStores/^($(ROWS))$$' -stores -timeout 2h -v ./test/bench
+	$(GO) test -count=1 -run 'TestStores/^($(ROWS))$$' -timeout 2h -v ./test/bench -stores
 
 conformance: ## compare with the reference implementation, run other clients against the server, and validate the messages of all tests by its schema
 	bash .ci/conformance
