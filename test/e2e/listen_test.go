@@ -515,3 +515,18 @@ func TestProxyCopiesBytes(t *testing.T) {
 	require.Error(t, err)
 	require.Empty(t, text)
 }
+
+// TestOtherMachinesNeedAToken listens on all addresses.
+func TestOtherMachinesNeedAToken(t *testing.T) {
+	t.Parallel()
+	d := apptest.StartDaemon(t, t.TempDir(), "ws://0.0.0.0:0", "--ws-auth", "capability-token")
+	_, port, ok := strings.Cut(strings.TrimPrefix(d.URL, "ws://"), "]:")
+	if !ok {
+		_, port, _ = strings.Cut(d.URL, "0.0.0.0:")
+	}
+	d.URL = "ws://127.0.0.1:" + port
+	require.NotEmpty(t, d.Token)
+	status, _ := d.Status("/", apptest.UpgradeHeader())
+	require.Equal(t, http.StatusUnauthorized, status)
+	d.ConnectInitialized()
+}

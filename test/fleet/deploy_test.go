@@ -122,6 +122,9 @@ func TestTheDeploymentSurvivesTheDeathOfANode(t *testing.T) {
 	second.Call("thread/resume", apptest.Object{"threadId": id})
 	second.BeginTurn(id, "run: sleep 60")
 	second.UntilMethod("item/started")
+	edge := gjson.GetBytes(second.Call("server/diagnostics", apptest.Object{}), "fleet")
+	require.GreaterOrEqual(t, edge.Get("forwarded").Int(), int64(2), "two requests")
+	require.Positive(t, edge.Get("links").Int())
 	require.NoError(t, syscall.Kill(-int(owner), syscall.SIGKILL))
 	<-first.Exited
 	require.Equal(t, "interrupted", second.AwaitTurn().Status)
