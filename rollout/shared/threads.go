@@ -118,13 +118,17 @@ func (t *Threads) find(id string) (fleet.Place, error) {
 	return place, threadError(id, err)
 }
 
-// Owner returns the other node that writes a thread, or the zero value.
-func (t *Threads) Owner(ctx context.Context, id string) (fleet.Node, error) {
+// Owner returns the other node that writes a thread, or the zero value, and the working directory of the
+// thread.
+func (t *Threads) Owner(ctx context.Context, id string) (owner fleet.Node, cwd string, err error) {
 	place, err := t.Driver.Find(ctx, id)
-	if err != nil || place.Owner == t.Node.ID {
-		return fleet.Node{}, threadError(id, err)
+	if err != nil {
+		return owner, "", threadError(id, err)
 	}
-	return fleet.Node{ID: place.Owner, Address: place.Address}, nil
+	if place.Owner != t.Node.ID {
+		owner = fleet.Node{ID: place.Owner, Address: place.Address}
+	}
+	return owner, place.Meta.Cwd, nil
 }
 
 // Nodes returns the nodes of the fleet.

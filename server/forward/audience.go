@@ -8,6 +8,14 @@ import (
 	"appserver/protocol"
 )
 
+// listened is a node to which a link for notifications exists. Its workspaces are known after its first
+// message.
+type listened struct {
+	node       Node
+	workspaces []string
+	known      bool
+}
+
 // keepAudience keeps a link for notifications to every other node, until Close.
 func (f *Forwarder) keepAudience() {
 	due := time.NewTicker(f.Poll)
@@ -34,9 +42,11 @@ func (f *Forwarder) keepAudience() {
 func (f *Forwarder) beginAudience(n Node) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	exists := f.audience[n.Address]
-	f.audience[n.Address] = true
-	return !exists
+	if f.audience[n.Address] != nil {
+		return false
+	}
+	f.audience[n.Address] = &listened{node: n}
+	return true
 }
 
 // listen sends the notifications of another node to the clients, until the link ends.
@@ -60,7 +70,11 @@ func (f *Forwarder) listen(to Node) {
 			return
 		}
 		var m message
-		if protocol.Unmarshal(text, &m) == nil && m.Method != "" && m.ID == nil {
+		switch {
+		case protocol.Unmarshal(text, &m) != nil || m.Method == "" || m.ID != nil:
+		case m.Method == methodWorkspaces:
+			f.noteWorkspaces(to, m.Params)
+		default:
 			f.broadcast(m, bytes.Clone(text))
 		}
 	}

@@ -32,10 +32,10 @@ func (s *session) follow(l *link, r *request, result json.RawMessage) {
 		_ = protocol.Unmarshal(result, &resumed) // without a status, no turn is under way
 		s.followThread(r.thread, &followed{link: l, params: paramsToResume(r.params),
 			isActive: resumed.Thread.Status.Type == "active"})
-	case "thread/fork":
-		var fork protocol.ThreadForkResponse
-		if protocol.Unmarshal(result, &fork) == nil {
-			s.followThread(fork.Thread.ID, &followed{link: l})
+	case "thread/start", "thread/fork":
+		var made protocol.ThreadForkResponse
+		if protocol.Unmarshal(result, &made) == nil {
+			s.followThread(made.Thread.ID, &followed{link: l})
 		}
 	case "review/start":
 		var review protocol.ReviewStartResponse

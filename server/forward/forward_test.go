@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -197,7 +198,10 @@ func TestNotificationsAboutAllThreadsReachTheClientsOfAllNodes(t *testing.T) {
 	e.follow()
 	other := e.connect()
 	var audience []uint64
-	require.Eventually(t, func() bool { audience = owner.Audience(); return len(audience) == 1 }, wait, 1e6)
+	require.Eventually(t, func() bool {
+		audience = owner.Audience()
+		return len(audience) == 1 && len(e.Server.Clients()) == 2
+	}, wait, time.Millisecond)
 	for _, conn := range audience {
 		owner.Notify(conn, protocol.ThreadNameUpdatedNotification{ThreadID: "T"})
 	}
@@ -206,4 +210,29 @@ func TestNotificationsAboutAllThreadsReachTheClientsOfAllNodes(t *testing.T) {
 	require.Equal(t, "thread/name/updated", e.read(e.client).Get("method").Str)
 	e.start("hello")
 	require.True(t, e.read(e.client).Get("result").Exists(), "the client got the notification once")
+}
+
+// TestThreadsOfOtherFoldersStartOnTheNodeThatHasThem starts threads in folders of three nodes.
+func TestThreadsOfOtherFoldersStartOnTheNodeThatHasThem(t *testing.T) {
+	there := newNode(t, "there")
+	e := newEdge(t, newNode(t, "a"), there)
+	for _, n := range append([]*node{e.node}, e.owners["a"], there) {
+		n.handler.start = func(to protocol.Caller, p *protocol.ThreadStartParams) error {
+			n.Reply(to, map[string]any{"thread": map[string]any{"id": "new on " + n.id}})
+			return nil
+		}
+	}
+	start := func(cwd string) string {
+		_, err := fmt.Fprintf(e.client, `{"id":1,"method":"thread/start","params":{"cwd":%q}}`+"\n", cwd)
+		require.NoError(t, err)
+		return e.read(e.client).Get("result.thread.id").Str
+	}
+	require.Eventually(t, func() bool { return start("/there/project") == "new on there" }, wait, time.Millisecond,
+		"the workspaces of a node arrive some time after its start")
+	require.Equal(t, "new on edge", start("/here/project"))
+	require.Equal(t, "new on edge", start("/nowhere"))
+	there.Notify(linkConn(t, there), protocol.TurnStartedNotification{ThreadID: "new on there"})
+	require.Equal(t, "turn/started", e.read(e.client).Get("method").Str)
+	e.start("hello")
+	require.Equal(t, "there", e.read(e.client).Get("result.node").Str, "a thread without owner goes to its folder")
 }

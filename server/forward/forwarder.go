@@ -15,6 +15,14 @@ import (
 // Node is another node of the fleet. A node without an address cannot be reached.
 type Node struct{ ID, Address string }
 
+// Place is where a thread is written.
+type Place struct {
+	// Owner is the other node that writes the thread, or the zero value.
+	Owner Node
+	// Cwd is the working directory of the thread, or "".
+	Cwd string
+}
+
 // Transport is a link to another node.
 type Transport interface {
 	server.Transport
@@ -28,8 +36,10 @@ type Options struct {
 	Node string
 	// IsLoaded reports whether this node has loaded a thread.
 	IsLoaded func(thread string) bool
-	// Owner returns the other node that writes a thread, or the zero value.
-	Owner func(ctx context.Context, thread string) (Node, error)
+	// Find returns the place of a thread.
+	Find func(ctx context.Context, thread string) (Place, error)
+	// Workspaces are the directories in which this node runs turns. No workspaces are all directories.
+	Workspaces []string
 	// Nodes returns the nodes of the fleet.
 	Nodes func(ctx context.Context) ([]Node, error)
 	Dial  func(ctx context.Context, address string) (Transport, error)
@@ -58,12 +68,12 @@ type Forwarder struct {
 
 	mu       sync.Mutex
 	sessions map[uint64]*session
-	audience map[string]bool // the addresses of nodes to which a link for notifications exists
+	audience map[string]*listened // the nodes to which a link for notifications exists, by address
 }
 
 // New returns a forwarder.
 func New(o Options) *Forwarder {
-	f := &Forwarder{Options: o, sessions: map[uint64]*session{}, audience: map[string]bool{}}
+	f := &Forwarder{Options: o, sessions: map[uint64]*session{}, audience: map[string]*listened{}}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.work.Go(f.keepAudience)
 	return f
@@ -94,8 +104,11 @@ func (f *Forwarder) Disconnect(conn uint64) {
 	}
 }
 
-// Route takes a request for a thread that is not loaded here.
+// Route takes a request for a thread that is not loaded here, or for a new thread of another node.
 func (f *Forwarder) Route(to protocol.Caller, method string, params json.RawMessage) bool {
+	if method == "thread/start" {
+		return f.routeStart(to, params)
+	}
 	thread := threadOf(params)
 	if thread == "" {
 		return false

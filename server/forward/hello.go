@@ -43,8 +43,8 @@ func (f *Forwarder) dial(ctx context.Context, to Node, h hello) (Transport, erro
 	return t, nil
 }
 
-// Serve serves a link of another node until its end.
-func Serve(ctx context.Context, srv *server.Server, t server.Transport) error {
+// Serve serves a link of another node until its end. This node runs turns in the workspaces.
+func Serve(ctx context.Context, srv *server.Server, t server.Transport, workspaces []string) error {
 	text, err := t.Next()
 	if err != nil {
 		return fmt.Errorf("read the hello of a node: %w", err)
@@ -58,6 +58,15 @@ func Serve(ctx context.Context, srv *server.Server, t server.Transport) error {
 	if h.Version != helloVersion || !known {
 		return fmt.Errorf("node %s uses version %d of links, with kind %q: this node uses version %d; update the older one",
 			h.Node, h.Version, h.Kind, helloVersion)
+	}
+	if link == server.AudienceLink {
+		first, err := announcement(workspaces)
+		if err == nil {
+			_, err = t.Write(first)
+		}
+		if err != nil {
+			return fmt.Errorf("write the workspaces to a node: %w", err)
+		}
 	}
 	return srv.ServeLink(ctx, t, link, h.Client)
 }

@@ -62,6 +62,11 @@ type handler struct {
 	protocol.Handler
 	resume func(to protocol.Caller, p *protocol.ThreadResumeParams) error
 	turn   func(to protocol.Caller, p *protocol.TurnStartParams) error
+	start  func(to protocol.Caller, p *protocol.ThreadStartParams) error
+}
+
+func (h *handler) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) error {
+	return h.start(to, p)
 }
 
 func (h *handler) Initialize(to protocol.Caller, _ *protocol.InitializeParams) error { return nil }
@@ -78,12 +83,13 @@ func (h *handler) TurnStart(to protocol.Caller, p *protocol.TurnStartParams) err
 type node struct {
 	*server.Server
 	*handler
-	id    string
-	links chan *end // of other nodes
+	id         string
+	links      chan *end // of other nodes
+	workspaces []string
 }
 
 func newNode(t *testing.T, id string) *node {
-	n := &node{server.New(zap.NewNop()), &handler{}, id, make(chan *end, 100)}
+	n := &node{server.New(zap.NewNop()), &handler{}, id, make(chan *end, 100), []string{"/" + id}}
 	n.Server.Handle(n.handler)
 	n.turn = func(to protocol.Caller, p *protocol.TurnStartParams) error {
 		n.Reply(to, map[string]any{"node": id, "text": p.Input[0].UserInputVariant.(*protocol.TextInput).Text})
@@ -123,9 +129,9 @@ func newEdge(t *testing.T, owners ...*node) *edge {
 	e.own("")
 	var requests atomic.Uint64
 	e.Forwarder = forward.New(forward.Options{
-		Server: e.Server, Node: "edge", IsLoaded: func(string) bool { return false }, Owner: e.find, Nodes: e.nodes,
+		Server: e.Server, Node: "edge", IsLoaded: func(string) bool { return false }, Find: e.find, Nodes: e.nodes,
 		Dial: e.dial, NextRequest: func() uint64 { return requests.Add(1) + 1000 }, Patience: wait,
-		Poll: 10 * time.Millisecond, Report: func(error) {},
+		Poll: 10 * time.Millisecond, Workspaces: []string{"/here"}, Report: func(error) {},
 	})
 	e.Server.RouteBy(e.Forwarder)
 	t.Cleanup(e.Forwarder.Close)
@@ -136,10 +142,10 @@ func newEdge(t *testing.T, owners ...*node) *edge {
 // own makes a node the owner of all threads.
 func (e *edge) own(id string) { e.owner.Store(&id) }
 
-func (e *edge) find(ctx context.Context, _ string) (forward.Node, error) {
+func (e *edge) find(context.Context, string) (forward.Place, error) {
 	<-e.dialed
 	id := *e.owner.Load()
-	return forward.Node{ID: id, Address: id}, nil
+	return forward.Place{Owner: forward.Node{ID: id, Address: id}, Cwd: "/there/project"}, nil
 }
 
 func (e *edge) nodes(context.Context) (all []forward.Node, err error) {
@@ -156,7 +162,7 @@ func (e *edge) dial(_ context.Context, address string) (forward.Transport, error
 	}
 	here, there := pipe()
 	n.links <- there
-	go func() { _ = forward.Serve(context.Background(), n.Server, there) }()
+	go func() { _ = forward.Serve(context.Background(), n.Server, there, n.workspaces) }()
 	return here, nil
 }
 

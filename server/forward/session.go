@@ -117,10 +117,19 @@ func (s *session) sleep(pause time.Duration) {
 	}
 }
 
-// place sends a request to the owner of its thread, or serves it here.
+// place sends a request to the owner of its thread. A thread without an owner is served here, or by a
+// node that has its directory.
 func (s *session) place(r *request) {
-	owner, err := s.Owner(s.ctx, r.thread)
-	if err == nil && owner.Address != "" && s.forward(owner, r) {
+	at, err := s.Find(s.ctx, r.thread)
+	if err == nil && at.Owner == (Node{}) {
+		at.Owner = s.nodeFor(at.Cwd)
+	}
+	s.placeAt(at.Owner, r)
+}
+
+// placeAt sends a request to a node. If the node cannot be reached, it serves the request here.
+func (s *session) placeAt(n Node, r *request) {
+	if n.Address != "" && s.forward(n, r) {
 		return
 	}
 	s.Server.Call(s.conn, r.method, r.params, func(result any, err *protocol.Error) {
@@ -140,7 +149,9 @@ func (s *session) forward(owner Node, r *request) bool {
 	if !l.send(r) {
 		return false
 	}
-	s.routes[r.thread] = l
+	if r.thread != "" {
+		s.routes[r.thread] = l
+	}
 	return true
 }
 

@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"fmt"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -181,4 +183,27 @@ func TestListsShowTheTurnsOfOtherNodes(t *testing.T) {
 	require.Eventually(t, func() bool { return status() == "active" }, 20*time.Second, 50*time.Millisecond)
 	nodes[1].Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turn})
 	require.Eventually(t, func() bool { return status() == "notLoaded" }, 20*time.Second, 50*time.Millisecond)
+}
+
+// TestThreadsRunOnTheNodeThatHasTheirFolder starts a thread and continues an unloaded one through a server
+// that lacks their folder.
+func TestThreadsRunOnTheNodeThatHasTheirFolder(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	here, there := t.TempDir(), t.TempDir()
+	edge := newLinkedNode(t, url, "-c", fmt.Sprintf("fleet.workspaces=[%q]", here))
+	other := newLinkedNode(t, url, "-c", fmt.Sprintf("fleet.workspaces=[%q]", there))
+	params := apptest.Object{"cwd": there, "sandbox": "danger-full-access", "approvalPolicy": "never"}
+	var id string
+	require.Eventually(t, func() bool { // the servers know each other some seconds after their start
+		m := edge.Request("thread/start", params)
+		id = gjson.GetBytes(m.Result, "thread.id").Str
+		return m.Error == nil
+	}, 20*time.Second, 50*time.Millisecond)
+	require.Equal(t, "completed", edge.Turn(id, "run: touch made").Status)
+	require.FileExists(t, filepath.Join(there, "made"))
+	other.Close()
+	require.Len(t, edge.ReadThread(id).Turns, 1)
+	require.Equal(t, "cwdNotFound", edge.CallRejected("turn/start",
+		apptest.Object{"threadId": id, "input": apptest.TextInput("run: touch more")}).Data.Kind)
 }

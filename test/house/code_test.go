@@ -221,6 +221,7 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/internal/cli/proxy.go":            "copies the input, while the caller copies the output",
 		"cmd/appserver/internal/cli/web.go":              "waits for the program that opens a browser",
 		"server/conn.go":                                 "writes the messages to the client",
+		"server/forward/workspace.go":                    "connects to the node of a new thread",
 		"server/listen/heartbeat.go":                     "sends heartbeats on a connection, until it is closed",
 		"server/forward/audience.go":                     "reads the notifications of the other nodes",
 		"server/forward/forwarder.go":                    "keeps the links to the other nodes",

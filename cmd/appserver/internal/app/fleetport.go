@@ -19,6 +19,8 @@ import (
 // fleetPort is the port for the other nodes of the fleet.
 type fleetPort struct {
 	*peer.Port
+	// workspaces are the directories in which this node runs turns.
+	workspaces []string
 	// server and forwarder serve the links, and metrics GET /metrics. They are set before Serve.
 	server    *server.Server
 	forwarder *forward.Forwarder
@@ -30,7 +32,7 @@ func openFleetPort(c *config.Config, log *zap.Logger) (*fleetPort, error) {
 	if c.Fleet.Listen == "" {
 		return nil, nil
 	}
-	p := &fleetPort{}
+	p := &fleetPort{workspaces: c.Fleet.Workspaces}
 	var err error
 	p.Port, err = peer.Open(peer.Options{Listen: c.Fleet.Listen, Address: c.Fleet.Address,
 		Secret: os.Getenv(c.Fleet.SecretEnv), Variable: c.Fleet.SecretEnv,

@@ -19,10 +19,11 @@ func (p *process) forwardTo(port *fleetPort, threads *shared.Threads, lease time
 	port.server = p.server
 	p.forwarder = forward.New(forward.Options{
 		Server: p.server, Node: threads.Node.ID, IsLoaded: p.engine.IsLoaded, NextRequest: p.engine.NextRequest,
-		Owner: func(ctx context.Context, thread string) (forward.Node, error) {
-			n, err := threads.Owner(ctx, thread)
-			return forward.Node{ID: n.ID, Address: n.Address}, err
+		Find: func(ctx context.Context, thread string) (forward.Place, error) {
+			owner, cwd, err := threads.Owner(ctx, thread)
+			return forward.Place{Owner: forward.Node{ID: owner.ID, Address: owner.Address}, Cwd: cwd}, err
 		},
+		Workspaces: port.workspaces,
 		Nodes: func(ctx context.Context) (nodes []forward.Node, err error) {
 			all, err := threads.Nodes(ctx)
 			for _, n := range all {
@@ -41,5 +42,5 @@ func (p *process) forwardTo(port *fleetPort, threads *shared.Threads, lease time
 
 // serveLink serves a link of another node until its end.
 func (p *fleetPort) serveLink(ctx context.Context, link *peer.Link) error {
-	return forward.Serve(ctx, p.server, link)
+	return forward.Serve(ctx, p.server, link, p.workspaces)
 }
