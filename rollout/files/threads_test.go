@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
 	"appserver/rollout/files"
@@ -44,4 +46,37 @@ func TestFilesKeepAppendedLinesOnFaultyDisks(t *testing.T) {
 		disk := faultfs.Wrap(homes[place], fault)
 		return files.New(rollout.NewStore(disk, place), nil, func(error) {}), func() bool { return disk.Failures() > 0 }
 	})
+}
+
+// TestACopyReadsTheListedFile copies a thread between homes. To find its file by its id, the store would walk
+// the whole home for each thread.
+func TestACopyReadsTheListedFile(t *testing.T) {
+	open := func() store.Threads {
+		return files.New(rollout.NewStore(rollout.OS(), t.TempDir()), nil, func(err error) { t.Error(err) })
+	}
+	from, to := &loads{Threads: open()}, open()
+	const id = "0190a6f8-1111-7aaa-8bbb-000000000001"
+	at, ordinal := time.Unix(1_700_000_000, 0), int64(0)
+	journal, err := from.Begin(id, at, nil)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append([]protocol.RolloutLine{{Ordinal: &ordinal, Timestamp: protocol.Timestamp(at),
+		Type: "session_meta", Payload: []byte(`{"id":"` + id + `","cwd":"/x"}`)}}, true))
+	require.NoError(t, journal.Close())
+	path := journal.Ref().Path
+	done, err := store.Copy(from, to, rollout.Head{ID: id, Path: path, CreatedAt: at}, false)
+	require.NoError(t, err)
+	require.Equal(t, store.Copied{Lines: 1, New: 1}, done)
+	require.Equal(t, []store.Ref{{ID: id, Path: path}}, from.refs)
+}
+
+// loads are threads that note what is loaded.
+type loads struct {
+	store.Threads
+	refs []store.Ref
+}
+
+// Load notes the reference.
+func (l *loads) Load(at store.Ref, to rollout.Loader) (*rollout.Contents, *rollout.LineReader, error) {
+	l.refs = append(l.refs, at)
+	return l.Threads.Load(at, to)
 }

@@ -15,7 +15,7 @@ type Copied struct {
 	Lines, New int
 }
 
-// Copy copies a thread from a store to another one, with its name. If a part of the lines is there
+// Copy copies a thread of a list of a store to another store, with its name. If a part of the lines is there
 // already, the rest is appended. If other lines are there, the error is an *OtherLinesError. Forks of
 // the reference implementation get the lines of their origins.
 func Copy(from, to Threads, head rollout.Head, archived bool) (done Copied, err error) {
@@ -26,7 +26,7 @@ func Copy(from, to Threads, head rollout.Head, archived bool) (done Copied, err 
 	if c.archived {
 		return done, nil // it was copied whole before it was archived
 	}
-	_, text, err := from.Load(Ref{ID: head.ID}, &c)
+	_, text, err := from.Load(Ref{ID: head.ID, Path: head.Path}, &c)
 	if err == nil {
 		err = errors.Join(c.flush(), text.Close())
 	}
