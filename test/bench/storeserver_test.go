@@ -12,6 +12,7 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/files"
+	"appserver/rollout/postgres/pgtest"
 	"appserver/rollout/store"
 	"appserver/test/apptest"
 )
@@ -63,8 +64,7 @@ func (r storeRun) resume(home, url, id string) float64 {
 // lists measures the first page and a rare search of many threads, in servers that have read all.
 func (r storeRun) lists() {
 	h := newBenchHome(r, benchNumbers(r, "APPSERVER_BENCH_THREADS", mostThreads)[0])
-	url := r.database()
-	r.copyAll(h.path, url, h.count)
+	url := r.filledDatabase(h)
 	local, remote := r.start(h.path, ""), r.start(r.TempDir(), url)
 	apptest.AwaitIndex(local)
 	page := storeRow{name: fmt.Sprintf("first page of %d threads", h.count), unit: "ms", rule: "5 + 1 rt",
@@ -88,22 +88,40 @@ func (r storeRun) lists() {
 	}
 }
 
-// copyAll copies the threads of a home into a database. All of them can be found then.
+// filledDatabase returns the URL of a database with the threads of a home. It does not wait for the disk
+// while it is filled.
+func (r storeRun) filledDatabase(h *benchHome) string {
+	server := pgtest.Start(r)
+	url := server.URL("postgres", "postgres")
+	r.measureTrip(url)
+	server.Exec(r, "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")
+	began := time.Now()
+	r.copyAll(h.path, url, h.count)
+	r.Logf("%d threads were copied in %v", h.count, time.Since(began))
+	server.Exec(r, "ALTER SYSTEM RESET fsync", "SELECT pg_reload_conf()", "VACUUM ANALYZE", "CHECKPOINT")
+	return url
+}
+
+// copyAll copies the threads of a home into a database, through several nodes. All of them can be found
+// then.
 func (r storeRun) copyAll(home, url string, count int) {
-	from, to := files.New(rollout.NewStore(rollout.OS(), home), nil, func(err error) { r.Error(err) }), r.openDatabase(url)
+	from := files.New(rollout.NewStore(rollout.OS(), home), nil, func(err error) { r.Error(err) })
 	page, err := from.List(rollout.Query{})
 	require.NoError(r, err)
 	require.Len(r, page.Heads, count)
 	heads := make(chan rollout.Head)
 	var all sync.WaitGroup
-	for range 16 {
-		all.Go(func() {
-			for head := range heads {
-				if _, err := store.Copy(from, to, head, false); err != nil {
-					r.Error(err)
+	for range min(4, count) {
+		to := r.openDatabase(url)
+		for range 8 {
+			all.Go(func() {
+				for head := range heads {
+					if _, err := store.Copy(from, to, head, false); err != nil {
+						r.Error(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 	for _, head := range page.Heads {
 		heads <- head

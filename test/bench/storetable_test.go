@@ -80,7 +80,7 @@ func (r storeRow) verdict(files, database, trip float64) (limit, verdict string)
 	}
 	most := r.limit(files, trip)
 	switch {
-	case math.IsNaN(database):
+	case math.IsNaN(database) || math.IsNaN(most):
 		verdict = "not measured"
 	case r.higher == (database >= most) || database == most:
 		verdict = "ok"
