@@ -9,7 +9,7 @@
 // split into frames of that size. Clients of the reference implementation accept no larger
 // frames. Compression is off.
 //
-// GET /readyz and /healthz return 200 without a token.
+// GET /healthz returns 200 without a token, and GET /readyz as well, unless the server is not ready: then 503.
 //
 // # Access
 //

@@ -41,6 +41,8 @@ type Options struct {
 	TokenCheck TokenCheck
 	// Admit replaces all checks of requests to a port, health checks included. See [Admission].
 	Admit Admission
+	// Ready returns the error with which GET /readyz responds, or nil. A nil Ready returns none.
+	Ready func() error
 	// Serve runs one connection. The connection is closed when it returns.
 	Serve func(context.Context, *Client) error
 	// WriteTimeout limits the time in which a client must read some output. 0 means
@@ -174,7 +176,11 @@ func (l *Listener) admit(w http.ResponseWriter, r *http.Request) (subprotocol st
 		http.Error(w, "requests with an Origin header are rejected", http.StatusForbidden)
 		return "", false
 	}
-	if r.URL.Path == "/readyz" || r.URL.Path == "/healthz" {
+	if r.URL.Path == "/healthz" {
+		return "", false
+	}
+	if r.URL.Path == "/readyz" {
+		l.respondReady(w)
 		return "", false
 	}
 	if port {
@@ -185,6 +191,16 @@ func (l *Listener) admit(w http.ResponseWriter, r *http.Request) (subprotocol st
 		}
 	}
 	return "", true
+}
+
+// respondReady responds with 200, or with 503 and the reason.
+func (l *Listener) respondReady(w http.ResponseWriter) {
+	if l.Ready == nil {
+		return
+	}
+	if err := l.Ready(); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	}
 }
 
 func (l *Listener) addClient() {

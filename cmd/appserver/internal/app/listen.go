@@ -92,8 +92,9 @@ type clientListener interface {
 }
 
 // open opens the page, the socket and the port that the flags select, and announces them. opened is called
-// with the page; it may be nil.
-func (t *transport) open(srv *server.Server, errs io.Writer, opened func(*web.Page) error) ([]clientListener, error) {
+// with the page; it may be nil. ready returns an error while the server should get no clients.
+func (t *transport) open(srv *server.Server, errs io.Writer, opened func(*web.Page) error,
+	ready func() error) ([]clientListener, error) {
 	home, err := CodexHome()
 	if err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func (t *transport) open(srv *server.Server, errs io.Writer, opened func(*web.Pa
 	if t.pageOnly || t.isStdio() {
 		return list, nil
 	}
-	l, err := t.listener(srv, home, errs)
+	l, err := t.listener(srv, home, errs, ready)
 	if err != nil {
 		return nil, errors.Join(err, stopListening(list))
 	}
@@ -122,7 +123,8 @@ func (t *transport) open(srv *server.Server, errs io.Writer, opened func(*web.Pa
 }
 
 // listener opens the socket or port and announces it.
-func (t *transport) listener(srv *server.Server, home string, errs io.Writer) (*listen.Listener, error) {
+func (t *transport) listener(srv *server.Server, home string, errs io.Writer,
+	ready func() error) (*listen.Listener, error) {
 	address, err := listen.Parse(t.url, home)
 	if err != nil {
 		return nil, UsageError{err}
@@ -131,7 +133,7 @@ func (t *transport) listener(srv *server.Server, home string, errs io.Writer) (*
 		return nil, UsageError{fmt.Errorf("refusing to listen on %s: other machines can reach it; use ws://127.0.0.1:PORT and "+
 			"an SSH tunnel, or select a --ws-auth and put a proxy with TLS before the port", address.Port)}
 	}
-	o := listen.Options{Address: address,
+	o := listen.Options{Address: address, Ready: ready,
 		Serve: func(ctx context.Context, c *listen.Client) error { return srv.ServeTransport(ctx, c) }}
 	var how string
 	if address.Path == "" {

@@ -65,7 +65,7 @@ func serve(s Streams, o *Options, opened func(*web.Page) error) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	stop := stopReasons(ctx, o) // before the server announces its address
-	if p.listeners, err = o.transport.open(p.server, s.Err, opened); err != nil {
+	if p.listeners, err = o.transport.open(p.server, s.Err, opened, p.threads.ready); err != nil {
 		return err
 	}
 	if p.threads.port != nil {

@@ -34,6 +34,14 @@ type openedStore struct {
 	port     *fleetPort
 }
 
+// ready returns an error while threads cannot be written.
+func (s *openedStore) ready() error {
+	if s.shared != nil && s.shared.Stats().LeaseLeft == 0 {
+		return errors.New("this server has no lease: it cannot reach the database of the threads")
+	}
+	return nil
+}
+
 // Close closes what the store has opened, after the engine.
 func (s *openedStore) Close(ctx context.Context) error {
 	switch {
