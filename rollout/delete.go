@@ -51,7 +51,7 @@ func (s *Store) Remove(id string) error {
 	if err != nil {
 		return err
 	}
-	s.removeSnapshotCache(id)
+	s.RemoveSnapshotCache(id)
 	return cmp.Or(s.deleteAll(id), disk.Wrap("delete", id, lock.Release()))
 }
 

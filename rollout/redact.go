@@ -105,7 +105,7 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 		r.done.Names, err = s.redactNames(home.ThreadID(path), by, write)
 	}
 	if write {
-		s.removeSnapshotCache(home.ThreadID(path))
+		s.RemoveSnapshotCache(home.ThreadID(path))
 	}
 	return r.done, err
 }

@@ -69,7 +69,7 @@ func (s *Store) repairLocked(path string) (Repaired, error) {
 	done := Repaired{Report: v.Report, To: path}
 	r := &repair{verification: v, store: s, temp: disk.NewTempFile(s.disk, path), file: file}
 	err = r.run(&done)
-	s.removeSnapshotCache(v.Report.ThreadID) // offsets of lines may have changed
+	s.RemoveSnapshotCache(v.Report.ThreadID) // offsets of lines may have changed
 	if err != nil {
 		return Repaired{}, err
 	}

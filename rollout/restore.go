@@ -39,7 +39,7 @@ func (s *Store) restoreLocked(path string) (restored bool, err error) {
 	if err = cmp.Or(err, backup.Close()); err != nil {
 		return false, err
 	}
-	s.removeSnapshotCache(home.ThreadID(path))
+	s.RemoveSnapshotCache(home.ThreadID(path))
 	err = disk.Replace(s.disk, path, content)
 	return err == nil, err
 }

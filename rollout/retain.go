@@ -298,7 +298,7 @@ func (s *Store) retire(t Candidate) error {
 	if !t.delete {
 		return s.archiveFound(t)
 	}
-	s.removeSnapshotCache(t.ID)
+	s.RemoveSnapshotCache(t.ID)
 	for _, f := range t.files {
 		if err := s.deleteFile(f.path); err != nil {
 			return disk.Wrap(t.op(), f.path, err)

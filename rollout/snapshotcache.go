@@ -55,8 +55,8 @@ type snapshotCache struct {
 
 func (s *Store) snapshotCachePath(id string) string { return s.Path(cacheDir, id) }
 
-// removeSnapshotCache removes the cache of a thread.
-func (s *Store) removeSnapshotCache(id string) {
+// RemoveSnapshotCache removes the cache of a thread.
+func (s *Store) RemoveSnapshotCache(id string) {
 	_ = s.disk.Remove(s.snapshotCachePath(id)) // a stale cache is detected, so an error does no harm
 }
 

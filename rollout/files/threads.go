@@ -173,14 +173,15 @@ func (t *Threads) Rename(id, name string, at time.Time) error {
 // Name returns the name of a thread.
 func (t *Threads) Name(id string) (name string, at time.Time, err error) { return t.store.NameOf(id) }
 
-// List returns a page from the index, or from the files if the index does not have it.
+// List returns a page from the index, or from the files if the index does not have it. The index has no
+// unlisted threads.
 func (t *Threads) List(q rollout.Query) (page rollout.Page, err error) {
 	q.Cwds = slices.Clone(q.Cwds)
 	for i, cwd := range q.Cwds {
 		q.Cwds[i] = filepath.Clean(cwd)
 	}
 	listed := false
-	if t.index != nil {
+	if t.index != nil && !q.Unlisted {
 		page, listed = t.index.List(q)
 	}
 	if !listed {

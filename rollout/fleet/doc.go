@@ -44,6 +44,9 @@
 // that a failover removes. The lines below Own.Next are confirmed. [Driver.Read] may return
 // later lines of another owner.
 //
+// Lines change in a [Driver.Rewrite] only, which increments the generation of the thread. A copy
+// of lines of an earlier generation is stale.
+//
 // # Lists
 //
 // A [Head] holds what lists show of a thread. Its owner passes it with an append. The name and

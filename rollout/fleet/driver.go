@@ -42,8 +42,8 @@ type Driver interface {
 	// Rewrite replaces lines to remove secrets from them. The function returns the new line,
 	// or nil to keep it. If h is not nil, it replaces the head as in Append. All lines change
 	// in one transaction. It also removes the messages of the thread from the search and
-	// increments the epoch, so that no earlier call can add them again. Errors: ErrFenced,
-	// ErrNotFound, ErrInDoubt.
+	// increments the epoch, so that no earlier call can add them again. It increments the
+	// generation. Errors: ErrFenced, ErrNotFound, ErrInDoubt.
 	Rewrite(ctx context.Context, o Own, h *Head, line func(ordinal int64, raw []byte) []byte) (Own, error)
 
 	// Move archives or unarchives a thread. Errors: ErrFenced, ErrNotFound, ErrInDoubt.
@@ -72,6 +72,8 @@ type Driver interface {
 	// Search returns a page of the threads of which a message, the preview or the name
 	// contains Query.Search. The other fields select as in List; SortRelevance is possible.
 	Search(ctx context.Context, q listing.Query) (Hits, error)
+	// Usage returns the size of all threads.
+	Usage(ctx context.Context) (Usage, error)
 
 	// Close waits for writes that were sent, and then closes all connections.
 	Close() error
@@ -93,17 +95,24 @@ type Own struct {
 	ID                string
 	Node, Incarnation string
 	Epoch             int64
-	// Next is the next ordinal at the time of the Create, Take or Rewrite that returned it.
-	Next int64
+	// Next is the next ordinal at the time of the Create, Take or Rewrite that returned it, and
+	// Generation the number of rewrites.
+	Next, Generation int64
 }
 
 // Place describes where a thread is.
 type Place struct {
 	Head
-	// Next is the next ordinal.
-	Next int64
+	// Next is the next ordinal. Generation is the number of rewrites. Bytes is the size of the lines.
+	Next, Generation, Bytes int64
 	// Owner is the owner with a valid lease, or "". Address is its address.
 	Owner, Address string
+}
+
+// Usage is the size of all threads. Bytes includes ArchivedBytes.
+type Usage struct {
+	Threads              int
+	Bytes, ArchivedBytes int64
 }
 
 // Message is a searchable text of the line with an ordinal. A line has at most one.

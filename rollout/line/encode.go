@@ -69,7 +69,7 @@ func compactPayload(payload []byte) ([]byte, error) {
 }
 
 // Rewrite returns the text of a line with another ordinal, type and payload. Other members are
-// kept.
+// kept, and so is the ordinal if as has none.
 func Rewrite(raw []byte, as protocol.RolloutLine) ([]byte, error) {
 	payload, err := compactPayload(as.Payload)
 	if err != nil {
@@ -83,7 +83,9 @@ func Rewrite(raw []byte, as protocol.RolloutLine) ([]byte, error) {
 	scanObject(raw, 0, 0, func(name, value []byte) {
 		switch stringValue(name) {
 		case "ordinal":
-			return
+			if as.Ordinal != nil {
+				return
+			}
 		case "type":
 			value = kind
 		case "payload":
@@ -91,6 +93,10 @@ func Rewrite(raw []byte, as protocol.RolloutLine) ([]byte, error) {
 		}
 		out = append(append(append(append(out, name...), ':'), value...), ',')
 	})
+	if as.Ordinal == nil {
+		out[len(out)-1] = '}'
+		return out, nil
+	}
 	out = append(out, `"ordinal":`...)
 	return append(strconv.AppendInt(out, *as.Ordinal, 10), '}'), nil
 }

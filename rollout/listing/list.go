@@ -32,7 +32,9 @@ type Query struct {
 	Cursor    string
 	Archived  bool
 	Ascending bool
-	SortKey   SortKey
+	// Unlisted adds the threads without a message of the user.
+	Unlisted bool
+	SortKey  SortKey
 	// Providers lists the names of model providers.
 	Providers []string
 	// Cwds lists working directories, which are compared as strings.
@@ -65,8 +67,8 @@ type Page struct {
 	Skipped []error
 }
 
-// List returns the heads of the rollouts that a query selects, one for each thread. It omits
-// files without a user message. It also omits files without a thread id in their names, empty
+// List returns the heads of the rollouts that a query selects, one for each thread. Unless Query.Unlisted
+// is set, it omits files without a user message. It also omits files without a thread id in their names, empty
 // files, and unreadable files and folders; Page.Skipped has their errors. By created_at, it
 // opens the files of the page and one more. By updated_at, it also reads the ends of all files
 // that have changed since the previous such list. An invalid cursor is a *CursorError.
@@ -91,7 +93,7 @@ func (l *Lister) List(q Query) (Page, error) {
 		if err != nil {
 			skip(err)
 		}
-		if !ok {
+		if !ok && !(q.Unlisted && err == nil) {
 			continue
 		}
 		if reader.update(&head); !selects(head) {

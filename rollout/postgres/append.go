@@ -8,26 +8,27 @@ import (
 )
 
 // appendSQL appends the lines of many threads. Arguments: the threads with their fence, the first
-// ordinal and the number of lines ($1 to $6); the lines ($7 to $9). A thread whose fence or next
+// ordinal, the number of lines and their size ($1 to $7); the lines ($8 to $10). A thread whose fence or next
 // ordinal differs is left out of own, so nothing of it is written. shown are the heads.
 const (
 	appendSQL = `WITH want AS (
-		SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
-			AS w (id, node, incarnation, epoch, first, lines)
+		SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
+				$7::bigint[])
+			AS w (id, node, incarnation, epoch, first, lines, bytes)
 	), own AS (
-		UPDATE thread AS t SET next = t.next + w.lines FROM want AS w
+		UPDATE thread AS t SET next = t.next + w.lines, bytes = t.bytes + w.bytes FROM want AS w
 		WHERE t.id = w.id AND t.node = w.node AND t.incarnation = w.incarnation AND t.epoch = w.epoch
 			AND t.next = w.first
 		RETURNING t.id
 	), added AS (
 		INSERT INTO line (thread, ordinal, data)
-		SELECT l.thread, l.ordinal, l.data FROM unnest($7::uuid[], $8::bigint[], $9::bytea[]) AS l (thread, ordinal, data)
+		SELECT l.thread, l.ordinal, l.data FROM unnest($8::uuid[], $9::bigint[], $10::bytea[]) AS l (thread, ordinal, data)
 		WHERE l.thread IN (SELECT id FROM own)
 	)`
 
 	headsSQL = `, shown AS (
-		SELECT * FROM unnest($10::uuid[], $11::boolean[], $12::bigint[], $13::boolean[], $14::text[], $15::text[],
-			$16::text[], $17::text[], $18::bytea[], $19::text[])
+		SELECT * FROM unnest($11::uuid[], $12::boolean[], $13::bigint[], $14::boolean[], $15::text[], $16::text[],
+			$17::text[], $18::text[], $19::bytea[], $20::text[])
 			AS s (id, listed, updated, running, provider, cwd, source, parent, body, folded)
 		WHERE s.id IN (SELECT id FROM own)
 	), headed AS (
@@ -82,7 +83,7 @@ func appendBatch(ctx context.Context, q querier, batch []*pending) ([]appended, 
 func lineArgs(batch []*pending) []any {
 	var ids, threads []pgtype.UUID
 	var nodes, incarnations []string
-	var epochs, firsts, counts, ordinals []int64
+	var epochs, firsts, counts, sizes, ordinals []int64
 	var data [][]byte
 	for _, p := range batch {
 		ids = append(ids, p.key)
@@ -91,13 +92,22 @@ func lineArgs(batch []*pending) []any {
 		epochs = append(epochs, p.own.Epoch)
 		firsts = append(firsts, p.first)
 		counts = append(counts, int64(len(p.lines)))
+		sizes = append(sizes, sizeOf(p.lines))
 		for i, l := range p.lines {
 			threads = append(threads, p.key)
 			ordinals = append(ordinals, p.first+int64(i))
 			data = append(data, notNull(l))
 		}
 	}
-	return []any{ids, nodes, incarnations, epochs, firsts, counts, threads, ordinals, data}
+	return []any{ids, nodes, incarnations, epochs, firsts, counts, sizes, threads, ordinals, data}
+}
+
+// sizeOf returns the size of lines in bytes.
+func sizeOf(lines [][]byte) (size int64) {
+	for _, l := range lines {
+		size += int64(len(l))
+	}
+	return size
 }
 
 // notNull returns an empty line for nil, which would be NULL.

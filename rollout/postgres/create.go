@@ -11,8 +11,8 @@ import (
 	"appserver/rollout/fleet"
 )
 
-const insertThreadSQL = `INSERT INTO thread (id, epoch, next, node, incarnation)
-	SELECT $1, 1, $4, $2, $3 WHERE EXISTS (
+const insertThreadSQL = `INSERT INTO thread (id, epoch, next, node, incarnation, bytes)
+	SELECT $1, 1, $4, $2, $3, $5 WHERE EXISTS (
 		SELECT FROM node WHERE id = $2 AND incarnation = $3 AND expires_at > clock_timestamp())
 	RETURNING epoch`
 
@@ -52,7 +52,8 @@ func (db *DB) Create(
 func create(
 	ctx context.Context, tx pgx.Tx, key pgtype.UUID, own *fleet.Own, h fleet.Head, row headRow, lines [][]byte,
 ) error {
-	err := tx.QueryRow(ctx, insertThreadSQL, key, own.Node, own.Incarnation, own.Next).Scan(&own.Epoch)
+	err := tx.QueryRow(ctx, insertThreadSQL, key, own.Node, own.Incarnation, own.Next,
+		sizeOf(lines)).Scan(&own.Epoch)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return fleet.ErrNotJoined

@@ -31,8 +31,9 @@ type pending struct {
 	begun time.Time
 	// done gets the result.
 	done chan error
-	// isSent is set once a batch includes the append. The gatherer's mutex protects it.
-	isSent bool
+	// isTaken is set once a batch includes the append, and isSent before the batch is sent. isWithdrawn is
+	// set if the caller stopped waiting before that. The gatherer's mutex protects them.
+	isTaken, isSent, isWithdrawn bool
 }
 
 // gatherer collects the appends that arrive while earlier ones are in flight. Each of its senders
@@ -89,9 +90,7 @@ func newPending(o fleet.Own, first int64, lines [][]byte, h *fleet.Head) (*pendi
 	if p.key, ok = parseID(o.ID); !ok {
 		return nil, fleet.ErrNotFound
 	}
-	for _, l := range lines {
-		p.size += len(l)
-	}
+	p.size = int(sizeOf(lines))
 	if p.size > maxAppendBytes {
 		return nil, fleet.ErrTooLarge
 	}
@@ -140,7 +139,7 @@ func (g *gatherer) next() []*pending {
 	n, size := 0, 0
 	for n < len(g.ready) && n < maxBatchAppends && (n == 0 || size+g.ready[n].size <= maxBatchBytes) {
 		size += g.ready[n].size
-		g.ready[n].isSent = true
+		g.ready[n].isTaken = true
 		n++
 	}
 	batch := slices.Clone(g.ready[:n])
@@ -152,7 +151,20 @@ func (g *gatherer) next() []*pending {
 	return batch
 }
 
-// finish passes on the result of an append that was sent.
+// begin notes that a batch is sent. It returns the batch without the appends that were withdrawn.
+func (g *gatherer) begin(batch []*pending) []*pending {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.DeleteFunc(batch, func(p *pending) bool {
+		p.isSent = !p.isWithdrawn
+		if p.isWithdrawn {
+			g.advanceLocked(p.key)
+		}
+		return p.isWithdrawn
+	})
+}
+
+// finish passes on the result of an append.
 func (g *gatherer) finish(p *pending, err error) {
 	g.counts.append(p, err)
 	p.done <- err
@@ -176,8 +188,9 @@ func (g *gatherer) advanceLocked(key pgtype.UUID) {
 func (g *gatherer) withdraw(p *pending) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if p.isSent {
-		return false
+	if p.isTaken {
+		p.isWithdrawn = !p.isSent
+		return p.isWithdrawn
 	}
 	if i := slices.Index(g.ready, p); i >= 0 {
 		g.ready = slices.Delete(g.ready, i, i+1)

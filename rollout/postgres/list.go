@@ -13,7 +13,7 @@ import (
 	"appserver/rollout/listing"
 )
 
-const findSQL = "SELECT " + headColumns + `, t.next, coalesce(n.id, ''), coalesce(n.address, '')
+const findSQL = "SELECT " + headColumns + `, t.next, t.generation, t.bytes, coalesce(n.id, ''), coalesce(n.address, '')
 	FROM thread AS t JOIN head AS h ON h.id = t.id LEFT JOIN node AS n
 		ON n.id = t.node AND n.incarnation = t.incarnation AND n.expires_at > clock_timestamp()
 	WHERE t.id = $1`
@@ -26,7 +26,7 @@ func (db *DB) Find(ctx context.Context, id string) (fleet.Place, error) {
 	}
 	var p fleet.Place
 	var s headScan
-	err := db.reads.QueryRow(ctx, findSQL, key).Scan(s.targets(&p.Next, &p.Owner, &p.Address)...)
+	err := db.reads.QueryRow(ctx, findSQL, key).Scan(s.targets(&p.Next, &p.Generation, &p.Bytes, &p.Owner, &p.Address)...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return p, fleet.ErrNotFound
 	}
@@ -49,6 +49,16 @@ func (db *DB) Interrupted(ctx context.Context, limit int) ([]string, error) {
 		return nil, db.explainAcquire(err)
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+const usageSQL = `SELECT count(*), coalesce(sum(t.bytes), 0)::bigint,
+	coalesce(sum(t.bytes) FILTER (WHERE h.archived), 0)::bigint
+	FROM thread AS t JOIN head AS h ON h.id = t.id`
+
+// Usage implements fleet.Driver.
+func (db *DB) Usage(ctx context.Context) (u fleet.Usage, err error) {
+	err = db.reads.QueryRow(ctx, usageSQL).Scan(&u.Threads, &u.Bytes, &u.ArchivedBytes)
+	return u, db.explainAcquire(err)
 }
 
 // List implements fleet.Driver.
@@ -159,7 +169,9 @@ const descendants = `(WITH RECURSIVE spawned (id) AS (SELECT id FROM head WHERE 
 // begin with first.
 func filters(q listing.Query, first ...any) *clauses {
 	c := &clauses{args: first}
-	c.and("h.listed")
+	if !q.Unlisted {
+		c.and("h.listed")
+	}
 	c.and(fmt.Sprintf("h.archived = %t", q.Archived)) // no argument, so that the plan uses the index
 	if q.Parent != "" {
 		c.and("h.parent = " + c.arg(clean(q.Parent)))

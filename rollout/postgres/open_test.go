@@ -97,8 +97,8 @@ func TestNodesThatStartAtOnceMigrateOnce(t *testing.T) {
 	db := openAt(t, Options{URL: address})
 	s, err := db.Status(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 1, s.Schema)
-	require.Equal(t, 1, s.KnownSchema)
+	require.Equal(t, versions, s.Schema)
+	require.Equal(t, versions, s.KnownSchema)
 	require.GreaterOrEqual(t, s.Server, "14")
 	require.Empty(t, s.Standbys)
 }

@@ -24,7 +24,7 @@ const takeSQL = `UPDATE thread AS t SET epoch = epoch + 1, node = $2, incarnatio
 			SELECT FROM node AS n WHERE n.id = t.node AND n.incarnation = t.incarnation
 				AND n.expires_at > clock_timestamp()))
 		AND EXISTS (SELECT FROM node AS n WHERE n.id = $2 AND n.incarnation = $3 AND n.expires_at > clock_timestamp())
-	RETURNING epoch, next`
+	RETURNING epoch, next, generation`
 
 // refusalSQL returns why takeSQL returned no row.
 const refusalSQL = `SELECT
@@ -54,7 +54,7 @@ func (db *DB) Take(ctx context.Context, id string, n fleet.Node) (fleet.Own, err
 func take(ctx context.Context, c *pgx.Conn, key pgtype.UUID, n fleet.Node) (fleet.Own, error) {
 	own := fleet.Own{ID: key.String(), Node: n.ID, Incarnation: n.Incarnation}
 	for range maxTakes {
-		err := c.QueryRow(ctx, takeSQL, key, n.ID, n.Incarnation).Scan(&own.Epoch, &own.Next)
+		err := c.QueryRow(ctx, takeSQL, key, n.ID, n.Incarnation).Scan(&own.Epoch, &own.Next, &own.Generation)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return own, err
 		}

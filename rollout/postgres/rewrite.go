@@ -17,7 +17,11 @@ const (
 )
 
 const (
-	bumpSQL = "UPDATE thread SET epoch = epoch + 1 WHERE " + isOwner + " RETURNING epoch, next"
+	bumpSQL = "UPDATE thread SET epoch = epoch + 1, generation = generation + 1 WHERE " + isOwner +
+		" RETURNING epoch, next, generation"
+
+	measureSQL = `UPDATE thread SET bytes = (SELECT coalesce(sum(octet_length(data)), 0) FROM line WHERE thread = $1)
+		WHERE id = $1`
 
 	replaceSQL = `UPDATE line SET data = n.data FROM unnest($2::bigint[], $3::bytea[]) AS n (ordinal, data)
 		WHERE line.thread = $1 AND line.ordinal = n.ordinal`
@@ -56,7 +60,8 @@ func (w *rewriter) run(ctx context.Context, own *fleet.Own, h *fleet.Head) error
 	if _, err := lockThread(ctx, w.tx, w.key, *own); err != nil {
 		return err
 	}
-	if err := w.tx.QueryRow(ctx, bumpSQL, fence(w.key, *own)...).Scan(&own.Epoch, &own.Next); err != nil {
+	err := w.tx.QueryRow(ctx, bumpSQL, fence(w.key, *own)...).Scan(&own.Epoch, &own.Next, &own.Generation)
+	if err != nil {
 		return err
 	}
 	if err := w.clearMessages(ctx); err != nil {
@@ -68,8 +73,8 @@ func (w *rewriter) run(ctx context.Context, own *fleet.Own, h *fleet.Head) error
 			return err
 		}
 	}
-	if h == nil {
-		return nil
+	if _, err := w.tx.Exec(ctx, measureSQL, w.key); err != nil || h == nil {
+		return err
 	}
 	return updateHead(ctx, w.tx, w.key, *h)
 }

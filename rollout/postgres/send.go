@@ -49,6 +49,9 @@ func (s *sender) send(batch []*pending) {
 		s.finishAll(batch, err)
 		return
 	}
+	if batch = s.gatherer.begin(batch); len(batch) == 0 {
+		return
+	}
 	results, err := s.exec(batch)
 	switch {
 	case err == nil:

@@ -30,11 +30,19 @@ func newCopies(o Options) *copies {
 	return &copies{driver: o.Driver, files: files, locks: map[string]*sync.Mutex{}}
 }
 
-// copyTime returns the time in the names of all copies.
-func copyTime() time.Time { return time.Unix(0, 0).UTC() }
+// edition names the lines of a thread. A copy of another generation is stale.
+type edition struct {
+	id         string
+	generation int64
+	// confirmed is the number of lines that the database has confirmed.
+	confirmed int64
+}
+
+// time returns the time in the name of the copy.
+func (e edition) time() time.Time { return time.Unix(e.generation, 0).UTC() }
 
 // path returns the path of a copy.
-func (c *copies) path(id string) string { return c.files.PathFor(id, copyTime()) }
+func (c *copies) path(e edition) string { return c.files.PathFor(e.id, e.time()) }
 
 // lock locks the copy of a thread, and returns the function that unlocks it.
 func (c *copies) lock(id string) (unlock func()) {
@@ -48,25 +56,31 @@ func (c *copies) lock(id string) (unlock func()) {
 	return m.Unlock
 }
 
-// remove removes a copy. An error is not reported: the next load finds the copy stale.
-func (c *copies) remove(id string) {
-	defer c.lock(id)()
-	_ = os.Remove(c.path(id))
+// remove removes a copy and its former generations. The caller holds the lock.
+func (c *copies) remove(e edition) error {
+	c.files.RemoveSnapshotCache(e.id)
+	var failed error
+	for ; e.generation >= 0; e.generation-- {
+		if err := os.Remove(c.path(e)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
 }
 
 // load appends the missing lines to a copy and reads it. A damaged copy is closed and fetched again. The
 // caller holds the lock.
-func (c *copies) load(ctx context.Context, id string,
+func (c *copies) load(ctx context.Context, e edition,
 	read func(path string) (*rollout.Contents, io.Closer, error)) error {
 	for attempt := 0; ; attempt++ {
-		if err := c.update(ctx, id); err != nil {
+		if err := c.update(ctx, e); err != nil {
 			return err
 		}
-		contents, copied, err := read(c.path(id))
+		contents, copied, err := read(c.path(e))
 		if err != nil || len(contents.Damage) == 0 && !contents.Torn || attempt > 0 {
 			return err
 		}
-		if err := errors.Join(copied.Close(), os.Remove(c.path(id))); err != nil {
+		if err := errors.Join(copied.Close(), os.Remove(c.path(e))); err != nil {
 			return err
 		}
 	}
@@ -74,9 +88,9 @@ func (c *copies) load(ctx context.Context, id string,
 
 // update appends the lines that a copy lacks. If another process of this home writes the thread, it keeps
 // the copy up to date.
-func (c *copies) update(ctx context.Context, id string) error {
-	path := c.path(id)
-	lock, err := c.files.Lock(id)
+func (c *copies) update(ctx context.Context, e edition) error {
+	path := c.path(e)
+	lock, err := c.files.Lock(e.id)
 	var locked *rollout.LockedError
 	if errors.As(err, &locked) {
 		return nil
@@ -93,22 +107,22 @@ func (c *copies) update(ctx context.Context, id string) error {
 		return err
 	}
 	if lines > 0 {
-		fresh, err := c.fetch(ctx, id, lines-1, last)
+		fresh, err := c.fetch(ctx, e, lines-1, last)
 		if err != nil || fresh {
 			return err
 		}
-		if err := os.Remove(path); err != nil {
-			return err
-		}
 	}
-	_, err = c.fetch(ctx, id, 0, nil)
+	if err := c.remove(e); err != nil {
+		return err
+	}
+	_, err = c.fetch(ctx, e, 0, nil)
 	return err
 }
 
 // fetch appends the lines from an ordinal on to a copy. The first one is not appended, but must equal
 // last, unless that is nil. If it differs, or does not exist, fetch returns false.
-func (c *copies) fetch(ctx context.Context, id string, from int64, last []byte) (fresh bool, err error) {
-	file, err := os.OpenFile(c.path(id), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+func (c *copies) fetch(ctx context.Context, e edition, from int64, last []byte) (fresh bool, err error) {
+	file, err := os.OpenFile(c.path(e), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return false, err
 	}
@@ -119,7 +133,7 @@ func (c *copies) fetch(ctx context.Context, id string, from int64, last []byte) 
 		out.Reset()
 		return writeErr == nil
 	}
-	_, err = c.driver.Read(ctx, id, from, func(ordinal int64, raw []byte) bool {
+	next, err := c.driver.Read(ctx, e.id, from, func(ordinal int64, raw []byte) bool {
 		if last != nil && ordinal == from {
 			fresh = bytes.Equal(last, raw)
 			return fresh
@@ -131,8 +145,15 @@ func (c *copies) fetch(ctx context.Context, id string, from int64, last []byte) 
 	if err == nil && out.Len() > 0 {
 		flush()
 	}
-	return fresh, errors.Join(threadError(id, err), writeErr, file.Close())
+	if err == nil && fresh && writeErr == nil && next < e.confirmed {
+		err = errFewerLines
+	}
+	return fresh, errors.Join(threadError(e.id, err), writeErr, file.Close())
 }
+
+// errFewerLines reports that a read shows less than a write has confirmed. Both use the primary.
+var errFewerLines = errors.New("it has fewer lines of the thread than it has confirmed: " +
+	"the URL (store.url_env) leads to two databases, or to a read replica; name one primary")
 
 // flushSize is the size of a write to a copy, in bytes.
 const flushSize = 1 << 20

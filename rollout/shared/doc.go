@@ -7,7 +7,9 @@
 // its copy, after the lines that the copy lacks are appended to it. So a step of a thread does not wait
 // for the network, and a second load fetches the new lines only. A copy has the lines of the database
 // from the first one on. If its last line differs from the database, or a line is damaged, the copy is
-// removed and fetched again. Copies are not durable, and can be deleted at any time.
+// removed and fetched again. The name of a copy has the generation of the lines, so that a copy from before
+// a redaction is not used. Copies are not durable, and can be deleted at any time. Each node removes
+// the copies that are old, too large in total, or stale.
 //
 // # Ownership
 //
@@ -19,6 +21,9 @@
 // journals write nothing more, and Lost is closed, so that commands end before another node takes the
 // threads. The node then joins as another incarnation.
 //
+// If a process is killed, the next process of the same home and kernel ends its lease, so that it can take
+// its threads at once.
+//
 // # Appends
 //
 // Each append waits until the database has confirmed it, with sync or without. The copy gets the lines
@@ -28,11 +33,12 @@
 // # Search
 //
 // Messages are added to the search after the append, in the background. Searches are complete once all
-// messages of this node are added. The lines that a crash left out are added when the thread is opened
-// again.
+// messages of this node are added. At most 8 MiB of messages wait in memory; further ones are read from
+// the database again. The lines that a crash left out are added when the thread is opened again.
 //
 // # Goroutines
 //
-// One renews the lease, one adds messages to the search, and one looks for interrupted threads. They end
+// One renews the lease, one adds messages to the search, one removes copies, and one looks for interrupted
+// threads. They end
 // with Close, which waits for their present calls of the database.
 package shared

@@ -3,17 +3,21 @@ package shared
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
+	"appserver/protocol"
 	"appserver/rollout/fleet"
 	"appserver/rollout/line"
 	"appserver/rollout/listing"
 )
 
-// Limits in bytes: maxText of a message in the search, maxCall of a tool call.
+// Limits in bytes: maxText of a message in the search, maxCall of a tool call, and maxKept of all messages
+// in memory.
 const (
 	maxText = 64 << 10
 	maxCall = 1 << 10
+	maxKept = 8 << 20
 )
 
 // filler adds the messages of new lines to the search.
@@ -22,25 +26,40 @@ type filler struct {
 	// one is held while a thread is filled.
 	one sync.Mutex
 	mu  sync.Mutex
-	// due are the threads with new lines, and the one that is filled.
-	due  map[string]newLines
-	wake chan struct{}
+	// due are the threads with new lines. busy is the number of threads that are filled, 0 or 1. kept is
+	// the size of all messages in due.
+	due  map[string]*newLines
+	busy int
+	kept int
+	// filled are the ordinals up to which this node has filled its threads.
+	filled map[string]filledTo
+	wake   chan struct{}
 }
 
 func newFiller(t *Threads) *filler {
-	return &filler{threads: t, due: map[string]newLines{}, wake: make(chan struct{}, 1)}
+	return &filler{threads: t, due: map[string]*newLines{}, filled: map[string]filledTo{}, wake: make(chan struct{}, 1)}
 }
 
-// newLines are the lines of a thread below an ordinal.
+// newLines are the lines of a thread from one ordinal up to another one, and their messages.
 type newLines struct {
-	fleet.Own
-	end int64
+	own       fleet.Own
+	from, end int64
+	messages  []fleet.Message
+	size      int
 }
 
-// add notes that a thread has new lines. It does not wait.
-func (f *filler) add(own fleet.Own, end int64) {
+// filledTo is the end of the filled lines in a period of ownership.
+type filledTo struct{ epoch, end int64 }
+
+// add notes that a thread has new lines. It does not wait. Messages beyond maxKept are read from the
+// database later.
+func (f *filler) add(own fleet.Own, lines newLines) {
+	lines.own = own
+	for _, m := range lines.messages {
+		lines.size += len(m.Text)
+	}
 	f.mu.Lock()
-	f.due[own.ID] = newLines{own, end}
+	f.addLocked(&lines)
 	f.mu.Unlock()
 	select {
 	case f.wake <- struct{}{}:
@@ -48,11 +67,29 @@ func (f *filler) add(own fleet.Own, end int64) {
 	}
 }
 
+func (f *filler) addLocked(lines *newLines) {
+	before := f.due[lines.own.ID]
+	f.due[lines.own.ID] = lines
+	switch isNext := before != nil && before.own.Epoch == lines.own.Epoch && before.end == lines.from; {
+	case f.kept+lines.size > maxKept:
+		lines.from, lines.messages, lines.size = lines.end, nil, 0
+	case isNext:
+		f.kept += lines.size
+		lines.from, lines.size = before.from, before.size+lines.size
+		lines.messages = append(before.messages, lines.messages...)
+		return
+	}
+	f.kept += lines.size
+	if before != nil {
+		f.kept -= before.size
+	}
+}
+
 // isIdle reports whether the search has all messages of this node.
 func (f *filler) isIdle() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.due) == 0
+	return len(f.due) == 0 && f.busy == 0
 }
 
 // run fills threads until the store is closed.
@@ -81,72 +118,139 @@ func (f *filler) next() string {
 	return ""
 }
 
-// flush adds the messages of a thread, if it is due. An error is reported, and the thread is not due any
-// more: its next line, or its next owner, adds the messages.
+// flush adds the messages of a thread, if it is due. An error is reported: the next line of the thread, or
+// its next owner, adds the messages.
 func (f *filler) flush(ctx context.Context, id string) {
 	f.one.Lock()
 	defer f.one.Unlock()
-	f.mu.Lock()
-	lines, due := f.due[id]
-	f.mu.Unlock()
-	if !due {
+	lines := f.take(id)
+	if lines == nil {
 		return
 	}
-	if err := f.fill(ctx, lines.Own); err != nil && f.threads.base.Err() == nil {
+	end, err := f.fill(ctx, lines)
+	if err := ignoreGone(err); err != nil && f.threads.base.Err() == nil {
 		f.threads.Report(err)
 	}
-	f.forget(lines)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.busy--
+	if err == nil {
+		f.filled[id] = filledTo{lines.own.Epoch, end}
+	}
 }
 
-// drop removes a thread that is to be deleted.
+// take returns the lines of a thread that is due, or nil.
+func (f *filler) take(id string) *newLines {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	lines := f.due[id]
+	if lines == nil {
+		return nil
+	}
+	delete(f.due, id)
+	f.kept -= lines.size
+	f.busy++
+	return lines
+}
+
+// drop forgets a thread.
 func (f *filler) drop(id string) {
 	f.one.Lock()
 	defer f.one.Unlock()
+	if f.take(id) != nil {
+		f.busy--
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.due, id)
+	delete(f.filled, id)
 }
 
-// forget removes a thread from those that are due, unless it has newer lines.
-func (f *filler) forget(lines newLines) {
+// fill adds the messages of the lines that the search lacks, and returns the end of these lines. If the
+// thread has another owner, that one adds the rest.
+func (f *filler) fill(ctx context.Context, lines *newLines) (end int64, err error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.due[lines.ID] == lines {
-		delete(f.due, lines.ID)
+	isKnown := f.filled[lines.own.ID] == filledTo{lines.own.Epoch, lines.from}
+	f.mu.Unlock()
+	if isKnown {
+		err = f.write(ctx, lines)
+		return lines.end, err
 	}
-}
-
-// fill adds the messages of the lines that the search lacks. Another owner of the thread adds the rest.
-func (f *filler) fill(ctx context.Context, own fleet.Own) error {
-	from, err := f.threads.Driver.Indexed(ctx, own.ID)
-	if err != nil {
-		return ignoreGone(err)
-	}
-	var messages []fleet.Message
-	last := map[string]string{}
-	next, err := f.threads.Driver.Read(ctx, own.ID, from, func(ordinal int64, raw []byte) bool {
-		if m, ok := messageOf(raw); ok && last[m.Role] != m.Text {
-			last[m.Role] = m.Text
-			messages = append(messages, fleet.Message{Ordinal: ordinal, Message: m})
+	for goal := lines.end; ; {
+		if err = f.read(ctx, lines); err == nil {
+			err = f.write(ctx, lines)
 		}
-		return true
-	})
-	if err == nil && next > from {
-		err = f.threads.Driver.AddMessages(ctx, own, next, messages)
+		if err != nil || lines.end >= goal || lines.end == lines.from {
+			return lines.end, err
+		}
 	}
-	return ignoreGone(err)
 }
 
-// messageOf returns the message of a line. A rollout may have it as an item and as an event.
+func (f *filler) write(ctx context.Context, lines *newLines) error {
+	if lines.end == lines.from {
+		return nil
+	}
+	return f.threads.Driver.AddMessages(ctx, lines.own, lines.end, withoutRepeats(lines.messages))
+}
+
+// read reads messages that the search lacks from the database, about maxKept bytes.
+func (f *filler) read(ctx context.Context, lines *newLines) error {
+	from, err := f.threads.Driver.Indexed(ctx, lines.own.ID)
+	if err != nil {
+		return err
+	}
+	lines.from, lines.messages = from, nil
+	size := 0
+	lines.end, err = f.threads.Driver.Read(ctx, lines.own.ID, from, func(ordinal int64, raw []byte) bool {
+		if m, ok := messageOf(raw); ok {
+			lines.messages = append(lines.messages, fleet.Message{Ordinal: ordinal, Message: m})
+			size += len(m.Text)
+		}
+		return size < maxKept
+	})
+	return err
+}
+
+// withoutRepeats omits the messages that repeat the last one of their role. A rollout may have a message
+// as an item and as an event.
+func withoutRepeats(all []fleet.Message) (messages []fleet.Message) {
+	last := map[string]string{}
+	for _, m := range all {
+		if last[m.Role] != m.Text {
+			last[m.Role] = m.Text
+			messages = append(messages, m)
+		}
+	}
+	return messages
+}
+
+// messagesIn returns the messages of lines with the ordinals from first.
+func messagesIn(lines []protocol.RolloutLine, first int64) (messages []fleet.Message) {
+	for i, l := range lines {
+		if m, ok := shortMessage(l); ok {
+			messages = append(messages, fleet.Message{Ordinal: first + int64(i), Message: m})
+		}
+	}
+	return messages
+}
+
+// messageOf returns the message of a stored line.
 func messageOf(raw []byte) (m listing.Message, ok bool) {
 	parsed, reason := line.Parse(raw)
 	if reason != "" {
 		return m, false
 	}
-	if m, ok = listing.MessageOf(parsed.RolloutLine); m.ToolName != "" {
-		return m.Truncate(maxCall), ok
+	return shortMessage(parsed.RolloutLine)
+}
+
+// shortMessage returns the message of a line with at most maxText bytes. It does not refer to the line.
+func shortMessage(l protocol.RolloutLine) (m listing.Message, ok bool) {
+	limit := maxText
+	if m, ok = listing.MessageOf(l); m.ToolName != "" {
+		limit = maxCall
 	}
-	return m.Truncate(maxText), ok
+	m = m.Truncate(limit)
+	m.Text, m.ToolName, m.Kind = strings.Clone(m.Text), strings.Clone(m.ToolName), strings.Clone(m.Kind)
+	return m, ok
 }
 
 // ignoreGone returns nil if the thread has another owner or was deleted.

@@ -56,7 +56,7 @@ func (t *Threads) Open(at store.Ref, to rollout.Loader) (store.Journal, *rollout
 		t.leave(j)
 		return nil, nil, t.takeError(at.ID, err)
 	}
-	t.filler.add(j.own, j.next)
+	t.filler.add(j.own, newLines{from: j.next, end: j.next})
 	return j, contents, nil
 }
 
@@ -91,12 +91,14 @@ func (j *journal) load(to rollout.Loader) (contents *rollout.Contents, err error
 // openCopy opens the copy with all lines of the database. The caller holds the lock of the copy.
 func (j *journal) openCopy(ctx context.Context, to rollout.Loader) (contents *rollout.Contents, err error) {
 	copies := j.threads.copies
-	err = copies.load(ctx, j.id, func(path string) (_ *rollout.Contents, _ io.Closer, err error) {
+	err = copies.load(ctx, j.edition(), func(path string) (_ *rollout.Contents, _ io.Closer, err error) {
 		j.copy, contents, err = copies.files.OpenTo(path, to)
 		return contents, j.copy, err
 	})
 	return contents, err
 }
+
+func (j *journal) edition() edition { return edition{j.id, j.own.Generation, j.own.Next} }
 
 // describe gives the contents of a copy the facts of the database.
 func describe(c *rollout.Contents, place fleet.Place) *rollout.Contents {
@@ -116,7 +118,8 @@ func (t *Threads) Load(at store.Ref, to rollout.Loader) (
 	ctx, cancel := t.call()
 	defer cancel()
 	defer t.copies.lock(at.ID)()
-	err = t.copies.load(ctx, at.ID, func(path string) (_ *rollout.Contents, _ io.Closer, err error) {
+	e := edition{at.ID, place.Generation, place.Next}
+	err = t.copies.load(ctx, e, func(path string) (_ *rollout.Contents, _ io.Closer, err error) {
 		contents, text, err = t.copies.files.Load(path, to)
 		return contents, text, err
 	})
@@ -136,6 +139,7 @@ func (j *journal) Append(lines []protocol.RolloutLine, _ bool) error {
 	if err != nil {
 		return err
 	}
+	before := *j.head
 	for _, l := range lines {
 		j.head.Add(l)
 	}
@@ -146,10 +150,12 @@ func (j *journal) Append(lines []protocol.RolloutLine, _ bool) error {
 			j.lost = &store.LostError{ID: j.id, Err: err}
 			return j.lost
 		}
+		*j.head = before
 		return threadError(j.id, err)
 	}
+	from := j.next
 	j.next, j.seed = j.next+int64(len(lines)), nil
-	j.threads.filler.add(j.own, j.next)
+	j.threads.filler.add(j.own, newLines{from: from, end: j.next, messages: messagesIn(lines, from)})
 	if err := j.keep(ctx, lines); err != nil {
 		j.threads.Report(err)
 	}
@@ -183,7 +189,7 @@ func (j *journal) keep(ctx context.Context, lines []protocol.RolloutLine) (err e
 	copies := j.threads.copies
 	defer copies.lock(j.id)()
 	if j.copy == nil {
-		j.copy, err = copies.files.Create(j.id, copyTime())
+		j.copy, err = copies.files.Create(j.id, j.edition().time())
 	}
 	if err == nil {
 		err = j.copy.Append(lines, false)
@@ -221,6 +227,7 @@ func (j *journal) Lost() <-chan struct{} {
 func (j *journal) Close() error {
 	return j.end(func(ctx context.Context, own fleet.Own) error {
 		j.threads.filler.flush(ctx, j.id)
+		j.threads.filler.drop(j.id)
 		return j.threads.Driver.Release(ctx, own)
 	})
 }
@@ -235,7 +242,7 @@ func (j *journal) Discard() error {
 	}
 	return j.end(func(ctx context.Context, own fleet.Own) error {
 		j.threads.filler.drop(j.id)
-		j.threads.copies.remove(j.id)
+		j.threads.removeCopy(j.edition())
 		return j.threads.Driver.Delete(ctx, own)
 	})
 }

@@ -3,6 +3,7 @@ package shared
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,8 @@ const (
 type lease struct {
 	driver fleet.Driver
 	report func(error)
+	// presence marks the process for the next one of its home.
+	presence *presence
 
 	mu   sync.Mutex
 	node fleet.Node
@@ -37,8 +40,8 @@ type lease struct {
 }
 
 // newLease joins the fleet. It returns the time to live of leases.
-func newLease(ctx context.Context, o Options) (l *lease, ttl time.Duration, err error) {
-	l = &lease{driver: o.Driver, report: o.Report, node: o.Node, lost: make(chan struct{}),
+func newLease(ctx context.Context, o Options, p *presence) (l *lease, ttl time.Duration, err error) {
+	l = &lease{driver: o.Driver, report: o.Report, presence: p, node: o.Node, lost: make(chan struct{}),
 		joined: make(chan struct{})}
 	ttl, err = l.join(ctx)
 	return l, ttl, err
@@ -53,6 +56,9 @@ func (l *lease) join(ctx context.Context) (ttl time.Duration, err error) {
 		defer l.mu.Unlock()
 		if l.until.IsZero() {
 			close(l.joined)
+			if err := l.presence.enter(node); err != nil {
+				l.report(err)
+			}
 		}
 		l.until = began.Add(time.Duration(float64(ttl) * fencePart))
 	}
@@ -144,5 +150,5 @@ func (l *lease) loseInTime() {
 // leave ends the lease.
 func (l *lease) leave(ctx context.Context) error {
 	node, _ := l.present()
-	return l.driver.Leave(ctx, node)
+	return errors.Join(l.driver.Leave(ctx, node), l.presence.leave(node.ID))
 }

@@ -1,16 +1,20 @@
 package shared_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/fleet"
+	"appserver/rollout/shared"
 	"appserver/rollout/store"
 )
 
@@ -23,6 +27,12 @@ func texts(from int64, messages ...string) (lines []protocol.RolloutLine) {
 			Ordinal: new(from + int64(i)), Payload: fmt.Appendf(nil, `{"type":"user_message","message":%q}`, text)})
 	}
 	return lines
+}
+
+// metaLine returns the first line of the thread.
+func metaLine() []protocol.RolloutLine {
+	return []protocol.RolloutLine{{Timestamp: "2026-01-02T03:04:05.000Z", Type: protocol.LineSessionMeta,
+		Payload: fmt.Appendf(nil, `{"id":%q,"timestamp":"2026-01-02T03:04:05.000Z"}`, threadID)}}
 }
 
 // read returns the messages of the thread.
@@ -88,4 +98,34 @@ func TestAThreadOfAnotherNodeNamesTheNode(t *testing.T) {
 	taken, _, err := second.Open(store.Ref{ID: threadID}, &lines)
 	require.NoError(t, err)
 	require.NoError(t, taken.Close())
+}
+
+// TestTheNextProcessOfAHomeHasTheThreadsOfAKilledOne kills a process by the release of its locks.
+func TestTheNextProcessOfAHomeHasTheThreadsOfAKilledOne(t *testing.T) {
+	open := nodes(t)
+	first := open(t, "here").(*shared.Threads)
+	journal, err := first.Begin(threadID, time.Now(), nil)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(texts(0, "one"), true))
+	next := func() *shared.Threads {
+		o := first.Options
+		o.Node = fleet.Node{ID: "next-" + uuid.NewString()[:4], Incarnation: uuid.NewString()}
+		threads, err := shared.Open(context.Background(), o)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, threads.Close()) })
+		return threads
+	}
+	var owned *store.OwnedError
+	_, _, err = next().Open(store.Ref{ID: threadID}, &rollout.LineList{})
+	require.ErrorAs(t, err, &owned, "the first process runs")
+	require.NoError(t, first.Kill())
+	second := next()
+	taken, _, err := second.Open(store.Ref{ID: threadID}, &rollout.LineList{})
+	require.NoError(t, err)
+	var lost *store.LostError
+	require.ErrorAs(t, journal.Append(texts(1, "two"), true), &lost)
+	require.NoError(t, taken.Append(texts(1, "three"), true))
+	require.NoError(t, taken.Close())
+	require.Equal(t, []string{"one", "three"}, read(t, second))
+	_ = journal.Close() // it has lost the thread
 }

@@ -14,49 +14,110 @@ var errWritten = errors.New("it was written to meanwhile")
 // retainPage is the number of threads that Retain reads at a time.
 const retainPage = 100
 
-// limitAge is the configuration key of the limit. The number of bytes is not limited.
-const limitAge = "history.maxAge"
+// minRetentionAge is the minimum time since the last write. It holds for every limit.
+const minRetentionAge = 24 * time.Hour
 
-// Retain calls do for each thread that is older than the limit, the oldest first.
-func (t *Threads) Retain(ctx context.Context, r rollout.Retention, now time.Time,
+// Configuration keys of the limits.
+const (
+	limitAge   = "history.maxAge"
+	limitBytes = "history.maxBytes"
+)
+
+// Retain calls do for each thread that exceeds a limit, the oldest first, and those that are not archived
+// before the archived ones. The size of a thread is that of its lines.
+func (t *Threads) Retain(ctx context.Context, limits rollout.Retention, now time.Time,
 	do func(rollout.Candidate) error) (done rollout.RetentionResult) {
-	if r.MaxAge <= 0 {
+	r := &retention{Retention: limits, ctx: ctx, driver: t.Driver, now: now, do: do}
+	if !limits.IsLimited() {
 		return done
 	}
-	for _, archived := range []bool{false, true} {
-		if archived && !r.Delete {
-			break
-		}
-		t.retainIn(ctx, rollout.Query{Limit: retainPage, SortKey: rollout.SortUpdated, Ascending: true,
-			Archived: archived}, now.Add(-r.MaxAge), &done, do)
+	usage, err := t.Driver.Usage(ctx)
+	if err != nil {
+		r.done.Unread = append(r.done.Unread, err.Error())
+		return r.done
 	}
-	return done
+	r.done.Threads, r.done.Bytes, r.done.ArchivedBytes = usage.Threads, usage.Bytes, usage.ArchivedBytes
+	for _, archived := range []bool{false, true} {
+		if !archived || limits.Delete {
+			r.run(archived)
+		}
+	}
+	if limits.MaxBytes > 0 {
+		r.done.Over = max(0, r.done.Bytes-limits.MaxBytes)
+	}
+	return r.done
 }
 
-func (t *Threads) retainIn(ctx context.Context, q rollout.Query, before time.Time, done *rollout.RetentionResult,
-	do func(rollout.Candidate) error) {
-	for ctx.Err() == nil {
-		page, err := t.Driver.List(ctx, q)
-		if err != nil {
-			done.Unread = append(done.Unread, err.Error())
-			return
-		}
+// retention is the state of a Retain call.
+type retention struct {
+	rollout.Retention
+	ctx    context.Context
+	driver fleet.Driver
+	now    time.Time
+	do     func(rollout.Candidate) error
+	done   rollout.RetentionResult
+}
+
+// run processes the archived threads, or the other ones.
+func (r *retention) run(archived bool) {
+	q := rollout.Query{Limit: retainPage, SortKey: rollout.SortUpdated, Ascending: true, Archived: archived}
+	for more := true; more && r.ctx.Err() == nil; more = q.Cursor != "" {
+		page, err := r.driver.List(r.ctx, q)
 		for _, h := range page.Heads {
-			if !h.UpdatedAt.Before(before) {
+			c := rollout.Candidate{ID: h.ID, Archived: archived, WrittenAt: h.UpdatedAt}
+			if c.Limit = r.exceeded(c); c.Limit == "" || r.ctx.Err() != nil {
 				return
 			}
-			c := rollout.Candidate{ID: h.ID, Archived: q.Archived, WrittenAt: h.UpdatedAt, Limit: limitAge}
-			if err := do(c); err != nil {
-				c.Kept = err.Error()
-				done.Kept = append(done.Kept, c)
-				continue
-			}
-			done.Gone = append(done.Gone, c)
+			r.process(c)
 		}
-		if q.Cursor = page.NextCursor; q.Cursor == "" {
+		if err != nil {
+			r.done.Unread = append(r.done.Unread, err.Error())
 			return
 		}
+		q.Cursor = page.NextCursor
 	}
+}
+
+// exceeded returns the key of the limit that a thread exceeds, or "".
+func (r *retention) exceeded(c rollout.Candidate) string {
+	counted := r.done.Bytes
+	if !r.Delete {
+		counted -= r.done.ArchivedBytes
+	}
+	age := r.now.Sub(c.WrittenAt)
+	switch {
+	case age < minRetentionAge:
+		return ""
+	case r.MaxAge > 0 && age > r.MaxAge:
+		return limitAge
+	case r.MaxBytes > 0 && counted > r.MaxBytes:
+		return limitBytes
+	}
+	return ""
+}
+
+// process archives or deletes a thread, and counts it.
+func (r *retention) process(c rollout.Candidate) {
+	place, err := r.driver.Find(r.ctx, c.ID)
+	if err == nil {
+		c.Bytes = place.Bytes
+		err = r.do(c)
+	}
+	if err != nil {
+		c.Kept = err.Error()
+		r.done.Kept = append(r.done.Kept, c)
+		return
+	}
+	r.done.Gone = append(r.done.Gone, c)
+	switch {
+	case !r.Delete:
+		r.done.ArchivedBytes += c.Bytes
+		return
+	case c.Archived:
+		r.done.ArchivedBytes -= c.Bytes
+	}
+	r.done.Bytes -= c.Bytes
+	r.done.Threads--
 }
 
 // Retire archives a thread, or deletes it.
@@ -69,7 +130,7 @@ func (t *Threads) Retire(r rollout.Retention, c rollout.Candidate) error {
 		case place.UpdatedAt.After(c.WrittenAt):
 			return errWritten
 		case r.Delete:
-			return t.Driver.Delete(ctx, own)
+			return t.delete(ctx, own)
 		}
 		return errors.Join(t.Driver.Move(ctx, own, true), t.Driver.Release(ctx, own))
 	})

@@ -50,15 +50,21 @@ var _ store.Threads = (*Threads)(nil)
 
 // Open joins the fleet and returns its threads.
 func Open(ctx context.Context, o Options) (*Threads, error) {
-	lease, ttl, err := newLease(ctx, o)
+	copies := newCopies(o)
+	presence := newPresence(copies.files)
+	if err := presence.endKilled(ctx, o.Driver); err != nil {
+		return nil, err
+	}
+	lease, ttl, err := newLease(ctx, o, presence)
 	if err != nil {
 		return nil, err
 	}
-	t := &Threads{Options: o, lease: lease, ttl: ttl, copies: newCopies(o), open: map[string]*journal{}}
+	t := &Threads{Options: o, lease: lease, ttl: ttl, copies: copies, open: map[string]*journal{}}
 	t.base, t.cancel = context.WithCancel(context.Background())
 	t.filler = newFiller(t)
 	t.work.Go(func() { t.lease.keep(t.base, ttl) })
 	t.work.Go(t.filler.run)
+	t.work.Go(t.keepClean)
 	return t, nil
 }
 
@@ -179,7 +185,7 @@ func (t *Threads) Check(at store.Ref, op store.Op) error {
 	if err != nil || op == store.OpRestore {
 		return err
 	}
-	if t.opened(at.ID) != nil {
+	if op == store.OpWrite && t.opened(at.ID) != nil {
 		return &rollout.LockedError{ID: at.ID}
 	}
 	if place.Owner != "" && place.Owner != t.Node.ID {
@@ -196,13 +202,17 @@ func (t *Threads) opened(id string) *journal {
 
 // owned runs an operation as the owner of a thread that is not open.
 func (t *Threads) owned(id string, do func(ctx context.Context, own fleet.Own) error) error {
+	ctx, cancel := t.call()
+	defer cancel()
+	return t.ownedFor(ctx, id, do)
+}
+
+func (t *Threads) ownedFor(ctx context.Context, id string, do func(ctx context.Context, own fleet.Own) error) error {
 	j := &journal{threads: t, id: id}
 	if err := t.enter(j); err != nil {
 		return err
 	}
 	defer t.leave(j)
-	ctx, cancel := t.call()
-	defer cancel()
 	node, _, err := t.lease.await(ctx)
 	if err != nil {
 		return threadError(id, err)
@@ -261,13 +271,23 @@ func (t *Threads) move(id string, archived bool) error {
 
 // Delete deletes a thread and its copy. No thread depends on another one.
 func (t *Threads) Delete(id string) error {
-	return t.owned(id, func(ctx context.Context, own fleet.Own) error {
-		if err := t.Driver.Delete(ctx, own); err != nil {
-			return err
-		}
-		t.copies.remove(id)
-		return nil
-	})
+	return t.owned(id, t.delete)
+}
+
+func (t *Threads) delete(ctx context.Context, own fleet.Own) error {
+	if err := t.Driver.Delete(ctx, own); err != nil {
+		return err
+	}
+	t.removeCopy(edition{id: own.ID, generation: own.Generation})
+	return nil
+}
+
+// removeCopy removes the copies of a thread.
+func (t *Threads) removeCopy(e edition) {
+	defer t.copies.lock(e.id)()
+	if err := t.copies.remove(e); err != nil {
+		t.Report(err)
+	}
 }
 
 // Rename gives a thread a name. The database does not keep the time.

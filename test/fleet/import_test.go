@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -14,12 +15,16 @@ import (
 
 // store runs appserver store.
 func store(t *testing.T, home, url string, args ...string) string {
+	out, err := storeCommand(t, home, url, args...).Output()
+	require.NoError(t, err, "%s", out)
+	return string(out)
+}
+
+func storeCommand(t *testing.T, home, url string, args ...string) *exec.Cmd {
 	args = append([]string{"store", "-c", "store.kind=postgres", "-c", "store.require_sync_standby=false"}, args...)
 	cmd := apptest.ServerCommand(t, home, args...)
 	cmd.Env = append(cmd.Env, "APPSERVER_STORE_URL="+url)
-	out, err := cmd.Output()
-	require.NoError(t, err, "%s", out)
-	return string(out)
+	return cmd
 }
 
 // rollouts returns the contents of the rollouts in a home, by their paths there.
@@ -39,8 +44,18 @@ func rollouts(t *testing.T, home string) map[string]string {
 	return found
 }
 
-// TestThreadsMoveToTheDatabaseAndBack copies a thread with a name and an excluded item, and an archived
-// one.
+// unlisted writes a rollout that lists omit, because it has no message of the user.
+func unlisted(t *testing.T, home string) {
+	const id = "0190a6f8-1111-7aaa-8bbb-010000000000"
+	path := filepath.Join(home, "sessions/2026/01/02/rollout-2026-01-02T03-04-05-"+id+".jsonl")
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	text := `{"timestamp":"2026-01-02T03:04:05.000Z","ordinal":0,"type":"session_meta","payload":{"id":"` + id +
+		`","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/src","source":"exec"}}` + "\n"
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// TestThreadsMoveToTheDatabaseAndBack copies a thread with a name and an excluded item, an archived one,
+// and one without a message of the user.
 func TestThreadsMoveToTheDatabaseAndBack(t *testing.T) {
 	t.Parallel()
 	url, home, back := pgtest.Database(t), t.TempDir(), t.TempDir()
@@ -54,11 +69,12 @@ func TestThreadsMoveToTheDatabaseAndBack(t *testing.T) {
 	c.Call("context/setInclusion", apptest.Object{"threadId": named, "indices": []int{3}, "included": false})
 	c.Call("thread/archive", apptest.Object{"threadId": archived})
 	c.Close()
-	require.Contains(t, store(t, home, url, "import"), "2 threads copied, 0 there already, 0 not copied")
-	require.Contains(t, store(t, home, url, "import"), "0 threads copied, 2 there already, 0 not copied")
+	unlisted(t, home)
+	require.Contains(t, store(t, home, url, "import"), "3 threads copied, 0 there already, 0 not copied")
+	require.Contains(t, store(t, home, url, "import"), "0 threads copied, 3 there already, 0 not copied")
 
 	n := newNode(t, url)
-	require.Regexp(t, `(?s)PostgreSQL: \d+.*tables: version 1 of 1\nsynchronous standbys: none\nservers: \S+\nthreads:`,
+	require.Regexp(t, `(?s)PostgreSQL: \d+.*tables: version 2 of 2\nsynchronous standbys: none\nservers: \S+\nthreads:`,
 		store(t, home, url, "status"))
 	require.Equal(t, "The first", gjson.GetBytes(n.Call("thread/list", apptest.Object{}), "data.0.name").Str)
 	require.Equal(t, archived, gjson.GetBytes(n.Call("thread/list", apptest.Object{"archived": true}), "data.0.id").Str)
@@ -68,7 +84,7 @@ func TestThreadsMoveToTheDatabaseAndBack(t *testing.T) {
 	require.Equal(t, named, gjson.GetBytes(found, "data.0.thread.id").Str)
 	n.Close()
 
-	require.Contains(t, store(t, t.TempDir(), url, "export", back), "2 threads copied")
+	require.Contains(t, store(t, t.TempDir(), url, "export", back), "3 threads copied")
 	require.Equal(t, rollouts(t, home), rollouts(t, back))
 }
 
@@ -81,9 +97,9 @@ func TestOperatorsUpdateTheTables(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "store.auto_migrate: ")
-	require.Equal(t, "tables: version 0, updated to 1\n", store(t, home, url, "migrate"))
-	require.Equal(t, "tables: version 1, unchanged\n", store(t, home, url, "migrate", "-c", "store.auto_migrate=false"))
-	require.Equal(t, "tables: version 1, unchanged\nthe database is ready\n", store(t, home, url, "init"))
+	require.Equal(t, "tables: version 0, updated to 2\n", store(t, home, url, "migrate"))
+	require.Equal(t, "tables: version 2, unchanged\n", store(t, home, url, "migrate", "-c", "store.auto_migrate=false"))
+	require.Equal(t, "tables: version 2, unchanged\nthe database is ready\n", store(t, home, url, "init"))
 	n := apptest.StartProcess(t, command(t, home, url, "-c", "store.auto_migrate=false"))
 	n.Initialize()
 	require.Equal(t, "completed", n.Turn(n.StartTrusted(), "say hello").Status)

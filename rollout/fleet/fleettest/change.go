@@ -35,11 +35,16 @@ func aRewriteReplacesLines(t *testing.T, r *rig) {
 	require.NoError(t, err)
 	require.Equal(t, want, r.lines(own.ID))
 	require.Equal(t, own.Next, later.Next)
+	require.Equal(t, own.Generation+1, later.Generation)
 	require.ErrorIs(t, r.append(own, 300, "late"), fleet.ErrFenced)
 	require.NoError(t, r.append(later, 300, "late"))
 	place, err := r.Find(r.ctx, own.ID)
 	require.NoError(t, err)
 	require.Equal(t, "***", place.Preview)
+	require.Equal(t, later.Generation, place.Generation)
+	taken, err := r.Take(r.ctx, own.ID, r.a)
+	require.NoError(t, err)
+	require.Equal(t, later.Generation, taken.Generation)
 }
 
 func aDeletedThreadIsGone(t *testing.T, r *rig) {
@@ -54,6 +59,31 @@ func aDeletedThreadIsGone(t *testing.T, r *rig) {
 	created, err := r.Create(r.ctx, own.ID, r.a, headOf("new"), nil)
 	require.NoError(t, err)
 	require.Empty(t, r.lines(created.ID))
+}
+
+// sizesAreKept compares the size of a thread, and of all threads, with its lines.
+func sizesAreKept(t *testing.T, r *rig) {
+	size := func(own fleet.Own) int64 {
+		place, err := r.Find(r.ctx, own.ID)
+		require.NoError(t, err)
+		return place.Bytes
+	}
+	before, err := r.Usage(r.ctx)
+	require.NoError(t, err)
+	own, archived := r.create("12345", "123"), r.create("1")
+	require.EqualValues(t, 8, size(own))
+	require.NoError(t, r.append(own, 2, "12", ""))
+	require.EqualValues(t, 10, size(own))
+	own, err = r.Rewrite(r.ctx, own, nil, func(ordinal int64, _ []byte) []byte {
+		return map[int64][]byte{0: []byte("1")}[ordinal]
+	})
+	require.NoError(t, err)
+	require.EqualValues(t, 6, size(own))
+	require.NoError(t, r.Move(r.ctx, archived, true))
+	after, err := r.Usage(r.ctx)
+	require.NoError(t, err)
+	require.Equal(t, fleet.Usage{Threads: before.Threads + 2, Bytes: before.Bytes + 7,
+		ArchivedBytes: before.ArchivedBytes + 1}, after)
 }
 
 func message(ordinal int64, text string) fleet.Message {

@@ -61,6 +61,7 @@ func Run(t *testing.T, open func(t testing.TB) Fixture) {
 		"MovedThreadsAreListedApart":      movedThreadsAreListedApart,
 		"MessagesAreAddedOnce":            messagesAreAddedOnce,
 		"ARewriteRemovesMessages":         aRewriteRemovesMessages,
+		"SizesAreKept":                    sizesAreKept,
 		"TextsOfAnyKindAreKept":           textsOfAnyKindAreKept,
 		"InvalidCursorsAreErrors":         invalidCursorsAreErrors,
 		"AClosedDriverAcceptsNothing":     aClosedDriverAcceptsNothing,

@@ -151,6 +151,7 @@ func (m *model) query(t *rapid.T, keys ...listing.SortKey) listing.Query {
 	return listing.Query{
 		Limit: rapid.IntRange(0, 3).Draw(t, "limit"), Archived: rapid.IntRange(0, 3).Draw(t, "archived") == 0,
 		Ascending: rapid.Bool().Draw(t, "ascending"), SortKey: rapid.SampledFrom(keys).Draw(t, "key"),
+		Unlisted:  rapid.IntRange(0, 5).Draw(t, "unlisted") == 0,
 		Providers: some("providers", "a", "b", ""), Cwds: some("cwds", "/x", "/y"),
 		Sources:      some("sources", "cli", "subagent", "subagent/review", "", "5"),
 		OtherSources: some("other sources", "cli", "subagent", "subagent/thread_spawn"),
@@ -280,7 +281,7 @@ func (m *model) selects(q listing.Query, h fleet.Head) bool {
 	source := listing.SourceWord(h.Meta.Source)
 	word, _, _ := strings.Cut(source, "/")
 	isOneOf := func(list []string) bool { return slices.Contains(list, source) || slices.Contains(list, word) }
-	return h.Listed && h.Archived == q.Archived &&
+	return (h.Listed || q.Unlisted) && h.Archived == q.Archived &&
 		among(q.Providers, h.Meta.ModelProvider) && among(q.Cwds, h.Meta.Cwd) &&
 		(len(q.Sources) == 0 || isOneOf(q.Sources)) && !isOneOf(q.OtherSources) &&
 		!slices.Contains(q.Excluded, h.ID) &&

@@ -85,6 +85,9 @@ func (s *suite) oneWriter() {
 	require.NoError(s.t, s.beginThread(1, "hello").Close())
 	require.NoError(s.t, s.Check(refOf(1), store.OpWrite))
 	journal, _ := s.openThread(1)
+	for _, op := range []store.Op{store.OpArchive, store.OpDelete} {
+		require.NoError(s.t, s.Check(refOf(1), op), "a caller checks before it closes the thread")
+	}
 	for _, other := range []*suite{s, s.another()} {
 		_, _, err := other.Threads.Open(refOf(1), &lines)
 		require.ErrorAs(s.t, err, &locked)

@@ -42,6 +42,7 @@ func Run(t *testing.T, open Open) {
 		{"names are kept", (*suite).names},
 		{"lists are divided into pages", (*suite).pages},
 		{"lists are filtered", (*suite).filters},
+		{"threads without a message are listed on request", (*suite).unlisted},
 		{"texts are found", (*suite).search},
 		{"old threads are archived or deleted", (*suite).retain},
 	} {

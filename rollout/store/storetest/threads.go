@@ -135,6 +135,26 @@ func (s *suite) pages() {
 	require.ErrorAs(s.t, err, &cursor)
 }
 
+// unlisted stores a thread that has the first line only.
+func (s *suite) unlisted() {
+	s.put(1)
+	s.put(2, "hello")
+	require.Equal(s.t, "hello", s.list(rollout.Query{}))
+	var ids []string
+	for q := (rollout.Query{Unlisted: true, Ascending: true, Limit: 1}); len(ids) < 3; {
+		page, err := s.List(q)
+		require.NoError(s.t, err)
+		for _, h := range page.Heads {
+			require.WithinDuration(s.t, timeOf(len(ids)+1), h.CreatedAt, time.Second)
+			ids = append(ids, h.ID)
+		}
+		if q.Cursor = page.NextCursor; q.Cursor == "" {
+			break
+		}
+	}
+	require.Equal(s.t, []string{idOf(1), idOf(2)}, ids)
+}
+
 func (s *suite) filters() {
 	for n := range 4 {
 		s.put(n, fmt.Sprint("t", n))
