@@ -44,7 +44,7 @@ func commands() []subcommand {
 		{"rollout", "verify, repair and redact the files of threads; archive or delete old threads", cli.Rollout},
 		{"generate-json-schema", "write the JSON Schema of the protocol to --out DIR", generate(schema.WriteJSON)},
 		{"generate-ts", "write the TypeScript types of the protocol to --out DIR", generate(schema.WriteTS)},
-		{"store", "copy threads between files and a database", cli.Store},
+		{"store", "copy threads between files and a database; redact those of the database", cli.Store},
 		{"thread", "export and import stored threads", cli.Thread},
 		{"web", "open the workbench, a page for browsers: of a running server, or of a new one", cli.Web},
 		{"version", "print the version; with --json, the commit and the Go version as well", printVersion},

@@ -187,5 +187,10 @@ func (s *Stores) Status() (status StoreStatus, err error) {
 	return status, err
 }
 
+// Redact removes secrets from a thread of the database. Without write it counts them.
+func (s *Stores) Redact(id string, by rollout.Redactor, write bool) (shared.Redacted, error) {
+	return s.opened.shared.Redact(id, by, write)
+}
+
 // Close closes the database.
 func (s *Stores) Close() error { return s.opened.Close(context.Background()) }

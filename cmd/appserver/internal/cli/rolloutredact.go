@@ -25,6 +25,10 @@ type redactedThread struct {
 
 func (r redactedThread) found() bool { return r.Redacted.Found() || r.Memories > 0 }
 
+// errNoPatterns reports that the configuration has nothing to search for.
+var errNoPatterns = errors.New("there are no patterns to search for: " +
+	"set history.redactSecrets to true, or add one to history.sensitivePatterns")
+
 // redact removes secrets from rollouts. It searches all of them and asks for confirmation before it
 // changes one, because it keeps no copy.
 func (c *rolloutCall) redact() error {
@@ -35,7 +39,7 @@ func (c *rolloutCall) redact() error {
 	}
 	by := conf.Redactor()
 	if by == nil {
-		return errors.New("there are no patterns to search for: set history.redactSecrets to true, or add one to history.sensitivePatterns")
+		return errNoPatterns
 	}
 	var found []redactedThread
 	for _, path := range c.paths {

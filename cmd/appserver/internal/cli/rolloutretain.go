@@ -23,6 +23,9 @@ func (c *rolloutCall) retain() error {
 	if err != nil {
 		return err
 	}
+	if conf.Store.Kind == config.StorePostgres {
+		return errors.New("the threads are in a database (store.kind), not in files: its servers apply history.maxAge and history.maxBytes")
+	}
 	bounds := app.RetentionOf(conf.History)
 	if !bounds.IsLimited() {
 		return errors.New("there is no limit: set history.maxAge (days) or history.maxBytes, for example with -c history.maxAge=90")

@@ -19,22 +19,27 @@ import (
 type storeCall struct {
 	*app.Options
 	*app.Stores
-	out io.Writer
+	yes, dryRun bool
+	asker       asker
+	out, errs   io.Writer
 }
 
-// Store copies threads between the files of a home and a database.
+// Store copies threads between the files of a home and a database, and redacts those of the database.
 func Store(args []string, s app.Streams, o *app.Options) error {
-	c := &storeCall{Options: o, out: s.Out}
+	c := &storeCall{Options: o, out: s.Out, errs: s.Err}
 	flags := flag.NewFlagSet("store", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	c.DefineConfig(flags)
+	c.define(flags)
 	rest, err := parseAnyOrder(flags, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp), err == nil && len(rest) == 0:
 		return storeUsage(s.Out)
 	case err != nil:
 		return app.UsageError{Err: err}
+	case (c.yes || c.dryRun) && rest[0] != "redact":
+		return app.UsageError{Err: fmt.Errorf("store %s has no flags --yes and --dry-run", rest[0])}
 	}
+	c.asker = newAsker(s, c.yes)
 	run, err := c.command(rest)
 	if err != nil {
 		return app.UsageError{Err: err}
@@ -47,10 +52,16 @@ func Store(args []string, s app.Streams, o *app.Options) error {
 			err = errors.Join(run(), c.Close())
 		}
 	}
-	if err != nil {
-		return plainError{fmt.Errorf("store %s: %w", rest[0], err)}
+	if usage := (app.UsageError{}); err == nil || errors.As(err, &usage) {
+		return err
 	}
-	return nil
+	return plainError{fmt.Errorf("store %s: %w", rest[0], err)}
+}
+
+func (c *storeCall) define(flags *flag.FlagSet) {
+	flags.BoolVar(&c.yes, "yes", false, "redact: skip the confirmation")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "redact: print the changes, and make none")
+	c.DefineConfig(flags)
 }
 
 // command returns the part of a command that needs both stores, or nil.
@@ -66,6 +77,8 @@ func (c *storeCall) command(args []string) (run func() error, err error) {
 		return c.importThreads, nil
 	case name == "export" && n == 1:
 		return func() error { return c.export(args[1]) }, nil
+	case name == "redact":
+		return func() error { return c.redact(args[1:]) }, nil
 	case slices.Contains([]string{"init", "migrate", "status", "import", "export"}, name):
 		return nil, fmt.Errorf("store %s: wrong number of arguments", name)
 	}
@@ -87,6 +100,8 @@ Commands:
         copy the threads of CODEX_HOME into the database; threads that are there already are not changed
   export DIR
         copy the threads of the database as rollouts into the home DIR
+  redact [THREAD...]
+        remove secrets from threads of the database, or from all of them; keep no copy, and ask for confirmation
 
 The database is that of store.url_env, with store.kind = "postgres".
 
@@ -94,7 +109,7 @@ Flags:
 `)
 	flags := flag.NewFlagSet("store", flag.ContinueOnError)
 	flags.SetOutput(w)
-	app.DefaultOptions().DefineConfig(flags)
+	(&storeCall{Options: app.DefaultOptions()}).define(flags)
 	flags.PrintDefaults()
 	return nil
 }
@@ -143,35 +158,49 @@ func (c *storeCall) export(home string) error { return c.copyAll(c.Database, c.F
 // storePage is the number of threads that are listed at a time.
 const storePage = 100
 
-// copyAll copies all listed threads. A thread that cannot be copied is reported; the others are copied.
-func (c *storeCall) copyAll(from, to store.Threads) error {
-	var copied, unchanged, failed int
+// each calls do for the threads of a store, also for those that lists omit, and skip for each file that
+// cannot be read.
+func each(from store.Threads, skip func(error), do func(head rollout.Head, archived bool)) error {
 	for _, archived := range []bool{false, true} {
-		q := rollout.Query{Limit: storePage, Archived: archived, Ascending: true}
+		q := rollout.Query{Limit: storePage, Archived: archived, Ascending: true, Unlisted: true}
 		for more := true; more; more = q.Cursor != "" {
 			page, err := from.List(q)
 			if err != nil {
 				return err
 			}
 			for _, skipped := range page.Skipped {
-				failed++
-				fmt.Fprintf(c.out, "not copied: %s\n", termtext.Plain(skipped.Error()))
+				skip(skipped)
 			}
 			for _, head := range page.Heads {
-				done, err := store.Copy(from, to, head, archived)
-				switch {
-				case err != nil:
-					failed++
-					fmt.Fprintf(c.out, "not copied: %s: %s\n", head.ID, termtext.Plain(err.Error()))
-				case done.New == 0:
-					unchanged++
-				default:
-					copied++
-					fmt.Fprintf(c.out, "copied: %s, %s\n", head.ID, termtext.Counted(done.New, "line"))
-				}
+				do(head, archived)
 			}
 			q.Cursor = page.NextCursor
 		}
+	}
+	return nil
+}
+
+// copyAll copies all threads. A thread that cannot be copied is reported; the others are copied.
+func (c *storeCall) copyAll(from, to store.Threads) error {
+	var copied, unchanged, failed int
+	report := func(err error) {
+		failed++
+		fmt.Fprintf(c.out, "not copied: %s\n", termtext.Plain(err.Error()))
+	}
+	err := each(from, report, func(head rollout.Head, archived bool) {
+		done, err := store.Copy(from, to, head, archived)
+		switch {
+		case err != nil:
+			report(fmt.Errorf("%s: %w", head.ID, err))
+		case done.New == 0:
+			unchanged++
+		default:
+			copied++
+			fmt.Fprintf(c.out, "copied: %s, %s\n", head.ID, termtext.Counted(done.New, "line"))
+		}
+	})
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(c.out, "%s copied, %d there already, %d not copied\n", termtext.Counted(copied, "thread"), unchanged, failed)
 	if failed > 0 {
