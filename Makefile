@@ -36,7 +36,7 @@ BENCHTIME ?= 1s
 ROWS ?= .*
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo demo-web generate check types test test-all race fuzz crash soak fleet-soak bench bench-peer bench-store bench-web bench-hour conformance \
+.PHONY: help build mac demo demo-web generate check types test test-all test-postgres race fuzz crash soak fleet-soak bench bench-peer bench-store bench-web bench-hour conformance \
 	verify sbom vendor-web clean
 
 help: ## print the targets
@@ -107,6 +107,11 @@ test: build ## run the tests of every change, in minutes
 
 test-all: build ## run all tests
 	$(GO) test $(TESTFLAGS) $(ordered)
+
+# In the environment, APPSERVER_TEST_STORE=postgres gives each home of a test a database. Tests of what needs files are
+# skipped: docs/fleet.md lists it.
+test-postgres: build ## run the tests of the protocol with threads in PostgreSQL
+	APPSERVER_TEST_STORE=postgres $(GO) test -short -vet=off -timeout 20m $(TESTFLAGS) ./test/e2e
 
 race: ## run all tests under the race detector
 	CGO_ENABLED=1 $(GO) test -race $(RACEFLAGS) $(ordered)

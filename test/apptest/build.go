@@ -30,7 +30,7 @@ func Main(m goleak.TestingM) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+	goleak.VerifyTestMain(withDatabase(m), goleak.Cleanup(func(code int) {
 		if err := errors.Join(reportRaces(), reportWire()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
@@ -98,6 +98,19 @@ var BuildDir = sync.OnceValues(func() (string, error) {
 
 // Binary returns the path of the server, built with the flags of make build.
 var Binary = sync.OnceValues(func() (string, error) { return Build("appserver", "./cmd/appserver") })
+
+// isServer reports whether a program is the server, perhaps by another name.
+func isServer(path string) bool {
+	server, err := Binary()
+	if err != nil {
+		return false
+	}
+	if path == server {
+		return true
+	}
+	target, err := filepath.EvalSymlinks(path)
+	return err == nil && target == server
+}
 
 // Build compiles a package of the repository, given relative to its root, and returns the path
 // of the program. The program is linked again only if its source has changed: bin/test keeps it

@@ -77,6 +77,9 @@ func ProcessCommand(t testing.TB, home, path string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(os.Environ(), "CODEX_HOME="+home, "HOME="+home, "OPENAI_API_KEY=", "SHELL=/bin/bash")
+	if UsesDatabase() && isServer(path) {
+		useDatabase(t, cmd, home)
+	}
 	stderr, err := os.CreateTemp(t.TempDir(), "stderr")
 	require.NoError(t, err)
 	cmd.Stderr = stderr
@@ -137,12 +140,13 @@ func Connect(t testing.TB, cmd *exec.Cmd, w *wire) *Client {
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
+	countServer(cmd, 1)
 	c := &Client{T: t, Cmd: cmd, wire: w, In: &checkedInput{in, w}, Out: out, Messages: make(chan Message, 1<<16),
 		Exited: make(chan struct{})}
 	go c.read(out)
 	t.Cleanup(func() {
 		children := WithDescendants(t, cmd.Process.Pid)[1:]
-		c.Kill()
+		c.kill()
 		awaitEnds(children) // git may still write into the home, which the test removes
 		c.wire.end(t)
 	})
@@ -185,6 +189,7 @@ func (c *Client) read(out io.Reader) {
 	}
 	close(c.Messages)
 	c.Err = c.Cmd.Wait()
+	countServer(c.Cmd, -1)
 }
 
 // gatedReader reads from its Reader, but returns only while the gate is open.
@@ -216,8 +221,14 @@ func (c *Client) gate() {
 	defer c.reading.Unlock()
 }
 
-// Kill kills the process and discards its unread messages.
+// Kill kills the process and discards its unread messages. A later command of its home can use the threads
+// at once, even those in a database.
 func (c *Client) Kill() {
+	c.kill()
+	noteKilled(c.Cmd)
+}
+
+func (c *Client) kill() {
 	_ = c.Cmd.Process.Kill()
 	_ = c.Out.Close()
 	for range c.Messages { // until the reader closes it

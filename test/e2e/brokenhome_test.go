@@ -32,6 +32,7 @@ func newStoredThread(t *testing.T) (home, id, path string) {
 
 // TestHugeLineIsSkipped has a sparse line of gigabytes in a rollout.
 func TestHugeLineIsSkipped(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesLines)
 	sample.Long(t)
 	t.Parallel()
 	home, id, path := newStoredThread(t)
@@ -51,6 +52,7 @@ func TestHugeLineIsSkipped(t *testing.T) {
 // TestUnreadableRolloutsAreReported has something else in the place of a rollout. The error names
 // it, and the server continues.
 func TestUnreadableRolloutsAreReported(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesLines)
 	t.Parallel()
 	for name, put := range map[string]func(path string) error{
 		"named pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
@@ -86,6 +88,7 @@ func TestUnreadableRolloutsAreReported(t *testing.T) {
 // TestDamagedRolloutKeepsOtherLines has an invalid line in the middle and a torn tail. All other
 // lines are read, and the client is warned.
 func TestDamagedRolloutKeepsOtherLines(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesLines)
 	t.Parallel()
 	home, id, path := newStoredThread(t)
 	text, err := os.ReadFile(path)
@@ -116,6 +119,7 @@ func TestDamagedRolloutKeepsOtherLines(t *testing.T) {
 // TestRolloutWithoutMetadataIsRead removes the first line. The name of the file has the id and the
 // creation time.
 func TestRolloutWithoutMetadataIsRead(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesLines)
 	t.Parallel()
 	_, id, path := newStoredThread(t)
 	text, err := os.ReadFile(path)
@@ -151,6 +155,7 @@ func TestRolloutWithoutMetadataIsRead(t *testing.T) {
 
 // TestServesWithoutUsableHome uses homes that cannot be created or written.
 func TestServesWithoutUsableHome(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesHome)
 	t.Parallel()
 	lives := func(t *testing.T, home string, cmd *exec.Cmd) {
 		c := apptest.StartProcess(t, cmd)
@@ -178,6 +183,7 @@ func TestServesWithoutUsableHome(t *testing.T) {
 // TestFullDiskKeepsAcknowledgedLines limits the size of files, as a full disk does. Acknowledged
 // turns are read when space is free again.
 func TestFullDiskKeepsAcknowledgedLines(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesDisk)
 	t.Parallel()
 	long := strings.Repeat("All work and no play. ", 100)
 	for name, fill := range map[string]func(i int) string{
@@ -296,6 +302,7 @@ func firstError(errs ...error) error {
 // TestServesWithoutLocks has a file in the place of the lock folder. Threads cannot be written;
 // everything else works.
 func TestServesWithoutLocks(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesLines)
 	t.Parallel()
 	home, id, _ := newStoredThread(t)
 	locks := filepath.Join(home, "thread-writer-locks")

@@ -74,17 +74,15 @@ func TestSourceOfThreads(t *testing.T) {
 			c.Initialize()
 			var r struct {
 				Thread struct {
+					ID     string
 					Source json.RawMessage
-					Path   string
 				}
 			}
 			require.NoError(t, json.Unmarshal(c.Call("thread/start", apptest.Object{}), &r))
-			c.Close()
 			require.JSONEq(t, want.shown, string(r.Thread.Source))
-			text, err := os.ReadFile(r.Thread.Path)
-			require.NoError(t, err)
-			first, _, _ := strings.Cut(string(text), "\n")
+			first, _, _ := strings.Cut(c.StoredLines(r.Thread.ID), "\n")
 			require.JSONEq(t, want.stored, gjson.Get(first, "payload.source").Raw)
+			c.Close()
 		})
 	}
 }

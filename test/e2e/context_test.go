@@ -184,7 +184,10 @@ func undoAll(c *apptest.Client, thread string) {
 // TestUnloadRewritesRollout shuts down with excluded items. The rollout has what another program
 // would send to a model, the backup has everything, and together they restore the thread. A restore
 // brings all items back into the file.
-func TestUnloadRewritesRollout(t *testing.T) { apptest.OnBothWires(t, testUnloadRewritesRollout) }
+func TestUnloadRewritesRollout(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesBackup)
+	apptest.OnBothWires(t, testUnloadRewritesRollout)
+}
 
 func testUnloadRewritesRollout(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()

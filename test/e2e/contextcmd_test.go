@@ -114,7 +114,7 @@ func TestContextEditShowsNewList(t *testing.T) {
 	require.Regexp(t, `^Excluded 3 items\. The next request has [\d,]+ tokens, \d+ fewer\.\n`, out)
 	require.Contains(t, out, "appserver context undo "+apptest.LegacyID+"\n", "the output names the undo command")
 	require.Contains(t, rowOf(t, list(), "4 r8"), "4 r8 toolOutput N excluded {")
-	require.FileExists(t, path+".bak", "the rollout was rewritten as after an unload")
+	apptest.RequireBackup(t, path)
 	require.NoFileExists(t, filepath.Join(home, "thread-writer-locks", apptest.LegacyID+".lock"))
 
 	out, _ = apptest.ContextCommand(t, home, 0, "include", apptest.LegacyID, "--json", "--", "r7", "r8", "r10")

@@ -30,7 +30,7 @@ func TestContextEditorAppliesPlan(t *testing.T) {
 	out, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID)
 	require.Contains(t, rowOf(t, out, "4 r8"), "4 r8 toolOutput N excluded {")
 	require.Contains(t, rowOf(t, out, "5 r10"), "5 r10 assistantMessage N pinned There")
-	require.FileExists(t, path+".bak", "the rollout was rewritten as after an unload")
+	apptest.RequireBackup(t, path)
 
 	p.press("u")
 	p.await("Undone: apply of 2 items. U redoes it.", "[x]    output")

@@ -56,6 +56,7 @@ func TestContextFindsArchivedThreads(t *testing.T) {
 
 // TestContextExplainsMissingThreads names the next action.
 func TestContextExplainsMissingThreads(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesPaths)
 	t.Parallel()
 	home, path := apptest.LegacyHome(t)
 	foreign := apptest.PutRollout(t, t.TempDir(), apptest.LegacyID, apptest.LegacyRollout)
@@ -109,6 +110,7 @@ func TestContextRejectsEditsOfLockedThreads(t *testing.T) {
 
 // TestContextOnReadOnlyHome shows a thread, and rejects edits.
 func TestContextOnReadOnlyHome(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesHome)
 	t.Parallel()
 	home, _ := apptest.LegacyHome(t)
 	apptest.GiveHome(t, home)

@@ -94,6 +94,7 @@ var damagedRollouts = map[string]damagedRollout{
 // TestDamagedRolloutShowsRemainingLines lists, reads and resumes a damaged rollout beside an undamaged
 // one. The damage is reported once, and the other thread is not affected.
 func TestDamagedRolloutShowsRemainingLines(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesLines)
 	sample.Long(t)
 	t.Parallel()
 	_, id, path := newStoredThread(t)
@@ -152,6 +153,7 @@ func (s damagedRollout) requireRead(c *apptest.Client) {
 // TestDamagedRolloutIsReportedByNextList adds damaged files while a server runs, with and without
 // an index. The next list reports them, and later ones do not.
 func TestDamagedRolloutIsReportedByNextList(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesLines)
 	t.Parallel()
 	home, id, path := newStoredThread(t)
 	text, err := os.ReadFile(path)
@@ -200,6 +202,7 @@ func copyHome(t *testing.T, home string) string {
 // TestEmptyRolloutStaysListed empties a rollout without a backup. The list has the head from the
 // index, a resume reports that the file is empty, and the thread can be restored or deleted.
 func TestEmptyRolloutStaysListed(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesLines)
 	t.Parallel()
 	for name, running := range map[string]bool{"while the server runs": true, "between two servers": false} {
 		t.Run(name, func(t *testing.T) {

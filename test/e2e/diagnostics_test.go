@@ -10,6 +10,7 @@ import (
 )
 
 func TestDiagnosticsDescribeServer(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesIndex)
 	t.Parallel()
 	home := t.TempDir()
 	writeThreads(t, home, 3, 1)

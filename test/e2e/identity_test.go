@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -54,10 +53,8 @@ func TestProviderGetsClientsName(t *testing.T) {
 		require.Equal(t, c.originator, originator)
 		require.True(t, strings.HasPrefix(agent, c.agent), agent)
 		require.Contains(t, agent, "("+c.name+"; 1__2)")
+		require.Contains(t, client.StoredLines(thread.ID), fmt.Sprintf(`"originator":%q`, c.originator))
 		client.Close()
-		rollout, err := os.ReadFile(thread.Path)
-		require.NoError(t, err)
-		require.Contains(t, string(rollout), fmt.Sprintf(`"originator":%q`, c.originator))
 	}
 }
 

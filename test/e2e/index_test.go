@@ -41,6 +41,7 @@ func writeThreads(t testing.TB, home string, count, messages int) (size int) {
 // TestIndexIsCreatedByLists requires that neither a start nor a turn creates the index, and that a
 // list does.
 func TestIndexIsCreatedByLists(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesIndex)
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home)
 	thread := c.StartThread(apptest.Object{})
@@ -57,6 +58,7 @@ func TestIndexIsCreatedByLists(t *testing.T) {
 // TestCrashDuringIndexingContinues kills servers while they build the index, until one completes
 // it.
 func TestCrashDuringIndexingContinues(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesIndex)
 	sample.Long(t)
 	const count = 600
 	home := t.TempDir()

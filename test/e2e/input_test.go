@@ -86,11 +86,9 @@ func TestTextElementsAreKept(t *testing.T) {
 				{"byteRange": apptest.Object{"start": 0, "end": 2}, "placeholder": "[a]"},
 				{"byteRange": apptest.Object{"start": 3, "end": 4}}}}}})
 	c.AwaitTurn()
-	c.Close()
-	rollout, err := os.ReadFile(thread.Path)
-	require.NoError(t, err)
-	require.Contains(t, string(rollout),
+	require.Contains(t, c.StoredLines(thread.ID),
 		`"text_elements":[{"byte_range":{"start":0,"end":2},"placeholder":"[a]"},{"byte_range":{"start":3,"end":4},"placeholder":null}]`)
+	c.Close()
 
 	c = apptest.StartServer(t, home)
 	c.Initialize()

@@ -33,6 +33,7 @@ func putUpdated(t *testing.T, home string, n int, last time.Time) string {
 // TestUpdatedOrderEqualsListedTimes compares the order by updated_at with the updatedAt of the
 // list, for files with other modification times, with and without the index.
 func TestUpdatedOrderEqualsListedTimes(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesLines)
 	for _, enabled := range []string{"true", "false"} {
 		t.Run("index "+enabled, func(t *testing.T) {
 			home, base := t.TempDir(), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)

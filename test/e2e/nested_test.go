@@ -15,6 +15,7 @@ import (
 // TestDeepNestingIsRejected sends 100,000 brackets in every input. Each is rejected with a message
 // or ignored, with memory of a few times its size, and the server continues.
 func TestDeepNestingIsRejected(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesLines)
 	t.Parallel()
 	const depth = 100_000
 	lists, members := strings.Repeat("[", depth), strings.Repeat(`{"a":`, depth)

@@ -68,11 +68,8 @@ func TestReadOnlyCallsRunInParallel(t *testing.T) {
 // toolOutputs returns the lines of a thread's rollout with tool outputs.
 func toolOutputs(c *apptest.Client, id string) string {
 	c.T.Helper()
-	path := gjson.GetBytes(c.Call("thread/read", apptest.Object{"threadId": id}), "thread.path").Str
-	text, err := os.ReadFile(path)
-	require.NoError(c.T, err)
 	var outputs strings.Builder
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(c.StoredLines(id)) {
 		if gjson.Get(line, "payload.type").Str == "function_call_output" {
 			outputs.WriteString(line)
 		}

@@ -67,6 +67,7 @@ func notifiedOf(c *apptest.Client, method string) []string {
 
 // TestRetentionArchivesOldestThreads keeps one old thread loaded, and one locked by another server.
 func TestRetentionArchivesOldestThreads(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesTimes)
 	t.Parallel()
 	home, ids := agedHome(t, 6)
 	other := apptest.StartOffline(t, home)
@@ -92,6 +93,7 @@ func TestRetentionArchivesOldestThreads(t *testing.T) {
 }
 
 func TestRetentionDeletesOldestThreads(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesTimes)
 	t.Parallel()
 	home, ids := agedHome(t, 4)
 	c := apptest.StartOffline(t, home, "-c", "history.maxAge=25", "-c", `history.retention="delete"`)
@@ -107,6 +109,7 @@ func TestRetentionDeletesOldestThreads(t *testing.T) {
 
 // TestRetentionFinishesInterruptedMoves has a thread in both folders, as a crash leaves it.
 func TestRetentionFinishesInterruptedMoves(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesTimes)
 	t.Parallel()
 	home, ids := agedHome(t, 3)
 	archive := filepath.Join(home, "archived_sessions")
@@ -126,6 +129,7 @@ func TestRetentionFinishesInterruptedMoves(t *testing.T) {
 
 // TestCrashDuringRetentionContinues kills servers that archive, until one has archived all threads.
 func TestCrashDuringRetentionContinues(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesTimes)
 	const count = 60
 	home, ids := agedHome(t, count)
 	args := []string{"-c", "history.maxAge=5"}
@@ -147,6 +151,7 @@ func TestCrashDuringRetentionContinues(t *testing.T) {
 }
 
 func TestRolloutRetainListsBeforeChanges(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesCommands)
 	t.Parallel()
 	home, ids := agedHome(t, 4)
 	status, _, errs := apptest.Execute(t, home, "rollout", "retain")
@@ -185,6 +190,7 @@ func TestRolloutRetainListsBeforeChanges(t *testing.T) {
 }
 
 func TestRolloutRetainSkipsOpenThreads(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesCommands)
 	t.Parallel()
 	home, ids := agedHome(t, 1)
 	c := apptest.StartOffline(t, home)

@@ -83,9 +83,10 @@ func testRevertedReferenceThreadCanBeUsed(t *testing.T, on apptest.WireAPI) {
 	require.Equal(t, messages(revertedThread), messages(next))
 	require.Equal(t, want, messages(next)[:len(want)])
 
-	require.Contains(t, c.CallRejected("thread/delete", apptest.Object{"threadId": revertedThread}).Message,
-		"that of thread "+
-			forkOfReverted)
+	if !apptest.UsesDatabase() { // where no thread needs another one
+		require.Contains(t, c.CallRejected("thread/delete", apptest.Object{"threadId": revertedThread}).Message,
+			"that of thread "+forkOfReverted)
+	}
 	c.Call("thread/delete", apptest.Object{"threadId": forkOfReverted})
 	c.Call("thread/archive", apptest.Object{"threadId": revertedThread})
 	list["archived"] = true

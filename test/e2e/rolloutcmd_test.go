@@ -27,6 +27,7 @@ func damagedHome(t *testing.T) (home, path, text string) {
 }
 
 func TestRolloutVerifyReportsDamage(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesCommands)
 	t.Parallel()
 	home, path, text := damagedHome(t)
 	sound := apptest.PutRollout(t, home, apptest.UnknownThreadID,
@@ -63,6 +64,7 @@ func jsonOf(t *testing.T, v any) string {
 
 // TestRolloutRepairKeepsThread compares the thread that a server reads before and after the repair.
 func TestRolloutRepairKeepsThread(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesCommands)
 	t.Parallel()
 	home, path, text := damagedHome(t)
 	before, _ := apptest.ContextCommand(t, home, 0, "list", apptest.LegacyID, "--json")
@@ -83,6 +85,7 @@ func TestRolloutRepairKeepsThread(t *testing.T) {
 }
 
 func TestRolloutRepairRejectsEmptyFile(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesCommands)
 	t.Parallel()
 	home, path := apptest.LegacyHome(t)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
@@ -95,6 +98,7 @@ func TestRolloutRepairRejectsEmptyFile(t *testing.T) {
 // TestRolloutRepairRejectsOpenThreads requires the lock of the home with the file, not of the
 // configured one.
 func TestRolloutRepairRejectsOpenThreads(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesCommands)
 	t.Parallel()
 	home, id, path := newStoredThread(t)
 	c := apptest.StartOffline(t, home)
@@ -117,6 +121,7 @@ func appendTo(c *apptest.Client, path, text string) {
 
 // TestRolloutRedactRemovesSecrets redacts a secret in an excluded item, which only the backup has.
 func TestRolloutRedactRemovesSecrets(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesCommands)
 	t.Parallel()
 	home := t.TempDir()
 	c := apptest.StartOffline(t, home, "-c", "history.redactSecrets=false")

@@ -13,6 +13,7 @@ import (
 // TestRolloutRedactRemovesSecretsFromMemories redacts while a server has the memories open. It
 // returns none of them afterwards.
 func TestRolloutRedactRemovesSecretsFromMemories(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesCommands)
 	t.Parallel()
 	home := t.TempDir()
 	args := append([]string{"-c", "history.redactSecrets=false"}, apptest.MemoryFlags...)

@@ -16,6 +16,7 @@ import (
 // TestExportedThreadCanBeImported imports a thread into another home. It is equal there, and
 // continues.
 func TestExportedThreadCanBeImported(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesCommands)
 	t.Parallel()
 	home, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "new")
 	c := apptest.StartOffline(t, home)
@@ -59,6 +60,7 @@ func TestExportedThreadCanBeImported(t *testing.T) {
 
 // TestImportAcceptsOtherVersions imports rollouts of other versions, and rejects other files.
 func TestImportAcceptsOtherVersions(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesCommands)
 	t.Parallel()
 	home := t.TempDir()
 	for version := range apptest.Corpus(t) {

@@ -30,7 +30,7 @@ func startPane(t *testing.T, home string, columns, rows int, env []string, args 
 	}
 	cmd := apptest.ServerCommand(t, home, args...)
 	words := []string{"env", "-u", "NO_COLOR", "-u", "COLORTERM"}
-	for _, v := range append(cmd.Env[len(cmd.Env)-4:], env...) { // without those of the test, which tmux passes on
+	for _, v := range append(cmd.Env[len(os.Environ()):], env...) { // without those of the test, which tmux passes on
 		words = append(words, apptest.ShellQuote(v))
 	}
 	for _, arg := range cmd.Args {

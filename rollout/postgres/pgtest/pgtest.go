@@ -33,15 +33,23 @@ import (
 
 // shared is the server of the test binary. It is started by the first test that needs it.
 var shared struct {
-	mu     sync.Mutex
-	server *Server
-	err    error
+	mu       sync.Mutex
+	settings []string
+	server   *Server
+	err      error
 }
 
 var databases atomic.Int64
 
+// Configure gives the server of the test binary further settings. Call it before the tests.
+func Configure(settings ...string) {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	shared.settings = settings
+}
+
 // Main runs the tests of a package and stops their server. It returns the exit code.
-func Main(m *testing.M) int {
+func Main(m interface{ Run() int }) int {
 	code := m.Run()
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
@@ -58,7 +66,7 @@ func Shared(t testing.TB) *Server {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.server == nil && shared.err == nil {
-		shared.server, shared.err = newServer(nil)
+		shared.server, shared.err = newServer(shared.settings)
 	}
 	require.NoError(t, shared.err)
 	return shared.server
@@ -83,8 +91,14 @@ func Database(t testing.TB) string {
 // Database returns the URL of a new database. The end of the test drops it.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
+	return s.Clone(t, "template0")
+}
+
+// Clone returns the URL of a copy of a database that has no connections. The end of the test drops it.
+func (s *Server) Clone(t testing.TB, template string) string {
+	t.Helper()
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	s.Exec(t, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'")
+	s.Exec(t, "CREATE DATABASE "+name+" TEMPLATE "+template+" ENCODING 'UTF8'")
 	t.Cleanup(func() { // a test may have left the server without its standby
 		s.Exec(t, "SET synchronous_commit = local", "DROP DATABASE "+name+" WITH (FORCE)")
 	})
@@ -148,6 +162,20 @@ func Exec(t testing.TB, address string, statements ...string) {
 		_, err := c.Exec(ctx, sql)
 		require.NoError(t, err, sql)
 	}
+}
+
+// Texts returns the rows of a query with one column of text.
+func Texts(t testing.TB, address, sql string, args ...any) []string {
+	t.Helper()
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, address)
+	require.NoError(t, err)
+	defer func() { _ = c.Close(ctx) }()
+	rows, err := c.Query(ctx, sql, args...)
+	require.NoError(t, err)
+	texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return texts
 }
 
 // need skips a test without PostgreSQL, or fails it with CI=true.

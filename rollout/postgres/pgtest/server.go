@@ -179,6 +179,12 @@ func (s *Server) Standby(t testing.TB, name string) *Server {
 	return standby
 }
 
+// Admit lets all users of the machine connect to the server.
+func (s *Server) Admit(t testing.TB) {
+	t.Helper()
+	require.NoError(t, os.Chmod(s.dir, 0o711))
+}
+
 // Pause suspends all processes of the server, and Resume resumes them.
 func (s *Server) Pause(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
 
