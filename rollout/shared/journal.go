@@ -33,6 +33,8 @@ type journal struct {
 	// lost is the error after which the journal cannot be used.
 	lost   error
 	closed bool
+	// isReported is set if the last append did not reach the copy.
+	isReported bool
 }
 
 // Begin returns the journal of a new thread.
@@ -156,10 +158,16 @@ func (j *journal) Append(lines []protocol.RolloutLine, _ bool) error {
 	from := j.next
 	j.next, j.seed = j.next+int64(len(lines)), nil
 	j.threads.filler.add(j.own, newLines{from: from, end: j.next, messages: messagesIn(lines, from)})
-	if err := j.keep(ctx, lines); err != nil {
+	j.reportOnce(j.keep(ctx, lines))
+	return nil
+}
+
+// reportOnce reports that appends do not reach the copy, once until they do again.
+func (j *journal) reportOnce(err error) {
+	if err != nil && !j.isReported {
 		j.threads.Report(err)
 	}
-	return nil
+	j.isReported = err != nil
 }
 
 // write creates the thread, or appends to it.
@@ -183,7 +191,7 @@ func (j *journal) fleetHead() fleet.Head {
 	return fleet.Head{Head: head, Listed: listed, Running: j.head.Running()}
 }
 
-// keep appends lines to the copy, and begins that of a new thread. If this fails, the copy is fetched
+// keep appends lines to the copy, and begins that of a new thread. After an error, it fetches the copy
 // again.
 func (j *journal) keep(ctx context.Context, lines []protocol.RolloutLine) (err error) {
 	copies := j.threads.copies
@@ -197,12 +205,11 @@ func (j *journal) keep(ctx context.Context, lines []protocol.RolloutLine) (err e
 	if err == nil {
 		return nil
 	}
-	j.threads.Report(err)
 	if j.copy != nil {
 		_ = j.copy.Close()
 	}
-	_, err = j.openCopy(ctx, &rollout.LineList{})
-	return err
+	_, again := j.openCopy(ctx, &rollout.LineList{})
+	return errors.Join(err, again)
 }
 
 // checkLease notes that the lease is lost.

@@ -14,14 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// CleanupLimit is the time after the end of a turn or of the server until no process may be left. A database
-// server shares the processors with the tests.
-var CleanupLimit = func() time.Duration {
-	if UsesDatabase() {
-		return 8 * time.Second
-	}
-	return 2 * time.Second
-}()
+// CleanupLimit is the time after the end of a turn or of the server until no process may be left.
+const CleanupLimit = 2 * time.Second
 
 // ProcessTree is a command with children that are hard to kill: in the group, in another session,
 // and orphaned. Their environment contains Token.

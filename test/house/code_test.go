@@ -184,6 +184,7 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/internal/app/announce.go":         "runs the programs of notify, and waits for them on shutdown",
 		"cmd/appserver/internal/app/memory.go":           "closes the memory, which can take long",
 		"cmd/appserver/internal/app/parent.go":           "waits until the parent process exits",
+		"cmd/appserver/internal/app/store.go":            "leaves the database, which may not respond",
 		"cmd/appserver/internal/app/skillwatch.go":       "watches skill files until shutdown",
 		"cmd/appserver/internal/app/serve.go":            "serves while the command waits for a signal",
 		"cmd/appserver/internal/contextedit/terminal.go": "runs a command of the editor, while keys are read",

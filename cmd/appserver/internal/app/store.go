@@ -48,9 +48,22 @@ func (s *openedStore) Close(ctx context.Context) error {
 	case s.index != nil:
 		return s.index.Close(ctx)
 	case s.shared != nil:
-		return errors.Join(s.shared.Close(), s.database.Close())
+		return s.leave(ctx)
 	}
 	return nil
+}
+
+// leave leaves the fleet. It returns an error if ctx ends before, because the database may not respond.
+// The lease then ends by itself.
+func (s *openedStore) leave(ctx context.Context) error {
+	left := make(chan error, 1)
+	go func() { left <- errors.Join(s.shared.Close(), s.database.Close()) }()
+	select {
+	case err := <-left:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("leave the database of the threads: %w", ctx.Err())
+	}
 }
 
 // openStore opens the threads that the configuration selects. Only an indexed store of files opens the
