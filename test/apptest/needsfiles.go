@@ -11,15 +11,14 @@ type FilesReason string
 
 // The parts that belong to files.
 const (
-	FilesLines       FilesReason = "Damaged, unreadable and foreign rollouts are read as far as possible, and reported"
-	FilesBackup      FilesReason = "Excluded items leave the rollout of an unloaded thread, and stay in its backup"
-	FilesCommands    FilesReason = "`appserver rollout` and `appserver thread import`"
-	FilesTimes       FilesReason = "A thread is as old as its file (`history.maxAge`)"
-	FilesIndex       FilesReason = "The index of rollouts, and its state in `server/diagnostics`"
-	FilesPaths       FilesReason = "A command names a thread by the path of its rollout"
-	FilesHome        FilesReason = "Threads of a read-only home can be read"
-	FilesDisk        FilesReason = "A full disk rejects turns, and loses no line that was stored"
-	FilesDescriptors FilesReason = "A server works with 32 open files"
+	FilesLines    FilesReason = "Damaged, unreadable and foreign rollouts are read as far as possible, and reported"
+	FilesBackup   FilesReason = "Excluded items leave the rollout of an unloaded thread, and stay in its backup"
+	FilesCommands FilesReason = "`appserver rollout` and `appserver thread import`"
+	FilesTimes    FilesReason = "A thread is as old as its file (`history.maxAge`)"
+	FilesIndex    FilesReason = "The index of rollouts, and its state in `server/diagnostics`"
+	FilesPaths    FilesReason = "A command names a thread by the path of its rollout"
+	FilesHome     FilesReason = "Threads of a read-only home can be read"
+	FilesDisk     FilesReason = "A full disk rejects turns, and loses no line that was stored"
 )
 
 // NeedsFiles skips a test of a part that belongs to files if the threads are in a database.

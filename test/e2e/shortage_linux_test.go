@@ -170,13 +170,12 @@ func TestWatchLimitIsExplained(t *testing.T) {
 	}
 }
 
-// TestIdleThreadsFreeDescriptors runs ten turns at once under a limit of 32 open files. New threads
+// TestIdleThreadsFreeDescriptors runs ten turns at once with few descriptors. New threads
 // start afterwards, older ones still take turns and edits, and a kill loses nothing.
 func TestIdleThreadsFreeDescriptors(t *testing.T) {
-	apptest.NeedsFiles(t, apptest.FilesDescriptors)
 	t.Parallel()
 	home := t.TempDir()
-	c := apptest.StartProcess(t, apptest.ThroughShell(apptest.OfflineCommand(t, home), `ulimit -n 32; exec "$@"`))
+	c := apptest.StartProcess(t, apptest.ThroughShell(apptest.OfflineCommand(t, home), fewDescriptors()))
 	c.Initialize()
 	var old, ids []string
 	for range 10 {
