@@ -19,7 +19,8 @@
 //
 // If two thirds of the time to live pass without a renewal, all threads of the node are lost: their
 // journals write nothing more, and Lost is closed, so that commands end before another node takes the
-// threads. The node then joins as another incarnation.
+// threads. Calls about these threads end at that moment, because the goroutine of a thread waits for them before
+// it can end commands. The node then joins as another incarnation.
 //
 // If a process is killed, the next process of the same home and kernel ends its lease, so that it can take
 // its threads at once.
@@ -28,7 +29,8 @@
 //
 // Each append waits until the database has confirmed it, with sync or without. The copy gets the lines
 // afterwards. If the database does not confirm an append, or another node has taken the thread, the
-// error is a [store.LostError], and the journal cannot be used any more.
+// error is a [store.LostError], and the journal cannot be used any more. An append ends with the lease at the
+// latest, though the time limit of calls may be longer.
 //
 // # Search
 //
@@ -39,6 +41,5 @@
 // # Goroutines
 //
 // One renews the lease, one adds messages to the search, one removes copies, and one looks for interrupted
-// threads. They end
-// with Close, which waits for their present calls of the database.
+// threads. They end with Close, which waits for their present calls of the database.
 package shared

@@ -28,8 +28,9 @@ type journal struct {
 	// created is set if this journal has created the thread. seed is nil after that.
 	begun, created bool
 	seed           []protocol.RolloutLine
-	// ended is closed when the lease is lost, in which the thread was taken.
-	ended <-chan struct{}
+	// valid ends when the lease is lost, in which the thread was taken. It is nil before. The mutex of
+	// threads protects it.
+	valid context.Context
 	// lost is the error after which the journal cannot be used.
 	lost   error
 	closed bool
@@ -73,11 +74,11 @@ func (j *journal) load(to rollout.Loader) (contents *rollout.Contents, err error
 	if place.Archived {
 		return nil, &store.ArchivedError{ID: j.id}
 	}
-	node, lost, err := t.lease.await(ctx)
+	node, valid, err := t.lease.await(ctx)
 	if err != nil {
 		return nil, err
 	}
-	j.ended = lost
+	t.bind(j, valid)
 	if j.own, err = t.Driver.Take(ctx, j.id, node); err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func (t *Threads) Load(at store.Ref, to rollout.Loader) (
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, cancel := t.call()
+	ctx, cancel := t.callOf(at.ID)
 	defer cancel()
 	defer t.copies.lock(at.ID)()
 	e := edition{at.ID, place.Generation, place.Next}
@@ -131,7 +132,8 @@ func (t *Threads) Load(at store.Ref, to rollout.Loader) (
 	return describe(contents, place), text, nil
 }
 
-// Append appends lines to the database, and then to the copy.
+// Append appends lines to the database, and then to the copy. It does not wait longer than the lease is
+// valid.
 func (j *journal) Append(lines []protocol.RolloutLine, _ bool) error {
 	if j.checkLease(); j.lost != nil || len(lines) == 0 {
 		return j.lost
@@ -145,9 +147,12 @@ func (j *journal) Append(lines []protocol.RolloutLine, _ bool) error {
 	for _, l := range lines {
 		j.head.Add(l)
 	}
-	ctx, cancel := j.threads.call()
+	ctx, cancel := j.threads.callOf(j.id)
 	defer cancel()
 	if err := j.write(ctx, bytes.Split(bytes.TrimSuffix(encoded, []byte("\n")), []byte("\n"))); err != nil {
+		if j.checkLease(); j.lost != nil {
+			return j.lost
+		}
 		if errors.Is(err, fleet.ErrFenced) || errors.Is(err, fleet.ErrInDoubt) {
 			j.lost = &store.LostError{ID: j.id, Err: err}
 			return j.lost
@@ -176,11 +181,13 @@ func (j *journal) write(ctx context.Context, lines [][]byte) (err error) {
 	if !j.begun || j.created {
 		return j.threads.Driver.Append(ctx, j.own, j.next, lines, &head)
 	}
-	node, lost, err := j.threads.lease.await(ctx)
+	node, valid, err := j.threads.lease.await(ctx)
 	if err != nil {
 		return err
 	}
-	j.ended = lost
+	j.threads.bind(j, valid)
+	ctx, cancel := j.threads.callOf(j.id)
+	defer cancel()
 	j.own, err = j.threads.Driver.Create(ctx, j.id, node, head, lines)
 	j.created = err == nil
 	return err
@@ -227,7 +234,10 @@ var errLease = errors.New("this node could not renew its lease in time, so anoth
 // suspension can serve a request before its timers.
 func (j *journal) Lost() <-chan struct{} {
 	j.threads.lease.loseInTime()
-	return j.ended
+	if j.valid == nil {
+		return nil
+	}
+	return j.valid.Done()
 }
 
 // Close adds the last messages to the search, and ends the ownership.
@@ -266,7 +276,7 @@ func (j *journal) end(do func(ctx context.Context, own fleet.Own) error) (err er
 	if j.checkLease(); j.lost != nil || j.begun && !j.created {
 		return err
 	}
-	ctx, cancel := j.threads.call()
+	ctx, cancel := j.threads.callOf(j.id)
 	defer cancel()
 	return errors.Join(err, do(ctx, j.own))
 }

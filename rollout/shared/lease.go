@@ -28,8 +28,9 @@ type lease struct {
 
 	mu   sync.Mutex
 	node fleet.Node
-	// lost is closed when the lease cannot be kept. The next lease has another channel.
-	lost chan struct{}
+	// valid ends when the lease cannot be kept, and lose ends it. The next lease has another context.
+	valid context.Context
+	lose  context.CancelCauseFunc
 	// until is the time at which the lease is lost unless it is renewed before. It is the zero time while
 	// the node has no lease. joined is closed while the node has one.
 	until  time.Time
@@ -41,8 +42,8 @@ type lease struct {
 
 // newLease joins the fleet. It returns the time to live of leases.
 func newLease(ctx context.Context, o Options, p *presence) (l *lease, ttl time.Duration, err error) {
-	l = &lease{driver: o.Driver, report: o.Report, presence: p, node: o.Node, lost: make(chan struct{}),
-		joined: make(chan struct{})}
+	l = &lease{driver: o.Driver, report: o.Report, presence: p, node: o.Node, joined: make(chan struct{})}
+	l.valid, l.lose = context.WithCancelCause(context.Background())
 	ttl, err = l.join(ctx)
 	return l, ttl, err
 }
@@ -65,23 +66,23 @@ func (l *lease) join(ctx context.Context) (ttl time.Duration, err error) {
 	return ttl, err
 }
 
-// present returns the node, and the channel that is closed when its lease is lost.
-func (l *lease) present() (node fleet.Node, lost <-chan struct{}) {
+// present returns the node, and the context that ends when its lease is lost.
+func (l *lease) present() (node fleet.Node, valid context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.node, l.lost
+	return l.node, l.valid
 }
 
-// await waits until the node has a lease, and returns the node and the channel that is closed when the
-// lease is lost.
-func (l *lease) await(ctx context.Context) (node fleet.Node, lost <-chan struct{}, err error) {
+// await waits until the node has a lease, and returns the node and the context that ends when the lease is
+// lost.
+func (l *lease) await(ctx context.Context) (node fleet.Node, valid context.Context, err error) {
 	l.mu.Lock()
 	joined := l.joined
 	l.mu.Unlock()
 	select {
 	case <-joined:
-		node, lost = l.present()
-		return node, lost, nil
+		node, valid = l.present()
+		return node, valid, nil
 	case <-ctx.Done():
 		return node, nil, fleet.ErrNotJoined
 	}
@@ -141,8 +142,8 @@ func (l *lease) loseInTime() {
 		return // the time without monotonic clock passes while the machine is suspended
 	}
 	l.losses.Add(1)
-	close(l.lost)
-	l.lost = make(chan struct{})
+	l.lose(errLease)
+	l.valid, l.lose = context.WithCancelCause(context.Background())
 	l.node.Incarnation = rand.Text()
 	l.until, l.joined = time.Time{}, make(chan struct{})
 }

@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -12,8 +13,9 @@ import (
 
 // owner returns a journal of a node whose lease lasts until a time. No goroutine watches it.
 func owner(until time.Time) *journal {
-	l := &lease{node: fleet.Node{ID: "a", Incarnation: "first"}, lost: make(chan struct{}), until: until}
-	return &journal{threads: &Threads{lease: l}, id: "thread", ended: l.lost}
+	l := &lease{node: fleet.Node{ID: "a", Incarnation: "first"}, until: until}
+	l.valid, l.lose = context.WithCancelCause(context.Background())
+	return &journal{threads: &Threads{lease: l}, id: "thread", valid: l.valid}
 }
 
 func TestAJournalIsLostAtTheEndOfItsLease(t *testing.T) {

@@ -111,6 +111,32 @@ func (t *Threads) call() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(t.base, t.Timeout)
 }
 
+// callOf returns the context of a call about a thread. If this process writes the thread, the call ends when
+// the lease is lost: the goroutine of the thread waits for the call, and must end its commands then.
+func (t *Threads) callOf(id string) (context.Context, context.CancelFunc) {
+	t.mu.Lock()
+	j := t.open[id]
+	if j == nil || j.valid == nil {
+		t.mu.Unlock()
+		return t.call()
+	}
+	ctx, cancel := context.WithTimeout(j.valid, t.Timeout)
+	t.mu.Unlock()
+	stop := context.AfterFunc(t.base, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// leaseError returns a *store.LostError if a call about a thread has failed because the lease is lost.
+func leaseError(ctx context.Context, id string, err error) error {
+	if err == nil || !errors.Is(context.Cause(ctx), errLease) {
+		return err
+	}
+	return &store.LostError{ID: id, Err: errLease}
+}
+
 // Where returns the place of a thread. It has no path.
 func (t *Threads) Where(at store.Ref) (store.Place, error) {
 	found, err := t.find(at.ID)
@@ -118,10 +144,10 @@ func (t *Threads) Where(at store.Ref) (store.Place, error) {
 }
 
 func (t *Threads) find(id string) (fleet.Place, error) {
-	ctx, cancel := t.call()
+	ctx, cancel := t.callOf(id)
 	defer cancel()
 	place, err := t.Driver.Find(ctx, id)
-	return place, threadError(id, err)
+	return place, threadError(id, leaseError(ctx, id, err))
 }
 
 // Owner returns the other node that writes a thread, or the zero value, and the working directory of the
@@ -181,8 +207,11 @@ func databaseError(err error) error {
 
 // Check returns the error with which an operation would fail.
 func (t *Threads) Check(at store.Ref, op store.Op) error {
+	if op == store.OpRestore { // a database keeps excluded items, so there is no backup
+		return nil
+	}
 	place, err := t.find(at.ID)
-	if err != nil || op == store.OpRestore {
+	if err != nil {
 		return err
 	}
 	if op == store.OpWrite && t.opened(at.ID) != nil {
@@ -236,6 +265,13 @@ func (t *Threads) enter(j *journal) error {
 	}
 	t.open[j.id] = j
 	return nil
+}
+
+// bind makes the calls about the thread of a journal end with a lease.
+func (t *Threads) bind(j *journal, valid context.Context) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	j.valid = valid
 }
 
 func (t *Threads) leave(j *journal) {
@@ -292,9 +328,9 @@ func (t *Threads) removeCopy(e edition) {
 
 // Rename gives a thread a name. The database does not keep the time.
 func (t *Threads) Rename(id, name string, _ time.Time) error {
-	ctx, cancel := t.call()
+	ctx, cancel := t.callOf(id)
 	defer cancel()
-	return threadError(id, t.Driver.Rename(ctx, id, name))
+	return threadError(id, leaseError(ctx, id, t.Driver.Rename(ctx, id, name)))
 }
 
 // Tidy does nothing: the database completes or undoes what a killed writer began.

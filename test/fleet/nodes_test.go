@@ -195,36 +195,6 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestADatabaseThatGoesAwayFailsTheTurn stops the database during a turn, and starts it again.
-func TestADatabaseThatGoesAwayFailsTheTurn(t *testing.T) {
-	t.Parallel()
-	server := pgtest.Start(t)
-	home := t.TempDir()
-	n := apptest.StartProcess(t, command(t, home, server.Database(t), "-c", "store.timeout_ms=5000"))
-	n.Initialize()
-	id := n.StartTrusted()
-	n.Turn(id, "say hello")
-	server.Crash(t)
-	n.SendRequest("turn/start", apptest.Object{"threadId": id, "input": []apptest.Object{{"type": "text", "text": "say more"}}})
-	failed := n.Until(func(m apptest.Message) bool { return m.Error != nil || m.Method == "thread/closed" })
-	if failed.Error != nil {
-		require.Equal(t, "storage", failed.Error.Data.Kind)
-	}
-	server.Restart(t)
-	require.Eventually(t, func() bool { // the lease of the node may end meanwhile, which closes the thread again
-		if n.Request("thread/resume", apptest.Object{"threadId": id}).Error != nil {
-			return false
-		}
-		say := []apptest.Object{{"type": "text", "text": "say even more"}}
-		if n.Request("turn/start", apptest.Object{"threadId": id, "input": say}).Error != nil {
-			return false
-		}
-		end := n.Until(func(m apptest.Message) bool { return m.Method == "turn/completed" || m.Method == "thread/closed" })
-		return gjson.GetBytes(end.Params, "turn.status").Str == "completed"
-	}, 40*time.Second, 100*time.Millisecond)
-	n.Close()
-}
-
 // TestAFrozenNodeLosesItsThreads suspends a server during a command until another one has its thread.
 func TestAFrozenNodeLosesItsThreads(t *testing.T) {
 	t.Parallel()
