@@ -62,8 +62,9 @@ type Driver interface {
 	Indexed(ctx context.Context, id string) (upTo int64, err error)
 
 	// Interrupted returns threads with a turn under way whose owner has no valid lease, at most
-	// limit. Another node may take them.
-	Interrupted(ctx context.Context, limit int) (ids []string, err error)
+	// limit. Another node may take them. next is the time until the next valid lease of any node ends,
+	// unless it is renewed, or 0 if no lease is valid.
+	Interrupted(ctx context.Context, limit int) (ids []string, next time.Duration, err error)
 	// Find returns a thread. The error is ErrNotFound for an unknown one.
 	Find(ctx context.Context, id string) (Place, error)
 	// List returns a page of the threads that q selects. Query.Limit is the maximum number of

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -37,18 +38,20 @@ func (db *DB) Find(ctx context.Context, id string) (fleet.Place, error) {
 	return p, err
 }
 
-const interruptedSQL = `SELECT h.id::text FROM head AS h JOIN thread AS t ON t.id = h.id
-	WHERE h.running AND t.node IS NOT NULL AND NOT EXISTS (SELECT FROM node AS n
-		WHERE n.id = t.node AND n.incarnation = t.incarnation AND n.expires_at > clock_timestamp())
-	ORDER BY h.id LIMIT $1`
+// interruptedSQL compares all leases with one time, so that each of them either has ended or ends next.
+const interruptedSQL = `WITH present AS MATERIALIZED (SELECT clock_timestamp() AS at)
+	SELECT ARRAY(SELECT h.id::text FROM head AS h JOIN thread AS t ON t.id = h.id
+		WHERE h.running AND t.node IS NOT NULL AND NOT EXISTS (SELECT FROM node AS n
+			WHERE n.id = t.node AND n.incarnation = t.incarnation AND n.expires_at > (SELECT at FROM present))
+		ORDER BY h.id LIMIT $1),
+	coalesce((SELECT ceil(extract(epoch FROM min(n.expires_at) - (SELECT at FROM present)) * 1e6)::bigint
+		FROM node AS n WHERE n.expires_at > (SELECT at FROM present)), 0)`
 
 // Interrupted implements fleet.Driver.
-func (db *DB) Interrupted(ctx context.Context, limit int) ([]string, error) {
-	rows, err := db.reads.Query(ctx, interruptedSQL, limit)
-	if err != nil {
-		return nil, db.explainAcquire(err)
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
+func (db *DB) Interrupted(ctx context.Context, limit int) (ids []string, next time.Duration, err error) {
+	var micros int64
+	err = db.reads.QueryRow(ctx, interruptedSQL, limit).Scan(&ids, &micros)
+	return ids, time.Duration(micros) * time.Microsecond, db.explainAcquire(err)
 }
 
 const usageSQL = `SELECT count(*), coalesce(sum(t.bytes), 0)::bigint,

@@ -68,35 +68,6 @@ func Open(ctx context.Context, o Options) (*Threads, error) {
 	return t, nil
 }
 
-// interruptedAtOnce is the number of interrupted threads that are passed on at a time.
-const interruptedAtOnce = 100
-
-// WatchInterrupted calls do with the threads that a dead node left during a turn, until Close. Call it
-// once.
-func (t *Threads) WatchInterrupted(do func(id string)) {
-	t.work.Go(func() {
-		due := time.NewTicker(t.ttl)
-		defer due.Stop()
-		for {
-			t.readNodes()
-			select {
-			case <-t.base.Done():
-				return
-			case <-due.C:
-			}
-			ctx, cancel := t.call()
-			ids, err := t.Driver.Interrupted(ctx, interruptedAtOnce)
-			cancel()
-			if err != nil && t.base.Err() == nil {
-				t.Report(err)
-			}
-			for _, id := range ids {
-				do(id)
-			}
-		}
-	})
-}
-
 // Close leaves the fleet. All journals must be closed before.
 func (t *Threads) Close() error {
 	t.cancel()

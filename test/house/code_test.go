@@ -188,6 +188,7 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/internal/app/skillwatch.go":       "watches skill files until shutdown",
 		"cmd/appserver/internal/app/serve.go":            "serves while the command waits for a signal",
 		"cmd/appserver/internal/contextedit/terminal.go": "runs a command of the editor, while keys are read",
+		"rollout/shared/interrupted.go":                  "asks for threads of dead nodes",
 		"rollout/shared/threads.go":                      "renews the lease, and adds messages to the search",
 		"core/codeindex/index.go":                        "scans a repository at intervals",
 		"core/engine/dispatch.go":                        "runs threads, and waits for them on shutdown",

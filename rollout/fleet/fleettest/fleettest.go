@@ -54,6 +54,7 @@ func Run(t *testing.T, open func(t testing.TB) Fixture) {
 		"AReleasedThreadIsTaken":          aReleasedThreadIsTaken,
 		"ANodeNameHasOneProcess":          aNodeNameHasOneProcess,
 		"InterruptedThreadsAreFound":      interruptedThreadsAreFound,
+		"TheEndOfTheNextLeaseIsKnown":     theEndOfTheNextLeaseIsKnown,
 		"NodesAreListed":                  nodesAreListed,
 		"ARewriteReplacesLines":           aRewriteReplacesLines,
 		"ADeletedThreadIsGone":            aDeletedThreadIsGone,

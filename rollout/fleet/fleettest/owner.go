@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -184,7 +185,7 @@ func runningIn(page fleet.Page) (ids []string) {
 
 func interruptedThreadsAreFound(t *testing.T, r *rig) {
 	find := func() []string {
-		ids, err := r.Interrupted(r.ctx, 10)
+		ids, _, err := r.Interrupted(r.ctx, 10)
 		require.NoError(t, err)
 		return ids
 	}
@@ -205,4 +206,24 @@ func interruptedThreadsAreFound(t *testing.T, r *rig) {
 	r.take(running.ID, r.b)
 	r.take(idle.ID, r.b)
 	require.Empty(t, find())
+}
+
+func theEndOfTheNextLeaseIsKnown(t *testing.T, r *rig) {
+	next := func() time.Duration {
+		_, next, err := r.Interrupted(r.ctx, 10)
+		require.NoError(t, err)
+		return next
+	}
+	r.Expire(t, "a")
+	require.Zero(t, next(), "no lease is valid")
+	began := time.Now()
+	ttl, err := r.Join(r.ctx, r.b)
+	require.NoError(t, err)
+	ofB := next()
+	require.LessOrEqual(t, ofB, ttl)
+	require.GreaterOrEqual(t, ofB, ttl-time.Since(began))
+	r.join(r.a)
+	require.Less(t, next(), ofB, "the lease of node a ends later")
+	r.Expire(t, "b")
+	require.Greater(t, next(), ttl-time.Since(began))
 }
