@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
@@ -98,12 +97,14 @@ type server struct {
 	version                int
 	isReplica              bool
 	encoding, standbyNames string
-	isCommitSync           bool
+	// started is the time at which the server was started. Another server, and the next start, have another one.
+	started      string
+	isCommitSync bool
 }
 
 const serverQuery = `SELECT current_setting('server_version_num'), pg_is_in_recovery(),
 	current_setting('server_encoding'), current_setting('synchronous_standby_names'),
-	current_setting('synchronous_commit') IN ('on', 'remote_apply')`
+	current_setting('synchronous_commit') IN ('on', 'remote_apply'), extract(epoch FROM pg_postmaster_start_time())`
 
 func readServer(ctx context.Context, c *pgconn.PgConn) (server, error) {
 	results, err := c.Exec(ctx, serverQuery).ReadAll()
@@ -114,21 +115,29 @@ func readServer(ctx context.Context, c *pgconn.PgConn) (server, error) {
 	version, err := strconv.Atoi(string(row[0]))
 	return server{
 		version: version, isReplica: string(row[1]) == "t", encoding: string(row[2]),
-		standbyNames: strings.TrimSpace(string(row[3])), isCommitSync: string(row[4]) == "t",
+		standbyNames: string(row[3]), isCommitSync: string(row[4]) == "t",
+		started: string(row[5]),
 	}, err
 }
 
 // validator returns the check of each new connection. So a server that replaces the primary is
 // checked as well, and of several hosts the primary is used.
-func (o Options) validator(counts *counters) pgconn.ValidateConnectFunc {
+func (o Options) validator(seen *standbys) pgconn.ValidateConnectFunc {
 	return func(ctx context.Context, c *pgconn.PgConn) error {
 		s, err := readServer(ctx, c)
 		if err != nil {
 			return err
 		}
-		counts.hasStandby.Store(s.standbyNames != "")
-		if err := o.check(s); err != nil || s.isCommitSync {
+		if !s.isReplica {
+			seen.see(s.standbyNames)
+		}
+		present := o
+		present.RequireSyncStandby = o.RequireSyncStandby && !seen.isAdmitted(s)
+		if err := present.check(s); err != nil {
 			return err
+		}
+		if seen.admit(s); s.isCommitSync {
+			return nil
 		}
 		_, err = c.Exec(ctx, "SET synchronous_commit = on").ReadAll()
 		return err
@@ -146,7 +155,7 @@ func (o Options) check(s server) error {
 	case s.encoding != "UTF8":
 		return o.urlError("the database has the encoding "+s.encoding,
 			"create a database with the encoding UTF8")
-	case o.RequireSyncStandby && s.standbyNames == "":
+	case o.RequireSyncStandby && !namesStandbys(s.standbyNames):
 		return &OpenError{Key: keyStandby, Cause: "the primary has no synchronous standbys",
 			Next: "set synchronous_standby_names on the server, " +
 				"or accept that a failover can lose confirmed lines with require_sync_standby = false"}

@@ -93,11 +93,7 @@ func TestAppendsContinueAfterAFailover(t *testing.T) {
 	standby := primary.Standby(t, "one")
 	primary.Exec(t, "ALTER SYSTEM SET synchronous_standby_names = 'one'", "SELECT pg_reload_conf()")
 	require.Eventually(t, func() bool {
-		db, err := Open(t.Context(), Options{URL: address, RequireSyncStandby: true})
-		if err == nil {
-			_ = db.Close()
-		}
-		return err == nil
+		return isUsable(t, Options{URL: address, RequireSyncStandby: true})
 	}, waitLimit, waitStep)
 	options := Options{URL: standby.Also(t, address), Lease: time.Minute}
 	c := startCrowd(t, openAt(t, options))

@@ -45,6 +45,10 @@
 // a failover the rules hold for the new primary. If the URL names several hosts, the primary
 // is used.
 //
+// A primary can lose its setting synchronous_standby_names while it runs. Each Join reads it, and
+// Options.StandbysChanged reports a change. A primary that was accepted stays in use until it
+// restarts, so that turns do not fail.
+//
 // # Redaction
 //
 // A Rewrite replaces lines in the tables. Former versions of the rows remain on the disk of the

@@ -15,16 +15,20 @@ const joinSQL = `INSERT INTO node (id, incarnation, address, expires_at)
 	ON CONFLICT (id) DO UPDATE
 		SET incarnation = excluded.incarnation, address = excluded.address, expires_at = excluded.expires_at
 		WHERE node.incarnation = excluded.incarnation OR node.expires_at <= clock_timestamp()
-	RETURNING 1`
+	RETURNING current_setting('synchronous_standby_names')`
 
-// Join implements fleet.Driver.
+// Join implements fleet.Driver. It also reads whether the primary has synchronous standbys, because connections
+// stay open when that changes.
 func (db *DB) Join(ctx context.Context, n fleet.Node) (time.Duration, error) {
 	lease := db.options.lease()
 	return repeat(ctx, func(bool) (time.Duration, error) {
 		return write(ctx, db.renewals(), func(ctx context.Context, c *pgx.Conn) (time.Duration, error) {
-			var one int
-			err := c.QueryRow(ctx, joinSQL, n.ID, n.Incarnation, n.Address, lease.Microseconds()).Scan(&one)
-			if errors.Is(err, pgx.ErrNoRows) {
+			var standbyNames string
+			err := c.QueryRow(ctx, joinSQL, n.ID, n.Incarnation, n.Address, lease.Microseconds()).Scan(&standbyNames)
+			switch {
+			case err == nil:
+				db.standbys.see(standbyNames)
+			case errors.Is(err, pgx.ErrNoRows):
 				err = fleet.ErrNodeInUse
 			}
 			return lease, err

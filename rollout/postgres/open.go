@@ -20,6 +20,7 @@ type DB struct {
 	leases, writes, reads *pgxpool.Pool
 	appends               *gatherer
 	counts                *counters
+	standbys              *standbys
 	// lifetime ends when Close stops waiting for writes.
 	lifetime context.Context
 	end      context.CancelFunc
@@ -39,8 +40,8 @@ func newDB(o Options) (*DB, error) {
 		return nil, o.urlError("the URL is missing or not valid",
 			"write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE")
 	}
-	db := &DB{options: o, config: config, counts: newCounters()}
-	config.ValidateConnect = o.validator(db.counts)
+	db := &DB{options: o, config: config, counts: newCounters(), standbys: &standbys{changed: o.StandbysChanged}}
+	config.ValidateConnect = o.validator(db.standbys)
 	return db, nil
 }
 

@@ -130,13 +130,7 @@ func TestAppendsWaitForTheStandby(t *testing.T) {
 	standby := primary.Standby(t, "one")
 	primary.Exec(t, "ALTER SYSTEM SET synchronous_standby_names = 'one'", "SELECT pg_reload_conf()")
 	options := Options{URL: address, RequireSyncStandby: true, Lease: time.Minute}
-	require.Eventually(t, func() bool {
-		db, err := Open(t.Context(), options)
-		if err == nil {
-			_ = db.Close()
-		}
-		return err == nil
-	}, waitLimit, waitStep)
+	require.Eventually(t, func() bool { return isUsable(t, options) }, waitLimit, waitStep)
 	db := openAt(t, options)
 	s, err := db.Status(t.Context())
 	require.NoError(t, err)

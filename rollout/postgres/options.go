@@ -18,8 +18,12 @@ type Options struct {
 	URL string
 	// Variable is the environment variable that has the URL. Errors name it.
 	Variable string
-	// RequireSyncStandby refuses a server without synchronous standbys.
+	// RequireSyncStandby refuses a server without synchronous standbys. A server whose setting is removed while
+	// it runs stays in use until it restarts, so that turns do not fail.
 	RequireSyncStandby bool
+	// StandbysChanged is called when the primary has no synchronous standbys any more, and when it has some
+	// again. It must not wait, and may be nil.
+	StandbysChanged func(has bool)
 	// KeepSchema refuses a database with an older schema, in place of a migration.
 	KeepSchema bool
 	// Lease is the time to live of a node's lease, 5 s by default.

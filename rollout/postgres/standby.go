@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -28,4 +30,48 @@ func (o Options) checkStandbys(ctx context.Context, c *pgx.Conn) error {
 	return &OpenError{Key: keyStandby, Cause: "no synchronous standby is connected to the primary",
 		Next: "start a standby whose application_name is in synchronous_standby_names, " +
 			"or accept that a failover can lose confirmed lines with require_sync_standby = false"}
+}
+
+// namesStandbys reports whether a value of synchronous_standby_names makes commits wait for standbys.
+func namesStandbys(names string) bool { return strings.TrimSpace(names) != "" }
+
+// standbys is whether the primary has synchronous standbys, as it was read last.
+type standbys struct {
+	changed func(has bool)
+	mu      sync.Mutex
+	// isKnown is set once it was read.
+	isKnown, areSet bool
+	// admitted is the start of the server that was accepted last.
+	admitted string
+}
+
+// see notes the present value of synchronous_standby_names, and reports a change.
+func (s *standbys) see(names string) {
+	areSet := namesStandbys(names)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isKnown && areSet != s.areSet && s.changed != nil {
+		s.changed(areSet)
+	}
+	s.isKnown, s.areSet = true, areSet
+}
+
+// admit notes that a server was accepted, and isAdmitted reports whether it was. The server may have had
+// standbys then, and none now.
+func (s *standbys) admit(of server) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.admitted = of.started
+}
+
+func (s *standbys) isAdmitted(of server) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.admitted != "" && s.admitted == of.started
+}
+
+func (s *standbys) has() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.areSet
 }

@@ -23,8 +23,8 @@ type Stats struct {
 	// Seconds are the times of appends, from the call until the result. BatchSizes are the numbers of
 	// appends in a statement.
 	Seconds, BatchSizes Histogram
-	// SyncStandby is false if the primary had no synchronous standbys when a connection was opened
-	// last.
+	// SyncStandby is false if the primary had no synchronous standbys when the lease was renewed or a
+	// connection was opened last.
 	SyncStandby bool
 	Pools       []PoolStats
 }
@@ -58,7 +58,6 @@ type counters struct {
 	appends, lines, bytes         atomic.Int64
 	fenced, order, inDoubt, other atomic.Int64
 	fencedWrites                  atomic.Int64
-	hasStandby                    atomic.Bool
 	latencies, batches            histogram
 }
 
@@ -112,7 +111,7 @@ func (db *DB) Stats() Stats {
 			failedInDoubt: c.inDoubt.Load(), failedOther: c.other.Load()},
 		FencedWrites: c.fencedWrites.Load(),
 		Seconds:      c.latencies.snapshot(), BatchSizes: c.batches.snapshot(),
-		SyncStandby: c.hasStandby.Load(),
+		SyncStandby: db.standbys.has(),
 		Pools: []PoolStats{poolStats("leases", db.leases), poolStats("writes", db.writes),
 			poolStats("reads", db.reads)},
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,6 +104,31 @@ func TestACrashOfTheDatabaseDuringACommandFailsTheTurn(t *testing.T) {
 	turns := n.ReadThread(id).Turns
 	require.Equal(t, []string{"interrupted", "completed"}, []string{turns[0].Status, turns[1].Status})
 	n.Close()
+}
+
+// TestARunningServerReportsThatThePrimaryHasNoStandbys resets synchronous_standby_names during a command. The
+// turn completes, though the server requires standbys.
+func TestARunningServerReportsThatThePrimaryHasNoStandbys(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	n := apptest.StartProcess(t, command(t, t.TempDir(), p.url(), "-c", "store.require_sync_standby=true"))
+	n.Initialize()
+	hasStandby := func() bool {
+		return gjson.GetBytes(n.Call("server/diagnostics", apptest.Object{}), "fleet.syncStandby").Bool()
+	}
+	require.True(t, hasStandby())
+	id := n.StartTrusted()
+	end := beginCommand(t, n, id)
+	p.servers[0].Exec(t, "ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
+	require.Eventually(t, func() bool { return !hasStandby() }, time.Minute, 50*time.Millisecond)
+	end()
+	require.Equal(t, "completed", n.AwaitTurn().Status)
+	p.requireStandby(p.servers[0])
+	require.Eventually(t, hasStandby, time.Minute, 50*time.Millisecond)
+	n.Close()
+	log, err := os.ReadFile(n.Cmd.Stderr.(*os.File).Name())
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(log), "has no synchronous standbys any more"))
 }
 
 // TestAShortOutageOfTheDatabaseDelaysTheTurn crashes the database during a command, and starts it again when

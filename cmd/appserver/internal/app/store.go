@@ -86,7 +86,9 @@ func openStore(own *setup, indexed bool, port *fleetPort) (*openedStore, error) 
 func openDatabase(c *config.Config, own *setup, port *fleetPort) (*openedStore, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	db, err := postgres.Open(ctx, databaseOptions(c))
+	options := databaseOptions(c)
+	options.StandbysChanged = func(has bool) { logStandbys(own.log, has, options.RequireSyncStandby) }
+	db, err := postgres.Open(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +102,20 @@ func openDatabase(c *config.Config, own *setup, port *fleetPort) (*openedStore, 
 		return nil, errors.Join(err, db.Close())
 	}
 	return &openedStore{Threads: threads, shared: threads, database: db, port: port}, nil
+}
+
+// logStandbys logs that the primary has no synchronous standbys any more, or has some again.
+func logStandbys(log *zap.Logger, has, isRequired bool) {
+	next := "set synchronous_standby_names on the server of the database"
+	switch {
+	case has:
+		log.Info("the primary of the database has synchronous standbys again")
+		return
+	case isRequired:
+		next += "; until then the server uses it, but not after its next restart (store.require_sync_standby)"
+	}
+	log.Warn("the primary of the database has no synchronous standbys any more: a failover can lose confirmed lines",
+		zap.String("next", next))
 }
 
 func databaseOptions(c *config.Config) postgres.Options {
