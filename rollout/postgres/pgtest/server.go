@@ -2,7 +2,6 @@ package pgtest
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -87,7 +86,8 @@ func (s *Server) run(name string, args ...string) error {
 func (s *Server) start(settings []string) error {
 	args := []string{"-D", s.data()}
 	for _, setting := range append([]string{"listen_addresses=", "unix_socket_directories=" + s.dir, "port=5432",
-		"shared_buffers=64MB", "max_connections=100", "log_min_messages=warning", "lc_messages=C"}, settings...) {
+		"shared_buffers=64MB", "dynamic_shared_memory_type=mmap", "max_connections=100", "log_min_messages=warning",
+		"lc_messages=C"}, settings...) {
 		args = append(args, "-c", setting)
 	}
 	cmd, err := s.command("postgres", args...)
@@ -136,13 +136,6 @@ func awaitReady(log io.ReadCloser) error {
 	return fmt.Errorf("the server did not start: %s", before.String())
 }
 
-// Crash stops the server without a checkpoint. Restart starts it again.
-func (s *Server) Crash(t testing.TB) {
-	t.Helper()
-	require.NoError(t, s.cmd.Process.Signal(syscall.SIGQUIT))
-	<-s.done
-}
-
 // Restart starts a server that has crashed. It recovers from its log.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
@@ -161,6 +154,7 @@ func (s *Server) stop() {
 	s.once.Do(func() {
 		_ = s.cmd.Process.Signal(syscall.SIGQUIT)
 		<-s.done
+		s.freeMemory()
 		_ = os.RemoveAll(s.dir)
 	})
 }
@@ -183,27 +177,4 @@ func (s *Server) Standby(t testing.TB, name string) *Server {
 func (s *Server) Admit(t testing.TB) {
 	t.Helper()
 	require.NoError(t, os.Chmod(s.dir, 0o711))
-}
-
-// Pause suspends all processes of the server, and Resume resumes them.
-func (s *Server) Pause(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
-
-// Resume resumes a suspended server.
-func (s *Server) Resume(t testing.TB) { s.signal(t, syscall.SIGCONT) }
-
-// signal sends a signal to the server and its children, which have sessions of their own.
-func (s *Server) signal(t testing.TB, sig syscall.Signal) {
-	t.Helper()
-	pid := s.cmd.Process.Pid
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	require.NoError(t, err)
-	require.NoError(t, syscall.Kill(pid, sig))
-	for _, field := range strings.Fields(string(children)) {
-		var child int
-		_, err := fmt.Sscan(field, &child)
-		require.NoError(t, err)
-		if err := syscall.Kill(child, sig); !errors.Is(err, syscall.ESRCH) { // it may have ended
-			require.NoError(t, err)
-		}
-	}
 }
