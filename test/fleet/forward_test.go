@@ -149,27 +149,6 @@ func TestADrainedNodeHandsItsThreadsOver(t *testing.T) {
 	require.Len(t, nodes[2].ReadThread(running).Turns, 2)
 }
 
-// TestNotificationsAboutAllThreadsReachTheClientsOfAllNodes renames a thread of one server.
-func TestNotificationsAboutAllThreadsReachTheClientsOfAllNodes(t *testing.T) {
-	t.Parallel()
-	nodes := newFleet(t, 2)
-	require.Eventually(t, func() bool { // the links exist some seconds after the start
-		id := nodes[0].StartTrusted()
-		other := apptest.Object{"searchTerm": "", "limit": 1}
-		nodes[1].Call("thread/list", other)
-		for _, m := range nodes[1].Notifications("thread/started") {
-			if gjson.GetBytes(m.Params, "thread.id").Str == id {
-				return true
-			}
-		}
-		return false
-	}, 20*time.Second, 50*time.Millisecond)
-	id := nodes[0].StartTrusted()
-	nodes[0].Call("thread/name/set", apptest.Object{"threadId": id, "name": "a name"})
-	renamed := nodes[1].UntilMethod("thread/name/updated")
-	require.Equal(t, id, gjson.GetBytes(renamed.Params, "threadId").Str)
-}
-
 // TestListsShowTheTurnsOfOtherNodes lists a thread during its turn on another server.
 func TestListsShowTheTurnsOfOtherNodes(t *testing.T) {
 	t.Parallel()
