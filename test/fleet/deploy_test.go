@@ -2,14 +2,14 @@ package fleet
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,20 +18,21 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
-	"go.yaml.in/yaml/v3"
 
 	"appserver/test/apptest"
 )
 
-// deployment is the topology of deploy/compose.yaml without containers, with its scripts and files. The
-// nodes have addresses of this machine of their own.
+// deployment is deploy/compose.yaml without containers, with its scripts, files, commands and variables. The
+// nodes and the load balancer have addresses of this machine of their own.
 type deployment struct {
-	t                      *testing.T
-	certificates, balancer string
-	nodes                  map[int64]*apptest.Daemon // by process id
+	t        *testing.T
+	compose  composeFile
+	balancer string
+	secrets  secrets
+	// local replaces names, addresses and folders of containers by those of this machine.
+	local map[string]string
+	nodes map[int64]*apptest.Daemon // by process id
 }
-
-const clientToken = "the token of clients"
 
 func newDeployment(t *testing.T) *deployment {
 	balancer, err := exec.LookPath("haproxy")
@@ -42,30 +43,58 @@ func newDeployment(t *testing.T) *deployment {
 		require.NotEqual(t, "true", os.Getenv("CI"), "install the package haproxy")
 		t.Skip("the load balancer is not installed: ", err)
 	}
-	d := &deployment{t: t, certificates: t.TempDir(), nodes: map[int64]*apptest.Daemon{}}
-	out, err := exec.Command("sh", apptest.Root("deploy/certificates.sh"), d.certificates, "127.0.0.1", "127.0.0.2",
-		"127.0.0.3").CombinedOutput()
+	d := &deployment{t: t, compose: readCompose(t), secrets: newSecrets(t), nodes: map[int64]*apptest.Daemon{}}
+	d.secrets.env["PUBLIC_HOST"] = "127.0.0.3"
+	d.local = map[string]string{"node-a": "127.0.0.1", "node-b": "127.0.0.2", "/srv/work": t.TempDir(),
+		"/certificates": t.TempDir(), "/certificates.sh": apptest.Root("deploy/certificates.sh")}
+	for node, host := range map[string]string{"node-a": "127.0.0.1", "node-b": "127.0.0.2"} {
+		_, port, _ := strings.Cut(freePort(t), ":")
+		d.local[node+":4600"] = host + ":" + port
+	}
+	entrypoint := d.inside(nil, d.compose.Services["certificates"].Entrypoint...)
+	out, err := exec.Command(entrypoint[0], entrypoint[1:]...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	url, work := newPair(t).url(), t.TempDir()
-	first, second := d.start("127.0.0.1", url, work), d.start("127.0.0.2", url, work)
+	primary := newPrimary(t, d.secrets.env)
+	newStandby(t, primary, d.secrets.env)
+	primary.awaitSync()
+	first, second := d.start("node-a", primary), d.start("node-b", primary)
 	d.balance(balancer, first, second)
 	return d
 }
 
-// start starts a node as compose.yaml does. It returns the address for clients.
-func (d *deployment) start(host, url, work string) string {
-	home := d.t.TempDir()
+// inside returns values of deploy/compose.yaml with the names of this machine.
+func (d *deployment) inside(more map[string]string, values ...string) (replaced []string) {
+	d.t.Helper()
+	var pairs []string
+	all := maps.Clone(d.local)
+	maps.Copy(all, more)
+	// A name can begin another one.
+	longestFirst := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return len(b) - len(a) })
+	for _, name := range longestFirst {
+		pairs = append(pairs, name, all[name])
+	}
+	names := strings.NewReplacer(pairs...)
+	for _, value := range values {
+		replaced = append(replaced, names.Replace(interpolate(d.t, value, d.secrets.env)))
+	}
+	return replaced
+}
+
+// start starts a node as its service does. It returns the address for clients.
+func (d *deployment) start(name string, primary *database) string {
+	home, service := d.t.TempDir(), d.compose.Services[name]
+	ports := map[string]string{"0.0.0.0:4500": d.local[name] + ":0", "0.0.0.0:4600": d.local[name+":4600"],
+		"@primary/": "@127.0.0.1:" + primary.port + "/"}
 	config, err := os.ReadFile(apptest.Root("deploy/config.toml"))
 	require.NoError(d.t, err)
-	require.NoError(d.t, os.WriteFile(filepath.Join(home, "config.toml"), config, 0o600))
-	file := func(name string) string { return filepath.Join(d.certificates, name) }
-	cmd := apptest.OfflineCommand(d.t, home, "--listen", "ws://"+host+":0", "--ws-auth", "capability-token",
-		"--ws-token-sha256", fmt.Sprintf("%x", sha256.Sum256([]byte(clientToken))),
-		"-c", "fleet.listen=wss://"+host+":0", "-c", "fleet.cert="+file(host+".pem"), "-c", "fleet.key="+file(host+".key"),
-		"-c", "fleet.ca="+file("ca.pem"), "-c", `fleet.workspaces=["`+work+`"]`, "-c", "sandbox_mode=danger-full-access",
-		"-c", "approval_policy=never")
-	cmd.Dir = work
-	cmd.Env = append(cmd.Env, "APPSERVER_STORE_URL="+url, "APPSERVER_FLEET_SECRET="+secret)
+	text := d.inside(ports, string(config))[0]
+	require.NoError(d.t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
+	cmd := apptest.OfflineCommand(d.t, home, append(d.inside(ports, service.Command...),
+		"-c", "sandbox_mode=danger-full-access", "-c", "approval_policy=never")...)
+	cmd.Dir = d.local["/srv/work"]
+	for variable, value := range service.Environment {
+		cmd.Env = append(cmd.Env, variable+"="+d.inside(ports, value)[0])
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	node := apptest.LaunchDaemon(d.t, cmd, home)
 	require.NotEmpty(d.t, node.URL, "%s", strings.Join(node.Stderr, "\n"))
@@ -77,9 +106,12 @@ func (d *deployment) start(host, url, work string) string {
 func (d *deployment) balance(program, first, second string) {
 	_, port, _ := strings.Cut(freePort(d.t), ":")
 	d.balancer = "127.0.0.3:" + port
+	ports := map[string]string{"*:4443": d.balancer, "node-a:4500": first, "node-b:4500": second}
 	cmd := exec.Command(program, "-db", "-f", apptest.Root("deploy/haproxy.cfg"))
-	cmd.Env = append(os.Environ(), "LISTEN="+d.balancer, "NODE_A="+first, "NODE_B="+second,
-		"CERTIFICATE="+filepath.Join(d.certificates, "load-balancer.pem"))
+	cmd.Env = os.Environ()
+	for variable, value := range d.compose.Services["load-balancer"].Environment {
+		cmd.Env = append(cmd.Env, variable+"="+d.inside(ports, value)[0])
+	}
 	require.NoError(d.t, cmd.Start())
 	d.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
@@ -89,7 +121,7 @@ func (d *deployment) balance(program, first, second string) {
 
 // connect returns a client that the load balancer has connected to a node, and the process id of the node.
 func (d *deployment) connect() (*apptest.WebSocketClient, int64) {
-	text, err := os.ReadFile(filepath.Join(d.certificates, "ca.pem"))
+	text, err := os.ReadFile(filepath.Join(d.local["/certificates"], "ca.pem"))
 	require.NoError(d.t, err)
 	pool := x509.NewCertPool()
 	require.True(d.t, pool.AppendCertsFromPEM(text))
@@ -100,7 +132,7 @@ func (d *deployment) connect() (*apptest.WebSocketClient, int64) {
 		defer cancel()
 		ws, _, err = websocket.Dial(ctx, "wss://"+d.balancer, &websocket.DialOptions{
 			HTTPClient: &http.Client{Transport: transport},
-			HTTPHeader: http.Header{"Authorization": {"Bearer " + clientToken}}})
+			HTTPHeader: http.Header{"Authorization": {"Bearer " + d.secrets.files["client-token"]}}})
 		return err == nil
 	}, time.Minute, 100*time.Millisecond, "no connection through the load balancer")
 	ws.SetReadLimit(-1)
@@ -133,32 +165,4 @@ func TestTheDeploymentSurvivesTheDeathOfANode(t *testing.T) {
 	require.Equal(t, other, survivor)
 	require.Len(t, third.ReadThread(id).Turns, 3)
 	require.True(t, gjson.GetBytes(third.Call("server/diagnostics", apptest.Object{}), "fleet.syncStandby").Bool())
-}
-
-// TestFilesOfTheDeploymentExist finds each file that deploy/compose.yaml mounts.
-func TestFilesOfTheDeploymentExist(t *testing.T) {
-	text, err := os.ReadFile(apptest.Root("deploy/compose.yaml"))
-	require.NoError(t, err)
-	var compose struct {
-		Services map[string]struct {
-			Volumes []string
-			Build   struct{ Dockerfile string }
-		}
-		Volumes map[string]any
-	}
-	require.NoError(t, yaml.Unmarshal(text, &compose))
-	require.Len(t, compose.Services, 6)
-	for name, service := range compose.Services {
-		if service.Build.Dockerfile != "" {
-			require.FileExists(t, apptest.Root(service.Build.Dockerfile))
-		}
-		for _, volume := range service.Volumes {
-			source, _, _ := strings.Cut(volume, ":")
-			if strings.HasPrefix(source, "./") {
-				require.FileExists(t, apptest.Root("deploy", source), name)
-			} else {
-				require.Contains(t, compose.Volumes, source, name)
-			}
-		}
-	}
 }

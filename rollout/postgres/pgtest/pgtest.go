@@ -229,3 +229,32 @@ func credential() (*syscall.Credential, error) {
 	gid, err := strconv.ParseUint(u.Gid, 10, 32)
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, err
 }
+
+// Folder returns a folder of the user of the servers. The end of the test removes it.
+func Folder(t testing.TB) string {
+	t.Helper()
+	need(t)
+	s, err := newFolder()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(s.dir) })
+	return s.dir
+}
+
+// Command returns a command that runs in a folder as the user of the servers, with the programs of PostgreSQL
+// in PATH.
+func Command(t testing.TB, dir, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	as, err := credential()
+	require.NoError(t, err)
+	initdb, err := program("initdb")
+	require.NoError(t, err)
+	bin := filepath.Dir(initdb)
+	if path := filepath.Join(bin, name); exec.Command(path, "--version").Run() == nil {
+		name = path
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "LC_ALL=C.UTF-8"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+	return cmd
+}
