@@ -28,6 +28,8 @@ type Thread struct {
 	Reverted map[string]bool
 	// PendingReverts are the first turns of unanswered reverts.
 	PendingReverts []string
+	// SharedReverts are the reverts since the last ResolveSharedReverts, if several clients use the thread.
+	SharedReverts []*SharedRevert
 	// Marks are the words of acknowledged inputs.
 	Marks    []Mark
 	Name     Value
@@ -63,6 +65,9 @@ func (th *Thread) AddView(v apptest.ThreadView) {
 // Handle records a notification of the thread.
 func (th *Thread) Handle(t testing.TB, m apptest.Message) {
 	p := gjson.ParseBytes(m.Params)
+	if th.Reverted[cmp.Or(p.Get("turnId").Str, p.Get("turn.id").Str)] {
+		return // another client has reverted the turn
+	}
 	switch m.Method {
 	case "item/completed":
 		id := p.Get("item.id").Str

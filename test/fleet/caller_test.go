@@ -62,6 +62,22 @@ func (c *caller) connect(m *machine) (err error) {
 	return err
 }
 
+// another returns a session with another node than that of the present session.
+func (c *caller) another() (other *session, err error) {
+	first := c.at
+	defer func() { c.at = first }()
+	err = errLost
+	for _, i := range c.rand.Perm(len(c.nodes)) {
+		if c.sessions[c.nodes[i].process()] == first {
+			continue
+		}
+		if err = c.connect(c.nodes[i]); err == nil {
+			return c.at, nil
+		}
+	}
+	return nil, err
+}
+
 func (c *caller) disconnect() {
 	for _, s := range c.sessions {
 		s.close()

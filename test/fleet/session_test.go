@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,6 +56,10 @@ type session struct {
 	// ended are the statuses of turns whose end was reported, and closed are closed threads.
 	ended  map[string]string
 	closed map[string]bool
+	// silent is the thread whose requests are left to other clients, or "". answered are the turns with
+	// requests that this client has answered.
+	silent   string
+	answered map[string]bool
 	// changed is closed when ended or closed changes. lost is closed at the end of the connection.
 	changed, lost chan struct{}
 }
@@ -69,7 +74,7 @@ func openSession(d *apptest.Daemon, notify func(apptest.Message)) (*session, err
 		return nil, err
 	}
 	s := &session{ws: ws, notify: notify, pending: map[int]chan apptest.Message{}, ended: map[string]string{},
-		closed: map[string]bool{}, changed: make(chan struct{}), lost: make(chan struct{})}
+		closed: map[string]bool{}, answered: map[string]bool{}, changed: make(chan struct{}), lost: make(chan struct{})}
 	go s.read()
 	_, err = s.call("initialize", apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"},
 		"capabilities": apptest.Object{"experimentalApi": true}})
@@ -103,6 +108,10 @@ func (s *session) handle(m apptest.Message) {
 	if m.Method != "" {
 		s.notify(m)
 	}
+	if m.Method == approval {
+		s.answer(m)
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch m.Method {
@@ -116,13 +125,51 @@ func (s *session) handle(m apptest.Message) {
 	case "turn/completed":
 		turn := gjson.GetBytes(m.Params, "turn")
 		s.ended[turn.Get("id").Str] = turn.Get("status").Str
-	case "thread/closed":
+	case "thread/closed", "thread/deleted":
 		s.closed[gjson.GetBytes(m.Params, "threadId").Str] = true
 	default:
 		return
 	}
 	close(s.changed)
 	s.changed = make(chan struct{})
+}
+
+// approval asks whether a command may run, and forbidden is a word in commands that may not.
+const (
+	approval  = "item/commandExecution/requestApproval"
+	forbidden = "forbidden"
+)
+
+// answer answers a request for the approval of a command, unless another client must.
+func (s *session) answer(m apptest.Message) {
+	p := gjson.ParseBytes(m.Params)
+	decision := "accept"
+	if strings.Contains(p.Get("command").Raw, forbidden) {
+		decision = "decline"
+	}
+	s.mu.Lock()
+	isSilent := s.silent == p.Get("threadId").Str
+	if !isSilent {
+		s.answered[p.Get("turnId").Str] = true
+	}
+	s.mu.Unlock()
+	if !isSilent {
+		_ = s.write(apptest.Object{"id": m.ID, "result": apptest.Object{"decision": decision}})
+	}
+}
+
+// silence leaves the requests of a thread to other clients. With "" it answers all.
+func (s *session) silence(thread string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.silent = thread
+}
+
+// hasAnswered reports whether the client has answered a request of a turn.
+func (s *session) hasAnswered(turn string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answered[turn]
 }
 
 func (s *session) write(m apptest.Object) error {

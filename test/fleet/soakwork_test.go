@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -24,8 +23,9 @@ type soaker struct {
 func (w *soaker) work() {
 	defer w.disconnect()
 	for !w.isOver.Load() && !w.t.Failed() {
-		requests := []func(*soakThread) outcome{w.turn, w.turn, w.turn, w.edit, w.edit, w.edit, w.rename, w.move,
-			w.fork, w.read, w.interrupt}
+		requests := []func(*soakThread) outcome{w.turn, w.turn, w.turn, w.approve, w.approve, w.steer, w.interrupt,
+			w.edit, w.edit, w.edit, w.trim, w.compact, w.revert, w.revert, w.revert, w.rename, w.move, w.fork, w.delete,
+			w.read, w.read}
 		do, th := requests[w.caller.rand.IntN(len(requests))], w.anyThread()
 		w.until(func() outcome { return do(th) })
 	}
@@ -56,6 +56,8 @@ func (w *soaker) request(th *soakThread, method string, params apptest.Object, a
 	case err == nil:
 		acked(answer)
 		return done
+	case th.isDeleting:
+		return refused
 	case isRefused(err):
 		return again
 	case slices.Contains([]string{"", "storage", "ownerLost"}, kind):
@@ -80,49 +82,6 @@ func (w *soaker) resume(th *soakThread) outcome {
 // unload unsubscribes, so that any node can take the thread.
 func (w *soaker) unload(th *soakThread) {
 	_, _ = w.at.call("thread/unsubscribe", apptest.Object{"threadId": th.ID})
-}
-
-// turn runs a turn.
-func (w *soaker) turn(th *soakThread) outcome {
-	if got := w.resume(th); got != done {
-		return got
-	}
-	defer w.unload(th)
-	mark := w.mark()
-	text := []string{
-		"Nothing but " + mark,
-		strings.Repeat("Very long words of "+mark+". ", 1+w.caller.rand.IntN(500)),
-		"run: echo " + mark,
-		"run: head -c 20000 /dev/zero | tr '\\0' x; echo " + mark,
-	}[w.caller.rand.IntN(4)]
-	turn := ""
-	got := w.request(th, "turn/start", apptest.Object{"input": apptest.TextInput(text)}, func(r gjson.Result) {
-		turn = r.Get("turn.id").Str
-		th.AddInput(mark, turn)
-	})
-	if turn != "" {
-		w.at.awaitTurn(th.ID, turn)
-	}
-	return got
-}
-
-// interrupt begins a turn with a long command, and interrupts it.
-func (w *soaker) interrupt(th *soakThread) outcome {
-	if got := w.resume(th); got != done {
-		return got
-	}
-	defer w.unload(th)
-	mark, turn := w.mark(), ""
-	got := w.request(th, "turn/start", apptest.Object{"input": apptest.TextInput("run: echo " + mark + "; sleep 5")},
-		func(r gjson.Result) {
-			turn = r.Get("turn.id").Str
-			th.AddInput(mark, turn)
-		})
-	if turn != "" {
-		w.request(th, "turn/interrupt", apptest.Object{"turnId": turn}, func(gjson.Result) {})
-		w.at.awaitTurn(th.ID, turn)
-	}
-	return got
 }
 
 // edit makes a random edit of the context, between two reads of it.
@@ -165,8 +124,8 @@ func (w *soaker) edit(th *soakThread) outcome {
 	return got
 }
 
-// steer runs a request of the steward, unless an earlier one is in doubt.
-func (w *soaker) steer(th *soakThread, send func() outcome) outcome {
+// asSteward runs a request of the steward, unless an earlier one is in doubt.
+func (w *soaker) asSteward(th *soakThread, send func() outcome) outcome {
 	w.mu.Lock()
 	skip := th.steward != w.number || th.inDoubt
 	w.mu.Unlock()
@@ -183,7 +142,7 @@ func (w *soaker) steer(th *soakThread, send func() outcome) outcome {
 }
 
 func (w *soaker) rename(th *soakThread) outcome {
-	return w.steer(th, func() outcome {
+	return w.asSteward(th, func() outcome {
 		name := "name " + w.mark()
 		w.mu.Lock()
 		acked := th.Name.Request(name)
@@ -197,7 +156,7 @@ func (w *soaker) rename(th *soakThread) outcome {
 
 // move archives a thread, or unarchives it.
 func (w *soaker) move(th *soakThread) outcome {
-	return w.steer(th, func() outcome {
+	return w.asSteward(th, func() outcome {
 		w.mu.Lock()
 		method, value := "thread/archive", "true"
 		if th.Archived.IsTrue() {
@@ -226,12 +185,13 @@ func (w *soaker) fork(th *soakThread) outcome {
 		forked = r.Get("thread")
 	})
 	if got == done {
-		w.unload(w.add(forked, w.caller.rand.IntN(soakClients)))
+		w.unload(w.add(forked, w.caller.rand.IntN(soakClients), th.isCautious))
 	}
 	return got
 }
 
-// read requires that a node shows all items that were acknowledged before the request.
+// read requires that a node shows all items that were acknowledged before the request. Items that a revert
+// of this round may have removed are not compared before the next check.
 func (w *soaker) read(th *soakThread) outcome {
 	w.mu.Lock()
 	known := maps.Clone(th.Items)
@@ -243,7 +203,7 @@ func (w *soaker) read(th *soakThread) outcome {
 			shown[item.Get("id").Str] = item.Raw
 		}
 		for id, item := range known {
-			if shown[id] != item {
+			if shown[id] != item && !th.MayBeReverted(id) {
 				w.t.Errorf("item %s of thread %s\nwas   %s\nis now %s", id, th.ID, item, shown[id])
 			}
 		}
