@@ -46,6 +46,9 @@ func (s *soak) check() {
 func (s *soak) checkSearch(c *caller) {
 	s.t.Helper()
 	known := slices.DeleteFunc(slices.Clone(s.threads), func(th *soakThread) bool { return len(th.Marks) == 0 })
+	if len(known) == 0 {
+		return
+	}
 	th := known[s.rand.IntN(len(known))]
 	params := apptest.Object{"searchTerm": th.Marks[s.rand.IntN(len(th.Marks))].Text, "archived": th.Archived.IsTrue(),
 		"limit": 100}
