@@ -12,8 +12,9 @@
 //	indexed   the ordinal up to which messages of a thread are stored
 //
 // The files in migrations create them, in the first schema of the role's search_path. Each
-// migration is one transaction, under an advisory lock. A database with a newer schema is
-// rejected. Texts in columns have U+FFFD in place of NUL and of invalid UTF-8.
+// migration is one transaction, under an advisory lock. It has no time limit, because an interrupted one
+// would begin again at each start. A database with a newer schema is rejected. Texts in columns have
+// U+FFFD in place of NUL and of invalid UTF-8.
 //
 // # Appends
 //
@@ -44,6 +45,9 @@
 // UTF8 and, if a synchronous standby is required, a primary without one are rejected. So after
 // a failover the rules hold for the new primary. If the URL names several hosts, the primary
 // is used.
+//
+// Open also commits a record without content, before a migration, and checks the rights on the tables. So a
+// standby that is connected but does not confirm writes, and a role that can only read, are rejected.
 //
 // A primary can lose its setting synchronous_standby_names while it runs. Each Join reads it, and
 // Options.StandbysChanged reports a change. A primary that was accepted stays in use until it

@@ -46,28 +46,38 @@ func readMigrations() ([]migration, error) {
 	return all, nil
 }
 
-// migrate brings the schema to the version of this program. Each migration is one transaction.
+// migrate brings the schema to the version of this program. Each migration is one transaction. ctx does not
+// limit migrations.
 func (o Options) migrate(ctx context.Context, c *pgx.Conn) error {
 	all, err := readMigrations()
 	if err != nil {
 		return err
 	}
 	version, err := schemaVersion(ctx, c)
-	if err == nil && version < len(all) && !o.KeepSchema {
-		err = ensureTrigrams(ctx, c)
-	}
-	if err != nil {
-		return o.explainMigration(err)
-	}
 	switch {
+	case err != nil:
+		return o.explainRead(c, err)
 	case version > len(all):
 		return o.newerError(version, len(all))
-	case version < len(all) && o.KeepSchema:
+	case version == len(all):
+		return nil
+	case o.KeepSchema:
 		return &OpenError{Key: keyMigrate, Next: "run appserver store migrate, or set the key to true",
 			Cause: fmt.Sprintf("the database has schema version %d, this program needs %d, and the key is false",
 				version, len(all))}
 	}
-	for _, m := range all[version:] {
+	if o.OnMigrate != nil {
+		o.OnMigrate(version, len(all))
+	}
+	return o.apply(context.WithoutCancel(ctx), c, all[version:])
+}
+
+// apply applies migrations. It waits while another node does so.
+func (o Options) apply(ctx context.Context, c *pgx.Conn, missing []migration) error {
+	if err := ensureTrigrams(ctx, c); err != nil {
+		return o.explainMigration(err)
+	}
+	for _, m := range missing {
 		if err := m.apply(ctx, c); err != nil {
 			return o.explainMigration(err)
 		}
@@ -81,7 +91,7 @@ func (o Options) newerError(version, known int) error {
 }
 
 // Migrate brings the schema of a database to the version of this program, and does nothing else. It returns
-// the versions before and after it. An unusable database is an *OpenError.
+// the versions before and after it. An unusable database is an *OpenError. ctx does not limit the migration.
 func Migrate(ctx context.Context, o Options) (from, to int, err error) {
 	db, err := newDB(o)
 	if err != nil {
@@ -92,14 +102,15 @@ func Migrate(ctx context.Context, o Options) (from, to int, err error) {
 		return 0, 0, err
 	}
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
-	if err := o.checkStandbys(ctx, c); err != nil { // else the migration would wait for one
+	if err := db.checkWrites(ctx, c); err != nil { // else the migration would wait for a standby
 		return 0, 0, err
 	}
-	if from, err = schemaVersion(ctx, c); err == nil {
-		err = o.migrate(ctx, c)
+	if from, err = schemaVersion(ctx, c); err != nil {
+		return 0, 0, o.explainRead(c, err)
 	}
+	err = o.migrate(ctx, c)
 	if err == nil {
-		to, err = schemaVersion(ctx, c)
+		to, err = schemaVersion(context.WithoutCancel(ctx), c)
 	}
 	return from, to, err
 }
@@ -176,5 +187,6 @@ func (o Options) explainMigration(err error) error {
 			"make the user the owner of the database, "+
 				"or grant the user CREATE on the schema public and all rights on the tables of this program")
 	}
-	return fmt.Errorf("%s: the schema of the database cannot be upgraded: %w", keyURL, err)
+	return o.urlError("the tables cannot be upgraded ("+messageOf(err)+")",
+		"correct the cause on the server, and run appserver store migrate")
 }

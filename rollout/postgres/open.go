@@ -37,15 +37,15 @@ var _ fleet.Driver = (*DB)(nil)
 func newDB(o Options) (*DB, error) {
 	config, err := pgx.ParseConfig(o.URL)
 	if err != nil || o.URL == "" {
-		return nil, o.urlError("the URL is missing or not valid",
-			"write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+		return nil, o.urlError(optionsError(err))
 	}
 	db := &DB{options: o, config: config, counts: newCounters(), standbys: &standbys{changed: o.StandbysChanged}}
 	config.ValidateConnect = o.validator(db.standbys)
 	return db, nil
 }
 
-// Open connects to a database and migrates it. An unusable database is an *OpenError.
+// Open connects to a database and migrates it. An unusable database is an *OpenError. ctx does not limit
+// the migration, because a migration that is interrupted is lost.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	db, err := newDB(o)
 	if err != nil {
@@ -82,17 +82,23 @@ func (db *DB) closePools() {
 	}
 }
 
-// prepare checks and migrates the database with a connection of its own.
+// prepare checks and migrates the database with a connection of its own. It writes once before the migration,
+// so that a standby that does not confirm writes is an error, not a migration without end.
 func (db *DB) prepare(ctx context.Context) error {
 	c, err := db.connect(ctx, writeParams())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
-	if err := db.options.checkStandbys(ctx, c); err != nil {
+	if err := db.checkWrites(ctx, c); err != nil {
 		return err
 	}
-	return db.options.migrate(ctx, c)
+	if err := db.options.migrate(ctx, c); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.options.limit())
+	defer cancel()
+	return db.options.checkRights(ctx, c)
 }
 
 // connect makes a connection that writes.

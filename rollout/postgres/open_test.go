@@ -94,8 +94,7 @@ func TestNodesThatStartAtOnceMigrateOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	db := openAt(t, Options{URL: address})
-	s, err := db.Status(t.Context())
+	s, err := Inspect(t.Context(), Options{URL: address})
 	require.NoError(t, err)
 	require.Equal(t, versions, s.Schema)
 	require.Equal(t, versions, s.KnownSchema)
@@ -132,7 +131,7 @@ func TestAppendsWaitForTheStandby(t *testing.T) {
 	options := Options{URL: address, RequireSyncStandby: true, Lease: time.Minute}
 	require.Eventually(t, func() bool { return isUsable(t, options) }, waitLimit, waitStep)
 	db := openAt(t, options)
-	s, err := db.Status(t.Context())
+	s, err := Inspect(t.Context(), options)
 	require.NoError(t, err)
 	require.Equal(t, []string{"one"}, s.Standbys)
 	_, err = db.Join(t.Context(), node)

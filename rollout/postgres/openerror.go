@@ -49,6 +49,7 @@ const (
 	codeMissingRights        = "42501"
 	codeTooManyConnections   = "53300"
 	codeUniqueViolation      = "23505"
+	codeNoSchema             = "3F000"
 	codeNoExtension          = "0A000"
 	codeNoExtensionFile      = "58P01"
 )
@@ -70,9 +71,12 @@ func (o Options) explainConnect(c *pgx.ConnConfig, err error) error {
 func connectCause(c *pgx.ConnConfig, err error) (cause, next string) {
 	address := addressOf(c)
 	switch codeOf(err) {
-	case codeInvalidPassword, codeInvalidAuthorization:
+	case codeInvalidPassword:
 		return fmt.Sprintf("the server at %s does not accept user %q with this password", address, c.User),
 			"correct the user and the password in the URL, or pg_hba.conf on the server"
+	case codeInvalidAuthorization:
+		return fmt.Sprintf("the server at %s does not accept user %q (%s)", address, c.User, messageOf(err)),
+			"correct the user and sslmode in the URL, or the roles and pg_hba.conf on the server"
 	case codeMissingDatabase:
 		return fmt.Sprintf("the server at %s has no database %q", address, c.Database),
 			"create it, or correct the name in the URL"
@@ -86,6 +90,9 @@ func connectCause(c *pgx.ConnConfig, err error) (cause, next string) {
 	default:
 		return fmt.Sprintf("the server at %s refuses the connection (%s)", address, messageOf(err)),
 			"correct the cause on the server"
+	}
+	if cause, next = tlsCause(address, err); cause != "" {
+		return cause, next
 	}
 	var dns *net.DNSError
 	switch {

@@ -26,6 +26,8 @@ type Options struct {
 	StandbysChanged func(has bool)
 	// KeepSchema refuses a database with an older schema, in place of a migration.
 	KeepSchema bool
+	// OnMigrate is called before the schema is migrated from a version to another one, or is nil.
+	OnMigrate func(from, to int)
 	// Lease is the time to live of a node's lease, 5 s by default.
 	Lease time.Duration
 	// Limit bounds the time of a write, and the time to resolve one in doubt; 30 s by default.

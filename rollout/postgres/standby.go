@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -12,6 +14,15 @@ import (
 // role may see that. A role without pg_read_all_stats sees no states.
 const standbyQuery = `SELECT count(*), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')),
 	count(*) = count(sync_state) FROM pg_stat_replication`
+
+// checkWrites returns an *OpenError if no synchronous standby is connected although one is required, or if
+// the server does not confirm a write.
+func (db *DB) checkWrites(ctx context.Context, c *pgx.Conn) error {
+	if err := db.options.checkStandbys(ctx, c); err != nil {
+		return err
+	}
+	return db.confirm(ctx, c)
+}
 
 // checkStandbys returns an *OpenError if a synchronous standby is required and none is connected.
 // The first commit would wait for one.
@@ -22,7 +33,7 @@ func (o Options) checkStandbys(ctx context.Context, c *pgx.Conn) error {
 	var all, synchronous int
 	var isVisible bool
 	if err := c.QueryRow(ctx, standbyQuery).Scan(&all, &synchronous, &isVisible); err != nil {
-		return err
+		return o.explainRead(c, err)
 	}
 	if all > 0 && !isVisible || synchronous > 0 {
 		return nil
@@ -74,4 +85,32 @@ func (s *standbys) has() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.areSet
+}
+
+// confirmLimit is the time in which the server must confirm the first write.
+const confirmLimit = 10 * time.Second
+
+// confirmSQL commits a record of the log that changes nothing. The commit waits for the disk and for the
+// synchronous standby. A standby that is connected can be suspended.
+const confirmSQL = "SELECT pg_logical_emit_message(true, 'appserver', '')"
+
+// confirm returns an *OpenError if the server does not confirm a write in time. The write has no content,
+// so it may be cancelled.
+func (db *DB) confirm(ctx context.Context, c *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, confirmLimit)
+	defer cancel()
+	_, err := c.Exec(ctx, confirmSQL)
+	switch {
+	case err == nil, codeOf(err) == codeMissingRights: // the call of the function needs a right
+		return nil
+	case ctx.Err() == nil:
+		return db.options.urlError("the server rejects a write ("+messageOf(err)+")", "correct the cause on the server")
+	case db.standbys.has():
+		return &OpenError{Key: keyStandby, Err: err,
+			Cause: fmt.Sprintf("the standby does not confirm writes: the primary waits for it since %v", confirmLimit),
+			Next: "check that the standby runs and receives the log of the primary, " +
+				"or remove it from synchronous_standby_names on the primary"}
+	}
+	return db.options.urlError(fmt.Sprintf("the server does not confirm a write within %v", confirmLimit),
+		"check the disk and the load of the server")
 }

@@ -43,8 +43,19 @@ func awaitState(t testing.TB, pid int, state string) {
 	}, time.Minute, time.Millisecond, "process %d does not get the state %s", pid, state)
 }
 
-// Pause suspends all processes of the server, and Resume resumes them.
-func (s *Server) Pause(t testing.TB) { s.signal(t, syscall.SIGSTOP) }
+// Pause suspends all processes of the server, and Resume resumes them. So does the end of the test, because a
+// suspended server cannot be stopped.
+func (s *Server) Pause(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGSTOP)
+	t.Cleanup(func() {
+		select {
+		case <-s.done:
+		default:
+			s.signal(t, syscall.SIGCONT)
+		}
+	})
+}
 
 // Resume resumes a suspended server.
 func (s *Server) Resume(t testing.TB) { s.signal(t, syscall.SIGCONT) }

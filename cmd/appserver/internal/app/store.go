@@ -20,7 +20,8 @@ import (
 	"appserver/rollout/store"
 )
 
-// storeTimeout bounds the time to connect to the database of the threads.
+// storeTimeout bounds the time to connect to the database of the threads, and the time to join its fleet. It
+// does not limit migrations.
 const storeTimeout = 15 * time.Second
 
 // openedStore are the threads of a server.
@@ -84,11 +85,7 @@ func openStore(own *setup, indexed bool, port *fleetPort) (*openedStore, error) 
 
 // openDatabase joins the fleet of a database as the node with a port, which may be nil.
 func openDatabase(c *config.Config, own *setup, port *fleetPort) (*openedStore, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	options := databaseOptions(c)
-	options.StandbysChanged = func(has bool) { logStandbys(own.log, has, options.RequireSyncStandby) }
-	db, err := postgres.Open(ctx, options)
+	db, err := connectDatabase(c, own.log)
 	if err != nil {
 		return nil, err
 	}
@@ -96,10 +93,13 @@ func openDatabase(c *config.Config, own *setup, port *fleetPort) (*openedStore, 
 	report := func(err error) {
 		own.log.Warn("problem in the database of the threads", zap.String("node", node.ID), zap.Error(err))
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
 	threads, err := shared.Open(ctx, shared.Options{Driver: db, Node: node, Copies: copiesIn(own.home),
 		Timeout: c.Store.Timeout, SnapshotVersion: program(), Report: report})
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(fmt.Errorf("store.url_env: the server cannot join the others in the database: %w", err),
+			db.Close())
 	}
 	return &openedStore{Threads: threads, shared: threads, database: db, port: port}, nil
 }
@@ -116,6 +116,21 @@ func logStandbys(log *zap.Logger, has, isRequired bool) {
 	}
 	log.Warn("the primary of the database has no synchronous standbys any more: a failover can lose confirmed lines",
 		zap.String("next", next))
+}
+
+// connectDatabase opens the database, and migrates it if necessary.
+func connectDatabase(c *config.Config, log *zap.Logger) (*postgres.DB, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	o := databaseOptions(c)
+	o.StandbysChanged = func(has bool) { logStandbys(log, has, o.RequireSyncStandby) }
+	o.OnMigrate = func(from, to int) {
+		if from > 0 { // the creation of the tables takes no time
+			log.Warn("the tables of the database are being upgraded, and the server listens after that",
+				zap.Int("from", from), zap.Int("to", to))
+		}
+	}
+	return postgres.Open(ctx, o)
 }
 
 func databaseOptions(c *config.Config) postgres.Options {
@@ -144,24 +159,40 @@ type Stores struct {
 // errFiles reports a command for databases without one.
 var errFiles = errors.New(`threads are in files: set store.kind = "postgres", or add -c store.kind=postgres`)
 
-// migrateTimeout bounds the time of migrations, which can build indexes.
-const migrateTimeout = 12 * time.Hour
-
 // MigrateStore brings the schema of the database to the version of this program, also if servers do not. It
 // returns the versions before and after it.
 func MigrateStore(o *Options) (from, to int, err error) {
-	c, err := Config(o)
+	options, err := sharedOptions(o)
 	if err != nil {
 		return 0, 0, err
 	}
-	if c.Store.Kind != config.StorePostgres {
-		return 0, 0, errFiles
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), migrateTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	options := databaseOptions(c)
 	options.KeepSchema = false
 	return postgres.Migrate(ctx, options)
+}
+
+// StoreStatus returns the status of the database. It changes nothing there.
+func StoreStatus(o *Options) (postgres.Status, error) {
+	options, err := sharedOptions(o)
+	if err != nil {
+		return postgres.Status{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	return postgres.Inspect(ctx, options)
+}
+
+// sharedOptions returns the options of the configured database.
+func sharedOptions(o *Options) (postgres.Options, error) {
+	c, err := Config(o)
+	if err == nil && c.Store.Kind != config.StorePostgres {
+		err = errFiles
+	}
+	if err != nil {
+		return postgres.Options{}, err
+	}
+	return databaseOptions(c), nil
 }
 
 // OpenStores opens both stores. They log nothing.
@@ -191,29 +222,6 @@ func (s *Stores) FilesIn(home string) store.Threads {
 // filesIn returns threads of files. The index may be nil.
 func filesIn(s *rollout.Store, ix files.Index, log *zap.Logger) store.Threads {
 	return files.New(s, ix, func(err error) { log.Warn("problem in the stored threads", zap.Error(err)) })
-}
-
-// StoreStatus describes the database of the threads.
-type StoreStatus struct {
-	postgres.Status
-	// Nodes are the servers with a valid lease, without this process.
-	Nodes []string `json:"nodes"`
-}
-
-// Status returns the status of the database.
-func (s *Stores) Status() (status StoreStatus, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	if status.Status, err = s.opened.database.Status(ctx); err != nil {
-		return status, err
-	}
-	nodes, err := s.opened.database.Nodes(ctx)
-	for _, n := range nodes {
-		if n.ID != s.opened.shared.Node.ID {
-			status.Nodes = append(status.Nodes, n.ID)
-		}
-	}
-	return status, err
 }
 
 // Redact removes secrets from a thread of the database. Without write it counts them.

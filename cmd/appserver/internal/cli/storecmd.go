@@ -44,8 +44,11 @@ func Store(args []string, s app.Streams, o *app.Options) error {
 	if err != nil {
 		return app.UsageError{Err: err}
 	}
-	if rest[0] == "init" || rest[0] == "migrate" {
+	switch rest[0] {
+	case "init", "migrate":
 		err = c.migrate()
+	case "status":
+		err = c.status()
 	}
 	if err == nil && run != nil {
 		if c.Stores, err = app.OpenStores(o); err == nil {
@@ -67,12 +70,10 @@ func (c *storeCall) define(flags *flag.FlagSet) {
 // command returns the part of a command that needs both stores, or nil.
 func (c *storeCall) command(args []string) (run func() error, err error) {
 	switch name, n := args[0], len(args)-1; {
-	case name == "migrate" && n == 0:
+	case (name == "migrate" || name == "status") && n == 0:
 		return nil, nil
 	case name == "init" && n == 0:
 		return c.init, nil
-	case name == "status" && n == 0:
-		return c.status, nil
 	case name == "import" && n == 0:
 		return c.importThreads, nil
 	case name == "export" && n == 1:
@@ -95,7 +96,8 @@ Commands:
   migrate
         update the tables of the database, and do nothing else
   status
-        print the version of the database, its standbys, and the servers that use it
+        print the version of the database and of its tables, its standbys, the servers that use it, and the number
+        of threads; change nothing
   import
         copy the threads of CODEX_HOME into the database; threads that are there already are not changed
   export DIR
@@ -136,12 +138,25 @@ func (c *storeCall) init() error {
 
 // status prints a line for each fact.
 func (c *storeCall) status() error {
-	s, err := c.Status()
+	s, err := app.StoreStatus(c.Options)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "PostgreSQL: %s\ntables: version %d of %d\nsynchronous standbys: %s\nservers: %s\nthreads: about %s\n",
-		s.Server, s.Schema, s.KnownSchema, listOr(s.Standbys, "none"), listOr(s.Nodes, "none"),
+	tables, standbys := "", "none"
+	switch {
+	case s.Schema > s.KnownSchema:
+		tables = ": a newer program has updated them; upgrade this one"
+	case s.Schema < s.KnownSchema:
+		tables = ": run appserver store migrate to update them"
+	}
+	switch {
+	case s.AreStandbysHidden && len(s.Standbys) == 0:
+		standbys = "not visible to this role, which needs the rights of pg_read_all_stats"
+	case s.StandbyNames != "":
+		standbys = "none is connected, synchronous_standby_names = " + termtext.Plain(s.StandbyNames)
+	}
+	_, err = fmt.Fprintf(c.out, "PostgreSQL: %s\ntables: version %d of %d%s\nsynchronous standbys: %s\nservers: %s\nthreads: %s\n",
+		s.Server, s.Schema, s.KnownSchema, tables, listOr(s.Standbys, standbys), listOr(s.Nodes, "none"),
 		termtext.Grouped(s.Threads))
 	return err
 }
