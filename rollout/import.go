@@ -1,11 +1,10 @@
 package rollout
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"strings"
 	"time"
 
 	"appserver/protocol"
@@ -13,37 +12,12 @@ import (
 	"appserver/rollout/line"
 )
 
-// ExistsError reports that the thread exists already.
+// ExistsError reports that the thread exists already. Path is empty if it has no file.
 type ExistsError struct{ ID, Path string }
 
+// Error includes the path.
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("thread %s exists already: %s", e.ID, e.Path)
-}
-
-// Import creates a thread from the lines of a rollout and returns its path. The first line
-// must be session_meta. If a thread with the id exists, archived or not, the error is an
-// *ExistsError. A failed import leaves nothing behind.
-func (s *Store) Import(lines []protocol.RolloutLine) (path string, err error) {
-	id, at, err := metaOf(lines)
-	if err != nil {
-		return "", err
-	}
-	there, err := s.Find(id)
-	switch notFound := (*home.NotFoundError)(nil); {
-	case err == nil:
-		return "", &ExistsError{id, there}
-	case !errors.As(err, &notFound) && !errors.Is(err, fs.ErrNotExist):
-		return "", err
-	}
-	log, err := s.Create(id, at)
-	if err != nil {
-		return "", err
-	}
-	if err := log.Append(append([]protocol.RolloutLine{WithoutOrigin(lines[0])}, lines[1:]...), true); err != nil {
-		return "", cmp.Or(err, log.Discard())
-	}
-	_ = log.Close() // Append has synced it
-	return log.Path(), nil
+	return strings.TrimSuffix(fmt.Sprintf("thread %s exists already: %s", e.ID, e.Path), ": ")
 }
 
 // WithoutOrigin returns the first line of a loaded thread as a session_meta that names no origin. The
@@ -68,14 +42,18 @@ func WithoutOrigin(first protocol.RolloutLine) protocol.RolloutLine {
 	return first
 }
 
-// metaOf returns the id and the start time of the thread from the first line.
-func metaOf(lines []protocol.RolloutLine) (id string, at time.Time, err error) {
+// Start returns the id and the start time of the thread from the first line of a rollout, which must be
+// session_meta.
+func Start(lines []protocol.RolloutLine) (id string, at time.Time, err error) {
 	var meta protocol.SessionMeta
 	if len(lines) == 0 || lines[0].Type != protocol.LineSessionMeta {
 		return "", at, errors.New("not a rollout: the first line is not session_meta")
 	}
 	if err := protocol.Unmarshal(lines[0].Payload, &meta); err != nil {
 		return "", at, fmt.Errorf("not a rollout: session_meta cannot be read: %w", err)
+	}
+	if !home.IsThreadID(meta.ID) {
+		return "", at, fmt.Errorf("not a rollout: the id %q in session_meta is not a UUID", meta.ID)
 	}
 	for _, text := range []string{meta.Timestamp, lines[0].Timestamp} {
 		if at, err = time.Parse(time.RFC3339, text); err == nil {

@@ -139,8 +139,3 @@ const (
 	contextLine = `{"type":"turn_context","payload":{"cwd":"/w","approval_policy":"never",` +
 		`"sandbox_policy":{"type":"read-only"},"model":"m","summary":"auto"}}` + "\n"
 )
-
-func itemLine(role, text string) string {
-	return `{"type":"response_item","payload":{"type":"message","role":"` + role +
-		`","content":[{"type":"input_text","text":"` + text + `"}]}}` + "\n"
-}

@@ -13,7 +13,9 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/rollout/files"
 	"appserver/rollout/listing"
+	threads "appserver/rollout/store"
 )
 
 const (
@@ -241,7 +243,9 @@ func TestAnImportHasItsWholeHistory(t *testing.T) {
 	contents, err := store.Read(paths[2])
 	require.NoError(t, err)
 	other, _ := memStore()
-	path, err := other.Import(contents.Lines)
+	id, err := threads.Import(files.New(other, nil, func(err error) { t.Error(err) }), contents.Lines)
+	require.NoError(t, err)
+	path, err := other.Find(id)
 	require.NoError(t, err)
 	require.Equal(t, remaining, said(t, other, path))
 }

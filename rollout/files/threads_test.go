@@ -80,3 +80,32 @@ func (l *loads) Load(at store.Ref, to rollout.Loader) (*rollout.Contents, *rollo
 	l.refs = append(l.refs, at)
 	return l.Threads.Load(at, to)
 }
+
+// TestAFailedImportLeavesNothingBehind fails each operation of the disk in turn.
+func TestAFailedImportLeavesNothingBehind(t *testing.T) {
+	const home, id = "/home", "0190a6f8-1111-7aaa-8bbb-000000000001"
+	ordinals := []int64{0, 1}
+	lines := []protocol.RolloutLine{
+		{Timestamp: "2026-01-02T03:04:05.000Z", Ordinal: &ordinals[0], Type: protocol.LineSessionMeta,
+			Payload: []byte(`{"id":"` + id + `"}`)},
+		{Timestamp: "2026-01-02T03:04:05.000Z", Ordinal: &ordinals[1], Type: "other", Payload: []byte(`{}`)},
+	}
+	for n := 0; ; n++ {
+		mem := faultfs.NewMem(home)
+		disk := faultfs.Wrap(mem, faultfs.Fault{First: n, Count: 1, Err: syscall.ENOSPC})
+		_, err := store.Import(files.New(rollout.NewStore(disk, home), nil, func(error) {}), lines)
+		sound := rollout.NewStore(mem, home)
+		found, lost := sound.Find(id)
+		require.Empty(t, mem.Held())
+		if err != nil {
+			require.Error(t, lost, "operation %d fails: %v", n, err)
+			continue
+		}
+		contents, err := sound.Read(found)
+		require.NoError(t, err)
+		require.Equal(t, lines, contents.Lines)
+		if disk.Failures() == 0 {
+			return
+		}
+	}
+}

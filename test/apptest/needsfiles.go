@@ -13,7 +13,7 @@ type FilesReason string
 const (
 	FilesLines    FilesReason = "Damaged, unreadable and foreign rollouts are read as far as possible, and reported"
 	FilesBackup   FilesReason = "Excluded items leave the rollout of an unloaded thread, and stay in its backup"
-	FilesCommands FilesReason = "`appserver rollout` and `appserver thread import`"
+	FilesCommands FilesReason = "`appserver rollout`"
 	FilesTimes    FilesReason = "A thread is as old as its file (`history.maxAge`)"
 	FilesIndex    FilesReason = "The index of rollouts, and its state in `server/diagnostics`"
 	FilesPaths    FilesReason = "A command names a thread by the path of its rollout"

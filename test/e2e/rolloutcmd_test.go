@@ -195,3 +195,20 @@ func TestRolloutUsage(t *testing.T) {
 		require.NotEmpty(t, errs)
 	}
 }
+
+// TestRolloutCommandsNameTheDatabase runs commands on files while the threads are in a database.
+func TestRolloutCommandsNameTheDatabase(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{"verify": "store export", "repair": "store export",
+		"redact --yes -c history.redactSecrets=true": "store redact"} {
+		home, path := apptest.LegacyHome(t)
+		words := append([]string{"-c", "store.kind=postgres", "rollout"}, append(strings.Fields(args), path)...)
+		status, _, errs := apptest.Execute(t, home, words...)
+		require.Zero(t, status, errs)
+		require.Contains(t, errs, "the threads are in a database (store.kind), and rollout ")
+		require.Contains(t, errs, want)
+	}
+	status, _, errs := apptest.Execute(t, t.TempDir(), "-c", "store.kind=postgres", "rollout", "retain", "--yes")
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "the threads are in a database (store.kind)")
+}

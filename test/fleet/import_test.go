@@ -105,3 +105,51 @@ func TestOperatorsUpdateTheTables(t *testing.T) {
 	require.Equal(t, "completed", n.Turn(n.StartTrusted(), "say hello").Status)
 	n.Close()
 }
+
+// TestOneThreadMovesOutOfTheDatabaseAndBack exports a thread with an excluded item and imports it: into a home,
+// where its rollout is the one that store export writes, and into another database.
+func TestOneThreadMovesOutOfTheDatabaseAndBack(t *testing.T) {
+	t.Parallel()
+	url, all, other := pgtest.Database(t), t.TempDir(), pgtest.Database(t)
+	n := newNode(t, url)
+	id := n.StartTrusted()
+	n.Turn(id, "run: echo of "+id)
+	n.Call("context/setInclusion", apptest.Object{"threadId": id, "indices": []int{3}, "included": false})
+	want := gjson.GetBytes(n.Call("context/getItems", apptest.Object{"threadId": id}), "items").Raw
+	file := filepath.Join(t.TempDir(), "thread.json")
+	thread(t, t.TempDir(), url, "export", id, "--format", "json", "--out", file) // while its server has it open
+	n.Close()
+
+	store(t, t.TempDir(), url, "export", all)
+	home := t.TempDir()
+	status, out, errs := apptest.Execute(t, home, "thread", "import", file)
+	require.Zero(t, status, errs)
+	require.Equal(t, id+"\n", out)
+	require.Equal(t, rollouts(t, all), rollouts(t, home))
+
+	store(t, t.TempDir(), other, "init")
+	require.Equal(t, id+"\n", thread(t, t.TempDir(), other, "import", file))
+	cmd := threadCommand(t, t.TempDir(), other, "import", file)
+	text, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Equal(t, "appserver: thread import: thread "+id+" exists already\n", string(text))
+	n = newNode(t, other)
+	require.JSONEq(t, want, gjson.GetBytes(n.Call("context/getItems", apptest.Object{"threadId": id}), "items").Raw)
+	n.Call("thread/resume", apptest.Object{"threadId": id})
+	require.Equal(t, "completed", n.Turn(id, "say more").Status)
+	n.Close()
+}
+
+// thread runs appserver thread.
+func thread(t *testing.T, home, url string, args ...string) string {
+	out, err := threadCommand(t, home, url, args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
+}
+
+func threadCommand(t *testing.T, home, url string, args ...string) *exec.Cmd {
+	cmd := apptest.ServerCommand(t, home, append([]string{"-c", "store.kind=postgres", "-c",
+		"store.require_sync_standby=false", "thread"}, args...)...)
+	cmd.Env, cmd.Stderr = append(cmd.Env, "APPSERVER_STORE_URL="+url), nil
+	return cmd
+}

@@ -39,6 +39,7 @@ func Run(t *testing.T, open Open) {
 		{"archived threads are read, not written", (*suite).archive},
 		{"a deleted thread does not exist", (*suite).deleted},
 		{"missing threads are named", (*suite).missing},
+		{"an imported thread has the lines of its rollout", (*suite).imported},
 		{"names are kept", (*suite).names},
 		{"lists are divided into pages", (*suite).pages},
 		{"lists are filtered", (*suite).filters},

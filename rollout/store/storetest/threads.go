@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/store"
 )
@@ -69,6 +70,28 @@ func (s *suite) missing() {
 	}
 	require.NoError(s.t, s.Tidy())
 	require.NotEmpty(s.t, s.Diagnose().State)
+}
+
+func (s *suite) imported() {
+	lines := linesOf(1, "hello", "you")
+	id, err := store.Import(s, lines)
+	require.NoError(s.t, err)
+	require.Equal(s.t, idOf(1), id)
+	s.same(lines, s.read(1))
+	var exists *rollout.ExistsError
+	_, err = store.Import(s, lines)
+	require.ErrorAs(s.t, err, &exists)
+	require.NoError(s.t, s.Archive(refOf(1)))
+	_, err = store.Import(s, lines)
+	require.ErrorAs(s.t, err, &exists, "an archived thread exists as well")
+	wrong := linesOf(2)
+	wrong[0].Payload = []byte(`{"id":"../x"}`)
+	for reason, lines := range map[string][]protocol.RolloutLine{
+		"not session_meta": nil, "the first line is not session_meta": linesOf(2, "hello")[1:], "is not a UUID": wrong,
+	} {
+		_, err = store.Import(s, lines)
+		require.ErrorContains(s.t, err, reason)
+	}
 }
 
 func (s *suite) names() {

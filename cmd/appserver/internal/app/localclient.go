@@ -16,6 +16,7 @@ import (
 	"appserver/core/model/chat"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/store"
 	"appserver/server"
 	"appserver/server/remote"
 )
@@ -25,14 +26,16 @@ import (
 // the client calls the method there.
 type LocalClient struct {
 	Home string
-	// Store has the rollouts. The redactor removes secrets from imported lines; it may be nil.
+	// Store has the rollouts of the home. The redactor removes secrets from imported lines; it may be nil.
 	Store    *rollout.Store
 	Redactor engine.Redactor
-	threads  *openedStore
-	engine   *engine.Engine
-	handler  protocol.Handler
-	calls    uint64
-	answers  chan answer
+	// Threads are the threads, in files or in a database.
+	Threads store.Threads
+	threads *openedStore
+	engine  *engine.Engine
+	handler protocol.Handler
+	calls   uint64
+	answers chan answer
 	// elsewhere has the connections to the servers that have threads open, by thread.
 	elsewhere map[string]*remote.Server
 }
@@ -64,7 +67,7 @@ func OpenLocalClient(o *Options, log *zap.Logger) (*LocalClient, error) {
 	if c.threads, err = openStore(own, false, nil); err != nil {
 		return nil, err
 	}
-	parts.Threads = c.threads
+	parts.Threads, c.Threads = c.threads, c.threads
 	parts.Model, parts.Outbox, parts.Version = &model.Router{Fallback: chat.Render}, c, protocol.Level
 	parts.Originator = func(uint64) string { return localClientName }
 	c.engine = engine.New(parts)
@@ -80,9 +83,6 @@ func (c *LocalClient) Close() error {
 	}
 	return errors.Join(c.engine.Close(context.Background()), c.threads.Close(context.Background()))
 }
-
-// Shared reports whether a database has the threads.
-func (c *LocalClient) Shared() bool { return c.threads.shared != nil }
 
 // call calls a method and waits for its result.
 func (c *LocalClient) call(name string, params any) (any, error) {

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
 	"appserver/cmd/appserver/internal/termtext"
+	"appserver/core/config"
 	"appserver/rollout"
 )
 
@@ -22,16 +24,21 @@ type rolloutRow struct {
 	flags string
 	// home is set for a command without PATH, which covers all rollouts of the home.
 	home bool
-	run  func(*rolloutCall) error
+	// instead is what to do for threads in a database, or "" if the command fails for them.
+	instead string
+	run     func(*rolloutCall) error
 }
+
+const exportFirst = "appserver store export DIR copies them into files"
 
 func rolloutRows() []rolloutRow {
 	return []rolloutRow{
-		{"verify", "find problems in rollouts; of a folder, in all rollouts below it", "", false, (*rolloutCall).verify},
-		{"repair", "replace damaged rollouts by repaired ones, and keep the originals beside them", "", false, (*rolloutCall).repair},
-		{"redact", "remove secrets from rollouts, the files beside them, names, the index and the memory; keep no copy, and ask for confirmation", "yes dry-run c config", false, (*rolloutCall).redact},
+		{"verify", "find problems in rollouts; of a folder, in all rollouts below it", "", false, exportFirst, (*rolloutCall).verify},
+		{"repair", "replace damaged rollouts by repaired ones, and keep the originals beside them", "", false, exportFirst, (*rolloutCall).repair},
+		{"redact", "remove secrets from rollouts, the files beside them, names, the index and the memory; keep no copy, and ask for confirmation", "yes dry-run c config", false,
+			"appserver store redact removes secrets from them", (*rolloutCall).redact},
 		{"retain", "list the threads that exceed history.maxAge or history.maxBytes; with --yes, archive or delete them",
-			"yes dry-run c config", true, (*rolloutCall).retain},
+			"yes dry-run c config", true, "", (*rolloutCall).retain},
 	}
 }
 
@@ -117,6 +124,7 @@ func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
 	if c.home, err = app.CodexHome(); err != nil {
 		return err
 	}
+	c.noteDatabase(row)
 	if err = row.run(c); err != nil {
 		var usage app.UsageError
 		if errors.As(err, &usage) {
@@ -125,6 +133,21 @@ func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
 		return plainError{fmt.Errorf("rollout %s: %w", row.name, err)}
 	}
 	return nil
+}
+
+// noteDatabase reports that the command does not reach the threads, if they are in a database. It ignores a
+// configuration that cannot be read, because damaged files can be repaired without one.
+func (c *rolloutCall) noteDatabase(row rolloutRow) {
+	conf, err := c.config()
+	if err == nil && conf.Store.Kind == config.StorePostgres && row.instead != "" {
+		fmt.Fprintf(c.errs, "appserver: the threads are in a database (store.kind), and rollout %s works on files only: %s\n",
+			row.name, row.instead)
+	}
+}
+
+func (c *rolloutCall) config() (*config.Config, error) {
+	return config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.Overrides,
+		Provider: c.Provider, Getenv: os.Getenv})
 }
 
 // store returns the store of the home with a rollout, so that the locks of that home apply.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -32,8 +31,7 @@ var errNoPatterns = errors.New("there are no patterns to search for: " +
 // redact removes secrets from rollouts. It searches all of them and asks for confirmation before it
 // changes one, because it keeps no copy.
 func (c *rolloutCall) redact() error {
-	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.Overrides,
-		Provider: c.Provider, Getenv: os.Getenv})
+	conf, err := c.config()
 	if err != nil {
 		return err
 	}

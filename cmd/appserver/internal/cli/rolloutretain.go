@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -18,8 +17,7 @@ import (
 // retain lists the threads of the home that exceed the limits of the configuration. With --yes, it
 // archives or deletes them.
 func (c *rolloutCall) retain() error {
-	conf, err := config.Load(config.Source{Home: c.home, System: config.SystemFile, Overrides: c.Overrides,
-		Provider: c.Provider, Getenv: os.Getenv})
+	conf, err := c.config()
 	if err != nil {
 		return err
 	}

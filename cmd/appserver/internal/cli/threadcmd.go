@@ -13,6 +13,8 @@ import (
 	"appserver/cmd/appserver/internal/app"
 	"appserver/core/export"
 	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/rollout/store"
 	"appserver/server"
 )
 
@@ -158,16 +160,18 @@ func (c *threadCall) document(t *protocol.Thread) ([]byte, error) {
 	case "html":
 		return export.HTML(t), nil
 	case "json":
-		if t.Path == nil {
-			return nil, errors.New("the thread has no rollout")
+		var lines rollout.LineList
+		at := store.Ref{ID: t.ID}
+		if t.Path != nil {
+			at.Path = *t.Path
 		}
-		contents, err := c.client.Store.Read(*t.Path)
+		_, reader, err := c.client.Threads.Load(at, &lines)
 		if err != nil {
 			return nil, err
 		}
 		var text bytes.Buffer
-		err = writeJSON(&text, exportedThread{t, contents.Lines})
-		return text.Bytes(), err
+		err = writeJSON(&text, exportedThread{t, lines})
+		return text.Bytes(), errors.Join(err, reader.Close())
 	}
 	return export.Markdown(t), nil
 }
@@ -199,15 +203,11 @@ func (c *threadCall) importThread(path string) error {
 			lines[i] = r.Line(lines[i])
 		}
 	}
-	if c.client.Shared() {
-		return errors.New("threads are in a database (store.kind): import needs store.kind = \"files\"")
-	}
-	imported, err := c.client.Store.Import(lines)
+	id, err := store.Import(c.client.Threads, lines)
 	if err != nil {
 		return err
 	}
-	id := strings.TrimSuffix(imported, ".jsonl")
-	_, err = fmt.Fprintln(c.Streams.Out, id[len(id)-uuidLength:])
+	_, err = fmt.Fprintln(c.Streams.Out, id)
 	return err
 }
 
