@@ -53,6 +53,27 @@ type Histogram struct {
 	Sum    float64
 }
 
+// Mean returns the mean of the values, or 0 without values.
+func (h Histogram) Mean() float64 { return h.Sum / float64(max(h.Count, 1)) }
+
+// Quantile returns an estimate of the value that a part of the values does not exceed, or 0 without values.
+// It assumes that values are spread evenly between two bounds. Above the last bound it returns that bound.
+func (h Histogram) Quantile(part float64) float64 {
+	rank := part * float64(h.Count)
+	lower, below := 0.0, 0.0
+	for i, bound := range h.Bounds {
+		count := float64(h.Counts[i])
+		if count >= rank && count > below {
+			return lower + (bound-lower)*(rank-below)/(count-below)
+		}
+		lower, below = bound, count
+	}
+	if h.Count == 0 {
+		return 0
+	}
+	return lower
+}
+
 // counters count what Stats returns.
 type counters struct {
 	appends, lines, bytes         atomic.Int64

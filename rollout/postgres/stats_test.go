@@ -47,3 +47,14 @@ func TestHistogramsCountValuesUpToTheirBounds(t *testing.T) {
 	}
 	require.Equal(t, Histogram{Bounds: []float64{1, 2}, Counts: []int64{2, 4}, Count: 5, Sum: 6.002}, h.snapshot())
 }
+
+// TestQuantilesAreEstimatedBetweenBounds reads quantiles of values below, between and above bounds.
+func TestQuantilesAreEstimatedBetweenBounds(t *testing.T) {
+	require.Zero(t, Histogram{Bounds: []float64{1, 2}, Counts: []int64{0, 0}}.Quantile(0.99))
+	h := Histogram{Bounds: []float64{1, 2, 4}, Counts: []int64{50, 90, 90}, Count: 100, Sum: 200}
+	require.InDelta(t, 2, h.Mean(), 1e-9)
+	for part, want := range map[float64]float64{0.25: 0.5, 0.5: 1, 0.7: 1.5, 0.9: 2, 0.99: 4} {
+		require.InDelta(t, want, h.Quantile(part), 1e-9, "%v", part)
+	}
+	require.Zero(t, Histogram{}.Mean())
+}

@@ -1242,18 +1242,21 @@ export interface FileUpdateChange {
   diff: string;
 }
 
-/** FleetDiagnostics is the state of a server that shares a database with others. Node is its name. Address is the URL that other servers dial, and Encrypted reports whether links to it use TLS; both are null without a port. LeaseLeftMs is the time until the server stops writing unless it renews its lease. LostLeases counts the leases that it could not keep. OwnedThreads are the threads that it writes. Nodes are all servers with a valid lease, at most as old as a lease. SyncStandby reports whether the database has synchronous standbys. The other members count since the start: Appends and FailedAppends to threads, FencedWrites that the database rejected because another server owned the thread, and Forwarded messages to and from other servers. Links are open now. */
+/** FleetDiagnostics is the state of a server that shares a database with others. Node is its name. Address is the URL that other servers dial, and Encrypted reports whether links to it use TLS; both are null without a port. LeaseLeftMs is the time until the server stops writing unless it renews its lease. LostLeases counts the leases that it could not keep, and FailedRenewals the attempts to renew one that failed. OwnedThreads are the threads that it writes. Nodes are all servers with a valid lease, at most as old as a lease. SyncStandby reports whether the database has synchronous standbys. The other members count since the start: Appends and FailedAppends to threads, FencedWrites that the database rejected because another server owned the thread, and Forwarded messages to and from other servers. AppendMeanMs and AppendP99Ms are the times of appends until their lines are durable; 99 percent took at most AppendP99Ms, which is an estimate. They are 0 without appends. Links are open now. */
 export interface FleetDiagnostics {
   node: string;
   address: string | null;
   encrypted: boolean | null;
   leaseLeftMs: number;
   lostLeases: number;
+  failedRenewals: number;
   ownedThreads: number;
   nodes: Array<FleetNode>;
   syncStandby: boolean;
   appends: number;
   failedAppends: number;
+  appendMeanMs: number;
+  appendP99Ms: number;
   fencedWrites: number;
   links: number;
   forwarded: number;

@@ -180,6 +180,9 @@ func TestAServerListensForOtherServers(t *testing.T) {
 	require.True(t, fleet.Get("encrypted").Bool())
 	require.Equal(t, fleet.Get("node").Str, fleet.Get("nodes.0.node").Str)
 	require.Positive(t, fleet.Get("appends").Int())
+	require.Positive(t, fleet.Get("appendMeanMs").Float())
+	require.Positive(t, fleet.Get("appendP99Ms").Float())
+	require.True(t, fleet.Get("failedRenewals").Exists())
 	require.Positive(t, fleet.Get("leaseLeftMs").Int())
 	n.Close()
 }

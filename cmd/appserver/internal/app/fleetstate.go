@@ -10,8 +10,10 @@ func (s *openedStore) diagnose() *protocol.FleetDiagnostics {
 	fleet, database := s.shared.Stats(), s.database.Stats()
 	d := &protocol.FleetDiagnostics{
 		Node: fleet.Node.ID, LeaseLeftMs: fleet.LeaseLeft.Milliseconds(), LostLeases: fleet.LostLeases,
-		OwnedThreads: fleet.Owned, Nodes: []protocol.FleetNode{}, SyncStandby: database.SyncStandby,
+		FailedRenewals: fleet.FailedRenewals,
+		OwnedThreads:   fleet.Owned, Nodes: []protocol.FleetNode{}, SyncStandby: database.SyncStandby,
 		Appends: database.Appends, FencedWrites: database.FencedWrites,
+		AppendMeanMs: 1000 * database.Seconds.Mean(), AppendP99Ms: 1000 * database.Seconds.Quantile(0.99),
 	}
 	for _, n := range database.Failed {
 		d.FailedAppends += n
