@@ -20,14 +20,17 @@ type copies struct {
 	driver fleet.Driver
 	files  *rollout.Store
 	mu     sync.Mutex
-	// locks has a lock for each thread that was copied.
-	locks map[string]*sync.Mutex
+	// locks has a lock for each thread that was copied. written are the threads whose copy a journal of this
+	// process keeps up to date.
+	locks   map[string]*sync.Mutex
+	written map[string]bool
 }
 
 func newCopies(o Options) *copies {
 	files := rollout.NewStore(rollout.OS(), o.Copies)
 	files.SnapshotVersion = o.SnapshotVersion
-	return &copies{driver: o.Driver, files: files, locks: map[string]*sync.Mutex{}}
+	return &copies{driver: o.Driver, files: files, locks: map[string]*sync.Mutex{},
+		written: map[string]bool{}}
 }
 
 // edition names the lines of a thread. A copy of another generation is stale.
@@ -86,9 +89,30 @@ func (c *copies) load(ctx context.Context, e edition,
 	}
 }
 
-// update appends the lines that a copy lacks. If another process of this home writes the thread, it keeps
-// the copy up to date.
+// setWritten sets whether a journal of this process keeps a copy up to date.
+func (c *copies) setWritten(id string, written bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if written {
+		c.written[id] = true
+	} else {
+		delete(c.written, id)
+	}
+}
+
+func (c *copies) isWritten(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.written[id]
+}
+
+// update appends the lines that a copy lacks. If this process or another one of this home writes the thread, it
+// keeps the copy up to date. For this process, update does not wait for the lock of the file: an append waits for
+// the caller.
 func (c *copies) update(ctx context.Context, e edition) error {
+	if c.isWritten(e.id) {
+		return nil
+	}
 	path := c.path(e)
 	lock, err := c.files.Lock(e.id)
 	var locked *rollout.LockedError

@@ -98,6 +98,7 @@ func (j *journal) openCopy(ctx context.Context, to rollout.Loader) (contents *ro
 		j.copy, contents, err = copies.files.OpenTo(path, to)
 		return contents, j.copy, err
 	})
+	copies.setWritten(j.id, err == nil)
 	return contents, err
 }
 
@@ -205,6 +206,7 @@ func (j *journal) keep(ctx context.Context, lines []protocol.RolloutLine) (err e
 	defer copies.lock(j.id)()
 	if j.copy == nil {
 		j.copy, err = copies.files.Create(j.id, j.edition().time())
+		copies.setWritten(j.id, err == nil)
 	}
 	if err == nil {
 		err = j.copy.Append(lines, false)
@@ -214,6 +216,7 @@ func (j *journal) keep(ctx context.Context, lines []protocol.RolloutLine) (err e
 	}
 	if j.copy != nil {
 		_ = j.copy.Close()
+		copies.setWritten(j.id, false)
 	}
 	_, again := j.openCopy(ctx, &rollout.LineList{})
 	return errors.Join(err, again)
@@ -271,6 +274,7 @@ func (j *journal) end(do func(ctx context.Context, own fleet.Own) error) (err er
 	j.closed = true
 	defer j.threads.leave(j)
 	if j.copy != nil {
+		j.threads.copies.setWritten(j.id, false)
 		err = j.copy.Close()
 	}
 	if j.checkLease(); j.lost != nil || j.begun && !j.created {

@@ -51,6 +51,25 @@ func read(t *testing.T, threads store.Threads) (messages []string) {
 	return messages
 }
 
+// TestReadsOfAnOpenThreadDoNotWaitForItsWriter reads a thread while this node writes it. A wait for the lock of the
+// writer takes 250 ms, and an append waits for a read.
+func TestReadsOfAnOpenThreadDoNotWaitForItsWriter(t *testing.T) {
+	node := nodes(t)(t, "here")
+	journal, err := node.Begin(threadID, time.Now(), nil)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(texts(0, "one"), true))
+	began, want := time.Now(), []string{"one"}
+	const reads = 40
+	for n := range int64(reads) {
+		require.Equal(t, want, read(t, node))
+		want = append(want, fmt.Sprint(n))
+		require.NoError(t, journal.Append(texts(n+1, fmt.Sprint(n)), true))
+	}
+	require.Less(t, time.Since(began), reads*250*time.Millisecond)
+	require.NoError(t, journal.Close())
+	require.Equal(t, want, read(t, node))
+}
+
 // TestDamagedCopiesAreFetchedAgain damages the copy of a closed thread in several ways.
 func TestDamagedCopiesAreFetchedAgain(t *testing.T) {
 	node := nodes(t)(t, "here")
