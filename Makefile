@@ -109,9 +109,14 @@ test-all: build ## run all tests
 	$(GO) test $(TESTFLAGS) $(ordered)
 
 # In the environment, APPSERVER_TEST_STORE=postgres gives each home of a test a database. Tests of what needs files are
-# skipped: docs/fleet.md lists it.
-test-postgres: build ## run the tests of the protocol with threads in PostgreSQL
-	APPSERVER_TEST_STORE=postgres $(GO) test -short -vet=off -timeout 20m $(TESTFLAGS) ./test/e2e
+# skipped: docs/fleet.md lists it. They are printed by way of a file, because the go command hides the output of tests
+# that pass. With .ci/conformance, which sets REFERENCE_CLIENTS, the clients of test/interchange run, too, and messages
+# are validated.
+test-postgres: build ## run the end-to-end tests, the transcripts and the clients with threads in PostgreSQL
+	@skips=$$(mktemp) && trap 'rm -f "$$skips"' EXIT; \
+	APPSERVER_TEST_STORE=postgres APPSERVER_TEST_SKIPS="$$skips" $(GO) test -short -vet=off -timeout 20m $(TESTFLAGS) \
+		$(if $(REFERENCE_CLIENTS),-tags reference) ./test/e2e ./test/interchange ./cmd/appserver/internal/app; status=$$?; \
+	echo "skipped with a database, because they test what needs files:"; sort "$$skips"; exit $$status
 
 race: ## run all tests under the race detector
 	CGO_ENABLED=1 $(GO) test -race $(RACEFLAGS) $(ordered)

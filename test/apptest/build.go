@@ -30,7 +30,7 @@ func Main(m goleak.TestingM) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(withDatabase(m), goleak.Cleanup(func(code int) {
+	goleak.VerifyTestMain(runner{m}, goleak.Cleanup(func(code int) {
 		if err := errors.Join(reportRaces(), reportWire()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1

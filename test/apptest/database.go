@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,20 +23,26 @@ const storeVariable = "APPSERVER_TEST_STORE"
 // UsesDatabase reports whether the tested servers have their threads in a database.
 func UsesDatabase() bool { return os.Getenv(storeVariable) == "postgres" }
 
-// withDatabase stops the database server after the tests.
-func withDatabase(m goleak.TestingM) goleak.TestingM {
+// Run runs the tests of a package. If they use a database, it stops the database server afterwards, and prints the
+// tests that were skipped.
+func Run(m goleak.TestingM) (code int) {
 	if !UsesDatabase() {
-		return m
+		return m.Run()
 	}
 	pgtest.Configure("fsync=off", "max_connections=500", "shared_buffers=128MB")
-	return databaseTests{m}
+	code = pgtest.Main(m)
+	if err := reportSkipped(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
-// databaseTests are tests that need a database server.
-type databaseTests struct{ goleak.TestingM }
+// runner runs tests by Run.
+type runner struct{ goleak.TestingM }
 
-// Run runs the tests, and stops the server.
-func (t databaseTests) Run() int { return pgtest.Main(t.TestingM) }
+// Run runs the tests.
+func (r runner) Run() int { return Run(r.TestingM) }
 
 // homes are the databases of homes.
 var homes struct {
@@ -124,6 +131,38 @@ func useDatabase(t testing.TB, cmd *exec.Cmd, home string) {
 	cmd.Env = append(cmd.Env, urlVariable+"="+url)
 	if hasNewRollouts(home) {
 		copyRollouts(t, cmd.Path, home, url)
+	}
+}
+
+// storeConfig are databaseArgs in a configuration file.
+const storeConfig = `
+[store]
+kind = "postgres"
+require_sync_standby = false
+[fleet]
+lease_ms = 20000
+`
+
+// ServersUseDatabase makes the servers that a program starts use the database of their home, if the tests use a
+// database.
+func ServersUseDatabase(t testing.TB, program *exec.Cmd, home string) {
+	t.Helper()
+	if !UsesDatabase() {
+		return
+	}
+	url := DatabaseOf(t, home)
+	endLeases(t, url)
+	program.Env = append(program.Env, urlVariable+"="+url)
+	path := filepath.Join(home, "config.toml")
+	config, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if !strings.Contains(string(config), storeConfig) {
+		require.NoError(t, os.WriteFile(path, append(config, storeConfig...), 0o600))
+	}
+	if hasNewRollouts(home) {
+		server, err := Binary()
+		require.NoError(t, err)
+		copyRollouts(t, server, home, url)
 	}
 }
 

@@ -37,6 +37,7 @@ func (w *workshop) run(name string, args ...string) (string, error) {
 	cmd := apptest.ProcessCommand(w.t, w.home, name, args...)
 	cmd.Dir = w.project
 	cmd.Env = append(cmd.Env, "PATH="+w.bin+":"+os.Getenv("PATH"), "RECORD_PROGRAM="+server, "RECORD_FOLDER="+w.records)
+	apptest.ServersUseDatabase(w.t, cmd, w.home)
 	out, err := cmd.Output()
 	return string(out), err
 }

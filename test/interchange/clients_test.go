@@ -56,6 +56,7 @@ func (w *workshop) start(program string, args ...string) *apptest.Client {
 	cmd.Dir = w.project
 	cmd.Env = append(cmd.Env, "PATH="+w.bin+":"+os.Getenv("PATH"), "CODEX_PATH="+filepath.Join(w.bin, "codex"),
 		"RECORD_PROGRAM="+server, "RECORD_FOLDER="+w.records, "NO_BROWSER=1")
+	apptest.ServersUseDatabase(w.t, cmd, w.home)
 	c := apptest.Connect(w.t, cmd, nil)
 	c.SendsVersion = true
 	return c

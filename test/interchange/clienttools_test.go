@@ -37,6 +37,7 @@ func textAnswer(text string, success bool) apptest.Object {
 // TestReferenceInterchangeClientTools runs client tools with one server. The other one shows the
 // calls, offers the tools and makes the same requests to its client.
 func TestReferenceInterchangeClientTools(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesExchange)
 	for name, run := range map[string]func(*interchange){
 		"of ours":      func(x *interchange) { x.clientTools(x.ours, x.reference, theirRequests) },
 		"of reference": func(x *interchange) { x.clientTools(x.reference, x.ours, ourRequests) },
@@ -234,6 +235,7 @@ func (x *interchange) planTurn(c *apptest.Client, thread string, answer any) str
 
 // TestReferenceInterchangeQuestions asks by one server, and continues with the other.
 func TestReferenceInterchangeQuestions(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesExchange)
 	for name, run := range map[string]func(*interchange){
 		"of ours":      func(x *interchange) { x.questions(x.ours, x.reference, theirRequests) },
 		"of reference": func(x *interchange) { x.questions(x.reference, x.ours, ourRequests) },

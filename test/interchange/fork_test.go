@@ -21,6 +21,7 @@ func forked(c *apptest.Client, params apptest.Object) apptest.ComparedThread {
 
 // TestReferenceInterchangeForks continues forks and reverted threads with the other server.
 func TestReferenceInterchangeForks(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesExchange)
 	for _, c := range []struct {
 		name string
 		run  func(*interchange)

@@ -31,6 +31,7 @@ type interchange struct {
 // newInterchange configures another model and, by default, another approval policy than the tests
 // choose. So the tests can distinguish a thread's settings from the configuration.
 func newInterchange(t *testing.T) *interchange {
+	apptest.NeedsFiles(t, apptest.FilesExchange)
 	x := &interchange{t, t.TempDir(), t.TempDir(), newBilingual(t), []string{"test"}}
 	apptest.WriteConfig(t, x.home, fmt.Sprintf(`model = "configured"
 model_provider = "test"
@@ -86,6 +87,7 @@ func inList(c *apptest.Client, id string) apptest.ComparedThread {
 
 // TestReferenceInterchange continues threads of each server with the other.
 func TestReferenceInterchange(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesExchange)
 	for _, c := range []struct {
 		name string
 		run  func(*interchange)

@@ -15,6 +15,7 @@ import (
 // TestReferenceInterchangeReverts continues here what the reference reverted, which starts another
 // file each time, and then continues it with the reference.
 func TestReferenceInterchangeReverts(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesExchange)
 	for _, c := range []struct {
 		name string
 		run  func(*interchange)

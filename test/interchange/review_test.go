@@ -15,6 +15,7 @@ import (
 // TestReferenceInterchangeReviews reviews with one server, and shows and continues the thread with
 // the other. Its model gets the result, but not the reviewer's steps.
 func TestReferenceInterchangeReviews(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesExchange)
 	for name, run := range map[string]func(*interchange){
 		"of ours":      func(x *interchange) { x.reviewed(x.ours, x.reference, theirRequests) },
 		"of reference": func(x *interchange) { x.reviewed(x.reference, x.ours, ourRequests) },

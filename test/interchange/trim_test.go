@@ -89,6 +89,7 @@ func runTwoTurns(c *apptest.Client, id string) {
 // reference. Clients get all turns. If the thread was closed here, both models get the same prompt.
 // Otherwise the reference sends plain, and the thread is unchanged here.
 func TestReferenceInterchangeTrims(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesExchange)
 	for _, v := range trimCases() {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
@@ -176,6 +177,7 @@ func (x *interchange) runFourTurns(c *apptest.Client, id string) {
 // TestReferenceInterchangeCompacts continues here what the reference compacted. Both models get the
 // same prompt, and clients get the same items.
 func TestReferenceInterchangeCompacts(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesExchange)
 	for name, v := range map[string]struct {
 		start func(*interchange) *apptest.Client
 		trim  func(c *apptest.Client, id string)

@@ -203,6 +203,7 @@ func compareMembers(t *testing.T, found map[string]bool, there, here map[string]
 // TestReferenceResponsesInterchange continues threads of the other server. All sent items are sent
 // again in order, with encrypted reasoning, calls, outputs and searches.
 func TestReferenceResponsesInterchange(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesExchange)
 	for name, c := range map[string]struct {
 		from, to func(*interchange) *apptest.Client
 	}{

@@ -58,7 +58,7 @@ func (s *openedStore) Close(ctx context.Context) error {
 // The lease then ends by itself.
 func (s *openedStore) leave(ctx context.Context) error {
 	left := make(chan error, 1)
-	go func() { left <- errors.Join(s.shared.Close(), s.database.Close()) }()
+	go func() { left <- errors.Join(s.shared.Close(), s.shared.Driver.Close()) }()
 	select {
 	case err := <-left:
 		return err

@@ -40,9 +40,11 @@ func TestTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	require.NoError(t, err)
 	require.NotEmpty(t, paths)
+	database := databaseOfTranscripts(t)
 	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			home := t.TempDir()
+		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
+		t.Run(name, func(t *testing.T) {
+			store, home := newTranscriptStore(t, database, name), t.TempDir()
 			archive, err := txtar.ParseFile(path)
 			require.NoError(t, err)
 			for _, f := range archive.Files {
@@ -51,17 +53,17 @@ func TestTranscripts(t *testing.T) {
 					require.NoError(t, os.WriteFile(filepath.Join(home, f.Name), f.Data, 0o600))
 				}
 			}
-			synctest.Test(t, func(t *testing.T) { playTranscript(t, home, path, archive) })
+			synctest.Test(t, func(t *testing.T) { playTranscript(t, home, path, archive, store) })
 		})
 	}
 }
 
-func playTranscript(t *testing.T, home, path string, archive *txtar.Archive) {
+func playTranscript(t *testing.T, home, path string, archive *txtar.Archive, store *transcriptStore) {
 	for i, f := range archive.Files {
 		if f.Name != "transcript" {
 			continue
 		}
-		p := &player{t: t, home: home, files: fakeFiles{"/f": "one\ntwo\n", "/old": "x\n"}}
+		p := &player{t: t, home: home, store: store, files: fakeFiles{"/f": "one\ntwo\n", "/old": "x\n"}}
 		if strings.HasPrefix(filepath.Base(path), "checkpoint") {
 			p.worktree = newFakeWorktree(p.files)
 		}
@@ -73,14 +75,15 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive) {
 		got := p.play(string(f.Data))
 		p.end()
 		apptest.RequireTranscriptConforms(t, got)
-		got = elideAsIn(string(f.Data), got)
-		if *apptest.Update {
+		want := store.expected(string(f.Data))
+		got = elideAsIn(want, got)
+		if *apptest.Update && store == nil {
 			got = elideThreads(strings.TrimSuffix(filepath.Base(path), ".txtar"), got)
 			archive.Files[i].Data = []byte(got)
 			require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
 			return
 		}
-		require.Equal(t, string(f.Data), got)
+		require.Equal(t, want, got)
 	}
 }
 
@@ -89,6 +92,8 @@ type player struct {
 	t     *testing.T
 	home  string
 	files fakeFiles
+	// store is nil if the threads are in files.
+	store *transcriptStore
 	// worktree is the worktree of the files, or nil if the test has no checkpoints.
 	worktree engine.Worktrees
 	// servers has the MCP servers, or is nil.
@@ -122,9 +127,7 @@ func (p *player) start() {
 	if p.servers != nil {
 		parts.Servers = p.servers
 	}
-	threads, err := openStore(own, true, nil)
-	require.NoError(p.t, err)
-	proc := newProcess(live, own, threads, parts)
+	proc := newProcess(live, own, p.openThreads(own), parts)
 	if p.servers != nil {
 		p.servers.threads = proc.engine
 	}
@@ -136,6 +139,16 @@ func (p *player) start() {
 		inReader.Close()
 		p.ended <- err
 	}()
+}
+
+// openThreads opens the threads of the home, or those of its database.
+func (p *player) openThreads(own *setup) *openedStore {
+	if p.store != nil {
+		return p.store.open(p.t, own)
+	}
+	threads, err := openStore(own, true, nil)
+	require.NoError(p.t, err)
+	return threads
 }
 
 // unconfined reports that the kernel cannot confine commands.
@@ -176,10 +189,11 @@ func (p *player) play(script string) string {
 	for line := range strings.Lines(script) {
 		line = strings.TrimSuffix(line, "\n")
 		if strings.HasPrefix(line, "<- ") {
+			p.store.want(line)
 			continue
 		}
 		out.WriteString(line + "\n")
-		p.do(line)
+		p.do(p.store.request(line))
 		synctest.Wait()
 		for _, got := range p.received() {
 			got = apptest.UserAgents.ReplaceAllString(got, `/0.169.0 (SYSTEM) TERMINAL (`)
@@ -188,7 +202,7 @@ func (p *player) play(script string) string {
 				got = configVersions.ReplaceAllString(got, `"sha256:VERSION"`)
 			}
 			got = fileTimes.ReplaceAllString(strings.ReplaceAll(got, p.home, "HOME"), `$1:0`)
-			out.WriteString("<- " + got + "\n")
+			out.WriteString("<- " + p.store.receive(got) + "\n")
 		}
 	}
 	return out.String()
