@@ -105,8 +105,9 @@ test: STEPS = 15
 test: build ## run the tests of every change, in minutes
 	$(GO) test -short -vet=off -p 4 $(TESTFLAGS) $(ordered)
 
+# check runs vet, so these do not.
 test-all: build ## run all tests
-	$(GO) test $(TESTFLAGS) $(ordered)
+	$(GO) test -vet=off $(TESTFLAGS) $(ordered)
 
 # In the environment, APPSERVER_TEST_STORE=postgres gives each home of a test a database. Tests of what needs files are
 # skipped: docs/fleet.md lists it. They are printed by way of a file, because the go command hides the output of tests
@@ -119,7 +120,7 @@ test-postgres: build ## run the end-to-end tests, the transcripts and the client
 	echo "skipped with a database, because they test what needs files:"; sort "$$skips"; exit $$status
 
 race: ## run all tests under the race detector
-	CGO_ENABLED=1 $(GO) test -race $(RACEFLAGS) $(ordered)
+	CGO_ENABLED=1 $(GO) test -race -vet=off $(RACEFLAGS) $(ordered)
 
 # go test -fuzz links a program for each target. Here each package has one program, which runs its
 # targets in turn, in the folder of the package, where it writes the inputs that fail.
