@@ -2,6 +2,9 @@ package forward
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 
 	"appserver/protocol"
 )
@@ -47,20 +50,51 @@ func (s *session) follow(l *link, r *request, result json.RawMessage) {
 	}
 }
 
-// paramsToResume returns the params of a client for another thread/resume, which returns all turns.
+// unrepeated are the members of thread/resume that another thread/resume must not have. The settings are in the
+// log, where later changes of them are as well. The rest selects the response.
+var unrepeated = []string{"model", "modelProvider", "serviceTier", "cwd", "approvalPolicy", "approvalsReviewer", "sandbox",
+	"excludeTurns", "initialTurnsPage", "history", "path"}
+
+// unrepeatedConfig are the keys of the configuration that select the same settings. The trust of a project selects
+// a sandbox.
+var unrepeatedConfig = []string{"model", "model_provider", "model_reasoning_effort", "model_reasoning_summary",
+	"service_tier", "approval_policy", "approvals_reviewer", "sandbox_mode", "sandbox_workspace_write", "projects"}
+
+// paramsToResume returns the params of a client for another thread/resume, which returns all turns and changes no
+// settings.
 func paramsToResume(params json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if protocol.Unmarshal(params, &members) != nil {
 		return nil
 	}
-	for _, name := range []string{"excludeTurns", "initialTurnsPage", "history", "path"} {
+	for _, name := range unrepeated {
 		delete(members, name)
+	}
+	if own, ok := members["config"]; ok {
+		delete(members, "config")
+		if kept, ok := configToResume(own); ok {
+			members["config"] = kept
+		}
 	}
 	again, err := protocol.Marshal(members)
 	if err != nil {
 		return nil
 	}
 	return again
+}
+
+// configToResume returns the keys of a client's configuration that select no settings.
+func configToResume(config json.RawMessage) (kept json.RawMessage, ok bool) {
+	var keys map[string]json.RawMessage
+	if protocol.Unmarshal(config, &keys) != nil {
+		return nil, false
+	}
+	maps.DeleteFunc(keys, func(key string, _ json.RawMessage) bool {
+		root, _, _ := strings.Cut(key, ".")
+		return slices.Contains(unrepeatedConfig, strings.Trim(strings.TrimSpace(root), `"'`))
+	})
+	kept, err := protocol.Marshal(keys)
+	return kept, err == nil
 }
 
 func (s *session) followThread(thread string, f *followed) {

@@ -115,6 +115,24 @@ func TestClientsKeepThreadsWhoseOwnerDies(t *testing.T) {
 	require.Len(t, edge.ReadThread(id).Turns, 2)
 }
 
+// TestClientsKeepTheLatestSettingsWhenTheOwnerDies resumes a thread with all permissions, and takes them away in a
+// later turn. The next owner does not give them back.
+func TestClientsKeepTheLatestSettingsWhenTheOwnerDies(t *testing.T) {
+	t.Parallel()
+	nodes := newFleet(t, 2)
+	owner, edge := nodes[0], nodes[1]
+	id := owner.StartTrusted()
+	edge.Call("thread/resume", apptest.Object{"threadId": id, "sandbox": "danger-full-access", "approvalPolicy": "never",
+		"config": apptest.Object{"sandbox_mode": "danger-full-access", "approval_policy": "never"}})
+	edge.Call("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("say hello"),
+		"sandboxPolicy": apptest.Object{"type": "readOnly"}, "approvalPolicy": "untrusted"})
+	require.Equal(t, "completed", edge.AwaitTurn().Status)
+	owner.KillGroup()
+	resumed := edge.Call("thread/resume", apptest.Object{"threadId": id})
+	require.Equal(t, "readOnly", gjson.GetBytes(resumed, "sandbox.type").Str)
+	require.Equal(t, "untrusted", gjson.GetBytes(resumed, "approvalPolicy").Str)
+}
+
 // TestRequestsWaitForTheLeaseOfADeadOwner sends requests to a server that is not the owner, which has
 // just been killed.
 func TestRequestsWaitForTheLeaseOfADeadOwner(t *testing.T) {
