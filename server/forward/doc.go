@@ -30,7 +30,16 @@
 // thread at its next owner, and completes the items and the turn that ended without a notification.
 //
 // An owner that is not the owner any more, or that shuts down, rejects a request. The edge then looks for
-// the next owner, for some seconds. Requests of a thread that came later wait.
+// the next owner, for some seconds. Requests of a thread that came later wait. A new thread is started on
+// another node that has its folder, if one refuses it.
+//
+// # Order
+//
+// The requests of a client for one thread are served in the order in which it sent them. The edge looks up
+// the owner of a thread for the first one. Later ones follow it over the same link, until all have their
+// responses. As long as the client follows the thread through a link, its requests need no lookup. Requests
+// that wait, because the owner is looked for or a node rejected them, are in a queue. The oldest one is
+// sent first, and those that this node serves wait for the response of the one before.
 //
 // # Goroutines
 //

@@ -19,6 +19,8 @@ type followed struct {
 	turn      string
 	completed map[string]bool
 	isActive  bool
+	// rejoining is set while the thread is resumed at its next owner.
+	rejoining bool
 }
 
 // follow notes which threads the client follows after a response.
@@ -102,7 +104,6 @@ func (s *session) followThread(thread string, f *followed) {
 	defer s.mu.Unlock()
 	f.completed = map[string]bool{}
 	s.followed[thread] = f
-	s.routes[thread] = f.link
 }
 
 func (s *session) unfollow(thread string) {

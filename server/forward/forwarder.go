@@ -1,7 +1,6 @@
 package forward
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"sync"
@@ -43,6 +42,8 @@ type Options struct {
 	// Nodes returns the nodes of the fleet.
 	Nodes func(ctx context.Context) ([]Node, error)
 	Dial  func(ctx context.Context, address string) (Transport, error)
+	// DialTimeout limits the time to connect to a node.
+	DialTimeout time.Duration
 	// NextRequest returns a new id for a request to a client.
 	NextRequest func() uint64
 	// Patience is the time for which an owner is looked for. It must exceed the time to live of a lease.
@@ -69,11 +70,13 @@ type Forwarder struct {
 	mu       sync.Mutex
 	sessions map[uint64]*session
 	audience map[string]*listened // the nodes to which a link for notifications exists, by address
+	silent   map[string]time.Time // the times at which nodes did not answer, by address
 }
 
 // New returns a forwarder.
 func New(o Options) *Forwarder {
-	f := &Forwarder{Options: o, sessions: map[uint64]*session{}, audience: map[string]*listened{}}
+	f := &Forwarder{Options: o, sessions: map[uint64]*session{}, audience: map[string]*listened{},
+		silent: map[string]time.Time{}}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.work.Go(f.keepAudience)
 	return f
@@ -117,37 +120,8 @@ func (f *Forwarder) Route(to protocol.Caller, method string, params json.RawMess
 	if !s.isBusy(thread) && f.IsLoaded(thread) {
 		return false
 	}
-	s.submit(s.requestOf(to, thread, method, bytes.Clone(params)))
+	s.submit(s.requestOf(to, thread, method, params))
 	return true
-}
-
-// requestOf returns a request of a client. It is tried again until the owner of the thread is found.
-func (s *session) requestOf(to protocol.Caller, thread, method string, params json.RawMessage) *request {
-	r := &request{thread: thread, method: method, params: params}
-	until, pause := time.Now().Add(s.Patience), time.Duration(0)
-	r.answered = func(result any, err *protocol.Error, unserved bool) {
-		switch {
-		case unserved && time.Now().Before(until):
-			s.retry(r, pause)
-			pause = min(maxPause, pause+25*time.Millisecond)
-		case err != nil:
-			s.Server.Refuse(to, err)
-		default:
-			s.Server.Reply(to, result)
-		}
-	}
-	return r
-}
-
-// threadOf returns the thread of a request, or "".
-func threadOf(params json.RawMessage) string {
-	var p struct {
-		ThreadID string `json:"threadId"`
-	}
-	if len(params) == 0 || protocol.Unmarshal(params, &p) != nil {
-		return "" // the handler rejects them
-	}
-	return p.ThreadID
 }
 
 // existing returns the links of a client, or nil.

@@ -25,15 +25,17 @@ type hello struct {
 	Client  server.ClientState `json:"client"`
 }
 
-// dial opens a link.
+// dial opens a link. The node must answer within DialTimeout.
 func (f *Forwarder) dial(ctx context.Context, to Node, h hello) (Transport, error) {
 	h.Version, h.Node = helloVersion, f.Node
 	text, err := protocol.Marshal(h)
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, f.DialTimeout)
+	defer cancel()
 	t, err := f.Dial(ctx, to.Address)
-	if err != nil {
+	if f.noteSilence(to, err); err != nil {
 		return nil, err
 	}
 	if _, err := t.Write(append(text, '\n')); err != nil {

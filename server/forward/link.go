@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -31,12 +33,15 @@ type link struct {
 	transport Transport
 	unsent    chan []byte
 	ended     chan struct{} // closed by close
+	left      chan struct{} // closed after lose
 	endOnce   sync.Once
 
 	mu      sync.Mutex
 	lost    bool
 	last    uint64
 	pending map[uint64]*request // by number
+	// open counts the requests of a thread in pending, since the owner last rejected one.
+	open map[string]int
 	// asked has the notifications that resolve the open requests of the owner to the client, with the ids
 	// of this node, by the owner's ids.
 	asked map[uint64]protocol.ServerRequestResolvedNotification
@@ -44,7 +49,7 @@ type link struct {
 
 func newLink(s *session, owner Node, t Transport) *link {
 	return &link{session: s, owner: owner, transport: t, unsent: make(chan []byte, maxUnsent),
-		ended: make(chan struct{}), pending: map[uint64]*request{},
+		ended: make(chan struct{}), left: make(chan struct{}), pending: map[uint64]*request{}, open: map[string]int{},
 		asked: map[uint64]protocol.ServerRequestResolvedNotification{}}
 }
 
@@ -69,8 +74,38 @@ func (l *link) send(r *request) bool {
 		return false
 	}
 	l.pending[l.last] = r
+	l.open[r.thread]++
 	l.requests.Add(1)
 	return true
+}
+
+// serves reports whether the owner has a request of a thread to serve, and has rejected none.
+func (l *link) serves(thread string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return thread != "" && l.open[thread] > 0
+}
+
+// forget makes serves return false until the next request of the thread.
+func (l *link) forget(thread string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, thread)
+}
+
+// take removes a pending request. It returns nil if there is none with the number.
+func (l *link) take(number uint64) *request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.pending[number]
+	if r == nil {
+		return nil
+	}
+	delete(l.pending, number)
+	if l.open[r.thread]--; l.open[r.thread] <= 0 {
+		delete(l.open, r.thread)
+	}
+	return r
 }
 
 // queue returns false if too many messages wait.
@@ -144,22 +179,19 @@ func (l *link) awaitRoom() {
 // respond passes the response to a request on.
 func (l *link) respond(m message) {
 	number, err := strconv.ParseUint(string(m.ID), 10, 64)
-	l.mu.Lock()
-	r := l.pending[number]
-	delete(l.pending, number)
-	l.mu.Unlock()
+	r := l.take(number)
 	if err != nil || r == nil {
 		l.reportNode("a response is dropped", l.owner, fmt.Errorf("unexpected id %s", m.ID))
 		return
 	}
 	if m.Error != nil {
 		unserved := isKind(m.Error, protocol.KindStaleOwner) || isKind(m.Error, protocol.KindShuttingDown)
-		r.answered(nil, m.Error, unserved)
+		l.settle(r, outcome{err: m.Error, unserved: unserved, link: l})
 		return
 	}
 	result := l.translate(r.method, bytes.Clone(m.Result))
 	l.follow(l, r, result)
-	r.answered(server.Encoded(result), nil, false)
+	l.settle(r, outcome{result: server.Encoded(result), link: l})
 }
 
 // notify sends a notification to the client.
@@ -175,17 +207,17 @@ func (l *link) notify(m message, text []byte) {
 // lose ends the link: its requests fail, and then the threads that the client follows are resumed. Later
 // requests of these threads wait.
 func (l *link) lose() {
+	defer close(l.left)
 	l.mu.Lock()
 	l.lost = true
 	pending := l.pending
-	l.pending = nil
+	l.pending, l.open = nil, nil
 	l.mu.Unlock()
-	left := l.leave(l)
-	for _, r := range pending {
-		r.answered(nil, errOwnerLost(l.owner), false)
+	l.leave(l)
+	for _, number := range slices.Sorted(maps.Keys(pending)) {
+		l.settle(pending[number], outcome{err: errOwnerLost(l.owner), link: l})
 	}
 	l.resolveAll()
-	l.run(left)
 }
 
 func errOwnerLost(owner Node) *protocol.Error {

@@ -11,41 +11,25 @@ import (
 // rejoinPause is the pause between two attempts to resume a thread.
 const rejoinPause = 200 * time.Millisecond
 
-// leave removes a link that has ended. For each thread that the client follows through it, it puts a
-// resumption before the waiting requests. It returns the threads without work until then, for run.
-func (s *session) leave(l *link) (left []string) {
+// leave removes a link that has ended. The threads that the client follows through it are resumed before the
+// waiting requests.
+func (s *session) leave(l *link) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.links, l.owner.Address)
-	for thread, to := range s.routes {
-		if to == l {
-			delete(s.routes, thread)
-		}
-	}
 	for thread, f := range s.followed {
-		if f.link != l {
-			continue
+		if f.link == l {
+			s.rejoinLocked(thread, f, l.left)
 		}
-		delete(s.followed, thread)
-		waiting, busy := s.queues[thread]
-		s.queues[thread] = slices.Insert(waiting, 0, func() { s.rejoin(thread, f) })
-		if !busy {
-			left = append(left, thread)
-		}
-	}
-	return left
-}
-
-func (s *session) run(threads []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, thread := range threads {
-		s.runLocked(thread)
 	}
 }
 
-// rejoin resumes a thread for the client at its next owner. The requests of the thread wait for it.
-func (s *session) rejoin(thread string, f *followed) {
+// rejoin resumes a thread for the client at its next owner, not before after is closed. The requests of the thread
+// wait for it.
+func (s *session) rejoin(thread string, f *followed, after <-chan struct{}) {
+	if after != nil {
+		<-after // the lost requests have their responses
+	}
 	until := time.Now().Add(2 * s.Patience)
 	for {
 		err := s.resume(thread, f)
@@ -53,15 +37,21 @@ func (s *session) rejoin(thread string, f *followed) {
 			return
 		}
 		if time.Now().After(until) || !isTemporary(err) {
-			s.Report(fmt.Errorf("thread %s is not resumed after the end of its owner: %w", thread, err))
-			if f.turn != "" {
-				s.completeTurn(thread, f, protocol.Turn{ID: f.turn, Status: protocol.TurnInterrupted})
-			}
-			s.Server.Notify(s.conn, protocol.ThreadClosedNotification{ThreadID: thread})
+			s.giveUp(thread, f, err)
 			return
 		}
 		s.sleep(rejoinPause)
 	}
+}
+
+// giveUp tells the client that a thread could not be resumed.
+func (s *session) giveUp(thread string, f *followed, err error) {
+	s.Report(fmt.Errorf("thread %s is not resumed after the end of its owner: %w", thread, err))
+	s.unfollow(thread)
+	if f.turn != "" {
+		s.completeTurn(thread, f, protocol.Turn{ID: f.turn, Status: protocol.TurnInterrupted})
+	}
+	s.Server.Notify(s.conn, protocol.ThreadClosedNotification{ThreadID: thread})
 }
 
 // isTemporary reports whether a later attempt to resume a thread may succeed.
@@ -77,18 +67,25 @@ func (s *session) resume(thread string, f *followed) *protocol.Error {
 		params, _ = protocol.Marshal(protocol.ThreadResumeParams{ThreadID: thread}) // strings always encode
 	}
 	answered := make(chan *protocol.Error, 1)
-	s.place(&request{thread: thread, method: "thread/resume", params: params,
-		answered: func(result any, err *protocol.Error, _ bool) { // before the next notification of the thread
-			if err == nil {
-				s.catchUp(thread, f, result)
-			}
-			answered <- err
-		}})
+	s.place(&request{thread: thread, method: "thread/resume", params: params, done: func(o outcome) {
+		if o.err == nil { // before the next notification of the thread
+			s.rejoined(thread, f, o)
+		}
+		answered <- o.err
+	}})
 	select {
 	case err := <-answered:
 		return err
 	case <-s.ctx.Done():
 		return nil
+	}
+}
+
+// rejoined notes that a thread was resumed for the client, through a link or here.
+func (s *session) rejoined(thread string, f *followed, o outcome) {
+	s.catchUp(thread, f, o.result)
+	if o.link == nil {
+		s.unfollow(thread)
 	}
 }
 

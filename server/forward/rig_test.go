@@ -63,6 +63,12 @@ type handler struct {
 	resume func(to protocol.Caller, p *protocol.ThreadResumeParams) error
 	turn   func(to protocol.Caller, p *protocol.TurnStartParams) error
 	start  func(to protocol.Caller, p *protocol.ThreadStartParams) error
+	// other serves further methods.
+	other func(to protocol.Caller, method string) error
+}
+
+func (h *handler) ThreadCompactCommit(to protocol.Caller, _ *protocol.ThreadCompactCommitParams) error {
+	return h.other(to, "thread/compact/commit")
 }
 
 func (h *handler) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) error {
@@ -95,6 +101,10 @@ func newNode(t *testing.T, id string) *node {
 		n.Reply(to, map[string]any{"node": id, "text": p.Input[0].UserInputVariant.(*protocol.TextInput).Text})
 		return nil
 	}
+	n.other = func(to protocol.Caller, method string) error {
+		n.Reply(to, map[string]any{"node": id, "method": method})
+		return nil
+	}
 	n.resume = func(to protocol.Caller, p *protocol.ThreadResumeParams) error {
 		n.Reply(to, map[string]any{"thread": map[string]any{"id": p.ThreadID, "turns": []any{}}})
 		return nil
@@ -121,6 +131,11 @@ type edge struct {
 }
 
 func newEdge(t *testing.T, owners ...*node) *edge {
+	return newEdgeWith(t, func(*forward.Options) {}, owners...)
+}
+
+// newEdgeWith changes the options of the forwarder.
+func newEdgeWith(t *testing.T, change func(*forward.Options), owners ...*node) *edge {
 	e := &edge{node: newNode(t, "edge"), t: t, owners: map[string]*node{}, dialed: make(chan struct{})}
 	close(e.dialed)
 	for _, n := range owners {
@@ -128,11 +143,13 @@ func newEdge(t *testing.T, owners ...*node) *edge {
 	}
 	e.own("")
 	var requests atomic.Uint64
-	e.Forwarder = forward.New(forward.Options{
+	o := forward.Options{
 		Server: e.Server, Node: "edge", IsLoaded: func(string) bool { return false }, Find: e.find, Nodes: e.nodes,
-		Dial: e.dial, NextRequest: func() uint64 { return requests.Add(1) + 1000 }, Patience: wait,
+		Dial: e.dial, NextRequest: func() uint64 { return requests.Add(1) + 1000 }, Patience: wait, DialTimeout: wait,
 		Poll: 10 * time.Millisecond, Workspaces: []string{"/here"}, Report: func(error) {},
-	})
+	}
+	change(&o)
+	e.Forwarder = forward.New(o)
 	e.Server.RouteBy(e.Forwarder)
 	t.Cleanup(e.Forwarder.Close)
 	e.client = e.connect()
@@ -171,7 +188,7 @@ func (e *edge) connect() *end {
 	here, there := pipe()
 	go func() {
 		_ = e.Server.ServeLink(context.Background(), there, server.NoLink, server.ClientState{
-			Info: protocol.ClientInfo{Name: "client"}, OptOut: []string{"warning"}})
+			Info: protocol.ClientInfo{Name: "client"}, ExperimentalAPI: true, OptOut: []string{"warning"}})
 	}()
 	e.t.Cleanup(here.Close)
 	return here
@@ -186,9 +203,14 @@ func (e *edge) start(text string) (id int) {
 	return e.last
 }
 
-func (e *edge) follow() {
-	_, err := fmt.Fprintln(e.client, `{"id":"resume","method":"thread/resume","params":{"threadId":"T"}}`)
+// request sends a request with any params.
+func (e *edge) request(method, params string) {
+	_, err := fmt.Fprintf(e.client, `{"id":"request","method":%q,"params":%s}`+"\n", method, params)
 	require.NoError(e.t, err)
+}
+
+func (e *edge) follow() {
+	e.request("thread/resume", `{"threadId":"T"}`)
 	require.Equal(e.t, "T", e.read(e.client).Get("result.thread.id").Str)
 }
 

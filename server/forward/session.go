@@ -1,27 +1,14 @@
 package forward
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
+	"slices"
 	"sync"
 	"time"
-
-	"appserver/protocol"
 )
 
-// maxPause is the longest pause between two attempts of a request.
-const maxPause = 400 * time.Millisecond
-
-// request is a request for a thread. Its method answered is called once for each attempt. unserved is set if
-// the node rejected the request because it is not the owner.
-type request struct {
-	thread, method string
-	params         json.RawMessage
-	answered       func(result any, err *protocol.Error, unserved bool)
-}
-
-// session has the links of one client.
+// session has the links of one client, and its requests that wait.
 type session struct {
 	*Forwarder
 	conn   uint64
@@ -29,18 +16,26 @@ type session struct {
 	cancel context.CancelFunc
 
 	mu sync.Mutex
-	// queues has what must be done for a thread in this order. A thread has a queue, maybe an empty one,
-	// while a goroutine works on it.
-	queues map[string][]func()
-	links  map[string]*link // by address
-	routes map[string]*link // by thread
+	// last is the number of the last request.
+	last   uint64
+	queues map[string]*queue // by thread
+	links  map[string]*link  // by address
 	// followed are the threads whose notifications the client gets through a link.
 	followed map[string]*followed
 }
 
+// queue has the requests of a thread that wait for its owner, in the order in which the client sent them. A
+// goroutine works on it. While a thread has a queue, later requests of the thread join it.
+type queue struct {
+	waiting []*request
+	// rejoin is set if the thread must be resumed before, but not until after is closed.
+	rejoin *followed
+	after  <-chan struct{}
+}
+
 func newSession(f *Forwarder, conn uint64) *session {
-	s := &session{Forwarder: f, conn: conn, queues: map[string][]func(){}, links: map[string]*link{},
-		routes: map[string]*link{}, followed: map[string]*followed{}}
+	s := &session{Forwarder: f, conn: conn, queues: map[string]*queue{}, links: map[string]*link{},
+		followed: map[string]*followed{}}
 	s.ctx, s.cancel = context.WithCancel(f.ctx)
 	return s
 }
@@ -58,53 +53,107 @@ func (s *session) close() {
 func (s *session) isBusy(thread string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, waiting := s.queues[thread]
-	return waiting || s.routes[thread] != nil
+	return s.queues[thread] != nil || s.routeLocked(thread) != nil
+}
+
+// routeLocked returns the link for requests of a thread whose owner need not be looked up, or nil. That is the link
+// through which the client follows the thread, or one on which earlier requests of the thread have no response.
+func (s *session) routeLocked(thread string) *link {
+	if f := s.followed[thread]; f != nil && !f.rejoining {
+		return f.link
+	}
+	for _, l := range s.links {
+		if l.serves(thread) {
+			return l
+		}
+	}
+	return nil
 }
 
 // submit sends a request to the owner of its thread, after the earlier requests of the thread.
 func (s *session) submit(r *request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, busy := s.queues[r.thread]
-	if l := s.routes[r.thread]; !busy && l != nil && l.send(r) {
+	s.last++
+	r.number = s.last
+	if s.queues[r.thread] == nil && s.sendLocked(r) {
 		return
 	}
-	s.enqueueLocked(r.thread, func() { s.place(r) })
+	s.enqueueLocked(r)
 }
 
-// enqueueLocked runs do after what waits for the thread. After the disconnect it does nothing.
-func (s *session) enqueueLocked(thread string, do func()) {
-	waiting, busy := s.queues[thread]
-	s.queues[thread] = append(waiting, do)
-	if !busy {
-		s.runLocked(thread)
-	}
+// sendLocked sends a request on the route of its thread. It returns false if there is none.
+func (s *session) sendLocked(r *request) bool {
+	l := s.routeLocked(r.thread)
+	return l != nil && l.send(r)
 }
 
-// runLocked starts the work on the queue of a thread.
-func (s *session) runLocked(thread string) {
-	if s.ctx.Err() != nil {
-		return
-	}
-	s.work.Go(func() {
-		for do := s.next(thread); do != nil && s.ctx.Err() == nil; do = s.next(thread) {
-			do()
+// enqueueLocked puts a request before those that the client sent later.
+func (s *session) enqueueLocked(r *request) {
+	q := s.queueLocked(r.thread)
+	i, _ := slices.BinarySearchFunc(q.waiting, r.number,
+		func(w *request, number uint64) int { return cmp.Compare(w.number, number) })
+	q.waiting = slices.Insert(q.waiting, i, r)
+}
+
+// queueLocked returns the queue of a thread. If there is none, it starts the work on one. After the disconnect no
+// work starts.
+func (s *session) queueLocked(thread string) *queue {
+	q := s.queues[thread]
+	if q == nil {
+		q = new(queue)
+		s.queues[thread] = q
+		if s.ctx.Err() == nil {
+			s.work.Go(func() { s.drain(thread) })
 		}
-	})
+	}
+	return q
 }
 
-// next takes the first element of a queue. It removes an empty queue, and returns nil.
-func (s *session) next(thread string) func() {
+// drain works on the queue of a thread until it is empty.
+func (s *session) drain(thread string) {
+	for s.ctx.Err() == nil {
+		switch next := s.next(thread); {
+		case next.rejoin != nil:
+			s.rejoin(thread, next.rejoin, next.after)
+		case next.request != nil:
+			s.place(next.request)
+		case next.pause > 0:
+			s.sleep(next.pause)
+		default:
+			return
+		}
+	}
+}
+
+// task is the next work on a queue: the resumption of the thread, a request, a pause, or none.
+type task struct {
+	rejoin  *followed
+	after   <-chan struct{}
+	request *request
+	pause   time.Duration
+}
+
+// next takes the next work from a queue. It removes an empty queue. While the oldest request pauses, no later one
+// is sent. So requests that were rejected together pause once.
+func (s *session) next(thread string) task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	waiting := s.queues[thread]
-	if len(waiting) == 0 {
-		delete(s.queues, thread)
-		return nil
+	q := s.queues[thread]
+	if f := q.rejoin; f != nil {
+		q.rejoin = nil
+		return task{rejoin: f, after: q.after}
 	}
-	s.queues[thread] = waiting[1:]
-	return waiting[0]
+	if len(q.waiting) == 0 {
+		delete(s.queues, thread)
+		return task{}
+	}
+	first := q.waiting[0]
+	if pause := time.Until(first.due); pause > 0 {
+		return task{pause: pause}
+	}
+	q.waiting = q.waiting[1:]
+	return task{request: first}
 }
 
 // sleep returns early if the client disconnects.
@@ -117,71 +166,38 @@ func (s *session) sleep(pause time.Duration) {
 	}
 }
 
-// place sends a request to the owner of its thread. A thread without an owner is served here, or by a
-// node that has its directory.
-func (s *session) place(r *request) {
-	at, err := s.Find(s.ctx, r.thread)
-	if err == nil && at.Owner == (Node{}) {
-		at.Owner = s.nodeFor(at.Cwd)
-	}
-	s.placeAt(at.Owner, r)
-}
-
-// placeAt sends a request to a node. If the node cannot be reached, it serves the request here.
-func (s *session) placeAt(n Node, r *request) {
-	if n.Address != "" && s.forward(n, r) {
+// retry puts a request back that was not served, because the owner of its thread has changed. If the client follows
+// the thread through the link that rejected it, the thread is resumed before.
+func (s *session) retry(r *request, rejected *link) {
+	if r.thread == "" {
+		s.begin(r)
 		return
 	}
-	s.Server.Call(s.conn, r.method, r.params, func(result any, err *protocol.Error) {
-		r.answered(result, err, isKind(err, protocol.KindStaleOwner))
-	})
-}
-
-// forward sends a request to a node. It returns false if the node cannot be reached.
-func (s *session) forward(owner Node, r *request) bool {
-	l, err := s.link(owner)
-	if err != nil {
-		s.reportNode("it cannot be reached", owner, err)
-		return false
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !l.send(r) {
-		return false
+	if rejected != nil {
+		rejected.forget(r.thread)
 	}
-	if r.thread != "" {
-		s.routes[r.thread] = l
+	if f := s.followed[r.thread]; f != nil && f.link == rejected {
+		s.rejoinLocked(r.thread, f, nil)
 	}
-	return true
+	s.enqueueLocked(r)
 }
 
-// retry sends a request again that was not served, because the owner of its thread has changed. If the
-// client follows the thread, it is resumed before.
-func (s *session) retry(r *request, pause time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.routes, r.thread)
-	again := func() {
-		s.sleep(pause)
-		s.place(r)
+// rejoinLocked makes the queue of a thread resume it first, but not until after is closed.
+func (s *session) rejoinLocked(thread string, f *followed, after <-chan struct{}) {
+	if f.rejoining {
+		return
 	}
-	if f := s.followed[r.thread]; f != nil {
-		delete(s.followed, r.thread)
-		s.enqueueLocked(r.thread, func() { s.rejoin(r.thread, f) })
-	}
-	s.enqueueLocked(r.thread, again)
+	f.rejoining = true
+	q := s.queueLocked(thread)
+	q.rejoin, q.after = f, after
 }
-
-func isKind(err *protocol.Error, kind protocol.Kind) bool {
-	return err != nil && err.Data != nil && err.Data.Kind == kind
-}
-
-var errDisconnected = errors.New("the client has disconnected")
 
 // link returns the link to a node. It makes one if there is none.
-func (s *session) link(owner Node) (*link, error) {
+func (s *session) link(to Node) (*link, error) {
 	s.mu.Lock()
-	l := s.links[owner.Address]
+	l := s.links[to.Address]
 	s.mu.Unlock()
 	if l != nil {
 		return l, nil
@@ -190,11 +206,14 @@ func (s *session) link(owner Node) (*link, error) {
 	if !ok {
 		return nil, errDisconnected
 	}
-	t, err := s.dial(s.ctx, owner, hello{Kind: helloClient, Client: state})
+	if s.isSilent(to) {
+		return nil, errNoAnswer
+	}
+	t, err := s.dial(s.ctx, to, hello{Kind: helloClient, Client: state})
 	if err != nil {
 		return nil, err
 	}
-	return s.addLink(newLink(s, owner, t)), nil
+	return s.addLink(newLink(s, to, t)), nil
 }
 
 // addLink starts a link, unless another goroutine was faster.

@@ -1,7 +1,6 @@
 package forward
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"path/filepath"
@@ -46,8 +45,8 @@ func (f *Forwarder) noteWorkspaces(n Node, params json.RawMessage) {
 }
 
 // nodeFor returns another node that runs turns in a directory in which this one does not, or the zero
-// value. Nodes with a list of workspaces come first.
-func (f *Forwarder) nodeFor(dir string) Node {
+// value. Nodes with a list of workspaces come first. Nodes that refused are left out.
+func (f *Forwarder) nodeFor(dir string, refused []Node) Node {
 	if dir == "" || Covers(f.Workspaces, dir) {
 		return Node{}
 	}
@@ -55,7 +54,7 @@ func (f *Forwarder) nodeFor(dir string) Node {
 	defer f.mu.Unlock()
 	var found []*listened
 	for _, n := range f.audience {
-		if n.known && Covers(n.workspaces, dir) {
+		if n.known && Covers(n.workspaces, dir) && !slices.Contains(refused, n.node) {
 			found = append(found, n)
 		}
 	}
@@ -69,18 +68,49 @@ func (f *Forwarder) nodeFor(dir string) Node {
 
 // routeStart takes a request for a new thread whose directory is on another node.
 func (f *Forwarder) routeStart(to protocol.Caller, params json.RawMessage) bool {
-	var p struct {
-		Cwd *string `json:"cwd"`
-	}
-	if len(f.Workspaces) == 0 || protocol.Unmarshal(params, &p) != nil || p.Cwd == nil {
-		return false
-	}
-	n := f.nodeFor(filepath.Clean(*p.Cwd))
-	if n == (Node{}) {
+	dir := startDir(params)
+	if f.nodeFor(dir, nil) == (Node{}) {
 		return false
 	}
 	s := f.session(to.Conn)
-	r := s.requestOf(to, "", "thread/start", bytes.Clone(params))
-	f.work.Go(func() { s.placeAt(n, r) })
+	r := s.requestOf(to, "", "thread/start", params)
+	r.dir = dir
+	s.begin(r)
 	return true
+}
+
+// startDir returns the directory of a new thread, or "" if its params have none. A relative one is below the
+// directory of this node, so it is none.
+func startDir(params json.RawMessage) string {
+	var p struct {
+		Cwd          string                            `json:"cwd"`
+		Environments *[]protocol.TurnEnvironmentParams `json:"environments"`
+	}
+	if protocol.Unmarshal(params, &p) != nil {
+		return "" // the handler rejects them
+	}
+	if p.Environments != nil {
+		if len(*p.Environments) != 1 {
+			return "" // as above
+		}
+		p.Cwd = (*p.Environments)[0].Cwd
+	}
+	if !filepath.IsAbs(p.Cwd) {
+		return ""
+	}
+	return filepath.Clean(p.Cwd)
+}
+
+// begin sends a request for a new thread to a node that has its directory, and has not refused it. If there is
+// none, this node serves it.
+func (s *session) begin(r *request) {
+	s.work.Go(func() {
+		for n := s.nodeFor(r.dir, r.refused); n != (Node{}); n = s.nodeFor(r.dir, r.refused) {
+			r.refused = append(r.refused, n)
+			if s.forward(n, r) {
+				return
+			}
+		}
+		s.serve(r)
+	})
 }

@@ -34,7 +34,7 @@ func (p *process) forwardTo(port *fleetPort, threads *shared.Threads, lease time
 		Dial: func(ctx context.Context, address string) (forward.Transport, error) {
 			return port.Dial(ctx, address)
 		},
-		Patience: lease + afterLease, Poll: lease / 3,
+		Patience: lease + afterLease, Poll: lease / 3, DialTimeout: lease,
 		Report: func(err error) { p.log.Info("problem with another node", zap.Error(err)) },
 	})
 	p.server.RouteBy(p.forwarder)
