@@ -187,7 +187,11 @@ func (c *conn) notify(n protocol.Notification) {
 		c.out.addDelta(d)
 		return
 	}
-	c.out.add(&queuedNotification{n, entryOverhead + estimate(n, c.server.limits.congestion), time.Now()})
+	c.out.add(queued(c, n))
+}
+
+func queued(c *conn, n protocol.Notification) *queuedNotification {
+	return &queuedNotification{n, entryOverhead + estimate(n, c.server.limits.congestion), time.Now()}
 }
 
 // rpcLog writes the log lines of jsonrpc2, which reports unexpected responses.

@@ -3,17 +3,29 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strconv"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"appserver/protocol"
 )
 
-// Link is the part that another node of a fleet has on a connection.
-type Link int
+// Link is the part that another node of a fleet has on a connection, or the zero value for a client.
+type Link struct {
+	Kind LinkKind
+	// Node is the id of the other node. Client is the connection of its client there, for a ClientLink.
+	Node   string
+	Client uint64
+}
+
+// LinkKind is the kind of a link.
+type LinkKind int
 
 // The links. A node forwards the messages of one of its clients, or it receives the notifications about
 // all threads for its clients.
 const (
-	NoLink Link = iota
+	NoLink LinkKind = iota
 	ClientLink
 	AudienceLink
 )
@@ -31,10 +43,50 @@ func (s *Server) ServeLink(ctx context.Context, f Transport, link Link, state Cl
 	return c.serve(ctx)
 }
 
-// Audience returns the connections that get notifications about all threads, oldest first: the clients,
-// and the other nodes, which have clients as well.
-func (s *Server) Audience() []uint64 {
-	return s.initialized(func(c *conn) bool { return c.link != ClientLink })
+// NotifyOthers sends a notification about all threads to the clients without one of the connections in sent, which
+// have it already. Another node gets it for its clients, with those that have it.
+func (s *Server) NotifyOthers(sent []uint64, n protocol.Notification) {
+	for _, c := range s.initialized(func(c *conn) bool { return c.link.Kind != ClientLink }) {
+		switch {
+		case c.link.Kind == AudienceLink:
+			c.out.add(&relayedNotification{queued(c, n), s.clientsOf(c.link.Node, sent)})
+		case !slices.Contains(sent, c.id):
+			c.notify(n)
+		}
+	}
+}
+
+// clientsOf returns the connections on another node whose links are in conns.
+func (s *Server) clientsOf(node string, conns []uint64) (clients []uint64) {
+	for _, id := range conns {
+		if c := s.conn(id); c != nil && c.link.Kind == ClientLink && c.link.Node == node {
+			clients = append(clients, c.link.Client)
+		}
+	}
+	return clients
+}
+
+// relayedNotification is a notification for the clients of another node, except those in sent.
+type relayedNotification struct {
+	*queuedNotification
+	sent []uint64
+}
+
+func (n *relayedNotification) encode(e *encoder) error {
+	e.method(n.notification.NotificationMethod())
+	err := e.value(n.notification)
+	if len(n.sent) > 0 {
+		e.text(`,"sent":[`)
+		for i, id := range n.sent {
+			if i > 0 {
+				e.text(",")
+			}
+			e.buf = strconv.AppendUint(e.buf, id, 10)
+		}
+		e.text("]")
+	}
+	e.emitted(n.emittedAt)
+	return err
 }
 
 // Encoded is a result in the form of protocol.Marshal.

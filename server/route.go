@@ -21,7 +21,7 @@ func (s *Server) RouteBy(r Router) { s.router = r }
 
 // route passes a request of a client to the router. Requests of another node are served here.
 func (c *conn) route(to protocol.Caller, method string, params json.RawMessage) bool {
-	return c.server.router != nil && c.link == NoLink && c.server.router.Route(to, method, params)
+	return c.server.router != nil && c.link.Kind == NoLink && c.server.router.Route(to, method, params)
 }
 
 // Call serves a request of this program in the name of a client, without the router. It calls answered

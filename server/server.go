@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -84,7 +85,7 @@ func (s *Server) Handle(h protocol.Handler) { s.handler = h }
 // Serve closes neither in nor out. A goroutine may stay blocked on them until the caller
 // closes them.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	c, err := s.connect(&lineReader{in: in, max: s.limits.line}, out, NoLink)
+	c, err := s.connect(&lineReader{in: in, max: s.limits.line}, out, Link{})
 	if err != nil {
 		return err
 	}
@@ -170,21 +171,25 @@ func (s *Server) Client(conn uint64) (ClientState, bool) {
 
 // Clients returns the initialized connections of clients, oldest first. Those of other nodes are missing.
 func (s *Server) Clients() []uint64 {
-	return s.initialized(func(c *conn) bool { return c.link == NoLink })
+	var ids []uint64
+	for _, c := range s.initialized(func(c *conn) bool { return c.link.Kind == NoLink }) {
+		ids = append(ids, c.id)
+	}
+	return ids
 }
 
 // initialized returns the initialized connections that are selected, oldest first.
-func (s *Server) initialized(selects func(*conn) bool) []uint64 {
+func (s *Server) initialized(selects func(*conn) bool) []*conn {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var ids []uint64
-	for id, c := range s.conns {
+	var selected []*conn
+	for _, c := range s.conns {
 		if c.client.Load() != nil && selects(c) {
-			ids = append(ids, id)
+			selected = append(selected, c)
 		}
 	}
-	slices.Sort(ids)
-	return ids
+	slices.SortFunc(selected, func(a, b *conn) int { return cmp.Compare(a.id, b.id) })
+	return selected
 }
 
 func (s *Server) conn(id uint64) *conn {

@@ -20,7 +20,7 @@ type Transport interface {
 // close EOF, because other connections continue. The caller closes f, which also unblocks a
 // write.
 func (s *Server) ServeTransport(ctx context.Context, f Transport) error {
-	c, err := s.connect(transportSource{f}, f, NoLink)
+	c, err := s.connect(transportSource{f}, f, Link{})
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (r *rig) door() *door {
 	d := &door{}
 	r.with(func(p *engine.Parts) {
 		p.Connected = func(conn uint64) bool { return !d.isOut(conn) }
-		p.Audience = func() []uint64 { return slices.DeleteFunc([]uint64{1, 2, 3}, d.isOut) }
+		p.NotifyOthers = r.notifyOthers(func() []uint64 { return slices.DeleteFunc([]uint64{1, 2, 3}, d.isOut) })
 	})
 	return d
 }

@@ -44,10 +44,11 @@ type Parts struct {
 	// WantsChanges reports whether a client keeps the list of context items and needs only its
 	// changes. It may be nil.
 	WantsChanges func(conn uint64) bool
-	// Clients returns the connections of clients. Audience returns those that get notifications about all
-	// threads: the clients, and other nodes for theirs. Both may be nil.
-	Clients  func() []uint64
-	Audience func() []uint64
+	// Clients returns the connections of clients. It may be nil.
+	Clients func() []uint64
+	// NotifyOthers sends a notification about all threads to the clients that have not got it: those without one
+	// of the connections in sent. It may be nil.
+	NotifyOthers func(sent []uint64, n protocol.Notification)
 	// Connected reports whether a connection is open. Call Engine.Disconnect after it becomes
 	// false. Nil means that all connections are open.
 	Connected func(conn uint64) bool

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"slices"
-
-	"appserver/protocol"
-)
+import "appserver/protocol"
 
 // isGlobal reports whether every client gets a notification, as in the reference implementation.
 // Lists of threads depend on these. All other notifications go to subscribers.
@@ -17,16 +13,12 @@ func isGlobal(method string) bool {
 	return false
 }
 
-// recipients returns the connections that get a notification, subscribers first.
-func (a *actor) recipients(n protocol.Notification) []uint64 {
-	if a.engine.parts.Audience == nil || !isGlobal(n.NotificationMethod()) {
-		return a.subscribers
+// notify sends a notification to its recipients, subscribers first.
+func (a *actor) notify(n protocol.Notification) {
+	for _, conn := range a.subscribers {
+		a.engine.parts.Outbox.Notify(conn, n)
 	}
-	all := slices.Clone(a.subscribers)
-	for _, conn := range a.engine.parts.Audience() {
-		if !slices.Contains(all, conn) {
-			all = append(all, conn)
-		}
+	if others := a.engine.parts.NotifyOthers; others != nil && isGlobal(n.NotificationMethod()) {
+		others(a.subscribers, n)
 	}
-	return all
 }

@@ -125,7 +125,7 @@ func (r *rig) restart() {
 		Log:     zap.New(watched, zap.Hooks(r.checkLog)),
 		Version: "0.0.0", Originator: func(uint64) string { return "test" }, CompletedFloor: r.floor,
 		Clients:      func() []uint64 { return r.connections },
-		Audience:     func() []uint64 { return r.connections },
+		NotifyOthers: r.notifyOthers(func() []uint64 { return r.connections }),
 		WantsChanges: func(conn uint64) bool { return conn == mirror },
 	}
 	for _, change := range r.changes {
@@ -367,4 +367,15 @@ func canonical(text string) string {
 		return text
 	}
 	return encode(v)
+}
+
+// notifyOthers returns engine.Parts.NotifyOthers for connections.
+func (r *rig) notifyOthers(conns func() []uint64) func(sent []uint64, n protocol.Notification) {
+	return func(sent []uint64, n protocol.Notification) {
+		for _, conn := range conns() {
+			if !slices.Contains(sent, conn) {
+				r.clients.Notify(conn, n)
+			}
+		}
+	}
 }

@@ -56,9 +56,7 @@ func (a *actor) send(messages []core.Message) {
 		case core.ContextChanged:
 			a.broadcastContext(m)
 		case core.Notice:
-			for _, conn := range a.recipients(m.Notification) {
-				out.Notify(conn, m.Notification)
-			}
+			a.notify(m.Notification)
 		case core.Request:
 			for _, conn := range a.subscribers {
 				if m.Only == 0 || m.Only == conn {

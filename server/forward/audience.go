@@ -3,6 +3,8 @@ package forward
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"slices"
 	"time"
 
 	"appserver/protocol"
@@ -80,23 +82,25 @@ func (f *Forwarder) listen(to Node) {
 	}
 }
 
-// broadcast sends a notification about a thread to the clients that do not get it through a link of
-// their own.
+// broadcast sends a notification about all threads to the clients that have not got it through a link of their own.
 func (f *Forwarder) broadcast(m message, text []byte) {
-	thread := subject(m)
+	if len(m.Sent) > 0 {
+		var err error
+		if text, err = protocol.Marshal(relayed{"2.0", m.Method, m.Params, m.EmittedAtMs}); err != nil {
+			return
+		}
+	}
 	for _, conn := range f.Server.Clients() {
-		if s := f.existing(conn); s == nil || !s.follows(thread) {
+		if !slices.Contains(m.Sent, conn) {
 			f.Server.Relay(conn, m.Method, text)
 		}
 	}
 }
 
-// subject returns the thread of a notification about all threads.
-func subject(m message) string {
-	var started protocol.ThreadStartedNotification
-	if m.Method != started.NotificationMethod() {
-		return threadOf(m.Params)
-	}
-	_ = protocol.Unmarshal(m.Params, &started) // "" selects no thread
-	return started.Thread.ID
+// relayed is a notification as clients get it.
+type relayed struct {
+	Version     string          `json:"jsonrpc"`
+	Method      string          `json:"method"`
+	Params      json.RawMessage `json:"params"`
+	EmittedAtMs int64           `json:"emittedAtMs"`
 }

@@ -15,8 +15,9 @@
 // the owner serves the link like the connection of a client.
 //
 // Each edge has another link to every other node. On it, it gets the notifications about all threads,
-// and sends them to its clients. The first message on such a link has the workspaces of the node. The edge
-// forwards new threads, and threads without an owner, to a node that has their folder.
+// and sends them to its clients. A notification names the clients that have got it on links of their own,
+// so that each client gets it once. The first message on such a link has the workspaces of the node. The
+// edge forwards new threads, and threads without an owner, to a node that has their folder.
 //
 // # Ids
 //

@@ -112,13 +112,6 @@ func (s *session) unfollow(thread string) {
 	delete(s.followed, thread)
 }
 
-// follows reports whether the client gets the notifications of a thread through a link.
-func (s *session) follows(thread string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.followed[thread] != nil
-}
-
 // progress has the members of notifications that say how far a turn is.
 type progress struct {
 	ThreadID string `json:"threadId"`

@@ -191,25 +191,31 @@ func TestASlowClientSlowsTheOwnerDown(t *testing.T) {
 	}
 }
 
-func TestNotificationsAboutAllThreadsReachTheClientsOfAllNodes(t *testing.T) {
+// TestNotificationsAboutAllThreadsReachEachClientOnce sends them to a client through its link as well: about a thread
+// that it follows, and about one that it has only archived.
+func TestNotificationsAboutAllThreadsReachEachClientOnce(t *testing.T) {
 	owner := newNode(t, "a")
 	e := newEdge(t, owner)
 	e.own("a")
 	e.follow()
+	e.awaitAudience(owner)
 	other := e.connect()
-	var audience []uint64
-	require.Eventually(t, func() bool {
-		audience = owner.Audience()
-		return len(audience) == 1 && len(e.Server.Clients()) == 2
-	}, wait, time.Millisecond)
-	for _, conn := range audience {
-		owner.Notify(conn, protocol.ThreadNameUpdatedNotification{ThreadID: "T"})
+	require.Eventually(t, func() bool { return len(e.Server.Clients()) == 2 }, wait, time.Millisecond)
+	owner.broadcast(protocol.ThreadNameUpdatedNotification{ThreadID: "T"}, linkConn(t, owner))
+	owner.broadcast(protocol.ThreadArchivedNotification{ThreadID: "U"}, linkConn(t, owner))
+	owner.broadcast(protocol.ThreadArchivedNotification{ThreadID: "T"}, linkConn(t, owner))
+	owner.broadcast(protocol.ThreadUnarchivedNotification{ThreadID: "T"})
+	for _, client := range []*end{other, e.client} {
+		got := map[string]int{}
+		for range 4 {
+			m := e.read(client)
+			require.False(t, m.Get("sent").Exists())
+			require.Positive(t, m.Get("emittedAtMs").Int())
+			got[m.Get("method").Str+" "+m.Get("params.threadId").Str]++
+		}
+		require.Equal(t, map[string]int{"thread/name/updated T": 1, "thread/archived U": 1, "thread/archived T": 1,
+			"thread/unarchived T": 1}, got)
 	}
-	owner.Notify(linkConn(t, owner), protocol.ThreadNameUpdatedNotification{ThreadID: "T"})
-	require.Equal(t, "thread/name/updated", e.read(other).Get("method").Str)
-	require.Equal(t, "thread/name/updated", e.read(e.client).Get("method").Str)
-	e.start("hello")
-	require.True(t, e.read(e.client).Get("result").Exists(), "the client got the notification once")
 }
 
 // TestThreadsOfOtherFoldersStartOnTheNodeThatHasThem starts threads in folders of three nodes.

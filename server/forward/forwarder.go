@@ -124,13 +124,6 @@ func (f *Forwarder) Route(to protocol.Caller, method string, params json.RawMess
 	return true
 }
 
-// existing returns the links of a client, or nil.
-func (f *Forwarder) existing(conn uint64) *session {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.sessions[conn]
-}
-
 // session returns the links of a client. It exists until Disconnect.
 func (f *Forwarder) session(conn uint64) *session {
 	f.mu.Lock()

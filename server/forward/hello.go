@@ -9,7 +9,7 @@ import (
 )
 
 // helloVersion is the version of the messages on links. Nodes of another version do not talk to each other.
-const helloVersion = 1
+const helloVersion = 2
 
 // The kinds of links.
 const (
@@ -19,10 +19,12 @@ const (
 
 // hello is the first message on a link, from the edge.
 type hello struct {
-	Version int                `json:"version"`
-	Kind    string             `json:"kind"`
-	Node    string             `json:"node"`
-	Client  server.ClientState `json:"client"`
+	Version int    `json:"version"`
+	Kind    string `json:"kind"`
+	Node    string `json:"node"`
+	// Conn is the connection of the client at the edge.
+	Conn   uint64             `json:"conn"`
+	Client server.ClientState `json:"client"`
 }
 
 // dial opens a link. The node must answer within DialTimeout.
@@ -55,13 +57,13 @@ func Serve(ctx context.Context, srv *server.Server, t server.Transport, workspac
 	if err := protocol.Unmarshal(text, &h); err != nil {
 		return fmt.Errorf("read the hello of a node: %w", err)
 	}
-	kinds := map[string]server.Link{helloClient: server.ClientLink, helloAudience: server.AudienceLink}
-	link, known := kinds[h.Kind]
+	kinds := map[string]server.LinkKind{helloClient: server.ClientLink, helloAudience: server.AudienceLink}
+	kind, known := kinds[h.Kind]
 	if h.Version != helloVersion || !known {
 		return fmt.Errorf("node %s uses version %d of links, with kind %q: this node uses version %d; update the older one",
 			h.Node, h.Version, h.Kind, helloVersion)
 	}
-	if link == server.AudienceLink {
+	if kind == server.AudienceLink {
 		first, err := announcement(workspaces)
 		if err == nil {
 			_, err = t.Write(first)
@@ -70,5 +72,5 @@ func Serve(ctx context.Context, srv *server.Server, t server.Transport, workspac
 			return fmt.Errorf("write the workspaces to a node: %w", err)
 		}
 	}
-	return srv.ServeLink(ctx, t, link, h.Client)
+	return srv.ServeLink(ctx, t, server.Link{Kind: kind, Node: h.Node, Client: h.Conn}, h.Client)
 }

@@ -24,6 +24,9 @@ type message struct {
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  *protocol.Error `json:"error"`
+	// Sent are the clients of the edge that have got a notification about all threads.
+	Sent        []uint64 `json:"sent"`
+	EmittedAtMs int64    `json:"emittedAtMs"`
 }
 
 // link is the connection to one owner for one client.

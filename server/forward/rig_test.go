@@ -187,7 +187,7 @@ func (e *edge) dial(_ context.Context, address string) (forward.Transport, error
 func (e *edge) connect() *end {
 	here, there := pipe()
 	go func() {
-		_ = e.Server.ServeLink(context.Background(), there, server.NoLink, server.ClientState{
+		_ = e.Server.ServeLink(context.Background(), there, server.Link{}, server.ClientState{
 			Info: protocol.ClientInfo{Name: "client"}, ExperimentalAPI: true, OptOut: []string{"warning"}})
 	}()
 	e.t.Cleanup(here.Close)
@@ -216,13 +216,16 @@ func (e *edge) follow() {
 
 // read returns the next message to a client.
 func (e *edge) read(client *end) gjson.Result {
-	select {
-	case m := <-client.in:
-		return gjson.ParseBytes(m)
-	case <-time.After(wait):
-		require.FailNow(e.t, "no message")
+	for {
+		select {
+		case text := <-client.in:
+			if m := gjson.ParseBytes(text); m.Get("params.summary").Str != probe {
+				return m
+			}
+		case <-time.After(wait):
+			require.FailNow(e.t, "no message")
+		}
 	}
-	return gjson.Result{}
 }
 
 // linkConn returns the connection of the edge's client on an owner.
@@ -240,3 +243,28 @@ func linkConn(t *testing.T, n *node) uint64 {
 }
 
 func raw(text string) json.RawMessage { return json.RawMessage(text) }
+
+// broadcast sends a notification about all threads, as the engine does. The subscribers get it first.
+func (n *node) broadcast(m protocol.Notification, subscribers ...uint64) {
+	for _, conn := range subscribers {
+		n.Notify(conn, m)
+	}
+	n.NotifyOthers(subscribers, m)
+}
+
+// probe is the text of the notifications of awaitAudience, which read skips.
+const probe = "probe"
+
+// awaitAudience waits for the link on which another node gets the notifications about all threads. A client of it
+// must be connected.
+func (e *edge) awaitAudience(n *node) {
+	require.Eventually(e.t, func() bool {
+		n.NotifyOthers(nil, protocol.ConfigWarningNotification{Summary: probe})
+		select {
+		case m := <-e.client.in:
+			return gjson.GetBytes(m, "params.summary").Str == probe
+		case <-time.After(10 * time.Millisecond):
+			return false
+		}
+	}, wait, time.Millisecond)
+}

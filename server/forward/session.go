@@ -209,7 +209,7 @@ func (s *session) link(to Node) (*link, error) {
 	if s.isSilent(to) {
 		return nil, errNoAnswer
 	}
-	t, err := s.dial(s.ctx, to, hello{Kind: helloClient, Client: state})
+	t, err := s.dial(s.ctx, to, hello{Kind: helloClient, Conn: s.conn, Client: state})
 	if err != nil {
 		return nil, err
 	}

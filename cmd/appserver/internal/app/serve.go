@@ -212,7 +212,7 @@ func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees 
 func newProcess(live *config.Live, own *setup, threads *openedStore, p engine.Parts) *process {
 	c, srv := live.Current(), server.New(p.Log)
 	p.Outbox, p.Version, p.Originator, p.CompletedFloor = srv, protocol.Level, originator(srv), c.Compat.TurnCompletedFloor
-	p.Clients, p.Audience, p.Connected = srv.Clients, srv.Audience, srv.Connected
+	p.Clients, p.NotifyOthers, p.Connected = srv.Clients, srv.NotifyOthers, srv.Connected
 	p.WantsChanges = func(conn uint64) bool {
 		client, _ := srv.Client(conn)
 		return client.ContextItemsDelta
