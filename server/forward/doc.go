@@ -28,7 +28,15 @@
 //
 // When a link fails, its requests get the error ownerLost: nobody knows whether they were served. The
 // requests of the owner count as resolved. For each thread that the client follows, the edge resumes the
-// thread at its next owner, and completes the items and the turn that ended without a notification.
+// thread at its next owner, without the settings of the client's own thread/resume, which the log has. It
+// completes the items and the turn that ended without a notification, announces the turns that have begun
+// since, and sends the context items. If only nodes that are not known now have the folder of the thread,
+// the edge waits some seconds for one.
+//
+// The edge learns from responses and notifications which threads the client follows, and how far their
+// turns are. So the owner sends some notifications even if the client has opted out of them, and the edge
+// leaves them out. Until the thread is resumed, the client gets the notifications of the former owner, and
+// afterwards those of the next one only.
 //
 // An owner that is not the owner any more, or that shuts down, rejects a request. The edge then looks for
 // the next owner, for some seconds. Requests of a thread that came later wait. A new thread is started on

@@ -1,6 +1,7 @@
 package forward
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -12,44 +13,118 @@ import (
 // followed is a thread whose notifications the client gets through a link.
 type followed struct {
 	link *link
-	// params are the params of the thread/resume with which the client subscribed, or nil.
+	// rejoining is set while the thread is resumed at its next owner. The link can still pass notifications on.
+	rejoining bool
+	// params are the params of another thread/resume, or nil.
 	params json.RawMessage
 	// turn is the turn under way as the client knows it, or "". completed are its completed items.
-	// isActive is set if a turn was under way at the time of the subscription.
 	turn      string
 	completed map[string]bool
-	isActive  bool
-	// rejoining is set while the thread is resumed at its next owner.
-	rejoining bool
+	// isActive is set if a turn was under way at the time of the subscription.
+	isActive bool
+	// last is the last turn that the client knows, or "". knowsLast is set if that was the last turn of the thread.
+	last      string
+	knowsLast bool
 }
 
-// follow notes which threads the client follows after a response.
+// begin notes that a turn is under way.
+func (f *followed) begin(turn string) {
+	if f.last != turn {
+		f.completed = map[string]bool{}
+	}
+	f.turn, f.last, f.knowsLast = turn, turn, true
+}
+
+// end notes that no turn is under way.
+func (f *followed) end(turn string) { f.turn, f.isActive, f.last, f.knowsLast = "", false, turn, true }
+
+// follow notes which threads the client follows after a response. The notifications of the link come later.
 func (s *session) follow(l *link, r *request, result json.RawMessage) {
+	var made struct {
+		Thread struct {
+			ID     string `json:"id"`
+			Status struct {
+				Type string `json:"type"`
+			} `json:"status"`
+			Turns []identified `json:"turns"`
+		} `json:"thread"`
+		Turn           identified `json:"turn"`
+		ReviewThreadID string     `json:"reviewThreadId"`
+	}
+	if r.isRejoin || protocol.Unmarshal(result, &made) != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch r.method {
-	case "thread/resume":
-		var resumed struct {
-			Thread struct {
-				Status struct {
-					Type string `json:"type"`
-				} `json:"status"`
-			} `json:"thread"`
+	case "thread/resume", "thread/start", "thread/fork", "thread/archiveAndNew":
+		f := s.followLocked(made.Thread.ID, l)
+		f.isActive = made.Thread.Status.Type == "active"
+		if made.Thread.ID == r.thread {
+			f.params = paramsToResume(r.params)
 		}
-		_ = protocol.Unmarshal(result, &resumed) // without a status, no turn is under way
-		s.followThread(r.thread, &followed{link: l, params: paramsToResume(r.params),
-			isActive: resumed.Thread.Status.Type == "active"})
-	case "thread/start", "thread/fork":
-		var made protocol.ThreadForkResponse
-		if protocol.Unmarshal(result, &made) == nil {
-			s.followThread(made.Thread.ID, &followed{link: l})
+		if !f.knowsLast && !excludesTurns(r.params) {
+			f.knowsLast = true
+			if n := len(made.Thread.Turns); n > 0 {
+				f.last = made.Thread.Turns[n-1].ID
+			}
 		}
-	case "review/start":
-		var review protocol.ReviewStartResponse
-		if protocol.Unmarshal(result, &review) == nil && review.ReviewThreadID != r.thread {
-			s.followThread(review.ReviewThreadID, &followed{link: l, turn: review.Turn.ID})
+	case "turn/start", "review/start":
+		if made.ReviewThreadID != "" && made.ReviewThreadID != r.thread {
+			s.followLocked(made.ReviewThreadID, l).begin(made.Turn.ID)
+		} else if f := s.followed[r.thread]; f != nil && f.turn == "" {
+			f.begin(made.Turn.ID)
 		}
 	case "thread/unsubscribe":
-		s.unfollow(r.thread)
+		delete(s.followed, r.thread)
 	}
+}
+
+func excludesTurns(params json.RawMessage) bool {
+	var p struct {
+		ExcludeTurns bool `json:"excludeTurns"`
+	}
+	return protocol.Unmarshal(params, &p) != nil || p.ExcludeTurns
+}
+
+// threadOfInterrupt returns the thread of a turn/interrupt that names only the turn, if the client follows the thread
+// through a link, or "".
+func (f *Forwarder) threadOfInterrupt(conn uint64, params json.RawMessage) string {
+	var p protocol.TurnInterruptParams
+	if protocol.Unmarshal(params, &p) != nil || p.TurnID == "" {
+		return ""
+	}
+	f.mu.Lock()
+	s := f.sessions[conn]
+	f.mu.Unlock()
+	if s == nil {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for thread, followed := range s.followed {
+		if followed.turn == p.TurnID {
+			return thread
+		}
+	}
+	return ""
+}
+
+// identified has the id of a turn, an item or a thread.
+type identified struct {
+	ID string `json:"id"`
+}
+
+// followLocked notes that the client gets the notifications of a thread through a link. What it knows about the
+// thread stays.
+func (s *session) followLocked(thread string, l *link) *followed {
+	f := s.followed[thread]
+	if f == nil {
+		f = &followed{completed: map[string]bool{}}
+		s.followed[thread] = f
+	}
+	f.link, f.rejoining = l, false
+	return f
 }
 
 // unrepeated are the members of thread/resume that another thread/resume must not have. The settings are in the
@@ -99,55 +174,51 @@ func configToResume(config json.RawMessage) (kept json.RawMessage, ok bool) {
 	return kept, err == nil
 }
 
-func (s *session) followThread(thread string, f *followed) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f.completed = map[string]bool{}
-	s.followed[thread] = f
-}
-
-func (s *session) unfollow(thread string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.followed, thread)
-}
-
-// progress has the members of notifications that say how far a turn is.
+// progress has the members of notifications that say what a client knows about a thread.
 type progress struct {
-	ThreadID string `json:"threadId"`
-	Turn     struct {
-		ID string `json:"id"`
-	} `json:"turn"`
-	Item struct {
-		ID string `json:"id"`
-	} `json:"item"`
+	ThreadID         string     `json:"threadId"`
+	Turn             identified `json:"turn"`
+	Item             identified `json:"item"`
+	ArchivedThreadID string     `json:"archivedThreadId"`
+	NewThreadID      string     `json:"newThreadId"`
+	Thread           identified `json:"thread"`
 }
 
-// note notes from a notification how much the client knows about a thread.
-func (s *session) note(m message) {
-	switch m.Method {
-	case "turn/started", "turn/completed", "item/completed", "thread/closed":
-	default:
-		return
-	}
+// noted are the notifications from which an edge learns what its client knows. The owner sends them even if the
+// client has opted out of them, and the edge leaves them out.
+var noted = []string{"turn/started", "turn/completed", "item/completed", "thread/started", "thread/closed",
+	"thread/archived", "thread/deleted", "thread/archivedAndNewCreated", "serverRequest/resolved"}
+
+// noteLocked notes from a notification how much the client knows about a thread. It returns false if the notification
+// comes from a former owner of the thread, after the client has resumed it at another one.
+func (s *session) noteLocked(l *link, m message) bool {
 	var p progress
-	if protocol.Unmarshal(m.Params, &p) != nil {
-		return
+	if !slices.Contains(noted, m.Method) || protocol.Unmarshal(m.Params, &p) != nil {
+		return true
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if m.Method == "thread/started" || m.Method == "thread/archivedAndNewCreated" { // the client is subscribed
+		delete(s.followed, p.ArchivedThreadID)
+		if thread := cmp.Or(p.Thread.ID, p.NewThreadID); s.followed[thread] == nil {
+			s.followLocked(thread, l).knowsLast = true
+		}
+		return true
+	}
 	f := s.followed[p.ThreadID]
-	if f == nil {
-		return
+	switch {
+	case f == nil:
+		return true
+	case f.link != l && !f.rejoining:
+		return false
 	}
 	switch m.Method {
 	case "turn/started":
-		f.turn, f.completed = p.Turn.ID, map[string]bool{}
+		f.begin(p.Turn.ID)
 	case "turn/completed":
-		f.turn, f.isActive = "", false
+		f.end(p.Turn.ID)
 	case "item/completed":
 		f.completed[p.Item.ID] = true
-	case "thread/closed":
+	case "thread/closed", "thread/archived", "thread/deleted":
 		delete(s.followed, p.ThreadID)
 	}
+	return true
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/protocol"
+	"appserver/server/forward"
 )
 
 func TestRequestsAreServedByTheOwner(t *testing.T) {
@@ -124,7 +125,7 @@ func TestALostOwnerIsReplaced(t *testing.T) {
 
 func TestAThreadThatCannotBeResumedIsClosed(t *testing.T) {
 	former := newNode(t, "a")
-	e := newEdge(t, former)
+	e := newEdgeWith(t, func(o *forward.Options) { o.Workspaces = nil }, former)
 	e.own("a")
 	e.follow()
 	linkConn(t, former)

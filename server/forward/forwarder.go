@@ -113,6 +113,9 @@ func (f *Forwarder) Route(to protocol.Caller, method string, params json.RawMess
 		return f.routeStart(to, params)
 	}
 	thread := threadOf(params)
+	if thread == "" && method == "turn/interrupt" {
+		thread = f.threadOfInterrupt(to.Conn, params)
+	}
 	if thread == "" {
 		return false
 	}

@@ -3,6 +3,7 @@ package forward
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"appserver/protocol"
 	"appserver/server"
@@ -30,6 +31,8 @@ type hello struct {
 // dial opens a link. The node must answer within DialTimeout.
 func (f *Forwarder) dial(ctx context.Context, to Node, h hello) (Transport, error) {
 	h.Version, h.Node = helloVersion, f.Node
+	h.Client.OptOut = slices.DeleteFunc(slices.Clone(h.Client.OptOut),
+		func(method string) bool { return slices.Contains(noted, method) })
 	text, err := protocol.Marshal(h)
 	if err != nil {
 		return nil, err

@@ -203,8 +203,11 @@ func (l *link) notify(m message, text []byte) {
 		l.resolve(m.Params)
 		return
 	}
-	l.note(m)
-	l.Server.Relay(l.conn, m.Method, bytes.Clone(text))
+	l.session.mu.Lock()
+	defer l.session.mu.Unlock()
+	if l.noteLocked(l, m) {
+		l.Server.Relay(l.conn, m.Method, bytes.Clone(text))
+	}
 }
 
 // lose ends the link: its requests fail, and then the threads that the client follows are resumed. Later

@@ -1,6 +1,7 @@
 package forward
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -25,18 +26,23 @@ func (s *session) leave(l *link) {
 }
 
 // rejoin resumes a thread for the client at its next owner, not before after is closed. The requests of the thread
-// wait for it.
+// wait for it. It ends early if the former owner notifies the client that the thread is closed.
 func (s *session) rejoin(thread string, f *followed, after <-chan struct{}) {
 	if after != nil {
 		<-after // the lost requests have their responses
 	}
-	until := time.Now().Add(2 * s.Patience)
-	for {
+	begun := time.Now()
+	for s.isFollowed(thread, f) {
+		if time.Since(begun) < s.Patience && s.lacksNode(thread) {
+			s.sleep(rejoinPause)
+			continue
+		}
 		err := s.resume(thread, f)
-		if err == nil || s.ctx.Err() != nil {
+		if err == nil {
+			s.refreshContext(thread)
 			return
 		}
-		if time.Now().After(until) || !isTemporary(err) {
+		if time.Since(begun) > 2*s.Patience || !isTemporary(err) {
 			s.giveUp(thread, f, err)
 			return
 		}
@@ -44,10 +50,30 @@ func (s *session) rejoin(thread string, f *followed, after <-chan struct{}) {
 	}
 }
 
+// isFollowed returns false after the disconnect.
+func (s *session) isFollowed(thread string, f *followed) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.followed[thread] == f && s.ctx.Err() == nil
+}
+
+// lacksNode reports whether neither this node nor another one that is known now runs turns in the directory of a
+// thread without an owner. Its only node may be restarting.
+func (s *session) lacksNode(thread string) bool {
+	if len(s.Workspaces) == 0 {
+		return false
+	}
+	at, err := s.Find(s.ctx, thread)
+	return err == nil && at.Owner == (Node{}) && at.Cwd != "" && !Covers(s.Workspaces, at.Cwd) &&
+		s.nodeFor(at.Cwd, nil) == (Node{})
+}
+
 // giveUp tells the client that a thread could not be resumed.
 func (s *session) giveUp(thread string, f *followed, err error) {
 	s.Report(fmt.Errorf("thread %s is not resumed after the end of its owner: %w", thread, err))
-	s.unfollow(thread)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.followed, thread)
 	if f.turn != "" {
 		s.completeTurn(thread, f, protocol.Turn{ID: f.turn, Status: protocol.TurnInterrupted})
 	}
@@ -60,14 +86,15 @@ func isTemporary(err *protocol.Error) bool {
 		protocol.KindStorage, protocol.KindOverloaded}, func(k protocol.Kind) bool { return isKind(err, k) })
 }
 
-// resume resumes a thread, and tells the client what has happened to the turn that it saw.
+// resume resumes a thread, and tells the client what has happened to the turns that it does not know. After the
+// disconnect it returns nil.
 func (s *session) resume(thread string, f *followed) *protocol.Error {
 	params := f.params
 	if params == nil {
 		params, _ = protocol.Marshal(protocol.ThreadResumeParams{ThreadID: thread}) // strings always encode
 	}
 	answered := make(chan *protocol.Error, 1)
-	s.place(&request{thread: thread, method: "thread/resume", params: params, done: func(o outcome) {
+	s.place(&request{thread: thread, method: "thread/resume", params: params, isRejoin: true, done: func(o outcome) {
 		if o.err == nil { // before the next notification of the thread
 			s.rejoined(thread, f, o)
 		}
@@ -81,42 +108,70 @@ func (s *session) resume(thread string, f *followed) *protocol.Error {
 	}
 }
 
-// rejoined notes that a thread was resumed for the client, through a link or here.
+// rejoined notes that a thread was resumed for the client, through a link or here. A former owner that still passes
+// notifications on waits for it.
 func (s *session) rejoined(thread string, f *followed, o outcome) {
-	s.catchUp(thread, f, o.result)
-	if o.link == nil {
-		s.unfollow(thread)
-	}
-}
-
-// catchUp compares the turn that the client saw with the resumed thread.
-func (s *session) catchUp(thread string, f *followed, result any) {
-	if f.turn == "" && !f.isActive {
-		return
-	}
 	var resumed struct {
 		Thread struct {
 			Turns []protocol.Turn `json:"turns"`
 		} `json:"thread"`
 	}
-	text, err := protocol.Marshal(result)
+	text, err := protocol.Marshal(o.result)
 	if err == nil {
 		err = protocol.Unmarshal(text, &resumed)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err != nil {
 		s.Report(fmt.Errorf("the response to thread/resume cannot be read: %w", err))
+	} else {
+		s.catchUp(thread, f, resumed.Thread.Turns)
+	}
+	if o.link == nil {
+		delete(s.followed, thread)
 		return
 	}
-	turns := resumed.Thread.Turns
+	s.followed[thread], f.link, f.rejoining = f, o.link, false
+}
+
+// catchUp notifies the client of the turns of a resumed thread that it does not know, or of which it does not know
+// the end.
+func (s *session) catchUp(thread string, f *followed, turns []protocol.Turn) {
+	seen, last := f.turn, len(turns)-1
+	if seen != "" && indexOf(turns, seen) < 0 {
+		s.completeTurn(thread, f, protocol.Turn{ID: seen, Status: protocol.TurnInterrupted}) // it is in no log
+	}
+	known := last // no ended turn counts as new, unless the client knows which was the last one
+	if at := indexOf(turns, f.last); f.knowsLast && (at >= 0 || f.last == "") {
+		known = at
+	}
+	isActive, knowsLast := f.isActive, f.knowsLast
 	for i, t := range turns {
-		if t.ID == f.turn || f.turn == "" && i == len(turns)-1 {
+		switch {
+		case t.ID == seen:
+			s.completeTurn(thread, f, t)
+		case i == known && isActive && seen == "":
+			f.last = t.ID // its completed items are noted
+			s.completeTurn(thread, f, t)
+		case i > known, i == last && t.Status == protocol.TurnInProgress && !knowsLast:
+			s.Server.Notify(s.conn, protocol.TurnStartedNotification{ThreadID: thread, Turn: protocol.Turn{
+				ID: t.ID, RootTurnID: t.RootTurnID, Status: protocol.TurnInProgress, StartedAt: t.StartedAt,
+				Items: []protocol.ThreadItem{}, ItemsView: protocol.ItemsNotLoaded}})
 			s.completeTurn(thread, f, t)
 		}
 	}
+	if f.knowsLast = true; last >= 0 {
+		f.last = turns[last].ID
+	}
 }
 
-// completeTurn notifies the client of the items and of the end of a turn that it saw.
+func indexOf(turns []protocol.Turn, id string) int {
+	return slices.IndexFunc(turns, func(t protocol.Turn) bool { return t.ID == id })
+}
+
+// completeTurn notifies the client of the completed items and of the end of a turn.
 func (s *session) completeTurn(thread string, f *followed, t protocol.Turn) {
+	f.begin(t.ID)
 	for _, item := range t.Items {
 		at := item.CompletedAtMs
 		if at == nil && t.Status == protocol.TurnInProgress {
@@ -126,6 +181,7 @@ func (s *session) completeTurn(thread string, f *followed, t protocol.Turn) {
 			at = new(time.Now().UnixMilli())
 		}
 		if id := item.ItemID(); !f.completed[id] {
+			f.completed[id] = true
 			s.Server.Notify(s.conn, protocol.ItemCompletedNotification{
 				ThreadID: thread, TurnID: t.ID, Item: item, CompletedAtMs: *at})
 		}
@@ -133,6 +189,49 @@ func (s *session) completeTurn(thread string, f *followed, t protocol.Turn) {
 	if t.Status == protocol.TurnInProgress {
 		return
 	}
+	f.end(t.ID)
 	t.Items, t.ItemsView = []protocol.ThreadItem{}, protocol.ItemsNotLoaded
 	s.Server.Notify(s.conn, protocol.TurnCompletedNotification{ThreadID: thread, Turn: t})
+}
+
+// methodContext is the method of contextItems.
+const methodContext = "ContextItems"
+
+// contextItems is a protocol.ContextItemsNotification whose items stay encoded.
+type contextItems struct {
+	ThreadID   string          `json:"threadId"`
+	Revision   int64           `json:"revision"`
+	Total      int             `json:"total"`
+	Items      json.RawMessage `json:"items"`
+	RemovedIDs []string        `json:"removedIds"`
+	Full       bool            `json:"full"`
+	Usage      json.RawMessage `json:"usage"`
+}
+
+// refreshContext sends the context items of a resumed thread to the client. Their changes since the end of the former
+// owner were announced to nobody or to other subscribers, and a thread/resume returns none.
+func (s *session) refreshContext(thread string) {
+	params, _ := protocol.Marshal(protocol.ContextGetItemsParams{ThreadID: thread}) // strings always encode
+	s.place(&request{thread: thread, method: "context/getItems", params: params, done: func(o outcome) {
+		if o.err != nil {
+			s.Report(fmt.Errorf("the context of thread %s is not sent to its client: %w", thread, o.err))
+			return
+		}
+		n := contextItems{ThreadID: thread, RemovedIDs: []string{}, Full: true}
+		text, err := protocol.Marshal(o.result)
+		if err == nil {
+			err = protocol.Unmarshal(text, &n)
+		}
+		if err == nil {
+			text, err = protocol.Marshal(n)
+		}
+		if err == nil {
+			text, err = protocol.Marshal(relayed{"2.0", methodContext, text, time.Now().UnixMilli()})
+		}
+		if err != nil {
+			s.Report(fmt.Errorf("the context of thread %s cannot be read: %w", thread, err))
+			return
+		}
+		s.Server.Relay(s.conn, methodContext, text)
+	}})
 }

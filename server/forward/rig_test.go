@@ -63,8 +63,18 @@ type handler struct {
 	resume func(to protocol.Caller, p *protocol.ThreadResumeParams) error
 	turn   func(to protocol.Caller, p *protocol.TurnStartParams) error
 	start  func(to protocol.Caller, p *protocol.ThreadStartParams) error
+	// context serves context/getItems, by default with an error.
+	context func(to protocol.Caller) error
 	// other serves further methods.
 	other func(to protocol.Caller, method string) error
+}
+
+func (h *handler) ContextGetItems(to protocol.Caller, p *protocol.ContextGetItemsParams) error {
+	return h.context(to)
+}
+
+func (h *handler) TurnInterrupt(to protocol.Caller, _ *protocol.TurnInterruptParams) error {
+	return h.other(to, "turn/interrupt")
 }
 
 func (h *handler) ThreadCompactCommit(to protocol.Caller, _ *protocol.ThreadCompactCommitParams) error {
@@ -105,6 +115,7 @@ func newNode(t *testing.T, id string) *node {
 		n.Reply(to, map[string]any{"node": id, "method": method})
 		return nil
 	}
+	n.context = func(protocol.Caller) error { return protocol.Refuse(protocol.KindStaleOwner, "not now") }
 	n.resume = func(to protocol.Caller, p *protocol.ThreadResumeParams) error {
 		n.Reply(to, map[string]any{"thread": map[string]any{"id": p.ThreadID, "turns": []any{}}})
 		return nil
@@ -183,12 +194,12 @@ func (e *edge) dial(_ context.Context, address string) (forward.Transport, error
 	return here, nil
 }
 
-// connect adds a client.
-func (e *edge) connect() *end {
+// connect adds a client, which opts out of notifications.
+func (e *edge) connect(optOut ...string) *end {
 	here, there := pipe()
 	go func() {
 		_ = e.Server.ServeLink(context.Background(), there, server.Link{}, server.ClientState{
-			Info: protocol.ClientInfo{Name: "client"}, ExperimentalAPI: true, OptOut: []string{"warning"}})
+			Info: protocol.ClientInfo{Name: "client"}, ExperimentalAPI: true, OptOut: append(optOut, "warning")})
 	}()
 	e.t.Cleanup(here.Close)
 	return here
