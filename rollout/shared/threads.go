@@ -124,6 +124,8 @@ func (t *Threads) find(id string) (fleet.Place, error) {
 // Owner returns the other node that writes a thread, or the zero value, and the working directory of the
 // thread.
 func (t *Threads) Owner(ctx context.Context, id string) (owner fleet.Node, cwd string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, t.Timeout)
+	defer cancel()
 	place, err := t.Driver.Find(ctx, id)
 	if err != nil {
 		return owner, "", threadError(id, err)
@@ -136,6 +138,8 @@ func (t *Threads) Owner(ctx context.Context, id string) (owner fleet.Node, cwd s
 
 // Nodes returns the nodes of the fleet.
 func (t *Threads) Nodes(ctx context.Context) ([]fleet.Node, error) {
+	ctx, cancel := context.WithTimeout(ctx, t.Timeout)
+	defer cancel()
 	nodes, err := t.Driver.Nodes(ctx)
 	return nodes, databaseError(err)
 }
