@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync/atomic"
+	"time"
 
 	"appserver/server/listen"
 )
@@ -17,6 +18,11 @@ import (
 // maxMessage is the maximum length of a message of a link, in bytes. Messages of servers can be longer
 // than those of clients.
 const maxMessage = 256 << 20
+
+// writeTimeout is the time in which the other node must read 64 KiB. A node reads no link while its client has more
+// than 8 MiB of unread output, until less than 4 MiB are left. A client that reads 64 KiB in each 10 s, as it must,
+// takes 11 minutes for that. The time of silence finds dead nodes.
+const writeTimeout = 15 * time.Minute
 
 // Port accepts links from other nodes, and dials links to them.
 type Port struct {
@@ -65,7 +71,7 @@ func Open(o Options) (*Port, error) {
 		p.address = at.Scheme + "://" + net.JoinHostPort(at.Hostname(), port)
 	}
 	p.listener, err = listen.New(listen.Options{Bound: bound, TLS: accept, Admit: p.admit, Serve: p.serveLink,
-		MaxMessage: maxMessage, Silence: o.Silence})
+		MaxMessage: maxMessage, Silence: o.Silence, WriteTimeout: writeTimeout})
 	return p, err
 }
 
@@ -176,7 +182,7 @@ func (p *Port) Dial(ctx context.Context, address string) (*Link, error) {
 		return nil, &DialError{address, err}
 	}
 	c, err := listen.Dial(ctx, address, listen.DialOptions{Token: p.options.Secret, TLS: p.tls, MaxMessage: maxMessage,
-		Silence: p.options.Silence})
+		Silence: p.options.Silence, WriteTimeout: writeTimeout})
 	if err != nil {
 		return nil, &DialError{address, explainDial(err)}
 	}

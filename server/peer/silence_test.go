@@ -12,7 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/server/listen"
 	"appserver/server/peer"
+	"appserver/test/sample"
 )
 
 // silence is Options.Silence of these tests.
@@ -118,8 +120,10 @@ func TestADividedNetworkEndsBothSidesOfALink(t *testing.T) {
 }
 
 // TestASlowReaderKeepsItsLink does not read for several times the limit of silence, while the other side
-// waits for messages and then sends more than the buffers of the system take.
+// waits for messages. Then the other side sends more than the buffers of the system take, and waits longer than for
+// a client that reads nothing.
 func TestASlowReaderKeepsItsLink(t *testing.T) {
+	sample.Long(t)
 	t.Parallel()
 	sent := strings.Repeat("x", 16<<20)
 	begun := make(chan struct{})
@@ -140,7 +144,7 @@ func TestASlowReaderKeepsItsLink(t *testing.T) {
 	_, err := link.Write([]byte("go\n"))
 	require.NoError(t, err)
 	<-begun
-	time.Sleep(3 * silence)
+	time.Sleep(listen.DefaultWriteTimeout + 2*time.Second)
 	got, err := link.Next()
 	require.NoError(t, err)
 	require.Equal(t, len(sent), len(got))
