@@ -230,7 +230,13 @@ func TestAThreadWaitsForTheOnlyNodeThatHasItsFolder(t *testing.T) {
 			}
 			return find(ctx, thread)
 		}
-		nodes := o.Nodes
+		nodes, dial := o.Nodes, o.Dial
+		o.Dial = func(ctx context.Context, address string) (forward.Transport, error) {
+			if isHidden.Load() {
+				return nil, context.Canceled
+			}
+			return dial(ctx, address)
+		}
 		o.Nodes = func(ctx context.Context) ([]forward.Node, error) {
 			if isHidden.Load() {
 				return nil, nil

@@ -8,8 +8,13 @@ import (
 	"appserver/protocol"
 )
 
+// errNoFolder reports that no node that can be reached has the directory of a thread. It may be restarting.
+func errNoFolder(dir string) *protocol.Error {
+	return protocol.Refuse(protocol.KindStaleOwner, "no server that can be reached has the folder %s", dir)
+}
+
 // place sends a request to the node that serves its thread: its owner, or else a node that has its directory. If
-// that node cannot be reached, this one serves the request.
+// that node cannot be reached, this one serves the request, unless the request waits for the directory.
 func (s *session) place(r *request) {
 	s.mu.Lock()
 	isSent := s.sendLocked(r)
@@ -18,10 +23,15 @@ func (s *session) place(r *request) {
 		return
 	}
 	at, err := s.Find(s.ctx, r.thread)
-	if err == nil && at.Owner == (Node{}) {
+	hasFolder := err != nil || at.Owner != (Node{}) || at.Cwd == "" || Covers(s.Workspaces, at.Cwd)
+	if !hasFolder {
 		at.Owner = s.nodeFor(at.Cwd, nil)
 	}
-	if at.Owner.Address == "" || !s.forward(at.Owner, r) {
+	switch {
+	case at.Owner.Address != "" && s.forward(at.Owner, r):
+	case r.awaitsFolder && !hasFolder:
+		r.done(outcome{err: errNoFolder(at.Cwd)})
+	default:
 		s.serve(r)
 	}
 }

@@ -33,11 +33,7 @@ func (s *session) rejoin(thread string, f *followed, after <-chan struct{}) {
 	}
 	begun := time.Now()
 	for s.isFollowed(thread, f) {
-		if time.Since(begun) < s.Patience && s.lacksNode(thread) {
-			s.sleep(rejoinPause)
-			continue
-		}
-		err := s.resume(thread, f)
+		err := s.resume(thread, f, time.Since(begun) < s.Patience)
 		if err == nil {
 			s.refreshContext(thread)
 			return
@@ -55,17 +51,6 @@ func (s *session) isFollowed(thread string, f *followed) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.followed[thread] == f && s.ctx.Err() == nil
-}
-
-// lacksNode reports whether neither this node nor another one that is known now runs turns in the directory of a
-// thread without an owner. Its only node may be restarting.
-func (s *session) lacksNode(thread string) bool {
-	if len(s.Workspaces) == 0 {
-		return false
-	}
-	at, err := s.Find(s.ctx, thread)
-	return err == nil && at.Owner == (Node{}) && at.Cwd != "" && !Covers(s.Workspaces, at.Cwd) &&
-		s.nodeFor(at.Cwd, nil) == (Node{})
 }
 
 // giveUp tells the client that a thread could not be resumed.
@@ -88,18 +73,20 @@ func isTemporary(err *protocol.Error) bool {
 
 // resume resumes a thread, and tells the client what has happened to the turns that it does not know. After the
 // disconnect it returns nil.
-func (s *session) resume(thread string, f *followed) *protocol.Error {
+func (s *session) resume(thread string, f *followed, awaitsFolder bool) *protocol.Error {
 	params := f.params
 	if params == nil {
 		params, _ = protocol.Marshal(protocol.ThreadResumeParams{ThreadID: thread}) // strings always encode
 	}
 	answered := make(chan *protocol.Error, 1)
-	s.place(&request{thread: thread, method: "thread/resume", params: params, isRejoin: true, done: func(o outcome) {
+	r := &request{thread: thread, method: "thread/resume", params: params, isRejoin: true, awaitsFolder: awaitsFolder}
+	r.done = func(o outcome) {
 		if o.err == nil { // before the next notification of the thread
 			s.rejoined(thread, f, o)
 		}
 		answered <- o.err
-	}})
+	}
+	s.place(r)
 	select {
 	case err := <-answered:
 		return err

@@ -26,8 +26,9 @@ type request struct {
 	// attempts are the attempts that no node has served. The next one begins at due, and not after until.
 	attempts   int
 	due, until time.Time
-	// isRejoin is set for a thread/resume that the client has not sent.
-	isRejoin bool
+	// isRejoin is set for a thread/resume that the client has not sent. awaitsFolder is set if it fails rather than
+	// be served by a node without the directory of the thread.
+	isRejoin, awaitsFolder bool
 	// dir is the directory of a new thread. refused are the nodes that did not start it.
 	dir     string
 	refused []Node
