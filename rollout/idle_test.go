@@ -100,3 +100,16 @@ func TestASuspendedLogIsRewrittenWhenItCloses(t *testing.T) {
 	_, _, err := store.Open(log.Path())
 	require.NoError(t, err)
 }
+
+// TestAClosedReaderReportsAnError reads a line after its log was closed.
+func TestAClosedReaderReportsAnError(t *testing.T) {
+	log, err := rollout.NewStore(faultfs.NewMem(home), home).Create(threadA, begin)
+	require.NoError(t, err)
+	require.NoError(t, log.Append(linesFrom(0, 1), true))
+	reader := log.LineReader()
+	require.NotNil(t, reader.Payload(0))
+	require.NoError(t, log.Close())
+	require.NoError(t, reader.Err())
+	require.Nil(t, reader.Payload(0))
+	require.ErrorContains(t, reader.Err(), "the log is closed")
+}

@@ -44,6 +44,10 @@ var errLineChanged = errors.New("a line has changed since the rollout was opened
 // Payload returns the payload of the n-th line, counted from 0. If it cannot be read, Payload
 // returns nil and Err returns the error.
 func (t *LineReader) Payload(n int) json.RawMessage {
+	if t.files == nil {
+		t.err = cmp.Or[error](t.err, errClosed)
+		return nil
+	}
 	if n < 0 || n >= len(t.positions) {
 		return nil
 	}
@@ -69,7 +73,7 @@ func (t *LineReader) Payload(n int) json.RawMessage {
 // Err returns the first error of Payload. The error may concern any line read since.
 func (t *LineReader) Err() error { return t.err }
 
-// Close closes the owned files.
+// Close closes the owned files. Payload fails afterwards.
 func (t *LineReader) Close() error {
 	var err error
 	for _, f := range t.files {

@@ -3,6 +3,9 @@ package shared
 import (
 	"errors"
 	"time"
+
+	"appserver/rollout"
+	"appserver/rollout/disk"
 )
 
 // Clean removes copies that are older than an age, or exceed a size in total.
@@ -17,3 +20,6 @@ func (t *Threads) Kill() (err error) {
 	}
 	return errors.Join(err, t.lease.presence.lock.Release())
 }
+
+// SetDisk sets the disk to which appends write copies.
+func (t *Threads) SetDisk(fs disk.FS) { t.copies.files = rollout.NewStore(fs, t.Copies) }

@@ -23,8 +23,10 @@ type journal struct {
 	// next is the ordinal of the next line in the database.
 	next int64
 	head *listing.Collector
-	// copy is the log of the copy.
+	// copy is the log of the copy. It is nil before the first line of a new thread is in the copy.
 	copy *rollout.Log
+	// missed are the last lines of the database that the copy lacks, because the disk is full.
+	missed []protocol.RolloutLine
 	// created is set if this journal has created the thread. seed is nil after that.
 	begun, created bool
 	seed           []protocol.RolloutLine
@@ -199,27 +201,43 @@ func (j *journal) fleetHead() fleet.Head {
 	return fleet.Head{Head: head, Listed: listed, Running: j.head.Running()}
 }
 
-// keep appends lines to the copy, and begins that of a new thread. After an error, it fetches the copy
-// again.
-func (j *journal) keep(ctx context.Context, lines []protocol.RolloutLine) (err error) {
+// keep appends lines to the copy, and begins that of a new thread. After an error, the next call appends
+// the lines as well. The log of the copy stays open, because the thread reads its lines again from it.
+func (j *journal) keep(ctx context.Context, lines []protocol.RolloutLine) error {
+	j.missed = append(j.missed, lines...)
+	err := j.keepMissed()
+	if err != nil && (j.copy == nil || j.copy.LineReader() == nil || j.copy.LineReader().Lines() == 0) {
+		err = j.keepAnew(ctx, err) // no line was read from this copy
+	}
+	if err == nil {
+		j.missed = nil
+	}
+	return err
+}
+
+func (j *journal) keepMissed() (err error) {
 	copies := j.threads.copies
 	defer copies.lock(j.id)()
 	if j.copy == nil {
-		j.copy, err = copies.files.Create(j.id, j.edition().time())
-		copies.setWritten(j.id, err == nil)
+		if j.copy, err = copies.files.Create(j.id, j.edition().time()); err != nil {
+			return err
+		}
+		copies.setWritten(j.id, true)
 	}
-	if err == nil {
-		err = j.copy.Append(lines, false)
-	}
-	if err == nil {
-		return nil
-	}
+	return j.copy.Append(j.missed, false)
+}
+
+// keepAnew fetches a copy that could not be begun. A file may be in its place.
+func (j *journal) keepAnew(ctx context.Context, cause error) error {
 	if j.copy != nil {
 		_ = j.copy.Close()
-		copies.setWritten(j.id, false)
+		j.threads.copies.setWritten(j.id, false)
 	}
-	_, again := j.openCopy(ctx, &rollout.LineList{})
-	return errors.Join(err, again)
+	defer j.threads.copies.lock(j.id)()
+	if _, err := j.openCopy(ctx, &rollout.LineList{}); err != nil {
+		return errors.Join(cause, err)
+	}
+	return nil
 }
 
 // checkLease notes that the lease is lost.

@@ -1,0 +1,56 @@
+package shared_test
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/rollout"
+	"appserver/rollout/faultfs"
+	"appserver/rollout/postgres/pgtest"
+)
+
+// TestAFullDiskLosesNoLineOfALoadedThread fills the disk of the copies while a thread is written. The copy
+// then gets the lines that it lacks from memory.
+func TestAFullDiskLosesNoLineOfALoadedThread(t *testing.T) {
+	node, _, reported := hookedNode(t, pgtest.Database(t), nil)
+	disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: -1,
+		Err: syscall.ENOSPC})
+	node.SetDisk(disk)
+	journal, err := node.Begin(threadID, time.Now(), nil)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(texts(0, "one"), true))
+	reader := journal.LineReader()
+	for n, text := range []string{"two", "three"} {
+		require.NoError(t, journal.Append(texts(int64(n+1), text), true), "the database has it")
+		require.JSONEq(t, string(texts(0, "one")[0].Payload), string(reader.Payload(0)))
+	}
+	require.Equal(t, 1, reported.count())
+	require.Equal(t, 1, reader.Lines())
+	disk.Heal()
+	require.NoError(t, journal.Append(texts(3, "four"), true))
+	require.Same(t, reader, journal.LineReader())
+	require.Equal(t, 4, reader.Lines())
+	require.JSONEq(t, string(texts(2, "three")[0].Payload), string(reader.Payload(2)))
+	require.NoError(t, reader.Err())
+	require.NoError(t, journal.Close())
+	require.Equal(t, []string{"one", "two", "three", "four"}, read(t, node))
+}
+
+// TestAFullDiskDoesNotPreventANewThread fills the disk before the first line of a thread.
+func TestAFullDiskDoesNotPreventANewThread(t *testing.T) {
+	node, _, reported := hookedNode(t, pgtest.Database(t), nil)
+	disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{Only: []faultfs.Op{faultfs.OpOpen}, Count: -1, Err: syscall.ENOSPC})
+	node.SetDisk(disk)
+	journal, err := node.Begin(threadID, time.Now(), nil)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(texts(0, "one"), true))
+	require.Equal(t, 1, reported.count())
+	disk.Heal()
+	require.NoError(t, journal.Append(texts(1, "two"), true))
+	require.Equal(t, 2, journal.LineReader().Lines())
+	require.NoError(t, journal.Close())
+	require.Equal(t, []string{"one", "two"}, read(t, node))
+}
