@@ -2,6 +2,7 @@ package shared_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,17 +63,7 @@ func TestStaleCopiesAreRemoved(t *testing.T) {
 func TestThreadsBeyondALimitOfBytesAreRetired(t *testing.T) {
 	node := nodes(t)(t, "here")
 	now := time.Now()
-	var ids []string
-	for i := range 3 {
-		id := threadID[:len(threadID)-1] + string(rune('1'+i))
-		journal, err := node.Begin(id, now, nil)
-		require.NoError(t, err)
-		lines := texts(0, "hello")
-		lines[0].Timestamp = now.Add(time.Duration(i-9) * day).UTC().Format(time.RFC3339)
-		require.NoError(t, journal.Append(lines, true))
-		require.NoError(t, journal.Close())
-		ids = append(ids, id)
-	}
+	ids := keepOld(t, node, now, 3)
 	retain := func(r rollout.Retention) (gone []string, done rollout.RetentionResult) {
 		done = node.Retain(context.Background(), r, now, func(c rollout.Candidate) error { return node.Retire(r, c) })
 		for _, c := range done.Gone {
@@ -92,4 +83,43 @@ func TestThreadsBeyondALimitOfBytesAreRetired(t *testing.T) {
 	require.Equal(t, ids[1:], gone, "an archived thread is deleted last")
 	require.Equal(t, each, done.Bytes)
 	require.Zero(t, done.Over)
+}
+
+// keepOld stores closed threads of equal size, the oldest first, and returns their ids.
+func keepOld(t *testing.T, node store.Threads, now time.Time, n int) (ids []string) {
+	t.Helper()
+	for i := range n {
+		id := threadID[:len(threadID)-1] + string(rune('1'+i))
+		journal, err := node.Begin(id, now, nil)
+		require.NoError(t, err)
+		lines := texts(0, "hello")
+		lines[0].Timestamp = now.Add(time.Duration(i-9) * day).UTC().Format(time.RFC3339)
+		require.NoError(t, journal.Append(lines, true))
+		require.NoError(t, journal.Close())
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// TestNodesThatRetireThreadsAtOnceKeepTheLimit lets a node delete threads while another one has found the same.
+func TestNodesThatRetireThreadsAtOnceKeepTheLimit(t *testing.T) {
+	open := nodes(t)
+	first, second := open(t, "here"), open(t, "here")
+	now := time.Now()
+	keepOld(t, first, now, 4)
+	usage := first.Retain(context.Background(), rollout.Retention{MaxBytes: never}, now, nil)
+	limit := rollout.Retention{MaxBytes: usage.Bytes / 2, Delete: true}
+	retain := func(node store.Threads, before func()) rollout.RetentionResult {
+		return node.Retain(context.Background(), limit, now, func(c rollout.Candidate) error {
+			before()
+			return node.Retire(limit, c)
+		})
+	}
+	var once sync.Once
+	var other rollout.RetentionResult
+	done := retain(first, func() { once.Do(func() { other = retain(second, func() {}) }) })
+	require.Len(t, other.Gone, 2)
+	require.Empty(t, done.Gone)
+	require.Equal(t, 2, done.Threads)
+	require.Equal(t, limit.MaxBytes, done.Bytes)
 }

@@ -31,12 +31,6 @@ func (t *Threads) Retain(ctx context.Context, limits rollout.Retention, now time
 	if !limits.IsLimited() {
 		return done
 	}
-	usage, err := t.Driver.Usage(ctx)
-	if err != nil {
-		r.done.Unread = append(r.done.Unread, err.Error())
-		return r.done
-	}
-	r.done.Threads, r.done.Bytes, r.done.ArchivedBytes = usage.Threads, usage.Bytes, usage.ArchivedBytes
 	for _, archived := range []bool{false, true} {
 		if !archived || limits.Delete {
 			r.run(archived)
@@ -58,17 +52,34 @@ type retention struct {
 	done   rollout.RetentionResult
 }
 
-// run processes the archived threads, or the other ones.
+// measure reads the size of all threads. It returns false after an error.
+func (r *retention) measure() bool {
+	usage, err := r.driver.Usage(r.ctx)
+	if err != nil {
+		r.done.Unread = append(r.done.Unread, err.Error())
+		return false
+	}
+	r.done.Threads, r.done.Bytes, r.done.ArchivedBytes = usage.Threads, usage.Bytes, usage.ArchivedBytes
+	return true
+}
+
+// run processes the archived threads, or the other ones. It measures after it has read a page, because
+// another node may have removed threads before the page was read.
 func (r *retention) run(archived bool) {
 	q := rollout.Query{Limit: retainPage, SortKey: rollout.SortUpdated, Ascending: true, Archived: archived}
 	for more := true; more && r.ctx.Err() == nil; more = q.Cursor != "" {
 		page, err := r.driver.List(r.ctx, q)
+		if err == nil && !r.measure() {
+			return
+		}
 		for _, h := range page.Heads {
 			c := rollout.Candidate{ID: h.ID, Archived: archived, WrittenAt: h.UpdatedAt}
 			if c.Limit = r.exceeded(c); c.Limit == "" || r.ctx.Err() != nil {
 				return
 			}
-			r.process(c)
+			if !r.process(c) && !r.measure() {
+				return
+			}
 		}
 		if err != nil {
 			r.done.Unread = append(r.done.Unread, err.Error())
@@ -96,8 +107,8 @@ func (r *retention) exceeded(c rollout.Candidate) string {
 	return ""
 }
 
-// process archives or deletes a thread, and counts it.
-func (r *retention) process(c rollout.Candidate) {
+// process archives or deletes a thread, and counts it. It returns false if it could not.
+func (r *retention) process(c rollout.Candidate) bool {
 	place, err := r.driver.Find(r.ctx, c.ID)
 	if err == nil {
 		c.Bytes = place.Bytes
@@ -106,18 +117,19 @@ func (r *retention) process(c rollout.Candidate) {
 	if err != nil {
 		c.Kept = err.Error()
 		r.done.Kept = append(r.done.Kept, c)
-		return
+		return false
 	}
 	r.done.Gone = append(r.done.Gone, c)
 	switch {
 	case !r.Delete:
 		r.done.ArchivedBytes += c.Bytes
-		return
+		return true
 	case c.Archived:
 		r.done.ArchivedBytes -= c.Bytes
 	}
 	r.done.Bytes -= c.Bytes
 	r.done.Threads--
+	return true
 }
 
 // Retire archives a thread, or deletes it.
