@@ -17,6 +17,8 @@ const (
 	// fencePart is the part of the time to live after which a node that could not renew its lease stops
 	// writing. The rest is for the end of its commands.
 	fencePart = 2.0 / 3
+	// maxRetryPause is the maximum time between two attempts after one that failed.
+	maxRetryPause = 250 * time.Millisecond
 )
 
 // lease is the membership of this process in the fleet.
@@ -88,10 +90,11 @@ func (l *lease) await(ctx context.Context) (node fleet.Node, valid context.Conte
 	}
 }
 
-// keep renews the lease until ctx ends. If it cannot, all threads of the node are lost, and it joins again
+// keep renews the lease until ctx ends. It repeats an attempt that failed soon, and reports the same error
+// once. If it cannot renew the lease in time, all threads of the node are lost, and it joins again
 // as another incarnation, which owns none.
 func (l *lease) keep(ctx context.Context, ttl time.Duration) {
-	pause := ttl / renewals
+	pause, reported := ttl/renewals, ""
 	due := time.NewTimer(pause)
 	defer due.Stop()
 	for {
@@ -101,11 +104,15 @@ func (l *lease) keep(ctx context.Context, ttl time.Duration) {
 		case <-due.C:
 		}
 		l.loseInTime()
-		if err := l.renew(ctx, pause); err != nil && ctx.Err() == nil {
+		next := pause
+		if err := l.renew(ctx, pause); err == nil {
+			reported = ""
+		} else if next = min(pause/4, maxRetryPause); err.Error() != reported && ctx.Err() == nil {
+			reported = err.Error()
 			l.report(err)
 		}
 		l.loseInTime()
-		due.Reset(time.Until(l.end(pause)))
+		due.Reset(time.Until(l.end(next)))
 	}
 }
 
