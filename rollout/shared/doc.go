@@ -28,9 +28,9 @@
 // # Appends
 //
 // Each append waits until the database has confirmed it, with sync or without. The copy gets the lines
-// afterwards. If the database does not confirm an append, or another node has taken the thread, the
-// error is a [store.LostError], and the journal cannot be used any more. An append ends with the lease at the
-// latest, though the time limit of calls may be longer.
+// afterwards. If the database does not confirm an append, has lost lines in a failover, or another node has
+// taken the thread, the error is a [store.LostError], and the journal cannot be used any more. An append ends
+// with the lease at the latest, though the time limit of calls may be longer.
 //
 // # Search
 //

@@ -156,7 +156,7 @@ func (j *journal) Append(lines []protocol.RolloutLine, _ bool) error {
 		if j.checkLease(); j.lost != nil {
 			return j.lost
 		}
-		if errors.Is(err, fleet.ErrFenced) || errors.Is(err, fleet.ErrInDoubt) {
+		if isLost(err) {
 			j.lost = &store.LostError{ID: j.id, Err: err}
 			return j.lost
 		}
@@ -168,6 +168,14 @@ func (j *journal) Append(lines []protocol.RolloutLine, _ bool) error {
 	j.threads.filler.add(j.own, newLines{from: from, end: j.next, messages: messagesIn(lines, from)})
 	j.reportOnce(j.keep(ctx, lines))
 	return nil
+}
+
+// isLost reports whether the journal cannot be used after an error of an append. If the database has other
+// lines than the copy, or no lines of the thread, it has lost them in a failover.
+func isLost(err error) bool {
+	var order *fleet.OrderError
+	return errors.Is(err, fleet.ErrFenced) || errors.Is(err, fleet.ErrInDoubt) || errors.Is(err, fleet.ErrNotFound) ||
+		errors.As(err, &order)
 }
 
 // reportOnce reports that appends do not reach the copy, once until they do again.

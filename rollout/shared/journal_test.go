@@ -10,6 +10,7 @@ import (
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
 	"appserver/rollout/postgres/pgtest"
+	"appserver/rollout/store"
 )
 
 // TestAFullDiskLosesNoLineOfALoadedThread fills the disk of the copies while a thread is written. The copy
@@ -53,4 +54,26 @@ func TestAFullDiskDoesNotPreventANewThread(t *testing.T) {
 	require.Equal(t, 2, journal.LineReader().Lines())
 	require.NoError(t, journal.Close())
 	require.Equal(t, []string{"one", "two"}, read(t, node))
+}
+
+// TestLinesThatAFailoverLostAreNotServedFromTheCopy removes the last line of a thread from the database, as a
+// failover to a standby without it does. It then removes all of them.
+func TestLinesThatAFailoverLostAreNotServedFromTheCopy(t *testing.T) {
+	url := pgtest.Database(t)
+	node, _, _ := hookedNode(t, url, nil)
+	journal, err := node.Begin(threadID, time.Now(), nil)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(texts(0, "one", "two"), true))
+	pgtest.Exec(t, url, "UPDATE thread SET next = 1", "DELETE FROM line WHERE ordinal = 1")
+	var lost *store.LostError
+	require.ErrorAs(t, journal.Append(texts(2, "three"), true), &lost)
+	require.NoError(t, journal.Close())
+	require.Equal(t, []string{"one"}, read(t, node))
+	journal, _, err = node.Open(store.Ref{ID: threadID}, &rollout.LineList{})
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(texts(1, "zwei"), true))
+	require.Equal(t, []string{"one", "zwei"}, read(t, node))
+	pgtest.Exec(t, url, "DELETE FROM thread", "DELETE FROM line")
+	require.ErrorAs(t, journal.Append(texts(2, "three"), true), &lost)
+	require.NoError(t, journal.Close())
 }
