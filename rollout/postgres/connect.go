@@ -7,6 +7,7 @@ import (
 	"net"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -42,6 +43,14 @@ func appendParams() map[string]string {
 	return params
 }
 
+// leaseParams are the settings of the connection for leases. The server ends an abandoned Join that waits for
+// the row of another one. One that waits for a standby waits on.
+func leaseParams() map[string]string {
+	params := writeParams()
+	params["client_connection_check_interval"] = "1000"
+	return params
+}
+
 // readParams are the settings of connections that only read. The server ends a query whose client
 // has gone. Each query is planned for its arguments, because a rare text and a frequent one need
 // different plans.
@@ -51,6 +60,26 @@ func readParams() map[string]string {
 		"plan_cache_mode":                  "force_custom_plan",
 		"client_connection_check_interval": "2000",
 	}
+}
+
+// Limits for a server that does not respond at all, for example because its machine has vanished. A server
+// that is slow acknowledges packets.
+const (
+	// connectTimeout bounds the attempt to connect to one of the hosts of a URL without connect_timeout.
+	connectTimeout = 3 * time.Second
+	// ackTimeout is the time after which a connection fails without an acknowledgement.
+	ackTimeout = 5 * time.Second
+	// probePause is the time between two probes of a connection without traffic.
+	probePause = 2 * time.Second
+)
+
+// limitSilence applies the limits to a configuration.
+func limitSilence(c *pgx.ConnConfig) {
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = connectTimeout
+	}
+	c.DialFunc = (&net.Dialer{Control: setAckTimeout, KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: ackTimeout, Interval: probePause, Count: int(ackTimeout / probePause)}}).DialContext
 }
 
 // errNoCancel is the result of an attempt to cancel a write.

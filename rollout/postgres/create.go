@@ -40,7 +40,7 @@ func (db *DB) Create(
 		return own, err
 	}
 	return repeat(ctx, func(isRepeated bool) (fleet.Own, error) {
-		own, err := write(ctx, db.whole(), insert)
+		own, err := write(ctx, db.laneFor(lines), insert)
 		if isRepeated && errors.Is(err, fleet.ErrExists) {
 			// The first attempt has created it: no other process creates a thread with this id.
 			return db.Take(ctx, id, n)

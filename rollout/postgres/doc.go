@@ -44,7 +44,8 @@
 // Each new connection checks the server: a read replica, an old version, another encoding than
 // UTF8 and, if a synchronous standby is required, a primary without one are rejected. So after
 // a failover the rules hold for the new primary. If the URL names several hosts, the primary
-// is used.
+// is used. An attempt to connect to a host takes at most 3 s, unless the URL has connect_timeout. A
+// connection fails if the host acknowledges nothing for 5 s.
 //
 // Open also commits a record without content, before a migration, and checks the rights on the tables. So a
 // standby that is connected but does not confirm writes, and a role that can only read, are rejected.
@@ -67,7 +68,8 @@
 //
 // Three goroutines send appends. Each blocks on its connection, at most for Options.Limit per
 // attempt, and ends after Close. Each other write runs in a goroutine that blocks on its
-// connection, at most for Options.Limit, or 20 times that for a write of a whole thread. Close
+// connection, at most for Options.Limit, a third of a lease for Join, or 20 times the limit for Rewrite,
+// Delete, and a Create of more than 8 MiB. Close
 // waits for all of them, and after 2 s drops their connections. The pools of the library have
 // goroutines of their own, which Close ends.
 //

@@ -41,6 +41,7 @@ func newDB(o Options) (*DB, error) {
 	}
 	db := &DB{options: o, config: config, counts: newCounters(), standbys: &standbys{changed: o.StandbysChanged}}
 	config.ValidateConnect = o.validator(db.standbys)
+	limitSilence(config)
 	return db, nil
 }
 
@@ -64,7 +65,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 }
 
 func (db *DB) openPools() (err error) {
-	if db.leases, err = db.pool(leaseConns, writeParams(), true); err != nil {
+	if db.leases, err = db.pool(leaseConns, leaseParams(), true); err != nil {
 		return err
 	}
 	if db.writes, err = db.pool(writeConns, writeParams(), true); err != nil {
@@ -120,6 +121,7 @@ func (db *DB) pool(size int32, params map[string]string, guarded bool) (*pgxpool
 	}
 	config.MaxConns = size
 	config.ConnConfig.ValidateConnect = db.config.ValidateConnect
+	limitSilence(config.ConnConfig)
 	maps.Copy(config.ConnConfig.RuntimeParams, params)
 	if guarded {
 		config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {

@@ -95,7 +95,7 @@ const releaseSQL = "UPDATE thread SET node = NULL, incarnation = NULL WHERE " + 
 
 // Release implements fleet.Driver.
 func (db *DB) Release(ctx context.Context, o fleet.Own) error {
-	return db.fenced(ctx, o, true, func(ctx context.Context, tx pgx.Tx, key pgtype.UUID) error {
+	return db.fenced(ctx, db.short(), o, true, func(ctx context.Context, tx pgx.Tx, key pgtype.UUID) error {
 		_, err := tx.Exec(ctx, releaseSQL, fence(key, o)...)
 		return err
 	})
@@ -103,7 +103,7 @@ func (db *DB) Release(ctx context.Context, o fleet.Own) error {
 
 // Move implements fleet.Driver.
 func (db *DB) Move(ctx context.Context, o fleet.Own, archived bool) error {
-	return db.fenced(ctx, o, false, func(ctx context.Context, tx pgx.Tx, key pgtype.UUID) error {
+	return db.fenced(ctx, db.short(), o, false, func(ctx context.Context, tx pgx.Tx, key pgtype.UUID) error {
 		_, err := tx.Exec(ctx, "UPDATE head SET archived = $2 WHERE id = $1", key, archived)
 		return err
 	})
@@ -121,7 +121,7 @@ func deleteSQL() []string {
 
 // Delete implements fleet.Driver.
 func (db *DB) Delete(ctx context.Context, o fleet.Own) error {
-	return db.fenced(ctx, o, true, func(ctx context.Context, tx pgx.Tx, key pgtype.UUID) error {
+	return db.fenced(ctx, db.whole(), o, true, func(ctx context.Context, tx pgx.Tx, key pgtype.UUID) error {
 		for _, sql := range deleteSQL() {
 			if _, err := tx.Exec(ctx, sql, key); err != nil {
 				return err
@@ -136,14 +136,14 @@ const lockSQL = "UPDATE thread SET next = next WHERE " + isOwner + " RETURNING n
 
 // fenced runs do in a transaction of the owner. isLast is set if do ends the ownership: a repeated
 // write that finds it ended has had its effect.
-func (db *DB) fenced(ctx context.Context, o fleet.Own, isLast bool,
+func (db *DB) fenced(ctx context.Context, l lane, o fleet.Own, isLast bool,
 	do func(ctx context.Context, tx pgx.Tx, key pgtype.UUID) error) error {
 	key, ok := parseID(o.ID)
 	if !ok {
 		return fleet.ErrNotFound
 	}
 	_, err := repeat(ctx, func(isRepeated bool) (none, error) {
-		return write(ctx, db.whole(), func(ctx context.Context, c *pgx.Conn) (none, error) {
+		return write(ctx, l, func(ctx context.Context, c *pgx.Conn) (none, error) {
 			err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 				if _, err := lockThread(ctx, tx, key, o); err != nil {
 					return err

@@ -38,13 +38,27 @@ type lane struct {
 // slowdown is the time limit of a write of a whole thread, in multiples of Options.Limit.
 const slowdown = 20
 
+// renewalPart is the part of the time to live of a lease after which its renewal is abandoned. The next one
+// needs the connection, and may find another server.
+const renewalPart = 3
+
 // renewals are the writes of leases. They have a connection of their own, so that no other write
 // delays them.
-func (db *DB) renewals() lane { return lane{db, db.leases, db.options.limit()} }
+func (db *DB) renewals() lane {
+	return lane{db, db.leases, min(db.options.limit(), db.options.lease()/renewalPart)}
+}
 
 // short are writes of a few rows, and whole those of a whole thread.
 func (db *DB) short() lane { return lane{db, db.writes, db.options.limit()} }
 func (db *DB) whole() lane { return lane{db, db.writes, slowdown * db.options.limit()} }
+
+// laneFor returns the lane of a write of lines.
+func (db *DB) laneFor(lines [][]byte) lane {
+	if sizeOf(lines) > maxBatchBytes {
+		return db.whole()
+	}
+	return db.short()
+}
 
 // write runs do with a connection of a lane. It runs to its end, at most for the limit, even if ctx
 // ends: the error is then fleet.ErrInDoubt.
@@ -89,6 +103,9 @@ func finish[T any](l lane, c *pgxpool.Conn, do operation[T]) (r result[T]) {
 	defer c.Release()
 	r.value, r.err = do(ctx, c.Conn())
 	r.err = outcome(c.Conn(), r.err)
+	if c.Conn().IsClosed() { // the library keeps the socket, and its place in the pool, for up to 15 s
+		_ = c.Conn().PgConn().Conn().Close()
+	}
 	l.db.counts.write(r.err)
 	return r
 }
