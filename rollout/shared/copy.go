@@ -2,6 +2,7 @@ package shared
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/fleet"
+	"appserver/rollout/store"
 )
 
 // copies are the local copies of threads. Their names and format are those of rollouts.
@@ -71,20 +73,34 @@ func (c *copies) remove(e edition) error {
 	return failed
 }
 
+// A copy that another process of this home writes is read again after copyPause, until copyWait has passed.
+const (
+	copyWait  = 5 * time.Second
+	copyPause = 20 * time.Millisecond
+)
+
+// errIncomplete reports that a copy cannot be used yet.
+var errIncomplete = errors.New("its copy is not complete, because another process of this home is writing it: try again")
+
+// copyReader reads a copy. The closer closes what it has opened.
+type copyReader func(path string) (*rollout.Contents, *rollout.LineReader, io.Closer, error)
+
 // load appends the missing lines to a copy and reads it. A damaged copy is closed and fetched again. The
-// caller holds the lock.
-func (c *copies) load(ctx context.Context, e edition,
-	read func(path string) (*rollout.Contents, io.Closer, error)) error {
-	for attempt := 0; ; attempt++ {
-		if err := c.update(ctx, e); err != nil {
+// caller does not hold the lock.
+func (c *copies) load(ctx context.Context, e edition, read copyReader) error {
+	ended := time.Now().Add(copyWait)
+	for isRepeated := false; ; isRepeated = true {
+		err := c.loadOnce(ctx, e, isRepeated, read)
+		if !errors.Is(err, errIncomplete) {
 			return err
 		}
-		contents, copied, err := read(c.path(e))
-		if err != nil || len(contents.Damage) == 0 && !contents.Torn || attempt > 0 {
-			return err
+		select {
+		case <-ctx.Done():
+			return &store.UnavailableError{Err: err}
+		case <-time.After(copyPause):
 		}
-		if err := errors.Join(copied.Close(), os.Remove(c.path(e))); err != nil {
-			return err
+		if time.Now().After(ended) {
+			return &store.UnavailableError{Err: err}
 		}
 	}
 }
@@ -106,14 +122,34 @@ func (c *copies) isWritten(id string) bool {
 	return c.written[id]
 }
 
-// update appends the lines that a copy lacks. If this process or another one of this home writes the thread, it
-// keeps the copy up to date. For this process, update does not wait for the lock of the file: an append waits for
-// the caller.
-func (c *copies) update(ctx context.Context, e edition) error {
-	if c.isWritten(e.id) {
+// loadOnce returns errIncomplete if the copy must be read again.
+func (c *copies) loadOnce(ctx context.Context, e edition, isRepeated bool, read copyReader) error {
+	defer c.lock(e.id)()
+	isUpdated, err := c.update(ctx, e)
+	if err != nil {
+		return err
+	}
+	contents, lines, opened, err := read(c.path(e))
+	var locked *rollout.LockedError
+	switch {
+	case errors.As(err, &locked), !isUpdated && errors.Is(err, fs.ErrNotExist):
+		return errors.Join(errIncomplete, err)
+	case err != nil, isUpdated && isRepeated:
+		return err
+	case len(contents.Damage) == 0 && !contents.Torn && int64(lines.Lines()) >= e.confirmed:
 		return nil
 	}
-	path := c.path(e)
+	if err := opened.Close(); err != nil {
+		return err
+	}
+	if isUpdated {
+		err = c.removeDamaged(e)
+	}
+	return cmp.Or(err, errIncomplete)
+}
+
+// removeDamaged removes a damaged copy, unless another process writes it.
+func (c *copies) removeDamaged(e edition) error {
 	lock, err := c.files.Lock(e.id)
 	var locked *rollout.LockedError
 	if errors.As(err, &locked) {
@@ -122,7 +158,30 @@ func (c *copies) update(ctx context.Context, e edition) error {
 	if err != nil {
 		return err
 	}
+	return errors.Join(os.Remove(c.path(e)), lock.Release())
+}
+
+// update appends the lines that a copy lacks. It returns false if a journal of this process, or another process
+// of this home, writes the copy: it keeps the copy up to date, but may not have done so yet. For this process,
+// update does not wait for the lock of the file: an append waits for the caller.
+func (c *copies) update(ctx context.Context, e edition) (isUpdated bool, err error) {
+	if c.isWritten(e.id) {
+		return false, nil
+	}
+	lock, err := c.files.Lock(e.id)
+	var locked *rollout.LockedError
+	if errors.As(err, &locked) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
 	defer func() { _ = lock.Release() }()
+	return true, c.updateLocked(ctx, e)
+}
+
+func (c *copies) updateLocked(ctx context.Context, e edition) error {
+	path := c.path(e)
 	lines, last, err := copied(path)
 	if err != nil {
 		return err

@@ -7,9 +7,10 @@
 // its copy, after the lines that the copy lacks are appended to it. So a step of a thread does not wait
 // for the network, and a second load fetches the new lines only. A copy has the lines of the database
 // from the first one on. If its last line differs from the database, or a line is damaged, the copy is
-// removed and fetched again. The name of a copy has the generation of the lines, so that a copy from before
-// a redaction is not used. Copies are not durable, and can be deleted at any time. Each node removes
-// the copies that are old, too large in total, or stale.
+// removed and fetched again. A load waits for another process of the home that writes the copy. The name
+// of a copy has the generation of the lines, so that a copy from before a redaction is not used. Copies are
+// not durable, and can be deleted at any time. Each node removes the copies that are old, too large in
+// total, or stale.
 //
 // # Ownership
 //

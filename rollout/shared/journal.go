@@ -85,7 +85,6 @@ func (j *journal) load(to rollout.Loader) (contents *rollout.Contents, err error
 		return nil, err
 	}
 	j.next, j.head = j.own.Next, listing.NewCollector(place.Head.Head, place.Listed, place.Running)
-	defer t.copies.lock(j.id)()
 	contents, err = j.openCopy(ctx, to)
 	if err != nil {
 		return nil, errors.Join(err, t.Driver.Release(ctx, j.own))
@@ -93,18 +92,21 @@ func (j *journal) load(to rollout.Loader) (contents *rollout.Contents, err error
 	return describe(contents, place), nil
 }
 
-// openCopy opens the copy with all lines of the database. The caller holds the lock of the copy.
+// openCopy opens the copy with all lines of the database.
 func (j *journal) openCopy(ctx context.Context, to rollout.Loader) (contents *rollout.Contents, err error) {
 	copies := j.threads.copies
-	err = copies.load(ctx, j.edition(), func(path string) (_ *rollout.Contents, _ io.Closer, err error) {
-		j.copy, contents, err = copies.files.OpenTo(path, to)
-		return contents, j.copy, err
+	err = copies.load(ctx, j.edition(), func(path string) (*rollout.Contents, *rollout.LineReader, io.Closer, error) {
+		log, found, err := copies.files.OpenTo(path, to)
+		if j.copy, contents = log, found; err != nil {
+			return nil, nil, nil, err
+		}
+		return found, log.LineReader(), log, nil
 	})
 	copies.setWritten(j.id, err == nil)
 	return contents, err
 }
 
-func (j *journal) edition() edition { return edition{j.id, j.own.Generation, j.own.Next} }
+func (j *journal) edition() edition { return edition{j.id, j.own.Generation, j.next} }
 
 // describe gives the contents of a copy the facts of the database.
 func describe(c *rollout.Contents, place fleet.Place) *rollout.Contents {
@@ -113,7 +115,7 @@ func describe(c *rollout.Contents, place fleet.Place) *rollout.Contents {
 }
 
 // Load reads a thread without owning it. While a journal writes the thread, the journal keeps the copy up
-// to date.
+// to date, and Load waits for it.
 func (t *Threads) Load(at store.Ref, to rollout.Loader) (
 	contents *rollout.Contents, text *rollout.LineReader, err error,
 ) {
@@ -123,11 +125,10 @@ func (t *Threads) Load(at store.Ref, to rollout.Loader) (
 	}
 	ctx, cancel := t.callOf(at.ID)
 	defer cancel()
-	defer t.copies.lock(at.ID)()
 	e := edition{at.ID, place.Generation, place.Next}
-	err = t.copies.load(ctx, e, func(path string) (_ *rollout.Contents, _ io.Closer, err error) {
+	err = t.copies.load(ctx, e, func(path string) (*rollout.Contents, *rollout.LineReader, io.Closer, error) {
 		contents, text, err = t.copies.files.Load(path, to)
-		return contents, text, err
+		return contents, text, text, err
 	})
 	if err != nil {
 		return nil, nil, err
@@ -241,7 +242,6 @@ func (j *journal) keepAnew(ctx context.Context, cause error) error {
 		_ = j.copy.Close()
 		j.threads.copies.setWritten(j.id, false)
 	}
-	defer j.threads.copies.lock(j.id)()
 	if _, err := j.openCopy(ctx, &rollout.LineList{}); err != nil {
 		return errors.Join(cause, err)
 	}

@@ -1,6 +1,9 @@
 package shared_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -10,7 +13,9 @@ import (
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
 	"appserver/rollout/postgres/pgtest"
+	"appserver/rollout/shared"
 	"appserver/rollout/store"
+	"appserver/test/sample"
 )
 
 // TestAFullDiskLosesNoLineOfALoadedThread fills the disk of the copies while a thread is written. The copy
@@ -76,4 +81,38 @@ func TestLinesThatAFailoverLostAreNotServedFromTheCopy(t *testing.T) {
 	pgtest.Exec(t, url, "DELETE FROM thread", "DELETE FROM line")
 	require.ErrorAs(t, journal.Append(texts(2, "three"), true), &lost)
 	require.NoError(t, journal.Close())
+}
+
+// TestACopyThatAnotherProcessWritesIsReadWhenItIsComplete holds the lock of a copy, as another process of the
+// same home does while it fetches the lines or appends one.
+func TestACopyThatAnotherProcessWritesIsReadWhenItIsComplete(t *testing.T) {
+	sample.Long(t)
+	node, _, _ := hookedNode(t, pgtest.Database(t), func(o *shared.Options) { o.Timeout = 2 * time.Second })
+	keep(t, node, "one", "two")
+	paths, err := filepath.Glob(filepath.Join(node.Copies, "sessions", "*", "*", "*", "*.jsonl"))
+	require.NoError(t, err)
+	whole, err := os.ReadFile(paths[0])
+	require.NoError(t, err)
+	half := whole[:bytes.IndexByte(whole, '\n')+1]
+	lock, err := rollout.NewStore(rollout.OS(), node.Copies).Lock(threadID)
+	require.NoError(t, err)
+	for _, written := range [][]byte{half, whole[:len(whole)-5], nil} {
+		require.NoError(t, os.Remove(paths[0]))
+		if written != nil {
+			require.NoError(t, os.WriteFile(paths[0], written, 0o600))
+		}
+		var unavailable *store.UnavailableError
+		_, _, err = node.Load(store.Ref{ID: threadID}, &rollout.LineList{})
+		require.ErrorAs(t, err, &unavailable)
+		_, _, err = node.Open(store.Ref{ID: threadID}, &rollout.LineList{})
+		require.ErrorAs(t, err, &unavailable)
+		left, err := os.ReadFile(paths[0])
+		require.Equal(t, written == nil, err != nil)
+		require.Equal(t, string(written), string(left), "it belongs to the other process")
+		require.NoError(t, os.WriteFile(paths[0], whole, 0o600))
+		require.Equal(t, []string{"one", "two"}, read(t, node), "it is complete")
+	}
+	require.NoError(t, lock.Release())
+	require.NoError(t, os.WriteFile(paths[0], half, 0o600))
+	require.Equal(t, []string{"one", "two"}, read(t, node))
 }

@@ -67,8 +67,10 @@ func TestALeaseSurvivesAShortFailure(t *testing.T) {
 	for _, c := range []struct {
 		from, to time.Duration
 		losses   int64
-	}{{1 * time.Second, 2 * time.Second, 0}, {1 * time.Second, 3 * time.Second, 0}, {2 * time.Second, 4800 * time.Millisecond, 0},
-		{1 * time.Second, 8 * time.Second, 1}} {
+	}{
+		{time.Second, 2 * time.Second, 0}, {time.Second, 3 * time.Second, 0},
+		{2 * time.Second, 4800 * time.Millisecond, 0}, {time.Second, 8 * time.Second, 1},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			began, reported := time.Now(), 0
 			fails := func() bool { d := time.Since(began); return d >= c.from && d < c.to }

@@ -174,7 +174,9 @@ func (t *Threads) ownedBy(id string, n fleet.Node) error {
 func databaseError(err error) error {
 	var archived *store.ArchivedError
 	var cursor *rollout.CursorError
-	if err == nil || errors.As(err, &archived) || errors.As(err, &cursor) || errors.Is(err, errWritten) {
+	var unavailable *store.UnavailableError
+	if err == nil || errors.As(err, &archived) || errors.As(err, &cursor) || errors.As(err, &unavailable) ||
+		errors.Is(err, errWritten) {
 		return err
 	}
 	return &store.UnavailableError{Err: err}
