@@ -69,13 +69,6 @@ func (j *journal) load(to rollout.Loader) (contents *rollout.Contents, err error
 	t := j.threads
 	ctx, cancel := t.call()
 	defer cancel()
-	place, err := t.Driver.Find(ctx, j.id)
-	if err != nil {
-		return nil, err
-	}
-	if place.Archived {
-		return nil, &store.ArchivedError{ID: j.id}
-	}
 	node, valid, err := t.lease.await(ctx)
 	if err != nil {
 		return nil, err
@@ -84,10 +77,25 @@ func (j *journal) load(to rollout.Loader) (contents *rollout.Contents, err error
 	if j.own, err = t.Driver.Take(ctx, j.id, node); err != nil {
 		return nil, err
 	}
-	j.next, j.head = j.own.Next, listing.NewCollector(place.Head.Head, place.Listed, place.Running)
-	contents, err = j.openCopy(ctx, to)
-	if err != nil {
+	if contents, err = j.loadOwned(ctx, to); err != nil {
 		return nil, errors.Join(err, t.Driver.Release(ctx, j.own))
+	}
+	return contents, nil
+}
+
+// loadOwned reads the head and the lines. Before the thread was taken, another node could change both.
+func (j *journal) loadOwned(ctx context.Context, to rollout.Loader) (*rollout.Contents, error) {
+	place, err := j.threads.Driver.Find(ctx, j.id)
+	if err != nil {
+		return nil, err
+	}
+	if place.Archived {
+		return nil, &store.ArchivedError{ID: j.id}
+	}
+	j.next, j.head = j.own.Next, listing.NewCollector(place.Head.Head, place.Listed, place.Running)
+	contents, err := j.openCopy(ctx, to)
+	if err != nil {
+		return nil, err
 	}
 	return describe(contents, place), nil
 }

@@ -2,6 +2,7 @@ package shared_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -115,4 +116,45 @@ func TestACopyThatAnotherProcessWritesIsReadWhenItIsComplete(t *testing.T) {
 	require.NoError(t, lock.Release())
 	require.NoError(t, os.WriteFile(paths[0], half, 0o600))
 	require.Equal(t, []string{"one", "two"}, read(t, node))
+}
+
+// TestAThreadIsOpenedAsItsFormerOwnerLeftIt lets another node write a thread, and then archive it, just before
+// this node takes it.
+func TestAThreadIsOpenedAsItsFormerOwnerLeftIt(t *testing.T) {
+	url := pgtest.Database(t)
+	other, _, _ := hookedNode(t, url, nil)
+	node, driver, _ := hookedNode(t, url, nil)
+	journal, err := other.Begin(threadID, time.Now(), nil)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(metaLine(), true))
+	require.NoError(t, journal.Close())
+	before := func(do func()) {
+		driver.set(func(_ context.Context, call string) error {
+			if call == "Take" {
+				driver.set(nil)
+				do()
+			}
+			return nil
+		})
+	}
+	before(func() {
+		journal, _, err := other.Open(store.Ref{ID: threadID}, &rollout.LineList{})
+		require.NoError(t, err)
+		require.NoError(t, journal.Append(texts(1, "the preview"), true))
+		require.NoError(t, journal.Close())
+	})
+	journal, _, err = node.Open(store.Ref{ID: threadID}, &rollout.LineList{})
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(texts(2, "another message"), true))
+	require.NoError(t, journal.Close())
+	page, err := node.List(rollout.Query{})
+	require.NoError(t, err)
+	require.Equal(t, "the preview", page.Heads[0].Preview)
+
+	before(func() { require.NoError(t, other.Archive(store.Ref{ID: threadID})) })
+	var archived *store.ArchivedError
+	_, _, err = node.Open(store.Ref{ID: threadID}, &rollout.LineList{})
+	require.ErrorAs(t, err, &archived)
+	_, err = other.Unarchive(store.Ref{ID: threadID})
+	require.NoError(t, err, "the node has released it")
 }
