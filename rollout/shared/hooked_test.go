@@ -1,6 +1,7 @@
 package shared_test
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"testing"
@@ -19,6 +20,13 @@ type hooked struct {
 	fleet.Driver
 	mu   sync.Mutex
 	hook func(ctx context.Context, call string) error
+	// ttl replaces the time to live of leases, unless it is 0.
+	ttl time.Duration
+}
+
+func (h *hooked) Join(ctx context.Context, n fleet.Node) (time.Duration, error) {
+	ttl, err := h.Driver.Join(ctx, n)
+	return cmp.Or(h.ttl, ttl), err
 }
 
 func (h *hooked) set(hook func(ctx context.Context, call string) error) {

@@ -9,8 +9,8 @@ const (
 	interruptedPause  = time.Second
 )
 
-// WatchInterrupted calls do with the threads that a dead node left during a turn, until Close. Call it
-// once.
+// WatchInterrupted calls do with the threads that a dead node left during a turn, until Close, again if they
+// could not be loaded. Call it once.
 func (t *Threads) WatchInterrupted(do func(id string)) {
 	t.work.Go(func() {
 		due := time.NewTimer(t.ttl)
@@ -42,7 +42,7 @@ func (t *Threads) passInterrupted(do func(id string)) time.Duration {
 		}
 		return t.ttl / renewals
 	}
-	for _, id := range ids {
+	for _, id := range append(ids, t.unfinishedThreads()...) {
 		do(id)
 	}
 	switch {

@@ -75,29 +75,34 @@ func (j *journal) load(to rollout.Loader) (contents *rollout.Contents, err error
 	}
 	t.bind(j, valid)
 	if j.own, err = t.Driver.Take(ctx, j.id, node); err != nil {
+		t.setUnfinished(j.id, false)
 		return nil, err
 	}
-	if contents, err = j.loadOwned(ctx, to); err != nil {
-		return nil, errors.Join(err, t.Driver.Release(ctx, j.own))
+	contents, isRunning, err := j.loadOwned(ctx, to)
+	t.setUnfinished(j.id, err != nil && isRunning)
+	if err != nil && !isRunning {
+		err = errors.Join(err, t.release(j.own))
 	}
-	return contents, nil
+	return contents, err
 }
 
 // loadOwned reads the head and the lines. Before the thread was taken, another node could change both.
-func (j *journal) loadOwned(ctx context.Context, to rollout.Loader) (*rollout.Contents, error) {
+// isRunning is set if a turn may be under way.
+func (j *journal) loadOwned(ctx context.Context, to rollout.Loader) (
+	contents *rollout.Contents, isRunning bool, err error,
+) {
 	place, err := j.threads.Driver.Find(ctx, j.id)
 	if err != nil {
-		return nil, err
+		return nil, true, err
 	}
 	if place.Archived {
-		return nil, &store.ArchivedError{ID: j.id}
+		return nil, false, &store.ArchivedError{ID: j.id}
 	}
 	j.next, j.head = j.own.Next, listing.NewCollector(place.Head.Head, place.Listed, place.Running)
-	contents, err := j.openCopy(ctx, to)
-	if err != nil {
-		return nil, err
+	if contents, err = j.openCopy(ctx, to); err != nil {
+		return nil, place.Running, err
 	}
-	return describe(contents, place), nil
+	return describe(contents, place), place.Running, nil
 }
 
 // openCopy opens the copy with all lines of the database.

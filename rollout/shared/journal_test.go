@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -157,4 +158,63 @@ func TestAThreadIsOpenedAsItsFormerOwnerLeftIt(t *testing.T) {
 	require.ErrorAs(t, err, &archived)
 	_, err = other.Unarchive(store.Ref{ID: threadID})
 	require.NoError(t, err, "the node has released it")
+}
+
+// TestAThreadIsReleasedAfterAnOperationWithoutAnswer lets an archiving, and then a load, take all of its time.
+func TestAThreadIsReleasedAfterAnOperationWithoutAnswer(t *testing.T) {
+	url := pgtest.Database(t)
+	node, driver, _ := hookedNode(t, url, func(o *shared.Options) { o.Timeout = time.Second })
+	other, _, _ := hookedNode(t, url, nil)
+	keep(t, other, "one")
+	driver.set(func(ctx context.Context, call string) error {
+		if call != "Move" && call != "Read" {
+			return nil
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	for name, do := range map[string]func() error{
+		"archive": func() error { return node.Archive(store.Ref{ID: threadID}) },
+		"open": func() error {
+			_, _, err := node.Open(store.Ref{ID: threadID}, &rollout.LineList{})
+			return err
+		},
+	} {
+		require.ErrorIs(t, do(), context.DeadlineExceeded, name)
+		journal, _, err := other.Open(store.Ref{ID: threadID}, &rollout.LineList{})
+		require.NoError(t, err, name)
+		require.NoError(t, journal.Close())
+	}
+}
+
+// TestAFailedTakeOverIsRepeated lets the load of a thread of a dead node fail once.
+func TestAFailedTakeOverIsRepeated(t *testing.T) {
+	url := pgtest.Database(t)
+	other, _, _ := hookedNode(t, url, nil)
+	keep(t, other, "one")
+	pgtest.Exec(t, url, "UPDATE head SET running = true", "UPDATE thread SET node = 'dead', incarnation = 'i'")
+	node, driver, _ := hookedNode(t, url, func(o *shared.Options) { o.Driver.(*hooked).ttl = 3 * time.Second })
+	var failures atomic.Int64
+	driver.set(func(_ context.Context, call string) error {
+		if call == "Read" && failures.Add(1) == 1 {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	taken := make(chan error, 100)
+	node.WatchInterrupted(func(id string) {
+		journal, _, err := node.Open(store.Ref{ID: id}, &rollout.LineList{})
+		if err == nil {
+			err = journal.Close()
+		}
+		taken <- err
+	})
+	for _, want := range []error{syscall.ENOSPC, nil} {
+		select {
+		case err := <-taken:
+			require.ErrorIs(t, err, want)
+		case <-time.After(time.Minute):
+			require.Fail(t, "the thread is not taken again")
+		}
+	}
 }

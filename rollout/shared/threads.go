@@ -42,6 +42,8 @@ type Threads struct {
 	mu sync.Mutex
 	// open are the threads that this process writes.
 	open map[string]*journal
+	// unfinished are the threads of setUnfinished.
+	unfinished map[string]bool
 	// nodes are the nodes with a valid lease, as WatchInterrupted has read them last.
 	nodes []fleet.Node
 }
@@ -59,7 +61,8 @@ func Open(ctx context.Context, o Options) (*Threads, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Threads{Options: o, lease: lease, ttl: ttl, copies: copies, open: map[string]*journal{}}
+	t := &Threads{Options: o, lease: lease, ttl: ttl, copies: copies, open: map[string]*journal{},
+		unfinished: map[string]bool{}}
 	t.base, t.cancel = context.WithCancel(context.Background())
 	t.filler = newFiller(t)
 	t.work.Go(func() { t.lease.keep(t.base, ttl) })
@@ -228,7 +231,7 @@ func (t *Threads) ownedFor(ctx context.Context, id string, do func(ctx context.C
 		return t.takeError(id, err)
 	}
 	if err = do(ctx, own); err != nil {
-		_ = t.Driver.Release(ctx, own) // other nodes may take the thread
+		_ = t.release(own)
 	}
 	return threadError(id, err)
 }
