@@ -45,7 +45,7 @@ func openAt(t testing.TB, o Options) *DB {
 }
 
 // versions is the number of migrations.
-const versions = 2
+const versions = 3
 
 func TestOpenMigratesOnce(t *testing.T) {
 	db := open(t)

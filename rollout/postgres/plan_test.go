@@ -37,6 +37,7 @@ func TestListsAndSearchesUseIndexes(t *testing.T) {
 		{query("", false), listing.Position{}, "head_created"},
 		{query("", true), listing.Position{}, "head_updated"},
 		{query("", true), page, "head_updated"},
+		{listing.Query{Limit: 100, SortKey: listing.SortUpdated, Ascending: true, Unlisted: true}, page, "head_updated"},
 		{listing.Query{Limit: 25, Archived: true, Ascending: true}, page, "head_created"},
 		{listing.Query{Limit: 25, Cwds: []string{"/rare"}}, page, "head_cwd"},
 		{listing.Query{Parent: idOf(5)}, listing.Position{}, "head_parent"},

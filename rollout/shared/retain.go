@@ -66,7 +66,8 @@ func (r *retention) measure() bool {
 // run processes the archived threads, or the other ones. It measures after it has read a page, because
 // another node may have removed threads before the page was read.
 func (r *retention) run(archived bool) {
-	q := rollout.Query{Limit: retainPage, SortKey: rollout.SortUpdated, Ascending: true, Archived: archived}
+	q := rollout.Query{Limit: retainPage, SortKey: rollout.SortUpdated, Ascending: true, Archived: archived,
+		Unlisted: true}
 	for more := true; more && r.ctx.Err() == nil; more = q.Cursor != "" {
 		page, err := r.driver.List(r.ctx, q)
 		if err == nil && !r.measure() {

@@ -74,7 +74,7 @@ func TestThreadsMoveToTheDatabaseAndBack(t *testing.T) {
 	require.Contains(t, store(t, home, url, "import"), "0 threads copied, 3 there already, 0 not copied")
 
 	n := newNode(t, url)
-	require.Regexp(t, `(?s)PostgreSQL: \d+.*tables: version 2 of 2\nsynchronous standbys: none\nservers: \S+\nthreads:`,
+	require.Regexp(t, `(?s)PostgreSQL: \d+.*tables: version 3 of 3\nsynchronous standbys: none\nservers: \S+\nthreads:`,
 		store(t, home, url, "status"))
 	require.Equal(t, "The first", gjson.GetBytes(n.Call("thread/list", apptest.Object{}), "data.0.name").Str)
 	require.Equal(t, archived, gjson.GetBytes(n.Call("thread/list", apptest.Object{"archived": true}), "data.0.id").Str)
@@ -98,8 +98,8 @@ func TestOperatorsUpdateTheTables(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, string(out), "store.auto_migrate: ")
 	require.Equal(t, "tables: version 0, updated to 2\n", store(t, home, url, "migrate"))
-	require.Equal(t, "tables: version 2, unchanged\n", store(t, home, url, "migrate", "-c", "store.auto_migrate=false"))
-	require.Equal(t, "tables: version 2, unchanged\nthe database is ready\n", store(t, home, url, "init"))
+	require.Equal(t, "tables: version 3, unchanged\n", store(t, home, url, "migrate", "-c", "store.auto_migrate=false"))
+	require.Equal(t, "tables: version 3, unchanged\nthe database is ready\n", store(t, home, url, "init"))
 	n := apptest.StartProcess(t, command(t, home, url, "-c", "store.auto_migrate=false"))
 	n.Initialize()
 	require.Equal(t, "completed", n.Turn(n.StartTrusted(), "say hello").Status)

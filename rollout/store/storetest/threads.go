@@ -216,14 +216,15 @@ func (s *suite) searched(ctx context.Context, q rollout.Query) rollout.Hits {
 func (s *suite) retain() {
 	s.put(1, "one")
 	s.put(2, "two")
+	s.put(3) // without a message
 	later := time.Now().Add(72 * time.Hour)
 	require.Zero(s.t, s.retire(rollout.Retention{MaxAge: 50 * 365 * 24 * time.Hour}, later))
 	r := rollout.Retention{MaxAge: 48 * time.Hour}
-	require.Equal(s.t, 2, s.retire(r, later))
+	require.Equal(s.t, 3, s.retire(r, later))
 	require.Equal(s.t, "two one", s.list(rollout.Query{Archived: true}))
 	r.Delete = true
-	require.Equal(s.t, 2, s.retire(r, later))
-	require.Empty(s.t, s.list(rollout.Query{Archived: true}))
+	require.Equal(s.t, 3, s.retire(r, later))
+	require.Empty(s.t, s.list(rollout.Query{Archived: true, Unlisted: true}))
 }
 
 // retire returns the number of threads that exceed the limits at a time.
