@@ -16,8 +16,9 @@ type Copied struct {
 }
 
 // Copy copies a thread of a list of a store to another store, with its name. If a part of the lines is there
-// already, the rest is appended. If other lines are there, the error is an *OtherLinesError. Forks of
-// the reference implementation get the lines of their origins.
+// already, the rest is appended. If all lines are there, the thread is not changed, because it may have got
+// another name there. If other lines are there, the error is an *OtherLinesError. Forks of the reference
+// implementation get the lines of their origins.
 func Copy(from, to Threads, head rollout.Head, archived bool) (done Copied, err error) {
 	c := copying{to: to, head: head}
 	if err := c.open(); err != nil {
@@ -33,13 +34,14 @@ func Copy(from, to Threads, head rollout.Head, archived bool) (done Copied, err 
 	if c.journal != nil {
 		err = errors.Join(err, c.journal.Close())
 	}
-	if err == nil && head.Name != "" {
+	done = Copied{c.lines, max(0, c.lines-len(c.there))}
+	if err == nil && head.Name != "" && done.New > 0 {
 		err = to.Rename(head.ID, head.Name, head.UpdatedAt)
 	}
-	if err == nil && archived {
+	if err == nil && archived && done.New > 0 {
 		err = to.Archive(Ref{ID: head.ID})
 	}
-	return Copied{c.lines, c.lines - len(c.there)}, err
+	return done, err
 }
 
 // OtherLinesError reports that the target of a copy has other lines of the thread.

@@ -46,6 +46,7 @@ func Run(t *testing.T, open Open) {
 		{"threads without a message are listed on request", (*suite).unlisted},
 		{"texts are found", (*suite).search},
 		{"old threads are archived or deleted", (*suite).retain},
+		{"a repeated copy does not undo changes", (*suite).copyAgain},
 	} {
 		t.Run(c.promise, func(t *testing.T) {
 			place := t.TempDir()

@@ -227,6 +227,39 @@ func (s *suite) retain() {
 	require.Empty(s.t, s.list(rollout.Query{Archived: true, Unlisted: true}))
 }
 
+// copyAgain copies an archived thread with a name to another place, where it is then renamed, unarchived and
+// continued.
+func (s *suite) copyAgain() {
+	s.put(1, "hello")
+	require.NoError(s.t, s.Rename(idOf(1), "a name", start))
+	head := rollout.Head{ID: idOf(1), CreatedAt: timeOf(1), Name: "a name"}
+	place := s.t.TempDir()
+	there := &suite{t: s.t, open: s.open, place: place, Threads: s.open(s.t, place)}
+	copyTo := func(archived bool) store.Copied {
+		done, err := store.Copy(s.Threads, there.Threads, head, archived)
+		require.NoError(s.t, err)
+		return done
+	}
+	n := len(linesOf(1, "hello"))
+	require.Equal(s.t, store.Copied{Lines: n, New: n}, copyTo(true))
+	name, _, err := there.Name(idOf(1))
+	require.NoError(s.t, err)
+	require.Equal(s.t, "a name", name)
+	_, err = there.Unarchive(refOf(1))
+	require.NoError(s.t, err)
+	require.NoError(s.t, there.Rename(idOf(1), "another name", start.Add(time.Hour)))
+	journal, _ := there.openThread(1)
+	require.NoError(s.t, journal.Append(more(n, "more"), true))
+	require.NoError(s.t, journal.Close())
+	require.Equal(s.t, store.Copied{Lines: n}, copyTo(true))
+	found, err := there.Where(refOf(1))
+	require.NoError(s.t, err)
+	require.False(s.t, found.Archived)
+	name, _, err = there.Name(idOf(1))
+	require.NoError(s.t, err)
+	require.Equal(s.t, "another name", name)
+}
+
 // retire returns the number of threads that exceed the limits at a time.
 func (s *suite) retire(r rollout.Retention, at time.Time) int {
 	done := s.Retain(context.Background(), r, at, func(c rollout.Candidate) error { return s.Retire(r, c) })
