@@ -63,7 +63,7 @@
 // A search finds messages that [Driver.AddMessages] has stored. They are stored beside the
 // append, not in its transaction, because the index is slower than the log. They may be lost
 // in a crash. [Driver.Indexed] returns the ordinal up to which a thread is indexed, so that
-// its next owner can add the rest.
+// its owner can add the rest.
 //
 // # Errors
 //

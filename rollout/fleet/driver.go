@@ -53,11 +53,13 @@ type Driver interface {
 	// Delete removes a thread. Errors: ErrFenced, ErrNotFound, ErrInDoubt.
 	Delete(ctx context.Context, o Own) error
 
-	// AddMessages stores messages for the search. Afterwards, the thread is indexed up to the
-	// ordinal upTo, exclusively, unless it was further. A message that is stored already is
-	// not changed. Call it after the append of the lines has returned nil. Errors: ErrFenced,
-	// ErrNotFound, ErrInDoubt.
-	AddMessages(ctx context.Context, o Own, upTo int64, messages []Message) error
+	// AddMessages stores the messages of the lines from one ordinal up to another one, exclusively,
+	// for the search. Afterwards, the thread is indexed up to the ordinal upTo, unless it was
+	// further. A message that is stored already is not changed. If the thread is indexed up to an
+	// ordinal before from, because a crash has lost messages, nothing is stored and the error is an
+	// *OrderError with that ordinal. Call it after the append of the lines has returned nil.
+	// Errors: ErrFenced, ErrNotFound, *OrderError, ErrInDoubt.
+	AddMessages(ctx context.Context, o Own, from, upTo int64, messages []Message) error
 	// Indexed returns the ordinal up to which a thread is indexed, exclusively.
 	Indexed(ctx context.Context, id string) (upTo int64, err error)
 

@@ -237,7 +237,7 @@ func TestOtherWritesWithoutAnAnswerAreRepeated(t *testing.T) {
 		{"INSERT INTO node", func() error { _, err := r.db.Join(t.Context(), node); return err }},
 		{"commit\x00", func() error { return r.db.Move(t.Context(), own, true) }},
 		{"commit\x00", func() error { return r.db.Rename(t.Context(), own.ID, "name") }},
-		{"commit\x00", func() error { return r.db.AddMessages(t.Context(), own, 1, nil) }},
+		{"commit\x00", func() error { return r.db.AddMessages(t.Context(), own, 0, 1, nil) }},
 		{"commit\x00", func() error { return r.db.Release(t.Context(), own) }},
 		{"commit\x00", func() (err error) { own, err = r.direct.Take(t.Context(), own.ID, node); return err }},
 		{"commit\x00", func() error { return r.db.Delete(t.Context(), own) }},

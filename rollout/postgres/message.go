@@ -16,8 +16,13 @@ const insertMessagesSQL = `INSERT INTO message (thread, ordinal, role, kind, too
 	SELECT $1, m.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS m
 	ON CONFLICT (thread, ordinal) DO NOTHING`
 
+// indexSQL advances the ordinal up to which a thread is indexed from $2 to $3, unless it is before $2, and
+// returns it.
+const indexSQL = `UPDATE indexed SET next = CASE WHEN next < $2 THEN next ELSE greatest(next, $3) END
+	WHERE thread = $1 RETURNING next`
+
 // AddMessages implements fleet.Driver.
-func (db *DB) AddMessages(ctx context.Context, o fleet.Own, upTo int64, messages []fleet.Message) error {
+func (db *DB) AddMessages(ctx context.Context, o fleet.Own, from, upTo int64, messages []fleet.Message) error {
 	key, ok := parseID(o.ID)
 	if !ok {
 		return fleet.ErrNotFound
@@ -25,7 +30,7 @@ func (db *DB) AddMessages(ctx context.Context, o fleet.Own, upTo int64, messages
 	_, err := repeat(ctx, func(bool) (none, error) {
 		return write(ctx, db.short(), func(ctx context.Context, c *pgx.Conn) (none, error) {
 			return none{}, pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
-				return addMessages(ctx, tx, key, o, upTo, messages)
+				return addMessages(ctx, tx, key, o, from, upTo, messages)
 			})
 		})
 	})
@@ -36,17 +41,19 @@ func (db *DB) AddMessages(ctx context.Context, o fleet.Own, upTo int64, messages
 // the epoch, sees all messages of earlier calls and rejects later ones. The commit does not wait
 // for the disk: messages are added again if they are lost.
 func addMessages(
-	ctx context.Context, tx pgx.Tx, key pgtype.UUID, o fleet.Own, upTo int64, messages []fleet.Message,
+	ctx context.Context, tx pgx.Tx, key pgtype.UUID, o fleet.Own, from, upTo int64,
+	messages []fleet.Message,
 ) error {
 	if _, err := tx.Exec(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
 		return err
 	}
-	tag, err := tx.Exec(ctx, "UPDATE indexed SET next = greatest(next, $2) WHERE thread = $1", key, upTo)
+	var indexed int64
+	err := tx.QueryRow(ctx, indexSQL, key, from, upTo).Scan(&indexed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return fleet.ErrNotFound
+	}
 	if err != nil {
 		return err
-	}
-	if tag.RowsAffected() == 0 {
-		return fleet.ErrNotFound
 	}
 	var isOwned bool
 	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM thread WHERE "+isOwner+")", fence(key, o)...).Scan(&isOwned)
@@ -55,6 +62,8 @@ func addMessages(
 		return err
 	case !isOwned:
 		return fleet.ErrFenced
+	case indexed < from:
+		return &fleet.OrderError{Next: indexed}
 	case len(messages) == 0:
 		return nil
 	}

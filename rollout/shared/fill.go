@@ -165,15 +165,18 @@ func (f *filler) drop(id string) {
 	delete(f.filled, id)
 }
 
-// fill adds the messages of the lines that the search lacks, and returns the end of these lines. If the
+// fill adds the messages of the lines that the search lacks, and returns the end of these lines. A crash of
+// the database may have lost messages that this node has added, so that they are read and added again. If the
 // thread has another owner, that one adds the rest.
 func (f *filler) fill(ctx context.Context, lines *newLines) (end int64, err error) {
 	f.mu.Lock()
 	isKnown := f.filled[lines.own.ID] == filledTo{lines.own.Epoch, lines.from}
 	f.mu.Unlock()
 	if isKnown {
-		err = f.write(ctx, lines)
-		return lines.end, err
+		var order *fleet.OrderError
+		if err = f.write(ctx, lines); !errors.As(err, &order) {
+			return lines.end, err
+		}
 	}
 	for goal := lines.end; ; {
 		if err = f.read(ctx, lines); err == nil {
@@ -189,7 +192,7 @@ func (f *filler) write(ctx context.Context, lines *newLines) error {
 	if lines.end == lines.from {
 		return nil
 	}
-	return f.threads.Driver.AddMessages(ctx, lines.own, lines.end, withoutRepeats(lines.messages))
+	return f.threads.Driver.AddMessages(ctx, lines.own, lines.from, lines.end, withoutRepeats(lines.messages))
 }
 
 // read reads messages that the search lacks from the database, about maxKept bytes.

@@ -78,6 +78,25 @@ func TestTheSearchReadsNoLineBack(t *testing.T) {
 	require.Greater(t, driver.reads.Load(), reads)
 }
 
+// TestMessagesThatACrashLostAreAddedAgain removes a message that was added, as a crash of the database does
+// before it has reached the disk. The owner does not change.
+func TestMessagesThatACrashLostAreAddedAgain(t *testing.T) {
+	url := pgtest.Database(t)
+	node, _, _ := hookedNode(t, url, nil)
+	journal, err := node.Begin(threadID, time.Now(), nil)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(append(metaLine(), texts(0, "the first")...), true))
+	awaitHit(t, node, "the first")
+	require.NoError(t, journal.Append(texts(2, "a needle"), true))
+	awaitHit(t, node, "a needle")
+	pgtest.Exec(t, url, "DELETE FROM message WHERE ordinal = 2", "UPDATE indexed SET next = 2")
+	require.Zero(t, hits(t, node, "a needle"))
+	require.NoError(t, journal.Append(texts(3, "straw"), true))
+	awaitHit(t, node, "straw")
+	require.Equal(t, 1, hits(t, node, "a needle"))
+	require.NoError(t, journal.Close())
+}
+
 // awaitHit waits until the search finds a text in a message. The preview of a thread counts much more.
 func awaitHit(t *testing.T, node *shared.Threads, text string) {
 	t.Helper()

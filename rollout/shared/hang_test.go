@@ -57,7 +57,9 @@ func (h *hanging) Read(context.Context, string, int64, func(int64, []byte) bool)
 	return 0, nil
 }
 
-func (h *hanging) AddMessages(context.Context, fleet.Own, int64, []fleet.Message) error { return nil }
+func (h *hanging) AddMessages(context.Context, fleet.Own, int64, int64, []fleet.Message) error {
+	return nil
+}
 
 // TestCallsOfAnOpenThreadEndWithTheLease calls a database that does not respond any more. The time limit of
 // calls is much longer than the lease.

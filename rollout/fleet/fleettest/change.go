@@ -49,7 +49,7 @@ func aRewriteReplacesLines(t *testing.T, r *rig) {
 
 func aDeletedThreadIsGone(t *testing.T, r *rig) {
 	own := r.create("one")
-	require.NoError(t, r.AddMessages(r.ctx, own, 1, []fleet.Message{message(0, "needle")}))
+	require.NoError(t, r.AddMessages(r.ctx, own, 0, 1, []fleet.Message{message(0, "needle")}))
 	require.NoError(t, r.Delete(r.ctx, own))
 	_, err := r.Find(r.ctx, own.ID)
 	require.ErrorIs(t, err, fleet.ErrNotFound)
@@ -177,19 +177,35 @@ func messagesAreAddedOnce(t *testing.T, r *rig) {
 	}
 	require.Equal(t, int64(0), indexed())
 	for range 2 {
-		require.NoError(t, r.AddMessages(r.ctx, own, 2, []fleet.Message{message(0, "a needle"), message(1, "straw")}))
+		require.NoError(t, r.AddMessages(r.ctx, own, 0, 2, []fleet.Message{message(0, "a needle"), message(1, "straw")}))
 		require.Equal(t, int64(2), indexed())
 	}
-	require.NoError(t, r.AddMessages(r.ctx, own, 3, []fleet.Message{message(0, "changed"), message(2, "another needle")}))
-	require.NoError(t, r.AddMessages(r.ctx, own, 1, nil))
+	require.NoError(t, r.AddMessages(r.ctx, own, 0, 3,
+		[]fleet.Message{message(0, "changed"), message(2, "another needle")}))
+	require.NoError(t, r.AddMessages(r.ctx, own, 0, 1, nil))
 	require.Equal(t, int64(3), indexed())
 	require.Equal(t, []string{own.ID}, r.search("NEEDLE"))
 	require.Empty(t, r.search("changed"))
 }
 
+// lostMessagesAreNoticed adds messages as if earlier ones had been lost in a crash.
+func lostMessagesAreNoticed(t *testing.T, r *rig) {
+	own := r.create("one", "two", "three")
+	require.NoError(t, r.AddMessages(r.ctx, own, 0, 1, []fleet.Message{message(0, "a needle")}))
+	var order *fleet.OrderError
+	require.ErrorAs(t, r.AddMessages(r.ctx, own, 2, 3, []fleet.Message{message(2, "straw")}), &order)
+	require.Equal(t, int64(1), order.Next)
+	require.Empty(t, r.search("straw"))
+	upTo, err := r.Indexed(r.ctx, own.ID)
+	require.NoError(t, err)
+	require.Equal(t, int64(1), upTo)
+	require.NoError(t, r.AddMessages(r.ctx, own, 1, 3, []fleet.Message{message(2, "straw")}))
+	require.Len(t, r.search("straw"), 1)
+}
+
 func aRewriteRemovesMessages(t *testing.T, r *rig) {
 	own := r.create("one")
-	require.NoError(t, r.AddMessages(r.ctx, own, 1, []fleet.Message{message(0, "a secret")}))
+	require.NoError(t, r.AddMessages(r.ctx, own, 0, 1, []fleet.Message{message(0, "a secret")}))
 	require.Len(t, r.search("secret"), 1)
 	later, err := r.Rewrite(r.ctx, own, nil, func(int64, []byte) []byte { return nil })
 	require.NoError(t, err)
@@ -197,10 +213,10 @@ func aRewriteRemovesMessages(t *testing.T, r *rig) {
 	upTo, err := r.Indexed(r.ctx, own.ID)
 	require.NoError(t, err)
 	require.Equal(t, int64(0), upTo)
-	err = r.AddMessages(r.ctx, own, 1, []fleet.Message{message(0, "a secret")})
+	err = r.AddMessages(r.ctx, own, 0, 1, []fleet.Message{message(0, "a secret")})
 	require.ErrorIs(t, err, fleet.ErrFenced, "an earlier call adds it again")
 	require.Empty(t, r.search("secret"))
-	require.NoError(t, r.AddMessages(r.ctx, later, 1, []fleet.Message{message(0, "a ***")}))
+	require.NoError(t, r.AddMessages(r.ctx, later, 0, 1, []fleet.Message{message(0, "a ***")}))
 	require.Len(t, r.search("a ***"), 1)
 }
 
@@ -210,7 +226,7 @@ func textsOfAnyKindAreKept(t *testing.T, r *rig) {
 	h.Meta.Cwd, h.Meta.ModelProvider = "/nul\x00", "\xff"
 	require.NoError(t, r.Append(r.ctx, own, 1, raw("two"), &h))
 	require.NoError(t, r.Rename(r.ctx, own.ID, "100%_\\ \x00"))
-	require.NoError(t, r.AddMessages(r.ctx, own, 1, []fleet.Message{message(0, "ÄRGER \x00 50%_\\ 漢字テスト \xff")}))
+	require.NoError(t, r.AddMessages(r.ctx, own, 0, 1, []fleet.Message{message(0, "ÄRGER \x00 50%_\\ 漢字テスト \xff")}))
 	for _, term := range []string{"ärger", "0%_\\", "漢字", "字", "ger \x00", "100%"} {
 		require.Equal(t, []string{own.ID}, r.search(term), term)
 	}

@@ -61,6 +61,7 @@ func Run(t *testing.T, open func(t testing.TB) Fixture) {
 		"HeadsAreKept":                    headsAreKept,
 		"MovedThreadsAreListedApart":      movedThreadsAreListedApart,
 		"MessagesAreAddedOnce":            messagesAreAddedOnce,
+		"LostMessagesAreNoticed":          lostMessagesAreNoticed,
 		"ARewriteRemovesMessages":         aRewriteRemovesMessages,
 		"SizesAreKept":                    sizesAreKept,
 		"TextsOfAnyKindAreKept":           textsOfAnyKindAreKept,

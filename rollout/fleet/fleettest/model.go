@@ -128,7 +128,7 @@ func (m *model) say(t *rapid.T) {
 	s := m.any(t)
 	text := textOf(t, "message")
 	at := int64(len(s.messages))
-	require.NoError(t, m.AddMessages(context.Background(), s.own, at+1, []fleet.Message{message(at, text)}))
+	require.NoError(t, m.AddMessages(context.Background(), s.own, 0, at+1, []fleet.Message{message(at, text)}))
 	s.messages = append(s.messages, text)
 }
 
@@ -306,9 +306,9 @@ func (m *model) descends(id, ancestor string) bool {
 
 func searchesSortByRelevance(t *testing.T, r *rig) {
 	often, named, once := r.create(), r.create(), r.create()
-	require.NoError(t, r.AddMessages(r.ctx, often, 3,
+	require.NoError(t, r.AddMessages(r.ctx, often, 0, 3,
 		[]fleet.Message{message(0, "needle"), message(1, "Needle"), message(2, "needles")}))
-	require.NoError(t, r.AddMessages(r.ctx, once, 1, []fleet.Message{message(0, "needle")}))
+	require.NoError(t, r.AddMessages(r.ctx, once, 0, 1, []fleet.Message{message(0, "needle")}))
 	require.NoError(t, r.Rename(r.ctx, named.ID, "the Needle"))
 	q := listing.Query{Search: "needle", SortKey: fleet.SortRelevance, Limit: 1}
 	var ids []string

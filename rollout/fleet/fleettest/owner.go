@@ -40,7 +40,7 @@ func unknownThreadsAreNotFound(t *testing.T, r *rig) {
 		require.ErrorIs(t, r.Rename(r.ctx, id, "name"), fleet.ErrNotFound)
 		require.ErrorIs(t, r.Move(r.ctx, own, true), fleet.ErrNotFound)
 		require.ErrorIs(t, r.Delete(r.ctx, own), fleet.ErrNotFound)
-		require.ErrorIs(t, r.AddMessages(r.ctx, own, 0, nil), fleet.ErrNotFound)
+		require.ErrorIs(t, r.AddMessages(r.ctx, own, 0, 0, nil), fleet.ErrNotFound)
 	}
 }
 
@@ -108,7 +108,7 @@ func aStaleOwnerIsFenced(t *testing.T, r *rig) {
 	require.ErrorIs(t, r.Move(r.ctx, own, true), fleet.ErrFenced)
 	require.ErrorIs(t, r.Delete(r.ctx, own), fleet.ErrFenced)
 	require.ErrorIs(t, r.Release(r.ctx, own), fleet.ErrFenced)
-	require.ErrorIs(t, r.AddMessages(r.ctx, own, 1, nil), fleet.ErrFenced)
+	require.ErrorIs(t, r.AddMessages(r.ctx, own, 0, 1, nil), fleet.ErrFenced)
 	_, err := r.Rewrite(r.ctx, own, nil, func(int64, []byte) []byte { return []byte("x") })
 	require.ErrorIs(t, err, fleet.ErrFenced)
 	require.NoError(t, r.append(taken, 2, "drei"))

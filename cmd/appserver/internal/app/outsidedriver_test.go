@@ -92,8 +92,8 @@ func (d outsideDriver) Delete(_ context.Context, o fleet.Own) error {
 }
 
 // AddMessages implements fleet.Driver.
-func (d outsideDriver) AddMessages(_ context.Context, o fleet.Own, upTo int64, messages []fleet.Message) error {
-	return d.do(func(ctx context.Context) error { return d.driver.AddMessages(ctx, o, upTo, messages) })
+func (d outsideDriver) AddMessages(_ context.Context, o fleet.Own, from, upTo int64, messages []fleet.Message) error {
+	return d.do(func(ctx context.Context) error { return d.driver.AddMessages(ctx, o, from, upTo, messages) })
 }
 
 // Indexed implements fleet.Driver.
