@@ -25,13 +25,19 @@ const (
 // minVersion is the oldest supported server; it is the first with lz4.
 const minVersion = 140000
 
+// useNewer is the next action of the operator of an older server.
+const useNewer = "use PostgreSQL 14 or newer"
+
+// checkInterval is a setting that older servers refuse before their version can be read.
+const checkInterval = "client_connection_check_interval"
+
 // writeParams are the settings of connections that write. A timeout of the server would cancel
 // the wait for a synchronous standby, which leaves the commit on the primary only.
 func writeParams() map[string]string {
 	return map[string]string{
 		"statement_timeout":                   "0",
 		"idle_in_transaction_session_timeout": "60000",
-		"client_connection_check_interval":    "0",
+		checkInterval:                         "0",
 	}
 }
 
@@ -47,7 +53,7 @@ func appendParams() map[string]string {
 // the row of another one. One that waits for a standby waits on.
 func leaseParams() map[string]string {
 	params := writeParams()
-	params["client_connection_check_interval"] = "1000"
+	params[checkInterval] = "1000"
 	return params
 }
 
@@ -56,9 +62,9 @@ func leaseParams() map[string]string {
 // different plans.
 func readParams() map[string]string {
 	return map[string]string{
-		"default_transaction_read_only":    "on",
-		"plan_cache_mode":                  "force_custom_plan",
-		"client_connection_check_interval": "2000",
+		"default_transaction_read_only": "on",
+		"plan_cache_mode":               "force_custom_plan",
+		checkInterval:                   "2000",
 	}
 }
 
@@ -178,7 +184,7 @@ func (o Options) check(s server) error {
 	switch {
 	case s.version < minVersion:
 		return o.urlError(fmt.Sprintf("the server is PostgreSQL %d", s.version/10000),
-			"use PostgreSQL 14 or newer")
+			useNewer)
 	case s.isReplica:
 		return o.urlError("the server is a read replica", "name the primary in the URL")
 	case s.encoding != "UTF8":

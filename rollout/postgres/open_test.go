@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
 	"appserver/rollout/fleet"
@@ -68,6 +69,21 @@ func TestOpenRejectsOldServersAndReplicas(t *testing.T) {
 	require.ErrorContains(t, Options{}.check(server{version: 130011, encoding: "UTF8"}), "use PostgreSQL 14 or newer")
 	require.NoError(t, Options{}.check(server{version: 140000, encoding: "UTF8"}))
 	require.ErrorContains(t, Options{}.check(server{version: 170000, isReplica: true}), "name the primary")
+}
+
+// TestOpenNamesTheVersionOfServersThatRefuseASetting explains the error of an old server, and that of a setting
+// in the URL.
+func TestOpenNamesTheVersionOfServersThatRefuseASetting(t *testing.T) {
+	t.Parallel()
+	db, err := newDB(Options{URL: "postgres://u@127.0.0.1/d"})
+	require.NoError(t, err)
+	old := &pgconn.PgError{Code: "42704", Message: `unrecognized configuration parameter "client_connection_check_interval"`}
+	err = db.options.explainConnect(db.config, old)
+	require.ErrorContains(t, err, "the server is PostgreSQL 13 or older")
+	require.ErrorContains(t, err, "use PostgreSQL 14 or newer")
+	failed := openFails(t, Options{URL: pgtest.Database(t) + "&no_such_setting=1"})
+	require.Contains(t, failed.Cause, `unrecognized configuration parameter "no_such_setting"`)
+	require.Contains(t, failed.Next, "remove it")
 }
 
 func TestOpenRejectsANewerSchema(t *testing.T) {

@@ -52,6 +52,7 @@ const (
 	codeNoSchema             = "3F000"
 	codeNoExtension          = "0A000"
 	codeNoExtensionFile      = "58P01"
+	codeUnknownSetting       = "42704"
 )
 
 // explainConnect converts an error of a connection attempt.
@@ -80,6 +81,11 @@ func connectCause(c *pgx.ConnConfig, err error) (cause, next string) {
 	case codeMissingDatabase:
 		return fmt.Sprintf("the server at %s has no database %q", address, c.Database),
 			"create it, or correct the name in the URL"
+	case codeUnknownSetting:
+		if strings.Contains(messageOf(err), checkInterval) { // PostgreSQL 14 has introduced it
+			return "the server is PostgreSQL 13 or older", useNewer
+		}
+		return fmt.Sprintf("the server at %s refuses a setting in the URL (%s)", address, messageOf(err)), "remove it"
 	case codeTooManyConnections:
 		return fmt.Sprintf("the server at %s has no free connections", address),
 			fmt.Sprintf("increase max_connections; each node uses up to %d", maxConns)
