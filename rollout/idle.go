@@ -23,7 +23,7 @@ func (l *Log) SetIdle(idle bool) {
 }
 
 // suspend closes the file descriptors, unless the log has unsynced or failed writes. So a
-// crash loses no more than it would of a closed log.
+// crash loses no more than it would of a closed log. A volatile log has no unsynced writes.
 func (l *Log) suspend() (freed bool) {
 	if l.closed || l.suspended != nil || l.lock == nil || l.tail == nil || l.unpublished || l.dirty || l.tail.Torn {
 		return false

@@ -31,7 +31,7 @@ type Log struct {
 	created, unpublished bool
 	// entriesSynced is set after the directory entries of the file were synced.
 	entriesSynced bool
-	// dirty is set while lines are not synced.
+	// dirty is set while lines are not synced, unless the store is volatile.
 	dirty bool
 	// appended is set after lines were appended.
 	appended bool
@@ -154,7 +154,7 @@ func (l *Log) Append(lines []protocol.RolloutLine, sync bool) error {
 		return disk.Wrap("append to", l.path, err)
 	}
 	l.lines.addAppended(encoded, l.tail.Size-int64(len(encoded)))
-	l.dirty, l.appended = !sync, true
+	l.dirty, l.appended = !sync && !l.store.Volatile, true
 	return nil
 }
 

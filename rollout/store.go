@@ -15,8 +15,11 @@ type Store struct {
 	// SnapshotVersion identifies the program and format of snapshots. Snapshots of another
 	// version are ignored. Set it before the first use.
 	SnapshotVersion string
-	disk            disk.FS
-	chunks          line.ChunkReader
+	// Volatile is set for rollouts that can be made again from another store. Their logs sync only on request,
+	// and may be suspended without. Set it before the first use.
+	Volatile bool
+	disk     disk.FS
+	chunks   line.ChunkReader
 	// snapshotCacheMin is the amount of data that is worth a cache, in bytes.
 	snapshotCacheMin int64
 	idle             *idleLogs

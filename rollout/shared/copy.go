@@ -29,10 +29,15 @@ type copies struct {
 }
 
 func newCopies(o Options) *copies {
-	files := rollout.NewStore(rollout.OS(), o.Copies)
-	files.SnapshotVersion = o.SnapshotVersion
+	files := configured(rollout.NewStore(rollout.OS(), o.Copies), o)
 	return &copies{driver: o.Driver, files: files, locks: map[string]*sync.Mutex{},
 		written: map[string]bool{}}
+}
+
+// configured sets the options of the store of copies.
+func configured(files *rollout.Store, o Options) *rollout.Store {
+	files.SnapshotVersion, files.Volatile = o.SnapshotVersion, true
+	return files
 }
 
 // edition names the lines of a thread. A copy of another generation is stale.

@@ -22,4 +22,6 @@ func (t *Threads) Kill() (err error) {
 }
 
 // SetDisk sets the disk to which appends write copies.
-func (t *Threads) SetDisk(fs disk.FS) { t.copies.files = rollout.NewStore(fs, t.Copies) }
+func (t *Threads) SetDisk(fs disk.FS) {
+	t.copies.files = configured(rollout.NewStore(fs, t.Copies), t.Options)
+}

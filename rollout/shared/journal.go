@@ -332,18 +332,30 @@ func (j *journal) LineReader() *rollout.LineReader {
 	return j.copy.LineReader()
 }
 
-// SetIdle sets whether the file of the copy may be closed.
+// SetIdle sets whether the file of the copy may be closed. It stays open if the copy lacks lines: a load would
+// append them.
 func (j *journal) SetIdle(idle bool) {
 	if j.copy != nil {
-		j.copy.SetIdle(idle)
+		j.copy.SetIdle(idle && len(j.missed) == 0)
 	}
 }
 
-// Resume opens the file of the copy again.
+// Resume opens the file of the copy again. A load may have its lock for a moment.
 func (j *journal) Resume() error {
 	if j.lost != nil || j.copy == nil {
 		return j.lost
 	}
+	for ended := time.Now().Add(copyWait); ; time.Sleep(copyPause) {
+		err := j.resumeCopy()
+		var locked *rollout.LockedError
+		if !errors.As(err, &locked) || time.Now().After(ended) {
+			return err
+		}
+	}
+}
+
+func (j *journal) resumeCopy() error {
+	defer j.threads.copies.lock(j.id)()
 	return j.copy.Resume()
 }
 

@@ -3,6 +3,8 @@ package shared_test
 import (
 	"bytes"
 	"context"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/rollout"
+	"appserver/rollout/disk"
 	"appserver/rollout/faultfs"
 	"appserver/rollout/postgres/pgtest"
 	"appserver/rollout/shared"
@@ -24,9 +27,9 @@ import (
 // then gets the lines that it lacks from memory.
 func TestAFullDiskLosesNoLineOfALoadedThread(t *testing.T) {
 	node, _, reported := hookedNode(t, pgtest.Database(t), nil)
-	disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: -1,
+	full := faultfs.Wrap(rollout.OS(), faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: -1,
 		Err: syscall.ENOSPC})
-	node.SetDisk(disk)
+	node.SetDisk(full)
 	journal, err := node.Begin(threadID, time.Now(), nil)
 	require.NoError(t, err)
 	require.NoError(t, journal.Append(texts(0, "one"), true))
@@ -37,7 +40,7 @@ func TestAFullDiskLosesNoLineOfALoadedThread(t *testing.T) {
 	}
 	require.Equal(t, 1, reported.count())
 	require.Equal(t, 1, reader.Lines())
-	disk.Heal()
+	full.Heal()
 	require.NoError(t, journal.Append(texts(3, "four"), true))
 	require.Same(t, reader, journal.LineReader())
 	require.Equal(t, 4, reader.Lines())
@@ -50,13 +53,13 @@ func TestAFullDiskLosesNoLineOfALoadedThread(t *testing.T) {
 // TestAFullDiskDoesNotPreventANewThread fills the disk before the first line of a thread.
 func TestAFullDiskDoesNotPreventANewThread(t *testing.T) {
 	node, _, reported := hookedNode(t, pgtest.Database(t), nil)
-	disk := faultfs.Wrap(rollout.OS(), faultfs.Fault{Only: []faultfs.Op{faultfs.OpOpen}, Count: -1, Err: syscall.ENOSPC})
-	node.SetDisk(disk)
+	full := faultfs.Wrap(rollout.OS(), faultfs.Fault{Only: []faultfs.Op{faultfs.OpOpen}, Count: -1, Err: syscall.ENOSPC})
+	node.SetDisk(full)
 	journal, err := node.Begin(threadID, time.Now(), nil)
 	require.NoError(t, err)
 	require.NoError(t, journal.Append(texts(0, "one"), true))
 	require.Equal(t, 1, reported.count())
-	disk.Heal()
+	full.Heal()
 	require.NoError(t, journal.Append(texts(1, "two"), true))
 	require.Equal(t, 2, journal.LineReader().Lines())
 	require.NoError(t, journal.Close())
@@ -217,4 +220,45 @@ func TestAFailedTakeOverIsRepeated(t *testing.T) {
 			require.Fail(t, "the thread is not taken again")
 		}
 	}
+}
+
+// scarce is a disk that has no descriptor for one lock.
+type scarce struct {
+	disk.FS
+	refuses atomic.Bool
+}
+
+func (s *scarce) Lock(path string, mode disk.LockMode) (io.Closer, error) {
+	if s.refuses.CompareAndSwap(true, false) {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EMFILE}
+	}
+	return s.FS.Lock(path, mode)
+}
+
+// TestCopiesOfIdleThreadsFreeTheirDescriptors opens a thread when there are no descriptors, while another one
+// that was written to is idle. Another process of the home then has the lock of the idle one for a moment.
+func TestCopiesOfIdleThreadsFreeTheirDescriptors(t *testing.T) {
+	node, _, reported := hookedNode(t, pgtest.Database(t), nil)
+	full := &scarce{FS: rollout.OS()}
+	node.SetDisk(full)
+	journal, err := node.Begin(threadID, time.Now(), nil)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(texts(0, "one"), true))
+	journal.SetIdle(true)
+	full.refuses.Store(true)
+	second, err := node.Begin(threadID[:len(threadID)-1]+"2", time.Now(), nil)
+	require.NoError(t, err)
+	require.NoError(t, second.Append(texts(0, "two"), true))
+	require.False(t, full.refuses.Load())
+	require.Zero(t, reported.count())
+	lock, err := rollout.NewStore(rollout.OS(), node.Copies).Lock(threadID)
+	require.NoError(t, err, "the copy is suspended")
+	time.AfterFunc(10*time.Millisecond, func() { _ = lock.Release() })
+	journal.SetIdle(false)
+	require.NoError(t, journal.Resume())
+	require.JSONEq(t, string(texts(0, "one")[0].Payload), string(journal.LineReader().Payload(0)))
+	require.NoError(t, journal.Append(texts(1, "more"), true))
+	require.NoError(t, journal.Close())
+	require.NoError(t, second.Close())
+	require.Equal(t, []string{"one", "more"}, read(t, node))
 }
