@@ -97,7 +97,7 @@ func TestOperatorsUpdateTheTables(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "store.auto_migrate: ")
-	require.Equal(t, "tables: version 0, updated to 2\n", store(t, home, url, "migrate"))
+	require.Equal(t, "tables: version 0, updated to 3\n", store(t, home, url, "migrate"))
 	require.Equal(t, "tables: version 3, unchanged\n", store(t, home, url, "migrate", "-c", "store.auto_migrate=false"))
 	require.Equal(t, "tables: version 3, unchanged\nthe database is ready\n", store(t, home, url, "init"))
 	n := apptest.StartProcess(t, command(t, home, url, "-c", "store.auto_migrate=false"))

@@ -111,7 +111,7 @@ func TestAStandbyThatDoesNotConfirmIsRefusedBeforeTheServerListens(t *testing.T)
 	status := func() string { return store(t, t.TempDir(), url, "status", "-c", "store.require_sync_standby=true") }
 	require.Contains(t, status(), "synchronous standbys: "+standbyName+"\n")
 	standby.Pause(t)
-	require.Contains(t, status(), "tables: version 0 of 2: run appserver store migrate")
+	require.Contains(t, status(), "tables: version 0 of 3: run appserver store migrate")
 	for _, required := range []string{"true", "false"} { // the primary waits in both cases
 		requireRefused(t, url, []string{"-c", "store.require_sync_standby=" + required},
 			"store.require_sync_standby: ", "the standby does not confirm writes", "check that the standby runs",
