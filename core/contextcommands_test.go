@@ -99,9 +99,9 @@ func previewInput(m *machine, a arguments) (core.Input, error) {
 	operations, err := operationsOf(a)
 	ratio, err2 := numberOf(a, "cached")
 	in := core.PreviewContext{To: m.caller(), Operations: operations,
-		CachedPriceRatio: func(string) float64 { return 0.1 }}
+		CachedPriceRatio: func(_, _ string) float64 { return 0.1 }}
 	if ratio != nil {
-		in.CachedPriceRatio = func(string) float64 { return float64(*ratio) / 100 }
+		in.CachedPriceRatio = func(_, _ string) float64 { return float64(*ratio) / 100 }
 	}
 	return in, errors.Join(err, err2)
 }

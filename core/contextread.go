@@ -41,7 +41,7 @@ type PreviewContext struct {
 	To         protocol.Caller
 	Operations []protocol.ContextOperation
 	// CachedPriceRatio returns the price of a cached token of a model over that of another one.
-	CachedPriceRatio func(model string) float64
+	CachedPriceRatio func(provider, model string) float64
 }
 
 func (in GetContextItems) apply(s *step) {
@@ -95,7 +95,7 @@ func (s *step) previewContext(in PreviewContext) {
 		behind = min(behind, last.CachedInputTokens)
 	}
 	answer.NetPrice = netPrice(answer.Before.IncludedTokens-answer.After.IncludedTokens, behind,
-		in.CachedPriceRatio(s.state.Settings.Model))
+		in.CachedPriceRatio(s.state.Settings.Provider, s.state.Settings.Model))
 	s.reply(in.To, answer)
 }
 

@@ -102,6 +102,10 @@ type ProviderInfo struct {
 	RequestMaxRetries, StreamMaxRetries int
 	// ContextWindow is the model's context window in tokens, or nil if it is not known.
 	ContextWindow *int64
+	// CachedPriceRatio is the price of a cached input token over that of another one.
+	CachedPriceRatio float64
+	// CacheRetention is how long the provider keeps an unused prefix in its cache at most.
+	CacheRetention time.Duration
 }
 
 // MemoryRules configure what a thread stores in the memory and receives from it. The zero value does

@@ -32,17 +32,24 @@ func (p *Price) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// cachedPriceRatio is the ratio for models without prices. Large providers charge about a tenth for a
-// token from their cache.
-const cachedPriceRatio = 0.1
-
-// CachedPriceRatio returns the price of a cached input token of a model over that of another one.
-func (c *Config) CachedPriceRatio(model string) float64 {
+// CachedPriceRatio returns the price of a cached input token of a model over that of another one. The
+// prices of the model have precedence over the ratio of the provider.
+func (c *Config) CachedPriceRatio(provider, model string) float64 {
 	p := c.ModelPrices[model]
 	if p.Input == nil || p.CachedInput == nil || *p.Input == 0 {
-		return cachedPriceRatio
+		return c.ModelProviders[provider].cachedPriceRatio()
 	}
 	return float64(*p.CachedInput / *p.Input)
+}
+
+// OutputPriceRatio returns the price of an output token of a model over that of an input token that is not
+// cached, or nil if it is not known.
+func (c *Config) OutputPriceRatio(model string) *float64 {
+	p := c.ModelPrices[model]
+	if p.Input == nil || p.Output == nil || *p.Input == 0 {
+		return nil
+	}
+	return new(float64(*p.Output / *p.Input))
 }
 
 func (c *Config) checkPrices(d *decoder) {

@@ -27,7 +27,7 @@ cached_input = 1.5
 	for model, want := range map[string]float64{
 		"a/model-1.5": 0.25, "uncached": 0.1, "free": 0.1, "same": 1, "unknown": 0.1,
 	} {
-		require.InDelta(t, want, c.CachedPriceRatio(model), 0, model)
+		require.InDelta(t, want, c.CachedPriceRatio("openai", model), 0, model)
 	}
 	require.Equal(t, map[string]any{"input": int64(4), "cached_input": 1.0, "output": 15.5},
 		c.View(false).Config["model_prices"].(map[string]any)["a/model-1.5"])

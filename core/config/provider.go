@@ -55,6 +55,10 @@ type Provider struct {
 	StreamMaxRetries  int `key:"stream_max_retries" min:"0" max:"100"`
 	// StreamIdleTimeout is the longest time between two events of a provider.
 	StreamIdleTimeout time.Duration `key:"stream_idle_timeout_ms" min:"1" max:"86400000"`
+	// CachedPriceRatio is the price of a cached input token over that of another one. CacheRetentionSecs is
+	// how long an unused prefix stays in the provider's cache. Nil is the default of the address.
+	CachedPriceRatio   *Ratio `key:"cached_price_ratio"`
+	CacheRetentionSecs *int   `key:"cache_retention_secs" min:"0" max:"604800"`
 	// Script is a file of answers for the provider offline.
 	Script string `key:"script" path:""`
 }
@@ -218,6 +222,20 @@ func (c *Config) Headers(p Provider) map[string]string {
 	return headers
 }
 
+func (p Provider) cachedPriceRatio() float64 {
+	if p.CachedPriceRatio != nil {
+		return float64(*p.CachedPriceRatio)
+	}
+	return defaultPromptCache(p.BaseURL).ratio
+}
+
+func (p Provider) cacheRetention() time.Duration {
+	if p.CacheRetentionSecs != nil {
+		return time.Duration(*p.CacheRetentionSecs) * time.Second
+	}
+	return defaultPromptCache(p.BaseURL).retention
+}
+
 // ProviderInfo returns the facts for the thread machine about a provider and a model. reported is
 // the context window that the provider reports, or 0. An unknown provider has no retries.
 func (c *Config) ProviderInfo(provider, model string, reported int64) core.ProviderInfo {
@@ -226,5 +244,7 @@ func (c *Config) ProviderInfo(provider, model string, reported int64) core.Provi
 		RequestMaxRetries: p.RequestMaxRetries,
 		StreamMaxRetries:  p.StreamMaxRetries,
 		ContextWindow:     c.ContextWindow(provider, model, reported),
+		CachedPriceRatio:  c.CachedPriceRatio(provider, model),
+		CacheRetention:    p.cacheRetention(),
 	}
 }

@@ -125,9 +125,11 @@ func TestHeaders(t *testing.T) {
 func TestProviderInfo(t *testing.T) {
 	c := load(t, "[model_providers.mine]\nrequest_max_retries = 1\nstream_max_retries = 0\n")
 	window := int64(128_000)
-	require.Equal(t, core.ProviderInfo{RequestMaxRetries: 1, ContextWindow: &window},
+	cache := core.ProviderInfo{CachedPriceRatio: 0.1, CacheRetention: 10 * time.Minute}
+	require.Equal(t, core.ProviderInfo{RequestMaxRetries: 1, ContextWindow: &window,
+		CachedPriceRatio: cache.CachedPriceRatio, CacheRetention: cache.CacheRetention},
 		c.ProviderInfo("mine", "gpt-4o-mini", 0))
-	require.Equal(t, core.ProviderInfo{}, c.ProviderInfo("nope", "x", 0))
+	require.Equal(t, cache, c.ProviderInfo("nope", "x", 0))
 }
 
 func TestScriptIsRelativeToTheFile(t *testing.T) {

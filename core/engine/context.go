@@ -37,8 +37,8 @@ func (e *Engine) ContextPreview(to protocol.Caller, p *protocol.ContextPreviewPa
 }
 
 // cachedPriceRatio returns a function with the price of a cached token of a model over that of another one.
-func (e *Engine) cachedPriceRatio(scope Scope) func(model string) float64 {
-	return func(model string) float64 { return e.parts.Setup.CachedPriceRatio(scope, model) }
+func (e *Engine) cachedPriceRatio(scope Scope) func(provider, model string) float64 {
+	return func(provider, model string) float64 { return e.parts.Setup.CachedPriceRatio(scope, provider, model) }
 }
 
 // ContextSetInclusion excludes or includes items.

@@ -174,7 +174,7 @@ func (s *setup) UnloadDelay(engine.Scope) time.Duration {
 	return s.unload
 }
 
-func (s *setup) CachedPriceRatio(engine.Scope, string) float64 { return 0.1 }
+func (s *setup) CachedPriceRatio(engine.Scope, string, string) float64 { return 0.1 }
 
 // RewriteOnUnload is on, as by default.
 func (s *setup) Redactor(engine.Scope) engine.Redactor {

@@ -126,6 +126,8 @@ func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []str
 	warnings := c.Warnings
 	for key := range overrides {
 		switch {
+		case strings.HasSuffix(key, ".cached_price_ratio"), strings.HasSuffix(key, ".cache_retention_secs"):
+			// the price of an edit has the configuration of its thread
 		case key == "model_providers", strings.HasPrefix(key, "model_providers."):
 			warnings = append(warnings,
 				fmt.Sprintf("config.%s has no effect on a thread: the server reads model providers only when it starts", key))
@@ -261,8 +263,8 @@ func (s *setup) Capabilities(provider, model string) core.Capabilities {
 }
 
 // CachedPriceRatio returns the value of the thread's configuration.
-func (s *setup) CachedPriceRatio(scope engine.Scope, model string) float64 {
-	return s.of(scope).CachedPriceRatio(model)
+func (s *setup) CachedPriceRatio(scope engine.Scope, provider, model string) float64 {
+	return s.of(scope).CachedPriceRatio(provider, model)
 }
 
 // TurnEnv returns the environment of a turn with these settings. If the provider is not ready, or turns do
