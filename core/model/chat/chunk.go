@@ -2,7 +2,6 @@ package chat
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -70,23 +69,6 @@ type fragment struct {
 	ExtraContent json.RawMessage `json:"extra_content"`
 }
 
-// usage has the tokens that a cache held under three names: OpenAI's, DeepSeek's and
-// Moonshot's.
-type usage struct {
-	Prompt     int64 `json:"prompt_tokens"`
-	Completion int64 `json:"completion_tokens"`
-	Total      int64 `json:"total_tokens"`
-	PromptMore struct {
-		Cached     int64 `json:"cached_tokens"`
-		CacheWrite int64 `json:"cache_write_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionMore struct {
-		Reasoning int64 `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-	CacheHit int64 `json:"prompt_cache_hit_tokens"`
-	Cached   int64 `json:"cached_tokens"`
-}
-
 // decodeChunk reads an event. What is kept of it as it came is UTF-8 all the same.
 func decodeChunk(raw []byte) (chunk, error) {
 	var c chunk
@@ -102,22 +84,6 @@ func decodeChunk(raw []byte) (chunk, error) {
 		return c, nil
 	}
 	return chunk{}, model.NotJSON(raw, err)
-}
-
-// breakdown is nil where nothing was counted.
-func (u *usage) breakdown() *protocol.TokenUsageBreakdown {
-	b := &protocol.TokenUsageBreakdown{
-		TotalTokens: u.Total, InputTokens: u.Prompt, OutputTokens: u.Completion,
-		CachedInputTokens: cmp.Or(u.PromptMore.Cached, u.CacheHit, u.Cached), CacheWriteInputTokens: u.PromptMore.CacheWrite,
-		ReasoningOutputTokens: u.CompletionMore.Reasoning,
-	}
-	if b.TotalTokens == 0 {
-		b.TotalTokens = b.InputTokens + b.OutputTokens
-	}
-	if b.TotalTokens == 0 {
-		return nil
-	}
-	return b
 }
 
 // reasoning is the raw reasoning of a delta, and the member that it came by.

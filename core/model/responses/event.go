@@ -63,11 +63,12 @@ type response struct {
 	} `json:"incomplete_details"`
 }
 
-// usage is in tokens. Cached tokens are part of the input, reasoning is part of the output.
+// usage is in tokens. Cached and written tokens are part of the input, reasoning is part of the output.
 type usage struct {
 	Input     int64 `json:"input_tokens"`
 	InputMore struct {
-		Cached int64 `json:"cached_tokens"`
+		Cached     int64 `json:"cached_tokens"`
+		CacheWrite int64 `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
 	Output     int64 `json:"output_tokens"`
 	OutputMore struct {
@@ -142,15 +143,9 @@ func (u *usage) breakdown() *protocol.TokenUsageBreakdown {
 	if u == nil {
 		return nil
 	}
-	b := &protocol.TokenUsageBreakdown{
-		TotalTokens: u.Total, InputTokens: u.Input, CachedInputTokens: u.InputMore.Cached,
-		OutputTokens: u.Output, ReasoningOutputTokens: u.OutputMore.Reasoning,
-	}
-	if b.TotalTokens == 0 {
-		b.TotalTokens = b.InputTokens + b.OutputTokens
-	}
-	if b.TotalTokens == 0 {
-		return nil
-	}
-	return b
+	return model.Usage(protocol.TokenUsageBreakdown{
+		TotalTokens: model.Tokens(u.Total), InputTokens: model.Tokens(u.Input),
+		CachedInputTokens: model.Tokens(u.InputMore.Cached), CacheWriteInputTokens: model.Tokens(u.InputMore.CacheWrite),
+		OutputTokens: model.Tokens(u.Output), ReasoningOutputTokens: model.Tokens(u.OutputMore.Reasoning),
+	})
 }

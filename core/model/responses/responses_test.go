@@ -116,6 +116,22 @@ func TestReasoningWithoutEncryptedContentStaysBehind(t *testing.T) {
 		`"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"(empty message)"}]}]`)
 }
 
+func TestUsageHasCacheReadsAndWritesWithinBounds(t *testing.T) {
+	for usage, want := range map[string]*protocol.TokenUsageBreakdown{
+		`{"input_tokens":2000,"input_tokens_details":{"cached_tokens":1500,"cache_write_tokens":400},"output_tokens":5,"total_tokens":2005}`: {
+			TotalTokens: 2005, InputTokens: 2000, CachedInputTokens: 1500, CacheWriteInputTokens: 400, OutputTokens: 5},
+		`{"input_tokens":10,"input_tokens_details":{"cached_tokens":99,"cache_write_tokens":99},"output_tokens":-5,"total_tokens":1e300}`: {
+			TotalTokens: 10, InputTokens: 10, CachedInputTokens: 10},
+		`{"input_tokens":10,"input_tokens_details":[],"output_tokens":"5","total_tokens":{}}`: {TotalTokens: 10, InputTokens: 10},
+		`{"input_tokens":-10}`: nil,
+	} {
+		_, a, err := answer(t, data(`{"type":"response.output_text.delta","delta":"hi"}`)+
+			data(`{"type":"response.completed","response":{"usage":`+usage+`}}`))
+		require.NoError(t, err, usage)
+		require.Equal(t, want, a.Usage, usage)
+	}
+}
+
 func TestAnAnswerGivesPiecesItemsCallsAndUsage(t *testing.T) {
 	pieces, a, err := answer(t, strings.Join([]string{
 		data(`{"type":"response.created","response":{"id":"r1","error":null}}`),
