@@ -49,6 +49,8 @@ type ListUsage struct {
 	To     protocol.Caller
 	Cursor *string
 	Limit  *uint32
+	// Prices are those of the thread's configuration. Nil leaves out what depends on prices.
+	Prices view.Prices
 }
 
 // SearchOccurrences requests a page of the occurrences of a term in messages.
@@ -82,8 +84,7 @@ func (in ReadItem) apply(s *step) {
 }
 
 func (in ListUsage) apply(s *step) {
-	page, err := view.UsagePage(s.state, in.Cursor, in.Limit)
-	page.Total.Tokens = s.state.Requested
+	page, err := view.UsagePage(s.state, in.Prices, in.Cursor, in.Limit)
 	s.replyPage(in.To, page, err)
 }
 

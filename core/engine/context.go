@@ -41,6 +41,20 @@ func (e *Engine) cachedPriceRatio(scope Scope) func(provider, model string) floa
 	return func(provider, model string) float64 { return e.parts.Setup.CachedPriceRatio(scope, provider, model) }
 }
 
+// prices are the prices of a scope.
+type prices struct {
+	setup Setup
+	scope Scope
+}
+
+func (p prices) CachedPriceRatio(provider, model string) float64 {
+	return p.setup.CachedPriceRatio(p.scope, provider, model)
+}
+
+func (p prices) OutputPriceRatio(model string) *float64 {
+	return p.setup.OutputPriceRatio(p.scope, model)
+}
+
 // ContextSetInclusion excludes or includes items.
 func (e *Engine) ContextSetInclusion(to protocol.Caller, p *protocol.ContextSetInclusionParams) error {
 	return e.editContext(to, p.ContextRequest, &p.SetInclusion)

@@ -40,6 +40,9 @@ func (a *actor) inScope(in core.Input) core.Input {
 	case core.PreviewContext:
 		in.CachedPriceRatio = a.engine.cachedPriceRatio(a.scope)
 		return in
+	case core.ListUsage:
+		in.Prices = prices{a.engine.parts.Setup, a.scope}
+		return in
 	}
 	return in
 }

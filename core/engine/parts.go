@@ -73,6 +73,9 @@ type Setup interface {
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
 	// CachedPriceRatio returns the price of a cached token of a model over that of another one.
 	CachedPriceRatio(scope Scope, provider, model string) float64
+	// OutputPriceRatio returns the price of an output token of a model over that of an input token that is
+	// not cached, or nil if it is not known.
+	OutputPriceRatio(scope Scope, model string) *float64
 	// Skills returns the skills that an input names, with their texts. It reads the disk.
 	Skills(scope Scope, cwd string, input []protocol.UserInput) []core.SkillText
 	// TurnEnv returns the environment of a turn with these settings. An error rejects the turn. An

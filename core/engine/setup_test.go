@@ -174,6 +174,7 @@ func (s *setup) UnloadDelay(engine.Scope) time.Duration {
 	return s.unload
 }
 
+func (s *setup) OutputPriceRatio(engine.Scope, string) *float64        { return nil }
 func (s *setup) CachedPriceRatio(engine.Scope, string, string) float64 { return 0.1 }
 
 // RewriteOnUnload is on, as by default.

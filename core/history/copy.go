@@ -44,6 +44,7 @@ func (h *History) With(operations []protocol.ContextOperation, turns Turns) (*Hi
 func (h *History) clone() *History {
 	c := *h
 	c.items, c.order, c.journal = slices.Clone(h.items), slices.Clone(h.order), slices.Clone(h.journal)
+	c.savings = slices.Clone(h.savings)
 	c.latestCall = maps.Clone(h.latestCall)
 	return &c
 }

@@ -27,7 +27,9 @@ type History struct {
 	userItemIDs map[int32]string
 	revision    int64
 	journal     []Edit
-	notices     notices
+	// savings has what edits save, for each revision that changed it.
+	savings savings
+	notices notices
 	// reminderAt is the place of the reminder in force plus 1, or 0.
 	reminderAt int32
 	// conversing is set if an item of the conversation is kept after the reminder.

@@ -104,6 +104,45 @@ func TestARevertTakesOutItsItemsAndEndsUndo(t *testing.T) {
 	require.Nil(t, h.Undoable())
 }
 
+// saving returns the line of an edit that excludes items and saves tokens.
+func saving(revision, tokens int64, ids ...string) protocol.StoredContextEdit {
+	return protocol.StoredContextEdit{Op: protocol.EditExclude, Revision: revision, IDs: ids, SavedTokens: tokens}
+}
+
+func TestSavedTokensAreThoseOfTheEditsInForceAtARevision(t *testing.T) {
+	h := conversation()
+	require.Zero(t, h.SavedAt(0))
+	appendLines(h, newLine(5, protocol.LineContextEdit, saving(1, 100, "r3")),
+		newLine(6, protocol.LineContextEdit, saving(2, 40, "r4")))
+	undo(h, 7)
+	copied, err := h.After(1)
+	require.Nil(t, err)
+	redo(h, 8)
+	appendLines(h, newLine(9, protocol.LineContextEdit, saving(9, -15, "r2")),
+		newLine(10, protocol.LineTrimPoint, protocol.StoredTrimPoint{ID: "p", Revision: 10, KeepFrom: "r4", SavedTokens: 7}),
+		newLine(11, protocol.LineContextEdit, saving(11, 1<<62, "r1")))
+	for revision, want := range map[int64]int64{0: 0, 1: 100, 2: 140, 3: 100, 4: 140, 8: 140, 9: 125, 10: 132,
+		11: 132 + 1<<31 - 1, 1 << 40: 132 + 1<<31 - 1} {
+		require.Equal(t, want, h.SavedAt(revision), revision)
+	}
+	require.EqualValues(t, 100, copied.SavedAt(3), "a copy has savings of its own")
+}
+
+func TestARevertEndsTheSavingsOfItsItems(t *testing.T) {
+	h := conversation()
+	appendLines(h, newLine(5, protocol.LineContextEdit, saving(1, 100, "r1", "r3")),
+		newLine(6, protocol.LineContextEdit, saving(2, 40, "r4")))
+	undo(h, 7)
+	line := history.Line{Ordinal: 8}
+	h.Revert(&line, 3, 4)
+	require.EqualValues(t, 100, h.SavedAt(3))
+	require.EqualValues(t, 50, h.SavedAt(4), "one of the two items is left")
+	line.Ordinal = 9
+	h.Revert(&line, 1, 5)
+	require.Zero(t, h.SavedAt(5))
+	require.EqualValues(t, 50, h.SavedAt(4), "earlier requests keep their savings")
+}
+
 // TestAReasoningGoesBackToItsModelOnly sends reasoning to three recipients.
 func TestAReasoningGoesBackToItsModelOnly(t *testing.T) {
 	h := &history.History{}

@@ -51,6 +51,8 @@ type Edit struct {
 	of, text string
 	// voided are the ids of the trim points that a restore takes back.
 	voided []string
+	// saving is what the edit keeps out of the next request, in tokens.
+	saving int64
 }
 
 // Ordinal returns the ordinal of the edit's line.
@@ -150,7 +152,26 @@ func (h *History) addEdit(e Edit) {
 	}
 	e.Revision = h.revision
 	h.journal = append(h.journal, e)
+	h.setSaving(&h.journal[len(h.journal)-1], e.fullSaving())
 	h.applyChanges(e.changes)
+}
+
+// SavedAt returns how many tokens the edits in force at a revision kept out of a request: the sum of what
+// each of them saved when it was made. A revert saves nothing, and ends the savings of its items.
+func (h *History) SavedAt(revision int64) int64 { return h.savings.at(revision) }
+
+// setSaving sets what an edit keeps out of a request from the present revision on.
+func (h *History) setSaving(e *Edit, tokens int64) {
+	h.savings = h.savings.add(h.revision, tokens-e.saving)
+	e.saving = tokens
+}
+
+// fullSaving returns what an edit saved when it was made. Lines of other programs may state anything.
+func (e *Edit) fullSaving() int64 {
+	if e.IsRevert() {
+		return 0
+	}
+	return min(max(e.SavedTokens, -maxTokens), maxTokens)
 }
 
 // Undoable returns the edit to undo next, or nil. A revert, and the edits before it, cannot be
@@ -231,6 +252,7 @@ func (h *History) undo(target int64) {
 	if e := h.Undoable(); e != nil && e.ordinal == target {
 		h.revertChanges(e.changes)
 		e.Undone = true
+		h.setSaving(e, 0)
 		h.refresh(e)
 	}
 }
@@ -239,6 +261,7 @@ func (h *History) redo(target int64) {
 	if e := h.Redoable(); e != nil && e.ordinal == target {
 		h.applyChanges(e.changes)
 		e.Undone = false
+		h.setSaving(e, e.fullSaving())
 		h.refresh(e)
 	}
 }

@@ -18,6 +18,7 @@ func (h *History) Revert(line *Line, from, revision int64) {
 		trim.Undone, trim.final = true, true
 	}
 	h.countRevision(revision)
+	h.revertSavings(from)
 	h.addEdit(e)
 	h.refresh(&e)
 	h.encrypted = slices.DeleteFunc(h.encrypted, func(ordinal int64) bool { return ordinal >= from })
@@ -57,4 +58,27 @@ func (h *History) revertingChanges(from int64) (changes []Change) {
 		}
 	}
 	return changes
+}
+
+// revertSavings ends the savings of items that joined since a line. Items of an edit count alike, because
+// the line of the edit has their sum only.
+func (h *History) revertSavings(from int64) {
+	for i := range h.journal {
+		e := &h.journal[i]
+		if e.saving == 0 {
+			continue
+		}
+		left := 0
+		for _, c := range e.changes {
+			if h.items[c.place].ordinal >= from {
+				left++
+			}
+		}
+		switch {
+		case e.Undone:
+			h.setSaving(e, 0)
+		case left > 0:
+			h.setSaving(e, e.saving*int64(len(e.changes)-left)/int64(len(e.changes)))
+		}
+	}
 }

@@ -28,6 +28,7 @@ type snapshotHead struct {
 	Scales                              map[string]float64
 	Offsets                             map[string]int64
 	PricedFor                           string
+	Savings                             []Saving
 }
 
 // WriteSnapshot writes the state that lines determine. Items whose lines can be read again are written
@@ -38,6 +39,7 @@ func (h *History) WriteSnapshot(out *gob.Encoder) error {
 		Environment: h.notices.environment, Instructions: h.notices.instructions, Reminder: h.notices.reminder,
 		ReminderAt: h.reminderAt, Conversing: h.conversing, Encrypted: h.encrypted,
 		Scales: h.scales, Offsets: h.offsets, PricedFor: h.pricedFor,
+		Savings: h.savings,
 	}
 	if err := out.Encode(&head); err != nil {
 		return err
@@ -66,6 +68,7 @@ func (h *History) ReadSnapshot(in *gob.Decoder, lines *lineref.Source) error {
 	h.notices = notices{head.Environment, head.Instructions, head.Reminder}
 	h.reminderAt, h.conversing = head.ReminderAt, head.Conversing
 	h.scales, h.offsets, h.pricedFor = head.Scales, head.Offsets, head.PricedFor
+	h.savings = head.Savings
 	h.items = make([]Item, 0, max(head.Items, 0))
 	for len(h.items) < head.Items {
 		if err := h.readItems(in, lines); err != nil {
@@ -99,11 +102,12 @@ type storedEdit struct {
 	From        int64
 	Of, Text    string
 	Voided      []string
+	Saving      int64
 }
 
 func (e *Edit) write(out *gob.Encoder) error {
 	stored, err := protocol.Marshal(
-		storedEdit{e.ContextEdit, e.ordinal, e.bare, e.final, e.point, e.from, e.of, e.text, e.voided},
+		storedEdit{e.ContextEdit, e.ordinal, e.bare, e.final, e.point, e.from, e.of, e.text, e.voided, e.saving},
 	)
 	if err != nil {
 		return err
@@ -138,7 +142,8 @@ func (h *History) readEdit(in *gob.Decoder) error {
 	}
 	e := Edit{
 		ContextEdit: stored.Edit, ordinal: stored.Ordinal, bare: stored.Bare, final: stored.Final, point: stored.Point,
-		from: stored.From, of: stored.Of, text: stored.Text, voided: stored.Voided, changes: make([]Change, n),
+		from: stored.From, of: stored.Of, text: stored.Text, voided: stored.Voided, saving: stored.Saving,
+		changes: make([]Change, n),
 	}
 	for i := range int32(n) {
 		if row.Place[i] < 0 || int(row.Place[i]) >= len(h.items) {

@@ -39,6 +39,7 @@ func TestSnapshotHasEveryFieldOfTheHistory(t *testing.T) {
 		"ContextEdit": protocol.ContextEdit{
 			Op: "x",
 		}, "changes": []Change{{0, visible, visible}}, "point": &protocol.StoredTrimPoint{ID: "x"},
+		"savings": savings{{1, 2}},
 	}}
 	var was, now History
 	fields.Fill(t, &was)

@@ -1,10 +1,12 @@
 package state
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
+	"appserver/core/history"
 	"appserver/core/lineref"
 	"appserver/protocol"
 )
@@ -19,6 +21,8 @@ type request struct {
 func (s *State) addRequest(ordinal int64, ref lineref.Ref, r *protocol.StoredRequest) {
 	if r.Usage != nil {
 		s.Requested = s.Requested.Add(r.Usage.Breakdown())
+		s.spend(r)
+		s.Saved += s.SavedIn(r)
 	}
 	if s.Texts == nil {
 		s.Texts = map[string]int{}
@@ -31,6 +35,45 @@ func (s *State) addRequest(ordinal int64, ref lineref.Ref, r *protocol.StoredReq
 	}
 	ref.Evict()
 	s.requests = append(s.requests, request{ordinal, ref})
+}
+
+// ModelTokens is the sum of the tokens of a model's requests.
+type ModelTokens struct {
+	Model  history.Model
+	Tokens protocol.TokenUsageBreakdown
+}
+
+// Spending returns the sums of the tokens of model requests: by model, of all models, and of what edits of
+// the context kept out of them.
+func (s *State) Spending() (byModel iter.Seq2[history.Model, protocol.TokenUsageBreakdown],
+	all protocol.TokenUsageBreakdown, saved int64,
+) {
+	return func(yield func(history.Model, protocol.TokenUsageBreakdown) bool) {
+		for _, m := range s.Spent {
+			if !yield(m.Model, m.Tokens) {
+				return
+			}
+		}
+	}, s.Requested, s.Saved
+}
+
+// spend adds the tokens of a request to those of its model.
+func (s *State) spend(r *protocol.StoredRequest) {
+	model := history.Model{Provider: r.Provider, Name: r.Model}
+	i := slices.IndexFunc(s.Spent, func(m ModelTokens) bool { return m.Model == model })
+	if i < 0 {
+		i, s.Spent = len(s.Spent), append(s.Spent, ModelTokens{Model: model})
+	}
+	s.Spent[i].Tokens = s.Spent[i].Tokens.Add(r.Usage.Breakdown())
+}
+
+// SavedIn returns how many tokens edits of the context kept out of a request. Reviews and summaries do not
+// send the context as it is.
+func (s *State) SavedIn(r *protocol.StoredRequest) int64 {
+	if r.Kind != protocol.RequestTurn {
+		return 0
+	}
+	return s.Context.SavedAt(r.Revision)
 }
 
 // Requests returns the number of model requests.

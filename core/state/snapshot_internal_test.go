@@ -33,6 +33,7 @@ func TestSnapshotHasEveryFieldOfTheState(t *testing.T) {
 		"Usage":       protocol.ThreadTokenUsage{Total: protocol.TokenUsageBreakdown{TotalTokens: 1}},
 		"Waiting":     &protocol.StoredWait{TurnID: "t", CallID: "c", AskedAt: 1, OutputSchema: []byte(`{}`)},
 		"Checkpoints": []Checkpoint{{At: 1}}, "FileChanges": []protocol.WorktreeChanges{{ID: "x"}},
+		"Spent": []ModelTokens{{history.Model{Provider: "p", Name: "m"}, protocol.TokenUsageBreakdown{TotalTokens: 1}}},
 	}}
 	fields.Fill(t, &was)
 	was.requests = []request{{7, lineref.Ref{Source: was.from, Line: 3, Part: lineref.Whole}}}

@@ -56,6 +56,9 @@ type Values struct {
 	// lines have the system prompt or the tools of a hash.
 	Requested protocol.TokenUsageBreakdown
 	Texts     map[string]int
+	// Spent has the same sum by model. Saved is the sum of what edits kept out of these requests, in tokens.
+	Spent []ModelTokens
+	Saved int64
 	// Checkpoints are the states of the worktree that one can revert to. FileChanges are the changes of
 	// tool calls and reverts. Both are in the order of their lines.
 	Checkpoints []Checkpoint

@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"encoding/json"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -151,4 +152,37 @@ func TestATurnWaitsUntilALineEndsTheWait(t *testing.T) {
 			require.Equal(t, tt.resumable, s.Resumable() != nil)
 		})
 	}
+}
+
+// request is a token_count line of a request with a usage.
+func request(model, kind string, revision int, usage string) string {
+	if usage != "" {
+		usage = `,"usage":` + usage
+	}
+	return `{"type":"token_count","request":{"kind":"` + kind + `","model_provider":"p","model":"` + model +
+		`","revision":` + strconv.Itoa(revision) + usage + `}}`
+}
+
+func TestSpendingIsKeptByModelWithWhatEditsSaved(t *testing.T) {
+	s := state.New("thread", state.Settings{}, nil)
+	apply(s, twoTurns()...)
+	used := `{"input_tokens":100,"cached_input_tokens":80,"output_tokens":5,"total_tokens":105}`
+	id := s.Context.Item(0).ID()
+	apply(s, protocol.LineEventMsg, request("a", protocol.RequestTurn, 0, used),
+		protocol.LineContextEdit, `{"op":"exclude","revision":1,"ids":["`+id+`"],"saved_tokens":30}`,
+		protocol.LineEventMsg, request("a", protocol.RequestTurn, 1, used),
+		protocol.LineEventMsg, request("b", protocol.RequestTurn, 1, used),
+		protocol.LineEventMsg, request("b", protocol.RequestTurn, 0, used), // sent before the edit
+		protocol.LineEventMsg, request("b", protocol.RequestReview, 1, used),
+		protocol.LineEventMsg, request("b", protocol.RequestTurn, 1, "")) // failed
+	byModel, all, saved := s.Spending()
+	inputs := map[string]int64{}
+	for m, tokens := range byModel {
+		inputs[m.Provider+"/"+m.Name] = tokens.InputTokens
+	}
+	require.Equal(t, map[string]int64{"p/a": 200, "p/b": 300}, inputs)
+	require.EqualValues(t, 500, all.InputTokens)
+	require.EqualValues(t, 60, saved, "two requests of turns were sent with the edit")
+	require.EqualValues(t, 30, s.SavedIn(s.Request(1)))
+	require.Zero(t, s.SavedIn(s.Request(4)), "a review does not send the context")
 }

@@ -1954,13 +1954,15 @@ export interface ModelProviderSummary {
   settings: ProviderSettings;
 }
 
-/** ModelRequestTotal is the number of model requests and the sum of their tokens. */
+/** ModelRequestTotal is the number of model requests and the sums of their tokens, costs and savings. Cost and Saved are null if no request has tokens. */
 export interface ModelRequestTotal {
   requests: number;
   tokens: TokenUsageBreakdown;
+  cost: number | null;
+  saved: number | null;
 }
 
-/** ModelRequestUsage is one model request. TurnID is null for the draft of a compaction. Kind is turn, compaction or review. Revision is the one of the context, and Items the number of items in the prompt. Tokens is null if the provider reported none. StartedAtMs is in Unix milliseconds. Error is the message of a failed or cancelled request. */
+/** ModelRequestUsage is one model request. TurnID is null for the draft of a compaction. Kind is turn, compaction or review. Revision is the one of the context, and Items the number of items in the prompt. Tokens, Cost and Saved are null if the provider reported no tokens. Cost is their price in units of an input token that is not cached. Output counts in it if its price is configured. Saved is the number of tokens that edits of the context kept out of the request. StartedAtMs is in Unix milliseconds. Error is the message of a failed or cancelled request. */
 export interface ModelRequestUsage {
   requestId: string;
   turnId: string | null;
@@ -1971,6 +1973,8 @@ export interface ModelRequestUsage {
   revision: number;
   items: number;
   tokens: TokenUsageBreakdown | null;
+  cost: number | null;
+  saved: number | null;
   startedAtMs: number;
   durationMs: number;
   error: string | null;

@@ -267,6 +267,11 @@ func (s *setup) CachedPriceRatio(scope engine.Scope, provider, model string) flo
 	return s.of(scope).CachedPriceRatio(provider, model)
 }
 
+// OutputPriceRatio returns the value of the thread's configuration.
+func (s *setup) OutputPriceRatio(scope engine.Scope, model string) *float64 {
+	return s.of(scope).OutputPriceRatio(model)
+}
+
 // TurnEnv returns the environment of a turn with these settings. If the provider is not ready, or turns do
 // not run in the directory, it returns the environment and an error.
 func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEnv, error) {
