@@ -175,6 +175,7 @@ func (w *contextChecker) prunable(m *machine, p *protocol.Prune) (ids []string, 
 			end = n
 		}
 	}
+	kept := w.keptByOutputs(p.Range)
 	for _, i := range w.list {
 		turn := -1
 		if i.TurnID != nil {
@@ -183,12 +184,34 @@ func (w *contextChecker) prunable(m *machine, p *protocol.Prune) (ids []string, 
 		item := w.model.items[w.model.place(i.ID)]
 		pinned := item.pinned || item.isCall() && item.output >= 0 && w.model.items[item.output].listed() &&
 			w.model.items[item.output].pinned
-		if turn < end && i.Included && !pinned && slices.Contains(p.Categories, i.Category) {
+		if turn < end && !kept[i.ID] && i.Included && !pinned && slices.Contains(p.Categories, i.Category) {
 			ids = append(ids, i.ID)
 		}
 	}
 	slices.SortFunc(ids, func(a, b string) int { return w.model.place(a) - w.model.place(b) })
 	return ids, ""
+}
+
+// keptByOutputs returns the ids of what a range by outputs keeps: all from the first of the last included
+// outputs on, and the calls of these outputs.
+func (w *contextChecker) keptByOutputs(r *protocol.PruneRange) map[string]bool {
+	kept := map[string]bool{}
+	if r == nil || r.Word != protocol.RangeKeepLastOutputs || r.Count == 0 {
+		return kept
+	}
+	left := int(r.Count)
+	for n := len(w.list) - 1; n >= 0 && left > 0; n-- {
+		kept[w.list[n].ID] = true
+		item := w.model.items[w.model.place(w.list[n].ID)]
+		if !item.isOutput() || !w.list[n].Included {
+			continue
+		}
+		left--
+		if item.call >= 0 {
+			kept[w.model.items[item.call].id] = true
+		}
+	}
+	return kept
 }
 
 func (w *contextChecker) toReplace(r *protocol.Replace) (ids []string, kind protocol.Kind) {

@@ -268,7 +268,7 @@ func (e *explorer) targets(t *rapid.T) (named protocol.ContextTargets) {
 
 func (e *explorer) pruneRange(t *rapid.T) *protocol.PruneRange {
 	r := &protocol.PruneRange{Word: rapid.SampledFrom([]string{"", protocol.RangeAll, protocol.RangeFirstTurns,
-		protocol.RangeBeforeTurn, protocol.RangeKeepLastTurns}).Draw(t, "range")}
+		protocol.RangeBeforeTurn, protocol.RangeKeepLastTurns, protocol.RangeKeepLastOutputs}).Draw(t, "range")}
 	switch r.Word {
 	case "":
 		return nil

@@ -228,7 +228,8 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 			return []protocol.PruneRange{
 				{Word: protocol.RangeAll}, {Word: protocol.RangeFirstTurns, Count: 3},
 				{Word: protocol.RangeBeforeTurn, TurnID: b.text()}, {Word: protocol.RangeKeepLastTurns, Count: 2},
-			}[b.one(4)]
+				{Word: protocol.RangeKeepLastOutputs, Count: 10},
+			}[b.one(5)]
 		},
 		reflect.TypeFor[protocol.ThreadItemCursor](): func(b builder) any {
 			return []protocol.ThreadItemCursor{{Page: "page"}, {ItemID: "item"}}[b.one(2)]

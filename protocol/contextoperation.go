@@ -76,8 +76,9 @@ func (o *ContextOperation) UnmarshalJSON(b []byte) error {
 }
 
 // PruneRange selects turns: "all", {"firstTurns": {"count": N}}, {"beforeTurnId": ID} or
-// {"keepLastTurns": {"count": N}}. The names are also accepted in snake_case and PascalCase. The zero
-// PruneRange selects all turns.
+// {"keepLastTurns": {"count": N}}. {"keepLastOutputs": {"count": N}} selects what is before the last N tool
+// outputs, within turns too, without the calls of these outputs. The names are also accepted in snake_case
+// and PascalCase. The zero PruneRange selects all turns.
 type PruneRange struct {
 	// Word is one of the Range constants.
 	Word   string
@@ -87,24 +88,25 @@ type PruneRange struct {
 
 // The words of a PruneRange.
 const (
-	RangeAll           = "all"
-	RangeFirstTurns    = "firstTurns"
-	RangeBeforeTurn    = "beforeTurnId"
-	RangeKeepLastTurns = "keepLastTurns"
+	RangeAll             = "all"
+	RangeFirstTurns      = "firstTurns"
+	RangeBeforeTurn      = "beforeTurnId"
+	RangeKeepLastTurns   = "keepLastTurns"
+	RangeKeepLastOutputs = "keepLastOutputs"
 )
 
-var pruneRanges = []string{RangeAll, RangeFirstTurns, RangeBeforeTurn, RangeKeepLastTurns}
+var pruneRanges = []string{RangeAll, RangeFirstTurns, RangeBeforeTurn, RangeKeepLastTurns, RangeKeepLastOutputs}
 
-// turnCount is the value of firstTurns and keepLastTurns.
-type turnCount struct {
+// rangeCount is the value of the words that count turns or outputs.
+type rangeCount struct {
 	Count uint32 `json:"count"`
 }
 
 // MarshalJSON writes the word, or the object.
 func (r PruneRange) MarshalJSON() ([]byte, error) {
 	switch r.Word {
-	case RangeFirstTurns, RangeKeepLastTurns:
-		return marshal(map[string]turnCount{r.Word: {r.Count}})
+	case RangeFirstTurns, RangeKeepLastTurns, RangeKeepLastOutputs:
+		return marshal(map[string]rangeCount{r.Word: {r.Count}})
 	case RangeBeforeTurn:
 		return marshal(map[string]string{r.Word: r.TurnID})
 	}
@@ -122,8 +124,8 @@ func (r *PruneRange) UnmarshalJSON(b []byte) error {
 	case !known:
 		return &UnknownVariantError{word, pruneRanges}
 	case (spelled == RangeAll) == detail.Exists():
-		return fmt.Errorf("expected \"all\", {%q: {\"count\": N}}, {%q: ID} or {%q: {\"count\": N}}", RangeFirstTurns,
-			RangeBeforeTurn, RangeKeepLastTurns)
+		return fmt.Errorf("expected \"all\", {%q: {\"count\": N}}, {%q: ID}, {%q: {\"count\": N}} or {%q: {\"count\": N}}",
+			RangeFirstTurns, RangeBeforeTurn, RangeKeepLastTurns, RangeKeepLastOutputs)
 	}
 	read := PruneRange{Word: spelled}
 	switch spelled {
@@ -132,8 +134,8 @@ func (r *PruneRange) UnmarshalJSON(b []byte) error {
 			return at(word, wrongType(detail, "a string"))
 		}
 		read.TurnID = textOf(detail)
-	case RangeFirstTurns, RangeKeepLastTurns:
-		var n turnCount
+	case RangeFirstTurns, RangeKeepLastTurns, RangeKeepLastOutputs:
+		var n rangeCount
 		if err := decodeObject(detail, reflect.ValueOf(&n).Elem()); err != nil {
 			return at(word, err)
 		}

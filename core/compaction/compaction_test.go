@@ -89,6 +89,13 @@ func TestTheRangeOfAnUnknownTurnIsRefused(t *testing.T) {
 	require.Contains(t, err.Message, "turn other is not in the context")
 }
 
+func TestARangeOfOutputsIsRefused(t *testing.T) {
+	_, found, err := turns(2).OfRange(rules(), &protocol.PruneRange{Word: protocol.RangeKeepLastOutputs, Count: 1})
+	require.False(t, found)
+	require.NotNil(t, err)
+	require.Equal(t, "range.keepLastOutputs", err.Data.Field)
+}
+
 func TestMaskedOutputsCostLess(t *testing.T) {
 	c := turns(3)
 	p, _ := c.Whole(rules(), 1)

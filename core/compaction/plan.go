@@ -107,6 +107,9 @@ func (c *Context) OfRange(r *Rules, turns *protocol.PruneRange) (p Plan, found b
 	active := c.ActiveTurns()
 	keep := 0
 	switch turns.Word {
+	case protocol.RangeKeepLastOutputs:
+		return p, false, protocol.InvalidParams("range.keepLastOutputs",
+			"a compaction replaces turns: use keepLastTurns here, or keepLastOutputs with context/prune")
 	case protocol.RangeFirstTurns:
 		keep = max(len(active)-int(turns.Count), 0)
 	case protocol.RangeKeepLastTurns:

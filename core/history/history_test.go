@@ -69,6 +69,50 @@ func TestEachOperationCanBeUndoneAndRedone(t *testing.T) {
 	}
 }
 
+func TestARangeByOutputsKeepsTheLastOnesWithTheirCallsWithinATurn(t *testing.T) {
+	everything := []protocol.ContextCategory{protocol.CategoryToolCall, protocol.CategoryToolOutput,
+		protocol.CategoryAssistantMessage}
+	for _, c := range []struct {
+		count      uint32
+		excluded   string // in advance
+		pinned     string
+		categories []protocol.ContextCategory
+		want       []string
+	}{
+		{count: 1, want: []string{"r2", "r3", "r4", "r5", "r7"}},
+		{count: 1, categories: everything[1:2], want: []string{"r3", "r7"}},
+		{count: 2, want: []string{"r2", "r3", "r4"}},
+		{count: 1, excluded: "r8", want: []string{"r2", "r3", "r4", "r6"}}, // r5 is the call of r7
+		{count: 1, pinned: "r3", want: []string{"r4", "r5", "r7"}},
+		{count: 3},
+		{count: 0, want: []string{"r2", "r3", "r4", "r5", "r6", "r7", "r8"}},
+	} {
+		h := conversation()
+		appendLines(h,
+			item(5, &protocol.FunctionCall{Name: "shell", CallID: "call-2", Arguments: `{}`}),
+			item(6, &protocol.FunctionCall{Name: "shell", CallID: "call-3", Arguments: `{}`}),
+			item(7, &protocol.FunctionCallOutput{CallID: "call-2", Output: protocol.ToolOutput{Text: "two"}}),
+			item(8, &protocol.FunctionCallOutput{CallID: "call-3", Output: protocol.ToolOutput{Text: "three"}}))
+		if c.excluded != "" {
+			edit(h, 9, &protocol.SetInclusion{ContextTargets: targets(c.excluded)})
+		}
+		if c.pinned != "" {
+			edit(h, 9, &protocol.Pin{ContextTargets: targets(c.pinned), Pinned: true})
+		}
+		if c.categories == nil {
+			c.categories = everything
+		}
+		plan, err := h.Plan(&protocol.Prune{Categories: c.categories,
+			Range: &protocol.PruneRange{Word: protocol.RangeKeepLastOutputs, Count: c.count}}, nil)
+		require.Nil(t, err)
+		var ids []string
+		for _, place := range plan.Places {
+			ids = append(ids, h.Item(place).ID())
+		}
+		require.Equal(t, c.want, ids, "%+v", c)
+	}
+}
+
 func TestANewEditMakesUndoneEditsFinal(t *testing.T) {
 	h := conversation()
 	edit(h, 5, &protocol.SetInclusion{ContextTargets: targets("r1")})

@@ -150,14 +150,14 @@ func (h *History) withOutputs(places []int) []int {
 // prunable returns the places of the items that a prune excludes. Pinned items, and calls with a pinned
 // output, stay.
 func (h *History) prunable(p *protocol.Prune, turns Turns) ([]int, *protocol.Error) {
-	selected, err := turns(p.Range)
+	selected, err := h.selects(p.Range, turns)
 	if err != nil {
 		return nil, err
 	}
 	var places []int
 	for i := range h.items {
 		c := &h.items[i]
-		if !c.Kept() || !selected(c.turnID) || h.IsPinned(c) {
+		if !c.Kept() || !selected(i) || h.IsPinned(c) {
 			continue
 		}
 		if slices.Contains(p.Categories, h.Category(i)) {
@@ -165,6 +165,43 @@ func (h *History) prunable(p *protocol.Prune, turns Turns) ([]int, *protocol.Err
 		}
 	}
 	return places, nil
+}
+
+// selects returns a function that reports whether a range has the item at a place.
+func (h *History) selects(r *protocol.PruneRange, turns Turns) (selected func(place int) bool, err *protocol.Error) {
+	if r != nil && r.Word == protocol.RangeKeepLastOutputs {
+		before := h.beforeLastOutputs(int(r.Count))
+		return func(place int) bool { return before[place] }, nil
+	}
+	inTurn, err := turns(r)
+	return func(place int) bool { return inTurn(h.items[place].turnID) }, err
+}
+
+// beforeLastOutputs returns the places before the last n outputs that are kept: all places if n is 0, none if
+// there are no more outputs. The calls of these outputs are not among them, because an output is sent with its
+// call only.
+func (h *History) beforeLastOutputs(n int) map[int]bool {
+	var outputs []int
+	for place := range h.InOrder() {
+		if c := &h.items[place]; c.role == output && c.Kept() {
+			outputs = append(outputs, place)
+		}
+	}
+	before := map[int]bool{}
+	if n > 0 && n >= len(outputs) {
+		return before
+	}
+	last := outputs[len(outputs)-n:]
+	for place := range h.InOrder() {
+		if n > 0 && place == last[0] {
+			break
+		}
+		before[place] = true
+	}
+	for _, place := range last {
+		delete(before, int(h.items[place].pair))
+	}
+	return before
 }
 
 // replaced returns the place of the item that a replace names, or nil if the item has the text already.

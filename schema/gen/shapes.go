@@ -59,7 +59,8 @@ func shapes() map[reflect.Type]shape {
 			words(protocol.RangeAll),
 			object(Property{protocol.RangeFirstTurns, turnCount()}),
 			object(Property{protocol.RangeBeforeTurn, kind("string")}),
-			object(Property{protocol.RangeKeepLastTurns, turnCount()}))),
+			object(Property{protocol.RangeKeepLastTurns, turnCount()}),
+			object(Property{protocol.RangeKeepLastOutputs, turnCount()}))),
 		reflect.TypeFor[protocol.ConfigLayerSource](): fixed(either(
 			object(Property{"type", words(protocol.LayerUser)}, Property{"file", kind("string")},
 				Property{"profile", nullable(kind("string"))}),

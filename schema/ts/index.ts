@@ -2068,12 +2068,13 @@ export interface PruneByIndices {
   ids?: Array<string> | null;
 }
 
-/** PruneRange selects turns: "all", {"firstTurns": {"count": N}}, {"beforeTurnId": ID} or {"keepLastTurns": {"count": N}}. The names are also accepted in snake_case and PascalCase. The zero PruneRange selects all turns. */
+/** PruneRange selects turns: "all", {"firstTurns": {"count": N}}, {"beforeTurnId": ID} or {"keepLastTurns": {"count": N}}. {"keepLastOutputs": {"count": N}} selects what is before the last N tool outputs, within turns too, without the calls of these outputs. The names are also accepted in snake_case and PascalCase. The zero PruneRange selects all turns. */
 export type PruneRange =
   | "all"
   | { firstTurns: { count: number } }
   | { beforeTurnId: string }
-  | { keepLastTurns: { count: number } };
+  | { keepLastTurns: { count: number } }
+  | { keepLastOutputs: { count: number } };
 
 /** ReadOnly lets commands read everything and write nothing. */
 export interface ReadOnly {

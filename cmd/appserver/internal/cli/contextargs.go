@@ -37,6 +37,8 @@ func (o *contextOptions) define(flags *flag.FlagSet) {
 	})
 	flags.Func("first", "prune, preview: only the first `N` turns", o.countRange(protocol.RangeFirstTurns))
 	flags.Func("keep-last", "prune, preview: all but the last `N` turns", o.countRange(protocol.RangeKeepLastTurns))
+	flags.Func("keep-last-outputs", "prune, preview: only items before the last `N` tool outputs",
+		o.countRange(protocol.RangeKeepLastOutputs))
 }
 
 func (o *contextOptions) addCategories(list string) error {
@@ -54,12 +56,12 @@ func (o *contextOptions) addCategories(list string) error {
 	return nil
 }
 
-// countRange returns a function that parses a number of turns and sets the range.
+// countRange returns a function that parses a number of turns or outputs and sets the range.
 func (o *contextOptions) countRange(word string) func(string) error {
 	return func(text string) error {
 		n, err := strconv.ParseUint(text, 10, 32)
 		if err != nil {
-			return errors.New("expected a number of turns")
+			return errors.New("expected a number")
 		}
 		return o.setRange(protocol.PruneRange{Word: word, Count: uint32(n)})
 	}
@@ -67,7 +69,7 @@ func (o *contextOptions) countRange(word string) func(string) error {
 
 func (o *contextOptions) setRange(r protocol.PruneRange) error {
 	if o.prune.Range != nil {
-		return errors.New("only one of --before-turn, --first and --keep-last can be given")
+		return errors.New("only one of --before-turn, --first, --keep-last and --keep-last-outputs can be given")
 	}
 	o.prune.Range = &r
 	return nil

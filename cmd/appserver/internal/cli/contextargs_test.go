@@ -28,9 +28,10 @@ func TestContextRejectsWrongArguments(t *testing.T) {
 		"context delete T -- -1":                 `"-1" is not an item`,
 		"context prune T":                        "--category is missing",
 		"context prune T --category lost":        "lost",
-		"context prune T --first x":              "expected a number of turns",
+		"context prune T --first x":              "expected a number",
 		"context preview T --first 1 --last=yes": "-last",
 		"context prune T --category reasoning --first 1 --keep-last 1": "only one of",
+		"context prune T --first 1 --keep-last-outputs 1":              "only one of",
 	} {
 		status, out, errs := apptest.Execute(t, home, strings.Fields(args)...)
 		require.Equal(t, 2, status, args)

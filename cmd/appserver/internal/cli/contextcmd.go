@@ -28,8 +28,8 @@ const (
 	// editCommand is the only command that uses the whole terminal.
 	editCommand = "edit"
 
-	pruneFlags = "category before-turn first keep-last"
-	pruneUsage = " --category CATEGORIES [--before-turn ID | --first N | --keep-last N]"
+	pruneFlags = "category before-turn first keep-last keep-last-outputs"
+	pruneUsage = " --category CATEGORIES [--before-turn ID | --first N | --keep-last N | --keep-last-outputs N]"
 )
 
 func contextRows() []contextRow {
