@@ -23,7 +23,8 @@ func (in CompactContext) apply(s *step) { s.compactContext(in) }
 
 // compactable returns the context with the facts on which plans depend.
 func (t *Thread) compactable() *compaction.Context {
-	return &compaction.Context{History: t.context, PromptTokens: t.PromptTokens(), ActiveTurn: t.ActiveTurn()}
+	return &compaction.Context{History: t.context, PromptTokens: t.PromptTokens(), ActiveTurn: t.ActiveTurn(),
+		Dir: t.state.Settings.Cwd}
 }
 
 // maxCompactions bounds the compactions before one request.
@@ -178,7 +179,8 @@ func (c *runningCompaction) summarize() (text, strategy string) {
 // no client asked for is dropped if it gains nothing.
 func (s *step) commitCompaction(text, strategy string) {
 	c := s.active.compaction
-	p := s.pointOf(c, text)
+	audit := c.rules.Audit(&c.span, text)
+	p := s.pointOf(c, &audit)
 	switch {
 	case p.SavedTokens > 0:
 	case s.active.compacts:
@@ -190,10 +192,10 @@ func (s *step) commitCompaction(text, strategy string) {
 		return
 	}
 	s.active.compaction = nil
-	cut := s.writeCompaction(p, text, strategy, s.Now.Sub(c.began))
+	cut := s.writeCompaction(p, audit.Text, strategy, s.Now.Sub(c.began))
 	s.recordSize()
 	s.completeItem(c.item, nil)
-	s.notifyCompacted(c.tokensBefore, strategy)
+	s.notifyCompacted(c.tokensBefore, strategy, &audit)
 	s.notifyTrim(cut)
 	s.contextChanged(s.lastChanges())
 	s.afterCompaction()
@@ -207,14 +209,14 @@ func (s *step) endCompaction() {
 
 // pointOf returns the trim point of a compaction. Items that joined after it was planned stay, because
 // the summary does not cover them.
-func (s *step) pointOf(c *runningCompaction, text string) protocol.StoredTrimPoint {
+func (s *step) pointOf(c *runningCompaction, audit *compaction.Audit) protocol.StoredTrimPoint {
 	from := c.plan.From
 	if from == none && c.items < s.context.Len() {
 		from = c.items
 	}
 	p := s.planTrim(from, protocol.TrimCompaction, c.plan.Words...)
-	p.SavedTokens -= s.priceOf(text)
-	p.ClientName = c.client
+	p.SavedTokens -= s.priceOf(audit.Text)
+	p.Rules, p.ClientName = audit.Rules, c.client
 	return p
 }
 
@@ -240,9 +242,10 @@ func (s *step) recordSize() {
 }
 
 // notifyCompacted notifies clients of the result of a compaction.
-func (s *step) notifyCompacted(before int64, strategy string) {
+func (s *step) notifyCompacted(before int64, strategy string, audit *compaction.Audit) {
 	s.notify(protocol.ContextCompactedNotification{ThreadID: s.state.ID, TurnID: s.state.CurrentTurn(),
-		OldTokenCount: before, NewTokenCount: s.PromptTokens(), Strategy: strategy})
+		OldTokenCount: before, NewTokenCount: s.PromptTokens(), Strategy: strategy,
+		RulesAdded: audit.RulesAdded, Losses: audit.Losses, LossesOmitted: audit.Omitted})
 }
 
 // mask replaces old outputs by placeholders. It returns false if that does not suffice.
@@ -257,12 +260,13 @@ func (s *step) mask(c *runningCompaction) bool {
 		return false
 	}
 	s.active.compaction = nil
+	audit := context.AuditMask(c.plan, places)
 	line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: places})
 	line.ClientName = c.client
 	changes := s.commitEdit(line)
 	s.recordSize()
 	s.completeItem(c.item, nil)
-	s.notifyCompacted(c.tokensBefore, protocol.CompactMask)
+	s.notifyCompacted(c.tokensBefore, protocol.CompactMask, &audit)
 	s.contextChanged(changes)
 	s.afterCompaction()
 	return true
@@ -322,7 +326,7 @@ func (s *step) summaryDone(m *modelRequest, sent *protocol.StoredRequest, in Mod
 		s.summarizeWithoutModel(flaw)
 	default:
 		s.active.retries, s.active.silent = 0, 0
-		s.commitCompaction(t.compaction.rules.AddConstraints(&t.compaction.span, text), protocol.CompactSummary)
+		s.commitCompaction(text, protocol.CompactSummary)
 	}
 }
 

@@ -128,9 +128,10 @@ func (s *step) planTrim(place int, reason string, kept ...int) protocol.StoredTr
 // is in the context is trimmed as well. It becomes the summary of the new trim point if nothing else
 // is trimmed, or if no client asked for the trim. client is the name of the client, or "".
 func (s *step) trimTo(n int, reason, client string, summary *string) {
+	var rules []string
 	whole := n > 0 && n >= len(s.context.ActiveTurns())
 	if summary == nil && (whole || reason == protocol.TrimHistoryLimit) {
-		summary = s.currentSummary()
+		summary, rules = s.currentSummary()
 	}
 	var p protocol.StoredTrimPoint
 	if whole {
@@ -139,7 +140,7 @@ func (s *step) trimTo(n int, reason, client string, summary *string) {
 	} else {
 		p = s.planTrim(s.context.LastTurns(n), reason)
 	}
-	p.ClientName = client
+	p.Rules, p.ClientName = rules, client
 	if summary != nil {
 		p.Summary = summary
 		p.SavedTokens -= s.priceOf(*summary)
@@ -160,15 +161,15 @@ func (s *step) limitHistory(most int) *trimChange {
 	return c
 }
 
-// currentSummary returns the text of the summary of a trim or a compaction in the context, or nil. It
-// skips a pinned one, which stays anyway.
-func (t *Thread) currentSummary() *string {
+// currentSummary returns the text of the summary of a trim or a compaction in the context, or nil, and
+// the rules that it keeps. It skips a pinned one, which stays anyway.
+func (t *Thread) currentSummary() (text *string, rules []string) {
 	for i := range t.context.InOrder() {
 		if c := t.context.Item(i); c.IsTrimSummary() && c.Kept() && !c.Pinned() {
-			return new(compaction.SummaryText(c.Sent()))
+			return new(compaction.SummaryText(c.Sent())), t.context.RulesOf(c)
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // withSummary returns the summary of a client, or nil if it is blank.

@@ -153,6 +153,9 @@ func storedPointText(p gjson.Result) string {
 	if saved := p.Get("saved_tokens"); saved.Exists() {
 		text = words(text, "saved_tokens="+saved.Raw)
 	}
+	if rules := p.Get("rules"); rules.Exists() {
+		text = words(text, "rules="+rules.Raw)
+	}
 	return words(text, shortIf("summary=", p.Get("summary")))
 }
 
@@ -178,7 +181,16 @@ func draftText(p gjson.Result) string {
 		words(joined(p.Get("replaces.itemIds")), "of", joined(p.Get("replaces.turnIds")), p.Get("replaces.messageCount").Raw,
 			"messages")
 	text += "\n  " + strconv.Quote(p.Get("summary").Str)
-	p.Get("lossDetails").ForEach(func(_, loss gjson.Result) bool {
+	return text + auditText(p, p.Get("lossDetails"))
+}
+
+// auditText has the rules that a compaction adds, and its losses.
+func auditText(p, losses gjson.Result) (text string) {
+	p.Get("rulesAdded").ForEach(func(_, rule gjson.Result) bool {
+		text += "\n  adds " + rule.Raw
+		return true
+	})
+	losses.ForEach(func(_, loss gjson.Result) bool {
 		text += "\n  loses " + words(loss.Get("kind").Str, loss.Get("text").Raw, "of", joined(loss.Get("itemIds")))
 		return true
 	})

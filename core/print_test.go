@@ -262,7 +262,7 @@ func noticeText(p gjson.Result) string {
 		return statusText(p.Get("status"))
 	case p.Get("newTokenCount").Exists():
 		return words(p.Get("turnId").Str, p.Get("strategy").Str, p.Get("oldTokenCount").Raw, "to", p.Get("newTokenCount").Raw,
-			"tokens")
+			"tokens") + auditText(p, p.Get("losses"))
 	case p.Get("tokenUsage").Exists():
 		return words("last="+p.Get("tokenUsage.last.totalTokens").Raw, "total="+p.Get("tokenUsage.total.totalTokens").Raw)
 	case p.Get("error").Exists():

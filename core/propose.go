@@ -109,11 +109,12 @@ func (s *step) showDraft(warning string) {
 		s.reject(d.to, errDraftExpired())
 		return
 	}
-	losses, details := s.losses(d)
+	s.auditDraft(d)
 	s.reply(d.to, protocol.ThreadCompactProposeResponse{
 		DraftID: d.id, Revision: d.revision, Strategy: d.strategy, Summary: d.text, Replaces: s.scope(d),
-		TokensBefore: d.tokensBefore, TokensAfter: d.tokensBefore - s.draftSavings(d), Losses: losses,
-		LossDetails: details, Warning: protocol.OrNil(warning),
+		TokensBefore: d.tokensBefore, TokensAfter: d.tokensBefore - s.draftSavings(d),
+		Losses: d.audit.Lists(), LossDetails: d.audit.Losses, LossesOmitted: d.audit.Omitted,
+		RulesAdded: d.audit.RulesAdded, Warning: protocol.OrNil(warning),
 	})
 }
 
@@ -145,16 +146,18 @@ func (s *step) draftSavings(d *draft) int64 {
 		line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)})
 		return s.context.SavedBy(s.context.ChangesOf(&line))
 	}
-	return s.pointOf(d.runningCompaction, d.text).SavedTokens
+	return s.pointOf(d.runningCompaction, &d.audit).SavedTokens
 }
 
-// losses returns the facts that the draft's summary does not mention. Masking loses outputs only, and
-// the model can run their commands again.
-func (s *step) losses(d *draft) (protocol.CompactionLosses, []protocol.CompactionLoss) {
+// auditDraft holds the draft's summary against what it replaces, and adds the rules of the user that it lacks.
+func (s *step) auditDraft(d *draft) {
 	if d.strategy == protocol.CompactMask {
-		return (&compaction.Span{}).Losses("")
+		context := s.compactable()
+		d.audit = context.AuditMask(d.plan, context.Maskable(d.plan))
+		return
 	}
-	return d.span.Losses(d.text)
+	d.audit = d.rules.Audit(&d.span, d.text)
+	d.text = d.audit.Text
 }
 
 // expired reports whether the context has changed since the draft was made.
@@ -180,21 +183,25 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 	}
 	s.draft = nil
 	d.client = in.Client
-	protocol.Override(&d.text, in.Text)
+	if in.Text != nil {
+		d.span.Removed = compaction.RemovedFrom(d.text, *in.Text)
+		d.text = *in.Text
+		s.auditDraft(d)
+	}
 	if d.strategy == protocol.CompactMask {
 		line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)})
 		line.ClientName = d.client
 		changes := s.commitEdit(line)
 		s.reply(in.To, s.committed(nil))
 		s.recordSize()
-		s.notifyCompacted(d.tokensBefore, d.strategy)
+		s.notifyCompacted(d.tokensBefore, d.strategy, &d.audit)
 		s.contextChanged(changes)
 		return
 	}
-	cut := s.writeCompaction(s.pointOf(d.runningCompaction, d.text), d.text, d.strategy, d.took)
+	cut := s.writeCompaction(s.pointOf(d.runningCompaction, &d.audit), d.text, d.strategy, d.took)
 	s.reply(in.To, s.committed(&s.context.LastTrimPoint().TrimPoint))
 	s.recordSize()
-	s.notifyCompacted(d.tokensBefore, d.strategy)
+	s.notifyCompacted(d.tokensBefore, d.strategy, &d.audit)
 	s.notifyTrim(cut)
 	s.contextChanged(s.lastChanges())
 }

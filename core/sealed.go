@@ -29,8 +29,8 @@ func (s *step) expandEncrypted(w *TurnEnv) {
 	_, words := w.Compaction.Budgets(w.Compaction.Target)
 	plan := compaction.Plan{From: from, Words: s.compactable().WordsBefore(from, words)}
 	c := s.newCompaction(&w.Compaction, protocol.CompactLocal, plan)
-	extract := c.rules.Extract(&c.span)
-	cut := s.writeCompaction(s.pointOf(c, extract), extract, protocol.CompactLocal, 0)
+	audit := c.rules.Audit(&c.span, c.rules.Extract(&c.span))
+	cut := s.writeCompaction(s.pointOf(c, &audit), audit.Text, protocol.CompactLocal, 0)
 	s.warn([]string{fmt.Sprintf("A compaction of this conversation is encrypted: only the provider that made it can read it. "+
 		"The items before it have too many tokens (%d, and %d fit), so an extract of them stands in their place. "+
 		"Take it back with context/undo.", tokens, limit)})

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"appserver/core/compaction"
 	"appserver/core/history"
 	"appserver/core/state"
 	"appserver/core/transcript"
@@ -102,6 +103,8 @@ type draft struct {
 	*runningCompaction
 	id   string
 	text string
+	// audit is the result of holding text against what the draft replaces.
+	audit compaction.Audit
 	// to is the caller that waits for the draft. request is the model request for its summary.
 	to      protocol.Caller
 	request EffectID

@@ -19,13 +19,20 @@ const (
 
 // ContextCompactedNotification reports a compaction: the cost of the next model request before and
 // after it, in tokens, and the strategy. The strategy can differ from the one that was tried first.
-// TurnID is the turn in which the compaction happened, or the last turn.
+// TurnID is the turn in which the compaction happened, or the last turn. RulesAdded are the rules of the
+// user that were added to the summary because it did not keep them. Losses are the other facts of the
+// replaced items that it does not mention, within 2,000 tokens; LossesOmitted counts those beyond. The
+// three are absent if they are empty.
 type ContextCompactedNotification struct {
 	ThreadID      string `json:"threadId"`
 	TurnID        string `json:"turnId"`
 	OldTokenCount int64  `json:"oldTokenCount"`
 	NewTokenCount int64  `json:"newTokenCount"`
 	Strategy      string `json:"strategy" oneof:"summary userMessages mask local"`
+
+	RulesAdded    []string         `json:"rulesAdded,omitempty"`
+	Losses        []CompactionLoss `json:"losses,omitempty"`
+	LossesOmitted int              `json:"lossesOmitted,omitempty"`
 }
 
 // NotificationMethod is thread/compacted.
@@ -41,8 +48,10 @@ type ThreadCompactProposeParams struct {
 
 // ThreadCompactProposeResponse is the draft of a compaction: the items to replace, their replacement,
 // the cost of the next model request before and after, in tokens, and the facts of the replaced turns
-// that the summary does not mention. LossDetails has the same facts with their items. Summary is empty
-// for the strategy mask. Warning is the reason if the strategy is not the requested one. The draft is
+// that the summary does not mention. LossDetails has the same facts with their items. Both are within
+// 2,000 tokens; LossesOmitted counts the facts beyond and is absent if there are none. Summary has the rules
+// of the user that the summary lacked at its end; RulesAdded repeats them and is absent if there are none.
+// Summary is empty for the strategy mask. Warning is the reason if the strategy is not the requested one. The draft is
 // valid until the context changes. It is in memory only, and a newer draft replaces it. A failed
 // request for a summary is not retried.
 type ThreadCompactProposeResponse struct {
@@ -56,6 +65,9 @@ type ThreadCompactProposeResponse struct {
 	Losses       CompactionLosses `json:"losses"`
 	LossDetails  []CompactionLoss `json:"lossDetails"`
 	Warning      *string          `json:"warning"`
+
+	RulesAdded    []string `json:"rulesAdded,omitempty"`
+	LossesOmitted int      `json:"lossesOmitted,omitempty"`
 }
 
 // ThreadCompactDeltaNotification has the next piece of the summary that the model writes for a draft.
@@ -95,15 +107,16 @@ type CompactionLosses struct {
 	UserConstraints []string `json:"userConstraints"`
 }
 
-// CompactionLoss is a fact of CompactionLosses, with the ids of the replaced items that state it.
+// CompactionLoss is a fact that a compaction loses, with the ids of the last items, at most 20, that state it.
 type CompactionLoss struct {
 	Kind    string   `json:"kind" oneof:"fileChanged commandRun decision openQuestion userConstraint"`
 	Text    string   `json:"text"`
 	ItemIDs []string `json:"itemIds"`
 }
 
-// ThreadCompactCommitParams commits the draft of a compaction. Summary, if not null, replaces its
-// text.
+// ThreadCompactCommitParams commits the draft of a compaction. Text, if not null, replaces its summary. A rule
+// of the user that Text does not keep is added to it, unless the draft listed the rule below "Rules of the
+// user:".
 type ThreadCompactCommitParams struct {
 	DraftID string  `json:"draftId"`
 	Text    *string `json:"text,omitempty"`

@@ -24,8 +24,11 @@ type StoredTrimPoint struct {
 	PrunedMessageCount int      `json:"pruned_message_count"`
 	PrunedTurnIDs      []string `json:"pruned_turn_ids"`
 	// Summary belongs to a line of its own. A compaction has it in Compacted.Message.
-	Summary     *string `json:"summary,omitempty"`
-	SavedTokens int64   `json:"saved_tokens,omitempty"`
+	Summary *string `json:"summary,omitempty"`
+	// Rules are the rules of the user that the summary keeps, in the user's words. The next compaction
+	// holds its summary against them.
+	Rules       []string `json:"rules,omitempty"`
+	SavedTokens int64    `json:"saved_tokens,omitempty"`
 	// ClientName is the name of the client that trimmed, or "".
 	ClientName string `json:"client_name,omitempty"`
 	Revision   int64  `json:"revision"`

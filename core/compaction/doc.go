@@ -11,8 +11,8 @@
 //
 // [Context.Span] returns the items that a plan replaces. A summary of them is made by a model from
 // [Context.Transcript], or without a model: [Rules.Extract] collects facts, [Rules.Requests] lists what the
-// user asked. [Rules.Accept] checks the answer of a model, and [Rules.AddConstraints] adds the user's rules
-// that it does not mention.
+// user asked. [Rules.Accept] checks the answer of a model. [Rules.Audit] holds any summary against the facts of the
+// span, adds the user's rules that it lacks, and lists what else it loses.
 //
 // Tokens are those of the next request as the provider would report them.
 //
@@ -20,6 +20,12 @@
 //
 // The messages of the user stay as far as there is room, because a summary loses the exact words of a rule.
 // The first message stays before others: it usually has the task.
+//
+// Each compaction records the rules that its summary keeps, in the user's words. Rules that the next summary has in
+// other words would be lost with the one after it, if only the text of a summary were read.
+//
+// A rule is added even if a summary has it in other words that the audit does not recognise: a rule that is there
+// twice costs some tokens, a lost one the user's trust.
 //
 // A model's summary that is much shorter than the summary before it is added to it. A summary of a summary
 // of a summary would have no content at the end.

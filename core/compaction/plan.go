@@ -53,6 +53,8 @@ type Context struct {
 	PromptTokens int64
 	// ActiveTurn is the id of the active turn, or "". The user's messages of that turn stay.
 	ActiveTurn string
+	// Dir is the working directory of the thread.
+	Dir string
 }
 
 // ToTarget returns the plan that keeps most of at most some turns and reaches the target, or else the plan

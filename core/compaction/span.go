@@ -11,11 +11,17 @@ import (
 
 // Span has the items that a compaction replaces.
 type Span struct {
-	// Former is the summary of an earlier compaction within the span, or "".
-	Former string
+	// Former is the summary of an earlier compaction within the span, or "". FormerRules are the rules of the
+	// user that it was found to keep, also in other words.
+	Former      string
+	FormerRules []string
+	// Removed are rules that a client removed from the text of a draft. They are not added again.
+	Removed []string
 	// Places and Items are the items to replace, in order.
 	Places []int
 	Items  []protocol.ResponseItem
+	// Dir is the working directory of the thread.
+	Dir string
 	// ids are the ids of Items.
 	ids []string
 	// Conversation has the items and those among them that stay, such as requests of the user: a model reads
@@ -25,6 +31,7 @@ type Span struct {
 
 // Span returns what a plan replaces.
 func (c *Context) Span(p Plan) (s Span) {
+	s.Dir = c.Dir
 	stays := map[int]bool{}
 	for _, i := range append(c.Retained(p.From), p.Words...) {
 		stays[i] = true
@@ -43,6 +50,7 @@ func (c *Context) Span(p Plan) (s Span) {
 			s.Places = append(s.Places, i)
 		case item.IsSummary():
 			s.Former = strings.TrimSpace(s.Former + "\n\n" + SummaryText(item.Sent()))
+			s.FormerRules = append(s.FormerRules, c.RulesOf(item)...)
 			s.Places = append(s.Places, i)
 			s.Earlier, s.Conversation = append(s.Earlier, s.Conversation...), nil
 		default:
@@ -59,25 +67,6 @@ func SummaryText(item protocol.ResponseItem) string {
 	return strings.TrimPrefix(history.TextOf(item), history.SummaryHead)
 }
 
-// Losses returns the facts of the span that a summary does not mention, as lists and with their items.
-func (s *Span) Losses(summary string) (lists protocol.CompactionLosses, details []protocol.CompactionLoss) {
-	missing := digest.Of(s.Items).Missing(summary)
-	details = []protocol.CompactionLoss{}
-	for _, f := range missing.Findings(s.Items) {
-		loss := protocol.CompactionLoss{Kind: lossKinds[f.Kind], Text: f.Text, ItemIDs: []string{}}
-		for _, i := range f.Items {
-			loss.ItemIDs = append(loss.ItemIDs, s.ids[i])
-		}
-		details = append(details, loss)
-	}
-	return protocol.CompactionLosses(missing), details
-}
-
-var lossKinds = map[digest.Kind]string{
-	digest.FileChanged: "fileChanged", digest.CommandRun: "commandRun", digest.Decision: "decision",
-	digest.OpenQuestion: "openQuestion", digest.UserConstraint: "userConstraint",
-}
-
 // bytesPerToken is a low estimate for text in several languages.
 const bytesPerToken = 3
 
@@ -87,15 +76,25 @@ func (r *Rules) summaryLimit() int {
 	return int(tokens) * bytesPerToken
 }
 
-// Extract returns a summary that no model makes: the facts of the span.
-func (r *Rules) Extract(s *Span) string { return digest.Extract(s.Former, s.Items, r.summaryLimit()) }
+// Extract returns a summary that no model makes: the facts of the span. The audit adds the rules of the user.
+func (r *Rules) Extract(s *Span) string {
+	known, _ := s.rules()
+	chosen, _ := choose(known, r.rulesLimit())
+	return s.source().Extract(r.summaryLimit() - len(rulesSection(chosen)))
+}
+
+// source returns the span for an analysis of its text.
+func (s *Span) source() digest.Source {
+	former, _ := splitRules(s.Former)
+	return digest.Source{Items: s.Items, Former: former, Dir: s.Dir, WithoutRules: true}
+}
 
 // Requests returns a summary that no model makes: the requests of the user that do not stay.
 func (r *Rules) Requests(s *Span) string {
 	limit := r.summaryLimit()
 	text := digest.Earlier(s.userMessages(), limit/2)
-	if s.Former != "" {
-		text = strings.TrimSpace(s.Former[:min(len(s.Former), limit/2)] + "\n\n" + text)
+	if former, _ := splitRules(s.Former); former != "" {
+		text = strings.TrimSpace(former[:min(len(former), limit/2)] + "\n\n" + text)
 	}
 	if text = strings.TrimSpace(strings.ToValidUTF8(text, "")); text == "" {
 		return fmt.Sprintf("The earlier requests of the user are above. %d answers, calls and results were left out.",

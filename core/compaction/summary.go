@@ -64,50 +64,8 @@ func (r *Rules) Accept(s *Span, answer, cut string) (text, flaw string) {
 	case text == "":
 		return "", "its summary is empty"
 	}
-	return r.bounded(keepFormer(s.Former, text)), ""
-}
-
-// constraintsHead begins the constraints of the user that a summary does not mention.
-const constraintsHead = "\n\nThe user also asked:\n"
-
-// AddConstraints adds to a summary what the user asked to keep to and it does not mention, within a quarter of
-// the limit of a summary. The next summary of the thread receives them again.
-func (r *Rules) AddConstraints(s *Span, text string) string {
-	constraints := append(constraintsIn(s.Former), digest.Of(s.Items).UserConstraints...)
-	constraints = digest.Facts{UserConstraints: constraints}.Missing(text).UserConstraints
-	if len(constraints) == 0 {
-		return text
-	}
-	return text + constraintsHead + firstAndNewest(constraints, r.summaryLimit()/4)
-}
-
-// firstAndNewest lists the first entry, and as many of the newest as fit.
-func firstAndNewest(entries []string, room int) string {
-	list := "- " + entries[0]
-	from := len(entries)
-	for room -= len(list); from > 1; from-- {
-		if room -= len("\n- ") + len(entries[from-1]); room < 0 {
-			break
-		}
-	}
-	for _, entry := range entries[from:] {
-		list += "\n- " + entry
-	}
-	return list
-}
-
-// constraintsIn returns the constraints that were added to a summary.
-func constraintsIn(summary string) (constraints []string) {
-	for _, section := range strings.Split(summary, constraintsHead)[1:] {
-		for line := range strings.Lines(section) {
-			entry, found := strings.CutPrefix(line, "- ")
-			if !found {
-				break
-			}
-			constraints = append(constraints, strings.TrimRight(entry, "\n"))
-		}
-	}
-	return constraints
+	former, _ := splitRules(s.Former)
+	return r.bounded(keepFormer(former, text)), ""
 }
 
 // keepFormer keeps a former summary before a new one that is much shorter.

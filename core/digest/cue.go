@@ -65,8 +65,8 @@ var decisive = cues{
 
 		"entschieden": alone, "entscheidung": alone, "beschlossen": alone, "statt": alone, "stattdessen": alone,
 		"anstatt": alone,
-		"décidé":  alone, "choisi": alone, "plutôt": {"que"}, "lieu": {"de"},
-		"decidido": alone, "decidimos": alone, "elegido": alone, "lugar": {"de"}, "vez": {"de"},
+		"décidé":  alone, "choisi": alone, "plutôt": {"que"},
+		"decidido": alone, "decidimos": alone, "elegido": alone,
 		"решили": alone, "решено": alone, "решил": alone, "выбрали": alone, "вместо": alone,
 	},
 	runs: []string{"决定", "改用", "采用", "而不是", "決定", "決めた", "決めました", "採用", "代わりに"},
@@ -77,6 +77,28 @@ type statement struct {
 	text  string
 	words []string
 }
+
+func statementOf(sentence string) statement { return statement{sentence, wordsOf(nil, sentence)} }
+
+// labels are the headings of lists of rules.
+var labels = map[string]bool{
+	"rules": true, "constraints": true, "requirements": true, "restrictions": true, "conditions": true,
+	"regeln": true, "vorgaben": true, "bedingungen": true, "anforderungen": true, "règles": true,
+	"contraintes": true, "exigences": true, "reglas": true, "requisitos": true, "restricciones": true,
+	"правила": true, "требования": true,
+}
+
+// isLabel reports whether a line is the heading of a list of rules, such as "Rules:".
+func isLabel(line string) bool {
+	words := wordsOf(nil, line)
+	return len(words) <= labelWords && slices.ContainsFunc(words, func(w string) bool { return labels[w] })
+}
+
+// labelWords is how many words a heading has at most.
+const labelWords = 4
+
+// isLead reports whether the entries of a list after a line bind.
+func isLead(line string) bool { return isLabel(line) || statementOf(line).binds() }
 
 // cue is the first word of the first cue in the statement, "" for none.
 func (s statement) cue(of cues) string {
@@ -170,20 +192,18 @@ func (s statement) forbidsByNo() bool {
 	return false
 }
 
-// excerptLead is how much before a cue an excerpt begins, in bytes.
-const excerptLead = entryLimit / 3
-
-// excerpt is the statement, or of a long one the part around its first cue.
-func (s statement) excerpt(of cues) string {
-	if len(s.text) <= entryLimit {
+// excerpt is the statement, or of one longer than limit bytes the part around its first cue.
+func (s statement) excerpt(of cues, limit int) string {
+	if len(s.text) <= limit {
 		return s.text
 	}
 	at := wordIndex(strings.ToLower(s.text), s.cue(of))
-	if at < entryLimit/2 {
+	if at < limit/2 {
 		return s.text
 	}
-	from := after(s.text, at-excerptLead)
-	if space := strings.IndexByte(s.text[from:min(len(s.text), from+excerptLead/2)], ' '); space >= 0 {
+	lead := limit / 3 // how much before the cue the excerpt begins
+	from := after(s.text, at-lead)
+	if space := strings.IndexByte(s.text[from:min(len(s.text), from+lead/2)], ' '); space >= 0 {
 		from += space + 1
 	}
 	return ellipsis + s.text[from:]

@@ -17,19 +17,26 @@ const (
 	scrapLimit = 40
 )
 
-// Extract returns a summary of items in Markdown, at most limit bytes, made without a model. The
-// former summary comes first. It keeps at least half of the limit if it needs it, and loses its
-// middle. The requests of the user follow, then the user's constraints, decisions, files, commands,
-// open questions and the last state of the assistant.
-//
-// If they do not all fit, the sections share the room evenly and lose their oldest entries first. The
-// user's constraints have priority. The result is empty only if the input or the limit is.
+// Extract returns a summary of items, as [Source.Extract] does.
 func Extract(former string, items []protocol.ResponseItem, limit int) string {
-	former = strings.TrimSpace(valid(former))
-	if limit <= 0 || len(items) == 0 {
+	return Source{Items: items, Former: former}.Extract(limit)
+}
+
+// Extract returns a summary in Markdown, at most limit bytes, made without a model. The former summary
+// comes first. It keeps at least half of the limit if it needs it, and loses its middle. The requests of
+// the user follow, then the user's rules, decisions, failed commands, changed files, other commands, open
+// questions and the last state of the assistant.
+//
+// If they do not all fit, the user's rules have half of the room. The other sections share the rest by
+// their weights, and the room that one does not need goes to the others in the order: decisions, failed
+// commands, files, other commands, questions. Sections first shorten their entries, and then lose the
+// oldest ones. The result is empty only if the input or the limit is.
+func (s Source) Extract(limit int) string {
+	former := strings.TrimSpace(valid(s.Former))
+	if limit <= 0 || len(s.Items) == 0 {
 		return omitMiddleAgain(former, max(0, limit))
 	}
-	o := outlineOf(items)
+	o := s.outline()
 	text := omitMiddleAgain(former, max(limit/2, limit-o.size()-len(gap)))
 	if text != "" {
 		if len(text)+len(gap) > limit {
@@ -100,7 +107,11 @@ type outline struct {
 type section struct {
 	title   string
 	entries []string
-	place   place
+	// short has shorter forms of the entries, or fewer, or is nil.
+	short []string
+	place place
+	// weight is the section's share of the room.
+	weight int
 }
 
 // place is how a section is treated.
@@ -109,17 +120,21 @@ type place int
 const (
 	// lasting sections leave out what the former summary has.
 	lasting place = iota
-	// constraints are lasting, and the last to go.
-	constraints
+	// binds is the place of the user's rules, which are lasting, and the last to go.
+	binds
 	// dated sections describe the state at their time, and may repeat earlier ones.
 	dated
 )
 
-func outlineOf(items []protocol.ResponseItem) *outline {
-	facts := Of(items)
+func (s Source) outline() *outline {
+	g := s.gather()
+	facts := g.facts()
+	if s.WithoutRules {
+		facts.UserConstraints = nil
+	}
 	var requests []string
 	messages, calls, state := 0, 0, ""
-	for _, item := range items {
+	for _, item := range s.Items {
 		if _, ok := readCall(item); ok {
 			calls++
 		}
@@ -134,14 +149,24 @@ func outlineOf(items []protocol.ResponseItem) *outline {
 		}
 		requests = append(requests, headLine(m.text, entryLimit))
 	}
+	failed, others := g.byOutcome()
 	return &outline{fmt.Sprintf("%s and %s were left out.\n", counted(messages, "message"), counted(calls, "tool call")),
 		[]section{
-			{"Requests:", newest(requests), dated}, {"The user asked to keep to:", facts.UserConstraints, constraints},
-			{"Decisions:", facts.Decisions, lasting}, {"Files changed:", facts.FilesChanged, lasting},
-			{"Commands run:", facts.CommandsRun, lasting}, {"Open questions:", facts.OpenQuestions, lasting},
-			{"State:", stateOf(state), dated},
+			{title: "Requests:", entries: newest(requests), place: dated, weight: 1},
+			{title: "Rules of the user:", entries: facts.UserConstraints, place: binds},
+			{title: "Decisions:", entries: facts.Decisions, place: lasting, weight: 4},
+			{title: "Commands that failed:", entries: entriesOf(failed), short: shortFailures(failed),
+				place: lasting, weight: 4},
+			{title: "Files changed:", entries: facts.FilesChanged, short: byFolder(facts.FilesChanged),
+				place: lasting, weight: 4},
+			{title: "Other commands:", entries: entriesOf(others), short: shortCommands(others), place: lasting, weight: 1},
+			{title: "Open questions:", entries: facts.OpenQuestions, place: lasting, weight: 1},
+			{title: "State:", entries: stateOf(state), place: dated, weight: 1},
 		}}
 }
+
+// precedence has the indices of the sections in the order in which they get room that others do not need.
+var precedence = []int{2, 3, 4, 5, 6, 7, 0}
 
 func counted(n int, noun string) string {
 	if n == 1 {
@@ -163,9 +188,13 @@ func (o *outline) skipKnown(former string) {
 	for line := range strings.Lines(former) {
 		known[strings.TrimSuffix(line, "\n")] = true
 	}
+	isKnown := func(entry string) bool { return known["- "+entry] }
 	for i, s := range o.sections {
 		if s.place != dated {
-			o.sections[i].entries = without(s.entries, func(entry string) bool { return known["- "+entry] })
+			o.sections[i].entries = without(s.entries, isKnown)
+			if s.short != nil {
+				o.sections[i].short = without(s.short, isKnown)
+			}
 		}
 	}
 }
@@ -173,69 +202,108 @@ func (o *outline) skipKnown(former string) {
 func (o *outline) size() int {
 	total := len(o.lead)
 	for _, s := range o.sections {
-		total += s.size()
+		total += s.size(s.entries)
 	}
 	return total
 }
 
-func (s section) size() int {
-	if len(s.entries) == 0 {
+// size is the length of the section with some entries.
+func (s section) size(entries []string) int {
+	if len(entries) == 0 {
 		return 0
 	}
 	total := len("\n" + s.title + "\n")
-	for _, entry := range s.entries {
+	for _, entry := range entries {
 		total += len("- " + entry + "\n")
 	}
 	return total
 }
 
-// render is all sections, at most room bytes. The constraints have half of it if they
-// need it, and what the others leave.
+// render is all sections, at most room bytes. The rules have half of it if they need it, and what the
+// others leave.
 func (o *outline) render(room int) string {
-	var sizes []int
-	bound := 0
-	for _, s := range o.sections {
-		if s.place == constraints {
-			bound = s.size()
-		} else {
-			sizes = append(sizes, s.size())
+	rules := 0
+	for i, s := range o.sections {
+		if s.place == binds {
+			rules = i
 		}
 	}
-	highest := ceiling(sizes, room-min(bound, room/2))
+	shares := o.shares(room - min(o.sections[rules].size(o.sections[rules].entries), room/2))
 	texts := make([]string, len(o.sections))
 	for i, s := range o.sections {
-		if s.place != constraints {
-			texts[i] = s.render(highest)
+		if i != rules {
+			texts[i] = s.render(shares[i])
 			room -= len(texts[i])
 		}
 	}
-	for i, s := range o.sections {
-		if s.place == constraints {
-			texts[i] = s.render(room)
-		}
-	}
+	texts[rules] = o.sections[rules].render(room)
 	return strings.Join(texts, "")
 }
 
-// render is the section in at most room bytes: its newest entries, and how many are
-// missing; nothing where not even one fits.
-func (s section) render(room int) string {
-	size := s.size()
-	if size == 0 || size <= room {
-		return s.text(s.entries, "")
-	}
-	missing := 0
-	for ; missing < len(s.entries)-1; missing++ {
-		size -= len("- " + s.entries[missing] + "\n")
-		if size+len(earlier(missing+1)) <= room {
-			return s.text(s.entries[missing+1:], earlier(missing+1))
+// shares returns how much of room each section but the rules has: for its short form by the weights, then in the
+// order of precedence, and then for its whole form.
+func (o *outline) shares(room int) []int {
+	shares, weights := make([]int, len(o.sections)), 0
+	for _, s := range o.sections {
+		if len(s.entries) > 0 {
+			weights += s.weight
 		}
 	}
-	left := room - len(s.text(nil, earlier(missing))+"- \n")
+	room = max(room, 0)
+	left := room
+	for i, s := range o.sections {
+		if len(s.entries) > 0 && s.weight > 0 {
+			shares[i] = min(s.least(), room*s.weight/weights)
+			left -= shares[i]
+		}
+	}
+	for _, i := range precedence {
+		more := min(left, o.sections[i].least()-shares[i])
+		shares[i] += more
+		left -= more
+	}
+	for _, i := range precedence {
+		if more := o.sections[i].size(o.sections[i].entries) - shares[i]; more <= left {
+			shares[i] += more
+			left -= more
+		}
+	}
+	return shares
+}
+
+// least is the length of the section in its short form.
+func (s section) least() int {
+	size := s.size(s.entries)
+	if s.short == nil {
+		return size
+	}
+	return min(size, s.size(s.short))
+}
+
+// render is the section in at most room bytes: its newest entries, shortened if they do not all fit, and how
+// many are missing; nothing if not even one fits.
+func (s section) render(room int) string {
+	entries := s.entries
+	size := s.size(entries)
+	if size > room && s.short != nil {
+		entries = s.short
+		size = s.size(entries)
+	}
+	if size == 0 || size <= room {
+		return s.text(entries, "")
+	}
+	missing := 0
+	for ; missing < len(entries)-1; missing++ {
+		size -= len("- " + entries[missing] + "\n")
+		if size+len(earlier(missing+1)) <= room {
+			return s.text(entries[missing+1:], earlier(missing+1))
+		}
+	}
+	left := room - len(s.text([]string{""}, earlier(missing)))
 	if left < scrapLimit {
 		return ""
 	}
-	return s.text([]string{firstBytes(s.entries[missing], left)}, earlier(missing))
+	return s.text([]string{firstBytes(entries[missing], left)}, earlier(missing))
 }
 
 func earlier(missing int) string {

@@ -37,20 +37,20 @@ Requests:
 - Fix the parser. Never touch the lexer.
 - Now the docs.
 
-The user asked to keep to:
+Rules of the user:
 - Never touch the lexer.
 
 Decisions:
 - We will use a table instead of a switch.
+
+Commands that failed:
+- go test ./... (exit 1)
 
 Files changed:
 - new.go
 - dir/old.go
 - dir/moved.go
 - gone.go
-
-Commands run:
-- go test ./... (exit 1)
 
 Open questions:
 - Shall I push?
@@ -87,11 +87,11 @@ func TestExtractKeepsConstraintsLongest(t *testing.T) {
 	}
 	items = append(items, user("Never push."))
 	last := 0
-	for limit := 1; limit < 3000; limit++ {
+	for limit := 1; limit < 3000; limit += 7 {
 		text := digest.Extract("", items, limit)
-		if strings.Contains(text, "Requests:") || strings.Contains(text, "Commands run:") ||
+		if strings.Contains(text, "Requests:") || strings.Contains(text, "Other commands:") ||
 			strings.Contains(text, "Decisions:") {
-			require.Contains(t, text, "keep to:\n- Never push.", "%d bytes", limit)
+			require.Contains(t, text, "Rules of the user:\n- Never push.", "%d bytes", limit)
 			last++
 		}
 	}
@@ -108,9 +108,10 @@ func TestExtractLosesTheOldestOfASectionFirst(t *testing.T) {
 	require.Contains(t, text, "- make 99")
 	require.NotContains(t, text, "- step 1\n")
 	require.Regexp(t, `Requests:\n- \[… \d+ earlier left out …\]\n- step`, text)
-	require.Regexp(t, `Commands run:\n- \[… \d+ earlier left out …\]\n- make`, text)
+	require.Regexp(t, `Other commands:\n- \[… \d+ earlier left out …\]\n- make`, text)
 	requests, commands := strings.Count(text, "- step"), strings.Count(text, "- make")
-	require.InDelta(t, requests, commands, 5, "they share the room")
+	require.Greater(t, requests, commands, "they share the room by their weights")
+	require.Greater(t, commands, 5)
 }
 
 func TestExtractCutsTheFormerSummaryWithAMark(t *testing.T) {

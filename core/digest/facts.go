@@ -1,6 +1,8 @@
 package digest
 
 import (
+	"slices"
+
 	"appserver/core/command"
 	"appserver/protocol"
 )
@@ -8,22 +10,26 @@ import (
 const (
 	// entryLimit is the length of an entry of Facts, in bytes.
 	entryLimit = 200
-	// listLimit is how many entries a list of Facts has at most.
+	// ruleLimit is the length of a rule of the user, in bytes. Rules are kept word for word.
+	ruleLimit = 1000
+	// listLimit is how many entries a list of Facts has at most, and ruleCount how many rules.
 	listLimit = 200
-	// manyCommands is the number of changing commands from which read-only commands are left out.
-	manyCommands = 20
+	ruleCount = 1000
+	// messageRules is how many rules one message of the user has at most: more are the text of a document.
+	messageRules = 100
 )
 
-// Facts are the contents of a part of a conversation. Entries are one line of at most 200 bytes, each
-// once, in the order in which they first appeared. Of more than 200 entries the newest are kept. Lists
-// are never nil.
+// Facts are the contents of a part of a conversation. Entries are one line of at most 200 bytes, rules of
+// the user of at most 1,000, each once, in the order in which they first appeared. Of more than 200 entries,
+// or 1,000 rules, the newest are kept. Lists are never nil.
 type Facts struct {
 	// FilesChanged are paths as patches and scripts give them. Whether a patch or a
 	// script then failed does not count: it may have done a part of its work.
 	FilesChanged []string `json:"filesChanged"`
-	// CommandsRun are the first lines of shell scripts, with the failure of the last run: "go test ./...
-	// (exit 1)". A line that is a part of its script ends with an ellipsis. Scripts that surely only read
-	// are left out if there are 20 others.
+	// CommandsRun are the first lines of shell scripts, with the failure of the last run and its cause:
+	// "go vet ./... (exit 1): a.go:3:1: undefined: x". The cause is a line of the output, of at most 200
+	// bytes more. A line that is a part of its script ends with an ellipsis. Scripts that surely only read
+	// are left out unless they failed.
 	CommandsRun []string `json:"commandsRun"`
 	// Decisions are sentences of the user and of the assistant that settle something.
 	Decisions []string `json:"decisions"`
@@ -31,62 +37,135 @@ type Facts struct {
 	// messages since the assistant's last. A question counts as answered after any message of the other
 	// side.
 	OpenQuestions []string `json:"openQuestions"`
-	// UserConstraints are sentences of the user that bind: do, do not, only, always.
+	// UserConstraints are the rules of the user: sentences that bind, such as do not, only, always. Of one
+	// message they are the first 100.
 	UserConstraints []string `json:"userConstraints"`
 }
 
-// Of gathers the facts of a stretch.
-func Of(items []protocol.ResponseItem) Facts {
-	g := gathering{runs: map[string]*execution{}, waiting: map[string]*execution{}}
-	for _, item := range items {
+// Source is a part of a conversation.
+type Source struct {
+	Items []protocol.ResponseItem
+	// Former is the summary of the part before it, or "".
+	Former string
+	// Dir is the working directory, or "". Paths below it are shown relative to it.
+	Dir string
+	// WithoutRules leaves the rules of the user out of an extract.
+	WithoutRules bool
+}
+
+// Of returns the facts of a part of a conversation.
+func Of(items []protocol.ResponseItem) Facts { return Source{Items: items}.Facts() }
+
+// Facts returns the facts of the part.
+func (s Source) Facts() Facts { return s.gather().facts() }
+
+func (s Source) gather() *gathering {
+	g := &gathering{dir: s.Dir, runs: map[string]*execution{}, waiting: map[string]*execution{}}
+	for i, item := range s.Items {
+		g.at = i
 		g.read(item)
 	}
-	return Facts{
-		FilesChanged: g.files.newest(), CommandsRun: g.commands(), Decisions: g.decisions.newest(),
-		OpenQuestions: g.questions(), UserConstraints: g.constraints.newest(),
+	for _, m := range g.unanswered {
+		for sentence := range sentences(m.text) {
+			if isQuestion(sentence) {
+				g.questions.add(lastBytes(sentence, entryLimit), entryLimit, m.at)
+			}
+		}
 	}
+	g.commands = g.keptCommands()
+	return g
 }
 
-// notes are entries, each once, in the order of their first appearance.
+func (g *gathering) facts() Facts {
+	f := Facts{
+		FilesChanged: newest(g.files.list), CommandsRun: []string{}, Decisions: newest(g.decisions.list),
+		OpenQuestions: newest(g.questions.list), UserConstraints: last(g.rules.list, ruleCount),
+	}
+	for _, run := range g.commands {
+		f.CommandsRun = append(f.CommandsRun, run.text())
+	}
+	return f
+}
+
+// notes are entries, each once, in the order of their first appearance, with the items that state them.
 type notes struct {
-	seen map[string]bool
-	list []string
+	items map[string][]int
+	list  []string
 }
 
-// add notes the beginning of a text.
-func (n *notes) add(text string) {
-	entry := headLine(text, entryLimit)
-	if entry == "" || n.seen[entry] {
+// add notes the beginning of a text of the item at an index.
+func (n *notes) add(text string, limit, at int) {
+	entry := headLine(text, limit)
+	if entry == "" {
 		return
 	}
-	if n.seen == nil {
-		n.seen = map[string]bool{}
+	if n.items == nil {
+		n.items = map[string][]int{}
 	}
-	n.seen[entry] = true
-	n.list = append(n.list, entry)
+	known := n.items[entry]
+	if known == nil {
+		n.list = append(n.list, entry)
+	}
+	if len(known) == 0 || known[len(known)-1] != at {
+		n.items[entry] = append(known, at)
+	}
 }
-
-func (n *notes) newest() []string { return newest(n.list) }
 
 // newest is a copy of the end of a list, which is not nil.
-func newest(list []string) []string {
-	return append([]string{}, list[max(0, len(list)-listLimit):]...)
-}
+func newest(list []string) []string { return last(list, listLimit) }
+
+func last[E any](list []E, n int) []E { return append([]E{}, list[max(0, len(list)-n):]...) }
 
 // gathering reads items one after the other.
 type gathering struct {
-	files, decisions, constraints notes
+	dir string
+	// at is the index of the item that is read.
+	at                                 int
+	files, decisions, questions, rules notes
 	// runs are the executions by their entry; order has them as they first appeared.
 	runs  map[string]*execution
 	order []*execution
 	// waiting are those whose output was not read yet, by call id.
 	waiting map[string]*execution
+	// commands are the executions that are facts.
+	commands []*execution
 	// unanswered are the messages since the last one of the other side.
-	unanswered []message
+	unanswered []placed
 }
 
-// execution is a script with its result.
-type execution struct{ entry, script, failure string }
+// placed is a message with the index of its item.
+type placed struct {
+	message
+	at int
+}
+
+// execution is a script with the result of its last run.
+type execution struct {
+	entry, script  string
+	failure, cause string
+	// calls are the items that ran it. output is the item of the last output, or -1.
+	calls  []int
+	output int
+}
+
+// text is the entry of a script in Facts.
+func (e *execution) text() string {
+	switch {
+	case e.failure == "":
+		return e.entry
+	case e.cause == "":
+		return e.entry + " (" + e.failure + ")"
+	}
+	return e.entry + " (" + e.failure + "): " + e.cause
+}
+
+// items are the calls, and the output that reports a failure.
+func (e *execution) items() []int {
+	if e.failure == "" || e.output < 0 {
+		return e.calls
+	}
+	return append(slices.Clone(e.calls), e.output)
+}
 
 func (g *gathering) read(item protocol.ResponseItem) {
 	if m, ok := readMessage(item); ok {
@@ -95,7 +174,10 @@ func (g *gathering) read(item protocol.ResponseItem) {
 		g.call(c)
 	} else if o, ok := readOutput(item); ok {
 		if run := g.waiting[o.callID]; run != nil {
-			run.failure = failure(o.text)
+			run.failure, run.cause, run.output = failure(o.text), "", g.at
+			if run.failure != "" && run.failure != notRun {
+				run.cause = relative(causeIn(o.text), g.dir)
+			}
 			delete(g.waiting, o.callID)
 		}
 	}
@@ -108,31 +190,31 @@ func (g *gathering) message(m message) {
 	if m.role == protocol.RoleAssistant || len(g.unanswered) > 0 && g.unanswered[0].role != m.role {
 		g.unanswered = nil
 	}
-	g.unanswered = append(g.unanswered, m)
-	var words []string
+	g.unanswered = append(g.unanswered, placed{m, g.at})
 	for sentence := range sentences(m.text) {
-		words = wordsOf(words[:0], sentence)
-		s := statement{sentence, words}
-		if s.settles() {
-			g.decisions.add(s.excerpt(decisive))
+		if s := statementOf(sentence); s.settles() {
+			g.decisions.add(s.excerpt(decisive, entryLimit), entryLimit, g.at)
 		}
-		if m.role == protocol.RoleUser && s.binds() {
-			g.constraints.add(s.excerpt(binding))
+	}
+	if m.role == protocol.RoleUser {
+		for _, rule := range rulesIn(m.text) {
+			g.rules.add(rule, ruleLimit, g.at)
 		}
 	}
 }
 
 func (g *gathering) call(c call) {
 	for _, file := range patched(c.input) {
-		g.files.add(file)
+		g.files.add(relative(file, g.dir), entryLimit, g.at)
 	}
 	if !c.shell {
 		return
 	}
 	for _, file := range command.Changes(c.script) {
-		g.files.add(file)
+		g.files.add(relative(file, g.dir), entryLimit, g.at)
 	}
-	entry := scriptEntry(c.script)
+	script := relative(c.script, g.dir)
+	entry := scriptEntry(script)
 	if entry == "" {
 		return
 	}
@@ -142,37 +224,24 @@ func (g *gathering) call(c call) {
 		g.runs[entry] = run
 		g.order = append(g.order, run)
 	}
-	run.script, run.failure = c.script, ""
+	run.script, run.failure, run.cause, run.output = script, "", "", -1
+	run.calls = append(run.calls, g.at)
 	g.waiting[c.id] = run
 }
 
-// commands are the entries of what was run, with how it failed.
-func (g *gathering) commands() []string {
-	var all, changing []string
+// keptCommands are the newest scripts that changed something or failed.
+func (g *gathering) keptCommands() (runs []*execution) {
 	for _, run := range g.order {
-		entry := run.entry
-		if run.failure != "" {
-			entry += " (" + run.failure + ")"
-		}
-		all = append(all, entry)
-		if !command.Safe(run.script) {
-			changing = append(changing, entry)
+		if run.failed() || !command.Safe(run.script) {
+			runs = append(runs, run)
 		}
 	}
-	if len(changing) >= manyCommands {
-		return newest(changing)
-	}
-	return newest(all)
+	return last(runs, listLimit)
 }
 
-func (g *gathering) questions() []string {
-	var open notes
-	for _, m := range g.unanswered {
-		for sentence := range sentences(m.text) {
-			if isQuestion(sentence) {
-				open.add(lastBytes(sentence, entryLimit))
-			}
-		}
-	}
-	return open.newest()
+// failed reports whether the last run failed. A script that only reads and exits with 1 without an output
+// found nothing.
+func (e *execution) failed() bool {
+	foundNothing := e.failure == "exit 1" && e.cause == "" && command.Safe(e.script)
+	return e.failure != "" && !foundNothing
 }

@@ -51,14 +51,14 @@ func TestCommandsRunAreScriptsWithTheirFailures(t *testing.T) {
 		want   string
 	}{
 		"our shell": {shell("a", "go test ./..."), "Exit code: 1\nWall time: 1.0 seconds\nOutput:\nFAIL",
-			"go test ./... (exit 1)"},
+			"go test ./... (exit 1): FAIL"},
 		"success": {shell("a", "go test ./..."), "Exit code: 0\nWall time: 1.0 seconds\nOutput:\nExit code: 3",
 			"go test ./..."},
 		"a timeout": {shell("a", "make"), "The command was ended: it took longer than its timeout.\n",
 			"make (timed out)"},
 		"no end":               {shell("a", "make"), "The command did not finish: killed\n", "make (did not finish)"},
 		"declined":             {shell("a", "make"), "The user declined this command. It was not run.", "make (not run)"},
-		"JSON metadata":        {shell("a", "make"), `{"output":"x","metadata":{"exit_code":2}}`, "make (exit 2)"},
+		"JSON metadata":        {shell("a", "make"), `{"output":"x","metadata":{"exit_code":2}}`, "make (exit 2): x"},
 		"a code beyond reason": {shell("a", "make"), `{"metadata":{"exit_code":-9223372036854775808}}`, "make"},
 		"the longest entry": {shell("a", strings.Repeat("a", 300)), `{"metadata":{"exit_code":-2147483648}}`,
 			strings.Repeat("a", 174) + "… (exit -2147483648)"},
@@ -85,15 +85,50 @@ func TestCommandsRunTellTheLastOutcomeAtTheFirstPlace(t *testing.T) {
 	require.Equal(t, []string{"make", "make x"}, f.CommandsRun)
 }
 
-func TestCommandsRunDropReadersFirst(t *testing.T) {
-	items := []protocol.ResponseItem{shell("", "ls")}
-	for i := range 19 {
-		items = append(items, shell("", numbered("make ", i)))
+func TestCommandsRunHaveReadersOnlyIfTheyFailed(t *testing.T) {
+	f := digest.Of([]protocol.ResponseItem{
+		shell("a", "ls"), answer("a", "Exit code: 0\n"), shell("b", "cat none"),
+		answer("b", "Exit code: 1\nWall time: 0.1 seconds\nOutput:\ncat: none: No such file or directory\n"),
+		shell("c", "rg missing"), answer("c", "Exit code: 1\nWall time: 0.1 seconds\nOutput:\n"), shell("d", "make"),
+	})
+	require.Equal(t, []string{"cat none (exit 1): cat: none: No such file or directory", "make"}, f.CommandsRun)
+}
+
+func TestFailuresHaveTheLineThatReportsTheirCause(t *testing.T) {
+	for name, c := range map[string]struct{ output, want string }{
+		"a failed test": {"=== RUN   TestA\n--- FAIL: TestA (0.00s)\n    a_test.go:3: want 1\nFAIL\n", "--- FAIL: TestA (0.00s)"},
+		"a compiler":    {"# pkg\n./a.go:3:1: undefined: x\n./a.go:4:1: y\n", "./a.go:3:1: undefined: x"},
+		"Rust":          {"   Compiling a\nerror[E0382]: use of moved value\n --> a.rs:1\n", "error[E0382]: use of moved value"},
+		"a panic":       {"start\npanic: nil map\n\ngoroutine 1\n", "panic: nil map"},
+		"a traceback": {"x\nTraceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    f()\n" +
+			"ValueError: bad\nmore\n", "ValueError: bad"},
+		"pytest":          {"collected 1 item\n\n    def test():\n>       assert 1 == 2\nE       assert 1 == 2\n", "E assert 1 == 2"},
+		"npm":             {"npm ERR! code 1\nTypeError: x is not a function\n", "TypeError: x is not a function"},
+		"no known form":   {"first\nno rule for it\n\n", "no rule for it"},
+		"no line":         {"", ""},
+		"no error at all": {"0 errors\nstopped\n", "stopped"},
+		"a long line":     {"error: " + strings.Repeat("x", 300), "error: " + strings.Repeat("x", 190) + "…"},
+	} {
+		want := "make (exit 1)"
+		if c.want != "" {
+			want += ": " + c.want
+		}
+		f := digest.Of([]protocol.ResponseItem{shell("a", "make"),
+			answer("a", "Exit code: 1\nWall time: 1.0 seconds\nOutput:\n"+c.output)})
+		require.Equal(t, []string{want}, f.CommandsRun, name)
 	}
-	require.Contains(t, digest.Of(items).CommandsRun, "ls")
-	items = append(items, shell("", "make more"))
-	require.NotContains(t, digest.Of(items).CommandsRun, "ls")
-	require.Len(t, digest.Of(items).CommandsRun, 20)
+}
+
+func TestPathsBelowTheWorkingDirectoryAreRelative(t *testing.T) {
+	f := digest.Source{Dir: "/repo", Items: []protocol.ResponseItem{
+		shell("a", "cd /repo && go test ./... > /repo/log/out.txt"),
+		answer("a", "Exit code: 1\nWall time: 1.0 seconds\nOutput:\n/repo/a.go:1:1: syntax error\n"),
+		custom("b", "apply_patch", "*** Begin Patch\n*** Update File: /repo/core/a.go\n*** Update File: /repository/b.go\n"),
+		shell("c", "rm /repo/x /other/repo/y"),
+	}}.Facts()
+	require.Equal(t, []string{"log/out.txt", "core/a.go", "/repository/b.go", "x", "/other/repo/y"}, f.FilesChanged)
+	require.Equal(t, []string{"go test ./... > log/out.txt (exit 1): a.go:1:1: syntax error", "rm x /other/repo/y"},
+		f.CommandsRun)
 }
 
 func TestOtherToolsAreNoCommands(t *testing.T) {
@@ -110,7 +145,7 @@ func TestDecisionsAreSentencesThatSettleSomething(t *testing.T) {
 		"We decided to keep the API.", "I chose SQLite.", "We will ship on Monday.", "Let's use Postgres.", "Let’s use tabs.",
 		"Use slog instead of zap.", "Going with option B.", "I switched to gjson.", "The plan is to split the file.",
 		"I'll use a map.",
-		"Wir haben uns entschieden.", "Nous avons choisi Go.", "Usa Go en lugar de C.", "我们决定使用 Go。", "Go を採用します。",
+		"Wir haben uns entschieden.", "Nous avons choisi Go.", "我们决定使用 Go。", "Go を採用します。",
 		"Решили писать на Go.",
 	} {
 		for _, m := range []protocol.ResponseItem{user(sentence), assistant("Fine.\n- " + sentence)} {
@@ -119,7 +154,7 @@ func TestDecisionsAreSentencesThatSettleSomething(t *testing.T) {
 	}
 	for _, sentence := range []string{
 		"Should we go with B?", "I will now look at the file.", "The tests pass.", "Let me use the shell.",
-		"```\nwe decided\n```",
+		"```\nwe decided\n```", "Il écrit x au lieu de y.", "Usa Go en lugar de C.", "Una lista en vez de un mapa.",
 	} {
 		require.Empty(t, digest.Of([]protocol.ResponseItem{assistant(sentence)}).Decisions, sentence)
 	}
@@ -192,31 +227,70 @@ func TestOpenQuestionsAreTheUnansweredOnes(t *testing.T) {
 
 func TestLongSentencesAreCutToWhatBinds(t *testing.T) {
 	filler := strings.Repeat("and some more words of no weight ", 20)
+	filler = strings.Repeat(filler, 3)
 	f := digest.Of([]protocol.ResponseItem{user(filler + "but never push " + filler)})
 	require.Len(t, f.UserConstraints, 1)
 	require.Contains(t, f.UserConstraints[0], "never push")
 	require.Regexp(t, "^….*…$", f.UserConstraints[0])
 }
 
+func TestRulesReadTheEntriesOfAListWithTheLineBeforeIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"a line that binds":      {"Do not:\n- push\n- tag\n\nFix it.", []string{"Do not: push", "Do not: tag"}},
+		"a blank line":           {"You must:\n\n1. run the tests", []string{"You must: run the tests"}},
+		"a heading":              {"## Rules:\n- Go 1.26\n- Never push.", []string{"Go 1.26", "Never push."}},
+		"no list":                {"Always print this:\n```\nx\n```", []string{"Always print this:"}},
+		"a list of something":    {"Read these files:\n- a.go\n- b.go", []string{}},
+		"text between":           {"Do not:\n- push\nThen the steps:\n- read", []string{"Do not: push"}},
+		"two sentences together": {"Never push. Only read.", []string{"Never push.", "Only read."}},
+	} {
+		require.Equal(t, c.want, digest.Of([]protocol.ResponseItem{user(c.text)}).UserConstraints, name)
+	}
+}
+
+func TestRulesAreKeptWordForWord(t *testing.T) {
+	rule := "Never " + strings.Repeat("push to this branch or ", 40) + "that."
+	require.Greater(t, len(rule), 900)
+	require.Equal(t, []string{rule}, digest.Of([]protocol.ResponseItem{user(rule)}).UserConstraints)
+}
+
 func TestListsKeepTheNewest(t *testing.T) {
 	var items []protocol.ResponseItem
-	for i := range 250 {
-		items = append(items, user(numbered("Never use rule ", i)))
+	for i := range 1250 {
+		items = append(items, user(numbered("Never use rule ", i)), shell("", numbered("make ", i)))
 	}
 	f := digest.Of(items)
-	require.Len(t, f.UserConstraints, 200)
-	require.Equal(t, "Never use rule 50", f.UserConstraints[0])
-	require.Equal(t, "Never use rule 249", f.UserConstraints[199])
+	require.Len(t, f.CommandsRun, 200)
+	require.Equal(t, "make 1050", f.CommandsRun[0])
+	require.Len(t, f.UserConstraints, 1000)
+	require.Equal(t, "Never use rule 250", f.UserConstraints[0])
+	require.Equal(t, "Never use rule 1249", f.UserConstraints[999])
+	f = digest.Of([]protocol.ResponseItem{user(strings.Repeat("Never use a rule.\n", 2) + lines(150))})
+	require.Len(t, f.UserConstraints, 99, "of one message the first ones, and each once")
+}
+
+func lines(n int) (text string) {
+	for i := range n {
+		text += numbered("Never use rule ", i) + "\n"
+	}
+	return text
 }
 
 func requireSound(t require.TestingT, f digest.Facts) {
-	for _, list := range lists(f) {
+	for kind, list := range lists(f) {
+		most, longest := 200, 400
+		if kind == int(digest.UserConstraint) {
+			most, longest = 1000, 1000
+		}
 		require.NotNil(t, list)
-		require.LessOrEqual(t, len(list), 200)
+		require.LessOrEqual(t, len(list), most)
 		seen := map[string]bool{}
 		for _, entry := range list {
 			require.NotEmpty(t, entry)
-			require.LessOrEqual(t, len(entry), 200)
+			require.LessOrEqual(t, len(entry), longest)
 			require.True(t, utf8.ValidString(entry), "%q", entry)
 			require.NotContains(t, entry, "\n")
 			require.False(t, seen[entry], "twice: %q", entry)

@@ -189,7 +189,33 @@ func patched(text string) (files []string) {
 	return files
 }
 
-// longestFailure is the longest that follows the script in an entry.
+// relative returns a text without a working directory: paths below it are relative, and a script does not begin with
+// a change to it.
+func relative(text, dir string) string {
+	if len(dir) < 2 || !strings.Contains(text, dir) {
+		return text
+	}
+	if rest, found := strings.CutPrefix(strings.TrimSpace(text), "cd "+dir); found {
+		for _, next := range []string{" && ", "; ", "\n"} {
+			if script, found := strings.CutPrefix(rest, next); found {
+				text = script
+				break
+			}
+		}
+	}
+	var b strings.Builder
+	from := 0
+	for at := range indices(text, dir+"/") {
+		if at > 0 && pathByte(text[at-1]) {
+			continue
+		}
+		b.WriteString(text[from:at])
+		from = at + len(dir) + len("/")
+	}
+	return b.String() + text[from:]
+}
+
+// longestFailure is the longest that follows the script in an entry, before the cause.
 const longestFailure = " (exit -2147483648)"
 
 // scriptEntry is a script's first line that is not blank, with an ellipsis where
@@ -207,9 +233,11 @@ func scriptEntry(script string) string {
 var failures = []struct{ prefix, failure string }{
 	{"The command was ended: it took longer", "timed out"},
 	{"The command did not finish", "did not finish"},
-	{"The user declined this command", "not run"},
-	{"This command was not run", "not run"},
+	{"The user declined this command", notRun},
+	{"This command was not run", notRun},
 }
+
+const notRun = "not run"
 
 // failure returns the failure that an output reports, such as "exit 1", or "".
 func failure(output string) string {
@@ -227,20 +255,25 @@ func failure(output string) string {
 // outputHead is the part of an output in which other programs report the exit code, in bytes.
 const outputHead = 400
 
-// exitCode returns the exit code in the head of an output, or in its metadata if it is JSON, as other
-// programs write it. It returns 0 if there is none.
+// exitCode returns the exit code that an output reports, or 0.
 func exitCode(output string) int {
+	code, _ := strconv.Atoi(reportedExit(output)) // 0 where it is no number
+	return code
+}
+
+// reportedExit returns the digits of the exit code in the head of an output, or in its metadata if it is JSON, as
+// other programs write it. It returns "" if there is none.
+func reportedExit(output string) string {
 	if strings.HasPrefix(output, "{") {
-		return int(gjson.Get(output, "metadata.exit_code").Int())
+		return gjson.Get(output, "metadata.exit_code").Raw
 	}
 	head, _, _ := strings.Cut(output[:min(len(output), outputHead)], "\nOutput:")
 	for line := range strings.Lines(head) {
 		for _, prefix := range []string{"Exit code: ", "Process exited with code "} {
 			if digits, ok := strings.CutPrefix(line, prefix); ok {
-				code, _ := strconv.Atoi(strings.TrimSpace(digits)) // 0 where it is no number
-				return code
+				return strings.TrimSpace(digits)
 			}
 		}
 	}
-	return 0
+	return ""
 }

@@ -1,28 +1,40 @@
 package digest
 
 import (
+	"iter"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"appserver/core/words"
 )
 
-// Missing returns the facts that a text does not mention. A file is mentioned by its path or the last
-// part of it. A command is mentioned by its script, or by its program with the first argument that is
-// no flag. A sentence is mentioned if at least 60 % of its significant words occur: words of four
-// letters or more, and pairs of letters in scripts without spaces.
+// Missing returns the facts that a text does not mention. A file is mentioned by its path, or by an end of
+// it that no other changed file has. A command is mentioned by its script, or by its program with the first
+// argument that is no flag. A failed one needs its cause, or a word for the failure in the same line, too. A
+// decision or a question is mentioned if the text has its numbers and at least 60 % of its
+// significant words: words of four letters or more, and pairs of letters in scripts without spaces. A
+// rule of the user is mentioned word for word, or by one sentence that binds and has its numbers, its
+// names and as many of its significant words, with a negation only if the rule has one.
 func (f Facts) Missing(text string) Facts {
-	m := mentions{text: text, words: map[string]bool{}}
+	m := &mentions{text: text, words: map[string]bool{}, numbers: map[string]bool{}, files: map[string][]string{}}
 	for _, word := range significant(text) {
 		m.words[word] = true
+	}
+	for _, n := range numbersIn(comparable(text)) {
+		m.numbers[n] = true
+	}
+	for _, file := range f.FilesChanged {
+		base := lastPart(file)
+		m.files[base] = append(m.files[base], file)
 	}
 	return Facts{
 		FilesChanged:    without(f.FilesChanged, m.file),
 		CommandsRun:     without(f.CommandsRun, m.command),
 		Decisions:       without(f.Decisions, m.sentence),
 		OpenQuestions:   without(f.OpenQuestions, m.sentence),
-		UserConstraints: without(f.UserConstraints, m.sentence),
+		UserConstraints: without(f.UserConstraints, m.rule),
 	}
 }
 
@@ -37,32 +49,99 @@ func without(list []string, mentioned func(string) bool) []string {
 	return left
 }
 
-// mentions has the words of a text.
+// mentions has the words and numbers of a text.
 type mentions struct {
-	text  string
-	words map[string]bool
+	text           string
+	words, numbers map[string]bool
+	// line is the comparable text, and sentences are those that bind, when a rule has been looked for.
+	line      string
+	sentences []demand
+	// files are the changed files by the last parts of their paths.
+	files map[string][]string
 }
 
-func (m mentions) file(path string) bool {
-	if wordIndex(m.text, path) >= 0 {
+func (m *mentions) file(file string) bool {
+	file = strings.TrimRight(file, "/")
+	base := lastPart(file)
+	for at := range indices(m.text, base) {
+		from := at
+		for from > 0 && pathByte(m.text[from-1]) {
+			from--
+		}
+		named := strings.TrimPrefix(m.text[from:at+len(base)], "./")
+		switch {
+		case named == file, strings.HasPrefix(named, "/") && endsWithPath(named, file) && !m.closer(file, named):
+			return true
+		case endsWithPath(file, named) && m.only(file, named):
+			return true
+		}
+	}
+	return base == "" || !ascii(file) && strings.Contains(m.text, file)
+}
+
+// only reports whether no other changed file ends as a text names this one.
+func (m *mentions) only(file, named string) bool {
+	return !slices.ContainsFunc(m.files[lastPart(named)], func(other string) bool {
+		other = strings.TrimRight(other, "/")
+		return other != file && !sameFile(other, file) && (other == named || endsWithPath(other, named))
+	})
+}
+
+// closer reports whether another changed file has more of a path that a text names.
+func (m *mentions) closer(file, named string) bool {
+	return slices.ContainsFunc(m.files[lastPart(named)], func(other string) bool {
+		return len(other) > len(file) && (other == named || endsWithPath(named, other))
+	})
+}
+
+// sameFile reports whether one of two paths is the absolute form of the other one.
+func sameFile(a, b string) bool {
+	return strings.HasPrefix(a, "/") && endsWithPath(a, b) || strings.HasPrefix(b, "/") && endsWithPath(b, a)
+}
+
+// endsWithPath reports whether the last parts of a path are those of another one.
+func endsWithPath(path, end string) bool { return strings.HasSuffix(path, "/"+end) }
+
+func lastPart(path string) string {
+	path = strings.TrimRight(path, "/")
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
+func pathByte(c byte) bool { return wordByte(c) || strings.IndexByte("./-~+@", c) >= 0 }
+
+// failureEnd is how an entry of a command ends that failed, with the cause.
+var failureEnd = regexp.MustCompile(` \((exit -?\d+|timed out|did not finish|not run)\)(?:: (.*))?$`)
+
+// failureWords are parts of words and phrases for a failure, in small letters.
+var failureWords = []string{"fail", "error", "exit ", "exited", "broke", "panic", "timed out", "timeout", "did not", "didn't",
+	"not run", "declined", "does not", "doesn't", "cannot", "crash", "fehl", "scheiter", "abgebrochen", "nicht",
+	"échou", "échec", "erreur", "falla", "falló", "ошибк", "не ", "失败", "错误", "失敗", "エラー"}
+
+func (m *mentions) command(entry string) bool {
+	if wordIndex(m.text, entry) >= 0 {
 		return true
 	}
-	trimmed := strings.TrimRight(path, "/")
-	last := trimmed[strings.LastIndexByte(trimmed, '/')+1:]
-	return last != "" && wordIndex(m.text, last) >= 0
-}
-
-// failureEnd is how an entry of a command ends that failed.
-var failureEnd = regexp.MustCompile(` \((exit -?\d+|timed out|did not finish|not run)\)$`)
-
-func (m mentions) command(entry string) bool {
+	failed := failureEnd.FindStringSubmatch(entry)
 	script := failureEnd.ReplaceAllString(entry, "")
 	script = strings.TrimSpace(strings.TrimSuffix(script, ellipsis))
-	if script == "" || wordIndex(m.text, script) >= 0 {
+	if script == "" {
 		return true
 	}
 	call := callIn(strings.Fields(script))
-	return call != "" && wordIndex(m.text, call) >= 0
+	for line := range strings.Lines(m.text) {
+		if wordIndex(line, script) < 0 && (call == "" || wordIndex(line, call) < 0) {
+			continue
+		}
+		if failed == nil || hasFailureWord(line) || failed[2] != "" && m.sentence(strings.TrimSuffix(failed[2], ellipsis)) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasFailureWord(line string) bool {
+	line = strings.ToLower(line)
+	return slices.ContainsFunc(failureWords, func(word string) bool { return strings.Contains(line, word) })
 }
 
 // callIn returns the program of a script with its first argument that is no flag, after assignments
@@ -85,7 +164,7 @@ func callIn(fields []string) string {
 // mentionedPercent is how many of a sentence's words a text has that mentions it.
 const mentionedPercent = 60
 
-func (m mentions) sentence(sentence string) bool {
+func (m *mentions) sentence(sentence string) bool {
 	words := significant(sentence)
 	if len(words) == 0 {
 		return strings.Contains(strings.ToLower(m.text), strings.ToLower(sentence))
@@ -96,7 +175,8 @@ func (m mentions) sentence(sentence string) bool {
 			found++
 		}
 	}
-	return found*100 >= len(words)*mentionedPercent
+	missesNumber := slices.ContainsFunc(numbersIn(comparable(sentence)), func(n string) bool { return !m.numbers[n] })
+	return found*100 >= len(words)*mentionedPercent && !missesNumber
 }
 
 // significantLetters is the least length of a significant word.
@@ -166,6 +246,19 @@ func wordIndex(text, phrase string) int {
 		from = at + 1
 	}
 	return -1
+}
+
+// indices returns the indices of a phrase in a text, if it is not within a longer word of ASCII letters.
+func indices(text, phrase string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; from < len(text); {
+			at := wordIndex(text[from:], phrase)
+			if at < 0 || !yield(from+at) {
+				return
+			}
+			from += at + len(phrase)
+		}
+	}
 }
 
 func wordByte(c byte) bool {

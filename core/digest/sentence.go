@@ -9,10 +9,21 @@ import (
 
 const fence = "```"
 
-// sentences returns the sentences of a text in order: parts of lines, without the marks of lists,
-// quotes and headings. Code between fences has none. A fence without an end is no fence.
+// sentences returns the sentences of a text in order: parts of its lines.
 func sentences(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		for line := range proseLines(text) {
+			if !sentencesOf(line, yield) {
+				return
+			}
+		}
+	}
+}
+
+// proseLines returns the lines of a text without the marks of lists, quotes and headings, and whether
+// a line had one. Lines between fences are code and left out. A fence without an end is no fence.
+func proseLines(text string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
 		fences := strings.Count(text, fence) / 2 * 2
 		for line := range strings.Lines(text) {
 			code := fences%2 == 1
@@ -20,7 +31,8 @@ func sentences(text string) iter.Seq[string] {
 				fences -= inLine
 				code = true
 			}
-			if !code && !sentencesOf(unmarked(line), yield) {
+			plain := unmarked(line)
+			if !code && !yield(plain, len(plain) < len(strings.TrimSpace(line))) {
 				return
 			}
 		}

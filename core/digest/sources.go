@@ -18,33 +18,34 @@ const (
 type Finding struct {
 	Kind Kind
 	Text string
-	// Items are the indices of the items, ascending. A command has the items of its calls.
+	// Items are the indices of the items, ascending. A command has the items of its calls and of the output
+	// that reports its failure.
 	Items []int
+	// Failed is set for a command whose last run failed.
+	Failed bool
 }
 
 // Findings returns the facts, list after list, with the items that state them.
 func (f Facts) Findings(items []protocol.ResponseItem) []Finding {
-	type fact struct {
-		kind Kind
-		text string
+	return Source{Items: items}.Findings(f)
+}
+
+// Findings returns facts of the part, list after list, with the items that state them.
+func (s Source) Findings(f Facts) []Finding {
+	g := s.gather()
+	runs := map[string]*execution{}
+	for _, run := range g.commands {
+		runs[run.text()] = run
 	}
-	sources := map[fact][]int{}
-	for i := range items {
-		for kind, list := range Of(items[i : i+1]).lists() {
-			for _, text := range list {
-				key := fact{Kind(kind), text}
-				sources[key] = append(sources[key], i)
-			}
-		}
-	}
+	of := [...]notes{FileChanged: g.files, Decision: g.decisions, OpenQuestion: g.questions, UserConstraint: g.rules}
 	findings := []Finding{}
 	for kind, list := range f.lists() {
 		for _, text := range list {
-			key := fact{Kind(kind), text}
-			if key.kind == CommandRun { // an item alone does not have the result
-				key.text = failureEnd.ReplaceAllString(text, "")
+			found := Finding{Kind: Kind(kind), Text: text, Items: of[kind].items[text]}
+			if run := runs[text]; run != nil && found.Kind == CommandRun {
+				found.Items, found.Failed = run.items(), run.failed()
 			}
-			findings = append(findings, Finding{Kind(kind), text, sources[key]})
+			findings = append(findings, found)
 		}
 	}
 	return findings

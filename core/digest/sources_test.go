@@ -20,7 +20,7 @@ func TestFindingsNameTheItemsOfEachFact(t *testing.T) {
 	}
 	require.Equal(t, []digest.Finding{
 		{Kind: digest.FileChanged, Text: "out.txt", Items: []int{1, 4}},
-		{Kind: digest.CommandRun, Text: "echo x > out.txt (exit 1)", Items: []int{1, 4}},
+		{Kind: digest.CommandRun, Text: "echo x > out.txt (exit 1): no", Items: []int{1, 4, 5}, Failed: true},
 		{Kind: digest.Decision, Text: "I decided to rewrite parse.go because it is simpler.", Items: []int{3}},
 		{Kind: digest.OpenQuestion, Text: "Should I also fix the docs?", Items: []int{7}},
 		{Kind: digest.UserConstraint, Text: "Never touch the lexer.", Items: []int{0, 6}},

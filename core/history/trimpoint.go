@@ -33,6 +33,16 @@ func (h *History) LastTrimPoint() *TrimPoint {
 	return &points[len(points)-1]
 }
 
+// RulesOf returns the rules of the user that a summary keeps, by the record of its trim point, or nil.
+func (h *History) RulesOf(summary *Item) []string {
+	for i := range h.journal {
+		if e := &h.journal[i]; e.point != nil && e.ordinal == summary.ordinal {
+			return e.point.Rules
+		}
+	}
+	return nil
+}
+
 // RestoresPoints reports whether a restore takes back trim points.
 func (h *History) RestoresPoints() bool { return len(h.restorable()) > 0 }
 

@@ -479,7 +479,7 @@ export interface CommandExecutionRequestApprovalResponse {
 /** CommandExecutionStatus is the state of a command. */
 export type CommandExecutionStatus = "inProgress" | "completed" | "failed" | "declined";
 
-/** CompactionLoss is a fact of CompactionLosses, with the ids of the replaced items that state it. */
+/** CompactionLoss is a fact that a compaction loses, with the ids of the last items, at most 20, that state it. */
 export interface CompactionLoss {
   kind: "fileChanged" | "commandRun" | "decision" | "openQuestion" | "userConstraint";
   text: string;
@@ -617,13 +617,16 @@ export interface ContextCacheEffect {
 /** ContextCategory is the kind of a ContextItem. In params snake_case and PascalCase are accepted too. */
 export type ContextCategory = "userInstructions" | "environmentContext" | "developerMessage" | "userMessage" | "assistantMessage" | "reasoning" | "toolCall" | "toolOutput" | "summary" | "other";
 
-/** ContextCompactedNotification reports a compaction: the cost of the next model request before and after it, in tokens, and the strategy. The strategy can differ from the one that was tried first. TurnID is the turn in which the compaction happened, or the last turn. */
+/** ContextCompactedNotification reports a compaction: the cost of the next model request before and after it, in tokens, and the strategy. The strategy can differ from the one that was tried first. TurnID is the turn in which the compaction happened, or the last turn. RulesAdded are the rules of the user that were added to the summary because it did not keep them. Losses are the other facts of the replaced items that it does not mention, within 2,000 tokens; LossesOmitted counts those beyond. The three are absent if they are empty. */
 export interface ContextCompactedNotification {
   threadId: string;
   turnId: string;
   oldTokenCount: number;
   newTokenCount: number;
   strategy: "summary" | "userMessages" | "mask" | "local";
+  rulesAdded?: Array<string>;
+  losses?: Array<CompactionLoss>;
+  lossesOmitted?: number;
 }
 
 /** ContextCompactionItem marks the place of a compaction of the context. */
@@ -2699,7 +2702,7 @@ export interface ThreadCompactCancelResponse {
   cancelled: boolean;
 }
 
-/** ThreadCompactCommitParams commits the draft of a compaction. Summary, if not null, replaces its text. */
+/** ThreadCompactCommitParams commits the draft of a compaction. Text, if not null, replaces its summary. A rule of the user that Text does not keep is added to it, unless the draft listed the rule below "Rules of the user:". */
 export interface ThreadCompactCommitParams {
   draftId: string;
   text?: string | null;
@@ -2727,7 +2730,7 @@ export interface ThreadCompactProposeParams {
   range?: PruneRange | null;
 }
 
-/** ThreadCompactProposeResponse is the draft of a compaction: the items to replace, their replacement, the cost of the next model request before and after, in tokens, and the facts of the replaced turns that the summary does not mention. LossDetails has the same facts with their items. Summary is empty for the strategy mask. Warning is the reason if the strategy is not the requested one. The draft is valid until the context changes. It is in memory only, and a newer draft replaces it. A failed request for a summary is not retried. */
+/** ThreadCompactProposeResponse is the draft of a compaction: the items to replace, their replacement, the cost of the next model request before and after, in tokens, and the facts of the replaced turns that the summary does not mention. LossDetails has the same facts with their items. Both are within 2,000 tokens; LossesOmitted counts the facts beyond and is absent if there are none. Summary has the rules of the user that the summary lacked at its end; RulesAdded repeats them and is absent if there are none. Summary is empty for the strategy mask. Warning is the reason if the strategy is not the requested one. The draft is valid until the context changes. It is in memory only, and a newer draft replaces it. A failed request for a summary is not retried. */
 export interface ThreadCompactProposeResponse {
   draftId: string;
   revision: number;
@@ -2739,6 +2742,8 @@ export interface ThreadCompactProposeResponse {
   losses: CompactionLosses;
   lossDetails: Array<CompactionLoss>;
   warning: string | null;
+  rulesAdded?: Array<string>;
+  lossesOmitted?: number;
 }
 
 /** ThreadCompactStartParams compacts a thread's context. Strategy is one of the Compact constants; without one it is the configured one. */
