@@ -9,15 +9,16 @@ import (
 // SummaryPrompt instructs the model that summarises, unless the configuration has another prompt.
 const SummaryPrompt = `You write the summary that replaces an earlier part of a conversation between a user and a coding agent. The agent continues with your summary alone: anything that is not in it is lost.
 
-Write, in the language of the user, as plain text with short headings:
-- what the user wants, and every rule, limit or preference that the user set, in the user's own words;
-- what was decided, and why;
-- which files were read or changed, and what is in them that matters;
-- which commands were run, and their results;
-- what was tried and did not work;
-- what is still open, and what comes next.
+Write, in the language of the user, as plain text with short headings, in this order:
+- goals: what the user wants in the end, and what of it is done;
+- decisions: each with its reason, and with what was rejected;
+- state of files: every file that was changed, by its path, with what is in it now; files that were read only if what is in them still matters;
+- failed attempts: each command or approach that failed, with the cause of the failure as it was reported, and whether it was solved;
+- next steps: open questions, and what to do next.
 
-Keep everything from an earlier summary that is still valid. Name files, commands, identifiers and numbers exactly. Do not answer the conversation, and do not continue its work.`
+End with the heading "Rules of the user:" and below it a list, one entry a line that begins with "- ": every constraint of the user (must, never, do not, only, limits, preferences, names), word for word as the user wrote it. Leave the list out if there are none.
+
+Keep everything from an earlier summary that is still valid, its list of rules included. Name files, commands, identifiers and numbers exactly. Do not answer the conversation, and do not continue its work.`
 
 const (
 	// defaultTranscript bounds a transcript if the context window is not known, in tokens. minTranscript is

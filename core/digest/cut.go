@@ -1,7 +1,6 @@
 package digest
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -116,22 +115,6 @@ func omitMiddle(text string, limit int) string {
 
 func leftOut(bytes int) string {
 	return "\n[… " + strconv.Itoa(bytes) + " bytes left out …]\n"
-}
-
-// ceiling returns the highest size to which others must be cut so that all fit into room. Smaller ones
-// stay as they are. If all fit, it is the largest of them. It is never negative.
-func ceiling(sizes []int, room int) int {
-	sorted := slices.Sorted(slices.Values(sizes))
-	highest := 0
-	for i, size := range sorted {
-		left := len(sorted) - i
-		if size*left > room {
-			return max(0, room/left)
-		}
-		room -= size
-		highest = size
-	}
-	return highest
 }
 
 // valid is a text with what is no UTF-8 replaced.

@@ -2,6 +2,7 @@ package digest
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 
 	"appserver/protocol"
@@ -18,8 +19,7 @@ const (
 	requests
 )
 
-// shortest is how far passages of a kind are shortened before any is left out, in
-// bytes.
+// shortest is how far passages of a kind are shortened before those of the next kind are, in bytes.
 var shortest = map[kind]int{outputs: 200, work: 200, answers: 400, requests: 600}
 
 // longest bounds the shown part of a passage, in bytes, even if there is room for more: the begin and
@@ -36,21 +36,36 @@ type passage struct {
 	// callID identifies a call, which has call set, or the call of an output.
 	callID string
 	call   bool
+	// outcome is the exit code of an output with the cause of a failure. It is shown if the body is shortened.
+	outcome string
 	// room bounds the shown part of the body, in bytes.
 	room int
 	gone bool
 }
 
 // size returns an upper bound of the passage's text.
-func (p *passage) size() int { return len(p.head) + min(p.room, len(p.body)) + len("\n\n") }
+func (p *passage) size() int {
+	return len(p.head) + len(p.shownOutcome()) + min(p.room, len(p.body)) + len("\n\n")
+}
 
-func (p *passage) text() string { return p.head + omitMiddle(p.body, p.room) + "\n\n" }
+func (p *passage) text() string {
+	return p.head + p.shownOutcome() + omitMiddle(p.body, p.room) + "\n\n"
+}
+
+func (p *passage) shownOutcome() string {
+	if p.outcome == "" || p.room >= len(p.body) {
+		return ""
+	}
+	return "[" + p.outcome + "]\n"
+}
 
 // Transcript returns items as text for a model that summarises them, at most limit bytes: messages
 // under their roles, calls as "shell: go test ./...", outputs after them. Each kind has its own limit.
-// If the text is too long, the longest outputs are shortened first, all to the same length, to their
-// beginnings and ends; then calls and reasoning, then the assistant's messages, and the user's last.
-// If it is still too long, the oldest items are left out, the user's last.
+// If the text is too long, outputs are shortened first, to their beginnings and ends; the room of an output
+// grows with its place, so that old ones are shortened more than recent ones. An output that is shortened
+// begins with its outcome: the exit code, and the cause of a failure. Calls and reasoning follow, all to the
+// same length, then the assistant's messages, and the user's last. If the text is still too long, outputs
+// keep their outcomes only, and then the oldest items are left out, the user's last.
 func Transcript(items []protocol.ResponseItem, limit int) string {
 	s := script{passages: passagesOf(items)}
 	s.fit(limit)
@@ -86,6 +101,7 @@ func (s *script) fit(limit int) {
 	for k := outputs; k <= requests; k++ {
 		s.shorten(k, limit, shortest[k])
 	}
+	s.shorten(outputs, limit, 0)
 	s.drop(limit, func(k kind) bool { return k != requests })
 	s.shorten(requests, limit-len(s.mark()), tiniest)
 	s.drop(limit, func(kind) bool { return true })
@@ -94,26 +110,38 @@ func (s *script) fit(limit int) {
 	}
 }
 
-// shorten cuts the longest passages of a kind to one length, not below least.
+// shorten cuts the longest passages of a kind, not below least: outputs in proportion to their places, others to
+// one length.
 func (s *script) shorten(k kind, limit, least int) {
 	if s.total <= limit {
 		return
 	}
-	var sizes []int
-	all := 0
+	var list []*passage
 	for i := range s.passages {
 		if p := &s.passages[i]; p.kind == k && !p.gone {
-			sizes = append(sizes, min(p.room, len(p.body)))
-			all += sizes[len(sizes)-1]
+			list = append(list, p)
 		}
 	}
-	room := max(least, ceiling(sizes, limit-(s.total-all)))
-	for i := range s.passages {
-		if p := &s.passages[i]; p.kind == k && !p.gone {
-			s.total -= p.size()
-			p.room = min(p.room, room)
-			s.total += p.size()
+	room := func(i, most int) int {
+		if k == outputs {
+			most = int(int64(most) * int64(i+1) / int64(len(list)))
 		}
+		return min(list[i].room, max(least, most))
+	}
+	// most is the greatest room of the last passage with which all fit, or 0
+	most := sort.Search(longest[k]*len(list), func(most int) bool {
+		total := s.total
+		for i, p := range list {
+			cut := *p
+			cut.room = room(i, most+1)
+			total += cut.size() - p.size()
+		}
+		return total > limit
+	})
+	for i, p := range list {
+		s.total -= p.size()
+		p.room = room(i, most)
+		s.total += p.size()
 	}
 }
 
@@ -168,7 +196,7 @@ func passageOf(item protocol.ResponseItem) passage {
 		return messagePassage(m)
 	}
 	if o, ok := readOutput(item); ok {
-		return passage{kind: outputs, body: o.text, callID: o.callID}
+		return passage{kind: outputs, body: o.text, callID: o.callID, outcome: outcomeOf(o.text)}
 	}
 	if c, ok := readCall(item); ok {
 		return passage{kind: work, head: headLine(c.tool, scrapLimit) + ": ", body: c.input, callID: c.id, call: true}

@@ -70,7 +70,7 @@ Done.
 func TestTranscriptShortensTheLongestOutputsFirst(t *testing.T) {
 	long, longer := strings.Repeat("a", 3000), strings.Repeat("b", 9000)
 	items := []protocol.ResponseItem{
-		user(strings.Repeat("u", 1000)), assistant(strings.Repeat("x", 1000)), answer("a", long), answer("b", longer),
+		user(strings.Repeat("u", 1000)), assistant(strings.Repeat("x", 1000)), answer("b", longer), answer("a", long),
 		answer("c", "short"),
 	}
 	text := digest.Transcript(items, 9000)
@@ -81,8 +81,50 @@ func TestTranscriptShortensTheLongestOutputsFirst(t *testing.T) {
 	require.Greater(t, len(text), 8900, "no more than needed is left out")
 
 	text = digest.Transcript(items, 5000)
-	require.InDelta(t, strings.Count(text, "a"), strings.Count(text, "b"), 20, "evenly")
+	require.InDelta(t, strings.Count(text, "a"), 2*strings.Count(text, "b"), 100, "by their places")
 	require.Contains(t, text, "short")
+	require.Greater(t, len(text), 4900)
+}
+
+func TestTranscriptShortensOldOutputsBeforeRecentOnes(t *testing.T) {
+	var items []protocol.ResponseItem
+	for i := range 20 {
+		id := numbered("call", i)
+		items = append(items, shell(id, numbered("make ", i)), answer(id, strings.Repeat(string(rune('a'+i)), 1000)))
+	}
+	shown := func(limit int) (sizes []int) {
+		text := digest.Transcript(items, limit)
+		for i := range 20 {
+			letter := string(rune('a' + i))
+			sizes = append(sizes, strings.Count(text, letter+letter+letter)*3)
+		}
+		return sizes
+	}
+	for _, limit := range []int{18_000, 12_000, 8_000} {
+		sizes := shown(limit)
+		require.IsNonDecreasing(t, sizes, limit)
+		require.Less(t, sizes[0], sizes[19], limit)
+	}
+	require.Greater(t, shown(18_000)[19], 990, "a recent output is whole")
+	require.Greater(t, shown(12_000)[19], 900)
+}
+
+func TestTranscriptKeepsTheOutcomeOfACall(t *testing.T) {
+	items := []protocol.ResponseItem{
+		shell("a", "go test ./..."), answer("a", "Exit code: 1\nWall time: 1.0 seconds\nOutput:\n"+strings.Repeat("=== RUN x\n", 300)+
+			"a_test.go:7: want 3, got 4\n"+strings.Repeat("=== RUN x\n", 300)),
+		shell("b", "make"), answer("b", "Exit code: 0\nWall time: 1.0 seconds\nOutput:\n"+strings.Repeat("line\n", 900)),
+		shell("c", "make all"), answer("c", "The command was ended: it took longer than its timeout.\n"+strings.Repeat("line\n", 900)),
+		answer("d", strings.Repeat("no outcome ", 100)),
+	}
+	for _, limit := range []int{10_000, 3_000, 1_500, 400} {
+		text := digest.Transcript(items, limit)
+		require.Contains(t, text, "[exit 1: a_test.go:7: want 3, got 4]\n", limit)
+		require.Contains(t, text, "[exit 0]\n", limit)
+		require.Contains(t, text, "[timed out: line]\n", limit)
+		require.LessOrEqual(t, len(text), limit)
+	}
+	require.NotContains(t, digest.Transcript(items, 40_000), "[exit", "a whole output has its exit code")
 }
 
 func TestTranscriptShortensTheUsersWordsLast(t *testing.T) {
