@@ -24,7 +24,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	piece text|reasoning|summary TEXT
 //	sample-done [run=SCRIPT] [call=ID:NAME:ARGUMENTS] [usage=IN,OUT,CACHED] [cut=WHY]
 //	sample-failed TEXT [retry] [streaming] [after=D] [status=N] [kind=WORD]
-//	tool-started, tool-output TEXT, tool-done [exit=N] [output=TEXT] [failure=TEXT] [took=D] [timed-out]
+//	tool-started, tool-output TEXT, tool-done [exit=N] [output=TEXT] [fill=LINES] [failure=TEXT] [took=D] [timed-out]
 //	servers [tool=NAME:HINTS] [pending]  the tools of the MCP server docs, from the next turn on; hints are r (reads), d (destroys), s (safe), p (prompt), a (approve)
 //	tools-known [tool=NAME:HINTS], tool-progress TEXT, tool-called [text=T] [image=DATA] [json=BLOCK] [structured=JSON] [failed] [error=TEXT] [took=D]
 //	server-asks TEXT [question=N] [url=URL], server-asks-no-more [question=N]
@@ -38,7 +38,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	own SCRIPT [timeout=D]         a command of the user's own
 //	advance D                     the clock goes on by D, not a second, at the next input
 //	tokens N                      a tokenizer that knows no model and takes N bytes for a token, from the next start or reload on
-//	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N] [window=N] [limit=N] [target=N] [words=N] [keep=N] [strategy=S] [turns=N] [tracking=worktree|patches] [checkpoints=N] [images=BOOL] [terminals=BOOL]
+//	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N] [window=N] [limit=N] [target=N] [words=N] [keep=N] [strategy=S] [turns=N] [economy=MODE] [keep-outputs=N] [min-saved=N] [tracking=worktree|patches] [checkpoints=N] [images=BOOL] [terminals=BOOL]
 //	fork [last=ID] [before=ID] [name=TEXT] [exclude] [model=]  the thread is the fork from then on
 //	revert TURN, rollback N, inject JSON..., git [sha=] [branch=] [origin=]  an empty value clears
 //	disk full|ok                  what the disk does with the lines from now on

@@ -173,10 +173,10 @@ func (w *contextChecker) checkUsage(m *machine, full protocol.ContextItemsNotifi
 			sent += i.Tokens
 		}
 	}
-	placeholders := int64(0)
+	placeholders, noted := int64(0), false
 	for _, i := range w.model.items {
 		if i.isOutput() && !i.kept() && w.model.remains(i) {
-			placeholders++
+			placeholders, noted = placeholders+1, noted || i.note != ""
 		}
 	}
 	if tokens != u.TotalTokens || bytes != u.TotalBytes {
@@ -184,7 +184,7 @@ func (w *contextChecker) checkUsage(m *machine, full protocol.ContextItemsNotifi
 			u.TotalBytes)
 	}
 	if rest := u.IncludedTokens - sent; placeholders == 0 && rest != 0 || placeholders > 0 &&
-		(rest <= 0 || rest%placeholders != 0) {
+		(rest <= 0 || !noted && rest%placeholders != 0) {
 		w.report("the items in the prompt have %d tokens, the usage says %d, with %d placeholders", sent, u.IncludedTokens,
 			placeholders)
 	}

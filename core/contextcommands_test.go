@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -56,6 +57,7 @@ func contextCommands() map[string]command {
 			return core.GetContextUsage{To: m.caller()},
 				nil
 		}),
+		"suggest": input(suggestInput),
 		"edits": input(func(m *machine, a arguments) (core.Input, error) {
 			return core.ListContextEdits{To: m.caller(), WithItems: a.option("with") != nil}, nil
 		}),
@@ -99,9 +101,22 @@ func previewInput(m *machine, a arguments) (core.Input, error) {
 	operations, err := operationsOf(a)
 	ratio, err2 := numberOf(a, "cached")
 	in := core.PreviewContext{To: m.caller(), Operations: operations,
-		CachedPriceRatio: func(_, _ string) float64 { return 0.1 }}
+		Cache: cacheFacts(0.1)}
 	if ratio != nil {
-		in.CachedPriceRatio = func(_, _ string) float64 { return float64(*ratio) / 100 }
+		in.Cache = cacheFacts(float64(*ratio) / 100)
+	}
+	return in, errors.Join(err, err2)
+}
+
+func suggestInput(m *machine, a arguments) (core.Input, error) {
+	in := core.SuggestContext{To: m.caller(), Rules: m.world.Economy, Cache: cacheFacts(0.1)}
+	tokens, err := numberOf(a, "tokens")
+	share, err2 := numberOf(a, "percent")
+	if tokens != nil || share != nil {
+		in.Goal = &protocol.ContextSuggestGoal{Tokens: tokens}
+	}
+	if share != nil {
+		in.Goal.Share = new(float64(*share) / 100)
 	}
 	return in, errors.Join(err, err2)
 }
@@ -261,4 +276,9 @@ func pointsCommand(m *machine, _ arguments, b *strings.Builder) error {
 	}
 	fmt.Fprintln(b, "session", m.thread.Prompt().SessionID)
 	return nil
+}
+
+// cacheFacts returns the facts of a provider with a ratio, which keeps its cache.
+func cacheFacts(ratio float64) func(provider, model string) core.CacheFacts {
+	return func(string, string) core.CacheFacts { return core.CacheFacts{Ratio: ratio, Retention: time.Hour} }
 }

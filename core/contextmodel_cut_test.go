@@ -174,13 +174,18 @@ func cuts(line protocol.RolloutLine) bool {
 // trusted reports whether the model takes over an edit from its line.
 func trusted(in core.Input, line protocol.RolloutLine) bool {
 	_, moves := in.(core.GotoContext)
-	return masks(line) || recalls(in, line) || applies(line) ||
+	return masks(line) || economizes(line) || recalls(in, line) || applies(line) ||
 		moves && line.Type == protocol.LineContextEdit
 }
 
 // applies reports whether a line has several edits. TestAppliedEditsEqualSingleOnes checks them.
 func applies(line protocol.RolloutLine) bool {
 	return line.Type == protocol.LineContextEdit && gjson.GetBytes(line.Payload, "op").Str == protocol.EditApply
+}
+
+// economizes reports whether a line is an edit that saves tokens.
+func economizes(line protocol.RolloutLine) bool {
+	return line.Type == protocol.LineContextEdit && gjson.GetBytes(line.Payload, "economy").Exists()
 }
 
 // masks reports whether a line is a compaction's edit of old outputs.

@@ -75,7 +75,11 @@ func (m *contextModel) outputOf(call modelItem) string {
 	}
 	switch o := m.items[call.output]; {
 	case !o.kept():
-		return answer(call, fmt.Sprintf("[output excluded from context: %d tokens]", o.says))
+		note := ""
+		if o.note != "" {
+			note = "; " + o.note
+		}
+		return answer(call, fmt.Sprintf("[output excluded from context: %d tokens%s]", o.says, note))
 	case !o.sound:
 		return answer(call, "aborted")
 	case o.replaced:

@@ -43,7 +43,7 @@ type modelItem struct {
 type modelVisibility struct {
 	hidden, deleted, excluded, pinned, replaced bool
 	says                                        int64
-	text                                        string
+	text, note                                  string
 }
 
 // modelEdit is an edit with the flags of all items before and after it.
@@ -348,6 +348,9 @@ func (m *contextModel) make(e *protocol.StoredContextEdit) (places []int) {
 			says = min(max(e.Tokens[i], 0), 1<<31-1)
 		}
 		m.items[place].become(e, says)
+		if i < len(e.Notes) && e.Op != protocol.EditInclude {
+			m.items[place].note = e.Notes[i]
+		}
 	}
 	return places
 }
@@ -358,7 +361,7 @@ func (f *modelVisibility) become(e *protocol.StoredContextEdit, says int64) {
 	case protocol.EditExclude, protocol.EditPrune, protocol.EditMask:
 		f.excluded = true
 	case protocol.EditInclude:
-		f.excluded, f.says = false, 0
+		f.excluded, f.says, f.note = false, 0, ""
 	case protocol.EditDelete:
 		f.deleted = true
 	case protocol.EditPin:

@@ -16,6 +16,12 @@ func contextEditText(p gjson.Result) string {
 			text = words(text, member+"="+v.Raw)
 		}
 	}
+	for _, note := range p.Get("notes").Array() {
+		text += "\n  note " + note.Str
+	}
+	if reason := p.Get("reason"); reason.Exists() {
+		text += "\n  " + words("reason", reason.Str, p.Get("economy").Raw)
+	}
 	if client := p.Get("client_name"); client.Exists() {
 		text = words(text, "by", client.Str)
 	}
@@ -45,6 +51,15 @@ func contextAnswerText(p gjson.Result) (text string, ok bool) {
 			text += "\n  " + words(c.Get("id").Str, c.Get("was").Str, "->", c.Get("is").Str)
 		}
 		text += "\n  " + words("cache", p.Get("cache").Raw, "price", p.Get("netPrice").Raw)
+		return text, true
+	}
+	if list := p.Get("suggestions"); list.Exists() {
+		text = words("revision="+p.Get("revision").Raw, "expected="+p.Get("expectedRequests").Raw,
+			"price", p.Get("netPrice").Raw, "goal", p.Get("goalReached").Raw)
+		for _, g := range list.Array() {
+			text += "\n  " + words(g.Get("id").Str, g.Get("risk").Str, "selected="+g.Get("selected").Raw,
+				joined(g.Get("itemIds")), g.Get("netPrice").Raw) + "\n    " + g.Get("text").Str
+		}
 		return text, true
 	}
 	if !p.Get("revision").Exists() {

@@ -302,7 +302,7 @@ func (e *explorer) preview(t *rapid.T) {
 }
 
 func previewOf(to protocol.Caller, operations []protocol.ContextOperation) core.PreviewContext {
-	return core.PreviewContext{To: to, Operations: operations, CachedPriceRatio: func(_, _ string) float64 { return 0.1 }}
+	return core.PreviewContext{To: to, Operations: operations, Cache: cacheFacts(0.1)}
 }
 
 // previewEdits previews edits and then applies them: the usage equals the preview.

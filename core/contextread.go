@@ -1,8 +1,6 @@
 package core
 
 import (
-	"math"
-
 	"appserver/core/view"
 	"appserver/protocol"
 )
@@ -40,8 +38,8 @@ type (
 type PreviewContext struct {
 	To         protocol.Caller
 	Operations []protocol.ContextOperation
-	// CachedPriceRatio returns the price of a cached token of a model over that of another one.
-	CachedPriceRatio func(provider, model string) float64
+	// Cache describes the cache of a model's provider.
+	Cache func(provider, model string) CacheFacts
 }
 
 func (in GetContextItems) apply(s *step) {
@@ -90,29 +88,11 @@ func (s *step) previewContext(in PreviewContext) {
 		s.reject(in.To, err)
 		return
 	}
-	behind := answer.Cache.TokensBehind
-	if last := s.state.Usage.Last; last.TotalTokens > 0 {
-		behind = min(behind, last.CachedInputTokens)
-	}
-	answer.NetPrice = netPrice(answer.Before.IncludedTokens-answer.After.IncludedTokens, behind,
-		in.CachedPriceRatio(s.state.Settings.Provider, s.state.Settings.Model))
+	saved, behind := answer.Before.IncludedTokens-answer.After.IncludedTokens, answer.Cache.TokensBehind
+	p := s.prices(in.Cache(s.state.Settings.Provider, s.state.Settings.Model))
+	before := answer.After.PromptTokens - behind
+	answer.NetPrice = netPrice(saved, min(behind, p.Leaving(before, saved)), p.Ratio)
 	s.reply(in.To, answer)
-}
-
-// netPrice returns the price of an edit that saves tokens in each request. The tokens that leave the
-// provider's cache cost their full price once, and a saved token the price of a cached one each time.
-func netPrice(saved, leaving int64, ratio float64) protocol.ContextNetPrice {
-	p := protocol.ContextNetPrice{TokensSaved: saved, TokensLeavingCache: leaving, CachedPriceRatio: ratio}
-	const rounding = 1e-9 // of the division
-	requests := math.Ceil(float64(leaving)*(1-ratio)/(float64(saved)*ratio) - rounding)
-	switch {
-	case saved <= 0:
-	case leaving == 0:
-		p.RequestsToPayBack = new(int64(0))
-	case requests < 1<<53: // a ratio of 0 has no limit
-		p.RequestsToPayBack = new(int64(requests))
-	}
-	return p
 }
 
 // ContextRevision returns the number of edits of the context.

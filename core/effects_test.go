@@ -112,6 +112,13 @@ func toolDoneInput(m *machine, a arguments) (core.Input, error) {
 	if v := a.option("output"); v != nil {
 		r.Output = *v
 	}
+	fill, err := a.number("fill", 0)
+	if err != nil {
+		return nil, err
+	}
+	for i := range fill {
+		r.Output += fmt.Sprintf("%s, line %d\n", r.Output[:strings.IndexByte(r.Output+"\n", '\n')], i)
+	}
 	if v := a.option("took"); v != nil {
 		if r.Duration, err = time.ParseDuration(*v); err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ package core
 // has those of its environment.
 func (t *Thread) OfferAs(other *Thread) {
 	t.capabilities, t.serverTools, t.memory = other.capabilities, other.serverTools, other.memory
+	t.economizes = other.economizes
 }
 
 // Window returns the context window of the active turn, in tokens, or nil.

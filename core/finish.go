@@ -46,6 +46,7 @@ func (s *step) completeTurn() {
 	}
 	s.notify(protocol.TurnCompletedNotification{ThreadID: s.state.ID, Turn: s.endedTurn(t), Metadata: t.metadata()})
 	s.contextChanged(nil)
+	s.notifySuggestions(t)
 	s.announce(t)
 	s.startWaiting()
 }

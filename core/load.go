@@ -55,7 +55,7 @@ func (l *Loading) Thread(o Options) *Thread {
 	if o.Capabilities != nil {
 		t.capabilities = o.Capabilities(t.state.Settings.Provider, t.state.Settings.Model)
 	}
-	t.applyEnv(TurnEnv{Capabilities: t.capabilities, Memory: o.Memory})
+	t.applyEnv(TurnEnv{Capabilities: t.capabilities, Memory: o.Memory, Economy: o.Economy})
 	t.context.MarkAnnounced()
 	return t
 }

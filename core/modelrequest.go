@@ -12,6 +12,9 @@ func (s *step) requestModel() {
 		return
 	}
 	r := s.reviewing()
+	if r == nil {
+		s.economize()
+	}
 	if r == nil && s.compactIfNeeded() {
 		return
 	}

@@ -42,8 +42,12 @@ func (t *Thread) clientTool(name string) *toolspec.ClientTool {
 	return nil
 }
 
-// recalls reports whether the model has the recall tool.
-func (t *Thread) recalls() bool { return t.memory.Tool && !t.state.MemoryOff }
+// recalls reports whether the model has the recall tool. With automatic edits it has, because their notes
+// name it.
+func (t *Thread) recalls() bool { return t.economizes || t.searchesMemory() }
+
+// searchesMemory reports whether the recall tool searches the memory as well.
+func (t *Thread) searchesMemory() bool { return t.memory.Tool && !t.state.MemoryOff }
 
 // webSearch is the tool of the thread's next request. Only the Responses API has one.
 func (t *Thread) webSearch() *WebSearchTool {

@@ -36,8 +36,9 @@ type Options struct {
 	Tokens Tokenizer
 	// Capabilities returns the capabilities of a model until a turn brings its own. It can be nil.
 	Capabilities func(provider, model string) Capabilities
-	// Memory has the rules of memory until a turn brings its own.
-	Memory MemoryRules
+	// Memory and Economy have rules until a turn brings its own.
+	Memory  MemoryRules
+	Economy EconomyRules
 }
 
 // TurnEnv has the facts outside of the core that a turn needs.
@@ -59,6 +60,8 @@ type TurnEnv struct {
 	Capabilities Capabilities
 	// Compaction has the rules of automatic compaction.
 	Compaction compaction.Rules
+	// Economy has the rules of automatic edits.
+	Economy EconomyRules
 	// Tools are the tools of MCP servers. ToolsPending is set while servers connect.
 	Tools        []ServerTool
 	ToolsPending bool
@@ -117,6 +120,24 @@ type MemoryRules struct {
 	Items, Chars int
 	// Tool is set if the model has the recall tool.
 	Tool bool
+}
+
+// EconomyRules configure the economy of the context.
+type EconomyRules struct {
+	// Mode is one of protocol's Economy constants; "" is off.
+	Mode string
+	// MinPercent is the least share of the next request that an edit must save, in percent.
+	MinPercent int
+	// KeepOutputs is the number of the last tool outputs that stay.
+	KeepOutputs int
+}
+
+// CacheFacts describe the cache of a provider.
+type CacheFacts struct {
+	// Ratio is the price of a cached token over that of another one. Retention is the time for which the
+	// provider keeps the prefix of a request.
+	Ratio     float64
+	Retention time.Duration
 }
 
 // ListedModel describes a model in the list of a provider.

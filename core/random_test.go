@@ -253,6 +253,8 @@ func (e *explorer) changeLimits(t *rapid.T) {
 			protocol.CompactLocal}).Draw(t, "strategy"),
 		KeepTurns: rapid.IntRange(0, 3).Draw(t, "keep"), UserTokens: rapid.Int64Range(0, 200).Draw(t, "words"),
 	}
+	e.world.Economy = core.EconomyRules{KeepOutputs: 1,
+		Mode: rapid.SampledFrom([]string{"", "", "suggest", "auto"}).Draw(t, "economy")}
 	e.world.MaxTurns = rapid.SampledFrom([]int{0, 0, 1, 2, 12}).Draw(t, "most turns")
 	if room := rapid.SampledFrom([]int64{-1, 50, 200, 500, 100_000}).Draw(t, "room"); room > 0 {
 		frame := e.thread.PromptTokens() - e.thread.ContextItems().Usage.IncludedTokens

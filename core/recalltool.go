@@ -36,6 +36,10 @@ func (s *step) startRecall(c *toolCall) {
 		return
 	}
 	c.recall = &recallCall{a.Query, said, s.searchRemoved(a.Query)}
+	if !s.searchesMemory() {
+		s.completeCall(c, recallText(c.recall, c.recall.found))
+		return
+	}
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(Recall{ID: c.effect, Cwd: s.state.Settings.Cwd, Query: a.Query, Limit: recallHits})
@@ -58,17 +62,22 @@ func (s *step) recallDone(in Recalled) {
 		found = append(found, fmt.Sprintf("%s (%s, %s): %s",
 			cmp.Or(m.Title, "untitled"), m.Kind, m.At.UTC().Format("2006-01-02"), about))
 	}
-	switch {
-	case in.Err != nil:
+	if in.Err != nil {
 		found = append(found, fmt.Sprintf("The memories of this repository cannot be searched: %v", in.Err))
-	case len(found) == 0:
-		found = append(found, "Nothing found. Try other words.")
 	}
-	if c.recall.included != "" {
-		found = slices.Insert(found, 0, c.recall.included)
-	}
-	s.completeCall(c, strings.Join(found, "\n\n"))
+	s.completeCall(c, recallText(c.recall, found))
 	s.advance()
+}
+
+// recallText returns the output of a call.
+func recallText(c *recallCall, found []string) string {
+	if len(found) == 0 {
+		found = []string{"Nothing found. Try other words."}
+	}
+	if c.included != "" {
+		found = slices.Insert(slices.Clone(found), 0, c.included)
+	}
+	return strings.Join(found, "\n\n")
 }
 
 // includeAgain includes excluded items with an edit. Undo can reverse it.

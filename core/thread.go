@@ -55,7 +55,11 @@ type Thread struct {
 	questions   []*openQuestion
 	// memory has the rules of the last environment. remembering are the effects that store removed items.
 	// memoryWarned is set after a warning about the memory.
-	memory       MemoryRules
+	memory MemoryRules
+	// economizes is set if the last environment has automatic edits. economized is the size of the request
+	// before which edits were looked for last, in tokens.
+	economizes   bool
+	economized   int64
 	remembering  []EffectID
 	memoryWarned bool
 }

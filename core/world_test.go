@@ -47,6 +47,10 @@ func changeWorld(m *machine, a arguments, _ *strings.Builder) error {
 	if v := a.option("strategy"); v != nil {
 		m.world.Compaction.Strategy = *v
 	}
+	if v := a.option("economy"); v != nil {
+		m.world.Economy.Mode, m.options.Economy.Mode = *v, *v
+		m.world.Provider.CachedPriceRatio, m.world.Provider.CacheRetention = 0.1, 5*time.Minute
+	}
 	if v := a.option("tracking"); v != nil {
 		m.world.Tracking = core.Tracking{Worktree: *v == "worktree", Patches: true, Keep: 50}
 	}
@@ -66,8 +70,10 @@ func changeLimits(m *machine, a arguments) error {
 		"limit": func(n int64) { r.Limit = n }, "target": func(n int64) { r.Target = n },
 		"words": func(n int64) { r.UserTokens = n },
 		"keep":  func(n int64) { r.KeepTurns = int(n) }, "turns": func(n int64) { m.world.MaxTurns = int(n) },
-		"checkpoints": func(n int64) { m.world.Tracking.Keep = int(n) },
-		"window":      func(n int64) { m.world.Provider.ContextWindow = &n },
+		"keep-outputs": func(n int64) { m.world.Economy.KeepOutputs = int(n) },
+		"min-saved":    func(n int64) { m.world.Economy.MinPercent = int(n) },
+		"checkpoints":  func(n int64) { m.world.Tracking.Keep = int(n) },
+		"window":       func(n int64) { m.world.Provider.ContextWindow = &n },
 	} {
 		n, err := numberOf(a, name)
 		if err != nil {

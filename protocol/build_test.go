@@ -238,6 +238,8 @@ func ownShapes() map[reflect.Type]func(b builder) any {
 		reflect.TypeFor[protocol.NotSentReason]():          oneOf("", "excluded", "otherModel"),
 		reflect.TypeFor[protocol.ContextWarningCode]():     oneOf("changesNothing", "pinnedLost"),
 		reflect.TypeFor[protocol.ContextItemState]():       oneOf("included", "hidden"),
+		reflect.TypeFor[protocol.SuggestionReason]():       oneOf("staleRead", "oldReasoning"),
+		reflect.TypeFor[protocol.SuggestionRisk]():         oneOf("low", "medium"),
 		reflect.TypeFor[protocol.ContextSent]():            oneOf("sent", "notSent"),
 		reflect.TypeFor[protocol.ContextReasonCode]():      oneOf("sent", "trimmed", "excluded"),
 		reflect.TypeFor[protocol.ApprovalsReviewer]():      oneOf("user", "auto_review", "guardian_subagent"),

@@ -148,6 +148,7 @@ type ContextEdit struct {
 	SavedTokens int64                `json:"savedTokens"`
 	Undone      bool                 `json:"undone"`
 	ClientName  string               `json:"clientName,omitempty"`
+	Reason      string               `json:"reason,omitempty"`
 	Items       *[]ContextItemChange `json:"items,omitempty"`
 }
 

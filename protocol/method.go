@@ -56,6 +56,7 @@ type Handler interface {
 	ContextReplace(to Caller, p *ContextReplaceParams) error
 	ContextPreview(to Caller, p *ContextPreviewParams) error
 	ContextGetPrompt(to Caller, p *ContextGetPromptParams) error
+	ContextSuggest(to Caller, p *ContextSuggestParams) error
 	ContextApply(to Caller, p *ContextApplyParams) error
 	ContextUndo(to Caller, p *ContextUndoParams) error
 	ContextRedo(to Caller, p *ContextRedoParams) error
@@ -290,6 +291,8 @@ func Methods() []Method {
 			"Returns the price before and after edits, and changes nothing.").own(),
 		method[ContextGetPromptParams, ContextGetPromptResponse]("context/getPrompt", Handler.ContextGetPrompt,
 			"Returns the next model request as it would be sent.").own(),
+		method[ContextSuggestParams, ContextSuggestResponse]("context/suggest", Handler.ContextSuggest,
+			"Suggests items that the next requests can do without, with their net price.").own(),
 		method[ContextApplyParams, ContextApplyResponse]("context/apply", Handler.ContextApply,
 			"Makes several edits as one, now or at the end of the turn.").own(),
 		method[ContextUndoParams, ContextUndoResponse]("context/undo", Handler.ContextUndo,

@@ -255,6 +255,7 @@ func Notifications() []NotificationRow {
 		notification[ErrorNotification]("A model request failed."),
 		notification[TurnCompletedNotification]("A turn ended."),
 		notification[ContextItemsNotification]("The context changed.").own(),
+		notification[ContextSuggestionsNotification]("At the end of a turn: items that the next requests can do without.").own(),
 		notification[ContextCompactedNotification]("The context was compacted."),
 		notification[ThreadTrimPointCreatedNotification]("A trim point was created. Items before it are not sent to the model.").own(),
 		notification[ThreadTrimPointRemovedNotification]("A trim point was removed.").own(),

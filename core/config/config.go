@@ -201,6 +201,8 @@ type Checkpoints struct {
 type Context struct {
 	// RewriteOnUnload is false if rollouts are never rewritten.
 	RewriteOnUnload bool `key:"rewrite_on_unload"`
+	// Economy configures edits that the server suggests or makes by itself.
+	Economy Economy `key:"economy"`
 }
 
 // Compat has settings for particular clients.
@@ -223,7 +225,7 @@ func defaults() *Config {
 		ThreadUnloadDelaySecs:  30 * 60,
 		History:                History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
 		Features:               Features{UnifiedExec: true},
-		Context:                Context{RewriteOnUnload: true},
+		Context:                Context{RewriteOnUnload: true, Economy: defaultEconomy()},
 		Index:                  Index{Enabled: true, Path: "appserver-index.sqlite"},
 		Store:                  defaultStore(),
 		Fleet:                  defaultFleet(),

@@ -33,12 +33,18 @@ func (e *Engine) ContextListEdits(to protocol.Caller, p *protocol.ContextListEdi
 // ContextPreview returns the result of edits without applying them.
 func (e *Engine) ContextPreview(to protocol.Caller, p *protocol.ContextPreviewParams) error {
 	return e.readThread(to, p.ThreadID, core.PreviewContext{To: to, Operations: p.Edits,
-		CachedPriceRatio: e.cachedPriceRatio(nil)}, e.loadContext)
+		Cache: e.cacheFacts(nil)}, e.loadContext)
 }
 
-// cachedPriceRatio returns a function with the price of a cached token of a model over that of another one.
-func (e *Engine) cachedPriceRatio(scope Scope) func(provider, model string) float64 {
-	return func(provider, model string) float64 { return e.parts.Setup.CachedPriceRatio(scope, provider, model) }
+// ContextSuggest returns the items that requests can do without.
+func (e *Engine) ContextSuggest(to protocol.Caller, p *protocol.ContextSuggestParams) error {
+	return e.readThread(to, p.ThreadID, core.SuggestContext{To: to, Goal: p.Goal, Rules: e.parts.Setup.Economy(nil),
+		Cache: e.cacheFacts(nil)}, e.loadContext)
+}
+
+// cacheFacts returns a function that describes the cache of a model's provider.
+func (e *Engine) cacheFacts(scope Scope) func(provider, model string) core.CacheFacts {
+	return func(provider, model string) core.CacheFacts { return e.parts.Setup.CacheFacts(scope, provider, model) }
 }
 
 // prices are the prices of a scope.
@@ -48,7 +54,7 @@ type prices struct {
 }
 
 func (p prices) CachedPriceRatio(provider, model string) float64 {
-	return p.setup.CachedPriceRatio(p.scope, provider, model)
+	return p.setup.CacheFacts(p.scope, provider, model).Ratio
 }
 
 func (p prices) OutputPriceRatio(model string) *float64 {

@@ -137,7 +137,8 @@ func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkPa
 		return err
 	}
 	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
-		Memory: a.memoryRules(), Ephemeral: p.Ephemeral || !a.engine.parts.Setup.Persists(scope)}
+		Memory: a.memoryRules(), Economy: a.engine.parts.Setup.Economy(scope),
+		Ephemeral: p.Ephemeral || !a.engine.parts.Setup.Persists(scope)}
 	if !a.options.Ephemeral {
 		if err := a.createLog(b.at, a.redacted(b.lines)); err != nil {
 			return err

@@ -38,7 +38,10 @@ func (a *actor) inScope(in core.Input) core.Input {
 		in.Off = !a.tracking().Worktree
 		return in
 	case core.PreviewContext:
-		in.CachedPriceRatio = a.engine.cachedPriceRatio(a.scope)
+		in.Cache = a.engine.cacheFacts(a.scope)
+		return in
+	case core.SuggestContext:
+		in.Rules, in.Cache = a.engine.parts.Setup.Economy(a.scope), a.engine.cacheFacts(a.scope)
 		return in
 	case core.ListUsage:
 		in.Prices = prices{a.engine.parts.Setup, a.scope}

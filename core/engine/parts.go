@@ -71,11 +71,13 @@ type Setup interface {
 	Capabilities(provider, model string) core.Capabilities
 	// Resumed returns the settings of a stored thread with the client's overrides.
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
-	// CachedPriceRatio returns the price of a cached token of a model over that of another one.
-	CachedPriceRatio(scope Scope, provider, model string) float64
 	// OutputPriceRatio returns the price of an output token of a model over that of an input token that is
 	// not cached, or nil if it is not known.
 	OutputPriceRatio(scope Scope, model string) *float64
+	// CacheFacts describes the cache of a model's provider.
+	CacheFacts(scope Scope, provider, model string) core.CacheFacts
+	// Economy returns the rules of automatic edits.
+	Economy(scope Scope) core.EconomyRules
 	// Skills returns the skills that an input names, with their texts. It reads the disk.
 	Skills(scope Scope, cwd string, input []protocol.UserInput) []core.SkillText
 	// TurnEnv returns the environment of a turn with these settings. An error rejects the turn. An

@@ -98,7 +98,7 @@ func (a *actor) initSuccessor(old *actor, in core.Archive) (core.Output, error) 
 	}
 	now := time.Now()
 	a.options = core.Options{CompletedFloor: a.engine.parts.CompletedFloor, Tokens: a.engine.tokenizer(),
-		Memory: old.memoryRules()}
+		Memory: old.memoryRules(), Economy: old.engine.parts.Setup.Economy(old.scope)}
 	if err := a.createLog(now, nil); err != nil {
 		return core.Output{}, err
 	}

@@ -174,8 +174,13 @@ func (s *setup) UnloadDelay(engine.Scope) time.Duration {
 	return s.unload
 }
 
-func (s *setup) OutputPriceRatio(engine.Scope, string) *float64        { return nil }
-func (s *setup) CachedPriceRatio(engine.Scope, string, string) float64 { return 0.1 }
+func (s *setup) OutputPriceRatio(engine.Scope, string) *float64 { return nil }
+
+func (s *setup) CacheFacts(engine.Scope, string, string) core.CacheFacts {
+	return core.CacheFacts{Ratio: 0.1}
+}
+
+func (s *setup) Economy(engine.Scope) core.EconomyRules { return core.EconomyRules{} }
 
 // RewriteOnUnload is on, as by default.
 func (s *setup) Redactor(engine.Scope) engine.Redactor {

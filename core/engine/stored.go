@@ -33,5 +33,5 @@ func (e *Engine) options(id string, c *rollout.Contents) core.Options {
 	}
 	return core.Options{Path: c.Path, Began: c.Began, Written: c.ModTime, Name: name, NamedAt: at, Next: c.Next,
 		CompletedFloor: e.parts.CompletedFloor, Tokens: e.tokenizer(), Capabilities: e.parts.Setup.Capabilities,
-		Memory: e.memoryRules(nil)}
+		Memory: e.memoryRules(nil), Economy: e.parts.Setup.Economy(nil)}
 }

@@ -49,6 +49,8 @@ type Edit struct {
 	from int64
 	// of is the id of the trim point to which a summarize gives its text.
 	of, text string
+	// economy has facts about an automatic edit, or is nil.
+	economy *protocol.StoredEconomy
 	// voided are the ids of the trim points that a restore takes back.
 	voided []string
 	// saving is what the edit keeps out of the next request, in tokens.
@@ -57,6 +59,9 @@ type Edit struct {
 
 // Ordinal returns the ordinal of the edit's line.
 func (e *Edit) Ordinal() int64 { return e.ordinal }
+
+// Economy returns facts about an automatic edit, or nil.
+func (e *Edit) Economy() *protocol.StoredEconomy { return e.economy }
 
 // Changes returns the changes of the edit.
 func (e *Edit) Changes() []Change { return e.changes }
@@ -125,8 +130,8 @@ func (h *History) ApplyEdit(line *Line) {
 		h.summarize(line, &e)
 	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditMask,
 		protocol.EditPin, protocol.EditUnpin, protocol.EditReplace, protocol.EditApply, protocol.EditRestore:
-		made := Edit{ordinal: line.Ordinal, changes: h.ChangesOf(&e), ContextEdit: protocol.ContextEdit{
-			Op: e.Op, At: line.at(), SavedTokens: e.SavedTokens, ClientName: e.ClientName}}
+		made := Edit{ordinal: line.Ordinal, changes: h.ChangesOf(&e), economy: e.Economy, ContextEdit: protocol.ContextEdit{
+			Op: e.Op, At: line.at(), SavedTokens: e.SavedTokens, ClientName: e.ClientName, Reason: e.Reason}}
 		if e.Op == protocol.EditRestore {
 			made.voided = h.restorable()
 		}
@@ -448,4 +453,20 @@ func appendItem(list []json.RawMessage, v protocol.ResponseItemVariant) []json.R
 		return list
 	}
 	return append(list, raw)
+}
+
+// BroughtBack returns the places of items that an edit included again, or that an automatic edit took out
+// which is undone. Automatic edits leave them.
+func (h *History) BroughtBack() map[int]bool {
+	places := map[int]bool{}
+	for i := range h.journal {
+		e := &h.journal[i]
+		for _, c := range e.changes {
+			included := !e.Undone && c.before.excluded && !c.after.excluded && !c.after.hidden
+			if included || e.Undone && e.economy != nil {
+				places[int(c.place)] = true
+			}
+		}
+	}
+	return places
 }

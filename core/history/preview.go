@@ -148,6 +148,7 @@ type sentForm struct {
 	itself, placeholder bool
 	text                *string
 	omitted             int32
+	note                string
 }
 
 // state returns the form as clients see it.
@@ -170,7 +171,7 @@ func (h *History) sentForms() []sentForm {
 		case h.InPrompt(i):
 			all[i] = sentForm{itself: true, text: v.text}
 		case h.PlaceholderSent(i):
-			all[i] = sentForm{placeholder: true, omitted: v.omitted}
+			all[i] = sentForm{placeholder: true, omitted: v.omitted, note: v.note}
 		}
 	}
 	return all

@@ -14,7 +14,7 @@ type Tokenizer interface {
 	Count(model, text string) int
 }
 
-// PlaceholderTokens is the cost of a placeholder before the scale.
+// PlaceholderTokens is the cost of a placeholder without a note, before the scale.
 const PlaceholderTokens = 10 + messageTokens
 
 const (
@@ -82,7 +82,7 @@ func (h *History) CountFirst(n int) (sum int64, certain bool) {
 		case h.InPrompt(i):
 			sum += h.describe(i).beforeScale(h.Scale())
 		case h.PlaceholderSent(i):
-			sum += PlaceholderTokens
+			sum += h.placeholderTokens(i)
 		}
 	}
 	return sum, true

@@ -96,7 +96,7 @@ func (p *projection) payload(place int) (payload json.RawMessage, same bool) {
 	c := &p.items[place]
 	switch {
 	case p.hasPlaceholder(place):
-		return encode(p.items[c.pair].Answer(placeholder(c.visibility.omitted)))
+		return encode(p.items[c.pair].Answer(c.visibility.placeholder()))
 	case p.isOrphan(place) && c.Kept():
 		return nil, true
 	case !p.remains(place), c.encrypted && c.visibility.text != nil: // that reasoning is never sent

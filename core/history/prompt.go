@@ -66,7 +66,7 @@ func (h *History) outputOf(place int) protocol.ResponseItem {
 	}
 	switch o := &h.items[c.pair]; {
 	case !o.Kept():
-		return c.Answer(placeholder(o.visibility.omitted))
+		return c.Answer(o.visibility.placeholder())
 	case !o.isWellFormed():
 		return c.Answer(abortedText)
 	default:
@@ -75,8 +75,23 @@ func (h *History) outputOf(place int) protocol.ResponseItem {
 }
 
 // placeholder returns the text for an output that was taken out.
-func placeholder(tokens int32) string {
+func (v *visibility) placeholder() string { return PlaceholderText(int64(v.omitted), v.note) }
+
+// PlaceholderText returns the text for an output that was taken out: its cost in tokens, and a note or "".
+func PlaceholderText(tokens int64, note string) string {
+	if note != "" {
+		return fmt.Sprintf("[output excluded from context: %d tokens; %s]", tokens, note)
+	}
 	return fmt.Sprintf("[output excluded from context: %d tokens]", tokens)
+}
+
+// placeholderTokens returns the cost of the placeholder at a place, in tokens before the scale.
+func (h *History) placeholderTokens(place int) int64 {
+	v := &h.items[place].visibility
+	if v.note == "" {
+		return PlaceholderTokens
+	}
+	return h.Count(v.placeholder())
 }
 
 // Answer returns an output for a call.

@@ -25,7 +25,7 @@ func (h *History) ReadItem(id string) (answer protocol.ContextReadItemResponse, 
 	}
 	switch {
 	case h.PlaceholderSent(place):
-		answer.Sent = &[]protocol.ContextPart{textPart(placeholder(c.visibility.omitted))}
+		answer.Sent = &[]protocol.ContextPart{textPart(c.visibility.placeholder())}
 	case h.InPrompt(place) && c.visibility.text != nil:
 		answer.Sent = new(partsOf(WithText(original, *c.visibility.text)))
 	case h.InPrompt(place):

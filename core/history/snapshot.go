@@ -83,14 +83,15 @@ func (h *History) ReadSnapshot(in *gob.Decoder, lines *lineref.Source) error {
 	return nil
 }
 
-// editRow is an edit of a snapshot. Edit is JSON, the changes are columns. Texts are those before the
-// changes, NewTexts those after them.
+// editRow is an edit of a snapshot. Edit is JSON, the changes are columns. Texts and Notes are those before
+// the changes, NewTexts and NewNotes those after them.
 type editRow struct {
 	Edit                []byte
 	Place               []int32
 	Before, After       []uint32
 	Omitted, NewOmitted []int32
 	Texts, NewTexts     map[int32]string
+	Notes, NewNotes     map[int32]string
 }
 
 // storedEdit has the members of an edit except for its changes.
@@ -103,22 +104,31 @@ type storedEdit struct {
 	Of, Text    string
 	Voided      []string
 	Saving      int64
+	Economy     *protocol.StoredEconomy
 }
 
 func (e *Edit) write(out *gob.Encoder) error {
 	stored, err := protocol.Marshal(
-		storedEdit{e.ContextEdit, e.ordinal, e.bare, e.final, e.point, e.from, e.of, e.text, e.voided, e.saving},
+		storedEdit{e.ContextEdit, e.ordinal, e.bare, e.final, e.point, e.from, e.of, e.text, e.voided, e.saving,
+			e.economy},
 	)
 	if err != nil {
 		return err
 	}
-	row := editRow{Edit: stored, Texts: map[int32]string{}, NewTexts: map[int32]string{}}
+	row := editRow{Edit: stored, Texts: map[int32]string{}, NewTexts: map[int32]string{},
+		Notes: map[int32]string{}, NewNotes: map[int32]string{}}
 	for i, c := range e.changes {
 		if c.before.text != nil {
 			row.Texts[int32(i)] = *c.before.text
 		}
 		if c.after.text != nil {
 			row.NewTexts[int32(i)] = *c.after.text
+		}
+		if c.before.note != "" {
+			row.Notes[int32(i)] = c.before.note
+		}
+		if c.after.note != "" {
+			row.NewNotes[int32(i)] = c.after.note
 		}
 		row.Place = append(row.Place, c.place)
 		row.Before, row.After = append(row.Before, c.before.flags()), append(row.After, c.after.flags())
@@ -143,14 +153,14 @@ func (h *History) readEdit(in *gob.Decoder) error {
 	e := Edit{
 		ContextEdit: stored.Edit, ordinal: stored.Ordinal, bare: stored.Bare, final: stored.Final, point: stored.Point,
 		from: stored.From, of: stored.Of, text: stored.Text, voided: stored.Voided, saving: stored.Saving,
-		changes: make([]Change, n),
+		economy: stored.Economy, changes: make([]Change, n),
 	}
 	for i := range int32(n) {
 		if row.Place[i] < 0 || int(row.Place[i]) >= len(h.items) {
 			return errSnapshot
 		}
-		before := visibilityOf(row.Before[i], row.Omitted[i], row.Texts[i])
-		after := visibilityOf(row.After[i], row.NewOmitted[i], row.NewTexts[i])
+		before := visibilityOf(row.Before[i], row.Omitted[i], row.Notes[i], row.Texts[i])
+		after := visibilityOf(row.After[i], row.NewOmitted[i], row.NewNotes[i], row.NewTexts[i])
 		e.changes[i] = Change{row.Place[i], before, after}
 	}
 	h.journal = append(h.journal, e)

@@ -32,7 +32,7 @@ var notDurable = map[string]string{
 func TestSnapshotHasEveryFieldOfTheHistory(t *testing.T) {
 	lines := lineref.NewSource(noLines{})
 	text := "text"
-	visible := visibility{hidden: true, deleted: true, excluded: true, pinned: true, omitted: 1, text: &text}
+	visible := visibility{hidden: true, deleted: true, excluded: true, pinned: true, omitted: 1, note: "x", text: &text}
 	fields := fieldtest.Fields{Ignored: notDurable, Values: map[string]any{
 		"items": []Item{{}}, "journal": []Edit{{}}, "order": []int32{0}, "latestCall": map[string]int32{"x": 0},
 		"userItemIDs": map[int32]string{0: "x"}, "visibility": visible,
@@ -40,6 +40,7 @@ func TestSnapshotHasEveryFieldOfTheHistory(t *testing.T) {
 			Op: "x",
 		}, "changes": []Change{{0, visible, visible}}, "point": &protocol.StoredTrimPoint{ID: "x"},
 		"savings": savings{{1, 2}},
+		"economy": &protocol.StoredEconomy{Requests: 1},
 	}}
 	var was, now History
 	fields.Fill(t, &was)

@@ -21,9 +21,10 @@ type itemColumns struct {
 	Turn  []int32
 	Turns []string
 	Calls map[int32]string
-	// Texts replace the items' own, Raw are items that no line has, UserItems the ids of the thread
-	// items that show messages of the user.
+	// Texts replace the items' own, Notes are parts of placeholders, Raw are items that no line has, UserItems
+	// the ids of the thread items that show messages of the user.
 	Texts     map[int32]string
+	Notes     map[int32]string
 	Raw       map[int32][]byte
 	UserItems map[int32]string
 }
@@ -56,7 +57,7 @@ const (
 func (h *History) writeItems(out *gob.Encoder, first, end int) error {
 	c := itemColumns{
 		Model: map[int32]Model{}, Price: map[int32]int32{}, Calls: map[int32]string{},
-		Texts: map[int32]string{}, Raw: map[int32][]byte{}, UserItems: map[int32]string{},
+		Texts: map[int32]string{}, Notes: map[int32]string{}, Raw: map[int32][]byte{}, UserItems: map[int32]string{},
 	}
 	turns := map[string]int32{}
 	for place := first; place < end; place++ {
@@ -97,6 +98,9 @@ func (c *itemColumns) add(item *Item, flags uint32) error {
 	if item.visibility.text != nil {
 		c.Texts[at] = *item.visibility.text
 	}
+	if item.visibility.note != "" {
+		c.Notes[at] = item.visibility.note
+	}
 	if item.Source != nil {
 		return nil
 	}
@@ -126,10 +130,10 @@ func bitOf(bit uint32, set bool) uint32 {
 	return 0
 }
 
-func visibilityOf(flags uint32, omitted int32, text string) visibility {
+func visibilityOf(flags uint32, omitted int32, note, text string) visibility {
 	v := visibility{
 		hidden: flags&flagHidden != 0, deleted: flags&flagDeleted != 0, excluded: flags&flagExcluded != 0,
-		pinned: flags&flagPinned != 0, omitted: omitted,
+		pinned: flags&flagPinned != 0, omitted: omitted, note: note,
 	}
 	if flags&flagReplaced != 0 {
 		v.text = &text
@@ -193,6 +197,6 @@ func (c *itemColumns) item(i int32, lines *lineref.Source) Item {
 		reasoning: flags&flagReasoning != 0, carrier: flags&flagCarrier != 0, encrypted: flags&flagEncrypted != 0,
 		native: flags&flagNative != 0, price: c.Price[i], reported: flags&flagReported != 0,
 		summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0, outdated: flags&flagOutdated != 0,
-		size: c.Size[i], images: c.Images[i], visibility: visibilityOf(flags, c.Omitted[i], c.Texts[i]),
+		size: c.Size[i], images: c.Images[i], visibility: visibilityOf(flags, c.Omitted[i], c.Notes[i], c.Texts[i]),
 	}
 }

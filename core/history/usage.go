@@ -72,7 +72,7 @@ func (h *History) sentSize(place int, scale float64) (tokens, bytes int64) {
 		about := h.describe(place)
 		return about.price(scale), about.bytes
 	case h.PlaceholderSent(place):
-		return scaled(PlaceholderTokens, scale), int64(len(placeholder(h.items[place].visibility.omitted)))
+		return scaled(h.placeholderTokens(place), scale), int64(len(h.items[place].visibility.placeholder()))
 	}
 	return 0, 0
 }
@@ -87,6 +87,14 @@ func (h *History) SavedBy(changes []Change) (tokens int64) {
 	before := h.sentSum(places)
 	h.simulate(changes, func() { tokens = before - h.sentSum(places) })
 	return tokens
+}
+
+// SentSum returns the cost of all items in the next request.
+func (h *History) SentSum() (sum int64) {
+	for place := range h.items {
+		sum += h.SentTokens(place)
+	}
+	return sum
 }
 
 func (h *History) sentSum(places []int) (sum int64) {

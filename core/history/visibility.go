@@ -17,6 +17,8 @@ type visibility struct {
 	pinned   bool
 	// omitted is the number of tokens that the placeholder of an output names.
 	omitted int32
+	// note is the text of the placeholder after that number, or "".
+	note string
 	// text replaces the item's own text, unless it is nil.
 	text *string
 }
@@ -32,11 +34,14 @@ func (v *visibility) apply(e *protocol.StoredContextEdit, i int) {
 	if i < len(e.Tokens) {
 		v.omitted = int32(min(max(e.Tokens[i], 0), maxTokens))
 	}
+	if i < len(e.Notes) {
+		v.note = e.Notes[i]
+	}
 	switch e.Op {
 	case protocol.EditExclude, protocol.EditPrune, protocol.EditMask:
 		v.excluded = true
 	case protocol.EditInclude:
-		v.excluded, v.omitted = false, 0
+		v.excluded, v.omitted, v.note = false, 0, ""
 	case protocol.EditDelete:
 		v.deleted = true
 	case protocol.EditPin, protocol.EditUnpin:

@@ -24,6 +24,7 @@ func (s *State) addRequest(ordinal int64, ref lineref.Ref, r *protocol.StoredReq
 		s.spend(r)
 		s.Saved += s.SavedIn(r)
 	}
+	s.Sent.add(r, s.Session)
 	if s.Texts == nil {
 		s.Texts = map[string]int{}
 	}
@@ -74,6 +75,28 @@ func (s *State) SavedIn(r *protocol.StoredRequest) int64 {
 		return 0
 	}
 	return s.Context.SavedAt(r.Revision)
+}
+
+// Sent are sums over the answered model requests of turns, and facts about the last one.
+type Sent struct {
+	Requests int64
+	// Cached and Uncached are the sums of the input tokens that came from the provider's cache, and of the
+	// others.
+	Cached, Uncached int64
+	// At is the time of the last answer in Unix milliseconds. Input is its number of input tokens.
+	At, Input                int64
+	Provider, Model, Session string
+}
+
+func (s *Sent) add(r *protocol.StoredRequest, session string) {
+	if r.Kind != protocol.RequestTurn || r.Usage == nil || r.Usage.InputTokens <= 0 {
+		return
+	}
+	cached := min(max(r.Usage.CachedInputTokens, 0), r.Usage.InputTokens)
+	s.Requests++
+	s.Cached, s.Uncached = s.Cached+cached, s.Uncached+r.Usage.InputTokens-cached
+	s.At, s.Input = r.StartedAt+r.DurationMs, r.Usage.InputTokens
+	s.Provider, s.Model, s.Session = r.Provider, r.Model, session
 }
 
 // Requests returns the number of model requests.

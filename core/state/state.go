@@ -55,6 +55,7 @@ type Values struct {
 	// Requested is the sum of the tokens of all model requests. Texts are the indices of the requests whose
 	// lines have the system prompt or the tools of a hash.
 	Requested protocol.TokenUsageBreakdown
+	Sent      Sent
 	Texts     map[string]int
 	// Spent has the same sum by model. Saved is the sum of what edits kept out of these requests, in tokens.
 	Spent []ModelTokens

@@ -54,6 +54,8 @@ func shapes() map[reflect.Type]shape {
 		reflect.TypeFor[protocol.ContextWarningCode](): fixed(words(protocol.ContextWarningCodes()...)),
 		reflect.TypeFor[protocol.ContextItemState]():   fixed(words(protocol.ContextItemStates()...)),
 		reflect.TypeFor[protocol.ContextSent]():        fixed(words(protocol.ContextSentStates()...)),
+		reflect.TypeFor[protocol.SuggestionReason]():   fixed(words(protocol.SuggestionReasons()...)),
+		reflect.TypeFor[protocol.SuggestionRisk]():     fixed(words(protocol.SuggestionRisks()...)),
 		reflect.TypeFor[protocol.ContextCategory]():    fixed(words(categoryWords()...)),
 		reflect.TypeFor[protocol.PruneRange](): fixed(either(
 			words(protocol.RangeAll),

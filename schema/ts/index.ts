@@ -174,6 +174,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/preview"; params: ContextPreviewParams }
   /** Returns the next model request as it would be sent. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/getPrompt"; params: ContextGetPromptParams }
+  /** Suggests items that the next requests can do without, with their net price. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "context/suggest"; params: ContextSuggestParams }
   /** Makes several edits as one, now or at the end of the turn. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "context/apply"; params: ContextApplyParams }
   /** Undoes the last context edit. */
@@ -646,6 +648,7 @@ export interface ContextEdit {
   savedTokens: number;
   undone: boolean;
   clientName?: string;
+  reason?: string;
   items?: Array<ContextItemChange>;
 }
 
@@ -973,6 +976,48 @@ export interface ContextSetInclusionResponse {
   changed: number;
   ignored: number;
   usage: ContextUsage;
+}
+
+/** ContextSuggestGoal is the size of the next request: a number of tokens, or the share of its tokens that go. Exactly one is there. */
+export interface ContextSuggestGoal {
+  tokens?: number | null;
+  share?: number | null;
+}
+
+/** ContextSuggestParams asks which items the next requests can do without. With a Goal, the response selects as many suggestions as the goal needs. */
+export interface ContextSuggestParams {
+  threadId: string;
+  goal?: ContextSuggestGoal | null;
+}
+
+/** ContextSuggestResponse has the suggestions, the best net price first. ExpectedRequests is the number of further requests that the order assumes. NetPrice is the price of all selected suggestions together. GoalReached is null without a goal. */
+export interface ContextSuggestResponse {
+  revision: number;
+  suggestions: Array<ContextSuggestion>;
+  promptTokens: number;
+  expectedRequests: number;
+  netPrice: ContextNetPrice;
+  goalReached: boolean | null;
+}
+
+/** ContextSuggestion is a group of items with one reason. Edits are for context/apply. Selected is set if the goal needs it, or without a goal if it pays within the expected requests. */
+export interface ContextSuggestion {
+  id: string;
+  reason: SuggestionReason;
+  text: string;
+  risk: SuggestionRisk;
+  itemIds: Array<string>;
+  edits: Array<ContextOperation>;
+  netPrice: ContextNetPrice;
+  selected: boolean;
+}
+
+/** ContextSuggestionsNotification has the suggestions at the end of a turn, if [context.economy] has the mode "suggest" and some of them pay. */
+export interface ContextSuggestionsNotification {
+  threadId: string;
+  revision: number;
+  suggestions: Array<ContextSuggestion>;
+  netPrice: ContextNetPrice;
 }
 
 /** ContextUndoParams takes back the last edit that is not undone. */
@@ -2266,6 +2311,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "turn/completed"; params: TurnCompletedNotification; emittedAtMs: number }
   /** The context changed. */
   | { jsonrpc: "2.0"; method: "ContextItems"; params: ContextItemsNotification; emittedAtMs: number }
+  /** At the end of a turn: items that the next requests can do without. */
+  | { jsonrpc: "2.0"; method: "ContextSuggestions"; params: ContextSuggestionsNotification; emittedAtMs: number }
   /** The context was compacted. */
   | { jsonrpc: "2.0"; method: "thread/compacted"; params: ContextCompactedNotification; emittedAtMs: number }
   /** A trim point was created. Items before it are not sent to the model. */
@@ -2502,6 +2549,12 @@ export interface StoredModeSettings {
   reasoning_effort: string | null;
   developer_instructions: string | null;
 }
+
+/** SuggestionReason is why requests can do without items. */
+export type SuggestionReason = "supersededRead" | "staleRead" | "duplicateOutput" | "failedAttempt" | "repeatedCommand" | "uncitedOutput" | "describedImage" | "oldReasoning";
+
+/** SuggestionRisk is how probable it is that the model needs an item again. Low is for items whose content is in a later item, medium for others. */
+export type SuggestionRisk = "low" | "medium";
 
 /** TerminalInteractionNotification reports that the model typed into a background command, or waits for it. The turn is the current one, not the turn of the item. */
 export interface TerminalInteractionNotification {
@@ -3710,6 +3763,8 @@ export interface Methods {
   "context/preview": { params: ContextPreviewParams; result: ContextPreviewResponse };
   /** Returns the next model request as it would be sent. */
   "context/getPrompt": { params: ContextGetPromptParams; result: ContextGetPromptResponse };
+  /** Suggests items that the next requests can do without, with their net price. */
+  "context/suggest": { params: ContextSuggestParams; result: ContextSuggestResponse };
   /** Makes several edits as one, now or at the end of the turn. */
   "context/apply": { params: ContextApplyParams; result: ContextApplyResponse };
   /** Undoes the last context edit. */

@@ -25,6 +25,7 @@ var shownDocs = []struct {
 		"context/pruneByIndices", "context/prune", "context/pin", "context/replace",
 		"context/preview", "context/apply", "context/getPrompt", "context/undo", "context/redo", "context/goto", "context/listEdits",
 		"context/restore"}},
+	{"economy.md", "context_suggest", []string{"context/suggest"}},
 	{"prompts.md", "usage", []string{"thread/usage/list", "context/getPrompt"}},
 	{"trim-and-compact.md", "story_sessions", []string{
 		"thread/context/trim", "thread/context/summarize", "thread/timeline/list", "thread/compact/start",

@@ -262,14 +262,20 @@ func (s *setup) Capabilities(provider, model string) core.Capabilities {
 	return s.config.Current().Capabilities(provider, model)
 }
 
-// CachedPriceRatio returns the value of the thread's configuration.
-func (s *setup) CachedPriceRatio(scope engine.Scope, provider, model string) float64 {
-	return s.of(scope).CachedPriceRatio(provider, model)
-}
-
 // OutputPriceRatio returns the value of the thread's configuration.
 func (s *setup) OutputPriceRatio(scope engine.Scope, model string) *float64 {
 	return s.of(scope).OutputPriceRatio(model)
+}
+
+// CacheFacts describes the cache of a provider by the thread's configuration.
+func (s *setup) CacheFacts(scope engine.Scope, provider, model string) core.CacheFacts {
+	p := s.of(scope).ProviderInfo(provider, model, 0)
+	return core.CacheFacts{Ratio: p.CachedPriceRatio, Retention: p.CacheRetention}
+}
+
+// Economy returns the rules of the thread's configuration.
+func (s *setup) Economy(scope engine.Scope) core.EconomyRules {
+	return s.of(scope).Context.Economy.Rules()
 }
 
 // TurnEnv returns the environment of a turn with these settings. If the provider is not ready, or turns do
@@ -289,6 +295,7 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
 		Provider:   c.ProviderInfo(settings.Provider, settings.Model, window),
 		Compaction: c.CompactionOf(settings.Provider, settings.Model, window),
+		Economy:    c.Context.Economy.Rules(),
 		MaxTurns:   c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0,
 		Environment: c.Environment(), Capabilities: s.capabilitiesFor(c, settings),
 	}, cmp.Or(s.checkWorkspace(settings.Cwd), c.Ready(settings.Provider))

@@ -1,0 +1,325 @@
+package economy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"appserver/core/command"
+	"appserver/core/digest"
+	"appserver/core/history"
+	"appserver/protocol"
+)
+
+const (
+	// minOutput is the least cost of an output that is taken out, in tokens. Placeholders cost about 35.
+	minOutput = 80
+	// longOutput is the least cost of an output that is taken out because nothing uses it.
+	longOutput = 150
+	// keptTurns are the last turns from which nothing is taken out if they have few outputs.
+	keptTurns = 2
+)
+
+// Options select what Find names.
+type Options struct {
+	// Cwd is the working directory of the thread.
+	Cwd string
+	// KeepOutputs is the number of the last outputs that stay, with all that follows them.
+	KeepOutputs int
+	// Skip are places that stay.
+	Skip map[int]bool
+}
+
+// Finding is a group of items with one reason.
+type Finding struct {
+	Reason protocol.SuggestionReason
+	// Subject is the file or the command that the items are about, or "".
+	Subject string
+	// Places are the items, in order. By has for each of them the item that makes it superfluous, or
+	// history.None. What has a short text of each output's call, or "" for reasoning.
+	Places []int
+	By     []int
+	What   []string
+}
+
+// exchange is a call with its output.
+type exchange struct {
+	place, rank int // of the output
+	call        digest.Call
+	text        string
+	tokens      int64
+	failed      bool
+	images      bool
+	reads       []command.Read
+	changes     []string
+}
+
+// finder has the parts of a history that reasons depend on.
+type finder struct {
+	Options
+	*history.History
+	ranks     []int // by place
+	exchanges []exchange
+	// protected is the rank from which on nothing is taken out. turn is the rank at which the last turn
+	// begins.
+	protected, turn int
+	quotes          quotes
+	found           map[string]*Finding
+	order           []string
+}
+
+// Find returns the groups of items that the next requests can do without, in the order of their first
+// items. It reads the text of every item of the prompt.
+func Find(h *history.History, o Options) []Finding {
+	f := &finder{Options: o, History: h, ranks: make([]int, h.Len()), quotes: newQuotes(), found: map[string]*Finding{}}
+	f.read()
+	if f.protected > 0 {
+		f.findOutputs()
+		f.findReasoning()
+	}
+	findings := make([]Finding, len(f.order))
+	for i, key := range f.order {
+		findings[i] = *f.found[key]
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int { return f.ranks[a.Places[0]] - f.ranks[b.Places[0]] })
+	return findings
+}
+
+// read reads the prompt.
+func (f *finder) read() {
+	rank, starts, last := 0, []int{}, ""
+	for place := range f.InOrder() {
+		f.ranks[place] = rank
+		c := f.Item(place)
+		if turn := c.TurnID(); f.InPrompt(place) && turn != "" && turn != last {
+			starts, last = append(starts, rank), turn
+		}
+		if f.InPrompt(place) {
+			f.readItem(place, rank)
+		}
+		rank++
+	}
+	f.turn = startOf(starts, 1)
+	f.protected = startOf(starts, keptTurns)
+	if n := len(f.exchanges) - f.KeepOutputs; n > 0 {
+		f.protected = f.exchanges[n].rank
+	}
+}
+
+// startOf returns the rank at which the last n turns begin.
+func startOf(starts []int, n int) int {
+	if n > len(starts) {
+		return 0
+	}
+	return starts[len(starts)-n]
+}
+
+func (f *finder) readItem(place, rank int) {
+	c := f.Item(place)
+	switch {
+	case c.IsOutput() && c.Pair() != history.None:
+		item := c.Sent()
+		text, _ := digest.OutputOf(item)
+		call, _ := digest.CallOf(f.Item(c.Pair()).Decode())
+		e := exchange{place: place, rank: rank, call: call, text: text, tokens: f.SentTokens(place),
+			failed: digest.Failed(text), images: hasImages(item)}
+		if call.Shell {
+			e.reads = f.readsOf(call.Input)
+			e.changes = f.normal(command.Changes(call.Input))
+		}
+		e.changes = append(e.changes, f.normal(call.Patched)...)
+		f.exchanges = append(f.exchanges, e)
+	case c.IsCall():
+		if call, ok := digest.CallOf(c.Decode()); ok && len(call.Patched) > 0 {
+			f.quotes.addPatch(call.Input, rank)
+		}
+	case f.Category(place) == protocol.CategoryAssistantMessage:
+		f.quotes.addAnswer(c.Text(), rank)
+	}
+}
+
+func (f *finder) readsOf(script string) []command.Read {
+	reads := command.Reads(script)
+	for i := range reads {
+		reads[i].Path = f.relative(reads[i].Path)
+	}
+	return reads
+}
+
+func (f *finder) normal(paths []string) []string {
+	all := make([]string, len(paths))
+	for i, p := range paths {
+		all[i] = f.relative(p)
+	}
+	return all
+}
+
+// relative returns a path below the working directory without it.
+func (f *finder) relative(name string) string {
+	name = path.Clean(name)
+	if below, ok := strings.CutPrefix(name, strings.TrimSuffix(f.Cwd, "/")+"/"); ok && f.Cwd != "" {
+		return below
+	}
+	return name
+}
+
+func hasImages(item protocol.ResponseItem) bool {
+	var parts []protocol.ContentItem
+	switch v := item.ResponseItemVariant.(type) {
+	case *protocol.FunctionCallOutput:
+		parts = v.Output.Parts
+	case *protocol.CustomToolCallOutput:
+		parts = v.Output.Parts
+	}
+	return slices.ContainsFunc(parts, func(p protocol.ContentItem) bool { return p.Type == protocol.ContentInputImage })
+}
+
+// later has what the exchanges after the present one did.
+type later struct {
+	reads   map[string][]laterRead
+	changed map[string]int      // the place of the next change, by path
+	runs    map[string]laterRun // by script or arguments
+	texts   map[string]int      // the place of the next output with a text
+}
+
+type laterRead struct {
+	command.Read
+	place int
+}
+
+type laterRun struct {
+	place     int
+	succeeded bool
+}
+
+// findOutputs goes through the exchanges from the last to the first.
+func (f *finder) findOutputs() {
+	l := later{map[string][]laterRead{}, map[string]int{}, map[string]laterRun{}, map[string]int{}}
+	for i := len(f.exchanges) - 1; i >= 0; i-- {
+		e := &f.exchanges[i]
+		if f.mayGo(e) {
+			if reason, by, found := f.reasonOf(i, &l); found {
+				f.add(reason, e, by)
+			}
+		}
+		l.add(e)
+	}
+	for _, found := range f.found { // they were found from the last to the first
+		slices.Reverse(found.Places)
+		slices.Reverse(found.By)
+		slices.Reverse(found.What)
+	}
+}
+
+func (l *later) add(e *exchange) {
+	for _, r := range e.reads {
+		if !e.failed {
+			l.reads[r.Path] = append(l.reads[r.Path], laterRead{r, e.place})
+		}
+	}
+	for _, p := range e.changes {
+		l.changed[p] = e.place
+	}
+	run, met := l.runs[e.key()]
+	if !met {
+		run.place = e.place
+	}
+	run.succeeded = run.succeeded || !e.failed
+	l.runs[e.key()] = run
+	l.texts[e.text] = e.place
+}
+
+func (e *exchange) key() string { return e.call.Tool + "\x00" + e.call.Input }
+
+// mayGo reports whether any reason can take out an output.
+func (f *finder) mayGo(e *exchange) bool {
+	c := f.Item(e.place)
+	return e.rank < f.protected && e.tokens >= minOutput && !f.Skip[e.place] && !f.IsPinned(c) &&
+		!f.IsPinned(f.Item(c.Pair())) && !f.quotes.quoted(e.text, e.rank)
+}
+
+// reasonOf returns the first reason why the i-th exchange's output is superfluous.
+func (f *finder) reasonOf(i int, l *later) (reason protocol.SuggestionReason, by int, found bool) {
+	e := &f.exchanges[i]
+	if by, found = l.superseding(e); found {
+		return protocol.SuggestSupersededRead, by, true
+	}
+	if run, again := l.runs[e.key()]; again && (!e.failed || run.succeeded) {
+		if e.failed {
+			return protocol.SuggestFailedAttempt, run.place, true
+		}
+		return protocol.SuggestRepeatedCommand, run.place, true
+	}
+	if by, found = l.texts[e.text]; found {
+		return protocol.SuggestDuplicateOutput, by, true
+	}
+	if by, found = l.changing(e); found {
+		return protocol.SuggestStaleRead, by, true
+	}
+	switch {
+	case e.images && f.quotes.answeredAfter(e.rank):
+		return protocol.SuggestDescribedImage, history.None, true
+	case e.tokens >= longOutput && i+f.KeepOutputs < len(f.exchanges) &&
+		!f.quotes.patched(e.text, f.exchanges[i+f.KeepOutputs].rank):
+		return protocol.SuggestUncitedOutput, history.None, true
+	}
+	return "", 0, false
+}
+
+// superseding returns the place of a later read that has all of an exchange's reads.
+func (l *later) superseding(e *exchange) (by int, found bool) {
+	for _, r := range e.reads {
+		at := slices.IndexFunc(l.reads[r.Path], func(other laterRead) bool { return other.Covers(r) })
+		if at < 0 {
+			return 0, false
+		}
+		by = l.reads[r.Path][at].place
+	}
+	return by, len(e.reads) > 0
+}
+
+// changing returns the place of a later change of all files that an exchange read.
+func (l *later) changing(e *exchange) (by int, found bool) {
+	for _, r := range e.reads {
+		place, changed := l.changed[r.Path]
+		if !changed {
+			return 0, false
+		}
+		by = place
+	}
+	return by, len(e.reads) > 0
+}
+
+// add adds an output to the group of its reason and subject.
+func (f *finder) add(reason protocol.SuggestionReason, e *exchange, by int) {
+	subject := ""
+	switch {
+	case reason == protocol.SuggestUncitedOutput || reason == protocol.SuggestDescribedImage:
+	case len(e.reads) > 0:
+		subject = e.reads[0].Path
+	default:
+		subject = e.what()
+	}
+	f.group(reason, subject, e.place, by, e.what())
+}
+
+func (f *finder) group(reason protocol.SuggestionReason, subject string, place, by int, what string) {
+	key := string(reason) + "\x00" + subject
+	g := f.found[key]
+	if g == nil {
+		g = &Finding{Reason: reason, Subject: subject}
+		f.found[key], f.order = g, append(f.order, key)
+	}
+	g.Places, g.By, g.What = append(g.Places, place), append(g.By, by), append(g.What, what)
+}
+
+// findReasoning names the reasoning before the last turn.
+func (f *finder) findReasoning() {
+	for place := range f.InOrder() {
+		c := f.Item(place)
+		if f.ranks[place] < min(f.turn, f.protected) && f.Category(place) == protocol.CategoryReasoning &&
+			f.InPrompt(place) && !c.Pinned() && !f.Skip[place] {
+			f.group(protocol.SuggestOldReasoning, "", place, history.None, "")
+		}
+	}
+}

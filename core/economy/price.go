@@ -1,0 +1,137 @@
+package economy
+
+import (
+	"fmt"
+	"slices"
+
+	"appserver/core/excerpt"
+	"appserver/core/history"
+	"appserver/protocol"
+)
+
+// whatBytes bounds the text of a call in a note, in bytes.
+const whatBytes = 60
+
+// what returns a short text of the call.
+func (e *exchange) what() string {
+	text := e.call.Input
+	if !e.call.Shell {
+		text = e.call.Tool + " " + text
+	}
+	return excerpt.Head(excerpt.Line(excerpt.Prefix(text, 4*whatBytes)), whatBytes)
+}
+
+// Candidate is an item that can be taken out.
+type Candidate struct {
+	Place int
+	// Note is the text of its placeholder, or "" for reasoning.
+	Note string
+	// Before are the tokens of the request before the item. Saves is how many fewer tokens the request has
+	// without it.
+	Before, Saves int64
+	// finding is the index of the finding that names it.
+	Finding int
+}
+
+// Candidates returns the items of findings, in the order of the request. overhead is the cost of the parts
+// of the request that are not items. recall is set if the model has the recall tool. Items whose
+// placeholder would cost as much are left out.
+func Candidates(h *history.History, findings []Finding, overhead int64, recall bool) []Candidate {
+	named := map[int]Candidate{}
+	for i := range findings {
+		f := &findings[i]
+		for k, place := range f.Places {
+			c := Candidate{Place: place, Finding: i, Saves: h.SentTokens(place)}
+			if h.Item(place).IsOutput() {
+				c.Note = f.note(h, k, recall)
+				c.Saves -= h.Scaled(h.Count(history.PlaceholderText(c.Saves, c.Note)))
+			}
+			if c.Saves > 0 {
+				named[place] = c
+			}
+		}
+	}
+	all := make([]Candidate, 0, len(named))
+	before := overhead
+	for place := range h.InOrder() {
+		if c, ok := named[place]; ok {
+			c.Before = before
+			all = append(all, c)
+		}
+		before += h.SentTokens(place)
+	}
+	return all
+}
+
+// note returns the text of the placeholder of the k-th item: its call, the reason, and how to get it back.
+func (f *Finding) note(h *history.History, k int, recall bool) string {
+	note, by := f.What[k], ""
+	if f.By[k] != history.None {
+		by = h.Item(f.By[k]).ID()
+	}
+	switch f.Reason {
+	case protocol.SuggestSupersededRead:
+		note += "; read again later"
+	case protocol.SuggestStaleRead:
+		note += "; the file was changed later"
+	case protocol.SuggestDuplicateOutput:
+		note += "; a later output has the same text"
+	case protocol.SuggestFailedAttempt:
+		note += "; it failed, and succeeded later"
+	case protocol.SuggestRepeatedCommand:
+		note += "; it ran again later"
+	case protocol.SuggestDescribedImage:
+		note += "; an image that was described"
+	}
+	if recall && by != "" {
+		note += " (" + by + ")"
+	}
+	if recall {
+		note += fmt.Sprintf("; recall %s returns it", h.Item(f.Places[k]).ID())
+	}
+	return note
+}
+
+// Prices are the facts that the price of an edit depends on.
+type Prices struct {
+	// Cached is the number of tokens at the begin of the next request that the provider has in its cache. It
+	// is 0 if the cache is cold.
+	Cached int64
+	// Ratio is the price of a cached token over that of another one.
+	Ratio float64
+	// Expected is the number of further requests.
+	Expected int64
+}
+
+// Leaving returns the tokens that a request reads anew if items behind a prefix of before tokens change, and
+// it gets smaller by saves.
+func (p *Prices) Leaving(before, saves int64) int64 { return max(p.Cached-before-saves, 0) }
+
+// Gain returns what an edit saves within the expected requests, in tokens at the full price.
+func (p *Prices) Gain(leaving, saves int64) float64 {
+	return float64(saves)*p.Ratio*float64(p.Expected) - p.Cost(leaving)
+}
+
+// Cost returns what the next request costs more, in tokens at the full price.
+func (p *Prices) Cost(leaving int64) float64 { return float64(leaving) * (1 - p.Ratio) }
+
+// Choose returns the candidates from one of them on whose edit gains most, or none if no edit gains
+// anything. The cost of the edit is at most allowance. candidates are in the order of the request.
+func (p *Prices) Choose(candidates []Candidate, allowance float64) (chosen []Candidate, leaving, saves int64) {
+	if p.Cached == 0 {
+		for _, c := range candidates {
+			saves += c.Saves
+		}
+		return candidates, 0, saves
+	}
+	best, sum := 0.0, int64(0)
+	from := len(candidates)
+	for i, c := range slices.Backward(candidates) {
+		sum += c.Saves
+		behind := p.Leaving(c.Before, sum)
+		if gain := p.Gain(behind, sum); gain > best && p.Cost(behind) <= allowance {
+			best, from, leaving, saves = gain, i, behind, sum
+		}
+	}
+	return candidates[from:], leaving, saves
+}
