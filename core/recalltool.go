@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"appserver/core/digest"
+	"appserver/core/excerpt"
 	"appserver/core/history"
 	"appserver/core/toolspec"
 	"appserver/protocol"
@@ -102,34 +103,52 @@ func (s *step) includeAgain(ids []string) string {
 	return strings.Join(said, "\n")
 }
 
-// removedHit is an item that is not in the prompt, and its score.
-type removedHit struct{ place, score int }
-
-// searchRemoved finds items that are not in the prompt, best first, then newest first.
+// searchRemoved finds items that are not in the prompt, best first, then newest first. An output is found by
+// the words of its call too, which has the names of files.
 func (s *step) searchRemoved(query string) (found []string) {
-	var hits []removedHit
+	var places []int
+	ranking := digest.NewRanking(query)
+	outputs := map[string]int{} // the text of the last output of a call, by the id of the call
 	size := 0
 	for i := s.context.Len() - 1; i >= 0 && size < recallDepth; i-- {
 		c := s.context.Item(i)
+		if c.IsCall() {
+			if text, searched := outputs[c.CallID()]; searched {
+				size += int(c.Size())
+				ranking.Append(text, history.ContentText(c.Decode()))
+				delete(outputs, c.CallID())
+			}
+			continue
+		}
 		reverted := c.TurnID() != "" && s.state.TurnIndex(c.TurnID()) < 0
-		if c.Deleted() || c.Kept() || c.IsNotice() || c.IsSummary() || c.IsCall() || reverted {
+		if c.Deleted() || c.Kept() || c.IsNotice() || c.IsSummary() || reverted {
 			continue
 		}
 		size += int(c.Size())
-		if score := digest.Shared(history.ContentText(c.Decode()), query); score > 0 {
-			hits = append(hits, removedHit{i, score})
+		text := ranking.Add()
+		places = append(places, i)
+		ranking.Append(text, history.ContentText(c.Decode()))
+		if c.IsOutput() {
+			outputs[c.CallID()] = text
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b removedHit) int { return cmp.Compare(b.score, a.score) })
-	for _, h := range hits[:min(len(hits), recallHits)] {
-		c, how := s.context.Item(h.place), "removed with an earlier part of the conversation"
+	for _, text := range ranking.Best(recallHits) {
+		c, how := s.context.Item(places[text]), "removed with an earlier part of the conversation"
 		if c.Listed() {
 			how = "excluded"
 		}
-		about := digest.About(history.ContentText(c.Decode()), query, recallExcerpt)
-		found = append(found, fmt.Sprintf("%s (%s): %s", c.ID(), how, strings.Join(about, " ")))
+		about := aboutItem(history.ContentText(c.Decode()), query)
+		found = append(found, fmt.Sprintf("%s (%s): %s", c.ID(), how, about))
 	}
 	return found
+}
+
+// aboutItem returns the sentences of a text about a query, or the start of an output that only its call is about.
+func aboutItem(text, query string) string {
+	if digest.Shared(text, query) == 0 {
+		return excerpt.Line(excerpt.FirstRunes(text, recallExcerpt))
+	}
+	return strings.Join(digest.About(text, query, recallExcerpt), " ")
 }
 
 // Memory is an entry of the memory.

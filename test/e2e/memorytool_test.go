@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,6 +63,25 @@ func testRecallFindsAndRestores(t *testing.T, on apptest.WireAPI) {
 	c.Call("thread/memoryMode/set", apptest.Object{"threadId": thread, "mode": "disabled"})
 	c.Turn(thread, "Off?")
 	require.NotContains(t, p.Requests()[7].ToolNames(), "recall")
+	c.Close()
+}
+
+// TestRecallFindsOutputsByTheirCalls searches for the file that a trimmed call read. The output does not name it.
+func TestRecallFindsOutputsByTheirCalls(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, apptest.ShellAnswer("c1", "cat notes.txt"), apptest.TextAnswer("Read."),
+		apptest.ToolAnswer("c2", "recall", `{"query":"what did notes.txt say"}`), apptest.TextAnswer("It is 9137."))
+	c := apptest.StartServer(t, p.Home(t), "-c", "memory.recall_tool=true")
+	c.Initialize()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("The metrics listen on 9137.\n"), 0o600))
+	thread := c.StartThread(apptest.Object{"cwd": dir, "approvalPolicy": "never", "sandbox": "danger-full-access"})
+	c.Turn(thread, "Read it.")
+	c.Call("thread/context/trim", apptest.Object{"threadId": thread, "keepLastNTurns": 0})
+	c.Turn(thread, "What was in it?")
+	found := outputOf(t, p.Requests()[3], "c2")
+	require.Contains(t, found, "(removed with an earlier part of the conversation)")
+	require.Contains(t, found, "The metrics listen on 9137.")
 	c.Close()
 }
 
