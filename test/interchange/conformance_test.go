@@ -74,6 +74,9 @@ func TestReferenceSchemaAcceptsSession(t *testing.T) {
 		{"match":"background","toolCalls":[{"name":"exec_command","arguments":{"cmd":"sleep 600","tty":true,"yield_time_ms":250}}]},
 		{"match":"background","toolCalls":[{"name":"write_stdin","arguments":{"session_id":10,"chars":"x"}}]},
 		{"match":"background","toolCalls":[{"name":"view_image","arguments":{"path":"a.png"}}]},
+		{"match":"repeat","toolCalls":[{"name":"shell","arguments":{"command":"seq 1 400"}}]},
+		{"match":"repeat","toolCalls":[{"name":"shell","arguments":{"command":"seq 1 400"}}]},
+		{"match":"repeat","text":"Done."},
 		{"match":"propose","text":"<proposed_plan>\nOne step.\n</proposed_plan>\n"},
 		{"match":"fail","error":{"status":401,"message":"no"}},
 		{"match":"fail","error":{"status":429,"message":"slow down","retryAfterMs":1}}]}`), 0o600))
@@ -133,6 +136,10 @@ func TestReferenceSchemaAcceptsSession(t *testing.T) {
 	c.Call("turn/start", apptest.Object{"threadId": proposing, "input": apptest.TextInput("propose"),
 		"collaborationMode": apptest.Object{"mode": "plan", "settings": apptest.Object{"model": "offline"}}})
 	c.AwaitTurn()
+	saving := c.StartThread(apptest.Object{"ephemeral": true, "sandbox": "danger-full-access", "approvalPolicy": "never",
+		"config": apptest.Object{"context.economy.mode": "suggest", "context.economy.keep_last_outputs": 1}})
+	c.BeginTurn(saving, "repeat")
+	c.UntilMethod("ContextSuggestions")
 	c.Call("thread/unsubscribe", apptest.Object{"threadId": id})
 	c.CallRejected("thread/read", apptest.Object{"threadId": apptest.UnknownThreadID})
 	c.CallRejected("no/such", apptest.Object{})
