@@ -29,15 +29,13 @@ type copies struct {
 }
 
 func newCopies(o Options) *copies {
-	files := configured(rollout.NewStore(rollout.OS(), o.Copies), o)
+	if o.Disk == nil {
+		o.Disk = rollout.OS()
+	}
+	files := rollout.NewStore(o.Disk, o.Copies)
+	files.SnapshotVersion, files.Volatile = o.SnapshotVersion, true
 	return &copies{driver: o.Driver, files: files, locks: map[string]*sync.Mutex{},
 		written: map[string]bool{}}
-}
-
-// configured sets the options of the store of copies.
-func configured(files *rollout.Store, o Options) *rollout.Store {
-	files.SnapshotVersion, files.Volatile = o.SnapshotVersion, true
-	return files
 }
 
 // edition names the lines of a thread. A copy of another generation is stale.

@@ -3,9 +3,6 @@ package shared
 import (
 	"errors"
 	"time"
-
-	"appserver/rollout"
-	"appserver/rollout/disk"
 )
 
 // Clean removes copies that are older than an age, or exceed a size in total.
@@ -19,9 +16,4 @@ func (t *Threads) Kill() (err error) {
 		err = errors.Join(err, j.copy.Close())
 	}
 	return errors.Join(err, t.lease.presence.lock.Release())
-}
-
-// SetDisk sets the disk to which appends write copies.
-func (t *Threads) SetDisk(fs disk.FS) {
-	t.copies.files = configured(rollout.NewStore(fs, t.Copies), t.Options)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"appserver/rollout"
 	"appserver/rollout/fleet"
 	"appserver/rollout/postgres"
 	"appserver/rollout/shared"
@@ -111,4 +112,9 @@ func hookedNode(t *testing.T, url string, change func(*shared.Options)) (*shared
 		require.NoError(t, db.Close())
 	})
 	return threads, driver, reported
+}
+
+// onDisk makes a node write its copies to a disk.
+func onDisk(fs rollout.FS) func(*shared.Options) {
+	return func(o *shared.Options) { o.Disk = fs }
 }

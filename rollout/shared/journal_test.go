@@ -26,10 +26,9 @@ import (
 // TestAFullDiskLosesNoLineOfALoadedThread fills the disk of the copies while a thread is written. The copy
 // then gets the lines that it lacks from memory.
 func TestAFullDiskLosesNoLineOfALoadedThread(t *testing.T) {
-	node, _, reported := hookedNode(t, pgtest.Database(t), nil)
 	full := faultfs.Wrap(rollout.OS(), faultfs.Fault{Only: []faultfs.Op{faultfs.OpWrite}, First: 1, Count: -1,
 		Err: syscall.ENOSPC})
-	node.SetDisk(full)
+	node, _, reported := hookedNode(t, pgtest.Database(t), onDisk(full))
 	journal, err := node.Begin(threadID, time.Now(), nil)
 	require.NoError(t, err)
 	require.NoError(t, journal.Append(texts(0, "one"), true))
@@ -52,9 +51,8 @@ func TestAFullDiskLosesNoLineOfALoadedThread(t *testing.T) {
 
 // TestAFullDiskDoesNotPreventANewThread fills the disk before the first line of a thread.
 func TestAFullDiskDoesNotPreventANewThread(t *testing.T) {
-	node, _, reported := hookedNode(t, pgtest.Database(t), nil)
 	full := faultfs.Wrap(rollout.OS(), faultfs.Fault{Only: []faultfs.Op{faultfs.OpOpen}, Count: -1, Err: syscall.ENOSPC})
-	node.SetDisk(full)
+	node, _, reported := hookedNode(t, pgtest.Database(t), onDisk(full))
 	journal, err := node.Begin(threadID, time.Now(), nil)
 	require.NoError(t, err)
 	require.NoError(t, journal.Append(texts(0, "one"), true))
@@ -238,9 +236,8 @@ func (s *scarce) Lock(path string, mode disk.LockMode) (io.Closer, error) {
 // TestCopiesOfIdleThreadsFreeTheirDescriptors opens a thread when there are no descriptors, while another one
 // that was written to is idle. Another process of the home then has the lock of the idle one for a moment.
 func TestCopiesOfIdleThreadsFreeTheirDescriptors(t *testing.T) {
-	node, _, reported := hookedNode(t, pgtest.Database(t), nil)
 	full := &scarce{FS: rollout.OS()}
-	node.SetDisk(full)
+	node, _, reported := hookedNode(t, pgtest.Database(t), onDisk(full))
 	journal, err := node.Begin(threadID, time.Now(), nil)
 	require.NoError(t, err)
 	require.NoError(t, journal.Append(texts(0, "one"), true))

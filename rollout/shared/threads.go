@@ -18,6 +18,8 @@ type Options struct {
 	Node   fleet.Node
 	// Copies is the folder of the local copies.
 	Copies string
+	// Disk is the file system of the copies, or nil for that of the operating system.
+	Disk rollout.FS
 	// Timeout bounds each call of the database.
 	Timeout time.Duration
 	// Report gets errors that fail no operation.
