@@ -7,4 +7,5 @@ import "./markdown.test.tsx";
 import "./patch.test.ts";
 import "./promptdiff.test.ts";
 import "./review.test.ts";
+import "./suggestions.test.ts";
 import "./timeline.test.ts";

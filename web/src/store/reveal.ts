@@ -9,4 +9,6 @@ export const reveal = {
 	end: (): void => undefined,
 	/** context selects a context item in the panel. */
 	context: (_id: string): void => undefined,
+	/** contextRow scrolls the list of the panel to a context item. The focus stays. */
+	contextRow: (_id: string): void => undefined,
 };

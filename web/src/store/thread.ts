@@ -10,6 +10,7 @@ import { ContextList, merge, operationsOf, rebase, type Change, type Plan } from
 import { Timeline, visibleEntries, type Entry } from "./timeline.ts";
 import type { ContextPreviewResponse } from "../wire/types.ts";
 import { Find } from "./find.ts";
+import { Suggestions } from "./suggestions.ts";
 
 const pageSize = 100;
 const contextPage = 2000;
@@ -60,6 +61,7 @@ export class ThreadStore {
 	/** outputs has what background commands printed since the page was opened, by item. The timeline has the others. */
 	readonly outputs = signal<ReadonlyMap<string, string>>(new Map());
 	readonly find: Find;
+	readonly suggestions: Suggestions;
 	readonly rows = computed<readonly Entry[]>(() => {
 		void this.timeline.changed.value;
 		return visibleEntries(this.timeline.entries, this.openSections.value);
@@ -82,7 +84,9 @@ export class ThreadStore {
 
 	constructor(readonly id: string, private readonly connection: Connection) {
 		this.find = new Find(this);
+		this.suggestions = new Suggestions(this);
 		this.restorePlan();
+		this.disposers.push(this.suggestions.start());
 		this.disposers.push(effect(() => {
 			const plan = this.plan.value;
 			void this.context.revision.value;
@@ -222,6 +226,7 @@ export class ThreadStore {
 					type: "turnCompleted", position: -1, turnId: t.id, status: t.status, error: t.error, startedAt: t.startedAt,
 					completedAt: t.completedAt, durationMs: t.durationMs, trimmed: false,
 				});
+				this.suggestions.outdate();
 				return;
 			}
 			case "item/started":
@@ -234,6 +239,9 @@ export class ThreadStore {
 			case "ContextItems":
 				if (this.context.apply(n.params)) this.rebasePlan();
 				else void this.loadContext();
+				return;
+			case "ContextSuggestions":
+				this.suggestions.take(n.params);
 				return;
 			case "thread/trimPoint/created":
 			case "thread/trimPoint/removed":
@@ -350,14 +358,22 @@ export class ThreadStore {
 
 	/** change plans a change of some items, or applies it at once in direct mode. */
 	async change(ids: readonly string[], change: Change): Promise<void> {
-		let plan = this.direct.value ? new Map() as Plan : this.plan.value;
+		if (this.direct.value) await this.commit(this.withChange(new Map(), ids, change));
+		else this.addToPlan(ids, change);
+	}
+
+	/** addToPlan plans a change of some items, in direct mode too. */
+	addToPlan(ids: readonly string[], change: Change): void {
+		this.plan.value = this.withChange(this.plan.value, ids, change);
+	}
+
+	private withChange(plan: Plan, ids: readonly string[], change: Change): Plan {
 		const items = new Map(this.context.items.value.map((i) => [i.id, i]));
 		for (const id of ids) {
 			const item = items.get(id);
 			if (item) plan = merge(plan, item, change);
 		}
-		if (this.direct.value) await this.commit(plan);
-		else this.plan.value = plan;
+		return plan;
 	}
 
 	setDirect(direct: boolean): void {

@@ -3,6 +3,7 @@
 import { computed, type Signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { categoryNames, reasons, type Change } from "../store/context.ts";
+import { reasonNames } from "../store/suggestions.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { Icon } from "../lib/icons.tsx";
@@ -19,6 +20,7 @@ import { Arrangement, ContextMap } from "./map.tsx";
 import { contextView, panelTab } from "./panels.ts";
 import { openPrompts } from "./prompts.tsx";
 import { Selection } from "./selection.ts";
+import { Suggestions, SuggestionsToggle } from "./suggestions.tsx";
 import { reveal } from "../store/reveal.ts";
 
 /** ContextRow is an item, or the head of the items of one turn. */
@@ -103,8 +105,12 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 		contextView.value = "list";
 		requestAnimationFrame(() => focus(id));
 	};
+	reveal.contextRow = (id) => {
+		const index = list.findIndex((r) => r.key === id);
+		if (index >= 0) handle.current?.show(index);
+	};
 	useEffect(() => () => {
-		reveal.context = () => undefined;
+		reveal.context = reveal.contextRow = () => undefined;
 	}, []);
 
 	const targets = (): string[] => {
@@ -165,8 +171,10 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 				<button type="button" aria-pressed={view === "list"} onClick={() => (contextView.value = "list")}>List</button>
 				<button type="button" aria-pressed={view === "map"} onClick={() => (contextView.value = "map")}>Map</button>
 				<span class="spacer" />
+				<SuggestionsToggle store={store} />
 				{view === "map" && <Arrangement />}
 			</div>
+			<Suggestions store={store} />
 			{!store.context.loaded.value ? <p class="hint">Loading…</p>
 				: view === "map" ? <ContextMap store={store} s={s} turns={turns.value} showInList={showInList} />
 				: list.length === 0 ? <p class="hint">{store.context.items.value.length === 0 ? "The context is empty. It fills with the first turn." : "No item matches."}</p>
@@ -240,8 +248,10 @@ function ItemRow({ item, store, s, first, onFocus }: ItemRowProps) {
 	const selected = s.selected.value.has(item.id);
 	const largest = store.context.largest.value;
 	const match = s.find.found.value?.matches.get(item.id);
+	const suggestion = store.suggestions.byItem.value.get(item.id);
 	const classes = ["context-item", item.inPrompt ? "" : "off", selected ? "selected" : "",
-		Object.keys(change).length > 0 ? "planned" : "", change.deleted ? "deleted" : ""].join(" ");
+		Object.keys(change).length > 0 ? "planned" : "", change.deleted ? "deleted" : "",
+		store.suggestions.highlighted.value.has(item.id) ? "highlighted" : ""].join(" ");
 	return (
 		<div id={`c-${item.id}`} class={classes} role="row" aria-level={2} aria-selected={selected} aria-expanded={open}
 			tabIndex={focused ? 0 : -1} onFocus={() => (s.focus.value = item.id)}
@@ -255,6 +265,7 @@ function ItemRow({ item, store, s, first, onFocus }: ItemRowProps) {
 				<span class="badges">
 					{Object.keys(change).length > 0 && <span class="badge plan">{planText(change)}</span>}
 					{!item.inPrompt && <span class="badge off" title={reasons[item.notSentReason ?? "excluded"]}>{item.included ? "not sent" : "excluded"}</span>}
+					{suggestion && item.included && <span class="badge suggested" title={suggestion.text}>suggested: {reasonNames[suggestion.reason]}</span>}
 					{item.replaced && <span class="badge edited">replaced</span>}
 					{item.pinned && change.pinned === undefined && <span class="badge pinned"><Icon name="pin" />pinned</span>}
 				</span>

@@ -2,7 +2,7 @@
 
 import type { ThreadStore } from "../store/thread.ts";
 import { count, percent, plural } from "../lib/format.ts";
-import type { ContextPreviewResponse } from "../wire/types.ts";
+import type { ContextNetPrice } from "../wire/types.ts";
 
 export function Footer({ store }: { store: ThreadStore }) {
 	const plan = store.plan.value;
@@ -17,7 +17,7 @@ export function Footer({ store }: { store: ThreadStore }) {
 				<>
 					<p class="price" role="status">
 						{store.previewError.value ? <span class="error-text">{store.previewError.value}</span>
-							: preview ? <Price preview={preview} /> : "Calculating…"}
+							: preview ? <NetPrice price={preview.netPrice} promptTokens={preview.before.promptTokens} /> : "Calculating…"}
 					</p>
 					{preview && preview.warningDetails.length > 0 && (
 						<details class="warnings">
@@ -40,13 +40,20 @@ export function Footer({ store }: { store: ThreadStore }) {
 	);
 }
 
-function Price({ preview }: { preview: ContextPreviewResponse }) {
-	const { tokensSaved, tokensLeavingCache, requestsToPayBack } = preview.netPrice;
-	const share = preview.before.promptTokens > 0 ? tokensSaved / preview.before.promptTokens : 0;
+interface PriceProps {
+	price: ContextNetPrice;
+	/** promptTokens is the size of the next request without the edit. With null the share is left out. */
+	promptTokens: number | null;
+}
+
+/** NetPrice shows what an edit saves, what leaves the cache, and when that pays back. */
+export function NetPrice({ price, promptTokens }: PriceProps) {
+	const { tokensSaved, tokensLeavingCache, requestsToPayBack } = price;
+	const share = promptTokens ? tokensSaved / promptTokens : 0;
 	const sign = tokensSaved > 0 ? "−" : tokensSaved < 0 ? "+" : "±";
 	return (
 		<>
-			<strong>{sign}{count(Math.abs(tokensSaved))} tokens</strong> ({sign}{percent(Math.abs(share))})
+			<strong>{sign}{count(Math.abs(tokensSaved))} tokens</strong>{promptTokens !== null && <> ({sign}{percent(Math.abs(share))})</>}
 			{tokensLeavingCache > 0 && <> · {count(tokensLeavingCache)} leave the cache</>}
 			{tokensLeavingCache > 0 && tokensSaved > 0 &&
 				<> · {requestsToPayBack === null ? "never pays back" : `pays back after ${plural(requestsToPayBack, "request")}`}</>}

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ThreadStore } from "../store/thread.ts";
 import { attempt } from "../store/app.ts";
-import { age, count, plural } from "../lib/format.ts";
+import { age, count, plural, visible } from "../lib/format.ts";
 import type { ContextEdit } from "../wire/types.ts";
 
 const names: Record<string, string> = {
@@ -39,6 +39,7 @@ export function History({ store }: { store: ThreadStore }) {
 						{e.savedTokens !== 0 && <span class="tokens">{e.savedTokens > 0 ? "−" : "+"}{count(Math.abs(e.savedTokens))}</span>}
 						<span class="faint age">{clientOf(e)}{age(e.at / 1000)}</span>
 						{e.undone && <span class="badge off">undone</span>}
+						{e.reason && <span class="faint edit-reason">{visible(e.reason)}</span>}
 					</button>
 				</li>
 			))}

@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-HFIPJCZR.js";import"./chunk-JDEV5AQF.js";import"./chunk-NAER5RFW.js";import"./chunk-GC34RPFJ.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};

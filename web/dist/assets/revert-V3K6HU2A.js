@@ -1,1 +1,0 @@
-import{a}from"./chunk-LZICHFT7.js";import"./chunk-HFIPJCZR.js";import"./chunk-JDEV5AQF.js";import"./chunk-NAER5RFW.js";import"./chunk-GC34RPFJ.js";import"./chunk-YG42M5SK.js";export{a as RevertDialog};

@@ -1,0 +1,142 @@
+// The items that the next requests can do without, as the server suggests them.
+
+import { computed, effect, signal, untracked } from "@preact/signals";
+import type {
+	ContextNetPrice, ContextSuggestion, ContextSuggestionsNotification, SuggestionReason, SuggestionRisk,
+} from "../wire/types.ts";
+import { CallError } from "../wire/connection.ts";
+import type { ThreadStore } from "./thread.ts";
+
+/** Answer has the suggestions of one revision. A notification has no figures that are null here. */
+export interface Answer {
+	revision: number;
+	suggestions: readonly ContextSuggestion[];
+	netPrice: ContextNetPrice;
+	promptTokens: number | null;
+	expectedRequests: number | null;
+	goalReached: boolean | null;
+}
+
+/** Thread is the part of a thread's store that suggestions use. */
+type Thread = Pick<ThreadStore, "id" | "call" | "context" | "loadContext" | "notice" | "report">;
+
+export class Suggestions {
+	/** open reports whether the cards are shown. Only then changes of the thread request new ones. */
+	readonly open = signal(false);
+	readonly answer = signal<Answer | null>(null);
+	/** goalPercent is the share of the next request that should go, or null. */
+	readonly goalPercent = signal<number | null>(null);
+	readonly loading = signal(false);
+	readonly applying = signal(false);
+	readonly failure = signal("");
+	/** explained are the ids of the cards that show their reason, pointed is the one below the pointer or with the focus. */
+	readonly explained = signal<ReadonlySet<string>>(new Set());
+	readonly pointed = signal<string | null>(null);
+	/** byItem has the suggestion of each context item. */
+	readonly byItem = computed<ReadonlyMap<string, ContextSuggestion>>(() =>
+		new Map((this.answer.value?.suggestions ?? []).flatMap((s) => s.itemIds.map((id) => [id, s] as const))));
+	/** highlighted are the context items of cards that are pointed at or explained. */
+	readonly highlighted = computed<ReadonlySet<string>>(() => new Set((this.answer.value?.suggestions ?? [])
+		.filter((s) => s.id === this.pointed.value || this.explained.value.has(s.id)).flatMap((s) => s.itemIds)));
+	private last = 0;
+
+	constructor(private readonly thread: Thread) {}
+
+	/** start follows the revision of the context. It returns a function that ends this. */
+	start(): () => void {
+		return effect(() => {
+			const revision = this.thread.context.revision.value;
+			const answer = this.answer.peek();
+			if (answer && answer.revision !== revision) untracked(() => this.outdate());
+		});
+	}
+
+	/** take shows the suggestions of a notification. */
+	take(n: ContextSuggestionsNotification): void {
+		this.last++; // an answer that is on its way is older
+		this.loading.value = false;
+		this.show({ ...n, promptTokens: null, expectedRequests: null, goalReached: null });
+		if (this.open.peek()) void this.refresh();
+	}
+
+	/** outdate requests new suggestions if they are shown, and drops them otherwise. */
+	outdate(): void {
+		if (this.open.peek()) void this.refresh();
+		else this.answer.value = null;
+	}
+
+	toggle(): void {
+		this.open.value = !this.open.value;
+		this.pointed.value = null;
+		if (this.open.value) void this.refresh();
+		else this.explained.value = new Set();
+	}
+
+	async refresh(): Promise<void> {
+		const turn = ++this.last;
+		const percent = this.goalPercent.peek();
+		this.loading.value = true;
+		const answer = await this.thread.call("context/suggest", {
+			threadId: this.thread.id, goal: percent === null ? null : { share: percent / 100 },
+		}).catch((error: Error) => error);
+		if (turn !== this.last) return;
+		this.loading.value = false;
+		this.failure.value = answer instanceof Error ? answer.message : "";
+		if (!(answer instanceof Error)) this.show(answer);
+	}
+
+	private show(answer: Answer): void {
+		const ids = new Set(answer.suggestions.map((s) => s.id));
+		this.answer.value = answer;
+		this.explained.value = new Set([...this.explained.peek()].filter((id) => ids.has(id)));
+		if (!ids.has(this.pointed.peek() ?? "")) this.pointed.value = null;
+	}
+
+	/** apply makes one edit of some suggestions. If the context has changed, it shows new ones instead. */
+	async apply(list: readonly ContextSuggestion[]): Promise<void> {
+		this.applying.value = true;
+		try {
+			await this.thread.call("context/apply", {
+				threadId: this.thread.id, edits: list.flatMap((s) => s.edits), expectedRevision: this.answer.value!.revision,
+			});
+		} catch (error) {
+			if (error instanceof CallError && error.kind === "staleRevision") {
+				await this.thread.loadContext();
+				this.thread.notice("warning", "The context changed in the meantime. The suggestions are new: check them and apply again.");
+			} else {
+				this.thread.report(error);
+			}
+		}
+		await this.refresh();
+		this.applying.value = false;
+	}
+
+	toggleReason(id: string): void {
+		const next = new Set(this.explained.value);
+		if (!next.delete(id)) next.add(id);
+		this.explained.value = next;
+	}
+}
+
+/** reasonNames are short forms of the reasons for the rows of items. */
+export const reasonNames: Record<SuggestionReason, string> = {
+	supersededRead: "read again later", staleRead: "file changed since", duplicateOutput: "same text later",
+	failedAttempt: "succeeded later", repeatedCommand: "ran again later", uncitedOutput: "not used later",
+	describedImage: "image was answered", oldReasoning: "reasoning of an earlier turn",
+};
+
+export const reasonTexts: Record<SuggestionReason, string> = {
+	supersededRead: "A later read has the same lines as well.",
+	staleRead: "A later patch or command changed the file, so the text is not its content any more.",
+	duplicateOutput: "A later output has the same text.",
+	failedAttempt: "The command failed here, and succeeded later.",
+	repeatedCommand: "The same command ran again later, so a newer output is in the context.",
+	uncitedOutput: "No later answer or patch has a line of it.",
+	describedImage: "An answer followed the image of a tool.",
+	oldReasoning: "It is the reasoning of earlier turns. Their answers stay.",
+};
+
+export const riskTexts: Record<SuggestionRisk, string> = {
+	low: "A later item has the content, or no request sends it again.",
+	medium: "The model may have to read or run something again.",
+};

@@ -1,0 +1,75 @@
+import { ContextList } from "../src/store/context.ts";
+import { Suggestions } from "../src/store/suggestions.ts";
+import { CallError } from "../src/wire/connection.ts";
+import type { ContextNetPrice, ContextSuggestion } from "../src/wire/types.ts";
+import { equal, test } from "./check.ts";
+
+const price: ContextNetPrice = { tokensSaved: 10, tokensLeavingCache: 5, requestsToPayBack: 5, cachedPriceRatio: 0.1 };
+
+function suggestion(itemId: string): ContextSuggestion {
+	return {
+		id: `staleRead:${itemId}`, reason: "staleRead", text: "", risk: "low", itemIds: [itemId],
+		edits: [{ type: "setInclusion", ids: [itemId], included: false }], netPrice: price, selected: true,
+	};
+}
+
+/** make returns suggestions of a thread whose requests are recorded. The server suggests item a of revision 2. */
+function make(apply: () => unknown) {
+	const calls: [string, unknown][] = [];
+	const notices: string[] = [];
+	const context = new ContextList();
+	const thread = {
+		id: "t", context, notice: (_kind: string, text: string) => notices.push(text), report: () => notices.push("reported"),
+		loadContext: async () => void (context.revision.value = 2),
+		call: async (method: string, params: unknown) => {
+			calls.push([method, params]);
+			if (method === "context/apply") return apply();
+			return { revision: 2, suggestions: [suggestion("a")], promptTokens: 100, expectedRequests: 4, netPrice: price, goalReached: null };
+		},
+	};
+	const suggestions = new Suggestions(thread as unknown as ConstructorParameters<typeof Suggestions>[0]);
+	return { calls, notices, context, suggestions };
+}
+
+const notification = { threadId: "t", revision: 1, suggestions: [suggestion("a"), suggestion("b")], netPrice: price };
+
+test("suggestions of an older revision are not applied: new ones are shown, with a notice", async () => {
+	const { calls, notices, suggestions } = make(() => {
+		throw new CallError(-32600, "stale", "staleRevision", {});
+	});
+	suggestions.take(notification);
+	await suggestions.apply([suggestion("b")]);
+	equal(calls.map(([method]) => method), ["context/apply", "context/suggest"]);
+	equal((calls[0]![1] as { expectedRevision: number }).expectedRevision, 1);
+	equal(notices, ["The context changed in the meantime. The suggestions are new: check them and apply again."]);
+	equal([suggestions.answer.value?.revision, [...suggestions.byItem.value.keys()]], [2, ["a"]]);
+});
+
+test("a notification marks the items of its suggestions", () => {
+	const { suggestions } = make(() => ({}));
+	suggestions.take(notification);
+	equal([...suggestions.byItem.value.keys()], ["a", "b"]);
+	suggestions.pointed.value = "staleRead:b";
+	equal([...suggestions.highlighted.value], ["b"]);
+});
+
+test("suggestions of another revision are dropped while they are closed, and requested again while they are open", async () => {
+	const { calls, context, suggestions } = make(() => ({}));
+	suggestions.take(notification);
+	context.revision.value = 1;
+	const stop = suggestions.start();
+	context.revision.value = 2;
+	equal([suggestions.answer.value, calls.length], [null, 0]);
+	suggestions.take(notification);
+	suggestions.open.value = true;
+	context.revision.value = 3;
+	equal(calls.map(([method]) => method), ["context/suggest"]);
+	stop();
+});
+
+test("a goal is a share of the next request", async () => {
+	const { calls, suggestions } = make(() => ({}));
+	suggestions.goalPercent.value = 30;
+	await suggestions.refresh();
+	equal(calls[0], ["context/suggest", { threadId: "t", goal: { share: 0.3 } }]);
+});
