@@ -1,6 +1,7 @@
 package history
 
 import (
+	"maps"
 	"slices"
 
 	"appserver/protocol"
@@ -60,20 +61,46 @@ func (h *History) reasonOf(place int) protocol.ContextItemReason {
 func (h *History) hiddenBy(place int32) protocol.ContextReasonCode {
 	for _, e := range slices.Backward(h.journal) {
 		hides := func(c Change) bool { return c.place == place && c.after.hidden }
-		if e.Undone || !slices.ContainsFunc(e.changes, hides) {
-			continue
+		if !e.Undone && slices.ContainsFunc(e.changes, hides) {
+			return e.reasonHidden()
 		}
-		switch e.Op {
-		case protocol.EditTrim:
-			return protocol.ReasonTrimmed
-		case protocol.EditCompact:
-			return protocol.ReasonCompacted
-		case protocol.EditRevert:
-			return protocol.ReasonReverted
-		}
-		break
 	}
 	return protocol.ReasonUndone
+}
+
+// reasonHidden returns the reason for the items that the edit hides.
+func (e *Edit) reasonHidden() protocol.ContextReasonCode {
+	switch e.Op {
+	case protocol.EditTrim:
+		return protocol.ReasonTrimmed
+	case protocol.EditCompact:
+		return protocol.ReasonCompacted
+	case protocol.EditRevert:
+		return protocol.ReasonReverted
+	}
+	return protocol.ReasonUndone
+}
+
+// Removed returns the items that a compaction, a trim or a deletion took out of the list, with the reason.
+// Reverted and undone items are not among them.
+func (h *History) Removed() map[int]protocol.ContextReasonCode {
+	removed := map[int]protocol.ContextReasonCode{}
+	for _, e := range slices.Backward(h.journal) {
+		for _, c := range e.changes {
+			if _, known := removed[int(c.place)]; !known && !e.Undone && c.after.hidden && h.items[c.place].Hidden() {
+				removed[int(c.place)] = e.reasonHidden()
+			}
+		}
+	}
+	maps.DeleteFunc(removed, func(_ int, r protocol.ContextReasonCode) bool {
+		return r != protocol.ReasonTrimmed && r != protocol.ReasonCompacted
+	})
+	for i := range h.items {
+		if h.items[i].Deleted() && !h.items[i].Hidden() {
+			removed[i] = protocol.ReasonDeleted
+		}
+	}
+	return removed
 }
 
 // reasonTexts has a sentence for each reason.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +22,8 @@ const (
 	matchBefore, matchAfter, matchLength = 40, 120, 200
 )
 
-// SearchContext returns a page of the listed items whose text has a match.
+// SearchContext returns a page of the items whose text has a match: those of the list, and removed ones if the
+// query includes them.
 func SearchContext(
 	h *history.History, p *protocol.ContextSearchParams,
 ) (answer protocol.ContextSearchResponse, err *protocol.Error) {
@@ -29,7 +31,10 @@ func SearchContext(
 	if err != nil {
 		return answer, err
 	}
-	s := contextSearch{h, pattern}
+	s := contextSearch{h, pattern, nil}
+	if p.IncludeRemoved {
+		s.removed = h.Removed()
+	}
 	found := s.find(p.Categories)
 	answer = s.summary(found)
 	found, err = s.after(found, p.Cursor)
@@ -69,22 +74,43 @@ func searchPattern(p *protocol.ContextSearchParams) (*regexp.Regexp, *protocol.E
 type contextSearch struct {
 	*history.History
 	pattern *regexp.Regexp
+	// removed has the items to search that are not in the list.
+	removed map[int]protocol.ContextReasonCode
 }
 
-// contextMatch is an item whose text has a match. index is its position in the list.
+// contextMatch is an item whose text has a match. index is its position in the list, or -1.
 type contextMatch struct{ place, index int }
 
-// find returns the listed items of some categories, or of all, whose text has a match.
+// find returns the items of some categories, or of all, whose text has a match.
 func (s contextSearch) find(categories []protocol.ContextCategory) (found []contextMatch) {
-	for index, place := range s.Listed() {
-		if len(categories) > 0 && !slices.Contains(categories, s.Category(place)) {
+	for m := range s.searched() {
+		if len(categories) > 0 && !slices.Contains(categories, s.Category(m.place)) {
 			continue
 		}
-		if s.hasMatch(s.Item(place).Text()) {
-			found = append(found, contextMatch{place, index})
+		if s.hasMatch(s.Item(m.place).Text()) {
+			found = append(found, m)
 		}
 	}
 	return found
+}
+
+// searched returns the items to search, in order.
+func (s contextSearch) searched() iter.Seq[contextMatch] {
+	return func(yield func(contextMatch) bool) {
+		listed := 0
+		for place := range s.InOrder() {
+			index := -1
+			if s.Item(place).Listed() {
+				index = listed
+				listed++
+			} else if _, removed := s.removed[place]; !removed {
+				continue
+			}
+			if !yield(contextMatch{place, index}) {
+				return
+			}
+		}
+	}
 }
 
 // summary returns a response that has no matches yet.
@@ -138,13 +164,17 @@ func (s contextSearch) view(m contextMatch) protocol.ContextMatch {
 	text := item.Text()
 	all := s.matches(text)
 	from, to := all[0][0], all[0][1]
-	return protocol.ContextMatch{
+	match := protocol.ContextMatch{
 		ID: item.ID(), Index: m.index, Category: s.Category(m.place), InPrompt: s.InPrompt(m.place),
 		Tokens: s.Cost(m.place), Count: len(all),
 		Before: snippet(excerpt.LastRunes(text[:from], matchBefore)),
 		Match:  snippet(excerpt.FirstRunes(text[from:to], matchLength)),
 		After:  snippet(excerpt.FirstRunes(text[to:], matchAfter)),
 	}
+	if m.index < 0 {
+		match.State = new(s.removed[m.place])
+	}
+	return match
 }
 
 // snippet returns a part of a text as one line. White space at an end becomes one space.

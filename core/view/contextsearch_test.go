@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -104,6 +105,50 @@ func TestContextSearchPricesWhatTheNextRequestHas(t *testing.T) {
 	require.Equal(t, 2, after.InPrompt)
 	require.False(t, after.Data[0].InPrompt)
 	require.Equal(t, before.Tokens-before.Data[0].Tokens, after.Tokens)
+}
+
+// TestContextSearchFindsRemovedItems finds what a deletion, a trim and a compaction took out, and nothing of
+// reverted turns or of edits that are undone.
+func TestContextSearchFindsRemovedItems(t *testing.T) {
+	h := &history.History{}
+	for i := range int64(5) {
+		addItem(t, h, i, history.UserMessage(fmt.Sprintf("message %d", i)))
+	}
+	line := func(ordinal int64, payload string) *history.Line {
+		return &history.Line{Ordinal: ordinal, RolloutLine: protocol.RolloutLine{Payload: json.RawMessage(payload)}}
+	}
+	h.ApplyEdit(line(5, `{"op":"delete","ids":["r3"]}`))
+	h.ApplyTrimPoint(line(6, `{"id":"p","keep_from":"r1"}`))
+	h.ApplyCompacted(line(7, `{"message":"","replacement_history":[]}`))
+	h.ApplyEdit(line(8, `{"op":"undo","target":7}`))
+	h.ApplyCompacted(line(9, `{"message":"","trim_point":{"id":"q","keep_from":"r2"}}`))
+	addItem(t, h, 10, history.UserMessage("message 10"))
+	addItem(t, h, 11, history.UserMessage("message 11"))
+	h.Revert(line(12, `{}`), 11, 0)
+	query := protocol.ContextSearchParams{Query: "message", IncludeRemoved: true, Limit: new(uint32(4))}
+	var got []string
+	for more := true; more; more = query.Cursor != nil {
+		answer, err := view.SearchContext(h, &query)
+		require.Nil(t, err)
+		require.Len(t, answer.IDs, 6)
+		require.Equal(t, 3, answer.InPrompt)
+		for _, m := range answer.Data {
+			state := "listed"
+			if m.State != nil {
+				state = string(*m.State)
+			}
+			require.Equal(t, m.State == nil, m.InPrompt)
+			got = append(got, fmt.Sprintf("%s %d %s", m.ID, m.Index, state))
+		}
+		query.Cursor = answer.NextCursor
+	}
+	require.Equal(t, "r0 -1 trimmed, r1 -1 compacted, r2 1 listed, r3 -1 deleted, r4 2 listed, r10 3 listed",
+		strings.Join(got, ", "))
+
+	query.IncludeRemoved, query.Cursor = false, nil
+	answer, err := view.SearchContext(h, &query)
+	require.Nil(t, err)
+	require.Equal(t, []string{"r2", "r4", "r10"}, answer.IDs)
 }
 
 func TestContextSearchReadsPages(t *testing.T) {

@@ -775,10 +775,11 @@ export interface ContextListEditsResponse {
   edits: Array<ContextEdit>;
 }
 
-/** ContextMatch is an item with a match. Count is the number of its matches, at most 1,000. Before, Match and After are the first match and the text around it, on one line. */
+/** ContextMatch is an item with a match. Count is the number of its matches, at most 1,000. Before, Match and After are the first match and the text around it, on one line. An item that is not in the list has the index -1 and a State: compacted, trimmed or deleted. State is nil for items of the list. */
 export interface ContextMatch {
   id: string;
   index: number;
+  state?: ContextReasonCode;
   category: ContextCategory;
   inPrompt: boolean;
   tokens: number;
@@ -930,13 +931,14 @@ export interface ContextRestoreResponse {
   usage: ContextUsage;
 }
 
-/** ContextSearchParams asks for the items of the context whose text has a match. The text is the one that an edit gave the item, or its own. Query has 1 to 1,000 characters; with Regex it is a regular expression in the syntax of Go's package regexp. Letter case is ignored unless MatchCase is set. Categories are all if empty. Limit is 100 if nil, and at most 1,000. */
+/** ContextSearchParams asks for the items of the context whose text has a match. The text is the one that an edit gave the item, or its own. Query has 1 to 1,000 characters; with Regex it is a regular expression in the syntax of Go's package regexp. Letter case is ignored unless MatchCase is set. Categories are all if empty. IncludeRemoved also finds items that a compaction, a trim or a deletion took out. Items of reverted turns are never found. Limit is 100 if nil, and at most 1,000. */
 export interface ContextSearchParams {
   threadId: string;
   query: string;
   regex?: boolean | null;
   matchCase?: boolean | null;
   categories?: Array<ContextCategory> | null;
+  includeRemoved?: boolean | null;
   cursor?: string | null;
   limit?: number | null;
 }
