@@ -122,6 +122,11 @@ func schemaVersion(ctx context.Context, q querier) (version int, err error) {
 	if err != nil || !exists {
 		return 0, err
 	}
+	return appliedVersion(ctx, q)
+}
+
+// appliedVersion returns the version of the schema of a database that has the table of versions.
+func appliedVersion(ctx context.Context, q querier) (version int, err error) {
 	err = q.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM schema_version").Scan(&version)
 	return version, err
 }
@@ -138,14 +143,18 @@ func (m migration) apply(ctx context.Context, c *pgx.Conn) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", migrationLock); err != nil {
 			return err
 		}
-		version, err := schemaVersion(ctx, tx)
+		// It also tells this connection of a table that another node has made since: to_regclass, which
+		// schemaVersion asks, takes no lock and may answer from a cache of the connection.
+		if _, err := tx.Exec(ctx, `CREATE TABLE IF NOT EXISTS schema_version (
+			version int PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`); err != nil {
+			return err
+		}
+		version, err := appliedVersion(ctx, tx)
 		if err != nil || version >= m.version {
 			return err
 		}
 		// A statement without arguments may consist of several ones.
-		_, err = tx.Exec(ctx, `CREATE TABLE IF NOT EXISTS schema_version (
-			version int PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());`+m.sql, pgx.QueryExecModeSimpleProtocol)
-		if err != nil {
+		if _, err = tx.Exec(ctx, m.sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, "INSERT INTO schema_version (version) VALUES ($1)", m.version)

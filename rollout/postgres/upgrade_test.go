@@ -19,9 +19,7 @@ import (
 func version1(t *testing.T) string {
 	t.Helper()
 	address := pgtest.Database(t)
-	c, err := pgx.Connect(t.Context(), address)
-	require.NoError(t, err)
-	defer func() { _ = c.Close(context.Background()) }()
+	c := connectTo(t, address)
 	all, err := readMigrations()
 	require.NoError(t, err)
 	require.NoError(t, Options{}.apply(t.Context(), c, all[:1]))
@@ -119,4 +117,39 @@ func TestAStatusChangesNothing(t *testing.T) {
 	s, err := Inspect(ctx, o)
 	require.NoError(t, err)
 	require.Equal(t, 99, s.Schema)
+}
+
+// TestNodesThatWaitForAMigrationDoNotRepeatIt lets a node wait while another one makes the first tables.
+func TestNodesThatWaitForAMigrationDoNotRepeatIt(t *testing.T) {
+	t.Parallel()
+	ctx, address := t.Context(), pgtest.Database(t)
+	all, err := readMigrations()
+	require.NoError(t, err)
+	first, second := connectTo(t, address), connectTo(t, address)
+	require.NoError(t, ensureTrigrams(ctx, first))
+	version, err := schemaVersion(ctx, second)
+	require.NoError(t, err)
+	require.Zero(t, version)
+
+	waited := make(chan error, 1)
+	require.NoError(t, pgx.BeginFunc(ctx, first, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", migrationLock)
+		require.NoError(t, err)
+		go func() { waited <- all[0].apply(ctx, second) }()
+		require.Eventually(t, func() bool {
+			return len(pgtest.Texts(t, address, `SELECT pid::text FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+				AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)) == 1
+		}, 30*time.Second, 5*time.Millisecond)
+		return all[0].apply(ctx, first)
+	}))
+	require.NoError(t, <-waited)
+	require.Equal(t, []string{"1"}, pgtest.Texts(t, address, "SELECT version::text FROM schema_version"))
+}
+
+func connectTo(t *testing.T, address string) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
 }
