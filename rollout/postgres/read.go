@@ -12,10 +12,11 @@ import (
 )
 
 // pageLines is the number of lines of one query. Lines are passed on as they arrive, so memory
-// holds one of them. The limit makes the server use the index instead of sorting.
+// holds one of them. With both ends of the range, every plan of the server reads these lines only. With
+// ORDER BY and LIMIT, a server without statistics may read and sort all later lines for each page.
 const pageLines = 1000
 
-const readSQL = "SELECT ordinal, data FROM line WHERE thread = $1 AND ordinal >= $2 ORDER BY ordinal LIMIT $3"
+const readSQL = "SELECT ordinal, data FROM line WHERE thread = $1 AND ordinal >= $2 AND ordinal < $3 ORDER BY ordinal"
 
 // Read implements fleet.Driver.
 func (db *DB) Read(
@@ -36,7 +37,7 @@ func (db *DB) Read(
 	r := lineReader{next: from, line: line}
 	for r.next < end && !r.isStopped {
 		before := r.next
-		if err := r.readPage(ctx, db.reads, key, min(pageLines, end-r.next)); err != nil {
+		if err := r.readPage(ctx, db.reads, key, min(r.next+pageLines, end)); err != nil {
 			return r.next, err
 		}
 		if r.next == before {
@@ -53,8 +54,8 @@ type lineReader struct {
 	line      func(ordinal int64, raw []byte) bool
 }
 
-func (r *lineReader) readPage(ctx context.Context, q querier, key pgtype.UUID, limit int64) error {
-	rows, err := q.Query(ctx, readSQL, key, r.next, limit)
+func (r *lineReader) readPage(ctx context.Context, q querier, key pgtype.UUID, end int64) error {
+	rows, err := q.Query(ctx, readSQL, key, r.next, end)
 	if err != nil {
 		return err
 	}
