@@ -160,6 +160,38 @@ func TestPlainReaderOfACompactionWithAReminder(t *testing.T) {
 	require.Equal(t, encode(thread.Prompt().Items), encode(loaded(append(lines, projected)).Prompt().Items))
 }
 
+// TestPlainReaderOfAReminderAfterAnUnsentCompaction takes out all items that an encrypted compaction
+// replaces. Its own items are not sent, so the reminder does not precede them.
+func TestPlainReaderOfAReminderAfterAnUnsentCompaction(t *testing.T) {
+	lines := append(messagesOf(1), protocol.RolloutLine{Type: protocol.LineCompacted, Ordinal: new(int64(1)),
+		Payload: json.RawMessage(`{"message":"","replacement_history":[{"type":"compaction","encrypted_content":"xyz"}]}`)})
+	for _, text := range []string{"<environment_context>", "go on", protocol.ReminderHead} {
+		lines = append(lines, messageLine(len(lines), protocol.RoleUser, text))
+	}
+	pin := core.EditContext{Operation: &protocol.Pin{ContextTargets: protocol.ContextTargets{IDs: []string{"r1.0"}}, Pinned: true}}
+	for _, edits := range [][]core.Input{
+		{exclude("r0"), exclude("r1.0")},
+		{pin, core.TrimContext{KeepLast: 0, Summary: new("What was.")}},
+	} {
+		thread, all := loaded(lines), lines
+		for _, edit := range edits {
+			for _, line := range thread.Step(core.Stamp{NewID: func() string { return "point" }}, edit).Lines {
+				line.Ordinal = new(nextOrdinal(all))
+				all = append(all[:len(all):len(all)], line)
+			}
+		}
+		thread = loaded(all)
+		project := thread.Projection()
+		var plain []protocol.RolloutLine
+		for _, line := range all {
+			if line, keep := project(line); keep && !ours(line.Type) {
+				plain = append(plain, line)
+			}
+		}
+		require.Equal(t, encode(thread.Prompt().Items), encode(loaded(plain).Prompt().Items))
+	}
+}
+
 func textsOf(compacted json.RawMessage) (texts []string) {
 	for _, text := range gjson.GetBytes(compacted, "replacement_history.#.content.0.text").Array() {
 		texts = append(texts, text.Str)

@@ -55,6 +55,7 @@ func (h *History) ChooseForms() {
 	if changed {
 		h.announced.stale = true
 		h.findNotices()
+		h.placeReminder()
 	}
 }
 

@@ -121,15 +121,15 @@ func (h *History) replaceReminder() {
 }
 
 // placeReminder moves the reminder directly before the conversation: before the first kept item that
-// is no notice, or to the end. The place depends on the kept items alone, so that undo and a reload
-// give the same order.
+// is no notice and in the form that is sent, or to the end. The place depends on these items alone, so that
+// undo, a reload and a reader without edits give the same order.
 func (h *History) placeReminder() {
 	if h.reminderAt == 0 {
 		return
 	}
 	first := int32(None)
 	for i := range h.InOrder() {
-		if c := &h.items[i]; c.Kept() && c.notice == noNotice {
+		if c := &h.items[i]; c.Kept() && c.InForm() && c.notice == noNotice {
 			first = int32(i)
 			break
 		}
