@@ -79,13 +79,15 @@ func (w *worker) turn(id string) outcome {
 	defer func() { _, _ = w.at.call("thread/unsubscribe", apptest.Object{"threadId": id}) }()
 	w.marks++
 	mark := fmt.Sprintf("mark%d.%d", w.client, w.marks)
+	called := w.now()
 	begun, got := w.try(step{thread: id, do: beginTurn, text: mark}, "turn/start",
 		apptest.Object{"input": apptest.TextInput(mark)}, nothing)
 	if got == refused || got == again {
 		return got
 	}
-	end, called, status := step{thread: id, do: endTurn, text: mark}, w.now(), ""
-	if got == done {
+	end, status := step{thread: id, do: endTurn, text: mark}, ""
+	if got == done { // else the turn can end before the client knows of its start
+		called = w.now()
 		status = w.at.awaitTurn(id, begun.Get("turn.id").Str)
 	}
 	if status == "" || status == "failed" { // a failure means that the node lost the log
