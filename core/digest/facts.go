@@ -210,10 +210,11 @@ func (g *gathering) call(c call) {
 	if !c.shell {
 		return
 	}
-	for _, file := range command.Changes(c.script) {
+	script := scriptIn(c.script, c.dir, g.dir)
+	for _, file := range command.Changes(script) {
 		g.files.add(relative(file, g.dir), entryLimit, g.at)
 	}
-	script := relative(c.script, g.dir)
+	script = relative(script, g.dir)
 	entry := scriptEntry(script)
 	if entry == "" {
 		return

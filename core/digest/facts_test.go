@@ -44,6 +44,24 @@ func TestFilesChangedAreThoseThatScriptsWrite(t *testing.T) {
 	require.Equal(t, []string{"copy.go", "log", "a", "b", "c", "out.txt"}, f.FilesChanged)
 }
 
+// A failure in one directory is no success of the same script in another one.
+func TestFactsHaveTheDirectoriesOfCalls(t *testing.T) {
+	items := []protocol.ResponseItem{
+		function("a", "exec_command", `{"cmd":"go test ./...","workdir":"/repo/core"}`),
+		answer("a", "Exit code: 1\n\nOutput:\nFAIL"),
+		function("b", "exec_command", `{"cmd":"go test ./...","workdir":"/repo/"}`),
+		answer("b", "Exit code: 0\n\nOutput:\nok"),
+		function("c", "exec_command", `{"cmd":"echo x > a.txt","workdir":"docs"}`),
+		answer("c", "Exit code: 0"),
+		function("d", "exec_command", `{"cmd":"touch b.txt","workdir":"."}`),
+		answer("d", "Exit code: 0"),
+	}
+	facts := digest.Source{Items: items, Dir: "/repo"}.Facts()
+	require.Equal(t, []string{"cd core && go test ./... (exit 1): FAIL", "go test ./...", "cd docs && echo x > a.txt",
+		"touch b.txt"}, facts.CommandsRun)
+	require.Equal(t, []string{"docs/a.txt", "b.txt"}, facts.FilesChanged)
+}
+
 func TestCommandsRunAreScriptsWithTheirFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		call   protocol.ResponseItem
@@ -56,8 +74,15 @@ func TestCommandsRunAreScriptsWithTheirFailures(t *testing.T) {
 			"go test ./..."},
 		"a timeout": {shell("a", "make"), "The command was ended: it took longer than its timeout.\n",
 			"make (timed out)"},
-		"no end":               {shell("a", "make"), "The command did not finish: killed\n", "make (did not finish)"},
-		"declined":             {shell("a", "make"), "The user declined this command. It was not run.", "make (not run)"},
+		"no end":   {shell("a", "make"), "The command did not finish: killed\n", "make (did not finish)"},
+		"declined": {shell("a", "make"), "The user declined this command. It was not run.", "make (not run)"},
+		"a declined patch": {shell("a", "apply_patch <<'EOF'\n"+patch+"EOF"), "The user declined this patch. No file was changed.",
+			"apply_patch <<'EOF' … (not run)"},
+		"a patch that does not fit": {shell("a", "apply_patch <<'EOF'\n"+patch+"EOF"), "The patch was not applied. No such line.",
+			"apply_patch <<'EOF' … (not run)"},
+		"a killed terminal": {function("a", "exec_command", `{"cmd":"make"}`),
+			"Wall time: 1.0000 seconds\nProcess ended: signal: killed\nOutput:\nmake: out of memory",
+			"make (did not finish): make: out of memory"},
 		"JSON metadata":        {shell("a", "make"), `{"output":"x","metadata":{"exit_code":2}}`, "make (exit 2): x"},
 		"a code beyond reason": {shell("a", "make"), `{"metadata":{"exit_code":-9223372036854775808}}`, "make"},
 		"the longest entry": {shell("a", strings.Repeat("a", 300)), `{"metadata":{"exit_code":-2147483648}}`,

@@ -87,6 +87,8 @@ type call struct {
 	// script is the script of a shell. shell is set if the call runs one.
 	script string
 	shell  bool
+	// dir is the directory that the arguments name for the script, or "".
+	dir string
 }
 
 // shellNames are the tools that run scripts, of this program and of others whose
@@ -111,10 +113,13 @@ func readCall(item protocol.ResponseItem) (call, bool) {
 func functionCall(v *protocol.FunctionCall) call {
 	c := call{id: v.CallID, tool: v.FullName(), input: v.Arguments}
 	if shellNames[v.Name] {
+		c.dir = gjson.Get(v.Arguments, "workdir").String()
 		for _, member := range []string{"command", "cmd"} {
 			switch given := gjson.Get(v.Arguments, member); {
 			case given.IsArray():
-				return shellCall(c.id, c.tool, texts(given))
+				inner := shellCall(c.id, c.tool, texts(given))
+				inner.dir = c.dir
+				return inner
 			case given.Type == gjson.String:
 				c.input, c.script, c.shell = given.String(), given.String(), true
 				return c
@@ -154,13 +159,13 @@ var shells = map[string]bool{"sh": true, "bash": true, "zsh": true, "dash": true
 // shellCall returns a call that has an argument vector: of a shell with its script, or of any program.
 func shellCall(id, tool string, argv []string) call {
 	if len(argv) == 3 && shells[path.Base(argv[0])] && (argv[1] == "-lc" || argv[1] == "-c") {
-		return call{id, tool, argv[2], argv[2], true}
+		return call{id: id, tool: tool, input: argv[2], script: argv[2], shell: true}
 	}
 	script := command.Quote(argv)
 	if len(argv) == 2 && strings.Contains(argv[1], patchMark) {
-		return call{id, tool, argv[1], script, true}
+		return call{id: id, tool: tool, input: argv[1], script: script, shell: true}
 	}
-	return call{id, tool, script, script, true}
+	return call{id: id, tool: tool, input: script, script: script, shell: true}
 }
 
 // patchMark begins the lines of a patch that name a file, and the first one.
@@ -234,6 +239,9 @@ var failures = []struct{ prefix, failure string }{
 	{"The command was ended: it took longer", "timed out"},
 	{"The command did not finish", "did not finish"},
 	{"The user declined this command", notRun},
+	{"The user declined this patch", notRun},
+	{"The patch was not applied", notRun},
+	{"apply_patch verification failed", notRun},
 	{"This command was not run", notRun},
 }
 
@@ -249,7 +257,16 @@ func failure(output string) string {
 	if code := exitCode(output); code != 0 && code >= math.MinInt32 && code <= math.MaxInt32 {
 		return "exit " + strconv.Itoa(code)
 	}
+	if terminalKilled(output) {
+		return "did not finish"
+	}
 	return ""
+}
+
+// terminalKilled reports whether an output of a terminal reports that its command ended without an exit code.
+func terminalKilled(output string) bool {
+	head, _, found := strings.Cut(output[:min(len(output), outputHead)], "\nOutput:")
+	return found && strings.HasPrefix(head, "Wall time: ") && strings.Contains(head, "\nProcess ended: ")
 }
 
 // outputHead is the part of an output in which other programs report the exit code, in bytes.
