@@ -2,6 +2,7 @@ package economy
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,11 +48,15 @@ type exchange struct {
 	place, rank int // of the output
 	call        digest.Call
 	text        string
-	tokens      int64
-	failed      bool
-	images      bool
-	reads       []command.Read
-	changes     []string
+	// script is the script of a shell, from the working directory of the thread, or "".
+	script string
+	tokens int64
+	failed bool
+	images bool
+	// whole is set if the output has all that the tool returned: nothing of it was cut.
+	whole   bool
+	reads   []command.Read
+	changes []string
 }
 
 // finder has the parts of a history that reasons depend on.
@@ -122,20 +127,42 @@ func (f *finder) readItem(place, rank int) {
 		text, _ := digest.OutputOf(item)
 		call, _ := digest.CallOf(f.Item(c.Pair()).Decode())
 		e := exchange{place: place, rank: rank, call: call, text: text, tokens: f.SentTokens(place),
-			failed: digest.Failed(text), images: hasImages(item)}
+			failed: digest.Failed(text), images: hasImages(item), whole: !c.Replaced() && !cutMark.MatchString(text)}
 		if call.Shell {
-			e.reads = f.readsOf(call.Input)
-			e.changes = f.normal(command.Changes(call.Input))
+			e.script = call.ScriptIn(f.Cwd)
+			e.reads = f.readsOf(e.script)
 		}
-		e.changes = append(e.changes, f.normal(call.Patched)...)
+		if !digest.NotRun(text) {
+			e.changes = f.changesOf(&e)
+		}
 		f.exchanges = append(f.exchanges, e)
 	case c.IsCall():
 		if call, ok := digest.CallOf(c.Decode()); ok && len(call.Patched) > 0 {
 			f.quotes.addPatch(call.Input, rank)
 		}
 	case f.Category(place) == protocol.CategoryAssistantMessage:
-		f.quotes.addAnswer(c.Text(), rank)
+		f.quotes.addMessage(c.Text(), rank)
+		f.quotes.answer = rank
+	case f.IsUserMessage(place):
+		f.quotes.addMessage(c.Text(), rank)
 	}
+}
+
+// cutMark matches the marks of cut outputs: our own, and the ones of other programs whose histories are read.
+var cutMark = regexp.MustCompile(`\[\.\.\. \d+ bytes cut \.\.\.\]|…\d+ (?:tokens|chars) truncated…|` +
+	`\[\.\.\. omitted \d+ of \d+ lines \.\.\.\]`)
+
+// changesOf returns the files that a call changed.
+func (f *finder) changesOf(e *exchange) []string {
+	dir, _, _ := command.Patch(e.script)
+	all := f.normal(command.Changes(e.script))
+	for _, name := range e.call.Patched {
+		if !path.IsAbs(name) {
+			name = path.Join(dir, name)
+		}
+		all = append(all, f.relative(name))
+	}
+	return all
 }
 
 func (f *finder) readsOf(script string) []command.Read {
@@ -177,9 +204,9 @@ func hasImages(item protocol.ResponseItem) bool {
 // later has what the exchanges after the present one did.
 type later struct {
 	reads   map[string][]laterRead
-	changed map[string]int      // the place of the next change, by path
-	runs    map[string]laterRun // by script or arguments
-	texts   map[string]int      // the place of the next output with a text
+	changed map[string]int // the place of the next change, by path
+	runs    map[string]int // the place of the last run that succeeded, by script or arguments
+	texts   map[string]int // the place of the next output with a text
 }
 
 type laterRead struct {
@@ -187,14 +214,9 @@ type laterRead struct {
 	place int
 }
 
-type laterRun struct {
-	place     int
-	succeeded bool
-}
-
 // findOutputs goes through the exchanges from the last to the first.
 func (f *finder) findOutputs() {
-	l := later{map[string][]laterRead{}, map[string]int{}, map[string]laterRun{}, map[string]int{}}
+	l := later{map[string][]laterRead{}, map[string]int{}, map[string]int{}, map[string]int{}}
 	for i := len(f.exchanges) - 1; i >= 0; i-- {
 		e := &f.exchanges[i]
 		if f.mayGo(e) {
@@ -213,23 +235,27 @@ func (f *finder) findOutputs() {
 
 func (l *later) add(e *exchange) {
 	for _, r := range e.reads {
-		if !e.failed {
+		if !e.failed && e.whole {
 			l.reads[r.Path] = append(l.reads[r.Path], laterRead{r, e.place})
 		}
 	}
 	for _, p := range e.changes {
 		l.changed[p] = e.place
 	}
-	run, met := l.runs[e.key()]
-	if !met {
-		run.place = e.place
+	if _, met := l.runs[e.key()]; !met && !e.failed {
+		l.runs[e.key()] = e.place
 	}
-	run.succeeded = run.succeeded || !e.failed
-	l.runs[e.key()] = run
-	l.texts[e.text] = e.place
+	if !e.images { // their texts do not have the images
+		l.texts[e.text] = e.place
+	}
 }
 
-func (e *exchange) key() string { return e.call.Tool + "\x00" + e.call.Input }
+func (e *exchange) key() string {
+	if e.call.Shell {
+		return "\x00" + e.script
+	}
+	return e.call.Tool + "\x00" + e.call.Input
+}
 
 // mayGo reports whether any reason can take out an output.
 func (f *finder) mayGo(e *exchange) bool {
@@ -244,13 +270,14 @@ func (f *finder) reasonOf(i int, l *later) (reason protocol.SuggestionReason, by
 	if by, found = l.superseding(e); found {
 		return protocol.SuggestSupersededRead, by, true
 	}
-	if run, again := l.runs[e.key()]; again && (!e.failed || run.succeeded) {
-		if e.failed {
-			return protocol.SuggestFailedAttempt, run.place, true
-		}
-		return protocol.SuggestRepeatedCommand, run.place, true
+	by, again := l.runs[e.key()]
+	switch {
+	case again && e.failed:
+		return protocol.SuggestFailedAttempt, by, true
+	case again && e.call.Shell: // other tools can return the next part with each call
+		return protocol.SuggestRepeatedCommand, by, true
 	}
-	if by, found = l.texts[e.text]; found {
+	if by, found = l.texts[e.text]; found && !e.images {
 		return protocol.SuggestDuplicateOutput, by, true
 	}
 	if by, found = l.changing(e); found {

@@ -12,7 +12,7 @@ const (
 	spanBytes = 16
 )
 
-// quotes has the texts by which answers and patches refer to outputs: hashes with the rank of the last
+// quotes has the texts by which messages and patches refer to outputs: hashes with the rank of the last
 // item that has them.
 type quotes struct {
 	seed               maphash.Seed
@@ -25,15 +25,19 @@ func newQuotes() quotes {
 	return quotes{maphash.MakeSeed(), map[uint64]int{}, map[uint64]int{}, map[uint64]int{}, -1}
 }
 
-// addAnswer adds the runs of words and the code spans of an answer.
-func (q *quotes) addAnswer(text string, rank int) {
-	q.answer = rank
+// addMessage adds the runs of words and the lines of the code spans of a message.
+func (q *quotes) addMessage(text string, rank int) {
 	for hash := range q.runsOf(text) {
 		q.runs[hash] = rank
 	}
 	for i, span := range strings.Split(text, "`") {
-		if span = strings.TrimSpace(span); i%2 == 1 && len(span) >= spanBytes {
-			q.spans[maphash.String(q.seed, span)] = rank
+		if i%2 == 0 {
+			continue
+		}
+		for line := range strings.Lines(span) {
+			if line = strings.TrimSpace(line); len(line) >= spanBytes {
+				q.spans[maphash.String(q.seed, line)] = rank
+			}
 		}
 	}
 }
@@ -50,7 +54,7 @@ func (q *quotes) addPatch(text string, rank int) {
 // answeredAfter reports whether an answer follows an item.
 func (q *quotes) answeredAfter(rank int) bool { return q.answer > rank }
 
-// quoted reports whether an answer after a rank quotes an output.
+// quoted reports whether a message after a rank quotes an output.
 func (q *quotes) quoted(output string, rank int) bool {
 	for line := range strings.Lines(output) {
 		if line = withoutNumber(line); len(line) >= spanBytes && q.after(q.spans, line, rank) {

@@ -169,6 +169,9 @@ func (c *Item) Deleted() bool { return c.visibility.deleted }
 // Excluded reports whether an edit excluded the item.
 func (c *Item) Excluded() bool { return c.visibility.excluded }
 
+// Replaced reports whether an edit gave the item another text.
+func (c *Item) Replaced() bool { return c.visibility.text != nil }
+
 // Pinned reports whether an edit pinned the item.
 func (c *Item) Pinned() bool { return c.visibility.pinned }
 
