@@ -60,6 +60,7 @@ func (s *step) economize() {
 	}
 	facts := cacheOf(&s.active.env.Provider)
 	cold := s.cacheIsCold(facts.Retention)
+	s.economized = min(s.economized, s.state.Sent.Input) // an edit or a compaction can have made the prompt smaller
 	if !cold && s.state.Sent.Input < s.economized+checkEvery {
 		return
 	}
