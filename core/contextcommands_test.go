@@ -112,13 +112,17 @@ func suggestInput(m *machine, a arguments) (core.Input, error) {
 	in := core.SuggestContext{To: m.caller(), Rules: m.world.Economy, Cache: cacheFacts(0.1)}
 	tokens, err := numberOf(a, "tokens")
 	share, err2 := numberOf(a, "percent")
+	ratio, err3 := numberOf(a, "cached")
+	if ratio != nil {
+		in.Cache = cacheFacts(float64(*ratio) / 100)
+	}
 	if tokens != nil || share != nil {
 		in.Goal = &protocol.ContextSuggestGoal{Tokens: tokens}
 	}
 	if share != nil {
 		in.Goal.Share = new(float64(*share) / 100)
 	}
-	return in, errors.Join(err, err2)
+	return in, errors.Join(err, err2, err3)
 }
 
 func applyInput(m *machine, a arguments) (core.Input, error) {

@@ -62,12 +62,17 @@ func (s *step) suggest(r *EconomyRules, c CacheFacts, saving *int64) protocol.Co
 			all = append(all, s.suggestion(&p, &findings[i], groups[i]))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b rankedSuggestion) int { return cmp.Compare(b.gain, a.gain) })
+	slices.SortStableFunc(all, func(a, b rankedSuggestion) int {
+		return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(b.NetPrice.TokensSaved, a.NetPrice.TokensSaved))
+	})
+	if saving == nil {
+		selectPaying(&p, all)
+	}
 	var chosen []economy.Candidate
 	var saved int64
 	for i := range all {
 		g := &all[i]
-		g.Selected = saving == nil && g.gain > 0 || saving != nil && saved < *saving
+		g.Selected = g.Selected || saving != nil && saved < *saving
 		if g.Selected {
 			chosen, saved = append(chosen, g.items...), saved+g.NetPrice.TokensSaved
 		}
@@ -78,6 +83,29 @@ func (s *step) suggest(r *EconomyRules, c CacheFacts, saving *int64) protocol.Co
 		answer.GoalReached = new(saved >= *saving)
 	}
 	return answer
+}
+
+// selectPaying selects the suggestions that gain most together. Each one from some place on adds its savings, and
+// the cache is left once, before the first of them.
+func selectPaying(p *economy.Prices, all []rankedSuggestion) {
+	order := make([]*rankedSuggestion, len(all))
+	for i := range all {
+		order[i] = &all[i]
+	}
+	slices.SortStableFunc(order, func(a, b *rankedSuggestion) int {
+		return cmp.Compare(b.items[0].Before, a.items[0].Before)
+	})
+	best, end, saves := 0.0, 0, int64(0)
+	for i, g := range order {
+		saves += g.NetPrice.TokensSaved
+		leaving := p.Leaving(g.items[0].Before, saves)
+		if gain := p.Gain(leaving, saves); gain > best || leaving == 0 {
+			best, end = max(best, gain), i+1
+		}
+	}
+	for _, g := range order[:end] {
+		g.Selected = true
+	}
 }
 
 // rankedSuggestion is a suggestion with what it saves within the expected requests.

@@ -27,7 +27,8 @@ type ContextSuggestResponse struct {
 }
 
 // ContextSuggestion is a group of items with one reason. Edits are for context/apply. Selected is set if
-// the goal needs it, or without a goal if it pays within the expected requests.
+// the goal needs it, or without a goal if it is one of those that together save most within the expected
+// requests.
 type ContextSuggestion struct {
 	ID       string             `json:"id"`
 	Reason   SuggestionReason   `json:"reason"`

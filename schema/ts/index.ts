@@ -1002,7 +1002,7 @@ export interface ContextSuggestResponse {
   goalReached: boolean | null;
 }
 
-/** ContextSuggestion is a group of items with one reason. Edits are for context/apply. Selected is set if the goal needs it, or without a goal if it pays within the expected requests. */
+/** ContextSuggestion is a group of items with one reason. Edits are for context/apply. Selected is set if the goal needs it, or without a goal if it is one of those that together save most within the expected requests. */
 export interface ContextSuggestion {
   id: string;
   reason: SuggestionReason;
