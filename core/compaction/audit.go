@@ -31,15 +31,16 @@ type Audit struct {
 }
 
 // Audit returns a summary of the span with the rules of the user that it lacks, word for word below "Rules of the
-// user:", and lists what else it loses. Rules of earlier compactions count as well. The added rules have at most
-// half of a summary's limit. If they do not all fit, the first rule and the newest ones stay, and the rules of one
-// message have a quarter of the room.
+// user:", and lists what else it loses. Rules of earlier compactions count as well. A rule is added before the listed
+// ones that are newer, so that a rule is above the sentence that withdraws it. The list has at most half of a
+// summary's limit, and added rules at least half of that. If they do not all fit, the first rule and the newest ones
+// stay, and the rules of one message have a quarter of the room.
 func (r *Rules) Audit(s *Span, text string) Audit {
 	body, listed := splitRules(text)
 	known, facts := s.rules()
 	missing := notIn(known, text)
-	added, left := choose(missing, r.rulesLimit()-sizeOf(listed))
-	a := Audit{Text: body + rulesSection(append(listed, texts(added)...)), RulesAdded: texts(added)}
+	added, left := choose(missing, max(r.rulesLimit()-sizeOf(listed), r.rulesLimit()/2))
+	a := Audit{Text: body + rulesSection(inOrder(known, listed, added)), RulesAdded: texts(added)}
 	if len(added) == 0 {
 		a.Text = text
 	}
@@ -126,6 +127,23 @@ func (r *Rules) rulesLimit() int { return r.summaryLimit() / 2 }
 
 // messageShare is the part of the room for rules that the rules of one message have if not all rules fit.
 const messageShare = 4
+
+// inOrder returns a summary's list of rules with the added ones, each before the first listed one that is newer.
+func inOrder(known []rule, listed []string, added []rule) []string {
+	age := map[string]int{}
+	for i, r := range known {
+		age[r.text] = i
+	}
+	for _, r := range slices.Backward(added) {
+		newer := func(text string) bool { at, found := age[text]; return found && at > age[r.text] }
+		at := slices.IndexFunc(listed, newer)
+		if at < 0 {
+			at = len(listed)
+		}
+		listed = slices.Insert(listed, at, r.text)
+	}
+	return listed
+}
 
 // choose returns the rules that fit into room, and the others, both in their order.
 func choose(rules []rule, room int) (chosen, left []rule) {

@@ -45,6 +45,26 @@ func TestASummaryHasOneListOfRules(t *testing.T) {
 	require.Equal(t, "Done.\n\nNext: the docs.\n\nRules of the user:\n- Never push.\n- Be brief.\n- Never tag.", a.Text)
 }
 
+func TestAnAddedRuleIsAboveTheNewerOnesOfTheSummary(t *testing.T) {
+	span := spanOf("Never push.", "Never tag.", "You must push now.")
+	a := rules().Audit(&span, "Done.\n\nRules of the user:\n- Be brief.\n- You must push now.")
+	require.Equal(t, "Done.\n\nRules of the user:\n- Be brief.\n- Never push.\n- Never tag.\n- You must push now.", a.Text)
+}
+
+// A model can list more rules than the list has room for.
+func TestALongListOfASummaryLeavesRoomForRulesOfTheUser(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("Done.\n\nRules of the user:\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "- Must obey paragraph %d of the document.\n", i)
+	}
+	r := &compaction.Rules{Target: 5000}
+	for message, want := range map[string][]string{"Go on.": nil, "Never push.": {"Never push."}} {
+		span := spanOf(message)
+		require.Equal(t, want, r.Audit(&span, text.String()).RulesAdded)
+	}
+}
+
 // Each round has another summary of the former text. A paraphrase in one round does not cost the rule in the next.
 func TestRulesOutliveFiveCompactionsByEachStrategy(t *testing.T) {
 	first := []string{"Uploads have at most 5 MB. Never push to main without a review by Anna."}
