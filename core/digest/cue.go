@@ -26,15 +26,23 @@ var binding = cues{
 		"make": {"sure"}, "ensure": alone, "be": {"sure to"}, "at": {"most", "least"}, "may": {"not"},
 		"no": {"more than", "less than", "fewer than", "later than", "longer than"}, "not": {"more than", "less than"},
 		"required": alone, "forbidden": alone, "mandatory": alone, "prohibited": alone, "stick": {"to", "with"},
+		"you":  {"have to", "need to", "cannot", "can't", "not", "may now", "can now"},
+		"stop": {"adding", "using", "changing", "editing", "writing", "running"}, "refrain": {"from"},
+		"stay": {"below", "under", "within", "away"}, "exclusively": alone, "max": alone, "maximum": alone,
+		"minimum": alone, "limit": {"it to", "this to", "them to"}, "limited": {"to"}, "prefer": alone,
+		"forget": {"that rule", "the rule", "this rule"},
 
 		"muss": alone, "musst": alone, "müssen": alone, "müsst": alone, "darf": alone, "dürfen": alone, "soll": alone,
 		"sollen": alone,
 		"sollte": alone, "sollten": alone, "nie": alone, "niemals": alone, "immer": alone, "nicht": alone, "nur": alone,
 		"kein":  alone,
 		"keine": alone, "keinen": alone, "ohne": alone, "höchstens": alone, "mindestens": alone, "vermeide": alone,
+		"ausschließlich": alone, "maximal": alone, "lediglich": alone, "keinesfalls": alone, "keinerlei": alone,
+		"verboten": alone,
 
 		"doit": alone, "doivent": alone, "dois": alone, "devez": alone, "faut": alone, "jamais": alone, "toujours": alone,
 		"seulement": alone, "uniquement": alone, "sans": alone, "évite": alone, "évitez": alone, "interdit": alone,
+		"exclusivement": alone, "aucun": alone, "aucune": alone, "obligatoire": alone,
 		"au": {"plus", "moins"},
 
 		"debe": alone, "deben": alone, "debes": alone, "nunca": alone, "jamás": alone, "siempre": alone, "solo": alone,
@@ -145,7 +153,16 @@ func (s statement) binds() bool {
 	if isQuestion(s.text) && !s.requests() {
 		return false
 	}
-	return s.cue(binding) != "" || s.negatesInFrench() || s.forbidsByNo()
+	return s.cue(binding) != "" || s.negatesInFrench() || s.forbidsByNo() || s.choosesByNot()
+}
+
+// choosesByNot finds "Use tabs, not spaces".
+func (s statement) choosesByNot() bool {
+	words := s.words
+	if len(words) > 0 && words[0] == "please" {
+		words = words[1:]
+	}
+	return len(words) > 0 && words[0] == "use" && slices.Contains(words, "not")
 }
 
 // requests reports whether a question requests an action.

@@ -198,6 +198,11 @@ func TestUserConstraintsAreSentencesOfTheUserThatBind(t *testing.T) {
 		"Es muss schnell sein.", "Ändere nie die API.", "Nicht pushen!", "Nur Go.", "Immer testen.",
 		"Il doit compiler.", "Ne modifie pas ce fichier.", "N'utilise pas de macros.", "Toujours tester.",
 		"Jamais de globals.",
+		"You have to run gofmt first.", "You can't use reflection.", "Can you not touch main.go?", "Use tabs, not spaces.",
+		"Please use Postgres and not MySQL.", "Stop adding comments.", "Refrain from pushing.", "Stay below 100 lines.",
+		"Lines have max 80 columns.", "Limit it to 5 MB.", "Prefer the standard library.", "You may now edit lexer.go.",
+		"Forget that rule about lexer.go.", "Nimm ausschließlich die Standardbibliothek.", "Maximal 80 Spalten.",
+		"Keinesfalls pushen.", "Ajoute aucune dépendance.", "Utilise exclusivement Go.",
 		"Debe compilar.", "No toques la API.", "Nunca uses macros.", "Te digo que no cambies nada.", "Siempre prueba.",
 		"必须通过测试。", "不要修改这个文件。", "务必运行测试", "只能使用标准库", "禁止提交。",
 		"必ずテストしてください。", "コミットしないでください。", "外部ライブラリは禁止です。",
@@ -210,7 +215,8 @@ func TestUserConstraintsAreSentencesOfTheUserThatBind(t *testing.T) {
 	}
 	for _, sentence := range []string{
 		"Fix the bug.", "Should I restart it?", "No problem.", "No, thanks.", "Is it the only file?", "```\nmust\n```",
-		"Un error es normal.", "修复错误。",
+		"Un error es normal.", "修复错误。", "Must I use tabs?", "Do you have to push?", "I use it, but it does not work.",
+		"Stop.", "You can start now.",
 	} {
 		require.Empty(t, digest.Of([]protocol.ResponseItem{user(sentence)}).UserConstraints, sentence)
 	}
