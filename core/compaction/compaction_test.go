@@ -122,3 +122,21 @@ func TestATranscriptFitsTheWindow(t *testing.T) {
 	window := int64(2000)
 	require.LessOrEqual(t, c.Count(c.Transcript(&span, "Summarise.", &window)), window*8/10)
 }
+
+// In a small window, old requests and outputs go before the former summary does.
+func TestATranscriptKeepsTheFormerSummary(t *testing.T) {
+	c := turns(20)
+	plan, _ := c.Whole(&compaction.Rules{}, 0)
+	span := c.Span(plan)
+	for i := range 200 {
+		span.Earlier = append(span.Earlier, protocol.ResponseItem{ResponseItemVariant: history.UserMessage(
+			fmt.Sprintf("Request %d. %s", i, strings.Repeat("Please do it well. ", 6)))})
+	}
+	span.Former = strings.Repeat("They decided something. ", 150) + "The end of the summary."
+	window := int64(4000)
+	text := c.Transcript(&span, "Summarise.", &window)
+	require.LessOrEqual(t, c.Count(text), window*8/10)
+	require.Contains(t, text, "The end of the summary.")
+	require.Contains(t, text, "Request 199.")
+	require.Contains(t, text, "# Conversation")
+}

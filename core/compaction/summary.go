@@ -16,7 +16,7 @@ Write, in the language of the user, as plain text with short headings, in this o
 - failed attempts: each command or approach that failed, with the cause of the failure as it was reported, and whether it was solved;
 - next steps: open questions, and what to do next.
 
-End with the heading "Rules of the user:" and below it a list, one entry a line that begins with "- ": every constraint of the user (must, never, do not, only, limits, preferences, names), word for word as the user wrote it. Leave the list out if there are none.
+End with the heading "Rules of the user:" and below it a list, one entry a line that begins with "- ": every constraint of the user (must, never, do not, only, limits, preferences, names), word for word as the user wrote it, the oldest first. A constraint that the user took back stays, followed by the sentence that takes it back. Leave the list out if there are none.
 
 Keep everything from an earlier summary that is still valid, its list of rules included. Name files, commands, identifiers and numbers exactly. Do not answer the conversation, and do not continue its work.`
 
@@ -36,23 +36,29 @@ func (c *Context) Transcript(s *Span, instructions string, window *int64) string
 	if window != nil {
 		room = max(*window*8/10-c.Scaled(c.Count(instructions)), minTranscript)
 	}
-	head := ""
-	if len(s.Earlier) > 0 {
-		head = "# Requests that the summary below covers\n\n" + digest.Transcript(s.Earlier, earlierLimit) + "\n\n"
-	}
-	if s.Former != "" {
-		head += "# Summary of the conversation before\n\n" + s.Former + "\n\n"
-	}
 	limit := int(room) * 8 // most texts have fewer bytes in so many tokens
 	for {
-		text := head + "# Conversation\n\n" + digest.Transcript(s.Conversation, max(limit-len(head), 0))
+		text := s.transcript(limit)
 		tokens := c.Scaled(c.Count(text))
 		if tokens <= room || limit < 2 {
 			return text
 		}
 		limit = min(len(text), limit) * int(room) / int(tokens) * 95 / 100
-		head = prefix(head, limit/2)
 	}
+}
+
+// transcript returns the span as text of about limit bytes. The former summary has at most half of it, and the
+// requests that it covers a quarter.
+func (s *Span) transcript(limit int) string {
+	head := ""
+	if len(s.Earlier) > 0 {
+		head = "# Requests that the summary below covers\n\n" +
+			digest.Transcript(s.Earlier, min(earlierLimit, limit/4)) + "\n\n"
+	}
+	if s.Former != "" {
+		head += "# Summary of the conversation before\n\n" + prefix(s.Former, limit/2) + "\n\n"
+	}
+	return head + "# Conversation\n\n" + digest.Transcript(s.Conversation, max(limit-len(head), 0))
 }
 
 // Accept returns the summary from a model's answer. cut is the reason why the answer is incomplete, or "". flaw
