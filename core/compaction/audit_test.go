@@ -9,6 +9,7 @@ import (
 
 	"appserver/core/compaction"
 	"appserver/core/digest"
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -175,4 +176,25 @@ func TestMaskedFailuresAreLosses(t *testing.T) {
 	require.Equal(t, []protocol.CompactionLoss{{Kind: "commandRun",
 		Text: "go vet ./... (exit 1): a.go:3:1: undefined: x", ItemIDs: []string{c.Item(1).ID()}}}, a.Losses)
 	require.Empty(t, c.AuditMask(p, []int{3, 5}).Losses)
+}
+
+// An automatic edit took the output of a failed command out before the compaction.
+func TestAFailureIsAFactAfterItsOutputWasExcludedToSaveTokens(t *testing.T) {
+	c := turns(1, "Test it.")
+	add(c, &protocol.FunctionCall{Name: "shell", CallID: "test", Arguments: `{"command":"go test ./..."}`})
+	add(c, &protocol.FunctionCallOutput{CallID: "test", Output: protocol.ToolOutput{
+		Text: "Exit code: 1\nWall time: 2.0 seconds\nOutput:\na.go:3:1: undefined: x\n" + strings.Repeat("FAIL\n", 99)}})
+	output := c.Len() - 1
+	line := c.Encode(history.Plan{Op: protocol.EditExclude, Places: []int{output}})
+	line.Notes = []string{"go test ./..."}
+	raw, err := protocol.Marshal(line)
+	require.NoError(t, err)
+	c.ApplyEdit(&history.Line{RolloutLine: protocol.RolloutLine{Type: protocol.LineContextEdit, Payload: raw},
+		Ordinal: int64(c.Len() + 1)})
+	p, _ := c.Whole(&compaction.Rules{}, 0)
+	span := c.Span(p)
+	a := rules().Audit(&span, "Done.")
+	require.Equal(t, []string{"go test ./... (exit 1): a.go:3:1: undefined: x"}, a.Lists().CommandsRun)
+	require.Contains(t, c.Transcript(&span, "", nil), "a.go:3:1: undefined: x")
+	require.NotContains(t, c.Transcript(&span, "", nil), "FAIL")
 }

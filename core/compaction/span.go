@@ -48,6 +48,10 @@ func (c *Context) Span(p Plan) (s Span) {
 			}
 		case !item.Kept():
 			s.Places = append(s.Places, i)
+			if outcome, found := c.outcome(item); found {
+				s.Items, s.ids = append(s.Items, outcome), append(s.ids, item.ID())
+				s.Conversation = append(s.Conversation, outcome)
+			}
 		case item.IsSummary():
 			s.Former = strings.TrimSpace(s.Former + "\n\n" + SummaryText(item.Sent()))
 			s.FormerRules = append(s.FormerRules, c.RulesOf(item)...)
@@ -60,6 +64,17 @@ func (c *Context) Span(p Plan) (s Span) {
 		}
 	}
 	return s
+}
+
+// outcome returns the output of a call with its outcome only, if an edit that saves tokens excluded the output: a
+// failure remains a fact.
+func (c *Context) outcome(item *history.Item) (protocol.ResponseItem, bool) {
+	if !item.IsOutput() || item.Pair() == history.None || !item.Noted() || item.Deleted() {
+		return protocol.ResponseItem{}, false
+	}
+	text, _ := digest.OutputOf(item.Sent())
+	short := digest.OnlyOutcome(text)
+	return c.Item(item.Pair()).Answer(short), short != ""
 }
 
 // SummaryText returns the text of a summary without its introduction.

@@ -110,3 +110,20 @@ func TestEmptyListsAreNotNull(t *testing.T) {
 	}
 	require.False(t, digest.Of([]protocol.ResponseItem{shell("a", "make")}).Empty())
 }
+
+func TestOnlyOutcomeReportsTheSameOutcome(t *testing.T) {
+	for output, want := range map[string]string{
+		"Exit code: 0\nWall time: 1.0 seconds\nOutput:\nok":                             "Exit code: 0",
+		"Exit code: 1\nWall time: 1.0 seconds\nOutput:\na.go:3: undefined: x\nFAIL":     "Exit code: 1\nOutput:\na.go:3: undefined: x",
+		`{"output":"no","metadata":{"exit_code":2}}`:                                    "Exit code: 2\nOutput:\nno",
+		"The command was ended: it took longer than its timeout.\nOutput:\nslow":        "The command was ended: it took longer than its timeout.\nOutput:\nslow",
+		"Wall time: 1.0 seconds\nProcess ended: signal: killed\nOutput:\nout of memory": "Wall time: 1.0 seconds\nProcess ended: signal: killed\nOutput:\nout of memory",
+		"The user declined this command. It was not run.":                               "The user declined this command. It was not run.",
+		"any text": "",
+		"":         "",
+	} {
+		short := digest.OnlyOutcome(output)
+		require.Equal(t, want, short)
+		require.Equal(t, digest.Outcome(output), digest.Outcome(short), output)
+	}
+}

@@ -319,7 +319,10 @@ func (l *later) changing(e *exchange) (by int, found bool) {
 
 // add adds an output to the group of its reason and subject.
 func (f *finder) add(reason protocol.SuggestionReason, e *exchange, by int) {
-	subject := ""
+	subject, what := "", e.what()
+	if outcome := digest.Outcome(e.text); e.failed && reason == protocol.SuggestUncitedOutput {
+		what += "; " + outcome // no later item has it
+	}
 	switch {
 	case reason == protocol.SuggestUncitedOutput || reason == protocol.SuggestDescribedImage:
 	case len(e.reads) > 0:
@@ -327,7 +330,7 @@ func (f *finder) add(reason protocol.SuggestionReason, e *exchange, by int) {
 	default:
 		subject = e.what()
 	}
-	f.group(reason, subject, e.place, by, e.what())
+	f.group(reason, subject, e.place, by, what)
 }
 
 func (f *finder) group(reason protocol.SuggestionReason, subject string, place, by int, what string) {

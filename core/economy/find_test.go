@@ -122,6 +122,16 @@ func TestFindNamesLongOutputsThatNothingUses(t *testing.T) {
 	require.NotContains(t, found, short)
 }
 
+func TestThePlaceholderOfAFailureHasItsCause(t *testing.T) {
+	s := &session{t: t}
+	s.user("test it")
+	s.run("go test ./...", "Exit code: 1\nOutput:\na_test.go:7: want 3, got 4\n"+long("FAIL"))
+	s.fill()
+	findings := economy.Find(&s.h, economy.Options{Cwd: "/repo", KeepOutputs: 3})
+	candidates := economy.Candidates(&s.h, findings, 0, false)
+	require.Equal(t, "go test ./...; exit 1: a_test.go:7: want 3, got 4", candidates[0].Note)
+}
+
 func TestFindLeavesWhatMustStay(t *testing.T) {
 	s := &session{t: t}
 	s.user(long("what the user wrote"))

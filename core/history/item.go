@@ -169,6 +169,9 @@ func (c *Item) Deleted() bool { return c.visibility.deleted }
 // Excluded reports whether an edit excluded the item.
 func (c *Item) Excluded() bool { return c.visibility.excluded }
 
+// Noted reports whether an edit that saves tokens excluded the item: its placeholder has a note.
+func (c *Item) Noted() bool { return c.visibility.excluded && c.visibility.note != "" }
+
 // Replaced reports whether an edit gave the item another text.
 func (c *Item) Replaced() bool { return c.visibility.text != nil }
 
