@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -131,6 +132,173 @@ func TestGoalOfSuggestionsIsCheckedAndAppliedAsOneEdit(t *testing.T) {
 	w.seeText(".history", "workbench")
 	require.Equal(t, 1, w.count(".history li .age"))
 	w.requireNoProblems()
+}
+
+// TestGoalInTokensIsTheSizeOfTheNextRequest changes the unit of a goal. Its number follows.
+func TestGoalInTokensIsTheSizeOfTheNextRequest(t *testing.T) {
+	sample.Long(t)
+	_, w := longReports(t, "off")
+	w.openSuggestions()
+	w.fill(".suggest-goal input", "5")
+	w.press("\r")
+	w.seeText(".suggest .price", "1 of 2 recommended")
+	w.choose(".suggest-unit", "tokens")
+	w.await(`Number(document.querySelector(".suggest-goal input").value) > 1000`)
+	w.press("\r")
+	w.seeText(".suggest", "They reach the goal.")
+	w.fill(".suggest-goal input", "10")
+	w.clickText("Refresh")
+	w.seeText(".suggest", "All suggestions together do not reach the goal.")
+	w.fill(".suggest-goal input", "100000")
+	w.clickText("Refresh")
+	w.seeText(".suggest", "The goal is reached already.")
+	w.requireNoProblems()
+}
+
+// TestWhyFindsItemsThatAreNotInTheList names the items that a search hides, and shows them again. The map outlines
+// them.
+func TestWhyFindsItemsThatAreNotInTheList(t *testing.T) {
+	sample.Long(t)
+	_, w := longReports(t, "off")
+	w.openSuggestions()
+	w.fill(findField, "echo ok")
+	w.await(`document.querySelectorAll(".context-item").length === 1`)
+	w.clickIn(suggestCards+" button", "Why")
+	w.seeText(".suggest-where", "The search or the category hides 1 item.")
+	w.accessible("suggestions whose items are hidden")
+	w.clickIn(".suggest-where button", "Show all items")
+	w.await(`document.querySelector(".context-item.highlighted")?.checkVisibility()`)
+	w.gone(".suggest-where")
+	require.Empty(t, eval[string](w, `document.querySelector(".panel-find input").value`))
+	w.clickText("Map")
+	w.seeText(".suggest-where", "The map outlines the item.")
+	outlined := `(() => {
+		const canvas = document.querySelector(".map canvas");
+		if (!canvas?.width || !canvas.height) return -1;
+		const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+		const [r, g, b] = getComputedStyle(document.querySelector(".badge.risk-medium")).color.match(/\d+/g).map(Number);
+		let n = 0;
+		for (let i = 0; i < data.length; i += 4) if (data[i] === r && data[i + 1] === g && data[i + 2] === b) n++;
+		return n;
+	})()`
+	w.await(outlined + " > 50")
+	w.clickIn(suggestCards+" button", "Why")
+	w.click("#suggest-refresh")
+	w.await(outlined + " === 0")
+	w.clickIn(suggestCards+" button", "Why")
+	w.clickIn(".suggest-where button", "Show in the list")
+	w.await(`document.activeElement.matches(".context-item.highlighted")`)
+	w.requireNoProblems()
+}
+
+// rewrite changes the next message of the page that has a text. The expression gives its new form; m is the old one.
+func (w *workbench) rewrite(text, expression string) {
+	w.t.Helper()
+	eval[bool](w, fmt.Sprintf(`(() => {
+		const send = WebSocket.prototype.send;
+		WebSocket.prototype.send = function (m) {
+			if (!m.includes(%q)) return send.call(this, m);
+			WebSocket.prototype.send = send;
+			return send.call(this, %s);
+		};
+		return true;
+	})()`, text, expression))
+}
+
+// TestSuggestionOfAnOldContextIsRenewed applies a card whose context has changed. The card says that nothing was
+// applied, and the new one is applied.
+func TestSuggestionOfAnOldContextIsRenewed(t *testing.T) {
+	sample.Long(t)
+	_, w := longReports(t, "off")
+	w.openSuggestions()
+	w.rewrite(`"context/apply"`, `m.replace(/"expectedRevision":\d+/, '"expectedRevision":7')`)
+	w.clickIn(suggestCards+" .primary", "Apply")
+	w.seeText(suggestCards+" .warn-text", "It was not applied: the context had changed.")
+	w.seeText(".suggest [role=status]", "The context changed in the meantime, so nothing was applied.")
+	w.await(`document.activeElement.matches(".suggest-card:first-child .primary")`)
+	require.Zero(t, w.count(".context-item .badge.off"))
+	require.Zero(t, w.count(".notices .banner"))
+	w.accessible("a suggestion that was refused")
+	w.look("suggestions-refused")
+	w.press("\r")
+	w.seeText(".context-item .badge.off", "excluded")
+	w.gone(".suggest .warn-text")
+	w.requireNoProblems()
+}
+
+// TestSuggestionsThatCannotBeReadAreTriedAgain shows the reason of the server, and a button.
+func TestSuggestionsThatCannotBeReadAreTriedAgain(t *testing.T) {
+	sample.Long(t)
+	_, w := longReports(t, "off")
+	w.rewrite(`"context/suggest"`, `m.replace(/"threadId":"[^"]*"/, '"threadId":"00000000-0000-7000-8000-000000000000"')`)
+	w.clickIn(".segments.views button", "Suggestions")
+	w.seeText(".suggest-failure", "The suggestions could not be read: ")
+	require.Zero(t, w.count(suggestCards))
+	w.accessible("suggestions that cannot be read")
+	w.look("suggestions-failed")
+	w.clickText("Try again")
+	w.await(`document.querySelectorAll(".suggest-card").length === 2`)
+	w.gone(".suggest-failure")
+	w.requireNoProblems()
+}
+
+// TestNothingToSuggestIsSaid opens the suggestions of a short thread.
+func TestNothingToSuggestIsSaid(t *testing.T) {
+	sample.Long(t)
+	w := serve(t, t.TempDir()).open(t)
+	w.start(t.TempDir())
+	w.send("hello")
+	w.see(".message.agent")
+	w.gone(".composer .stop")
+	w.clickIn(".segments.views button", "Suggestions")
+	w.seeText(".suggest", "There is nothing to suggest. Messages, pinned items and the last tool outputs always stay.")
+	w.seeText(".suggest", "The next request has ")
+	w.accessible("no suggestions")
+	w.look("suggestions-none")
+	w.requireNoProblems()
+}
+
+// TestManySuggestionsLeaveTheListVisible has 60 suggestions. The panel shows the best ten, the list stays visible,
+// and more cards come on demand with the focus on the first new one.
+func TestManySuggestionsLeaveTheListVisible(t *testing.T) {
+	sample.Long(t)
+	w := manyReports(t)
+	w.clickIn(".segments.views button", "Suggestions")
+	w.await(`document.querySelectorAll(".suggest-card").length === 10`)
+	visibleList := `document.querySelector(".context-list").getBoundingClientRect()`
+	require.GreaterOrEqual(t, eval[float64](w, visibleList+".height"), 130.0)
+	require.LessOrEqual(t, eval[float64](w, visibleList+".bottom"), 800.0)
+	w.accessible("many suggestions")
+	w.look("suggestions-many")
+	w.clickIn(".suggest-cards button", "Show 20 more")
+	w.await(`document.activeElement.matches(".suggest-card:nth-child(11) button:first-child")`)
+	require.Equal(t, 30, w.count(suggestCards))
+	w.size(1280, 600, 1)
+	require.GreaterOrEqual(t, eval[float64](w, visibleList+".height"), 130.0)
+	w.requireNoProblems()
+}
+
+// manyReports starts a thread whose model runs 60 commands twice.
+func manyReports(t *testing.T) *workbench {
+	commands := func() []any {
+		calls := make([]any, 60)
+		for i := range calls {
+			calls[i] = map[string]any{"name": "shell", "arguments": map[string]any{
+				"command": fmt.Sprintf("seq -f 'line %%g of report %d' 20; date +%%N", i)}}
+		}
+		return calls
+	}
+	home := t.TempDir()
+	script := map[string]any{"steps": []any{map[string]any{"toolCalls": commands()}, map[string]any{"toolCalls": commands()},
+		map[string]any{"text": "All reports are there."}}}
+	w := serve(t, home, "-c", "model_providers.offline.script="+writeScript(t, home, script),
+		"-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access",
+		"-c", "context.economy.keep_last_outputs=60").open(t)
+	w.start(t.TempDir())
+	w.send("Print all reports.")
+	w.seeText(".message.agent", "All reports are there.")
+	w.gone(".composer .stop")
+	return w
 }
 
 // TestSuggestionsFollowTheContext shows new cards after an edit by another client.

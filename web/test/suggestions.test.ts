@@ -33,16 +33,28 @@ function make(apply: () => unknown) {
 
 const notification = { threadId: "t", revision: 1, suggestions: [suggestion("a"), suggestion("b")], netPrice: price };
 
-test("suggestions of an older revision are not applied: new ones are shown, with a notice", async () => {
+test("suggestions of an older revision are not applied: new ones are shown, and the old ones are named", async () => {
+	let fails = true;
 	const { calls, notices, suggestions } = make(() => {
-		throw new CallError(-32600, "stale", "staleRevision", {});
+		if (fails) throw new CallError(-32600, "stale", "staleRevision", {});
 	});
 	suggestions.take(notification);
 	await suggestions.apply([suggestion("b")]);
 	equal(calls.map(([method]) => method), ["context/apply", "context/suggest"]);
 	equal((calls[0]![1] as { expectedRevision: number }).expectedRevision, 1);
-	equal(notices, ["The context changed in the meantime. The suggestions are new: check them and apply again."]);
+	equal([notices, [...suggestions.refused.value]], [[], ["staleRead:b"]]);
 	equal([suggestions.answer.value?.revision, [...suggestions.byItem.value.keys()]], [2, ["a"]]);
+	fails = false;
+	await suggestions.apply([suggestion("a")]);
+	equal([(calls[2]![1] as { expectedRevision: number }).expectedRevision, suggestions.refused.value.size], [2, 0]);
+});
+
+test("suggestions are dropped if new ones cannot be read", async () => {
+	const { suggestions } = make(() => ({}));
+	suggestions.take(notification);
+	(suggestions as unknown as { thread: { call: () => Promise<never> } }).thread.call = () => Promise.reject(new Error("no such thread"));
+	await suggestions.refresh();
+	equal([suggestions.failure.value, suggestions.answer.value, suggestions.loading.value], ["no such thread", null, false]);
 });
 
 test("a notification marks the items of its suggestions", () => {
@@ -67,9 +79,18 @@ test("suggestions of another revision are dropped while they are closed, and req
 	stop();
 });
 
-test("a goal is a share of the next request", async () => {
+test("a goal is a share of the next request, or a number of tokens, and changes with its unit", async () => {
 	const { calls, suggestions } = make(() => ({}));
-	suggestions.goalPercent.value = 30;
+	suggestions.goal.value = 30;
 	await suggestions.refresh();
 	equal(calls[0], ["context/suggest", { threadId: "t", goal: { share: 0.3 } }]);
+	suggestions.setGoalUnit("tokens");
+	equal(suggestions.goal.value, 70); // of 100
+	await suggestions.refresh();
+	equal(calls[1], ["context/suggest", { threadId: "t", goal: { tokens: 70 } }]);
+	suggestions.setGoalUnit("percent");
+	equal(suggestions.goal.value, 30);
+	suggestions.goal.value = null;
+	await suggestions.refresh();
+	equal(calls[2], ["context/suggest", { threadId: "t", goal: null }]);
 });

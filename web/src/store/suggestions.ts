@@ -2,7 +2,7 @@
 
 import { computed, effect, signal, untracked } from "@preact/signals";
 import type {
-	ContextNetPrice, ContextSuggestion, ContextSuggestionsNotification, SuggestionReason, SuggestionRisk,
+	ContextNetPrice, ContextSuggestGoal, ContextSuggestion, ContextSuggestionsNotification, SuggestionReason, SuggestionRisk,
 } from "../wire/types.ts";
 import { CallError } from "../wire/connection.ts";
 import type { ThreadStore } from "./thread.ts";
@@ -17,18 +17,24 @@ export interface Answer {
 	goalReached: boolean | null;
 }
 
+/** GoalUnit is the unit of a goal. */
+export type GoalUnit = "percent" | "tokens";
+
 /** Thread is the part of a thread's store that suggestions use. */
-type Thread = Pick<ThreadStore, "id" | "call" | "context" | "loadContext" | "notice" | "report">;
+type Thread = Pick<ThreadStore, "id" | "call" | "context" | "loadContext" | "report">;
 
 export class Suggestions {
 	/** open reports whether the cards are shown. Only then changes of the thread request new ones. */
 	readonly open = signal(false);
 	readonly answer = signal<Answer | null>(null);
-	/** goalPercent is the share of the next request that should go, or null. */
-	readonly goalPercent = signal<number | null>(null);
+	/** goal is a number in goalUnit, or null: the share of the next request that should go, or the tokens that it may have. */
+	readonly goal = signal<number | null>(null);
+	readonly goalUnit = signal<GoalUnit>("percent");
 	readonly loading = signal(false);
 	readonly applying = signal(false);
 	readonly failure = signal("");
+	/** refused are the ids of suggestions that were not applied, because the context had changed. */
+	readonly refused = signal<ReadonlySet<string>>(new Set());
 	/** explained are the ids of the cards that show their reason, pointed is the one below the pointer or with the focus. */
 	readonly explained = signal<ReadonlySet<string>>(new Set());
 	readonly pointed = signal<string | null>(null);
@@ -68,21 +74,39 @@ export class Suggestions {
 	toggle(): void {
 		this.open.value = !this.open.value;
 		this.pointed.value = null;
+		this.refused.value = new Set();
 		if (this.open.value) void this.refresh();
 		else this.explained.value = new Set();
 	}
 
 	async refresh(): Promise<void> {
 		const turn = ++this.last;
-		const percent = this.goalPercent.peek();
 		this.loading.value = true;
-		const answer = await this.thread.call("context/suggest", {
-			threadId: this.thread.id, goal: percent === null ? null : { share: percent / 100 },
-		}).catch((error: Error) => error);
+		const answer = await this.thread.call("context/suggest", { threadId: this.thread.id, goal: this.goalParams() })
+			.catch((error: Error) => error);
 		if (turn !== this.last) return;
 		this.loading.value = false;
 		this.failure.value = answer instanceof Error ? answer.message : "";
-		if (!(answer instanceof Error)) this.show(answer);
+		if (answer instanceof Error) this.answer.value = null; // it may be of an older revision
+		else this.show(answer);
+	}
+
+	private goalParams(): ContextSuggestGoal | null {
+		const goal = this.goal.peek();
+		if (goal === null) return null;
+		return this.goalUnit.peek() === "tokens" ? { tokens: goal } : { share: goal / 100 };
+	}
+
+	/** setGoalUnit changes the unit of the goal, and converts the goal if the size of the next request is known. */
+	setGoalUnit(unit: GoalUnit): void {
+		const { promptTokens } = this.answer.peek() ?? { promptTokens: null };
+		const goal = this.goal.peek();
+		if (unit === this.goalUnit.peek()) return;
+		this.goalUnit.value = unit;
+		if (goal === null) return;
+		this.goal.value = !promptTokens ? null
+			: unit === "tokens" ? Math.max(1, Math.round(promptTokens * (1 - goal / 100)))
+			: Math.min(100, Math.max(1, Math.round((1 - goal / promptTokens) * 100)));
 	}
 
 	private show(answer: Answer): void {
@@ -92,9 +116,13 @@ export class Suggestions {
 		if (!ids.has(this.pointed.peek() ?? "")) this.pointed.value = null;
 	}
 
-	/** apply makes one edit of some suggestions. If the context has changed, it shows new ones instead. */
+	/**
+	 * apply makes one edit of some suggestions. If the context has changed, it shows new ones instead, and refused has
+	 * the old ones.
+	 */
 	async apply(list: readonly ContextSuggestion[]): Promise<void> {
 		this.applying.value = true;
+		this.refused.value = new Set();
 		try {
 			await this.thread.call("context/apply", {
 				threadId: this.thread.id, edits: list.flatMap((s) => s.edits), expectedRevision: this.answer.value!.revision,
@@ -102,7 +130,7 @@ export class Suggestions {
 		} catch (error) {
 			if (error instanceof CallError && error.kind === "staleRevision") {
 				await this.thread.loadContext();
-				this.thread.notice("warning", "The context changed in the meantime. The suggestions are new: check them and apply again.");
+				this.refused.value = new Set(list.map((s) => s.id));
 			} else {
 				this.thread.report(error);
 			}

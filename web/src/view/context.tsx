@@ -174,7 +174,7 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 				<SuggestionsToggle store={store} />
 				{view === "map" && <Arrangement />}
 			</div>
-			<Suggestions store={store} />
+			<Suggestions store={store} selection={s} />
 			{!store.context.loaded.value ? <p class="hint">Loading…</p>
 				: view === "map" ? <ContextMap store={store} s={s} turns={turns.value} showInList={showInList} />
 				: list.length === 0 ? <p class="hint">{store.context.items.value.length === 0 ? "The context is empty. It fills with the first turn." : "No item matches."}</p>

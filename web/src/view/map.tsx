@@ -96,13 +96,14 @@ export function ContextMap({ store, s, turns, showInList }: Props) {
 	const fits = useMemo(() => (s.find.active ? new Set(s.find.items.value.map((i) => i.id)) : null), [s.find.items.value, s.find.active]);
 	const { value: plan } = store.plan;
 	const { value: selected } = s.selected;
+	const { value: highlighted } = store.suggestions.highlighted;
 	const tokens = store.tokens.value;
 	useLayoutEffect(() => {
 		drawMap(canvas.current!, size, layout, items, {
-			colors: palette(canvas.current!), plan, selected, fits,
+			colors: palette(canvas.current!), plan, selected, highlighted, fits,
 			cached: order.value === "strip" ? cachedItems(store, items) : null,
 		});
-	}, [layout, items, plan, selected, fits, tokens, theme]);
+	}, [layout, items, plan, selected, highlighted, fits, tokens, theme]);
 
 	const select = useDrag(box, layout.tiles, (found, extend) => {
 		const ids = [...new Set(found)].map((i) => items[i]!.id);

@@ -27,6 +27,8 @@ export interface MapState {
 	colors: Palette;
 	plan: Plan;
 	selected: ReadonlySet<string>;
+	/** highlighted has the items of suggestions that are pointed at or explained. */
+	highlighted: ReadonlySet<string>;
 	/** fits has the items that the search and the filter show, or null without them. */
 	fits: ReadonlySet<string> | null;
 	/** cached has the items to underline, or null. */
@@ -54,6 +56,7 @@ export function drawMap(
 	c.clearRect(0, 0, size.w, size.h);
 	fillTiles(c, layout.tiles, items, state);
 	for (const tile of layout.tiles) markTile(c, tile, items[tile.index]!, state);
+	for (const tile of layout.tiles) if (state.highlighted.has(items[tile.index]!.id)) outline(c, tile, state.colors);
 	c.fillStyle = state.colors.of("text");
 	c.font = `600 11px ${state.colors.font}`;
 	c.textBaseline = "middle";
@@ -98,6 +101,17 @@ function markTile(c: CanvasRenderingContext2D, t: Tile, item: ContextItem, s: Ma
 		c.lineWidth = 2;
 		c.strokeRect(t.x + 1, t.y + 1, Math.max(1, t.w - 3), Math.max(1, t.h - 3));
 	}
+}
+
+/** outline marks a tile by two lines, so that it is visible on each colour. It stays visible if the tile is small. */
+function outline(c: CanvasRenderingContext2D, t: Tile, colors: Palette): void {
+	const [w, h] = [Math.max(4, t.w), Math.max(4, t.h)];
+	c.lineWidth = 2;
+	c.strokeStyle = colors.of("warn");
+	c.strokeRect(t.x + 1, t.y + 1, w - 3, h - 3);
+	if (w < 12 || h < 12) return;
+	c.strokeStyle = colors.of("bg");
+	c.strokeRect(t.x + 3, t.y + 3, w - 7, h - 7);
 }
 
 /** hatch marks an item that the plan changes. */

@@ -1,14 +1,21 @@
 // What the next requests can do without: a card for each suggestion, with its price and its reason.
 
-import { reasonTexts, riskTexts, type Answer } from "../store/suggestions.ts";
+import { useRef, useState } from "preact/hooks";
+import { reasonTexts, riskTexts, type Answer, type GoalUnit } from "../store/suggestions.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { reveal } from "../store/reveal.ts";
 import { Icon } from "../lib/icons.tsx";
 import { count, percent, plural, visible } from "../lib/format.ts";
 import type { ContextSuggestion } from "../wire/types.ts";
 import { NetPrice } from "./footer.tsx";
+import { contextView } from "./panels.ts";
+import type { Selection } from "./selection.ts";
 
 const refreshId = "suggest-refresh";
+
+/** The number of cards that are shown at first, and that each click on "Show more" adds. */
+const firstCards = 10;
+const moreCards = 20;
 
 /** SuggestionsToggle opens and closes the section, and shows how many suggestions are known. */
 export function SuggestionsToggle({ store }: { store: ThreadStore }) {
@@ -21,49 +28,81 @@ export function SuggestionsToggle({ store }: { store: ThreadStore }) {
 	);
 }
 
-export function Suggestions({ store }: { store: ThreadStore }) {
+export function Suggestions({ store, selection }: { store: ThreadStore; selection: Selection }) {
 	const s = store.suggestions;
 	if (!s.open.value) return <section id="suggest" hidden />;
 	const answer = s.answer.value;
 	return (
-		<section class="suggest" id="suggest" aria-label="Suggestions">
-			<form class="suggest-head" onSubmit={(e) => {
-				e.preventDefault();
-				void s.refresh();
-			}}>
-				<label class="suggest-goal">Goal
-					<input type="number" min={1} max={100} placeholder="none" value={s.goalPercent.value ?? ""}
-						onInput={(e) => (s.goalPercent.value = Number.isFinite(e.currentTarget.valueAsNumber) ? e.currentTarget.valueAsNumber : null)} />
-					<span>% fewer tokens</span>
-				</label>
-				<span class="spacer" />
-				<button type="submit" class="small" id={refreshId}>Refresh</button>
-			</form>
-			{s.failure.value !== "" && <p class="error-text" role="alert">{visible(s.failure.value)}</p>}
-			<div role="status">{answer ? <Joint answer={answer} /> : s.loading.value && <p class="faint">Searching…</p>}</div>
-			{answer && answer.suggestions.length > 0 && <Cards store={store} answer={answer} />}
+		<section class="suggest" id="suggest" aria-label="Suggestions" aria-busy={s.loading.value}>
+			<Goal store={store} />
+			{s.failure.value !== "" && (
+				<div class="suggest-failure" role="alert">
+					<p class="error-text">The suggestions could not be read: {visible(s.failure.value)}</p>
+					<button type="button" class="small" onClick={() => void s.refresh()}>Try again</button>
+				</div>
+			)}
+			<div role="status">
+				{s.refused.value.size > 0 && <p class="warn-text">The context changed in the meantime, so nothing was applied. The cards are new.</p>}
+				{answer ? <Joint answer={answer} /> : s.loading.value && <p class="faint">Looking for items that the next requests can do without…</p>}
+			</div>
+			{answer && answer.suggestions.length > 0 && <Cards store={store} answer={answer} selection={selection} />}
 		</section>
+	);
+}
+
+/** Goal is the form for the size of the next request. */
+function Goal({ store }: { store: ThreadStore }) {
+	const s = store.suggestions;
+	const percents = s.goalUnit.value === "percent";
+	return (
+		<form class="suggest-head" onSubmit={(e) => {
+			e.preventDefault();
+			void s.refresh();
+		}}>
+			<label class="suggest-goal">Goal
+				<input type="number" min={1} max={percents ? 100 : undefined} placeholder="none" value={s.goal.value ?? ""}
+					onInput={(e) => (s.goal.value = Number.isFinite(e.currentTarget.valueAsNumber) ? e.currentTarget.valueAsNumber : null)} />
+			</label>
+			<select class="suggest-unit" aria-label="Unit of the goal" value={s.goalUnit.value}
+				title={percents ? "The share of the next request that should go" : "The tokens that the next request may have"}
+				onChange={(e) => s.setGoalUnit(e.currentTarget.value as GoalUnit)}>
+				<option value="percent">% fewer tokens</option>
+				<option value="tokens">tokens at most</option>
+			</select>
+			<span class="spacer" />
+			<button type="submit" class="small" id={refreshId} aria-disabled={s.loading.value}>{s.loading.value ? "Refreshing…" : "Refresh"}</button>
+		</form>
 	);
 }
 
 /** Joint shows the price of all recommended suggestions together. */
 function Joint({ answer }: { answer: Answer }) {
 	const selected = answer.suggestions.filter((s) => s.selected).length;
-	if (answer.suggestions.length === 0) return <p class="faint">There is nothing to suggest. The last outputs always stay.</p>;
+	const size = answer.promptTokens === null ? "" : ` The next request has ${count(answer.promptTokens)} tokens.`;
 	return (
 		<>
-			<p class="price">
-				{selected === 0 ? "None of them pays back within the requests that are expected."
-					: <>{selected} of {count(answer.suggestions.length)} recommended: <NetPrice price={answer.netPrice} promptTokens={answer.promptTokens} /></>}
-			</p>
+			{answer.suggestions.length === 0
+				? <p class="faint">There is nothing to suggest. Messages, pinned items and the last tool outputs always stay.{size}</p>
+				: <p class="price">
+					{selected === 0 ? "None of them pays back within the requests that are expected."
+						: <>{selected} of {count(answer.suggestions.length)} recommended: <NetPrice price={answer.netPrice} promptTokens={answer.promptTokens} /></>}
+				</p>}
 			{answer.goalReached !== null && <p class={answer.goalReached ? "good-text" : "error-text"}>
-				{answer.goalReached ? "They reach the goal." : "All suggestions together do not reach the goal."}</p>}
+				{answer.goalReached ? (selected === 0 ? "The goal is reached already." : "They reach the goal.")
+					: answer.suggestions.length === 0 ? "The goal is not reached." : "All suggestions together do not reach the goal."}</p>}
 		</>
 	);
 }
 
-function Cards({ store, answer }: { store: ThreadStore; answer: Answer }) {
+function Cards({ store, answer, selection }: { store: ThreadStore; answer: Answer; selection: Selection }) {
+	const [limit, setLimit] = useState(firstCards);
+	const box = useRef<HTMLUListElement>(null);
 	const selected = answer.suggestions.filter((s) => s.selected);
+	const rest = answer.suggestions.length - limit;
+	const more = () => {
+		setLimit(limit + moreCards);
+		requestAnimationFrame(() => box.current?.children[limit]?.querySelector("button")?.focus()); // this button may be gone then
+	};
 	return (
 		<div class="suggest-cards scroll" tabIndex={0} role="group" aria-label="Cards, the best suggestion first">
 			{selected.length > 1 && (
@@ -71,7 +110,13 @@ function Cards({ store, answer }: { store: ThreadStore; answer: Answer }) {
 					<Actions store={store} list={selected} label={`${plural(selected.length, "suggestion")}`} />
 				</div>
 			)}
-			<ul>{answer.suggestions.map((card) => <Card key={card.id} store={store} card={card} />)}</ul>
+			<ul ref={box}>{answer.suggestions.slice(0, limit).map((card) => <Card key={card.id} store={store} card={card} selection={selection} />)}</ul>
+			{rest > 0 && (
+				<div class="suggest-actions">
+					<button type="button" class="small" onClick={more}>Show {Math.min(rest, moreCards)} more</button>
+					<span class="faint">{count(limit)} of {count(answer.suggestions.length)} are shown, the best ones first.</span>
+				</div>
+			)}
 		</div>
 	);
 }
@@ -81,7 +126,11 @@ function Actions({ store, list, label, describedBy }: {
 	store: ThreadStore; list: readonly ContextSuggestion[]; label?: string; describedBy?: string;
 }) {
 	const s = store.suggestions;
-	const apply = () => void s.apply(list).then(() => document.getElementById(refreshId)?.focus()); // the button is gone then
+	const apply = (e: Event) => {
+		const button = e.currentTarget as HTMLElement;
+		void s.apply(list).then(() => requestAnimationFrame(() => // the button of an applied card is gone then
+			(button.isConnected ? button : document.getElementById(refreshId))?.focus()));
+	};
 	const name = label ? ` ${label}` : "";
 	return (
 		<>
@@ -92,7 +141,13 @@ function Actions({ store, list, label, describedBy }: {
 	);
 }
 
-function Card({ store, card }: { store: ThreadStore; card: ContextSuggestion }) {
+interface CardProps {
+	store: ThreadStore;
+	card: ContextSuggestion;
+	selection: Selection;
+}
+
+function Card({ store, card, selection }: CardProps) {
 	const s = store.suggestions;
 	const explained = s.explained.value.has(card.id);
 	const point = (on: boolean) => {
@@ -109,6 +164,7 @@ function Card({ store, card }: { store: ThreadStore; card: ContextSuggestion }) 
 		<li class="suggest-card" onPointerEnter={() => point(true)} onPointerLeave={() => point(false)}
 			onFocusIn={() => point(true)} onFocusOut={() => point(false)}>
 			<p id={textId} class="suggest-text"><Text text={card.text} /></p>
+			{s.refused.value.has(card.id) && <p class="warn-text">It was not applied: the context had changed. Check it and apply it again.</p>}
 			<p class="suggest-facts">
 				<span>{plural(card.itemIds.length, "item")} · <NetPrice price={card.netPrice} promptTokens={null} /></span>
 				<span class={`badge risk-${card.risk}`} title={riskTexts[card.risk]}>{card.risk} risk</span>
@@ -118,7 +174,7 @@ function Card({ store, card }: { store: ThreadStore; card: ContextSuggestion }) 
 				<Actions store={store} list={[card]} describedBy={textId} />
 				<button type="button" class="small quiet" aria-expanded={explained} aria-describedby={textId} onClick={why}>Why</button>
 			</div>
-			{explained && <Why store={store} card={card} />}
+			{explained && <Why store={store} card={card} selection={selection} />}
 		</li>
 	);
 }
@@ -128,13 +184,14 @@ function Text({ text }: { text: string }) {
 	return <>{visible(text).split("`").map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</>;
 }
 
-function Why({ store, card }: { store: ThreadStore; card: ContextSuggestion }) {
+function Why({ store, card, selection }: CardProps) {
 	const { tokensSaved, tokensLeavingCache, requestsToPayBack, cachedPriceRatio } = card.netPrice;
 	const expected = store.suggestions.answer.value?.expectedRequests ?? null;
 	const ids = new Set(card.itemIds);
 	return (
 		<div class="suggest-why">
 			<p>{reasonTexts[card.reason]} {riskTexts[card.risk]}</p>
+			<Whereabouts card={card} selection={selection} />
 			<dl>
 				<dt>Saved in each request</dt><dd>{plural(tokensSaved, "token")}</dd>
 				<dt>Leaving the cache once</dt><dd>{plural(tokensLeavingCache, "token")}</dd>
@@ -153,4 +210,32 @@ function Why({ store, card }: { store: ThreadStore; card: ContextSuggestion }) {
 			</ul>
 		</div>
 	);
+}
+
+/** Whereabouts says where the items of a card are, if the list does not show them. */
+function Whereabouts({ card, selection }: Omit<CardProps, "store">) {
+	const { find } = selection;
+	const shown = new Set(find.active ? find.items.value.map((i) => i.id) : card.itemIds);
+	const hidden = card.itemIds.filter((id) => !shown.has(id)).length;
+	const show = () => {
+		find.clear();
+		requestAnimationFrame(() => requestAnimationFrame(() => reveal.contextRow(card.itemIds[0]!))); // the rows are rendered then
+	};
+	if (hidden > 0) {
+		return (
+			<p class="suggest-where warn-text">
+				<span>The search or the category hides {hidden === card.itemIds.length ? plural(hidden, "item") : `${hidden} of ${plural(card.itemIds.length, "item")}`}.</span>
+				<button type="button" class="small" onClick={show}>Show all items</button>
+			</p>
+		);
+	}
+	if (contextView.value === "map") {
+		return (
+			<p class="suggest-where">
+				<span class="faint">The map outlines {card.itemIds.length === 1 ? "the item" : "the items"}.</span>
+				<button type="button" class="small" onClick={() => reveal.context(card.itemIds[0]!)}>Show in the list</button>
+			</p>
+		);
+	}
+	return null;
 }

@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-OQLYPHDC.js";import"./chunk-KQF2ZMMP.js";import"./chunk-7ANFBJER.js";import"./chunk-YC3QFYS2.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-5TRS6C2G.js";import"./chunk-OQLYPHDC.js";import"./chunk-KQF2ZMMP.js";import"./chunk-7ANFBJER.js";import"./chunk-YC3QFYS2.js";import"./chunk-YG42M5SK.js";export{a as RevertDialog};
