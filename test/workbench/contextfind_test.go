@@ -3,6 +3,7 @@ package workbench
 import (
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/sample"
@@ -34,5 +35,49 @@ func TestFindInContextSearchesWholeTexts(t *testing.T) {
 	w.clickText("Apply")
 	w.seeText(".context-item .badge.off", "excluded")
 	require.Zero(t, w.count(".find-error"))
+	w.requireNoProblems()
+}
+
+// TestRemovedItemsAreFound finds items that a trim and a deletion took out of the list, with their
+// state. Enter shows their text and leads to the timeline.
+func TestRemovedItemsAreFound(t *testing.T) {
+	sample.Long(t)
+	w := serve(t, t.TempDir(), "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access").open(t)
+	w.start(t.TempDir())
+	w.send("run: echo the needle of the first turn")
+	w.seeText(".message.agent", "Done")
+	w.gone(".composer .stop")
+	w.send("A needle to delete.")
+	w.seeText(".context-item", "A needle to delete.")
+	w.gone(".composer .stop")
+	w.menu("Edit the context", "Trim to")
+	w.fill("dialog input", "1")
+	w.clickIn(".dialog-buttons button", "Trim")
+	w.gone("dialog")
+	w.focusItem("A needle to delete.")
+	w.press(kb.Delete)
+	w.focusItem("You said") // the answer repeats the message
+	w.press(kb.Delete)
+	w.clickText("Apply 2 changes")
+	w.gone(".footer .primary")
+
+	w.fill(findField, "needle")
+	w.seeText(".panel .hint", "No item matches")
+	w.clickText("Search removed items, too")
+	w.seeText(".find-removed", "removed items match")
+	w.seeText(".context-item.gone .badge", "trimmed")
+	w.seeText(".context-item.gone .badge", "deleted")
+	w.seeText(".context-item.gone mark", "needle")
+	w.accessible("removed items")
+	w.look("find-removed")
+	w.focusItem("the needle of the first turn")
+	w.press("\r")
+	w.seeText(".gone .details-text", "the needle of the first turn")
+	w.seeText(".gone .why", "trim")
+	w.accessible("details of a removed item")
+	w.clickIn(".gone .details-actions button", "Show in timeline")
+	w.seeText(".entry.trimmed", "the needle of the first turn")
+	w.click(`button[aria-label="Also removed items"]`)
+	w.gone(".context-item.gone")
 	w.requireNoProblems()
 }

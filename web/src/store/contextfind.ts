@@ -12,6 +12,7 @@ interface Query {
 	query: string;
 	regex: boolean;
 	matchCase: boolean;
+	includeRemoved: boolean;
 }
 
 /** Found is the answer of the server for one query. */
@@ -19,12 +20,16 @@ interface Found {
 	query: Query;
 	ids: ReadonlySet<string>;
 	matches: ReadonlyMap<string, ContextMatch>;
+	/** removed are the first matching items that are not in the list. The answer has the ids of all items only. */
+	removed: readonly ContextMatch[];
 }
 
 export class ContextFind {
 	readonly query = signal("");
 	readonly regex = signal(false);
 	readonly matchCase = signal(false);
+	/** includeRemoved makes the search find items as well that are not in the list any more. */
+	readonly includeRemoved = signal(false);
 	readonly category = signal<ContextCategory | null>(null);
 	readonly found = signal<Found | null>(null);
 	readonly failure = signal("");
@@ -36,11 +41,23 @@ export class ContextFind {
 		const fits = (i: ContextItem) => words === "" || (found ? found.ids.has(i.id) : i.preview.toLowerCase().includes(words));
 		return this.store.context.items.value.filter((i) => (category === null || i.category === category) && fits(i));
 	});
+	/** removed are the matching items that are not in the list, of the category that is shown. */
+	readonly removed = computed<readonly ContextMatch[]>(() => {
+		const category = this.category.value;
+		return (this.query.value.trim() === "" ? [] : this.found.value?.removed ?? []).filter((m) => category === null || m.category === category);
+	});
+	/** removedCount counts removed items that the answer lacks, too, unless a category is shown. */
+	readonly removedCount = computed(() => {
+		const found = this.found.value;
+		if (!found || this.removed.value.length === 0 || this.category.value !== null) return this.removed.value.length;
+		return found.ids.size - this.store.context.items.value.filter((i) => found.ids.has(i.id)).length;
+	});
 	/** answered reports whether the items are those of the present query. */
 	readonly answered = computed(() => {
 		const found = this.found.value?.query;
 		const now = this.present();
-		return now.query.trim() === "" || (found?.query === now.query && found.regex === now.regex && found.matchCase === now.matchCase);
+		return now.query.trim() === "" || (found?.query === now.query && found.regex === now.regex && found.matchCase === now.matchCase &&
+			found.includeRemoved === now.includeRemoved);
 	});
 	private timer = 0;
 
@@ -63,7 +80,9 @@ export class ContextFind {
 	}
 
 	private present(): Query {
-		return { query: this.query.value, regex: this.regex.value, matchCase: this.matchCase.value };
+		return {
+			query: this.query.value, regex: this.regex.value, matchCase: this.matchCase.value, includeRemoved: this.includeRemoved.value,
+		};
 	}
 
 	private async run(query: Query): Promise<void> {
@@ -71,7 +90,20 @@ export class ContextFind {
 			.catch((error: Error) => error);
 		if (JSON.stringify(query) !== JSON.stringify(this.present())) return; // another query is on its way
 		if (result instanceof Error) this.failure.value = result.message;
-		else this.found.value = { query, ids: new Set(result.ids), matches: new Map(result.data.map((m) => [m.id, m])) };
+		else {
+			this.found.value = {
+				query, ids: new Set(result.ids), matches: new Map(result.data.map((m) => [m.id, m])),
+				removed: result.data.filter((m) => m.index < 0),
+			};
+		}
+	}
+
+	/** search searches for a text in all items, removed ones too. */
+	search(text: string): void {
+		this.regex.value = this.matchCase.value = false;
+		this.category.value = null;
+		this.includeRemoved.value = true;
+		this.query.value = text;
 	}
 
 	clear(): void {

@@ -11,4 +11,6 @@ export const reveal = {
 	context: (_id: string): void => undefined,
 	/** contextRow scrolls the list of the panel to a context item. The focus stays. */
 	contextRow: (_id: string): void => undefined,
+	/** removed searches for an item that is not in the list any more, by a text that it has, and selects it. */
+	removed: (_id: string, _query: string): void => undefined,
 };

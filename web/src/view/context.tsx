@@ -19,6 +19,7 @@ import { Menu } from "./menu.tsx";
 import { Arrangement, ContextMap } from "./map.tsx";
 import { contextView, panelTab } from "./panels.ts";
 import { openPrompts } from "./prompts.tsx";
+import { removedKey, RemovedHead, RemovedItem, removedRows, type RemovedRow } from "./removed.tsx";
 import { Selection } from "./selection.ts";
 import { Suggestions, SuggestionsToggle } from "./suggestions.tsx";
 import { reveal } from "../store/reveal.ts";
@@ -26,7 +27,8 @@ import { reveal } from "../store/reveal.ts";
 /** ContextRow is an item, or the head of the items of one turn. */
 export type ContextRow =
 	| { key: string; kind: "turn"; turnId: string; number: number; items: ContextItem[] }
-	| { key: string; kind: "item"; item: ContextItem };
+	| { key: string; kind: "item"; item: ContextItem }
+	| RemovedRow;
 
 /** rowsOf groups items by turn. Items without a turn come before the next turn's head. */
 export function rowsOf(items: readonly ContextItem[], turnNumbers: ReadonlyMap<string, number>): ContextRow[] {
@@ -77,7 +79,8 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 		for (const i of store.context.items.value) if (i.turnId && !numbers.has(i.turnId)) numbers.set(i.turnId, numbers.size + 1);
 		return numbers;
 	}), [store]);
-	const rows = useMemo(() => computed(() => rowsOf(s.find.items.value, turns.value)), [store]);
+	const rows = useMemo(() => computed(() =>
+		[...rowsOf(s.find.items.value, turns.value), ...removedRows(s.find.removed.value, s.find.removedCount.value)]), [store]);
 	const list = rows.value;
 	const view = contextView.value;
 
@@ -109,14 +112,27 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 		const index = list.findIndex((r) => r.key === id);
 		if (index >= 0) handle.current?.show(index);
 	};
+	const wanted = useRef<string | null>(null);
+	reveal.removed = (id, query) => {
+		s.find.search(query);
+		contextView.value = "list";
+		wanted.current = id;
+	};
+	useEffect(() => {
+		const id = wanted.current;
+		if (id === null || !list.some((r) => r.key === removedKey(id))) return;
+		wanted.current = null;
+		s.open.value = new Set([...s.open.value, id]);
+		focus(removedKey(id));
+	}, [list]);
 	useEffect(() => () => {
-		reveal.context = reveal.contextRow = () => undefined;
+		reveal.context = reveal.contextRow = reveal.removed = () => undefined;
 	}, []);
 
 	const targets = (): string[] => {
 		if (s.selected.value.size > 0) return [...s.selected.value];
 		const row = list.find((r) => r.key === s.focus.value);
-		return !row ? [] : row.kind === "item" ? [row.item.id] : row.items.map((i) => i.id);
+		return row?.kind === "item" ? [row.item.id] : row?.kind === "turn" ? row.items.map((i) => i.id) : [];
 	};
 	const onKeyDown = (e: KeyboardEvent) => {
 		const target = e.target as HTMLElement;
@@ -130,7 +146,7 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 		const at = list.findIndex((r) => r.key === s.focus.value);
 		const to = (i: number) => list[Math.max(0, Math.min(list.length - 1, i))]?.key;
 		const turn = (by: number) => {
-			for (let i = at + by; i >= 0 && i < list.length; i += by) if (list[i]!.kind === "turn") return list[i]!.key;
+			for (let i = at + by; i >= 0 && i < list.length; i += by) if (list[i]!.kind === "turn" || list[i]!.kind === "removedHead") return list[i]!.key;
 			return undefined;
 		};
 		const moves: Record<string, () => string | undefined> = {
@@ -153,7 +169,11 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 			Delete: () => void store.change(ids, { deleted: !items.every((i) => planned(i).deleted) }),
 			p: () => void store.change(ids, { pinned: !items.every((i) => planned(i).pinned ?? i.pinned) }),
 			r: () => items.length === 1 && replaceable(items[0]!) && openDialog({ kind: "replace", store, item: items[0]! }),
-			Enter: () => items.length === 1 && toggleOpen(s.open, items[0]!.id),
+			Enter: () => {
+				const row = list[at];
+				if (row?.kind === "removed") toggleOpen(s.open, row.match.id);
+				else if (items.length === 1) toggleOpen(s.open, items[0]!.id);
+			},
 			Backspace: () => store.discard(),
 			"/": () => find.current?.focus(),
 		};
@@ -177,14 +197,42 @@ function List({ store, s }: { store: ThreadStore; s: Selection }) {
 			<Suggestions store={store} selection={s} />
 			{!store.context.loaded.value ? <p class="hint">Loading…</p>
 				: view === "map" ? <ContextMap store={store} s={s} turns={turns.value} showInList={showInList} />
-				: list.length === 0 ? <p class="hint">{store.context.items.value.length === 0 ? "The context is empty. It fills with the first turn." : "No item matches."}</p>
+				: list.length === 0 ? <NoRows store={store} s={s} />
 				: <VirtualList rows={list} estimate={34} class="context-list" label="Context items" role="treegrid" rowRole="presentation"
 					multiselectable handle={handle} focusedKey={s.focus.value} onKeyDown={onKeyDown}
-					render={(row, index) => row.kind === "turn"
-						? <TurnRow row={row} store={store} s={s} first={index === 0} />
-						: <ItemRow item={row.item} store={store} s={s} first={index === 0} onFocus={focus} />} />}
+					render={(row, index) => <Row row={row} store={store} s={s} first={index === 0} onFocus={focus} />} />}
 			<Footer store={store} />
 		</>
+	);
+}
+
+interface RowProps {
+	store: ThreadStore;
+	s: Selection;
+	first: boolean;
+	onFocus(key: string, extend?: boolean): void;
+}
+
+function Row({ row, ...p }: RowProps & { row: ContextRow }) {
+	if (row.kind === "turn") return <TurnRow row={row} {...p} />;
+	if (row.kind === "item") return <ItemRow item={row.item} {...p} />;
+	const { store, s, first } = p;
+	const focused = s.focus.value === row.key || (s.focus.value === null && first);
+	const onFocus = (key: string) => (s.focus.value = key);
+	return row.kind === "removedHead" ? <RemovedHead row={row} focused={focused} onFocus={onFocus} />
+		: <RemovedItem row={row} store={store} focused={focused} open={s.open.value.has(row.match.id)} onFocus={onFocus}
+			onToggle={(id) => toggleOpen(s.open, id)} />;
+}
+
+/** NoRows says why the list has no rows. */
+function NoRows({ store, s }: { store: ThreadStore; s: Selection }) {
+	if (store.context.items.value.length === 0 && !s.find.active) return <p class="hint">The context is empty. It fills with the first turn.</p>;
+	return (
+		<div class="hint">
+			<p>No item matches.</p>
+			{s.find.query.value.trim() !== "" && !s.find.includeRemoved.value &&
+				<button type="button" class="small" onClick={() => (s.find.includeRemoved.value = true)}>Search removed items, too</button>}
+		</div>
 	);
 }
 
@@ -215,7 +263,7 @@ function Chips({ store, s }: { store: ThreadStore; s: Selection }) {
 	);
 }
 
-function TurnRow({ row, store, s, first }: { row: Extract<ContextRow, { kind: "turn" }>; store: ThreadStore; s: Selection; first: boolean }) {
+function TurnRow({ row, store, s, first }: RowProps & { row: Extract<ContextRow, { kind: "turn" }> }) {
 	const included = row.items.filter((i) => store.plan.value.get(i.id)?.included ?? i.included).length;
 	const tokens = row.items.reduce((sum, i) => sum + (i.inPrompt ? i.tokens : 0), 0);
 	const state = included === 0 ? "false" : included === row.items.length ? "true" : "mixed";
@@ -232,15 +280,7 @@ function TurnRow({ row, store, s, first }: { row: Extract<ContextRow, { kind: "t
 	);
 }
 
-interface ItemRowProps {
-	item: ContextItem;
-	store: ThreadStore;
-	s: Selection;
-	first: boolean;
-	onFocus(key: string, extend?: boolean): void;
-}
-
-function ItemRow({ item, store, s, first, onFocus }: ItemRowProps) {
+function ItemRow({ item, store, s, first, onFocus }: RowProps & { item: ContextItem }) {
 	const change = store.plan.value.get(item.id) ?? {};
 	const included = change.included ?? item.included;
 	const open = s.open.value.has(item.id);

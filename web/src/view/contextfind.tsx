@@ -24,8 +24,11 @@ export function ContextFindBar({ store, find, input }: Props) {
 				onClick={() => (find.matchCase.value = !find.matchCase.value)}>Aa</button>
 			<button type="button" class="toggle" aria-pressed={find.regex.value} title="Regular expression" aria-label="Regular expression"
 				onClick={() => (find.regex.value = !find.regex.value)}>.*</button>
+			<button type="button" class="toggle" aria-pressed={find.includeRemoved.value} title="Search removed items, too: compacted, trimmed and deleted ones"
+				aria-label="Also removed items" onClick={() => (find.includeRemoved.value = !find.includeRemoved.value)}><Icon name="archive" /></button>
 			{find.failure.value !== "" && <p class="error-text find-error" role="alert">{find.failure.value}</p>}
 			{find.active && find.answered.value && find.failure.value === "" && <ExcludeMatches store={store} items={find.items.value} />}
+			{find.includeRemoved.value && <RemovedMatches find={find} />}
 		</div>
 	);
 }
@@ -38,6 +41,19 @@ function ExcludeMatches({ store, items }: { store: ThreadStore; items: readonly 
 		<button type="button" class="small" onClick={() => void store.change(included.map((i) => i.id), { included: false })}>
 			Exclude {plural(included.length, "match", "matches")} ({short(tokens)})
 		</button>
+	);
+}
+
+/** RemovedMatches says how many removed items match. The map does not have them. */
+function RemovedMatches({ find }: { find: ContextFind }) {
+	const searched = find.query.value.trim() !== "";
+	const n = find.removedCount.value;
+	return (
+		<p class="find-removed faint" role="status">
+			{!searched ? "The search finds removed items, too." : !find.answered.value ? "Searching…"
+				: n === 0 ? "No removed item matches."
+				: `${plural(n, "removed item matches", "removed items match")}: see the end of the list.`}
+		</p>
 	);
 }
 

@@ -15,17 +15,23 @@ import { replaceable } from "./context.tsx";
 /** maxShown is the number of characters of a text that is shown at first. */
 const maxShown = 4000;
 
-export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadStore }) {
+/** useContent reads an item in full. It reads it again when the version changes. */
+function useContent(store: ThreadStore, id: string, version: unknown): ContextReadItemResponse | null {
 	const [content, setContent] = useState<ContextReadItemResponse | null>(null);
 	useEffect(() => {
 		let live = true;
-		void attempt((c) => c.call("context/readItem", { threadId: store.id, id: item.id })).then((r) => {
+		void attempt((c) => c.call("context/readItem", { threadId: store.id, id })).then((r) => {
 			if (live && r) setContent(r);
 		});
 		return () => {
 			live = false;
 		};
-	}, [item]);
+	}, [version]);
+	return content;
+}
+
+export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadStore }) {
+	const content = useContent(store, item.id, item);
 	const change = (c: Parameters<ThreadStore["change"]>[1]) => void store.change([item.id], c);
 	const why = content?.reason?.text ?? (item.inPrompt ? "It is sent." : reasons[item.notSentReason ?? "excluded"]);
 	const replaced = item.replaced && content?.sent;
@@ -45,8 +51,30 @@ export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadS
 					<button type="button" class="small" onClick={() => openDialog({ kind: "replace", store, item, text: textOf(content?.sent ?? content?.original ?? []) })}>Replace…</button>
 				)}
 				<button type="button" class="small" onClick={() => change({ deleted: true })}>Delete</button>
-				{item.itemId && item.turnId && <button type="button" class="small" onClick={() => void store.load(item.itemId!, item.turnId!).then((found) => found && reveal.timeline(item.itemId!))}>Show in timeline</button>}
+				<ShowInTimeline item={item} store={store} />
 				<span class="faint">{item.id} · {count(item.bytes)} bytes</span>
+			</div>
+		</div>
+	);
+}
+
+function ShowInTimeline({ item, store }: { item: ContextItem; store: ThreadStore }) {
+	const { itemId, turnId } = item;
+	if (!itemId || !turnId) return null;
+	return <button type="button" class="small" onClick={() => void store.load(itemId, turnId).then((found) => found && reveal.timeline(itemId))}>Show in timeline</button>;
+}
+
+/** RemovedDetails shows an item that is not in the list any more. */
+export function RemovedDetails({ id, store }: { id: string; store: ThreadStore }) {
+	const content = useContent(store, id, store.context.revision.value);
+	if (!content) return <div class="details"><p class="faint">Loading…</p></div>;
+	return (
+		<div class="details">
+			<p class="why"><Icon name="eyeOff" /><span>{content.reason.text}</span></p>
+			<Parts title="" parts={content.original} />
+			<div class="details-actions">
+				<ShowInTimeline item={content.item} store={store} />
+				<span class="faint">{id} · {count(content.item.bytes)} bytes</span>
 			</div>
 		</div>
 	);

@@ -1,1 +1,0 @@
-import{a}from"./chunk-SX45OZII.js";import"./chunk-XUAH25RP.js";import"./chunk-7PPKYF77.js";import"./chunk-3AFKIKN7.js";import"./chunk-YD7ZU3C7.js";import"./chunk-YG42M5SK.js";export{a as RevertDialog};
