@@ -3,6 +3,7 @@
 import "./context.test.ts";
 import "./lib.test.ts";
 import "./maplayout.test.ts";
+import "./losses.test.ts";
 import "./markdown.test.tsx";
 import "./patch.test.ts";
 import "./promptdiff.test.ts";

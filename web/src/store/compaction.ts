@@ -20,6 +20,9 @@ export class CompactionDraft {
 	/** pinned are the items that stay: they are pinned before the compaction. */
 	readonly pinned = signal<ReadonlySet<string>>(new Set());
 
+	/** shown are the items of the loss that the user looks at. */
+	readonly shown = signal<ReadonlySet<string>>(new Set());
+
 	constructor(private readonly store: ThreadStore, private readonly strategy: Strategy, private readonly range: PruneRange | null) {}
 
 	/** propose requests a draft. It keeps a text that the user has edited. */
@@ -74,8 +77,17 @@ export class CompactionDraft {
 		await this.propose(this.draft.value?.strategy === "mask" ? "mask" : "local", this.text.value);
 	}
 
-	insert(loss: CompactionLoss): void {
-		this.text.value = `${this.text.value.trimEnd()}\n- ${loss.text}`;
+	insertText(text: string): void {
+		this.text.value = `${this.text.value.trimEnd()}\n- ${text}`;
+	}
+
+	/** show highlights the items of a loss, or ends that. */
+	show(loss: CompactionLoss): void {
+		this.shown.value = new Set(this.isShown(loss) ? [] : loss.itemIds);
+	}
+
+	isShown(loss: CompactionLoss): boolean {
+		return loss.itemIds.length === this.shown.value.size && loss.itemIds.every((id) => this.shown.value.has(id));
 	}
 
 	togglePin(loss: CompactionLoss): void {

@@ -10,6 +10,7 @@ import { ContextList, merge, operationsOf, rebase, type Change, type Plan } from
 import { Timeline, visibleEntries, type Entry } from "./timeline.ts";
 import type { ContextPreviewResponse } from "../wire/types.ts";
 import { Find } from "./find.ts";
+import { CompactionReports } from "./losses.ts";
 import { Suggestions } from "./suggestions.ts";
 
 const pageSize = 100;
@@ -62,9 +63,10 @@ export class ThreadStore {
 	readonly outputs = signal<ReadonlyMap<string, string>>(new Map());
 	readonly find: Find;
 	readonly suggestions: Suggestions;
+	readonly reports: CompactionReports;
 	readonly rows = computed<readonly Entry[]>(() => {
 		void this.timeline.changed.value;
-		return visibleEntries(this.timeline.entries, this.openSections.value);
+		return visibleEntries(this.timeline.entries, this.openSections.value, this.reports.byPlace.value);
 	});
 
 	/** compaction has the shares of the window at which the server compacts, and to which. */
@@ -85,6 +87,7 @@ export class ThreadStore {
 	constructor(readonly id: string, private readonly connection: Connection) {
 		this.find = new Find(this);
 		this.suggestions = new Suggestions(this);
+		this.reports = new CompactionReports(`appserver.losses.${id}`, localStorage);
 		this.restorePlan();
 		this.disposers.push(this.suggestions.start());
 		this.disposers.push(effect(() => {
@@ -243,7 +246,13 @@ export class ThreadStore {
 			case "ContextSuggestions":
 				this.suggestions.take(n.params);
 				return;
+			case "thread/compacted":
+				this.reports.compacted(n.params);
+				return;
 			case "thread/trimPoint/created":
+				this.reports.trimmed(n.params.trimPoint);
+				void this.loadEnd();
+				return;
 			case "thread/trimPoint/removed":
 			case "thread/context/summarized":
 				void this.loadEnd();

@@ -247,14 +247,16 @@ export function lastTrimPoint(entries: readonly Entry[]): TimelineTrimPoint | nu
 /**
  * visibleEntries returns the entries to show. The entries before each trim point are one section,
  * which is hidden unless the id of the trim point is in open. Turn boundaries have no row of their
- * own, except a turn that failed or was interrupted.
+ * own, except a turn that failed or was interrupted, or whose id is in reported.
  */
-export function visibleEntries(entries: readonly Entry[], open: ReadonlySet<string>): Entry[] {
+export function visibleEntries(
+	entries: readonly Entry[], open: ReadonlySet<string>, reported: { has(turnId: string): boolean } = new Set(),
+): Entry[] {
 	const shown: Entry[] = [];
 	let section: Entry[] = [];
 	for (const e of entries) {
 		const d = e.data;
-		if (d.type === "turnStarted" || (d.type === "turnCompleted" && d.status === "completed")) continue;
+		if (d.type === "turnStarted" || (d.type === "turnCompleted" && d.status === "completed" && !reported.has(d.turnId))) continue;
 		if (d.type === "item" && d.item.type === "contextCompaction" && !e.live) continue; // its trim point is shown
 		if (d.type === "summary") {
 			section.push(e);

@@ -1,14 +1,16 @@
 // The dialog that compacts the context: at once, or by a draft whose summary is edited beside its losses.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { categoryNames } from "../store/context.ts";
 import { CompactionDraft, type Strategy } from "../store/compaction.ts";
 import type { ThreadStore } from "../store/thread.ts";
-import { VirtualList } from "../lib/virtual.tsx";
+import { draftReport } from "../store/losses.ts";
+import { VirtualList, type ListHandle } from "../lib/virtual.tsx";
 import { Icon } from "../lib/icons.tsx";
 import { count, plural, visible } from "../lib/format.ts";
 import type { CompactionLoss, ContextItem, PruneRange } from "../wire/types.ts";
 import { closeDialog, Frame } from "./dialogs.tsx";
+import { kindsOf, lossTitles, Omitted } from "./losses.tsx";
 
 const strategies: readonly [Strategy, string, string][] = [
 	["summary", "Summary by the model", "The model writes a summary of older turns."],
@@ -16,11 +18,6 @@ const strategies: readonly [Strategy, string, string][] = [
 	["userMessages", "Your messages only", "Only your own messages of older turns stay."],
 	["mask", "Shorten tool outputs", "Old tool outputs are replaced by placeholders."],
 ];
-
-const lossTitles: Record<CompactionLoss["kind"], string> = {
-	fileChanged: "Files changed", commandRun: "Commands run", decision: "Decisions", openQuestion: "Open questions",
-	userConstraint: "Rules of the user",
-};
 
 /** Which turns a draft replaces. Null is the range of the configuration. */
 type RangeName = "usual" | "all" | "keepLast";
@@ -120,13 +117,17 @@ function Replaced({ store, d }: { store: ThreadStore; d: CompactionDraft }) {
 	const ids = new Set(d.draft.value?.replaces.itemIds ?? []);
 	const rows: ReplacedRow[] = store.context.items.value.filter((i) => ids.has(i.id)).map((item) => ({ key: item.id, item }));
 	const tokens = rows.reduce((sum, r) => sum + (r.item.inPrompt ? r.item.tokens : 0), 0);
+	const handle = useRef<ListHandle>(null);
+	const shown = d.shown.value;
+	useEffect(() => handle.current?.show(rows.findIndex((r) => shown.has(r.key))), [shown]);
 	return (
 		<section class="draft-part" aria-label="What goes">
 			<h3>What goes <span class="faint">{count(tokens)} tokens</span></h3>
 			{rows.length === 0 ? <p class="hint">{d.writing.value ? "Waiting for the draft…" : "Nothing."}</p> : (
-				<VirtualList rows={rows} estimate={30} class="draft-items" label="Replaced items" role="list" rowRole="listitem"
+				<VirtualList rows={rows} estimate={30} class="draft-items" label="Replaced items" role="list" rowRole="listitem" handle={handle}
 					render={({ item }) => (
-						<div class={`draft-item ${d.pinned.value.has(item.id) ? "stays" : ""}`}>
+						<div class={`draft-item ${d.pinned.value.has(item.id) ? "stays" : ""} ${shown.has(item.id) ? "highlighted" : ""}`}
+							aria-current={shown.has(item.id) ? "true" : undefined}>
 							<span class={`category cat-${item.category}`}><i aria-hidden="true" />{item.toolName ?? categoryNames[item.category]}</span>
 							<span class="preview" title={item.preview}>{visible(item.preview)}</span>
 							{d.pinned.value.has(item.id) && <span class="badge pinned"><Icon name="pin" />stays</span>}
@@ -158,24 +159,47 @@ function Summary({ store, d }: { store: ThreadStore; d: CompactionDraft }) {
 }
 
 function Losses({ d }: { d: CompactionDraft }) {
-	const losses = d.draft.value?.lossDetails ?? [];
-	const kinds = [...new Set(losses.map((l) => l.kind))];
+	const draft = d.draft.value;
+	const { rulesAdded, losses, omitted } = draft ? draftReport(draft) : { rulesAdded: [], losses: [], omitted: 0 };
 	const open = losses.filter((l) => !d.isCovered(l)).length;
 	return (
 		<section class="draft-part" aria-label="Losses">
-			<h3>Losses <span class="faint">{d.draft.value && !d.writing.value ? `${open} of ${losses.length} open` : ""}</span></h3>
+			<h3>Losses <span class="faint">{draft && !d.writing.value ? `${open} of ${losses.length} open` : ""}</span></h3>
 			{d.writing.value ? <p class="hint">They are known when the summary is written.</p>
-				: losses.length === 0 ? <p class="hint">The summary mentions all files, commands, decisions, questions and rules that were found.</p> : (
-					<div class="draft-losses scroll" tabIndex={0} role="group" aria-label="Facts that the summary does not mention">
-						{kinds.map((kind) => (
+				: losses.length + rulesAdded.length === 0 ? <p class="hint">The summary mentions all files, commands, decisions, questions and rules that were found.</p> : (
+					<div class="draft-losses scroll" tabIndex={0} role="group" aria-label="Rules that were added, and facts that the summary does not mention">
+						{rulesAdded.length > 0 && (
+							<>
+								<h4>Rules of yours that were added to the summary</h4>
+								<ul>{rulesAdded.map((rule) => <AddedRule d={d} rule={rule} />)}</ul>
+							</>
+						)}
+						{kindsOf(losses).map((kind) => (
 							<>
 								<h4>{lossTitles[kind]}</h4>
 								<ul>{losses.filter((l) => l.kind === kind).map((l) => <Loss d={d} loss={l} />)}</ul>
 							</>
 						))}
+						<Omitted n={omitted} />
 					</div>
 				)}
 		</section>
+	);
+}
+
+/** AddedRule is a rule that the summary lacked. A rule that the user removes from the text is not added again later. */
+function AddedRule({ d, rule }: { d: CompactionDraft; rule: string }) {
+	const kept = d.text.value.includes(rule);
+	return (
+		<li>
+			<span class="loss-text">{visible(rule)}</span>
+			{!kept && (
+				<span class="loss-actions">
+					<span class="warn-text">It is not in the text any more. No later compaction adds it.</span>
+					<button type="button" class="small" onClick={() => d.insertText(rule)}>Insert</button>
+				</span>
+			)}
+		</li>
 	);
 }
 
@@ -186,8 +210,10 @@ function Loss({ d, loss }: { d: CompactionDraft; loss: CompactionLoss }) {
 		<li class={covered ? "covered" : ""}>
 			<span class="loss-text">{visible(loss.text)}</span>
 			<span class="loss-actions">
+				{loss.itemIds.length > 0 && <button type="button" class="small" aria-pressed={d.isShown(loss)}
+					aria-label={`Show the item: ${loss.text}`} onClick={() => d.show(loss)}>Show</button>}
 				{d.draft.value?.strategy !== "mask" && (
-					<button type="button" class="small" disabled={d.text.value.includes(loss.text)} onClick={() => d.insert(loss)}>
+					<button type="button" class="small" disabled={d.text.value.includes(loss.text)} onClick={() => d.insertText(loss.text)}>
 						{d.text.value.includes(loss.text) ? "Inserted" : "Insert"}
 					</button>
 				)}

@@ -1,6 +1,5 @@
 // The items of a turn.
 
-import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import * as app from "../store/app.ts";
 import type { Entry } from "../store/timeline.ts";
@@ -13,6 +12,7 @@ import { scriptOf } from "../lib/shell.ts";
 import { CopyButton } from "../lib/copy.tsx";
 import { DiffView, diffCounts } from "./diff.tsx";
 import { openDialog } from "./dialogs.tsx";
+import { Fold } from "./fold.tsx";
 import { Menu, type MenuEntry } from "./menu.tsx";
 import { openRevert } from "./openrevert.tsx";
 import { showContext, showPanel } from "./panels.ts";
@@ -74,7 +74,7 @@ function Content({ entry, turnId, item, store }: Props) {
 		case "imageView":
 			return <Line icon="image" head={<Facts item={item} turnId={turnId} store={store} />}>Image: <code>{visible(item.path)}</code></Line>;
 		case "contextCompaction":
-			return <Line icon="compress">Compacting the context…</Line>;
+			return <Line icon="compress">{item.completedAtMs === null ? "Compacting the context…" : "The context was compacted."}</Line>;
 		case "enteredReviewMode":
 			return <Line icon="eye">Review started: {visible(item.review)}</Line>;
 		case "exitedReviewMode":
@@ -180,30 +180,6 @@ function Facts({ item, turnId, store, text }: FactsProps) {
 async function forkBefore(threadId: string, beforeTurnId: string): Promise<void> {
 	const forked = await app.attempt((c) => c.call("thread/fork", { threadId, beforeTurnId }));
 	if (forked) app.show(forked.thread.id);
-}
-
-interface FoldProps {
-	icon: IconName;
-	title: ComponentChildren;
-	head?: ComponentChildren;
-	open?: boolean;
-	class?: string;
-	children: ComponentChildren;
-}
-
-function Fold(p: FoldProps) {
-	const [open, setOpen] = useState(p.open ?? false);
-	return (
-		<div class={`fold ${p.class ?? ""}`}>
-			<div class="fold-head">
-				<button type="button" class="fold-title" aria-expanded={open} onClick={() => setOpen(!open)}>
-					<span class={`chevron ${open ? "open" : ""}`}><Icon name="chevron" /></span><Icon name={p.icon} />{p.title}
-				</button>
-				{p.head}
-			</div>
-			{open && <div class="fold-body">{p.children}</div>}
-		</div>
-	);
 }
 
 function Line({ icon, head, children }: { icon: IconName; head?: ComponentChildren; children: ComponentChildren }) {

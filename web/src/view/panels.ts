@@ -49,3 +49,9 @@ export function showContext(id: string): void {
 	showPanel("list");
 	requestAnimationFrame(() => requestAnimationFrame(() => reveal.context(id))); // the list is rendered then
 }
+
+/** showRemoved finds an item that is not in the list any more by a text that it has. */
+export function showRemoved(id: string, query: string): void {
+	showPanel("list");
+	requestAnimationFrame(() => requestAnimationFrame(() => reveal.removed(id, query)));
+}

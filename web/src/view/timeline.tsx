@@ -12,6 +12,8 @@ import { memo } from "../lib/memo.ts";
 import type { TimelineSummary, TimelineTrimPoint, TimelineTurnCompleted } from "../wire/types.ts";
 import { openDialog } from "./dialogs.tsx";
 import { FindBar } from "./find.tsx";
+import { LossesOf, maskText } from "./losses.tsx";
+import { isEmpty } from "../store/losses.ts";
 import { ItemView } from "./items.tsx";
 import { Overview } from "./overview.tsx";
 import { reveal } from "../store/reveal.ts";
@@ -124,7 +126,7 @@ const EntryView = memo<EntryProps>(({ entry, store, index, total }) => {
 	const content = d.type === "item" ? <ItemView entry={entry} turnId={d.turnId} item={d.item} store={store} />
 		: d.type === "trimPoint" ? <Divider point={d} rowKey={entry.key} store={store} />
 		: d.type === "summary" ? <Summary summary={d} entry={entry} store={store} />
-		: d.type === "turnCompleted" ? <TurnEnd turn={d} /> : null;
+		: d.type === "turnCompleted" ? <TurnEnd turn={d} store={store} /> : null;
 	const itemId = d.type === "item" ? d.item.id : "";
 	const classes = ["entry", d.trimmed ? "trimmed" : "", store.marked.value.has(itemId) ? "marked" : "",
 		store.find.current === itemId ? "found" : ""].join(" ");
@@ -153,7 +155,17 @@ function labelOf(entry: Entry): string {
 	}
 }
 
-function Divider({ point, rowKey, store }: { point: TimelineTrimPoint; rowKey: string; store: ThreadStore }) {
+function Divider(p: { point: TimelineTrimPoint; rowKey: string; store: ThreadStore }) {
+	const report = p.store.reports.byPlace.value.get(p.point.trimPoint.id);
+	return (
+		<>
+			<DividerLine {...p} />
+			{report && !isEmpty(report) && <LossesOf report={report} store={p.store} />}
+		</>
+	);
+}
+
+function DividerLine({ point, rowKey, store }: { point: TimelineTrimPoint; rowKey: string; store: ThreadStore }) {
 	const id = point.trimPoint.id;
 	const open = store.openSections.value.has(id);
 	const last = lastTrimPoint(store.timeline.entries)?.trimPoint.id === id;
@@ -197,13 +209,21 @@ function Summary({ summary, entry, store }: { summary: TimelineSummary; entry: E
 	);
 }
 
-function TurnEnd({ turn }: { turn: TimelineTurnCompleted }) {
+/** TurnEnd shows how a turn ended, unless it completed, and the report of a compaction in it that has no trim point. */
+function TurnEnd({ turn, store }: { turn: TimelineTurnCompleted; store: ThreadStore }) {
 	const failed = turn.status === "failed";
+	const report = store.reports.byPlace.value.get(turn.turnId);
 	return (
-		<div class={`turn-end ${failed ? "failed" : ""}`} role={failed ? "alert" : undefined}>
-			<Icon name={failed ? "warning" : "stop"} />
-			<span>{failed ? `Turn failed: ${turn.error?.message ?? "unknown error"}` : "Interrupted"}</span>
-			{turn.durationMs !== null && <span class="faint">{duration(turn.durationMs)}</span>}
-		</div>
+		<>
+			{turn.status !== "completed" && (
+				<div class={`turn-end ${failed ? "failed" : ""}`} role={failed ? "alert" : undefined}>
+					<Icon name={failed ? "warning" : "stop"} />
+					<span>{failed ? `Turn failed: ${turn.error?.message ?? "unknown error"}` : "Interrupted"}</span>
+					{turn.durationMs !== null && <span class="faint">{duration(turn.durationMs)}</span>}
+				</div>
+			)}
+			{report && <p class="turn-end"><Icon name="compress" /><span>{maskText(report)}</span></p>}
+			{report && !isEmpty(report) && <LossesOf report={report} store={store} />}
+		</>
 	);
 }

@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-TWN6ZCDW.js";import"./chunk-FS2LEJU5.js";import"./chunk-634V4PMW.js";import"./chunk-FH6C4UZJ.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-6HGSRIBO.js";import"./chunk-TWN6ZCDW.js";import"./chunk-FS2LEJU5.js";import"./chunk-634V4PMW.js";import"./chunk-FH6C4UZJ.js";import"./chunk-YG42M5SK.js";export{a as RevertDialog};
