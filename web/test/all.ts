@@ -10,3 +10,4 @@ import "./promptdiff.test.ts";
 import "./review.test.ts";
 import "./suggestions.test.ts";
 import "./timeline.test.ts";
+import "./usage.test.ts";

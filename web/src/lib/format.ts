@@ -9,6 +9,12 @@ export const count = (n: number): string => tokens.format(n);
 /** short formats a number in a few characters, such as 12.4K. */
 export const short = (n: number): string => compact.format(n);
 
+const money = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const smallMoney = new Intl.NumberFormat("en", { maximumSignificantDigits: 2 });
+
+/** amount formats an amount of money without its currency. Amounts below 1 have two digits that are not zero. */
+export const amount = (n: number): string => (Math.abs(n) < 1 && n !== 0 ? smallMoney : money).format(n);
+
 /** percent formats a share between 0 and 1. */
 export const percent = (share: number): string => `${(share * 100).toFixed(share !== 0 && Math.abs(share) < 0.1 ? 1 : 0)} %`;
 

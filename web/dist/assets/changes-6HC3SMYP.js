@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-3NVYTQED.js";import"./chunk-PP4QPDVO.js";import"./chunk-V7HUPORV.js";import"./chunk-PSDLHSLD.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};

@@ -1,1 +1,0 @@
-import{a}from"./chunk-MQSH4XYF.js";import"./chunk-3NVYTQED.js";import"./chunk-PP4QPDVO.js";import"./chunk-V7HUPORV.js";import"./chunk-PSDLHSLD.js";import"./chunk-YG42M5SK.js";export{a as RevertDialog};
