@@ -29,7 +29,8 @@ const (
 
 // documented are the screens that docs/workbench.md and the README show, in light colours.
 func documented() []string {
-	return []string{"thread", "plan", "question", "map-turns", "draft", "prompts", "findings", "revert", "settings-settings"}
+	return []string{"thread", "plan", "question", "map-turns", "draft", "prompts", "findings", "revert", "settings-settings",
+		"cards"}
 }
 
 // TestLooks opens each screen in light and dark colours, and compares it with a stored screen of less
@@ -42,6 +43,11 @@ func TestLooks(t *testing.T) {
 	w.look("start")
 	w.show("Slugs lose umlauts")
 	w.look("thread")
+	w.clickIn(".segments.views button", "Suggestions")
+	w.clickIn(suggestCards+" button", "Why")
+	w.await(`document.querySelector(".context-item.highlighted")?.checkVisibility()`)
+	w.look("cards")
+	w.clickIn(".segments.views button", "Suggestions")
 	w.clickText("Earlier messages")
 	w.look("trimmed")
 	w.clickText("Earlier messages")

@@ -345,3 +345,15 @@ func TestLooksOfSuggestions(t *testing.T) {
 	w.accessible("suggestions, narrow")
 	w.look("suggestions-cards-narrow")
 }
+
+// TestSuggestionsAreCountedWhenAThreadIsOpened loads the page again in the mode that notifies of suggestions.
+func TestSuggestionsAreCountedWhenAThreadIsOpened(t *testing.T) {
+	sample.Long(t)
+	_, w := longReports(t, "suggest")
+	w.reload()
+	w.show("Print the report.")
+	w.seeText(".segments.views button", "Suggestions2 found")
+	require.Equal(t, 2, w.count(".context-item .badge.suggested"))
+	require.Zero(t, w.count(suggestCards))
+	w.requireNoProblems()
+}

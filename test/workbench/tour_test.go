@@ -69,6 +69,16 @@ func tourActions() map[string]func(w *workbench, label []string) {
 			w.seeText(".divider", "Earlier messages")
 			w.see(".ring")
 		},
+		"Ask what can go": func(w *workbench, label []string) {
+			w.clickIn(".segments.views button", label[0])
+			w.seeText(".suggest-card:first-child", "No later answer or patch uses 1 output.")
+			w.seeText(".suggest-card:first-child", "recommended")
+			w.clickIn(suggestCards+" button", label[1])
+			w.seeText(".suggest-why", "Saved in each request")
+			w.await(`document.querySelector(".context-item.highlighted")?.checkVisibility()`)
+			w.clickIn(".segments.views button", label[2])
+			w.gone(suggestCards)
+		},
 		"See where the tokens go": func(w *workbench, label []string) {
 			w.clickIn(".segments.views button", label[0])
 			w.drag(".map-box", 0.5, 0.7, 0.5, 0.7)

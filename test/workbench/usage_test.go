@@ -68,6 +68,6 @@ func TestUsageOfAThreadWithoutRequestsIsSaid(t *testing.T) {
 	w.seeText(".usage", "The thread has sent no request yet.")
 	w.send("hello")
 	w.seeText(".usage", "in 1 request")
-	w.seeText(".usage", "Without model_prices in the configuration, money is not known.")
+	w.seeText(".usage", "The cost in money is not known: model_prices has no price of the model.")
 	w.requireNoProblems()
 }

@@ -27,13 +27,23 @@ type Home struct {
 //go:embed project script.json
 var files embed.FS
 
-// configuration has a small context window, so that the conversation fills a part that can be seen.
+// configuration has a small context window, so that the conversation fills a part that can be seen. By default the
+// last ten outputs are never suggested, which are more than the conversation has.
 const configuration = `model = "demo"
 model_provider = "offline"
 model_context_window = 12000
 
+[context.economy]
+mode = "suggest"
+keep_last_outputs = 1
+
 [memory]
 summarize_on_prune = true
+
+[model_prices.offline]
+input = 1.25
+cached_input = 0.125
+output = 10
 
 [model_providers.offline]
 script = %q

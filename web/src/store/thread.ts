@@ -81,6 +81,8 @@ export class ThreadStore {
 	/** watchers receive each notification about the thread after the store. */
 	private readonly watchers = new Set<(n: ServerNotification) => void>();
 	private loadingPage = false;
+	/** suggestionsWanted reports whether the server notifies of suggestions. */
+	private suggestionsWanted = false;
 	private previewTimer = 0;
 	private disposers: (() => void)[] = [];
 
@@ -117,9 +119,10 @@ export class ThreadStore {
 			this.phase.value = readOnlyKinds[error.kind] ?? "failed";
 			if (this.phase.value === "failed") return;
 		}
-		await Promise.all([this.loadEnd(), this.loadContext(), this.loadCompaction()]);
+		await Promise.all([this.loadEnd(), this.loadContext(), this.loadConfig()]);
 		const active = this.thread.value?.status.type === "active";
 		this.turn.value = active ? this.timeline.openTurn() : null;
+		if (this.suggestionsWanted && !active) void this.suggestions.refresh(); // the notification of the last turn was sent before
 	}
 
 	/** loadEnd replaces the entries by the newest page. */
@@ -185,11 +188,13 @@ export class ThreadStore {
 		}
 	}
 
-	/** loadCompaction reads the limits of automatic compaction. Without them the defaults are shown. */
-	private async loadCompaction(): Promise<void> {
+	/** loadConfig reads the limits of automatic compaction, and whether suggestions are wanted. Without them the defaults hold. */
+	private async loadConfig(): Promise<void> {
 		const cwd = this.thread.value?.cwd;
 		const read = await this.connection.call("config/read", cwd ? { cwd } : {}).catch(() => null);
 		if (!read) return;
+		const { economy } = (read.config["context"] ?? {}) as { economy?: { mode?: string } };
+		this.suggestionsWanted = economy?.mode === "suggest";
 		const section = read.config["compaction"] as { limit_percent?: number; target_percent?: number } | undefined;
 		const tokens = read.config["model_auto_compact_token_limit"];
 		this.compaction.value = {

@@ -42,9 +42,9 @@ function SumsOf({ sums: { total, money } }: { sums: Sums }) {
 				)}
 			</dl>
 			{total.cost !== null && (
-				<p class="faint">Cached tokens count with their lower price in the cost.{" "}
+				<p class="faint">Cached tokens count less in the cost, and output tokens more if their price is known.{" "}
 					{(total.saved ?? 0) > 0 && "Some of the saved tokens would have come from the cache, too. "}
-					{money ? "Money is in the currency of model_prices." : "Without model_prices in the configuration, money is not known."}
+					{money ? "Money is in the currency of model_prices." : "The cost in money is not known: model_prices has no price of the model."}
 					{money !== null && money.unpriced > 0 && ` ${plural(money.unpriced, "request")} of models without a price ${money.unpriced === 1 ? "is" : "are"} left out.`}</p>
 			)}
 		</>

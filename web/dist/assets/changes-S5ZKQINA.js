@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-DZ4EZCZU.js";import"./chunk-NTOOZKYO.js";import"./chunk-D4H25V37.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};
