@@ -40,6 +40,9 @@ type Kind struct {
 	Application, Version int
 	// Tables is the SQL that creates the tables in an empty file.
 	Tables string
+	// Upgrades has the SQL that turns a file of an earlier version into one of the next version. A file of a
+	// version without an upgrade is unusable.
+	Upgrades map[int]string
 }
 
 // DB is an open file with one connection for writing and several for reading.
@@ -153,6 +156,8 @@ func (k Kind) prepare(db *sql.DB) error {
 			return err
 		case application == k.Application && version == k.Version:
 			return nil
+		case application == k.Application && k.Upgrades[version] != "":
+			return k.upgrade(tx, version)
 		case application != 0 || version != 0 || count != 0:
 			return errForeign
 		}
@@ -161,6 +166,19 @@ func (k Kind) prepare(db *sql.DB) error {
 		)
 		return err
 	})
+}
+
+// upgrade brings a file to the current version, one version after the other.
+func (k Kind) upgrade(tx *sql.Tx, version int) error {
+	for ; version != k.Version; version++ {
+		if k.Upgrades[version] == "" {
+			return errForeign
+		}
+		if _, err := tx.Exec(k.Upgrades[version] + fmt.Sprintf("PRAGMA user_version=%d;", version+1)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // InTransaction runs do in a transaction, which is committed if do returns nil.

@@ -130,3 +130,48 @@ func TestManyOpenANewFileAtOnce(t *testing.T) {
 		require.NoError(t, errors.Join(failed...), "file %d", n)
 	}
 }
+
+func TestAFileOfAnEarlierVersionIsUpgraded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes.sqlite")
+	db, err := database.OpenInPlace(path, notes(1))
+	require.NoError(t, err)
+	write(t, db, "one")
+	require.NoError(t, db.Close())
+
+	newer := notes(3)
+	newer.Upgrades = map[int]string{
+		1: "ALTER TABLE notes ADD COLUMN size INTEGER;",
+		2: "UPDATE notes SET size = length(text);",
+	}
+	for range 2 {
+		db, damage, err := database.Open(path, newer)
+		require.NoError(t, err)
+		require.NoError(t, damage)
+		var size int
+		require.NoError(t, db.Read.QueryRow("SELECT size FROM notes").Scan(&size))
+		require.Equal(t, 3, size)
+		require.NoError(t, db.Close())
+	}
+}
+
+// TestAnUpgradeThatFailsChangesNothing has no second upgrade, or one that is no SQL.
+func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {
+	for name, second := range map[string]string{"missing": "", "wrong": "no SQL;"} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "notes.sqlite")
+			db, err := database.OpenInPlace(path, notes(1))
+			require.NoError(t, err)
+			write(t, db, "one")
+			require.NoError(t, db.Close())
+
+			newer := notes(3)
+			newer.Upgrades = map[int]string{1: "DELETE FROM notes;", 2: second}
+			_, err = database.OpenInPlace(path, newer)
+			require.True(t, database.IsUnusable(err), "%v", err)
+			db, err = database.OpenInPlace(path, notes(1))
+			require.NoError(t, err)
+			require.Equal(t, 1, count(t, db))
+			require.NoError(t, db.Close())
+		})
+	}
+}
