@@ -59,7 +59,7 @@ func termsOf(question string) map[string]bool {
 func shared(text string, wanted map[string]bool) int {
 	met := map[string]bool{}
 	words.Each(text, func(word string) {
-		if term := words.Stem(word); wanted[term] {
+		if term := words.Term(word); wanted[term] {
 			met[term] = true
 		}
 	})

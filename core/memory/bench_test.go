@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,11 +28,26 @@ func pieces() []memory.CodeFile {
 				_, some := distractor(random)
 				text += "// " + some + "\n"
 			}
+			text += invented(random, 8)
 			f.Chunks = append(f.Chunks, memory.Chunk{Title: fmt.Sprintf("%s:%d-%d", f.Path, 40*k+1, 40*k+40), Text: text})
 		}
 		files[i] = f
 	}
 	return files
+}
+
+// invented returns n of some 150,000 words, as names in code are.
+func invented(random *rand.Rand, n int) (text string) {
+	syllables := strings.Fields("con fig ser vice port er test base data ling ment pay lock ation read write in dex re pro " +
+		"cess list map node key val queue send user name time out sys tem log max min hash link mail item cart tax rate " +
+		"bill ship stock find part form text page line word")
+	for range n {
+		for range 3 {
+			text += syllables[random.IntN(len(syllables))]
+		}
+		text += " "
+	}
+	return text
 }
 
 func BenchmarkStore(b *testing.B) {
@@ -45,11 +61,21 @@ func BenchmarkStore(b *testing.B) {
 		require.NoError(b, s.PutCode(ctx, repo, files[i:i+100]))
 	}
 	put := time.Since(begin)
+	begin = time.Now()
+	_, err := s.Search(ctx, memory.Query{RepoKey: repo, Text: "postgres port"})
+	require.NoError(b, err)
+	first := time.Since(begin) // reads all terms
 	b.Run("PutCode", func(b *testing.B) {
 		for b.Loop() {
 		}
 		b.ReportMetric(0, "ns/op")
 		b.ReportMetric(float64(put.Microseconds())/benchRows, "µs/chunk")
+	})
+	b.Run("Search/first", func(b *testing.B) {
+		for b.Loop() {
+		}
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(float64(first.Milliseconds()), "ms")
 	})
 	b.Run("Append", func(b *testing.B) {
 		for n := 0; b.Loop(); n++ {

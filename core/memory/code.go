@@ -33,12 +33,13 @@ func (s *Store) PutCode(ctx context.Context, repo string, files []CodeFile) erro
 		if err != nil {
 			return err
 		}
+		stems := map[string]bool{}
 		for _, f := range files {
-			if err := s.putFile(tx, repo, key, f); err != nil {
+			if err := s.putFile(tx, repo, key, f, stems); err != nil {
 				return err
 			}
 		}
-		return nil
+		return keepTerms(tx, stems)
 	})
 	if err == nil {
 		s.embeds.want()
@@ -46,7 +47,7 @@ func (s *Store) PutCode(ctx context.Context, repo string, files []CodeFile) erro
 	return err
 }
 
-func (s *Store) putFile(tx *sql.Tx, repo string, key int64, f CodeFile) error {
+func (s *Store) putFile(tx *sql.Tx, repo string, key int64, f CodeFile, stems map[string]bool) error {
 	if err := dropFile(tx, key, f.Path); err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (s *Store) putFile(tx *sql.Tx, repo string, key int64, f CodeFile) error {
 			rows = append(rows, row)
 		}
 	}
-	return insert(tx, rows, file)
+	return insert(tx, rows, file, stems)
 }
 
 // DropCode forgets files that are gone.

@@ -10,16 +10,19 @@
 //
 // memory.sqlite is built from it and can be deleted. Each search first reads the new lines. The
 // database stores the offset up to which it has read, and a checksum of the text before it. If they do
-// not match, it reads the whole file again. A damaged database, or one of another version, is renamed
-// to ".damaged". Code is in the database only, because it can be indexed again. No file is created or
-// opened before it is needed, and a read of an empty memory creates none.
+// not match, it reads the whole file again. A database of version 2 is upgraded. A damaged database, or
+// one of another version, is renamed to ".damaged". Code is in the database only, because it can be
+// indexed again. No file is created or opened before it is needed, and a read of an empty memory
+// creates none.
 //
 // # Search
 //
 // Texts are indexed by words: lower case, stemmed, identifiers whole and in parts, and scripts without
-// spaces by pairs of characters. BM25 ranks them. A word in a title counts twice. With an [Embedder],
-// vectors are compared as well. Reciprocal rank fusion merges both rankings. A search waits for the
-// vector of its query for a short time only, because words alone give useful results.
+// spaces by pairs of characters. BM25 proposes rows with words of the question, and rows with words that
+// are similar to them. Then these rows are read and scored: a similar word counts less than the word
+// itself, and a word in a title counts twice. With an [Embedder], vectors are compared as well.
+// Reciprocal rank fusion merges both rankings. A search waits for the vector of its query for a short
+// time only, because words alone give useful results.
 //
 // # Order
 //

@@ -81,14 +81,14 @@ func TestVectorsFindWhatWordsDoNot(t *testing.T) {
 	r, _ := embedded(t, by)
 	r.append(row(1, "one", "authentication of customers"), row(2, "two", "stock of the warehouse"))
 	await(t, r.store, 2)
-	hits, err := r.store.Search(t.Context(), memory.Query{RepoKey: repo, Text: "reauthenticating"})
+	hits, err := r.store.Search(t.Context(), memory.Query{RepoKey: repo, Text: "buyer"})
 	require.NoError(t, err)
 	require.Equal(t, "one", hits[0].Title)
 	require.Zero(t, hits[0].Match)
 	require.Greater(t, hits[0].Similarity, 0.2)
 	require.LessOrEqual(t, hits[0].Similarity, 1.0)
 	for _, kinds := range [][]string{{memory.Code}, {"dream"}} {
-		hits, err = r.store.Search(t.Context(), memory.Query{RepoKey: repo, Text: "reauthenticating", Kinds: kinds})
+		hits, err = r.store.Search(t.Context(), memory.Query{RepoKey: repo, Text: "buyer", Kinds: kinds})
 		require.NoError(t, err)
 		require.Empty(t, hits)
 	}

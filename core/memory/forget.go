@@ -219,6 +219,7 @@ func tidy(tx *sql.Tx) error {
 		"DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM rows)",
 		"DELETE FROM repos WHERE key NOT IN (SELECT repo FROM rows) AND key NOT IN (SELECT repo FROM files)",
 		"INSERT INTO words(words) VALUES ('optimize')",
+		"DELETE FROM terms WHERE term NOT IN (SELECT term FROM vocabulary)",
 	} {
 		if _, err := tx.Exec(statement); err != nil {
 			return err

@@ -4,7 +4,8 @@ import "appserver/rollout/database"
 
 // kind identifies the database of a store.
 func kind() database.Kind {
-	return database.Kind{Application: 0x6170736d, Version: 2, Tables: tables}
+	return database.Kind{Application: 0x6170736d, Version: 3, Tables: tables + termsTable,
+		Upgrades: map[int]string{2: termsTable + termsOfWords}}
 }
 
 // tables are the tables of a store. Values of rows.key and vectors.number are never reused, so a
@@ -39,4 +40,16 @@ CREATE TABLE source (one INTEGER PRIMARY KEY, offset INTEGER NOT NULL, tail BLOB
 INSERT INTO source VALUES (1, 0, x'', 0);
 CREATE VIRTUAL TABLE words USING fts5(scope, title, text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
+`
+
+// termsTable is since version 3. terms has the terms of words that can have other forms. A value of terms.key is
+// never reused, so that a reader that has some of them reads only the greater ones. A term stays when its last row
+// is removed, until rows are erased.
+const termsTable = `
+CREATE TABLE terms (key INTEGER PRIMARY KEY AUTOINCREMENT, term TEXT NOT NULL UNIQUE);
+`
+
+// termsOfWords fills terms from words. Terms with a digit have no other forms.
+const termsOfWords = `
+INSERT INTO terms (term) SELECT term FROM vocabulary WHERE length(term) >= 4 AND term NOT GLOB '*[0-9]*';
 `

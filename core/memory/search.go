@@ -88,19 +88,26 @@ func (s *Store) find(ctx context.Context, db *database.DB, q Query) ([]Hit, erro
 	if err != nil || !known {
 		return nil, err
 	}
-	words, err := weigh(ctx, db.Read, words.Terms(q.Text))
+	asked, err := s.lookUp(ctx, db, words.Terms(q.Text))
 	if err != nil {
 		return nil, err
 	}
-	found, err := wordRanks(ctx, db.Read, repo, q.Kinds, rarest(words), max(depth, limit*2))
+	proposals := max(depth, limit*2)
+	rows := map[int64]*Hit{}
+	terms, similar := asked.proposed()
+	for _, list := range [][]string{terms, similar} {
+		if err := propose(ctx, db.Read, rows, matching(repo, q.Kinds, list), proposals); err != nil {
+			return nil, err
+		}
+	}
+	close, err := s.embeds.nearest(ctx, db, repo, q.Kinds, near(), proposals)
 	if err != nil {
 		return nil, err
 	}
-	close, err := s.embeds.nearest(ctx, db, repo, q.Kinds, near(), max(depth, limit*2))
-	if err != nil {
+	if err := add(ctx, db.Read, rows, close); err != nil {
 		return nil, err
 	}
-	return pick(ctx, db.Read, q, limit, fuse(found, close), words)
+	return pick(q, limit, fuse(ranked(rows, asked, s.options.minSimilar), close), rows), nil
 }
 
 // findRepo is the key of a repository, 0 for all.
@@ -115,29 +122,56 @@ func findRepo(ctx context.Context, db *sql.DB, name string) (key int64, known bo
 	return key, true, err
 }
 
-// wordRanks returns the rows that have some of the words, the best first. Their similarity is the BM25
-// score.
-func wordRanks(ctx context.Context, db *sql.DB, repo int64, kinds, words []string, limit int) ([]near, error) {
-	match := matching(repo, kinds, words)
+const proposeSQL = "SELECT " + rowColumns + `, rows.key FROM
+	(SELECT rowid AS found FROM words WHERE words MATCH ? ORDER BY bm25(words, 0, %g, 1), rowid DESC LIMIT ?)
+	JOIN rows ON rows.key = found JOIN repos ON repos.key = rows.repo`
+
+// propose reads the best rows of an FTS5 query, or none for an empty query.
+func propose(ctx context.Context, db *sql.DB, into map[int64]*Hit, match string, limit int) error {
 	if match == "" {
-		return nil, nil
+		return nil
 	}
-	rows, err := db.QueryContext(ctx,
-		fmt.Sprintf("SELECT rowid, -bm25(words, 0, %g, 1) FROM words WHERE words MATCH ? ORDER BY 2 DESC, rowid DESC LIMIT ?",
-			titleWeight), match, limit)
+	rows, err := db.QueryContext(ctx, fmt.Sprintf(proposeSQL, titleWeight), match, limit)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = rows.Close() }()
-	var list []near
 	for rows.Next() {
-		var n near
-		if err := rows.Scan(&n.key, &n.similarity); err != nil {
-			return nil, err
+		hit, key := &Hit{}, int64(0)
+		if err := scanRow(rows, hit, &key); err != nil {
+			return err
 		}
-		list = append(list, n)
+		into[key] = hit
 	}
-	return list, rows.Err()
+	return rows.Err()
+}
+
+// add reads the rows of a list that are not read yet. Rows that were forgotten since are left out.
+func add(ctx context.Context, db *sql.DB, into map[int64]*Hit, list []near) error {
+	if len(list) == 0 {
+		return nil
+	}
+	read, err := db.PrepareContext(ctx, "SELECT "+rowColumns+
+		" FROM rows JOIN repos ON repos.key = rows.repo WHERE rows.key = ?")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = read.Close() }()
+	for _, n := range list {
+		if into[n.key] != nil {
+			continue
+		}
+		hit := &Hit{}
+		err := scanRow(read.QueryRowContext(ctx, n.key), hit)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		into[n.key] = hit
+	}
+	return nil
 }
 
 // matching returns the FTS5 query, or "" for none. Words have no characters with a meaning in FTS5.
@@ -203,36 +237,22 @@ func fuse(found, close []near) []candidate {
 	return list
 }
 
-// pick reads candidates until there are enough.
-func pick(ctx context.Context, db *sql.DB, q Query, limit int, list []candidate, words []word) ([]Hit, error) {
-	read, err := db.PrepareContext(ctx, "SELECT "+rowColumns+
-		" FROM rows JOIN repos ON repos.key = rows.repo WHERE rows.key = ?")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = read.Close() }()
-	var hits []Hit
+// pick returns the first candidates that the query allows.
+func pick(q Query, limit int, list []candidate, rows map[int64]*Hit) (hits []Hit) {
 	for _, c := range list {
 		if len(hits) == limit {
 			break
 		}
-		hit := Hit{Score: c.score, Similarity: c.similarity}
-		err := scanRow(read.QueryRowContext(ctx, c.key), &hit)
-		if errors.Is(err, sql.ErrNoRows) { // forgotten since
+		hit := rows[c.key]
+		if hit == nil || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, hit.Kind) {
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		if len(q.Kinds) > 0 && !slices.Contains(q.Kinds, hit.Kind) {
-			continue
-		}
-		hit.Match = match(hit.Row, words)
-		if q.Exclude == nil || !q.Exclude(hit) {
-			hits = append(hits, hit)
+		hit.Score, hit.Similarity = c.score, c.similarity
+		if q.Exclude == nil || !q.Exclude(*hit) {
+			hits = append(hits, *hit)
 		}
 	}
-	return hits, nil
+	return hits
 }
 
 const rowColumns = "rows.id, repos.name, rows.session, rows.ts, rows.kind, rows.title, rows.text, rows.msg_ids"

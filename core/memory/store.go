@@ -42,6 +42,9 @@ type Options struct {
 	Warn func(message string)
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
+
+	// minSimilar is how similar to a word of a question other words must be. Benchmarks compare values.
+	minSimilar float64
 }
 
 // Store keeps rows, and finds them. Any number of goroutines, and of processes, may use one
@@ -50,6 +53,7 @@ type Store struct {
 	options Options
 	lines   home.LineFile
 	embeds  *embedding
+	lexicon lexicon
 
 	mu     sync.Mutex
 	closed bool

@@ -128,10 +128,14 @@ func (s *Store) take(file io.ReaderAt, b batch) error {
 		if err := tx.QueryRow("SELECT offset FROM source").Scan(&at); err != nil || at >= b.to {
 			return err
 		}
+		stems := map[string]bool{}
 		for _, part := range b.parts {
-			if err := errors.Join(insert(tx, part.rows, 0), removeIDs(tx, part.forget)); err != nil {
+			if err := errors.Join(insert(tx, part.rows, 0, stems), removeIDs(tx, part.forget)); err != nil {
 				return err
 			}
+		}
+		if err := keepTerms(tx, stems); err != nil {
+			return err
 		}
 		_, err := tx.Exec("UPDATE source SET offset = ?, tail = ?, damaged = damaged + ?", b.to, tail, b.damaged)
 		return err

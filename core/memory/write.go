@@ -16,8 +16,8 @@ const insertSQL = `INSERT OR IGNORE INTO rows (id, repo, session, ts, kind, titl
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))`
 
 // insert inserts the rows that do not exist yet. file is the key of their file, or 0 for rows of
-// lines.
-func insert(tx *sql.Tx, rows []Row, file int64) error {
+// lines. The caller stores the stems, which insert adds to a set, by keepTerms.
+func insert(tx *sql.Tx, rows []Row, file int64, stems map[string]bool) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -46,12 +46,12 @@ func insert(tx *sql.Tx, rows []Row, file int64) error {
 			added[key] = r
 		}
 	}
-	return index(tx, added, repos)
+	return index(tx, added, repos, stems)
 }
 
 // index makes words find rows. All at once, behind the rows: FTS5 writes its terms out between
 // statements of other tables.
-func index(tx *sql.Tx, rows map[int64]Row, repos map[string]int64) error {
+func index(tx *sql.Tx, rows map[int64]Row, repos map[string]int64, stems map[string]bool) error {
 	into, err := tx.Prepare("INSERT INTO words(rowid, scope, title, text) VALUES (?, ?, ?, ?)")
 	if err != nil {
 		return err
@@ -60,11 +60,28 @@ func index(tx *sql.Tx, rows map[int64]Row, repos map[string]int64) error {
 	for _, key := range slices.Sorted(maps.Keys(rows)) {
 		r := rows[key]
 		repo := repos[r.RepoKey]
-		if _, err := into.Exec(key, scopesOf(repo, r.Kind), words.Indexed(r.Title), words.Indexed(r.Text)); err != nil {
+		title, text := words.Indexed(r.Title, stems), words.Indexed(r.Text, stems)
+		if _, err := into.Exec(key, scopesOf(repo, r.Kind), title, text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// keepTerms stores the terms of stems that can have other forms.
+func keepTerms(tx *sql.Tx, stems map[string]bool) error {
+	terms := []string{}
+	for stem := range stems {
+		if term := words.Fold(stem); words.HasForms(term) {
+			terms = append(terms, term)
+		}
+	}
+	slices.Sort(terms)
+	raw, err := protocol.Marshal(terms)
+	if err == nil {
+		_, err = tx.Exec("INSERT OR IGNORE INTO terms (term) SELECT value FROM json_each(?)", string(raw))
+	}
+	return err
 }
 
 // scopesOf returns the words of a row's repository and kind.

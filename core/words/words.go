@@ -15,30 +15,35 @@ const (
 	maxTerms = 32
 )
 
-// Indexed is a text as words find it: its terms, in order, with a space behind each.
-func Indexed(text string) string {
+// Indexed is a text as words find it: its stems, in order, with a space behind each. It adds them to stems.
+func Indexed(text string, stems map[string]bool) string {
 	var out strings.Builder
 	out.Grow(len(text) + len(text)/2)
 	Each(text, func(word string) {
-		out.WriteString(Stem(word))
+		stem := Stem(word)
+		stems[stem] = true
+		out.WriteString(stem)
 		out.WriteByte(' ')
 	})
 	return out.String()
 }
 
-// Terms returns the significant words of a question, each once, or all of its words if none is
-// significant.
+// Term returns the term of a word: its stem, without the marks of letters.
+func Term(word string) string { return Fold(Stem(word)) }
+
+// Terms returns the terms of the significant words of a question, each once, or of all of its words if none
+// is significant.
 func Terms(text string) []string {
 	var all, telling []string
 	seen := map[string]bool{}
 	Each(text, func(word string) {
-		term := Stem(word)
+		term := Term(word)
 		if seen[term] {
 			return
 		}
 		seen[term] = true
 		all = append(all, term)
-		if !stopWords[word] {
+		if !stopWords[Fold(word)] {
 			telling = append(telling, term)
 		}
 	})

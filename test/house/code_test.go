@@ -91,6 +91,9 @@ func allowedVariables() map[string]string {
 		"core/config.ignoredKeys":           "a constant table, joined from two lists",
 		"core/export.style":                 "a constant in an embedded file",
 		"core/model/responses.patchGrammar": "a constant in an embedded file",
+		"core/words.stopWords":              "a constant table, made of lists of words",
+		"core/words.suffixes":               "a constant table, made of a list by last letters",
+		"core/words.unmarked":               "a constant table, made of groups of letters",
 		"protocol.exactNames":               "a constant, joined from two sets of options",
 	}
 }
