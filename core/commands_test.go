@@ -22,7 +22,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	steer [TEXT] [turn=ID]        without turn= the active one
 //	interrupt [turn=ID]
 //	piece text|reasoning|summary TEXT
-//	sample-done [run=SCRIPT] [call=ID:NAME:ARGUMENTS] [usage=IN,OUT,CACHED] [cut=WHY]
+//	sample-done [run=SCRIPT] [call=ID:NAME:ARGUMENTS] [usage=IN,OUT,CACHED,WRITTEN] [cut=WHY]
 //	sample-failed TEXT [retry] [streaming] [after=D] [status=N] [kind=WORD]
 //	tool-started, tool-output TEXT, tool-done [exit=N] [output=TEXT] [fill=LINES] [failure=TEXT] [took=D] [timed-out]
 //	servers [tool=NAME:HINTS] [pending]  the tools of the MCP server docs, from the next turn on; hints are r (reads), d (destroys), s (safe), p (prompt), a (approve)

@@ -91,7 +91,7 @@ func (s *step) previewContext(in PreviewContext) {
 	saved, behind := answer.Before.IncludedTokens-answer.After.IncludedTokens, answer.Cache.TokensBehind
 	p := s.prices(in.Cache(s.state.Settings.Provider, s.state.Settings.Model))
 	before := answer.After.PromptTokens - behind
-	answer.NetPrice = netPrice(saved, min(behind, p.Leaving(before, saved)), p.Ratio)
+	answer.NetPrice = netPrice(saved, min(behind, p.Leaving(before, saved)), &p)
 	s.reply(in.To, answer)
 }
 

@@ -19,14 +19,28 @@ const (
 	maxExpected = 500
 	// maxLoss is the share of the cost of a session that automatic edits may lose.
 	maxLoss = 0.01
+	// cacheWrite is the price of a written token where providers report writes: Anthropic, and OpenAI from GPT-5.6 on.
+	cacheWrite = 1.25
 	// checkEvery is the growth of the prompt after which edits are looked for again, in tokens.
 	checkEvery = 4000
 )
 
 // prices returns the facts that the price of an edit depends on.
 func (s *step) prices(c CacheFacts) economy.Prices {
-	return economy.Prices{Cached: s.cachedPrefix(c.Retention), Ratio: c.Ratio,
+	return economy.Prices{Cached: s.cachedPrefix(c.Retention), Ratio: c.Ratio, Write: s.writePrice(),
 		Expected: min(max(s.state.Sent.Requests, 1), maxExpected)}
+}
+
+// writePrice returns the price of a token that is written to the provider's cache over that of an uncached one, or 0
+// if the model's provider has not reported writes.
+func (s *step) writePrice() float64 {
+	model := history.Model{Provider: s.state.Settings.Provider, Name: s.state.Settings.Model}
+	for _, m := range s.state.Spent {
+		if m.Model == model && m.Tokens.CacheWriteInputTokens > 0 {
+			return cacheWrite
+		}
+	}
+	return 0
 }
 
 // cachedPrefix returns how many tokens at the begin of the next request the provider has in its cache: those
@@ -68,13 +82,13 @@ func (s *step) economize() {
 	p := s.prices(facts)
 	findings := s.findings(r)
 	candidates := s.candidates(findings)
-	chosen, leaving, saves := p.Choose(candidates, s.allowance(facts.Ratio))
+	chosen, leaving, saves := p.Choose(candidates, s.allowance(&p))
 	if saves == 0 || saves*100 < s.PromptTokens()*int64(r.MinPercent) {
 		return
 	}
 	line := s.economyLine(chosen)
 	line.Economy = &protocol.StoredEconomy{Requests: s.state.Sent.Requests, LeftCache: leaving}
-	line.Reason = reasonOfEconomy(&p, netPrice(saves, leaving, p.Ratio))
+	line.Reason = reasonOfEconomy(&p, netPrice(saves, leaving, &p))
 	s.contextChanged(s.commitEdit(line))
 }
 
@@ -117,9 +131,9 @@ func (s *step) economyLine(chosen []economy.Candidate) protocol.StoredContextEdi
 
 // allowance returns the cost that an automatic edit may have, in tokens at the full price: what edits have
 // saved since the last trim or compaction, and a share of the cost of the session.
-func (s *step) allowance(ratio float64) float64 {
+func (s *step) allowance(p *economy.Prices) float64 {
 	sent := &s.state.Sent
-	total := float64(sent.Uncached) + ratio*float64(sent.Cached)
+	total := float64(sent.Uncached) + p.Ratio*float64(sent.Cached)
 	since := int64(-1)
 	if last := s.context.LastTrim(); last != nil {
 		since = last.Ordinal()
@@ -128,8 +142,7 @@ func (s *step) allowance(ratio float64) float64 {
 	for i := range s.context.Journal() {
 		e := &s.context.Journal()[i]
 		if made := e.Economy(); made != nil && !e.Undone && e.Ordinal() > since {
-			balance += float64(e.SavedTokens)*ratio*float64(sent.Requests-made.Requests) -
-				float64(made.LeftCache)*(1-ratio)
+			balance += float64(e.SavedTokens)*p.Ratio*float64(sent.Requests-made.Requests) - p.Cost(made.LeftCache)
 		}
 	}
 	return balance + maxLoss*total

@@ -59,7 +59,8 @@ func sampleDoneInput(m *machine, a arguments) (core.Input, error) {
 	}
 	if v := a.option("usage"); v != nil {
 		u := protocol.TokenUsageBreakdown{}
-		if n, err := fmt.Sscanf(*v, "%d,%d,%d", &u.InputTokens, &u.OutputTokens, &u.CachedInputTokens); n < 2 {
+		if n, err := fmt.Sscanf(*v, "%d,%d,%d,%d", &u.InputTokens, &u.OutputTokens, &u.CachedInputTokens,
+			&u.CacheWriteInputTokens); n < 2 {
 			return nil, err
 		}
 		u.TotalTokens = u.InputTokens + u.OutputTokens

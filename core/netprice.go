@@ -3,15 +3,16 @@ package core
 import (
 	"math"
 
+	"appserver/core/economy"
 	"appserver/protocol"
 )
 
 // netPrice returns the price of an edit that saves tokens in each request. The tokens that leave the
-// provider's cache cost their full price once, and a saved token the price of a cached one each time.
-func netPrice(saved, leaving int64, ratio float64) protocol.ContextNetPrice {
-	p := protocol.ContextNetPrice{TokensSaved: saved, TokensLeavingCache: leaving, CachedPriceRatio: ratio}
+// provider's cache are read anew and written again once, and a saved token costs the price of a cached one each time.
+func netPrice(saved, leaving int64, by *economy.Prices) protocol.ContextNetPrice {
+	p := protocol.ContextNetPrice{TokensSaved: saved, TokensLeavingCache: leaving, CachedPriceRatio: by.Ratio}
 	const rounding = 1e-9 // of the division
-	requests := math.Ceil(float64(leaving)*(1-ratio)/(float64(saved)*ratio) - rounding)
+	requests := math.Ceil(by.Cost(leaving)/(float64(saved)*by.Ratio) - rounding)
 	switch {
 	case saved <= 0:
 	case leaving == 0:

@@ -137,7 +137,7 @@ func priceOfAll(p *economy.Prices, items []economy.Candidate) protocol.ContextNe
 	for _, c := range items {
 		saves, before = saves+c.Saves, min(before, c.Before)
 	}
-	return netPrice(saves, p.Leaving(before, saves), p.Ratio)
+	return netPrice(saves, p.Leaving(before, saves), p)
 }
 
 // suggestionTexts have a sentence for each reason, for one item about a subject and for several.

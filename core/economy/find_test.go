@@ -198,6 +198,11 @@ func TestChooseWeighsTheCacheAgainstTheSavings(t *testing.T) {
 	chosen, _, saves = warm.Choose(candidates, 10)
 	require.Equal(t, []any{0, int64(0)}, []any{len(chosen), saves}, "it costs more than is allowed")
 
+	charged := economy.Prices{Cached: 10_000, Ratio: 0.1, Write: 1.25, Expected: 10}
+	require.InDelta(t, 115, charged.Cost(100), 1e-9, "the tokens are written to the cache again")
+	chosen, _, _ = charged.Choose(candidates, 100)
+	require.Empty(t, chosen)
+
 	few := economy.Prices{Cached: 90_000, Ratio: 0.1, Expected: 10}
 	chosen, _, _ = few.Choose(candidates, 1e9)
 	require.Empty(t, chosen)

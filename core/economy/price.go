@@ -99,6 +99,9 @@ type Prices struct {
 	Cached int64
 	// Ratio is the price of a cached token over that of another one.
 	Ratio float64
+	// Write is the price of a token that is written to the cache over that of an uncached one, or 0 if writes cost
+	// nothing more.
+	Write float64
 	// Expected is the number of further requests.
 	Expected int64
 }
@@ -113,7 +116,10 @@ func (p *Prices) Gain(leaving, saves int64) float64 {
 }
 
 // Cost returns what the next request costs more, in tokens at the full price.
-func (p *Prices) Cost(leaving int64) float64 { return float64(leaving) * (1 - p.Ratio) }
+func (p *Prices) Cost(leaving int64) float64 { return float64(leaving) * p.Loss() }
+
+// Loss returns what a token costs more if it leaves the cache: it is read anew, and written again.
+func (p *Prices) Loss() float64 { return max(p.Write, 1) - p.Ratio }
 
 // Choose returns the candidates from one of them on whose edit gains most, or none if no edit gains
 // anything. The cost of the edit is at most allowance. candidates are in the order of the request.

@@ -52,15 +52,18 @@ func TestUsageCostsWhatItsTokensCostByTheirModels(t *testing.T) {
 		{Provider: "tenth", Model: "m", Revision: 3, Usage: used}, // 199 + 80.1
 		{Provider: "half", Model: "priced", Usage: used},          // 199 + 400.5 + 40
 		{Provider: "half", Model: "m"},                            // failed
+		{Provider: "tenth", Model: "m", Usage: &protocol.StoredUsage{InputTokens: 1000, CachedInputTokens: 600,
+			CacheWriteInputTokens: 400, TotalTokens: 1000}}, // 400 + 60 + 100
 	}
 	page, err := view.UsagePage(log, prices{}, nil, nil)
 	require.Nil(t, err)
-	require.Nil(t, page.Data[0].Cost)
-	require.Nil(t, page.Data[0].Saved)
-	require.Equal(t, new(639.5), page.Data[1].Cost)
-	require.Equal(t, new(279.1), page.Data[2].Cost)
-	require.Equal(t, new(int64(3)), page.Data[2].Saved)
-	require.Equal(t, new(918.6), page.Total.Cost)
+	require.Equal(t, new(560.0), page.Data[0].Cost)
+	require.Nil(t, page.Data[1].Cost)
+	require.Nil(t, page.Data[1].Saved)
+	require.Equal(t, new(639.5), page.Data[2].Cost)
+	require.Equal(t, new(279.1), page.Data[3].Cost)
+	require.Equal(t, new(int64(3)), page.Data[3].Saved)
+	require.Equal(t, new(1478.6), page.Total.Cost)
 	require.Equal(t, new(int64(7)), page.Total.Saved)
 }
 
