@@ -1,0 +1,71 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"appserver/test/apptest"
+)
+
+// TestAutomaticEditsKeepThePrefix lets the server take out an output that ran again. After the edit each request
+// begins with the one before, byte for byte, also after a restart. One undo brings the output back for good.
+func TestAutomaticEditsKeepThePrefix(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, reporting(1500, apptest.ShellAnswer("c1", "seq 1 3000")),
+		reporting(9500, apptest.ShellAnswer("c2", "seq 1 3000")), reporting(9600, apptest.TextAnswer("Counted.")),
+		reporting(9700, apptest.TextAnswer("Two.")), reporting(9800, apptest.TextAnswer("Three.")),
+		reporting(17800, apptest.TextAnswer("Four.")), reporting(17900, apptest.TextAnswer("Five.")))
+	home := p.Home(t)
+	settings := []string{"-c", "context.economy.mode=auto", "-c", "context.economy.keep_last_outputs=1"}
+	c := apptest.StartServer(t, home, settings...)
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never", "sandbox": "danger-full-access"})
+	c.Turn(thread, "Count.")
+	edits := c.CallJSON("context/listEdits", apptest.Object{"threadId": thread})
+	require.Equal(t, int64(1), edits.Get("edits.#").Int(), edits.Raw)
+	require.Contains(t, edits.Get("edits.0.reason").Str, "economy: ")
+	c.Turn(thread, "Again.")
+	c.Close()
+
+	c = apptest.StartServer(t, home, settings...)
+	c.Initialize()
+	c.Call("thread/resume", apptest.Object{"threadId": thread})
+	require.Equal(t, edits.Raw, c.CallJSON("context/listEdits", apptest.Object{"threadId": thread}).Raw)
+	c.Turn(thread, "And again.")
+	requests := p.Requests()
+	require.Len(t, requests, 5)
+	require.Contains(t, outputOf(t, requests[2], "c1"), "[output excluded from context: ")
+	require.Contains(t, outputOf(t, requests[2], "c1"), "seq 1 3000; ")
+	require.Contains(t, requests[2].ToolNames(), "recall")
+	for i := 3; i < 5; i++ {
+		require.Equal(t, rawMessages(requests[i-1]), rawMessages(requests[i])[:len(requests[i-1].Messages)], i)
+	}
+
+	c.Call("context/undo", apptest.Object{"threadId": thread})
+	for _, text := range []string{"Bring it back.", "Still there?"} {
+		c.Turn(thread, text)
+		last := p.Requests()[len(p.Requests())-1]
+		require.True(t, strings.HasSuffix(strings.TrimSpace(outputOf(t, last, "c1")), "\n3000"))
+	}
+	c.Close()
+}
+
+// reporting returns an answer whose provider reports tokens of the prompt, and no cache.
+func reporting(tokens int, answer func(w io.Writer)) func(w io.Writer) {
+	return func(w io.Writer) {
+		fmt.Fprintf(w, `data: {"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":5,"total_tokens":%d}}`+"\n\n",
+			tokens, tokens+5)
+		answer(w)
+	}
+}
+
+func rawMessages(r apptest.ChatRequest) (all []string) {
+	for _, m := range r.Messages {
+		all = append(all, string(m))
+	}
+	return all
+}
