@@ -1,6 +1,7 @@
 package compaction
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -82,10 +83,17 @@ type rule struct {
 	message int
 }
 
-// rules returns the rules of earlier compactions and of the span, oldest first, and the facts of the span.
+// rules returns the rules of earlier compactions and of the span, in the order in which they were last stated, and the
+// facts of the span.
 func (s *Span) rules() (rules []rule, facts digest.Facts) {
 	facts = s.source().Facts()
 	_, listed := splitRules(s.Former)
+	stated := s.source().Findings(digest.Facts{UserConstraints: facts.UserConstraints})
+	slices.SortStableFunc(stated, func(a, b digest.Finding) int { return cmp.Compare(lastItem(a), lastItem(b)) })
+	again := map[string]bool{}
+	for _, f := range stated {
+		again[f.Text] = true
+	}
 	seen := map[string]bool{}
 	add := func(text string, message int) {
 		if !seen[text] && !slices.Contains(s.Removed, text) {
@@ -94,13 +102,17 @@ func (s *Span) rules() (rules []rule, facts digest.Facts) {
 		}
 	}
 	for _, text := range append(s.FormerRules[:len(s.FormerRules):len(s.FormerRules)], listed...) {
-		add(text, -1)
+		if !again[text] {
+			add(text, -1)
+		}
 	}
-	for _, f := range s.source().Findings(digest.Facts{UserConstraints: facts.UserConstraints}) {
-		add(f.Text, f.Items[len(f.Items)-1])
+	for _, f := range stated {
+		add(f.Text, lastItem(f))
 	}
 	return rules, facts
 }
+
+func lastItem(f digest.Finding) int { return f.Items[len(f.Items)-1] }
 
 func texts(rules []rule) (all []string) {
 	for _, r := range rules {

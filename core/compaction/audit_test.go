@@ -52,6 +52,14 @@ func TestAnAddedRuleIsAboveTheNewerOnesOfTheSummary(t *testing.T) {
 	require.Equal(t, "Done.\n\nRules of the user:\n- Be brief.\n- Never push.\n- Never tag.\n- You must push now.", a.Text)
 }
 
+func TestARuleThatIsStatedAgainIsBelowTheSentenceThatWithdrewIt(t *testing.T) {
+	span := spanOf("Never push.", "You may now push.", "Be quick. Never push.")
+	require.Equal(t, []string{"You may now push.", "Never push."}, rules().Audit(&span, "Done.").Rules)
+	span = spanOf("Never push.")
+	span.FormerRules = []string{"Never push.", "You may now push."}
+	require.Equal(t, []string{"You may now push.", "Never push."}, rules().Audit(&span, "Done.").Rules)
+}
+
 // A model can list more rules than the list has room for.
 func TestALongListOfASummaryLeavesRoomForRulesOfTheUser(t *testing.T) {
 	var text strings.Builder
