@@ -69,7 +69,7 @@ func TestLossesOfACompactionAreShown(t *testing.T) {
 	w.requireNoProblems()
 }
 
-// TestAddedRulesAreShownInTheConversation compacts without a draft.
+// TestAddedRulesAreShownInTheConversation commits a draft as it is. The report is kept until the thread is deleted.
 func TestAddedRulesAreShownInTheConversation(t *testing.T) {
 	sample.Long(t)
 	w := losingSummary(t)
@@ -81,6 +81,13 @@ func TestAddedRulesAreShownInTheConversation(t *testing.T) {
 	w.size(760, 800, 1)
 	w.accessible("losses, narrow")
 	w.look("losses-narrow")
+	w.size(1280, 800, 1)
+	stored := `Object.keys(localStorage).filter((key) => key.startsWith("appserver.losses.")).length`
+	require.Equal(t, 1, eval[int](w, stored))
+	w.menu("Actions for Write the parser. Never touch the lexer.", "Delete")
+	w.clickIn("dialog button", "Delete")
+	w.gone("dialog")
+	w.await(stored + " === 0")
 	w.requireNoProblems()
 }
 

@@ -242,6 +242,34 @@ func TestSuggestionsThatCannotBeReadAreTriedAgain(t *testing.T) {
 	w.requireNoProblems()
 }
 
+// TestSuggestionsAreSearchedWithTheKeyboard opens the cards by Enter. Until the answer comes, the section says that it
+// searches. Tab leads to the reason of the first card.
+func TestSuggestionsAreSearchedWithTheKeyboard(t *testing.T) {
+	sample.Long(t)
+	_, w := longReports(t, "off")
+	w.rewrite(`"context/suggest"`, `'{"jsonrpc":"2.0","method":"initialized"}'`) // the request is never answered
+	w.do(chromedp.Focus(chromedp.CSS(".suggest-toggle")))
+	w.press("\r")
+	w.seeText(".suggest [role=status]", "Looking for items that the next requests can do without…")
+	w.seeText("#suggest-refresh", "Refreshing…")
+	require.Equal(t, "true", eval[string](w, `document.querySelector(".suggest").getAttribute("aria-busy")`))
+	w.accessible("suggestions that are searched")
+	for range 3 { // the goal, its unit, the button
+		w.press(kb.Tab)
+	}
+	w.await(`document.activeElement.id === "suggest-refresh"`)
+	w.press("\r")
+	w.await(`document.querySelectorAll(".suggest-card").length === 2`)
+	for range 4 { // the cards, Apply, Plan, Why
+		w.press(kb.Tab)
+	}
+	w.await(`document.activeElement.textContent === "Why"`)
+	w.press("\r")
+	w.see(".suggest-why")
+	require.Equal(t, "true", eval[string](w, `document.activeElement.getAttribute("aria-expanded")`))
+	w.requireNoProblems()
+}
+
 // TestNothingToSuggestIsSaid opens the suggestions of a short thread.
 func TestNothingToSuggestIsSaid(t *testing.T) {
 	sample.Long(t)
@@ -289,7 +317,8 @@ func manyReports(t *testing.T) *workbench {
 		return calls
 	}
 	home := t.TempDir()
-	script := map[string]any{"steps": []any{map[string]any{"toolCalls": commands()}, map[string]any{"toolCalls": commands()},
+	script := map[string]any{"steps": []any{
+		map[string]any{"toolCalls": commands()}, map[string]any{"toolCalls": commands()},
 		map[string]any{"text": "All reports are there."}}}
 	w := serve(t, home, "-c", "model_providers.offline.script="+writeScript(t, home, script),
 		"-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access",

@@ -5,6 +5,7 @@ import { CallError, Connection } from "../wire/connection.ts";
 import { dropSession, openSession } from "../wire/session.ts";
 import type { Model, ServerNotification, Thread, ThreadStatus } from "../wire/types.ts";
 import * as questions from "./questions.ts";
+import { reportsKey } from "./losses.ts";
 import { ThreadStore } from "./thread.ts";
 
 const threadPage = 50;
@@ -152,6 +153,7 @@ function receive(n: ServerNotification): void {
 			break;
 		case "thread/archived":
 		case "thread/deleted":
+			if (n.method === "thread/deleted") localStorage.removeItem(reportsKey(n.params.threadId)); // it has texts of the thread
 			if (n.method === "thread/deleted" || !showArchived.value) {
 				threads.value = threads.value.filter((t) => t.id !== n.params.threadId);
 			}

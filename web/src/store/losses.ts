@@ -6,6 +6,9 @@ import type { CompactionLoss, ContextCompactedNotification, ThreadCompactPropose
 /** kept is the number of reports of a thread that are kept. One has at most about 6 KB. */
 const kept = 5;
 
+/** reportsKey returns the name of the stored reports of a thread. */
+export const reportsKey = (threadId: string): string => `appserver.losses.${threadId}`;
+
 /** LossReport has the rules of the user that a summary was given, the facts that it does not mention, and how many more. */
 export interface LossReport {
 	rulesAdded: readonly string[];
@@ -28,7 +31,7 @@ export const draftReport = (d: ThreadCompactProposeResponse): LossReport =>
 /** isEmpty reports whether nothing was added and nothing was lost. */
 export const isEmpty = (r: LossReport): boolean => r.rulesAdded.length === 0 && r.losses.length === 0 && r.omitted === 0;
 
-/** Storage is the part of localStorage that reports use. */
+/** Store is the part of localStorage that reports use. */
 type Store = Pick<Storage, "getItem" | "setItem">;
 
 export class CompactionReports {

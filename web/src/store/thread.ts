@@ -10,7 +10,7 @@ import { ContextList, merge, operationsOf, rebase, type Change, type Plan } from
 import { Timeline, visibleEntries, type Entry } from "./timeline.ts";
 import type { ContextPreviewResponse } from "../wire/types.ts";
 import { Find } from "./find.ts";
-import { CompactionReports } from "./losses.ts";
+import { CompactionReports, reportsKey } from "./losses.ts";
 import { Suggestions } from "./suggestions.ts";
 
 const pageSize = 100;
@@ -89,7 +89,7 @@ export class ThreadStore {
 	constructor(readonly id: string, private readonly connection: Connection) {
 		this.find = new Find(this);
 		this.suggestions = new Suggestions(this);
-		this.reports = new CompactionReports(`appserver.losses.${id}`, localStorage);
+		this.reports = new CompactionReports(reportsKey(id), localStorage);
 		this.restorePlan();
 		this.disposers.push(this.suggestions.start());
 		this.disposers.push(effect(() => {

@@ -57,6 +57,7 @@ function Goal({ store }: { store: ThreadStore }) {
 	return (
 		<form class="suggest-head" onSubmit={(e) => {
 			e.preventDefault();
+			s.refused.value = new Set();
 			void s.refresh();
 		}}>
 			<label class="suggest-goal">Goal

@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-AW3GK7MX.js";import"./chunk-M7GWC7AO.js";import"./chunk-MDJXSYAW.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};
