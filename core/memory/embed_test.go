@@ -375,3 +375,42 @@ func TestVectorsOfManyRowsAreCompared(t *testing.T) {
 	}
 	require.Empty(t, r.warned())
 }
+
+// TestAQuestionsVectorThatCannotBeUsedIsLeftOut lets words decide, and keeps the vectors of rows.
+func TestAQuestionsVectorThatCannotBeUsedIsLeftOut(t *testing.T) {
+	none := make([]float32, 64)
+	infinite, noNumber := make([]float32, 64), make([]float32, 64)
+	infinite[3], noNumber[63] = float32(math.Inf(1)), float32(math.NaN())
+	for name, c := range map[string]struct {
+		vectors [][]float32
+		err     string
+	}{
+		"no number":         {[][]float32{noNumber}, "a vector with a number that is none"},
+		"infinite":          {[][]float32{infinite}, "a vector with a number that is none"},
+		"missing":           {nil, "gave 0 vectors for 1 texts"},
+		"two":               {[][]float32{none, none}, "gave 2 vectors for 1 texts"},
+		"empty":             {[][]float32{{}}, "vectors of 0 and of 0 numbers"},
+		"another dimension": {[][]float32{{1, 0, 0}}, ""},
+		"zero":              {[][]float32{none}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			by := newScripted()
+			r, _ := embedded(t, by)
+			r.append(row(1, "one", "some text"), row(2, "two", "authentication"))
+			await(t, r.store, 2)
+			by.answer(func(context.Context, []string) ([][]float32, error) { return c.vectors, nil })
+			hits, err := r.store.Search(t.Context(), memory.Query{RepoKey: repo, Text: "text"})
+			require.NoError(t, err)
+			require.Equal(t, "one", hits[0].Title)
+			for _, h := range hits {
+				require.Zero(t, h.Similarity)
+			}
+			st, err := r.store.Status(t.Context())
+			require.NoError(t, err)
+			require.Contains(t, st.Error, c.err)
+			require.Equal(t, c.err == "", st.Error == "")
+			require.EqualValues(t, 2, st.Embedded)
+			require.Equal(t, 64, st.Dimension)
+		})
+	}
+}
