@@ -53,6 +53,8 @@ type exchange struct {
 	tokens int64
 	failed bool
 	images bool
+	// running is set if the command had not ended.
+	running bool
 	// whole is set if the output has all that the tool returned: nothing of it was cut.
 	whole   bool
 	reads   []command.Read
@@ -127,7 +129,8 @@ func (f *finder) readItem(place, rank int) {
 		text, _ := digest.OutputOf(item)
 		call, _ := digest.CallOf(f.Item(c.Pair()).Decode())
 		e := exchange{place: place, rank: rank, call: call, text: text, tokens: f.SentTokens(place),
-			failed: digest.Failed(text), images: hasImages(item), whole: !c.Replaced() && !cutMark.MatchString(text)}
+			failed: digest.Failed(text), images: hasImages(item), running: runningMark.MatchString(text)}
+		e.whole = !e.running && !c.Replaced() && !cutMark.MatchString(text)
 		if call.Shell {
 			e.script = call.ScriptIn(f.Cwd)
 			e.reads = f.readsOf(e.script)
@@ -147,6 +150,9 @@ func (f *finder) readItem(place, rank int) {
 		f.quotes.addMessage(c.Text(), rank)
 	}
 }
+
+// runningMark matches the line of an output whose command still runs: more of it comes later.
+var runningMark = regexp.MustCompile(`(?m)^Process running with session ID `)
 
 // cutMark matches the marks of cut outputs: our own, and the ones of other programs whose histories are read.
 var cutMark = regexp.MustCompile(`\[\.\.\. \d+ bytes cut \.\.\.\]|…\d+ (?:tokens|chars) truncated…|` +
@@ -242,7 +248,7 @@ func (l *later) add(e *exchange) {
 	for _, p := range e.changes {
 		l.changed[p] = e.place
 	}
-	if _, met := l.runs[e.key()]; !met && !e.failed {
+	if _, met := l.runs[e.key()]; !met && !e.failed && !e.running {
 		l.runs[e.key()] = e.place
 	}
 	if !e.images { // their texts do not have the images

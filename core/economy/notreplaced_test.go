@@ -60,6 +60,16 @@ func TestFindTakesNoOutputForReplacedByAnItemWithoutItsContent(t *testing.T) {
 			s.run("cat a.go", "Exit code: 0\nOutput:\nx\n[... 960000 bytes cut ...]\ny")
 			return id
 		},
+		"a later run that has not ended": func(s *session) string {
+			id := s.run("make test", "Exit code: 0\n"+long("test"))
+			s.run("make test", "Wall time: 0.2500 seconds\nProcess running with session ID 3\nOutput:\ntest 1")
+			return id
+		},
+		"a later read that has not ended": func(s *session) string {
+			id := s.run("sed -n 1,60p a.go", long("a.go"))
+			s.run("cat a.go", "Wall time: 0.2500 seconds\nProcess running with session ID 3\nOutput:\nfirst line")
+			return id
+		},
 		"a later read that the user shortened": func(s *session) string {
 			id := s.run("sed -n 1,60p a.go", long("a.go"))
 			s.edit(&protocol.Replace{ID: new(s.run("cat a.go", long("a.go, newer"))), Text: "short"})
