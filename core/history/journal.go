@@ -455,15 +455,15 @@ func appendItem(list []json.RawMessage, v protocol.ResponseItemVariant) []json.R
 	return append(list, raw)
 }
 
-// BroughtBack returns the places of items that an edit included again, or that an automatic edit took out
-// which is undone. Automatic edits leave them.
+// BroughtBack returns the places of items that an edit included again, or that an edit excluded which is undone.
+// Suggestions and automatic edits leave them.
 func (h *History) BroughtBack() map[int]bool {
 	places := map[int]bool{}
 	for i := range h.journal {
 		e := &h.journal[i]
 		for _, c := range e.changes {
 			included := !e.Undone && c.before.excluded && !c.after.excluded && !c.after.hidden
-			if included || e.Undone && e.economy != nil {
+			if included || e.Undone && !c.before.excluded && c.after.excluded {
 				places[int(c.place)] = true
 			}
 		}
