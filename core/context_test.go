@@ -168,7 +168,8 @@ func TestPlainReaderOfAReminderAfterAnUnsentCompaction(t *testing.T) {
 	for _, text := range []string{"<environment_context>", "go on", protocol.ReminderHead} {
 		lines = append(lines, messageLine(len(lines), protocol.RoleUser, text))
 	}
-	pin := core.EditContext{Operation: &protocol.Pin{ContextTargets: protocol.ContextTargets{IDs: []string{"r1.0"}}, Pinned: true}}
+	pin := core.EditContext{Operation: &protocol.Pin{
+		ContextTargets: protocol.ContextTargets{IDs: []string{"r1.0"}}, Pinned: true}}
 	for _, edits := range [][]core.Input{
 		{exclude("r0"), exclude("r1.0")},
 		{pin, core.TrimContext{KeepLast: 0, Summary: new("What was.")}},
