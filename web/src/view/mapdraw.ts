@@ -56,7 +56,9 @@ export function drawMap(
 	c.clearRect(0, 0, size.w, size.h);
 	fillTiles(c, layout.tiles, items, state);
 	for (const tile of layout.tiles) markTile(c, tile, items[tile.index]!, state);
-	for (const tile of layout.tiles) if (state.highlighted.has(items[tile.index]!.id)) outline(c, tile, state.colors);
+	if (state.highlighted.size > 0) {
+		for (const tile of layout.tiles) if (state.highlighted.has(items[tile.index]!.id)) outline(c, tile, state.colors);
+	}
 	c.fillStyle = state.colors.of("text");
 	c.font = `600 11px ${state.colors.font}`;
 	c.textBaseline = "middle";
