@@ -36,7 +36,7 @@ BENCHTIME ?= 1s
 ROWS ?= .*
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo demo-web generate check types test test-all test-postgres race fuzz crash soak fleet-soak bench bench-peer bench-store bench-web bench-hour conformance \
+.PHONY: help build mac demo demo-web generate check types test test-all test-postgres race fuzz crash soak fleet-soak bench bench-economy bench-peer bench-store bench-web bench-hour conformance \
 	verify sbom vendor-web clean
 
 help: ## print the targets
@@ -150,6 +150,10 @@ fleet-soak: ## run clients against three servers and a database that fail, for F
 
 bench: ## run the benchmarks of the whole server, of captures of worktrees, and of retrieval
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./test/bench ./core/worktree ./core/memory
+
+# In the environment, APPSERVER_ECONOMY_REPOS names git repositories, separated by colons, instead of this one.
+bench-economy: ## replay long sessions with and without automatic edits of the context, and print a table with goals
+	$(GO) test -count=1 -run '^TestEconomy$$' -timeout 2h -v ./test/economy -economy
 
 bench-web: build ## measure the page in Chromium and print a table
 	$(GO) test -v -count=1 -run '^TestBudget$$' ./test/workbench -budget -timeout 5m
