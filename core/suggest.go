@@ -151,6 +151,7 @@ var suggestionTexts = map[protocol.SuggestionReason]struct {
 	protocol.SuggestFailedAttempt:   {"It failed, and succeeded later: %s.", protocol.RiskLow},
 	protocol.SuggestRepeatedCommand: {"It ran again later: %s.", protocol.RiskLow},
 	protocol.SuggestUncitedOutput:   {"No later answer or patch uses %s.", protocol.RiskMedium},
+	protocol.SuggestOldOutput:       {"No recent answer or patch uses %s.", protocol.RiskMedium},
 	protocol.SuggestDescribedImage:  {"An answer followed %s.", protocol.RiskMedium},
 	protocol.SuggestOldReasoning:    {"The turns of %s have ended.", protocol.RiskLow},
 }

@@ -51,6 +51,7 @@ const (
 	SuggestFailedAttempt   SuggestionReason = "failedAttempt"
 	SuggestRepeatedCommand SuggestionReason = "repeatedCommand"
 	SuggestUncitedOutput   SuggestionReason = "uncitedOutput"
+	SuggestOldOutput       SuggestionReason = "oldOutput"
 	SuggestDescribedImage  SuggestionReason = "describedImage"
 	SuggestOldReasoning    SuggestionReason = "oldReasoning"
 )
@@ -58,7 +59,8 @@ const (
 // SuggestionReasons are all reasons.
 func SuggestionReasons() []SuggestionReason {
 	return []SuggestionReason{SuggestSupersededRead, SuggestStaleRead, SuggestDuplicateOutput, SuggestFailedAttempt,
-		SuggestRepeatedCommand, SuggestUncitedOutput, SuggestDescribedImage, SuggestOldReasoning}
+		SuggestRepeatedCommand, SuggestUncitedOutput, SuggestOldOutput,
+		SuggestDescribedImage, SuggestOldReasoning}
 }
 
 // SuggestionRisk is how probable it is that the model needs an item again. Low is for items whose content

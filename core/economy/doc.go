@@ -9,10 +9,10 @@
 //   - the output of a command that ran again, of a failed one that succeeded later, or the same output
 //     as a later one;
 //   - an image that an answer followed;
-//   - a long output that nothing used after the next few outputs;
+//   - a long output that nothing used after the next few outputs, or of late;
 //   - the reasoning of earlier turns.
 //
-// It never names messages, pinned items, items of the last turns, outputs that a later answer quotes, and
+// It never names messages, pinned items, items of the last turns, outputs that a recent answer quotes, and
 // items that the user brought back. A call stays, so that the model sees what it did; its output gets a
 // placeholder with a note.
 //
@@ -27,6 +27,12 @@
 //
 // A thread is expected to make as many further requests as it has made. No better estimate is known for
 // sessions whose lengths differ by powers of ten.
+//
+// The quote of an output stays in the answer. So a quoted output stays for three times as many outputs as
+// are always kept, and not forever: in long sessions, quotes would keep most of the old outputs.
+//
+// Calls of old patches are half of what remains in long sessions. They stay, because models imitate their
+// own calls: a shortened patch in the history teaches them to write shortened patches.
 //
 // An edit at a warm cache may make the session dearer, if the session ends soon after. So the sum of such
 // costs is bounded by what earlier edits have saved, and a hundredth of what the session has cost.

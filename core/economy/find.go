@@ -14,11 +14,13 @@ import (
 
 const (
 	// minOutput is the least cost of an output that is taken out, in tokens. Placeholders cost about 35.
-	minOutput = 80
+	minOutput = 50
 	// longOutput is the least cost of an output that is taken out because nothing uses it.
-	longOutput = 150
+	longOutput = 100
 	// keptTurns are the last turns from which nothing is taken out if they have few outputs.
 	keptTurns = 2
+	// usedFor is the time for which an output stays after a patch used it, in multiples of Options.KeepOutputs.
+	usedFor = 3
 )
 
 // Options select what Find names.
@@ -36,11 +38,10 @@ type Finding struct {
 	Reason protocol.SuggestionReason
 	// Subject is the file or the command that the items are about, or "".
 	Subject string
-	// Places are the items, in order. By has for each of them the item that makes it superfluous, or
-	// history.None. What has a short text of each output's call, or "" for reasoning.
-	Places []int
-	By     []int
-	What   []string
+	// Places are the items, in order. Outcomes has for each of them the outcome of a failure that no later item
+	// has, or "".
+	Places   []int
+	Outcomes []string
 }
 
 // exchange is a call with its output.
@@ -68,11 +69,11 @@ type finder struct {
 	ranks     []int // by place
 	exchanges []exchange
 	// protected is the rank from which on nothing is taken out. turn is the rank at which the last turn
-	// begins.
-	protected, turn int
-	quotes          quotes
-	found           map[string]*Finding
-	order           []string
+	// begins. used is the rank from which on a use of an output by a patch keeps it.
+	protected, turn, used int
+	quotes                quotes
+	found                 map[string]*Finding
+	order                 []string
 }
 
 // Find returns the groups of items that the next requests can do without, in the order of their first
@@ -110,6 +111,9 @@ func (f *finder) read() {
 	f.protected = startOf(starts, keptTurns)
 	if n := len(f.exchanges) - f.KeepOutputs; n > 0 {
 		f.protected = f.exchanges[n].rank
+	}
+	if n := len(f.exchanges) - usedFor*f.KeepOutputs; n > 0 {
+		f.used = f.exchanges[n].rank
 	}
 }
 
@@ -209,50 +213,44 @@ func hasImages(item protocol.ResponseItem) bool {
 
 // later has what the exchanges after the present one did.
 type later struct {
-	reads   map[string][]laterRead
-	changed map[string]int // the place of the next change, by path
-	runs    map[string]int // the place of the last run that succeeded, by script or arguments
-	texts   map[string]int // the place of the next output with a text
-}
-
-type laterRead struct {
-	command.Read
-	place int
+	reads   map[string][]command.Read // by path
+	changed map[string]bool           // by path
+	runs    map[string]bool           // those that succeeded, by script or arguments
+	texts   map[string]bool           // of outputs
 }
 
 // findOutputs goes through the exchanges from the last to the first.
 func (f *finder) findOutputs() {
-	l := later{map[string][]laterRead{}, map[string]int{}, map[string]int{}, map[string]int{}}
+	l := later{map[string][]command.Read{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	for i := len(f.exchanges) - 1; i >= 0; i-- {
 		e := &f.exchanges[i]
 		if f.mayGo(e) {
-			if reason, by, found := f.reasonOf(i, &l); found {
-				f.add(reason, e, by)
+			if reason := f.reasonOf(i, &l); reason != "" {
+				f.add(reason, e)
 			}
 		}
 		l.add(e)
 	}
 	for _, found := range f.found { // they were found from the last to the first
 		slices.Reverse(found.Places)
-		slices.Reverse(found.By)
-		slices.Reverse(found.What)
+		slices.Reverse(found.Outcomes)
 	}
 }
 
 func (l *later) add(e *exchange) {
 	for _, r := range e.reads {
 		if !e.failed && e.whole {
-			l.reads[r.Path] = append(l.reads[r.Path], laterRead{r, e.place})
+			l.reads[r.Path] = append(l.reads[r.Path], r)
 		}
 	}
 	for _, p := range e.changes {
-		l.changed[p] = e.place
+		l.changed[p] = true
 	}
-	if _, met := l.runs[e.key()]; !met && !e.failed && !e.running {
-		l.runs[e.key()] = e.place
+	if !e.failed && !e.running {
+		l.runs[e.key()] = true
 	}
 	if !e.images { // their texts do not have the images
-		l.texts[e.text] = e.place
+		l.texts[e.text] = true
 	}
 }
 
@@ -270,83 +268,70 @@ func (f *finder) mayGo(e *exchange) bool {
 		!f.IsPinned(f.Item(c.Pair())) && !f.quotes.quoted(e.text, e.rank)
 }
 
-// reasonOf returns the first reason why the i-th exchange's output is superfluous.
-func (f *finder) reasonOf(i int, l *later) (reason protocol.SuggestionReason, by int, found bool) {
+// reasonOf returns the first reason why the i-th exchange's output is superfluous, or "".
+func (f *finder) reasonOf(i int, l *later) protocol.SuggestionReason {
 	e := &f.exchanges[i]
-	if by, found = l.superseding(e); found {
-		return protocol.SuggestSupersededRead, by, true
-	}
-	by, again := l.runs[e.key()]
+	again := l.runs[e.key()]
 	switch {
+	case l.supersede(e):
+		return protocol.SuggestSupersededRead
 	case again && e.failed:
-		return protocol.SuggestFailedAttempt, by, true
+		return protocol.SuggestFailedAttempt
 	case again && e.call.Shell: // other tools can return the next part with each call
-		return protocol.SuggestRepeatedCommand, by, true
-	}
-	if by, found = l.texts[e.text]; found && !e.images {
-		return protocol.SuggestDuplicateOutput, by, true
-	}
-	if by, found = l.changing(e); found {
-		return protocol.SuggestStaleRead, by, true
-	}
-	switch {
+		return protocol.SuggestRepeatedCommand
+	case l.texts[e.text] && !e.images:
+		return protocol.SuggestDuplicateOutput
+	case l.change(e):
+		return protocol.SuggestStaleRead
 	case e.images && f.quotes.answeredAfter(e.rank):
-		return protocol.SuggestDescribedImage, history.None, true
-	case e.tokens >= longOutput && i+f.KeepOutputs < len(f.exchanges) &&
-		!f.quotes.patched(e.text, f.exchanges[i+f.KeepOutputs].rank):
-		return protocol.SuggestUncitedOutput, history.None, true
+		return protocol.SuggestDescribedImage
+	case e.tokens < longOutput:
+		return ""
+	case i+f.KeepOutputs < len(f.exchanges) && !f.quotes.patched(e.text, f.exchanges[i+f.KeepOutputs].rank):
+		return protocol.SuggestUncitedOutput
+	case e.rank < f.used && !f.quotes.patched(e.text, f.used-1):
+		return protocol.SuggestOldOutput
 	}
-	return "", 0, false
+	return ""
 }
 
-// superseding returns the place of a later read that has all of an exchange's reads.
-func (l *later) superseding(e *exchange) (by int, found bool) {
-	for _, r := range e.reads {
-		at := slices.IndexFunc(l.reads[r.Path], func(other laterRead) bool { return other.Covers(r) })
-		if at < 0 {
-			return 0, false
-		}
-		by = l.reads[r.Path][at].place
-	}
-	return by, len(e.reads) > 0
+// supersede reports whether later reads have all of an exchange's reads.
+func (l *later) supersede(e *exchange) bool {
+	return len(e.reads) > 0 && !slices.ContainsFunc(e.reads, func(r command.Read) bool {
+		return !slices.ContainsFunc(l.reads[r.Path], func(other command.Read) bool { return other.Covers(r) })
+	})
 }
 
-// changing returns the place of a later change of all files that an exchange read.
-func (l *later) changing(e *exchange) (by int, found bool) {
-	for _, r := range e.reads {
-		place, changed := l.changed[r.Path]
-		if !changed {
-			return 0, false
-		}
-		by = place
-	}
-	return by, len(e.reads) > 0
+// change reports whether all files that an exchange read were changed later.
+func (l *later) change(e *exchange) bool {
+	return len(e.reads) > 0 && !slices.ContainsFunc(e.reads, func(r command.Read) bool { return !l.changed[r.Path] })
 }
 
 // add adds an output to the group of its reason and subject.
-func (f *finder) add(reason protocol.SuggestionReason, e *exchange, by int) {
-	subject, what := "", e.what()
-	if outcome := digest.Outcome(e.text); e.failed && reason == protocol.SuggestUncitedOutput {
-		what += "; " + outcome // no later item has it
-	}
+func (f *finder) add(reason protocol.SuggestionReason, e *exchange) {
+	subject, outcome := "", ""
 	switch {
-	case reason == protocol.SuggestUncitedOutput || reason == protocol.SuggestDescribedImage:
+	case reason == protocol.SuggestUncitedOutput, reason == protocol.SuggestOldOutput,
+		reason == protocol.SuggestDescribedImage:
+		if e.failed {
+			outcome = digest.Outcome(e.text)
+		}
 	case len(e.reads) > 0:
 		subject = e.reads[0].Path
 	default:
 		subject = e.what()
 	}
-	f.group(reason, subject, e.place, by, what)
+	f.group(reason, subject, e.place, outcome)
 }
 
-func (f *finder) group(reason protocol.SuggestionReason, subject string, place, by int, what string) {
+func (f *finder) group(reason protocol.SuggestionReason, subject string, place int, outcome string) {
 	key := string(reason) + "\x00" + subject
 	g := f.found[key]
 	if g == nil {
 		g = &Finding{Reason: reason, Subject: subject}
 		f.found[key], f.order = g, append(f.order, key)
 	}
-	g.Places, g.By, g.What = append(g.Places, place), append(g.By, by), append(g.What, what)
+	g.Places, g.Outcomes = append(g.Places, place), append(g.Outcomes, outcome)
 }
 
 // findReasoning names the reasoning before the last turn.
@@ -355,7 +340,7 @@ func (f *finder) findReasoning() {
 		c := f.Item(place)
 		if f.ranks[place] < min(f.turn, f.protected) && f.Category(place) == protocol.CategoryReasoning &&
 			f.InPrompt(place) && !c.Pinned() && !f.Skip[place] {
-			f.group(protocol.SuggestOldReasoning, "", place, history.None, "")
+			f.group(protocol.SuggestOldReasoning, "", place, "")
 		}
 	}
 }

@@ -129,7 +129,27 @@ func TestThePlaceholderOfAFailureHasItsCause(t *testing.T) {
 	s.fill()
 	findings := economy.Find(&s.h, economy.Options{Cwd: "/repo", KeepOutputs: 3})
 	candidates := economy.Candidates(&s.h, findings, 0, false)
-	require.Equal(t, "go test ./...; exit 1: a_test.go:7: want 3, got 4", candidates[0].Note)
+	require.Equal(t, "exit 1: a_test.go:7: want 3, got 4", candidates[0].Note)
+}
+
+func TestFindNamesOutputsThatNoPatchUsedOfLate(t *testing.T) {
+	s := &session{t: t}
+	s.user("look")
+	quoted := s.run("cat a.go", long("a.go"))
+	patched := s.run("cat b.txt", long("b.txt"))
+	s.answer("It says: a.go: line 12 has its own text.")
+	s.fill()
+	s.run("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: c.go\n-b.txt: line 7 has its own text\n*** End Patch\nEOF", "ok")
+	for range 2 {
+		require.NotContains(t, s.find(), patched, "within nine outputs")
+		s.run("date", "today")
+	}
+	s.fill()
+	require.NotContains(t, s.find(), patched, "a patch used it within nine outputs")
+	s.fill()
+	found := s.find()
+	require.Equal(t, protocol.SuggestOldOutput, found[patched])
+	require.NotContains(t, found, quoted, "an answer quotes it")
 }
 
 func TestFindLeavesWhatMustStay(t *testing.T) {
@@ -195,12 +215,15 @@ func TestChooseWeighsTheCacheAgainstTheSavings(t *testing.T) {
 	require.Equal(t, []any{1, int64(100), int64(900)}, []any{len(chosen), leaving, saves},
 		"the first item costs more than it saves")
 
-	chosen, _, saves = warm.Choose(candidates, 10)
+	exact := economy.Prices{Cached: 20_000, Ratio: 0.1, Expected: 200}
+	chosen, _, _ = exact.Choose(candidates[1:], 9000)
+	require.Len(t, chosen, 1, "10,100 tokens cost 9,090 more, and 900 fewer cost 90 less")
+	chosen, _, saves = exact.Choose(candidates[1:], 8999)
 	require.Equal(t, []any{0, int64(0)}, []any{len(chosen), saves}, "it costs more than is allowed")
 
 	charged := economy.Prices{Cached: 10_000, Ratio: 0.1, Write: 1.25, Expected: 10}
 	require.InDelta(t, 115, charged.Cost(100), 1e-9, "the tokens are written to the cache again")
-	chosen, _, _ = charged.Choose(candidates, 100)
+	chosen, _, _ = charged.Choose(candidates, 20)
 	require.Empty(t, chosen)
 
 	few := economy.Prices{Cached: 90_000, Ratio: 0.1, Expected: 10}

@@ -1,15 +1,16 @@
 package economy
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
+	"strings"
 
 	"appserver/core/excerpt"
 	"appserver/core/history"
 	"appserver/protocol"
 )
 
-// whatBytes bounds the text of a call in a note, in bytes.
+// whatBytes bounds the text of a call that is the subject of a finding, in bytes.
 const whatBytes = 60
 
 // what returns a short text of the call.
@@ -29,7 +30,7 @@ type Candidate struct {
 	// Before are the tokens of the request before the item. Saves is how many fewer tokens the request has
 	// without it.
 	Before, Saves int64
-	// finding is the index of the finding that names it.
+	// Finding is the index of the finding that names it.
 	Finding int
 }
 
@@ -63,33 +64,27 @@ func Candidates(h *history.History, findings []Finding, overhead int64, recall b
 	return all
 }
 
-// note returns the text of the placeholder of the k-th item: its call, the reason, and how to get it back.
+// note returns the text of the placeholder of the k-th item: the reason or the outcome of a failure, and how
+// to get the item back. The call itself says what it was.
 func (f *Finding) note(h *history.History, k int, recall bool) string {
-	note, by := f.What[k], ""
-	if f.By[k] != history.None {
-		by = h.Item(f.By[k]).ID()
-	}
-	switch f.Reason {
-	case protocol.SuggestSupersededRead:
-		note += "; read again later"
-	case protocol.SuggestStaleRead:
-		note += "; the file was changed later"
-	case protocol.SuggestDuplicateOutput:
-		note += "; a later output has the same text"
-	case protocol.SuggestFailedAttempt:
-		note += "; it failed, and succeeded later"
-	case protocol.SuggestRepeatedCommand:
-		note += "; it ran again later"
-	case protocol.SuggestDescribedImage:
-		note += "; an image that was described"
-	}
-	if recall && by != "" {
-		note += " (" + by + ")"
+	var parts []string
+	if why := cmp.Or(notes[f.Reason], f.Outcomes[k]); why != "" {
+		parts = append(parts, why)
 	}
 	if recall {
-		note += fmt.Sprintf("; recall %s returns it", h.Item(f.Places[k]).ID())
+		parts = append(parts, "recall "+h.Item(f.Places[k]).ID())
 	}
-	return note
+	return strings.Join(parts, "; ")
+}
+
+// notes say why an output can be left out, if that tells the model where its content is.
+var notes = map[protocol.SuggestionReason]string{
+	protocol.SuggestSupersededRead:  "read again later",
+	protocol.SuggestStaleRead:       "the file was changed later",
+	protocol.SuggestDuplicateOutput: "a later output has the same text",
+	protocol.SuggestFailedAttempt:   "it failed, and succeeded later",
+	protocol.SuggestRepeatedCommand: "it ran again later",
+	protocol.SuggestDescribedImage:  "an image that was described",
 }
 
 // Prices are the facts that the price of an edit depends on.
@@ -121,8 +116,14 @@ func (p *Prices) Cost(leaving int64) float64 { return float64(leaving) * p.Loss(
 // Loss returns what a token costs more if it leaves the cache: it is read anew, and written again.
 func (p *Prices) Loss() float64 { return max(p.Write, 1) - p.Ratio }
 
+// excess returns what the next request costs more than without the edit.
+func (p *Prices) excess(leaving, saves int64) float64 {
+	return p.Cost(leaving) - float64(saves)*p.Ratio
+}
+
 // Choose returns the candidates from one of them on whose edit gains most, or none if no edit gains
-// anything. The cost of the edit is at most allowance. candidates are in the order of the request.
+// anything. The next request costs at most allowance more than without the edit. candidates are in the
+// order of the request.
 func (p *Prices) Choose(candidates []Candidate, allowance float64) (chosen []Candidate, leaving, saves int64) {
 	if p.Cached == 0 {
 		for _, c := range candidates {
@@ -135,7 +136,7 @@ func (p *Prices) Choose(candidates []Candidate, allowance float64) (chosen []Can
 	for i, c := range slices.Backward(candidates) {
 		sum += c.Saves
 		behind := p.Leaving(c.Before, sum)
-		if gain := p.Gain(behind, sum); gain > best && p.Cost(behind) <= allowance {
+		if gain := p.Gain(behind, sum); gain > best && p.excess(behind, sum) <= allowance {
 			best, from, leaving, saves = gain, i, behind, sum
 		}
 	}

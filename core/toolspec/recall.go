@@ -11,14 +11,10 @@ import (
 
 var recallSpec = Spec{
 	Name: Recall,
-	Description: "Searches what is no longer in the conversation: removed items, " +
-		"and summaries of earlier work in this repository. " +
-		"Items that the result lists as excluded can be included again by their ids.",
-	Parameters: json.RawMessage(`{"type":"object","properties":{` +
-		`"query":{"type":"string","description":"The text to search for. Use words that it contains."},` +
-		`"ids":{"type":"array","items":{"type":"string"},` +
-		`"description":"Ids of excluded items to include again, such as r12."}},` +
-		`"additionalProperties":false}`),
+	Description: "Searches what left the conversation, and summaries of earlier work in this repository, by the words " +
+		"of query. Includes excluded items again by their ids, such as r12.",
+	Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"},` +
+		`"ids":{"type":"array","items":{"type":"string"}}},"additionalProperties":false}`),
 }
 
 // MaxQuery bounds the text of a search, in bytes.

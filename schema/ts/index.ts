@@ -2553,7 +2553,7 @@ export interface StoredModeSettings {
 }
 
 /** SuggestionReason is why requests can do without items. */
-export type SuggestionReason = "supersededRead" | "staleRead" | "duplicateOutput" | "failedAttempt" | "repeatedCommand" | "uncitedOutput" | "describedImage" | "oldReasoning";
+export type SuggestionReason = "supersededRead" | "staleRead" | "duplicateOutput" | "failedAttempt" | "repeatedCommand" | "uncitedOutput" | "oldOutput" | "describedImage" | "oldReasoning";
 
 /** SuggestionRisk is how probable it is that the model needs an item again. Low is for items whose content is in a later item, medium for others. */
 export type SuggestionRisk = "low" | "medium";

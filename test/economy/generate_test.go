@@ -20,11 +20,11 @@ type shape struct {
 // longShapes are the forms of the long sessions, in turn.
 var longShapes = []shape{
 	{"many short turns", 400, 1, 2, 0},
-	{"many short turns, pauses", 250, 1, 3, 0.04},
-	{"mixed", 150, 1, 7, 0},
-	{"mixed, pauses", 120, 2, 8, 0.08},
-	{"long turns", 50, 8, 24, 0},
-	{"long turns, pauses", 60, 6, 18, 0.15},
+	{"short turns, pauses", 160, 1, 3, 0.04},
+	{"mixed", 100, 1, 7, 0},
+	{"mixed, pauses", 80, 2, 8, 0.08},
+	{"long turns", 50, 8, 16, 0},
+	{"long turns, pauses", 50, 6, 14, 0.15},
 }
 
 // shortShapes are the forms of the sessions of fewer than ten turns.

@@ -26,8 +26,11 @@ type texts struct {
 	calls   map[*protocol.FunctionCall]part
 }
 
+// counter counts for all sessions.
+var counter = token.New()
+
 func newTexts() *texts {
-	return &texts{token.New(), maphash.MakeSeed(), map[uint64]int64{}, map[*protocol.FunctionCall]part{}}
+	return &texts{counter, maphash.MakeSeed(), map[uint64]int64{}, map[*protocol.FunctionCall]part{}}
 }
 
 // part is a part of a request: its instructions, a tool, or an item.

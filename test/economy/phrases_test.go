@@ -95,5 +95,5 @@ func readQuestion(declared, name string) string {
 	}
 	function, arguments, _ := strings.Cut(declared, "(")
 	arguments, _, _ = strings.Cut(arguments, ")")
-	return fmt.Sprintf("how did %s of %s take its arguments %s", function, path.Base(name), arguments)
+	return fmt.Sprintf("declaration of %s in %s with %s", function, path.Base(name), arguments)
 }

@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// window is the context window of the model. The server compacts at 90 % of it, to 70 %.
-	window = 200_000
 	// modelTakes is the time of a request.
 	modelTakes = 8 * time.Second
 	keepOutput = 10
@@ -35,8 +33,8 @@ type strategy struct {
 	// that saves the share.
 	mask  bool
 	share float64
-	// window is the context window, or 0 for the default. target is the number of tokens after a compaction, or 0
-	// for the default. summary is set if the model writes summaries.
+	// window is the context window, or 0 for the one of the flag. The server compacts at 90 % of it. target is the
+	// number of tokens after a compaction, or 0 for the default. summary is set if the model writes summaries.
 	window, target int64
 	summary        bool
 }
@@ -73,7 +71,7 @@ func newReplay(t *testing.T, known *texts, s *session, how strategy) *replay {
 	r := &replay{t: t, session: s, strategy: how, meter: meter{texts: known}, copies: map[string]string{},
 		present: map[string]bool{}, items: map[string]string{}, outputTexts: map[string]string{},
 		now: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), audit: newAudit()}
-	room := cmp.Or(how.window, window)
+	room := cmp.Or(how.window, *economyWindow)
 	rules := compaction.Rules{Strategy: protocol.CompactLocal, Limit: room * 9 / 10,
 		Target: cmp.Or(how.target, room*7/10), KeepTurns: 5, UserTokens: 20_000}
 	if how.summary {

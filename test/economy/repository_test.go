@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
 	"path"
 	"slices"
@@ -130,6 +131,9 @@ func (t tree) in(folder string) (names []string) {
 	slices.Sort(names)
 	return names
 }
+
+// all returns the paths of all files, sorted.
+func (t tree) all() []string { return slices.Sorted(maps.Keys(t)) }
 
 // blobReader reads the contents of a repository with one git process.
 type blobReader struct {

@@ -26,8 +26,9 @@ type result struct {
 }
 
 // measure replays a session with the strategies that are compared.
-func measure(t *testing.T, known *texts, s *session) (m result) {
+func measure(t *testing.T, s *session) (m result) {
 	m.session = s
+	known := newTexts()
 	run := func(how strategy) *replay {
 		r := newReplay(t, known, s, how)
 		r.run()

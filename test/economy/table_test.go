@@ -25,18 +25,6 @@ func (m *result) priceSaved(ratio float64) float64 {
 	return saved(m.off.price(ratio), auto.price(ratio))
 }
 
-// kept returns the facts of all kinds but rules, and the rules.
-func (a *audit) kept() (facts, rules counted) {
-	for kind, c := range a.span {
-		if factKind(kind) == constraint {
-			rules = c
-		} else {
-			facts.add(c)
-		}
-	}
-	return facts, rules
-}
-
 func share(c counted) string {
 	if c.all == 0 {
 		return "–"
@@ -52,7 +40,7 @@ const tableHead = "| session | turns | requests | edits | sent, off | sent, auto
 	"| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n"
 
 func (m *result) row() string {
-	facts, rules := m.local.kept()
+	facts, rules := together(m.local.span), m.local.span[constraint]
 	return "| " + strings.Join([]string{
 		m.name, fmt.Sprint(len(m.session.turns)), fmt.Sprint(m.auto.requests), fmt.Sprint(m.edits),
 		thousands(m.off.sent), thousands(m.auto.sent),

@@ -49,9 +49,30 @@ func (w *writer) explore(e *edit) {
 	w.add(answer{text: fmt.Sprintf("I look for %s first.", word), calls: calls})
 }
 
+// lookAround reads a part of a file that the edit may concern, or searches in its folder.
+func (w *writer) lookAround(e *edit) {
+	names := w.tree.all()
+	if len(names) == 0 {
+		return
+	}
+	name := names[w.IntN(len(names))]
+	if w.IntN(3) == 0 {
+		near := edit{path: name, after: e.after}
+		w.explore(&near)
+		return
+	}
+	text := w.repo.blobs.read(w.tree[name])
+	from := 1 + w.IntN(max(strings.Count(text, "\n")-100, 1))
+	w.add(answer{calls: []call{w.shell(fmt.Sprintf("sed -n '%d,%dp' %s", from, from+200, name),
+		lines(text, from, from+200), 0)}})
+}
+
 // change reads a file, edits it and tests it.
 func (w *writer) change(e *edit) {
 	read := w.read(e)
+	for range w.IntN(3) {
+		w.lookAround(e)
+	}
 	first, second := split(e)
 	w.patch(e, e.before, first, read)
 	if second == "" && w.IntN(3) > 0 {

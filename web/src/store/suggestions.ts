@@ -150,7 +150,7 @@ export class Suggestions {
 export const reasonNames: Record<SuggestionReason, string> = {
 	supersededRead: "read again later", staleRead: "file changed since", duplicateOutput: "same text later",
 	failedAttempt: "succeeded later", repeatedCommand: "ran again later", uncitedOutput: "not used later",
-	describedImage: "image was answered", oldReasoning: "reasoning of an earlier turn",
+	oldOutput: "not used recently", describedImage: "image was answered", oldReasoning: "reasoning of an earlier turn",
 };
 
 export const reasonTexts: Record<SuggestionReason, string> = {
@@ -160,6 +160,7 @@ export const reasonTexts: Record<SuggestionReason, string> = {
 	failedAttempt: "The command failed here, and succeeded later.",
 	repeatedCommand: "The same command ran again later, so a newer output is in the context.",
 	uncitedOutput: "No later answer or patch has a line of it.",
+	oldOutput: "A patch used it, but none of late.",
 	describedImage: "An answer followed the image of a tool.",
 	oldReasoning: "It is the reasoning of earlier turns. Their answers stay.",
 };

@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-OVRY3S7Y.js";import"./chunk-O6D76GUJ.js";import"./chunk-SAJHGUAR.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};
