@@ -191,7 +191,8 @@ func (m *contextModel) remindAgain() {
 	}
 	m.order = slices.DeleteFunc(m.order, func(i int) bool { return i == reminder })
 	first := slices.IndexFunc(m.order, func(i int) bool {
-		return m.items[i].kept() && !m.items[i].tells(reminderHead, "<environment_context>", "<user_instructions>")
+		return m.remains(m.items[i]) && !m.isAside(m.items[i]) &&
+			!m.items[i].tells(reminderHead, "<environment_context>", "<user_instructions>")
 	})
 	if first < 0 {
 		first = len(m.order)

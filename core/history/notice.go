@@ -120,16 +120,16 @@ func (h *History) replaceReminder() {
 	h.announced.reordered = before // clients do not know the place of a new item
 }
 
-// placeReminder moves the reminder directly before the conversation: before the first kept item that
-// is no notice and in the form that is sent, or to the end. The place depends on these items alone, so that
-// undo, a reload and a reader without edits give the same order.
+// placeReminder moves the reminder directly before the conversation: before the first item that is no notice
+// and that a reader without edits finds, or to the end. The place depends on the lines and the destination
+// alone, so that undo and a reload give the same order.
 func (h *History) placeReminder() {
 	if h.reminderAt == 0 {
 		return
 	}
 	first := int32(None)
 	for i := range h.InOrder() {
-		if c := &h.items[i]; c.Kept() && c.InForm() && c.notice == noNotice {
+		if c := &h.items[i]; c.notice == noNotice && c.InForm() && h.remains(i) {
 			first = int32(i)
 			break
 		}
