@@ -193,23 +193,31 @@ func (w *contextChecker) prunable(m *machine, p *protocol.Prune) (ids []string, 
 }
 
 // keptByOutputs returns the ids of what a range by outputs keeps: all from the first of the last included
-// outputs on, and the calls of these outputs.
+// outputs on, and the calls of these outputs. It keeps all if there are no more outputs.
 func (w *contextChecker) keptByOutputs(r *protocol.PruneRange) map[string]bool {
 	kept := map[string]bool{}
 	if r == nil || r.Word != protocol.RangeKeepLastOutputs || r.Count == 0 {
 		return kept
 	}
 	left := int(r.Count)
-	for n := len(w.list) - 1; n >= 0 && left > 0; n-- {
-		kept[w.list[n].ID] = true
+	for n := len(w.list) - 1; n >= 0; n-- {
 		item := w.model.items[w.model.place(w.list[n].ID)]
-		if !item.isOutput() || !w.list[n].Included {
-			continue
+		counts := item.isOutput() && w.list[n].Included
+		switch {
+		case counts && left == 0:
+			return kept
+		case left > 0:
+			kept[w.list[n].ID] = true
 		}
-		left--
-		if item.call >= 0 {
+		if counts {
+			left--
+		}
+		if counts && item.call >= 0 {
 			kept[w.model.items[item.call].id] = true
 		}
+	}
+	for _, i := range w.list {
+		kept[i.ID] = true
 	}
 	return kept
 }
