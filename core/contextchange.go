@@ -161,15 +161,16 @@ func (s *step) limitHistory(most int) *trimChange {
 	return c
 }
 
-// currentSummary returns the text of the summary of a trim or a compaction in the context, or nil, and
-// the rules that it keeps. It skips a pinned one, which stays anyway.
+// currentSummary returns the text of the last summary of a trim or a compaction in the context, or nil, and
+// the rules that it keeps. It skips a pinned one, which stays anyway. Earlier ones are in the context if an
+// edit brought them back.
 func (t *Thread) currentSummary() (text *string, rules []string) {
 	for i := range t.context.InOrder() {
 		if c := t.context.Item(i); c.IsTrimSummary() && c.Kept() && !c.Pinned() {
-			return new(compaction.SummaryText(c.Sent())), t.context.RulesOf(c)
+			text, rules = new(compaction.SummaryText(c.Sent())), t.context.RulesOf(c)
 		}
 	}
-	return nil, nil
+	return text, rules
 }
 
 // withSummary returns the summary of a client, or nil if it is blank.

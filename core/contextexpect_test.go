@@ -83,7 +83,7 @@ func (w *contextChecker) edit(e *expectation, stored protocol.StoredContextEdit)
 		places := w.model.make(&stored)
 		w.model.revision++
 		w.model.enter(stored.Op, before, places)
-		if stored.Op == protocol.EditRestore {
+		if stored.Op == protocol.EditRestore || stored.Returns {
 			w.model.pairAgain()
 		}
 	}
@@ -95,9 +95,13 @@ func (w *contextChecker) expectEdit(m *machine, o protocol.ContextOperationVaria
 	wants := func(modelItem) bool { return true }
 	switch o := o.(type) {
 	case *protocol.SetInclusion:
-		named, stored.Op = &o.ContextTargets,
-			map[bool]string{true: protocol.EditInclude, false: protocol.EditExclude}[o.Included]
-		wants = func(i modelItem) bool { return i.excluded == o.Included }
+		if o.Included {
+			stored.Op = protocol.EditInclude
+			stored.IDs, stored.Returns, e.ignored, e.kind = w.toInclude(&o.ContextTargets)
+			break
+		}
+		named, stored.Op = &o.ContextTargets, protocol.EditExclude
+		wants = func(i modelItem) bool { return !i.excluded }
 	case *protocol.PruneByIndices:
 		named, stored.Op = &o.ContextTargets, protocol.EditDelete
 	case *protocol.Pin:

@@ -35,6 +35,8 @@ func hostileEdits() []string {
 			edit(`null`) + edit(`{}`) + edit(`{"op":"exclude"}`),
 		metaLine + edit(`{"op":"exclude","ids":["r2"]}`) + item("later") + edit(`{"op":"restore"}`) +
 			edit(`{"op":"undo","target":2}`),
+		head + edit(`{"op":"include","returns":true,"ids":["r1","r3","r4","r5.0","r9"]}`) +
+			edit(`{"op":"exclude","returns":true,"ids":["r2"]}`) + edit(`{"op":"undo","target":7}`),
 		head + strings.Repeat(edit(`{"op":"exclude","ids":["r6"]}`)+edit(`{"op":"include","ids":["r6"]}`), 50),
 		head + `{"type":"compacted","payload":{"message":""}}` + "\n" +
 			`{"type":"compacted","payload":{"message":"T","replacement_history":[]}}` + "\n" +

@@ -74,5 +74,6 @@ func (m *contextModel) rollBack(payload json.RawMessage) {
 		m.revision = rolled.Revision
 	}
 	m.enter(protocol.EditRevert, before, nil)
+	m.journal[len(m.journal)-1].from = from
 	m.pairAgain()
 }

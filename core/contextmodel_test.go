@@ -55,6 +55,7 @@ type modelEdit struct {
 	undone, final bool
 	point, reason string // of a trim point that it makes, or gives a summary
 	keepFrom      int
+	from          int64 // the first line that a revert takes out
 	voided        []int // the edits whose trim points a restore takes back
 	places        []int // that a delete names, or that came later and follow their calls
 }
@@ -314,12 +315,13 @@ func (m *contextModel) readEdit(payload json.RawMessage) {
 			}
 		}
 		m.enter(e.Op, before, deleted)
+		m.pairAgain()
 	case protocol.EditExclude, protocol.EditInclude, protocol.EditDelete, protocol.EditPrune, protocol.EditMask,
 		protocol.EditPin,
 		protocol.EditUnpin, protocol.EditReplace, protocol.EditRestore:
 		before := m.fates()
 		m.enter(e.Op, before, m.make(&e))
-		if e.Op == protocol.EditRestore {
+		if e.Op == protocol.EditRestore || e.Returns {
 			m.pairAgain()
 		}
 	}
@@ -339,7 +341,9 @@ func (m *contextModel) make(e *protocol.StoredContextEdit) (places []int) {
 	last := -1
 	for i, id := range e.IDs {
 		place := m.place(id)
-		if place <= last || m.items[place].hidden {
+		returns := e.Op == protocol.EditInclude && e.Returns
+		if place <= last || m.items[place].hidden && !returns ||
+			returns && !m.items[place].listed() && !m.returnable(place) {
 			continue
 		}
 		last = place
@@ -363,6 +367,7 @@ func (f *modelVisibility) become(e *protocol.StoredContextEdit, says int64) {
 		f.excluded = true
 	case protocol.EditInclude:
 		f.excluded, f.says, f.note = false, 0, ""
+		f.hidden, f.deleted = f.hidden && !e.Returns, f.deleted && !e.Returns
 	case protocol.EditDelete:
 		f.deleted = true
 	case protocol.EditPin:
@@ -448,7 +453,8 @@ func (m *contextModel) retrace(e *modelEdit, undone bool) {
 		}
 	}
 	switch e.op {
-	case protocol.EditCompact, protocol.EditTrim, protocol.EditSummarize, protocol.EditRestore:
+	case protocol.EditCompact, protocol.EditTrim, protocol.EditSummarize, protocol.EditRestore, protocol.EditInclude,
+		protocol.EditApply:
 		m.pairAgain()
 	}
 }

@@ -23,7 +23,7 @@ func TestAnyEdits(t *testing.T) {
 		actions := e.actions()
 		for name, do := range map[string]func(*rapid.T){
 			"edit 2": e.edit, "edit 3": e.edit, "edit 4": e.edit, "undo 2": e.undo, "undo 3": e.undo, "redo 2": e.redo,
-			"redo 3":        e.redo,
+			"redo 3": e.redo, "trim 2": e.trim, "return 2": e.bringBack, "return 3": e.bringBack,
 			"effect ends 2": e.finish, "effect ends 3": e.finish, "foreign": e.foreign, "foreign 2": e.foreign, "disk": e.fill,
 			"previewEdits": e.previewEdits,
 		} {
@@ -161,7 +161,7 @@ func (e *explorer) contextActions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"context/edit": e.edit, "context/apply": e.apply, "context/goto": e.goTo, "context/undo": e.undo, "context/redo": e.redo, "context/restore": e.restore,
 		"revert": e.revert, "trim": e.trim, "summarize": e.summarize, "context/read": e.readContext,
-		"context/preview": e.preview, "compacted": e.compact,
+		"context/preview": e.preview, "compacted": e.compact, "return": e.bringBack,
 	}
 }
 
@@ -249,13 +249,14 @@ func (e *explorer) operation(t *rapid.T) protocol.ContextOperationVariant {
 	return o
 }
 
-// targets draws items, by ids, indices or both, some of them invalid.
+// targets draws items, by ids, indices or both, some of them invalid or not in the list.
 func (e *explorer) targets(t *rapid.T) (named protocol.ContextTargets) {
 	list := e.thread.ContextItems().Items
 	ids := []string{"r0", "r99999", "", "r-1", "r01", "r5.0", "x"}
 	for _, item := range list {
 		ids = append(ids, item.ID, item.ID)
 	}
+	ids = append(ids, e.removed()...)
 	form := rapid.IntRange(0, 9).Draw(t, "form")
 	if form < 5 || form == 8 {
 		named.IDs = rapid.SliceOfN(rapid.SampledFrom(ids), 0, 5).Draw(t, "ids")

@@ -81,16 +81,20 @@ func recallText(c *recallCall, found []string) string {
 	return strings.Join(found, "\n\n")
 }
 
-// includeAgain includes excluded items with an edit. Undo can reverse it.
+// includeAgain includes excluded and removed items with an edit. Undo can reverse it.
 func (s *step) includeAgain(ids []string) string {
 	var places []int
 	var said []string
 	for _, id := range ids {
 		place, found := s.context.Find(id)
+		refused := "There is no such item."
+		if found {
+			refused = s.notIncludable(place)
+		}
 		switch {
-		case !found || !s.context.Item(place).Listed():
-			said = append(said, fmt.Sprintf("%s cannot be included: only items that are listed as excluded can.", id))
-		case !s.context.Item(place).Excluded():
+		case refused != "":
+			said = append(said, fmt.Sprintf("%s cannot be included. %s", id, refused))
+		case s.context.Item(place).Kept():
 			said = append(said, id+" is in the conversation already.")
 		default:
 			places = append(places, place)
@@ -101,6 +105,19 @@ func (s *step) includeAgain(ids []string) string {
 		s.contextChanged(s.commitEdit(s.context.Encode(history.Plan{Op: protocol.EditInclude, Places: places})))
 	}
 	return strings.Join(said, "\n")
+}
+
+// notIncludable returns why the model cannot include an item, or "". What the user deleted stays out, also as the
+// other half of a call.
+func (s *step) notIncludable(place int) string {
+	c, half := s.context.Item(place), s.context.ReturningHalf(place)
+	switch {
+	case c.Deleted(), half != none && s.context.Item(half).Deleted():
+		return "The user deleted it, or the other half of its call."
+	case c.Listed():
+		return ""
+	}
+	return s.context.NotReturnable(place)
 }
 
 // searchRemoved finds items that are not in the prompt, best first, then newest first. An output is found by

@@ -20,7 +20,8 @@ type ContextTargets struct {
 	IDs     []string `json:"ids,omitempty"`
 }
 
-// SetInclusion excludes items, or includes them again.
+// SetInclusion excludes items, or includes them again. An include also brings back items that a compaction, a trim or
+// a deletion took out of the list, by their ids.
 type SetInclusion struct {
 	ContextTargets
 	Included bool `json:"included"`

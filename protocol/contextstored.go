@@ -11,6 +11,8 @@ type StoredContextEdit struct {
 	Revision int64  `json:"revision,omitempty"`
 	// IDs are the items that it changed. A restore changes all that need it.
 	IDs []string `json:"ids,omitempty"`
+	// Returns is set if an include also brings back items that left the list. Older versions skip these.
+	Returns bool `json:"returns,omitempty"`
 	// Tokens are the token counts in the placeholders of removed outputs, one for each of IDs. The count
 	// is 0 for other items. Tokens is nil without placeholders.
 	Tokens []int64 `json:"tokens,omitempty"`

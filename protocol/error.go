@@ -53,6 +53,7 @@ const (
 	KindStaleRevision      Kind = "staleRevision"
 	KindItemNotFound       Kind = "itemNotFound"
 	KindNotReplaceable     Kind = "notReplaceable"
+	KindNotReturnable      Kind = "notReturnable"
 	KindNothingToUndo      Kind = "nothingToUndo"
 	KindNothingToRedo      Kind = "nothingToRedo"
 	KindRequestNotFound    Kind = "requestNotFound"

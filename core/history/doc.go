@@ -9,7 +9,8 @@
 //
 // An item is listed unless it is hidden or deleted. A listed item is kept unless it is excluded. The next
 // request has the kept items that its recipient can read: [History.NotSent] gives the reason for any other
-// item. Compactions, trims and reverts hide items; clients exclude, delete, pin and replace them.
+// item. Compactions, trims and reverts hide items; clients exclude, delete, pin and replace them. An include also
+// brings back hidden and deleted items; [History.NotReturnable] gives the reason for those that stay out.
 //
 // A call and its output belong together. If the output is taken out, the prompt has a placeholder for it,
 // because providers demand an output for each call. If the call is taken out, the output goes as well.
@@ -44,6 +45,11 @@
 // Going to a revision is a line for each undo or redo, not a line of its own: versions that do not know it
 // replay those. A line with several edits has no such form, because each would need an undo of its own. Older
 // versions count it as a revision that changes nothing.
+//
+// An item that a compaction or a trim took out returns to its place in the order, before the summary. The state is
+// then that of an item which was pinned before the compaction and unpinned after it, so trims, snapshots, undo and
+// readers without edits need nothing new. A place behind the summary would make the order a part of the edit. A
+// copy at the end would have another id, and calls would need new ids of their own.
 //
 // A reader that ignores edits still has to send the same prompt. [History.Projection] rewrites the lines for
 // it. The alternative, lines that such a reader understands, would lose undo.

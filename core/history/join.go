@@ -1,6 +1,7 @@
 package history
 
 import (
+	"maps"
 	"slices"
 
 	"appserver/core/lineref"
@@ -76,6 +77,58 @@ func (h *History) pairAgain() {
 		if c := &h.items[i]; c.role != unpaired && !c.visibility.hidden {
 			h.pair(c, int32(i))
 		}
+	}
+}
+
+// ReturningHalf returns the place of the output of a call, or of the call of an output, that returns to the list
+// with the item at a place, or None.
+func (h *History) ReturningHalf(place int) int {
+	if h.items[place].Listed() {
+		return None
+	}
+	half := h.otherHalf(place)
+	if half == None || h.items[half].Listed() {
+		return None
+	}
+	return half
+}
+
+// otherHalf returns the place of the output of a call, or of the call of an output, or None. It considers the
+// items that are not hidden or that can return.
+func (h *History) otherHalf(place int) int {
+	c, step := &h.items[place], 1
+	if c.role == unpaired || c.callID == "" {
+		return None
+	}
+	if c.role == output {
+		step = -1
+	}
+	for i := place + step; i >= 0 && i < len(h.items); i += step {
+		other := &h.items[i]
+		if other.role == unpaired || other.callID != c.callID ||
+			other.visibility.hidden && h.NotReturnable(i) != "" {
+			continue
+		}
+		if other.role == c.role {
+			break
+		}
+		return i
+	}
+	return None
+}
+
+// savePairs returns a function that restores the present pairs. pairAgain could find others, because an edit
+// that keeps all pairs together does not pair again.
+func (h *History) savePairs() (restore func()) {
+	pairs, latest := make([]int32, len(h.items)), maps.Clone(h.latestCall)
+	for i := range h.items {
+		pairs[i] = h.items[i].pair
+	}
+	return func() {
+		for i, pair := range pairs {
+			h.items[i].pair = pair
+		}
+		h.latestCall = latest
 	}
 }
 

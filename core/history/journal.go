@@ -80,6 +80,11 @@ func (e *Edit) deletes(place int32) bool {
 	})
 }
 
+// returns reports whether the edit brings an item back that a compaction or a trim took out.
+func (e *Edit) returns(c Change) bool {
+	return (e.Op == protocol.EditInclude || e.Op == protocol.EditApply) && c.before.hidden && !c.after.hidden
+}
+
 // Journal returns all edits, oldest first. The caller must not change them.
 func (h *History) Journal() []Edit { return h.journal }
 
@@ -285,8 +290,8 @@ func (h *History) refresh(e *Edit) {
 	h.placeReminder()
 }
 
-// ChangesOf returns the changes that an edit makes now. It skips ids of unknown items, and ids that
-// are not in the order of the items.
+// ChangesOf returns the changes that an edit makes now. It skips ids of unknown items, ids that are not in
+// the order of the items, and items that cannot return.
 func (h *History) ChangesOf(e *protocol.StoredContextEdit) []Change {
 	switch e.Op {
 	case protocol.EditRestore:
@@ -295,10 +300,11 @@ func (h *History) ChangesOf(e *protocol.StoredContextEdit) []Change {
 		return h.combined(e.Edits)
 	}
 	changes := make([]Change, 0, min(len(e.IDs), len(h.items)))
-	last := None
+	last, returns := None, e.Op == protocol.EditInclude && e.Returns
 	for i, id := range e.IDs {
 		place, found := h.Find(id)
-		if !found || place <= last || h.items[place].visibility.hidden {
+		if !found || place <= last || h.items[place].visibility.hidden && !returns ||
+			returns && !h.items[place].Listed() && h.NotReturnable(place) != "" {
 			continue
 		}
 		last = place
@@ -455,15 +461,15 @@ func appendItem(list []json.RawMessage, v protocol.ResponseItemVariant) []json.R
 	return append(list, raw)
 }
 
-// BroughtBack returns the places of items that an edit included again, or that an edit excluded which is undone.
-// Suggestions and automatic edits leave them.
+// BroughtBack returns the places of items that an edit included again or brought back into the list, or that an
+// edit excluded which is undone. Suggestions and automatic edits leave them.
 func (h *History) BroughtBack() map[int]bool {
 	places := map[int]bool{}
 	for i := range h.journal {
 		e := &h.journal[i]
 		for _, c := range e.changes {
-			included := !e.Undone && c.before.excluded && !c.after.excluded && !c.after.hidden
-			if included || e.Undone && !c.before.excluded && c.after.excluded {
+			included := c.before.excluded && !c.after.excluded && !c.after.hidden
+			if !e.Undone && (included || e.returns(c)) || e.Undone && !c.before.excluded && c.after.excluded {
 				places[int(c.place)] = true
 			}
 		}

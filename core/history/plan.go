@@ -26,12 +26,14 @@ func (h *History) Plan(operation protocol.ContextOperationVariant, turns Turns) 
 	h.recount()
 	switch o := operation.(type) {
 	case *protocol.SetInclusion:
-		p.Op = protocol.EditExclude
 		if o.Included {
 			p.Op = protocol.EditInclude
+			p.Places, p.Ignored, err = h.includable(o.ContextTargets)
+			break
 		}
+		p.Op = protocol.EditExclude
 		p.Places, p.Ignored, err = h.targets(o.ContextTargets)
-		p.Places = h.filter(p.Places, func(v visibility) bool { return v.excluded == o.Included })
+		p.Places = h.filter(p.Places, func(v visibility) bool { return !v.excluded })
 	case *protocol.PruneByIndices:
 		p.Op = protocol.EditDelete
 		p.Places, p.Ignored, err = h.targets(o.ContextTargets)
@@ -52,14 +54,18 @@ func (h *History) Plan(operation protocol.ContextOperationVariant, turns Turns) 
 	return p, err
 }
 
-// Encode returns the line of a planned edit. The deletion of a call also deletes its present output.
-// The revision and the saved tokens are not set.
+// Encode returns the line of a planned edit. The deletion of a call also deletes its present output. A call and
+// its output return to the list together. The revision and the saved tokens are not set.
 func (h *History) Encode(p Plan) protocol.StoredContextEdit {
-	places := p.Places
-	if p.Op == protocol.EditDelete {
+	places, returns := p.Places, false
+	switch p.Op {
+	case protocol.EditDelete:
 		places = h.withOutputs(places)
+	case protocol.EditInclude:
+		places = h.withHalves(places)
+		returns = slices.ContainsFunc(places, func(place int) bool { return !h.items[place].Listed() })
 	}
-	e := protocol.StoredContextEdit{Op: p.Op, Text: p.Text}
+	e := protocol.StoredContextEdit{Op: p.Op, Text: p.Text, Returns: returns}
 	takesOut := p.Op == protocol.EditExclude || p.Op == protocol.EditPrune || p.Op == protocol.EditMask ||
 		p.Op == protocol.EditDelete
 	tokens := make([]int64, len(places))
@@ -97,6 +103,29 @@ func (h *History) targets(named protocol.ContextTargets) (places []int, ignored 
 			continue
 		}
 		places = append(places, place)
+	}
+	slices.Sort(places)
+	return slices.Compact(places), ignored, nil
+}
+
+// includable returns the places of the named items that an include changes, sorted: the excluded ones, and
+// those that it can bring back into the list.
+func (h *History) includable(named protocol.ContextTargets) (places []int, ignored int, err *protocol.Error) {
+	places, ignored, err = h.targets(named)
+	if err != nil {
+		return nil, 0, err
+	}
+	places = h.filter(places, func(v visibility) bool { return v.excluded })
+	for _, id := range named.IDs {
+		place, found := h.Find(id)
+		if !found || h.items[place].Listed() {
+			continue
+		}
+		if reason := h.NotReturnable(place); reason != "" {
+			return nil, 0, protocol.Refuse(protocol.KindNotReturnable,
+				"%s cannot be included again. %s Leave it out, and repeat the edit", id, reason)
+		}
+		places, ignored = append(places, place), ignored-1
 	}
 	slices.Sort(places)
 	return slices.Compact(places), ignored, nil
@@ -141,6 +170,18 @@ func (h *History) withOutputs(places []int) []int {
 	for _, place := range places {
 		if c := &h.items[place]; c.role == call && c.pair != None && h.items[c.pair].Listed() {
 			all = append(all, int(c.pair))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// withHalves adds the other halves of the calls and outputs among places that are not in the list.
+func (h *History) withHalves(places []int) []int {
+	all := slices.Clone(places)
+	for _, place := range places {
+		if half := h.ReturningHalf(place); half != None {
+			all = append(all, half)
 		}
 	}
 	slices.Sort(all)

@@ -63,7 +63,9 @@ func (h *History) PlanFitting(operations []protocol.ContextOperation, turns Turn
 // trial applies operations that are reverted later.
 type trial struct {
 	*History
-	turns    Turns
+	turns Turns
+	// unpair restores the pairs before the first operation that changed them, or is nil.
+	unpair   func()
 	edits    []protocol.StoredContextEdit
 	byID     []protocol.ContextOperation
 	changes  []Change
@@ -73,6 +75,9 @@ type trial struct {
 func (v *trial) revert() {
 	v.revertChanges(v.changes)
 	v.ChooseForms()
+	if v.unpair != nil {
+		v.unpair()
+	}
 }
 
 func (v *trial) run(operations []protocol.ContextOperation) *protocol.Error {
@@ -115,6 +120,12 @@ func (v *trial) apply(e protocol.StoredContextEdit) {
 	changes := v.ChangesOf(&e)
 	v.applyChanges(changes)
 	v.ChooseForms()
+	if changesHidden(changes) {
+		if v.unpair == nil {
+			v.unpair = v.savePairs()
+		}
+		v.pairAgain()
+	}
 	v.edits, v.changes = append(v.edits, e), append(v.changes, changes...)
 }
 

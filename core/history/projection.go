@@ -132,7 +132,7 @@ func (p *projection) addEdits() {
 	case last.point != nil:
 		p.addTrimLine(last)
 	default:
-		p.addParts(last.ordinal, last.bare && (p.hidExcluded() || p.wasTrimmed()))
+		p.addParts(last.ordinal, last.bare && (p.hidExcluded() || p.movedItems()))
 	}
 }
 
@@ -150,16 +150,19 @@ func (p *projection) addTrimLine(e *Edit) {
 	p.setHistory(e.ordinal, rest)
 }
 
-// addParts adds what remains of a compaction, in order. From a line without a history, a reader would
-// take all messages of the user, even those taken out.
+// addParts adds what remains of a compaction, in order, and the items before it that returned. From a line
+// without a history, a reader would take all messages of the user, even those taken out.
 func (p *projection) addParts(ordinal int64, changed bool) {
 	rest := []json.RawMessage{}
+	replaces := !p.isEncryptedAt(ordinal)
 	for place := range p.InOrder() {
-		if c := &p.items[place]; c.ordinal != ordinal || !c.IsPart() {
+		c := &p.items[place]
+		returned := replaces && c.ordinal < ordinal && !c.visibility.hidden
+		if !returned && (c.ordinal != ordinal || !c.IsPart()) {
 			continue
 		}
 		_, same := p.payload(place)
-		changed = changed || !same
+		changed = changed || returned || !same
 		rest = p.appendRemaining(rest, place)
 	}
 	if changed {
@@ -207,7 +210,9 @@ func (p *projection) hidExcluded() bool {
 	})
 }
 
-// wasTrimmed reports whether there ever was a trim point.
-func (p *projection) wasTrimmed() bool {
-	return slices.ContainsFunc(p.journal, func(e Edit) bool { return e.point != nil })
+// movedItems reports whether there ever was a trim point, or an item that returned.
+func (p *projection) movedItems() bool {
+	return slices.ContainsFunc(p.journal, func(e Edit) bool {
+		return e.point != nil || slices.ContainsFunc(e.changes, e.returns)
+	})
 }

@@ -57,43 +57,23 @@ func (h *History) reasonOf(place int) protocol.ContextItemReason {
 	return protocol.ContextItemReason{Code: code, Text: text}
 }
 
-// hiddenBy returns the reason for a hidden item: the last edit that hides it and is not undone.
-func (h *History) hiddenBy(place int32) protocol.ContextReasonCode {
-	for _, e := range slices.Backward(h.journal) {
-		hides := func(c Change) bool { return c.place == place && c.after.hidden }
-		if !e.Undone && slices.ContainsFunc(e.changes, hides) {
-			return e.reasonHidden()
-		}
-	}
-	return protocol.ReasonUndone
-}
-
-// reasonHidden returns the reason for the items that the edit hides.
-func (e *Edit) reasonHidden() protocol.ContextReasonCode {
-	switch e.Op {
-	case protocol.EditTrim:
-		return protocol.ReasonTrimmed
-	case protocol.EditCompact:
-		return protocol.ReasonCompacted
-	case protocol.EditRevert:
-		return protocol.ReasonReverted
-	}
-	return protocol.ReasonUndone
-}
-
 // Removed returns the items that a compaction, a trim or a deletion took out of the list, with the reason.
 // Reverted and undone items are not among them.
 func (h *History) Removed() map[int]protocol.ContextReasonCode {
 	removed := map[int]protocol.ContextReasonCode{}
+	inForce := h.inForce()
 	for _, e := range slices.Backward(h.journal) {
+		if !inForce(&e) {
+			continue
+		}
 		for _, c := range e.changes {
-			if _, known := removed[int(c.place)]; !known && !e.Undone && c.after.hidden && h.items[c.place].Hidden() {
+			if _, known := removed[int(c.place)]; !known && c.after.hidden && h.items[c.place].Hidden() {
 				removed[int(c.place)] = e.reasonHidden()
 			}
 		}
 	}
-	maps.DeleteFunc(removed, func(_ int, r protocol.ContextReasonCode) bool {
-		return r != protocol.ReasonTrimmed && r != protocol.ReasonCompacted
+	maps.DeleteFunc(removed, func(place int, r protocol.ContextReasonCode) bool {
+		return r != protocol.ReasonTrimmed && r != protocol.ReasonCompacted || h.isReverted(place)
 	})
 	for i := range h.items {
 		if h.items[i].Deleted() && !h.items[i].Hidden() {
@@ -101,32 +81,6 @@ func (h *History) Removed() map[int]protocol.ContextReasonCode {
 		}
 	}
 	return removed
-}
-
-// reasonTexts has a sentence for each reason.
-var reasonTexts = map[protocol.ContextReasonCode]string{
-	protocol.ReasonSent:         "The next request has it.",
-	protocol.ReasonSentReplaced: "The next request has it, with the text that replaced its own.",
-	protocol.ReasonDeleted:      "It was deleted. Undo or restore brings it back.",
-	protocol.ReasonTrimmed:      "It was trimmed, because it is before a trim point.",
-	protocol.ReasonCompacted:    "A compaction replaced it by a summary.",
-	protocol.ReasonReverted:     "Its turn was reverted.",
-	protocol.ReasonUndone:       "The edit that added it is undone, or a later edit replaced it.",
-	protocol.ReasonOutdated:     "A later reminder replaced it.",
-
-	protocol.ContextReasonCode(protocol.NotSentExcluded):      "It is excluded.",
-	protocol.ContextReasonCode(protocol.NotSentCallNotSent):   "It is the output of a call that is not sent.",
-	protocol.ContextReasonCode(protocol.NotSentAnswerNotSent): "It is reasoning, and the answer that it belongs to is not sent.",
-	protocol.ContextReasonCode(protocol.NotSentNotTakenBack):  "It is reasoning, and its provider does not take it back.",
-	protocol.ContextReasonCode(protocol.NotSentReplaced): "It is encrypted reasoning with a replaced text, " +
-		"and no provider takes that back.",
-	protocol.ContextReasonCode(protocol.NotSentOtherModel):     "It is the reasoning of another model.",
-	protocol.ContextReasonCode(protocol.NotSentOtherProvider):  "Only another provider can read it.",
-	protocol.ContextReasonCode(protocol.NotSentOtherAPI):       "The API of the next request cannot carry it.",
-	protocol.ContextReasonCode(protocol.NotSentCompactionSent): "An encrypted compaction is sent instead.",
-	protocol.ContextReasonCode(protocol.NotSentOriginalsSent): "It came with an encrypted compaction. " +
-		"The items that the compaction replaced are sent instead.",
-	protocol.ContextReasonCode(protocol.NotSentUnreadable): "It has an unknown type, or cannot be decoded.",
 }
 
 // partsOf returns the content of an item. The text of a call is its tool and its arguments.

@@ -42,6 +42,7 @@ func (v *visibility) apply(e *protocol.StoredContextEdit, i int) {
 		v.excluded = true
 	case protocol.EditInclude:
 		v.excluded, v.omitted, v.note = false, 0, ""
+		v.hidden, v.deleted = v.hidden && !e.Returns, v.deleted && !e.Returns
 	case protocol.EditDelete:
 		v.deleted = true
 	case protocol.EditPin, protocol.EditUnpin:
@@ -95,8 +96,8 @@ func (h *History) simulate(changes []Change, do func()) {
 	h.applyChanges(changes)
 	h.ChooseForms()
 	if changesHidden(changes) {
+		defer h.savePairs()()
 		h.pairAgain()
-		defer h.pairAgain()
 	}
 	do()
 	h.revertChanges(changes)
@@ -190,4 +191,71 @@ func CountShown(changes []Change) (n int) {
 		}
 	}
 	return n
+}
+
+// isReverted reports whether a revert took out the line of an item.
+func (h *History) isReverted(place int) bool {
+	ordinal := h.items[place].ordinal
+	for i := range h.journal {
+		if e := &h.journal[i]; e.IsRevert() && ordinal >= e.from && ordinal <= e.ordinal {
+			return true
+		}
+	}
+	return false
+}
+
+// inForce returns a function that reports whether an edit is in force: no undo and no restore took it back.
+func (h *History) inForce() func(e *Edit) bool {
+	points := h.TrimPoints()
+	return func(e *Edit) bool {
+		return !e.Undone && (e.point == nil || IndexOfPoint(points, e.point.ID) >= 0)
+	}
+}
+
+// hiddenBy returns the reason for a hidden item: a revert of its turn, or the last edit in force that hides it.
+func (h *History) hiddenBy(place int32) protocol.ContextReasonCode {
+	if h.isReverted(int(place)) { // its changes lack items that were hidden already
+		return protocol.ReasonReverted
+	}
+	inForce := h.inForce()
+	hides := func(c Change) bool { return c.place == place && c.after.hidden }
+	for _, e := range slices.Backward(h.journal) {
+		if slices.ContainsFunc(e.changes, hides) && inForce(&e) {
+			return e.reasonHidden()
+		}
+	}
+	return protocol.ReasonUndone
+}
+
+// reasonHidden returns the reason for the items that the edit hides.
+func (e *Edit) reasonHidden() protocol.ContextReasonCode {
+	switch e.Op {
+	case protocol.EditTrim:
+		return protocol.ReasonTrimmed
+	case protocol.EditCompact:
+		return protocol.ReasonCompacted
+	case protocol.EditRevert:
+		return protocol.ReasonReverted
+	}
+	return protocol.ReasonUndone
+}
+
+// NotReturnable returns why an include cannot bring back the item at a place, which is not in the list, or "".
+func (h *History) NotReturnable(place int) string {
+	c, code := &h.items[place], protocol.ReasonDeleted
+	switch {
+	case c.visibility.hidden:
+		code = h.hiddenBy(int32(place))
+	case c.outdated:
+		code = protocol.ReasonOutdated
+	}
+	switch {
+	case code != protocol.ReasonTrimmed && code != protocol.ReasonCompacted && code != protocol.ReasonDeleted:
+		return reasonTexts[code]
+	case c.notice == reminder:
+		return "It is a reminder of the memory. The server sends another one when it is needed."
+	case c.visibility.hidden && c.IsPart() && slices.Contains(h.encrypted, c.ordinal):
+		return "It belongs to an encrypted compaction. Undo the edit that took it out."
+	}
+	return ""
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // snapshotForm changes with the format of snapshots, and with the effect of lines.
-const snapshotForm = 15
+const snapshotForm = 16
 
 // snapshotHead begins a snapshot. The context and the transcript follow. Defaults and Values are JSON,
 // because gob does not distinguish a pointer to 0 from nil.

@@ -12,7 +12,7 @@ import (
 var recallSpec = Spec{
 	Name: Recall,
 	Description: "Searches what left the conversation, and summaries of earlier work in this repository, by the words " +
-		"of query. Includes excluded items again by their ids, such as r12.",
+		"of query. Includes items that a result lists with an id, such as r12, again by their ids.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"},` +
 		`"ids":{"type":"array","items":{"type":"string"}}},"additionalProperties":false}`),
 }
@@ -24,7 +24,7 @@ const MaxQuery = 2000
 type RecallCall struct {
 	// Query is the text to search for.
 	Query string `json:"query"`
-	// IDs are the ids of excluded items to include again.
+	// IDs are the ids of excluded and removed items to include again.
 	IDs []string `json:"ids"`
 }
 

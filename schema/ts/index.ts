@@ -1197,7 +1197,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "notReturnable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
 /** ErrorNotification reports a failed model request. If WillRetry is false, the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -2393,7 +2393,7 @@ export interface SessionBootstrap {
   summary: string | null;
 }
 
-/** SetInclusion excludes items, or includes them again. */
+/** SetInclusion excludes items, or includes them again. An include also brings back items that a compaction, a trim or a deletion took out of the list, by their ids. */
 export interface SetInclusion {
   type: "setInclusion";
   indices?: Array<number> | null;

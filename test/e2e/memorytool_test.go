@@ -85,6 +85,37 @@ func TestRecallFindsOutputsByTheirCalls(t *testing.T) {
 	c.Close()
 }
 
+// TestRecallBringsBackTrimmedItems lets the model include an output that a trim took out. Its call returns with it.
+// The model cannot include what the user deleted.
+func TestRecallBringsBackTrimmedItems(t *testing.T) {
+	apptest.OnBothWires(t, testRecallBringsBackTrimmedItems)
+}
+
+func testRecallBringsBackTrimmedItems(t *testing.T, on apptest.WireAPI) {
+	t.Parallel()
+	p := on.NewProvider(t, apptest.ShellAnswer("c1", "echo the port is $((9000+137))"), apptest.TextAnswer("Read."),
+		apptest.ToolAnswer("c2", "recall", `{"ids":["r13"]}`), apptest.TextAnswer("There it is."),
+		apptest.ToolAnswer("c3", "recall", `{"ids":["r13"]}`), apptest.TextAnswer("It is gone."))
+	c := apptest.StartServer(t, p.Home(t), "-c", "memory.recall_tool=true")
+	c.Initialize()
+	thread := c.StartTrusted()
+	c.Turn(thread, "Read it.")
+	require.Equal(t, protocol.CategoryToolOutput, c.ContextList(thread).Items[3].Category)
+	require.Equal(t, "r13", c.ContextList(thread).Items[3].ID)
+	call := c.ContextList(thread).Items[2].ID
+	c.Call("thread/context/trim", apptest.Object{"threadId": thread, "keepLastNTurns": 0})
+	c.Turn(thread, "Bring it back.")
+	last := p.Requests()[3]
+	require.Contains(t, outputOf(t, last, "c2"), "r13 is in the conversation again")
+	requireReturned(t, append(last.Conversation(t), "And now the parser."))
+
+	c.Call("context/pruneByIndices", apptest.Object{"threadId": thread, "ids": []string{call}})
+	c.Turn(thread, "Once more.")
+	require.Contains(t, outputOf(t, p.Requests()[5], "c3"), "The user deleted it")
+	require.NotContains(t, strings.Join(p.Requests()[5].Conversation(t), "\n"), "the port is 9137")
+	c.Close()
+}
+
 // TestMemorySummariesComeFromModel summarizes pruned items by the model. If it fails, there is an
 // extract and one warning.
 func TestMemorySummariesComeFromModel(t *testing.T) {
