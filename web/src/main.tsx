@@ -3,6 +3,9 @@
 import { render } from "preact";
 import { start } from "./store/app.ts";
 import { App } from "./view/app.tsx";
+import { showPanel } from "./view/panels.ts";
+import { showContextEvent } from "./wire/transport.ts";
 
 render(<App />, document.getElementById("app")!);
 void start();
+window.addEventListener(showContextEvent, () => showPanel("list"));

@@ -11,3 +11,4 @@ import "./review.test.ts";
 import "./suggestions.test.ts";
 import "./timeline.test.ts";
 import "./usage.test.ts";
+import "./transport.test.ts";

@@ -2,7 +2,8 @@
 
 import { signal } from "@preact/signals";
 import { CallError, Connection } from "../wire/connection.ts";
-import { dropSession, openSession } from "../wire/session.ts";
+import { dropSession } from "../wire/session.ts";
+import { openTransport, type Transport } from "../wire/transport.ts";
 import type { Model, ServerNotification, Thread, ThreadStatus } from "../wire/types.ts";
 import * as questions from "./questions.ts";
 import { reportsKey } from "./losses.ts";
@@ -28,14 +29,14 @@ export const failure = signal("");
 
 /** start opens the session and connects. */
 export async function start(): Promise<void> {
-	let token: string;
+	let transport: Transport;
 	try {
-		token = await openSession();
+		transport = await openTransport();
 	} catch (error) {
 		sessionFailure.value = (error as Error).message;
 		return;
 	}
-	const c = new Connection(token, {
+	const c = new Connection(transport, {
 		opened: () => initialize(c),
 		notification: receive,
 		request: (r) => {
@@ -203,7 +204,7 @@ function leave(): void {
 	if (!former) return;
 	current.value = null;
 	former.dispose();
-	if (location.hash !== "") history.replaceState(null, "", location.pathname);
+	if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
 	void connection.value!.call("thread/unsubscribe", { threadId: former.id }).catch(() => undefined);
 }
 

@@ -1,9 +1,10 @@
-// A JSON-RPC connection over a WebSocket that reconnects.
+// A JSON-RPC connection that reconnects.
 //
-// The socket is always read: the server disconnects clients that do not read. Messages wait in a
+// The link is always read: the server disconnects clients that do not read. Messages wait in a
 // queue and are handled in slices of a frame, so that a burst does not block the page.
 
 import { signal } from "@preact/signals";
+import type { Link, Transport } from "./transport.ts";
 import type { Methods, RequestId, ServerNotification, ServerRequest } from "./types.ts";
 
 /** sliceMs is the longest time that one frame handles messages. */
@@ -52,7 +53,7 @@ export class Connection {
 	readonly state = signal<ConnectionState>("connecting");
 	/** retryAt is the time of the next attempt in milliseconds, while the state is "waiting". */
 	readonly retryAt = signal(0);
-	private socket: WebSocket | null = null;
+	private link: Link | null = null;
 	private nextId = 1;
 	private pending = new Map<RequestId, Pending>();
 	private queue: string[] = [];
@@ -62,40 +63,40 @@ export class Connection {
 	private delay = minDelayMs;
 	private timer = 0;
 	private everOpen = false;
-	/** opened is set if the current socket was open. */
+	/** opened is set while the current link is open. */
 	private opened = false;
 
-	constructor(private readonly token: string, private readonly handlers: Handlers) {}
+	constructor(private readonly transport: Transport, private readonly handlers: Handlers) {}
 
 	connect(): void {
 		clearTimeout(this.timer);
 		this.state.value = "connecting";
-		const scheme = location.protocol === "https:" ? "wss" : "ws";
-		const socket = new WebSocket(`${scheme}://${location.host}/ws`, ["appserver.v1", `bearer.${this.token}`]);
-		this.socket = socket;
-		socket.onopen = () => void this.open(socket);
-		socket.onmessage = (event) => {
-			this.queue.push(event.data as string);
-			this.schedule();
-		};
-		socket.onclose = () => this.closed(socket);
+		const link: Link = this.transport.open({
+			opened: () => void this.open(link),
+			message: (text) => {
+				this.queue.push(text);
+				this.schedule();
+			},
+			closed: () => this.closed(link),
+		});
+		this.link = link;
 	}
 
-	private async open(socket: WebSocket): Promise<void> {
+	private async open(link: Link): Promise<void> {
 		this.delay = minDelayMs;
 		this.everOpen = true;
 		this.opened = true;
 		try {
 			await this.handlers.opened();
-			if (this.socket === socket) this.state.value = "open";
+			if (this.link === link) this.state.value = "open";
 		} catch {
-			socket.close();
+			link.close();
 		}
 	}
 
-	private closed(socket: WebSocket): void {
-		if (this.socket !== socket) return;
-		this.socket = null;
+	private closed(link: Link): void {
+		if (this.link !== link) return;
+		this.link = null;
 		this.queue = [];
 		const lost = new CallError(0, "the connection to the server was lost", "disconnected", {});
 		for (const p of this.pending.values()) p.reject(lost);
@@ -115,8 +116,7 @@ export class Connection {
 
 	/** probe ends the attempts if the server is there and does not know the session. */
 	private async probe(): Promise<void> {
-		const headers = { Authorization: `Bearer ${this.token}` };
-		const refused = await fetch("/session", { headers, cache: "no-store" }).then((r) => r.status === 401, () => false);
+		const refused = await this.transport.refused();
 		if (!refused || this.state.value !== "waiting") return;
 		clearTimeout(this.timer);
 		this.state.value = "rejected";
@@ -155,8 +155,8 @@ export class Connection {
 	}
 
 	private send(message: object): void {
-		if (this.socket?.readyState === WebSocket.OPEN) {
-			this.socket.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
+		if (this.link && this.opened) {
+			this.link.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
 			return;
 		}
 		const id = (message as Message).id;

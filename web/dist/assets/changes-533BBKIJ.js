@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-WE4BE26K.js";import"./chunk-B2BUZMPC.js";import"./chunk-Q5W5PHYL.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};
