@@ -10,5 +10,5 @@ import "./promptdiff.test.ts";
 import "./review.test.ts";
 import "./suggestions.test.ts";
 import "./timeline.test.ts";
-import "./usage.test.ts";
 import "./transport.test.ts";
+import "./usage.test.ts";
