@@ -37,10 +37,10 @@ ROWS ?= .*
 
 .DEFAULT_GOAL := help
 .PHONY: help build mac demo demo-web generate check types test test-all test-postgres race fuzz crash soak fleet-soak bench bench-economy bench-peer bench-store bench-web bench-hour conformance \
-	verify sbom vendor-web clean
+	vscode vscode-e2e verify sbom vendor-web clean
 
 help: ## print the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/appserver, a static binary, and bin/codex, a link to it
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver ./cmd/appserver
@@ -95,11 +95,19 @@ slow = $(addprefix appserver/,test/e2e core/host core/tool core/mcp core/codeind
 listed = $(shell $(GO) list $(PKGS))
 ordered = $(filter $(slow),$(listed)) $(filter-out $(slow),$(listed))
 
-# With -short, rapid draws a fifth of the cases.
-# esbuild removes types without checking them.
-types: ## check the types of the page; npm downloads TypeScript
-	npm exec --yes --package=typescript@7.0.2 -- tsc -p web/tsconfig.json
+# esbuild removes types without checking them. npm puts the programs and the types of packages below one folder.
+types: ## check the types of the page and of the extension; npm downloads TypeScript
+	npm exec --yes --package=typescript@7.0.2 --package=@types/node@20.19.0 --package=@types/vscode@1.90.0 -- sh -c \
+		'tsc -p web/tsconfig.json && tsc -p editors/vscode/tsconfig.json --typeRoots "$$(dirname "$$(dirname "$$(command -v tsc)")")/@types"'
 
+vscode: ## build bin/appserver.vsix, the extension for Visual Studio Code
+	mkdir -p bin
+	$(GO) run ./editors/vscode/gen bin/appserver.vsix
+
+vscode-e2e: build ## test the extension in code-server, which npm installs, with Chromium; PICTURES=FOLDER writes pictures
+	VSCODE_PICTURES=$(if $(PICTURES),$(abspath $(PICTURES))) bash .ci/vscode $(GO) test -count=1 -v ./test/vscode
+
+# With -short, rapid draws a fifth of the cases.
 test: CHECKS = 50
 test: STEPS = 15
 test: build ## run the tests of every change, in minutes

@@ -21,7 +21,7 @@ func requiredFiles() []string {
 
 // topFolders are the only folders at the top level.
 func topFolders() []string {
-	return []string{".ci", "cmd", "core", "deploy", "docs", "protocol", "rollout", "schema", "server", "test", "web"}
+	return []string{".ci", "cmd", "core", "deploy", "docs", "editors", "protocol", "rollout", "schema", "server", "test", "web"}
 }
 
 func findTopLevel(t *houseTree) (findings []string) {
@@ -54,7 +54,7 @@ func findDocuments(t *houseTree) (findings []string) {
 
 // findMakeTargets finds targets that a top-level document names and the Makefile lacks.
 func findMakeTargets(t *houseTree) (findings []string) {
-	named := regexp.MustCompile("`make ([a-z-]+)")
+	named := regexp.MustCompile("`make ([a-z0-9-]+)")
 	for _, file := range apptest.SortedKeys(t.files) {
 		if strings.Contains(file, "/") || !strings.HasSuffix(file, ".md") {
 			continue

@@ -1,0 +1,88 @@
+// The items of the context that have the selection of an editor, or that read its file.
+
+import type { ContextGetItemsResponse, ContextItem, ContextSearchParams, ContextSearchResponse } from "../../../schema/ts/index.ts";
+import type { Call } from "./rpc.ts";
+
+/** maxQuery is the longest text that the server searches. */
+const maxQuery = 1000;
+const pageSize = 1000;
+
+export interface Selection {
+	/** text is the selected text. It may be empty. */
+	text: string;
+	/** path is the absolute path of the file, or empty. */
+	path: string;
+}
+
+/** Found is an item that can be excluded. match is the text around the first match of the selection, or empty. */
+export interface Found {
+	item: ContextItem;
+	match: string;
+	reads: boolean;
+}
+
+export interface Findings {
+	revision: number;
+	found: readonly Found[];
+}
+
+/** queryOf returns the text to search. A longer selection is searched by its beginning. */
+export function queryOf(text: string): string {
+	const trimmed = text.replace(/\r\n/g, "\n").trim();
+	return [...trimmed].slice(0, maxQuery).join("");
+}
+
+/**
+ * pathPattern returns a regular expression for calls that name a file: by its absolute path, or by its path relative
+ * to the folder of the thread. It returns an empty text if the pattern is too long.
+ */
+export function pathPattern(path: string, folder: string): string {
+	const quote = (s: string) => s.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+	const below = folder !== "" && path.startsWith(`${folder}/`);
+	const names = below ? `(?:\\./|${quote(folder)}/)?${quote(path.slice(folder.length + 1))}` : quote(path);
+	const pattern = `(?:^|[\\s"'=:,(<>])${names}(?:$|[^\\w./-]|\\.(?:$|\\W))`;
+	return [...pattern].length > maxQuery ? "" : pattern;
+}
+
+/** find returns the items of the next request that have the selection or read the file, in their order. */
+export async function find(call: Call, threadId: string, folder: string, selection: Selection): Promise<Findings> {
+	const { items, revision } = await list(call, threadId);
+	const query = queryOf(selection.text);
+	const matches = query === "" ? new Map<string, string>() : await search(call, { threadId, query, matchCase: true });
+	const pattern = selection.path === "" ? "" : pathPattern(selection.path, folder);
+	const calls = pattern === "" ? new Map<string, string>()
+		: await search(call, { threadId, query: pattern, regex: true, matchCase: true, categories: ["toolCall"] });
+	const reading = new Set(items.filter((i) => calls.has(i.id) && i.callId !== null).map((i) => i.callId));
+	const found = items
+		.filter((i) => i.inPrompt)
+		.map((item) => ({ item, match: matches.get(item.id) ?? "", reads: item.callId !== null && reading.has(item.callId) }))
+		.filter((f) => f.reads || matches.has(f.item.id));
+	return { revision, found };
+}
+
+async function list(call: Call, threadId: string): Promise<{ items: ContextItem[]; revision: number }> {
+	const items: ContextItem[] = [];
+	let cursor: string | null = null;
+	let revision = 0;
+	do {
+		const page: ContextGetItemsResponse = await call("context/getItems", { threadId, cursor, limit: pageSize });
+		items.push(...page.items);
+		revision = page.revision;
+		cursor = page.nextCursor;
+	} while (cursor !== null);
+	return { items, revision };
+}
+
+type Query = Omit<ContextSearchParams, "cursor" | "limit">;
+
+/** search returns the items with a match, and the text around the first match of each. */
+async function search(call: Call, query: Query): Promise<Map<string, string>> {
+	const found = new Map<string, string>();
+	let cursor: string | null = null;
+	do {
+		const page: ContextSearchResponse = await call("context/search", { ...query, cursor, limit: pageSize });
+		for (const m of page.data) found.set(m.id, `${m.before}${m.match}${m.after}`);
+		cursor = page.nextCursor;
+	} while (cursor !== null);
+	return found;
+}

@@ -1,0 +1,214 @@
+// The extension: it starts the server, shows the workbench's page in a tab, and is a client of the server itself.
+
+import * as vscode from "vscode";
+import { homedir } from "node:os";
+import { excludeSelection } from "./commands.ts";
+import { htmlOf, Page } from "./page.ts";
+import { Server } from "./server.ts";
+import { Session } from "./session.ts";
+import { gaugeOf } from "./threads.ts";
+import type { ToEditor } from "../../../web/src/wire/transport.ts";
+
+const viewType = "appserver.workbench";
+const threadKey = "appserver.thread";
+
+let app: App | null = null;
+
+export function activate(context: vscode.ExtensionContext): void {
+	app = new App(context);
+}
+
+export function deactivate(): Promise<void> | undefined {
+	return app?.dispose();
+}
+
+class App {
+	private readonly log: vscode.OutputChannel;
+	private readonly gauge: vscode.StatusBarItem;
+	private readonly server: Server;
+	private session: Session | null = null;
+	private panel: { tab: vscode.WebviewPanel; page: Page } | null = null;
+
+	constructor(private readonly context: vscode.ExtensionContext) {
+		this.log = vscode.window.createOutputChannel("appserver");
+		this.gauge = vscode.window.createStatusBarItem("appserver.gauge", vscode.StatusBarAlignment.Right, 50);
+		this.gauge.name = "Context of the agent";
+		this.gauge.command = "appserver.showContext";
+		this.showUsage(null);
+		this.gauge.show();
+		this.server = new Server(commandOf, {
+			started: () => this.started(),
+			line: (text) => this.receive(text),
+			log: (text) => this.log.append(text),
+			missing: (reason) => void this.missing(reason),
+			ended: (reason, delayMs) => void this.ended(reason, delayMs),
+		});
+		const run = (name: string, action: () => unknown) =>
+			vscode.commands.registerCommand(name, () => Promise.resolve(action()).catch((e: Error) => vscode.window.showErrorMessage(e.message)));
+		context.subscriptions.push(
+			this.log, this.gauge,
+			run("appserver.open", () => this.open()),
+			run("appserver.showContext", () => this.show(true)),
+			run("appserver.excludeSelection", () => this.excludeSelection()),
+			run("appserver.newThread", () => this.newThread()),
+			run("appserver.restart", () => this.restart()),
+			run("appserver.showLog", () => this.log.show()),
+			vscode.window.registerWebviewPanelSerializer(viewType, {
+				deserializeWebviewPanel: async (tab) => {
+					this.adopt(tab);
+				},
+			}),
+			vscode.workspace.onDidChangeConfiguration((e) => {
+				if (e.affectsConfiguration("appserver") && (this.session || this.panel)) void this.restart();
+			}),
+		);
+	}
+
+	async dispose(): Promise<void> {
+		this.session?.close("the editor ends");
+		await this.server.stop();
+	}
+
+	/** open shows the tab of the page. */
+	private open(): Page {
+		if (this.panel) {
+			this.panel.tab.reveal();
+			return this.panel.page;
+		}
+		return this.adopt(vscode.window.createWebviewPanel(viewType, "Workbench", vscode.ViewColumn.Active, { retainContextWhenHidden: true }));
+	}
+
+	/** adopt shows the page in a tab. retainContextWhenHidden keeps the page while the tab is in the background. */
+	private adopt(tab: vscode.WebviewPanel): Page {
+		this.panel?.tab.dispose();
+		const folder = vscode.Uri.joinPath(this.context.extensionUri, "page");
+		tab.webview.options = { enableScripts: true, localResourceRoots: [folder] };
+		tab.iconPath = vscode.Uri.joinPath(this.context.extensionUri, "media", "icon.svg");
+		const page = new Page(tab.webview);
+		tab.webview.onDidReceiveMessage((message: ToEditor) => page.receive(message));
+		tab.onDidDispose(() => {
+			page.dispose();
+			if (this.panel?.tab === tab) this.panel = null;
+		});
+		this.panel = { tab, page };
+		const uri = (name: string) => tab.webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
+		tab.webview.html = htmlOf(folder.fsPath, uri, tab.webview.cspSource);
+		this.session?.connect(page);
+		this.server.start();
+		return page;
+	}
+
+	/** show opens the page with the current thread. */
+	private async show(context: boolean): Promise<void> {
+		const page = this.open();
+		const session = await this.connected();
+		page.show(await session.latest(workFolder()), context);
+	}
+
+	private async excludeSelection(): Promise<void> {
+		await excludeSelection(await this.connected(), workFolder());
+	}
+
+	private async newThread(): Promise<void> {
+		const session = await this.connected();
+		const { thread } = await session.call("thread/start", { cwd: workFolder() ?? null });
+		this.open().show(thread.id, false);
+	}
+
+	/** waiting are the commands that wait for a server. */
+	private waiting: { resolve(s: Session): void; reject(e: Error): void }[] = [];
+
+	/** connected starts the server unless it runs, and returns its session. */
+	private connected(): Promise<Session> {
+		if (this.session) return Promise.resolve(this.session);
+		const session = new Promise<Session>((resolve, reject) => this.waiting.push({ resolve, reject }));
+		this.server.start();
+		return session;
+	}
+
+	private started(): void {
+		const { version } = this.context.extension.packageJSON as { version: string };
+		const session = new Session((text) => this.server.send(text), {
+			current: (id) => void this.context.workspaceState.update(threadKey, id),
+			usage: (usage) => this.showUsage(usage),
+			failed: (reason) => void vscode.window.showErrorMessage(`appserver rejects the extension: ${reason}`),
+			ask: async (text, titles) => vscode.window.showWarningMessage(text, ...titles),
+			show: (threadId) => this.open().show(threadId, false),
+			late: () => void vscode.window.showInformationMessage("This question was answered already, or has ended."),
+		}, this.context.workspaceState.get<string>(threadKey) ?? null, version);
+		this.session = session;
+		if (this.panel) session.connect(this.panel.page);
+		for (const w of this.waiting.splice(0)) w.resolve(session);
+	}
+
+	private receive(text: string): void {
+		try {
+			this.session?.receive(text);
+		} catch (error) {
+			this.log.appendLine(`cannot handle a message of the server: ${(error as Error).message}`);
+		}
+	}
+
+	private lost(reason: string): void {
+		this.session?.close(reason);
+		this.session = null;
+		this.panel?.page.disconnected();
+		for (const w of this.waiting.splice(0)) w.reject(new Error(reason));
+		this.showUsage(null);
+	}
+
+	private async missing(reason: string): Promise<void> {
+		this.waiting.length = 0; // the message below is their answer
+		this.lost(reason);
+		const path = commandOf().path;
+		const chosen = await vscode.window.showErrorMessage(
+			`The program ${path} cannot be started: ${reason}. Install appserver, or set its path.`, "Open Settings", "Try Again");
+		if (chosen === "Open Settings") await openSettings("appserver.path");
+		if (chosen === "Try Again") this.server.start();
+	}
+
+	private async ended(reason: string, delayMs: number): Promise<void> {
+		this.log.appendLine(reason);
+		this.lost(reason);
+		const chosen = await vscode.window.showErrorMessage(
+			`${reason}. It starts again in ${(delayMs / 1000).toLocaleString("en")} s.`, "Start Now", "Show Log");
+		if (chosen === "Start Now") this.server.start();
+		if (chosen === "Show Log") this.log.show();
+	}
+
+	private async restart(): Promise<void> {
+		this.lost("the server starts again");
+		await this.server.stop();
+		this.server.start();
+	}
+
+	private showUsage(usage: Parameters<typeof gaugeOf>[0]): void {
+		const { text, tooltip, high } = gaugeOf(usage);
+		this.gauge.text = text;
+		this.gauge.tooltip = tooltip;
+		this.gauge.backgroundColor = high ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+	}
+}
+
+/** openSettings shows a setting. The settings of a remote machine have a page of their own. */
+async function openSettings(query: string): Promise<void> {
+	const page = vscode.env.remoteName ? "workbench.action.openRemoteSettings" : "workbench.action.openSettings";
+	await vscode.commands.executeCommand(page, { query });
+}
+
+/** workFolder returns the first folder of the window, or undefined. */
+function workFolder(): string | undefined {
+	return vscode.workspace.workspaceFolders?.find((f) => f.uri.scheme === "file")?.uri.fsPath;
+}
+
+/** commandOf returns the command line of the settings. A path may begin with ~/. */
+function commandOf() {
+	const settings = vscode.workspace.getConfiguration("appserver");
+	const path = settings.get<string>("path")?.trim() || "appserver";
+	return {
+		path: path.startsWith("~/") ? homedir() + path.slice(1) : path,
+		args: settings.get<string[]>("args") ?? [],
+		env: settings.get<Record<string, string>>("env") ?? {},
+		cwd: workFolder(),
+	};
+}

@@ -1,0 +1,9 @@
+// All tests of the extension that need no editor.
+
+import "./approvals.test.ts";
+import "./exclude.test.ts";
+import "./mux.test.ts";
+import "./page.test.ts";
+import "./server.test.ts";
+import "./session.test.ts";
+import "./threads.test.ts";
