@@ -6,8 +6,9 @@ import (
 	"io"
 )
 
-// Version is the version of this program. Clients receive protocol.Level as well.
-const Version = "0.1.0"
+// Version is the version of this program. A release sets it by the linker. Clients receive protocol.Level
+// as well.
+var Version = "0.1.0"
 
 const (
 	// SuperviseCommand starts the process as the supervisor of a command of the agent. The usage does not
