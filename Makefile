@@ -34,10 +34,20 @@ BENCHTIME ?= 1s
 # maximum number of rounds (5), APPSERVER_BENCH_MB has the sizes of resumed rollouts (5,49,1000),
 # and APPSERVER_BENCH_THREADS the lengths of lists (2000,10000,50000).
 ROWS ?= .*
+# TARGETS are the systems and processors of a release.
+TARGETS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+# EXCLUDE are the targets that a release leaves out. The program does not build for Windows yet: remove
+# these when it does.
+EXCLUDE ?= windows/amd64 windows/arm64
+# VERSION is the version of a release. Empty, it is the tag of the commit, or 0.0.0-dev.gCOMMIT.
+VERSION ?=
+# PUBLISHER has names under which a release is published: -homepage ADDRESS, -maintainer 'NAME <MAIL>' and
+# -npm NAME.
+PUBLISHER ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help build mac demo demo-web generate check types test test-all test-postgres race fuzz crash soak fleet-soak bench bench-economy bench-peer bench-store bench-web bench-hour conformance \
-	vscode vscode-e2e verify sbom vendor-web clean
+	vscode vscode-e2e verify sbom release test-release vendor-web clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -52,14 +62,15 @@ mac: ## build bin/appserver-mac, which runs no commands
 verify: ## compare the modules that were downloaded with go.sum
 	$(GO) mod verify
 
-# The components that cdxgen finds in the source must be the ones in the build information of the
-# program. npm runs no install scripts of cdxgen and skips its optional dependencies.
 sbom: build ## list the components of bin/appserver as CycloneDX, with licences and hashes
-	npm exec --yes --ignore-scripts --omit=optional -- @cyclonedx/cdxgen@12.8.4 -t go --no-recurse --no-install-deps -o bin/appserver.cdx.json .
-	@$(GO) version -m bin/appserver | awk '$$1 == "dep" { print "pkg:golang/" $$2 "@" $$3 }' | while read -r module; do \
-		grep -qiF "\"purl\":\"$$module\"" bin/appserver.cdx.json || { echo "bin/appserver.cdx.json lacks $$module"; exit 1; }; \
-	done
-	node web/sbom.mjs bin/appserver.cdx.json
+	$(GO) run ./deploy/release -sbom bin/appserver.cdx.json bin/appserver
+
+release: ## build archives and packages of all TARGETS in bin/release
+	$(GO) run ./deploy/release -targets "$(TARGETS)" -exclude "$(EXCLUDE)" -version "$(VERSION)" $(PUBLISHER)
+
+# RELEASE is a folder of make release. Without it, the test makes a release of this platform from the commit, twice.
+test-release: ## install each artefact of a release and run the demo with it; needs npm, dpkg and ruby
+	APPSERVER_RELEASE="$(if $(RELEASE),$(abspath $(RELEASE)),make)" $(GO) test -count=1 -v ./test/release
 
 vendor-web: ## copy the libraries of the page from npm into web/vendor; PACKAGES=NAME@VERSION changes a version
 	node web/vendor.mjs $(PACKAGES)
