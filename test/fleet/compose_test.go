@@ -180,7 +180,7 @@ func argumentsOf(all [][]string, name string) (found [][]string) {
 func TestTheImageIsBuiltFromWhatExists(t *testing.T) {
 	t.Parallel()
 	all := instructions(t)
-	known := []string{"FROM", "WORKDIR", "COPY", "RUN", "USER", "ENV", "EXPOSE", "ENTRYPOINT"}
+	known := []string{"ADD", "ARG", "FROM", "WORKDIR", "COPY", "RUN", "USER", "ENV", "EXPOSE", "ENTRYPOINT"}
 	for _, words := range all {
 		require.Contains(t, known, words[0])
 	}
@@ -189,15 +189,20 @@ func TestTheImageIsBuiltFromWhatExists(t *testing.T) {
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(module))[1]
 	base := argumentsOf(all, "FROM")[0]
 	require.Regexp(t, `/golang:`+regexp.QuoteMeta(version)+`-`, base[0])
-	stage := base[len(base)-1]
+	require.Equal(t, [][]string{{"PROGRAM=" + base[len(base)-1]}, {"TARGETARCH"}}, argumentsOf(all, "ARG"),
+		"the image is built from the source unless an argument selects a release")
 	build := slices.Concat(argumentsOf(all, "RUN")...)
 	program := build[slices.Index(build, "-o")+1]
 	require.DirExists(t, apptest.Root(build[slices.Index(build, "-o")+2]))
 	installed := ""
 	for _, files := range argumentsOf(all, "COPY") {
 		sources, target := files[:len(files)-1], files[len(files)-1]
-		if sources[0] == "--from="+stage {
-			require.Equal(t, program, sources[1])
+		if sources[0] == "--from=program" {
+			for _, folder := range []string{program, "/appserver_1.2.3_linux_amd64/appserver"} {
+				matched, err := path.Match(sources[1], folder)
+				require.NoError(t, err)
+				require.True(t, matched, folder)
+			}
 			installed = target
 			continue
 		}
