@@ -21,7 +21,8 @@ func requiredFiles() []string {
 
 // topFolders are the only folders at the top level.
 func topFolders() []string {
-	return []string{".ci", "cmd", "core", "deploy", "docs", "editors", "protocol", "rollout", "schema", "server", "test", "web"}
+	return []string{".ci", ".github", "cmd", "core", "deploy", "docs", "editors", "protocol", "rollout", "schema", "server",
+		"test", "web"}
 }
 
 func findTopLevel(t *houseTree) (findings []string) {
