@@ -9,7 +9,7 @@
 //   - the output of a command that ran again, of a failed one that succeeded later, or the same output
 //     as a later one;
 //   - an image that an answer followed;
-//   - a long output that nothing used after the next few outputs, or of late;
+//   - an output that nothing used after the next few outputs, or of late;
 //   - the reasoning of earlier turns.
 //
 // It never names messages, pinned items, items of the last turns, outputs that a recent answer quotes, and
@@ -28,7 +28,7 @@
 // A thread is expected to make as many further requests as it has made. No better estimate is known for
 // sessions whose lengths differ by powers of ten.
 //
-// The quote of an output stays in the answer. So a quoted output stays for three times as many outputs as
+// The quote of an output stays in the answer. So a quoted output stays for twice as many outputs as
 // are always kept, and not forever: in long sessions, quotes would keep most of the old outputs.
 //
 // Calls of old patches are half of what remains in long sessions. They stay, because models imitate their

@@ -13,14 +13,12 @@ import (
 )
 
 const (
-	// minOutput is the least cost of an output that is taken out, in tokens. Placeholders cost about 35.
-	minOutput = 50
-	// longOutput is the least cost of an output that is taken out because nothing uses it.
-	longOutput = 100
+	// minOutput is the least cost of an output that is taken out, in tokens. Placeholders cost about 20.
+	minOutput = 40
 	// keptTurns are the last turns from which nothing is taken out if they have few outputs.
 	keptTurns = 2
 	// usedFor is the time for which an output stays after a patch used it, in multiples of Options.KeepOutputs.
-	usedFor = 3
+	usedFor = 2
 )
 
 // Options select what Find names.
@@ -285,8 +283,6 @@ func (f *finder) reasonOf(i int, l *later) protocol.SuggestionReason {
 		return protocol.SuggestStaleRead
 	case e.images && f.quotes.answeredAfter(e.rank):
 		return protocol.SuggestDescribedImage
-	case e.tokens < longOutput:
-		return ""
 	case i+f.KeepOutputs < len(f.exchanges) && !f.quotes.patched(e.text, f.exchanges[i+f.KeepOutputs].rank):
 		return protocol.SuggestUncitedOutput
 	case e.rank < f.used && !f.quotes.patched(e.text, f.used-1):
