@@ -324,7 +324,8 @@ func (w *contextChecker) checkCompaction(out core.Output, was, now []protocol.Co
 		return
 	}
 	for _, i := range now[:summary] {
-		if i.Category != protocol.CategoryUserMessage && !w.staysPinned(i) && !w.describesEnvironment(i) {
+		if i.Category != protocol.CategoryUserMessage && !w.staysPinned(i) && !w.describesEnvironment(i) &&
+			!returnsIn(out, i.ID) {
 			w.report("a compaction leaves %s %q before its summary", i.Category, i.Preview)
 		}
 	}

@@ -3,6 +3,7 @@ package core_test
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -43,6 +44,13 @@ func TestReturnedItemsAreInThePrompt(t *testing.T) {
 			t.Fatalf("redone:\n%s\nafter:\n%s", got, after)
 		}
 		t.Repeat(e.actions())
+	})
+}
+
+// returnsIn reports whether an edit that waited for the end of the turn brings an item back in the same step.
+func returnsIn(out core.Output, id string) bool {
+	return slices.ContainsFunc(out.Lines, func(l protocol.RolloutLine) bool {
+		return applies(l) && strings.Contains(string(l.Payload), `"`+id+`"`)
 	})
 }
 
