@@ -11,8 +11,8 @@ import (
 
 var recallSpec = Spec{
 	Name: Recall,
-	Description: "Searches what left the conversation, and summaries of earlier work in this repository, by the words " +
-		"of query. Includes items that a result lists with an id, such as r12, again by their ids.",
+	Description: "Finds what left the conversation, and earlier work in this repository, by words. " +
+		"Includes items again by their ids, such as r12.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"},` +
 		`"ids":{"type":"array","items":{"type":"string"}}},"additionalProperties":false}`),
 }
