@@ -80,7 +80,7 @@ func (s *step) economize() {
 	}
 	s.economized = s.state.Sent.Input
 	p := s.prices(facts)
-	findings := s.findings(r)
+	findings := s.findings(r, true)
 	candidates := s.candidates(findings)
 	chosen, leaving, saves := p.Choose(candidates, s.allowance(&p))
 	if saves == 0 || saves*100 < s.PromptTokens()*int64(r.MinPercent) {
@@ -99,14 +99,15 @@ func reasonOfEconomy(p *economy.Prices, net protocol.ContextNetPrice) string {
 	return fmt.Sprintf("economy: pays back after %d of about %d further requests", *net.RequestsToPayBack, p.Expected)
 }
 
-// findings returns the groups of items that requests can do without.
-func (s *step) findings(r *EconomyRules) []economy.Finding {
+// findings returns the groups of items that requests can do without. expire lets outputs leave that messages
+// quoted some time ago.
+func (s *step) findings(r *EconomyRules, expire bool) []economy.Finding {
 	keep := r.KeepOutputs
 	if keep == 0 {
 		keep = defaultKeepOutputs
 	}
 	return economy.Find(s.context, economy.Options{Cwd: s.state.Settings.Cwd, KeepOutputs: keep,
-		Skip: s.context.BroughtBack()})
+		Skip: s.context.BroughtBack(), QuotesExpire: expire})
 }
 
 func (s *step) candidates(findings []economy.Finding) []economy.Candidate {

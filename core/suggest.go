@@ -51,7 +51,7 @@ func (s *step) suggest(r *EconomyRules, c CacheFacts, saving *int64) protocol.Co
 	p := s.prices(c)
 	answer := protocol.ContextSuggestResponse{Revision: s.context.Revision(), PromptTokens: s.PromptTokens(),
 		ExpectedRequests: p.Expected, Suggestions: []protocol.ContextSuggestion{}}
-	findings := s.findings(r)
+	findings := s.findings(r, false)
 	groups := make([][]economy.Candidate, len(findings))
 	for _, c := range s.candidates(findings) {
 		groups[c.Finding] = append(groups[c.Finding], c)

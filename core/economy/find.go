@@ -17,7 +17,7 @@ const (
 	minOutput = 40
 	// keptTurns are the last turns from which nothing is taken out if they have few outputs.
 	keptTurns = 2
-	// usedFor is the time for which an output stays after a patch used it, in multiples of Options.KeepOutputs.
+	// usedFor is the time for which an output stays after its last use, in multiples of Options.KeepOutputs.
 	usedFor = 2
 )
 
@@ -29,6 +29,8 @@ type Options struct {
 	KeepOutputs int
 	// Skip are places that stay.
 	Skip map[int]bool
+	// QuotesExpire lets outputs leave that messages quoted some time ago. The messages have the quotes.
+	QuotesExpire bool
 }
 
 // Finding is a group of items with one reason.
@@ -67,7 +69,7 @@ type finder struct {
 	ranks     []int // by place
 	exchanges []exchange
 	// protected is the rank from which on nothing is taken out. turn is the rank at which the last turn
-	// begins. used is the rank from which on a use of an output by a patch keeps it.
+	// begins. used is the rank from which on a use of an output keeps it.
 	protected, turn, used int
 	quotes                quotes
 	found                 map[string]*Finding
@@ -261,9 +263,12 @@ func (e *exchange) key() string {
 
 // mayGo reports whether any reason can take out an output.
 func (f *finder) mayGo(e *exchange) bool {
-	c := f.Item(e.place)
+	c, since := f.Item(e.place), e.rank
+	if f.QuotesExpire {
+		since = max(since, f.used-1)
+	}
 	return e.rank < f.protected && e.tokens >= minOutput && !f.Skip[e.place] && !f.IsPinned(c) &&
-		!f.IsPinned(f.Item(c.Pair())) && !f.quotes.quoted(e.text, e.rank)
+		!f.IsPinned(f.Item(c.Pair())) && !f.quotes.quoted(e.text, since)
 }
 
 // reasonOf returns the first reason why the i-th exchange's output is superfluous, or "".
@@ -283,7 +288,8 @@ func (f *finder) reasonOf(i int, l *later) protocol.SuggestionReason {
 		return protocol.SuggestStaleRead
 	case e.images && f.quotes.answeredAfter(e.rank):
 		return protocol.SuggestDescribedImage
-	case i+f.KeepOutputs < len(f.exchanges) && !f.quotes.patched(e.text, f.exchanges[i+f.KeepOutputs].rank):
+	case i+f.KeepOutputs < len(f.exchanges) && !f.quotes.patched(e.text, f.exchanges[i+f.KeepOutputs].rank) &&
+		!f.quotes.quoted(e.text, e.rank):
 		return protocol.SuggestUncitedOutput
 	case e.rank < f.used && !f.quotes.patched(e.text, f.used-1):
 		return protocol.SuggestOldOutput

@@ -139,7 +139,7 @@ func TestThePlaceholderOfAFailureHasItsCause(t *testing.T) {
 	require.Equal(t, "exit 1: a_test.go:7: want 3, got 4", candidates[0].Note)
 }
 
-func TestFindNamesOutputsThatNoPatchUsedOfLate(t *testing.T) {
+func TestFindNamesOutputsThatNothingUsedOfLate(t *testing.T) {
 	s := &session{t: t}
 	s.user("look")
 	quoted := s.run("cat a.go", long("a.go"))
@@ -153,6 +153,15 @@ func TestFindNamesOutputsThatNoPatchUsedOfLate(t *testing.T) {
 	found := s.find()
 	require.Equal(t, protocol.SuggestOldOutput, found[patched])
 	require.NotContains(t, found, quoted, "an answer quotes it")
+
+	expired := map[int]protocol.SuggestionReason{}
+	for _, f := range economy.Find(&s.h, economy.Options{Cwd: "/repo", KeepOutputs: 3, QuotesExpire: true}) {
+		for _, place := range f.Places {
+			expired[place] = f.Reason
+		}
+	}
+	place, _ := s.h.Find(quoted)
+	require.Equal(t, protocol.SuggestOldOutput, expired[place])
 }
 
 func TestFindLeavesWhatMustStay(t *testing.T) {
