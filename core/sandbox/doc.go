@@ -1,15 +1,16 @@
 // Package sandbox makes the kernel enforce a sandbox policy on a command and all its descendants.
 //
-// # Order
+// [For] turns a policy into [Rules], and the rules name places: files and folders whose access
+// differs from that of their parent. There are two ways to enforce them. Both handle outer places
+// first, so that the innermost place decides.
 //
-// [For] turns a policy into [Rules]. The server starts a process with the attributes of
-// [Rules.Attributes]: the first process of new user, mount, process and IPC namespaces, and of a
-// network namespace unless the policy allows the network. That process calls [Rules.Enter], which
-// sets up the file system and the limits. Then it calls [Rules.Restrict], which removes the rights
-// of the calling thread that would undo this, and starts the command from this thread. It must
-// start nothing before Restrict.
+// # Linux
 //
-// # Enforcement
+// The server starts a process with the attributes of [Rules.Attributes]: the first process of new
+// user, mount, process and IPC namespaces, and of a network namespace unless the policy allows the
+// network. That process calls [Rules.Enter], which sets up the file system and the limits. Then it
+// calls [Rules.Restrict], which removes the rights of the calling thread that would undo this, and
+// starts the command from this thread. It must start nothing before Restrict.
 //
 //   - Mounts make everything read-only except the writable roots. They make protected folders in
 //     these read-only again, hide the server's home, and replace /proc and /dev.
@@ -23,9 +24,22 @@
 //   - Seccomp denies other ways out: namespaces, tracing, mounting, keys, and sockets that belong
 //     to no network namespace.
 //
+// # macOS
+//
+// [Rules.Seatbelt] returns a [Profile], and [Profile.Command] the command under sandbox-exec.
+//
+//   - The profile denies by default. Of several rules that match, the last one decides.
+//   - The kernel compares the path of the file that was opened, so links lead nowhere. Rules have
+//     the path by which the kernel knows a place: on volumes that ignore case, that has one spelling.
+//   - A folder on the way to a protected one cannot be renamed or removed.
+//   - Paths are values of parameters, not text of the profile.
+//
 // # Decisions
 //
 // If a step fails, the command is not started: a sandbox that is incomplete without notice is worse
 // than none. Only an attempt shows whether all steps work on a machine, so the caller makes one
 // with a process that does nothing.
+//
+// The profile of macOS could allow by default and deny writing. Then every service of the system
+// that the profile does not know would be a way out, such as the one that starts applications.
 package sandbox

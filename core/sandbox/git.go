@@ -1,5 +1,3 @@
-//go:build linux
-
 package sandbox
 
 import (
@@ -12,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"appserver/protocol"
 )
@@ -63,19 +59,6 @@ func submodules(root string) (names []string) {
 		}
 	}
 	return names
-}
-
-// openRegular opens a regular file. Opening any other file could block.
-func openRegular(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		file.Close()
-		return nil, fs.ErrInvalid
-	}
-	return file, nil
 }
 
 // Absent are files that make git read its configuration from elsewhere. They do not exist, so no

@@ -7,101 +7,20 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// access is the access that a command has to a place.
-type access int
-
-const (
-	// held places have the access of their parent, and cannot be renamed.
-	held access = iota
-	written
-	shut
-	hidden
-)
-
-// plan is the set of places that get a mount of their own.
+// plan is the set of places, each of which gets a mount of its own.
 type plan struct {
-	places map[string]access
+	places
 	// trees are the mounts made so far, by path.
 	trees map[string]int
 }
 
-// newPlan collects the places of the rules: the roots, the protected names in them, and the folders
-// between.
-func newPlan(r Rules) *plan {
-	p := &plan{places: map[string]access{}, trees: map[string]int{}}
-	roots := map[string]string{} // by name, with links resolved
-	for _, root := range r.Writable {
-		if at := outermost(roots, root); at != "" {
-			roots[root] = filepath.Join(roots[at], root[len(at):])
-		} else if real, err := filepath.EvalSymlinks(root); err == nil {
-			roots[root] = real
-		}
-	}
-	for _, root := range roots {
-		p.add(root, written)
-		for _, name := range protected(root) {
-			p.add(filepath.Join(root, name), shut)
-		}
-	}
-	if home, err := filepath.EvalSymlinks(r.Home); r.Home != "" && err == nil {
-		p.addHome(home, r.Hidden)
-	}
-	for _, path := range slices.Collect(maps.Keys(p.places)) {
-		p.hold(path)
-	}
-	return p
-}
-
-// outermost returns the root that contains another one, or "". Paths below a root are not resolved,
-// because commands could have put a link there.
-func outermost(roots map[string]string, path string) string {
-	for _, name := range slices.Sorted(maps.Keys(roots)) {
-		if within(name, path) {
-			return name
-		}
-	}
-	return ""
-}
-
-// add adds a place; of two accesses, the stricter one wins.
-func (p *plan) add(path string, a access) { p.places[path] = max(p.places[path], a) }
-
-func (p *plan) addHome(home string, hide bool) {
-	if hide {
-		p.add(home, hidden)
-		return
-	}
-	p.add(home, shut)
-}
-
-// hold adds the folders between a place and the writable root that contains it.
-func (p *plan) hold(path string) {
-	root := p.above(path)
-	if root == "" {
-		return
-	}
-	for dir := filepath.Dir(path); within(root, dir) && dir != root; dir = filepath.Dir(dir) {
-		p.add(dir, held)
-	}
-}
-
-// above returns the nearest place that contains a path.
-func (p *plan) above(path string) string {
-	for dir := path; dir != "/"; {
-		dir = filepath.Dir(dir)
-		if _, ok := p.places[dir]; ok {
-			return dir
-		}
-	}
-	return ""
-}
+func newPlan(r Rules) *plan { return &plan{places: newPlaces(r), trees: map[string]int{}} }
 
 // mount makes the mounts, outer ones first.
 func (p *plan) mount() error {

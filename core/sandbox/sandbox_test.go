@@ -105,8 +105,8 @@ func TestThePlanHoldsNames(t *testing.T) {
 			"/.git/config": shut, root + "/.git/config.worktree": shut,
 		root + "/.git/modules": shut, root + "/.git/worktrees": shut,
 		root + "/a": held, root + "/a/b": held, inner: hidden, root + "/a/ws": written, root + "/link": written,
-	}, p.places, "what a link in a root leads to is no root")
-	require.Equal(t, map[string]access{inner: shut}, newPlan(Rules{Home: inner}).places)
+	}, map[string]access(p.places), "what a link in a root leads to is no root")
+	require.Equal(t, map[string]access{inner: shut}, map[string]access(newPlan(Rules{Home: inner}).places))
 }
 
 // TestPlaceholdersStayWhileTheyAreNeeded, by whichever command, and go with the last one.

@@ -1,0 +1,16 @@
+//go:build !unix
+
+package sandbox
+
+import (
+	"io/fs"
+	"os"
+)
+
+// openRegular opens a regular file.
+func openRegular(path string) (*os.File, error) {
+	if !is(path, 0) {
+		return nil, fs.ErrInvalid
+	}
+	return os.Open(path)
+}
