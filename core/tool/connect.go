@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux || darwin
 
 package tool
 
@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -48,8 +47,8 @@ func (s *Shell) Connect(c Program) (*Link, error) {
 	return l, nil
 }
 
-// run starts the program and waits for its end, on one thread: the kernel sends the parent-death
-// signal when the thread that started the program ends.
+// run starts the program and waits for its end, on one thread: Linux sends the parent-death signal
+// when the thread that started the program ends.
 func (l *Link) run(s *Shell, c Program, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -99,7 +98,7 @@ func (l *Link) start(s *Shell, c Program) error {
 		exited: make(chan struct{}),
 	}
 	p.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], p.tree.mark)
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = leaderAttributes()
 	if len(s.Supervisor) > 0 {
 		p.supervise(s.Supervisor, p.grace)
 	}

@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux || darwin
 
 package tool
 
@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -55,6 +54,9 @@ func TestCancel(t *testing.T) {
 		"respawns":          "echo $$; trap 'sleep 60 & echo $!' TERM; while :; do sleep 0.01; done",
 		"closed its output": "echo $$; exec >/dev/null 2>&1; sleep 60",
 	} {
+		if !runsHere(text) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			both(t, func(t *testing.T, s *Shell) {
@@ -68,6 +70,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestCancelEndsManyProcesses(t *testing.T) {
+	needsLinux(t)
 	both(t, func(t *testing.T, s *Shell) {
 		_, r := cancelAfterOutput(t, s,
 			script("pids=; for i in {1..60}; do setsid sleep 60 & pids+=\" $!\"; done; echo $pids; wait"))
@@ -97,6 +100,9 @@ func TestBackgroundProcessesEndWithTheCommand(t *testing.T) {
 		"quiet daemon":    "echo $(setsid bash -c 'sleep 60 >/dev/null 2>&1 & echo $!')",
 		"nohup":           "nohup sleep 60 >/dev/null 2>&1 & echo $!",
 	} {
+		if !runsHere(text) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			both(t, func(t *testing.T, s *Shell) {
@@ -119,29 +125,6 @@ func TestBackgroundProcessesCanFinish(t *testing.T) {
 	})
 }
 
-// TestSupervisorEndsDaemonsWithoutTheMark: their parent has ended, and they have their own session
-// and an empty environment.
-func TestSupervisorEndsDaemonsWithoutTheMark(t *testing.T) {
-	s := shells()["supervised"]
-	result, r := run(t, s, script("echo $(setsid env -i bash -c 'sleep 60 >/dev/null 2>&1 & echo $!')"))
-	require.Equal(t, 0, *result.ExitCode)
-	requireGone(t, r.text())
-
-	_, r = cancelAfterOutput(t, s,
-		script("echo $(setsid env -i bash -c 'trap \"\" TERM; sleep 60 >/dev/null & echo $!'); sleep 60"))
-	requireGone(t, r.text())
-}
-
-// TestSupervisorReapsDaemons: otherwise a script that waits for the end of its daemon would wait
-// forever.
-func TestSupervisorReapsDaemons(t *testing.T) {
-	s := shells()["supervised"]
-	result, _ := run(t, s, script(`
-		pid=$(setsid bash -c 'sleep 60 >/dev/null & echo $!')
-		kill $pid; while kill -0 $pid 2>/dev/null; do sleep 0.01; done; echo gone`))
-	require.Equal(t, "gone\n", result.Output)
-}
-
 func TestSupervisorReportsHowTheCommandEnded(t *testing.T) {
 	s := shells()["supervised"]
 	result, _ := run(t, s, script("(sleep 0.01; exit 4) & (exit 5) & exit 6"))
@@ -155,6 +138,7 @@ func TestSupervisorReportsHowTheCommandEnded(t *testing.T) {
 }
 
 func TestCommandEndsWithAKilledSupervisor(t *testing.T) {
+	needsLinux(t)
 	s := shells()["supervised"]
 	result, r := run(t, s, script("echo $$ $(setsid bash -c 'sleep 60 >/dev/null & echo $!'); kill -KILL $PPID; sleep 60"))
 	require.Contains(t, result.Failure, "ended by signal 9 (killed), and its supervisor ended as well")
@@ -170,7 +154,7 @@ func TestCommandEndsWithAStoppedSupervisor(t *testing.T) {
 
 // TestCommandEndsWithAKilledServer runs TestServerToBeKilled in another process as the server.
 func TestCommandEndsWithAKilledServer(t *testing.T) {
-	server := exec.Command("/proc/self/exe", "-test.run=^TestServerToBeKilled$")
+	server := exec.Command(program(), "-test.run=^TestServerToBeKilled$")
 	server.Env = append(os.Environ(), "PLAY_SERVER=1")
 	pipe, err := server.StdoutPipe()
 	require.NoError(t, err)
@@ -291,6 +275,7 @@ func TestTimeoutWhileStartedIsBlocked(t *testing.T) {
 }
 
 func TestOtherProcessesAreNotSignalled(t *testing.T) {
+	needsLinux(t)
 	other := exec.Command("sleep", "60")
 	other.SysProcAttr = &unix.SysProcAttr{Setsid: true}
 	require.NoError(t, other.Start())
@@ -315,25 +300,4 @@ func TestOtherProcessesAreNotSignalled(t *testing.T) {
 	})
 	require.NoError(t, other.Process.Kill())
 	require.Error(t, other.Wait())
-}
-
-func TestSupervisorGivesUpOnUnkillableProcesses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := &reaper{signalAll: func(unix.Signal) {}, exited: make(chan struct{}), gone: make(chan struct{})}
-		ends := make(chan os.Signal, 1)
-		ends <- unix.SIGTERM
-		begin := time.Now()
-		r.await(ends, time.Minute)
-		require.InDelta(t, time.Minute+killTime, time.Since(begin), float64(time.Second))
-		close(r.exited)
-		r.await(ends, time.Minute)
-	})
-	require.ErrorContains(t, unkillable(7), "process 7 did not end within 1s of SIGKILL")
-}
-
-func TestSuperviseRejectsWrongArguments(t *testing.T) {
-	for _, args := range [][]string{nil, {"1s"}, {"soon", "true"}} {
-		_, err := supervise(args, nil)
-		require.Error(t, err)
-	}
 }

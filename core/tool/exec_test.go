@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux || darwin
 
 package tool
 
@@ -269,6 +269,7 @@ func TestExecSetsVariables(t *testing.T) {
 }
 
 func TestAllProcessesOfAnExecEnd(t *testing.T) {
+	needsLinux(t)
 	both(t, func(t *testing.T, s *Shell) {
 		for name, how := range map[string]func(*session){
 			"its end": func(k *session) { require.NoError(t, k.input.Close()) },
@@ -328,9 +329,9 @@ func TestExecIsConfined(t *testing.T) {
 	c := script("echo x >file; echo $?; cat /etc/hostname >/dev/null && echo read")
 	c.Cwd = t.TempDir()
 	c.Workspace, c.Sandbox = c.Cwd, protocol.SandboxReadOnly.Policy()
-	s := &Shell{Env: BaseEnv(os.Environ()), Confiner: []string{"/proc/self/exe", "confine"}}
+	s := &Shell{Env: BaseEnv(os.Environ()), Confiner: []string{program(), "confine"}}
 	if err := Probe(s.Confiner); err != nil {
-		require.Contains(t, startSession(t, s, Exec{Command: c}).ended().Failure, "namespaces", "it does not run unconfined")
+		require.Contains(t, startSession(t, s, Exec{Command: c}).ended().Failure, noConfinement, "it does not run unconfined")
 		return
 	}
 	k := startSession(t, s, Exec{Command: c})

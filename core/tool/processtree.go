@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux || darwin
 
 package tool
 
@@ -14,7 +14,7 @@ import (
 // groups and sessions, and the processes with the mark.
 type processTree struct {
 	root int
-	// start is the start of the root, in clock ticks since boot. No older process belongs to the
+	// start is the start of the root. No older process belongs to the
 	// tree.
 	start uint64
 	// mark is an entry of the environment, or empty.

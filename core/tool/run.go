@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux || darwin
 
 package tool
 
@@ -26,7 +26,7 @@ import (
 // not read it after a second, or has ended.
 func (s *Shell) Run(ctx context.Context, c core.Command, keys <-chan string, started func(pid string),
 	output func(text string)) core.ToolResult {
-	// The kernel sends the parent-death signal when the thread that started the process ends. So this
+	// Linux sends the parent-death signal when the thread that started the process ends. So this
 	// thread is kept until the command has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux || darwin
 
 package tool
 
@@ -33,6 +33,8 @@ type running struct {
 	// have ended.
 	supervised bool
 	report     *os.File
+	// tie is a pipe whose end tells a supervisor that this process has ended, or nil if the kernel does.
+	tie *os.File
 	// exited is closed when cmd has exited. The process is reaped in reap.
 	exited chan struct{}
 	// status is the report, after it was read.
@@ -60,12 +62,7 @@ func (p *running) pid() int { return p.cmd.Process.Pid }
 // watch closes exited when the process has exited, and leaves it a zombie.
 func (p *running) watch() {
 	defer close(p.exited)
-	for {
-		err := unix.Waitid(unix.P_PID, p.pid(), nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if err != unix.EINTR {
-			return
-		}
-	}
+	awaitExit(p.pid())
 }
 
 // await waits until the command has exited, and gives remaining processes some time to finish. If
@@ -105,6 +102,7 @@ func (p *running) terminate(drained <-chan struct{}) {
 // reap ends all processes of the command and reaps its leader.
 func (p *running) reap() {
 	defer p.report.Close()
+	defer p.tie.Close()
 	defer func() {
 		p.refused = p.absent.Remove()
 		p.placeholders.Release()

@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux || darwin
 
 package tool
 
@@ -42,8 +42,17 @@ func shells() map[string]*Shell {
 	env := BaseEnv(os.Environ())
 	return map[string]*Shell{
 		"direct":     {Env: env},
-		"supervised": {Env: env, Supervisor: []string{"/proc/self/exe", "supervise"}},
+		"supervised": {Env: env, Supervisor: []string{program(), "supervise"}},
 	}
+}
+
+// program returns the path of this test program.
+func program() string {
+	path, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return path
 }
 
 // both runs a test with each of the shells.
@@ -56,6 +65,20 @@ func both(t *testing.T, test func(*testing.T, *Shell)) {
 // script returns a command for bash.
 func script(text string) core.Command {
 	return core.Command{Argv: []string{"/bin/bash", "-c", text}, Cwd: "/"}
+}
+
+// runsHere reports whether a script needs no program that only Linux has. MacOS has neither setsid nor
+// /proc, and its bash is older.
+func runsHere(text string) bool {
+	return runtime.GOOS == "linux" || !strings.Contains(text, "setsid") && !strings.Contains(text, "/proc/") &&
+		!strings.Contains(text, "BASHPID")
+}
+
+// needsLinux skips a test whose scripts run on Linux only.
+func needsLinux(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("its scripts need setsid or /proc")
+	}
 }
 
 // recorder records the calls of Run.
@@ -186,6 +209,7 @@ func TestOutputAndErrorKeepTheirOrder(t *testing.T) {
 }
 
 func TestCommandsInheritNoSecretsAndNoFiles(t *testing.T) {
+	needsLinux(t)
 	leak, err := os.Open("/dev/null")
 	require.NoError(t, err)
 	defer leak.Close()

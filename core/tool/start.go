@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux || darwin
 
 package tool
 
@@ -62,7 +62,7 @@ func (s *Shell) prepare(c core.Command, env []string) (*running, error) {
 		p.cmd.Env = append(p.cmd.Env, "PWD="+c.Cwd)
 	}
 	// A session of its own is also a group of its own, and has no terminal to ask for passwords on.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = leaderAttributes()
 	if rules, confined := s.rules(c); confined {
 		if err := p.confine(s.Confiner, rules); err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func (p *running) supervise(supervisor []string, grace time.Duration) {
 	p.supervised = true
 	p.cmd.Path = supervisor[0]
 	p.cmd.Args = slices.Concat(supervisor, []string{grace.String()}, p.cmd.Args)
-	p.cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
+	p.cmd.SysProcAttr = supervisorAttributes()
 }
 
 // launch starts the process, with a pipe or a terminal for the output, and a pipe for the
@@ -109,11 +109,17 @@ func (p *running) spawn() error {
 		}
 		defer reporting.Close()
 		p.cmd.ExtraFiles = []*os.File{reporting}
+		theirs, err := p.tieSupervisor()
+		if err != nil {
+			return err
+		}
+		defer theirs.Close() // nil if the kernel needs no pipe
 	}
 	setCloseOnExec()
 	p.placeholders = p.rules.Placeholders()
 	if err := p.cmd.Start(); err != nil {
 		p.placeholders.Release()
+		p.tie.Close()
 		return err
 	}
 	p.tree.root, p.tree.start = p.pid(), startOf(p.pid())
@@ -132,9 +138,14 @@ func (p *running) openOutput() (out, in *os.File, err error) {
 // setCloseOnExec marks the descriptors that this process inherited as close-on-exec. The other
 // descriptors are marked already.
 func setCloseOnExec() {
-	entries, _ := os.ReadDir("/proc/self/fd")
-	for _, entry := range entries {
-		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
+	folder, err := os.Open(descriptors)
+	if err != nil {
+		return
+	}
+	defer folder.Close()
+	names, _ := folder.Readdirnames(-1)
+	for _, name := range names {
+		if fd, err := strconv.Atoi(name); err == nil && fd > 2 {
 			unix.CloseOnExec(fd)
 		}
 	}

@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux || darwin
 
 package tool
 
@@ -57,6 +57,7 @@ func TestStartFailuresKeepTheirCause(t *testing.T) {
 }
 
 func TestPipeOfTheCommandIsBlocking(t *testing.T) {
+	needsLinux(t)
 	both(t, func(t *testing.T, s *Shell) {
 		result, _ := run(t, s, script("grep flags /proc/self/fdinfo/1"))
 		require.Regexp(t, `^flags:\s+0(100)?0*1\n$`, result.Output, "O_WRONLY without O_NONBLOCK")
@@ -93,6 +94,7 @@ func TestEnvironmentIsOfTheShell(t *testing.T) {
 }
 
 func TestCommandLeadsItsSession(t *testing.T) {
+	needsLinux(t)
 	both(t, func(t *testing.T, s *Shell) {
 		result, r := run(t, s,
 			script(`read -r pid name state parent group session rest </proc/self/stat; echo $(($$ == group && $$ == session)) $$ $PPID`))
@@ -106,7 +108,7 @@ func TestCommandLeadsItsSession(t *testing.T) {
 // openDescriptors counts the open descriptors of this process.
 func openDescriptors(t *testing.T) int {
 	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
+	entries, err := os.ReadDir(descriptors)
 	require.NoError(t, err)
 	return len(entries)
 }

@@ -1,14 +1,12 @@
-//go:build linux
+//go:build linux || darwin
 
 package tool
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
-	"os/signal"
-	"runtime"
-	"strconv"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,101 +16,28 @@ import (
 // number, or the reason why it did not start.
 const reportFile = 3
 
-// Supervise makes this process the supervisor of a command. [Shell].Supervisor starts it. It
-// returns the exit status when the command has ended and no process of it lives. Args are a grace
-// period and the command's argument vector. The calling program should do nothing before and
-// nothing after.
-//
-// SIGTERM ends the command. The kernel also sends it when the server dies.
-func Supervise(args []string) int {
-	below := &processTree{root: os.Getpid()}
-	return report(func() (string, error) {
-		return supervise(args, func(sig unix.Signal) { below.signal(sig) })
-	})
+// report runs a supervisor and writes its result to the report.
+func report(run func() (string, error)) int {
+	file := os.NewFile(reportFile, "report")
+	unix.CloseOnExec(reportFile)
+	status, err := run()
+	if err != nil {
+		status = err.Error()
+	}
+	if _, err := io.WriteString(file, status); err != nil {
+		return 1
+	}
+	return 0
 }
 
-// supervise runs a command to its end. SignalAll sends a signal to all remaining processes of the
-// command.
-func supervise(args []string, signalAll func(unix.Signal)) (status string, err error) {
+// supervised returns the grace period and the program of a supervisor's arguments.
+func supervised(args []string) (grace time.Duration, program string, err error) {
 	if len(args) < 2 {
-		return "", errors.New("cannot supervise: want a grace period and a command")
+		return 0, "", errors.New("cannot supervise: want a grace period and a command")
 	}
-	grace, err := time.ParseDuration(args[0])
-	if err != nil {
-		return "", err
+	if grace, err = time.ParseDuration(args[0]); err != nil {
+		return 0, "", fmt.Errorf("cannot supervise: %w", err)
 	}
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return "", err
-	}
-	runtime.LockOSThread() // for the parent-death signal of the command
-	ends := make(chan os.Signal, 1)
-	signal.Notify(ends, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
-	program, err := lookPath(args[1], os.Environ())
-	if err != nil {
-		return "", err
-	}
-	pid, err := fork(program, args[1:])
-	if err != nil {
-		return "", startFailure(args[1], err)
-	}
-	r := &reaper{leader: pid, signalAll: signalAll, exited: make(chan struct{}), gone: make(chan struct{})}
-	go r.run()
-	r.await(ends, grace)
-	if pending(r.exited) {
-		return "", unkillable(pid)
-	}
-	return strconv.Itoa(int(r.status)), nil
-}
-
-// fork starts the leader of a command in its own session, so that a script that signals its group
-// does not hit the supervisor. A terminal becomes the terminal of the session.
-func fork(program string, argv []string) (int, error) {
-	return syscall.ForkExec(program, argv, &syscall.ProcAttr{
-		Env:   os.Environ(),
-		Files: []uintptr{0, 1, 2},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: isTerminal(0), Pdeathsig: syscall.SIGKILL},
-	})
-}
-
-// reaper reaps the children of a supervisor, including adopted ones.
-type reaper struct {
-	leader    int
-	signalAll func(unix.Signal)
-	// status is the wait status of the leader; it is valid after exited is closed.
-	status unix.WaitStatus
-	exited chan struct{}
-	// gone is closed when there are no children.
-	gone chan struct{}
-}
-
-func (r *reaper) run() {
-	defer close(r.gone)
-	for {
-		var status unix.WaitStatus
-		pid, err := unix.Wait4(-1, &status, 0, nil)
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return
-		case pid == r.leader:
-			r.status = status
-			close(r.exited)
-		}
-	}
-}
-
-// await waits for the end of the command, or ends it, and then for the end of all its processes. It
-// gives up on processes that do not end after SIGKILL.
-func (r *reaper) await(ends <-chan os.Signal, grace time.Duration) {
-	select {
-	case <-r.exited:
-		wait(drainTime, r.gone)
-	case <-ends:
-		r.signalAll(unix.SIGTERM)
-		wait(grace, r.gone)
-	}
-	for deadline := time.Now().Add(killTime); pending(r.gone) && time.Now().Before(deadline); {
-		r.signalAll(unix.SIGKILL)
-		wait(5*time.Millisecond, r.gone)
-	}
+	program, err = lookPath(args[1], os.Environ())
+	return grace, program, err
 }

@@ -1,8 +1,9 @@
-//go:build linux
+//go:build linux || darwin
 
 package tool
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"time"
@@ -18,7 +19,7 @@ const (
 )
 
 // openTerminal returns both ends of a terminal: the server's and the command's. After the command
-// ends, reads fail with EIO.
+// ends, reads fail, with EIO on Linux.
 func openTerminal(s Size) (ours, theirs *os.File, err error) {
 	blocking, theirs, err := pty.Open()
 	if err != nil {
@@ -49,8 +50,20 @@ func pollable(file *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), file.Name()), nil
 }
 
+// resizeTerminal changes the size of a terminal and notifies its foreground processes.
+func resizeTerminal(terminal *os.File, s Size) error {
+	raw, err := terminal.SyscallConn()
+	if err != nil {
+		return err
+	}
+	failed := raw.Control(func(fd uintptr) {
+		err = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: s.Rows, Col: s.Cols})
+	})
+	return cmp.Or(failed, err)
+}
+
 func isTerminal(fd int) bool {
-	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	_, err := unix.IoctlGetTermios(fd, getTermios)
 	return err == nil
 }
 

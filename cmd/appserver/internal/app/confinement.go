@@ -11,7 +11,7 @@ import (
 )
 
 // confiner returns the command line of the supervisor that confines commands.
-func confiner() []string { return []string{"/proc/self/exe", ConfineCommand} }
+func confiner() []string { return []string{self(), ConfineCommand} }
 
 // confinement returns a function that reports whether the kernel can confine commands. The first call
 // tests it.

@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// protectMemory does nothing: no commands of the agent run on this system.
+// protectMemory does nothing: macOS itself denies access to the memory of a process to programs without a
+// right to debug. It does not hide the environment.
 func protectMemory() {}
 
 // growPipe does nothing: the size of pipes is fixed or managed by the kernel.

@@ -1,22 +1,20 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
 	"strings"
 )
 
-// machines has the names that uname prints for processors, by the names of Go.
-var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64", "386": "i686"}
+// machines has the names that uname prints for processors, by the names of Go. MacOS prints arm64.
+var machines = map[string]string{"amd64": "x86_64", "linux/arm64": "aarch64", "386": "i686"}
 
 // platform returns the system, its version and the processor: "Debian 12; x86_64".
 func platform() string {
-	machine := machines[runtime.GOARCH]
-	if machine == "" {
-		machine = runtime.GOARCH
-	}
-	return system() + "; " + machine
+	machine := cmp.Or(machines[runtime.GOOS+"/"+runtime.GOARCH], machines[runtime.GOARCH], runtime.GOARCH)
+	return cmp.Or(product(), system()) + "; " + machine
 }
 
 // system returns the name and version of the distribution from os-release, or the name of the kernel.

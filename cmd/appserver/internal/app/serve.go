@@ -290,7 +290,7 @@ func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnos
 		secrets = slices.AppendSeq(secrets, maps.Values(p.EnvHTTPHeaders))
 	}
 	return &tool.Shell{
-		Env: tool.BaseEnv(os.Environ(), secrets...), Home: home, Supervisor: []string{"/proc/self/exe", SuperviseCommand},
+		Env: tool.BaseEnv(os.Environ(), secrets...), Home: home, Supervisor: []string{self(), SuperviseCommand},
 		Confiner: confiner(), Confines: func() bool { return sandbox().Enforced },
 	}
 }

@@ -1,9 +1,8 @@
-//go:build linux
+//go:build linux || darwin
 
 package tool
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -47,14 +46,7 @@ func (i *Input) Resize(s Size) error {
 	if !i.tty {
 		return ErrNoTerminal
 	}
-	raw, err := i.file.SyscallConn()
-	if err != nil {
-		return err
-	}
-	failed := raw.Control(func(fd uintptr) {
-		err = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: s.Rows, Col: s.Cols})
-	})
-	return cmp.Or(failed, err)
+	return resizeTerminal(i.file, s)
 }
 
 // Exec runs a command to its end, as [Shell.Run] does. It calls started once, when the command

@@ -1,0 +1,6 @@
+//go:build !darwin
+
+package app
+
+// product returns "": os-release has the name of the system.
+func product() string { return "" }
