@@ -94,7 +94,7 @@ func (s *Server) start(settings []string) error {
 	if err != nil {
 		return err
 	}
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGQUIT
+	endWithParent(cmd.SysProcAttr)
 	log, err := cmd.StderrPipe()
 	if err != nil {
 		return err
