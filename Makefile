@@ -60,7 +60,7 @@ build: ## build bin/appserver, a static binary, and bin/codex, a link to it
 
 mac: ## build bin/appserver-mac for MACARCH, and check the packages with code for macOS
 	CGO_ENABLED=0 GOOS=darwin GOARCH=$(MACARCH) $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver-mac ./cmd/appserver
-	GOOS=darwin GOARCH=$(MACARCH) $(GO) vet ./core/host ./core/sandbox ./core/tool ./cmd/appserver/internal/app
+	GOOS=darwin GOARCH=$(MACARCH) $(GO) vet ./core/host ./core/sandbox ./core/tool
 
 verify: ## compare the modules that were downloaded with go.sum
 	$(GO) mod verify

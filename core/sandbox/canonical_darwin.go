@@ -28,9 +28,9 @@ func stored(path string) string {
 	}
 	defer unix.Close(fd)
 	name := make([]byte, unix.PathMax)
-	_, _, errno := unix.Syscall(unix.SYS_FCNTL, uintptr(fd), unix.F_GETPATH, uintptr(unsafe.Pointer(&name[0])))
+	_, err = unix.FcntlInt(uintptr(fd), unix.F_GETPATH, int(uintptr(unsafe.Pointer(&name[0]))))
 	runtime.KeepAlive(name)
-	if end := bytes.IndexByte(name, 0); errno == 0 && end > 0 {
+	if end := bytes.IndexByte(name, 0); err == nil && end > 0 {
 		return string(name[:end])
 	}
 	return path
