@@ -97,7 +97,7 @@ func (p Patcher) openRoot(within, dir string) (*root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the directory of the patch cannot be used: %w", err)
 	}
-	if slices.Contains(strings.Split(real, "/"), ".git") {
+	if inGit(real) {
 		return nil, fmt.Errorf("%s is in .git, which patches do not change", real)
 	}
 	if outer, err := filepath.EvalSymlinks(within); within != "" && (err != nil || !below(outer, real)) {
@@ -109,7 +109,7 @@ func (p Patcher) openRoot(within, dir string) (*root, error) {
 	}
 	r := &root{disk: d, dir: real}
 	for _, c := range resolvedAll(p.Closed) {
-		if c == real || !below(c, real) {
+		if !contains(c, filepath.Dir(real)) { // a root within a closed directory is open
 			r.closed = append(r.closed, c)
 		}
 	}
@@ -266,16 +266,38 @@ func (r *root) resolve(name string, follow bool) (string, error) {
 
 // check rejects files that patches may not change, by the resolved name.
 func (r *root) check(name string) error {
-	if slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return strings.EqualFold(part, ".git") }) {
+	if inGit(name) {
 		return errors.New("it leads into .git by a link")
 	}
 	full := filepath.Join(r.dir, name)
 	for _, c := range r.closed {
-		if below(c, full) {
+		if below(c, full) || contains(c, full) {
 			return fmt.Errorf("it is in %s, which patches do not change", c)
 		}
 	}
 	return nil
+}
+
+// inGit reports whether a name of the path is .git, in any case: volumes may ignore it.
+func inGit(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
+}
+
+// contains is below by the directories themselves instead of their names, which may differ on volumes
+// that ignore case.
+func contains(dir, path string) bool {
+	closed, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	for at := path; ; at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err == nil && os.SameFile(info, closed) {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
 }
 
 // below reports whether a path is a directory or in it.

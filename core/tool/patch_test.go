@@ -150,6 +150,19 @@ func TestClosedDirectoriesAreNotPatched(t *testing.T) {
 		"the directory of the patch cannot be used")
 }
 
+// TestNamesOfClosedDirectoriesDoNotMatter: volumes may ignore case, so a directory has several names. A
+// link stands in for them here.
+func TestNamesOfClosedDirectoriesDoNotMatter(t *testing.T) {
+	dir := folder(t, map[string]string{"home/config": "c\n", "alias": "->home", "Repository/.GIT/hooks/f": "f\n"})
+	home := filepath.Join(dir, "home")
+	require.True(t, contains(home, filepath.Join(dir, "alias", "new", "file")))
+	require.True(t, contains(home, home))
+	require.False(t, contains(home, dir))
+	require.False(t, contains(filepath.Join(dir, "none"), dir))
+	require.ErrorContains(t, apply(Patcher{}, filepath.Join(dir, "Repository/.GIT/hooks"), "*** Update File: f", "@@", "+x"),
+		"is in .git, which patches do not change")
+}
+
 func TestChangedFileIsNotOverwritten(t *testing.T) {
 	a, b := "a\n", "b\n"
 	for name, file := range map[string]patch.File{
