@@ -3,6 +3,9 @@
 package tool
 
 import (
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -33,4 +36,28 @@ func TestConfinedCommandsRunUnderTheirProfile(t *testing.T) {
 	c.Argv = []string{"./none"}
 	_, err = s.prepare(c, s.Env)
 	require.ErrorContains(t, err, `cannot start "./none" (no such file or directory)`)
+}
+
+// TestConfinedCommandsReplaceSandboxExec: a stand-in for the program drops the profile, and becomes the
+// command.
+func TestConfinedCommandsReplaceSandboxExec(t *testing.T) {
+	standIn := filepath.Join(t.TempDir(), "sandbox-exec")
+	require.NoError(t, os.WriteFile(standIn,
+		[]byte("#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n"), 0o755))
+	s, c := confined(t, `echo "$0 $1"; ls -A; exit 3`)
+	c.Argv = append(c.Argv, "--", "two words")
+	p, err := s.prepare(c, s.Env)
+	require.NoError(t, err)
+	p.cmd.Args[slices.Index(p.cmd.Args, "/usr/bin/sandbox-exec")] = standIn
+	require.NoError(t, p.launch())
+	text, err := io.ReadAll(p.output)
+	require.NoError(t, err)
+	require.NoError(t, p.output.Close())
+	<-p.exited
+	p.reap()
+	require.Equal(t, new(3), p.outcome().ExitCode, p.status)
+	require.Equal(t, "-- two words\n.agents\n.codex\n", string(text), "protected folders exist while the command runs")
+	left, err := os.ReadDir(c.Cwd)
+	require.NoError(t, err)
+	require.Empty(t, left)
 }
