@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -45,11 +46,14 @@ func checkProgram(dir, program string) error {
 	return unix.Access(program, unix.X_OK)
 }
 
-// Probe checks whether sandbox-exec can confine commands, by confining a program that does nothing.
+// Probe checks whether sandbox-exec can confine commands, by confining a program that does nothing. Its
+// profile has every form of rule, because a macOS that does not know one of them refuses the profile.
 func Probe([]string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()
-	confined, err := sandbox.ReadOnly().Seatbelt().Command(trueProgram, []string{trueProgram})
+	rules := sandbox.ReadOnly()
+	rules.Writable, rules.Network = []string{os.TempDir()}, true
+	confined, err := rules.Seatbelt().Command(trueProgram, []string{trueProgram})
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,8 @@ func processOf(pid int) (process, bool) {
 const zombieState = 5
 
 // entryOf converts an entry. The kernel returns no session, so another call asks for it; that one
-// fails for zombies.
+// fails for zombies. The start is a time of day, in microseconds: if the clock is set back, later
+// processes of a command look older than it, and are not found.
 func entryOf(entry *unix.KinfoProc) process {
 	p := process{
 		pid: int(entry.Proc.P_pid), parent: int(entry.Eproc.Ppid), group: int(entry.Eproc.Pgid),
