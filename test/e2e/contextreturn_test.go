@@ -62,6 +62,11 @@ func testCompactedItemsReturn(t *testing.T, on apptest.WireAPI) {
 	gone, _ := p.NextRequest(c, thread, "And now?")
 	require.NotContains(t, strings.Join(gone, "\n"), "the port is 9137")
 	c.Close()
+
+	out, _ := apptest.ContextCommand(t, home, 0, "include", thread, found.IDs[0])
+	require.Contains(t, out, "Included 2 items.")
+	out, _ = apptest.ContextCommand(t, home, 0, "include", thread, "r99999")
+	require.Contains(t, out, "the thread has no such item")
 }
 
 // requireReturned requires the call, directly followed by its output, in a conversation.

@@ -174,8 +174,9 @@ func parseTargets(words []string) ([]target, error) {
 	return list, nil
 }
 
-// idsOf returns the ids of the items that the targets name, each once, and the targets without an item.
-func idsOf(targets []target, items []protocol.ContextItem) (ids, unknown []string) {
+// idsOf returns the ids of the items that the targets name, each once, and the targets without an item. Ids of
+// removed items are not in the list; allowRemoved accepts any id.
+func idsOf(targets []target, items []protocol.ContextItem, allowRemoved bool) (ids, unknown []string) {
 	known, named := map[string]bool{}, map[string]bool{}
 	for _, item := range items {
 		known[item.ID] = true
@@ -188,7 +189,7 @@ func idsOf(targets []target, items []protocol.ContextItem) (ids, unknown []strin
 	}
 	for _, t := range targets {
 		switch {
-		case t.id != "" && known[t.id]:
+		case t.id != "" && (allowRemoved || known[t.id]):
 			add(t.id)
 		case t.id == "" && t.end < int64(len(items)):
 			for _, item := range items[t.from : t.end+1] {

@@ -88,9 +88,12 @@ func TestTargetsSelectItems(t *testing.T) {
 	items := []protocol.ContextItem{{ID: "r1"}, {ID: "r2.0"}, {ID: "r2.1"}, {ID: "r9"}}
 	targets, err := parseTargets([]string{"r9", "1-2", "2", "0", "4", "2-4", "r2", "999999999"})
 	require.NoError(t, err)
-	ids, unknown := idsOf(targets, items)
+	ids, unknown := idsOf(targets, items, false)
 	require.Equal(t, []string{"r9", "r2.0", "r2.1", "r1"}, ids)
 	require.Equal(t, []string{"4", "2-4", "r2", "999999999"}, unknown)
+	ids, unknown = idsOf(targets, items, true)
+	require.Equal(t, []string{"r9", "r2.0", "r2.1", "r1", "r2"}, ids)
+	require.Equal(t, []string{"4", "2-4", "999999999"}, unknown)
 	for _, word := range []string{"", "r", "R1", "r1.2.3", "-1", "1-", "1-2-3", "1.5", "9999999999", "r1\n"} {
 		_, err := parseTargets([]string{word})
 		require.Error(t, err, "%q", word)

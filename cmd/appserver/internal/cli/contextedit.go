@@ -24,9 +24,10 @@ type editReport struct {
 	after   protocol.ContextUsage
 }
 
-// setIncluded excludes items, or includes them again.
+// setIncluded excludes items, or includes them again. Items that are not in the list can be included by their
+// ids.
 func (c *contextCall) setIncluded(included bool) error {
-	list, named, err := c.selectItems()
+	list, named, err := c.selectItems(included)
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (c *contextCall) setIncluded(included bool) error {
 
 // setPinned pins items, or unpins them.
 func (c *contextCall) setPinned(pinned bool) error {
-	list, named, err := c.selectItems()
+	list, named, err := c.selectItems(false)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (c *contextCall) setPinned(pinned bool) error {
 
 // remove deletes items after a confirmation.
 func (c *contextCall) remove() error {
-	list, named, err := c.selectItems()
+	list, named, err := c.selectItems(false)
 	if err != nil {
 		return err
 	}
@@ -248,12 +249,12 @@ func (c *contextCall) request(revision int64) protocol.ContextRequest {
 }
 
 // selectItems reads the list and returns the items that the command line names. It returns an error if one of
-// them is not in the list.
-func (c *contextCall) selectItems() (list protocol.ContextGetItemsResponse, named protocol.ContextTargets, err error) {
+// them is not in the list, except for ids if removed ones are allowed.
+func (c *contextCall) selectItems(allowRemoved bool) (list protocol.ContextGetItemsResponse, named protocol.ContextTargets, err error) {
 	if list, err = c.getItems(); err != nil {
 		return list, named, err
 	}
-	ids, unknown := idsOf(c.items, list.Items)
+	ids, unknown := idsOf(c.items, list.Items, allowRemoved)
 	if len(unknown) > 0 {
 		return list, named, fmt.Errorf("%s: %s: thread %s has %s: nothing was changed; appserver context list %s prints the items",
 			termtext.Counted(len(unknown), "unknown item"), strings.Join(unknown, ", "), c.thread,
@@ -267,6 +268,10 @@ func (c *contextCall) selectItems() (list protocol.ContextGetItemsResponse, name
 func (c *contextCall) report(e editReport, err error) error {
 	if err != nil || c.o.json {
 		return c.printResult(e.result, err)
+	}
+	if e.changed == 0 && e.ignored > 0 {
+		c.printLine("Nothing changed: the thread has no such item. appserver context list %s prints the items.", c.thread)
+		return nil
 	}
 	if e.changed == 0 {
 		c.printLine("Nothing changed: the edit has no effect.")
