@@ -39,7 +39,7 @@ func TestFindInContextSearchesWholeTexts(t *testing.T) {
 }
 
 // TestRemovedItemsAreFound finds items that a trim and a deletion took out of the list, with their
-// state. Enter shows their text and leads to the timeline.
+// state. Enter shows their text, leads to the timeline and includes them again.
 func TestRemovedItemsAreFound(t *testing.T) {
 	sample.Long(t)
 	w := serve(t, t.TempDir(), "-c", "approval_policy=never", "-c", "sandbox_mode=danger-full-access").open(t)
@@ -77,6 +77,8 @@ func TestRemovedItemsAreFound(t *testing.T) {
 	w.accessible("details of a removed item")
 	w.clickIn(".gone .details-actions button", "Show in timeline")
 	w.seeText(".entry.trimmed", "the needle of the first turn")
+	w.clickIn(".gone .details-actions button", "Include")
+	w.seeText(".context-item:not(.gone)", "the needle of the first turn")
 	w.click(`button[aria-label="Also removed items"]`)
 	w.gone(".context-item.gone")
 	w.requireNoProblems()

@@ -66,6 +66,7 @@ function ShowInTimeline({ item, store }: { item: ContextItem; store: ThreadStore
 
 /** RemovedDetails shows an item that is not in the list any more. */
 export function RemovedDetails({ id, store }: { id: string; store: ThreadStore }) {
+	const include = () => void store.edit((c, threadId) => c.call("context/setInclusion", { threadId, ids: [id], included: true }));
 	const content = useContent(store, id, store.context.revision.value);
 	if (!content) return <div class="details"><p class="faint">Loading…</p></div>;
 	return (
@@ -73,6 +74,7 @@ export function RemovedDetails({ id, store }: { id: string; store: ThreadStore }
 			<p class="why"><Icon name="eyeOff" /><span>{content.reason.text}</span></p>
 			<Parts title="" parts={content.original} />
 			<div class="details-actions">
+				<button type="button" class="small" onClick={include} title="The next requests have it again, at its old place">Include</button>
 				<ShowInTimeline item={content.item} store={store} />
 				<span class="faint">{id} · {count(content.item.bytes)} bytes</span>
 			</div>
