@@ -54,6 +54,7 @@ type lineReader struct {
 	line      func(ordinal int64, raw []byte) bool
 }
 
+// readPage passes on the lines before end.
 func (r *lineReader) readPage(ctx context.Context, q querier, key pgtype.UUID, end int64) error {
 	rows, err := q.Query(ctx, readSQL, key, r.next, end)
 	if err != nil {

@@ -98,7 +98,7 @@ func (w *rewriter) replacePage(ctx context.Context, from, end int64) (int64, err
 		}
 		return w.size < rewriteBytes
 	}}
-	if err := r.readPage(ctx, w.tx, w.key, min(rewriteLines, end-from)); err != nil {
+	if err := r.readPage(ctx, w.tx, w.key, min(from+rewriteLines, end)); err != nil {
 		return from, err
 	}
 	if r.next == from {

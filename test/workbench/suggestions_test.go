@@ -56,7 +56,7 @@ func (w *workbench) openSuggestions() {
 func TestSuggestionIsExplainedPlannedAndApplied(t *testing.T) {
 	_, w := longReports(t, "suggest")
 	w.seeText(".context-item .badge.suggested", "not used later")
-	w.seeText(".segments.views button", "Suggestions1 found")
+	w.seeText(".segments.views button", "Suggestions2 found")
 	w.openSuggestions()
 	w.seeText(".suggest .price", "recommended: −")
 	w.seeText(suggestCards, "It ran again later")
@@ -260,7 +260,7 @@ func TestSuggestionsAreSearchedWithTheKeyboard(t *testing.T) {
 	w.await(`document.activeElement.id === "suggest-refresh"`)
 	w.press("\r")
 	w.await(`document.querySelectorAll(".suggest-card").length === 2`)
-	for range 4 { // the cards, Apply, Plan, Why
+	for range 6 { // the cards, Apply and Plan of all, Apply, Plan, Why
 		w.press(kb.Tab)
 	}
 	w.await(`document.activeElement.textContent === "Why"`)

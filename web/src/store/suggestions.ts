@@ -45,6 +45,8 @@ export class Suggestions {
 	readonly highlighted = computed<ReadonlySet<string>>(() => new Set((this.answer.value?.suggestions ?? [])
 		.filter((s) => s.id === this.pointed.value || this.explained.value.has(s.id)).flatMap((s) => s.itemIds)));
 	private last = 0;
+	/** newest ends when the answer to the newest request is shown. */
+	private newest = Promise.resolve();
 
 	constructor(private readonly thread: Thread) {}
 
@@ -60,6 +62,7 @@ export class Suggestions {
 	/** take shows the suggestions of a notification. */
 	take(n: ContextSuggestionsNotification): void {
 		this.last++; // an answer that is on its way is older
+		this.newest = Promise.resolve();
 		this.loading.value = false;
 		this.show({ ...n, promptTokens: null, expectedRequests: null, goalReached: null });
 		if (this.open.peek()) void this.refresh();
@@ -79,12 +82,17 @@ export class Suggestions {
 		else this.explained.value = new Set();
 	}
 
-	async refresh(): Promise<void> {
-		const turn = ++this.last;
+	/** refresh requests new suggestions. It ends when those of the newest request are shown. */
+	refresh(): Promise<void> {
+		this.newest = this.request(++this.last);
+		return this.newest;
+	}
+
+	private async request(turn: number): Promise<void> {
 		this.loading.value = true;
 		const answer = await this.thread.call("context/suggest", { threadId: this.thread.id, goal: this.goalParams() })
 			.catch((error: Error) => error);
-		if (turn !== this.last) return;
+		if (turn !== this.last) return this.newest;
 		this.loading.value = false;
 		this.failure.value = answer instanceof Error ? answer.message : "";
 		if (answer instanceof Error) this.answer.value = null; // it may be of an older revision

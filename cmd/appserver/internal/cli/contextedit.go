@@ -250,7 +250,9 @@ func (c *contextCall) request(revision int64) protocol.ContextRequest {
 
 // selectItems reads the list and returns the items that the command line names. It returns an error if one of
 // them is not in the list, except for ids if removed ones are allowed.
-func (c *contextCall) selectItems(allowRemoved bool) (list protocol.ContextGetItemsResponse, named protocol.ContextTargets, err error) {
+func (c *contextCall) selectItems(allowRemoved bool) (
+	list protocol.ContextGetItemsResponse, named protocol.ContextTargets, err error,
+) {
 	if list, err = c.getItems(); err != nil {
 		return list, named, err
 	}

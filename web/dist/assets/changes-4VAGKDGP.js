@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-YBLQVKIV.js";import"./chunk-EDRQZVA4.js";import"./chunk-CYRZGSXX.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};
