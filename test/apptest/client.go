@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -316,6 +317,19 @@ func (c *Client) UntilMethod(method string) Message {
 func (c *Client) UntilResponse(id string) Message {
 	c.T.Helper()
 	return c.Until(func(m Message) bool { return m.Method == "" && string(m.ID) == id })
+}
+
+// UntilResponses reads until the responses to requests, in any order. It returns them by the ids of the requests.
+func (c *Client) UntilResponses(ids ...string) map[string]Message {
+	c.T.Helper()
+	responses := map[string]Message{}
+	c.Until(func(m Message) bool {
+		if m.Method == "" && slices.Contains(ids, string(m.ID)) {
+			responses[string(m.ID)] = m
+		}
+		return len(responses) == len(ids)
+	})
+	return responses
 }
 
 // Request sends a request and returns the response.

@@ -248,8 +248,9 @@ func TestAThawedNodeAnswersNothingStale(t *testing.T) {
 	read := first.SendRequest("thread/read", apptest.Object{"threadId": id, "includeTurns": true})
 	items := first.SendRequest("context/getItems", apptest.Object{"threadId": id})
 	first.Signal(syscall.SIGCONT)
-	require.Len(t, gjson.GetBytes(first.UntilResponse(read).Result, "thread.turns").Array(), 2)
-	require.EqualValues(t, 1, gjson.GetBytes(first.UntilResponse(items).Result, "revision").Int())
+	responses := first.UntilResponses(read, items)
+	require.Len(t, gjson.GetBytes(responses[read].Result, "thread.turns").Array(), 2)
+	require.EqualValues(t, 1, gjson.GetBytes(responses[items].Result, "revision").Int())
 }
 
 // TestACommitInDoubtIsResolved cuts the connection to the database after it has stored an input, before it
