@@ -19,8 +19,6 @@ const (
 	maxExpected = 500
 	// maxLoss is the share of the cost of a session that automatic edits may lose.
 	maxLoss = 0.01
-	// cacheWrite is the price of a written token where providers report writes: Anthropic, and OpenAI from GPT-5.6 on.
-	cacheWrite = 1.25
 	// checkEvery is the growth of the prompt after which edits are looked for again, in tokens.
 	checkEvery = 4000
 )
@@ -37,7 +35,7 @@ func (s *step) writePrice() float64 {
 	model := history.Model{Provider: s.state.Settings.Provider, Name: s.state.Settings.Model}
 	for _, m := range s.state.Spent {
 		if m.Model == model && m.Tokens.CacheWriteInputTokens > 0 {
-			return cacheWrite
+			return history.CacheWritePrice
 		}
 	}
 	return 0

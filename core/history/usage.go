@@ -6,6 +6,10 @@ import (
 	"appserver/protocol"
 )
 
+// CacheWritePrice is the price of a token that a provider writes to its cache, over that of another input token.
+// It holds for providers that report such tokens: Anthropic, and OpenAI from GPT-5.6 on.
+const CacheWritePrice = 1.25
+
 // Usage returns the cost of the context. overhead is the cost of a request's other parts, in tokens
 // before the scale: its instructions and its tools. The context window is not set.
 func (h *History) Usage(overhead int64) protocol.ContextUsage {

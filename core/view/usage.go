@@ -92,15 +92,11 @@ func usageOf(s Requests, i int, prices Prices) protocol.ModelRequestUsage {
 	return u
 }
 
-// writeSurcharge is what a token costs more that a provider reports as written to its cache. Anthropic, and OpenAI
-// from GPT-5.6 on, charge 1.25 times the price of input; providers without a charge report no writes.
-const writeSurcharge = 0.25
-
 // costOf returns the price of tokens in units of an input token that is not cached.
 func costOf(m history.Model, t protocol.TokenUsageBreakdown, prices Prices) float64 {
 	cached := float64(t.CachedInputTokens)
 	cost := float64(t.InputTokens) - cached + cached*prices.CachedPriceRatio(m.Provider, m.Name) +
-		writeSurcharge*float64(t.CacheWriteInputTokens)
+		(history.CacheWritePrice-1)*float64(t.CacheWriteInputTokens)
 	if ratio := prices.OutputPriceRatio(m.Name); ratio != nil {
 		cost += float64(t.OutputTokens) * *ratio
 	}
