@@ -107,8 +107,8 @@ func (s *step) includeAgain(ids []string) string {
 	return strings.Join(said, "\n")
 }
 
-// notIncludable returns why the model cannot include an item, or "". What the user deleted stays out, also as the
-// other half of a call.
+// notIncludable returns the reason why the model cannot include an item, or "". The model cannot include an item that
+// the user deleted. A call and its output return together, so both must not be deleted.
 func (s *step) notIncludable(place int) string {
 	c, half := s.context.Item(place), s.context.ReturningHalf(place)
 	switch {

@@ -9,12 +9,13 @@
 //   - the output of a command that ran again, of a failed one that succeeded later, or the same output
 //     as a later one;
 //   - an image that an answer followed;
-//   - an output that nothing used after the next few outputs, or of late;
+//   - an output that nothing used after the next few outputs;
+//   - an output that a patch used, but no recent one;
 //   - the reasoning of earlier turns.
 //
-// It never names messages, pinned items, items of the last turns, outputs that a recent answer quotes, and
-// items that the user brought back. A call stays, so that the model sees what it did; its output gets a
-// placeholder with a note.
+// It never names messages, pinned items, items of the last turns, and items that the user brought back. It
+// names no outputs that a later message quotes. With [Options].QuotesExpire, only recent quotes count. A call
+// stays, so that the model sees what it did. Its output gets a placeholder with a note.
 //
 // # Price
 //
@@ -28,8 +29,9 @@
 // A thread is expected to make as many further requests as it has made. No better estimate is known for
 // sessions whose lengths differ by powers of ten.
 //
-// The quote of an output stays in the answer. So a quoted output stays for twice as many outputs as
-// are always kept, and not forever: in long sessions, quotes would keep most of the old outputs.
+// Suggestions leave every quoted output. Automatic edits take out an output after its last quote is old,
+// because the message still has the quote. In long sessions, quotes would keep most of the old outputs, and
+// edits would save a third less.
 //
 // Calls of old patches are half of what remains in long sessions. They stay, because models imitate their
 // own calls: a shortened patch in the history teaches them to write shortened patches.

@@ -80,7 +80,7 @@ func (p *profileParser) list() (e expression) {
 	return e
 }
 
-// operation is what a process does, with the attributes that filters ask for.
+// operation is a system operation of a process, with the attributes that filters match.
 type operation struct {
 	name, path string
 	// extension is the class of a permission that the process has for the path.

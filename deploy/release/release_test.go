@@ -170,7 +170,7 @@ func TestTheTagIsTheVersion(t *testing.T) {
 	require.Equal(t, "3.0.0", r.version)
 }
 
-// TestComponentsNeedALicence rejects a component whose licence nobody knows.
+// TestComponentsNeedALicence rejects a component without a known licence.
 func TestComponentsNeedALicence(t *testing.T) {
 	t.Parallel()
 	c := component{name: "some", version: "v1"}

@@ -168,7 +168,7 @@ export const reasonTexts: Record<SuggestionReason, string> = {
 	failedAttempt: "The command failed here, and succeeded later.",
 	repeatedCommand: "The same command ran again later, so a newer output is in the context.",
 	uncitedOutput: "No later answer or patch has a line of it.",
-	oldOutput: "A patch used it, but none of late.",
+	oldOutput: "A patch used it, but no recent one did.",
 	describedImage: "An answer followed the image of a tool.",
 	oldReasoning: "It is the reasoning of earlier turns. Their answers stay.",
 };

@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-RGN2JTOP.js";import"./chunk-CVMGCFO5.js";import"./chunk-P25Q6QJN.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};
