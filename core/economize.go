@@ -79,7 +79,7 @@ func (s *step) economize() {
 	s.economized = s.state.Sent.Input
 	p := s.prices(facts)
 	findings := s.findings(r, true)
-	candidates := s.candidates(findings)
+	candidates := s.candidates(findings, true)
 	chosen, leaving, saves := p.Choose(candidates, s.allowance(&p))
 	if saves == 0 || saves*100 < s.PromptTokens()*int64(r.MinPercent) {
 		return
@@ -108,9 +108,10 @@ func (s *step) findings(r *EconomyRules, expire bool) []economy.Finding {
 		Skip: s.context.BroughtBack(), QuotesExpire: expire})
 }
 
-func (s *step) candidates(findings []economy.Finding) []economy.Candidate {
+// candidates returns the items that can be taken out. With noted, their placeholders get a note.
+func (s *step) candidates(findings []economy.Finding, noted bool) []economy.Candidate {
 	overhead := s.PromptTokens() - s.context.SentSum()
-	return economy.Candidates(s.context, findings, overhead, s.recalls())
+	return economy.Candidates(s.context, findings, overhead, noted)
 }
 
 // economyLine returns the edit that excludes items, with notes in their placeholders.

@@ -42,9 +42,12 @@ func (t *Thread) clientTool(name string) *toolspec.ClientTool {
 	return nil
 }
 
-// recalls reports whether the model has the recall tool. With automatic edits it has, because their notes
-// name it.
-func (t *Thread) recalls() bool { return t.economizes || t.searchesMemory() }
+// recalls reports whether the model has the recall tool. With automatic edits it has from the first compaction or trim
+// on, which empties the provider's cache anyway. Before, the placeholders of the edits name the command recall. So a
+// short session does not pay for the tool.
+func (t *Thread) recalls() bool {
+	return t.searchesMemory() || t.economizes && t.context.LastTrim() != nil
+}
 
 // searchesMemory reports whether the recall tool searches the memory as well.
 func (t *Thread) searchesMemory() bool { return t.memory.Tool && !t.state.MemoryOff }

@@ -18,6 +18,8 @@ const (
 	// recallHits bounds the items and the memories of a result; recallExcerpt the characters of
 	// each.
 	recallHits, recallExcerpt = 5, 600
+	// recallTried bounds the items from which those of a result are taken.
+	recallTried = 4 * recallHits
 	// recallDepth bounds the text of items that a call searches, in bytes.
 	recallDepth = 32 << 20
 )
@@ -28,6 +30,23 @@ func (s *step) startRecall(c *toolCall) {
 		s.rejectArguments(c, err)
 		return
 	}
+	s.recall(c, a)
+}
+
+// recallInShell returns the call of recall that a command is, or false. It is a call after automatic edits, whose
+// placeholders name the command.
+func (s *step) recallInShell(c *shellCommand) (toolspec.RecallCall, bool) {
+	call, ok := c.Recall()
+	return call, ok && s.reviewing() == nil && (s.economizes || s.wasEconomized())
+}
+
+// wasEconomized reports whether an automatic edit was made.
+func (t *Thread) wasEconomized() bool {
+	return slices.ContainsFunc(t.context.Journal(), func(e history.Edit) bool { return e.Economy() != nil })
+}
+
+// recall includes items again, and searches.
+func (s *step) recall(c *toolCall, a toolspec.RecallCall) {
 	said := ""
 	if len(a.IDs) > 0 {
 		said = s.includeAgain(a.IDs)
@@ -121,7 +140,8 @@ func (s *step) notIncludable(place int) string {
 }
 
 // searchRemoved finds items that are not in the prompt, best first, then newest first. An output is found by
-// the words of its call too, which has the names of files.
+// the words of its call too, which has the names of files. Of items with the same sentences about the query, such as
+// reads of one file, it returns the best one.
 func (s *step) searchRemoved(query string) (found []string) {
 	var places []int
 	ranking := digest.NewRanking(query)
@@ -132,7 +152,7 @@ func (s *step) searchRemoved(query string) (found []string) {
 		if c.IsCall() {
 			if text, searched := outputs[c.CallID()]; searched {
 				size += int(c.Size())
-				ranking.Append(text, history.ContentText(c.Decode()))
+				ranking.Subject(text, history.ContentText(c.Decode()))
 				delete(outputs, c.CallID())
 			}
 			continue
@@ -149,13 +169,20 @@ func (s *step) searchRemoved(query string) (found []string) {
 			outputs[c.CallID()] = text
 		}
 	}
-	for _, text := range ranking.Best(recallHits) {
+	told := map[string]bool{}
+	for _, text := range ranking.Best(recallTried) {
 		c, how := s.context.Item(places[text]), "removed with an earlier part of the conversation"
 		if c.Listed() {
 			how = "excluded"
 		}
 		about := aboutItem(history.ContentText(c.Decode()), query)
-		found = append(found, fmt.Sprintf("%s (%s): %s", c.ID(), how, about))
+		if told[about] {
+			continue
+		}
+		told[about] = true
+		if found = append(found, fmt.Sprintf("%s (%s): %s", c.ID(), how, about)); len(found) == recallHits {
+			break
+		}
 	}
 	return found
 }

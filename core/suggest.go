@@ -53,7 +53,7 @@ func (s *step) suggest(r *EconomyRules, c CacheFacts, saving *int64) protocol.Co
 		ExpectedRequests: p.Expected, Suggestions: []protocol.ContextSuggestion{}}
 	findings := s.findings(r, false)
 	groups := make([][]economy.Candidate, len(findings))
-	for _, c := range s.candidates(findings) {
+	for _, c := range s.candidates(findings, false) {
 		groups[c.Finding] = append(groups[c.Finding], c)
 	}
 	var all []rankedSuggestion

@@ -78,6 +78,9 @@ func (s *step) readsOnly(c *toolCall) bool {
 	case c.command.Escalates || patchIn(c.command) != nil:
 		return false
 	}
+	if _, recalls := s.recallInShell(c.command); recalls {
+		return false
+	}
 	return c.command.Safe || !s.mayWrite(c.command) && !s.asksOutside()
 }
 
@@ -169,6 +172,11 @@ func (s *step) startShell(c *toolCall) {
 		return
 	} else if p != nil {
 		s.planPatch(c, p)
+		return
+	}
+	if a, recalls := s.recallInShell(c.command); recalls {
+		c.command = nil
+		s.recall(c, a)
 		return
 	}
 	if c.command.Terminal != nil && len(s.liveTerminals()) >= maxTerminals {

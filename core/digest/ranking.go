@@ -9,35 +9,41 @@ import (
 
 // Ranking compares texts with a question by BM25: the fewer texts have a word of the question, the more
 // it counts. A word also matches words of the same root and words with many of its trigrams, with a lower weight:
-// licence matches licensing, and Zahlung matches Zahlungsanbieter.
+// licence matches licensing, and Zahlung matches Zahlungsanbieter. What a text is of is compared apart from the text,
+// so that a file which is read outranks a long output with the name of the file.
 type Ranking struct {
-	terms   int
-	matcher *words.Matcher
-	texts   []*words.Tally
+	matcher         *words.Matcher
+	texts, subjects field
 }
+
+// field has the tallies of one part of each text.
+type field []*words.Tally
 
 // NewRanking returns a ranking without texts.
 func NewRanking(question string) *Ranking {
-	terms := words.Terms(question)
-	return &Ranking{terms: len(terms), matcher: words.NewMatcher(terms)}
+	return &Ranking{matcher: words.NewMatcher(words.Terms(question))}
 }
 
 // Add adds an empty text and returns its index.
 func (r *Ranking) Add() int {
 	r.texts = append(r.texts, r.matcher.Tally())
+	r.subjects = append(r.subjects, r.matcher.Tally())
 	return len(r.texts) - 1
 }
 
 // Append appends a part to a text.
 func (r *Ranking) Append(text int, part string) { r.matcher.Count(r.texts[text], part, 1) }
 
+// Subject states what a text is of, such as the call of an output.
+func (r *Ranking) Subject(text int, subject string) { r.matcher.Count(r.subjects[text], subject, 1) }
+
 // Best returns the indices of the n texts with the highest scores, best first, then in order. It leaves out
 // texts without any word of the question.
 func (r *Ranking) Best(n int) []int {
-	scores := r.scores()
+	scores, subjects := r.texts.scores(), r.subjects.scores()
 	var best []int
-	for i, score := range scores {
-		if score > 0 {
+	for i := range scores {
+		if scores[i] += subjects[i]; scores[i] > 0 {
 			best = append(best, i)
 		}
 	}
@@ -46,11 +52,16 @@ func (r *Ranking) Best(n int) []int {
 }
 
 // scores returns the score of each text. The score of a text without any word of the question is 0.
-func (r *Ranking) scores() []float64 {
-	has, either, length := make([]float64, r.terms), make([]float64, r.terms), 0.0
-	for _, text := range r.texts {
+func (f field) scores() []float64 {
+	scores := make([]float64, len(f))
+	if len(f) == 0 {
+		return scores
+	}
+	all, terms, length := float64(len(f)), len(f[0].Has), 0.0
+	has, either := make([]float64, terms), make([]float64, terms)
+	for _, text := range f {
 		length += text.Length
-		for term := range r.terms {
+		for term := range terms {
 			if text.Has[term] > 0 {
 				has[term]++
 			}
@@ -59,15 +70,12 @@ func (r *Ranking) scores() []float64 {
 			}
 		}
 	}
-	all := float64(len(r.texts))
-	weights := make([]words.Weights, r.terms)
+	weights := make([]words.Weights, terms)
 	for term := range weights {
 		weights[term] = words.Weights{Exact: words.Rarity(all, has[term]), Similar: words.Rarity(all, either[term])}
 	}
-	mean := max(length/max(all, 1), 1)
-	scores := make([]float64, len(r.texts))
-	for i, text := range r.texts {
-		scores[i] = text.Score(weights, mean)
+	for i, text := range f {
+		scores[i] = text.Score(weights, max(length/all, 1))
 	}
 	return scores
 }

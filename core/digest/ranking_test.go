@@ -101,6 +101,6 @@ func TestRankingFindsGeneratedQuestions(t *testing.T) {
 func TestRankingCountsAllPartsOfAText(t *testing.T) {
 	r := ranking("server.go", "package main", "ok")
 	require.Empty(t, r.Best(3))
-	r.Append(1, "cat cmd/server.go")
+	r.Subject(1, "cat cmd/server.go")
 	require.Equal(t, []int{1}, r.Best(3))
 }

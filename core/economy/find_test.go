@@ -135,8 +135,9 @@ func TestThePlaceholderOfAFailureHasItsCause(t *testing.T) {
 	s.run("go test ./...", "Exit code: 1\nOutput:\na_test.go:7: want 3, got 4\n"+long("FAIL"))
 	s.fill()
 	findings := economy.Find(&s.h, economy.Options{Cwd: "/repo", KeepOutputs: 3})
-	candidates := economy.Candidates(&s.h, findings, 0, false)
-	require.Equal(t, "exit 1: a_test.go:7: want 3, got 4", candidates[0].Note)
+	candidates := economy.Candidates(&s.h, findings, 0, true)
+	require.Equal(t, "exit 1: a_test.go:7: want 3, got 4; $ recall r3", candidates[0].Note)
+	require.Empty(t, economy.Candidates(&s.h, findings, 0, false)[0].Note)
 }
 
 func TestFindNamesOutputsThatNothingUsedOfLate(t *testing.T) {

@@ -3,7 +3,6 @@ package economy
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"appserver/core/excerpt"
 	"appserver/core/history"
@@ -25,7 +24,7 @@ func (e *exchange) what() string {
 // Candidate is an item that can be taken out.
 type Candidate struct {
 	Place int
-	// Note is the text of its placeholder, or "" for reasoning.
+	// Note is the text of its placeholder, or "" for none.
 	Note string
 	// Before are the tokens of the request before the item. Saves is how many fewer tokens the request has
 	// without it.
@@ -35,16 +34,18 @@ type Candidate struct {
 }
 
 // Candidates returns the items of findings, in the order of the request. overhead is the cost of the parts
-// of the request that are not items. recall is set if the model has the recall tool. Items whose
+// of the request that are not items. With noted, placeholders have a note, which costs tokens. Items whose
 // placeholder would cost as much are left out.
-func Candidates(h *history.History, findings []Finding, overhead int64, recall bool) []Candidate {
+func Candidates(h *history.History, findings []Finding, overhead int64, noted bool) []Candidate {
 	named := map[int]Candidate{}
 	for i := range findings {
 		f := &findings[i]
 		for k, place := range f.Places {
 			c := Candidate{Place: place, Finding: i, Saves: h.SentTokens(place)}
 			if h.Item(place).IsOutput() {
-				c.Note = f.note(h, k, recall)
+				if noted {
+					c.Note = f.note(h, k)
+				}
 				c.Saves -= h.Scaled(h.Count(history.PlaceholderText(c.Saves, c.Note)))
 			}
 			if c.Saves > 0 {
@@ -64,17 +65,14 @@ func Candidates(h *history.History, findings []Finding, overhead int64, recall b
 	return all
 }
 
-// note returns the text of the placeholder of the k-th item: the reason or the outcome of a failure, and how
-// to get the item back. The call itself says what it was.
-func (f *Finding) note(h *history.History, k int, recall bool) string {
-	var parts []string
+// note returns the text of the placeholder of the k-th item: the reason or the outcome of a failure, and the
+// command that includes the item again. The call itself says what it was.
+func (f *Finding) note(h *history.History, k int) string {
+	back := "$ recall " + h.Item(f.Places[k]).ID()
 	if why := cmp.Or(notes[f.Reason], f.Outcomes[k]); why != "" {
-		parts = append(parts, why)
+		return why + "; " + back
 	}
-	if recall {
-		parts = append(parts, "recall "+h.Item(f.Places[k]).ID())
-	}
-	return strings.Join(parts, "; ")
+	return back
 }
 
 // notes say why an output can be left out, if that tells the model where its content is.

@@ -3,8 +3,10 @@ package toolspec
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 
+	"appserver/core/command"
 	"appserver/core/excerpt"
 	"appserver/protocol"
 )
@@ -34,9 +36,33 @@ func ParseRecall(arguments string) (RecallCall, error) {
 	if err := protocol.Unmarshal([]byte(arguments), &c); err != nil {
 		return RecallCall{}, err
 	}
-	c.Query = strings.TrimSpace(excerpt.Prefix(c.Query, MaxQuery))
+	c.Query = trimmedQuery(c.Query)
 	if c.Query == "" && len(c.IDs) == 0 {
 		return RecallCall{}, errors.New("query or ids must be given")
 	}
 	return c, nil
+}
+
+func trimmedQuery(text string) string { return strings.TrimSpace(excerpt.Prefix(text, MaxQuery)) }
+
+// itemID matches ids of items.
+var itemID = regexp.MustCompile(`^r[0-9]+$`)
+
+// Recall returns the call of recall that a script is: recall r12 r14, or recall WORDS. It reports false for other
+// scripts.
+func (c *Command) Recall() (call RecallCall, ok bool) {
+	arguments, ok := command.Recall(c.Script)
+	if !ok {
+		return RecallCall{}, false
+	}
+	var words []string
+	for _, argument := range arguments {
+		if itemID.MatchString(argument) {
+			call.IDs = append(call.IDs, argument)
+		} else {
+			words = append(words, argument)
+		}
+	}
+	call.Query = trimmedQuery(strings.Join(words, " "))
+	return call, true
 }

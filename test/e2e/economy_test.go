@@ -38,9 +38,9 @@ func TestAutomaticEditsKeepThePrefix(t *testing.T) {
 	c.Turn(thread, "And again.")
 	requests := p.Requests()
 	require.Len(t, requests, 5)
-	require.Regexp(t, `^\[output excluded from context: \d+ tokens; it ran again later; recall r\d+\]$`,
+	require.Regexp(t, `^\[output excluded from context: \d+ tokens; it ran again later; \$ recall r\d+\]$`,
 		outputOf(t, requests[2], "c1"))
-	require.Contains(t, requests[2].ToolNames(), "recall")
+	require.NotContains(t, requests[2].ToolNames(), "recall", "the shell has it")
 	for i := 3; i < 5; i++ {
 		require.Equal(t, rawMessages(requests[i-1]), rawMessages(requests[i])[:len(requests[i-1].Messages)], i)
 	}
@@ -51,6 +51,33 @@ func TestAutomaticEditsKeepThePrefix(t *testing.T) {
 		last := p.Requests()[len(p.Requests())-1]
 		require.True(t, strings.HasSuffix(strings.TrimSpace(outputOf(t, last, "c1")), "\n3000"))
 	}
+	c.Close()
+}
+
+// TestTheShellRecallsOutputs lets the model run the command of a placeholder. It includes the output again without an
+// approval. From the first compaction on, which empties the cache anyway, the model also has the tool.
+func TestTheShellRecallsOutputs(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, reporting(1500, apptest.ShellAnswer("c1", "seq 1 3000")),
+		reporting(9500, apptest.ShellAnswer("c2", "seq 1 3000")), reporting(9600, apptest.TextAnswer("Counted.")),
+		reporting(9700, apptest.ShellAnswer("c3", "recall r13")), reporting(18000, apptest.TextAnswer("Read.")),
+		reporting(3000, apptest.TextAnswer("Found.")))
+	c := apptest.StartServer(t, p.Home(t), "-c", "context.economy.mode=auto", "-c", "context.economy.keep_last_outputs=1")
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never", "sandbox": "read-only"})
+	c.Turn(thread, "Count.")
+	c.Turn(thread, "What was in the first output?")
+	requests := p.Requests()
+	require.Regexp(t, `\$ recall r13\]$`, outputOf(t, requests[3], "c1"))
+	require.Equal(t, "r13 is in the conversation again, at its old position.", outputOf(t, requests[4], "c3"))
+	require.True(t, strings.HasSuffix(strings.TrimSpace(outputOf(t, requests[4], "c1")), "\n3000"))
+
+	c.Call("thread/compact/start", apptest.Object{"threadId": thread, "strategy": "local"})
+	c.UntilMethod("turn/completed")
+	c.Turn(thread, "Go on.")
+	requests = p.Requests()
+	require.NotContains(t, requests[4].ToolNames(), "recall")
+	require.Contains(t, requests[len(requests)-1].ToolNames(), "recall")
 	c.Close()
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/core"
+	"appserver/core/command"
 	"appserver/core/compaction"
 	"appserver/core/history"
 	"appserver/core/patch"
@@ -228,7 +229,7 @@ func (c *call) toolCall() core.ToolCall {
 	case c.patch != "":
 		name, arguments = "apply_patch", map[string]string{"input": c.patch}
 	case c.query != "":
-		name, arguments = "recall", map[string]string{"query": c.query}
+		arguments["command"] = command.Quote([]string{"recall", c.query})
 	}
 	raw, _ := json.Marshal(arguments) // strings always encode
 	return core.ToolCall{ID: c.id, Name: name, Arguments: string(raw)}
