@@ -30,7 +30,10 @@ type acpOpened struct {
 		CurrentModelID  string
 		AvailableModels []struct{ ModelID string }
 	}
-	Modes struct{ CurrentModeID string }
+	Modes struct {
+		CurrentModeID  string
+		AvailableModes []struct{ Name string }
+	}
 }
 
 // acpUpdate is a session update for the editor.
@@ -44,7 +47,13 @@ type acpUpdate struct {
 
 func (w *workshop) acp() *acp {
 	w.t.Helper()
-	a := &acp{Client: w.start(installed(w.t, acpProgram))}
+	return w.acpBy(w.start(installed(w.t, acpProgram)))
+}
+
+// acpBy initializes codex-acp as an editor does.
+func (w *workshop) acpBy(c *apptest.Client) *acp {
+	w.t.Helper()
+	a := &acp{Client: c}
 	a.Call("initialize", apptest.Object{"protocolVersion": 1, "clientCapabilities": apptest.Object{}})
 	return a
 }

@@ -28,18 +28,10 @@ type aisdkAnswer struct {
 
 func (w *workshop) aisdk(sdk, provider string, settings apptest.Object) aisdk {
 	w.t.Helper()
-	// Node searches for packages beside the program.
-	source, err := os.ReadFile("testdata/clients/aisdk.mjs")
-	require.NoError(w.t, err)
-	folder := w.t.TempDir()
-	program := filepath.Join(folder, "aisdk.mjs")
-	require.NoError(w.t, os.WriteFile(program, source, 0o600))
-	require.NoError(w.t,
-		os.Symlink(filepath.Dir(filepath.Dir(installed(w.t, "ai/package.json"))), filepath.Join(folder, "node_modules")))
 	settings["codexPath"] = filepath.Join(w.bin, "codex") // otherwise it would find the reference's package first
 	given, err := json.Marshal(settings)
 	require.NoError(w.t, err)
-	return aisdk{w.start(program, sdk, provider, "offline", string(given))}
+	return aisdk{w.start(w.harness("aisdk.mjs"), sdk, provider, "offline", string(given))}
 }
 
 func (a aisdk) turn(method string, params apptest.Object) (r aisdkAnswer) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -22,19 +23,21 @@ import (
 
 // workshop is a folder in which a client finds the server as codex. It records their messages.
 type workshop struct {
-	t       *testing.T
-	home    string
-	project string
-	records string
-	bin     string
+	t        *testing.T
+	home     string
+	project  string
+	records  string
+	bin      string
+	recorder string // the program that runs the server
 }
 
 func newWorkshop(t *testing.T, config string) *workshop {
 	t.Helper()
 	w := &workshop{t: t, home: t.TempDir(), project: t.TempDir(), records: t.TempDir(), bin: t.TempDir()}
-	recorder, err := apptest.Build("recorder", "./test/interchange/testdata/recorder")
+	var err error
+	w.recorder, err = apptest.Build("recorder", "./test/interchange/testdata/recorder")
 	require.NoError(t, err)
-	require.NoError(t, os.Symlink(recorder, filepath.Join(w.bin, "codex")))
+	require.NoError(t, os.Symlink(w.recorder, filepath.Join(w.bin, "codex")))
 	apptest.WriteConfig(t, w.home, config)
 	return w
 }
@@ -47,19 +50,52 @@ func scriptedWorkshop(t *testing.T, script string) *workshop {
 	return w
 }
 
-// start starts a Node program that speaks JSON-RPC, one message a line.
-func (w *workshop) start(program string, args ...string) *apptest.Client {
+// command returns a command that finds the programs of bin first. The server's messages are recorded.
+func (w *workshop) command(name string, args ...string) *exec.Cmd {
 	w.t.Helper()
 	server, err := apptest.Binary()
 	require.NoError(w.t, err)
-	cmd := apptest.ProcessCommand(w.t, w.home, "node", append([]string{program}, args...)...)
+	cmd := apptest.ProcessCommand(w.t, w.home, name, args...)
 	cmd.Dir = w.project
-	cmd.Env = append(cmd.Env, "PATH="+w.bin+":"+os.Getenv("PATH"), "CODEX_PATH="+filepath.Join(w.bin, "codex"),
-		"RECORD_PROGRAM="+server, "RECORD_FOLDER="+w.records, "NO_BROWSER=1")
+	cmd.Env = append(cmd.Env, "PATH="+w.bin+":"+os.Getenv("PATH"), "RECORD_PROGRAM="+server, "RECORD_FOLDER="+w.records,
+		"HAPPY_HOME_DIR="+w.home)
 	apptest.ServersUseDatabase(w.t, cmd, w.home)
+	return cmd
+}
+
+// connect starts a program that speaks JSON-RPC, one message a line.
+func (w *workshop) connect(cmd *exec.Cmd) *apptest.Client {
+	w.t.Helper()
 	c := apptest.Connect(w.t, cmd, nil)
 	c.SendsVersion = true
 	return c
+}
+
+// start starts a Node program that speaks JSON-RPC, one message a line.
+func (w *workshop) start(program string, args ...string) *apptest.Client {
+	w.t.Helper()
+	cmd := w.command("node", append([]string{program}, args...)...)
+	cmd.Env = append(cmd.Env, "CODEX_PATH="+filepath.Join(w.bin, "codex"), "NO_BROWSER=1")
+	return w.connect(cmd)
+}
+
+// script writes a Node program beside the packages that npm installed, where Node searches for them.
+func (w *workshop) script(name, source string) (path string) {
+	w.t.Helper()
+	folder := w.t.TempDir()
+	path = filepath.Join(folder, name)
+	require.NoError(w.t, os.WriteFile(path, []byte(source), 0o600))
+	modules := filepath.Dir(filepath.Dir(installed(w.t, "ai/package.json")))
+	require.NoError(w.t, os.Symlink(modules, filepath.Join(folder, "node_modules")))
+	return path
+}
+
+// harness writes a Node program of testdata/clients.
+func (w *workshop) harness(name string) (path string) {
+	w.t.Helper()
+	source, err := os.ReadFile(filepath.Join("testdata/clients", name))
+	require.NoError(w.t, err)
+	return w.script(name, string(source))
 }
 
 // conforms validates the server's messages with the reference's schema.
