@@ -137,6 +137,11 @@ func TestReferenceClientSettings(t *testing.T) {
 	for _, n := range named {
 		require.Equal(t, tried.Dependencies["@agentclientprotocol/codex-acp"], n[1])
 	}
+	module, err := os.ReadFile("testdata/gosdk/go.mod")
+	require.NoError(t, err)
+	required := regexp.MustCompile(`(?m)^require (\S+) (\S+)$`).FindStringSubmatch(string(module))
+	require.Len(t, required, 3)
+	require.Contains(t, doc, "`"+required[1]+"` | "+required[2]+" |")
 	for name, version := range tried.Dependencies {
 		if short := strings.TrimPrefix(name, "@agentclientprotocol/"); short != "zod" && !strings.HasPrefix(name, "ai-6") &&
 			name != "ai" {
