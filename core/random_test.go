@@ -111,7 +111,7 @@ var (
 "}`}, {Name: "write_stdin", Arguments: `{"session_id":"10"}`},
 		{Name: "write_stdin", Arguments: `{"session_id":11,"chars":"\u0003"}`}, {Name: "write_stdin", Arguments: `[]`},
 		{Name: "recall", Arguments: `{"query":"hello lines"}`}, {Name: "recall", Arguments: `{"ids":["r5","r7","r8","r12"]}`},
-		{Name: "recall", Arguments: `{}`},
+		{Name: "recall", Arguments: `{}`}, {Name: "shell", Arguments: `{"command":"recall r5 r7 r12 hello"}`},
 		{Name: "browse", Arguments: `{}`}, {},
 		{Name: "ticket", Arguments: `{"id":"7"}`}, {Name: "ticket"}, {Name: "ticket", Arguments: `{"id":`},
 		{Name: "tix__close", Arguments: ` [1] `}, {Name: "tix", Arguments: `{}`},
