@@ -4,6 +4,7 @@ package sample
 import (
 	"flag"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -44,11 +45,12 @@ func Long(t testing.TB) {
 	}
 }
 
-// Stride returns the distance between the cases of a sweep: 1 if all tests run, and short with
-// -short.
+// Stride returns the distance between the cases of a sweep: short with -short, else APPSERVER_TEST_STRIDE of the
+// environment, or 1.
 func Stride(short int) int {
 	if testing.Short() {
 		return short
 	}
-	return 1
+	stride, _ := strconv.Atoi(os.Getenv("APPSERVER_TEST_STRIDE"))
+	return min(max(stride, 1), short)
 }
