@@ -138,6 +138,18 @@ func (e *editor) send(text string) {
 	e.click(page, ".composer button[type=submit]", "")
 }
 
+// TestSideBar opens the page in the side bar. A command shows the context there, since no tab is open.
+func TestSideBar(t *testing.T) {
+	e := openEditor(t, nil)
+	e.command("View: Show appserver")
+	e.see(page, ".status-open", "")
+	e.command("appserver: Show Context")
+	e.see(page, ".top-title", "Slugs lose umlauts")
+	e.see(page, ".context-item", "")
+	require.Equal(t, 1, eval[int](e, `document.querySelectorAll("iframe.webview").length`))
+	e.shot("side")
+}
+
 // TestMissingProgram has no program at the path of the settings. The extension says so, and leads to the settings.
 func TestMissingProgram(t *testing.T) {
 	e := openEditor(t, object{"appserver.path": "/nowhere/appserver"})

@@ -1,4 +1,5 @@
-// The extension: it starts the server, shows the workbench's page in a tab, and is a client of the server itself.
+// The extension: it starts the server, shows the workbench's page in a tab and in a view of the side bar, and is a client
+// of the server itself.
 
 import * as vscode from "vscode";
 import { homedir } from "node:os";
@@ -10,6 +11,7 @@ import { gaugeOf } from "./threads.ts";
 import type { ToEditor } from "../../../web/src/wire/transport.ts";
 
 const viewType = "appserver.workbench";
+const sideView = "appserver.side";
 const threadKey = "appserver.thread";
 
 let app: App | null = null;
@@ -27,7 +29,10 @@ class App {
 	private readonly gauge: vscode.StatusBarItem;
 	private readonly server: Server;
 	private session: Session | null = null;
+	/** pages are the pages that are shown, in the tab and in the side bar. */
+	private readonly pages = new Set<Page>();
 	private panel: { tab: vscode.WebviewPanel; page: Page } | null = null;
+	private side: { view: vscode.WebviewView; page: Page } | null = null;
 
 	constructor(private readonly context: vscode.ExtensionContext) {
 		this.log = vscode.window.createOutputChannel("appserver");
@@ -47,7 +52,7 @@ class App {
 			vscode.commands.registerCommand(name, () => Promise.resolve(action()).catch((e: Error) => vscode.window.showErrorMessage(e.message)));
 		context.subscriptions.push(
 			this.log, this.gauge,
-			run("appserver.open", () => this.open()),
+			run("appserver.open", () => this.openTab()),
 			run("appserver.showContext", () => this.show(true)),
 			run("appserver.excludeSelection", () => this.excludeSelection()),
 			run("appserver.newThread", () => this.newThread()),
@@ -58,8 +63,10 @@ class App {
 					this.adopt(tab);
 				},
 			}),
+			vscode.window.registerWebviewViewProvider(sideView, { resolveWebviewView: (view) => this.fill(view) },
+				{ webviewOptions: { retainContextWhenHidden: true } }),
 			vscode.workspace.onDidChangeConfiguration((e) => {
-				if (e.affectsConfiguration("appserver") && (this.session || this.panel)) void this.restart();
+				if (e.affectsConfiguration("appserver") && (this.session || this.pages.size > 0)) void this.restart();
 			}),
 		);
 	}
@@ -69,8 +76,13 @@ class App {
 		await this.server.stop();
 	}
 
-	/** open shows the tab of the page. */
+	/** open returns the page of the side bar if only that is visible, and else shows the tab. */
 	private open(): Page {
+		if (this.side?.view.visible && !this.panel) return this.side.page;
+		return this.openTab();
+	}
+
+	private openTab(): Page {
 		if (this.panel) {
 			this.panel.tab.reveal();
 			return this.panel.page;
@@ -81,21 +93,43 @@ class App {
 	/** adopt shows the page in a tab. retainContextWhenHidden keeps the page while the tab is in the background. */
 	private adopt(tab: vscode.WebviewPanel): Page {
 		this.panel?.tab.dispose();
-		const folder = vscode.Uri.joinPath(this.context.extensionUri, "page");
-		tab.webview.options = { enableScripts: true, localResourceRoots: [folder] };
 		tab.iconPath = vscode.Uri.joinPath(this.context.extensionUri, "media", "icon.svg");
-		const page = new Page(tab.webview);
-		tab.webview.onDidReceiveMessage((message: ToEditor) => page.receive(message));
+		const page = this.host(tab.webview);
 		tab.onDidDispose(() => {
-			page.dispose();
+			this.drop(page);
 			if (this.panel?.tab === tab) this.panel = null;
 		});
 		this.panel = { tab, page };
-		const uri = (name: string) => tab.webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
-		tab.webview.html = htmlOf(folder.fsPath, uri, tab.webview.cspSource);
+		return page;
+	}
+
+	/** fill shows the page in the side bar. */
+	private fill(view: vscode.WebviewView): void {
+		const page = this.host(view.webview);
+		view.onDidDispose(() => {
+			this.drop(page);
+			if (this.side?.view === view) this.side = null;
+		});
+		this.side = { view, page };
+	}
+
+	/** host makes a webview a page, and connects it with the server. */
+	private host(webview: vscode.Webview): Page {
+		const folder = vscode.Uri.joinPath(this.context.extensionUri, "page");
+		webview.options = { enableScripts: true, localResourceRoots: [folder] };
+		const page = new Page(webview);
+		webview.onDidReceiveMessage((message: ToEditor) => page.receive(message));
+		const uri = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
+		webview.html = htmlOf(folder.fsPath, uri, webview.cspSource);
+		this.pages.add(page);
 		this.session?.connect(page);
 		this.server.start();
 		return page;
+	}
+
+	private drop(page: Page): void {
+		page.dispose();
+		this.pages.delete(page);
 	}
 
 	/** show opens the page with the current thread. */
@@ -137,7 +171,7 @@ class App {
 			late: () => void vscode.window.showInformationMessage("This question was answered already, or has ended."),
 		}, this.context.workspaceState.get<string>(threadKey) ?? null, version);
 		this.session = session;
-		if (this.panel) session.connect(this.panel.page);
+		for (const page of this.pages) session.connect(page);
 		for (const w of this.waiting.splice(0)) w.resolve(session);
 	}
 
@@ -152,7 +186,7 @@ class App {
 	private lost(reason: string): void {
 		this.session?.close(reason);
 		this.session = null;
-		this.panel?.page.disconnected();
+		for (const page of this.pages) page.disconnected();
 		for (const w of this.waiting.splice(0)) w.reject(new Error(reason));
 		this.showUsage(null);
 	}
