@@ -84,3 +84,10 @@ func BenchmarkCountAtOnce(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkPrepare loads the tables.
+func BenchmarkPrepare(b *testing.B) {
+	for b.Loop() {
+		token.New().Prepare("gpt-5")
+	}
+}

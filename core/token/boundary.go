@@ -50,6 +50,7 @@ import "unicode/utf8"
 //     second.
 //   - within blanks that begin a match, see pattern.cutBlanks.
 type pattern struct {
+	split  string
 	ascii  [utf8.RuneSelf]class
 	follow [numClasses]classes // what can follow a class within a match
 
@@ -57,6 +58,16 @@ type pattern struct {
 	// letter.
 	firstSign, secondSign classes
 }
+
+// The patterns select the library's matchers, so they are the library's to the last character.
+const (
+	contractions = `(?i:'s|'t|'re|'ve|'m|'ll|'d)`
+	o200kSplit   = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+` + contractions + `?` +
+		`|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*` + contractions + `?` +
+		`|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	cl100kSplit = contractions +
+		`|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+)
 
 func letters() classes { return setOf(lower, upper, letter) }
 
@@ -66,6 +77,7 @@ func o200kPattern() *pattern {
 	word := letters() | setOf(mark, quote)
 	signs := letters() | setOf(mark, quote, slash, sign, newline)
 	return &pattern{
+		split: o200kSplit,
 		ascii: asciiClasses(),
 		follow: [numClasses]classes{
 			lower: word &^ setOf(upper), upper: word, letter: word,
@@ -82,6 +94,7 @@ func o200kPattern() *pattern {
 func cl100kPattern() *pattern {
 	signs := letters() | setOf(mark, quote, slash, sign, newline)
 	return &pattern{
+		split: cl100kSplit,
 		ascii: asciiClasses(),
 		follow: [numClasses]classes{
 			lower: letters(), upper: letters(), letter: letters(),

@@ -1,11 +1,21 @@
 package token
 
 import (
+	_ "embed"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
-	"github.com/tiktoken-go/tokenizer/codec"
+	"github.com/dlclark/regexp2/v2"
+	_ "github.com/tiktoken-go/tokenizer/codec" // registers its matchers of the patterns
+)
+
+// The tokens, as the library has them: see [newTable].
+var (
+	//go:embed o200k_base.tokens
+	o200kTokens string
+	//go:embed cl100k_base.tokens
+	cl100kTokens string
 )
 
 const (
@@ -23,9 +33,9 @@ type encoding struct {
 	ready   func() *vocabulary // loads it at the first call
 }
 
-func newEncoding(load func() *codec.Codec, p *pattern) *encoding {
+func newEncoding(tokens string, p *pattern) *encoding {
 	return &encoding{p, sync.OnceValue(func() *vocabulary {
-		return &vocabulary{load(), newCounts()}
+		return &vocabulary{newTable(tokens), regexp2.MustCompile(p.split, regexp2.None), newCounts()}
 	})}
 }
 
@@ -44,7 +54,8 @@ func (e *encoding) count(text string) (tokens int) {
 
 // vocabulary counts chunks, which begin and end with a match of the pattern.
 type vocabulary struct {
-	codec *codec.Codec
+	table *table
+	split *regexp2.Regexp
 	known *counts
 }
 
@@ -83,14 +94,24 @@ func (v *vocabulary) countLong(chunk string) (sum int) {
 	return sum
 }
 
-// ask has the library count. Its matcher, made for speed, passes over U+007F, which the
-// patterns take for a sign: each is counted here, as one token.
+// ask counts the matches of the pattern. The library's matcher, made for speed, passes over U+007F, which
+// the patterns take for a sign: each is counted here, as one token. Bytes that are not UTF-8 are U+FFFD in
+// matches.
 func (v *vocabulary) ask(chunk string) int {
-	tokens, err := v.codec.Count(chunk)
+	tokens := strings.Count(chunk, "\x7f")
+	match, err := v.split.FindStringMatch(chunk)
+	for ; match != nil && err == nil; match, err = v.split.FindNextMatch(match) {
+		piece := match.String()
+		if _, found := v.table.rank(piece); found {
+			tokens++
+		} else {
+			tokens += v.table.countParts(piece)
+		}
+	}
 	if err != nil {
 		return (len(chunk) + bytesPerToken - 1) / bytesPerToken
 	}
-	return tokens + strings.Count(chunk, "\x7f")
+	return tokens
 }
 
 // runeStart returns the last index up to i at which a rune begins. It returns i if the text is not
