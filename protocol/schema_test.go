@@ -2,7 +2,7 @@ package protocol_test
 
 import (
 	"encoding/json"
-	"io/fs"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,15 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/protocol"
-	"appserver/schema"
 	"appserver/schema/conform"
 )
 
 func schemas(t testing.TB) *conform.Schemas {
 	t.Helper()
-	files, err := fs.Sub(schema.Files(), "json")
-	require.NoError(t, err)
-	s, err := conform.Load(files)
+	s, err := conform.Load(os.DirFS("../schema/json"))
 	require.NoError(t, err)
 	return s
 }

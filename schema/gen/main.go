@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 func main() {
 	source := flag.String("protocol", "protocol", "directory of package protocol")
-	out := flag.String("out", "schema", "directory that gets json/ and ts/")
+	out := flag.String("out", "schema", "directory that gets json/, ts/ and messages.txt")
 	methods := flag.String("methods", "docs/methods.md", "file that gets the tables of methods")
 	flag.Parse()
 	if err := run(*source, *out, *methods); err != nil {
@@ -70,5 +72,6 @@ func generate(dir string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files["ts/index.ts"] = typeScript(messages)
+	files["messages.txt"] = []byte(strings.Join(slices.Sorted(slices.Values(messages.roots)), "\n") + "\n")
 	return files, nil
 }
