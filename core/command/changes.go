@@ -2,11 +2,12 @@ package command
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"appserver/core/pattern"
 )
 
 // Changes returns the files that a shell script writes, creates, moves or removes, as far as its
@@ -27,7 +28,7 @@ func Changes(script string) []string {
 }
 
 // heredoc matches the start of a here-document; its second group is the end word.
-var heredoc = regexp.MustCompile(`(?:^|[^<])<<-?[ \t]*(['"]?)([A-Za-z_]\w*)['"]?`)
+var heredoc = pattern.New(`(?:^|[^<])<<-?[ \t]*(['"]?)([A-Za-z_]\w*)['"]?`)
 
 // withoutDocuments removes the bodies of here-documents from a script that is too long for the
 // parser. Most long scripts write a file in this way.
@@ -40,7 +41,7 @@ func withoutDocuments(script string) string {
 		var line string
 		line, rest = cutLine(rest)
 		left.WriteString(line)
-		if opened := heredoc.FindStringSubmatch(line); opened != nil {
+		if opened := heredoc().FindStringSubmatch(line); opened != nil {
 			rest = fromEnd(rest, opened[2])
 		}
 	}

@@ -137,7 +137,7 @@ func (p *printed) limit(name, count string, counted bool) bool {
 
 // lines applies a sed script that prints lines by their numbers.
 func (p *printed) lines(script string) bool {
-	if !printOnly.MatchString(script) {
+	if !printOnly().MatchString(script) {
 		return false
 	}
 	first, last, ranged := strings.Cut(strings.TrimSuffix(script, "p"), ",")

@@ -1,10 +1,10 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -142,7 +142,7 @@ func search(given arguments) ([]protocol.CommandAction, bool) {
 }
 
 // printOnly matches a sed script that prints lines by their numbers.
-var printOnly = regexp.MustCompile(`^(\d+|\$)(,(\d+|\$))?p$`)
+var printOnly = pattern.New(`^(\d+|\$)(,(\d+|\$))?p$`)
 
 func sed(given arguments, piped bool) ([]protocol.CommandAction, bool) {
 	script, ok := given.value("-e", "--expression")
@@ -155,7 +155,7 @@ func sed(given arguments, piped bool) ([]protocol.CommandAction, bool) {
 		return nil, false
 	case len(files) == 0:
 		return nil, piped
-	case !given.has("-n", "--quiet", "--silent") || !printOnly.MatchString(script):
+	case !given.has("-n", "--quiet", "--silent") || !printOnly().MatchString(script):
 		return nil, false
 	}
 	return reads(files, piped)

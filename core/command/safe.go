@@ -2,12 +2,13 @@ package command
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"appserver/core/pattern"
 )
 
 // Safe reports whether a shell script certainly only reads. Every simple command in it must be on a
@@ -130,11 +131,11 @@ var findTests = strings.Fields(`
 	-user -wholename -writable -xdev`)
 
 // findNumber matches operands like those of -mtime -7 and -size -10k.
-var findNumber = regexp.MustCompile(`^-\d+[a-zA-Z]?$`)
+var findNumber = pattern.New(`^-\d+[a-zA-Z]?$`)
 
 func safeFind(args []string) bool {
 	return !slices.ContainsFunc(args, func(arg string) bool {
-		return isFlag(arg) && !slices.Contains(findTests, arg) && !findNumber.MatchString(arg)
+		return isFlag(arg) && !slices.Contains(findTests, arg) && !findNumber().MatchString(arg)
 	})
 }
 
@@ -152,7 +153,7 @@ func safeRg(args []string) bool {
 
 // safeSed allows one form: sed -n 1,5p FILE...
 func safeSed(args []string) bool {
-	return len(args) >= 2 && args[0] == "-n" && printOnly.MatchString(args[1]) &&
+	return len(args) >= 2 && args[0] == "-n" && printOnly().MatchString(args[1]) &&
 		!slices.ContainsFunc(args[2:], isFlag)
 }
 

@@ -1,9 +1,10 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"appserver/core/pattern"
 )
 
 // The flags of git's subcommands that write nothing and run nothing. They are lists of allowed
@@ -34,7 +35,7 @@ var (
 )
 
 // gitNumber matches flags like -5, -n5 and -U3.
-var gitNumber = regexp.MustCompile(`^-[nU]?\d+$`)
+var gitNumber = pattern.New(`^-[nU]?\d+$`)
 
 func safeGit(args []string) bool {
 	if len(args) > 0 && args[0] == "--no-pager" {
@@ -64,7 +65,7 @@ func safeGit(args []string) bool {
 func gitFlags(args, allowed []string) bool {
 	return !slices.ContainsFunc(args, func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
-		known := slices.Contains(allowed, arg) || slices.Contains(allowed, name) || gitNumber.MatchString(arg)
+		known := slices.Contains(allowed, arg) || slices.Contains(allowed, name) || gitNumber().MatchString(arg)
 		return isFlag(arg) && !known || runsGpg(arg)
 	})
 }

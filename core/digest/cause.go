@@ -1,10 +1,11 @@
 package digest
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"appserver/core/pattern"
 )
 
 // causeLimit is the length of the cause of a failure, in bytes.
@@ -15,7 +16,7 @@ const causeScan = 256 << 10
 
 // errorLine matches a line that reports an error: a failed test, an error or a panic with its message, an
 // assertion, or a message with its file and line.
-var errorLine = regexp.MustCompile(`\bFAIL(ED|URE)?\b|\b([Ee]rror|ERROR|[Ff]atal|FATAL|panic|PANIC)(\[\w+\])?:|` +
+var errorLine = pattern.New(`\bFAIL(ED|URE)?\b|\b([Ee]rror|ERROR|[Ff]atal|FATAL|panic|PANIC)(\[\w+\])?:|` +
 	`\b\w*(Error|Exception)\b: |\bpanicked at\b|\bundefined\b|\bcommand not found\b|^E  +\S|^not ok\b|` +
 	`^\S*[^\s:]:\d+(:\d+)?: |^\s+\S+\.\w+:\d+: `)
 
@@ -31,7 +32,7 @@ func causeIn(output string) string {
 		case plain == "":
 		case strings.HasPrefix(plain, traceback):
 			within = true
-		case within && line[0] != ' ' && line[0] != '\t', !within && errorLine.MatchString(line):
+		case within && line[0] != ' ' && line[0] != '\t', !within && errorLine().MatchString(line):
 			return headLine(plain, causeLimit)
 		}
 		if plain != "" {

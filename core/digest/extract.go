@@ -3,10 +3,10 @@ package digest
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -55,7 +55,7 @@ func (s Source) Extract(limit int) string {
 const gap = "\n\n"
 
 // markOf finds the mark of leftOut.
-var markOf = regexp.MustCompile(`\n?\[… (\d+) bytes left out …\]\n?`)
+var markOf = pattern.New(`\n?\[… (\d+) bytes left out …\]\n?`)
 
 // omitMiddleAgain shortens a text that may have been shortened before. One mark has the number of all
 // missing bytes. Marks and short lines are not cut.
@@ -68,7 +68,7 @@ func omitMiddleAgain(text string, limit int) string {
 		return firstBytes(text, limit)
 	}
 	head, tail := wholeLines(text, before(text, (room+1)/2), after(text, len(text)-room/2))
-	for _, mark := range markOf.FindAllStringIndex(text, -1) {
+	for _, mark := range markOf().FindAllStringIndex(text, -1) {
 		if mark[0] < head && head < mark[1] {
 			head = mark[0]
 		}
@@ -77,7 +77,7 @@ func omitMiddleAgain(text string, limit int) string {
 		}
 	}
 	missing := tail - head
-	for _, mark := range markOf.FindAllStringSubmatch(text[head:tail], -1) {
+	for _, mark := range markOf().FindAllStringSubmatch(text[head:tail], -1) {
 		if n, err := strconv.Atoi(mark[1]); err == nil && n < math.MaxInt-missing {
 			missing += n - min(n, len(mark[0]))
 		}

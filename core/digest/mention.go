@@ -2,11 +2,11 @@ package digest
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"appserver/core/pattern"
 	"appserver/core/words"
 )
 
@@ -110,7 +110,7 @@ func lastPart(path string) string {
 func pathByte(c byte) bool { return wordByte(c) || strings.IndexByte("./-~+@", c) >= 0 }
 
 // failureEnd is how an entry of a command ends that failed, with the cause.
-var failureEnd = regexp.MustCompile(` \((exit -?\d+|timed out|did not finish|not run)\)(?:: (.*))?$`)
+var failureEnd = pattern.New(` \((exit -?\d+|timed out|did not finish|not run)\)(?:: (.*))?$`)
 
 // failureWords are parts of words and phrases for a failure, in small letters.
 var failureWords = []string{"fail", "error", "exit ", "exited", "broke", "panic", "timed out", "timeout", "did not", "didn't",
@@ -121,8 +121,8 @@ func (m *mentions) command(entry string) bool {
 	if wordIndex(m.text, entry) >= 0 {
 		return true
 	}
-	failed := failureEnd.FindStringSubmatch(entry)
-	script := failureEnd.ReplaceAllString(entry, "")
+	failed := failureEnd().FindStringSubmatch(entry)
+	script := failureEnd().ReplaceAllString(entry, "")
 	script = strings.TrimSpace(strings.TrimSuffix(script, ellipsis))
 	if script == "" {
 		return true

@@ -1,11 +1,12 @@
 package digest
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"appserver/core/pattern"
 )
 
 // rulesIn returns the first sentences of a message that bind. The entries of a list after a line that ends
@@ -155,7 +156,7 @@ func (m *mentions) hasSentence(sentence string) bool {
 // lineEnd separates the lines of a comparable text.
 const lineEnd = '\n'
 
-var digitLetter = regexp.MustCompile(`(\d)([a-z])`)
+var digitLetter = pattern.New(`(\d)([a-z])`)
 
 // comparable is a text in small letters with single spaces, plain apostrophes, and a space between digits and
 // letters: "5MB" is "5 mb".
@@ -164,12 +165,12 @@ func comparable(text string) string {
 	for i, line := range lines {
 		lines[i] = strings.Join(strings.Fields(line), " ")
 	}
-	return digitLetter.ReplaceAllString(strings.Join(lines, string(lineEnd)), "$1 $2")
+	return digitLetter().ReplaceAllString(strings.Join(lines, string(lineEnd)), "$1 $2")
 }
 
-var number = regexp.MustCompile(`\d+(?:[.,:/_-]\d+)*`)
+var number = pattern.New(`\d+(?:[.,:/_-]\d+)*`)
 
-func numbersIn(text string) []string { return number.FindAllString(text, -1) }
+func numbersIn(text string) []string { return number().FindAllString(text, -1) }
 
 // numerals are words that stand for numbers. Words that are articles as well are not among them.
 var numerals = map[string]string{
@@ -183,16 +184,16 @@ var numerals = map[string]string{
 	"девять": "9", "десять": "10",
 }
 
-var quoted = regexp.MustCompile("`([^`\n]+)`")
+var quoted = pattern.New("`([^`\n]+)`")
 
 // namesIn are the names in a sentence, as a comparable text has them.
 func namesIn(sentence string) (names []string) {
-	for _, span := range quoted.FindAllStringSubmatch(sentence, -1) {
+	for _, span := range quoted().FindAllStringSubmatch(sentence, -1) {
 		for _, field := range strings.Fields(span[1]) {
 			names = append(names, comparable(field))
 		}
 	}
-	for i, field := range strings.Fields(quoted.ReplaceAllString(sentence, " ")) {
+	for i, field := range strings.Fields(quoted().ReplaceAllString(sentence, " ")) {
 		field = strings.Trim(field, ".,;:!?()[]{}<>\"'„“”«»…*")
 		if isName(field, i == 0) {
 			names = append(names, comparable(field))

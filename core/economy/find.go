@@ -2,13 +2,13 @@ package economy
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"appserver/core/command"
 	"appserver/core/digest"
 	"appserver/core/history"
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -133,8 +133,8 @@ func (f *finder) readItem(place, rank int) {
 		text, _ := digest.OutputOf(item)
 		call, _ := digest.CallOf(f.Item(c.Pair()).Decode())
 		e := exchange{place: place, rank: rank, call: call, text: text, tokens: f.SentTokens(place),
-			failed: digest.Failed(text), images: hasImages(item), running: runningMark.MatchString(text)}
-		e.whole = !e.running && !c.Replaced() && !cutMark.MatchString(text)
+			failed: digest.Failed(text), images: hasImages(item), running: runningMark().MatchString(text)}
+		e.whole = !e.running && !c.Replaced() && !cutMark().MatchString(text)
 		if call.Shell {
 			e.script = call.ScriptIn(f.Cwd)
 			e.reads = f.readsOf(e.script)
@@ -156,10 +156,10 @@ func (f *finder) readItem(place, rank int) {
 }
 
 // runningMark matches the line of an output whose command still runs: more of it comes later.
-var runningMark = regexp.MustCompile(`(?m)^Process running with session ID `)
+var runningMark = pattern.New(`(?m)^Process running with session ID `)
 
 // cutMark matches the marks of cut outputs: our own, and the ones of other programs whose histories are read.
-var cutMark = regexp.MustCompile(`\[\.\.\. \d+ bytes cut \.\.\.\]|…\d+ (?:tokens|chars) truncated…|` +
+var cutMark = pattern.New(`\[\.\.\. \d+ bytes cut \.\.\.\]|…\d+ (?:tokens|chars) truncated…|` +
 	`\[\.\.\. omitted \d+ of \d+ lines \.\.\.\]`)
 
 // changesOf returns the files that a call changed.

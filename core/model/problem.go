@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 
 	"appserver/core/excerpt"
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -109,8 +109,8 @@ func findText(value any, depth int) string {
 }
 
 var (
-	htmlTitle = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
-	htmlTag   = regexp.MustCompile(`(?is)<(script|style)\b.*?</(script|style)>|<[^>]*>`)
+	htmlTitle = pattern.New(`(?is)<title[^>]*>(.*?)</title>`)
+	htmlTag   = pattern.New(`(?is)<(script|style)\b.*?</(script|style)>|<[^>]*>`)
 )
 
 // plainText is a body that is not JSON as one line; of an HTML page the title, or
@@ -118,10 +118,10 @@ var (
 func plainText(body []byte) string {
 	text := string(body)
 	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
-		if title := htmlTitle.FindStringSubmatch(text); title != nil {
+		if title := htmlTitle().FindStringSubmatch(text); title != nil {
 			text = title[1]
 		}
-		text = html.UnescapeString(htmlTag.ReplaceAllString(text, " "))
+		text = html.UnescapeString(htmlTag().ReplaceAllString(text, " "))
 	}
 	return excerpt.Line(text)
 }

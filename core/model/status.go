@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"math"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"appserver/core"
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -135,11 +135,11 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 // tryAgain finds how long the words of a rate limit ask to wait: in seconds, milliseconds or minutes.
-var tryAgain = regexp.MustCompile(`(?i)try again in (\d+(?:\.\d+)?)\s*(ms|s|seconds?|m|minutes?)\b`)
+var tryAgain = pattern.New(`(?i)try again in (\d+(?:\.\d+)?)\s*(ms|s|seconds?|m|minutes?)\b`)
 
 // askedDelay is how long the text of a problem asks to wait, 0 if it does not.
 func (p *problem) askedDelay() time.Duration {
-	found := tryAgain.FindStringSubmatch(p.text)
+	found := tryAgain().FindStringSubmatch(p.text)
 	if found == nil {
 		return 0
 	}

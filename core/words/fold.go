@@ -2,6 +2,7 @@ package words
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,7 +12,7 @@ const marked = "aàáâãäåāăą cçćĉċč dď eèéêëēĕėęě gĝğġ�
 	"wŵ yýÿŷ zźżž"
 
 // unmarked has the letter without a mark for each letter of marked.
-var unmarked = func() map[rune]rune {
+var unmarked = sync.OnceValue(func() map[rune]rune {
 	letters := map[rune]rune{}
 	for _, group := range strings.Fields(marked) {
 		plain, size := utf8.DecodeRuneInString(group)
@@ -20,15 +21,16 @@ var unmarked = func() map[rune]rune {
 		}
 	}
 	return letters
-}()
+})
 
 // Fold returns a word in lower case without the marks of its letters, as the tokenizer of SQLite does.
 func Fold(word string) string {
 	if strings.IndexFunc(word, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return word
 	}
+	letters := unmarked()
 	return strings.Map(func(r rune) rune {
-		if plain, isMarked := unmarked[r]; isMarked {
+		if plain, isMarked := letters[r]; isMarked {
 			return plain
 		}
 		if unicode.Is(unicode.Mn, r) && r < 0x0370 {

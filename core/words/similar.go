@@ -3,6 +3,7 @@ package words
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -19,7 +20,8 @@ const (
 
 // suffixes end words of German, French, Spanish, Italian and English, inflected or derived. They have no
 // marks.
-var suffixes = suffixesByEnd(`
+var suffixes = sync.OnceValue(func() map[byte][]string {
+	return suffixesByEnd(`
 	ungen ung heiten heit keiten keit nissen nisse nis schaften schaft ern eren ieren iert ierung lich isch end ende en
 	er es em e n s t et te ten tet test st
 	ements ement ations ation ateurs ateur atrice euses euse eurs eur ances ance ences ence issons issent issant ables
@@ -29,6 +31,7 @@ var suffixes = suffixesByEnd(`
 	azioni azione izioni izione amenti amento imenti imento atori atore atrici ati ato ate ata iti ito ita uti uto endo
 	are ere ire iamo ano ono i
 	ments ment ness ities ity ance ing ings ed ly ive ives al ally ors or ers ic y`)
+})
 
 // suffixesByEnd returns the suffixes of a list by their last letter.
 func suffixesByEnd(list string) map[byte][]string {
@@ -76,7 +79,7 @@ func isNoLetter(r rune) bool { return r >= '0' && r <= '9' || IsDense(r) }
 // root returns a term without its longest suffix.
 func root(term string) string {
 	longest := 0
-	for _, suffix := range suffixes[term[len(term)-1]] {
+	for _, suffix := range suffixes()[term[len(term)-1]] {
 		if len(suffix) > longest && strings.HasSuffix(term, suffix) &&
 			utf8.RuneCountInString(term)-len(suffix) >= minRoot {
 			longest = len(suffix)

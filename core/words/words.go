@@ -43,7 +43,7 @@ func Terms(text string) []string {
 		}
 		seen[term] = true
 		all = append(all, term)
-		if !stopWords[Fold(word)] {
+		if !stopWords()[Fold(word)] {
 			telling = append(telling, term)
 		}
 	})

@@ -97,9 +97,6 @@ func allowedVariables() map[string]string {
 		"schema.bundle":                      "a constant in an embedded file",
 		"schema.messages":                    "a constant in an embedded file",
 		"schema.typeScript":                  "a constant in an embedded file",
-		"core/words.stopWords":               "a constant table, made of lists of words",
-		"core/words.suffixes":                "a constant table, made of a list by last letters",
-		"core/words.unmarked":                "a constant table, made of groups of letters",
 		"protocol.exactNames":                "a constant, joined from two sets of options",
 	}
 }
@@ -107,7 +104,8 @@ func allowedVariables() map[string]string {
 // allowedCalls are the functions whose results may be package variables. Go has no literal for such
 // constants.
 func allowedCalls() []string {
-	return []string{"errors.New", "fmt.Errorf", "regexp.MustCompile", "reflect.TypeFor", "strings.Fields", "newVariants"}
+	return []string{"errors.New", "fmt.Errorf", "pattern.New", "regexp.MustCompile", "reflect.TypeFor", "strings.Fields",
+		"sync.OnceValue", "newVariants"}
 }
 
 func findVariables(t *houseTree) (findings []string) {

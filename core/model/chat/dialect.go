@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/fnv"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
 	"appserver/core"
 	"appserver/core/model"
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -79,21 +79,21 @@ func (d *dialects) learn(p *core.Prompt, err error) bool {
 }
 
 var (
-	idsRefused  = regexp.MustCompile(`(?i)(tool[ _]call[ _]id|tool_use(\.|_)id|tool_calls\[\d+\]\.id).*(length|pattern|too long|must be a-z)`)
-	echoRefused = regexp.MustCompile(`\b(reasoning|reasoning_content|reasoning_details|extra_content|thought_?signature|signature)\b`)
-	echoMissed  = regexp.MustCompile(`(?i)missing|passed back|is required`)
+	idsRefused  = pattern.New(`(?i)(tool[ _]call[ _]id|tool_use(\.|_)id|tool_calls\[\d+\]\.id).*(length|pattern|too long|must be a-z)`)
+	echoRefused = pattern.New(`\b(reasoning|reasoning_content|reasoning_details|extra_content|thought_?signature|signature)\b`)
+	echoMissed  = pattern.New(`(?i)missing|passed back|is required`)
 )
 
 // after is the dialect after a refusal of a request, in which something was echoed or
 // not.
 func (d dialect) after(why string, echoed bool) dialect {
 	switch {
-	case idsRefused.MatchString(why):
+	case idsRefused().MatchString(why):
 		d.shortIDs = true
-	case !echoRefused.MatchString(why) || d.echo != echoAsCame:
-	case echoMissed.MatchString(why) && strings.Contains(why, memberReasoningContent):
+	case !echoRefused().MatchString(why) || d.echo != echoAsCame:
+	case echoMissed().MatchString(why) && strings.Contains(why, memberReasoningContent):
 		d.echo = echoReasoning
-	case echoMissed.MatchString(why) && strings.Contains(why, "thought_signature"):
+	case echoMissed().MatchString(why) && strings.Contains(why, "thought_signature"):
 		d.echo = echoSignature
 	case echoed:
 		d.echo = echoNothing
@@ -145,11 +145,11 @@ func (m *Message) shortenIDs() {
 	}
 }
 
-var shortIDs = regexp.MustCompile(`^[A-Za-z0-9]{9}$`)
+var shortIDs = pattern.New(`^[A-Za-z0-9]{9}$`)
 
 // shortID is the same for equal ids, and with all likelihood another for others.
 func shortID(id string) string {
-	if shortIDs.MatchString(id) {
+	if shortIDs().MatchString(id) {
 		return id
 	}
 	hash := fnv.New64a()

@@ -10,6 +10,7 @@ import (
 	"appserver/core"
 	"appserver/core/excerpt"
 	"appserver/core/model/chat"
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -45,7 +46,7 @@ func defaultStep(p *core.Prompt, exchange exchangeText) *Step {
 		return &Step{Text: report(exchange.outputs)}
 	}
 	s := &Step{}
-	if thinking.MatchString(exchange.text) {
+	if thinking().MatchString(exchange.text) {
 		s.Reasoning = "Thinking about: " + quote(exchange.text)
 	}
 	if command := wishedCommand(exchange.text); command != "" {
@@ -72,21 +73,21 @@ const quoteLimit = 1000
 func quote(text string) string { return excerpt.FirstRunes(strings.TrimSpace(text), quoteLimit) }
 
 var (
-	thinking = regexp.MustCompile(`(?i)\bthink`)
+	thinking = pattern.New(`(?i)\bthink`)
 	// wishes are the ways to ask for a command, best first; the first group of each
 	// is the command.
-	wishes = []*regexp.Regexp{
-		regexp.MustCompile("(?s)```(?:sh|bash|shell)[ \t\r]*\n(.*?)```"),
-		regexp.MustCompile("(?is)\\brun\\b[^`]*`([^`]+)`"),
-		regexp.MustCompile(`(?i)\brun:[ \t]*([^\r\n]+)`),
-		regexp.MustCompile(`(?i)^\s*(?:\$|run)[ \t]+([^\r\n]+)`),
+	wishes = []func() *regexp.Regexp{
+		pattern.New("(?s)```(?:sh|bash|shell)[ \t\r]*\n(.*?)```"),
+		pattern.New("(?is)\\brun\\b[^`]*`([^`]+)`"),
+		pattern.New(`(?i)\brun:[ \t]*([^\r\n]+)`),
+		pattern.New(`(?i)^\s*(?:\$|run)[ \t]+([^\r\n]+)`),
 	}
 )
 
 // wishedCommand is the command that a message asks to run, or "".
 func wishedCommand(text string) string {
 	for _, wish := range wishes {
-		if found := wish.FindStringSubmatch(text); found != nil {
+		if found := wish().FindStringSubmatch(text); found != nil {
 			if command := strings.TrimSpace(found[1]); command != "" {
 				return command
 			}

@@ -3,11 +3,11 @@ package responses
 import (
 	_ "embed"
 	"encoding/json"
-	"regexp"
 	"sync"
 
 	"appserver/core"
 	"appserver/core/model"
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -86,12 +86,12 @@ func functions(p *core.Prompt, plain bool) []tool {
 }
 
 // customModels are the models that are known to take custom tools: OpenAI's from GPT-5 on.
-var customModels = regexp.MustCompile(`(^|/)(gpt-([5-9]|\d\d)|codex)`)
+var customModels = pattern.New(`(^|/)(gpt-([5-9]|\d\d)|codex)`)
 
 // customRefused matches rejections of custom tools, searchRefused those of the search of the web.
 var (
-	customRefused = regexp.MustCompile(`(?i)custom|grammar|unknown tool type|tools\[\d+\]\.type`)
-	searchRefused = regexp.MustCompile(`(?i)web_?search|web_access|search_context_size|user_location|allowed_domains|unknown tool type|tools\[\d+\]\.type`)
+	customRefused = pattern.New(`(?i)custom|grammar|unknown tool type|tools\[\d+\]\.type`)
+	searchRefused = pattern.New(`(?i)web_?search|web_access|search_context_size|user_location|allowed_domains|unknown tool type|tools\[\d+\]\.type`)
 )
 
 // limits are the tools that a model does not support. Plain models take functions only, offline ones
@@ -109,7 +109,7 @@ func (k *knownLimits) of(name string) limits {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	l := k.refused[name]
-	l.plain = l.plain || !customModels.MatchString(name)
+	l.plain = l.plain || !customModels().MatchString(name)
 	return l
 }
 
@@ -121,9 +121,9 @@ func (k *knownLimits) learn(p *core.Prompt, err error) bool {
 	switch {
 	case !refused:
 		return false
-	case p.WebSearch != nil && !l.offline && searchRefused.MatchString(why):
+	case p.WebSearch != nil && !l.offline && searchRefused().MatchString(why):
 		l.offline = true
-	case !l.plain && customRefused.MatchString(why):
+	case !l.plain && customRefused().MatchString(why):
 		l.plain = true
 	default:
 		return false

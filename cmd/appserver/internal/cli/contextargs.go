@@ -5,12 +5,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -149,12 +149,12 @@ type target struct {
 	from, end int64
 }
 
-var targetWords = regexp.MustCompile(`^(?:(r\d+(?:\.\d+)?)|(\d{1,9})(?:-(\d{1,9}))?)$`)
+var targetWords = pattern.New(`^(?:(r\d+(?:\.\d+)?)|(\d{1,9})(?:-(\d{1,9}))?)$`)
 
 func parseTargets(words []string) ([]target, error) {
 	var list []target
 	for _, word := range words {
-		m := targetWords.FindStringSubmatch(word)
+		m := targetWords().FindStringSubmatch(word)
 		if m == nil {
 			return nil, fmt.Errorf("%q is not an item: give an id (r12), an index (4) or a range of indices (3-7)", word)
 		}

@@ -1,0 +1,16 @@
+// Package pattern has regular expressions that are compiled when they are first used.
+//
+// Package variables are made whenever the program starts. It starts for each command, too, as its supervisor.
+// Expressions that few processes use must not take their time.
+package pattern
+
+import (
+	"regexp"
+	"sync"
+)
+
+// New returns a function that returns the compiled expression. The function is safe for concurrent use. It
+// panics if the expression is invalid.
+func New(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
