@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
@@ -95,5 +96,41 @@ func TestRevertDuringTurnOfOtherThread(t *testing.T) {
 	require.Equal(t, int64(0),
 		gjson.ParseBytes(c.Call("thread/diff/read", apptest.Object{"threadId": one})).Get("summary.files.#").Int())
 	require.NoFileExists(t, filepath.Join(p.Dir, "one.txt"))
+	c.Close()
+}
+
+// TestWrongKeptConfinementRunsNothingUnconfined has a server that relies on the probe of an earlier one, after the
+// kernel has stopped making namespaces. Its commands do not run, and then it finds out that they cannot be confined.
+func TestWrongKeptConfinementRunsNothingUnconfined(t *testing.T) {
+	t.Parallel()
+	o, p := apptest.NewScriptedModel(t), apptest.NewRepository(t)
+	// The script writes what an earlier server of this boot would have kept.
+	cmd := apptest.ThroughShell(apptest.ServerCommand(t, o.Home(t)), `
+		mkdir -p "$CODEX_HOME/appserver-cache"
+		{
+			version=$("$1" version | sed 's/.*appserver \(.*\))/\1/')
+			echo "$version $(stat -L -c %s "$1") $(stat -L -c %.9Y "$1" | tr -d .)"
+			id -u; cat /proc/sys/kernel/random/boot_id /proc/version; readlink /proc/self/ns/user; readlink /proc/self/ns/mnt
+		} > "$CODEX_HOME/appserver-cache/confinement"
+		echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"`)
+	own := func(id int) []syscall.SysProcIDMap {
+		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: own(os.Geteuid()),
+		GidMappings: own(os.Getegid())}
+	if exec.Command("unshare", "--user", "true").Run() != nil {
+		cmd.SysProcAttr = nil // this machine rejects them already
+	}
+	c := apptest.StartProcess(t, cmd)
+	c.Initialize()
+	require.True(t, c.Diagnostics().Sandbox.Enforced, "an earlier server has kept it")
+	atFirst := p.Files()
+	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "workspace-write", "approvalPolicy": "never"})
+	a := &decider{Client: c, t: t, model: o, dir: p.Dir}
+	status, questions := a.runCalls(id, "accept", apptest.ExecCall("echo x > doc.txt", nil))
+	require.Contains(t, []string{"failed", "declined"}, status)
+	require.Zero(t, questions)
+	require.Equal(t, atFirst, p.Files())
+	require.Eventually(t, func() bool { return !c.Diagnostics().Sandbox.Enforced }, 10*time.Second, 50*time.Millisecond)
 	c.Close()
 }

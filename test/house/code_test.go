@@ -189,6 +189,7 @@ func exprName(e ast.Expr) string {
 func goroutineFiles() map[string]string {
 	return map[string]string{
 		"cmd/appserver/internal/app/announce.go":         "runs the programs of notify, and waits for them on shutdown",
+		"cmd/appserver/internal/app/confinement.go":      "probes the sandbox while requests are served",
 		"cmd/appserver/internal/app/memory.go":           "closes the memory, which can take long",
 		"cmd/appserver/internal/app/parent.go":           "waits until the parent process exits",
 		"cmd/appserver/internal/app/store.go":            "leaves the database, which may not respond",

@@ -11,6 +11,7 @@
 // transport serves the connection, or accepts connections. It ends when the connection is drained or the
 // listener is stopped.
 // Another goroutine waits for signals, and another for the exit of the parent process. Both end with Serve.
+// One goroutine probes whether the kernel confines commands. It ends with the process of the probe, or after 5 s.
 // At the shutdown, a goroutine closes the memory.
 //
 // # Decisions

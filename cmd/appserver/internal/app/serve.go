@@ -116,6 +116,7 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	}
 	c := live.Current()
 	own := parts.Setup.(*setup)
+	own.prepareConfinement()
 	router, err := providers(c, home, &own.identity)
 	if err != nil {
 		return nil, err
@@ -187,12 +188,14 @@ func loadParts(o *Options, log *zap.Logger) (live *config.Live, home string, p e
 	live = config.NewLive(source, c)
 	rollouts := rollout.NewStore(rollout.OS(), home)
 	rollouts.SnapshotVersion = program()
+	confines := newConfinement(home, log)
 	return live, home, engine.Parts{
 		Log: log, Tokens: token.New(), Source: protocol.StoredSource(o.source),
 		Worktrees: worktrees(c, home, log),
 		Spread:    func(d time.Duration) time.Duration { return time.Duration(float64(d) * (0.9 + rand.Float64()/5)) },
 		Setup: &setup{
-			config: live, home: home, cwd: cwd, rollouts: rollouts, log: log, confinement: confinement(log),
+			config: live, home: home, cwd: cwd, rollouts: rollouts, log: log,
+			confinement: confines.diagnose, prepareConfinement: confines.prepare,
 			models: &model.ModelCache{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
 		},
 	}, err

@@ -35,8 +35,9 @@ type setup struct {
 	skills   *skills
 	// identity names the client in requests to providers.
 	identity model.Identity
-	// confinement reports whether the kernel confines commands.
-	confinement func() protocol.SandboxDiagnostics
+	// confinement reports whether the kernel confines commands. prepareConfinement makes its first call faster.
+	confinement        func() protocol.SandboxDiagnostics
+	prepareConfinement func()
 }
 
 // Template returns the settings and the scope of a new thread.
