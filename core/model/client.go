@@ -140,10 +140,11 @@ func (c *Client) attempt(ctx context.Context, p *core.Prompt, emit func(core.Pie
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	x := &exchange{provider: c, idle: newIdle(c.endpoint.IdleTimeout, cancel)}
+	x := &exchange{provider: c, idle: newIdle(c.endpoint.IdleTimeout, cancel),
+		pieces: &joiner{emit: emit}}
 	defer x.close()
 	if err := c.wire.Send(ctx, x, p); err != nil {
 		return core.Answer{}, typed(err)
 	}
-	return x.collect(ctx, c.wire.Read(p, emit))
+	return x.collect(ctx, c.wire.Read(p, x.pieces.add))
 }

@@ -26,6 +26,7 @@ type exchange struct {
 	idle     *idle
 	answer   *http.Response
 	body     *eventBody
+	pieces   *joiner
 }
 
 // Endpoint returns the endpoint and the URL of the request.
@@ -69,7 +70,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, &connectError{idleCause(req.Context(), err)}
 	}
-	reader := &idleReader{src: res.Body, idle: x.idle}
+	reader := &idleReader{src: res.Body, idle: x.idle, before: x.pieces.flush}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer res.Body.Close()
 		x.idle.renew(settleTime)
@@ -94,6 +95,7 @@ func (x *exchange) amend(req *http.Request) {
 
 // collect reads the answer to its end.
 func (x *exchange) collect(ctx context.Context, r Reading) (core.Answer, error) {
+	defer x.pieces.flush()
 	for {
 		raw, err := x.body.next()
 		switch {

@@ -100,10 +100,13 @@ func (i *idle) shorten(limit time.Duration) { i.limit = min(i.limit, limit) }
 type idleReader struct {
 	src  io.Reader
 	idle *idle
+	// before is called before each read, which can wait.
+	before func()
 }
 
 // Read fails with *idleError if no data is received in time.
 func (r *idleReader) Read(p []byte) (int, error) {
+	r.before()
 	if err := r.idle.await(); err != nil {
 		return 0, err
 	}

@@ -27,6 +27,7 @@ type assembly struct {
 	spoken bool // text was emitted
 	done   bool // [DONE] was seen
 	size   model.Size
+	form   plainForm
 }
 
 func newAssembly(p *core.Prompt, emit func(core.Piece)) *assembly {
@@ -36,7 +37,7 @@ func newAssembly(p *core.Prompt, emit func(core.Piece)) *assembly {
 // Add takes one event. It fails if the event is not JSON, if the provider reports an error, and
 // if the answer is too large.
 func (a *assembly) Add(raw []byte) error {
-	c, err := decodeChunk(raw)
+	c, err := decodeChunk(raw, &a.form)
 	if err != nil {
 		return err
 	}

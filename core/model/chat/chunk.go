@@ -70,12 +70,12 @@ type fragment struct {
 }
 
 // decodeChunk reads an event. What is kept of it as it came is UTF-8 all the same.
-func decodeChunk(raw []byte) (chunk, error) {
+func decodeChunk(raw []byte, form *plainForm) (chunk, error) {
 	var c chunk
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
 	}
-	if content, plain := textAlone(raw); plain {
+	if content, plain := form.read(raw); plain {
 		c.Choices[0].Delta.Content = text(content)
 		return c, nil
 	}
