@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -51,6 +52,8 @@ type Server struct {
 
 	onDisconnect func(conn uint64) // set by OnDisconnect, or nil
 
+	memory *time.Timer // returns unused memory to the system when it fires
+
 	mu      sync.RWMutex
 	last    uint64
 	conns   map[uint64]*conn
@@ -72,6 +75,7 @@ func New(log *zap.Logger) *Server {
 		methods: methodsByName(),
 		eof:     make(chan struct{}),
 		conns:   map[uint64]*conn{},
+		memory:  newMemoryTimer(),
 	}
 }
 

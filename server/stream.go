@@ -28,6 +28,7 @@ type stream struct {
 	source  source
 	unread  []incoming // messages of the last line that jsonrpc2 has not read
 	current envelope   // the message that jsonrpc2 read last
+	large   bool       // the last line was longer than largeLine
 
 	// Used by the writer goroutine only.
 	encoder  *encoder
@@ -60,7 +61,11 @@ func (s *stream) ReadObject(v any) error {
 // readLine reads a line into unread, or rejects it. An error ends the input.
 func (s *stream) readLine() error {
 	s.current = envelope{}
+	if s.large { // its messages were given to their handlers
+		s.conn.server.memory.Reset(memoryDelay)
+	}
 	line, err := s.source.next()
+	s.large = len(line) > largeLine || errors.Is(err, errLineTooLong)
 	limits := s.conn.server.limits
 	var refusal *protocol.Error
 	switch {

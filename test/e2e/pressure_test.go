@@ -186,6 +186,21 @@ func TestLongLinesAreAnswered(t *testing.T) {
 	c.Close()
 }
 
+// TestMemoryOfALongLineIsReturned compares the memory after a line of the maximum length with the memory before.
+func TestMemoryOfALongLineIsReturned(t *testing.T) {
+	t.Parallel()
+	c := apptest.StartOffline(t, t.TempDir())
+	c.Call("model/list", apptest.Object{})
+	resident := func() int { return apptest.StatusKiB(t, c.Cmd.Process.Pid, "VmRSS:") }
+	before := resident()
+	start := `{"id":100,"method":"thread/name/set","params":{"threadId":"x","name":"`
+	c.Write(start + strings.Repeat("n", maxLine-len(start)-len(`"}}`)) + `"}}`)
+	require.Equal(t, "invalidThreadId", c.UntilResponse("100").Error.Data.Kind)
+	require.Greater(t, resident(), before+64<<10)
+	require.Eventually(t, func() bool { return resident() < before+16<<10 }, 30*time.Second, 50*time.Millisecond)
+	c.Close()
+}
+
 // maxLine is the maximum length of an accepted line in bytes, without its end.
 const maxLine = 64 << 20
 
