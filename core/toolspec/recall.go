@@ -3,7 +3,6 @@ package toolspec
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strings"
 
 	"appserver/core/command"
@@ -45,8 +44,11 @@ func ParseRecall(arguments string) (RecallCall, error) {
 
 func trimmedQuery(text string) string { return strings.TrimSpace(excerpt.Prefix(text, MaxQuery)) }
 
-// itemID matches ids of items.
-var itemID = regexp.MustCompile(`^r[0-9]+$`)
+// isItemID reports whether a word is the id of an item, such as r12.
+func isItemID(word string) bool {
+	digits, ok := strings.CutPrefix(word, "r")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
 
 // Recall returns the call of recall that a script is: recall r12 r14, or recall WORDS. It reports false for other
 // scripts.
@@ -57,7 +59,7 @@ func (c *Command) Recall() (call RecallCall, ok bool) {
 	}
 	var words []string
 	for _, argument := range arguments {
-		if itemID.MatchString(argument) {
+		if isItemID(argument) {
 			call.IDs = append(call.IDs, argument)
 		} else {
 			words = append(words, argument)
