@@ -1,16 +1,9 @@
-//go:build linux || darwin
-
 package tool
 
 import (
-	"time"
-
 	"appserver/core"
 	"appserver/core/sandbox"
 )
-
-// probeTime bounds a probe.
-const probeTime = 5 * time.Second
 
 // rules returns the rules of a command, or false if it is not confined.
 func (s *Shell) rules(c core.Command) (sandbox.Rules, bool) {

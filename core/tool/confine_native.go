@@ -77,13 +77,11 @@ func Probe(confiner []string) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	p := &running{cmd: &exec.Cmd{Path: confiner[0], Args: append(slices.Clip(confiner), string(text)), Dir: "/"},
-		supervised: true, exited: make(chan struct{})}
+		processSet: processSet{supervised: true}, exited: make(chan struct{})}
 	if p.cmd.SysProcAttr, err = rules.Attributes(); err != nil {
 		return err
 	}
 	if err := p.launch(); err != nil {
-		p.output.Close()
-		p.report.Close()
 		return namespaceFailure(err)
 	}
 	return p.probed()

@@ -1,10 +1,7 @@
-//go:build linux || darwin
-
 package tool
 
 import (
 	"bufio"
-	"crypto/rand"
 	"errors"
 	"os"
 	"os/exec"
@@ -88,20 +85,16 @@ func (l *Link) start(s *Shell, c Program) error {
 	if err := checkDirectory(c.Dir); err != nil {
 		return err
 	}
-	program, err := lookPath(c.Argv[0], c.Env)
+	program, err := lookPath(c.Argv[0], c.Dir, c.Env)
 	if err != nil {
 		return err
 	}
 	p := &running{
-		cmd:  &exec.Cmd{Path: program, Args: c.Argv, Dir: c.Dir},
-		tree: processTree{mark: markName + "=" + rand.Text()}, grace: or(s.KillGrace, defaultKillGrace),
-		exited: make(chan struct{}),
+		cmd:   &exec.Cmd{Path: program, Args: c.Argv, Dir: c.Dir},
+		grace: or(s.KillGrace, defaultKillGrace), exited: make(chan struct{}),
 	}
-	p.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], p.tree.mark)
-	p.cmd.SysProcAttr = leaderAttributes()
-	if len(s.Supervisor) > 0 {
-		p.supervise(s.Supervisor, p.grace)
-	}
+	p.cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], p.mark()...)
+	p.lead(s.Supervisor)
 	l.process = p
 	if err := l.open(); err != nil {
 		l.release()
@@ -119,9 +112,9 @@ func (l *Link) open() error {
 		}
 	}()
 	var errs [3]error
-	theirs[0], l.in, errs[0] = os.Pipe()
-	l.out, theirs[1], errs[1] = os.Pipe()
-	l.stderr, theirs[2], errs[2] = os.Pipe()
+	l.in, theirs[0], errs[0] = inputPipe()
+	l.out, theirs[1], errs[1] = outputPipe()
+	l.stderr, theirs[2], errs[2] = outputPipe()
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
@@ -133,7 +126,6 @@ func (l *Link) release() {
 	l.in.Close()
 	l.out.Close()
 	l.stderr.Close()
-	l.process.report.Close()
 }
 
 // passStderr passes standard error on until its end. Text beyond the limits is read and dropped.
@@ -163,7 +155,7 @@ func (l *Link) Write(b []byte) (int, error) { return l.in.Write(b) }
 // CloseInput ends the program's standard input.
 func (l *Link) CloseInput() { _ = l.in.Close() }
 
-// Close ends the program: it closes the input, then sends SIGTERM, then SIGKILL. It does not wait.
+// Close ends the program: it closes the input, then asks the program to end, then kills it. It does not wait.
 func (l *Link) Close() error {
 	l.closed.Do(func() {
 		close(l.closing)

@@ -19,16 +19,13 @@ var secretParts = []string{"KEY", "SECRET", "TOKEN", "PASSWORD", "PASSWD", "PASS
 // internal are prefixes of the server's own variables.
 var internal = []string{"APPSERVER_", "CODEX_"}
 
-// coreNames are the variables that core.InheritCore keeps.
-var coreNames = strings.Fields("HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TEMP TMP TMPDIR USER")
-
 // BaseEnv returns the base of the environments of commands: the server's environment without the
 // variables named by secrets and without its own (APPSERVER_…, CODEX_…).
 func BaseEnv(environ []string, secrets ...string) []string {
 	var kept []string
 	for _, entry := range environ {
 		name, _, ok := strings.Cut(entry, "=")
-		if ok && name != "" && !slices.Contains(secrets, name) && !own(name) {
+		if ok && name != "" && !named(secrets, name) && !own(name) {
 			kept = append(kept, entry)
 		}
 	}
@@ -49,13 +46,14 @@ func environment(base []string, p core.EnvironmentPolicy) []string {
 // policyEnv applies the policy to the base, without plainOutput.
 func policyEnv(base []string, p core.EnvironmentPolicy) []string {
 	var kept []string
+	set := slices.Sorted(maps.Keys(p.Set))
 	for _, entry := range base {
 		name, _, _ := strings.Cut(entry, "=")
-		if _, set := p.Set[name]; !set && !replaced(name) && inherited(name, &p) {
+		if !named(set, name) && !replaced(name) && inherited(name, &p) {
 			kept = append(kept, entry)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Set)) {
+	for _, name := range set {
 		if name != "" && !strings.ContainsAny(name, "=\x00") && !replaced(name) {
 			kept = append(kept, name+"="+p.Set[name])
 		}
@@ -74,12 +72,17 @@ func inherited(name string, p *core.EnvironmentPolicy) bool {
 	switch {
 	case p.Inherit == core.InheritNone:
 		return false
-	case p.Inherit == core.InheritCore && !slices.Contains(coreNames, name):
+	case p.Inherit == core.InheritCore && !named(coreNames, name):
 		return false
 	case !p.KeepSecrets && secret(name):
 		return false
 	}
 	return !matches(p.Exclude, name)
+}
+
+// named reports whether a variable is in a list.
+func named(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(other string) bool { return sameName(other, name) })
 }
 
 // matches reports whether one of the patterns matches a name, ignoring case: * matches any text, ?
@@ -104,6 +107,8 @@ func own(name string) bool {
 
 // replaced reports whether commands get another value of the variable.
 func replaced(name string) bool {
-	return name == "COLORTERM" ||
-		slices.ContainsFunc(plainOutput, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+	return sameName(name, "COLORTERM") || slices.ContainsFunc(plainOutput, func(entry string) bool {
+		own, _, _ := strings.Cut(entry, "=")
+		return sameName(own, name)
+	})
 }

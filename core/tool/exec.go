@@ -33,6 +33,12 @@ type Exec struct {
 // Size is the size of a terminal, in characters; zero is the default.
 type Size struct{ Rows, Cols uint16 }
 
+// The default size of terminals. It matters only if a client shows them.
+const (
+	defaultRows = 24
+	defaultCols = 80
+)
+
 // Exit is the end of a command. If the command did not start or was lost, Failure is the reason and
 // there is no code.
 type Exit struct {
@@ -56,12 +62,12 @@ func (e *Exec) environment(base []string) []string {
 	} else {
 		env = append(env, plainOutput...)
 	}
+	own := slices.Sorted(maps.Keys(e.Env))
 	env = slices.DeleteFunc(env, func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		_, own := e.Env[name]
-		return own
+		return named(own, name)
 	})
-	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+	for _, name := range own {
 		if value := e.Env[name]; value != nil {
 			env = append(env, name+"="+*value)
 		}

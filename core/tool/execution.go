@@ -1,5 +1,3 @@
-//go:build linux || darwin
-
 package tool
 
 import (
@@ -8,18 +6,15 @@ import (
 	"os"
 	"runtime"
 	"sync/atomic"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // Input is the input of a running command. Its methods are safe for concurrent use.
 type Input struct {
 	file *os.File // nil if the input is empty
-	tty  bool
+	// terminal has the terminal of the command, or is nil.
+	terminal *running
 }
-
-// endOfInput ends the input of a terminal at the start of a line.
-const endOfInput = "\x04"
 
 // Write writes to the input. It blocks until the command reads or has ended.
 func (i *Input) Write(b []byte) (int, error) {
@@ -34,7 +29,7 @@ func (i *Input) Close() error {
 	switch {
 	case i.file == nil:
 		return ErrNoInput
-	case i.tty:
+	case i.terminal != nil:
 		_, err := i.file.WriteString(endOfInput)
 		return err
 	}
@@ -43,10 +38,10 @@ func (i *Input) Close() error {
 
 // Resize changes the size of the terminal and notifies the command.
 func (i *Input) Resize(s Size) error {
-	if !i.tty {
+	if i.terminal == nil {
 		return ErrNoTerminal
 	}
-	return resizeTerminal(i.file, s)
+	return i.terminal.resize(s)
 }
 
 // Exec runs a command to its end, as [Shell.Run] does. It calls started once, when the command
@@ -92,12 +87,10 @@ func (d *execution) open(e Exec) error {
 	if e.TTY {
 		d.running.size = e.Size
 		if err := d.launch(); err != nil {
-			d.running.output.Close()
-			d.report.Close()
 			return err
 		}
-		d.input = &Input{d.running.output, true}
-		d.streams = []*source{{d.running.output, lastReads}}
+		d.input = &Input{d.keys, d.running}
+		d.streams = []*source{d.source()}
 		return nil
 	}
 	return d.openPipes(e.Input)
@@ -112,11 +105,11 @@ func (d *execution) openPipes(input bool) error {
 	}()
 	var errs [4]error
 	if input {
-		theirs[0], ours[0], errs[0] = os.Pipe()
+		ours[0], theirs[0], errs[0] = inputPipe()
 		d.cmd.Stdin = theirs[0]
 	}
-	ours[1], theirs[1], errs[1] = os.Pipe()
-	ours[2], theirs[2], errs[2] = os.Pipe()
+	ours[1], theirs[1], errs[1] = outputPipe()
+	ours[2], theirs[2], errs[2] = outputPipe()
 	d.cmd.Stdout, d.cmd.Stderr = theirs[1], theirs[2]
 	err := errors.Join(errs[:]...)
 	if err == nil {
@@ -126,11 +119,10 @@ func (d *execution) openPipes(input bool) error {
 		for _, file := range ours {
 			file.Close()
 		}
-		d.report.Close()
 		return err
 	}
-	d.input = &Input{ours[0], false}
-	d.streams = []*source{{ours[1], lastReads}, {ours[2], lastReads}}
+	d.input = &Input{file: ours[0]}
+	d.streams = []*source{newSource(ours[1]), newSource(ours[2])}
 	return nil
 }
 
@@ -167,7 +159,7 @@ func (d *execution) pass(stream *source, stderr bool) {
 
 // end reads the rest of the output, and releases writers that wait for the command.
 func (d *execution) end(ctx context.Context, reason ending) {
-	if d.input.file != nil && !d.input.tty {
+	if d.input.file != nil && d.input.terminal == nil {
 		d.input.file.Close()
 	}
 	for _, stream := range d.streams {
@@ -184,16 +176,16 @@ func (d *execution) end(ctx context.Context, reason ending) {
 }
 
 func (d *execution) exit(reason ending) Exit {
-	status, failure := d.waitStatus()
+	status, failure := d.endStatus()
 	switch {
 	case reason == timedOut && d.cmd.ProcessState != nil:
 		return Exit{Code: codeTimedOut, TimedOut: true}
 	case failure != "" && reason == cancelled && d.cmd.ProcessState != nil:
-		return Exit{Code: codeSignal + int(unix.SIGTERM)} // it was not started yet, or its supervisor ended with it
+		return Exit{Code: codeSignal + int(syscall.SIGTERM)} // it was not started yet, or its supervisor ended with it
 	case failure != "":
 		return Exit{Failure: failure}
-	case status.Signaled():
-		return Exit{Code: codeSignal + int(status.Signal())}
+	case status.signal != 0:
+		return Exit{Code: codeSignal + int(status.signal)}
 	}
-	return Exit{Code: status.ExitStatus()}
+	return Exit{Code: status.code}
 }

@@ -123,10 +123,10 @@ func (p *patchDirs) close() {
 	}
 }
 
-// locate returns the directory of a name, and the name within it.
+// locate returns the directory of a name, and the name within it, with slashes.
 func (p *patchDirs) locate(name string) (*root, string, error) {
 	if !filepath.IsAbs(name) {
-		return p.base, name, nil
+		return p.base, filepath.ToSlash(name), nil
 	}
 	within, elsewhere := p.rootOf(name), false
 	if within == "" {
@@ -144,7 +144,7 @@ func (p *patchDirs) locate(name string) (*root, string, error) {
 		r.closed = resolvedAll(p.Closed)
 	}
 	rel, err := filepath.Rel(within, name)
-	return r, rel, err
+	return r, filepath.ToSlash(rel), err
 }
 
 // rootOf returns the root of the workspace that contains an absolute name, or "".
@@ -159,7 +159,7 @@ func (p *patchDirs) rootOf(name string) string {
 
 // existing returns the nearest existing folder at or above a path.
 func existing(dir string) string {
-	for dir != "/" {
+	for dir != filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 			return dir
 		}
@@ -259,7 +259,7 @@ func (r *root) resolve(name string, follow bool) (string, error) {
 			}
 			done = ""
 		}
-		rest = append(strings.Split(target, "/"), rest...)
+		rest = append(strings.Split(filepath.ToSlash(target), "/"), rest...)
 	}
 	return done, r.check(done)
 }
@@ -280,7 +280,7 @@ func (r *root) check(name string) error {
 
 // inGit reports whether a name of the path is .git, in any case: volumes may ignore it.
 func inGit(path string) bool {
-	return slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), isGit)
 }
 
 // contains is below by the directories themselves instead of their names, which may differ on volumes

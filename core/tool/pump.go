@@ -1,5 +1,3 @@
-//go:build linux || darwin
-
 package tool
 
 import (
@@ -31,7 +29,10 @@ const (
 type source struct {
 	pipe      *os.File
 	lastReads int
+	lastWait  time.Duration
 }
+
+func newSource(pipe *os.File) *source { return &source{pipe, lastReads, lastWait} }
 
 // read reads from the pipe. After setEnded, it does not wait for processes that still hold the
 // other end.
@@ -41,7 +42,7 @@ func (p *source) read(buf []byte) (int, error) {
 		return n, err
 	}
 	p.lastReads--
-	p.pipe.SetReadDeadline(time.Now().Add(lastWait))
+	p.pipe.SetReadDeadline(time.Now().Add(p.lastWait))
 	return p.pipe.Read(buf)
 }
 
@@ -50,7 +51,7 @@ func (p *source) setEnded() { p.pipe.SetReadDeadline(time.Now()) }
 
 // pump copies a command's output from its pipe to the transcript and the caller.
 type pump struct {
-	source
+	*source
 	output func(text string)
 	// wire is the number of bytes that may still be passed on, and pieces the number of pieces. Wire
 	// is negative after the notice that the rest is omitted.
@@ -65,13 +66,13 @@ type pump struct {
 	closed     bool
 }
 
-func newPump(pipe *os.File, keep, wire int, output func(string)) *pump {
+func newPump(from *source, keep, wire int, output func(string)) *pump {
 	pieces := core.MaxOutputPieces
 	if wire == math.MaxInt {
 		pieces = math.MaxInt
 	}
 	return &pump{
-		source: source{pipe, lastReads}, output: output, wire: wire, pieces: pieces,
+		source: from, output: output, wire: wire, pieces: pieces,
 		done: make(chan struct{}), transcript: excerpt.Text{Limit: keep},
 	}
 }

@@ -1,5 +1,3 @@
-//go:build linux || darwin
-
 package tool
 
 import (
@@ -45,7 +43,7 @@ func (s *Shell) run(ctx context.Context, c core.Command, keys <-chan string, sta
 	if err != nil {
 		return core.ToolResult{Failure: err.Error()}
 	}
-	out := newPump(p.output, or(s.OutputLimit, defaultOutputLimit), s.wireLimit(c), output)
+	out := newPump(p.source(), or(s.OutputLimit, defaultOutputLimit), s.wireLimit(c), output)
 	go out.run(func() { started(strconv.Itoa(p.pid())) })
 	if c.TTY {
 		go p.typeKeys(keys, out.done)

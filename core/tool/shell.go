@@ -30,7 +30,7 @@ type Shell struct {
 	// applies to it. Run adds PWD and its mark.
 	Env []string
 	// Supervisor is the argument vector of a program that calls [Supervise] with the arguments that
-	// follow. If it is empty, commands are started directly.
+	// follow. If it is empty, commands are started directly, and on Windows killed without notice.
 	Supervisor []string
 	// Confiner is the argument vector of a program that calls [Confine] with the arguments that
 	// follow. If it is empty, no sandbox policy is enforced.
@@ -45,6 +45,7 @@ type Shell struct {
 	OutputLimit int
 	// WireLimit bounds the output that is passed on, in bytes; 0 means 32 MiB.
 	WireLimit int
-	// KillGrace is the time between SIGTERM and SIGKILL; 0 means 200 ms.
+	// KillGrace is the time between SIGTERM and SIGKILL, on Windows between CTRL_BREAK and the end of the
+	// job; 0 means 200 ms.
 	KillGrace time.Duration
 }

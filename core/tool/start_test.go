@@ -36,13 +36,13 @@ func TestLookPath(t *testing.T) {
 		"/a/b":   "/a/b",
 	} {
 		program(second, "both", 0o755)
-		found, err := lookPath(name, env)
+		found, err := lookPath(name, "", env)
 		require.NoError(t, err)
 		require.Equal(t, want, found)
 	}
-	_, err := lookPath("start_test.go", env)
+	_, err := lookPath("start_test.go", "", env)
 	require.ErrorContains(t, err, `the program "start_test.go" was not found in PATH (`+first)
-	found, err := lookPath("sh", nil)
+	found, err := lookPath("sh", "", nil)
 	require.NoError(t, err, "without a PATH the default folders are searched")
 	require.True(t, strings.HasSuffix(found, "/bin/sh"), found)
 }

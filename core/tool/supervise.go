@@ -38,6 +38,6 @@ func supervised(args []string) (grace time.Duration, program string, err error) 
 	if grace, err = time.ParseDuration(args[0]); err != nil {
 		return 0, "", fmt.Errorf("cannot supervise: %w", err)
 	}
-	program, err = lookPath(args[1], os.Environ())
+	program, err = lookPath(args[1], "", os.Environ())
 	return grace, program, err
 }

@@ -1,0 +1,30 @@
+//go:build linux || darwin
+
+package tool
+
+import (
+	"os"
+	"syscall"
+	"testing"
+)
+
+// terminate asks a process to end.
+const terminate = syscall.SIGTERM
+
+// nextLine ends a line on a terminal.
+const nextLine = "\n"
+
+// cannotAsk is empty, because every system with signals can ask a command to end.
+func cannotAsk() string { return "" }
+
+// cannotResize is empty, because every terminal here has a size.
+func cannotResize() string { return "" }
+
+// cannotPatch is empty, because every file system here can rename files.
+func cannotPatch() string { return "" }
+
+// tempDir returns a folder that is removed after the test.
+func tempDir(t *testing.T) string { return t.TempDir() }
+
+// playConsole reads a line from the terminal and prints it there.
+func playConsole() int { return converse(os.Stdin, os.Stdout) }
