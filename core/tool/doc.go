@@ -66,7 +66,7 @@
 //     terminal_windows.go).
 //   - outputPipe and inputPipe make pipes with deadlines, and source reads the output; lookPath finds
 //     programs, and startAdvice explains errors (start_posix.go, start_windows.go).
-//   - coreNames, sameName and isGit know names (environ_posix.go, environ_windows.go).
+//   - coreNames, sameName and isAlias know names (environ_posix.go, environ_windows.go).
 //   - confine, [Confine] and [Probe] enforce [sandbox.Rules] (confine_native.go,
 //     confine_portable.go). On Windows nothing does, so Probe fails, and the policy asks before a
 //     command that should be confined (supervise_windows.go).

@@ -10,5 +10,5 @@ var coreNames = strings.Fields("HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TEM
 // sameName reports whether two names are of one variable.
 func sameName(a, b string) bool { return a == b }
 
-// isGit reports whether a name in a folder is that of a repository.
-func isGit(name string) bool { return strings.EqualFold(name, ".git") }
+// isAlias reports whether a name in a folder can be another name of a file.
+func isAlias(string) bool { return false }

@@ -11,10 +11,9 @@ var coreNames = strings.Fields("ALLUSERSPROFILE APPDATA COMSPEC HOMEDRIVE HOMEPA
 // sameName reports whether two names are of one variable: Windows ignores their case.
 func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
-// isGit reports whether a name in a folder is that of a repository: .git, its short name, or one of them
-// with a stream or with characters at the end that Windows ignores.
-func isGit(name string) bool {
-	name, _, _ = strings.Cut(name, ":")
-	name = strings.TrimRight(name, ". ")
-	return strings.EqualFold(name, ".git") || strings.EqualFold(name, "git~1")
+// isAlias reports whether a name in a folder can be another name of a file: a short one such as GIT~1, or
+// one with a stream such as .git::$INDEX_ALLOCATION.
+func isAlias(name string) bool {
+	_, number, short := strings.Cut(name, "~")
+	return strings.Contains(name, ":") || short && number != "" && number[0] >= '0' && number[0] <= '9'
 }

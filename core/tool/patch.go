@@ -269,6 +269,9 @@ func (r *root) check(name string) error {
 	if inGit(name) {
 		return errors.New("it leads into .git by a link")
 	}
+	if slices.ContainsFunc(strings.Split(name, "/"), isAlias) {
+		return errors.New("it has a short name or a stream; use the name of the file itself")
+	}
 	full := filepath.Join(r.dir, name)
 	for _, c := range r.closed {
 		if below(c, full) || contains(c, full) {
@@ -280,7 +283,8 @@ func (r *root) check(name string) error {
 
 // inGit reports whether a name of the path is .git, in any case: volumes may ignore it.
 func inGit(path string) bool {
-	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), isGit)
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"),
+		func(part string) bool { return strings.EqualFold(part, ".git") })
 }
 
 // contains is below by the directories themselves instead of their names, which may differ on volumes

@@ -143,9 +143,21 @@ func TestInterrupterAttachesToTheConsoleOfTheCommand(t *testing.T) {
 	require.ErrorContains(t, sendBreak([]string{"x"}), "invalid syntax")
 }
 
-func TestNamesOfRepositoriesHaveManyForms(t *testing.T) {
-	for name, want := range map[string]bool{".git": true, ".GIT": true, "git~1": true, ".git::$INDEX_ALLOCATION": true,
-		".git. .": true, ".gitignore": false, "git": false} {
-		require.Equal(t, want, inGit(`a\`+name+`\b`), name)
+// TestPatchesUseNoAliases: a protected folder would have other names.
+func TestPatchesUseNoAliases(t *testing.T) {
+	dir := tempDir(t)
+	disk, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer disk.Close()
+	r := &root{disk: disk, dir: dir}
+	for name, want := range map[string]string{
+		"a/GIT~1/config": "short name", ".git::$INDEX_ALLOCATION/config": "stream", "a/f:s": "stream", ".Git/x": "in",
+	} {
+		_, err := r.resolve(name, true)
+		require.ErrorContains(t, err, want, name)
 	}
+	_, err = r.resolve("a~b/.gitignore", true)
+	require.NoError(t, err)
+	require.True(t, inGit(`C:\a\.GIT\b`))
+	require.Equal(t, `Q:\`, existing(`Q:\none\x`), "a volume that does not exist")
 }

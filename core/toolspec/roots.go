@@ -50,7 +50,7 @@ func Protected(roots []string, name string) bool {
 		return false
 	}
 	rel, _ := filepath.Rel(nearest, name)
-	first, _, _ := strings.Cut(rel, "/")
+	first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
 	return slices.ContainsFunc(protocol.ProtectedFolders, func(folder string) bool {
 		return strings.EqualFold(folder, first)
 	})
