@@ -2,9 +2,9 @@ package core
 
 import (
 	"encoding/xml"
-	"path"
 	"strings"
 
+	"appserver/core/command"
 	"appserver/core/history"
 	"appserver/protocol"
 )
@@ -104,7 +104,8 @@ func (t *Thread) environmentText(w TurnEnv) string {
 	var b strings.Builder
 	b.WriteString("<environment_context>\n")
 	for _, member := range [][2]string{
-		{"cwd", t.state.Settings.Cwd}, {"shell", path.Base(w.Shell)}, {"current_date", w.Date}, {"timezone", w.Timezone},
+		{"cwd", t.state.Settings.Cwd}, {"shell", command.ShellName(w.Shell)},
+		{"current_date", w.Date}, {"timezone", w.Timezone},
 		{"approval_policy", t.state.Settings.ApprovalPolicy.Mode}, {"sandbox_mode", t.state.Settings.Sandbox.Stored().Type},
 		{"network_access", network},
 	} {

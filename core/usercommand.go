@@ -53,7 +53,7 @@ func (s *step) beginShellTurn(w TurnEnv) {
 
 func (s *step) startUserCommand(in RunUserCommand) {
 	c := &shellCommand{Command: toolspec.Command{
-		Script: in.Script, Argv: []string{s.active.env.Shell, "-lc", in.Script}, Cwd: s.state.Settings.Cwd,
+		Script: in.Script, Argv: command.Invocation(s.active.env.Shell, in.Script, true), Cwd: s.state.Settings.Cwd,
 		Timeout: in.Timeout}}
 	o := &userCommand{effect: s.newEffect(), command: c}
 	o.item = s.newItem(&protocol.CommandExecutionItem{

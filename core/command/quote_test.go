@@ -2,6 +2,7 @@ package command
 
 import (
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +47,7 @@ func TestQuoteLeavesNothingForTheShell(t *testing.T) {
 }
 
 func TestShellsSplitQuotedWords(t *testing.T) {
+	needsUnix(t)
 	all := make([]byte, 0, 255)
 	for c := 1; c < 256; c++ {
 		all = append(all, byte(c))
@@ -77,4 +79,12 @@ func FuzzQuote(f *testing.F) {
 		require.Len(t, found, 1)
 		require.Equal(t, argv, found[0].texts(), line)
 	})
+}
+
+// needsUnix skips a test whose scripts run in shells, which Windows does not have.
+func needsUnix(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("its scripts need the shells and the git of Unix")
+	}
 }

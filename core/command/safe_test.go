@@ -301,6 +301,7 @@ func snapshot(t require.TestingT, dir string) map[string]string {
 
 // TestSafeScriptsChangeNothing runs safe scripts in each installed shell.
 func TestSafeScriptsChangeNothing(t *testing.T) {
+	needsUnix(t)
 	dir := t.TempDir()
 	for name, content := range map[string]string{"a": "one\ntwo\n", "b": "three\n", "-delete": "",
 		"src/x.go": "package x\n"} {
@@ -326,6 +327,7 @@ func TestSafeScriptsChangeNothing(t *testing.T) {
 // TestSafeScriptsRunNothingElse runs random scripts that are safe. The programs in PATH do nothing,
 // so any other program is not found.
 func TestSafeScriptsRunNothingElse(t *testing.T) {
+	needsUnix(t)
 	bin, dir := t.TempDir(), t.TempDir()
 	for name := range readOnly {
 		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o755))

@@ -46,6 +46,7 @@ func repository(t *testing.T) string {
 
 // TestSafeGitCommandsChangeNothing ignores the index, which git refreshes.
 func TestSafeGitCommandsChangeNothing(t *testing.T) {
+	needsUnix(t)
 	dir := repository(t)
 	state := func() map[string]string {
 		files := snapshot(t, dir)
@@ -77,6 +78,7 @@ func TestSafeGitCommandsChangeNothing(t *testing.T) {
 
 // TestUnsafeGitCommandsWrite checks that rejected commands do change something.
 func TestUnsafeGitCommandsWrite(t *testing.T) {
+	needsUnix(t)
 	for _, script := range []string{
 		"git branch a", "git diff --output=c", "git branch -v a", "git branch -m a", "git log --output=c",
 	} {

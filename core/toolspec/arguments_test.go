@@ -2,6 +2,7 @@ package toolspec_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func TestParseShellForms(t *testing.T) {
 	c, err := toolspec.ParseShell(
 		`{"command":"ls","workdir":"sub","timeout_ms":1000000000000,"justification":"why"}`, cwd, shell)
 	require.NoError(t, err)
-	require.Equal(t, cwd+"/sub", c.Cwd)
+	require.Equal(t, filepath.Join(cwd, "sub"), c.Cwd)
 	require.Equal(t, 24*time.Hour, c.Timeout)
 	require.Equal(t, "why", c.Reason)
 }
@@ -103,10 +104,32 @@ func TestParseExecBounds(t *testing.T) {
 	require.False(t, c.Safe, "the script is analysed for the user's shell only")
 	require.Equal(t, &toolspec.Terminal{Wait: 10 * time.Second, Keep: toolspec.MaxOutput}, c.Terminal)
 
+	c, err = toolspec.ParseExec(`{"cmd":"ls","shell":"cmd.exe","login":false}`, cwd, shell)
+	require.NoError(t, err)
+	require.Equal(t, []string{"cmd.exe", "/c", "ls"}, c.Argv)
+
 	own, err := toolspec.ParseExec(`{"cmd":"ls"}`, cwd, shell)
 	require.NoError(t, err)
 	require.NotEqual(t, own.Key(false), c.Key(false))
 	require.NotEqual(t, own.Key(false), own.Key(true))
+}
+
+// TestScriptsOfPowerShellAreNotSafe: the analysis knows Bourne shells only.
+func TestScriptsOfPowerShellAreNotSafe(t *testing.T) {
+	const powerShell = `C:\Windows\System32\WindowsPowerShell\v1.0\powershell.exe`
+	for _, parse := range []func(_, _, _ string) (*toolspec.Command, error){toolspec.ParseShell, toolspec.ParseExec} {
+		c, err := parse(`{"command":"ls"}`, cwd, powerShell)
+		require.NoError(t, err)
+		require.False(t, c.Safe)
+		require.Equal(t, []string{powerShell, "-NoProfile", "-Command"}, c.Argv[:3])
+		require.Equal(t, "ls", c.Script)
+		c, err = parse(`{"command":"del /f x"}`, cwd, powerShell)
+		require.NoError(t, err)
+		require.True(t, c.Dangerous)
+		c, err = parse(`{"command":"ls"}`, cwd, shell)
+		require.NoError(t, err)
+		require.True(t, c.Safe)
+	}
 }
 
 func TestParseStdinWaits(t *testing.T) {
@@ -127,7 +150,7 @@ func TestCommandPatch(t *testing.T) {
 	c := toolspec.Command{Script: "cd sub && apply_patch <<'E'\n" + patch + "\nE", Cwd: cwd}
 	dir, text, ok := c.Patch()
 	require.True(t, ok)
-	require.Equal(t, cwd+"/sub", dir)
+	require.Equal(t, filepath.Join(cwd, "sub"), dir)
 	require.Equal(t, patch, strings.TrimSpace(text))
 
 	c.Script = "make"

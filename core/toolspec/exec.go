@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"appserver/core/command"
 	"appserver/protocol"
 )
 
@@ -79,13 +80,12 @@ func ParseExec(arguments, cwd, shell string) (*Command, error) {
 	c.Timeout = 0
 	c.Terminal = &Terminal{
 		TTY: a.TTY, Wait: waitTime(a.YieldTimeMs, 10_000, 250, 30_000), Keep: keepBytes(a.MaxOutputTokens)}
-	if a.Shell != "" && a.Shell != c.Argv[0] {
+	if a.Shell != "" && a.Shell != shell {
 		// The analysis of the script holds for the user's shell only.
-		c.Argv[0], c.Safe, c.otherShell = a.Shell, false, true
+		shell, c.Safe, c.otherShell = a.Shell, false, true
+		c.Dangerous = c.Dangerous || command.DangerousFor(shell, c.Script)
 	}
-	if a.Login != nil && !*a.Login {
-		c.Argv[1] = "-c"
-	}
+	c.Argv = command.Invocation(shell, c.Script, a.Login == nil || *a.Login)
 	return c, nil
 }
 

@@ -59,7 +59,7 @@ func permissions(escalation bool) string {
 // Command is a decoded call of shell or exec_command.
 type Command struct {
 	Script string
-	// Argv has the shell, its flag and the script.
+	// Argv has the shell, its flags and the script.
 	Argv []string
 	// Cwd is absolute if the thread has an absolute working directory.
 	Cwd string
@@ -151,8 +151,8 @@ func ParseShell(arguments, cwd, shell string) (*Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Command{Script: script, Argv: []string{shell, "-lc", script}, Cwd: cwd, Timeout: defaultTimeout,
-		Reason: a.Justification, Dangerous: command.Dangerous(script), Escalates: escalates}
+	c := &Command{Script: script, Argv: command.Invocation(shell, script, true), Cwd: cwd, Timeout: defaultTimeout,
+		Reason: a.Justification, Dangerous: command.DangerousFor(shell, script), Escalates: escalates}
 	if a.Workdir != "" {
 		c.Cwd = a.Workdir
 		if !filepath.IsAbs(c.Cwd) {
@@ -162,7 +162,7 @@ func ParseShell(arguments, cwd, shell string) (*Command, error) {
 	if strings.Contains(c.Cwd+c.Script, "\x00") {
 		return nil, errNul
 	}
-	c.Safe = command.SafeIn(c.Cwd, script)
+	c.Safe = command.SafeFor(shell, c.Cwd, script)
 	if a.TimeoutMs > 0 {
 		c.Timeout = time.Duration(min(a.TimeoutMs, maxTimeout.Milliseconds())) * time.Millisecond
 	}

@@ -1,3 +1,5 @@
+//go:build !windows
+
 package workspace_test
 
 import (
