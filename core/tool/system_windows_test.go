@@ -48,6 +48,19 @@ func TestCmdRunsScripts(t *testing.T) {
 	})
 }
 
+func TestPowerShellRunsScriptsInUTF8(t *testing.T) {
+	if onWine() {
+		t.Skip("Wine 8 has no PowerShell")
+	}
+	parsed, err := toolspec.ParseShell(`{"command":"Write-Output 'é \"x\"'; exit 3"}`, "", "powershell.exe")
+	require.NoError(t, err)
+	both(t, func(t *testing.T, s *Shell) {
+		result, _ := run(t, s, core.Command{Argv: parsed.Argv, Cwd: tempDir(t)})
+		require.Equal(t, new(3), result.ExitCode, result.Failure)
+		require.Equal(t, "é \"x\"\r\n", result.Output)
+	})
+}
+
 func TestBatchFilesAreFoundAndGetTheirArguments(t *testing.T) {
 	dir := tempDir(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "greet.cmd"), []byte("@echo hello %1 from %CD%\r\n@exit /b 4\r\n"), 0o600))
