@@ -13,6 +13,7 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/posix"
 )
 
 // overwrite replaces the content of a file.
@@ -39,7 +40,7 @@ var backupFaults = map[string]struct {
 	}, "is damaged"},
 	"FIFO": {func(t *testing.T, path, _ string) {
 		require.NoError(t, os.Remove(path))
-		require.NoError(t, syscall.Mkfifo(path, 0o600))
+		require.NoError(t, posix.Mkfifo(path, 0o600))
 	}, "named pipe"},
 	"folder": {func(t *testing.T, path, _ string) {
 		require.NoError(t, os.Remove(path))

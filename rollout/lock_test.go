@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/core/osfile"
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/disk"
@@ -92,7 +93,9 @@ func TestLocksAreThoseOfTheReferenceImplementation(t *testing.T) {
 	path := filepath.Join(dir, "thread-writer-locks", threadA+".lock")
 	foreign, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err, "the lock's file is there while the thread is loaded")
-	require.ErrorIs(t, syscall.Flock(int(foreign.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+	taken, err := osfile.TryLock(foreign)
+	require.NoError(t, err)
+	require.False(t, taken)
 	require.NoError(t, foreign.Close())
 
 	require.NoError(t, log.Close())
@@ -101,7 +104,9 @@ func TestLocksAreThoseOfTheReferenceImplementation(t *testing.T) {
 
 	foreign, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	require.NoError(t, err)
-	require.NoError(t, syscall.Flock(int(foreign.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
+	taken, err = osfile.TryLock(foreign)
+	require.NoError(t, err)
+	require.True(t, taken)
 	_, _, err = store.Open(log.Path())
 	requireLocked(t, err)
 	require.NoError(t, foreign.Close())

@@ -10,6 +10,7 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
@@ -20,7 +21,7 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 		make func(path string) error
 		says string
 	}{
-		"FIFO":         {func(path string) error { return syscall.Mkfifo(path, 0o600) }, "named pipe"},
+		"FIFO":         {func(path string) error { return posix.Mkfifo(path, 0o600) }, "named pipe"},
 		"folder":       {func(path string) error { return os.Mkdir(path, 0o700) }, "folder|is a directory"},
 		"device":       {func(path string) error { return os.Symlink("/dev/null", path) }, "device"},
 		"link to self": {func(path string) error { return os.Symlink(path, path) }, "leads back to itself"},
@@ -68,8 +69,8 @@ func TestSpecialFilesDoNotStopAList(t *testing.T) {
 	store := rollout.NewStore(rollout.OS(), dir)
 	pipe := store.PathFor(threadB, begin)
 	put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine+userLine("hello"))
-	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "session_index.jsonl"), 0o600))
+	require.NoError(t, posix.Mkfifo(pipe, 0o600))
+	require.NoError(t, posix.Mkfifo(filepath.Join(dir, "session_index.jsonl"), 0o600))
 	page, err := store.List(rollout.Query{})
 	require.NoError(t, err)
 	require.Len(t, page.Heads, 1)

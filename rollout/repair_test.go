@@ -16,6 +16,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
@@ -227,7 +228,7 @@ func TestVerifyFindsPathsThatAreNoFiles(t *testing.T) {
 	loop := dir + "/loop-" + threadA + ".jsonl"
 	require.NoError(t, os.Symlink(loop, loop))
 	fifo := dir + "/fifo.jsonl"
-	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	require.NoError(t, posix.Mkfifo(fifo, 0o600))
 	for path, want := range map[string]rollout.FindingKind{loop: rollout.FoundLoop, fifo: rollout.FoundSpecial,
 		dir: rollout.FoundSpecial, dir + "/gone": rollout.FoundUnreadable} {
 		survey := store.Verify(path)

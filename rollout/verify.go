@@ -8,6 +8,7 @@ import (
 	"os"
 	"syscall"
 
+	"appserver/core/osfile"
 	"appserver/protocol"
 	"appserver/rollout/disk"
 	"appserver/rollout/home"
@@ -93,7 +94,7 @@ func unreadableReport(path string, err error) Report {
 	switch {
 	case errors.As(err, &special):
 		kind = FoundSpecial
-	case errors.Is(err, syscall.ELOOP):
+	case osfile.Is(err, syscall.ELOOP):
 		kind = FoundLoop
 	}
 	return Report{Path: path, ThreadID: home.ThreadID(path), Findings: []Finding{{Kind: kind, Message: err.Error()}}}

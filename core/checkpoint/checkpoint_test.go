@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/checkpoint"
+	"appserver/core/osfile"
 	"appserver/core/worktree"
 	"appserver/protocol"
 )
@@ -212,7 +212,9 @@ func TestAWorktreeThatIsWaitedForHoldsUpNoOther(t *testing.T) {
 	lock, err := os.Open(locks[0])
 	require.NoError(t, err)
 	defer lock.Close()
-	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
+	taken, err := osfile.TryLock(lock)
+	require.NoError(t, err)
+	require.True(t, taken)
 
 	again := checkpoint.New(worktree.Options{Home: p.home}, func(error) {})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/find"
+	"appserver/test/posix"
 )
 
 // grove is a repository of so many files of about 4 KB, a hundred in a folder, half of them Go.
@@ -45,9 +45,9 @@ func grove(b *testing.B, files int) string {
 // spent is the processor time of this process.
 func spent(b *testing.B) time.Duration {
 	b.Helper()
-	var use syscall.Rusage
-	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &use))
-	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
+	d, err := posix.ProcessorTime(false)
+	require.NoError(b, err)
+	return d
 }
 
 func benchLook(b *testing.B, root string, share float64, again bool) {

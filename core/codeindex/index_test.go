@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/codeindex"
+	"appserver/test/posix"
 )
 
 func TestFilesAreKeptInChunks(t *testing.T) {
@@ -79,7 +79,7 @@ func TestHostileFilesAreSkipped(t *testing.T) {
 	require.NoError(t, os.Symlink(r.path("ok.txt"), r.path("link.txt")))
 	require.NoError(t, os.Symlink(".", r.path("loop")))
 	require.NoError(t, os.Symlink("/etc", r.path("outside")))
-	require.NoError(t, syscall.Mkfifo(r.path("fifo"), 0o644))
+	require.NoError(t, posix.Mkfifo(r.path("fifo"), 0o644))
 	s := r.looked()
 	want := map[codeindex.Reason]int{
 		codeindex.Large: 2, codeindex.Binary: 1, codeindex.Encoding: 2, codeindex.Generated: 4, codeindex.LockFile: 3,

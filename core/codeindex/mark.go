@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"appserver/core/osfile"
 )
 
 // markVersion changes whenever chunks of the same content would be others.
@@ -62,7 +62,7 @@ const fresh = 2 * time.Second
 // stamp is the size and the time of change of a file.
 type stamp struct{ size, mtime int64 }
 
-func stampOf(st *unix.Stat_t) stamp { return stamp{size: st.Size, mtime: st.Mtim.Nano()} }
+func stampOf(info osfile.Info) stamp { return stamp{size: info.Size, mtime: info.ModTime} }
 
 // proves reports whether a file with a mark has not changed since.
 func (s stamp) proves(m mark) bool { return m.mtime != 0 && m.mtime == s.mtime && m.size == s.size }

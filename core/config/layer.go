@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"appserver/core/osfile"
 	"appserver/protocol"
 )
 
@@ -85,7 +86,7 @@ func userSource(file string) protocol.ConfigLayerSource {
 // readLayer returns the layer of a file, empty if there is no file.
 func readLayer(name protocol.ConfigLayerSource, file string, decode decodeFunc) (*layer, error) {
 	text, err := readFile(file)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	if errors.Is(err, os.ErrNotExist) || osfile.Is(err, syscall.ENOTDIR) {
 		text, err = nil, nil
 	}
 	if err != nil {

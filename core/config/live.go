@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"appserver/core/osfile"
 	"appserver/core/tomledit"
 	"appserver/protocol"
 )
@@ -114,7 +115,7 @@ func (l *Live) startWrite(p *protocol.ConfigBatchWriteParams) (*write, error) {
 
 // open takes the lock of the home and reads the file.
 func (w *write) open(home string) (err error) {
-	if w.lock, err = os.Open(home); err != nil {
+	if w.lock, err = osfile.OpenLock(home); err != nil {
 		return err
 	}
 	if err = lockFor(w.lock, lockTime); err == nil {
@@ -136,9 +137,9 @@ var errLocked = errors.New("another program is writing it; try again")
 
 func lockFor(f *os.File, within time.Duration) error {
 	for deadline := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		held, err := osfile.TryLock(f)
 		switch {
-		case err == nil || err != syscall.EWOULDBLOCK && err != syscall.EINTR:
+		case held || err != nil:
 			return err
 		case time.Now().After(deadline):
 			return errLocked
@@ -201,12 +202,12 @@ func (w *write) replace(text []byte) error {
 	_, err = next.Write(text)
 	err = errors.Join(err, next.Chmod(mode), next.Sync(), next.Close())
 	if err == nil {
-		err = os.Rename(next.Name(), w.file)
+		err = osfile.Rename(next.Name(), w.file)
 	}
 	if err != nil {
 		return err
 	}
-	if err := syncFolder(filepath.Dir(w.file)); err != nil {
+	if err := osfile.SyncFolder(filepath.Dir(w.file)); err != nil {
 		return &unsyncedError{err}
 	}
 	return nil
@@ -241,7 +242,7 @@ func explain(err error) string {
 		{syscall.EFBIG, "raise the limit of file sizes (ulimit -f) and try again"},
 		{fs.ErrPermission, "give this user access to the folder"},
 	} {
-		if errors.Is(err, known.err) {
+		if osfile.Is(err, known.err) {
 			return text + ": " + known.advice
 		}
 	}
@@ -252,15 +253,6 @@ func explain(err error) string {
 type unsyncedError struct{ error }
 
 func (e *unsyncedError) Unwrap() error { return e.error }
-
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
-}
 
 // editsOf decodes the edits.
 func editsOf(in []protocol.ConfigEdit) ([]tomledit.Edit, error) {

@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/config"
+	"appserver/core/osfile"
 	"appserver/protocol"
 )
 
@@ -201,9 +201,11 @@ func TestNoWriteIsLost(t *testing.T) {
 // TestWriteFailsIfTheLockIsHeld by another program.
 func TestWriteFailsIfTheLockIsHeld(t *testing.T) {
 	w := newLiveHome(t, "model = \"a\"\n")
-	other, err := os.Open(w.home)
+	other, err := osfile.OpenLock(w.home)
 	require.NoError(t, err)
-	require.NoError(t, syscall.Flock(int(other.Fd()), syscall.LOCK_EX))
+	taken, err := osfile.TryLock(other)
+	require.NoError(t, err)
+	require.True(t, taken)
 	_, err = w.set("model", `"b"`)
 	w.requireRejected(err, protocol.KindStorage, "model = \"a\"\n")
 	require.ErrorContains(t, err, "another program")

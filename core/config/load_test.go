@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"appserver/core"
 	"appserver/core/config"
 	"appserver/protocol"
+	"appserver/test/posix"
 )
 
 // write creates a home with a file of settings.
@@ -310,7 +310,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 			require.NoError(t, os.Mkdir(file(home), 0o700))
 		}, "config.toml: not a regular file"},
 		"pipe": {func(t *testing.T, home string) {
-			require.NoError(t, syscall.Mkfifo(file(home), 0o600))
+			require.NoError(t, posix.Mkfifo(file(home), 0o600))
 		}, "config.toml: not a regular file"},
 		"loop": {func(t *testing.T, home string) {
 			require.NoError(t, os.Symlink("config.toml", file(home)))

@@ -3,7 +3,6 @@ package config_test
 import (
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +10,7 @@ import (
 	"appserver/core"
 	"appserver/core/config"
 	"appserver/protocol"
+	"appserver/test/posix"
 )
 
 func TestSettingsWithoutParams(t *testing.T) {
@@ -104,7 +104,7 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 func TestBaseInstructions(t *testing.T) {
 	home := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(home, "p.md"), []byte("from the file"), 0o600))
-	require.NoError(t, syscall.Mkfifo(filepath.Join(home, "pipe"), 0o600))
+	require.NoError(t, posix.Mkfifo(filepath.Join(home, "pipe"), 0o600))
 	instructions := func(overrides ...string) (string, error) {
 		c, err := config.Load(config.Source{Home: home, Overrides: overrides})
 		require.NoError(t, err)

@@ -1,13 +1,14 @@
 package find
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+
+	"appserver/core/osfile"
 )
 
 // maxIgnoreFile is how much is read of a file of patterns, in bytes.
@@ -88,7 +89,7 @@ func (r *rules) add(outer *patterns, file, dir string) *patterns {
 func passing(err error) bool {
 	for _, lasting := range []error{nil, fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP,
 		syscall.ENAMETOOLONG} {
-		if errors.Is(err, lasting) {
+		if osfile.Is(err, lasting) {
 			return false
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/find"
+	"appserver/test/posix"
 )
 
 func TestWalkGivesFilesAndFolders(t *testing.T) {
@@ -22,7 +22,7 @@ func TestWalkGivesFilesAndFolders(t *testing.T) {
 
 func TestWalkSkipsPathsThatAreNoFiles(t *testing.T) {
 	root := tree(t, "a", "nowhere -> gone")
-	require.NoError(t, syscall.Mkfifo(filepath.Join(root, "fifo"), 0o644))
+	require.NoError(t, posix.Mkfifo(filepath.Join(root, "fifo"), 0o644))
 	require.Equal(t, []string{"a"}, walked(t, root))
 }
 

@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"appserver/protocol"
+	"appserver/test/posix"
 )
 
 func TestAFileIsWrittenAndRead(t *testing.T) {
@@ -66,7 +66,7 @@ func TestRefusalsOfFiles(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write(t, at("file"), "x")
 	write(t, at("full/file"), "x")
-	require.NoError(t, syscall.Mkfifo(at("fifo"), 0o644))
+	require.NoError(t, posix.Mkfifo(at("fifo"), 0o644))
 	require.NoError(t, os.Symlink("round", at("round")))
 	require.NoError(t, os.Symlink("fifo", at("tofifo")))
 	absolute, notFound, isType := protocol.KindInvalidParams, protocol.KindFileNotFound, protocol.KindFileType
@@ -179,7 +179,7 @@ func TestMetadata(t *testing.T) {
 	require.NoError(t, os.Mkdir(at("dir"), 0o755))
 	require.NoError(t, os.Symlink("file", at("link")))
 	require.NoError(t, os.Symlink("dir", at("dirlink")))
-	require.NoError(t, syscall.Mkfifo(at("fifo"), 0o644))
+	require.NoError(t, posix.Mkfifo(at("fifo"), 0o644))
 	modified := time.UnixMilli(1_234_567_890_123)
 	for name, want := range map[string]protocol.FsGetMetadataResponse{
 		"file":    {IsFile: true},
@@ -214,7 +214,7 @@ func TestDirectoriesAreListed(t *testing.T) {
 	require.NoError(t, os.Symlink("b", at("to-b")))
 	require.NoError(t, os.Symlink("c", at("to-c")))
 	require.NoError(t, os.Symlink("nothing", at("to-nothing")))
-	require.NoError(t, syscall.Mkfifo(at("fifo"), 0o644))
+	require.NoError(t, posix.Mkfifo(at("fifo"), 0o644))
 	want := []protocol.FsReadDirectoryEntry{
 		{FileName: ".a", IsFile: true}, {FileName: "b", IsFile: true}, {FileName: "c", IsDirectory: true}, {FileName: "fifo"},
 		{FileName: "to-b", IsFile: true}, {FileName: "to-c", IsDirectory: true},
@@ -255,7 +255,7 @@ func TestCopies(t *testing.T) {
 	write(t, at("src/in/deep/file"), "deep")
 	require.NoError(t, os.Symlink("in/deep", at("src/link")))
 	require.NoError(t, os.Symlink("nowhere", at("src/dangling")))
-	require.NoError(t, syscall.Mkfifo(at("src/fifo"), 0o644))
+	require.NoError(t, posix.Mkfifo(at("src/fifo"), 0o644))
 	d.send(1, "fs/copy", object{"sourcePath": at("src"), "destinationPath": at("a/b/dst"), "recursive": true}).done()
 	require.Equal(t, "deep", read(t, at("a/b/dst/in/deep/file")))
 	info, err := os.Stat(at("a/b/dst/run.sh"))

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"appserver/core/osfile"
 	"appserver/protocol"
 )
 
@@ -45,11 +46,11 @@ func kindOf(err error) protocol.Kind {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return protocol.KindFileNotFound
-	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ELOOP):
+	case osfile.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), osfile.Is(err, syscall.ELOOP):
 		return protocol.KindFileType
 	case errors.Is(err, fs.ErrExist): // a directory that is not empty, too
 		return protocol.KindFileExists
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+	case errors.Is(err, fs.ErrPermission), osfile.Is(err, syscall.EROFS):
 		return protocol.KindFileAccess
 	}
 	return protocol.KindFile
@@ -60,7 +61,7 @@ func openRegular(path string, flags int, mode os.FileMode) (*os.File, os.FileInf
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, nil, notRegular(path) // opening a device can have effects
 	}
-	file, err := os.OpenFile(path, flags|syscall.O_NONBLOCK|syscall.O_NOCTTY, mode)
+	file, err := osfile.Open(path, flags, mode)
 	if err != nil {
 		return nil, nil, fileError(path, err)
 	}

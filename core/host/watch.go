@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"appserver/core/osfile"
 	"appserver/protocol"
 )
 
@@ -105,9 +106,9 @@ func watchError(path string, err error) error {
 		return full
 	}
 	switch {
-	case errors.Is(err, syscall.ENOSPC):
+	case osfile.Is(err, syscall.ENOSPC):
 		e.Message += ": the system watches no more for this user: end other watches, or raise fs.inotify.max_user_watches"
-	case errors.Is(err, syscall.EMFILE):
+	case osfile.Is(err, syscall.EMFILE):
 		e.Message += ": the system watches no more for this user: end other watchers, or raise fs.inotify.max_user_instances or the limit of open files (ulimit -n)"
 	}
 	return full

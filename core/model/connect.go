@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+
+	"appserver/core/osfile"
 )
 
 // minSecret is the length from which on a configured value is a secret: shorter
@@ -26,7 +28,7 @@ func advice(err error) string {
 	switch {
 	case errors.As(err, &silent):
 		return silent.Error() + "; raise stream_idle_timeout_ms if the model needs longer"
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case osfile.Is(err, syscall.ECONNREFUSED):
 		return "connection refused; check that it is running and that base_url is right"
 	case errors.As(err, &dns):
 		return "cannot look up host " + dns.Name + " (" + dns.Err + "); check base_url and the network"

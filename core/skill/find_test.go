@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"unicode/utf8"
 
@@ -12,6 +11,7 @@ import (
 
 	"appserver/core/skill"
 	"appserver/protocol"
+	"appserver/test/posix"
 )
 
 // put writes a file, and creates the folders above it.
@@ -146,7 +146,7 @@ func TestFindReportsInvalidSkills(t *testing.T) {
 		put(t, skills+name+"/SKILL.md", text)
 	}
 	require.NoError(t, os.MkdirAll(skills+"j-pipe", 0o700))
-	require.NoError(t, syscall.Mkfifo(skills+"j-pipe/SKILL.md", 0o600))
+	require.NoError(t, posix.Mkfifo(skills+"j-pipe/SKILL.md", 0o600))
 	require.NoError(t, os.MkdirAll(skills+"k-folder/SKILL.md", 0o700))
 	none, problems := skill.Find(dir, skill.Places{})
 	require.Empty(t, none)

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/skill"
+	"appserver/test/posix"
 )
 
 // inTime fails if look takes too long for a list.
@@ -38,17 +38,17 @@ func TestFindDoesNotBlock(t *testing.T) {
 	put(t, skills+"/good/SKILL.md", plain("good"))
 	put(t, skills+"/half/SKILL.md", plain("half"))
 	put(t, skills+"/zero/SKILL.md", plain("zero"))
-	require.NoError(t, syscall.Mkfifo(skills+"/pipe", 0o600))
+	require.NoError(t, posix.Mkfifo(skills+"/pipe", 0o600))
 	require.NoError(t, os.Symlink(skills+"/pipe", skills+"/to-pipe"))
 	require.NoError(t, os.MkdirAll(skills+"/half/agents", 0o700))
-	require.NoError(t, syscall.Mkfifo(skills+"/half/agents/openai.yaml", 0o600))
+	require.NoError(t, posix.Mkfifo(skills+"/half/agents/openai.yaml", 0o600))
 	require.NoError(t, os.MkdirAll(skills+"/zero/agents", 0o700))
 	for link, to := range map[string]string{"zero/agents/openai.yaml": "/dev/zero", "to-zero": "/dev/zero",
 		"zz-proc": "/proc/self", "to-tty": "/dev/tty"} {
 		require.NoError(t, os.Symlink(to, filepath.Join(skills, link)))
 	}
 	require.NoError(t, os.MkdirAll(dir+"/.codex", 0o700))
-	require.NoError(t, syscall.Mkfifo(dir+"/.codex/skills", 0o600))
+	require.NoError(t, posix.Mkfifo(dir+"/.codex/skills", 0o600))
 	inTime(t, func() { require.Equal(t, []string{"repo:good", "repo:half", "repo:zero"}, found(dir, skill.Places{})) })
 	inTime(t, func() { found(dir, skill.Places{Extra: []string{"/dev", "/proc", skills + "/pipe", "/dev/zero"}}) })
 }

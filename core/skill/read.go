@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
 	"appserver/core/excerpt"
+	"appserver/core/osfile"
 	"appserver/protocol"
 )
 
@@ -229,7 +229,7 @@ func Text(path string) (string, error) {
 	} else if !info.Mode().IsRegular() {
 		return "", errNotRegular // opening a device can do things
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := osfile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return "", reason(err)
 	}

@@ -8,7 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
+
+	"appserver/core/osfile"
 )
 
 var errNotRegular = errors.New("not a regular file")
@@ -25,7 +26,7 @@ func readRegular(path string, limit int64, closed ...string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errNotRegular
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := osfile.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, reason(err)
 	}

@@ -3,10 +3,11 @@ package workspace_test
 import (
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"appserver/test/posix"
 )
 
 // put writes a file below dir, with the folders above it.
@@ -22,7 +23,7 @@ func pipe(t *testing.T, dir, name string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
 	require.NoError(t, os.MkdirAll(dir, 0o700))
-	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	require.NoError(t, posix.Mkfifo(path, 0o600))
 	return path
 }
 

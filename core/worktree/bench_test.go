@@ -7,11 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"appserver/core/worktree"
+	"appserver/test/posix"
 )
 
 // BenchmarkCapture captures a committed worktree of 20,000 files in 1,600 folders, 89 MB: the first
@@ -98,13 +98,9 @@ func processors(b *testing.B) (end func()) {
 }
 
 func worked() (sum time.Duration) {
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
-		var use syscall.Rusage
-		if syscall.Getrusage(who, &use) == nil {
-			sum += time.Duration(use.Utime.Nano() + use.Stime.Nano())
-		}
-	}
-	return sum
+	own, _ := posix.ProcessorTime(false)
+	children, _ := posix.ProcessorTime(true)
+	return own + children
 }
 
 func must(b *testing.B, err error) {

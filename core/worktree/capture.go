@@ -10,7 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"appserver/core/osfile"
 )
 
 // Capture stores the files of the worktree and returns the name of a git tree. It fails with a
@@ -151,12 +152,19 @@ func (l *locked) trackedIgnored(ctx context.Context, state string) []string {
 
 // trackedState returns a text that changes with the repository's index, or "" without an index.
 func (t *Tree) trackedState() string {
-	info, err := os.Lstat(filepath.Join(t.dir, "index"))
-	if t.dir == "" || err != nil || !info.Mode().IsRegular() {
+	if t.dir == "" {
 		return ""
 	}
-	inode := info.Sys().(*syscall.Stat_t).Ino
-	return fmt.Sprintf("%d %d %d", info.Size(), info.ModTime().UnixNano(), inode)
+	folder, err := osfile.OpenFolder(t.dir)
+	if err != nil {
+		return ""
+	}
+	defer folder.Close()
+	info, err := folder.Stat("index")
+	if err != nil || info.Kind != 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %d %d", info.Size, info.ModTime, info.File)
 }
 
 func (l *locked) remember(state string) error {
@@ -176,7 +184,7 @@ func (l *locked) sort(found *difference, paths []string, known bool) {
 			found.store = append(found.store, p)
 			continue
 		case info.Mode().IsRegular():
-			if syscall.Access(full, 4) != nil {
+			if !osfile.MayRead(full) {
 				continue
 			}
 		case info.Mode().Type() != fs.ModeSymlink:
@@ -219,7 +227,7 @@ func (t *Tree) zeroObject() string {
 
 // entries returns the number of entries in the head of an index, or 0.
 func entries(index string) int {
-	file, err := os.OpenFile(index, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := osfile.Open(index, os.O_RDONLY, 0)
 	if err != nil {
 		return 0
 	}

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"appserver/core/worktree"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
@@ -439,8 +439,8 @@ func TestPathsThatAreNoFiles(t *testing.T) {
 	tree := w.open()
 	before := w.capture(tree)
 	w.remove("a.txt")
-	require.NoError(t, unix.Mkfifo(w.path("a.txt"), 0o644))
-	require.NoError(t, unix.Mkfifo(w.path("dir/fifo"), 0o644))
+	require.NoError(t, posix.Mkfifo(w.path("a.txt"), 0o644))
+	require.NoError(t, posix.Mkfifo(w.path("dir/fifo"), 0o644))
 	changes := w.changes(tree, before, w.capture(tree))
 	require.Equal(t, []string{"a.txt"}, paths(changes))
 	_, err := tree.Restore(context.Background(), changes, false)

@@ -8,18 +8,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/worktree"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
 // plainUser makes a command run as the user nobody.
 func plainUser(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	cmd.SysProcAttr = posix.As(65534)
 }
 
 func TestDiff(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
+
+	"appserver/core/osfile"
 )
 
 // repository has the location of a worktree's repository.
@@ -27,7 +28,7 @@ func find(ctx context.Context, g git, cwd string) (repository, error) {
 	if err != nil {
 		return repository{}, err
 	}
-	for dir := start; sameDisk(start, dir); dir = filepath.Dir(dir) {
+	for dir := start; osfile.SameDisk(start, dir); dir = filepath.Dir(dir) {
 		name := filepath.Join(dir, ".git")
 		switch info, err := os.Lstat(name); {
 		case err == nil && info.IsDir() && isRepository(name):
@@ -42,11 +43,6 @@ func find(ctx context.Context, g git, cwd string) (repository, error) {
 		}
 	}
 	return repository{root: start}, nil
-}
-
-func sameDisk(a, b string) bool {
-	var left, right syscall.Stat_t
-	return syscall.Stat(a, &left) == nil && syscall.Stat(b, &right) == nil && left.Dev == right.Dev
 }
 
 func isRepository(dir string) bool {
@@ -94,7 +90,7 @@ func (r repository) usable() repository {
 		return repository{root: r.root}
 	}
 	for _, name := range []string{"objects", "refs"} {
-		if syscall.Access(filepath.Join(r.common, name), 2|1) != nil {
+		if !osfile.MayWriteIn(filepath.Join(r.common, name)) {
 			return repository{root: r.root}
 		}
 	}

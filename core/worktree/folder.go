@@ -8,11 +8,10 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"appserver/core/osfile"
 )
 
 // blockedError is the error for a path that leads through something other than a folder, such as a
@@ -24,56 +23,49 @@ func (e *blockedError) Error() string { return fmt.Sprintf("%q is in the way: it
 // openFolder opens a folder below the root, one name at a time and through no link, because a running
 // command may create a link anywhere. If missing is set, it creates missing folders and returns their
 // names.
-func (t *Tree) openFolder(dir string, missing bool) (fd int, made []string, err error) {
-	fd, err = unix.Open(t.root, folderFlags, 0)
+func (t *Tree) openFolder(dir string, missing bool) (folder *osfile.Folder, made []string, err error) {
+	folder, err = osfile.OpenFolder(t.root)
 	if err != nil || dir == "." {
-		return fd, nil, err
+		return folder, nil, err
 	}
 	at := ""
-	for _, part := range strings.Split(dir, "/") {
+	for part := range strings.SplitSeq(dir, "/") {
 		at = path.Join(at, part)
-		next, err := unix.Openat(fd, part, folderFlags, 0)
+		next, err := folder.Open(part)
 		if errors.Is(err, fs.ErrNotExist) && missing {
-			if err = unix.Mkdirat(fd, part, 0o777); err == nil {
+			if err = folder.Mkdir(part, 0o777); err == nil {
 				made = append(made, at)
-				next, err = unix.Openat(fd, part, folderFlags, 0)
+				next, err = folder.Open(part)
 			}
 		}
-		_ = unix.Close(fd)
-		if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+		_ = folder.Close()
+		if errors.Is(err, osfile.ErrNotFolder) {
 			err = &blockedError{at: at}
 		}
 		if err != nil {
-			return -1, made, err
+			return nil, made, err
 		}
-		fd = next
+		folder = next
 	}
-	return fd, made, nil
+	return folder, made, nil
 }
-
-const folderFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
 // sight describes what is at a path, without its content.
 type sight struct {
-	there         bool
-	kind, perm    uint32
-	dev, ino      uint64
-	size          int64
-	seconds, nano int64
+	there bool
+	osfile.Info
 	// blocked is the first part of the path that is not a folder, or "".
 	blocked string
 }
 
-func (s sight) isFile() bool {
-	return s.there && (s.kind == unix.S_IFREG || s.kind == unix.S_IFLNK)
-}
+func (s sight) isFile() bool { return s.there && (s.Kind == 0 || s.Kind == fs.ModeSymlink) }
 
 // see returns the state of a path.
 func (t *Tree) see(name string) (sight, error) {
 	if err := checkPath(name); err != nil {
 		return sight{}, err
 	}
-	fd, _, err := t.openFolder(path.Dir(name), false)
+	folder, _, err := t.openFolder(path.Dir(name), false)
 	var blocked *blockedError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -84,23 +76,16 @@ func (t *Tree) see(name string) (sight, error) {
 	if err != nil {
 		return sight{}, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	defer unix.Close(fd)
-	return seeAt(fd, path.Base(name))
+	defer folder.Close()
+	return seeAt(folder, path.Base(name))
 }
 
-func seeAt(fd int, name string) (sight, error) {
-	var st unix.Stat_t
-	err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+func seeAt(folder *osfile.Folder, name string) (sight, error) {
+	info, err := folder.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return sight{}, nil
 	}
-	if err != nil {
-		return sight{}, &fs.PathError{Op: "stat", Path: name, Err: err}
-	}
-	return sight{
-		there: true, kind: uint32(st.Mode) & unix.S_IFMT, perm: uint32(st.Mode) & 0o777, dev: uint64(st.Dev), ino: st.Ino,
-		size: st.Size, seconds: int64(st.Mtim.Sec), nano: int64(st.Mtim.Nsec),
-	}, nil
+	return sight{there: err == nil, Info: info}, err
 }
 
 // file returns the file at a path as a capture would have it. Mode 1 means that it is not a file.
@@ -112,43 +97,41 @@ func (t *Tree) file(name string) (File, sight, error) {
 	if !seen.isFile() {
 		return File{Mode: 1}, seen, nil
 	}
-	fd, _, err := t.openFolder(path.Dir(name), false)
+	folder, _, err := t.openFolder(path.Dir(name), false)
 	if err != nil {
 		return File{}, seen, err
 	}
-	defer unix.Close(fd)
+	defer folder.Close()
 	f := File{Mode: ModeFile}
 	switch {
-	case seen.kind == unix.S_IFLNK:
+	case seen.Kind == fs.ModeSymlink:
 		f.Mode = ModeLink
-		f.Object, err = t.nameLink(fd, path.Base(name))
-	case seen.perm&0o100 != 0:
+		f.Object, err = t.nameLink(folder, path.Base(name))
+	case seen.Perm&0o100 != 0:
 		f.Mode = ModeExecutable
 		fallthrough
 	default:
-		f.Object, err = t.nameContent(fd, path.Base(name))
+		f.Object, err = t.nameContent(folder, path.Base(name))
 	}
 	return f, seen, err
 }
 
-func (t *Tree) nameLink(fd int, name string) (string, error) {
-	target := make([]byte, unix.PathMax)
-	n, err := unix.Readlinkat(fd, name, target)
+func (t *Tree) nameLink(folder *osfile.Folder, name string) (string, error) {
+	target, err := folder.Readlink(name)
 	if err != nil {
 		return "", err
 	}
-	h := t.blob(int64(n))
-	_, _ = h.Write(target[:n])
+	h := t.blob(int64(len(target)))
+	_, _ = h.Write([]byte(target))
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
 // nameContent returns git's object name of a file's content.
-func (t *Tree) nameContent(fd int, name string) (string, error) {
-	own, err := unix.Openat(fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+func (t *Tree) nameContent(folder *osfile.Folder, name string) (string, error) {
+	file, err := folder.OpenFile(name)
 	if err != nil {
-		return "", &fs.PathError{Op: "open", Path: name, Err: err}
+		return "", err
 	}
-	file := os.NewFile(uintptr(own), name)
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"appserver/core/osfile"
 )
 
 // gitTimeout limits one run of git. No turn should wait longer for a capture, and a FIFO that is named
@@ -60,7 +62,7 @@ func (g git) start(ctx context.Context, in io.Reader, out limited, args ...strin
 	r.Stdout, r.Stderr = &r.out, &r.err
 	r.WaitDelay = endTime
 	if g.lock != nil {
-		r.ExtraFiles = []*os.File{g.lock}
+		osfile.KeepLock(r.Cmd, g.lock)
 	}
 	if err := r.Start(); err != nil {
 		cancel()

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"appserver/core/osfile"
 )
 
 // refs is the prefix of all refs, with one folder per thread.
@@ -123,14 +125,7 @@ func (t *Tree) ref(thread, name string) (string, error) {
 func syncFolders(name string, levels int) error {
 	for range levels {
 		name = filepath.Dir(name)
-		dir, err := os.Open(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+		if err := osfile.SyncFolder(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

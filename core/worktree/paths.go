@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func (t *Tree) CapturePaths(ctx context.Context, paths []string) (map[string]Fil
 		}
 		if files[p] = (File{}); seen.isFile() {
 			present = append(present, p)
-			size += seen.size
+			size += seen.Size
 		}
 	}
 	if size > t.options.MaxBytes {
@@ -89,13 +90,19 @@ func (t *Tree) withIndex(do func(git) error) error {
 
 // checkPath returns an error for a path that is not below the root, or is in a .git.
 func checkPath(name string) error {
-	inGit := slices.ContainsFunc(strings.Split(name, "/"),
-		func(part string) bool { return strings.EqualFold(part, ".git") })
+	inGit := slices.ContainsFunc(strings.Split(name, "/"), isGitFolder)
 	switch {
-	case name == "." || !filepath.IsLocal(name) || filepath.Clean(name) != name || strings.Contains(name, "\x00"):
+	case name == "." || !filepath.IsLocal(name) || path.Clean(name) != name || strings.Contains(name, "\x00"):
 		return fmt.Errorf("%q is not a path below the root", name)
 	case inGit:
 		return fmt.Errorf("%q is in a .git, which is not captured", name)
 	}
 	return nil
+}
+
+// isGitFolder reports whether a name leads to .git on Windows, which has a short name for each file and
+// ignores dots and spaces at the end. Git rejects these names on every system.
+func isGitFolder(name string) bool {
+	name = strings.TrimRight(name, ". ")
+	return strings.EqualFold(name, ".git") || strings.EqualFold(name, "git~1")
 }

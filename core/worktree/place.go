@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"path"
 	"strconv"
-
-	"golang.org/x/sys/unix"
 )
 
 // swap first moves the removed files away, with the folders that are empty then, so that a file can
@@ -39,8 +37,8 @@ func (s *staging) moveAway(p *step) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(dir)
-	if err := unix.Renameat(dir, path.Base(p.Path), s.fd, p.old); err != nil {
+	defer dir.Close()
+	if err := dir.Rename(path.Base(p.Path), s.folder, p.old); err != nil {
 		return err
 	}
 	p.done = true
@@ -53,8 +51,8 @@ func (s *staging) moveAway(p *step) error {
 
 // verify checks that the former file is still the one of the plan.
 func (s *staging) verify(p *step) error {
-	now, err := seeAt(s.fd, p.old)
-	if now.perm = p.seen.perm; err == nil && now != p.seen {
+	now, err := seeAt(s.folder, p.old)
+	if now.Perm = p.seen.Perm; err == nil && now != p.seen {
 		return &ConflictError{Paths: []string{p.Path}}
 	}
 	return err
@@ -82,12 +80,12 @@ func (s *staging) removeFolders(dir string) {
 
 // removeFolder removes an empty folder.
 func (s *staging) removeFolder(dir string) error {
-	fd, _, err := s.openFolder(path.Dir(dir), false)
+	parent, _, err := s.openFolder(path.Dir(dir), false)
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
-	return unix.Unlinkat(fd, path.Base(dir), unix.AT_REMOVEDIR)
+	defer parent.Close()
+	return parent.RemoveFolder(path.Base(dir))
 }
 
 // place renames a new file to its path, so that there is a file at any moment. A new path must not
@@ -98,24 +96,24 @@ func (s *staging) place(p *step) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(dir)
+	defer dir.Close()
 	name := path.Base(p.Path)
-	if p.seen.kind == unix.S_IFDIR {
+	if p.seen.Kind == fs.ModeDir {
 		s.removeFolders(p.Path)
 	}
 	if !p.seen.isFile() {
-		err := unix.Linkat(s.fd, p.fresh, dir, name, 0)
+		err := s.folder.Link(p.fresh, dir, name)
 		if errors.Is(err, fs.ErrExist) {
 			return &ConflictError{Paths: []string{p.Path}}
 		}
 		if err != nil {
-			err = unix.Renameat(s.fd, p.fresh, dir, name)
+			err = s.folder.Rename(p.fresh, dir, name)
 		}
 		p.done = err == nil
 		return err
 	}
-	if err := unix.Linkat(dir, name, s.fd, p.old, 0); err != nil {
-		if err := unix.Renameat(dir, name, s.fd, p.old); err != nil {
+	if err := dir.Link(name, s.folder, p.old); err != nil {
+		if err := dir.Rename(name, s.folder, p.old); err != nil {
 			return err
 		}
 		p.done = true
@@ -123,7 +121,7 @@ func (s *staging) place(p *step) error {
 	if err := s.verify(p); err != nil {
 		return err
 	}
-	err = unix.Renameat(s.fd, p.fresh, dir, name)
+	err = s.folder.Rename(p.fresh, dir, name)
 	p.done = p.done || err == nil
 	return err
 }
@@ -149,11 +147,11 @@ func (s *staging) putBack(p *step) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(dir)
+	defer dir.Close()
 	if p.seen.isFile() {
-		err = unix.Renameat(s.fd, p.old, dir, path.Base(p.Path))
+		err = s.folder.Rename(p.old, dir, path.Base(p.Path))
 	} else {
-		err = unix.Unlinkat(dir, path.Base(p.Path), 0)
+		err = dir.Remove(path.Base(p.Path))
 	}
 	s.unmake(p.made)
 	return err

@@ -7,13 +7,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/core/osfile"
 	"appserver/core/worktree"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
@@ -177,7 +178,9 @@ func TestWaitsForTheOther(t *testing.T) {
 	require.NoError(t, err)
 	held, err := os.Open(found[0])
 	require.NoError(t, err)
-	require.NoError(t, syscall.Flock(int(held.Fd()), syscall.LOCK_EX))
+	taken, err := osfile.TryLock(held)
+	require.NoError(t, err)
+	require.True(t, taken)
 	w.refusesWhileLocked(tree)
 	require.NoError(t, held.Close())
 	w.capture(tree)
@@ -200,8 +203,8 @@ func TestLeftGitHoldsTheLock(t *testing.T) {
 	w := mixed(t)
 	tree := w.open()
 	began, goOn := filepath.Join(w.user, "began"), filepath.Join(w.user, "go")
-	require.NoError(t, syscall.Mkfifo(began, 0o600))
-	require.NoError(t, syscall.Mkfifo(goOn, 0o600))
+	require.NoError(t, posix.Mkfifo(began, 0o600))
+	require.NoError(t, posix.Mkfifo(goOn, 0o600))
 	real, err := exec.LookPath("git")
 	require.NoError(t, err)
 	w.put(filepath.Join(w.user, "bin/git"),
@@ -226,7 +229,7 @@ func TestPatternsThatNeverEnd(t *testing.T) {
 	w := mixed(t)
 	tree := w.open()
 	w.remove(".gitignore")
-	require.NoError(t, syscall.Mkfifo(w.path(".gitignore"), 0o644))
+	require.NoError(t, posix.Mkfifo(w.path(".gitignore"), 0o644))
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
 	_, err := tree.Capture(ctx)
@@ -235,7 +238,7 @@ func TestPatternsThatNeverEnd(t *testing.T) {
 	w.capture(tree)
 	for _, name := range []string{".git/info/exclude", ".git/index"} {
 		w.remove(name)
-		require.NoError(t, syscall.Mkfifo(w.path(name), 0o644))
+		require.NoError(t, posix.Mkfifo(w.path(name), 0o644))
 	}
 	w.run("config", "core.excludesFile", w.path(".git/index"))
 	w.capture(w.open())

@@ -8,9 +8,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // Restored has the paths that a restore changes, in order.
@@ -66,7 +63,7 @@ func (t *Tree) plan(changes []Change) ([]*step, error) {
 			return nil, fmt.Errorf("%q: %w", c.Path, err)
 		}
 		inTheWay := seen.blocked != "" && !removed[seen.blocked]
-		isFolder := seen.there && seen.kind == unix.S_IFDIR
+		isFolder := seen.there && seen.Kind == fs.ModeDir
 		switch {
 		case now == c.Before, isFolder && c.Before.Mode == 0:
 		case inTheWay:
@@ -98,7 +95,7 @@ func (t *Tree) removable(name string, removed map[string]bool) bool {
 func (t *Tree) walk(name string, visit func(name string, isFolder bool)) error {
 	return filepath.WalkDir(filepath.Join(t.root, name), func(full string, d fs.DirEntry, err error) error {
 		if err == nil {
-			visit(strings.TrimPrefix(full, t.root+"/"), d.IsDir())
+			visit(filepath.ToSlash(full[len(t.root)+len("/"):]), d.IsDir())
 		}
 		return err
 	})

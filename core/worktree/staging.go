@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"appserver/core/osfile"
 )
 
 // stagingPrefix begins the names of folders in the root. A restore puts the new files there, and the
@@ -26,9 +26,10 @@ const stagingPrefix = ".appserver-restore-"
 // and removes the former files at the end.
 type staging struct {
 	*locked
-	dir   string
-	fd    int
-	steps []*step
+	dir    string
+	folder *osfile.Folder
+	lock   *os.File
+	steps  []*step
 	// keep is set if the folder has files that could not be brought back.
 	keep bool
 }
@@ -53,41 +54,76 @@ func (l *locked) stage() (*staging, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(root)
-	if err := unix.Mkdirat(root, name, 0o700); err != nil {
+	defer root.Close()
+	if err := root.Mkdir(name, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot write in %s: %w", l.root, err)
 	}
-	fd, _, err := l.openFolder(name, false)
-	if err == nil {
-		err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+	folder, err := root.Open(name)
+	if err != nil {
+		return nil, err
 	}
-	return &staging{locked: l, dir: filepath.Join(l.root, name), fd: fd}, err
+	lock, err := lockStaging(folder)
+	if err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return &staging{locked: l, dir: filepath.Join(l.root, name), folder: folder, lock: lock}, nil
 }
 
 // removeStagings removes the folders of killed servers. Captures have all of their files. A folder
 // that the server of another home uses is locked, and stays.
 func (t *Tree) removeStagings() {
-	left, _ := filepath.Glob(filepath.Join(escapeGlob(t.root), stagingPrefix+"*"))
-	for _, name := range left {
-		fd, _, err := t.openFolder(filepath.Base(name), false)
+	entries, _ := os.ReadDir(t.root)
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), stagingPrefix) {
+			continue
+		}
+		folder, _, err := t.openFolder(e.Name(), false)
 		if err != nil {
 			continue
 		}
-		if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
-			_ = os.RemoveAll(name)
+		if lock, err := lockStaging(folder); err == nil {
+			removeStaging(filepath.Join(t.root, e.Name()), lock)
 		}
-		_ = unix.Close(fd)
+		_ = folder.Close()
 	}
 }
 
-func escapeGlob(name string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+// removeStaging removes a folder, under its lock. Windows keeps an open file in its folder, so the rest is
+// removed after the lock is closed.
+func removeStaging(dir string, lock *os.File) {
+	err := os.RemoveAll(dir)
+	_ = lock.Close()
+	if err != nil {
+		_ = os.RemoveAll(dir)
+	}
+}
+
+// lockStaging takes the lock of a staging folder.
+func lockStaging(folder *osfile.Folder) (*os.File, error) {
+	const name = "lock"
+	file, err := folder.Create(name, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		file, err = folder.OpenFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	held, err := osfile.TryLock(file)
+	if held {
+		return file, nil
+	}
+	if err == nil {
+		err = errors.New("another server uses the folder of a restore")
+	}
+	return nil, errors.Join(err, file.Close())
 }
 
 func (s *staging) close() {
-	_ = unix.Close(s.fd)
-	if !s.keep {
-		_ = os.RemoveAll(s.dir)
+	_ = s.folder.Close()
+	if s.keep {
+		_ = s.lock.Close()
+	} else {
+		removeStaging(s.dir, s.lock)
 	}
 }
 
@@ -173,23 +209,22 @@ func (s *staging) layLink(content io.Reader, p *step) error {
 	if _, err := target.ReadFrom(content); err != nil {
 		return err
 	}
-	return unix.Symlinkat(target.String(), s.fd, p.fresh)
+	return s.folder.Symlink(target.String(), p.fresh)
 }
 
 // writeFile writes a file. It has the permissions of the file that it replaces, except for execution.
 func (s *staging) writeFile(content io.Reader, p *step) error {
-	perm := uint32(0o666)
+	perm := fs.FileMode(0o666)
 	if p.Before.Mode == ModeExecutable {
 		perm = 0o777
 	}
-	fd, err := unix.Openat(s.fd, p.fresh, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, perm)
+	file, err := s.folder.Create(p.fresh, perm)
 	if err != nil {
 		return err
 	}
-	file := os.NewFile(uintptr(fd), p.fresh)
 	_, err = io.Copy(file, content)
-	if err == nil && p.seen.isFile() && p.seen.kind == unix.S_IFREG {
-		kept := fs.FileMode(p.seen.perm &^ 0o111)
+	if err == nil && p.seen.there && p.seen.Kind == 0 {
+		kept := p.seen.Perm &^ 0o111
 		if perm == 0o777 {
 			kept |= kept & 0o444 >> 2
 		}

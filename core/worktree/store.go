@@ -10,8 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
+
+	"appserver/core/osfile"
 )
 
 // Tree is a worktree. Its methods may be called concurrently.
@@ -239,11 +240,11 @@ func lockFile(ctx context.Context, name string) (*os.File, error) {
 		return nil, err
 	}
 	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
+		held, err := osfile.TryLock(file)
+		if held {
 			return file, nil
 		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+		if err != nil {
 			_ = file.Close()
 			return nil, fmt.Errorf("cannot lock %s: %w", name, err)
 		}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"slices"
 	"syscall"
+
+	"appserver/core/osfile"
 )
 
 // Error reports a failed operation on a file.
@@ -95,7 +97,7 @@ func IsShortage(err error) bool {
 }
 
 // IsTransient reports whether a later attempt to read the file may succeed.
-func IsTransient(err error) bool { return IsShortage(err) || errors.Is(err, syscall.EIO) }
+func IsTransient(err error) bool { return IsShortage(err) || isAny(err, syscall.EIO) }
 
 // TransientOnly returns err if it is transient, or nil.
 func TransientOnly(err error) error {
@@ -115,7 +117,7 @@ func IsEnvironment(err error) bool {
 func IsNotExist(err error) bool { return isAny(err, fs.ErrNotExist, syscall.ENOTDIR) }
 
 func isAny(err error, any ...error) bool {
-	return slices.ContainsFunc(any, func(one error) bool { return errors.Is(err, one) })
+	return slices.ContainsFunc(any, func(one error) bool { return osfile.Is(err, one) })
 }
 
 var remedies = []struct {
@@ -140,7 +142,7 @@ var remedies = []struct {
 // try again.
 func Advice(err error) string {
 	for _, r := range remedies {
-		if errors.Is(err, r.err) {
+		if osfile.Is(err, r.err) {
 			return r.text
 		}
 	}

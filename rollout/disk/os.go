@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"github.com/gofrs/flock"
+
+	"appserver/core/osfile"
 )
 
 // OS returns the file system of the operating system.
@@ -21,28 +23,16 @@ func (osFS) Lstat(path string) (fs.FileInfo, error)       { return os.Lstat(path
 func (osFS) SameFile(a, b fs.FileInfo) bool               { return os.SameFile(a, b) }
 func (osFS) Remove(path string) error                     { return os.Remove(path) }
 func (osFS) Link(path, second string) error               { return os.Link(path, second) }
-func (osFS) Rename(path, to string) error                 { return os.Rename(path, to) }
+func (osFS) Rename(path, to string) error                 { return osfile.Rename(path, to) }
+func (osFS) SyncDir(path string) error                    { return osfile.SyncFolder(path) }
 
-// OpenFile sets O_NONBLOCK. Without it, opening a FIFO waits for the other end. Regular files
-// ignore it.
+// OpenFile does not wait for the other end of a FIFO.
 func (osFS) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
-	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, perm)
+	f, err := osfile.Open(path, flag, perm)
 	if err != nil {
 		return nil, err
 	}
 	return f, nil
-}
-
-func (osFS) SyncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	err = dir.Sync()
-	if closeErr := dir.Close(); err == nil {
-		err = closeErr
-	}
-	return err
 }
 
 func (osFS) Lock(path string, mode LockMode) (io.Closer, error) {

@@ -6,7 +6,6 @@ import (
 	"path"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"appserver/protocol"
@@ -46,11 +45,7 @@ func (p location) folder() string {
 type fileState struct{ inode, size, modTime int64 }
 
 func fileStateOf(info fs.FileInfo) fileState {
-	s := fileState{size: info.Size(), modTime: info.ModTime().UnixNano()}
-	if system, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.inode = int64(system.Ino)
-	}
-	return s
+	return fileState{inode: inodeOf(info), size: info.Size(), modTime: info.ModTime().UnixNano()}
 }
 
 // indexedState is the state of a file in the index.

@@ -4,12 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"appserver/rollout"
+	"appserver/test/posix"
 )
 
 // unlistable puts things into a folder that may be threads and cannot be listed.
@@ -19,7 +19,7 @@ var unlistable = map[string]func(path string) error{
 		return os.WriteFile(filepath.Dir(path)+"/copy.jsonl", []byte("{}\n"),
 			0o600)
 	},
-	"named pipe":  func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	"named pipe":  func(path string) error { return posix.Mkfifo(path, 0o600) },
 	"lost link":   func(path string) error { return os.Symlink("gone", path) },
 	"loop":        func(path string) error { return os.Symlink(filepath.Base(path), path) },
 	"link to dir": func(path string) error { return os.Symlink("/", path) },

@@ -14,6 +14,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"appserver/core/osfile"
 	"appserver/protocol"
 )
 
@@ -109,9 +110,10 @@ func (c *Client) send(message []byte) error {
 // closeError returns io.EOF if err means that the client has disconnected, or else err.
 func (c *Client) closeError(err error) error {
 	gone := websocket.CloseStatus(err) != -1
-	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
+	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed} {
 		gone = gone || errors.Is(err, e)
 	}
+	gone = gone || osfile.Is(err, syscall.ECONNRESET) || osfile.Is(err, syscall.EPIPE)
 	if !gone {
 		return err
 	}

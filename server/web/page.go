@@ -11,6 +11,7 @@ import (
 	"os"
 	"syscall"
 
+	"appserver/core/osfile"
 	"appserver/rollout/disk"
 	"appserver/server/listen"
 )
@@ -61,7 +62,7 @@ func New(o Options) (*Page, error) {
 	p := &Page{assets: assets, token: token, check: listen.StaticToken([]byte(token))}
 	p.listener, err = listen.New(listen.Options{
 		Address: listen.Address{Port: o.Address}, Admit: p.admit, Serve: o.Serve})
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if osfile.Is(err, syscall.EADDRINUSE) {
 		err = fmt.Errorf("%s is used by another program: choose another port, or port 0 for a free one", o.Address)
 	}
 	if err != nil {

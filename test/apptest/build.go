@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
+	"time"
 
 	"go.uber.org/goleak"
+
+	"appserver/core/osfile"
 )
 
 // parallel is the default of -parallel. Most tests with whole servers wait, so more of them than
@@ -148,7 +150,13 @@ func lockBuilds(dir string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = f.Close() }, syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+	for {
+		held, err := osfile.TryLock(f)
+		if held || err != nil {
+			return func() { _ = f.Close() }, err
+		}
+		<-time.After(20 * time.Millisecond)
+	}
 }
 
 func copyProgram(to, from string) error {

@@ -5,10 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"appserver/test/posix"
 )
 
 // UnknownThreadID is a valid id of a thread that no server created.
@@ -26,7 +27,7 @@ func Unprivileged(t *testing.T, cmd *exec.Cmd, home string) *exec.Cmd {
 		return cmd
 	}
 	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: UnprivilegedID, Gid: UnprivilegedID}}
+	cmd.SysProcAttr = posix.As(UnprivilegedID)
 	require.NoError(t, os.Chmod(filepath.Dir(home), 0o755))
 	return cmd
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
+
+	"appserver/test/posix"
 )
 
 // AwaitIndex waits until the index contains all threads.
@@ -26,8 +28,8 @@ func AwaitIndex(c *Client) {
 
 // KillGroup kills the server, and its process group if it has its own.
 func (c *Client) KillGroup() {
-	if attr := c.Cmd.SysProcAttr; attr != nil && attr.Setpgid {
-		_ = syscall.Kill(-c.Cmd.Process.Pid, syscall.SIGKILL)
+	if posix.LeadsGroup(c.Cmd.SysProcAttr) {
+		_ = posix.Kill(-c.Cmd.Process.Pid, syscall.SIGKILL)
 	}
 	c.Kill()
 }

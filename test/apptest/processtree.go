@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"appserver/test/posix"
 )
 
 // CleanupLimit is the time after the end of a turn or of the server until no process may be left.
@@ -64,6 +66,6 @@ func (p ProcessTree) Kill(t *testing.T) {
 		var pid int
 		_, err := fmt.Sscanf(line, "/proc/%d:", &pid)
 		require.NoError(t, err)
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+		_ = posix.Kill(pid, syscall.SIGKILL)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 )
 
 // TestBesideTheReference measures us and the reference implementation by the same script, in
@@ -118,7 +119,7 @@ func (s besideServer) configure(t testing.TB, home string) {
 // dial starts the server in the home. One that stops answering is ended, so that the test fails.
 func (r besideRun) dial() (c *lineClient, started time.Duration) {
 	cmd := apptest.ProcessCommand(r, r.path, r.program, r.args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = posix.Group()
 	cmd.Dir = r.path
 	began := time.Now()
 	c = dialLines(r, cmd)
@@ -134,7 +135,7 @@ func (r besideRun) dial() (c *lineClient, started time.Duration) {
 	return c, started
 }
 
-func endGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+func endGroup(cmd *exec.Cmd) { _ = posix.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 // timed is a call, and how long it took in milliseconds.
 func (r besideRun) timed(c *lineClient, method, params string) float64 {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 )
 
 // benchPatience is how long a row waits for an answer. One that does not come is a metric of
@@ -49,7 +49,7 @@ func contenders(b *testing.B) []contender {
 	start := func(b testing.TB, home string) (*apptest.Client, bool) {
 		cmd := apptest.ProcessCommand(b, home, path, "app-server", "-c", "analytics.enabled=false", "-c",
 			"features.apps=false", "-c", "features.plugins=false")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its program is started by a script
+		cmd.SysProcAttr = posix.Group() // its program is started by a script
 		c := apptest.StartProcess(b, cmd)
 		_, ok := answerBy(c, time.Now().Add(benchPatience), "initialize",
 			apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"},

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
@@ -55,7 +56,7 @@ func TestUnreadableRolloutsAreReported(t *testing.T) {
 	apptest.NeedsFiles(t, apptest.FilesLines)
 	t.Parallel()
 	for name, put := range map[string]func(path string) error{
-		"named pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"named pipe": func(path string) error { return posix.Mkfifo(path, 0o600) },
 		"folder":     func(path string) error { return os.Mkdir(path, 0o700) },
 		"device":     func(path string) error { return os.Symlink("/dev/zero", path) },
 		"loop":       func(path string) error { return os.Symlink(path, path) },
@@ -266,7 +267,7 @@ func TestInvalidSideFilesAreIgnored(t *testing.T) {
 		},
 		"names are a pipe": func(home string) error {
 			return firstError(os.RemoveAll(filepath.Join(home, "session_index.jsonl")),
-				syscall.Mkfifo(filepath.Join(home, "session_index.jsonl"), 0o600))
+				posix.Mkfifo(filepath.Join(home, "session_index.jsonl"), 0o600))
 		},
 		"gate": func(home string) error {
 			return os.WriteFile(filepath.Join(home, "thread-writer-locks/.coordination.lock"), []byte(garbage), 0o600)

@@ -10,10 +10,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
-	"golang.org/x/sys/unix"
 
 	"appserver/protocol"
 	"appserver/test/apptest"
@@ -230,16 +230,12 @@ func TestServesWithoutStderr(t *testing.T) {
 
 // fillPipe writes to a pipe until it is full.
 func fillPipe(t *testing.T, pipe *os.File) {
-	raw, err := pipe.SyscallConn()
-	require.NoError(t, err)
+	require.NoError(t, pipe.SetWriteDeadline(time.Now().Add(100*time.Millisecond)))
 	var full error
-	require.NoError(t, raw.Write(func(fd uintptr) bool {
-		for full == nil {
-			_, full = unix.Write(int(fd), make([]byte, 4096))
-		}
-		return true
-	}))
-	require.ErrorIs(t, full, unix.EAGAIN)
+	for full == nil {
+		_, full = pipe.Write(make([]byte, 4096))
+	}
+	require.ErrorIs(t, full, os.ErrDeadlineExceeded)
 }
 
 // TestLogGoesToStderr requires the configured format, and nothing on stdout.

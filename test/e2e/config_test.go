@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 )
 
 const ownSettings = "# My settings.\nmodel_reasoning_effort = \"low\" # for now\n\n[tui]\n# dark is kinder\ntheme = \"dark\"\n"
@@ -110,7 +111,7 @@ func TestUnwritableSettingsStay(t *testing.T) {
 	require.Contains(t, refusal.Message, "not a regular file")
 	require.NoError(t, os.Remove(file))
 
-	require.NoError(t, syscall.Mkfifo(file, 0o600))
+	require.NoError(t, posix.Mkfifo(file, 0o600))
 	c.CallRejected("config/value/write", writeOf("model", "x"))
 	require.NoError(t, os.Remove(file))
 	c.Call("config/value/write", writeOf("model", "x"))

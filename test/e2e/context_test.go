@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"appserver/protocol"
 	"appserver/test/apptest"
+	"appserver/test/posix"
 )
 
 // reasoningAnswer returns an answer with reasoning and a call of the shell.
@@ -244,7 +244,7 @@ func TestContextEditDuringTurnAppliesToNextRequest(t *testing.T) {
 func testContextEditDuringTurnAppliesToNextRequest(t *testing.T, on apptest.WireAPI) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "go")
-	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	require.NoError(t, posix.Mkfifo(fifo, 0o600))
 	p := on.NewProvider(t, apptest.ShellAnswer("call_a", "echo first output"),
 		apptest.ShellAnswer("call_b", "echo waits; cat "+fifo), apptest.TextAnswer("done"))
 	c := apptest.StartServer(t, p.Home(t))

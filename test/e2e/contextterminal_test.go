@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
@@ -200,7 +201,7 @@ func TestContextEditorEndsBySignal(t *testing.T) {
 	require.NoError(t, err)
 	for _, pid := range apptest.WithDescendants(t, shell) {
 		if pid != shell {
-			require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
+			require.NoError(t, posix.Kill(pid, syscall.SIGTERM))
 		}
 	}
 	screen := p.awaitEnd(1)

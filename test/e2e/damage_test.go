@@ -4,12 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
@@ -75,7 +75,7 @@ var damagedRollouts = map[string]damagedRollout{
 		false,
 		false, 0, "", "permission denied"},
 	"folder": {func(path string, _ []string) error { return os.Mkdir(path, 0o700) }, false, false, false, 0, "", ""},
-	"named pipe": {func(path string, _ []string) error { return syscall.Mkfifo(path, 0o600) }, false, false, false, 0, "",
+	"named pipe": {func(path string, _ []string) error { return posix.Mkfifo(path, 0o600) }, false, false, false, 0, "",
 		"is a named pipe, not a regular file"},
 	"loop": {func(path string, _ []string) error { return os.Symlink(path, path) }, false, false, false, 0, "",
 		"the link leads back to itself"},

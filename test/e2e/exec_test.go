@@ -15,6 +15,7 @@ import (
 
 	"appserver/core"
 	"appserver/test/apptest"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
@@ -178,7 +179,7 @@ func TestCommandExecEndsWithClient(t *testing.T) {
 					apptest.Object{"processId": "p", "disableTimeout": true}))
 			pid := pidOf(t, file)
 			end(c)
-			require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, apptest.Timeout, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return posix.Kill(pid, 0) != nil }, apptest.Timeout, 10*time.Millisecond)
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
@@ -76,7 +76,7 @@ func TestFilesAnswerPipelinedRequests(t *testing.T) {
 func TestFilesDoNotBlock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
+	require.NoError(t, posix.Mkfifo(filepath.Join(dir, "fifo"), 0o644))
 	require.NoError(t, os.Symlink("round", filepath.Join(dir, "round")))
 	c := apptest.StartOffline(t, t.TempDir())
 	begin := time.Now()

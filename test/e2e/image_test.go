@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 )
 
 // callAnswer returns an answer that calls a tool.
@@ -66,7 +66,7 @@ func testViewedImageFollowsOutput(t *testing.T, on apptest.WireAPI) {
 func TestInvalidImagesAreRejected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "fifo.png"), 0o600))
+	require.NoError(t, posix.Mkfifo(filepath.Join(dir, "fifo.png"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "large.png"), []byte(apptest.PNGHeader), 0o600))
 	require.NoError(t, os.Truncate(filepath.Join(dir, "large.png"), 1<<30))
 	home := t.TempDir()

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
@@ -78,7 +79,7 @@ func TestListenKeepsThreadsWithoutClients(t *testing.T) {
 	t.Parallel()
 	bothTransports(t, func(t *testing.T, listen string) {
 		dir := t.TempDir()
-		require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "gate"), 0o600))
+		require.NoError(t, posix.Mkfifo(filepath.Join(dir, "gate"), 0o600))
 		p := apptest.NewProvider(t, apptest.ShellAnswer("x", "echo begun; cat gate; echo done"),
 			apptest.TextAnswer("That was it."))
 		h := apptest.LaunchDaemon(t, apptest.ServerCommand(t, p.Home(t), "--listen", shortAddress(t, listen)), "")
@@ -481,12 +482,12 @@ func TestListenSurvivesInputAndParent(t *testing.T) {
 	var pid int
 	_, err = fmt.Sscan(string(out), &pid)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	t.Cleanup(func() { _ = posix.Kill(pid, syscall.SIGKILL) })
 	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err == nil }, apptest.Timeout, time.Millisecond)
 	h := &apptest.Daemon{T: t, Home: home, URL: "unix://" + path}
 	g := h.ConnectInitialized()
 	require.Equal(t, "completed", g.Turn(g.StartTrusted(), "still there").Status)
-	require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
+	require.NoError(t, posix.Kill(pid, syscall.SIGTERM))
 	g.Drain()
 	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err != nil }, apptest.Timeout, time.Millisecond)
 }

@@ -4,13 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 )
 
 // TestReadOnlyCallsRunInParallel runs the read-only calls of one answer at the same time, for any
@@ -20,8 +20,8 @@ func TestReadOnlyCallsRunInParallel(t *testing.T) {
 	c, o := apptest.StartScripted(t)
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
-	require.NoError(t, syscall.Mkfifo(first, 0o600))
-	require.NoError(t, syscall.Mkfifo(second, 0o600))
+	require.NoError(t, posix.Mkfifo(first, 0o600))
+	require.NoError(t, posix.Mkfifo(second, 0o600))
 	feed := func(name string) {
 		t.Helper()
 		require.NoError(t, os.WriteFile(name, []byte("from "+filepath.Base(name)+"\n"), 0o600))

@@ -4,13 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
@@ -19,7 +19,7 @@ type gate string
 
 func newGate(t *testing.T) gate {
 	path := filepath.Join(t.TempDir(), "gate")
-	require.NoError(t, syscall.Mkfifo(path, 0o666))
+	require.NoError(t, posix.Mkfifo(path, 0o666))
 	return gate(path)
 }
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
-	"golang.org/x/sys/unix"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 )
 
 // TestExportedThreadCanBeImported imports a thread into another home. It is equal there, and
@@ -82,7 +82,7 @@ func TestImportAcceptsOtherVersions(t *testing.T) {
 		require.Contains(t, errs, "thread import: ", name)
 	}
 	fifo := filepath.Join(dir, "fifo.jsonl")
-	require.NoError(t, unix.Mkfifo(fifo, 0o600))
+	require.NoError(t, posix.Mkfifo(fifo, 0o600))
 	status, _, errs := apptest.Execute(t, home, "thread", "import", fifo)
 	require.Equal(t, 1, status)
 	require.Contains(t, errs, "not a regular file")

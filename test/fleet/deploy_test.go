@@ -20,6 +20,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 )
 
 // deployment is deploy/compose.yaml without containers, with its scripts, files, commands and variables. The
@@ -95,7 +96,7 @@ func (d *deployment) start(name string, primary *database) string {
 	for variable, value := range service.Environment {
 		cmd.Env = append(cmd.Env, variable+"="+d.inside(ports, value)[0])
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = posix.Group()
 	node := apptest.LaunchDaemon(d.t, cmd, home)
 	require.NotEmpty(d.t, node.URL, "%s", strings.Join(node.Stderr, "\n"))
 	d.nodes[int64(cmd.Process.Pid)] = node
@@ -157,7 +158,7 @@ func TestTheDeploymentSurvivesTheDeathOfANode(t *testing.T) {
 	edge := gjson.GetBytes(second.Call("server/diagnostics", apptest.Object{}), "fleet")
 	require.GreaterOrEqual(t, edge.Get("forwarded").Int(), int64(2), "two requests")
 	require.Positive(t, edge.Get("links").Int())
-	require.NoError(t, syscall.Kill(-int(owner), syscall.SIGKILL))
+	require.NoError(t, posix.Kill(-int(owner), syscall.SIGKILL))
 	<-first.Exited
 	require.Equal(t, "interrupted", second.AwaitTurn().Status)
 	require.Equal(t, "completed", second.Turn(id, "say more").Status)

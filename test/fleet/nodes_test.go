@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"appserver/rollout/postgres/pgtest"
 	"appserver/test/apptest"
 	"appserver/test/partition"
+	"appserver/test/posix"
 )
 
 // TestThreadsOutliveTheirNode kills a server during a turn. A server on another machine continues the
@@ -207,12 +207,12 @@ func TestAFrozenNodeLosesItsThreads(t *testing.T) {
 	first.BeginTurn(id, "run: sleep 612")
 	first.UntilMethod("item/started")
 	running := apptest.WithDescendants(t, first.Cmd.Process.Pid)[1:]
-	first.Signal(syscall.SIGSTOP)
+	first.Signal(posix.SIGSTOP)
 	require.Eventually(t, func() bool {
 		return second.Request("thread/resume", apptest.Object{"threadId": id}).Error == nil
 	}, 40*time.Second, 100*time.Millisecond)
 	second.Turn(id, "say hello")
-	first.Signal(syscall.SIGCONT)
+	first.Signal(posix.SIGCONT)
 	first.UntilMethod("thread/closed")
 	ended := func() bool { return !slices.ContainsFunc(running, isAlive) }
 	require.Eventually(t, ended, 5*time.Second, 10*time.Millisecond, "the command of the stale owner runs")
@@ -239,7 +239,7 @@ func TestAThawedNodeAnswersNothingStale(t *testing.T) {
 	first, second := newNode(t, url), newNode(t, url)
 	id := first.StartTrusted()
 	first.Turn(id, "say hello")
-	first.Signal(syscall.SIGSTOP)
+	first.Signal(posix.SIGSTOP)
 	require.Eventually(t, func() bool {
 		return second.Request("thread/resume", apptest.Object{"threadId": id}).Error == nil
 	}, 40*time.Second, 100*time.Millisecond)
@@ -247,7 +247,7 @@ func TestAThawedNodeAnswersNothingStale(t *testing.T) {
 	second.Call("context/setInclusion", apptest.Object{"threadId": id, "indices": []int{1}, "included": false})
 	read := first.SendRequest("thread/read", apptest.Object{"threadId": id, "includeTurns": true})
 	items := first.SendRequest("context/getItems", apptest.Object{"threadId": id})
-	first.Signal(syscall.SIGCONT)
+	first.Signal(posix.SIGCONT)
 	responses := first.UntilResponses(read, items)
 	require.Len(t, gjson.GetBytes(responses[read].Result, "thread.turns").Array(), 2)
 	require.EqualValues(t, 1, gjson.GetBytes(responses[items].Result, "revision").Int())

@@ -11,6 +11,7 @@ import (
 
 	"appserver/rollout/postgres/pgtest"
 	"appserver/test/apptest"
+	"appserver/test/posix"
 )
 
 // TestRequestsOutliveTheirNode kills a server that asks for a command. A server on another machine asks again
@@ -64,12 +65,12 @@ func TestAFrozenNodeLosesItsRequests(t *testing.T) {
 	id := first.StartThread(apptest.Object{"cwd": project, "approvalPolicy": "untrusted", "sandbox": "danger-full-access"})
 	first.BeginTurn(id, "run: echo ran >> log")
 	stale := first.UntilMethod("item/commandExecution/requestApproval")
-	first.Signal(syscall.SIGSTOP)
+	first.Signal(posix.SIGSTOP)
 	require.Eventually(t, func() bool {
 		return second.Request("thread/resume", apptest.Object{"threadId": id}).Error == nil
 	}, 40*time.Second, 100*time.Millisecond)
 	again := second.UntilMethod("item/commandExecution/requestApproval")
-	first.Signal(syscall.SIGCONT)
+	first.Signal(posix.SIGCONT)
 	first.UntilMethod("thread/closed")
 	first.Send(apptest.Object{"id": stale.ID, "result": apptest.Object{"decision": "accept"}})
 	require.Equal(t, "inProgress", first.ReadThread(id).Turns[0].Status)

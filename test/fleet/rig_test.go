@@ -16,6 +16,7 @@ import (
 	"appserver/rollout/postgres/pgtest"
 	"appserver/test/apptest"
 	"appserver/test/partition"
+	"appserver/test/posix"
 )
 
 // leaseTime is the time to live of the leases of a rig's nodes.
@@ -109,9 +110,9 @@ func (m *machine) awaitCommands(t *testing.T) {
 		"commands of a killed node run: %v", commands.Alive(t))
 }
 
-func (m *machine) freeze(t *testing.T) { m.signal(t, syscall.SIGSTOP) }
+func (m *machine) freeze(t *testing.T) { m.signal(t, posix.SIGSTOP) }
 
-func (m *machine) thaw(t *testing.T) { m.signal(t, syscall.SIGCONT) }
+func (m *machine) thaw(t *testing.T) { m.signal(t, posix.SIGCONT) }
 
 func (r *rig) anyNode() *machine { return r.nodes[r.rand.IntN(len(r.nodes))] }
 

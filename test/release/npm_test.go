@@ -22,6 +22,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 )
 
 // npm runs npm in a folder, without settings and the cache of this user.
@@ -197,7 +198,7 @@ func TestTheLauncherEndsAsTheProgramDoes(t *testing.T) {
 
 	t.Log("the launcher dies by the signal that killed the program")
 	l = launch(t, launcher)
-	require.NoError(t, syscall.Kill(l.server, syscall.SIGKILL))
+	require.NoError(t, posix.Kill(l.server, syscall.SIGKILL))
 	require.Equal(t, syscall.SIGKILL, l.status(t).Signal())
 
 	t.Log("the program does not outlive a launcher that is killed")

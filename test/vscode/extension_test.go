@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
+
+	"appserver/test/posix"
 )
 
 const (
@@ -102,7 +104,7 @@ func changeTheme(e *editor) {
 
 // restart kills the server. The extension shows the reason, and the page connects to the next server.
 func restart(e *editor) {
-	require.NoError(e.t, syscall.Kill(serverOf(e), syscall.SIGKILL))
+	require.NoError(e.t, posix.Kill(serverOf(e), syscall.SIGKILL))
 	e.see("document", toast, "appserver was ended by SIGKILL. It starts again in 0.5 s.")
 	e.see(page, ".status-open", "")
 	e.see("document", gauge, "of 12K")

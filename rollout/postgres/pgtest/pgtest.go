@@ -24,7 +24,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -213,8 +212,11 @@ func version(path string) int {
 	return n
 }
 
-// credential returns the user of the servers, or nil for the user of the tests.
-func credential() (*syscall.Credential, error) {
+// account is the user of the servers. nil is the user of the tests.
+type account struct{ uid, gid int }
+
+// serverAccount returns the user of the servers. PostgreSQL does not run as root.
+func serverAccount() (*account, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
 	}
@@ -222,12 +224,12 @@ func credential() (*syscall.Credential, error) {
 	if err != nil {
 		return nil, err
 	}
-	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	uid, err := strconv.Atoi(u.Uid)
 	if err != nil {
 		return nil, err
 	}
-	gid, err := strconv.ParseUint(u.Gid, 10, 32)
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, err
+	gid, err := strconv.Atoi(u.Gid)
+	return &account{uid, gid}, err
 }
 
 // Folder returns a folder of the user of the servers. The end of the test removes it.
@@ -244,7 +246,7 @@ func Folder(t testing.TB) string {
 // in PATH.
 func Command(t testing.TB, dir, name string, args ...string) *exec.Cmd {
 	t.Helper()
-	as, err := credential()
+	as, err := serverAccount()
 	require.NoError(t, err)
 	initdb, err := program("initdb")
 	require.NoError(t, err)
@@ -255,6 +257,6 @@ func Command(t testing.TB, dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "LC_ALL=C.UTF-8"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+	cmd.SysProcAttr = attributes(as)
 	return cmd
 }

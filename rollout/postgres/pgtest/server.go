@@ -19,7 +19,7 @@ import (
 // Server is a running server.
 type Server struct {
 	dir      string
-	as       *syscall.Credential
+	as       *account
 	settings []string
 	cmd      *exec.Cmd
 	done     chan struct{}
@@ -46,13 +46,13 @@ func newServer(settings []string) (*Server, error) {
 }
 
 func newFolder() (*Server, error) {
-	as, err := credential()
+	as, err := serverAccount()
 	if err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("/tmp", "pgtest") // short, because the path of a socket is limited
 	if err == nil && as != nil {
-		err = os.Chown(dir, int(as.Uid), int(as.Gid))
+		err = os.Chown(dir, as.uid, as.gid)
 	}
 	return &Server{dir: dir, as: as}, err
 }
@@ -67,7 +67,7 @@ func (s *Server) command(name string, args ...string) (*exec.Cmd, error) {
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Dir = s.dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as}
+	cmd.SysProcAttr = attributes(s.as)
 	return cmd, nil
 }
 

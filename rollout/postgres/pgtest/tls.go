@@ -46,6 +46,6 @@ func (s *Server) write(t testing.TB, name string, text []byte) {
 	path := filepath.Join(s.data(), name)
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	if s.as != nil {
-		require.NoError(t, os.Chown(path, int(s.as.Uid), int(s.as.Gid)))
+		require.NoError(t, os.Chown(path, s.as.uid, s.as.gid))
 	}
 }

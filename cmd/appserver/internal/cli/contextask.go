@@ -10,7 +10,7 @@ import (
 
 	"appserver/cmd/appserver/internal/app"
 
-	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 // asker asks for confirmation of destructive commands.
@@ -59,7 +59,7 @@ func isTerminal(stream any) bool {
 	if !ok {
 		return false
 	}
-	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	_, _, err := term.GetSize(int(f.Fd()))
 	return err == nil
 }
 
@@ -69,8 +69,8 @@ const defaultWidth = 100
 // widthOf returns the width of a terminal in columns, or defaultWidth for other streams.
 func widthOf(stream any) int {
 	if f, ok := stream.(*os.File); ok {
-		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
-			return int(size.Col)
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
 		}
 	}
 	return defaultWidth

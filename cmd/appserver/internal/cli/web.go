@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os/exec"
-	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"appserver/cmd/appserver/internal/app"
@@ -125,16 +123,11 @@ func (c *pageCall) open(file string, done func(error)) {
 		done(nil)
 		return
 	}
-	name := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		name = "open"
-	}
-	cmd := exec.Command(name, file)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd := browser(file)
 	go func() {
 		err := cmd.Run()
 		if err != nil {
-			err = fmt.Errorf("cannot open a browser (%s: %w): open the file yourself, or use --no-open", name, plainCause(err))
+			err = fmt.Errorf("cannot open a browser (%s: %w): open the file yourself, or use --no-open", cmd.Args[0], plainCause(err))
 		}
 		done(err)
 	}()

@@ -17,7 +17,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"syscall"
 	"time"
 
 	"appserver/protocol"
@@ -117,9 +116,7 @@ func writeDatabase(p *page, s postgres.Stats) {
 func (s Source) writeProcess(p *page) {
 	p.gauge("go_goroutines", "Goroutines that exist.", float64(runtime.NumGoroutine()))
 	p.gauge("process_start_time_seconds", "Start of the process, in Unix seconds.", float64(s.Started.Unix()))
-	var usage syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
-		spent := time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	if spent, err := processorTime(); err == nil {
 		p.begin("process_cpu_seconds_total", "Processor time of the process.", "counter")
 		p.value("process_cpu_seconds_total", spent.Seconds(), nil)
 	}

@@ -1,3 +1,5 @@
+//go:build unix
+
 package pgtest
 
 import (
@@ -13,6 +15,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
+
+// attributes returns the attributes of a process that runs as a user.
+func attributes(as *account) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{}
+	if as != nil {
+		a.Credential = &syscall.Credential{Uid: uint32(as.uid), Gid: uint32(as.gid)}
+	}
+	return a
+}
 
 // Crash kills all processes of the server with SIGKILL: they write nothing and send nothing to their
 // clients. The operating system survives, so that what was written is there. Restart starts the server again.
