@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -28,8 +29,9 @@ import (
 	"appserver/rollout/store"
 )
 
+var home = filepath.FromSlash("/home/codex")
+
 const (
-	home = "/home/codex"
 	// grace is how long a cancelled effect may take to end.
 	grace = 2 * time.Second
 	// mailbox is how many requests wait for a thread.

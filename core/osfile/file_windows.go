@@ -41,7 +41,7 @@ func Rename(path, to string) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
 		return err
 	}
-	if replace(path, to) == nil {
+	if replace(path, to) == nil || replaceInTwoSteps(path, to) == nil {
 		return nil
 	}
 	return err

@@ -11,20 +11,19 @@ import (
 )
 
 func TestErrorsStateTheNextAction(t *testing.T) {
-	for err, want := range map[error]string{
-		syscall.ENOSPC: "cannot append to /p: no space left on device: free space on this disk and try again",
-		syscall.EDQUOT: "cannot append to /p: disk quota exceeded: free space in your quota and try again",
-		syscall.EFBIG:  "cannot append to /p: file too large: raise the limit of file sizes (ulimit -f) and try again",
-		syscall.EROFS: "cannot append to /p: read-only file system: " +
-			"make the disk writable, or set CODEX_HOME to another folder",
-		syscall.EMFILE:  "cannot append to /p: too many open files: raise the limit of open files (ulimit -n)",
-		syscall.EACCES:  "cannot append to /p: permission denied: give this user access to it",
-		syscall.EEXIST:  "cannot append to /p: file exists: move that file away, or use another thread id",
-		syscall.ENOENT:  "cannot append to /p: no such file or directory: check the path",
-		errors.New("x"): "cannot append to /p: x: try again",
+	for err, advice := range map[error]string{
+		syscall.ENOSPC:  "free space on this disk and try again",
+		syscall.EDQUOT:  "free space in your quota and try again",
+		syscall.EFBIG:   "raise the limit of file sizes (ulimit -f) and try again",
+		syscall.EROFS:   "make the disk writable, or set CODEX_HOME to another folder",
+		syscall.EMFILE:  "raise the limit of open files (ulimit -n)",
+		syscall.EACCES:  "give this user access to it",
+		syscall.EEXIST:  "move that file away, or use another thread id",
+		syscall.ENOENT:  "check the path",
+		errors.New("x"): "try again",
 	} {
 		got := Wrap("append to", "/p", &fs.PathError{Op: "write", Path: "/p", Err: err})
-		require.EqualError(t, got, want)
+		require.EqualError(t, got, fmt.Sprintf("cannot append to /p: %v: %s", err, advice))
 		require.ErrorIs(t, got, err)
 	}
 }

@@ -16,7 +16,8 @@ import (
 )
 
 // Mem is a file system in memory that distinguishes durable state from what a crash loses. The
-// content of a file is durable after File.Sync, and its name after SyncDir of its folder.
+// content of a file is durable after File.Sync, and its name after SyncDir of its folder. Paths are cleaned, so that
+// those with slashes are the same on Windows.
 type Mem struct {
 	mu    sync.Mutex
 	live  map[string]*inode
@@ -110,6 +111,7 @@ func (m *Mem) MkdirAll(path string, perm fs.FileMode) error {
 
 // OpenFile supports O_CREATE, O_EXCL and the access modes. All writes append.
 func (m *Mem) OpenFile(path string, flag int, perm fs.FileMode) (disk.File, error) {
+	path = filepath.Clean(path)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	node := m.live[path]
@@ -127,6 +129,7 @@ func (m *Mem) OpenFile(path string, flag int, perm fs.FileMode) (disk.File, erro
 
 // ReadDir returns the entries of a folder by name.
 func (m *Mem) ReadDir(path string) ([]fs.DirEntry, error) {
+	path = filepath.Clean(path)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.live[path] == nil {
@@ -143,6 +146,7 @@ func (m *Mem) ReadDir(path string) ([]fs.DirEntry, error) {
 
 // Stat describes a file or folder.
 func (m *Mem) Stat(path string) (fs.FileInfo, error) {
+	path = filepath.Clean(path)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if node := m.live[path]; node != nil {
@@ -153,6 +157,7 @@ func (m *Mem) Stat(path string) (fs.FileInfo, error) {
 
 // Remove removes a name. Before SyncDir, a crash may restore it.
 func (m *Mem) Remove(path string) error {
+	path = filepath.Clean(path)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.live[path] == nil {
@@ -164,6 +169,7 @@ func (m *Mem) Remove(path string) error {
 
 // SyncDir makes the names in a folder durable, but not the content of files.
 func (m *Mem) SyncDir(path string) error {
+	path = filepath.Clean(path)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.live[path] == nil {
@@ -183,6 +189,7 @@ func (m *Mem) SyncDir(path string) error {
 
 // Lock creates the file, as flock on a real file system does.
 func (m *Mem) Lock(path string, mode disk.LockMode) (io.Closer, error) {
+	path = filepath.Clean(path)
 	if _, err := m.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ func (m *Mem) SameFile(a, b fs.FileInfo) bool { return a.Sys() == b.Sys() }
 
 // Link creates a hard link. Before SyncDir, a crash may remove it.
 func (m *Mem) Link(path, second string) error {
+	path, second = filepath.Clean(path), filepath.Clean(second)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	node, err := m.lookUp("link", path, second)
@@ -31,6 +32,7 @@ func (m *Mem) Link(path, second string) error {
 // separately for each of the two names. Renaming one name of a file to another name of it has
 // no effect, as POSIX requires.
 func (m *Mem) Rename(path, to string) error {
+	path, to = filepath.Clean(path), filepath.Clean(to)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	node, err := m.lookUp("rename", path, to)

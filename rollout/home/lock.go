@@ -48,13 +48,16 @@ func (h *Home) Lock(id string) (*WriterLock, error) {
 }
 
 // Release releases the lock. It removes the lock file as well, unless another process may have
-// opened it. A lock file without a holder does no harm.
+// opened it. A lock file without a holder does no harm. The file is closed first, because Windows
+// removes no file with a lock; meanwhile, the coordination lock keeps others from it.
 func (l *WriterLock) Release() error {
-	if gate, err := l.disk.Lock(coordinationPath(filepath.Dir(l.path)), disk.Exclusive); err == nil {
+	gate, failed := l.disk.Lock(coordinationPath(filepath.Dir(l.path)), disk.Exclusive)
+	err := l.held.Close()
+	if failed == nil {
 		_ = l.disk.Remove(l.path)
-		defer func() { _ = gate.Close() }()
+		_ = gate.Close()
 	}
-	return l.held.Close()
+	return err
 }
 
 // Locked reports whether a thread has a writer in any process. It holds the coordination lock,
@@ -76,8 +79,9 @@ func (h *Home) Locked(id string) (bool, error) {
 	if err != nil {
 		return false, disk.Wrap("lock", path, err)
 	}
+	err = held.Close()
 	_ = h.disk.Remove(path) // left by a killed writer
-	return false, held.Close()
+	return false, err
 }
 
 func coordinationPath(dir string) string { return filepath.Join(dir, coordinationName) }

@@ -14,8 +14,9 @@ import (
 	"appserver/rollout/home"
 )
 
+var dir = filepath.FromSlash("/home/codex")
+
 const (
-	dir      = "/home/codex"
 	threadA  = "0190a6f8-1111-7aaa-8bbb-00000000000a"
 	threadB  = "0190a6f8-1111-7aaa-8bbb-00000000000b"
 	metaLine = `{"timestamp":"2026-01-02T03:04:05.678Z","ordinal":0,"type":"session_meta","payload":{"id":"` + threadA +
