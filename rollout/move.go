@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"appserver/core/osfile"
 	"appserver/rollout/disk"
 	"appserver/rollout/home"
 )
@@ -143,7 +144,7 @@ func (m *move) linkBackup() error {
 // syncBackup makes the content of the backup durable, because another program may have written
 // it.
 func (m *move) syncBackup(path string) error {
-	file, _, err := disk.Open(m.store.disk, path, os.O_RDONLY)
+	file, _, err := disk.Open(m.store.disk, path, osfile.ToSync)
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func (h ServerHandlers) Initialize(to protocol.Caller, p *protocol.InitializePar
 	}
 	h.Outbox.Reply(to, protocol.InitializeResponse{
 		UserAgent: agent, CodexHome: h.Home,
-		PlatformFamily: "unix", PlatformOs: runtime.GOOS,
+		PlatformFamily: platformFamily(), PlatformOs: runtime.GOOS,
 	})
 	h.Outbox.Initialized(to.Conn, state)
 	if h.OnClient != nil {
@@ -176,4 +176,11 @@ func (h ServerHandlers) ConfigBatchWrite(to protocol.Caller, p *protocol.ConfigB
 		h.Outbox.Reply(to, answer)
 	}
 	return err
+}
+
+func platformFamily() string {
+	if runtime.GOOS == "windows" {
+		return "windows"
+	}
+	return "unix"
 }

@@ -13,7 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 
@@ -271,7 +271,7 @@ func conflict(root string, err error) error {
 func below(root string, paths []string) []string {
 	absolute := make([]string, len(paths))
 	for i, p := range paths {
-		absolute[i] = path.Join(root, p)
+		absolute[i] = filepath.Join(root, p)
 	}
 	return absolute
 }

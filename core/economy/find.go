@@ -1,7 +1,7 @@
 package economy
 
 import (
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -167,8 +167,8 @@ func (f *finder) changesOf(e *exchange) []string {
 	dir, _, _ := command.Patch(e.script)
 	all := f.normal(command.Changes(e.script))
 	for _, name := range e.call.Patched {
-		if !path.IsAbs(name) {
-			name = path.Join(dir, name)
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
 		}
 		all = append(all, f.relative(name))
 	}
@@ -193,7 +193,7 @@ func (f *finder) normal(paths []string) []string {
 
 // relative returns a path below the working directory without it.
 func (f *finder) relative(name string) string {
-	name = path.Clean(name)
+	name = filepath.Clean(name)
 	if below, ok := strings.CutPrefix(name, strings.TrimSuffix(f.Cwd, "/")+"/"); ok && f.Cwd != "" {
 		return below
 	}

@@ -1,7 +1,7 @@
 package filechanges
 
 import (
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -72,7 +72,7 @@ func Conflicts(changes []protocol.WorktreeChanges) (paths []string) {
 	for _, c := range Net(changes) {
 		for _, one := range c.Changes {
 			if broken[file{c.Root, one.Path}] {
-				paths = append(paths, path.Join(c.Root, one.Path))
+				paths = append(paths, filepath.Join(c.Root, one.Path))
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func Paths(changes []protocol.WorktreeChanges) []string {
 	paths := []string{}
 	for _, c := range changes {
 		for _, one := range c.Changes {
-			paths = append(paths, path.Join(c.Root, one.Path))
+			paths = append(paths, filepath.Join(c.Root, one.Path))
 		}
 	}
 	return paths

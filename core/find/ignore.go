@@ -46,6 +46,7 @@ type rules struct {
 }
 
 func (r rules) ignored(path string, dir bool) bool {
+	path = filepath.ToSlash(path)
 	if ignored, known := r.own.says(path, dir); known {
 		return ignored
 	}
@@ -82,7 +83,7 @@ func (r *rules) add(outer *patterns, file, dir string) *patterns {
 	if err != nil {
 		return outer
 	}
-	return &patterns{list: parsePatterns(text), dir: strings.TrimSuffix(dir, "/") + "/", outer: outer}
+	return &patterns{list: parsePatterns(text), dir: strings.TrimSuffix(filepath.ToSlash(dir), "/") + "/", outer: outer}
 }
 
 // passing reports whether an error does not depend on the file, such as too many open files.

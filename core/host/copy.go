@@ -44,7 +44,7 @@ func copyAny(ctx context.Context, source, target string, recursive bool) error {
 // within reports whether a path, or its future path, is a directory or lies in it.
 func within(path, dir string) bool {
 	path, dir = resolved(path), resolved(dir)
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+	return path == dir || strings.HasPrefix(path, prefix(dir))
 }
 
 // resolved is a path without links, as far as there is something at it.

@@ -203,7 +203,7 @@ func (h *Host) FsRemove(to protocol.Caller, p *protocol.FsRemoveParams) error {
 	if err != nil {
 		return err
 	}
-	if path == "/" {
+	if path == filepath.Dir(path) {
 		return protocol.InvalidParams("path", "the root of the file system is not removed")
 	}
 	return h.inOrder(to, func(*connection) (any, error) {

@@ -268,7 +268,7 @@ func (r *watcher) note(event fsnotify.Event) (changed bool) {
 }
 
 func (r *watcher) noteLocked(w *watch, event fsnotify.Event) bool {
-	if below, inside := strings.CutPrefix(event.Name, prefix(w.path)); inside && !strings.Contains(below, "/") {
+	if below, inside := strings.CutPrefix(event.Name, prefix(w.path)); inside && filepath.Base(below) == below {
 		w.note(filepath.Join(w.clientPath, below))
 		return true
 	}
@@ -286,7 +286,11 @@ func (r *watcher) noteLocked(w *watch, event fsnotify.Event) bool {
 	return true
 }
 
-func prefix(dir string) string { return strings.TrimSuffix(dir, "/") + "/" }
+// prefix returns the beginning of the paths below a directory.
+func prefix(dir string) string {
+	const separator = string(filepath.Separator)
+	return strings.TrimSuffix(dir, separator) + separator
+}
 
 // reportAll reports a change of every watch, after the system had no room for more events.
 func (r *watcher) reportAll(error) (changed bool) {

@@ -19,6 +19,9 @@ func Open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 // Rename is [os.Rename]. It replaces a file that is open.
 func Rename(path, to string) error { return os.Rename(path, to) }
 
+// ToSync is the flag with which a file is opened only to sync it.
+const ToSync = os.O_RDONLY
+
 // SyncFolder makes the names in a folder durable.
 func SyncFolder(path string) error {
 	dir, err := os.Open(path)

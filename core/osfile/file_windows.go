@@ -61,6 +61,10 @@ func replace(path, to string) error {
 	return errors.Join(rename(handle, folder.handle, filepath.Base(to)), windows.CloseHandle(handle))
 }
 
+// ToSync is the flag with which a file is opened only to sync it. Windows syncs no file that is opened to
+// read.
+const ToSync = os.O_RDWR
+
 // SyncFolder makes the names in a folder durable.
 func SyncFolder(path string) error {
 	handle, err := createFile(path, windows.GENERIC_WRITE, windows.OPEN_EXISTING, windows.FILE_FLAG_BACKUP_SEMANTICS)

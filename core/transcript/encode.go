@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -255,18 +256,35 @@ func decodeCommand(raw json.RawMessage) protocol.ThreadItemVariant {
 	return item
 }
 
-// fileURL returns the URL of an absolute path, or the text itself.
+// fileURL returns the URL of an absolute path, or the text itself. The URL of C:\a is file:///C:/a, and the one of
+// \\host\a is file://host/a.
 func fileURL(path string) string {
-	if !strings.HasPrefix(path, "/") {
-		return path
+	slashed := filepath.ToSlash(path)
+	host, share, isShare := strings.Cut(strings.TrimPrefix(slashed, "//"), "/")
+	switch {
+	case filepath.VolumeName(path) != "" && strings.HasPrefix(slashed, "//") && isShare:
+		return (&url.URL{Scheme: "file", Host: host, Path: "/" + share}).String()
+	case filepath.VolumeName(path) != "" && filepath.IsAbs(path):
+		return (&url.URL{Scheme: "file", Path: "/" + slashed}).String()
+	case strings.HasPrefix(path, "/"):
+		return (&url.URL{Scheme: "file", Path: path}).String()
 	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
+	return path
 }
 
 // pathOf returns the path of a local file URL, or the text itself.
 func pathOf(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "file" || u.Host != "" || u.Path == "" {
+	if err != nil || u.Scheme != "file" || u.Path == "" {
+		return text
+	}
+	if path := filepath.FromSlash("//" + u.Host + u.Path); u.Host != "" && filepath.VolumeName(path) != "" {
+		return path
+	}
+	if path := filepath.FromSlash(strings.TrimPrefix(u.Path, "/")); filepath.VolumeName(path) != "" {
+		return path
+	}
+	if u.Host != "" {
 		return text
 	}
 	return u.Path

@@ -23,7 +23,7 @@ func TestSearch(t *testing.T) {
 	r.put(r.path(4), thread("", "漢字テスト", `a "quoted" word, 100% sure; ÄRGER`))
 	r.put(r.path(5), thread("", "<environment_context>zebra", "hm")+
 		item("user", "input_text", "<environment_context>zebra"))
-	r.put(strings.Replace(r.path(6), "sessions/2026", "archived_sessions/2026", 1), thread("", "old zebra"))
+	r.put(strings.Replace(r.path(6), "sessions", "archived_sessions", 1), thread("", "old zebra"))
 	require.NoError(t, r.store.AppendName(idOf(4), "The zebra plan", begin))
 	long := "... " + strings.Repeat("x ", 22) + "The Zebra is here." + strings.Repeat(" y", 49) + " ..."
 	for name, c := range map[string]struct {
