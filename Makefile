@@ -47,8 +47,13 @@ PUBLISHER ?=
 # MACARCH is the processor of the Mac: arm64 or amd64.
 MACARCH ?= arm64
 
+# WINARCH is the processor of the Windows program: amd64 or arm64. WINPKGS are the packages that are checked for
+# Windows: all, without those whose tests run commands of POSIX systems.
+WINARCH ?= amd64
+WINPKGS ?= $(filter-out appserver/core/command appserver/core/sandbox appserver/core/tool,$(shell $(GO) list ./...))
+
 .DEFAULT_GOAL := help
-.PHONY: help build mac demo demo-web generate check types test test-all test-postgres test-posix race fuzz crash soak fleet-soak bench bench-economy bench-peer bench-store bench-web bench-hour conformance \
+.PHONY: help build mac windows windows-test demo demo-web generate check types test test-all test-postgres test-posix race fuzz crash soak fleet-soak bench bench-economy bench-peer bench-store bench-web bench-hour conformance \
 	vscode vscode-e2e verify sbom release test-release vendor-web clean
 
 help: ## print the targets
@@ -61,6 +66,14 @@ build: ## build bin/appserver, a static binary, and bin/codex, a link to it
 mac: ## build bin/appserver-mac for MACARCH, and check the packages with code for macOS
 	CGO_ENABLED=0 GOOS=darwin GOARCH=$(MACARCH) $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver-mac ./cmd/appserver
 	GOOS=darwin GOARCH=$(MACARCH) $(GO) vet ./core/host ./core/sandbox ./core/tool
+
+windows: ## build bin/appserver.exe for WINARCH, and check all packages for Windows on both processors
+	CGO_ENABLED=0 GOOS=windows GOARCH=$(WINARCH) $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver.exe ./cmd/appserver
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) vet $(WINPKGS)
+	CGO_ENABLED=0 GOOS=windows GOARCH=arm64 $(GO) vet $(WINPKGS)
+
+windows-test: ## run the tests of packages that depend on the system for Windows, with Wine
+	bash .ci/wine/run
 
 verify: ## compare the modules that were downloaded with go.sum
 	$(GO) mod verify

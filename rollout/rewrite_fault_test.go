@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,7 +43,7 @@ func newRewrites(t *testing.T, mem *faultfs.Mem, disk rollout.FS) *rewrites {
 	require.NoError(t, f.Sync())
 	require.NoError(t, f.Close())
 	for dir := s.path; dir != home; {
-		dir = dir[:strings.LastIndexByte(dir, '/')]
+		dir = filepath.Dir(dir)
 		require.NoError(t, mem.SyncDir(dir))
 	}
 	return s

@@ -143,7 +143,7 @@ func readFile(file string) ([]byte, error) {
 	if info.Size() > maxFileBytes {
 		return nil, fmt.Errorf("larger than %d bytes", maxFileBytes)
 	}
-	return os.ReadFile(file)
+	return osfile.ReadFile(file)
 }
 
 // threadLayer returns the layer of a thread's overrides.

@@ -41,7 +41,7 @@ func (p *projectTree) put(name, text string) string {
 // trust sets the trust level of a folder.
 func (p *projectTree) trust(dir, level string) {
 	p.t.Helper()
-	p.put("home/config.toml", "[projects.\""+dir+"\"]\ntrust_level = \""+level+"\"\n")
+	p.put("home/config.toml", "[projects.'"+dir+"']\ntrust_level = \""+level+"\"\n")
 }
 
 func (p *projectTree) in(dir string, flags ...string) *config.Config {
@@ -119,7 +119,7 @@ func TestProjectTrustFollowsLinks(t *testing.T) {
 func TestHomeIsNoProjectLayer(t *testing.T) {
 	p := newProjectTree(t)
 	p.home = filepath.Join(p.repo, ".codex")
-	p.put(".codex/config.toml", "model = \"home\"\n[projects.\""+p.repo+"\"]\ntrust_level = \"trusted\"\n")
+	p.put(".codex/config.toml", "model = \"home\"\n[projects.'"+p.repo+"']\ntrust_level = \"trusted\"\n")
 	c := p.in(p.repo)
 	require.Equal(t, "home", c.Model)
 	require.Len(t, c.View(true).Layers, 1)

@@ -84,7 +84,7 @@ func (f *Folder) Readlink(name string) (string, error) {
 	return string(target[:n]), nil
 }
 
-// OpenFile opens a file to read it. It never blocks, even if the name has become another kind of file.
+// OpenFile opens a file or folder to read it. It never blocks, even if the name has become another kind of file.
 func (f *Folder) OpenFile(name string) (*os.File, error) {
 	return f.openFile(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 }

@@ -208,9 +208,10 @@ func (f *Folder) Readlink(name string) (string, error) {
 	return filepath.ToSlash(windows.UTF16ToString(text)), nil
 }
 
-// OpenFile opens a file to read it. It never blocks, even if the name has become another kind of file.
+// OpenFile opens a file or folder to read it. It never blocks, even if the name has become another kind of file.
 func (f *Folder) OpenFile(name string) (*os.File, error) {
-	handle, err := f.openKind(name, windows.GENERIC_READ, func(kind fs.FileMode) bool { return kind == 0 })
+	noLink := func(kind fs.FileMode) bool { return kind == 0 || kind == fs.ModeDir }
+	handle, err := f.openKind(name, windows.GENERIC_READ, noLink)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}

@@ -38,8 +38,11 @@ func within(dir, name string) string {
 
 // Full returns the absolute path of a name in a patch that is applied in dir.
 func Full(dir, name string) string {
-	if filepath.IsAbs(name) {
+	switch {
+	case filepath.IsAbs(name):
 		return filepath.Clean(name)
+	case strings.HasPrefix(filepath.ToSlash(name), "/"): // on Windows, below the root of the drive
+		return filepath.Join(filepath.VolumeName(dir), name)
 	}
 	return filepath.Join(dir, name)
 }

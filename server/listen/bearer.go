@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"appserver/core/osfile"
 )
 
 // TokenCheck validates a bearer token. It returns nil for a valid token, or an error for the
@@ -46,7 +48,7 @@ func ParseDigest(text string) (digest [sha256.Size]byte, err error) {
 // ReadSecret reads a token or a key from a file and trims surrounding space. An empty file is
 // an error.
 func ReadSecret(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+	text, err := osfile.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("failed to read websocket auth secret %s: %w", path, err)
 	}

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"appserver/core/osfile"
 )
 
 const (
 	// maxSocketPath is the longest socket path that all supported systems accept, in bytes.
 	maxSocketPath = 103
-	// tempNameLen is the length of the temporary name, within the folder of the socket.
-	tempNameLen = len("/.s0123456789/s")
 	// dialTimeout limits the probe of an existing socket. If a server does not accept within
 	// it, the socket counts as stale.
 	dialTimeout = 2 * time.Second
@@ -65,38 +65,20 @@ func listenUnix(path string) (*socket, error) {
 	return s, nil
 }
 
-// createSocket creates a socket under a temporary name and renames it to path.
+// createSocket creates a socket at path.
 func createSocket(path string) (*socket, error) {
 	if err := checkVacant(path); err != nil {
 		return nil, err
 	}
-	// The folder has mode 0700, so that other users cannot connect before the chmod.
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".s")
+	l, err := bind(path)
 	if err != nil {
-		return nil, fmt.Errorf("create a temporary folder for the socket: %w", err)
+		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	unplaced := filepath.Join(dir, "s")
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: unplaced, Net: "unix"})
+	made, err := os.Lstat(path)
 	if err != nil {
-		return nil, fmt.Errorf("create the socket %s: %w", path, err)
-	}
-	l.SetUnlinkOnClose(false)
-	made, err := install(unplaced, path)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("rename the socket: %w", err), l.Close())
+		return nil, errors.Join(err, l.Close())
 	}
 	return &socket{UnixListener: l, path: path, info: made}, nil
-}
-
-func install(unplaced, path string) (fs.FileInfo, error) {
-	if err := os.Chmod(unplaced, 0o600); err != nil {
-		return nil, err
-	}
-	if err := os.Rename(unplaced, path); err != nil {
-		return nil, err
-	}
-	return os.Lstat(path)
 }
 
 // checkVacant returns nil if nothing exists at path, or only a stale socket.
@@ -114,7 +96,7 @@ func checkVacant(path string) error {
 	switch {
 	case err == nil:
 		return errors.Join(&InUseError{path}, c.Close())
-	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
+	case osfile.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
 	return fmt.Errorf("%w (%v)", &InUseError{path}, err)
