@@ -36,9 +36,8 @@ BENCHTIME ?= 1s
 ROWS ?= .*
 # TARGETS are the systems and processors of a release.
 TARGETS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-# EXCLUDE are the targets that a release leaves out. The program does not build for Windows yet: remove
-# these when it does.
-EXCLUDE ?= windows/amd64 windows/arm64
+# EXCLUDE are the targets that a release leaves out.
+EXCLUDE ?=
 # VERSION is the version of a release. Empty, it is the tag of the commit, or 0.0.0-dev.gCOMMIT.
 VERSION ?=
 # PUBLISHER has names under which a release is published: -homepage ADDRESS, -maintainer 'NAME <MAIL>' and

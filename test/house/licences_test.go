@@ -88,7 +88,7 @@ func pageLicences(t *testing.T) string {
 // linkedModules returns the path, version and folder of each linked module.
 func linkedModules(t *testing.T) (modules [][]string) {
 	t.Helper()
-	for _, system := range []string{"linux", "darwin"} {
+	for _, system := range []string{"linux", "darwin", "windows"} {
 		cmd := exec.Command("go", "list", "-deps", "-f",
 			"{{with .Module}}{{if .Version}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", "../../cmd/appserver")
 		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
