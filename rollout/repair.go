@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
 
+	"appserver/core/osfile"
 	"appserver/protocol"
 	"appserver/rollout/disk"
 	"appserver/rollout/home"
@@ -57,7 +57,7 @@ func (s *Store) Repair(path string) (Repaired, error) {
 }
 
 func (s *Store) repairLocked(path string) (Repaired, error) {
-	file, _, err := disk.Open(s.disk, path, os.O_RDONLY)
+	file, _, err := disk.Open(s.disk, path, osfile.ToSync)
 	if err != nil {
 		return Repaired{}, err
 	}

@@ -19,10 +19,10 @@ func TestTheBackupIsAnotherNameOfTheFullLog(t *testing.T) {
 	dir := t.TempDir()
 	store := rollout.NewStore(rollout.OS(), dir)
 	path := put(t, rollout.OS(), store.PathFor(threadA, begin), metaLine)
-	before, err := os.Stat(path)
+	before, err := rollout.OS().Stat(path)
 	require.NoError(t, err)
 	require.NoError(t, appendAndClose(t, store, path, evenOnly, linesFrom(1, 6)...))
-	after, err := os.Stat(path + ".bak")
+	after, err := rollout.OS().Stat(path + ".bak")
 	require.NoError(t, err)
 	require.True(t, os.SameFile(before, after))
 }

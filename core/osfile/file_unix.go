@@ -22,6 +22,9 @@ func Rename(path, to string) error { return os.Rename(path, to) }
 // ToSync is the flag with which a file is opened only to sync it.
 const ToSync = os.O_RDONLY
 
+// Truncate is [os.File.Truncate]. The file may be open to append.
+func Truncate(file *os.File, size int64) error { return file.Truncate(size) }
+
 // SyncFolder makes the names in a folder durable.
 func SyncFolder(path string) error {
 	dir, err := os.Open(path)

@@ -65,6 +65,31 @@ func replace(path, to string) error {
 // read.
 const ToSync = os.O_RDWR
 
+// Truncate is [os.File.Truncate]. The file may be open to append.
+func Truncate(file *os.File, size int64) error {
+	err := file.Truncate(size)
+	if errors.Is(err, fs.ErrPermission) {
+		return truncateAgain(file, size)
+	}
+	return err
+}
+
+// truncateAgain truncates by a handle with more rights: Windows truncates no file that is open to append.
+func truncateAgain(file *os.File, size int64) error {
+	handle, err := openRelative(windows.Handle(file.Fd()), "", windows.FILE_WRITE_DATA, windows.FILE_OPEN, 0)
+	if err != nil {
+		return &fs.PathError{Op: "truncate", Path: file.Name(), Err: err}
+	}
+	err = windows.Ftruncate(handle, size)
+	if closeErr := windows.CloseHandle(handle); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return &fs.PathError{Op: "truncate", Path: file.Name(), Err: err}
+	}
+	return nil
+}
+
 // SyncFolder makes the names in a folder durable.
 func SyncFolder(path string) error {
 	handle, err := createFile(path, windows.GENERIC_WRITE, windows.OPEN_EXISTING, windows.FILE_FLAG_BACKUP_SEMANTICS)

@@ -68,11 +68,16 @@ func (f *Folder) openAt(name string, access, disposition, options uint32) (windo
 	if name == "" || strings.ContainsAny(name, `\/:`) {
 		return windows.InvalidHandle, fs.ErrInvalid // NTFS has several streams of a file, FILE:STREAM
 	}
+	return openRelative(f.handle, name, access, disposition, options)
+}
+
+// openRelative opens or creates a name in a folder, or opens the file of a handle again if the name is empty.
+func openRelative(root windows.Handle, name string, access, disposition, options uint32) (windows.Handle, error) {
 	text, err := windows.NewNTUnicodeString(name)
 	if err != nil {
 		return windows.InvalidHandle, err
 	}
-	at := &windows.OBJECT_ATTRIBUTES{RootDirectory: f.handle, ObjectName: text, Attributes: windows.OBJ_CASE_INSENSITIVE}
+	at := &windows.OBJECT_ATTRIBUTES{RootDirectory: root, ObjectName: text, Attributes: windows.OBJ_CASE_INSENSITIVE}
 	at.Length = uint32(unsafe.Sizeof(*at))
 	var handle windows.Handle
 	var status windows.IO_STATUS_BLOCK

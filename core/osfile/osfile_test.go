@@ -243,3 +243,18 @@ func TestLongPathsAreOpened(t *testing.T) {
 	require.NoError(t, file.Close())
 	require.NoError(t, osfile.SyncFolder(dir))
 }
+
+func TestFilesOpenToAppendAreTruncated(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	file, err := osfile.Open(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	require.NoError(t, err)
+	_, err = file.WriteString("one two")
+	require.NoError(t, err)
+	require.NoError(t, osfile.Truncate(file, 3))
+	_, err = file.WriteString(" three")
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	text, err := osfile.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "one three", string(text))
+}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,7 +19,7 @@ import (
 func TestATornLineIsTerminatedFirst(t *testing.T) {
 	h, mem := memHome()
 	lines := h.LineFile("notes.jsonl")
-	require.Equal(t, dir+"/notes.jsonl", lines.Path())
+	require.Equal(t, filepath.Join(dir, "notes.jsonl"), lines.Path())
 	_, err := lines.Stat()
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.Empty(t, mem.Files(dir))
