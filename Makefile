@@ -46,10 +46,8 @@ PUBLISHER ?=
 # MACARCH is the processor of the Mac: arm64 or amd64.
 MACARCH ?= arm64
 
-# WINARCH is the processor of the Windows program: amd64 or arm64. WINPKGS are the packages that are checked for
-# Windows: all, without those whose tests run commands of POSIX systems.
+# WINARCH is the processor of the Windows program: amd64 or arm64.
 WINARCH ?= amd64
-WINPKGS ?= $(filter-out appserver/core/command appserver/core/sandbox appserver/core/tool,$(shell $(GO) list ./...))
 
 .DEFAULT_GOAL := help
 .PHONY: help build mac windows windows-test demo demo-web generate check types test test-all test-postgres test-posix race fuzz crash soak fleet-soak bench bench-economy bench-peer bench-store bench-web bench-hour conformance \
@@ -68,8 +66,8 @@ mac: ## build bin/appserver-mac for MACARCH, and check the packages with code fo
 
 windows: ## build bin/appserver.exe for WINARCH, and check all packages for Windows on both processors
 	CGO_ENABLED=0 GOOS=windows GOARCH=$(WINARCH) $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver.exe ./cmd/appserver
-	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) vet $(WINPKGS)
-	CGO_ENABLED=0 GOOS=windows GOARCH=arm64 $(GO) vet $(WINPKGS)
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) vet ./...
+	CGO_ENABLED=0 GOOS=windows GOARCH=arm64 $(GO) vet ./...
 
 windows-test: ## run the tests of packages that depend on the system for Windows, with Wine
 	bash .ci/wine/run

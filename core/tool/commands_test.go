@@ -77,7 +77,7 @@ func TestPlayedArgumentsAreUnchanged(t *testing.T) {
 }
 
 func TestPlayedCommandsRunInTheirFolder(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(tempDir(t))
+	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	c := played("dir", "env:GIVEN", "env:SystemRoot")
 	c.Cwd = dir
@@ -321,7 +321,7 @@ func TestPlayedTypingReachesTheTerminal(t *testing.T) {
 
 func TestPlayedProgramIsConnected(t *testing.T) {
 	stderr := make(chan string, 10)
-	l, err := (&Shell{}).Connect(Program{Argv: []string{program(), "play", "err:up\n", "lines", "exit:3"}, Dir: tempDir(t),
+	l, err := (&Shell{}).Connect(Program{Argv: []string{program(), "play", "err:up\n", "lines", "exit:3"}, Dir: t.TempDir(),
 		Env: os.Environ(), Stderr: func(line string) { stderr <- line }})
 	require.NoError(t, err)
 	require.Equal(t, "up", <-stderr)
@@ -348,7 +348,7 @@ func TestPlayedProgramThatIgnoresCloseIsKilled(t *testing.T) {
 }
 
 func TestPlayedCommandsThatDoNotStart(t *testing.T) {
-	dir := tempDir(t)
+	dir := t.TempDir()
 	both(t, func(t *testing.T, s *Shell) {
 		for _, c := range []struct {
 			command core.Command

@@ -5,7 +5,6 @@ package tool
 import (
 	"os"
 	"syscall"
-	"testing"
 )
 
 // terminate asks a process to end.
@@ -19,12 +18,6 @@ func cannotAsk() string { return "" }
 
 // cannotResize is empty, because every terminal here has a size.
 func cannotResize() string { return "" }
-
-// cannotPatch is empty, because every file system here can rename files.
-func cannotPatch() string { return "" }
-
-// tempDir returns a folder that is removed after the test.
-func tempDir(t *testing.T) string { return t.TempDir() }
 
 // playConsole reads a line from the terminal and prints it there.
 func playConsole() int { return converse(os.Stdin, os.Stdout) }

@@ -1,14 +1,8 @@
 package tool
 
 import (
-	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 	"syscall"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"golang.org/x/sys/windows"
 )
@@ -38,31 +32,6 @@ func cannotResize() string {
 		return "Wine 8 has no ResizePseudoConsole"
 	}
 	return ""
-}
-
-// cannotPatch returns the reason why patches cannot be applied, or "".
-func cannotPatch() string {
-	if onWine() {
-		return "Wine 8 cannot rename and remove files by the calls of os.Root (FileDispositionInformationEx)"
-	}
-	return ""
-}
-
-// tempDir returns a folder that is removed after the test, by calls that Wine 8 has.
-func tempDir(t *testing.T) string {
-	dir, err := os.MkdirTemp("", "tool")
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		var paths []string
-		require.NoError(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-			paths = append(paths, path)
-			return err
-		}))
-		for _, path := range slices.Backward(paths) {
-			require.NoError(t, os.Remove(path))
-		}
-	})
-	return dir
 }
 
 // playConsole reads a line from the console and prints it there. It opens the console by name, because

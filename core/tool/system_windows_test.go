@@ -42,7 +42,7 @@ func TestCommandLinesKeepArguments(t *testing.T) {
 
 func TestCmdRunsScripts(t *testing.T) {
 	both(t, func(t *testing.T, s *Shell) {
-		result, _ := run(t, s, core.Command{Argv: []string{"cmd", "/c", `echo "a b"& echo c& exit 5`}, Cwd: tempDir(t)})
+		result, _ := run(t, s, core.Command{Argv: []string{"cmd", "/c", `echo "a b"& echo c& exit 5`}, Cwd: t.TempDir()})
 		require.Equal(t, new(5), result.ExitCode, result.Failure)
 		require.Equal(t, "\"a b\"\r\nc\r\n", result.Output)
 	})
@@ -55,14 +55,14 @@ func TestPowerShellRunsScriptsInUTF8(t *testing.T) {
 	parsed, err := toolspec.ParseShell(`{"command":"Write-Output 'é \"x\"'; exit 3"}`, "", "powershell.exe")
 	require.NoError(t, err)
 	both(t, func(t *testing.T, s *Shell) {
-		result, _ := run(t, s, core.Command{Argv: parsed.Argv, Cwd: tempDir(t)})
+		result, _ := run(t, s, core.Command{Argv: parsed.Argv, Cwd: t.TempDir()})
 		require.Equal(t, new(3), result.ExitCode, result.Failure)
 		require.Equal(t, "é \"x\"\r\n", result.Output)
 	})
 }
 
 func TestBatchFilesAreFoundAndGetTheirArguments(t *testing.T) {
-	dir := tempDir(t)
+	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "greet.cmd"), []byte("@echo hello %1 from %CD%\r\n@exit /b 4\r\n"), 0o600))
 	s := &Shell{Env: []string{"Path=relative;" + dir}}
 	for _, name := range []string{"greet", "greet.cmd", `.\greet`, filepath.Join(dir, "greet")} {
@@ -158,7 +158,7 @@ func TestInterrupterAttachesToTheConsoleOfTheCommand(t *testing.T) {
 
 // TestPatchesUseNoAliases: a protected folder would have other names.
 func TestPatchesUseNoAliases(t *testing.T) {
-	dir := tempDir(t)
+	dir := t.TempDir()
 	disk, err := os.OpenRoot(dir)
 	require.NoError(t, err)
 	defer disk.Close()
