@@ -321,8 +321,8 @@ func TestPlayedTypingReachesTheTerminal(t *testing.T) {
 
 func TestPlayedProgramIsConnected(t *testing.T) {
 	stderr := make(chan string, 10)
-	l, err := (&Shell{}).Connect(Program{Argv: []string{program(), "play", "err:up\n", "lines", "exit:3"}, Dir: t.TempDir(),
-		Env: os.Environ(), Stderr: func(line string) { stderr <- line }})
+	l, err := (&Shell{}).Connect(Program{Argv: []string{program(), "play", "err:up\n", "lines", "exit:3"},
+		Dir: t.TempDir(), Env: os.Environ(), Stderr: func(line string) { stderr <- line }})
 	require.NoError(t, err)
 	require.Equal(t, "up", <-stderr)
 	_, err = io.WriteString(l, "one\n")
