@@ -32,7 +32,7 @@ func (s *step) fork(in Fork) {
 	}
 	if !in.Answered {
 		s.reply(in.To,
-			protocol.ThreadForkResponse{Thread: s.View(!in.ExcludeTurns), ThreadSettingsView: s.settingsView(in.Env)})
+			protocol.ThreadForkResponse{Thread: s.responseView(!in.ExcludeTurns), ThreadSettingsView: s.settingsView(in.Env)})
 	}
 	if s.state.Usage.Total.TotalTokens > 0 {
 		s.notifyUsage(s.state.CurrentTurn())

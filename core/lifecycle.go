@@ -43,7 +43,7 @@ func (in Start) apply(s *step) { s.start(in) }
 func (in Resume) apply(s *step) { s.resume(in) }
 
 func (in Read) apply(s *step) {
-	s.reply(in.To, protocol.ThreadReadResponse{Thread: s.View(in.IncludeTurns)})
+	s.reply(in.To, protocol.ThreadReadResponse{Thread: s.responseView(in.IncludeTurns)})
 }
 
 func (in SetName) apply(s *step) { s.setName(in) }
@@ -112,7 +112,7 @@ func (s *step) beginFresh(in Resume) {
 
 func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w TurnEnv) protocol.ThreadResumeResponse {
 	answer := protocol.ThreadResumeResponse{
-		Thread:             s.View(!p.ExcludeTurns),
+		Thread:             s.responseView(!p.ExcludeTurns),
 		ThreadSettingsView: s.settingsView(w),
 		CollaborationMode:  protocol.ActiveMode(s.state.Settings.StoredMode()),
 		InitialTurnsPage:   s.initialPage(p.InitialTurnsPage),

@@ -27,9 +27,18 @@ func (t *Thread) View(includeTurns bool) protocol.Thread {
 	return v
 }
 
-// StoredView returns the thread as clients see it while it is not loaded.
+// responseView is View with items that are read when the response is sent.
+func (t *Thread) responseView(includeTurns bool) protocol.Thread {
+	v := t.View(false)
+	if includeTurns {
+		v.Turns = t.lists().TurnsForResponse()
+	}
+	return v
+}
+
+// StoredView returns the thread as clients see it while it is not loaded, for a response.
 func (t *Thread) StoredView(includeTurns bool) protocol.Thread {
-	v := t.View(includeTurns)
+	v := t.responseView(includeTurns)
 	v.Status = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}
 	v.Environments, v.CanAcceptInput = nil, nil
 	t.omitDefaults(&v)

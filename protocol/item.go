@@ -15,7 +15,7 @@ type ThreadItem struct {
 }
 
 // ThreadItemVariant is a pointer to one of the types UserMessageItem to
-// ExitedReviewModeItem, or *Unknown.
+// ExitedReviewModeItem, or *Unknown, or in responses a StoredItem.
 type ThreadItemVariant interface {
 	// ItemID returns the id of the item within its thread.
 	ItemID() string
@@ -269,6 +269,9 @@ type itemTimes struct {
 
 // MarshalJSON writes the variant with its type, and the times after it.
 func (i ThreadItem) MarshalJSON() ([]byte, error) {
+	if stored, ok := i.ThreadItemVariant.(StoredItem); ok {
+		return stored.AppendJSON(nil)
+	}
 	b, err := threadItems.encode(i.ThreadItemVariant)
 	if _, unknown := i.ThreadItemVariant.(*Unknown); unknown || err != nil {
 		return b, err

@@ -149,6 +149,7 @@
 //
 // A [Store] is safe for concurrent use. A [Log] belongs to one goroutine at a time, and to the
 // store while it is idle. A [LineReader] belongs to one goroutine.
+// [LineReader.Detach] gives another goroutine the lines of that time, with files of its own.
 //
 // Load starts one goroutine per file, which reads and parses the next chunk. It ends before the
 // call returns.

@@ -16,6 +16,7 @@ import (
 // LineReader reads payloads of loaded lines again from the open files. It belongs to one
 // goroutine.
 type LineReader struct {
+	disk      disk.FS
 	files     []lineFile
 	positions []linePosition
 	err       error

@@ -41,7 +41,7 @@ func (s *Store) Load(path string, to Loader) (*Contents, *LineReader, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	reader := &LineReader{}
+	reader := &LineReader{disk: s.disk}
 	reader.addFile(file, path, true)
 	l, err := s.load(path, reader, to)
 	if err != nil {

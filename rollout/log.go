@@ -99,7 +99,7 @@ func (l *Log) load(to Loader) (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.tail, l.lines = &disk.Appender{File: file}, &LineReader{}
+	l.tail, l.lines = &disk.Appender{File: file}, &LineReader{disk: l.store.disk}
 	l.lines.addFile(file, l.path, false)
 	r, err := l.store.load(l.path, l.lines, to)
 	if err != nil {
@@ -178,7 +178,7 @@ func (l *Log) createFile() (err error) {
 		if err != nil {
 			return err
 		}
-		l.tail, l.created, l.unpublished, l.lines = &disk.Appender{File: file}, true, true, &LineReader{}
+		l.tail, l.created, l.unpublished, l.lines = &disk.Appender{File: file}, true, true, &LineReader{disk: l.store.disk}
 		l.lines.addFile(file, l.path, false)
 	}
 	return nil

@@ -73,7 +73,7 @@ func (s *Store) Read(path string) (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader := &LineReader{}
+	reader := &LineReader{disk: s.disk}
 	reader.addFile(file, path, true)
 	defer func() { _ = reader.Close() }()
 	if info.Size() > disk.MaxSize {

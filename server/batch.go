@@ -15,7 +15,7 @@ type batch struct {
 
 func unpackBatch(array []byte, maxBatch int, in []incoming) ([]incoming, *protocol.Error) {
 	b, before := new(batch), len(in)
-	for raw := range arrayElements(array) {
+	for raw := range protocol.Elements(array) {
 		if len(in)-before == maxBatch {
 			return in[:before], protocol.Refuse(
 				protocol.KindInvalidRequest,

@@ -47,7 +47,7 @@ func newConn(s *Server, id uint64, in source, out io.Writer) *conn {
 		serverRequests: map[uint64]*serverRequest{},
 	}
 	c.onEOF = s.signalEOF
-	c.stream = &stream{conn: c, out: out, encoder: newEncoder(), source: in}
+	c.stream = &stream{conn: c, out: out, encoder: newEncoder(out), source: in}
 	return c
 }
 

@@ -89,7 +89,7 @@ func (c *conn) checkParams(m protocol.Method, params json.RawMessage) error {
 	if !isSet(params) {
 		return nil
 	}
-	for name, value := range objectMembers(params) {
+	for name, value := range protocol.Members(params) {
 		switch {
 		case !isSet(value) || string(value) == "false":
 		case slices.Contains(m.Experimental, name):
@@ -106,7 +106,7 @@ func isGranular(policy json.RawMessage) bool {
 	if policy[0] != '{' {
 		return false
 	}
-	for name := range objectMembers(policy) {
+	for name := range protocol.Members(policy) {
 		if name == protocol.ApprovalGranular {
 			return true
 		}

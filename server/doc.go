@@ -45,7 +45,8 @@
 //     or completed between them. No other message is merged, and none is dropped.
 //
 // Values passed to these methods are encoded later by another goroutine. The caller must not
-// change them.
+// change them. A response with a [protocol.StoredItem] is written in parts while its items are
+// read, so that its length takes no memory.
 //
 // # Backpressure
 //

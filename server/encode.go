@@ -2,7 +2,9 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -14,12 +16,17 @@ import (
 type encoder struct {
 	buf  []byte
 	json *json.Encoder
+	// out gets the parts of a long response before its end, unless the response is held for a batch.
+	out  io.Writer
+	held bool
+	// writeErr is the error of out. unread is the error of a response that was sent without some items.
+	writeErr, unread error
 	// batchedBytes counts encoded responses that are held for incomplete batches.
 	batchedBytes int
 }
 
-func newEncoder() *encoder {
-	e := new(encoder)
+func newEncoder(out io.Writer) *encoder {
+	e := &encoder{out: out}
 	e.json = json.NewEncoder(e)
 	e.json.SetEscapeHTML(false)
 	return e
@@ -41,6 +48,37 @@ type appender interface {
 	JSONSize() int
 }
 
+// streamer is implemented by values that can be too long for memory.
+type streamer interface {
+	// StoredSize returns the approximate memory of a value whose encoding is read from files, in
+	// bytes, or 0 if there is nothing to read.
+	StoredSize() int
+	// AppendParts appends what protocol.Marshal writes, in well-formed JSON. It may pass the buffer to
+	// flush at any time.
+	AppendParts(b []byte, flush protocol.Flush) ([]byte, error)
+}
+
+// flush writes a part of a message.
+func (e *encoder) flush(b []byte) ([]byte, error) {
+	if e.held {
+		return b, nil
+	}
+	if _, e.writeErr = e.out.Write(b); e.writeErr != nil {
+		return b[:0], e.writeErr
+	}
+	return b[:0], nil
+}
+
+func (e *encoder) parts(s streamer) (err error) {
+	e.buf, err = s.AppendParts(e.buf, e.flush)
+	var unread *protocol.UnreadError
+	if errors.As(err, &unread) {
+		e.unread = err
+		return nil
+	}
+	return err
+}
+
 // value appends v as protocol.Marshal encodes it. A panic in a marshaler is returned as an
 // error.
 //
@@ -56,6 +94,9 @@ func (e *encoder) value(v any) (err error) {
 			err = fmt.Errorf("encoding %T: panic: %v", v, p)
 		}
 	}()
+	if s, ok := v.(streamer); ok && s.StoredSize() > 0 {
+		return e.parts(s)
+	}
 	start := len(e.buf)
 	if err := e.json.Encode(v); err != nil {
 		return fmt.Errorf("encoding %T: %w", v, err)

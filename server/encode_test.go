@@ -49,7 +49,7 @@ func TestDeltasEqualMarshal(t *testing.T) {
 				text := anyText().Draw(t, "text")
 				want, err := protocol.Marshal(delta.WithDelta(text))
 				require.NoError(t, err)
-				e := newEncoder()
+				e := newEncoder(nil)
 				require.NoError(t, e.delta(delta, text))
 				require.Equal(t, string(want), string(e.buf))
 			})
@@ -112,7 +112,7 @@ func TestUnencodableNotification(t *testing.T) {
 }
 
 func TestEncoderKeepsNoGiantBuffer(t *testing.T) {
-	e := newEncoder()
+	e := newEncoder(nil)
 	require.NoError(t, e.value(string(make([]byte, 2*maxRetainedBuffer))))
 	e.reset()
 	require.Zero(t, cap(e.buf))

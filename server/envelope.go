@@ -81,7 +81,7 @@ func readMessage(raw json.RawMessage) incoming {
 // encoding/json does. Unknown members, jsonrpc among them, are ignored.
 func readEnvelope(object []byte) envelope {
 	var e envelope
-	for name, value := range objectMembers(object) {
+	for name, value := range protocol.Members(object) {
 		if member := e.member(name); member != nil {
 			e.duplicate = e.duplicate || *member != nil
 			*member = value

@@ -9,11 +9,16 @@ const (
 	estimateDepth = 64
 )
 
-// estimate returns the approximate length of v as JSON, in bytes. It stops at limit, so its
-// cost is bounded for any v.
+// estimate returns the approximate length of v as JSON, in bytes, or of the part of v that is in memory. It
+// stops at limit, so its cost is bounded for any v.
 func estimate(v any, limit int) int {
 	if a, ok := v.(appender); ok {
 		return min(a.JSONSize(), limit)
+	}
+	if s, ok := v.(streamer); ok {
+		if size := s.StoredSize(); size > 0 {
+			return min(size, limit)
+		}
 	}
 	left := limit
 	subtract(reflect.ValueOf(v), &left, estimateDepth)

@@ -19,7 +19,7 @@ type message interface {
 	size() int
 	transmit(rpc *jsonrpc2.Conn) error
 	// encode appends the message and a final LF. After an error, the caller discards the
-	// appended bytes.
+	// appended bytes. A long response may be written in parts before.
 	encode(e *encoder) error
 }
 
@@ -106,6 +106,7 @@ func (r *response) encode(e *encoder) error {
 		r.err = batchOverflow()
 	}
 	start := len(e.buf)
+	e.held = r.batch != nil
 	e.text(`{"jsonrpc":"2.0","id":`)
 	e.buf = append(e.buf, r.id...)
 	if err := r.encodeOutcome(e); err != nil {

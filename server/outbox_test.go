@@ -59,7 +59,7 @@ func readLines(t require.TestingT, text []byte) []heardLine {
 // keep their order.
 func TestMergedDeltasLoseNothing(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
-		o, e := newOutbox(1<<20), newEncoder()
+		o, e := newOutbox(1<<20), newEncoder(nil)
 		said := map[string]string{} // text since the last item/completed, by item
 		var finals, wholes []string // in the order of the calls
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
@@ -110,7 +110,7 @@ func TestMergedDeltasLoseNothing(t *testing.T) {
 
 // TestMergingSavesLines checks which deltas are merged.
 func TestMergingSavesLines(t *testing.T) {
-	o, e := newOutbox(1<<20), newEncoder()
+	o, e := newOutbox(1<<20), newEncoder(nil)
 	o.addDelta(textDelta("a", "1"))
 	o.addDelta(textDelta("b", "x"))
 	o.addDelta(textDelta("a", "2"))
@@ -144,7 +144,7 @@ func TestMergingIsLinear(t *testing.T) {
 }
 
 func TestCongestion(t *testing.T) {
-	o, e := newOutbox(4*entryOverhead), newEncoder()
+	o, e := newOutbox(4*entryOverhead), newEncoder(nil)
 	for range 4 {
 		o.add(&queuedNotification{notification: protocol.WarningNotification{}, bytes: entryOverhead})
 	}

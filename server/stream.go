@@ -107,18 +107,19 @@ func (s *stream) WriteObject(any) error {
 	start := len(s.encoder.buf)
 	err := s.outgoing.encode(s.encoder)
 	if err != nil {
-		s.encoder.buf = s.encoder.buf[:start]
+		s.encoder.buf = s.encoder.buf[:min(start, len(s.encoder.buf))]
 	}
 	return err
 }
 
-// flush writes the encoded messages in one call.
+// flush writes the encoded messages, and returns the error of the parts that were written before.
 func (s *stream) flush() error {
 	defer s.encoder.reset()
-	if len(s.encoder.buf) == 0 {
-		return nil
+	err := s.encoder.writeErr
+	if err == nil && len(s.encoder.buf) > 0 {
+		_, err = s.out.Write(s.encoder.buf)
 	}
-	if _, err := s.out.Write(s.encoder.buf); err != nil {
+	if err != nil {
 		return fmt.Errorf("write to the client: %w", err)
 	}
 	return nil

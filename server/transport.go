@@ -11,8 +11,9 @@ type Transport interface {
 	// be accepted, it returns a *protocol.Error, and the next call continues after that
 	// message. Any other error is final. io.EOF means that the client has disconnected.
 	Next() ([]byte, error)
-	// Write writes messages that each end with LF. It must not block forever on a client that
-	// does not read. It returns io.EOF if the client has disconnected.
+	// Write writes messages that each end with LF. A long message comes in several calls, the last of
+	// which ends with its LF. Write must not block forever on a client that does not read. It returns
+	// io.EOF if the client has disconnected.
 	io.Writer
 }
 

@@ -37,7 +37,11 @@ func (c *conn) runWriter() {
 func (c *conn) send(m message) {
 	c.stream.outgoing = m
 	err := m.transmit(c.rpc)
-	if err == nil || errors.Is(err, jsonrpc2.ErrClosed) {
+	if unread := c.stream.encoder.unread; unread != nil {
+		c.stream.encoder.unread = nil
+		c.log.Error("response sent without some items", zap.Error(unread))
+	}
+	if err == nil || errors.Is(err, jsonrpc2.ErrClosed) || c.stream.encoder.writeErr != nil {
 		return
 	}
 	c.log.Error("message not sent", zap.Error(err))

@@ -239,21 +239,24 @@ func decodeCommand(raw json.RawMessage) protocol.ThreadItemVariant {
 	item := &protocol.CommandExecutionItem{
 		ID: s.ID, Command: command.Quote(s.Command), Cwd: pathOf(s.Cwd), ProcessID: s.ProcessID,
 		Source: protocol.CamelCase(s.Source), Status: protocol.CommandExecutionStatus(protocol.CamelCase(s.Status)),
-		CommandActions: []protocol.CommandAction{}, ExitCode: s.ExitCode,
+		CommandActions: decodeActions(s.ParsedCmd), ExitCode: s.ExitCode,
 	}
 	if s.AggregatedOutput != nil && *s.AggregatedOutput != "" {
 		item.AggregatedOutput = s.AggregatedOutput
-	}
-	for _, a := range s.ParsedCmd {
-		item.CommandActions = append(
-			item.CommandActions,
-			protocol.CommandAction{Type: protocol.CamelCase(a.Type), Command: a.Cmd, Name: a.Name, Path: a.Path, Query: a.Query},
-		)
 	}
 	if s.Duration != nil {
 		item.DurationMs = new(s.Duration.Secs*1000 + s.Duration.Nanos/1e6)
 	}
 	return item
+}
+
+func decodeActions(stored []storedAction) []protocol.CommandAction {
+	actions := []protocol.CommandAction{}
+	for _, a := range stored {
+		actions = append(actions,
+			protocol.CommandAction{Type: protocol.CamelCase(a.Type), Command: a.Cmd, Name: a.Name, Path: a.Path, Query: a.Query})
+	}
+	return actions
 }
 
 // fileURL returns the URL of an absolute path, or the text itself. The URL of C:\a is file:///C:/a, and the one of
@@ -274,6 +277,10 @@ func fileURL(path string) string {
 
 // pathOf returns the path of a local file URL, or the text itself.
 func pathOf(text string) string {
+	path, isFile := strings.CutPrefix(text, "file://")
+	if isFile && filepath.Separator == '/' && strings.HasPrefix(path, "/") && isPlainPath(path) {
+		return path
+	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "file" || u.Path == "" {
 		return text
@@ -288,6 +295,18 @@ func pathOf(text string) string {
 		return text
 	}
 	return u.Path
+}
+
+// isPlainPath reports whether a path is the same in a URL.
+func isPlainPath(path string) bool {
+	for i := range len(path) {
+		switch c := path[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c != '/' && c != '.' && c != '-' && c != '_':
+			return false
+		}
+	}
+	return true
 }
 
 type storedChanges struct {

@@ -111,16 +111,22 @@ func (r *Item) ThreadItem() protocol.ThreadItem {
 		return r.item
 	}
 	raw, _ := r.Payload()
-	item := r.decode(raw)
+	item := r.decode(raw, payloadOf)
 	if r.Source == nil {
 		r.item, r.Raw, r.more = item, nil, nil
 	}
 	return item
 }
 
-func (r *Item) decode(raw json.RawMessage) (item protocol.ThreadItem) {
+func payloadOf(ref *lineref.Ref) json.RawMessage {
+	raw, _ := ref.Payload()
+	return raw
+}
+
+// decode returns the item. read returns the payloads of its further lines.
+func (r *Item) decode(raw json.RawMessage, read func(*lineref.Ref) json.RawMessage) (item protocol.ThreadItem) {
 	if r.number != None {
-		return r.decodeNumbered(raw)
+		return r.decodeNumbered(raw, read)
 	}
 	if item.ThreadItemVariant = decodeLegacy(raw); item.ThreadItemVariant != nil {
 		return item
@@ -150,8 +156,9 @@ func appendReasoning(v *protocol.ReasoningItem, payload json.RawMessage) {
 }
 
 // decodeNumbered returns the item of an event without an id.
-func (r *Item) decodeNumbered(payload json.RawMessage) (item protocol.ThreadItem) {
-	e, id := gjson.ParseBytes(payload), r.ID()
+func (r *Item) decodeNumbered(payload json.RawMessage,
+	read func(*lineref.Ref) json.RawMessage) (item protocol.ThreadItem) {
+	e, id := gjson.ParseBytes(payload), numberedID(r.number)
 	switch e.Get("type").Str {
 	case protocol.EventUserMessage:
 		item.ThreadItemVariant = &protocol.UserMessageItem{
@@ -165,17 +172,17 @@ func (r *Item) decodeNumbered(payload json.RawMessage) (item protocol.ThreadItem
 	case eventExitedReview:
 		item.ThreadItemVariant = decodeExited(withMembers(id, e, nil))
 	default:
-		item.ThreadItemVariant = r.decodeReasoning(id, payload)
+		item.ThreadItemVariant = r.decodeReasoning(id, payload, read)
 	}
 	return item
 }
 
-func (r *Item) decodeReasoning(id string, payload json.RawMessage) *protocol.ReasoningItem {
+func (r *Item) decodeReasoning(id string, payload json.RawMessage,
+	read func(*lineref.Ref) json.RawMessage) *protocol.ReasoningItem {
 	v := &protocol.ReasoningItem{ID: id, Summary: []string{}, Content: []string{}}
 	appendReasoning(v, payload)
 	for i := range r.more {
-		part, _ := r.more[i].Payload()
-		appendReasoning(v, part)
+		appendReasoning(v, read(&r.more[i]))
 	}
 	return v
 }

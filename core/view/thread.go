@@ -22,9 +22,18 @@ type Thread struct {
 
 // Turns returns all turns with all their items.
 func (t *Thread) Turns() []protocol.Turn {
+	return t.turnsOf((*transcript.Item).ThreadItem)
+}
+
+// TurnsForResponse returns all turns with all their items, which are read when they are encoded.
+func (t *Thread) TurnsForResponse() []protocol.Turn {
+	return t.turnsOf(transcript.ForResponse())
+}
+
+func (t *Thread) turnsOf(item func(*transcript.Item) protocol.ThreadItem) []protocol.Turn {
 	views := make([]protocol.Turn, len(t.Transcript.Turns()))
 	for i := range views {
-		views[i] = t.fullTurn(t.Transcript.Turn(i))
+		views[i] = t.fullTurn(t.Transcript.Turn(i), item)
 	}
 	return views
 }
@@ -33,7 +42,7 @@ func (t *Thread) Turns() []protocol.Turn {
 func (t *Thread) turn(r *transcript.Turn, itemsView string) protocol.Turn {
 	switch itemsView {
 	case protocol.ItemsFull:
-		return t.fullTurn(r)
+		return t.fullTurn(r, (*transcript.Item).ThreadItem)
 	case protocol.ItemsNotLoaded:
 		return t.turnHead(r)
 	}
@@ -43,12 +52,12 @@ func (t *Thread) turn(r *transcript.Turn, itemsView string) protocol.Turn {
 }
 
 // fullTurn returns a turn with all its items: those of its lines, then the open ones.
-func (t *Thread) fullTurn(r *transcript.Turn) protocol.Turn {
+func (t *Thread) fullTurn(r *transcript.Turn, item func(*transcript.Item) protocol.ThreadItem) protocol.Turn {
 	v := t.turnHead(r)
 	v.ItemsView = protocol.ItemsFull
 	v.Items = make([]protocol.ThreadItem, len(r.Items()))
 	for i := range v.Items {
-		v.Items[i] = r.Item(i).ThreadItem()
+		v.Items[i] = item(r.Item(i))
 	}
 	if t.isActive(r) {
 		v.Items = append(v.Items, t.OpenItems()...)

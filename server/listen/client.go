@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -36,6 +37,8 @@ type Client struct {
 	buf bytes.Buffer
 	// limit is the maximum length of a received message, in bytes.
 	limit int
+	// unfinished is the message whose last part was not written yet, or nil.
+	unfinished io.WriteCloser
 	// disconnected is set after the client has closed the connection.
 	disconnected atomic.Bool
 }
@@ -79,32 +82,37 @@ func (c *Client) skip(message io.Reader, reason string) error {
 	return protocol.Refuse(protocol.KindInvalidRequest, "Invalid request: %s", reason)
 }
 
-// Write sends each line as one text message.
+// Write sends each line as one text message. A line may come in several calls.
 func (c *Client) Write(lines []byte) (int, error) {
 	for line := range bytes.Lines(lines) {
-		if err := c.send(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+		if err := c.send(bytes.CutSuffix(line, []byte{'\n'})); err != nil {
 			return 0, c.closeError(err)
 		}
 	}
 	return len(lines), nil
 }
 
-func (c *Client) send(message []byte) error {
-	if len(message) <= frameBytes {
-		return c.ws.Write(context.Background(), websocket.MessageText, message)
+// send sends a part of a message. last is set if it is the last one.
+func (c *Client) send(part []byte, last bool) (err error) {
+	if c.unfinished == nil && last && len(part) <= frameBytes {
+		return c.ws.Write(context.Background(), websocket.MessageText, part)
 	}
-	w, err := c.ws.Writer(context.Background(), websocket.MessageText)
-	if err != nil {
-		return err
-	}
-	for len(message) > 0 {
-		n := min(len(message), frameBytes)
-		if _, err := w.Write(message[:n]); err != nil {
+	if c.unfinished == nil {
+		if c.unfinished, err = c.ws.Writer(context.Background(), websocket.MessageText); err != nil {
 			return err
 		}
-		message = message[n:]
 	}
-	return w.Close()
+	for frame := range slices.Chunk(part, frameBytes) {
+		if _, err := c.unfinished.Write(frame); err != nil {
+			return err
+		}
+	}
+	if !last {
+		return nil
+	}
+	err = c.unfinished.Close()
+	c.unfinished = nil
+	return err
 }
 
 // closeError returns io.EOF if err means that the client has disconnected, or else err.

@@ -250,6 +250,24 @@ func TestClientSendsLinesAsMessages(t *testing.T) {
 	require.Equal(t, websocket.StatusGoingAway, websocket.CloseStatus(err))
 }
 
+// TestAMessageInPartsIsOneMessage writes a message in parts, and others around it.
+func TestAMessageInPartsIsOneMessage(t *testing.T) {
+	l := serving(t, Options{Serve: func(_ context.Context, c *Client) error {
+		for _, part := range []string{"one\ntw", "o and ", "a half\nthree\n", "four\n"} {
+			if _, err := c.Write([]byte(part)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+	ws := visit(t, l)
+	for _, want := range []string{"one", "two and a half", "three", "four"} {
+		_, got, err := ws.Read(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+	}
+}
+
 // TestWriteTimeout checks that a client that does not read is disconnected, and that a slow
 // one is not.
 func TestWriteTimeout(t *testing.T) {

@@ -1,11 +1,14 @@
-package server
+package protocol_test
 
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"appserver/protocol"
 )
 
 // walked is a member, or an element without a name.
@@ -13,13 +16,13 @@ type walked struct{ name, value string }
 
 func walk(valid []byte) (all []walked) {
 	if valid[0] == '[' {
-		for value := range arrayElements(valid) {
+		for value := range protocol.Elements(valid) {
 			all = append(all, walked{"", string(value)})
 		}
 		return all
 	}
-	for name, value := range objectMembers(valid) {
-		all = append(all, walked{name, string(value)})
+	for name, value := range protocol.Members(valid) {
+		all = append(all, walked{strings.Clone(name), string(value)})
 	}
 	return all
 }
@@ -44,18 +47,18 @@ func walkTokens(t *testing.T, valid []byte) (all []walked) {
 	return all
 }
 
-func TestWalkStopsEarly(t *testing.T) {
-	for name := range objectMembers([]byte(`{"a":1,"b":2}`)) {
+func TestMembersAndElementsStopEarly(t *testing.T) {
+	for name := range protocol.Members([]byte(`{"a":1,"b":2}`)) {
 		require.Equal(t, "a", name)
 		break
 	}
-	for value := range arrayElements([]byte(`[1,2]`)) {
+	for value := range protocol.Elements([]byte(`[1,2]`)) {
 		require.Equal(t, "1", string(value))
 		break
 	}
 }
 
-func FuzzWalk(f *testing.F) {
+func FuzzMembers(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `[]`, `{ "a" : 1 , "b":[1,{"c":"]}"}], "":null}`, `["\"]", -1.5e3 ,true,{"a":{}}, [[]] ]`,
 		`{"\u0061\\":"\\","a":"\\\"","é":false}`, `[1]`, `[ ]`, "{\"a\":\t1\n}", `{"a":"{[,:"}`,
