@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
@@ -68,6 +69,9 @@ func (c ContentItem) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads a part of any type.
 func (c *ContentItem) UnmarshalJSON(b []byte) error {
+	if c.readText(b) {
+		return nil
+	}
 	in := gjson.ParseBytes(b)
 	if !in.IsObject() {
 		return wrongType(in, "an object")
@@ -82,6 +86,37 @@ func (c *ContentItem) UnmarshalJSON(b []byte) error {
 		c.Raw = bytes.Clone(b)
 	}
 	return nil
+}
+
+// readText reads a text part that has its two members only, which nearly all parts are. It returns false for
+// other parts, and for texts whose escapes it does not know.
+func (c *ContentItem) readText(b []byte) bool {
+	if len(b) == 0 || b[0] != '{' {
+		return false
+	}
+	var kind, text []byte
+	for name, value := range Members(b) {
+		switch {
+		case name == "type" && kind == nil:
+			kind = value
+		case name == "text" && text == nil && value[0] == '"' && !bytes.Contains(value, []byte(`\u`)) && utf8.Valid(value):
+			text = value
+		default:
+			return false
+		}
+	}
+	switch {
+	case text == nil:
+		return false
+	case string(kind) == `"`+ContentInputText+`"`:
+		*c = ContentItem{Type: ContentInputText}
+	case string(kind) == `"`+ContentOutputText+`"`:
+		*c = ContentItem{Type: ContentOutputText}
+	default:
+		return false
+	}
+	c.Text = strings.Clone(unquote(text))
+	return true
 }
 
 // ToolOutput is the output of a tool: text, or a list of text and image parts.

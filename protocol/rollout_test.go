@@ -107,6 +107,24 @@ func TestMessagesKeepPartsThatAreNotKnown(t *testing.T) {
 	require.Error(t, json.Unmarshal([]byte(`"text"`), &part), "a part is an object")
 }
 
+// TestATextPartIsTheSameWithFurtherMembers compares the reader of parts with two members with that of all parts.
+func TestATextPartIsTheSameWithFurtherMembers(t *testing.T) {
+	for _, text := range []string{`""`, `"a"`, `"a\n\"\\\/b"`, `"\u00e9\ud83d\ude00"`, `"\ud800"`, "\"a\xff\xfeb\"", `7`, `null`} {
+		for _, kind := range []string{"input_text", "output_text", "refusal"} {
+			var short, long protocol.ContentItem
+			require.NoError(t, short.UnmarshalJSON([]byte(`{"text":`+text+`,"type":"`+kind+`"}`)))
+			require.NoError(t, long.UnmarshalJSON([]byte(`{"text":`+text+`,"type":"`+kind+`","x":{}}`)))
+			short.Raw, long.Raw = nil, nil
+			require.Equal(t, long, short, "%s of %s", text, kind)
+		}
+	}
+	text := []byte(`{"type":"input_text","text":"abc"}`)
+	var part protocol.ContentItem
+	require.NoError(t, part.UnmarshalJSON(text))
+	clear(text)
+	require.Equal(t, "abc", part.Text, "the part does not alias the JSON")
+}
+
 // Other members that are not known are dropped: lines are not written again from
 // decoded items, and keeping them would double what a history weighs.
 func TestResponseItemsDropOtherMembers(t *testing.T) {

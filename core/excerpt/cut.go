@@ -74,18 +74,36 @@ func Line(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	space := false
-	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
-		switch {
-		case unicode.IsSpace(r):
-			space = b.Len() > 0
-			continue
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			continue
-		case space:
+	for text = strings.ToValidUTF8(text, "\uFFFD"); text != ""; {
+		n := plainLength(text)
+		if n == 0 {
+			r, size := utf8.DecodeRuneInString(text)
+			switch {
+			case unicode.IsSpace(r):
+				space = b.Len() > 0
+				text = text[size:]
+				continue
+			case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+				text = text[size:]
+				continue
+			}
+			n = size
+		}
+		if space {
 			b.WriteByte(' ')
 			space = false
 		}
-		b.WriteRune(r)
+		b.WriteString(text[:n])
+		text = text[n:]
 	}
 	return b.String()
+}
+
+// plainLength returns the length of the words in ASCII with single spaces between them that a text begins with.
+func plainLength(text string) (n int) {
+	visible := func(i int) bool { return i < len(text) && '!' <= text[i] && text[i] <= '~' }
+	for visible(n) || n > 0 && n < len(text) && text[n] == ' ' && visible(n+1) {
+		n++
+	}
+	return n
 }

@@ -3,6 +3,7 @@ package excerpt
 import (
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -55,12 +56,20 @@ func TestLineHasNoControlCharacters(t *testing.T) {
 
 func FuzzLine(f *testing.F) {
 	f.Add("  one\r\n\u202etwo\x00")
+	f.Add("two words  and  é three \x7f~! ")
 	f.Fuzz(func(t *testing.T, text string) {
 		line := Line(text)
 		require.True(t, utf8.ValidString(line))
 		require.NotContains(t, line, "  ")
 		require.Equal(t, strings.TrimSpace(line), line)
 		require.Equal(t, line, Line(line))
+		visible := strings.Map(func(r rune) rune {
+			if !unicode.IsSpace(r) && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+				return -1
+			}
+			return r
+		}, strings.ToValidUTF8(text, "\uFFFD"))
+		require.Equal(t, strings.Join(strings.Fields(visible), " "), line)
 	})
 }
 
