@@ -116,6 +116,9 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	if err != nil {
 		return err
 	}
+	if a.thread.Describe(0) { // the tokenizer is needed as soon as the thread is loaded
+		a.engine.prepare(a.thread.Settings().Model)
+	}
 	stored, unattributed := a.engine.storedSettings(a.thread, a.thread.ProviderRecorded(), p)
 	settings, scope, err := a.engine.parts.Setup.Resumed(p, stored)
 	if err != nil {

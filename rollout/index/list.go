@@ -110,6 +110,8 @@ type selectQuery struct {
 	limit       int
 	// table is the table expression of FROM.
 	table string
+	// sortsKeys is set if the order needs a sort. It sorts keys only, since whole rows take several times as long.
+	sortsKeys bool
 	// Arguments, in the order of the statement: of with, of rank and named, of table, of
 	// where.
 	withArgs, selectArgs, tableArgs, args []any
@@ -238,9 +240,13 @@ func (c *selectQuery) narrowByTitle(db *sql.DB, text, ids string) error {
 	if len(term) < gram || strings.Contains(text, "\x00") {
 		return nil
 	}
-	rows, err := db.Query(`SELECT * FROM (SELECT rowid FROM titled WHERE titled MATCH ? LIMIT ?)
-		UNION SELECT key FROM sessions WHERE root IN (SELECT value FROM json_each(?)) AND id IN (SELECT value FROM json_each(?)) LIMIT ?`,
-		grams(term), maxTitled+1, asJSON(home.Roots()), ids, maxTitled+1)
+	matching, args := "SELECT rowid FROM titled WHERE titled MATCH ? LIMIT ?", []any{grams(term), maxTitled + 1}
+	if ids != "[]" {
+		matching = "SELECT * FROM (" + matching + `)
+			UNION SELECT key FROM sessions WHERE root IN (SELECT value FROM json_each(?)) AND id IN (SELECT value FROM json_each(?)) LIMIT ?`
+		args = append(args, asJSON(home.Roots()), ids, maxTitled+1)
+	}
+	rows, err := db.Query(matching, args...)
 	if err != nil {
 		return err
 	}
@@ -255,6 +261,7 @@ func (c *selectQuery) narrowByTitle(db *sql.DB, text, ids string) error {
 	}
 	if len(keys) <= maxTitled {
 		c.table, c.tableArgs = "(SELECT value AS wanted FROM json_each(?)) AS one_of CROSS JOIN sessions ON sessions.key = one_of.wanted", []any{asJSON(keys)}
+		c.sortsKeys = true
 	}
 	return rows.Err()
 }
@@ -292,6 +299,10 @@ func (c *selectQuery) query() (string, []any) {
 	if c.limit > 0 {
 		text += " LIMIT ?"
 		args = append(args, c.limit)
+	}
+	if c.sortsKeys {
+		return "SELECT " + rowColumns + ", " + c.rank + " AS rank, " + c.named + " AS named FROM sessions WHERE key IN (" +
+			strings.Replace(text, "SELECT *", "SELECT key", 1) + ") ORDER BY " + c.order, args
 	}
 	return strings.Replace(text, "SELECT *", "SELECT "+rowColumns+", rank, named", 1), args
 }
