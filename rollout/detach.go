@@ -11,7 +11,7 @@ import (
 // detachedLines reads the lines that a LineReader had at a time. Neighbouring lines come from one read
 // of a file.
 type detachedLines struct {
-	files     []disk.File
+	files     []lineFile
 	positions []linePosition
 	// window has bytes of a file, from an offset on.
 	window []byte
@@ -49,7 +49,7 @@ func (d *detachedLines) open(files disk.FS, f lineFile) error {
 	if err != nil {
 		return err
 	}
-	d.files = append(d.files, file)
+	d.files = append(d.files, lineFile{File: file, path: f.path})
 	if !files.SameFile(before, info) {
 		return disk.Wrap("read", f.path, ErrChanged)
 	}
@@ -63,11 +63,11 @@ func (d *detachedLines) payload(n int) (json.RawMessage, error) {
 	at := d.positions[n]
 	raw, err := d.bytes(at)
 	if err != nil {
-		return nil, err
+		return nil, disk.Wrap("read", d.files[at.file].path, err)
 	}
 	p, reason := line.Parse(raw)
 	if reason != "" {
-		return nil, errLineChanged
+		return nil, disk.Wrap("read", d.files[at.file].path, errLineChanged)
 	}
 	return p.Payload, nil
 }

@@ -104,7 +104,7 @@ func TestAFailedPartEndsTheResponse(t *testing.T) {
 
 // TestUnreadableItemsAreAnErrorOrAreLeftOut reads items before and after the first part.
 func TestUnreadableItemsAreAnErrorOrAreLeftOut(t *testing.T) {
-	lost := storedPlan{err: errors.New("the disk failed")}
+	lost := storedPlan{err: protocol.Internal(protocol.KindStorage, "the disk failed")}
 	converse(t, func(t *testing.T, p *peer) {
 		p.initialize()
 		for _, before := range []int{0, 300 << 10} {
@@ -114,7 +114,7 @@ func TestUnreadableItemsAreAnErrorOrAreLeftOut(t *testing.T) {
 			p.server.Reply(to, storedResponse(storedPlan{text: strings.Repeat("x", before)}, lost))
 			lines := p.hear()
 			require.Len(t, lines, 1)
-			require.Equal(t, before == 0, gjson.Get(lines[0], "error").Exists())
+			require.Equal(t, before == 0, gjson.Get(lines[0], "error.data.kind").Str == "storage")
 			if before > 0 {
 				require.Equal(t, "notLoaded", gjson.Get(lines[0], "result.thread.turns.0.itemsView").Str)
 			}

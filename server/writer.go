@@ -33,7 +33,7 @@ func (c *conn) runWriter() {
 }
 
 // send encodes a message through jsonrpc2. If encoding fails, the error is logged, and a
-// response is replaced by an error response.
+// response is replaced by an error response. That has the error itself if it is a *protocol.Error.
 func (c *conn) send(m message) {
 	c.stream.outgoing = m
 	err := m.transmit(c.rpc)
@@ -46,7 +46,9 @@ func (c *conn) send(m message) {
 	}
 	c.log.Error("message not sent", zap.Error(err))
 	if r, ok := m.(*response); ok && r.err == nil {
-		r.err = protocol.Internal(protocol.KindInternal, "The response cannot be encoded: %v", err)
+		if !errors.As(err, &r.err) {
+			r.err = protocol.Internal(protocol.KindInternal, "The response cannot be encoded: %v", err)
+		}
 		c.send(r)
 	}
 }

@@ -49,11 +49,12 @@ func (s *storedItem) ItemID() string {
 	return s.decode(raw, s.part).ItemID()
 }
 
-// AppendJSON appends what protocol.Marshal writes for the item. A string may have other escapes.
+// AppendJSON appends what protocol.Marshal writes for the item. A string may have other escapes. The error of an
+// item that cannot be read is a *protocol.Error.
 func (s *storedItem) AppendJSON(b []byte) ([]byte, error) {
 	raw, err := s.from.Payload(&s.Ref)
 	if err != nil {
-		return b, err
+		return b, protocol.Internal(protocol.KindStorage, "%v", err)
 	}
 	if s.number == None {
 		if out, ok := s.writer.appendItem(b, raw); ok {
