@@ -221,9 +221,7 @@ func (e *editor) edit(d deed) {
 		}
 	case "include":
 		c = include(e.thread, id)
-		if next[id] == "excluded" {
-			delete(next, id)
-		}
+		delete(next, id)
 	case "delete":
 		if id == "" || e.known[d.number%len(e.known)].Get("category").Str == "toolCall" {
 			return

@@ -58,9 +58,17 @@ func TestAutomaticEditsKeepThePrefix(t *testing.T) {
 // approval. From the first compaction on, which empties the cache anyway, the model also has the tool.
 func TestTheShellRecallsOutputs(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, reporting(1500, apptest.ShellAnswer("c1", "seq 1 3000")),
+	var p *apptest.Provider
+	id := ""
+	recall := func(w io.Writer) { // the id is in the request that it answers
+		requests := p.Requests()
+		_, named, _ := strings.Cut(outputOf(t, requests[len(requests)-1], "c1"), "$ recall ")
+		id = strings.TrimSuffix(named, "]")
+		apptest.ShellAnswer("c3", "recall "+id)(w)
+	}
+	p = apptest.NewProvider(t, reporting(1500, apptest.ShellAnswer("c1", "seq 1 3000")),
 		reporting(9500, apptest.ShellAnswer("c2", "seq 1 3000")), reporting(9600, apptest.TextAnswer("Counted.")),
-		reporting(9700, apptest.ShellAnswer("c3", "recall r13")), reporting(18000, apptest.TextAnswer("Read.")),
+		reporting(9700, recall), reporting(18000, apptest.TextAnswer("Read.")),
 		reporting(3000, apptest.TextAnswer("Found.")))
 	c := apptest.StartServer(t, p.Home(t), "-c", "context.economy.mode=auto", "-c", "context.economy.keep_last_outputs=1")
 	c.Initialize()
@@ -68,8 +76,8 @@ func TestTheShellRecallsOutputs(t *testing.T) {
 	c.Turn(thread, "Count.")
 	c.Turn(thread, "What was in the first output?")
 	requests := p.Requests()
-	require.Regexp(t, `\$ recall r13\]$`, outputOf(t, requests[3], "c1"))
-	require.Equal(t, "r13 is in the conversation again, at its old position.", outputOf(t, requests[4], "c3"))
+	require.Regexp(t, `\$ recall r\d+\]$`, outputOf(t, requests[3], "c1"))
+	require.Equal(t, id+" is in the conversation again, at its old position.", outputOf(t, requests[4], "c3"))
 	require.True(t, strings.HasSuffix(strings.TrimSpace(outputOf(t, requests[4], "c1")), "\n3000"))
 
 	c.Call("thread/compact/start", apptest.Object{"threadId": thread, "strategy": "local"})

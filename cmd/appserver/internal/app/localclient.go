@@ -153,8 +153,20 @@ func Call[R any](c *LocalClient, name string, params any) (R, error) {
 	return r, nil
 }
 
-// Reply receives a result.
-func (c *LocalClient) Reply(_ protocol.Caller, result any) { c.answers <- answer{result: result} }
+// Reply receives a result. It encodes a result whose items are read when it is sent.
+func (c *LocalClient) Reply(_ protocol.Caller, result any) {
+	s, ok := result.(interface{ StoredSize() int })
+	if !ok || s.StoredSize() == 0 {
+		c.answers <- answer{result: result}
+		return
+	}
+	raw, err := protocol.Marshal(result)
+	if err != nil {
+		c.answers <- answer{err: protocol.Internal(protocol.KindStorage, "%v", err)}
+		return
+	}
+	c.answers <- answer{result: json.RawMessage(raw)}
+}
 
 // Refuse receives an error.
 func (c *LocalClient) Refuse(_ protocol.Caller, err *protocol.Error) { c.answers <- answer{err: err} }
