@@ -64,10 +64,9 @@ mac: ## build bin/appserver-mac for MACARCH, and check the packages with code fo
 	CGO_ENABLED=0 GOOS=darwin GOARCH=$(MACARCH) $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver-mac ./cmd/appserver
 	GOOS=darwin GOARCH=$(MACARCH) $(GO) vet ./core/host ./core/sandbox ./core/tool
 
-windows: ## build bin/appserver.exe for WINARCH, and check all packages for Windows on both processors
+windows: ## build bin/appserver.exe for WINARCH, and check all packages with it
 	CGO_ENABLED=0 GOOS=windows GOARCH=$(WINARCH) $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver.exe ./cmd/appserver
-	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) vet ./...
-	CGO_ENABLED=0 GOOS=windows GOARCH=arm64 $(GO) vet ./...
+	CGO_ENABLED=0 GOOS=windows GOARCH=$(WINARCH) $(GO) vet ./...
 
 windows-test: ## run the tests of packages that depend on the system for Windows, with Wine
 	bash .ci/wine/run
