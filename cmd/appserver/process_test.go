@@ -5,10 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/cmd/appserver/internal/app"
 	"appserver/test/apptest"
 )
 
@@ -16,7 +18,8 @@ import (
 const asServer = "APPSERVER_TEST_AS_SERVER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asServer) != "" {
+	supervises := len(os.Args) > 1 && (os.Args[1] == app.SuperviseCommand || os.Args[1] == app.ConfineCommand)
+	if supervises || os.Getenv(asServer) != "" {
 		main()
 	}
 	os.Exit(m.Run())
@@ -59,5 +62,21 @@ func TestAThreadIsResumedByAnotherProcess(t *testing.T) {
 	c.Call("thread/unarchive", apptest.Object{"threadId": started.ID})
 	require.FileExists(t, started.Path)
 	require.Len(t, c.ReadThread(started.ID).Turns, 3)
+	c.Close()
+}
+
+// TestACommandRunsAfterItsApproval runs a script in the shell of the system, once the client has accepted it.
+func TestACommandRunsAfterItsApproval(t *testing.T) {
+	cwd := t.TempDir()
+	c := startServer(t, t.TempDir())
+	thread := c.StartThread(apptest.Object{"cwd": cwd, "approvalPolicy": "untrusted", "sandbox": "danger-full-access"})
+	c.BeginTurn(thread, "run: echo hello> greeting.txt")
+	question := c.UntilMethod("item/commandExecution/requestApproval")
+	require.NoFileExists(t, filepath.Join(cwd, "greeting.txt"))
+	c.Send(apptest.Object{"id": question.ID, "result": apptest.Object{"decision": "accept"}})
+	require.Equal(t, "completed", c.AwaitTurn().Status)
+	text, err := os.ReadFile(filepath.Join(cwd, "greeting.txt"))
+	require.NoError(t, err)
+	require.Equal(t, "hello", strings.TrimSpace(string(text)))
 	c.Close()
 }

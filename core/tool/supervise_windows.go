@@ -35,7 +35,7 @@ func sendBreak(args []string) error {
 }
 
 // errUnconfined is the reason why no command is confined.
-var errUnconfined = errors.New("this system has no sandbox for commands: Windows is not supported, WSL is")
+var errUnconfined = errors.New("Windows has no sandbox for commands; in WSL there is one")
 
 // Confine confines nothing.
 func Confine([]string) int { return reportError(errUnconfined) }

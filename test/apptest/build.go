@@ -46,10 +46,13 @@ func Main(m goleak.TestingM) {
 
 // Root returns the path of a file of the repository, or of the repository itself.
 func Root(elements ...string) string {
+	if root == "" {
+		panic("the working folder is outside of the repository")
+	}
 	return filepath.Join(append([]string{root}, elements...)...)
 }
 
-// root is computed before a test can change the working folder.
+// root is computed before a test can change the working folder. It is "" in processes of tests elsewhere.
 var root = func() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -60,7 +63,7 @@ var root = func() string {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {
-			panic("the working folder is outside of the repository")
+			return ""
 		}
 		dir = filepath.Dir(dir)
 	}
