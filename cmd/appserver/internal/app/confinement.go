@@ -35,6 +35,8 @@ type confinement struct {
 	kept       atomic.Bool // success was kept, and the probe has not ended
 	probed     func() protocol.SandboxDiagnostics
 	background func() // starts the probe
+	failure    error  // of the probe, after it
+	warn       func() // logs the failure once: when the first thread needs the result, not while the server starts
 	later      func() // starts the probe after checkDelay
 	checkDelay time.Duration
 }
@@ -55,6 +57,7 @@ func newConfinement(home string, log *zap.Logger) *confinement {
 func (c *confinement) init() *confinement {
 	c.relyOnKept = sync.OnceValue(c.readKept)
 	c.probed = sync.OnceValue(c.run)
+	c.warn = sync.OnceFunc(func() { c.log.Warn("commands are not confined", zap.Error(c.failure)) })
 	c.background = sync.OnceFunc(func() { go c.probed() })
 	c.later = sync.OnceFunc(func() { time.AfterFunc(c.checkDelay, c.background) })
 	return c
@@ -73,7 +76,11 @@ func (c *confinement) diagnose() protocol.SandboxDiagnostics {
 		c.later()
 		return protocol.SandboxDiagnostics{Enforced: true}
 	}
-	return c.probed()
+	d := c.probed()
+	if !d.Enforced {
+		c.warn()
+	}
+	return d
 }
 
 // readKept reports whether a probe of this program on this machine has succeeded.
@@ -95,7 +102,7 @@ func (c *confinement) run() protocol.SandboxDiagnostics {
 	if err == nil {
 		return protocol.SandboxDiagnostics{Enforced: true}
 	}
-	c.log.Warn("commands are not confined", zap.Error(err))
+	c.failure = err
 	return protocol.SandboxDiagnostics{Reason: new(fmt.Sprintf("commands are not confined here (%v): unless the sandbox policy is danger-full-access, "+
 		"a command that may do more than read needs an approval, and is rejected if the approval policy permits none", err))}
 }
