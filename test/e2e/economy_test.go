@@ -54,7 +54,8 @@ func TestAutomaticEditsKeepThePrefix(t *testing.T) {
 	c.Close()
 }
 
-// TestTheShellRecallsOutputs lets the model run the command of a placeholder. It includes the output again. From the first compaction on, which empties the cache anyway, the model also has the tool.
+// TestTheShellRecallsOutputs lets the model run the command of a placeholder. It includes the output again.
+// From the first compaction on, which empties the cache anyway, the model also has the tool.
 func TestTheShellRecallsOutputs(t *testing.T) {
 	t.Parallel()
 	var p *apptest.Provider
