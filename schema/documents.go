@@ -17,8 +17,8 @@ const (
 )
 
 // jsonFiles returns the JSON Schema files by name.
-func jsonFiles() map[string]string {
-	definitions := splitBundle()
+func jsonFiles(bundle string) map[string]string {
+	definitions := splitBundle(bundle)
 	files := map[string]string{"appserver.schemas.json": bundle}
 	for name := range strings.Lines(messages) {
 		name = strings.TrimSuffix(name, "\n")
@@ -28,7 +28,7 @@ func jsonFiles() map[string]string {
 }
 
 // splitBundle returns the lines between the braces of each definition, by name.
-func splitBundle() map[string]string {
+func splitBundle(bundle string) map[string]string {
 	definitions := map[string]string{}
 	for _, part := range strings.Split(bundle, definitionStart)[1:] {
 		name, body, _ := strings.Cut(part, "\": {")

@@ -1,18 +1,23 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
+const typeScriptFile = "ts/index.ts"
+
 func main() {
 	source := flag.String("protocol", "protocol", "directory of package protocol")
-	out := flag.String("out", "schema", "directory that gets json/, ts/ and messages.txt")
+	out := flag.String("out", "schema", "directory that gets json/, ts/, packed/ and messages.txt")
 	methods := flag.String("methods", "docs/methods.md", "file that gets the tables of methods")
 	flag.Parse()
 	if err := run(*source, *out, *methods); err != nil {
@@ -36,20 +41,47 @@ func run(source, out, methods string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", methods, err)
 	}
-	return errors.Join(writeFiles(out, files), os.WriteFile(methods, text, 0o644))
-}
-
-// writeFiles replaces the folders of schema files in out.
-func writeFiles(out string, files map[string][]byte) error {
-	if err := errors.Join(os.RemoveAll(filepath.Join(out, "json")), os.RemoveAll(filepath.Join(out, "ts"))); err != nil {
+	packed, err := pack(files, bundle, typeScriptFile)
+	if err != nil {
 		return err
 	}
+	return errors.Join(writeFiles(out, files), writeFiles(out, packed), os.WriteFile(methods, text, 0o644))
+}
+
+// pack returns the named files, compressed for the program. Tests compare the files that the program writes, not
+// these: another version of Go can compress differently.
+func pack(files map[string][]byte, names ...string) (map[string][]byte, error) {
+	packed := map[string][]byte{}
+	for _, name := range names {
+		var out bytes.Buffer
+		z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+		if err != nil {
+			return nil, err
+		}
+		_, err = z.Write(files[name])
+		if err := errors.Join(err, z.Close()); err != nil {
+			return nil, err
+		}
+		packed["packed/"+path.Base(name)+".gz"] = out.Bytes()
+	}
+	return packed, nil
+}
+
+// writeFiles replaces the folders of the files in out.
+func writeFiles(out string, files map[string][]byte) error {
+	for name := range files {
+		if folder := path.Dir(name); folder != "." {
+			if err := os.RemoveAll(filepath.Join(out, folder)); err != nil {
+				return err
+			}
+		}
+	}
 	for name, content := range files {
-		path := filepath.Join(out, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		file := filepath.Join(out, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, content, 0o644); err != nil {
+		if err := os.WriteFile(file, content, 0o644); err != nil {
 			return err
 		}
 	}
@@ -71,7 +103,7 @@ func generate(dir string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	files["ts/index.ts"] = typeScript(messages)
+	files[typeScriptFile] = typeScript(messages)
 	files["messages.txt"] = []byte(strings.Join(slices.Sorted(slices.Values(messages.roots)), "\n") + "\n")
 	return files, nil
 }

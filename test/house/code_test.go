@@ -94,9 +94,9 @@ func allowedVariables() map[string]string {
 		"core/model/responses.patchGrammar":  "a constant in an embedded file",
 		"core/token.cl100kTokens":            "a constant in an embedded file",
 		"core/token.o200kTokens":             "a constant in an embedded file",
-		"schema.bundle":                      "a constant in an embedded file",
+		"schema.packedBundle":                "a constant in an embedded file",
 		"schema.messages":                    "a constant in an embedded file",
-		"schema.typeScript":                  "a constant in an embedded file",
+		"schema.packedTypeScript":            "a constant in an embedded file",
 		"protocol.exactNames":                "a constant, joined from two sets of options",
 	}
 }
