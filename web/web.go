@@ -12,8 +12,8 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// Assets returns the built files: index.html, and below assets files whose names contain a hash of
-// their content.
+// Assets returns the built files, each compressed by gzip: index.html.gz, and below assets files whose names
+// contain a hash of their content.
 func Assets() fs.FS {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"path"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 const (
@@ -37,22 +37,22 @@ var contentTypes = map[string]string{
 // asset is a file of the page.
 type asset struct {
 	kind, cache string
-	content     []byte
-	// compressed returns the content compressed by gzip, or nil if that is not smaller.
-	compressed func() []byte
+	packed      []byte // the content, compressed by gzip
 }
 
-// loadAssets reads all files. The keys are the paths of their requests. index.html is at /.
+// loadAssets reads all files, which are compressed by gzip and have the suffix .gz. The keys are the paths of their
+// requests. index.html is at /.
 func loadAssets(files fs.FS) (map[string]*asset, error) {
 	assets := map[string]*asset{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		content, err := fs.ReadFile(files, name)
+		packed, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
 		}
+		name = strings.TrimSuffix(name, ".gz")
 		kind := contentTypes[path.Ext(name)]
 		if kind == "" {
 			return fmt.Errorf("%s has no content type", name)
@@ -65,7 +65,7 @@ func loadAssets(files fs.FS) (map[string]*asset, error) {
 		if hashedName.MatchString(at) {
 			cache = cacheForever
 		}
-		assets[at] = &asset{kind, cache, content, sync.OnceValue(func() []byte { return compress(content) })}
+		assets[at] = &asset{kind, cache, packed}
 		return nil
 	})
 	if err == nil && assets["/"] == nil {
@@ -77,31 +77,30 @@ func loadAssets(files fs.FS) (map[string]*asset, error) {
 	return assets, nil
 }
 
-// compress returns the content compressed by gzip, or nil if that is not smaller.
-func compress(content []byte) []byte {
-	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+// unpack returns the content for one of the few clients that do not accept gzip. Browsers do.
+func unpack(packed []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	_, err = z.Write(content)
-	if errors.Join(err, z.Close()) != nil || out.Len() >= len(content) {
-		return nil
-	}
-	return out.Bytes()
+	return io.ReadAll(z)
 }
 
 // serve answers GET and HEAD.
 func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
-	h, content := w.Header(), a.content
+	h, content := w.Header(), a.packed
 	h.Set("Content-Type", a.kind)
 	h.Set("Cache-Control", a.cache)
 	h.Set("Vary", "Accept-Encoding")
 	if acceptsGzip(r.Header) {
-		if compressed := a.compressed(); compressed != nil {
-			h.Set("Content-Encoding", "gzip")
-			content = compressed
+		h.Set("Content-Encoding", "gzip")
+	} else {
+		plain, err := unpack(a.packed)
+		if err != nil {
+			http.Error(w, "the file of the page is damaged", http.StatusInternalServerError)
+			return
 		}
+		content = plain
 	}
 	h.Set("Content-Length", strconv.Itoa(len(content)))
 	_, _ = w.Write(content) // net/http sends no content to HEAD; the browser may be gone

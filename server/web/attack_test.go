@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"net/http"
@@ -27,11 +29,19 @@ const script = "console.log('page');\n"
 // files returns the files of a small page.
 func files() fstest.MapFS {
 	return fstest.MapFS{
-		"index.html":              {Data: []byte("<!doctype html>" + strings.Repeat(" ", 100))},
-		"assets/main-ABCD1234.js": {Data: []byte(strings.Repeat(script, 50))},
-		"assets/s-ABCD1234.css":   {Data: []byte("a{}")},
-		"assets/licences.txt":     {Data: []byte("MIT")},
+		"index.html.gz":              {Data: pack("<!doctype html>" + strings.Repeat(" ", 100))},
+		"assets/main-ABCD1234.js.gz": {Data: pack(strings.Repeat(script, 50))},
+		"assets/s-ABCD1234.css.gz":   {Data: pack("a{}")},
+		"assets/licences.txt.gz":     {Data: pack("MIT")},
 	}
+}
+
+func pack(text string) []byte {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, _ = io.WriteString(z, text) // a buffer takes all
+	_ = z.Close()
+	return out.Bytes()
 }
 
 // start returns a running page that sends each message back.

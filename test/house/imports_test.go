@@ -160,7 +160,7 @@ func importRules() []importRule {
 		{"docs/demo", []string{"docs/demo/prepared", "docs/demo/session"}, "a client depends on the messages alone"},
 		{"docs/demo/prepared", []string{"docs/demo/session"}, "a client depends on the messages alone"},
 		{"docs/demo/session", nil, "a client depends on the messages alone"},
-		{"editors/vscode/gen", []string{"protocol", "web", "web/gen/build"}, "it packs the page and scripts"},
+		{"editors/vscode/gen", []string{"protocol", "web/gen/build"}, "it packs the page and scripts"},
 		{"web", nil, "it embeds files that web/gen builds"},
 		{"web/gen", []string{"web/gen/build"}, "it writes the files of package web"},
 		{"web/gen/build", []string{"protocol"}, "it bundles sources that are not Go"},

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"appserver/protocol"
-	"appserver/web"
 	"appserver/web/gen/build"
 )
 
@@ -78,14 +76,14 @@ func contents(root string) (map[string][]byte, error) {
 	if files["extension/page/theme.css"], err = theme(string(style)); err != nil {
 		return nil, err
 	}
-	page := web.Assets()
-	return files, fs.WalkDir(page, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		files["extension/page/"+name], err = fs.ReadFile(page, name)
-		return err
-	})
+	page, err := build.Files(filepath.Join(root, "web"))
+	if err != nil {
+		return nil, err
+	}
+	for name, content := range page {
+		files["extension/page/"+name] = content
+	}
+	return files, nil
 }
 
 // xml returns the manifest of the package, as the format of Visual Studio's packages has it.

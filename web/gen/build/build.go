@@ -2,6 +2,8 @@
 package build
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"os"
@@ -73,21 +75,36 @@ func options(root string) api.BuildOptions {
 	}
 }
 
-// Write replaces the content of dir with the files.
+// Write replaces the content of dir with the files, each compressed by gzip, with the suffix .gz.
 func Write(dir string, files map[string][]byte) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
 	for name, content := range files {
-		file := filepath.Join(dir, filepath.FromSlash(name))
+		packed, err := pack(content)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(dir, filepath.FromSlash(name)+".gz")
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(file, content, 0o644); err != nil {
+		if err := os.WriteFile(file, packed, 0o644); err != nil {
 			return fmt.Errorf("cannot write the page: %w", err)
 		}
 	}
 	return nil
+}
+
+func pack(content []byte) ([]byte, error) {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, err = z.Write(content)
+	err = errors.Join(err, z.Close())
+	return out.Bytes(), err
 }
 
 // Tests builds the tests below web/test as one script. It defines the functions testNames and runTest.

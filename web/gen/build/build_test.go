@@ -1,9 +1,13 @@
 package build_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,13 +27,22 @@ func TestBuiltPageIsUpToDate(t *testing.T) {
 		if err != nil || d.IsDir() {
 			return err
 		}
+		name, content := strings.TrimSuffix(name, ".gz"), unpack(t, dist, name)
 		got[name] = true
-		content, err := fs.ReadFile(dist, name)
-		require.NoError(t, err)
 		require.True(t, string(want[name]) == string(content), "web/dist/%s is not up to date: run make generate", name)
 		return nil
 	}))
 	require.Len(t, got, len(want), "web/dist is not up to date: run make generate")
+}
+
+func unpack(t *testing.T, dist fs.FS, name string) []byte {
+	packed, err := fs.ReadFile(dist, name)
+	require.NoError(t, err)
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	require.NoError(t, err)
+	content, err := io.ReadAll(z)
+	require.NoError(t, err)
+	return content
 }
 
 // TestVendoredFilesAreUnmodified compares the vendored files with the checksums of vendor.json.

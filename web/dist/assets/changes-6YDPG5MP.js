@@ -1,1 +1,0 @@
-import{e as a,f as b,g as c,h as d}from"./chunk-7H4NGZHM.js";import"./chunk-2EH3IK6G.js";import"./chunk-GAUGX7OP.js";import"./chunk-YG42M5SK.js";export{a as ChangesPanel,b as Counts,d as FileLines,c as Mark};
