@@ -9,19 +9,14 @@ import (
 type class uint8
 
 const (
-	lower   class = iota // a to z
-	upper                // A to Z
-	letter               // \p{L} beyond ASCII
+	lower   class = iota // \p{Ll}
+	upper                // \p{Lu}, \p{Lt}
+	letter               // \p{Lm}, \p{Lo}
 	mark                 // \p{M}
 	digit                // \p{N}
-	blank                // tab, line tabulation, form feed, space
+	blank                // \s other than CR, LF
 	newline              // CR, LF
-	space                // \s beyond ASCII
-	slash                // /
-	quote                // '
-	rubout               // U+007F, which the library's matcher passes over
 	sign                 // everything else
-	numClasses
 )
 
 // classes is a set.
@@ -36,40 +31,55 @@ func setOf(list ...class) (set classes) {
 
 func (set classes) has(c class) bool { return set>>c&1 != 0 }
 
-// asciiClasses are the classes of the ASCII characters.
-func asciiClasses() (table [utf8.RuneSelf]class) {
-	for b := range table {
-		table[b] = asciiClass(byte(b))
+const (
+	letters        classes = 1<<lower | 1<<upper | 1<<letter
+	capitalClasses classes = 1<<upper | 1<<letter | 1<<mark
+	smallClasses   classes = 1<<lower | 1<<letter | 1<<mark
+	leads          classes = 1<<mark | 1<<blank | 1<<sign // [^\r\n\p{L}\p{N}]
+)
+
+// classTable has the classes of the ASCII characters.
+type classTable [utf8.RuneSelf]class
+
+func newClassTable() *classTable {
+	t := &classTable{}
+	for b := range t {
+		t[b] = classOf(rune(b))
 	}
-	return table
+	return t
 }
 
-func asciiClass(b byte) class {
+// at returns the class of the character at i, and its size. What is not UTF-8 is read as U+FFFD, a sign.
+func (t *classTable) at(text string, i int) (c class, size int) {
+	if b := text[i]; b < utf8.RuneSelf {
+		return t[b], 1
+	}
+	r, size := utf8.DecodeRuneInString(text[i:])
+	return classOf(r), size
+}
+
+// skip returns the end of the characters of a set that begin at i.
+func (t *classTable) skip(text string, i int, set classes) int {
+	for i < len(text) {
+		c, size := t.at(text, i)
+		if !set.has(c) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+func classOf(r rune) class {
 	switch {
-	case 'a' <= b && b <= 'z':
-		return lower
-	case 'A' <= b && b <= 'Z':
-		return upper
-	case '0' <= b && b <= '9':
-		return digit
-	case b == '\n', b == '\r':
+	case r == '\r', r == '\n':
 		return newline
-	case b == '\t', b == '\v', b == '\f', b == ' ':
-		return blank
-	case b == '/':
-		return slash
-	case b == '\'':
-		return quote
-	case b == '\x7f':
-		return rubout
-	}
-	return sign
-}
-
-// wideClass is the class of a character beyond ASCII. What is not UTF-8 is read as
-// U+FFFD, a sign.
-func wideClass(r rune) class {
-	switch {
+	case unicode.Is(unicode.Lo, r):
+		return letter
+	case unicode.IsLower(r):
+		return lower
+	case unicode.IsUpper(r), unicode.IsTitle(r):
+		return upper
 	case unicode.IsLetter(r):
 		return letter
 	case unicode.IsMark(r):
@@ -77,7 +87,7 @@ func wideClass(r rune) class {
 	case unicode.IsNumber(r):
 		return digit
 	case unicode.IsSpace(r):
-		return space
+		return blank
 	}
 	return sign
 }
