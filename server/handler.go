@@ -3,12 +3,12 @@ package server
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
 
 	"appserver/core/engine"
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -122,14 +122,14 @@ func (h ServerHandlers) Initialize(to protocol.Caller, p *protocol.InitializePar
 
 // versionInName matches versions in the name of a client. Clients read the first version of
 // the user agent as the protocol level. So the name must not contain one.
-var versionInName = regexp.MustCompile(`\d+\.\d+\.\d+`)
+var versionInName = pattern.New(`\d+\.\d+\.\d+`)
 
 // userAgent returns the user agent: client, protocol level, platform and this server.
 func (h ServerHandlers) userAgent(c protocol.ClientInfo) string {
-	name := versionInName.ReplaceAllStringFunc(
-		h.originator(c),
-		func(v string) string { return strings.ReplaceAll(v, ".", "_") },
-	)
+	name := h.originator(c)
+	if strings.Contains(name, ".") {
+		name = versionInName().ReplaceAllStringFunc(name, func(v string) string { return strings.ReplaceAll(v, ".", "_") })
+	}
 	agent := fmt.Sprintf("%s/%s (%s) %s (%s; %s) appserver/%s",
 		strings.ReplaceAll(name, "/", "_"), protocol.Level, h.Platform, h.Terminal, c.Name, c.Version, h.Version)
 	return strings.Map(func(r rune) rune {

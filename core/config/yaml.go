@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -52,11 +53,13 @@ func yamlLines(n *yaml.Node, depth int) *lines {
 }
 
 // yamlLine finds the line in error texts of the YAML decoder, which have no field for it.
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\n\s*)?line (\d+): `)
+var yamlLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\n\s*)?line (\d+): `)
+})
 
 func yamlError(file string, err error) *Error {
 	at, text := position{label: file}, err.Error()
-	if m := yamlLine.FindStringSubmatch(text); m != nil {
+	if m := yamlLine().FindStringSubmatch(text); m != nil {
 		at.line, _ = strconv.Atoi(m[1])
 		text = text[len(m[0]):]
 	}

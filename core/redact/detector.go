@@ -84,6 +84,9 @@ type detectors struct {
 	slots [1 << slotBits]uint32
 }
 
+// prepared returns the detectors, which all redactors of the process share.
+var prepared = sync.OnceValue(prepare)
+
 // prepare compiles no expression. Each is compiled on first use.
 func prepare() *detectors {
 	d := &detectors{rows: Detectors()}

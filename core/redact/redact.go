@@ -46,7 +46,7 @@ func New(patterns []string, detect bool) (*Redactor, error) {
 		r.patterns = append(r.patterns, pattern{form, word})
 	}
 	if detect {
-		r.detectors = prepare()
+		r.detectors = prepared()
 	}
 	if r.detectors == nil && len(r.patterns) == 0 {
 		return nil, nil

@@ -2,10 +2,10 @@ package toolspec
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"appserver/core/excerpt"
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -44,22 +44,22 @@ func ClientTools(specs []protocol.DynamicToolSpec) (tools []ClientTool) {
 const maxToolName = 64
 
 // toolName matches the names that all supported APIs accept.
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+var toolName = pattern.New(`^[a-zA-Z0-9_-]+$`)
 
 // CheckDynamicTools rejects tools that cannot be offered to every model: by a wrong, long, duplicate
 // or built-in name, or by a schema that is no object.
 func CheckDynamicTools(specs []protocol.DynamicToolSpec) *protocol.Error {
 	seen := map[string]bool{}
 	for _, s := range specs {
-		if s.Type == protocol.DynamicToolNamespace && !toolName.MatchString(s.Name) {
-			return errTool("dynamic tool namespace must match %v: %s", toolName, s.Name)
+		if s.Type == protocol.DynamicToolNamespace && !toolName().MatchString(s.Name) {
+			return errTool("dynamic tool namespace must match %v: %s", toolName(), s.Name)
 		}
 	}
 	for _, t := range ClientTools(specs) {
 		var schema map[string]json.RawMessage
 		switch {
-		case !toolName.MatchString(t.Tool):
-			return errTool("dynamic tool name must match %v: %s", toolName, t.Tool)
+		case !toolName().MatchString(t.Tool):
+			return errTool("dynamic tool name must match %v: %s", toolName(), t.Tool)
 		case len(t.Name) > maxToolName:
 			return errTool("dynamic tool name is longer than %d characters: %s", maxToolName, t.Name)
 		case seen[t.Name]:

@@ -9,9 +9,10 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"appserver/core/pattern"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 )
 
 // hashedName matches the names that esbuild gives to files.
-var hashedName = regexp.MustCompile(`^/assets/.+-[0-9A-Z]{8}\.[a-z0-9]+$`)
+var hashedName = pattern.New(`^/assets/.+-[0-9A-Z]{8}\.[a-z0-9]+$`)
 
 // contentTypes has the types of files by extension. Package mime depends on files of the system.
 var contentTypes = map[string]string{
@@ -62,7 +63,7 @@ func loadAssets(files fs.FS) (map[string]*asset, error) {
 			at = "/"
 		}
 		cache := "no-store"
-		if hashedName.MatchString(at) {
+		if hashedName().MatchString(at) {
 			cache = cacheForever
 		}
 		assets[at] = &asset{kind, cache, packed}
