@@ -9,6 +9,8 @@ type CaptureTree struct {
 	ID   EffectID
 	Turn string
 	Dir  string
+	// Last is the last checkpoint of the thread.
+	Last protocol.StoredCheckpoint
 }
 
 // TreeCaptured ends a CaptureTree, with the tree or an error.
@@ -18,8 +20,9 @@ type TreeCaptured struct {
 	Err    error
 }
 
-// DeleteCheckpoints deletes the refs of checkpoints. It has no terminal input.
-type DeleteCheckpoints struct{ Points []protocol.StoredCheckpoint }
+// DeleteCheckpoints deletes the refs of checkpoints, except those that the kept ones share. It has no
+// terminal input.
+type DeleteCheckpoints struct{ Points, Kept []protocol.StoredCheckpoint }
 
 // CopyCheckpoints adds refs for a fork to the checkpoints of its origin, and to the changes since
 // the first of them. It has no terminal input.
@@ -51,7 +54,11 @@ func (s *step) startCapture() {
 	}
 	c := &s.captures[0]
 	c.effect = s.newEffect()
-	s.effect(CaptureTree{ID: c.effect, Turn: c.turn, Dir: c.dir})
+	e := CaptureTree{ID: c.effect, Turn: c.turn, Dir: c.dir}
+	if n := len(s.state.Checkpoints); n > 0 {
+		e.Last = s.state.Checkpoints[n-1].StoredCheckpoint
+	}
+	s.effect(e)
 }
 
 // holdForCapture reports whether a call that may write waits for a checkpoint. The call starts when

@@ -28,14 +28,27 @@ func (s *step) treeCaptured(in TreeCaptured) {
 // recordCheckpoint records a checkpoint, and deletes the oldest above the limit.
 func (s *step) recordCheckpoint(p protocol.StoredCheckpoint, keep int) {
 	var gone []protocol.StoredCheckpoint
-	for i := 0; i <= len(s.state.Checkpoints)-max(keep, 1); i++ {
-		gone = append(gone, s.state.Checkpoints[i].StoredCheckpoint)
-		p.Forgets = append(p.Forgets, s.state.Checkpoints[i].ID)
+	kept := []protocol.StoredCheckpoint{p}
+	for i, old := range s.state.Checkpoints {
+		if i > len(s.state.Checkpoints)-max(keep, 1) {
+			kept = append(kept, old.StoredCheckpoint)
+			continue
+		}
+		gone = append(gone, old.StoredCheckpoint)
+		p.Forgets = append(p.Forgets, old.ID)
 	}
+	gone = slices.DeleteFunc(gone, func(old protocol.StoredCheckpoint) bool { return !s.ownsRefs(old, kept) })
 	s.record(protocol.LineCheckpoint, p)
 	if len(gone) > 0 {
-		s.effect(DeleteCheckpoints{gone})
+		s.effect(DeleteCheckpoints{gone, kept})
 	}
+}
+
+// ownsRefs reports whether a checkpoint has refs that the kept ones do not share.
+func (s *step) ownsRefs(p protocol.StoredCheckpoint, kept []protocol.StoredCheckpoint) bool {
+	return len(s.state.ChangesOf(p.ID)) > 0 || slices.ContainsFunc(p.Trees, func(t protocol.StoredTree) bool {
+		return !protocol.SharesRef(kept, t.Root, p.RefOf(t))
+	})
 }
 
 // skipCheckpoint continues the turn without a checkpoint.

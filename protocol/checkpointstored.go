@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"cmp"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -21,10 +23,22 @@ type StoredCheckpoint struct {
 	Forgets []string     `json:"forgets,omitempty"`
 }
 
-// StoredTree is the content of a worktree, as a tree object of git. Root is its absolute path.
+// StoredTree is the content of a worktree, as a tree object of git. Root is its absolute path. Ref is
+// the id of an earlier checkpoint whose ref keeps the same tree, or empty if the checkpoint has a ref.
 type StoredTree struct {
 	Root string `json:"root"`
 	Tree string `json:"tree"`
+	Ref  string `json:"ref,omitempty"`
+}
+
+// RefOf returns the name of the ref that keeps a tree of the checkpoint.
+func (p StoredCheckpoint) RefOf(tree StoredTree) string { return cmp.Or(tree.Ref, p.ID) }
+
+// SharesRef reports whether one of the checkpoints uses a ref of a worktree.
+func SharesRef(points []StoredCheckpoint, root, ref string) bool {
+	return slices.ContainsFunc(points, func(p StoredCheckpoint) bool {
+		return slices.ContainsFunc(p.Trees, func(t StoredTree) bool { return t.Root == root && p.RefOf(t) == ref })
+	})
 }
 
 // WorktreeChanges is the payload of a worktree_changes line: the files that a tool call of a turn

@@ -4,9 +4,9 @@
 // # Names
 //
 // Captures have names below refs/appserver/THREAD: a checkpoint is named by its id, and the files
-// changed since by the id with "-files". In the home folder, threads/THREAD has the roots of the
-// worktrees with such names, each followed by a NUL, so that they are found after the thread is
-// deleted.
+// changed since by the id with "-files". A checkpoint that equals the one before shares its ref. In
+// the home folder, threads/THREAD has the roots of the worktrees with such names, each followed by a
+// NUL, so that they are found after the thread is deleted.
 package checkpoint
 
 import (
@@ -60,16 +60,45 @@ func (k *Keeper) remember(dir string, t *worktree.Tree) {
 	k.trees[dir] = t
 }
 
-// Capture keeps the state of a worktree as a checkpoint.
+// Capture keeps the state of a worktree as a checkpoint. A checkpoint that equals the last one shares
+// its ref, so it writes nothing.
 func (k *Keeper) Capture(ctx context.Context, thread string, e core.CaptureTree) (protocol.StoredTree, error) {
-	t, err := worktree.Open(ctx, e.Dir, k.options) // a repository may have come since the last turn
-	if err != nil {
-		return protocol.StoredTree{}, err
+	t, tree := k.unchanged(ctx, e.Dir)
+	if t == nil {
+		var err error
+		// The folder can belong to another repository than at the last turn.
+		if t, err = worktree.Open(ctx, e.Dir, k.options); err != nil {
+			return protocol.StoredTree{}, err
+		}
+		k.remember(e.Dir, t)
+		k.remember(t.Root(), t)
+		if tree, err = t.Capture(ctx); err != nil {
+			return protocol.StoredTree{}, err
+		}
 	}
-	k.remember(e.Dir, t)
-	k.remember(t.Root(), t)
-	tree, err := k.keepNow(ctx, t, thread, e.Turn)
-	return protocol.StoredTree{Root: t.Root(), Tree: tree}, err
+	stored := protocol.StoredTree{Root: t.Root(), Tree: tree}
+	for _, last := range e.Last.Trees {
+		if last.Root == t.Root() && last.Tree == tree && t.HasRef(thread, e.Last.RefOf(last)) {
+			stored.Ref = e.Last.RefOf(last)
+			return stored, nil
+		}
+	}
+	return stored, k.keep(ctx, t, thread, e.Turn, tree)
+}
+
+// unchanged returns the worktree of a directory and its last capture, or nil if it may have changed.
+func (k *Keeper) unchanged(ctx context.Context, dir string) (*worktree.Tree, string) {
+	k.mu.Lock()
+	t := k.trees[dir]
+	k.mu.Unlock()
+	if t == nil {
+		return nil, ""
+	}
+	tree := t.Unchanged(ctx, dir)
+	if tree == "" {
+		return nil, ""
+	}
+	return t, tree
 }
 
 // keepNow captures a worktree and gives that a name.
@@ -77,10 +106,14 @@ func (k *Keeper) keepNow(ctx context.Context, t *worktree.Tree, thread, name str
 	if tree, err = t.Capture(ctx); err != nil {
 		return "", err
 	}
+	return tree, k.keep(ctx, t, thread, name, tree)
+}
+
+func (k *Keeper) keep(ctx context.Context, t *worktree.Tree, thread, name, tree string) error {
 	if err := k.note(thread, t.Root()); err != nil {
-		return "", err
+		return err
 	}
-	return tree, t.Keep(ctx, thread, name, tree)
+	return t.Keep(ctx, thread, name, tree)
 }
 
 // keepFiles keeps what files held before and after changes.

@@ -187,7 +187,7 @@ func TestForgetAndCopy(t *testing.T) {
 	p.capture("thread", "two")
 	p.Copy(context.Background(), "fork",
 		core.CopyCheckpoints{Points: points, Changes: []protocol.WorktreeChanges{tracked.Changes}})
-	p.Forget(context.Background(), "thread", points)
+	p.Forget(context.Background(), "thread", core.DeleteCheckpoints{Points: points})
 	refs := p.git("for-each-ref", "--format=%(refname)", "refs/appserver")
 	require.Equal(t, "refs/appserver/fork/one\nrefs/appserver/fork/one-files\nrefs/appserver/thread/two\n", refs)
 	p.ForgetThread(context.Background(), "thread")
@@ -251,4 +251,38 @@ func timesOpen(name string) (n int) {
 		}
 	}
 	return n
+}
+
+// TestACheckpointWithoutChangesSharesTheRefOfTheLast expects the ref to stay for as long as one of the
+// checkpoints uses it.
+func TestACheckpointWithoutChangesSharesTheRefOfTheLast(t *testing.T) {
+	p := newPlace(t)
+	p.git("init", "-q")
+	p.write("a", "a\n")
+	capture := func(turn string, last protocol.StoredCheckpoint) protocol.StoredCheckpoint {
+		tree, err := p.Capture(context.Background(), "thread", core.CaptureTree{Turn: turn, Dir: p.dir, Last: last})
+		require.NoError(t, err)
+		return protocol.StoredCheckpoint{ID: turn, Trees: []protocol.StoredTree{tree}}
+	}
+	refs := func() string { return p.git("for-each-ref", "--format=%(refname)", "refs/appserver") }
+	one := capture("one", protocol.StoredCheckpoint{})
+	two := capture("two", one)
+	three := capture("three", two)
+	require.Equal(t, "one", two.Trees[0].Ref)
+	require.Equal(t, "one", three.Trees[0].Ref)
+	require.Equal(t, "refs/appserver/thread/one\n", refs())
+
+	p.Forget(context.Background(), "thread",
+		core.DeleteCheckpoints{Points: []protocol.StoredCheckpoint{one, two}, Kept: []protocol.StoredCheckpoint{three}})
+	require.Equal(t, "refs/appserver/thread/one\n", refs())
+	p.write("a", "b\n")
+	four := capture("four", three)
+	require.Empty(t, four.Trees[0].Ref)
+	p.Forget(context.Background(), "thread",
+		core.DeleteCheckpoints{Points: []protocol.StoredCheckpoint{three}, Kept: []protocol.StoredCheckpoint{four}})
+	require.Equal(t, "refs/appserver/thread/four\n", refs())
+
+	p.git("pack-refs", "--all")
+	require.Empty(t, capture("five", four).Trees[0].Ref, "a packed ref is not shared")
+	require.Empty(t, p.reports)
 }

@@ -18,12 +18,15 @@ import (
 // packEvery is after how many forgotten checkpoints what is kept is packed.
 const packEvery = 32
 
-// Forget deletes checkpoints and the changes since them.
-func (k *Keeper) Forget(ctx context.Context, thread string, points []protocol.StoredCheckpoint) {
+// Forget deletes checkpoints and the changes since them. Refs that other checkpoints share stay.
+func (k *Keeper) Forget(ctx context.Context, thread string, e core.DeleteCheckpoints) {
 	names := map[string][]string{}
-	for _, p := range points {
+	for _, p := range e.Points {
 		for _, tree := range p.Trees {
-			names[tree.Root] = append(names[tree.Root], p.ID, filesOf(p.ID))
+			names[tree.Root] = append(names[tree.Root], filesOf(p.ID))
+			if ref := p.RefOf(tree); !protocol.SharesRef(e.Kept, tree.Root, ref) {
+				names[tree.Root] = append(names[tree.Root], ref)
+			}
 		}
 	}
 	for root, of := range names {
@@ -78,7 +81,7 @@ func (k *Keeper) Copy(ctx context.Context, thread string, e core.CopyCheckpoints
 	// After the files: who finds the checkpoint finds what it takes.
 	for _, p := range e.Points {
 		for _, tree := range p.Trees {
-			keep(p.ID, tree.Root, func(t *worktree.Tree) error { return t.Keep(ctx, thread, p.ID, tree.Tree) })
+			keep(p.ID, tree.Root, func(t *worktree.Tree) error { return t.Keep(ctx, thread, p.RefOf(tree), tree.Tree) })
 		}
 	}
 }

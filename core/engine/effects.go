@@ -37,7 +37,7 @@ func (a *actor) start(e core.Effect) {
 	case core.CaptureTree:
 		a.launch(e.ID, a.capture(e), core.TreeCaptured{Effect: e.ID, Err: errors.New("capturing the worktree did not end")})
 	case core.DeleteCheckpoints:
-		a.engine.withWorktrees(func(ctx context.Context, w Worktrees) { w.Forget(ctx, a.id, e.Points) })
+		a.engine.withWorktrees(func(ctx context.Context, w Worktrees) { w.Forget(ctx, a.id, e) })
 	case core.CopyCheckpoints:
 		a.engine.withWorktrees(func(ctx context.Context, w Worktrees) { w.Copy(ctx, a.id, e) })
 	case core.ReadImage:

@@ -249,7 +249,7 @@ type Worktrees interface {
 	// Copy copies existing checkpoints to another thread.
 	Copy(ctx context.Context, thread string, e core.CopyCheckpoints)
 	// Forget deletes checkpoints.
-	Forget(ctx context.Context, thread string, points []protocol.StoredCheckpoint)
+	Forget(ctx context.Context, thread string, e core.DeleteCheckpoints)
 	// ForgetThread deletes the checkpoints of a thread.
 	ForgetThread(ctx context.Context, thread string)
 }

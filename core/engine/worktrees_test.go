@@ -171,10 +171,10 @@ func (f *folder) Copy(_ context.Context, thread string, e core.CopyCheckpoints) 
 	}
 }
 
-func (f *folder) Forget(_ context.Context, thread string, points []protocol.StoredCheckpoint) {
+func (f *folder) Forget(_ context.Context, thread string, e core.DeleteCheckpoints) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, p := range points {
+	for _, p := range e.Points {
 		f.names = slices.DeleteFunc(f.names, func(name string) bool { return name == thread+"/"+p.ID })
 	}
 }

@@ -17,6 +17,17 @@ import (
 // Capture stores the files of the worktree and returns the name of a git tree. It fails with a
 // [*TooLargeError].
 func (t *Tree) Capture(ctx context.Context) (object string, err error) {
+	files, ok := t.compare()
+	if object := t.last(files, ok); object != "" {
+		return object, nil
+	}
+	if object, err = t.captureFiles(ctx); err == nil && ok {
+		t.setLast(object, files)
+	}
+	return object, err
+}
+
+func (t *Tree) captureFiles(ctx context.Context) (object string, err error) {
 	l, err := t.lock(ctx)
 	if err != nil {
 		return "", err
@@ -55,14 +66,8 @@ func (t *Tree) patterns() string {
 		text = string(readSmall(filepath.Join(t.common, "info", "exclude")))
 	}
 	text += "\n/" + stagingPrefix + "*\n"
-	home := filepath.Dir(t.home)
-	for _, dir := range []string{home, filepath.Dir(home)} {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = real
-		}
-		if rel, err := filepath.Rel(t.root, dir); err == nil && rel != "." && filepath.IsLocal(rel) {
-			text += "/" + escapePattern(filepath.ToSlash(rel)) + "\n"
-		}
+	for _, dir := range t.ownFolders() {
+		text += "/" + escapePattern(filepath.ToSlash(strings.TrimPrefix(dir, t.root+"/"))) + "\n"
 	}
 	return text
 }

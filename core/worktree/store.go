@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"appserver/core/osfile"
@@ -25,6 +27,13 @@ type Tree struct {
 	git  git
 	// sha256 reports whether the repository names objects by SHA-256.
 	sha256 bool
+	// settings are the files outside the worktree on which a capture depends, or nil if they are not
+	// known.
+	settings []string
+	seed     maphash.Seed
+
+	mu       sync.Mutex
+	captured captured
 }
 
 // Open returns the worktree of a folder: the nearest folder above it with a .git, or the folder
@@ -43,7 +52,7 @@ func Open(ctx context.Context, cwd string, o Options) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{repository: r, options: o.filled(r.common != "")}
+	t := &Tree{repository: r, options: o.filled(r.common != ""), seed: maphash.MakeSeed()}
 	t.home = filepath.Join(o.Home, fmt.Sprintf("%x", sha256.Sum256([]byte(r.root)))[:32])
 	g.dir, g.work = filepath.Join(t.home, "git"), r.root
 	t.git = g
@@ -83,12 +92,16 @@ func (t *Tree) prepare(ctx context.Context) error {
 		}
 	}
 	config := t.configured(ctx)
-	t.git.excludes = t.userExcludes(ctx, config["core.excludesfile"])
+	excludes := t.userExcludes(ctx, config["core.excludesfile"])
+	if readSmall(excludes) != nil {
+		t.git.excludes = excludes
+	}
 	if t.common != "" {
 		t.git.objects = filepath.Join(t.common, "objects")
 		t.git.shared = config["core.sharedrepository"]
 		t.sha256 = config["extensions.objectformat"] == "sha256"
 	}
+	t.settings = t.watched(excludes)
 	return t.writeGitFolder()
 }
 
@@ -131,17 +144,9 @@ func (t *Tree) userExcludes(ctx context.Context, name string) string {
 		name = filepath.Join(home, rest)
 	}
 	if name == "" {
-		configs := os.Getenv("XDG_CONFIG_HOME")
-		if configs == "" {
-			configs = filepath.Join(home, ".config")
-		}
-		name = filepath.Join(configs, "git", "ignore")
+		name = filepath.Join(configFolder(home), "git", "ignore")
 	}
-	name = from(t.root, name)
-	if readSmall(name) == nil {
-		return ""
-	}
-	return name
+	return from(t.root, name)
 }
 
 // globalExcludes reads core.excludesFile from the configuration of the user and of the machine. No

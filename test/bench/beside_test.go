@@ -120,7 +120,8 @@ func (s besideServer) configure(t testing.TB, home string) {
 func (r besideRun) dial() (c *lineClient, started time.Duration) {
 	cmd := apptest.ProcessCommand(r, r.path, r.program, r.args...)
 	cmd.SysProcAttr = posix.Group()
-	cmd.Dir = r.path
+	cmd.Dir = filepath.Join(r.path, "work") // a turn changes the home, and would change the worktree
+	require.NoError(r, os.MkdirAll(cmd.Dir, 0o700))
 	began := time.Now()
 	c = dialLines(r, cmd)
 	started = time.Since(began)

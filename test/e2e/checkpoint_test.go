@@ -141,6 +141,48 @@ func TestCheckpointRetention(t *testing.T) {
 	c.Close()
 }
 
+// TestCheckpointsOfUnchangedFilesShareARef expects one ref for turns that change nothing, until the last
+// of their checkpoints is forgotten.
+func TestCheckpointsOfUnchangedFilesShareARef(t *testing.T) {
+	t.Parallel()
+	home, p := t.TempDir(), apptest.NewRepository(t)
+	c := apptest.StartOffline(t, home, "-c", "checkpoints.keep=2")
+	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "workspace-write"})
+	var turns []string
+	for range 4 {
+		turn, _ := p.RunChanges(c, id, "hi")
+		turns = append(turns, turn)
+	}
+	refs := func() []string {
+		return strings.Fields(p.Git("for-each-ref", "--format=%(refname:lstrip=3)", "refs/appserver/"+id))
+	}
+	checkpoints := func() (ids []string) {
+		for _, one := range c.CallJSON("thread/checkpoint/list", apptest.Object{"threadId": id}).Get("data.#.id").Array() {
+			ids = append(ids, one.Str)
+		}
+		return ids
+	}
+	recorded := func(turn string) {
+		t.Helper()
+		require.Eventually(t, func() bool { return checkpoints()[0] == turn }, apptest.Timeout, apptest.Timeout/1000)
+	}
+	recorded(turns[3])
+	require.Equal(t, []string{turns[3], turns[2]}, checkpoints())
+	require.Equal(t, []string{turns[0]}, refs())
+	p.Write("doc.txt", "of the user\n")
+	p.Git("gc", "-q", "--prune=now")
+	diff := c.CallJSON("thread/checkpoint/diff", apptest.Object{"threadId": id, "turnId": turns[3]}).Get("diff").Str
+	require.Contains(t, diff, "+of the user")
+	for range 2 {
+		turn, _ := p.RunChanges(c, id, "hi")
+		turns = append(turns, turn)
+		recorded(turn)
+	}
+	require.Eventually(t, func() bool { return len(refs()) == 1 && refs()[0] == turns[4] }, apptest.Timeout,
+		apptest.Timeout/1000)
+	c.Close()
+}
+
 // TestCheckpointsOutsideOfRepositories checks folders without a repository, and worktrees that are
 // too large.
 func TestCheckpointsOutsideOfRepositories(t *testing.T) {

@@ -158,6 +158,6 @@ func (w *fakeWorktree) Restore(ctx context.Context, _, id string, changes []prot
 	return done, nil
 }
 
-func (*fakeWorktree) Copy(context.Context, string, core.CopyCheckpoints)          {}
-func (*fakeWorktree) Forget(context.Context, string, []protocol.StoredCheckpoint) {}
-func (*fakeWorktree) ForgetThread(context.Context, string)                        {}
+func (*fakeWorktree) Copy(context.Context, string, core.CopyCheckpoints)     {}
+func (*fakeWorktree) Forget(context.Context, string, core.DeleteCheckpoints) {}
+func (*fakeWorktree) ForgetThread(context.Context, string)                   {}
