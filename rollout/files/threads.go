@@ -15,6 +15,9 @@ import (
 
 // Index lists and searches the rollouts without reading them.
 type Index interface {
+	// Ready reports whether the index has all rollouts. Sweep starts to read the others, in the background.
+	Ready() bool
+	Sweep()
 	// List is rollout.Store.List. It returns false if the rollouts must be read.
 	List(q rollout.Query) (rollout.Page, bool)
 	// Search returns the threads that contain a text. It waits briefly for an index that is being
@@ -181,13 +184,19 @@ func (t *Threads) List(q rollout.Query) (page rollout.Page, err error) {
 		q.Cwds[i] = filepath.Clean(cwd)
 	}
 	listed := false
-	if t.index != nil && !q.Unlisted {
+	indexed := t.index != nil && !q.Unlisted
+	// The first page by creation needs few files. A sweep beside it would delay it.
+	late := indexed && q.Key() == rollout.SortCreated && q.Search == "" && !t.index.Ready()
+	if indexed && !late {
 		page, listed = t.index.List(q)
 	}
 	if !listed {
 		if page, err = t.store.List(q); err != nil {
 			return page, err
 		}
+	}
+	if late {
+		t.index.Sweep()
 	}
 	if t.index != nil {
 		page.Skipped = append(page.Skipped, t.index.Skipped()...)

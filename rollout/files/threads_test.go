@@ -48,6 +48,20 @@ func TestFilesKeepAppendedLinesOnFaultyDisks(t *testing.T) {
 	})
 }
 
+// TestTheFirstListStartsTheIndex lists from the files until the index is ready.
+func TestTheFirstListStartsTheIndex(t *testing.T) {
+	place := t.TempDir()
+	rollouts := rollout.NewStore(rollout.OS(), place)
+	ix := index.New(index.Options{Store: rollouts, Path: filepath.Join(place, "index.sqlite"),
+		Report: func(err error) { t.Error(err) }})
+	t.Cleanup(func() { require.NoError(t, ix.Close(context.Background())) })
+	threads := files.New(rollouts, ix, func(err error) { t.Error(err) })
+	require.Equal(t, protocol.IndexClosed, threads.Diagnose().State)
+	_, err := threads.List(rollout.Query{Limit: 1})
+	require.NoError(t, err)
+	require.Eventually(t, ix.Ready, 20*time.Second, time.Millisecond)
+}
+
 // TestACopyReadsTheListedFile copies a thread between homes. To find its file by its id, the store would walk
 // the whole home for each thread.
 func TestACopyReadsTheListedFile(t *testing.T) {

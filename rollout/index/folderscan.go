@@ -38,8 +38,10 @@ type folderScan struct {
 	// old has the folders of the last scan, and seen the ones of this scan. Unchanged folders are not
 	// read again.
 	old, seen map[location]folder
-	changed   []file
-	gone      []location
+	// within limits the folders that are looked at. Other ones stay as they were.
+	within  scope
+	changed []file
+	gone    []location
 	// skip is called with the error of everything that lists omit.
 	skip func(error)
 }
@@ -51,18 +53,52 @@ func (s *folderScan) scan() error {
 			return err
 		}
 	}
-	for at := range s.old {
-		if _, ok := s.seen[at]; !ok {
-			if err := s.markFolderGone(at); err != nil {
-				return err
-			}
+	for at, was := range s.old {
+		if _, ok := s.seen[at]; ok {
+			continue
+		}
+		if !s.within.has(at) {
+			s.seen[at] = was
+		} else if err := s.markFolderGone(at); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// scope is a part of the folders: those of a root with paths from since on. The zero scope is all folders.
+type scope struct{ root, since string }
+
+// scopeOf returns the folders that can change a page. A page by creation, newest first, depends on its own files
+// and on newer ones, which can belong to the same threads.
+func scopeOf(q rollout.Query, rows []row) scope {
+	full := q.Limit > 0 && len(rows) > q.Limit
+	if !full || q.Key() != rollout.SortCreated || q.Ascending || q.Ancestor != "" {
+		return scope{}
+	}
+	last := rows[len(rows)-1]
+	return scope{last.root, last.path}
+}
+
+// has reports whether a folder can have files of the scope.
+func (s scope) has(at location) bool {
+	if s == (scope{}) {
+		return true
+	}
+	n := min(len(at.path), len(s.since))
+	return at.root == s.root && at.path[:n] >= s.since[:n]
+}
+
+// covers reports whether a scope has all folders of another one.
+func (s scope) covers(other scope) bool {
+	return s == (scope{}) || s.root == other.root && s.since <= other.since
+}
+
 // visit scans a folder and its subfolders. A folder without permission hides only itself.
 func (s *folderScan) visit(at location) error {
+	if !s.within.has(at) {
+		return nil
+	}
 	now, err := s.readFolder(at)
 	if errors.Is(err, fs.ErrPermission) {
 		s.skip(err)

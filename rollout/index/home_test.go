@@ -60,14 +60,13 @@ func (r *rig) reopen() {
 
 func (r *rig) file() string { return filepath.Join(r.home, "appserver-index.sqlite") }
 
-// built waits until every file was looked at.
+// built waits until every file was looked at once.
 func (r *rig) built() {
 	for range 10 {
 		r.ix.mu.Lock()
-		r.ix.updateLocked()
-		sweeping, complete := r.ix.sweeping, r.ix.complete
+		usable, sweeping := r.ix.usableLocked(), r.ix.sweeping
 		r.ix.mu.Unlock()
-		if complete {
+		if usable {
 			return
 		}
 		if sweeping != nil {
@@ -78,8 +77,11 @@ func (r *rig) built() {
 }
 
 func (r *rig) list(q rollout.Query) rollout.Page {
-	r.built()
-	page, ok := r.ix.List(q)
+	page, ok := rollout.Page{}, false
+	for n := 0; !ok && n < 10; n++ { // changes of many files need a sweep
+		r.built()
+		page, ok = r.ix.List(q)
+	}
 	require.True(r.t, ok, "%v", r.faults)
 	return page
 }
@@ -90,6 +92,13 @@ func (r *rig) search(q rollout.Query) rollout.Hits {
 	require.NoError(r.t, err)
 	require.True(r.t, hits.Complete)
 	return hits
+}
+
+// indexed returns the files that the index has, whether they exist or not.
+func (r *rig) indexed() map[location]indexedState {
+	files, err := knownFiles(r.ix.db.Read, "")
+	require.NoError(r.t, err)
+	return files
 }
 
 func idOf(n int) string { return fmt.Sprintf("0190a6f8-1111-7aaa-8bbb-%012d", n) }

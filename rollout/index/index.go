@@ -62,6 +62,8 @@ type Index struct {
 	// folders holds the folders as last read. complete is set after a whole sweep.
 	folders  map[location]folder
 	complete bool
+	// applied counts the files that were read or removed from the index.
+	applied int
 	// sweeping is closed at the end of the running sweep. It is nil if none runs.
 	sweeping chan struct{}
 	swept    time.Time
@@ -169,8 +171,27 @@ func (ix *Index) closeLocked() error {
 	return db.Close()
 }
 
+// Ready reports whether the index has all files, so that List need not start a sweep.
+func (ix *Index) Ready() bool {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	return ix.db != nil && ix.complete
+}
+
+// Sweep starts a sweep in the background unless one is running.
+func (ix *Index) Sweep() {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.sweepLocked()
+}
+
 // updateLocked updates the index. It returns false if the caller has to read the files.
 func (ix *Index) updateLocked() bool {
+	return ix.usableLocked() && ix.refreshedLocked(scope{})
+}
+
+// usableLocked returns false if the index is not complete. A sweep completes it.
+func (ix *Index) usableLocked() bool {
 	if time.Since(ix.failed) < retryAfter {
 		return false
 	}
@@ -179,7 +200,12 @@ func (ix *Index) updateLocked() bool {
 		ix.sweepLocked()
 		return false
 	}
-	err := ix.refreshLocked()
+	return true
+}
+
+// refreshedLocked updates a part of a usable index. It returns false if the caller has to read the files.
+func (ix *Index) refreshedLocked(within scope) bool {
+	err := ix.refreshLocked(within)
 	if errors.Is(err, errTooMuch) {
 		ix.complete = false
 		ix.sweepLocked()

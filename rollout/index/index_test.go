@@ -72,6 +72,38 @@ func TestWhatOthersWriteIsSeenAtOnce(t *testing.T) {
 	require.Equal(t, "old", previews(r.list(rollout.Query{Limit: 1})))
 }
 
+// TestAPageByCreationLooksAtItsFolders expects a page to show every change that concerns it, and to leave older
+// folders to other lists.
+func TestAPageByCreationLooksAtItsFolders(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for n := range 40 {
+		r.put(r.path(n), thread(`"id":"x"`, fmt.Sprint(n)))
+	}
+	r.built()
+	newest := rollout.Query{Limit: 3}
+	require.Equal(t, "39, 38, 37", previews(r.list(newest)))
+	r.put(r.path(40), thread(`"id":"x"`, "40"))
+	between := r.store.PathFor(idOf(100), begin.Add(33*13*time.Hour+time.Hour))
+	r.put(between, thread(`"id":"x"`, "between"))
+	require.NoError(t, os.Remove(r.path(5)))
+	require.Equal(t, "40, 39, 38", previews(r.list(newest)))
+	require.Len(t, r.indexed(), 41, "older folders were not looked at")
+
+	for n := 35; n < 41; n++ {
+		require.NoError(t, os.Remove(r.path(n)))
+	}
+	require.Equal(t, "34, between, 33", previews(r.list(newest)))
+	require.Len(t, r.indexed(), 36)
+
+	r.put(r.store.PathFor(idOf(101), begin.Add(31*13*time.Hour+time.Minute)), thread(`"id":"x"`, "older"))
+	for _, n := range []int{33, 34} {
+		r.put(r.store.PathFor(idOf(n), begin.Add(50*13*time.Hour)), thread(`"id":"x"`))
+	}
+	require.Equal(t, "between, 32, older", previews(r.list(newest)), "the page reaches folders that it did not reach before")
+	require.Len(t, r.indexed(), 38, "all folders were looked at")
+}
+
 // TestEachFileHasItsOwnTime reads several files of the same form with one buffer.
 func TestEachFileHasItsOwnTime(t *testing.T) {
 	t.Parallel()

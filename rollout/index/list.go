@@ -22,17 +22,39 @@ func (ix *Index) List(q rollout.Query) (rollout.Page, bool) {
 	}
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	if !ix.updateLocked() {
-		return rollout.Page{}, false
-	}
-	rows, err := ix.pageLocked(q, from)
+	rows, err := ix.checkedPageLocked(q, from)
 	if err != nil {
-		if !errors.Is(err, errTooMuch) {
-			ix.failLocked(err)
-		}
 		return rollout.Page{}, false
 	}
 	return pageOf(rows, q), true
+}
+
+var errNotUsable = errors.New("index: the files have to be read")
+
+// checkedPageLocked returns the rows of a page after it has updated the index. Only folders on which the page
+// depends are looked at.
+func (ix *Index) checkedPageLocked(q rollout.Query, from listing.Position) (rows []row, err error) {
+	if !ix.usableLocked() {
+		return nil, errNotUsable
+	}
+	if rows, err = ix.pageLocked(q, from); err != nil {
+		return nil, err
+	}
+	near := scopeOf(q, rows)
+	before := ix.applied
+	if !ix.refreshedLocked(near) {
+		return nil, errNotUsable
+	}
+	if ix.applied == before {
+		return rows, nil
+	}
+	if rows, err = ix.pageLocked(q, from); err != nil || near.covers(scopeOf(q, rows)) {
+		return rows, err
+	}
+	if !ix.refreshedLocked(scope{}) {
+		return nil, errNotUsable
+	}
+	return ix.pageLocked(q, from)
 }
 
 // maxRetries limits how often a page is read again because its files have changed.
@@ -40,7 +62,12 @@ const maxRetries = 3
 
 // pageLocked returns the rows of a page and the following row. It checks the files of the page
 // and reads changed ones again.
-func (ix *Index) pageLocked(q rollout.Query, from listing.Position) ([]row, error) {
+func (ix *Index) pageLocked(q rollout.Query, from listing.Position) (rows []row, err error) {
+	defer func() {
+		if err != nil && !errors.Is(err, errTooMuch) {
+			ix.failLocked(err)
+		}
+	}()
 	for range maxRetries {
 		s, err := listQuery(ix.db.Read, ix.options.Store, q, from)
 		if err != nil {

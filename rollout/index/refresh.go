@@ -22,8 +22,9 @@ var errTooMuch = errors.New("index: too much is new")
 
 // refreshLocked updates the index with changed folders, files that this process wrote, and
 // recently written files. A sweep checks all other files.
-func (ix *Index) refreshLocked() error {
-	s := folderScan{store: ix.options.Store, indexed: indexedByFolder(ix.db.Read), old: ix.folders, skip: ix.skip}
+func (ix *Index) refreshLocked(within scope) error {
+	s := folderScan{store: ix.options.Store, indexed: indexedByFolder(ix.db.Read), old: ix.folders, within: within,
+		skip: ix.skip}
 	err := s.scan()
 	if err == nil {
 		err = ix.checkFilesLocked(&s)
@@ -39,8 +40,13 @@ func (ix *Index) refreshLocked() error {
 
 // checkFilesLocked checks single files.
 func (ix *Index) checkFilesLocked(s *folderScan) error {
-	written := "WHERE key IN (SELECT key FROM sessions ORDER BY last_event_at DESC LIMIT ?) OR key IN (SELECT key FROM sessions WHERE NOT listed ORDER BY last_event_at DESC LIMIT ?)"
-	files, err := knownFiles(ix.db.Read, written, maxRecent, maxRecent)
+	written, args := "WHERE key IN (SELECT key FROM sessions WHERE NOT listed ORDER BY last_event_at DESC LIMIT ?)",
+		[]any{maxRecent}
+	if s.within == (scope{}) {
+		written, args = written+" OR key IN (SELECT key FROM sessions ORDER BY last_event_at DESC LIMIT ?)",
+			[]any{maxRecent, maxRecent}
+	}
+	files, err := knownFiles(ix.db.Read, written, args...)
 	if err != nil {
 		return err
 	}
@@ -68,6 +74,7 @@ func (ix *Index) checkFilesLocked(s *folderScan) error {
 
 // applyLocked reads changed files, or returns errTooMuch.
 func (ix *Index) applyLocked(s *folderScan) error {
+	ix.applied += len(s.changed) + len(s.gone)
 	var size int64
 	for _, f := range s.changed {
 		size += f.info.Size() - f.indexed.offset
