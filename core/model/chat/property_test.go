@@ -151,3 +151,24 @@ func genFragment(t *rapid.T, style string, i int, name, arguments string) string
 	require.NoError(t, err)
 	return string(b)
 }
+
+// TestAMessageIsWrittenAsMarshalWritesIt compares the messages of random histories and texts, byte for byte.
+func TestAMessageIsWrittenAsMarshalWritesIt(t *testing.T) {
+	t.Parallel()
+	sample.Check(t, func(t *rapid.T) {
+		p := &core.Prompt{Model: "m", Instructions: rapid.String().Draw(t, "instructions"), Items: genHistory(t)}
+		odd := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + "<&>\u2028\"\\ud800"
+		p.Items = append(p.Items, modeltest.Items(modeltest.Say(protocol.RoleUser, odd),
+			&protocol.FunctionCall{CallID: odd, Name: odd, Arguments: odd},
+			&protocol.FunctionCallOutput{CallID: odd, Output: protocol.ToolOutput{Text: odd}})...)
+		rendered, err := chat.Render(p)
+		require.NoError(t, err)
+		messages := chat.Messages(p)
+		require.Len(t, rendered.Messages, len(messages))
+		for i, m := range messages {
+			want, err := protocol.Marshal(m)
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(rendered.Messages[i]))
+		}
+	})
+}

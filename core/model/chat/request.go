@@ -55,11 +55,15 @@ func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "nu
 // overrides are the members of a request that go-openai leaves out or alters: it
 // knows no prompt_cache_key, checks the model's name, and drops empty contents.
 func overrides(p *core.Prompt, messages []Message) (map[string]json.RawMessage, error) {
-	members := map[string]any{"model": p.Model, "messages": messages}
+	list, err := encodeAll(messages)
+	if err != nil {
+		return nil, err
+	}
+	members := map[string]any{"model": p.Model}
 	if p.ThreadID != "" {
 		members["prompt_cache_key"] = p.SessionID
 	}
-	raw := make(map[string]json.RawMessage, len(members))
+	raw := map[string]json.RawMessage{"messages": list}
 	for name, value := range members {
 		b, err := protocol.Marshal(value)
 		if err != nil {

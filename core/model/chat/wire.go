@@ -72,7 +72,7 @@ func Render(p *core.Prompt) (core.RenderedPrompt, error) {
 
 func render(p *core.Prompt, messages []Message) (r core.RenderedPrompt, err error) {
 	for _, m := range messages {
-		raw, err := protocol.Marshal(m)
+		raw, err := m.encode()
 		if err != nil {
 			return r, fmt.Errorf("writing the messages of the request: %w", err)
 		}
