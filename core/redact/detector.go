@@ -135,14 +135,14 @@ func (d *detectors) redact(text string, suspects uint32) string {
 	for ; suspects != 0; suspects &= suspects - 1 {
 		i := bits.TrailingZeros32(suspects)
 		for _, begin := range d.rows[i].begins {
-			text = d.rows[i].redact(text, begin, d.forms[i]())
+			text = d.rows[i].redact(text, begin, d.forms[i])
 		}
 	}
 	return text
 }
 
 // redact looks at each place with a begin.
-func (d *Detector) redact(text, begin string, form *regexp.Regexp) string {
+func (d *Detector) redact(text, begin string, form func() *regexp.Regexp) string {
 	var out redacting
 	for at := 0; ; {
 		next := strings.Index(text[at:], begin)
@@ -160,11 +160,11 @@ func (d *Detector) redact(text, begin string, form *regexp.Regexp) string {
 }
 
 // secret returns the range of the secret that begins at an index, or 0 and 0.
-func (d *Detector) secret(text string, at int, form *regexp.Regexp) (from, to int) {
+func (d *Detector) secret(text string, at int, form func() *regexp.Regexp) (from, to int) {
 	if d.not != "" && at > 0 && (isAlnum(text[at-1]) || strings.IndexByte(d.not, text[at-1]) >= 0) {
 		return 0, 0
 	}
-	m := form.FindStringSubmatchIndex(text[at:])
+	m := form().FindStringSubmatchIndex(text[at:])
 	if m == nil {
 		return 0, 0
 	}
