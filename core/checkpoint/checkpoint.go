@@ -31,13 +31,15 @@ type Keeper struct {
 
 	mu    sync.Mutex
 	trees map[string]*worktree.Tree // by directory
+	// capturing has, for each directory, a channel that is full during a capture.
+	capturing map[string]chan struct{}
 	// forgotten counts the checkpoints that were let go.
 	forgotten atomic.Int64
 }
 
 // New is a Keeper.
 func New(o worktree.Options, report func(error)) *Keeper {
-	return &Keeper{options: o, report: report, trees: map[string]*worktree.Tree{}}
+	return &Keeper{options: o, report: report, trees: map[string]*worktree.Tree{}, capturing: map[string]chan struct{}{}}
 }
 
 // open is the worktree of a directory. Opening one may wait for who captures it, so nothing is
@@ -63,18 +65,9 @@ func (k *Keeper) remember(dir string, t *worktree.Tree) {
 // Capture keeps the state of a worktree as a checkpoint. A checkpoint that equals the last one shares
 // its ref, so it writes nothing.
 func (k *Keeper) Capture(ctx context.Context, thread string, e core.CaptureTree) (protocol.StoredTree, error) {
-	t, tree := k.unchanged(ctx, e.Dir)
-	if t == nil {
-		var err error
-		// The folder can belong to another repository than at the last turn.
-		if t, err = worktree.Open(ctx, e.Dir, k.options); err != nil {
-			return protocol.StoredTree{}, err
-		}
-		k.remember(e.Dir, t)
-		k.remember(t.Root(), t)
-		if tree, err = t.Capture(ctx); err != nil {
-			return protocol.StoredTree{}, err
-		}
+	t, tree, err := k.captureOnce(ctx, e.Dir)
+	if err != nil {
+		return protocol.StoredTree{}, err
 	}
 	stored := protocol.StoredTree{Root: t.Root(), Tree: tree}
 	for _, last := range e.Last.Trees {
@@ -84,6 +77,39 @@ func (k *Keeper) Capture(ctx context.Context, thread string, e core.CaptureTree)
 		}
 	}
 	return stored, k.keep(ctx, t, thread, e.Turn, tree)
+}
+
+// captureOnce captures the worktree of a directory. Threads of one directory take turns, so that those
+// after the first find the files unchanged.
+func (k *Keeper) captureOnce(ctx context.Context, dir string) (*worktree.Tree, string, error) {
+	turn := k.turn(dir)
+	select {
+	case turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, "", ctx.Err()
+	}
+	defer func() { <-turn }()
+	if t, tree := k.unchanged(ctx, dir); t != nil {
+		return t, tree, nil
+	}
+	// The folder can belong to another repository than at the last turn.
+	t, err := worktree.Open(ctx, dir, k.options)
+	if err != nil {
+		return nil, "", err
+	}
+	k.remember(dir, t)
+	k.remember(t.Root(), t)
+	tree, err := t.Capture(ctx)
+	return t, tree, err
+}
+
+func (k *Keeper) turn(dir string) chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.capturing[dir] == nil {
+		k.capturing[dir] = make(chan struct{}, 1)
+	}
+	return k.capturing[dir]
 }
 
 // unchanged returns the worktree of a directory and its last capture, or nil if it may have changed.

@@ -2,12 +2,17 @@ package checkpoint_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -285,4 +290,34 @@ func TestACheckpointWithoutChangesSharesTheRefOfTheLast(t *testing.T) {
 	p.git("pack-refs", "--all")
 	require.Empty(t, capture("five", four).Trees[0].Ref, "a packed ref is not shared")
 	require.Empty(t, p.reports)
+}
+
+// TestThreadsOfADirectoryShareACapture captures for many threads at once.
+func TestThreadsOfADirectoryShareACapture(t *testing.T) {
+	p := newPlace(t)
+	p.git("init", "-q")
+	p.write("a", "a\n")
+	const threads = 20
+	trees := make([]protocol.StoredTree, threads)
+	var all sync.WaitGroup
+	for n := range threads {
+		all.Go(func() {
+			tree, err := p.Capture(context.Background(), fmt.Sprint("thread", n), core.CaptureTree{Turn: "turn", Dir: p.dir})
+			assert.NoError(t, err)
+			trees[n] = tree
+		})
+	}
+	all.Wait()
+	for _, tree := range trees {
+		require.Equal(t, trees[0], tree)
+	}
+	require.Len(t, strings.Fields(p.git("for-each-ref", "--format=%(refname)", "refs/appserver")), threads)
+	commits := strings.Fields(p.git("for-each-ref", "--format=%(objectname)", "refs/appserver"))
+	slices.Sort(commits)
+	require.Less(t, len(slices.Compact(commits)), threads, "later threads share the commit of an earlier one")
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := p.Capture(ctx, "thread", core.CaptureTree{Turn: "turn", Dir: p.dir})
+	require.ErrorIs(t, err, context.Canceled)
 }

@@ -66,7 +66,7 @@ func (t *Tree) patterns() string {
 		text = string(readSmall(filepath.Join(t.common, "info", "exclude")))
 	}
 	text += "\n/" + stagingPrefix + "*\n"
-	for _, dir := range t.ownFolders() {
+	for _, dir := range t.own {
 		text += "/" + escapePattern(filepath.ToSlash(strings.TrimPrefix(dir, t.root+"/"))) + "\n"
 	}
 	return text

@@ -32,7 +32,7 @@ func (t *Tree) Keep(ctx context.Context, thread, name, object string) error {
 	if err != nil {
 		return err
 	}
-	commit, err := t.git.word(ctx, strings.NewReader("Checkpoint\n"), "commit-tree", object)
+	commit, err := t.commit(ctx, object)
 	if err != nil {
 		return err
 	}
@@ -40,6 +40,23 @@ func (t *Tree) Keep(ctx context.Context, thread, name, object string) error {
 		return err
 	}
 	return syncFolders(filepath.Join(t.refsGit().dir, filepath.FromSlash(ref)), 3)
+}
+
+// commit returns a commit of a tree. Threads with the same capture share it.
+func (t *Tree) commit(ctx context.Context, tree string) (string, error) {
+	t.mu.Lock()
+	last := t.committed
+	t.mu.Unlock()
+	if last.tree == tree && t.isLoose(last.commit) {
+		return last.commit, nil
+	}
+	commit, err := t.git.word(ctx, strings.NewReader("Checkpoint\n"), "commit-tree", tree)
+	if err == nil {
+		t.mu.Lock()
+		t.committed = committed{tree, commit}
+		t.mu.Unlock()
+	}
+	return commit, err
 }
 
 // Forget deletes the refs of a thread with these names, or all of them if names is nil. Missing refs

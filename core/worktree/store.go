@@ -25,6 +25,8 @@ type Tree struct {
 	// capture.
 	home string
 	git  git
+	// own has the folders of the server inside the worktree, which are not captured.
+	own []string
 	// sha256 reports whether the repository names objects by SHA-256.
 	sha256 bool
 	// settings are the files outside the worktree on which a capture depends, or nil if they are not
@@ -32,8 +34,9 @@ type Tree struct {
 	settings []string
 	seed     maphash.Seed
 
-	mu       sync.Mutex
-	captured captured
+	mu        sync.Mutex
+	captured  captured
+	committed committed
 }
 
 // Open returns the worktree of a folder: the nearest folder above it with a .git, or the folder
@@ -101,7 +104,7 @@ func (t *Tree) prepare(ctx context.Context) error {
 		t.git.shared = config["core.sharedrepository"]
 		t.sha256 = config["extensions.objectformat"] == "sha256"
 	}
-	t.settings = t.watched(excludes)
+	t.settings, t.own = t.watched(excludes), t.ownFolders()
 	return t.writeGitFolder()
 }
 

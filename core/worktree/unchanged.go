@@ -24,6 +24,9 @@ type captured struct {
 	loose bool
 }
 
+// committed is the last commit of a capture.
+type committed struct{ tree, commit string }
+
 // Unchanged returns the last capture of the process if the folder still belongs to the worktree and
 // nothing has changed that a capture depends on, or "". It runs git only in a submodule.
 func (t *Tree) Unchanged(ctx context.Context, cwd string) string {
@@ -90,12 +93,11 @@ func (t *Tree) compare() (hash uint64, ok bool) {
 			return 0, false
 		}
 	}
-	left := t.ownFolders()
 	err := filepath.WalkDir(t.root, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case slices.Contains(left, name), name == filepath.Join(t.root, ".git") && d.IsDir():
+		case slices.Contains(t.own, name), name == filepath.Join(t.root, ".git") && d.IsDir():
 			return fs.SkipDir
 		}
 		if err := c.add(name); err != nil {
