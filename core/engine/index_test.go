@@ -23,6 +23,12 @@ type fakeIndex struct {
 	inUse string
 }
 
+// Ready reports that every rollout is in the index.
+func (f *fakeIndex) Ready() bool { return true }
+
+// Sweep has nothing to read.
+func (f *fakeIndex) Sweep() {}
+
 func (f *fakeIndex) List(q rollout.Query) (rollout.Page, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Open opens a file like [os.OpenFile]. Opening a FIFO or a terminal has no effect and never blocks.
@@ -73,3 +75,11 @@ func MayWriteIn(path string) bool { return syscall.Access(path, 2|1) == nil }
 
 // Is is [errors.Is]. It knows the errors of the system for targets such as syscall.ENOSPC.
 func Is(err, target error) bool { return errors.Is(err, target) }
+
+// StateOf returns the state of a file, without following a link. The error is also returned for a state that does not
+// identify the content.
+func StateOf(path string) (State, error) {
+	var st unix.Stat_t
+	err := unix.Lstat(path, &st)
+	return State{int64(st.Dev), int64(st.Ino), int64(st.Mode), st.Size, st.Mtim.Nano(), st.Ctim.Nano()}, err
+}

@@ -190,3 +190,6 @@ func Is(err, target error) bool {
 	return errors.Is(err, target) ||
 		slices.ContainsFunc(sameMeaning[number], func(same error) bool { return errors.Is(err, same) })
 }
+
+// StateOf fails, because file systems of Windows need not keep a time that no program can set.
+func StateOf(string) (State, error) { return State{}, errors.ErrUnsupported }

@@ -15,3 +15,7 @@ func ReadFile(path string) ([]byte, error) {
 	text, err := io.ReadAll(file)
 	return text, errors.Join(err, file.Close())
 }
+
+// State is what every change of a file changes. The times are in nanoseconds since 1970. Changed is the one that no
+// program can set.
+type State struct{ Device, Number, Mode, Size, Modified, Changed int64 }

@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"appserver/core/osfile"
 )
 
 // maxCompared limits the entries that are compared without git, ignored ones included.
 const maxCompared = 3_000
 
-// captured is the last capture of a worktree.
+// captured is the last capture of a worktree. On Windows there is none, because osfile.StateOf fails there.
 type captured struct {
 	object string
 	// files is the hash of all that the capture depends on, taken before it.
@@ -66,10 +68,6 @@ func (t *Tree) objects() string {
 	return filepath.Join(t.git.dir, "objects")
 }
 
-// fileState is what every change of a file changes. The times are in nanoseconds since 1970; changed is the one
-// that no program can set.
-type fileState struct{ device, number, mode, size, modified, changed int64 }
-
 // comparison hashes the states of files, without their contents.
 type comparison struct {
 	maphash.Hash
@@ -116,13 +114,13 @@ func (c *comparison) add(name string) error {
 	if c.entries++; c.entries > maxCompared {
 		return errNotComparable
 	}
-	state, err := stateOf(name)
+	state, err := osfile.StateOf(name)
 	_, _ = c.WriteString(name)
 	maphash.WriteComparable(&c.Hash, state)
 	if err != nil {
 		return err
 	}
-	if !c.settled(state.changed) {
+	if !c.settled(state.Changed) {
 		return errNotComparable
 	}
 	return nil
