@@ -185,8 +185,7 @@ func (t *Threads) List(q rollout.Query) (page rollout.Page, err error) {
 	}
 	listed := false
 	indexed := t.index != nil && !q.Unlisted
-	// The first page by creation needs few files. A sweep beside it would delay it.
-	late := indexed && q.Key() == rollout.SortCreated && q.Search == "" && !t.index.Ready()
+	late := indexed && readsFewFiles(q) && !t.index.Ready()
 	if indexed && !late {
 		page, listed = t.index.List(q)
 	}
@@ -206,6 +205,12 @@ func (t *Threads) List(q rollout.Query) (page rollout.Page, err error) {
 		page.Heads[i].Name = names[page.Heads[i].ID]
 	}
 	return page, nil
+}
+
+// readsFewFiles reports whether a page needs its own files mostly. A sweep beside it would delay it.
+func readsFewFiles(q rollout.Query) bool {
+	return q.Key() == rollout.SortCreated && q.Limit > 0 && q.Search == "" && len(q.Cwds)+len(q.Providers) == 0 &&
+		q.Parent == "" && q.Ancestor == ""
 }
 
 // Search searches the index.

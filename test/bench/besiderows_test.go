@@ -58,9 +58,9 @@ func (r besideRun) start() {
 	const turns = 20
 	before := treeTime(r, c.pid)
 	for range turns {
-		r.put(besideRow{name: "an empty turn, to `turn/completed`", unit: "ms", budget: "3"}, ms(r.turns(c, thread)))
+		r.put(besideRow{name: "an empty turn, to `turn/completed`", unit: "ms", budget: "2.5"}, ms(r.turns(c, thread)))
 	}
-	r.put(besideRow{name: "processor time of an empty turn", unit: "ms"}, ms(treeTime(r, c.pid)-before)/turns)
+	r.put(besideRow{name: "processor time of an empty turn", unit: "ms", budget: "2"}, ms(treeTime(r, c.pid)-before)/turns)
 	for range 49 {
 		r.put(besideRow{name: "`thread/start`", unit: "ms", budget: "2"}, r.timed(c, "thread/start", "{}"))
 	}
@@ -92,11 +92,8 @@ func (r besideRun) concurrent(turns int) {
 	for i := range threads {
 		threads[i] = r.thread(c)
 	}
-	name, budget := fmt.Sprintf("%d turns of 200 deltas at once", turns), ""
-	if turns == 50 {
-		budget = "1.3 × the provider"
-	}
-	r.put(besideRow{name: name, unit: "ms", budget: budget}, ms(r.turns(c, threads...)))
+	name := fmt.Sprintf("%d turns of 200 deltas at once", turns)
+	r.put(besideRow{name: name, unit: "ms", budget: "1.3 × the provider"}, ms(r.turns(c, threads...)))
 	r.put(besideRow{name: name + ": the provider alone", unit: "ms"}, ms(r.model.alone(r, r.api, turns)))
 	c.close()
 }
@@ -140,7 +137,7 @@ func (r besideRun) list(count int) {
 	r.put(besideRow{name: name + ", from spawn, in a new home", unit: "ms"}, ms(started+cold))
 	r.settle(c, h)
 	for i, list := range listed {
-		row := besideRow{name: name + ", warm, " + list.name, unit: "ms", budget: "5"}
+		row := besideRow{name: name + ", warm, " + list.name, unit: "ms", budget: [...]string{"1.5", "5", "4"}[i]}
 		for range 5 {
 			_, right := r.page(c, h, i)
 			r.put(row, ms(right))
@@ -149,7 +146,7 @@ func (r besideRun) list(count int) {
 	c.close()
 	c, started = r.dial()
 	_, right := r.page(c, h, 0)
-	r.put(besideRow{name: name + ", from spawn, in a home it knows", unit: "ms"}, ms(started+right))
+	r.put(besideRow{name: name + ", from spawn, in a home it knows", unit: "ms", budget: "12"}, ms(started+right))
 	c.close()
 	require.NoError(r, os.RemoveAll(h.path))
 }
