@@ -276,6 +276,9 @@ func TestACheckpointWithoutChangesSharesTheRefOfTheLast(t *testing.T) {
 	require.Equal(t, "one", two.Trees[0].Ref)
 	require.Equal(t, "one", three.Trees[0].Ref)
 	require.Equal(t, "refs/appserver/thread/one\n", refs())
+	p.Copy(context.Background(), "fork", core.CopyCheckpoints{Points: []protocol.StoredCheckpoint{two, three}})
+	require.Equal(t, "refs/appserver/fork/one\nrefs/appserver/thread/one\n", refs())
+	p.ForgetThread(context.Background(), "fork")
 
 	p.Forget(context.Background(), "thread",
 		core.DeleteCheckpoints{Points: []protocol.StoredCheckpoint{one, two}, Kept: []protocol.StoredCheckpoint{three}})

@@ -79,8 +79,15 @@ func (k *Keeper) Copy(ctx context.Context, thread string, e core.CopyCheckpoints
 		keep(c.ID, c.Root, func(t *worktree.Tree) error { return k.keepFiles(ctx, t, thread, c.ID, treeChanges(c.Changes)) })
 	}
 	// After the files: who finds the checkpoint finds what it takes.
+	type shared struct{ root, ref string }
+	done := map[shared]bool{}
 	for _, p := range e.Points {
 		for _, tree := range p.Trees {
+			at := shared{tree.Root, p.RefOf(tree)}
+			if done[at] {
+				continue
+			}
+			done[at] = true
 			keep(p.ID, tree.Root, func(t *worktree.Tree) error { return t.Keep(ctx, thread, p.RefOf(tree), tree.Tree) })
 		}
 	}
