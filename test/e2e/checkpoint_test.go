@@ -148,11 +148,6 @@ func TestCheckpointsOfUnchangedFilesShareARef(t *testing.T) {
 	home, p := t.TempDir(), apptest.NewRepository(t)
 	c := apptest.StartOffline(t, home, "-c", "checkpoints.keep=2")
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "workspace-write"})
-	var turns []string
-	for range 4 {
-		turn, _ := p.RunChanges(c, id, "hi")
-		turns = append(turns, turn)
-	}
 	refs := func() []string {
 		return strings.Fields(p.Git("for-each-ref", "--format=%(refname:lstrip=3)", "refs/appserver/"+id))
 	}
@@ -166,7 +161,16 @@ func TestCheckpointsOfUnchangedFilesShareARef(t *testing.T) {
 		t.Helper()
 		require.Eventually(t, func() bool { return checkpoints()[0] == turn }, apptest.Timeout, apptest.Timeout/1000)
 	}
-	recorded(turns[3])
+	var turns []string
+	say := func() {
+		t.Helper()
+		turn, _ := p.RunChanges(c, id, "hi") // it copies the repository, which no git may change then
+		turns = append(turns, turn)
+		recorded(turn)
+	}
+	for range 4 {
+		say()
+	}
 	require.Equal(t, []string{turns[3], turns[2]}, checkpoints())
 	require.Equal(t, []string{turns[0]}, refs())
 	p.Write("doc.txt", "of the user\n")
@@ -174,9 +178,7 @@ func TestCheckpointsOfUnchangedFilesShareARef(t *testing.T) {
 	diff := c.CallJSON("thread/checkpoint/diff", apptest.Object{"threadId": id, "turnId": turns[3]}).Get("diff").Str
 	require.Contains(t, diff, "+of the user")
 	for range 2 {
-		turn, _ := p.RunChanges(c, id, "hi")
-		turns = append(turns, turn)
-		recorded(turn)
+		say()
 	}
 	require.Eventually(t, func() bool { return len(refs()) == 1 && refs()[0] == turns[4] }, apptest.Timeout,
 		apptest.Timeout/1000)

@@ -35,7 +35,7 @@ func TestLargeThreadSnapshotEqualsLoad(t *testing.T) {
 			string(c.Call("thread/read", apptest.Object{"threadId": id, "includeTurns": true})),
 		}
 	}
-	require.NoDirExists(t, cache)
+	require.NoFileExists(t, filepath.Join(cache, id))
 	first := shown()
 	require.FileExists(t, filepath.Join(cache, id))
 	require.Equal(t, first, shown())
