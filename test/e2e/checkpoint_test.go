@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,7 +160,7 @@ func TestCheckpointsOfUnchangedFilesShareARef(t *testing.T) {
 	}
 	recorded := func(turn string) {
 		t.Helper()
-		require.Eventually(t, func() bool { return checkpoints()[0] == turn }, apptest.Timeout, apptest.Timeout/1000)
+		require.Eventually(t, func() bool { return slices.Index(checkpoints(), turn) == 0 }, apptest.Timeout, apptest.Timeout/1000)
 	}
 	var turns []string
 	say := func() {
