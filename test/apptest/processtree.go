@@ -16,8 +16,8 @@ import (
 	"appserver/test/posix"
 )
 
-// CleanupLimit is the time after the end of a turn or of the server until no process may be left. A shutdown takes 2.5 s
-// at most; the rest is for a machine that runs other tests.
+// CleanupLimit is the time after the end of a turn or of the server until no process may be left. A shutdown takes
+// 2.5 s at most; the rest is for a machine that runs other tests.
 const CleanupLimit = 5 * time.Second
 
 // ProcessTree is a command with children that are hard to kill: in the group, in another session,

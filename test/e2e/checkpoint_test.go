@@ -160,7 +160,8 @@ func TestCheckpointsOfUnchangedFilesShareARef(t *testing.T) {
 	}
 	recorded := func(turn string) {
 		t.Helper()
-		require.Eventually(t, func() bool { return slices.Index(checkpoints(), turn) == 0 }, apptest.Timeout, apptest.Timeout/1000)
+		require.Eventually(t, func() bool { return slices.Index(checkpoints(), turn) == 0 }, apptest.Timeout,
+			apptest.Timeout/1000)
 	}
 	var turns []string
 	say := func() {

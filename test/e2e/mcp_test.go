@@ -108,7 +108,8 @@ func TestMCPSlowServersDoNotBlock(t *testing.T) {
 func TestMCPServersExitWithServer(t *testing.T) {
 	t.Parallel()
 	for _, end := range []func(c *apptest.Client){(*apptest.Client).Close, (*apptest.Client).Kill} {
-		c := apptest.StartServer(t, homeWithServers(t, scriptCalls("child", `{}`), apptest.DocsServerConfig))
+		c := apptest.StartServer(t, homeWithServers(t, scriptCalls("child", `{}`), apptest.DocsServerConfig),
+			"-c", "checkpoints.enabled=false") // after a kill, git could write to the home while it is removed
 		c.Initialize()
 		id := c.StartThread(apptest.Object{"cwd": t.TempDir()})
 		c.BeginTurn(id, "go")
