@@ -33,8 +33,8 @@ func (s *step) startRecall(c *toolCall) {
 	s.recall(c, a)
 }
 
-// recallInShell returns the call of recall that a command is, or false. It is a call after automatic edits, whose
-// placeholders name the command.
+// recallInShell returns the call of recall that a command is. It returns false in a review, and in threads without
+// automatic edits: there, recall can be a program of the user.
 func (s *step) recallInShell(c *shellCommand) (toolspec.RecallCall, bool) {
 	call, ok := c.Recall()
 	return call, ok && s.reviewing() == nil && (s.economizes || s.wasEconomized())

@@ -15,8 +15,8 @@ import (
 	"appserver/core/find"
 )
 
-// TestALookThatCannotOpenFilesDropsNothing has each number of files that may be open, up to one
-// that is enough. What git ignores is never kept.
+// TestALookThatCannotOpenFilesDropsNothing runs with each limit of open files, up to one that
+// is enough. Files that git ignores are never kept.
 func TestALookThatCannotOpenFilesDropsNothing(t *testing.T) {
 	root := t.TempDir()
 	put := func(name string) {

@@ -70,5 +70,5 @@ var forcedRemovals = map[shellKind][]*regexp.Regexp{
 	cmdShell: {cmdRemoval},
 }
 
-// cmdRemoval matches del /f and rd /s, which ask nobody.
+// cmdRemoval matches del /f and rd /s, which remove files without a question.
 var cmdRemoval = regexp.MustCompile(`(?i)\b((del|erase)\s([^&|\n]*\s)?/(\w/)*f|(rd|rmdir)\s([^&|\n]*\s)?/(\w/)*s)\b`)

@@ -9,8 +9,8 @@ import (
 
 // Ranking compares texts with a question by BM25: the fewer texts have a word of the question, the more
 // it counts. A word also matches words of the same root and words with many of its trigrams, with a lower weight:
-// licence matches licensing, and Zahlung matches Zahlungsanbieter. What a text is of is compared apart from the text,
-// so that a file which is read outranks a long output with the name of the file.
+// licence matches licensing, and Zahlung matches Zahlungsanbieter. The subject of a text has a score of its own. So the
+// output of a command that reads a file outranks a long output that names the file.
 type Ranking struct {
 	matcher         *words.Matcher
 	texts, subjects field
@@ -34,7 +34,7 @@ func (r *Ranking) Add() int {
 // Append appends a part to a text.
 func (r *Ranking) Append(text int, part string) { r.matcher.Count(r.texts[text], part, 1) }
 
-// Subject states what a text is of, such as the call of an output.
+// Subject appends a part to the subject of a text. The subject of an output is its call.
 func (r *Ranking) Subject(text int, subject string) { r.matcher.Count(r.subjects[text], subject, 1) }
 
 // Best returns the indices of the n texts with the highest scores, best first, then in order. It leaves out

@@ -16,6 +16,6 @@ func ReadFile(path string) ([]byte, error) {
 	return text, errors.Join(err, file.Close())
 }
 
-// State is what every change of a file changes. The times are in nanoseconds since 1970. Changed is the one that no
-// program can set.
+// State is the metadata of a file. Each change of the file changes at least one member. Modified and Changed are times,
+// in nanoseconds since 1970. Programs can set Modified, but not Changed.
 type State struct{ Device, Number, Mode, Size, Modified, Changed int64 }

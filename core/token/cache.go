@@ -17,7 +17,7 @@ const (
 
 // counts caches the token counts of matches. Each match has two places, and a new one replaces an old
 // one, so the size is bounded. It takes no locks: a lost race costs one more count. The hash is
-// seeded, so that nobody can craft text whose matches all collide.
+// seeded, so that no text can be made whose matches all have the same place.
 type counts struct {
 	seed    maphash.Seed
 	entries []atomic.Pointer[entry]

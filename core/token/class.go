@@ -49,7 +49,8 @@ func newClassTable() *classTable {
 	return t
 }
 
-// at returns the class of the character at i, and its size. What is not UTF-8 is read as U+FFFD, a sign.
+// at returns the class of the character at i, and its size. A byte that is not UTF-8 is read as U+FFFD,
+// which is a sign.
 func (t *classTable) at(text string, i int) (c class, size int) {
 	if b := text[i]; b < utf8.RuneSelf {
 		return t[b], 1
