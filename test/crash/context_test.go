@@ -1,9 +1,11 @@
 package crash
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -21,11 +23,14 @@ type editor struct {
 	rand   *rand.Rand
 	home   string
 	thread string
+	path   string
 	ids    []string
 	// states are the expected lists by revision.
 	states []editState
 	// acked is the greatest revision in a response.
 	acked int64
+	// torn is set if a kill cut off a line of the rollout.
+	torn bool
 }
 
 // editState has the state of each item: included, excluded or deleted.
@@ -58,6 +63,7 @@ func TestCrashKeepsContextEdits(t *testing.T) {
 		time.Sleep(time.Duration(e.rand.IntN(12_000)) * time.Microsecond)
 		_ = e.Cmd.Process.Kill() // it may have exited
 		e.readResponses(sent)
+		e.checkTail()
 	}
 	e.start()
 	e.Close()
@@ -72,6 +78,7 @@ func (e *editor) prepare() {
 	for i := range 4 {
 		e.Turn(e.thread, fmt.Sprintf("run: echo output %d", i))
 	}
+	e.path = e.ReadThread(e.thread).Path
 	state := editState{}
 	for _, item := range e.ContextList(e.thread).Items {
 		e.ids = append(e.ids, item.ID)
@@ -91,7 +98,7 @@ func (e *editor) start() {
 	require.Less(e.t, list.Revision, int64(len(e.states)), "unknown edits")
 	require.Equal(e.t, e.states[list.Revision], stateOf(e.ids, list), "revision %d", list.Revision)
 	e.states, e.acked = e.states[:list.Revision+1], list.Revision
-	require.Empty(e.t, e.Warnings())
+	require.True(e.t, e.torn || len(e.Warnings()) == 0, "%v", e.Warnings())
 }
 
 // stateOf returns the state of each item in a list.
@@ -158,4 +165,12 @@ func (e *editor) readResponses(sent map[string]int64) {
 		require.Equal(e.t, revision, answer.Revision)
 		e.acked = max(e.acked, revision)
 	}
+}
+
+// checkTail notes whether the kill cut off the last line of the rollout.
+func (e *editor) checkTail() {
+	e.t.Helper()
+	text, err := os.ReadFile(e.path)
+	require.NoError(e.t, err)
+	e.torn = e.torn || !bytes.HasSuffix(text, []byte("\n"))
 }
