@@ -50,7 +50,7 @@ MACARCH ?= arm64
 WINARCH ?= amd64
 
 .DEFAULT_GOAL := help
-.PHONY: help build mac windows windows-test demo demo-web generate check types test test-all test-postgres test-posix race fuzz crash soak fleet-soak bench bench-economy bench-peer bench-store bench-web bench-hour conformance \
+.PHONY: help build mac windows windows-test demo demo-web generate check types test test-all test-postgres test-posix race fuzz crash soak fleet-soak bench bench-economy bench-growth bench-peer bench-store bench-web bench-hour conformance \
 	vscode vscode-e2e verify sbom release test-release vendor-web clean
 
 help: ## print the targets
@@ -203,6 +203,9 @@ bench-web: build ## measure the page in Chromium and print a table
 
 bench-hour: build ## stream to the page for an hour and print its heap
 	$(GO) test -v -count=1 -run '^TestHeapOfStreaming$$' ./test/workbench -stream 1h -timeout 2h
+
+bench-growth: ## measure each request of a thread with a history of 1 to 1,000 MB, and print a table
+	$(GO) test -count=1 -run '^TestGrowth$$' -timeout 1h -v ./test/bench -growth
 
 bench-peer: ## measure the server and the reference implementation with one script; ROWS=start|stream|turns50|turns200|context|resume49|list2000… selects rows
 	bash .ci/conformance $(GO) test -count=1 -tags reference -run 'TestBesideTheReference/^($(ROWS))$$' -timeout 3h -v ./test/bench
