@@ -207,7 +207,7 @@ bench-hour: build ## stream to the page for an hour and print its heap
 bench-growth: ## measure each request of a thread with a history of 1 to 1,000 MB, and print a table
 	$(GO) test -count=1 -run '^TestGrowth$$' -timeout 1h -v ./test/bench -growth
 
-bench-peer: ## measure the server and the reference implementation with one script; ROWS=start|stream|turns50|turns200|context|resume49|list2000… selects rows
+bench-peer: ## measure the server and the reference implementation with one script; ROWS=start|stream|turns50|turns200|context|line|endless|resume49|turns49MB|list2000… selects rows
 	bash .ci/conformance $(GO) test -count=1 -tags reference -run 'TestBesideTheReference/^($(ROWS))$$' -timeout 3h -v ./test/bench
 
 bench-store: ## measure files and PostgreSQL in turns, and print a table with limits; ROWS=append|writers|turn|resume|list|takeover|edge selects rows

@@ -147,10 +147,11 @@ func asProtocolError(err error) *protocol.Error {
 		return protocol.Internal(protocol.KindInternal, "%v", err)
 	case e == nil:
 		return protocol.Internal(protocol.KindInternal, "internal error")
-	case e.Data != nil && e.Data.Kind != "":
+	case e.Data != nil && e.Data.Kind != "" && len(e.Message) <= maxErrorMessage:
 		return e
 	}
 	full := *e
+	full.Message = shorten(full.Message)
 	if full.Code == 0 {
 		full.Code = protocol.CodeInternalError
 	}
@@ -158,7 +159,9 @@ func asProtocolError(err error) *protocol.Error {
 	if e.Data != nil {
 		*full.Data = *e.Data
 	}
-	full.Data.Kind = kindOfCode(full.Code)
+	if full.Data.Kind == "" {
+		full.Data.Kind = kindOfCode(full.Code)
+	}
 	return &full
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"math"
+	"runtime"
 	"runtime/debug"
 	"time"
 )
@@ -17,7 +18,14 @@ const (
 
 // newMemoryTimer returns a stopped timer.
 func newMemoryTimer() *time.Timer {
-	timer := time.AfterFunc(math.MaxInt64, debug.FreeOSMemory)
+	timer := time.AfterFunc(math.MaxInt64, returnMemory)
 	timer.Stop()
 	return timer
+}
+
+// returnMemory returns unused memory to the system. The first collection only moves the buffers of a sync.Pool aside,
+// and encoding/json has such a pool. The second one frees them.
+func returnMemory() {
+	runtime.GC()
+	debug.FreeOSMemory()
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
 )
@@ -29,6 +30,10 @@ type lineClient struct {
 	pid   int
 	// head is the beginning of the line that was awaited, as far as it went into the buffer.
 	head []byte
+	// arrived is when the first byte of that line came.
+	arrived time.Time
+	// received is the number of bytes of all lines so far.
+	received int64
 	// ended are the turns that were completed so far.
 	ended int
 }
@@ -69,18 +74,21 @@ func (c *lineClient) send(method, params string) int {
 // reference implementation writes no "jsonrpc" before them.
 func (c *lineClient) await(begin string) int {
 	for {
+		_, _ = c.out.Peek(1) // an error comes again
+		arrived := time.Now()
 		length, first := 0, true
 		matches := false
 		for {
 			part, err := c.out.ReadSlice('\n')
 			length += len(part)
+			c.received += int64(len(part))
 			if first {
 				members := bytes.TrimPrefix(bytes.TrimPrefix(part, []byte("{")), []byte(`"jsonrpc":"2.0",`))
 				if bytes.HasPrefix(members, []byte(turnCompleted)) && bytes.Contains(members, []byte(`"status":"completed"`)) {
 					c.ended++
 				}
 				if matches, first = bytes.HasPrefix(members, []byte(begin)), false; matches {
-					c.head = append(c.head[:0], part...)
+					c.head, c.arrived = append(c.head[:0], part...), arrived
 				}
 			}
 			if err == nil {
@@ -97,6 +105,14 @@ func (c *lineClient) await(begin string) int {
 func (c *lineClient) call(method, params string) int {
 	id := c.send(method, params)
 	return c.await(fmt.Sprintf(`"id":%d,`, id))
+}
+
+// settle waits until our server has read all threads of the home.
+func (c *lineClient) settle() {
+	for c.call("thread/search", `{"searchTerm":"no such text"}`); !gjson.GetBytes(c.head, "result.complete").Bool(); {
+		<-time.After(10 * time.Millisecond)
+		c.call("thread/search", `{"searchTerm":"no such text"}`)
+	}
 }
 
 const (

@@ -110,6 +110,9 @@ type growthRun struct {
 func newGrowthRun(t *testing.T, table *growthTable, size int) growthRun {
 	home := t.TempDir()
 	thread := apptest.LongRollout{Turns: size * growthTurns, Output: 64, CompactEvery: 50}.Write(t, home)
+	c := newLineClient(t, home)
+	c.settle()
+	c.close()
 	return growthRun{t, table, size, home, thread}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // besideRow identifies a figure.
 type besideRow struct {
-	name, unit, budget string
+	name, unit, goal string
 	// higher is set where more is better.
 	higher bool
 }
@@ -42,7 +42,7 @@ func (t *besideTable) put(row besideRow, server string, value float64) {
 func (t *besideTable) finished() string {
 	var out strings.Builder
 	if t.printed == 0 && len(t.rows) > 0 {
-		out.WriteString("\n| | budget | ours | reference | ratio |\n| --- | --- | --- | --- | --- |\n")
+		out.WriteString("\n| | goal | ours | reference | ratio |\n| --- | --- | --- | --- | --- |\n")
 	}
 	for _, row := range t.rows[t.printed:] {
 		ours, theirs := median(t.values[row.name+"\x00ours"]), median(t.values[row.name+"\x00reference"])
@@ -50,7 +50,7 @@ func (t *besideTable) finished() string {
 		if row.higher {
 			ratio = ours / theirs
 		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", label(row), row.budget, figure(ours), figure(theirs), figure(ratio))
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", label(row), row.goal, figure(ours), figure(theirs), figure(ratio))
 	}
 	t.printed = len(t.rows)
 	return out.String()
@@ -108,13 +108,13 @@ func benchNumbers(t testing.TB, name string, all ...int) (chosen []int) {
 func TestTheTableHasMediansAndRatios(t *testing.T) {
 	var table besideTable
 	require.Empty(t, table.finished())
-	slow, fast := besideRow{name: "a page", unit: "ms", budget: "5"}, besideRow{name: "deltas a second", higher: true}
+	slow, fast := besideRow{name: "a page", unit: "ms", goal: "5"}, besideRow{name: "deltas a second", higher: true}
 	for _, v := range []float64{9, 2, 4} {
 		table.put(slow, "ours", v)
 	}
 	table.put(slow, "reference", 10)
 	table.put(slow, "reference", 30)
-	require.Equal(t, "\n| | budget | ours | reference | ratio |\n| --- | --- | --- | --- | --- |\n| a page, ms | 5 | 4.0 | 20 | 5.0 |\n", table.finished())
+	require.Equal(t, "\n| | goal | ours | reference | ratio |\n| --- | --- | --- | --- | --- |\n| a page, ms | 5 | 4.0 | 20 | 5.0 |\n", table.finished())
 	table.put(fast, "ours", 123456)
 	require.Equal(t, "| deltas a second |  | 123,456 |  |  |\n", table.finished())
 	require.Empty(t, table.finished())

@@ -193,9 +193,12 @@ func TestMemoryOfALongLineIsReturned(t *testing.T) {
 	c.Call("model/list", apptest.Object{})
 	resident := func() int { return apptest.StatusKiB(t, c.Cmd.Process.Pid, "VmRSS:") }
 	before := resident()
-	start := `{"id":100,"method":"thread/name/set","params":{"threadId":"x","name":"`
-	c.Write(start + strings.Repeat("n", maxLine-len(start)-len(`"}}`)) + `"}}`)
-	require.Equal(t, "invalidThreadId", c.UntilResponse("100").Error.Data.Kind)
+	start := `{"id":100,"method":"thread/name/set","params":{"name":"n","threadId":"`
+	c.Write(start + strings.Repeat("x", maxLine-len(start)-len(`"}}`)) + `"}}`)
+	refusal := c.UntilResponse("100").Error
+	require.Equal(t, "invalidThreadId", refusal.Data.Kind)
+	require.Less(t, len(refusal.Message), 17<<10)
+	require.Contains(t, refusal.Message, "is not a UUID")
 	require.Greater(t, resident(), before+64<<10)
 	require.Eventually(t, func() bool { return resident() < before+16<<10 }, 30*time.Second, 50*time.Millisecond)
 	c.Close()
