@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 )
 
 // StartBenchServer starts the server with the provider bench of the home, if any, or offline.
@@ -41,8 +42,8 @@ func BeginRollout(b testing.TB, home string) (thread string, rollout *os.File) {
 }
 
 // LongRollout describes the turns of a generated rollout. Each turn has a question, a command with
-// Output lines of 56 bytes, and an answer. Every CompactEvery turns a compaction adds a summary; 0
-// disables it.
+// Output lines of 56 bytes, and an answer. Every CompactEvery turns a compaction adds a summary and the settings of
+// the first turn again; 0 disables it.
 type LongRollout struct{ Turns, Output, CompactEvery int }
 
 // WriteLongRollout writes a thread with turns of 4 KB of output each, which is about 9.8 KB a turn.
@@ -65,6 +66,7 @@ func (l LongRollout) Write(b testing.TB, home string) string {
 		require.NoError(b, err)
 		ordinal++
 	}
+	settings := gjson.GetBytes(existing, `..#(type=="turn_context").payload`).Raw
 	for i := range l.Turns {
 		turn := fmt.Sprintf("01a1fdec-a59f-7270-ac57-%012d", i)
 		item := func(format string, args ...any) {
@@ -83,6 +85,7 @@ func (l LongRollout) Write(b testing.TB, home string) string {
 		line("event_msg", `{"type":"task_complete","turn_id":%q,"last_agent_message":null,"started_at":1795261506,"completed_at":1795261507,"duration_ms":100}`, turn)
 		if l.CompactEvery > 0 && i%l.CompactEvery == l.CompactEvery-1 {
 			line("compacted", `{"message":"All of it.","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"All of it."}]}]}`)
+			line("turn_context", "%s", settings)
 		}
 	}
 	require.NoError(b, out.Flush())

@@ -80,6 +80,10 @@ var growthRequests = []growthRequest{
 	{method: "thread/fork", name: "without turns", params: `,"excludeTurns":true`},
 	{method: "turn/start", name: "to `turn/completed`", params: `,"input":[{"type":"text","text":"hi"}]`,
 		loaded: true, until: turnCompleted},
+	{method: "thread/turns/list", name: "loaded", loaded: true},
+	{method: "thread/items/list", name: "loaded", loaded: true},
+	{method: "thread/timeline/list", name: "loaded", loaded: true},
+	{method: "thread/name/set", name: "loaded", params: `,"name":"another"`, loaded: true},
 	{method: "context/getItems", name: "first", loaded: true},
 	{method: "context/getItems", name: "again", loaded: true, warm: true},
 	{method: "context/getUsage", loaded: true},
@@ -110,6 +114,7 @@ type growthRun struct {
 func newGrowthRun(t *testing.T, table *growthTable, size int) growthRun {
 	home := t.TempDir()
 	thread := apptest.LongRollout{Turns: size * growthTurns, Output: 64, CompactEvery: 50}.Write(t, home)
+	<-time.After(3 * time.Second) // a file that changed within two seconds would be read again by each process
 	c := newLineClient(t, home)
 	c.settle()
 	c.close()
