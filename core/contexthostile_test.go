@@ -15,7 +15,14 @@ func hostileEdits() []string {
 		`{"type":"compacted","payload":{"message":"S","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"S"}]}]}}` + "\n" +
 		item("three")
 	undo := edit(`{"op":"undo","revision":3,"target":1}`)
+	encrypted := func(kind string) string {
+		return `{"type":"compacted","payload":{"message":"","replacement_history":[{"type":"` + kind +
+			`","encrypted_content":"xyz"}]}}` + "\n"
+	}
 	return []string{
+		head + encrypted("compaction") + item("later"),
+		head + encrypted("compaction_summary") + item("later"),
+		head + encrypted("context_compaction") + item("later"),
 		head + edit(`{"op":"exclude","revision":9223372036854775807,"ids":["r6"]}`) +
 			edit(`{"op":"undo","revision":1,"target":9223372036854775807}`),
 		head + edit(`{"op":"exclude","revision":-9,"ids":["r6","r6","r5.0"],"tokens":[-1,9223372036854775807]}`),

@@ -215,8 +215,8 @@ func (i *modelItem) tells(heads ...string) bool {
 }
 
 func (m *contextModel) compact(id string, payload json.RawMessage) {
-	if gjson.GetBytes(payload, `replacement_history.#(type=="compaction").encrypted_content`).Str != "" {
-		for k, raw := range gjson.GetBytes(payload, "replacement_history").Array() {
+	if items := gjson.GetBytes(payload, "replacement_history").Array(); slices.ContainsFunc(items, isSealed) {
+		for k, raw := range items {
 			m.join(fmt.Sprintf("%s.%d", id, k), json.RawMessage(raw.Raw))
 			m.items[len(m.items)-1].of = m.line
 		}
@@ -258,8 +258,14 @@ func (m *contextModel) compact(id string, payload json.RawMessage) {
 // encrypted is the place of the encrypted item of a compaction that is in force, -1 for none.
 func (m *contextModel) encrypted(compaction int64) int {
 	return slices.IndexFunc(m.items, func(i modelItem) bool {
-		return i.of == compaction && i.kind == "compaction" && gjson.Get(i.body, "encrypted_content").Str != "" && !i.hidden
+		return i.of == compaction && isSealed(gjson.Parse(i.body)) && !i.hidden
 	})
+}
+
+// isSealed reports whether an item is an encrypted compaction.
+func isSealed(item gjson.Result) bool {
+	kinds := []string{"compaction", "compaction_summary", "context_compaction"}
+	return slices.Contains(kinds, item.Get("type").Str) && item.Get("encrypted_content").Str != ""
 }
 
 // isAside reports whether the request has the items before an encrypted compaction instead of the

@@ -30,7 +30,7 @@ type Options struct {
 	// Next is the lowest ordinal of the next line. Damaged lines have ordinals as well.
 	Next int64
 	// CompletedFloor is the minimum time between the response to turn/start or turn/interrupt and
-	// turn/completed.
+	// turn/completed. A turn that a crash cut off, and that was not continued, is completed at once.
 	CompletedFloor time.Duration
 	// Tokens counts tokens. A nil counter counts one for four bytes.
 	Tokens Tokenizer

@@ -55,6 +55,8 @@ func (h *History) ChooseForms() {
 	if changed {
 		h.announced.stale = true
 		h.findNotices()
+	}
+	if changed || !h.conversing {
 		h.placeReminder()
 	}
 }
