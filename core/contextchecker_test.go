@@ -75,7 +75,11 @@ func (w *contextChecker) check(m *machine, in core.Input, out core.Output) {
 	w.checkDraft(in, out)
 	w.checkCut(in, out, was, w.pruned, w.list)
 	w.pruned, w.aside = prunedTurns(m.thread), w.model.asideItems()
-	w.checkSaved(out, before-w.tokens)
+	switch in.(type) {
+	case core.Resume, core.ToolsKnown: // settings and tools change the tokens as well
+	default:
+		w.checkSaved(out, before-w.tokens)
+	}
 	for _, message := range out.Messages {
 		if c, ok := message.(core.ContextChanged); ok {
 			w.updateCopy(m, c)

@@ -161,12 +161,11 @@ func (w *checker) checkResolved(id uint64) {
 	w.asked[id] = false
 }
 
-// startsTurn reports whether a turn/start is answered, which releases the turn before.
+// startsTurn reports whether a turn starts, which releases the turn before.
 func startsTurn(messages []core.Message) bool {
 	return slices.ContainsFunc(messages, func(m core.Message) bool {
-		reply, ok := m.(core.Reply)
-		_, started := reply.Result.(protocol.TurnStartResponse)
-		return ok && started
+		n, ok := m.(core.Notice)
+		return ok && n.NotificationMethod() == "turn/started"
 	})
 }
 

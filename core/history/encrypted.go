@@ -36,6 +36,9 @@ func (h *History) joinEncrypted(line *Line, items []json.RawMessage) {
 			added.notice = n
 		}
 	}
+	if !h.conversing {
+		h.placeReminder()
+	}
 }
 
 // ChooseForms decides which form of the items before encrypted compactions the next request has. It
@@ -55,8 +58,6 @@ func (h *History) ChooseForms() {
 	if changed {
 		h.announced.stale = true
 		h.findNotices()
-	}
-	if changed || !h.conversing {
 		h.placeReminder()
 	}
 }
