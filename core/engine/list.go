@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 
@@ -36,9 +37,17 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 			return answer, err
 		})
 		e.warnSkipped(to.Conn, skipped)
-		e.noteListed()
-		e.tidied.Do(e.tidy)
+		e.afterList()
 	})
+}
+
+// afterList starts work that no client waits for. The writer of the answer gets the processor first. Otherwise the
+// work of all processors would delay the answer.
+func (e *Engine) afterList() {
+	runtime.Gosched()
+	e.noteListed()
+	e.tidied.Do(e.tidy)
+	e.parts.Threads.Listed()
 }
 
 // tidy completes the work of killed writers. It runs with the first list, when a client waits for

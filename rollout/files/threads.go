@@ -194,9 +194,6 @@ func (t *Threads) List(q rollout.Query) (page rollout.Page, err error) {
 			return page, err
 		}
 	}
-	if late {
-		t.index.Sweep()
-	}
 	if t.index != nil {
 		page.Skipped = append(page.Skipped, t.index.Skipped()...)
 	}
@@ -205,6 +202,13 @@ func (t *Threads) List(q rollout.Query) (page rollout.Page, err error) {
 		page.Heads[i].Name = names[page.Heads[i].ID]
 	}
 	return page, nil
+}
+
+// Listed starts to read the rollouts that the index does not have.
+func (t *Threads) Listed() {
+	if t.index != nil && !t.index.Ready() {
+		t.index.Sweep()
+	}
 }
 
 // readsFewFiles reports whether a page needs its own files mostly. A sweep beside it would delay it.

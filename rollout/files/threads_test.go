@@ -48,8 +48,8 @@ func TestFilesKeepAppendedLinesOnFaultyDisks(t *testing.T) {
 	})
 }
 
-// TestTheFirstListStartsTheIndex lists from the files until the index is ready.
-func TestTheFirstListStartsTheIndex(t *testing.T) {
+// TestAnAnsweredListStartsTheIndex lists from the files until the index is ready.
+func TestAnAnsweredListStartsTheIndex(t *testing.T) {
 	place := t.TempDir()
 	rollouts := rollout.NewStore(rollout.OS(), place)
 	ix := index.New(index.Options{Store: rollouts, Path: filepath.Join(place, "index.sqlite"),
@@ -59,6 +59,8 @@ func TestTheFirstListStartsTheIndex(t *testing.T) {
 	require.Equal(t, protocol.IndexClosed, threads.Diagnose().State)
 	_, err := threads.List(rollout.Query{Limit: 1})
 	require.NoError(t, err)
+	require.Equal(t, protocol.IndexClosed, threads.Diagnose().State, "the index does not delay the answer")
+	threads.Listed()
 	require.Eventually(t, ix.Ready, 20*time.Second, time.Millisecond)
 }
 

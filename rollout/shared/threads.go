@@ -315,6 +315,9 @@ func (t *Threads) Rename(id, name string, _ time.Time) error {
 	return threadError(id, leaseError(ctx, id, t.Driver.Rename(ctx, id, name)))
 }
 
+// Listed does nothing: a list leaves no work.
+func (t *Threads) Listed() {}
+
 // Tidy does nothing: the database completes or undoes what a killed writer began.
 func (t *Threads) Tidy() error { return nil }
 
