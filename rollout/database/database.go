@@ -48,6 +48,8 @@ type Kind struct {
 // DB is an open file with one connection for writing and several for reading.
 type DB struct {
 	Write, Read *sql.DB
+	// Prepared reads as Read does. It is for queries that are repeated.
+	Prepared *Statements
 	// File describes the file at the time of opening. It reveals if the path leads to another
 	// file later.
 	File fs.FileInfo
@@ -90,6 +92,7 @@ func OpenInPlace(path string, kind Kind) (*DB, error) {
 	}
 	d.Write.SetMaxOpenConns(1)
 	d.Read.SetMaxOpenConns(maxReaders)
+	d.Prepared = &Statements{db: d.Read, prepared: map[string]*sql.Stmt{}}
 	err = retryBusy(func() error { return kind.prepare(d.Write) })
 	if err == nil {
 		d.File, err = os.Stat(path)

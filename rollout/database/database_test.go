@@ -3,6 +3,7 @@ package database_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -174,4 +175,28 @@ func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {
 			require.NoError(t, db.Close())
 		})
 	}
+}
+
+func TestARepeatedQuerySeesTheLastWrite(t *testing.T) {
+	db, _, err := database.Open(filepath.Join(t.TempDir(), "notes.sqlite"), notes(1))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	for n := range 50 { // more texts than stay prepared
+		write(t, db, "one")
+		for _, text := range []string{"SELECT count(*) FROM notes", fmt.Sprintf("SELECT count(*) FROM notes LIMIT %d", n+1)} {
+			require.Equal(t, n+1, queryInt(t, db, text), text)
+		}
+	}
+	_, err = db.Prepared.QueryContext(t.Context(), "SELECT nothing")
+	require.Error(t, err)
+}
+
+func queryInt(t *testing.T, db *database.DB, text string) (n int) {
+	t.Helper()
+	rows, err := db.Prepared.QueryContext(t.Context(), text)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, rows.Close()) }()
+	require.True(t, rows.Next())
+	require.NoError(t, rows.Scan(&n))
+	return n
 }

@@ -8,6 +8,9 @@
 // One connection writes and two read. No other code of the process may open the file
 // meanwhile: closing it would release the POSIX locks of SQLite.
 //
+// Planning a query can take longer than running it. [Statements] plans each text once. A number after LIMIT
+// belongs in the text: SQLite plans a statement again if it is a parameter.
+//
 // # Errors
 //
 // [IsUnusable], [IsDamaged] and [IsBusy] classify errors of SQLite. [ErrInUse] reports an

@@ -1,7 +1,7 @@
 package index
 
 import (
-	"database/sql"
+	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -188,8 +188,8 @@ func (s *folderScan) markGone(root string, known map[string]indexedState) {
 const knownColumns = "root, rollout_path, inode, size, last_event_at, offset, begin_size, begin_sum"
 
 // knownFiles returns the files that a query for knownColumns selects.
-func knownFiles(db *sql.DB, query string, args ...any) (map[location]indexedState, error) {
-	rows, err := db.Query("SELECT "+knownColumns+" FROM sessions "+query, args...)
+func knownFiles(db querier, query string, args ...any) (map[location]indexedState, error) {
+	rows, err := db.QueryContext(context.Background(), "SELECT "+knownColumns+" FROM sessions "+query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func knownFiles(db *sql.DB, query string, args ...any) (map[location]indexedStat
 }
 
 // indexedByFolder queries the index for each folder.
-func indexedByFolder(db *sql.DB) func(at location) (map[string]indexedState, error) {
+func indexedByFolder(db querier) func(at location) (map[string]indexedState, error) {
 	return func(at location) (map[string]indexedState, error) {
 		files, err := knownFiles(db, "WHERE root = ? AND folder = ?", at.root, at.path)
 		paths := map[string]indexedState{}
@@ -220,7 +220,7 @@ func indexedByFolder(db *sql.DB) func(at location) (map[string]indexedState, err
 }
 
 // indexedAtOnce queries the index once for all folders.
-func indexedAtOnce(db *sql.DB) (func(at location) (map[string]indexedState, error), map[location]folder, error) {
+func indexedAtOnce(db querier) (func(at location) (map[string]indexedState, error), map[location]folder, error) {
 	files, err := knownFiles(db, "")
 	folders, old := map[location]map[string]indexedState{}, map[location]folder{}
 	for p, k := range files {

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"appserver/rollout"
@@ -69,11 +71,11 @@ func (ix *Index) pageLocked(q rollout.Query, from listing.Position) (rows []row,
 		}
 	}()
 	for range maxRetries {
-		s, err := listQuery(ix.db.Read, ix.options.Store, q, from)
+		s, err := listQuery(ix.db.Prepared, ix.options.Store, q, from)
 		if err != nil {
 			return nil, err
 		}
-		rows, err := s.rows(ix.db.Read, ix.options.Store)
+		rows, err := s.rows(ix.db.Prepared, ix.options.Store)
 		if err != nil {
 			return nil, err
 		}
@@ -187,7 +189,7 @@ func asJSON[T int64 | string](list []T) string {
 }
 
 // listQuery returns the statement of a query, from a position on.
-func listQuery(db *sql.DB, store *rollout.Store, q rollout.Query, from listing.Position) (*selectQuery, error) {
+func listQuery(db querier, store *rollout.Store, q rollout.Query, from listing.Position) (*selectQuery, error) {
 	c := filterQuery(q)
 	if q.Search != "" {
 		ids, err := threadsNamed(store, q.Search)
@@ -262,18 +264,19 @@ const maxTitled = 2000
 
 // narrowByTitle limits the statement to sessions whose previews may contain the text and to
 // the ids, if those are few.
-func (c *selectQuery) narrowByTitle(db *sql.DB, text, ids string) error {
+func (c *selectQuery) narrowByTitle(db querier, text, ids string) error {
 	term := []rune(strings.ToLower(text))
 	if len(term) < gram || strings.Contains(text, "\x00") {
 		return nil
 	}
-	matching, args := "SELECT rowid FROM titled WHERE titled MATCH ? LIMIT ?", []any{grams(term), maxTitled + 1}
+	limit := fmt.Sprintf(" LIMIT %d", maxTitled+1)
+	matching, args := "SELECT rowid FROM titled WHERE titled MATCH ?"+limit, []any{grams(term)}
 	if ids != "[]" {
 		matching = "SELECT * FROM (" + matching + `)
-			UNION SELECT key FROM sessions WHERE root IN (SELECT value FROM json_each(?)) AND id IN (SELECT value FROM json_each(?)) LIMIT ?`
-		args = append(args, asJSON(home.Roots()), ids, maxTitled+1)
+			UNION SELECT key FROM sessions WHERE root IN (SELECT value FROM json_each(?)) AND id IN (SELECT value FROM json_each(?))` + limit
+		args = append(args, asJSON(home.Roots()), ids)
 	}
-	rows, err := db.Query(matching, args...)
+	rows, err := db.QueryContext(context.Background(), matching, args...)
 	if err != nil {
 		return err
 	}
@@ -324,8 +327,7 @@ func (c *selectQuery) query() (string, []any) {
 		strings.Join(c.where, " AND ") + " ORDER BY " + c.order
 	args := slices.Concat(c.withArgs, c.selectArgs, c.tableArgs, c.args)
 	if c.limit > 0 {
-		text += " LIMIT ?"
-		args = append(args, c.limit)
+		text += " LIMIT " + strconv.Itoa(c.limit) // a parameter would have the statement planned again
 	}
 	if c.sortsKeys {
 		return "SELECT " + rowColumns + ", " + c.rank + " AS rank, " + c.named + " AS named FROM sessions WHERE key IN (" +

@@ -3,6 +3,7 @@ package index
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 
 	"appserver/rollout/database"
@@ -23,7 +24,7 @@ var errTooMuch = errors.New("index: too much is new")
 // refreshLocked updates the index with changed folders, files that this process wrote, and
 // recently written files. A sweep checks all other files.
 func (ix *Index) refreshLocked(within scope) error {
-	s := folderScan{store: ix.options.Store, indexed: indexedByFolder(ix.db.Read), old: ix.folders, within: within,
+	s := folderScan{store: ix.options.Store, indexed: indexedByFolder(ix.db.Prepared), old: ix.folders, within: within,
 		skip: ix.skip}
 	err := s.scan()
 	if err == nil {
@@ -40,13 +41,11 @@ func (ix *Index) refreshLocked(within scope) error {
 
 // checkFilesLocked checks single files.
 func (ix *Index) checkFilesLocked(s *folderScan) error {
-	written, args := "WHERE key IN (SELECT key FROM sessions WHERE NOT listed ORDER BY last_event_at DESC LIMIT ?)",
-		[]any{maxRecent}
+	written := recentIn("sessions WHERE NOT listed")
 	if s.within == (scope{}) {
-		written, args = written+" OR key IN (SELECT key FROM sessions ORDER BY last_event_at DESC LIMIT ?)",
-			[]any{maxRecent, maxRecent}
+		written += " OR " + recentIn("sessions")
 	}
-	files, err := knownFiles(ix.db.Read, written, args...)
+	files, err := knownFiles(ix.db.Prepared, "WHERE "+written)
 	if err != nil {
 		return err
 	}
@@ -54,7 +53,7 @@ func (ix *Index) checkFilesLocked(s *folderScan) error {
 		if _, ok := files[p]; ok {
 			continue
 		}
-		of, err := knownFiles(ix.db.Read, "WHERE root = ? AND rollout_path = ?", p.root, p.path)
+		of, err := knownFiles(ix.db.Prepared, "WHERE root = ? AND rollout_path = ?", p.root, p.path)
 		if err != nil {
 			return err
 		}
@@ -70,6 +69,11 @@ func (ix *Index) checkFilesLocked(s *folderScan) error {
 		s.checkFile(p, k)
 	}
 	return nil
+}
+
+// recentIn is the condition that a file is among the maxRecent ones of a table that were written last.
+func recentIn(table string) string {
+	return fmt.Sprintf("key IN (SELECT key FROM %s ORDER BY last_event_at DESC LIMIT %d)", table, maxRecent)
 }
 
 // applyLocked reads changed files, or returns errTooMuch.
