@@ -262,6 +262,10 @@ func threadsNamed(store *rollout.Store, text string) (string, error) {
 // a list visits all sessions in order until the page is full.
 const maxTitled = 2000
 
+// titleStep is the distance of the looked up sequences of a term. Each pair of adjacent characters is in one of
+// them, and half of the sequences take half of the time. The condition on the preview verifies the rest.
+const titleStep = 2
+
 // narrowByTitle limits the statement to sessions whose previews may contain the text and to
 // the ids, if those are few.
 func (c *selectQuery) narrowByTitle(db querier, text, ids string) error {
@@ -270,7 +274,7 @@ func (c *selectQuery) narrowByTitle(db querier, text, ids string) error {
 		return nil
 	}
 	limit := fmt.Sprintf(" LIMIT %d", maxTitled+1)
-	matching, args := "SELECT rowid FROM titled WHERE titled MATCH ?"+limit, []any{grams(term)}
+	matching, args := "SELECT rowid FROM titled WHERE titled MATCH ?"+limit, []any{grams(term, titleStep)}
 	if ids != "[]" {
 		matching = "SELECT * FROM (" + matching + `)
 			UNION SELECT key FROM sessions WHERE root IN (SELECT value FROM json_each(?)) AND id IN (SELECT value FROM json_each(?))` + limit

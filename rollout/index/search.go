@@ -121,15 +121,17 @@ func candidates(term string) (condition, value string) {
 	if len(runes) < gram { // lower folds ASCII only, so all messages are read
 		return "length(?) > 0", term
 	}
-	return "number IN (SELECT rowid FROM found WHERE found MATCH ?)", grams(runes)
+	return "number IN (SELECT rowid FROM found WHERE found MATCH ?)", grams(runes, 1)
 }
 
 // grams returns the FTS5 expression for texts that may contain a term of at least gram
-// characters.
-func grams(term []rune) string {
+// characters. It has the sequences that begin at each step characters, and the last one.
+func grams(term []rune, step int) string {
 	var all []string
 	for i := 0; i+gram <= len(term) && len(all) < maxGrams; i++ {
-		all = append(all, `"`+strings.ReplaceAll(string(term[i:i+gram]), `"`, `""`)+`"`)
+		if i%step == 0 || i+gram == len(term) {
+			all = append(all, `"`+strings.ReplaceAll(string(term[i:i+gram]), `"`, `""`)+`"`)
+		}
 	}
 	return strings.Join(all, " AND ")
 }

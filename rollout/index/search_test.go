@@ -182,3 +182,20 @@ func TestSearchesLeaveAConnectionToLists(t *testing.T) {
 	require.Zero(t, r.ix.db.Read.Stats().WaitCount, "no query waited for a connection")
 	require.Equal(t, 2, r.ix.db.Read.Stats().MaxOpenConnections)
 }
+
+func TestAListFindsTermsOfEachLength(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	const preview = "Répare the lighthouse"
+	r.put(r.path(0), thread(`"id":"x"`, preview))
+	r.put(r.path(1), thread(`"id":"y"`, "light hthouse"))
+	r.built()
+	runes := []rune(preview)
+	for end := range len(runes) + 1 {
+		for from := range end {
+			term := string(runes[from:end])
+			require.Contains(t, previews(r.list(rollout.Query{Search: term})), preview, term)
+		}
+	}
+	require.Equal(t, preview, previews(r.list(rollout.Query{Search: "lighthouse"})), "the other has its parts only")
+}
