@@ -20,7 +20,7 @@ type folder struct {
 	modTime time.Time
 	// settled is set if an equal modification time guarantees equal names.
 	settled bool
-	folders []string
+	folders []location
 }
 
 // file is a file to read.
@@ -47,7 +47,7 @@ type folderScan struct {
 }
 
 func (s *folderScan) scan() error {
-	s.seen = map[location]folder{}
+	s.seen = make(map[location]folder, len(s.old))
 	for _, root := range home.Roots() {
 		if err := s.visit(location{root, ""}); err != nil {
 			return err
@@ -108,8 +108,8 @@ func (s *folderScan) visit(at location) error {
 		return err
 	}
 	s.seen[at] = now
-	for _, name := range now.folders {
-		if err := s.visit(location{at.root, path.Join(at.path, name)}); err != nil {
+	for _, below := range now.folders {
+		if err := s.visit(below); err != nil {
 			return err
 		}
 	}
@@ -131,7 +131,11 @@ func (s *folderScan) readFolder(at location) (folder, error) {
 	for _, skipped := range f.Skipped {
 		s.skip(skipped)
 	}
-	return folder{f.ModTime, began.Sub(f.ModTime) > settleTime && !f.ModTime.IsZero(), f.Folders}, err
+	now := folder{modTime: f.ModTime, settled: began.Sub(f.ModTime) > settleTime && !f.ModTime.IsZero()}
+	for _, name := range f.Folders {
+		now.folders = append(now.folders, location{at.root, path.Join(at.path, name)})
+	}
+	return now, err
 }
 
 // compare compares the files of a folder with the index.
