@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,7 +95,13 @@ func (c *clients) await(to protocol.Caller) <-chan message {
 	return answer
 }
 
+// Reply rejects the request if items of the result cannot be read, as the server does.
 func (c *clients) Reply(to protocol.Caller, result any) {
+	var unread *protocol.Error
+	if _, err := protocol.Marshal(result); errors.As(err, &unread) {
+		c.Refuse(to, unread)
+		return
+	}
 	c.record(message{to: to, kind: response, method: c.checker.methodOf(to), body: gjson.Parse(encode(result))})
 }
 
