@@ -36,7 +36,11 @@ func (t *Tree) Keep(ctx context.Context, thread, name, object string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.refsGit().run(ctx, nil, "update-ref", ref, commit); err != nil {
+	made, err := t.createRef(ref, commit)
+	if err == nil && !made {
+		_, err = t.refsGit().run(ctx, nil, "update-ref", ref, commit)
+	}
+	if err != nil {
 		return err
 	}
 	return syncFolders(filepath.Join(t.refsGit().dir, filepath.FromSlash(ref)), 3)

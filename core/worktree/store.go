@@ -29,6 +29,8 @@ type Tree struct {
 	own []string
 	// sha256 reports whether the repository names objects by SHA-256.
 	sha256 bool
+	// fileRefs reports whether each ref that is not packed is a file.
+	fileRefs bool
 	// settings are the files outside the worktree on which a capture depends, or nil if they are not
 	// known.
 	settings []string
@@ -95,6 +97,8 @@ func (t *Tree) prepare(ctx context.Context) error {
 		}
 	}
 	config := t.configured(ctx)
+	storage := config["extensions.refstorage"]
+	t.fileRefs = storage == "" || storage == "files"
 	excludes := t.userExcludes(ctx, config["core.excludesfile"])
 	if readSmall(excludes) != nil {
 		t.git.excludes = excludes
