@@ -96,8 +96,8 @@ func (r *Redactor) Line(line protocol.RolloutLine) protocol.RolloutLine {
 	suspects := uint32(0)
 	if r.detectors != nil {
 		suspects = r.detectors.suspects(line.Payload)
-		if bytes.Contains(line.Payload, []byte(`\/`)) || bytes.Contains(line.Payload, []byte(`\u00`)) {
-			suspects = ^uint32(0) >> (32 - len(r.detectors.rows)) // another program escapes more than it must
+		if escapesMore(line.Payload) {
+			suspects = ^uint32(0) >> (32 - len(r.detectors.rows))
 		}
 	}
 	if suspects == 0 && len(r.patterns) == 0 {
@@ -115,6 +115,25 @@ func (r *Redactor) Line(line protocol.RolloutLine) protocol.RolloutLine {
 		return r.member(name, value, suspects)
 	})
 	return line
+}
+
+// escapesMore reports whether JSON may escape characters of a begin, as some programs do. No begin has a control
+// character.
+func escapesMore(text []byte) bool {
+	if bytes.Contains(text, []byte(`\/`)) {
+		return true
+	}
+	escape := []byte(`\u00`)
+	for {
+		_, after, found := bytes.Cut(text, escape)
+		if !found {
+			return false
+		}
+		if len(after) > 0 && after[0] >= '2' {
+			return true
+		}
+		text = after
+	}
 }
 
 // isData reports whether a value is data in a URL, as images are.

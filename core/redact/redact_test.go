@@ -350,6 +350,9 @@ func TestSecretsInEscapedJSONAreRedacted(t *testing.T) {
 		`{"type":"function_call","arguments":"{\"password\":\"hunter3xyz\",\"password_min_length\":8}"}`:   "hunter3xyz",
 		`{"type":"message","content":[{"type":"input_text","text":"{\"password\": 12345678, \"x\": 1}"}]}`: "12345678",
 		`{"type":"message","content":[{"type":"input_text","text":"https:\/\/u:hunter9pw@host\/x"}]}`:      "hunter9pw",
+		`{"type":"message","content":[{"type":"input_text","text":"\u001b[1m \u0067` + token[1:] + `"}]}`:  token[4:],
+		`{"type":"message","content":[{"type":"input_text","text":"\u001b[1m ` + token + `\u001b[0m"}]}`:   token[4:],
+		`{"type":"function_call","arguments":"{\"command\":\"\\u0067` + token[1:] + `\"}"}`:                token[4:],
 		`{"type":"message","content":[{"type":"input_text","text":"------BEGIN RSA PRIVATE KEY-----\n-MIIEow` +
 			strings.Repeat("IBAAKCAQ", 9) + `\n------END RSA PRIVATE KEY-----"}]}`: "MIIEow",
 	} {
