@@ -42,6 +42,7 @@ func besideGroups(t testing.TB) []besideGroup {
 func (r besideRun) start() {
 	r.model.deltas, r.model.gap = 1, 0
 	c, _ := r.dial() // what a home gets at first is made in no row
+	r.thread(c)
 	c.close()
 	c, started := r.dial()
 	r.put(besideRow{name: "spawn → `initialize` answered", unit: "ms", goal: "4"}, ms(started))
