@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
@@ -89,7 +88,7 @@ func (c *ContentItem) UnmarshalJSON(b []byte) error {
 }
 
 // readText reads a text part that has its two members only, which nearly all parts are. It returns false for
-// other parts, and for texts whose escapes it does not know.
+// other parts, and for texts that are not UTF-8.
 func (c *ContentItem) readText(b []byte) bool {
 	if len(b) == 0 || b[0] != '{' {
 		return false
@@ -99,14 +98,15 @@ func (c *ContentItem) readText(b []byte) bool {
 		switch {
 		case name == "type" && kind == nil:
 			kind = value
-		case name == "text" && text == nil && value[0] == '"' && !bytes.Contains(value, []byte(`\u`)) && utf8.Valid(value):
+		case name == "text" && text == nil:
 			text = value
 		default:
 			return false
 		}
 	}
+	decoded, plain := plainText(text)
 	switch {
-	case text == nil:
+	case !plain:
 		return false
 	case string(kind) == `"`+ContentInputText+`"`:
 		*c = ContentItem{Type: ContentInputText}
@@ -115,7 +115,7 @@ func (c *ContentItem) readText(b []byte) bool {
 	default:
 		return false
 	}
-	c.Text = strings.Clone(unquote(text))
+	c.Text = decoded
 	return true
 }
 
@@ -136,6 +136,10 @@ func (o ToolOutput) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON accepts a string, a list of parts, or the older
 // {"content": <either of them>, "success": ...}.
 func (o *ToolOutput) UnmarshalJSON(b []byte) error {
+	if text, ok := plainText(b); ok {
+		*o = ToolOutput{Text: text}
+		return nil
+	}
 	in := gjson.ParseBytes(b)
 	if in.IsObject() {
 		in = in.Get("content")

@@ -1,8 +1,11 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"unicode/utf8"
+	"unsafe"
 
 	exact "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,6 +33,19 @@ func standardError(err error) error {
 			Field: wrong.Field}
 	}
 	return err
+}
+
+// plainText returns a copy of a JSON string's text, as Unmarshal decodes it. It returns false for other values, and
+// for strings whose text is not UTF-8. The value must be valid JSON.
+func plainText(value []byte) (text string, ok bool) {
+	if len(value) == 0 || value[0] != '"' {
+		return "", false
+	}
+	if inner := value[1 : len(value)-1]; bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner), utf8.Valid(inner)
+	}
+	decoded, err := jsontext.AppendUnquote(nil, value)
+	return unsafe.String(unsafe.SliceData(decoded), len(decoded)), err == nil
 }
 
 // RepeatsName reports whether an object in JSON, at any depth, has two members of one name.

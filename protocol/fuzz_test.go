@@ -68,10 +68,24 @@ func FuzzResponseItem(f *testing.F) {
 	seed(f, reflect.TypeFor[protocol.ResponseItem]())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		item, ok := reread[protocol.ResponseItem](t, b)
+		if ok {
+			requireSameWithFurtherMembers(t, item, b)
+		}
 		if _, unknown := item.ResponseItemVariant.(*protocol.Unknown); ok && unknown {
 			requireKept(t, item, b)
 		}
 	})
+}
+
+// requireSameWithFurtherMembers compares the reader of usual items with that of all items.
+func requireSameWithFurtherMembers(t *testing.T, item protocol.ResponseItem, b []byte) {
+	if _, unknown := item.ResponseItemVariant.(*protocol.Unknown); unknown {
+		return
+	}
+	var further protocol.ResponseItem
+	_, members, _ := bytes.Cut(b, []byte("{"))
+	require.NoError(t, further.UnmarshalJSON(append([]byte(`{"x":0,`), members...)))
+	require.Equal(t, further, item)
 }
 
 func FuzzUserInput(f *testing.F) {

@@ -104,6 +104,9 @@ func unquote(quoted []byte) string {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return unsafe.String(unsafe.SliceData(inner), len(inner))
 	}
+	if s, ok := plainText(quoted); ok {
+		return s
+	}
 	var s string
 	if Unmarshal(quoted, &s) != nil {
 		return ""

@@ -159,6 +159,10 @@ func (i ResponseItem) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON keeps unknown variants as raw JSON.
 func (i *ResponseItem) UnmarshalJSON(b []byte) error {
+	if v, ok := plainItem(b); ok {
+		i.ResponseItemVariant = v
+		return nil
+	}
 	v, err := responseItems.tolerant(b)
 	i.ResponseItemVariant = v
 	return err

@@ -76,6 +76,31 @@ func TestResponseItemsInFiles(t *testing.T) {
 	}
 }
 
+// TestAnItemIsTheSameWithFurtherMembers compares the reader of items with usual members with that of all items.
+func TestAnItemIsTheSameWithFurtherMembers(t *testing.T) {
+	for _, members := range []string{
+		`"type":"message","id":"m","role":"user","content":[{"type":"input_text","text":"a"},{"text":"\n","type":"output_text"}]`,
+		`"content":[{"type":"input_image","image_url":"data:,"},{"type":"audio"}],"role":"assistant","type":"message","phase":"x"`,
+		`"type":"message","role":"user","content":null`, `"type":"message","role":null,"content":[ ]`, `"type":"message"`,
+		`"type":"message","role":"a","role":"\u00e9","content":[{"type":"input_text","text":"a"}],"content":[]`,
+		`"type":"message","role":"user","content":[],"internal_chat_message_metadata_passthrough":{"turn_id":"t"}`,
+		`"type":"message","role":"user","content":[],"internal_chat_message_metadata_passthrough":null`,
+		`"type":"function_call","id":"f","name":"n","namespace":"s","arguments":"{\"a\":\"\ud83d\ude00\\\"}","call_id":"c"`,
+		`"type":"function_call","name":"\ud800","arguments":"` + "\xff" + `","call_id":"c"`,
+		`"type":"function_call_output","id":"o","call_id":"c","output":"a\tb"`,
+		`"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"a"}]`,
+		`"type":"function_call_output","call_id":"c","output":{"content":"a","success":true}`,
+		`"type":"function_call_output","call_id":"c","output":"a","output":null`,
+	} {
+		var short, long protocol.ResponseItem
+		require.NoError(t, short.UnmarshalJSON([]byte(" { "+members+" } ")), members)
+		require.NoError(t, long.UnmarshalJSON([]byte(`{"x":{},`+members+`}`)), members)
+		require.Equal(t, long, short, members)
+		require.NoError(t, short.UnmarshalJSON([]byte("{"+members+"}")), members)
+		require.Equal(t, long, short, members)
+	}
+}
+
 func TestOlderToolOutputsAreReadAsText(t *testing.T) {
 	for _, output := range []string{`{"content":"done","success":true}`,
 		`{"content":[{"type":"input_text","text":"done"}]}`} {
