@@ -3,30 +3,23 @@ package rollout
 import (
 	"encoding/json"
 	"os"
+	"slices"
 
 	"appserver/rollout/disk"
-	"appserver/rollout/line"
 )
 
-// detachedLines reads the lines that a LineReader had at a time. Neighbouring lines come from one read
-// of a file.
+// detachedLines reads the lines that a LineReader had at a time.
 type detachedLines struct {
 	files     []lineFile
 	positions []linePosition
-	// window has bytes of a file, from an offset on.
-	window []byte
-	file   uint32
-	offset int64
+	window    window
 }
-
-// windowSize is the length of a read, in bytes. It is a few turns with outputs of some kilobytes.
-const windowSize = 64 << 10
 
 // Detach returns a reader of the payloads of the present lines for another goroutine, and a function
 // that closes its files. A payload is valid until the next call. Lines that are appended later are not
 // read.
 func (t *LineReader) Detach() (read func(n int) (json.RawMessage, error), release func(), err error) {
-	d := &detachedLines{positions: t.positions[:len(t.positions):len(t.positions)]}
+	d := &detachedLines{positions: slices.Clip(t.positions)}
 	for _, f := range t.files {
 		if err := d.open(t.disk, f); err != nil {
 			d.close()
@@ -60,38 +53,12 @@ func (d *detachedLines) payload(n int) (json.RawMessage, error) {
 	if d.files == nil {
 		return nil, errClosed
 	}
-	at := d.positions[n]
-	raw, err := d.bytes(at)
-	if err != nil {
-		return nil, disk.Wrap("read", d.files[at.file].path, err)
-	}
-	p, reason := line.Parse(raw)
-	if reason != "" {
-		return nil, disk.Wrap("read", d.files[at.file].path, errLineChanged)
-	}
-	return p.Payload, nil
-}
-
-// bytes returns the text of a line. It is in the window, which begins with the line otherwise.
-func (d *detachedLines) bytes(at linePosition) ([]byte, error) {
-	from := at.offset - d.offset
-	if at.file != d.file || from < 0 || from+int64(at.size) > int64(len(d.window)) {
-		size := max(windowSize, int(at.size))
-		if cap(d.window) < size {
-			d.window = make([]byte, size)
-		}
-		n, err := d.files[at.file].ReadAt(d.window[:size], at.offset)
-		d.window, d.file, d.offset, from = d.window[:n], at.file, at.offset, 0
-		if n < int(at.size) {
-			return nil, err
-		}
-	}
-	return d.window[from : from+int64(at.size)], nil
+	return d.window.payload(d.files, d.positions[n], windowSize)
 }
 
 func (d *detachedLines) close() {
 	for _, file := range d.files {
 		_ = file.Close() // it was opened for reading
 	}
-	d.files, d.window = nil, nil
+	d.files, d.window = nil, window{}
 }

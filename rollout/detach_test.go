@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"encoding/json"
 	"os"
 	"testing"
 
@@ -61,5 +62,26 @@ func TestALineThatChangedIsAnErrorOfDetachedLines(t *testing.T) {
 	_, err = read(1)
 	require.Error(t, err)
 	require.NoError(t, file.Close())
+	require.NoError(t, log.Close())
+}
+
+// TestLinesAreReadInARow reads neighbouring lines, before and after an append and while payloads are kept.
+func TestLinesAreReadInARow(t *testing.T) {
+	log, err := rollout.NewStore(faultfs.NewMem(home), home).Create(threadA, begin)
+	require.NoError(t, err)
+	require.NoError(t, log.Append(linesFrom(0, 40), true))
+	kept := map[int]json.RawMessage{}
+	read := func(numbers ...int) {
+		for _, n := range numbers {
+			kept[n] = log.LineReader().Payload(n)
+		}
+	}
+	read(0, 1, 2, 3, 20, 19, 21, 22, 39)
+	require.NoError(t, log.Append(linesFrom(40, 60), true))
+	read(40, 41, 42, 59, 4, 5)
+	require.NoError(t, log.LineReader().Err())
+	for n, payload := range kept {
+		require.JSONEq(t, string(line(n).Payload), string(payload))
+	}
 	require.NoError(t, log.Close())
 }

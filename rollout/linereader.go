@@ -10,7 +10,6 @@ import (
 	"os"
 
 	"appserver/rollout/disk"
-	"appserver/rollout/line"
 )
 
 // LineReader reads payloads of loaded lines again from the open files. It belongs to one
@@ -19,7 +18,10 @@ type LineReader struct {
 	disk      disk.FS
 	files     []lineFile
 	positions []linePosition
-	err       error
+	// window has text behind the last line that was read, if lines are read in a row.
+	window window
+	last   linePosition
+	err    error
 }
 
 // lineFile is an open file. The reader closes it if owned is set.
@@ -58,17 +60,22 @@ func (t *LineReader) Payload(n int) json.RawMessage {
 		t.err = cmp.Or(t.err, disk.Wrap("read", file.path, errSuspended))
 		return nil
 	}
-	raw := make([]byte, at.size)
-	if k, err := file.ReadAt(raw, at.offset); k < len(raw) {
-		t.err = cmp.Or(t.err, disk.Wrap("read", file.path, err))
-		return nil
+	raw, err := t.read(at)
+	t.err = cmp.Or(t.err, err)
+	return raw
+}
+
+// read reads a line alone, or with those behind it if it is close behind the last one.
+func (t *LineReader) read(at linePosition) (json.RawMessage, error) {
+	distance := at.offset - t.last.offset
+	inRow := at.file == t.last.file && distance > 0 && distance < windowSize
+	t.last = at
+	if !inRow {
+		t.window = window{}
+		return new(window).payload(t.files, at, 0)
 	}
-	p, reason := line.Parse(raw)
-	if reason != "" {
-		t.err = cmp.Or(t.err, disk.Wrap("read", file.path, errLineChanged))
-		return nil
-	}
-	return p.Payload
+	raw, err := t.window.payload(t.files, at, windowSize)
+	return bytes.Clone(raw), err
 }
 
 // Err returns the first error of Payload. The error may concern any line read since.
@@ -82,7 +89,7 @@ func (t *LineReader) Close() error {
 			err = cmp.Or(err, f.Close())
 		}
 	}
-	t.files, t.positions = nil, nil
+	t.files, t.positions, t.window = nil, nil, window{}
 	return err
 }
 
@@ -91,6 +98,7 @@ func (t *LineReader) suspend() error {
 	if t == nil {
 		return nil
 	}
+	t.window = window{} // the files may be written before they are opened again
 	for i := range t.files {
 		info, err := t.files[i].Stat()
 		if err != nil {
@@ -142,6 +150,7 @@ func (t *LineReader) addAppended(lines []byte, offset int64) {
 	if t == nil || t.files == nil {
 		return
 	}
+	t.window = window{} // it may have text of an append that failed
 	for line := range bytes.Lines(lines) {
 		t.positions = append(t.positions, linePosition{offset, uint32(len(line) - 1), 0})
 		offset += int64(len(line))
