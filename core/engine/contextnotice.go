@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"runtime"
 
 	"appserver/core"
 	"appserver/protocol"
@@ -11,6 +12,7 @@ import (
 // broadcastContext sends the context items to each subscriber: all of them, or the changes if the
 // client keeps the list.
 func (a *actor) broadcastContext(c core.ContextChanged) {
+	runtime.Gosched() // the response is written first: the list takes longer to make than the edit
 	var full, changes *protocol.ContextItemsNotification
 	for _, conn := range a.subscribers {
 		told, of := &full, func() protocol.ContextItemsNotification { return a.thread.ContextItems() }
