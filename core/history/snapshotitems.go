@@ -136,7 +136,7 @@ func visibilityOf(flags uint32, omitted int32, note, text string) visibility {
 		pinned: flags&flagPinned != 0, omitted: omitted, note: note,
 	}
 	if flags&flagReplaced != 0 {
-		v.text = &text
+		v.text = new(text)
 	}
 	return v
 }

@@ -281,7 +281,14 @@ func (w *itemWriter) duration() {
 		w.write("null")
 		return
 	}
-	var d storedDuration
-	w.ok = w.ok && protocol.Unmarshal(w.in.get("duration"), &d) == nil
-	w.b = strconv.AppendInt(w.b, d.Secs*1000+d.Nanos/nanosPerMs, 10)
+	d := &w.content
+	w.ok = w.ok && d.read(w.in.get("duration"))
+	w.b = strconv.AppendInt(w.b, w.number(d.get("secs"))*1000+w.number(d.get("nanos"))/nanosPerMs, 10)
+}
+
+// number returns the value of an integer.
+func (w *itemWriter) number(value json.RawMessage) int64 {
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	w.ok = w.ok && isInteger(value) && err == nil
+	return n
 }
