@@ -65,10 +65,10 @@ func (t *LineReader) Payload(n int) json.RawMessage {
 	return raw
 }
 
-// read reads a line alone, or with those behind it if it is close behind the last one.
+// read reads a line alone, or with those behind it if it is short and close behind the last one.
 func (t *LineReader) read(at linePosition) (json.RawMessage, error) {
 	distance := at.offset - t.last.offset
-	inRow := at.file == t.last.file && distance > 0 && distance < windowSize
+	inRow := at.file == t.last.file && distance > 0 && distance < windowSize && at.size < windowSize
 	t.last = at
 	if !inRow {
 		t.window = window{}
