@@ -109,10 +109,8 @@ func (s *step) fitsWithoutCounting(limit int64, window *int64) bool {
 		least = *window
 	}
 	bytes := int64(frameBytes)
-	for i := range s.context.Len() {
-		if !s.context.Item(i).Hidden() {
-			bytes += s.context.Item(i).MaxTokens()
-		}
+	for i := range s.context.Shown() {
+		bytes += s.context.Item(i).MaxTokens()
 	}
 	return int64(float64(bytes+int64(len(s.systemPrompt())))*max(s.context.Scale(), 1)+0.5) <= least
 }
@@ -123,7 +121,7 @@ const frameBytes = 8 << 10
 // contextTooLong returns the error for a request that is too long. It names the largest item.
 func (s *step) contextTooLong(tokens, window int64) *protocol.TurnError {
 	largest, most := none, int64(0)
-	for i := range s.context.Len() {
+	for i := range s.context.Shown() {
 		if price := s.context.SentTokens(i); price > most {
 			largest, most = i, price
 		}

@@ -165,7 +165,7 @@ func (s *step) limitHistory(most int) *trimChange {
 // the rules that it keeps. It skips a pinned one, which stays anyway. Earlier ones are in the context if an
 // edit brought them back.
 func (t *Thread) currentSummary() (text *string, rules []string) {
-	for i := range t.context.InOrder() {
+	for i := range t.context.Shown() {
 		if c := t.context.Item(i); c.IsTrimSummary() && c.Kept() && !c.Pinned() {
 			text, rules = new(compaction.SummaryText(c.Sent())), t.context.RulesOf(c)
 		}

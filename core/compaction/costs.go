@@ -34,7 +34,7 @@ func (c *Context) costs() *costTable {
 		t.costs, t.stays = append(t.costs, cost), append(t.stays, stay)
 		t.words, t.masks = append(t.words, word), append(t.masks, mask)
 	}
-	for place := range c.InOrder() {
+	for place := range c.Shown() {
 		appendRank(place)
 		item := c.Item(place)
 		price := c.SentTokens(place)

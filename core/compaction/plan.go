@@ -172,7 +172,7 @@ func (c *Context) joinedSinceCompaction() bool {
 	if last == nil || last.Op != protocol.EditCompact {
 		return true
 	}
-	for i := range c.Len() {
+	for i := range c.Shown() {
 		item := c.Item(i)
 		if item.Ordinal() > last.Ordinal() && !item.IsNotice() && !item.IsSummary() && item.Kept() {
 			return true

@@ -66,7 +66,7 @@ type exchange struct {
 type finder struct {
 	Options
 	*history.History
-	ranks     []int // by place
+	ranks     map[int]int // of the items that are not hidden, by place
 	exchanges []exchange
 	// protected is the rank from which on nothing is taken out. turn is the rank at which the last turn
 	// begins. used is the rank from which on a use of an output keeps it.
@@ -79,7 +79,7 @@ type finder struct {
 // Find returns the groups of items that the next requests can do without, in the order of their first
 // items. It reads the text of every item of the prompt.
 func Find(h *history.History, o Options) []Finding {
-	f := &finder{Options: o, History: h, ranks: make([]int, h.Len()), quotes: newQuotes(), found: map[string]*Finding{}}
+	f := &finder{Options: o, History: h, ranks: map[int]int{}, quotes: newQuotes(), found: map[string]*Finding{}}
 	f.read()
 	if f.protected > 0 {
 		f.findOutputs()
@@ -96,7 +96,7 @@ func Find(h *history.History, o Options) []Finding {
 // read reads the prompt.
 func (f *finder) read() {
 	rank, starts, last := 0, []int{}, ""
-	for place := range f.InOrder() {
+	for place := range f.Shown() {
 		f.ranks[place] = rank
 		c := f.Item(place)
 		if turn := c.TurnID(); f.InPrompt(place) && turn != "" && turn != last {
@@ -338,10 +338,10 @@ func (f *finder) group(reason protocol.SuggestionReason, subject string, place i
 
 // findReasoning names the reasoning before the last turn.
 func (f *finder) findReasoning() {
-	for place := range f.InOrder() {
+	for place := range f.Shown() {
 		c := f.Item(place)
-		if f.ranks[place] < min(f.turn, f.protected) && f.Category(place) == protocol.CategoryReasoning &&
-			f.InPrompt(place) && !c.Pinned() && !f.Skip[place] {
+		if f.ranks[place] < min(f.turn, f.protected) && f.InPrompt(place) &&
+			f.Category(place) == protocol.CategoryReasoning && !c.Pinned() && !f.Skip[place] {
 			f.group(protocol.SuggestOldReasoning, "", place, "")
 		}
 	}

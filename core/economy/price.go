@@ -55,7 +55,7 @@ func Candidates(h *history.History, findings []Finding, overhead int64, noted bo
 	}
 	all := make([]Candidate, 0, len(named))
 	before := overhead
-	for place := range h.InOrder() {
+	for place := range h.Shown() {
 		if c, ok := named[place]; ok {
 			c.Before = before
 			all = append(all, c)

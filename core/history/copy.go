@@ -42,7 +42,9 @@ func (h *History) With(operations []protocol.ContextOperation, turns Turns) (*Hi
 
 // clone returns a history that edits do not share with h. Items must not be added to it.
 func (h *History) clone() *History {
+	h.updateShown()
 	c := *h
+	c.shown.places = slices.Clip(h.shown.places)
 	c.items, c.order, c.journal = slices.Clone(h.items), slices.Clone(h.order), slices.Clone(h.journal)
 	c.savings = slices.Clone(h.savings)
 	c.latestCall = maps.Clone(h.latestCall)

@@ -95,8 +95,8 @@ func (h *History) DescribeSome(n int) (more bool) {
 	if h.Uncounted() > describeLimit {
 		return false
 	}
-	for i := range h.items {
-		if c := &h.items[i]; c.about != nil || c.visibility.hidden {
+	for i := range h.Shown() {
+		if h.items[i].about != nil {
 			continue
 		}
 		if n--; n < 0 {

@@ -121,12 +121,12 @@ func (h *History) LastEncrypted() int64 {
 // encryptedAfter hides the encrypted compactions after the first item that a trim keeps, because they
 // also replace items before it.
 func (h *History) encryptedAfter(from int, kept map[int]bool) (changes []Change) {
-	if from == None {
+	if from == None || len(h.encrypted) == 0 {
 		return nil
 	}
-	for i := range h.items {
+	for _, i := range h.sortedShown() {
 		c := &h.items[i]
-		if kept[i] || !c.IsPart() || c.visibility.hidden || c.ordinal <= h.items[from].ordinal ||
+		if kept[i] || !c.IsPart() || c.ordinal <= h.items[from].ordinal ||
 			!h.isEncryptedAt(c.ordinal) {
 			continue
 		}

@@ -19,14 +19,15 @@ type History struct {
 	items []Item
 	// order has the places in the order in which items are sent, or is nil if that is the order
 	// in which they joined.
-	order []int32
-	// hiddenPrefix is a number of items at the start that are all hidden.
-	hiddenPrefix int32
-	latestCall   map[string]int32 // the latest call with an id
+	order      []int32
+	shown      shown
+	latestCall map[string]int32 // the latest call with an id
 	// userItemIDs are the ids of the thread items that show messages of the user, by place.
 	userItemIDs map[int32]string
-	revision    int64
-	journal     []Edit
+	// trimmedTurns are the turns before the latest trim point, or nil until they are needed again.
+	trimmedTurns map[string]bool
+	revision     int64
+	journal      []Edit
 	// savings has what edits save, for each revision that changed it.
 	savings savings
 	notices notices
@@ -128,8 +129,9 @@ func (h *History) search(ordinal int64, part int32) (place int, found bool) {
 
 // Listed returns the places of the items that clients see, in order.
 func (h *History) Listed() []int {
-	places := make([]int, 0, len(h.items))
-	for i := range h.InOrder() {
+	h.updateShown()
+	places := make([]int, 0, len(h.shown.places))
+	for i := range h.Shown() {
 		if h.items[i].Listed() {
 			places = append(places, i)
 		}
@@ -139,7 +141,11 @@ func (h *History) Listed() []int {
 
 // listedUpTo counts the listed items up to a place, that place included.
 func (h *History) listedUpTo(place int) (count int) {
-	for i := range h.InOrder() {
+	all := h.Shown()
+	if h.items[place].visibility.hidden {
+		all = h.InOrder()
+	}
+	for i := range all {
 		if h.items[i].Listed() {
 			count++
 		}
@@ -168,7 +174,12 @@ func (h *History) ShowUserMessage(id string) {
 
 // HasTurn reports whether an item belongs to a turn.
 func (h *History) HasTurn(id string) bool {
-	return slices.ContainsFunc(h.items, func(c Item) bool { return c.turnID == id })
+	for i := len(h.items) - 1; i >= 0; i-- { // mostly one of the last
+		if h.items[i].turnID == id {
+			return true
+		}
+	}
+	return false
 }
 
 // UserMessages returns the place of the user's first message of each turn.

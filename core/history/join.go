@@ -46,6 +46,7 @@ func (h *History) join(c Item) {
 	}
 	h.items = append(h.items, c)
 	h.appendOrder()
+	h.shown.places = append(h.shown.places, place)
 	h.cascadeDelete(int(place))
 }
 

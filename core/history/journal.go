@@ -80,6 +80,11 @@ func (e *Edit) deletes(place int32) bool {
 	})
 }
 
+// hidesOnly reports whether the edit hides items or brings them back, and changes nothing else of them.
+func (e *Edit) hidesOnly() bool {
+	return e.Op == protocol.EditCompact || e.Op == protocol.EditTrim || e.Op == protocol.EditSummarize || e.IsRevert()
+}
+
 // returns reports whether the edit brings an item back that a compaction or a trim took out.
 func (e *Edit) returns(c Change) bool {
 	return (e.Op == protocol.EditInclude || e.Op == protocol.EditApply) && c.before.hidden && !c.after.hidden
@@ -161,7 +166,7 @@ func (h *History) addEdit(e Edit) {
 		h.journal[i].final = true
 	}
 	e.Revision = h.revision
-	h.journal = append(h.journal, e)
+	h.journal, h.trimmedTurns = append(h.journal, e), nil
 	h.setSaving(&h.journal[len(h.journal)-1], e.fullSaving())
 	h.applyChanges(e.changes)
 }
@@ -261,7 +266,7 @@ func (h *History) lastRevert() (revision int64) {
 func (h *History) undo(target int64) {
 	if e := h.Undoable(); e != nil && e.ordinal == target {
 		h.revertChanges(e.changes)
-		e.Undone = true
+		e.Undone, h.trimmedTurns = true, nil
 		h.setSaving(e, 0)
 		h.refresh(e)
 	}
@@ -270,7 +275,7 @@ func (h *History) undo(target int64) {
 func (h *History) redo(target int64) {
 	if e := h.Redoable(); e != nil && e.ordinal == target {
 		h.applyChanges(e.changes)
-		e.Undone = false
+		e.Undone, h.trimmedTurns = false, nil
 		h.setSaving(e, e.fullSaving())
 		h.refresh(e)
 	}
@@ -401,14 +406,11 @@ func (h *History) replaceAll(line *Line, c *protocol.Compacted) {
 		replacement = h.compactedHistory(c.Message)
 	}
 	e.Op, e.At = protocol.EditCompact, line.at()
-	for i := h.hiddenPrefix; i < int32(len(h.items)); i++ {
-		if !h.items[i].visibility.hidden {
-			e.changes = append(e.changes, h.hide(i))
-		}
+	for _, i := range h.sortedShown() {
+		e.changes = append(e.changes, h.hide(int32(i)))
 	}
 	e.Count = len(e.changes)
 	h.applyChanges(e.changes) // first, because new items pair with items that are not hidden
-	h.hiddenPrefix = int32(len(h.items))
 	for k, raw := range replacement {
 		ref := line.ref(k, raw)
 		if e.bare {
@@ -439,7 +441,7 @@ func (h *History) markSummary(n int, summary string) {
 // compactedHistory returns the items after a compaction whose line has no history.
 func (h *History) compactedHistory(summary string) []json.RawMessage {
 	var kept []json.RawMessage
-	for i := int(h.hiddenPrefix); i < len(h.items); i++ {
+	for _, i := range h.sortedShown() {
 		c := &h.items[i]
 		if !c.message || !c.Kept() || c.ordinal < h.LastEncrypted() {
 			continue
@@ -467,6 +469,9 @@ func (h *History) BroughtBack() map[int]bool {
 	places := map[int]bool{}
 	for i := range h.journal {
 		e := &h.journal[i]
+		if e.hidesOnly() {
+			continue
+		}
 		for _, c := range e.changes {
 			included := c.before.excluded && !c.after.excluded && !c.after.hidden
 			if !e.Undone && (included || e.returns(c)) || e.Undone && !c.before.excluded && c.after.excluded {

@@ -88,8 +88,8 @@ func (h *History) readNotice(c *Item) {
 func (h *History) findNotices() {
 	h.notices = notices{}
 	h.findReminder()
-	for i := range h.items {
-		if c := &h.items[i]; !c.visibility.hidden && c.InForm() {
+	for _, i := range h.sortedShown() {
+		if c := &h.items[i]; c.InForm() {
 			h.readNotice(c)
 		}
 	}
@@ -103,13 +103,17 @@ func (h *History) isSuperseded(place int) bool {
 // lastInstructions returns the place of the last message with instructions, or of the message that
 // ended them, or None. Whether the user excludes it has no effect: earlier instructions do not
 // belong to the working directory either way.
-func (h *History) lastInstructions() int {
-	for place := len(h.items) - 1; place >= 0; place-- {
-		if c := &h.items[place]; c.notice == instructions && !c.visibility.hidden {
-			return place
+func (h *History) lastInstructions() int { return h.lastNotice(instructions) }
+
+// lastNotice returns the last place of a message about a subject that is not hidden, or None.
+func (h *History) lastNotice(subject notice) int {
+	last := None
+	for place := range h.Shown() {
+		if h.items[place].notice == subject {
+			last = max(last, place)
 		}
 	}
-	return None
+	return last
 }
 
 // replaceReminder makes the item that joined last the reminder in force. The prompt has at most one.
@@ -128,7 +132,7 @@ func (h *History) placeReminder() {
 		return
 	}
 	first := int32(None)
-	for i := range h.InOrder() {
+	for i := range h.Shown() {
 		if c := &h.items[i]; c.notice == noNotice && c.InForm() && h.remains(i) {
 			first = int32(i)
 			break
@@ -151,10 +155,7 @@ func (h *History) setReminder(place int32) {
 // findReminder puts the last reminder that is not hidden in force. If a revert took out the turn of a
 // reminder, the one before it is in force again.
 func (h *History) findReminder() {
-	for i := len(h.items) - 1; i >= 0; i-- {
-		if c := &h.items[i]; c.notice == reminder && !c.visibility.hidden {
-			h.setReminder(int32(i))
-			return
-		}
+	if last := h.lastNotice(reminder); last != None {
+		h.setReminder(int32(last))
 	}
 }

@@ -20,14 +20,20 @@ func (h *History) InOrder() iter.Seq[int] {
 	}
 }
 
-// Before returns the places before a place, in order, or all places if it is None.
+// Before returns the places of the items before a place that are not hidden, in order, or all of them if it is None.
 func (h *History) Before(place int) []int {
+	all := h.Shown()
+	if place >= 0 && place < len(h.items) && h.items[place].visibility.hidden {
+		all = h.InOrder()
+	}
 	var places []int
-	for i := range h.InOrder() {
+	for i := range all {
 		if i == place {
 			break
 		}
-		places = append(places, i)
+		if !h.items[i].visibility.hidden {
+			places = append(places, i)
+		}
 	}
 	return places
 }
@@ -57,6 +63,7 @@ func (h *History) move(place, before int32) bool {
 		end = h.rank(before)
 	}
 	h.order = slices.Insert(h.order, min(end, len(h.order)), place)
+	h.moveShown(place, before)
 	return true
 }
 

@@ -196,7 +196,7 @@ func (h *History) prunable(p *protocol.Prune, turns Turns) ([]int, *protocol.Err
 		return nil, err
 	}
 	var places []int
-	for i := range h.items {
+	for _, i := range h.sortedShown() {
 		c := &h.items[i]
 		if !c.Kept() || !selected(i) || h.IsPinned(c) {
 			continue
@@ -218,12 +218,12 @@ func (h *History) selects(r *protocol.PruneRange, turns Turns) (selected func(pl
 	return func(place int) bool { return inTurn(h.items[place].turnID) }, err
 }
 
-// beforeLastOutputs returns the places before the last n outputs that are kept: all places if n is 0, none if
+// beforeLastOutputs returns the places before the last n outputs that are kept: all that are not hidden if n is 0, none if
 // there are no more outputs. The calls of these outputs are not among them, because an output is sent with its
 // call only.
 func (h *History) beforeLastOutputs(n int) map[int]bool {
 	var outputs []int
-	for place := range h.InOrder() {
+	for place := range h.Shown() {
 		if c := &h.items[place]; c.role == output && c.Kept() {
 			outputs = append(outputs, place)
 		}
@@ -233,7 +233,7 @@ func (h *History) beforeLastOutputs(n int) map[int]bool {
 		return before
 	}
 	last := outputs[len(outputs)-n:]
-	for place := range h.InOrder() {
+	for place := range h.Shown() {
 		if n > 0 && place == last[0] {
 			break
 		}

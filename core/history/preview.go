@@ -120,7 +120,7 @@ func (v *trial) apply(e protocol.StoredContextEdit) {
 	changes := v.ChangesOf(&e)
 	v.applyChanges(changes)
 	v.ChooseForms()
-	if changesHidden(changes) {
+	if v.separatesPairs(changes) {
 		if v.unpair == nil {
 			v.unpair = v.savePairs()
 		}
@@ -175,9 +175,10 @@ func (f sentForm) state() protocol.ContextSent {
 	return protocol.SentNothing
 }
 
-func (h *History) sentForms() []sentForm {
-	all := make([]sentForm, len(h.items))
-	for i := range h.items {
+// sentForms returns the forms of the items of which the next request has something, by place.
+func (h *History) sentForms() map[int]sentForm {
+	all := map[int]sentForm{}
+	for i := range h.Shown() {
 		switch v := &h.items[i].visibility; {
 		case h.InPrompt(i):
 			all[i] = sentForm{itself: true, text: v.text}
@@ -190,12 +191,12 @@ func (h *History) sentForms() []sentForm {
 
 // sentChanges returns the items of which the next request has something else than before, and the tokens
 // from the first of them on.
-func (h *History) sentChanges(before []sentForm) (
+func (h *History) sentChanges(before map[int]sentForm) (
 	changes []protocol.ContextSentChange, cache protocol.ContextCacheEffect,
 ) {
 	changes = []protocol.ContextSentChange{}
 	after := h.sentForms()
-	for place := range h.InOrder() {
+	for place := range h.Shown() {
 		if after[place] != before[place] {
 			changes = append(changes, protocol.ContextSentChange{
 				ID: h.items[place].ID(), Was: before[place].state(), Is: after[place].state()})
@@ -213,12 +214,12 @@ func (h *History) sentChanges(before []sentForm) (
 // lossWarnings returns warnings about content that the model may need and does not receive any more,
 // and about content that cannot come from the provider's cache.
 func (h *History) lossWarnings(
-	before []sentForm, cache protocol.ContextCacheEffect,
+	before map[int]sentForm, cache protocol.ContextCacheEffect,
 ) (warnings []protocol.ContextWarning) {
 	lost := map[protocol.ContextCategory]int{}
 	pinned := 0
 	after := h.sentForms()
-	for place := range h.InOrder() {
+	for place := range h.Shown() {
 		if !before[place].itself || after[place].itself {
 			continue
 		}

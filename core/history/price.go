@@ -75,8 +75,9 @@ func (h *History) recount() {
 // returns false if one of them has images, whose cost is a guess.
 func (h *History) CountFirst(n int) (sum int64, certain bool) {
 	h.recount()
-	for i := range h.items[:n] {
+	for i := range h.Shown() {
 		switch {
+		case i >= n:
 		case h.InPrompt(i) && h.describe(i).images:
 			return 0, false
 		case h.InPrompt(i):
@@ -88,10 +89,10 @@ func (h *History) CountFirst(n int) (sum int64, certain bool) {
 	return sum, true
 }
 
-// Uncounted returns the length of the items whose tokens are not counted yet, in bytes.
+// Uncounted returns the length of the items that are not hidden and whose tokens are not counted yet, in bytes.
 func (h *History) Uncounted() (bytes int) {
 	h.recount()
-	for i := range h.items {
+	for i := range h.Shown() {
 		if h.items[i].about == nil {
 			bytes += int(h.items[i].size)
 		}

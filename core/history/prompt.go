@@ -13,7 +13,8 @@ const abortedText = "aborted"
 // to. A call without an output, or with an excluded one, gets a placeholder. Outputs without a call
 // and items without a readable id are left out.
 func (h *History) Prompt() []protocol.ResponseItem {
-	items := make([]protocol.ResponseItem, 0, len(h.items))
+	h.updateShown()
+	items := make([]protocol.ResponseItem, 0, len(h.shown.places))
 	h.eachSent(func(_ int, item protocol.ResponseItem) { items = append(items, item) })
 	return items
 }
@@ -21,7 +22,8 @@ func (h *History) Prompt() []protocol.ResponseItem {
 // PromptPlaces returns the places of the items of Prompt. A placeholder has the place of its output, or of the
 // call if there is no output.
 func (h *History) PromptPlaces() []int {
-	places := make([]int, 0, len(h.items))
+	h.updateShown()
+	places := make([]int, 0, len(h.shown.places))
 	h.eachSent(func(place int, _ protocol.ResponseItem) { places = append(places, place) })
 	return places
 }
@@ -39,7 +41,7 @@ func (h *History) eachSent(add func(place int, item protocol.ResponseItem)) {
 		}
 		open = open[:0]
 	}
-	for i := range h.InOrder() {
+	for i := range h.Shown() {
 		c := &h.items[i]
 		if c.role != unpaired && c.Kept() {
 			c.Protocol()

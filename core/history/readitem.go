@@ -72,8 +72,9 @@ func (h *History) Removed() map[int]protocol.ContextReasonCode {
 			}
 		}
 	}
+	reverted := h.hasReverts()
 	maps.DeleteFunc(removed, func(place int, r protocol.ContextReasonCode) bool {
-		return r != protocol.ReasonTrimmed && r != protocol.ReasonCompacted || h.isReverted(place)
+		return r != protocol.ReasonTrimmed && r != protocol.ReasonCompacted || reverted && h.isReverted(place)
 	})
 	for i := range h.items {
 		if h.items[i].Deleted() && !h.items[i].Hidden() {

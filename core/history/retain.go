@@ -6,7 +6,7 @@ import "slices"
 // items with the other halves of their pairs, and the last notice of each subject.
 func (h *History) Retained(place int) (places []int) {
 	last := map[notice]int{}
-	for i := range h.InOrder() {
+	for i := range h.Shown() {
 		if c := &h.items[i]; c.Listed() && c.InForm() && c.notice != noNotice {
 			last[c.notice] = i
 		}
@@ -15,7 +15,6 @@ func (h *History) Retained(place int) (places []int) {
 		c := &h.items[i]
 		at, known := last[c.notice]
 		switch {
-		case c.visibility.hidden:
 		case c.visibility.pinned, c.pair != None && h.items[c.pair].visibility.pinned, c.InForm() && known && at == i:
 			places = append(places, i)
 		}
@@ -23,24 +22,29 @@ func (h *History) Retained(place int) (places []int) {
 	return places
 }
 
-// TrimmedTurns returns the turns before the latest trim point.
+// TrimmedTurns returns the turns before the latest trim point. The caller must not change them.
 func (h *History) TrimmedTurns() map[string]bool {
+	if h.trimmedTurns != nil {
+		return h.trimmedTurns
+	}
 	turns := map[string]bool{}
 	for _, p := range h.TrimPoints() {
 		for _, id := range p.PrunedTurnIDs {
 			turns[id] = true
 		}
 	}
+	h.trimmedTurns = turns
 	return turns
 }
 
 // ActiveTurns returns the ids of the turns after the latest trim point that have an item in the
 // context, oldest first.
 func (h *History) ActiveTurns() (ids []string) {
-	seen := h.TrimmedTurns()
-	for i := range h.InOrder() {
+	trimmed, seen := h.TrimmedTurns(), map[string]bool{}
+	for i := range h.Shown() {
 		c := &h.items[i]
-		if c.turnID == "" || !c.Listed() || !c.InForm() || c.notice != noNotice || seen[c.turnID] {
+		if c.turnID == "" || !c.Listed() || !c.InForm() || c.notice != noNotice || seen[c.turnID] ||
+			trimmed[c.turnID] {
 			continue
 		}
 		seen[c.turnID] = true
@@ -52,8 +56,8 @@ func (h *History) ActiveTurns() (ids []string) {
 // FirstOfTurn returns the place of the first item of a turn that is not hidden, or None. It skips the
 // reminder, which was moved before the conversation.
 func (h *History) FirstOfTurn(turn string) int {
-	for i := range h.InOrder() {
-		if c := &h.items[i]; !c.visibility.hidden && c.InForm() && c.turnID == turn && c.notice != reminder {
+	for i := range h.Shown() {
+		if c := &h.items[i]; c.InForm() && c.turnID == turn && c.notice != reminder {
 			return i
 		}
 	}
@@ -73,12 +77,12 @@ func (h *History) LastTurns(n int) int {
 // BeginsTurn reports whether the item at a place is the first of its turn in the context.
 func (h *History) BeginsTurn(place int) bool {
 	turn := h.items[place].turnID
-	for i := range h.InOrder() {
+	for i := range h.Shown() {
 		if i == place {
 			break
 		}
 		c := &h.items[i]
-		if c.turnID == turn && !c.visibility.hidden && c.InForm() && c.notice == noNotice {
+		if c.turnID == turn && c.InForm() && c.notice == noNotice {
 			return false
 		}
 	}
@@ -90,9 +94,8 @@ func (h *History) BeginsTurn(place int) bool {
 func (h *History) AfterSummaries() (place int, before []int) {
 	place = None
 	var since []int
-	for i := range h.InOrder() {
+	for i := range h.Shown() {
 		switch c := &h.items[i]; {
-		case c.visibility.hidden:
 		case c.ofPoint:
 			before, since, place = append(before, since...), nil, None
 		default:
@@ -110,8 +113,8 @@ func (h *History) AfterSummaries() (place int, before []int) {
 
 // UnsentForms returns the places of the items of encrypted compactions that are not sent.
 func (h *History) UnsentForms() (places []int) {
-	for i := range h.items {
-		if c := &h.items[i]; c.replacedBy == originals && !c.visibility.hidden {
+	for _, i := range h.sortedShown() {
+		if h.items[i].replacedBy == originals {
 			places = append(places, i)
 		}
 	}

@@ -70,6 +70,7 @@ func (h *History) ReadSnapshot(in *gob.Decoder, lines *lineref.Source) error {
 	h.scales, h.offsets, h.pricedFor = head.Scales, head.Offsets, head.PricedFor
 	h.savings = head.Savings
 	h.items = make([]Item, 0, max(head.Items, 0))
+	h.shown.stale = true
 	for len(h.items) < head.Items {
 		if err := h.readItems(in, lines); err != nil {
 			return err

@@ -15,7 +15,8 @@ import (
 
 // notDurable are the fields that a snapshot leaves out, each with the reason.
 var notDurable = map[string]string{
-	"History.hiddenPrefix":   "it saves a search and is found again",
+	"History.shown":          "it is made again from the items",
+	"History.trimmedTurns":   "they are made again from the journal",
 	"History.models":         "it is made again from the items",
 	"History.sentCompaction": "it is decided for each request",
 	"History.destination":    "the caller sets it from the settings",

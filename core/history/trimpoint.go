@@ -145,11 +145,8 @@ func (h *History) TrimChanges(p *protocol.StoredTrimPoint) (changes []Change) {
 		}
 	}
 	from := h.firstKept(p)
-	for place := range h.InOrder() {
-		if place == from {
-			break
-		}
-		if !h.items[place].visibility.hidden && !kept[place] {
+	for _, place := range h.Before(from) {
+		if !kept[place] {
 			changes = append(changes, h.hide(int32(place)))
 		}
 	}

@@ -15,10 +15,8 @@ const CacheWritePrice = 1.25
 func (h *History) Usage(overhead int64) protocol.ContextUsage {
 	h.recount()
 	c := usageCounter{scale: h.Scale()}
-	for i := range h.items {
-		if !h.items[i].visibility.hidden {
-			c.add(h, i)
-		}
+	for i := range h.Shown() {
+		c.add(h, i)
 	}
 	u := c.usage()
 	fixed := scaled(overhead, c.scale) + h.offsets[h.destination.Name]
@@ -86,7 +84,9 @@ func (h *History) SavedBy(changes []Change) (tokens int64) {
 	h.recount()
 	places := h.affected(changes)
 	if changesHidden(changes) { // pairs change as well
-		places = slices.Collect(h.InOrder())
+		places = slices.AppendSeq(places, h.Shown())
+		slices.Sort(places)
+		places = slices.Compact(places)
 	}
 	before := h.sentSum(places)
 	h.simulate(changes, func() { tokens = before - h.sentSum(places) })
@@ -95,7 +95,7 @@ func (h *History) SavedBy(changes []Change) (tokens int64) {
 
 // SentSum returns the cost of all items in the next request.
 func (h *History) SentSum() (sum int64) {
-	for place := range h.items {
+	for place := range h.Shown() {
 		sum += h.SentTokens(place)
 	}
 	return sum

@@ -67,10 +67,10 @@ func (h *History) revertChanges(changes []Change) {
 }
 
 func (h *History) setVisibility(place int32, v visibility) {
-	h.items[place].setVisibility(v)
-	if !v.hidden {
-		h.hiddenPrefix = min(h.hiddenPrefix, place)
+	if h.items[place].visibility.hidden != v.hidden {
+		h.shown.changed = append(h.shown.changed, place)
 	}
+	h.items[place].setVisibility(v)
 }
 
 func (c *Item) setVisibility(v visibility) {
@@ -93,14 +93,19 @@ func (h *History) hide(place int32) Change {
 
 // simulate applies changes, runs do, and reverts them.
 func (h *History) simulate(changes []Change, do func()) {
+	h.updateShown()
+	before := h.shown
 	h.applyChanges(changes)
 	h.ChooseForms()
-	if changesHidden(changes) {
+	if h.separatesPairs(changes) {
 		defer h.savePairs()()
 		h.pairAgain()
 	}
 	do()
 	h.revertChanges(changes)
+	if len(h.encrypted) == 0 { // otherwise the reminder may have moved
+		h.shown = before
+	}
 	h.ChooseForms()
 }
 
@@ -191,6 +196,11 @@ func CountShown(changes []Change) (n int) {
 		}
 	}
 	return n
+}
+
+// hasReverts reports whether turns were ever taken out by a revert.
+func (h *History) hasReverts() bool {
+	return slices.ContainsFunc(h.journal, func(e Edit) bool { return e.IsRevert() })
 }
 
 // isReverted reports whether a revert took out the line of an item.
