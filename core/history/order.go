@@ -86,3 +86,80 @@ func (h *History) placeAt(rank int) int32 {
 	}
 	return h.order[rank]
 }
+
+// shown has the items that are not hidden. A long thread has few of them beside those that compactions and trims took
+// out, so the work for a request grows with them only.
+//
+// The list is brought up to date when it is read: edits that are tried and taken back cost nothing. It is replaced
+// rather than changed, except for items that join at its end, so a reader may edit while it goes through the list.
+type shown struct {
+	// places are in the order in which items are sent.
+	places []int32
+	// changed are the places of items that were hidden or brought back since, perhaps several times.
+	changed []int32
+	// stale is set if places must be made from all items.
+	stale bool
+}
+
+// Shown returns the places of the items that are not hidden, in the order in which items are listed and sent.
+func (h *History) Shown() iter.Seq[int] {
+	h.updateShown()
+	places := h.shown.places
+	return func(yield func(int) bool) {
+		for _, place := range places {
+			if !yield(int(place)) {
+				return
+			}
+		}
+	}
+}
+
+// sortedShown returns the places of the items that are not hidden, sorted.
+func (h *History) sortedShown() []int {
+	return slices.Sorted(h.Shown())
+}
+
+// updateShown brings the list of the items that are not hidden up to date.
+func (h *History) updateShown() {
+	s := &h.shown
+	if !s.stale && len(s.changed) == 0 {
+		return
+	}
+	hidden := func(place int32) bool { return h.items[place].visibility.hidden }
+	back := slices.DeleteFunc(s.changed, hidden)
+	switch {
+	case s.stale, len(back) > 0 && h.order != nil:
+		s.places = nil
+		for place := range h.InOrder() {
+			if !hidden(int32(place)) {
+				s.places = append(s.places, int32(place))
+			}
+		}
+	case len(back) > 0:
+		s.places = slices.Concat(s.places, back)
+		slices.Sort(s.places)
+		s.places = slices.DeleteFunc(slices.Compact(s.places), hidden)
+	default:
+		s.places = slices.DeleteFunc(slices.Clone(s.places), hidden)
+	}
+	s.changed, s.stale = nil, false
+}
+
+// moveShown moves an item directly before another one, or to the end if that is None.
+func (h *History) moveShown(place, before int32) {
+	if h.items[place].visibility.hidden {
+		return
+	}
+	h.updateShown()
+	s := &h.shown
+	places := slices.DeleteFunc(slices.Clone(s.places), func(p int32) bool { return p == place })
+	at := len(places)
+	if before != None {
+		at = slices.Index(places, before)
+	}
+	if at < 0 { // the other one is hidden
+		s.stale = true
+		return
+	}
+	s.places = slices.Insert(places, at, place)
+}

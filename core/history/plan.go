@@ -218,8 +218,8 @@ func (h *History) selects(r *protocol.PruneRange, turns Turns) (selected func(pl
 	return func(place int) bool { return inTurn(h.items[place].turnID) }, err
 }
 
-// beforeLastOutputs returns the places before the last n outputs that are kept: all that are not hidden if n is 0, none if
-// there are no more outputs. The calls of these outputs are not among them, because an output is sent with its
+// beforeLastOutputs returns the places before the last n outputs that are kept: all that are not hidden if n is 0,
+// none if there are no more outputs. The calls of these outputs are not among them, because an output is sent with its
 // call only.
 func (h *History) beforeLastOutputs(n int) map[int]bool {
 	var outputs []int
