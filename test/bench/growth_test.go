@@ -19,8 +19,9 @@ import (
 // growth turns on TestGrowth, which make bench-growth runs. Its times do not fail a test.
 var growth = flag.Bool("growth", false, "measure requests at several sizes of the history, and print a table")
 
-// growthTurns are the turns of a rollout of 1 MB. Each has an output of 4 KB, which is twice in the file.
-const growthTurns = 102
+// growthTurns are the turns of a rollout of 1 MB. Each has an output of 4 KB, which is twice in the file. A compaction
+// comes every 50 turns, and growthContext turns after the last one, so all sizes have the same context.
+const growthTurns, growthContext = 100, 25
 
 // TestGrowth measures each request that reads or changes a thread, with histories of several sizes, and prints a
 // table. Each request has a new process. It asserts that all was answered, and no times.
@@ -57,6 +58,8 @@ type growthRequest struct {
 	until string
 	// undo is sent afterwards.
 	undo string
+	// end has the end of the process measured as well.
+	end bool
 }
 
 var growthRequests = []growthRequest{
@@ -92,8 +95,11 @@ var growthRequests = []growthRequest{
 	{method: "context/search", name: "removed items too", params: `,"query":"dull","includeRemoved":true`, loaded: true},
 	{method: "context/suggest", loaded: true},
 	{method: "context/preview", params: `,"edits":[{"type":"prune","categories":["toolOutput"]}]`, loaded: true},
-	{method: "context/setInclusion", params: `,"indices":[1],"included":false`, loaded: true, undo: "context/undo"},
+	{method: "context/setInclusion", params: `,"indices":[1],"included":false`, loaded: true, undo: "context/undo",
+		end: true},
 	{method: "context/prune", params: `,"categories":["toolOutput"]`, loaded: true, undo: "context/undo"},
+	{method: "context/prune", name: "kept", params: `,"categories":["toolOutput"]`, loaded: true, end: true},
+	{method: "thread/resume", name: "after the edit", params: `,"excludeTurns":true`},
 	{method: "context/listEdits", loaded: true},
 	{method: "thread/compact/propose", name: "strategy local", params: `,"strategy":"local"`, loaded: true},
 	{method: "thread/compact/start", name: "strategy local, to `turn/completed`", params: `,"strategy":"local"`,
@@ -113,7 +119,7 @@ type growthRun struct {
 
 func newGrowthRun(t *testing.T, table *growthTable, size int) growthRun {
 	home := t.TempDir()
-	thread := apptest.LongRollout{Turns: size * growthTurns, Output: 64, CompactEvery: 50}.Write(t, home)
+	thread := apptest.LongRollout{Turns: size*growthTurns + growthContext, Output: 64, CompactEvery: 50}.Write(t, home)
 	<-time.After(3 * time.Second) // a file that changed within two seconds would be read again by each process
 	c := newLineClient(t, home)
 	c.settle()
@@ -145,7 +151,7 @@ func (r growthRun) measure(request growthRequest) {
 	}
 	began = time.Now()
 	c.close()
-	if request.undo == "context/undo" {
+	if request.end {
 		r.put(growthRequest{name: "the end of the process after `" + request.method + "`"}, r.size,
 			growthFigures{ms(time.Since(began)), math.NaN(), math.NaN()})
 	}
