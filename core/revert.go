@@ -62,7 +62,7 @@ func (s *step) turnsToRevert(in Revert) (uint32, *protocol.Error) {
 
 func (s *step) replyToRevert(in Revert) {
 	if in.Before == nil {
-		s.reply(in.To, protocol.ThreadRollbackResponse{Thread: s.View(true)})
+		s.reply(in.To, protocol.ThreadRollbackResponse{Thread: s.responseView(true)})
 		return
 	}
 	answer := protocol.ThreadRevertResponse{Thread: s.View(false)}

@@ -22,7 +22,8 @@ type Flush func(b []byte) ([]byte, error)
 const partSize = 256 << 10
 
 // UnreadError is the error of items that cannot be read any more, after a part of their response was
-// sent. The response has the turns of these items with fewer items, and the items view notLoaded.
+// sent, or after their request has changed a thread. The response has the turns of these items with
+// fewer items, and the items view notLoaded.
 type UnreadError struct{ Err error }
 
 // Error names the cause.
@@ -50,12 +51,21 @@ func (r ThreadResumeResponse) AppendParts(b []byte, flush Flush) ([]byte, error)
 }
 
 // StoredSize is about the memory of a response with stored items, in bytes, or 0 without them.
+func (r ThreadRollbackResponse) StoredSize() int { return storedSize(r.Thread.Turns) }
+
+// AppendParts appends what Marshal writes, and flushes it in parts. An unreadable item is an UnreadError.
+func (r ThreadRollbackResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
+	turns := takeTurns(&r.Thread)
+	return appendChanged(b, r, turns, flush)
+}
+
+// StoredSize is about the memory of a response with stored items, in bytes, or 0 without them.
 func (r ThreadForkResponse) StoredSize() int { return storedSize(r.Thread.Turns) }
 
-// AppendParts appends what Marshal writes, and flushes it in parts.
+// AppendParts appends what Marshal writes, and flushes it in parts. An unreadable item is an UnreadError.
 func (r ThreadForkResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
 	turns := takeTurns(&r.Thread)
-	return appendAround(b, r, turns, flush)
+	return appendChanged(b, r, turns, flush)
 }
 
 func takeTurns(t *Thread) []Turn {
@@ -89,15 +99,25 @@ func storedSize(turns []Turn) (size int) {
 
 // appendAround appends a response whose thread has no turns, with these turns in their place.
 func appendAround(b []byte, response any, turns []Turn, flush Flush) ([]byte, error) {
+	return appendTurns(response, turns, &partWriter{b: b, flush: flush})
+}
+
+// appendChanged appends the response to a request that has changed a thread durably. An error does not replace
+// it, because the client would repeat the request.
+func appendChanged(b []byte, response any, turns []Turn, flush Flush) ([]byte, error) {
+	return appendTurns(response, turns, &partWriter{b: b, flush: flush, isFinal: true})
+}
+
+func appendTurns(response any, turns []Turn, p *partWriter) ([]byte, error) {
 	if stored := storedItem(turns); stored != nil {
 		defer stored.Release()
 	}
 	around, err := Marshal(response)
 	if err != nil {
-		return b, err
+		return p.b, err
 	}
 	at := gjson.GetBytes(around, "thread.turns").Index + len("[")
-	p := partWriter{b: append(b, around[:at]...), flush: flush}
+	p.b = append(p.b, around[:at]...)
 	for i := range turns {
 		if i > 0 {
 			p.b = append(p.b, ',')
@@ -117,8 +137,8 @@ func appendAround(b []byte, response any, turns []Turn, flush Flush) ([]byte, er
 type partWriter struct {
 	b     []byte
 	flush Flush
-	// flushed is set after a part was sent. An error cannot replace the response then.
-	flushed bool
+	// isFinal is set after a part was sent. An error does not replace the response then.
+	isFinal bool
 	// unread is the first error of an item after that.
 	unread error
 }
@@ -134,7 +154,7 @@ func (p *partWriter) turn(t *Turn) error {
 			p.b = append(p.b, ',')
 		}
 		if err := p.item(&t.Items[i]); err != nil {
-			if !p.flushed {
+			if !p.isFinal {
 				return err
 			}
 			p.b, p.unread, view = p.b[:before], err, ItemsNotLoaded
@@ -178,7 +198,7 @@ func (p *partWriter) sendIfLarge() (err error) {
 	if len(p.b) < partSize {
 		return nil
 	}
-	p.flushed = true
+	p.isFinal = true
 	p.b, err = p.flush(p.b)
 	return err
 }

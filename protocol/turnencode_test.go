@@ -53,7 +53,8 @@ func joined(text *strings.Builder, parts *int) protocol.Flush {
 
 func TestTheEncodingInPartsIsThatOfMarshal(t *testing.T) {
 	for _, of := range []reflect.Type{reflect.TypeFor[protocol.ThreadReadResponse](),
-		reflect.TypeFor[protocol.ThreadResumeResponse](), reflect.TypeFor[protocol.ThreadForkResponse]()} {
+		reflect.TypeFor[protocol.ThreadResumeResponse](), reflect.TypeFor[protocol.ThreadForkResponse](),
+		reflect.TypeFor[protocol.ThreadRollbackResponse]()} {
 		sample.Check(t, func(t *rapid.T) {
 			v := builder{drawn{t}}.value(of).Interface()
 			want, err := protocol.Marshal(v)

@@ -209,11 +209,28 @@ func (c *clients) forget() {
 }
 
 func encode(v any) string {
-	b, err := protocol.Marshal(v)
+	b, err := encodeParts(v)
 	if err != nil {
 		return `"cannot be encoded: ` + err.Error() + `"`
 	}
 	return string(b)
+}
+
+// encodeParts encodes a message as the server does.
+func encodeParts(v any) ([]byte, error) {
+	s, ok := v.(interface {
+		StoredSize() int
+		AppendParts(b []byte, flush protocol.Flush) ([]byte, error)
+	})
+	if !ok || s.StoredSize() == 0 {
+		return protocol.Marshal(v)
+	}
+	b, err := s.AppendParts(nil, func(b []byte) ([]byte, error) { return b, nil })
+	var unread *protocol.UnreadError
+	if errors.As(err, &unread) {
+		err = nil
+	}
+	return b, err
 }
 
 func decision(word string) json.RawMessage { return json.RawMessage(`{"decision":"` + word + `"}`) }
