@@ -1,8 +1,10 @@
 package core
 
 import (
+	"io"
 	"time"
 
+	"appserver/core/lineref"
 	"appserver/protocol"
 )
 
@@ -87,29 +89,33 @@ func (t *Thread) ordinalAfter(id string) (int64, *protocol.Error) {
 	return t.state.Next, err
 }
 
-// ForkLines returns the lines of a fork: those before an ordinal, with their ordinals, since edits
-// name items by them.
-func ForkLines(lines []protocol.RolloutLine, before int64, meta protocol.SessionMeta) ([]protocol.RolloutLine, error) {
+// ForkFirst returns the first line of a fork.
+func ForkFirst(meta protocol.SessionMeta) (protocol.RolloutLine, error) {
 	raw, err := protocol.Marshal(meta)
-	if err != nil {
-		return nil, err
+	return protocol.RolloutLine{
+		Timestamp: meta.Timestamp, Ordinal: new(int64(0)), Type: protocol.LineSessionMeta, Payload: raw,
+	}, err
+}
+
+// BeginFork starts the load of a fork from the lines of its origin. Lines that the fork does not have count, so
+// that the numbers of lines are those of the origin.
+func BeginFork(first *protocol.RolloutLine, id string, defaults Settings, lines lineref.Lines) *Loading {
+	l := BeginLoad(id, defaults, lines)
+	l.isFork = true
+	l.state.ApplyMeta(first)
+	return l
+}
+
+// ContinueFork starts the load of a fork from a snapshot of its origin. The fork must have all of the origin's
+// turns. It returns false if the snapshot cannot be used, or if the ordinals of the lines are not their numbers.
+func ContinueFork(
+	meta protocol.SessionMeta, defaults Settings, lines lineref.Lines, from io.Reader,
+) (*Loading, bool) {
+	l, ok := ContinueLoad(defaults, lines, from)
+	if !ok || !l.state.IsNumbered() {
+		return nil, false
 	}
-	forked := make([]protocol.RolloutLine, 1, len(lines)+1)
-	forked[0] = protocol.RolloutLine{
-		Timestamp: meta.Timestamp,
-		Ordinal:   new(int64(0)),
-		Type:      protocol.LineSessionMeta,
-		Payload:   raw,
-	}
-	for _, line := range lines {
-		switch {
-		case *line.Ordinal >= before:
-			return forked, nil
-		case line.Type == protocol.LineSessionMeta, line.Type == protocol.LineContextBackup,
-			line.Type == protocol.LineTurnWaiting: // the request belongs to the other thread
-		default:
-			forked = append(forked, line)
-		}
-	}
-	return forked, nil
+	l.isFork = true
+	l.state.Fork(meta)
+	return l, true
 }

@@ -16,9 +16,18 @@ func fork(m *machine, a arguments, b *strings.Builder) error {
 		fmt.Fprintf(b, "refused: %s %s\n", refusal.Data.Kind, refusal.Message)
 		return nil
 	}
-	lines, err := core.ForkLines(numbered(m.lines), at, m.thread.ForkMeta(threadID, m.now))
+	first, err := core.ForkFirst(m.thread.ForkMeta(threadID, m.now))
 	if err != nil {
 		return err
+	}
+	lines := []protocol.RolloutLine{first}
+	for _, line := range numbered(m.lines) {
+		if *line.Ordinal >= at {
+			break
+		}
+		if core.ForkHas(&line) {
+			lines = append(lines, line)
+		}
 	}
 	in := core.Fork{To: m.caller(), Env: m.world, Options: m.options, Name: m.thread.Name(),
 		ExcludeTurns: a.has("exclude")}

@@ -22,23 +22,40 @@ func Load(id string, o Options, defaults Settings, lines []protocol.RolloutLine)
 type Loading struct {
 	state    *state.State
 	defaults Settings
+	// isFork is set if the lines are those of the fork's origin.
+	isFork bool
 }
 
 // BeginLoad starts a load. If lines is not nil, payloads can be read again from it, and the thread
 // keeps no more in memory than it needs.
 func BeginLoad(id string, defaults Settings, lines lineref.Lines) *Loading {
-	return &Loading{state.New(id, defaults, lines), defaults}
+	return &Loading{state: state.New(id, defaults, lines), defaults: defaults}
 }
 
 // ContinueLoad starts a load from a snapshot. The next line is the first one after it. It returns
 // false if the snapshot cannot be used.
 func ContinueLoad(defaults Settings, lines lineref.Lines, from io.Reader) (*Loading, bool) {
 	s, ok := state.ReadSnapshot(from, defaults, lines)
-	return &Loading{s, defaults}, ok
+	return &Loading{state: s, defaults: defaults}, ok
 }
 
 // Apply applies the next line.
-func (l *Loading) Apply(line *protocol.RolloutLine) { l.state.Apply(line) }
+func (l *Loading) Apply(line *protocol.RolloutLine) {
+	if l.isFork && !ForkHas(line) {
+		line = &protocol.RolloutLine{Ordinal: line.Ordinal}
+	}
+	l.state.Apply(line)
+}
+
+// ForkHas reports whether a fork has a line of its origin. It has another first line, no backup, and no request
+// of the other thread.
+func ForkHas(line *protocol.RolloutLine) bool {
+	switch line.Type {
+	case protocol.LineSessionMeta, protocol.LineContextBackup, protocol.LineTurnWaiting:
+		return false
+	}
+	return true
+}
 
 // Lines returns the number of lines that were applied, those before a snapshot included.
 func (l *Loading) Lines() int { return l.state.Lines() }

@@ -3,7 +3,6 @@ package rollout
 import (
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"appserver/protocol"
@@ -14,17 +13,17 @@ import (
 // CreateFrom creates a thread that begins with lines of another thread. The first append
 // writes these lines and its own to a temporary file, syncs it and renames it. So a crash
 // leaves all of the lines or none.
-func (s *Store) CreateFrom(id string, at time.Time, lines []protocol.RolloutLine) (*Log, error) {
+func (s *Store) CreateFrom(id string, at time.Time, seed *Seed) (*Log, error) {
 	l, err := s.Create(id, at)
 	if err == nil {
-		l.seed = lines
+		l.seed = seed
 	}
 	return l, err
 }
 
 // createFromSeed creates the file with the seed and the given lines.
 func (l *Log) createFromSeed(lines []protocol.RolloutLine) (err error) {
-	encoded, err := line.Encode(slices.Concat(l.seed, lines))
+	encoded, err := line.Encode(lines)
 	if err != nil {
 		return err
 	}
@@ -43,8 +42,13 @@ func (l *Log) createFromSeed(lines []protocol.RolloutLine) (err error) {
 
 func (l *Log) writeSeeded(encoded []byte) error {
 	temp := disk.NewTempFile(l.store.disk, l.path)
+	w := seedWriter{positions: make([]linePosition, len(l.seed.Ordinals))}
 	err := temp.Write(func(out io.Writer) error {
-		_, err := out.Write(encoded)
+		w.out = out
+		err := l.seed.Each(func(n int, _ protocol.RolloutLine, text []byte) error { return w.add(n, text) })
+		if err == nil {
+			_, err = out.Write(encoded)
+		}
 		return err
 	})
 	if err := temp.Publish(err, l.path); err != nil {
@@ -57,6 +61,9 @@ func (l *Log) writeSeeded(encoded []byte) error {
 	if err != nil {
 		return err
 	}
-	l.tail = &disk.Appender{File: file, Size: int64(len(encoded))}
+	l.tail = &disk.Appender{File: file, Size: w.size + int64(len(encoded))}
+	l.lines = l.seed.From
+	l.lines.moveTo(file, l.path, w.positions)
+	l.lines.addAppended(encoded, w.size)
 	return nil
 }

@@ -2,11 +2,13 @@ package rollout_test
 
 import (
 	"math/rand/v2"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
 )
@@ -15,9 +17,11 @@ import (
 // is on the disk before.
 func TestAThreadBeginsWithLines(t *testing.T) {
 	store, mem := memStore()
-	log, err := store.CreateFrom(threadA, begin, linesFrom(0, 4))
+	seed := seedOf(t, store)
+	before := mem.Files(home)
+	log, err := store.CreateFrom(threadA, begin, seed)
 	require.NoError(t, err)
-	require.Empty(t, mem.Files(home))
+	require.Equal(t, before, mem.Files(home))
 	require.NoError(t, log.Append(linesFrom(4, 5), false))
 	require.NoError(t, log.Append(linesFrom(5, 6), true))
 	require.NoError(t, log.Close())
@@ -29,13 +33,14 @@ func TestASeedIsAllOrNothing(t *testing.T) {
 	made := false
 	for first := 0; !made; first++ {
 		store, mem := memStore()
+		seed := seedOf(t, store)
 		faulty := faultfs.Wrap(mem, faultfs.Fault{First: first, Count: 1, Err: syscall.EIO})
-		log, err := rollout.NewStore(faulty, home).CreateFrom(threadA, begin, linesFrom(0, 4))
+		log, err := rollout.NewStore(faulty, home).CreateFrom(threadA, begin, seed)
 		require.NoError(t, err)
 		err = log.Append(linesFrom(4, 5), true)
 		made = faulty.Failures() == 0
-		for seed := range uint64(4) {
-			after := rollout.NewStore(mem.CrashClone(rand.New(rand.NewPCG(seed, 1))), home)
+		for crash := range uint64(4) {
+			after := rollout.NewStore(mem.CrashClone(rand.New(rand.NewPCG(crash, 1))), home)
 			path, found := after.Find(threadA)
 			if err == nil {
 				require.NoError(t, found)
@@ -54,6 +59,66 @@ func TestASeedIsAllOrNothing(t *testing.T) {
 			require.Error(t, found)
 		}
 	}
+}
+
+// seedOf stores a thread with lines of which some name no ordinal, and returns the first four lines as a seed.
+func seedOf(t *testing.T, store *rollout.Store) *rollout.Seed {
+	t.Helper()
+	log, err := store.Create(threadB, begin)
+	require.NoError(t, err)
+	lines := linesFrom(0, 5)
+	lines[2].Ordinal, lines[3].Ordinal = nil, nil
+	require.NoError(t, log.Append(lines, true))
+	require.NoError(t, log.Close())
+	_, reader, err := store.Load(log.Path(), &rollout.LineList{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = reader.Close() })
+	first := linesFrom(0, 1)[0]
+	return &rollout.Seed{First: first, From: reader, Ordinals: []int64{0, 1, 2, 3},
+		Choose: func(line protocol.RolloutLine) (protocol.RolloutLine, bool) { return line, *line.Ordinal > 0 }}
+}
+
+// TestALogReadsItsSeedFromItsOwnFile removes the other thread. A line that the thread does not have cannot be
+// read.
+func TestALogReadsItsSeedFromItsOwnFile(t *testing.T) {
+	store, mem := memStore()
+	seed := seedOf(t, store)
+	log, err := store.CreateFrom(threadA, begin, seed)
+	require.NoError(t, err)
+	require.NoError(t, log.Append(linesFrom(4, 6), false))
+	origin, err := store.Find(threadB)
+	require.NoError(t, err)
+	require.NoError(t, mem.Remove(origin))
+	reader := log.LineReader()
+	require.Same(t, seed.From, reader)
+	require.Equal(t, 6, reader.Lines())
+	for n := 1; n < 6; n++ {
+		require.JSONEq(t, string(line(n).Payload), string(reader.Payload(n)))
+	}
+	require.NoError(t, reader.Err())
+	require.Nil(t, reader.Payload(0))
+	require.Error(t, reader.Err())
+	require.NoError(t, log.Close())
+}
+
+// TestASeedIsCopiedByteForByte keeps members that this program does not know, and changes what the thread has
+// with another payload only.
+func TestASeedIsCopiedByteForByte(t *testing.T) {
+	store, mem := memStore()
+	text := `{"type":"event_msg","more":1, "ordinal":1,"timestamp":"t","payload":{"n":1}}`
+	put(t, mem, store.PathFor(threadB, begin), metaLine+text+"\n"+`{"timestamp":"t","type":"event_msg","payload":{"n":2}}`+"\n")
+	_, reader, err := store.Load(store.PathFor(threadB, begin), &rollout.LineList{})
+	require.NoError(t, err)
+	seed := &rollout.Seed{First: line(0), From: reader, Ordinals: []int64{0, 1, 7},
+		Choose: func(line protocol.RolloutLine) (protocol.RolloutLine, bool) { return line, *line.Ordinal > 0 }}
+	log, err := store.CreateFrom(threadA, begin, seed)
+	require.NoError(t, err)
+	require.NoError(t, log.Append(linesFrom(8, 9), true))
+	require.NoError(t, log.Close())
+	require.NoError(t, reader.Close())
+	got := strings.Split(get(t, mem, log.Path()), "\n")
+	require.Equal(t, text, got[1])
+	require.JSONEq(t, `{"timestamp":"t","ordinal":7,"type":"event_msg","payload":{"n":2}}`, got[2])
 }
 
 func plainNumbers(t *testing.T, store *rollout.Store, path string) []int64 {

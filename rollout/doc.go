@@ -91,7 +91,8 @@
 //
 // The first append of a new thread also writes to a .tmp file, and then renames it. Lines that
 // the thread copies from another one are synced first. So no rollout is empty, and no crash
-// leaves a part of the copied lines.
+// leaves a part of the copied lines. The lines are copied byte for byte ([Seed]), a few at a time;
+// only a line with another ordinal or payload is written anew.
 //
 // # Archive
 //

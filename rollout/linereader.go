@@ -157,6 +157,14 @@ func (t *LineReader) addAppended(lines []byte, offset int64) {
 	}
 }
 
+// moveTo makes the reader read its lines from the copies in another file. A line without a copy cannot be read
+// any more.
+func (t *LineReader) moveTo(file disk.File, path string, positions []linePosition) {
+	_ = t.Close() // the files were opened for reading
+	t.addFile(file, path, false)
+	t.positions = positions
+}
+
 // addFile adds a file and returns its number in linePosition.
 func (t *LineReader) addFile(file disk.File, path string, own bool) uint32 {
 	t.files = append(t.files, lineFile{File: file, path: path, owned: own})

@@ -25,7 +25,7 @@ type Log struct {
 	// them.
 	lines *LineReader
 	// seed holds lines of another thread. The first append writes them before its own.
-	seed []protocol.RolloutLine
+	seed *Seed
 	// created is set if this log created the file. unpublished is set while the file has a
 	// temporary name.
 	created, unpublished bool

@@ -26,6 +26,15 @@ func (w *window) has(at linePosition) bool {
 // payload returns the payload of a line, which is valid until the next call. If the window does not have the line, it
 // reads at least that many bytes from the line on.
 func (w *window) payload(files []lineFile, at linePosition, least int) (json.RawMessage, error) {
+	text, err := w.text(files, at, least)
+	if err != nil {
+		return nil, err
+	}
+	return payloadOf(&files[at.file], text)
+}
+
+// text returns the text of a line as payload does its payload.
+func (w *window) text(files []lineFile, at linePosition, least int) ([]byte, error) {
 	file := &files[at.file]
 	if !w.has(at) {
 		size := max(least, int(at.size))
@@ -39,7 +48,7 @@ func (w *window) payload(files []lineFile, at linePosition, least int) (json.Raw
 		}
 	}
 	from := at.offset - w.offset
-	return payloadOf(file, w.bytes[from:from+int64(at.size)])
+	return w.bytes[from : from+int64(at.size)], nil
 }
 
 // payloadOf returns the payload of the text of a line of a file.

@@ -97,12 +97,13 @@ func (c *clients) await(to protocol.Caller) <-chan message {
 
 // Reply rejects the request if items of the result cannot be read, as the server does.
 func (c *clients) Reply(to protocol.Caller, result any) {
+	b, err := encodeParts(result)
 	var unread *protocol.Error
-	if _, err := protocol.Marshal(result); errors.As(err, &unread) {
+	if errors.As(err, &unread) {
 		c.Refuse(to, unread)
 		return
 	}
-	c.record(message{to: to, kind: response, method: c.checker.methodOf(to), body: gjson.Parse(encode(result))})
+	c.record(message{to: to, kind: response, method: c.checker.methodOf(to), body: gjson.Parse(encoded(b, err))})
 }
 
 func (c *clients) Refuse(to protocol.Caller, err *protocol.Error) {
@@ -208,8 +209,9 @@ func (c *clients) forget() {
 	c.received = nil
 }
 
-func encode(v any) string {
-	b, err := encodeParts(v)
+func encode(v any) string { return encoded(encodeParts(v)) }
+
+func encoded(b []byte, err error) string {
 	if err != nil {
 		return `"cannot be encoded: ` + err.Error() + `"`
 	}

@@ -1,14 +1,13 @@
 package engine
 
 import (
+	"errors"
 	"time"
 
 	"appserver/core"
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/store"
-
-	"go.uber.org/zap"
 )
 
 // ThreadFork starts a thread with the history of another one, loaded or not. The goroutine of the
@@ -29,7 +28,7 @@ func (e *Engine) ThreadFork(to protocol.Caller, p *protocol.ThreadForkParams) er
 
 // branch is the initial state of a fork.
 type branch struct {
-	lines    []protocol.RolloutLine
+	*forkReader
 	name     string
 	at       time.Time
 	warnings []string
@@ -47,6 +46,9 @@ func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path st
 		b.then = then
 		_, err = a.engine.post(id, true,
 			request{to: to, absent: func(next *actor) { next.open(to, next.growFrom(b, to, p)) }})
+		if err != nil {
+			_ = b.lineReader.Close() // it was opened for reading
+		}
 	}
 	if err != nil {
 		a.engine.parts.Outbox.Refuse(to, withCode(err))
@@ -55,9 +57,18 @@ func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path st
 
 // branch reads the initial state of a fork. The lines of a loaded thread equal those on disk.
 func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkParams, path string) (*branch, error) {
-	source, contents, err := a.sourceOfFork(path)
+	at, err := a.placeOfFork(path)
 	if err != nil {
 		return nil, err
+	}
+	source := a.thread
+	if source == nil {
+		l, err := a.engine.loadFrom(at)
+		if err != nil {
+			return nil, err
+		}
+		defer l.close()
+		source = l.Thread
 	}
 	before, refusal := source.ForkAt(p.LastTurnID, p.BeforeTurnID)
 	if refusal != nil {
@@ -74,18 +85,26 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 	if p.DeveloperInstructions != nil {
 		meta.DeveloperInstructions = p.DeveloperInstructions
 	}
-	lines, err := core.ForkLines(contents.Lines, before, meta)
-	return &branch{lines: lines, name: source.Name(), at: now, warnings: warnings(contents),
-		providerRecorded: source.ProviderRecorded()}, err
+	first, err := core.ForkFirst(meta)
+	if err != nil {
+		return nil, err
+	}
+	r := &forkReader{reader: &reader{id: id, settings: a.engine.parts.Setup.Defaults()}, meta: meta, first: first,
+		before: before, whole: p.LastTurnID == nil && p.BeforeTurnID == nil}
+	contents, err := a.loadFork(at, r)
+	if err != nil {
+		return nil, err
+	}
+	return &branch{forkReader: r, name: source.Name(), at: now, warnings: warnings(contents),
+		providerRecorded: source.ProviderRecorded()}, nil
 }
 
-// sourceOfFork returns the thread with its lines. It returns an error if the backup is unreadable,
-// because the fork would lack items.
-func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, error) {
+// placeOfFork returns the place of the thread that is forked.
+func (a *actor) placeOfFork(path string) (store.Ref, error) {
 	at := store.Ref{ID: a.id, Path: path}
 	switch {
 	case a.thread != nil && a.options.Ephemeral:
-		return nil, nil, &rollout.NotFoundError{ID: a.id}
+		return at, &rollout.NotFoundError{ID: a.id}
 	case a.thread != nil:
 		at = a.at
 	}
@@ -93,40 +112,25 @@ func (a *actor) sourceOfFork(path string) (*core.Thread, *rollout.Contents, erro
 	if err == nil && place.Archived {
 		err = errArchived(a.id)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	contents, err := a.engine.readLines(place.Ref)
-	if err == nil && (a.thread == nil || a.withoutBackup == nil) {
-		err = contents.Backup.Err
-	}
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case a.thread != nil:
-		return a.thread, contents, nil
-	}
-	return core.Load(a.id, a.engine.options(a.id, contents), a.engine.parts.Setup.Defaults(), contents.Lines),
-		contents, nil
+	return place.Ref, err
 }
 
-// readLines reads a thread with all of its lines.
-func (e *Engine) readLines(at store.Ref) (*rollout.Contents, error) {
-	var lines rollout.LineList
-	contents, text, err := e.parts.Threads.Load(at, &lines)
+// loadFork loads a fork. It returns an error if the backup is unreadable, because the fork would lack items.
+func (a *actor) loadFork(at store.Ref, r *forkReader) (*rollout.Contents, error) {
+	contents, text, err := a.engine.parts.Threads.Load(at, r)
 	if err != nil {
 		return nil, err
 	}
-	contents.Lines = lines
-	if err := text.Close(); err != nil { // all lines are read
-		e.parts.Log.Warn("closing the rollout failed", zap.String("thread", at.ID), zap.Error(err))
+	if contents.Backup.Err != nil && (a.thread == nil || a.withoutBackup == nil) {
+		return nil, errors.Join(contents.Backup.Err, text.Close())
 	}
 	return contents, nil
 }
 
 // growFrom creates the fork. The rollout appears on disk complete or not at all.
 func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkParams) error {
-	thread := core.Load(a.id, core.Options{}, a.engine.parts.Setup.Defaults(), b.lines)
+	thread := b.Thread(core.Options{})
+	a.lineReader = b.lineReader // of the origin, until the fork has a rollout
 	stored, unattributed := a.engine.storedSettings(thread, b.providerRecorded, p.Overrides())
 	settings, scope, err := a.engine.parts.Setup.Resumed(p.Overrides(), stored)
 	if err != nil {
@@ -140,7 +144,7 @@ func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkPa
 		Memory: a.memoryRules(), Economy: a.engine.parts.Setup.Economy(scope),
 		Ephemeral: p.Ephemeral || !a.engine.parts.Setup.Persists(scope)}
 	if !a.options.Ephemeral {
-		if err := a.createLog(b.at, a.redacted(b.lines)); err != nil {
+		if err := a.createLog(b.at, a.seed(b)); err != nil {
 			return err
 		}
 	}

@@ -84,7 +84,7 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 }
 
 // createLog begins the log of a new thread with lines of another one, or with none.
-func (a *actor) createLog(at time.Time, seed []protocol.RolloutLine) error {
+func (a *actor) createLog(at time.Time, seed *rollout.Seed) error {
 	log, err := a.engine.parts.Threads.Begin(a.id, at, seed)
 	if err != nil {
 		return err

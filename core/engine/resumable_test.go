@@ -155,7 +155,7 @@ type losing struct {
 }
 
 // Begin begins such a journal.
-func (l losing) Begin(id string, at time.Time, seed []protocol.RolloutLine) (store.Journal, error) {
+func (l losing) Begin(id string, at time.Time, seed *rollout.Seed) (store.Journal, error) {
 	j, err := l.Threads.Begin(id, at, seed)
 	return losingJournal{j, l.lost}, err
 }

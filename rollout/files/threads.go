@@ -50,7 +50,7 @@ func New(s *rollout.Store, index Index, report func(error)) *Threads {
 var _ store.Threads = (*Threads)(nil)
 
 // Begin returns the journal of a new thread.
-func (t *Threads) Begin(id string, at time.Time, seed []protocol.RolloutLine) (store.Journal, error) {
+func (t *Threads) Begin(id string, at time.Time, seed *rollout.Seed) (store.Journal, error) {
 	begin := func() (*rollout.Log, error) { return t.store.Create(id, at) }
 	if seed != nil {
 		begin = func() (*rollout.Log, error) { return t.store.CreateFrom(id, at, seed) }

@@ -29,7 +29,7 @@ type journal struct {
 	missed []protocol.RolloutLine
 	// created is set if this journal has created the thread. seed is nil after that.
 	begun, created bool
-	seed           []protocol.RolloutLine
+	seed           *rollout.Seed
 	// valid ends when the lease is lost, in which the thread was taken. It is nil before. The mutex of
 	// threads protects it.
 	valid context.Context
@@ -41,7 +41,7 @@ type journal struct {
 }
 
 // Begin returns the journal of a new thread.
-func (t *Threads) Begin(id string, at time.Time, seed []protocol.RolloutLine) (store.Journal, error) {
+func (t *Threads) Begin(id string, at time.Time, seed *rollout.Seed) (store.Journal, error) {
 	j := &journal{threads: t, id: id, seed: seed, begun: true}
 	j.head = listing.NewCollector(rollout.Head{ID: id, CreatedAt: at, UpdatedAt: at}, false, false)
 	if err := t.enter(j); err != nil {
@@ -155,18 +155,17 @@ func (j *journal) Append(lines []protocol.RolloutLine, _ bool) error {
 	if j.checkLease(); j.lost != nil || len(lines) == 0 {
 		return j.lost
 	}
-	lines = append(j.seed, lines...)
-	encoded, err := line.Encode(lines)
+	all, encoded, err := j.encode(lines)
 	if err != nil {
 		return err
 	}
 	before := *j.head
-	for _, l := range lines {
+	for _, l := range all {
 		j.head.Add(l)
 	}
 	ctx, cancel := j.threads.callOf(j.id)
 	defer cancel()
-	if err := j.write(ctx, bytes.Split(bytes.TrimSuffix(encoded, []byte("\n")), []byte("\n"))); err != nil {
+	if err := j.write(ctx, encoded); err != nil {
 		if j.checkLease(); j.lost != nil {
 			return j.lost
 		}
@@ -178,10 +177,29 @@ func (j *journal) Append(lines []protocol.RolloutLine, _ bool) error {
 		return threadError(j.id, err)
 	}
 	from := j.next
-	j.next, j.seed = j.next+int64(len(lines)), nil
-	j.threads.filler.add(j.own, newLines{from: from, end: j.next, messages: messagesIn(lines, from)})
+	j.next += int64(len(all))
+	j.threads.filler.add(j.own, newLines{from: from, end: j.next, messages: messagesIn(all, from)})
 	j.reportOnce(j.keep(ctx, lines))
 	return nil
+}
+
+// encode returns lines as they are stored, after those of the seed. A database stores all of them at once, so
+// they are in memory.
+func (j *journal) encode(lines []protocol.RolloutLine) (all []protocol.RolloutLine, texts [][]byte, err error) {
+	if j.seed != nil {
+		err = j.seed.Each(func(_ int, _ protocol.RolloutLine, text []byte) error {
+			text = bytes.Clone(text)
+			p, _ := line.Parse(text) // Each has parsed it
+			all, texts = append(all, p.RolloutLine), append(texts, text)
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	encoded, err := line.Encode(lines)
+	texts = append(texts, bytes.Split(bytes.TrimSuffix(encoded, []byte("\n")), []byte("\n"))...)
+	return append(all, lines...), texts, err
 }
 
 // isLost reports whether the journal cannot be used after an error of an append. If the database has other
@@ -241,12 +259,22 @@ func (j *journal) keepMissed() (err error) {
 	copies := j.threads.copies
 	defer copies.lock(j.id)()
 	if j.copy == nil {
-		if j.copy, err = copies.files.Create(j.id, j.edition().time()); err != nil {
+		if j.copy, err = j.createCopy(); err != nil {
 			return err
 		}
 		copies.setWritten(j.id, true)
 	}
 	return j.copy.Append(j.missed, false)
+}
+
+// createCopy returns the log of the copy of a new thread. Its first append copies the seed.
+func (j *journal) createCopy() (*rollout.Log, error) {
+	files, at, seed := j.threads.copies.files, j.edition().time(), j.seed
+	if seed == nil {
+		return files.Create(j.id, at)
+	}
+	j.seed = nil
+	return files.CreateFrom(j.id, at, seed)
 }
 
 // keepAnew fetches a copy that could not be begun. A file may be in its place.

@@ -40,8 +40,9 @@ const (
 // *rollout.LockedError.
 type Threads interface {
 	// Begin returns the journal of a new thread. The seed is the lines of another thread with which it
-	// begins, or nil. Nothing is stored before the first append, which stores the seed as well.
-	Begin(id string, at time.Time, seed []protocol.RolloutLine) (Journal, error)
+	// begins, or nil. Nothing is stored before the first append, which stores the seed as well. From then
+	// on, the LineReader of the seed reads the lines of the new thread, if the journal has it.
+	Begin(id string, at time.Time, seed *rollout.Seed) (Journal, error)
 	// Open opens a thread for writing, and passes its lines to the loader. An archived thread is an
 	// *ArchivedError.
 	Open(at Ref, to rollout.Loader) (Journal, *rollout.Contents, error)

@@ -52,6 +52,8 @@ type growthRequest struct {
 	params string
 	// loaded has the thread resumed before, and warm has the request sent before as well.
 	loaded, warm bool
+	// beforeLast adds the last turn as beforeTurnId.
+	beforeLast bool
 	// fresh removes what earlier processes keep beside the rollouts.
 	fresh bool
 	// until is the beginning of the message that ends the request. It is the response if empty.
@@ -81,6 +83,7 @@ var growthRequests = []growthRequest{
 	{method: "thread/name/set", params: `,"name":"a name"`},
 	{method: "thread/archive", undo: "thread/unarchive"},
 	{method: "thread/fork", name: "without turns", params: `,"excludeTurns":true`},
+	{method: "thread/fork", name: "all turns"},
 	{method: "turn/start", name: "to `turn/completed`", params: `,"input":[{"type":"text","text":"hi"}]`,
 		loaded: true, until: turnCompleted},
 	{method: "thread/turns/list", name: "loaded", loaded: true},
@@ -106,6 +109,7 @@ var growthRequests = []growthRequest{
 		loaded: true, until: turnCompleted},
 	{method: "thread/context/trim", params: `,"keepLastNTurns":3`, loaded: true},
 	{method: "thread/rollback", name: "one turn, to its response", params: `,"numTurns":1`, loaded: true},
+	{method: "thread/revert", name: "the last turn", loaded: true, beforeLast: true},
 	{method: "thread/resume", name: "after edits", params: `,"excludeTurns":true`},
 }
 
@@ -139,8 +143,13 @@ func (r growthRun) measure(request growthRequest) {
 	if request.warm {
 		r.call(c, request.method, request.params)
 	}
+	params := request.params
+	if request.beforeLast {
+		r.call(c, "thread/turns/list", `,"limit":1,"itemsView":"notLoaded"`)
+		params += fmt.Sprintf(`,"beforeTurnId":%q`, gjson.GetBytes(c.head, "result.data.0.id").Str)
+	}
 	began := time.Now()
-	answer := r.call(c, request.method, request.params)
+	answer := r.call(c, request.method, params)
 	if request.until != "" {
 		answer = c.await(request.until)
 	}

@@ -30,13 +30,32 @@ func (s *suite) begin() {
 }
 
 func (s *suite) seed() {
-	seed := linesOf(1, "one", "two")
+	s.put(2, "one", "two", "left out")
+	var origin rollout.LineList
+	_, text, err := s.Load(refOf(2), &origin)
+	require.NoError(s.t, err)
+	want := append(linesOf(1)[:1:1], origin[1:len(origin)-1]...)
+	choose := func(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
+		return line, line.Type != protocol.LineSessionMeta
+	}
+	seed := &rollout.Seed{First: want[0], From: text, Choose: choose}
+	for _, line := range origin[:len(origin)-1] {
+		seed.Ordinals = append(seed.Ordinals, *line.Ordinal)
+	}
 	journal, err := s.Begin(idOf(1), timeOf(1), seed)
 	require.NoError(s.t, err)
-	own := more(len(seed), "three")
+	own := more(len(want), "three")
 	require.NoError(s.t, journal.Append(own, true))
+	for n := 1; n < len(want); n++ {
+		require.JSONEq(s.t, string(want[n].Payload), string(text.Payload(n)), "the reader has the lines of the fork")
+	}
+	require.Equal(s.t, text, journal.LineReader())
+	require.Equal(s.t, len(want)+len(own), text.Lines())
+	require.JSONEq(s.t, string(own[0].Payload), string(text.Payload(len(want))))
 	require.NoError(s.t, journal.Close())
-	s.same(append(seed, own...), s.read(1))
+	s.same(want, s.read(1)[:len(want)])
+	s.same(append(want, own...), s.read(1))
+	require.NoError(s.t, text.Close())
 }
 
 func (s *suite) roundTrip() {
