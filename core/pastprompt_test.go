@@ -13,7 +13,7 @@ import (
 )
 
 func promptOf(p *core.Prompt) string {
-	return p.Model + p.Instructions + encode(p.Items) + encode(p.Tools) + encode(p.WebSearch)
+	return p.Model + p.Instructions + canonical(encode(p.Items)) + encode(p.Tools) + encode(p.WebSearch)
 }
 
 // TestAnyRequestIsRebuiltFromTheLinesBeforeIt rebuilds all requests of a thread with any inputs, edits and

@@ -62,6 +62,19 @@ func (h *History) ChooseForms() {
 	}
 }
 
+// unchooseForms gives the items of encrypted compactions the form in which they joined, so that later lines find the
+// same order in a history from a snapshot and in one from all lines.
+func (h *History) unchooseForms() {
+	if len(h.encrypted) == 0 {
+		return
+	}
+	for i := range h.items {
+		if c := &h.items[i]; c.IsPart() && slices.Contains(h.encrypted, c.ordinal) {
+			c.replacedBy = originals
+		}
+	}
+}
+
 // SentCompaction returns the ordinal of the encrypted compaction that the next request has, or 0.
 func (h *History) SentCompaction() int64 { return h.sentCompaction }
 

@@ -76,6 +76,7 @@ func (h *History) ReadSnapshot(in *gob.Decoder, lines *lineref.Source) error {
 			return err
 		}
 	}
+	h.unchooseForms()
 	for range head.Edits {
 		if err := h.readEdit(in); err != nil {
 			return err
