@@ -17,6 +17,8 @@ func (t *Tree) createRef(ref, commit string) (bool, error) {
 	if !t.fileRefs || g.shared != "" {
 		return false, nil
 	}
+	t.creating.Lock()
+	defer t.creating.Unlock()
 	folder, err := createFolders(g.dir, path.Dir(ref))
 	if err == nil {
 		err = createLocked(folder, path.Base(ref), commit+"\n")

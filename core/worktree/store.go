@@ -36,6 +36,8 @@ type Tree struct {
 	settings []string
 	seed     maphash.Seed
 
+	// creating is held while a ref is created, because that opens several files, which are few in a process.
+	creating  sync.Mutex
 	mu        sync.Mutex
 	captured  captured
 	committed committed
