@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func namesRef(s string) bool {
 // a suffix, because all worktrees of a repository share its refs.
 func (t *Tree) Keep(ctx context.Context, thread, name, object string) error {
 	ref, err := t.ref(thread, name+t.mark())
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	commit, err := t.commit(ctx, object)
