@@ -60,6 +60,26 @@ func TestSnapshotHasEveryFieldOfTheHistory(t *testing.T) {
 	require.Equal(t, was.modelOf(&was.items[0]), now.modelOf(&now.items[0]))
 }
 
+// TestSnapshotsKeepTheFormOfEncryptedCompactions continues from a snapshot as from all lines: items of an encrypted
+// compaction are not in form until forms are chosen.
+func TestSnapshotsKeepTheFormOfEncryptedCompactions(t *testing.T) {
+	lines := lineref.NewSource(noLines{})
+	items := []json.RawMessage{
+		json.RawMessage(`{"type":"message","role":"user","content":[{"type":"input_text","text":"old"}]}`),
+		json.RawMessage(`{"type":"compaction","encrypted_content":"xyz"}`),
+	}
+	var was, now History
+	was.joinEncrypted(&Line{Ordinal: 1, Source: lines}, items)
+	was.Evict(0)
+	var snapshot bytes.Buffer
+	require.NoError(t, was.WriteSnapshot(gob.NewEncoder(&snapshot)))
+	require.NoError(t, now.ReadSnapshot(gob.NewDecoder(&snapshot), lines))
+	for i := range items {
+		require.False(t, was.items[i].InForm())
+		require.False(t, now.items[i].InForm())
+	}
+}
+
 type noLines struct{}
 
 // Payload returns nil.
