@@ -9,8 +9,8 @@ type plainVariant interface {
 	plainMember(name string) any
 }
 
-// plainItem reads an item of the usual kinds whose members are those of the kind, with usual values. It returns false
-// for other items, which the table of variants reads. b is valid JSON.
+// plainItem decodes a message, a call or an output that has known members only. It returns false for other items,
+// which the table of variants decodes. b is valid JSON.
 func plainItem(b []byte) (ResponseItemVariant, bool) {
 	if len(b) == 0 || b[0] != '{' {
 		return nil, false

@@ -16,6 +16,7 @@ func (l *Log) SetIdle(idle bool) {
 	}
 	l.idle = idle
 	if idle {
+		l.lines.forgetWindow()
 		l.store.idle.add(l)
 	} else {
 		l.store.idle.remove(l)

@@ -78,6 +78,13 @@ func (t *LineReader) read(at linePosition) (json.RawMessage, error) {
 	return bytes.Clone(raw), err
 }
 
+// forgetWindow frees the memory of the window.
+func (t *LineReader) forgetWindow() {
+	if t != nil {
+		t.window = window{}
+	}
+}
+
 // Err returns the first error of Payload. The error may concern any line read since.
 func (t *LineReader) Err() error { return t.err }
 

@@ -9,8 +9,8 @@ import (
 	"appserver/rollout/line"
 )
 
-// Seed are the lines of another thread with which a thread begins. They are copied byte for byte, a few
-// at a time.
+// Seed selects lines of another thread. They are copied to the start of a new thread, byte for byte and a few at a
+// time.
 type Seed struct {
 	// First is the first line of the thread. It replaces none of the others.
 	First protocol.RolloutLine

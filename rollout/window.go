@@ -33,7 +33,7 @@ func (w *window) payload(files []lineFile, at linePosition, least int) (json.Raw
 	return payloadOf(&files[at.file], text)
 }
 
-// text returns the text of a line as payload does its payload.
+// text returns the text of a line. It is valid until the next call.
 func (w *window) text(files []lineFile, at linePosition, least int) ([]byte, error) {
 	file := &files[at.file]
 	if !w.has(at) {

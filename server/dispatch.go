@@ -144,7 +144,7 @@ func asProtocolError(err error) *protocol.Error {
 	var e *protocol.Error
 	switch {
 	case !errors.As(err, &e):
-		return protocol.Internal(protocol.KindInternal, "%v", err)
+		return protocol.Internal(protocol.KindInternal, "%s", shorten(err.Error()))
 	case e == nil:
 		return protocol.Internal(protocol.KindInternal, "internal error")
 	case e.Data != nil && e.Data.Kind != "" && len(e.Message) <= maxErrorMessage:

@@ -13,15 +13,15 @@ func quote(b []byte) []byte {
 	return bytes.ToValidUTF8(b[:min(len(b), maxQuoted)], []byte("\ufffd"))
 }
 
-// maxErrorMessage is the length of an error message, in bytes, from which on its middle is left out. A message may
-// quote a param of any length.
+// maxErrorMessage is the maximum length of an error message, in bytes. A message may quote a param of any length.
 const maxErrorMessage = 16 << 10
 
-// shorten leaves out the middle of a long error message. Its end often has the reason.
+// shorten leaves out the middle of an error message that is too long. Its end often has the reason.
 func shorten(message string) string {
 	if len(message) <= maxErrorMessage {
 		return message
 	}
-	const half = maxErrorMessage / 2
-	return strings.ToValidUTF8(message[:half]+" … "+message[len(message)-half:], "\ufffd")
+	const omitted = " … "
+	const half = (maxErrorMessage - len(omitted)) / 2
+	return strings.ToValidUTF8(message[:half], "") + omitted + strings.ToValidUTF8(message[len(message)-half:], "")
 }

@@ -145,11 +145,11 @@ func (a *actor) beforeStep() core.StorageFailed {
 // again when it needs them. It keeps them if the journal does not have all lines of the thread.
 func (a *actor) evictLines(lines, appended []protocol.RolloutLine) {
 	text := a.journal.LineReader()
-	if text == nil || text.Lines() != a.thread.Lines() {
-		return
-	}
 	if a.lineReader == nil {
 		a.lineReader = text
+	}
+	if text == nil || text != a.lineReader || text.Lines() != a.thread.Lines() {
+		return // readError looks at one reader only
 	}
 	first := text.Lines() - len(appended)
 	a.thread.Evict(text, first, func(n int) bool {

@@ -46,7 +46,7 @@ func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path st
 		b.then = then
 		_, err = a.engine.post(id, true,
 			request{to: to, absent: func(next *actor) { next.open(to, next.growFrom(b, to, p)) }})
-		if err != nil {
+		if err != nil && b.lineReader != nil {
 			_ = b.lineReader.Close() // it was opened for reading
 		}
 	}
@@ -90,7 +90,7 @@ func (a *actor) branch(id string, to protocol.Caller, p *protocol.ThreadForkPara
 		return nil, err
 	}
 	r := &forkReader{reader: &reader{id: id, settings: a.engine.parts.Setup.Defaults()}, meta: meta, first: first,
-		before: before, whole: p.LastTurnID == nil && p.BeforeTurnID == nil}
+		before: before, whole: p.LastTurnID == nil && p.BeforeTurnID == nil, inMemory: p.Ephemeral}
 	contents, err := a.loadFork(at, r)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,10 @@ func (a *actor) loadFork(at store.Ref, r *forkReader) (*rollout.Contents, error)
 	if contents.Backup.Err != nil && (a.thread == nil || a.withoutBackup == nil) {
 		return nil, errors.Join(contents.Backup.Err, text.Close())
 	}
-	return contents, nil
+	if r.inMemory {
+		err = text.Close()
+	}
+	return contents, err
 }
 
 // growFrom creates the fork. The rollout appears on disk complete or not at all.

@@ -17,6 +17,8 @@ type forkReader struct {
 	// before is the ordinal of the first line that the fork does not have. whole is set if it has all lines.
 	before int64
 	whole  bool
+	// inMemory keeps all payloads in memory, because an ephemeral fork has no file to read them from again.
+	inMemory bool
 	// ended is set after the last line of the fork. ordinals are those of the lines up to it.
 	ended    bool
 	ordinals []int64
@@ -24,14 +26,18 @@ type forkReader struct {
 
 // Begin starts with an empty fork.
 func (r *forkReader) Begin(text *rollout.LineReader) rollout.LineHandler {
-	r.lineReader = text
-	r.Loading = core.BeginFork(&r.first, r.id, r.settings, text)
+	if r.inMemory {
+		r.Loading = core.BeginFork(&r.first, r.id, r.settings, nil)
+	} else {
+		r.lineReader = text
+		r.Loading = core.BeginFork(&r.first, r.id, r.settings, text)
+	}
 	return r.apply
 }
 
 // Continue starts with a snapshot of the origin, if the fork has all of its lines.
 func (r *forkReader) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout.LineHandler, bool) {
-	if !r.whole {
+	if !r.whole || r.inMemory {
 		return nil, false
 	}
 	loading, ok := core.ContinueFork(r.meta, r.settings, text, snapshot)

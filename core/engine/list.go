@@ -41,8 +41,8 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 	})
 }
 
-// afterList starts work that no client waits for. The writer of the answer gets the processor first. Otherwise the
-// work of all processors would delay the answer.
+// afterList starts work that no client waits for. It yields first, so that the answer is written before this work
+// starts.
 func (e *Engine) afterList() {
 	runtime.Gosched()
 	e.noteListed()

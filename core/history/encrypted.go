@@ -62,9 +62,9 @@ func (h *History) ChooseForms() {
 	}
 }
 
-// unchooseForms gives the items of encrypted compactions the form in which they joined, so that later lines find the
+// resetForms gives the items of encrypted compactions the form in which they joined, so that later lines find the
 // same order in a history from a snapshot and in one from all lines.
-func (h *History) unchooseForms() {
+func (h *History) resetForms() {
 	if len(h.encrypted) == 0 {
 		return
 	}

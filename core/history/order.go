@@ -87,10 +87,10 @@ func (h *History) placeAt(rank int) int32 {
 	return h.order[rank]
 }
 
-// shown has the items that are not hidden. A long thread has few of them beside those that compactions and trims took
-// out, so the work for a request grows with them only.
+// shown has the items that are not hidden. Compactions and trims hide most items of a long thread, so requests walk
+// over this list only.
 //
-// The list is brought up to date when it is read: edits that are tried and taken back cost nothing. It is replaced
+// The list is brought up to date when it is read: edits that are simulated and reverted cost nothing. It is replaced
 // rather than changed, except for items that join at its end, so a reader may edit while it goes through the list.
 type shown struct {
 	// places are in the order in which items are sent.

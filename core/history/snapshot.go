@@ -76,7 +76,7 @@ func (h *History) ReadSnapshot(in *gob.Decoder, lines *lineref.Source) error {
 			return err
 		}
 	}
-	h.unchooseForms()
+	h.resetForms()
 	for range head.Edits {
 		if err := h.readEdit(in); err != nil {
 			return err

@@ -117,8 +117,8 @@ func (r *Redactor) Line(line protocol.RolloutLine) protocol.RolloutLine {
 	return line
 }
 
-// escapesMore reports whether JSON may escape characters of a begin, as some programs do. No begin has a control
-// character.
+// escapesMore reports whether JSON may escape characters of a secret's prefix, as some programs do. No prefix has a
+// control character.
 func escapesMore(text []byte) bool {
 	if bytes.Contains(text, []byte(`\/`)) {
 		return true

@@ -11,8 +11,8 @@ func (s *State) ApplyMeta(line *protocol.RolloutLine) {
 // IsNumbered reports whether the ordinal of each line is its number.
 func (s *State) IsNumbered() bool { return !s.Disordered && s.Next == int64(s.line) }
 
-// Fork makes a state that of a fork with the same lines, except for the first one. The origin's last settings
-// are those of meta, so that they stay.
+// Fork turns the state into that of a fork: it has the same lines, except for the first one, which has meta. The
+// last settings of the origin stay, because meta has them.
 func (s *State) Fork(meta protocol.SessionMeta) {
 	if !s.ProviderRecorded && meta.ModelProvider != "" {
 		s.Settings.Provider, s.ProviderRecorded = meta.ModelProvider, true

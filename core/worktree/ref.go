@@ -3,18 +3,21 @@ package worktree
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"appserver/core/osfile"
 )
 
-// createRef writes the file of a new ref without git, and in its way: the lock of the ref is written, synced
-// and renamed. It reports false if git has to write the ref: if refs are not files here, belong to a group of
-// users, if the ref exists or is locked, or if git has just removed a folder of it.
+// createRef writes the file of a new ref without git. It follows git's protocol: it writes the lock of the ref, syncs
+// it and renames it. It returns false if git has to write the ref. That is so if refs are not files here, if they
+// belong to a group of users, if the ref exists or is locked, or if git has just removed a folder of it.
 func (t *Tree) createRef(ref, commit string) (bool, error) {
 	g := t.refsGit()
-	if !t.fileRefs || g.shared != "" {
+	// Refs may have been moved to this folder since the tree was opened.
+	if _, err := os.Stat(filepath.Join(g.dir, "reftable")); err == nil || !t.fileRefs || g.shared != "" {
 		return false, nil
 	}
 	t.creating.Lock()

@@ -66,7 +66,7 @@ type Threads interface {
 	Name(id string) (name string, at time.Time, err error)
 	// List returns a page of threads, with their names.
 	List(q rollout.Query) (rollout.Page, error)
-	// Listed starts work that would have delayed a list. Call it when the answer to a list was sent.
+	// Listed starts background work that would delay a list. Call it after the answer to a list.
 	Listed()
 	// Search returns the threads that contain a text, with their names. It returns soon after the end
 	// of ctx. A store that cannot search returns rollout.ErrNoIndex.

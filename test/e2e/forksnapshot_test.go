@@ -59,3 +59,19 @@ func TestAForkFromASnapshotEqualsOneFromLines(t *testing.T) {
 	require.Equal(t, want.Turns, c.ReadThread(upTo).Turns)
 	require.Equal(t, c.ContextList(upTo).Items, c.ContextList(whole).Items)
 }
+
+// TestAnEphemeralForkDoesNotNeedItsOrigin deletes the origin, and asks for the next request of the fork.
+func TestAnEphemeralForkDoesNotNeedItsOrigin(t *testing.T) {
+	apptest.NeedsFiles(t, apptest.FilesLines)
+	t.Parallel()
+	home := apptest.ShortDir(t)
+	id := apptest.LongRollout{Turns: 40, Output: 200}.Write(t, home)
+	c := apptest.StartOffline(t, home)
+	answer := c.Call("thread/fork", apptest.Object{"threadId": id, "ephemeral": true, "excludeTurns": true})
+	fork := gjson.GetBytes(answer, "thread.id").Str
+	want := apptest.PromptOf(c, fork)
+	require.Greater(t, len(want), 100)
+	c.Call("thread/delete", apptest.Object{"threadId": id})
+	require.Equal(t, want, apptest.PromptOf(c, fork))
+	require.Equal(t, "completed", c.Turn(fork, "more").Status)
+}
