@@ -41,7 +41,16 @@ func longReports(t *testing.T, mode string, settings ...string) (*server, *workb
 	w.send("Print the report.")
 	w.seeText(".message.agent", "The report is long.")
 	w.gone(".composer .stop")
+	w.openCommands()
 	return s, w
+}
+
+// openCommands opens the commands that ended before the page showed them. The others are open.
+func (w *workbench) openCommands() {
+	w.t.Helper()
+	const closed = `.fold.command .fold-title[aria-expanded="false"]`
+	eval[bool](w, fmt.Sprintf("document.querySelectorAll(`%s`).forEach((title) => title.click()), true", closed))
+	w.gone(closed)
 }
 
 // openSuggestions opens the cards and waits for both.
