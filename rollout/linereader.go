@@ -18,7 +18,7 @@ type LineReader struct {
 	disk      disk.FS
 	files     []lineFile
 	positions []linePosition
-	// window has text behind the last line that was read, if lines are read in a row.
+	// window has the text after the last line that was read. It is empty unless lines are read in order.
 	window window
 	last   linePosition
 	err    error

@@ -23,8 +23,8 @@ func newMemoryTimer() *time.Timer {
 	return timer
 }
 
-// returnMemory returns unused memory to the system. The first collection only moves the buffers of a sync.Pool aside,
-// and encoding/json has such a pool. The second one frees them.
+// returnMemory returns unused memory to the system. It collects twice, because a sync.Pool keeps its buffers for one
+// collection. encoding/json has such a pool.
 func returnMemory() {
 	runtime.GC()
 	debug.FreeOSMemory()

@@ -62,8 +62,8 @@ func (h *History) ChooseForms() {
 	}
 }
 
-// resetForms gives the items of encrypted compactions the form in which they joined, so that later lines find the
-// same order in a history from a snapshot and in one from all lines.
+// resetForms gives the items of encrypted compactions the form in which they joined. Later lines depend on the order
+// of items, which must be the same in a history from a snapshot and in one from all lines.
 func (h *History) resetForms() {
 	if len(h.encrypted) == 0 {
 		return

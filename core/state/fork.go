@@ -11,8 +11,8 @@ func (s *State) ApplyMeta(line *protocol.RolloutLine) {
 // IsNumbered reports whether the ordinal of each line is its number.
 func (s *State) IsNumbered() bool { return !s.Disordered && s.Next == int64(s.line) }
 
-// Fork turns the state into that of a fork: it has the same lines, except for the first one, which has meta. The
-// last settings of the origin stay, because meta has them.
+// Fork turns the state of an origin into that of its fork. Only the first line of the fork differs: it has meta.
+// The settings of the origin stay.
 func (s *State) Fork(meta protocol.SessionMeta) {
 	if !s.ProviderRecorded && meta.ModelProvider != "" {
 		s.Settings.Provider, s.ProviderRecorded = meta.ModelProvider, true
