@@ -66,13 +66,14 @@ func TestReferenceSchemaAcceptsSession(t *testing.T) {
 	apptest.WriteConfig(t, home,
 		"model_provider = \"offline\"\nunknown_key = 1\nfeatures.collab = true\n[model_providers.offline]\nscript = \"script.json\"\n"+fmt.Sprintf("[mcp_servers.docs]\ncommand = %q\n[mcp_servers.broken]\ncommand = %q\nargs = [\"-fail\"]\n", program, program))
 	apptest.WriteSkill(t, filepath.Join(home, "more", "greet"), "---\ndescription: How to greet\n---\nSay hello.\n")
+	// The id of the background command is the number of its line: 10, or 11 after the line of the checkpoint.
 	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"), []byte(`{"steps":[
 		{"match":"use the server","toolCalls":[{"name":"mcp__docs__progress"},{"name":"mcp__docs__ask"},{"name":"mcp__docs__write"},{"name":"mcp__docs__mixed"},{"name":"mcp__docs__structured"},{"name":"mcp__docs__fail"},{"name":"mcp__docs__refuse"}]},
 		{"match":"ticket","toolCalls":[{"name":"ticket","arguments":{"id":"7"}}]},
 		{"match":"choose","toolCalls":[{"name":"request_user_input","arguments":{"questions":[{"id":"q","header":"h","question":"Which?","options":[{"label":"A","description":"a"}]}]}}]},
 		{"match":"plan","toolCalls":[{"name":"update_plan","arguments":{"plan":[{"step":"one","status":"in_progress"}]}},{"name":"no_tool"}]},
 		{"match":"background","toolCalls":[{"name":"exec_command","arguments":{"cmd":"sleep 600","tty":true,"yield_time_ms":250}}]},
-		{"match":"background","toolCalls":[{"name":"write_stdin","arguments":{"session_id":10,"chars":"x"}}]},
+		{"match":"background","toolCalls":[{"name":"write_stdin","arguments":{"session_id":10,"chars":"x"}},{"name":"write_stdin","arguments":{"session_id":11,"chars":"x"}}]},
 		{"match":"background","toolCalls":[{"name":"view_image","arguments":{"path":"a.png"}}]},
 		{"match":"repeat","toolCalls":[{"name":"shell","arguments":{"command":"seq 1 400"}}]},
 		{"match":"repeat","toolCalls":[{"name":"shell","arguments":{"command":"seq 1 400"}}]},
