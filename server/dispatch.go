@@ -20,8 +20,9 @@ const (
 
 // methodsByName returns the rows of protocol.Methods by name.
 func methodsByName() map[string]protocol.Method {
-	table := map[string]protocol.Method{}
-	for _, m := range protocol.Methods() {
+	methods := protocol.Methods()
+	table := make(map[string]protocol.Method, len(methods))
+	for _, m := range methods {
 		table[m.Name] = m
 	}
 	return table

@@ -124,18 +124,19 @@ func safeDate(args []string) bool {
 }
 
 // findTests are the tests and actions of find that write nothing.
-var findTests = strings.Fields(`
+const findTests = `
 	-H -L -P -a -amin -and -atime -cmin -ctime -depth -empty -executable -false -follow -gid -group -iname
 	-inum -ipath -iregex -links -ls -maxdepth -mindepth -mmin -mount -mtime -name -newer -not -o -or -path
 	-perm -print -print0 -printf -prune -quit -readable -regex -regextype -samefile -size -true -type -uid
-	-user -wholename -writable -xdev`)
+	-user -wholename -writable -xdev`
 
 // findNumber matches operands like those of -mtime -7 and -size -10k.
 var findNumber = pattern.New(`^-\d+[a-zA-Z]?$`)
 
 func safeFind(args []string) bool {
+	allowed := strings.Fields(findTests)
 	return !slices.ContainsFunc(args, func(arg string) bool {
-		return isFlag(arg) && !slices.Contains(findTests, arg) && !findNumber().MatchString(arg)
+		return isFlag(arg) && !slices.Contains(allowed, arg) && !findNumber().MatchString(arg)
 	})
 }
 

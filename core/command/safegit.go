@@ -9,29 +9,29 @@ import (
 
 // The flags of git's subcommands that write nothing and run nothing. They are lists of allowed
 // flags, because git also accepts abbreviations of long flags.
-var (
-	gitStatusFlags = strings.Fields(`
+const (
+	gitStatusFlags = `
 		-s --short -b --branch --porcelain --porcelain=v1 --porcelain=v2 -u -uno -uall -unormal
 		--untracked-files --untracked-files=no --untracked-files=all --untracked-files=normal --ignored
-		-v --show-stash --long -z --no-renames --`)
-	gitDiffFlags = strings.Fields(`
+		-v --show-stash --long -z --no-renames --`
+	gitDiffFlags = `
 		-p -u --patch -s --no-patch --stat --shortstat --numstat --name-only --name-status --summary --raw
 		--cached --staged --color --no-color --word-diff --ignore-all-space --ignore-space-change -w -b
 		--minimal --patience --histogram --no-renames --find-renames -M -C --no-ext-diff --no-textconv
-		--relative -W --function-context --unified --diff-filter --exit-code --quiet -q -S -G -i -z --full-index --binary --`)
-	gitLogFlags = append(strings.Fields(`
+		--relative -W --function-context --unified --diff-filter --exit-code --quiet -q -S -G -i -z --full-index --binary --`
+	gitLogFlags = `
 		--oneline --graph --all --decorate --no-decorate --abbrev-commit --pretty --format -n --max-count
 		--since --until --after --before --author --committer --grep --reverse --merges --no-merges
-		--first-parent --follow --date --branches --tags --remotes -F -E`), gitDiffFlags...)
-	gitBranchFlags = strings.Fields(`
-		-a --all -r --remotes -v -vv --verbose --list --show-current --no-color`)
-	gitRevParseFlags = strings.Fields(`
+		--first-parent --follow --date --branches --tags --remotes -F -E ` + gitDiffFlags
+	gitBranchFlags = `
+		-a --all -r --remotes -v -vv --verbose --list --show-current --no-color`
+	gitRevParseFlags = `
 		--show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir
 		--is-inside-work-tree --is-inside-git-dir --is-bare-repository --abbrev-ref --short --verify
-		--quiet -q --symbolic-full-name`)
-	gitLsFilesFlags = strings.Fields(`
+		--quiet -q --symbolic-full-name`
+	gitLsFilesFlags = `
 		-c -d -m -o -s -u -z -t -v --cached --deleted --modified --others --stage --unmerged
-		--exclude-standard --full-name --error-unmatch --directory --`)
+		--exclude-standard --full-name --error-unmatch --directory --`
 )
 
 // gitNumber matches flags like -5, -n5 and -U3.
@@ -62,7 +62,8 @@ func safeGit(args []string) bool {
 }
 
 // gitFlags reports whether every flag is allowed. A flag with =value is allowed if the flag is.
-func gitFlags(args, allowed []string) bool {
+func gitFlags(args []string, flags string) bool {
+	allowed := strings.Fields(flags)
 	return !slices.ContainsFunc(args, func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
 		known := slices.Contains(allowed, arg) || slices.Contains(allowed, name) || gitNumber().MatchString(arg)

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"appserver/core/pattern"
 )
 
 // ShellName returns the name of a shell by its path: bash for /bin/bash, and pwsh for C:\bin\pwsh.exe.
@@ -58,17 +60,17 @@ func SafeFor(shell, dir, script string) bool { return kindOf(shell) == bourne &&
 
 // DangerousFor is Dangerous for a script of a shell.
 func DangerousFor(shell, script string) bool {
-	forced := func(e *regexp.Regexp) bool { return e.MatchString(script) }
+	forced := func(e func() *regexp.Regexp) bool { return e().MatchString(script) }
 	return Dangerous(script) || slices.ContainsFunc(forcedRemovals[kindOf(shell)], forced)
 }
 
 // forcedRemovals match calls that remove files by force in shells whose scripts are not parsed.
-var forcedRemovals = map[shellKind][]*regexp.Regexp{
+var forcedRemovals = map[shellKind][]func() *regexp.Regexp{
 	powerShell: {
-		regexp.MustCompile(`(?i)(^|[^\w-])(remove-item|ri|rm|del|erase|rd|rmdir)\s([^;|\n]*\s)?-fo?r?c?e?\b`), cmdRemoval,
+		pattern.New(`(?i)(^|[^\w-])(remove-item|ri|rm|del|erase|rd|rmdir)\s([^;|\n]*\s)?-fo?r?c?e?\b`), cmdRemoval,
 	},
 	cmdShell: {cmdRemoval},
 }
 
 // cmdRemoval matches del /f and rd /s, which remove files without a question.
-var cmdRemoval = regexp.MustCompile(`(?i)\b((del|erase)\s([^&|\n]*\s)?/(\w/)*f|(rd|rmdir)\s([^&|\n]*\s)?/(\w/)*s)\b`)
+var cmdRemoval = pattern.New(`(?i)\b((del|erase)\s([^&|\n]*\s)?/(\w/)*f|(rd|rmdir)\s([^&|\n]*\s)?/(\w/)*s)\b`)

@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // stableKeys are the members that config/read always returns, null if they are not set.
 var stableKeys = []string{
@@ -16,7 +19,10 @@ var stableKeys = []string{
 
 // ignoredKeys are keys of the reference implementation, version 0.169.0, that have no effect here. A
 // table includes all keys below it; * is any name.
-var ignoredKeys = keySet(stableKeys, []string{
+var ignoredKeys = sync.OnceValue(func() map[string]bool { return keySet(stableKeys, otherIgnoredKeys) })
+
+// otherIgnoredKeys are the ignored keys that are not stable.
+var otherIgnoredKeys = []string{
 	"agents", "allow_login_shell", "allow_symlinked_codex_home", "apps",
 	"apps_mcp_product_sku", "audio", "auto_review", "background_terminal_max_timeout",
 	"chatgpt_base_url", "check_for_update_on_startup", "cli_auth_credentials_store",
@@ -52,7 +58,7 @@ var ignoredKeys = keySet(stableKeys, []string{
 	"skills", "sqlite_home", "suppress_unstable_features_warning",
 	"tool_output_token_limit", "tool_suggest", "tools.*", "tui",
 	"windows",
-})
+}
 
 func keySet(lists ...[]string) map[string]bool {
 	set := map[string]bool{}
@@ -72,7 +78,7 @@ func isIgnored(path []string) bool {
 	if len(path) == 2 && (path[0] == "features" || path[0] == "tools") {
 		path = []string{path[0], "*"}
 	}
-	return ignoredKeys[dotted(path)]
+	return ignoredKeys()[dotted(path)]
 }
 
 // redacted replaces a secret.

@@ -38,7 +38,7 @@ func (c *Config) values() map[string]any {
 		out[key] = nil
 	}
 	for key, n := range c.root.table {
-		if _, used := set[key]; used || ignoredKeys[key] {
+		if _, used := set[key]; used || ignoredKeys()[key] {
 			out[key] = n.plain()
 		}
 	}
