@@ -1,6 +1,8 @@
 package core
 
 import (
+	"slices"
+
 	"appserver/core/history"
 	"appserver/protocol"
 )
@@ -21,7 +23,7 @@ func (s *step) announce(t *turn) {
 		return
 	}
 	e := AnnounceTurn{TurnID: t.id, Cwd: s.state.Settings.Cwd, Input: []string{}}
-	for place := range s.context.Len() {
+	for _, place := range slices.Sorted(s.context.Shown()) {
 		if s.context.InPrompt(place) && s.context.IsUserMessage(place) {
 			e.Input = append(e.Input, history.TextOf(s.context.Item(place).Decode()))
 		}

@@ -389,7 +389,7 @@ func (w *checker) continueLoad(m *machine) *core.Loading {
 		w.report("no snapshot is made: %v", err)
 		return loadAgain(m.settings, m.lines)
 	}
-	l, ok := core.ContinueLoad(m.settings, onDisk(m.lines), &raw)
+	l, ok := core.ContinueLoad(m.settings, onDisk(m.lines), raw.Bytes())
 	if !ok {
 		w.report("a snapshot is not taken")
 		return loadAgain(m.settings, m.lines)

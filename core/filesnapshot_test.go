@@ -31,7 +31,7 @@ func TestSnapshotsKeepCheckpoints(t *testing.T) {
 		}
 		var snapshot bytes.Buffer
 		require.NoError(t, loading.Snapshot(&snapshot))
-		again, ok := core.ContinueLoad(m.settings, machineDisk{m}, &snapshot)
+		again, ok := core.ContinueLoad(m.settings, machineDisk{m}, snapshot.Bytes())
 		require.True(t, ok)
 		for i := cut; i < len(m.lines); i++ {
 			again.Apply(&m.lines[i])

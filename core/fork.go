@@ -1,7 +1,6 @@
 package core
 
 import (
-	"io"
 	"time"
 
 	"appserver/core/lineref"
@@ -83,7 +82,7 @@ func (t *Thread) ordinalAfter(id string) (int64, *protocol.Error) {
 	case err == nil && t.openTurn() == id:
 		err = protocol.Refuse(protocol.KindTurnActive, "lastTurnId '%s' identifies an in-progress turn", id)
 		err.Data.TurnID = id
-	case err == nil && turn+1 < len(t.transcript.Turns()):
+	case err == nil && turn+1 < t.transcript.Len():
 		return t.state.StartOf(turn + 1), nil
 	}
 	return t.state.Next, err
@@ -109,7 +108,7 @@ func BeginFork(first *protocol.RolloutLine, id string, defaults Settings, lines 
 // ContinueFork starts the load of a fork from a snapshot of its origin. The fork must have all of the origin's
 // turns. It returns false if the snapshot cannot be used, or if the ordinals of the lines are not their numbers.
 func ContinueFork(
-	meta protocol.SessionMeta, defaults Settings, lines lineref.Lines, from io.Reader,
+	meta protocol.SessionMeta, defaults Settings, lines lineref.Lines, from []byte,
 ) (*Loading, bool) {
 	l, ok := ContinueLoad(defaults, lines, from)
 	if !ok || !l.state.IsNumbered() {

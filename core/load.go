@@ -34,7 +34,7 @@ func BeginLoad(id string, defaults Settings, lines lineref.Lines) *Loading {
 
 // ContinueLoad starts a load from a snapshot. The next line is the first one after it. It returns
 // false if the snapshot cannot be used.
-func ContinueLoad(defaults Settings, lines lineref.Lines, from io.Reader) (*Loading, bool) {
+func ContinueLoad(defaults Settings, lines lineref.Lines, from []byte) (*Loading, bool) {
 	s, ok := state.ReadSnapshot(from, defaults, lines)
 	return &Loading{state: s, defaults: defaults}, ok
 }

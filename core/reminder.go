@@ -93,7 +93,7 @@ func (t *Thread) contextText(found []Memory) string {
 		return ""
 	}
 	var b strings.Builder
-	for i := range t.context.Len() {
+	for _, i := range slices.Sorted(t.context.Shown()) {
 		if c := t.context.Item(i); c.IsMessage() && !c.IsNotice() && t.context.InPrompt(i) {
 			b.WriteString(strings.Join(strings.Fields(history.TextOf(c.Decode())), " "))
 			b.WriteByte('\n')

@@ -55,8 +55,8 @@ func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse
 		DryRun: in.Dry, Mode: in.Plan.Mode, Roots: []string{}, RemovedTurnIDs: []string{},
 		Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}},
 	}
-	for _, t := range s.transcript.Turns()[len(s.transcript.Turns())-in.Plan.Turns:] {
-		r.RemovedTurnIDs = append(r.RemovedTurnIDs, t.ID)
+	for i := s.transcript.Len() - in.Plan.Turns; i < s.transcript.Len(); i++ {
+		r.RemovedTurnIDs = append(r.RemovedTurnIDs, s.transcript.Turn(i).ID)
 	}
 	if in.Restored == nil {
 		return r

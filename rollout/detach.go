@@ -3,7 +3,6 @@ package rollout
 import (
 	"encoding/json"
 	"os"
-	"slices"
 
 	"appserver/rollout/disk"
 )
@@ -11,7 +10,7 @@ import (
 // detachedLines reads the lines that a LineReader had at a time.
 type detachedLines struct {
 	files     []lineFile
-	positions []linePosition
+	positions positions
 	window    window
 }
 
@@ -19,7 +18,7 @@ type detachedLines struct {
 // that closes its files. A payload is valid until the next call. Lines that are appended later are not
 // read.
 func (t *LineReader) Detach() (read func(n int) (json.RawMessage, error), release func(), err error) {
-	d := &detachedLines{positions: slices.Clip(t.positions)}
+	d := &detachedLines{positions: t.positions.clip()}
 	for _, f := range t.files {
 		if err := d.open(t.disk, f); err != nil {
 			d.close()
@@ -53,7 +52,7 @@ func (d *detachedLines) payload(n int) (json.RawMessage, error) {
 	if d.files == nil {
 		return nil, errClosed
 	}
-	return d.window.payload(d.files, d.positions[n], windowSize)
+	return d.window.payload(d.files, d.positions.at(n), windowSize)
 }
 
 func (d *detachedLines) close() {

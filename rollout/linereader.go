@@ -17,7 +17,7 @@ import (
 type LineReader struct {
 	disk      disk.FS
 	files     []lineFile
-	positions []linePosition
+	positions positions
 	// window has the text after the last line that was read. It is empty unless lines are read in order.
 	window window
 	last   linePosition
@@ -33,13 +33,6 @@ type lineFile struct {
 	before fs.FileInfo
 }
 
-// linePosition is the position of a line, in bytes.
-type linePosition struct {
-	offset int64
-	size   uint32
-	file   uint32
-}
-
 var errSuspended = errors.New("its log is suspended")
 
 var errLineChanged = errors.New("a line has changed since the rollout was opened")
@@ -51,10 +44,10 @@ func (t *LineReader) Payload(n int) json.RawMessage {
 		t.err = cmp.Or[error](t.err, errClosed)
 		return nil
 	}
-	if n < 0 || n >= len(t.positions) {
+	if n < 0 || n >= t.positions.len() {
 		return nil
 	}
-	at := t.positions[n]
+	at := t.positions.at(n)
 	file := t.files[at.file]
 	if file.File == nil {
 		t.err = cmp.Or(t.err, disk.Wrap("read", file.path, errSuspended))
@@ -96,7 +89,7 @@ func (t *LineReader) Close() error {
 			err = cmp.Or(err, f.Close())
 		}
 	}
-	t.files, t.positions, t.window = nil, nil, window{}
+	t.files, t.positions, t.window = nil, positions{}, window{}
 	return err
 }
 
@@ -150,7 +143,7 @@ func (t *LineReader) resume(s *Store, first disk.File) error {
 }
 
 // Lines returns the number of lines.
-func (t *LineReader) Lines() int { return len(t.positions) }
+func (t *LineReader) Lines() int { return t.positions.len() }
 
 // addAppended adds lines that were appended to the first file at an offset.
 func (t *LineReader) addAppended(lines []byte, offset int64) {
@@ -159,17 +152,17 @@ func (t *LineReader) addAppended(lines []byte, offset int64) {
 	}
 	t.window = window{} // it may have text of an append that failed
 	for line := range bytes.Lines(lines) {
-		t.positions = append(t.positions, linePosition{offset, uint32(len(line) - 1), 0})
+		t.positions.add(linePosition{offset, uint32(len(line) - 1), 0})
 		offset += int64(len(line))
 	}
 }
 
 // moveTo makes the reader read its lines from the copies in another file. A line without a copy cannot be read
 // any more.
-func (t *LineReader) moveTo(file disk.File, path string, positions []linePosition) {
+func (t *LineReader) moveTo(file disk.File, path string, copies []linePosition) {
 	_ = t.Close() // the files were opened for reading
 	t.addFile(file, path, false)
-	t.positions = positions
+	t.positions.added = copies
 }
 
 // addFile adds a file and returns its number in linePosition.

@@ -25,7 +25,7 @@ type Loader interface {
 	// Continue restores the value from a snapshot. It returns the handler for the lines after
 	// the snapshot. The reader has the lines before. It returns false if the snapshot cannot
 	// be used.
-	Continue(reader *LineReader, snapshot io.Reader) (LineHandler, bool)
+	Continue(reader *LineReader, snapshot []byte) (LineHandler, bool)
 	// Snapshot writes the present value. An error means that no snapshot is kept.
 	Snapshot(to io.Writer) error
 }
@@ -61,7 +61,7 @@ type loading struct {
 	file   uint32
 	handle func(line *protocol.RolloutLine, at linePosition)
 	// resume continues from a snapshot, and keep writes one. Both are nil for origin files.
-	resume  func(snapshot io.Reader) bool
+	resume  func(snapshot []byte) bool
 	keep    func(to io.Writer) error
 	summary *Summary
 	// marker is the last marker that was read.
@@ -84,11 +84,11 @@ func (s *Store) load(path string, reader *LineReader, to Loader) (*loading, erro
 	handle := to.Begin(reader)
 	l.handle = l.afterOrigin(func(line *protocol.RolloutLine, at linePosition) {
 		l.summary.add(line)
-		reader.positions = append(reader.positions, at)
+		reader.positions.add(at)
 		handle(line)
 	}, 0)
 	l.keep = to.Snapshot
-	l.resume = func(snapshot io.Reader) bool {
+	l.resume = func(snapshot []byte) bool {
 		further, ok := to.Continue(reader, snapshot)
 		if ok {
 			handle = further

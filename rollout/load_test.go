@@ -62,10 +62,10 @@ func (k *keeper) Begin(text *rollout.LineReader) rollout.LineHandler {
 	}
 }
 
-func (k *keeper) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout.LineHandler, bool) {
+func (k *keeper) Continue(text *rollout.LineReader, snapshot []byte) (rollout.LineHandler, bool) {
 	take := k.Begin(text)
 	var kept []keptLine
-	err := gob.NewDecoder(snapshot).Decode(&kept)
+	err := gob.NewDecoder(bytes.NewReader(snapshot)).Decode(&kept)
 	for _, l := range kept {
 		k.lines = append(k.lines, protocol.RolloutLine{Timestamp: l.Timestamp, Ordinal: &l.Ordinal, Type: l.Type,
 			Payload: l.Payload})

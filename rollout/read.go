@@ -98,7 +98,7 @@ func (l *LineList) Begin(*LineReader) LineHandler {
 }
 
 // Continue returns false, because there are no snapshots.
-func (*LineList) Continue(*LineReader, io.Reader) (LineHandler, bool) { return nil, false }
+func (*LineList) Continue(*LineReader, []byte) (LineHandler, bool) { return nil, false }
 
 // Snapshot returns an error.
 func (*LineList) Snapshot(io.Writer) error { return errNoSnapshot }

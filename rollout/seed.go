@@ -38,7 +38,7 @@ func (s *Seed) Each(do func(n int, entry protocol.RolloutLine, text []byte) erro
 	}
 	files, near := s.From.files, window{}
 	for n := range s.Ordinals {
-		at := s.From.positions[n]
+		at := s.From.positions.at(n)
 		raw, err := near.text(files, at, windowSize)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/gob"
@@ -20,16 +21,18 @@ const (
 	// cacheDir holds one snapshot cache per thread. It can be deleted at any time.
 	cacheDir = "appserver-cache"
 	// snapshotCacheForm is the version of the file format.
-	snapshotCacheForm = 1
+	snapshotCacheForm = 2
 	// snapshotCacheMin is the amount of data that is worth a cache, in bytes.
 	snapshotCacheMin = 16 << 20
 	// sampled is the number of lines whose checksums are compared before a cache is used.
 	sampled = 64
+	// headLength is the number of bytes of the length of the head.
+	headLength = 4
 )
 
-// snapshotCache is the header of a cache file. The snapshot of the Loader follows, and then
-// the checksum of both. Offsets are those of the full log, because a rewrite may move lines to
-// the backup. The file is encoded with encoding/gob by field name.
+// snapshotCache is the head of a cache file. The file has the length of the head in four bytes, the head by
+// encoding/gob, the positions of the sound lines, the snapshot of the Loader, and the checksum of all of these.
+// Offsets are those of the full log, because a rewrite may move lines to the backup.
 type snapshotCache struct {
 	Form int
 	// Reader is the Store.SnapshotVersion of the program that wrote the snapshot.
@@ -40,15 +43,14 @@ type snapshotCache struct {
 	Lines int
 	// ModTime is the modification time of the file in Unix nanoseconds.
 	ModTime int64
-	// Offset and Length locate the sound lines. Samples holds checksums of some of them.
-	Offset  []int64
-	Length  []uint32
-	Samples []uint32
-	Damage  []line.Damage
-	Next    int64
-	Above   int64
-	Marked  bool
-	Sum     Summary
+	// Positions is the number of sound lines. Samples holds checksums of some of them.
+	Positions int
+	Samples   []uint32
+	Damage    []line.Damage
+	Next      int64
+	Above     int64
+	Marked    bool
+	Sum       Summary
 	// Marker is the payload of the last context_backup line, or nil.
 	Marker json.RawMessage
 }
@@ -68,46 +70,48 @@ func (l *loading) readSnapshotCache(s *span) {
 		return
 	}
 	defer func() { _ = file.Close() }()
-	body := info.Size() - crc32.Size
-	if body < 0 || !l.store.hasValidChecksum(file, body) {
+	text, err := disk.ReadAll(file, info.Size())
+	if err != nil {
 		return
 	}
-	in := bufio.NewReader(io.NewSectionReader(file, 0, body))
+	text, valid := withoutChecksum(text)
+	if !valid || len(text) < headLength {
+		return
+	}
+	head, rest := text[headLength:], []byte(nil)
+	if length := binary.BigEndian.Uint32(text); uint64(length) <= uint64(len(head)) {
+		head, rest = head[:length], head[length:]
+	}
 	var b snapshotCache
-	if gob.NewDecoder(in).Decode(&b) == nil && b.Form == snapshotCacheForm && b.Reader == l.store.SnapshotVersion &&
-		len(b.Length) == len(b.Offset) {
-		l.resumeFrom(&b, s, in)
+	if gob.NewDecoder(bytes.NewReader(head)).Decode(&b) == nil && b.Form == snapshotCacheForm &&
+		b.Reader == l.store.SnapshotVersion && b.Positions >= 0 && b.Positions <= len(rest)/positionSize {
+		end := b.Positions * positionSize
+		l.resumeFrom(&b, s, rest[:end:end], rest[end:])
 	}
 }
 
-// hasValidChecksum reports whether the content has the checksum that follows it.
-func (s *Store) hasValidChecksum(file disk.File, size int64) bool {
-	sum := newSum()
-	for c, err := range s.chunks.Chunks(file, 0, size) {
-		if err != nil || c.Omitted > 0 {
-			return false
-		}
-		_, _ = sum.Write(c.Data) // a hash never fails
+// withoutChecksum returns the text before the checksum that ends it.
+func withoutChecksum(text []byte) (content []byte, valid bool) {
+	end := len(text) - crc32.Size
+	if end < 0 {
+		return nil, false
 	}
-	var want [crc32.Size]byte
-	n, _ := file.ReadAt(want[:], size)
-	return n == len(want) && binary.BigEndian.Uint32(want[:]) == sum.Sum32()
+	sum := newSum()
+	_, _ = sum.Write(text[:end]) // a hash never fails
+	return text[:end], binary.BigEndian.Uint32(text[end:]) == sum.Sum32()
 }
 
 func newSum() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
 
 // resumeFrom applies a cache if it belongs to this file.
-func (l *loading) resumeFrom(b *snapshotCache, s *span, snapshot io.Reader) {
+func (l *loading) resumeFrom(b *snapshotCache, s *span, stored, snapshot []byte) {
 	rewritten := b.Size == s.to && s.file == l.file && b.ModTime != l.ModTime.UnixNano()
 	if b.Size > s.to || rewritten {
 		return
 	}
-	l.lines.positions = make([]linePosition, len(b.Offset))
-	for i := range b.Offset {
-		l.lines.positions[i] = linePosition{b.Offset[i], b.Length[i], s.file}
-	}
+	l.lines.positions = positions{stored: stored, storedIn: s.file}
 	if !slices.Equal(l.lines.samples(), b.Samples) || !l.resume(snapshot) {
-		l.lines.positions = nil
+		l.lines.positions = positions{}
 		return
 	}
 	s.from, s.lines = b.Size, b.Lines
@@ -124,9 +128,9 @@ func (l *loading) resumeFrom(b *snapshotCache, s *span, snapshot io.Reader) {
 // samples returns checksums of some lines, including the first and the last. A line that
 // cannot be read counts as zeros.
 func (t *LineReader) samples() (sums []uint32) {
-	n := len(t.positions)
+	n := t.positions.len()
 	for k := range min(n, sampled) {
-		p := t.positions[k*(n-1)/max(min(n, sampled)-1, 1)]
+		p := t.positions.at(k * (n - 1) / max(min(n, sampled)-1, 1))
 		raw := make([]byte, p.size)
 		_, _ = t.files[p.file].ReadAt(raw, p.offset)
 		sums = append(sums, line.Checksum(raw))
@@ -157,26 +161,38 @@ func (l *loading) saveSnapshotCache(s *span) {
 func (l *loading) writeSnapshotCache(file disk.File, s *span) error {
 	sum := newSum()
 	out := bufio.NewWriterSize(io.MultiWriter(file, sum), disk.WriteSize)
-	err := cmp.Or(gob.NewEncoder(out).Encode(l.newSnapshotCache(s)), l.keep(out), out.Flush())
+	err := cmp.Or(l.writeHead(out, s), l.keep(out), out.Flush())
 	if err == nil {
 		_, err = file.Write(binary.BigEndian.AppendUint32(nil, sum.Sum32()))
 	}
 	return err
 }
 
+// writeHead writes the head and the positions.
+func (l *loading) writeHead(out io.Writer, s *span) error {
+	var head bytes.Buffer
+	if err := gob.NewEncoder(&head).Encode(l.newSnapshotCache(s)); err != nil {
+		return err
+	}
+	length := binary.BigEndian.AppendUint32(nil, uint32(head.Len()))
+	for _, text := range [][]byte{length, head.Bytes(), l.lines.positions.encode()} {
+		if _, err := out.Write(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // newSnapshotCache returns the cache of the lines read so far.
 func (l *loading) newSnapshotCache(s *span) *snapshotCache {
 	b := &snapshotCache{
 		Form: snapshotCacheForm, Reader: l.store.SnapshotVersion,
-		Size: s.to, Lines: s.lines, ModTime: l.ModTime.UnixNano(),
+		Size: s.to, Lines: s.lines, Positions: l.lines.positions.len(), ModTime: l.ModTime.UnixNano(),
 		Damage: l.Damage, Samples: l.lines.samples(), Sum: *l.summary,
 		Next: l.ordinals.Next, Above: l.ordinals.Above, Marked: l.ordinals.Marked,
 	}
 	if l.marker != nil {
 		b.Marker = l.marker.Payload
-	}
-	for _, p := range l.lines.positions {
-		b.Offset, b.Length = append(b.Offset, p.offset), append(b.Length, p.size)
 	}
 	return b
 }

@@ -66,8 +66,9 @@ func TestAnInvalidSnapshotCacheCostsOnlyTime(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, path, cache string){
 		"lost": func(t *testing.T, _, cache string) { require.NoError(t, os.Remove(cache)) },
 		"damaged": func(t *testing.T, _, cache string) {
-			text := get(t, rollout.OS(), cache)
-			overwrite(t, cache, text[:len(text)/2]+"x"+text[len(text)/2+1:])
+			text := []byte(get(t, rollout.OS(), cache))
+			text[len(text)/2] ^= 1
+			overwrite(t, cache, string(text))
 		},
 		"cut off": func(t *testing.T, _, cache string) { overwrite(t, cache, get(t, rollout.OS(), cache)[:50]) },
 		"empty":   func(t *testing.T, _, cache string) { overwrite(t, cache, "") },

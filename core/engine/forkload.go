@@ -36,7 +36,7 @@ func (r *forkReader) Begin(text *rollout.LineReader) rollout.LineHandler {
 }
 
 // Continue starts with a snapshot of the origin, if the fork has all of its lines.
-func (r *forkReader) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout.LineHandler, bool) {
+func (r *forkReader) Continue(text *rollout.LineReader, snapshot []byte) (rollout.LineHandler, bool) {
 	if !r.whole || r.inMemory {
 		return nil, false
 	}

@@ -51,7 +51,7 @@ func (r *reader) Begin(text *rollout.LineReader) rollout.LineHandler {
 }
 
 // Continue starts with the snapshot of an earlier reader.
-func (r *reader) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout.LineHandler, bool) {
+func (r *reader) Continue(text *rollout.LineReader, snapshot []byte) (rollout.LineHandler, bool) {
 	loading, ok := core.ContinueLoad(r.settings, text, snapshot)
 	if ok {
 		r.Loading = loading
@@ -71,7 +71,7 @@ func (r readerBefore) Begin(text *rollout.LineReader) rollout.LineHandler {
 }
 
 // Continue starts with the snapshot of an earlier reader.
-func (r readerBefore) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout.LineHandler, bool) {
+func (r readerBefore) Continue(text *rollout.LineReader, snapshot []byte) (rollout.LineHandler, bool) {
 	take, ok := r.reader.Continue(text, snapshot)
 	return r.before(take), ok
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"io"
 
 	"appserver/core"
 	"appserver/protocol"
@@ -97,7 +96,7 @@ func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) 
 type readerUntil struct{ readerBefore }
 
 // Continue starts with the snapshot of an earlier reader, unless that has read the line.
-func (r *readerUntil) Continue(text *rollout.LineReader, snapshot io.Reader) (rollout.LineHandler, bool) {
+func (r *readerUntil) Continue(text *rollout.LineReader, snapshot []byte) (rollout.LineHandler, bool) {
 	fresh := r.Loading
 	take, ok := r.readerBefore.Continue(text, snapshot)
 	if ok && r.Next() > r.lost {

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"maps"
 	"slices"
 
 	"appserver/protocol"
@@ -45,8 +44,8 @@ func (h *History) clone() *History {
 	h.updateShown()
 	c := *h
 	c.shown.places = slices.Clip(h.shown.places)
-	c.items, c.order, c.journal = slices.Clone(h.items), slices.Clone(h.order), slices.Clone(h.journal)
+	c.items, c.order, c.journal = h.items.Clone(), slices.Clone(h.order), slices.Clone(h.journal)
 	c.savings = slices.Clone(h.savings)
-	c.latestCall = maps.Clone(h.latestCall)
+	c.latestCall = h.latestCall.Clone()
 	return &c
 }

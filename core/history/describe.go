@@ -42,7 +42,7 @@ func (d *description) beforeScale(scale float64) int64 {
 
 // describe returns the description of an item in the form in which it is sent now.
 func (h *History) describe(place int) *description {
-	c := &h.items[place]
+	c := h.Item(place)
 	if c.about != nil {
 		return c.about
 	}
@@ -51,7 +51,7 @@ func (h *History) describe(place int) *description {
 		item = WithText(item, *c.visibility.text)
 	}
 	sent := contentOf(item)
-	_, typed := h.userItemIDs[int32(place)]
+	typed := c.userItemID != ""
 	category := c.category(item, typed)
 	about := &description{
 		category: category, kind: uint8(slices.Index(protocol.ContextCategories(), category)),
@@ -96,7 +96,7 @@ func (h *History) DescribeSome(n int) (more bool) {
 		return false
 	}
 	for i := range h.Shown() {
-		if h.items[i].about != nil {
+		if h.Item(i).about != nil {
 			continue
 		}
 		if n--; n < 0 {

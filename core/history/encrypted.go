@@ -30,7 +30,7 @@ func (h *History) joinEncrypted(line *Line, items []json.RawMessage) {
 	h.encrypted = append(h.encrypted, line.Ordinal)
 	for k, raw := range items {
 		h.join(Item{ordinal: line.Ordinal, turnID: line.TurnID, Ref: line.ref(k, raw), replacedBy: originals})
-		added := &h.items[len(h.items)-1]
+		added := h.Item(h.items.Len() - 1)
 		added.model = h.modelIndex(h.destination.Model)
 		if n := noticeOf(raw); added.ofUser && n != reminder {
 			added.notice = n
@@ -49,8 +49,8 @@ func (h *History) ChooseForms() {
 	}
 	h.sentCompaction = h.sendableCompaction()
 	changed := false
-	for i := range h.items {
-		c := &h.items[i]
+	for i := range h.items.Len() {
+		c := h.Item(i)
 		if f := h.formOf(c); f != c.replacedBy {
 			c.replacedBy, changed = f, true
 		}
@@ -59,19 +59,6 @@ func (h *History) ChooseForms() {
 		h.announced.stale = true
 		h.findNotices()
 		h.placeReminder()
-	}
-}
-
-// resetForms gives the items of encrypted compactions the form in which they joined. Later lines depend on the order
-// of items, which must be the same in a history from a snapshot and in one from all lines.
-func (h *History) resetForms() {
-	if len(h.encrypted) == 0 {
-		return
-	}
-	for i := range h.items {
-		if c := &h.items[i]; c.IsPart() && slices.Contains(h.encrypted, c.ordinal) {
-			c.replacedBy = originals
-		}
 	}
 }
 
@@ -112,8 +99,8 @@ func (h *History) isEncryptedAt(ordinal int64) bool {
 // encryptedItem returns the encrypted item of a compaction, or nil.
 func (h *History) encryptedItem(ordinal int64) *Item {
 	first, _ := h.search(ordinal, 0)
-	for i := first; i < len(h.items) && h.items[i].ordinal == ordinal; i++ {
-		if c := &h.items[i]; c.native && c.price > 0 {
+	for i := first; i < h.items.Len() && h.Item(i).ordinal == ordinal; i++ {
+		if c := h.Item(i); c.native && c.price > 0 {
 			return c
 		}
 	}
@@ -138,8 +125,8 @@ func (h *History) encryptedAfter(from int, kept map[int]bool) (changes []Change)
 		return nil
 	}
 	for _, i := range h.sortedShown() {
-		c := &h.items[i]
-		if kept[i] || !c.IsPart() || c.ordinal <= h.items[from].ordinal ||
+		c := h.Item(i)
+		if kept[i] || !c.IsPart() || c.ordinal <= h.Item(from).ordinal ||
 			!h.isEncryptedAt(c.ordinal) {
 			continue
 		}
@@ -181,9 +168,9 @@ func estimateEncrypted(length int) int32 {
 // FirstEstimated returns the place of the first encrypted reasoning of the last answer whose price is
 // an estimate, or Len.
 func (h *History) FirstEstimated() (first int) {
-	first = len(h.items)
-	for i := len(h.items) - 1; i >= 0 && !h.items[i].endsAnswer(); i-- {
-		if h.items[i].encrypted && !h.items[i].reported {
+	first = h.items.Len()
+	for i := h.items.Len() - 1; i >= 0 && !h.Item(i).endsAnswer(); i-- {
+		if h.Item(i).encrypted && !h.Item(i).reported {
 			first = i
 		}
 	}
@@ -195,8 +182,8 @@ func (h *History) FirstEstimated() (first int) {
 func (h *History) PriceReasoning(reported int64) {
 	var reasoning []*Item
 	sum := int64(0)
-	for i := h.FirstEstimated(); i < len(h.items); i++ {
-		if c := &h.items[i]; c.encrypted && !c.reported {
+	for i := h.FirstEstimated(); i < h.items.Len(); i++ {
+		if c := h.Item(i); c.encrypted && !c.reported {
 			reasoning, sum = append(reasoning, c), sum+int64(c.price)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"appserver/core/lineref"
+	"appserver/core/snapshot"
 	"appserver/protocol"
 )
 
@@ -16,14 +17,12 @@ import (
 //
 // The zero History is empty. It is not safe for concurrent use.
 type History struct {
-	items []Item
+	items snapshot.List[Item]
 	// order has the places in the order in which items are sent, or is nil if that is the order
 	// in which they joined.
 	order      []int32
 	shown      shown
-	latestCall map[string]int32 // the latest call with an id
-	// userItemIDs are the ids of the thread items that show messages of the user, by place.
-	userItemIDs map[int32]string
+	latestCall snapshot.IDs // the latest call with an id
 	// trimmedTurns are the turns before the latest trim point, or nil until they are needed again.
 	trimmedTurns map[string]bool
 	revision     int64
@@ -85,10 +84,13 @@ func (h *History) SetResponses(responses bool) { h.destination.Responses = respo
 func (h *History) Destination() Destination { return h.destination }
 
 // Len returns the number of items, hidden ones included. Places are below it.
-func (h *History) Len() int { return len(h.items) }
+func (h *History) Len() int { return h.items.Len() }
 
 // Item returns the item at a place.
-func (h *History) Item(place int) *Item { return &h.items[place] }
+func (h *History) Item(place int) *Item { return h.items.At(place) }
+
+// at is Item for a place that is stored.
+func (h *History) at(place int32) *Item { return h.items.At(int(place)) }
 
 // Revision returns the number of edits so far, or more if lines are missing.
 func (h *History) Revision() int64 { return h.revision }
@@ -110,7 +112,7 @@ func (h *History) Find(id string) (place int, found bool) {
 		return 0, false
 	}
 	place, found = h.search(ordinal, int32(k))
-	return place, found && h.items[place].ID() == id
+	return place, found && h.Item(place).ID() == id
 }
 
 // FindOrdinal returns the place of the first item whose line has the ordinal or a later one, or Len.
@@ -121,9 +123,8 @@ func (h *History) FindOrdinal(ordinal int64) int {
 
 // search returns the place of the item of a line or of its part, or else of the next item.
 func (h *History) search(ordinal int64, part int32) (place int, found bool) {
-	wanted := Item{ordinal: ordinal, Ref: lineref.Ref{Part: part}}
-	return slices.BinarySearchFunc(h.items, wanted, func(a, b Item) int {
-		return cmp.Or(cmp.Compare(a.ordinal, b.ordinal), cmp.Compare(a.Part, b.Part))
+	return h.items.Search(func(c *Item) int {
+		return cmp.Or(cmp.Compare(c.ordinal, ordinal), cmp.Compare(c.Part, part))
 	})
 }
 
@@ -132,7 +133,7 @@ func (h *History) Listed() []int {
 	h.updateShown()
 	places := make([]int, 0, len(h.shown.places))
 	for i := range h.Shown() {
-		if h.items[i].Listed() {
+		if h.Item(i).Listed() {
 			places = append(places, i)
 		}
 	}
@@ -142,11 +143,11 @@ func (h *History) Listed() []int {
 // listedUpTo counts the listed items up to a place, that place included.
 func (h *History) listedUpTo(place int) (count int) {
 	all := h.Shown()
-	if h.items[place].visibility.hidden {
+	if h.Item(place).visibility.hidden {
 		all = h.InOrder()
 	}
 	for i := range all {
-		if h.items[i].Listed() {
+		if h.Item(i).Listed() {
 			count++
 		}
 		if i == place {
@@ -159,23 +160,19 @@ func (h *History) listedUpTo(place int) (count int) {
 // ShowUserMessage records the id of the thread item that shows the last item, if that is a message
 // of the user.
 func (h *History) ShowUserMessage(id string) {
-	place := len(h.items) - 1
-	if place < 0 || !h.items[place].ofUser {
+	place := h.items.Len() - 1
+	if place < 0 || !h.Item(place).ofUser {
 		return
 	}
-	if h.userItemIDs == nil {
-		h.userItemIDs = map[int32]string{}
-	}
-	if _, known := h.userItemIDs[int32(place)]; !known {
-		h.userItemIDs[int32(place)] = id
-		h.items[place].about = nil // its category may have changed
+	if c := h.Item(place); c.userItemID == "" {
+		c.userItemID, c.about = id, nil // its category may have changed
 	}
 }
 
 // HasTurn reports whether an item belongs to a turn.
 func (h *History) HasTurn(id string) bool {
-	for i := len(h.items) - 1; i >= 0; i-- { // mostly one of the last
-		if h.items[i].turnID == id {
+	for i := h.items.Len() - 1; i >= 0; i-- { // mostly one of the last
+		if h.Item(i).turnID == id {
 			return true
 		}
 	}
@@ -185,17 +182,16 @@ func (h *History) HasTurn(id string) bool {
 // UserMessages returns the place of the user's first message of each turn.
 func (h *History) UserMessages() map[string]int {
 	first := map[string]int{}
-	for place := range h.userItemIDs {
-		turn := h.items[place].turnID
-		if known, ok := first[turn]; !ok || int(place) < known {
-			first[turn] = int(place)
+	for place, c := range h.items.All() {
+		if _, known := first[c.turnID]; !known && c.userItemID != "" {
+			first[c.turnID] = place
 		}
 	}
 	return first
 }
 
 // UserItemID returns the id of the thread item that shows the user's message at a place, or "".
-func (h *History) UserItemID(place int) string { return h.userItemIDs[int32(place)] }
+func (h *History) UserItemID(place int) string { return h.Item(place).userItemID }
 
 // modelOf returns the model that made an item, or the zero Model if it is not known.
 func (h *History) modelOf(c *Item) Model {

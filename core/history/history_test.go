@@ -2,7 +2,6 @@ package history_test
 
 import (
 	"bytes"
-	"encoding/gob"
 	"fmt"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 
 	"appserver/core/history"
 	"appserver/core/lineref"
+	"appserver/core/snapshot"
 	"appserver/protocol"
 	"appserver/test/sample"
 )
@@ -238,6 +238,19 @@ func TestDamagedLinesChangeNothing(t *testing.T) {
 	require.Zero(t, h.Revision())
 }
 
+// again returns a history from the snapshot of another one.
+func again(t require.TestingT, h *history.History) *history.History {
+	var out bytes.Buffer
+	w := snapshot.NewWriter(&out)
+	h.WriteSnapshot(w)
+	require.NoError(t, w.Err())
+	read := &history.History{}
+	r := snapshot.NewReader(out.Bytes())
+	read.ReadSnapshot(r, lineref.NewSource(nil))
+	require.NoError(t, r.Err())
+	return read
+}
+
 // TestAnyEditsSurviveASnapshot draws edits, and compares the history with one read from its snapshot, and
 // with itself after all edits are undone.
 func TestAnyEditsSurviveASnapshot(t *testing.T) {
@@ -255,15 +268,12 @@ func TestAnyEditsSurviveASnapshot(t *testing.T) {
 			}).Draw(t, "operation"))
 			next++
 		}
-		var snapshot bytes.Buffer
-		require.NoError(t, h.WriteSnapshot(gob.NewEncoder(&snapshot)))
-		var read history.History
-		require.NoError(t, read.ReadSnapshot(gob.NewDecoder(&snapshot), lineref.NewSource(nil)))
-		require.Equal(t, texts(h), texts(&read))
+		read := again(t, h)
+		require.Equal(t, texts(h), texts(read))
 		for read.Undoable() != nil {
-			undo(&read, next)
+			undo(read, next)
 			next++
 		}
-		require.Equal(t, before, texts(&read))
+		require.Equal(t, before, texts(read))
 	})
 }

@@ -48,8 +48,10 @@ type Item struct {
 	// replacedBy is set if the next request has another form of the item.
 	replacedBy form
 	// size is the length of the JSON in bytes, images the number of its images.
-	size       int32
-	images     int32
+	size   int32
+	images int32
+	// userItemID is the id of the thread item that shows the item as a message of the user, or "".
+	userItemID string
 	visibility visibility
 	item       protocol.ResponseItem
 	about      *description // nil until it is needed

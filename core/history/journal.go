@@ -2,6 +2,7 @@ package history
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,7 +38,9 @@ func (l *Line) at() int64 {
 // Edit is an entry of the journal. It has what it changed, so that it can be undone and redone.
 type Edit struct {
 	protocol.ContextEdit
+	// changes are read by Changes. stored has those of a snapshot until then, or is nil.
 	changes []Change
+	stored  []byte
 	// ordinal identifies the edit's line. bare is set for a compacted line without a history.
 	ordinal int64
 	bare    bool
@@ -64,7 +67,12 @@ func (e *Edit) Ordinal() int64 { return e.ordinal }
 func (e *Edit) Economy() *protocol.StoredEconomy { return e.economy }
 
 // Changes returns the changes of the edit.
-func (e *Edit) Changes() []Change { return e.changes }
+func (e *Edit) Changes() []Change {
+	if e.stored != nil {
+		e.changes, e.stored = decodeChanges(e.stored), nil
+	}
+	return e.changes
+}
 
 // IsRevert reports whether the edit takes turns out.
 func (e *Edit) IsRevert() bool { return e.Op == protocol.EditRevert }
@@ -74,9 +82,11 @@ func (e *Edit) makesPoint(id string) bool { return e != nil && e.point != nil &&
 
 // deletes reports whether the edit deletes the item at a place and is in force.
 func (e *Edit) deletes(place int32) bool {
-	return !e.Undone && slices.ContainsFunc(e.changes, func(c Change) bool {
-		return c.place == place && (e.Op == protocol.EditDelete ||
-			e.Op == protocol.EditApply && !c.before.deleted && c.after.deleted)
+	if e.Undone || e.Op != protocol.EditDelete && e.Op != protocol.EditApply {
+		return false
+	}
+	return slices.ContainsFunc(e.Changes(), func(c Change) bool {
+		return c.place == place && (e.Op == protocol.EditDelete || !c.before.deleted && c.after.deleted)
 	})
 }
 
@@ -85,10 +95,14 @@ func (e *Edit) hidesOnly() bool {
 	return e.Op == protocol.EditCompact || e.Op == protocol.EditTrim || e.Op == protocol.EditSummarize || e.IsRevert()
 }
 
+// mayReturn reports whether the edit can bring an item back that a compaction or a trim took out.
+func (e *Edit) mayReturn() bool { return e.Op == protocol.EditInclude || e.Op == protocol.EditApply }
+
 // returns reports whether the edit brings an item back that a compaction or a trim took out.
-func (e *Edit) returns(c Change) bool {
-	return (e.Op == protocol.EditInclude || e.Op == protocol.EditApply) && c.before.hidden && !c.after.hidden
-}
+func (e *Edit) returns(c Change) bool { return e.mayReturn() && c.before.hidden && !c.after.hidden }
+
+// bringsBack reports whether the edit brings back any such item.
+func (e *Edit) bringsBack() bool { return e.mayReturn() && slices.ContainsFunc(e.Changes(), e.returns) }
 
 // Journal returns all edits, oldest first. The caller must not change them.
 func (h *History) Journal() []Edit { return h.journal }
@@ -99,7 +113,7 @@ func (h *History) Edits(withItems bool) []protocol.ContextEdit {
 	for i := range h.journal {
 		edits[i] = h.journal[i].ContextEdit
 		if withItems {
-			edits[i].Items = new(h.itemChanges(h.journal[i].changes))
+			edits[i].Items = new(h.itemChanges(h.journal[i].Changes()))
 		}
 	}
 	return edits
@@ -108,7 +122,7 @@ func (h *History) Edits(withItems bool) []protocol.ContextEdit {
 func (h *History) itemChanges(changes []Change) []protocol.ContextItemChange {
 	items := make([]protocol.ContextItemChange, len(changes))
 	for i, c := range changes {
-		items[i] = protocol.ContextItemChange{ID: h.items[c.place].ID(), Was: c.before.state(), Is: c.after.state()}
+		items[i] = protocol.ContextItemChange{ID: h.at(c.place).ID(), Was: c.before.state(), Is: c.after.state()}
 		if items[i].Was == items[i].Is && c.before.pinned != c.after.pinned {
 			items[i].Was, items[i].Is = pinState(c.before.pinned), pinState(c.after.pinned)
 		}
@@ -265,7 +279,7 @@ func (h *History) lastRevert() (revision int64) {
 
 func (h *History) undo(target int64) {
 	if e := h.Undoable(); e != nil && e.ordinal == target {
-		h.revertChanges(e.changes)
+		h.revertChanges(e.Changes())
 		e.Undone, h.trimmedTurns = true, nil
 		h.setSaving(e, 0)
 		h.refresh(e)
@@ -274,7 +288,7 @@ func (h *History) undo(target int64) {
 
 func (h *History) redo(target int64) {
 	if e := h.Redoable(); e != nil && e.ordinal == target {
-		h.applyChanges(e.changes)
+		h.applyChanges(e.Changes())
 		e.Undone, h.trimmedTurns = false, nil
 		h.setSaving(e, e.fullSaving())
 		h.refresh(e)
@@ -283,12 +297,12 @@ func (h *History) redo(target int64) {
 
 // refresh updates the pairs, the notices and the place of the reminder after an edit.
 func (h *History) refresh(e *Edit) {
-	if changesHidden(e.changes) {
-		if h.separatesPairs(e.changes) {
+	if changesHidden(e.Changes()) {
+		if h.separatesPairs(e.Changes()) {
 			h.pairAgain()
 		}
-		isNotice := func(c Change) bool { return h.items[c.place].IsNotice() }
-		if slices.ContainsFunc(e.changes, isNotice) {
+		isNotice := func(c Change) bool { return h.at(c.place).IsNotice() }
+		if slices.ContainsFunc(e.Changes(), isNotice) {
 			h.findNotices()
 		}
 	}
@@ -304,16 +318,16 @@ func (h *History) ChangesOf(e *protocol.StoredContextEdit) []Change {
 	case protocol.EditApply:
 		return h.combined(e.Edits)
 	}
-	changes := make([]Change, 0, min(len(e.IDs), len(h.items)))
+	changes := make([]Change, 0, min(len(e.IDs), h.items.Len()))
 	last, returns := None, e.Op == protocol.EditInclude && e.Returns
 	for i, id := range e.IDs {
 		place, found := h.Find(id)
-		if !found || place <= last || h.items[place].visibility.hidden && !returns ||
-			returns && !h.items[place].Listed() && h.NotReturnable(place) != "" {
+		if !found || place <= last || h.Item(place).visibility.hidden && !returns ||
+			returns && !h.Item(place).Listed() && h.NotReturnable(place) != "" {
 			continue
 		}
 		last = place
-		before := h.items[place].visibility
+		before := h.Item(place).visibility
 		after := before
 		after.apply(e, i)
 		changes = append(changes, Change{int32(place), before, after})
@@ -351,15 +365,15 @@ func isSimple(op string) bool {
 func (h *History) Restorable() []Change {
 	var changes []Change
 	trimmed := h.trimmed()
-	for i := range h.items {
-		before := h.items[i].visibility
-		wasHidden, trims := trimmed[int32(i)]
+	for _, place := range h.shownAnd(maps.Keys(trimmed)) {
+		before := h.at(place).visibility
+		wasHidden, trims := trimmed[place]
 		switch {
 		case trims && !wasHidden && !before.hidden:
-			changes = append(changes, Change{int32(i), before, visibility{hidden: true}})
+			changes = append(changes, Change{place, before, visibility{hidden: true}})
 		case before.hidden && !wasHidden, !before.hidden && !before.deleted && !before.excluded && before.text == nil:
 		default:
-			changes = append(changes, Change{int32(i), before, visibility{pinned: before.pinned}})
+			changes = append(changes, Change{place, before, visibility{pinned: before.pinned}})
 		}
 	}
 	return changes
@@ -370,7 +384,7 @@ func (h *History) Restorable() []Change {
 func (h *History) trimmed() map[int32]bool {
 	items := map[int32]bool{}
 	for _, e := range h.restorableTrims() {
-		for _, c := range e.changes {
+		for _, c := range e.Changes() {
 			if _, met := items[c.place]; !met {
 				items[c.place] = c.after.hidden
 			}
@@ -417,7 +431,7 @@ func (h *History) replaceAll(line *Line, c *protocol.Compacted) {
 			ref.Source = nil // the line does not have the item
 		}
 		h.add(line, ref)
-		e.changes = append(e.changes, Change{int32(len(h.items) - 1), visibility{hidden: true}, visibility{}})
+		e.changes = append(e.changes, Change{int32(h.items.Len() - 1), visibility{hidden: true}, visibility{}})
 	}
 	h.markSummary(len(replacement), c.Message)
 	h.countRevision(0)
@@ -430,9 +444,9 @@ func (h *History) markSummary(n int, summary string) {
 	if summary == "" {
 		return
 	}
-	for i := len(h.items) - 1; i >= len(h.items)-n; i-- {
-		if strings.Contains(TextOf(h.items[i].Decode()), summary) {
-			h.items[i].summary = true
+	for i := h.items.Len() - 1; i >= h.items.Len()-n; i-- {
+		if strings.Contains(TextOf(h.Item(i).Decode()), summary) {
+			h.Item(i).summary = true
 			return
 		}
 	}
@@ -442,7 +456,7 @@ func (h *History) markSummary(n int, summary string) {
 func (h *History) compactedHistory(summary string) []json.RawMessage {
 	var kept []json.RawMessage
 	for _, i := range h.sortedShown() {
-		c := &h.items[i]
+		c := h.Item(i)
 		if !c.message || !c.Kept() || c.ordinal < h.LastEncrypted() {
 			continue
 		}
@@ -472,7 +486,7 @@ func (h *History) BroughtBack() map[int]bool {
 		if e.hidesOnly() {
 			continue
 		}
-		for _, c := range e.changes {
+		for _, c := range e.Changes() {
 			included := c.before.excluded && !c.after.excluded && !c.after.hidden
 			if !e.Undone && (included || e.returns(c)) || e.Undone && !c.before.excluded && c.after.excluded {
 				places[int(c.place)] = true

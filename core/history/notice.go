@@ -89,7 +89,7 @@ func (h *History) findNotices() {
 	h.notices = notices{}
 	h.findReminder()
 	for _, i := range h.sortedShown() {
-		if c := &h.items[i]; c.InForm() {
+		if c := h.Item(i); c.InForm() {
 			h.readNotice(c)
 		}
 	}
@@ -97,7 +97,7 @@ func (h *History) findNotices() {
 
 // isSuperseded reports whether a later message replaces or ends the instructions of this one.
 func (h *History) isSuperseded(place int) bool {
-	return h.items[place].notice == instructions && place < h.lastInstructions()
+	return h.Item(place).notice == instructions && place < h.lastInstructions()
 }
 
 // lastInstructions returns the place of the last message with instructions, or of the message that
@@ -109,7 +109,7 @@ func (h *History) lastInstructions() int { return h.lastNotice(instructions) }
 func (h *History) lastNotice(subject notice) int {
 	last := None
 	for place := range h.Shown() {
-		if h.items[place].notice == subject {
+		if h.Item(place).notice == subject {
 			last = max(last, place)
 		}
 	}
@@ -118,7 +118,7 @@ func (h *History) lastNotice(subject notice) int {
 
 // replaceReminder makes the item that joined last the reminder in force. The prompt has at most one.
 func (h *History) replaceReminder() {
-	h.setReminder(int32(len(h.items) - 1))
+	h.setReminder(int32(h.items.Len() - 1))
 	before := h.announced.reordered
 	h.placeReminder()
 	h.announced.reordered = before // clients do not know the place of a new item
@@ -133,7 +133,7 @@ func (h *History) placeReminder() {
 	}
 	first := int32(None)
 	for i := range h.Shown() {
-		if c := &h.items[i]; c.notice == noNotice && c.InForm() && h.remains(i) {
+		if c := h.Item(i); c.notice == noNotice && c.InForm() && h.remains(i) {
 			first = int32(i)
 			break
 		}
@@ -146,10 +146,10 @@ func (h *History) placeReminder() {
 
 func (h *History) setReminder(place int32) {
 	if h.reminderAt > 0 {
-		h.items[h.reminderAt-1].outdated = true
+		h.at(h.reminderAt - 1).outdated = true
 	}
 	h.reminderAt = place + 1
-	h.items[place].outdated = false
+	h.at(place).outdated = false
 }
 
 // findReminder puts the last reminder that is not hidden in force. If a revert took out the turn of a

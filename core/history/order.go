@@ -9,7 +9,7 @@ import (
 // the order in which they joined, except for summaries and the reminder, which are moved.
 func (h *History) InOrder() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for i := range h.items {
+		for i := range h.items.Len() {
 			if h.order != nil {
 				i = int(h.order[i])
 			}
@@ -23,7 +23,7 @@ func (h *History) InOrder() iter.Seq[int] {
 // Before returns the places of the items before a place that are not hidden, in order, or all of them if it is None.
 func (h *History) Before(place int) []int {
 	all := h.Shown()
-	if place >= 0 && place < len(h.items) && h.items[place].visibility.hidden {
+	if place >= 0 && place < h.items.Len() && h.Item(place).visibility.hidden {
 		all = h.InOrder()
 	}
 	var places []int
@@ -31,7 +31,7 @@ func (h *History) Before(place int) []int {
 		if i == place {
 			break
 		}
-		if !h.items[i].visibility.hidden {
+		if !h.Item(i).visibility.hidden {
 			places = append(places, i)
 		}
 	}
@@ -41,19 +41,19 @@ func (h *History) Before(place int) []int {
 // appendOrder ranks the item that joined last after all others.
 func (h *History) appendOrder() {
 	if h.order != nil {
-		h.order = append(h.order, int32(len(h.items)-1))
+		h.order = append(h.order, int32(h.items.Len()-1))
 	}
 }
 
 // move moves an item directly before another one, or to the end if that is None. It reports whether
 // the order changed.
 func (h *History) move(place, before int32) bool {
-	rank, end := h.rank(place), len(h.items)
+	rank, end := h.rank(place), h.items.Len()
 	if next := rank + 1; next == end && before == None || next < end && before != None && h.placeAt(next) == before {
 		return false
 	}
 	if h.order == nil {
-		h.order = make([]int32, len(h.items))
+		h.order = make([]int32, h.items.Len())
 		for i := range h.order {
 			h.order[i] = int32(i)
 		}
@@ -114,6 +114,14 @@ func (h *History) Shown() iter.Seq[int] {
 	}
 }
 
+// shownAnd returns other places and those of the items that are not hidden, sorted.
+func (h *History) shownAnd(others iter.Seq[int32]) []int32 {
+	h.updateShown()
+	places := slices.AppendSeq(slices.Clone(h.shown.places), others)
+	slices.Sort(places)
+	return slices.Compact(places)
+}
+
 // sortedShown returns the places of the items that are not hidden, sorted.
 func (h *History) sortedShown() []int {
 	return slices.Sorted(h.Shown())
@@ -125,7 +133,7 @@ func (h *History) updateShown() {
 	if !s.stale && len(s.changed) == 0 {
 		return
 	}
-	hidden := func(place int32) bool { return h.items[place].visibility.hidden }
+	hidden := func(place int32) bool { return h.at(place).visibility.hidden }
 	back := slices.DeleteFunc(s.changed, hidden)
 	switch {
 	case s.stale, len(back) > 0 && h.order != nil:
@@ -147,7 +155,7 @@ func (h *History) updateShown() {
 
 // moveShown moves an item directly before another one, or to the end if that is None.
 func (h *History) moveShown(place, before int32) {
-	if h.items[place].visibility.hidden {
+	if h.at(place).visibility.hidden {
 		return
 	}
 	h.updateShown()

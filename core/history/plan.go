@@ -63,7 +63,7 @@ func (h *History) Encode(p Plan) protocol.StoredContextEdit {
 		places = h.withOutputs(places)
 	case protocol.EditInclude:
 		places = h.withHalves(places)
-		returns = slices.ContainsFunc(places, func(place int) bool { return !h.items[place].Listed() })
+		returns = slices.ContainsFunc(places, func(place int) bool { return !h.Item(place).Listed() })
 	}
 	e := protocol.StoredContextEdit{Op: p.Op, Text: p.Text, Returns: returns}
 	takesOut := p.Op == protocol.EditExclude || p.Op == protocol.EditPrune || p.Op == protocol.EditMask ||
@@ -71,7 +71,7 @@ func (h *History) Encode(p Plan) protocol.StoredContextEdit {
 	tokens := make([]int64, len(places))
 	outputs := false
 	for i, place := range places {
-		c := &h.items[place]
+		c := h.Item(place)
 		e.IDs = append(e.IDs, c.ID())
 		if takesOut && c.role == output {
 			tokens[i], outputs = h.Cost(place), true
@@ -98,7 +98,7 @@ func (h *History) targets(named protocol.ContextTargets) (places []int, ignored 
 	}
 	for _, id := range named.IDs {
 		place, found := h.Find(id)
-		if !found || !h.items[place].Listed() {
+		if !found || !h.Item(place).Listed() {
 			ignored++
 			continue
 		}
@@ -118,7 +118,7 @@ func (h *History) includable(named protocol.ContextTargets) (places []int, ignor
 	places = h.filter(places, func(v visibility) bool { return v.excluded })
 	for _, id := range named.IDs {
 		place, found := h.Find(id)
-		if !found || h.items[place].Listed() {
+		if !found || h.Item(place).Listed() {
 			continue
 		}
 		if reason := h.NotReturnable(place); reason != "" {
@@ -154,21 +154,21 @@ func (h *History) idTargets(named protocol.ContextTargets) protocol.ContextTarge
 	list := h.Listed()
 	for _, index := range named.Indices {
 		if index >= 0 && index < int64(len(list)) {
-			ids = append(ids, h.items[list[index]].ID())
+			ids = append(ids, h.Item(list[index]).ID())
 		}
 	}
 	return protocol.ContextTargets{IDs: ids}
 }
 
 func (h *History) filter(places []int, matches func(visibility) bool) []int {
-	return slices.DeleteFunc(places, func(place int) bool { return !matches(h.items[place].visibility) })
+	return slices.DeleteFunc(places, func(place int) bool { return !matches(h.Item(place).visibility) })
 }
 
 // withOutputs adds the outputs of the calls among places.
 func (h *History) withOutputs(places []int) []int {
 	all := slices.Clone(places)
 	for _, place := range places {
-		if c := &h.items[place]; c.role == call && c.pair != None && h.items[c.pair].Listed() {
+		if c := h.Item(place); c.role == call && c.pair != None && h.at(c.pair).Listed() {
 			all = append(all, int(c.pair))
 		}
 	}
@@ -197,7 +197,7 @@ func (h *History) prunable(p *protocol.Prune, turns Turns) ([]int, *protocol.Err
 	}
 	var places []int
 	for _, i := range h.sortedShown() {
-		c := &h.items[i]
+		c := h.Item(i)
 		if !c.Kept() || !selected(i) || h.IsPinned(c) {
 			continue
 		}
@@ -215,7 +215,7 @@ func (h *History) selects(r *protocol.PruneRange, turns Turns) (selected func(pl
 		return func(place int) bool { return before[place] }, nil
 	}
 	inTurn, err := turns(r)
-	return func(place int) bool { return inTurn(h.items[place].turnID) }, err
+	return func(place int) bool { return inTurn(h.Item(place).turnID) }, err
 }
 
 // beforeLastOutputs returns the places before the last n outputs that are kept: all that are not hidden if n is 0,
@@ -224,7 +224,7 @@ func (h *History) selects(r *protocol.PruneRange, turns Turns) (selected func(pl
 func (h *History) beforeLastOutputs(n int) map[int]bool {
 	var outputs []int
 	for place := range h.Shown() {
-		if c := &h.items[place]; c.role == output && c.Kept() {
+		if c := h.Item(place); c.role == output && c.Kept() {
 			outputs = append(outputs, place)
 		}
 	}
@@ -240,7 +240,7 @@ func (h *History) beforeLastOutputs(n int) map[int]bool {
 		before[place] = true
 	}
 	for _, place := range last {
-		delete(before, int(h.items[place].pair))
+		delete(before, int(h.Item(place).pair))
 	}
 	return before
 }
@@ -263,10 +263,10 @@ func (h *History) replaced(r *protocol.Replace) ([]int, *protocol.Error) {
 	case len(places) == 0:
 		return nil, protocol.Refuse(protocol.KindItemNotFound,
 			"there is no such item in the context: read it again with context/getItems")
-	case !h.items[places[0]].isReplaceable():
+	case !h.Item(places[0]).isReplaceable():
 		return nil, protocol.Refuse(protocol.KindNotReplaceable,
 			"%s is of category %s: only tool outputs and reasoning can be replaced; exclude it instead",
-			h.items[places[0]].ID(), h.Category(places[0]))
+			h.Item(places[0]).ID(), h.Category(places[0]))
 	}
 	return h.filter(places, func(v visibility) bool { return v.text == nil || *v.text != r.Text }), nil
 }

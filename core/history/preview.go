@@ -179,7 +179,7 @@ func (f sentForm) state() protocol.ContextSent {
 func (h *History) sentForms() map[int]sentForm {
 	all := map[int]sentForm{}
 	for i := range h.Shown() {
-		switch v := &h.items[i].visibility; {
+		switch v := h.Item(i).visibility; {
 		case h.InPrompt(i):
 			all[i] = sentForm{itself: true, text: v.text}
 		case h.PlaceholderSent(i):
@@ -199,7 +199,7 @@ func (h *History) sentChanges(before map[int]sentForm) (
 	for place := range h.Shown() {
 		if after[place] != before[place] {
 			changes = append(changes, protocol.ContextSentChange{
-				ID: h.items[place].ID(), Was: before[place].state(), Is: after[place].state()})
+				ID: h.Item(place).ID(), Was: before[place].state(), Is: after[place].state()})
 		}
 		if len(changes) > 0 {
 			cache.TokensBehind += h.SentTokens(place)
@@ -224,7 +224,7 @@ func (h *History) lossWarnings(
 			continue
 		}
 		lost[h.Category(place)]++
-		if h.items[place].visibility.pinned {
+		if h.Item(place).visibility.pinned {
 			pinned++
 		}
 	}

@@ -66,8 +66,8 @@ func (h *History) recount() {
 		return
 	}
 	h.pricedFor = h.destination.Name
-	for i := range h.items {
-		h.items[i].about = nil
+	for c := range h.items.Decoded() {
+		c.about = nil
 	}
 }
 
@@ -93,8 +93,8 @@ func (h *History) CountFirst(n int) (sum int64, certain bool) {
 func (h *History) Uncounted() (bytes int) {
 	h.recount()
 	for i := range h.Shown() {
-		if h.items[i].about == nil {
-			bytes += int(h.items[i].size)
+		if h.Item(i).about == nil {
+			bytes += int(h.Item(i).size)
 		}
 	}
 	return bytes
@@ -108,7 +108,7 @@ func (h *History) Category(place int) protocol.ContextCategory { return h.descri
 
 // IsUserMessage reports whether an item is a message that the user typed.
 func (h *History) IsUserMessage(place int) bool {
-	return h.items[place].message && h.Category(place) == protocol.CategoryUserMessage
+	return h.Item(place).message && h.Category(place) == protocol.CategoryUserMessage
 }
 
 // ExceedsPlaceholder reports whether an item costs more than its placeholder.

@@ -12,8 +12,8 @@ import (
 // out. Projection returns nil if every line stays as it is. Each line must have its ordinal.
 func (h *History) Projection() func(protocol.RolloutLine) (protocol.RolloutLine, bool) {
 	p := &projection{History: h, lines: map[int64]json.RawMessage{}, trim: None}
-	for i := range h.items {
-		p.addItem(i)
+	for place := range h.Shown() {
+		p.addItem(place)
 	}
 	p.addEdits()
 	if len(p.lines)+len(p.reverts) == 0 {
@@ -71,7 +71,7 @@ func (p *projection) isReverted(line *protocol.RolloutLine) bool {
 
 // addItem adds the item of a line of its own, if edits changed it.
 func (p *projection) addItem(place int) {
-	c := &p.items[place]
+	c := p.Item(place)
 	if c.IsPart() || c.visibility.hidden {
 		return
 	}
@@ -83,8 +83,8 @@ func (p *projection) addItem(place int) {
 // removeOrphans leaves out the outputs without a call. If other lines are left out, a reader could pair
 // them with another call that has the same id.
 func (p *projection) removeOrphans() {
-	for i := range p.items {
-		if c := &p.items[i]; p.isOrphan(i) && !c.IsPart() && !c.visibility.hidden {
+	for i := range p.Shown() {
+		if c := p.Item(i); p.isOrphan(i) && !c.IsPart() && !c.visibility.hidden {
 			p.lines[c.ordinal] = nil
 		}
 	}
@@ -93,10 +93,10 @@ func (p *projection) removeOrphans() {
 // payload returns an item as the reader should find it, or nil to leave it out. same is set if that is
 // the payload of its line.
 func (p *projection) payload(place int) (payload json.RawMessage, same bool) {
-	c := &p.items[place]
+	c := p.Item(place)
 	switch {
 	case p.hasPlaceholder(place):
-		return encode(p.items[c.pair].Answer(c.visibility.placeholder()))
+		return encode(p.at(c.pair).Answer(c.visibility.placeholder()))
 	case p.isOrphan(place) && c.Kept():
 		return nil, true
 	case !p.remains(place), c.encrypted && c.visibility.text != nil: // that reasoning is never sent
@@ -141,7 +141,7 @@ func (p *projection) addTrimLine(e *Edit) {
 	p.trim = e.ordinal
 	rest := []json.RawMessage{}
 	for place := range p.InOrder() {
-		c := &p.items[place]
+		c := p.Item(place)
 		fromEdit := c.summary && c.IsPart() // its line is an edit, which a reader skips
 		if c.InForm() && (c.ordinal <= e.ordinal || fromEdit) {
 			rest = p.appendRemaining(rest, place)
@@ -156,7 +156,7 @@ func (p *projection) addParts(ordinal int64, changed bool) {
 	rest := []json.RawMessage{}
 	replaces := !p.isEncryptedAt(ordinal)
 	for place := range p.InOrder() {
-		c := &p.items[place]
+		c := p.Item(place)
 		returned := replaces && c.ordinal < ordinal && !c.visibility.hidden
 		if !returned && (c.ordinal != ordinal || !c.IsPart()) {
 			continue
@@ -184,9 +184,9 @@ func (p *projection) addEncrypted(ordinal int64) {
 func (p *projection) appendRemaining(rest []json.RawMessage, place int) []json.RawMessage {
 	payload, same := p.payload(place)
 	if same && !p.isOrphan(place) {
-		payload, _ = encode(p.items[place].Protocol())
+		payload, _ = encode(p.Item(place).Protocol())
 	}
-	if payload == nil || p.items[place].visibility.hidden {
+	if payload == nil || p.Item(place).visibility.hidden {
 		return rest
 	}
 	return append(rest, payload)
@@ -205,14 +205,20 @@ func (p *projection) setHistory(ordinal int64, rest []json.RawMessage) {
 
 // hidExcluded reports whether an item was taken out before a compaction hid it.
 func (p *projection) hidExcluded() bool {
-	return slices.ContainsFunc(p.items, func(c Item) bool {
-		return c.visibility.hidden && (c.visibility.excluded || c.visibility.deleted)
-	})
+	for _, c := range p.items.All() {
+		if c.visibility.hidden && (c.visibility.excluded || c.visibility.deleted) {
+			return true
+		}
+	}
+	return false
 }
 
 // movedItems reports whether there ever was a trim point, or an item that returned.
 func (p *projection) movedItems() bool {
-	return slices.ContainsFunc(p.journal, func(e Edit) bool {
-		return e.point != nil || slices.ContainsFunc(e.changes, e.returns)
-	})
+	for i := range p.journal {
+		if e := &p.journal[i]; e.point != nil || e.bringsBack() {
+			return true
+		}
+	}
+	return false
 }

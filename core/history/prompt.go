@@ -33,7 +33,7 @@ func (h *History) eachSent(add func(place int, item protocol.ResponseItem)) {
 	var open []int // calls whose outputs are not added yet
 	addOutputs := func() {
 		for _, call := range open {
-			if pair := h.items[call].pair; pair != None {
+			if pair := h.Item(call).pair; pair != None {
 				add(int(pair), h.outputOf(call))
 			} else {
 				add(call, h.outputOf(call))
@@ -42,7 +42,7 @@ func (h *History) eachSent(add func(place int, item protocol.ResponseItem)) {
 		open = open[:0]
 	}
 	for i := range h.Shown() {
-		c := &h.items[i]
+		c := h.Item(i)
 		if c.role != unpaired && c.Kept() {
 			c.Protocol()
 		}
@@ -62,11 +62,11 @@ func (h *History) eachSent(add func(place int, item protocol.ResponseItem)) {
 
 // outputOf returns the output of a call in the prompt, or its placeholder.
 func (h *History) outputOf(place int) protocol.ResponseItem {
-	c := &h.items[place]
+	c := h.Item(place)
 	if c.pair == None {
 		return c.Answer(abortedText)
 	}
-	switch o := &h.items[c.pair]; {
+	switch o := h.at(c.pair); {
 	case !o.Kept():
 		return c.Answer(o.visibility.placeholder())
 	case !o.isWellFormed():
@@ -89,7 +89,7 @@ func PlaceholderText(tokens int64, note string) string {
 
 // placeholderTokens returns the cost of the placeholder at a place, in tokens before the scale.
 func (h *History) placeholderTokens(place int) int64 {
-	v := &h.items[place].visibility
+	v := h.Item(place).visibility
 	if v.note == "" {
 		return PlaceholderTokens
 	}

@@ -16,7 +16,7 @@ func (h *History) ReadItem(id string) (answer protocol.ContextReadItemResponse, 
 			"there is no item %s in this thread: read the list again with context/getItems", id)
 	}
 	h.recount()
-	c, index := &h.items[place], None
+	c, index := h.Item(place), None
 	if c.Listed() {
 		index = h.listedUpTo(place) - 1
 	}
@@ -37,7 +37,7 @@ func (h *History) ReadItem(id string) (answer protocol.ContextReadItemResponse, 
 
 // reasonOf returns why the next request has the item at a place, or does not have it.
 func (h *History) reasonOf(place int) protocol.ContextItemReason {
-	c, code := &h.items[place], protocol.ReasonSent
+	c, code := h.Item(place), protocol.ReasonSent
 	switch reason := h.NotSent(place); {
 	case c.visibility.hidden:
 		code = h.hiddenBy(int32(place))
@@ -62,12 +62,13 @@ func (h *History) reasonOf(place int) protocol.ContextItemReason {
 func (h *History) Removed() map[int]protocol.ContextReasonCode {
 	removed := map[int]protocol.ContextReasonCode{}
 	inForce := h.inForce()
-	for _, e := range slices.Backward(h.journal) {
-		if !inForce(&e) {
+	for i := len(h.journal) - 1; i >= 0; i-- {
+		e := &h.journal[i]
+		if !inForce(e) {
 			continue
 		}
-		for _, c := range e.changes {
-			if _, known := removed[int(c.place)]; !known && c.after.hidden && h.items[c.place].Hidden() {
+		for _, c := range e.Changes() {
+			if _, known := removed[int(c.place)]; !known && c.after.hidden && h.at(c.place).Hidden() {
 				removed[int(c.place)] = e.reasonHidden()
 			}
 		}
@@ -76,9 +77,9 @@ func (h *History) Removed() map[int]protocol.ContextReasonCode {
 	maps.DeleteFunc(removed, func(place int, r protocol.ContextReasonCode) bool {
 		return r != protocol.ReasonTrimmed && r != protocol.ReasonCompacted || reverted && h.isReverted(place)
 	})
-	for i := range h.items {
-		if h.items[i].Deleted() && !h.items[i].Hidden() {
-			removed[i] = protocol.ReasonDeleted
+	for place := range h.Shown() {
+		if h.Item(place).Deleted() {
+			removed[place] = protocol.ReasonDeleted
 		}
 	}
 	return removed

@@ -7,15 +7,15 @@ import "slices"
 func (h *History) Retained(place int) (places []int) {
 	last := map[notice]int{}
 	for i := range h.Shown() {
-		if c := &h.items[i]; c.Listed() && c.InForm() && c.notice != noNotice {
+		if c := h.Item(i); c.Listed() && c.InForm() && c.notice != noNotice {
 			last[c.notice] = i
 		}
 	}
 	for _, i := range h.Before(place) {
-		c := &h.items[i]
+		c := h.Item(i)
 		at, known := last[c.notice]
 		switch {
-		case c.visibility.pinned, c.pair != None && h.items[c.pair].visibility.pinned, c.InForm() && known && at == i:
+		case c.visibility.pinned, c.pair != None && h.at(c.pair).visibility.pinned, c.InForm() && known && at == i:
 			places = append(places, i)
 		}
 	}
@@ -42,7 +42,7 @@ func (h *History) TrimmedTurns() map[string]bool {
 func (h *History) ActiveTurns() (ids []string) {
 	trimmed, seen := h.TrimmedTurns(), map[string]bool{}
 	for i := range h.Shown() {
-		c := &h.items[i]
+		c := h.Item(i)
 		if c.turnID == "" || !c.Listed() || !c.InForm() || c.notice != noNotice || seen[c.turnID] ||
 			trimmed[c.turnID] {
 			continue
@@ -57,7 +57,7 @@ func (h *History) ActiveTurns() (ids []string) {
 // reminder, which was moved before the conversation.
 func (h *History) FirstOfTurn(turn string) int {
 	for i := range h.Shown() {
-		if c := &h.items[i]; c.InForm() && c.turnID == turn && c.notice != reminder {
+		if c := h.Item(i); c.InForm() && c.turnID == turn && c.notice != reminder {
 			return i
 		}
 	}
@@ -76,12 +76,12 @@ func (h *History) LastTurns(n int) int {
 
 // BeginsTurn reports whether the item at a place is the first of its turn in the context.
 func (h *History) BeginsTurn(place int) bool {
-	turn := h.items[place].turnID
+	turn := h.Item(place).turnID
 	for i := range h.Shown() {
 		if i == place {
 			break
 		}
-		c := &h.items[i]
+		c := h.Item(i)
 		if c.turnID == turn && c.InForm() && c.notice == noNotice {
 			return false
 		}
@@ -95,7 +95,7 @@ func (h *History) AfterSummaries() (place int, before []int) {
 	place = None
 	var since []int
 	for i := range h.Shown() {
-		switch c := &h.items[i]; {
+		switch c := h.Item(i); {
 		case c.ofPoint:
 			before, since, place = append(before, since...), nil, None
 		default:
@@ -114,7 +114,7 @@ func (h *History) AfterSummaries() (place int, before []int) {
 // UnsentForms returns the places of the items of encrypted compactions that are not sent.
 func (h *History) UnsentForms() (places []int) {
 	for _, i := range h.sortedShown() {
-		if h.items[i].replacedBy == originals {
+		if h.Item(i).replacedBy == originals {
 			places = append(places, i)
 		}
 	}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"maps"
 	"slices"
 
 	"appserver/protocol"
@@ -40,21 +41,21 @@ func (h *History) trimsSince(from int64) (trims []*Edit) {
 }
 
 func (h *History) revertingChanges(from int64) (changes []Change) {
-	wasHidden := map[int32]bool{} // before those trims
+	hidden := map[int32]bool{} // whether the item was hidden before those trims, or leaves
 	for _, e := range h.trimsSince(from) {
-		for _, c := range slices.Backward(e.changes) {
-			wasHidden[c.place] = c.before.hidden
+		for _, c := range slices.Backward(e.Changes()) {
+			hidden[c.place] = c.before.hidden
 		}
 	}
-	for i := range h.items {
-		before := h.items[i].visibility
+	for place := h.FindOrdinal(from); place < h.items.Len(); place++ {
+		hidden[int32(place)] = true
+	}
+	for _, place := range slices.Sorted(maps.Keys(hidden)) {
+		before := h.at(place).visibility
 		after := before
-		if hidden, changed := wasHidden[int32(i)]; changed {
-			after.hidden = hidden
-		}
-		after.hidden = after.hidden || h.items[i].ordinal >= from
+		after.hidden = hidden[place]
 		if after != before {
-			changes = append(changes, Change{int32(i), before, after})
+			changes = append(changes, Change{place, before, after})
 		}
 	}
 	return changes
@@ -69,8 +70,8 @@ func (h *History) revertSavings(from int64) {
 			continue
 		}
 		left := 0
-		for _, c := range e.changes {
-			if h.items[c.place].ordinal >= from {
+		for _, c := range e.Changes() {
+			if h.at(c.place).ordinal >= from {
 				left++
 			}
 		}
@@ -78,7 +79,7 @@ func (h *History) revertSavings(from int64) {
 		case e.Undone:
 			h.setSaving(e, 0)
 		case left > 0:
-			h.setSaving(e, e.saving*int64(len(e.changes)-left)/int64(len(e.changes)))
+			h.setSaving(e, e.saving*int64(len(e.Changes())-left)/int64(len(e.Changes())))
 		}
 	}
 }

@@ -7,7 +7,7 @@ func (h *History) InPrompt(place int) bool { return h.NotSent(place) == "" }
 
 // NotSent returns the reason why the next request does not have the item, or "".
 func (h *History) NotSent(place int) protocol.NotSentReason {
-	c := &h.items[place]
+	c := h.Item(place)
 	switch {
 	case !c.Kept():
 		return protocol.NotSentExcluded
@@ -53,7 +53,7 @@ func (h *History) nativeNotSent(c *Item) protocol.NotSentReason {
 // reasoningNotSent returns the reason for reasoning. Reasoning goes back to the model that made it, by
 // the API by which it came, together with the text or the call that followed it.
 func (h *History) reasoningNotSent(place int) protocol.NotSentReason {
-	c := &h.items[place]
+	c := h.Item(place)
 	switch model := h.modelOf(c); {
 	case model.Provider != h.destination.Provider:
 		return protocol.NotSentOtherProvider

@@ -1,29 +1,23 @@
 package history
 
 import (
-	"encoding/gob"
-	"errors"
+	"slices"
 
 	"appserver/core/lineref"
+	"appserver/core/snapshot"
 	"appserver/protocol"
 )
 
-// errSnapshot is the error for a snapshot whose parts contradict each other.
-var errSnapshot = errors.New("the snapshot of the history is damaged")
-
-// blockSize is the number of items in a block of a snapshot. A block is in memory a second time.
-const blockSize = 1 << 14
-
-// snapshotHead begins a snapshot. Items follow in blocks of columns, then edits. The form of a snapshot
-// may change freely, if the caller then discards older ones.
+// snapshotHead begins a snapshot. The calls, the items and the edits follow. The form of a snapshot may change
+// freely, if the caller then discards older ones.
 type snapshotHead struct {
-	Items, Edits int
-	Order        []int32
+	Order, Shown []int32
 	Revision     int64
 	// Environment, Instructions and Reminder are the texts of the notices.
 	Environment, Instructions, Reminder string
 	ReminderAt                          int32
 	Conversing                          bool
+	Models                              []Model
 	Encrypted                           []int64
 	Scales                              map[string]float64
 	Offsets                             map[string]int64
@@ -33,67 +27,35 @@ type snapshotHead struct {
 
 // WriteSnapshot writes the state that lines determine. Items whose lines can be read again are written
 // without their payloads.
-func (h *History) WriteSnapshot(out *gob.Encoder) error {
-	head := snapshotHead{
-		Items: len(h.items), Edits: len(h.journal), Order: h.order, Revision: h.revision,
+func (h *History) WriteSnapshot(out *snapshot.Writer) {
+	h.updateShown()
+	out.Value(&snapshotHead{
+		Order: h.order, Shown: h.shown.places, Revision: h.revision,
 		Environment: h.notices.environment, Instructions: h.notices.instructions, Reminder: h.notices.reminder,
-		ReminderAt: h.reminderAt, Conversing: h.conversing, Encrypted: h.encrypted,
+		ReminderAt: h.reminderAt, Conversing: h.conversing, Models: h.models, Encrypted: h.encrypted,
 		Scales: h.scales, Offsets: h.offsets, PricedFor: h.pricedFor,
 		Savings: h.savings,
-	}
-	if err := out.Encode(&head); err != nil {
-		return err
-	}
-	for first := 0; first < len(h.items); first += blockSize {
-		if err := h.writeItems(out, first, min(first+blockSize, len(h.items))); err != nil {
-			return err
-		}
-	}
-	for i := range h.journal {
-		if err := h.journal[i].write(out); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
+	h.latestCall.Write(out)
+	h.items.Write(out, encodeItems)
+	h.writeEdits(out)
 }
 
 // ReadSnapshot reads what WriteSnapshot wrote into an empty history. The payloads of items come from
 // lines.
-func (h *History) ReadSnapshot(in *gob.Decoder, lines *lineref.Source) error {
+func (h *History) ReadSnapshot(in *snapshot.Reader, lines *lineref.Source) {
 	var head snapshotHead
-	if err := in.Decode(&head); err != nil {
-		return err
-	}
+	in.Value(&head)
 	h.order, h.revision, h.encrypted = head.Order, head.Revision, head.Encrypted
+	h.shown.places = head.Shown
 	h.notices = notices{head.Environment, head.Instructions, head.Reminder}
-	h.reminderAt, h.conversing = head.ReminderAt, head.Conversing
+	h.reminderAt, h.conversing, h.models = head.ReminderAt, head.Conversing, head.Models
 	h.scales, h.offsets, h.pricedFor = head.Scales, head.Offsets, head.PricedFor
 	h.savings = head.Savings
-	h.items = make([]Item, 0, max(head.Items, 0))
-	h.shown.stale = true
-	for len(h.items) < head.Items {
-		if err := h.readItems(in, lines); err != nil {
-			return err
-		}
-	}
-	h.resetForms()
-	for range head.Edits {
-		if err := h.readEdit(in); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// editRow is an edit of a snapshot. Edit is JSON, the changes are columns. Texts and Notes are those before
-// the changes, NewTexts and NewNotes those after them.
-type editRow struct {
-	Edit                []byte
-	Place               []int32
-	Before, After       []uint32
-	Omitted, NewOmitted []int32
-	Texts, NewTexts     map[int32]string
-	Notes, NewNotes     map[int32]string
+	h.latestCall.Read(in)
+	encrypted := slices.Clone(head.Encrypted)
+	h.items.Read(in, func(content []byte) ([]Item, error) { return decodeItems(content, lines, encrypted) })
+	h.readEdits(in)
 }
 
 // storedEdit has the members of an edit except for its changes.
@@ -109,62 +71,95 @@ type storedEdit struct {
 	Economy     *protocol.StoredEconomy
 }
 
-func (e *Edit) write(out *gob.Encoder) error {
-	stored, err := protocol.Marshal(
-		storedEdit{e.ContextEdit, e.ordinal, e.bare, e.final, e.point, e.from, e.of, e.text, e.voided, e.saving,
-			e.economy},
-	)
-	if err != nil {
-		return err
-	}
-	row := editRow{Edit: stored, Texts: map[int32]string{}, NewTexts: map[int32]string{},
-		Notes: map[int32]string{}, NewNotes: map[int32]string{}}
-	for i, c := range e.changes {
-		if c.before.text != nil {
-			row.Texts[int32(i)] = *c.before.text
-		}
-		if c.after.text != nil {
-			row.NewTexts[int32(i)] = *c.after.text
-		}
-		if c.before.note != "" {
-			row.Notes[int32(i)] = c.before.note
-		}
-		if c.after.note != "" {
-			row.NewNotes[int32(i)] = c.after.note
-		}
-		row.Place = append(row.Place, c.place)
-		row.Before, row.After = append(row.Before, c.before.flags()), append(row.After, c.after.flags())
-		row.Omitted, row.NewOmitted = append(row.Omitted, c.before.omitted), append(row.NewOmitted, c.after.omitted)
-	}
-	return out.Encode(&row)
+// changeColumns are the changes of an edit. Texts and Notes are those before the changes, NewTexts and NewNotes
+// those after them.
+type changeColumns struct {
+	Place               []int32
+	Before, After       []uint32
+	Omitted, NewOmitted []int32
+	Texts, NewTexts     map[int32]string
+	Notes, NewNotes     map[int32]string
 }
 
-func (h *History) readEdit(in *gob.Decoder) error {
-	var row editRow
-	if err := in.Decode(&row); err != nil {
-		return err
+// writeEdits writes the edits as JSON, because gob does not distinguish a pointer to 0 from nil, and then the changes
+// of each of them.
+func (h *History) writeEdits(out *snapshot.Writer) {
+	edits := make([]storedEdit, len(h.journal))
+	for i := range h.journal {
+		e := &h.journal[i]
+		edits[i] = storedEdit{e.ContextEdit, e.ordinal, e.bare, e.final, e.point, e.from, e.of, e.text, e.voided,
+			e.saving, e.economy}
 	}
-	var stored storedEdit
-	if err := protocol.Unmarshal(row.Edit, &stored); err != nil {
-		return err
+	raw, err := protocol.Marshal(edits)
+	if err != nil {
+		out.Fail(err)
+		return
 	}
-	n := len(row.Place)
-	if len(row.Before) != n || len(row.After) != n || len(row.Omitted) != n || len(row.NewOmitted) != n {
-		return errSnapshot
-	}
-	e := Edit{
-		ContextEdit: stored.Edit, ordinal: stored.Ordinal, bare: stored.Bare, final: stored.Final, point: stored.Point,
-		from: stored.From, of: stored.Of, text: stored.Text, voided: stored.Voided, saving: stored.Saving,
-		economy: stored.Economy, changes: make([]Change, n),
-	}
-	for i := range int32(n) {
-		if row.Place[i] < 0 || int(row.Place[i]) >= len(h.items) {
-			return errSnapshot
+	out.Section(raw)
+	for i := range h.journal {
+		if e := &h.journal[i]; e.stored != nil {
+			out.Section(e.stored)
+		} else {
+			out.Value(columnsOf(e.changes))
 		}
-		before := visibilityOf(row.Before[i], row.Omitted[i], row.Notes[i], row.Texts[i])
-		after := visibilityOf(row.After[i], row.NewOmitted[i], row.NewNotes[i], row.NewTexts[i])
-		e.changes[i] = Change{row.Place[i], before, after}
 	}
-	h.journal = append(h.journal, e)
-	return nil
+}
+
+func columnsOf(changes []Change) *changeColumns {
+	c := &changeColumns{Texts: map[int32]string{}, Notes: map[int32]string{},
+		NewTexts: map[int32]string{}, NewNotes: map[int32]string{}}
+	for i, change := range changes {
+		c.Place = append(c.Place, change.place)
+		c.Before, c.After = append(c.Before, change.before.flags()), append(c.After, change.after.flags())
+		c.Omitted = append(c.Omitted, change.before.omitted)
+		c.NewOmitted = append(c.NewOmitted, change.after.omitted)
+		change.before.addTexts(int32(i), c.Texts, c.Notes)
+		change.after.addTexts(int32(i), c.NewTexts, c.NewNotes)
+	}
+	return c
+}
+
+// addTexts adds the texts of a visibility to columns.
+func (v *visibility) addTexts(at int32, texts, notes map[int32]string) {
+	if v.text != nil {
+		texts[at] = *v.text
+	}
+	if v.note != "" {
+		notes[at] = v.note
+	}
+}
+
+func (h *History) readEdits(in *snapshot.Reader) {
+	var edits []storedEdit
+	raw := in.Section()
+	if in.Err() != nil {
+		return
+	}
+	if err := protocol.Unmarshal(raw, &edits); err != nil {
+		in.Fail(err)
+		return
+	}
+	for i := range edits {
+		e := &edits[i]
+		h.journal = append(h.journal, Edit{
+			ContextEdit: e.Edit, ordinal: e.Ordinal, bare: e.Bare, final: e.Final, point: e.Point,
+			from: e.From, of: e.Of, text: e.Text, voided: e.Voided, saving: e.Saving,
+			economy: e.Economy, stored: in.Section(),
+		})
+	}
+}
+
+// decodeChanges returns the changes of an edit of a snapshot.
+func decodeChanges(content []byte) []Change {
+	var c changeColumns
+	snapshot.MustDecode(content, &c)
+	changes := make([]Change, len(c.Place))
+	for i := range int32(len(changes)) {
+		changes[i] = Change{
+			place:  c.Place[i],
+			before: visibilityOf(c.Before[i], c.Omitted[i], c.Notes[i], c.Texts[i]),
+			after:  visibilityOf(c.After[i], c.NewOmitted[i], c.NewNotes[i], c.NewTexts[i]),
+		}
+	}
+	return changes
 }

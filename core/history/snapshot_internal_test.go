@@ -2,7 +2,6 @@ package history
 
 import (
 	"bytes"
-	"encoding/gob"
 	"encoding/json"
 	"testing"
 
@@ -10,14 +9,16 @@ import (
 
 	"appserver/core/fieldtest"
 	"appserver/core/lineref"
+	"appserver/core/snapshot"
 	"appserver/protocol"
 )
 
 // notDurable are the fields that a snapshot leaves out, each with the reason.
 var notDurable = map[string]string{
-	"History.shown":          "it is made again from the items",
+	"History.shown":          "the test compares its places",
+	"History.items":          "the test compares an item",
+	"History.latestCall":     "the test finds an id",
 	"History.trimmedTurns":   "they are made again from the journal",
-	"History.models":         "it is made again from the items",
 	"History.sentCompaction": "it is decided for each request",
 	"History.destination":    "the caller sets it from the settings",
 	"History.options":        "the caller sets them",
@@ -26,7 +27,7 @@ var notDurable = map[string]string{
 	"Item.item":              "it is decoded again",
 	"Item.about":             "it is made again on first use",
 	"Item.replacedBy":        "it is decided for each request",
-	"Item.model":             "it is an index of models",
+	"Edit.stored":            "it is another form of the changes",
 }
 
 // TestSnapshotHasEveryFieldOfTheHistory fills each field and expects it back from a snapshot.
@@ -35,29 +36,32 @@ func TestSnapshotHasEveryFieldOfTheHistory(t *testing.T) {
 	text := "text"
 	visible := visibility{hidden: true, deleted: true, excluded: true, pinned: true, omitted: 1, note: "x", text: &text}
 	fields := fieldtest.Fields{Ignored: notDurable, Values: map[string]any{
-		"items": []Item{{}}, "journal": []Edit{{}}, "order": []int32{0}, "latestCall": map[string]int32{"x": 0},
-		"userItemIDs": map[int32]string{0: "x"}, "visibility": visible,
+		"journal": []Edit{{}}, "order": []int32{0}, "models": []Model{{}, {"provider", "model"}}, "visibility": visible,
 		"ContextEdit": protocol.ContextEdit{
 			Op: "x",
 		}, "changes": []Change{{0, visible, visible}}, "point": &protocol.StoredTrimPoint{ID: "x"},
 		"savings": savings{{1, 2}},
 		"economy": &protocol.StoredEconomy{Requests: 1},
 	}}
-	var was, now History
+	var was History
 	fields.Fill(t, &was)
-	fields.Fill(t, &was.items[0])
+	was.items.Append(Item{})
+	fields.Fill(t, was.at(0))
 	fields.Fill(t, &was.journal[0])
-	was.items[0].Ref = lineref.Ref{Source: lines, Line: 1, Part: 2}
-	was.models = []Model{{"provider", "model"}}
+	was.at(0).Ref = lineref.Ref{Source: lines, Line: 1, Part: 2}
+	was.latestCall.Set("x", 0)
+	was.shown.places = []int32{0}
 
-	var snapshot bytes.Buffer
-	require.NoError(t, was.WriteSnapshot(gob.NewEncoder(&snapshot)))
-	require.NoError(t, now.ReadSnapshot(gob.NewDecoder(&snapshot), lines))
-	fields.Same(t, &was, &now)
-	fields.Same(t, &was.items[0], &now.items[0])
+	now := again(t, &was, lines)
+	fields.Same(t, &was, now)
+	fields.Same(t, was.at(0), now.at(0))
+	require.NotEmpty(t, now.journal[0].Changes())
 	fields.Same(t, &was.journal[0], &now.journal[0])
-	require.Equal(t, was.items[0].Ref, now.items[0].Ref)
-	require.Equal(t, was.modelOf(&was.items[0]), now.modelOf(&now.items[0]))
+	require.Equal(t, was.at(0).Ref, now.at(0).Ref)
+	require.Equal(t, was.shown.places, now.shown.places)
+	place, found := now.latestCall.Find("x", func(place int32) bool { return place == 0 })
+	require.True(t, found)
+	require.Zero(t, place)
 }
 
 // TestSnapshotsKeepTheFormOfEncryptedCompactions continues from a snapshot as from all lines: items of an encrypted
@@ -68,16 +72,28 @@ func TestSnapshotsKeepTheFormOfEncryptedCompactions(t *testing.T) {
 		json.RawMessage(`{"type":"message","role":"user","content":[{"type":"input_text","text":"old"}]}`),
 		json.RawMessage(`{"type":"compaction","encrypted_content":"xyz"}`),
 	}
-	var was, now History
+	var was History
 	was.joinEncrypted(&Line{Ordinal: 1, Source: lines}, items)
 	was.Evict(0)
-	var snapshot bytes.Buffer
-	require.NoError(t, was.WriteSnapshot(gob.NewEncoder(&snapshot)))
-	require.NoError(t, now.ReadSnapshot(gob.NewDecoder(&snapshot), lines))
+	now := again(t, &was, lines)
 	for i := range items {
-		require.False(t, was.items[i].InForm())
-		require.False(t, now.items[i].InForm())
+		require.False(t, was.Item(i).InForm())
+		require.False(t, now.Item(i).InForm())
 	}
+}
+
+// again returns a history from the snapshot of another one.
+func again(t *testing.T, was *History, lines *lineref.Source) *History {
+	t.Helper()
+	var out bytes.Buffer
+	w := snapshot.NewWriter(&out)
+	was.WriteSnapshot(w)
+	require.NoError(t, w.Err())
+	now := &History{}
+	r := snapshot.NewReader(out.Bytes())
+	now.ReadSnapshot(r, lines)
+	require.NoError(t, r.Err())
+	return now
 }
 
 type noLines struct{}

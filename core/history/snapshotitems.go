@@ -1,10 +1,10 @@
 package history
 
 import (
-	"encoding/gob"
 	"slices"
 
 	"appserver/core/lineref"
+	"appserver/core/snapshot"
 	"appserver/protocol"
 )
 
@@ -14,8 +14,8 @@ type itemColumns struct {
 	Line, Part, Pair      []int32
 	Size, Images, Omitted []int32
 	Flags                 []uint32
-	// Model and Price are maps, because few items have them.
-	Model map[int32]Model
+	// Model and Price are maps, because few items have them. Model has indices of the models of the history.
+	Model map[int32]int32
 	Price map[int32]int32
 	// Turn has indices of Turns.
 	Turn  []int32
@@ -40,7 +40,6 @@ const (
 	flagSummary
 	flagOfPoint
 	flagNoLine
-	flagLatestCall
 	flagHidden
 	flagDeleted
 	flagExcluded
@@ -54,52 +53,47 @@ const (
 	flagReported
 )
 
-func (h *History) writeItems(out *gob.Encoder, first, end int) error {
-	c := itemColumns{
-		Model: map[int32]Model{}, Price: map[int32]int32{}, Calls: map[int32]string{},
+// encodeItems returns the columns of items.
+func encodeItems(items []Item) (any, error) {
+	c := &itemColumns{
+		Model: map[int32]int32{}, Price: map[int32]int32{}, Calls: map[int32]string{},
 		Texts: map[int32]string{}, Notes: map[int32]string{}, Raw: map[int32][]byte{}, UserItems: map[int32]string{},
 	}
 	turns := map[string]int32{}
-	for place := first; place < end; place++ {
-		item := &h.items[place]
+	for i := range items {
+		item := &items[i]
 		turn, known := turns[item.turnID]
 		if !known {
 			turn = int32(len(c.Turns))
 			turns[item.turnID], c.Turns = turn, append(c.Turns, item.turnID)
 		}
 		c.Turn = append(c.Turn, turn)
-		if item.reasoning || item.native {
-			c.Model[int32(place-first)] = h.models[item.model]
-		}
-		latest, isCall := h.latestCall[item.callID]
-		if err := c.add(item, bitOf(flagLatestCall, isCall && int(latest) == place)); err != nil {
-			return err
-		}
-		if id, shown := h.userItemIDs[int32(place)]; shown {
-			c.UserItems[int32(place-first)] = id
+		if err := c.add(item); err != nil {
+			return nil, err
 		}
 	}
-	return out.Encode(&c)
+	return c, nil
 }
 
-func (c *itemColumns) add(item *Item, flags uint32) error {
+func (c *itemColumns) add(item *Item) error {
 	at := int32(len(c.Ordinal))
 	c.Ordinal = append(c.Ordinal, item.ordinal)
 	c.Line, c.Part, c.Pair = append(c.Line, item.Line), append(c.Part, item.Part), append(c.Pair, item.pair)
 	c.Size, c.Images = append(c.Size, item.size), append(c.Images, item.images)
 	c.Omitted = append(c.Omitted, item.visibility.omitted)
-	c.Flags = append(c.Flags, flags|item.flags())
+	c.Flags = append(c.Flags, item.flags())
 	if item.price > 0 {
 		c.Price[at] = item.price
 	}
 	if item.callID != "" {
 		c.Calls[at] = item.callID
 	}
-	if item.visibility.text != nil {
-		c.Texts[at] = *item.visibility.text
+	item.visibility.addTexts(at, c.Texts, c.Notes)
+	if item.userItemID != "" {
+		c.UserItems[at] = item.userItemID
 	}
-	if item.visibility.note != "" {
-		c.Notes[at] = item.visibility.note
+	if item.model > 0 {
+		c.Model[at] = item.model
 	}
 	if item.Source != nil {
 		return nil
@@ -141,45 +135,22 @@ func visibilityOf(flags uint32, omitted int32, note, text string) visibility {
 	return v
 }
 
-func (h *History) readItems(in *gob.Decoder, lines *lineref.Source) error {
+// decodeItems returns the items of a block. Those of encrypted compactions have the form in which they joined, as after
+// a load of all lines.
+func decodeItems(content []byte, lines *lineref.Source, encrypted []int64) ([]Item, error) {
 	var c itemColumns
-	if err := in.Decode(&c); err != nil {
-		return err
+	if err := snapshot.Decode(content, &c); err != nil {
+		return nil, err
 	}
-	n := len(c.Ordinal)
-	differs := func(column []int32) bool { return len(column) != n }
-	columns := [][]int32{c.Line, c.Part, c.Pair, c.Size, c.Images, c.Omitted, c.Turn}
-	if n == 0 || len(c.Flags) != n || slices.ContainsFunc(columns, differs) {
-		return errSnapshot
-	}
-	for i := range int32(n) {
-		if c.Turn[i] < 0 || int(c.Turn[i]) >= len(c.Turns) {
-			return errSnapshot
+	items := make([]Item, len(c.Ordinal))
+	for i := range items {
+		item := &items[i]
+		*item = c.item(int32(i), lines)
+		if item.IsPart() && slices.Contains(encrypted, item.ordinal) {
+			item.replacedBy = originals
 		}
-		item := c.item(i, lines)
-		if m, made := c.Model[i]; made {
-			item.model = h.modelIndex(m)
-		}
-		h.appendRead(item, c.Flags[i], c.UserItems[i])
 	}
-	return nil
-}
-
-func (h *History) appendRead(item Item, flags uint32, userItem string) {
-	place := int32(len(h.items))
-	if flags&flagLatestCall != 0 {
-		if h.latestCall == nil {
-			h.latestCall = map[string]int32{}
-		}
-		h.latestCall[item.callID] = place
-	}
-	if userItem != "" {
-		if h.userItemIDs == nil {
-			h.userItemIDs = map[int32]string{}
-		}
-		h.userItemIDs[place] = userItem
-	}
-	h.items = append(h.items, item)
+	return items, nil
 }
 
 func (c *itemColumns) item(i int32, lines *lineref.Source) Item {
@@ -195,7 +166,7 @@ func (c *itemColumns) item(i int32, lines *lineref.Source) Item {
 		decoded: flags&flagDecoded != 0, malformed: flags&flagMalformed != 0,
 		message: flags&flagMessage != 0, ofUser: flags&flagOfUser != 0,
 		reasoning: flags&flagReasoning != 0, carrier: flags&flagCarrier != 0, encrypted: flags&flagEncrypted != 0,
-		native: flags&flagNative != 0, price: c.Price[i], reported: flags&flagReported != 0,
+		native: flags&flagNative != 0, model: c.Model[i], price: c.Price[i], userItemID: c.UserItems[i], reported: flags&flagReported != 0,
 		summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0, outdated: flags&flagOutdated != 0,
 		size: c.Size[i], images: c.Images[i], visibility: visibilityOf(flags, c.Omitted[i], c.Notes[i], c.Texts[i]),
 	}

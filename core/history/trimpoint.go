@@ -160,7 +160,7 @@ func (h *History) firstKept(p *protocol.StoredTrimPoint) int {
 		return None
 	}
 	place, _ := h.Find(p.KeepFrom)
-	if place >= len(h.items) {
+	if place >= h.items.Len() {
 		return None
 	}
 	return place
@@ -173,7 +173,7 @@ func (h *History) firstAfter(e *Edit) int {
 		return kept
 	}
 	place := h.FindOrdinal(e.ordinal + 1)
-	if place == len(h.items) {
+	if place == h.items.Len() {
 		return None
 	}
 	return place
@@ -187,7 +187,7 @@ func (h *History) joinSummary(ordinal int64, text string, before int) Change {
 		raw = json.RawMessage(`{}`)
 	}
 	h.join(Item{ordinal: ordinal, Ref: lineref.Ref{Raw: raw}, summary: true, ofPoint: true})
-	place := int32(len(h.items) - 1)
+	place := int32(h.items.Len() - 1)
 	if before != None {
 		h.move(place, int32(before))
 	}
@@ -240,8 +240,8 @@ func (h *History) summaryChanges(id string) (changes []Change) {
 		if e.Undone || e.of != id && !e.makesPoint(id) {
 			continue
 		}
-		for _, c := range e.changes {
-			if c.before.hidden && !c.after.hidden && !h.items[c.place].visibility.hidden {
+		for _, c := range e.Changes() {
+			if c.before.hidden && !c.after.hidden && !h.at(c.place).visibility.hidden {
 				changes = append(changes, h.hide(c.place))
 			}
 		}

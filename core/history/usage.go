@@ -34,7 +34,7 @@ type usageCounter struct {
 func (c *usageCounter) add(h *History, place int) {
 	about := h.describe(place)
 	row := &c.rows[about.kind]
-	if h.items[place].Listed() {
+	if h.Item(place).Listed() {
 		price := about.price(c.scale)
 		row.Count++
 		row.Tokens += price
@@ -74,7 +74,7 @@ func (h *History) sentSize(place int, scale float64) (tokens, bytes int64) {
 		about := h.describe(place)
 		return about.price(scale), about.bytes
 	case h.PlaceholderSent(place):
-		return scaled(h.placeholderTokens(place), scale), int64(len(h.items[place].visibility.placeholder()))
+		return scaled(h.placeholderTokens(place), scale), int64(len(h.Item(place).visibility.placeholder()))
 	}
 	return 0, 0
 }

@@ -28,7 +28,7 @@ func (h *History) Page(
 	places = places[index:]
 	if limit != nil && *limit > 0 && int(*limit) < len(places) {
 		places = places[:*limit]
-		next = new(h.items[places[len(places)-1]].ID())
+		next = new(h.Item(places[len(places)-1]).ID())
 	}
 	return h.views(places, index), total, next, nil
 }
@@ -46,7 +46,7 @@ func (h *History) views(places []int, index int) []protocol.ContextItem {
 // view returns an item as clients see it. The pointers of the view point into the history, whose texts
 // never change.
 func (h *History) view(index, place int) protocol.ContextItem {
-	c, about, reason := &h.items[place], h.describe(place), h.NotSent(place)
+	c, about, reason := h.Item(place), h.describe(place), h.NotSent(place)
 	v := protocol.ContextItem{
 		Index: index, ID: about.id, Category: about.category, Preview: about.preview,
 		Included: !c.visibility.excluded, InPrompt: reason == "", NotSentReason: reason,
@@ -54,7 +54,7 @@ func (h *History) view(index, place int) protocol.ContextItem {
 		Tokens: about.price(h.Scale()), Bytes: about.bytes,
 		TurnID: present(&c.turnID), CallID: present(&c.callID), ItemID: present(&about.itemID),
 	}
-	if shown := h.userItemIDs[int32(place)]; shown != "" {
+	if shown := c.userItemID; shown != "" {
 		v.ItemID = new(shown)
 	}
 	if tool := h.toolOf(place); *tool != "" {
@@ -76,7 +76,7 @@ func present(text *string) *string {
 
 // toolOf returns the tool of a call or of an output's call. The text is empty for other items.
 func (h *History) toolOf(place int) *string {
-	c := &h.items[place]
+	c := h.Item(place)
 	if c.role == output && c.pair != None {
 		place = int(c.pair)
 	}
@@ -93,7 +93,7 @@ type announced struct {
 
 // MarkAnnounced records that clients know the present list.
 func (h *History) MarkAnnounced() {
-	h.announced.items, h.announced.destination = len(h.items), h.destination
+	h.announced.items, h.announced.destination = h.items.Len(), h.destination
 }
 
 // MarkStale records that any item may have changed since the last notification.
@@ -123,7 +123,7 @@ func (h *History) TakeUpdate(changes []Change) Update {
 	if !u.All {
 		u.Places, u.removed = h.affected(changes), h.removedIDs(changes)
 	}
-	h.announced = announced{items: len(h.items), destination: h.destination}
+	h.announced = announced{items: h.items.Len(), destination: h.destination}
 	return u
 }
 
@@ -131,7 +131,7 @@ func (h *History) TakeUpdate(changes []Change) Update {
 func (h *History) removedIDs(changes []Change) (ids []string) {
 	seen := map[int32]bool{}
 	for _, c := range changes {
-		was, item := c.before, &h.items[c.place]
+		was, item := c.before, h.at(c.place)
 		if was == item.visibility {
 			was = c.after
 		}
@@ -193,7 +193,7 @@ func (h *History) RemovedBy(changes []Change) iter.Seq[Removed] {
 func (h *History) yieldRemoved(changes []Change, yield func(Removed) bool) {
 	seen := map[int32]bool{}
 	for _, c := range slices.Backward(changes) {
-		item, was := &h.items[c.place], c.before
+		item, was := h.at(c.place), c.before
 		if item.visibility == c.before {
 			was = c.after // the edit was undone
 		}

@@ -67,10 +67,10 @@ func (h *History) revertChanges(changes []Change) {
 }
 
 func (h *History) setVisibility(place int32, v visibility) {
-	if h.items[place].visibility.hidden != v.hidden {
+	if h.at(place).visibility.hidden != v.hidden {
 		h.shown.changed = append(h.shown.changed, place)
 	}
-	h.items[place].setVisibility(v)
+	h.at(place).setVisibility(v)
 }
 
 func (c *Item) setVisibility(v visibility) {
@@ -85,7 +85,7 @@ func (c *Item) setVisibility(v visibility) {
 
 // hide returns the change that hides an item.
 func (h *History) hide(place int32) Change {
-	before := h.items[place].visibility
+	before := h.at(place).visibility
 	after := before
 	after.hidden = true
 	return Change{place, before, after}
@@ -124,12 +124,12 @@ func changesHidden(changes []Change) bool {
 func (h *History) separatesPairs(changes []Change) bool {
 	hidden := map[int32]bool{}
 	for _, c := range changes {
-		if h.items[c.place].role != unpaired && c.before.hidden != c.after.hidden {
-			hidden[c.place] = h.items[c.place].visibility.hidden
+		if h.at(c.place).role != unpaired && c.before.hidden != c.after.hidden {
+			hidden[c.place] = h.at(c.place).visibility.hidden
 		}
 	}
 	for place, is := range hidden {
-		pair := h.items[place].pair
+		pair := h.at(place).pair
 		if pair == None {
 			return true
 		}
@@ -205,7 +205,7 @@ func (h *History) hasReverts() bool {
 
 // isReverted reports whether a revert took out the line of an item.
 func (h *History) isReverted(place int) bool {
-	ordinal := h.items[place].ordinal
+	ordinal := h.Item(place).ordinal
 	for i := range h.journal {
 		if e := &h.journal[i]; e.IsRevert() && ordinal >= e.from && ordinal <= e.ordinal {
 			return true
@@ -229,8 +229,8 @@ func (h *History) hiddenBy(place int32) protocol.ContextReasonCode {
 	}
 	inForce := h.inForce()
 	hides := func(c Change) bool { return c.place == place && c.after.hidden }
-	for _, e := range slices.Backward(h.journal) {
-		if slices.ContainsFunc(e.changes, hides) && inForce(&e) {
+	for i := len(h.journal) - 1; i >= 0; i-- {
+		if e := &h.journal[i]; inForce(e) && slices.ContainsFunc(e.Changes(), hides) {
 			return e.reasonHidden()
 		}
 	}
@@ -252,7 +252,7 @@ func (e *Edit) reasonHidden() protocol.ContextReasonCode {
 
 // NotReturnable returns why an include cannot bring back the item at a place, which is not in the list, or "".
 func (h *History) NotReturnable(place int) string {
-	c, code := &h.items[place], protocol.ReasonDeleted
+	c, code := h.Item(place), protocol.ReasonDeleted
 	switch {
 	case c.visibility.hidden:
 		code = h.hiddenBy(int32(place))

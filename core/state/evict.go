@@ -22,17 +22,17 @@ func (s *State) Evict(lines lineref.Lines, first int, worth func(line int) bool)
 			c.Source, c.Raw = s.appended, nil
 		}
 	}
-	for i := len(s.requests) - 1; i >= 0 && s.requests[i].Ordinal >= since; i-- {
-		if r := &s.requests[i].ref; worth(int(r.Line)) {
+	for i := s.requests.Len() - 1; i >= 0 && s.requests.At(i).Ordinal >= since; i-- {
+		if r := &s.requests.At(i).ref; worth(int(r.Line)) {
 			r.Source, r.Raw = s.appended, nil
 		}
 	}
-	events := s.Transcript.Events()
-	for i := len(events) - 1; i >= 0 && events[i].Position >= since; i-- {
-		if events[i].Item < 0 {
+	for i := s.Transcript.Events() - 1; i >= 0 && s.Transcript.Event(i).Position >= since; i-- {
+		e := s.Transcript.Event(i)
+		if e.Item < 0 {
 			continue
 		}
-		if r := s.Transcript.ItemAt(events[i]); r.Raw != nil && worth(int(r.Line)) {
+		if r := s.Transcript.ItemAt(e); r.Raw != nil && worth(int(r.Line)) {
 			r.Source, r.Raw = s.appended, nil
 		}
 	}

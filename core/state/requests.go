@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strconv"
@@ -29,13 +30,13 @@ func (s *State) addRequest(ordinal int64, ref lineref.Ref, r *protocol.StoredReq
 		s.Texts = map[string]int{}
 	}
 	if _, known := s.Texts[r.SystemID]; !known && r.System != nil {
-		s.Texts[r.SystemID] = len(s.requests)
+		s.Texts[r.SystemID] = s.requests.Len()
 	}
 	if _, known := s.Texts[r.ToolsID]; !known && r.Tools != nil {
-		s.Texts[r.ToolsID] = len(s.requests)
+		s.Texts[r.ToolsID] = s.requests.Len()
 	}
 	ref.Evict()
-	s.requests = append(s.requests, request{ordinal, ref})
+	s.requests.Append(request{ordinal, ref})
 }
 
 // ModelTokens is the sum of the tokens of a model's requests.
@@ -100,11 +101,11 @@ func (s *Sent) add(r *protocol.StoredRequest, session string) {
 }
 
 // Requests returns the number of model requests.
-func (s *State) Requests() int { return len(s.requests) }
+func (s *State) Requests() int { return s.requests.Len() }
 
 // Request returns the i-th model request. It is empty if its line cannot be read now.
 func (s *State) Request(i int) *protocol.StoredRequest {
-	raw, _ := s.requests[i].ref.Payload()
+	raw, _ := s.requests.At(i).ref.Payload()
 	var e protocol.TokenCount
 	if protocol.Unmarshal(raw, &e) != nil || e.Request == nil {
 		return &protocol.StoredRequest{}
@@ -113,7 +114,7 @@ func (s *State) Request(i int) *protocol.StoredRequest {
 }
 
 // RequestID returns the id of the i-th model request: "m" and the ordinal of its line.
-func (s *State) RequestID(i int) string { return "m" + strconv.FormatInt(s.requests[i].Ordinal, 10) }
+func (s *State) RequestID(i int) string { return "m" + strconv.FormatInt(s.requests.At(i).Ordinal, 10) }
 
 // FindRequest returns the index of the model request with an id, or -1.
 func (s *State) FindRequest(id string) int {
@@ -122,21 +123,9 @@ func (s *State) FindRequest(id string) int {
 	if !ok || err != nil {
 		return -1
 	}
-	i := slices.IndexFunc(s.requests, func(r request) bool { return r.Ordinal == ordinal })
-	if i < 0 || s.RequestID(i) != id {
+	i, found := s.requests.Search(func(r *request) int { return cmp.Compare(r.Ordinal, ordinal) })
+	if !found || s.RequestID(i) != id {
 		return -1
 	}
 	return i
-}
-
-// readRequests reads the model requests of a snapshot.
-func (s *State) readRequests(head *snapshotHead) bool {
-	if len(head.Requests) != len(head.RequestLines) {
-		return false
-	}
-	for i, ordinal := range head.Requests {
-		s.requests = append(s.requests, request{ordinal,
-			lineref.Ref{Source: s.from, Line: head.RequestLines[i], Part: lineref.Whole}})
-	}
-	return true
 }

@@ -1,27 +1,29 @@
 package state
 
 import (
-	"bufio"
-	"encoding/gob"
 	"fmt"
 	"io"
 
 	"appserver/core/lineref"
+	"appserver/core/snapshot"
 	"appserver/protocol"
 )
 
 // snapshotForm changes with the format of snapshots, and with the effect of lines.
-const snapshotForm = 16
+const snapshotForm = 17
 
-// snapshotHead begins a snapshot. The context and the transcript follow. Defaults and Values are JSON,
+// snapshotHead begins a snapshot. The model requests, the context and the transcript follow. Defaults and Values are JSON,
 // because gob does not distinguish a pointer to 0 from nil.
 type snapshotHead struct {
 	Form             int
 	Defaults, Values []byte
 	Line             int32
-	// Requests and RequestLines are the ordinals and the numbers of the lines of model requests.
-	Requests     []int64
-	RequestLines []int32
+}
+
+// requestColumns is a block of model requests.
+type requestColumns struct {
+	Ordinal []int64
+	Line    []int32
 }
 
 // WriteSnapshot writes the state after the lines that were applied so far, for ReadSnapshot. defaults are
@@ -31,10 +33,6 @@ func (s *State) WriteSnapshot(to io.Writer, defaults Settings) error {
 		return fmt.Errorf("thread %s is held in memory", s.ID)
 	}
 	head := snapshotHead{Form: snapshotForm, Line: s.line}
-	for i := range s.requests {
-		head.Requests = append(head.Requests, s.requests[i].Ordinal)
-		head.RequestLines = append(head.RequestLines, s.requests[i].ref.Line)
-	}
 	var err error
 	if head.Defaults, err = protocol.Marshal(defaults); err != nil {
 		return err
@@ -42,22 +40,20 @@ func (s *State) WriteSnapshot(to io.Writer, defaults Settings) error {
 	if head.Values, err = protocol.Marshal(s.Values); err != nil {
 		return err
 	}
-	out := gob.NewEncoder(to)
-	if err := out.Encode(&head); err != nil {
-		return err
-	}
-	if err := s.Context.WriteSnapshot(out); err != nil {
-		return err
-	}
-	return s.Transcript.WriteSnapshot(out)
+	out := snapshot.NewWriter(to)
+	out.Value(&head)
+	s.requests.Write(out, encodeRequests)
+	s.Context.WriteSnapshot(out)
+	s.Transcript.WriteSnapshot(out)
+	return out.Err()
 }
 
 // ReadSnapshot returns the state of a snapshot. The next line is the first one after it. It returns
 // false if the snapshot is damaged, or belongs to other defaults or to another version.
-func ReadSnapshot(from io.Reader, defaults Settings, lines lineref.Lines) (*State, bool) {
-	in := gob.NewDecoder(bufio.NewReader(from))
+func ReadSnapshot(from []byte, defaults Settings, lines lineref.Lines) (*State, bool) {
+	in := snapshot.NewReader(from)
 	var head snapshotHead
-	if in.Decode(&head) != nil || head.Form != snapshotForm {
+	if in.Value(&head); in.Err() != nil || head.Form != snapshotForm {
 		return nil, false
 	}
 	same, err := protocol.Marshal(defaults)
@@ -65,12 +61,29 @@ func ReadSnapshot(from io.Reader, defaults Settings, lines lineref.Lines) (*Stat
 		return nil, false
 	}
 	s := &State{from: lineref.NewSource(lines), line: head.Line}
-	if !s.readRequests(&head) {
-		return nil, false
+	source := s.from
+	s.requests.Read(in, func(content []byte) ([]request, error) { return decodeRequests(content, source) })
+	s.Context.ReadSnapshot(in, source)
+	s.Transcript.ReadSnapshot(in, source)
+	return s, in.Err() == nil && protocol.Unmarshal(head.Values, &s.Values) == nil
+}
+
+func encodeRequests(requests []request) (any, error) {
+	c := &requestColumns{}
+	for i := range requests {
+		c.Ordinal, c.Line = append(c.Ordinal, requests[i].Ordinal), append(c.Line, requests[i].ref.Line)
 	}
-	if protocol.Unmarshal(head.Values, &s.Values) != nil ||
-		s.Context.ReadSnapshot(in, s.from) != nil || s.Transcript.ReadSnapshot(in, s.from) != nil {
-		return nil, false
+	return c, nil
+}
+
+func decodeRequests(content []byte, from *lineref.Source) ([]request, error) {
+	var c requestColumns
+	if err := snapshot.Decode(content, &c); err != nil {
+		return nil, err
 	}
-	return s, true
+	requests := make([]request, len(c.Ordinal))
+	for i := range requests {
+		requests[i] = request{c.Ordinal[i], lineref.Ref{Source: from, Line: c.Line[i], Part: lineref.Whole}}
+	}
+	return requests, nil
 }

@@ -36,15 +36,15 @@ func TestSnapshotHasEveryFieldOfTheState(t *testing.T) {
 		"Spent": []ModelTokens{{history.Model{Provider: "p", Name: "m"}, protocol.TokenUsageBreakdown{TotalTokens: 1}}},
 	}}
 	fields.Fill(t, &was)
-	was.requests = []request{{7, lineref.Ref{Source: was.from, Line: 3, Part: lineref.Whole}}}
+	was.requests.Append(request{7, lineref.Ref{Source: was.from, Line: 3, Part: lineref.Whole}})
 
 	var snapshot bytes.Buffer
 	require.NoError(t, was.WriteSnapshot(&snapshot, settings))
-	now, ok := ReadSnapshot(&snapshot, settings, lines)
+	now, ok := ReadSnapshot(snapshot.Bytes(), settings, lines)
 	require.True(t, ok)
 	fields.Same(t, &was, now)
-	require.Equal(t, was.requests[0].Ordinal, now.requests[0].Ordinal)
-	require.Equal(t, was.requests[0].ref.Line, now.requests[0].ref.Line)
+	require.Equal(t, was.requests.At(0).Ordinal, now.requests.At(0).Ordinal)
+	require.Equal(t, was.requests.At(0).ref.Line, now.requests.At(0).ref.Line)
 	require.Equal(t, history.Model{Provider: settings.Provider, Name: settings.Model}, now.Context.Destination().Model)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"appserver/core/history"
 	"appserver/core/lineref"
+	"appserver/core/snapshot"
 	"appserver/core/transcript"
 	"appserver/protocol"
 )
@@ -20,7 +21,7 @@ type State struct {
 	// change durable parts are called by Apply only.
 	Context    history.History
 	Transcript transcript.Transcript
-	requests   []request
+	requests   snapshot.List[request]
 	// from reads the lines again while they are applied, or is nil. line counts the lines.
 	from *lineref.Source
 	line int32

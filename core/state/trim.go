@@ -26,7 +26,7 @@ func (s *State) PlanTrim(t Trim) protocol.StoredTrimPoint {
 	for _, i := range slices.Compact(kept) {
 		p.Kept = append(p.Kept, s.Context.Item(i).ID())
 	}
-	turn := len(s.Transcript.Turns())
+	turn := s.Transcript.Len()
 	if last := s.Transcript.Last(); last != nil && last.ID == t.ActiveTurn {
 		turn--
 		p.Boundary = max(s.Transcript.BeginOf(turn), s.lastBoundary())
@@ -37,9 +37,9 @@ func (s *State) PlanTrim(t Trim) protocol.StoredTrimPoint {
 	}
 	pruned := s.Context.TrimmedTurns()
 	p.PrunedTurnIDs = []string{}
-	for _, t := range s.Transcript.Turns()[:turn] {
-		if !pruned[t.ID] {
-			p.PrunedTurnIDs = append(p.PrunedTurnIDs, t.ID)
+	for i := range turn {
+		if id := s.Transcript.Turn(i).ID; !pruned[id] {
+			p.PrunedTurnIDs = append(p.PrunedTurnIDs, id)
 		}
 	}
 	p.BeforeEntryID, p.FirstKeptItemID = s.itemsAround(p.Boundary)
@@ -93,10 +93,10 @@ func (s *State) lastBoundary() int64 {
 func (s *State) itemsAround(boundary int64) (before, behind *string) {
 	at := s.Transcript.EventFrom(boundary)
 	for i := at - 1; i >= 0 && before == nil; i-- {
-		before = s.itemID(s.Transcript.Events()[i])
+		before = s.itemID(s.Transcript.Event(i))
 	}
-	for i := at; i < len(s.Transcript.Events()) && behind == nil; i++ {
-		behind = s.itemID(s.Transcript.Events()[i])
+	for i := at; i < s.Transcript.Events() && behind == nil; i++ {
+		behind = s.itemID(s.Transcript.Event(i))
 	}
 	return before, behind
 }

@@ -96,8 +96,8 @@ func (t *Transcript) addLegacyItem(line *Line) {
 		t.addItem(line, t.openTurn(line), item)
 		return
 	}
-	if i, known := t.indices[id]; known {
-		t.addItem(line, &t.turns[i], item)
+	if i, known := t.IndexOf(id); known {
+		t.addItem(line, t.Turn(i), item)
 	}
 }
 

@@ -1,25 +1,15 @@
 package transcript
 
 import (
-	"encoding/gob"
-	"errors"
-	"slices"
-
 	"appserver/core/lineref"
+	"appserver/core/snapshot"
 )
 
-// errSnapshot is the error for a snapshot whose parts contradict each other.
-var errSnapshot = errors.New("the snapshot of the transcript is damaged")
-
-// blockSize is the number of events in a block of a snapshot. A block is in memory a second time.
-const blockSize = 1 << 14
-
-// snapshotHead begins a snapshot. Turns and events follow in blocks of columns.
+// snapshotHead begins a snapshot. The ids of turns, the turns and the events follow.
 type snapshotHead struct {
-	Turns, Events int
-	Messages      []int64
-	Numbered      int64
-	Preview       string
+	Messages        []int64
+	Numbered, Items int64
+	Preview         string
 }
 
 // eventColumns is a block of events.
@@ -29,60 +19,39 @@ type eventColumns struct {
 }
 
 // WriteSnapshot writes the transcript. The payloads of items must be readable again.
-func (t *Transcript) WriteSnapshot(out *gob.Encoder) error {
-	head := snapshotHead{len(t.turns), len(t.events), t.messages, t.numbered, t.preview}
-	if err := out.Encode(&head); err != nil {
-		return err
-	}
-	for turns := range slices.Chunk(t.turns, blockSize/8) {
-		if err := writeTurns(out, turns); err != nil {
-			return err
-		}
-	}
-	for events := range slices.Chunk(t.events, blockSize) {
-		var c eventColumns
-		for _, e := range events {
-			c.Position, c.Turn, c.Item = append(c.Position, e.Position), append(c.Turn, e.Turn), append(c.Item, e.Item)
-		}
-		if err := out.Encode(&c); err != nil {
-			return err
-		}
-	}
-	return nil
+func (t *Transcript) WriteSnapshot(out *snapshot.Writer) {
+	out.Value(&snapshotHead{t.messages, t.numbered, t.items, t.preview})
+	t.indices.Write(out)
+	t.turns.Write(out, encodeTurns)
+	t.events.Write(out, encodeEvents)
 }
 
 // ReadSnapshot reads what WriteSnapshot wrote into an empty transcript. The payloads of items come from lines.
-func (t *Transcript) ReadSnapshot(in *gob.Decoder, lines *lineref.Source) error {
+func (t *Transcript) ReadSnapshot(in *snapshot.Reader, lines *lineref.Source) {
 	var head snapshotHead
-	if err := in.Decode(&head); err != nil {
-		return err
-	}
-	t.messages, t.numbered, t.preview = head.Messages, head.Numbered, head.Preview
-	t.turns, t.indices = make([]Turn, 0, max(head.Turns, 0)), make(map[string]int, max(head.Turns, 0))
-	for len(t.turns) < head.Turns {
-		if err := t.readTurns(in, lines); err != nil {
-			return err
-		}
-	}
-	t.events = make([]Event, 0, max(head.Events, 0))
-	for len(t.events) < head.Events {
-		if err := t.readEvents(in); err != nil {
-			return err
-		}
-	}
-	return nil
+	in.Value(&head)
+	t.messages, t.numbered, t.items, t.preview = head.Messages, head.Numbered, head.Items, head.Preview
+	t.indices.Read(in)
+	t.turns.Read(in, func(content []byte) ([]Turn, error) { return decodeTurns(content, lines) })
+	t.events.Read(in, decodeEvents)
 }
 
-func (t *Transcript) readEvents(in *gob.Decoder) error {
+func encodeEvents(events []Event) (any, error) {
+	c := &eventColumns{}
+	for _, e := range events {
+		c.Position, c.Turn, c.Item = append(c.Position, e.Position), append(c.Turn, e.Turn), append(c.Item, e.Item)
+	}
+	return c, nil
+}
+
+func decodeEvents(content []byte) ([]Event, error) {
 	var c eventColumns
-	if err := in.Decode(&c); err != nil {
-		return err
+	if err := snapshot.Decode(content, &c); err != nil {
+		return nil, err
 	}
-	if n := len(c.Position); n == 0 || len(c.Turn) != n || len(c.Item) != n {
-		return errSnapshot
+	events := make([]Event, len(c.Position))
+	for i := range events {
+		events[i] = Event{c.Position[i], c.Turn[i], c.Item[i]}
 	}
-	for i := range c.Position {
-		t.events = append(t.events, Event{c.Position[i], c.Turn[i], c.Item[i]})
-	}
-	return nil
+	return events, nil
 }

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"bytes"
-	"encoding/gob"
 	"encoding/json"
 	"testing"
 
@@ -10,39 +9,54 @@ import (
 
 	"appserver/core/fieldtest"
 	"appserver/core/lineref"
+	"appserver/core/snapshot"
 	"appserver/protocol"
 )
 
 // notDurable are the fields that a snapshot leaves out, each with the reason.
 var notDurable = map[string]string{
-	"Item.Ref":  "the payload is read again by its line",
-	"Item.item": "it is decoded again",
+	"Item.Ref":           "the payload is read again by its line",
+	"Item.item":          "it is decoded again",
+	"Transcript.turns":   "the test compares a turn",
+	"Transcript.indices": "the test finds an id",
+	"Transcript.events":  "the test compares an event",
 }
 
 // TestSnapshotHasEveryFieldOfTheTranscript fills each field and expects it back from a snapshot.
 func TestSnapshotHasEveryFieldOfTheTranscript(t *testing.T) {
 	lines := lineref.NewSource(noLines{})
 	fields := fieldtest.Fields{Ignored: notDurable, Values: map[string]any{
-		"turns": []Turn{{}}, "indices": map[string]int{"x": 0}, "events": []Event{{}}, "items": []Item{{}},
+		"Turn.items":  []Item{{}},
 		"Err":         &protocol.TurnError{Message: "x", Misalignment: json.RawMessage("null")},
 		"UsageBefore": protocol.ThreadTokenUsage{Last: protocol.TokenUsageBreakdown{TotalTokens: 1}},
 		"more":        []lineref.Ref{{Source: lines, Line: 2, Part: lineref.Whole}},
 	}}
 	var was, now Transcript
 	fields.Fill(t, &was)
-	fields.Fill(t, &was.turns[0])
-	fields.Fill(t, &was.turns[0].items[0])
-	fields.Fill(t, &was.events[0])
-	was.turns[0].items[0].Ref = lineref.Ref{Source: lines, Line: 1, Part: lineref.Whole}
+	was.turns.Append(Turn{})
+	fields.Fill(t, was.Turn(0))
+	fields.Fill(t, was.Turn(0).Item(0))
+	was.events.Append(Event{})
+	fields.Fill(t, was.events.At(0))
+	was.indices.Set("x", 0)
+	was.Turn(0).Item(0).Ref = lineref.Ref{Source: lines, Line: 1, Part: lineref.Whole}
 
-	var snapshot bytes.Buffer
-	require.NoError(t, was.WriteSnapshot(gob.NewEncoder(&snapshot)))
-	require.NoError(t, now.ReadSnapshot(gob.NewDecoder(&snapshot), lines))
+	var out bytes.Buffer
+	w := snapshot.NewWriter(&out)
+	was.WriteSnapshot(w)
+	require.NoError(t, w.Err())
+	r := snapshot.NewReader(out.Bytes())
+	now.ReadSnapshot(r, lines)
+	require.NoError(t, r.Err())
 	fields.Same(t, &was, &now)
-	fields.Same(t, &was.turns[0], &now.turns[0])
-	fields.Same(t, &was.turns[0].items[0], &now.turns[0].items[0])
-	require.Equal(t, was.events, now.events)
-	require.Equal(t, was.turns[0].items[0].Ref, now.turns[0].items[0].Ref)
+	fields.Same(t, was.Turn(0), now.Turn(0))
+	fields.Same(t, was.Turn(0).Item(0), now.Turn(0).Item(0))
+	require.Equal(t, was.Event(0), now.Event(0))
+	require.Equal(t, was.Turn(0).Item(0).Ref, now.Turn(0).Item(0).Ref)
+	now.Turn(0).ID = "x"
+	index, found := now.IndexOf("x")
+	require.True(t, found)
+	require.Zero(t, index)
 }
 
 type noLines struct{}

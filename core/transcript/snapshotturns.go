@@ -1,10 +1,8 @@
 package transcript
 
 import (
-	"encoding/gob"
-	"slices"
-
 	"appserver/core/lineref"
+	"appserver/core/snapshot"
 	"appserver/protocol"
 )
 
@@ -39,14 +37,14 @@ const (
 	turnWindow
 )
 
-func writeTurns(out *gob.Encoder, turns []Turn) error {
-	c := turnColumns{Roots: map[int32]string{}, Errs: map[int32][]byte{}, More: map[int32][]int32{}}
+func encodeTurns(turns []Turn) (any, error) {
+	c := &turnColumns{Roots: map[int32]string{}, Errs: map[int32][]byte{}, More: map[int32][]int32{}}
 	for i := range turns {
 		if err := c.add(int32(i), &turns[i]); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return out.Encode(&c)
+	return c, nil
 }
 
 func (c *turnColumns) add(at int32, t *Turn) error {
@@ -114,37 +112,26 @@ func valueOrZero(n *int64) int64 {
 	return *n
 }
 
-func (t *Transcript) readTurns(in *gob.Decoder, from *lineref.Source) error {
+func decodeTurns(content []byte, from *lineref.Source) ([]Turn, error) {
 	var c turnColumns
-	if err := in.Decode(&c); err != nil {
-		return err
+	if err := snapshot.Decode(content, &c); err != nil {
+		return nil, err
 	}
-	n, records := len(c.ID), len(c.Line)
-	bad := func(column []int64) bool { return len(column) != n }
-	if n == 0 || len(c.Status) != n || len(c.Flags) != n || len(c.Before) != n || len(c.Records) != n ||
-		slices.ContainsFunc([][]int64{c.Started, c.Ended, c.Took, c.Window}, bad) ||
-		len(c.Speaker) != records ||
-		len(c.Number) != records {
-		return errSnapshot
-	}
-	next := 0
-	for i := range int32(n) {
+	turns, next := make([]Turn, len(c.ID)), 0
+	all := make([]Item, len(c.Line)) // of all turns, so that they take one piece of memory
+	for i := range turns {
+		var err error
+		if turns[i], err = c.turn(int32(i)); err != nil {
+			return nil, err
+		}
 		end := next + int(c.Records[i])
-		if end < next || end > records {
-			return errSnapshot
+		for k := next; k < end; k++ {
+			all[k] = c.record(k, from)
 		}
-		turn, err := c.turn(i)
-		if err != nil {
-			return err
-		}
-		turn.items = make([]Item, 0, end-next)
-		for ; next < end; next++ {
-			turn.items = append(turn.items, c.record(next, from))
-		}
-		t.indices[turn.ID] = len(t.turns)
-		t.turns = append(t.turns, turn)
+		turns[i].items = all[next:end:end]
+		next = end
 	}
-	return nil
+	return turns, nil
 }
 
 func (c *turnColumns) record(i int, from *lineref.Source) Item {

@@ -9,20 +9,21 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/core/lineref"
+	"appserver/core/snapshot"
 	"appserver/protocol"
 )
 
 // Transcript has the turns of a thread in the order in which they began. The zero Transcript is empty. It is not
 // safe for concurrent use.
 type Transcript struct {
-	turns   []Turn
-	indices map[string]int // of turns, by id
-	events  []Event
+	turns   snapshot.List[Turn]
+	indices snapshot.IDs // of turns, by id
+	events  snapshot.List[Event]
 	// messages are the positions of the messages of the user and the agent.
 	messages []int64
-	// numbered counts the items of events without ids.
-	numbered int64
-	preview  string
+	// numbered counts the items of events without ids, items those of all turns.
+	numbered, items int64
+	preview         string
 }
 
 // Event is the begin or the end of a turn, or an item.
@@ -47,37 +48,38 @@ type Line struct {
 	Usage protocol.ThreadTokenUsage
 }
 
-// Turns returns all turns. The caller must not change the list.
-func (t *Transcript) Turns() []Turn { return t.turns }
+// Len returns the number of turns.
+func (t *Transcript) Len() int { return t.turns.Len() }
 
 // Turn returns a turn by its index.
-func (t *Transcript) Turn(i int) *Turn { return &t.turns[i] }
+func (t *Transcript) Turn(i int) *Turn { return t.turns.At(i) }
 
 // IndexOf returns the index of the turn with an id.
 func (t *Transcript) IndexOf(id string) (index int, found bool) {
-	index, found = t.indices[id]
-	return index, found
+	at, found := t.indices.Find(id, func(i int32) bool { return int(i) < t.Len() && t.Turn(int(i)).ID == id })
+	return int(at), found
 }
 
 // Last returns the last turn, or nil.
 func (t *Transcript) Last() *Turn {
-	if len(t.turns) == 0 {
+	if t.Len() == 0 {
 		return nil
 	}
-	return &t.turns[len(t.turns)-1]
+	return t.Turn(t.Len() - 1)
 }
 
-// Events returns the event index. The caller must not change it.
-func (t *Transcript) Events() []Event { return t.events }
+// Events returns the number of events.
+func (t *Transcript) Events() int { return t.events.Len() }
+
+// Event returns an event by its index.
+func (t *Transcript) Event(i int) Event { return *t.events.At(i) }
 
 // ItemAt returns the item of an event, which must be an item.
-func (t *Transcript) ItemAt(e Event) *Item { return &t.turns[e.Turn].items[e.Item] }
+func (t *Transcript) ItemAt(e Event) *Item { return t.Turn(int(e.Turn)).Item(int(e.Item)) }
 
 // EventFrom returns the index of the first event at a position or after it.
 func (t *Transcript) EventFrom(position int64) int {
-	i, _ := slices.BinarySearchFunc(t.events, position, func(e Event, position int64) int {
-		return cmp.Compare(e.Position, position)
-	})
+	i, _ := t.events.Search(func(e *Event) int { return cmp.Compare(e.Position, position) })
 	return i
 }
 
@@ -89,7 +91,7 @@ func (t *Transcript) MessagesBefore(position int64) int {
 
 // BeginOf returns the position at which a turn began, or None if no line has it.
 func (t *Transcript) BeginOf(turn int) int64 {
-	for _, e := range slices.Backward(t.events) {
+	for _, e := range t.events.Backward() {
 		if e.Item == TurnBegan && int(e.Turn) == turn {
 			return e.Position
 		}
@@ -105,7 +107,7 @@ func (t *Transcript) Preview() string { return t.preview }
 func (t *Transcript) Started(line *Line) (window *int64) {
 	members := gjson.GetManyBytes(line.Raw, "turn_id", "root_turn_id", "started_at", "model_context_window")
 	id := members[0].Str
-	if _, taken := t.indices[id]; taken || id == "" {
+	if _, taken := t.IndexOf(id); taken || id == "" {
 		id = nameTurn(line.Ordinal)
 	}
 	turn := t.addTurn(Turn{ID: id, Status: protocol.TurnInProgress, StartedAt: optionalInt(members[2])}, line)
@@ -173,31 +175,28 @@ func (t *Transcript) ItemCompleted(line *Line) (shown Shown) {
 // Revert removes the turns from an index on, and all that came from a position on. It returns the usage before
 // the first of them.
 func (t *Transcript) Revert(first int, position int64) (before protocol.ThreadTokenUsage) {
-	before = t.turns[first].UsageBefore
-	for _, turn := range t.turns[first:] {
-		delete(t.indices, turn.ID)
+	before = t.Turn(first).UsageBefore
+	for i := first; i < t.Len(); i++ {
+		turn := t.Turn(i)
+		t.indices.Delete(turn.ID)
+		t.items -= int64(len(turn.items))
 	}
 	events, messages := t.EventFrom(position), t.MessagesBefore(position)
-	t.turns = slices.Clip(t.turns[:first])
-	t.events, t.messages = slices.Clip(t.events[:events]), slices.Clip(t.messages[:messages])
+	t.turns.Cut(first)
+	t.events.Cut(events)
+	t.messages = slices.Clip(t.messages[:messages])
+	t.numbered = t.items
 	if first == 0 {
 		t.preview = ""
-	}
-	t.numbered = 0
-	for i := range t.turns {
-		t.numbered += int64(len(t.turns[i].items))
 	}
 	return before
 }
 
 // addTurn adds a turn that begins at a line.
 func (t *Transcript) addTurn(turn Turn, line *Line) *Turn {
-	if t.indices == nil {
-		t.indices = map[string]int{}
-	}
-	t.indices[turn.ID] = len(t.turns)
+	t.indices.Set(turn.ID, int32(t.Len()))
 	turn.Root, turn.UsageBefore = turn.ID, line.Usage
-	t.turns = append(t.turns, turn)
+	t.turns.Append(turn)
 	added := t.Last()
 	t.addEvent(line, added, TurnBegan)
 	return added
@@ -205,8 +204,8 @@ func (t *Transcript) addTurn(turn Turn, line *Line) *Turn {
 
 // turnOf returns the turn with an id. A turn that no line began is added.
 func (t *Transcript) turnOf(id string, line *Line) *Turn {
-	if i, ok := t.indices[id]; ok {
-		return &t.turns[i]
+	if i, known := t.IndexOf(id); known {
+		return t.Turn(i)
 	}
 	if id == "" {
 		id = nameTurn(line.Ordinal)
@@ -219,8 +218,8 @@ func nameTurn(ordinal int64) string { return fmt.Sprintf("rollout-%d", ordinal) 
 
 // endedBy returns the turn that a line ends: the one that it names, or the last one, or nil.
 func (t *Transcript) endedBy(line *Line) *Turn {
-	if i, known := t.indices[member(line.Raw, "turn_id")]; known {
-		return &t.turns[i]
+	if i, known := t.IndexOf(member(line.Raw, "turn_id")); known {
+		return t.Turn(i)
 	}
 	return t.Last()
 }
@@ -234,13 +233,15 @@ func (t *Transcript) end(line *Line, turn *Turn) {
 }
 
 func (t *Transcript) addEvent(line *Line, turn *Turn, item int32) {
-	t.events = append(t.events, Event{line.Ordinal, int32(t.indices[turn.ID]), item})
+	index, _ := t.IndexOf(turn.ID)
+	t.events.Append(Event{line.Ordinal, int32(index), item})
 }
 
 func (t *Transcript) addItem(line *Line, turn *Turn, item Item) {
 	item.Evict()
 	t.addEvent(line, turn, int32(len(turn.items)))
 	turn.items = append(turn.items, item)
+	t.items++
 	if item.IsMessage() {
 		t.messages = append(t.messages, line.Ordinal)
 	}

@@ -154,8 +154,8 @@ func (d *diary) query(t require.TestingT, q view.TimelineQuery) (page timelineAn
 }
 
 func itemIDs(d *diary) (ids []string) {
-	for _, e := range d.Events() {
-		if e.Item >= 0 {
+	for i := range d.Events() {
+		if e := d.Event(i); e.Item >= 0 {
 			ids = append(ids, d.ItemAt(e).ID())
 		}
 	}

@@ -45,16 +45,15 @@ func (t *Thread) OccurrencesPage(
 	}
 	answer.Data = []protocol.ThreadSearchOccurrence{}
 	term, size := fold(q.Term), page.Size(q.Limit, occurrencesPage, maxOccurrencesPage)
-	events := t.Transcript.Events()
-	for i := first; i < len(events); i++ {
-		text := t.message(events[i])
+	for i := first; i < t.Transcript.Events(); i++ {
+		text := t.message(t.Transcript.Event(i))
 		found := findAll(text, term)
 		for n := skip; n < len(found); n++ {
 			if len(answer.Data) == size {
-				answer.NextCursor = t.occurrenceCursor(events[i], n, q.Term)
+				answer.NextCursor = t.occurrenceCursor(t.Transcript.Event(i), n, q.Term)
 				return answer, nil
 			}
-			answer.Data = append(answer.Data, t.occurrence(events[i], text, found[n]))
+			answer.Data = append(answer.Data, t.occurrence(t.Transcript.Event(i), text, found[n]))
 		}
 		skip = 0
 	}

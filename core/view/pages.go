@@ -32,7 +32,7 @@ const (
 
 // TurnsPage returns a page of turns.
 func (t *Thread) TurnsPage(q TurnsQuery) (answer protocol.ThreadTurnsListResponse, err *protocol.Error) {
-	order, length := page.Descending, len(t.Transcript.Turns())
+	order, length := page.Descending, t.Transcript.Len()
 	if q.Ascending {
 		order = page.Ascending
 	}
@@ -75,13 +75,12 @@ func (t *Thread) turnCursor(index int, inclusive bool) *string {
 
 // LastCursors returns the cursors of the last turn and of the last item, or nil if there is none.
 func (t *Thread) LastCursors() (turn, item *string) {
-	if n := len(t.Transcript.Turns()); n > 0 {
+	if n := t.Transcript.Len(); n > 0 {
 		turn = t.turnCursor(n-1, true)
 	}
-	events := t.Transcript.Events()
-	for i := len(events) - 1; i >= 0; i-- {
-		if events[i].Item >= 0 {
-			return turn, t.itemCursor(events[i], true)
+	for i := t.Transcript.Events() - 1; i >= 0; i-- {
+		if e := t.Transcript.Event(i); e.Item >= 0 {
+			return turn, t.itemCursor(e, true)
 		}
 	}
 	return turn, nil
@@ -95,11 +94,11 @@ func (t *Thread) ItemsPage(q ItemsQuery) (answer protocol.ThreadItemsListRespons
 			turn = index
 		}
 	}
-	events, order := t.Transcript.Events(), page.Ascending
+	event, length, order := t.Transcript.Event, t.Transcript.Events(), page.Ascending
 	if q.Descending {
 		order = page.Descending
 	}
-	begin := order.Begin(len(events))
+	begin := order.Begin(length)
 	if q.Cursor != nil {
 		at, inclusive, err := t.findItem(q.Cursor, q.Turn, turn)
 		if err != nil {
@@ -107,16 +106,16 @@ func (t *Thread) ItemsPage(q ItemsQuery) (answer protocol.ThreadItemsListRespons
 		}
 		begin = beginAt(order, at, inclusive)
 	}
-	fits := func(i int) bool { return events[i].Item >= 0 && (q.Turn == nil || int(events[i].Turn) == turn) }
-	items, more := order.Indices(begin, len(events), page.Size(q.Limit, itemsPage, maxItemsPage), fits)
+	fits := func(i int) bool { return event(i).Item >= 0 && (q.Turn == nil || int(event(i).Turn) == turn) }
+	items, more := order.Indices(begin, length, page.Size(q.Limit, itemsPage, maxItemsPage), fits)
 	answer.Data = make([]protocol.ThreadItemEntry, len(items))
 	for i, at := range items {
-		answer.Data[i] = t.itemEntry(events[at])
+		answer.Data[i] = t.itemEntry(event(at))
 	}
 	if n := len(items); n > 0 {
-		answer.BackwardsCursor = t.itemCursor(events[items[0]], true)
+		answer.BackwardsCursor = t.itemCursor(event(items[0]), true)
 		if more {
-			answer.NextCursor = t.itemCursor(events[items[n-1]], false)
+			answer.NextCursor = t.itemCursor(event(items[n-1]), false)
 		}
 	}
 	return answer, nil
@@ -157,9 +156,12 @@ func (t *Thread) findItem(
 
 // eventOf returns the index of the item with an id whose line has an ordinal.
 func (t *Thread) eventOf(position int64, id string) (index int, found bool) {
-	events := t.Transcript.Events()
-	for i := t.Transcript.EventFrom(position); i < len(events) && events[i].Position == position; i++ {
-		if events[i].Item >= 0 && t.Transcript.ItemAt(events[i]).ID() == id {
+	for i := t.Transcript.EventFrom(position); i < t.Transcript.Events(); i++ {
+		e := t.Transcript.Event(i)
+		if e.Position != position {
+			break
+		}
+		if e.Item >= 0 && t.Transcript.ItemAt(e).ID() == id {
 			return i, true
 		}
 	}
@@ -171,9 +173,8 @@ func (t *Thread) findAnchor(itemID string, turnID *string, turn int) (index int,
 	if turnID == nil {
 		return 0, protocol.InvalidParams("turnId", "`turnId` is required if `cursor` names an item")
 	}
-	events := t.Transcript.Events()
-	for i := len(events) - 1; i >= 0; i-- {
-		if e := events[i]; e.Item >= 0 && int(e.Turn) == turn && t.Transcript.ItemAt(e).ID() == itemID {
+	for i := t.Transcript.Events() - 1; i >= 0; i-- {
+		if e := t.Transcript.Event(i); e.Item >= 0 && int(e.Turn) == turn && t.Transcript.ItemAt(e).ID() == itemID {
 			return i, nil
 		}
 	}

@@ -98,7 +98,7 @@ func given(values ...*string) (n int) {
 	return n
 }
 
-func (l *timeline) length() int { return len(l.Transcript.Events()) + len(l.marks) }
+func (l *timeline) length() int { return l.Transcript.Events() + len(l.marks) }
 
 // entryOf returns the index of the entry that a cursor names.
 func (l *timeline) entryOf(cursor string) (index int, err *protocol.Error) {
@@ -115,7 +115,7 @@ func (t *Thread) ReadItem(turnID *string, id string) (answer protocol.ThreadItem
 	if !found {
 		return answer, errNoItem("itemId", id)
 	}
-	e := t.Transcript.Events()[event]
+	e := t.Transcript.Event(event)
 	return protocol.ThreadItemReadResponse{TurnID: t.Transcript.Turn(int(e.Turn)).ID, Position: e.Position,
 		Item: t.Transcript.ItemAt(e).ThreadItem()}, nil
 }
@@ -128,7 +128,8 @@ func (t *Thread) lastItem(turnID *string, id string) (event int, found bool) {
 			return 0, false
 		}
 	}
-	for i, e := range slices.Backward(t.Transcript.Events()) {
+	for i := t.Transcript.Events() - 1; i >= 0; i-- {
+		e := t.Transcript.Event(i)
 		if e.Item >= 0 && (turn < 0 || turn == int(e.Turn)) && t.Transcript.ItemAt(e).ID() == id {
 			return i, true
 		}
@@ -209,8 +210,7 @@ func (l *timeline) find(cursor string) (index int, found bool) {
 	case c.Rank <= rankTrimPoint:
 		return l.findMark(c), true
 	}
-	events := l.Transcript.Events()
-	for i := l.Transcript.EventFrom(c.Position); i < len(events) && events[i].Position == c.Position; i++ {
+	for i := l.Transcript.EventFrom(c.Position); i < l.Transcript.Events() && l.Transcript.Event(i).Position == c.Position; i++ {
 		if index := l.indexOf(i); l.cursor(index) == cursor {
 			return index, true
 		}
@@ -242,7 +242,7 @@ func (l *timeline) at(index int) (*mark, transcript.Event) {
 	if found {
 		return &l.marks[k], transcript.Event{}
 	}
-	return nil, l.Transcript.Events()[index-k]
+	return nil, l.Transcript.Event(index - k)
 }
 
 func (l *timeline) entry(index int) protocol.ThreadTimelineEntryVariant {

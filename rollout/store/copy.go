@@ -121,7 +121,7 @@ func (c *copying) flush() error {
 }
 
 // Continue returns false, because all lines are copied.
-func (*copying) Continue(*rollout.LineReader, io.Reader) (rollout.LineHandler, bool) {
+func (*copying) Continue(*rollout.LineReader, []byte) (rollout.LineHandler, bool) {
 	return nil, false
 }
 
