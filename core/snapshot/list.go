@@ -51,8 +51,10 @@ func (l *List[T]) load(at int) []T {
 func (l *List[T]) Append(element T) {
 	at := l.length >> blockBits
 	switch {
-	case at == len(l.blocks):
+	case at == len(l.blocks) && at == 0:
 		l.blocks = append(l.blocks, nil)
+	case at == len(l.blocks): // a long list gets whole blocks
+		l.blocks = append(l.blocks, make([]T, 0, blockSize))
 	case l.blocks[at] == nil:
 		l.load(at)
 	}
