@@ -166,8 +166,9 @@ func (c *itemColumns) item(i int32, lines *lineref.Source) Item {
 		decoded: flags&flagDecoded != 0, malformed: flags&flagMalformed != 0,
 		message: flags&flagMessage != 0, ofUser: flags&flagOfUser != 0,
 		reasoning: flags&flagReasoning != 0, carrier: flags&flagCarrier != 0, encrypted: flags&flagEncrypted != 0,
-		native: flags&flagNative != 0, model: c.Model[i], price: c.Price[i], userItemID: c.UserItems[i], reported: flags&flagReported != 0,
+		native: flags&flagNative != 0, model: c.Model[i], price: c.Price[i], reported: flags&flagReported != 0,
 		summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0, outdated: flags&flagOutdated != 0,
-		size: c.Size[i], images: c.Images[i], visibility: visibilityOf(flags, c.Omitted[i], c.Notes[i], c.Texts[i]),
+		size: c.Size[i], images: c.Images[i], userItemID: c.UserItems[i],
+		visibility: visibilityOf(flags, c.Omitted[i], c.Notes[i], c.Texts[i]),
 	}
 }

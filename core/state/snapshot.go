@@ -12,8 +12,8 @@ import (
 // snapshotForm changes with the format of snapshots, and with the effect of lines.
 const snapshotForm = 17
 
-// snapshotHead begins a snapshot. The model requests, the context and the transcript follow. Defaults and Values are JSON,
-// because gob does not distinguish a pointer to 0 from nil.
+// snapshotHead begins a snapshot. The model requests, the context and the transcript follow. Defaults and Values are
+// JSON, because gob does not distinguish a pointer to 0 from nil.
 type snapshotHead struct {
 	Form             int
 	Defaults, Values []byte

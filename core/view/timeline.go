@@ -210,7 +210,10 @@ func (l *timeline) find(cursor string) (index int, found bool) {
 	case c.Rank <= rankTrimPoint:
 		return l.findMark(c), true
 	}
-	for i := l.Transcript.EventFrom(c.Position); i < l.Transcript.Events() && l.Transcript.Event(i).Position == c.Position; i++ {
+	for i := l.Transcript.EventFrom(c.Position); i < l.Transcript.Events(); i++ {
+		if l.Transcript.Event(i).Position != c.Position {
+			break
+		}
 		if index := l.indexOf(i); l.cursor(index) == cursor {
 			return index, true
 		}
