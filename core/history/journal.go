@@ -38,9 +38,10 @@ func (l *Line) at() int64 {
 // Edit is an entry of the journal. It has what it changed, so that it can be undone and redone.
 type Edit struct {
 	protocol.ContextEdit
-	// changes are read by Changes. stored has those of a snapshot until then, or is nil.
+	// changes are read by Changes. Until then stored has those of a snapshot, which decode returns, or is nil.
 	changes []Change
 	stored  []byte
+	decode  func(stored []byte) []Change
 	// ordinal identifies the edit's line. bare is set for a compacted line without a history.
 	ordinal int64
 	bare    bool
@@ -69,7 +70,7 @@ func (e *Edit) Economy() *protocol.StoredEconomy { return e.economy }
 // Changes returns the changes of the edit.
 func (e *Edit) Changes() []Change {
 	if e.stored != nil {
-		e.changes, e.stored = decodeChanges(e.stored), nil
+		e.changes, e.stored = e.decode(e.stored), nil
 	}
 	return e.changes
 }

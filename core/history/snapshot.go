@@ -144,7 +144,7 @@ func (h *History) readEdits(in *snapshot.Reader) {
 		h.journal = append(h.journal, Edit{
 			ContextEdit: e.Edit, ordinal: e.Ordinal, bare: e.Bare, final: e.Final, point: e.Point,
 			from: e.From, of: e.Of, text: e.Text, voided: e.Voided, saving: e.Saving,
-			economy: e.Economy, stored: in.Section(),
+			economy: e.Economy, stored: in.Section(), decode: decodeChanges,
 		})
 	}
 }

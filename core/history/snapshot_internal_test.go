@@ -28,6 +28,7 @@ var notDurable = map[string]string{
 	"Item.about":             "it is made again on first use",
 	"Item.replacedBy":        "it is decided for each request",
 	"Edit.stored":            "it is another form of the changes",
+	"Edit.decode":            "it decodes that form",
 }
 
 // TestSnapshotHasEveryFieldOfTheHistory fills each field and expects it back from a snapshot.

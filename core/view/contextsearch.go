@@ -98,7 +98,7 @@ func (s contextSearch) find(categories []protocol.ContextCategory) (found []cont
 func (s contextSearch) searched() iter.Seq[contextMatch] {
 	return func(yield func(contextMatch) bool) {
 		listed := 0
-		for place := range s.InOrder() {
+		for place := range s.items(len(s.removed) > 0) {
 			index := -1
 			if s.Item(place).Listed() {
 				index = listed
@@ -111,6 +111,14 @@ func (s contextSearch) searched() iter.Seq[contextMatch] {
 			}
 		}
 	}
+}
+
+// items returns the places of the items that are not hidden, or of all, in order.
+func (s contextSearch) items(all bool) iter.Seq[int] {
+	if all {
+		return s.InOrder()
+	}
+	return s.Shown()
 }
 
 // summary returns a response that has no matches yet.
@@ -138,7 +146,7 @@ func (s contextSearch) after(found []contextMatch, cursor *string) ([]contextMat
 		return nil, errCursor("cursor", *cursor)
 	}
 	before := map[int]bool{}
-	for place := range s.InOrder() {
+	for place := range s.items(len(s.removed) > 0 || s.Item(last).Hidden()) {
 		before[place] = true
 		if place == last {
 			break
