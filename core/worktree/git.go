@@ -49,8 +49,13 @@ type running struct {
 	command       string
 }
 
-// endTime is the time for which processes may keep git's output open after git has ended.
-const endTime = 250 * time.Millisecond
+// closeTime is the time for which processes may keep git's output open after git has ended. A process that the server
+// starts at the same time has all of its files open until it runs its program, which takes long on a busy machine.
+// cutTime is the time after git was killed.
+const (
+	closeTime = 10 * time.Second
+	cutTime   = 250 * time.Millisecond
+)
 
 // start starts git with an input. The caller must call output.
 func (g git) start(ctx context.Context, in io.Reader, out limited, args ...string) (*running, error) {
@@ -60,7 +65,8 @@ func (g git) start(ctx context.Context, in io.Reader, out limited, args ...strin
 	r.out, r.err.most = out, 4<<10
 	r.Dir, r.Env, r.Stdin = g.work, g.environ(), in
 	r.Stdout, r.Stderr = &r.out, &r.err
-	r.WaitDelay = endTime
+	r.WaitDelay = closeTime
+	r.Cancel = r.kill
 	if g.lock != nil {
 		osfile.KeepLock(r.Cmd, g.lock)
 	}
@@ -69,6 +75,12 @@ func (g git) start(ctx context.Context, in io.Reader, out limited, args ...strin
 		return nil, fmt.Errorf("cannot run git: %w", err)
 	}
 	return r, nil
+}
+
+// kill is called before exec.Cmd reads its WaitDelay.
+func (r *running) kill() error {
+	r.WaitDelay = cutTime
+	return r.Process.Kill()
 }
 
 // output waits for git and returns its output. An output above the limit is truncated, with

@@ -224,6 +224,22 @@ func TestLeftGitHoldsTheLock(t *testing.T) {
 	w.capture(tree)
 }
 
+// TestOthersHoldTheOutputOfGit has a process that holds the output of git when git has ended, as one that the server
+// starts at the same time does until it runs its program.
+func TestOthersHoldTheOutputOfGit(t *testing.T) {
+	w := mixed(t)
+	real, err := exec.LookPath("git")
+	require.NoError(t, err)
+	program := filepath.Join(w.user, "git")
+	w.put(program,
+		fmt.Sprintf("#!/bin/sh\ncase \" $* \" in *' write-tree '*) sleep 1 & ;; esac\nexec '%s' \"$@\"\n", real))
+	require.NoError(t, os.Chmod(program, 0o755))
+	tree := w.openWith(worktree.Options{Git: program})
+	before := w.capture(tree)
+	w.put("new.txt", "new\n")
+	require.Equal(t, []string{"new.txt"}, paths(w.changes(tree, before, w.capture(tree))))
+}
+
 // TestPatternsThatNeverEnd requires that a FIFO as .gitignore fails the capture. Reading it blocks
 // forever.
 func TestPatternsThatNeverEnd(t *testing.T) {
