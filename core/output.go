@@ -90,6 +90,9 @@ type Command struct {
 	// Timeout ends the command, or is 0.
 	Timeout time.Duration
 	Sandbox protocol.SandboxPolicy
+	// Unconfined is set if the kernel could not confine commands when this one was allowed to run. Otherwise it runs
+	// confined to Sandbox, or not at all.
+	Unconfined bool
 	// Workspace is the thread's working directory. Sandbox refers to it.
 	Workspace   string
 	Environment EnvironmentPolicy

@@ -215,7 +215,7 @@ func (s *step) runCommand(c *toolCall) {
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
 		Argv: c.command.Argv, Cwd: c.command.Cwd, Timeout: c.command.Timeout,
-		Sandbox: s.sandboxOf(c.command), Workspace: s.state.Settings.Cwd,
+		Sandbox: s.sandboxOf(c.command), Unconfined: !s.active.env.Enforced, Workspace: s.state.Settings.Cwd,
 		Environment: s.active.env.Environment}, Track: s.trackCommand(c.command)})
 }
 

@@ -12,5 +12,5 @@ func (s *Shell) rules(c core.Command) (sandbox.Rules, bool) {
 	}
 	rules, confined := sandbox.For(c.Sandbox,
 		sandbox.Place{Workspace: c.Workspace, Directory: c.Cwd, Home: s.Home, Env: s.Env})
-	return rules, confined && (s.Confines == nil || s.Confines())
+	return rules, confined && !c.Unconfined
 }

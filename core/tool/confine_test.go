@@ -72,18 +72,18 @@ func TestMissingConfinedProgramIsReported(t *testing.T) {
 	}
 }
 
-// TestRulesDependOnPolicyAndKernel: a policy with full access and a kernel without support confine
-// nothing.
-func TestRulesDependOnPolicyAndKernel(t *testing.T) {
+// TestRulesDependOnPolicyAndCommand: a policy with full access confines nothing, nor does any policy a command that
+// may run unconfined.
+func TestRulesDependOnPolicyAndCommand(t *testing.T) {
 	s, c := confined(t, "exit 0")
 	_, confines := s.rules(c)
 	require.True(t, confines)
-	s.Confines = func() bool { return false }
+	c.Unconfined = true
 	_, confines = s.rules(c)
 	require.False(t, confines)
 	result, _ := run(t, s, c)
 	require.Equal(t, 0, *result.ExitCode)
-	s.Confines = func() bool { panic("called for a policy with full access") }
+	c.Unconfined = false
 	c.Sandbox = protocol.SandboxDangerFullAccess.Policy()
 	_, confines = s.rules(c)
 	require.False(t, confines)

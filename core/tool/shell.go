@@ -35,9 +35,6 @@ type Shell struct {
 	// Confiner is the argument vector of a program that calls [Confine] with the arguments that
 	// follow. If it is empty, no sandbox policy is enforced.
 	Confiner []string
-	// Confines reports whether the kernel can confine commands. If not, they run unconfined: the
-	// caller knows this and has decided. Nil means that it can.
-	Confines func() bool
 	// Home is the server's own folder, which confined commands cannot access.
 	Home string
 	// OutputLimit bounds the output in a result, in bytes, without the marker for omitted text; 0

@@ -134,7 +134,7 @@ func TestNothingConfinesCommands(t *testing.T) {
 	s := &Shell{Env: os.Environ(), Confiner: []string{program(), "confine"}}
 	result, _ := run(t, s, c)
 	require.Contains(t, result.Failure, "no sandbox")
-	s.Confines = func() bool { return false } // the user has accepted it
+	c.Unconfined = true // the user has accepted it
 	result, _ = run(t, s, c)
 	require.Equal(t, "hello", result.Output)
 }

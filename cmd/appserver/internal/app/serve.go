@@ -123,7 +123,7 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	}
 	parts.Model = router
 	own.models.SetListers(router.Listers())
-	commands := shell(c, home, own.confinement)
+	commands := shell(c, home)
 	servers := newServers(live, commands, log)
 	parts.Tools, parts.Servers = commands, servers
 	parts.Patches = tool.Patcher{Closed: []string{home}}
@@ -285,8 +285,8 @@ func originator(srv *server.Server) func(conn uint64) string {
 }
 
 // shell returns the runner of commands. It removes the keys of providers and the secrets of the fleet from
-// their environment, and confines them if the kernel can.
-func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnostics) *tool.Shell {
+// their environment.
+func shell(c *config.Config, home string) *tool.Shell {
 	secrets := []string{c.Memory.Embeddings.EnvKey, c.Store.URLEnv, c.Fleet.SecretEnv}
 	for _, p := range c.ModelProviders {
 		secrets = append(secrets, p.EnvKey)
@@ -294,7 +294,7 @@ func shell(c *config.Config, home string, sandbox func() protocol.SandboxDiagnos
 	}
 	return &tool.Shell{
 		Env: tool.BaseEnv(os.Environ(), secrets...), Home: home, Supervisor: []string{self(), SuperviseCommand},
-		Confiner: confiner(), Confines: func() bool { return sandbox().Enforced },
+		Confiner: confiner(),
 	}
 }
 
