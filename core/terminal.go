@@ -16,8 +16,8 @@ const (
 	maxTerminals = 64
 )
 
-// WriteStdin writes Text to the terminal of a command, if there is a text. With Track it lasts for
-// Watch, and its end has the changes.
+// WriteStdin writes Text to the terminal of a command, if there is a text. With Track it lasts for Watch or until the
+// command has ended, and its end has the changes.
 type WriteStdin struct {
 	ID      EffectID
 	TurnID  string
@@ -157,8 +157,7 @@ func (s *step) terminalDone(term *terminal, r ToolResult) {
 		return
 	}
 	if term.wait.watched {
-		s.effect(Cancel{term.wait.stdin}) // its end completes the call
-		return
+		return // the end of the WriteStdin completes the call
 	}
 	s.stopWaitTimer(term)
 	s.completeEnded(term)

@@ -157,11 +157,12 @@ func (a *actor) runTool(e core.RunTool, keys <-chan string) work {
 }
 
 // typeKeys writes to the terminal of a command, unless the command ends first. It reports file
-// changes if they are tracked.
+// changes until then if they are tracked.
 func (a *actor) typeKeys(e core.WriteStdin) work {
 	var keys chan string
+	var over <-chan struct{}
 	if r := a.effects[e.Command]; r != nil {
-		keys = r.keys
+		keys, over = r.keys, r.over
 	}
 	return func(ctx context.Context, _ func(core.Input)) core.Input {
 		done := core.StdinWritten{Effect: e.ID}
@@ -174,6 +175,7 @@ func (a *actor) typeKeys(e core.WriteStdin) work {
 			}
 			select {
 			case <-time.After(e.Watch):
+			case <-over:
 			case <-ctx.Done():
 			}
 		})

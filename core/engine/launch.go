@@ -16,6 +16,8 @@ import (
 type running struct {
 	cancel func()
 	keys   chan string
+	// over is closed after the thread has got the end of the effect.
+	over chan struct{}
 }
 
 // work is an effect. It passes its pieces to emit and returns its terminal input.
@@ -56,7 +58,8 @@ const typeTime = 2 * time.Second
 func (a *actor) launch(id core.EffectID, do work, givenUp core.Input) {
 	ctx, cancel := context.WithCancel(context.Background())
 	generation := a.generation
-	a.effects[id] = &running{cancel: cancel}
+	over := make(chan struct{})
+	a.effects[id] = &running{cancel: cancel, over: over}
 	ended := make(chan core.Input, 1)
 	go func() {
 		defer cancel()
@@ -74,6 +77,7 @@ func (a *actor) launch(id core.EffectID, do work, givenUp core.Input) {
 				zap.Duration("limit", cancelGrace), zap.String("instead", fmt.Sprintf("%T", givenUp)))
 		}
 		a.postTerminal(id, result{generation, terminal})
+		close(over)
 	})
 }
 
