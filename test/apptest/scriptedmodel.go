@@ -48,6 +48,11 @@ func StdinCall(chars string) []ToolCall {
 	return OneCall("write_stdin", Object{"session_id": LastSession, "chars": chars})
 }
 
+// StdinUntilEnd returns a call that writes to the terminal session of LastSession and waits for the end of its command.
+func StdinUntilEnd(chars string) []ToolCall {
+	return OneCall("write_stdin", Object{"session_id": LastSession, "chars": chars, "yield_time_ms": 30_000})
+}
+
 // LastSession is replaced in arguments by the last session ID that the model received.
 const LastSession = "@SESSION@"
 

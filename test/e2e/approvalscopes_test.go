@@ -179,13 +179,13 @@ func TestEscalatedBackgroundCommandRunsOutside(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "made")
 	id := a.StartThread(apptest.Object{"cwd": a.dir, "sandbox": "workspace-write"})
 	script := apptest.ExecCall("touch "+outside+" || exit; cat; echo over",
-		apptest.Object{"tty": true, "yield_time_ms": 1000})
+		apptest.Object{"tty": true, "yield_time_ms": 5000}) // the first run must end in this time
 	a.decision = "accept"
 	a.RunScript(id, script)
 	require.FileExists(t, outside)
 	require.Len(t, a.Terminals(id), 1)
 	require.Equal(t, apptest.LastSessionID(a.model.LastOutput()), a.Terminals(id)[0].ProcessID)
-	a.RunScript(id, apptest.StdinCall("\x04"))
+	a.RunScript(id, apptest.StdinUntilEnd("\x04"))
 	require.Contains(t, a.model.LastOutput(), "exited with code 0")
 	require.Contains(t, a.model.LastOutput(), "over")
 	require.Empty(t, a.Terminals(id))

@@ -221,7 +221,7 @@ func TestArchiveWithBackgroundCommandKeepsChanges(t *testing.T) {
 	id := p.StartTrusted(c)
 	atFirst := p.Files()
 	turn := c.RunScript(id, apptest.ExecCall("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250}),
-		addFileCall("b.txt", "b"))
+		awaitCall("[ -s a.txt ]"), addFileCall("b.txt", "b"))
 	diff := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str
 	c.Call("thread/archive", apptest.Object{"threadId": id})
 	require.Equal(t, diff, c.CallJSON("thread/diff/read", apptest.Object{"threadId": id}).Get("diff").Str)

@@ -77,8 +77,7 @@ func TestInterruptedTerminalInputIsTracked(t *testing.T) {
 	require.Equal(t, "interrupted", gjson.GetBytes(end.Params, "turn.status").Str)
 	require.Equal(t, []string{"typed.txt"}, changedPaths(end))
 	require.Len(t, c.Terminals(id), 1)
-	c.RunScript(id, apptest.OneCall("write_stdin",
-		apptest.Object{"session_id": c.Terminals(id)[0].ProcessID, "chars": "echo still $((40 + 2))\n"}))
+	c.RunScript(id, apptest.StdinUntilEnd("echo still $((40 + 2)); exit\n"))
 	require.Contains(t, o.LastOutput(), "still 42")
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, before, p.Files())
@@ -126,7 +125,7 @@ func TestSessionsOfRevertedTurnsContinue(t *testing.T) {
 	p := apptest.NewRepository(t)
 	id, g := p.StartTrusted(c), newGate(t)
 	turn := c.RunScript(id, apptest.ExecCall("echo x > new.txt; "+g.waitCommand()+"; echo never told; sleep 600",
-		apptest.Object{"yield_time_ms": 250}))
+		apptest.Object{"yield_time_ms": 250}), awaitCall("[ -s new.txt ]"))
 	c.RevertTo(id, turn, "both")
 	require.NoFileExists(t, filepath.Join(p.Dir, "new.txt"))
 	running := c.Terminals(id)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,12 +18,14 @@ import (
 	"appserver/test/sample"
 )
 
-// stdinAnswer adds an answer that writes to the model's last terminal session.
+// stdinAnswer adds an answer that writes to the model's last terminal session. It waits long enough for a busy
+// machine.
 func stdinAnswer(p *apptest.Provider, id, chars string) func(io.Writer) {
 	return func(w io.Writer) {
 		requests := p.Requests()
 		found := apptest.SessionPattern.FindAllStringSubmatch(requests[len(requests)-1].Body, -1)
-		callAnswer(id, "write_stdin", apptest.Object{"session_id": json.Number(found[len(found)-1][1]), "chars": chars})(w)
+		callAnswer(id, "write_stdin", apptest.Object{"session_id": json.Number(found[len(found)-1][1]), "chars": chars,
+			"yield_time_ms": 5000})(w)
 	}
 }
 
@@ -148,6 +151,10 @@ func TestEndedTerminalsAreRecorded(t *testing.T) {
 	c.Initialize()
 	id := c.StartTrusted()
 	c.Turn(id, "serve")
+	isOutput := func(m apptest.Message) bool { return m.Method == "item/commandExecution/outputDelta" }
+	if !slices.ContainsFunc(c.Seen, isOutput) {
+		c.Until(isOutput)
+	}
 	c.Close()
 	c = apptest.StartServer(t, home)
 	c.Initialize()

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
+	"appserver/test/posix"
 	"appserver/test/sample"
 )
 
@@ -26,6 +27,12 @@ func addFileCall(name, text string) []apptest.ToolCall {
 		apptest.Object{"input": "*** Begin Patch\n*** Add File: " + name + "\n+" + text + "\n*** End Patch\n"})
 }
 
+// awaitCall returns a call that ends when a condition of the shell holds. A command that began in the background can be
+// slower than the wait of its call.
+func awaitCall(condition string) []apptest.ToolCall {
+	return apptest.ShellCall("until " + condition + "; do sleep 0.01; done")
+}
+
 // TestChangesAreTrackedOnce changes files by background commands and by later calls of the same
 // answer. Each change is notified once, and all can be reverted.
 func TestChangesAreTrackedOnce(t *testing.T) {
@@ -38,7 +45,7 @@ func TestChangesAreTrackedOnce(t *testing.T) {
 	background := apptest.ExecCall("echo a > a.txt; sleep 600", apptest.Object{"yield_time_ms": 250})
 	turn := c.BeginTurn(id,
 		apptest.ScriptText(append(append(background, apptest.ShellCall("echo b > b.txt")...), addFileCall("c.txt", "c")...),
-			apptest.ShellCall("echo more >> a.txt")))
+			awaitCall("[ -s a.txt ]"), apptest.ShellCall("echo more >> a.txt")))
 	end := c.UntilMethod("turn/completed")
 	require.Equal(t, []string{"a.txt", "b.txt", "c.txt"}, changedPaths(end))
 	require.Len(t, c.Terminals(id), 1)
@@ -59,12 +66,13 @@ func TestTerminalInputChangesAreTracked(t *testing.T) {
 	require.Empty(t, changedPaths(end))
 	before := p.Files()
 	turn, end := p.RunChanges(c, id,
-		apptest.ScriptText(apptest.StdinCall("echo typed > doc.txt; rm gone.txt\n"), apptest.StdinCall("echo more > new.txt\n")))
+		apptest.ScriptText(apptest.StdinCall("echo typed > doc.txt; rm gone.txt\n"), awaitCall("[ ! -e gone.txt ]"),
+			apptest.StdinCall("echo more > new.txt\n"), awaitCall("[ -s new.txt ]")))
 	require.Contains(t, o.Outputs()[0], "session ID")
 	require.Equal(t, []string{"doc.txt", "gone.txt", "new.txt"}, changedPaths(end))
 	c.RevertTo(id, turn, "files")
 	require.Equal(t, before, p.Files())
-	turn, end = p.RunChanges(c, id, apptest.ScriptText(apptest.StdinCall("echo last > last.txt; exit\n")))
+	turn, end = p.RunChanges(c, id, apptest.ScriptText(apptest.StdinUntilEnd("echo last > last.txt; exit\n")))
 	require.Equal(t, []string{"last.txt"}, changedPaths(end))
 	require.Empty(t, c.Terminals(id))
 	c.RevertTo(id, turn, "files")
@@ -108,7 +116,7 @@ func TestReviewChangesAreTracked(t *testing.T) {
 	before := p.Files()
 	p.RunChanges(c, id, apptest.ScriptText(apptest.ExecCall("sleep 600", apptest.Object{"yield_time_ms": 250})))
 	instructions := apptest.ScriptText(apptest.ShellCall("echo reviewed > doc.txt"),
-		apptest.ExecCall("echo x > x.txt; echo $$", apptest.Object{"tty": true, "yield_time_ms": 250}),
+		apptest.ExecCall("echo x > x.txt; echo $$", apptest.Object{"tty": true}),
 		addFileCall("never.txt", "n"), apptest.StdinCall("x"))
 	turn := gjson.GetBytes(c.Call("review/start",
 		apptest.Object{"threadId": id, "target": apptest.Object{"type": "custom", "instructions": instructions}}),
@@ -149,7 +157,8 @@ func TestPatchAndBackgroundCommandConflict(t *testing.T) {
 	p := apptest.NewRepository(t)
 	id := c.StartThread(apptest.Object{"cwd": p.Dir, "sandbox": "danger-full-access", "approvalPolicy": "never"})
 	fifo := filepath.Join(t.TempDir(), "go")
-	script := "mkfifo " + fifo + "; while read line < " + fifo + "; do echo $line > doc.txt; echo $line > " + fifo +
+	require.NoError(t, posix.Mkfifo(fifo, 0o600))
+	script := "while read line < " + fifo + "; do echo $line > doc.txt; echo $line > " + fifo +
 		"; done"
 	c.RunScript(id, apptest.ExecCall(script, apptest.Object{"yield_time_ms": 250}))
 	send := func(line string) {
