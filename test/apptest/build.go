@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.uber.org/goleak"
@@ -162,7 +163,11 @@ func lockBuilds(dir string) (unlock func(), err error) {
 	}
 }
 
+// copyProgram copies a program. A process that was started meanwhile would have the copy open for writing until it runs
+// its own program, and the copy could not be run.
 func copyProgram(to, from string) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	in, err := os.Open(from)
 	if err != nil {
 		return err
