@@ -94,7 +94,7 @@ func TestMalformedResponsesAcceptNothing(t *testing.T) {
 			home := o.Home(t)
 			config, err := os.ReadFile(filepath.Join(home, "config.toml"))
 			require.NoError(t, err)
-			apptest.WriteConfig(t, home, string(config)+"[mcp_servers.docs]\ncommand = \""+program+"\"\n")
+			apptest.WriteConfig(t, home, string(config)+strings.ReplaceAll(apptest.DocsServerConfig, "PROGRAM", program))
 			cmd := apptest.ServerCommand(t, home, "-c", "features.default_mode_request_user_input=true", "-c",
 				"compat.turn_completed_floor_ms=0")
 			c := apptest.Connect(t, cmd, nil) // no wire: the client sends invalid messages

@@ -108,7 +108,7 @@ func TestMCPConnectionsFollowThreads(t *testing.T) {
 	require.NotEqual(t, first, second)
 
 	c.Call("thread/archive", apptest.Object{"threadId": fork.ID})
-	require.Eventually(t, func() bool { return endedPid(second) }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return endedPid(second) }, apptest.Timeout, 10*time.Millisecond)
 	require.False(t, endedPid(first), "connections of the other thread stay")
 	require.Contains(t, c.CallRejected("mcpServer/tool/call",
 		apptest.Object{"threadId": fork.ID, "server": "docs", "tool": "echo"}).Message, "thread not found")

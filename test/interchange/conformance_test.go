@@ -64,7 +64,7 @@ func TestReferenceSchemaAcceptsSession(t *testing.T) {
 	program, err := apptest.MCPProgram()
 	require.NoError(t, err)
 	apptest.WriteConfig(t, home,
-		"model_provider = \"offline\"\nunknown_key = 1\nfeatures.collab = true\n[model_providers.offline]\nscript = \"script.json\"\n"+fmt.Sprintf("[mcp_servers.docs]\ncommand = %q\n[mcp_servers.broken]\ncommand = %q\nargs = [\"-fail\"]\n", program, program))
+		"model_provider = \"offline\"\nunknown_key = 1\nfeatures.collab = true\n[model_providers.offline]\nscript = \"script.json\"\n"+fmt.Sprintf("[mcp_servers.docs]\ncommand = %q\nrequired = true\n[mcp_servers.broken]\ncommand = %q\nargs = [\"-fail\"]\n", program, program))
 	apptest.WriteSkill(t, filepath.Join(home, "more", "greet"), "---\ndescription: How to greet\n---\nSay hello.\n")
 	// The id of the background command is the number of its line: 10, or 11 after the line of the checkpoint.
 	require.NoError(t, os.WriteFile(filepath.Join(home, "script.json"), []byte(`{"steps":[

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
@@ -38,6 +39,7 @@ func (x *interchange) serverTools(from, to func() *apptest.Client, path string) 
 
 	c = to()
 	require.Equal(x.t, resumed, c.CompareAnswer("thread/resume", id))
+	untilServer(c, "docs")
 	require.Equal(x.t, resumed.Thread, c.CompareAnswer("thread/read", id).Thread)
 	c.Turn(id, "tool: mcp__docs/append {}")
 	require.Contains(x.t, x.model.conversation(path), `output call_2: {"n":1}`)
@@ -46,8 +48,11 @@ func (x *interchange) serverTools(from, to func() *apptest.Client, path string) 
 
 // untilServer waits until an MCP server is ready.
 func untilServer(c *apptest.Client, name string) {
-	c.Until(func(m apptest.Message) bool {
+	isReady := func(m apptest.Message) bool {
 		return m.Method == "mcpServer/startupStatus/updated" && gjson.GetBytes(m.Params, "name").Str == name &&
 			gjson.GetBytes(m.Params, "status").Str == "ready"
-	})
+	}
+	if !slices.ContainsFunc(c.Seen, isReady) {
+		c.Until(isReady)
+	}
 }
