@@ -51,6 +51,20 @@ func endlessText(begin, text string) http.HandlerFunc {
 	})
 }
 
+// badAnswer is an answer of a provider, with the end of the turn and a part of its answer or of its error.
+type badAnswer struct {
+	answer          http.HandlerFunc
+	status, message string
+}
+
+// settings returns a short timeout of the provider if the answer should exceed it.
+func (a badAnswer) settings() string {
+	if a.message == "idle timeout" {
+		return "stream_idle_timeout_ms = 2000\n"
+	}
+	return ""
+}
+
 // TestProviderFailuresEndTurnOnce answers with every kind of invalid response. The turn ends once,
 // and the next turn works.
 func TestProviderFailuresEndTurnOnce(t *testing.T) {
@@ -62,11 +76,7 @@ func TestProviderFailuresEndTurnOnce(t *testing.T) {
 		"function": apptest.Object{"name": "shell", "arguments": `{"command":"echo hi"}`}}}}, nil)
 	stop, calls := apptest.ChatChunk(apptest.Object{}, "stop"), apptest.ChatChunk(apptest.Object{}, "tool_calls")
 	usage := `data: {"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":1,"total_tokens":2}}` + "\n\n"
-	for name, c := range map[string]struct {
-		answer  http.HandlerFunc
-		status  string
-		message string // text of the answer, or of the error
-	}{
+	for name, c := range map[string]badAnswer{
 		"reset": {rawAnswer(func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }), "failed",
 			"no answer from model provider"},
 		"closed": {rawAnswer(func(net.Conn) {}), "failed", "no answer from model provider"},
@@ -123,7 +133,7 @@ func TestProviderFailuresEndTurnOnce(t *testing.T) {
 			home := t.TempDir()
 			apptest.WriteConfig(t, home,
 				fmt.Sprintf("model = \"test\"\nmodel_provider = \"test\"\n[model_providers.test]\nbase_url = %q\nwire_api = \"chat\"\n"+
-					"request_max_retries = 0\nstream_max_retries = 0\nstream_idle_timeout_ms = 2000\n", server.URL+"/v1"))
+					"request_max_retries = 0\nstream_max_retries = 0\n%s", server.URL+"/v1", c.settings()))
 			s := apptest.StartServer(t, home)
 			s.Initialize()
 			id := s.StartTrusted()
