@@ -67,7 +67,7 @@ func TestCommandExecRunsCommands(t *testing.T) {
 	got := c.Call("command/exec",
 		unconfinedExec(`pwd; echo "$A" >&2; exit 3`, apptest.Object{"cwd": dir, "env": apptest.Object{"A": "b c"}}))
 	require.JSONEq(t, `{"exitCode":3,"stdout":"`+dir+`\n","stderr":"b c\n"}`, string(got))
-	got = c.Call("command/exec", unconfinedExec("echo in; sleep 600", apptest.Object{"timeoutMs": 500}))
+	got = c.Call("command/exec", unconfinedExec("echo in; sleep 600", apptest.Object{"timeoutMs": 5000}))
 	require.JSONEq(t, `{"exitCode":124,"stdout":"in\n","stderr":""}`, string(got))
 	require.JSONEq(t, `{"exitCode":0,"stdout":"","stderr":""}`, string(c.Call("command/exec", unconfinedExec("cat", nil))),
 		"the command's input is empty")
