@@ -68,12 +68,8 @@ func TestDeepNestingIsRejected(t *testing.T) {
 	c.Close()
 
 	apptest.WriteConfig(t, home, "x = "+whole+"\n")
-	d := apptest.StartServer(t, home)
-	d.SendRequest("initialize", apptest.Object{"clientInfo": apptest.Object{"name": "test", "version": "1"}})
-	d.SendRequest("config/read", apptest.Object{})
-	require.NoError(t, d.In.Close())
-	d.Drain()
-	for _, m := range d.Seen {
-		require.Less(t, len(m.Line), 100_000)
-	}
+	status, _, errs := apptest.Execute(t, home)
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "config.toml:1: ")
+	require.Less(t, len(errs), 1000)
 }
