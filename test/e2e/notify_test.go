@@ -34,10 +34,15 @@ func TestNotifyProgramRunsAfterEachCompletedTurn(t *testing.T) {
 	c.Call("thread/shellCommand", apptest.Object{"threadId": thread, "command": "true"})
 	c.UntilMethod("turn/completed")
 	second := c.Turn(thread, "more")
-	c.Close()
+	said := func() []string {
+		files, err := filepath.Glob(filepath.Join(home, "said.*[0-9]"))
+		require.NoError(t, err)
+		return files
+	}
+	require.Eventually(t, func() bool { return len(said()) >= 2 }, apptest.Timeout, apptest.Timeout/1000)
+	c.Close() // it would kill a program that still runs
 
-	files, err := filepath.Glob(filepath.Join(home, "said.*"))
-	require.NoError(t, err)
+	files := said()
 	require.Len(t, files, 2, "one per turn, none for the user's command")
 	var arguments []string
 	for _, f := range files {
@@ -78,11 +83,8 @@ func TestNotifyProgramNeverBlocksOrFailsTurn(t *testing.T) {
 	thread := c.StartThread(apptest.Object{})
 	require.Equal(t, "completed", c.Turn(thread, "one").Status)
 	require.Equal(t, "completed", c.Turn(thread, "two").Status)
+	pid := pidOf(t, filepath.Join(home, "pid"))
 	c.Close()
-	text, err := os.ReadFile(filepath.Join(home, "pid"))
-	require.NoError(t, err)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	require.NoError(t, err)
 	require.False(t, apptest.IsAlive(pid), "the program still runs")
 }
 
