@@ -38,13 +38,10 @@ func TestFloodDoesNotBlockOthers(t *testing.T) {
 		flooder.Send(apptest.Object{"id": i, "method": methods[i/threads%len(methods)],
 			"params": apptest.Object{"threadId": ids[i%threads], "name": "n"}})
 	}
-	for i, id := range ids {
+	for _, id := range ids[:3] { // not more: the server disconnects who reads nothing for 10 s
 		owner.Call("thread/read", apptest.Object{"threadId": id, "includeTurns": true})
-		if i < busy {
-			owner.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turns[id]})
-			untilEnd(owner.Client, turns[id], "interrupted")
-		}
-		owner.Seen = nil
+		owner.Call("turn/interrupt", apptest.Object{"threadId": id, "turnId": turns[id]})
+		untilEnd(owner.Client, turns[id], "interrupted")
 	}
 
 	resume()
