@@ -34,7 +34,7 @@ func testCompactedItemsReturn(t *testing.T, on apptest.WireAPI) {
 	require.NotContains(t, compacted, "9137")
 
 	var found protocol.ContextSearchResponse
-	require.NoError(t, json.Unmarshal(c.Call("context/search", apptest.Object{"threadId": thread, "query": "9137",
+	require.NoError(t, json.Unmarshal(c.Call("context/search", apptest.Object{"threadId": thread, "query": "port is 9137",
 		"includeRemoved": true}), &found))
 	require.Len(t, found.IDs, 1, "the output; its call does not have the number")
 	edit := apptest.Object{"type": "setInclusion", "ids": found.IDs, "included": true}

@@ -98,7 +98,7 @@ func testMemoryRemindsOfTrimmedFact(t *testing.T, on apptest.WireAPI) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		require.NotContains(t, string(text), "9137", file)
+		require.NotRegexp(t, "[^0-9a-f-]0?9137", string(text), file) // a random id can contain the digits
 	}
 }
 

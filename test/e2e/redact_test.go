@@ -41,11 +41,11 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	args := []string{"-c", `history.sensitivePatterns=["bluebird", 'room (\d+)']`}
 	c := apptest.StartOffline(t, home, args...)
 	id := c.StartTrusted()
-	c.Turn(id, "hello bluebird in room 4711, take "+githubToken)
+	c.Turn(id, "hello bluebird in room 471108154711, take "+githubToken)
 	c.Turn(id, "run: echo token="+githubToken+" | tr a a")
 	c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "Bluebird " + githubToken})
 	live := string(c.Call("context/getPrompt", apptest.Object{"threadId": id}))
-	require.Contains(t, live, "hello bluebird in room 4711, take "+githubToken)
+	require.Contains(t, live, "hello bluebird in room 471108154711, take "+githubToken)
 	require.Contains(t, live, "token="+githubToken)
 	before := c.ReadThread(id)
 	items := c.ContextList(id).Items
@@ -57,7 +57,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	c.Call("context/setInclusion", apptest.Object{"threadId": id, "indices": []int{1}, "included": false})
 	c.Close()
 	apptest.RequireBackup(t, before.Path)
-	for _, secret := range []string{githubToken, "bluebird", "Bluebird", "4711"} {
+	for _, secret := range []string{githubToken, "bluebird", "Bluebird", "471108154711"} {
 		require.Empty(t, filesWith(t, home, secret), secret)
 	}
 
