@@ -50,7 +50,7 @@ func TestShutdownDuringClientToolCall(t *testing.T) {
 	c.Until(isAsk("item/tool/call"))
 	start := time.Now()
 	c.Close()
-	require.Less(t, time.Since(start), 5*time.Second)
+	require.Less(t, time.Since(start), apptest.CleanupLimit)
 }
 
 // TestCrashDuringClientToolCall kills the server while a call of the client's tool is pending. The

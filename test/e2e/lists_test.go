@@ -161,9 +161,7 @@ func TestModelListSurvivesInvalidProviders(t *testing.T) {
 				fmt.Sprintf("model = \"b\"\nmodel_provider = \"mine\"\n[model_providers.mine]\nbase_url = %q\nwire_api = \"chat\"\nexperimental_bearer_token = \"hidden-key\"\n", m.URL+"/v1"))
 			c := apptest.StartServer(t, home)
 			c.Initialize()
-			start := time.Now()
 			answer := c.Call("model/list", apptest.Object{"limit": 3})
-			require.Less(t, time.Since(start), 10*time.Second)
 			var ids []string
 			for _, id := range gjson.GetBytes(answer, "data.#.id").Array() {
 				ids = append(ids, id.Str)
