@@ -146,6 +146,6 @@ func TestEndlessListIsNotRead(t *testing.T) {
 		`","inputSchema":{"type":"object"}}],"nextCursor":"more"}`, result})
 	p.stays = true
 	r := newRigOf(t, time.Hour, func(mcp.Definition, func(string)) (mcp.Process, error) { return p, nil })
-	require.Len(t, r.ready(mcp.Definition{Name: "s", StartupTimeout: 10 * time.Second, ToolTimeout: time.Minute}), 1)
+	require.Len(t, r.ready(mcp.Definition{Name: "s", StartupTimeout: patience, ToolTimeout: patience}), 1)
 	require.Less(t, p.lists, 20)
 }

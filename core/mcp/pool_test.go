@@ -134,7 +134,7 @@ func TestRepeatedFailureIsReportedOnce(t *testing.T) {
 	require.Eventually(t, func() bool {
 		info, err := os.Stat(tries)
 		return err == nil && info.Size() > 4
-	}, 20*time.Second, 10*time.Millisecond)
+	}, patience, 10*time.Millisecond)
 	status := r.Status(context.Background(), "me", "s", true)
 	require.Len(t, status, 1)
 	require.Contains(t, *status[0].ToolsError, "no database")
@@ -154,22 +154,21 @@ func TestRepeatedFailureIsReportedOnce(t *testing.T) {
 func TestSilentServerTimesOut(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "s", "-never")
-	d.StartupTimeout = 300 * time.Millisecond
-	begin := time.Now()
 	r.Open("me", []mcp.Definition{d})
-	require.Less(t, time.Since(begin), 200*time.Millisecond, "Open does not wait")
 	_, pending := r.Tools("me")
-	require.True(t, pending)
+	require.True(t, pending, "Open does not wait")
 	require.Empty(t, r.Await(context.Background(), "me", 20*time.Millisecond))
+	d.StartupTimeout = 300 * time.Millisecond
+	r.Open("other", []mcp.Definition{d})
 	r.untilState("timed out after 300ms: if it is only slow, set startup_timeout_sec below [mcp_servers.s]")
 }
 
 func TestHangingCallTimesOut(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "s")
-	d.ToolTimeout = 200 * time.Millisecond
+	d.ToolTimeout = time.Second
 	r.ready(d)
-	require.ErrorContains(t, r.call("hang", `{}`).Err, "timed out awaiting tools/call after 200ms")
+	require.ErrorContains(t, r.call("hang", `{}`).Err, "timed out awaiting tools/call after 1s")
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
 	require.Error(t, r.Call(ctx, "me", core.CallTool{Server: "s", Tool: "hang", Arguments: []byte("{}")}, nil).Err)
@@ -201,7 +200,7 @@ func TestProgressIsPassedOn(t *testing.T) {
 func TestQuestionsStopTheTimerOfTheCall(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "s")
-	d.ToolTimeout = 300 * time.Millisecond
+	d.ToolTimeout = time.Second
 	r.ready(d)
 	r.answer = func(q core.ServerQuestion) {
 		time.AfterFunc(2*d.ToolTimeout, func() { r.Answer(q.Question, accept(`{"name":"Ada"}`)) })
@@ -221,7 +220,7 @@ func TestQuestionsStopTheTimerOfTheCall(t *testing.T) {
 
 // TestQuestionsStopTheTimersOfOtherCalls while they are open, also of calls that start meanwhile.
 func TestQuestionsStopTheTimersOfOtherCalls(t *testing.T) {
-	const timeout = 500 * time.Millisecond
+	const timeout = time.Second
 	for _, open := range []time.Duration{timeout / 2, 2 * timeout} {
 		r := newRig(t)
 		d := define(t, "s")
@@ -236,7 +235,7 @@ func TestQuestionsStopTheTimersOfOtherCalls(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*timeout)
 		defer cancel()
 		hung := r.Call(ctx, "me", core.CallTool{Server: "s", Tool: "hang", Arguments: []byte(`{}`)}, nil)
-		require.ErrorContains(t, hung.Err, "timed out awaiting tools/call after 500ms", open)
+		require.ErrorContains(t, hung.Err, "timed out awaiting tools/call after 1s", open)
 		require.Greater(t, hung.Duration, open)
 		require.Contains(t, r.texts(<-asking), "accept Ada")
 	}
@@ -249,7 +248,7 @@ func TestCallWithEndlessQuestionsTimesOut(t *testing.T) {
 	d.ToolTimeout = 200 * time.Millisecond
 	r.ready(d)
 	r.answer = func(q core.ServerQuestion) { r.Answer(q.Question, accept(`{}`)) }
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	nagged := r.Call(ctx, "me", core.CallTool{Server: "s", Tool: "nag", Arguments: []byte(`{}`)}, nil)
 	require.ErrorContains(t, nagged.Err, "timed out awaiting tools/call after 200ms")
@@ -273,7 +272,7 @@ func TestCallsTimeOutIfTheProgramDoesNotRead(t *testing.T) {
 		select {
 		case c := <-called:
 			require.ErrorContains(t, c.Err, "timed out awaiting tools/call after 1s")
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			require.Fail(t, "a call did not end")
 		}
 	}
@@ -297,7 +296,7 @@ func TestChangedToolsAreListedAgain(t *testing.T) {
 	require.Eventually(t, func() bool {
 		tools, _ := r.Tools("me")
 		return len(tools) == before+1
-	}, 10*time.Second, 10*time.Millisecond)
+	}, patience, 10*time.Millisecond)
 }
 
 func TestOpenKeepsUnchangedConnections(t *testing.T) {
@@ -366,7 +365,7 @@ func TestServicesAreReachedByHTTP(t *testing.T) {
 	r := newRig(t)
 	d := mcp.Definition{Name: "s", URL: service(t, "-token", "tok") + "/mcp?x=1", Bearer: true,
 		Headers:        map[string]string{"Authorization": "Bearer tok"},
-		StartupTimeout: 10 * time.Second, ToolTimeout: 10 * time.Second}
+		StartupTimeout: patience, ToolTimeout: 10 * time.Second}
 	require.NotEmpty(t, r.ready(d))
 	require.Contains(t, r.texts(r.call("echo", `{"y":2}`)), "echo")
 	r.answer = func(q core.ServerQuestion) { r.Answer(q.Question, accept(`{"name":"Bob"}`)) }
@@ -379,7 +378,7 @@ func TestServicesAreReachedByHTTP(t *testing.T) {
 func TestServiceThatRequiresALogin(t *testing.T) {
 	r := newRig(t)
 	require.Empty(t, r.ready(mcp.Definition{Name: "s", URL: service(t, "-token", "tok"),
-		StartupTimeout: 10 * time.Second}))
+		StartupTimeout: patience}))
 	r.untilState("it requires a login, which this server does not support; set bearer_token_env_var")
 }
 
@@ -397,7 +396,7 @@ func TestCloseEndsAllProcesses(t *testing.T) {
 	var block struct{ Text string }
 	require.NoError(t, json.Unmarshal([]byte(r.texts(r.call("child", `{}`))), &block))
 	require.DirExists(t, "/proc/"+block.Text)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	require.NoError(t, r.Close(ctx))
 	if stat, err := os.ReadFile("/proc/" + block.Text + "/stat"); err == nil {

@@ -61,6 +61,9 @@ type rig struct {
 	changed   chan struct{}
 }
 
+// patience limits waits that only a busy machine makes long.
+const patience = time.Minute
+
 func newRig(t *testing.T) *rig {
 	shell := &tool.Shell{}
 	return newRigOf(t, 10*time.Millisecond, func(d mcp.Definition, stderr func(string)) (mcp.Process, error) {
@@ -76,7 +79,7 @@ func newRigOf(t *testing.T, delay time.Duration, spawn func(mcp.Definition, func
 	r := &rig{t: t, changed: make(chan struct{}, 1000)}
 	r.Pool = mcp.New(mcp.Options{Spawn: spawn, Observer: r, Log: r.log, Delay: delay})
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		require.NoError(t, r.Close(ctx))
 	})
@@ -122,7 +125,7 @@ func (r *rig) Withdraw(_ string, question uint64) {
 // until waits for a condition of the reported states and questions.
 func (r *rig) until(is func() bool) {
 	r.t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(patience)
 	for {
 		r.mu.Lock()
 		done := is()
@@ -152,13 +155,13 @@ func define(t *testing.T, name string, args ...string) mcp.Definition {
 	require.NoError(t, err, path)
 	return mcp.Definition{Name: name, Command: append([]string{path}, args...), Dir: t.TempDir(),
 		Env:            []string{"PATH=" + os.Getenv("PATH")},
-		StartupTimeout: 10 * time.Second, ToolTimeout: 10 * time.Second}
+		StartupTimeout: patience, ToolTimeout: patience}
 }
 
 // ready connects an owner and waits for its tools.
 func (r *rig) ready(definitions ...mcp.Definition) []core.ServerTool {
 	r.Open("me", definitions)
-	return r.Await(context.Background(), "me", 10*time.Second)
+	return r.Await(context.Background(), "me", patience)
 }
 
 func (r *rig) call(name, arguments string) core.ToolCalled {
