@@ -273,7 +273,7 @@ func TestAMessageInPartsIsOneMessage(t *testing.T) {
 func TestWriteTimeout(t *testing.T) {
 	ended := make(chan error, 1)
 	text := append(bytes.Repeat([]byte("x"), 8<<20), '\n')
-	l := serving(t, Options{WriteTimeout: 300 * time.Millisecond, Serve: func(_ context.Context, c *Client) error {
+	l := serving(t, Options{WriteTimeout: time.Second, Serve: func(_ context.Context, c *Client) error {
 		_, err := c.Write(text)
 		ended <- err
 		return err
@@ -285,7 +285,7 @@ func TestWriteTimeout(t *testing.T) {
 	_, message, err := slow.Reader(t.Context())
 	require.NoError(t, err)
 	taken, piece := 0, make([]byte, 256<<10)
-	for pause := time.NewTicker(20 * time.Millisecond); err == nil; <-pause.C {
+	for pause := time.NewTicker(50 * time.Millisecond); err == nil; <-pause.C {
 		var n int
 		n, err = io.ReadFull(message, piece)
 		taken += n
