@@ -52,7 +52,7 @@ func TestFilesAnswerPipelinedRequests(t *testing.T) {
 	c := apptest.StartOffline(t, t.TempDir())
 	path := filepath.Join(t.TempDir(), "file")
 	var ids []string
-	for i := range 100 {
+	for i := range 20 {
 		c.SendRequest("fs/writeFile", apptest.Object{"path": path, "dataBase64": in64(fmt.Sprint(i))})
 		ids = append(ids, c.SendRequest("fs/readFile", apptest.Object{"path": path}))
 	}
