@@ -31,7 +31,7 @@ func newStoredThread(t *testing.T) (home, id, path string) {
 	return home, id, path
 }
 
-// TestHugeLineIsSkipped has a sparse line of gigabytes in a rollout.
+// TestHugeLineIsSkipped has a sparse line of 256 MiB in a rollout.
 func TestHugeLineIsSkipped(t *testing.T) {
 	apptest.NeedsFiles(t, apptest.FilesLines)
 	sample.Long(t)
@@ -39,7 +39,7 @@ func TestHugeLineIsSkipped(t *testing.T) {
 	home, id, path := newStoredThread(t)
 	info, err := os.Stat(path)
 	require.NoError(t, err)
-	require.NoError(t, os.Truncate(path, info.Size()+1<<30))
+	require.NoError(t, os.Truncate(path, info.Size()+1<<28))
 	c := apptest.StartOffline(t, home)
 	require.Len(t, c.CallThread("thread/resume", apptest.Object{"threadId": id}).Turns, 2)
 	require.Equal(t, "completed", c.Turn(id, "the third").Status)

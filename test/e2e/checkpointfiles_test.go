@@ -162,7 +162,7 @@ func TestDiffsWithOddNamesApply(t *testing.T) {
 	c.Close()
 }
 
-// TestRevertHandlesLargeFiles captures, changes and restores a file of 100 MiB. The diff reports
+// TestRevertHandlesLargeFiles captures, changes and restores a file of 32 MiB. The diff reports
 // that it is truncated.
 func TestRevertHandlesLargeFiles(t *testing.T) {
 	sample.Long(t)
@@ -170,13 +170,13 @@ func TestRevertHandlesLargeFiles(t *testing.T) {
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	large := filepath.Join(p.Dir, "large")
-	content := bytes.Repeat([]byte("0123456789abcde\n"), 100<<20/16)
+	content := bytes.Repeat([]byte("0123456789abcde\n"), 32<<20/16)
 	require.NoError(t, os.WriteFile(large, content, 0o644))
 	id := p.StartTrusted(c)
 	turn := c.RunScript(id, apptest.ShellCall("echo changed > large; echo small > small.txt"))
 	answer := c.CallJSON("thread/diff/read", apptest.Object{"threadId": id})
 	require.True(t, answer.Get("cut").Bool())
-	require.Equal(t, int64(100<<20/16), answer.Get(`summary.files.#(path=="large").deletions`).Int())
+	require.Equal(t, int64(32<<20/16), answer.Get(`summary.files.#(path=="large").deletions`).Int())
 	c.RevertTo(id, turn, "files")
 	text, err := os.ReadFile(large)
 	require.NoError(t, err)

@@ -96,7 +96,7 @@ func TestInterruptDuringCaptureEndsTurn(t *testing.T) {
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
-	for i := range 4000 {
+	for i := range 1000 {
 		dir := filepath.Join(p.Dir, fmt.Sprint("d", i%40))
 		require.NoError(t, os.MkdirAll(dir, 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), []byte(rand.Text()), 0o644))
