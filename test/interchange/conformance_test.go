@@ -110,7 +110,8 @@ func TestReferenceSchemaAcceptsSession(t *testing.T) {
 	// If declined, the turn would end.
 	c.OnRequest = func(apptest.Message) any { return apptest.Object{"decision": "accept"} }
 	for _, end := range []string{"turn/interrupt", "turn/steer"} {
-		turn := c.BeginTurn(id, "run: cat; sleep 600")
+		turn := c.BeginTurn(id, "run: echo begun; sleep 600")
+		c.UntilOutput("begun\n") // an earlier steer would replace the command
 		c.Call("turn/steer", apptest.Object{"threadId": id, "expectedTurnId": turn, "input": apptest.TextInput("wait")})
 		c.CallRejected(end, apptest.Object{"threadId": id, "turnId": apptest.UnknownThreadID,
 			"expectedTurnId": apptest.UnknownThreadID,
