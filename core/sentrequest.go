@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -74,9 +73,8 @@ func (t *promptTools) text() json.RawMessage {
 }
 
 func (t *promptTools) equals(o *promptTools) bool {
-	return slices.EqualFunc(t.Tools, o.Tools, func(a, b ToolSpec) bool {
-		return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Parameters, b.Parameters)
-	}) && (t.WebSearch == o.WebSearch || t.WebSearch != nil && o.WebSearch != nil && *t.WebSearch == *o.WebSearch)
+	return slices.EqualFunc(t.Tools, o.Tools, ToolSpec.Equal) &&
+		(t.WebSearch == o.WebSearch || t.WebSearch != nil && o.WebSearch != nil && *t.WebSearch == *o.WebSearch)
 }
 
 // recordUnanswered records a model request that failed or was cancelled.

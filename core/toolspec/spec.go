@@ -1,6 +1,7 @@
 package toolspec
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 )
@@ -11,6 +12,11 @@ type Spec struct {
 	Description string
 	// Parameters is a JSON Schema of an object.
 	Parameters json.RawMessage
+}
+
+// Equal reports whether two tools are offered alike.
+func (s Spec) Equal(o Spec) bool {
+	return s.Name == o.Name && s.Description == o.Description && bytes.Equal(s.Parameters, o.Parameters)
 }
 
 // The names of the built-in tools.

@@ -1,8 +1,10 @@
 package chat
 
 import (
+	"encoding/json"
 	"fmt"
 
+	"appserver/core/model"
 	"appserver/protocol"
 )
 
@@ -51,16 +53,13 @@ func (m *Message) appendPlain(b []byte) []byte {
 
 // encodeAll returns messages as a JSON array.
 func encodeAll(messages []Message) ([]byte, error) {
-	list := []byte("[")
+	list := make([]json.RawMessage, len(messages))
 	for i := range messages {
 		raw, err := messages[i].encode()
 		if err != nil {
 			return nil, fmt.Errorf("writing the messages of the request: %w", err)
 		}
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, raw...)
+		list[i] = raw
 	}
-	return append(list, ']'), nil
+	return model.EncodeList(list), nil
 }

@@ -2,9 +2,9 @@ package chat
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"appserver/core"
+	"appserver/core/model"
 	"appserver/protocol"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -21,10 +21,7 @@ func body(p *core.Prompt) openai.ChatCompletionRequest {
 		StreamOptions: &openai.StreamOptions{IncludeUsage: true},
 		ServiceTier:   openai.ServiceTier(p.ServiceTier),
 	}
-	for _, tool := range p.Tools {
-		r.Tools = append(r.Tools, functionTool(tool))
-	}
-	if len(r.Tools) > 0 {
+	if len(p.Tools) > 0 {
 		r.ParallelToolCalls = true
 	}
 	if p.Effort != openai.ReasoningEffortNone {
@@ -41,35 +38,22 @@ func body(p *core.Prompt) openai.ChatCompletionRequest {
 	return r
 }
 
-func functionTool(t core.ToolSpec) openai.Tool {
-	f := &openai.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters}
-	if !isSet(t.Parameters) {
-		f.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
-	}
-	return openai.Tool{Type: openai.ToolTypeFunction, Function: f}
-}
-
 // isSet reports whether a JSON value is present and not null.
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// overrides are the members of a request that go-openai leaves out or alters: it
+// overrides are the members of a request that go-openai leaves out, alters or encodes anew each time: it
 // knows no prompt_cache_key, checks the model's name, and drops empty contents.
-func overrides(p *core.Prompt, messages []Message) (map[string]json.RawMessage, error) {
+func overrides(p *core.Prompt, messages []Message, tools []json.RawMessage) (map[string]json.RawMessage, error) {
 	list, err := encodeAll(messages)
 	if err != nil {
 		return nil, err
 	}
-	members := map[string]any{"model": p.Model}
+	raw := map[string]json.RawMessage{"model": protocol.AppendString(nil, p.Model), "messages": list}
 	if p.ThreadID != "" {
-		members["prompt_cache_key"] = p.SessionID
+		raw["prompt_cache_key"] = protocol.AppendString(nil, p.SessionID)
 	}
-	raw := map[string]json.RawMessage{"messages": list}
-	for name, value := range members {
-		b, err := protocol.Marshal(value)
-		if err != nil {
-			return nil, fmt.Errorf("writing %s of the request: %w", name, err)
-		}
-		raw[name] = b
+	if len(tools) > 0 {
+		raw["tools"] = model.EncodeList(tools)
 	}
 	return raw, nil
 }

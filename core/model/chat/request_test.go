@@ -14,6 +14,7 @@ import (
 	"appserver/protocol"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 )
 
 // sent returns the request for a prompt.
@@ -61,6 +62,38 @@ func TestRequestBody(t *testing.T) {
 		`"stream_options":{"include_usage":true},`+
 		`"tools":[{"function":{"name":"shell","description":"Runs.","parameters":{"type":"object"}},"type":"function"},`+
 		`{"function":{"name":"bare","parameters":{"type":"object","properties":{}}},"type":"function"}]}`, body)
+}
+
+// TestEachRequestHasItsOwnTools sends prompts whose tools differ in turn to one provider.
+func TestEachRequestHasItsOwnTools(t *testing.T) {
+	var body []byte
+	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ = io.ReadAll(r.Body)
+		_, _ = io.WriteString(w, stop+done)
+	})
+	read := core.ToolSpec{Name: "read", Parameters: json.RawMessage(`{"type":"object"}`)}
+	described, typed := read, read
+	described.Description, typed.Parameters = "Reads.", json.RawMessage(`{"type": "object", "required": []}`)
+	for _, c := range []struct {
+		tools []core.ToolSpec
+		sent  string
+	}{
+		{nil, ``},
+		{[]core.ToolSpec{read}, `[{"function":{"name":"read","parameters":{"type":"object"}},"type":"function"}]`},
+		{[]core.ToolSpec{read}, `[{"function":{"name":"read","parameters":{"type":"object"}},"type":"function"}]`},
+		{[]core.ToolSpec{described}, `[{"function":{"name":"read","description":"Reads.","parameters":{"type":"object"}},"type":"function"}]`},
+		{[]core.ToolSpec{typed}, `[{"function":{"name":"read","parameters":{"type":"object","required":[]}},"type":"function"}]`},
+		{nil, ``},
+	} {
+		p := modeltest.UserSays("hi")
+		p.Tools = c.tools
+		_, _, err := modeltest.Ask(t.Context(), provider, p)
+		require.NoError(t, err)
+		require.Equal(t, c.sent, gjson.GetBytes(body, "tools").Raw)
+		rendered, err := provider.Render(p)
+		require.NoError(t, err)
+		require.Equal(t, c.sent != "", len(rendered.Tools) > 0)
+	}
 }
 
 func TestSmallestRequestBody(t *testing.T) {

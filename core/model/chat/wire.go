@@ -10,7 +10,6 @@ import (
 
 	"appserver/core"
 	"appserver/core/model"
-	"appserver/protocol"
 
 	openai "github.com/sashabaranov/go-openai"
 )
@@ -19,6 +18,7 @@ import (
 type Wire struct {
 	optional model.Optional
 	dialects dialects
+	tools    toolCache
 }
 
 // New makes the wire of a provider.
@@ -36,7 +36,11 @@ func (*Wire) Terminal() string { return "[DONE] or a finish_reason" }
 func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error {
 	messages := Messages(p)
 	w.dialects.of(p.Model).speak(messages)
-	overrides, err := overrides(p, messages)
+	tools, err := w.tools.encode(p.Tools)
+	if err != nil {
+		return err
+	}
+	overrides, err := overrides(p, messages, tools)
 	if err != nil {
 		return err
 	}
@@ -62,15 +66,15 @@ func (*Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading { return 
 func (w *Wire) Render(p *core.Prompt) (core.RenderedPrompt, error) {
 	messages := tracedMessages(p)
 	w.dialects.of(p.Model).speak(messages)
-	return render(p, messages)
+	return render(p, messages, &w.tools)
 }
 
 // Render gives the messages and the tools of the Chat Completions request for p.
 func Render(p *core.Prompt) (core.RenderedPrompt, error) {
-	return render(p, tracedMessages(p))
+	return render(p, tracedMessages(p), new(toolCache))
 }
 
-func render(p *core.Prompt, messages []Message) (r core.RenderedPrompt, err error) {
+func render(p *core.Prompt, messages []Message, tools *toolCache) (r core.RenderedPrompt, err error) {
 	for _, m := range messages {
 		raw, err := m.encode()
 		if err != nil {
@@ -78,14 +82,8 @@ func render(p *core.Prompt, messages []Message) (r core.RenderedPrompt, err erro
 		}
 		r.Messages, r.Sources = append(r.Messages, raw), append(r.Sources, m.items)
 	}
-	for _, t := range body(p).Tools {
-		raw, err := protocol.Marshal(t)
-		if err != nil {
-			return r, fmt.Errorf("writing the tools of the request: %w", err)
-		}
-		r.Tools = append(r.Tools, raw)
-	}
-	return r, nil
+	r.Tools, err = tools.encode(p.Tools)
+	return r, err
 }
 
 // poster is the HTTP client of go-openai: it corrects a request on its way out.
@@ -106,10 +104,7 @@ func (r *poster) Do(req *http.Request) (*http.Response, error) {
 		members[name] = value
 	}
 	r.sent = r.wire.optional.Filter(members)
-	body, err := protocol.Marshal(members)
-	if err != nil {
-		return nil, fmt.Errorf("writing the request: %w", err)
-	}
+	body := model.EncodeObject(members)
 	req.ContentLength = int64(len(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	req.Body, _ = req.GetBody()

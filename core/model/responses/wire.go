@@ -38,10 +38,7 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 		return err
 	}
 	sent := w.optional.Filter(members)
-	body, err := protocol.Marshal(members)
-	if err != nil {
-		return fmt.Errorf("writing the request: %w", err)
-	}
+	body := model.EncodeObject(members)
 	e, url := to.Endpoint()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
