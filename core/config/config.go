@@ -114,6 +114,8 @@ type Config struct {
 	layers   []*layer // the weakest first
 	root     *node
 	project  project
+	// base has the settings without the project and the overrides of a thread. It is nil if c has neither.
+	base *Config
 }
 
 // SandboxWorkspaceWrite configures the sandbox mode workspace-write.

@@ -191,11 +191,15 @@ func (l *Live) Reload() error {
 // Latest returns the configuration of a thread with the current settings below its own overrides,
 // including the files of its project. If they are invalid together, it returns c.
 func (l *Live) Latest(c *Config) *Config {
+	current := l.Current()
+	if c.base == current && c.lacksProjectFiles() {
+		return c
+	}
 	var over *layer
 	if i := slices.IndexFunc(c.layers, func(l *layer) bool { return l.ofThread }); i >= 0 {
 		over = c.layers[i]
 	}
-	next, err := l.Current().inFolder(c.project.cwd, over)
+	next, err := current.inFolder(c.project.cwd, over)
 	if err != nil {
 		return c
 	}

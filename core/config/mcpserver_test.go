@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -96,6 +97,28 @@ env_http_headers = { X-Key = "KEY", X-None = "NONE" }
 	bare := servers(t, "[mcp_servers.a]\nurl = \"https://example.com/mcp\"\nbearer_token_env_var = \"TOKEN\"\n", nil)
 	_, err = bare.RequestHeaders(bare.Servers()[0])
 	require.ErrorContains(t, err, "the environment variable TOKEN is not set")
+}
+
+// A thread has the servers that the files of its project name now.
+func TestLatestReadsTheFilesOfTheProject(t *testing.T) {
+	home, cwd := t.TempDir(), t.TempDir()
+	trusted := fmt.Sprintf("[projects.%q]\ntrust_level = \"trusted\"\n", cwd)
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(trusted), 0o600))
+	source := config.Source{Home: home}
+	c, err := config.Load(source)
+	require.NoError(t, err)
+	live := config.NewLive(source, c)
+	thread, err := c.For(cwd, nil)
+	require.NoError(t, err)
+	require.Same(t, thread, live.Latest(thread), "nothing has changed")
+
+	file := filepath.Join(cwd, ".codex", "config.toml")
+	require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))
+	require.NoError(t, os.WriteFile(file, []byte("[mcp_servers.new]\ncommand = \"n\"\n"), 0o600))
+	with := live.Latest(thread)
+	require.Len(t, with.Servers(), 1)
+	require.NoError(t, os.Remove(file))
+	require.Empty(t, live.Latest(with).Servers())
 }
 
 // A thread keeps its own servers when the file is read again.

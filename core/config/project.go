@@ -83,6 +83,7 @@ func (c *Config) inFolder(cwd string, over *layer) (*Config, error) {
 	if out == c {
 		return c, nil
 	}
+	out.base = c
 	out.Warnings = slices.DeleteFunc(out.Warnings, func(w string) bool {
 		return slices.Contains(c.Warnings, w)
 	})
@@ -91,6 +92,15 @@ func (c *Config) inFolder(cwd string, over *layer) (*Config, error) {
 
 func rejectProject(err error) error {
 	return protocol.Refuse(protocol.KindConfig, "the project configuration cannot be used: %v", err)
+}
+
+// lacksProjectFiles reports whether the project had no files when c was read, and has none now.
+func (c *Config) lacksProjectFiles() bool {
+	if c.project.cwd == "" {
+		return true
+	}
+	p, err := c.projectOf(c.project.cwd)
+	return err == nil && p.trust == c.project.trust && len(p.layers) == 0 && len(c.project.layers) == 0
 }
 
 // insertInto puts the project's layers above the user's file.
