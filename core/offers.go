@@ -72,9 +72,12 @@ func (t *Thread) serverTool(name string) *ServerTool {
 // setServerTools replaces the tools of servers. A client's tool hides a server's tool of the same
 // name.
 func (t *Thread) setServerTools(tools []ServerTool) {
-	t.serverTools = slices.DeleteFunc(
+	offered := slices.DeleteFunc(
 		slices.Clone(tools),
 		func(tool ServerTool) bool { return t.clientTool(tool.Name) != nil },
 	)
-	t.overhead.tokens = 0
+	if !slices.EqualFunc(t.serverTools, offered, func(a, b ServerTool) bool { return a.Spec.Equal(b.Spec) }) {
+		t.overhead.tokens = 0
+	}
+	t.serverTools = offered
 }
