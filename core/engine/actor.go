@@ -172,17 +172,18 @@ func (a *actor) readError() error {
 
 // publish publishes the active turn, the settings and the open requests for lists, which run in other goroutines.
 func (a *actor) publish() {
-	id := a.thread.ActiveTurn()
-	if old := a.turn.Load(); old == nil || *old != id {
-		a.turn.Store(&id)
-	}
-	now := a.thread.Current()
-	if old := a.current.Load(); old == nil || *old != now {
-		a.current.Store(&now)
-	}
+	storeChanged(&a.turn, a.thread.ActiveTurn())
+	storeChanged(&a.current, a.thread.Current())
 	if !slices.Equal(a.thread.OpenRequests(), requestIDs(a.openRequests())) {
 		open := a.thread.Unanswered()
 		a.unanswered.Store(&open)
+	}
+}
+
+// storeChanged stores a value, and allocates nothing if it is stored already.
+func storeChanged[T comparable](to *atomic.Pointer[T], now T) {
+	if old := to.Load(); old == nil || *old != now {
+		to.Store(new(now))
 	}
 }
 

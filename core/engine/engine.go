@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -197,7 +198,8 @@ func (e *Engine) stamp() core.Stamp {
 func (e *Engine) catchPanic(do func(), fields ...zap.Field) (fault *protocol.Error) {
 	defer func() {
 		if p := recover(); p != nil {
-			e.parts.Log.Error("recovered from a panic", append(fields, zap.Any("panic", p), zap.Stack("stack"))...)
+			// The clone lets callers keep fields on their stack.
+			e.parts.Log.Error("recovered from a panic", append(slices.Clone(fields), zap.Any("panic", p), zap.Stack("stack"))...)
 			fault = protocol.Internal(protocol.KindInternal, "internal error; details are in the server's log")
 		}
 	}()

@@ -21,6 +21,9 @@ func (a *actor) isIdle() bool {
 // writer. It returns an error if a file cannot be opened now; the thread stays unchanged then.
 func (a *actor) resume() error {
 	err := a.journal.Resume()
+	if err == nil {
+		return nil
+	}
 	if errors.Is(err, rollout.ErrChanged) {
 		err = a.loadAnew(err)
 	}

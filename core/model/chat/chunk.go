@@ -71,14 +71,19 @@ type fragment struct {
 
 // decodeChunk reads an event. What is kept of it as it came is UTF-8 all the same.
 func decodeChunk(raw []byte, form *plainForm) (chunk, error) {
-	var c chunk
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
 	}
 	if content, plain := form.read(raw); plain {
+		var c chunk
 		c.Choices[0].Delta.Content = text(content)
 		return c, nil
 	}
+	return parseChunk(raw)
+}
+
+func parseChunk(raw []byte) (chunk, error) {
+	var c chunk
 	err := protocol.Unmarshal(raw, &c)
 	if mismatch := new(json.UnmarshalTypeError); err == nil || errors.As(err, &mismatch) {
 		return c, nil
