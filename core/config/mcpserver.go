@@ -189,7 +189,7 @@ func (l *Live) Reload() error {
 }
 
 // Latest returns the configuration of a thread with the current settings below its own overrides,
-// including the files of its project. If they are invalid together, it returns c.
+// including the files of its project. If they are invalid together, or nothing has changed, it returns c.
 func (l *Live) Latest(c *Config) *Config {
 	current := l.Current()
 	if c.base == current && c.lacksProjectFiles() {

@@ -94,13 +94,28 @@ func rejectProject(err error) error {
 	return protocol.Refuse(protocol.KindConfig, "the project configuration cannot be used: %v", err)
 }
 
-// lacksProjectFiles reports whether the project had no files when c was read, and has none now.
+// lacksProjectFiles reports whether the project had no configuration when c was read, and has none now.
 func (c *Config) lacksProjectFiles() bool {
-	if c.project.cwd == "" {
-		return true
+	return len(c.project.layers) == 0 && (c.project.cwd == "" || !c.hasProjectFolder(c.project.cwd))
+}
+
+// hasProjectFolder reports whether a folder from the project's root down to cwd has a project folder.
+func (c *Config) hasProjectFolder(cwd string) bool {
+	root := c.projectRoot(cwd)
+	for dir := cwd; ; dir = filepath.Dir(dir) {
+		if c.isProjectFolder(filepath.Join(dir, projectFolder)) {
+			return true
+		}
+		if dir == root || dir == filepath.Dir(dir) {
+			return false
+		}
 	}
-	p, err := c.projectOf(c.project.cwd)
-	return err == nil && p.trust == c.project.trust && len(p.layers) == 0 && len(c.project.layers) == 0
+}
+
+// isProjectFolder reports whether a folder exists and is not the home.
+func (c *Config) isProjectFolder(folder string) bool {
+	info, err := os.Stat(folder)
+	return err == nil && info.IsDir() && realPath(folder) != realPath(c.home)
 }
 
 // insertInto puts the project's layers above the user's file.
@@ -174,7 +189,7 @@ func realPath(path string) string {
 // warning if the layer sets keys that only the user can set.
 func (c *Config) projectLayer(dir, root string) (l *layer, warning string, err error) {
 	folder := filepath.Join(dir, projectFolder)
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() || realPath(folder) == realPath(c.home) {
+	if !c.isProjectFolder(folder) {
 		return nil, "", nil
 	}
 	name := protocol.ConfigLayerSource{Type: protocol.LayerProject, DotCodexFolder: folder}

@@ -114,6 +114,9 @@ type finder struct {
 }
 
 func (f *finder) walk(r root) {
+	if _, err := os.Stat(r.dir); err != nil {
+		return // most roots do not exist
+	}
 	f.folders = 0
 	f.folder(r, r.dir, 0)
 }
@@ -132,7 +135,7 @@ func (f *finder) folder(r root, dir string, depth int) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // most roots are not there, and what cannot be read holds no skill
+		return // what cannot be read holds no skill
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"os"
 	"strings"
 	"time"
@@ -14,23 +15,33 @@ func Today(now time.Time) (date, zone string) {
 // localZone returns the name of the local time zone, such as Europe/Berlin, or UTC if it is not known.
 func localZone() string {
 	link, _ := os.Readlink("/etc/localtime") // "" where it is no link
-	text, _ := readRegular("/etc/timezone", 256)
-	return zoneName(time.Local.String(), link, string(text))
+	return zoneName(time.Local.String(), link, func() string {
+		text, _ := readRegular("/etc/timezone", 256)
+		return string(text)
+	})
 }
 
 // zoneName takes the name that the environment chose, else the target of
 // /etc/localtime, else the text of /etc/timezone. Local is Go's word for a zone
 // without a name.
-func zoneName(chosen, link, text string) string {
-	for _, candidate := range []string{chosen, link, strings.TrimSpace(text)} {
-		_, name, isPath := strings.Cut(candidate, "zoneinfo/")
-		if !isPath {
-			name = candidate
-		}
-		name = strings.TrimPrefix(strings.TrimPrefix(name, "posix/"), "right/")
-		if name != "" && name != "Local" && name[0] != '/' && name[0] != '.' {
+func zoneName(chosen, link string, text func() string) string {
+	for _, candidate := range []string{chosen, link} {
+		if name := zoneIn(candidate); name != "" {
 			return name
 		}
 	}
-	return "UTC"
+	return cmp.Or(zoneIn(strings.TrimSpace(text())), "UTC")
+}
+
+// zoneIn returns the zone that a name or a path names, or "".
+func zoneIn(candidate string) string {
+	_, name, isPath := strings.Cut(candidate, "zoneinfo/")
+	if !isPath {
+		name = candidate
+	}
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "posix/"), "right/")
+	if name == "" || name == "Local" || name[0] == '/' || name[0] == '.' {
+		return ""
+	}
+	return name
 }

@@ -20,7 +20,7 @@ func TestZoneName(t *testing.T) {
 		{"Local", "", "", "UTC"},
 		{"", "../elsewhere", " \n", "UTC"},
 	} {
-		require.Equal(t, tt.want, zoneName(tt.chosen, tt.link, tt.text), "%+v", tt)
+		require.Equal(t, tt.want, zoneName(tt.chosen, tt.link, func() string { return tt.text }), "%+v", tt)
 	}
 }
 
