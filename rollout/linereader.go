@@ -162,7 +162,7 @@ func (t *LineReader) addAppended(lines []byte, offset int64) {
 func (t *LineReader) moveTo(file disk.File, path string, copies []linePosition) {
 	_ = t.Close() // the files were opened for reading
 	t.addFile(file, path, false)
-	t.positions.added = copies
+	t.positions = positions{added: copies}
 }
 
 // addFile adds a file and returns its number in linePosition.

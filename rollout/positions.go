@@ -45,7 +45,7 @@ func (p *positions) clip() positions {
 	return positions{p.stored, p.storedIn, slices.Clip(p.added)}
 }
 
-// encode returns all positions in the form of stored.
+// encode returns all positions in the form of stored, without their file: all lines must be in one file.
 func (p *positions) encode() []byte {
 	text := make([]byte, 0, p.len()*positionSize)
 	text = append(text, p.stored...)

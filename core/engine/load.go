@@ -59,10 +59,11 @@ func (r *reader) Continue(text *rollout.LineReader, snapshot []byte) (rollout.Li
 	return r.Apply, ok
 }
 
-// readerBefore reads the lines before a lost one, which the disk may still contain.
+// readerBefore reads the lines before a lost one, which the disk may still contain. With whole it uses no snapshot.
 type readerBefore struct {
 	*reader
-	lost int64
+	lost  int64
+	whole bool
 }
 
 // Begin starts with an empty thread.
@@ -72,6 +73,9 @@ func (r readerBefore) Begin(text *rollout.LineReader) rollout.LineHandler {
 
 // Continue starts with the snapshot of an earlier reader.
 func (r readerBefore) Continue(text *rollout.LineReader, snapshot []byte) (rollout.LineHandler, bool) {
+	if r.whole {
+		return nil, false
+	}
 	take, ok := r.reader.Continue(text, snapshot)
 	return r.before(take), ok
 }

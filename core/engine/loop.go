@@ -189,7 +189,7 @@ func (a *actor) runRecovered(to *protocol.Caller, do func()) {
 	reload := func() {
 		failure := a.beforeStep()
 		failure.Err = fault
-		a.recover(failure, core.Output{})
+		a.recover(failure, core.Output{}, true)
 	}
 	if a.engine.catchPanic(reload, of) != nil {
 		a.closeBroken()

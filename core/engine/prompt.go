@@ -71,7 +71,7 @@ func (e *Engine) render(
 
 // pastPrompt rebuilds a past request from the lines before it.
 func (e *Engine) pastPrompt(thread string, past *core.PastRequest) (any, error) {
-	r := &readerUntil{readerBefore{&reader{id: thread, settings: e.parts.Setup.Defaults()}, past.From}}
+	r := &readerUntil{readerBefore{&reader{id: thread, settings: e.parts.Setup.Defaults()}, past.From, false}}
 	contents, text, err := e.parts.Threads.Load(store.Ref{ID: thread}, r)
 	if err != nil {
 		return nil, err

@@ -13,13 +13,13 @@ import (
 
 // recover reloads a thread after an append has failed, without the failed step. Requests of the
 // step are rejected. If the rollout is unreadable as well, or the journal is lost, the thread is
-// unloaded.
-func (a *actor) recover(failure core.StorageFailed, lost core.Output) {
+// unloaded. With whole, all lines are read, because the snapshot may be the cause.
+func (a *actor) recover(failure core.StorageFailed, lost core.Output, whole bool) {
 	a.engine.parts.Log.Error("the rollout failed", zap.String("thread", a.id), zap.Error(failure.Err))
 	a.refuseLost(errStorage(failure.Err), lost.Messages)
 	a.cancelEffects()
 	a.generation++
-	r := readerBefore{&reader{id: a.id, settings: a.thread.Settings()}, firstOrdinal(lost.Lines)}
+	r := readerBefore{&reader{id: a.id, settings: a.thread.Settings()}, firstOrdinal(lost.Lines), whole}
 	var gone *store.LostError
 	if errors.As(failure.Err, &gone) {
 		a.closeFailed(failure)

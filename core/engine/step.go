@@ -82,14 +82,14 @@ func (a *actor) step(in core.Input) {
 	out, err := a.commit(in)
 	if err != nil {
 		before.Err = err
-		a.recover(before, out)
+		a.recover(before, out, false)
 		return
 	}
 	a.deliver(out)
 	if err := a.readError(); err != nil {
 		before = a.beforeStep()
 		before.Err = err
-		a.recover(before, core.Output{})
+		a.recover(before, core.Output{}, false)
 	}
 }
 

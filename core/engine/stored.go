@@ -10,9 +10,13 @@ import (
 
 // read also warns, once, of problems in the rollout.
 func (e *Engine) read(to protocol.Caller, p *protocol.ThreadReadParams) {
-	t, err := e.loadStored(p.ThreadID)
-	e.answer(to, func() (any, error) { return e.view(p, t, err) })
-	if err == nil {
+	var t *loaded
+	e.answer(to, func() (any, error) {
+		var err error
+		t, err = e.loadStored(p.ThreadID)
+		return e.view(p, t, err)
+	})
+	if t != nil {
 		e.warnOnce(to.Conn, &p.ThreadID, rolloutProblems(t.contents)) // thread items do not depend on the backup
 		t.close()
 	}

@@ -38,7 +38,8 @@ func (l *Line) at() int64 {
 // Edit is an entry of the journal. It has what it changed, so that it can be undone and redone.
 type Edit struct {
 	protocol.ContextEdit
-	// changes are read by Changes. Until then stored has those of a snapshot, which decode returns, or is nil.
+	// changes are read by Changes, except for an edit that was just made. Of an edit from a snapshot, stored has
+	// them until then, and decode returns them.
 	changes []Change
 	stored  []byte
 	decode  func(stored []byte) []Change

@@ -41,7 +41,7 @@ func (h *History) trimsSince(from int64) (trims []*Edit) {
 }
 
 func (h *History) revertingChanges(from int64) (changes []Change) {
-	hidden := map[int32]bool{} // whether the item was hidden before those trims, or leaves
+	hidden := map[int32]bool{} // whether an item is hidden afterwards
 	for _, e := range h.trimsSince(from) {
 		for _, c := range slices.Backward(e.Changes()) {
 			hidden[c.place] = c.before.hidden

@@ -17,10 +17,10 @@ type IDs struct {
 	stored []byte
 }
 
-// idSize is the length of a hash and a position, in bytes.
+// The lengths in stored, in bytes.
 const (
 	hashSize = 8
-	idSize   = hashSize + 4
+	idSize   = hashSize + 4 // of a hash and a position
 )
 
 var errIDs = errors.New("the ids of the snapshot are cut off")
@@ -33,11 +33,12 @@ func (s *IDs) Set(id string, position int32) {
 	s.recent[id] = position
 }
 
-// Delete removes an id that was set. One from the snapshot stays: it must not be at its position any more.
+// Delete removes an id that was set. One from a snapshot stays. Find then relies on the caller: its position must not
+// have the id any more.
 func (s *IDs) Delete(id string) { delete(s.recent, id) }
 
-// Find returns the position of an id. has reports whether a position has the id: ids of a snapshot can have the same
-// hash, and can be out of date.
+// Find returns the position of an id. has reports whether a position has the id. It is called for ids from a snapshot
+// only, because these can have the same hash, and can be out of date.
 func (s *IDs) Find(id string, has func(position int32) bool) (position int32, found bool) {
 	if position, found = s.recent[id]; found || len(s.stored) == 0 {
 		return position, found

@@ -19,7 +19,7 @@ var errLength = errors.New("it has another number of elements")
 type List[T any] struct {
 	// blocks has the elements. A block is nil until it is decoded.
 	blocks [][]T
-	// stored has the content of the blocks of the snapshot, by block.
+	// stored has the content of the blocks of the snapshot, by block. It is out of date once a block is decoded.
 	stored [][]byte
 	decode func(content []byte) ([]T, error)
 	length int
@@ -51,7 +51,7 @@ func (l *List[T]) load(at int) []T {
 func (l *List[T]) Append(element T) {
 	at := l.length >> blockBits
 	switch {
-	case at == len(l.blocks) && at == 0:
+	case at == len(l.blocks) && at == 0: // most lists are short
 		l.blocks = append(l.blocks, nil)
 	case at == len(l.blocks): // a long list gets whole blocks
 		l.blocks = append(l.blocks, make([]T, 0, blockSize))
@@ -127,7 +127,7 @@ func (l *List[T]) Search(compare func(*T) int) (index int, found bool) {
 	return index, index < l.length && compare(l.At(index)) == 0
 }
 
-// Clone returns a list with copies of the elements.
+// Clone returns a list whose elements are assigned copies.
 func (l *List[T]) Clone() List[T] {
 	c := *l
 	c.blocks = make([][]T, len(l.blocks))

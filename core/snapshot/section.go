@@ -7,10 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 )
 
-// errSection is the error for a snapshot that ends too early.
-var errSection = errors.New("the snapshot is cut off")
+var (
+	// errSection is the error for a snapshot that ends too early.
+	errSection = errors.New("the snapshot is cut off")
+	// errTooLong is the error for a section whose length does not fit.
+	errTooLong = errors.New("a section of the snapshot has more than 2 GiB")
+)
 
 // Writer writes the sections of a snapshot. After an error it writes nothing more.
 type Writer struct {
@@ -26,6 +31,9 @@ func (w *Writer) Err() error { return w.err }
 
 // Section writes a section: its length in four bytes, and its content.
 func (w *Writer) Section(content []byte) {
+	if len(content) > math.MaxInt32 {
+		w.Fail(errTooLong)
+	}
 	w.write(binary.BigEndian.AppendUint32(nil, uint32(len(content))))
 	w.write(content)
 }

@@ -61,7 +61,7 @@ func ReadSnapshot(from []byte, defaults Settings, lines lineref.Lines) (*State, 
 		return nil, false
 	}
 	s := &State{from: lineref.NewSource(lines), line: head.Line}
-	source := s.from
+	source := s.from // blocks are decoded after the load, which clears s.from
 	s.requests.Read(in, func(content []byte) ([]request, error) { return decodeRequests(content, source) })
 	s.Context.ReadSnapshot(in, source)
 	s.Transcript.ReadSnapshot(in, source)

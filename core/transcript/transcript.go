@@ -21,9 +21,11 @@ type Transcript struct {
 	events  snapshot.List[Event]
 	// messages are the positions of the messages of the user and the agent.
 	messages []int64
-	// numbered counts the items of events without ids, items those of all turns.
-	numbered, items int64
-	preview         string
+	// numbered counts the items of events without ids.
+	numbered int64
+	// items counts the items of all turns.
+	items   int64
+	preview string
 }
 
 // Event is the begin or the end of a turn, or an item.
