@@ -63,10 +63,24 @@ func (t *Thread) overheadTokens() int64 {
 	}
 	now.tokens = primeTokens + t.context.Count(p.Instructions)
 	for _, tool := range p.Tools {
-		now.tokens += t.context.Count(tool.Name + " " + tool.Description + " " + string(tool.Parameters))
+		now.tokens += t.toolTokens(&tool)
 	}
 	t.overhead = now
 	return now.tokens
+}
+
+// toolTokens returns the cost of a tool in a request, in tokens before the scale.
+func (t *Thread) toolTokens(tool *ToolSpec) int64 {
+	return t.context.Count(tool.Name + " " + tool.Description + " " + string(tool.Parameters))
+}
+
+// addedByTrim returns the cost of the tool that a trim or a compaction now adds to the next request, see recalls.
+func (t *Thread) addedByTrim() int64 {
+	if t.recalls() || !t.economizes {
+		return 0
+	}
+	now := t.overheadTokens()
+	return t.context.FixedTokens(now+t.toolTokens(&toolspec.RecallSpec)) - t.context.FixedTokens(now)
 }
 
 // counted returns the cost of a request with the first n items, in tokens before the scale, or 0 if it

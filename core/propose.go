@@ -140,13 +140,14 @@ func (s *step) scope(d *draft) protocol.CompactionScope {
 	return v
 }
 
-// draftSavings returns by how many tokens the draft makes the next request smaller.
+// draftSavings returns by how many tokens the draft makes the next request smaller. The first compaction can add a
+// tool.
 func (s *step) draftSavings(d *draft) int64 {
 	if d.strategy == protocol.CompactMask {
 		line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)})
 		return s.context.SavedBy(s.context.ChangesOf(&line))
 	}
-	return s.pointOf(d.runningCompaction, &d.audit).SavedTokens
+	return s.pointOf(d.runningCompaction, &d.audit).SavedTokens - s.addedByTrim()
 }
 
 // auditDraft holds the draft's summary against what it replaces, and adds the rules of the user that it lacks.

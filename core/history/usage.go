@@ -19,9 +19,13 @@ func (h *History) Usage(overhead int64) protocol.ContextUsage {
 		c.add(h, i)
 	}
 	u := c.usage()
-	fixed := scaled(overhead, c.scale) + h.offsets[h.destination.Name]
-	u.PromptTokens = max(fixed, 0) + u.IncludedTokens
+	u.PromptTokens = h.FixedTokens(overhead) + u.IncludedTokens
 	return u
+}
+
+// FixedTokens returns an overhead in tokens as the provider would report it.
+func (h *History) FixedTokens(overhead int64) int64 {
+	return max(h.Scaled(overhead)+h.offsets[h.destination.Name], 0)
 }
 
 // usageCounter adds up the cost of items.

@@ -10,7 +10,8 @@ import (
 	"appserver/protocol"
 )
 
-var recallSpec = Spec{
+// RecallSpec describes the tool recall.
+var RecallSpec = Spec{
 	Name: Recall,
 	Description: "Finds what left the conversation, and earlier work in this repository, by words. " +
 		"Includes items again by their ids, such as r12.",

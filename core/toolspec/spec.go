@@ -59,7 +59,7 @@ func (s Selection) Specs() []Spec {
 		specs = append(specs, questionsSpec)
 	}
 	if s.Recall {
-		specs = append(specs, recallSpec)
+		specs = append(specs, RecallSpec)
 	}
 	return specs
 }
