@@ -189,7 +189,7 @@ func (l *loading) readFirstSpan(s span) (end int64, err error) {
 	l.readSnapshotCache(&s)
 	from := s.from
 	end, err = l.readSpan(&s)
-	if err != nil || end-from < l.store.snapshotCacheMin || end != s.to || l.unterminated || l.Torn || l.dependent ||
+	if err != nil || !l.isWorthSnapshotCache(end-from, &s) || end != s.to || l.unterminated || l.Torn || l.dependent ||
 		l.ThreadID == "" {
 		return end, err
 	}

@@ -23,7 +23,9 @@ const (
 	// snapshotCacheForm is the version of the file format.
 	snapshotCacheForm = 2
 	// snapshotCacheMin is the amount of data that is worth a cache, in bytes.
-	snapshotCacheMin = 16 << 20
+	snapshotCacheMin = 2 << 20
+	// snapshotCacheMax is the amount of new data that is always worth another one.
+	snapshotCacheMax = 16 << 20
 	// sampled is the number of lines whose checksums are compared before a cache is used.
 	sampled = 64
 	// headLength is the number of bytes of the length of the head.
@@ -136,6 +138,12 @@ func (t *LineReader) samples() (sums []uint32) {
 		sums = append(sums, line.Checksum(raw))
 	}
 	return sums
+}
+
+// isWorthSnapshotCache reports whether lines of this length, at the end of a span, are worth a cache. A cache takes
+// time in proportion to the whole span.
+func (l *loading) isWorthSnapshotCache(length int64, s *span) bool {
+	return length >= max(l.store.snapshotCacheMin, min(s.to/8, snapshotCacheMax))
 }
 
 // saveSnapshotCache writes a cache at the end of a span. Errors are ignored, because the next
