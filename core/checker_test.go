@@ -425,7 +425,9 @@ func (w *checker) checkLoaded(m *machine, loaded *core.Thread) {
 		w.same("timeline", encode(pageOf(m.thread, nil, most)), encode(pageOf(loaded, nil, most)))
 	}
 	w.same("resumable turn", encode(m.thread.Waits() || m.thread.Resumable()), encode(loaded.Resumable()))
-	w.same("prompt items", encode(m.thread.Prompt().Items), encode(loaded.Prompt().Items))
+	if w.sameModel(m.thread, loaded) {
+		w.same("prompt items", encode(m.thread.Prompt().Items), encode(loaded.Prompt().Items))
+	}
 	w.same("instructions", withoutSkills(m.thread), withoutSkills(loaded))
 }
 
@@ -434,6 +436,12 @@ func (w *checker) checkLoaded(m *machine, loaded *core.Thread) {
 func withoutSkills(t *core.Thread) string {
 	before, _, _ := strings.Cut(t.Prompt().Instructions, "\n\n"+core.SkillsText([]core.Skill{{}})[:20])
 	return before
+}
+
+// sameModel reports whether both send to one model. After a resume that names another one, the lines still name the
+// former, and other reasoning goes back to it.
+func (w *checker) sameModel(live, loaded *core.Thread) bool {
+	return !w.overridden || live.Settings().Model == loaded.Settings().Model
 }
 
 func (w *checker) same(what, live, loaded string) {

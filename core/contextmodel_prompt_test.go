@@ -17,7 +17,12 @@ func (m *contextModel) inPrompt(i modelItem) bool {
 	case i.isOutput():
 		return m.called(i) && i.sound
 	}
-	return i.kind == "message" || i.kind == "reasoning" && !i.sealed && m.goesBack(i)
+	return i.kind == "message" || i.kind == "reasoning" && !i.sealed && m.isOfDestination(i) && m.goesBack(i)
+}
+
+// isOfDestination reports whether the model of the next request made the item.
+func (m *contextModel) isOfDestination(i modelItem) bool {
+	return m.sentTo == "" || i.maker == "" || i.maker == m.sentTo
 }
 
 // goesBack reports whether the prompt has the answer of the reasoning, with a part that needs it.

@@ -21,6 +21,8 @@ type contextModel struct {
 	revision int64
 	journal  []modelEdit
 	turns    modelTurns
+	answers  string // the model that answers, by the last line that names one
+	sentTo   string // the model of the next request, "" for answers
 }
 
 // modelItem is an item as its line has it. call and output are the places of its
@@ -28,10 +30,11 @@ type contextModel struct {
 type modelItem struct {
 	id, kind, role, callID string
 	body                   string
-	sound                  bool  // it can be decoded
-	carries                bool  // reasoning goes back with it
-	sealed                 bool  // it is encrypted reasoning
-	of                     int64 // the encrypted compaction that it is an item of, 0 for none
+	sound                  bool   // it can be decoded
+	carries                bool   // reasoning goes back with it
+	sealed                 bool   // it is encrypted reasoning
+	maker                  string // the model of the turn in which it joined
+	of                     int64  // the encrypted compaction that it is an item of, 0 for none
 	place                  int
 	call, output           int
 	ordinal                int64
@@ -79,6 +82,7 @@ func (m *contextModel) read(line *protocol.RolloutLine) {
 		return
 	}
 	m.readTurns(line)
+	m.readModel(line)
 	switch line.Type {
 	case protocol.LineResponseItem:
 		m.join(id, line.Payload)
@@ -95,6 +99,13 @@ func (m *contextModel) read(line *protocol.RolloutLine) {
 	m.remindAgain()
 }
 
+// readModel reads the model of a turn.
+func (m *contextModel) readModel(line *protocol.RolloutLine) {
+	if named := gjson.GetBytes(line.Payload, "model").Str; line.Type == protocol.LineTurnContext && named != "" {
+		m.answers = named
+	}
+}
+
 func lineID(ordinal int64) string { return fmt.Sprintf("r%d", ordinal) }
 
 func (m *contextModel) join(id string, raw json.RawMessage) {
@@ -104,6 +115,7 @@ func (m *contextModel) join(id string, raw json.RawMessage) {
 	if item.isCall() || item.isOutput() {
 		item.callID = p.Get("call_id").Str
 	}
+	item.maker = m.answers
 	item.sealed = item.kind == "reasoning" && p.Get("encrypted_content").Str != ""
 	item.carries, item.place = p.Get("provider_echo.reasoning_member").Str != "", len(m.items)
 	m.items, m.order = append(m.items, item), append(m.order, len(m.items))

@@ -60,15 +60,26 @@ func (w *checker) checkAnswer(in core.Input, before []core.Message, to protocol.
 	}
 }
 
-// behindTurnEnd returns the messages after the end of a released turn.
+// behindTurnEnd returns the messages after the end of a released turn. Its end includes the suggestions for its
+// context, and the warnings of edits that waited for it.
 func behindTurnEnd(messages []core.Message) []core.Message {
 	end := slices.IndexFunc(messages, isTurnCompleted)
-	return messages[end+1:]
+	if end < 0 {
+		return messages
+	}
+	for end++; end < len(messages) && followsTurnEnd(messages[end]); end++ {
+	}
+	return messages[end:]
 }
 
 func isTurnCompleted(m core.Message) bool {
 	n, ok := m.(core.Notice)
 	return ok && n.NotificationMethod() == "turn/completed"
+}
+
+func followsTurnEnd(m core.Message) bool {
+	n, ok := m.(core.Notice)
+	return ok && (n.NotificationMethod() == "ContextSuggestions" || n.NotificationMethod() == "warning")
 }
 
 func (w *checker) checkReply(m *machine, in core.Input, out core.Output, reply core.Reply) {
