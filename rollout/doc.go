@@ -27,10 +27,10 @@
 // grow and be moved meanwhile. [Store.Read] and [Store.Open] keep all lines in memory.
 // [Store.Read] rejects files above 2 GiB.
 //
-// After a load that reads more than 2 MiB and an eighth of the file, or 16 MiB, a snapshot of the Loader is kept in home/appserver-cache.
-// The next load reads only the lines after it. A cache that does not match the file is
-// ignored. The bytes of the snapshot stay in memory until the LineReader is closed: 12 bytes a
-// line, and what the Loader wrote.
+// After a load that reads more than 2 MiB and an eighth of the file, or 16 MiB, a snapshot of the
+// Loader is kept in home/appserver-cache. The next load reads only the lines after it. A cache
+// that does not match the file is ignored. The bytes of the snapshot stay in memory until the
+// LineReader is closed: 12 bytes a line, and what the Loader wrote.
 //
 // If a rollout is empty and has a backup, lists show the backup. The first load restores the
 // file from it. Contents.Restored reports that. Without a backup, lists of files report it; a
