@@ -285,7 +285,8 @@ func (w *contextChecker) checkPlain(m *machine) {
 	}
 	loaded := core.Load(threadID, m.options, m.settings, plain)
 	if w.sameModel(m.thread, loaded) {
-		w.same("the prompt of a plain reader", encode(m.thread.Prompt().Items), encode(w.withoutForeign(loaded.Prompt().Items)))
+		w.same("the prompt of a plain reader", encode(m.thread.Prompt().Items),
+			encode(w.withoutForeign(loaded.Prompt().Items)))
 	}
 }
 
