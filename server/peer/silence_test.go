@@ -43,8 +43,7 @@ func through(t *testing.T, port *peer.Port) *network {
 				_ = from.Close()
 				continue
 			}
-			n.copies.Go(func() { n.forward(from, to) })
-			n.copies.Go(func() { n.forward(to, from) })
+			n.copies.Go(func() { n.join(from, to) })
 		}
 	})
 	t.Cleanup(func() {
@@ -54,9 +53,22 @@ func through(t *testing.T, port *peer.Port) *network {
 	return n
 }
 
-// forward copies bytes. A divided network drops them, and closes no connection before both sides did.
+// join forwards in both directions. In a divided network, neither side learns that the other one has closed.
+func (n *network) join(from, to net.Conn) {
+	var directions sync.WaitGroup
+	directions.Go(func() { n.forward(from, to) })
+	directions.Go(func() { n.forward(to, from) })
+	directions.Wait()
+	_, _ = from.Close(), to.Close()
+}
+
+// forward copies bytes until from is closed. A divided network drops them, and does not close to.
 func (n *network) forward(from, to net.Conn) {
-	defer func() { _ = to.Close() }()
+	defer func() {
+		if !n.divided.Load() {
+			_ = to.Close()
+		}
+	}()
 	buf := make([]byte, 32<<10)
 	for {
 		size, err := from.Read(buf)
