@@ -127,7 +127,7 @@ func (t *Thread) PlanRevert(id, mode string) (RevertPlan, *protocol.Error) {
 		if err != nil {
 			return p, err
 		}
-		p.Turns = t.transcript.Len() - turn
+		p.Turns = t.transcript.TurnCount() - turn
 	}
 	if mode == protocol.RevertConversation {
 		return p, nil

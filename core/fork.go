@@ -82,7 +82,7 @@ func (t *Thread) ordinalAfter(id string) (int64, *protocol.Error) {
 	case err == nil && t.openTurn() == id:
 		err = protocol.Refuse(protocol.KindTurnActive, "lastTurnId '%s' identifies an in-progress turn", id)
 		err.Data.TurnID = id
-	case err == nil && turn+1 < t.transcript.Len():
+	case err == nil && turn+1 < t.transcript.TurnCount():
 		return t.state.StartOf(turn + 1), nil
 	}
 	return t.state.Next, err

@@ -74,7 +74,7 @@ func (t *Thread) toolTokens(tool *ToolSpec) int64 {
 	return t.context.Count(tool.Name + " " + tool.Description + " " + string(tool.Parameters))
 }
 
-// addedByTrim returns the cost of the tool that a trim or a compaction now adds to the next request, see recalls.
+// addedByTrim returns the cost of the tool recall if a trim or a compaction now would add it to requests. See recalls.
 func (t *Thread) addedByTrim() int64 {
 	if t.recalls() || !t.economizes {
 		return 0

@@ -140,8 +140,8 @@ func (s *step) scope(d *draft) protocol.CompactionScope {
 	return v
 }
 
-// draftSavings returns by how many tokens the draft makes the next request smaller. The first compaction can add a
-// tool.
+// draftSavings returns by how many tokens the draft makes the next request smaller. The first trim point
+// can add a tool.
 func (s *step) draftSavings(d *draft) int64 {
 	if d.strategy == protocol.CompactMask {
 		line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)})

@@ -54,10 +54,10 @@ func (s *step) notifyReverted(c *trimChange) {
 
 func (s *step) turnsToRevert(in Revert) (uint32, *protocol.Error) {
 	if in.Before == nil {
-		return uint32(min(int(in.Last), s.transcript.Len())), nil
+		return uint32(min(int(in.Last), s.transcript.TurnCount())), nil
 	}
 	turn, err := s.findTurn(*in.Before)
-	return uint32(s.transcript.Len() - turn), err
+	return uint32(s.transcript.TurnCount() - turn), err
 }
 
 func (s *step) replyToRevert(in Revert) {

@@ -55,7 +55,7 @@ func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse
 		DryRun: in.Dry, Mode: in.Plan.Mode, Roots: []string{}, RemovedTurnIDs: []string{},
 		Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}},
 	}
-	for i := s.transcript.Len() - in.Plan.Turns; i < s.transcript.Len(); i++ {
+	for i := s.transcript.TurnCount() - in.Plan.Turns; i < s.transcript.TurnCount(); i++ {
 		r.RemovedTurnIDs = append(r.RemovedTurnIDs, s.transcript.Turn(i).ID)
 	}
 	if in.Restored == nil {

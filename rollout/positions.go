@@ -14,11 +14,11 @@ type linePosition struct {
 
 // positions are the positions of lines.
 type positions struct {
-	// stored has those of the lines of a snapshot cache, positionSize bytes each. All of them are in the file
-	// storedIn.
+	// stored has the positions of the lines that a snapshot cache covers, positionSize bytes each. These lines are in
+	// the file with the number storedIn.
 	stored   []byte
 	storedIn uint32
-	// added has those of the lines after them.
+	// added has the positions of later lines.
 	added []linePosition
 }
 

@@ -1,7 +1,6 @@
 package history_test
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"appserver/core/history"
 	"appserver/core/lineref"
 	"appserver/core/snapshot"
+	"appserver/core/snapshot/snapshottest"
 	"appserver/protocol"
 	"appserver/test/sample"
 )
@@ -240,14 +240,8 @@ func TestDamagedLinesChangeNothing(t *testing.T) {
 
 // again returns a history from the snapshot of another one.
 func again(t require.TestingT, h *history.History) *history.History {
-	var out bytes.Buffer
-	w := snapshot.NewWriter(&out)
-	h.WriteSnapshot(w)
-	require.NoError(t, w.Err())
 	read := &history.History{}
-	r := snapshot.NewReader(out.Bytes())
-	read.ReadSnapshot(r, lineref.NewSource(nil))
-	require.NoError(t, r.Err())
+	snapshottest.Copy(t, h.WriteSnapshot, func(r *snapshot.Reader) { read.ReadSnapshot(r, lineref.NewSource(nil)) })
 	return read
 }
 

@@ -38,8 +38,8 @@ func (l *Line) at() int64 {
 // Edit is an entry of the journal. It has what it changed, so that it can be undone and redone.
 type Edit struct {
 	protocol.ContextEdit
-	// changes are read by Changes, except for an edit that was just made. Of an edit from a snapshot, stored has
-	// them until then, and decode returns them.
+	// changes is nil while stored is set: an edit from a snapshot decodes its changes at the first call of Changes.
+	// Only code that has just made an edit reads the field itself.
 	changes []Change
 	stored  []byte
 	decode  func(stored []byte) []Change

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"appserver/core/fieldtest"
 	"appserver/core/lineref"
 	"appserver/core/snapshot"
+	"appserver/core/snapshot/snapshottest"
 	"appserver/protocol"
 )
 
@@ -86,14 +86,8 @@ func TestSnapshotsKeepTheFormOfEncryptedCompactions(t *testing.T) {
 // again returns a history from the snapshot of another one.
 func again(t *testing.T, was *History, lines *lineref.Source) *History {
 	t.Helper()
-	var out bytes.Buffer
-	w := snapshot.NewWriter(&out)
-	was.WriteSnapshot(w)
-	require.NoError(t, w.Err())
 	now := &History{}
-	r := snapshot.NewReader(out.Bytes())
-	now.ReadSnapshot(r, lines)
-	require.NoError(t, r.Err())
+	snapshottest.Copy(t, was.WriteSnapshot, func(r *snapshot.Reader) { now.ReadSnapshot(r, lines) })
 	return now
 }
 

@@ -10,7 +10,8 @@ import (
 	"sort"
 )
 
-// IDs find the positions of ids. Those of a snapshot are found by a hash in its bytes. The zero IDs are empty.
+// IDs maps ids to positions. An id from a snapshot is looked up by its hash in the bytes of the snapshot. The zero IDs
+// is empty.
 type IDs struct {
 	recent map[string]int32
 	// stored has the hash and the position of ids, sorted by hash.
@@ -33,12 +34,12 @@ func (s *IDs) Set(id string, position int32) {
 	s.recent[id] = position
 }
 
-// Delete removes an id that was set. One from a snapshot stays. Find then relies on the caller: its position must not
-// have the id any more.
+// Delete removes an id that was set. An id from a snapshot is not removed: the has of Find must report false for its
+// position from now on.
 func (s *IDs) Delete(id string) { delete(s.recent, id) }
 
-// Find returns the position of an id. has reports whether a position has the id. It is called for ids from a snapshot
-// only, because these can have the same hash, and can be out of date.
+// Find returns the position of an id. has reports whether the element at a position has the id. Find calls it for ids
+// from a snapshot only: two of them can have the same hash, and the element at a position can have changed.
 func (s *IDs) Find(id string, has func(position int32) bool) (position int32, found bool) {
 	if position, found = s.recent[id]; found || len(s.stored) == 0 {
 		return position, found

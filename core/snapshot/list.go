@@ -127,7 +127,7 @@ func (l *List[T]) Search(compare func(*T) int) (index int, found bool) {
 	return index, index < l.length && compare(l.At(index)) == 0
 }
 
-// Clone returns a list whose elements are assigned copies.
+// Clone returns a copy of the list. Elements are copied by assignment.
 func (l *List[T]) Clone() List[T] {
 	c := *l
 	c.blocks = make([][]T, len(l.blocks))

@@ -103,7 +103,7 @@ func (r *Reader) Fail(err error) {
 	}
 }
 
-// MustDecode is Decode without an error. It is for sections that are read after the load.
+// MustDecode is Decode for sections that are read after the load. It panics on an error.
 func MustDecode(content []byte, v any) { must(Decode(content, v)) }
 
 func must(err error) {

@@ -78,10 +78,10 @@ func (s *State) priceReasoning(info *protocol.TokenCountInfo) {
 // applyRolledBack removes the last turns and reverts their part of the context.
 func (s *State) applyRolledBack(ordinal int64, line *protocol.RolloutLine) {
 	var rolled protocol.ThreadRolledBack
-	if protocol.Unmarshal(line.Payload, &rolled) != nil || rolled.NumTurns == 0 || s.Transcript.Len() == 0 {
+	if protocol.Unmarshal(line.Payload, &rolled) != nil || rolled.NumTurns == 0 || s.Transcript.TurnCount() == 0 {
 		return
 	}
-	first := max(s.Transcript.Len()-int(rolled.NumTurns), 0)
+	first := max(s.Transcript.TurnCount()-int(rolled.NumTurns), 0)
 	from := s.StartOf(first)
 	at := s.historyLine(ordinal, line)
 	s.Context.Revert(&at, from, rolled.Revision)

@@ -27,7 +27,7 @@ func (s *State) Evict(lines lineref.Lines, first int, worth func(line int) bool)
 			r.Source, r.Raw = s.appended, nil
 		}
 	}
-	for i := s.Transcript.Events() - 1; i >= 0 && s.Transcript.Event(i).Position >= since; i-- {
+	for i := s.Transcript.EventCount() - 1; i >= 0 && s.Transcript.Event(i).Position >= since; i-- {
 		e := s.Transcript.Event(i)
 		if e.Item < 0 {
 			continue

@@ -26,7 +26,7 @@ func (s *State) PlanTrim(t Trim) protocol.StoredTrimPoint {
 	for _, i := range slices.Compact(kept) {
 		p.Kept = append(p.Kept, s.Context.Item(i).ID())
 	}
-	turn := s.Transcript.Len()
+	turn := s.Transcript.TurnCount()
 	if last := s.Transcript.Last(); last != nil && last.ID == t.ActiveTurn {
 		turn--
 		p.Boundary = max(s.Transcript.BeginOf(turn), s.lastBoundary())
@@ -95,7 +95,7 @@ func (s *State) itemsAround(boundary int64) (before, behind *string) {
 	for i := at - 1; i >= 0 && before == nil; i-- {
 		before = s.itemID(s.Transcript.Event(i))
 	}
-	for i := at; i < s.Transcript.Events() && behind == nil; i++ {
+	for i := at; i < s.Transcript.EventCount() && behind == nil; i++ {
 		behind = s.itemID(s.Transcript.Event(i))
 	}
 	return before, behind

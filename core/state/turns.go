@@ -25,7 +25,7 @@ func (s *State) TurnIndex(id string) int {
 // StartOf returns the ordinal of a turn's first line. If no line begins turns, the user's message
 // precedes the line that identifies the turn.
 func (s *State) StartOf(turn int) int64 {
-	if turn >= s.Transcript.Len() {
+	if turn >= s.Transcript.TurnCount() {
 		return s.Next
 	}
 	begin := s.Transcript.BeginOf(turn)
@@ -48,7 +48,7 @@ func (s *State) SelectTurns(r *protocol.PruneRange) (func(turnID string) bool, *
 
 // turnRange returns the first turn of a range and the one after its last.
 func (s *State) turnRange(r *protocol.PruneRange) (first, end int, err *protocol.Error) {
-	turns := s.Transcript.Len()
+	turns := s.Transcript.TurnCount()
 	switch {
 	case r == nil || r.Word == protocol.RangeAll || r.Word == "" || r.Word == protocol.RangeKeepLastTurns && r.Count == 0:
 		return -1, turns, nil

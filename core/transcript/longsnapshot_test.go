@@ -1,7 +1,6 @@
 package transcript_test
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 
 	"appserver/core/lineref"
 	"appserver/core/snapshot"
+	"appserver/core/snapshot/snapshottest"
 	"appserver/core/transcript"
 )
 
@@ -24,14 +24,8 @@ func addTurns(tr *transcript.Transcript, first, end int) {
 
 func again(t *testing.T, tr *transcript.Transcript) *transcript.Transcript {
 	t.Helper()
-	var out bytes.Buffer
-	w := snapshot.NewWriter(&out)
-	tr.WriteSnapshot(w)
-	require.NoError(t, w.Err())
 	read := &transcript.Transcript{}
-	r := snapshot.NewReader(out.Bytes())
-	read.ReadSnapshot(r, lineref.NewSource(nil))
-	require.NoError(t, r.Err())
+	snapshottest.Copy(t, tr.WriteSnapshot, func(r *snapshot.Reader) { read.ReadSnapshot(r, lineref.NewSource(nil)) })
 	return read
 }
 
@@ -49,12 +43,12 @@ func TestALongTranscriptContinuesFromASnapshot(t *testing.T) {
 		addTurns(tr, 1700, 1710)
 	}
 	for _, part := range []*transcript.Transcript{part, again(t, part)} {
-		require.Equal(t, whole.Len(), part.Len())
-		require.Equal(t, whole.Events(), part.Events())
-		for i := range whole.Events() {
+		require.Equal(t, whole.TurnCount(), part.TurnCount())
+		require.Equal(t, whole.EventCount(), part.EventCount())
+		for i := range whole.EventCount() {
 			require.Equal(t, whole.Event(i), part.Event(i))
 		}
-		for i := range whole.Len() {
+		for i := range whole.TurnCount() {
 			require.Equal(t, whole.Turn(i).View(), part.Turn(i).View())
 			index, found := part.IndexOf(whole.Turn(i).ID)
 			require.True(t, found)

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"appserver/core/fieldtest"
 	"appserver/core/lineref"
 	"appserver/core/snapshot"
+	"appserver/core/snapshot/snapshottest"
 	"appserver/protocol"
 )
 
@@ -41,13 +41,7 @@ func TestSnapshotHasEveryFieldOfTheTranscript(t *testing.T) {
 	was.indices.Set("x", 0)
 	was.Turn(0).Item(0).Ref = lineref.Ref{Source: lines, Line: 1, Part: lineref.Whole}
 
-	var out bytes.Buffer
-	w := snapshot.NewWriter(&out)
-	was.WriteSnapshot(w)
-	require.NoError(t, w.Err())
-	r := snapshot.NewReader(out.Bytes())
-	now.ReadSnapshot(r, lines)
-	require.NoError(t, r.Err())
+	snapshottest.Copy(t, was.WriteSnapshot, func(r *snapshot.Reader) { now.ReadSnapshot(r, lines) })
 	fields.Same(t, &was, &now)
 	fields.Same(t, was.Turn(0), now.Turn(0))
 	fields.Same(t, was.Turn(0).Item(0), now.Turn(0).Item(0))

@@ -50,28 +50,28 @@ type Line struct {
 	Usage protocol.ThreadTokenUsage
 }
 
-// Len returns the number of turns.
-func (t *Transcript) Len() int { return t.turns.Len() }
+// TurnCount returns the number of turns.
+func (t *Transcript) TurnCount() int { return t.turns.Len() }
 
 // Turn returns a turn by its index.
 func (t *Transcript) Turn(i int) *Turn { return t.turns.At(i) }
 
 // IndexOf returns the index of the turn with an id.
 func (t *Transcript) IndexOf(id string) (index int, found bool) {
-	at, found := t.indices.Find(id, func(i int32) bool { return int(i) < t.Len() && t.Turn(int(i)).ID == id })
+	at, found := t.indices.Find(id, func(i int32) bool { return int(i) < t.TurnCount() && t.Turn(int(i)).ID == id })
 	return int(at), found
 }
 
 // Last returns the last turn, or nil.
 func (t *Transcript) Last() *Turn {
-	if t.Len() == 0 {
+	if t.TurnCount() == 0 {
 		return nil
 	}
-	return t.Turn(t.Len() - 1)
+	return t.Turn(t.TurnCount() - 1)
 }
 
-// Events returns the number of events.
-func (t *Transcript) Events() int { return t.events.Len() }
+// EventCount returns the number of events.
+func (t *Transcript) EventCount() int { return t.events.Len() }
 
 // Event returns an event by its index.
 func (t *Transcript) Event(i int) Event { return *t.events.At(i) }
@@ -178,7 +178,7 @@ func (t *Transcript) ItemCompleted(line *Line) (shown Shown) {
 // the first of them.
 func (t *Transcript) Revert(first int, position int64) (before protocol.ThreadTokenUsage) {
 	before = t.Turn(first).UsageBefore
-	for i := first; i < t.Len(); i++ {
+	for i := first; i < t.TurnCount(); i++ {
 		turn := t.Turn(i)
 		t.indices.Delete(turn.ID)
 		t.items -= int64(len(turn.items))
@@ -196,7 +196,7 @@ func (t *Transcript) Revert(first int, position int64) (before protocol.ThreadTo
 
 // addTurn adds a turn that begins at a line.
 func (t *Transcript) addTurn(turn Turn, line *Line) *Turn {
-	t.indices.Set(turn.ID, int32(t.Len()))
+	t.indices.Set(turn.ID, int32(t.TurnCount()))
 	turn.Root, turn.UsageBefore = turn.ID, line.Usage
 	t.turns.Append(turn)
 	added := t.Last()

@@ -30,7 +30,7 @@ func oneTurn() *transcript.Transcript {
 
 func Example() {
 	t := oneTurn()
-	for i := range t.Events() {
+	for i := range t.EventCount() {
 		if e := t.Event(i); e.Item >= 0 {
 			fmt.Println(e.Position, t.ItemAt(e).ID())
 		} else {
@@ -93,11 +93,11 @@ func TestARevertRemovesTurnsAndTheirMessages(t *testing.T) {
 	tr.ItemCompleted(line(5, `{"turn_id":"t-2","item":{"type":"UserMessage","id":"i-3","content":[]}}`))
 	require.Equal(t, 3, tr.MessagesBefore(100))
 	tr.Revert(1, 4)
-	require.Equal(t, 1, tr.Len())
+	require.Equal(t, 1, tr.TurnCount())
 	require.Equal(t, 2, tr.MessagesBefore(100))
 	_, found := tr.IndexOf("t-2")
 	require.False(t, found)
-	require.Equal(t, 4, tr.Events())
+	require.Equal(t, 4, tr.EventCount())
 }
 
 // TestFilesWithoutItemEventsHaveTheSameTurns applies the events of an older version.

@@ -154,7 +154,7 @@ func (d *diary) query(t require.TestingT, q view.TimelineQuery) (page timelineAn
 }
 
 func itemIDs(d *diary) (ids []string) {
-	for i := range d.Events() {
+	for i := range d.EventCount() {
 		if e := d.Event(i); e.Item >= 0 {
 			ids = append(ids, d.ItemAt(e).ID())
 		}

@@ -45,7 +45,7 @@ func (t *Thread) OccurrencesPage(
 	}
 	answer.Data = []protocol.ThreadSearchOccurrence{}
 	term, size := fold(q.Term), page.Size(q.Limit, occurrencesPage, maxOccurrencesPage)
-	for i := first; i < t.Transcript.Events(); i++ {
+	for i := first; i < t.Transcript.EventCount(); i++ {
 		text := t.message(t.Transcript.Event(i))
 		found := findAll(text, term)
 		for n := skip; n < len(found); n++ {

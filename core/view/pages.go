@@ -32,7 +32,7 @@ const (
 
 // TurnsPage returns a page of turns.
 func (t *Thread) TurnsPage(q TurnsQuery) (answer protocol.ThreadTurnsListResponse, err *protocol.Error) {
-	order, length := page.Descending, t.Transcript.Len()
+	order, length := page.Descending, t.Transcript.TurnCount()
 	if q.Ascending {
 		order = page.Ascending
 	}
@@ -75,10 +75,10 @@ func (t *Thread) turnCursor(index int, inclusive bool) *string {
 
 // LastCursors returns the cursors of the last turn and of the last item, or nil if there is none.
 func (t *Thread) LastCursors() (turn, item *string) {
-	if n := t.Transcript.Len(); n > 0 {
+	if n := t.Transcript.TurnCount(); n > 0 {
 		turn = t.turnCursor(n-1, true)
 	}
-	for i := t.Transcript.Events() - 1; i >= 0; i-- {
+	for i := t.Transcript.EventCount() - 1; i >= 0; i-- {
 		if e := t.Transcript.Event(i); e.Item >= 0 {
 			return turn, t.itemCursor(e, true)
 		}
@@ -94,7 +94,7 @@ func (t *Thread) ItemsPage(q ItemsQuery) (answer protocol.ThreadItemsListRespons
 			turn = index
 		}
 	}
-	event, length, order := t.Transcript.Event, t.Transcript.Events(), page.Ascending
+	event, length, order := t.Transcript.Event, t.Transcript.EventCount(), page.Ascending
 	if q.Descending {
 		order = page.Descending
 	}
@@ -156,7 +156,7 @@ func (t *Thread) findItem(
 
 // eventOf returns the index of the item with an id whose line has an ordinal.
 func (t *Thread) eventOf(position int64, id string) (index int, found bool) {
-	for i := t.Transcript.EventFrom(position); i < t.Transcript.Events(); i++ {
+	for i := t.Transcript.EventFrom(position); i < t.Transcript.EventCount(); i++ {
 		e := t.Transcript.Event(i)
 		if e.Position != position {
 			break
@@ -173,7 +173,7 @@ func (t *Thread) findAnchor(itemID string, turnID *string, turn int) (index int,
 	if turnID == nil {
 		return 0, protocol.InvalidParams("turnId", "`turnId` is required if `cursor` names an item")
 	}
-	for i := t.Transcript.Events() - 1; i >= 0; i-- {
+	for i := t.Transcript.EventCount() - 1; i >= 0; i-- {
 		if e := t.Transcript.Event(i); e.Item >= 0 && int(e.Turn) == turn && t.Transcript.ItemAt(e).ID() == itemID {
 			return i, nil
 		}

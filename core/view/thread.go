@@ -31,7 +31,7 @@ func (t *Thread) TurnsForResponse() []protocol.Turn {
 }
 
 func (t *Thread) turnsOf(item func(*transcript.Item) protocol.ThreadItem) []protocol.Turn {
-	views := make([]protocol.Turn, t.Transcript.Len())
+	views := make([]protocol.Turn, t.Transcript.TurnCount())
 	for i := range views {
 		views[i] = t.fullTurn(t.Transcript.Turn(i), item)
 	}

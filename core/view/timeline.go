@@ -98,7 +98,7 @@ func given(values ...*string) (n int) {
 	return n
 }
 
-func (l *timeline) length() int { return l.Transcript.Events() + len(l.marks) }
+func (l *timeline) length() int { return l.Transcript.EventCount() + len(l.marks) }
 
 // entryOf returns the index of the entry that a cursor names.
 func (l *timeline) entryOf(cursor string) (index int, err *protocol.Error) {
@@ -128,7 +128,7 @@ func (t *Thread) lastItem(turnID *string, id string) (event int, found bool) {
 			return 0, false
 		}
 	}
-	for i := t.Transcript.Events() - 1; i >= 0; i-- {
+	for i := t.Transcript.EventCount() - 1; i >= 0; i-- {
 		e := t.Transcript.Event(i)
 		if e.Item >= 0 && (turn < 0 || turn == int(e.Turn)) && t.Transcript.ItemAt(e).ID() == id {
 			return i, true
@@ -210,7 +210,7 @@ func (l *timeline) find(cursor string) (index int, found bool) {
 	case c.Rank <= rankTrimPoint:
 		return l.findMark(c), true
 	}
-	for i := l.Transcript.EventFrom(c.Position); i < l.Transcript.Events(); i++ {
+	for i := l.Transcript.EventFrom(c.Position); i < l.Transcript.EventCount(); i++ {
 		if l.Transcript.Event(i).Position != c.Position {
 			break
 		}

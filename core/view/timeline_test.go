@@ -59,7 +59,7 @@ func (d *diary) addItem(kind string, turn int) {
 
 // trim adds a trim point before the first event at a position or after it.
 func (d *diary) trim(position int64, pruned int, summary *string) {
-	if i := d.EventFrom(position); i < d.Events() {
+	if i := d.EventFrom(position); i < d.EventCount() {
 		position = d.Event(i).Position
 	} else {
 		position = d.next
@@ -199,7 +199,7 @@ func (d *diary) removeSummary() { d.points[0].Summary = nil }
 // addTurn begins a turn after a trim point that was last.
 func (d *diary) addTurn() {
 	d.begin()
-	d.points[0].Position = d.Event(d.Events() - 1).Position
+	d.points[0].Position = d.Event(d.EventCount() - 1).Position
 }
 
 // all returns the whole timeline, in one page.

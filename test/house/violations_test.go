@@ -45,7 +45,7 @@ func TestHouseRulesFindViolations(t *testing.T) {
 		{"libraries", "core/a.go", "package core\nimport \"go.uber.org/zap/zapcore\"",
 			"core/a.go imports go.uber.org/zap/zapcore; only cmd/appserver/internal/app, core/engine, server may import it"},
 		{"libraries", "core/a.go", "package core\nimport \"github.com/stretchr/testify/require\"",
-			"only core/fieldtest, rollout/fleet/fleettest, rollout/postgres/pgtest, rollout/store/storetest may import it"},
+			"only core/fieldtest, core/snapshot/snapshottest, rollout/fleet/fleettest, rollout/postgres/pgtest, rollout/store/storetest may import it"},
 		{"libraries", "core/a_test.go", "package core\nimport \"example.com/new\"",
 			"example.com/new, which is not in libraries"},
 		{"purity", "core/a.go", "package core\nimport \"os/exec\"", "core/a.go imports os/exec"},
