@@ -17,6 +17,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"appserver/test/posix"
 )
 
 // Timeout limits each wait for the server.
@@ -146,6 +148,7 @@ func Connect(t testing.TB, cmd *exec.Cmd, w *wire) *Client {
 		Exited: make(chan struct{})}
 	go c.read(out)
 	t.Cleanup(func() {
+		_ = cmd.Process.Signal(posix.SIGSTOP) // so that it starts no process after they are listed
 		children := WithDescendants(t, cmd.Process.Pid)[1:]
 		c.kill()
 		awaitEnds(children) // git may still write into the home, which the test removes
