@@ -170,9 +170,9 @@ func TestCommandOutputIsBounded(t *testing.T) {
 }
 
 // TestLongLinesAreAnswered sends lines of 64 MiB, and of one byte more.
+// It needs much memory, so no test runs beside it.
 func TestLongLinesAreAnswered(t *testing.T) {
 	sample.Long(t)
-	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	line := func(id, size int) string {
 		head, tail := fmt.Sprintf(`{"id":%d,"method":"model/list","params":{"junk":"`, id), `"}}`

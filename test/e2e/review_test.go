@@ -62,8 +62,8 @@ const oneFinding = `{"findings":[{"title":"[P1] Two is wrong","body":"It was one
 
 // TestReviewOfBranch runs commands in a repository, from the merge base. The thread has the result
 // only, also after a reload.
+// The time of git is limited, so no test runs beside it.
 func TestReviewOfBranch(t *testing.T) {
-	t.Parallel()
 	home := t.TempDir()
 	dir, base := newBranchRepository(t)
 	writeReviewScript(t, home, base, []string{"git diff " + base, "git status --porcelain"}, oneFinding)

@@ -56,9 +56,9 @@ func TestTurnAfterUserCommandHasCheckpoint(t *testing.T) {
 
 // TestInterruptedTerminalInputIsTracked interrupts a turn that wrote to a terminal. The changes are
 // notified at the end of the turn and can be reverted. The session continues.
+// The time after an interrupt is limited, so no test runs beside it.
 func TestInterruptedTerminalInputIsTracked(t *testing.T) {
 	sample.Long(t)
-	t.Parallel()
 	c, o := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)
 	id := p.StartTrusted(c)
