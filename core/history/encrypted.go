@@ -27,7 +27,7 @@ const (
 
 // joinEncrypted adds the items of an encrypted compaction. ChooseForms decides if they are sent.
 func (h *History) joinEncrypted(line *Line, items []json.RawMessage) {
-	h.encrypted = append(h.encrypted, line.Ordinal)
+	h.encrypted, h.formsDue = append(h.encrypted, line.Ordinal), true
 	for k, raw := range items {
 		h.join(Item{ordinal: line.Ordinal, turnID: line.TurnID, Ref: line.ref(k, raw), replacedBy: originals})
 		added := h.Item(h.items.Len() - 1)
@@ -44,6 +44,10 @@ func (h *History) joinEncrypted(line *Line, items []json.RawMessage) {
 // ChooseForms decides which form of the items before encrypted compactions the next request has. It
 // must be called after a line was applied and after the destination changed.
 func (h *History) ChooseForms() {
+	if !h.formsDue {
+		return
+	}
+	h.formsDue = false
 	if len(h.encrypted) == 0 && h.sentCompaction == 0 {
 		return
 	}

@@ -40,6 +40,8 @@ type History struct {
 	encrypted []int64
 	// sentCompaction is the ordinal of the encrypted compaction in the next request, or 0.
 	sentCompaction int64
+	// formsDue is set if the forms of items may have changed since ChooseForms was called.
+	formsDue bool
 	// scales are factors for token counts, by model; offsets are added to the overhead of a request.
 	scales  map[string]float64
 	offsets map[string]int64
@@ -75,10 +77,17 @@ type Options struct {
 func (h *History) Configure(o Options) { h.options = o }
 
 // SetModel sets the model of the next request.
-func (h *History) SetModel(m Model) { h.destination.Model = m }
+func (h *History) SetModel(m Model) { h.setDestination(Destination{m, h.destination.Responses}) }
 
 // SetResponses sets whether the next request uses the Responses API.
-func (h *History) SetResponses(responses bool) { h.destination.Responses = responses }
+func (h *History) SetResponses(responses bool) {
+	h.setDestination(Destination{h.destination.Model, responses})
+}
+
+func (h *History) setDestination(d Destination) {
+	h.formsDue = h.formsDue || d != h.destination
+	h.destination = d
+}
 
 // Destination returns the recipient of the next request.
 func (h *History) Destination() Destination { return h.destination }

@@ -23,6 +23,7 @@ func (h *History) Revert(line *Line, from, revision int64) {
 	h.addEdit(e)
 	h.refresh(&e)
 	h.encrypted = slices.DeleteFunc(h.encrypted, func(ordinal int64) bool { return ordinal >= from })
+	h.formsDue = true
 }
 
 // trimsSince returns the trims and compactions in force from a line on, and the summaries that they

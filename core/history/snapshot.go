@@ -52,6 +52,7 @@ func (h *History) ReadSnapshot(in *snapshot.Reader, lines *lineref.Source) {
 	h.reminderAt, h.conversing, h.models = head.ReminderAt, head.Conversing, head.Models
 	h.scales, h.offsets, h.pricedFor = head.Scales, head.Offsets, head.PricedFor
 	h.savings = head.Savings
+	h.formsDue = true
 	h.latestCall.Read(in)
 	encrypted := slices.Clone(head.Encrypted)
 	h.items.Read(in, func(content []byte) ([]Item, error) { return decodeItems(content, lines, encrypted) })

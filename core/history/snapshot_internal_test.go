@@ -20,6 +20,7 @@ var notDurable = map[string]string{
 	"History.latestCall":     "the test finds an id",
 	"History.trimmedTurns":   "they are made again from the journal",
 	"History.sentCompaction": "it is decided for each request",
+	"History.formsDue":       "the forms are decided after a load",
 	"History.destination":    "the caller sets it from the settings",
 	"History.options":        "the caller sets them",
 	"History.announced":      "after a load clients receive the whole list",

@@ -70,6 +70,7 @@ func (h *History) setVisibility(place int32, v visibility) {
 	if h.at(place).visibility.hidden != v.hidden {
 		h.shown.changed = append(h.shown.changed, place)
 	}
+	h.formsDue = h.formsDue || h.at(place).native
 	h.at(place).setVisibility(v)
 }
 
