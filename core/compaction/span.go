@@ -24,6 +24,8 @@ type Span struct {
 	Dir string
 	// ids are the ids of Items.
 	ids []string
+	// text is nil until the text of the span is analysed.
+	text *digest.Source
 	// Conversation has the items and those among them that stay, such as requests of the user: a model reads
 	// it to summarise the span. Earlier has the items before the former summary.
 	Conversation, Earlier []protocol.ResponseItem
@@ -98,10 +100,13 @@ func (r *Rules) Extract(s *Span) string {
 	return s.source().Extract(r.summaryLimit() - len(rulesSection(chosen)))
 }
 
-// source returns the span for an analysis of its text.
-func (s *Span) source() digest.Source {
-	former, _ := splitRules(s.Former)
-	return digest.Source{Items: s.Items, Former: former, Dir: s.Dir, WithoutRules: true}
+// source returns the span for an analysis of its text. The items and the former summary must not change afterwards.
+func (s *Span) source() *digest.Source {
+	if s.text == nil {
+		former, _ := splitRules(s.Former)
+		s.text = &digest.Source{Items: s.Items, Former: former, Dir: s.Dir, WithoutRules: true}
+	}
+	return s.text
 }
 
 // Requests returns a summary that no model makes: the requests of the user that do not stay.

@@ -19,7 +19,7 @@ const (
 
 // Extract returns a summary of items, as [Source.Extract] does.
 func Extract(former string, items []protocol.ResponseItem, limit int) string {
-	return Source{Items: items, Former: former}.Extract(limit)
+	return (&Source{Items: items, Former: former}).Extract(limit)
 }
 
 // Extract returns a summary in Markdown, at most limit bytes, made without a model. The former summary
@@ -31,7 +31,7 @@ func Extract(former string, items []protocol.ResponseItem, limit int) string {
 // their weights, and the room that one does not need goes to the others in the order: decisions, failed
 // commands, files, other commands, questions. Sections first shorten their entries, and then lose the
 // oldest ones. The result is empty only if the input or the limit is.
-func (s Source) Extract(limit int) string {
+func (s *Source) Extract(limit int) string {
 	former := strings.TrimSpace(valid(s.Former))
 	if limit <= 0 || len(s.Items) == 0 {
 		return omitMiddleAgain(former, max(0, limit))
@@ -126,8 +126,8 @@ const (
 	dated
 )
 
-func (s Source) outline() *outline {
-	g := s.gather()
+func (s *Source) outline() *outline {
+	g := s.gathered()
 	facts := g.facts()
 	if s.WithoutRules {
 		facts.UserConstraints = nil

@@ -42,7 +42,8 @@ type Facts struct {
 	UserConstraints []string `json:"userConstraints"`
 }
 
-// Source is a part of a conversation.
+// Source is a part of a conversation. Its items are read once: no field may change after a method was called. It is not
+// safe for concurrent use.
 type Source struct {
 	Items []protocol.ResponseItem
 	// Former is the summary of the part before it, or "".
@@ -51,15 +52,23 @@ type Source struct {
 	Dir string
 	// WithoutRules leaves the rules of the user out of an extract.
 	WithoutRules bool
+	found        *gathering // nil until the items are read
 }
 
 // Of returns the facts of a part of a conversation.
-func Of(items []protocol.ResponseItem) Facts { return Source{Items: items}.Facts() }
+func Of(items []protocol.ResponseItem) Facts { return (&Source{Items: items}).Facts() }
 
 // Facts returns the facts of the part.
-func (s Source) Facts() Facts { return s.gather().facts() }
+func (s *Source) Facts() Facts { return s.gathered().facts() }
 
-func (s Source) gather() *gathering {
+func (s *Source) gathered() *gathering {
+	if s.found == nil {
+		s.found = s.gather()
+	}
+	return s.found
+}
+
+func (s *Source) gather() *gathering {
 	g := &gathering{dir: s.Dir, runs: map[string]*execution{}, waiting: map[string]*execution{}}
 	for i, item := range s.Items {
 		g.at = i

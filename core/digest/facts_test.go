@@ -56,7 +56,7 @@ func TestFactsHaveTheDirectoriesOfCalls(t *testing.T) {
 		function("d", "exec_command", `{"cmd":"touch b.txt","workdir":"."}`),
 		answer("d", "Exit code: 0"),
 	}
-	facts := digest.Source{Items: items, Dir: "/repo"}.Facts()
+	facts := (&digest.Source{Items: items, Dir: "/repo"}).Facts()
 	require.Equal(t, []string{"cd core && go test ./... (exit 1): FAIL", "go test ./...", "cd docs && echo x > a.txt",
 		"touch b.txt"}, facts.CommandsRun)
 	require.Equal(t, []string{"docs/a.txt", "b.txt"}, facts.FilesChanged)
@@ -145,12 +145,12 @@ func TestFailuresHaveTheLineThatReportsTheirCause(t *testing.T) {
 }
 
 func TestPathsBelowTheWorkingDirectoryAreRelative(t *testing.T) {
-	f := digest.Source{Dir: "/repo", Items: []protocol.ResponseItem{
+	f := (&digest.Source{Dir: "/repo", Items: []protocol.ResponseItem{
 		shell("a", "cd /repo && go test ./... > /repo/log/out.txt"),
 		answer("a", "Exit code: 1\nWall time: 1.0 seconds\nOutput:\n/repo/a.go:1:1: syntax error\n"),
 		custom("b", "apply_patch", "*** Begin Patch\n*** Update File: /repo/core/a.go\n*** Update File: /repository/b.go\n"),
 		shell("c", "rm /repo/x /other/repo/y"),
-	}}.Facts()
+	}}).Facts()
 	require.Equal(t, []string{"log/out.txt", "core/a.go", "/repository/b.go", "x", "/other/repo/y"}, f.FilesChanged)
 	require.Equal(t, []string{"go test ./... > log/out.txt (exit 1): a.go:1:1: syntax error", "rm x /other/repo/y"},
 		f.CommandsRun)

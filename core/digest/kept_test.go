@@ -82,7 +82,7 @@ type kept struct{ all, kept int }
 
 // measure adds the facts of a session, and those that its extract keeps.
 func measure(s session, limit int, counts *[5]kept) {
-	source := digest.Source{Items: s.items(), Dir: "/repo"}
+	source := &digest.Source{Items: s.items(), Dir: "/repo"}
 	facts := source.Facts()
 	missing := lists(facts.Missing(source.Extract(limit)))
 	for kind, list := range lists(facts) {

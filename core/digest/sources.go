@@ -27,12 +27,12 @@ type Finding struct {
 
 // Findings returns the facts, list after list, with the items that state them.
 func (f Facts) Findings(items []protocol.ResponseItem) []Finding {
-	return Source{Items: items}.Findings(f)
+	return (&Source{Items: items}).Findings(f)
 }
 
 // Findings returns facts of the part, list after list, with the items that state them.
-func (s Source) Findings(f Facts) []Finding {
-	g := s.gather()
+func (s *Source) Findings(f Facts) []Finding {
+	g := s.gathered()
 	runs := map[string]*execution{}
 	for _, run := range g.commands {
 		runs[run.text()] = run
