@@ -54,7 +54,7 @@ type Client struct {
 	Cmd          *exec.Cmd
 	In           io.WriteCloser
 	Out          io.Closer
-	Messages     chan Message
+	Messages     chan *Message // nil after the test
 	Exited       chan struct{}
 	Err          error // exit error of the process; valid once Exited is closed
 	LastID       int
@@ -144,7 +144,7 @@ func Connect(t testing.TB, cmd *exec.Cmd, w *wire) *Client {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	countServer(cmd, 1)
-	c := &Client{T: t, Cmd: cmd, wire: w, In: &checkedInput{in, w}, Out: out, Messages: make(chan Message, 1<<16),
+	c := &Client{T: t, Cmd: cmd, wire: w, In: &checkedInput{in, w}, Out: out, Messages: make(chan *Message, 1<<16),
 		Exited: make(chan struct{})}
 	go c.read(out)
 	t.Cleanup(func() {
@@ -153,9 +153,13 @@ func Connect(t testing.TB, cmd *exec.Cmd, w *wire) *Client {
 		c.kill()
 		awaitEnds(children) // git may still write into the home, which the test removes
 		c.wire.end(t)
+		c.release()
 	})
 	return c
 }
+
+// release frees the messages. The testing package keeps a test, and with it the client, until all tests have ended.
+func (c *Client) release() { c.Messages, c.Seen = nil, nil }
 
 // awaitEnds waits at most three seconds until processes have exited.
 func awaitEnds(pids []int) {
@@ -186,8 +190,8 @@ func (c *Client) read(out io.Reader) {
 		if !utf8.Valid(line) || !json.Valid(line) {
 			c.T.Errorf("the server wrote a line that is not JSON in UTF-8: %q", line)
 		}
-		m := Message{Line: string(line[:len(line)-1])}
-		if json.Unmarshal(line, &m) == nil {
+		m := &Message{Line: string(line[:len(line)-1])}
+		if json.Unmarshal(line, m) == nil {
 			c.Messages <- m
 		}
 	}
@@ -281,11 +285,11 @@ func (c *Client) Next() Message {
 	select {
 	case m, ok := <-c.Messages:
 		require.True(c.T, ok, "the server closed its output")
-		c.Record(m)
+		c.Record(*m)
 		if m.Method != "" && m.ID != nil && c.OnRequest != nil {
-			c.Send(Object{"id": m.ID, "result": c.OnRequest(m)})
+			c.Send(Object{"id": m.ID, "result": c.OnRequest(*m)})
 		}
-		return m
+		return *m
 	case <-time.After(Timeout):
 		c.T.Fatal("no message of the server")
 	}
@@ -464,7 +468,7 @@ func (c *Client) Drain() {
 		select {
 		case m, ok := <-c.Messages:
 			if ok {
-				c.Record(m)
+				c.Record(*m)
 				continue
 			}
 			<-c.Exited

@@ -200,7 +200,7 @@ func (d *Daemon) Connect() *WebSocketClient {
 
 // ConnectWebSocket returns a client of an open WebSocket that has not sent initialize.
 func ConnectWebSocket(t testing.TB, ws *websocket.Conn) *WebSocketClient {
-	c := &Client{T: t, In: frameWriter{ws}, Messages: make(chan Message, 1<<16), Exited: make(chan struct{})}
+	c := &Client{T: t, In: frameWriter{ws}, Messages: make(chan *Message, 1<<16), Exited: make(chan struct{})}
 	go func() {
 		defer close(c.Exited)
 		defer close(c.Messages)
@@ -211,8 +211,8 @@ func ConnectWebSocket(t testing.TB, ws *websocket.Conn) *WebSocketClient {
 				c.Err = err
 				return
 			}
-			m := Message{Line: string(line)}
-			if json.Unmarshal(line, &m) == nil {
+			m := &Message{Line: string(line)}
+			if json.Unmarshal(line, m) == nil {
 				c.Messages <- m
 			}
 		}
@@ -220,6 +220,7 @@ func ConnectWebSocket(t testing.TB, ws *websocket.Conn) *WebSocketClient {
 	t.Cleanup(func() {
 		_ = ws.CloseNow()
 		<-c.Exited
+		c.release()
 	})
 	return &WebSocketClient{c, ws}
 }

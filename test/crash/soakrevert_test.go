@@ -150,11 +150,11 @@ func (s *soak) receive() {
 	select {
 	case m, ok := <-s.Client.Messages:
 		require.True(s.t, ok, "the server closed its output")
-		s.Client.Record(m)
-		s.handle(m)
+		s.Client.Record(*m)
+		s.handle(*m)
 	case m, ok := <-s.second.Messages:
 		require.True(s.t, ok, "the server closed its output")
-		s.handleSecond(m)
+		s.handleSecond(*m)
 	case <-time.After(time.Second):
 		s.sendRandom()
 	}
@@ -172,6 +172,6 @@ func (s *soak) drainSecond() {
 		return
 	}
 	for m := range s.second.Messages {
-		s.handleSecond(m)
+		s.handleSecond(*m)
 	}
 }
