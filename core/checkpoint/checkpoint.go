@@ -6,7 +6,8 @@
 // Captures have names below refs/appserver/THREAD: a checkpoint is named by its id, and the files
 // changed since by the id with "-files". A checkpoint that equals the one before shares its ref. In
 // the home folder, threads/THREAD has the roots of the worktrees with such names, each followed by a
-// NUL, so that they are found after the thread is deleted.
+// NUL, so that they are found after the thread is deleted. Notes with the same text can be one file with
+// several names.
 package checkpoint
 
 import (
@@ -33,6 +34,8 @@ type Keeper struct {
 	trees map[string]*worktree.Tree // by directory
 	// capturing has, for each directory, a channel that is full during a capture.
 	capturing map[string]chan struct{}
+	// written is the last note that was written.
+	written note
 	// forgotten counts the checkpoints that were let go.
 	forgotten atomic.Int64
 }

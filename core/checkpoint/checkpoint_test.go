@@ -207,6 +207,37 @@ func TestForgetAndCopy(t *testing.T) {
 	require.Len(t, p.reports, 1, "one that is gone is left out")
 }
 
+// TestDeletedThreadsLeaveTheCheckpointsOfOthers uses threads that share files of notes and refs.
+func TestDeletedThreadsLeaveTheCheckpointsOfOthers(t *testing.T) {
+	p := newPlace(t)
+	p.git("init", "-q")
+	p.write("a", "one\n")
+	elsewhere := filepath.Join(filepath.Dir(p.dir), "elsewhere")
+	require.NoError(t, os.Mkdir(elsewhere, 0o755))
+	for _, thread := range []string{"one", "two", "three"} {
+		p.capture(thread, "turn")
+	}
+	_, err := p.Capture(context.Background(), "two", core.CaptureTree{Turn: "turn", Dir: elsewhere})
+	require.NoError(t, err)
+	note := func(thread string) string {
+		text, err := os.ReadFile(filepath.Join(p.home, "threads", thread))
+		require.NoError(t, err)
+		return string(text)
+	}
+	require.Equal(t, p.dir+"\x00", note("one"))
+	require.Equal(t, p.dir+"\x00"+elsewhere+"\x00", note("two"))
+	require.Equal(t, p.dir+"\x00", note("three"))
+	p.ForgetThread(context.Background(), "one")
+	refs := func() string { return p.git("for-each-ref", "--format=%(refname)", "refs/appserver") }
+	require.Equal(t, "refs/appserver/three/turn\nrefs/appserver/two/turn\n", refs())
+	p.capture("four", "turn")
+	p.ForgetThread(context.Background(), "two")
+	p.ForgetThread(context.Background(), "three")
+	require.Equal(t, p.dir+"\x00", note("four"))
+	require.Equal(t, "refs/appserver/four/turn\n", refs())
+	require.Empty(t, p.reports)
+}
+
 // TestAWorktreeThatIsWaitedForHoldsUpNoOther: its lock may be another server's, for a minute.
 func TestAWorktreeThatIsWaitedForHoldsUpNoOther(t *testing.T) {
 	p := newPlace(t)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"appserver/core"
+	"appserver/core/osfile"
 	"appserver/core/worktree"
 	"appserver/protocol"
 )
@@ -97,6 +98,13 @@ func (k *Keeper) noteOf(thread string) string {
 	return filepath.Join(k.options.Home, "threads", thread)
 }
 
+// note is the file with the worktrees of a thread. It is replaced and never written in place, because threads with the
+// same worktrees can share it.
+type note struct {
+	thread, text string
+	file         osfile.Info
+}
+
 // note keeps that a worktree has something of a thread.
 func (k *Keeper) note(thread, root string) error {
 	k.mu.Lock()
@@ -105,16 +113,33 @@ func (k *Keeper) note(thread, root string) error {
 	if err != nil || slices.Contains(roots, root) {
 		return err
 	}
-	name := k.noteOf(thread)
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+	dir := filepath.Dir(k.noteOf(thread))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	notes, err := osfile.OpenFolder(dir)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(root + "\x00")
-	return errors.Join(err, f.Close())
+	defer func() { _ = notes.Close() }()
+	text := strings.Join(append(roots, root), "\x00") + "\x00"
+	if last := k.written; last.text == text && notes.LinkUnchanged(last.thread, notes, thread, last.file) == nil {
+		return nil
+	}
+	return k.write(notes, thread, text)
+}
+
+func (k *Keeper) write(notes *osfile.Folder, thread, text string) error {
+	name := k.noteOf(thread)
+	if err := os.WriteFile(name+".new", []byte(text), 0o600); err != nil {
+		return err
+	}
+	if err := osfile.Rename(name+".new", name); err != nil {
+		return err
+	}
+	file, err := notes.Stat(thread)
+	k.written = note{thread, text, file}
+	return err
 }
 
 // rootsOf are the worktrees with something of a thread.

@@ -75,6 +75,27 @@ func TestFolderDescribesFiles(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
+func TestFolderLinksUnchangedFilesOnly(t *testing.T) {
+	a, b, path := folders(t)
+	put(t, a, "file", "text")
+	was, err := a.Stat("file")
+	require.NoError(t, err)
+	require.NoError(t, a.LinkUnchanged("file", b, "second", was))
+	is, err := b.Stat("second")
+	require.NoError(t, err)
+	require.Equal(t, was, is)
+	require.ErrorIs(t, a.LinkUnchanged("file", b, "second", was), fs.ErrExist)
+	require.Equal(t, "text", read(t, b, "second"))
+	require.ErrorIs(t, a.LinkUnchanged("nothing", b, "third", was), fs.ErrNotExist)
+
+	put(t, a, "other", "text")
+	require.Error(t, a.LinkUnchanged("other", b, "third", was))
+	require.NoError(t, os.WriteFile(filepath.Join(path, "file"), []byte("longer text"), 0o600))
+	require.Error(t, a.LinkUnchanged("file", b, "third", was))
+	_, err = b.Stat("third")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
 func TestFolderCreatesOnlyNewNames(t *testing.T) {
 	a, _, _ := folders(t)
 	put(t, a, "file", "old")

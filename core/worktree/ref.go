@@ -11,6 +11,12 @@ import (
 	"appserver/core/osfile"
 )
 
+// writtenRef is the last ref whose file the process wrote.
+type writtenRef struct {
+	name, commit string
+	file         osfile.Info
+}
+
 // createRef writes the file of a new ref without git. It follows git's protocol: it writes the lock of the ref, syncs
 // it and renames it. It returns false if git has to write the ref. That is so if refs are not files here, if they
 // belong to a group of users, if the ref exists or is locked, or if git has just removed a folder of it.
@@ -24,7 +30,7 @@ func (t *Tree) createRef(ref, commit string) (bool, error) {
 	defer t.creating.Unlock()
 	folder, err := createFolders(g.dir, path.Dir(ref))
 	if err == nil {
-		err = createLocked(folder, path.Base(ref), commit+"\n")
+		err = t.createLocked(folder, ref, commit)
 		_ = folder.Close()
 	}
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
@@ -55,24 +61,52 @@ func createFolders(dir, below string) (*osfile.Folder, error) {
 	return folder, nil
 }
 
-// createLocked creates a file that must not exist, under the lock that git takes too. The folder is not synced.
-func createLocked(folder *osfile.Folder, name, content string) error {
+// createLocked creates the file of a ref that must not exist, under the lock that git takes too. The folder is not
+// synced.
+func (t *Tree) createLocked(folder *osfile.Folder, ref, commit string) error {
+	name := path.Base(ref)
 	lock := name + ".lock"
-	file, err := folder.Create(lock, 0o666)
-	if err != nil {
+	if err := t.createLock(folder, lock, ref, commit); err != nil {
 		return err
 	}
-	_, err = file.WriteString(content)
-	err = errors.Join(err, file.Sync(), file.Close())
+	_, err := folder.Stat(name)
 	if err == nil {
-		if _, err = folder.Stat(name); err == nil {
-			err = fs.ErrExist
-		} else if errors.Is(err, fs.ErrNotExist) {
-			err = folder.Rename(lock, folder, name)
-		}
+		err = fs.ErrExist
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = folder.Rename(lock, folder, name)
 	}
 	if err != nil {
 		_ = folder.Remove(lock)
 	}
 	return err
+}
+
+// createLock creates the lock of a ref, which will be its file, synced. If the last ref that was written names the
+// same commit, the lock is a hard link to its file: threads that begin with the same files then share one file. Git
+// replaces the files of refs and never writes them in place.
+func (t *Tree) createLock(folder *osfile.Folder, lock, ref, commit string) error {
+	if t.written.commit == commit && t.linkLast(folder, lock) == nil {
+		return nil
+	}
+	file, err := folder.Create(lock, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(commit + "\n")
+	info, failed := osfile.InfoOf(file)
+	if err = errors.Join(err, failed, file.Sync(), file.Close()); err != nil {
+		_ = folder.Remove(lock)
+		return err
+	}
+	t.written = writtenRef{ref, commit, info}
+	return nil
+}
+
+func (t *Tree) linkLast(folder *osfile.Folder, lock string) error {
+	last, err := osfile.OpenFolder(filepath.Join(t.refsGit().dir, filepath.FromSlash(path.Dir(t.written.name))))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = last.Close() }()
+	return last.LinkUnchanged(path.Base(t.written.name), folder, lock, t.written.file)
 }

@@ -62,3 +62,31 @@ func TestKeepRunsGitOnlyIfItMust(t *testing.T) {
 		})
 	}
 }
+
+// TestRefsOfOneCaptureShareAFile requires that a ref of the capture of the last ref is a link to it, and that each
+// ref keeps its capture if git changes or removes another one.
+func TestRefsOfOneCaptureShareAFile(t *testing.T) {
+	t.Parallel()
+	w := mixed(t)
+	tree := w.open()
+	object := w.capture(tree)
+	keep := func(thread string) os.FileInfo {
+		require.NoError(t, tree.Keep(t.Context(), thread, "turn", object))
+		require.Equal(t, object+"\n", w.run("rev-parse", "refs/appserver/"+thread+"/turn^{tree}"))
+		info, err := os.Stat(w.path(".git/refs/appserver/" + thread + "/turn"))
+		require.NoError(t, err)
+		return info
+	}
+	one, two := keep("one"), keep("two")
+	require.True(t, os.SameFile(one, two))
+	w.run("update-ref", "refs/appserver/one/turn", "HEAD")
+	require.Equal(t, object+"\n", w.run("rev-parse", "refs/appserver/two/turn^{tree}"))
+	three, four := keep("three"), keep("four")
+	require.False(t, os.SameFile(one, three))
+	require.True(t, os.SameFile(three, four))
+	require.NoError(t, tree.Forget(t.Context(), "three", nil))
+	keep("five")
+	w.run("pack-refs", "--all")
+	keep("six")
+	w.run("fsck", "--strict")
+}

@@ -37,7 +37,10 @@ type Tree struct {
 	seed     maphash.Seed
 
 	// creating is held while a ref is created, because that opens several files, which are few in a process.
-	creating  sync.Mutex
+	creating sync.Mutex
+	// written is guarded by creating.
+	written writtenRef
+
 	mu        sync.Mutex
 	captured  captured
 	committed committed

@@ -35,7 +35,7 @@ func importRules() []importRule {
 		{"core", []string{"protocol", "core/command", "core/compaction", "core/digest", "core/economy", "core/excerpt", "core/filechanges",
 			"core/history", "core/lineref", "core/patch", "core/state", "core/toolspec", "core/transcript", "core/view"},
 			"it is a pure function of its inputs"},
-		{"core/checkpoint", []string{"protocol", "core", "core/filechanges", "core/worktree"},
+		{"core/checkpoint", []string{"protocol", "core", "core/filechanges", "core/osfile", "core/worktree"},
 			"it implements effects of the core, and does not depend on the engine"},
 		{"core/codeindex", []string{"core/find", "core/osfile", "rollout/disk"},
 			"it reads files and calls their store by its own interface; the disk has its locks"},
