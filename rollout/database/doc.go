@@ -8,8 +8,8 @@
 // One connection writes and two read. No other code of the process may open the file
 // meanwhile: closing it would release the POSIX locks of SQLite.
 //
-// Planning a query can take longer than running it. [Statements] plans each text once. A number after LIMIT
-// belongs in the text: SQLite plans a statement again if it is a parameter.
+// Planning a query can take longer than running it. [Statements] plans each text once. A limit that varies is
+// written as LIMIT +?, because SQLite plans a statement with LIMIT ? again for each value.
 //
 // # Errors
 //

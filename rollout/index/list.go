@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"appserver/rollout"
@@ -331,7 +330,8 @@ func (c *selectQuery) query() (string, []any) {
 		strings.Join(c.where, " AND ") + " ORDER BY " + c.order
 	args := slices.Concat(c.withArgs, c.selectArgs, c.tableArgs, c.args)
 	if c.limit > 0 {
-		text += " LIMIT " + strconv.Itoa(c.limit) // a parameter would have the statement planned again
+		text += " LIMIT +?"
+		args = append(args, c.limit)
 	}
 	if c.sortsKeys {
 		return "SELECT " + rowColumns + ", " + c.rank + " AS rank, " + c.named + " AS named FROM sessions WHERE key IN (" +

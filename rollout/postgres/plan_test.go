@@ -77,3 +77,23 @@ func TestAppendsUpdateRowsInPlace(t *testing.T) {
 	}, waitLimit, waitStep)
 	require.ErrorIs(t, db.Append(t.Context(), own, appends, nil, nil), fleet.ErrClosed)
 }
+
+// TestPagesOfAllSizesShareAStatement checks that clients with many sizes of pages do not use up the statements that
+// stay prepared in a connection.
+func TestPagesOfAllSizesShareAStatement(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	for limit := 1; limit <= 100; limit++ {
+		_, err := db.List(t.Context(), listing.Query{Limit: limit})
+		require.NoError(t, err)
+		_, err = db.Search(t.Context(), listing.Query{Limit: limit, Search: "a common word"})
+		require.NoError(t, err)
+	}
+	const sql = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE $1"
+	for _, c := range db.reads.AcquireAllIdle(t.Context()) {
+		defer c.Release()
+		var n int
+		require.NoError(t, c.QueryRow(t.Context(), sql, "%LIMIT $%").Scan(&n))
+		require.LessOrEqual(t, n, 2) // a list and a search
+	}
+}
