@@ -80,16 +80,25 @@ func (l *loading) readSnapshotCache(s *span) {
 	if !valid || len(text) < headLength {
 		return
 	}
-	head, rest := text[headLength:], []byte(nil)
-	if length := binary.BigEndian.Uint32(text); uint64(length) <= uint64(len(head)) {
-		head, rest = head[:length], head[length:]
+	if b, rest := decodeSnapshotHead(text); b != nil && b.Reader == l.store.SnapshotVersion &&
+		b.Positions <= len(rest)/positionSize {
+		end := b.Positions * positionSize
+		l.resumeFrom(b, s, rest[:end:end], rest[end:])
+	}
+}
+
+// decodeSnapshotHead returns the head of a cache file and the text behind it, or nil.
+func decodeSnapshotHead(text []byte) (head *snapshotCache, rest []byte) {
+	length := uint64(binary.BigEndian.Uint32(text))
+	if text = text[headLength:]; length > uint64(len(text)) {
+		return nil, nil
 	}
 	var b snapshotCache
-	if gob.NewDecoder(bytes.NewReader(head)).Decode(&b) == nil && b.Form == snapshotCacheForm &&
-		b.Reader == l.store.SnapshotVersion && b.Positions >= 0 && b.Positions <= len(rest)/positionSize {
-		end := b.Positions * positionSize
-		l.resumeFrom(&b, s, rest[:end:end], rest[end:])
+	err := gob.NewDecoder(bytes.NewReader(text[:length])).Decode(&b)
+	if err != nil || b.Form != snapshotCacheForm || b.Positions < 0 {
+		return nil, nil
 	}
+	return &b, text[length:]
 }
 
 // withoutChecksum returns the text before the checksum that ends it.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -20,6 +21,9 @@ const (
 	readConns   = 8
 	maxConns    = appendConns + leaseConns + writeConns + readConns
 )
+
+// maxTrust is the time after the last use of a connection in which it is not tried before the next one.
+const maxTrust = time.Second
 
 // minVersion is the oldest supported server; it is the first with lz4.
 const minVersion = 140000

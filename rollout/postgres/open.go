@@ -18,9 +18,11 @@ type DB struct {
 	config  *pgx.ConnConfig
 	// leases, writes and reads are pools for Join, for other writes but appends, and for reads.
 	leases, writes, reads *pgxpool.Pool
-	appends               *gatherer
-	counts                *counters
-	standbys              *standbys
+	// connecting counts the pools that open their first connection.
+	connecting sync.WaitGroup
+	appends    *gatherer
+	counts     *counters
+	standbys   *standbys
 	// lifetime ends when Close stops waiting for writes.
 	lifetime context.Context
 	end      context.CancelFunc
@@ -52,10 +54,10 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := db.prepare(ctx); err != nil {
-		return nil, err
+	if err = db.openPools(); err == nil {
+		err = db.prepare(ctx)
 	}
-	if err := db.openPools(); err != nil {
+	if err != nil {
 		db.closePools()
 		return nil, err
 	}
@@ -71,15 +73,33 @@ func (db *DB) openPools() (err error) {
 	if db.writes, err = db.pool(writeConns, writeParams(), true); err != nil {
 		return err
 	}
-	db.reads, err = db.pool(readConns, readParams(), false)
-	return err
+	if db.reads, err = db.pool(readConns, readParams(), false); err != nil {
+		return err
+	}
+	for _, p := range db.pools() {
+		db.connecting.Go(func() { connectFirst(p) })
+	}
+	return nil
 }
 
+func (db *DB) pools() []*pgxpool.Pool { return []*pgxpool.Pool{db.leases, db.writes, db.reads} }
+
+// closePools ends attempts to connect.
 func (db *DB) closePools() {
-	for _, p := range []*pgxpool.Pool{db.leases, db.writes, db.reads} {
+	for _, p := range db.pools() {
 		if p != nil {
 			p.Close()
 		}
+	}
+	db.connecting.Wait()
+}
+
+// connectFirst opens a connection of a pool, so that the first request does not wait for it. An error is left to that
+// request.
+func connectFirst(p *pgxpool.Pool) {
+	if c, err := p.Acquire(context.Background()); err == nil {
+		delete(c.Conn().PgConn().CustomData(), usedKey)
+		c.Release()
 	}
 }
 
@@ -120,6 +140,7 @@ func (db *DB) pool(size int32, params map[string]string, guarded bool) (*pgxpool
 		return nil, db.options.urlError("the URL has options that are not valid", "correct them")
 	}
 	config.MaxConns = size
+	config.ShouldPing = isUntried
 	config.ConnConfig.ValidateConnect = db.config.ValidateConnect
 	limitSilence(config.ConnConfig)
 	maps.Copy(config.ConnConfig.RuntimeParams, params)
@@ -130,6 +151,18 @@ func (db *DB) pool(size int32, params map[string]string, guarded bool) (*pgxpool
 		}
 	}
 	return pgxpool.NewWithConfig(context.Background(), config)
+}
+
+// usedKey marks a connection that a request has used.
+const usedKey = "used"
+
+// isUntried reports whether a connection must be tried before its next use, because the server may have gone since its
+// last one.
+func isUntried(_ context.Context, p pgxpool.ShouldPingParams) bool {
+	known := p.Conn.PgConn().CustomData()
+	wasUsed := known[usedKey] != nil
+	known[usedKey] = true
+	return !wasUsed || p.IdleDuration > maxTrust
 }
 
 // closeWait is the time that Close waits for writes.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -21,7 +22,9 @@ import (
 type copies struct {
 	driver fleet.Driver
 	files  *rollout.Store
-	mu     sync.Mutex
+	// boot identifies the run of the kernel, or is empty.
+	boot string
+	mu   sync.Mutex
 	// locks has a lock for each thread that was copied. written are the threads whose copy a journal of this
 	// process keeps up to date.
 	locks   map[string]*sync.Mutex
@@ -32,9 +35,10 @@ func newCopies(o Options) *copies {
 	if o.Disk == nil {
 		o.Disk = rollout.OS()
 	}
-	files := rollout.NewStore(o.Disk, o.Copies)
-	files.SnapshotVersion, files.Volatile = o.SnapshotVersion, true
-	return &copies{driver: o.Driver, files: files, locks: map[string]*sync.Mutex{},
+	files, boot := rollout.NewStore(o.Disk, o.Copies), bootID()
+	// A crash of the kernel can lose parts of copies. So all lines are read once after it.
+	files.SnapshotVersion, files.Volatile = o.SnapshotVersion+boot, true
+	return &copies{driver: o.Driver, files: files, boot: boot, locks: map[string]*sync.Mutex{},
 		written: map[string]bool{}}
 }
 
@@ -185,7 +189,7 @@ func (c *copies) update(ctx context.Context, e edition) (isUpdated bool, err err
 
 func (c *copies) updateLocked(ctx context.Context, e edition) error {
 	path := c.path(e)
-	lines, last, err := copied(path)
+	lines, last, err := copied(path, c.covered(e.id))
 	if err != nil {
 		return err
 	}
@@ -244,9 +248,19 @@ var errFewerLines = errors.New("it has fewer lines of the thread than it has con
 // flushSize is the size of a write to a copy, in bytes.
 const flushSize = 1 << 20
 
-// copied returns the number of lines of a copy, and its last line. It removes a torn line from its end. It
-// reads the copy in parts: to hold all of it takes more memory and time than the load.
-func copied(path string) (lines int64, last []byte, err error) {
+// covered returns the lines that the snapshot of a copy covers. They need not be counted again unless the kernel has
+// crashed, which can lose parts of the copy: another change shows in the last line or when the copy is read.
+func (c *copies) covered(id string) rollout.Covered {
+	if c.boot == "" {
+		return rollout.Covered{}
+	}
+	return c.files.Covered(id)
+}
+
+// copied returns the number of lines of a copy, and its last line. It removes a torn line from its end. It counts
+// only the lines behind the covered ones if those are still there. The caller compares the last line, which fails
+// for a wrong number of lines. It reads the copy in parts: to hold all of it takes more memory and time than the load.
+func copied(path string, covered rollout.Covered) (lines int64, last []byte, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, nil
@@ -256,8 +270,11 @@ func copied(path string) (lines int64, last []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	var c lineCounter
-	size, err := io.Copy(&c, struct{ io.Reader }{file})
-	if err == nil && size > c.end {
+	if endsLine(file, covered.Begin) && endsLine(file, covered.End) {
+		c = lineCounter{covered.Lines, covered.Begin, covered.End, covered.End}
+	}
+	_, err = io.Copy(&c, io.NewSectionReader(file, c.end, math.MaxInt64-c.end))
+	if err == nil && c.size > c.end {
 		err = file.Truncate(c.end)
 	}
 	if err == nil && c.lines > 0 {
@@ -267,7 +284,14 @@ func copied(path string) (lines int64, last []byte, err error) {
 	return c.lines, last, err
 }
 
-// lineCounter counts lines. The last whole one is from begin to end, with its line feed.
+// endsLine reports whether a line ends before an offset. No line ends before 0, where the first one begins.
+func endsLine(file io.ReaderAt, offset int64) bool {
+	end := make([]byte, 1)
+	_, err := file.ReadAt(end, offset-1)
+	return offset == 0 || err == nil && end[0] == '\n'
+}
+
+// lineCounter counts lines. The last whole one is from begin to end, with its line feed. size is the number of bytes.
 type lineCounter struct {
 	lines, begin, end, size int64
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"appserver/rollout"
 )
 
 // TestACopyIsCountedInParts compares lines that are shorter and longer than the parts in which they are read.
@@ -17,7 +19,7 @@ func TestACopyIsCountedInParts(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "copy")
 			whole := strings.Join(append(lines, ""), "\n")
 			require.NoError(t, os.WriteFile(path, []byte(whole+torn), 0o600))
-			n, last, err := copied(path)
+			n, last, err := copied(path, rollout.Covered{})
 			require.NoError(t, err)
 			require.Equal(t, int64(len(lines)), n)
 			if n > 0 {
@@ -31,7 +33,7 @@ func TestACopyIsCountedInParts(t *testing.T) {
 }
 
 func TestAMissingCopyHasNoLines(t *testing.T) {
-	n, last, err := copied(filepath.Join(t.TempDir(), "copy"))
+	n, last, err := copied(filepath.Join(t.TempDir(), "copy"), rollout.Covered{})
 	require.NoError(t, err)
 	require.Zero(t, n)
 	require.Nil(t, last)
@@ -41,7 +43,7 @@ func BenchmarkCopied(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "copy")
 	require.NoError(b, os.WriteFile(path, []byte(strings.Repeat(strings.Repeat("x", 1100)+"\n", 45_000)), 0o600))
 	for b.Loop() {
-		_, _, err := copied(path)
+		_, _, err := copied(path, rollout.Covered{})
 		require.NoError(b, err)
 	}
 }

@@ -30,11 +30,19 @@ type mark struct {
 
 // newPresence returns the presence of a process. It is nil if the kernel cannot be identified.
 func newPresence(files *rollout.Store) *presence {
-	boot, err := os.ReadFile(bootFile)
-	if err != nil {
-		return nil
+	if boot := bootID(); boot != "" {
+		return &presence{files: files, boot: boot}
 	}
-	return &presence{files: files, boot: strings.TrimSpace(string(boot))}
+	return nil
+}
+
+// bootID returns the id of the present run of the kernel, or "" if it has none.
+func bootID() string {
+	id, err := os.ReadFile(bootFile)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
 }
 
 func (p *presence) path(node string) string { return p.files.Path("nodes", node) }

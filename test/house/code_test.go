@@ -227,6 +227,7 @@ func goroutineFiles() map[string]string {
 		"rollout/index/index.go":                         "waits for a sweep, with a time limit",
 		"rollout/index/sweep.go":                         "scans all files while lists are served",
 		"rollout/postgres/gather.go":                     "sends gathered appends",
+		"rollout/postgres/open.go":                       "opens the first connection of each pool",
 		"rollout/postgres/write.go":                      "runs a write to its end, even if its caller stops waiting",
 		"rollout/disk/open.go":                           "reads and parses parts of a large file in parallel",
 		"rollout/span.go":                                "reads the next part of a file while the current one is processed",
