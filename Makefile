@@ -210,7 +210,7 @@ bench-growth: ## measure each request of a thread with a history of 1 to 1,000 M
 bench-peer: ## measure the server and the reference implementation with one script; ROWS=start|stream|turns50|turns200|context|line|endless|resume49|turns49MB|list2000… selects rows
 	bash .ci/conformance $(GO) test -count=1 -tags reference -run 'TestBesideTheReference/^($(ROWS))$$' -timeout 3h -v ./test/bench
 
-bench-store: ## measure files and PostgreSQL in turns, and print a table with limits; ROWS=append|writers|turn|resume|list|takeover|edge selects rows
+bench-store: ## measure files and PostgreSQL in turns, and print a table with limits; ROWS=append|writers|turn|resume|fork|list|takeover|edge selects rows
 	$(GO) test -count=1 -run 'TestStores/^($(ROWS))$$' -timeout 2h -v ./test/bench -stores
 
 conformance: ## compare with the reference implementation, run other clients against the server, and validate the messages of all tests by its schema

@@ -23,6 +23,14 @@ type Seed struct {
 	Choose Projection
 }
 
+// Size returns the size of the lines in bytes, about: without the first one, and with those that Choose leaves out.
+func (s *Seed) Size() (size int64) {
+	for n := range min(len(s.Ordinals), s.From.Lines()) {
+		size += int64(s.From.positions.at(n).size)
+	}
+	return size
+}
+
 // Each calls do with each line that the thread has, and with the line as it is stored, without LF. n is the
 // number of the line in From, or -1 for the first one. Both are valid during the call only.
 func (s *Seed) Each(do func(n int, entry protocol.RolloutLine, text []byte) error) error {

@@ -20,9 +20,10 @@ type Driver interface {
 	// Nodes returns the nodes with a valid lease, by id.
 	Nodes(ctx context.Context) ([]Node, error)
 
-	// Create stores a new thread and makes the node its owner. The lines get the ordinals
-	// from 0. Errors: ErrExists, ErrNotJoined, ErrInDoubt.
-	Create(ctx context.Context, id string, n Node, h Head, lines [][]byte) (Own, error)
+	// Create stores a new thread and makes the node its owner, all or nothing. The lines get the
+	// ordinals from 0. After it has returned, it does not use the content. Errors: ErrExists,
+	// ErrNotJoined, ErrInDoubt, and that of the content, which must not be one of these.
+	Create(ctx context.Context, id string, n Node, c Content) (Own, error)
 	// Take makes a node the owner of a thread. It increments the epoch, even if the node is
 	// the owner already. Errors: ErrNotFound, ErrNotJoined, *OwnedError, ErrInDoubt.
 	Take(ctx context.Context, id string, n Node) (Own, error)

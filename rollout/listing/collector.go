@@ -26,7 +26,7 @@ func NewCollector(head Head, listed, running bool) *Collector {
 	return &Collector{head: head, listed: listed, running: running}
 }
 
-// Add applies the next line.
+// Add applies the next line. It copies what it keeps.
 func (c *Collector) Add(l protocol.RolloutLine) {
 	if !c.listed || c.head.Context == nil {
 		c.scan.addLine(line.Parsed{RolloutLine: l})

@@ -36,6 +36,9 @@
 // their SHA-256. The lock is an update, so the commit waits for the disk and the standby in
 // both cases.
 //
+// A Create sends its lines one at a time, and the row of the thread after them, in one transaction. So a thread of any
+// length takes the memory of one line, and a Create that is interrupted leaves no thread. VACUUM removes its lines.
+//
 // Create, Take, Release, Move, Rename, Delete, Join and AddMessages have the same effect when
 // repeated, so they are repeated up to three times. Rewrite is not.
 //
@@ -49,6 +52,9 @@
 //
 // Open also commits a record without content, before a migration, and checks the rights on the tables. So a
 // standby that is connected but does not confirm writes, and a role that can only read, are rejected.
+//
+// Each pool opens a connection at once, so that the first request of a process does not wait for it. A connection is
+// tried before its first use, and if it was not used for a second.
 //
 // A primary can lose its setting synchronous_standby_names while it runs. Each Join reads it, and
 // Options.StandbysChanged reports a change. A primary that was accepted stays in use until it
@@ -71,7 +77,7 @@
 // connection, at most for Options.Limit, a third of a lease for Join, or 20 times the limit for Rewrite,
 // Delete, and a Create of more than 8 MiB. Close
 // waits for all of them, and after 2 s drops their connections. The pools of the library have
-// goroutines of their own, which Close ends.
+// goroutines of their own, which Close ends. Three open the first connection of each pool, and end then.
 //
 // # Decisions
 //

@@ -38,7 +38,7 @@ func newCutRig(t testing.TB, limit time.Duration) *cutRig {
 
 func newThread(t testing.TB, db *DB, n int, lines ...string) fleet.Own {
 	t.Helper()
-	own, err := db.Create(t.Context(), idOf(n), node, fleet.Head{}, raw(lines...))
+	own, err := db.Create(t.Context(), idOf(n), node, fleet.ContentOf(fleet.Head{}, raw(lines...)...))
 	require.NoError(t, err)
 	return own
 }
@@ -227,7 +227,7 @@ func TestOtherWritesWithoutAnAnswerAreRepeated(t *testing.T) {
 	t.Parallel()
 	r := newCutRig(t, 0)
 	r.CutAnswers(1, "INSERT INTO thread", false)
-	own, err := r.db.Create(t.Context(), idOf(1), node, fleet.Head{}, raw("one"))
+	own, err := r.db.Create(t.Context(), idOf(1), node, fleet.ContentOf(fleet.Head{}, raw("one")...))
 	require.NoError(t, err)
 	require.Equal(t, int64(1), own.Epoch, "the connection was lost before the commit")
 	for _, c := range []struct {
@@ -247,7 +247,7 @@ func TestOtherWritesWithoutAnAnswerAreRepeated(t *testing.T) {
 		require.NoError(t, c.do(), c.text)
 	}
 	r.CutAnswers(1, "commit\x00", false)
-	own, err = r.db.Create(t.Context(), idOf(2), node, fleet.Head{}, raw("one"))
+	own, err = r.db.Create(t.Context(), idOf(2), node, fleet.ContentOf(fleet.Head{}, raw("one")...))
 	require.NoError(t, err, "a Create without an answer is resolved")
 	require.Equal(t, int64(1), own.Next)
 	r.CutAnswers(1, "commit\x00", false)

@@ -19,7 +19,7 @@ func TestStatsCountAppendsByTheirResult(t *testing.T) {
 	_, err := db.Join(ctx, node)
 	require.NoError(t, err)
 	const id = "0190a6f8-1111-7aaa-8bbb-000000000001"
-	old, err := db.Create(ctx, id, node, fleet.Head{Head: listing.Head{ID: id}}, nil)
+	old, err := db.Create(ctx, id, node, fleet.ContentOf(fleet.Head{Head: listing.Head{ID: id}}))
 	require.NoError(t, err)
 	own, err := db.Take(ctx, id, node)
 	require.NoError(t, err)

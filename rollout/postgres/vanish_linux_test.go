@@ -109,6 +109,6 @@ func TestWritesOfAFewRowsDoNotKeepTheirConnections(t *testing.T) {
 		cancel()
 	}
 	require.Eventually(t, func() bool { return r.db.writes.Stat().AcquiredConns() == 0 }, waitLimit, waitStep)
-	_, err = r.db.Create(t.Context(), idOf(2), node, fleet.Head{}, raw("one"))
+	_, err = r.db.Create(t.Context(), idOf(2), node, fleet.ContentOf(fleet.Head{}, raw("one")...))
 	require.NoError(t, err)
 }

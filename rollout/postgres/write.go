@@ -52,9 +52,9 @@ func (db *DB) renewals() lane {
 func (db *DB) short() lane { return lane{db, db.writes, db.options.limit()} }
 func (db *DB) whole() lane { return lane{db, db.writes, slowdown * db.options.limit()} }
 
-// laneFor returns the lane of a write of lines.
-func (db *DB) laneFor(lines [][]byte) lane {
-	if sizeOf(lines) > maxBatchBytes {
+// laneFor returns the lane of a write of a size in bytes.
+func (db *DB) laneFor(size int64) lane {
+	if size > maxBatchBytes {
 		return db.whole()
 	}
 	return db.short()

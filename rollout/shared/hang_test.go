@@ -35,7 +35,7 @@ func (h *hanging) Join(ctx context.Context, _ fleet.Node) (time.Duration, error)
 
 func (h *hanging) Leave(context.Context, fleet.Node) error { return nil }
 
-func (h *hanging) Create(ctx context.Context, id string, n fleet.Node, _ fleet.Head, _ [][]byte) (fleet.Own, error) {
+func (h *hanging) Create(ctx context.Context, id string, n fleet.Node, _ fleet.Content) (fleet.Own, error) {
 	return fleet.Own{ID: id, Node: n.ID, Incarnation: n.Incarnation}, h.await(ctx)
 }
 

@@ -155,51 +155,56 @@ func (j *journal) Append(lines []protocol.RolloutLine, _ bool) error {
 	if j.checkLease(); j.lost != nil || len(lines) == 0 {
 		return j.lost
 	}
-	all, encoded, err := j.encode(lines)
+	texts, err := encode(lines)
 	if err != nil {
 		return err
 	}
-	before := *j.head
-	for _, l := range all {
-		j.head.Add(l)
-	}
 	ctx, cancel := j.threads.callOf(j.id)
 	defer cancel()
-	if err := j.write(ctx, encoded); err != nil {
-		if j.checkLease(); j.lost != nil {
-			return j.lost
-		}
-		if isLost(err) {
-			j.lost = &store.LostError{ID: j.id, Err: err}
-			return j.lost
-		}
-		*j.head = before
-		return threadError(j.id, err)
+	before := *j.head
+	if j.begun && !j.created {
+		err = j.create(ctx, lines, texts)
+	} else {
+		err = j.write(ctx, lines, texts)
 	}
-	from := j.next
-	j.next += int64(len(all))
-	j.threads.filler.add(j.own, newLines{from: from, end: j.next, messages: messagesIn(all, from)})
-	j.reportOnce(j.keep(ctx, lines))
-	return nil
+	if err == nil {
+		j.reportOnce(j.keep(ctx, lines))
+		return nil
+	}
+	if j.checkLease(); j.lost != nil {
+		return j.lost
+	}
+	if isLost(err) {
+		j.lost = &store.LostError{ID: j.id, Err: err}
+		return j.lost
+	}
+	*j.head = before
+	var seed *seedError
+	if errors.As(err, &seed) {
+		return seed.error
+	}
+	return threadError(j.id, err)
 }
 
-// encode returns lines as they are stored, after those of the seed. A database stores all of them at once, so
-// they are in memory.
-func (j *journal) encode(lines []protocol.RolloutLine) (all []protocol.RolloutLine, texts [][]byte, err error) {
-	if j.seed != nil {
-		err = j.seed.Each(func(_ int, _ protocol.RolloutLine, text []byte) error {
-			text = bytes.Clone(text)
-			p, _ := line.Parse(text) // Each has parsed it
-			all, texts = append(all, p.RolloutLine), append(texts, text)
-			return nil
-		})
-	}
-	if err != nil {
-		return nil, nil, err
-	}
+// encode returns lines as they are stored.
+func encode(lines []protocol.RolloutLine) ([][]byte, error) {
 	encoded, err := line.Encode(lines)
-	texts = append(texts, bytes.Split(bytes.TrimSuffix(encoded, []byte("\n")), []byte("\n"))...)
-	return append(all, lines...), texts, err
+	return bytes.Split(bytes.TrimSuffix(encoded, []byte("\n")), []byte("\n")), err
+}
+
+// write appends lines to the thread in the database.
+func (j *journal) write(ctx context.Context, lines []protocol.RolloutLine, texts [][]byte) error {
+	for _, l := range lines {
+		j.head.Add(l)
+	}
+	head := j.fleetHead()
+	if err := j.threads.Driver.Append(ctx, j.own, j.next, texts, &head); err != nil {
+		return err
+	}
+	from := j.next
+	j.next += int64(len(lines))
+	j.threads.filler.add(j.own, newLines{from: from, end: j.next, messages: messagesIn(lines, from)})
+	return nil
 }
 
 // isLost reports whether the journal cannot be used after an error of an append. If the database has other
@@ -216,24 +221,6 @@ func (j *journal) reportOnce(err error) {
 		j.threads.Report(err)
 	}
 	j.isReported = err != nil
-}
-
-// write creates the thread, or appends to it.
-func (j *journal) write(ctx context.Context, lines [][]byte) (err error) {
-	head := j.fleetHead()
-	if !j.begun || j.created {
-		return j.threads.Driver.Append(ctx, j.own, j.next, lines, &head)
-	}
-	node, valid, err := j.threads.lease.await(ctx)
-	if err != nil {
-		return err
-	}
-	j.threads.bind(j, valid)
-	ctx, cancel := j.threads.callOf(j.id)
-	defer cancel()
-	j.own, err = j.threads.Driver.Create(ctx, j.id, node, head, lines)
-	j.created = err == nil
-	return err
 }
 
 func (j *journal) fleetHead() fleet.Head {

@@ -13,14 +13,14 @@ import (
 // Redacted is the number of texts with secrets in a thread: lines, and 0 or 1 names.
 type Redacted struct{ Lines, Names int }
 
-// redactTime is the time limit of Redact, in multiples of Options.Timeout.
-const redactTime = 20
+// wholeTime is the time limit of a write of a whole thread, in multiples of Options.Timeout.
+const wholeTime = 20
 
 // Redact removes secrets from the lines of a thread, its name, and the search. It increments the
 // generation, so that all nodes replace their copies. With write the thread must not be open. Without
 // write it changes nothing and counts.
 func (t *Threads) Redact(id string, by rollout.Redactor, write bool) (done Redacted, err error) {
-	ctx, cancel := context.WithTimeout(t.base, redactTime*t.Timeout)
+	ctx, cancel := context.WithTimeout(t.base, wholeTime*t.Timeout)
 	defer cancel()
 	place, err := t.Driver.Find(ctx, id)
 	if err != nil {

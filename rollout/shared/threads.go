@@ -90,13 +90,18 @@ func (t *Threads) call() (context.Context, context.CancelFunc) {
 // callOf returns the context of a call about a thread. If this process writes the thread, the call ends when
 // the lease is lost: the goroutine of the thread waits for the call, and must end its commands then.
 func (t *Threads) callOf(id string) (context.Context, context.CancelFunc) {
+	return t.callWithin(id, t.Timeout)
+}
+
+// callWithin is callOf with a time limit.
+func (t *Threads) callWithin(id string, limit time.Duration) (context.Context, context.CancelFunc) {
 	t.mu.Lock()
 	j := t.open[id]
 	if j == nil || j.valid == nil {
 		t.mu.Unlock()
-		return t.call()
+		return context.WithTimeout(t.base, limit)
 	}
-	ctx, cancel := context.WithTimeout(j.valid, t.Timeout)
+	ctx, cancel := context.WithTimeout(j.valid, limit)
 	t.mu.Unlock()
 	stop := context.AfterFunc(t.base, cancel)
 	return ctx, func() {

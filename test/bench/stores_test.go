@@ -40,8 +40,8 @@ func TestStores(t *testing.T) {
 		run  func(storeRun)
 	}{
 		{"append", storeRun.appends}, {"writers", storeRun.writers}, {"turn", storeRun.turns},
-		{"resume", storeRun.resumes}, {"list", storeRun.lists}, {"takeover", storeRun.takeovers},
-		{"edge", storeRun.edges},
+		{"resume", storeRun.resumes}, {"fork", storeRun.forks}, {"list", storeRun.lists},
+		{"takeover", storeRun.takeovers}, {"edge", storeRun.edges},
 	} {
 		t.Run(group.name, func(t *testing.T) { group.run(storeRun{t, table}) })
 		fmt.Print(table.finished())

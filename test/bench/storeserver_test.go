@@ -61,6 +61,27 @@ func (r storeRun) resume(home, url, id string) float64 {
 	return took
 }
 
+// forks measures the fork of a thread of 98 MB in new processes, and their memory. The first round reads the thread.
+func (r storeRun) forks() {
+	took := storeRow{name: "fork of 98 MB", unit: "ms"}
+	peak := storeRow{name: "fork of 98 MB: peak memory", unit: "MB"}
+	homes := map[bool]string{false: r.TempDir(), true: r.TempDir()}
+	urls := map[bool]string{true: r.database()}
+	id := apptest.WriteLongRollout(r, homes[false], 10_000)
+	r.copyAll(homes[false], urls[true], 1)
+	for round := range 4 {
+		for _, isDatabase := range []bool{false, true} {
+			c := r.start(homes[isDatabase], urls[isDatabase])
+			ms := timed(c, "thread/fork", apptest.Object{"threadId": id, "excludeTurns": true})
+			mb := peakMB(r, c.Cmd.Process.Pid)
+			if c.Close(); round > 0 {
+				r.put(took, isDatabase, ms)
+				r.put(peak, isDatabase, mb)
+			}
+		}
+	}
+}
+
 // lists measures the first page and a rare search of many threads, in servers that have read all.
 func (r storeRun) lists() {
 	h := newBenchHome(r, benchNumbers(r, "APPSERVER_BENCH_THREADS", mostThreads)[0])

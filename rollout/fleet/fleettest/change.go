@@ -56,7 +56,7 @@ func aDeletedThreadIsGone(t *testing.T, r *rig) {
 	require.ErrorIs(t, r.append(own, 1, "two"), fleet.ErrNotFound)
 	require.Empty(t, r.search("needle"))
 	require.Empty(t, r.search("hello"))
-	created, err := r.Create(r.ctx, own.ID, r.a, headOf("new"), nil)
+	created, err := r.Create(r.ctx, own.ID, r.a, fleet.ContentOf(headOf("new")))
 	require.NoError(t, err)
 	require.Empty(t, r.lines(created.ID))
 }
@@ -109,7 +109,7 @@ func headsAreKept(t *testing.T, r *rig) {
 		Meta: protocol.SessionMeta{ID: "x", Cwd: "/w", ModelProvider: "p", Source: []byte(`{"subagent":"review"}`),
 			Git: &protocol.StoredGitInfo{Branch: &branch}, BaseInstructions: &protocol.Instructions{Text: text}},
 	}}
-	own, err := r.Create(r.ctx, r.newID(), r.a, h, nil)
+	own, err := r.Create(r.ctx, r.newID(), r.a, fleet.ContentOf(h))
 	require.NoError(t, err)
 	want := h
 	want.ID, want.Meta.BaseInstructions = own.ID, nil

@@ -57,6 +57,7 @@ func Run(t *testing.T, open func(t testing.TB) Fixture) {
 		"TheEndOfTheNextLeaseIsKnown":     theEndOfTheNextLeaseIsKnown,
 		"NodesAreListed":                  nodesAreListed,
 		"ARewriteReplacesLines":           aRewriteReplacesLines,
+		"AThreadIsCreatedWhole":           aThreadIsCreatedWhole,
 		"ADeletedThreadIsGone":            aDeletedThreadIsGone,
 		"HeadsAreKept":                    headsAreKept,
 		"MovedThreadsAreListedApart":      movedThreadsAreListedApart,
@@ -117,7 +118,7 @@ func headOf(preview string) fleet.Head {
 // create makes a thread of node a with lines.
 func (r *rig) create(lines ...string) fleet.Own {
 	r.t.Helper()
-	own, err := r.Create(r.ctx, r.newID(), r.a, headOf("hello"), raw(lines...))
+	own, err := r.Create(r.ctx, r.newID(), r.a, fleet.ContentOf(headOf("hello"), raw(lines...)...))
 	require.NoError(r.t, err)
 	require.Equal(r.t, int64(len(lines)), own.Next)
 	return own

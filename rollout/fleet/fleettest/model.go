@@ -99,7 +99,7 @@ func (m *model) create(t *rapid.T) {
 	}
 	h := m.anyHead(t)
 	h.Archived = rapid.IntRange(0, 4).Draw(t, "archived") == 0
-	own, err := m.Create(context.Background(), m.newID(), m.node, h, nil)
+	own, err := m.Create(context.Background(), m.newID(), m.node, fleet.ContentOf(h))
 	require.NoError(t, err)
 	h.ID = own.ID
 	m.threads = append(m.threads, &stored{own: own, head: h})

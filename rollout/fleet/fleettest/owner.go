@@ -1,6 +1,9 @@
 package fleettest
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,13 +17,66 @@ import (
 
 func aThreadIsCreatedOnce(t *testing.T, r *rig) {
 	own := r.create("one")
-	_, err := r.Create(r.ctx, own.ID, r.a, headOf("again"), raw("two"))
+	_, err := r.Create(r.ctx, own.ID, r.a, fleet.ContentOf(headOf("again"), raw("two")...))
 	require.ErrorIs(t, err, fleet.ErrExists)
-	_, err = r.Create(r.ctx, r.newID(), r.b, headOf("b has not joined"), nil)
+	_, err = r.Create(r.ctx, r.newID(), r.b, fleet.ContentOf(headOf("b has not joined")))
 	require.ErrorIs(t, err, fleet.ErrNotJoined)
-	_, err = r.Create(r.ctx, "no id", r.a, headOf("no id"), nil)
+	_, err = r.Create(r.ctx, "no id", r.a, fleet.ContentOf(headOf("no id")))
 	require.Error(t, err)
 	require.Equal(t, []string{"one"}, r.lines(own.ID))
+}
+
+// aThreadIsCreatedWhole ends the lines of a thread with an error, ends the call between two lines, and has a head that
+// depends on the lines.
+func aThreadIsCreatedWhole(t *testing.T, r *rig) {
+	id, wrong := r.newID(), errors.New("a line cannot be read")
+	_, err := r.Create(r.ctx, id, r.a, content(func() error { return wrong }))
+	require.ErrorIs(t, err, wrong)
+	ctx, cancel := context.WithCancel(r.ctx)
+	reads := 0 // the race detector finds a read after the end of the call
+	_, err = r.Create(ctx, id, r.a, content(func() error {
+		reads++
+		cancel()
+		return nil
+	}))
+	require.Error(t, err)
+	require.Positive(t, reads)
+	reads = 0
+	_, err = r.Find(r.ctx, id)
+	require.ErrorIs(t, err, fleet.ErrNotFound)
+	own, err := r.Create(r.ctx, id, r.a, content(func() error { return nil }))
+	require.NoError(t, err)
+	require.Equal(t, int64(contentLines), own.Next)
+	require.Len(t, r.lines(id), contentLines)
+	found, err := r.Find(r.ctx, id)
+	require.NoError(t, err)
+	require.Equal(t, "the last line is 9999", found.Preview)
+	require.Equal(t, int64(contentLines)*int64(len("line 0000")), found.Bytes)
+	require.NoError(t, r.append(own, own.Next, "more"))
+}
+
+// contentLines is the number of lines of content.
+const contentLines = 10_000
+
+// content returns the content of a thread. It calls do before the line in the middle.
+func content(do func() error) fleet.Content {
+	last := 0
+	return fleet.Content{
+		Head: func() fleet.Head { return headOf(fmt.Sprintf("the last line is %d", last)) },
+		Lines: func(yield func([]byte, error) bool) {
+			for last = range contentLines {
+				if last == contentLines/2 {
+					if err := do(); err != nil {
+						yield(nil, err)
+						return
+					}
+				}
+				if !yield(fmt.Appendf(nil, "line %04d", last), nil) {
+					return
+				}
+			}
+		},
+	}
 }
 
 func unknownThreadsAreNotFound(t *testing.T, r *rig) {

@@ -34,7 +34,7 @@ func ownersEqualTheModel(t *testing.T, r *rig) {
 	sample.Check(t, func(t *rapid.T) {
 		m := &ownerModel{rig: r, id: r.newID(), leases: map[string]string{}}
 		m.join(t, r.a)
-		own, err := r.Create(context.Background(), m.id, r.a, headOf("hello"), nil)
+		own, err := r.Create(context.Background(), m.id, r.a, fleet.ContentOf(headOf("hello")))
 		require.NoError(t, err)
 		m.owner, m.isOwned, m.owns = own, true, []fleet.Own{own}
 		t.Repeat(map[string]func(*rapid.T){

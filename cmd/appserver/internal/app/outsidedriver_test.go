@@ -45,9 +45,8 @@ func (d outsideDriver) Nodes(_ context.Context) ([]fleet.Node, error) {
 }
 
 // Create implements fleet.Driver.
-func (d outsideDriver) Create(_ context.Context, id string, n fleet.Node, h fleet.Head,
-	lines [][]byte) (fleet.Own, error) {
-	return call(d.outside, func(ctx context.Context) (fleet.Own, error) { return d.driver.Create(ctx, id, n, h, lines) })
+func (d outsideDriver) Create(_ context.Context, id string, n fleet.Node, c fleet.Content) (fleet.Own, error) {
+	return call(d.outside, func(ctx context.Context) (fleet.Own, error) { return d.driver.Create(ctx, id, n, c) })
 }
 
 // Take implements fleet.Driver.
