@@ -99,7 +99,7 @@ func TestManyAppendsWithoutAnAnswerAreResolved(t *testing.T) {
 
 func TestAnAppendThatCannotBeResolvedIsInDoubt(t *testing.T) {
 	t.Parallel()
-	r := newCutRig(t, 300*time.Millisecond)
+	r := newCutRig(t, time.Second)
 	own := newThread(t, r.db, 1, "one")
 	r.CutAnswers(1, "two", true)
 	err := r.db.Append(t.Context(), own, 1, raw("two"), nil)
