@@ -3,7 +3,8 @@ package protocol
 import "strconv"
 
 // Lists of context items are long, and sent after every edit. They have an encoder of their own,
-// because encoding/json takes several times as long.
+// because encoding/json takes several times as long. It flushes parts, so that the client reads the begin
+// of a list while its rest is encoded, and all lists share one small buffer.
 
 // itemSize is about what a ContextItem takes as JSON beside its preview, in bytes, and
 // idSize what an id takes.
@@ -20,28 +21,34 @@ func sizeOf(items []ContextItem) int {
 	return n
 }
 
-// JSONSize is about how many bytes AppendJSON appends.
+// JSONSize is about how many bytes AppendParts appends.
 func (r ContextGetItemsResponse) JSONSize() int { return sizeOf(r.Items) }
 
-// AppendJSON appends what Marshal writes.
-func (r ContextGetItemsResponse) AppendJSON(b []byte) ([]byte, error) {
+// AppendParts appends what Marshal writes, and flushes it in parts.
+func (r ContextGetItemsResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
 	b = appendInt(append(b, `{"revision":`...), r.Revision)
 	b = appendInt(append(b, `,"total":`...), int64(r.Total))
-	b = appendItems(append(b, `,"items":`...), r.Items)
-	b, err := appendUsage(append(b, `,"usage":`...), r.Usage)
+	b, err := appendItems(append(b, `,"items":`...), r.Items, flush)
+	if err != nil {
+		return b, err
+	}
+	b, err = appendUsage(append(b, `,"usage":`...), r.Usage)
 	b = appendText(append(b, `,"nextCursor":`...), r.NextCursor)
 	return append(b, '}'), err
 }
 
-// JSONSize is about how many bytes AppendJSON appends.
+// JSONSize is about how many bytes AppendParts appends.
 func (n ContextItemsNotification) JSONSize() int { return sizeOf(n.Items) + idSize*len(n.RemovedIDs) }
 
-// AppendJSON appends what Marshal writes.
-func (n ContextItemsNotification) AppendJSON(b []byte) ([]byte, error) {
+// AppendParts appends what Marshal writes, and flushes it in parts.
+func (n ContextItemsNotification) AppendParts(b []byte, flush Flush) ([]byte, error) {
 	b = AppendString(append(b, `{"threadId":`...), n.ThreadID)
 	b = appendInt(append(b, `,"revision":`...), n.Revision)
 	b = appendInt(append(b, `,"total":`...), int64(n.Total))
-	b = appendItems(append(b, `,"items":`...), n.Items)
+	b, err := appendItems(append(b, `,"items":`...), n.Items, flush)
+	if err != nil {
+		return b, err
+	}
 	b = append(b, `,"removedIds":[`...)
 	for i, id := range n.RemovedIDs {
 		if i > 0 {
@@ -50,19 +57,25 @@ func (n ContextItemsNotification) AppendJSON(b []byte) ([]byte, error) {
 		b = AppendString(b, id)
 	}
 	b = strconv.AppendBool(append(b, `],"full":`...), n.Full)
-	b, err := appendUsage(append(b, `,"usage":`...), n.Usage)
+	b, err = appendUsage(append(b, `,"usage":`...), n.Usage)
 	return append(b, '}'), err
 }
 
-func appendItems(b []byte, items []ContextItem) []byte {
+func appendItems(b []byte, items []ContextItem, flush Flush) (_ []byte, err error) {
 	b = append(b, '[')
 	for i := range items {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = items[i].append(b)
+		if len(b) < partSize {
+			continue
+		}
+		if b, err = flush(b); err != nil {
+			return b, err
+		}
 	}
-	return append(b, ']')
+	return append(b, ']'), nil
 }
 
 func (i *ContextItem) append(b []byte) []byte {

@@ -46,7 +46,8 @@
 //
 // Values passed to these methods are encoded later by another goroutine. The caller must not
 // change them. A response with a [protocol.StoredItem] is written in parts while its items are
-// read, so that its length takes no memory.
+// read, so that its length takes no memory. A list of context items is written in parts while it
+// is encoded.
 //
 // # Backpressure
 //

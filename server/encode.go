@@ -40,22 +40,31 @@ func (e *encoder) Write(p []byte) (int, error) {
 
 func (e *encoder) text(s string) { e.buf = append(e.buf, s...) }
 
-// appender is implemented by values with an encoding of their own. The encoding must equal
-// that of protocol.Marshal.
-type appender interface {
-	AppendJSON(b []byte) ([]byte, error)
+// sized is implemented by values with an encoding of their own.
+type sized interface {
 	// JSONSize returns the approximate length of the encoding in bytes.
 	JSONSize() int
 }
 
-// streamer is implemented by values that can be too long for memory.
-type streamer interface {
-	// StoredSize returns the approximate memory of a value whose encoding is read from files, in
-	// bytes, or 0 if there is nothing to read.
-	StoredSize() int
+// appender is a value whose encoding equals that of protocol.Marshal.
+type appender interface {
+	sized
+	AppendJSON(b []byte) ([]byte, error)
+}
+
+// partAppender is implemented by values with long encodings.
+type partAppender interface {
 	// AppendParts appends what protocol.Marshal writes, in well-formed JSON. It may pass the buffer to
 	// flush at any time.
 	AppendParts(b []byte, flush protocol.Flush) ([]byte, error)
+}
+
+// streamer is implemented by values that can be too long for memory.
+type streamer interface {
+	partAppender
+	// StoredSize returns the approximate memory of a value whose encoding is read from files, in
+	// bytes, or 0 if there is nothing to read.
+	StoredSize() int
 }
 
 // flush writes a part of a message.
@@ -69,7 +78,7 @@ func (e *encoder) flush(b []byte) ([]byte, error) {
 	return b[:0], nil
 }
 
-func (e *encoder) parts(s streamer) (err error) {
+func (e *encoder) parts(s partAppender) (err error) {
 	e.buf, err = s.AppendParts(e.buf, e.flush)
 	var unread *protocol.UnreadError
 	if errors.As(err, &unread) {
@@ -94,8 +103,8 @@ func (e *encoder) value(v any) (err error) {
 			err = fmt.Errorf("encoding %T: panic: %v", v, p)
 		}
 	}()
-	if s, ok := v.(streamer); ok && s.StoredSize() > 0 {
-		return e.parts(s)
+	if p, ok := v.(partAppender); ok && hasParts(v) {
+		return e.parts(p)
 	}
 	start := len(e.buf)
 	if err := e.json.Encode(v); err != nil {
@@ -104,6 +113,12 @@ func (e *encoder) value(v any) (err error) {
 	text := e.buf[start : len(e.buf)-len("\n")]
 	e.buf = append(e.buf[:start], protocol.ToWellFormed(text)...)
 	return nil
+}
+
+// hasParts reports whether a partAppender has to be encoded by its own encoder.
+func hasParts(v any) bool {
+	s, ok := v.(streamer)
+	return !ok || s.StoredSize() > 0
 }
 
 func (e *encoder) method(name string) {

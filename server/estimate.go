@@ -12,8 +12,8 @@ const (
 // estimate returns the approximate length of v as JSON, in bytes, or of the part of v that is in memory. It
 // stops at limit, so its cost is bounded for any v.
 func estimate(v any, limit int) int {
-	if a, ok := v.(appender); ok {
-		return min(a.JSONSize(), limit)
+	if s, ok := v.(sized); ok {
+		return min(s.JSONSize(), limit)
 	}
 	if s, ok := v.(streamer); ok {
 		if size := s.StoredSize(); size > 0 {

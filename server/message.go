@@ -37,6 +37,7 @@ func (n *queuedNotification) transmit(rpc *jsonrpc2.Conn) error {
 }
 
 func (n *queuedNotification) encode(e *encoder) error {
+	e.held = false
 	e.method(n.notification.NotificationMethod())
 	err := e.value(n.notification)
 	e.emitted(n.emittedAt)

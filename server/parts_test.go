@@ -95,6 +95,20 @@ func TestALongResponseInABatchIsWrittenAtItsEnd(t *testing.T) {
 	require.Equal(t, "{}", gjson.Get(lines[2], "1.result").Raw)
 }
 
+func TestALongListIsWrittenInParts(t *testing.T) {
+	list := protocol.ContextItemsNotification{Items: make([]protocol.ContextItem, 3000), RemovedIDs: []string{}}
+	w := &countingWriter{}
+	s := &stream{out: w, encoder: newEncoder(w)}
+	s.outgoing = &queuedNotification{notification: list}
+	require.NoError(t, s.WriteObject(nil))
+	require.NoError(t, s.flush())
+	require.Equal(t, 3, w.writes)
+	want, err := protocol.Marshal(list)
+	require.NoError(t, err)
+	require.Equal(t, string(want), gjson.Get(w.String(), "params").Raw)
+	require.Greater(t, estimate(list, 1<<20), 500_000, "the items are in memory")
+}
+
 func TestAFailedPartEndsTheResponse(t *testing.T) {
 	long := storedPlan{text: strings.Repeat("x", 300<<10)}
 	w := &countingWriter{failAfter: 1}
