@@ -30,6 +30,8 @@ func TestPreview(t *testing.T) {
 		{"not UTF-8", "a\xff\xfeb", "a\uFFFDb"},
 		{"80", strings.Repeat("x", 80), strings.Repeat("x", 80)},
 		{"81", strings.Repeat("x", 81), strings.Repeat("x", 79) + "…"},
+		{"lines at the cut", strings.Repeat("x", 79) + " \n\n y", strings.Repeat("x", 79) + "…"},
+		{"an accent behind letters", strings.Repeat("x", 79) + accents, strings.Repeat("x", 79) + accents},
 		{"80 families", strings.Repeat(family, 80), strings.Repeat(family, 80)},
 		{"81 families", strings.Repeat(family, 81), strings.Repeat(family, 79) + "…"},
 		{"81 flags", strings.Repeat(flag, 81), strings.Repeat(flag, 79) + "…"},
