@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -42,10 +43,17 @@ func (d *description) beforeScale(scale float64) int64 {
 
 // describe returns the description of an item in the form in which it is sent now.
 func (h *History) describe(place int) *description {
-	c := h.Item(place)
-	if c.about != nil {
-		return c.about
+	if about := h.Item(place).about; about != nil {
+		return about
 	}
+	about, text := h.newDescription(place)
+	about.tokens += h.countText(text)
+	return about
+}
+
+// newDescription returns the description of an item without the tokens of its text, and the text to count for them.
+func (h *History) newDescription(place int) (about *description, text string) {
+	c := h.Item(place)
 	item := c.Decode()
 	if c.visibility.text != nil {
 		item = WithText(item, *c.visibility.text)
@@ -53,16 +61,17 @@ func (h *History) describe(place int) *description {
 	sent := contentOf(item)
 	typed := c.userItemID != ""
 	category := c.category(item, typed)
-	about := &description{
+	about = &description{
 		category: category, kind: uint8(slices.Index(protocol.ContextCategories(), category)),
 		preview: h.preview(sent.text), id: c.ID(), tool: toolName(item), itemID: shownID(item),
-		bytes: int64(len(sent.text)), tokens: h.count(sent),
+		bytes: int64(len(sent.text)), tokens: sent.frameTokens(),
 	}
 	if c.price > 0 && c.native {
 		about.preview = "[encrypted compaction]"
 	}
+	text = sent.text
 	if c.price > 0 && c.visibility.text == nil {
-		about.tokens, about.reported, about.bytes = int64(c.price), true, int64(c.size)
+		about.tokens, about.reported, about.bytes, text = int64(c.price), true, int64(c.size), ""
 		about.preview = cmp.Or(about.preview, "[encrypted]")
 	}
 	for _, image := range sent.images {
@@ -75,7 +84,32 @@ func (h *History) describe(place int) *description {
 	if c.decoded {
 		c.about = about
 	}
-	return about
+	return about, text
+}
+
+// describeAll describes items. If the tokenizer can, it counts some while the next ones are decoded.
+func (h *History) describeAll(places iter.Seq[int]) {
+	h.recount()
+	counter, ok := h.Tokenizer().(pipelinedTokenizer)
+	if !ok {
+		return // each item is described when it is needed
+	}
+	var described []*description
+	counts := counter.CountAll(h.pricedFor, func(yield func(string) bool) {
+		for place := range places {
+			if h.Item(place).about != nil {
+				continue
+			}
+			about, text := h.newDescription(place)
+			described = append(described, about)
+			if !yield(text) {
+				return
+			}
+		}
+	})
+	for i, tokens := range counts {
+		described[i].tokens += int64(tokens)
+	}
 }
 
 func (h *History) preview(text string) string {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"iter"
 	"strings"
 
 	"appserver/protocol"
@@ -12,6 +13,12 @@ type Tokenizer interface {
 	// reports of the provider.
 	Known(model string) bool
 	Count(model, text string) int
+}
+
+// pipelinedTokenizer counts texts, in order, while it takes the next ones.
+type pipelinedTokenizer interface {
+	Tokenizer
+	CountAll(model string, texts iter.Seq[string]) []int
 }
 
 // PlaceholderTokens is the cost of a placeholder without a note, before the scale.
@@ -44,20 +51,14 @@ func (h *History) Tokenizer() Tokenizer {
 // Count returns the cost of a message with a text, in tokens before the scale.
 func (h *History) Count(text string) int64 { return h.count(content{text: text}) }
 
-func (h *History) count(c content) int64 {
+func (h *History) count(c content) int64 { return c.frameTokens() + h.countText(c.text) }
+
+func (h *History) countText(text string) int64 {
 	h.recount()
-	n := messageTokens
-	if c.text != "" {
-		n += h.Tokenizer().Count(h.pricedFor, c.text)
+	if text == "" {
+		return 0
 	}
-	for _, image := range c.images {
-		if image.Detail == "low" {
-			n += lowDetailTokens
-		} else {
-			n += imageTokens
-		}
-	}
-	return int64(n)
+	return int64(h.Tokenizer().Count(h.pricedFor, text))
 }
 
 // recount removes the counts for another model.
@@ -223,6 +224,19 @@ func (c *content) add(parts []protocol.ContentItem) {
 		}
 	}
 	c.text = strings.Join(texts, "\n")
+}
+
+// frameTokens returns the cost of all but the text.
+func (c *content) frameTokens() int64 {
+	n := messageTokens
+	for _, image := range c.images {
+		if image.Detail == "low" {
+			n += lowDetailTokens
+		} else {
+			n += imageTokens
+		}
+	}
+	return int64(n)
 }
 
 func reasoningText(r *protocol.Reasoning) string {

@@ -35,7 +35,7 @@ func (h *History) Page(
 
 // views returns items as clients see them. index is the position in the list of the first one.
 func (h *History) views(places []int, index int) []protocol.ContextItem {
-	h.recount()
+	h.describeAll(slices.Values(places))
 	items := make([]protocol.ContextItem, len(places))
 	for i, place := range places {
 		items[i] = h.view(index+i, place)

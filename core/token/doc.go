@@ -30,5 +30,6 @@
 //
 // # Goroutines
 //
-// The package starts none.
+// [Counter.CountAll] starts one, which blocks on the texts. It ends before CountAll returns, or soon after the texts
+// have panicked.
 package token

@@ -216,6 +216,7 @@ func goroutineFiles() map[string]string {
 		"core/memory/embed.go":                           "computes missing vectors, and the vector of a query",
 		"core/memory/shelf.go":                           "loads and compares vectors",
 		"core/model/modelcache.go":                       "requests a provider's list of models",
+		"core/token/pipeline.go":                         "counts texts while the next ones are made",
 		"core/tool/execution.go":                         "passes on a stream of a command's output",
 		"core/tool/run.go":                               "passes on a command's output",
 		"core/tool/running_posix.go":                     "waits until a command exits",
