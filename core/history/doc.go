@@ -34,6 +34,9 @@
 // The cost of an item is counted on first use, by the [Tokenizer] of the options, and then kept. Counts are
 // scaled to the reports of the provider. The cost of a request's other parts, its overhead, is a parameter.
 //
+// The usage, which is the sum of all costs, is kept as well. An edit of a few items recounts these items and those that
+// depend on them. Whatever else can change a cost makes the next usage count all items.
+//
 // # Decisions
 //
 // An item stays JSON until a request needs it, and its JSON can stay in the rollout: a thread of 50 MB would

@@ -50,6 +50,8 @@ type History struct {
 	destination Destination
 	options     Options
 	announced   announced
+	// counted is the usage that was counted last, or nil if the items have changed since.
+	counted *usageCounter
 }
 
 // Model is a model of a provider.
@@ -138,10 +140,16 @@ func (h *History) search(ordinal int64, part int32) (place int, found bool) {
 }
 
 // Listed returns the places of the items that clients see, in order.
-func (h *History) Listed() []int {
+func (h *History) Listed() []int { return h.firstListed(h.Len()) }
+
+// firstListed returns the places of the first n items that clients see, in order, or of all if there are fewer.
+func (h *History) firstListed(n int) []int {
 	h.updateShown()
-	places := make([]int, 0, len(h.shown.places))
+	places := make([]int, 0, min(n, len(h.shown.places)))
 	for i := range h.Shown() {
+		if len(places) == n {
+			break
+		}
 		if h.Item(i).Listed() {
 			places = append(places, i)
 		}
@@ -174,7 +182,7 @@ func (h *History) ShowUserMessage(id string) {
 		return
 	}
 	if c := h.Item(place); c.userItemID == "" {
-		c.userItemID, c.about = id, nil // its category may have changed
+		c.userItemID, c.about, h.counted = id, nil, nil // its category may have changed
 	}
 }
 

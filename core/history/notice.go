@@ -145,6 +145,7 @@ func (h *History) placeReminder() {
 }
 
 func (h *History) setReminder(place int32) {
+	h.counted = nil
 	if h.reminderAt > 0 {
 		h.at(h.reminderAt - 1).outdated = true
 	}

@@ -88,7 +88,7 @@ func (h *History) targets(named protocol.ContextTargets) (places []int, ignored 
 	if named.Indices == nil && named.IDs == nil {
 		return nil, 0, protocol.InvalidParams("indices", "name the items by `indices` or by `ids`")
 	}
-	list := h.Listed()
+	list := h.firstListed(lengthFor(named.Indices, h.Len()))
 	for _, index := range named.Indices {
 		if index < 0 || index >= int64(len(list)) {
 			ignored++
@@ -106,6 +106,16 @@ func (h *History) targets(named protocol.ContextTargets) (places []int, ignored 
 	}
 	slices.Sort(places)
 	return slices.Compact(places), ignored, nil
+}
+
+// lengthFor returns the length of a list that has all of the indices below a maximum.
+func lengthFor(indices []int64, maximum int) (length int) {
+	for _, index := range indices {
+		if index < int64(maximum) {
+			length = max(length, int(index)+1)
+		}
+	}
+	return length
 }
 
 // includable returns the places of the named items that an include changes, sorted: the excluded ones, and

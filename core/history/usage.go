@@ -14,11 +14,14 @@ const CacheWritePrice = 1.25
 // before the scale: its instructions and its tools. The context window is not set.
 func (h *History) Usage(overhead int64) protocol.ContextUsage {
 	h.recount()
-	c := usageCounter{scale: h.Scale()}
-	for i := range h.Shown() {
-		c.add(h, i)
+	if h.counted == nil || h.counted.usageKey != h.usageKey() {
+		h.describeAll(h.Shown())
+		h.counted = &usageCounter{usageKey: h.usageKey()}
+		for i := range h.Shown() {
+			h.counted.add(h, i, 1)
+		}
 	}
-	u := c.usage()
+	u := h.counted.usage()
 	u.PromptTokens = h.FixedTokens(overhead) + u.IncludedTokens
 	return u
 }
@@ -28,28 +31,58 @@ func (h *History) FixedTokens(overhead int64) int64 {
 	return max(h.Scaled(overhead)+h.offsets[h.destination.Name], 0)
 }
 
+// usageKey has all on which the cost of the context depends except for the visibility and the form of items.
+type usageKey struct {
+	items       int
+	destination Destination
+	scale       float64
+}
+
+func (h *History) usageKey() usageKey { return usageKey{h.items.Len(), h.destination, h.Scale()} }
+
 // usageCounter adds up the cost of items.
 type usageCounter struct {
-	scale           float64
+	usageKey
 	total, included [2]int64                   // tokens and bytes
 	rows            [16]protocol.CategoryUsage // by description.kind
 }
 
-func (c *usageCounter) add(h *History, place int) {
+// add adds an item that is counted once, or removes it with -1.
+func (c *usageCounter) add(h *History, place int, once int64) {
 	about := h.describe(place)
 	row := &c.rows[about.kind]
 	if h.Item(place).Listed() {
 		price := about.price(c.scale)
-		row.Count++
-		row.Tokens += price
-		row.Bytes += about.bytes
-		c.total[0] += price
-		c.total[1] += about.bytes
+		row.Count += int(once)
+		row.Tokens += once * price
+		row.Bytes += once * about.bytes
+		c.total[0] += once * price
+		c.total[1] += once * about.bytes
 	}
 	tokens, bytes := h.sentSize(place, c.scale)
-	row.IncludedTokens += tokens
-	c.included[0] += tokens
-	c.included[1] += bytes
+	row.IncludedTokens += once * tokens
+	c.included[0] += once * tokens
+	c.included[1] += once * bytes
+}
+
+// maxRecounted bounds the changes after which the usage is not counted from the start.
+const maxRecounted = 64
+
+// countAgain runs set, which applies changes, and updates the usage that was counted last.
+func (h *History) countAgain(changes []Change, set func()) {
+	if h.counted == nil || h.counted.usageKey != h.usageKey() || len(changes) > maxRecounted || changesHidden(changes) {
+		h.counted = nil
+		set()
+		return
+	}
+	places := h.affected(changes)
+	for _, place := range places {
+		h.counted.add(h, place, -1)
+	}
+	set()
+	for _, place := range places {
+		h.counted.add(h, place, 1)
+	}
 }
 
 func (c *usageCounter) usage() protocol.ContextUsage {

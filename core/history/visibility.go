@@ -54,16 +54,20 @@ func (v *visibility) apply(e *protocol.StoredContextEdit, i int) {
 
 // applyChanges gives items the visibility after changes.
 func (h *History) applyChanges(changes []Change) {
-	for _, c := range changes {
-		h.setVisibility(c.place, c.after)
-	}
+	h.countAgain(changes, func() {
+		for _, c := range changes {
+			h.setVisibility(c.place, c.after)
+		}
+	})
 }
 
 // revertChanges gives items the visibility before changes.
 func (h *History) revertChanges(changes []Change) {
-	for i := len(changes) - 1; i >= 0; i-- {
-		h.setVisibility(changes[i].place, changes[i].before)
-	}
+	h.countAgain(changes, func() {
+		for _, c := range slices.Backward(changes) {
+			h.setVisibility(c.place, c.before)
+		}
+	})
 }
 
 func (h *History) setVisibility(place int32, v visibility) {
