@@ -55,7 +55,7 @@ func (h *History) ReadSnapshot(in *snapshot.Reader, lines *lineref.Source) {
 	h.formsDue = true
 	h.latestCall.Read(in)
 	encrypted := slices.Clone(head.Encrypted)
-	h.items.Read(in, func(content []byte) ([]Item, error) { return decodeItems(content, lines, encrypted) })
+	h.items.Read(in, func(_ int, content []byte) ([]Item, error) { return decodeItems(content, lines, encrypted) })
 	h.readEdits(in)
 }
 

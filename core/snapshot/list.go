@@ -21,7 +21,7 @@ type List[T any] struct {
 	blocks [][]T
 	// stored has the content of the blocks of the snapshot, by block. It is out of date once a block is decoded.
 	stored [][]byte
-	decode func(content []byte) ([]T, error)
+	decode func(first int, content []byte) ([]T, error)
 	length int
 }
 
@@ -38,7 +38,7 @@ func (l *List[T]) At(i int) *T {
 }
 
 func (l *List[T]) load(at int) []T {
-	block, err := l.decode(l.stored[at])
+	block, err := l.decode(at<<blockBits, l.stored[at])
 	if err == nil && len(block) != min(blockSize, l.length-at*blockSize) {
 		err = errLength
 	}
@@ -154,8 +154,9 @@ func (l *List[T]) Write(w *Writer, encode func(block []T) (columns any, err erro
 	}
 }
 
-// Read reads a list that [List.Write] wrote. decode returns the elements of a block.
-func (l *List[T]) Read(r *Reader, decode func(content []byte) ([]T, error)) {
+// Read reads a list that [List.Write] wrote. decode returns the elements of a block, of which the first one has the
+// index first.
+func (l *List[T]) Read(r *Reader, decode func(first int, content []byte) ([]T, error)) {
 	*l = List[T]{decode: decode}
 	r.Value(&l.length)
 	for first := 0; first < l.length && r.err == nil; first += blockSize {

@@ -27,7 +27,7 @@ func again(t *testing.T, l *snapshot.List[int]) (read *snapshot.List[int], decod
 	require.NoError(t, w.Err())
 	read, decoded = new(snapshot.List[int]), new(int)
 	r := snapshot.NewReader(out.Bytes())
-	read.Read(r, func(content []byte) (block []int, err error) {
+	read.Read(r, func(first int, content []byte) (block []int, err error) {
 		*decoded++
 		return block, snapshot.Decode(content, &block)
 	})

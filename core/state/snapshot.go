@@ -10,7 +10,7 @@ import (
 )
 
 // snapshotForm changes with the format of snapshots, and with the effect of lines.
-const snapshotForm = 17
+const snapshotForm = 18
 
 // snapshotHead begins a snapshot. The model requests, the context and the transcript follow. Defaults and Values are
 // JSON, because gob does not distinguish a pointer to 0 from nil.
@@ -62,7 +62,7 @@ func ReadSnapshot(from []byte, defaults Settings, lines lineref.Lines) (*State, 
 	}
 	s := &State{from: lineref.NewSource(lines), line: head.Line}
 	source := s.from // blocks are decoded after the load, which clears s.from
-	s.requests.Read(in, func(content []byte) ([]request, error) { return decodeRequests(content, source) })
+	s.requests.Read(in, func(_ int, content []byte) ([]request, error) { return decodeRequests(content, source) })
 	s.Context.ReadSnapshot(in, source)
 	s.Transcript.ReadSnapshot(in, source)
 	return s, in.Err() == nil && protocol.Unmarshal(head.Values, &s.Values) == nil

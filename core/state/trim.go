@@ -38,7 +38,7 @@ func (s *State) PlanTrim(t Trim) protocol.StoredTrimPoint {
 	pruned := s.Context.TrimmedTurns()
 	p.PrunedTurnIDs = []string{}
 	for i := range turn {
-		if id := s.Transcript.Turn(i).ID; !pruned[id] {
+		if id := s.Transcript.TurnID(i); !pruned[id] {
 			p.PrunedTurnIDs = append(p.PrunedTurnIDs, id)
 		}
 	}

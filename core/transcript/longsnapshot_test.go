@@ -50,6 +50,7 @@ func TestALongTranscriptContinuesFromASnapshot(t *testing.T) {
 		}
 		for i := range whole.TurnCount() {
 			require.Equal(t, whole.Turn(i).View(), part.Turn(i).View())
+			require.Equal(t, whole.Turn(i).ID, part.TurnID(i))
 			index, found := part.IndexOf(whole.Turn(i).ID)
 			require.True(t, found)
 			require.Equal(t, i, index)

@@ -5,7 +5,7 @@ import (
 	"appserver/core/snapshot"
 )
 
-// snapshotHead begins a snapshot. The ids of turns, the turns and the events follow.
+// snapshotHead begins a snapshot. The indices of turns, their ids, the turns and the events follow.
 type snapshotHead struct {
 	Messages        []int64
 	Numbered, Items int64
@@ -22,6 +22,7 @@ type eventColumns struct {
 func (t *Transcript) WriteSnapshot(out *snapshot.Writer) {
 	out.Value(&snapshotHead{t.messages, t.numbered, t.items, t.preview})
 	t.indices.Write(out)
+	t.ids.Write(out, func(ids []string) (any, error) { return ids, nil })
 	t.turns.Write(out, encodeTurns)
 	t.events.Write(out, encodeEvents)
 }
@@ -32,7 +33,10 @@ func (t *Transcript) ReadSnapshot(in *snapshot.Reader, lines *lineref.Source) {
 	in.Value(&head)
 	t.messages, t.numbered, t.items, t.preview = head.Messages, head.Numbered, head.Items, head.Preview
 	t.indices.Read(in)
-	t.turns.Read(in, func(content []byte) ([]Turn, error) { return decodeTurns(content, lines) })
+	t.ids.Read(in, func(_ int, content []byte) (ids []string, err error) { return ids, snapshot.Decode(content, &ids) })
+	t.turns.Read(in, func(first int, content []byte) ([]Turn, error) {
+		return decodeTurns(content, func(i int) string { return t.TurnID(first + i) }, lines)
+	})
 	t.events.Read(in, decodeEvents)
 }
 
@@ -44,7 +48,7 @@ func encodeEvents(events []Event) (any, error) {
 	return c, nil
 }
 
-func decodeEvents(content []byte) ([]Event, error) {
+func decodeEvents(_ int, content []byte) ([]Event, error) {
 	var c eventColumns
 	if err := snapshot.Decode(content, &c); err != nil {
 		return nil, err

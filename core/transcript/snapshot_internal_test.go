@@ -18,6 +18,7 @@ var notDurable = map[string]string{
 	"Item.Ref":           "the payload is read again by its line",
 	"Item.item":          "it is decoded again",
 	"Transcript.turns":   "the test compares a turn",
+	"Transcript.ids":     "the test compares an id",
 	"Transcript.indices": "the test finds an id",
 	"Transcript.events":  "the test compares an event",
 }
@@ -35,6 +36,7 @@ func TestSnapshotHasEveryFieldOfTheTranscript(t *testing.T) {
 	fields.Fill(t, &was)
 	was.turns.Append(Turn{})
 	fields.Fill(t, was.Turn(0))
+	was.ids.Append(was.Turn(0).ID)
 	fields.Fill(t, was.Turn(0).Item(0))
 	was.events.Append(Event{})
 	fields.Fill(t, was.events.At(0))
@@ -47,7 +49,8 @@ func TestSnapshotHasEveryFieldOfTheTranscript(t *testing.T) {
 	fields.Same(t, was.Turn(0).Item(0), now.Turn(0).Item(0))
 	require.Equal(t, was.Event(0), now.Event(0))
 	require.Equal(t, was.Turn(0).Item(0).Ref, now.Turn(0).Item(0).Ref)
-	now.Turn(0).ID = "x"
+	require.Equal(t, was.TurnID(0), now.TurnID(0))
+	*now.ids.At(0) = "x"
 	index, found := now.IndexOf("x")
 	require.True(t, found)
 	require.Zero(t, index)

@@ -6,10 +6,9 @@ import (
 	"appserver/protocol"
 )
 
-// turnColumns is a block of turns. Roots has the turns whose root is another turn, Errs the turns that
+// turnColumns is a block of turns, without their ids. Roots has the turns whose root is another turn, Errs those that
 // failed. Records has the number of items of each turn. The columns of the items follow.
 type turnColumns struct {
-	ID                   []string
 	Roots                map[int32]string
 	Status               []string
 	Errs                 map[int32][]byte
@@ -74,7 +73,7 @@ func (c *turnColumns) add(at int32, t *Turn) error {
 		turnWindow,
 		t.UsageBefore.ModelContextWindow != nil,
 	)
-	c.ID, c.Status, c.Flags = append(c.ID, t.ID), append(c.Status, string(t.Status)), append(c.Flags, flags)
+	c.Status, c.Flags = append(c.Status, string(t.Status)), append(c.Flags, flags)
 	c.Started, c.Ended, c.Took = append(
 		c.Started,
 		valueOrZero(t.StartedAt),
@@ -112,16 +111,17 @@ func valueOrZero(n *int64) int64 {
 	return *n
 }
 
-func decodeTurns(content []byte, from *lineref.Source) ([]Turn, error) {
+// decodeTurns returns the turns of a block. id returns the id of a turn of the block.
+func decodeTurns(content []byte, id func(i int) string, from *lineref.Source) ([]Turn, error) {
 	var c turnColumns
 	if err := snapshot.Decode(content, &c); err != nil {
 		return nil, err
 	}
-	turns, next := make([]Turn, len(c.ID)), 0
+	turns, next := make([]Turn, len(c.Status)), 0
 	all := make([]Item, len(c.Line)) // of all turns, so that they take one piece of memory
 	for i := range turns {
 		var err error
-		if turns[i], err = c.turn(int32(i)); err != nil {
+		if turns[i], err = c.turn(int32(i), id(i)); err != nil {
 			return nil, err
 		}
 		end := next + int(c.Records[i])
@@ -146,10 +146,10 @@ func (c *turnColumns) record(i int, from *lineref.Source) Item {
 	return r
 }
 
-func (c *turnColumns) turn(i int32) (t Turn, err error) {
+func (c *turnColumns) turn(i int32, id string) (t Turn, err error) {
 	flags, b := c.Flags[i], c.Before[i]
 	t = Turn{
-		ID: c.ID[i], Root: c.ID[i], Status: protocol.TurnStatus(c.Status[i]), hasIDs: flags&turnHasIDs != 0,
+		ID: id, Root: id, Status: protocol.TurnStatus(c.Status[i]), hasIDs: flags&turnHasIDs != 0,
 		ended:     flags&turnIsOver != 0,
 		StartedAt: pointerIf(c.Started[i], flags&turnStarted), CompletedAt: pointerIf(c.Ended[i], flags&turnCompleted),
 		DurationMs: pointerIf(c.Took[i], flags&turnTook),

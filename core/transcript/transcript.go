@@ -16,7 +16,9 @@ import (
 // Transcript has the turns of a thread in the order in which they began. The zero Transcript is empty. It is not
 // safe for concurrent use.
 type Transcript struct {
-	turns   snapshot.List[Turn]
+	turns snapshot.List[Turn]
+	// ids has the id of each turn, so that it is known without the turn.
+	ids     snapshot.List[string]
 	indices snapshot.IDs // of turns, by id
 	events  snapshot.List[Event]
 	// messages are the positions of the messages of the user and the agent.
@@ -56,9 +58,12 @@ func (t *Transcript) TurnCount() int { return t.turns.Len() }
 // Turn returns a turn by its index.
 func (t *Transcript) Turn(i int) *Turn { return t.turns.At(i) }
 
+// TurnID returns the id of a turn. It does not decode the turn of a snapshot.
+func (t *Transcript) TurnID(i int) string { return *t.ids.At(i) }
+
 // IndexOf returns the index of the turn with an id.
 func (t *Transcript) IndexOf(id string) (index int, found bool) {
-	at, found := t.indices.Find(id, func(i int32) bool { return int(i) < t.TurnCount() && t.Turn(int(i)).ID == id })
+	at, found := t.indices.Find(id, func(i int32) bool { return int(i) < t.TurnCount() && t.TurnID(int(i)) == id })
 	return int(at), found
 }
 
@@ -179,12 +184,12 @@ func (t *Transcript) ItemCompleted(line *Line) (shown Shown) {
 func (t *Transcript) Revert(first int, position int64) (before protocol.ThreadTokenUsage) {
 	before = t.Turn(first).UsageBefore
 	for i := first; i < t.TurnCount(); i++ {
-		turn := t.Turn(i)
-		t.indices.Delete(turn.ID)
-		t.items -= int64(len(turn.items))
+		t.indices.Delete(t.TurnID(i))
+		t.items -= int64(len(t.Turn(i).items))
 	}
 	events, messages := t.EventFrom(position), t.MessagesBefore(position)
 	t.turns.Cut(first)
+	t.ids.Cut(first) // after the turns, because a block of them is decoded with their ids
 	t.events.Cut(events)
 	t.messages = slices.Clip(t.messages[:messages])
 	t.numbered = t.items
@@ -199,6 +204,7 @@ func (t *Transcript) addTurn(turn Turn, line *Line) *Turn {
 	t.indices.Set(turn.ID, int32(t.TurnCount()))
 	turn.Root, turn.UsageBefore = turn.ID, line.Usage
 	t.turns.Append(turn)
+	t.ids.Append(turn.ID)
 	added := t.Last()
 	t.addEvent(line, added, TurnBegan)
 	return added

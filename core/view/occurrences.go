@@ -104,7 +104,7 @@ func (t *Thread) occurrence(e transcript.Event, text string, at span) protocol.T
 	}
 	start := utf16Length(before)
 	return protocol.ThreadSearchOccurrence{
-		TurnID: t.Transcript.Turn(int(e.Turn)).ID, ItemID: t.Transcript.ItemAt(e).ID(), Snippet: snippet,
+		TurnID: t.Transcript.TurnID(int(e.Turn)), ItemID: t.Transcript.ItemAt(e).ID(), Snippet: snippet,
 		SnippetMatchRange: protocol.ThreadSearchTextRange{Start: start, End: start + utf16Length(match)},
 		TurnCursor:        *t.turnCursor(int(e.Turn), true),
 	}

@@ -69,7 +69,7 @@ func beginAt(order page.Direction, index int, inclusive bool) int {
 
 func (t *Thread) turnCursor(index int, inclusive bool) *string {
 	return new(encodeCursor(entryCursor{
-		Thread: t.ID, List: turnsList, ID: t.Transcript.Turn(index).ID, Inclusive: inclusive,
+		Thread: t.ID, List: turnsList, ID: t.Transcript.TurnID(index), Inclusive: inclusive,
 	}))
 }
 
@@ -124,7 +124,7 @@ func (t *Thread) ItemsPage(q ItemsQuery) (answer protocol.ThreadItemsListRespons
 func (t *Thread) itemEntry(e transcript.Event) protocol.ThreadItemEntry {
 	item := t.Transcript.ItemAt(e).ThreadItem()
 	return protocol.ThreadItemEntry{
-		TurnID: t.Transcript.Turn(int(e.Turn)).ID, Item: item,
+		TurnID: t.Transcript.TurnID(int(e.Turn)), Item: item,
 		StartedAtMs: item.StartedAtMs, CompletedAtMs: item.CompletedAtMs,
 	}
 }

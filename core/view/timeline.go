@@ -116,7 +116,7 @@ func (t *Thread) ReadItem(turnID *string, id string) (answer protocol.ThreadItem
 		return answer, errNoItem("itemId", id)
 	}
 	e := t.Transcript.Event(event)
-	return protocol.ThreadItemReadResponse{TurnID: t.Transcript.Turn(int(e.Turn)).ID, Position: e.Position,
+	return protocol.ThreadItemReadResponse{TurnID: t.Transcript.TurnID(int(e.Turn)), Position: e.Position,
 		Item: t.Transcript.ItemAt(e).ThreadItem()}, nil
 }
 
@@ -307,9 +307,9 @@ func (l *timeline) cursor(index int) string {
 func (l *timeline) nameOf(e transcript.Event) (r rank, id string) {
 	switch e.Item {
 	case transcript.TurnBegan:
-		return rankTurnStarted, l.Transcript.Turn(int(e.Turn)).ID
+		return rankTurnStarted, l.Transcript.TurnID(int(e.Turn))
 	case transcript.TurnEnded:
-		return rankTurnCompleted, l.Transcript.Turn(int(e.Turn)).ID
+		return rankTurnCompleted, l.Transcript.TurnID(int(e.Turn))
 	}
 	return rankItem, l.Transcript.ItemAt(e).ID()
 }
