@@ -377,7 +377,26 @@ func (w *checker) checkDurable(m *machine) {
 	w.checkLoaded(m, core.Load(threadID, m.options, m.settings, m.lines))
 	w.checkLoaded(m, loadAgain(m.settings, m.lines).Thread(m.options))
 	if len(m.lines)%4 == 0 {
-		w.checkLoaded(m, w.continueLoad(m).Thread(m.options))
+		loaded := w.continueLoad(m).Thread(m.options)
+		w.checkLoaded(m, loaded)
+		w.checkItems(loaded)
+	}
+}
+
+// checkItems checks that each item is found as the last one with its id, in its turn and in all turns.
+func (w *checker) checkItems(t *core.Thread) {
+	last := map[string]string{} // positions, by turn and id
+	for _, entry := range pageOf(t, nil, most).Data {
+		if e := gjson.Parse(encode(entry)); e.Get("type").Str == "item" {
+			id, turn, position := e.Get("item.id").Str, e.Get("turnId").Str, e.Get("position").Raw
+			last[turn+" "+id], last[" "+id] = position, position
+		}
+	}
+	for key, position := range last {
+		turn, id, _ := strings.Cut(key, " ")
+		out := t.Step(core.Stamp{Now: time.Now()}, core.ReadItem{Turn: protocol.OrNil(turn), ID: id})
+		reply, _ := out.Messages[0].(core.Reply)
+		w.same("position of item "+id, position, gjson.Get(encode(reply.Result), "position").Raw)
 	}
 }
 

@@ -1,6 +1,7 @@
 // Package snapshot writes and reads the parts of the snapshot of a thread. A snapshot consists of sections: a length
 // and as many bytes. A [List] has a section for each block of its elements. It decodes a block at the first use of one
-// of them, so a load decodes little of a long thread. [IDs] find the positions of ids without the elements.
+// of them, so a load decodes little of a long thread. [IDs] and [Hashes] find the positions of ids without the
+// elements.
 //
 // The bytes of a snapshot stay in memory as long as a list or ids that were read from it.
 //

@@ -3,12 +3,14 @@ package snapshot_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"appserver/core/snapshot"
+	"appserver/core/snapshot/snapshottest"
 )
 
 func numbers(n int) (l snapshot.List[int]) {
@@ -132,6 +134,48 @@ func TestIDsAreFoundInASnapshot(t *testing.T) {
 	require.False(t, found, "its position has it no more")
 }
 
+// TestHashesFindEachPosition compares them with a list of ids, of which some are equal. Three snapshots of it are made.
+func TestHashesFindEachPosition(t *testing.T) {
+	var hashes snapshot.Hashes
+	var ids []string
+	add := func(n int) {
+		for range n {
+			id := "id" + strconv.Itoa(len(ids)%400)
+			hashes.Add(id, len(ids))
+			ids = append(ids, id)
+		}
+	}
+	cut := func(from int) {
+		hashes.Cut(from)
+		ids = ids[:min(from, len(ids))]
+	}
+	check := func() {
+		t.Helper()
+		for i := range 400 {
+			id := "id" + strconv.Itoa(i)
+			var want []int
+			for at, other := range slices.Backward(ids) {
+				if other == id {
+					want = append(want, at)
+				}
+			}
+			require.Equal(t, want, slices.Collect(hashes.Backward(id)))
+		}
+		require.Empty(t, slices.Collect(hashes.Backward("unknown")))
+	}
+	for _, length := range []int{2000, 900, 0} {
+		add(1000)
+		check()
+		snapshottest.Copy(t, hashes.Write, hashes.Read)
+		check()
+		add(500)
+		cut(length)
+		check()
+		add(100)
+		check()
+	}
+}
+
 func TestSnapshotsThatAreCutOffAreErrors(t *testing.T) {
 	var out bytes.Buffer
 	w := snapshot.NewWriter(&out)
@@ -140,11 +184,15 @@ func TestSnapshotsThatAreCutOffAreErrors(t *testing.T) {
 	var ids snapshot.IDs
 	ids.Set("x", 1)
 	ids.Write(w)
+	var hashes snapshot.Hashes
+	hashes.Add("x", 1)
+	hashes.Write(w)
 	for end := range out.Len() {
 		r := snapshot.NewReader(out.Bytes()[:end])
 		var read snapshot.List[int]
 		read.Read(r, nil)
 		new(snapshot.IDs).Read(r)
+		new(snapshot.Hashes).Read(r)
 		require.Error(t, r.Err(), end)
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"appserver/core/snapshot"
 )
 
-// snapshotHead begins a snapshot. The indices of turns, their ids, the turns and the events follow.
+// snapshotHead begins a snapshot. The indices of turns, their ids, the turns, the
+// events and the indices of the events of items follow.
 type snapshotHead struct {
 	Messages        []int64
 	Numbered, Items int64
@@ -25,6 +26,7 @@ func (t *Transcript) WriteSnapshot(out *snapshot.Writer) {
 	t.ids.Write(out, func(ids []string) (any, error) { return ids, nil })
 	t.turns.Write(out, encodeTurns)
 	t.events.Write(out, encodeEvents)
+	t.itemEvents.Write(out)
 }
 
 // ReadSnapshot reads what WriteSnapshot wrote into an empty transcript. The payloads of items come from lines.
@@ -38,6 +40,7 @@ func (t *Transcript) ReadSnapshot(in *snapshot.Reader, lines *lineref.Source) {
 		return decodeTurns(content, func(i int) string { return t.TurnID(first + i) }, lines)
 	})
 	t.events.Read(in, decodeEvents)
+	t.itemEvents.Read(in)
 }
 
 func encodeEvents(events []Event) (any, error) {

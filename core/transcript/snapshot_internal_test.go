@@ -15,12 +15,13 @@ import (
 
 // notDurable are the fields that a snapshot leaves out, each with the reason.
 var notDurable = map[string]string{
-	"Item.Ref":           "the payload is read again by its line",
-	"Item.item":          "it is decoded again",
-	"Transcript.turns":   "the test compares a turn",
-	"Transcript.ids":     "the test compares an id",
-	"Transcript.indices": "the test finds an id",
-	"Transcript.events":  "the test compares an event",
+	"Item.Ref":              "the payload is read again by its line",
+	"Item.item":             "it is decoded again",
+	"Transcript.turns":      "the test compares a turn",
+	"Transcript.ids":        "the test compares an id",
+	"Transcript.indices":    "the test finds an id",
+	"Transcript.events":     "the test compares an event",
+	"Transcript.itemEvents": "the test finds an item",
 }
 
 // TestSnapshotHasEveryFieldOfTheTranscript fills each field and expects it back from a snapshot.
@@ -41,6 +42,7 @@ func TestSnapshotHasEveryFieldOfTheTranscript(t *testing.T) {
 	was.events.Append(Event{})
 	fields.Fill(t, was.events.At(0))
 	was.indices.Set("x", 0)
+	was.itemEvents.Add(was.Turn(0).Item(0).ID(), 0)
 	was.Turn(0).Item(0).Ref = lineref.Ref{Source: lines, Line: 1, Part: lineref.Whole}
 
 	snapshottest.Copy(t, was.WriteSnapshot, func(r *snapshot.Reader) { now.ReadSnapshot(r, lines) })
@@ -52,6 +54,10 @@ func TestSnapshotHasEveryFieldOfTheTranscript(t *testing.T) {
 	require.Equal(t, was.TurnID(0), now.TurnID(0))
 	*now.ids.At(0) = "x"
 	index, found := now.IndexOf("x")
+	require.True(t, found)
+	require.Zero(t, index)
+	*now.events.At(0) = Event{}
+	index, found = now.LastItem(0, was.Turn(0).Item(0).ID())
 	require.True(t, found)
 	require.Zero(t, index)
 }

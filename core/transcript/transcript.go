@@ -21,6 +21,8 @@ type Transcript struct {
 	ids     snapshot.List[string]
 	indices snapshot.IDs // of turns, by id
 	events  snapshot.List[Event]
+	// itemEvents are the indices of the events of items, by id.
+	itemEvents snapshot.Hashes
 	// messages are the positions of the messages of the user and the agent.
 	messages []int64
 	// numbered counts the items of events without ids.
@@ -83,6 +85,16 @@ func (t *Transcript) Event(i int) Event { return *t.events.At(i) }
 
 // ItemAt returns the item of an event, which must be an item.
 func (t *Transcript) ItemAt(e Event) *Item { return t.Turn(int(e.Turn)).Item(int(e.Item)) }
+
+// LastItem returns the index of the last event of an item with an id, in a turn, or in all turns if that is None.
+func (t *Transcript) LastItem(turn int, id string) (event int, found bool) {
+	for i := range t.itemEvents.Backward(id) {
+		if e := t.Event(i); (turn == None || int(e.Turn) == turn) && t.ItemAt(e).ID() == id {
+			return i, true
+		}
+	}
+	return 0, false
+}
 
 // EventFrom returns the index of the first event at a position or after it.
 func (t *Transcript) EventFrom(position int64) int {
@@ -191,6 +203,7 @@ func (t *Transcript) Revert(first int, position int64) (before protocol.ThreadTo
 	t.turns.Cut(first)
 	t.ids.Cut(first) // after the turns, because a block of them is decoded with their ids
 	t.events.Cut(events)
+	t.itemEvents.Cut(events)
 	t.messages = slices.Clip(t.messages[:messages])
 	t.numbered = t.items
 	if first == 0 {
@@ -246,6 +259,7 @@ func (t *Transcript) addEvent(line *Line, turn *Turn, item int32) {
 }
 
 func (t *Transcript) addItem(line *Line, turn *Turn, item Item) {
+	t.itemEvents.Add(item.ID(), t.events.Len())
 	item.Evict()
 	t.addEvent(line, turn, int32(len(turn.items)))
 	turn.items = append(turn.items, item)

@@ -173,9 +173,9 @@ func (t *Thread) findAnchor(itemID string, turnID *string, turn int) (index int,
 	if turnID == nil {
 		return 0, protocol.InvalidParams("turnId", "`turnId` is required if `cursor` names an item")
 	}
-	for i := t.Transcript.EventCount() - 1; i >= 0; i-- {
-		if e := t.Transcript.Event(i); e.Item >= 0 && int(e.Turn) == turn && t.Transcript.ItemAt(e).ID() == itemID {
-			return i, nil
+	if turn != transcript.None {
+		if index, found := t.Transcript.LastItem(turn, itemID); found {
+			return index, nil
 		}
 	}
 	return 0, protocol.InvalidParams("cursor.itemId", "turn %s has no item %s", *turnID, itemID)

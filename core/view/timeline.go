@@ -122,19 +122,13 @@ func (t *Thread) ReadItem(turnID *string, id string) (answer protocol.ThreadItem
 
 // lastItem returns the index of the last event of an item with an id, of one turn or of all.
 func (t *Thread) lastItem(turnID *string, id string) (event int, found bool) {
-	turn := -1
+	turn := transcript.None
 	if turnID != nil {
 		if turn, found = t.Transcript.IndexOf(*turnID); !found {
 			return 0, false
 		}
 	}
-	for i := t.Transcript.EventCount() - 1; i >= 0; i-- {
-		e := t.Transcript.Event(i)
-		if e.Item >= 0 && (turn < 0 || turn == int(e.Turn)) && t.Transcript.ItemAt(e).ID() == id {
-			return i, true
-		}
-	}
-	return 0, false
+	return t.Transcript.LastItem(turn, id)
 }
 
 func errNoItem(field, id string) *protocol.Error {
