@@ -3,7 +3,9 @@ package core_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -380,6 +382,7 @@ func (w *checker) checkDurable(m *machine) {
 		loaded := w.continueLoad(m).Thread(m.options)
 		w.checkLoaded(m, loaded)
 		w.checkItems(loaded)
+		w.checkSearches(loaded)
 	}
 }
 
@@ -397,6 +400,44 @@ func (w *checker) checkItems(t *core.Thread) {
 		out := t.Step(core.Stamp{Now: time.Now()}, core.ReadItem{Turn: protocol.OrNil(turn), ID: id})
 		reply, _ := out.Messages[0].(core.Reply)
 		w.same("position of item "+id, position, gjson.Get(encode(reply.Result), "position").Raw)
+	}
+}
+
+// checkSearches compares searches of parts of messages with slower ones.
+func (w *checker) checkSearches(t *core.Thread) {
+	ask := func(in core.Input) any {
+		reply, _ := t.Step(core.Stamp{Now: time.Now()}, in).Messages[0].(core.Reply)
+		return reply.Result
+	}
+	var texts strings.Builder
+	terms := map[string]bool{"shell": true, "l {": true}
+	for _, entry := range pageOf(t, nil, most).Data {
+		e := gjson.Parse(encode(entry))
+		parts := []string{e.Get("item.text").Str}
+		if content := e.Get("item.content"); content.Exists() {
+			parts = nil
+			for _, part := range content.Get(`#(type=="text")#.text`).Array() {
+				parts = append(parts, part.Str)
+			}
+		}
+		text := strings.ToLower(strings.Join(parts, "\n"))
+		if kind := e.Get("item.type").Str; kind == "userMessage" || kind == "agentMessage" {
+			texts.WriteString(text + "\x00")
+		}
+		if middle := len(text) / 2; len(terms) < 6 && middle > 2 {
+			terms[strings.ToValidUTF8(text[middle-2:middle+2], "")] = true
+		}
+	}
+	delete(terms, "")
+	for term := range terms {
+		in := core.SearchOccurrences{Term: strings.ToUpper(term), Limit: &most}
+		found, _ := ask(in).(protocol.ThreadSearchOccurrencesResponse)
+		page := 250
+		w.same("occurrences of "+term, encode(min(strings.Count(texts.String(), term), page)), encode(len(found.Data)))
+		query := protocol.ContextSearchParams{Query: strings.ToUpper(term), IncludeRemoved: true}
+		quick := encode(ask(core.SearchContext{Query: &query}))
+		query.Query, query.Regex = regexp.QuoteMeta(query.Query), true
+		w.same("items with "+term, encode(ask(core.SearchContext{Query: &query})), quick)
 	}
 }
 
@@ -436,6 +477,9 @@ type onDisk []protocol.RolloutLine
 
 // Payload returns the payload of a line.
 func (d onDisk) Payload(n int) json.RawMessage { return bytes.Clone(d[n].Payload) }
+
+// Peek returns the payload with its line.
+func (d onDisk) Peek(n int) []byte { return fmt.Appendf(nil, `{"payload":%s}`, d[n].Payload) }
 
 func (w *checker) checkLoaded(m *machine, loaded *core.Thread) {
 	if !w.overridden {

@@ -73,6 +73,7 @@ func TestLinesAreReadInARow(t *testing.T) {
 	kept := map[int]json.RawMessage{}
 	read := func(numbers ...int) {
 		for _, n := range numbers {
+			require.Contains(t, string(log.LineReader().Peek(n)), string(line(n).Payload))
 			kept[n] = log.LineReader().Payload(n)
 		}
 	}
@@ -83,5 +84,9 @@ func TestLinesAreReadInARow(t *testing.T) {
 	for n, payload := range kept {
 		require.JSONEq(t, string(line(n).Payload), string(payload))
 	}
+	reader := log.LineReader()
+	require.Nil(t, reader.Peek(-1))
+	require.Nil(t, reader.Peek(60))
 	require.NoError(t, log.Close())
+	require.Nil(t, reader.Peek(0))
 }

@@ -40,35 +40,60 @@ var errLineChanged = errors.New("a line has changed since the rollout was opened
 // Payload returns the payload of the n-th line, counted from 0. If it cannot be read, Payload
 // returns nil and Err returns the error.
 func (t *LineReader) Payload(n int) json.RawMessage {
-	if t.files == nil {
-		t.err = cmp.Or[error](t.err, errClosed)
+	if t.files != nil && !t.has(n) {
 		return nil
 	}
-	if n < 0 || n >= t.positions.len() {
-		return nil
+	text, shared, err := t.text(n)
+	var raw json.RawMessage
+	if err == nil {
+		raw, err = payloadOf(&t.files[t.last.file], text)
 	}
-	at := t.positions.at(n)
-	file := t.files[at.file]
-	if file.File == nil {
-		t.err = cmp.Or(t.err, disk.Wrap("read", file.path, errSuspended))
-		return nil
-	}
-	raw, err := t.read(at)
 	t.err = cmp.Or(t.err, err)
+	if shared {
+		return bytes.Clone(raw)
+	}
 	return raw
 }
 
-// read reads a line alone, or with those behind it if it is short and close behind the last one.
-func (t *LineReader) read(at linePosition) (json.RawMessage, error) {
+func (t *LineReader) has(n int) bool { return n >= 0 && n < t.positions.len() }
+
+// Peek returns the text of the n-th line, which is valid until the next one is read, or nil if it cannot be read.
+func (t *LineReader) Peek(n int) []byte {
+	if !t.has(n) {
+		return nil
+	}
+	text, _, _ := t.text(n) // Payload reports the error
+	if !bytes.HasPrefix(text, []byte{'{'}) || !bytes.HasSuffix(text, []byte{'}'}) {
+		return nil
+	}
+	return text
+}
+
+// text returns the text of the n-th line. If it is shared, it is valid until the next line is read.
+func (t *LineReader) text(n int) (text []byte, shared bool, err error) {
+	if t.files == nil {
+		return nil, false, errClosed
+	}
+	at := t.positions.at(n)
+	if file := t.files[at.file]; file.File == nil {
+		return nil, false, disk.Wrap("read", file.path, errSuspended)
+	}
+	return t.read(at)
+}
+
+// read reads a line alone, or with those behind it if it is short and close behind the last one. Then its text is
+// shared.
+func (t *LineReader) read(at linePosition) (text []byte, shared bool, err error) {
 	distance := at.offset - t.last.offset
 	inRow := at.file == t.last.file && distance > 0 && distance < windowSize && at.size < windowSize
 	t.last = at
-	if !inRow {
-		t.window = window{}
-		return new(window).payload(t.files, at, 0)
+	if inRow || t.window.has(at) {
+		text, err = t.window.text(t.files, at, windowSize)
+		return text, true, err
 	}
-	raw, err := t.window.payload(t.files, at, windowSize)
-	return bytes.Clone(raw), err
+	t.window = window{}
+	text, err = new(window).text(t.files, at, 0)
+	return text, false, err
 }
 
 // forgetWindow frees the memory of the window.

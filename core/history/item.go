@@ -107,6 +107,15 @@ func (c *Item) Text() string {
 	return ContentText(c.Decode())
 }
 
+// Peek returns JSON in whose strings the text of the item stands, except for line feeds between its parts. It is nil
+// if the item has to be decoded. It is valid until another item is read.
+func (c *Item) Peek() []byte {
+	if c.visibility.text != nil || c.role == call { // a call is its name and its arguments
+		return nil
+	}
+	return c.Ref.Peek()
+}
+
 // ID returns the id by which clients name the item: r and the ordinal of its line, and the position
 // within a compacted line.
 func (c *Item) ID() string {

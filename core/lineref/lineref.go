@@ -21,6 +21,14 @@ type Lines interface {
 	Payload(n int) json.RawMessage
 }
 
+// Peekable are lines whose text can be read without parsing it.
+type Peekable interface {
+	Lines
+	// Peek returns text that has the payload of the n-th line and may have more around it, or nil if it cannot be
+	// read. It is valid until the next line is read.
+	Peek(n int) []byte
+}
+
 // Source reads the payloads of references. It keeps the parts of the compacted line that it read
 // last, since they are read one after the other. It is not safe for concurrent use.
 type Source struct {
@@ -72,6 +80,18 @@ func (r *Ref) Payload() (raw json.RawMessage, read bool) {
 		return raw, true
 	}
 	return json.RawMessage(`{}`), false
+}
+
+// Peek returns text that has the JSON and may have more around it, for a first look. It is valid until the next line of
+// the source is read. It is nil if only Payload can tell.
+func (r *Ref) Peek() []byte {
+	if r.Raw != nil || r.Source == nil || r.Part != Whole {
+		return r.Raw
+	}
+	if lines, ok := r.Source.lines.(Peekable); ok {
+		return lines.Peek(int(r.Line))
+	}
+	return nil
 }
 
 // Evict removes the JSON from memory if it can be read again.

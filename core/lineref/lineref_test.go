@@ -21,6 +21,24 @@ func (d disk) Payload(n int) json.RawMessage {
 	return json.RawMessage(d[n])
 }
 
+// peekable are lines that are around their payloads.
+type peekable struct{ disk }
+
+func (p peekable) Peek(n int) []byte { return []byte("<" + p.disk[n] + ">") }
+
+func TestALookIsAtTextAroundAWholeLine(t *testing.T) {
+	source := lineref.NewSource(peekable{disk{1: `{"a":1}`}})
+	for want, ref := range map[string]lineref.Ref{
+		`<{"a":1}>`: {Source: source, Line: 1, Part: lineref.Whole},
+		`{"b":2}`:   {Source: source, Line: 1, Part: lineref.Whole, Raw: json.RawMessage(`{"b":2}`)},
+		"":          {Source: source, Line: 1, Part: 0},
+	} {
+		require.Equal(t, want, string(ref.Peek()))
+	}
+	unread := lineref.Ref{Source: lineref.NewSource(disk{1: `{"a":1}`}), Line: 1, Part: lineref.Whole}
+	require.Nil(t, unread.Peek(), "of lines that are not peekable")
+}
+
 func ExampleRef() {
 	source := lineref.NewSource(disk{7: `{"type":"message"}`})
 	ref := lineref.Ref{Raw: json.RawMessage(`{"type":"message"}`), Source: source, Line: 7, Part: lineref.Whole}

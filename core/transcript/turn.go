@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -86,6 +87,19 @@ const (
 
 // IsMessage reports whether the item is a message of the user or the agent.
 func (r *Item) IsMessage() bool { return r.speaker == user || r.speaker == agent }
+
+// partMark occurs at least once for each part of the text of a message of the agent.
+var partMark = []byte(`"text"`)
+
+// Peek returns JSON in whose strings the text of a message stands, except for line feeds between its parts. It is nil
+// if the item has to be decoded. It is valid until another item is read.
+func (r *Item) Peek() []byte {
+	text := r.Ref.Peek()
+	if r.speaker == agent && bytes.Count(text, partMark) > 1 {
+		return nil // nothing stands between the parts
+	}
+	return text
+}
 
 // IsNumbered reports whether the item has a number instead of an id of its own.
 func (r *Item) IsNumbered() bool { return r.number != None }

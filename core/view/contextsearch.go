@@ -31,7 +31,10 @@ func SearchContext(
 	if err != nil {
 		return answer, err
 	}
-	s := contextSearch{h, pattern, nil}
+	s := contextSearch{h, pattern, literal{}, nil}
+	if !p.Regex {
+		s.literal = newLiteral(p.Query)
+	}
 	if p.IncludeRemoved {
 		s.removed = h.Removed()
 	}
@@ -74,6 +77,8 @@ func searchPattern(p *protocol.ContextSearchParams) (*regexp.Regexp, *protocol.E
 type contextSearch struct {
 	*history.History
 	pattern *regexp.Regexp
+	// literal looks for a query that is no regular expression.
+	literal literal
 	// removed has the items to search that are not in the list.
 	removed map[int]protocol.ContextReasonCode
 }
@@ -84,10 +89,7 @@ type contextMatch struct{ place, index int }
 // find returns the items of some categories, or of all, whose text has a match.
 func (s contextSearch) find(categories []protocol.ContextCategory) (found []contextMatch) {
 	for m := range s.searched() {
-		if len(categories) > 0 && !slices.Contains(categories, s.Category(m.place)) {
-			continue
-		}
-		if s.hasMatch(s.Item(m.place).Text()) {
+		if s.hasMatch(s.Item(m.place)) && (len(categories) == 0 || slices.Contains(categories, s.Category(m.place))) {
 			found = append(found, m)
 		}
 	}
@@ -155,8 +157,15 @@ func (s contextSearch) after(found []contextMatch, cursor *string) ([]contextMat
 	return slices.DeleteFunc(found, func(m contextMatch) bool { return before[m.place] }), nil
 }
 
-// hasMatch reports whether a text has a match that is not empty.
-func (s contextSearch) hasMatch(text string) bool {
+// hasMatch reports whether the text of an item has a match that is not empty.
+func (s contextSearch) hasMatch(item *history.Item) bool {
+	if raw := item.Peek(); raw != nil && !s.literal.mayBeInJSON(raw) {
+		return false
+	}
+	text := item.Text()
+	if !s.literal.mayBeIn([]byte(text)) {
+		return false
+	}
 	at := s.pattern.FindStringIndex(text)
 	return at != nil && (at[0] < at[1] || len(s.matches(text)) > 0)
 }

@@ -51,6 +51,9 @@ func TestContextSearchFindsTextsOfAllItems(t *testing.T) {
 		{protocol.ContextSearchParams{Query: "x*", Regex: true}, ""},
 		{protocol.ContextSearchParams{Query: "l*", Regex: true}, "r0×2 r1×2 r2×93 r3×1"},
 		{protocol.ContextSearchParams{Query: "STRAßE"}, "r3×1"},
+		{protocol.ContextSearchParams{Query: `SHELL {"com`}, "r1×1"},
+		{protocol.ContextSearchParams{Query: ":\n\tBuild"}, "r2×1"},
+		{protocol.ContextSearchParams{Query: "\x1b[31MMain"}, "r2×1"},
 		{protocol.ContextSearchParams{Query: `^\tbuild`, Regex: true}, ""},
 		{protocol.ContextSearchParams{Query: `(?m)^\tbuild`, Regex: true}, "r2×1"},
 		{protocol.ContextSearchParams{Query: "build", Categories: []protocol.ContextCategory{

@@ -45,8 +45,9 @@ func (t *Thread) OccurrencesPage(
 	}
 	answer.Data = []protocol.ThreadSearchOccurrence{}
 	term, size := fold(q.Term), page.Size(q.Limit, occurrencesPage, maxOccurrencesPage)
+	quick := newLiteral(term)
 	for i := first; i < t.Transcript.EventCount(); i++ {
-		text := t.message(t.Transcript.Event(i))
+		text := t.message(t.Transcript.Event(i), &quick)
 		found := findAll(text, term)
 		for n := skip; n < len(found); n++ {
 			if len(answer.Data) == size {
@@ -78,12 +79,19 @@ func (t *Thread) occurrenceCursor(e transcript.Event, skip int, term string) *st
 	return new(encodeCursor(occurrenceCursor{t.ID, term, e.Position, t.Transcript.ItemAt(e).ID(), skip}))
 }
 
-// message returns the text of a message, or "" for other events.
-func (t *Thread) message(e transcript.Event) string {
-	if e.Item < 0 || !t.Transcript.ItemAt(e).IsMessage() {
+// message returns the text of a message that may have a term, or "" for other events.
+func (t *Thread) message(e transcript.Event, term *literal) string {
+	if e.Item < 0 {
 		return ""
 	}
-	switch v := t.Transcript.ItemAt(e).ThreadItem().ThreadItemVariant.(type) {
+	item := t.Transcript.ItemAt(e)
+	if !item.IsMessage() {
+		return ""
+	}
+	if raw := item.Peek(); raw != nil && !term.mayBeInJSON(raw) {
+		return ""
+	}
+	switch v := item.ThreadItem().ThreadItemVariant.(type) {
 	case *protocol.UserMessageItem:
 		return transcript.InputText(v.Content)
 	case *protocol.AgentMessageItem:
