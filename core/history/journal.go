@@ -76,6 +76,14 @@ func (e *Edit) Changes() []Change {
 	return e.changes
 }
 
+// readChanges returns the changes of the edit, and does not keep those that it decodes. A long journal has many.
+func (e *Edit) readChanges() []Change {
+	if e.stored != nil {
+		return e.decode(e.stored)
+	}
+	return e.changes
+}
+
 // IsRevert reports whether the edit takes turns out.
 func (e *Edit) IsRevert() bool { return e.Op == protocol.EditRevert }
 

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"maps"
 	"slices"
 
 	"appserver/protocol"
@@ -57,26 +56,28 @@ func (h *History) reasonOf(place int) protocol.ContextItemReason {
 	return protocol.ContextItemReason{Code: code, Text: text}
 }
 
-// Removed returns the items that a compaction, a trim or a deletion took out of the list, with the reason.
-// Reverted and undone items are not among them.
-func (h *History) Removed() map[int]protocol.ContextReasonCode {
-	removed := map[int]protocol.ContextReasonCode{}
+// Removed returns the reason for each item that a compaction, a trim or a deletion took out of the list, by its place,
+// and "" for others. Reverted and undone items are not among them.
+func (h *History) Removed() []protocol.ContextReasonCode {
+	removed := make([]protocol.ContextReasonCode, h.items.Len())
 	inForce := h.inForce()
 	for i := len(h.journal) - 1; i >= 0; i-- {
 		e := &h.journal[i]
 		if !inForce(e) {
 			continue
 		}
-		for _, c := range e.Changes() {
-			if _, known := removed[int(c.place)]; !known && c.after.hidden && h.at(c.place).Hidden() {
-				removed[int(c.place)] = e.reasonHidden()
+		for _, c := range e.readChanges() {
+			if removed[c.place] == "" && c.after.hidden && h.at(c.place).Hidden() {
+				removed[c.place] = e.reasonHidden()
 			}
 		}
 	}
 	reverted := h.hasReverts()
-	maps.DeleteFunc(removed, func(place int, r protocol.ContextReasonCode) bool {
-		return r != protocol.ReasonTrimmed && r != protocol.ReasonCompacted || reverted && h.isReverted(place)
-	})
+	for place, r := range removed {
+		if r != protocol.ReasonTrimmed && r != protocol.ReasonCompacted || reverted && h.isReverted(place) {
+			removed[place] = ""
+		}
+	}
 	for place := range h.Shown() {
 		if h.Item(place).Deleted() {
 			removed[place] = protocol.ReasonDeleted

@@ -122,7 +122,7 @@ func TestItemsThatARevertFindsHiddenAreReverted(t *testing.T) {
 		newLine(7, protocol.LineTrimPoint, protocol.StoredTrimPoint{ID: "other", Reason: protocol.TrimAsked}))
 	require.Equal(t, protocol.ReasonTrimmed, h.Removed()[3])
 	h.Revert(&history.Line{Ordinal: 8}, 3, 0)
-	require.Empty(t, h.Removed())
+	require.Empty(t, h.Removed()[3])
 	require.Equal(t, "Its turn was reverted.", h.NotReturnable(3))
 }
 

@@ -79,8 +79,8 @@ type contextSearch struct {
 	pattern *regexp.Regexp
 	// literal looks for a query that is no regular expression.
 	literal literal
-	// removed has the items to search that are not in the list.
-	removed map[int]protocol.ContextReasonCode
+	// removed has the items to search that are not in the list, by place, or is nil.
+	removed []protocol.ContextReasonCode
 }
 
 // contextMatch is an item whose text has a match. index is its position in the list, or -1.
@@ -100,12 +100,12 @@ func (s contextSearch) find(categories []protocol.ContextCategory) (found []cont
 func (s contextSearch) searched() iter.Seq[contextMatch] {
 	return func(yield func(contextMatch) bool) {
 		listed := 0
-		for place := range s.items(len(s.removed) > 0) {
+		for place := range s.items(s.removed != nil) {
 			index := -1
 			if s.Item(place).Listed() {
 				index = listed
 				listed++
-			} else if _, removed := s.removed[place]; !removed {
+			} else if s.removed == nil || s.removed[place] == "" {
 				continue
 			}
 			if !yield(contextMatch{place, index}) {
@@ -148,7 +148,7 @@ func (s contextSearch) after(found []contextMatch, cursor *string) ([]contextMat
 		return nil, errCursor("cursor", *cursor)
 	}
 	before := map[int]bool{}
-	for place := range s.items(len(s.removed) > 0 || s.Item(last).Hidden()) {
+	for place := range s.items(s.removed != nil || s.Item(last).Hidden()) {
 		before[place] = true
 		if place == last {
 			break
