@@ -2,9 +2,9 @@ package redact
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/bits"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -71,17 +71,22 @@ func Detectors() []Detector {
 	}
 }
 
-const (
-	beginSize = 3
-	slotBits  = 12
-)
-
 // detectors are all of them, ready for use.
 type detectors struct {
 	rows  []Detector
 	forms []func() *regexp.Regexp
-	// slots have, for the hash of three bytes, the detectors with a begin that has it.
-	slots [1 << slotBits]uint32
+	// pairs has a bit for each two bytes that a text with a begin has at an even index. groups has their index in
+	// places, which has the begins with them.
+	pairs  [1 << 16 / 64]uint64
+	groups [1 << 16]uint16
+	places [][]place
+}
+
+// place is the begin of a detector with two bytes at an offset.
+type place struct {
+	row    int
+	begin  []byte
+	offset int
 }
 
 // prepared returns the detectors, which all redactors of the process share.
@@ -94,40 +99,76 @@ func prepare() *detectors {
 		d.forms = append(d.forms,
 			sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + row.form + `)`) }))
 		for _, begin := range row.begins {
-			h := uint32(0)
-			for _, c := range []byte(begin[:beginSize]) {
-				h = roll(h, c)
+			for parity := range 2 {
+				d.add(place{i, []byte(begin), rarePair(begin, parity)})
 			}
-			d.slots[slot(h)] |= 1 << i
 		}
 	}
 	return d
 }
 
-// roll takes the next of the last three bytes.
-func roll(h uint32, c byte) uint32 { return (h<<8 | uint32(c)) & 0xffffff }
-
-func slot(h uint32) uint32 { return h * 0x9e3779b1 >> (32 - slotBits) }
-
-// suspects are the detectors that may find something in a text, or in JSON, as bits.
-func (d *detectors) suspects(text []byte) (found uint32) {
-	h := uint32(0)
-	for _, c := range text {
-		h = roll(h, c)
-		found |= d.slots[slot(h)]
+func (d *detectors) add(p place) {
+	pair := binary.LittleEndian.Uint16(p.begin[p.offset:])
+	if d.bit(pair) == 0 {
+		d.pairs[pair/64] |= 1 << (pair % 64)
+		d.groups[pair], d.places = uint16(len(d.places)), append(d.places, nil)
 	}
+	d.places[d.groups[pair]] = append(d.places[d.groups[pair]], p)
+}
+
+// common are bytes that texts and JSON have often.
+const common = " etaoinsrhldcu\"-/:."
+
+// rarePair returns the offset of the two bytes of a begin that texts have most rarely. The offset is even or odd, as
+// the parity is.
+func rarePair(begin string, parity int) (offset int) {
+	least := 3
+	for at := parity; at+2 <= len(begin); at += 2 {
+		if n := frequent(begin[at]) + frequent(begin[at+1]); n < least {
+			offset, least = at, n
+		}
+	}
+	return offset
+}
+
+func frequent(c byte) int { return min(1, 1+strings.IndexByte(common, c)) }
+
+// suspects are the detectors that may find something in a text, or in JSON, as bits. JSON does not escape the
+// characters of a begin. A begin is longer than two bytes, so two of its bytes are at an even index.
+func (d *detectors) suspects(text []byte) (found uint32) {
+	i := 0
+	for ; i+8 <= len(text); i += 8 {
+		eight := binary.LittleEndian.Uint64(text[i:])
+		if d.bit(uint16(eight))|d.bit(uint16(eight>>16))|d.bit(uint16(eight>>32))|d.bit(uint16(eight>>48)) != 0 {
+			found |= d.begunAt(text, i, i+8)
+		}
+	}
+	found |= d.begunAt(text, i, len(text))
 	for rest := found; rest != 0; rest &= rest - 1 {
-		if i := bits.TrailingZeros32(rest); !d.rows[i].in(text) {
+		if i := bits.TrailingZeros32(rest); !bytes.Contains(text, []byte(d.rows[i].also)) {
 			found &^= 1 << i
 		}
 	}
 	return found
 }
 
-// in reports whether a text has the parts that every match has. JSON does not escape their characters.
-func (d *Detector) in(text []byte) bool {
-	return bytes.Contains(text, []byte(d.also)) &&
-		slices.ContainsFunc(d.begins, func(begin string) bool { return bytes.Contains(text, []byte(begin)) })
+// bit returns 1 if a begin has the two bytes, or else 0.
+func (d *detectors) bit(pair uint16) uint64 { return d.pairs[pair/64] >> (pair % 64) & 1 }
+
+// begunAt returns the detectors with a begin around two bytes between two indices. The first one is even.
+func (d *detectors) begunAt(text []byte, from, to int) (found uint32) {
+	for ; from+2 <= to; from += 2 {
+		pair := binary.LittleEndian.Uint16(text[from:])
+		if d.bit(pair) == 0 {
+			continue
+		}
+		for _, p := range d.places[d.groups[pair]] {
+			if at := from - p.offset; at >= 0 && bytes.HasPrefix(text[at:], p.begin) {
+				found |= 1 << p.row
+			}
+		}
+	}
+	return found
 }
 
 // redact runs the suspects over a text.

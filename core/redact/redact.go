@@ -117,22 +117,19 @@ func (r *Redactor) Line(line protocol.RolloutLine) protocol.RolloutLine {
 	return line
 }
 
-// escapesMore reports whether JSON may escape characters of a secret's prefix, as some programs do. No prefix has a
-// control character.
+// escapesMore reports whether JSON, or JSON in a string of it, escapes characters that a secret's prefix may have, as
+// some programs do. No prefix has a control character.
 func escapesMore(text []byte) bool {
-	if bytes.Contains(text, []byte(`\/`)) {
-		return true
-	}
-	escape := []byte(`\u00`)
 	for {
-		_, after, found := bytes.Cut(text, escape)
-		if !found {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 {
 			return false
 		}
-		if len(after) > 0 && after[0] >= '2' {
+		text = text[i+1:]
+		if after, ok := bytes.CutPrefix(text, []byte("u00")); ok && len(after) > 0 && after[0] >= '2' ||
+			bytes.HasPrefix(text, []byte("/")) {
 			return true
 		}
-		text = after
 	}
 }
 

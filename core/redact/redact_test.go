@@ -105,6 +105,19 @@ func TestEveryDetectorFindsItsSecret(t *testing.T) {
 	require.Len(t, all, len(redact.Detectors()))
 }
 
+// TestASecretIsFoundAtEachIndex moves each secret by one byte after the other.
+func TestASecretIsFoundAtEachIndex(t *testing.T) {
+	r := detecting(t)
+	for name, texts := range secrets() {
+		for _, text := range texts {
+			for n := range 17 {
+				before := strings.Repeat("·", n/2) + strings.Repeat(" ", n%2)
+				require.Equal(t, before+marked(text), r.Text(before+braces.Replace(text)), "%s at %d", name, n)
+			}
+		}
+	}
+}
+
 // innocent are texts in which nothing is secret, though some look as if.
 func innocent() []string {
 	image := make([]byte, 300<<10)
