@@ -27,9 +27,10 @@ type journal struct {
 	copy *rollout.Log
 	// missed are the last lines of the database that the copy lacks, because the disk is full.
 	missed []protocol.RolloutLine
-	// created is set if this journal has created the thread. seed is nil after that.
+	// created is set if this journal has created the thread.
 	begun, created bool
-	seed           *rollout.Seed
+	// seed has the first lines of a new thread. It is nil once the copy has them.
+	seed *rollout.Seed
 	// valid ends when the lease is lost, in which the thread was taken. It is nil before. The mutex of
 	// threads protects it.
 	valid context.Context
@@ -237,7 +238,7 @@ func (j *journal) keep(ctx context.Context, lines []protocol.RolloutLine) error 
 		err = j.keepAnew(ctx, err) // no line was read from this copy
 	}
 	if err == nil {
-		j.missed = nil
+		j.missed, j.seed = nil, nil
 	}
 	return err
 }
@@ -256,12 +257,11 @@ func (j *journal) keepMissed() (err error) {
 
 // createCopy returns the log of the copy of a new thread. Its first append copies the seed.
 func (j *journal) createCopy() (*rollout.Log, error) {
-	files, at, seed := j.threads.copies.files, j.edition().time(), j.seed
-	if seed == nil {
+	files, at := j.threads.copies.files, j.edition().time()
+	if j.seed == nil {
 		return files.Create(j.id, at)
 	}
-	j.seed = nil
-	return files.CreateFrom(j.id, at, seed)
+	return files.CreateFrom(j.id, at, j.seed)
 }
 
 // keepAnew fetches a copy that could not be begun. A file may be in its place.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/disk"
 	"appserver/rollout/faultfs"
@@ -62,6 +63,35 @@ func TestAFullDiskDoesNotPreventANewThread(t *testing.T) {
 	require.Equal(t, 2, journal.LineReader().Lines())
 	require.NoError(t, journal.Close())
 	require.Equal(t, []string{"one", "two"}, read(t, node))
+}
+
+// TestTheCopyOfAForkIsBegunAgainWithAllLines has another process of the home hold the lock of a fork's copy, and end
+// before it writes the copy.
+func TestTheCopyOfAForkIsBegunAgainWithAllLines(t *testing.T) {
+	sample.Long(t)
+	node, _, reported := hookedNode(t, pgtest.Database(t), func(o *shared.Options) { o.Timeout = 2 * time.Second })
+	origin := threadID[:len(threadID)-1] + "2"
+	journal, err := node.Begin(origin, time.Now(), nil)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(texts(0, "left out", "one"), true))
+	require.NoError(t, journal.Close())
+	_, text, err := node.Load(store.Ref{ID: origin}, &rollout.LineList{})
+	require.NoError(t, err)
+	seed := &rollout.Seed{First: texts(0, "zero")[0], From: text, Ordinals: []int64{0, 1},
+		Choose: func(line protocol.RolloutLine) (protocol.RolloutLine, bool) { return line, *line.Ordinal > 0 }}
+	lock, err := rollout.NewStore(rollout.OS(), node.Copies).Lock(threadID)
+	require.NoError(t, err)
+	journal, err = node.Begin(threadID, time.Now(), seed)
+	require.NoError(t, err)
+	require.NoError(t, journal.Append(texts(2, "two"), true), "the database has it")
+	require.Equal(t, 1, reported.count())
+	require.NoError(t, lock.Release())
+	require.NoError(t, journal.Append(texts(3, "three"), true))
+	require.Equal(t, []string{"zero", "one", "two", "three"}, read(t, node), "while the journal is open")
+	require.Same(t, text, journal.LineReader())
+	require.JSONEq(t, string(texts(1, "one")[0].Payload), string(text.Payload(1)))
+	require.NoError(t, journal.Close())
+	require.Equal(t, []string{"zero", "one", "two", "three"}, read(t, node))
 }
 
 // TestLinesThatAFailoverLostAreNotServedFromTheCopy removes the last line of a thread from the database, as a
