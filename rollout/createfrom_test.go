@@ -1,12 +1,15 @@
 package rollout_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 
 	"appserver/protocol"
 	"appserver/rollout"
@@ -127,4 +130,59 @@ func plainNumbers(t *testing.T, store *rollout.Store, path string) []int64 {
 	require.NoError(t, err)
 	require.Empty(t, contents.Damage)
 	return numbers(contents)
+}
+
+// TestALargeSeedIsCopiedInOrder copies more lines than fit into memory at once, with long ones between them.
+func TestALargeSeedIsCopiedInOrder(t *testing.T) {
+	store, mem := memStore()
+	const count = 5000
+	var text strings.Builder
+	text.WriteString(metaLine)
+	for n := 1; n < count; n++ {
+		out := strings.Repeat("x", 500)
+		if n%1500 == 0 {
+			out = strings.Repeat("x", 3<<20)
+		}
+		fmt.Fprintf(&text, `{"timestamp":"t","ordinal":%d,"type":"event_msg","payload":{"n":%d,"out":"%s"}}`+"\n", n, n, out)
+	}
+	put(t, mem, store.PathFor(threadB, begin), text.String())
+	_, reader, err := store.Load(store.PathFor(threadB, begin), &rollout.LineList{})
+	require.NoError(t, err)
+	seed := &rollout.Seed{First: line(0), From: reader,
+		Choose: func(line protocol.RolloutLine) (protocol.RolloutLine, bool) {
+			return line, *line.Ordinal%3 == 0 && *line.Ordinal > 0
+		}}
+	for n := range int64(count) {
+		seed.Ordinals = append(seed.Ordinals, n)
+	}
+	log, err := store.CreateFrom(threadA, begin, seed)
+	require.NoError(t, err)
+	require.NoError(t, log.Append(linesFrom(count, count+1), true))
+	defer func() { require.NoError(t, log.Close()) }()
+	lines := strings.SplitAfter(text.String(), "\n")
+	want := string(encoded(0))
+	for n := 3; n < count; n += 3 {
+		want += lines[n]
+	}
+	require.True(t, strings.HasPrefix(get(t, mem, log.Path()), want))
+	for n := 3; n < count; n += 3 {
+		require.EqualValues(t, n, gjson.GetBytes(log.LineReader().Payload(n), "n").Int())
+	}
+}
+
+// TestASeedWhoseOriginHasChangedFails copies nothing of it.
+func TestASeedWhoseOriginHasChangedFails(t *testing.T) {
+	store, mem := memStore()
+	seed := seedOf(t, store)
+	origin, err := store.Find(threadB)
+	require.NoError(t, err)
+	file, err := mem.OpenFile(origin, os.O_RDWR, 0)
+	require.NoError(t, err)
+	require.NoError(t, file.Truncate(int64(len(metaLine))))
+	log, err := store.CreateFrom(threadA, begin, seed)
+	require.NoError(t, err)
+	require.Error(t, log.Append(linesFrom(4, 5), true))
+	_, err = store.Find(threadA)
+	require.Error(t, err)
+	require.NoError(t, log.Close())
 }

@@ -3,6 +3,8 @@ package rollout
 import (
 	"bytes"
 	"io"
+	"iter"
+	"slices"
 
 	"appserver/protocol"
 	"appserver/rollout/disk"
@@ -19,7 +21,7 @@ type Seed struct {
 	From *LineReader
 	// Ordinals are the ordinals of the lines of From, up to the last one of the seed.
 	Ordinals []int64
-	// Choose decides which lines the thread has, and with what payload.
+	// Choose decides which lines the thread has, and with what payload. Several goroutines call it.
 	Choose Projection
 }
 
@@ -44,25 +46,94 @@ func (s *Seed) Each(do func(n int, entry protocol.RolloutLine, text []byte) erro
 	if s.From.files == nil {
 		return errClosed
 	}
-	files, near := s.From.files, window{}
-	for n := range s.Ordinals {
-		at := s.From.positions.at(n)
-		raw, err := near.text(files, at, windowSize)
-		if err != nil {
-			return err
+	var unused [][]byte
+	for b := range disk.InOrder(s.batches(&unused), s.read) {
+		for _, l := range b.lines {
+			if err := do(l.n, l.entry, l.text); err != nil {
+				return err
+			}
 		}
-		entry, text, keep, err := s.choose(n, raw)
-		if err != nil {
-			return disk.Wrap("copy", files[at.file].path, err)
+		if b.err != nil {
+			return b.err
 		}
-		if !keep {
-			continue
-		}
-		if err := do(n, entry, text); err != nil {
-			return err
-		}
+		unused = append(unused, b.buffer)
 	}
 	return nil
+}
+
+// seedBatch is a run of lines that are close together in one file.
+type seedBatch struct {
+	// from and to are the numbers of the first line and of the line after the last one. size is the length from the
+	// begin of the first one to the end of the last one, in bytes.
+	from, to int
+	size     int64
+	// buffer has the text of the lines. lines are those of them that the thread has.
+	buffer []byte
+	lines  []seedLine
+	err    error
+}
+
+type seedLine struct {
+	n     int
+	entry protocol.RolloutLine
+	text  []byte
+}
+
+// batchSize is the greatest length of a batch in bytes, unless a line is longer. Several batches are in memory.
+const batchSize = 1 << 20
+
+// batches returns an iterator over batches that are not read. They get the unused buffers.
+func (s *Seed) batches(unused *[][]byte) iter.Seq[seedBatch] {
+	return func(yield func(seedBatch) bool) {
+		for b := (seedBatch{}); b.from < len(s.Ordinals); b = (seedBatch{from: b.to}) {
+			s.extend(&b)
+			if n := len(*unused); n > 0 {
+				b.buffer, *unused = (*unused)[n-1], (*unused)[:n-1]
+			}
+			if !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// extend sets the end of a batch.
+func (s *Seed) extend(b *seedBatch) {
+	first := s.From.positions.at(b.from)
+	b.to, b.size = b.from+1, int64(first.size)
+	for ; b.to < len(s.Ordinals); b.to++ {
+		at := s.From.positions.at(b.to)
+		size := at.offset + int64(at.size) - first.offset
+		if at.file != first.file || at.offset < first.offset+b.size || size > batchSize {
+			return
+		}
+		b.size = size
+	}
+}
+
+// read reads the lines of a batch.
+func (s *Seed) read(b seedBatch) seedBatch {
+	first := s.From.positions.at(b.from)
+	file := &s.From.files[first.file]
+	b.buffer = slices.Grow(b.buffer[:0], int(b.size))[:b.size]
+	if n, err := file.ReadAt(b.buffer, first.offset); n < len(b.buffer) {
+		b.err = disk.Wrap("read", file.path, err)
+		return b
+	}
+	b.lines = make([]seedLine, 0, b.to-b.from)
+	for n := b.from; n < b.to; n++ {
+		at := s.From.positions.at(n)
+		begin := at.offset - first.offset
+		entry, text, keep, err := s.choose(n, b.buffer[begin:begin+int64(at.size)])
+		if err != nil {
+			b.err = disk.Wrap("copy", file.path, err)
+			return b
+		}
+		if keep {
+			b.lines = append(b.lines, seedLine{n, entry, text})
+		}
+	}
+	return b
 }
 
 // choose returns the n-th line as the thread has it.

@@ -8,7 +8,8 @@
 //   - [Appender] appends all or nothing. After an error it truncates the file to its former
 //     size. If that fails too, the next append truncates first, or terminates the rest with LF.
 //   - [TempFile] and [Replace] write a file under a temporary name, sync it, rename it and sync
-//     the folder. So after a crash the file has its old content or all of the new content.
+//     the folder. So after a crash the file has its old content or all of the new content. On
+//     Linux, the disk stores the first parts of a large file while later ones are written.
 //   - [LockWait] and [LockWithin] wait for advisory locks.
 //   - [Retrying] frees file descriptors and retries an operation if the process has none left.
 //
@@ -21,5 +22,6 @@
 // # Concurrency
 //
 // An [FS] is safe for concurrent use. An [Appender] belongs to one goroutine. [ReadAll] and
-// [Parallel] start one goroutine per CPU for more than 1 MiB. They end before the call returns.
+// [Parallel] start one goroutine per CPU for more than 1 MiB. [InOrder] starts one per job, and one
+// per CPU is under way. They end before the call returns.
 package disk

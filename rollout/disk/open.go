@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -94,4 +95,32 @@ func Parallel(n int, f func(int)) {
 		wg.Go(func() { f(i) })
 	}
 	wg.Wait()
+}
+
+// InOrder returns an iterator over the results of jobs, in their order. One job per CPU is under way, each in a
+// goroutine, while a result is handled. All goroutines end before the iteration does.
+func InOrder[J, R any](jobs iter.Seq[J], do func(J) R) iter.Seq[R] {
+	return func(yield func(R) bool) {
+		var begun []chan R
+		defer func() {
+			for _, result := range begun {
+				<-result
+			}
+		}()
+		next := func() bool {
+			result := <-begun[0]
+			begun = begun[1:]
+			return yield(result)
+		}
+		for job := range jobs {
+			result := make(chan R, 1)
+			begun = append(begun, result)
+			go func() { result <- do(job) }()
+			if len(begun) > runtime.GOMAXPROCS(0) && !next() {
+				return
+			}
+		}
+		for len(begun) > 0 && next() {
+		}
+	}
 }

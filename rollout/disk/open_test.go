@@ -3,6 +3,8 @@ package disk
 import (
 	"bytes"
 	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,4 +43,35 @@ func (e eager) ReadAt(p []byte, off int64) (int, error) {
 		err = io.EOF
 	}
 	return n, err
+}
+
+func TestResultsAreInOrder(t *testing.T) {
+	jobs := func(yield func(int) bool) {
+		for n := 0; n < 1000 && yield(n); n++ {
+		}
+	}
+	want := 0
+	for n := range InOrder(jobs, func(n int) int { return -n }) {
+		require.Equal(t, -want, n)
+		want++
+	}
+	require.Equal(t, 1000, want)
+	for n := range InOrder(jobs, func(n int) int { return n }) {
+		if n == 10 {
+			break // no goroutine is left, as TestMain checks
+		}
+	}
+	for range InOrder(func(func(int) bool) {}, func(n int) int { return n }) {
+		t.Fatal("there is no job")
+	}
+}
+
+// TestALargeTempFileIsWhole writes a file of which the system stores parts early.
+func TestALargeTempFileIsWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	whole := bytes.Repeat([]byte("0123456789abcde\n"), (2*earlySyncSize+WriteSize)/16+1)
+	require.NoError(t, Replace(OS(), path, whole))
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(whole, got))
 }

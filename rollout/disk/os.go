@@ -49,6 +49,9 @@ type osFile struct{ *os.File }
 // Truncate also truncates a file that is open to append.
 func (f osFile) Truncate(size int64) error { return osfile.Truncate(f.File, size) }
 
+// StartSync implements earlySyncer.
+func (f osFile) StartSync(offset, size int64) { osfile.StartSync(f.File, offset, size) }
+
 func (osFS) Lock(path string, mode LockMode) (io.Closer, error) {
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NONBLOCK), flock.SetPermissions(FileMode))
 	try := lock.TryLock

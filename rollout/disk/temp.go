@@ -12,6 +12,8 @@ const (
 	TempSuffix = ".tmp"
 	// WriteSize is the size of buffered writes, in bytes.
 	WriteSize = 64 << 10
+	// earlySyncSize is the number of bytes that the system begins to store while further ones are written.
+	earlySyncSize = 8 << 20
 )
 
 // TempFile is a file that is written under a temporary name and then renamed.
@@ -101,16 +103,28 @@ func Replace(fs FS, path string, content []byte) error {
 	return temp.Publish(temp.Copy(func() ([]byte, error) { return content, nil }), path)
 }
 
-// countingFile counts the bytes written to a new file.
+// earlySyncer is a file that can begin to store written bytes before Sync. It makes nothing durable.
+type earlySyncer interface {
+	StartSync(offset, size int64)
+}
+
+// countingFile counts the bytes written to a new file. It has the system store them early, so that the final Sync of a
+// large file waits for the last ones only.
 type countingFile struct {
 	File
 	size int64
+	// begun is the number of bytes that the system has begun to store.
+	begun int64
 }
 
 // Write writes p and counts it.
 func (c *countingFile) Write(p []byte) (int, error) {
 	n, err := c.File.Write(p)
 	c.size += int64(n)
+	if early, ok := c.File.(earlySyncer); ok && c.size-c.begun >= earlySyncSize {
+		early.StartSync(c.begun, c.size-c.begun)
+		c.begun = c.size
+	}
 	return n, err
 }
 
