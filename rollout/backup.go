@@ -3,6 +3,7 @@ package rollout
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"strings"
 
@@ -136,13 +137,13 @@ func (s *Store) CheckBackup(path string) error {
 	case r.Backup != Backup{}:
 		return r.Backup.Err
 	}
-	return s.checkEarlier(path+home.BackupSuffix, r.data)
+	return s.checkEarlier(path+home.BackupSuffix, file, r.Size)
 }
 
 // checkEarlier returns an error unless the backup of a complete file is an earlier state of
 // that file.
-func (s *Store) checkEarlier(path string, whole []byte) error {
-	err := s.compareEarlier(path, whole)
+func (s *Store) checkEarlier(path string, whole io.ReaderAt, size int64) error {
+	err := s.compareEarlier(path, whole, size)
 	if err != nil {
 		err.Whole = true
 		return err
@@ -150,21 +151,39 @@ func (s *Store) checkEarlier(path string, whole []byte) error {
 	return nil
 }
 
-func (s *Store) compareEarlier(path string, whole []byte) *BackupError {
+func (s *Store) compareEarlier(path string, whole io.ReaderAt, size int64) *BackupError {
 	file, info, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return backupError(path, err)
 	}
 	defer func() { _ = file.Close() }()
-	if info.Size() > int64(len(whole)) {
+	if info.Size() > size {
 		return &BackupError{Path: path, Reason: backupOther}
 	}
-	data, err := disk.ReadAll(file, info.Size())
+	same, err := haveSameBytes(file, whole, info.Size())
 	if err != nil {
 		return backupError(path, err)
 	}
-	if !bytes.HasPrefix(whole, data) {
+	if !same {
 		return &BackupError{Path: path, Reason: backupOther}
 	}
 	return nil
+}
+
+// haveSameBytes reports whether the first bytes of two files are equal.
+func haveSameBytes(a, b io.ReaderAt, size int64) (bool, error) {
+	left, right := make([]byte, min(size, disk.WriteSize)), make([]byte, min(size, disk.WriteSize))
+	for at := int64(0); at < size; at += disk.WriteSize {
+		n := min(size-at, disk.WriteSize)
+		if _, err := a.ReadAt(left[:n], at); err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		if read, err := b.ReadAt(right[:n], at); int64(read) < n || !bytes.Equal(left[:n], right[:n]) {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return false, err
+		}
+	}
+	return true, nil
 }

@@ -3,11 +3,13 @@ package rollout
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"appserver/rollout/disk"
+	"appserver/rollout/line"
 )
 
 // backUp makes the backup contain the full log, durably. At no moment does the backup contain
@@ -39,25 +41,27 @@ func (w *rewrite) hardLinkBackup() error {
 	if w.store.disk.SameFile(there, own) {
 		return w.store.disk.SyncDir(filepath.Dir(w.Path))
 	}
-	if err := w.store.checkEarlier(w.backupPath, w.data); err != nil {
+	if err := w.store.checkEarlier(w.backupPath, w.file, w.Size); err != nil {
 		return err
 	}
 	return w.temp.Publish(w.temp.LinkOrCopy(w.Path, w.content), w.backupPath)
 }
 
-func (w *rewrite) content() ([]byte, error) { return w.data, nil }
+func (w *rewrite) content() ([]byte, error) { return disk.ReadAll(w.file, w.Size) }
 
-// extendBackup appends the lines that are newer than the backup.
+// extendBackup appends the lines that are newer than the backup. The checksum of the full log is known then.
 func (w *rewrite) extendBackup() error {
+	padding := w.padding()
+	added := append(line.Padding(padding), make([]byte, w.own.to-w.own.from)...)
+	if _, err := w.file.ReadAt(added[padding:], w.own.from); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	w.sum = line.UpdateChecksum(w.sum, added)
 	file, info, err := disk.Open(w.store.disk, w.backupPath, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return err
 	}
-	tail := &disk.Appender{File: file, Size: int64(len(w.backup))}
-	added := w.tail
-	if w.padding != nil {
-		added = slices.Concat(w.padding, w.tail)
-	}
+	tail := &disk.Appender{File: file, Size: w.first.to}
 	if info.Size() > tail.Size {
 		err = w.truncateLeftover(tail, info.Size()-tail.Size, added)
 	}

@@ -88,7 +88,8 @@
 // suffix .tmp. Then it renames that file. So after a crash at any moment, the file and its
 // backup contain all lines. A crash may leave a longer backup or the .tmp file. The next
 // rewrite removes the latter; it never writes to it, because it may be a hard link to the
-// rollout. [Store.RemoveLeftovers] removes those of all threads without a writer.
+// rollout. [Store.RemoveLeftovers] removes those of all threads without a writer. A rewrite has a
+// few lines in memory at a time, and those that the backup does not have yet.
 //
 // The first append of a new thread also writes to a .tmp file, and then renames it. Lines that
 // the thread copies from another one are synced first. So no rollout is empty, and no crash

@@ -2,7 +2,7 @@ package rollout
 
 import (
 	"cmp"
-	"hash/crc32"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -59,7 +59,7 @@ type loading struct {
 	lines *LineReader
 	// file is the number of the rollout in the LineReader.
 	file   uint32
-	handle func(line *protocol.RolloutLine, at linePosition)
+	handle func(line *line.Parsed, at linePosition)
 	// resume continues from a snapshot, and keep writes one. Both are nil for origin files.
 	resume  func(snapshot []byte) bool
 	keep    func(to io.Writer) error
@@ -82,10 +82,10 @@ func (s *Store) load(path string, reader *LineReader, to Loader) (*loading, erro
 		return nil, err
 	}
 	handle := to.Begin(reader)
-	l.handle = l.afterOrigin(func(line *protocol.RolloutLine, at linePosition) {
-		l.summary.add(line)
+	l.handle = l.afterOrigin(func(line *line.Parsed, at linePosition) {
+		l.summary.add(&line.RolloutLine)
 		reader.positions.add(at)
-		handle(line)
+		handle(&line.RolloutLine)
 	}, 0)
 	l.keep = to.Snapshot
 	l.resume = func(snapshot []byte) bool {
@@ -118,26 +118,41 @@ func (s *Store) loadingOf(path string, reader *LineReader, file uint32) (*loadin
 }
 
 // run reads the backup, if a marker names one, and then the file.
-func (l *loading) run() error {
-	own := span{file: l.file, to: l.Size}
-	path := l.store.BackupPath(l.Path)
-	backup, info, err := disk.Open(l.store.disk, path, os.O_RDONLY)
-	if !disk.IsNotExist(err) {
-		m, markerErr := l.store.chunks.LastMarker(l.lines.files[l.file], l.Size)
-		if err = cmp.Or(markerErr, l.joinBackup(&own, path, m, backupFile{backup, info, err})); err != nil {
-			return err
-		}
+func (l *loading) run() (err error) {
+	backup := l.openBackup()
+	var m *line.Marker
+	if !disk.IsNotExist(backup.err) {
+		m, err = l.store.chunks.LastMarker(l.lines.files[l.file], l.Size)
 	}
-	if l.Backup.Joined {
-		l.Size, err = l.readSpan(&own)
-	} else {
+	own, first := l.join(m, backup)
+	switch {
+	case err != nil:
+	case first == nil:
 		l.Size, err = l.readFirstSpan(own)
+	default:
+		if _, err = l.readFirstSpan(*first); err == nil {
+			l.Size, err = l.readAfterBackup(own)
+		}
 	}
 	l.finish()
 	if l.Backup == (Backup{}) {
-		l.Backup = l.checkNoBackup(path)
+		l.Backup = l.checkNoBackup(backup.path)
 	}
 	return err
+}
+
+// readAfterBackup reads the lines of the file from the marker on. It counts the lines before only if some are damaged.
+func (l *loading) readAfterBackup(own span) (end int64, err error) {
+	before := len(l.Damage)
+	end, err = l.readSpan(&own)
+	if err != nil || len(l.Damage) == before {
+		return end, err
+	}
+	lines, err := line.CountLines(l.lines.files[own.file], own.from)
+	for i := range l.Damage[before:] {
+		l.Damage[before+i].Line += lines
+	}
+	return end, err
 }
 
 // checkNoBackup returns the backup state of a file that was read without one.
@@ -155,29 +170,37 @@ func (l *loading) checkNoBackup(path string) Backup {
 // backupFile is the result of opening a backup.
 type backupFile struct {
 	disk.File
+	path string
 	info fs.FileInfo
 	err  error
 }
 
-// joinBackup reads the backup if it matches the marker. The file's own lines then begin at the
-// marker.
-func (l *loading) joinBackup(own *span, path string, m *line.Marker, backup backupFile) error {
+func (l *loading) openBackup() backupFile {
+	b := backupFile{path: l.store.BackupPath(l.Path)}
+	b.File, b.info, b.err = disk.Open(l.store.disk, b.path, os.O_RDONLY)
+	return b
+}
+
+// join returns the parts of the log: the file and, if the marker names a backup that matches, that part of the backup
+// before it. The file's own lines then begin at the marker.
+func (l *loading) join(m *line.Marker, backup backupFile) (own span, first *span) {
+	own = span{file: l.file, to: l.Size}
 	named, ok := m.Decode()
 	reason := error(nil)
 	if ok && named.Bytes > 0 {
-		reason = backup.check(path, named, l.store.chunks)
+		reason = backup.check(named)
 		if reason == nil && !sameThread(l.thread(), metaIn(l.store.chunks, backup, named.Bytes)) {
-			reason = &BackupError{Path: path, Reason: backupForeign}
+			reason = &BackupError{Path: backup.path, Reason: backupForeign}
 		}
 	}
 	if !ok || named.Bytes == 0 || reason != nil {
 		l.Backup.Err = reason
-		return backup.close()
+		backup.close()
+		return own, nil
 	}
-	l.Backup, l.misplacedBackup = Backup{Joined: true}, path != l.Path+home.BackupSuffix
-	own.from, own.lines = m.Offset, m.Line-1
-	_, err := l.readFirstSpan(span{file: l.lines.addFile(backup, path, true), path: path, to: named.Bytes})
-	return err
+	l.Backup, l.misplacedBackup = Backup{Joined: true}, backup.path != l.Path+home.BackupSuffix
+	own.from = m.Offset
+	return own, &span{file: l.lines.addFile(backup, backup.path, true), path: backup.path, to: named.Bytes}
 }
 
 // readFirstSpan reads the first span of the log, from the snapshot cache on. It saves a new
@@ -197,33 +220,45 @@ func (l *loading) readFirstSpan(s span) (end int64, err error) {
 	return end, nil
 }
 
-func (b backupFile) close() error {
-	if b.err != nil {
-		return nil
+func (b backupFile) close() {
+	if b.err == nil {
+		_ = b.File.Close() // it was opened for reading
 	}
-	return b.File.Close()
 }
 
 // check verifies that a backup starts with the bytes that a marker names.
-func (b backupFile) check(path string, named protocol.ContextBackup, k line.ChunkReader) error {
+func (b backupFile) check(named protocol.ContextBackup) error {
 	switch {
 	case b.err != nil:
-		return backupError(path, b.err)
+		return backupError(b.path, b.err)
 	case b.info.Size() < named.Bytes:
-		return &BackupError{Path: path, Reason: backupDamaged}
+		return &BackupError{Path: b.path, Reason: backupDamaged}
 	}
-	sum, last := uint32(0), byte(0)
-	for part, err := range k.Chunks(b, 0, named.Bytes) {
-		if err != nil {
-			return backupError(path, err)
-		}
-		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), part.Data)
-		last = part.Data[len(part.Data)-1]
+	terminated, err := endsWithLF(b, named.Bytes)
+	sum := uint32(0)
+	if err == nil {
+		sum, err = line.FileChecksum(0, b, 0, named.Bytes)
 	}
-	if last != '\n' || sum != named.CRC32C {
-		return &BackupError{Path: path, Reason: backupDamaged}
+	switch {
+	case err != nil:
+		return backupError(b.path, err)
+	case !terminated || sum != named.CRC32C:
+		return &BackupError{Path: b.path, Reason: backupDamaged}
 	}
 	return nil
+}
+
+// endsWithLF reports whether the last one of the first bytes of a file is LF.
+func endsWithLF(file io.ReaderAt, size int64) (bool, error) {
+	if size == 0 {
+		return false, nil
+	}
+	last := make([]byte, 1)
+	n, err := file.ReadAt(last, size-1)
+	if n == 1 || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return last[0] == '\n', err
 }
 
 // thread returns the thread id of the file name, or of its session_meta if the name has none.

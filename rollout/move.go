@@ -174,7 +174,7 @@ func (m *move) checkLeftover(path string) error {
 	if err != nil {
 		return err
 	}
-	if m.store.compareEarlier(path, data) != nil {
+	if m.store.compareEarlier(path, bytes.NewReader(data), int64(len(data))) != nil {
 		return disk.Wrap("replace", path, fs.ErrExist)
 	}
 	return nil

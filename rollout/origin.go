@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"os"
 
-	"appserver/protocol"
 	"appserver/rollout/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
@@ -22,14 +21,14 @@ func (s *Store) findOrigin(id string, depth int) (string, error) {
 // first line replaces the first line of the origin. An unreadable origin is reported as
 // damage. With a shortage of file descriptors, the whole load fails instead.
 func (l *loading) afterOrigin(
-	handle func(*protocol.RolloutLine, linePosition),
+	handle func(*line.Parsed, linePosition),
 	depth int,
-) func(*protocol.RolloutLine, linePosition) {
+) func(*line.Parsed, linePosition) {
 	begun := false
-	return func(entry *protocol.RolloutLine, at linePosition) {
+	return func(entry *line.Parsed, at linePosition) {
 		o := line.Origin{}
 		if !begun {
-			o, begun = line.OriginOf(entry), true
+			o, begun = line.OriginOf(&entry.RolloutLine), true
 		}
 		if o.ID == "" {
 			handle(entry, at)
@@ -48,7 +47,7 @@ func (l *loading) afterOrigin(
 	}
 }
 
-func (l *loading) loadOrigin(o line.Origin, handle func(*protocol.RolloutLine, linePosition), depth int) error {
+func (l *loading) loadOrigin(o line.Origin, handle func(*line.Parsed, linePosition), depth int) error {
 	path, err := l.store.findOrigin(o.ID, depth)
 	if err != nil {
 		return err
@@ -61,8 +60,8 @@ func (l *loading) loadOrigin(o line.Origin, handle func(*protocol.RolloutLine, l
 	if err != nil {
 		return err
 	}
-	before.handle = before.afterOrigin(func(entry *protocol.RolloutLine, at linePosition) {
-		if o.IncludesLine(entry) {
+	before.handle = before.afterOrigin(func(entry *line.Parsed, at linePosition) {
+		if o.IncludesLine(&entry.RolloutLine) {
 			handle(entry, at)
 		}
 	}, depth+1)

@@ -2,10 +2,13 @@ package rollout
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"appserver/protocol"
+	"appserver/rollout/disk"
 	"appserver/rollout/line"
 )
 
@@ -16,90 +19,107 @@ type Projection func(line protocol.RolloutLine) (projected protocol.RolloutLine,
 
 // writeFull writes the full log byte for byte, and a marker without a backup.
 func (w *rewrite) writeFull(out *line.PaddedWriter) error {
-	for _, part := range w.fullLog() {
-		if _, err := out.Write(part); err != nil {
+	if w.first != nil {
+		if err := w.copy(out, *w.first); err != nil {
 			return err
 		}
 	}
-	return w.writeMarker(out, protocol.ContextBackup{})
+	if _, err := out.Write(line.Padding(w.padding())); err != nil {
+		return err
+	}
+	if err := w.copy(out, w.own); err != nil {
+		return err
+	}
+	last, err := w.readLines(func(*line.Parsed, int64) error { return nil })
+	if err != nil {
+		return err
+	}
+	return writeMarker(out, w.Contents, last, protocol.ContextBackup{})
+}
+
+// copy writes the bytes of a span.
+func (w *rewrite) copy(out io.Writer, s span) error {
+	_, err := io.Copy(out, io.NewSectionReader(w.lines.files[s.file], s.from, s.to-s.from))
+	return err
 }
 
 // project writes the lines that the projection keeps, and a marker for the backup.
-func (w *rewrite) project(out *line.PaddedWriter, p Projection) error {
-	s := projector{out: out, choose: p, settled: w.Lines}
-	begin := int64(0)
-	for _, part := range w.fullLog() {
-		if err := s.add(part, begin); err != nil {
-			return err
-		}
-		begin += int64(len(part))
+func (w *rewrite) project(out *line.PaddedWriter, choose Projection) error {
+	if w.first == nil {
+		w.own.sum = &w.sum
 	}
-	return w.writeMarker(out, protocol.ContextBackup{Bytes: w.size(), CRC32C: line.Checksum(w.fullLog()...)})
-}
-
-// projector is the state of a projection.
-type projector struct {
-	out    *line.PaddedWriter
-	choose Projection
-	// settled holds the remaining lines with their ordinals.
-	settled []protocol.RolloutLine
-}
-
-// add writes the projected lines of a part of the full log. It parses the lines again, so that
-// reading does not store their offsets.
-func (s *projector) add(part []byte, begin int64) error {
-	for at, raw := range line.Lines(part) {
-		p, reason := line.Parse(raw)
-		if reason != "" {
-			continue
+	last, err := w.readLines(func(l *line.Parsed, begin int64) error {
+		if err := projectLine(out, choose, l, begin); err != nil {
+			return fmt.Errorf("line %d (%s): %w", *l.Ordinal, l.Type, err)
 		}
-		p.Ordinal, s.settled = s.settled[0].Ordinal, s.settled[1:]
-		if err := s.project(p, raw, begin+at); err != nil {
-			return fmt.Errorf("line %d (%s): %w", *p.Ordinal, p.Type, err)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return writeMarker(out, w.Contents, last, protocol.ContextBackup{Bytes: w.size(), CRC32C: w.sum})
+}
+
+// readLines calls do with each sound line of the full log and the offset at which it begins there. It sets the ordinal
+// of the next line, and returns the timestamp of the last one. Of the lines, a few are in memory.
+func (w *rewrite) readLines(do func(l *line.Parsed, begin int64) error) (last string, err error) {
+	var failed error
+	shift := int64(0)
+	w.handle = func(l *line.Parsed, at linePosition) {
+		last = l.Timestamp
+		if failed == nil {
+			failed = do(l, at.offset-int64(l.Indent)+shift)
 		}
 	}
-	return nil
+	if w.first != nil {
+		_, err = w.readSpan(w.first)
+		shift = max(0, w.first.to-w.own.from)
+	}
+	if err == nil {
+		_, err = w.readSpan(&w.own)
+	}
+	w.finish()
+	return last, cmp.Or(disk.Wrap("read", w.Path, err), failed)
 }
 
-// project writes a projected line. If type, payload and ordinal are unchanged, the line is
+// projectLine writes a projected line. If type, payload and ordinal are unchanged, the line is
 // copied. Otherwise its other members are kept.
-func (s *projector) project(l line.Parsed, raw []byte, begin int64) error {
+func projectLine(out *line.PaddedWriter, choose Projection, l *line.Parsed, begin int64) error {
 	if l.Type == protocol.LineContextBackup {
 		return nil
 	}
-	projected, keep := s.choose(l.RolloutLine)
+	projected, keep := choose(l.RolloutLine)
 	if !keep {
 		return nil
 	}
+	text := l.Text
 	if *l.Ordinal != l.Stated || projected.Type != l.Type || !bytes.Equal(projected.Payload, l.Payload) {
 		projected.Ordinal = l.Ordinal
 		var err error
-		if raw, err = line.Rewrite(raw, projected); err != nil {
+		if text, err = line.Rewrite(l.Text, projected); err != nil {
 			return err
 		}
 	}
-	if err := s.out.PadTo(begin); err != nil {
+	if err := out.PadTo(begin); err != nil {
 		return err
 	}
-	return s.out.Line(raw)
+	return out.Line(text)
 }
 
 // writeMarker writes the context_backup line, at or after the former end of the file. It has
 // the timestamp of the last line, because a rewrite is not an update of the thread.
-func (w *rewrite) writeMarker(out *line.PaddedWriter, named protocol.ContextBackup) error {
+func writeMarker(out *line.PaddedWriter, of *Contents, timestamp string, named protocol.ContextBackup) error {
 	payload, err := json.Marshal(named)
 	if err != nil {
 		return err
 	}
-	last := protocol.RolloutLine{Ordinal: &w.Next, Type: protocol.LineContextBackup, Payload: payload}
-	if n := len(w.Lines); n > 0 {
-		last.Timestamp = w.Lines[n-1].Timestamp
-	}
-	encoded, err := line.Encode([]protocol.RolloutLine{last})
+	encoded, err := line.Encode([]protocol.RolloutLine{
+		{Timestamp: timestamp, Ordinal: &of.Next, Type: protocol.LineContextBackup, Payload: payload},
+	})
 	if err != nil {
 		return err
 	}
-	if err := out.PadTo(w.Size); err != nil {
+	if err := out.PadTo(of.Size); err != nil {
 		return err
 	}
 	_, err = out.Write(encoded)

@@ -83,14 +83,13 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 		return Redacted{}, err
 	}
 	r := &redaction{
-		rewrite: &rewrite{
-			reading:    read,
-			store:      s,
-			temp:       disk.NewTempFile(s.disk, path),
-			file:       file,
-			backupPath: s.BackupPath(path),
-		},
-		by: by, done: Redacted{Path: path, Copies: []RedactedCopy{}, Beside: []string{}},
+		reading:    read,
+		store:      s,
+		temp:       disk.NewTempFile(s.disk, path),
+		file:       file,
+		backupPath: s.BackupPath(path),
+		by:         by,
+		done:       Redacted{Path: path, Copies: []RedactedCopy{}, Beside: []string{}},
 	}
 	if err := r.prepare(); err != nil {
 		return Redacted{}, err
@@ -112,7 +111,13 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 
 // redaction is the state of a Redact call.
 type redaction struct {
-	*rewrite
+	*reading
+	store *Store
+	temp  disk.TempFile
+	file  disk.File
+	// backupPath is where the backup is, if there is one.
+	backupPath string
+
 	by    Redactor
 	done  Redacted
 	whole []byte
@@ -167,7 +172,7 @@ func (r *redaction) checkBackup() error {
 // checkLeftover accepts a backup that is an earlier state of the rollout, with or without its
 // secrets.
 func (r *redaction) checkLeftover(file disk.File, size int64) error {
-	err := r.store.checkEarlier(r.backupPath, r.data)
+	err := r.store.checkEarlier(r.backupPath, bytes.NewReader(r.data), r.Size)
 	if err == nil {
 		return nil
 	}
@@ -192,7 +197,7 @@ func (r *redaction) checkLeftover(file disk.File, size int64) error {
 // fill writes the full log without secrets.
 func (r *redaction) fill(out *line.PaddedWriter) error {
 	settled, begin := r.Lines, int64(0)
-	for _, part := range r.rewrite.fullLog() {
+	for _, part := range r.fullLog() {
 		for at, raw := range line.Lines(part) {
 			if len(raw) == 0 {
 				continue
@@ -214,7 +219,11 @@ func (r *redaction) fill(out *line.PaddedWriter) error {
 	if !r.Backup.Joined {
 		return r.fillEnd(out)
 	}
-	return r.writeMarker(out, protocol.ContextBackup{})
+	last := ""
+	if n := len(r.Lines); n > 0 {
+		last = r.Lines[n-1].Timestamp
+	}
+	return writeMarker(out, r.Contents, last, protocol.ContextBackup{})
 }
 
 // fillEnd pads the file to its former size. A torn tail stays torn.
@@ -268,7 +277,7 @@ func (r *redaction) apply() error {
 		return err
 	})
 	if err == nil {
-		err = r.unchanged()
+		err = unchanged(r.file, r.Size)
 	}
 	if err = r.temp.Publish(err, r.Path); err != nil || r.done.Removed == "" {
 		return err

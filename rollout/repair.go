@@ -347,20 +347,11 @@ func (r *repair) replace(path, to string) error {
 		return err
 	})
 	if err == nil {
-		err = r.unchanged()
+		err = unchanged(r.file, r.Report.Size)
 	}
 	err = r.temp.Publish(err, to)
 	if err == nil && to != path {
 		err = cmp.Or(r.store.disk.Remove(path), r.store.disk.SyncDir(filepath.Dir(path)))
-	}
-	return err
-}
-
-// unchanged returns an error if the size of the file has changed.
-func (r *repair) unchanged() error {
-	info, err := r.file.Stat()
-	if err == nil && info.Size() != r.Report.Size {
-		err = errChanged
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -43,6 +42,7 @@ func (l *Log) rewriteFile(p Projection) error {
 	if err != nil {
 		return disk.Wrap("rewrite", l.path, err)
 	}
+	defer w.close()
 	if err := w.backUp(); err != nil {
 		return disk.Wrap("back up", l.path, err)
 	}
@@ -51,12 +51,17 @@ func (l *Log) rewriteFile(p Projection) error {
 
 // rewrite is the state of a rewrite.
 type rewrite struct {
-	*reading
-	store *Store
-	temp  disk.TempFile
-	file  disk.File
+	*loading
+	temp disk.TempFile
+	file disk.File
 	// backupPath is the path beside the rollout.
 	backupPath string
+	// own are the lines of the file that count. first is the part of the backup before them, or nil if the file is
+	// complete.
+	own   span
+	first *span
+	// sum is the checksum of the full log, as far as it is known.
+	sum uint32
 }
 
 // beginRewrite makes the log durable and reads it again. The rewrite depends on the content of
@@ -72,38 +77,66 @@ func (l *Log) beginRewrite() (*rewrite, error) {
 			return nil, err
 		}
 	}
-	r, err := l.store.read(l.path, l.tail.File)
+	lines := &LineReader{disk: l.store.disk}
+	r, err := l.store.loadingOf(l.path, lines, lines.addFile(l.tail.File, l.path, false))
 	if err != nil {
 		return nil, err
 	}
 	w := &rewrite{
-		reading:    r,
-		store:      l.store,
+		loading:    r,
 		temp:       disk.NewTempFile(l.store.disk, l.path),
 		file:       l.tail.File,
 		backupPath: l.path + home.BackupSuffix,
 	}
-	return w, w.check()
+	if err = w.findParts(); err == nil {
+		err = w.check()
+	}
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
 }
+
+// findParts finds the parts of the full log.
+func (w *rewrite) findParts() (err error) {
+	if w.marker, err = w.store.chunks.LastMarker(w.file, w.Size); err != nil {
+		return disk.Wrap("read", w.Path, err)
+	}
+	backup := w.openBackup()
+	w.own, w.first = w.join(w.marker, backup)
+	switch {
+	case w.Backup == (Backup{}):
+		w.Backup = w.checkNoBackup(backup.path)
+	case w.first != nil:
+		named, _ := w.marker.Decode() // join has decoded it
+		w.sum = named.CRC32C
+	}
+	return nil
+}
+
+// close closes the backup.
+func (w *rewrite) close() { _ = w.lines.Close() }
 
 // check returns an error if the file cannot be read back completely, or if the path leads to
 // another file.
 func (w *rewrite) check() error {
-	named, err := w.store.disk.Lstat(w.Path)
-	if err != nil {
+	if err := isNamed(w.store.disk, w.Path, w.file); err != nil {
 		return err
 	}
-	opened, err := w.file.Stat()
-	switch {
+	if w.Backup.Err != nil {
+		return w.Backup.Err
+	}
+	first := w.own
+	if w.first != nil {
+		first = *w.first
+	}
+	switch terminated, err := endsWithLF(w.file, w.Size); {
 	case err != nil:
 		return err
-	case !w.store.disk.SameFile(named, opened):
-		return errMoved
-	case w.Backup.Err != nil:
-		return w.Backup.Err
-	case !bytes.HasSuffix(w.data, []byte("\n")):
+	case !terminated:
 		return errChanged // every append ends with LF
-	case !sameThread(w.ThreadID, line.FirstMeta(w.blocks)):
+	case !sameThread(w.ThreadID, metaIn(w.store.chunks, w.lines.files[first.file], first.to)):
 		return errForeign
 	case w.size() > disk.MaxSize:
 		return disk.ErrTooLarge
@@ -111,11 +144,21 @@ func (w *rewrite) check() error {
 	return nil
 }
 
-func (w *rewrite) size() (n int64) {
-	for _, part := range w.fullLog() {
-		n += int64(len(part))
+// padding returns the number of spaces between the backup and the lines of the file.
+func (w *rewrite) padding() int64 {
+	if w.first == nil {
+		return 0
 	}
-	return n
+	return max(0, w.own.from-w.first.to)
+}
+
+// size returns the size of the full log.
+func (w *rewrite) size() int64 {
+	size := w.own.to - w.own.from + w.padding()
+	if w.first != nil {
+		size += w.first.to
+	}
+	return size
 }
 
 // replace puts the rewritten file in place of the old one.
@@ -126,16 +169,16 @@ func (w *rewrite) replace(p Projection) error {
 	}
 	err := w.temp.Write(func(out io.Writer) error { return fill(line.NewPaddedWriter(out)) })
 	if err == nil {
-		err = w.unchanged()
+		err = unchanged(w.file, w.Size)
 	}
 	return w.temp.Publish(err, w.Path)
 }
 
-// unchanged returns an error if the size of the file has changed. Programs that ignore locks
+// unchanged returns an error if the size of a file has changed. Programs that ignore locks
 // may write to it. What they write after this check stays in the backup.
-func (w *rewrite) unchanged() error {
-	info, err := w.file.Stat()
-	if err == nil && info.Size() != w.Size {
+func unchanged(file disk.File, size int64) error {
+	info, err := file.Stat()
+	if err == nil && info.Size() != size {
 		err = errChanged
 	}
 	return err

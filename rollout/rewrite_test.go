@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -226,4 +227,59 @@ func TestOrdinalsOfOtherProgramsAreRaisedForGood(t *testing.T) {
 		require.Equal(t, want, ordinals(contents)[:len(want)], "also once they are in the backup")
 	}
 	require.Equal(t, []int64{0, 2, 4, 7, 8, 20}, ordinals(alone(t, rollout.OS(), path))[:6])
+}
+
+// TestDamageBehindAMarkerHasItsPlaceInTheFile has damage in the backup, and behind the marker.
+func TestDamageBehindAMarkerHasItsPlaceInTheFile(t *testing.T) {
+	store, mem := memStore()
+	path := put(t, mem, store.PathFor(threadA, begin), metaLine+"?\n"+string(encoded(2)))
+	require.NoError(t, appendAndClose(t, store, path, evenOnly, linesFrom(3, 6)...))
+	before := get(t, mem, path)
+	write(t, mem, path, string(encoded(7))+"??\n")
+	contents, err := store.Read(path)
+	require.NoError(t, err)
+	require.Equal(t, []rollout.Damage{
+		{Path: path + ".bak", Line: 2, Offset: int64(len(metaLine)), Reason: "not JSON"},
+		{Line: strings.Count(before, "\n") + 2, Offset: int64(len(before) + len(encoded(7))), Reason: "not JSON"},
+	}, contents.Damage)
+}
+
+// TestALongRolloutIsRewritten rewrites a rollout of several chunks twice, and restores it.
+func TestALongRolloutIsRewritten(t *testing.T) {
+	store, mem := memStore()
+	text := strings.Repeat("x", 100<<10)
+	var all strings.Builder
+	all.WriteString(metaLine)
+	const count = 120
+	for n := 1; n < count; n++ {
+		fmt.Fprintf(&all, `{"timestamp":"t","ordinal":%d,"type":"event_msg","payload":{"n":%d,"text":"%s"}}`+"\n", n, n, text)
+	}
+	path := put(t, mem, store.PathFor(threadA, begin), all.String())
+	want := func(step int) (numbers []int64) {
+		for n := int64(1); n < count; n += int64(step) {
+			numbers = append(numbers, n+int64(step)-1)
+		}
+		return numbers
+	}
+	for _, n := range []int{1, 2, 3} {
+		p := rollout.Projection(evenOnly)
+		if n == 3 {
+			p = nil
+		}
+		added := protocol.RolloutLine{Type: protocol.LineEventMsg, Payload: []byte(`{}`)}
+		require.NoError(t, appendAndClose(t, store, path, p, added))
+		found := alone(t, mem, path)
+		if n == 3 {
+			require.Equal(t, want(1), numbers(found))
+			require.True(t, strings.HasPrefix(get(t, mem, path), all.String()))
+			require.Equal(t, rollout.Backup{}, found.Backup)
+		} else {
+			require.Equal(t, want(2)[:count/2-1], numbers(found))
+		}
+		require.Empty(t, found.Damage)
+		contents, err := store.Read(path)
+		require.NoError(t, err)
+		require.Equal(t, want(1), numbers(contents))
+		require.NoError(t, store.CheckBackup(path))
+	}
 }

@@ -3,6 +3,7 @@ package rollout
 import (
 	"cmp"
 
+	"appserver/rollout/disk"
 	"appserver/rollout/line"
 )
 
@@ -10,10 +11,24 @@ import (
 type span struct {
 	file     uint32
 	from, to int64
-	// lines is the number of lines of the file before the span.
+	// lines is the number of lines of the file before the span, as far as it is known.
 	lines int
 	// path is the path of the backup, or "" for the rollout itself.
 	path string
+	// sum is the checksum of the bytes that were read, or nil if it is not needed.
+	sum *uint32
+}
+
+// addSum adds a chunk to the checksum.
+func (s *span) addSum(c line.Chunk, file disk.File) (err error) {
+	switch {
+	case s.sum == nil:
+	case c.Omitted > 0:
+		*s.sum, err = line.FileChecksum(*s.sum, file, c.Offset, c.End())
+	default:
+		*s.sum = line.UpdateChecksum(*s.sum, c.Data)
+	}
+	return err
 }
 
 // readSpan reads the lines of a span and returns the end of the file. A goroutine reads and
@@ -24,10 +39,13 @@ func (l *loading) readSpan(s *span) (end int64, err error) {
 		blocks []line.Block
 		err    error
 	}
-	next := make(chan outcome, 1)
+	next, file := make(chan outcome, 1), l.lines.files[s.file]
 	go func() {
 		defer close(next)
-		for c, err := range l.store.chunks.Chunks(l.lines.files[s.file], s.from, s.to) {
+		for c, err := range l.store.chunks.Chunks(file, s.from, s.to) {
+			if err == nil {
+				err = s.addSum(c, file)
+			}
 			next <- outcome{c, line.ParseChunk(c.Data, c.Offset == 0), err}
 		}
 	}()
@@ -59,7 +77,7 @@ func (l *loading) addBlock(b *line.Block, file uint32) {
 		p := &b.Lines[i]
 		ordinals[i] = l.ordinals.Assign(p)
 		p.Ordinal = &ordinals[i]
-		l.handle(&p.RolloutLine, linePosition{b.Begin + p.Offset, uint32(p.Size), file})
+		l.handle(p, linePosition{b.Begin + p.Offset, uint32(len(p.Text)), file})
 	}
 	l.addDamage(b)
 	if b.Marker != nil {

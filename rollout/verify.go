@@ -256,7 +256,7 @@ func hasMeta(lines []protocol.RolloutLine) bool {
 func (v *verification) checkBackup(s *Store) {
 	err := v.Backup.Err
 	if err == nil && !v.Backup.Joined {
-		err = s.checkEarlier(v.Report.Path+home.BackupSuffix, v.data)
+		err = s.checkEarlier(v.Report.Path+home.BackupSuffix, bytes.NewReader(v.data), v.Size)
 	}
 	var backup *BackupError
 	switch {

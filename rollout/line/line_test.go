@@ -89,11 +89,8 @@ func TestMarkers(t *testing.T) {
 	const marker = `{"type":"context_backup","payload":{"bytes":900,"crc32c":1}}` + "\n"
 	file := `{"type":"x","payload":"\"context_backup\""}` + "\n" + marker + "?\n"
 	fromBlocks := line.LastMarker(line.ParseFile([]byte(file)))
-	found, err := line.NewChunkReader().LastMarker(strings.NewReader(file), int64(len(file)))
-	require.NoError(t, err)
-	require.Equal(t, fromBlocks, found)
-	require.Equal(t, 2, found.Line)
-	named, ok := found.Decode()
+	require.Equal(t, 2, fromBlocks.Line)
+	named, ok := fromBlocks.Decode()
 	require.True(t, ok)
 	require.Equal(t, protocol.ContextBackup{Bytes: 900, CRC32C: 1}, named)
 
@@ -102,6 +99,34 @@ func TestMarkers(t *testing.T) {
 	named, ok = (*line.Marker)(nil).Decode()
 	require.True(t, ok)
 	require.Zero(t, named.Bytes)
+}
+
+// TestTheLastMarkerIsFoundFromTheEnd reads files in chunks of every size. A line above the limit is damage.
+func TestTheLastMarkerIsFoundFromTheEnd(t *testing.T) {
+	const marker = `{"type":"context_backup","payload":{"bytes":900,"crc32c":1}}` + "\n"
+	const other = `{"type":"x","payload":"\"context_backup\"", "of":"context_backup"}` + "\n"
+	for _, file := range []string{
+		"", other, marker, "\n" + marker, marker + other, other + marker + "?\n", marker + other + marker + other + "\n\n",
+		other + strings.TrimSuffix(marker, "\n"), "\ufeff" + marker + other, other + "  " + marker, strings.Repeat(other, 9),
+	} {
+		want := line.LastMarker(line.ParseFile([]byte(file)))
+		for size := range int64(len(file) + 2) {
+			k := line.ChunkReader{Size: size + 1, MaxLine: 100}
+			found, err := k.LastMarker(strings.NewReader(file), int64(len(file)))
+			require.NoError(t, err)
+			require.Equal(t, want == nil, found == nil, "%q by %d", file, size+1)
+			if want != nil {
+				require.Equal(t, want.Payload, found.Payload)
+				require.Equal(t, strings.LastIndex(file, `{"type":"context_backup"`), int(found.Offset)+len(file[found.Offset:])-
+					len(strings.TrimLeft(file[found.Offset:], " ")))
+			}
+		}
+	}
+	long := strings.Repeat("x", 1000) + "\n"
+	k := line.ChunkReader{Size: 10, MaxLine: 100}
+	found, err := k.LastMarker(strings.NewReader(marker+long+other), int64(len(marker+long+other)))
+	require.NoError(t, err)
+	require.EqualValues(t, 0, found.Offset)
 }
 
 // TestChunksHoldEachLineOnce reads a file with every chunk size.

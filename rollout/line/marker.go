@@ -3,8 +3,10 @@ package line
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"hash/crc32"
 	"io"
+	"slices"
 
 	"appserver/protocol"
 )
@@ -36,9 +38,31 @@ func (m *Marker) Decode() (protocol.ContextBackup, bool) {
 // Checksum returns the CRC-32C of consecutive parts.
 func Checksum(parts ...[]byte) (sum uint32) {
 	for _, part := range parts {
-		sum = crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), part)
+		sum = UpdateChecksum(sum, part)
 	}
 	return sum
+}
+
+// UpdateChecksum returns the CRC-32C of the bytes with a checksum, followed by further ones.
+func UpdateChecksum(sum uint32, further []byte) uint32 {
+	return crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), further)
+}
+
+// FileChecksum returns the CRC-32C of the bytes with a checksum, followed by a part of a file.
+func FileChecksum(sum uint32, file io.ReaderAt, from, to int64) (uint32, error) {
+	n, err := io.Copy((*checksum)(&sum), io.NewSectionReader(file, from, to-from))
+	if err == nil && n < to-from {
+		err = io.ErrUnexpectedEOF
+	}
+	return sum, err
+}
+
+type checksum uint32
+
+// Write adds bytes to the checksum.
+func (c *checksum) Write(further []byte) (int, error) {
+	*c = checksum(UpdateChecksum(uint32(*c), further))
+	return len(further), nil
 }
 
 // LastMarker returns the last marker of consecutive blocks, or nil.
@@ -51,28 +75,51 @@ func LastMarker(blocks []Block) *Marker {
 	return nil
 }
 
-// LastMarker returns the last marker of a file, or nil.
-func (k ChunkReader) LastMarker(file io.ReaderAt, size int64) (last *Marker, err error) {
-	lines := 0
-	for c, err := range k.Chunks(file, 0, size) {
-		if err != nil {
+// LastMarker returns the last marker of a file without its line number, or nil. It reads the file from the end.
+func (k ChunkReader) LastMarker(file io.ReaderAt, size int64) (*Marker, error) {
+	var data []byte
+	for end, length := size, k.Size; end > 0; {
+		begin := max(0, end-length)
+		data = slices.Grow(data[:0], int(end-begin))[:end-begin]
+		n, err := file.ReadAt(data, begin)
+		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		if m := markerIn(c.Data); m != nil {
-			m.Line += lines
-			m.Offset += c.Offset
-			last = m
+		whole := firstLine(data[:n], begin == 0)
+		if whole == n && begin > 0 && length < k.MaxLine {
+			length *= 2
+			continue
 		}
-		lines += bytes.Count(c.Data, []byte{'\n'})
+		if m := markerIn(data[whole:n]); m != nil {
+			m.Line, m.Offset = 0, m.Offset+begin+int64(whole)
+			return m, nil
+		}
+		if end, length = begin+int64(whole), k.Size; whole == n {
+			end = begin // a line above the limit is damage
+		}
 	}
-	return last, nil
+	return nil, nil
+}
+
+// firstLine returns the index of the first line that begins in data, or the length of data.
+func firstLine(data []byte, start bool) int {
+	if start {
+		return 0
+	}
+	if lf := bytes.IndexByte(data, '\n'); lf >= 0 {
+		return lf + 1
+	}
+	return len(data)
 }
 
 var markerMark = []byte(`"` + protocol.LineContextBackup + `"`)
 
+// markerEnd is the end of markerMark. Rollouts have its first byte rarely, so a search for it is faster.
+const markerEnd = `_backup"`
+
 // markerIn returns the last marker in data, which consists of whole lines.
 func markerIn(data []byte) *Marker {
-	if !bytes.Contains(data, markerMark) { // faster than a search from the end
+	if !bytes.Contains(data, []byte(markerEnd)) {
 		return nil
 	}
 	for end := len(data); ; {
@@ -82,7 +129,10 @@ func markerIn(data []byte) *Marker {
 		}
 		begin := bytes.LastIndexByte(data[:at], '\n') + 1
 		line, _, _ := bytes.Cut(data[begin:], []byte{'\n'})
-		line, _ = Trim(bytes.TrimPrefix(line, []byte(ByteOrderMark)))
+		line, marked := bytes.CutPrefix(line, []byte(ByteOrderMark))
+		if line, _ = Trim(line); marked {
+			begin += len(ByteOrderMark)
+		}
 		p, reason := Parse(line)
 		if reason == "" && p.Type == protocol.LineContextBackup {
 			return &Marker{
@@ -93,4 +143,19 @@ func markerIn(data []byte) *Marker {
 		}
 		end = begin
 	}
+}
+
+// CountLines returns the number of lines that end before an offset of a file.
+func CountLines(file io.ReaderAt, size int64) (int, error) {
+	var lines lineCount
+	_, err := io.Copy(&lines, io.NewSectionReader(file, 0, size))
+	return int(lines), err
+}
+
+type lineCount int
+
+// Write counts the lines that end in a text.
+func (c *lineCount) Write(text []byte) (int, error) {
+	*c += lineCount(bytes.Count(text, []byte{'\n'}))
+	return len(text), nil
 }

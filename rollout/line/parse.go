@@ -49,10 +49,11 @@ type Parsed struct {
 	Stated int64
 	// DamagedBefore is the number of damaged lines directly before this line.
 	DamagedBefore int
-	// Offset is the offset of the line in its block without leading space, and Size its length,
-	// in bytes.
+	// Text is the line without surrounding space. Offset is its offset in the block, and Indent the number
+	// of bytes of the line before it.
+	Text   []byte
 	Offset int64
-	Size   int
+	Indent int
 }
 
 // Block is the result of parsing consecutive lines.
@@ -168,7 +169,7 @@ func (r *Block) add(line []byte, offset int64, behind int, whole bool) {
 	switch {
 	case reason == "":
 		p.DamagedBefore, r.DamagedAfter = r.DamagedAfter, 0
-		p.Offset, p.Size = offset+int64(behind), len(line)
+		p.Text, p.Offset, p.Indent = line, offset+int64(behind), behind
 		r.Lines = append(r.Lines, p)
 		if p.Type == protocol.LineContextBackup {
 			r.Marker = &Marker{Line: r.Count, Offset: offset, Payload: p.Payload}
