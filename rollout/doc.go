@@ -155,8 +155,8 @@
 // [LineReader.Detach] gives another goroutine the lines of that time, with files of its own.
 //
 // Load and a rewrite start one goroutine per file, which reads and parses the next chunk. The first
-// append of a thread with a [Seed] starts one per MiB of the seed, one per CPU at a time, which reads
-// and chooses lines. All end before the call returns.
+// append of a thread with a [Seed] starts one per 256 KiB of the seed, one per CPU at a time, which
+// reads and chooses lines. All end before the call returns.
 //
 // # Decisions
 //

@@ -79,8 +79,9 @@ type seedLine struct {
 	text  []byte
 }
 
-// batchSize is the greatest length of a batch in bytes, unless a line is longer. Several batches are in memory.
-const batchSize = 1 << 20
+// batchSize is the greatest length of a batch in bytes, unless a line is longer. Several batches are in memory, and in
+// the caches of the processors.
+const batchSize = 256 << 10
 
 // batches returns an iterator over batches that are not read. They get the unused buffers.
 func (s *Seed) batches(unused *[][]byte) iter.Seq[seedBatch] {
@@ -136,20 +137,33 @@ func (s *Seed) read(b seedBatch) seedBatch {
 	return b
 }
 
-// choose returns the n-th line as the thread has it.
+// choose returns the n-th line as the thread has it. The load has validated it: if its head is as it was and its
+// payload stays, it is copied without being parsed again.
 func (s *Seed) choose(n int, raw []byte) (entry protocol.RolloutLine, text []byte, keep bool, err error) {
+	if p, ok := line.ParseHead(raw); ok {
+		if entry, keep, same := s.ask(n, &p); same {
+			return entry, raw, keep, nil
+		}
+	}
 	p, reason := line.Parse(raw)
 	if reason != "" {
 		return entry, nil, false, errLineChanged
 	}
-	p.Ordinal = &s.Ordinals[n]
-	entry, keep = s.Choose(p.RolloutLine)
-	if !keep || p.Stated == *p.Ordinal && entry.Type == p.Type && bytes.Equal(entry.Payload, p.Payload) {
+	entry, keep, same := s.ask(n, &p)
+	if same {
 		return entry, raw, keep, nil
 	}
 	entry.Ordinal = p.Ordinal
 	text, err = line.Rewrite(raw, entry)
 	return entry, text, keep, err
+}
+
+// ask lets Choose decide. same is set if the line is copied, or left out.
+func (s *Seed) ask(n int, p *line.Parsed) (entry protocol.RolloutLine, keep, same bool) {
+	p.Ordinal = &s.Ordinals[n]
+	entry, keep = s.Choose(p.RolloutLine)
+	same = !keep || p.Stated == *p.Ordinal && entry.Type == p.Type && bytes.Equal(entry.Payload, p.Payload)
+	return entry, keep, same
 }
 
 // seedWriter writes the lines of a seed. It notes their positions by their number in the origin. A line that

@@ -85,6 +85,31 @@ func TestOrdinals(t *testing.T) {
 	}
 }
 
+// TestTheHeadOfAnEncodedLineIsParsedAlone compares it with the whole line. Lines in another form are not accepted.
+func TestTheHeadOfAnEncodedLineIsParsedAlone(t *testing.T) {
+	for _, payload := range []string{`{}`, `1`, `null`, `"}"`, `{"type":"x","ordinal":3,"payload":[1]}`} {
+		text, err := line.Encode([]protocol.RolloutLine{{Timestamp: "t", Ordinal: new(int64(12)), Type: "a,b",
+			Payload: []byte(payload)}})
+		require.NoError(t, err)
+		text = bytes.TrimSuffix(text, []byte("\n"))
+		whole, reason := line.Parse(text)
+		require.Empty(t, reason)
+		head, ok := line.ParseHead(text)
+		require.True(t, ok)
+		require.Equal(t, whole, head)
+	}
+	for _, text := range []string{
+		"", "{", "}", `{"timestamp":"t","type":"a","payload":1}`, `{"timestamp":"t","ordinal":1,"payload":1,"type":"a"}`,
+		`{"timestamp":"t","ordinal":1,"type":"a","payload":}`, `{"timestamp":"t","ordinal":1,"type":"a","payload":1`,
+		`{"timestamp":"t","ordinal":-1,"type":"a","payload":1}`, `{"timestamp":"t","ordinal":"1","type":"a","payload":1}`,
+		`{"timestamp":"t","ordinal":1,"type":"\u0061","payload":1}`, `{"timestamp":"\"","ordinal":1,"type":"a","payload":1}`,
+		`{ "timestamp":"t","ordinal":1,"type":"a","payload":1}`, `{"timestamp":"t","ordinal":1,"type":"a`,
+	} {
+		_, ok := line.ParseHead([]byte(text))
+		require.False(t, ok, text)
+	}
+}
+
 func TestMarkers(t *testing.T) {
 	const marker = `{"type":"context_backup","payload":{"bytes":900,"crc32c":1}}` + "\n"
 	file := `{"type":"x","payload":"\"context_backup\""}` + "\n" + marker + "?\n"

@@ -215,6 +215,42 @@ func Parse(line []byte) (p Parsed, reason string) {
 	return p, ""
 }
 
+// ParseHead parses a line that Encode wrote, without a look at its payload. It returns false for any other line. The
+// line must have been parsed before: it may have changed since, but its payload is not validated again.
+func ParseHead(line []byte) (p Parsed, ok bool) {
+	head := header{rest: line, ok: bytes.HasSuffix(line, []byte("}"))}
+	p.Timestamp = head.until(`{"timestamp":"`, '"')
+	p.Stated = parseOrdinal([]byte(head.until(`","ordinal":`, ',')))
+	p.Type = head.until(`,"type":"`, '"')
+	head.until(`","payload":`, 0)
+	if !head.ok || p.Stated < 0 || len(head.rest) < 2 {
+		return Parsed{}, false
+	}
+	p.Payload = head.rest[:len(head.rest)-1]
+	return p, true
+}
+
+// header is the rest of a line while its head is parsed.
+type header struct {
+	rest []byte
+	ok   bool
+}
+
+// until skips a text, which must follow, and returns the value up to a delimiter, or "" if that is 0. A value has no
+// escapes.
+func (h *header) until(text string, delimiter byte) string {
+	rest, ok := bytes.CutPrefix(h.rest, []byte(text))
+	end := 0
+	if delimiter != 0 {
+		end = bytes.IndexByte(rest, delimiter)
+	}
+	if h.ok = h.ok && ok && end >= 0 && bytes.IndexByte(rest[:max(end, 0)], '\\') < 0; !h.ok {
+		return ""
+	}
+	h.rest = rest[end:]
+	return unsafe.String(unsafe.SliceData(rest), end)
+}
+
 // stringValue returns the value of a JSON string, or "" for another value. The result aliases
 // the buffer if the string has no escapes.
 func stringValue(value []byte) string {
