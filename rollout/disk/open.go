@@ -98,10 +98,11 @@ func Parallel(n int, f func(int)) {
 }
 
 // InOrder returns an iterator over the results of jobs, in their order. One job per CPU is under way, each in a
-// goroutine, while a result is handled. All goroutines end before the iteration does.
+// goroutine, while a result is handled. All goroutines end before the iteration does. A panic of a job passes to the
+// caller.
 func InOrder[J, R any](jobs iter.Seq[J], do func(J) R) iter.Seq[R] {
 	return func(yield func(R) bool) {
-		var begun []chan R
+		var begun []<-chan outcome[R]
 		defer func() {
 			for _, result := range begun {
 				<-result
@@ -110,12 +111,13 @@ func InOrder[J, R any](jobs iter.Seq[J], do func(J) R) iter.Seq[R] {
 		next := func() bool {
 			result := <-begun[0]
 			begun = begun[1:]
-			return yield(result)
+			if result.panicked != nil {
+				panic(result.panicked)
+			}
+			return yield(result.value)
 		}
 		for job := range jobs {
-			result := make(chan R, 1)
-			begun = append(begun, result)
-			go func() { result <- do(job) }()
+			begun = append(begun, begin(job, do))
 			if len(begun) > runtime.GOMAXPROCS(0) && !next() {
 				return
 			}
@@ -123,4 +125,23 @@ func InOrder[J, R any](jobs iter.Seq[J], do func(J) R) iter.Seq[R] {
 		for len(begun) > 0 && next() {
 		}
 	}
+}
+
+// outcome is the result of a job, or the value of a panic that ended it.
+type outcome[R any] struct {
+	value    R
+	panicked any
+}
+
+func begin[J, R any](job J, do func(J) R) <-chan outcome[R] {
+	result := make(chan outcome[R], 1)
+	go func() {
+		var o outcome[R]
+		defer func() {
+			o.panicked = recover()
+			result <- o
+		}()
+		o.value = do(job)
+	}()
+	return result
 }

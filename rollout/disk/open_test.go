@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,6 +65,22 @@ func TestResultsAreInOrder(t *testing.T) {
 	for range InOrder(func(func(int) bool) {}, func(n int) int { return n }) {
 		t.Fatal("there is no job")
 	}
+}
+
+func TestAPanicOfAJobPassesToTheCaller(t *testing.T) {
+	jobs := slices.Values([]int{0, 1, 2, 3})
+	var done []int
+	require.PanicsWithValue(t, "two", func() {
+		for n := range InOrder(jobs, func(n int) int {
+			if n == 2 {
+				panic("two")
+			}
+			return n
+		}) {
+			done = append(done, n)
+		}
+	})
+	require.Equal(t, []int{0, 1}, done)
 }
 
 // TestALargeTempFileIsWhole writes a file of which the system stores parts early.
