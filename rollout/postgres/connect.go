@@ -25,6 +25,10 @@ const (
 // maxTrust is the time after the last use of a connection in which it is not tried before the next one.
 const maxTrust = time.Second
 
+// maxSilence is the time in ms after which the database ends a transaction whose server is silent, for example because
+// it is suspended. Another server that takes a thread over may wait for its locks.
+const maxSilence = "10000"
+
 // minVersion is the oldest supported server; it is the first with lz4.
 const minVersion = 140000
 
@@ -39,7 +43,7 @@ const checkInterval = "client_connection_check_interval"
 func writeParams() map[string]string {
 	return map[string]string{
 		"statement_timeout":                   "0",
-		"idle_in_transaction_session_timeout": "60000",
+		"idle_in_transaction_session_timeout": maxSilence,
 		checkInterval:                         "0",
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"appserver/rollout/fleet"
 	"appserver/rollout/postgres/pgtest"
 	"appserver/test/partition"
+	"appserver/test/sample"
 )
 
 var node = fleet.Node{ID: "a", Incarnation: "i"}
@@ -128,6 +129,24 @@ func TestAnAppendInDoubtIsFencedByATakeover(t *testing.T) {
 	err = <-result
 	require.ErrorIs(t, err, fleet.ErrFenced)
 	require.ErrorIs(t, err, fleet.ErrInDoubt)
+}
+
+// TestASilentTransactionDoesNotHoldUpATakeover holds the lock of a thread, as a server does that is suspended during a
+// write.
+func TestASilentTransactionDoesNotHoldUpATakeover(t *testing.T) {
+	sample.Long(t)
+	t.Parallel()
+	r := newCutRig(t, 0)
+	own := newThread(t, r.db, 1, "one")
+	tx, err := r.direct.writes.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	_, err = tx.Exec(t.Context(), "SELECT FROM thread FOR UPDATE")
+	require.NoError(t, err)
+	_, err = r.db.Take(t.Context(), own.ID, node)
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "SELECT")
+	require.Error(t, err, "the database has ended the transaction")
 }
 
 // TestAnEndedContextLeavesTheWriteRunning holds the lock of a thread, so that an append waits.
