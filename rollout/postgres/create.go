@@ -33,6 +33,7 @@ func (db *DB) Create(ctx context.Context, id string, n fleet.Node, c fleet.Conte
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return created.run(ctx, tx, lent) })
 		return created.own, err
 	}
+	defer lent.passPanic()
 	return repeat(ctx, func(isRepeated bool) (fleet.Own, error) {
 		own, err := write(ctx, db.laneFor(c.Size), insert)
 		if isRepeated && errors.Is(err, fleet.ErrExists) {

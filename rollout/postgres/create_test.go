@@ -72,3 +72,17 @@ func storedLines(t *testing.T, db *DB) (n int) {
 	require.NoError(t, db.reads.QueryRow(t.Context(), "SELECT count(*) FROM line").Scan(&n))
 	return n
 }
+
+// TestAPanicOfTheContentPassesToTheCaller checks that it does not end the process, and that nothing is stored.
+func TestAPanicOfTheContentPassesToTheCaller(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	_, err := db.Join(t.Context(), node)
+	require.NoError(t, err)
+	require.PanicsWithValue(t, "a line", func() {
+		_, _ = db.Create(t.Context(), idOf(1), node, longContent(func() error { panic("a line") }))
+	})
+	require.Zero(t, storedLines(t, db))
+	own := newThread(t, db, 1, "one")
+	require.NoError(t, db.Append(t.Context(), own, 1, raw("two"), nil))
+}

@@ -18,9 +18,14 @@ type loan struct {
 	// stop ends the iteration over the lines, or is nil. err is the error of the iteration.
 	stop func()
 	err  error
+	// panicked is the value of a panic of the content, or nil.
+	panicked any
 }
 
-var errEnded = errors.New("the call that creates the thread has ended")
+var (
+	errEnded    = errors.New("the call that creates the thread has ended")
+	errPanicked = errors.New("the content of the thread panicked")
+)
 
 // end waits until no part of the content is being read. No other part is read afterwards.
 func (l *loan) end() {
@@ -39,9 +44,15 @@ func (l *loan) lines() func() ([]byte, error) {
 	if l.stop, l.err = stop, nil; l.isEnded {
 		l.stopLocked()
 	}
-	return func() ([]byte, error) {
+	return func() (line []byte, err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
+		defer func() {
+			if p := recover(); p != nil {
+				l.panicked, l.err = p, errPanicked
+				line, err = nil, errPanicked
+			}
+		}()
 		line, err, ok := pull()
 		switch {
 		case l.isEnded:
@@ -52,6 +63,15 @@ func (l *loan) lines() func() ([]byte, error) {
 			return notNull(line), nil
 		}
 		return nil, l.err
+	}
+}
+
+// passPanic passes a panic of the content to the goroutine of the caller, which can recover from it.
+func (l *loan) passPanic() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.panicked != nil {
+		panic(l.panicked)
 	}
 }
 
