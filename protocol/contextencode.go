@@ -21,7 +21,7 @@ func sizeOf(items []ContextItem) int {
 	return n
 }
 
-// JSONSize is about how many bytes AppendParts appends.
+// JSONSize returns the approximate number of bytes that AppendParts appends.
 func (r ContextGetItemsResponse) JSONSize() int { return sizeOf(r.Items) }
 
 // AppendParts appends what Marshal writes, and flushes it in parts.
@@ -37,7 +37,7 @@ func (r ContextGetItemsResponse) AppendParts(b []byte, flush Flush) ([]byte, err
 	return append(b, '}'), err
 }
 
-// JSONSize is about how many bytes AppendParts appends.
+// JSONSize returns the approximate number of bytes that AppendParts appends.
 func (n ContextItemsNotification) JSONSize() int { return sizeOf(n.Items) + idSize*len(n.RemovedIDs) }
 
 // AppendParts appends what Marshal writes, and flushes it in parts.

@@ -61,7 +61,7 @@ func (w *rewrite) project(out *line.PaddedWriter, choose Projection) error {
 }
 
 // readLines calls do with each sound line of the full log and the offset at which it begins there. It sets the ordinal
-// of the next line, and returns the timestamp of the last one. Of the lines, a few are in memory.
+// of the next line, and returns the timestamp of the last one. A few lines are in memory at a time.
 func (w *rewrite) readLines(do func(l *line.Parsed, begin int64) error) (last string, err error) {
 	var failed error
 	shift := int64(0)

@@ -25,7 +25,8 @@ type Seed struct {
 	Choose Projection
 }
 
-// Size returns the size of the lines in bytes, about: without the first one, and with those that Choose leaves out.
+// Size returns the approximate size of the lines in bytes. It does not count the first line, and counts the lines that
+// Choose leaves out.
 func (s *Seed) Size() (size int64) {
 	for n := range min(len(s.Ordinals), s.From.Lines()) {
 		size += int64(s.From.positions.at(n).size)
@@ -64,7 +65,7 @@ func (s *Seed) Each(do func(n int, entry protocol.RolloutLine, text []byte) erro
 // seedBatch is a run of lines that are close together in one file.
 type seedBatch struct {
 	// from and to are the numbers of the first line and of the line after the last one. size is the length from the
-	// begin of the first one to the end of the last one, in bytes.
+	// start of the first line to the end of the last one, in bytes.
 	from, to int
 	size     int64
 	// buffer has the text of the lines. lines are those of them that the thread has.

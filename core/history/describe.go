@@ -51,7 +51,7 @@ func (h *History) describe(place int) *description {
 	return about
 }
 
-// newDescription returns the description of an item without the tokens of its text, and the text to count for them.
+// newDescription returns the description of an item, without the tokens of its text, and the text.
 func (h *History) newDescription(place int) (about *description, text string) {
 	c := h.Item(place)
 	item := c.Decode()
@@ -87,7 +87,7 @@ func (h *History) newDescription(place int) (about *description, text string) {
 	return about, text
 }
 
-// describeAll describes items. If the tokenizer can, it counts some while the next ones are decoded.
+// describeAll describes items. A pipelinedTokenizer counts the tokens of some items while the next ones are decoded.
 func (h *History) describeAll(places iter.Seq[int]) {
 	h.recount()
 	counter, ok := h.Tokenizer().(pipelinedTokenizer)

@@ -107,8 +107,8 @@ func (c *Item) Text() string {
 	return ContentText(c.Decode())
 }
 
-// Peek returns JSON in whose strings the text of the item stands, except for line feeds between its parts. It is nil
-// if the item has to be decoded. It is valid until another item is read.
+// Peek returns JSON whose strings contain the text of the item. Line feeds between parts of the text are missing. It
+// returns nil if the item has to be decoded. The JSON is valid until another item is read.
 func (c *Item) Peek() []byte {
 	if c.visibility.text != nil || c.role == call { // a call is its name and its arguments
 		return nil

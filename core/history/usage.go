@@ -47,22 +47,22 @@ type usageCounter struct {
 	rows            [16]protocol.CategoryUsage // by description.kind
 }
 
-// add adds an item that is counted once, or removes it with -1.
-func (c *usageCounter) add(h *History, place int, once int64) {
+// add adds the cost of an item if sign is 1, and subtracts it if sign is -1.
+func (c *usageCounter) add(h *History, place int, sign int64) {
 	about := h.describe(place)
 	row := &c.rows[about.kind]
 	if h.Item(place).Listed() {
 		price := about.price(c.scale)
-		row.Count += int(once)
-		row.Tokens += once * price
-		row.Bytes += once * about.bytes
-		c.total[0] += once * price
-		c.total[1] += once * about.bytes
+		row.Count += int(sign)
+		row.Tokens += sign * price
+		row.Bytes += sign * about.bytes
+		c.total[0] += sign * price
+		c.total[1] += sign * about.bytes
 	}
 	tokens, bytes := h.sentSize(place, c.scale)
-	row.IncludedTokens += once * tokens
-	c.included[0] += once * tokens
-	c.included[1] += once * bytes
+	row.IncludedTokens += sign * tokens
+	c.included[0] += sign * tokens
+	c.included[1] += sign * bytes
 }
 
 // maxRecounted bounds the changes after which the usage is not counted from the start.

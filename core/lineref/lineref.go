@@ -24,8 +24,8 @@ type Lines interface {
 // Peekable are lines whose text can be read without parsing it.
 type Peekable interface {
 	Lines
-	// Peek returns text that has the payload of the n-th line and may have more around it, or nil if it cannot be
-	// read. It is valid until the next line is read.
+	// Peek returns a text that contains the payload of the n-th line, or nil if it cannot be read. The text is valid
+	// until the next line is read.
 	Peek(n int) []byte
 }
 
@@ -82,8 +82,8 @@ func (r *Ref) Payload() (raw json.RawMessage, read bool) {
 	return json.RawMessage(`{}`), false
 }
 
-// Peek returns text that has the JSON and may have more around it, for a first look. It is valid until the next line of
-// the source is read. It is nil if only Payload can tell.
+// Peek returns a text that contains the JSON, or nil if only Payload can read the JSON. The text is valid until the
+// next line of the source is read.
 func (r *Ref) Peek() []byte {
 	if r.Raw != nil || r.Source == nil || r.Part != Whole {
 		return r.Raw

@@ -75,8 +75,8 @@ func Detectors() []Detector {
 type detectors struct {
 	rows  []Detector
 	forms []func() *regexp.Regexp
-	// pairs has a bit for each two bytes that a text with a begin has at an even index. groups has their index in
-	// places, which has the begins with them.
+	// A text with a begin has two bytes of it at an even index. pairs has a bit for each such two bytes. groups has
+	// the index in places, where the begins with these two bytes are.
 	pairs  [1 << 16 / 64]uint64
 	groups [1 << 16]uint16
 	places [][]place
@@ -116,7 +116,7 @@ func (d *detectors) add(p place) {
 	d.places[d.groups[pair]] = append(d.places[d.groups[pair]], p)
 }
 
-// common are bytes that texts and JSON have often.
+// common has the bytes that are frequent in texts and JSON.
 const common = " etaoinsrhldcu\"-/:."
 
 // rarePair returns the offset of the two bytes of a begin that texts have most rarely. The offset is even or odd, as
@@ -155,7 +155,8 @@ func (d *detectors) suspects(text []byte) (found uint32) {
 // bit returns 1 if a begin has the two bytes, or else 0.
 func (d *detectors) bit(pair uint16) uint64 { return d.pairs[pair/64] >> (pair % 64) & 1 }
 
-// begunAt returns the detectors with a begin around two bytes between two indices. The first one is even.
+// begunAt returns the detectors whose begin is in a text, as bits. It looks at each two bytes between two indices. The
+// first index must be even.
 func (d *detectors) begunAt(text []byte, from, to int) (found uint32) {
 	for ; from+2 <= to; from += 2 {
 		pair := binary.LittleEndian.Uint16(text[from:])

@@ -91,8 +91,8 @@ func (r *Item) IsMessage() bool { return r.speaker == user || r.speaker == agent
 // partMark occurs at least once for each part of the text of a message of the agent.
 var partMark = []byte(`"text"`)
 
-// Peek returns JSON in whose strings the text of a message stands, except for line feeds between its parts. It is nil
-// if the item has to be decoded. It is valid until another item is read.
+// Peek returns JSON whose strings contain the text of a message. Line feeds between parts of the text are missing. It
+// returns nil if the item has to be decoded. The JSON is valid until another item is read.
 func (r *Item) Peek() []byte {
 	text := r.Ref.Peek()
 	if r.speaker == agent && bytes.Count(text, partMark) > 1 {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// literal finds quickly that most texts do not have another one, whatever the case of its letters. It looks at a part
-// of it: one without characters that JSON escapes, and in one script.
+// literal is a quick test that a text does not contain a query, without regard to case. It searches for one part of the
+// query: the longest part in ASCII without characters that JSON escapes.
 type literal struct {
-	// part is in lower case. Anything may have an empty one.
+	// part is in lower case. If it is empty, every text may contain the query.
 	part string
 	// rare is the index in part of a character that few texts have.
 	rare int
-	// others are characters that equal a letter of part without regard to case, or a part of them do.
+	// others are the characters beyond ASCII that equal a letter of part without regard to case, such as the Kelvin sign.
 	others []string
 }
 
@@ -22,7 +22,7 @@ const rareLast = " etaoinsrhldcumfpgwybvkxjqz"
 // equalLetters are the characters beyond ASCII that the searches of this package fold to a letter of ASCII.
 var equalLetters = map[byte][]string{'i': {"İ"}, 'k': {"\u212a"}, 's': {"ſ", "ß", "ẞ"}}
 
-// newLiteral returns a literal that looks for a text.
+// newLiteral returns the test for a query.
 func newLiteral(text string) (l literal) {
 	isPlain := func(r rune) bool { return r >= ' ' && r < 0x7f && r != '"' && r != '\\' && r != '/' }
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return !isPlain(r) }) {
@@ -43,10 +43,10 @@ func newLiteral(text string) (l literal) {
 	return l
 }
 
-// mayBeInJSON reports whether a string of a JSON text may have the text.
+// mayBeInJSON reports whether a string of a JSON text may contain the query.
 func (l *literal) mayBeInJSON(raw []byte) bool { return l.mayBeIn(raw) || hasEscapes(raw) }
 
-// mayBeIn reports whether a text may have the text.
+// mayBeIn reports whether a text may contain the query.
 func (l *literal) mayBeIn(text []byte) bool {
 	if l.part == "" || l.has(text) {
 		return true
@@ -59,7 +59,7 @@ func (l *literal) mayBeIn(text []byte) bool {
 	return false
 }
 
-// has reports whether a text has the part in any case.
+// has reports whether a text contains the part, in any case.
 func (l *literal) has(text []byte) bool {
 	lower := l.part[l.rare]
 	upper := lower
@@ -106,8 +106,8 @@ func equalFold(text []byte, lower string) bool {
 	return true
 }
 
-// hasEscapes reports whether a JSON text may have an escape of a character that a literal looks for. Escapes of control
-// characters are frequent in the output of commands.
+// hasEscapes reports whether a JSON text may escape characters that the part can have. Escapes of control characters do
+// not count. They are frequent in the output of commands.
 func hasEscapes(raw []byte) bool {
 	for {
 		at := bytes.Index(raw, []byte(`\u`))

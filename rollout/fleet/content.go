@@ -2,11 +2,11 @@ package fleet
 
 import "iter"
 
-// Content is what a new thread begins with. A Create that is repeated uses it again, from the first line on.
+// Content has the lines and the head of a new thread. If Create tries again, it reads all lines again.
 type Content struct {
 	// Lines are the lines, in order. Each is valid until the next one. An error ends them.
 	Lines iter.Seq2[[]byte, error]
-	// Size is the size of the lines in bytes, about. The time limit of the Create depends on it.
+	// Size is the approximate size of the lines in bytes. The time limit of Create depends on it.
 	Size int64
 	// Head returns the head. It is called after the last line.
 	Head func() Head

@@ -22,7 +22,7 @@ const (
 	maxConns    = appendConns + leaseConns + writeConns + readConns
 )
 
-// maxTrust is the time after the last use of a connection in which it is not tried before the next one.
+// maxTrust is how long a connection may be unused until it is tried before its next use.
 const maxTrust = time.Second
 
 // maxSilence is the time in ms after which the database ends a transaction whose server is silent, for example because

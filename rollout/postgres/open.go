@@ -140,7 +140,7 @@ func (db *DB) pool(size int32, params map[string]string, guarded bool) (*pgxpool
 		return nil, db.options.urlError("the URL has options that are not valid", "correct them")
 	}
 	config.MaxConns = size
-	config.ShouldPing = isUntried
+	config.ShouldPing = needsTrial
 	config.ConnConfig.ValidateConnect = db.config.ValidateConnect
 	limitSilence(config.ConnConfig)
 	maps.Copy(config.ConnConfig.RuntimeParams, params)
@@ -156,9 +156,8 @@ func (db *DB) pool(size int32, params map[string]string, guarded bool) (*pgxpool
 // usedKey marks a connection that a request has used.
 const usedKey = "used"
 
-// isUntried reports whether a connection must be tried before its next use, because the server may have gone since its
-// last one.
-func isUntried(_ context.Context, p pgxpool.ShouldPingParams) bool {
+// needsTrial reports whether a connection must be tried before its next use, because the server may be gone.
+func needsTrial(_ context.Context, p pgxpool.ShouldPingParams) bool {
 	known := p.Conn.PgConn().CustomData()
 	wasUsed := known[usedKey] != nil
 	known[usedKey] = true

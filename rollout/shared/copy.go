@@ -257,9 +257,9 @@ func (c *copies) covered(id string) rollout.Covered {
 	return c.files.Covered(id)
 }
 
-// copied returns the number of lines of a copy, and its last line. It removes a torn line from its end. It counts
-// only the lines behind the covered ones if those are still there. The caller compares the last line, which fails
-// for a wrong number of lines. It reads the copy in parts: to hold all of it takes more memory and time than the load.
+// copied returns the number of lines of a copy, and its last line. It removes a torn line from the end. If the covered
+// lines are still there, it counts only the lines behind them. If the number is wrong, the last line is not the one of
+// the database: the caller compares the two. The copy is read in parts, because it can be larger than the memory.
 func copied(path string, covered rollout.Covered) (lines int64, last []byte, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,9 +9,9 @@
 // from the first one on. If its last line differs from the database, or a line is damaged, the copy is
 // removed and fetched again. A load waits for another process of the home that writes the copy. The name
 // of a copy has the generation of the lines, so that a copy from before a redaction is not used. Copies are
-// not durable, and can be deleted at any time. A long copy has a snapshot, which also tells how many lines need not be
-// counted again. Snapshots of an earlier run of the kernel are not used, because its end may have damaged copies. Each
-// node removes the copies that are old, too large in total, or stale.
+// not durable, and can be deleted at any time. A long copy has a snapshot. The lines that the snapshot covers
+// are not counted again. A snapshot from before a restart of the kernel is not used for that, because a crash
+// may have damaged the copy. Each node removes the copies that are old, too large in total, or stale.
 //
 // # Ownership
 //
