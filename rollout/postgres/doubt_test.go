@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"appserver/rollout/fleet"
@@ -138,12 +139,8 @@ func TestASilentTransactionDoesNotHoldUpATakeover(t *testing.T) {
 	t.Parallel()
 	r := newCutRig(t, 0)
 	own := newThread(t, r.db, 1, "one")
-	tx, err := r.direct.writes.Begin(t.Context())
-	require.NoError(t, err)
-	defer func() { _ = tx.Rollback(context.Background()) }()
-	_, err = tx.Exec(t.Context(), "SELECT FROM thread FOR UPDATE")
-	require.NoError(t, err)
-	_, err = r.db.Take(t.Context(), own.ID, node)
+	tx := lockThreads(t, r.direct)
+	_, err := r.db.Take(t.Context(), own.ID, node)
 	require.NoError(t, err)
 	_, err = tx.Exec(t.Context(), "SELECT")
 	require.Error(t, err, "the database has ended the transaction")
@@ -155,11 +152,7 @@ func TestAnEndedContextLeavesTheWriteRunning(t *testing.T) {
 	r := newCutRig(t, 0)
 	own := newThread(t, r.db, 1, "one")
 	require.NoError(t, r.db.Append(t.Context(), own, 1, raw("two"), nil))
-	tx, err := r.direct.writes.Begin(t.Context())
-	require.NoError(t, err)
-	defer func() { _ = tx.Rollback(context.Background()) }()
-	_, err = tx.Exec(t.Context(), "SELECT FROM thread FOR UPDATE")
-	require.NoError(t, err)
+	tx := lockThreads(t, r.direct)
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 2)
 	go func() { result <- r.db.Append(ctx, own, 2, raw("three"), nil) }()
@@ -183,6 +176,16 @@ func TestAnEndedContextLeavesTheWriteRunning(t *testing.T) {
 	require.Equal(t, int64(3), place.Next)
 }
 
+// lockThreads begins a transaction that holds the locks of all threads.
+func lockThreads(t *testing.T, db *DB) pgx.Tx {
+	tx, err := db.writes.Begin(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
+	_, err = tx.Exec(t.Context(), "SELECT FROM thread FOR UPDATE")
+	require.NoError(t, err)
+	return tx
+}
+
 // awaitWaiting waits until n connections wait for a lock.
 func awaitWaiting(t testing.TB, db *DB, n int) {
 	t.Helper()
@@ -200,18 +203,14 @@ func TestWaitingWritesDelayNeitherLeasesNorClose(t *testing.T) {
 	t.Parallel()
 	r := newCutRig(t, 0)
 	own := newThread(t, r.db, 1, "one")
-	tx, err := r.direct.writes.Begin(t.Context())
-	require.NoError(t, err)
-	defer func() { _ = tx.Rollback(context.Background()) }()
-	_, err = tx.Exec(t.Context(), "SELECT FROM thread FOR UPDATE")
-	require.NoError(t, err)
+	lockThreads(t, r.direct)
 	result := make(chan error, writeConns+1)
 	for range writeConns {
 		go func() { result <- r.db.Move(context.Background(), own, true) }()
 	}
 	go func() { result <- r.db.Append(context.Background(), own, 1, raw("two"), nil) }()
 	awaitWaiting(t, r.direct, writeConns+1)
-	_, err = r.db.Join(t.Context(), node)
+	_, err := r.db.Join(t.Context(), node)
 	require.NoError(t, err)
 	began := time.Now()
 	require.NoError(t, r.db.Close())
@@ -227,11 +226,7 @@ func TestALostWriteIsNeverCancelled(t *testing.T) {
 	r := newCutRig(t, 0)
 	own := newThread(t, r.db, 1, "one")
 	require.NoError(t, r.db.Append(t.Context(), own, 1, raw("two"), nil))
-	tx, err := r.direct.writes.Begin(t.Context())
-	require.NoError(t, err)
-	defer func() { _ = tx.Rollback(context.Background()) }()
-	_, err = tx.Exec(t.Context(), "SELECT FROM thread FOR UPDATE")
-	require.NoError(t, err)
+	tx := lockThreads(t, r.direct)
 	result := make(chan error, 1)
 	go func() { result <- r.db.Append(context.Background(), own, 2, raw("three"), nil) }()
 	awaitWaiting(t, r.direct, 1)
