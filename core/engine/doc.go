@@ -31,6 +31,8 @@
 //   - One per model, before its first request (Engine.prepare). It loads the tokenizer and ends.
 //   - One per model request, with its first answer (Engine.hashPrompt). It hashes the prompt and ends.
 //
+// A panic in any of them is logged. It fails the request, the effect or the turn that it belongs to, and no other.
+//
 // # Pressure
 //
 // Effects post output while its subscribers read their messages. If one of them is congested, the

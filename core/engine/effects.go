@@ -85,7 +85,7 @@ func (e *Engine) prepare(model string) {
 		e.prepared = map[string]bool{}
 	}
 	e.prepared[model] = true
-	e.work.Go(func() { e.parts.Tokens.Prepare(model) })
+	e.spawn(func() { e.parts.Tokens.Prepare(model) })
 }
 
 func (a *actor) sample(e core.ModelRequest) work {

@@ -207,6 +207,11 @@ func (e *Engine) catchPanic(do func(), fields ...zap.Field) (fault *protocol.Err
 	return nil
 }
 
+// spawn runs do in another goroutine, for which Close waits. A panic is logged.
+func (e *Engine) spawn(do func()) {
+	e.work.Go(func() { e.catchPanic(do) })
+}
+
 // storedSettings returns the settings of a stored thread. If its rollout, or that of its source,
 // names a model and no provider, the configured model replaces that model, and the client is
 // warned.

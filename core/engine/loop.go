@@ -115,7 +115,8 @@ func (a *actor) handleResult(r result) {
 	a.step(in)
 }
 
-// unload unloads the thread, and rewrites its rollout for other programs, if that is enabled.
+// unload unloads the thread, and rewrites its rollout for other programs, if that is enabled. After a panic of the
+// rewrite, the rollout keeps its lines.
 func (a *actor) unload() {
 	a.journal.SetIdle(false)
 	if err := a.resume(); err != nil {
@@ -127,11 +128,21 @@ func (a *actor) unload() {
 		a.closeThread()
 		return
 	}
-	var projection rollout.Projection // without one the rollout gets all of its lines
-	if a.engine.parts.Setup.RewriteOnUnload(a.scope) {
-		projection = a.redactedProjection(a.thread.Projection())
+	a.close(func() (err error) {
+		rewrite := func() { err = a.journal.CloseRewritten(a.projection()) }
+		if fault := a.engine.catchPanic(rewrite, zap.String("thread", a.id)); fault != nil {
+			err = errors.Join(fault, a.journal.Close())
+		}
+		return err
+	})
+}
+
+// projection returns the rewrite of the rollout for other programs, or nil if the rollout gets all of its lines.
+func (a *actor) projection() rollout.Projection {
+	if !a.engine.parts.Setup.RewriteOnUnload(a.scope) {
+		return nil
 	}
-	a.close(func() error { return a.journal.CloseRewritten(projection) })
+	return a.redactedProjection(a.thread.Projection())
 }
 
 // lose unloads a thread that another program may write now. Its turn fails, and its commands end. A turn

@@ -1,18 +1,31 @@
 package engine_test
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/core"
+	"appserver/core/engine"
 	"appserver/protocol"
 )
 
-// brokenTokens is a tokenizer whose next calls panic.
-type brokenTokens struct{ panics int }
+// brokenTokens is a tokenizer whose next calls panic, and whose preparation panics if broken is set.
+type brokenTokens struct {
+	panics int
+	broken bool
+}
 
 func (b *brokenTokens) Known(string) bool { return true }
-func (b *brokenTokens) Prepare(string)    {}
+
+func (b *brokenTokens) Prepare(string) {
+	if b.broken {
+		panic("the tokenizer has no tables")
+	}
+}
 
 func (b *brokenTokens) Count(_, text string) int {
 	if b.panics > 0 {
@@ -55,4 +68,65 @@ func TestPanicReloadsThread(t *testing.T) {
 			})
 		})
 	}
+}
+
+// brokenFolder is a worktree whose calls panic.
+type brokenFolder struct{ *folder }
+
+func (brokenFolder) Track(context.Context, string, core.Track, []string, func()) *core.Tracked {
+	panic("files cannot be compared")
+}
+
+func (brokenFolder) Forget(context.Context, string, core.DeleteCheckpoints) {
+	panic("refs cannot be deleted")
+}
+
+// TestPanicBesideThreadsIsLogged panics in work that no step of a thread waits for: the preparation of a tokenizer,
+// the watch of the files of a background command, and the deletion of old checkpoints. Turns and commands continue.
+func TestPanicBesideThreadsIsLogged(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.tokens = &brokenTokens{broken: true}
+		f := r.workInFolder()
+		r.setup.tracking.Keep = 1
+		r.with(func(p *engine.Parts) { p.Worktrees = brokenFolder{f} })
+		id := r.begin(1)
+		r.turn(1, id, "stay hang")
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"completed"}, r.ends(1))
+		require.Len(t, r.ask(1, listTerminals(id)).Get("data").Array(), 1)
+		require.Len(t, r.clients.notices(1, "warning"), 1, "changes of files are not known")
+		f.edit(map[string]string{"a": "text"})
+		r.turn(1, id, "say hello")
+		synctest.Wait()
+		require.Equal(t, []string{"completed", "completed"}, r.ends(1))
+		require.Equal(t, 3, r.logged("recovered from a panic"))
+	})
+}
+
+// brokenRewrite panics before it rewrites a rollout.
+type brokenRewrite struct{ *setup }
+
+func (brokenRewrite) RewriteOnUnload(engine.Scope) bool { panic("the rewrite is broken") }
+
+// TestPanicOfARewriteUnloadsThread panics when a thread is unloaded whose rollout is rewritten. The rollout keeps its
+// lines.
+func TestPanicOfARewriteUnloadsThread(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.tokens = &brokenTokens{} // permits panics
+		r.setup.unload = lonelyFor
+		r.with(func(p *engine.Parts) { p.Setup = brokenRewrite{r.setup} })
+		id, other := r.begin(1), r.begin(2)
+		r.turn(2, other, "hang")
+		r.turn(1, id, "say hello")
+		r.ask(1, exclude(id, r.idOf(id, "say hello")))
+		before, _ := r.files(id)
+		r.ask(1, unsubscribe(id))
+		time.Sleep(2 * lonelyFor)
+		require.Equal(t, []string{other}, r.loaded())
+		after, _ := r.files(id)
+		require.Equal(t, before, after)
+		require.Equal(t, 1, r.logged("recovered from a panic"))
+		r.ask(1, resume(id))
+		require.Empty(t, r.ends(2))
+	})
 }

@@ -36,7 +36,7 @@ func (e *Engine) Retain(r rollout.Retention) {
 			case <-e.ended:
 				return
 			}
-			e.retain(r)
+			e.catchPanic(func() { e.retain(r) })
 			next.Reset(retainEvery)
 		}
 	})
@@ -76,8 +76,12 @@ func (e *Engine) retain(r rollout.Retention) {
 func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
 	gone := make(chan error, 1)
 	_, err := e.post(t.ID, true, request{
-		do:     func(*actor) { gone <- errors.New("it is loaded") },
-		absent: func(*actor) { gone <- e.parts.Threads.Retire(r, t) },
+		do: func(*actor) { gone <- errors.New("it is loaded") },
+		absent: func(*actor) {
+			err := errors.New("its removal panicked; details are in the server's log")
+			defer func() { gone <- err }()
+			err = e.parts.Threads.Retire(r, t)
+		},
 	})
 	if err == nil {
 		err = <-gone

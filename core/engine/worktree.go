@@ -2,7 +2,10 @@ package engine
 
 import (
 	"context"
+	"sync"
 	"time"
+
+	"go.uber.org/zap"
 
 	"appserver/core"
 )
@@ -36,14 +39,22 @@ func (a *actor) track(ctx context.Context, t *core.Track, paths []string, do fun
 // runWatched runs a background command and reports its file changes, with its end or before.
 func (a *actor) runWatched(ctx context.Context, e core.RunTool, keys <-chan string, emit func(core.Input)) core.Input {
 	begun, ended, tracked := make(chan struct{}), make(chan struct{}), make(chan *core.Tracked, 1)
+	begin := sync.OnceFunc(func() { close(begun) })
 	go func() {
-		t := a.track(ctx, e.Track, nil, func() {
-			close(begun)
-			select {
-			case <-ended:
-			case <-time.After(e.Watch):
-			}
-		})
+		var t *core.Tracked
+		fault := a.engine.catchPanic(func() {
+			t = a.track(ctx, e.Track, nil, func() {
+				begin()
+				select {
+				case <-ended:
+				case <-time.After(e.Watch):
+				}
+			})
+		}, zap.String("thread", a.id))
+		if fault != nil {
+			begin() // the command runs in any case
+			t = &core.Tracked{Err: fault}
+		}
 		select {
 		case <-ended:
 		case <-ctx.Done(): // the end of the command reports the changes
@@ -66,8 +77,8 @@ func (e *Engine) withWorktrees(do func(ctx context.Context, w Worktrees)) {
 	if e.parts.Worktrees == nil {
 		return
 	}
-	ctx, cancel := e.untilClosed()
-	e.work.Go(func() {
+	e.spawn(func() {
+		ctx, cancel := e.untilClosed()
 		defer cancel()
 		do(ctx, e.parts.Worktrees)
 	})
