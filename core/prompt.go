@@ -83,10 +83,10 @@ func (t *Thread) addedByTrim() int64 {
 	return t.context.FixedTokens(now+t.toolTokens(&toolspec.RecallSpec)) - t.context.FixedTokens(now)
 }
 
-// counted returns the cost of a request with the first n items, in tokens before the scale, or 0 if it
-// has images, whose cost is a guess.
+// counted returns the cost of a request that was made when the history had n items, in tokens before the scale, or 0
+// if it has images, whose cost is a guess.
 func (t *Thread) counted(n int) int64 {
-	tokens, certain := t.context.CountFirst(n)
+	tokens, certain := t.context.CountBelow(n)
 	if !certain {
 		return 0
 	}

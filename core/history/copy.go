@@ -46,6 +46,6 @@ func (h *History) clone() *History {
 	c.shown.places = slices.Clip(h.shown.places)
 	c.items, c.order, c.journal = h.items.Clone(), slices.Clone(h.order), slices.Clone(h.journal)
 	c.savings = slices.Clone(h.savings)
-	c.latestCall, c.counted = h.latestCall.Clone(), nil
+	c.latestCall, c.usage = h.latestCall.Clone(), nil
 	return &c
 }

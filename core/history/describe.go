@@ -12,7 +12,7 @@ import (
 // description has what clients see of an item and its cost. It is made on first use.
 type description struct {
 	category protocol.ContextCategory
-	kind     uint8 // the index of category in protocol.ContextCategories
+	row      uint8 // the index of category in protocol.ContextCategories
 	preview  string
 	// id names the item, tool the tool of a call. itemID is the id of the thread item that shows it.
 	id, tool, itemID string
@@ -62,7 +62,7 @@ func (h *History) newDescription(place int) (about *description, text string) {
 	typed := c.userItemID != ""
 	category := c.category(item, typed)
 	about = &description{
-		category: category, kind: uint8(slices.Index(protocol.ContextCategories(), category)),
+		category: category, row: uint8(slices.Index(protocol.ContextCategories(), category)),
 		preview: h.preview(sent.text), id: c.ID(), tool: toolName(item), itemID: shownID(item),
 		bytes: int64(len(sent.text)), tokens: sent.frameTokens(),
 	}
@@ -89,7 +89,7 @@ func (h *History) newDescription(place int) (about *description, text string) {
 
 // describeAll describes items. A pipelinedTokenizer counts the tokens of some items while the next ones are decoded.
 func (h *History) describeAll(places iter.Seq[int]) {
-	h.recount()
+	h.dropStaleCounts()
 	counter, ok := h.Tokenizer().(pipelinedTokenizer)
 	if !ok {
 		return // each item is described when it is needed

@@ -34,8 +34,21 @@
 // The cost of an item is counted on first use, by the [Tokenizer] of the options, and then kept. Counts are
 // scaled to the reports of the provider. The cost of a request's other parts, its overhead, is a parameter.
 //
-// The usage, which is the sum of all costs, is kept as well. An edit of a few items recounts these items and those that
-// depend on them. Whatever else can change a cost makes the next usage count all items.
+// The usage is the sum of all costs. It is kept: an edit of a few items counts only these items and those that depend
+// on them. After any other change, [History.Usage] counts all items.
+//
+// # Files
+//
+//   - history.go has the [History], item.go an item, and visibility.go the effect of edits on an item.
+//   - join.go adds items and pairs calls with outputs. order.go has the order of the items, and those that are shown.
+//   - line.go, edit.go and journal.go apply, undo and redo the lines of edits, and changes.go their changes of items.
+//     compacted.go, trimpoint.go and revert.go have the edits that hide items.
+//   - plan.go decides what an operation of a client changes. preview.go and copy.go try operations.
+//   - retain.go has the items that a trim keeps, savings.go the tokens that edits saved.
+//   - sent.go, prompt.go, encrypted.go and notice.go decide what the next request has.
+//   - content.go, describe.go, price.go and usage.go count its cost.
+//   - view.go, readitem.go, reasons.go, notification.go and removed.go have what clients see.
+//   - snapshot.go and snapshotitems.go store the state. projection.go rewrites the rollout for other programs.
 //
 // # Decisions
 //

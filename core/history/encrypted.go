@@ -60,7 +60,7 @@ func (h *History) ChooseForms() {
 		}
 	}
 	if changed {
-		h.announced.stale, h.counted = true, nil
+		h.announced.stale, h.usage = true, nil
 		h.findNotices()
 		h.placeReminder()
 	}
@@ -191,7 +191,7 @@ func (h *History) PriceReasoning(reported int64) {
 			reasoning, sum = append(reasoning, c), sum+int64(c.price)
 		}
 	}
-	h.counted = nil
+	h.usage = nil
 	for _, c := range reasoning {
 		share := math.Round(float64(reported) * float64(c.price) / float64(sum))
 		c.price, c.reported, c.about = int32(min(max(share, 1), maxTokens)), true, nil

@@ -8,7 +8,6 @@ import (
 
 	"appserver/core/lineref"
 	"appserver/core/snapshot"
-	"appserver/protocol"
 )
 
 // History is the input history of a thread's model: every item that ever joined it, in order, and
@@ -50,8 +49,8 @@ type History struct {
 	destination Destination
 	options     Options
 	announced   announced
-	// counted is the usage that was counted last, or nil if the items have changed since.
-	counted *usageCounter
+	// usage is the cost of the context. Edits keep it up to date. It is nil if all items must be counted again.
+	usage *usageCounter
 }
 
 // Model is a model of a provider.
@@ -182,7 +181,7 @@ func (h *History) ShowUserMessage(id string) {
 		return
 	}
 	if c := h.Item(place); c.userItemID == "" {
-		c.userItemID, c.about, h.counted = id, nil, nil // its category may have changed
+		c.userItemID, c.about, h.usage = id, nil, nil // its category may have changed
 	}
 }
 
@@ -227,24 +226,10 @@ func (h *History) modelIndex(m Model) int32 {
 	return int32(i)
 }
 
-// TextOf returns the text of a message, or "" for other items.
-func TextOf(item protocol.ResponseItem) string {
-	m, ok := item.ResponseItemVariant.(*protocol.Message)
-	if !ok {
-		return ""
-	}
-	if len(m.Content) == 1 {
-		return m.Content[0].Text
-	}
-	var b strings.Builder
-	for _, c := range m.Content {
-		b.WriteString(c.Text)
-	}
-	return b.String()
-}
-
-// UserMessage returns a message in the role of the user.
-func UserMessage(text string) *protocol.Message {
-	return &protocol.Message{Role: protocol.RoleUser,
-		Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}}
+// announced is the state of the list that clients were last notified of.
+type announced struct {
+	items       int
+	destination Destination
+	// stale is set if any item may have changed since, reordered if the reminder was moved.
+	stale, reordered bool
 }

@@ -1,8 +1,6 @@
 package history
 
 import (
-	"slices"
-
 	"appserver/core/lineref"
 	"appserver/core/snapshot"
 )
@@ -232,6 +230,5 @@ func (h *History) affected(changes []Change) []int {
 		}
 		places = append(places, h.reasoningOf(int(c.place))...)
 	}
-	slices.Sort(places)
-	return slices.Compact(places)
+	return sortedUnique(places)
 }

@@ -145,7 +145,7 @@ func (h *History) placeReminder() {
 }
 
 func (h *History) setReminder(place int32) {
-	h.counted = nil
+	h.usage = nil
 	if h.reminderAt > 0 {
 		h.at(h.reminderAt - 1).outdated = true
 	}

@@ -23,7 +23,7 @@ type Turns func(*protocol.PruneRange) (selected func(turnID string) bool, err *p
 
 // Plan returns the effect of an operation now.
 func (h *History) Plan(operation protocol.ContextOperationVariant, turns Turns) (p Plan, err *protocol.Error) {
-	h.recount()
+	h.dropStaleCounts()
 	switch o := operation.(type) {
 	case *protocol.SetInclusion:
 		if o.Included {
@@ -104,8 +104,7 @@ func (h *History) targets(named protocol.ContextTargets) (places []int, ignored 
 		}
 		places = append(places, place)
 	}
-	slices.Sort(places)
-	return slices.Compact(places), ignored, nil
+	return sortedUnique(places), ignored, nil
 }
 
 // lengthFor returns the length of a list that has all of the indices below a maximum.
@@ -137,8 +136,7 @@ func (h *History) includable(named protocol.ContextTargets) (places []int, ignor
 		}
 		places, ignored = append(places, place), ignored-1
 	}
-	slices.Sort(places)
-	return slices.Compact(places), ignored, nil
+	return sortedUnique(places), ignored, nil
 }
 
 // nameByID returns an operation that names its items by ids instead of indices.
@@ -182,8 +180,7 @@ func (h *History) withOutputs(places []int) []int {
 			all = append(all, int(c.pair))
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return sortedUnique(all)
 }
 
 // withHalves adds the other halves of the calls and outputs among places that are not in the list.
@@ -194,8 +191,7 @@ func (h *History) withHalves(places []int) []int {
 			all = append(all, half)
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return sortedUnique(all)
 }
 
 // prunable returns the places of the items that a prune excludes. Pinned items, and calls with a pinned

@@ -37,7 +37,7 @@ func (p *projection) project(line protocol.RolloutLine) (protocol.RolloutLine, b
 	if line.Ordinal == nil {
 		return line, true
 	}
-	if p.isReverted(&line) {
+	if p.removes(&line) {
 		return line, false
 	}
 	payload, changed := p.lines[*line.Ordinal]
@@ -51,9 +51,9 @@ func (p *projection) project(line protocol.RolloutLine) (protocol.RolloutLine, b
 	return line, payload != nil
 }
 
-// isReverted reports whether a line belongs to reverted turns or is the line of the revert. Lines with
+// removes reports whether a line belongs to reverted turns or is the line of the revert. Lines with
 // settings and names stay.
-func (p *projection) isReverted(line *protocol.RolloutLine) bool {
+func (p *projection) removes(line *protocol.RolloutLine) bool {
 	switch line.Type {
 	case protocol.LineResponseItem, protocol.LineCompacted, protocol.LineTurnContext:
 	case protocol.LineEventMsg:

@@ -113,21 +113,3 @@ func (c *Item) isReplaceable() bool {
 	}
 	return false
 }
-
-// WithText returns an output or reasoning with another text, and other items unchanged. Encrypted
-// content of reasoning is left out.
-func WithText(item protocol.ResponseItem, text string) protocol.ResponseItem {
-	out := protocol.ToolOutput{Text: text}
-	switch v := item.ResponseItemVariant.(type) {
-	case *protocol.FunctionCallOutput:
-		item.ResponseItemVariant = &protocol.FunctionCallOutput{
-			ID: v.ID, CallID: v.CallID, Output: out, TurnRef: v.TurnRef}
-	case *protocol.CustomToolCallOutput:
-		item.ResponseItemVariant = &protocol.CustomToolCallOutput{
-			ID: v.ID, CallID: v.CallID, Output: out, TurnRef: v.TurnRef}
-	case *protocol.Reasoning:
-		item.ResponseItemVariant = &protocol.Reasoning{
-			ID: v.ID, Summary: []protocol.ReasoningText{{Type: "summary_text", Text: text}}, TurnRef: v.TurnRef}
-	}
-	return item
-}

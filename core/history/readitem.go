@@ -14,7 +14,7 @@ func (h *History) ReadItem(id string) (answer protocol.ContextReadItemResponse, 
 		return answer, protocol.Refuse(protocol.KindItemNotFound,
 			"there is no item %s in this thread: read the list again with context/getItems", id)
 	}
-	h.recount()
+	h.dropStaleCounts()
 	c, index := h.Item(place), None
 	if c.Listed() {
 		index = h.listedUpTo(place) - 1
@@ -32,58 +32,6 @@ func (h *History) ReadItem(id string) (answer protocol.ContextReadItemResponse, 
 		answer.Sent = &answer.Original
 	}
 	return answer, nil
-}
-
-// reasonOf returns why the next request has the item at a place, or does not have it.
-func (h *History) reasonOf(place int) protocol.ContextItemReason {
-	c, code := h.Item(place), protocol.ReasonSent
-	switch reason := h.NotSent(place); {
-	case c.visibility.hidden:
-		code = h.hiddenBy(int32(place))
-	case c.visibility.deleted:
-		code = protocol.ReasonDeleted
-	case c.outdated:
-		code = protocol.ReasonOutdated
-	case reason != "":
-		code = protocol.ContextReasonCode(reason)
-	case c.visibility.text != nil:
-		code = protocol.ReasonSentReplaced
-	}
-	text := reasonTexts[code]
-	if h.PlaceholderSent(place) {
-		text += " The model receives a placeholder in its place."
-	}
-	return protocol.ContextItemReason{Code: code, Text: text}
-}
-
-// Removed returns the reason for each item that a compaction, a trim or a deletion took out of the list, by its place,
-// and "" for others. Reverted and undone items are not among them.
-func (h *History) Removed() []protocol.ContextReasonCode {
-	removed := make([]protocol.ContextReasonCode, h.items.Len())
-	inForce := h.inForce()
-	for i := len(h.journal) - 1; i >= 0; i-- {
-		e := &h.journal[i]
-		if !inForce(e) {
-			continue
-		}
-		for _, c := range e.readChanges() {
-			if removed[c.place] == "" && c.after.hidden && h.at(c.place).Hidden() {
-				removed[c.place] = e.reasonHidden()
-			}
-		}
-	}
-	reverted := h.hasReverts()
-	for place, r := range removed {
-		if r != protocol.ReasonTrimmed && r != protocol.ReasonCompacted || reverted && h.isReverted(place) {
-			removed[place] = ""
-		}
-	}
-	for place := range h.Shown() {
-		if h.Item(place).Deleted() {
-			removed[place] = protocol.ReasonDeleted
-		}
-	}
-	return removed
 }
 
 // partsOf returns the content of an item. The text of a call is its tool and its arguments.

@@ -120,9 +120,9 @@ func TestItemsThatARevertFindsHiddenAreReverted(t *testing.T) {
 	h := trimmed()
 	appendLines(h, newLine(6, protocol.LineContextEdit, protocol.StoredContextEdit{Op: protocol.EditRestore}),
 		newLine(7, protocol.LineTrimPoint, protocol.StoredTrimPoint{ID: "other", Reason: protocol.TrimAsked}))
-	require.Equal(t, protocol.ReasonTrimmed, h.Removed()[3])
+	require.Equal(t, protocol.ReasonTrimmed, h.RemovalReasons()[3])
 	h.Revert(&history.Line{Ordinal: 8}, 3, 0)
-	require.Empty(t, h.Removed()[3])
+	require.Empty(t, h.RemovalReasons()[3])
 	require.Equal(t, "Its turn was reverted.", h.NotReturnable(3))
 }
 

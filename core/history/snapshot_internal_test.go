@@ -24,7 +24,7 @@ var notDurable = map[string]string{
 	"History.destination":    "the caller sets it from the settings",
 	"History.options":        "the caller sets them",
 	"History.announced":      "after a load clients receive the whole list",
-	"History.counted":        "it is counted again",
+	"History.usage":          "it is counted again",
 	"Item.Ref":               "the payload is read again by its line",
 	"Item.item":              "it is decoded again",
 	"Item.about":             "it is made again on first use",

@@ -43,9 +43,6 @@ func (h *History) RulesOf(summary *Item) []string {
 	return nil
 }
 
-// RestoresPoints reports whether a restore takes back trim points.
-func (h *History) RestoresPoints() bool { return len(h.restorable()) > 0 }
-
 // IndexOfPoint returns the index of the trim point with an id, or -1.
 func IndexOfPoint(points []TrimPoint, id string) int {
 	return slices.IndexFunc(points, func(p TrimPoint) bool { return p.ID == id })
@@ -86,29 +83,6 @@ func (e *Edit) trimPoint() TrimPoint {
 		ID: p.ID, CreatedAt: max(e.At/1000, 0), BeforeEntryID: p.BeforeEntryID, FirstKeptItemID: p.FirstKeptItemID,
 		PrunedMessageCount: p.PrunedMessageCount, PrunedTurnIDs: pruned, Summary: p.Summary, Reason: p.Reason,
 	}, p.Boundary}
-}
-
-// restorable returns the ids of the trim points that a restore takes back.
-func (h *History) restorable() (ids []string) {
-	points, lasting := h.foldPoints()
-	for _, p := range points[lasting:] {
-		ids = append(ids, p.ID)
-	}
-	return ids
-}
-
-// restorableTrims returns the edits of the trim points that a restore takes back.
-func (h *History) restorableTrims() []*Edit {
-	voided := h.restorable()
-	var edits []*Edit
-	for i := range h.journal {
-		e := &h.journal[i]
-		made := e.point != nil && slices.Contains(voided, e.point.ID)
-		if !e.Undone && (made || e.of != "" && slices.Contains(voided, e.of)) {
-			edits = append(edits, e)
-		}
-	}
-	return edits
 }
 
 // ApplyTrimPoint applies a trim_point line.
@@ -247,4 +221,30 @@ func (h *History) summaryChanges(id string) (changes []Change) {
 		}
 	}
 	return changes
+}
+
+// RestoresPoints reports whether a restore takes back trim points.
+func (h *History) RestoresPoints() bool { return len(h.restorable()) > 0 }
+
+// restorable returns the ids of the trim points that a restore takes back.
+func (h *History) restorable() (ids []string) {
+	points, lasting := h.foldPoints()
+	for _, p := range points[lasting:] {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+// restorableTrims returns the edits of the trim points that a restore takes back.
+func (h *History) restorableTrims() []*Edit {
+	voided := h.restorable()
+	var edits []*Edit
+	for i := range h.journal {
+		e := &h.journal[i]
+		made := e.point != nil && slices.Contains(voided, e.point.ID)
+		if !e.Undone && (made || e.of != "" && slices.Contains(voided, e.of)) {
+			edits = append(edits, e)
+		}
+	}
+	return edits
 }

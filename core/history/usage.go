@@ -1,6 +1,7 @@
 package history
 
 import (
+	"iter"
 	"slices"
 
 	"appserver/protocol"
@@ -13,22 +14,17 @@ const CacheWritePrice = 1.25
 // Usage returns the cost of the context. overhead is the cost of a request's other parts, in tokens
 // before the scale: its instructions and its tools. The context window is not set.
 func (h *History) Usage(overhead int64) protocol.ContextUsage {
-	h.recount()
-	if h.counted == nil || h.counted.usageKey != h.usageKey() {
+	h.dropStaleCounts()
+	if h.usage == nil || h.usage.usageKey != h.usageKey() {
 		h.describeAll(h.Shown())
-		h.counted = &usageCounter{usageKey: h.usageKey()}
+		h.usage = &usageCounter{usageKey: h.usageKey()}
 		for i := range h.Shown() {
-			h.counted.add(h, i, 1)
+			h.usage.add(h, i, 1)
 		}
 	}
-	u := h.counted.usage()
+	u := h.usage.result()
 	u.PromptTokens = h.FixedTokens(overhead) + u.IncludedTokens
 	return u
-}
-
-// FixedTokens returns an overhead in tokens as the provider would report it.
-func (h *History) FixedTokens(overhead int64) int64 {
-	return max(h.Scaled(overhead)+h.offsets[h.destination.Name], 0)
 }
 
 // usageKey has all on which the cost of the context depends except for the visibility and the form of items.
@@ -43,55 +39,33 @@ func (h *History) usageKey() usageKey { return usageKey{h.items.Len(), h.destina
 // usageCounter adds up the cost of items.
 type usageCounter struct {
 	usageKey
-	total, included [2]int64                   // tokens and bytes
-	rows            [16]protocol.CategoryUsage // by description.kind
+	rows          [16]protocol.CategoryUsage // by description.row
+	includedBytes int64
 }
 
 // add adds the cost of an item if sign is 1, and subtracts it if sign is -1.
 func (c *usageCounter) add(h *History, place int, sign int64) {
 	about := h.describe(place)
-	row := &c.rows[about.kind]
+	row := &c.rows[about.row]
 	if h.Item(place).Listed() {
-		price := about.price(c.scale)
 		row.Count += int(sign)
-		row.Tokens += sign * price
+		row.Tokens += sign * about.price(c.scale)
 		row.Bytes += sign * about.bytes
-		c.total[0] += sign * price
-		c.total[1] += sign * about.bytes
 	}
 	tokens, bytes := h.sentSize(place, c.scale)
 	row.IncludedTokens += sign * tokens
-	c.included[0] += sign * tokens
-	c.included[1] += sign * bytes
+	c.includedBytes += sign * bytes
 }
 
-// maxRecounted bounds the changes after which the usage is not counted from the start.
-const maxRecounted = 64
-
-// countAgain runs set, which applies changes, and updates the usage that was counted last.
-func (h *History) countAgain(changes []Change, set func()) {
-	if h.counted == nil || h.counted.usageKey != h.usageKey() || len(changes) > maxRecounted || changesHidden(changes) {
-		h.counted = nil
-		set()
-		return
-	}
-	places := h.affected(changes)
-	for _, place := range places {
-		h.counted.add(h, place, -1)
-	}
-	set()
-	for _, place := range places {
-		h.counted.add(h, place, 1)
-	}
-}
-
-func (c *usageCounter) usage() protocol.ContextUsage {
-	u := protocol.ContextUsage{
-		TotalTokens: c.total[0], TotalBytes: c.total[1], IncludedTokens: c.included[0], IncludedBytes: c.included[1],
-		ByCategory: []protocol.CategoryUsage{},
-	}
+// result returns the usage without the tokens of the prompt.
+func (c *usageCounter) result() protocol.ContextUsage {
+	u := protocol.ContextUsage{IncludedBytes: c.includedBytes, ByCategory: []protocol.CategoryUsage{}}
 	for i, category := range protocol.ContextCategories() {
-		if row := c.rows[i]; row.Count > 0 || row.IncludedTokens > 0 { // a deleted output has a placeholder
+		row := c.rows[i]
+		u.TotalTokens += row.Tokens
+		u.TotalBytes += row.Bytes
+		u.IncludedTokens += row.IncludedTokens
+		if row.Count > 0 || row.IncludedTokens > 0 { // a deleted output has a placeholder
 			row.Category = category
 			u.ByCategory = append(u.ByCategory, row)
 		}
@@ -118,31 +92,29 @@ func (h *History) sentSize(place int, scale float64) (tokens, bytes int64) {
 
 // SavedBy returns by how many tokens changes make the next request smaller.
 func (h *History) SavedBy(changes []Change) (tokens int64) {
-	h.recount()
+	h.dropStaleCounts()
 	places := h.affected(changes)
 	if changesHidden(changes) { // pairs change as well
-		places = slices.AppendSeq(places, h.Shown())
-		slices.Sort(places)
-		places = slices.Compact(places)
+		places = sortedUnique(slices.AppendSeq(places, h.Shown()))
 	}
-	before := h.sentSum(places)
-	h.simulate(changes, func() { tokens = before - h.sentSum(places) })
+	before := h.sentSum(slices.Values(places))
+	h.simulate(changes, func() { tokens = before - h.sentSum(slices.Values(places)) })
 	return tokens
 }
 
 // SentSum returns the cost of all items in the next request.
-func (h *History) SentSum() (sum int64) {
-	for place := range h.Shown() {
-		sum += h.SentTokens(place)
-	}
-	return sum
-}
+func (h *History) SentSum() int64 { return h.sentSum(h.Shown()) }
 
-func (h *History) sentSum(places []int) (sum int64) {
+func (h *History) sentSum(places iter.Seq[int]) (sum int64) {
 	scale := h.Scale()
-	for _, place := range places {
+	for place := range places {
 		tokens, _ := h.sentSize(place, scale)
 		sum += tokens
 	}
 	return sum
+}
+
+func sortedUnique(places []int) []int {
+	slices.Sort(places)
+	return slices.Compact(places)
 }

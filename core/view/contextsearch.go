@@ -36,7 +36,7 @@ func SearchContext(
 		s.literal = newLiteral(p.Query)
 	}
 	if p.IncludeRemoved {
-		s.removed = h.Removed()
+		s.removed = h.RemovalReasons()
 	}
 	found := s.find(p.Categories)
 	answer = s.summary(found)
