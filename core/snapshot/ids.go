@@ -10,8 +10,8 @@ import (
 	"sort"
 )
 
-// IDs maps ids to positions. An id from a snapshot is looked up by its hash in the bytes of the snapshot. The zero IDs
-// is empty.
+// IDs maps each id to one position, the one that was set last. An id from a snapshot is looked up by its hash in the
+// bytes of the snapshot. The zero IDs is empty.
 type IDs struct {
 	recent map[string]int32
 	// stored has the hash and the position of ids, sorted by hash.

@@ -134,9 +134,9 @@ func TestIDsAreFoundInASnapshot(t *testing.T) {
 	require.False(t, found, "its position has it no more")
 }
 
-// TestHashesFindEachPosition compares them with a list of ids, of which some are equal. Three snapshots of it are made.
-func TestHashesFindEachPosition(t *testing.T) {
-	var hashes snapshot.Hashes
+// TestPositionsFindEachElementOfAnID compares them with a list of ids, of which some are equal. Three snapshots of it are made.
+func TestPositionsFindEachElementOfAnID(t *testing.T) {
+	var hashes snapshot.Positions
 	var ids []string
 	add := func(n int) {
 		for range n {
@@ -184,7 +184,7 @@ func TestSnapshotsThatAreCutOffAreErrors(t *testing.T) {
 	var ids snapshot.IDs
 	ids.Set("x", 1)
 	ids.Write(w)
-	var hashes snapshot.Hashes
+	var hashes snapshot.Positions
 	hashes.Add("x", 1)
 	hashes.Write(w)
 	for end := range out.Len() {
@@ -192,7 +192,7 @@ func TestSnapshotsThatAreCutOffAreErrors(t *testing.T) {
 		var read snapshot.List[int]
 		read.Read(r, nil)
 		new(snapshot.IDs).Read(r)
-		new(snapshot.Hashes).Read(r)
+		new(snapshot.Positions).Read(r)
 		require.Error(t, r.Err(), end)
 	}
 }

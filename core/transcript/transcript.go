@@ -22,7 +22,7 @@ type Transcript struct {
 	indices snapshot.IDs // of turns, by id
 	events  snapshot.List[Event]
 	// itemEvents are the indices of the events of items, by id.
-	itemEvents snapshot.Hashes
+	itemEvents snapshot.Positions
 	// messages are the positions of the messages of the user and the agent.
 	messages []int64
 	// numbered counts the items of events without ids.

@@ -10,9 +10,10 @@ import (
 	"sort"
 )
 
-// Hashes find the positions of many ids that are rarely looked up. They have eight bytes for each position: a hash of
-// the id, and the position. An id can have several positions. The zero Hashes is empty.
-type Hashes struct {
+// Positions finds all positions of an id, which can repeat. It has eight bytes for each position: a hash of the id, and
+// the position. A search goes through all positions that were added since the snapshot, so it is for many ids that are
+// rarely looked up. The zero Positions is empty.
+type Positions struct {
 	// recent has the positions that were added, in order.
 	recent []uint64
 	// stored has the positions of the snapshot, sorted by hash and position. Those from end on were cut.
@@ -22,15 +23,15 @@ type Hashes struct {
 
 const hashBits, positionSize = 32, 8
 
-var errHashes = errors.New("the hashes of the snapshot are cut off")
+var errPositions = errors.New("the positions of ids in the snapshot are cut off")
 
 // Add adds a position of an id. It must be greater than all positions so far.
-func (s *Hashes) Add(id string, position int) {
+func (s *Positions) Add(id string, position int) {
 	s.recent = append(s.recent, shortHash(id)<<hashBits|uint64(uint32(position)))
 }
 
 // Cut removes the positions from one on.
-func (s *Hashes) Cut(from int) {
+func (s *Positions) Cut(from int) {
 	s.end = min(s.end, uint32(from))
 	n := sort.Search(len(s.recent), func(i int) bool { return uint32(s.recent[i]) >= uint32(from) })
 	s.recent = slices.Clip(s.recent[:n])
@@ -38,7 +39,7 @@ func (s *Hashes) Cut(from int) {
 
 // Backward returns the positions that an id may have, the last one first. The ids at some of them may be others with
 // the same hash.
-func (s *Hashes) Backward(id string) iter.Seq[int] {
+func (s *Positions) Backward(id string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		hash := shortHash(id)
 		for _, entry := range slices.Backward(s.recent) {
@@ -61,10 +62,10 @@ func shortHash(id string) uint64 {
 	return uint64(hash.Sum32())
 }
 
-func (s *Hashes) at(i int) uint64 { return binary.BigEndian.Uint64(s.stored[i*positionSize:]) }
+func (s *Positions) at(i int) uint64 { return binary.BigEndian.Uint64(s.stored[i*positionSize:]) }
 
-// Write writes the hashes.
-func (s *Hashes) Write(w *Writer) {
+// Write writes the positions.
+func (s *Positions) Write(w *Writer) {
 	entries := make([]uint64, 0, len(s.recent)+len(s.stored)/positionSize)
 	for i := range len(s.stored) / positionSize {
 		if entry := s.at(i); uint32(entry) < s.end {
@@ -80,10 +81,10 @@ func (s *Hashes) Write(w *Writer) {
 	w.Section(content)
 }
 
-// Read reads hashes that [Hashes.Write] wrote.
-func (s *Hashes) Read(r *Reader) {
-	*s = Hashes{stored: r.Section(), end: math.MaxUint32}
+// Read reads positions that [Positions.Write] wrote.
+func (s *Positions) Read(r *Reader) {
+	*s = Positions{stored: r.Section(), end: math.MaxUint32}
 	if len(s.stored)%positionSize != 0 {
-		r.Fail(errHashes)
+		r.Fail(errPositions)
 	}
 }
