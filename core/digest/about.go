@@ -14,13 +14,13 @@ import (
 // shares a word, it returns the first one.
 func About(text, question string, limit int) []string {
 	wanted := termsOf(question)
-	var all []told
+	var all []scored
 	for sentence := range sentences(text) {
-		all = append(all, told{len(all), sentence, shared(sentence, wanted)})
+		all = append(all, scored{len(all), sentence, shared(sentence, wanted)})
 	}
 	ranked := slices.Clone(all)
-	slices.SortStableFunc(ranked, func(a, b told) int { return cmp.Compare(b.score, a.score) })
-	var chosen []told
+	slices.SortStableFunc(ranked, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	var chosen []scored
 	room := limit
 	for _, one := range ranked {
 		size := utf8.RuneCountInString(one.text) + 1
@@ -30,7 +30,7 @@ func About(text, question string, limit int) []string {
 		chosen = append(chosen, one)
 		room -= size
 	}
-	slices.SortFunc(chosen, func(a, b told) int { return cmp.Compare(a.place, b.place) })
+	slices.SortFunc(chosen, func(a, b scored) int { return cmp.Compare(a.place, b.place) })
 	texts := make([]string, len(chosen))
 	for i, one := range chosen {
 		texts[i] = firstCharacters(one.text, limit)
@@ -38,8 +38,8 @@ func About(text, question string, limit int) []string {
 	return texts
 }
 
-// told is a sentence with its score.
-type told struct {
+// scored is a sentence with its place in the text, and with the number of words that it shares with the question.
+type scored struct {
 	place int
 	text  string
 	score int
@@ -66,8 +66,7 @@ func shared(text string, wanted map[string]bool) int {
 	return len(met)
 }
 
-// firstCharacters is a text on one line of limit characters at most, an ellipsis at the end
-// of a longer one.
+// firstCharacters returns a text as one line of at most limit characters. A longer text ends with an ellipsis.
 func firstCharacters(text string, limit int) string {
 	text = strings.Join(strings.Fields(valid(text)), " ")
 	if utf8.RuneCountInString(text) <= limit {

@@ -11,7 +11,7 @@ import (
 // causeLimit is the length of the cause of a failure, in bytes.
 const causeLimit = 200
 
-// causeScan is how much of each end of an output is searched for a cause, in bytes.
+// causeScan is the length of each end of an output that is searched for a cause, in bytes.
 const causeScan = 256 << 10
 
 // errorLine matches a line that reports an error: a failed test, an error or a panic with its message, an

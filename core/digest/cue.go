@@ -102,13 +102,13 @@ func isLabel(line string) bool {
 	return len(words) <= labelWords && slices.ContainsFunc(words, func(w string) bool { return labels[w] })
 }
 
-// labelWords is how many words a heading has at most.
+// labelWords is the largest number of words of a heading.
 const labelWords = 4
 
 // isLead reports whether the entries of a list after a line bind.
 func isLead(line string) bool { return isLabel(line) || statementOf(line).binds() }
 
-// cue is the first word of the first cue in the statement, "" for none.
+// cue returns the first word of the first cue in the statement, or "".
 func (s statement) cue(of cues) string {
 	for i, word := range s.words {
 		for _, following := range of.words[word] {
@@ -173,7 +173,7 @@ func (s statement) requests() bool {
 	return slices.Contains(s.words, "please")
 }
 
-// negationSpan is how many words may be between ne and pas.
+// negationSpan is the largest number of words between ne and pas.
 const negationSpan = 4
 
 func (s statement) negatesInFrench() bool {
@@ -192,7 +192,7 @@ func (s statement) negatesInFrench() bool {
 var spanishWords = map[string]bool{"el": true, "los": true, "las": true, "que": true, "una": true, "por": true,
 	"del": true, "es": true}
 
-// politeNo are the words after "no" where it forbids nothing.
+// politeNo are the words after a "no" that forbids nothing.
 var politeNo = map[string]bool{
 	"problem": true, "problems": true, "worries": true, "idea": true, "need": true, "thanks": true, "thank": true,
 	"one": true,
@@ -209,7 +209,8 @@ func (s statement) forbidsByNo() bool {
 	return false
 }
 
-// excerpt is the statement, or of one longer than limit bytes the part around its first cue.
+// excerpt returns the statement. If it is longer than limit bytes and its first cue is not near the begin, the excerpt
+// begins shortly before the cue.
 func (s statement) excerpt(of cues, limit int) string {
 	if len(s.text) <= limit {
 		return s.text
@@ -218,8 +219,8 @@ func (s statement) excerpt(of cues, limit int) string {
 	if at < limit/2 {
 		return s.text
 	}
-	lead := limit / 3 // how much before the cue the excerpt begins
-	from := after(s.text, at-lead)
+	lead := limit / 3 // the bytes before the cue
+	from := cutAfter(s.text, at-lead)
 	if space := strings.IndexByte(s.text[from:min(len(s.text), from+lead/2)], ' '); space >= 0 {
 		from += space + 1
 	}

@@ -39,9 +39,9 @@ func firstBytes(text string, limit int) string {
 		return text
 	}
 	if limit < len(ellipsis) {
-		return text[:before(text, limit)]
+		return text[:cutBefore(text, limit)]
 	}
-	return strings.TrimRight(text[:before(text, limit-len(ellipsis))], " ") + ellipsis
+	return strings.TrimRight(text[:cutBefore(text, limit-len(ellipsis))], " ") + ellipsis
 }
 
 // lastBytes returns a text, or an ellipsis and its end, at most limit bytes together.
@@ -49,18 +49,18 @@ func lastBytes(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	return ellipsis + strings.TrimLeft(text[after(text, len(text)-limit+len(ellipsis)):], " ")
+	return ellipsis + strings.TrimLeft(text[cutAfter(text, len(text)-limit+len(ellipsis)):], " ")
 }
 
 // graphemeLimit is how far before a place a character may begin, in bytes.
 const graphemeLimit = 64
 
-// before returns the last index up to n where a text can be cut: between runes, and not within a
+// cutBefore returns the last index up to n where a text can be cut: between runes, and not within a
 // character of several runes.
-func before(text string, n int) int {
+func cutBefore(text string, n int) int {
 	n = max(0, min(n, len(text)))
 	for i := n; i > 0 && i > n-graphemeLimit; i-- {
-		if parts(text, i) {
+		if canCut(text, i) {
 			return i
 		}
 	}
@@ -70,11 +70,11 @@ func before(text string, n int) int {
 	return n
 }
 
-// after returns the first index from n on where a text can be cut.
-func after(text string, n int) int {
+// cutAfter returns the first index from n on where a text can be cut.
+func cutAfter(text string, n int) int {
 	n = max(0, min(n, len(text)))
 	for i := n; i < len(text) && i < n+graphemeLimit; i++ {
-		if parts(text, i) {
+		if canCut(text, i) {
 			return i
 		}
 	}
@@ -87,8 +87,8 @@ func after(text string, n int) int {
 // joiner makes one character of those beside it.
 const joiner = '\u200d'
 
-// parts reports whether a text may be cut at i.
-func parts(text string, i int) bool {
+// canCut reports whether a text may be cut at i.
+func canCut(text string, i int) bool {
 	if i == 0 || i == len(text) {
 		return true
 	}
@@ -109,7 +109,7 @@ func omitMiddle(text string, limit int) string {
 	if room < 0 {
 		return firstBytes(text, limit)
 	}
-	head, tail := before(text, (room+1)/2), after(text, len(text)-room/2)
+	head, tail := cutBefore(text, (room+1)/2), cutAfter(text, len(text)-room/2)
 	return text[:head] + leftOut(tail-head) + text[tail:]
 }
 
@@ -117,5 +117,5 @@ func leftOut(bytes int) string {
 	return "\n[… " + strconv.Itoa(bytes) + " bytes left out …]\n"
 }
 
-// valid is a text with what is no UTF-8 replaced.
+// valid returns a text in which U+FFFD replaces invalid UTF-8.
 func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }

@@ -8,4 +8,12 @@
 // Sentences are found by their words, in a few languages, and are not understood. The words are chosen
 // so that too many sentences are kept rather than too few: an extra sentence costs some tokens, a lost
 // one the user's trust.
+//
+// # Files
+//
+//   - items.go reads messages, calls and outputs. exchange.go, outcome.go and cause.go have what a call did.
+//   - sentence.go, cue.go and rule.go find sentences that settle or demand something. cut.go shortens texts.
+//   - facts.go and sources.go find facts and their items. mention.go compares them with a text.
+//   - extract.go, shorten.go and earlier.go make a summary, transcript.go the text for a model.
+//   - about.go and ranking.go compare texts with a question.
 package digest

@@ -10,8 +10,8 @@ const (
 	earlierTitle = "Previous requests:"
 	// requestLimit is the longest line of a request, in bytes.
 	requestLimit = 500
-	// lineLeast is the length of the shortest useful line, in bytes.
-	lineLeast = len("\n- ") + len(ellipsis) + utf8.UTFMax
+	// minLine is the length of the shortest useful line, in bytes.
+	minLine = len("\n- ") + len(ellipsis) + utf8.UTFMax
 )
 
 // Earlier lists earlier messages of the user in at most limit bytes, one line each, the oldest first.
@@ -25,7 +25,7 @@ func Earlier(messages []string, limit int) string {
 		}
 	}
 	room := limit - len(earlierTitle)
-	if len(lines) == 0 || room < lineLeast {
+	if len(lines) == 0 || room < minLine {
 		return ""
 	}
 	return earlierTitle + strings.Join(chosen(lines, room), "")
@@ -43,7 +43,7 @@ func chosen(lines []string, room int) []string {
 	switch {
 	case total <= room:
 		return lines
-	case end == 0 || room < mark+lineLeast:
+	case end == 0 || room < mark+minLine:
 		return []string{firstBytes(lines[end], room)}
 	}
 	room -= mark

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// stateLimit is how much of the assistant's last message is kept, in bytes.
+	// stateLimit is the length of the part of the assistant's last message that is kept, in bytes.
 	stateLimit = 600
-	// scrapLimit is the least of an entry that is worth its line, in bytes.
+	// scrapLimit is the length of the shortest part of an entry that is worth its line, in bytes.
 	scrapLimit = 40
 )
 
@@ -67,7 +67,7 @@ func omitMiddleAgain(text string, limit int) string {
 	if room < 0 {
 		return firstBytes(text, limit)
 	}
-	head, tail := wholeLines(text, before(text, (room+1)/2), after(text, len(text)-room/2))
+	head, tail := wholeLines(text, cutBefore(text, (room+1)/2), cutAfter(text, len(text)-room/2))
 	for _, mark := range markOf().FindAllStringIndex(text, -1) {
 		if mark[0] < head && head < mark[1] {
 			head = mark[0]
@@ -85,8 +85,7 @@ func omitMiddleAgain(text string, limit int) string {
 	return text[:head] + leftOut(missing) + text[tail:]
 }
 
-// wholeLines moves the places of a cut to where lines end, as far as that costs an
-// eighth of what is kept.
+// wholeLines moves the places of a cut to ends of lines, unless that costs more than an eighth of the kept text.
 func wholeLines(text string, head, tail int) (int, int) {
 	if line := strings.LastIndexByte(text[:head], '\n'); line > head-head/8 {
 		head = line
@@ -109,22 +108,28 @@ type section struct {
 	entries []string
 	// short has shorter forms of the entries, or fewer, or is nil.
 	short []string
-	place place
-	// weight is the section's share of the room.
+	// dated is set if the section describes the state at its time. The others leave out what the former summary has.
+	dated bool
+	// weight is the section's share of the room that the rules leave.
 	weight int
 }
 
-// place is how a section is treated.
-type place int
-
+// The sections of an outline, in order.
 const (
-	// lasting sections leave out what the former summary has.
-	lasting place = iota
-	// binds is the place of the user's rules, which are lasting, and the last to go.
-	binds
-	// dated sections describe the state at their time, and may repeat earlier ones.
-	dated
+	requestsSection = iota
+	rulesSection
+	decisionsSection
+	failedSection
+	filesSection
+	commandsSection
+	questionsSection
+	stateSection
 )
+
+// precedence has the sections in the order in which they get room that others do not need. The rules come last.
+var precedence = []int{
+	decisionsSection, failedSection, filesSection, commandsSection, questionsSection, stateSection, requestsSection,
+}
 
 func (s *Source) outline() *outline {
 	g := s.gathered()
@@ -150,23 +155,20 @@ func (s *Source) outline() *outline {
 		requests = append(requests, headLine(m.text, entryLimit))
 	}
 	failed, others := g.byOutcome()
-	return &outline{fmt.Sprintf("%s and %s were left out.\n", counted(messages, "message"), counted(calls, "tool call")),
-		[]section{
-			{title: "Requests:", entries: newest(requests), place: dated, weight: 1},
-			{title: "Rules of the user:", entries: facts.UserConstraints, place: binds},
-			{title: "Decisions:", entries: facts.Decisions, place: lasting, weight: 4},
-			{title: "Commands that failed:", entries: entriesOf(failed), short: shortFailures(failed),
-				place: lasting, weight: 4},
-			{title: "Files changed:", entries: facts.FilesChanged, short: byFolder(facts.FilesChanged),
-				place: lasting, weight: 4},
-			{title: "Other commands:", entries: entriesOf(others), short: shortCommands(others), place: lasting, weight: 1},
-			{title: "Open questions:", entries: facts.OpenQuestions, place: lasting, weight: 1},
-			{title: "State:", entries: stateOf(state), place: dated, weight: 1},
-		}}
+	lead := fmt.Sprintf("%s and %s were left out.\n", counted(messages, "message"), counted(calls, "tool call"))
+	return &outline{lead, []section{
+		requestsSection:  {title: "Requests:", entries: newest(requests), dated: true, weight: 1},
+		rulesSection:     {title: "Rules of the user:", entries: facts.UserConstraints},
+		decisionsSection: {title: "Decisions:", entries: facts.Decisions, weight: 4},
+		failedSection: {title: "Commands that failed:", entries: entriesOf(failed), short: shortFailures(failed),
+			weight: 4},
+		filesSection: {title: "Files changed:", entries: facts.FilesChanged, short: byFolder(facts.FilesChanged),
+			weight: 4},
+		commandsSection:  {title: "Other commands:", entries: entriesOf(others), short: shortCommands(others), weight: 1},
+		questionsSection: {title: "Open questions:", entries: facts.OpenQuestions, weight: 1},
+		stateSection:     {title: "State:", entries: stateOf(state), dated: true, weight: 1},
+	}}
 }
-
-// precedence has the indices of the sections in the order in which they get room that others do not need.
-var precedence = []int{2, 3, 4, 5, 6, 7, 0}
 
 func counted(n int, noun string) string {
 	if n == 1 {
@@ -190,7 +192,7 @@ func (o *outline) skipKnown(former string) {
 	}
 	isKnown := func(entry string) bool { return known["- "+entry] }
 	for i, s := range o.sections {
-		if s.place != dated {
+		if !s.dated {
 			o.sections[i].entries = without(s.entries, isKnown)
 			if s.short != nil {
 				o.sections[i].short = without(s.short, isKnown)
@@ -207,7 +209,7 @@ func (o *outline) size() int {
 	return total
 }
 
-// size is the length of the section with some entries.
+// size returns the length of the section with some entries.
 func (s section) size(entries []string) int {
 	if len(entries) == 0 {
 		return 0
@@ -219,24 +221,19 @@ func (s section) size(entries []string) int {
 	return total
 }
 
-// render is all sections, at most room bytes. The rules have half of it if they need it, and what the
+// render returns all sections, in at most room bytes. The rules have half of the room if they need it, and what the
 // others leave.
 func (o *outline) render(room int) string {
-	rules := 0
-	for i, s := range o.sections {
-		if s.place == binds {
-			rules = i
-		}
-	}
-	shares := o.shares(room - min(o.sections[rules].size(o.sections[rules].entries), room/2))
+	rules := &o.sections[rulesSection]
+	shares := o.shares(room - min(rules.size(rules.entries), room/2))
 	texts := make([]string, len(o.sections))
 	for i, s := range o.sections {
-		if i != rules {
+		if i != rulesSection {
 			texts[i] = s.render(shares[i])
 			room -= len(texts[i])
 		}
 	}
-	texts[rules] = o.sections[rules].render(room)
+	texts[rulesSection] = rules.render(room)
 	return strings.Join(texts, "")
 }
 
@@ -253,12 +250,12 @@ func (o *outline) shares(room int) []int {
 	left := room
 	for i, s := range o.sections {
 		if len(s.entries) > 0 && s.weight > 0 {
-			shares[i] = min(s.least(), room*s.weight/weights)
+			shares[i] = min(s.minSize(), room*s.weight/weights)
 			left -= shares[i]
 		}
 	}
 	for _, i := range precedence {
-		more := min(left, o.sections[i].least()-shares[i])
+		more := min(left, o.sections[i].minSize()-shares[i])
 		shares[i] += more
 		left -= more
 	}
@@ -271,8 +268,8 @@ func (o *outline) shares(room int) []int {
 	return shares
 }
 
-// least is the length of the section in its short form.
-func (s section) least() int {
+// minSize returns the length of the section in its short form.
+func (s section) minSize() int {
 	size := s.size(s.entries)
 	if s.short == nil {
 		return size
@@ -280,8 +277,8 @@ func (s section) least() int {
 	return min(size, s.size(s.short))
 }
 
-// render is the section in at most room bytes: its newest entries, shortened if they do not all fit, and how
-// many are missing; nothing if not even one fits.
+// render returns the section in at most room bytes: its newest entries, shortened if they do not all fit, and a mark
+// with the number of missing ones. It returns "" if not even one fits.
 func (s section) render(room int) string {
 	entries := s.entries
 	size := s.size(entries)
@@ -313,7 +310,7 @@ func earlier(missing int) string {
 	return fmt.Sprintf("- [… %d earlier left out …]\n", missing)
 }
 
-// text is the section with these entries.
+// text returns the section with these entries.
 func (s section) text(entries []string, mark string) string {
 	if len(s.entries) == 0 {
 		return ""

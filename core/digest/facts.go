@@ -2,6 +2,7 @@ package digest
 
 import (
 	"slices"
+	"strings"
 
 	"appserver/core/command"
 	"appserver/protocol"
@@ -12,10 +13,10 @@ const (
 	entryLimit = 200
 	// ruleLimit is the length of a rule of the user, in bytes. Rules are kept word for word.
 	ruleLimit = 1000
-	// listLimit is how many entries a list of Facts has at most, and ruleCount how many rules.
+	// listLimit is the largest number of entries of a list of Facts, and ruleCount that of rules.
 	listLimit = 200
 	ruleCount = 1000
-	// messageRules is how many rules one message of the user has at most: more are the text of a document.
+	// messageRules is the largest number of rules of one message of the user. More are the text of a document.
 	messageRules = 100
 )
 
@@ -120,7 +121,7 @@ func (n *notes) add(text string, limit, at int) {
 	}
 }
 
-// newest is a copy of the end of a list, which is not nil.
+// newest returns a copy of the end of a list. It is not nil.
 func newest(list []string) []string { return last(list, listLimit) }
 
 func last[E any](list []E, n int) []E { return append([]E{}, list[max(0, len(list)-n):]...) }
@@ -157,7 +158,7 @@ type execution struct {
 	output int
 }
 
-// text is the entry of a script in Facts.
+// text returns the entry of the script in Facts.
 func (e *execution) text() string {
 	switch {
 	case e.failure == "":
@@ -168,7 +169,7 @@ func (e *execution) text() string {
 	return e.entry + " (" + e.failure + "): " + e.cause
 }
 
-// items are the calls, and the output that reports a failure.
+// items returns the indices of the calls, and of the output that reports a failure.
 func (e *execution) items() []int {
 	if e.failure == "" || e.output < 0 {
 		return e.calls
@@ -239,7 +240,7 @@ func (g *gathering) call(c call) {
 	g.waiting[c.id] = run
 }
 
-// keptCommands are the newest scripts that changed something or failed.
+// keptCommands returns the newest scripts that changed something or failed.
 func (g *gathering) keptCommands() (runs []*execution) {
 	for _, run := range g.order {
 		if run.failed() || !command.Safe(run.script) {
@@ -254,4 +255,18 @@ func (g *gathering) keptCommands() (runs []*execution) {
 func (e *execution) failed() bool {
 	foundNothing := e.failure == "exit 1" && e.cause == "" && command.Safe(e.script)
 	return e.failure != "" && !foundNothing
+}
+
+// longestFailure is the longest text between the script and the cause in an entry.
+const longestFailure = " (exit -2147483648)"
+
+// scriptEntry returns the first line of a script that is not blank, with an ellipsis if more follows. It leaves room for
+// a failure.
+func scriptEntry(script string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(script), "\n")
+	entry := headLine(first, entryLimit-len(longestFailure)-len(" …"))
+	if rest != "" && !strings.HasSuffix(entry, "…") {
+		entry += " …"
+	}
+	return entry
 }

@@ -1,9 +1,7 @@
 package digest
 
 import (
-	"math"
 	"path"
-	"strconv"
 	"strings"
 
 	"appserver/core/command"
@@ -19,7 +17,7 @@ type message struct{ role, text string }
 var surroundings = []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
 	"<turn_aborted>", "<skill>", protocol.PluginsTag, protocol.ReminderHead}
 
-// spoken is true for the words of the user and of the assistant.
+// spoken reports whether the user or the assistant wrote the message.
 func (m message) spoken() bool {
 	return m.role == protocol.RoleAssistant || m.role == protocol.RoleUser && ownWords(m.text)
 }
@@ -43,7 +41,7 @@ func readMessage(item protocol.ResponseItem) (message, bool) {
 	return message{m.Role, partsText(m.Content)}, true
 }
 
-// partsText is the text of parts; an image is a mark.
+// partsText returns the text of parts. An image is a mark.
 func partsText(parts []protocol.ContentItem) string {
 	if len(parts) == 1 && parts[0].Type != protocol.ContentInputImage {
 		return parts[0].Text
@@ -140,7 +138,7 @@ func texts(list gjson.Result) (all []string) {
 	return all
 }
 
-// patchIn is the member of the arguments that is a patch, else the arguments.
+// patchIn returns the member of the arguments that is a patch, or else the arguments.
 func patchIn(arguments string) string {
 	patch := arguments
 	gjson.Parse(arguments).ForEach(func(_, value gjson.Result) bool {
@@ -171,7 +169,7 @@ func shellCall(id, tool string, argv []string) call {
 // patchMark begins the lines of a patch that name a file, and the first one.
 const patchMark = "*** "
 
-// patchLines are how a patch names the files that it changes.
+// patchLines are the words before the files that a patch changes.
 var patchLines = []string{"Add File: ", "Update File: ", "Delete File: ", "Move to: "}
 
 // patched returns the files that the patches in a text name. Only lines that begin with the marks
@@ -218,79 +216,4 @@ func relative(text, dir string) string {
 		from = at + len(dir) + len("/")
 	}
 	return b.String() + text[from:]
-}
-
-// longestFailure is the longest that follows the script in an entry, before the cause.
-const longestFailure = " (exit -2147483648)"
-
-// scriptEntry is a script's first line that is not blank, with an ellipsis where
-// more follows; room is left for how it failed.
-func scriptEntry(script string) string {
-	first, rest, _ := strings.Cut(strings.TrimSpace(script), "\n")
-	entry := headLine(first, entryLimit-len(longestFailure)-len(" …"))
-	if rest != "" && !strings.HasSuffix(entry, "…") {
-		entry += " …"
-	}
-	return entry
-}
-
-// failures are the beginnings of outputs that report a failure without an exit code.
-var failures = []struct{ prefix, failure string }{
-	{"The command was ended: it took longer", "timed out"},
-	{"The command did not finish", "did not finish"},
-	{"The user declined this command", notRun},
-	{"The user declined this patch", notRun},
-	{"The patch was not applied", notRun},
-	{"apply_patch verification failed", notRun},
-	{"This command was not run", notRun},
-}
-
-const notRun = "not run"
-
-// failure returns the failure that an output reports, such as "exit 1", or "".
-func failure(output string) string {
-	for _, f := range failures {
-		if strings.HasPrefix(output, f.prefix) {
-			return f.failure
-		}
-	}
-	if code := exitCode(output); code != 0 && code >= math.MinInt32 && code <= math.MaxInt32 {
-		return "exit " + strconv.Itoa(code)
-	}
-	if terminalKilled(output) {
-		return "did not finish"
-	}
-	return ""
-}
-
-// terminalKilled reports whether an output of a terminal reports that its command ended without an exit code.
-func terminalKilled(output string) bool {
-	head, _, found := strings.Cut(output[:min(len(output), outputHead)], "\nOutput:")
-	return found && strings.HasPrefix(head, "Wall time: ") && strings.Contains(head, "\nProcess ended: ")
-}
-
-// outputHead is the part of an output in which other programs report the exit code, in bytes.
-const outputHead = 400
-
-// exitCode returns the exit code that an output reports, or 0.
-func exitCode(output string) int {
-	code, _ := strconv.Atoi(reportedExit(output)) // 0 where it is no number
-	return code
-}
-
-// reportedExit returns the digits of the exit code in the head of an output, or in its metadata if it is JSON, as
-// other programs write it. It returns "" if there is none.
-func reportedExit(output string) string {
-	if strings.HasPrefix(output, "{") {
-		return gjson.Get(output, "metadata.exit_code").Raw
-	}
-	head, _, _ := strings.Cut(output[:min(len(output), outputHead)], "\nOutput:")
-	for line := range strings.Lines(head) {
-		for _, prefix := range []string{"Exit code: ", "Process exited with code "} {
-			if digits, ok := strings.CutPrefix(line, prefix); ok {
-				return strings.TrimSpace(digits)
-			}
-		}
-	}
-	return ""
 }

@@ -38,7 +38,7 @@ func (f Facts) Missing(text string) Facts {
 	}
 }
 
-// without is the list without the entries that are mentioned. It is not nil.
+// without returns the list without the entries that are mentioned. It is not nil.
 func without(list []string, mentioned func(string) bool) []string {
 	left := []string{}
 	for _, entry := range list {
@@ -109,7 +109,7 @@ func lastPart(path string) string {
 
 func pathByte(c byte) bool { return wordByte(c) || strings.IndexByte("./-~+@", c) >= 0 }
 
-// failureEnd is how an entry of a command ends that failed, with the cause.
+// failureEnd matches the end of the entry of a failed command: the failure and its cause.
 var failureEnd = pattern.New(` \((exit -?\d+|timed out|did not finish|not run)\)(?:: (.*))?$`)
 
 // failureWords are parts of words and phrases for a failure, in small letters.
@@ -161,7 +161,7 @@ func callIn(fields []string) string {
 	return ""
 }
 
-// mentionedPercent is how many of a sentence's words a text has that mentions it.
+// mentionedPercent is the least share of a sentence's words in a text that mentions it.
 const mentionedPercent = 60
 
 func (m *mentions) sentence(sentence string) bool {
@@ -182,7 +182,7 @@ func (m *mentions) sentence(sentence string) bool {
 // significantLetters is the least length of a significant word.
 const significantLetters = 4
 
-// significant are the significant words of a text, in small letters.
+// significant returns the significant words of a text, in small letters.
 func significant(text string) (words []string) {
 	for _, word := range wordsOf(nil, text) {
 		for word != "" {
@@ -199,8 +199,8 @@ func significant(text string) (words []string) {
 	return words
 }
 
-// runIn is the longest beginning of a word whose letters are all of scripts without
-// spaces, or all of others.
+// runIn returns the longest beginning of a word whose letters are all of scripts without spaces, which are dense, or all
+// of others.
 func runIn(word string) (run string, dense bool) {
 	for i, r := range word {
 		switch d := words.IsDense(r); {
@@ -213,7 +213,7 @@ func runIn(word string) (run string, dense bool) {
 	return word, dense
 }
 
-// pairs are the letters of a run, two by two.
+// pairs returns each pair of adjacent letters of a run, or the run if it has one letter.
 func pairs(run string) []string {
 	last := -1
 	var found []string

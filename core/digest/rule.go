@@ -89,7 +89,7 @@ func demandOf(sentence string) demand {
 	return d
 }
 
-// moreWords is how many times as many words as a rule its other wording has at most: more words narrow the rule.
+// moreWords is the largest ratio of the words of another wording to those of the rule. More words narrow the rule.
 const moreWords = 2
 
 // keeps reports whether a sentence of a summary has what a rule demands.
@@ -120,7 +120,7 @@ func (m *mentions) rule(rule string) bool {
 	return slices.ContainsFunc(m.demands(), func(said demand) bool { return said.keeps(d) })
 }
 
-// demands are the sentences of the text that could be rules.
+// demands returns the sentences of the text that could be rules.
 func (m *mentions) demands() []demand {
 	if m.sentences == nil {
 		m.sentences = []demand{}
@@ -158,7 +158,7 @@ const lineEnd = '\n'
 
 var digitLetter = pattern.New(`(\d)([a-z])`)
 
-// comparable is a text in small letters with single spaces, plain apostrophes, and a space between digits and
+// comparable returns a text in small letters with single spaces, plain apostrophes, and a space between digits and
 // letters: "5MB" is "5 mb".
 func comparable(text string) string {
 	lines := strings.Split(strings.ToLower(strings.ReplaceAll(valid(text), "’", "'")), "\n")
@@ -186,7 +186,7 @@ var numerals = map[string]string{
 
 var quoted = pattern.New("`([^`\n]+)`")
 
-// namesIn are the names in a sentence, as a comparable text has them.
+// namesIn returns the names in a sentence, as a comparable text has them.
 func namesIn(sentence string) (names []string) {
 	for _, span := range quoted().FindAllStringSubmatch(sentence, -1) {
 		for _, field := range strings.Fields(span[1]) {

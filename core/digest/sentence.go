@@ -39,7 +39,7 @@ func proseLines(text string) iter.Seq2[string, bool] {
 	}
 }
 
-// unmarked is a line without the marks before its words.
+// unmarked returns a line without the marks before its words.
 func unmarked(line string) string {
 	for {
 		line = strings.TrimSpace(line)
@@ -51,7 +51,7 @@ func unmarked(line string) string {
 	}
 }
 
-// isMark is true for the marks of lists, quotes and headings: -, 12., ##.
+// isMark reports whether a word is a mark of a list, a quote or a heading: -, 12., ##.
 func isMark(word string) bool {
 	numbered := strings.TrimLeft(word, "0123456789")
 	if numbered != word {
@@ -65,14 +65,14 @@ func sentencesOf(line string, yield func(string) bool) bool {
 	from := 0
 	for i, r := range line {
 		end := i + utf8.RuneLen(r)
-		if isStop(r) && ends(r, line[end:]) {
-			if !say(line[from:end], yield) {
+		if isStop(r) && endsSentence(r, line[end:]) {
+			if !yieldSentence(line[from:end], yield) {
 				return false
 			}
 			from = end
 		}
 	}
-	return say(line[from:], yield)
+	return yieldSentence(line[from:], yield)
 }
 
 func isStop(r rune) bool {
@@ -83,9 +83,9 @@ func isStop(r rune) bool {
 	return false
 }
 
-// ends reports whether a mark ends a sentence, by the text after it. The marks of the Latin script
+// endsSentence reports whether a mark ends a sentence, by the text after it. The marks of the Latin script
 // also occur in names, numbers and abbreviations.
-func ends(mark rune, rest string) bool {
+func endsSentence(mark rune, rest string) bool {
 	if mark > unicode.MaxASCII {
 		return true
 	}
@@ -94,7 +94,7 @@ func ends(mark rune, rest string) bool {
 	return rest != words && words != "" && !unicode.IsLower(next)
 }
 
-func say(sentence string, yield func(string) bool) bool {
+func yieldSentence(sentence string, yield func(string) bool) bool {
 	sentence = strings.TrimSpace(sentence)
 	return sentence == "" || yield(sentence)
 }
@@ -106,8 +106,8 @@ func isQuestion(sentence string) bool {
 	return last == '?' || last == '？' || last == '؟'
 }
 
-// wordsOf adds the words of a text to a list, in small letters: runs of letters,
-// digits and apostrophes. Scripts without spaces give runs of many words.
+// wordsOf appends the words of a text to a list, in small letters: runs of letters, digits and apostrophes. In scripts
+// without spaces a run has many words.
 func wordsOf(words []string, text string) []string {
 	text = strings.ToLower(text)
 	from := -1
@@ -128,7 +128,7 @@ func wordsOf(words []string, text string) []string {
 	return words
 }
 
-// plainWord has the plain apostrophe, and none at its end.
+// plainWord returns a word with plain apostrophes, and without those at its end.
 func plainWord(word string) string {
 	if strings.IndexByte(word, 0xe2) >= 0 {
 		word = strings.ReplaceAll(word, "’", "'")

@@ -13,21 +13,21 @@ type kind int
 
 const (
 	outputs kind = iota
-	// work are calls, thoughts, surroundings and what is not known.
+	// work are calls, reasoning, notices of the server, and items of unknown types.
 	work
 	answers
 	requests
 )
 
-// shortest is how far passages of a kind are shortened before those of the next kind are, in bytes.
-var shortest = map[kind]int{outputs: 200, work: 200, answers: 400, requests: 600}
+// minRoom is the length in bytes to which passages of a kind are shortened before those of the next kind are.
+var minRoom = map[kind]int{outputs: 200, work: 200, answers: 400, requests: 600}
 
-// longest bounds the shown part of a passage, in bytes, even if there is room for more: the begin and
+// maxRoom bounds the shown part of a passage, in bytes, even if there is room for more: the begin and
 // the end of an output are enough.
-var longest = map[kind]int{outputs: 8 << 10, work: 16 << 10, answers: 64 << 10, requests: 64 << 10}
+var maxRoom = map[kind]int{outputs: 8 << 10, work: 16 << 10, answers: 64 << 10, requests: 64 << 10}
 
-// tiniest is how far the user's words are shortened once they are all that is left.
-const tiniest = 100
+// minRequestRoom is the length in bytes to which the user's words are shortened if nothing else is left.
+const minRequestRoom = 100
 
 // passage is an item as text.
 type passage struct {
@@ -40,7 +40,8 @@ type passage struct {
 	outcome string
 	// room bounds the shown part of the body, in bytes.
 	room int
-	gone bool
+	// omitted is set if the transcript leaves the passage out.
+	omitted bool
 }
 
 // size returns an upper bound of the passage's text.
@@ -67,99 +68,101 @@ func (p *passage) shownOutcome() string {
 // same length, then the assistant's messages, and the user's last. If the text is still too long, outputs
 // keep their outcomes only, and then the oldest items are left out, the user's last.
 func Transcript(items []protocol.ResponseItem, limit int) string {
-	s := script{passages: passagesOf(items)}
-	s.fit(limit)
+	t := transcript{passages: passagesOf(items)}
+	t.fit(limit)
 	var text strings.Builder
-	text.WriteString(s.mark())
-	for i := range s.passages {
-		if !s.passages[i].gone {
-			text.WriteString(s.passages[i].text())
+	text.WriteString(t.mark())
+	for i := range t.passages {
+		if !t.passages[i].omitted {
+			text.WriteString(t.passages[i].text())
 		}
 	}
 	return firstBytes(strings.TrimSuffix(text.String(), "\n\n"), max(0, limit))
 }
 
-// script is the passages of a transcript.
-type script struct {
+// transcript has the passages of a text for a model, the number of omitted ones, and the size of the others in bytes.
+type transcript struct {
 	passages []passage
-	missing  int
-	total    int
+	omitted  int
+	size     int
 }
 
-func (s *script) mark() string {
-	if s.missing == 0 {
+// mark returns the text that begins a transcript with omitted passages, or "".
+func (t *transcript) mark() string {
+	if t.omitted == 0 {
 		return ""
 	}
-	return fmt.Sprintf("[… %d older items left out …]\n\n", s.missing)
+	return fmt.Sprintf("[… %d older items left out …]\n\n", t.omitted)
 }
 
-// fit shortens passages, and leaves some out, until all are at most limit bytes.
-func (s *script) fit(limit int) {
-	for i := range s.passages {
-		s.total += s.passages[i].size()
+// fit shortens and omits passages until all have at most limit bytes.
+func (t *transcript) fit(limit int) {
+	for i := range t.passages {
+		t.size += t.passages[i].size()
 	}
 	for k := outputs; k <= requests; k++ {
-		s.shorten(k, limit, shortest[k])
+		t.shorten(k, limit, minRoom[k])
 	}
-	s.shorten(outputs, limit, 0)
-	s.drop(limit, func(k kind) bool { return k != requests })
-	s.shorten(requests, limit-len(s.mark()), tiniest)
-	s.drop(limit, func(kind) bool { return true })
+	t.shorten(outputs, limit, 0)
+	t.drop(limit, func(k kind) bool { return k != requests })
+	t.shorten(requests, limit-len(t.mark()), minRequestRoom)
+	t.drop(limit, func(kind) bool { return true })
 	for k := outputs; k <= requests; k++ {
-		s.shorten(k, limit-len(s.mark()), 0)
+		t.shorten(k, limit-len(t.mark()), 0)
 	}
 }
 
-// shorten cuts the longest passages of a kind, not below least: outputs in proportion to their places, others to
-// one length.
-func (s *script) shorten(k kind, limit, least int) {
-	if s.total <= limit {
+// shorten cuts the longest passages of a kind, until all passages have at most limit bytes. Outputs are cut in proportion
+// to their places, others to one length. None gets less than minimum bytes.
+func (t *transcript) shorten(k kind, limit, minimum int) {
+	if t.size <= limit {
 		return
 	}
 	var list []*passage
-	for i := range s.passages {
-		if p := &s.passages[i]; p.kind == k && !p.gone {
+	for i := range t.passages {
+		if p := &t.passages[i]; p.kind == k && !p.omitted {
 			list = append(list, p)
 		}
 	}
-	room := func(i, most int) int {
+	// roomOf returns the room of a passage if the last one has a room.
+	roomOf := func(i, last int) int {
 		if k == outputs {
-			most = int(int64(most) * int64(i+1) / int64(len(list)))
+			last = int(int64(last) * int64(i+1) / int64(len(list)))
 		}
-		return min(list[i].room, max(least, most))
+		return min(list[i].room, max(minimum, last))
 	}
-	// most is the greatest room of the last passage with which all fit, or 0
-	most := sort.Search(longest[k]*len(list), func(most int) bool {
-		total := s.total
+	// last is the greatest room of the last passage with which all fit, or 0.
+	last := sort.Search(maxRoom[k]*len(list), func(last int) bool {
+		size := t.size
 		for i, p := range list {
 			cut := *p
-			cut.room = room(i, most+1)
-			total += cut.size() - p.size()
+			cut.room = roomOf(i, last+1)
+			size += cut.size() - p.size()
 		}
-		return total > limit
+		return size > limit
 	})
 	for i, p := range list {
-		s.total -= p.size()
-		p.room = room(i, most)
-		s.total += p.size()
+		t.size -= p.size()
+		p.room = roomOf(i, last)
+		t.size += p.size()
 	}
 }
 
-// drop leaves out the oldest passages of some kinds, but for the last one that is left.
-func (s *script) drop(limit int, some func(kind) bool) {
-	for i := range s.passages {
-		if s.total+len(s.mark()) <= limit || s.missing == len(s.passages)-1 {
+// drop omits the oldest passages of some kinds, until all passages have at most limit bytes. One passage always stays.
+func (t *transcript) drop(limit int, some func(kind) bool) {
+	for i := range t.passages {
+		if t.size+len(t.mark()) <= limit || t.omitted == len(t.passages)-1 {
 			return
 		}
-		if p := &s.passages[i]; some(p.kind) && !p.gone {
-			p.gone = true
-			s.missing++
-			s.total -= p.size()
+		if p := &t.passages[i]; some(p.kind) && !p.omitted {
+			p.omitted = true
+			t.omitted++
+			t.size -= p.size()
 		}
 	}
 }
 
-// passagesOf are the items that have any text.
+// passagesOf returns a passage for each item that has any text.
 func passagesOf(items []protocol.ResponseItem) []passage {
 	list := make([]passage, 0, len(items))
 	labels := map[string]string{}
@@ -176,7 +179,7 @@ func passagesOf(items []protocol.ResponseItem) []passage {
 		}
 		if p.call || strings.TrimSpace(p.body) != "" {
 			p.body = valid(p.body)
-			p.room = min(len(p.body), longest[p.kind])
+			p.room = min(len(p.body), maxRoom[p.kind])
 			list = append(list, p)
 		}
 	}
