@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/disk"
 )
 
 // FuzzLoad has arbitrary bytes as file and backup, like FuzzJoin. Reading in small chunks
@@ -153,4 +155,50 @@ func TestAForkIsLoadedWithItsOrigin(t *testing.T) {
 	require.Len(t, want.Lines, 31)
 	requireLoaded(t, store.InChunks(50, 1000, 1), want)
 	requireLoaded(t, store.InChunks(50, 1000, 1), want)
+}
+
+// panickingFS is a file system whose files panic when bytes after an offset are read.
+type panickingFS struct {
+	rollout.FS
+	after int64
+}
+
+type panickingFile struct {
+	disk.File
+	after int64
+}
+
+func (p panickingFS) OpenFile(path string, flag int, perm fs.FileMode) (disk.File, error) {
+	file, err := p.FS.OpenFile(path, flag, perm)
+	return panickingFile{file, p.after}, err
+}
+
+func (p panickingFile) ReadAt(b []byte, offset int64) (int, error) {
+	if offset > p.after {
+		panic("read")
+	}
+	return p.File.ReadAt(b, offset)
+}
+
+// TestAPanicWhileLinesAreReadAheadPassesToTheCaller reads the first lines of a file.
+func TestAPanicWhileLinesAreReadAheadPassesToTheCaller(t *testing.T) {
+	_, mem := memStore()
+	store := rollout.NewStore(panickingFS{mem, 300}, home).InChunks(200, 1<<20, 1<<20)
+	path := put(t, mem, store.PathFor(threadA, begin), metaLine+strings.Repeat(userLine("text"), 10))
+	var k keeper
+	require.PanicsWithValue(t, "read", func() { _, _, _ = store.Load(path, &k) })
+	require.NotEmpty(t, k.lines)
+}
+
+// TestAPanicOfALoaderEndsTheLoad loads more lines than are read ahead. TestMain checks that no goroutine is left.
+func TestAPanicOfALoaderEndsTheLoad(t *testing.T) {
+	store, mem := memStore()
+	path := put(t, mem, store.PathFor(threadA, begin), metaLine+strings.Repeat(userLine("text"), 10))
+	require.PanicsWithValue(t, "line", func() { _, _, _ = store.InChunks(200, 1<<20, 1<<20).Load(path, panickingLoader{}) })
+}
+
+type panickingLoader struct{ rollout.Loader }
+
+func (panickingLoader) Begin(*rollout.LineReader) rollout.LineHandler {
+	return func(*protocol.RolloutLine) { panic("line") }
 }

@@ -1,7 +1,7 @@
 package rollout
 
 import (
-	"cmp"
+	"iter"
 
 	"appserver/rollout/disk"
 	"appserver/rollout/line"
@@ -31,42 +31,52 @@ func (s *span) addSum(c line.Chunk, file disk.File) (err error) {
 	return err
 }
 
-// readSpan reads the lines of a span and returns the end of the file. A goroutine reads and
-// parses the next chunk while the lines of the present one are handled. It ends with the span.
-func (l *loading) readSpan(s *span) (end int64, err error) {
-	type outcome struct {
-		line.Chunk
-		blocks []line.Block
-		err    error
-	}
-	next, file := make(chan outcome, 1), l.lines.files[s.file]
-	go func() {
-		defer close(next)
+// parsedChunk is a chunk with its lines.
+type parsedChunk struct {
+	line.Chunk
+	blocks []line.Block
+	err    error
+}
+
+// parsed returns an iterator over the chunks of a span. An error is the last one.
+func (l *loading) parsed(s *span) iter.Seq[parsedChunk] {
+	file := l.lines.files[s.file]
+	return func(yield func(parsedChunk) bool) {
 		for c, err := range l.store.chunks.Chunks(file, s.from, s.to) {
 			if err == nil {
 				err = s.addSum(c, file)
 			}
-			next <- outcome{c, line.ParseChunk(c.Data, c.Offset == 0), err}
+			if err != nil {
+				yield(parsedChunk{err: err})
+				return
+			}
+			if !yield(parsedChunk{Chunk: c, blocks: line.ParseChunk(c.Data, c.Offset == 0)}) {
+				return
+			}
 		}
-	}()
-	end = s.from
-	for o := range next {
-		if o.err != nil {
-			err = cmp.Or(err, o.err)
-			continue
-		}
-		for i := range o.blocks {
-			o.blocks[i].Shift(s.lines, o.Offset)
-			o.blocks[i].SetPath(s.path)
-			l.addBlock(&o.blocks[i], s.file)
-		}
-		for i := range o.blocks {
-			s.lines += o.blocks[i].Count
-		}
-		end = o.End()
-		l.unterminated = o.Data[len(o.Data)-1] != '\n'
 	}
-	return end, err
+}
+
+// readSpan reads the lines of a span and returns the end of the file. The next chunk is read and parsed while the
+// lines of the present one are handled.
+func (l *loading) readSpan(s *span) (end int64, err error) {
+	end = s.from
+	for c := range disk.Ahead(l.parsed(s)) {
+		if c.err != nil {
+			return end, c.err
+		}
+		for i := range c.blocks {
+			c.blocks[i].Shift(s.lines, c.Offset)
+			c.blocks[i].SetPath(s.path)
+			l.addBlock(&c.blocks[i], s.file)
+		}
+		for i := range c.blocks {
+			s.lines += c.blocks[i].Count
+		}
+		end = c.End()
+		l.unterminated = c.Data[len(c.Data)-1] != '\n'
+	}
+	return end, nil
 }
 
 // addBlock passes the lines of the next block to the handler. file is the number of the

@@ -23,5 +23,6 @@
 //
 // An [FS] is safe for concurrent use. An [Appender] belongs to one goroutine. [ReadAll] and
 // [Parallel] start one goroutine per CPU for more than 1 MiB. [InOrder] starts one per job, and one
-// per CPU is under way. They end before the call returns.
+// per CPU is under way. [Ahead] starts one. They end before the call returns, and a panic in one of
+// them passes to the caller.
 package disk

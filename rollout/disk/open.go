@@ -4,19 +4,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
-	"sync"
 )
 
-const (
-	// MaxSize is the size of the largest file that is read into memory, in bytes.
-	MaxSize = 2 << 30
-	// bytesPerWorker is the amount of data that is worth a goroutine, in bytes.
-	bytesPerWorker = 1 << 20
-)
+// MaxSize is the size of the largest file that is read into memory, in bytes.
+const MaxSize = 2 << 30
 
 // ErrTooLarge is the error of a file above MaxSize.
 var ErrTooLarge = Cause{"it is larger than 2 GiB", "the file is unchanged; it can still be resumed and read"}
@@ -76,72 +69,4 @@ func ReadAll(file File, size int64) ([]byte, error) {
 		}
 	}
 	return data, nil
-}
-
-// Workers returns the number of goroutines for an amount of data in bytes: one per MiB, at most
-// one per CPU.
-func Workers(size int) int {
-	return min(runtime.GOMAXPROCS(0), 1+size/bytesPerWorker)
-}
-
-// Parallel calls f with 0 to n-1, each in a goroutine, and waits for all calls.
-func Parallel(n int, f func(int)) {
-	if n == 1 {
-		f(0)
-		return
-	}
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { f(i) })
-	}
-	wg.Wait()
-}
-
-// InOrder returns an iterator over the results of jobs, in their order. One job per CPU is under way, each in a
-// goroutine, while a result is handled. All goroutines end before the iteration does. A panic of a job passes to the
-// caller.
-func InOrder[J, R any](jobs iter.Seq[J], do func(J) R) iter.Seq[R] {
-	return func(yield func(R) bool) {
-		var begun []<-chan outcome[R]
-		defer func() {
-			for _, result := range begun {
-				<-result
-			}
-		}()
-		next := func() bool {
-			result := <-begun[0]
-			begun = begun[1:]
-			if result.panicked != nil {
-				panic(result.panicked)
-			}
-			return yield(result.value)
-		}
-		for job := range jobs {
-			begun = append(begun, begin(job, do))
-			if len(begun) > runtime.GOMAXPROCS(0) && !next() {
-				return
-			}
-		}
-		for len(begun) > 0 && next() {
-		}
-	}
-}
-
-// outcome is the result of a job, or the value of a panic that ended it.
-type outcome[R any] struct {
-	value    R
-	panicked any
-}
-
-func begin[J, R any](job J, do func(J) R) <-chan outcome[R] {
-	result := make(chan outcome[R], 1)
-	go func() {
-		var o outcome[R]
-		defer func() {
-			o.panicked = recover()
-			result <- o
-		}()
-		o.value = do(job)
-	}()
-	return result
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,43 +43,6 @@ func (e eager) ReadAt(p []byte, off int64) (int, error) {
 		err = io.EOF
 	}
 	return n, err
-}
-
-func TestResultsAreInOrder(t *testing.T) {
-	jobs := func(yield func(int) bool) {
-		for n := 0; n < 1000 && yield(n); n++ {
-		}
-	}
-	want := 0
-	for n := range InOrder(jobs, func(n int) int { return -n }) {
-		require.Equal(t, -want, n)
-		want++
-	}
-	require.Equal(t, 1000, want)
-	for n := range InOrder(jobs, func(n int) int { return n }) {
-		if n == 10 {
-			break // no goroutine is left, as TestMain checks
-		}
-	}
-	for range InOrder(func(func(int) bool) {}, func(n int) int { return n }) {
-		t.Fatal("there is no job")
-	}
-}
-
-func TestAPanicOfAJobPassesToTheCaller(t *testing.T) {
-	jobs := slices.Values([]int{0, 1, 2, 3})
-	var done []int
-	require.PanicsWithValue(t, "two", func() {
-		for n := range InOrder(jobs, func(n int) int {
-			if n == 2 {
-				panic("two")
-			}
-			return n
-		}) {
-			done = append(done, n)
-		}
-	})
-	require.Equal(t, []int{0, 1}, done)
 }
 
 // TestALargeTempFileIsWhole writes a file of which the system stores parts early.
