@@ -35,44 +35,89 @@ func memoryKiB(c *apptest.Client, figure string) int {
 	return kib
 }
 
-// streamNumbered answers with numbered deltas of 64 bytes. It calls still with true after the last
-// one, and with false when no byte was accepted for a second.
-func streamNumbered(deltas int, still func(done bool)) func(w io.Writer) {
-	return func(w io.Writer) {
-		conn, _, err := http.NewResponseController(w.(http.ResponseWriter)).Hijack()
-		if err != nil {
-			panic(err) // the test's server catches it
+// streamState is a state of an answer that is streamed.
+type streamState string
+
+const (
+	written streamState = "written" // a part was written
+	blocked streamState = "blocked" // nothing could be written for a second
+	ended   streamState = "ended"
+)
+
+// numberedStream answers with numbered deltas of 64 bytes.
+type numberedStream struct {
+	t      *testing.T
+	deltas int
+	// states has each state that the answer was in.
+	states chan streamState
+}
+
+func newNumberedStream(t *testing.T, deltas int) numberedStream {
+	return numberedStream{t, deltas, make(chan streamState, deltas)}
+}
+
+func (s numberedStream) answer(w io.Writer) {
+	conn, _, err := http.NewResponseController(w.(http.ResponseWriter)).Hijack()
+	if err != nil {
+		panic(err) // the test's server catches it
+	}
+	defer conn.Close()
+	body := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+	for i := range s.deltas {
+		body = append(body, apptest.ChatChunk(apptest.Object{"content": numbered(i)}, nil)...)
+		if len(body) > 64<<10 {
+			s.write(conn, body)
+			body = body[:0]
 		}
-		defer conn.Close()
-		body := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
-		for i := range deltas {
-			body = append(body, apptest.ChatChunk(apptest.Object{"content": numbered(i)}, nil)...)
-			if len(body) > 64<<10 {
-				writePatiently(conn, body, still)
-				body = body[:0]
-			}
-		}
-		writePatiently(conn, append(body, apptest.ChatChunk(apptest.Object{}, "stop")+"data: [DONE]\n\n"...), still)
-		still(true)
+	}
+	s.write(conn, append(body, apptest.ChatChunk(apptest.Object{}, "stop")+"data: [DONE]\n\n"...))
+	s.states <- ended
+}
+
+// next waits for the next state. It fails if the answer was not asked for, or has ended.
+func (s numberedStream) next() streamState {
+	s.t.Helper()
+	select {
+	case state := <-s.states:
+		return state
+	case <-time.After(apptest.Timeout):
+		s.t.Fatal("the server does not ask for the answer")
+		return ""
 	}
 }
 
 func numbered(i int) string { return fmt.Sprintf("%-63d\n", i) }
 
-// writePatiently writes, and calls still when nothing can be written for a second.
-func writePatiently(conn net.Conn, b []byte, still func(done bool)) {
-	for len(b) > 0 {
+// write writes a part and waits for its reader, unless the connection fails.
+func (s numberedStream) write(conn net.Conn, part []byte) {
+	for len(part) > 0 {
 		_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // an error shows in the write
-		n, err := conn.Write(b)
-		b = b[n:]
+		n, err := conn.Write(part)
+		part = part[n:]
 		switch {
-		case err == nil:
-		case !errors.Is(err, os.ErrDeadlineExceeded):
+		case n > 0:
+			s.states <- written
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			s.states <- blocked
+		}
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return
-		case n == 0:
-			still(false)
 		}
 	}
+}
+
+// untilTurnEnds calls do with each message until a turn ends, and returns its end. It waits without a limit: after the
+// last delta, nothing is sent while the server stores the whole text, which takes long on a busy machine.
+func untilTurnEnds(c *apptest.Client, do func(apptest.Message)) apptest.Message {
+	c.T.Helper()
+	for m := range c.Messages {
+		if m.Method == "turn/completed" {
+			return *m
+		}
+		do(*m)
+	}
+	c.T.Fatal("the server closed its output during a turn")
+	return apptest.Message{}
 }
 
 // restingKiB returns the memory of the server between turns, after the tables of the tokenizer were
@@ -92,8 +137,8 @@ func TestUnreadStreamSlowsProvider(t *testing.T) {
 	sample.Long(t)
 	t.Parallel()
 	const deltas = 200_000
-	still := make(chan bool, deltas)
-	p := apptest.NewProvider(t, streamNumbered(deltas, func(done bool) { still <- done }))
+	stream := newNumberedStream(t, deltas)
+	p := apptest.NewProvider(t, stream.answer)
 	home := p.Home(t)
 	c := apptest.StartServer(t, home)
 	c.Initialize()
@@ -101,16 +146,13 @@ func TestUnreadStreamSlowsProvider(t *testing.T) {
 	base := restingKiB(c, id)
 	resume := c.StopReading()
 	c.SendRequest("turn/start", apptest.Object{"threadId": id, "input": apptest.TextInput("stream")})
-	select {
-	case done := <-still:
-		require.False(t, done, "the server keeps reading")
-	case <-time.After(apptest.Timeout):
-		t.Fatal("the provider can write on and on")
+	for state := written; state != blocked; state = stream.next() {
+		require.NotEqual(t, ended, state, "the server keeps reading")
 	}
 	for end := time.After(*unread); end != nil; {
 		select {
-		case done := <-still:
-			require.False(t, done, "the provider is still blocked")
+		case state := <-stream.states:
+			require.NotEqual(t, ended, state, "the provider is still blocked")
 		case <-end:
 			end = nil
 		}
@@ -119,15 +161,14 @@ func TestUnreadStreamSlowsProvider(t *testing.T) {
 
 	resume()
 	var text strings.Builder
-	c.Until(func(m apptest.Message) bool {
+	end := untilTurnEnds(c, func(m apptest.Message) {
 		if m.Method == "item/agentMessage/delta" {
 			var p struct{ Delta string }
 			require.NoError(t, json.Unmarshal(m.Params, &p))
 			text.WriteString(p.Delta)
 		}
-		return m.Method == "item/completed" && text.Len() > 0
 	})
-	require.Equal(t, "completed", c.AwaitTurn().Status)
+	require.Equal(t, "completed", gjson.GetBytes(end.Params, "turn.status").Str)
 	whole := text.String()
 	require.Len(t, whole, deltas*64)
 	for i := range deltas {
@@ -315,7 +356,8 @@ func TestUnreadClientIsDisconnected(t *testing.T) {
 	sample.Long(t)
 	t.Parallel()
 	const deltas = 200_000
-	p := apptest.NewProvider(t, streamNumbered(deltas, func(bool) {}))
+	stream := newNumberedStream(t, deltas)
+	p := apptest.NewProvider(t, stream.answer)
 	h := apptest.LaunchDaemon(t,
 		apptest.ServerCommand(t, p.Home(t), "--listen", shortAddress(t, "unix://"), "-c", "compat.turn_completed_floor_ms=0"), "")
 	other, slow := h.ConnectInitialized(), h.ConnectInitialized()
@@ -326,13 +368,21 @@ func TestUnreadClientIsDisconnected(t *testing.T) {
 	slow.Send(apptest.Object{"id": "stream", "method": "turn/start",
 		"params": apptest.Object{"threadId": id, "input": apptest.TextInput("stream")}})
 	other.StartThread(apptest.Object{})
-	for end := time.Now().Add(2 * apptest.Timeout); len(other.Diagnostics().Connections) > 1; {
-		require.True(t, time.Now().Before(end), "the client is still connected")
+	for seconds := 0; len(other.Diagnostics().Connections) > 1; {
+		switch stream.next() {
+		case written:
+			seconds = 0
+		case blocked:
+			seconds++
+			require.Less(t, seconds, 60, "the client is still connected")
+		case ended:
+			t.Fatal("the client is still connected, and does not hold up the provider")
+		}
 	}
 	require.Less(t, apptest.StatusKiB(t, h.Cmd.Process.Pid, "VmHWM:")-base, apptest.RaceFactor*96<<10, "KiB")
 	for view := other.CallThread("thread/resume",
 		apptest.Object{"threadId": id}); view.Turns[0].Status == "inProgress"; view = other.ReadThread(id) {
-		other.AwaitTurn()
+		untilTurnEnds(other.Client, func(apptest.Message) {})
 	}
 
 	items := other.ReadThread(id).Turns[0].Items
