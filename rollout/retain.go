@@ -26,6 +26,25 @@ type Retention struct {
 // IsLimited reports whether any limit is set.
 func (r Retention) IsLimited() bool { return r.MaxAge > 0 || r.MaxBytes > 0 }
 
+// ExceededLimit returns the configuration key of the limit that a thread exceeds, or "". remaining has the size of all
+// threads that remain.
+func (r Retention) ExceededLimit(t *Candidate, remaining *RetentionResult, now time.Time) string {
+	counted := remaining.Bytes
+	if !r.Delete {
+		counted -= remaining.ArchivedBytes
+	}
+	age := now.Sub(t.WrittenAt)
+	switch {
+	case age < minRetentionAge:
+		return ""
+	case r.MaxAge > 0 && age > r.MaxAge:
+		return limitAge
+	case r.MaxBytes > 0 && counted > r.MaxBytes:
+		return limitBytes
+	}
+	return ""
+}
+
 // minRetentionAge is the minimum time since the last write. It holds for every limit.
 const minRetentionAge = 24 * time.Hour
 
@@ -74,7 +93,8 @@ type RetentionResult struct {
 	Unread []string `json:"unread"`
 }
 
-var errWritten = errors.New("it was written to meanwhile")
+// ErrWritten is the error of Retire for a thread that was written to since Retain.
+var ErrWritten = errors.New("it was written to meanwhile")
 
 // Retain calls do for each thread that exceeds a limit, the oldest first. Without do it only
 // reports. After an error of do, the thread is kept and the next one is processed.
@@ -178,7 +198,7 @@ func (r *retention) process(t *Candidate) bool {
 	if t.Archived && !r.Delete {
 		return true
 	}
-	if t.Limit = r.exceededLimit(t); t.Limit == "" {
+	if t.Limit = r.ExceededLimit(t, &r.done, r.now); t.Limit == "" {
 		return false
 	}
 	err := r.check(t)
@@ -192,23 +212,6 @@ func (r *retention) process(t *Candidate) bool {
 	}
 	r.count(t)
 	return true
-}
-
-func (r *retention) exceededLimit(t *Candidate) string {
-	counted := r.done.Bytes
-	if !r.Delete {
-		counted -= r.done.ArchivedBytes
-	}
-	age := r.now.Sub(t.WrittenAt)
-	switch {
-	case age < minRetentionAge:
-		return ""
-	case r.MaxAge > 0 && age > r.MaxAge:
-		return limitAge
-	case r.MaxBytes > 0 && counted > r.MaxBytes:
-		return limitBytes
-	}
-	return ""
 }
 
 func (r *retention) count(t *Candidate) {
@@ -289,7 +292,7 @@ func (s *Store) retire(t Candidate) error {
 	for _, f := range t.files {
 		info, err := s.disk.Lstat(f.path)
 		if err == nil && (info.Size() != f.size || !info.ModTime().Equal(f.modTime)) {
-			err = errWritten
+			err = ErrWritten
 		}
 		if err != nil {
 			return disk.Wrap(t.op(), f.path, err)

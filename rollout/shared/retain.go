@@ -9,19 +9,8 @@ import (
 	"appserver/rollout/fleet"
 )
 
-var errWritten = errors.New("it was written to meanwhile")
-
 // retainPage is the number of threads that Retain reads at a time.
 const retainPage = 100
-
-// minRetentionAge is the minimum time since the last write. It holds for every limit.
-const minRetentionAge = 24 * time.Hour
-
-// Configuration keys of the limits.
-const (
-	limitAge   = "history.maxAge"
-	limitBytes = "history.maxBytes"
-)
 
 // Retain calls do for each thread that exceeds a limit, the oldest first, and those that are not archived
 // before the archived ones. The size of a thread is that of its lines.
@@ -75,7 +64,7 @@ func (r *retention) run(archived bool) {
 		}
 		for _, h := range page.Heads {
 			c := rollout.Candidate{ID: h.ID, Archived: archived, WrittenAt: h.UpdatedAt}
-			if c.Limit = r.exceeded(c); c.Limit == "" || r.ctx.Err() != nil {
+			if c.Limit = r.ExceededLimit(&c, &r.done, r.now); c.Limit == "" || r.ctx.Err() != nil {
 				return
 			}
 			if !r.process(c) && !r.measure() {
@@ -88,24 +77,6 @@ func (r *retention) run(archived bool) {
 		}
 		q.Cursor = page.NextCursor
 	}
-}
-
-// exceeded returns the key of the limit that a thread exceeds, or "".
-func (r *retention) exceeded(c rollout.Candidate) string {
-	counted := r.done.Bytes
-	if !r.Delete {
-		counted -= r.done.ArchivedBytes
-	}
-	age := r.now.Sub(c.WrittenAt)
-	switch {
-	case age < minRetentionAge:
-		return ""
-	case r.MaxAge > 0 && age > r.MaxAge:
-		return limitAge
-	case r.MaxBytes > 0 && counted > r.MaxBytes:
-		return limitBytes
-	}
-	return ""
 }
 
 // process archives or deletes a thread, and counts it. It returns false if it could not.
@@ -141,7 +112,7 @@ func (t *Threads) Retire(r rollout.Retention, c rollout.Candidate) error {
 		case err != nil:
 			return err
 		case place.UpdatedAt.After(c.WrittenAt):
-			return errWritten
+			return rollout.ErrWritten
 		case r.Delete:
 			return t.delete(ctx, own)
 		}

@@ -186,7 +186,7 @@ func databaseError(err error) error {
 	var cursor *rollout.CursorError
 	var unavailable *store.UnavailableError
 	if err == nil || errors.As(err, &archived) || errors.As(err, &cursor) || errors.As(err, &unavailable) ||
-		errors.Is(err, errWritten) {
+		errors.Is(err, rollout.ErrWritten) {
 		return err
 	}
 	return &store.UnavailableError{Err: err}
