@@ -3,7 +3,9 @@ package rollout
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -165,3 +167,36 @@ func BenchmarkListPage(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFork49MB stores a thread that begins with all lines of another one.
+func BenchmarkFork49MB(b *testing.B) {
+	store := NewStore(OS(), b.TempDir())
+	path := store.PathFor(home.ThreadID(fuzzName), time.Now())
+	if err := appendTo(store, path, longThread()); err != nil {
+		b.Fatal(err)
+	}
+	var lines ordinalList
+	_, reader, err := store.Load(path, &lines)
+	if err != nil {
+		b.Fatal(err)
+	}
+	seed := &Seed{First: lineOf([]byte("{}")), From: reader, Ordinals: lines,
+		Choose: func(l protocol.RolloutLine) (protocol.RolloutLine, bool) { return l, true }}
+	b.SetBytes(seed.Size())
+	for b.Loop() {
+		if err := seed.Each(func(int, protocol.RolloutLine, []byte) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// ordinalList is a Loader that keeps the ordinals.
+type ordinalList []int64
+
+func (o *ordinalList) Begin(*LineReader) LineHandler {
+	return func(l *protocol.RolloutLine) { *o = append(*o, *l.Ordinal) }
+}
+
+func (o *ordinalList) Continue(*LineReader, []byte) (LineHandler, bool) { return nil, false }
+
+func (o *ordinalList) Snapshot(io.Writer) error { return errors.ErrUnsupported }

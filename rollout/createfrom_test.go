@@ -170,19 +170,31 @@ func TestALargeSeedIsCopiedInOrder(t *testing.T) {
 	}
 }
 
-// TestASeedWhoseOriginHasChangedFails copies nothing of it.
+// TestASeedWhoseOriginHasChangedFails copies nothing of an origin that another program has written to since the load.
 func TestASeedWhoseOriginHasChangedFails(t *testing.T) {
-	store, mem := memStore()
-	seed := seedOf(t, store)
-	origin, err := store.Find(threadB)
-	require.NoError(t, err)
-	file, err := mem.OpenFile(origin, os.O_RDWR, 0)
-	require.NoError(t, err)
-	require.NoError(t, file.Truncate(int64(len(metaLine))))
-	log, err := store.CreateFrom(threadA, begin, seed)
-	require.NoError(t, err)
-	require.Error(t, log.Append(linesFrom(4, 5), true))
-	_, err = store.Find(threadA)
-	require.Error(t, err)
-	require.NoError(t, log.Close())
+	for name, change := range map[string]func(text string) string{
+		"shorter":         func(string) string { return metaLine },
+		"zeros in a line": func(text string) string { return strings.Replace(text, `"test"`, "\x00\x00\x00\x00\x00\x00", 1) },
+		"a split line":    func(text string) string { return strings.Replace(text, `"test",`, "\"test\"\n", 1) },
+		"moved lines":     func(text string) string { return " " + text },
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, mem := memStore()
+			seed := seedOf(t, store)
+			origin, err := store.Find(threadB)
+			require.NoError(t, err)
+			changed := change(get(t, mem, origin))
+			file, err := mem.OpenFile(origin, os.O_RDWR|os.O_APPEND, 0)
+			require.NoError(t, err)
+			require.NoError(t, file.Truncate(0))
+			_, err = file.Write([]byte(changed))
+			require.NoError(t, err)
+			log, err := store.CreateFrom(threadA, begin, seed)
+			require.NoError(t, err)
+			require.Error(t, log.Append(linesFrom(4, 5), true))
+			_, err = store.Find(threadA)
+			require.Error(t, err)
+			require.NoError(t, log.Close())
+		})
+	}
 }

@@ -104,6 +104,8 @@ func TestTheHeadOfAnEncodedLineIsParsedAlone(t *testing.T) {
 		`{"timestamp":"t","ordinal":-1,"type":"a","payload":1}`, `{"timestamp":"t","ordinal":"1","type":"a","payload":1}`,
 		`{"timestamp":"t","ordinal":1,"type":"\u0061","payload":1}`, `{"timestamp":"\"","ordinal":1,"type":"a","payload":1}`,
 		`{ "timestamp":"t","ordinal":1,"type":"a","payload":1}`, `{"timestamp":"t","ordinal":1,"type":"a`,
+		`{"timestamp":"t","ordinal":1,"type":"a","payload":{"n":` + "\x00\x00}}",
+		`{"timestamp":"t","ordinal":1,"type":"a","payload":{}}` + "\n" + `{}`,
 	} {
 		_, ok := line.ParseHead([]byte(text))
 		require.False(t, ok, text)

@@ -3,6 +3,7 @@ package line
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -215,10 +216,10 @@ func Parse(line []byte) (p Parsed, reason string) {
 	return p, ""
 }
 
-// ParseHead parses a line that Encode wrote, without a look at its payload. It returns false for any other line. The
-// line must have been parsed before: it may have changed since, but its payload is not validated again.
+// ParseHead parses a line that Encode wrote, without validating its payload. It returns false for any other line, such
+// as one that was split, or overwritten with zeros. The line must have been parsed before.
 func ParseHead(line []byte) (p Parsed, ok bool) {
-	head := header{rest: line, ok: bytes.HasSuffix(line, []byte("}"))}
+	head := header{rest: line, ok: bytes.HasSuffix(line, []byte("}")) && !hasAny(line, 0, '\n')}
 	p.Timestamp = head.until(`{"timestamp":"`, '"')
 	p.Stated = parseOrdinal([]byte(head.until(`","ordinal":`, ',')))
 	p.Type = head.until(`,"type":"`, '"')
@@ -228,6 +229,11 @@ func ParseHead(line []byte) (p Parsed, ok bool) {
 	}
 	p.Payload = head.rest[:len(head.rest)-1]
 	return p, true
+}
+
+// hasAny reports whether text has one of the bytes. It is faster than bytes.ContainsAny.
+func hasAny(text []byte, any ...byte) bool {
+	return slices.ContainsFunc(any, func(b byte) bool { return bytes.IndexByte(text, b) >= 0 })
 }
 
 // header is the rest of a line while its head is parsed.
