@@ -42,8 +42,8 @@ func commands() []subcommand {
 		{"login", "check whether the model provider has its key: login status", cli.Login},
 		{"context", "show and edit the context of a stored thread", cli.Context},
 		{"rollout", "verify, repair and redact the files of threads; archive or delete old threads", cli.Rollout},
-		{"generate-json-schema", "write the JSON Schema of the protocol to --out DIR", generate(schema.WriteJSON)},
-		{"generate-ts", "write the TypeScript types of the protocol to --out DIR", generate(schema.WriteTS)},
+		{"generate-json-schema", "write the JSON Schema of the protocol to --out DIR", generate("generate-json-schema", schema.WriteJSON)},
+		{"generate-ts", "write the TypeScript types of the protocol to --out DIR", generate("generate-ts", schema.WriteTS)},
 		{"store", "copy threads between files and a database; redact those of the database", cli.Store},
 		{"thread", "export and import stored threads", cli.Thread},
 		{"web", "open the workbench, a page for browsers: of a running server, or of a new one", cli.Web},
@@ -66,7 +66,12 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
 	case errors.As(err, &usage):
-		fmt.Fprintf(errs, "appserver: %v\nRun appserver --help for usage.\n", err)
+		var of commandError
+		name := "appserver"
+		if errors.As(err, &of) {
+			name += " " + of.command
+		}
+		fmt.Fprintf(errs, "appserver: %v\nRun %s --help for usage.\n", err, name)
 		return 2
 	}
 	fmt.Fprintf(errs, "appserver: %v\n", err)
@@ -91,17 +96,13 @@ func dispatch(args []string, s app.Streams, o *app.Options) error {
 	return serve(nil, s, o)
 }
 
-func generate(write func(dir string) error) func([]string, app.Streams, *app.Options) error {
+func generate(name string, write func(dir string) error) func([]string, app.Streams, *app.Options) error {
 	return func(args []string, s app.Streams, _ *app.Options) error {
-		flags := flag.NewFlagSet("generate", flag.ContinueOnError)
-		flags.SetOutput(s.Err)
+		flags := flag.NewFlagSet(name, flag.ContinueOnError)
 		dir := flags.String("out", "", "write the files to `DIR`")
 		flags.Bool("experimental", true, "accepted and ignored: the output always includes experimental methods")
-		if err := flags.Parse(args); err != nil {
-			return app.FlagError(err)
-		}
-		if flags.NArg() > 0 {
-			return app.UsageError{Err: fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+		if err := app.ParseFlags(flags, args, s, name+" --out DIR"); err != nil {
+			return err
 		}
 		if *dir == "" {
 			return app.UsageError{Err: errors.New("--out DIR is missing")}

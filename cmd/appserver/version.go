@@ -46,13 +46,9 @@ func buildOf(info *debug.BuildInfo) buildFacts {
 
 func printVersion(args []string, s app.Streams, o *app.Options) error {
 	flags := flag.NewFlagSet("version", flag.ContinueOnError)
-	flags.SetOutput(s.Err)
 	asJSON := flags.Bool("json", false, "print a JSON object with version, protocol, commit, time, dirty, go, os and arch")
-	if err := flags.Parse(args); err != nil {
-		return app.FlagError(err)
-	}
-	if flags.NArg() > 0 {
-		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+	if err := app.ParseFlags(flags, args, s, "version [--json]"); err != nil {
+		return err
 	}
 	if *asJSON {
 		info, _ := debug.ReadBuildInfo()

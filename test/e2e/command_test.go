@@ -122,6 +122,25 @@ func TestWrongArgumentsAreExplained(t *testing.T) {
 	require.Zero(t, status)
 	require.Empty(t, out, "stdout has protocol messages only")
 	require.Contains(t, errs, "app-server")
+	status, out, _ = apptest.Execute(t, t.TempDir(), "help")
+	require.Zero(t, status)
+	require.Contains(t, out, "app-server")
+}
+
+// TestHelpBelongsToTheCommand prints the help of a command, and refers to it if a flag is wrong.
+func TestHelpBelongsToTheCommand(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"web", "proxy", "generate-ts", "version"} {
+		status, out, errs := apptest.Execute(t, t.TempDir(), command, "--help")
+		require.Zero(t, status)
+		require.Contains(t, out, "Usage: appserver "+command)
+		require.Empty(t, errs)
+		status, _, errs = apptest.Execute(t, t.TempDir(), command, "--wrong")
+		require.Equal(t, 2, status)
+		require.Equal(t, "appserver: flag provided but not defined: -wrong\nRun appserver "+command+" --help for usage.\n", errs)
+	}
+	_, _, errs := apptest.Execute(t, t.TempDir(), "--wrong")
+	require.Equal(t, "appserver: flag provided but not defined: -wrong\nRun appserver --help for usage.\n", errs)
 }
 
 // TestInvalidConfigurationIsExplained requires status 1 and the file, line and key.

@@ -36,7 +36,7 @@ func TestVersionJSON(t *testing.T) {
 		status, out, errs = apptest.Execute(t, t.TempDir(), args...)
 		require.Equal(t, 2, status)
 		require.Empty(t, out)
-		require.Contains(t, errs, "appserver --help")
+		require.Contains(t, errs, "appserver version --help")
 	}
 }
 

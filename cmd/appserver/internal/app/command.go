@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 )
 
@@ -41,4 +42,23 @@ func FlagError(err error) error {
 		return err
 	}
 	return UsageError{err}
+}
+
+// ParseFlags parses the flags of a command, and rejects other arguments. If help is requested, it prints the
+// synopsis and the flags.
+func ParseFlags(flags *flag.FlagSet, args []string, s Streams, synopsis string) error {
+	flags.SetOutput(io.Discard) // the program prints errors
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(s.Out, "Usage: appserver %s\n\nFlags:\n", synopsis)
+		flags.SetOutput(s.Out)
+		flags.PrintDefaults()
+	}
+	if err != nil {
+		return FlagError(err)
+	}
+	if flags.NArg() > 0 {
+		return UsageError{fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+	}
+	return nil
 }

@@ -49,13 +49,17 @@ func DefaultOptions() *Options {
 	}
 }
 
-// Parse parses flags up to the first other argument. Options without a flag keep their values.
-func (o *Options) Parse(args []string, errs io.Writer) (rest []string, err error) {
+// Parse parses flags up to the first other argument. Options without a flag keep their values. If help is
+// requested, Parse prints the usage to out.
+func (o *Options) Parse(args []string, out io.Writer) (rest []string, err error) {
 	flags := flag.NewFlagSet("appserver", flag.ContinueOnError)
-	flags.SetOutput(errs)
-	flags.Usage = func() { o.Usage(errs, flags) }
+	flags.SetOutput(io.Discard) // the program prints errors
 	o.define(flags)
-	if err := flags.Parse(args); err != nil {
+	err = flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		o.Usage(out, flags)
+	}
+	if err != nil {
 		return nil, FlagError(err)
 	}
 	return flags.Args(), nil

@@ -15,14 +15,10 @@ import (
 // closes the connection. Clients use it over ssh to connect by WebSocket.
 func Proxy(args []string, s app.Streams, o *app.Options) error {
 	flags := flag.NewFlagSet("proxy", flag.ContinueOnError)
-	flags.SetOutput(s.Err)
 	o.DefineConfig(flags)
 	path := flags.String("sock", "", "connect to the socket at `PATH` (default: the socket of --listen unix://)")
-	if err := flags.Parse(args); err != nil {
-		return app.FlagError(err)
-	}
-	if flags.NArg() > 0 {
-		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+	if err := app.ParseFlags(flags, args, s, "proxy [flags]\n\nConnects standard input and output to the Unix socket of a server."); err != nil {
+		return err
 	}
 	home, err := app.CodexHome()
 	if err != nil {

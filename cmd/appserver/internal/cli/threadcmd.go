@@ -216,8 +216,11 @@ func (c *threadCall) lines(path string) ([]protocol.RolloutLine, error) {
 	var file struct {
 		Lines []protocol.RolloutLine `json:"lines"`
 	}
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, cmp.Or(err, fmt.Errorf("%s is not a regular file", path))
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return nil, fmt.Errorf("%w: give the path of a rollout, or of JSON that export wrote", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -53,16 +53,12 @@ func Web(args []string, s app.Streams, o *app.Options) error {
 
 func (c *pageCall) parse(args []string, o *app.Options) error {
 	flags := flag.NewFlagSet("web", flag.ContinueOnError)
-	flags.SetOutput(c.Err)
 	o.DefineShared(flags)
 	address := flags.String("listen", "",
 		"serve the page on `IP:PORT` (default: open the page of a running server, or use a free port of 127.0.0.1)")
 	flags.BoolVar(&c.noOpen, "no-open", false, "print the file to open, and open no browser")
-	if err := flags.Parse(args); err != nil {
-		return app.FlagError(err)
-	}
-	if flags.NArg() > 0 {
-		return app.UsageError{Err: fmt.Errorf("unexpected argument %q", flags.Arg(0))}
+	if err := app.ParseFlags(flags, args, c.Streams, "web [flags]\n\nOpens the workbench in a browser: the page of a running server of this home, or of a new one."); err != nil {
+		return err
 	}
 	if *address != "" {
 		at, err := web.ParseAddress(*address)
