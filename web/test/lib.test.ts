@@ -65,6 +65,7 @@ test("numbers and times are short", () => {
 	equal([percent(0), percent(0.012), percent(0.5), plural(1, "match", "matches"), plural(1200, "item")],
 		["0 %", "1.2 %", "50 %", "1 match", "1,200 items"]);
 	equal([duration(20), duration(2500), duration(90_000)], ["20 ms", "2.5 s", "1 min 30 s"]);
+	equal([duration(59_900), duration(59_990), duration(119_600)], ["59.9 s", "1 min 0 s", "2 min 0 s"]);
 	equal([age(100, 130_000), age(0, 3_600_000), age(0, 86_400_000 * 30)], ["now", "1 h", "1970-01-01"]);
 	equal([firstLine("\n  a\nb", 10), firstLine("abcdef", 3), relative("/p/a/b", "/p"), relative("/pa/b", "/p")],
 		["a", "abc…", "a/b", "/pa/b"]);

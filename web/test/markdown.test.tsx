@@ -10,7 +10,7 @@ function html(text: string): string {
 
 test("Markdown becomes nodes", () => {
 	equal(html("**a** *b* ~~c~~ `d`"), "<p><strong>a</strong> <em>b</em> <del>c</del> <code>d</code></p>");
-	equal(html("- a\n- b"), "<ul><li>a</li><li>b</li></ul>");
+	equal(html("- a\n- b"), '<ul dir="auto"><li>a</li><li>b</li></ul>');
 });
 
 test("raw HTML is shown as text", () => {

@@ -34,8 +34,9 @@ export function age(seconds: number, now = Date.now()): string {
 /** duration formats milliseconds. */
 export function duration(ms: number): string {
 	if (ms < 1000) return `${Math.round(ms)} ms`;
-	if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-	return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+	if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`; // 60.0 s is 1 min 0 s
+	const seconds = Math.round(ms / 1000);
+	return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 /** baseName returns the last part of a path. */

@@ -79,7 +79,7 @@ function list(t: Tokens.List): ComponentChildren {
 			{item.tokens.map(block)}
 		</li>
 	));
-	return t.ordered ? <ol start={Number(t.start) || 1}>{items}</ol> : <ul>{items}</ul>;
+	return t.ordered ? <ol dir="auto" start={Number(t.start) || 1}>{items}</ol> : <ul dir="auto">{items}</ul>;
 }
 
 function table(t: Tokens.Table): ComponentChildren {

@@ -179,11 +179,13 @@ export function changesOf(store: ThreadStore): Changes {
 	return found;
 }
 
-/** turnNames returns the beginning of the user's message of each turn in the context. */
+/** turnNames returns the user's message of each turn, or the kind of a turn that has none. */
 export function turnNames(store: ThreadStore): ReadonlyMap<string, string> {
 	const names = new Map<string, string>();
 	for (const e of store.timeline.entries) {
-		if (e.data.type !== "item" || e.data.item.type !== "userMessage" || names.has(e.data.turnId)) continue;
+		if (e.data.type !== "item" || names.has(e.data.turnId)) continue;
+		if (e.data.item.type === "contextCompaction") names.set(e.data.turnId, "Compaction of the context");
+		if (e.data.item.type !== "userMessage") continue;
 		names.set(e.data.turnId, e.data.item.content.map((c) => (c.type === "text" ? c.text : "")).join(" "));
 	}
 	for (const i of store.context.items.value) {

@@ -31,6 +31,11 @@ function threadOf(r: ServerRequest): string {
 	return (r.params as { threadId?: string }).threadId ?? "";
 }
 
+/** waits reports whether a question about an item is open. */
+export function waits(itemId: string): boolean {
+	return questions.value.some((q) => !q.resolved && (q.request.params as { itemId?: string }).itemId === itemId);
+}
+
 /** ask adds a question. The server sends open ones again, with the same id, after a reconnect. */
 export function ask(request: ServerRequest): void {
 	const list = questions.value.filter((q) => q.id !== request.id);

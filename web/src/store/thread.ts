@@ -53,6 +53,8 @@ export class ThreadStore {
 	readonly turn = signal<string | null>(null);
 	readonly tokens = signal<ThreadTokenUsage | null>(null);
 	readonly notices = signal<readonly Notice[]>([]);
+	/** retrying is the error of a model request that the server sends again, or empty. */
+	readonly retrying = signal("");
 	readonly openSections = signal<ReadonlySet<string>>(new Set());
 	/** marked are the items of the timeline that the edit under the pointer changed. */
 	readonly marked = signal<ReadonlySet<string>>(new Set());
@@ -107,6 +109,7 @@ export class ThreadStore {
 
 	/** open subscribes to the thread and loads its end. It is called again after a reconnect. */
 	async open(): Promise<void> {
+		this.retrying.value = "";
 		try {
 			const resumed = await this.connection.call("thread/resume", { threadId: this.id, excludeTurns: true });
 			this.settings.value = resumed;
@@ -230,6 +233,7 @@ export class ThreadStore {
 			case "turn/completed": {
 				const t = n.params.turn;
 				if (this.turn.value === t.id) this.turn.value = null;
+				this.retrying.value = "";
 				this.timeline.put({
 					type: "turnCompleted", position: -1, turnId: t.id, status: t.status, error: t.error, startedAt: t.startedAt,
 					completedAt: t.completedAt, durationMs: t.durationMs, trimmed: false,
@@ -239,6 +243,7 @@ export class ThreadStore {
 			}
 			case "item/started":
 			case "item/completed":
+				this.retrying.value = "";
 				this.timeline.put({ type: "item", position: -1, turnId: n.params.turnId, item: n.params.item, trimmed: false });
 				return;
 			case "thread/tokenUsage/updated":
@@ -279,7 +284,8 @@ export class ThreadStore {
 				this.notice("warning", n.params.message);
 				return;
 			case "error":
-				if (!n.params.willRetry) this.notice("error", n.params.error.message);
+				if (n.params.willRetry) this.retrying.value = n.params.error.additionalDetails ?? n.params.error.message;
+				else if (n.params.turnId !== this.turn.value) this.notice("error", n.params.error.message); // otherwise the turn's end shows it
 				return;
 			default:
 				this.applyDelta(n);

@@ -30,6 +30,10 @@ export function App() {
 		narrow.addEventListener("change", fit);
 		veryNarrow.addEventListener("change", fit);
 	}, []);
+	const shown = app.current.value?.id;
+	useEffect(() => {
+		if (shown && matchMedia("(max-width: 760px)").matches) threadsOpen.value = false; // the list covers the thread
+	}, [shown]);
 	if (app.sessionFailure.value) return <NoSession reason={app.sessionFailure.value} />;
 	const store = app.current.value;
 	const panel = panelOpen.value && store && store.phase.value !== "failed";
@@ -132,6 +136,9 @@ function Notices() {
 	const store = app.current.value!;
 	return (
 		<div class="notices">
+			{store.retrying.value && (
+				<div class="banner warning" role="status"><Icon name="warning" /><span>The model request failed and is sent again: {store.retrying.value}</span></div>
+			)}
 			{store.notices.value.map((n) => (
 				<div key={n.id} class={`banner ${n.kind}`} role={n.kind === "error" ? "alert" : "status"}>
 					<Icon name={n.kind === "done" ? "check" : "warning"} /><span>{n.text}</span>
@@ -146,7 +153,8 @@ function Welcome() {
 	return (
 		<div class="empty">
 			<h2>No thread is open</h2>
-			<p>Choose a thread on the left, or start one.</p>
+			<p>Choose a thread from the list, or start one.</p>
+			{!threadsOpen.value && <button type="button" onClick={() => (threadsOpen.value = true)}><Icon name="list" />Show threads</button>}
 			<button class="primary" type="button" onClick={() => openDialog({ kind: "new" })}><Icon name="plus" />New thread</button>
 		</div>
 	);

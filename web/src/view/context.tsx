@@ -226,7 +226,9 @@ function Row({ row, ...p }: RowProps & { row: ContextRow }) {
 
 /** NoRows says why the list has no rows. */
 function NoRows({ store, s }: { store: ThreadStore; s: Selection }) {
-	if (store.context.items.value.length === 0 && !s.find.active) return <p class="hint">The context is empty. It fills with the first turn.</p>;
+	if (store.context.items.value.length === 0 && !s.find.active) {
+		return <p class="hint">{store.turn.value !== null ? "The context appears when the turn ends." : "The context is empty. It fills with the first turn."}</p>;
+	}
 	return (
 		<div class="hint">
 			<p>No item matches.</p>

@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import * as app from "../store/app.ts";
 import { categoryNames } from "../store/context.ts";
-import type { ThreadStore } from "../store/thread.ts";
+import type { Notice, ThreadStore } from "../store/thread.ts";
 import { count, firstLine, plural } from "../lib/format.ts";
 import type { ContextCategory, ContextItem, Thread } from "../wire/types.ts";
 import { Compact } from "./compaction.tsx";
@@ -69,6 +69,7 @@ interface FrameProps {
 export function Frame(p: FrameProps) {
 	const el = useRef<HTMLDialogElement>(null);
 	const [busy, setBusy] = useState(false);
+	const [failure, setFailure] = useState("");
 	useLayoutEffect(() => { // so that the focus is back when the dialog is gone
 		const node = el.current!;
 		const before = document.activeElement as HTMLElement | null;
@@ -82,9 +83,12 @@ export function Frame(p: FrameProps) {
 		e.preventDefault();
 		if (!p.run || p.disabled || busy) return;
 		setBusy(true);
+		app.failure.value = "";
+		const before = app.current.value?.notices.value ?? [];
 		const keep = (await p.run()) === false;
 		setBusy(false);
-		if (!keep) closeDialog();
+		if (keep) setFailure(takeFailure(before));
+		else closeDialog();
 	};
 	return (
 		<dialog ref={el} class={p.wide ? "wide" : ""} aria-label={p.title} onCancel={(e) => {
@@ -94,6 +98,7 @@ export function Frame(p: FrameProps) {
 			<form onSubmit={(e) => void submit(e)}>
 				<h2>{p.title}</h2>
 				<div class="dialog-body">{p.children}</div>
+				{failure && <p class="error-text pre" role="alert">{failure}</p>}
 				<div class="dialog-buttons">
 					<button type="button" onClick={closeDialog}>{p.run ? "Cancel" : "Close"}</button>
 					{p.extra}
@@ -102,6 +107,16 @@ export function Frame(p: FrameProps) {
 			</form>
 		</dialog>
 	);
+}
+
+/** takeFailure moves the error of a request from the page below to the dialog. The notices before the request stay. */
+function takeFailure(before: readonly Notice[]): string {
+	const store = app.current.value;
+	const notice = store?.notices.value.find((n) => n.kind === "error" && !before.includes(n));
+	if (notice) store!.closeNotice(notice.id);
+	const text = notice?.text ?? app.failure.value;
+	app.failure.value = "";
+	return text;
 }
 
 function NewThread() {

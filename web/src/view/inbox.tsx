@@ -2,7 +2,8 @@
 
 import * as app from "../store/app.ts";
 import { inbox } from "../store/questions.ts";
-import { plural } from "../lib/format.ts";
+import { count, plural } from "../lib/format.ts";
+import { Icon } from "../lib/icons.tsx";
 import type { OpenServerRequest } from "../wire/types.ts";
 import { Menu } from "./menu.tsx";
 import { titleOf } from "./threads.tsx";
@@ -22,7 +23,7 @@ export function Inbox() {
 	const text = plural(open.length, "open question");
 	return (
 		<span class="attention" role="status">
-			<Menu label={text} text={text} entries={open.map((r) => ({
+			<Menu label={text} text={<><Icon name="bell" />{count(open.length)}<span class="words">{text.slice(count(open.length).length)}</span></>} entries={open.map((r) => ({
 				label: `${nameOf(r.threadId)}: ${kinds[r.method] ?? r.method}`, icon: "bell" as const, run: () => go(r),
 			}))} />
 		</span>

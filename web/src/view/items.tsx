@@ -8,6 +8,7 @@ import { longOutput, shortOutput, terminal } from "../lib/ansi.tsx";
 import { Markdown } from "../lib/markdown.tsx";
 import { Icon, type IconName } from "../lib/icons.tsx";
 import { count, duration, firstLine, plural, relative, visible } from "../lib/format.ts";
+import { waits } from "../store/questions.ts";
 import { scriptOf } from "../lib/shell.ts";
 import { CopyButton } from "../lib/copy.tsx";
 import { DiffView, diffCounts } from "./diff.tsx";
@@ -203,7 +204,7 @@ function Command({ item, whole, head }: { item: CommandExecutionItem; whole: boo
 		<Fold icon="terminal" class="command" open={running || failed} head={
 			<>
 				<span class={`outcome ${failed ? "failed" : ""}`}>
-					{running ? "running" : item.status === "declined" ? "declined" : item.exitCode !== null ? `exit ${item.exitCode}` : item.status}
+					{running ? (waits(item.id) ? "waits for you" : "running") : item.status === "declined" ? "declined" : item.exitCode !== null ? `exit ${item.exitCode}` : item.status}
 					{item.durationMs !== null && ` · ${duration(item.durationMs)}`}
 				</span>
 				{head}
@@ -216,11 +217,15 @@ function Command({ item, whole, head }: { item: CommandExecutionItem; whole: boo
 	);
 }
 
+const changeStates: Record<string, string> = {
+	inProgress: "to change", completed: "changed", declined: "not changed: declined", failed: "not changed: failed",
+};
+
 function FileChanges({ item, cwd, head }: { item: FileChangeItem; cwd: string; head: ComponentChildren }) {
 	return (
 		<div class="changes">
 			<div class="line"><Icon name="file" />
-				<span class="line-text">{plural(item.changes.length, "file")} {item.status === "declined" ? "not changed: declined" : item.status === "failed" ? "not changed: failed" : "changed"}</span>
+				<span class="line-text">{plural(item.changes.length, "file")} {changeStates[item.status] ?? item.status}</span>
 				{head}
 			</div>
 			{item.changes.map((c) => {

@@ -96,7 +96,7 @@ function Status({ m, query }: { m: Memories; query: string }) {
 	return (
 		<p class="side-note faint">
 			<span>{plural(status.summaries, "summary", "summaries")}{status.code > 0 && `, ${plural(status.code, "piece")} of code`}</span>
-			<span>{status.summarizes ? "keeps summaries" : "keeps no summaries"}, {status.reminds ? "reminds the model" : "does not remind the model"}</span>
+			<span>{status.summarizes ? "new summaries are kept" : "no new summaries"}, {status.reminds ? "the model is reminded" : "no reminders"}</span>
 			{query !== "" && <span>{m.semantic ? "words and meaning compared" : "words compared"}</span>}
 			{status.error && <span class="error-text">{visible(status.error)}</span>}
 		</p>

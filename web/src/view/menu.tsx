@@ -1,5 +1,6 @@
 // A button with a menu.
 
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "../lib/icons.tsx";
 
@@ -14,7 +15,7 @@ export interface MenuEntry {
 export interface MenuProps {
 	label: string;
 	entries: readonly MenuEntry[];
-	text?: string;
+	text?: ComponentChildren;
 	/** up opens the menu above the button. */
 	up?: boolean;
 }
