@@ -3,7 +3,6 @@ package worktree
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
@@ -11,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"appserver/core/osfile"
 )
 
 // refs is the prefix of all refs, with one folder per thread.
@@ -44,7 +41,7 @@ func (t *Tree) Keep(ctx context.Context, thread, name, object string) error {
 	if err != nil {
 		return err
 	}
-	return syncFolders(filepath.Join(t.refsGit().dir, filepath.FromSlash(ref)), 3)
+	return t.syncRef(filepath.Join(t.refsGit().dir, filepath.FromSlash(ref)))
 }
 
 // commit returns a commit of a tree. Threads with the same capture share it.
@@ -140,18 +137,6 @@ func (t *Tree) ref(thread, name string) (string, error) {
 		}
 	}
 	return ref, nil
-}
-
-// syncFolders syncs the folders above a file, up to levels. Repositories with another ref format have
-// no such folders.
-func syncFolders(name string, levels int) error {
-	for range levels {
-		name = filepath.Dir(name)
-		if err := osfile.SyncFolder(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }
 
 // Pack moves the objects of all refs into a pack. In our own store it also removes unused objects that

@@ -40,6 +40,8 @@ type Tree struct {
 	creating sync.Mutex
 	// written is guarded by creating.
 	written writtenRef
+	// refsName is the folder of all our refs.
+	refsName durableName
 
 	mu        sync.Mutex
 	captured  captured

@@ -120,16 +120,16 @@ func (c *comparison) add(name string) error {
 	if err != nil {
 		return err
 	}
-	if !c.settled(state.Changed) {
+	if !settled(state.Changed, c.now) {
 		return errNotComparable
 	}
 	return nil
 }
 
-// settled reports whether any later change of a file sets another time of change. Times advance every
-// 10 ms or more often. File systems without fractions of a millisecond advance every two seconds.
-func (c *comparison) settled(nano int64) bool {
-	age := c.now.Sub(time.Unix(0, nano))
+// settled reports whether any later change of a file sets another time than this one, in Unix nanoseconds. Times
+// advance every 10 ms or more often. File systems without fractions of a millisecond advance every two seconds.
+func settled(nano int64, now time.Time) bool {
+	age := now.Sub(time.Unix(0, nano))
 	return age > 2*time.Second || age > 50*time.Millisecond && nano%int64(time.Millisecond) != 0
 }
 
