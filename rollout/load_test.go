@@ -194,7 +194,8 @@ func TestAPanicWhileLinesAreReadAheadPassesToTheCaller(t *testing.T) {
 func TestAPanicOfALoaderEndsTheLoad(t *testing.T) {
 	store, mem := memStore()
 	path := put(t, mem, store.PathFor(threadA, begin), metaLine+strings.Repeat(userLine("text"), 10))
-	require.PanicsWithValue(t, "line", func() { _, _, _ = store.InChunks(200, 1<<20, 1<<20).Load(path, panickingLoader{}) })
+	store = store.InChunks(200, 1<<20, 1<<20)
+	require.PanicsWithValue(t, "line", func() { _, _, _ = store.Load(path, panickingLoader{}) })
 }
 
 type panickingLoader struct{ rollout.Loader }
