@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"cmp"
 	"os"
 
 	"appserver/rollout/disk"
@@ -55,7 +54,10 @@ func (l *Log) Resume() error {
 	}
 	file, info, err := disk.Open(l.store.disk, l.path, os.O_RDWR|os.O_APPEND)
 	if disk.IsNotExist(err) || err == nil && !disk.IsUnchanged(l.store.disk, l.suspended, info) {
-		err = disk.Wrap("append to", l.path, cmp.Or[error](ErrChanged, closeOf(file)))
+		if file != nil {
+			_ = file.Close()
+		}
+		err = disk.Wrap("append to", l.path, ErrChanged)
 	}
 	if err == nil {
 		if err = l.lines.resume(l.store, file); err != nil {
@@ -68,11 +70,4 @@ func (l *Log) Resume() error {
 	}
 	l.lock, l.tail.File, l.suspended = lock, file, nil
 	return nil
-}
-
-func closeOf(file disk.File) error {
-	if file == nil {
-		return nil
-	}
-	return file.Close()
 }

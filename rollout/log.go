@@ -242,10 +242,7 @@ func (l *Log) Discard() error {
 }
 
 func (l *Log) closeFile() error {
-	if l.tail == nil {
-		return nil
-	}
-	if l.suspended != nil {
+	if l.tail == nil || l.suspended != nil {
 		return nil
 	}
 	var err error
@@ -253,7 +250,7 @@ func (l *Log) closeFile() error {
 		err = l.lines.Close()
 	}
 	if l.tail.Torn {
-		err = l.tail.Truncate()
+		err = cmp.Or(err, l.tail.Truncate())
 	}
 	if l.dirty {
 		err = cmp.Or(err, l.syncAll())

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"encoding/json"
-	"hash"
 	"hash/crc32"
 	"io"
 	"os"
@@ -107,12 +106,8 @@ func withoutChecksum(text []byte) (content []byte, valid bool) {
 	if end < 0 {
 		return nil, false
 	}
-	sum := newSum()
-	_, _ = sum.Write(text[:end]) // a hash never fails
-	return text[:end], binary.BigEndian.Uint32(text[end:]) == sum.Sum32()
+	return text[:end], binary.BigEndian.Uint32(text[end:]) == line.Checksum(text[:end])
 }
-
-func newSum() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
 
 // resumeFrom applies a cache if it belongs to this file.
 func (l *loading) resumeFrom(b *snapshotCache, s *span, stored, snapshot []byte) {
@@ -176,7 +171,7 @@ func (l *loading) saveSnapshotCache(s *span) {
 }
 
 func (l *loading) writeSnapshotCache(file disk.File, s *span) error {
-	sum := newSum()
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	out := bufio.NewWriterSize(io.MultiWriter(file, sum), disk.WriteSize)
 	err := cmp.Or(l.writeHead(out, s), l.keep(out), out.Flush())
 	if err == nil {

@@ -25,7 +25,7 @@ type limits struct {
 	bytes int64
 }
 
-// keepClean removes copies now and then every hour, until the store is closed.
+// keepClean removes copies now, and then every hour until the store is closed.
 func (t *Threads) keepClean() {
 	due := time.NewTicker(cleanEvery)
 	defer due.Stop()
