@@ -73,12 +73,12 @@ func (t *Thread) Changed(turn *string) (Changed, *protocol.Error) {
 		}
 	}
 	c := Changed{Changes: filechanges.Net(changes), Turns: []protocol.ChangedTurn{}}
-	var told []string
+	var seen []string
 	for _, one := range changes {
-		if slices.Contains(told, one.ID) {
+		if slices.Contains(seen, one.ID) {
 			continue
 		}
-		told = append(told, one.ID)
+		seen = append(seen, one.ID)
 		paths := filechanges.Paths(filechanges.Net(t.state.ChangesOf(one.ID)))
 		if at := t.state.CheckpointIndex(one.ID); len(paths) > 0 &&
 			(at < 0 || t.state.Checkpoints[at].Kind == protocol.CheckpointTurn) {

@@ -14,7 +14,7 @@ import (
 type CompactContext struct {
 	To     protocol.Caller
 	Client string
-	World  TurnEnv
+	Env    TurnEnv
 	// Strategy is one of protocol's Compact constants, or "" for the configured one.
 	Strategy string
 }
@@ -34,7 +34,7 @@ func (s *step) compactContext(in CompactContext) {
 	if s.rejectInTurn(in.To) {
 		return
 	}
-	s.newTurn(in.World).compacts = true
+	s.newTurn(in.Env).compacts = true
 	s.recordBegin(nil)
 	s.changeSettings(s.state.Settings, s.active.id)
 	s.reply(in.To, protocol.Empty{})
@@ -71,7 +71,7 @@ const nothingToCompact = "There is nothing to compact: the context holds no answ
 func (s *step) compactIfNeeded() bool {
 	t := s.active
 	limit, window := t.env.Compaction.Limit, t.env.Provider.ContextWindow
-	if limit == 0 && window == nil || s.fitsWithoutCounting(limit, window) {
+	if limit == 0 && window == nil || s.fitsWithoutCounting(roomFor(&t.env)) {
 		return false
 	}
 	tokens := s.PromptTokens()
@@ -101,18 +101,23 @@ func (s *step) compactToTarget(target int64) bool {
 	return true
 }
 
-// fitsWithoutCounting reports whether a request is within the limits even if each byte is a token. It
-// saves counting.
-func (s *step) fitsWithoutCounting(limit int64, window *int64) bool {
-	least := limit
-	if window != nil && (least == 0 || *window < least) {
-		least = *window
-	}
+// fitsWithoutCounting reports whether a request has at most room tokens even if each byte is a token. It saves
+// counting.
+func (s *step) fitsWithoutCounting(room int64) bool {
 	bytes := int64(frameBytes)
 	for i := range s.context.Shown() {
 		bytes += s.context.Item(i).MaxTokens()
 	}
-	return int64(float64(bytes+int64(len(s.systemPrompt())))*max(s.context.Scale(), 1)+0.5) <= least
+	return int64(float64(bytes+int64(len(s.systemPrompt())))*max(s.context.Scale(), 1)+0.5) <= room
+}
+
+// roomFor returns the greatest number of tokens of a request, or 0 if it is not known.
+func roomFor(env *TurnEnv) int64 {
+	limit, window := env.Compaction.Limit, env.Provider.ContextWindow
+	if window != nil && (limit == 0 || *window < limit) {
+		return *window
+	}
+	return limit
 }
 
 // frameBytes is an upper bound for the tools of a request.
@@ -259,15 +264,20 @@ func (s *step) mask(c *runningCompaction) bool {
 	}
 	s.active.compaction = nil
 	audit := context.AuditMask(c.plan, places)
-	line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: places})
-	line.ClientName = c.client
-	changes := s.commitEdit(line)
+	changes := s.commitEdit(s.maskLine(c))
 	s.recordSize()
 	s.completeItem(c.item, nil)
 	s.notifyCompacted(c.tokensBefore, protocol.CompactMask, &audit)
 	s.contextChanged(changes)
 	s.afterCompaction()
 	return true
+}
+
+// maskLine returns the edit that replaces the outputs of a compaction by placeholders.
+func (s *step) maskLine(c *runningCompaction) protocol.StoredContextEdit {
+	line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(c.plan)})
+	line.ClientName = c.client
+	return line
 }
 
 // afterCompaction ends the turn if a client asked for the compaction. Otherwise it sends the model

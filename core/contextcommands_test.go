@@ -230,7 +230,7 @@ func trimInput(m *machine, a arguments) (core.Input, error) {
 }
 
 func compactInput(m *machine, a arguments) (core.Input, error) {
-	return core.CompactContext{To: m.caller(), World: m.world, Strategy: a.word(0)}, nil
+	return core.CompactContext{To: m.caller(), Env: m.world, Strategy: a.word(0)}, nil
 }
 
 // reviewInput takes a kind of target, and what it names.
@@ -254,7 +254,7 @@ func proposeInput(m *machine, a arguments) (core.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	return core.ProposeCompaction{To: m.caller(), World: m.world, Strategy: a.word(0), Range: named.Range}, nil
+	return core.ProposeCompaction{To: m.caller(), Env: m.world, Strategy: a.word(0), Range: named.Range}, nil
 }
 
 func commitInput(m *machine, a arguments) (core.Input, error) {

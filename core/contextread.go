@@ -100,16 +100,16 @@ func (t *Thread) ContextRevision() int64 { return t.context.Revision() }
 
 // NextPrompt returns the request of a turn that starts now, without the user's input, and its cost in
 // tokens. While a turn is active it returns the next request of that turn.
-func (t *Thread) NextPrompt(w TurnEnv) (p *Prompt, tokens int64) {
+func (t *Thread) NextPrompt(env TurnEnv) (p *Prompt, tokens int64) {
 	if t.active == nil {
-		t.applyEnv(w)
-		t.setServerTools(w.Tools)
+		t.applyEnv(env)
+		t.setServerTools(env.Tools)
 	}
 	p, tokens = t.Prompt(), t.PromptTokens()
 	if t.active != nil {
 		return p, tokens
 	}
-	for _, m := range t.newNotices(w) {
+	for _, m := range t.newNotices(env) {
 		p.Items = append(p.Items, protocol.ResponseItem{ResponseItemVariant: m})
 		tokens += t.context.Scaled(t.context.Count(m.Content[0].Text))
 	}

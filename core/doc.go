@@ -38,12 +38,13 @@
 //
 // A file uses the files before it in this list, and few after it:
 //
-//   - thread.go, turnstate.go, callstate.go and terminalstate.go have the data of the machine.
+//   - options.go, input.go and output.go have what enters and leaves the machine.
+//   - thread.go, turnstate.go, callstate.go and terminalstate.go have its data.
 //   - step.go has what every step uses: record a line, send a message, start an effect.
 //   - items.go, contextchange.go, policy.go, callresult.go and closeturn.go have what many inputs share:
 //     the items that clients see, changes of the context, the rules for tools, results of calls, the end
 //     of an interrupted turn.
-//   - prompt.go, offers.go and environment.go build the model request.
+//   - prompt.go, offeredtools.go and environment.go build the model request.
 //   - resumable.go and continueturn.go have the turns that outlive their server.
 //   - modelrequest.go, compact.go, tools.go, approval.go and a file for each tool run a turn. They are one
 //     cycle: a model request leads to calls, and their results lead to the next request.

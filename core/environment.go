@@ -10,19 +10,19 @@ import (
 )
 
 // appendNotices adds the notices that the model does not know yet.
-func (s *step) appendNotices(w TurnEnv) {
-	for _, m := range s.newNotices(w) {
+func (s *step) appendNotices(env TurnEnv) {
+	for _, m := range s.newNotices(env) {
 		s.item(m)
 	}
 }
 
 // newNotices returns the environment and the instructions, if they differ from the last ones in the
 // context.
-func (t *Thread) newNotices(w TurnEnv) (messages []*protocol.Message) {
-	if text := t.environmentText(w); text != t.context.Environment() {
+func (t *Thread) newNotices(env TurnEnv) (messages []*protocol.Message) {
+	if text := t.environmentText(env); text != t.context.Environment() {
 		messages = append(messages, history.UserMessage(text))
 	}
-	if text := t.newInstructions(w.Instructions); text != "" {
+	if text := t.newInstructions(env.Instructions); text != "" {
 		messages = append(messages, history.UserMessage(text))
 	}
 	return messages
@@ -60,9 +60,9 @@ func (t *Thread) newInstructions(files []InstructionFile) string {
 }
 
 // allNotices returns the environment and the instructions.
-func (t *Thread) allNotices(w TurnEnv) []*protocol.Message {
-	messages := []*protocol.Message{history.UserMessage(t.environmentText(w))}
-	if text := instructionsText(w.Instructions, ""); text != "" {
+func (t *Thread) allNotices(env TurnEnv) []*protocol.Message {
+	messages := []*protocol.Message{history.UserMessage(t.environmentText(env))}
+	if text := instructionsText(env.Instructions, ""); text != "" {
 		messages = append(messages, history.UserMessage(text))
 	}
 	return messages
@@ -91,7 +91,7 @@ func isForeignFor(text, cwd string, files []InstructionFile) bool {
 	return strings.TrimSpace(body) == ""
 }
 
-func (t *Thread) environmentText(w TurnEnv) string {
+func (t *Thread) environmentText(env TurnEnv) string {
 	network := "restricted"
 	switch p := t.state.Settings.Sandbox.SandboxPolicyVariant.(type) {
 	case *protocol.DangerFullAccess:
@@ -104,8 +104,8 @@ func (t *Thread) environmentText(w TurnEnv) string {
 	var b strings.Builder
 	b.WriteString("<environment_context>\n")
 	for _, member := range [][2]string{
-		{"cwd", t.state.Settings.Cwd}, {"shell", command.ShellName(w.Shell)},
-		{"current_date", w.Date}, {"timezone", w.Timezone},
+		{"cwd", t.state.Settings.Cwd}, {"shell", command.ShellName(env.Shell)},
+		{"current_date", env.Date}, {"timezone", env.Timezone},
 		{"approval_policy", t.state.Settings.ApprovalPolicy.Mode}, {"sandbox_mode", t.state.Settings.Sandbox.Stored().Type},
 		{"network_access", network},
 	} {

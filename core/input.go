@@ -277,3 +277,19 @@ type ClientAnswer struct {
 
 // TimerFired ends a Timer.
 type TimerFired struct{ Effect EffectID }
+
+// Tracked has the changes of an effect. Diff is the diff of the turn so far, or nil without changes.
+// Err is set if the changes are not completely known.
+type Tracked struct {
+	Changes protocol.WorktreeChanges
+	Diff    *FileDiff
+	Err     error
+}
+
+// FileDiff is a diff in git's form, and its counts. Cut is set if the text lacks a part, because it
+// would be too long. The counts have all of it.
+type FileDiff struct {
+	Text    string
+	Cut     bool
+	Summary protocol.DiffSummary
+}

@@ -110,10 +110,10 @@ func (s *step) beginFresh(in Resume) {
 	s.restoreTurn(in.Env)
 }
 
-func (s *step) resumeResponse(p *protocol.ThreadResumeParams, w TurnEnv) protocol.ThreadResumeResponse {
+func (s *step) resumeResponse(p *protocol.ThreadResumeParams, env TurnEnv) protocol.ThreadResumeResponse {
 	answer := protocol.ThreadResumeResponse{
 		Thread:             s.responseView(!p.ExcludeTurns),
-		ThreadSettingsView: s.settingsView(w),
+		ThreadSettingsView: s.settingsView(env),
 		CollaborationMode:  protocol.ActiveMode(s.state.Settings.StoredMode()),
 		InitialTurnsPage:   s.initialPage(p.InitialTurnsPage),
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"strings"
 
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -48,7 +49,7 @@ func (s *step) itemPiece(m *modelRequest, item protocol.ResponseItemVariant) {
 		m.message.replaceText(i.Content)
 		s.completeMessage(m, nil, i.Phase)
 	case *protocol.Unknown:
-		if i.Tag == webSearchCall {
+		if i.Tag == history.WebSearchCall {
 			s.keepSearch(m, i)
 			return
 		}
@@ -67,7 +68,7 @@ func (s *step) messagePiece(m *modelRequest, text string) {
 		m.message = &openMessage{id: "msg_" + s.NewID(), startedAt: s.Now}
 		switch {
 		case s.splitsPlans():
-			m.message.proposal = &proposal{}
+			m.message.plans = &planAnswer{}
 		case s.reviewing() == nil:
 			s.notifyStarted(s.newItem(&protocol.AgentMessageItem{ID: m.message.id}, s.Now))
 		}
@@ -76,7 +77,7 @@ func (s *step) messagePiece(m *modelRequest, text string) {
 	if s.reviewing() != nil { // clients get the result when it is complete
 		return
 	}
-	if p := m.message.proposal; p != nil {
+	if p := m.message.plans; p != nil {
 		s.addParts(m.message, p.parser.write(text))
 		return
 	}
@@ -99,7 +100,7 @@ func (s *step) completeMessage(m *modelRequest, echo *protocol.ProviderEcho, pha
 		r.answer = text
 		return
 	}
-	if p := o.proposal; p != nil {
+	if p := o.plans; p != nil {
 		s.addParts(o, p.parser.close())
 		s.completePlan(p)
 		if !p.begun {

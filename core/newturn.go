@@ -48,12 +48,12 @@ func (s *step) rejectInTurn(to protocol.Caller) bool {
 }
 
 // newTurn creates the active turn. It adds no line.
-func (s *step) newTurn(world TurnEnv) *turn {
+func (s *step) newTurn(env TurnEnv) *turn {
 	s.endDanglingTurn()
 	s.discardDraft(errDraftExpired())
 	s.failed = false
-	s.applyEnv(world)
-	s.active = &turn{id: s.NewID(), startedAt: s.Now, env: world, notBefore: s.Now.Add(s.options.CompletedFloor)}
+	s.applyEnv(env)
+	s.active = &turn{id: s.NewID(), startedAt: s.Now, env: env, notBefore: s.Now.Add(s.options.CompletedFloor)}
 	return s.active
 }
 

@@ -156,3 +156,12 @@ type ListedModel struct {
 
 // Tokenizer counts tokens.
 type Tokenizer = history.Tokenizer
+
+// Tracking selects which file changes of turns are recorded.
+type Tracking struct {
+	// Worktree is set if the worktree is captured before each turn and around commands that may
+	// write. Patches is set if the changes of patches are recorded.
+	Worktree, Patches bool
+	// Keep is the largest number of checkpoints of a thread.
+	Keep int
+}

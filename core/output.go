@@ -244,3 +244,12 @@ type (
 
 // WebSearchCached is the mode of searches in an index of the provider.
 const WebSearchCached = toolspec.WebSearchCached
+
+// Track captures files before and after an effect. Turn is the turn of the effect. Dir is a
+// directory in the worktree. Before has the net changes of the turn so far, for its diff. Keep is
+// set if the captures must survive garbage collection.
+type Track struct {
+	Turn, Dir string
+	Before    []protocol.WorktreeChanges
+	Keep      bool
+}

@@ -266,7 +266,7 @@ func (e *explorer) changeLimits(t *rapid.T) {
 func (e *explorer) compactNow(t *rapid.T) {
 	strategy := rapid.SampledFrom([]string{"", "", protocol.CompactSummary, protocol.CompactMask,
 		protocol.CompactLocal}).Draw(t, "strategy")
-	e.run(t, core.CompactContext{To: e.caller(), World: e.world, Strategy: strategy})
+	e.run(t, core.CompactContext{To: e.caller(), Env: e.world, Strategy: strategy})
 }
 
 func (e *explorer) reviewNow(t *rapid.T) {
@@ -276,7 +276,7 @@ func (e *explorer) reviewNow(t *rapid.T) {
 }
 
 func (e *explorer) propose(t *rapid.T) {
-	in := core.ProposeCompaction{To: e.caller(), World: e.world}
+	in := core.ProposeCompaction{To: e.caller(), Env: e.world}
 	in.Strategy = rapid.SampledFrom([]string{"", protocol.CompactSummary, protocol.CompactMask,
 		protocol.CompactLocal}).Draw(t, "strategy")
 	if count := rapid.IntRange(0, 3).Draw(t, "turns"); count > 0 {

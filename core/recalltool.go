@@ -139,18 +139,38 @@ func (s *step) notIncludable(place int) string {
 	return s.context.NotReturnable(place)
 }
 
-// searchRemoved finds items that are not in the prompt, best first, then newest first. An output is found by
-// the words of its call too, which has the names of files. Of items with the same sentences about the query, such as
-// reads of one file, it returns the best one.
+// searchRemoved finds items that are not in the prompt, best first, then newest first. Of items with the same sentences
+// about the query, such as reads of one file, it returns the best one.
 func (s *step) searchRemoved(query string) (found []string) {
-	var places []int
 	ranking := digest.NewRanking(query)
+	places := s.rankRemoved(ranking)
+	seen := map[string]bool{}
+	for _, text := range ranking.Best(recallTried) {
+		c, how := s.context.Item(places[text]), "removed with an earlier part of the conversation"
+		if c.Listed() {
+			how = "excluded"
+		}
+		about := aboutItem(history.ContentText(c.Decode()), query)
+		if seen[about] {
+			continue
+		}
+		seen[about] = true
+		if found = append(found, fmt.Sprintf("%s (%s): %s", c.ID(), how, about)); len(found) == recallHits {
+			break
+		}
+	}
+	return found
+}
+
+// rankRemoved adds the items that are not in the prompt to a ranking, the newest first, and returns their places. The
+// subject of an output is its call, which has the names of files.
+func (s *step) rankRemoved(ranking *digest.Ranking) (places []int) {
 	outputs := map[string]int{} // the text of the last output of a call, by the id of the call
 	size := 0
 	for i := s.context.Len() - 1; i >= 0 && size < recallDepth; i-- {
 		c := s.context.Item(i)
 		if c.IsCall() {
-			if text, searched := outputs[c.CallID()]; searched {
+			if text, ranked := outputs[c.CallID()]; ranked {
 				size += int(c.Size())
 				ranking.Subject(text, history.ContentText(c.Decode()))
 				delete(outputs, c.CallID())
@@ -169,22 +189,7 @@ func (s *step) searchRemoved(query string) (found []string) {
 			outputs[c.CallID()] = text
 		}
 	}
-	told := map[string]bool{}
-	for _, text := range ranking.Best(recallTried) {
-		c, how := s.context.Item(places[text]), "removed with an earlier part of the conversation"
-		if c.Listed() {
-			how = "excluded"
-		}
-		about := aboutItem(history.ContentText(c.Decode()), query)
-		if told[about] {
-			continue
-		}
-		told[about] = true
-		if found = append(found, fmt.Sprintf("%s (%s): %s", c.ID(), how, about)); len(found) == recallHits {
-			break
-		}
-	}
-	return found
+	return places
 }
 
 // aboutItem returns the sentences of a text about a query, or the start of an output that only its call is about.

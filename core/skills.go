@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"appserver/core/excerpt"
+	"appserver/core/history"
 )
 
 // Skill is a skill in the list for the model.
@@ -17,7 +18,7 @@ const (
 	// maxSkillsText bounds the list of all skills, and maxSkillLine one entry, in bytes.
 	maxSkillsText, maxSkillLine = 16 << 10, 600
 	// SkillTag begins a message with a skill.
-	SkillTag = "<skill>"
+	SkillTag = history.SkillTag
 )
 
 // SkillsText returns the list of skills for the model, or "".

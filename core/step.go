@@ -105,10 +105,10 @@ func (t *Thread) findTurn(id string) (int, *protocol.Error) {
 
 // applyEnv applies the parts of an environment that hold beyond the turn. A thread without a rollout
 // has no memory.
-func (t *Thread) applyEnv(w TurnEnv) {
-	t.capabilities, t.memory, t.economizes = w.Capabilities, w.Memory, w.Economy.Mode == protocol.EconomyAuto
+func (t *Thread) applyEnv(env TurnEnv) {
+	t.capabilities, t.memory, t.economizes = env.Capabilities, env.Memory, env.Economy.Mode == protocol.EconomyAuto
 	t.state.SetModel()
-	t.context.SetResponses(w.Capabilities.Responses)
+	t.context.SetResponses(env.Capabilities.Responses)
 	t.context.ChooseForms()
 	if t.options.Ephemeral {
 		t.memory = MemoryRules{}

@@ -98,16 +98,16 @@ func (s *step) recordChangesOf(turnID string, t *Tracked) {
 	if t.Diff == nil || s.ActiveTurn() != turnID {
 		return
 	}
-	told := ""
+	announced := ""
 	if s.active.diff != nil {
-		told = s.active.diff.Text
+		announced = s.active.diff.Text
 	}
 	s.active.diff = t.Diff
 	switch {
 	case t.Diff.Cut: // a notification of that size would not be useful
 		s.warnUntracked(errors.New("the diff of this turn is too long for a notification; " +
 			"thread/diff/read returns a part of it"))
-	case told != t.Diff.Text:
+	case announced != t.Diff.Text:
 		s.notify(protocol.TurnDiffUpdatedNotification{ThreadID: s.state.ID, TurnID: s.active.id, Diff: t.Diff.Text})
 	}
 }

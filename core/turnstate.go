@@ -164,15 +164,15 @@ type openMessage struct {
 	id        string
 	startedAt time.Time
 	text      strings.Builder
-	// proposal is set in plan mode, or nil.
-	proposal *proposal
+	// plans is set in plan mode, or nil.
+	plans *planAnswer
 }
 
 // replaceText replaces the streamed text by the text of the complete message, which the provider
-// knows from now on. A proposal stays, since its parts were sent already. A text with a refusal
+// knows from now on. An answer in plan mode stays, since its parts were sent already. A text with a refusal
 // stays, since the message has only a part of it.
 func (o *openMessage) replaceText(whole []protocol.ContentItem) {
-	if o == nil || len(whole) == 0 || o.proposal != nil {
+	if o == nil || len(whole) == 0 || o.plans != nil {
 		return
 	}
 	var text strings.Builder
@@ -187,8 +187,8 @@ func (o *openMessage) replaceText(whole []protocol.ContentItem) {
 	}
 }
 
-// proposal is an answer in plan mode. Its plans are an item of their own.
-type proposal struct {
+// planAnswer is an answer in plan mode. Its plans are an item of their own.
+type planAnswer struct {
 	parser planParser
 	// plan is the last plan of the answer. planID is the id of its item, or "" before it begins.
 	plan      strings.Builder

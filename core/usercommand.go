@@ -42,11 +42,11 @@ func (s *step) runUserCommand(in RunUserCommand) {
 }
 
 // beginShellTurn begins a turn without a model request.
-func (s *step) beginShellTurn(w TurnEnv) {
+func (s *step) beginShellTurn(env TurnEnv) {
 	s.endDanglingTurn()
 	s.discardDraft(errDraftExpired())
 	s.failed = false
-	s.active = &turn{id: s.NewID(), startedAt: s.Now, env: w, shellOnly: true}
+	s.active = &turn{id: s.NewID(), startedAt: s.Now, env: env, shellOnly: true}
 	s.recordBegin(nil)
 	s.out.Sync = true
 }
@@ -77,13 +77,13 @@ func (s *step) cancelUserCommands() {
 
 // convertToModelTurn prepares a shell-only turn for model requests. The first one waits for the
 // commands of the user.
-func (s *step) convertToModelTurn(next Settings, w TurnEnv) {
+func (s *step) convertToModelTurn(next Settings, env TurnEnv) {
 	t := s.active
-	t.shellOnly, t.requestPending, t.env = false, len(t.userCommands) > 0, w
-	s.applyEnv(w)
-	s.setServerTools(w.Tools)
+	t.shellOnly, t.requestPending, t.env = false, len(t.userCommands) > 0, env
+	s.applyEnv(env)
+	s.setServerTools(env.Tools)
 	s.changeSettings(next, t.id)
-	s.appendNotices(w)
+	s.appendNotices(env)
 	s.beginCheckpoint()
 }
 
@@ -109,9 +109,9 @@ func (s *step) userCommandDone(o *userCommand, r ToolResult) {
 	setResult(&item, r)
 	o.item.ThreadItemVariant = &item
 	s.completeItem(o.item, o.command.Argv)
-	told := history.UserMessage(userCommandText(o.command.Script, r))
-	told.ID = "msg_" + s.NewID()
-	s.itemOfThread(told)
+	message := history.UserMessage(userCommandText(o.command.Script, r))
+	message.ID = "msg_" + s.NewID()
+	s.itemOfThread(message)
 	switch {
 	case t.outcome != nil:
 		s.completeWhenIdle()

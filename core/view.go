@@ -160,7 +160,7 @@ func (t *Thread) LastTurn() protocol.Turn {
 	return last.View()
 }
 
-func (t *Thread) settingsView(w TurnEnv) protocol.ThreadSettingsView {
+func (t *Thread) settingsView(env TurnEnv) protocol.ThreadSettingsView {
 	s := t.state.Settings
 	v := protocol.ThreadSettingsView{
 		Model: s.Model, ModelProvider: s.Provider, ServiceTier: s.ServiceTier, DisabledPluginIDs: []string{},
@@ -168,7 +168,7 @@ func (t *Thread) settingsView(w TurnEnv) protocol.ThreadSettingsView {
 		InstructionSources: []string{}, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
 		Sandbox: s.Sandbox, ReasoningEffort: s.Effort,
 	}
-	for _, f := range w.Instructions {
+	for _, f := range env.Instructions {
 		v.InstructionSources = append(v.InstructionSources, f.Path)
 	}
 	return v

@@ -5,17 +5,15 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/core/history"
 	"appserver/core/transcript"
 	"appserver/protocol"
 )
 
-// webSearchCall is the type of the items by which a provider reports its searches.
-const webSearchCall = "web_search_call"
-
 // beginItem shows the beginning of an item of the provider's own.
 func (s *step) beginItem(m *modelRequest, item protocol.ResponseItemVariant) {
 	call, ok := item.(*protocol.Unknown)
-	if !ok || call.Tag != webSearchCall || call.ItemID() == "" {
+	if !ok || call.Tag != history.WebSearchCall || call.ItemID() == "" {
 		return
 	}
 	s.completeReasoning(m, nil)

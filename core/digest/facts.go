@@ -260,8 +260,8 @@ func (e *execution) failed() bool {
 // longestFailure is the longest text between the script and the cause in an entry.
 const longestFailure = " (exit -2147483648)"
 
-// scriptEntry returns the first line of a script that is not blank, with an ellipsis if more follows. It leaves room for
-// a failure.
+// scriptEntry returns the first line of a script that is not blank, with an ellipsis if more follows. It leaves room
+// for a failure.
 func scriptEntry(script string) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(script), "\n")
 	entry := headLine(first, entryLimit-len(longestFailure)-len(" …"))

@@ -199,8 +199,8 @@ func significant(text string) (words []string) {
 	return words
 }
 
-// runIn returns the longest beginning of a word whose letters are all of scripts without spaces, which are dense, or all
-// of others.
+// runIn returns the longest beginning of a word whose letters are all of scripts without spaces, which are dense, or
+// all of others.
 func runIn(word string) (run string, dense bool) {
 	for i, r := range word {
 		switch d := words.IsDense(r); {

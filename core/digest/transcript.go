@@ -112,8 +112,8 @@ func (t *transcript) fit(limit int) {
 	}
 }
 
-// shorten cuts the longest passages of a kind, until all passages have at most limit bytes. Outputs are cut in proportion
-// to their places, others to one length. None gets less than minimum bytes.
+// shorten cuts the longest passages of a kind, until all passages have at most limit bytes. Outputs are cut in
+// proportion to their places, others to one length. None gets less than minimum bytes.
 func (t *transcript) shorten(k kind, limit, minimum int) {
 	if t.size <= limit {
 		return

@@ -41,8 +41,8 @@ func (e *Engine) ThreadInjectItems(to protocol.Caller, p *protocol.ThreadInjectI
 	}
 	return e.toThread(to, p.ThreadID, func(a *actor) {
 		in := core.InjectItems{To: to, Items: items}
-		if world, err := a.worldOf(a.thread.Settings()); err == nil || notReady(err) {
-			in.Env = &world
+		if env, err := a.turnEnv(a.thread.Settings()); err == nil || notReady(err) {
+			in.Env = &env
 		}
 		a.step(in)
 	})

@@ -9,35 +9,28 @@ import (
 
 // ThreadCompactStart starts a turn that compacts the context.
 func (e *Engine) ThreadCompactStart(to protocol.Caller, p *protocol.ThreadCompactStartParams) error {
-	return e.toWorld(to, p.ThreadID, func(w core.TurnEnv) core.Input {
-		return core.CompactContext{To: to, Client: e.parts.Originator(to.Conn), World: w, Strategy: strategyOf(p.Strategy)}
+	return e.toThreadWithEnv(to, p.ThreadID, func(env core.TurnEnv) core.Input {
+		return core.CompactContext{To: to, Client: e.parts.Originator(to.Conn), Env: env, Strategy: textOrEmpty(p.Strategy)}
 	})
 }
 
 // ThreadCompactPropose drafts a compaction.
 func (e *Engine) ThreadCompactPropose(to protocol.Caller, p *protocol.ThreadCompactProposeParams) error {
-	return e.toWorld(to, p.ThreadID, func(w core.TurnEnv) core.Input {
-		return core.ProposeCompaction{To: to, World: w, Strategy: strategyOf(p.Strategy), Range: p.Range}
+	return e.toThreadWithEnv(to, p.ThreadID, func(env core.TurnEnv) core.Input {
+		return core.ProposeCompaction{To: to, Env: env, Strategy: textOrEmpty(p.Strategy), Range: p.Range}
 	})
 }
 
-// toWorld applies an input that needs the environment of a turn, but possibly no model.
-func (e *Engine) toWorld(to protocol.Caller, threadID string, input func(core.TurnEnv) core.Input) error {
+// toThreadWithEnv applies an input that needs the environment of a turn, but possibly no model.
+func (e *Engine) toThreadWithEnv(to protocol.Caller, threadID string, input func(core.TurnEnv) core.Input) error {
 	return e.toThread(to, threadID, func(a *actor) {
-		world, err := a.worldOf(a.thread.Settings())
+		env, err := a.turnEnv(a.thread.Settings())
 		if err != nil && !notReady(err) {
 			e.parts.Outbox.Refuse(to, withCode(err))
 			return
 		}
-		a.step(input(world))
+		a.step(input(env))
 	})
-}
-
-func strategyOf(asked *string) string {
-	if asked == nil {
-		return ""
-	}
-	return *asked
 }
 
 // ThreadCompactCancel drops the draft of a compaction.

@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"encoding/json"
 	"runtime"
+	"sync"
 
 	"appserver/core"
 	"appserver/protocol"
@@ -13,20 +13,18 @@ import (
 // client keeps the list.
 func (a *actor) broadcastContext(c core.ContextChanged) {
 	runtime.Gosched() // the response is written first: the list takes longer to make than the edit
-	var full, changes *protocol.ContextItemsNotification
+	full := sync.OnceValue(a.thread.ContextItems)
+	changes := sync.OnceValue(func() protocol.ContextItemsNotification { return a.thread.ContextChanges(c) })
 	for _, conn := range a.subscribers {
-		told, of := &full, func() protocol.ContextItemsNotification { return a.thread.ContextItems() }
+		list := full
 		if a.engine.wantsChanges(conn) {
-			told, of = &changes, func() protocol.ContextItemsNotification { return a.thread.ContextChanges(c) }
+			list = changes
 		}
-		if *told == nil {
-			n := of()
-			*told = &n
-		}
+		n := list()
 		if a.readError() != nil {
 			return // the thread is reloaded after the step, and the full list sent
 		}
-		a.engine.parts.Outbox.Notify(conn, **told)
+		a.engine.parts.Outbox.Notify(conn, n)
 	}
 }
 
@@ -51,11 +49,4 @@ func (a *actor) checkBackup(asked bool) error {
 			"the backup is readable now, but the thread was loaded without it (%v); restart the server, resume the thread and retry", a.withoutBackup)
 	}
 	return nil
-}
-
-func listed(list []json.RawMessage) []json.RawMessage {
-	if list == nil {
-		return []json.RawMessage{}
-	}
-	return list
 }

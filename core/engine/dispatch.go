@@ -2,51 +2,10 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"appserver/core"
 	"appserver/protocol"
 )
-
-// New returns an engine without threads.
-func New(p Parts) *Engine {
-	if p.NewID == nil {
-		p.NewID = newID
-	}
-	if p.Source == nil {
-		p.Source = protocol.StoredSource(protocol.SourceVSCode)
-	}
-	open := &proxiedRequests{open: map[protocol.Caller]*proxiedRequest{}}
-	p.Outbox = proxyOutbox{p.Outbox, open}
-	return &Engine{parts: p, proxied: open, threads: map[string]*actor{}, announced: map[string]bool{},
-		watchers: map[uint64]bool{}, readers: make(chan struct{}, maxReaders),
-		oneshotServers: make(chan struct{}, maxOneshotServers), haveList: make(chan struct{}, 1), ended: make(chan struct{})}
-}
-
-// Close ends all turns, waits until their ends are written and sent, and closes the journals. It
-// returns an error if ctx ends before.
-func (e *Engine) Close(ctx context.Context) error {
-	e.mu.Lock()
-	if !e.closing {
-		e.closing = true
-		close(e.ended)
-	}
-	e.mu.Unlock()
-	for _, a := range e.loaded() {
-		a.stop()
-	}
-	done := make(chan struct{})
-	go func() {
-		e.work.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("engine: threads did not end in time: %w", ctx.Err())
-	}
-}
 
 func (e *Engine) makeLocked(id string) *actor {
 	a := newActor(e, id)
@@ -148,41 +107,38 @@ func (e *Engine) changeThreadBy(to protocol.Caller, id string, input func(*actor
 // readThread applies an input that only reads, to the loaded thread, or to the one that load
 // returns.
 func (e *Engine) readThread(to protocol.Caller, id string, in core.Input, load func(id string) (*loaded, error)) error {
-	if err := checkID("invalid thread id", id); err != nil {
-		return err
-	}
-	stored := func() (any, error) { return e.stepStored(id, in, load) }
-	found, err := e.post(id, false, request{
-		to: to, do: func(a *actor) { a.step(a.inScope(in)) },
-		absent: func(*actor) { e.answer(to, stored) },
-	})
-	if err != nil || found {
-		return err
-	}
-	return e.background(to, stored)
+	return e.toLoadedOr(to, id,
+		func(a *actor) { a.step(a.inScope(in)) },
+		func() (any, error) { return e.stepStored(id, in, load) })
 }
 
 // viewThread replies with the result of look on a loaded or stored thread.
 func (e *Engine) viewThread(to protocol.Caller, id string, look func(*core.Thread, Scope) (any, error)) error {
+	return e.toLoadedOr(to, id,
+		func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread, a.scope) }) },
+		func() (any, error) {
+			t, err := e.loadContext(id)
+			if err != nil {
+				return nil, err
+			}
+			defer t.close()
+			return t.checkRead(look(t.Thread, nil))
+		})
+}
+
+// toLoadedOr runs loaded in the goroutine of a loaded thread. For another thread it replies with the result of stored,
+// which reads the disk.
+func (e *Engine) toLoadedOr(
+	to protocol.Caller, id string, loaded func(a *actor), stored func() (any, error),
+) error {
 	if err := checkID("invalid thread id", id); err != nil {
 		return err
 	}
-	stored := func() (any, error) {
-		t, err := e.loadContext(id)
-		if err != nil {
-			return nil, err
-		}
-		defer t.close()
-		return t.checkRead(look(t.Thread, nil))
-	}
-	found, err := e.post(id, false, request{
-		to: to, do: func(a *actor) { e.answer(to, func() (any, error) { return look(a.thread, a.scope) }) },
-		absent: func(*actor) { e.answer(to, stored) },
-	})
+	found, err := e.post(id, false, request{to: to, do: loaded, absent: func(*actor) { e.answer(to, stored) }})
 	if err != nil || found {
 		return err
 	}
-	return e.background(to, stored)
+	return e.Background(to, stored)
 }
 
 // reserve returns an actor for an unknown thread. It belongs to the caller until release. Posted
@@ -197,4 +153,44 @@ func (e *Engine) reserve(id string) (*actor, error) {
 		return nil, errTaken(id)
 	}
 	return e.makeLocked(id), nil
+}
+
+// answerOf computes a response outside of the goroutine of the thread.
+type answerOf func(ctx context.Context) (any, error)
+
+// workOn replies with a result from a loaded or stored thread. It calls find in the goroutine of
+// the thread, and the returned function outside of it.
+func (e *Engine) workOn(to protocol.Caller, id string, find func(*core.Thread) (answerOf, error)) error {
+	work := func(found answerOf, err error) (any, error) {
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := e.untilClosed()
+		defer cancel()
+		return found(ctx)
+	}
+	loaded := func(a *actor) {
+		found, err := find(a.thread)
+		if err == nil {
+			err = e.Background(to, func() (any, error) { return work(found, nil) })
+		}
+		if err != nil {
+			e.parts.Outbox.Refuse(to, withCode(err))
+		}
+	}
+	return e.toLoadedOr(to, id, loaded, func() (any, error) { return work(e.findStored(id, find)) })
+}
+
+// findStored returns the result of find on a stored thread.
+func (e *Engine) findStored(id string, find func(*core.Thread) (answerOf, error)) (answerOf, error) {
+	t, err := e.loadStored(id)
+	if err != nil {
+		return nil, notLoaded(id, err)
+	}
+	defer t.close()
+	found, err := find(t.Thread)
+	if unread := t.lineReader.Err(); unread != nil {
+		return nil, unread
+	}
+	return found, err
 }

@@ -20,7 +20,7 @@
 //     results. Cancel and the end of the engine cancel its context. The other waits for it and posts
 //     its terminal input. It gives up an effect that outlasts its cancellation by cancelGrace.
 //   - One per timer that fired (time.AfterFunc), to post it.
-//   - One per request that reads the disk for a thread that is not loaded (Engine.background). It
+//   - One per request that reads the disk for a thread that is not loaded (Engine.Background). It
 //     ends with its response. At most maxReaders read at the same time.
 //   - One per change of checkpoints in the background (Engine.withWorktrees). It blocks on the disk
 //     and on git, and ends with the engine.
@@ -45,10 +45,12 @@
 // A file uses the files before it in this list, and few after it:
 //
 //   - parts.go has the interfaces to the rest of the program, errors.go the errors for clients.
-//   - engine.go and actor.go have the data: the engine, and one actor for each loaded thread.
+//   - engine.go, actor.go and proxiedstate.go have the data: the engine, one actor for each loaded thread, and the
+//     requests that another method serves. new.go makes and closes an engine.
 //   - launch.go runs effects; effects.go, threadservers.go, threadmemory.go and worktree.go start each kind.
 //   - step.go runs one input: append, send, start effects. recover.go and journal.go handle failed appends.
-//   - loop.go is the goroutine of a thread. dispatch.go finds, loads or creates the thread of a request.
+//   - loop.go is the goroutine of a thread. dispatch.go finds, loads or creates the thread of a request, or reads a
+//     stored one in another goroutine.
 //   - The other files have the methods of the protocol, a file for each topic.
 //
 // # Decisions

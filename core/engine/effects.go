@@ -12,11 +12,12 @@ import (
 	"appserver/protocol"
 )
 
+// start starts an effect. The last argument of launch is the terminal input if the effect panics or does not end.
 func (a *actor) start(e core.Effect) {
 	switch e := e.(type) {
 	case core.ModelRequest:
 		a.engine.prepare(e.Prompt.Model)
-		a.launch(e.ID, a.sample(e),
+		a.launch(e.ID, a.requestModel(e),
 			core.ModelFailed{Effect: e.ID, Err: &core.ModelError{Message: "the model request did not end",
 				Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}})
 	case core.RunTool:
@@ -33,7 +34,7 @@ func (a *actor) start(e core.Effect) {
 		a.launch(e.ID, a.writePatch(e),
 			core.PatchWritten{Effect: e.ID, Err: errors.New("the write did not end; files may have changed")})
 	case core.CallTool, core.AwaitTools, core.AnswerServer:
-		a.startOfServers(e)
+		a.startServerEffect(e)
 	case core.CaptureTree:
 		a.launch(e.ID, a.capture(e), core.TreeCaptured{Effect: e.ID, Err: errors.New("capturing the worktree did not end")})
 	case core.DeleteCheckpoints:
@@ -43,7 +44,7 @@ func (a *actor) start(e core.Effect) {
 	case core.ReadImage:
 		a.launch(e.ID, a.readImage(e), core.ImageRead{Effect: e.ID, Err: errors.New("the file could not be read in time")})
 	case core.Remember, core.Recall:
-		a.startOfMemory(e)
+		a.startMemoryEffect(e)
 	case core.Timer:
 		a.startTimer(e)
 	case core.Cancel:
@@ -88,7 +89,7 @@ func (e *Engine) prepare(model string) {
 	e.spawn(func() { e.parts.Tokens.Prepare(model) })
 }
 
-func (a *actor) sample(e core.ModelRequest) work {
+func (a *actor) requestModel(e core.ModelRequest) work {
 	return func(ctx context.Context, emit func(core.Input)) core.Input {
 		lead := sync.OnceFunc(func() { waitUntil(ctx, e.Answered.Add(a.engine.parts.AnswerLead)) })
 		startHash, hash := a.engine.hashPrompt(e.Prompt)

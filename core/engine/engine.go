@@ -106,34 +106,28 @@ func (e *Engine) loaded() []*actor {
 	return actors
 }
 
-// Aside replies to a request without a thread from another goroutine.
-func (e *Engine) Aside(to protocol.Caller, answer func() (any, error)) error {
-	return e.background(to, answer)
+// Background replies to a request from another goroutine, because it reads the disk.
+func (e *Engine) Background(to protocol.Caller, answer func() (any, error)) error {
+	return e.goReader(to.Conn, func() { e.answer(to, answer) })
 }
 
-// background replies to a request from another goroutine, because it reads the disk.
-func (e *Engine) background(to protocol.Caller, answer func() (any, error)) error {
-	return e.aside(to.Conn, func() { e.answer(to, answer) })
-}
-
-// aside runs do for a client in another goroutine, at most maxReaders at a time.
-func (e *Engine) aside(conn uint64, do func()) error {
+// goReader runs do for a client in another goroutine, at most maxReaders at a time. A panic is logged.
+func (e *Engine) goReader(conn uint64, do func()) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closing {
 		return errShuttingDown()
 	}
-	e.work.Add(1)
-	go func() {
-		defer e.work.Done()
+	e.spawn(func() {
 		e.awaitRoom(conn)
 		e.readers <- struct{}{}
 		defer func() { <-e.readers }()
 		do()
-	}()
+	})
 	return nil
 }
 
+// answer replies with the result of a function. After a panic the reply is an internal error.
 func (e *Engine) answer(to protocol.Caller, answer func() (any, error)) {
 	var result any
 	var err error
@@ -210,23 +204,6 @@ func (e *Engine) catchPanic(do func(), fields ...zap.Field) (fault *protocol.Err
 // spawn runs do in another goroutine, for which Close waits. A panic is logged.
 func (e *Engine) spawn(do func()) {
 	e.work.Go(func() { e.catchPanic(do) })
-}
-
-// storedSettings returns the settings of a stored thread. If its rollout, or that of its source,
-// names a model and no provider, the configured model replaces that model, and the client is
-// warned.
-func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protocol.ThreadResumeParams) (s core.Settings,
-	warnings []string) {
-	s = t.Settings()
-	model := e.parts.Setup.Defaults().Model
-	if providerRecorded || p.Model != nil || p.ModelProvider != nil || s.Model == model {
-		return s, nil
-	}
-	warnings = []string{fmt.Sprintf("The rollout names the model %s, but not its provider. "+
-		"The thread continues with the configured model, %s. To use another one, resume it with model and modelProvider.",
-		s.Model, model)}
-	s.Model = model
-	return s, warnings
 }
 
 // Diagnose returns the state of the threads and of the index. It does not wait.

@@ -45,7 +45,7 @@ func (a *actor) forkTo(to protocol.Caller, p *protocol.ThreadForkParams, path st
 	if err == nil {
 		b.then = then
 		_, err = a.engine.post(id, true,
-			request{to: to, absent: func(next *actor) { next.open(to, next.growFrom(b, to, p)) }})
+			request{to: to, absent: func(next *actor) { next.closeOnError(to, next.createFork(b, to, p)) }})
 		if err != nil && b.lineReader != nil {
 			_ = b.lineReader.Close() // it was opened for reading
 		}
@@ -130,8 +130,8 @@ func (a *actor) loadFork(at store.Ref, r *forkReader) (*rollout.Contents, error)
 	return contents, err
 }
 
-// growFrom creates the fork. The rollout appears on disk complete or not at all.
-func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkParams) error {
+// createFork creates the fork. The rollout appears on disk complete or not at all.
+func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadForkParams) error {
 	thread := b.Thread(core.Options{})
 	a.lineReader = b.lineReader // of the origin, until the fork has a rollout
 	stored, unattributed := a.engine.storedSettings(thread, b.providerRecorded, p.Overrides())
@@ -153,7 +153,7 @@ func (a *actor) growFrom(b *branch, to protocol.Caller, p *protocol.ThreadForkPa
 	}
 	a.thread = thread
 	err = a.firstStep(to, core.Fork{
-		To: to, Env: a.world(settings), Settings: settings, Options: a.options,
+		To: to, Env: a.idleEnv(settings), Settings: settings, Options: a.options,
 		Name: b.name, ExcludeTurns: p.ExcludeTurns, Warnings: append(b.warnings, unattributed...), Answered: b.then != nil,
 	})
 	if err == nil && b.then != nil {

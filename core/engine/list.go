@@ -27,7 +27,7 @@ func (e *Engine) ThreadList(to protocol.Caller, p *protocol.ThreadListParams) er
 		return nil
 	}
 	q := e.query(p)
-	return e.aside(to.Conn, func() {
+	return e.goReader(to.Conn, func() {
 		if q.Archived {
 			e.tidied.Do(e.tidy)
 		}
@@ -123,7 +123,7 @@ func (e *Engine) query(p *protocol.ThreadListParams) rollout.Query {
 	if slices.Contains(q.Providers, e.parts.Setup.Defaults().Provider) {
 		q.Providers = append(slices.Clip(q.Providers), "") // threads without a provider are shown with the default
 	}
-	q.Parent, q.Ancestor = textOr(p.ParentThreadID), textOr(p.AncestorThreadID)
+	q.Parent, q.Ancestor = textOrEmpty(p.ParentThreadID), textOrEmpty(p.AncestorThreadID)
 	selectSources(&q, p.SourceKinds)
 	if p.SortKey != nil && *p.SortKey == "section_position" { // there are no sections
 		return q
@@ -155,8 +155,8 @@ func sortKeyOf(key *string, otherwise rollout.SortKey) rollout.SortKey {
 	return rollout.SortKey(*key)
 }
 
-// textOr returns the text, or "" for nil.
-func textOr(text *string) string {
+// textOrEmpty returns the text, or "" for nil.
+func textOrEmpty(text *string) string {
 	if text == nil {
 		return ""
 	}

@@ -32,7 +32,7 @@ func (a *actor) run() {
 		case <-a.describeDue:
 			a.runRecovered(nil, a.describe)
 		case <-a.journal.Lost():
-			a.runRecovered(nil, a.lose)
+			a.runRecovered(nil, a.closeLost)
 		case <-a.unloadDue():
 			a.unloadUnused()
 		case <-a.ownTurnDue():
@@ -59,7 +59,7 @@ func (a *actor) serve(r request) {
 	}
 	select {
 	case <-a.journal.Lost(): // the lease may have ended since the request came, and the thread be stale
-		a.lose()
+		a.closeLost()
 	default:
 	}
 	proxied := a.engine.proxied.of(r.to)
@@ -145,9 +145,9 @@ func (a *actor) projection() rollout.Projection {
 	return a.redactedProjection(a.thread.Projection())
 }
 
-// lose unloads a thread that another program may write now. Its turn fails, and its commands end. A turn
+// closeLost unloads a thread that another program may write now. Its turn fails, and its commands end. A turn
 // that waits for an answer only does not fail, because the next owner continues it.
-func (a *actor) lose() {
+func (a *actor) closeLost() {
 	a.engine.parts.Log.Warn("the thread is closed, because another program may write it", zap.String("thread", a.id))
 	if a.thread == nil {
 		a.closeThread()

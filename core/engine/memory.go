@@ -132,7 +132,7 @@ func (e *Engine) withMemory(to protocol.Caller, do func(context.Context, Memory)
 	if e.parts.Memory == nil {
 		return protocol.Refuse(protocol.KindMemoryUnavailable, "this server has no memory")
 	}
-	return e.background(to, func() (any, error) {
+	return e.Background(to, func() (any, error) {
 		ctx, cancel := e.untilClosed()
 		defer cancel()
 		return do(ctx, e.parts.Memory)

@@ -18,12 +18,12 @@ func (a *actor) changeStored(to protocol.Caller, input func(*actor) (core.Input,
 		in, err = input(a)
 	}
 	if err != nil {
-		a.open(to, err)
+		a.closeOnError(to, err)
 		return
 	}
 	out, err := a.commit(in)
 	if err != nil {
-		a.open(to, errStorage(err))
+		a.closeOnError(to, errStorage(err))
 		return
 	}
 	a.subscribe(to.Conn)

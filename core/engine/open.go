@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -16,8 +17,8 @@ import (
 // gitTimeout limits the read of the repository of a new thread.
 const gitTimeout = 2 * time.Second
 
-// open rejects the request if the thread was not created or loaded.
-func (a *actor) open(to protocol.Caller, err error) {
+// closeOnError closes the thread and rejects the request, if err is not nil: the thread was not created or loaded.
+func (a *actor) closeOnError(to protocol.Caller, err error) {
 	if err != nil {
 		a.closeThread()
 		a.engine.parts.Outbox.Refuse(to, withCode(err))
@@ -61,7 +62,7 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 	for _, w := range template.ConfigWarnings {
 		a.engine.parts.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
 	}
-	world, err := a.worldOf(template.Settings)
+	env, err := a.turnEnv(template.Settings)
 	if err != nil && !notReady(err) {
 		return err
 	}
@@ -79,7 +80,7 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 	}
 	a.thread = core.Load(a.id, a.options, template.Settings, nil)
 	in.To, in.Meta, in.Settings, in.Options = to, a.meta(to, p, template, now), template.Settings, a.options
-	in.Env, in.Warnings = world, template.Warnings
+	in.Env, in.Warnings = env, template.Warnings
 	return a.firstStep(to, in)
 }
 
@@ -139,7 +140,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 // resumedEnv returns the environment of a thread that was loaded, and whether it cannot run turns. The
 // environment of a resumable turn has the tools of MCP servers.
 func (a *actor) resumedEnv(s core.Settings) (env core.TurnEnv, noTurns bool) {
-	env, err := a.worldOf(s)
+	env, err := a.turnEnv(s)
 	if err != nil {
 		a.engine.parts.Log.Info("the thread cannot start turns", zap.String("thread", a.id), zap.Error(err))
 	}
@@ -150,21 +151,21 @@ func (a *actor) resumedEnv(s core.Settings) (env core.TurnEnv, noTurns bool) {
 	return env, err != nil && !notReady(err)
 }
 
-// world returns the environment of a thread that starts no turn now. A thread without its directory
+// idleEnv returns the environment of a thread that starts no turn now. A thread without its directory
 // or provider can still be read and changed.
-func (a *actor) world(s core.Settings) core.TurnEnv {
-	world, err := a.worldOf(s)
+func (a *actor) idleEnv(s core.Settings) core.TurnEnv {
+	env, err := a.turnEnv(s)
 	if err != nil {
 		a.engine.parts.Log.Info("the thread cannot start turns", zap.String("thread", a.id), zap.Error(err))
 	}
-	return world
+	return env
 }
 
-// worldOf returns the environment of a turn.
-func (a *actor) worldOf(s core.Settings) (core.TurnEnv, error) {
-	world, err := a.engine.parts.Setup.TurnEnv(a.scope, s)
-	world.Tracking, world.Memory = a.tracking(), a.memoryRules()
-	return world, err
+// turnEnv returns the environment of a turn.
+func (a *actor) turnEnv(s core.Settings) (core.TurnEnv, error) {
+	env, err := a.engine.parts.Setup.TurnEnv(a.scope, s)
+	env.Tracking, env.Memory = a.tracking(), a.memoryRules()
+	return env, err
 }
 
 // openLog opens the rollout for writing, unless it is archived, and loads the thread. It syncs the
@@ -189,5 +190,22 @@ func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 
 func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
 	a.subscribe(to.Conn)
-	a.step(core.Resume{To: to, Params: p, Env: a.world(a.thread.Settings())})
+	a.step(core.Resume{To: to, Params: p, Env: a.idleEnv(a.thread.Settings())})
+}
+
+// storedSettings returns the settings of a stored thread. If its rollout, or that of its source,
+// names a model and no provider, the configured model replaces that model, and the client is
+// warned.
+func (e *Engine) storedSettings(t *core.Thread, providerRecorded bool, p *protocol.ThreadResumeParams) (s core.Settings,
+	warnings []string) {
+	s = t.Settings()
+	model := e.parts.Setup.Defaults().Model
+	if providerRecorded || p.Model != nil || p.ModelProvider != nil || s.Model == model {
+		return s, nil
+	}
+	warnings = []string{fmt.Sprintf("The rollout names the model %s, but not its provider. "+
+		"The thread continues with the configured model, %s. To use another one, resume it with model and modelProvider.",
+		s.Model, model)}
+	s.Model = model
+	return s, warnings
 }

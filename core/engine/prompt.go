@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 
 	"appserver/core"
 	"appserver/protocol"
@@ -36,12 +37,12 @@ func (e *Engine) nextPrompt(t *core.Thread, scope Scope, p *protocol.ContextGetP
 		return nil, refusal
 	}
 	prompt, tokens := t.Prompt(), t.PromptTokens()
-	if world, err := e.parts.Setup.TurnEnv(scope, t.Settings()); err == nil || notReady(err) {
+	if env, err := e.parts.Setup.TurnEnv(scope, t.Settings()); err == nil || notReady(err) {
 		if e.parts.Servers != nil {
-			world.Tools, _ = e.parts.Servers.Tools(t.ID())
+			env.Tools, _ = e.parts.Servers.Tools(t.ID())
 		}
-		world.Memory = e.memoryRules(scope)
-		prompt, tokens = t.NextPrompt(world)
+		env.Memory = e.memoryRules(scope)
+		prompt, tokens = t.NextPrompt(env)
 	}
 	answer := protocol.ContextGetPromptResponse{Revision: t.ContextRevision(), Tokens: tokens}
 	protocol.Override(&answer.Revision, p.Revision)
@@ -56,7 +57,7 @@ func (e *Engine) render(
 ) (id string, err error) {
 	rendered, err := e.parts.Model.Render(p)
 	to.Provider, to.Model = p.Provider, p.Model
-	to.Messages, to.Tools, to.Sources = listed(rendered.Messages), listed(rendered.Tools), [][]string{}
+	to.Messages, to.Tools, to.Sources = orEmpty(rendered.Messages), orEmpty(rendered.Tools), [][]string{}
 	for _, items := range rendered.Sources {
 		ids := []string{}
 		for _, i := range items {
@@ -103,4 +104,12 @@ func (r *readerUntil) Continue(text *rollout.LineReader, snapshot []byte) (rollo
 		r.Loading, ok = fresh, false
 	}
 	return take, ok
+}
+
+// orEmpty returns an empty list for nil, which JSON would write as null.
+func orEmpty(list []json.RawMessage) []json.RawMessage {
+	if list == nil {
+		return []json.RawMessage{}
+	}
+	return list
 }

@@ -17,7 +17,7 @@ func (e *Engine) ThreadRead(to protocol.Caller, p *protocol.ThreadReadParams) er
 	if err != nil || found {
 		return err
 	}
-	return e.aside(to.Conn, func() { e.read(to, p) })
+	return e.goReader(to.Conn, func() { e.read(to, p) })
 }
 
 // readTurns replies with the turns of a thread. It does not read the backup, because a rewritten

@@ -39,7 +39,7 @@ func (a *actor) replaceStored(in core.Archive) {
 		_, err = a.openLog("", false)
 	}
 	if err != nil {
-		a.open(in.To, err)
+		a.closeOnError(in.To, err)
 		return
 	}
 	in.Stored = true

@@ -44,7 +44,7 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 		in.Params = &resolved
 	}
 	settings = settings.WithTurn(in.Params)
-	if in.Env, err = a.worldOf(settings); err != nil {
+	if in.Env, err = a.turnEnv(settings); err != nil {
 		return in, err
 	}
 	in.Env.Tools, in.Env.ToolsPending = a.serverTools(settings.Cwd)

@@ -35,6 +35,6 @@ func (a *actor) reviewOf(to protocol.Caller, target protocol.ReviewTarget) (core
 		in.MergeBase = workspace.MergeBase(context.Background(), settings.Cwd, v.Branch)
 	}
 	var err error
-	in.Env, err = a.worldOf(settings)
+	in.Env, err = a.turnEnv(settings)
 	return in, err
 }

@@ -17,7 +17,7 @@ func (e *Engine) ThreadSearch(to protocol.Caller, p *protocol.ThreadSearchParams
 	q.Search, q.Archived, q.SortKey = p.SearchTerm, p.Archived != nil && *p.Archived,
 		sortKeyOf(p.SortKey, rollout.SortRelevance)
 	selectSources(&q, p.SourceKinds)
-	return e.background(to, func() (any, error) { return e.search(to, q) })
+	return e.Background(to, func() (any, error) { return e.search(to, q) })
 }
 
 // ThreadSearchOccurrences returns the occurrences of a text in a thread, loaded or not.

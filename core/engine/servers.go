@@ -50,9 +50,9 @@ func (e *Engine) askServers(to protocol.Caller, answer func(ctx context.Context)
 	return nil
 }
 
-// visitServers runs do with the connections of a thread, or with connections of its own without a
+// withConnections runs do with the connections of a thread, or with connections of its own without a
 // thread. The latter start every server, so their number is limited.
-func (e *Engine) visitServers(ctx context.Context, thread *string, do func(owner string)) error {
+func (e *Engine) withConnections(ctx context.Context, thread *string, do func(owner string)) error {
 	if thread != nil {
 		do(*thread)
 		return nil
@@ -90,7 +90,7 @@ func (e *Engine) ListMcpServerStatus(to protocol.Caller, p *protocol.ListMcpServ
 	}
 	return e.withServers(to, p.ThreadID, func(ctx context.Context) (any, error) {
 		var all []protocol.McpServerStatus
-		if err := e.visitServers(ctx, p.ThreadID,
+		if err := e.withConnections(ctx, p.ThreadID,
 			func(owner string) { all = e.parts.Servers.Status(ctx, owner, name, full) }); err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ func (e *Engine) McpResourceRead(to protocol.Caller, p *protocol.McpResourceRead
 	return e.withServers(to, p.ThreadID, func(ctx context.Context) (any, error) {
 		var contents []json.RawMessage
 		var err error
-		gone := e.visitServers(ctx, p.ThreadID,
+		gone := e.withConnections(ctx, p.ThreadID,
 			func(owner string) { contents, err = e.parts.Servers.Read(ctx, owner, p.Server, p.URI) })
 		if err = cmp.Or(gone, err); err != nil {
 			return nil, serverFailure(err)

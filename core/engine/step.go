@@ -67,6 +67,7 @@ func (a *actor) send(messages []core.Message) {
 	}
 }
 
+// deliver sends the messages of a step whose lines are durable, and starts its effects.
 func (a *actor) deliver(out core.Output) {
 	a.publish()
 	a.recordNames(out.Effects)
@@ -93,7 +94,8 @@ func (a *actor) step(in core.Input) {
 	}
 }
 
-func (a *actor) close(journal func() error) {
+// close unloads the thread. closeJournal closes its journal, in one of the ways of [store.Journal].
+func (a *actor) close(closeJournal func() error) {
 	a.ready.Store(false)
 	a.turn.Store(nil)
 	a.current.Store(nil)
@@ -104,7 +106,7 @@ func (a *actor) close(journal func() error) {
 		a.refuseWaiting(protocol.Refuse(protocol.KindThreadNotLoaded, "thread %s was unloaded before the request completed",
 			a.id))
 	}
-	if err := journal(); err != nil {
+	if err := closeJournal(); err != nil {
 		a.engine.parts.Log.Error("closing the rollout failed", zap.String("thread", a.id), zap.Error(err))
 		a.send([]core.Message{core.Notice{Notification: protocol.WarningNotification{ThreadID: &a.id, Message: err.Error()}}})
 	}

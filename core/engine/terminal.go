@@ -9,23 +9,23 @@ import (
 	"appserver/protocol"
 )
 
-// ownTimeout is the default timeout of a user's command.
-const ownTimeout = time.Hour
+// userCommandTimeout is the default timeout of a user's command.
+const userCommandTimeout = time.Hour
 
 // ThreadShellCommand runs a user's command.
 func (e *Engine) ThreadShellCommand(to protocol.Caller, p *protocol.ThreadShellCommandParams) error {
 	if strings.TrimSpace(p.Command) == "" {
 		return protocol.InvalidParams("command", "`command` must not be empty")
 	}
-	timeout := ownTimeout
+	timeout := userCommandTimeout
 	if p.TimeoutMs != nil {
 		if *p.TimeoutMs < 0 {
 			return protocol.InvalidParams("timeoutMs", "`timeoutMs` must not be negative")
 		}
 		timeout = max(1, time.Duration(min(*p.TimeoutMs, longestTimeoutMs))*time.Millisecond)
 	}
-	return e.toWorld(to, p.ThreadID, func(w core.TurnEnv) core.Input {
-		return core.RunUserCommand{To: to, Script: p.Command, Timeout: timeout, Env: w}
+	return e.toThreadWithEnv(to, p.ThreadID, func(env core.TurnEnv) core.Input {
+		return core.RunUserCommand{To: to, Script: p.Command, Timeout: timeout, Env: env}
 	})
 }
 

@@ -7,9 +7,9 @@ import (
 	"appserver/core"
 )
 
-// startOfMemory starts an effect on the memory. Summaries are stored even if the thread is unloaded
+// startMemoryEffect starts an effect on the memory. Summaries are stored even if the thread is unloaded
 // meanwhile.
-func (a *actor) startOfMemory(e core.Effect) {
+func (a *actor) startMemoryEffect(e core.Effect) {
 	switch e := e.(type) {
 	case core.Recall:
 		a.launch(e.ID, func(ctx context.Context, _ func(core.Input)) core.Input {

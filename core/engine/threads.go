@@ -8,7 +8,7 @@ import (
 
 // ThreadStart starts a thread.
 func (e *Engine) ThreadStart(to protocol.Caller, p *protocol.ThreadStartParams) error {
-	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) { a.open(to, a.begin(to, p)) }})
+	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) { a.closeOnError(to, a.begin(to, p)) }})
 	return err
 }
 
@@ -32,7 +32,7 @@ func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams
 			}
 			a.join(to, p)
 		},
-		absent: func(a *actor) { a.open(to, a.load(to, p, path)) },
+		absent: func(a *actor) { a.closeOnError(to, a.load(to, p, path)) },
 	})
 	return err
 }
@@ -56,7 +56,7 @@ func (e *Engine) startFromHistory(to protocol.Caller, p *protocol.ThreadResumePa
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	}
 	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) {
-		a.open(to, a.beginWith(to, start, core.Start{History: items, Resumes: p}))
+		a.closeOnError(to, a.beginWith(to, start, core.Start{History: items, Resumes: p}))
 	}})
 	return err
 }

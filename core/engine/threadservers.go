@@ -40,8 +40,8 @@ func (a *actor) serverTools(cwd string) (tools []core.ServerTool, pending bool) 
 	return a.engine.parts.Servers.Tools(a.id)
 }
 
-// startOfServers starts an effect on MCP servers.
-func (a *actor) startOfServers(e core.Effect) {
+// startServerEffect starts an effect on MCP servers.
+func (a *actor) startServerEffect(e core.Effect) {
 	servers := a.engine.parts.Servers
 	switch e := e.(type) {
 	case core.CallTool:

@@ -103,13 +103,13 @@ func fileProblems(c *rollout.Contents) (list []string) {
 	switch meta := metaOf(c); {
 	case meta == nil:
 		list = append(list, c.Path+
-			": session_meta, which tells what the thread is, is lost; the name and the turns tell some of it")
+			": session_meta is lost; what is known of the thread comes from the name of the file and from its turns")
 	case meta.ID != "" && c.ThreadID != "" && !strings.EqualFold(meta.ID, c.ThreadID):
 		list = append(list, fmt.Sprintf("%s: session_meta is that of thread %s; the name of the file counts", c.Path,
 			meta.ID))
 	}
 	if n := c.Disordered; n > 0 {
-		list = append(list, fmt.Sprintf("%s: the ordinals of %d lines are not higher than those before them; lines count in the order in which they stand, and ids of items may be double", c.Path, n))
+		list = append(list, fmt.Sprintf("%s: the ordinals of %d lines are not higher than those before them; they are read in the order of the file, and ids of items may repeat", c.Path, n))
 	}
 	return list
 }

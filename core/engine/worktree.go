@@ -87,8 +87,8 @@ func (e *Engine) withWorktrees(do func(ctx context.Context, w Worktrees)) {
 // forgetTime limits the deletion of the checkpoints of a deleted thread.
 const forgetTime = 10 * time.Second
 
-// forgetFiles deletes the checkpoints of a deleted thread.
-func (e *Engine) forgetFiles(id string) {
+// forgetCheckpoints deletes the checkpoints of a deleted thread.
+func (e *Engine) forgetCheckpoints(id string) {
 	if e.parts.Worktrees == nil {
 		return
 	}
@@ -96,6 +96,3 @@ func (e *Engine) forgetFiles(id string) {
 	defer cancel()
 	e.parts.Worktrees.ForgetThread(ctx, id)
 }
-
-// answerOf computes a response outside of the goroutine of the thread.
-type answerOf func(ctx context.Context) (any, error)

@@ -208,7 +208,7 @@ func shownID(item protocol.ResponseItem) string {
 	case *protocol.Reasoning:
 		return v.ID
 	case *protocol.Unknown:
-		if v.Tag == webSearchCall {
+		if v.Tag == WebSearchCall {
 			return v.ItemID()
 		}
 	}

@@ -230,12 +230,13 @@ var (
 	textOutputMark = []byte(`"output":"`)
 	// nativeKinds are the items that only the API of their provider knows.
 	nativeKinds = map[string]bool{
-		webSearchCall: true, "image_generation_call": true,
+		WebSearchCall: true, "image_generation_call": true,
 		"compaction": true, "compaction_summary": true, "context_compaction": true,
 	}
 )
 
-const webSearchCall = "web_search_call"
+// WebSearchCall is the type of the items by which a provider reports its searches.
+const WebSearchCall = "web_search_call"
 
 // classify sets the fields that depend on the item's JSON.
 func (c *Item) classify() {

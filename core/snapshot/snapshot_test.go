@@ -134,7 +134,8 @@ func TestIDsAreFoundInASnapshot(t *testing.T) {
 	require.False(t, found, "its position has it no more")
 }
 
-// TestPositionsFindEachElementOfAnID compares them with a list of ids, of which some are equal. Three snapshots of it are made.
+// TestPositionsFindEachElementOfAnID compares positions with a list of ids, of which some are equal. Three snapshots
+// of it are made.
 func TestPositionsFindEachElementOfAnID(t *testing.T) {
 	var hashes snapshot.Positions
 	var ids []string

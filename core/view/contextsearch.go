@@ -31,7 +31,7 @@ func SearchContext(
 	if err != nil {
 		return answer, err
 	}
-	s := contextSearch{h, pattern, literal{}, nil}
+	s := contextSearch{History: h, pattern: pattern}
 	if !p.Regex {
 		s.literal = newLiteral(p.Query)
 	}
@@ -64,7 +64,7 @@ func searchPattern(p *protocol.ContextSearchParams) (*regexp.Regexp, *protocol.E
 	if !p.Regex {
 		expression = regexp.QuoteMeta(expression)
 	}
-	pattern, err := regexp.Compile(expression)
+	pattern, err := regexp.Compile(expression) // first, because an error quotes the expression
 	if err == nil && !p.MatchCase {
 		pattern, err = regexp.Compile("(?i)" + expression)
 	}
@@ -77,7 +77,7 @@ func searchPattern(p *protocol.ContextSearchParams) (*regexp.Regexp, *protocol.E
 type contextSearch struct {
 	*history.History
 	pattern *regexp.Regexp
-	// literal looks for a query that is no regular expression.
+	// literal excludes items without decoding them. It excludes none if the query is a regular expression.
 	literal literal
 	// removed has the items to search that are not in the list, by place, or is nil.
 	removed []protocol.ContextReasonCode

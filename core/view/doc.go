@@ -1,8 +1,10 @@
 // Package view builds the lists of a thread that clients read page by page: turns, items, the
-// timeline, the occurrences of a text in messages, and the cursors of checkpoints.
+// timeline, the occurrences of a text in messages, model requests, and the cursors of checkpoints. It also searches
+// the context items.
 //
 // A [Thread] is a transcript with the facts about its active turn that no line has yet. It changes
-// nothing, and its pages are replies as they are sent.
+// nothing, and its pages are replies as they are sent. [UsagePage] and [SearchContext] need no Thread: they read the
+// model requests and the history.
 //
 // A cursor is opaque to clients. It names an entry by the ordinal of its line or by an id, and never
 // by its index, so a page continues at the right entry when lines were added since. A cursor of

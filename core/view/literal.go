@@ -16,7 +16,8 @@ type literal struct {
 	others []string
 }
 
-// rareLast are the letters in the order of their frequency in English.
+// rareLast has the space and the letters in the order of their frequency in English, the rarest last. Other characters
+// are frequent in code.
 const rareLast = " etaoinsrhldcumfpgwybvkxjqz"
 
 // equalLetters are the characters beyond ASCII that the searches of this package fold to a letter of ASCII.

@@ -235,8 +235,9 @@ func newProcess(live *config.Live, own *setup, threads *openedStore, p engine.Pa
 		clientHost.Gone(conn)
 	})
 	srv.Handle(server.NewMethods(e, server.ServerHandlers{
-		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, RunInBackground: e.Aside, Warnings: own.startWarnings(),
-		Home: own.home, Cwd: own.cwd, Version: Version,
+		Outbox: srv, Catalog: catalog{live, own.models, own.skills}, RunInBackground: e.Background,
+		Warnings: own.startWarnings(),
+		Home:     own.home, Cwd: own.cwd, Version: Version,
 		Started: time.Now(), Sandbox: own.confinement, Platform: platform(), Terminal: terminal(os.Getenv),
 		OriginatorOverride: originatorOverride(), OnClient: own.identity.Set, Fleet: threads.diagnose,
 	}, clientHost))

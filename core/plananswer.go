@@ -16,7 +16,7 @@ func (s *step) splitsPlans() bool {
 func (s *step) addParts(o *openMessage, parts []planPart) {
 	for _, part := range parts {
 		if part.plan {
-			s.addPlanText(o.proposal, part)
+			s.addPlanText(o.plans, part)
 		} else {
 			s.addMessageText(o, part.text)
 		}
@@ -25,7 +25,7 @@ func (s *step) addParts(o *openMessage, parts []planPart) {
 
 // addPlanText sends a part of a plan. All plans of an answer are one item with the text of the last
 // one, as in the reference implementation.
-func (s *step) addPlanText(p *proposal, part planPart) {
+func (s *step) addPlanText(p *planAnswer, part planPart) {
 	if part.begins {
 		p.plan.Reset()
 	}
@@ -57,7 +57,7 @@ func planID(turn string, n int) string {
 
 // addMessageText sends a part of the message. Blanks wait for the first word.
 func (s *step) addMessageText(o *openMessage, text string) {
-	p := o.proposal
+	p := o.plans
 	p.message.WriteString(text)
 	if !p.begun {
 		text = p.message.String()
@@ -71,7 +71,7 @@ func (s *step) addMessageText(o *openMessage, text string) {
 }
 
 // completePlan completes the plan of an answer, if any.
-func (s *step) completePlan(p *proposal) {
+func (s *step) completePlan(p *planAnswer) {
 	if p.planID != "" {
 		s.completeItem(s.newItem(&protocol.PlanItem{ID: p.planID, Text: p.plan.String()}, p.planBegan), nil)
 	}

@@ -10,13 +10,13 @@ import (
 
 // expandEncrypted warns that the items before an encrypted compaction are in the context again. If the
 // next request would be too long with them, an extract replaces them.
-func (s *step) expandEncrypted(w *TurnEnv) {
-	sealed := s.context.LastEncrypted()
-	if sealed == 0 || s.context.SentCompaction() == sealed {
+func (s *step) expandEncrypted(env *TurnEnv) {
+	encrypted := s.context.LastEncrypted()
+	if encrypted == 0 || s.context.SentCompaction() == encrypted {
 		return
 	}
-	from := s.context.FindOrdinal(sealed + 1)
-	limit, tokens := s.roomFor(w), s.PromptTokens()
+	from := s.context.FindOrdinal(encrypted + 1)
+	limit, tokens := roomFor(env), s.PromptTokens()
 	text := fmt.Sprintf("A compaction of this conversation is encrypted: only the provider that made it can read it. "+
 		"The %d items before it are in the context again.", s.listedBefore(from))
 	if limit == 0 || tokens <= limit {
@@ -26,9 +26,9 @@ func (s *step) expandEncrypted(w *TurnEnv) {
 	if from == s.context.Len() {
 		from = history.None
 	}
-	_, words := w.Compaction.Budgets(w.Compaction.Target)
+	_, words := env.Compaction.Budgets(env.Compaction.Target)
 	plan := compaction.Plan{From: from, Words: s.compactable().WordsBefore(from, words)}
-	c := s.newCompaction(&w.Compaction, protocol.CompactLocal, plan)
+	c := s.newCompaction(&env.Compaction, protocol.CompactLocal, plan)
 	audit := c.rules.Audit(&c.span, c.rules.Extract(&c.span))
 	cut := s.writeCompaction(s.pointOf(c, &audit), audit.Text, protocol.CompactLocal, 0)
 	s.warn([]string{fmt.Sprintf("A compaction of this conversation is encrypted: only the provider that made it can read it. "+
@@ -37,15 +37,6 @@ func (s *step) expandEncrypted(w *TurnEnv) {
 	s.recordSize()
 	s.notifyTrim(cut)
 	s.contextChanged(s.lastChanges())
-}
-
-// roomFor returns the greatest number of tokens of a request, or 0 if it is not known.
-func (s *step) roomFor(w *TurnEnv) int64 {
-	limit, window := w.Compaction.Limit, w.Provider.ContextWindow
-	if window != nil && (limit == 0 || *window < limit) {
-		return *window
-	}
-	return limit
 }
 
 // listedBefore counts the items that clients see before a place.

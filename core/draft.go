@@ -5,14 +5,13 @@ import (
 	"strings"
 
 	"appserver/core/compaction"
-	"appserver/core/history"
 	"appserver/protocol"
 )
 
 // ProposeCompaction requests the draft of a compaction.
 type ProposeCompaction struct {
-	To    protocol.Caller
-	World TurnEnv
+	To  protocol.Caller
+	Env TurnEnv
 	// Strategy is one of protocol's Compact constants, or "" for the configured one.
 	Strategy string
 	// Range is the range to replace, or nil for the range that CompactContext would replace.
@@ -38,14 +37,14 @@ func (in CancelCompaction) apply(s *step) {
 }
 
 func (in ProposeCompaction) apply(s *step) { s.proposeCompaction(in) }
-func (in CommitCompaction) apply(s *step)  { s.commitCompactionOf(in) }
+func (in CommitCompaction) apply(s *step)  { s.commitDraft(in) }
 
 func (s *step) proposeCompaction(in ProposeCompaction) {
 	if s.rejectInTurn(in.To) {
 		return
 	}
 	s.closeDanglingTurn()
-	p, found, err := s.compactable().OfRange(&in.World.Compaction, in.Range)
+	p, found, err := s.compactable().OfRange(&in.Env.Compaction, in.Range)
 	switch {
 	case err != nil:
 		s.reject(in.To, err)
@@ -55,10 +54,9 @@ func (s *step) proposeCompaction(in ProposeCompaction) {
 		return
 	}
 	s.discardDraft(protocol.Refuse(protocol.KindDraftExpired, "another draft was asked for before this one was written"))
-	rules := &in.World.Compaction
-	d := &draft{runningCompaction: s.newCompaction(rules, cmp.Or(in.Strategy, rules.Strategy), p), id: s.state.ID + ":" +
-		s.NewID(),
-		to: in.To, window: in.World.Provider.ContextWindow}
+	rules := &in.Env.Compaction
+	d := &draft{runningCompaction: s.newCompaction(rules, cmp.Or(in.Strategy, rules.Strategy), p),
+		id: s.state.ID + ":" + s.NewID(), to: in.To, window: in.Env.Provider.ContextWindow}
 	s.draft = d
 	s.writeDraft(d)
 }
@@ -144,7 +142,7 @@ func (s *step) scope(d *draft) protocol.CompactionScope {
 // can add a tool.
 func (s *step) draftSavings(d *draft) int64 {
 	if d.strategy == protocol.CompactMask {
-		line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)})
+		line := s.maskLine(d.runningCompaction)
 		return s.context.SavedBy(s.context.ChangesOf(&line))
 	}
 	return s.pointOf(d.runningCompaction, &d.audit).SavedTokens - s.addedByTrim()
@@ -166,20 +164,13 @@ func (s *step) expired(d *draft) bool {
 	return d.revision != s.context.Revision() || d.items != s.context.Len() || s.active != nil
 }
 
-func (s *step) commitCompactionOf(in CommitCompaction) {
+func (s *step) commitDraft(in CommitCompaction) {
+	if s.rejectInTurn(in.To) {
+		return
+	}
 	d := s.draft
-	switch {
-	case s.rejectInTurn(in.To):
-		return
-	case d == nil || d.id != in.Draft || d.waits() || s.expired(d):
-		s.reject(in.To, errDraftExpired())
-		return
-	case in.Text != nil && d.strategy == protocol.CompactMask:
-		s.reject(in.To, protocol.InvalidParams("text",
-			"this draft puts placeholders in the place of outputs: it has no text"))
-		return
-	case in.Text != nil && strings.TrimSpace(*in.Text) == "":
-		s.reject(in.To, protocol.InvalidParams("text", "`text` must not be empty"))
+	if err := s.checkDraft(in); err != nil {
+		s.reject(in.To, err)
 		return
 	}
 	s.draft = nil
@@ -190,9 +181,7 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 		s.auditDraft(d)
 	}
 	if d.strategy == protocol.CompactMask {
-		line := s.context.Encode(history.Plan{Op: protocol.EditMask, Places: s.compactable().Maskable(d.plan)})
-		line.ClientName = d.client
-		changes := s.commitEdit(line)
+		changes := s.commitEdit(s.maskLine(d.runningCompaction))
 		s.reply(in.To, s.committed(nil))
 		s.recordSize()
 		s.notifyCompacted(d.tokensBefore, d.strategy, &d.audit)
@@ -205,6 +194,19 @@ func (s *step) commitCompactionOf(in CommitCompaction) {
 	s.notifyCompacted(d.tokensBefore, d.strategy, &d.audit)
 	s.notifyTrim(cut)
 	s.contextChanged(s.lastChanges())
+}
+
+// checkDraft returns an error if the draft cannot be committed.
+func (s *step) checkDraft(in CommitCompaction) *protocol.Error {
+	switch d := s.draft; {
+	case d == nil || d.id != in.Draft || d.waits() || s.expired(d):
+		return errDraftExpired()
+	case in.Text != nil && d.strategy == protocol.CompactMask:
+		return protocol.InvalidParams("text", "this draft puts placeholders in the place of outputs: it has no text")
+	case in.Text != nil && strings.TrimSpace(*in.Text) == "":
+		return protocol.InvalidParams("text", "`text` must not be empty")
+	}
+	return nil
 }
 
 func (s *step) committed(point *protocol.TrimPoint) protocol.ThreadCompactCommitResponse {
