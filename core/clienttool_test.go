@@ -158,9 +158,9 @@ func TestDurationIsNotNegative(t *testing.T) {
 	require.Contains(t, string(out.Lines[0].Payload), `"duration":{"secs":0,"nanos":0}`)
 }
 
-// TestDeepArguments checks that an item that began is completed, and that its lines can be read
+// TestItemsOfDeepArgumentsAreCompleted checks that an item that began is completed, and that its lines can be read
 // again, for arguments of any depth.
-func TestDeepArguments(t *testing.T) {
+func TestItemsOfDeepArgumentsAreCompleted(t *testing.T) {
 	for _, depth := range []int{100, 9_900, 9_901, 9_999, 10_000, 10_001, 16 << 20} {
 		if depth > 1<<20 && testing.Short() {
 			continue

@@ -132,9 +132,9 @@ func verdictOf(t *testing.T, at cell, enforced bool) string {
 	return "run"
 }
 
-// TestMatrix compares the verdicts with those of the reference implementation, except for the
-// deviations.
-func TestMatrix(t *testing.T) {
+// TestVerdictsEqualTheReferenceImplementation compares the verdicts with those of the reference implementation, except
+// for the deviations.
+func TestVerdictsEqualTheReferenceImplementation(t *testing.T) {
 	matrix := readMatrix(t, observed)
 	require.Len(t, matrix, (8*4+2)*5)
 	for at, theirs := range matrix {
@@ -147,9 +147,9 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// TestMatrixInDocs compares the verdicts with both tables of docs/approvals.md: with a kernel that
+// TestDocsHaveTheVerdicts compares the verdicts with both tables of docs/approvals.md: with a kernel that
 // confines, and without.
-func TestMatrixInDocs(t *testing.T) {
+func TestDocsHaveTheVerdicts(t *testing.T) {
 	text, err := os.ReadFile("../docs/approvals.md")
 	require.NoError(t, err)
 	confined, unconfined, found := strings.Cut(string(text), "## If the kernel cannot confine commands")

@@ -113,9 +113,9 @@ func TestTerminalsOfRevertedTurns(t *testing.T) {
 	require.Len(t, m.thread.View(true).Turns, 1)
 }
 
-// TestOtherShells checks that scripts of another shell count as unsafe, and that approvals hold for
+// TestScriptsOfOtherShellsAreUnsafe checks that scripts of another shell count as unsafe, and that approvals hold for
 // one shell.
-func TestOtherShells(t *testing.T) {
+func TestScriptsOfOtherShellsAreUnsafe(t *testing.T) {
 	m := withTerminals(t)
 	m.take(core.ModelDone{Effect: last[core.ModelRequest](m)})
 	m.settings.ApprovalPolicy.Mode = protocol.ApprovalUntrusted
@@ -174,8 +174,8 @@ func TestWaitIsBounded(t *testing.T) {
 	}
 }
 
-// TestFailedInput checks that the model gets the reason, and that the command continues.
-func TestFailedInput(t *testing.T) {
+// TestFailedInputLeavesTheCommandRunning checks that the model gets the reason, and that the command continues.
+func TestFailedInputLeavesTheCommandRunning(t *testing.T) {
 	m := withTerminals(t)
 	m.call("c", "exec_command", `{"cmd":"serve","tty":true}`)
 	m.take(core.TimerFired{Effect: last[core.Timer](m)})

@@ -12,8 +12,8 @@ import (
 	"appserver/protocol"
 )
 
-// TestWithTurn overrides each setting; what is not named stays.
-func TestWithTurn(t *testing.T) {
+// TestTurnsOverrideNamedSettingsOnly overrides each setting; what is not named stays.
+func TestTurnsOverrideNamedSettingsOnly(t *testing.T) {
 	before := core.Settings{
 		Model: "a", Provider: "p", Cwd: "/a", ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalNever},
 		Reviewer: "user",
@@ -140,13 +140,13 @@ func TestMessagesAreSnapshots(t *testing.T) {
 	}
 }
 
-// TestModelError: an error of a model reads as its message.
-func TestModelError(t *testing.T) {
+// TestModelErrorReadsAsItsMessage: an error of a model reads as its message.
+func TestModelErrorReadsAsItsMessage(t *testing.T) {
 	require.EqualError(t, &core.ModelError{Message: "503", Details: "more"}, "503")
 }
 
-// TestTimestamp is UTC with milliseconds.
-func TestTimestamp(t *testing.T) {
+// TestTimestampsAreUTCWithMilliseconds is UTC with milliseconds.
+func TestTimestampsAreUTCWithMilliseconds(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6_700_000, time.FixedZone("", 3600))
 	require.Equal(t, "2026-01-02T02:04:05.006Z", protocol.Timestamp(at))
 }

@@ -12,7 +12,7 @@ import (
 	"appserver/test/sample"
 )
 
-func TestAbout(t *testing.T) {
+func TestAboutReturnsTheSentencesThatShareWords(t *testing.T) {
 	const text = "We talked about the parser. The metrics endpoint listens on port 9137. It is for the dashboards.\n- Ports below 1024 are not used."
 	for name, c := range map[string]struct {
 		question string
@@ -33,7 +33,7 @@ func TestAbout(t *testing.T) {
 	require.Equal(t, []string{"指标端口是9137。"}, digest.About("我们谈了解析器。指标端口是9137。", "端口是什么？", 100))
 }
 
-func TestShared(t *testing.T) {
+func TestSharedCountsWordsOfTheQuestion(t *testing.T) {
 	require.Equal(t, 2, digest.Shared("The metrics listen on a port.", "which ports do the metrics use?"))
 	require.Zero(t, digest.Shared("", "which"))
 }

@@ -113,8 +113,8 @@ func TestTheFirstOfTwoClientsIsHeard(t *testing.T) {
 	})
 }
 
-// TestWhoLeavesIsNotWaitedFor: one client goes, and the answer of the other counts.
-func TestWhoLeavesIsNotWaitedFor(t *testing.T) {
+// TestClientsThatUnsubscribeAreNotAwaited: one client goes, and the answer of the other counts.
+func TestClientsThatUnsubscribeAreNotAwaited(t *testing.T) {
 	eachAsk(t, func(t *testing.T, r *rig, id, answer, output string) {
 		r.ask(1, unsubscribe(id))
 		r.clients.open(2)[0].answer(json.RawMessage(answer), nil)

@@ -14,9 +14,9 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// TestClose checks that, when Close returns, the end of every turn is durable and sent, and every
+// TestCloseEndsAndSavesEachTurn checks that, when Close returns, the end of every turn is durable and sent, and every
 // thread is unlocked. A turn that waits for an answer stays in progress.
-func TestClose(t *testing.T) {
+func TestCloseEndsAndSavesEachTurn(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.policy = protocol.ApprovalUntrusted
 		var ids []string
@@ -122,8 +122,8 @@ func TestCloseServesAcceptedRequests(t *testing.T) {
 	})
 }
 
-// TestAfterClose checks that every request is refused for the reason that is true.
-func TestAfterClose(t *testing.T) {
+// TestRequestsAfterCloseAreRejected checks that every request is refused for the reason that is true.
+func TestRequestsAfterCloseAreRejected(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		turnID := r.turn(1, id, "hang")
@@ -142,8 +142,8 @@ func TestAfterClose(t *testing.T) {
 	})
 }
 
-// TestWhileClosing checks the same while the last turn takes its time to end.
-func TestWhileClosing(t *testing.T) {
+// TestRequestsWhileClosingAreRejected checks the same before the last turn has ended.
+func TestRequestsWhileClosingAreRejected(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		r.turn(1, id, "run linger")

@@ -138,9 +138,9 @@ func TestUnloadedWithoutAWordStays(t *testing.T) {
 	})
 }
 
-// TestRestoreMakesWhole checks that what a restore brings back is in the rollout itself
+// TestRestoreIsWrittenToTheRollout checks that what a restore brings back is in the rollout itself
 // when the thread is let go, and that a later edit finds its backup.
-func TestRestoreMakesWhole(t *testing.T) {
+func TestRestoreIsWrittenToTheRollout(t *testing.T) {
 	for name, from := range map[string]func(string) call{"restore": restore, "from the backup": restoreFromBackup} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
@@ -170,8 +170,8 @@ func TestRestoreMakesWhole(t *testing.T) {
 	}
 }
 
-// TestRolloutsThatGrow checks that the setup can disable rewrites, and that edits still apply.
-func TestRolloutsThatGrow(t *testing.T) {
+// TestRewritesCanBeDisabled checks that the setup can disable rewrites, and that edits still apply.
+func TestRewritesCanBeDisabled(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.setup.grows = true
 		id := r.begin(1)

@@ -97,8 +97,8 @@ func TestEditsOfTheTurnThatRuns(t *testing.T) {
 	})
 }
 
-// TestOutputsThatAreOut checks the placeholder of an excluded output.
-func TestOutputsThatAreOut(t *testing.T) {
+// TestExcludedOutputsHavePlaceholders checks the placeholder of an excluded output.
+func TestExcludedOutputsHavePlaceholders(t *testing.T) {
 	for name, takeOut := range map[string]func(thread string, ids ...string) call{"excluded": exclude, "deleted": remove} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {

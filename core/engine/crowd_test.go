@@ -12,9 +12,9 @@ import (
 	"appserver/rollout/faultfs"
 )
 
-// TestCrowd sends requests of many clients to the same threads at the same time. Each response is
-// consistent with the thread.
-func TestCrowd(t *testing.T) {
+// TestManyClientsSeeConsistentThreads sends requests of many clients to the same threads at the same time. Each
+// response is consistent with the thread.
+func TestManyClientsSeeConsistentThreads(t *testing.T) {
 	mem := faultfs.NewMem(home)
 	r := newRig(t, mem, mem)
 	var ids []string

@@ -18,9 +18,9 @@ func (r *rig) logged(message string) int {
 	return r.logs.FilterMessage(message).FilterLevelExact(zapcore.ErrorLevel).Len()
 }
 
-// TestPanics checks that a model or a command that panics fails, and takes nothing
+// TestPanicOfAnEffectFailsThatEffectOnly checks that a model or a command that panics fails, and takes nothing
 // else with it.
-func TestPanics(t *testing.T) {
+func TestPanicOfAnEffectFailsThatEffectOnly(t *testing.T) {
 	for words, end := range map[string]string{"panic": "failed", "run panic": "completed"} {
 		t.Run(words, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
@@ -44,9 +44,9 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// TestGivenUp checks that an effect that does not heed its cancellation holds up the
+// TestEffectThatIgnoresItsCancellationIsGivenUp checks that an effect that does not heed its cancellation holds up the
 // end of its turn for the grace period, and no longer.
-func TestGivenUp(t *testing.T) {
+func TestEffectThatIgnoresItsCancellationIsGivenUp(t *testing.T) {
 	for _, words := range []string{"ignore", "run ignore"} {
 		t.Run(words, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
@@ -75,9 +75,9 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestLatePieces checks that output after the cancellation of an effect is not sent, and that the turn
-// ends with the effect.
-func TestLatePieces(t *testing.T) {
+// TestPiecesAfterACancellationAreDropped checks that output after the cancellation of an effect is not sent, and that
+// the turn ends with the effect.
+func TestPiecesAfterACancellationAreDropped(t *testing.T) {
 	for _, words := range []string{"linger", "run linger"} {
 		t.Run(words, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
@@ -134,9 +134,9 @@ func TestCompletedFloor(t *testing.T) {
 	})
 }
 
-// TestAnswerLead checks that an immediate answer of a model is delayed until the client can process
+// TestFastAnswersWaitForTheClient checks that an immediate answer of a model is delayed until the client can process
 // it, and that an interrupt is not.
-func TestAnswerLead(t *testing.T) {
+func TestFastAnswersWaitForTheClient(t *testing.T) {
 	const lead = 25 * time.Millisecond
 	bubble(t, func(t *testing.T, r *rig) {
 		r.with(func(p *engine.Parts) { p.AnswerLead = lead })

@@ -79,9 +79,9 @@ func TestAForkIsDurableBeforeItIsReported(t *testing.T) {
 	})
 }
 
-// TestNoHalfFork crashes before every operation on the disk: the fork is whole, or is not
+// TestForkIsCompleteOrAbsentAfterACrash crashes before every operation on the disk: the fork is whole, or is not
 // there.
-func TestNoHalfFork(t *testing.T) {
+func TestForkIsCompleteOrAbsentAfterACrash(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		r.turn(1, id, "run touch a")

@@ -159,8 +159,8 @@ func TestRefusalsNameTheThread(t *testing.T) {
 	})
 }
 
-// TestMemoryOnly checks that an ephemeral thread does not touch the disk.
-func TestMemoryOnly(t *testing.T) {
+// TestEphemeralThreadsTouchNoDisk checks that an ephemeral thread does not touch the disk.
+func TestEphemeralThreadsTouchNoDisk(t *testing.T) {
 	for name, begin := range map[string]func(r *rig) call{
 		"by the client": func(*rig) call { return startWith(protocol.ThreadStartParams{Ephemeral: new(true)}) },
 		"by the setup":  func(r *rig) call { r.setup.persist = false; return start() },

@@ -30,9 +30,9 @@ func (r *rig) metaOf(thread string) gjson.Result {
 	return gjson.ParseBytes(contents.Lines[0].Payload)
 }
 
-// TestAThreadTakesAnothersPlace checks the inherited properties of the successor, and the order of
+// TestSuccessorInheritsFromTheArchivedThread checks the inherited properties of the successor, and the order of
 // notifications.
-func TestAThreadTakesAnothersPlace(t *testing.T) {
+func TestSuccessorInheritsFromTheArchivedThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.ask(1, startWith(protocol.ThreadStartParams{Model: new("model-2"),
 			ThreadSource: new("user")})).Get("thread.id").Str
@@ -110,7 +110,7 @@ func TestInstructionsAreInherited(t *testing.T) {
 	})
 }
 
-func TestAThreadTakesAStoredOnesPlace(t *testing.T) {
+func TestSuccessorOfAStoredThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		r.diary.read()
@@ -129,7 +129,7 @@ func TestAThreadTakesAStoredOnesPlace(t *testing.T) {
 	})
 }
 
-func TestIdsThatAreNotNew(t *testing.T) {
+func TestSuccessorWithATakenIDIsRejected(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		stored, id := r.stored("say hello"), r.begin(1)
 		archived := r.begin(1)
@@ -152,9 +152,9 @@ func TestIdsThatAreNotNew(t *testing.T) {
 	})
 }
 
-// TestANewThreadGoesAgain has a disk on which the old thread cannot be archived once the
+// TestSuccessorIsRemovedIfTheArchiveFails has a disk on which the old thread cannot be archived once the
 // new one was made.
-func TestANewThreadGoesAgain(t *testing.T) {
+func TestSuccessorIsRemovedIfTheArchiveFails(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		for _, id := range []string{r.begin(1), r.stored("say hello")} {
 			fault := r.disk.fail(syscall.EIO, faultfs.OpLink)

@@ -118,7 +118,7 @@ func TestImages(t *testing.T) {
 	})
 }
 
-func TestRetries(t *testing.T) {
+func TestFailedRequestsAreRetriedLater(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.begin(1)
 		r.turn(1, id, "flaky")
@@ -136,8 +136,8 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// TestBegin checks what a new thread's file begins with.
-func TestBegin(t *testing.T) {
+// TestNewRolloutBeginsWithItsMeta checks what a new thread's file begins with.
+func TestNewRolloutBeginsWithItsMeta(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		got := r.ask(1, startWith(protocol.ThreadStartParams{Model: new("model-2"), ThreadSource: new("user")}))
 		require.Equal(t, "model-2", got.Get("model").Str)

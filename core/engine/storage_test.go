@@ -315,9 +315,9 @@ func TestSettingsOutliveAFullDisk(t *testing.T) {
 	})
 }
 
-// TestANameThatIsLost checks that a name that was refused is not shown to those who
+// TestRejectedNamesAreNotShown checks that a name that was refused is not shown to those who
 // waited for the thread meanwhile, nor later.
-func TestANameThatIsLost(t *testing.T) {
+func TestRejectedNamesAreNotShown(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		var gone *fault

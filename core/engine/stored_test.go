@@ -175,7 +175,7 @@ func texts(values []gjson.Result, path string) []string {
 	return found
 }
 
-func TestNames(t *testing.T) {
+func TestNamesAreSetWithoutLoadingTheThread(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.stored("say hello")
 		r.ask(1, setName(id, " first \n"))

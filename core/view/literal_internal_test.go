@@ -19,8 +19,8 @@ import (
 // letters are characters that searches compare in special ways, that JSON escapes, or that are frequent.
 var letters = []rune("aAkKsSiIßẞſİı\u212aéÉ😀 \n\t\x1b\x7f\"\\/<u0x1e\u2028")
 
-// TestALiteralIsIn draws a text with an occurrence of a query in any case, in JSON with any escapes.
-func TestALiteralIsIn(t *testing.T) {
+// TestLiteralFindsEachOccurrence draws a text with an occurrence of a query in any case, in JSON with any escapes.
+func TestLiteralFindsEachOccurrence(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.SampledFrom(letters), 0, 40, -1).Draw(t, "text")
 		query := rapid.StringOfN(rapid.SampledFrom(letters), 1, 4, -1).Draw(t, "query")
@@ -95,7 +95,7 @@ func TestLiteralsKnowAllEqualLetters(t *testing.T) {
 	}
 }
 
-func TestMostTextsHaveNoLiteral(t *testing.T) {
+func TestLiteralExcludesMostTexts(t *testing.T) {
 	for query, text := range map[string]string{
 		"nowhere": `All work\nand \"no play\" \u001b[31mmakes a dull log. Größe`, "größe": "Mass", "x-ray": "x ray",
 		"aab": "aaac AAAC aa", "42": "4 2 24",
