@@ -117,7 +117,7 @@ func ExampleHistory_Preview() {
 	fmt.Println(answer.Warnings[0])
 	// Output:
 	// true true
-	// 1 messages of the user would be left out
+	// messages of the user would be left out: 1 item
 }
 
 // A trim point hides what is before it. Its summary is the first item of the prompt.

@@ -230,11 +230,11 @@ func (h *History) lossWarnings(
 	}
 	for _, loss := range losses {
 		if n := lost[loss.category]; n > 0 {
-			warnings = append(warnings, warning(loss.code, loss.text, n))
+			warnings = append(warnings, leftOut(loss.code, loss.what, n))
 		}
 	}
 	if pinned > 0 {
-		warnings = append(warnings, warning(protocol.WarningPinnedLost, "%d pinned items would be left out", pinned))
+		warnings = append(warnings, leftOut(protocol.WarningPinnedLost, "pinned items", pinned))
 	}
 	if cache.TokensBehind > 0 {
 		warnings = append(warnings, warning(protocol.WarningCachedPrefixShort,
@@ -244,17 +244,21 @@ func (h *History) lossWarnings(
 	return warnings
 }
 
+func leftOut(code protocol.ContextWarningCode, what string, n int) protocol.ContextWarning {
+	if n == 1 {
+		return warning(code, "%s would be left out: 1 item", what)
+	}
+	return warning(code, "%s would be left out: %d items", what, n)
+}
+
 // losses are the categories that a model seldom does well without.
 var losses = []struct {
 	category protocol.ContextCategory
 	code     protocol.ContextWarningCode
-	text     string
+	what     string
 }{
-	{protocol.CategoryUserInstructions, protocol.WarningInstructionsLost,
-		"the model would not see the user's instructions (%d items)"},
-	{protocol.CategoryEnvironmentContext, protocol.WarningEnvironmentLost,
-		"the model would not be told its surroundings (%d items)"},
-	{protocol.CategoryUserMessage, protocol.WarningUserMessagesLost, "%d messages of the user would be left out"},
-	{protocol.CategorySummary, protocol.WarningSummaryLost,
-		"the summary of what was compacted would be left out (%d items)"},
+	{protocol.CategoryUserInstructions, protocol.WarningInstructionsLost, "the user's instructions"},
+	{protocol.CategoryEnvironmentContext, protocol.WarningEnvironmentLost, "the environment"},
+	{protocol.CategoryUserMessage, protocol.WarningUserMessagesLost, "messages of the user"},
+	{protocol.CategorySummary, protocol.WarningSummaryLost, "the summary of earlier turns"},
 }

@@ -74,7 +74,7 @@ func TestContextConfirmsDestructiveEdits(t *testing.T) {
 		require.Contains(t, asked, "This would delete 3 items of thread "+apptest.LegacyID,
 			"the output is deleted with its call")
 		require.Regexp(t, `would have [\d,]+ tokens, \d+ fewer\.`, asked)
-		require.Contains(t, asked, "Warning: 1 messages of the user would be left out\n")
+		require.Contains(t, asked, "Warning: messages of the user would be left out: 1 item\n")
 	}
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
