@@ -2,7 +2,6 @@ package history
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"appserver/protocol"
@@ -23,7 +22,8 @@ func (h *History) Preview(
 	err := v.run(operations)
 	answer.After = usage()
 	answer.Changes, answer.Cache = h.sentChanges(before)
-	answer.WarningDetails = slices.Concat([]protocol.ContextWarning{}, v.warnings, h.lossWarnings(before, answer.Cache))
+	answer.WarningDetails = append([]protocol.ContextWarning{}, v.warnings...)
+	answer.WarningDetails = append(answer.WarningDetails, h.lossWarnings(before, answer.Cache)...)
 	answer.Warnings = []string{}
 	for _, w := range answer.WarningDetails {
 		answer.Warnings = append(answer.Warnings, w.Text)

@@ -61,7 +61,19 @@ func (p Problem) Error() string { return fmt.Sprintf("line %d: %s: %v", p.Line, 
 // must be in the transcript too. Ids of requests may be used again once they are
 // answered.
 func ValidateTranscript(reference *Schemas, lines []Line) Report {
-	v := validation{schemas: reference, names: messageNames(), pending: map[string]string{}}
+	v := validation{schemas: reference, names: messageNames(own)}
+	return v.run(lines)
+}
+
+// ValidateOwnTranscript is ValidateTranscript with the schemas that this server generates. It also checks
+// the messages that the reference does not have, and whole error answers.
+func ValidateOwnTranscript(ours *Schemas, lines []Line) Report {
+	v := validation{schemas: ours, names: messageNames(""), ours: true}
+	return v.run(lines)
+}
+
+func (v *validation) run(lines []Line) Report {
+	v.pending = map[string]string{}
 	for _, line := range lines {
 		v.batch(line)
 	}
@@ -70,6 +82,7 @@ func ValidateTranscript(reference *Schemas, lines []Line) Report {
 
 type validation struct {
 	schemas *Schemas
+	ours    bool
 	names   map[string]string
 	pending map[string]string // methods by the id of the request
 	report  Report
@@ -108,6 +121,10 @@ func (v *validation) line(line Line) {
 		v.check(line, m.Method, v.names[m.Method], m.Params)
 	case m.Error != nil:
 		v.answered(line, m)
+		if v.ours {
+			v.check(line, "error", "ErrorResponse", line.Message)
+			return
+		}
 		v.check(line, "error", "JSONRPCErrorError", m.Error)
 	default:
 		method := v.answered(line, m)
@@ -163,19 +180,20 @@ func (v *validation) problem(line Line, what string, err error) {
 // own is the name of the schema of messages that the reference does not have.
 const own = "our own"
 
-// messageNames are the schema files by method; "result of METHOD" for answers.
-func messageNames() map[string]string {
+// messageNames are the schema files by method; "result of METHOD" for answers. A name that is not "" takes
+// the place of the files of messages that the reference does not have.
+func messageNames(unlessOwn string) map[string]string {
 	names := map[string]string{}
 	for _, m := range protocol.Methods() {
 		names["result of "+m.Name] = ResultName(m)
-		if m.Own {
-			names["result of "+m.Name] = own
+		if m.Own && unlessOwn != "" {
+			names["result of "+m.Name] = unlessOwn
 		}
 	}
 	for _, n := range protocol.Notifications() {
 		names[n.Method] = n.Params.Name()
-		if n.Own {
-			names[n.Method] = own
+		if n.Own && unlessOwn != "" {
+			names[n.Method] = unlessOwn
 		}
 	}
 	for _, r := range protocol.ServerRequests() {

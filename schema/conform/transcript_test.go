@@ -122,6 +122,24 @@ func TestMethodsThatTheReferenceDoesNotHave(t *testing.T) {
 	require.Equal(t, []string{"thread/closed"}, report.Unchecked)
 }
 
+// TestOwnTranscript also checks messages that only this server has.
+func TestOwnTranscript(t *testing.T) {
+	report := conform.ValidateOwnTranscript(ours(t), conform.ParseTranscript(strings.Join([]string{
+		`-> {"id":1,"method":"context/undo","params":{}}`,
+		`<- {"jsonrpc":"2.0","id":1,"result":{}}`,
+		`<- {"jsonrpc":"2.0","method":"ContextItems","params":{},"emittedAtMs":1}`,
+		`-> {"id":2,"method":"context/undo","params":{}}`,
+		`<- {"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"no","data":{"kind":"nothingToUndo"}}}`,
+		`-> {"id":3,"method":"context/undo","params":{}}`,
+		`<- {"jsonrpc":"2.0","id":3,"error":{"code":-32600}}`,
+	}, "\n")))
+	require.Len(t, report.Problems, 3)
+	require.ErrorContains(t, report.Problems[0], "line 2: ContextUndoResponse")
+	require.ErrorContains(t, report.Problems[1], "line 3: ContextItemsNotification")
+	require.ErrorContains(t, report.Problems[2], "line 7: ErrorResponse")
+	require.Empty(t, report.Unchecked)
+}
+
 func TestResultNames(t *testing.T) {
 	names := map[string]string{}
 	for _, m := range protocol.Methods() {

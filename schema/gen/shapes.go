@@ -105,6 +105,8 @@ func members() map[string]shape {
 // another meaning.
 var nullableLists = []string{
 	"ConfigReadResponse.layers",
+	"Thread.environments",
+	"McpServerInfo.icons",
 	"DynamicToolCallItem.contentItems",
 	"WebSearchItem.results",
 	"CommandExecutionRequestApprovalParams.proposedExecpolicyAmendment",

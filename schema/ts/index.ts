@@ -1694,7 +1694,7 @@ export interface McpServerInfo {
   title: string | null;
   version: string;
   description: string | null;
-  icons: Array<unknown>;
+  icons: Array<unknown> | null;
   websiteUrl: string | null;
 }
 
@@ -2583,7 +2583,7 @@ export interface TextInput {
 /** Thread is a conversation as clients see it. Times are in Unix seconds. ID is a UUIDv7. Preview is the text of the user's first message. Path is the path of the rollout, or null for an ephemeral thread. Cwd is an absolute path. Source and Originator identify the client that started the thread. ParentThreadID, AgentNickname and AgentRole identify the agent that started it. Turns is empty except in the responses that document it. Environments is null for a thread that is not loaded. CanAcceptDirectInput is also set in lists. The members of sections, projects, attached threads and the vendor's programs are always null. */
 export interface Thread {
   id: string;
-  environments: Array<Environment>;
+  environments: Array<Environment> | null;
   extra: unknown;
   sessionId: string;
   forkedFromId: string | null;

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,6 +26,7 @@ import (
 	"appserver/core/token"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/schema/conform"
 	"appserver/test/apptest"
 )
 
@@ -75,6 +77,7 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive, sto
 		got := p.play(string(f.Data))
 		p.end()
 		apptest.RequireTranscriptConforms(t, got)
+		apptest.RequireConform(t, conform.ValidateOwnTranscript(ownSchemas(), conform.ParseTranscript(got)))
 		want := store.expected(string(f.Data))
 		got = elideAsIn(want, got)
 		if *apptest.Update && store == nil {
@@ -86,6 +89,15 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive, sto
 		require.Equal(t, want, got)
 	}
 }
+
+// ownSchemas returns the schemas that the server generates. They are loaded once.
+var ownSchemas = sync.OnceValue(func() *conform.Schemas {
+	schemas, err := conform.Load(os.DirFS("../../../../schema/json"))
+	if err != nil {
+		panic(err)
+	}
+	return schemas
+})
 
 // player is a client in the bubble.
 type player struct {
