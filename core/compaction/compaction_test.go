@@ -67,6 +67,24 @@ func TestAPlanReachesItsTarget(t *testing.T) {
 	}
 }
 
+func TestUsersWordsStayAsFarAsTheLimitAllows(t *testing.T) {
+	c := &compaction.Context{History: &history.History{}}
+	for turn := range 4 {
+		addTo(c, turn, history.UserMessage(strings.Repeat("words ", 100)))
+	}
+	c.PromptTokens = c.Usage(2000).PromptTokens
+	c.ActiveTurn = "turn-3"
+	r := rules()
+	r.Limit = 4000
+	_, found := c.ToTarget(r, 5, 2000)
+	require.False(t, found, "all of them fit")
+	r.Limit = 2500
+	p, found := c.ToTarget(r, 5, 2000)
+	require.True(t, found)
+	require.Empty(t, p.Words)
+	require.Equal(t, 3, p.From)
+}
+
 func TestAPlanNeverSeparatesACallFromItsOutput(t *testing.T) {
 	c := turns(1)
 	p, found := c.ToTarget(rules(), 0, 1)

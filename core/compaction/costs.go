@@ -1,6 +1,7 @@
 package compaction
 
 import (
+	"cmp"
 	"slices"
 
 	"appserver/core/history"
@@ -66,6 +67,16 @@ func (t *costTable) rank(place int) int { return slices.Index(t.places, place) }
 func (t *costTable) after(rank int, summary, words int64) int64 {
 	all := t.costs[len(t.costs)-1]
 	return t.overhead + all - t.costs[rank] + t.stays[rank] + summary + min(words, t.words[rank])
+}
+
+// wordsWithin returns how many tokens the user's messages may have. If the request exceeds the limit after a
+// compaction that keeps the items from a rank on, they are what the target has room for.
+func (t *costTable) wordsWithin(limit, target int64, rank int, summary, words int64) int64 {
+	after := t.after(rank, summary, words)
+	if limit == 0 || after <= limit {
+		return words
+	}
+	return max(min(words, t.words[rank])-(after-cmp.Or(target, limit)), 0)
 }
 
 // removed returns a lower bound of what such a compaction removes.

@@ -58,11 +58,16 @@ type Context struct {
 }
 
 // ToTarget returns the plan that keeps most of at most some turns and reaches the target, or else the plan
-// that comes nearest. It returns false if no plan gains anything.
+// that comes nearest. It returns false if no plan gains anything. If every plan would exceed the limit, fewer
+// messages of the user stay.
 func (c *Context) ToTarget(r *Rules, keep int, target int64) (p Plan, found bool) {
 	costs := c.costs()
+	ranks := c.boundaries(costs, keep)
 	summary, words := r.Budgets(target)
-	for _, rank := range c.boundaries(costs, keep) {
+	if len(ranks) > 0 {
+		words = costs.wordsWithin(r.Limit, target, ranks[len(ranks)-1], summary, words)
+	}
+	for _, rank := range ranks {
 		if costs.work[rank] == 0 && costs.words[rank] <= words || costs.removed(rank, words) <= minGain {
 			continue
 		}

@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,4 +82,19 @@ func testDraftSummarizesAsCompactionDoes(t *testing.T, on apptest.WireAPI) {
 	c.Turn(thread, "Get ready.")
 	c.Call("thread/compact/propose", apptest.Object{"threadId": thread})
 	inOrder(t, p.Requests()[2].LastMessage(t).Content, "## User\nGet ready.", "shell: echo ready", "ready", "## Assistant\nDone.")
+}
+
+// TestSmallWindowTakesMoreTurns keeps the user's older messages only as far as the window has room for them.
+func TestSmallWindowTakesMoreTurns(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, slices.Repeat([]func(io.Writer){apptest.TextAnswer("Fine.")}, 32)...)
+	c := apptest.StartServer(t, p.Home(t), "-c", "compaction.limit_percent=100")
+	c.Initialize()
+	fixed := promptTokens(c, c.StartTrusted())
+	thread := c.StartThread(apptest.Object{"config": apptest.Object{"model_context_window": fixed + 500}})
+	for turn := range 8 {
+		ended := c.Turn(thread, fmt.Sprintf("Question %d.\n%s", turn, strings.Repeat("word ", 80)))
+		require.Equal(t, "completed", ended.Status, "turn %d: %+v", turn, ended.Error)
+	}
+	require.LessOrEqual(t, promptTokens(c, thread), fixed+500)
 }
