@@ -21,6 +21,9 @@ const (
 	// dialTimeout limits the probe of an existing socket. If a server does not accept within
 	// it, the socket counts as stale.
 	dialTimeout = 2 * time.Second
+	// lockTimeout limits the wait for the lock of a socket at which nothing answers.
+	lockTimeout  = time.Second
+	lockInterval = 10 * time.Millisecond
 )
 
 // InUseError reports that another server listens on the socket.
@@ -52,10 +55,8 @@ func listenUnix(path string) (*socket, error) {
 		return nil, fmt.Errorf("create the folder of the socket: %w", err)
 	}
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
-	if got, err := lock.TryLock(); err != nil {
-		return nil, fmt.Errorf("lock the socket: %w", err)
-	} else if !got {
-		return nil, &InUseError{path}
+	if err := acquire(lock, path); err != nil {
+		return nil, err
 	}
 	s, err := createSocket(path)
 	if err != nil {
@@ -63,6 +64,27 @@ func listenUnix(path string) (*socket, error) {
 	}
 	s.lock = lock
 	return s, nil
+}
+
+// acquire takes the lock of the socket. If another process holds it and nothing answers at the socket, it tries
+// again for a while: a server that was killed holds the lock until the commands that it was starting have begun
+// their programs.
+func acquire(lock *flock.Flock, path string) error {
+	for end := time.Now().Add(lockTimeout); ; time.Sleep(lockInterval) {
+		got, err := lock.TryLock()
+		if err != nil {
+			return fmt.Errorf("lock the socket: %w", err)
+		}
+		if got {
+			return nil
+		}
+		if err := checkVacant(path); err != nil {
+			return err
+		}
+		if time.Now().After(end) {
+			return &InUseError{path}
+		}
+	}
 }
 
 // createSocket creates a socket at path.
