@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,18 +41,33 @@ func growPipe(out io.Writer) {
 	})
 }
 
-// awaitExit waits until the process exits or ctx is done. It returns true if the process exited.
+// awaitExit waits until the parent process pid exits or ctx is done. It returns true if the process exited.
+//
+// The poller of the runtime waits. A blocked system call would occupy a processor of the runtime until the runtime
+// notices, and wake up twice a second to look at ctx.
 func awaitExit(ctx context.Context, pid int) bool {
-	fd, err := unix.PidfdOpen(pid, 0)
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
 		return pollParent(ctx, pid)
 	}
-	defer unix.Close(fd)
-	for ctx.Err() == nil {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 500)
-		if err == nil && n > 0 || os.Getppid() != pid {
-			return true
-		}
+	process := os.NewFile(uintptr(fd), "pidfd")
+	defer process.Close()
+	defer context.AfterFunc(ctx, func() { _ = process.SetReadDeadline(time.Unix(1, 0)) })()
+	err = awaitReadable(process, func(fd uintptr) bool {
+		n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n > 0 || os.Getppid() != pid // before PidfdOpen, another process may have got the pid
+	})
+	if err != nil && ctx.Err() == nil {
+		return pollParent(ctx, pid)
 	}
-	return false
+	return err == nil
+}
+
+// awaitReadable waits until ready returns true. It calls ready at first, and when the file becomes readable.
+func awaitReadable(file *os.File, ready func(fd uintptr) bool) error {
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return raw.Read(ready)
 }

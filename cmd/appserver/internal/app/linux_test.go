@@ -4,6 +4,7 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -54,4 +55,16 @@ func TestGrowPipeIgnoresOtherFiles(t *testing.T) {
 	var buffer bytes.Buffer
 	growPipe(&buffer)
 	require.Zero(t, buffer.Len())
+}
+
+// TestAwaitExitEndsWithContext waits for the parent of the test, which does not exit. Another process is not the
+// parent, as after the exit of the parent.
+func TestAwaitExitEndsWithContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	exited := make(chan bool, 1)
+	go func() { exited <- awaitExit(ctx, os.Getppid()) }()
+	cancel()
+	require.False(t, <-exited)
+	require.True(t, awaitExit(t.Context(), os.Getpid()))
 }
