@@ -36,7 +36,12 @@ class Socket implements Transport {
 		socket.onopen = () => events.opened();
 		socket.onmessage = (event) => events.message(event.data as string);
 		socket.onclose = () => events.closed();
-		return socket;
+		return {
+			send: (text) => {
+				if (socket.readyState === WebSocket.OPEN) socket.send(text); // otherwise closed follows
+			},
+			close: () => socket.close(),
+		};
 	}
 
 	refused(): Promise<boolean> {
