@@ -25,7 +25,7 @@ func TestPreview(t *testing.T) {
 		{"empty", "", ""},
 		{"blank", " \n\t\u2028 ", ""},
 		{"lines", "  one\r\n\r\n\ttwo\u2029three  ", "one two three"},
-		{"controls", "a\x00\x1b[31mb\x7f\u0085c", "a[31mb c"},
+		{"controls", "a\x00\x1b[31mb\x7f\u0085c", "ab c"},
 		{"NULs alone", strings.Repeat("\x00", 100), ""},
 		{"not UTF-8", "a\xff\xfeb", "a\uFFFDb"},
 		{"80", strings.Repeat("x", 80), strings.Repeat("x", 80)},

@@ -68,8 +68,8 @@ func Ends(text string, limit int) string {
 	return kept.String()
 }
 
-// Line returns a text as one line. It replaces runs of white space by one space, and removes other
-// control characters and the marks that change the direction of text.
+// Line returns a text as one line. It replaces runs of white space by one space, and removes control
+// sequences of terminals, other control characters and the marks that change the direction of text.
 func Line(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -84,7 +84,7 @@ func Line(text string) string {
 				text = text[size:]
 				continue
 			case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-				text = text[size:]
+				text = text[max(size, sequenceLength(text)):]
 				continue
 			}
 			n = size
@@ -97,6 +97,21 @@ func Line(text string) string {
 		text = text[n:]
 	}
 	return b.String()
+}
+
+// sequenceLength returns the length of the control sequence that a text begins with, such as that of a colour, or 0. It
+// is CSI, parameters and a final byte (ECMA-48, 5.4).
+func sequenceLength(text string) int {
+	const parameters = "0123456789:;<=>? !\"#$%&'()*+,-./"
+	rest, ok := strings.CutPrefix(text, "\x1b[")
+	if !ok {
+		return 0
+	}
+	rest = strings.TrimLeft(rest, parameters)
+	if rest != "" && '@' <= rest[0] && rest[0] <= '~' {
+		rest = rest[1:]
+	}
+	return len(text) - len(rest)
 }
 
 // plainLength returns the length of the words in ASCII with single spaces between them that a text begins with.

@@ -1,6 +1,7 @@
 package excerpt
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -44,17 +45,23 @@ func TestEndsKeepsHeadAndTail(t *testing.T) {
 
 func TestLineHasNoControlCharacters(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                  "",
-		" \n\t\u2028 ":                      "",
-		"  one\r\n\r\n\ttwo\u2029three  ":   "one two three",
-		"a\x00\x1b[31mb\x7f\u0085c\u202ed ": "a[31mb cd",
-		"a\xff\xfeb":                        "a\uFFFDb",
+		"":                                    "",
+		" \n\t\u2028 ":                        "",
+		"  one\r\n\r\n\ttwo\u2029three  ":     "one two three",
+		"a\x00\x1b[31mb\x7f\u0085c\u202ed ":   "ab cd",
+		"\x1b[1;38;2;255;0;0mred\x1b[0m [32m": "red [32m",
+		"\x1b[?25l\x1b[2K100 %":               "100 %",
+		"\x1bMup, \x1b[é, cut \x1b[3":         "Mup, é, cut",
+		"a\xff\xfeb":                          "a\uFFFDb",
 	} {
 		require.Equal(t, want, Line(text))
 	}
 }
 
+var sequence = regexp.MustCompile(`\x1b\[[ -?]*[@-~]?`)
+
 func FuzzLine(f *testing.F) {
+	f.Add("\x1b[1mtwo\x1b[ q\x1b[")
 	f.Add("  one\r\n\u202etwo\x00")
 	f.Add("two words  and  é three \x7f~! ")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -63,12 +70,13 @@ func FuzzLine(f *testing.F) {
 		require.NotContains(t, line, "  ")
 		require.Equal(t, strings.TrimSpace(line), line)
 		require.Equal(t, line, Line(line))
+		text = sequence.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
 		visible := strings.Map(func(r rune) rune {
 			if !unicode.IsSpace(r) && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
 				return -1
 			}
 			return r
-		}, strings.ToValidUTF8(text, "\uFFFD"))
+		}, text)
 		require.Equal(t, strings.Join(strings.Fields(visible), " "), line)
 	})
 }

@@ -77,7 +77,7 @@ func TestContextSearchShowsTheFirstMatchOnOneLine(t *testing.T) {
 	})
 	require.Nil(t, err)
 	m := answer.Data[0]
-	require.Equal(t, "…ne line line line line [31mmain.go:3: ", m.Before)
+	require.Equal(t, "…ne line line line line main.go:3: ", m.Before)
 	require.Equal(t, "build", m.Match)
 	require.Equal(t, " failed, build again"+strings.Repeat(" line", 20)+"…", m.After)
 	require.Equal(t, 2, m.Index)
