@@ -7,10 +7,14 @@ import (
 	"appserver/protocol"
 )
 
-// abortedText is added to the context after an interrupt.
-const abortedText = history.AbortedTag + "\nThe user interrupted the previous turn. " +
-	"Running commands were ended and may have partially executed. " +
-	"Verify the current state before retrying.\n</turn_aborted>"
+const (
+	// interruptedText is added to the context after an interrupt.
+	interruptedText = history.AbortedTag + "\nThe user interrupted the previous turn. " + abortedTextEnd
+	// cutOffText is added after a turn without an end: the server was killed, or a fork begins within the turn.
+	cutOffText     = history.AbortedTag + "\nThe previous turn was cut off. " + abortedTextEnd
+	abortedTextEnd = "Running commands were ended and may have partially executed. " +
+		"Verify the current state before retrying.\n</turn_aborted>"
+)
 
 func storedError(err *protocol.TurnError) *protocol.StoredError {
 	stored := &protocol.StoredError{Message: err.Message}
@@ -54,7 +58,7 @@ func (s *step) endDanglingTurn() {
 		return
 	}
 	if s.context.HasTurn(last.ID) { // the model knows the turn
-		s.item(history.UserMessage(abortedText))
+		s.item(history.UserMessage(cutOffText))
 	}
 	s.event(protocol.TurnAborted{
 		Type:      protocol.EventTurnAborted,
@@ -100,10 +104,10 @@ func (s *step) recordEnd(t *turn) {
 	s.event(end)
 }
 
-// abortedNote returns abortedText, and mentions commands in the background.
+// abortedNote returns interruptedText, and mentions commands in the background.
 func (s *step) abortedNote() string {
 	if !s.HasTerminals() {
-		return abortedText
+		return interruptedText
 	}
-	return strings.Replace(abortedText, "\n</", " Commands in the background continue.\n</", 1)
+	return strings.Replace(interruptedText, "\n</", " Commands in the background continue.\n</", 1)
 }
