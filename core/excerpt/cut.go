@@ -100,11 +100,12 @@ func Line(text string) string {
 }
 
 // sequenceLength returns the length of the control sequence that a text begins with, such as that of a colour, or 0. It
-// is CSI, parameters and a final byte (ECMA-48, 5.4).
+// is CSI in one or two characters, parameters and a final byte (ECMA-48, 5.4).
 func sequenceLength(text string) int {
 	const parameters = "0123456789:;<=>? !\"#$%&'()*+,-./"
-	rest, ok := strings.CutPrefix(text, "\x1b[")
-	if !ok {
+	rest, long := strings.CutPrefix(text, "\x1b[")
+	rest, short := strings.CutPrefix(rest, "\u009b")
+	if !long && !short {
 		return 0
 	}
 	rest = strings.TrimLeft(rest, parameters)

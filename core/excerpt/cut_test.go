@@ -50,6 +50,7 @@ func TestLineHasNoControlCharacters(t *testing.T) {
 		"  one\r\n\r\n\ttwo\u2029three  ":     "one two three",
 		"a\x00\x1b[31mb\x7f\u0085c\u202ed ":   "ab cd",
 		"\x1b[1;38;2;255;0;0mred\x1b[0m [32m": "red [32m",
+		"a\u009b31mb\u009b":                   "ab",
 		"\x1b[?25l\x1b[2K100 %":               "100 %",
 		"\x1bMup, \x1b[é, cut \x1b[3":         "Mup, é, cut",
 		"a\xff\xfeb":                          "a\uFFFDb",
@@ -58,7 +59,7 @@ func TestLineHasNoControlCharacters(t *testing.T) {
 	}
 }
 
-var sequence = regexp.MustCompile(`\x1b\[[ -?]*[@-~]?`)
+var sequence = regexp.MustCompile(`(\x1b\[|\x{9b})[ -?]*[@-~]?`)
 
 func FuzzLine(f *testing.F) {
 	f.Add("\x1b[1mtwo\x1b[ q\x1b[")

@@ -48,7 +48,7 @@ func TestContextListReadsReferenceThreads(t *testing.T) {
 	require.Equal(t, []string{
 		"index id category tokens state preview", // the start of a turn is not known
 		"0 r1 environmentContext N <environment_context> <cwd>/project</cwd> </envir…",
-		"1 r3 userMessage N list 31mthe[2J files",
+		"1 r3 userMessage N list the files",
 		"2 r6 reasoning N not sent **Listing**",
 		`3 r7 toolCall N shell {"command":["ls"]}`,
 		`4 r8 toolOutput N {"output":"README.md and many other files, one af…`,

@@ -21,7 +21,7 @@ func TestContextEditorAppliesPlan(t *testing.T) {
 	t.Parallel()
 	home, path := apptest.LegacyHome(t)
 	p := startPane(t, home, 80, 24, nil, "context", "edit", apptest.LegacyID)
-	p.await("list 31mthe[2J files", "> [x]    environment", "? keys  q quit")
+	p.await("list the files", "> [x]    environment", "? keys  q quit")
 	p.press("Down", "Down", "Down", "Down", "Space", "Down", "p")
 	p.await("[ ]*   output", "> [x]*P  assistant", "Plan of 2 changes: ", "tokens leave the cache")
 	p.press("a")
