@@ -20,17 +20,13 @@ func TestLockOfKilledServerIsAwaited(t *testing.T) {
 				require.NoError(t, err)
 				require.True(t, got)
 				result := make(chan error)
-				go func() {
-					s, err := listenUnix(path)
-					if err == nil {
-						err = s.Close()
-					}
-					result <- err
-				}()
+				lock := flock.New(path + ".lock")
+				go func() { result <- acquire(lock, path) }()
 				synctest.Wait()
 				if released {
 					require.NoError(t, held.Close())
 					require.NoError(t, <-result)
+					require.NoError(t, lock.Close())
 					return
 				}
 				require.ErrorAs(t, <-result, new(*InUseError))
