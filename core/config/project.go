@@ -2,7 +2,9 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,10 +114,21 @@ func (c *Config) hasProjectFolder(cwd string) bool {
 	}
 }
 
-// isProjectFolder reports whether a folder exists and is not the home.
+// isProjectFolder reports whether a folder exists, is not empty and is not the home. While a command runs in a sandbox,
+// an empty folder protects the place of a missing one.
 func (c *Config) isProjectFolder(folder string) bool {
 	info, err := os.Stat(folder)
-	return err == nil && info.IsDir() && realPath(folder) != realPath(c.home)
+	return err == nil && info.IsDir() && !isEmpty(folder) && realPath(folder) != realPath(c.home)
+}
+
+func isEmpty(folder string) bool {
+	dir, err := os.Open(folder)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	_, err = dir.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }
 
 // insertInto puts the project's layers above the user's file.

@@ -126,6 +126,15 @@ func TestHomeIsNoProjectLayer(t *testing.T) {
 	require.Empty(t, c.ProjectWarnings)
 }
 
+// TestAnEmptyFolderIsNoProjectLayer: a sandbox puts one in the place of a missing folder while a command runs.
+func TestAnEmptyFolderIsNoProjectLayer(t *testing.T) {
+	p := newProjectTree(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(p.repo, ".codex"), 0o755))
+	c := p.in(p.repo)
+	require.Empty(t, c.Disabled())
+	require.Empty(t, c.ProjectWarnings)
+}
+
 func TestExplicitSettingsOverrideTrust(t *testing.T) {
 	p := newProjectTree(t)
 	p.trust(p.repo, "untrusted")
