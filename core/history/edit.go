@@ -29,7 +29,7 @@ type Edit struct {
 	economy *protocol.StoredEconomy
 	// voided are the ids of the trim points that a restore takes back.
 	voided []string
-	// saving is what the edit keeps out of the next request, in tokens.
+	// saving is the number of tokens by which the edit makes the next request smaller.
 	saving int64
 }
 
