@@ -295,7 +295,11 @@ func resumeInput(m *machine, a arguments) (core.Input, error) {
 	policy, err := policyOf(a)
 	p := &protocol.ThreadResumeParams{ThreadID: threadID, ExcludeTurns: a.has("exclude"), Model: a.option("model"),
 		ApprovalPolicy: policy}
-	return core.Resume{To: m.caller(), Params: p, Env: m.world, Settings: m.thread.Settings().WithResume(p),
+	settings := m.thread.Settings()
+	if a.has("fresh") {
+		settings = settings.WithResume(p)
+	}
+	return core.Resume{To: m.caller(), Params: p, Env: m.world, Settings: settings,
 		Fresh: a.has("fresh"), NoTurns: a.has("no-turns"), Warnings: a.all("warning")}, err
 }
 

@@ -43,7 +43,7 @@ type Resume struct {
 	Fresh  bool
 	// NoTurns is set if the thread cannot run turns in Env. A resumable turn stays resumable then.
 	NoTurns bool
-	// Settings are the stored settings with the client's overrides.
+	// Settings are the current settings with the client's overrides.
 	Settings Settings
 	// BaseInstructions and DeveloperInstructions are the client's, or nil.
 	BaseInstructions, DeveloperInstructions *string
@@ -81,7 +81,9 @@ type TurnStart struct {
 	Images map[string]LocalImage
 	// Skills are the skills that the input names.
 	Skills []SkillText
-	Env    TurnEnv
+	// Permissions are those that the params name, or nil.
+	Permissions *Permissions
+	Env         TurnEnv
 }
 
 // LocalImage is a local image file: its data: URL, or the reason why it cannot be sent.

@@ -85,6 +85,8 @@ func (s *step) resume(in Resume) {
 		s.adjustSettings(in.Settings, s.ActiveTurn())
 		s.base, s.developer = in.BaseInstructions, in.DeveloperInstructions
 		s.notify(protocol.ThreadStatusChangedNotification{ThreadID: s.state.ID, Status: s.status()})
+	} else {
+		s.adjustSettings(in.Settings, s.ActiveTurn())
 	}
 	s.reply(in.To, s.resumeResponse(in.Params, in.Env))
 	if in.Fresh && s.state.Usage.Total.TotalTokens > 0 {

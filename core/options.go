@@ -11,6 +11,9 @@ import (
 // Settings are the settings of turns. They hold until a client changes them.
 type Settings = state.Settings
 
+// Permissions are a sandbox policy with its permission profile.
+type Permissions = state.Permissions
+
 // Options do not change while a thread is loaded.
 type Options struct {
 	// Ephemeral threads keep no rollout.

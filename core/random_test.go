@@ -194,7 +194,8 @@ func (e *explorer) request(t *rapid.T) {
 		core.Archive{To: e.caller(), Stored: p.ExcludeTurns},
 		core.ListTerminals{To: e.caller()}, core.CleanTerminals{To: e.caller()},
 		core.TerminateTerminal{To: e.caller(), ID: "9"},
-		core.Resume{To: e.caller(), Params: p, Env: e.world, Warnings: []string{"careful"}},
+		core.Resume{To: e.caller(), Params: p, Env: e.world, Settings: e.thread.Settings(),
+			Warnings: []string{"careful"}},
 	}).Draw(t, "request"))
 }
 

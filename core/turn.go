@@ -7,6 +7,12 @@ import (
 )
 
 func (in TurnStart) apply(s *step) { s.turnStart(in) }
+
+// settings returns the settings of the turn.
+func (in TurnStart) settings(s *step) Settings {
+	return s.state.Settings.WithTurn(in.Params, in.Permissions)
+}
+
 func (in TurnSteer) apply(s *step) { s.turnSteer(in) }
 
 func (s *step) turnStart(in TurnStart) {
@@ -22,7 +28,7 @@ func (s *step) turnStart(in TurnStart) {
 		s.reject(in.To, errEmptyInput())
 	case s.active.shellOnly:
 		s.active.schema = in.Params.OutputSchema
-		s.convertToModelTurn(s.state.Settings.WithTurn(in.Params), in.Env)
+		s.convertToModelTurn(in.settings(s), in.Env)
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.activeTurnView()})
 		s.steerTurn(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	case in.Params.OutputSchema != nil && !bytes.Equal(in.Params.OutputSchema, s.active.schema):
@@ -36,7 +42,7 @@ func (s *step) turnStart(in TurnStart) {
 			),
 		)
 	default:
-		s.adjustSettings(s.state.Settings.WithTurn(in.Params), s.active.id)
+		s.adjustSettings(in.settings(s), s.active.id)
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.activeTurnView()})
 		s.steerTurn(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	}
@@ -46,7 +52,7 @@ func (s *step) beginTurn(in TurnStart) {
 	s.newTurn(in.Env).schema = in.Params.OutputSchema
 	limit := s.limitHistory(in.Env.MaxTurns)
 	s.recordBegin(in.Params.RootTurnID)
-	s.changeSettings(s.state.Settings.WithTurn(in.Params), s.active.id)
+	s.changeSettings(in.settings(s), s.active.id)
 	s.appendNotices(in.Env)
 	s.setServerTools(in.Env.Tools)
 

@@ -16,7 +16,7 @@ func (t *Thread) View(includeTurns bool) protocol.Thread {
 	if t.options.Visited {
 		t.omitDefaults(&v)
 	} else {
-		v.Environments, v.CanAcceptInput = Environments(t.state.Settings.Cwd), new(true)
+		v.Environments, v.CanAcceptInput = Environments(t.state.Settings), new(true)
 	}
 	for _, p := range t.context.TrimPoints() {
 		v.ContextTrimPoints = append(v.ContextTrimPoints, p.TrimPoint)
@@ -120,10 +120,10 @@ func View(s Summary) protocol.Thread {
 	return v
 }
 
-// Environments returns the environments of a loaded thread whose commands run in cwd.
-func Environments(cwd string) []protocol.Environment {
-	return []protocol.Environment{{EnvironmentID: protocol.EnvironmentLocal, Cwd: cwd,
-		RuntimeWorkspaceRoots: []string{cwd}}}
+// Environments returns the environments of a loaded thread with these settings.
+func Environments(s Settings) []protocol.Environment {
+	return []protocol.Environment{{EnvironmentID: protocol.EnvironmentLocal, Cwd: s.Cwd,
+		RuntimeWorkspaceRoots: s.WorkspaceRoots()}}
 }
 
 // firstTime returns the first time that is not zero, or the zero time.
@@ -164,9 +164,9 @@ func (t *Thread) settingsView(env TurnEnv) protocol.ThreadSettingsView {
 	s := t.state.Settings
 	v := protocol.ThreadSettingsView{
 		Model: s.Model, ModelProvider: s.Provider, ServiceTier: s.ServiceTier, DisabledPluginIDs: []string{},
-		Cwd: s.Cwd, WorkspaceRoots: []string{s.Cwd}, MultiAgentMode: protocol.MultiAgentExplicit,
+		Cwd: s.Cwd, WorkspaceRoots: s.WorkspaceRoots(), MultiAgentMode: protocol.MultiAgentExplicit,
 		InstructionSources: []string{}, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
-		Sandbox: s.Sandbox, ReasoningEffort: s.Effort,
+		Sandbox: s.Sandbox, PermissionProfile: s.Profile, ReasoningEffort: s.Effort,
 	}
 	for _, f := range env.Instructions {
 		v.InstructionSources = append(v.InstructionSources, f.Path)

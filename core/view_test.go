@@ -19,7 +19,7 @@ func TestTurnsOverrideNamedSettingsOnly(t *testing.T) {
 		Reviewer: "user",
 		Sandbox:  protocol.SandboxReadOnly.Policy(), Effort: new("low"), Summary: "auto", ServiceTier: new("slow"),
 	}
-	require.Equal(t, before, before.WithTurn(&protocol.TurnStartParams{}))
+	require.Equal(t, before, before.WithTurn(&protocol.TurnStartParams{}, nil))
 	require.Equal(t, before, before.WithResume(&protocol.ThreadResumeParams{}))
 	sandbox, reviewer := protocol.SandboxDangerFullAccess, protocol.ApprovalsReviewer("auto_review")
 	after := core.Settings{
@@ -31,12 +31,13 @@ func TestTurnsOverrideNamedSettingsOnly(t *testing.T) {
 		Cwd: new("/b"), Model: new("b"), ApprovalPolicy: &after.ApprovalPolicy, ApprovalsReviewer: &reviewer,
 		SandboxPolicy: &after.Sandbox,
 		Effort:        new("high"), Summary: new("none"), ServiceTier: new("fast"),
-	}))
+	}, nil))
 	after.Provider, after.Effort, after.Summary = "q", before.Effort, before.Summary
-	require.Equal(t, after, before.WithResume(&protocol.ThreadResumeParams{
+	confined := before.WithPermissions(core.Permissions{Sandbox: sandbox.Policy()})
+	require.Equal(t, after, confined.WithResume(&protocol.ThreadResumeParams{
 		Cwd: new("/b"), Model: new("b"), ModelProvider: new("q"), ApprovalPolicy: &after.ApprovalPolicy,
 		ApprovalsReviewer: &reviewer,
-		Sandbox:           &sandbox, ServiceTier: new("fast"),
+		ServiceTier:       new("fast"),
 	}))
 	require.Equal(t, "low", *before.Effort, "the settings before are their own")
 }

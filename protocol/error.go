@@ -46,6 +46,7 @@ const (
 	KindProviderNotFound   Kind = "providerNotFound"
 	KindProviderNotReady   Kind = "providerNotReady"
 	KindConfig             Kind = "config"
+	KindPermissions        Kind = "permissions"
 	KindConfigVersion      Kind = "configVersionConflict"
 	KindConfigValidation   Kind = "configValidationError"
 	KindConfigReadonly     Kind = "configLayerReadonly"

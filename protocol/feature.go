@@ -50,8 +50,8 @@ const (
 	ModeDefault = "default"
 )
 
-// PermissionProfileListParams asks for the profiles of permissions. Cwd makes no
-// difference: there are no profiles of projects.
+// PermissionProfileListParams requests the permission profiles of threads in Cwd, by default the directory of the
+// server.
 type PermissionProfileListParams struct {
 	Cursor *string `json:"cursor,omitempty"`
 	Limit  *uint32 `json:"limit,omitempty"`
@@ -64,8 +64,8 @@ type PermissionProfileListResponse struct {
 	NextCursor *string                    `json:"nextCursor"`
 }
 
-// PermissionProfileSummary is a profile: one of the built-in ones, which are the sandbox
-// modes under other names. Allowed is always true.
+// PermissionProfileSummary is a built-in permission profile, or one of the configuration. If it has a rule that this
+// server cannot enforce, Allowed is false and Description is the reason.
 type PermissionProfileSummary struct {
 	ID          string  `json:"id"`
 	Description *string `json:"description"`

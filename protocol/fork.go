@@ -18,6 +18,8 @@ type ThreadForkParams struct {
 	ApprovalPolicy        *AskForApproval            `json:"approvalPolicy,omitempty"`
 	ApprovalsReviewer     *ApprovalsReviewer         `json:"approvalsReviewer,omitempty"`
 	Sandbox               *SandboxMode               `json:"sandbox,omitempty"`
+	Permissions           *string                    `json:"permissions,omitempty"`
+	RuntimeWorkspaceRoots *[]string                  `json:"runtimeWorkspaceRoots,omitempty"`
 	Config                map[string]json.RawMessage `json:"config,omitempty"`
 	BaseInstructions      *string                    `json:"baseInstructions,omitempty"`
 	DeveloperInstructions *string                    `json:"developerInstructions,omitempty"`
@@ -31,6 +33,7 @@ func (p *ThreadForkParams) Overrides() *ThreadResumeParams {
 	return &ThreadResumeParams{
 		Model: p.Model, ModelProvider: p.ModelProvider, ServiceTier: p.ServiceTier, Cwd: p.Cwd,
 		ApprovalPolicy: p.ApprovalPolicy, ApprovalsReviewer: p.ApprovalsReviewer, Sandbox: p.Sandbox, Config: p.Config,
+		Permissions: p.Permissions, RuntimeWorkspaceRoots: p.RuntimeWorkspaceRoots,
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	}
 }

@@ -1,6 +1,10 @@
 package protocol
 
-import "slices"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // SettingsApplied is the event in which the reference implementation keeps the
 // settings of a thread. It takes the sandbox policy of a paginated thread from
@@ -18,8 +22,66 @@ type StoredSettings struct {
 	ApprovalPolicy    AskForApproval    `json:"approval_policy"`
 	ApprovalsReviewer ApprovalsReviewer `json:"approvals_reviewer"`
 	PermissionProfile PermissionProfile `json:"permission_profile"`
+	ActiveProfile     *StoredProfile    `json:"active_permission_profile,omitempty"`
 	Cwd               string            `json:"cwd"`
+	WorkspaceRoots    []string          `json:"runtime_workspace_roots,omitempty"`
 	CollaborationMode StoredMode        `json:"collaboration_mode"`
+}
+
+// StoredProfile is an ActiveProfile as rollouts keep it.
+type StoredProfile struct {
+	ID      string `json:"id"`
+	Extends string `json:"extends,omitempty"`
+}
+
+// ActiveProfile names the permission profile that the sandbox policy of a thread is from, and the profile that it
+// extends.
+type ActiveProfile struct {
+	ID      string  `json:"id"`
+	Extends *string `json:"extends"`
+}
+
+// The built-in permission profiles.
+const (
+	ProfileReadOnly         = ":read-only"
+	ProfileWorkspace        = ":workspace"
+	ProfileDangerFullAccess = ":danger-full-access"
+)
+
+// BuiltinProfiles are the ids of the built-in permission profiles.
+var BuiltinProfiles = []string{ProfileReadOnly, ProfileWorkspace, ProfileDangerFullAccess}
+
+// BuiltinProfile returns the policy of a built-in permission profile.
+func BuiltinProfile(id string) (policy SandboxPolicy, known bool) {
+	switch id {
+	case ProfileReadOnly:
+		return SandboxReadOnly.Policy(), true
+	case ProfileWorkspace:
+		return SandboxWorkspaceWrite.Policy(), true
+	case ProfileDangerFullAccess:
+		return SandboxDangerFullAccess.Policy(), true
+	}
+	return SandboxPolicy{}, false
+}
+
+// Stored returns the form of rollouts, or nil for nil.
+func (p *ActiveProfile) Stored() *StoredProfile {
+	if p == nil {
+		return nil
+	}
+	s := &StoredProfile{ID: p.ID}
+	if p.Extends != nil {
+		s.Extends = *p.Extends
+	}
+	return s
+}
+
+// Active returns the form of the wire, or nil for nil.
+func (s *StoredProfile) Active() *ActiveProfile {
+	if s == nil || s.ID == "" {
+		return nil
+	}
+	return &ActiveProfile{ID: s.ID, Extends: OrNil(s.Extends)}
 }
 
 // StoredMode carries the reasoning effort.
@@ -57,11 +119,12 @@ type FileAccessEntry struct {
 	MissingPathBehavior string         `json:"missing_path_behavior,omitempty"`
 }
 
-// FileAccessPath is a path, or a special place: root, tmpdir or slash_tmp.
+// FileAccessPath is a path, a pattern of paths, or a special place: root, tmpdir or slash_tmp.
 type FileAccessPath struct {
-	Type  string             `json:"type"`
-	Path  string             `json:"path,omitempty"`
-	Value *FileAccessSpecial `json:"value,omitempty"`
+	Type    string             `json:"type"`
+	Path    string             `json:"path,omitempty"`
+	Pattern string             `json:"pattern,omitempty"`
+	Value   *FileAccessSpecial `json:"value,omitempty"`
 }
 
 // FileAccessSpecial names a special place.
@@ -113,6 +176,24 @@ func managed(network bool, entries ...FileAccessEntry) PermissionProfile {
 	return p
 }
 
+// WithRoots returns the policy with other workspace roots: workspace-write loses the former ones and gets the new
+// ones. Cwd is always writable, so it is no entry.
+func (p SandboxPolicy) WithRoots(former, roots []string, cwd string) SandboxPolicy {
+	w, ok := p.SandboxPolicyVariant.(*WorkspaceWrite)
+	if !ok {
+		return p
+	}
+	own := *w
+	own.WritableRoots = slices.DeleteFunc(slices.Clone(w.WritableRoots),
+		func(root string) bool { return slices.Contains(former, root) })
+	for _, root := range roots {
+		if root != cwd && !slices.Contains(own.WritableRoots, root) {
+			own.WritableRoots = append(own.WritableRoots, root)
+		}
+	}
+	return SandboxPolicy{&own}
+}
+
 func (w *WorkspaceWrite) entries(cwd string) []FileAccessEntry {
 	entries := []FileAccessEntry{place(cwd, accessWrite)}
 	if !w.ExcludeSlashTmp {
@@ -159,6 +240,8 @@ func (p PermissionProfile) Policy(cwd string) SandboxPolicy {
 			return readOnly
 		case e.Path.Value == nil && e.Path.Path == cwd:
 			inside = true
+		case e.Path.Value == nil && e.Path.Path == "":
+			// a pattern, which no root expresses
 		case e.Path.Value == nil:
 			w.WritableRoots = append(w.WritableRoots, e.Path.Path)
 		case e.Path.Value.Kind == "slash_tmp":
@@ -178,6 +261,32 @@ func (f *FileAccess) overridden(i int) bool {
 	return slices.ContainsFunc(f.Entries[i+1:], func(e FileAccessEntry) bool {
 		return e.Path.Value == nil && f.Entries[i].Path.Value == nil && e.Path.Path == f.Entries[i].Path.Path
 	})
+}
+
+// Unenforced returns the first rule of a profile that no sandbox policy expresses, because it denies reading, or "".
+func (p PermissionProfile) Unenforced() string {
+	if p.Type != profileManaged || p.FileSystem == nil || p.FileSystem.Type != "restricted" {
+		return ""
+	}
+	readable := false
+	for _, e := range p.FileSystem.Entries {
+		if e.Access != accessRead && e.Access != accessWrite {
+			return fmt.Sprintf("%s = %q", e.Path, e.Access)
+		}
+		readable = readable || e.Path.Value != nil && e.Path.Value.Kind == "root"
+	}
+	if !readable {
+		return "only some paths can be read"
+	}
+	return ""
+}
+
+// String returns the path, the special place as ":NAME", or the pattern.
+func (p FileAccessPath) String() string {
+	if p.Value != nil {
+		return ":" + p.Value.Kind
+	}
+	return cmp.Or(p.Path, p.Pattern)
 }
 
 // narrows reports whether a read entry removes a permission of a policy: it is a path, and not one of

@@ -63,10 +63,11 @@ type Environment struct {
 	RuntimeWorkspaceRoots []string `json:"runtimeWorkspaceRoots"`
 }
 
-// TurnEnvironmentParams selects an environment. Its Cwd replaces the thread's.
+// TurnEnvironmentParams selects an environment. Its Cwd and RuntimeWorkspaceRoots replace the thread's.
 type TurnEnvironmentParams struct {
-	EnvironmentID string `json:"environmentId"`
-	Cwd           string `json:"cwd"`
+	EnvironmentID         string    `json:"environmentId"`
+	Cwd                   string    `json:"cwd"`
+	RuntimeWorkspaceRoots *[]string `json:"runtimeWorkspaceRoots,omitempty"`
 }
 
 // GitInfo is the state of the working directory's repository at the start of the thread, or as a
@@ -129,8 +130,9 @@ func (s *ThreadStatus) UnmarshalJSON(b []byte) error {
 }
 
 // ThreadStartParams begins a conversation. What is left out comes from the
-// configuration; Config overrides single keys of it, dotted or nested. An ephemeral
-// thread keeps no rollout.
+// configuration; Config overrides single keys of it, dotted or nested. Permissions names a profile
+// of permissionProfile/list; it excludes Sandbox. RuntimeWorkspaceRoots are absolute paths, by default Cwd. An
+// ephemeral thread keeps no rollout.
 type ThreadStartParams struct {
 	Model                 *string                    `json:"model,omitempty"`
 	ModelProvider         *string                    `json:"modelProvider,omitempty"`
@@ -139,6 +141,8 @@ type ThreadStartParams struct {
 	ApprovalPolicy        *AskForApproval            `json:"approvalPolicy,omitempty"`
 	ApprovalsReviewer     *ApprovalsReviewer         `json:"approvalsReviewer,omitempty"`
 	Sandbox               *SandboxMode               `json:"sandbox,omitempty"`
+	Permissions           *string                    `json:"permissions,omitempty"`
+	RuntimeWorkspaceRoots *[]string                  `json:"runtimeWorkspaceRoots,omitempty"`
 	Config                map[string]json.RawMessage `json:"config,omitempty"`
 	BaseInstructions      *string                    `json:"baseInstructions,omitempty"`
 	DeveloperInstructions *string                    `json:"developerInstructions,omitempty"`
@@ -160,8 +164,8 @@ const MultiAgentExplicit = "explicitRequestOnly"
 
 // ThreadSettingsView is the part that the answers to thread/start and
 // thread/resume share: the settings that the next turn will use.
-// InstructionSources are the paths of the AGENTS.md files that apply. RuntimeWorkspaceRoots
-// has the working directory; there are no permission profiles of a thread.
+// InstructionSources are the paths of the AGENTS.md files that apply. PermissionProfile is null if a
+// client or the configuration set the sandbox without a profile.
 type ThreadSettingsView struct {
 	Model              string            `json:"model"`
 	ModelProvider      string            `json:"modelProvider"`
@@ -173,7 +177,7 @@ type ThreadSettingsView struct {
 	ApprovalPolicy     AskForApproval    `json:"approvalPolicy"`
 	ApprovalsReviewer  ApprovalsReviewer `json:"approvalsReviewer"`
 	Sandbox            SandboxPolicy     `json:"sandbox"`
-	PermissionProfile  json.RawMessage   `json:"activePermissionProfile"`
+	PermissionProfile  *ActiveProfile    `json:"activePermissionProfile"`
 	ReasoningEffort    *string           `json:"reasoningEffort"`
 	MultiAgentMode     string            `json:"multiAgentMode" oneof:"explicitRequestOnly"`
 }
@@ -191,6 +195,8 @@ type ThreadResumeParams struct {
 	ApprovalPolicy        *AskForApproval            `json:"approvalPolicy,omitempty"`
 	ApprovalsReviewer     *ApprovalsReviewer         `json:"approvalsReviewer,omitempty"`
 	Sandbox               *SandboxMode               `json:"sandbox,omitempty"`
+	Permissions           *string                    `json:"permissions,omitempty"`
+	RuntimeWorkspaceRoots *[]string                  `json:"runtimeWorkspaceRoots,omitempty"`
 	Config                map[string]json.RawMessage `json:"config,omitempty"`
 	BaseInstructions      *string                    `json:"baseInstructions,omitempty"`
 	DeveloperInstructions *string                    `json:"developerInstructions,omitempty"`

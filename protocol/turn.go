@@ -58,6 +58,7 @@ type TurnStartParams struct {
 	ApprovalPolicy      *AskForApproval    `json:"approvalPolicy,omitempty"`
 	ApprovalsReviewer   *ApprovalsReviewer `json:"approvalsReviewer,omitempty"`
 	SandboxPolicy       *SandboxPolicy     `json:"sandboxPolicy,omitempty"`
+	Permissions         *string            `json:"permissions,omitempty"`
 	Model               *string            `json:"model,omitempty"`
 	ServiceTier         *string            `json:"serviceTier,omitempty"`
 	Effort              *string            `json:"effort,omitempty"`
@@ -65,7 +66,8 @@ type TurnStartParams struct {
 	OutputSchema        json.RawMessage    `json:"outputSchema,omitempty"`
 	CollaborationMode   *CollaborationMode `json:"collaborationMode,omitempty"`
 
-	Environments *[]TurnEnvironmentParams `json:"environments,omitempty"`
+	RuntimeWorkspaceRoots *[]string                `json:"runtimeWorkspaceRoots,omitempty"`
+	Environments          *[]TurnEnvironmentParams `json:"environments,omitempty"`
 }
 
 // TurnStartResponse is the response to turn/start. If a turn is active, the input joined it, and Turn

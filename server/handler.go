@@ -61,6 +61,8 @@ type Catalog interface {
 	// View returns the configuration that applies in cwd, or the global one if cwd is empty.
 	View(cwd string, includeLayers bool) (protocol.ConfigReadResponse, error)
 	Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error)
+	// PermissionProfiles returns the profiles of threads in cwd, an absolute path.
+	PermissionProfiles(cwd string) ([]protocol.PermissionProfileSummary, error)
 }
 
 // ServerHandlers serves the methods that need neither a thread nor local files.

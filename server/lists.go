@@ -98,16 +98,19 @@ func (h ServerHandlers) CollaborationModeList(to protocol.Caller, p *protocol.Co
 	return nil
 }
 
-// PermissionProfileList returns the built-in permission profiles.
+// PermissionProfileList returns the built-in permission profiles and those of the configuration.
 func (h ServerHandlers) PermissionProfileList(to protocol.Caller, p *protocol.PermissionProfileListParams) error {
-	profiles := []protocol.PermissionProfileSummary{
-		{ID: ":read-only", Allowed: true},
-		{ID: ":workspace", Allowed: true},
-		{ID: ":danger-full-access", Allowed: true},
+	cwd := h.Cwd
+	if p.Cwd != nil {
+		cwd = *p.Cwd
 	}
-	data, next, err := listPage(profiles, p.Cursor, p.Limit)
+	profiles, err := h.Catalog.PermissionProfiles(cwd)
 	if err != nil {
 		return err
+	}
+	data, next, refusal := listPage(profiles, p.Cursor, p.Limit)
+	if refusal != nil {
+		return refusal
 	}
 	h.Outbox.Reply(to, protocol.PermissionProfileListResponse{Data: data, NextCursor: next})
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"appserver/core"
+	"appserver/core/permission"
 	"appserver/core/redact"
 	"appserver/protocol"
 )
@@ -43,6 +44,9 @@ type Config struct {
 	ApprovalsReviewer     protocol.ApprovalsReviewer `key:"approvals_reviewer"`
 	SandboxMode           protocol.SandboxMode       `key:"sandbox_mode"`
 	SandboxWorkspaceWrite SandboxWorkspaceWrite      `key:"sandbox_workspace_write"`
+	// DefaultPermissions is the permission profile of threads that name none, Profiles the user's profiles.
+	DefaultPermissions string              `key:"default_permissions"`
+	Profiles           permission.Profiles `key:"permissions"`
 
 	ShellEnvironmentPolicy ShellEnvironmentPolicy `key:"shell_environment_policy"`
 

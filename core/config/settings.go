@@ -16,17 +16,21 @@ func (c *Config) Settings(p *protocol.ThreadStartParams, cwd string) (core.Setti
 	if err != nil {
 		return core.Settings{}, err
 	}
-	return core.Settings{
+	permissions, err := c.Permissions(Requested{p.Permissions, p.Sandbox, p.RuntimeWorkspaceRoots}, cwd)
+	if err != nil {
+		return core.Settings{}, err
+	}
+	settings := core.Settings{
 		Model:          model,
 		Provider:       provider,
 		Cwd:            cwd,
 		ApprovalPolicy: or(p.ApprovalPolicy, c.ApprovalPolicy),
 		Reviewer:       or(p.ApprovalsReviewer, c.ApprovalsReviewer),
-		Sandbox:        c.SandboxPolicy(or(p.Sandbox, c.SandboxMode)),
 		Effort:         c.ModelReasoningEffort,
 		Summary:        or(c.ModelReasoningSummary, "auto"),
 		ServiceTier:    firstSet(p.ServiceTier, c.ServiceTier),
-	}, nil
+	}
+	return settings.WithPermissions(permissions), nil
 }
 
 // choose returns an existing provider, and a model.
@@ -41,19 +45,6 @@ func (c *Config) choose(wantedProvider, wantedModel *string) (provider, model st
 			"model provider %s has no default model: set model in %s, or name one in the request", provider, c.file())
 	}
 	return provider, model, nil
-}
-
-// SandboxPolicy returns the policy of a mode, with the settings of workspace-write.
-func (c *Config) SandboxPolicy(mode protocol.SandboxMode) protocol.SandboxPolicy {
-	policy := mode.Policy()
-	if w, ok := policy.SandboxPolicyVariant.(*protocol.WorkspaceWrite); ok {
-		set := c.SandboxWorkspaceWrite
-		w.WritableRoots = append(w.WritableRoots, set.WritableRoots...)
-		w.NetworkAccess = set.NetworkAccess
-		w.ExcludeTmpdirEnvVar = set.ExcludeTmpdirEnvVar
-		w.ExcludeSlashTmp = set.ExcludeSlashTmp
-	}
-	return policy
 }
 
 // Environment returns the policy for the environment of commands.
@@ -76,18 +67,4 @@ func (c *Config) BaseInstructions() (string, error) {
 			fileError(c.ModelInstructionsFile, err))
 	}
 	return string(text), nil
-}
-
-func or[T any](p *T, otherwise T) T {
-	if p == nil {
-		return otherwise
-	}
-	return *p
-}
-
-func firstSet[T any](a, b *T) *T {
-	if a != nil {
-		return a
-	}
-	return b
 }

@@ -21,6 +21,7 @@ func TestSettingsWithoutParams(t *testing.T) {
 		ApprovalPolicy: protocol.AskForApproval{Mode: protocol.ApprovalOnRequest},
 		Reviewer:       protocol.ReviewerUser,
 		Sandbox:        protocol.SandboxPolicy{SandboxPolicyVariant: &protocol.ReadOnly{}},
+		Profile:        &protocol.ActiveProfile{ID: protocol.ProfileReadOnly},
 		Summary:        "auto",
 	}, s)
 }

@@ -233,7 +233,14 @@ func (s *setup) TurnEnv(_ engine.Scope, settings core.Settings) (core.TurnEnv, e
 		Provider: core.ProviderInfo{RequestMaxRetries: 1, StreamMaxRetries: 1}, Capabilities: s.Capabilities("", "")}, s.ready
 }
 
+func (s *setup) TurnPermissions(engine.Scope, *protocol.TurnStartParams, core.Settings) (*core.Permissions, error) {
+	return nil, nil
+}
+
 func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {
+	if p.Sandbox != nil {
+		stored = stored.WithPermissions(core.Permissions{Sandbox: p.Sandbox.Policy()})
+	}
 	return stored.WithResume(p), nil, nil
 }
 

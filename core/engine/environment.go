@@ -28,6 +28,15 @@ func selectedCwd(environments *[]protocol.TurnEnvironmentParams, cwd *string) (*
 	return &list[0].Cwd, nil
 }
 
+// selectedRoots returns the workspace roots that a client selects: those of the environment, or else roots. The
+// environments were accepted by selectedCwd.
+func selectedRoots(environments *[]protocol.TurnEnvironmentParams, roots *[]string) *[]string {
+	if environments == nil || (*environments)[0].RuntimeWorkspaceRoots == nil {
+		return roots
+	}
+	return (*environments)[0].RuntimeWorkspaceRoots
+}
+
 func badEnvironment(message string) error {
 	return &protocol.Error{Code: protocol.CodeInvalidRequest, Message: message,
 		Data: &protocol.ErrorData{Kind: protocol.KindInvalidParams, Field: "environments"}}

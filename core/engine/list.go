@@ -251,7 +251,7 @@ func (e *Engine) listed(h rollout.Head) protocol.Thread {
 		v.Status = active
 	case a != nil:
 		v.Status, v.Environments = protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusIdle{}},
-			core.Environments(v.Cwd)
+			core.Environments(settings)
 		if id := a.turn.Load(); id != nil && *id != "" {
 			v.Status = active
 		}

@@ -52,7 +52,7 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 		return err
 	}
 	selected := *p
-	selected.Cwd = cwd
+	selected.Cwd, selected.RuntimeWorkspaceRoots = cwd, selectedRoots(p.Environments, p.RuntimeWorkspaceRoots)
 	p = &selected
 	template, err := a.engine.parts.Setup.Template(p)
 	if err != nil {
@@ -188,9 +188,19 @@ func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 	return contents, nil
 }
 
+// join subscribes a client to the loaded thread. Of the params, only those about permissions and approvals change
+// the thread.
 func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
+	settings, _, err := a.engine.parts.Setup.Resumed(&protocol.ThreadResumeParams{
+		Permissions: p.Permissions, Sandbox: p.Sandbox, RuntimeWorkspaceRoots: p.RuntimeWorkspaceRoots,
+		ApprovalPolicy: p.ApprovalPolicy, ApprovalsReviewer: p.ApprovalsReviewer,
+	}, a.thread.Settings())
+	if err != nil {
+		a.engine.parts.Outbox.Refuse(to, withCode(err))
+		return
+	}
 	a.subscribe(to.Conn)
-	a.step(core.Resume{To: to, Params: p, Env: a.idleEnv(a.thread.Settings())})
+	a.step(core.Resume{To: to, Params: p, Env: a.idleEnv(settings), Settings: settings})
 }
 
 // storedSettings returns the settings of a stored thread. If its rollout, or that of its source,

@@ -69,7 +69,10 @@ type Setup interface {
 	Defaults() core.Settings
 	// Capabilities returns the capabilities of a model without the configuration of a thread.
 	Capabilities(provider, model string) core.Capabilities
-	// Resumed returns the settings of a stored thread with the client's overrides.
+	// TurnPermissions returns the permissions that a turn/start names, or nil. The settings have the directory of
+	// the turn.
+	TurnPermissions(scope Scope, p *protocol.TurnStartParams, settings core.Settings) (*core.Permissions, error)
+	// Resumed returns the settings of a thread with the client's overrides.
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
 	// OutputPriceRatio returns the price of an output token of a model over that of an input token that is
 	// not cached, or nil if it is not known.

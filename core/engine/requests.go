@@ -34,16 +34,21 @@ func (a *actor) turnStart(to protocol.Caller, p *protocol.TurnStartParams) (core
 	if err != nil {
 		return in, err
 	}
+	resolved := *p
+	resolved.RuntimeWorkspaceRoots = selectedRoots(p.Environments, p.RuntimeWorkspaceRoots)
+	in.Params = &resolved
 	if selected != nil {
 		cwd, err := workspace.ResolveCwd(settings.Cwd, selected)
 		if err != nil {
 			return in, protocol.Refuse(protocol.KindCwdNotFound, "%v", err)
 		}
-		resolved := *p
 		resolved.Cwd = &cwd
-		in.Params = &resolved
 	}
-	settings = settings.WithTurn(in.Params)
+	in.Permissions, err = a.engine.parts.Setup.TurnPermissions(a.scope, in.Params, settings.In(in.Params.Cwd))
+	if err != nil {
+		return in, err
+	}
+	settings = settings.WithTurn(in.Params, in.Permissions)
 	if in.Env, err = a.turnEnv(settings); err != nil {
 		return in, err
 	}

@@ -53,6 +53,7 @@ func (e *Engine) startFromHistory(to protocol.Caller, p *protocol.ThreadResumePa
 		Model: p.Model, ModelProvider: p.ModelProvider, ServiceTier: p.ServiceTier, Cwd: p.Cwd,
 		ApprovalPolicy:    p.ApprovalPolicy,
 		ApprovalsReviewer: p.ApprovalsReviewer, Sandbox: p.Sandbox, Config: p.Config,
+		Permissions: p.Permissions, RuntimeWorkspaceRoots: p.RuntimeWorkspaceRoots,
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	}
 	_, err := e.post(e.parts.NewID(), true, request{to: to, absent: func(a *actor) {

@@ -137,7 +137,7 @@ func (h *Host) exec(p *protocol.CommandExecParams) (tool.Exec, error) {
 			cwd = filepath.Join(h.Cwd, cwd)
 		}
 	}
-	policy, err := h.policy(p)
+	policy, err := h.policy(p, filepath.Clean(cwd))
 	if err == nil {
 		err = h.checkPolicy(policy)
 	}
@@ -160,8 +160,8 @@ func (h *Host) exec(p *protocol.CommandExecParams) (tool.Exec, error) {
 	return e, nil
 }
 
-// policy returns the sandbox policy of a command.
-func (h *Host) policy(p *protocol.CommandExecParams) (protocol.SandboxPolicy, error) {
+// policy returns the sandbox policy of a command in cwd.
+func (h *Host) policy(p *protocol.CommandExecParams, cwd string) (protocol.SandboxPolicy, error) {
 	switch {
 	case p.SandboxPolicy != nil && p.PermissionProfile != nil:
 		return protocol.SandboxPolicy{},
@@ -171,16 +171,11 @@ func (h *Host) policy(p *protocol.CommandExecParams) (protocol.SandboxPolicy, er
 	case p.PermissionProfile == nil:
 		return h.Policy(), nil
 	}
-	mode, known := map[string]protocol.SandboxMode{
-		":read-only": protocol.SandboxReadOnly, ":workspace": protocol.SandboxWorkspaceWrite,
-		":danger-full-access": protocol.SandboxDangerFullAccess,
-	}[*p.PermissionProfile]
-	if !known {
-		return protocol.SandboxPolicy{},
-			protocol.InvalidParams("permissionProfile",
-				"invalid permission profile %q: permissionProfile/list has those that there are", *p.PermissionProfile)
+	policy, err := h.Profile(*p.PermissionProfile, cwd)
+	if err != nil {
+		return policy, protocol.InvalidParams("permissionProfile", "`permissionProfile`: %v", err)
 	}
-	return h.Profile(mode), nil
+	return policy, nil
 }
 
 // checkPolicy rejects a policy that cannot be enforced, because nobody can be asked for approval.

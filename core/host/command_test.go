@@ -137,7 +137,7 @@ func TestRefusalsOfCommands(t *testing.T) {
 	require.Contains(t, d.exec(both).refused(protocol.KindInvalidParams),
 		"`permissionProfile` cannot be combined with `sandboxPolicy`")
 	require.Contains(t, d.exec(object{"permissionProfile": "mine"}).refused(protocol.KindInvalidParams),
-		`invalid permission profile "mine"`)
+		`unknown permission profile "mine"`)
 	require.Empty(t, s.seen)
 	require.Equal(t, "this server runs no commands", open(t).exec(object{}).refused(protocol.KindCommand))
 }

@@ -37,10 +37,10 @@ type Options struct {
 	Finder *find.Finder
 	// Cwd is the base of relative paths of commands and searches.
 	Cwd string
-	// Policy and Environment apply to commands that name no others. Profile returns the configured policy
-	// of a mode.
+	// Policy and Environment apply to commands that name no others. Profile returns the policy of a permission
+	// profile in a directory.
 	Policy      func() protocol.SandboxPolicy
-	Profile     func(mode protocol.SandboxMode) protocol.SandboxPolicy
+	Profile     func(id, cwd string) (protocol.SandboxPolicy, error)
 	Environment func() core.EnvironmentPolicy
 	// Confined reports whether the kernel confines commands.
 	Confined func() bool

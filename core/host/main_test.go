@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -56,8 +57,14 @@ func open(t *testing.T, change ...func(*host.Options)) *desk {
 		left: map[uint64]bool{}}
 	d.options = host.Options{
 		Outbox: d, Cwd: t.TempDir(),
-		Policy:      func() protocol.SandboxPolicy { return protocol.SandboxDangerFullAccess.Policy() },
-		Profile:     protocol.SandboxMode.Policy,
+		Policy: func() protocol.SandboxPolicy { return protocol.SandboxDangerFullAccess.Policy() },
+		Profile: func(id, _ string) (protocol.SandboxPolicy, error) {
+			policy, known := protocol.BuiltinProfile(id)
+			if !known {
+				return policy, fmt.Errorf("unknown permission profile %q", id)
+			}
+			return policy, nil
+		},
 		Environment: func() core.EnvironmentPolicy { return core.EnvironmentPolicy{} },
 		Confined:    func() bool { return false },
 	}

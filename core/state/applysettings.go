@@ -2,6 +2,8 @@ package state
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
 
 	"appserver/protocol"
 )
@@ -9,8 +11,10 @@ import (
 // storedContext is a turn_context line whose values may come from another version.
 type storedContext struct {
 	protocol.TurnContext
-	ApprovalPolicy    json.RawMessage `json:"approval_policy"`
-	ApprovalsReviewer json.RawMessage `json:"approvals_reviewer"`
+	PermissionProfile protocol.PermissionProfile `json:"permission_profile"`
+	ActiveProfile     *protocol.StoredProfile    `json:"active_permission_profile"`
+	ApprovalPolicy    json.RawMessage            `json:"approval_policy"`
+	ApprovalsReviewer json.RawMessage            `json:"approvals_reviewer"`
 }
 
 // storedSettings is a thread_settings_applied event whose values may come from another version.
@@ -43,10 +47,32 @@ func (s *State) applySettings(payload json.RawMessage) {
 			}})
 	}
 	if stored.PermissionProfile.Type != "" {
-		s.Settings.Sandbox = stored.PermissionProfile.Policy(s.Settings.Cwd)
+		s.applyProfile(stored.PermissionProfile, stored.ActiveProfile)
+	}
+	s.Settings.Roots = stored.WorkspaceRoots
+	if slices.Equal(s.Settings.Roots, []string{s.Settings.Cwd}) {
+		s.Settings.Roots = nil
 	}
 	s.applyApprovals(stored.ApprovalPolicy, stored.ApprovalsReviewer)
 	s.Applied = string(payload)
+}
+
+// applyProfile applies a stored permission profile. The policy is never wider than the profile, except for the rule
+// in Unenforced.
+func (s *State) applyProfile(p protocol.PermissionProfile, active *protocol.StoredProfile) {
+	s.Settings = s.Settings.WithPermissions(Permissions{Sandbox: p.Policy(s.Settings.Cwd), Profile: active.Active()})
+	s.Settings.Unenforced = p.Unenforced()
+}
+
+// applyPolicy applies the sandbox policy of a turn. The named profile stays if the policy is the same.
+func (s *State) applyPolicy(c *storedContext) {
+	policy := c.SandboxPolicy.Policy()
+	switch {
+	case c.PermissionProfile.Type != "":
+		s.applyProfile(c.PermissionProfile, c.ActiveProfile)
+	case c.SandboxPolicy.Type != "" && !reflect.DeepEqual(policy, s.Settings.Sandbox):
+		s.Settings = s.Settings.WithPermissions(Permissions{Sandbox: policy})
+	}
 }
 
 // applyApprovals applies the approval policy and its reviewer. An unknown policy becomes on-request.
@@ -70,9 +96,7 @@ func (s *State) applyTurnContext(payload json.RawMessage) {
 	replace(&s.Settings.Cwd, c.Cwd)
 	replace(&s.Settings.Model, c.Model)
 	s.ModelRecorded = s.ModelRecorded || c.Model != ""
-	if c.SandboxPolicy.Type != "" {
-		s.Settings.Sandbox = c.SandboxPolicy.Policy()
-	}
+	s.applyPolicy(&c)
 	s.applyApprovals(c.ApprovalPolicy, c.ApprovalsReviewer)
 	s.Settings.Effort, s.Settings.Summary, s.Settings.ServiceTier = c.Effort, c.Summary, c.ServiceTier
 	if c.ModelProvider != "" {

@@ -14,22 +14,34 @@ type Settings struct {
 	ApprovalPolicy protocol.AskForApproval
 	Reviewer       protocol.ApprovalsReviewer
 	Sandbox        protocol.SandboxPolicy
-	Effort         *string
-	Summary        string
-	ServiceTier    *string
+	// Profile names the permission profile of Sandbox, or is nil.
+	Profile *protocol.ActiveProfile
+	// Roots are the workspace roots that a client set, or nil for Cwd.
+	Roots []string
+	// Unenforced is a rule of the stored permission profile that Sandbox does not express, or "".
+	Unenforced  string
+	Effort      *string
+	Summary     string
+	ServiceTier *string
 	// Mode is plan, or "" for the default. ModeText has the client's instructions for the mode, or
 	// nil for the built-in ones.
 	Mode     string
 	ModeText *string
 }
 
-// WithTurn returns the settings with the overrides of a turn/start.
-func (s Settings) WithTurn(p *protocol.TurnStartParams) Settings {
-	protocol.Override(&s.Cwd, p.Cwd)
+// WithTurn returns the settings with the overrides of a turn/start. Permissions are those that the params name,
+// or nil.
+func (s Settings) WithTurn(p *protocol.TurnStartParams, permissions *Permissions) Settings {
+	s = s.In(p.Cwd)
 	protocol.Override(&s.Model, p.Model)
 	protocol.Override(&s.ApprovalPolicy, p.ApprovalPolicy)
 	protocol.Override(&s.Reviewer, p.ApprovalsReviewer)
-	protocol.Override(&s.Sandbox, p.SandboxPolicy)
+	if p.SandboxPolicy != nil {
+		s = s.WithPermissions(Permissions{Sandbox: *p.SandboxPolicy})
+	}
+	if permissions != nil {
+		s = s.WithPermissions(*permissions)
+	}
 	protocol.Override(&s.Summary, p.Summary)
 	protocol.OverrideOptional(&s.Effort, p.Effort)
 	protocol.OverrideOptional(&s.ServiceTier, p.ServiceTier)
@@ -51,16 +63,13 @@ func (s Settings) withMode(m *protocol.CollaborationMode) Settings {
 	return s
 }
 
-// WithResume returns the settings with the overrides of a thread/resume.
+// WithResume returns the settings with the overrides of a thread/resume, except its permissions.
 func (s Settings) WithResume(p *protocol.ThreadResumeParams) Settings {
-	protocol.Override(&s.Cwd, p.Cwd)
+	s = s.In(p.Cwd)
 	protocol.Override(&s.Model, p.Model)
 	protocol.Override(&s.Provider, p.ModelProvider)
 	protocol.Override(&s.ApprovalPolicy, p.ApprovalPolicy)
 	protocol.Override(&s.Reviewer, p.ApprovalsReviewer)
-	if p.Sandbox != nil {
-		s.Sandbox = p.Sandbox.Policy()
-	}
 	protocol.OverrideOptional(&s.ServiceTier, p.ServiceTier)
 	return s
 }
@@ -69,7 +78,7 @@ func (s Settings) WithResume(p *protocol.ThreadResumeParams) Settings {
 func (s Settings) Stored() protocol.StoredSettings {
 	return protocol.StoredSettings{
 		Model: s.Model, ModelProviderID: s.Provider, ApprovalPolicy: s.ApprovalPolicy, ApprovalsReviewer: s.Reviewer,
-		PermissionProfile: s.Sandbox.Profile(s.Cwd), Cwd: s.Cwd,
+		PermissionProfile: s.Sandbox.Profile(s.Cwd), ActiveProfile: s.Profile.Stored(), Cwd: s.Cwd, WorkspaceRoots: s.Roots,
 		CollaborationMode: s.StoredMode(),
 	}
 }

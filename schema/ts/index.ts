@@ -6,6 +6,12 @@ export interface ActiveMode {
   settings: StoredModeSettings;
 }
 
+/** ActiveProfile names the permission profile that the sandbox policy of a thread is from, and the profile that it extends. */
+export interface ActiveProfile {
+  id: string;
+  extends: string | null;
+}
+
 /** AgentMessageDeltaNotification carries a piece of an agentMessage item's text. */
 export interface AgentMessageDeltaNotification {
   threadId: string;
@@ -1197,7 +1203,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "notReturnable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "permissions" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "notReturnable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
 /** ErrorNotification reports a failed model request. If WillRetry is false, the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -2054,7 +2060,7 @@ export interface OverriddenMetadata {
   effectiveValue: unknown;
 }
 
-/** PermissionProfileListParams asks for the profiles of permissions. Cwd makes no difference: there are no profiles of projects. */
+/** PermissionProfileListParams requests the permission profiles of threads in Cwd, by default the directory of the server. */
 export interface PermissionProfileListParams {
   cursor?: string | null;
   limit?: number | null;
@@ -2067,7 +2073,7 @@ export interface PermissionProfileListResponse {
   nextCursor: string | null;
 }
 
-/** PermissionProfileSummary is a profile: one of the built-in ones, which are the sandbox modes under other names. Allowed is always true. */
+/** PermissionProfileSummary is a built-in permission profile, or one of the configuration. If it has a rule that this server cannot enforce, Allowed is false and Description is the reason. */
 export interface PermissionProfileSummary {
   id: string;
   description: string | null;
@@ -2893,6 +2899,10 @@ export interface ThreadForkParams {
   approvalPolicy?: AskForApproval | null;
   approvalsReviewer?: ApprovalsReviewer | null;
   sandbox?: SandboxMode | null;
+  /** Only with the capability experimentalApi. */
+  permissions?: string | null;
+  /** Only with the capability experimentalApi. */
+  runtimeWorkspaceRoots?: Array<string> | null;
   config?: { [key: string]: unknown } | null;
   baseInstructions?: string | null;
   developerInstructions?: string | null;
@@ -2914,7 +2924,7 @@ export interface ThreadForkResponse {
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;
   sandbox: SandboxPolicy;
-  activePermissionProfile: unknown;
+  activePermissionProfile: ActiveProfile | null;
   reasoningEffort: string | null;
   multiAgentMode: "explicitRequestOnly";
 }
@@ -3088,6 +3098,10 @@ export interface ThreadResumeParams {
   approvalPolicy?: AskForApproval | null;
   approvalsReviewer?: ApprovalsReviewer | null;
   sandbox?: SandboxMode | null;
+  /** Only with the capability experimentalApi. */
+  permissions?: string | null;
+  /** Only with the capability experimentalApi. */
+  runtimeWorkspaceRoots?: Array<string> | null;
   config?: { [key: string]: unknown } | null;
   baseInstructions?: string | null;
   developerInstructions?: string | null;
@@ -3111,7 +3125,7 @@ export interface ThreadResumeResponse {
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;
   sandbox: SandboxPolicy;
-  activePermissionProfile: unknown;
+  activePermissionProfile: ActiveProfile | null;
   reasoningEffort: string | null;
   multiAgentMode: "explicitRequestOnly";
   collaborationMode: ActiveMode;
@@ -3236,7 +3250,7 @@ export interface ThreadShellCommandParams {
 /** The answer to thread/shellCommand. */
 export type ThreadShellCommandResponse = Record<string, never>;
 
-/** ThreadStartParams begins a conversation. What is left out comes from the configuration; Config overrides single keys of it, dotted or nested. An ephemeral thread keeps no rollout. */
+/** ThreadStartParams begins a conversation. What is left out comes from the configuration; Config overrides single keys of it, dotted or nested. Permissions names a profile of permissionProfile/list; it excludes Sandbox. RuntimeWorkspaceRoots are absolute paths, by default Cwd. An ephemeral thread keeps no rollout. */
 export interface ThreadStartParams {
   model?: string | null;
   modelProvider?: string | null;
@@ -3245,6 +3259,10 @@ export interface ThreadStartParams {
   approvalPolicy?: AskForApproval | null;
   approvalsReviewer?: ApprovalsReviewer | null;
   sandbox?: SandboxMode | null;
+  /** Only with the capability experimentalApi. */
+  permissions?: string | null;
+  /** Only with the capability experimentalApi. */
+  runtimeWorkspaceRoots?: Array<string> | null;
   config?: { [key: string]: unknown } | null;
   baseInstructions?: string | null;
   developerInstructions?: string | null;
@@ -3269,7 +3287,7 @@ export interface ThreadStartResponse {
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;
   sandbox: SandboxPolicy;
-  activePermissionProfile: unknown;
+  activePermissionProfile: ActiveProfile | null;
   reasoningEffort: string | null;
   multiAgentMode: "explicitRequestOnly";
 }
@@ -3540,10 +3558,11 @@ export interface TurnDiffUpdatedNotification {
   diff: string;
 }
 
-/** TurnEnvironmentParams selects an environment. Its Cwd replaces the thread's. */
+/** TurnEnvironmentParams selects an environment. Its Cwd and RuntimeWorkspaceRoots replace the thread's. */
 export interface TurnEnvironmentParams {
   environmentId: string;
   cwd: string;
+  runtimeWorkspaceRoots?: Array<string> | null;
 }
 
 /** TurnError is the reason why a turn failed, or why a request is retried. Message is for people, CodexErrorInfo for programs. AdditionalDetails is the response of the provider. Misalignment is always null. */
@@ -3592,6 +3611,8 @@ export interface TurnStartParams {
   approvalPolicy?: AskForApproval | null;
   approvalsReviewer?: ApprovalsReviewer | null;
   sandboxPolicy?: SandboxPolicy | null;
+  /** Only with the capability experimentalApi. */
+  permissions?: string | null;
   model?: string | null;
   serviceTier?: string | null;
   effort?: string | null;
@@ -3599,6 +3620,8 @@ export interface TurnStartParams {
   outputSchema?: unknown;
   /** Only with the capability experimentalApi. */
   collaborationMode?: CollaborationMode | null;
+  /** Only with the capability experimentalApi. */
+  runtimeWorkspaceRoots?: Array<string> | null;
   /** Only with the capability experimentalApi. */
   environments?: Array<TurnEnvironmentParams> | null;
 }

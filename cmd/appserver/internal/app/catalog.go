@@ -44,6 +44,18 @@ func (c catalog) Providers() protocol.ModelProviderListResponse {
 		CanChangeDefault: true}
 }
 
+// PermissionProfiles returns the permission profiles of threads in cwd.
+func (c catalog) PermissionProfiles(cwd string) ([]protocol.PermissionProfileSummary, error) {
+	if !filepath.IsAbs(cwd) {
+		return nil, protocol.InvalidParams("cwd", "`cwd` must be an absolute path: %s", cwd)
+	}
+	here, err := c.Current().For(filepath.Clean(cwd), nil)
+	if err != nil {
+		return nil, err
+	}
+	return here.PermissionProfiles(cwd), nil
+}
+
 // Features returns the features of the current configuration.
 func (c catalog) Features() []protocol.ExperimentalFeature { return c.Current().FeatureList() }
 

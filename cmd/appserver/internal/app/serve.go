@@ -256,8 +256,11 @@ func hostOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tools) 
 	runner, _ := tools.(host.Runner)
 	return host.New(host.Options{
 		Outbox: out, Runner: runner, Cwd: own.cwd,
-		Policy:      func() protocol.SandboxPolicy { return own.defaults(own.general(own.cwd)).Sandbox },
-		Profile:     func(mode protocol.SandboxMode) protocol.SandboxPolicy { return live.Current().SandboxPolicy(mode) },
+		Policy: func() protocol.SandboxPolicy { return own.defaults(own.general(own.cwd)).Sandbox },
+		Profile: func(id, cwd string) (protocol.SandboxPolicy, error) {
+			p, err := own.general(cwd).PermissionsOf(id, cwd, nil)
+			return p.Sandbox, err
+		},
 		Environment: func() core.EnvironmentPolicy { return live.Current().Environment() },
 		Confined:    func() bool { return own.confinement().Enforced },
 		CheckCwd:    own.checkWorkspace,

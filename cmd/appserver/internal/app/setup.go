@@ -80,12 +80,12 @@ func (s *setup) configFor(p *protocol.ThreadStartParams, cwd string) (c *config.
 	if err != nil || p.Cwd == nil {
 		return c, nil, err
 	}
-	mode := c.SandboxMode
-	if p.Sandbox != nil {
-		mode = *p.Sandbox
+	permissions, err := c.Permissions(requested(p.Permissions, p.Sandbox, p.RuntimeWorkspaceRoots), cwd)
+	if err != nil {
+		return c, nil, err
 	}
 	root := c.TrustTarget()
-	if root == "" || mode == protocol.SandboxReadOnly {
+	if _, readOnly := permissions.Sandbox.SandboxPolicyVariant.(*protocol.ReadOnly); root == "" || readOnly {
 		return c, nil, nil
 	}
 	overrides := p.Config
@@ -98,6 +98,23 @@ func (s *setup) configFor(p *protocol.ThreadStartParams, cwd string) (c *config.
 	}
 	c, err = s.config.Current().For(cwd, overrides)
 	return c, warnings, err
+}
+
+func requested(profile *string, mode *protocol.SandboxMode, roots *[]string) config.Requested {
+	return config.Requested{Profile: profile, Mode: mode, Roots: roots}
+}
+
+// TurnPermissions returns the permissions that a turn/start names, or nil. Settings are those of the thread, with
+// the directory of the turn.
+func (s *setup) TurnPermissions(scope engine.Scope, p *protocol.TurnStartParams,
+	settings core.Settings) (*core.Permissions, error) {
+	if p.Permissions != nil && p.SandboxPolicy != nil {
+		return nil, protocol.InvalidParams("permissions", "`permissions` cannot be combined with `sandboxPolicy`")
+	}
+	if p.SandboxPolicy != nil {
+		settings = settings.WithPermissions(core.Permissions{Sandbox: *p.SandboxPolicy})
+	}
+	return s.of(scope).Changed(requested(p.Permissions, nil, p.RuntimeWorkspaceRoots), settings)
 }
 
 // startWarnings returns the warnings for each client that connects.
@@ -167,11 +184,17 @@ func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (c
 			return stored, nil, err
 		}
 	}
-	settings := overridden(stored, s.defaults(s.general(dir)), s.defaults(c)).WithResume(p)
-	if p.Sandbox != nil {
-		settings.Sandbox = c.SandboxPolicy(*p.Sandbox)
+	if config.SetsPermissions(p.Config) {
+		if _, err := c.Permissions(config.Requested{}, dir); err != nil {
+			return stored, nil, err
+		}
 	}
-	return settings, c, nil
+	settings := overridden(stored, s.defaults(s.general(dir)), s.defaults(c)).WithResume(p)
+	permissions, err := c.Changed(requested(p.Permissions, p.Sandbox, p.RuntimeWorkspaceRoots), settings)
+	if permissions != nil {
+		settings = settings.WithPermissions(*permissions)
+	}
+	return settings, c, err
 }
 
 // overridden returns stored settings with the changes of the thread's own configuration.
@@ -180,7 +203,9 @@ func overridden(stored, general, own core.Settings) core.Settings {
 	override(&stored.Provider, general.Provider, own.Provider)
 	override(&stored.ApprovalPolicy, general.ApprovalPolicy, own.ApprovalPolicy)
 	override(&stored.Reviewer, general.Reviewer, own.Reviewer)
-	override(&stored.Sandbox, general.Sandbox, own.Sandbox)
+	if !reflect.DeepEqual(general.Sandbox, own.Sandbox) || !reflect.DeepEqual(general.Profile, own.Profile) {
+		stored = stored.WithPermissions(core.Permissions{Sandbox: own.Sandbox, Profile: own.Profile})
+	}
 	override(&stored.Effort, general.Effort, own.Effort)
 	override(&stored.Summary, general.Summary, own.Summary)
 	override(&stored.ServiceTier, general.ServiceTier, own.ServiceTier)
@@ -251,9 +276,14 @@ func (s *setup) Defaults() core.Settings { return s.defaults(s.config.Current())
 
 func (s *setup) defaults(c *config.Config) core.Settings {
 	settings, err := c.Settings(&protocol.ThreadStartParams{}, s.cwd)
-	if err != nil { // no default provider or model; threads with settings of their own can be used
-		settings = core.Settings{Provider: c.ModelProvider, Cwd: s.cwd, ApprovalPolicy: c.ApprovalPolicy,
-			Reviewer: c.ApprovalsReviewer, Sandbox: c.SandboxPolicy(c.SandboxMode)}
+	if err == nil {
+		return settings
+	}
+	// no default provider, model or permissions; threads with settings of their own can be used
+	settings = core.Settings{Provider: c.ModelProvider, Cwd: s.cwd, ApprovalPolicy: c.ApprovalPolicy,
+		Reviewer: c.ApprovalsReviewer, Sandbox: protocol.SandboxReadOnly.Policy()}
+	if p, err := c.Permissions(config.Requested{}, s.cwd); err == nil {
+		settings = settings.WithPermissions(p)
 	}
 	return settings
 }
@@ -299,7 +329,7 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 		Economy:    c.Context.Economy.Rules(),
 		MaxTurns:   c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0,
 		Environment: c.Environment(), Capabilities: s.capabilitiesFor(c, settings),
-	}, cmp.Or(s.checkWorkspace(settings.Cwd), c.Ready(settings.Provider))
+	}, cmp.Or(s.checkWorkspace(settings.Cwd), settings.CheckPermissions(), c.Ready(settings.Provider))
 }
 
 // capabilitiesFor returns the capabilities of a model, with the skills of the working directory.
