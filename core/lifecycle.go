@@ -60,6 +60,7 @@ func (s *step) start(in Start) {
 	s.replyToStart(in)
 	s.notify(protocol.ThreadStartedNotification{Thread: s.View(false)})
 	s.warn(in.Warnings)
+	s.warnOnce(in.Env.Warnings)
 }
 
 func (s *step) replyToStart(in Start) {
@@ -93,6 +94,7 @@ func (s *step) resume(in Resume) {
 		s.notifyUsage(s.state.CurrentTurn())
 	}
 	s.warn(in.Warnings)
+	s.warnOnce(in.Env.Warnings)
 	if in.Fresh && s.active == nil {
 		s.expandEncrypted(&in.Env)
 	}

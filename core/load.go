@@ -86,7 +86,7 @@ func (t *Thread) Again(l *Loading, next int64) *Thread {
 		t.announcedEnd, t.lastEffect
 	again.base, again.developer, again.capabilities, again.serverTools, again.questions = t.base, t.developer,
 		t.capabilities, t.serverTools, t.questions
-	again.memory, again.memoryWarned = t.memory, t.memoryWarned
+	again.memory, again.memoryWarned, again.warnedOf = t.memory, t.memoryWarned, t.warnedOf
 	again.context.MarkStale()
 	return again
 }

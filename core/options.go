@@ -53,6 +53,8 @@ type TurnEnv struct {
 	// Instructions are the AGENTS.md files that apply, from the root of the repository down to the
 	// working directory.
 	Instructions []InstructionFile
+	// Warnings are about files of the working directory that are left out. The client gets each once.
+	Warnings []string
 	// Enforced is set if the kernel can confine commands to the sandbox policy.
 	Enforced bool
 	// Environment selects the environment variables of commands.

@@ -69,6 +69,19 @@ func (s *step) warn(warnings []string) {
 	}
 }
 
+// maxWarned bounds the warnings of which a thread knows that the client has them.
+const maxWarned = 100
+
+// warnOnce sends the warnings that the thread has not sent since it was loaded.
+func (s *step) warnOnce(warnings []string) {
+	for _, w := range warnings {
+		if !slices.Contains(s.warnedOf, w) && len(s.warnedOf) < maxWarned {
+			s.warnedOf = append(s.warnedOf, w)
+			s.warn([]string{w})
+		}
+	}
+}
+
 func (s *step) effect(e Effect) { s.out.Effects = append(s.out.Effects, e) }
 
 func (s *step) newEffect() EffectID {

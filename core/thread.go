@@ -54,7 +54,7 @@ type Thread struct {
 	serverTools []ServerTool
 	questions   []*openQuestion
 	// memory has the rules of the last environment. remembering are the effects that store removed items.
-	// memoryWarned is set after a warning about the memory.
+	// memoryWarned is set after a warning about the memory. warnedOf has the warnings that are sent once.
 	memory MemoryRules
 	// economizes is set if the last environment has automatic edits. economized is the size of the request
 	// before which edits were looked for last, in tokens.
@@ -62,6 +62,7 @@ type Thread struct {
 	economized   int64
 	remembering  []EffectID
 	memoryWarned bool
+	warnedOf     []string
 }
 
 // waiter is a caller whose input waits for the end of a turn.

@@ -65,6 +65,7 @@ func (s *step) beginTurn(in TurnStart) {
 	}
 	s.notifyStatus()
 	s.notify(protocol.TurnStartedNotification{ThreadID: s.state.ID, Turn: s.activeTurnView()})
+	s.warnOnce(in.Env.Warnings)
 	s.addUserInput(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	s.beginCheckpoint()
 	s.searchMemory(in.Params.Input)

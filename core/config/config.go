@@ -269,7 +269,8 @@ func (o Source) build(file *layer) (*Config, error) {
 	}
 	var layers []*layer
 	if o.System != "" {
-		system, err := readLayer(protocol.ConfigLayerSource{Type: protocol.LayerSystem, File: o.System}, o.System, decodeTOML)
+		name := protocol.ConfigLayerSource{Type: protocol.LayerSystem, File: o.System}
+		system, err := readLayer(name, o.System, "", decodeTOML)
 		if err != nil {
 			return nil, err
 		}

@@ -76,16 +76,16 @@ func userLayer(home string) (*layer, error) {
 	if home == "" {
 		return newLayer(userSource(file)), nil
 	}
-	return readLayer(userSource(file), file, decode)
+	return readLayer(userSource(file), file, "", decode)
 }
 
 func userSource(file string) protocol.ConfigLayerSource {
 	return protocol.ConfigLayerSource{Type: protocol.LayerUser, File: file}
 }
 
-// readLayer returns the layer of a file, empty if there is no file.
-func readLayer(name protocol.ConfigLayerSource, file string, decode decodeFunc) (*layer, error) {
-	text, err := readFile(file)
+// readLayer returns the layer of a file, empty if there is no file. If within is not empty, the file is in that folder.
+func readLayer(name protocol.ConfigLayerSource, file, within string, decode decodeFunc) (*layer, error) {
+	text, err := readFile(file, within)
 	if errors.Is(err, os.ErrNotExist) || osfile.Is(err, syscall.ENOTDIR) {
 		text, err = nil, nil
 	}
@@ -130,20 +130,18 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// readFile reads a regular file of bounded size, so that no device or pipe can
-// block or flood the server.
-func readFile(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
+// readFile reads a regular file of bounded size, so that no device or pipe can block or flood the server. If within is
+// not empty, a link that leads out of that folder is an error.
+func readFile(file, within string) ([]byte, error) {
+	b := osfile.Bounds{Max: maxFileBytes + 1}
+	if within != "" {
+		b.Within = []string{within}
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
+	text, err := osfile.ReadRegular(file, b)
+	if err == nil && len(text) > maxFileBytes {
+		err = fmt.Errorf("larger than %d bytes", maxFileBytes)
 	}
-	if info.Size() > maxFileBytes {
-		return nil, fmt.Errorf("larger than %d bytes", maxFileBytes)
-	}
-	return osfile.ReadFile(file)
+	return text, err
 }
 
 // threadLayer returns the layer of a thread's overrides.

@@ -119,7 +119,7 @@ func (w *write) open(home string) (err error) {
 		return err
 	}
 	if err = lockFor(w.lock, lockTime); err == nil {
-		w.text, err = readFile(w.file)
+		w.text, err = readFile(w.file, "")
 		w.text = bytes.TrimPrefix(w.text, []byte("\xef\xbb\xbf"))
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {

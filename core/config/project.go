@@ -207,7 +207,7 @@ func (c *Config) projectLayer(dir, root string) (l *layer, warning string, err e
 	}
 	name := protocol.ConfigLayerSource{Type: protocol.LayerProject, DotCodexFolder: folder}
 	trust, decides := c.trustOf(dir, root)
-	l, err = readLayer(name, filepath.Join(folder, "config.toml"), decodeTOML)
+	l, err = readLayer(name, filepath.Join(folder, "config.toml"), root, decodeTOML)
 	if trust != Trusted {
 		if err != nil {
 			l = newLayer(name)

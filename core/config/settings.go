@@ -55,13 +55,17 @@ func (c *Config) Environment() core.EnvironmentPolicy {
 }
 
 // BaseInstructions returns the configured system prompt: the text of model_instructions_file, else
-// instructions, else empty. If the file cannot be read, the error is a *protocol.Error of kind
-// config.
+// instructions, else empty. A file that a project names is in the project. If the file cannot be read, the error is a
+// *protocol.Error of kind config.
 func (c *Config) BaseInstructions() (string, error) {
 	if c.ModelInstructionsFile == "" {
 		return or(c.Instructions, ""), nil
 	}
-	text, err := readFile(c.ModelInstructionsFile)
+	within := ""
+	if n := c.root.find("model_instructions_file"); n.position.layer.name.Type == protocol.LayerProject {
+		within = c.projectRoot(c.project.cwd)
+	}
+	text, err := readFile(c.ModelInstructionsFile, within)
 	if err != nil {
 		return "", protocol.Refuse(protocol.KindConfig, "model_instructions_file: %v",
 			fileError(c.ModelInstructionsFile, err))

@@ -72,15 +72,14 @@ func (r rules) with(dir string, has func(name string) bool) rules {
 
 // add puts the patterns of a file before others. A file that is not there has none.
 func (r *rules) add(outer *patterns, file, dir string) *patterns {
-	info, err := os.Stat(file)
-	if file == "" || err != nil || !info.Mode().IsRegular() || info.Size() > maxIgnoreFile {
+	if file == "" {
 		return outer
 	}
-	text, err := os.ReadFile(file)
+	text, err := osfile.ReadRegular(file, osfile.Bounds{Max: maxIgnoreFile + 1})
 	if passing(err) {
 		r.failed = err
 	}
-	if err != nil {
+	if err != nil || len(text) > maxIgnoreFile {
 		return outer
 	}
 	return &patterns{list: parsePatterns(text), dir: strings.TrimSuffix(filepath.ToSlash(dir), "/") + "/", outer: outer}
@@ -88,8 +87,8 @@ func (r *rules) add(outer *patterns, file, dir string) *patterns {
 
 // passing reports whether an error does not depend on the file, such as too many open files.
 func passing(err error) bool {
-	for _, lasting := range []error{nil, fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP,
-		syscall.ENAMETOOLONG} {
+	for _, lasting := range []error{nil, osfile.ErrNotRegular, osfile.ErrKernelFile, fs.ErrNotExist, fs.ErrPermission,
+		syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG} {
 		if osfile.Is(err, lasting) {
 			return false
 		}

@@ -2,12 +2,14 @@ package skill
 
 import (
 	"cmp"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"appserver/core/osfile"
 	"appserver/protocol"
 )
 
@@ -38,14 +40,25 @@ type Skill struct {
 	protocol.SkillMetadata
 	// OnlyNamed is set if the model learns about the skill only when the user names it.
 	OnlyNamed bool
+	// within are the folders that have the files of a skill of a repository.
+	within []string
 }
 
-// root is a folder with skills.
-type root struct{ dir, scope string }
+// Problem is the reason why a file is not used. Outside is set if a link leads out of the repository.
+type Problem struct {
+	protocol.SkillErrorInfo
+	Outside bool
+}
+
+// root is a folder with skills. The files of others come with a repository: they are in one of the folders within.
+type root struct {
+	dir, scope string
+	within     []string
+}
 
 // Find returns the skills for a working directory: the repository's first, and each scope sorted by
 // name. All are enabled. Problems are the skill files that cannot be used.
-func Find(cwd string, places Places) (skills []Skill, problems []protocol.SkillErrorInfo) {
+func Find(cwd string, places Places) (skills []Skill, problems []Problem) {
 	f := finder{seen: map[string]bool{}}
 	for _, r := range roots(cwd, places) {
 		f.walk(r)
@@ -58,33 +71,35 @@ func Find(cwd string, places Places) (skills []Skill, problems []protocol.SkillE
 			cmp.Compare(a.Path, b.Path),
 		)
 	})
-	slices.SortStableFunc(f.problems, func(a, b protocol.SkillErrorInfo) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(f.problems, func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
 	return f.skills, f.problems
 }
 
 func roots(cwd string, places Places) []root {
 	var all []root
-	for _, dir := range projectFolders(cwd) {
+	folders := projectFolders(cwd)
+	for _, dir := range folders {
+		within := []string{folders[len(folders)-1], cwd}
 		all = append(
 			all,
-			root{filepath.Join(dir, ".agents", "skills"), scopeRepo},
-			root{filepath.Join(dir, ".codex", "skills"), scopeRepo},
+			root{filepath.Join(dir, ".agents", "skills"), scopeRepo, within},
+			root{filepath.Join(dir, ".codex", "skills"), scopeRepo, within},
 		)
 	}
 	if places.UserHome != "" {
-		all = append(all, root{filepath.Join(places.UserHome, ".agents", "skills"), scopeUser})
+		all = append(all, root{dir: filepath.Join(places.UserHome, ".agents", "skills"), scope: scopeUser})
 	}
 	if places.Home != "" {
 		all = append(
 			all,
-			root{filepath.Join(places.Home, "skills"), scopeUser},
-			root{filepath.Join(places.Home, "skills", ".system"), scopeSystem},
+			root{dir: filepath.Join(places.Home, "skills"), scope: scopeUser},
+			root{dir: filepath.Join(places.Home, "skills", ".system"), scope: scopeSystem},
 		)
 	}
 	for _, dir := range places.Extra {
-		all = append(all, root{dir, scopeUser})
+		all = append(all, root{dir: dir, scope: scopeUser})
 	}
-	return append(all, root{"/etc/codex/skills", scopeAdmin})
+	return append(all, root{dir: "/etc/codex/skills", scope: scopeAdmin})
 }
 
 // projectFolders returns the working directory and the folders above it, up to the repository's
@@ -109,7 +124,7 @@ func projectFolders(cwd string) []string {
 type finder struct {
 	seen     map[string]bool
 	skills   []Skill
-	problems []protocol.SkillErrorInfo
+	problems []Problem
 	folders  int
 }
 
@@ -129,8 +144,9 @@ func (f *finder) folder(r root, dir string, depth int) {
 	if depth > maxDepth || f.folders > maxFolders {
 		return
 	}
+	link := dir
 	dir, isNew := f.isNew(dir)
-	if !isNew {
+	if !isNew || !f.inside(r, link, dir) {
 		return
 	}
 	entries, err := os.ReadDir(dir)
@@ -141,9 +157,7 @@ func (f *finder) folder(r root, dir string, depth int) {
 		path := filepath.Join(dir, e.Name())
 		switch {
 		case e.Name() == fileName:
-			if e.Type()&fs.ModeSymlink == 0 {
-				f.file(r, path)
-			}
+			f.file(r, path, e.Type()&fs.ModeSymlink != 0)
 		case strings.HasPrefix(e.Name(), "."), e.Type().IsRegular():
 		case e.IsDir(), e.Type()&fs.ModeSymlink != 0:
 			f.folder(r, path, depth+1)
@@ -161,10 +175,33 @@ func (f *finder) isNew(path string) (real string, isNew bool) {
 	return real, true
 }
 
-func (f *finder) file(r root, path string) {
-	s, err := read(path)
+// inside reports whether a path without links may be read for a root. If not, the link that leads there is a problem.
+func (f *finder) inside(r root, link, real string) bool {
+	if len(r.within) == 0 ||
+		slices.ContainsFunc(r.within, func(dir string) bool { return osfile.Contains(dir, real) }) {
+		return true
+	}
+	f.problem(link, &osfile.OutsideError{Folder: r.within[0]})
+	return false
+}
+
+func (f *finder) problem(path string, err error) {
+	var outside *osfile.OutsideError
+	info := protocol.SkillErrorInfo{Path: path, Message: err.Error()}
+	f.problems = append(f.problems, Problem{info, errors.As(err, &outside)})
+}
+
+// file adds the skill of a file. A link to another file is no skill.
+func (f *finder) file(r root, path string, isLink bool) {
+	if isLink {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			f.inside(r, path, real)
+		}
+		return
+	}
+	s, err := read(path, r.within)
 	if err != nil {
-		f.problems = append(f.problems, protocol.SkillErrorInfo{Path: path, Message: err.Error()})
+		f.problem(path, err)
 		return
 	}
 	s.Scope, s.Enabled = r.scope, true

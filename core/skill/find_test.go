@@ -116,7 +116,9 @@ policy: {allow_implicit_invocation: false}
 	skills, problems := skill.Find(dir, skill.Places{})
 	require.Empty(t, problems)
 	icon := dir + "/.agents/skills/full/a/b.svg"
-	require.Equal(t, []skill.Skill{{OnlyNamed: true, SkillMetadata: protocol.SkillMetadata{
+	require.Len(t, skills, 1)
+	require.True(t, skills[0].OnlyNamed)
+	require.Equal(t, protocol.SkillMetadata{
 		Name: "full", Description: "Two lines", ShortDescription: new("Short"), Path: path, Scope: "repo", Enabled: true,
 		Interface: &protocol.SkillInterface{
 			DisplayName:      new("Full"),
@@ -130,7 +132,7 @@ policy: {allow_implicit_invocation: false}
 				{Type: "mcp", Value: "db", Description: new("d"), Transport: new("stdio"), Command: new("run")},
 			},
 		},
-	}}}, skills)
+	}, skills[0].SkillMetadata)
 }
 
 func TestFindReportsInvalidSkills(t *testing.T) {

@@ -77,13 +77,16 @@ func TestNamed(t *testing.T) {
 }
 
 func TestTextIsThatOfARegularFile(t *testing.T) {
+	text := func(path string) (string, error) {
+		return skill.Skill{SkillMetadata: protocol.SkillMetadata{Path: path}}.Text()
+	}
 	dir := t.TempDir()
-	got, err := skill.Text(put(t, dir+"/a", "x\xffy"))
+	got, err := text(put(t, dir+"/a", "x\xffy"))
 	require.NoError(t, err)
 	require.Equal(t, "x\ufffdy", got)
 	for path, want := range map[string]string{dir: "not a regular file", dir + "/none": "no such file or directory",
 		"/dev/zero": "not a regular file", "": "no such file or directory"} {
-		_, err := skill.Text(path)
+		_, err := text(path)
 		require.EqualError(t, err, want)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -28,8 +26,7 @@ const (
 )
 
 var (
-	errNoHead     = errors.New("missing YAML frontmatter delimited by ---")
-	errNotRegular = errors.New("not a regular file")
+	errNoHead = errors.New("missing YAML frontmatter delimited by ---")
 )
 
 // head is the YAML at the start of SKILL.md.
@@ -41,9 +38,10 @@ type head struct {
 	} `yaml:"metadata"`
 }
 
-// read reads the file of a skill, and agents/openai.yaml beside it.
-func read(path string) (Skill, error) {
-	text, err := Text(path)
+// read reads the file of a skill, and agents/openai.yaml beside it. The files are in one of the folders within, or
+// anywhere without those.
+func read(path string, within []string) (Skill, error) {
+	text, err := textOf(path, within)
 	if err != nil {
 		return Skill{}, err
 	}
@@ -55,6 +53,7 @@ func read(path string) (Skill, error) {
 		SkillMetadata: protocol.SkillMetadata{
 			Name: excerpt.Line(h.Name), Description: excerpt.Line(h.Description), Path: path,
 		},
+		within: within,
 	}
 	if s.Name == "" {
 		s.Name = excerpt.Line(strings.ToValidUTF8(filepath.Base(filepath.Dir(path)), "\ufffd"))
@@ -180,7 +179,7 @@ type extras struct {
 // extend takes what agents/openai.yaml tells. Where that makes no sense the skill is as
 // good without.
 func (s *Skill) extend(dir string) {
-	text, err := Text(filepath.Join(dir, "agents", "openai.yaml"))
+	text, err := textOf(filepath.Join(dir, "agents", "openai.yaml"), s.within)
 	var e extras
 	if err != nil || decode([]byte(text), &e) != nil {
 		return
@@ -222,36 +221,16 @@ func within(dir, name string) *string {
 	return &path
 }
 
-// Text is what a file holds, as UTF-8. Only regular files are read, no more than 256 KiB.
-func Text(path string) (string, error) {
-	if info, err := os.Stat(path); err != nil {
-		return "", reason(err)
-	} else if !info.Mode().IsRegular() {
-		return "", errNotRegular // opening a device can do things
-	}
-	f, err := osfile.Open(path, os.O_RDONLY, 0)
-	if err != nil {
-		return "", reason(err)
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", errNotRegular
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+// Text returns the content of the file of a skill, as UTF-8: at most 256 KiB of a regular file.
+func (s Skill) Text() (string, error) { return textOf(s.Path, s.within) }
+
+func textOf(path string, within []string) (string, error) {
+	text, err := osfile.ReadRegular(path, osfile.Bounds{Max: maxFile + 1, Within: within})
 	switch {
 	case err != nil:
-		return "", reason(err)
+		return "", err
 	case len(text) > maxFile:
 		return "", fmt.Errorf("larger than %d bytes", maxFile)
 	}
 	return string(bytes.ToValidUTF8(text, []byte("\ufffd"))), nil
-}
-
-// reason is an error of the disk without the path.
-func reason(err error) error {
-	var at *os.PathError
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"appserver/core/osfile"
 	"appserver/protocol"
 )
 
@@ -29,7 +30,7 @@ func ResolveCwd(base string, cwd *string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", refuseCwd(dir, "does not exist")
 	case err != nil:
-		return "", refuseCwd(dir, "cannot be used: "+reason(err).Error())
+		return "", refuseCwd(dir, "cannot be used: "+osfile.Reason(err).Error())
 	case !info.IsDir():
 		return "", refuseCwd(dir, "is not a directory")
 	}

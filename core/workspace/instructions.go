@@ -11,6 +11,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/excerpt"
+	"appserver/core/osfile"
 )
 
 // instructionNames are the files that hold a folder's instructions. The first one
@@ -20,14 +21,23 @@ var instructionNames = []string{"AGENTS.override.md", "AGENTS.md"}
 // Instructions returns the AGENTS.md files that apply in cwd: first the user's own in home, which may
 // be "", then the ones from the repository's root down to cwd, or in cwd alone outside of a
 // repository. Together they have at most maxBytes, with a mark at a cut; 0 is none. Blank files are
-// left out. A file that cannot be read or has no room left causes a warning with its name.
+// left out. A file that cannot be read or has no room left causes a warning with its name. So does a file of the
+// repository that a link leads out of it: the files of a repository come from others. The user's own may be anywhere.
 func Instructions(home, cwd string, maxBytes int) (files []core.InstructionFile, warnings []string) {
 	c := collector{limit: maxBytes, left: maxBytes}
 	if maxBytes <= 0 {
 		return nil, nil
 	}
+	within := []string{cwd}
+	if root := repositoryRoot(cwd); root != "" {
+		within = []string{root, cwd}
+	}
 	for _, folder := range instructionFolders(home, cwd) {
-		c.folder(folder)
+		if folder == home {
+			c.folder(folder, nil)
+		} else {
+			c.folder(folder, within)
+		}
 	}
 	return c.files, c.warnings
 }
@@ -71,10 +81,11 @@ type collector struct {
 	warnings    []string
 }
 
-func (c *collector) folder(dir string) {
+// folder adds the file of a folder, if it is in one of the folders within, or anywhere without those.
+func (c *collector) folder(dir string, within []string) {
 	for _, name := range instructionNames {
 		path := filepath.Join(dir, name)
-		text, err := readRegular(path, int64(c.left)+1)
+		text, err := osfile.ReadRegular(path, osfile.Bounds{Max: int64(c.left) + 1, Within: within})
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue

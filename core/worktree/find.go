@@ -126,12 +126,8 @@ const maxSmall = 1 << 20
 // readSmall returns the content of a file, or nil if it is not a regular file or too long. Opening a
 // FIFO would block forever.
 func readSmall(name string) []byte {
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSmall {
-		return nil
-	}
-	content, err := os.ReadFile(name)
-	if err != nil {
+	content, err := osfile.ReadRegular(name, osfile.Bounds{Max: maxSmall + 1})
+	if err != nil || len(content) > maxSmall {
 		return nil
 	}
 	return content

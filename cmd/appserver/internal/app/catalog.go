@@ -68,7 +68,9 @@ func (c catalog) Skills(cwds []string) []protocol.SkillsListEntry {
 		for _, s := range found {
 			e.Skills = append(e.Skills, s.SkillMetadata)
 		}
-		e.Errors = append(e.Errors, problems...)
+		for _, p := range problems {
+			e.Errors = append(e.Errors, p.SkillErrorInfo)
+		}
 		entries = append(entries, e)
 	}
 	return entries
@@ -109,7 +111,7 @@ func (s *skills) setExtra(roots []string) {
 }
 
 // of returns the skills of a working directory, including the skills that the configuration disables.
-func (s *skills) of(c *config.Config, cwd string) ([]skill.Skill, []protocol.SkillErrorInfo) {
+func (s *skills) of(c *config.Config, cwd string) ([]skill.Skill, []skill.Problem) {
 	found, problems := skill.Find(cwd, s.places())
 	s.watchFolder(cwd, found)
 	for i := range found {

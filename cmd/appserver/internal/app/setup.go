@@ -321,6 +321,7 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 		s.log.Warn(w)
 	}
 	window := s.window(c, settings)
+	capabilities, leftOut := s.capabilitiesFor(c, settings)
 	date, zone := workspace.Today(time.Now())
 	return core.TurnEnv{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
@@ -328,14 +329,20 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 		Compaction: c.CompactionOf(settings.Provider, settings.Model, window),
 		Economy:    c.Context.Economy.Rules(),
 		MaxTurns:   c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0,
-		Environment: c.Environment(), Capabilities: s.capabilitiesFor(c, settings),
+		Environment: c.Environment(), Capabilities: capabilities, Warnings: append(warnings, leftOut...),
 	}, cmp.Or(s.checkWorkspace(settings.Cwd), settings.CheckPermissions(), c.Ready(settings.Provider))
 }
 
-// capabilitiesFor returns the capabilities of a model, with the skills of the working directory.
-func (s *setup) capabilitiesFor(c *config.Config, settings core.Settings) core.Capabilities {
+// capabilitiesFor returns the capabilities of a model, with the skills of the working directory. The warnings name
+// skills that a link leads out of the repository.
+func (s *setup) capabilitiesFor(c *config.Config, settings core.Settings) (_ core.Capabilities, warnings []string) {
 	capabilities := c.Capabilities(settings.Provider, settings.Model)
-	found, _ := s.skills.of(c, settings.Cwd)
+	found, problems := s.skills.of(c, settings.Cwd)
+	for _, p := range problems {
+		if p.Outside {
+			warnings = append(warnings, fmt.Sprintf("skills %s are left out: %s", p.Path, p.Message))
+		}
+	}
 	var listed []core.Skill
 	for _, f := range found {
 		if f.Enabled && !f.OnlyNamed {
@@ -343,7 +350,7 @@ func (s *setup) capabilitiesFor(c *config.Config, settings core.Settings) core.C
 		}
 	}
 	capabilities.Skills = core.SkillsText(listed)
-	return capabilities
+	return capabilities, warnings
 }
 
 // Skills returns the texts of the skills that an input names.
@@ -355,7 +362,7 @@ func (s *setup) Skills(scope engine.Scope, cwd string, input []protocol.UserInpu
 	named, missing := skill.Named(found, input)
 	var texts []core.SkillText
 	for _, n := range named {
-		text, err := skill.Text(n.Path)
+		text, err := n.Text()
 		if err != nil {
 			text = fmt.Sprintf("The skill cannot be read: %v", err)
 		}
