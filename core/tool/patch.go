@@ -12,9 +12,12 @@ import (
 	"strings"
 
 	"appserver/core"
+	"appserver/core/osfile"
 	"appserver/core/patch"
 	"appserver/core/toolspec"
 )
+
+var errNotRegular = errors.New("it is not a regular file")
 
 // maxPatched bounds the size of a file that a patch changes, in bytes.
 const maxPatched = 64 << 20
@@ -24,6 +27,9 @@ const maxPatched = 64 << 20
 // Links are followed if they stay in that directory. Links to other directories, into a .git or
 // into a closed directory are rejected. New content is written to a temporary file in the same
 // folder, which is then renamed.
+//
+// The links of a name are resolved first. Then each folder on the way is opened through no link, so that a command that
+// makes one in between makes the patch fail instead of leading it elsewhere.
 type Patcher struct {
 	// Closed are directories that no patch reads or writes, except a patch that is applied in a
 	// directory below them.
@@ -47,18 +53,6 @@ func (p Patcher) plan(e core.PlanPatch) (*patch.Result, error) {
 	}
 	defer files.close()
 	return read.Apply(files)
-}
-
-// disk is the set of disk operations of a Patcher; *os.Root implements it.
-type disk interface {
-	Lstat(name string) (fs.FileInfo, error)
-	Readlink(name string) (string, error)
-	OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error)
-	Mkdir(name string, perm fs.FileMode) error
-	Link(old, name string) error
-	Rename(old, name string) error
-	Remove(name string) error
-	Close() error
 }
 
 // patchDirs are the directories that contain the files of a patch.
@@ -103,11 +97,11 @@ func (p Patcher) openRoot(within, dir string) (*root, error) {
 	if outer, err := filepath.EvalSymlinks(within); within != "" && (err != nil || !below(outer, real)) {
 		return nil, fmt.Errorf("%s leads out of %s by a link", dir, within)
 	}
-	d, err := os.OpenRoot(real)
+	folder, err := osfile.OpenRealFolder(real)
 	if err != nil {
 		return nil, fmt.Errorf("the directory of the patch cannot be used: %w", err)
 	}
-	r := &root{disk: d, dir: real}
+	r := &root{disk: folderDisk{folder}, dir: real}
 	for _, c := range resolvedAll(p.Closed) {
 		if !contains(c, filepath.Dir(real)) { // a root within a closed directory is open
 			r.closed = append(r.closed, c)
@@ -135,7 +129,14 @@ func (p *patchDirs) locate(name string) (*root, string, error) {
 	r := p.opened[within]
 	if r == nil {
 		var err error
-		if r, err = p.openRoot("", within); err != nil {
+		real := within
+		if elsewhere {
+			real, err = p.realElsewhere(within)
+		}
+		if err == nil {
+			r, err = p.openRoot("", real)
+		}
+		if err != nil {
 			return nil, "", err
 		}
 		p.opened[within] = r
@@ -155,6 +156,48 @@ func (p *patchDirs) rootOf(name string) string {
 		}
 	}
 	return ""
+}
+
+// realElsewhere returns a path outside of the roots without its links. It rejects a link in a directory where commands
+// can write, because a command can replace the link after the user has approved the path.
+func (p *patchDirs) realElsewhere(name string) (string, error) {
+	done, rest, links := filepath.VolumeName(name)+string(filepath.Separator), splitPath(name), 0
+	for len(rest) > 0 {
+		part := rest[0]
+		rest = rest[1:]
+		if part == ".." {
+			done = filepath.Dir(done)
+			continue
+		}
+		target, err := os.Readlink(filepath.Join(done, part))
+		if err != nil {
+			done = filepath.Join(done, part)
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", errors.New("it leads through too many links")
+		}
+		if len(p.protected) > 0 && p.writable(done) {
+			return "", fmt.Errorf("%s is a link where commands can write; name the file itself", filepath.Join(done, part))
+		}
+		if filepath.IsAbs(target) {
+			done = filepath.VolumeName(target) + string(filepath.Separator)
+		}
+		rest = append(splitPath(target), rest...)
+	}
+	return done, nil
+}
+
+func splitPath(name string) []string {
+	name = strings.TrimPrefix(filepath.Clean(name), filepath.VolumeName(name))
+	parts := strings.Split(filepath.ToSlash(name), "/")
+	return slices.DeleteFunc(parts, func(part string) bool { return part == "" || part == "." })
+}
+
+// writable reports whether commands may be able to write in a directory without links.
+func (p *patchDirs) writable(dir string) bool {
+	return slices.ContainsFunc(append(resolvedAll([]string{"/tmp", os.TempDir()}), p.protected...),
+		func(root string) bool { return below(root, dir) })
 }
 
 // existing returns the nearest existing folder at or above a path.
@@ -211,22 +254,28 @@ func (p *patchDirs) Read(name string) (content string, exists bool, err error) {
 
 // read returns the content and the mode of a regular file, by its resolved name.
 func (r *root) read(name string) (string, fs.FileMode, error) {
-	info, err := r.Lstat(name)
-	switch {
-	case err != nil:
-		return "", 0, err
-	case !info.Mode().IsRegular():
-		return "", 0, errors.New("it is not a regular file")
-	case info.Size() > maxPatched:
-		return "", 0, fmt.Errorf("the file is longer than %d MiB; use a command to change it", maxPatched>>20)
+	info, err := r.Stat(name)
+	if err == nil && info.Kind != 0 {
+		err = errNotRegular
 	}
-	f, err := r.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return "", 0, err
+	}
+	f, err := r.OpenFile(name)
 	if err != nil {
 		return "", 0, err
 	}
 	defer f.Close()
+	switch info, err = osfile.InfoOf(f); {
+	case err != nil:
+		return "", 0, err
+	case info.Kind != 0:
+		return "", 0, errNotRegular
+	case info.Size > maxPatched:
+		return "", 0, fmt.Errorf("the file is longer than %d MiB; use a command to change it", maxPatched>>20)
+	}
 	content, err := io.ReadAll(io.LimitReader(f, maxPatched+1))
-	return string(content), info.Mode().Perm(), err
+	return string(content), info.Perm, err
 }
 
 // maxLinks bounds the links that a name may lead through.

@@ -99,7 +99,7 @@ func TestLinksAreFollowedWithinTheFolderOnly(t *testing.T) {
 		"out/new":       "it leads out of",
 		"to-git/config": "it leads into .git by a link", "to-git/hooks/new": "it leads into .git by a link",
 		"loop": "too many links",
-		"d":    "it is not a regular file", "f/x": "not a directory", "dangling": "does not exist",
+		"d":    "it is not a regular file", "f/x": "it is no folder", "dangling": "does not exist",
 	} {
 		require.ErrorContains(t, apply(Patcher{}, dir, update(name)...), message, name)
 		require.Error(t, apply(Patcher{}, dir, "*** Delete File: "+name), name)
@@ -187,7 +187,7 @@ func TestChangedFileIsNotOverwritten(t *testing.T) {
 
 // faulty fails the n-th change of a disk, or all links.
 type faulty struct {
-	*os.Root
+	disk
 	left    int
 	noLinks bool
 }
@@ -202,14 +202,12 @@ func (f *faulty) fails() error {
 	return nil
 }
 
-// OpenFile fails for writing only.
-func (f *faulty) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	if flag != os.O_RDONLY {
-		if err := f.fails(); err != nil {
-			return nil, err
-		}
+// Create creates nothing if it fails.
+func (f *faulty) Create(name string, perm fs.FileMode) (*os.File, error) {
+	if err := f.fails(); err != nil {
+		return nil, err
 	}
-	return f.Root.OpenFile(name, flag, perm)
+	return f.disk.Create(name, perm)
 }
 
 // Mkdir creates nothing if it fails.
@@ -217,7 +215,7 @@ func (f *faulty) Mkdir(name string, perm fs.FileMode) error {
 	if err := f.fails(); err != nil {
 		return err
 	}
-	return f.Root.Mkdir(name, perm)
+	return f.disk.Mkdir(name, perm)
 }
 
 // Link creates nothing if it fails.
@@ -228,7 +226,7 @@ func (f *faulty) Link(old, name string) error {
 	if err := f.fails(); err != nil {
 		return err
 	}
-	return f.Root.Link(old, name)
+	return f.disk.Link(old, name)
 }
 
 // Rename renames nothing if it fails.
@@ -236,7 +234,7 @@ func (f *faulty) Rename(old, name string) error {
 	if err := f.fails(); err != nil {
 		return err
 	}
-	return f.Root.Rename(old, name)
+	return f.disk.Rename(old, name)
 }
 
 func TestPatchIsAllOrNothing(t *testing.T) {
@@ -253,7 +251,7 @@ func TestPatchIsAllOrNothing(t *testing.T) {
 				p, err := Patcher{}.open(core.PlanPatch{Dir: dir})
 				require.NoError(t, err)
 				defer p.close()
-				disk := &faulty{p.base.disk.(*os.Root), n, noLinks}
+				disk := &faulty{p.base.disk, n, noLinks}
 				p.base.disk = disk
 				err = p.write(planned.Result.Files)
 				if failed = disk.left <= 0; err == nil {
@@ -291,7 +289,7 @@ func TestAbsoluteNamesStayBelowTheirRoot(t *testing.T) {
 	for name, message := range map[string]string{
 		cwd + "/out/n": "it leads out of", root + "/out/n": "it leads out of", outside +
 			"/home/n": "which patches do not change",
-		outside + "/home/sub/n": "which patches do not change", outside + "/secret/n": "not a directory",
+		outside + "/home/sub/n": "which patches do not change", outside + "/secret/n": "it is no folder",
 	} {
 		require.ErrorContains(t, patches(name), message, name)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 
 	"appserver/core"
@@ -133,7 +132,7 @@ func (w *patchWriter) writeTemp(f *patchedFile) error {
 		return err
 	}
 	name := unusedName(f.name)
-	file, err := f.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	file, err := f.Create(name, 0o666)
 	if err != nil {
 		return err
 	}
@@ -153,8 +152,8 @@ func (w *patchWriter) mkdirs(at *root, dir string) error {
 	if dir == "." {
 		return nil
 	}
-	switch info, err := at.Lstat(dir); {
-	case err == nil && info.IsDir():
+	switch info, err := at.Stat(dir); {
+	case err == nil && info.Kind == fs.ModeDir:
 		return nil
 	case err == nil:
 		return fmt.Errorf("%s is not a directory", dir)
@@ -232,7 +231,7 @@ func (w *patchWriter) undo() error {
 	}
 	w.cleanUp()
 	for i := len(w.created) - 1; i >= 0; i-- {
-		keep(w.created[i].Remove(w.created[i].name))
+		keep(w.created[i].RemoveFolder(w.created[i].name))
 	}
 	return first
 }

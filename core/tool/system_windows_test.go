@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"appserver/core"
+	"appserver/core/osfile"
 	"appserver/core/toolspec"
 	"appserver/protocol"
 )
@@ -159,10 +160,10 @@ func TestInterrupterAttachesToTheConsoleOfTheCommand(t *testing.T) {
 // TestPatchesUseNoAliases: a protected folder would have other names.
 func TestPatchesUseNoAliases(t *testing.T) {
 	dir := t.TempDir()
-	disk, err := os.OpenRoot(dir)
+	disk, err := osfile.OpenFolder(dir)
 	require.NoError(t, err)
 	defer disk.Close()
-	r := &root{disk: disk, dir: dir}
+	r := &root{disk: folderDisk{disk}, dir: dir}
 	for name, want := range map[string]string{
 		"a/GIT~1/config": "short name", ".git::$INDEX_ALLOCATION/config": "stream", "a/f:s": "stream", ".Git/x": "in",
 	} {

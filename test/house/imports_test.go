@@ -83,7 +83,7 @@ func importRules() []importRule {
 		{"core/model/sse", nil, "it only parses a text format"},
 		{"core/token", nil, "it only counts the tokens of texts"},
 		{"core/sandbox", []string{"protocol"}, "it makes the kernel enforce a policy for any command"},
-		{"core/tool", []string{"protocol", "core", "core/excerpt", "core/patch", "core/sandbox", "core/toolspec"},
+		{"core/tool", []string{"protocol", "core", "core/excerpt", "core/osfile", "core/patch", "core/sandbox", "core/toolspec"},
 			"it implements effects of the core, and does not depend on the engine"},
 		{"core/workspace", []string{"protocol", "core", "core/excerpt", "core/osfile"}, "it collects facts about the machine for the core"},
 		{"core/toolspec", []string{"protocol", "core/command", "core/excerpt", "core/pattern"},

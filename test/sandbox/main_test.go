@@ -3,9 +3,16 @@
 package sandbox
 
 import (
+	"flag"
 	"testing"
 
 	"appserver/test/apptest"
 )
 
-func TestMain(m *testing.M) { apptest.Main(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *swapped != "" {
+		swapForever()
+	}
+	apptest.Main(m)
+}
