@@ -34,6 +34,17 @@
 //   - A folder on the way to a protected one cannot be renamed or removed.
 //   - Paths are values of parameters, not text of the profile.
 //
+// # Programs of the server
+//
+// The server itself starts git in directories where commands can write. [Reader] keeps such a program from reading what
+// commands must not see. Its rules are those of a thread, and a process inherits them from the thread that starts it.
+// They need no namespaces, and take no measurable time.
+//
+// # Goroutines
+//
+// [Reader.Start] starts one. It restricts its thread, starts the program, and ends with the thread. It blocks on
+// nothing but the start, and Start waits for it.
+//
 // # Decisions
 //
 // If a step fails, the command is not started: a sandbox that is incomplete without notice is worse

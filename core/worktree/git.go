@@ -21,6 +21,8 @@ const gitTimeout = time.Minute
 // git runs git with fixed folders, and without the settings of the workspace and of the user.
 type git struct {
 	program string
+	// begin starts the process, or is nil.
+	begin func(*exec.Cmd) error
 	// dir is the git folder, and work the folder that paths are relative to and that
 	// .gitignore and .gitattributes are read from.
 	dir, work string
@@ -70,7 +72,11 @@ func (g git) start(ctx context.Context, in io.Reader, out limited, args ...strin
 	if g.lock != nil {
 		osfile.KeepLock(r.Cmd, g.lock)
 	}
-	if err := r.Start(); err != nil {
+	begin := g.begin
+	if begin == nil {
+		begin = (*exec.Cmd).Start
+	}
+	if err := begin(r.Cmd); err != nil {
 		cancel()
 		return nil, fmt.Errorf("cannot run git: %w", err)
 	}

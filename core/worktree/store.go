@@ -51,7 +51,7 @@ type Tree struct {
 // Open returns the worktree of a folder: the nearest folder above it with a .git, or the folder
 // itself. It fails with [ErrNoGit].
 func Open(ctx context.Context, cwd string, o Options) (*Tree, error) {
-	g := git{program: o.Git, dir: os.DevNull, work: "/"}
+	g := git{program: o.Git, begin: o.Start, dir: os.DevNull, work: "/"}
 	if g.program == "" {
 		g.program = "git"
 	}

@@ -1,6 +1,9 @@
 package worktree
 
-import "errors"
+import (
+	"errors"
+	"os/exec"
+)
 
 // Modes of files, as in git.
 const (
@@ -34,6 +37,8 @@ type Options struct {
 	MaxBytes int64
 	// Git is the program. The default is the git in PATH.
 	Git string
+	// Start starts git. It keeps git from reading what commands must not see. The default only starts it.
+	Start func(*exec.Cmd) error
 }
 
 // ErrNoGit means that git is missing or too old.

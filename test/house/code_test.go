@@ -197,6 +197,7 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/internal/contextedit/terminal.go": "runs a command of the editor, while keys are read",
 		"rollout/shared/interrupted.go":                  "asks for threads of dead nodes",
 		"rollout/shared/threads.go":                      "renews the lease, and adds messages to the search",
+		"core/sandbox/reader_linux.go":                   "starts a program on a thread with fewer rights",
 		"core/codeindex/index.go":                        "scans a repository at intervals",
 		"core/engine/dispatch.go":                        "runs threads",
 		"core/engine/effects.go":                         "hashes prompts",

@@ -35,17 +35,24 @@ func swapForever() {
 type race struct {
 	*apptest.Client
 	model apptest.ScriptedModel
-	// project is the workspace, thread a thread in it whose commands are confined and never ask.
-	project, thread string
-	end             time.Time
+	// home is that of the server. Project is the workspace, and thread a thread in it whose commands are confined
+	// and never ask.
+	home, project, thread string
+	end                   time.Time
 }
 
-// startRace starts the exchange in a workspace that prepare has filled. The target of the link is target.
+// startRace starts the exchange in a workspace. The link leads to target, or to the home of the server if it is empty.
 func startRace(t *testing.T, project, target string, args ...string) *race {
 	t.Helper()
-	c, model := apptest.StartScripted(t, append([]string{"-c", "sandbox_workspace_write.exclude_slash_tmp=true",
+	model := apptest.NewScriptedModel(t)
+	home := model.Home(t)
+	if target == "" {
+		target = home
+	}
+	c := apptest.StartServer(t, home, append([]string{"-c", "sandbox_workspace_write.exclude_slash_tmp=true",
 		"-c", "sandbox_workspace_write.exclude_tmpdir_env_var=true"}, args...)...)
-	r := &race{Client: c, model: model, project: project}
+	c.Initialize()
+	r := &race{Client: c, model: model, home: home, project: project}
 	if !c.Diagnostics().Sandbox.Enforced {
 		t.Skip("commands are not confined, so a command needs no race to leave the workspace")
 	}

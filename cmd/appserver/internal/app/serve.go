@@ -26,6 +26,7 @@ import (
 	"appserver/core/model/offline"
 	"appserver/core/model/responses"
 	"appserver/core/recall"
+	"appserver/core/sandbox"
 	"appserver/core/token"
 	"appserver/core/tool"
 	"appserver/core/workspace"
@@ -206,8 +207,9 @@ func worktrees(c *config.Config, home string, log *zap.Logger) engine.Worktrees 
 	if c == nil {
 		return nil
 	}
-	o := worktree.Options{Home: filepath.Join(home, "appserver-checkpoints"), MaxFiles: c.Checkpoints.MaxFiles,
-		MaxBytes: c.Checkpoints.MaxBytes}
+	kept := filepath.Join(home, "appserver-checkpoints")
+	o := worktree.Options{Home: kept, MaxFiles: c.Checkpoints.MaxFiles, MaxBytes: c.Checkpoints.MaxBytes,
+		Start: sandbox.NewReader(home, kept).Start}
 	return checkpoint.New(o, func(err error) { log.Warn("problem with checkpoints", zap.Error(err)) })
 }
 
