@@ -54,9 +54,12 @@ func serve(s Streams, o *Options, opened func(*web.Page) error) error {
 	if err := o.transport.check(); err != nil {
 		return err
 	}
-	protectMemory()
+	exposed := protectMemory()
 	limitGarbage()
 	log := server.NewLogger(s.Err, o.LogLevel, o.LogFormat == "json")
+	if exposed != nil {
+		log.Warn("programs of root can read the server's environment in /proc", zap.Error(exposed))
+	}
 	defer func() { _ = log.Sync() }() // standard error may be closed by now
 	p, err := assemble(o, log)
 	if err != nil {
