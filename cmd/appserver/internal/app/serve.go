@@ -198,7 +198,7 @@ func loadParts(o *Options, log *zap.Logger) (live *config.Live, home string, p e
 		Spread:    func(d time.Duration) time.Duration { return time.Duration(float64(d) * (0.9 + rand.Float64()/5)) },
 		Setup: &setup{
 			config: live, home: home, cwd: cwd, rollouts: rollouts, log: log,
-			confinement: confines.diagnose, prepareConfinement: confines.prepare,
+			confinement: confines.diagnose, confinesReading: confines.confinesReading, prepareConfinement: confines.prepare,
 			models: &model.ModelCache{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
 		},
 	}, err
