@@ -50,17 +50,23 @@ func (c call) opensNothing() bool {
 		return true
 	}
 	f, known := inputReaders[name]
-	// Long flags can be cut short, and the value of a flag in a cluster can be the rest of the cluster. So only flags
-	// that are written alone or with their value count.
-	return known && f.readsInput(getopt(args, f.valued))
+	return known && f.readsInput(args)
 }
 
-// readsInput reports whether all arguments are known and none names a file. - is the standard input.
-func (f filter) readsInput(given arguments) bool {
+// readsInput reports whether all arguments are known and none names a file. Long flags do not count: they can be cut
+// short. Operands must come last, because some systems take all after the first one as operands. - counts as a file.
+func (f filter) readsInput(args []string) bool {
+	given := getopt(args, f.valued)
 	known := func(g flag) bool {
 		letter := strings.TrimPrefix(g.name, "-")
 		return len(letter) == 1 && (strings.Contains(f.flags, letter) || "0" <= letter && letter <= "9" ||
 			slices.Contains(strings.Fields(f.valued), g.name))
 	}
-	return len(given.operands) <= f.operands && !slices.ContainsFunc(given.flags, func(g flag) bool { return !known(g) })
+	for _, g := range given.flags {
+		if !known(g) {
+			return false
+		}
+	}
+	last := len(args) - len(given.operands)
+	return len(given.operands) <= f.operands && slices.Equal(given.operands, args[last:])
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // word is an argument as the program receives it. Loose is set if a shell may replace it: it has
-// globs, braces, or a lone dollar sign.
+// globs (zsh has # as well), braces, or a lone dollar sign.
 type word struct {
 	text  string
 	loose bool
@@ -69,7 +69,7 @@ func homeWithin(text string) bool {
 func literalPart(part syntax.WordPart, last bool) (word, bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
-		piece := unescape(p.Value, "", "*?[{}$", last)
+		piece := unescape(p.Value, "", "*?[{}$#", last)
 		piece.loose = piece.loose || coded(p.Value)
 		return piece, true
 	case *syntax.SglQuoted:
