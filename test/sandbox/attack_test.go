@@ -5,6 +5,7 @@ package sandbox
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -37,10 +38,10 @@ type target struct {
 	t       *testing.T
 	host    host
 	project string
-	// outside is a folder of the user that is not the workspace.
-	outside string
-	thread  string
-	asked   int
+	// home is the server's, outside a folder of the user that is not the workspace.
+	home, outside string
+	thread        string
+	asked         int
 	// calls receives a value for each connection that a command makes.
 	calls chan struct{}
 	port  string
@@ -50,9 +51,11 @@ type target struct {
 func attack(t *testing.T, h host) *target {
 	model := apptest.NewScriptedModel(t)
 	a := &target{t: t, host: h, project: t.TempDir(), outside: t.TempDir(), calls: make(chan struct{}, 100)}
-	cmd := apptest.ServerCommand(t, model.Home(t))
+	a.home = model.Home(t)
+	cmd := apptest.ServerCommand(t, a.home)
 	cmd.Env = append(cmd.Env, "ATTACKED_API_KEY="+attackKey)
 	h.run(t, cmd)
+	a.give()
 	a.listen()
 	a.Client = apptest.StartProcess(t, cmd)
 	a.Initialize()
@@ -62,8 +65,20 @@ func attack(t *testing.T, h host) *target {
 	}
 	require.Equal(t, h.enforced, a.Diagnostics().Sandbox.Enforced)
 	a.plantFiles()
+	a.give()
 	a.thread = a.StartThread(apptest.Object{"cwd": a.project, "approvalPolicy": "untrusted", "sandbox": "danger-full-access"})
 	return a
+}
+
+// give gives a plain user what the test has made so far.
+func (a *target) give() {
+	if !a.host.plain {
+		return
+	}
+	for _, dir := range []string{a.home, a.project, a.outside} {
+		apptest.GiveHome(a.t, dir)
+		require.NoError(a.t, os.Chmod(filepath.Dir(dir), 0o755))
+	}
 }
 
 // listen counts connections of commands.
@@ -124,8 +139,8 @@ func (a *target) requireUnharmed(script, output string) {
 	require.Empty(a.t, a.calls, "%s made a connection", script)
 }
 
-// asksPerTurn is the number of commands of one turn that the user is asked about.
-const asksPerTurn = 25
+// callsPerTurn is the number of commands of one turn, so that the test has few turns.
+const callsPerTurn = 20
 
 // TestAttackByCommands runs the table of core/command. A command that may do more than read is asked about, however it
 // is written. A command that reads runs unharmed.
@@ -133,18 +148,21 @@ func TestAttackByCommands(t *testing.T) {
 	sample.Long(t)
 	eachHost(t, func(t *testing.T, h host) {
 		a := attack(t, h)
-		var asks []call
+		var asks, reads []call
 		for _, row := range readingTable(t) {
 			c := call{row.dir, a.place(row.script)}
 			if row.verdict == "asks" || row.verdict == "confined" && !h.reading {
 				asks = append(asks, c)
-				continue
+			} else {
+				reads = append(reads, c)
 			}
-			output, asked := a.run(c)
-			require.Zero(t, asked, c.script)
-			a.requireUnharmed(c.script, output)
 		}
-		for batch := range slices.Chunk(asks, asksPerTurn) {
+		for batch := range slices.Chunk(reads, callsPerTurn) {
+			output, asked := a.run(batch...)
+			require.Zero(t, asked, "%q", batch)
+			a.requireUnharmed(fmt.Sprintf("%q", batch), output)
+		}
+		for batch := range slices.Chunk(asks, callsPerTurn) {
 			output, asked := a.run(batch...)
 			require.Equal(t, len(batch), asked, "%q", batch)
 			require.Empty(t, output)
@@ -208,31 +226,38 @@ func (a *target) write(name, text string) {
 	require.NoError(a.t, os.WriteFile(file, []byte(text), 0o644))
 }
 
+// linkReaders read the server's environment, or its memory, through the links of plantLinks.
+var linkReaders = []call{
+	{"", "cat environ-link"}, {"", "cat 5"}, {"", "ls | head 5"}, {"", "head -c 9999 environ-link"},
+	{"", "tail -c 9999 environ-link"}, {"", "grep -a KEY environ-link"}, {"", "grep -aR KEY tree"},
+	{"", "grep -af environ-link a"}, {"", "rg -a --follow KEY tree"}, {"", "sort environ-link"},
+	{"", "cut -c 1-9999 environ-link"}, {"", "nl environ-link"}, {"", "rev environ-link"},
+	{"", "sed -n '1,9p' environ-link"}, {"", "wc --files0-from=environ-link"},
+	{"", "cat proc-link/@PID@/environ"}, {"", "cat process-link/environ"},
+	{"", "cat self-link/../@PID@/environ"}, {"", "cat fd-link/../@PID@/environ"},
+	{"", "cat root-link/proc/@PID@/environ"}, {"", "cat process-link/task/@PID@/environ"},
+	{"", "cat process-link/root/proc/@PID@/environ"}, {"", "cat process-link/cwd/environ-link"},
+	{"proc-link", "cat @PID@/environ"}, {"process-link", "cat environ"}, {"process-link", "grep -a KEY environ"},
+	{"root-link", "grep -a KEY proc-link/x"}, {"tree", "cat link"}, {"", "git diff environ-link a"},
+	{"", "cat process-link/fd/0"}, {"", "ls -lL process-link/"},
+	{"", "head -c 100 process-link/mem"}, {"", "cat process-link/maps"},
+}
+
 // TestAttackByLinks reads through links of the workspace, which no text shows. Either the user is asked, or the kernel
 // keeps the secret.
 func TestAttackByLinks(t *testing.T) {
 	eachHost(t, func(t *testing.T, h host) {
 		a := attack(t, h)
 		a.plantLinks()
+		a.give()
 		require.True(t, strings.Contains(a.environmentForRoot(), "ATTACKED_API_KEY"), "the names of variables can be read")
-		for _, c := range []call{
-			{"", "cat environ-link"}, {"", "cat 5"}, {"", "ls | head 5"}, {"", "head -c 9999 environ-link"},
-			{"", "tail -c 9999 environ-link"}, {"", "grep -a KEY environ-link"}, {"", "grep -aR KEY tree"},
-			{"", "grep -af environ-link a"}, {"", "rg -a --follow KEY tree"}, {"", "sort environ-link"},
-			{"", "cut -c 1-9999 environ-link"}, {"", "nl environ-link"}, {"", "rev environ-link"},
-			{"", "sed -n '1,9p' environ-link"}, {"", "wc --files0-from=environ-link"},
-			{"", "cat proc-link/@PID@/environ"}, {"", "cat process-link/environ"},
-			{"", "cat self-link/../@PID@/environ"}, {"", "cat fd-link/../@PID@/environ"},
-			{"", "cat root-link/proc/@PID@/environ"}, {"", "cat process-link/task/@PID@/environ"},
-			{"", "cat process-link/root/proc/@PID@/environ"}, {"", "cat process-link/cwd/environ-link"},
-			{"proc-link", "cat @PID@/environ"}, {"process-link", "cat environ"}, {"process-link", "grep -a KEY environ"},
-			{"root-link", "grep -a KEY proc-link/x"}, {"tree", "cat link"}, {"", "git diff environ-link a"},
-			{"", "cat process-link/fd/0"}, {"", "ls -lL process-link/"},
-			{"", "head -c 100 process-link/mem"}, {"", "cat process-link/maps"},
-		} {
-			script := a.place(c.script)
-			output, _ := a.run(call{c.dir, script})
-			a.requireUnharmed(script, output)
+		for batch := range slices.Chunk(linkReaders, callsPerTurn) {
+			batch = slices.Clone(batch)
+			for i := range batch {
+				batch[i].script = a.place(batch[i].script)
+			}
+			output, _ := a.run(batch...)
+			a.requireUnharmed(fmt.Sprintf("%q", batch), output)
 		}
 		a.Close()
 	})
@@ -321,6 +346,7 @@ func TestAttackByGitConfiguration(t *testing.T) {
 		require.NoError(t, os.Rename(filepath.Join(a.project, "inner"), bare))
 		a.arm(filepath.Join(bare, "config"))
 		a.write("bare/config", strings.Replace(a.read("bare/config"), "bare = false", "bare = false\n\tworktree = ..", 1))
+		a.give()
 		for _, dir := range []string{"armed", "bare"} {
 			for _, script := range []string{
 				"git status", "git status --short", "git diff", "git diff HEAD", "git diff --cached", "git log -p -2", "git log --all",
@@ -349,7 +375,7 @@ func (a *target) read(name string) string {
 
 // requireToolWorks requires that the program of the workspace would be noticed if git ran it unconfined.
 func (a *target) requireToolWorks() {
-	cmd := exec.Command("git", "status")
+	cmd := exec.Command("git", "-c", "safe.directory=*", "status")
 	cmd.Dir = filepath.Join(a.project, "armed")
 	_ = cmd.Run()
 	require.FileExists(a.t, filepath.Join(a.outside, "made"))
@@ -396,6 +422,7 @@ func TestAttackByPrograms(t *testing.T) {
 		defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
 		text := a.read("armed/.git/config")
 		require.NoError(t, os.WriteFile(config, []byte(text+"[filter \"evil\"]\n\tclean = "+a.project+"/armed/program\n"), 0o644))
+		a.give()
 		before, err := os.Stat(victim)
 		require.NoError(t, err)
 		for tries := range slices.Chunk(attempts, attemptsPerRun) {
@@ -436,10 +463,12 @@ func TestAttackByLinksThatChange(t *testing.T) {
 		}
 		a := attack(t, h)
 		a.plantLinks()
+		a.give()
 		config := filepath.Join(a.repository("armed"), ".git", "config")
 		plain := a.read("armed/.git/config")
 		a.arm(config)
 		evil := a.read("armed/.git/config")
+		a.give()
 		end, done := make(chan struct{}), make(chan error)
 		go func() { done <- a.swap(end, config, plain, evil) }()
 		for begin := time.Now(); time.Since(begin) < *attackTime; {

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -23,16 +24,23 @@ type host struct {
 	run func(t *testing.T, cmd *exec.Cmd)
 	// enforced is set if commands can be confined, reading if commands that only read can be.
 	enforced, reading bool
+	// plain is set if the server runs as another user than root.
+	plain bool
 }
 
 // hosts are the machines that this one can play. The first has user namespaces, the second only Landlock, as many
-// containers have, and the third neither.
+// containers have, and the third neither. If the test runs as root, a plain user has the second, too.
 func hosts() []host {
-	return []host{
-		{"with namespaces", func(*testing.T, *exec.Cmd) {}, true, true},
-		{"with Landlock only", denyNamespaces, false, true},
-		{"with nothing", func(t *testing.T, cmd *exec.Cmd) { denyNamespaces(t, cmd); denyLandlock(t, cmd) }, false, false},
+	all := []host{
+		{name: "with namespaces", run: func(*testing.T, *exec.Cmd) {}, enforced: true, reading: true},
+		{name: "with Landlock only", run: denyNamespaces, reading: true},
+		{name: "with nothing", run: func(t *testing.T, cmd *exec.Cmd) { denyNamespaces(t, cmd); denyLandlock(t, cmd) }},
 	}
+	if os.Geteuid() == 0 {
+		all = append(all, host{name: "with Landlock only, as a plain user", run: denyNamespacesToPlainUser, reading: true,
+			plain: true})
+	}
+	return all
 }
 
 // eachHost runs a test with a server on each host that this machine can play.
@@ -50,14 +58,28 @@ func eachHost(t *testing.T, test func(t *testing.T, h host)) {
 func denyNamespaces(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	apptest.ThroughShell(cmd, `echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"`)
-	own := func(id int) []syscall.SysProcIDMap {
-		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
-	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags: syscall.CLONE_NEWUSER, UidMappings: own(os.Geteuid()), GidMappings: own(os.Getegid())}
+	enterNamespace(cmd, os.Geteuid())
+}
+
+// denyNamespacesToPlainUser makes a server of root run as a plain user in such a namespace.
+func denyNamespacesToPlainUser(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	apptest.ThroughShell(cmd, fmt.Sprintf(`echo 0 > /proc/sys/user/max_user_namespaces
+		exec setpriv --reuid=%[1]d --regid=%[1]d --clear-groups "$@"`, apptest.UnprivilegedID))
+	enterNamespace(cmd, 0, apptest.UnprivilegedID)
+}
+
+// enterNamespace makes a process start in a user namespace with these users and groups.
+func enterNamespace(cmd *exec.Cmd, ids ...int) {
 	if exec.Command("unshare", "--user", "true").Run() != nil {
-		cmd.SysProcAttr = nil // this machine denies them already
+		return // this machine denies namespaces already
 	}
+	var own []syscall.SysProcIDMap
+	for _, id := range ids {
+		own = append(own, syscall.SysProcIDMap{ContainerID: id, HostID: id, Size: 1})
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: own, GidMappings: own,
+		GidMappingsEnableSetgroups: true}
 }
 
 // withoutLandlock is the argument by which this test program runs another one on a kernel without Landlock.
