@@ -22,6 +22,8 @@ FUZZBUILD ?= -fuzz .
 # kills of the soak test, all in one home.
 CRASHCOUNT ?= 3
 CRASHES ?= 500
+# ATTACK is the time of each race of make attack. In test-all it is 2 seconds.
+ATTACK ?= 30s
 # SOAK is the time of the soak test. In test-all it runs for 20 seconds.
 SOAK ?= 1h
 # FLEETSOAK is the time of the soak test of several servers, which is 20 seconds in test-all.
@@ -51,7 +53,7 @@ WINARCH ?= amd64
 
 .DEFAULT_GOAL := help
 .PHONY: help build mac windows windows-test demo demo-web generate check types test test-all test-postgres test-posix race fuzz crash soak fleet-soak bench bench-economy bench-growth bench-peer bench-store bench-web bench-hour conformance \
-	vscode vscode-e2e verify sbom release test-release vendor-web clean
+	attack vscode vscode-e2e verify sbom release test-release vendor-web clean
 
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -179,6 +181,12 @@ fuzz: ## run each fuzz target for FUZZTIME
 				-test.fuzzminimizetime 20x -test.fuzzcachedir "$(FUZZCACHE)/$$pkg" </dev/null) || exit 1; \
 		done; \
 	done
+
+# The tests of test/sandbox are part of test-all with short races, and the table of core/command is part of test. So
+# .ci/run has both.
+attack: ## attack the sandbox, the judgement of commands, and files with races of ATTACK, with and without user namespaces
+	$(GO) test -count=1 -v -timeout 60m ./test/sandbox -attack.time=$(ATTACK)
+	$(GO) test -count=1 -v -run 'Safe|Reading|Words' ./core/command
 
 crash: ## kill the server CRASHES times in one home, then run the crash tests CRASHCOUNT times
 	$(GO) test -count=1 -v -timeout 90m -run '^TestCrashSoak$$' ./test/crash -soak.kills=$(CRASHES)

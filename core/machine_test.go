@@ -47,7 +47,7 @@ func newMachine(report func(format string, args ...any)) *machine {
 			Reviewer:       protocol.ReviewerUser, Sandbox: protocol.SandboxDangerFullAccess.Policy(), Summary: "auto",
 		},
 		world: core.TurnEnv{
-			Shell: "/bin/bash", Date: "2026-01-02", Timezone: "Etc/UTC",
+			Shell: "/bin/bash", Date: "2026-01-02", Timezone: "Etc/UTC", ConfinesReading: true,
 			Provider: core.ProviderInfo{RequestMaxRetries: 2, StreamMaxRetries: 2, ContextWindow: new(int64(100_000))},
 			Compaction: compaction.Rules{Strategy: protocol.CompactSummary, Limit: 90_000, Target: 70_000, KeepTurns: 5,
 				UserTokens: 20_000},

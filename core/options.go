@@ -57,6 +57,8 @@ type TurnEnv struct {
 	Warnings []string
 	// Enforced is set if the kernel can confine commands to the sandbox policy.
 	Enforced bool
+	// ConfinesReading is set if the kernel can confine commands to reading. That needs less than Enforced.
+	ConfinesReading bool
 	// Environment selects the environment variables of commands.
 	Environment EnvironmentPolicy
 	// Provider describes the model provider.

@@ -93,6 +93,8 @@ type Command struct {
 	// Unconfined is set if the kernel could not confine commands when this one was allowed to run. Otherwise it runs
 	// confined to Sandbox, or not at all.
 	Unconfined bool
+	// Access limits the command further than Sandbox.
+	Access Access
 	// Workspace is the thread's working directory. Sandbox refers to it.
 	Workspace   string
 	Environment EnvironmentPolicy
@@ -102,6 +104,20 @@ type Command struct {
 	// TTY is set if the command runs on a terminal and takes input.
 	TTY bool
 }
+
+// Access is what a command may do, beside its sandbox policy.
+type Access int
+
+const (
+	// AccessOfPolicy is what the sandbox policy permits.
+	AccessOfPolicy Access = iota
+	// AccessReading is for commands that run without a question because they only read: they are confined to reading,
+	// or do not run. If Unconfined is set, the kernel confines without namespaces.
+	AccessReading
+	// AccessUnconfinedReading is for such commands if the kernel can confine nothing. Their environment names no
+	// program to run.
+	AccessUnconfinedReading
+)
 
 // EnvironmentPolicy selects the environment variables of commands, beside those for plain output.
 // The zero value selects the server's variables without secrets.

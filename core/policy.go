@@ -28,11 +28,24 @@ func (s *step) verdictOf(c *toolCall, verdict toolspec.Verdict) toolspec.Verdict
 // rules returns the rules that decide on the calls of the active turn.
 func (s *step) rules() toolspec.Rules {
 	return toolspec.Rules{
-		Policy:   s.approvalPolicy(),
-		Sandbox:  s.state.Settings.Sandbox,
-		Cwd:      s.state.Settings.Cwd,
-		Enforced: s.active.env.Enforced,
+		Policy:          s.approvalPolicy(),
+		Sandbox:         s.state.Settings.Sandbox,
+		Cwd:             s.state.Settings.Cwd,
+		Enforced:        s.active.env.Enforced,
+		ConfinesReading: s.active.env.ConfinesReading,
 	}
+}
+
+// access returns what a command may do, beside its sandbox policy. A command that no user accepted and that runs only
+// because it reads is confined to reading.
+func (s *step) access(c *shellCommand) Access {
+	switch env := s.active.env; {
+	case c.accepted || c.outside || !s.rules().RunsToRead(&c.Command):
+		return AccessOfPolicy
+	case env.ConfinesReading:
+		return AccessReading
+	}
+	return AccessUnconfinedReading
 }
 
 // approvalPolicy returns the policy for commands. Commands of a reviewer never ask.
@@ -65,7 +78,7 @@ func (s *step) escalatesIfAccepted(c *shellCommand) bool {
 // well. A command that the user accepted is not asked about again, since clients answer one
 // question per command.
 func (s *step) isSandboxDenial(c *shellCommand, r ToolResult) bool {
-	return s.active.env.Enforced && !toolspec.Unconfined(s.sandboxOf(c)) && !c.Safe && !c.accepted &&
+	return s.active.env.Enforced && !toolspec.Unconfined(s.sandboxOf(c)) && !c.Reads() && !c.accepted &&
 		s.active.outcome == nil && s.asksOutside() && !r.TimedOut && r.ExitCode != nil && *r.ExitCode != 0 &&
 		containsDenial(r.Output)
 }

@@ -304,6 +304,7 @@ func effectText(e core.Effect) string {
 	case core.RunTool:
 		text := fmt.Sprintf("run %d %q in %s, %v, %s", e.ID, e.Command.Argv, e.Command.Cwd, e.Command.Timeout,
 			e.Command.Sandbox.Stored().Type)
+		text += [...]string{"", ", confined to reading", ", reading unconfined"}[e.Command.Access]
 		if e.Command.Stays {
 			text += fmt.Sprintf(", stays, tty %v", e.Command.TTY)
 		}

@@ -231,6 +231,7 @@ func (e *explorer) answer(t *rapid.T) {
 func (e *explorer) change(t *rapid.T) {
 	e.world.Date = rapid.SampledFrom([]string{"2026-01-02", "2026-01-03"}).Draw(t, "date")
 	e.world.Enforced = rapid.Bool().Draw(t, "enforced")
+	e.world.ConfinesReading = e.world.Enforced || rapid.Bool().Draw(t, "confines reading")
 	e.world.Tracking = core.Tracking{Worktree: rapid.Bool().Draw(t, "checkpoints"), Patches: true,
 		Keep: rapid.IntRange(1, 3).Draw(t, "keep")}
 	e.world.Capabilities = core.Capabilities{Images: rapid.Bool().Draw(t, "images"),

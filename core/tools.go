@@ -81,7 +81,7 @@ func (s *step) readsOnly(c *toolCall) bool {
 	if _, recalls := s.recallInShell(c.command); recalls {
 		return false
 	}
-	return c.command.Safe || !s.mayWrite(c.command) && !s.asksOutside()
+	return c.command.Reads() || !s.mayWrite(c.command) && !s.asksOutside()
 }
 
 // viewsImage reports whether the call is one of view_image.
@@ -215,8 +215,8 @@ func (s *step) runCommand(c *toolCall) {
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
 		Argv: c.command.Argv, Cwd: c.command.Cwd, Timeout: c.command.Timeout,
-		Sandbox: s.sandboxOf(c.command), Unconfined: !s.active.env.Enforced, Workspace: s.state.Settings.Cwd,
-		Environment: s.active.env.Environment}, Track: s.trackCommand(c.command)})
+		Sandbox: s.sandboxOf(c.command), Access: s.access(c.command), Unconfined: !s.active.env.Enforced,
+		Workspace: s.state.Settings.Cwd, Environment: s.active.env.Environment}, Track: s.trackCommand(c.command)})
 }
 
 // updatePlan notifies the plan and returns the output of the call.

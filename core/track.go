@@ -28,7 +28,7 @@ func (s *step) trackTyping(term *terminal) *Track {
 // writes.
 func (s *step) mayWrite(c *shellCommand) bool {
 	_, readOnly := s.sandboxOf(c).SandboxPolicyVariant.(*protocol.ReadOnly)
-	return !c.Safe && !(readOnly && s.active.env.Enforced)
+	return !c.Reads() && !(readOnly && s.active.env.Enforced)
 }
 
 // trackPatch returns the tracking of a patch, or nil.

@@ -29,6 +29,9 @@ func changeWorld(m *machine, a arguments, _ *strings.Builder) error {
 	if v := a.option("enforced"); v != nil {
 		m.world.Enforced = *v == "true"
 	}
+	if v := a.option("reading"); v != nil {
+		m.world.ConfinesReading = *v == "confined"
+	}
 	if v := a.option("images"); v != nil {
 		m.world.Capabilities.Images = *v == "true"
 	}

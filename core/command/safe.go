@@ -11,25 +11,43 @@ import (
 	"appserver/core/pattern"
 )
 
-// Safe reports whether a shell script certainly only reads. Every simple command in it must be on a
-// list of programs, with arguments that make it write nothing and run nothing else. It returns
-// false if it is not certain.
-//
-// It cannot see two things, for which the user is responsible: a program of the same name earlier
-// in PATH, and programs that git's configuration runs.
-func Safe(script string) bool { return SafeIn("", script) }
+// Reading is the certainty that a script only reads.
+type Reading int
 
-// SafeIn is Safe for a script that runs in dir, or in an unknown directory if dir is empty.
-func SafeIn(dir, script string) bool {
-	if !plain(script) || strings.HasPrefix(path.Clean(dir)+"/", "/proc/") {
-		return false
+const (
+	// MayWrite is the result for scripts that are not known to read only.
+	MayWrite Reading = iota
+	// ReadsConfined is the result for scripts that only read by their text. Files can still change what they do: a
+	// link leads to a secret of another process, the configuration of git names a program, a profile redefines a
+	// name. So the kernel must confine them to reading, or the user must decide.
+	ReadsConfined
+	// ReadsAnywhere is the result for scripts that, by their text, also open no file and no repository. They read
+	// names and attributes of files, and the output of each other.
+	ReadsAnywhere
+)
+
+// Safe reports whether a shell script only reads by its text. Every simple command in it must be on a list of
+// programs, with arguments that make it write nothing and run nothing else. It returns false if it is not certain.
+func Safe(script string) bool { return ReadingIn("", script) != MayWrite }
+
+// ReadingIn returns the certainty for a script that runs in dir, or in an unknown directory if dir is empty.
+func ReadingIn(dir, script string) Reading {
+	if !plain(script) || revealing("", path.Clean(dir)) {
+		return MayWrite
 	}
 	file, ok := parse(script)
 	if !ok || commented(file) {
-		return false
+		return MayWrite
 	}
 	all, ok := calls(script, file)
-	return ok && len(all) > 0 && !slices.ContainsFunc(all, func(c call) bool { return !c.safe(dir) })
+	if !ok || len(all) == 0 {
+		return MayWrite
+	}
+	least := ReadsAnywhere
+	for _, c := range all {
+		least = min(least, c.reading(dir))
+	}
+	return least
 }
 
 // plain reports whether all shells read the characters of a script alike. They differ on carriage
@@ -50,12 +68,6 @@ func commented(file *syntax.File) bool {
 	return found
 }
 
-// revealing reports whether a word may name the environment of another process, which can contain
-// keys.
-func revealing(text string) bool {
-	return strings.Contains(text, "/proc") || strings.HasPrefix(text, "proc/")
-}
-
 // treeReaders read whole trees; below the root, that includes /proc.
 var treeReaders = map[string]bool{"grep": true, "egrep": true, "fgrep": true, "rg": true}
 
@@ -65,22 +77,29 @@ func readsRoot(dir string, args []string) bool {
 	return dir != "" && path.Clean(dir) == "/" || slices.ContainsFunc(args, isRoot)
 }
 
-func (c call) safe(dir string) bool {
+func (c call) reading(dir string) Reading {
 	if slices.ContainsFunc(c.args, func(w word) bool { return w.loose }) {
-		return false
+		return MayWrite
 	}
 	texts := c.texts()
-	if slices.ContainsFunc(texts, revealing) || treeReaders[texts[0]] && readsRoot(dir, texts[1:]) {
-		return false
+	reveals := func(text string) bool { return revealing(dir, text) }
+	if slices.ContainsFunc(texts, reveals) || treeReaders[texts[0]] && readsRoot(dir, texts[1:]) {
+		return MayWrite
 	}
 	rule, known := readOnly[texts[0]]
-	return known && rule(texts[1:])
+	switch {
+	case !known || !rule(texts[1:]):
+		return MayWrite
+	case c.opensNothing():
+		return ReadsAnywhere
+	}
+	return ReadsConfined
 }
 
 // rule reports whether a program with these arguments only reads.
 type rule func(args []string) bool
 
-// readOnly are the programs that Safe accepts.
+// readOnly are the programs that count as reading.
 var readOnly = map[string]rule{
 	"basename": anyArguments, "cat": anyArguments, "cut": anyArguments, "dirname": anyArguments,
 	"echo": anyArguments, "egrep": anyArguments, "false": anyArguments, "fgrep": anyArguments,
@@ -95,11 +114,17 @@ var readOnly = map[string]rule{
 	"rg":   safeRg,
 	"sed":  safeSed,
 	"sort": clusters("bcCdfghikMnrRsuV,."), // without -o, which writes
-	"tail": clusters("cnqv"),               // without -f, which never ends
+	"tail": safeTail,                       // without -f, which never ends
 	"uniq": safeUniq,
 }
 
 func anyArguments([]string) bool { return true }
+
+// safeTail rejects operands like +5f, the old form of -f.
+func safeTail(args []string) bool {
+	old := func(arg string) bool { return arg != "" && arg[0] == '+' && strings.Trim(arg[1:], "0123456789") != "" }
+	return clusters("cnqv")(args) && !slices.ContainsFunc(args, old)
+}
 
 // clusters allows operands, and clusters of one-letter flags and digits.
 func clusters(letters string) rule {

@@ -54,9 +54,17 @@ func Invocation(shell, script string, login bool) []string {
 	return []string{shell, "-c", script}
 }
 
-// SafeFor is SafeIn for a script of a shell. It is false for PowerShell and cmd.exe, which read quotes
-// and names in other ways.
-func SafeFor(shell, dir, script string) bool { return kindOf(shell) == bourne && SafeIn(dir, script) }
+// ReadingFor is ReadingIn for a script of a shell. It is MayWrite unless the shell is known to read the words that
+// count as plain here as bash does. csh, nushell and PowerShell, for example, read quotes and names in other ways.
+func ReadingFor(shell, dir, script string) Reading {
+	if !slices.Contains(alike, ShellName(shell)) {
+		return MayWrite
+	}
+	return ReadingIn(dir, script)
+}
+
+// alike are the shells that read plain words alike. FuzzSafe and the tests of words cover what they differ in.
+var alike = []string{"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish"}
 
 // DangerousFor is Dangerous for a script of a shell.
 func DangerousFor(shell, script string) bool {

@@ -28,9 +28,9 @@ func TestShellsGetScriptsInTheirForm(t *testing.T) {
 // TestOnlyScriptsOfBourneShellsAreSafe: the first two remove a file in PowerShell and in cmd.exe.
 func TestOnlyScriptsOfBourneShellsAreSafe(t *testing.T) {
 	for _, script := range []string{`echo "a\"; rm x; \""`, "echo 'a & del x'", "ls"} {
-		require.True(t, SafeFor("/bin/sh", "/", script), script)
-		require.False(t, SafeFor("pwsh.exe", "/", script), script)
-		require.False(t, SafeFor("cmd.exe", "/", script), script)
+		require.True(t, ReadingFor("/bin/sh", "/", script) != MayWrite, script)
+		require.False(t, ReadingFor("pwsh.exe", "/", script) != MayWrite, script)
+		require.False(t, ReadingFor("cmd.exe", "/", script) != MayWrite, script)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // word is an argument as the program receives it. Loose is set if a shell may replace it: it has
-// globs, braces, or a lone dollar sign.
+// globs (zsh has # as well), braces, or a lone dollar sign.
 type word struct {
 	text  string
 	loose bool
@@ -25,31 +25,74 @@ func literal(w *syntax.Word) (word, bool) {
 		text.WriteString(piece.text)
 		loose = loose || piece.loose
 	}
-	return word{text.String(), loose || replacedByZsh(w)}, true
+	return word{text.String(), loose || replaced(w)}, true
 }
 
-// replacedByZsh reports whether a word begins with an unquoted = or ^. zsh replaces the first by a
-// program's path and, with extended globs, the second by file names.
-func replacedByZsh(w *syntax.Word) bool {
-	if len(w.Parts) == 0 {
+// replaced reports whether a shell replaces an unquoted part of a word without a sign in its midst:
+//
+//   - zsh replaces =NAME by a program's path and, with extended globs, ^NAME by file names. fish replaces %self.
+//   - All replace ~USER, bash ~+ and ~-, zsh names of its own. ~sys is /dev on some systems. bash does so after = and
+//     : in some words. Only ~ and ~/ at the beginning count as plain.
+//   - zsh can read two strings in single quotes that touch as one with a quote in it.
+func replaced(w *syntax.Word) bool {
+	for i, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			if i == 0 && beginsReplaced(p.Value, len(w.Parts) == 1) || homeWithin(p.Value) {
+				return true
+			}
+		case *syntax.SglQuoted:
+			if i+1 < len(w.Parts) {
+				if _, touches := w.Parts[i+1].(*syntax.SglQuoted); touches {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func beginsReplaced(text string, whole bool) bool {
+	if text == "" {
 		return false
 	}
-	lit, ok := w.Parts[0].(*syntax.Lit)
-	return ok && lit.Value != "" && strings.IndexByte("=^", lit.Value[0]) >= 0
+	home := text[0] == '~' && !strings.HasPrefix(text, "~/") && (len(text) > 1 || !whole)
+	return home || strings.IndexByte("=^", text[0]) >= 0 || strings.HasPrefix(text, "%self")
+}
+
+// homeWithin reports whether a tilde follows = or :.
+func homeWithin(text string) bool {
+	return strings.Contains(text, "=~") || strings.Contains(text, ":~")
 }
 
 // literalPart returns the value of a part of a word; last is set for the last part.
 func literalPart(part syntax.WordPart, last bool) (word, bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
-		return unescape(p.Value, "", "*?[{}$", last), true
+		piece := unescape(p.Value, "", "*?[{}$#", last)
+		piece.loose = piece.loose || coded(p.Value)
+		return piece, true
 	case *syntax.SglQuoted:
-		// In fish, a backslash escapes the quote that would end the string.
-		return word{p.Value, strings.HasSuffix(p.Value, `\`)}, !p.Dollar
+		// In fish, a backslash escapes the quote that would end the string, and another backslash.
+		return word{p.Value, strings.HasSuffix(p.Value, `\`) || strings.Contains(p.Value, `\\`)}, !p.Dollar
 	case *syntax.DblQuoted:
 		return doubleQuoted(p)
 	}
 	return word{}, false
+}
+
+// coded reports whether an unquoted literal has a backslash before a letter or digit. fish reads \x2d as a hyphen.
+func coded(source string) bool {
+	for i := 0; i+1 < len(source); i++ {
+		if source[i] != '\\' {
+			continue
+		}
+		i++
+		if c := source[i]; c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' {
+			return true
+		}
+	}
+	return false
 }
 
 func doubleQuoted(q *syntax.DblQuoted) (word, bool) {
@@ -60,6 +103,7 @@ func doubleQuoted(q *syntax.DblQuoted) (word, bool) {
 			return word{}, false
 		}
 		piece := unescape(lit.Value, "$`\"\\", "$", i == len(q.Parts)-1)
+		piece.loose = piece.loose || strings.Contains(lit.Value, "\\`") // fish keeps this backslash
 		whole.text += piece.text
 		whole.loose = whole.loose || piece.loose
 	}

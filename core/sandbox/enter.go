@@ -11,7 +11,12 @@ import (
 
 // Enter sets up the users, files, processes and network that the calling process and its
 // descendants see. The process must have been started with [Rules.Attributes].
+//
+// Bare rules set up nothing: [Rules.Restrict] does all of it.
 func (r Rules) Enter() error {
+	if r.Bare {
+		return closeMemory()
+	}
 	for _, step := range []struct {
 		name string
 		do   func() error

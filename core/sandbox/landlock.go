@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"os"
 	"unsafe"
 
@@ -21,11 +22,18 @@ const (
 	ofFiles = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 )
 
+// errNoLandlock is the failure of bare rules, in which nothing else protects files and other processes.
+var errNoLandlock = errors.New("Linux 6.2 with Landlock is needed")
+
 // landlock allows the calling thread to write where the mounts do. On kernels without Landlock, or
-// with an older version, only the mounts protect files.
+// with an older version, only the mounts protect files. A process that Landlock restricts cannot read the memory and
+// the environment of others either.
 func (r Rules) landlock() error {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 || version < landlockFiles {
+		if r.Bare {
+			return errNoLandlock
+		}
 		return nil
 	}
 	attributes := unix.LandlockRulesetAttr{Handled_access_fs: writing}
@@ -38,7 +46,12 @@ func (r Rules) landlock() error {
 		return errno
 	}
 	defer unix.Close(int(ruleset))
-	for _, path := range append([]string{"/dev", "/proc"}, r.Writable...) {
+	// The mounts have replaced these folders by others of the command.
+	places := append([]string{"/dev", "/proc"}, r.Writable...)
+	if r.Bare {
+		places = []string{"/dev/null"}
+	}
+	for _, path := range places {
 		if err := allowBeneath(int(ruleset), path); err != nil {
 			return err
 		}

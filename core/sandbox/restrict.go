@@ -21,9 +21,9 @@ func (r Rules) Restrict() error {
 		do   func() error
 	}{
 		{"give up new privileges", func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }},
-		{"give up capabilities", dropCapabilities},
+		{"give up capabilities", r.dropCapabilities},
 		{"restrict files by Landlock", r.landlock},
-		{"restrict system calls", filterCalls},
+		{"restrict system calls", r.filterCalls},
 	} {
 		if err := step.do(); err != nil {
 			return fmt.Errorf("cannot %s: %w", step.name, err)
@@ -32,8 +32,9 @@ func (r Rules) Restrict() error {
 	return nil
 }
 
-// dropCapabilities drops all capabilities of plain users, also in programs that would add some.
-func dropCapabilities() error {
+// dropCapabilities drops all capabilities of plain users, also in programs that would add some. A plain user without
+// a user namespace may not limit programs, which cannot add any without new privileges.
+func (r Rules) dropCapabilities() error {
 	var kept uint64
 	if os.Geteuid() == 0 {
 		for _, c := range keptByRoot {
@@ -49,6 +50,8 @@ func dropCapabilities() error {
 		}
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err == unix.EINVAL {
 			break // the kernel has no more capabilities
+		} else if r.Bare && err == unix.EPERM {
+			break
 		} else if err != nil {
 			return err
 		}

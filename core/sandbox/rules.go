@@ -29,6 +29,15 @@ type Rules struct {
 	// User and Group are the ids that the server runs as.
 	User  int `json:"user"`
 	Group int `json:"group"`
+	// Bare is set for a command that writes nothing, if the kernel makes no namespaces: Landlock and seccomp alone
+	// confine it.
+	Bare bool `json:"bare"`
+}
+
+// ToRead returns the rules of a command that only reads, and that these rules would allow more.
+func (r Rules) ToRead() Rules {
+	r.Writable, r.Kept, r.Network = []string{}, []string{}, false
+	return r
 }
 
 // Place describes where a command runs.

@@ -156,7 +156,7 @@ func TestLinksAreNotOpened(t *testing.T) {
 
 // TestTheFilterEnds in a decision wherever a jump leads.
 func TestTheFilterEnds(t *testing.T) {
-	program, err := filter()
+	program, err := Rules{}.filter()
 	require.NoError(t, err)
 	for i, in := range program {
 		if in.Code&0x07 == unix.BPF_JMP {

@@ -48,8 +48,8 @@ const (
 const x32Calls = 0x40000000
 
 // filterCalls restricts the calling thread.
-func filterCalls() error {
-	program, err := filter()
+func (r Rules) filterCalls() error {
+	program, err := r.filter()
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func filterCalls() error {
 
 // filter returns the program that decides on each call. It kills programs that use another table of
 // calls. Denied calls fail with EPERM.
-func filter() ([]unix.SockFilter, error) {
+func (r Rules) filter() ([]unix.SockFilter, error) {
 	machine, ok := architectures[runtime.GOARCH]
 	if !ok {
 		return nil, fmt.Errorf("no filter is known for %s", runtime.GOARCH)
@@ -70,6 +70,9 @@ func filter() ([]unix.SockFilter, error) {
 	}
 	for _, number := range deniedCalls {
 		p = p.when(number, deny)
+	}
+	if r.Bare {
+		p = p.bare()
 	}
 	// The C library then uses clone, whose flags the filter can check.
 	p = p.when(unix.SYS_CLONE3, absent)

@@ -14,7 +14,12 @@ import (
 // Attributes returns the attributes of the process that applies the rules. It is the first process
 // of its own namespaces and session. It ends with the thread that started it, and all processes of
 // its namespaces end with it.
+//
+// Bare rules have no namespaces. Their process ends its command when it gets the signal.
 func (r Rules) Attributes() (*syscall.SysProcAttr, error) {
+	if r.Bare {
+		return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}, nil
+	}
 	attributes := &syscall.SysProcAttr{
 		Setsid: true, Pdeathsig: syscall.SIGKILL,
 		Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC,

@@ -12,5 +12,9 @@ func (s *Shell) rules(c core.Command) (sandbox.Rules, bool) {
 	}
 	rules, confined := sandbox.For(c.Sandbox,
 		sandbox.Place{Workspace: c.Workspace, Directory: c.Cwd, Home: s.Home, Env: s.Env})
+	if c.Access == core.AccessReading {
+		rules, confined = rules.ToRead(), true
+		rules.Bare, c.Unconfined = c.Unconfined, false
+	}
 	return rules, confined && !c.Unconfined
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -25,14 +26,31 @@ import (
 func Confine(args []string) int {
 	return report(func() (string, error) {
 		runtime.LockOSThread()
-		if err := confine(args); err != nil {
+		rules, err := confine(args)
+		switch {
+		case err != nil:
 			return "", fmt.Errorf("cannot confine the command, so it was not run: %w", err)
-		}
-		if len(args) == 1 {
+		case len(args) == 1:
 			return "", nil
+		case rules.Bare:
+			return supervise(args[1:], signalBelow())
 		}
 		return supervise(args[1:], signalNamespace)
 	})
+}
+
+// signalBelow returns a function that signals all processes of the command. Another thread sends the signals, because
+// the calling one is restricted.
+func signalBelow() func(unix.Signal) {
+	below := &processTree{root: os.Getpid()}
+	return func(sig unix.Signal) {
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			below.signal(sig)
+		}()
+		<-sent
+	}
 }
 
 // signalNamespace sends a signal to every process of the namespace except its first. It needs no
@@ -40,18 +58,17 @@ func Confine(args []string) int {
 func signalNamespace(sig unix.Signal) { unix.Kill(-1, sig) }
 
 // confine applies the rules to this process and to all that this thread starts.
-func confine(args []string) error {
-	var rules sandbox.Rules
+func confine(args []string) (rules sandbox.Rules, err error) {
 	if len(args) == 0 {
-		return errors.New("want rules")
+		return rules, errors.New("want rules")
 	}
 	if err := protocol.Unmarshal([]byte(args[0]), &rules); err != nil {
-		return err
+		return rules, err
 	}
 	if err := rules.Enter(); err != nil {
-		return err
+		return rules, err
 	}
-	return rules.Restrict()
+	return rules, rules.Restrict()
 }
 
 // confine inserts a confining supervisor before the command.
@@ -68,8 +85,16 @@ func (p *running) confine(confiner []string, rules sandbox.Rules) error {
 
 // Probe checks whether the kernel can confine commands, by confining a process that does nothing.
 // The error names the missing feature. It takes some milliseconds.
-func Probe(confiner []string) error {
+func Probe(confiner []string) error { return probe(confiner, sandbox.ReadOnly()) }
+
+// ProbeReading checks whether the kernel can confine commands that only read without namespaces.
+func ProbeReading(confiner []string) error {
 	rules := sandbox.ReadOnly()
+	rules.Bare = true
+	return probe(confiner, rules)
+}
+
+func probe(confiner []string, rules sandbox.Rules) error {
 	text, err := json.Marshal(rules)
 	if err != nil {
 		return err

@@ -63,3 +63,8 @@ func Probe([]string) error {
 	}
 	return errors.New(strings.TrimSpace(fmt.Sprintf("cannot confine a program with %s (%v): %s", confined[0], err, text)))
 }
+
+// ProbeReading fails: sandbox-exec confines all commands or none.
+func ProbeReading([]string) error {
+	return errors.New("only Linux confines commands that only read in another way")
+}

@@ -61,7 +61,8 @@ func TestSuperviseRejectsWrongArguments(t *testing.T) {
 
 func TestConfineRejectsWrongArguments(t *testing.T) {
 	for _, args := range [][]string{nil, {"no rules"}} {
-		require.Error(t, confine(args))
+		_, err := confine(args)
+		require.Error(t, err)
 	}
 	require.ErrorContains(t, Probe([]string{"/nowhere"}), "cannot make namespaces")
 	require.Error(t, Probe([]string{"/bin/false"}))

@@ -13,7 +13,7 @@ import (
 
 // start starts a command. An error names the cause and the next action.
 func (s *Shell) start(c core.Command) (*running, error) {
-	p, err := s.prepare(c, environment(s.Env, c.Environment))
+	p, err := s.prepare(c, environmentOf(s.Env, c))
 	if err != nil {
 		return nil, err
 	}

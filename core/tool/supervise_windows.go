@@ -46,6 +46,9 @@ func (*running) confine([]string, sandbox.Rules) error { return errUnconfined }
 // Probe fails, so that the caller asks before a command that a sandbox policy would confine.
 func Probe([]string) error { return errUnconfined }
 
+// ProbeReading fails.
+func ProbeReading([]string) error { return errUnconfined }
+
 func reportError(err error) int {
 	if err == nil {
 		return 0

@@ -101,7 +101,7 @@ func TestParseExecBounds(t *testing.T) {
 	c, err = toolspec.ParseExec(`{"cmd":"ls","shell":"fish","login":false}`, cwd, shell)
 	require.NoError(t, err)
 	require.Equal(t, []string{"fish", "-c", "ls"}, c.Argv)
-	require.False(t, c.Safe, "the script is analysed for the user's shell only")
+	require.False(t, c.Reads(), "the script is analysed for the user's shell only")
 	require.Equal(t, &toolspec.Terminal{Wait: 10 * time.Second, Keep: toolspec.MaxOutput}, c.Terminal)
 
 	c, err = toolspec.ParseExec(`{"cmd":"ls","shell":"cmd.exe","login":false}`, cwd, shell)
@@ -120,7 +120,7 @@ func TestScriptsOfPowerShellAreNotSafe(t *testing.T) {
 	for _, parse := range []func(_, _, _ string) (*toolspec.Command, error){toolspec.ParseShell, toolspec.ParseExec} {
 		c, err := parse(`{"command":"ls"}`, cwd, powerShell)
 		require.NoError(t, err)
-		require.False(t, c.Safe)
+		require.False(t, c.Reads())
 		require.Equal(t, []string{powerShell, "-NoProfile", "-Command"}, c.Argv[:3])
 		require.Equal(t, "ls", c.Script)
 		c, err = parse(`{"command":"del /f x"}`, cwd, powerShell)
@@ -128,7 +128,7 @@ func TestScriptsOfPowerShellAreNotSafe(t *testing.T) {
 		require.True(t, c.Dangerous)
 		c, err = parse(`{"command":"ls"}`, cwd, shell)
 		require.NoError(t, err)
-		require.True(t, c.Safe)
+		require.True(t, c.Reads())
 	}
 }
 

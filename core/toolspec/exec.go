@@ -82,7 +82,7 @@ func ParseExec(arguments, cwd, shell string) (*Command, error) {
 		TTY: a.TTY, Wait: waitTime(a.YieldTimeMs, 10_000, 250, 30_000), Keep: keepBytes(a.MaxOutputTokens)}
 	if a.Shell != "" && a.Shell != shell {
 		// The analysis of the script holds for the user's shell only.
-		shell, c.Safe, c.otherShell = a.Shell, false, true
+		shell, c.Reading, c.otherShell = a.Shell, command.MayWrite, true
 		c.Dangerous = c.Dangerous || command.DangerousFor(shell, c.Script)
 	}
 	c.Argv = command.Invocation(shell, c.Script, a.Login == nil || *a.Login)

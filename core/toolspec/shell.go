@@ -67,8 +67,10 @@ type Command struct {
 	Timeout time.Duration
 	// Reason is the model's justification, or "".
 	Reason string
-	// Safe is set if the script certainly only reads, Dangerous if it removes files by force.
-	Safe, Dangerous bool
+	// Reading is the certainty that the script only reads.
+	Reading command.Reading
+	// Dangerous is set if the script removes files by force.
+	Dangerous bool
 	// Escalates is set if the call asks to run outside of the sandbox.
 	Escalates bool
 	// Terminal is set if the command may run in the background, or nil.
@@ -162,12 +164,15 @@ func ParseShell(arguments, cwd, shell string) (*Command, error) {
 	if strings.Contains(c.Cwd+c.Script, "\x00") {
 		return nil, errNul
 	}
-	c.Safe = command.SafeFor(shell, c.Cwd, script)
+	c.Reading = command.ReadingFor(shell, c.Cwd, script)
 	if a.TimeoutMs > 0 {
 		c.Timeout = time.Duration(min(a.TimeoutMs, maxTimeout.Milliseconds())) * time.Millisecond
 	}
 	return c, nil
 }
+
+// Reads reports whether the script only reads, by its text.
+func (c *Command) Reads() bool { return c.Reading != command.MayWrite }
 
 // Actions returns the actions of the script. The paths of files that it reads are absolute.
 func (c *Command) Actions() []protocol.CommandAction {

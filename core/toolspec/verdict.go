@@ -1,6 +1,9 @@
 package toolspec
 
-import "appserver/protocol"
+import (
+	"appserver/core/command"
+	"appserver/protocol"
+)
 
 // Verdict is the decision about a call before it runs.
 type Verdict int
@@ -20,15 +23,17 @@ type Rules struct {
 	Cwd string
 	// Enforced is set if the kernel can confine commands to the sandbox policy.
 	Enforced bool
+	// ConfinesReading is set if the kernel can confine commands to reading.
+	ConfinesReading bool
 }
 
 // Command returns the verdict on a command. If the kernel cannot confine commands, a sandbox policy
-// confines nothing, so the user decides on each command that is not safe.
+// confines nothing, so the user decides on each command that does not certainly read only.
 func (r Rules) Command(c *Command) Verdict {
 	unconfined := Unconfined(r.Sandbox)
 	switch {
 	case r.Policy.Mode == protocol.ApprovalUntrusted:
-		return askUnless(c.Safe && !c.Escalates)
+		return askUnless(r.certainlyReads(c) && !c.Escalates)
 	case c.Escalates && !AsksOutside(r.Policy):
 		return Refuse
 	case c.Dangerous && r.Policy.Mode == protocol.ApprovalNever:
@@ -37,10 +42,22 @@ func (r Rules) Command(c *Command) Verdict {
 		return Ask
 	case c.Escalates:
 		return askUnless(unconfined)
-	case c.Safe, unconfined, r.Enforced:
+	case unconfined, r.Enforced, r.certainlyReads(c):
 		return Run
 	}
 	return r.askOrRefuse()
+}
+
+// certainlyReads reports whether a command does nothing but read: the kernel confines it, or its text leaves no doubt.
+func (r Rules) certainlyReads(c *Command) bool {
+	return c.Reading == command.ReadsAnywhere || c.Reads() && r.ConfinesReading
+}
+
+// RunsToRead reports whether a command that no user accepted runs only because it reads. Such a command must be
+// confined to reading if the kernel can do that, whatever the sandbox policy permits.
+func (r Rules) RunsToRead(c *Command) bool {
+	untrusted := r.Policy.Mode == protocol.ApprovalUntrusted
+	return r.certainlyReads(c) && !c.Escalates && (untrusted || !r.Enforced && !Unconfined(r.Sandbox))
 }
 
 // Patch returns the verdict on a patch of these files, absolute paths. It does not depend on the

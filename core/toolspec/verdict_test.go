@@ -32,12 +32,14 @@ var sandboxes = map[string]protocol.SandboxPolicyVariant{
 
 // calls are the arguments of the shell for the rows of the table.
 var calls = map[string]string{
-	"only reads":                            `{"command":"ls"}`,
-	"any other":                             `{"command":"make"}`,
-	"removes files by force":                `{"command":"rm -rf build"}`,
-	"only reads, asks to run outside":       `{"command":"ls","sandbox_permissions":"require_escalated"}`,
-	"any other, asks to run outside":        `{"command":"make","with_escalated_permissions":true}`,
-	"removes by force, asks to run outside": `{"command":"rm -rf build","sandbox_permissions":"require_escalated"}`,
+	"only reads":                             `{"command":"cat a"}`,
+	"only reads, opens no file":              `{"command":"ls | head -5"}`,
+	"only reads, and the kernel confines it": `{"command":"cat a"}`,
+	"any other":                              `{"command":"make"}`,
+	"removes files by force":                 `{"command":"rm -rf build"}`,
+	"only reads, asks to run outside":        `{"command":"cat a","sandbox_permissions":"require_escalated"}`,
+	"any other, asks to run outside":         `{"command":"make","with_escalated_permissions":true}`,
+	"removes by force, asks to run outside":  `{"command":"rm -rf build","sandbox_permissions":"require_escalated"}`,
 }
 
 var patched = map[string]string{"patch in the workspace": cwd + "/f", "patch elsewhere": "/other/f"}
@@ -72,7 +74,7 @@ func TestVerdictsInDocs(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, (32+12)*5, cells)
+	require.Equal(t, (32+20)*5, cells)
 }
 
 func sandboxNames(column string) []string {
@@ -86,7 +88,8 @@ func verdict(t *testing.T, row, sandbox, policy string, enforced bool) string {
 	require.Contains(t, policies, policy)
 	require.Contains(t, sandboxes, sandbox)
 	rules := toolspec.Rules{Policy: policies[policy], Cwd: cwd, Enforced: enforced,
-		Sandbox: protocol.SandboxPolicy{SandboxPolicyVariant: sandboxes[sandbox]}}
+		ConfinesReading: enforced || strings.HasSuffix(row, "the kernel confines it"),
+		Sandbox:         protocol.SandboxPolicy{SandboxPolicyVariant: sandboxes[sandbox]}}
 	words := map[toolspec.Verdict]string{toolspec.Run: "run", toolspec.Ask: "ask", toolspec.Refuse: "refuse"}
 	if file, ok := patched[row]; ok {
 		return words[rules.Patch([]string{file})]

@@ -4,12 +4,16 @@ package sandbox
 
 import (
 	"flag"
+	"os"
 	"testing"
 
 	"appserver/test/apptest"
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == withoutLandlock {
+		runWithoutLandlock(os.Args[2:])
+	}
 	flag.Parse()
 	if *swapped != "" {
 		swapForever()

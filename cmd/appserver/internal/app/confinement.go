@@ -34,10 +34,11 @@ type confinement struct {
 	relyOnKept func() bool // reports whether a success was kept; reads it once
 	kept       atomic.Bool // success was kept, and the probe has not ended
 	probed     func() protocol.SandboxDiagnostics
-	background func() // starts the probe
-	failure    error  // of the probe, after it
-	warn       func() // logs the failure once: when the first thread needs the result, not while the server starts
-	later      func() // starts the probe after checkDelay
+	reading    func() bool // reports whether commands that only read can be confined in another way; tries it once
+	background func()      // starts the probe
+	failure    error       // of the probe, after it
+	warn       func()      // logs the failure once: when the first thread needs the result, not while the server starts
+	later      func()      // starts the probe after checkDelay
 	checkDelay time.Duration
 }
 
@@ -50,6 +51,7 @@ func newConfinement(home string, log *zap.Logger) *confinement {
 		file:     filepath.Join(home, "appserver-cache", "confinement"),
 		probe:    func() error { return tool.Probe(confiner()) },
 		identity: machineIdentity,
+		reading:  sync.OnceValue(func() bool { return tool.ProbeReading(confiner()) == nil }),
 		log:      log, checkDelay: checkDelay,
 	}).init()
 }
@@ -82,6 +84,9 @@ func (c *confinement) diagnose() protocol.SandboxDiagnostics {
 	}
 	return d
 }
+
+// confinesReading reports whether the kernel can confine commands that only read, if it can confine none by namespaces.
+func (c *confinement) confinesReading(enforced bool) bool { return enforced || c.reading() }
 
 // readKept reports whether a probe of this program on this machine has succeeded.
 func (c *confinement) readKept() bool {

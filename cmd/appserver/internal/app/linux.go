@@ -3,9 +3,14 @@
 package app
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,9 +18,68 @@ import (
 
 // protectMemory denies other processes of the same user access to the memory and the environment of this
 // process. The environment has the keys of providers, and commands of the agent run as the same user.
-// Processes of root keep access.
-func protectMemory() {
+// Processes of root keep access to the memory, but find no keys where the kernel shows the environment.
+func protectMemory() error {
+	err := eraseEnvironment()                        // before the files in /proc/self belong to root
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // cannot fail with these arguments
+	return err
+}
+
+// eraseEnvironment erases the environment that this process was started with and that /proc/PID/environ shows, except
+// the home, by which people tell servers apart. The runtime of Go has copied it.
+func eraseEnvironment() error {
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return err
+	}
+	start, end, err := environmentBounds(string(stat))
+	if err != nil {
+		return err
+	}
+	memory, err := os.OpenFile("/proc/self/mem", os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer memory.Close()
+	block := make([]byte, end-start)
+	if _, err := memory.ReadAt(block, start); err != nil {
+		return err
+	}
+	_, err = memory.WriteAt(withoutValues(block), start)
+	return err
+}
+
+// environmentBounds returns the bounds of the environment in memory: fields 50 and 51 of proc_pid_stat(5). The second
+// field is a name that can have spaces and parentheses.
+func environmentBounds(stat string) (start, end int64, err error) {
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	const first = 3 // the number of fields[0]
+	if len(fields) <= 51-first {
+		return 0, 0, errors.New("/proc/self/stat has no bounds of the environment")
+	}
+	if start, err = strconv.ParseInt(fields[50-first], 10, 64); err != nil {
+		return 0, 0, err
+	}
+	if end, err = strconv.ParseInt(fields[51-first], 10, 64); err != nil || end < start {
+		return 0, 0, fmt.Errorf("/proc/self/stat has wrong bounds of the environment: %d, %d", start, end)
+	}
+	return start, end, nil
+}
+
+// withoutValues replaces the values of a block of variables by NUL bytes.
+func withoutValues(block []byte) []byte {
+	cleared := make([]byte, 0, len(block))
+	for entry := range bytes.SplitSeq(block, []byte{0}) {
+		name, _, named := bytes.Cut(entry, []byte("="))
+		if !named {
+			name = nil
+		}
+		if string(name) != "CODEX_HOME" {
+			entry = append(bytes.Clone(name), make([]byte, len(entry)-len(name))...)
+		}
+		cleared = append(append(cleared, entry...), 0)
+	}
+	return cleared[:len(block)]
 }
 
 // maxPipe is the size of the pipe to the client in bytes. It is the default limit of Linux for users without

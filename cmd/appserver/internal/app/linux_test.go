@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,4 +68,20 @@ func TestAwaitExitEndsWithContext(t *testing.T) {
 	cancel()
 	require.False(t, <-exited)
 	require.True(t, awaitExit(t.Context(), os.Getpid()))
+}
+
+// TestEnvironmentIsErased checks the bounds that the kernel reports, and what is left of the variables.
+func TestEnvironmentIsErased(t *testing.T) {
+	start, end, err := environmentBounds("1 (a) b) R" + strings.Repeat(" 0", 46) + " 100 220 0")
+	require.NoError(t, err)
+	require.Equal(t, []int64{100, 220}, []int64{start, end})
+	for _, wrong := range []string{"", "1 (a) R 0", "1 (a) R" + strings.Repeat(" x", 50), "1 (a) R" + strings.Repeat(" 0", 46) + " 9 1 0"} {
+		_, _, err := environmentBounds(wrong)
+		require.Error(t, err, wrong)
+	}
+	block := "A=secret\x00CODEX_HOME=/home\x00\x00no name\x00B=\x00C=x=y\x00"
+	require.Equal(t, "A\x00\x00\x00\x00\x00\x00\x00\x00CODEX_HOME=/home\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00B\x00\x00C\x00\x00\x00\x00\x00",
+		string(withoutValues([]byte(block))))
+	require.Len(t, withoutValues([]byte(block)), len(block))
+	require.Empty(t, withoutValues(nil))
 }

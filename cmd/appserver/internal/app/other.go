@@ -9,7 +9,7 @@ import (
 
 // protectMemory does nothing: macOS itself denies access to the memory of a process to programs without a
 // right to debug. It does not hide the environment.
-func protectMemory() {}
+func protectMemory() error { return nil }
 
 // growPipe does nothing: the size of pipes is fixed or managed by the kernel.
 func growPipe(io.Writer) {}

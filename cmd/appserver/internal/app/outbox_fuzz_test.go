@@ -116,7 +116,7 @@ func newTwoClients(t *testing.T, home string) *twoClients {
 	require.NoError(t, err)
 	own := &setup{config: live, home: home, cwd: home, rollouts: rollout.NewStore(rollout.OS(), home), log: zap.NewNop(),
 		models: &model.ModelCache{},
-		skills: &skills{home: home}, confinement: unconfined}
+		skills: &skills{home: home}, confinement: unconfined, confinesReading: func(bool) bool { return true }}
 	threads, err := openStore(own, true, nil)
 	require.NoError(t, err)
 	proc := newProcess(live, own, threads, engine.Parts{

@@ -55,9 +55,12 @@ func serve(s Streams, o *Options, opened func(*web.Page) error) error {
 	if err := o.transport.check(); err != nil {
 		return err
 	}
-	protectMemory()
+	exposed := protectMemory()
 	limitGarbage()
 	log := server.NewLogger(s.Err, o.LogLevel, o.LogFormat == "json")
+	if exposed != nil {
+		log.Warn("programs of root can read the server's environment in /proc", zap.Error(exposed))
+	}
 	defer func() { _ = log.Sync() }() // standard error may be closed by now
 	p, err := assemble(o, log)
 	if err != nil {
@@ -196,7 +199,7 @@ func loadParts(o *Options, log *zap.Logger) (live *config.Live, home string, p e
 		Spread:    func(d time.Duration) time.Duration { return time.Duration(float64(d) * (0.9 + rand.Float64()/5)) },
 		Setup: &setup{
 			config: live, home: home, cwd: cwd, rollouts: rollouts, log: log,
-			confinement: confines.diagnose, prepareConfinement: confines.prepare,
+			confinement: confines.diagnose, confinesReading: confines.confinesReading, prepareConfinement: confines.prepare,
 			models: &model.ModelCache{}, skills: &skills{home: home, userHome: os.Getenv("HOME")},
 		},
 	}, err

@@ -36,7 +36,9 @@ type setup struct {
 	// identity names the client in requests to providers.
 	identity model.Identity
 	// confinement reports whether the kernel confines commands. prepareConfinement makes its first call faster.
-	confinement        func() protocol.SandboxDiagnostics
+	confinement func() protocol.SandboxDiagnostics
+	// confinesReading reports whether the kernel confines commands that only read. enforced is that it confines all.
+	confinesReading    func(enforced bool) bool
 	prepareConfinement func()
 }
 
@@ -323,12 +325,14 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 	window := s.window(c, settings)
 	capabilities, leftOut := s.capabilitiesFor(c, settings)
 	date, zone := workspace.Today(time.Now())
+	enforced := s.confinement().Enforced
 	return core.TurnEnv{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
 		Provider:   c.ProviderInfo(settings.Provider, settings.Model, window),
 		Compaction: c.CompactionOf(settings.Provider, settings.Model, window),
 		Economy:    c.Context.Economy.Rules(),
-		MaxTurns:   c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0,
+		MaxTurns:   c.History.MaxSize, Enforced: enforced, ConfinesReading: s.confinesReading(enforced),
+		Announces:   len(c.Notify) > 0,
 		Environment: c.Environment(), Capabilities: capabilities, Warnings: append(warnings, leftOut...),
 	}, cmp.Or(s.checkWorkspace(settings.Cwd), settings.CheckPermissions(), c.Ready(settings.Provider))
 }

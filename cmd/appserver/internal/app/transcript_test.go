@@ -130,7 +130,7 @@ func (p *player) start() {
 	require.NoError(p.t, err)
 	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(),
 		rollouts: rollout.NewStore(rollout.OS(), p.home), models: &model.ModelCache{},
-		skills: &skills{home: p.home}, confinement: unconfined}
+		skills: &skills{home: p.home}, confinement: unconfined, confinesReading: func(bool) bool { return true }}
 	parts := engine.Parts{
 		Model: models, Tools: fakeTools{}, Patches: p.files,
 		Worktrees: p.worktree, NewID: p.newID, Log: zap.NewNop(),
