@@ -112,7 +112,7 @@ func (c *conn) admit(m *incoming) []byte {
 
 func (c *conn) admitRequest(m incoming) []byte {
 	limits := c.server.limits
-	request := &request{id: m.responseID(), batch: m.batch}
+	request := &request{id: m.responseID(), batch: m.batch, bytes: len(m.params)}
 	accepted := !c.hasBacklog() && c.pending.add(request, limits.pendingRequests)
 	if !accepted && !(c.isUrgent(m) && c.pending.add(request, limits.pendingRequests+maxUrgentExtra)) {
 		m.err = &protocol.Error{

@@ -29,6 +29,8 @@
 //	64 MiB of unread output   the server stops reading from the client
 //	64 MiB of batched output  responses in batches are replaced by an error
 //	65,536 messages           per batch
+//	256 MiB of params         pending from all clients of sockets; above, a request gets the error
+//	                          overloaded if its connection has more than 1 MiB pending
 //
 // Urgent methods have 64 more pending requests, and are accepted from clients with unread
 // output. [Server.Behind] reports unread output above 32 MiB to code that serves requests

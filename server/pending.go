@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"appserver/protocol"
 )
@@ -16,6 +17,8 @@ type request struct {
 	number uint64
 	id     json.RawMessage // as the client wrote it
 	batch  *batch
+	// bytes is the length of its params.
+	bytes int
 	// answered gets the response to a request of Server.Call. It is nil for a request of the client.
 	answered func(result any, err *protocol.Error)
 }
@@ -28,14 +31,37 @@ type pendingRequests struct {
 	open       map[uint64]*request
 	unanswered int           // in open, or removed without a call to responded
 	emptied    chan struct{} // closed when unanswered becomes 0; nil if empty was not called
+	bytes      int           // of the params of the open requests
+	shared     *paramBytes   // nil if nothing bounds them
+}
+
+// paramBytes bounds the params of the pending requests of all connections that share it. It is safe for concurrent
+// use.
+type paramBytes struct {
+	limit int64
+	used  atomic.Int64
+}
+
+// ownParamBytes is how many bytes of params each connection may have pending, whatever others have.
+const ownParamBytes = 1 << 20
+
+// fits reports whether a connection with own bytes may add more.
+func (b *paramBytes) fits(own, more int) bool {
+	return b == nil || own+more <= ownParamBytes || b.used.Load()+int64(more) <= b.limit
+}
+
+func (b *paramBytes) add(n int) {
+	if b != nil {
+		b.used.Add(int64(n))
+	}
 }
 
 // add assigns a number to a request and stores it. It returns false if limit requests are
-// pending.
+// pending, or too many bytes of params.
 func (p *pendingRequests) add(c *request, limit int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.unanswered >= limit {
+	if p.unanswered >= limit || !p.shared.fits(p.bytes, c.bytes) {
 		return false
 	}
 	if p.open == nil {
@@ -43,6 +69,8 @@ func (p *pendingRequests) add(c *request, limit int) bool {
 	}
 	p.last++
 	p.unanswered++
+	p.bytes += c.bytes
+	p.shared.add(c.bytes)
 	c.number = p.last
 	p.open[c.number] = c
 	return true
@@ -62,8 +90,20 @@ func (p *pendingRequests) remove(number uint64) *request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.open[number]
-	delete(p.open, number)
+	if c != nil {
+		delete(p.open, number)
+		p.bytes -= c.bytes
+		p.shared.add(-c.bytes)
+	}
 	return c
+}
+
+// abandon forgets the params of the open requests of a connection that has ended.
+func (p *pendingRequests) abandon() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shared.add(-p.bytes)
+	p.bytes, p.shared = 0, nil
 }
 
 func (p *pendingRequests) responded() {

@@ -30,6 +30,7 @@ const (
 	maxLine        = 64 << 20
 	maxBatch       = 1 << 16
 	maxPending     = 1024
+	maxParams      = 256 << 20
 	maxUrgentExtra = 64 // additional pending requests for urgent methods
 	maxBacklog     = 32 << 20
 	maxFlood       = 64 << 20
@@ -51,6 +52,8 @@ type Server struct {
 	eofOnce sync.Once
 
 	onDisconnect func(conn uint64) // set by OnDisconnect, or nil
+
+	params *paramBytes // of the pending requests of clients on sockets
 
 	memory *time.Timer // returns unused memory to the system when it fires
 
@@ -75,6 +78,7 @@ func New(log *zap.Logger) *Server {
 		methods: methodsByName(),
 		eof:     make(chan struct{}),
 		conns:   map[uint64]*conn{},
+		params:  &paramBytes{limit: maxParams},
 		memory:  newMemoryTimer(),
 	}
 }
@@ -219,6 +223,7 @@ func (s *Server) disconnect(c *conn) {
 	s.mu.Lock()
 	delete(s.conns, c.id)
 	s.mu.Unlock()
+	c.pending.abandon()
 	if s.onDisconnect != nil {
 		s.onDisconnect(c.id)
 	}

@@ -26,6 +26,7 @@ func (s *Server) ServeTransport(ctx context.Context, f Transport) error {
 		return err
 	}
 	defer s.disconnect(c)
+	c.pending.shared = s.params
 	c.onEOF = c.release
 	return c.serve(ctx)
 }

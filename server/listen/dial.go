@@ -59,7 +59,7 @@ func Dial(ctx context.Context, url string, o DialOptions) (*Dialed, error) {
 	case err != nil:
 		return nil, err
 	}
-	c := newClient(ws, raw, o.MaxMessage)
+	c := newClient(ws, raw, o.MaxMessage, nil)
 	return &Dialed{Client: c, stop: c.beat(o.Silence)}, nil
 }
 

@@ -21,6 +21,12 @@
 // A port with Options.Admit leaves these checks to that function. Package server/web serves a
 // page to browsers in this way. Package server/peer listens on other addresses, and dials.
 //
+// # Memory
+//
+// The unfinished messages of all clients take at most 256 MiB, and 64 KiB more for each client. See [Intake]. At most
+// 1,024 clients are connected. Of connections that are no clients yet there are at most 128; the oldest is closed for
+// a new one.
+//
 // # Slow clients
 //
 // A client that reads nothing for 10 seconds while output is pending is disconnected. Threads
@@ -33,5 +39,6 @@
 // connection, which runs Options.Serve. It ends when the client disconnects or when
 // Options.Serve returns. [Listener.Wait] waits for all of them. A connection with a limit of silence
 // has one more goroutine, which sends heartbeats. It can block for the write timeout, and ends before
-// the connection is closed.
+// the connection is closed. A connection that loses its share of the intake is closed by a goroutine that takes at most
+// 250 ms.
 package listen

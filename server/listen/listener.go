@@ -50,6 +50,8 @@ type Options struct {
 	WriteTimeout time.Duration
 	// MaxMessage is the maximum length of a received message, in bytes. 0 means 64 MiB.
 	MaxMessage int
+	// Intake bounds the memory of unfinished messages of all listeners that share it. nil is no bound.
+	Intake *Intake
 	// Silence is the time after which a connection ends from which nothing arrives. 0 is no limit.
 	// See [Dial] for the heartbeats that prevent it.
 	Silence time.Duration
@@ -118,7 +120,7 @@ func (l *Listener) Addr() net.Addr { return l.accept.Addr() }
 
 // Serve accepts clients until Stop. It returns nil after Stop.
 func (l *Listener) Serve() error {
-	var accept net.Listener = timeoutListener{l.accept, l.WriteTimeout, l.Silence}
+	var accept net.Listener = timeoutListener{l.accept, l.WriteTimeout, l.Silence, new(handshakes)}
 	if l.TLS != nil {
 		accept = tls.NewListener(accept, l.TLS)
 	}
@@ -203,10 +205,15 @@ func (l *Listener) respondReady(w http.ResponseWriter) {
 	}
 }
 
-func (l *Listener) addClient() {
+// addClient counts a client. It returns false if there are too many.
+func (l *Listener) addClient() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.clients >= maxClients {
+		return false
+	}
 	l.clients++
+	return true
 }
 
 func (l *Listener) removeClient() {
@@ -221,7 +228,11 @@ func (l *Listener) removeClient() {
 
 // serveWebSocket upgrades a request and serves the connection until its end.
 func (l *Listener) serveWebSocket(w http.ResponseWriter, r *http.Request, subprotocol string) {
-	l.addClient()
+	if !l.addClient() {
+		http.Error(w, fmt.Sprintf("%d clients are connected: close some, and connect again", maxClients),
+			http.StatusServiceUnavailable)
+		return
+	}
 	defer l.removeClient()
 	w.Header().Set(maxUnfragmentedHeader, fmt.Sprint(frameBytes))
 	// InsecureSkipVerify skips the check of the Origin, because admission has checked it.
@@ -237,7 +248,10 @@ func (l *Listener) serveWebSocket(w http.ResponseWriter, r *http.Request, subpro
 	if encrypted, ok := raw.(*tls.Conn); ok {
 		raw = encrypted.NetConn()
 	}
-	c := newClient(ws, raw, l.MaxMessage)
+	if conn, ok := raw.(*timeoutConn); ok {
+		conn.handshakes.end(conn)
+	}
+	c := newClient(ws, raw, l.MaxMessage, l.Intake)
 	stop := c.beat(l.Silence)
 	_ = l.Options.Serve(context.WithoutCancel(r.Context()), c) // Options.Serve logs its own errors
 	stop()

@@ -203,7 +203,7 @@ func visit(t *testing.T, l *Listener) *websocket.Conn {
 // TestClientEchoes sends messages of different lengths.
 func TestClientEchoes(t *testing.T) {
 	ws := visit(t, echoes(t, Options{}))
-	for _, n := range []int{0, 1, 125, 126, 1 << 16, maxRetainedBuffer + 1, frameBytes, frameBytes + 1, 2*frameBytes + 7,
+	for _, n := range []int{0, 1, 125, 126, 1 << 16, freeBytes + 1, frameBytes, frameBytes + 1, 2*frameBytes + 7,
 		3} {
 		sent := bytes.Repeat([]byte("x"), n)
 		require.NoError(t, ws.Write(t.Context(), websocket.MessageText, sent))

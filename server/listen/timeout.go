@@ -10,6 +10,7 @@ import (
 type timeoutListener struct {
 	net.Listener
 	write, silence time.Duration
+	handshakes     *handshakes
 }
 
 // Accept returns the next connection.
@@ -18,7 +19,9 @@ func (l timeoutListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &timeoutConn{Conn: c, write: l.write, silence: l.silence}, nil
+	t := &timeoutConn{Conn: c, write: l.write, silence: l.silence, handshakes: l.handshakes}
+	l.handshakes.begin(t)
+	return t, nil
 }
 
 // timeoutConn is a connection with a write timeout per chunk, and a limit of silence. net/http and
@@ -30,6 +33,14 @@ type timeoutConn struct {
 	isOpen atomic.Bool
 	// writes counts the beginnings and the ends of calls of Write, so it is odd during one.
 	writes atomic.Int64
+	// handshakes has the connection until it is a client's.
+	handshakes *handshakes
+}
+
+// Close closes the connection.
+func (c *timeoutConn) Close() error {
+	c.handshakes.end(c)
+	return c.Conn.Close()
 }
 
 // Read waits at most for the time of silence. The time in which nothing is read does not count.

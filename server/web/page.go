@@ -26,6 +26,8 @@ type Options struct {
 	Assets fs.FS
 	// Serve runs the connection of one client.
 	Serve func(context.Context, *listen.Client) error
+	// Intake is as in listen.Options.
+	Intake *listen.Intake
 }
 
 // Page serves the workbench. New binds the port; Serve serves the requests.
@@ -61,7 +63,7 @@ func New(o Options) (*Page, error) {
 	token := rand.Text()
 	p := &Page{assets: assets, token: token, check: listen.StaticToken([]byte(token))}
 	p.listener, err = listen.New(listen.Options{
-		Address: listen.Address{Port: o.Address}, Admit: p.admit, Serve: o.Serve})
+		Address: listen.Address{Port: o.Address}, Admit: p.admit, Serve: o.Serve, Intake: o.Intake})
 	if osfile.Is(err, syscall.EADDRINUSE) {
 		err = fmt.Errorf("%s is used by another program: choose another port, or port 0 for a free one", o.Address)
 	}

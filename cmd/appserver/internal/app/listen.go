@@ -40,6 +40,8 @@ type transport struct {
 	// tokens.
 	tokenFile, tokenDigest, secretFile, issuer, audience string
 	skew                                                 int64
+	// intake bounds the memory of messages of all clients.
+	intake *listen.Intake
 }
 
 func (t *transport) define(flags *flag.FlagSet) {
@@ -99,6 +101,7 @@ func (t *transport) open(srv *server.Server, errs io.Writer, opened func(*web.Pa
 	if err != nil {
 		return nil, err
 	}
+	t.intake = listen.NewIntake()
 	var list []clientListener
 	if t.web != "" {
 		page, err := t.openPage(srv, home)
@@ -133,7 +136,7 @@ func (t *transport) listener(srv *server.Server, home string, errs io.Writer,
 		return nil, UsageError{fmt.Errorf("refusing to listen on %s: other machines can reach it; use ws://127.0.0.1:PORT and "+
 			"an SSH tunnel, or select a --ws-auth and put a proxy with TLS before the port", address.Port)}
 	}
-	o := listen.Options{Address: address, Ready: ready,
+	o := listen.Options{Address: address, Ready: ready, Intake: t.intake,
 		Serve: func(ctx context.Context, c *listen.Client) error { return srv.ServeTransport(ctx, c) }}
 	var how string
 	if address.Path == "" {

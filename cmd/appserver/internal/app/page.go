@@ -34,7 +34,7 @@ func (t *transport) openPage(srv *server.Server, home string) (*web.Page, error)
 	if err != nil {
 		return nil, UsageError{err}
 	}
-	return web.New(web.Options{Home: home, Address: at, Assets: assets.Assets(),
+	return web.New(web.Options{Home: home, Address: at, Assets: assets.Assets(), Intake: t.intake,
 		Serve: func(ctx context.Context, c *listen.Client) error { return srv.ServeTransport(ctx, c) }})
 }
 

@@ -392,9 +392,15 @@ func stopReasons(ctx context.Context, o *Options) <-chan string {
 	return reasons
 }
 
-// run serves until the client's input ends and there is no other client, or until there is a reason to
-// stop. Then it shuts down in order.
+// run serves until the input or the output of the client ends and there is no other client, or until there is a
+// reason to stop. Then it shuts down in order.
 func (p *process) run(s Streams, stop <-chan string) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var closed <-chan struct{}
+	if !p.noStdio {
+		closed = outputClosed(ctx, s.Out)
+	}
 	transports := p.transports(s)
 	served := make(chan error, len(transports))
 	for _, serve := range transports {
@@ -405,6 +411,8 @@ func (p *process) run(s Streams, stop <-chan string) error {
 		p.log.Info("stopping", zap.String("reason", reason))
 	case <-p.server.EOF():
 		p.log.Info("the client closed the input")
+	case <-closed:
+		p.log.Info("the client closed the output")
 	case err := <-served:
 		return errors.Join(err, p.close())
 	}
