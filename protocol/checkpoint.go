@@ -126,12 +126,14 @@ type ThreadCheckpointDiffResponse struct {
 }
 
 // ThreadCheckpointRevertParams takes back what a thread did since a checkpoint: in the
-// files, in the conversation, or in both. With DryRun nothing is changed.
+// files, in the conversation, or in both. With DryRun nothing is changed. ExpectedLastTurnID has the
+// meaning of ThreadRevertParams.
 type ThreadCheckpointRevertParams struct {
-	ThreadID string `json:"threadId"`
-	TurnID   string `json:"turnId"`
-	Mode     string `json:"mode" oneof:"files conversation both"`
-	DryRun   bool   `json:"dryRun,omitempty"`
+	ThreadID           string  `json:"threadId"`
+	TurnID             string  `json:"turnId"`
+	Mode               string  `json:"mode" oneof:"files conversation both"`
+	DryRun             bool    `json:"dryRun,omitempty"`
+	ExpectedLastTurnID *string `json:"expectedLastTurnId,omitempty"`
 }
 
 // The modes of a ThreadCheckpointRevertParams.
