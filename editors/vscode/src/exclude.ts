@@ -63,14 +63,14 @@ export async function find(call: Call, threadId: string, folder: string, selecti
 async function list(call: Call, threadId: string): Promise<{ items: ContextItem[]; revision: number }> {
 	const items: ContextItem[] = [];
 	let cursor: string | null = null;
-	let revision = 0;
+	let revision: number | null = null; // of the first page: a later edit makes the exclusion stale
 	do {
 		const page: ContextGetItemsResponse = await call("context/getItems", { threadId, cursor, limit: pageSize });
 		items.push(...page.items);
-		revision = page.revision;
+		revision ??= page.revision;
 		cursor = page.nextCursor;
 	} while (cursor !== null);
-	return { items, revision };
+	return { items, revision: revision ?? 0 };
 }
 
 type Query = Omit<ContextSearchParams, "cursor" | "limit">;
