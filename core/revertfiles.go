@@ -55,6 +55,7 @@ func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse
 		DryRun: in.Dry, Mode: in.Plan.Mode, Roots: []string{},
 		RemovedTurnIDs: s.lastTurnIDs(in.Plan.Turns), Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}},
 	}
+	r.LastTurnID = protocol.OrNil(s.state.CurrentTurn())
 	if in.Restored == nil {
 		return r
 	}

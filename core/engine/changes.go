@@ -77,7 +77,8 @@ func (e *Engine) ThreadContextSummarize(to protocol.Caller, p *protocol.ThreadCo
 
 // ThreadContextTrim trims the context.
 func (e *Engine) ThreadContextTrim(to protocol.Caller, p *protocol.ThreadContextTrimParams) error {
-	in := core.TrimContext{To: to, Client: e.parts.Originator(to.Conn), Summary: p.Summary}
+	in := core.TrimContext{To: to, Client: e.parts.Originator(to.Conn), Summary: p.Summary,
+		ExpectedLast: p.ExpectedLastTurnID}
 	if p.KeepLastNTurns != nil {
 		in.KeepLast = *p.KeepLastNTurns
 	}

@@ -2732,7 +2732,7 @@ export interface ThreadCheckpointRevertParams {
   expectedLastTurnId?: string | null;
 }
 
-/** ThreadCheckpointRevertResponse is the result of a revert, or of its preview. Diff and Summary describe the effect on the files below Roots. UndoCheckpointID is the checkpoint of the files before the revert, or null if no file changed. RemovedTurnIDs are the turns that were removed from the conversation. Cut has the meaning of ThreadDiffReadResponse. */
+/** ThreadCheckpointRevertResponse is the result of a revert, or of its preview. Diff and Summary describe the effect on the files below Roots. UndoCheckpointID is the checkpoint of the files before the revert, or null if no file changed. RemovedTurnIDs are the turns that were removed from the conversation. LastTurnID is the last turn of the thread before the revert, or null; the ExpectedLastTurnID of the request that follows a preview. Cut has the meaning of ThreadDiffReadResponse. */
 export interface ThreadCheckpointRevertResponse {
   dryRun: boolean;
   mode: "files" | "conversation" | "both";
@@ -2742,6 +2742,7 @@ export interface ThreadCheckpointRevertResponse {
   cut: boolean;
   summary: DiffSummary;
   removedTurnIds: Array<string>;
+  lastTurnId: string | null;
   thread: Thread;
 }
 
@@ -2834,11 +2835,12 @@ export interface ThreadContextSummarizedNotification {
   compactDurationMs: number | null;
 }
 
-/** ThreadContextTrimParams takes all turns but the last KeepLastNTurns out of the context; without a number, all of them. Summary is put in their place. */
+/** ThreadContextTrimParams takes all turns but the last KeepLastNTurns out of the context; without a number, all of them. Summary is put in their place. ExpectedLastTurnID has the meaning of ThreadRevertParams. */
 export interface ThreadContextTrimParams {
   threadId: string;
   keepLastNTurns?: number | null;
   summary?: string | null;
+  expectedLastTurnId?: string | null;
 }
 
 /** ThreadContextTrimResponse has the new trim point, and the provider session of the next model request. */
