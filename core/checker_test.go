@@ -163,7 +163,8 @@ func (w *checker) checkArchive(m *machine, in core.Input, out core.Output) {
 func (w *checker) record(m *machine, in core.Input, out core.Output) {
 	_, revert := in.(core.Revert)
 	_, revertTo := in.(core.RevertTo)
-	w.reverting = revert || revertTo
+	_, undo := in.(core.UndoRevert)
+	w.reverting = revert || revertTo || undo
 	switch in := in.(type) {
 	case core.Shutdown:
 		w.stopping = true
@@ -174,7 +175,7 @@ func (w *checker) record(m *machine, in core.Input, out core.Output) {
 	case core.EndTurn, core.TurnStart, core.RunUserCommand:
 		w.floor = time.Time{} // the last two begin a turn, now or once this one has ended
 	case core.ReleaseTurn, core.TrimContext, core.SummarizeContext, core.ProposeCompaction, core.CommitCompaction,
-		core.CompactContext, core.ReviewStart, core.Revert, core.RevertTo:
+		core.CompactContext, core.ReviewStart, core.Revert, core.RevertTo, core.UndoRevert:
 		if w.notifies(out, "turn/completed") {
 			w.floor = time.Time{}
 		}
@@ -446,7 +447,9 @@ func (w *checker) continueLoad(m *machine) *core.Loading {
 	first := len(m.lines) * int(1+m.thread.ContextRevision()%4) / 4
 	var raw bytes.Buffer
 	if err := loadAgain(m.settings, m.lines[:first]).Snapshot(&raw); err != nil {
-		w.report("no snapshot is made: %v", err)
+		if !strings.Contains(err.Error(), "a revert of thread") {
+			w.report("no snapshot is made: %v", err)
+		}
 		return loadAgain(m.settings, m.lines)
 	}
 	l, ok := core.ContinueLoad(m.settings, onDisk(m.lines), raw.Bytes())

@@ -116,10 +116,14 @@ type RevertPlan struct {
 // Conversation reports whether the revert removes turns.
 func (p *RevertPlan) Conversation() bool { return p.Mode != protocol.RevertFiles }
 
-// PlanRevert returns the plan, or an error if the revert is not possible. It does not read files.
-func (t *Thread) PlanRevert(id, mode string) (RevertPlan, *protocol.Error) {
+// PlanRevert returns the plan, or an error if the revert is not possible. It does not read files. The last turn of the
+// thread must be expected, unless that is nil.
+func (t *Thread) PlanRevert(id, mode string, expected *string) (RevertPlan, *protocol.Error) {
 	p := RevertPlan{Point: id, Mode: mode}
 	if err := t.TurnUnderWay(); err != nil {
+		return p, err
+	}
+	if err := t.errStaleTurn(expected); err != nil {
 		return p, err
 	}
 	if p.Conversation() {

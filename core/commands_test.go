@@ -40,7 +40,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	tokens N                      a tokenizer that knows no model and takes N bytes for a token, from the next start or reload on
 //	world [date=] [agents=TEXT] [enforced=BOOL] [retries=N] [stream-retries=N] [window=N] [limit=N] [target=N] [words=N] [keep=N] [strategy=S] [turns=N] [economy=MODE] [keep-outputs=N] [min-saved=N] [tracking=worktree|patches] [checkpoints=N] [images=BOOL] [terminals=BOOL]
 //	fork [last=ID] [before=ID] [name=TEXT] [exclude] [model=]  the thread is the fork from then on
-//	revert TURN, rollback N, inject JSON..., git [sha=] [branch=] [origin=]  an empty value clears
+//	revert TURN [last=], rollback N [last=], revert-undo [first=], inject JSON..., git [sha=] [branch=] [origin=]  an empty value clears
 //	disk full|ok                  what the disk does with the lines from now on
 //	prompt [full], settings       of the next model request
 //	{...}                         a line that is put into the rollout
@@ -62,7 +62,8 @@ var commands = map[string]command{
 	"end-turn": input(endTurnInput), "release-turn": input(releaseTurnInput), "timeline": timeline,
 	"advance": advance, "world": changeWorld, "disk": disk, "prompt": prompt, "settings": settings, "tools": offered,
 	"reload": reload, "tokens": tokens,
-	"fork": fork, "revert": input(revertInput), "rollback": input(rollbackInput), "inject": input(injectInput),
+	"fork": fork, "revert": input(revertInput), "rollback": input(rollbackInput),
+	"revert-undo": input(undoRevertInput), "inject": input(injectInput),
 	"git": input(gitInput),
 	"own": input(ownInput), "image-read": input(imageReadInput), "keys-typed": input(keysTypedInput),
 	"terminals": input(func(m *machine, _ arguments) (core.Input, error) {
@@ -308,12 +309,16 @@ func setNameInput(m *machine, a arguments) (core.Input, error) {
 }
 
 func revertInput(m *machine, a arguments) (core.Input, error) {
-	return core.Revert{To: m.caller(), Before: new(a.word(0))}, nil
+	return core.Revert{To: m.caller(), Before: new(a.word(0)), ExpectedLast: a.option("last")}, nil
+}
+
+func undoRevertInput(m *machine, a arguments) (core.Input, error) {
+	return core.UndoRevert{To: m.caller(), Expected: a.option("first")}, nil
 }
 
 func rollbackInput(m *machine, a arguments) (core.Input, error) {
 	n, err := strconv.ParseUint(a.word(0), 10, 32)
-	return core.Revert{To: m.caller(), Last: uint32(n)}, err
+	return core.Revert{To: m.caller(), Last: uint32(n), ExpectedLast: a.option("last")}, err
 }
 
 func injectInput(m *machine, a arguments) (core.Input, error) {

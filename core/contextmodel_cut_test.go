@@ -174,6 +174,8 @@ func cuts(line protocol.RolloutLine) bool {
 // trusted reports whether the model takes over an edit from its line.
 func trusted(in core.Input, line protocol.RolloutLine) bool {
 	_, moves := in.(core.GotoContext)
+	_, undoes := in.(core.UndoRevert)
+	moves = moves || undoes
 	return masks(line) || economizes(line) || recalls(in, line) || applies(line) ||
 		moves && line.Type == protocol.LineContextEdit
 }

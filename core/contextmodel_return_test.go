@@ -92,7 +92,7 @@ func (m *contextModel) returnable(place int) bool {
 		return i.deleted
 	}
 	for _, e := range m.journal {
-		if e.op == protocol.EditRevert && i.ordinal >= e.from && i.ordinal < e.line {
+		if e.op == protocol.EditRevert && !e.undone && i.ordinal >= e.from && i.ordinal < e.line {
 			return false
 		}
 	}

@@ -19,10 +19,22 @@ type modelTurns struct {
 	paginated bool
 	// said is the ordinal of the last line with a message of the user.
 	said int64
+	// reverts are those that can be undone.
+	reverts []modelRevert
+}
+
+// modelRevert is the state before a revert.
+type modelRevert struct {
+	line     int64
+	begins   []int64
+	fates    []modelVisibility
+	journal  []modelEdit
+	reverted int // its place in the journal
 }
 
 func (m *contextModel) readTurns(line *protocol.RolloutLine) {
 	p := gjson.ParseBytes(line.Payload)
+	m.keepReverts(line.Type, p)
 	switch kind := p.Get("type").Str; {
 	case line.Type == protocol.LineResponseItem && p.Get("role").Str == protocol.RoleUser:
 		m.turns.said = m.line
@@ -52,6 +64,9 @@ func (m *contextModel) rollBack(payload json.RawMessage) {
 	}
 	first := max(len(m.turns.begins)-int(rolled.NumTurns), 0)
 	from, before := m.turns.begins[first], m.fates()
+	m.turns.reverts = append(m.turns.reverts, modelRevert{
+		m.line, m.turns.begins, before, slices.Clone(m.journal), len(m.journal),
+	})
 	m.turns.begins = m.turns.begins[:first]
 	points, _ := m.points()
 	for k := len(m.journal) - 1; k >= 0; k-- {
@@ -75,5 +90,36 @@ func (m *contextModel) rollBack(payload json.RawMessage) {
 	}
 	m.enter(protocol.EditRevert, before, nil)
 	m.journal[len(m.journal)-1].from = from
+	m.pairAgain()
+}
+
+// keepReverts makes reverts final if a line adds to the turns or the context.
+func (m *contextModel) keepReverts(kind string, p gjson.Result) {
+	event := p.Get("type").Str
+	keeps := event == protocol.EventRolledBack || event == protocol.EventSettings || event == protocol.EventNameUpdated ||
+		event == protocol.EventTokenCount && !p.Get("info").IsObject()
+	if kind == protocol.LineResponseItem || kind == protocol.LineCompacted || kind == protocol.LineEventMsg && !keeps {
+		m.turns.reverts = nil
+	}
+}
+
+// undoRevert brings back what the last revert hid, if no edit in force follows it.
+func (m *contextModel) undoRevert(line int64) {
+	n := len(m.turns.reverts) - 1
+	if n < 0 || m.turns.reverts[n].line != line {
+		return
+	}
+	r := m.turns.reverts[n]
+	if slices.ContainsFunc(m.journal[r.reverted+1:], func(e modelEdit) bool { return !e.undone }) {
+		return
+	}
+	m.turns.reverts, m.turns.begins = m.turns.reverts[:n], r.begins
+	for i := range r.fates {
+		m.items[i].modelVisibility = r.fates[i]
+	}
+	copy(m.journal, r.journal)
+	for i := r.reverted; i < len(m.journal); i++ {
+		m.journal[i].undone, m.journal[i].final = true, true
+	}
 	m.pairAgain()
 }

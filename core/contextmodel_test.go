@@ -429,7 +429,7 @@ func (m *contextModel) enter(op string, before []modelVisibility, places []int) 
 func (m *contextModel) undoable() int {
 	for i, e := range slices.Backward(m.journal) {
 		switch {
-		case e.op == protocol.EditRevert:
+		case e.op == protocol.EditRevert && !e.undone:
 			return -1
 		case !e.undone:
 			return i
@@ -443,6 +443,7 @@ func (m *contextModel) redoable() int {
 }
 
 func (m *contextModel) undo(line int64) {
+	m.undoRevert(line)
 	if i := m.undoable(); i >= 0 && m.journal[i].line == line {
 		m.retrace(&m.journal[i], true)
 	}

@@ -3,6 +3,7 @@ package core_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -160,7 +161,7 @@ func (e *explorer) state() string {
 func (e *explorer) contextActions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"context/edit": e.edit, "context/apply": e.apply, "context/goto": e.goTo, "context/undo": e.undo, "context/redo": e.redo, "context/restore": e.restore,
-		"revert": e.revert, "trim": e.trim, "summarize": e.summarize, "context/read": e.readContext,
+		"revert": e.revert, "revert/undo": e.undoRevert, "revert and undo": e.revertAndUndo, "trim": e.trim, "summarize": e.summarize, "context/read": e.readContext,
 		"context/preview": e.preview, "compacted": e.compact, "return": e.bringBack,
 	}
 }
@@ -206,6 +207,42 @@ func (e *explorer) revert(t *rapid.T) {
 		in.Before = &turns[rapid.IntRange(max(len(turns)-2, 0), len(turns)-1).Draw(t, "turn")].ID
 	}
 	e.run(t, in)
+}
+
+func (e *explorer) undoRevert(t *rapid.T) {
+	in := core.UndoRevert{To: e.caller()}
+	if rapid.IntRange(0, 5).Draw(t, "other turn") == 0 {
+		in.Expected = new("id-1")
+	}
+	e.run(t, in)
+}
+
+// updated matches the time of the last line.
+var updated = regexp.MustCompile(`"(updatedAt|recencyAt)":\d+,`)
+
+// revertAndUndo reverts and undoes that, and finds all as before.
+func (e *explorer) revertAndUndo(t *rapid.T) {
+	e.run(t, core.ReleaseTurn{})
+	turns := len(e.thread.View(true).Turns)
+	if e.thread.TurnUnderWay() != nil || turns == 0 {
+		return
+	}
+	e.run(t, core.Revert{To: e.caller()}) // closes the last turn, and reverts none
+	all := func() string {
+		undo, redo := e.thread.UndoRedo()
+		return strings.Join([]string{
+			e.state(), updated.ReplaceAllString(viewOf(e.machine, e.thread), ""), encode(pageOf(e.thread, nil, most)),
+			fmt.Sprint(undo, redo),
+		}, "\n")
+	}
+	before := all()
+	for range rapid.IntRange(1, 2).Draw(t, "reverts") {
+		e.run(t, core.Revert{To: e.caller(), Last: 1})
+	}
+	for len(e.thread.View(true).Turns) < turns {
+		e.run(t, core.UndoRevert{To: e.caller()})
+	}
+	e.checker.same("state before a revert and after its undo", before, all())
 }
 
 func (e *explorer) summarize(t *rapid.T) {

@@ -14,3 +14,14 @@ func (t *Thread) Window() *int64 {
 	}
 	return t.active.env.Provider.ContextWindow
 }
+
+// UndoRedo returns the revisions of the edits to undo and to redo next, or 0.
+func (t *Thread) UndoRedo() (undo, redo int64) {
+	if e := t.context.Undoable(); e != nil {
+		undo = e.Revision
+	}
+	if e := t.context.Redoable(); e != nil {
+		redo = e.Revision
+	}
+	return undo, redo
+}

@@ -69,7 +69,7 @@ func changedCommand(m *machine, a arguments, b *strings.Builder) error {
 
 // back reverts to a checkpoint in the same way as the engine.
 func back(m *machine, a arguments, b *strings.Builder) error {
-	plan, refusal := m.thread.PlanRevert(a.word(0), a.word(1))
+	plan, refusal := m.thread.PlanRevert(a.word(0), a.word(1), a.option("last"))
 	if refusal != nil {
 		fmt.Fprintf(b, "refused %s %q %v\n", refusal.Data.Kind, refusal.Message, refusal.Data.Paths)
 		return nil

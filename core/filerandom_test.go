@@ -114,7 +114,7 @@ func (w *workplace) revert(t *rapid.T) {
 	}
 	id := rapid.SampledFrom(w.order).Draw(t, "checkpoint")
 	want, broken := w.before(id)
-	plan, refusal := w.thread.PlanRevert(id, protocol.RevertFiles)
+	plan, refusal := w.thread.PlanRevert(id, protocol.RevertFiles, nil)
 	if broken {
 		require.NotNil(t, refusal)
 		require.Equal(t, protocol.KindCheckpointConflict, refusal.Data.Kind)

@@ -43,7 +43,7 @@ func TestSnapshotsKeepCheckpoints(t *testing.T) {
 		got, refusal := thread.Changed(nil)
 		require.Nil(t, refusal)
 		require.Equal(t, want, got)
-		plan, refusal := thread.PlanRevert("id-1", protocol.RevertBoth)
+		plan, refusal := thread.PlanRevert("id-1", protocol.RevertBoth, nil)
 		require.Nil(t, refusal)
 		require.Len(t, plan.Changes[0].Changes, 2)
 	}

@@ -165,6 +165,8 @@ func resultText(result any) string {
 		return revertText(p)
 	case p.Get("data.0.changedFiles").Exists():
 		return checkpointsText(p)
+	case p.Get("restoredTurnIds").Exists():
+		return words("restored", p.Get("restoredTurnIds").Raw) + ", " + threadText(p)
 	case p.Get("thread").Exists():
 		return threadText(p)
 	case p.Get("turn").Exists():

@@ -438,7 +438,7 @@ func anyTracked(t *rapid.T, track *core.Track) *core.Tracked {
 func (e *explorer) back(t *rapid.T) {
 	mode := rapid.SampledFrom([]string{protocol.RevertFiles, protocol.RevertConversation, protocol.RevertBoth}).Draw(t,
 		"mode")
-	plan, refusal := e.thread.PlanRevert(fmt.Sprintf("id-%d", rapid.IntRange(0, e.ids).Draw(t, "checkpoint")), mode)
+	plan, refusal := e.thread.PlanRevert(fmt.Sprintf("id-%d", rapid.IntRange(0, e.ids).Draw(t, "checkpoint")), mode, nil)
 	if refusal != nil {
 		return
 	}

@@ -6,11 +6,12 @@ import (
 )
 
 // Revert takes turns out of the thread: the turn Before and all later ones or, if Before is nil, the
-// last Last turns.
+// last Last turns. ExpectedLast is the last turn that the thread must have, or nil for any.
 type Revert struct {
-	To     protocol.Caller
-	Before *string
-	Last   uint32
+	To           protocol.Caller
+	Before       *string
+	Last         uint32
+	ExpectedLast *string
 }
 
 func (in Revert) apply(s *step) { s.revert(in) }
@@ -19,14 +20,40 @@ func (s *step) revert(in Revert) {
 	if s.rejectInTurn(in.To) {
 		return
 	}
+	if err := s.errStaleTurn(in.ExpectedLast); err != nil {
+		s.reject(in.To, err)
+		return
+	}
 	n, err := s.turnsToRevert(in)
 	if err != nil {
 		s.reject(in.To, err)
 		return
 	}
+	removed := s.lastTurnIDs(int(n))
 	c := s.recordRevert(n)
-	s.replyToRevert(in)
-	s.notifyReverted(c)
+	s.replyToRevert(in, removed)
+	s.notifyReverted(c, s.lastRevert())
+}
+
+// errStaleTurn returns the error for a request that expects another last turn, or nil.
+func (t *Thread) errStaleTurn(expected *string) *protocol.Error {
+	last := t.state.CurrentTurn()
+	if expected == nil || *expected == last {
+		return nil
+	}
+	err := protocol.Refuse(protocol.KindStaleTurn, "the last turn of the thread is %q, not %q, and nothing was changed: "+
+		"read the turns again, and repeat the request if it still makes sense", last, *expected)
+	err.Data.TurnID = last
+	return err
+}
+
+// lastTurnIDs returns the ids of the last n turns, in order.
+func (t *Thread) lastTurnIDs(n int) []string {
+	ids := make([]string, 0, n)
+	for i := t.transcript.TurnCount() - n; i < t.transcript.TurnCount(); i++ {
+		ids = append(ids, t.transcript.TurnID(i))
+	}
+	return ids
 }
 
 // recordRevert takes the last turns out. notifyReverted notifies clients afterwards.
@@ -41,7 +68,8 @@ func (s *step) recordRevert(n uint32) *trimChange {
 	return c
 }
 
-func (s *step) notifyReverted(c *trimChange) {
+// notifyReverted notifies clients of a revert or of its undo, with the changes of the context.
+func (s *step) notifyReverted(c *trimChange, changes []history.Change) {
 	if s.failed {
 		s.failed = false
 		s.notifyStatus()
@@ -49,7 +77,7 @@ func (s *step) notifyReverted(c *trimChange) {
 	s.notify(protocol.ThreadRevertedNotification{ThreadID: s.state.ID})
 	s.notifyTrim(c)
 	s.discards = true
-	s.contextChanged(s.lastRevert())
+	s.contextChanged(changes)
 }
 
 func (s *step) turnsToRevert(in Revert) (uint32, *protocol.Error) {
@@ -60,12 +88,12 @@ func (s *step) turnsToRevert(in Revert) (uint32, *protocol.Error) {
 	return uint32(s.transcript.TurnCount() - turn), err
 }
 
-func (s *step) replyToRevert(in Revert) {
+func (s *step) replyToRevert(in Revert, removed []string) {
 	if in.Before == nil {
 		s.reply(in.To, protocol.ThreadRollbackResponse{Thread: s.responseView(true)})
 		return
 	}
-	answer := protocol.ThreadRevertResponse{Thread: s.View(false)}
+	answer := protocol.ThreadRevertResponse{Thread: s.View(false), RemovedTurnIDs: removed}
 	answer.TurnsBackwardsCursor, answer.ItemsBackwardsCursor = s.lists().LastCursors()
 	s.reply(in.To, answer)
 }

@@ -46,18 +46,16 @@ func (s *step) revertTo(in RevertTo) {
 	answer.Thread = s.View(false)
 	s.reply(in.To, answer)
 	if took != nil {
-		s.notifyReverted(took)
+		s.notifyReverted(took, s.lastRevert())
 	}
 }
 
 func (s *step) revertAnswer(in RevertTo) protocol.ThreadCheckpointRevertResponse {
 	r := protocol.ThreadCheckpointRevertResponse{
-		DryRun: in.Dry, Mode: in.Plan.Mode, Roots: []string{}, RemovedTurnIDs: []string{},
-		Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}},
+		DryRun: in.Dry, Mode: in.Plan.Mode, Roots: []string{},
+		RemovedTurnIDs: s.lastTurnIDs(in.Plan.Turns), Summary: protocol.DiffSummary{Files: []protocol.DiffFile{}},
 	}
-	for i := s.transcript.TurnCount() - in.Plan.Turns; i < s.transcript.TurnCount(); i++ {
-		r.RemovedTurnIDs = append(r.RemovedTurnIDs, s.transcript.Turn(i).ID)
-	}
+	r.LastTurnID = protocol.OrNil(s.state.CurrentTurn())
 	if in.Restored == nil {
 		return r
 	}

@@ -13,6 +13,8 @@ type TrimContext struct {
 	Client   string
 	KeepLast uint32
 	Summary  *string
+	// ExpectedLast is the last turn that the thread must have, or nil for any.
+	ExpectedLast *string
 }
 
 // SummarizeContext gives a trim point a summary. A nil Point is the latest trim point.
@@ -31,6 +33,10 @@ func (in SummarizeContext) apply(s *step) { s.summarizeContext(in) }
 
 func (s *step) trimContext(in TrimContext) {
 	if s.rejectInTurn(in.To) {
+		return
+	}
+	if err := s.errStaleTurn(in.ExpectedLast); err != nil {
+		s.reject(in.To, err)
 		return
 	}
 	s.closeDanglingTurn()

@@ -126,12 +126,14 @@ type ThreadCheckpointDiffResponse struct {
 }
 
 // ThreadCheckpointRevertParams takes back what a thread did since a checkpoint: in the
-// files, in the conversation, or in both. With DryRun nothing is changed.
+// files, in the conversation, or in both. With DryRun nothing is changed. ExpectedLastTurnID has the
+// meaning of ThreadRevertParams.
 type ThreadCheckpointRevertParams struct {
-	ThreadID string `json:"threadId"`
-	TurnID   string `json:"turnId"`
-	Mode     string `json:"mode" oneof:"files conversation both"`
-	DryRun   bool   `json:"dryRun,omitempty"`
+	ThreadID           string  `json:"threadId"`
+	TurnID             string  `json:"turnId"`
+	Mode               string  `json:"mode" oneof:"files conversation both"`
+	DryRun             bool    `json:"dryRun,omitempty"`
+	ExpectedLastTurnID *string `json:"expectedLastTurnId,omitempty"`
 }
 
 // The modes of a ThreadCheckpointRevertParams.
@@ -144,7 +146,8 @@ const (
 // ThreadCheckpointRevertResponse is the result of a revert, or of its preview. Diff and Summary
 // describe the effect on the files below Roots. UndoCheckpointID is the checkpoint of the files before
 // the revert, or null if no file changed. RemovedTurnIDs are the turns that were removed from the
-// conversation. Cut has the meaning of ThreadDiffReadResponse.
+// conversation. LastTurnID is the last turn of the thread before the revert, or null; the ExpectedLastTurnID of the
+// request that follows a preview. Cut has the meaning of ThreadDiffReadResponse.
 type ThreadCheckpointRevertResponse struct {
 	DryRun           bool        `json:"dryRun"`
 	Mode             string      `json:"mode" oneof:"files conversation both"`
@@ -154,5 +157,6 @@ type ThreadCheckpointRevertResponse struct {
 	Cut              bool        `json:"cut"`
 	Summary          DiffSummary `json:"summary"`
 	RemovedTurnIDs   []string    `json:"removedTurnIds"`
+	LastTurnID       *string     `json:"lastTurnId"`
 	Thread           Thread      `json:"thread"`
 }

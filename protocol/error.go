@@ -38,6 +38,7 @@ const (
 	KindOwnerLost          Kind = "ownerLost"
 	KindNoActiveTurn       Kind = "noActiveTurn"
 	KindTurnMismatch       Kind = "turnMismatch"
+	KindStaleTurn          Kind = "staleTurn"
 	KindTurnActive         Kind = "turnActive"
 	KindTurnNotFound       Kind = "turnNotFound"
 	KindRolloutCorrupt     Kind = "rolloutCorrupt"
@@ -102,7 +103,7 @@ type ErrorData struct {
 	// Field names the member that was wrong, as a dotted path: "clientInfo.version",
 	// "input.0.text". It is empty where the params as a whole are.
 	Field string `json:"field,omitempty"`
-	// TurnID names the turn that is in the way, or that was expected.
+	// TurnID names the turn that is in the way, that was expected, or that is the last one of the thread.
 	TurnID string `json:"turnId,omitempty"`
 	// CodexErrorInfo describes a turn that accepts no input.
 	CodexErrorInfo *CodexErrorInfo `json:"codexErrorInfo,omitempty"`

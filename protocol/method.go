@@ -30,6 +30,7 @@ type Handler interface {
 	ThreadUnsubscribe(to Caller, p *ThreadUnsubscribeParams) error
 	ThreadSetName(to Caller, p *ThreadSetNameParams) error
 	ThreadRevert(to Caller, p *ThreadRevertParams) error
+	ThreadRevertUndo(to Caller, p *ThreadRevertUndoParams) error
 	ThreadRollback(to Caller, p *ThreadRollbackParams) error
 	ThreadMetadataUpdate(to Caller, p *ThreadMetadataUpdateParams) error
 	ThreadMemoryModeSet(to Caller, p *ThreadMemoryModeSetParams) error
@@ -233,6 +234,8 @@ func Methods() []Method {
 			"Sets the name of a thread."),
 		method[ThreadRevertParams, ThreadRevertResponse]("thread/revert", Handler.ThreadRevert,
 			"Removes a turn and all later turns from a thread."),
+		method[ThreadRevertUndoParams, ThreadRevertUndoResponse]("thread/revert/undo", Handler.ThreadRevertUndo,
+			"Brings back the turns that the last revert removed, until the next turn.").own(),
 		method[ThreadRollbackParams, ThreadRollbackResponse]("thread/rollback", Handler.ThreadRollback,
 			"Removes the last turns from a thread.").own(),
 		method[ThreadMetadataUpdateParams, ThreadMetadataUpdateResponse]("thread/metadata/update",

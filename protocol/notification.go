@@ -233,7 +233,7 @@ func Notifications() []NotificationRow {
 		notification[ThreadNameUpdatedNotification]("A thread has a new name."),
 		notification[ThreadClosedNotification]("A thread was unloaded."),
 		notification[ThreadDeletedNotification]("A thread was deleted."),
-		notification[ThreadRevertedNotification]("The last turns of a thread were removed."),
+		notification[ThreadRevertedNotification]("The last turns of a thread were removed, or came back."),
 		notification[ThreadArchivedNotification]("A thread was archived."),
 		notification[ThreadUnarchivedNotification]("A thread was unarchived."),
 		notification[ThreadArchivedAndNewCreatedNotification]("A thread replaced an archived one.").own(),

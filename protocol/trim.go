@@ -40,11 +40,13 @@ const (
 )
 
 // ThreadContextTrimParams takes all turns but the last KeepLastNTurns out of the context;
-// without a number, all of them. Summary is put in their place.
+// without a number, all of them. Summary is put in their place. ExpectedLastTurnID has the meaning of
+// ThreadRevertParams.
 type ThreadContextTrimParams struct {
-	ThreadID       string  `json:"threadId"`
-	KeepLastNTurns *uint32 `json:"keepLastNTurns,omitempty"`
-	Summary        *string `json:"summary,omitempty"`
+	ThreadID           string  `json:"threadId"`
+	KeepLastNTurns     *uint32 `json:"keepLastNTurns,omitempty"`
+	Summary            *string `json:"summary,omitempty"`
+	ExpectedLastTurnID *string `json:"expectedLastTurnId,omitempty"`
 }
 
 // ThreadContextTrimResponse has the new trim point, and the provider session of the next model

@@ -50,7 +50,12 @@ func (e *Engine) ThreadInjectItems(to protocol.Caller, p *protocol.ThreadInjectI
 
 // ThreadRevert reverts a thread, loaded or not, to the start of a turn.
 func (e *Engine) ThreadRevert(to protocol.Caller, p *protocol.ThreadRevertParams) error {
-	return e.changeThread(to, p.ThreadID, core.Revert{To: to, Before: &p.BeforeTurnID})
+	return e.changeThread(to, p.ThreadID, core.Revert{To: to, Before: &p.BeforeTurnID, ExpectedLast: p.ExpectedLastTurnID})
+}
+
+// ThreadRevertUndo undoes the last revert of a thread, loaded or not.
+func (e *Engine) ThreadRevertUndo(to protocol.Caller, p *protocol.ThreadRevertUndoParams) error {
+	return e.changeThread(to, p.ThreadID, core.UndoRevert{To: to, Expected: p.ExpectedTurnID})
 }
 
 // ThreadRollback reverts the last turns of a thread, loaded or not.
@@ -58,7 +63,7 @@ func (e *Engine) ThreadRollback(to protocol.Caller, p *protocol.ThreadRollbackPa
 	if p.NumTurns == 0 {
 		return protocol.InvalidParams("numTurns", "`numTurns` must be at least 1")
 	}
-	return e.changeThread(to, p.ThreadID, core.Revert{To: to, Last: p.NumTurns})
+	return e.changeThread(to, p.ThreadID, core.Revert{To: to, Last: p.NumTurns, ExpectedLast: p.ExpectedLastTurnID})
 }
 
 // ThreadContextSummarize sets the summary of a trim point.
@@ -72,7 +77,8 @@ func (e *Engine) ThreadContextSummarize(to protocol.Caller, p *protocol.ThreadCo
 
 // ThreadContextTrim trims the context.
 func (e *Engine) ThreadContextTrim(to protocol.Caller, p *protocol.ThreadContextTrimParams) error {
-	in := core.TrimContext{To: to, Client: e.parts.Originator(to.Conn), Summary: p.Summary}
+	in := core.TrimContext{To: to, Client: e.parts.Originator(to.Conn), Summary: p.Summary,
+		ExpectedLast: p.ExpectedLastTurnID}
 	if p.KeepLastNTurns != nil {
 		in.KeepLast = *p.KeepLastNTurns
 	}

@@ -91,7 +91,7 @@ func (a *actor) revertTo(to protocol.Caller, p *protocol.ThreadCheckpointRevertP
 	if p.Mode != protocol.RevertConversation && !tracking.Worktree {
 		return nil, errCheckpointsOff()
 	}
-	plan, refusal := a.thread.PlanRevert(p.TurnID, p.Mode)
+	plan, refusal := a.thread.PlanRevert(p.TurnID, p.Mode, p.ExpectedLastTurnID)
 	if refusal != nil {
 		return nil, refusal
 	}

@@ -58,6 +58,9 @@ func (e *Edit) readChanges() []Change {
 // IsRevert reports whether the edit takes turns out.
 func (e *Edit) IsRevert() bool { return e.Op == protocol.EditRevert }
 
+// revertInForce reports whether the edit takes turns out and is not undone.
+func (e *Edit) revertInForce() bool { return e.IsRevert() && !e.Undone }
+
 // makesPoint reports whether the edit made a trim point. A nil edit made none.
 func (e *Edit) makesPoint(id string) bool { return e != nil && e.point != nil && e.point.ID == id }
 

@@ -41,6 +41,15 @@ func (h *History) LastEdit() *Edit {
 	return &h.journal[len(h.journal)-1]
 }
 
+// EditAt returns the edit whose line has an ordinal, or nil.
+func (h *History) EditAt(ordinal int64) *Edit {
+	i := slices.IndexFunc(h.journal, func(e Edit) bool { return e.ordinal == ordinal })
+	if i < 0 {
+		return nil
+	}
+	return &h.journal[i]
+}
+
 // ApplyEdit applies a context_edit line. An unknown operation counts as an edit and changes nothing.
 func (h *History) ApplyEdit(line *Line) {
 	var e protocol.StoredContextEdit
@@ -182,12 +191,12 @@ func (h *History) BroughtBack() map[int]bool {
 	return places
 }
 
-// Undoable returns the edit to undo next, or nil. A revert, and the edits before it, cannot be
-// undone.
+// Undoable returns the edit to undo next, or nil. A revert in force, and the edits before it, are none: only
+// [History.UndoRevert] undoes a revert.
 func (h *History) Undoable() *Edit {
 	for i := len(h.journal) - 1; i >= 0; i-- {
 		switch e := &h.journal[i]; {
-		case e.IsRevert():
+		case e.revertInForce():
 			return nil
 		case !e.Undone:
 			return e
@@ -228,9 +237,9 @@ func (h *History) PathTo(revision int64) (undo, redo int, err *protocol.Error) {
 		return 0, h.countEdits(0, target+1, func(e *Edit) bool { return e.Undone && !e.final }), nil
 	}
 	for _, e := range h.journal[target+1:] {
-		if e.IsRevert() {
+		if e.revertInForce() {
 			return 0, 0, protocol.Refuse(protocol.KindRevertBarrier,
-				"revision %d is before a revert of turns, which cannot be undone: name revision %d or a later one",
+				"revision %d is before a revert of turns, which only thread/revert/undo undoes: name revision %d or a later one",
 				revision, h.lastRevert())
 		}
 	}
@@ -246,10 +255,10 @@ func (h *History) countEdits(from, end int, matches func(*Edit) bool) (n int) {
 	return n
 }
 
-// lastRevert returns the revision of the last revert.
+// lastRevert returns the revision of the last revert in force.
 func (h *History) lastRevert() (revision int64) {
 	for i := range h.journal {
-		if h.journal[i].IsRevert() {
+		if h.journal[i].revertInForce() {
 			revision = h.journal[i].Revision
 		}
 	}

@@ -112,13 +112,15 @@ func encode(item protocol.ResponseItem) (raw json.RawMessage, failed bool) {
 	return raw, err != nil
 }
 
-// addEdits leaves out compactions that are undone and turns that were reverted. It gives the last
+// addEdits leaves out compactions and reverts that are undone, and turns that were reverted. It gives the last
 // compaction in force the history that remains of it.
 func (p *projection) addEdits() {
 	for i := range p.journal {
 		switch e := &p.journal[i]; {
-		case e.IsRevert():
+		case e.revertInForce():
 			p.reverts = append(p.reverts, e)
+		case e.IsRevert():
+			p.lines[e.ordinal] = nil
 		case e.Op == protocol.EditCompact && e.Undone:
 			p.lines[e.ordinal] = nil
 		}

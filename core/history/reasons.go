@@ -84,16 +84,16 @@ func (h *History) RemovalReasons() []protocol.ContextReasonCode {
 	return removed
 }
 
-// hasReverts reports whether turns were ever taken out by a revert.
+// hasReverts reports whether a revert took turns out.
 func (h *History) hasReverts() bool {
-	return slices.ContainsFunc(h.journal, func(e Edit) bool { return e.IsRevert() })
+	return slices.ContainsFunc(h.journal, func(e Edit) bool { return e.revertInForce() })
 }
 
 // isReverted reports whether a revert took out the line of an item.
 func (h *History) isReverted(place int) bool {
 	ordinal := h.Item(place).ordinal
 	for i := range h.journal {
-		if e := &h.journal[i]; e.IsRevert() && ordinal >= e.from && ordinal <= e.ordinal {
+		if e := &h.journal[i]; e.revertInForce() && ordinal >= e.from && ordinal <= e.ordinal {
 			return true
 		}
 	}

@@ -7,10 +7,42 @@ import (
 	"appserver/protocol"
 )
 
+// Reverted has what the undo of a revert needs. It is valid while no item joins the history, except for summaries.
+type Reverted struct {
+	// at is the index of the revert in the journal.
+	at int
+	// was has the state of the earlier edits before the revert, by their indices, if the revert changed it.
+	was       map[int]editState
+	encrypted []int64
+}
+
+// editState is the part of an edit that later edits change.
+type editState struct {
+	undone, final bool
+	saving        int64
+}
+
+func (e *Edit) editState() editState { return editState{e.Undone, e.final, e.saving} }
+
 // Revert takes out the lines from an ordinal on. It hides the items that joined since, and brings back
 // what trims and compactions hid since. Other edits of the remaining items stay. No earlier edit can be
-// undone or redone afterwards. revision is the one that the line names.
-func (h *History) Revert(line *Line, from, revision int64) {
+// undone or redone afterwards, unless the revert is undone. revision is the one that the line names.
+func (h *History) Revert(line *Line, from, revision int64) Reverted {
+	before := make([]editState, len(h.journal))
+	for i := range h.journal {
+		before[i] = h.journal[i].editState()
+	}
+	r := Reverted{at: len(h.journal), was: map[int]editState{}, encrypted: slices.Clone(h.encrypted)}
+	h.revert(line, from, revision)
+	for i, was := range before {
+		if h.journal[i].editState() != was {
+			r.was[i] = was
+		}
+	}
+	return r
+}
+
+func (h *History) revert(line *Line, from, revision int64) {
 	e := Edit{ordinal: line.Ordinal, from: from}
 	e.Op, e.At = protocol.EditRevert, line.at()
 	e.changes = h.revertingChanges(from)
@@ -24,6 +56,30 @@ func (h *History) Revert(line *Line, from, revision int64) {
 	h.refresh(&e)
 	h.encrypted = slices.DeleteFunc(h.encrypted, func(ordinal int64) bool { return ordinal >= from })
 	h.formsDue = true
+}
+
+// CanUndoRevert reports whether no later edit than a revert is in force.
+func (h *History) CanUndoRevert(r *Reverted) bool {
+	later := h.journal[r.at+1:]
+	return !slices.ContainsFunc(later, func(e Edit) bool { return !e.Undone })
+}
+
+// UndoRevert brings back what a revert took out. Earlier edits can be undone and redone as before the revert, later
+// ones not any more. The caller has counted the revision.
+func (h *History) UndoRevert(r *Reverted) {
+	e := &h.journal[r.at]
+	h.revertChanges(e.Changes())
+	e.Undone = true
+	for i := r.at; i < len(h.journal); i++ {
+		h.journal[i].final = true
+	}
+	for i, was := range r.was {
+		earlier := &h.journal[i]
+		earlier.Undone, earlier.final = was.undone, was.final
+		h.setSaving(earlier, was.saving)
+	}
+	h.encrypted, h.formsDue, h.trimmedTurns = r.encrypted, true, nil
+	h.refresh(e)
 }
 
 // trimsSince returns the trims and compactions in force from a line on, and the summaries that they

@@ -62,7 +62,8 @@ func (l *List[T]) Append(element T) {
 	l.length++
 }
 
-// Cut removes the elements from an index on.
+// Cut removes the elements from an index on. A copy of the list by assignment keeps them, and stays valid while nothing
+// is appended to the list.
 func (l *List[T]) Cut(length int) {
 	if length >= l.length {
 		return
@@ -70,6 +71,7 @@ func (l *List[T]) Cut(length int) {
 	full, part := length>>blockBits, length&(blockSize-1)
 	if part > 0 {
 		l.At(length) // the part that stays is decoded
+		l.blocks = slices.Clone(l.blocks)
 		l.blocks[full] = slices.Clip(l.blocks[full][:part])
 		full++
 	}

@@ -84,7 +84,9 @@ func (s *State) applyRolledBack(ordinal int64, line *protocol.RolloutLine) {
 	first := max(s.Transcript.TurnCount()-int(rolled.NumTurns), 0)
 	from := s.StartOf(first)
 	at := s.historyLine(ordinal, line)
-	s.Context.Revert(&at, from, rolled.Revision)
-	before := s.Transcript.Revert(first, from)
+	r := reverted{ordinal: ordinal, usage: s.Usage, context: s.Context.Revert(&at, from, rolled.Revision)}
+	r.transcript = s.Transcript.Revert(first, from)
+	s.reverts = append(s.reverts, r)
+	before := r.transcript.Usage()
 	s.Usage.Total, s.Usage.Last = before.Total, before.Last
 }

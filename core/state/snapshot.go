@@ -10,7 +10,7 @@ import (
 )
 
 // snapshotForm changes with the format of snapshots, and with the effect of lines.
-const snapshotForm = 19
+const snapshotForm = 20
 
 // snapshotHead begins a snapshot. The model requests, the context and the transcript follow. Defaults and Values are
 // JSON, because gob does not distinguish a pointer to 0 from nil.
@@ -27,10 +27,14 @@ type requestColumns struct {
 }
 
 // WriteSnapshot writes the state after the lines that were applied so far, for ReadSnapshot. defaults are
-// those of New. It fails if payloads cannot be read again.
+// those of New. It fails if payloads cannot be read again. It also fails while a revert can be undone: a snapshot
+// does not have the removed turns, so the next load applies the lines.
 func (s *State) WriteSnapshot(to io.Writer, defaults Settings) error {
 	if s.from == nil {
 		return fmt.Errorf("thread %s is held in memory", s.ID)
+	}
+	if len(s.reverts) > 0 {
+		return fmt.Errorf("a revert of thread %s can still be undone", s.ID)
 	}
 	head := snapshotHead{Form: snapshotForm, Line: s.line}
 	var err error

@@ -17,6 +17,7 @@ import (
 var notDurable = map[string]string{
 	"State.from":       "the caller of ReadSnapshot gives the lines",
 	"State.appended":   "lines are evicted after a load only",
+	"State.reverts":    "there is no snapshot while a revert can be undone",
 	"State.requests":   "they refer to lines; the test compares their numbers",
 	"State.Context":    "package history tests its part of the snapshot",
 	"State.Transcript": "package transcript tests its part of the snapshot",

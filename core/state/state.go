@@ -27,6 +27,8 @@ type State struct {
 	line int32
 	// appended reads the lines that were appended after the load.
 	appended *lineref.Source
+	// reverts are the reverts that can be undone, the last one first to undo.
+	reverts []reverted
 }
 
 // Values are the parts of a State that are not lists of items. Only lines change them, except for Settings
@@ -110,6 +112,7 @@ func (s *State) Apply(line *protocol.RolloutLine) {
 	if len(line.Payload) == 0 || line.Payload[0] != '{' {
 		return
 	}
+	s.forgetReverts(line)
 	switch line.Type {
 	case protocol.LineSessionMeta:
 		s.applyMeta(line.Payload)
@@ -148,6 +151,7 @@ func (s *State) applyToContext(ordinal int64, line *protocol.RolloutLine) {
 		s.Context.ApplyTrimPoint(&at)
 	case protocol.LineContextEdit:
 		s.Context.ApplyEdit(&at)
+		s.applyUndoOfRevert(line.Payload)
 	}
 }
 

@@ -191,10 +191,21 @@ func (t *Transcript) ItemCompleted(line *Line) (shown Shown) {
 	return shown
 }
 
-// Revert removes the turns from an index on, and all that came from a position on. It returns the usage before
-// the first of them.
-func (t *Transcript) Revert(first int, position int64) (before protocol.ThreadTokenUsage) {
-	before = t.Turn(first).UsageBefore
+// Reverted is a transcript before a revert. It is valid while no turn and no item joins the transcript.
+type Reverted struct {
+	before Transcript
+	first  int
+}
+
+// Usage returns the usage before the first turn that was removed.
+func (r *Reverted) Usage() protocol.ThreadTokenUsage { return r.before.Turn(r.first).UsageBefore }
+
+// First returns the id of the first turn that was removed.
+func (r *Reverted) First() string { return r.before.TurnID(r.first) }
+
+// Revert removes the turns from an index on, and all that came from a position on.
+func (t *Transcript) Revert(first int, position int64) Reverted {
+	r := Reverted{*t, first}
 	for i := first; i < t.TurnCount(); i++ {
 		t.indices.Delete(t.TurnID(i))
 		t.items -= int64(len(t.Turn(i).items))
@@ -209,7 +220,17 @@ func (t *Transcript) Revert(first int, position int64) (before protocol.ThreadTo
 	if first == 0 {
 		t.preview = ""
 	}
-	return before
+	return r
+}
+
+// UndoRevert brings back what a revert removed.
+func (t *Transcript) UndoRevert(r *Reverted) {
+	indices := t.indices
+	*t = r.before
+	t.indices = indices
+	for i := r.first; i < t.TurnCount(); i++ {
+		t.indices.Set(t.TurnID(i), int32(i))
+	}
 }
 
 // addTurn adds a turn that begins at a line.

@@ -130,6 +130,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/name/set"; params: ThreadSetNameParams }
   /** Removes a turn and all later turns from a thread. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/revert"; params: ThreadRevertParams }
+  /** Brings back the turns that the last revert removed, until the next turn. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "thread/revert/undo"; params: ThreadRevertUndoParams }
   /** Removes the last turns from a thread. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/rollback"; params: ThreadRollbackParams }
   /** Changes the git information of a thread. */
@@ -1184,7 +1186,7 @@ export interface ErrorData {
   kind: ErrorKind;
   /** Field names the member that was wrong, as a dotted path: "clientInfo.version", "input.0.text". It is empty where the params as a whole are. */
   field?: string;
-  /** TurnID names the turn that is in the way, or that was expected. */
+  /** TurnID names the turn that is in the way, that was expected, or that is the last one of the thread. */
   turnId?: string;
   /** CodexErrorInfo describes a turn that accepts no input. */
   codexErrorInfo?: CodexErrorInfo;
@@ -1203,7 +1205,7 @@ export interface ErrorData {
 }
 
 /** Kind is the stable machine word of an error, in error.data.kind. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "permissions" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "notReturnable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "inputTooLarge" | "internal" | "overloaded" | "notInitialized" | "alreadyInitialized" | "shuttingDown" | "experimentalApiRequired" | "invalidThreadId" | "threadNotFound" | "threadNotLoaded" | "threadLocked" | "threadArchived" | "threadInUse" | "staleOwner" | "ownerLost" | "noActiveTurn" | "turnMismatch" | "staleTurn" | "turnActive" | "turnNotFound" | "rolloutCorrupt" | "rolloutUnreadable" | "storage" | "providerNotFound" | "providerNotReady" | "config" | "permissions" | "configVersionConflict" | "configValidationError" | "configLayerReadonly" | "cwdNotFound" | "staleRevision" | "itemNotFound" | "notReplaceable" | "notReturnable" | "nothingToUndo" | "nothingToRedo" | "requestNotFound" | "revisionNotFound" | "revertBarrier" | "backupMismatch" | "trimPointNotFound" | "nothingToCompact" | "draftExpired" | "draftCancelled" | "slashCommand" | "indexUnavailable" | "mcpServer" | "checkpointNotFound" | "checkpointConflict" | "checkpointsOff" | "worktree" | "memoryUnavailable" | "fileNotFound" | "fileExists" | "fileType" | "fileTooLarge" | "fileAccess" | "file" | "watchExists" | "searchNotFound" | "command" | "commandExists" | "commandNotFound" | "notConfined";
 
 /** ErrorNotification reports a failed model request. If WillRetry is false, the turn fails, and turn/completed follows with the same error. */
 export interface ErrorNotification {
@@ -2275,7 +2277,7 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "thread/closed"; params: ThreadClosedNotification; emittedAtMs: number }
   /** A thread was deleted. */
   | { jsonrpc: "2.0"; method: "thread/deleted"; params: ThreadDeletedNotification; emittedAtMs: number }
-  /** The last turns of a thread were removed. */
+  /** The last turns of a thread were removed, or came back. */
   | { jsonrpc: "2.0"; method: "thread/reverted"; params: ThreadRevertedNotification; emittedAtMs: number }
   /** A thread was archived. */
   | { jsonrpc: "2.0"; method: "thread/archived"; params: ThreadArchivedNotification; emittedAtMs: number }
@@ -2727,15 +2729,16 @@ export interface ThreadCheckpointListResponse {
   nextCursor: string | null;
 }
 
-/** ThreadCheckpointRevertParams takes back what a thread did since a checkpoint: in the files, in the conversation, or in both. With DryRun nothing is changed. */
+/** ThreadCheckpointRevertParams takes back what a thread did since a checkpoint: in the files, in the conversation, or in both. With DryRun nothing is changed. ExpectedLastTurnID has the meaning of ThreadRevertParams. */
 export interface ThreadCheckpointRevertParams {
   threadId: string;
   turnId: string;
   mode: "files" | "conversation" | "both";
   dryRun?: boolean | null;
+  expectedLastTurnId?: string | null;
 }
 
-/** ThreadCheckpointRevertResponse is the result of a revert, or of its preview. Diff and Summary describe the effect on the files below Roots. UndoCheckpointID is the checkpoint of the files before the revert, or null if no file changed. RemovedTurnIDs are the turns that were removed from the conversation. Cut has the meaning of ThreadDiffReadResponse. */
+/** ThreadCheckpointRevertResponse is the result of a revert, or of its preview. Diff and Summary describe the effect on the files below Roots. UndoCheckpointID is the checkpoint of the files before the revert, or null if no file changed. RemovedTurnIDs are the turns that were removed from the conversation. LastTurnID is the last turn of the thread before the revert, or null; the ExpectedLastTurnID of the request that follows a preview. Cut has the meaning of ThreadDiffReadResponse. */
 export interface ThreadCheckpointRevertResponse {
   dryRun: boolean;
   mode: "files" | "conversation" | "both";
@@ -2745,6 +2748,7 @@ export interface ThreadCheckpointRevertResponse {
   cut: boolean;
   summary: DiffSummary;
   removedTurnIds: Array<string>;
+  lastTurnId: string | null;
   thread: Thread;
 }
 
@@ -2837,11 +2841,12 @@ export interface ThreadContextSummarizedNotification {
   compactDurationMs: number | null;
 }
 
-/** ThreadContextTrimParams takes all turns but the last KeepLastNTurns out of the context; without a number, all of them. Summary is put in their place. */
+/** ThreadContextTrimParams takes all turns but the last KeepLastNTurns out of the context; without a number, all of them. Summary is put in their place. ExpectedLastTurnID has the meaning of ThreadRevertParams. */
 export interface ThreadContextTrimParams {
   threadId: string;
   keepLastNTurns?: number | null;
   summary?: string | null;
+  expectedLastTurnId?: string | null;
 }
 
 /** ThreadContextTrimResponse has the new trim point, and the provider session of the next model request. */
@@ -3134,28 +3139,45 @@ export interface ThreadResumeResponse {
   itemsBackwardsCursor: string | null;
 }
 
-/** ThreadRevertParams takes a turn, and all behind it, out of a thread that has no turn under way. Files that the turns changed stay as they are. */
+/** ThreadRevertParams takes a turn, and all behind it, out of a thread that has no turn under way. Files that the turns changed stay as they are. If the last turn of the thread is not ExpectedLastTurnID, the request is rejected with kind staleTurn, and the error has the last turn's id. */
 export interface ThreadRevertParams {
   threadId: string;
   beforeTurnId: string;
+  expectedLastTurnId?: string | null;
 }
 
-/** ThreadRevertResponse has the thread without its turns. The cursors have the meaning of ThreadResumeResponse. */
+/** ThreadRevertResponse has the thread without its turns. The cursors have the meaning of ThreadResumeResponse. RemovedTurnIDs are the turns that were removed, in order. */
 export interface ThreadRevertResponse {
   thread: Thread;
   turnsBackwardsCursor: string | null;
   itemsBackwardsCursor: string | null;
+  removedTurnIds: Array<string>;
 }
 
-/** ThreadRevertedNotification reports that the last turns of a thread were removed. */
+/** ThreadRevertUndoParams brings back the turns that the last revert or rollback removed. It is rejected with kind nothingToUndo if a turn has begun since, or if something else joined the context. If the first turn to come back is not ExpectedTurnID, it is rejected with kind staleTurn, and the error has the id of that turn. */
+export interface ThreadRevertUndoParams {
+  threadId: string;
+  expectedTurnId?: string | null;
+}
+
+/** ThreadRevertUndoResponse has the members of ThreadRevertResponse. RestoredTurnIDs are the turns that came back, in order. thread/reverted follows, so that clients read the turns again. */
+export interface ThreadRevertUndoResponse {
+  thread: Thread;
+  turnsBackwardsCursor: string | null;
+  itemsBackwardsCursor: string | null;
+  restoredTurnIds: Array<string>;
+}
+
+/** ThreadRevertedNotification reports that the last turns of a thread were removed, or that an undo brought them back. */
 export interface ThreadRevertedNotification {
   threadId: string;
 }
 
-/** ThreadRollbackParams removes the last turns of a thread, at most all. */
+/** ThreadRollbackParams removes the last turns of a thread, at most all. ExpectedLastTurnID has the meaning of ThreadRevertParams. */
 export interface ThreadRollbackParams {
   threadId: string;
   numTurns: number;
+  expectedLastTurnId?: string | null;
 }
 
 /** ThreadRollbackResponse shows the thread with the turns that are left. */
@@ -3738,6 +3760,8 @@ export interface Methods {
   "thread/name/set": { params: ThreadSetNameParams; result: ThreadSetNameResponse };
   /** Removes a turn and all later turns from a thread. */
   "thread/revert": { params: ThreadRevertParams; result: ThreadRevertResponse };
+  /** Brings back the turns that the last revert removed, until the next turn. */
+  "thread/revert/undo": { params: ThreadRevertUndoParams; result: ThreadRevertUndoResponse };
   /** Removes the last turns from a thread. */
   "thread/rollback": { params: ThreadRollbackParams; result: ThreadRollbackResponse };
   /** Changes the git information of a thread. */

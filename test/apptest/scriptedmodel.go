@@ -159,11 +159,18 @@ func StartScripted(t *testing.T, args ...string) (*Client, ScriptedModel) {
 // StartScriptedOn starts the server with a scripted model that speaks one of the APIs.
 func StartScriptedOn(t *testing.T, on WireAPI, args ...string) (*Client, ScriptedModel) {
 	t.Helper()
-	m := NewScriptedModel(t)
-	m.wire = on
+	m := NewScriptedModelOn(t, on)
 	c := StartServer(t, m.Home(t), args...)
 	c.Initialize()
 	return c, m
+}
+
+// NewScriptedModelOn returns a scripted model that speaks one of the APIs.
+func NewScriptedModelOn(t *testing.T, on WireAPI) ScriptedModel {
+	t.Helper()
+	m := NewScriptedModel(t)
+	m.wire = on
+	return m
 }
 
 // RunScript runs a turn with these calls, requires that it completes, and returns its id.

@@ -34,7 +34,8 @@ var shownDocs = []struct {
 		"thread/diff/read", "thread/checkpoint/list", "thread/checkpoint/diff", "thread/checkpoint/revert"}},
 	{"approvals.md", "approval_accept", []string{"serverRequest/list"}},
 	{"threads.md", "story_threads", []string{
-		"thread/list", "thread/search", "thread/turns/list", "thread/items/list", "thread/fork", "thread/revert"}},
+		"thread/list", "thread/search", "thread/turns/list", "thread/items/list", "thread/fork", "thread/revert",
+		"thread/revert/undo"}},
 }
 
 var exampleBlocks = regexp.MustCompile("(<!-- example: (\\S+)(?: in (\\S+))? -->\n```text\n)(?:[^`]|`[^`])*(```\n)")

@@ -24,6 +24,7 @@ func TestReferenceInterchangeReverts(t *testing.T) {
 		{"put away", (*interchange).revertedArchived},
 		{"forked", (*interchange).revertedForked},
 		{"taken back again", (*interchange).revertedHere},
+		{"undone here", (*interchange).revertUndoneHere},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -172,5 +173,26 @@ func (x *interchange) revertedHere() {
 	c.Call("thread/resume", apptest.Object{"threadId": id})
 	c.Turn(id, "seventh")
 	require.Equal(x.t, append(prompt, "assistant: answer to sixth", "user: seventh"), x.model.conversation(theirRequests))
+	c.Close()
+}
+
+// revertUndoneHere undoes a revert after the rollout was rewritten for it. The reference shows and sends the turns
+// again.
+func (x *interchange) revertUndoneHere() {
+	c := x.ours()
+	id := x.twoTurns(c)
+	shown := c.CompareAnswer("thread/resume", id).Thread.Turns
+	c.Call("thread/rollback", apptest.Object{"threadId": id, "numTurns": 1})
+	c.Close()
+
+	c = x.ours()
+	c.Call("thread/revert/undo", apptest.Object{"threadId": id})
+	c.Close()
+
+	c = x.reference()
+	require.Equal(x.t, shown, c.CompareAnswer("thread/resume", id).Thread.Turns)
+	c.Turn(id, "third")
+	require.Equal(x.t, append(twoTurnsConversation[:len(twoTurnsConversation):len(twoTurnsConversation)], "user: third"),
+		x.model.conversation(theirRequests))
 	c.Close()
 }

@@ -206,3 +206,89 @@ func TestMessagesAreFound(t *testing.T) {
 	w.gone(".find")
 	w.requireNoProblems()
 }
+
+// TestReplaceEditsTheWholeText opens the editor by its key and by the details, for a long output, for an excluded one
+// and for one that is replaced: it has the whole text each time, not the beginning that the list shows.
+func TestReplaceEditsTheWholeText(t *testing.T) {
+	sample.Long(t)
+	w := serve(t, t.TempDir()).open(t)
+	w.start(t.TempDir())
+	w.send("run: seq 1 3000")
+	w.seeText(".context-item", "Exit code: 0")
+	const edited = `document.querySelector("dialog textarea")?.value.includes("\n1499\n1500\n") &&
+		document.querySelector("dialog textarea").value.startsWith("Exit code: 0") &&
+		document.querySelector("dialog textarea").value.trimEnd().endsWith("\n3000")`
+	w.focusItem("Exit code: 0")
+	w.press("r")
+	w.await(edited)
+	w.accessible("replace")
+	w.shot("replace")
+	w.clickText("Cancel")
+	w.gone("dialog")
+	w.check("Exit code: 0")
+	w.clickText("Apply 1 change")
+	w.seeText(".context-item .badge", "excluded")
+	w.focusItem("Exit code: 0")
+	w.press("\r")
+	w.clickText("Replace…")
+	w.await(edited)
+	w.press(kb.End, control)
+	w.press("and more")
+	w.clickText("Add to the plan")
+	w.gone("dialog")
+	w.check("Exit code: 0")
+	w.clickText("Apply 1 change")
+	w.seeText(".context-item .badge", "replaced")
+	w.focusItem("Exit code: 0")
+	w.press("r")
+	w.await(`document.querySelector("dialog textarea")?.value.endsWith("and more") && ` +
+		`document.querySelector("dialog textarea").value.includes("\n1500\n")`)
+	w.requireNoProblems()
+}
+
+// TestCutTextsAreNotSentAgain brings a long message back to the composer by a key: the timeline has its beginning only,
+// the composer gets all of it.
+func TestCutTextsAreNotSentAgain(t *testing.T) {
+	sample.Long(t)
+	w := serve(t, t.TempDir()).open(t)
+	w.start(t.TempDir())
+	eval[bool](w, `(() => {
+		const area = document.querySelector(".composer textarea");
+		area.value = "begin " + "x".repeat(30000) + " end";
+		area.dispatchEvent(new Event("input", {bubbles: true}));
+		return true;
+	})()`)
+	w.clickIn(".composer .primary", "Send")
+	w.await(`document.querySelector(".composer textarea").value === ""`)
+	w.seeText(".message.user", "begin")
+	w.gone(".composer .stop")
+	w.reload()
+	w.seeText(".truncated", "cut")
+	eval[bool](w, `(document.querySelector(".composer textarea").focus(), true)`)
+	w.press(kb.ArrowUp)
+	w.await(`document.querySelector(".composer textarea").value.endsWith(" end")`)
+	require.Equal(t, 30010, eval[int](w, `document.querySelector(".composer textarea").value.length`))
+	w.requireNoProblems()
+}
+
+// TestUndoAtATrimPointTakesNothingElseBack excludes an item after a trim. The button at the trim point undoes neither.
+func TestUndoAtATrimPointTakesNothingElseBack(t *testing.T) {
+	sample.Long(t)
+	_, w := talk(t)
+	w.menu("Edit the context", "Trim to the last turns")
+	w.see("dialog")
+	w.press("\r")
+	w.gone("dialog")
+	w.seeText(".divider", "pruned")
+	w.click(".footer .mode input")
+	w.check("third")
+	w.seeText(".context-item .badge", "excluded")
+	w.clickIn(".divider button", "Undo")
+	w.seeText(".banner.warning", "Other edits followed")
+	w.seeText(".context-item .badge", "excluded")
+	w.click(`button[aria-label="Undo the last edit"]`)
+	w.gone(".context-item .badge")
+	w.clickIn(".divider button", "Undo")
+	w.gone(".divider")
+	w.requireNoProblems()
+}

@@ -1,6 +1,6 @@
 // The items of the context that have the selection of an editor, or that read its file.
 
-import type { ContextGetItemsResponse, ContextItem, ContextSearchParams, ContextSearchResponse } from "../../../schema/ts/index.ts";
+import type { ContextGetItemsResponse, ContextItem, ContextReadItemResponse, ContextSearchParams, ContextSearchResponse } from "../../../schema/ts/index.ts";
 import type { Call } from "./rpc.ts";
 
 /** maxQuery is the longest text that the server searches. */
@@ -26,10 +26,19 @@ export interface Findings {
 	found: readonly Found[];
 }
 
-/** queryOf returns the text to search. A longer selection is searched by its beginning. */
+const trimmed = (text: string): string => text.replace(/\r\n/g, "\n").trim();
+
+/** queryOf returns the text to search. A longer selection is searched by its beginning, and its matches are read. */
 export function queryOf(text: string): string {
-	const trimmed = text.replace(/\r\n/g, "\n").trim();
-	return [...trimmed].slice(0, maxQuery).join("");
+	return [...trimmed(text)].slice(0, maxQuery).join("");
+}
+
+/** keepWhole removes the matches that have only the beginning of a selection. */
+async function keepWhole(call: Call, threadId: string, text: string, matches: Map<string, string>): Promise<void> {
+	for (const id of [...matches.keys()]) {
+		const { sent, original }: ContextReadItemResponse = await call("context/readItem", { threadId, id });
+		if (!(sent ?? original).map((p) => p.text ?? "").join("\n").includes(text)) matches.delete(id);
+	}
 }
 
 /**
@@ -49,6 +58,7 @@ export async function find(call: Call, threadId: string, folder: string, selecti
 	const { items, revision } = await list(call, threadId);
 	const query = queryOf(selection.text);
 	const matches = query === "" ? new Map<string, string>() : await search(call, { threadId, query, matchCase: true });
+	if (query !== trimmed(selection.text)) await keepWhole(call, threadId, trimmed(selection.text), matches);
 	const pattern = selection.path === "" ? "" : pathPattern(selection.path, folder);
 	const calls = pattern === "" ? new Map<string, string>()
 		: await search(call, { threadId, query: pattern, regex: true, matchCase: true, categories: ["toolCall"] });
@@ -63,14 +73,14 @@ export async function find(call: Call, threadId: string, folder: string, selecti
 async function list(call: Call, threadId: string): Promise<{ items: ContextItem[]; revision: number }> {
 	const items: ContextItem[] = [];
 	let cursor: string | null = null;
-	let revision = 0;
+	let revision: number | null = null; // of the first page: a later edit makes the exclusion stale
 	do {
 		const page: ContextGetItemsResponse = await call("context/getItems", { threadId, cursor, limit: pageSize });
 		items.push(...page.items);
-		revision = page.revision;
+		revision ??= page.revision;
 		cursor = page.nextCursor;
 	} while (cursor !== null);
-	return { items, revision };
+	return { items, revision: revision ?? 0 };
 }
 
 type Query = Omit<ContextSearchParams, "cursor" | "limit">;

@@ -55,6 +55,20 @@ test("items with the text, calls of the file and their outputs are found, if the
 	assert.deepEqual(queries.map((q) => (q as { regex?: boolean }).regex ?? false), [false, true]);
 });
 
+test("a selection that is longer than a query is compared as a whole", async () => {
+	const head = "h".repeat(1000);
+	const texts: Record<string, string> = { r0: `${head} and the rest`, r1: `${head} and something else` };
+	const call = ((method: string, params: { id: string }) => {
+		switch (method) {
+			case "context/getItems": return Promise.resolve({ revision: 1, items: [item(0, "toolOutput"), item(1, "toolOutput")], nextCursor: null });
+			case "context/readItem": return Promise.resolve({ sent: null, original: [{ type: "text", text: texts[params.id] }] });
+		}
+		return Promise.resolve({ data: [{ id: "r0", before: "", match: head, after: "" }, { id: "r1", before: "", match: head, after: "" }], nextCursor: null });
+	}) as unknown as Call;
+	const { found } = await find(call, "t", "/p", { text: `${head} and the rest`, path: "" });
+	assert.deepEqual(found.map((f) => f.item.id), ["r0"]);
+});
+
 test("without a selection, only the file is searched", async () => {
 	let searches = 0;
 	const call = ((method: string) => {

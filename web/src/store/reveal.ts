@@ -7,6 +7,8 @@ export const reveal = {
 	hold: (_key: string): void => undefined,
 	/** end shows the end of the timeline. */
 	end: (): void => undefined,
+	/** draft puts a text into the composer if that has a former text. */
+	draft: (_text: string, _former: string): void => undefined,
 	/** context selects a context item in the panel. */
 	context: (_id: string): void => undefined,
 	/** contextRow scrolls the list of the panel to a context item. The focus stays. */

@@ -3,13 +3,14 @@
 import { computed, effect, signal } from "@preact/signals";
 import type {
 	ServerNotification, Thread, ThreadItem, ThreadResumeResponse, ThreadTimelineListResponse, ThreadTokenUsage,
-	TurnStartParams, UserInput,
+	TimelineItem, TurnStartParams, UserInput,
 } from "../wire/types.ts";
 import { CallError, type Connection } from "../wire/connection.ts";
 import { ContextList, merge, operationsOf, rebase, type Change, type Plan } from "./context.ts";
 import { Timeline, visibleEntries, type Entry } from "./timeline.ts";
 import type { ContextPreviewResponse } from "../wire/types.ts";
 import { Find } from "./find.ts";
+import { messageText, Reverts } from "./reverts.ts";
 import { CompactionReports, reportsKey } from "./losses.ts";
 import { Suggestions } from "./suggestions.ts";
 
@@ -18,6 +19,10 @@ const contextPage = 2000;
 /** textLimit is the number of characters of a text that a page of the timeline has. */
 const textLimit = 20_000;
 const previewDelayMs = 150;
+/** maxReads is the number of attempts to read a list that changes meanwhile. */
+const maxReads = 5;
+/** trimEdits are the edits that make a trim point, or give it a summary. */
+const trimEdits = new Set(["trim", "compact", "summarize"]);
 
 /** ThreadPhase is ready if the thread can be edited. A locked or archived one is read-only. */
 export type ThreadPhase = "loading" | "ready" | "locked" | "archived" | "failed";
@@ -66,6 +71,7 @@ export class ThreadStore {
 	readonly find: Find;
 	readonly suggestions: Suggestions;
 	readonly reports: CompactionReports;
+	readonly reverts: Reverts;
 	readonly rows = computed<readonly Entry[]>(() => {
 		void this.timeline.changed.value;
 		return visibleEntries(this.timeline.entries, this.openSections.value, this.reports.byPlace.value);
@@ -83,6 +89,9 @@ export class ThreadStore {
 	/** watchers receive each notification about the thread after the store. */
 	private readonly watchers = new Set<(n: ServerNotification) => void>();
 	private loadingPage = false;
+	/** retracing ends after the last undo or redo. retraced is the revision that it made. */
+	private retracing: Promise<void> = Promise.resolve();
+	private retraced = 0;
 	/** suggestionsWanted reports whether the server notifies of suggestions. */
 	private suggestionsWanted = false;
 	private previewTimer = 0;
@@ -91,6 +100,7 @@ export class ThreadStore {
 	constructor(readonly id: string, private readonly connection: Connection) {
 		this.find = new Find(this);
 		this.suggestions = new Suggestions(this);
+		this.reverts = new Reverts(this);
 		this.reports = new CompactionReports(reportsKey(id), localStorage);
 		this.restorePlan();
 		this.disposers.push(this.suggestions.start());
@@ -164,31 +174,66 @@ export class ThreadStore {
 	/** readItem replaces the short form of an item by the whole item. */
 	async readItem(entry: Entry): Promise<void> {
 		if (entry.data.type !== "item") return;
-		const { turnId, item } = entry.data;
 		try {
-			const whole = await this.connection.call("thread/item/read", { threadId: this.id, turnId, itemId: item.id });
+			const item = await this.wholeItem(entry.data);
 			entry.whole = true;
-			this.timeline.put({ ...entry.data, item: whole.item, truncated: false });
+			this.timeline.put({ ...entry.data, item, truncated: false });
 		} catch (error) {
 			this.report(error);
 		}
 	}
 
-	/** loadContext reads the whole list of context items. */
+	/** wholeItem returns an item with its whole texts. Pages of the timeline cut long ones. */
+	async wholeItem({ turnId, item, truncated }: TimelineItem): Promise<ThreadItem> {
+		if (!truncated) return item;
+		return (await this.connection.call("thread/item/read", { threadId: this.id, turnId, itemId: item.id })).item;
+	}
+
+	/** lastMessage returns the whole text of the user's last message, or "". */
+	async lastMessage(): Promise<string> {
+		const isMessage = (d: Entry["data"]) => d.type === "item" && d.item.type === "userMessage";
+		const loaded = this.timeline.newer === null ? this.timeline.entries.findLast((e) => isMessage(e.data)) : undefined;
+		if (loaded?.data.type === "item") {
+			const item = await this.wholeItem(loaded.data);
+			return item.type === "userMessage" ? messageText(item) : "";
+		}
+		const page = await this.connection.call("thread/turns/list", { threadId: this.id, itemsView: "summary" });
+		for (const item of page.data.flatMap((t) => t.items)) if (item.type === "userMessage") return messageText(item);
+		return "";
+	}
+
+	/**
+	 * readText returns the whole text that the model gets of a context item, or its original text if the model does not get
+	 * it, and the number of parts that are no text.
+	 */
+	async readText(id: string): Promise<{ text: string; others: number }> {
+		const { item, sent, original } = await this.connection.call("context/readItem", { threadId: this.id, id });
+		const parts = item.included && sent ? sent : original; // what is sent of an excluded item is a placeholder
+		const texts = parts.filter((p) => p.type === "text");
+		return { text: texts.map((p) => p.text ?? "").join("\n"), others: parts.length - texts.length };
+	}
+
+	/** loadContext reads the whole list of context items. If it changes between two pages, it is read again. */
 	async loadContext(): Promise<void> {
 		try {
-			const pages = [];
-			let cursor: string | null = null;
-			do {
-				const page: Awaited<ReturnType<typeof this.getItems>> = await this.getItems(cursor);
-				pages.push(page);
-				cursor = page.nextCursor;
-			} while (cursor !== null);
+			let pages = await this.readContext();
+			for (let i = 1; i < maxReads && pages.some((p) => p.revision !== pages[0]!.revision); i++) pages = await this.readContext();
 			this.context.load(pages);
 			this.rebasePlan();
 		} catch (error) {
 			this.report(error);
 		}
+	}
+
+	private async readContext() {
+		const pages = [];
+		let cursor: string | null = null;
+		do {
+			const page: Awaited<ReturnType<typeof this.getItems>> = await this.getItems(cursor);
+			pages.push(page);
+			cursor = page.nextCursor;
+		} while (cursor !== null);
+		return pages;
 	}
 
 	/** loadConfig reads the limits of automatic compaction, and whether suggestions are wanted. Without them the defaults hold. */
@@ -219,6 +264,7 @@ export class ThreadStore {
 	/** apply takes a notification about this thread. */
 	apply(n: ServerNotification): void {
 		this.take(n);
+		this.reverts.notified(n);
 		for (const run of this.watchers) run(n);
 	}
 
@@ -443,9 +489,48 @@ export class ThreadStore {
 			await run(this.connection, this.id);
 			return true;
 		} catch (error) {
-			this.report(error);
+			if (error instanceof CallError && (error.kind === "staleRevision" || error.kind === "staleTurn")) {
+				void this.loadContext();
+				this.notice("error", "The thread changed in the meantime, and nothing was done. Look at it, and try again.");
+			} else {
+				this.report(error);
+			}
 			return false;
 		}
+	}
+
+	/** undo undoes the last edit that this page knows, and no later one of another client. */
+	undo(): Promise<void> {
+		return this.retrace("context/undo");
+	}
+
+	/** redo redoes the edit that was undone last. */
+	redo(): Promise<void> {
+		return this.retrace("context/redo");
+	}
+
+	/** retrace sends one request after the other, because each has the revision that the former made. */
+	private retrace(method: "context/undo" | "context/redo"): Promise<void> {
+		this.retracing = this.retracing.then(async () => {
+			await this.edit(async (c, threadId) => {
+				const expectedRevision = Math.max(this.context.revision.value, this.retraced);
+				this.retraced = (await c.call(method, { threadId, expectedRevision })).revision;
+			});
+		});
+		return this.retracing;
+	}
+
+	/** undoTrim undoes the last edit if it made a trim point or its summary. Otherwise it undoes nothing. */
+	async undoTrim(): Promise<void> {
+		await this.edit(async (c, threadId) => {
+			const { revision, edits } = await c.call("context/listEdits", { threadId });
+			const last = edits.findLast((e) => !e.undone);
+			if (!last || !trimEdits.has(last.op)) {
+				this.notice("warning", "Other edits followed this one, and undo would take back the last of them. The tab Edits shows all.");
+				return;
+			}
+			await c.call("context/undo", { threadId, expectedRevision: revision });
+		});
 	}
 
 	private rebasePlan(): void {

@@ -3,7 +3,9 @@
 import { useEffect } from "preact/hooks";
 import * as app from "../store/app.ts";
 import { Icon } from "../lib/icons.tsx";
-import { baseName } from "../lib/format.ts";
+import { baseName, firstLine, plural, visible } from "../lib/format.ts";
+import type { TurnName } from "../store/reverts.ts";
+import type { ThreadStore } from "../store/thread.ts";
 import { Composer } from "./composer.tsx";
 import { Dialogs, openDialog } from "./dialogs.tsx";
 import { Dock } from "./dock.tsx";
@@ -139,12 +141,30 @@ function Notices() {
 			{store.retrying.value && (
 				<div class="banner warning" role="status"><Icon name="warning" /><span>The model request failed and is sent again: {store.retrying.value}</span></div>
 			)}
+			<UndoOfRevert store={store} />
 			{store.notices.value.map((n) => (
 				<div key={n.id} class={`banner ${n.kind}`} role={n.kind === "error" ? "alert" : "status"}>
 					<Icon name={n.kind === "done" ? "check" : "warning"} /><span>{n.text}</span>
 					<button class="quiet" type="button" aria-label="Close" onClick={() => store.closeNotice(n.id)}><Icon name="x" /></button>
 				</div>
 			))}
+		</div>
+	);
+}
+
+/** UndoOfRevert names the turns that left the conversation, and brings them back. */
+function UndoOfRevert({ store }: { store: ThreadStore }) {
+	const removal = store.reverts.removals.value.at(-1);
+	if (!removal) return null;
+	const quoted = (n: TurnName) => `“${firstLine(visible(n.name), 40)}”`;
+	return (
+		<div class="banner done undo-revert" role="status">
+			<Icon name="check" />
+			<span>Removed {plural(removal.ids.length, "turn")}: {removal.ids.length === 1 ? quoted(removal.first)
+				: `from ${quoted(removal.first)} to ${quoted(removal.last)}`}. Undo works until the next message.</span>
+			<button type="button" class="small" disabled={store.reverts.undoing.value} onClick={() => void store.reverts.undo()}>
+				<Icon name="undo" />Undo</button>
+			<button class="quiet" type="button" aria-label="Close" onClick={() => store.reverts.close()}><Icon name="x" /></button>
 		</div>
 	);
 }

@@ -7,7 +7,7 @@ import { CallError } from "../wire/connection.ts";
 import { Icon } from "../lib/icons.tsx";
 import { plural } from "../lib/format.ts";
 import type { SlashCommand, UserInput } from "../wire/types.ts";
-import { openDialog } from "./dialogs.tsx";
+import { openRewind } from "./openrevert.tsx";
 import { Choice, TurnOptions } from "./options.tsx";
 import { reveal } from "../store/reveal.ts";
 
@@ -50,6 +50,16 @@ export function Composer({ store }: { store: ThreadStore }) {
 		el.style.height = `${Math.min(el.scrollHeight, innerHeight * 0.4)}px`;
 	}, [text]);
 	useEffect(() => area.current?.focus(), []);
+	const shown = useRef(text);
+	shown.current = text;
+	useEffect(() => {
+		reveal.draft = (value, former) => {
+			if (shown.current === former) setText(value);
+		};
+		return () => {
+			reveal.draft = () => undefined;
+		};
+	}, []);
 
 	const send = async () => {
 		const content = text.trim();
@@ -111,13 +121,10 @@ export function Composer({ store }: { store: ThreadStore }) {
 			e.preventDefault();
 			void send();
 		} else if (e.key === "ArrowUp" && text === "") {
-			const last = lastMessage(store);
-			if (last) {
-				setText(last);
-				e.preventDefault();
-			}
+			e.preventDefault();
+			store.lastMessage().then((last) => reveal.draft(last, ""), (error) => store.report(error));
 		} else if (e.key === "Escape" && text === "") {
-			if (Date.now() - escape.current < 600) openDialog({ kind: "rewind", store });
+			if (Date.now() - escape.current < 600) openRewind(store);
 			escape.current = Date.now();
 		}
 	};
@@ -194,15 +201,6 @@ function dataURL(f: File): Promise<string> {
 		reader.onerror = () => reject(reader.error!);
 		reader.readAsDataURL(f);
 	});
-}
-
-function lastMessage(store: ThreadStore): string {
-	for (let i = store.timeline.entries.length - 1; i >= 0; i--) {
-		const d = store.timeline.entries[i]!.data;
-		if (d.type !== "item" || d.item.type !== "userMessage") continue;
-		return d.item.content.map((c) => (c.type === "text" ? c.text : "")).join("");
-	}
-	return "";
 }
 
 /** tokenStart returns the start of the word at a position. */

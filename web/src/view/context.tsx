@@ -55,9 +55,9 @@ export function ContextPanel({ store }: { store: ThreadStore }) {
 			<div class="panel-head">
 				<Bar store={store} />
 				<button class="quiet" type="button" aria-label="Undo the last edit" title="Undo (Ctrl+Z)"
-					onClick={() => void store.edit((c, threadId) => c.call("context/undo", { threadId }))}><Icon name="undo" /></button>
+					onClick={() => void store.undo()}><Icon name="undo" /></button>
 				<button class="quiet" type="button" aria-label="Redo" title="Redo (Ctrl+Y)"
-					onClick={() => void store.edit((c, threadId) => c.call("context/redo", { threadId }))}><Icon name="redo" /></button>
+					onClick={() => void store.redo()}><Icon name="redo" /></button>
 				<Menu label="Edit the context" entries={[
 					{ label: "Trim to the last turns…", icon: "scissors", run: () => openDialog({ kind: "trim", store }) },
 					{ label: "Compact…", icon: "compress", run: () => openDialog({ kind: "compact", store }) },

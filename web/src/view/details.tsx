@@ -48,7 +48,7 @@ export function ItemDetails({ item, store }: { item: ContextItem; store: ThreadS
 				<button type="button" class="small" onClick={() => change({ included: !item.included })}>{item.included ? "Exclude" : "Include"}</button>
 				<button type="button" class="small" onClick={() => change({ pinned: !item.pinned })}>{item.pinned ? "Unpin" : "Pin"}</button>
 				{replaceable(item) && (
-					<button type="button" class="small" onClick={() => openDialog({ kind: "replace", store, item, text: textOf(content?.sent ?? content?.original ?? []) })}>Replace…</button>
+					<button type="button" class="small" onClick={() => openDialog({ kind: "replace", store, item })}>Replace…</button>
 				)}
 				<button type="button" class="small" onClick={() => change({ deleted: true })}>Delete</button>
 				<ShowInTimeline item={item} store={store} />
@@ -80,10 +80,6 @@ export function RemovedDetails({ id, store }: { id: string; store: ThreadStore }
 			</div>
 		</div>
 	);
-}
-
-function textOf(parts: readonly ContextPart[]): string {
-	return parts.map((p) => p.text ?? "").join("\n");
 }
 
 function Parts({ title, parts }: { title: string; parts: readonly ContextPart[] }) {

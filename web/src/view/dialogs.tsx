@@ -1,12 +1,14 @@
 // Dialogs: one is open at a time.
 
 import { signal } from "@preact/signals";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import * as app from "../store/app.ts";
 import { categoryNames } from "../store/context.ts";
+import { useResource } from "../store/resource.ts";
+import { lastTurn } from "../store/reverts.ts";
 import type { Notice, ThreadStore } from "../store/thread.ts";
-import { count, firstLine, plural } from "../lib/format.ts";
+import { count, plural } from "../lib/format.ts";
 import type { ContextCategory, ContextItem, Thread } from "../wire/types.ts";
 import { Compact } from "./compaction.tsx";
 import { shortcuts } from "./keys.ts";
@@ -17,8 +19,8 @@ export type Dialog =
 	| { kind: "new" } | { kind: "keys" } | { kind: "palette" }
 	| { kind: "rename"; thread: Thread } | { kind: "delete"; thread: Thread }
 	| { kind: "trim"; store: ThreadStore } | { kind: "compact"; store: ThreadStore } | { kind: "prune"; store: ThreadStore }
-	| { kind: "restore"; store: ThreadStore } | { kind: "rewind"; store: ThreadStore; turnId?: string }
-	| { kind: "replace"; store: ThreadStore; item: ContextItem; text?: string }
+	| { kind: "restore"; store: ThreadStore }
+	| { kind: "replace"; store: ThreadStore; item: ContextItem }
 	| { kind: "summary"; store: ThreadStore; trimPointId: string; text: string }
 	| { kind: "part"; view(): ComponentChildren };
 
@@ -45,8 +47,7 @@ export function Dialogs() {
 		case "compact": return <Compact store={d.store} />;
 		case "prune": return <Prune store={d.store} />;
 		case "restore": return <Restore store={d.store} />;
-		case "rewind": return <Rewind store={d.store} turnId={d.turnId} />;
-		case "replace": return <Replace store={d.store} item={d.item} text={d.text} />;
+		case "replace": return <Replace store={d.store} item={d.item} />;
 		case "part": return <>{d.view()}</>;
 		case "summary": return <EditSummary store={d.store} trimPointId={d.trimPointId} text={d.text} />;
 	}
@@ -169,9 +170,12 @@ function Delete({ thread }: { thread: Thread }) {
 function Trim({ store }: { store: ThreadStore }) {
 	const [keep, setKeep] = useState(2);
 	const [summary, setSummary] = useState("");
+	const last = useMemo(() => lastTurn(store).catch(() => null), [store]); // the turns to keep are counted from this one
 	return (
-		<Frame title="Trim the context" action="Trim" run={() => store.edit((c, threadId) =>
-			c.call("thread/context/trim", { threadId, keepLastNTurns: keep, summary: summary.trim() || null }))}>
+		<Frame title="Trim the context" action="Trim" run={() => store.edit(async (c, threadId) =>
+			c.call("thread/context/trim", {
+				threadId, keepLastNTurns: keep, summary: summary.trim() || null, expectedLastTurnId: await last,
+			}))}>
 			<p>Earlier turns are not sent to the model any more. They stay readable, and undo brings them back.</p>
 			<label class="field"><span>Turns to keep</span>
 				<input type="number" min={0} value={keep} onInput={(e) => setKeep(Math.max(0, Math.floor(e.currentTarget.valueAsNumber || 0)))} />
@@ -213,41 +217,47 @@ function Prune({ store }: { store: ThreadStore }) {
 
 function Restore({ store }: { store: ThreadStore }) {
 	return (
-		<Frame title="Restore the full context?" action="Restore" run={() => store.edit((c, threadId) => c.call("context/restore", { threadId }))}>
+		<Frame title="Restore the full context?" action="Restore" run={() => store.edit((c, threadId) => c.call("context/restore", { threadId, expectedRevision: store.context.revision.value }))}>
 			<p>Excluded and deleted items, trimmed turns and original texts are sent again. Undo reverts the restore.</p>
 		</Frame>
 	);
 }
 
-function Rewind({ store, turnId }: { store: ThreadStore; turnId: string | undefined }) {
-	const turns = store.timeline.entries.flatMap((e) => (e.data.type === "item" && e.data.item.type === "userMessage" && !e.data.trimmed
-		? [{ id: e.data.turnId, text: e.data.item.content.map((c) => (c.type === "text" ? c.text : "")).join(" ") }] : []));
-	const unique = turns.filter((t, i) => turns.findIndex((o) => o.id === t.id) === i);
-	const [chosen, setChosen] = useState(turnId ?? unique.at(-1)?.id ?? "");
-	const removed = unique.length - unique.findIndex((t) => t.id === chosen);
-	return (
-		<Frame title="Rewind the conversation" action={`Remove ${plural(removed, "turn")}`} danger disabled={unique.length === 0 || store.turn.value !== null}
-			run={() => store.edit((c, threadId) => c.call("thread/rollback", { threadId, numTurns: removed }))}>
-			<p>The chosen turn and all later ones leave the conversation. Files stay as they are.</p>
-			<fieldset class="rewind-list">
-				<legend class="visually-hidden">First turn to remove</legend>
-				{unique.map((t) => (
-					<label class="option">
-						<input type="radio" name="turn" checked={chosen === t.id} onChange={() => setChosen(t.id)} />
-						<span class="ellipsis">{firstLine(t.text, 100)}</span>
-					</label>
-				))}
-			</fieldset>
-		</Frame>
-	);
-}
+/** maxEdited is the number of characters up to which the page edits a text. */
+const maxEdited = 500_000;
 
-function Replace({ store, item, text }: { store: ThreadStore; item: ContextItem; text: string | undefined }) {
-	const [value, setValue] = useState(store.plan.value.get(item.id)?.text ?? text ?? item.preview);
+/**
+ * Replace edits the whole text of an item. The list has only the beginning of it, so the text is read first, unless it is
+ * planned already.
+ */
+function Replace({ store, item }: { store: ThreadStore; item: ContextItem }) {
+	const planned = store.plan.value.get(item.id)?.text;
+	const [value, setValue] = useState<string | null>(planned ?? null);
+	const read = useResource(() => (planned === undefined ? store.readText(item.id) : Promise.resolve(null)), [item.id]);
+	const whole = read.value.value;
+	const tooLong = value === null && whole !== null && whole.text.length > maxEdited;
+	useEffect(() => {
+		if (value === null && whole !== null && whole.text.length <= maxEdited) setValue(whole.text);
+	}, [whole]);
+	const area = useRef<HTMLTextAreaElement>(null);
+	useLayoutEffect(() => { // so that no key is lost after the text is shown
+		area.current?.focus();
+		area.current?.setSelectionRange(0, 0);
+	}, [value === null]);
+	const failure = read.failure.value;
 	return (
-		<Frame title="Replace the text" action={store.direct.value ? "Replace" : "Add to the plan"} run={() => store.change([item.id], { text: value })}>
-			<p>The model gets this text. The original stays in the rollout.</p>
-			<textarea class="mono" rows={12} value={value} aria-label="New text" onInput={(e) => setValue(e.currentTarget.value)} />
+		<Frame title="Replace the text" action={store.direct.value ? "Replace" : "Add to the plan"} disabled={value === null}
+			{...(tooLong || failure ? {} : { run: () => store.change([item.id], { text: value! }) })}>
+			{failure ? <p class="error-text" role="alert">{failure.message}</p>
+				: tooLong ? <p role="status">This text has {count(whole.text.length)} characters. The page edits texts of up to {count(maxEdited)}.
+					Exclude the item, or replace its text with <code>context/replace</code>.</p>
+				: value === null ? <p class="faint" role="status">Loading the whole text…</p>
+				: <>
+					<p>The model gets this text. The original stays in the rollout.</p>
+					{whole !== null && whole.others > 0 && <p class="faint">The item also has {plural(whole.others, "part")} that {whole.others === 1 ? "is" : "are"} no
+						text, such as images. A replacement does not have {whole.others === 1 ? "it" : "them"}.</p>}
+					<textarea ref={area} class="mono" rows={12} value={value} aria-label="New text" onInput={(e) => setValue(e.currentTarget.value)} />
+				</>}
 		</Frame>
 	);
 }

@@ -36,7 +36,8 @@ function Edits({ store, edits }: { store: ThreadStore; edits: readonly ContextEd
 		const ids = new Set(e?.items?.map((i) => i.id));
 		store.marked.value = new Set(store.context.items.value.flatMap((i) => (i.itemId && ids.has(i.id) ? [i.itemId] : [])));
 	};
-	const goto = (to: number) => void store.edit((c, threadId) => c.call("context/goto", { threadId, revision: to }));
+	const goto = (to: number) => void store.edit((c, threadId) => c.call("context/goto", { threadId, revision: to, expectedRevision: revision }));
+	const revision = store.context.revision.value;
 	const last = edits.findLast((e) => !e.undone);
 	return (
 		<ol class="history scroll" tabIndex={0} aria-label="Edits, newest first">
@@ -44,7 +45,7 @@ function Edits({ store, edits }: { store: ThreadStore; edits: readonly ContextEd
 				<li key={e.revision} class={e.undone ? "undone" : ""} onPointerEnter={() => mark(e)} onPointerLeave={() => mark(null)}
 					onFocusIn={() => mark(e)} onFocusOut={() => mark(null)}>
 					<button type="button" class="edit" onClick={() => goto(e.revision)} disabled={e.op === "revert"}
-						title={e.op === "revert" ? "A revert cannot be undone" : "Go to the state after this edit"}>
+						title={e.op === "revert" ? "A revert is undone by its button, until the next message" : "Go to the state after this edit"}>
 						<span class="edit-name">{editName(e)}</span>
 						<span class="faint">{plural(e.count, "item")}</span>
 						{e.savedTokens !== 0 && <span class="tokens">{e.savedTokens > 0 ? "−" : "+"}{count(Math.abs(e.savedTokens))}</span>}
@@ -53,6 +54,7 @@ function Edits({ store, edits }: { store: ThreadStore; edits: readonly ContextEd
 						{e.undone && <span class="badge off">undone</span>}
 						{e.reason && <span class="faint edit-reason">{visible(e.reason)}</span>}
 					</button>
+					{e.op === "revert" && e === last && <UndoRevert store={store} />}
 					{e.reason && !e.undone && <TakeBack store={store} edit={e} last={e === last} />}
 				</li>
 			))}
@@ -61,13 +63,19 @@ function Edits({ store, edits }: { store: ThreadStore; edits: readonly ContextEd
 	);
 }
 
+/** UndoRevert brings back the turns of the last revert. The server refuses it after the next turn. */
+function UndoRevert({ store }: { store: ThreadStore }) {
+	const run = () => void store.edit((c, threadId) => c.call("thread/revert/undo", { threadId }));
+	return <button type="button" class="small" onClick={run} aria-label="Undo the revert">Undo</button>;
+}
+
 /** TakeBack undoes an automatic edit. If later edits follow, it includes the items again, so that the later ones stay. */
 function TakeBack({ store, edit, last }: { store: ThreadStore; edit: ContextEdit; last: boolean }) {
 	const changed = new Set(edit.items?.map((i) => i.id));
 	const out = store.context.items.value.filter((i) => changed.has(i.id) && !i.included).map((i) => i.id);
 	const run = () => void store.edit((c, threadId) => (last
-		? c.call("context/undo", { threadId })
-		: c.call("context/setInclusion", { threadId, ids: out, included: true })));
+		? c.call("context/undo", { threadId, expectedRevision: store.context.revision.value })
+		: c.call("context/setInclusion", { threadId, ids: out, included: true, expectedRevision: store.context.revision.value })));
 	if (!last && out.length === 0) return null;
 	return (
 		<button type="button" class="small" onClick={run} aria-label={last ? "Undo the automatic edit" : "Include again the items of this edit"}

@@ -12,10 +12,9 @@ import { waits } from "../store/questions.ts";
 import { scriptOf } from "../lib/shell.ts";
 import { CopyButton } from "../lib/copy.tsx";
 import { DiffView, diffCounts } from "./diff.tsx";
-import { openDialog } from "./dialogs.tsx";
 import { Fold } from "./fold.tsx";
 import { Menu, type MenuEntry } from "./menu.tsx";
-import { openRevert } from "./openrevert.tsx";
+import { openRevert, openRewind } from "./openrevert.tsx";
 import { showContext, showPanel } from "./panels.ts";
 import type {
 	CommandExecutionItem, ContextItem, DynamicToolCallItem, FileChangeItem, McpToolCallItem, ReasoningItem, ThreadItem, UserInput,
@@ -54,26 +53,26 @@ function Content({ entry, turnId, item, store }: Props) {
 				<UserContent content={item.content} />
 			</Message>;
 		case "agentMessage":
-			return <Message who="Agent" icon="spark" class="agent" entry={entry} item={item} turnId={turnId} store={store} text={item.text}>
+			return <Message who="Agent" icon="spark" class="agent" entry={entry} item={item} turnId={turnId} store={store}>
 				<Markdown text={item.text} blocks={entry.blocks} />
 			</Message>;
 		case "plan":
-			return <Message who="Plan" icon="list" class="agent" entry={entry} item={item} turnId={turnId} store={store} text={item.text}>
+			return <Message who="Plan" icon="list" class="agent" entry={entry} item={item} turnId={turnId} store={store}>
 				<Markdown text={item.text} blocks={entry.blocks} />
 			</Message>;
 		case "reasoning":
-			return <Reasoning item={item} head={<Facts item={item} turnId={turnId} store={store} />} />;
+			return <Reasoning item={item} head={<Facts entry={entry} item={item} turnId={turnId} store={store} />} />;
 		case "commandExecution":
-			return <Command item={item} whole={entry.whole} head={<Facts item={item} turnId={turnId} store={store} text={item.aggregatedOutput ?? ""} />} />;
+			return <Command item={item} whole={entry.whole} head={<Facts entry={entry} item={item} turnId={turnId} store={store}/>} />;
 		case "fileChange":
-			return <FileChanges item={item} cwd={store.thread.value?.cwd ?? ""} head={<Facts item={item} turnId={turnId} store={store} />} />;
+			return <FileChanges item={item} cwd={store.thread.value?.cwd ?? ""} head={<Facts entry={entry} item={item} turnId={turnId} store={store} />} />;
 		case "mcpToolCall":
 		case "dynamicToolCall":
-			return <ToolCall item={item} head={<Facts item={item} turnId={turnId} store={store} />} />;
+			return <ToolCall item={item} head={<Facts entry={entry} item={item} turnId={turnId} store={store} />} />;
 		case "webSearch":
-			return <Line icon="search" head={<Facts item={item} turnId={turnId} store={store} />}>Web search: {visible(item.query)}</Line>;
+			return <Line icon="search" head={<Facts entry={entry} item={item} turnId={turnId} store={store} />}>Web search: {visible(item.query)}</Line>;
 		case "imageView":
-			return <Line icon="image" head={<Facts item={item} turnId={turnId} store={store} />}>Image: <code>{visible(item.path)}</code></Line>;
+			return <Line icon="image" head={<Facts entry={entry} item={item} turnId={turnId} store={store} />}>Image: <code>{visible(item.path)}</code></Line>;
 		case "contextCompaction":
 			return <Line icon="compress">{item.completedAtMs === null ? "Compacting the context…" : "The context was compacted."}</Line>;
 		case "enteredReviewMode":
@@ -89,7 +88,6 @@ interface MessageProps extends Props {
 	who: string;
 	icon: IconName;
 	class: string;
-	text?: string;
 	children: ComponentChildren;
 }
 
@@ -98,7 +96,7 @@ function Message(p: MessageProps) {
 		<div class={`message ${p.class}`}>
 			<div class="message-head">
 				<span class="who"><Icon name={p.icon} />{p.who}</span>
-				<Facts item={p.item} turnId={p.turnId} store={p.store} text={p.text} />
+				<Facts entry={p.entry} item={p.item} turnId={p.turnId} store={p.store} />
 			</div>
 			{p.children}
 		</div>
@@ -140,16 +138,22 @@ function stateOf(items: readonly ContextItem[]): { label: string; name: string }
 	return null;
 }
 
-interface FactsProps {
-	item: ThreadItem;
-	turnId: string;
-	store: ThreadStore;
-	text?: string;
+/** textOf returns the text of an item that can be copied, or "". */
+function textOf(item: ThreadItem): string {
+	switch (item.type) {
+		case "agentMessage":
+		case "plan":
+			return item.text;
+		case "commandExecution":
+			return item.aggregatedOutput ?? "";
+	}
+	return "";
 }
 
 /** Facts shows the price and the state of an item, and its menu. */
-function Facts({ item, turnId, store, text }: FactsProps) {
-	const items = store.context.byItemId.value.get(item.id) ?? [];
+function Facts({ entry, item, turnId, store }: Props) {
+	const items = (store.context.byItemId.value.get(item.id) ?? []).filter((i) => i.turnId === turnId); // ids of calls can repeat
+	const { data } = entry;
 	const tokens = items.reduce((sum, i) => sum + (i.inPrompt ? i.tokens : 0), 0);
 	const state = stateOf(items);
 	const ids = items.map((i) => i.id);
@@ -163,7 +167,7 @@ function Facts({ item, turnId, store, text }: FactsProps) {
 	] : [];
 	if (item.type === "userMessage") {
 		entries.push({ label: "Fork before this message", icon: "fork", run: () => void forkBefore(store.id, turnId) });
-		entries.push({ label: "Rewind to here…", icon: "undo", run: () => openDialog({ kind: "rewind", store, turnId }) });
+		entries.push({ label: "Rewind to here…", icon: "undo", run: () => openRewind(store, turnId) });
 		entries.push({ label: "Revert files to here…", icon: "file", run: () => openRevert(store, turnId) });
 	}
 	return (
@@ -171,7 +175,7 @@ function Facts({ item, turnId, store, text }: FactsProps) {
 			{state && <span class={`badge ${state.name}`}>{state.label}</span>}
 			{tokens > 0 && <span class="tokens" title="tokens in the next request">{count(tokens)}</span>}
 			<span class="item-actions">
-				{text && <CopyButton text={text} />}
+				{textOf(item) && <CopyButton text={() => (data.type === "item" ? store.wholeItem(data).then(textOf) : Promise.resolve(textOf(item)))} />}
 				{entries.length > 0 && <Menu label="Item actions" entries={entries} />}
 			</span>
 		</span>

@@ -54,7 +54,7 @@ export function onGlobalKey(e: KeyboardEvent): void {
 		document.querySelector<HTMLElement>("[data-question]")?.focus();
 	} else if (ctrl && !typing(e) && store && (e.key === "z" || e.key === "y")) {
 		e.preventDefault();
-		void store.edit((c, threadId) => c.call(e.key === "z" ? "context/undo" : "context/redo", { threadId }));
+		void (e.key === "z" ? store.undo() : store.redo());
 	} else if (e.key === "?" && !typing(e) && !ctrl) {
 		openDialog({ kind: "keys" });
 	} else if (!ctrl && !e.altKey && !typing(e)) {

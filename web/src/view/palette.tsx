@@ -6,6 +6,7 @@ import { Icon, type IconName } from "../lib/icons.tsx";
 import { baseName } from "../lib/format.ts";
 import { openDialog } from "./dialogs.tsx";
 import { openSettings } from "./opensettings.tsx";
+import { openRewind } from "./openrevert.tsx";
 import { openPrompts } from "./prompts.tsx";
 import { panelTab, showPanel, tabNames, tabs } from "./panels.ts";
 import { reveal } from "../store/reveal.ts";
@@ -28,7 +29,6 @@ function commands(): Command[] {
 		{ label: "Keyboard shortcuts", detail: "?", icon: "list", run: () => openDialog({ kind: "keys" }) },
 	];
 	if (store) {
-		const edit = (method: "context/undo" | "context/redo") => () => void store.edit((c, threadId) => c.call(method, { threadId }));
 		list.push(
 			{ label: "Find in messages", detail: "Ctrl+F", icon: "search", run: () => (store.find.open.value = true) },
 			{ label: "Go to the end", detail: "G", icon: "down", run: () => reveal.end() },
@@ -36,10 +36,10 @@ function commands(): Command[] {
 			{ label: "Compact…", detail: "", icon: "compress", run: () => openDialog({ kind: "compact", store }) },
 			{ label: "Show prompts…", detail: "", icon: "eye", run: () => openPrompts(store) },
 			{ label: "Exclude a category…", detail: "", icon: "eyeOff", run: () => openDialog({ kind: "prune", store }) },
-			{ label: "Undo the last edit of the context", detail: "Ctrl+Z", icon: "undo", run: edit("context/undo") },
-			{ label: "Redo", detail: "Ctrl+Y", icon: "redo", run: edit("context/redo") },
+			{ label: "Undo the last edit of the context", detail: "Ctrl+Z", icon: "undo", run: () => void store.undo() },
+			{ label: "Redo", detail: "Ctrl+Y", icon: "redo", run: () => void store.redo() },
 			{ label: "Restore the full context…", detail: "", icon: "undo", run: () => openDialog({ kind: "restore", store }) },
-			{ label: "Rewind the conversation…", detail: "Esc Esc", icon: "undo", run: () => openDialog({ kind: "rewind", store }) },
+			{ label: "Rewind the conversation…", detail: "Esc Esc", icon: "undo", run: () => openRewind(store) },
 			...tabs.map((tab, i): Command => ({ label: `Show ${tabNames[tab]}`, detail: `Alt+${i + 1}`, icon: "panel", run: () => showPanel(tab) })),
 		);
 	}

@@ -1,15 +1,16 @@
 // The dialog that shows what a revert would do, before it is done.
 
 import { useState } from "preact/hooks";
-import { changesOf, turnNames } from "../store/changes.ts";
+import { changesOf } from "../store/changes.ts";
 import { readOnlyReason, useResource } from "../store/resource.ts";
 import type { ThreadStore } from "../store/thread.ts";
 import { files, type FilePatch } from "../lib/patch.ts";
-import { firstLine, plural, visible } from "../lib/format.ts";
+import { plural, visible } from "../lib/format.ts";
 import type { CallError } from "../wire/connection.ts";
 import type { Checkpoint, ThreadCheckpointRevertResponse } from "../wire/types.ts";
 import { Counts, FileLines, Mark } from "./changes.tsx";
 import { Frame } from "./dialogs.tsx";
+import { readNames, RemovedTurns } from "./removedturns.tsx";
 
 type Mode = ThreadCheckpointRevertResponse["mode"];
 
@@ -38,7 +39,9 @@ export function RevertDialog({ store, point, title, done }: Props) {
 	const reason = readOnlyReason(store);
 	const run = async () => {
 		try {
-			const result = await store.call("thread/checkpoint/revert", request);
+			const names = await readNames(store, effect!.removedTurnIds);
+			const result = await store.call("thread/checkpoint/revert", { ...request, expectedLastTurnId: effect!.lastTurnId });
+			store.reverts.removed({ ids: result.removedTurnIds, first: names[0]!, last: names.at(-1)! });
 			const c = changesOf(store);
 			c.reverted.value = {
 				files: result.summary.files.length, turns: result.removedTurnIds.length,
@@ -49,6 +52,7 @@ export function RevertDialog({ store, point, title, done }: Props) {
 			return true;
 		} catch (error) {
 			setFailure(error as CallError);
+			if ((error as CallError).kind === "staleTurn") void preview.load();
 			return false;
 		}
 	};
@@ -107,7 +111,6 @@ function FileDetails({ file }: { file: FilePatch }) {
 }
 
 function Effect({ effect, store }: { effect: ThreadCheckpointRevertResponse; store: ThreadStore }) {
-	const names = turnNames(store);
 	return (
 		<div class="revert-effect">
 			{effect.summary.files.length > 0 && (
@@ -120,12 +123,7 @@ function Effect({ effect, store }: { effect: ThreadCheckpointRevertResponse; sto
 					</ul>
 				</>
 			)}
-			{effect.removedTurnIds.length > 0 && (
-				<>
-					<h3>{plural(effect.removedTurnIds.length, "turn")} {effect.removedTurnIds.length === 1 ? "leaves" : "leave"} the conversation</h3>
-					<ul>{effect.removedTurnIds.map((id) => <li>{firstLine(visible(names.get(id) ?? "a turn whose message is not loaded"), 100)}</li>)}</ul>
-				</>
-			)}
+			{effect.removedTurnIds.length > 0 && <RemovedTurns store={store} ids={effect.removedTurnIds} />}
 		</div>
 	);
 }

@@ -180,8 +180,8 @@ function DividerLine({ point, rowKey, store }: { point: TimelineTrimPoint; rowKe
 				<Icon name={icon} />{point.label}
 			</button>
 			{last && (
-				<button type="button" class="quiet" title="Undo the last context edit"
-					onClick={() => void store.edit((c, threadId) => c.call("context/undo", { threadId }))}><Icon name="undo" />Undo</button>
+				<button type="button" class="quiet" title="Take this back, if no other edit followed"
+					onClick={() => void store.undoTrim()}><Icon name="undo" />Undo</button>
 			)}
 			{last && point.trimPoint.summary === null && (
 				<button type="button" class="quiet" onClick={() => openDialog({ kind: "summary", store, trimPointId: id, text: "" })}>

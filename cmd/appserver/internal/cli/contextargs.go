@@ -19,7 +19,9 @@ type contextOptions struct {
 	*app.Options
 	json, all, yes, last, backup bool
 	prune                        protocol.Prune
-	given                        []string // names of the flags that were given
+	// revision is the one that the context must have, or nil for any.
+	revision *int64
+	given    []string // names of the flags that were given
 }
 
 // define defines the flags of all commands, because the command is known only after the flags are
@@ -31,6 +33,15 @@ func (o *contextOptions) define(flags *flag.FlagSet) {
 	flags.BoolVar(&o.last, "last", false, "use the thread that was written last, instead of THREAD")
 	flags.BoolVar(&o.yes, "yes", false, "delete, restore: skip the confirmation")
 	flags.BoolVar(&o.backup, "from-backup", false, "restore: first verify the backup of the rollout")
+	flags.Func("revision", "edits: change nothing unless the context has this revision, which `N` list --json prints",
+		func(text string) error {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return errors.New("expected a number")
+			}
+			o.revision = &n
+			return nil
+		})
 	flags.Func("category", "prune, preview: exclude items of these `CATEGORIES`, for example toolOutput,reasoning", o.addCategories)
 	flags.Func("before-turn", "prune, preview: only items before the turn with this `ID`", func(id string) error {
 		return o.setRange(protocol.PruneRange{Word: protocol.RangeBeforeTurn, TurnID: id})

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,6 +42,32 @@ func TestContextRejectsWrongArguments(t *testing.T) {
 	_, errs := apptest.ContextCommand(t, home, 2, "delete", apptest.LegacyID, "0")
 	require.Contains(t, errs, "This would delete 1 item of thread ")
 	require.Contains(t, errs, "add --yes")
+}
+
+// TestContextEditsExpectARevision names items by index after another edit of the context: nothing changes, unless the
+// revision is the one of the list.
+func TestContextEditsExpectARevision(t *testing.T) {
+	t.Parallel()
+	home, _ := apptest.LegacyHome(t)
+	list := func() (list protocol.ContextGetItemsResponse) {
+		out, _ := apptest.ContextCommand(t, home, 0, "list", "--json", apptest.LegacyID)
+		require.NoError(t, protocol.Unmarshal([]byte(out), &list))
+		return list
+	}
+	was := list()
+	known := strconv.FormatInt(was.Revision, 10)
+	apptest.ContextCommand(t, home, 0, "delete", "--yes", apptest.LegacyID, "0", "--revision", known)
+	now := list()
+	require.Len(t, now.Items, len(was.Items)-1)
+	for _, args := range [][]string{
+		{"exclude", apptest.LegacyID, "0"}, {"include", apptest.LegacyID, "0"}, {"delete", "--yes", apptest.LegacyID, "0"},
+		{"pin", apptest.LegacyID, "0"}, {"prune", apptest.LegacyID, "--category", "userMessage"},
+		{"undo", apptest.LegacyID}, {"restore", "--yes", apptest.LegacyID},
+	} {
+		_, errs := apptest.ContextCommand(t, home, 1, append(args, "--revision", known)...)
+		require.Contains(t, errs, "the context has revision", args)
+	}
+	require.Equal(t, now, list())
 }
 
 // TestContextPrintsUsage expects the usage on standard output, because it was requested.

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"appserver/cmd/appserver/internal/app"
@@ -37,17 +38,17 @@ func contextRows() []contextRow {
 		{"list", "list the items with their tokens and states, and the usage by category", false, "all", (*contextCall).list},
 		{"usage", "print the tokens of the context by category", false, "", (*contextCall).usage},
 		{editCommand, "edit the context on the terminal: a list with prices, search, a plan and its effect", false, "", (*contextCall).edit},
-		{"exclude", "stop sending items to the model; keep them in the list", true, "", (*contextCall).exclude},
-		{"include", "send excluded items again", true, "", (*contextCall).include},
-		{"delete", "remove items from the list; ask for confirmation", true, "yes", (*contextCall).remove},
-		{"pin", "protect items from prune, trim and compaction", true, "", (*contextCall).pin},
-		{"unpin", "end the protection of pinned items", true, "", (*contextCall).unpin},
-		{"prune", "exclude all items of some categories, except pinned items", false, pruneFlags, (*contextCall).prune},
+		{"exclude", "stop sending items to the model; keep them in the list", true, "revision", (*contextCall).exclude},
+		{"include", "send excluded items again", true, "revision", (*contextCall).include},
+		{"delete", "remove items from the list; ask for confirmation", true, "yes revision", (*contextCall).remove},
+		{"pin", "protect items from prune, trim and compaction", true, "revision", (*contextCall).pin},
+		{"unpin", "end the protection of pinned items", true, "revision", (*contextCall).unpin},
+		{"prune", "exclude all items of some categories, except pinned items", false, pruneFlags + " revision", (*contextCall).prune},
 		{"preview", "print the effect of prune, and change nothing", false, pruneFlags, (*contextCall).preview},
-		{"undo", "undo the last edit", false, "", (*contextCall).undo},
-		{"redo", "redo the edit that was undone last", false, "", (*contextCall).redo},
+		{"undo", "undo the last edit", false, "revision", (*contextCall).undo},
+		{"redo", "redo the edit that was undone last", false, "revision", (*contextCall).redo},
 		{"edits", "list the edits", false, "", (*contextCall).edits},
-		{"restore", "undo all edits except pins; ask for confirmation", false, "yes from-backup", (*contextCall).restore},
+		{"restore", "undo all edits except pins; ask for confirmation", false, "yes from-backup revision", (*contextCall).restore},
 		{"prompt", "print the next model request", false, "", (*contextCall).prompt},
 	}
 }
@@ -75,7 +76,7 @@ func contextUsage(w io.Writer) error {
 		if row.items {
 			form += " ITEM..."
 		}
-		if row.flags == pruneFlags {
+		if strings.HasPrefix(row.flags, pruneFlags) {
 			form += pruneUsage
 		}
 		fmt.Fprintf(w, "  %s\n        %s\n", form, row.doc)

@@ -243,8 +243,12 @@ func restorable(edits []protocol.ContextEdit) (deleted int, saved int64) {
 	return deleted, saved
 }
 
-// request returns the params of an edit, which is rejected if the context has another revision.
+// request returns the params of an edit, which is rejected if the context has another revision than the command has
+// read, or than the user has named.
 func (c *contextCall) request(revision int64) protocol.ContextRequest {
+	if c.o.revision != nil {
+		revision = *c.o.revision
+	}
 	return protocol.ContextRequest{ThreadID: c.thread, ExpectedRevision: &revision}
 }
 
