@@ -90,7 +90,7 @@ func TestRewindListsTurnsOfTheServer(t *testing.T) {
 	eval[bool](w, `(document.querySelector(".composer textarea").focus(), true)`)
 	w.press(kb.Escape)
 	w.press(kb.Escape)
-	w.seeText(".rewind-list .option", "a compaction of the context")
+	w.seeText(".rewind-list .option", "Compaction of the context")
 	w.seeText("dialog .danger-button", "Remove 1 turn")
 	w.clickText("Show earlier turns")
 	w.clickIn(".rewind-list .option", "10 All work")

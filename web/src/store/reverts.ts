@@ -28,16 +28,16 @@ export function turnName(item: ThreadItem | undefined): TurnName {
 	switch (item?.type) {
 		case "userMessage": {
 			const message = messageText(item);
-			return { name: message.trim() === "" ? "a message without text" : message, message };
+			return { name: message.trim() === "" ? "A message without text" : message, message };
 		}
 		case "contextCompaction":
-			return { name: "a compaction of the context", message: "" };
+			return { name: "Compaction of the context", message: "" };
 		case "enteredReviewMode":
-			return { name: "a review", message: "" };
+			return { name: "Review", message: "" };
 		case "commandExecution":
 			return { name: `! ${item.command}`, message: "" };
 	}
-	return { name: "a turn without a message", message: "" };
+	return { name: "A turn without a message", message: "" };
 }
 
 /** readTurnName reads the first item of a turn. The turn need not be loaded. */

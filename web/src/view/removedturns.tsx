@@ -6,7 +6,7 @@ import type { ThreadStore } from "../store/thread.ts";
 import { firstLine, plural, visible } from "../lib/format.ts";
 
 /** maxNamed is the number of turns up to which each is named. Of more turns, the first and the last one are. */
-const maxNamed = 5;
+const maxNamed = 8;
 
 const nameLength = 100;
 

@@ -45,7 +45,7 @@ export function RewindDialog({ store, turnId }: { store: ThreadStore; turnId: st
 		<Frame title="Rewind the conversation" action={removed ? `Remove ${plural(removed.ids.length, "turn")}` : "Remove"} danger
 			disabled={!removed || reason !== ""} run={run}>
 			{turnId === undefined && <TurnChoice store={store} chosen={chosen} choose={choose} />}
-			{chosen !== "" && !effect.failure.value && (removed ? <RemovedTurns store={store} ids={removed.ids} />
+			{chosen !== "" && !effect.failure.value && (removed ? <div class="revert-effect"><RemovedTurns store={store} ids={removed.ids} /></div>
 				: <p class="faint" role="status">Looking which turns these are…</p>)}
 			<p class="faint">Files stay as they are. You can undo this until the next message.</p>
 			{problem && <p class="error-text" role="alert">{problem}</p>}
