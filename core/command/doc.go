@@ -18,6 +18,6 @@
 // it returns MayWrite if one of the shells in use (bash, zsh, dash, fish, ksh) could read the script
 // differently, or if a program could write or run something. Text does not show where links lead and
 // which programs a repository names. So there are two kinds of scripts that read: those that must be
-// confined to it, and those that open nothing. testdata/reading.txt has examples of each. Changes serves records of what was
-// done: it lists the files that a script names, and no others.
+// confined to it, and those that open nothing. testdata/reading.txt has examples of each.
+// Changes serves records of what was done: it lists the files that a script names, and no others.
 package command

@@ -214,7 +214,8 @@ func readingTable(t *testing.T) (rows []tableRow) {
 
 // place replaces the names of what a script attacks.
 func (a *target) place(script string) string {
-	return strings.NewReplacer("@PID@", strconv.Itoa(a.Cmd.Process.Pid), "@NEIGHBOUR@", strconv.Itoa(a.neighbour)).Replace(script)
+	pid, neighbour := strconv.Itoa(a.Cmd.Process.Pid), strconv.Itoa(a.neighbour)
+	return strings.NewReplacer("@PID@", pid, "@NEIGHBOUR@", neighbour).Replace(script)
 }
 
 // plantLinks makes links to the environment of another process in the workspace.
@@ -441,7 +442,8 @@ func TestAttackByPrograms(t *testing.T) {
 		require.NoError(t, sleeper.Start())
 		defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
 		text := a.read("armed/.git/config")
-		require.NoError(t, os.WriteFile(config, []byte(text+"[filter \"evil\"]\n\tclean = "+a.project+"/armed/program\n"), 0o644))
+		text += "[filter \"evil\"]\n\tclean = " + a.project + "/armed/program\n"
+		require.NoError(t, os.WriteFile(config, []byte(text), 0o644))
 		a.give()
 		before, err := os.Stat(victim)
 		require.NoError(t, err)
