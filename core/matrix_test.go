@@ -80,11 +80,13 @@ func readMatrix(t *testing.T, text string) map[cell]string {
 
 // matrixCalls are the model's calls for the commands of the matrix.
 var matrixCalls = map[string]string{
-	"only reads": `{"command":"ls"}`,
-	"any other":  `{"command":"make"}`,
+	"only reads":                               `{"command":"cat a"}`,
+	"only reads, opens no file":                `{"command":"ls"}`,
+	"only reads, and the kernel confines it":   `{"command":"cat a"}`,
+	"any other":                                `{"command":"make"}`,
 	"any other, and the sandbox is in its way": `{"command":"make"}`,
 	"removes files by force":                   `{"command":"rm -rf build"}`,
-	"only reads, asks to run outside":          `{"command":"ls","sandbox_permissions":"require_escalated","justification":"May I?"}`,
+	"only reads, asks to run outside":          `{"command":"cat a","sandbox_permissions":"require_escalated","justification":"May I?"}`,
 	"any other, asks to run outside":           `{"command":"make","sandbox_permissions":"require_escalated","justification":"May I?"}`,
 	"removes by force, asks to run outside":    `{"command":"rm -rf build","sandbox_permissions":"require_escalated"}`,
 	"patch in the workspace":                   `{"command":"apply_patch <<'E'\n*** Begin Patch\n*** Add File: f\n+a\n*** End Patch\nE"}`,
@@ -114,7 +116,11 @@ func verdictOf(t *testing.T, at cell, enforced bool) string {
 		return text
 	}
 	m := newMachine(t.Errorf)
-	_ = said(m, "start", fmt.Sprintf("world enforced=%t", enforced),
+	reading := "unconfined"
+	if enforced || strings.HasSuffix(at.command, "the kernel confines it") {
+		reading = "confined"
+	}
+	_ = said(m, "start", fmt.Sprintf("world enforced=%t reading=%s", enforced, reading),
 		fmt.Sprintf("turn-start go policy=`%s` sandbox=`%s`", matrixPolicy(at.policy), sandbox))
 	text := said(m, "sample-done call=`a:shell:"+matrixCalls[at.command]+"`")
 	if strings.HasPrefix(at.command, "patch") {

@@ -2,11 +2,15 @@
 
 package sandbox
 
-import "golang.org/x/sys/unix"
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 // bareCalls are denied if there are no namespaces and no read-only mounts. They change what Landlock does not protect:
 // the owners, modes, times and attributes of files, and the processes and shared memory of the user.
-var bareCalls = append([]uint32{
+var bareCalls = []uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, setXattrAt,
 	unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, removeXattrAt, fileSetAttr, unix.SYS_FLOCK,
@@ -17,7 +21,7 @@ var bareCalls = append([]uint32{
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
 	unix.SYS_SEMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
 	unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK, unix.SYS_SOCKET,
-}, olderCalls...)
+}
 
 // Numbers of calls that package unix does not have. They are the same on all machines.
 const (
@@ -46,7 +50,7 @@ var signalCommands = []uint32{unix.F_SETOWN, unix.F_SETOWN_EX, unix.F_SETSIG}
 
 // bare denies more than namespaces need.
 func (p program) bare() program {
-	for _, number := range bareCalls {
+	for _, number := range slices.Concat(bareCalls, olderCalls()) {
 		p = p.when(number, deny)
 	}
 	p = p.when(unix.SYS_IOCTL, oneOf(terminalRequests, allow, deny)...)

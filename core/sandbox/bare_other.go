@@ -2,5 +2,5 @@
 
 package sandbox
 
-// olderCalls are calls of bareCalls that newer machines do not have.
-var olderCalls []uint32
+// olderCalls returns no calls: this machine has only newer ones.
+func olderCalls() []uint32 { return nil }

@@ -24,6 +24,10 @@
 //   - Seccomp denies other ways out: namespaces, tracing, mounting, keys, and sockets that belong
 //     to no network namespace.
 //
+// A command that only reads can be confined without namespaces, by [Rules].Bare. Landlock then denies all
+// writing, and access to the memory and the environment of other processes. Seccomp denies what Landlock does not
+// cover: modes, owners, times, signals, sockets and shared memory.
+//
 // # macOS
 //
 // [Rules.Seatbelt] returns a [Profile], and [Profile.Command] the command under sandbox-exec.

@@ -23,7 +23,7 @@ const (
 )
 
 // errNoLandlock is the failure of bare rules, in which nothing else protects files and other processes.
-var errNoLandlock = errors.New("Linux 6.2 with Landlock is needed")
+var errNoLandlock = errors.New("this needs Linux 6.2 with Landlock")
 
 // landlock allows the calling thread to write where the mounts do. On kernels without Landlock, or
 // with an older version, only the mounts protect files. A process that Landlock restricts cannot read the memory and

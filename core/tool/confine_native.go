@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -37,20 +36,6 @@ func Confine(args []string) int {
 		}
 		return supervise(args[1:], signalNamespace)
 	})
-}
-
-// signalBelow returns a function that signals all processes of the command. Another thread sends the signals, because
-// the calling one is restricted.
-func signalBelow() func(unix.Signal) {
-	below := &processTree{root: os.Getpid()}
-	return func(sig unix.Signal) {
-		sent := make(chan struct{})
-		go func() {
-			defer close(sent)
-			below.signal(sig)
-		}()
-		<-sent
-	}
 }
 
 // signalNamespace sends a signal to every process of the namespace except its first. It needs no

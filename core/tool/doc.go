@@ -52,7 +52,8 @@
 //
 // A [Link] has two more. One starts the program, waits for its end or for Close, and ends when no
 // process of it is left. The other reads its standard error to the end. A supervisor process has a
-// reaper, which blocks in wait and ends when it has no children; or, on other systems than Linux,
+// reaper, which blocks in wait and ends when it has no children, and one for each signal if its thread is restricted;
+// or, on other systems than Linux,
 // waiters for the leader and for the end of the server.
 //
 // # Platforms

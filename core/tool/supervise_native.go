@@ -78,6 +78,20 @@ func fork(program string, argv []string) (int, error) {
 	})
 }
 
+// signalBelow returns a function that signals all processes of the command. Another thread sends the signals, because
+// the calling one is restricted.
+func signalBelow() func(unix.Signal) {
+	below := &processTree{root: os.Getpid()}
+	return func(sig unix.Signal) {
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			below.signal(sig)
+		}()
+		<-sent
+	}
+}
+
 // reaper reaps the children of a supervisor, including adopted ones.
 type reaper struct {
 	leader    int

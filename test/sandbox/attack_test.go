@@ -42,6 +42,10 @@ type target struct {
 	home, outside string
 	thread        string
 	asked         int
+	// decision answers the questions.
+	decision string
+	// neighbour is another process of the user, in whose environment is the key as well.
+	neighbour int
 	// calls receives a value for each connection that a command makes.
 	calls chan struct{}
 	port  string
@@ -50,18 +54,21 @@ type target struct {
 // attack starts a server on a host, with a hostile workspace.
 func attack(t *testing.T, h host) *target {
 	model := apptest.NewScriptedModel(t)
-	a := &target{t: t, host: h, project: t.TempDir(), outside: t.TempDir(), calls: make(chan struct{}, 100)}
+	a := &target{t: t, host: h, project: t.TempDir(), outside: t.TempDir(), calls: make(chan struct{}, 100),
+		decision: "decline"}
 	a.home = model.Home(t)
 	cmd := apptest.ServerCommand(t, a.home)
 	cmd.Env = append(cmd.Env, "ATTACKED_API_KEY="+attackKey)
+	apptest.ThroughShell(cmd, `sleep 300 >/dev/null 2>&1 & exec "$@"`)
 	h.run(t, cmd)
 	a.give()
 	a.listen()
 	a.Client = apptest.StartProcess(t, cmd)
 	a.Initialize()
+	a.findNeighbour()
 	a.OnRequest = func(apptest.Message) any {
 		a.asked++
-		return apptest.Object{"decision": "decline"}
+		return apptest.Object{"decision": a.decision}
 	}
 	require.Equal(t, h.enforced, a.Diagnostics().Sandbox.Enforced)
 	a.plantFiles()
@@ -79,6 +86,18 @@ func (a *target) give() {
 		apptest.GiveHome(a.t, dir)
 		require.NoError(a.t, os.Chmod(filepath.Dir(dir), 0o755))
 	}
+}
+
+// findNeighbour finds the process that the shell of the server has started, and ends it with the test.
+func (a *target) findNeighbour() {
+	pid := strconv.Itoa(a.Cmd.Process.Pid)
+	for _, child := range apptest.WithDescendants(a.t, a.Cmd.Process.Pid)[1:] {
+		if name, err := os.ReadFile("/proc/" + strconv.Itoa(child) + "/comm"); err == nil && string(name) == "sleep\n" {
+			a.neighbour = child
+		}
+	}
+	require.NotZero(a.t, a.neighbour, "a child of process %s", pid)
+	a.t.Cleanup(func() { _ = syscall.Kill(a.neighbour, syscall.SIGKILL) })
 }
 
 // listen counts connections of commands.
@@ -195,12 +214,13 @@ func readingTable(t *testing.T) (rows []tableRow) {
 
 // place replaces the names of what a script attacks.
 func (a *target) place(script string) string {
-	return strings.NewReplacer("@PID@", strconv.Itoa(a.Cmd.Process.Pid), "@PROJECT@", a.project).Replace(script)
+	pid, neighbour := strconv.Itoa(a.Cmd.Process.Pid), strconv.Itoa(a.neighbour)
+	return strings.NewReplacer("@PID@", pid, "@NEIGHBOUR@", neighbour).Replace(script)
 }
 
-// plantLinks makes links to the server's environment in the workspace.
+// plantLinks makes links to the environment of another process in the workspace.
 func (a *target) plantLinks() {
-	pid := strconv.Itoa(a.Cmd.Process.Pid)
+	pid := strconv.Itoa(a.neighbour)
 	for name, to := range map[string]string{
 		"environ-link": "/proc/" + pid + "/environ", "proc-link": "/proc", "process-link": "/proc/" + pid, "5": "environ-link",
 		"fd-link": "/dev/fd", "root-link": "/", "tree/link": "/proc/" + pid + "/environ", "self-link": "/proc/self",
@@ -226,18 +246,18 @@ func (a *target) write(name, text string) {
 	require.NoError(a.t, os.WriteFile(file, []byte(text), 0o644))
 }
 
-// linkReaders read the server's environment, or its memory, through the links of plantLinks.
+// linkReaders read the environment of another process, or its memory, through the links of plantLinks.
 var linkReaders = []call{
 	{"", "cat environ-link"}, {"", "cat 5"}, {"", "ls | head 5"}, {"", "head -c 9999 environ-link"},
 	{"", "tail -c 9999 environ-link"}, {"", "grep -a KEY environ-link"}, {"", "grep -aR KEY tree"},
 	{"", "grep -af environ-link a"}, {"", "rg -a --follow KEY tree"}, {"", "sort environ-link"},
 	{"", "cut -c 1-9999 environ-link"}, {"", "nl environ-link"}, {"", "rev environ-link"},
 	{"", "sed -n '1,9p' environ-link"}, {"", "wc --files0-from=environ-link"},
-	{"", "cat proc-link/@PID@/environ"}, {"", "cat process-link/environ"},
-	{"", "cat self-link/../@PID@/environ"}, {"", "cat fd-link/../@PID@/environ"},
-	{"", "cat root-link/proc/@PID@/environ"}, {"", "cat process-link/task/@PID@/environ"},
-	{"", "cat process-link/root/proc/@PID@/environ"}, {"", "cat process-link/cwd/environ-link"},
-	{"proc-link", "cat @PID@/environ"}, {"process-link", "cat environ"}, {"process-link", "grep -a KEY environ"},
+	{"", "cat proc-link/@NEIGHBOUR@/environ"}, {"", "cat process-link/environ"},
+	{"", "cat self-link/../@NEIGHBOUR@/environ"}, {"", "cat fd-link/../@NEIGHBOUR@/environ"},
+	{"", "cat root-link/proc/@NEIGHBOUR@/environ"}, {"", "cat process-link/task/@NEIGHBOUR@/environ"},
+	{"", "cat process-link/root/proc/@NEIGHBOUR@/environ"}, {"", "cat process-link/cwd/environ-link"},
+	{"proc-link", "cat @NEIGHBOUR@/environ"}, {"process-link", "cat environ"}, {"process-link", "grep -a KEY environ"},
 	{"root-link", "grep -a KEY proc-link/x"}, {"tree", "cat link"}, {"", "git diff environ-link a"},
 	{"", "cat process-link/fd/0"}, {"", "ls -lL process-link/"},
 	{"", "head -c 100 process-link/mem"}, {"", "cat process-link/maps"},
@@ -259,6 +279,10 @@ func TestAttackByLinks(t *testing.T) {
 			output, _ := a.run(batch...)
 			a.requireUnharmed(fmt.Sprintf("%q", batch), output)
 		}
+		a.decision = "accept"
+		output, asked := a.run(call{"", "cat environ-link; true > b"})
+		require.Equal(t, 1, asked)
+		require.True(t, strings.Contains(output, attackKey), "an unconfined command can read the secret")
 		a.Close()
 	})
 }
@@ -396,7 +420,7 @@ var attempts = []string{
 	"truncate -s 0 @V@", "touch @V@", "touch -m -d 2001-01-01 @V@", "chmod 777 @V@", "chown 12 @V@", "chgrp 12 @V@",
 	"setfattr -n user.x -v 1 @V@", "chattr +d @V@", "kill @SLEEP@", "kill -STOP @PID@",
 	"renice 19 -p @SLEEP@", "prlimit --pid @SLEEP@ --cpu=1", "exec 3<>/dev/tcp/127.0.0.1/@PORT@",
-	"exec 3<>/dev/udp/127.0.0.1/@PORT@ && echo x >&3", "cat /proc/@PID@/environ", "cat /proc/@PID@/mem",
+	"exec 3<>/dev/udp/127.0.0.1/@PORT@ && echo x >&3", "cat /proc/@NEIGHBOUR@/environ", "cat /proc/@PID@/environ", "cat /proc/@PID@/mem", "kill @NEIGHBOUR@",
 	"cat /proc/$PPID/environ", "echo x > /tmp/made-by-attack", "echo x > /dev/shm/made-by-attack",
 	"echo x > /proc/sys/kernel/hostname", "unshare -Ur touch @V@2", "nsenter -t 1 -m touch @V@2", "taskset -p 1 @SLEEP@",
 	"python3 -c 'import socket; socket.socket(socket.AF_UNIX)'", "(setsid sleep 301 >/dev/null 2>&1 &)", "kill -9 -1",
@@ -409,10 +433,7 @@ const attemptsPerRun = 8
 // what a confined reader must not do: write, change attributes, signal, connect, read the server.
 func TestAttackByPrograms(t *testing.T) {
 	sample.Long(t)
-	eachHost(t, func(t *testing.T, h host) {
-		if !h.reading {
-			t.Skip("nothing that could start a program runs there without a question, as the other tests require")
-		}
+	eachReadingHost(t, func(t *testing.T, h host) {
 		a := attack(t, h)
 		config := filepath.Join(a.repository("armed"), ".git", "config")
 		a.write("victim", "as it was\n")
@@ -421,7 +442,8 @@ func TestAttackByPrograms(t *testing.T) {
 		require.NoError(t, sleeper.Start())
 		defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
 		text := a.read("armed/.git/config")
-		require.NoError(t, os.WriteFile(config, []byte(text+"[filter \"evil\"]\n\tclean = "+a.project+"/armed/program\n"), 0o644))
+		text += "[filter \"evil\"]\n\tclean = " + a.project + "/armed/program\n"
+		require.NoError(t, os.WriteFile(config, []byte(text), 0o644))
 		a.give()
 		before, err := os.Stat(victim)
 		require.NoError(t, err)
@@ -442,6 +464,7 @@ func TestAttackByPrograms(t *testing.T) {
 			require.Equal(t, "as it was\n", a.read("victim"), "%q", tries)
 			require.NoFileExists(t, victim+"2", "%q", tries)
 			require.NoError(t, sleeper.Process.Signal(syscall.Signal(0)), "%q", tries)
+			require.NoError(t, syscall.Kill(a.neighbour, 0), "%q", tries)
 			a.requireUnharmed(strings.Join(tries, "; "), output)
 		}
 		for _, dir := range []string{"/tmp", "/dev/shm"} {
@@ -457,10 +480,7 @@ func TestAttackByPrograms(t *testing.T) {
 // with a program, while commands read both.
 func TestAttackByLinksThatChange(t *testing.T) {
 	sample.Long(t)
-	eachHost(t, func(t *testing.T, h host) {
-		if !h.reading {
-			t.Skip("the user is asked about every command that opens a file there, as the other tests require")
-		}
+	eachReadingHost(t, func(t *testing.T, h host) {
 		a := attack(t, h)
 		a.plantLinks()
 		a.give()

@@ -75,7 +75,9 @@ func TestEnvironmentIsErased(t *testing.T) {
 	start, end, err := environmentBounds("1 (a) b) R" + strings.Repeat(" 0", 46) + " 100 220 0")
 	require.NoError(t, err)
 	require.Equal(t, []int64{100, 220}, []int64{start, end})
-	for _, wrong := range []string{"", "1 (a) R 0", "1 (a) R" + strings.Repeat(" x", 50), "1 (a) R" + strings.Repeat(" 0", 46) + " 9 1 0"} {
+	for _, wrong := range []string{
+		"", "1 (a) R 0", "1 (a) R" + strings.Repeat(" x", 50), "1 (a) R" + strings.Repeat(" 0", 46) + " 9 1 0",
+	} {
 		_, _, err := environmentBounds(wrong)
 		require.Error(t, err, wrong)
 	}
