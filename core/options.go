@@ -52,6 +52,8 @@ type TurnEnv struct {
 	Instructions []InstructionFile
 	// Enforced is set if the kernel can confine commands to the sandbox policy.
 	Enforced bool
+	// CommandRules are the user's rules for commands.
+	CommandRules CommandRules
 	// Environment selects the environment variables of commands.
 	Environment EnvironmentPolicy
 	// Provider describes the model provider.

@@ -194,7 +194,7 @@ func (s *step) startShell(c *toolCall) {
 			s.askToEscalate(c, resultOfDenial(c.again.Denied))
 			return
 		}
-		c.command.Reason = cmp.Or(c.command.Reason, c.command.dangerReason())
+		c.command.Reason = cmp.Or(c.command.Reason, c.command.dangerReason(), c.command.ruleReason())
 		s.requestApproval(c)
 		s.warnUnconfined()
 	default:

@@ -108,6 +108,9 @@ type Config struct {
 	// ProjectWarnings are about the files of the project.
 	ProjectWarnings []string
 
+	// CommandRules are the rules for commands beside the files.
+	CommandRules core.CommandRules
+
 	home     string
 	getenv   func(string) string
 	redactor *redact.Redactor
@@ -321,6 +324,7 @@ func build(home string, getenv func(string) string, layers []*layer, p project) 
 	c.check(d)
 	c.Warnings, c.ProjectWarnings = d.sortedWarnings()
 	c.ProjectWarnings = append(c.ProjectWarnings, p.warnings...)
+	c.readGuards()
 	return c, errors.Join(d.problems...)
 }
 

@@ -89,6 +89,18 @@ func ParseExec(arguments, cwd, shell string) (*Command, error) {
 	return c, nil
 }
 
+// Programs returns the simple commands that the command may run. A shell of an unknown language may run any.
+func (c *Command) Programs() [][]command.Word {
+	if !c.otherShell || command.IsBourne(c.Argv[0]) {
+		return command.Programs(c.Script)
+	}
+	argv := make([]command.Word, len(c.Argv))
+	for i, arg := range c.Argv {
+		argv[i] = command.Word{Text: arg, Known: true}
+	}
+	return [][]command.Word{argv, {{}}}
+}
+
 // Interrupt is the character that interrupts a command when typed on its terminal.
 const Interrupt = "\x03"
 

@@ -298,7 +298,7 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 		Compaction: c.CompactionOf(settings.Provider, settings.Model, window),
 		Economy:    c.Context.Economy.Rules(),
 		MaxTurns:   c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0,
-		Environment: c.Environment(), Capabilities: s.capabilitiesFor(c, settings),
+		CommandRules: c.CommandRules, Environment: c.Environment(), Capabilities: s.capabilitiesFor(c, settings),
 	}, cmp.Or(s.checkWorkspace(settings.Cwd), c.Ready(settings.Provider))
 }
 
