@@ -50,6 +50,8 @@ type TurnEnv struct {
 	// Instructions are the AGENTS.md files that apply, from the root of the repository down to the
 	// working directory.
 	Instructions []InstructionFile
+	// NoEnvironment is set if the model gets no description of the environment.
+	NoEnvironment bool
 	// Enforced is set if the kernel can confine commands to the sandbox policy.
 	Enforced bool
 	// CommandRules are the user's rules for commands.
@@ -95,6 +97,18 @@ type Capabilities struct {
 	Verbosity string
 	// WebSearch configures the provider's search of the web.
 	WebSearch WebSearch
+	// Limits are restrictions of the configuration.
+	Limits Limits
+}
+
+// Limits restrict what a model may do, beside the policies. The zero value restricts nothing.
+type Limits struct {
+	// NoShell is set if the model runs no commands, NoPlan if it has no plan, and NoQuestions if it asks the user nothing.
+	NoShell, NoPlan, NoQuestions bool
+	// NoLogin is set if commands of the model run in no login shell.
+	NoLogin bool
+	// Output bounds the output of a call for the model, in tokens. 0 is the bound of each tool.
+	Output int
 }
 
 // InstructionFile is an AGENTS.md file.

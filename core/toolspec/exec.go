@@ -2,10 +2,12 @@ package toolspec
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
 	"appserver/core/command"
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -100,6 +102,25 @@ func (c *Command) Programs() [][]command.Word {
 	}
 	return [][]command.Word{argv, {{}}}
 }
+
+// LimitOutput returns an output with at most limit bytes of text.
+func LimitOutput(output protocol.ToolOutput, limit int) protocol.ToolOutput {
+	output.Text = excerpt.Ends(output.Text, limit)
+	if output.Parts == nil {
+		return output
+	}
+	parts := slices.Clone(output.Parts)
+	for i, part := range parts {
+		text := excerpt.Ends(part.Text, limit)
+		limit -= min(limit, len(text))
+		parts[i].Text = text
+	}
+	output.Parts = parts
+	return output
+}
+
+// WithoutLogin returns the argument vector for a shell that is no login shell.
+func (c *Command) WithoutLogin() []string { return command.Invocation(c.Argv[0], c.Script, false) }
 
 // Interrupt is the character that interrupts a command when typed on its terminal.
 const Interrupt = "\x03"

@@ -292,13 +292,17 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 	}
 	window := s.window(c, settings)
 	date, zone := workspace.Today(time.Now())
+	if !c.IncludeEnvironmentContextTime {
+		date, zone = "", ""
+	}
 	return core.TurnEnv{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
 		Provider:   c.ProviderInfo(settings.Provider, settings.Model, window),
 		Compaction: c.CompactionOf(settings.Provider, settings.Model, window),
 		Economy:    c.Context.Economy.Rules(),
 		MaxTurns:   c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0,
-		CommandRules: c.CommandRules, Environment: c.Environment(), Capabilities: s.capabilitiesFor(c, settings),
+		NoEnvironment: !c.IncludeEnvironmentContext, CommandRules: c.CommandRules,
+		Environment: c.Environment(), Capabilities: s.capabilitiesFor(c, settings),
 	}, cmp.Or(s.checkWorkspace(settings.Cwd), c.Ready(settings.Provider))
 }
 
@@ -312,8 +316,21 @@ func (s *setup) capabilitiesFor(c *config.Config, settings core.Settings) core.C
 			listed = append(listed, core.Skill{Name: f.Name, Description: f.Description, Path: f.Path})
 		}
 	}
-	capabilities.Skills = core.SkillsText(listed)
+	capabilities.Skills = skillsText(c, listed)
 	return capabilities
+}
+
+// skillsText returns the list of skills for the model, without the last ones if the configuration bounds it.
+func skillsText(c *config.Config, listed []core.Skill) string {
+	if !c.Skills.IncludeInstructions {
+		return ""
+	}
+	text := core.SkillsText(listed)
+	for most := c.Skills.MaxContextTokens; most != nil && int64(len(text)) > *most*4 && len(listed) > 0; {
+		listed = listed[:len(listed)-1]
+		text = core.SkillsText(listed)
+	}
+	return text
 }
 
 // Skills returns the texts of the skills that an input names.
