@@ -132,6 +132,8 @@ type Config struct {
 	project  project
 	// base has the settings without the project and the overrides of a thread. It is nil if c has neither.
 	base *Config
+	// required are the requirements of the machine.
+	required requirements
 }
 
 // SandboxWorkspaceWrite configures the sandbox mode workspace-write.
@@ -322,7 +324,11 @@ func (o Source) build(file *layer) (*Config, error) {
 	if getenv == nil {
 		getenv = func(string) string { return "" }
 	}
-	return build(o.Home, getenv, layers, project{})
+	required, err := readRequirements(o.System)
+	if err != nil {
+		return nil, err
+	}
+	return build(o.Home, getenv, layers, project{}, required)
 }
 
 // With returns c with a thread's overrides by dotted key on top. An error is a *protocol.Error that
@@ -346,9 +352,10 @@ func rejectOverride(err error) error {
 	return protocol.InvalidParams(field, "`%s`: %s", field, bad.Problem)
 }
 
-// build merges layers, the weakest first, to the settings in a project.
-func build(home string, getenv func(string) string, layers []*layer, p project) (*Config, error) {
+// build merges layers, the weakest first, to the settings in a project that the requirements permit.
+func build(home string, getenv func(string) string, layers []*layer, p project, r requirements) (*Config, error) {
 	c := defaults()
+	c.required = r
 	c.home, c.getenv, c.layers, c.project = home, getenv, layers, p
 	for _, l := range layers {
 		if l.disabled == "" {
@@ -366,6 +373,7 @@ func build(home string, getenv func(string) string, layers []*layer, p project) 
 	c.Warnings, c.ProjectWarnings = d.sortedWarnings()
 	c.ProjectWarnings = append(c.ProjectWarnings, p.warnings...)
 	c.readGuards()
+	c.applyRequirements()
 	return c, errors.Join(d.problems...)
 }
 

@@ -303,7 +303,7 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 		MaxTurns:   c.History.MaxSize, Enforced: s.confinement().Enforced, Announces: len(c.Notify) > 0,
 		NoEnvironment: !c.IncludeEnvironmentContext, CommandRules: c.CommandRules,
 		Environment: c.Environment(), Capabilities: s.capabilitiesFor(c, settings),
-	}, cmp.Or(s.checkWorkspace(settings.Cwd), c.Ready(settings.Provider))
+	}, cmp.Or(c.Permits(settings), s.checkWorkspace(settings.Cwd), c.Ready(settings.Provider))
 }
 
 // capabilitiesFor returns the capabilities of a model, with the skills of the working directory.
