@@ -106,6 +106,9 @@ type shellCommand struct {
 	outside bool
 	// accepted is set if the user accepted the command.
 	accepted bool
+	// rule is the decision of the user's rules. onlyRule is set if the policies alone would run the command.
+	rule     toolspec.RuleVerdict
+	onlyRule bool
 }
 
 // resultText returns the result for the model.

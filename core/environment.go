@@ -19,7 +19,7 @@ func (s *step) appendNotices(env TurnEnv) {
 // newNotices returns the environment and the instructions, if they differ from the last ones in the
 // context.
 func (t *Thread) newNotices(env TurnEnv) (messages []*protocol.Message) {
-	if text := t.environmentText(env); text != t.context.Environment() {
+	if text := t.environmentText(env); text != "" && text != t.context.Environment() {
 		messages = append(messages, history.UserMessage(text))
 	}
 	if text := t.newInstructions(env.Instructions); text != "" {
@@ -61,7 +61,10 @@ func (t *Thread) newInstructions(files []InstructionFile) string {
 
 // allNotices returns the environment and the instructions.
 func (t *Thread) allNotices(env TurnEnv) []*protocol.Message {
-	messages := []*protocol.Message{history.UserMessage(t.environmentText(env))}
+	var messages []*protocol.Message
+	if text := t.environmentText(env); text != "" {
+		messages = append(messages, history.UserMessage(text))
+	}
 	if text := instructionsText(env.Instructions, ""); text != "" {
 		messages = append(messages, history.UserMessage(text))
 	}
@@ -91,7 +94,12 @@ func isForeignFor(text, cwd string, files []InstructionFile) bool {
 	return strings.TrimSpace(body) == ""
 }
 
+// environmentText describes the environment. It is empty if the model gets no description. A date that is not known is
+// left out.
 func (t *Thread) environmentText(env TurnEnv) string {
+	if env.NoEnvironment {
+		return ""
+	}
 	network := "restricted"
 	switch p := t.state.Settings.Sandbox.SandboxPolicyVariant.(type) {
 	case *protocol.DangerFullAccess:
@@ -109,6 +117,9 @@ func (t *Thread) environmentText(env TurnEnv) string {
 		{"approval_policy", t.state.Settings.ApprovalPolicy.Mode}, {"sandbox_mode", t.state.Settings.Sandbox.Stored().Type},
 		{"network_access", network},
 	} {
+		if member[1] == "" && (member[0] == "current_date" || member[0] == "timezone") && env.Date == "" {
+			continue
+		}
 		b.WriteString("  <" + member[0] + ">")
 		_ = xml.EscapeText(&b, []byte(member[1])) // a strings.Builder takes everything
 		b.WriteString("</" + member[0] + ">\n")

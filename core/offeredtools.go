@@ -21,9 +21,11 @@ func (t *Thread) tools() []ToolSpec {
 
 // selection selects the built-in tools of the next request.
 func (t *Thread) selection() toolspec.Selection {
+	limits := t.capabilities.Limits
 	return toolspec.Selection{
 		Escalation: t.mayEscalate(), Terminals: t.capabilities.Terminals, Images: t.capabilities.Images,
-		Questions: t.capabilities.Questions || t.state.Settings.Mode == protocol.ModePlan, Recall: t.recalls(),
+		Questions: !limits.NoQuestions && (t.capabilities.Questions || t.state.Settings.Mode == protocol.ModePlan),
+		Recall:    t.recalls(), NoShell: limits.NoShell, NoPlan: limits.NoPlan,
 	}
 }
 

@@ -53,12 +53,16 @@ type TurnEnv struct {
 	// Instructions are the AGENTS.md files that apply, from the root of the repository down to the
 	// working directory.
 	Instructions []InstructionFile
+	// NoEnvironment is set if the model gets no description of the environment.
+	NoEnvironment bool
 	// Warnings are about files of the working directory that are left out. The client gets each once.
 	Warnings []string
 	// Enforced is set if the kernel can confine commands to the sandbox policy.
 	Enforced bool
 	// ConfinesReading is set if the kernel can confine commands to reading. That needs less than Enforced.
 	ConfinesReading bool
+	// CommandRules are the user's rules for commands.
+	CommandRules CommandRules
 	// Environment selects the environment variables of commands.
 	Environment EnvironmentPolicy
 	// Provider describes the model provider.
@@ -100,6 +104,18 @@ type Capabilities struct {
 	Verbosity string
 	// WebSearch configures the provider's search of the web.
 	WebSearch WebSearch
+	// Limits are restrictions of the configuration.
+	Limits Limits
+}
+
+// Limits restrict what a model may do, beside the policies. The zero value restricts nothing.
+type Limits struct {
+	// NoShell is set if the model runs no commands, NoPlan if it has no plan, and NoQuestions if it asks the user nothing.
+	NoShell, NoPlan, NoQuestions bool
+	// NoLogin is set if commands of the model run in no login shell.
+	NoLogin bool
+	// Output bounds the output of a call for the model, in tokens. 0 is the bound of each tool.
+	Output int
 }
 
 // InstructionFile is an AGENTS.md file.

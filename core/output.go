@@ -248,6 +248,10 @@ type RenderedPrompt struct {
 type (
 	// ToolSpec offers a tool to the model.
 	ToolSpec = toolspec.Spec
+	// CommandRules are a user's rules for commands.
+	CommandRules = toolspec.CommandRules
+	// CommandRule is a rule for commands.
+	CommandRule = toolspec.CommandRule
 	// ServerTool is a tool of an MCP server.
 	ServerTool = toolspec.ServerTool
 	// ServerToolResult is the result of a tool of an MCP server.
@@ -269,3 +273,10 @@ type Track struct {
 	Before    []protocol.WorktreeChanges
 	Keep      bool
 }
+
+// The decisions of rules for commands.
+const (
+	RuleAllows  = toolspec.RuleAllows
+	RulePrompts = toolspec.RulePrompts
+	RuleForbids = toolspec.RuleForbids
+)

@@ -8,18 +8,40 @@ import (
 	"appserver/protocol"
 )
 
-// verdict decides on a command. An approval for the session comes first.
+// verdict decides on a command. A rule that forbids it comes first, then an approval for the session. A rule never
+// permits more than the policies.
 func (s *step) verdict(c *shellCommand) toolspec.Verdict {
+	c.rule = s.ruleFor(c)
+	if c.forbidden() {
+		return toolspec.Refuse
+	}
 	if s.isApproved(c.key()) {
 		return toolspec.Run
 	}
-	return s.rules().Command(&c.Command)
+	verdict := s.rules().Command(&c.Command)
+	if c.rule.Decision != toolspec.RulePrompts || verdict == toolspec.Refuse {
+		return verdict
+	}
+	c.onlyRule = verdict == toolspec.Run
+	if !toolspec.AsksForRules(s.approvalPolicy()) {
+		return toolspec.Refuse
+	}
+	return toolspec.Ask
+}
+
+// ruleFor returns the decision of the user's rules about a command.
+func (s *step) ruleFor(c *shellCommand) toolspec.RuleVerdict {
+	rules := s.active.env.CommandRules
+	if !rules.Restricts() {
+		return toolspec.RuleVerdict{}
+	}
+	return rules.Decide(c.Programs())
 }
 
 // verdictOf returns a verdict on a call. A request that was sent before a restart is sent again, whatever the
-// rules of now.
+// policies of now. A rule that forbids the command holds.
 func (s *step) verdictOf(c *toolCall, verdict toolspec.Verdict) toolspec.Verdict {
-	if c.again != nil {
+	if c.again != nil && !(c.command != nil && c.command.forbidden()) {
 		return toolspec.Ask
 	}
 	return verdict
@@ -70,7 +92,7 @@ func (s *step) asksOutside() bool { return toolspec.AsksOutside(s.approvalPolicy
 // it. If the policy has the user decide on the sandbox, one question decides on both.
 func (s *step) escalatesIfAccepted(c *shellCommand) bool {
 	mode := s.approvalPolicy().Mode
-	return c.denied != nil || c.Escalates || mode != protocol.ApprovalOnRequest && s.asksOutside()
+	return c.denied != nil || c.Escalates || !c.onlyRule && mode != protocol.ApprovalOnRequest && s.asksOutside()
 }
 
 // isSandboxDenial reports whether the output shows that the sandbox denied an action, and the user
@@ -98,6 +120,8 @@ func containsDenial(output string) bool {
 func (s *step) refusalText(c *shellCommand) string {
 	const never = ", and the approval policy does not permit to ask the user. "
 	switch {
+	case c.forbidden() || c.onlyRule:
+		return c.ruleText()
 	case c.Escalates:
 		return "This command was not run: it asks to run outside of the sandbox" + never +
 			"Call the tool without sandbox_permissions, or continue without the command."
@@ -106,6 +130,42 @@ func (s *step) refusalText(c *shellCommand) string {
 	}
 	return "This command was not run: this system cannot confine commands to the sandbox" + never +
 		"Continue without the command."
+}
+
+// forbidden reports whether a rule forbids the command.
+func (c *shellCommand) forbidden() bool { return c.rule.Decision == toolspec.RuleForbids }
+
+// ruleText is the output of a command that a rule refuses.
+func (c *shellCommand) ruleText() string {
+	r := c.rule.Rule
+	text := "This command was not run: the rule in " + r.Source + " forbids `" + r.Command() + "`."
+	switch {
+	case r.Decision == toolspec.RulePrompts:
+		text = "This command was not run: the rule in " + r.Source + " has the user decide on `" + r.Command() +
+			"`, and the approval policy does not permit to ask the user."
+	case !c.rule.Certain:
+		text = "This command was not run: it cannot be compared with the rule in " + r.Source + ", which forbids `" +
+			r.Command() + "`, and the approval policy does not permit to ask the user. Write each program by its name, " +
+			"without variables."
+	}
+	if r.Justification != "" {
+		text += " " + r.Justification
+	}
+	return text
+}
+
+// ruleReason is the reason of a question that only a rule asks, or "".
+func (c *shellCommand) ruleReason() string {
+	r := c.rule.Rule
+	switch {
+	case r == nil:
+		return ""
+	case r.Justification != "":
+		return r.Justification
+	case !c.rule.Certain:
+		return "It may run `" + r.Command() + "`, on which the rule in " + r.Source + " decides."
+	}
+	return "The rule in " + r.Source + " asks before `" + r.Command() + "`."
 }
 
 // isApproved reports whether the user accepted the key for the session. Approvals do not hold for a

@@ -72,10 +72,10 @@ func (s *step) advance() {
 func (s *step) readsOnly(c *toolCall) bool {
 	switch {
 	case c.server != nil:
-		return c.server.tool.Harmless()
+		return c.server.tool.Harmless() && !c.server.tool.Serial
 	case c.command == nil:
 		return s.viewsImage(c)
-	case c.command.Escalates || patchIn(c.command) != nil:
+	case c.command.Escalates || patchIn(c.command) != nil || s.ruleFor(c.command).Decision != toolspec.RuleAllows:
 		return false
 	}
 	if _, recalls := s.recallInShell(c.command); recalls {
@@ -112,11 +112,17 @@ func (s *step) parseCommand(c *toolCall) (*shellCommand, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.capabilities.Limits.NoLogin {
+		command.Argv = command.WithoutLogin()
+	}
 	return &shellCommand{Command: *command}, nil
 }
 
 func (s *step) startCall(c *toolCall) {
 	switch {
+	case toolspec.IsShell(c.call.Name) && s.capabilities.Limits.NoShell:
+		s.completeCall(c, "This command was not run: the configuration turns the shell off (features.shell_tool). "+
+			"Continue without commands.")
 	case toolspec.IsShell(c.call.Name):
 		s.startShell(c)
 	case s.reviewing() != nil:
@@ -125,9 +131,9 @@ func (s *step) startCall(c *toolCall) {
 		s.startServerCall(c)
 	case c.call.Name == toolspec.ApplyPatch:
 		s.startPatch(c)
-	case c.call.Name == toolspec.UpdatePlan:
+	case c.call.Name == toolspec.UpdatePlan && !s.capabilities.Limits.NoPlan:
 		s.completeCall(c, s.updatePlan(c.call.Arguments))
-	case c.call.Name == toolspec.WriteStdin && s.capabilities.Terminals:
+	case c.call.Name == toolspec.WriteStdin && s.capabilities.Terminals && !s.capabilities.Limits.NoShell:
 		s.startStdin(c)
 	case c.call.Name == toolspec.ViewImage && s.capabilities.Images:
 		s.startViewImage(c)
@@ -194,7 +200,7 @@ func (s *step) startShell(c *toolCall) {
 			s.askToEscalate(c, resultOfDenial(c.again.Denied))
 			return
 		}
-		c.command.Reason = cmp.Or(c.command.Reason, c.command.dangerReason())
+		c.command.Reason = cmp.Or(c.command.Reason, c.command.dangerReason(), c.command.ruleReason())
 		s.requestApproval(c)
 		s.warnUnconfined()
 	default:

@@ -81,6 +81,19 @@ type Config struct {
 	WebSearch *string  `key:"web_search" oneof:"disabled cached indexed live"`
 	Features  Features `key:"features"`
 
+	Skills Skills `key:"skills"`
+
+	// AllowLoginShell is false if commands of the model run in no login shell.
+	AllowLoginShell bool `key:"allow_login_shell"`
+	// ToolOutputTokenLimit bounds the output of a tool for the model, in tokens; nil is the bound of each tool.
+	ToolOutputTokenLimit *int64 `key:"tool_output_token_limit" min:"1"`
+	// IncludeEnvironmentContext is false if the model gets no description of the environment, and
+	// IncludeEnvironmentContextTime if it gets no date.
+	IncludeEnvironmentContext     bool `key:"include_environment_context"`
+	IncludeEnvironmentContextTime bool `key:"include_environment_context_time"`
+	// ThreadStore is the place of threads in the reference implementation.
+	ThreadStore ThreadStore `key:"experimental_thread_store"`
+
 	// ThreadUnloadDelaySecs is the time that a thread without subscribers stays loaded, in seconds. If
 	// it is negative, the thread is never unloaded.
 	ThreadUnloadDelaySecs int `key:"thread_unload_delay_secs" min:"-1" max:"31536000"`
@@ -112,6 +125,9 @@ type Config struct {
 	// ProjectWarnings are about the files of the project.
 	ProjectWarnings []string
 
+	// CommandRules are the rules for commands beside the files.
+	CommandRules core.CommandRules
+
 	home     string
 	getenv   func(string) string
 	redactor *redact.Redactor
@@ -120,6 +136,8 @@ type Config struct {
 	project  project
 	// base has the settings without the project and the overrides of a thread. It is nil if c has neither.
 	base *Config
+	// required are the requirements of the machine.
+	required requirements
 }
 
 // SandboxWorkspaceWrite configures the sandbox mode workspace-write.
@@ -146,8 +164,29 @@ type ShellEnvironmentPolicy struct {
 type Tools struct {
 	// ViewImage offers a tool to view images; nil leaves the choice to the model.
 	ViewImage *bool `key:"view_image"`
+	// UpdatePlan offers a plan to the model, UserInput questions to the user. Nil and true change nothing.
+	UpdatePlan ToolSwitch `key:"update_plan"`
+	UserInput  ToolSwitch `key:"experimental_request_user_input"`
 	// WebSearch has options of the provider's web search.
 	WebSearch WebSearchTool `key:"web_search"`
+}
+
+// ToolSwitch turns a tool off.
+type ToolSwitch struct {
+	Enabled *bool `key:"enabled"`
+}
+
+// Skills configures the list of skills in prompts.
+type Skills struct {
+	// IncludeInstructions is false if prompts have no list. MaxContextTokens bounds it; nil is no bound.
+	IncludeInstructions bool   `key:"include_instructions"`
+	MaxContextTokens    *int64 `key:"max_context_tokens" min:"1"`
+}
+
+// ThreadStore is the place of threads in the reference implementation.
+type ThreadStore struct {
+	// Type is local, or in_memory for threads without rollouts.
+	Type string `key:"type" oneof:"local in_memory"`
 }
 
 // Features are switches of the reference implementation.
@@ -156,6 +195,9 @@ type Features struct {
 	UnifiedExec bool `key:"unified_exec"`
 	// UserInput allows models to ask the user in turns outside of plan mode.
 	UserInput bool `key:"default_mode_request_user_input"`
+	// ShellTool is false if models run no commands. ViewImage is false if they view no image files.
+	ShellTool bool `key:"shell_tool"`
+	ViewImage bool `key:"view_image"`
 }
 
 // History configures the storage of conversations.
@@ -220,27 +262,30 @@ type Compat struct {
 
 func defaults() *Config {
 	return &Config{
-		ModelProvider:          ProviderOpenAI,
-		ModelProviders:         builtinProviders(),
-		ApprovalPolicy:         protocol.AskForApproval{Mode: protocol.ApprovalOnRequest},
-		ApprovalsReviewer:      protocol.ReviewerUser,
-		SandboxMode:            protocol.SandboxReadOnly,
-		ShellEnvironmentPolicy: ShellEnvironmentPolicy{Inherit: core.InheritAll},
-		ProjectDocMaxBytes:     32 << 10,
-		ProjectRootMarkers:     []string{".git"},
-		ThreadUnloadDelaySecs:  30 * 60,
-		History:                History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
-		Features:               Features{UnifiedExec: true},
-		Context:                Context{RewriteOnUnload: true, Economy: defaultEconomy()},
-		Index:                  Index{Enabled: true, Path: "appserver-index.sqlite"},
-		Store:                  defaultStore(),
-		Fleet:                  defaultFleet(),
-		Checkpoints:            Checkpoints{Enabled: true, Keep: 50},
-		Compaction:             defaultCompaction(),
-		Memory:                 defaultMemory(),
-		McpServers:             McpServers{},
-		McpStartupGrace:        2 * time.Second,
-		Compat:                 Compat{TurnCompletedFloor: 50 * time.Millisecond},
+		ModelProvider:             ProviderOpenAI,
+		ModelProviders:            builtinProviders(),
+		ApprovalPolicy:            protocol.AskForApproval{Mode: protocol.ApprovalOnRequest},
+		ApprovalsReviewer:         protocol.ReviewerUser,
+		SandboxMode:               protocol.SandboxReadOnly,
+		ShellEnvironmentPolicy:    ShellEnvironmentPolicy{Inherit: core.InheritAll},
+		ProjectDocMaxBytes:        32 << 10,
+		ProjectRootMarkers:        []string{".git"},
+		ThreadUnloadDelaySecs:     30 * 60,
+		History:                   History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
+		Features:                  Features{UnifiedExec: true, ShellTool: true, ViewImage: true},
+		Skills:                    Skills{IncludeInstructions: true},
+		AllowLoginShell:           true,
+		IncludeEnvironmentContext: true, IncludeEnvironmentContextTime: true,
+		Context:         Context{RewriteOnUnload: true, Economy: defaultEconomy()},
+		Index:           Index{Enabled: true, Path: "appserver-index.sqlite"},
+		Store:           defaultStore(),
+		Fleet:           defaultFleet(),
+		Checkpoints:     Checkpoints{Enabled: true, Keep: 50},
+		Compaction:      defaultCompaction(),
+		Memory:          defaultMemory(),
+		McpServers:      McpServers{},
+		McpStartupGrace: 2 * time.Second,
+		Compat:          Compat{TurnCompletedFloor: 50 * time.Millisecond},
 	}
 }
 
@@ -284,7 +329,11 @@ func (o Source) build(file *layer) (*Config, error) {
 	if getenv == nil {
 		getenv = func(string) string { return "" }
 	}
-	return build(o.Home, getenv, layers, project{})
+	required, err := readRequirements(o.System)
+	if err != nil {
+		return nil, err
+	}
+	return build(o.Home, getenv, layers, project{}, required)
 }
 
 // With returns c with a thread's overrides by dotted key on top. An error is a *protocol.Error that
@@ -308,9 +357,10 @@ func rejectOverride(err error) error {
 	return protocol.InvalidParams(field, "`%s`: %s", field, bad.Problem)
 }
 
-// build merges layers, the weakest first, to the settings in a project.
-func build(home string, getenv func(string) string, layers []*layer, p project) (*Config, error) {
+// build merges layers, the weakest first, to the settings in a project that the requirements permit.
+func build(home string, getenv func(string) string, layers []*layer, p project, r requirements) (*Config, error) {
 	c := defaults()
+	c.required = r
 	c.home, c.getenv, c.layers, c.project = home, getenv, layers, p
 	for _, l := range layers {
 		if l.disabled == "" {
@@ -323,9 +373,12 @@ func build(home string, getenv func(string) string, layers []*layer, p project) 
 	c.chooseModel()
 	c.applyBaseURL()
 	c.applyOldUnifiedExec()
+	c.applyRestrictions()
 	c.check(d)
 	c.Warnings, c.ProjectWarnings = d.sortedWarnings()
 	c.ProjectWarnings = append(c.ProjectWarnings, p.warnings...)
+	c.readGuards()
+	c.applyRequirements()
 	return c, errors.Join(d.problems...)
 }
 
@@ -363,6 +416,7 @@ func (c *Config) check(d *decoder) {
 		path := []string{"history", "sensitivePatterns"}
 		d.problem(c.root.find(path...), path, "expected words and regular expressions: %v", err)
 	}
+	c.checkRefused(d)
 	c.checkProviders(d)
 	c.checkServers(d)
 	c.checkPrices(d)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -23,26 +24,24 @@ var ignoredKeys = sync.OnceValue(func() map[string]bool { return keySet(stableKe
 
 // otherIgnoredKeys are the ignored keys that are not stable.
 var otherIgnoredKeys = []string{
-	"agents", "allow_login_shell", "allow_symlinked_codex_home", "apps",
+	"agents", "allow_symlinked_codex_home", "apps",
 	"apps_mcp_product_sku", "audio", "auto_review", "background_terminal_max_timeout",
 	"chatgpt_base_url", "check_for_update_on_startup", "cli_auth_credentials_store",
-	"cloud", "daybreak", "disable_paste_burst",
+	"daybreak", "disable_paste_burst",
 	"experimental_compact_prompt_file", "experimental_realtime_start_instructions",
 	"experimental_realtime_webrtc_call_base_url",
 	"experimental_realtime_ws_backend_prompt", "experimental_realtime_ws_base_url",
 	"experimental_realtime_ws_model", "experimental_realtime_ws_startup_context",
-	"experimental_thread_store", "experimental_thread_store_endpoint",
-	"experimental_use_unified_exec_tool", "features.*", "feedback", "file_opener",
+	"experimental_thread_store.id", "experimental_thread_store_endpoint",
+	"experimental_use_unified_exec_tool", "feedback", "file_opener",
 	"ghost_snapshot", "goals", "hide_agent_reasoning", "history.max_bytes",
 	"history.persistence", "hooks", "include_apps_instructions",
-	"include_collaboration_mode_instructions", "include_environment_context",
-	"include_environment_context_time", "include_permissions_instructions",
+	"include_collaboration_mode_instructions", "include_permissions_instructions",
 	"js_repl_node_module_dirs", "js_repl_node_path", "log_dir", "marketplaces",
 	"mcp_enterprise_managed_auth", "mcp_oauth_callback_port", "mcp_oauth_callback_url",
 	"mcp_oauth_credentials_store", "mcp_servers.*.environment_id",
 	"mcp_servers.*.experimental_environment", "mcp_servers.*.name", "mcp_servers.*.oauth",
 	"mcp_servers.*.oauth_resource", "mcp_servers.*.scopes",
-	"mcp_servers.*.startup_timeout_ms", "mcp_servers.*.supports_parallel_tool_calls",
 	"memories", "model_catalog_json", "model_post_turn_compact_threshold_percent",
 	"model_providers.*.auth", "model_providers.*.aws", "model_providers.*.capabilities",
 	"model_providers.*.credential_file", "model_providers.*.gateway_oauth",
@@ -55,8 +54,9 @@ var otherIgnoredKeys = []string{
 	"plan_mode_reasoning_effort", "plugins", "profile", "profiles",
 	"project_doc_fallback_filenames", "realtime",
 	"responses_api_metadata", "show_raw_agent_reasoning",
-	"skills", "sqlite_home", "suppress_unstable_features_warning",
-	"tool_output_token_limit", "tool_suggest", "tools.*", "tui",
+	"skills.config", "skills.bundled", "sqlite_home", "suppress_unstable_features_warning",
+	"tool_suggest", "tools.client_search_provider", "tui", "cloud", "code_mode", "responses", "rollout_trace",
+	"mcp_servers.*.auth", "mcp_servers.*.http_headers_helper", "mcp_servers.*.tools.*.output_token_limit",
 	"windows",
 }
 
@@ -75,8 +75,11 @@ func isIgnored(path []string) bool {
 	if len(path) == 3 && (path[0] == "model_providers" || path[0] == "mcp_servers") {
 		path = []string{path[0], "*", path[2]}
 	}
-	if len(path) == 2 && (path[0] == "features" || path[0] == "tools") {
-		path = []string{path[0], "*"}
+	if len(path) == 5 && path[0] == "mcp_servers" && path[2] == "tools" {
+		path = []string{path[0], "*", path[2], "*", path[4]}
+	}
+	if len(path) == 2 && path[0] == "features" {
+		return featureNames()[path[1]]
 	}
 	return ignoredKeys()[dotted(path)]
 }
@@ -102,3 +105,6 @@ func secret(path []string) bool {
 	}
 	return strings.HasSuffix(name, "key") || name == "sig"
 }
+
+// below returns path with one more key. It shares no memory with other paths.
+func below(path []string, key string) []string { return append(slices.Clip(path), key) }

@@ -350,7 +350,6 @@ a = 1
 
 func TestKeysOfTheReferenceDoNotWarn(t *testing.T) {
 	c := load(t, `
-profile = "p"
 web_search = "live"
 notify = ["a"]
 hide_agent_reasoning = true
@@ -361,7 +360,7 @@ trust_level = "trusted"
 [mcp_servers.docs]
 command = "docs"
 [features]
-anything = true
+apps = true
 [tui]
 theme = "dark"
 [notice]

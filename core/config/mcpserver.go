@@ -42,6 +42,12 @@ type McpServer struct {
 	// EnabledTools are the offered tools, or nil for all. DisabledTools are not offered.
 	EnabledTools  []string `key:"enabled_tools"`
 	DisabledTools []string `key:"disabled_tools"`
+	// OmitToolsFrom are ways in which tools are not offered. The only way of this server is direct.
+	OmitToolsFrom []string `key:"omit_tools_from" oneof:"code_mode deferred direct"`
+	// ParallelCalls is false if the calls of the tools run one by one.
+	ParallelCalls *bool `key:"supports_parallel_tool_calls"`
+	// StartupTimeoutMs is StartupTimeout in milliseconds. StartupTimeout is stronger.
+	StartupTimeoutMs time.Duration `key:"startup_timeout_ms" min:"1" max:"86400000"`
 	// DefaultToolsApprovalMode selects the calls that need an approval. Tools overrides it for single
 	// tools.
 	DefaultToolsApprovalMode string   `key:"default_tools_approval_mode" oneof:"auto prompt approve"`
@@ -109,6 +115,12 @@ func (d *decoder) servers(to McpServers, n *node, path []string) {
 	for _, name := range sortedKeys(n.table) {
 		s := McpServer{Name: name, StartupTimeout: startupTimeout, ToolTimeout: toolTimeout, Enabled: true, Tools: McpTools{}}
 		d.fields(reflect.ValueOf(&s).Elem(), n.table[name], below(path, name))
+		if s.StartupTimeoutMs > 0 && n.table[name].find("startup_timeout_sec") == nil {
+			s.StartupTimeout = Seconds(s.StartupTimeoutMs)
+		}
+		if slices.Contains(s.OmitToolsFrom, "direct") {
+			s.EnabledTools = []string{}
+		}
 		to[name] = s
 	}
 }

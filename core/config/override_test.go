@@ -105,7 +105,7 @@ func TestWithAppliesOverridesOfAThread(t *testing.T) {
 	c := load(t, "model = \"file\"\nmistake = 1\n[history]\nmaxSize = 3\n", "model_reasoning_effort=low")
 	with, err := c.With(overrides(t, `{
 		"model_reasoning_effort": "high", "history.saveHistory": false, "model_context_window": 5000, "model": null,
-		"model_providers": {"local": {"base_url": "http://h/v1"}}, "features": {"x": 1.5}, "nokey": [1, null]
+		"model_providers": {"local": {"base_url": "http://h/v1"}}, "features": {"apps": 1.5}, "nokey": [1, null]
 	}`))
 	require.NoError(t, err)
 	require.Equal(t, "high", *with.ModelReasoningEffort)

@@ -68,7 +68,7 @@ func (c *Config) For(cwd string, overrides map[string]json.RawMessage) (*Config,
 func (c *Config) inFolder(cwd string, over *layer) (*Config, error) {
 	out, err := c, error(nil)
 	if over != nil {
-		out, err = build(c.home, c.getenv, append(slices.Clip(c.layers), over), project{})
+		out, err = build(c.home, c.getenv, append(slices.Clip(c.layers), over), project{}, c.required)
 	}
 	if err != nil {
 		return nil, rejectOverride(err)
@@ -76,7 +76,7 @@ func (c *Config) inFolder(cwd string, over *layer) (*Config, error) {
 	if cwd != "" {
 		p, err := out.projectOf(cwd)
 		if err == nil {
-			out, err = build(c.home, c.getenv, p.insertInto(out.layers), p)
+			out, err = build(c.home, c.getenv, p.insertInto(out.layers), p, c.required)
 		}
 		if err != nil {
 			return nil, rejectProject(err)

@@ -3,13 +3,16 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"appserver/protocol"
 )
 
-// WebSearchTool is tools.web_search: options of the provider's web search. A boolean, its former
-// form, has no effect.
+// WebSearchTool is tools.web_search: options of the provider's web search. False, a former form, turns
+// the search off unless web_search is set. True has no effect.
 type WebSearchTool struct {
+	// Off is set for false.
+	Off bool
 	// Options are members of the provider's tool, as a JSON object, or empty.
 	Options string
 }
@@ -28,9 +31,13 @@ var contextSizes = []string{"low", "medium", "high"}
 
 // UnmarshalJSON reads the table, or a boolean.
 func (w *WebSearchTool) UnmarshalJSON(b []byte) error {
-	var off bool
-	if protocol.Unmarshal(b, &off) == nil {
+	var on bool
+	if protocol.Unmarshal(b, &on) == nil {
+		w.Off = !on
 		return nil
+	}
+	if err := onlyMembers(b, "context_size", "allowed_domains", "location"); err != nil {
+		return err
 	}
 	var table struct {
 		Size     string    `json:"context_size"`
@@ -60,4 +67,18 @@ func (w *WebSearchTool) UnmarshalJSON(b []byte) error {
 	raw, err := protocol.Marshal(options)
 	w.Options = string(raw)
 	return err
+}
+
+// onlyMembers returns an error for a table with other members. Members of a restriction must not be lost.
+func onlyMembers(b []byte, known ...string) error {
+	var members map[string]any
+	if err := protocol.Unmarshal(b, &members); err != nil {
+		return err
+	}
+	for _, name := range sortedKeys(members) {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("unknown key %s, expected one of %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
 }

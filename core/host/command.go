@@ -183,6 +183,11 @@ func (h *Host) checkPolicy(policy protocol.SandboxPolicy) error {
 	if h.Runner == nil {
 		return protocol.Refuse(protocol.KindCommand, "this server runs no commands")
 	}
+	if h.Permits != nil {
+		if err := h.Permits(policy); err != nil {
+			return err
+		}
+	}
 	switch policy.SandboxPolicyVariant.(type) {
 	case *protocol.DangerFullAccess, *protocol.ExternalSandbox:
 		return nil

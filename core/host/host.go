@@ -46,6 +46,8 @@ type Options struct {
 	Confined func() bool
 	// CheckCwd returns an error if commands do not run in a directory. It may be nil.
 	CheckCwd func(dir string) error
+	// Permits returns an error if the administrator does not permit a policy. It may be nil.
+	Permits func(protocol.SandboxPolicy) error
 }
 
 // Host serves the methods. It is safe for concurrent use.

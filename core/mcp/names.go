@@ -65,7 +65,7 @@ func (s *server) tool(t *sdk.Tool, names namer) core.ServerTool {
 	out := core.ServerTool{
 		Spec: core.ToolSpec{Name: names.name(s.def.Name, t.Name), Description: t.Description,
 			Parameters: parameters(t.InputSchema)},
-		Server: s.def.Name, Tool: t.Name, Approval: s.def.Approval,
+		Server: s.def.Name, Tool: t.Name, Approval: s.def.Approval, Serial: s.def.Serial,
 	}
 	if space := "mcp__" + sanitize(s.def.Name); strings.HasPrefix(out.Name, space+"__") {
 		out.Namespace = space

@@ -2,10 +2,12 @@ package toolspec
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
 	"appserver/core/command"
+	"appserver/core/excerpt"
 	"appserver/protocol"
 )
 
@@ -88,6 +90,37 @@ func ParseExec(arguments, cwd, shell string) (*Command, error) {
 	c.Argv = command.Invocation(shell, c.Script, a.Login == nil || *a.Login)
 	return c, nil
 }
+
+// Programs returns the simple commands that the command may run. A shell of an unknown language may run any.
+func (c *Command) Programs() [][]command.Word {
+	if !c.otherShell || command.IsBourne(c.Argv[0]) {
+		return command.Programs(c.Script)
+	}
+	argv := make([]command.Word, len(c.Argv))
+	for i, arg := range c.Argv {
+		argv[i] = command.Word{Text: arg, Known: true}
+	}
+	return [][]command.Word{argv, {{}}}
+}
+
+// LimitOutput returns an output with at most limit bytes of text.
+func LimitOutput(output protocol.ToolOutput, limit int) protocol.ToolOutput {
+	output.Text = excerpt.Ends(output.Text, limit)
+	if output.Parts == nil {
+		return output
+	}
+	parts := slices.Clone(output.Parts)
+	for i, part := range parts {
+		text := excerpt.Ends(part.Text, limit)
+		limit -= min(limit, len(text))
+		parts[i].Text = text
+	}
+	output.Parts = parts
+	return output
+}
+
+// WithoutLogin returns the argument vector for a shell that is no login shell.
+func (c *Command) WithoutLogin() []string { return command.Invocation(c.Argv[0], c.Script, false) }
 
 // Interrupt is the character that interrupts a command when typed on its terminal.
 const Interrupt = "\x03"

@@ -27,6 +27,8 @@ type ServerTool struct {
 	// Approval is the approval mode: with "auto", the hints and the approval policy decide; with
 	// "prompt", the user decides each call; with "approve", each call runs.
 	Approval string
+	// Serial is set if no call of the tool runs beside others.
+	Serial bool
 }
 
 // The approval modes that are not the default.

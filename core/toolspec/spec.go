@@ -44,12 +44,21 @@ type Selection struct {
 	Questions bool
 	// Recall is set if the model may search what left the context.
 	Recall bool
+	// NoShell is set if the model may run no commands, NoPlan if it has no plan.
+	NoShell, NoPlan bool
 }
 
 // Specs returns the selected tools in the order of the prompt.
 func (s Selection) Specs() []Spec {
-	specs := []Spec{shellSpec(s.Escalation), patchSpec, planSpec}
-	if s.Terminals {
+	var specs []Spec
+	if !s.NoShell {
+		specs = append(specs, shellSpec(s.Escalation))
+	}
+	specs = append(specs, patchSpec)
+	if !s.NoPlan {
+		specs = append(specs, planSpec)
+	}
+	if s.Terminals && !s.NoShell {
 		specs = append(specs, execSpec(s.Escalation), stdinSpec)
 	}
 	if s.Images {

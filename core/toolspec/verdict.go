@@ -120,6 +120,11 @@ func AsksOutside(p protocol.AskForApproval) bool {
 	return true
 }
 
+// AsksForRules reports whether the user decides on commands if a rule says so.
+func AsksForRules(p protocol.AskForApproval) bool {
+	return p.Mode != protocol.ApprovalNever && (p.Granular == nil || p.Granular.Rules)
+}
+
 // Elicits reports whether MCP servers may ask the user, and whether the user decides on their tools.
 func Elicits(p protocol.AskForApproval) bool {
 	return p.Mode != protocol.ApprovalNever && (p.Granular == nil || p.Granular.McpElicitations)

@@ -63,7 +63,8 @@ func TestUnfinishedMessagesAreBounded(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		large.SendRequest("fs/writeFile", apptest.Object{"path": path, "dataBase64": base64.StdEncoding.EncodeToString([]byte(data))})
+		encoded := base64.StdEncoding.EncodeToString([]byte(data))
+		large.SendRequest("fs/writeFile", apptest.Object{"path": path, "dataBase64": encoded})
 	}()
 	for written := false; !written; {
 		watch()

@@ -197,6 +197,8 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/internal/contextedit/terminal.go": "runs a command of the editor, while keys are read",
 		"rollout/shared/interrupted.go":                  "asks for threads of dead nodes",
 		"rollout/shared/threads.go":                      "renews the lease, and adds messages to the search",
+		"cmd/appserver/internal/app/hangup_linux.go":     "waits until the client closes the output",
+		"server/listen/client.go":                        "closes a connection that lost its share of memory",
 		"core/sandbox/reader_linux.go":                   "starts a program on a thread with fewer rights",
 		"core/codeindex/index.go":                        "scans a repository at intervals",
 		"core/engine/dispatch.go":                        "runs threads",

@@ -269,6 +269,7 @@ func hostOf(out host.Outbox, live *config.Live, own *setup, tools engine.Tools) 
 		Environment: func() core.EnvironmentPolicy { return live.Current().Environment() },
 		Confined:    func() bool { return own.confinement().Enforced },
 		CheckCwd:    own.checkWorkspace,
+		Permits:     func(p protocol.SandboxPolicy) error { return live.Current().PermitsSandbox(p) },
 	})
 }
 

@@ -68,6 +68,7 @@ func (s *mcpServers) definitions(c *config.Config, cwd string) (out []mcp.Defini
 			StartupTimeout: time.Duration(m.StartupTimeout), ToolTimeout: time.Duration(m.ToolTimeout),
 			Enabled: m.EnabledTools, Disabled: m.DisabledTools, Required: m.Required,
 			Approval: m.DefaultToolsApprovalMode, ToolApproval: map[string]string{},
+			Serial: m.ParallelCalls != nil && !*m.ParallelCalls,
 		}
 		for name, t := range m.Tools {
 			if t.ApprovalMode != "" {

@@ -325,6 +325,9 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 	window := s.window(c, settings)
 	capabilities, leftOut := s.capabilitiesFor(c, settings)
 	date, zone := workspace.Today(time.Now())
+	if !c.IncludeEnvironmentContextTime {
+		date, zone = "", ""
+	}
 	enforced := s.confinement().Enforced
 	return core.TurnEnv{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
@@ -332,9 +335,10 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 		Compaction: c.CompactionOf(settings.Provider, settings.Model, window),
 		Economy:    c.Context.Economy.Rules(),
 		MaxTurns:   c.History.MaxSize, Enforced: enforced, ConfinesReading: s.confinesReading(enforced),
-		Announces:   len(c.Notify) > 0,
+		Announces:     len(c.Notify) > 0,
+		NoEnvironment: !c.IncludeEnvironmentContext, CommandRules: c.CommandRules,
 		Environment: c.Environment(), Capabilities: capabilities, Warnings: append(warnings, leftOut...),
-	}, cmp.Or(s.checkWorkspace(settings.Cwd), settings.CheckPermissions(), c.Ready(settings.Provider))
+	}, cmp.Or(c.Permits(settings), s.checkWorkspace(settings.Cwd), settings.CheckPermissions(), c.Ready(settings.Provider))
 }
 
 // capabilitiesFor returns the capabilities of a model, with the skills of the working directory. The warnings name
@@ -353,8 +357,21 @@ func (s *setup) capabilitiesFor(c *config.Config, settings core.Settings) (_ cor
 			listed = append(listed, core.Skill{Name: f.Name, Description: f.Description, Path: f.Path})
 		}
 	}
-	capabilities.Skills = core.SkillsText(listed)
+	capabilities.Skills = skillsText(c, listed)
 	return capabilities, warnings
+}
+
+// skillsText returns the list of skills for the model, without the last ones if the configuration bounds it.
+func skillsText(c *config.Config, listed []core.Skill) string {
+	if !c.Skills.IncludeInstructions {
+		return ""
+	}
+	text := core.SkillsText(listed)
+	for most := c.Skills.MaxContextTokens; most != nil && int64(len(text)) > *most*4 && len(listed) > 0; {
+		listed = listed[:len(listed)-1]
+		text = core.SkillsText(listed)
+	}
+	return text
 }
 
 // Skills returns the texts of the skills that an input names.

@@ -1,0 +1,130 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+)
+
+// refusal is a setting of the reference implementation that restricts and that this server cannot obey. A
+// configuration with it is rejected, so that nobody relies on it.
+type refusal struct {
+	// path is the key; * is any name.
+	path []string
+	// restricts reports whether a value restricts.
+	restricts func(value any) bool
+	// problem states what is missing and the next action.
+	problem string
+}
+
+var refusals = []refusal{
+	{[]string{"profile"}, always,
+		"profiles are not applied: move the settings of the profile to the top of the file, and remove this key"},
+	{[]string{"forced_login_method"}, isWord("chatgpt"),
+		"this server has no ChatGPT login, and uses API keys: set it to \"api\", or remove it"},
+	{[]string{"experimental_thread_store_endpoint"}, always,
+		"threads are stored on this machine or in the database of [store]: remove it"},
+	{[]string{"features", "network_proxy"}, isOn, refusedFeature},
+	{[]string{"features", "credential_masking"}, isOn, refusedFeature},
+	{[]string{"features", "hosted_search_policy"}, isOn, refusedFeature},
+	{[]string{"features", "skip_host_skill_discovery"}, isOn, refusedFeature},
+	{[]string{"features", "write_stdin_approval"}, isOn, refusedFeature},
+	{[]string{"features", "rollout_budget"}, isOn, refusedFeature},
+	{[]string{"mcp_servers", "*", "environment_id"}, otherThan("local"),
+		"MCP servers run on this machine only: remove it, or set enabled = false"},
+	{[]string{"mcp_servers", "*", "experimental_environment"}, otherThan("local"),
+		"MCP servers run on this machine only: remove it, or set enabled = false"},
+	{[]string{"mcp_servers", "*", "tools", "*", "output_token_limit"}, always,
+		"outputs of a single tool are not limited: use tool_output_token_limit, or remove it"},
+}
+
+const refusedFeature = "this server does not have the restriction: remove it, and use another program for work that " +
+	"depends on it"
+
+func always(any) bool { return true }
+
+func isWord(word string) func(any) bool { return func(value any) bool { return value == word } }
+
+func otherThan(word string) func(any) bool { return func(value any) bool { return value != word } }
+
+// isOn reports whether a feature is on: by true, or by a table without enabled = false.
+func isOn(value any) bool {
+	table, isTable := value.(map[string]any)
+	return value == true || isTable && table["enabled"] != false
+}
+
+// checkRefused rejects settings that restrict and cannot be obeyed.
+func (c *Config) checkRefused(d *decoder) {
+	for _, r := range refusals {
+		c.root.each(r.path, nil, func(n *node, path []string) {
+			if r.restricts(n.plain()) {
+				d.problem(n, path, "%s", r.problem)
+			}
+		})
+	}
+	c.checkSkills(d)
+	if n := c.root.find("forced_login_method"); n != nil && !slices.Contains([]any{"api", "chatgpt"}, n.plain()) {
+		d.expected(n, []string{"forced_login_method"}, "\"api\" or \"chatgpt\"")
+	}
+}
+
+// checkSkills requires the rows that turn skills off to be whole.
+func (c *Config) checkSkills(d *decoder) {
+	path := []string{"skills", "config"}
+	n := c.root.find(path...)
+	if n == nil {
+		return
+	}
+	rows, isList := n.plain().([]any)
+	for i, row := range rows {
+		table, _ := row.(map[string]any)
+		_, enabled := table["enabled"].(bool)
+		if !enabled || !isText(table["path"]) || !isText(table["name"]) {
+			d.problem(n, below(path, strconv.Itoa(i)), "expected a table with enabled = true or false, and the path or the name of a skill")
+		}
+	}
+	if !isList {
+		d.expected(n, path, "a list of tables")
+	}
+}
+
+// isText reports whether a value is a string or is not set.
+func isText(value any) bool {
+	_, text := value.(string)
+	return text || value == nil
+}
+
+// each calls found for each node at a path, in which * is any name.
+func (n *node) each(path, at []string, found func(*node, []string)) {
+	switch {
+	case n == nil:
+	case len(path) == 0:
+		found(n, at)
+	case path[0] == "*":
+		for _, name := range sortedKeys(n.table) {
+			n.table[name].each(path[1:], below(at, name), found)
+		}
+	case n.table != nil:
+		n.table[path[0]].each(path[1:], below(at, path[0]), found)
+	}
+}
+
+// searchSwitches are former names of web_search.
+var searchSwitches = []string{"web_search", "web_search_cached", "web_search_request"}
+
+// applyRestrictions obeys restrictions that another key of this server expresses.
+func (c *Config) applyRestrictions() {
+	if c.ThreadStore.Type == "in_memory" {
+		c.History.SaveHistory = false
+	}
+	if c.WebSearch != nil {
+		return
+	}
+	off := c.Tools.WebSearch.Off
+	for _, key := range searchSwitches {
+		n := c.root.find("features", key)
+		off = off || n != nil && n.plain() == false
+	}
+	if off {
+		c.WebSearch = new("disabled")
+	}
+}
