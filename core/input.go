@@ -253,6 +253,8 @@ type ToolResult struct {
 	Failure  string
 	TimedOut bool
 	Duration time.Duration
+	// Withheld are the names of the variables that the command did not get, because they seem to have secrets.
+	Withheld []string
 }
 
 // PatchPlanned ends a PlanPatch, with the result of the patch or an error.

@@ -124,14 +124,17 @@ const (
 type EnvironmentPolicy struct {
 	// Inherit is one of the Inherit constants. "" is InheritAll.
 	Inherit string
-	// KeepSecrets keeps variables with names of secrets. The keys of model providers and the
-	// server's own variables are never passed.
+	// KeepSecrets keeps variables that seem to have secrets, Keep has patterns of names of those to keep. The keys of
+	// model providers and the server's own variables are never passed.
 	KeepSecrets bool
+	Keep        []string
 	// Exclude has patterns of names to remove from the inherited variables. If IncludeOnly is not
 	// empty, only names that match it remain, inherited or set.
 	Exclude, IncludeOnly []string
 	// Set has additional variables.
 	Set map[string]string
+	// NoProfile runs commands of the model in a shell that reads no profile.
+	NoProfile bool
 }
 
 // The inherited variables: all, the ones by which programs find the user, or none.

@@ -82,3 +82,11 @@ var forcedRemovals = map[shellKind][]func() *regexp.Regexp{
 
 // cmdRemoval matches del /f and rd /s, which remove files without a question.
 var cmdRemoval = pattern.New(`(?i)\b((del|erase)\s([^&|\n]*\s)?/(\w/)*f|(rd|rmdir)\s([^&|\n]*\s)?/(\w/)*s)\b`)
+
+// WithoutLogin returns an argument vector of [Invocation] whose shell reads no profile.
+func WithoutLogin(argv []string) []string {
+	if len(argv) != 3 || argv[1] != "-lc" {
+		return argv
+	}
+	return []string{argv[0], "-c", argv[2]}
+}

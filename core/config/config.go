@@ -151,12 +151,16 @@ type SandboxWorkspaceWrite struct {
 // ShellEnvironmentPolicy selects the environment variables of commands.
 type ShellEnvironmentPolicy struct {
 	Inherit string `key:"inherit" oneof:"all core none"`
-	// IgnoreDefaultExcludes is set if variables with names of secrets are passed on.
+	// IgnoreDefaultExcludes is set if variables that seem to have secrets are passed on. Keep has patterns of those to
+	// pass on.
 	IgnoreDefaultExcludes bool              `key:"ignore_default_excludes"`
+	Keep                  []string          `key:"keep"`
 	Exclude               []string          `key:"exclude"`
 	Set                   map[string]string `key:"set"`
 	IncludeOnly           []string          `key:"include_only"`
-	// UseProfile has no effect: commands always run in a login shell.
+	// Filters has patterns with include or exclude: a form of Exclude and IncludeOnly.
+	Filters map[string]string `key:"filters"`
+	// UseProfile runs commands in a login shell unless it is false.
 	UseProfile *bool `key:"experimental_use_profile"`
 }
 
@@ -421,6 +425,7 @@ func (c *Config) check(d *decoder) {
 	c.checkServers(d)
 	c.checkPrices(d)
 	c.checkFleet(d)
+	c.checkFilters(d)
 }
 
 func (c *Config) checkProviders(d *decoder) {

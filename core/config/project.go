@@ -38,6 +38,7 @@ var userOnly = [][]string{
 	{"experimental_realtime_ws_base_url"}, {"otel"}, {"features", "respect_system_proxy"},
 	{"projects"}, {"project_root_markers"}, {"history"}, {"index"}, {"store"}, {"fleet"}, {"compat"}, {"memory", "embeddings"},
 	{"checkpoints", "max_files"}, {"checkpoints", "max_bytes"},
+	{"shell_environment_policy", "ignore_default_excludes"}, {"shell_environment_policy", "keep"},
 }
 
 // project is the project of a folder, and what its files set.

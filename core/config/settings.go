@@ -50,8 +50,9 @@ func (c *Config) choose(wantedProvider, wantedModel *string) (provider, model st
 // Environment returns the policy for the environment of commands.
 func (c *Config) Environment() core.EnvironmentPolicy {
 	p := c.ShellEnvironmentPolicy
-	return core.EnvironmentPolicy{Inherit: p.Inherit, KeepSecrets: p.IgnoreDefaultExcludes, Exclude: p.Exclude,
-		IncludeOnly: p.IncludeOnly, Set: p.Set}
+	excluded, included := p.filtered()
+	return core.EnvironmentPolicy{Inherit: p.Inherit, KeepSecrets: p.IgnoreDefaultExcludes, Keep: p.Keep,
+		Exclude: excluded, IncludeOnly: included, Set: p.Set, NoProfile: p.UseProfile != nil && !*p.UseProfile}
 }
 
 // BaseInstructions returns the configured system prompt: the text of model_instructions_file, else

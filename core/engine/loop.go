@@ -113,6 +113,9 @@ func (a *actor) handleResult(r result) {
 		in = end.Input
 	}
 	a.step(in)
+	if done, ok := in.(core.ToolDone); ok {
+		a.warnWithheld(done.Result.Withheld)
+	}
 }
 
 // unload unloads the thread, and rewrites its rollout for other programs, if that is enabled. After a panic of the

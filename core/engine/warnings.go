@@ -47,6 +47,20 @@ func (e *Engine) IndexSkipped(skipped []error) {
 	}
 }
 
+// warnWithheld warns each client of the thread once of the variables that commands do not get.
+func (a *actor) warnWithheld(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	message := "Commands do not get these environment variables, because their names or values look like secrets: " +
+		strings.Join(names, ", ") + ". To pass some on, add their names to shell_environment_policy.keep in config.toml."
+	for _, conn := range a.subscribers {
+		if len(a.engine.unannounced([]string{fmt.Sprint(conn, " ", message)})) > 0 {
+			a.engine.parts.Outbox.Notify(conn, protocol.WarningNotification{ThreadID: &a.id, Message: message})
+		}
+	}
+}
+
 // unannounced returns the messages that were not sent before, and marks them as sent.
 func (e *Engine) unannounced(messages []string) (fresh []string) {
 	e.mu.Lock()

@@ -5,16 +5,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"appserver/core"
+	"appserver/core/redact"
 )
 
 // plainOutput makes commands write plain text: no colours and no pager, because output goes to no
 // terminal.
 var plainOutput = []string{"TERM=dumb", "NO_COLOR=1", "PAGER=cat", "GIT_PAGER=cat", "GH_PAGER=cat"}
-
-// secretParts are parts of names of variables that contain secrets.
-var secretParts = []string{"KEY", "SECRET", "TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"}
 
 // internal are prefixes of the server's own variables.
 var internal = []string{"APPSERVER_", "CODEX_"}
@@ -36,9 +35,9 @@ func BaseEnv(environ []string, secrets ...string) []string {
 // and GH_PAGER are set last and override the policy, because output goes to no terminal. Values
 // are literal and not expanded.
 //
-// The policy applies in this order: it selects the inherited variables, removes names that contain
-// KEY, SECRET, TOKEN, PASSWORD, PASSWD, PASSPHRASE or CREDENTIAL, removes excluded names, sets its
-// own variables, and keeps only included names.
+// The policy applies in this order: it selects the inherited variables, removes those that seem to have
+// secrets ([redact.IsSecretVariable]), removes excluded names, sets its own variables, and keeps only
+// included names.
 func environment(base []string, p core.EnvironmentPolicy) []string {
 	return append(policyEnv(base, p), plainOutput...)
 }
@@ -49,7 +48,7 @@ func policyEnv(base []string, p core.EnvironmentPolicy) []string {
 	set := slices.Sorted(maps.Keys(p.Set))
 	for _, entry := range base {
 		name, _, _ := strings.Cut(entry, "=")
-		if !named(set, name) && !replaced(name) && inherited(name, &p) {
+		if !named(set, name) && !replaced(name) && selected(name, &p) && !isWithheld(base, entry, &p) {
 			kept = append(kept, entry)
 		}
 	}
@@ -67,17 +66,74 @@ func policyEnv(base []string, p core.EnvironmentPolicy) []string {
 	return kept
 }
 
-// inherited reports whether a variable of the server is passed on.
-func inherited(name string, p *core.EnvironmentPolicy) bool {
+// selected reports whether the policy passes a variable of the server on, unless it seems to have a secret.
+func selected(name string, p *core.EnvironmentPolicy) bool {
 	switch {
 	case p.Inherit == core.InheritNone:
 		return false
 	case p.Inherit == core.InheritCore && !named(coreNames, name):
 		return false
-	case !p.KeepSecrets && secret(name):
-		return false
 	}
 	return !matches(p.Exclude, name)
+}
+
+// isWithheld reports whether the policy removes a variable of the base, because it seems to have a secret.
+func isWithheld(base []string, entry string, p *core.EnvironmentPolicy) bool {
+	name, _, _ := strings.Cut(entry, "=")
+	return !p.KeepSecrets && !matches(p.Keep, name) && (isSecret(entry) || name == gitConfigCount && hasSecretConfig(base))
+}
+
+// gitConfigCount is the number of the pairs of variables GIT_CONFIG_KEY_N and GIT_CONFIG_VALUE_N. Git fails if one of
+// them is missing, so it is removed with them.
+const gitConfigCount, gitConfig = "GIT_CONFIG_COUNT", "GIT_CONFIG_"
+
+func hasSecretConfig(base []string) bool {
+	return slices.ContainsFunc(base, func(entry string) bool { return strings.HasPrefix(entry, gitConfig) && isSecret(entry) })
+}
+
+// secretEntries remembers which variables of the server seem to have secrets.
+var secretEntries sync.Map
+
+func isSecret(entry string) bool {
+	if known, ok := secretEntries.Load(entry); ok {
+		return known.(bool)
+	}
+	name, value, _ := strings.Cut(entry, "=")
+	is := redact.IsSecretVariable(name, value)
+	secretEntries.Store(entry, is)
+	return is
+}
+
+// withheld returns the names of the variables that a command does not get only because they seem to have secrets.
+func withheld(base []string, p core.EnvironmentPolicy) (names []string) {
+	for _, entry := range base {
+		name, value, _ := strings.Cut(entry, "=")
+		if value != "" && selected(name, &p) && isWithheld(base, entry, &p) && !named(slices.Collect(maps.Keys(p.Set)), name) &&
+			(len(p.IncludeOnly) == 0 || matches(p.IncludeOnly, name)) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// missing returns a note for the model about withheld variables that a command names, or "".
+func missing(argv, withheld []string) string {
+	isName := func(r rune) bool {
+		return r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
+	}
+	words := strings.FieldsFunc(strings.Join(argv, " "), func(r rune) bool { return !isName(r) })
+	var used []string
+	for _, name := range withheld {
+		if slices.Contains(words, name) {
+			used = append(used, name)
+		}
+	}
+	if used == nil {
+		return ""
+	}
+	return "\nThe server has removed " + strings.Join(used, ", ") + " from the environment of commands, because a secret " +
+		"may be in it. The user can permit it (shell_environment_policy).\n"
 }
 
 // named reports whether a variable is in a list.
@@ -93,11 +149,6 @@ func matches(patterns []string, name string) bool {
 		expression, err := regexp.Compile("(?is)^" + quoted + "$")
 		return err == nil && expression.MatchString(name)
 	})
-}
-
-func secret(name string) bool {
-	upper := strings.ToUpper(name)
-	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(upper, part) })
 }
 
 func own(name string) bool {
