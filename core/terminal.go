@@ -75,7 +75,7 @@ func (s *step) openTerminal(c *toolCall) {
 	track := s.trackCommand(c.command)
 	s.terminals = append(s.terminals, term)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
-		Argv: c.command.Argv, Cwd: c.command.Cwd, Sandbox: s.sandboxOf(c.command), Access: s.access(c.command),
+		Argv: s.argvOf(c.command), Cwd: c.command.Cwd, Sandbox: s.sandboxOf(c.command), Access: s.access(c.command),
 		Unconfined: !s.active.env.Enforced,
 		Workspace:  s.state.Settings.Cwd, Environment: s.active.env.Environment, Stays: true, TTY: wish.TTY},
 		Track: track, Watch: wish.Wait})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"appserver/core/command"
 	"appserver/core/toolspec"
 	"appserver/protocol"
 )
@@ -220,9 +221,17 @@ func (s *step) runCommand(c *toolCall) {
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(RunTool{ID: c.effect, TurnID: s.active.id, Command: Command{
-		Argv: c.command.Argv, Cwd: c.command.Cwd, Timeout: c.command.Timeout,
+		Argv: s.argvOf(c.command), Cwd: c.command.Cwd, Timeout: c.command.Timeout,
 		Sandbox: s.sandboxOf(c.command), Access: s.access(c.command), Unconfined: !s.active.env.Enforced,
 		Workspace: s.state.Settings.Cwd, Environment: s.active.env.Environment}, Track: s.trackCommand(c.command)})
+}
+
+// argvOf returns the arguments with which a command runs. Its shell reads no profile if the policy says so.
+func (s *step) argvOf(c *shellCommand) []string {
+	if s.active.env.Environment.NoProfile {
+		return command.WithoutLogin(c.Argv)
+	}
+	return c.Argv
 }
 
 // updatePlan notifies the plan and returns the output of the call.

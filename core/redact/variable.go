@@ -50,6 +50,26 @@ func IsSecretVariable(name, value string) bool {
 	return hasKnownSecret(value) || hasPassword(value) || !isIdentifier(upper) && isRandom(value)
 }
 
+// gitConfigCount is the number of the pairs of variables GIT_CONFIG_KEY_N and GIT_CONFIG_VALUE_N.
+const gitConfigCount, gitConfig = "GIT_CONFIG_COUNT", "GIT_CONFIG_"
+
+// SecretVariables returns the names of the variables of an environment that seem to have secrets. GIT_CONFIG_COUNT is
+// one of them if one of its pairs is, because git fails without a pair.
+func SecretVariables(environ []string) (names []string) {
+	config := false
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if IsSecretVariable(name, value) {
+			names = append(names, name)
+			config = config || strings.HasPrefix(name, gitConfig)
+		}
+	}
+	if config {
+		names = append(names, gitConfigCount)
+	}
+	return names
+}
+
 // nameWords returns the words of a name, without a number at its end.
 func nameWords(upper string) []string {
 	words := strings.FieldsFunc(upper, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
@@ -90,7 +110,7 @@ func hasKnownSecret(text string) bool {
 // reference to a variable is none.
 var passwords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`://[^\s/:@"'<>]*:[^\s/@"'<>$][^\s/@"'<>]*@` +
-		`|(?i:(?:password|passwd|passphrase|pwd|secret|accesskey|access_key|apikey|api_key|authtoken|auth_token|access_token|sig|signature)` +
+		`|(?i:(?:password|passwd|passphrase|pwd|secret|access_?key|api_?key|auth_?token|access_?token|sig|signature)` +
 		`["']?\s*[=:]\s*["']?[^\s"'&;,$<{]{3})`)
 })
 
@@ -157,7 +177,7 @@ func kindOf(c byte) int {
 // dashes.
 func hasWords(text string) bool {
 	words := 0
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '-' || r == '_' || r == '+' }) {
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("/-_+", r) }) {
 		if len(part) >= 3 && (strings.ToLower(part) == part || strings.ToUpper(part) == part) &&
 			!strings.ContainsAny(part, "0123456789") {
 			words++

@@ -5,10 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+	"unicode"
 
 	"appserver/core"
-	"appserver/core/redact"
 )
 
 // plainOutput makes commands write plain text: no colours and no pager, because output goes to no
@@ -35,20 +34,20 @@ func BaseEnv(environ []string, secrets ...string) []string {
 // and GH_PAGER are set last and override the policy, because output goes to no terminal. Values
 // are literal and not expanded.
 //
-// The policy applies in this order: it selects the inherited variables, removes those that seem to have
-// secrets ([redact.IsSecretVariable]), removes excluded names, sets its own variables, and keeps only
-// included names.
-func environment(base []string, p core.EnvironmentPolicy) []string {
-	return append(policyEnv(base, p), plainOutput...)
+// The policy applies in this order: it selects the inherited variables, removes the secrets, removes
+// excluded names, sets its own variables, and keeps only included names.
+func environment(base, secrets []string, p core.EnvironmentPolicy) []string {
+	return append(policyEnv(base, secrets, p), plainOutput...)
 }
 
-// policyEnv applies the policy to the base, without plainOutput.
-func policyEnv(base []string, p core.EnvironmentPolicy) []string {
+// policyEnv applies the policy to the base, without plainOutput. secrets are the names of variables that seem to have
+// secrets.
+func policyEnv(base, secrets []string, p core.EnvironmentPolicy) []string {
 	var kept []string
 	set := slices.Sorted(maps.Keys(p.Set))
 	for _, entry := range base {
 		name, _, _ := strings.Cut(entry, "=")
-		if !named(set, name) && !replaced(name) && selected(name, &p) && !isWithheld(base, entry, &p) {
+		if !named(set, name) && !replaced(name) && selected(name, &p) && !isWithheld(name, secrets, &p) {
 			kept = append(kept, entry)
 		}
 	}
@@ -77,39 +76,18 @@ func selected(name string, p *core.EnvironmentPolicy) bool {
 	return !matches(p.Exclude, name)
 }
 
-// isWithheld reports whether the policy removes a variable of the base, because it seems to have a secret.
-func isWithheld(base []string, entry string, p *core.EnvironmentPolicy) bool {
-	name, _, _ := strings.Cut(entry, "=")
-	return !p.KeepSecrets && !matches(p.Keep, name) && (isSecret(entry) || name == gitConfigCount && hasSecretConfig(base))
+// isWithheld reports whether the policy removes a variable that is one of the secrets.
+func isWithheld(name string, secrets []string, p *core.EnvironmentPolicy) bool {
+	return !p.KeepSecrets && named(secrets, name) && !matches(p.Keep, name)
 }
 
-// gitConfigCount is the number of the pairs of variables GIT_CONFIG_KEY_N and GIT_CONFIG_VALUE_N. Git fails if one of
-// them is missing, so it is removed with them.
-const gitConfigCount, gitConfig = "GIT_CONFIG_COUNT", "GIT_CONFIG_"
-
-func hasSecretConfig(base []string) bool {
-	return slices.ContainsFunc(base, func(entry string) bool { return strings.HasPrefix(entry, gitConfig) && isSecret(entry) })
-}
-
-// secretEntries remembers which variables of the server seem to have secrets.
-var secretEntries sync.Map
-
-func isSecret(entry string) bool {
-	if known, ok := secretEntries.Load(entry); ok {
-		return known.(bool)
-	}
-	name, value, _ := strings.Cut(entry, "=")
-	is := redact.IsSecretVariable(name, value)
-	secretEntries.Store(entry, is)
-	return is
-}
-
-// withheld returns the names of the variables that a command does not get only because they seem to have secrets.
-func withheld(base []string, p core.EnvironmentPolicy) (names []string) {
-	for _, entry := range base {
+// withheld returns the names of the variables that a command does not get only because they are secrets.
+func withheld(base, secrets []string, p core.EnvironmentPolicy) (names []string) {
+	all := p
+	all.KeepSecrets = true
+	for _, entry := range policyEnv(base, nil, all) {
 		name, value, _ := strings.Cut(entry, "=")
-		if value != "" && selected(name, &p) && isWithheld(base, entry, &p) && !named(slices.Collect(maps.Keys(p.Set)), name) &&
-			(len(p.IncludeOnly) == 0 || matches(p.IncludeOnly, name)) {
+		if _, set := p.Set[name]; value != "" && !set && isWithheld(name, secrets, &p) {
 			names = append(names, name)
 		}
 	}
@@ -117,12 +95,12 @@ func withheld(base []string, p core.EnvironmentPolicy) (names []string) {
 	return names
 }
 
+// isNoName reports whether a character is in no name of a variable.
+func isNoName(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
 // missing returns a note for the model about withheld variables that a command names, or "".
 func missing(argv, withheld []string) string {
-	isName := func(r rune) bool {
-		return r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
-	}
-	words := strings.FieldsFunc(strings.Join(argv, " "), func(r rune) bool { return !isName(r) })
+	words := strings.FieldsFunc(strings.Join(argv, " "), isNoName)
 	var used []string
 	for _, name := range withheld {
 		if slices.Contains(words, name) {

@@ -56,8 +56,8 @@ func absolutePath(path string) string {
 }
 
 // environmentOf returns the environment of a command.
-func environmentOf(base []string, c core.Command) []string {
-	env := environment(base, c.Environment)
+func (s *Shell) environmentOf(c core.Command) []string {
+	env := environment(s.Env, s.secrets(), c.Environment)
 	if c.Access == core.AccessOfPolicy {
 		return env
 	}

@@ -55,8 +55,8 @@ const (
 
 // environment returns the policy's environment with the variables of the client. It has no
 // plainOutput, because the terminals of clients are real.
-func (e *Exec) environment(base []string) []string {
-	env := policyEnv(base, e.Environment)
+func (e *Exec) environment(base, secrets []string) []string {
+	env := policyEnv(base, secrets, e.Environment)
 	if e.TTY {
 		env = append(env, "TERM=xterm-256color")
 	} else {

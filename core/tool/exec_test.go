@@ -159,7 +159,8 @@ func TestControlCInterruptsACommandOnATerminal(t *testing.T) {
 }
 
 func TestExecSetsVariables(t *testing.T) {
-	s := &Shell{Env: []string{"PATH=" + os.Getenv("PATH"), "KEPT=1", "DROPPED=1", "CHANGED=old", "API_TOKEN=secret"}}
+	s := &Shell{Env: []string{"PATH=" + os.Getenv("PATH"), "KEPT=1", "DROPPED=1", "CHANGED=old", "API_TOKEN=secret"},
+		Secrets: func() []string { return []string{"API_TOKEN"} }}
 	value := func(text string) *string { return &text }
 	k := startSession(t, s, Exec{
 		Command: script(`echo "$KEPT,${DROPPED-unset},$CHANGED,$NEW,${API_TOKEN-unset},$TERM,${PAGER-unset},${EMPTY-unset}"`),

@@ -66,7 +66,7 @@ func (s *Shell) run(ctx context.Context, c core.Command, keys <-chan string, sta
 		result.Output += "\nThe sandbox has removed " + file +
 			", which could make git run programs that this command chose.\n"
 	}
-	result.Withheld = withheld(s.Env, c.Environment)
+	result.Withheld = withheld(s.Env, s.secrets(), c.Environment)
 	result.Output += missing(c.Argv, result.Withheld)
 	result.TimedOut = reason == timedOut
 	return result

@@ -29,6 +29,8 @@ type Shell struct {
 	// Env is the base of the environments of commands (see [BaseEnv]); the policy of each command
 	// applies to it. Run adds PWD and its mark.
 	Env []string
+	// Secrets returns the names of the variables of Env that seem to have secrets. It may be nil.
+	Secrets func() []string
 	// Supervisor is the argument vector of a program that calls [Supervise] with the arguments that
 	// follow. If it is empty, commands are started directly, and on Windows killed without notice.
 	Supervisor []string
@@ -45,4 +47,11 @@ type Shell struct {
 	// KillGrace is the time between SIGTERM and SIGKILL, on Windows between CTRL_BREAK and the end of the
 	// job; 0 means 200 ms.
 	KillGrace time.Duration
+}
+
+func (s *Shell) secrets() []string {
+	if s.Secrets == nil {
+		return nil
+	}
+	return s.Secrets()
 }

@@ -117,6 +117,7 @@ func TestCommandsInheritNoSecretsAndNoFiles(t *testing.T) {
 	t.Setenv("APPSERVER_LOG", "debug")
 	for name, s := range shells() {
 		s.Env = BaseEnv(os.Environ(), "OTHER")
+		s.Secrets = func() []string { return []string{"PROVIDER_API_KEY"} }
 		result, _ := run(t, s, script(`env; ls -l /proc/self/fd; cat /proc/$PPID/environ | tr '\0' '\n'`))
 		if name == "supervised" {
 			require.NotContains(t, result.Output, "sk-", name)

@@ -9,15 +9,11 @@ import (
 	"syscall"
 
 	"appserver/core"
-	"appserver/core/command"
 )
 
 // start starts a command. An error names the cause and the next action.
 func (s *Shell) start(c core.Command) (*running, error) {
-	if c.Environment.NoProfile {
-		c.Argv = command.WithoutLogin(c.Argv)
-	}
-	p, err := s.prepare(c, environmentOf(s.Env, c))
+	p, err := s.prepare(c, s.environmentOf(c))
 	if err != nil {
 		return nil, err
 	}

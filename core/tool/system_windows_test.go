@@ -113,9 +113,9 @@ func TestEnvironmentBlockIsSortedAndHasEachNameOnce(t *testing.T) {
 func TestNamesOfVariablesIgnoreCase(t *testing.T) {
 	base := BaseEnv([]string{"Path=old", "Named=1", "Term=xterm", "codex_home=x"}, "NAMED")
 	policy := core.EnvironmentPolicy{Set: map[string]string{"PATH": "new"}}
-	require.Equal(t, append([]string{"PATH=new"}, plainOutput...), environment(base, policy))
+	require.Equal(t, append([]string{"PATH=new"}, plainOutput...), environment(base, nil, policy))
 	e := Exec{Env: map[string]*string{"PATH": nil}}
-	require.Equal(t, plainOutput, e.environment(base))
+	require.Equal(t, plainOutput, e.environment(base, nil))
 }
 
 // TestNothingConfinesCommands: the server asks before a command that a sandbox policy would confine, and a

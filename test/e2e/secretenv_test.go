@@ -58,8 +58,8 @@ func trusted(t *testing.T) apptest.Object {
 	return apptest.Object{"cwd": t.TempDir(), "approvalPolicy": "never", "sandbox": "danger-full-access"}
 }
 
-// TestCommandsGetNoSecretVariables runs commands in two threads. They get no variables that look like secrets. The client
-// is warned once, by names only. The model learns about those that it names.
+// TestCommandsGetNoSecretVariables runs commands in two threads. They get no variables that look like secrets. The
+// client is warned once, by names only. The model learns about those that it names.
 func TestCommandsGetNoSecretVariables(t *testing.T) {
 	t.Parallel()
 	c, m := startSecretEnv(t)

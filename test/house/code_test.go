@@ -189,6 +189,8 @@ func goroutineFiles() map[string]string {
 	return map[string]string{
 		"cmd/appserver/internal/app/announce.go":         "runs the programs of notify, and waits for them on shutdown",
 		"cmd/appserver/internal/app/confinement.go":      "probes the sandbox while requests are served",
+		"cmd/appserver/internal/app/hangup_linux.go":     "waits until the client closes the output",
+		"server/listen/client.go":                        "closes a connection that holds memory that others wait for",
 		"cmd/appserver/internal/app/memory.go":           "closes the memory, which can take long",
 		"cmd/appserver/internal/app/parent.go":           "waits until the parent process exits",
 		"cmd/appserver/internal/app/store.go":            "leaves the database, which may not respond",
@@ -197,8 +199,6 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/internal/contextedit/terminal.go": "runs a command of the editor, while keys are read",
 		"rollout/shared/interrupted.go":                  "asks for threads of dead nodes",
 		"rollout/shared/threads.go":                      "renews the lease, and adds messages to the search",
-		"cmd/appserver/internal/app/hangup_linux.go":     "waits until the client closes the output",
-		"server/listen/client.go":                        "closes a connection that lost its share of memory",
 		"core/sandbox/reader_linux.go":                   "starts a program on a thread with fewer rights",
 		"core/codeindex/index.go":                        "scans a repository at intervals",
 		"core/engine/dispatch.go":                        "runs threads",

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	"appserver/core/model/offline"
 	"appserver/core/model/responses"
 	"appserver/core/recall"
+	"appserver/core/redact"
 	"appserver/core/sandbox"
 	"appserver/core/token"
 	"appserver/core/tool"
@@ -302,9 +304,11 @@ func shell(c *config.Config, home string) *tool.Shell {
 		secrets = append(secrets, p.EnvKey)
 		secrets = slices.AppendSeq(secrets, maps.Values(p.EnvHTTPHeaders))
 	}
+	env := tool.BaseEnv(os.Environ(), secrets...)
 	return &tool.Shell{
-		Env: tool.BaseEnv(os.Environ(), secrets...), Home: home, Supervisor: []string{self(), SuperviseCommand},
-		Confiner: confiner(),
+		Env: env, Secrets: sync.OnceValue(func() []string { return redact.SecretVariables(env) }), Home: home,
+		Supervisor: []string{self(), SuperviseCommand},
+		Confiner:   confiner(),
 	}
 }
 
