@@ -33,8 +33,11 @@ func (h *handshakes) begin(c *timeoutConn) {
 	}
 }
 
-// end removes a connection that is closed, or a client's.
+// end removes a connection that is closed, or a client's. h is nil for a connection that was dialed.
 func (h *handshakes) end(c *timeoutConn) {
+	if h == nil {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if i := slices.Index(h.open, c); i >= 0 {
