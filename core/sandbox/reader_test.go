@@ -23,7 +23,7 @@ func TestReadersReadAllButTheHiddenDirectory(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("content"), 0o644))
 	}
 	require.NoError(t, os.Symlink(filepath.Join(dir, "home"), filepath.Join(dir, "work", "link")))
-	r := NewReader(filepath.Join(dir, "home"), filepath.Join(dir, "home", "kept"))
+	r := NewReader(filepath.Join(dir, "home"), filepath.Join(dir, "home", "kept"), filepath.Join(dir, "home", "later"))
 	reads := func(in, name string) bool {
 		cmd := exec.Command("cat", name)
 		cmd.Dir = filepath.Join(dir, in)
@@ -38,6 +38,13 @@ func TestReadersReadAllButTheHiddenDirectory(t *testing.T) {
 	require.False(t, reads("work", "/proc/self/environ"))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "later"), []byte("content"), 0o644))
 	require.True(t, reads("work", "../later"))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "home", "later"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "home", "later", "file"), []byte("content"), 0o644))
+	require.True(t, reads("work", "../home/later/file"))
+	move := exec.Command("mv", "work/file", "home/kept/moved")
+	move.Dir = dir
+	require.NoError(t, r.start(move))
+	require.NoError(t, move.Wait(), "git moves files between folders")
 	require.True(t, reads("home", "secret"), "commands in the hidden directory read it, too")
 }
 
