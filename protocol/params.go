@@ -13,8 +13,7 @@ import (
 )
 
 // DecodeParams reads params into *p, a pointer to a params struct. The package documentation explains
-// the struct's tags. Names of members are case sensitive. Unknown members are ignored; those without effect have
-// their types checked. Null counts as
+// the struct's tags. Names of members are case sensitive. Unknown members are ignored. Null counts as
 // absent, and absent params count as {}. Each error is an *Error with code CodeInvalidParams, and with
 // the dotted path of the member in data.field: "input.0.text". *p shares no memory with params.
 func DecodeParams(params json.RawMessage, p any) error {
@@ -76,10 +75,7 @@ func decodeObject(in gjson.Result, v reflect.Value) error {
 	if err != nil {
 		return err
 	}
-	if err := decodeFields(members, v); err != nil {
-		return err
-	}
-	return checkUnserved(members, v.Type())
+	return decodeFields(members, v)
 }
 
 // objectMembers are the members of an object by name; of several with one name,

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"encoding/json"
 	"errors"
 	"reflect"
 	"slices"
@@ -10,10 +11,14 @@ import (
 )
 
 // Members of params that have no effect in this server, because they can make nothing wider: docs/compat.md has the
-// reasons. DecodeParams checks their types, and decodes them for nothing else. So a client that sends a wrong value
-// learns it here, as from the reference implementation.
+// reasons. Their types are checked, and they are decoded for nothing else. So a client that sends a wrong value learns
+// it here, as from the reference implementation.
 
 type unservedInitialize struct {
+	Capabilities *unservedCapabilities `json:"capabilities,omitempty"`
+}
+
+type unservedCapabilities struct {
 	RequiredHumanApproval          *bool           `json:"requiredHumanApproval,omitempty"`
 	ExplicitGatewayOauth           *bool           `json:"explicitGatewayOauth,omitempty"`
 	RequestAttestation             *bool           `json:"requestAttestation,omitempty"`
@@ -175,7 +180,7 @@ func (m *multiAgentMode) UnmarshalJSON(b []byte) error {
 
 // unserved are the types with the members of params that have no effect.
 var unserved = map[reflect.Type]reflect.Type{
-	reflect.TypeFor[InitializeCapabilities]():     reflect.TypeFor[unservedInitialize](),
+	reflect.TypeFor[InitializeParams]():           reflect.TypeFor[unservedInitialize](),
 	reflect.TypeFor[ThreadStartParams]():          reflect.TypeFor[unservedThreadStart](),
 	reflect.TypeFor[ThreadResumeParams]():         reflect.TypeFor[unservedPersonality](),
 	reflect.TypeFor[ThreadForkParams]():           reflect.TypeFor[unservedThreadFork](),
@@ -191,27 +196,31 @@ var unserved = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[MemoryStatusParams]():         reflect.TypeFor[unservedMemoryStatus](),
 }
 
-// checkUnserved checks the types of members that have no effect.
-func checkUnserved(members map[string]gjson.Result, params reflect.Type) error {
-	t, ok := unserved[params]
-	if !ok {
+// checkUnserved checks the types of members that have no effect. The params are valid.
+func checkUnserved(params json.RawMessage, kind reflect.Type) error {
+	t, ok := unserved[kind]
+	if !ok || len(params) == 0 {
 		return nil
 	}
-	return decodeFields(members, reflect.New(t).Elem())
+	return DecodeParams(params, reflect.New(t).Interface())
 }
 
-// UnservedMembers returns the members of params that have no effect, as TYPE.MEMBER, and those of which the server rejects
-// values, both sorted.
+// UnservedMembers returns the members of params that have no effect, as TYPE.MEMBER, and those of which the server
+// rejects values, both sorted.
 func UnservedMembers() (ignored, rejected []string) {
 	for params, t := range unserved {
+		owner := params.Name()
+		if t == reflect.TypeFor[unservedInitialize]() {
+			owner, t = "InitializeCapabilities", reflect.TypeFor[unservedCapabilities]()
+		}
 		for _, f := range reflect.VisibleFields(t) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			switch {
 			case name == "":
 			case f.Type == reflect.TypeFor[*rejectedFilter](), f.Type == reflect.TypeFor[*localOnly]():
-				rejected = append(rejected, params.Name()+"."+name)
+				rejected = append(rejected, owner+"."+name)
 			default:
-				ignored = append(ignored, params.Name()+"."+name)
+				ignored = append(ignored, owner+"."+name)
 			}
 		}
 	}

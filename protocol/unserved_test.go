@@ -3,6 +3,8 @@ package protocol_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,8 +31,9 @@ var unservedValues = map[string][2]string{
 	"ThreadStartParams.experimentalRawEvents": {`"a"`, `false`}, "ThreadStartParams.historyMode": {`"a"`, `"legacy"`},
 	"ThreadStartParams.mockExperimentalField": {`1`, `"a"`}, "ThreadStartParams.multiAgentMode": {`"a"`, `{"custom":"a"}`},
 	"ThreadStartParams.personality": {`"bold"`, `"friendly"`}, "ThreadStartParams.projectId": {`1`, `"a"`},
-	"ThreadStartParams.selectedCapabilityRoots": {`[{"id":"a"}]`, `[{"id":"a","location":{"type":"environment","environmentId":"b","path":"/"}}]`},
-	"ThreadStartParams.serviceName":             {`1`, `"a"`}, "ThreadStartParams.sessionStartSource": {`"a"`, `"clear"`},
+	"ThreadStartParams.selectedCapabilityRoots": {`[{"id":"a"}]`,
+		`[{"id":"a","location":{"type":"environment","environmentId":"b","path":"/"}}]`},
+	"ThreadStartParams.serviceName": {`1`, `"a"`}, "ThreadStartParams.sessionStartSource": {`"a"`, `"clear"`},
 	"TurnStartParams.additionalContext":  {`{"a":{"kind":"b","value":"c"}}`, `{"a":{"kind":"untrusted","value":"c"}}`},
 	"TurnStartParams.cyberAccessProgram": {`"a"`, `"standard"`}, "TurnStartParams.disabledPluginIds": {`["a",1]`, `["a"]`},
 	"TurnStartParams.multiAgentMode": {`{"custom":1}`, `"proactive"`}, "TurnStartParams.parentTurnId": {`1`, `"a"`},
@@ -46,7 +49,7 @@ var unservedValues = map[string][2]string{
 func unservedParams(kind string) (into any, required string) {
 	switch kind {
 	case "InitializeCapabilities":
-		return &protocol.InitializeCapabilities{}, ``
+		return &protocol.InitializeParams{}, `"clientInfo":{"name":"a","version":"1"},"capabilities":{`
 	case "ThreadStartParams":
 		return &protocol.ThreadStartParams{}, ``
 	case "ThreadResumeParams":
@@ -78,7 +81,7 @@ func TestMembersWithoutEffectHaveTheTypesOfTheReference(t *testing.T) {
 		kind, member := split(name)
 		for i, value := range unservedValues[name] {
 			into, required := unservedParams(kind)
-			err := protocol.DecodeParams(json.RawMessage(`{`+required+`"`+member+`":`+value+`}`), into)
+			err := decode(required, member, value, into)
 			if i == 1 {
 				require.NoError(t, err, name)
 				continue
@@ -86,11 +89,30 @@ func TestMembersWithoutEffectHaveTheTypesOfTheReference(t *testing.T) {
 			var refused *protocol.Error
 			require.True(t, errors.As(err, &refused), "%s takes %s", name, value)
 			require.Equal(t, protocol.CodeInvalidParams, refused.Code, name)
-			require.Contains(t, string(mustJSON(t, refused.Data)), `"field":"`+member, name)
+			require.Contains(t, string(mustJSON(t, refused.Data)), `"field":"`+prefix(kind)+member, name)
 		}
 		into, required := unservedParams(kind)
-		require.NoError(t, protocol.DecodeParams(json.RawMessage(`{`+required+`"`+member+`":null}`), into), name)
+		require.NoError(t, decode(required, member, `null`, into), name)
 	}
+}
+
+// decode decodes params with a member, as the server does.
+func decode(required, member, value string, into any) error {
+	text := `{` + required + `"` + member + `":` + value + `}`
+	if strings.HasSuffix(required, "{") {
+		text += "}"
+	}
+	if err := protocol.DecodeParams(json.RawMessage(text), into); err != nil {
+		return err
+	}
+	return protocol.CheckUnserved(json.RawMessage(text), reflect.TypeOf(into).Elem())
+}
+
+func prefix(kind string) string {
+	if kind == "InitializeCapabilities" {
+		return "capabilities."
+	}
+	return ""
 }
 
 func split(name string) (kind, member string) {
@@ -114,11 +136,11 @@ func TestMembersThatNarrowAreRejected(t *testing.T) {
 	_, rejected := protocol.UnservedMembers()
 	require.Equal(t, []string{"ListMcpServerStatusParams.environmentId", "McpResourceReadParams.environmentId",
 		"McpServerToolCallParams.environmentId", "ThreadListParams.includedThreadIds"}, rejected)
-	err := protocol.DecodeParams(json.RawMessage(`{"includedThreadIds":["a"]}`), &protocol.ThreadListParams{})
+	err := decode("", "includedThreadIds", `["a"]`, &protocol.ThreadListParams{})
 	require.ErrorContains(t, err, "this server does not have the filter")
-	err = protocol.DecodeParams(json.RawMessage(`{"environmentId":"remote"}`), &protocol.ListMcpServerStatusParams{})
+	err = decode("", "environmentId", `"remote"`, &protocol.ListMcpServerStatusParams{})
 	require.ErrorContains(t, err, "MCP servers run in the environment local only")
-	require.NoError(t, protocol.DecodeParams(json.RawMessage(`{"environmentId":"local"}`), &protocol.ListMcpServerStatusParams{}))
+	require.NoError(t, decode("", "environmentId", `"local"`, &protocol.ListMcpServerStatusParams{}))
 	for _, p := range []protocol.McpResourceReadParams{{ConnectorID: new("a")}, {Target: json.RawMessage(`{}`)},
 		{Meta: json.RawMessage(`1`)}} {
 		require.Error(t, p.Check())

@@ -84,9 +84,6 @@ func (d *decoder) fields(to reflect.Value, n *node, path []string) {
 	}
 }
 
-// below returns path with one more key. It shares no memory with other paths.
-func below(path []string, key string) []string { return append(slices.Clip(path), key) }
-
 func (d *decoder) value(to reflect.Value, n *node, path []string, tag reflect.StructTag) {
 	switch own := to.Addr().Interface().(type) {
 	case json.Unmarshaler:

@@ -142,7 +142,8 @@ func modalities(model string) []string {
 // Capabilities returns the capabilities of a model of a provider.
 func (c *Config) Capabilities(provider, model string) core.Capabilities {
 	return core.Capabilities{
-		Images: or(c.Tools.ViewImage, takesImages(model)) && c.Features.ViewImage, Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput,
+		Images:    or(c.Tools.ViewImage, takesImages(model)) && c.Features.ViewImage,
+		Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput,
 		Responses: c.ModelProviders[provider].WireAPI == WireResponses, Verbosity: or(c.ModelVerbosity, ""),
 		WebSearch: core.WebSearch{Mode: or(c.WebSearch, core.WebSearchCached), Options: c.Tools.WebSearch.Options},
 		Limits: core.Limits{NoShell: !c.Features.ShellTool, NoPlan: !or(c.Tools.UpdatePlan.Enabled, true),

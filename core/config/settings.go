@@ -56,6 +56,16 @@ func (c *Config) SandboxPolicy(mode protocol.SandboxMode) protocol.SandboxPolicy
 	return policy
 }
 
+// Permits returns an error if the requirements of the machine do not permit turns with the settings.
+func (c *Config) Permits(s core.Settings) error {
+	return c.required.permits(&s.ApprovalPolicy, s.Sandbox)
+}
+
+// PermitsSandbox is Permits for a sandbox policy alone.
+func (c *Config) PermitsSandbox(policy protocol.SandboxPolicy) error {
+	return c.required.permits(nil, policy)
+}
+
 // Environment returns the policy for the environment of commands.
 func (c *Config) Environment() core.EnvironmentPolicy {
 	p := c.ShellEnvironmentPolicy
