@@ -1,6 +1,10 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+)
 
 // McpToolCallItem is a call of a tool of an MCP server. Arguments are the arguments from the model.
 // Result and Error are null until the call has ended. A tool that reports its own failure has a Result
@@ -143,7 +147,8 @@ type McpServerToolCallResponse struct {
 }
 
 // McpResourceReadParams reads a resource of a server. Without a thread the server is
-// connected to for the answer. The members of apps have no effect.
+// connected to for the answer. Meta must be an object, and has no effect. ConnectorID and Target select a
+// resource of an app, and are rejected.
 type McpResourceReadParams struct {
 	Meta         json.RawMessage `json:"_meta,omitempty"`
 	ThreadID     *string         `json:"threadId,omitempty"`
@@ -152,6 +157,20 @@ type McpResourceReadParams struct {
 	URI          string          `json:"uri"`
 	ConnectorID  *string         `json:"connectorId,omitempty"`
 	Target       json.RawMessage `json:"target,omitempty"`
+}
+
+// Check rejects members that select a resource of an app, since another resource would be read.
+func (p *McpResourceReadParams) Check() error {
+	if p.ConnectorID != nil {
+		return InvalidParams("connectorId", "`connectorId`: there are no apps")
+	}
+	if p.Target != nil {
+		return InvalidParams("target", "`target`: there are no apps")
+	}
+	if meta := gjson.ParseBytes(p.Meta); p.Meta != nil && !meta.IsObject() {
+		return InvalidParams("_meta", "`_meta`: %v", wrongType(meta, "an object"))
+	}
+	return nil
 }
 
 // McpResourceReadResponse is a resource; OriginCallID is always null.

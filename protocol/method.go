@@ -154,6 +154,9 @@ func method[P, R any](name string, serve func(Handler, Caller, *P) error, doc st
 			if err := DecodeParams(params, p); err != nil {
 				return err
 			}
+			if err := checkUnserved(params, reflect.TypeFor[P]()); err != nil {
+				return err
+			}
 			return serve(h, to, p)
 		},
 	}

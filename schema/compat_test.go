@@ -62,6 +62,16 @@ func documented(t *testing.T) map[string]bool {
 	return places
 }
 
+// TestCompatListsMembersWithoutEffect requires a row for each member whose type alone is checked.
+func TestCompatListsMembersWithoutEffect(t *testing.T) {
+	places := documented(t)
+	names, _ := protocol.UnservedMembers()
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		require.True(t, places[name], "%s has no row in %s", name, compatPath)
+	}
+}
+
 func TestCompatListsNoMessageThatIsServed(t *testing.T) {
 	places := documented(t)
 	for _, group := range []string{"ClientRequest{", "ServerNotification{", "ServerRequest{"} {

@@ -3,7 +3,13 @@
 package schema_test
 
 import (
+	"encoding/json"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -81,4 +87,62 @@ func deviations(t *testing.T) []conform.Deviation {
 		compare(r.Result.Name(), conform.Read)
 	}
 	return all
+}
+
+// elsewhere are members of params that are only missing in our schema, or that other tests cover.
+var elsewhere = []string{"permissions", "runtimeWorkspaceRoots", "jsonrpc", "_meta", "target"}
+
+// TestEveryMemberOfTheReferenceIsServedOrChecked compares the params of all requests: a member that this server does
+// not serve has its type checked.
+func TestEveryMemberOfTheReferenceIsServedOrChecked(t *testing.T) {
+	checked := map[string]bool{}
+	ignored, rejected := protocol.UnservedMembers()
+	for _, name := range append(ignored, rejected...) {
+		checked[name] = true
+	}
+	found, err := conform.Compare(load(t), reference(t), "ClientRequest", conform.Read)
+	require.NoError(t, err)
+	for _, d := range found {
+		kind, member, isMember := strings.Cut(d.Place, ".")
+		if !isMember || d.Kind != conform.Missing || strings.ContainsAny(member, "={") ||
+			slices.Contains(elsewhere, member) || !strings.HasSuffix(kind, "Params") && kind != "InitializeCapabilities" {
+			continue
+		}
+		require.True(t, checked[d.Place], "%v: nothing checks it", d)
+	}
+}
+
+// TestTableOfFeaturesIsComplete requires a row for each feature that the reference implementation lists.
+func TestTableOfFeaturesIsComplete(t *testing.T) {
+	binary := os.Getenv("REFERENCE_BINARY")
+	require.NotEmpty(t, binary, "set REFERENCE_BINARY to the reference's program")
+	cmd := exec.Command(binary, "features", "list")
+	cmd.Env = append(os.Environ(), "CODEX_HOME="+t.TempDir())
+	text, err := cmd.Output()
+	require.NoError(t, err)
+	table, err := os.ReadFile("../core/config/testdata/reference_keys.txt")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		name, _, _ := strings.Cut(line, " ")
+		require.Contains(t, string(table), "\nfeatures."+name+" | ", "the table of keys has no row")
+	}
+}
+
+// TestTableOfKeysHasThoseOfConfigRead requires a row for each member of the configuration in the reference's schema.
+func TestTableOfKeysHasThoseOfConfigRead(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(os.Getenv("REFERENCE_EXPERIMENTAL"), "codex_app_server_protocol.v2.schemas.json"))
+	require.NoError(t, err)
+	var schemas struct {
+		Definitions struct {
+			Config struct{ Properties map[string]any }
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &schemas))
+	require.NotEmpty(t, schemas.Definitions.Config.Properties)
+	table, err := os.ReadFile("../core/config/testdata/reference_keys.txt")
+	require.NoError(t, err)
+	for key := range schemas.Definitions.Config.Properties {
+		row := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(key) + `[. ]`)
+		require.True(t, row.Match(table) || slices.Contains(elsewhere, key), "the table of keys has no row for %s", key)
+	}
 }

@@ -68,25 +68,37 @@ func (p *programs) script(script string, depth int) {
 	})
 }
 
-// ruleRunners returns programs that run their arguments, or a text among them.
-func ruleRunners() []string { return append(slices.Clone(moreRunners), runners...) }
-
-var moreRunners = []string{
-	"builtin", "setsid", "stdbuf", "ionice", "chrt", "taskset", "time", "watch", "parallel", "strace", "ltrace", "script",
-	"flock", "unshare", "nsenter", "chroot", "su", "runuser", "pkexec", "systemd-run", "trap", "find", "fd", "alias",
+// isRunner reports whether a program runs its arguments, or a text among them.
+func isRunner(name string) bool {
+	switch name {
+	case "builtin", "setsid", "stdbuf", "ionice", "chrt", "taskset", "time", "watch", "parallel", "strace", "ltrace", "script",
+		"flock", "unshare", "nsenter", "chroot", "su", "runuser", "pkexec", "systemd-run", "trap", "find", "fd", "alias":
+		return true
+	}
+	return slices.Contains(runners, name)
 }
 
-// textRunners are those whose arguments can be scripts.
-var textRunners = []string{"eval", "watch", "parallel", "script", "flock", "su", "runuser", "trap", "alias", "env"}
+// runsText reports whether an argument of a runner can be a script.
+func runsText(name string) bool {
+	switch name {
+	case "eval", "watch", "parallel", "script", "flock", "su", "runuser", "trap", "alias", "env":
+		return true
+	}
+	return false
+}
 
-func ruleShells() []string { return append(slices.Clone(moreShells), shellNames...) }
-
-var moreShells = []string{"ash", "ksh", "mksh", "fish", "pwsh", "powershell"}
+func isShell(name string) bool {
+	switch name {
+	case "ash", "ksh", "mksh", "fish", "pwsh", "powershell":
+		return true
+	}
+	return slices.Contains(shellNames, name)
+}
 
 // IsBourne reports whether a shell reads words as a Bourne shell does.
 func IsBourne(shell string) bool {
 	name := ShellName(shell)
-	return slices.Contains(ruleShells(), name) && kindOf(shell) == bourne
+	return isShell(name) && kindOf(shell) == bourne
 }
 
 func (p *programs) call(words []Word, depth int) {
@@ -96,9 +108,9 @@ func (p *programs) call(words []Word, depth int) {
 	}
 	name, rest := ShellName(path.Base(words[0].Text)), words[1:]
 	switch {
-	case slices.Contains(ruleShells(), name):
+	case isShell(name):
 		p.shell(rest, depth)
-	case slices.Contains(ruleRunners(), name):
+	case isRunner(name):
 		p.runner(name, rest, depth)
 	}
 }
@@ -149,7 +161,7 @@ func (p *programs) runner(name string, args []Word, depth int) {
 
 // text adds the commands of an argument that can be a script.
 func (p *programs) text(name string, arg Word, depth int) {
-	if !slices.Contains(textRunners, name) || !arg.Known {
+	if !runsText(name) || !arg.Known {
 		return
 	}
 	text := arg.Text

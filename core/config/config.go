@@ -382,8 +382,23 @@ func build(home string, getenv func(string) string, layers []*layer, p project, 
 	c.Warnings, c.ProjectWarnings = d.sortedWarnings()
 	c.ProjectWarnings = append(c.ProjectWarnings, p.warnings...)
 	c.readGuards()
-	c.applyRequirements()
+	c.Warnings = append(c.Warnings, r.apply(&c.SandboxMode, &c.ApprovalPolicy, &c.WebSearch)...)
 	return c, errors.Join(d.problems...)
+}
+
+// readGuards reads the rules for commands beside the files, and those of the requirements.
+func (c *Config) readGuards() {
+	c.CommandRules = slices.Clone(c.required.rules)
+	hooks := hooksOn(c.root)
+	for _, l := range c.layers {
+		rules, warnings := guardsOf(l, c.home, hooks)
+		c.CommandRules = append(c.CommandRules, rules...)
+		if l.name.Type == protocol.LayerProject {
+			c.ProjectWarnings = append(c.ProjectWarnings, warnings...)
+		} else {
+			c.Warnings = append(c.Warnings, warnings...)
+		}
+	}
 }
 
 // chooseModel clears the model if nothing is set, or if a stronger layer than the model's chose the
@@ -420,7 +435,7 @@ func (c *Config) check(d *decoder) {
 		path := []string{"history", "sensitivePatterns"}
 		d.problem(c.root.find(path...), path, "expected words and regular expressions: %v", err)
 	}
-	c.checkRefused(d)
+	refused(c.root, d.problem)
 	c.checkProviders(d)
 	c.checkServers(d)
 	c.checkPrices(d)

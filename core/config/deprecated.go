@@ -62,3 +62,24 @@ func (c *Config) applyOldUnifiedExec() {
 		}
 	}
 }
+
+// searchSwitches are former names of web_search.
+var searchSwitches = []string{"web_search", "web_search_cached", "web_search_request"}
+
+// applyRestrictions obeys restrictions that another key of this server expresses.
+func (c *Config) applyRestrictions() {
+	if c.ThreadStore.Type == "in_memory" {
+		c.History.SaveHistory = false
+	}
+	if c.WebSearch != nil {
+		return
+	}
+	off := c.Tools.WebSearch.Off
+	for _, key := range searchSwitches {
+		n := c.root.find("features", key)
+		off = off || n != nil && n.plain() == false
+	}
+	if off {
+		c.WebSearch = new("disabled")
+	}
+}

@@ -1,14 +1,7 @@
 package config
 
-import (
-	"strings"
-	"sync"
-)
-
-// featureNames are the switches of the reference implementation, versions 0.169.0 to 0.171.0, that have no effect here.
-// refusals lists those whose effect would be missed.
-var featureNames = sync.OnceValue(func() map[string]bool { return keySet(strings.Fields(ignoredFeatures)) })
-
+// ignoredFeatures are the switches of the reference implementation, versions 0.169.0 to 0.171.0, that have no effect
+// here. refusals lists those whose effect would be missed.
 const ignoredFeatures = `
 	agent_message_board agent_message_board_mcp analytics_plan_history api_key_cyber_access_programs
 	api_key_model_discovery app_server_websocket_compression apply_patch_freeform apply_patch_preserve_line_endings

@@ -4,47 +4,36 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"appserver/core"
 	"appserver/core/workspace"
 	"appserver/protocol"
 )
 
-// readGuards reads the rules for commands that are beside the files of the layers, and warns about rules and hooks
-// that do not protect in this server.
-func (c *Config) readGuards() {
-	for _, l := range c.layers {
-		warnings := c.guardsOf(l)
-		if l.name.Type == protocol.LayerProject {
-			c.ProjectWarnings = append(c.ProjectWarnings, warnings...)
-		} else {
-			c.Warnings = append(c.Warnings, warnings...)
-		}
-	}
-}
-
-func (c *Config) guardsOf(l *layer) (warnings []string) {
+// guardsOf reads the rules for commands beside the file of a layer, and warns about rules and hooks that do not protect
+// in this server. The user's layer has the folder home.
+func guardsOf(l *layer, home string, hooks bool) (rules core.CommandRules, warnings []string) {
 	folder := l.folder()
 	if l.name.Type == protocol.LayerUser {
-		folder = c.home
+		folder = home
 	}
-	if c.hooksOn() {
+	if hooks {
 		warnings = hookWarnings(l, folder)
 	}
 	if folder == "" {
-		return warnings
+		return nil, warnings
 	}
 	rules, ruleWarnings := workspace.CommandRules(filepath.Join(folder, "rules"))
 	if l.disabled != "" && len(ruleWarnings) > 0 {
-		return append(warnings, fmt.Sprintf("%s: the rules for commands do not protect here. %s",
+		return nil, append(warnings, fmt.Sprintf("%s: the rules for commands do not protect here. %s",
 			filepath.Join(folder, "rules"), l.disabled))
 	}
-	c.CommandRules = append(c.CommandRules, rules...)
-	return append(warnings, ruleWarnings...)
+	return rules, append(warnings, ruleWarnings...)
 }
 
 // hooksOn returns false if the configuration turns hooks off.
-func (c *Config) hooksOn() bool {
+func hooksOn(root *node) bool {
 	for _, key := range []string{"hooks", "codex_hooks"} {
-		if n := c.root.find("features", key); n != nil && n.value == false {
+		if n := root.find("features", key); n != nil && n.value == false {
 			return false
 		}
 	}

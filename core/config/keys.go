@@ -60,6 +60,9 @@ var otherIgnoredKeys = []string{
 	"windows",
 }
 
+// featureNames are the names in ignoredFeatures.
+var featureNames = sync.OnceValue(func() map[string]bool { return keySet(strings.Fields(ignoredFeatures)) })
+
 func keySet(lists ...[]string) map[string]bool {
 	set := map[string]bool{}
 	for _, list := range lists {

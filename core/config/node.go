@@ -265,3 +265,6 @@ func (n *node) kind() string {
 }
 
 func dotted(path []string) string { return strings.Join(path, ".") }
+
+// below returns path with one more key. It shares no memory with other paths.
+func below(path []string, key string) []string { return append(slices.Clip(path), key) }

@@ -54,25 +54,25 @@ func isOn(value any) bool {
 	return value == true || isTable && table["enabled"] != false
 }
 
-// checkRefused rejects settings that restrict and cannot be obeyed.
-func (c *Config) checkRefused(d *decoder) {
+// refused calls problem for settings that restrict and cannot be obeyed.
+func refused(root *node, problem func(n *node, path []string, format string, args ...any)) {
 	for _, r := range refusals {
-		c.root.each(r.path, nil, func(n *node, path []string) {
+		root.each(r.path, nil, func(n *node, path []string) {
 			if r.restricts(n.plain()) {
-				d.problem(n, path, "%s", r.problem)
+				problem(n, path, "%s", r.problem)
 			}
 		})
 	}
-	c.checkSkills(d)
-	if n := c.root.find("forced_login_method"); n != nil && !slices.Contains([]any{"api", "chatgpt"}, n.plain()) {
-		d.expected(n, []string{"forced_login_method"}, "\"api\" or \"chatgpt\"")
+	checkSkills(root, problem)
+	if n := root.find("forced_login_method"); n != nil && !slices.Contains([]any{"api", "chatgpt"}, n.plain()) {
+		problem(n, []string{"forced_login_method"}, "expected \"api\" or \"chatgpt\"")
 	}
 }
 
 // checkSkills requires the rows that turn skills off to be whole.
-func (c *Config) checkSkills(d *decoder) {
+func checkSkills(root *node, problem func(n *node, path []string, format string, args ...any)) {
 	path := []string{"skills", "config"}
-	n := c.root.find(path...)
+	n := root.find(path...)
 	if n == nil {
 		return
 	}
@@ -81,11 +81,11 @@ func (c *Config) checkSkills(d *decoder) {
 		table, _ := row.(map[string]any)
 		_, enabled := table["enabled"].(bool)
 		if !enabled || !isText(table["path"]) || !isText(table["name"]) {
-			d.problem(n, below(path, strconv.Itoa(i)), "expected a table with enabled = true or false, and the path or the name of a skill")
+			problem(n, append(path, strconv.Itoa(i)), "expected a table with enabled = true or false, and the path or the name of a skill")
 		}
 	}
 	if !isList {
-		d.expected(n, path, "a list of tables")
+		problem(n, path, "expected a list of tables")
 	}
 }
 
@@ -102,32 +102,11 @@ func (n *node) each(path, at []string, found func(*node, []string)) {
 	case len(path) == 0:
 		found(n, at)
 	case path[0] == "*":
-		for _, name := range sortedKeys(n.table) {
-			n.table[name].each(path[1:], below(at, name), found)
+		for _, name := range slices.Sorted(maps.Keys(n.table)) {
+			n.table[name].each(path[1:], append(slices.Clip(at), name), found)
 		}
 	case n.table != nil:
-		n.table[path[0]].each(path[1:], below(at, path[0]), found)
-	}
-}
-
-// searchSwitches are former names of web_search.
-var searchSwitches = []string{"web_search", "web_search_cached", "web_search_request"}
-
-// applyRestrictions obeys restrictions that another key of this server expresses.
-func (c *Config) applyRestrictions() {
-	if c.ThreadStore.Type == "in_memory" {
-		c.History.SaveHistory = false
-	}
-	if c.WebSearch != nil {
-		return
-	}
-	off := c.Tools.WebSearch.Off
-	for _, key := range searchSwitches {
-		n := c.root.find("features", key)
-		off = off || n != nil && n.plain() == false
-	}
-	if off {
-		c.WebSearch = new("disabled")
+		n.table[path[0]].each(path[1:], append(slices.Clip(at), path[0]), found)
 	}
 }
 

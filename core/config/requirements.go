@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func readRequirements(system string) (r requirements, err error) {
 	if err != nil {
 		return r, err
 	}
-	for _, key := range sortedKeys(l.root.table) {
+	for _, key := range slices.Sorted(maps.Keys(l.root.table)) {
 		if err := r.key(key, l.root.table[key]); err != nil {
 			return r, err
 		}
@@ -116,7 +117,7 @@ func words(n *node, key string) ([]string, error) {
 
 // addRules adds [rules] prefix_rules. A rule that cannot be read is a requirement that cannot be obeyed.
 func (r *requirements) addRules(n *node) {
-	for _, key := range sortedKeys(n.table) {
+	for _, key := range slices.Sorted(maps.Keys(n.table)) {
 		list, isList := n.table[key].plain().([]any)
 		if key != "prefix_rules" || !isList {
 			r.refuse(n, "rules."+key)
@@ -169,22 +170,27 @@ func requiredRule(row any) (rule core.CommandRule, ok bool) {
 	return rule, len(rule.Pattern) > 0
 }
 
-// applyRequirements replaces configured values that the requirements do not allow.
-func (c *Config) applyRequirements() {
-	r := c.required
-	c.CommandRules = append(c.CommandRules, r.rules...)
-	if mode := string(c.SandboxMode); !allowed(r.sandboxes, mode) && len(r.sandboxes) > 0 {
-		c.SandboxMode = protocol.SandboxMode(r.strictest())
-		c.Warnings = append(c.Warnings, r.replaced("allowed_sandbox_modes", mode, string(c.SandboxMode)))
+// apply replaces configured values that the requirements do not allow, and returns warnings.
+func (r *requirements) apply(
+	sandbox *protocol.SandboxMode, policy *protocol.AskForApproval, search **string,
+) (warnings []string) {
+	if mode := string(*sandbox); !allowed(r.sandboxes, mode) && len(r.sandboxes) > 0 {
+		*sandbox = protocol.SandboxMode(r.strictest())
+		warnings = append(warnings, r.replaced("allowed_sandbox_modes", mode, string(*sandbox)))
 	}
-	mode := c.ApprovalPolicy.Mode
-	if !allowed(r.policies, mode) && len(r.policies) > 0 && r.policies[0] != protocol.ApprovalGranular {
-		c.ApprovalPolicy = protocol.AskForApproval{Mode: r.policies[0]}
-		c.Warnings = append(c.Warnings, r.replaced("allowed_approval_policies", mode, r.policies[0]))
+	replaceable := len(r.policies) > 0 && r.policies[0] != protocol.ApprovalGranular
+	if mode := policy.Mode; !allowed(r.policies, mode) && replaceable {
+		*policy = protocol.AskForApproval{Mode: r.policies[0]}
+		warnings = append(warnings, r.replaced("allowed_approval_policies", mode, r.policies[0]))
 	}
-	if mode := or(c.WebSearch, core.WebSearchCached); !allowed(r.searches, mode) && mode != "disabled" {
-		c.WebSearch = new("disabled")
+	mode := core.WebSearchCached
+	if *search != nil {
+		mode = **search
 	}
+	if !allowed(r.searches, mode) && mode != "disabled" {
+		*search = new("disabled")
+	}
+	return warnings
 }
 
 func (r *requirements) replaced(key, configured, used string) string {
@@ -203,23 +209,15 @@ func (r *requirements) strictest() string {
 
 func allowed(words []string, word string) bool { return words == nil || slices.Contains(words, word) }
 
-// Permits returns an error if the requirements of the machine do not permit turns with the settings.
-func (c *Config) Permits(s core.Settings) error {
-	r := c.required
-	if !allowed(r.policies, s.ApprovalPolicy.Mode) {
-		return r.rejects("allowed_approval_policies", r.policies, s.ApprovalPolicy.Mode)
-	}
-	return c.PermitsSandbox(s.Sandbox)
-}
-
-// PermitsSandbox is Permits for a sandbox policy alone.
-func (c *Config) PermitsSandbox(policy protocol.SandboxPolicy) error {
-	r := c.required
-	if r.problem != "" {
+// permits returns an error if turns with a policy, or nil, and a sandbox are not permitted.
+func (r *requirements) permits(policy *protocol.AskForApproval, sandbox protocol.SandboxPolicy) error {
+	mode := sandbox.Stored().Type
+	switch {
+	case r.problem != "":
 		return protocol.Refuse(protocol.KindConfig, "%s", r.problem)
-	}
-	mode := policy.Stored().Type
-	if !allowed(r.sandboxes, mode) {
+	case policy != nil && !allowed(r.policies, policy.Mode):
+		return r.rejects("allowed_approval_policies", r.policies, policy.Mode)
+	case !allowed(r.sandboxes, mode):
 		return r.rejects("allowed_sandbox_modes", r.sandboxes, mode)
 	}
 	return nil

@@ -47,6 +47,29 @@ func (c *Config) choose(wantedProvider, wantedModel *string) (provider, model st
 	return provider, model, nil
 }
 
+// SandboxPolicy returns the policy of a mode, with the settings of workspace-write.
+func (c *Config) SandboxPolicy(mode protocol.SandboxMode) protocol.SandboxPolicy {
+	policy := mode.Policy()
+	if w, ok := policy.SandboxPolicyVariant.(*protocol.WorkspaceWrite); ok {
+		set := c.SandboxWorkspaceWrite
+		w.WritableRoots = append(w.WritableRoots, set.WritableRoots...)
+		w.NetworkAccess = set.NetworkAccess
+		w.ExcludeTmpdirEnvVar = set.ExcludeTmpdirEnvVar
+		w.ExcludeSlashTmp = set.ExcludeSlashTmp
+	}
+	return policy
+}
+
+// Permits returns an error if the requirements of the machine do not permit turns with the settings.
+func (c *Config) Permits(s core.Settings) error {
+	return c.required.permits(&s.ApprovalPolicy, s.Sandbox)
+}
+
+// PermitsSandbox is Permits for a sandbox policy alone.
+func (c *Config) PermitsSandbox(policy protocol.SandboxPolicy) error {
+	return c.required.permits(nil, policy)
+}
+
 // Environment returns the policy for the environment of commands.
 func (c *Config) Environment() core.EnvironmentPolicy {
 	p := c.ShellEnvironmentPolicy

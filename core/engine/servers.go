@@ -135,6 +135,9 @@ func (e *Engine) McpServerToolCall(to protocol.Caller, p *protocol.McpServerTool
 
 // McpResourceRead reads a resource for the client.
 func (e *Engine) McpResourceRead(to protocol.Caller, p *protocol.McpResourceReadParams) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
 	return e.withServers(to, p.ThreadID, func(ctx context.Context) (any, error) {
 		var contents []json.RawMessage
 		var err error

@@ -102,15 +102,15 @@ func (p *parser) prefixRule(call *syntax.CallExpr) {
 	decision, known := decisionOf(args["decision"])
 	pattern, read := patternOf(args["pattern"])
 	if !known || !read {
-		p.problem(call, "a prefix_rule is not read: pattern must be a list of strings and lists of strings, and "+
-			"decision one of allow, prompt, forbidden")
+		p.problem(call, "a prefix_rule is not read: pattern must be a list of strings and lists of strings, "+
+			"and decision one of allow, prompt, forbidden")
 		return
 	}
 	reason, _ := args["justification"].(string)
 	start, _ := call.Span()
-	p.rules = append(p.rules, toolspec.CommandRule{
-		Pattern: pattern, Decision: decision, Justification: strings.TrimSpace(reason),
-		Source: fmt.Sprintf("%s:%d", p.file, start.Line)})
+	p.rules = append(p.rules, toolspec.CommandRule{Pattern: pattern, Decision: decision,
+		Justification: strings.TrimSpace(reason),
+		Source:        fmt.Sprintf("%s:%d", p.file, start.Line)})
 }
 
 // arguments returns the arguments of a call by their names.

@@ -9,8 +9,9 @@ import (
 	"appserver/core/toolspec"
 )
 
-var forbidPush = toolspec.CommandRules{{
-	Pattern: [][]string{{"git", "/opt/jj"}, {"push", "send"}}, Decision: toolspec.RuleForbids}}
+var forbidPush = toolspec.CommandRules{
+	{Pattern: [][]string{{"git", "/opt/jj"}, {"push", "send"}}, Decision: toolspec.RuleForbids},
+}
 
 func TestRuleMatchesEachSimpleCommand(t *testing.T) {
 	for _, script := range []string{

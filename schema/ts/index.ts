@@ -1659,7 +1659,7 @@ export interface LocalImageInput {
   path: string;
 }
 
-/** McpResourceReadParams reads a resource of a server. Without a thread the server is connected to for the answer. The members of apps have no effect. */
+/** McpResourceReadParams reads a resource of a server. Without a thread the server is connected to for the answer. Meta must be an object, and has no effect. ConnectorID and Target select a resource of an app, and are rejected. */
 export interface McpResourceReadParams {
   _meta?: unknown;
   threadId?: string | null;

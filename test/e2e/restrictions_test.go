@@ -44,8 +44,8 @@ func TestShellCanBeTurnedOff(t *testing.T) {
 // TestToolsCanBeTurnedOff checks the switches of single tools, also in plan mode.
 func TestToolsCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, callAnswer("a", "update_plan", apptest.Object{"plan": []any{}}),
-		apptest.TextAnswer("No plan."))
+	p := apptest.NewProvider(t,
+		callAnswer("a", "update_plan", apptest.Object{"plan": []any{}}), apptest.TextAnswer("No plan."))
 	c := apptest.StartServer(t, p.Home(t), "-c", "tools.update_plan.enabled=false", "-c", "features.view_image=false",
 		"-c", "tools.view_image=true", "-c", "tools.experimental_request_user_input.enabled=false",
 		"-c", "features.default_mode_request_user_input=true")
@@ -60,8 +60,8 @@ func TestToolsCanBeTurnedOff(t *testing.T) {
 	}
 }
 
-// TestLoginShellCanBeTurnedOff checks allow_login_shell = false: no command reads the profile, whatever the model
-// asks for.
+// TestLoginShellCanBeTurnedOff checks allow_login_shell = false: no command reads the profile, whatever the model asks
+// for.
 func TestLoginShellCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t,

@@ -126,9 +126,8 @@ func TestPromptRuleAsks(t *testing.T) {
 	c.AwaitTurn()
 	require.DirExists(t, filepath.Join(dir, "made"))
 
-	for _, policy := range []any{"never", apptest.Object{"granular": apptest.Object{
-		"sandbox_approval": true, "rules": false,
-		"mcp_elicitations": true}}} {
+	granular := apptest.Object{"sandbox_approval": true, "rules": false, "mcp_elicitations": true}
+	for _, policy := range []any{"never", apptest.Object{"granular": granular}} {
 		id = c.StartThread(apptest.Object{"cwd": dir, "sandbox": "danger-full-access", "approvalPolicy": policy})
 		status, asked = runsOf(c, id, "mkdir never")
 		require.Equal(t, "declined", status)

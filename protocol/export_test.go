@@ -1,0 +1,4 @@
+package protocol
+
+// CheckUnserved is checkUnserved for tests.
+var CheckUnserved = checkUnserved
