@@ -39,6 +39,7 @@ func (s *step) toolOutput(in ToolOutput) {
 }
 
 func (s *step) toolDone(in ToolDone) {
+	s.warn(in.Result.Warnings)
 	if o := s.userCommandOf(in.Effect); o != nil {
 		s.userCommandDone(o, in.Result)
 		return

@@ -255,6 +255,8 @@ type ToolResult struct {
 	Duration time.Duration
 	// Withheld are the names of the variables that the command did not get, because they seem to have secrets.
 	Withheld []string
+	// Warnings are about what the command left and the sandbox took out of effect.
+	Warnings []string
 }
 
 // PatchPlanned ends a PlanPatch, with the result of the patch or an error.

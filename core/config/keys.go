@@ -1,7 +1,6 @@
 package config
 
 import (
-	"slices"
 	"strings"
 	"sync"
 )
@@ -108,6 +107,3 @@ func secret(path []string) bool {
 	}
 	return strings.HasSuffix(name, "key") || name == "sig"
 }
-
-// below returns path with one more key. It shares no memory with other paths.
-func below(path []string, key string) []string { return append(slices.Clip(path), key) }

@@ -47,19 +47,6 @@ func (c *Config) choose(wantedProvider, wantedModel *string) (provider, model st
 	return provider, model, nil
 }
 
-// SandboxPolicy returns the policy of a mode, with the settings of workspace-write.
-func (c *Config) SandboxPolicy(mode protocol.SandboxMode) protocol.SandboxPolicy {
-	policy := mode.Policy()
-	if w, ok := policy.SandboxPolicyVariant.(*protocol.WorkspaceWrite); ok {
-		set := c.SandboxWorkspaceWrite
-		w.WritableRoots = append(w.WritableRoots, set.WritableRoots...)
-		w.NetworkAccess = set.NetworkAccess
-		w.ExcludeTmpdirEnvVar = set.ExcludeTmpdirEnvVar
-		w.ExcludeSlashTmp = set.ExcludeSlashTmp
-	}
-	return policy
-}
-
 // Permits returns an error if the requirements of the machine do not permit turns with the settings.
 func (c *Config) Permits(s core.Settings) error {
 	return c.required.permits(&s.ApprovalPolicy, s.Sandbox)

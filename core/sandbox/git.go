@@ -22,7 +22,21 @@ func protected(root string) []string { return append(protectedGit(root), protoco
 // because a name that does not exist cannot be protected. If another protected file is missing, or
 // is a link, which could be replaced, the whole repository is read-only.
 func protectedGit(root string) []string {
-	git := filepath.Join(root, ".git")
+	_ = os.Mkdir(filepath.Join(root, ".git", "hooks"), 0o755) // fails if it exists or cannot be created
+	names := namesOfGit(root)
+	if len(names) > 0 && is(filepath.Join(root, ".git"), os.ModeDir) {
+		for _, path := range submodules(root) {
+			for _, name := range namesOfGit(filepath.Join(root, path)) {
+				names = append(names, filepath.Join(path, name))
+			}
+		}
+	}
+	return names
+}
+
+// namesOfGit is protectedGit without submodules, and creates nothing.
+func namesOfGit(dir string) []string {
+	git := filepath.Join(dir, ".git")
 	info, err := os.Lstat(git)
 	switch {
 	case err != nil:
@@ -31,34 +45,34 @@ func protectedGit(root string) []string {
 		return []string{".git"}
 	}
 	hooks, config, more := filepath.Join(git, "hooks"), filepath.Join(git, "config"), filepath.Join(git, "config.worktree")
-	_ = os.Mkdir(hooks, 0o755) // fails if it exists or cannot be created
 	if !is(hooks, os.ModeDir) || !is(config, 0) || usesWorktreeConfig(config) && !is(more, 0) ||
 		is(filepath.Join(git, "modules"), os.ModeSymlink) || is(filepath.Join(git, "worktrees"), os.ModeSymlink) {
 		return []string{".git"}
 	}
-	return append(submodules(root), ".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".git/worktrees")
+	return []string{".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".git/worktrees"}
 }
 
 // maxModules bounds the part of .gitmodules that is read, in bytes: commands can write it.
 const maxModules = 256 << 10
 
-// submodules returns the files that name the repositories of a root's submodules.
-func submodules(root string) (names []string) {
+// submodules returns the paths of the repositories that the one of a root refers to.
+func submodules(root string) (paths []string) {
+	paths = linksOf(root)
 	file, err := openRegular(filepath.Join(root, ".gitmodules"))
 	if err != nil {
-		return nil
+		return paths
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(io.LimitReader(file, maxModules))
 	for lines.Scan() {
 		key, value, _ := strings.Cut(lines.Text(), "=")
 		path := filepath.Clean(strings.Trim(strings.TrimSpace(value), `"`))
-		if strings.TrimSpace(key) == "path" && filepath.IsLocal(path) && path != "." &&
-			!slices.Contains(names, path+"/.git") {
-			names = append(names, path+"/.git")
+		if strings.TrimSpace(key) == "path" && filepath.IsLocal(path) && path != "." {
+			paths = append(paths, path)
 		}
 	}
-	return names
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // Absent are files that make git read its configuration from elsewhere. They do not exist, so no

@@ -62,7 +62,7 @@ func (p *running) confine(confiner []string, rules sandbox.Rules) error {
 	if err != nil {
 		return err
 	}
-	p.absent, p.rules = rules.Absent(), rules
+	p.absent, p.rules, p.repositories = rules.Absent(), rules, rules.Repositories()
 	p.supervise(slices.Concat(confiner, []string{string(text)}), p.grace)
 	p.cmd.SysProcAttr, err = rules.Attributes()
 	return err

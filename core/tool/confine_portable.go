@@ -32,7 +32,7 @@ func (p *running) confine(confiner []string, rules sandbox.Rules) error {
 	if err != nil {
 		return err
 	}
-	p.absent, p.rules = rules.Absent(), rules
+	p.absent, p.rules, p.repositories = rules.Absent(), rules, rules.Repositories()
 	p.cmd.Args = confined
 	p.supervise(confiner, p.grace)
 	return nil

@@ -62,10 +62,10 @@ func (s *Shell) run(ctx context.Context, c core.Command, keys <-chan string, sta
 
 	result := p.outcome()
 	result.Output = out.close()
-	for _, file := range p.refused {
-		result.Output += "\nThe sandbox has removed " + file +
-			", which could make git run programs that this command chose.\n"
+	for _, warning := range p.warnings {
+		result.Output += "\n" + warning + "\n"
 	}
+	result.Warnings = p.warnings
 	result.Withheld = withheld(s.Env, s.secrets(), c.Environment)
 	result.Output += missing(c.Argv, result.Withheld)
 	result.TimedOut = reason == timedOut

@@ -25,8 +25,8 @@ type running struct {
 	size Size
 	// exited is closed when cmd has exited. The process is reaped in reap.
 	exited chan struct{}
-	// refused are files that the command must not create, and that it created anyway.
-	refused []string
+	// warnings are about what the command must not leave, and left anyway.
+	warnings []string
 }
 
 // ending is the reason why a run ends.

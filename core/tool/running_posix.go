@@ -31,6 +31,8 @@ type processSet struct {
 	status string
 	// absent are files that the command must not create.
 	absent sandbox.Absent
+	// repositories are those in the writable roots before the command.
+	repositories sandbox.Repositories
 	// rules are the rules that confine the command. Placeholders replace protected folders that do not
 	// exist while it runs.
 	rules        sandbox.Rules
@@ -138,7 +140,7 @@ func (p *running) reap() {
 	defer p.report.Close()
 	defer p.tie.Close()
 	defer func() {
-		p.refused = p.absent.Remove()
+		p.warnings = refusals(p.absent.Remove(), p.repositories.Disarm(p.rules))
 		p.placeholders.Release()
 	}()
 	deadline := time.Now().Add(killTime)
@@ -149,6 +151,18 @@ func (p *running) reap() {
 		p.cmd.Wait()
 		p.status = p.reported()
 	}
+}
+
+// refusals returns sentences about what the command left to make git run programs.
+func refusals(removed, disarmed []string) (all []string) {
+	for _, file := range removed {
+		all = append(all, "The sandbox has removed "+file+", which could make git run programs that a command chose.")
+	}
+	for _, dir := range disarmed {
+		all = append(all, "The sandbox has disarmed the git repository in "+dir+". A command gave it settings or hooks "+
+			"with which git can run programs. The settings are comments now, and other files have names that end in .disarmed.")
+	}
+	return all
 }
 
 // reported returns the report of an exited supervisor, or "" for an unsupervised command and a

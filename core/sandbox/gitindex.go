@@ -1,0 +1,164 @@
+package sandbox
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	// gitlinkMode is the mode of an entry that names a commit of another repository.
+	gitlinkMode = 0o160000
+	// maxGitlinks bounds the list of them, and maxIndexPath the length of a path in bytes.
+	maxGitlinks, maxIndexPath = 10_000, 64 << 10
+	// statSize is the size of an entry's fields before the hash, and modeAt the offset of its mode.
+	statSize, modeAt = 40, 24
+)
+
+var errIndex = errors.New("the index of git cannot be read")
+
+// gitlinks returns the paths of the repositories that an index refers to. Git enters them. An index that does not exist
+// has none. The format is that of gitformat-index(5), versions 2 to 4.
+func gitlinks(index string, hash int) ([]string, error) {
+	file, err := openRegular(index)
+	if err != nil {
+		return nil, nil
+	}
+	defer file.Close()
+	r := &indexReader{in: bufio.NewReaderSize(file, 64<<10), hash: hash}
+	shared, err := r.read()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %v", errIndex, index, err)
+	}
+	if shared == "" {
+		return r.links, nil
+	}
+	more, err := gitlinks(filepath.Join(filepath.Dir(index), "sharedindex."+shared), hash)
+	return append(r.links, more...), err
+}
+
+type indexReader struct {
+	in      *bufio.Reader
+	hash    int
+	version uint32
+	links   []string
+	path    []byte
+}
+
+// read reads all entries, and returns the hash of the index that this one extends, or "".
+func (r *indexReader) read() (shared string, err error) {
+	var head struct {
+		Signature      [4]byte
+		Version, Count uint32
+	}
+	if err := binary.Read(r.in, binary.BigEndian, &head); err != nil {
+		return "", err
+	}
+	if string(head.Signature[:]) != "DIRC" || head.Version < 2 || head.Version > 4 {
+		return "", errors.New("unknown format")
+	}
+	r.version = head.Version
+	for range head.Count {
+		if err := r.entry(); err != nil {
+			return "", err
+		}
+	}
+	return r.extensions()
+}
+
+func (r *indexReader) entry() error {
+	fields := make([]byte, statSize+r.hash+2)
+	if _, err := io.ReadFull(r.in, fields); err != nil {
+		return err
+	}
+	size := len(fields)
+	if flags := binary.BigEndian.Uint16(fields[size-2:]); flags&0x4000 != 0 && r.version > 2 {
+		if _, err := r.in.Discard(2); err != nil {
+			return err
+		}
+		size += 2
+	}
+	if err := r.name(size); err != nil {
+		return err
+	}
+	if binary.BigEndian.Uint32(fields[modeAt:]) != gitlinkMode {
+		return nil
+	}
+	if len(r.path) == 0 || len(r.links) == maxGitlinks {
+		return errors.New("a repository without a path, or too many repositories")
+	}
+	r.links = append(r.links, string(r.path))
+	return nil
+}
+
+// name reads the path of an entry whose other fields have a size. Version 4 has no padding, and its paths share their
+// beginning with the path before.
+func (r *indexReader) name(size int) error {
+	kept := 0
+	if r.version == 4 {
+		cut, err := r.offset()
+		if err != nil || cut > len(r.path) {
+			return errors.New("a path is damaged")
+		}
+		kept = len(r.path) - cut
+	}
+	r.path = r.path[:kept]
+	for {
+		c, err := r.in.ReadByte()
+		if err != nil {
+			return err
+		}
+		if c == 0 {
+			break
+		}
+		if len(r.path) == maxIndexPath {
+			return errors.New("a path is too long")
+		}
+		r.path = append(r.path, c)
+	}
+	if r.version == 4 {
+		return nil
+	}
+	_, err := r.in.Discard(7 - (size+len(r.path))%8)
+	return err
+}
+
+// offset reads a number of the form that packs use for offsets.
+func (r *indexReader) offset() (int, error) {
+	value := 0
+	for {
+		c, err := r.in.ReadByte()
+		if err != nil || value > maxIndexPath {
+			return 0, errIndex
+		}
+		value = value<<7 + int(c&127)
+		if c&128 == 0 {
+			return value, nil
+		}
+		value++
+	}
+}
+
+// extensions returns the hash of the shared index, if an extension names one. The last bytes are the hash of the index.
+func (r *indexReader) extensions() (shared string, err error) {
+	for {
+		head, err := r.in.Peek(8 + r.hash)
+		if err != nil {
+			return "", nil // the hash of the index is left
+		}
+		size := binary.BigEndian.Uint32(head[4:])
+		if string(head[:4]) == "link" {
+			if name := fmt.Sprintf("%x", head[8:]); strings.Trim(name, "0") != "" {
+				return name, nil
+			}
+			return "", nil
+		}
+		if _, err := io.CopyN(io.Discard, r.in, 8+int64(size)); err != nil {
+			return "", err
+		}
+	}
+}
