@@ -46,8 +46,8 @@ type McpServer struct {
 	OmitToolsFrom []string `key:"omit_tools_from" oneof:"code_mode deferred direct"`
 	// ParallelCalls is false if the calls of the tools run one by one.
 	ParallelCalls *bool `key:"supports_parallel_tool_calls"`
-	// StartupMillis is StartupTimeout in milliseconds. StartupTimeout is stronger.
-	StartupMillis time.Duration `key:"startup_timeout_ms" min:"1" max:"86400000"`
+	// OlderStartupTimeout is StartupTimeout, read from milliseconds. StartupTimeout is stronger.
+	OlderStartupTimeout time.Duration `key:"startup_timeout_ms" min:"1" max:"86400000"`
 	// DefaultToolsApprovalMode selects the calls that need an approval. Tools overrides it for single
 	// tools.
 	DefaultToolsApprovalMode string   `key:"default_tools_approval_mode" oneof:"auto prompt approve"`
@@ -115,8 +115,8 @@ func (d *decoder) servers(to McpServers, n *node, path []string) {
 	for _, name := range sortedKeys(n.table) {
 		s := McpServer{Name: name, StartupTimeout: startupTimeout, ToolTimeout: toolTimeout, Enabled: true, Tools: McpTools{}}
 		d.fields(reflect.ValueOf(&s).Elem(), n.table[name], below(path, name))
-		if s.StartupMillis > 0 && n.table[name].find("startup_timeout_sec") == nil {
-			s.StartupTimeout = Seconds(s.StartupMillis)
+		if s.OlderStartupTimeout > 0 && n.table[name].find("startup_timeout_sec") == nil {
+			s.StartupTimeout = Seconds(s.OlderStartupTimeout)
 		}
 		if slices.Contains(s.OmitToolsFrom, "direct") {
 			s.EnabledTools = []string{}

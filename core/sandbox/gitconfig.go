@@ -15,8 +15,8 @@ var (
 	configComment = regexp.MustCompile(`^\s*(?:[#;].*)?$`)
 )
 
-// harmlessKeys are settings, by section, with which git runs no program and reads no other configuration. Nil is all of a
-// section.
+// harmlessKeys are settings, by section, with which git runs no program and reads no other configuration. Nil is all of
+// a section.
 var harmlessKeys = map[string][]string{
 	"advice": nil, "color": nil, "column": nil,
 	"branch": {"remote", "merge", "rebase", "pushremote", "description"},

@@ -20,8 +20,8 @@ const (
 )
 
 // Repositories are the repositories that git or an editor enters when it runs in a writable root, by their folders:
-// that of the root, those in its immediate folders, and all that the index of one of them refers to. The values describe
-// what could make git run programs there, and are empty if nothing does.
+// that of the root, those in its immediate folders, and all that the index of one of them refers to. The values
+// describe what could make git run programs there, and are empty if nothing does.
 type Repositories map[string]string
 
 // Repositories looks at the repositories as they are now.

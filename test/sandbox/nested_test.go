@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"appserver/test/sample"
 )
 
 // leftRepositories are scripts that leave a repository in which git of the user would run the program @.
@@ -42,6 +44,8 @@ var leftRepositories = map[string]string{
 
 // TestRepositoriesOfCommandsRunNothing leaves repositories, and then runs git in all of them as an editor does.
 func TestRepositoriesOfCommandsRunNothing(t *testing.T) {
+	sample.Long(t)
+	t.Parallel()
 	for name, script := range leftRepositories {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,8 +96,7 @@ func gitOf(t *testing.T, dir string, args ...string) {
 	require.NoError(t, err, string(out))
 }
 
-// TestOrdinaryRepositoriesOfCommandsStay checks that nothing is changed in repositories without programs, and in those of
-// the user.
+// TestOrdinaryRepositoriesOfCommandsStay checks that repositories without programs, and those of the user, stay.
 func TestOrdinaryRepositoriesOfCommandsStay(t *testing.T) {
 	t.Parallel()
 	j := newJail(t, false)
