@@ -391,7 +391,7 @@ func (c *Config) readGuards() {
 	c.CommandRules = slices.Clone(c.required.rules)
 	hooks := hooksOn(c.root)
 	for _, l := range c.layers {
-		rules, warnings := guardsOf(l, c.home, hooks)
+		rules, warnings := guardsOf(l, c.home, c.projectRoot(c.project.cwd), hooks)
 		c.CommandRules = append(c.CommandRules, rules...)
 		if l.name.Type == protocol.LayerProject {
 			c.ProjectWarnings = append(c.ProjectWarnings, warnings...)

@@ -10,8 +10,8 @@ import (
 )
 
 // guardsOf reads the rules for commands beside the file of a layer, and warns about rules and hooks that do not protect
-// in this server. The user's layer has the folder home.
-func guardsOf(l *layer, home string, hooks bool) (rules core.CommandRules, warnings []string) {
+// in this server. The user's layer has the folder home. Files of a project are in its folder root.
+func guardsOf(l *layer, home, root string, hooks bool) (rules core.CommandRules, warnings []string) {
 	folder := l.folder()
 	if l.name.Type == protocol.LayerUser {
 		folder = home
@@ -22,7 +22,11 @@ func guardsOf(l *layer, home string, hooks bool) (rules core.CommandRules, warni
 	if folder == "" {
 		return nil, warnings
 	}
-	rules, ruleWarnings := workspace.CommandRules(filepath.Join(folder, "rules"))
+	var within []string
+	if l.name.Type == protocol.LayerProject {
+		within = []string{root}
+	}
+	rules, ruleWarnings := workspace.CommandRules(filepath.Join(folder, "rules"), within...)
 	if l.disabled != "" && len(ruleWarnings) > 0 {
 		return nil, append(warnings, fmt.Sprintf("%s: the rules for commands do not protect here. %s",
 			filepath.Join(folder, "rules"), l.disabled))

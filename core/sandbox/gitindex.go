@@ -17,6 +17,8 @@ const (
 	maxGitlinks, maxIndexPath = 10_000, 64 << 10
 	// statSize is the size of an entry's fields before the hash, and modeAt the offset of its mode.
 	statSize, modeAt = 40, 24
+	// hasMoreFlags and pathLength are parts of the flags. A longer path has the greatest length.
+	hasMoreFlags, pathLength = 0x4000, 0x0FFF
 )
 
 var errIndex = errors.New("the index of git cannot be read")
@@ -29,7 +31,7 @@ func gitlinks(index string, hash int) ([]string, error) {
 		return nil, nil
 	}
 	defer file.Close()
-	r := &indexReader{in: bufio.NewReaderSize(file, 64<<10), hash: hash}
+	r := &indexReader{in: bufio.NewReaderSize(file, maxIndexPath), hash: hash, fields: make([]byte, statSize+hash+2)}
 	shared, err := r.read()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %v", errIndex, index, err)
@@ -46,7 +48,8 @@ type indexReader struct {
 	hash    int
 	version uint32
 	links   []string
-	path    []byte
+	// fields has the fixed part of an entry, and path its path, which version 4 needs for the next one.
+	fields, path []byte
 }
 
 // read reads all entries, and returns the hash of the index that this one extends, or "".
@@ -71,22 +74,24 @@ func (r *indexReader) read() (shared string, err error) {
 }
 
 func (r *indexReader) entry() error {
-	fields := make([]byte, statSize+r.hash+2)
-	if _, err := io.ReadFull(r.in, fields); err != nil {
+	if _, err := io.ReadFull(r.in, r.fields); err != nil {
 		return err
 	}
-	size := len(fields)
-	if flags := binary.BigEndian.Uint16(fields[size-2:]); flags&0x4000 != 0 && r.version > 2 {
+	size := len(r.fields)
+	flags := binary.BigEndian.Uint16(r.fields[size-2:])
+	if flags&hasMoreFlags != 0 && r.version > 2 {
 		if _, err := r.in.Discard(2); err != nil {
 			return err
 		}
 		size += 2
 	}
-	if err := r.name(size); err != nil {
+	isLink := binary.BigEndian.Uint32(r.fields[modeAt:]) == gitlinkMode
+	if length := int(flags & pathLength); !isLink && r.version < 4 && length < pathLength {
+		_, err := r.in.Discard(length + padding(size+length))
 		return err
 	}
-	if binary.BigEndian.Uint32(fields[modeAt:]) != gitlinkMode {
-		return nil
+	if err := r.name(size); err != nil || !isLink {
+		return err
 	}
 	if len(r.path) == 0 || len(r.links) == maxGitlinks {
 		return errors.New("a repository without a path, or too many repositories")
@@ -106,26 +111,20 @@ func (r *indexReader) name(size int) error {
 		}
 		kept = len(r.path) - cut
 	}
-	r.path = r.path[:kept]
-	for {
-		c, err := r.in.ReadByte()
-		if err != nil {
-			return err
-		}
-		if c == 0 {
-			break
-		}
-		if len(r.path) == maxIndexPath {
-			return errors.New("a path is too long")
-		}
-		r.path = append(r.path, c)
+	rest, err := r.in.ReadSlice(0)
+	if err != nil || kept+len(rest) > maxIndexPath {
+		return errors.New("a path is cut or too long")
 	}
+	r.path = append(r.path[:kept], rest[:len(rest)-1]...)
 	if r.version == 4 {
 		return nil
 	}
-	_, err := r.in.Discard(7 - (size+len(r.path))%8)
+	_, err = r.in.Discard(padding(size+len(r.path)) - 1)
 	return err
 }
+
+// padding returns the number of zeros after an entry of a size.
+func padding(size int) int { return 8 - size%8 }
 
 // offset reads a number of the form that packs use for offsets.
 func (r *indexReader) offset() (int, error) {

@@ -23,8 +23,9 @@ const (
 )
 
 // CommandRules returns the rules for commands in the .rules files of a folder, in the order of their names. There is a
-// warning for each file, with the statements that have no effect. A file that cannot be read has no rules.
-func CommandRules(folder string) (rules core.CommandRules, warnings []string) {
+// warning for each file, with the statements that have no effect. A file that cannot be read has no rules. The files
+// are in one of the folders within when all links are followed, or anywhere if there is none.
+func CommandRules(folder string, within ...string) (rules core.CommandRules, warnings []string) {
 	names, err := ruleFiles(folder)
 	if err != nil {
 		return nil, []string{fmt.Sprintf("%s cannot be read, so no rule in it protects here: %v", folder, osfile.Reason(err))}
@@ -35,7 +36,7 @@ func CommandRules(folder string) (rules core.CommandRules, warnings []string) {
 		names = names[:maxRuleFiles]
 	}
 	for _, name := range names {
-		found, warning := readRules(filepath.Join(folder, name))
+		found, warning := readRules(filepath.Join(folder, name), within)
 		rules, warnings = append(rules, found...), append(warnings, warning)
 	}
 	return rules, warnings
@@ -70,8 +71,8 @@ func ruleFiles(folder string) (names []string, err error) {
 
 func osNotExist(err error) bool { return err != nil && os.IsNotExist(err) }
 
-func readRules(path string) (rules core.CommandRules, warning string) {
-	text, err := readRegular(path, maxRuleFile+1)
+func readRules(path string, within []string) (rules core.CommandRules, warning string) {
+	text, err := osfile.ReadRegular(path, osfile.Bounds{Max: maxRuleFile + 1, Within: within})
 	switch {
 	case err == nil && len(text) > maxRuleFile:
 		err = fmt.Errorf("it is larger than %d bytes", maxRuleFile)

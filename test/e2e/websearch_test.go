@@ -76,7 +76,7 @@ func TestWebSearchFollowsSettings(t *testing.T) {
 		"live":             {[]string{`web_search="live"`}, readOnly, `{"type":"web_search","external_web_access":true}`},
 		"indexed": {[]string{`web_search="indexed"`}, readOnly,
 			`{"type":"web_search","external_web_access":true,"indexed_web_access":true}`},
-		"disabled": {[]string{`web_search="disabled"`}, full, ""},
+		"disabled":  {[]string{`web_search="disabled"`}, full, ""},
 		"a boolean": {[]string{`tools.web_search=false`}, readOnly, ""},
 		"with details": {[]string{`tools.web_search={context_size="high",allowed_domains=["a.org"],location={country="DE",city="Berlin"}}`}, readOnly,
 			`{"type":"web_search","external_web_access":false,"search_context_size":"high","filters":{"allowed_domains":["a.org"]},"user_location":{"type":"approximate","country":"DE","city":"Berlin"}}`},
