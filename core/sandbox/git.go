@@ -82,10 +82,12 @@ type Absent []string
 // Absent lists such files of the writable roots.
 func (r Rules) Absent() (files Absent) {
 	for _, root := range r.Writable {
-		git := filepath.Join(root, ".git")
-		common := filepath.Join(git, "commondir")
-		if _, err := os.Lstat(common); is(git, os.ModeDir) && errors.Is(err, fs.ErrNotExist) {
-			files = append(files, common)
+		for _, dir := range append(submodules(root), ".") {
+			git := filepath.Join(root, dir, ".git")
+			common := filepath.Join(git, "commondir")
+			if _, err := os.Lstat(common); is(git, os.ModeDir) && errors.Is(err, fs.ErrNotExist) {
+				files = append(files, common)
+			}
 		}
 	}
 	return files

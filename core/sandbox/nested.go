@@ -19,27 +19,47 @@ const (
 	aside = ".disarmed"
 )
 
-// Repositories are the repositories that git or an editor enters when it runs in a writable root, by their folders:
-// that of the root, those in its immediate folders, and all that the index of one of them refers to. The values
-// describe what could make git run programs there, and are empty if nothing does.
-type Repositories map[string]string
+// Repositories are the repositories that git or an editor enters when it runs in a writable root: that of the root,
+// those in its immediate folders, and all that the index of one of them refers to.
+type Repositories struct {
+	// hazards describe what could make git run programs, by the folders of the repositories.
+	hazards map[string]string
+	// guarded are folders whose settings and hooks a command cannot change. Changes there are the user's.
+	guarded []string
+}
 
-// Repositories looks at the repositories as they are now.
+// Repositories looks at the repositories as they are before a command.
 func (r Rules) Repositories() Repositories {
-	found := Repositories{}
+	var guarded []string
 	for _, root := range r.Kept {
 		real, err := filepath.EvalSymlinks(root)
 		if err != nil {
 			continue
 		}
-		found.add(real, real)
+		for _, dir := range append(submodules(real), ".") {
+			if dir = filepath.Join(real, dir); is(filepath.Join(dir, ".git"), fs.ModeDir) {
+				guarded = append(guarded, dir)
+			}
+		}
+	}
+	return r.look(guarded)
+}
+
+func (r Rules) look(guarded []string) Repositories {
+	found := Repositories{map[string]string{}, guarded}
+	for _, root := range r.Kept {
+		real, err := filepath.EvalSymlinks(root)
+		if err != nil {
+			continue
+		}
+		found.add(r, real, real)
 		for _, dir := range above(real) {
-			found.addLinks(real, dir)
+			found.addLinks(r, real, dir)
 		}
 		entries, _ := os.ReadDir(real)
 		for _, entry := range entries {
 			if entry.IsDir() {
-				found.add(real, filepath.Join(real, entry.Name()))
+				found.add(r, real, filepath.Join(real, entry.Name()))
 			}
 		}
 	}
@@ -47,21 +67,39 @@ func (r Rules) Repositories() Repositories {
 }
 
 // add adds the repository of a folder, if there is one, and those that its index refers to.
-func (f Repositories) add(root, dir string) {
-	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil || !within(root, dir) || len(f) == maxRepositories {
+func (f Repositories) add(r Rules, root, dir string) {
+	_, known := f.hazards[dir]
+	if known || !within(root, dir) || len(f.hazards) == maxRepositories {
 		return
 	}
-	if _, known := f[dir]; known {
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		return
 	}
-	f[dir] = hazard(dir)
-	f.addLinks(root, dir)
+	f.hazards[dir] = ""
+	if !slices.Contains(f.guarded, dir) && !r.isElsewhere(root, dir) {
+		f.hazards[dir] = hazard(dir)
+	}
+	f.addLinks(r, root, dir)
 }
 
-func (f Repositories) addLinks(root, dir string) {
+func (f Repositories) addLinks(r Rules, root, dir string) {
 	for _, link := range linksOf(dir) {
-		f.add(root, filepath.Join(dir, link))
+		f.add(r, root, filepath.Join(dir, link))
 	}
+}
+
+// isElsewhere reports whether a .git file names a repository where commands cannot write, as in a linked worktree.
+func (r Rules) isElsewhere(root, dir string) bool {
+	git, common, ok := gitFolders(dir)
+	if !ok || !is(filepath.Join(dir, ".git"), 0) {
+		return false
+	}
+	return !slices.ContainsFunc([]string{git, common}, func(folder string) bool {
+		folder = resolved(folder)
+		return !within(filepath.Join(root, ".git"), folder) && slices.ContainsFunc(r.Writable, func(writable string) bool {
+			return within(resolved(writable), folder)
+		})
+	})
 }
 
 // above returns the folder with the repository that contains a folder, unless it is the folder itself.
@@ -174,8 +212,8 @@ func isIgnoredHook(name string) bool {
 // Disarm takes out of effect what could make git run programs, in repositories where it was not before. It returns the
 // folders. Nothing is deleted: settings become comments, and other files get another name.
 func (f Repositories) Disarm(r Rules) (folders []string) {
-	for dir, now := range r.Repositories() {
-		if now != "" && now != f[dir] && disarm(dir) == nil {
+	for dir, now := range r.look(f.guarded).hazards {
+		if now != "" && now != f.hazards[dir] && disarm(dir) == nil {
 			folders = append(folders, dir)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,6 +19,7 @@ var leftRepositories = map[string]string{
 	"an older gitlink":             "git -C old config core.fsmonitor @",
 	"a hook of an older gitlink":   "cp @ old/.git/hooks/post-index-change",
 	"another folder for an older":  "mv old/.git old/g && git -C old/g config core.fsmonitor @; echo gitdir: g > old/.git",
+	"a common folder of an older":  "cp -r old/.git c && git config --file c/config core.fsmonitor @ && echo ../../c > old/.git/commondir",
 	"a deep gitlink":               "mkdir -p a/b && git init -q a/b/sub && (cd a/b && $commit) && git add a && git -C a/b/sub config core.fsmonitor @",
 	"a gitlink of a gitlink":       "git init -q sub && git init -q sub/in && (cd sub && $commit && mv sub x; cd in && git commit -q --allow-empty -m x); git -C sub add in; git -C sub commit -q -m x; git add sub; git -C sub/in config core.fsmonitor @",
 	"an index of version 4":        "git init -q sub && $commit && git add sub && git update-index --index-version 4 && git -C sub config core.fsmonitor @",
@@ -111,6 +113,18 @@ func TestOrdinaryRepositoriesOfCommandsStay(t *testing.T) {
 		require.NoError(t, err)
 		require.NotContains(t, string(text), "disarmed")
 	}
+	// The user changes the repository of the workspace while a command runs.
+	j.BeginTurn(id, "run: touch ready; while [ ! -e go ]; do sleep 0.02; done")
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(filepath.Join(j.project, "ready"))
+		return err == nil
+	}, time.Minute, 10*time.Millisecond)
+	gitOf(t, j.project, "config", "core.fsmonitor", "of-the-user")
+	require.NoError(t, os.WriteFile(filepath.Join(j.project, "go"), nil, 0o644))
+	j.AwaitTurn()
+	own, err := os.ReadFile(filepath.Join(j.project, ".git", "config"))
+	require.NoError(t, err)
+	require.Contains(t, string(own), "\tfsmonitor = of-the-user")
 	j.BeginTurn(id, "run: git -C new config core.fsmonitor evil && git -C new config user.email a@b")
 	require.Contains(t, string(j.UntilMethod("warning").Params), "disarmed the git repository")
 	j.AwaitTurn()
