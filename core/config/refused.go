@@ -81,7 +81,7 @@ func checkSkills(root *node, problem func(n *node, path []string, format string,
 		table, _ := row.(map[string]any)
 		_, enabled := table["enabled"].(bool)
 		if !enabled || !isText(table["path"]) || !isText(table["name"]) {
-			problem(n, append(path, strconv.Itoa(i)), "expected a table with enabled = true or false, and the path or the name of a skill")
+			problem(n, below(path, strconv.Itoa(i)), "expected a table with enabled = true or false, and the path or the name of a skill")
 		}
 	}
 	if !isList {
@@ -102,11 +102,11 @@ func (n *node) each(path, at []string, found func(*node, []string)) {
 	case len(path) == 0:
 		found(n, at)
 	case path[0] == "*":
-		for _, name := range slices.Sorted(maps.Keys(n.table)) {
-			n.table[name].each(path[1:], append(slices.Clip(at), name), found)
+		for _, name := range sortedKeys(n.table) {
+			n.table[name].each(path[1:], below(at, name), found)
 		}
 	case n.table != nil:
-		n.table[path[0]].each(path[1:], append(slices.Clip(at), path[0]), found)
+		n.table[path[0]].each(path[1:], below(at, path[0]), found)
 	}
 }
 

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,7 +51,7 @@ func readRequirements(system string) (r requirements, err error) {
 	if err != nil {
 		return r, err
 	}
-	for _, key := range slices.Sorted(maps.Keys(l.root.table)) {
+	for _, key := range sortedKeys(l.root.table) {
 		if err := r.key(key, l.root.table[key]); err != nil {
 			return r, err
 		}
@@ -117,7 +116,7 @@ func words(n *node, key string) ([]string, error) {
 
 // addRules adds [rules] prefix_rules. A rule that cannot be read is a requirement that cannot be obeyed.
 func (r *requirements) addRules(n *node) {
-	for _, key := range slices.Sorted(maps.Keys(n.table)) {
+	for _, key := range sortedKeys(n.table) {
 		list, isList := n.table[key].plain().([]any)
 		if key != "prefix_rules" || !isList {
 			r.refuse(n, "rules."+key)

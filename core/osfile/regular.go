@@ -31,11 +31,22 @@ type Bounds struct {
 	Closed []string
 }
 
-// ReadRegular reads the beginning of a regular file. It never blocks. It examines the file before it opens it, because
-// opening a device can have effects, and again when it is open, because the name can lead elsewhere by then. Files of
-// the kernel are not read: they have the environment of processes. A second name of a file, a hard link, cannot be
-// detected. Errors do not name the path.
+// ReadRegular reads the beginning of a file that [OpenRegular] opens. Errors do not name the path.
 func ReadRegular(path string, b Bounds) ([]byte, error) {
+	f, err := OpenRegular(path, b)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, b.Max))
+	return text, Reason(err)
+}
+
+// OpenRegular opens a regular file to read. It never blocks. It examines the file before it opens it, because opening a
+// device can have effects, and again when it is open, because the name can lead elsewhere by then. Files of the kernel
+// are not opened: they have the environment of processes. A second name of a file, a hard link, cannot be detected.
+// Errors do not name the path. Max has no effect.
+func OpenRegular(path string, b Bounds) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, Reason(err)
@@ -47,12 +58,11 @@ func ReadRegular(path string, b Bounds) ([]byte, error) {
 	if err != nil {
 		return nil, Reason(err)
 	}
-	defer f.Close()
 	if err := b.check(f); err != nil {
+		f.Close()
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(f, b.Max))
-	return text, Reason(err)
+	return f, nil
 }
 
 // check checks an open file.

@@ -25,7 +25,7 @@ func protectedGit(root string) []string {
 	_ = os.Mkdir(filepath.Join(root, ".git", "hooks"), 0o755) // fails if it exists or cannot be created
 	names := namesOfGit(root)
 	if len(names) > 0 && is(filepath.Join(root, ".git"), os.ModeDir) {
-		for _, path := range submodules(root) {
+		for _, path := range submodules(root, indexes{}) {
 			for _, name := range namesOfGit(filepath.Join(root, path)) {
 				names = append(names, filepath.Join(path, name))
 			}
@@ -56,8 +56,8 @@ func namesOfGit(dir string) []string {
 const maxModules = 256 << 10
 
 // submodules returns the paths of the repositories that the one of a root refers to.
-func submodules(root string) (paths []string) {
-	paths = linksOf(root)
+func submodules(root string, known indexes) (paths []string) {
+	paths = slices.Clone(known.of(root).links)
 	file, err := openRegular(filepath.Join(root, ".gitmodules"))
 	if err != nil {
 		return paths
@@ -82,7 +82,7 @@ type Absent []string
 // Absent lists such files of the writable roots.
 func (r Rules) Absent() (files Absent) {
 	for _, root := range r.Writable {
-		for _, dir := range append(submodules(root), ".") {
+		for _, dir := range append(submodules(root, indexes{}), ".") {
 			git := filepath.Join(root, dir, ".git")
 			common := filepath.Join(git, "commondir")
 			if _, err := os.Lstat(common); is(git, os.ModeDir) && errors.Is(err, fs.ErrNotExist) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// disarmed is written before each line of a configuration that is taken out of effect.
-const disarmed = "# disarmed: "
+// disabledLine begins each line of a configuration that is disabled.
+const disabledLine = "# disabled: "
 
 var (
 	configSection = regexp.MustCompile(`^\s*\[([A-Za-z0-9.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\]\s*$`)
@@ -31,9 +31,9 @@ var harmlessKeys = map[string][]string{
 	"user":      {"name", "email"},
 }
 
-// disarmConfig returns a configuration of git with the lines that are not harmless as comments, and these lines. Only
-// the plain form that git writes itself can be harmless.
-func disarmConfig(text string) (clean string, harmful []string) {
+// disableSettings returns a configuration of git with the lines that are not harmless as comments, and these lines.
+// Only the plain form that git writes itself can be harmless.
+func disableSettings(text string) (clean string, harmful []string) {
 	var out strings.Builder
 	section, known := "", false
 	for line := range strings.Lines(text) {
@@ -44,7 +44,7 @@ func disarmConfig(text string) (clean string, harmful []string) {
 		} else if !isHarmless(section, known, text) {
 			known = known && configKey.MatchString(text)
 			harmful = append(harmful, strings.TrimSpace(text))
-			out.WriteString(disarmed + strings.ReplaceAll(line, "\r", " "))
+			out.WriteString(disabledLine + strings.ReplaceAll(line, "\r", " "))
 			continue
 		}
 		out.WriteString(line)

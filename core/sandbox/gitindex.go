@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"appserver/core/osfile"
 )
 
 const (
@@ -15,6 +19,10 @@ const (
 	gitlinkMode = 0o160000
 	// maxGitlinks bounds the list of them, and maxIndexPath the length of a path in bytes.
 	maxGitlinks, maxIndexPath = 10_000, 64 << 10
+	// maxIndex bounds an index, in bytes: a file of any length takes no room on a disk if most of it is empty.
+	maxIndex = 512 << 20
+	// sha1Size is the size of the usual hashes, in bytes.
+	sha1Size = 20
 	// statSize is the size of an entry's fields before the hash, and modeAt the offset of its mode.
 	statSize, modeAt = 40, 24
 	// hasMoreFlags and pathLength are parts of the flags. A longer path has the greatest length.
@@ -24,22 +32,43 @@ const (
 var errIndex = errors.New("the index of git cannot be read")
 
 // gitlinks returns the paths of the repositories that an index refers to. Git enters them. An index that does not exist
-// has none. The format is that of gitformat-index(5), versions 2 to 4.
-func gitlinks(index string, hash int) ([]string, error) {
-	file, err := openRegular(index)
-	if err != nil {
+// has none. With an error, it returns those before the error. The format is that of gitformat-index(5), versions 2 to
+// 4. It tries one size of hashes after the other, until the index has no error.
+func gitlinks(index string, hashSizes []int) (links []string, err error) {
+	for _, hash := range hashSizes {
+		found, failure := gitlinksOf(index, hash, true)
+		links = append(links, found...)
+		if err = failure; err == nil {
+			break
+		}
+	}
+	slices.Sort(links)
+	return slices.Compact(links), err
+}
+
+// gitlinksOf reads an index, and the one that it extends.
+func gitlinksOf(index string, hash int, extends bool) ([]string, error) {
+	file, err := osfile.OpenRegular(index, osfile.Bounds{})
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	defer file.Close()
-	r := &indexReader{in: bufio.NewReaderSize(file, maxIndexPath), hash: hash, fields: make([]byte, statSize+hash+2)}
-	shared, err := r.read()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %v", errIndex, index, err)
+		return nil, fmt.Errorf("%w: %s: %w", errIndex, index, err)
+	}
+	defer file.Close()
+	in := bufio.NewReaderSize(io.LimitReader(file, maxIndex), maxIndexPath)
+	r := &indexReader{in: in, hash: hash, fields: make([]byte, statSize+hash+2)}
+	shared, err := r.read()
+	if err == nil && shared != "" && !extends {
+		err = errors.New("it extends another index, as the index that extends it does")
+	}
+	if err != nil {
+		return r.links, fmt.Errorf("%w: %s: %w", errIndex, index, err)
 	}
 	if shared == "" {
 		return r.links, nil
 	}
-	more, err := gitlinks(filepath.Join(filepath.Dir(index), "sharedindex."+shared), hash)
+	more, err := gitlinksOf(filepath.Join(filepath.Dir(index), "sharedindex."+shared), hash, false)
 	return append(r.links, more...), err
 }
 

@@ -9,6 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// openAtOnce is a flag with which opening a FIFO does not wait.
+const openAtOnce = unix.O_NONBLOCK
+
 // openRegular opens a regular file. Opening any other file could block.
 func openRegular(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)

@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// openAtOnce is a flag with which opening a file does not wait.
+const openAtOnce = 0
+
 // openRegular opens a regular file.
 func openRegular(path string) (*os.File, error) {
 	if !is(path, 0) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -140,7 +141,7 @@ func (p *running) reap() {
 	defer p.report.Close()
 	defer p.tie.Close()
 	defer func() {
-		p.warnings = refusals(p.absent.Remove(), p.repositories.Disarm(p.rules))
+		p.warnings = p.cleanGit()
 		p.placeholders.Release()
 	}()
 	deadline := time.Now().Add(killTime)
@@ -153,14 +154,19 @@ func (p *running) reap() {
 	}
 }
 
-// refusals returns sentences about what the command left to make git run programs.
-func refusals(removed, disarmed []string) (all []string) {
-	for _, file := range removed {
-		all = append(all, "The sandbox has removed "+file+", which could make git run programs that a command chose.")
+// cleanGit removes and disables what the command left to make git run programs. It returns sentences about that.
+func (p *running) cleanGit() (all []string) {
+	for _, file := range p.absent.Remove() {
+		all = append(all, "The sandbox removed "+file+", because git could run programs that a command chose.")
 	}
-	for _, dir := range disarmed {
-		all = append(all, "The sandbox has disarmed the git repository in "+dir+". A command gave it settings or hooks "+
-			"with which git can run programs. The settings are comments now, and other files have names that end in .disarmed.")
+	folders, err := p.repositories.Disable(p.rules)
+	for _, dir := range folders {
+		all = append(all, "In the git repository "+dir+", a command left settings or hooks that can run programs. "+
+			"The sandbox changed these settings to comments, and renamed hooks and links to names that end in .disabled.")
+	}
+	if err != nil {
+		all = append(all, "A command may have left git repositories that run programs, and the sandbox could not examine "+
+			"or change them: "+strings.ReplaceAll(err.Error(), "\n", "; ")+". Inspect them before you run git there.")
 	}
 	return all
 }

@@ -83,7 +83,7 @@ func importRules() []importRule {
 			"it implements one API; the connection is core/model's"},
 		{"core/model/sse", nil, "it only parses a text format"},
 		{"core/token", nil, "it only counts the tokens of texts"},
-		{"core/sandbox", []string{"protocol"}, "it makes the kernel enforce a policy for any command"},
+		{"core/sandbox", []string{"protocol", "core/osfile"}, "it makes the kernel enforce a policy for any command"},
 		{"core/tool", []string{"protocol", "core", "core/excerpt", "core/osfile", "core/patch", "core/sandbox", "core/toolspec"},
 			"it implements effects of the core, and does not depend on the engine"},
 		{"core/workspace", []string{"protocol", "core", "core/excerpt", "core/execrule", "core/osfile"}, "it collects facts about the machine for the core"},
