@@ -38,6 +38,12 @@
 //   - A folder on the way to a protected one cannot be renamed or removed.
 //   - Paths are values of parameters, not text of the profile.
 //
+// # Repositories
+//
+// Protected names keep settings and hooks of the repositories that exist when a command starts. The index of a root
+// names its submodules. [Rules.Repositories] examines the others, before the command. After it,
+// [Repositories.Disable] disables what is new and can make git run programs.
+//
 // # Programs of the server
 //
 // The server itself starts git in directories where commands can write. [Reader] keeps such a program from reading what

@@ -79,15 +79,18 @@ func submodules(root string, known indexes) (paths []string) {
 // mount can prevent a command from creating them.
 type Absent []string
 
-// Absent lists such files of the writable roots.
-func (r Rules) Absent() (files Absent) {
-	for _, root := range r.Writable {
-		for _, dir := range append(submodules(root, indexes{}), ".") {
-			git := filepath.Join(root, dir, ".git")
-			common := filepath.Join(git, "commondir")
-			if _, err := os.Lstat(common); is(git, os.ModeDir) && errors.Is(err, fs.ErrNotExist) {
-				files = append(files, common)
-			}
+// Absent lists such files of the writable roots and their submodules.
+func (r Rules) Absent() Absent { return r.Repositories().Absent(r) }
+
+// Absent is [Rules.Absent] for repositories that have been examined.
+func (f Repositories) Absent(r Rules) (files Absent) {
+	dirs := slices.Concat(r.Writable, f.protected)
+	slices.Sort(dirs)
+	for _, dir := range slices.Compact(dirs) {
+		git := filepath.Join(dir, ".git")
+		common := filepath.Join(git, "commondir")
+		if _, err := os.Lstat(common); is(git, os.ModeDir) && errors.Is(err, fs.ErrNotExist) {
+			files = append(files, common)
 		}
 	}
 	return files

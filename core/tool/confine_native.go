@@ -62,7 +62,8 @@ func (p *running) confine(confiner []string, rules sandbox.Rules) error {
 	if err != nil {
 		return err
 	}
-	p.absent, p.rules, p.repositories = rules.Absent(), rules, rules.Repositories()
+	p.rules, p.repositories = rules, rules.Repositories()
+	p.absent = p.repositories.Absent(rules)
 	p.supervise(slices.Concat(confiner, []string{string(text)}), p.grace)
 	p.cmd.SysProcAttr, err = rules.Attributes()
 	return err

@@ -32,7 +32,8 @@ func (p *running) confine(confiner []string, rules sandbox.Rules) error {
 	if err != nil {
 		return err
 	}
-	p.absent, p.rules, p.repositories = rules.Absent(), rules, rules.Repositories()
+	p.rules, p.repositories = rules, rules.Repositories()
+	p.absent = p.repositories.Absent(rules)
 	p.cmd.Args = confined
 	p.supervise(confiner, p.grace)
 	return nil
