@@ -24,7 +24,7 @@ func (e *blockedError) Error() string { return fmt.Sprintf("%q is in the way: it
 // command may create a link anywhere. If missing is set, it creates missing folders and returns their
 // names.
 func (t *Tree) openFolder(dir string, missing bool) (folder *osfile.Folder, made []string, err error) {
-	folder, err = osfile.OpenFolder(t.root)
+	folder, err = osfile.OpenRealFolder(t.root)
 	if err != nil || dir == "." {
 		return folder, nil, err
 	}

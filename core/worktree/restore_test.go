@@ -263,3 +263,16 @@ func runAsPlainUser(t *testing.T, name string) {
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "--- PASS: "+strings.Trim(name, "^$"))
 }
+
+// TestRestoreRefusesALinkAtTheRoot replaces the worktree by a link, as a command can do if the folder above is writable.
+func TestRestoreRefusesALinkAtTheRoot(t *testing.T) {
+	t.Parallel()
+	w, tree, changes := turn(t)
+	moved := w.root + ".moved"
+	require.NoError(t, os.Rename(w.root, moved))
+	require.NoError(t, os.Symlink(moved, w.root))
+	before := w.files(moved)
+	_, err := tree.Restore(context.Background(), changes, false)
+	require.Error(t, err)
+	require.Equal(t, before, w.files(moved))
+}
