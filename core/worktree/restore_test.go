@@ -264,7 +264,7 @@ func runAsPlainUser(t *testing.T, name string) {
 	require.Contains(t, string(out), "--- PASS: "+strings.Trim(name, "^$"))
 }
 
-// TestRestoreRefusesALinkAtTheRoot replaces the worktree by a link, as a command can do if the folder above is writable.
+// TestRestoreRefusesALinkAtTheRoot replaces the worktree by a link, as a command can in a writable folder.
 func TestRestoreRefusesALinkAtTheRoot(t *testing.T) {
 	t.Parallel()
 	w, tree, changes := turn(t)

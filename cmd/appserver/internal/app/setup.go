@@ -196,6 +196,9 @@ func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (c
 	if permissions != nil {
 		settings = settings.WithPermissions(*permissions)
 	}
+	if err == nil && (permissions != nil || p.ApprovalPolicy != nil) {
+		err = c.Permits(settings)
+	}
 	return settings, c, err
 }
 
