@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"errors"
 	"net/url"
 	"reflect"
@@ -338,12 +337,6 @@ func (o Source) build(file *layer) (*Config, error) {
 		return nil, err
 	}
 	return build(o.Home, getenv, layers, project{}, required)
-}
-
-// With returns c with a thread's overrides by dotted key on top. An error is a *protocol.Error that
-// names the key as config.KEY.
-func (c *Config) With(overrides map[string]json.RawMessage) (*Config, error) {
-	return c.For("", overrides)
 }
 
 // rejectOverride returns the first of the errors in err as an error for the client.

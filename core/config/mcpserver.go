@@ -207,11 +207,7 @@ func (l *Live) Latest(c *Config) *Config {
 	if c.base == current && c.lacksProjectFiles() {
 		return c
 	}
-	var over *layer
-	if i := slices.IndexFunc(c.layers, func(l *layer) bool { return l.ofThread }); i >= 0 {
-		over = c.layers[i]
-	}
-	next, err := current.inFolder(c.project.cwd, over)
+	next, err := current.inFolder(c.project.cwd, c.overrides())
 	if err != nil {
 		return c
 	}

@@ -157,15 +157,37 @@ func (r Requested) check() ([]string, error) {
 	return clean, nil
 }
 
-// SetsPermissions reports whether overrides have a key that selects permissions.
-func SetsPermissions(overrides map[string]json.RawMessage) bool {
-	for key := range overrides {
-		first, _, _ := strings.Cut(key, ".")
-		if first == "default_permissions" || first == "permissions" || first == "sandbox_mode" {
-			return true
-		}
+// Selected returns the settings of a thread with the permissions and approvals that overrides in c name, also if they
+// name the defaults. An error is a *protocol.Error.
+func (c *Config) Selected(overrides map[string]json.RawMessage, s core.Settings) (core.Settings, error) {
+	over, err := threadLayer(overrides)
+	if err != nil {
+		return s, rejectOverride(err)
 	}
-	return false
+	_, writes := s.Sandbox.SandboxPolicyVariant.(*protocol.WorkspaceWrite)
+	switch {
+	case over.sets("default_permissions", "permissions", "sandbox_mode"):
+		p, err := c.Permissions(Requested{}, s.Cwd)
+		if err != nil {
+			return s, err
+		}
+		s = s.WithPermissions(p)
+	case writes && over.sets("sandbox_workspace_write"):
+		policy := c.SandboxPolicy(protocol.SandboxWorkspaceWrite).WithRoots(nil, s.Roots, s.Cwd)
+		s = s.WithPermissions(core.Permissions{Sandbox: policy, Profile: s.Profile, Roots: s.Roots})
+	}
+	if over.sets("approval_policy") {
+		s.ApprovalPolicy = c.ApprovalPolicy
+	}
+	if over.sets("approvals_reviewer") {
+		s.Reviewer = c.ApprovalsReviewer
+	}
+	return s, nil
+}
+
+// sets reports whether the layer has one of the keys.
+func (l *layer) sets(keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return l.root.find(key) != nil })
 }
 
 // SandboxPolicy returns the policy of a mode, with the settings of workspace-write.

@@ -66,6 +66,33 @@ func (c *Config) For(cwd string, overrides map[string]json.RawMessage) (*Config,
 	return c.inFolder(cwd, over)
 }
 
+// With returns the settings of a thread with more overrides, which are above its own. An error is a *protocol.Error.
+func (c *Config) With(more map[string]json.RawMessage) (*Config, error) {
+	if len(more) == 0 {
+		return c, nil
+	}
+	over, err := threadLayer(more)
+	if err != nil {
+		return nil, rejectOverride(err)
+	}
+	if own := c.overrides(); own != nil {
+		over.root = merge(own.root, over.root)
+	}
+	base := c
+	if c.base != nil {
+		base = c.base
+	}
+	return base.inFolder(c.project.cwd, over)
+}
+
+// overrides are those of a thread, or nil.
+func (c *Config) overrides() *layer {
+	if i := slices.IndexFunc(c.layers, func(l *layer) bool { return l.ofThread }); i >= 0 {
+		return c.layers[i]
+	}
+	return nil
+}
+
 func (c *Config) inFolder(cwd string, over *layer) (*Config, error) {
 	out, err := c, error(nil)
 	if over != nil {
@@ -90,6 +117,7 @@ func (c *Config) inFolder(cwd string, over *layer) (*Config, error) {
 	out.Warnings = slices.DeleteFunc(out.Warnings, func(w string) bool {
 		return slices.Contains(c.Warnings, w)
 	})
+	out.Warnings = append(out.Warnings, over.readAtStart()...)
 	return out, nil
 }
 

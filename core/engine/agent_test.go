@@ -244,6 +244,14 @@ func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (c
 	return stored.WithResume(p), nil, nil
 }
 
+func (s *setup) Joined(p *protocol.ThreadResumeParams, scope engine.Scope, now core.Settings) (core.Settings, engine.Scope,
+	error) {
+	if p.Sandbox != nil {
+		now = now.WithPermissions(core.Permissions{Sandbox: p.Sandbox.Policy()})
+	}
+	return now.WithResume(&protocol.ThreadResumeParams{ApprovalPolicy: p.ApprovalPolicy}), scope, nil
+}
+
 // onWorld sets what is called, with the thread's model, when a world is asked for.
 func (s *setup) onWorld(enter func(model string) error) {
 	s.mu.Lock()

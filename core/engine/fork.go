@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"appserver/core"
@@ -154,7 +155,7 @@ func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadFork
 	a.thread = thread
 	err = a.firstStep(to, core.Fork{
 		To: to, Env: a.idleEnv(settings), Settings: settings, Options: a.options,
-		Name: b.name, ExcludeTurns: p.ExcludeTurns, Warnings: append(b.warnings, unattributed...), Answered: b.then != nil,
+		Name: b.name, ExcludeTurns: p.ExcludeTurns, Warnings: slices.Concat(b.warnings, unattributed, a.engine.parts.Setup.Warnings(scope)), Answered: b.then != nil,
 	})
 	if err == nil && b.then != nil {
 		b.then(a)

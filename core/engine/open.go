@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -33,12 +34,20 @@ func (a *actor) firstStep(to protocol.Caller, in core.Input) error {
 	}
 	a.subscribe(to.Conn)
 	a.ready.Store(true)
+	a.warnOfConfig(to)
 	a.deliver(out)
 	for _, n := range a.engine.parts.Setup.Deprecations(a.scope) {
 		a.engine.parts.Outbox.Notify(to.Conn, n)
 	}
 	a.openServers(a.thread.Settings().Cwd)
 	return nil
+}
+
+// warnOfConfig sends a client the warnings about the configuration files of the thread, before the response.
+func (a *actor) warnOfConfig(to protocol.Caller) {
+	for _, w := range a.engine.parts.Setup.ConfigWarnings(a.scope) {
+		a.engine.parts.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
+	}
 }
 
 func (a *actor) begin(to protocol.Caller, p *protocol.ThreadStartParams) error {
@@ -59,9 +68,6 @@ func (a *actor) beginWith(to protocol.Caller, p *protocol.ThreadStartParams, in 
 		return err
 	}
 	a.scope = template.Scope
-	for _, w := range template.ConfigWarnings {
-		a.engine.parts.Outbox.Notify(to.Conn, protocol.ConfigWarningNotification{Summary: w})
-	}
 	env, err := a.turnEnv(template.Settings)
 	if err != nil && !notReady(err) {
 		return err
@@ -132,7 +138,7 @@ func (a *actor) load(to protocol.Caller, p *protocol.ThreadResumeParams, path st
 	env, noTurns := a.resumedEnv(settings)
 	return a.firstStep(to, core.Resume{
 		To: to, Params: p, Env: env, NoTurns: noTurns, Fresh: true, Settings: settings,
-		Warnings:         append(warnings(contents), unattributed...),
+		Warnings:         slices.Concat(warnings(contents), unattributed, a.engine.parts.Setup.Warnings(scope)),
 		BaseInstructions: p.BaseInstructions, DeveloperInstructions: p.DeveloperInstructions,
 	})
 }
@@ -188,19 +194,23 @@ func (a *actor) openLog(path string, visited bool) (*rollout.Contents, error) {
 	return contents, nil
 }
 
-// join subscribes a client to the loaded thread. Of the params, only those about permissions and approvals change
+// join subscribes a client to the loaded thread. Of the params, config and those about permissions and approvals change
 // the thread.
 func (a *actor) join(to protocol.Caller, p *protocol.ThreadResumeParams) {
-	settings, _, err := a.engine.parts.Setup.Resumed(&protocol.ThreadResumeParams{
-		Permissions: p.Permissions, Sandbox: p.Sandbox, RuntimeWorkspaceRoots: p.RuntimeWorkspaceRoots,
-		ApprovalPolicy: p.ApprovalPolicy, ApprovalsReviewer: p.ApprovalsReviewer,
-	}, a.thread.Settings())
+	settings, scope, err := a.engine.parts.Setup.Joined(p, a.scope, a.thread.Settings())
 	if err != nil {
 		a.engine.parts.Outbox.Refuse(to, withCode(err))
 		return
 	}
+	var ignored []string
+	if scope != a.scope {
+		a.scope = scope
+		a.openServers(settings.Cwd)
+		ignored = a.engine.parts.Setup.Warnings(scope)
+	}
 	a.subscribe(to.Conn)
-	a.step(core.Resume{To: to, Params: p, Env: a.idleEnv(settings), Settings: settings})
+	a.warnOfConfig(to)
+	a.step(core.Resume{To: to, Params: p, Env: a.idleEnv(settings), Settings: settings, Warnings: ignored})
 }
 
 // storedSettings returns the settings of a stored thread. If its rollout, or that of its source,

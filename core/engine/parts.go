@@ -74,6 +74,8 @@ type Setup interface {
 	TurnPermissions(scope Scope, p *protocol.TurnStartParams, settings core.Settings) (*core.Permissions, error)
 	// Resumed returns the settings of a thread with the client's overrides.
 	Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, Scope, error)
+	// Joined returns the settings and the scope of a loaded thread after a thread/resume. An error rejects the request.
+	Joined(p *protocol.ThreadResumeParams, scope Scope, now core.Settings) (core.Settings, Scope, error)
 	// OutputPriceRatio returns the price of an output token of a model over that of an input token that is
 	// not cached, or nil if it is not known.
 	OutputPriceRatio(scope Scope, model string) *float64
@@ -100,6 +102,10 @@ type Setup interface {
 	UnloadDelay(scope Scope) time.Duration
 	// Persists reports whether threads have rollouts.
 	Persists(scope Scope) bool
+	// Warnings describe settings of a thread's own configuration that have no effect.
+	Warnings(scope Scope) []string
+	// ConfigWarnings describe problems in the configuration files of a thread's project.
+	ConfigWarnings(scope Scope) []string
 	// Deprecations returns a notice for each deprecated setting of a thread.
 	Deprecations(scope Scope) []protocol.DeprecationNoticeNotification
 }
@@ -114,8 +120,6 @@ type Template struct {
 	Scope   Scope
 	// Warnings describe requested settings that have no effect.
 	Warnings []string
-	// ConfigWarnings describe problems in configuration files.
-	ConfigWarnings []string
 }
 
 // Model sends prompts to providers.

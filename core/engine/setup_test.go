@@ -164,6 +164,10 @@ func (s *setup) Memory(engine.Scope) core.MemoryRules { return s.memory }
 // Persists is as for new threads.
 func (s *setup) Persists(engine.Scope) bool { return s.persist }
 
+func (s *setup) Warnings(engine.Scope) []string { return nil }
+
+func (s *setup) ConfigWarnings(engine.Scope) []string { return nil }
+
 func (s *setup) Deprecations(engine.Scope) []protocol.DeprecationNoticeNotification { return nil }
 
 // UnloadDelay returns the delay of the test. By default threads stay loaded.

@@ -87,6 +87,60 @@ func TestPermissionProfilesHold(t *testing.T) {
 	}
 }
 
+// TestConfigOfResumesHolds restricts a thread by the config of thread/resume, to the default and to less, while the thread
+// is loaded and after a restart.
+func TestConfigOfResumesHolds(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]apptest.Object{
+		"mode":            {"sandbox_mode": "read-only"},
+		"nested profile":  {"default_permissions": ":read-only"},
+		"quoted":          {`"sandbox_mode"`: "read-only"},
+		"later as params": {"sandbox_mode": "danger-full-access"},
+	} {
+		for _, loaded := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", loaded: ", loaded), func(t *testing.T) {
+				t.Parallel()
+				home, cwd := t.TempDir(), t.TempDir()
+				c := apptest.StartOffline(t, home, "-c", "sandbox_mode=read-only", "-c", "approval_policy=never")
+				id := c.StartThread(apptest.Object{"cwd": cwd, "sandbox": "danger-full-access"})
+				requireWrites(t, c, id, cwd, true)
+				if !loaded {
+					c.Close()
+					c = apptest.StartOffline(t, home, "-c", "sandbox_mode=read-only", "-c", "approval_policy=never")
+				}
+				resume := apptest.Object{"threadId": id, "config": config}
+				if name == "later as params" {
+					resume["sandbox"] = "read-only"
+				}
+				result := c.Call("thread/resume", resume)
+				require.Equal(t, "readOnly", gjson.GetBytes(result, "sandbox.type").Str)
+				requireWrites(t, c, id, cwd, false)
+				c.Close()
+			})
+		}
+	}
+}
+
+// TestConfigOfResumesNarrowsTools sets the approval policy and the tools of a loaded thread by the config of thread/resume.
+// What the config of thread/start set is kept.
+func TestConfigOfResumesNarrowsTools(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, apptest.TextAnswer("one"), apptest.TextAnswer("two"))
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "config": apptest.Object{"tools.view_image": false}})
+	c.Turn(id, "go")
+	result := c.Call("thread/resume", apptest.Object{"threadId": id,
+		"config": apptest.Object{"features.shell_tool": false, "approval_policy": "untrusted"}})
+	require.Equal(t, "untrusted", gjson.GetBytes(result, "approvalPolicy").Str)
+	c.Turn(id, "go")
+	c.Close()
+	before, after := p.Requests()[0].Body, p.Requests()[1].Body
+	require.Contains(t, before, `"exec_command"`)
+	require.NotContains(t, after, `"exec_command"`)
+	require.NotContains(t, before+after, `"view_image"`)
+}
+
 // TestUnknownPermissionProfilesAreRefused names profiles that do not exist, and a profile beside a sandbox.
 func TestUnknownPermissionProfilesAreRefused(t *testing.T) {
 	t.Parallel()

@@ -167,6 +167,14 @@ func TestRulesAndHooksAreNamedAtEachStart(t *testing.T) {
 	requireOneContains(t, configWarnings(c), filepath.Join(project, ".codex/hooks.json")+": this server does not run hooks")
 	status, _ := runsOf(c, id, "make")
 	require.Equal(t, "declined", status, "a rule of a trusted project is not obeyed")
+	c.Close()
+	for _, method := range []string{"thread/resume", "thread/fork"} {
+		c = apptest.StartOffline(t, home)
+		c.Call(method, apptest.Object{"threadId": id})
+		c.Call("config/read", apptest.Object{})
+		requireOneContains(t, configWarnings(c), filepath.Join(project, ".codex/hooks.json")+": this server does not run hooks")
+		c.Close()
+	}
 }
 
 // requireOneContains requires that exactly one of the texts contains a text.

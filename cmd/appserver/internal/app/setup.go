@@ -2,12 +2,10 @@ package app
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -56,7 +54,7 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	if err != nil {
 		return t, err
 	}
-	t.Scope, t.ConfigWarnings, t.Warnings = c, c.ProjectWarnings, append(warnings, scopeWarnings(c, p.Config)...)
+	t.Scope, t.Warnings = c, append(warnings, c.Warnings...)
 	own := *p
 	own.Config = nil // c contains these overrides
 	if t.Settings, err = c.Settings(&own, cwd); err != nil {
@@ -141,27 +139,6 @@ func (s *setup) general(cwd string) *config.Config {
 	return s.config.Current()
 }
 
-// scopeWarnings returns the warnings about a thread's overrides, including overrides that have no effect.
-func scopeWarnings(c *config.Config, overrides map[string]json.RawMessage) []string {
-	warnings := c.Warnings
-	for key := range overrides {
-		switch {
-		case strings.HasSuffix(key, ".cached_price_ratio"), strings.HasSuffix(key, ".cache_retention_secs"):
-			// the price of an edit has the configuration of its thread
-		case key == "model_providers", strings.HasPrefix(key, "model_providers."):
-			warnings = append(warnings,
-				fmt.Sprintf("config.%s has no effect on a thread: the server reads model providers only when it starts", key))
-		case key == "checkpoints.max_files", key == "checkpoints.max_bytes":
-			warnings = append(warnings,
-				fmt.Sprintf("config.%s has no effect on a thread: the server reads it only when it starts", key))
-		case key == "history.maxAge", key == "history.maxBytes", key == "history.retention":
-			warnings = append(warnings,
-				fmt.Sprintf("config.%s has no effect on a thread: the server reads its limits for old threads only when it starts", key))
-		}
-	}
-	return warnings
-}
-
 // Resumed returns a stored thread's settings with the client's overrides. The params take precedence
 // over the params' config.
 func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (core.Settings, engine.Scope, error) {
@@ -186,12 +163,17 @@ func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (c
 			return stored, nil, err
 		}
 	}
-	if config.SetsPermissions(p.Config) {
-		if _, err := c.Permissions(config.Requested{}, dir); err != nil {
-			return stored, nil, err
-		}
+	settings, err := c.Selected(p.Config, overridden(stored, s.defaults(s.general(dir)), s.defaults(c)).WithResume(p))
+	if err != nil {
+		return stored, nil, err
 	}
-	settings := overridden(stored, s.defaults(s.general(dir)), s.defaults(c)).WithResume(p)
+	settings, err = restricted(c, p, settings.WithResume(p))
+	return settings, c, err
+}
+
+// restricted returns settings with the permissions that the params select. It fails if the requirements do not permit
+// what the params select.
+func restricted(c *config.Config, p *protocol.ThreadResumeParams, settings core.Settings) (core.Settings, error) {
 	permissions, err := c.Changed(requested(p.Permissions, p.Sandbox, p.RuntimeWorkspaceRoots), settings)
 	if permissions != nil {
 		settings = settings.WithPermissions(*permissions)
@@ -199,6 +181,24 @@ func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (c
 	if err == nil && (permissions != nil || p.ApprovalPolicy != nil) {
 		err = c.Permits(settings)
 	}
+	return settings, err
+}
+
+// Joined returns the settings and the scope of a loaded thread after another client's thread/resume. The params change
+// permissions, approvals and what else the configuration restricts, and not the model.
+func (s *setup) Joined(p *protocol.ThreadResumeParams, scope engine.Scope, now core.Settings) (core.Settings,
+	engine.Scope, error) {
+	old := s.of(scope)
+	c, err := old.With(p.Config)
+	if err != nil {
+		return now, scope, err
+	}
+	settings, err := c.Selected(p.Config, now)
+	if err != nil {
+		return now, scope, err
+	}
+	settings, err = restricted(c, p, settings.WithResume(&protocol.ThreadResumeParams{
+		ApprovalPolicy: p.ApprovalPolicy, ApprovalsReviewer: p.ApprovalsReviewer}))
 	return settings, c, err
 }
 
@@ -236,6 +236,12 @@ func (s *setup) Redactor(scope engine.Scope) engine.Redactor {
 
 // Persists returns the value of the thread's configuration.
 func (s *setup) Persists(scope engine.Scope) bool { return s.of(scope).History.SaveHistory }
+
+// Warnings returns the warnings about the thread's overrides, and about layers of its project.
+func (s *setup) Warnings(scope engine.Scope) []string { return s.of(scope).Warnings }
+
+// ConfigWarnings returns the warnings about the files of the thread's project.
+func (s *setup) ConfigWarnings(scope engine.Scope) []string { return s.of(scope).ProjectWarnings }
 
 // Deprecations returns the notices about the thread's configuration.
 func (s *setup) Deprecations(scope engine.Scope) []protocol.DeprecationNoticeNotification {
