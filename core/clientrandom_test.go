@@ -23,7 +23,7 @@ const anyQuestions = `{"questions":[{"id":"db","header":"Store","question":"Whic
 var clientAnswers = rapid.SampledFrom([]string{
 	`{"contentItems":[{"type":"inputText","text":"out"}],"success":true}`, `{"contentItems":[],"success":false}`,
 	`{"contentItems":[],"success":true,"more":1}`,
-	`{"contentItems":[{"type":"inputText","text":"\ud800 \u0000"},{"type":"inputImage","imageUrl":"data:image/png;base64,AAAA"}],"success":true}`,
+	`{"contentItems":[{"type":"inputText","text":"\ud800 \u0000"},{"type":"inputImage","imageUrl":"data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAUQAOw=="}],"success":true}`,
 	`{"contentItems":[{"type":"inputAudio","audioUrl":"data:audio/wav;base64,AAAA"}],"success":true}`,
 	`{"contentItems":[{"type":"inputVideo"}],"success":true}`,
 	`{"contentItems":null,"success":true}`, `{"contentItems":[null],"success":null}`,

@@ -162,6 +162,8 @@ const (
 	// PieceItemBegun begins an item that the provider completes itself, such as a search of the
 	// web. It has the members that are known.
 	PieceItemBegun
+	// PieceNotice tells people how a request was changed that the provider had refused. It comes before the answer.
+	PieceNotice
 )
 
 // ModelDone ends a ModelRequest with the rest of the answer.
@@ -219,6 +221,10 @@ type ModelError struct {
 	Streaming bool
 	// RetryAfter is the delay that the provider asks for, or 0.
 	RetryAfter time.Duration
+	// Window is the context window in tokens that the provider states for a prompt that does not fit, or 0.
+	Window int64
+	// Encrypted is set if the provider cannot read encrypted content of the request.
+	Encrypted bool
 }
 
 // Error returns the message.

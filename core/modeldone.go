@@ -69,7 +69,7 @@ func (s *step) modelFailed(in ModelFailed) {
 		return
 	}
 	s.active.request = nil
-	if !s.retry(in.Err) {
+	if !s.dropEncrypted(in.Err) && !s.retry(in.Err) {
 		s.failRequest(in.Err)
 	}
 }

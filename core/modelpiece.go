@@ -12,6 +12,9 @@ func (in ModelPiece) apply(s *step) { s.modelPiece(in) }
 func (s *step) modelPiece(in ModelPiece) {
 	m := s.activeRequest(in.Effect)
 	switch {
+	case in.Piece.Kind == PieceNotice:
+		s.warn([]string{in.Piece.Text})
+		return
 	case s.isDraftRequest(in.Effect):
 		if in.Piece.Kind == PieceText {
 			s.draft.answer.WriteString(in.Piece.Text)

@@ -1,6 +1,11 @@
 package core
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -81,11 +86,47 @@ func (s *step) failRequest(err *ModelError) {
 	switch {
 	case s.active.compaction != nil:
 		s.summarizeWithoutModel(err.Message)
-	case s.active.review == nil && err.Info.Kind == protocol.ErrorContextWindowExceeded &&
-		s.compactToTarget(s.PromptTokens()*6/10):
+	case s.active.review == nil && s.wasTooLong(err) && s.compactToTarget(s.fittingTarget(err)):
 	default:
 		s.finishTurn(protocol.TurnFailed, turnError(err.Message, err))
 	}
+}
+
+// wasTooLong reports whether a request was refused because it does not fit. Words that are not known count if they name a
+// number of tokens that is above the window.
+func (s *step) wasTooLong(err *ModelError) bool {
+	if err.Info.Kind == protocol.ErrorContextWindowExceeded {
+		return true
+	}
+	window := s.active.env.Provider.ContextWindow
+	return window != nil && err.Info.Kind == protocol.ErrorOther && namesMoreTokens(err.Message, *window)
+}
+
+var (
+	tokenCounts = pattern.New(`\b\d{4,9}\b`)
+	aboutAnswer = pattern.New(`(?i)max_|completion|output`)
+)
+
+// namesMoreTokens reports whether a text has a number of tokens above a window, and is not about the answer.
+func namesMoreTokens(text string, window int64) bool {
+	if !strings.Contains(strings.ToLower(text), "token") || aboutAnswer().MatchString(text) {
+		return false
+	}
+	return slices.ContainsFunc(tokenCounts().FindAllString(strings.ReplaceAll(text, ",", ""), 10), func(digits string) bool {
+		n, err := strconv.ParseInt(digits, 10, 64)
+		return err == nil && n > window
+	})
+}
+
+// fittingTarget returns the size of the next request after one that was too long. A window that the provider states
+// counts for the rest of the turn.
+func (s *step) fittingTarget(err *ModelError) int64 {
+	target, window := s.PromptTokens(), s.active.env.Provider.ContextWindow
+	if err.Window > 0 && (window == nil || err.Window < *window) {
+		s.active.env.Provider.ContextWindow = &err.Window
+		target = min(target, err.Window)
+	}
+	return target * 6 / 10
 }
 
 // AwaitTools waits a moment for servers that are connecting.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"appserver/core/history"
+	"appserver/core/imagefile"
 	"appserver/core/transcript"
 	"appserver/protocol"
 )
@@ -116,7 +117,11 @@ func contentOf(input []protocol.UserInput, images map[string]LocalImage) []proto
 		case *protocol.TextInput:
 			text(v.Text)
 		case *protocol.ImageInput:
-			image(v.URL, v.Detail)
+			if url, err := imagefile.URL(v.URL); err == nil {
+				image(url, v.Detail)
+			} else {
+				text("An image cannot be shown: " + err.Error())
+			}
 		case *protocol.LocalImageInput:
 			if file := images[v.Path]; file.Problem == "" {
 				image(file.URL, v.Detail)

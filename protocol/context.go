@@ -40,6 +40,8 @@ const (
 	NotSentAnswerNotSent NotSentReason = "answerNotSent"
 	// NotSentNotTakenBack is for reasoning whose provider does not take it back.
 	NotSentNotTakenBack NotSentReason = "notTakenBack"
+	// NotSentRefused is for encrypted content that its provider could not read.
+	NotSentRefused NotSentReason = "refused"
 	// NotSentReplaced is for encrypted reasoning whose text was replaced.
 	NotSentReplaced NotSentReason = "replaced"
 	// The item is of another model, another provider, or another API than the next request's.
@@ -58,7 +60,7 @@ const (
 // NotSentReasons are all reasons.
 func NotSentReasons() []NotSentReason {
 	return []NotSentReason{
-		NotSentExcluded, NotSentCallNotSent, NotSentAnswerNotSent, NotSentNotTakenBack, NotSentReplaced,
+		NotSentExcluded, NotSentCallNotSent, NotSentAnswerNotSent, NotSentNotTakenBack, NotSentRefused, NotSentReplaced,
 		NotSentOtherModel, NotSentOtherProvider, NotSentOtherAPI,
 		NotSentCompactionSent, NotSentOriginalsSent, NotSentUnreadable,
 	}

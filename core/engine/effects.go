@@ -96,7 +96,9 @@ func (a *actor) requestModel(e core.ModelRequest) work {
 		answer, err := a.engine.parts.Model.Stream(ctx, e.Prompt, func(p core.Piece) {
 			lead()
 			emit(core.ModelPiece{Effect: e.ID, Piece: p})
-			startHash()
+			if p.Kind != core.PieceNotice { // the request changes after a notice
+				startHash()
+			}
 		})
 		lead()
 		if err != nil {

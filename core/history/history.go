@@ -37,6 +37,8 @@ type History struct {
 	models []Model
 	// encrypted has the ordinals of encrypted compactions, oldest first.
 	encrypted []int64
+	// refused has the ordinal of the last line that refused encrypted content, by the name of the provider.
+	refused map[string]int64
 	// sentCompaction is the ordinal of the encrypted compaction in the next request, or 0.
 	sentCompaction int64
 	// formsDue is set if the forms of items may have changed since ChooseForms was called.

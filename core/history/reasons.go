@@ -21,6 +21,7 @@ var reasonTexts = map[protocol.ContextReasonCode]string{
 	protocol.ContextReasonCode(protocol.NotSentCallNotSent):   "It is the output of a call that is not sent.",
 	protocol.ContextReasonCode(protocol.NotSentAnswerNotSent): "It is reasoning, and the answer that it belongs to is not sent.",
 	protocol.ContextReasonCode(protocol.NotSentNotTakenBack):  "It is reasoning, and its provider does not take it back.",
+	protocol.ContextReasonCode(protocol.NotSentRefused):       "It is encrypted, and its provider could not read it.",
 	protocol.ContextReasonCode(protocol.NotSentReplaced): "It is encrypted reasoning with a replaced text, " +
 		"and no provider takes that back.",
 	protocol.ContextReasonCode(protocol.NotSentOtherModel):     "It is the reasoning of another model.",

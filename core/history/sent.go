@@ -46,6 +46,8 @@ func (h *History) nativeNotSent(c *Item) protocol.NotSentReason {
 		return protocol.NotSentOtherProvider
 	case !h.destination.Responses:
 		return protocol.NotSentOtherAPI
+	case h.isRefused(c):
+		return protocol.NotSentRefused
 	}
 	return ""
 }
@@ -61,6 +63,8 @@ func (h *History) reasoningNotSent(place int) protocol.NotSentReason {
 		return protocol.NotSentOtherModel
 	case c.encrypted != h.destination.Responses:
 		return protocol.NotSentOtherAPI
+	case h.isRefused(c):
+		return protocol.NotSentRefused
 	case c.encrypted && c.visibility.text != nil:
 		return protocol.NotSentReplaced
 	}

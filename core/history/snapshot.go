@@ -19,6 +19,7 @@ type snapshotHead struct {
 	Conversing                          bool
 	Models                              []Model
 	Encrypted                           []int64
+	Refused                             map[string]int64
 	Scales                              map[string]float64
 	Offsets                             map[string]int64
 	PricedFor                           string
@@ -32,7 +33,7 @@ func (h *History) WriteSnapshot(out *snapshot.Writer) {
 	out.Value(&snapshotHead{
 		Order: h.order, Shown: h.shown.places, Revision: h.revision,
 		Environment: h.notices.environment, Instructions: h.notices.instructions, Reminder: h.notices.reminder,
-		ReminderAt: h.reminderAt, Conversing: h.conversing, Models: h.models, Encrypted: h.encrypted,
+		ReminderAt: h.reminderAt, Conversing: h.conversing, Models: h.models, Encrypted: h.encrypted, Refused: h.refused,
 		Scales: h.scales, Offsets: h.offsets, PricedFor: h.pricedFor,
 		Savings: h.savings,
 	})
@@ -46,7 +47,7 @@ func (h *History) WriteSnapshot(out *snapshot.Writer) {
 func (h *History) ReadSnapshot(in *snapshot.Reader, lines *lineref.Source) {
 	var head snapshotHead
 	in.Value(&head)
-	h.order, h.revision, h.encrypted = head.Order, head.Revision, head.Encrypted
+	h.order, h.revision, h.encrypted, h.refused = head.Order, head.Revision, head.Encrypted, head.Refused
 	h.shown.places = head.Shown
 	h.notices = notices{head.Environment, head.Instructions, head.Reminder}
 	h.reminderAt, h.conversing, h.models = head.ReminderAt, head.Conversing, head.Models

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"appserver/core"
+	"appserver/core/excerpt"
 )
 
 // defaultIdleTimeout is used where an Endpoint sets none.
@@ -31,6 +33,10 @@ type Endpoint struct {
 	// NotFound is advice for an endpoint that does not have the API. It is added to the message of status
 	// 404 and 405, unless it is "".
 	NotFound string
+	// Window takes the context window that an error states for a model, in tokens; nil drops it. It must not block.
+	Window func(model string, tokens int64)
+	// Learned takes a notice of each change of requests that a refusal caused; nil drops them. It must not block.
+	Learned func(notice string)
 	// Identity names the client of requests; nil names this program.
 	Identity *Identity
 	// Transport replaces the HTTP transport; nil means one of the provider's own,
@@ -119,18 +125,45 @@ func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piec
 		begun = true
 		emit(piece)
 	}
-	for {
+	for learned := 0; ; learned++ {
 		answer, err := c.attempt(ctx, p, forward)
 		switch {
 		case err == nil:
 			return answer, nil
 		case ctx.Err() != nil:
 			return core.Answer{}, context.Cause(ctx)
-		case !begun && c.wire.Learn(p, err):
-			continue
+		case begun || learned == maxLearned || !c.learn(p, err, emit):
+			failed := c.modelError(err)
+			if failed.Window > 0 && c.endpoint.Window != nil {
+				c.endpoint.Window(p.Model, failed.Window)
+			}
+			return core.Answer{}, failed
 		}
-		return core.Answer{}, c.modelError(err)
 	}
+}
+
+// maxLearned bounds the refused requests for a prompt that are sent again in another form.
+const maxLearned = 16
+
+// learn reports whether the next request for the prompt obeys what a refusal demands, and tells the caller.
+func (c *Client) learn(p *core.Prompt, err error, emit func(core.Piece)) bool {
+	r := refusalOf(err)
+	if r == nil || r.OfEncrypted() {
+		return false
+	}
+	change := c.wire.Learn(p, r)
+	if change.Notice == "" {
+		return false
+	}
+	reason := excerpt.FirstRunes(excerpt.Line(c.redact.Replace(r.Text)), 200)
+	notice := fmt.Sprintf("%s Model %s, provider %s: %s", change.Notice, p.Model, c.endpoint.Name, reason)
+	if !change.Quiet {
+		emit(core.Piece{Kind: core.PieceNotice, Text: notice})
+	}
+	if c.endpoint.Learned != nil {
+		c.endpoint.Learned(notice)
+	}
+	return true
 }
 
 // attempt sends the prompt once. modelError converts its errors.

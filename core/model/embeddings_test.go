@@ -146,7 +146,7 @@ func TestPermanentFailuresAreReported(t *testing.T) {
 		refused bool
 		want    string
 	}{
-		{answer(400, `{"error":{"message":"input too long"}}`), true, "embeddings: input too long"},
+		{answer(400, `{"error":{"message":"input too long"}}`), true, "input too long"},
 		{answer(413, ``), true, "unexpected status 413 Request Entity Too Large, url: http://"},
 		{answer(401, `{"error":{"message":"wrong key `+modeltest.SecretKey+`"}}`), false, "wrong key [redacted]"},
 		{answer(404, `{"error":"model \"small\" not found, try pulling it first"}`), false,

@@ -11,6 +11,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/excerpt"
+	"appserver/core/model/refusal"
 	"appserver/protocol"
 )
 
@@ -75,21 +76,23 @@ func StatusFailure(provider string, status int, header http.Header, body []byte)
 	return (&statusError{status, header, body}).modelError(source{provider, provider})
 }
 
-// Refusal reports whether an error rejects the request itself, and the reason: as a status, or as the
-// begin of a stream, as from gateways that reply before they know the result. Local servers use 500
-// for it.
-func Refusal(err error) (why string, refused bool) {
+// refusalOf returns what the provider said of a request: by a status, or at the begin of a stream, as gateways do that
+// reply before they know the result. It returns nil for an error that the provider did not report.
+func refusalOf(err error) *refusal.Refusal {
 	var answer *statusError
 	var reported *reportedError
-	status := 0
 	switch {
 	case errors.As(err, &answer):
-		status, why = answer.status, string(answer.body)
+		p := parseProblem(answer.body)
+		return p.refusal(answer.status, cmp.Or(p.text, string(answer.body)))
 	case errors.As(err, &reported):
-		status, why = reported.problem.inferredStatus(), reported.problem.text
+		return reported.problem.refusal(reported.problem.inferredStatus(), reported.problem.text)
 	}
-	return why, status == http.StatusBadRequest || status == http.StatusUnprocessableEntity ||
-		status == http.StatusInternalServerError
+	return nil
+}
+
+func (p *problem) refusal(status int, text string) *refusal.Refusal {
+	return &refusal.Refusal{Status: status, Text: text, Param: p.param, Words: p.words, TooLong: p.tooLong(status)}
 }
 
 // Error returns the exceeded limit.
@@ -119,10 +122,21 @@ func (c *Client) modelError(err error) *core.ModelError {
 	if c.endpoint.NotFound != "" && lacksPath(err) && m.Info.Kind != protocol.ErrorModelNotFound {
 		m.Message += ". " + c.endpoint.NotFound
 	}
+	if r := refusalOf(err); r != nil {
+		m.Encrypted = r.OfEncrypted()
+		m.Retry = m.Retry && !r.OfTemplate()
+		if r.OfStore() {
+			m.Message = strings.TrimSuffix(m.Message, ".") + ". " + storeAdvice
+		}
+	}
 	m.Message = c.redact.Replace(m.Message)
 	m.Details = c.redact.Replace(m.Details)
 	return m
 }
+
+// storeAdvice is for providers that refuse store: false.
+const storeAdvice = "The server sends store: false, so that the provider keeps no conversation, and never leaves it out by " +
+	"itself. If the provider keeps none anyway, set omit_store = true for it in config.toml"
 
 // lacksPath reports whether an error is the status of a path that the endpoint does not serve.
 func lacksPath(err error) bool {

@@ -23,6 +23,7 @@ type ModelCache struct {
 	mu       sync.Mutex
 	listers  map[string]Lister
 	lists    map[string]*modelList
+	windows  map[string]map[string]int64 // learned ones, by provider and model
 	ctx      context.Context
 	stop     context.CancelFunc
 	requests sync.WaitGroup
@@ -65,10 +66,29 @@ func (c *ModelCache) List(provider string, then func([]core.ListedModel)) {
 	c.mu.Unlock()
 }
 
+// LearnWindow takes note of the context window of a model in tokens, which an error of the provider stated. It has
+// precedence over that of the list, until the process ends.
+func (c *ModelCache) LearnWindow(provider, model string, tokens int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.windows == nil {
+		c.windows = map[string]map[string]int64{}
+	}
+	if c.windows[provider] == nil {
+		c.windows[provider] = map[string]int64{}
+	}
+	if len(c.windows[provider]) < maxListed {
+		c.windows[provider][model] = tokens
+	}
+}
+
 // ContextWindow returns the context window of a model in tokens, or 0 if it is unknown.
 func (c *ModelCache) ContextWindow(provider, model string) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if learned := c.windows[provider][model]; learned > 0 {
+		return learned
+	}
 	if l := c.listLocked(provider); l != nil {
 		for _, m := range l.models {
 			if m.ID == model {

@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"html"
 	"slices"
 	"strings"
@@ -23,6 +24,10 @@ type problem struct {
 	words []string
 	// status is an HTTP status in the code, or 0.
 	status int
+	// stated is the context window that the error has as a number, or 0.
+	stated int64
+	// param is the member of the request that the error is about, or "".
+	param string
 }
 
 // textMembers are the members that hold the text of an error, best first. What is
@@ -55,6 +60,13 @@ func (p *problem) read(value any) {
 	inner, _ := outer["error"].(map[string]any)
 	p.addWords(inner)
 	p.addWords(outer)
+	p.param = cmp.Or(paramOf(inner), paramOf(outer))
+	if n, ok := inner["n_ctx"].(float64); ok && n > 0 && n < 1<<40 { // llama.cpp
+		p.stated = int64(n)
+	}
+	if message, ok := outer["message"].(map[string]any); ok {
+		p.param = cmp.Or(p.param, paramOf(message))
+	}
 	p.text = cmp.Or(p.text, strings.Join(p.words, " "))
 	if metadata, ok := inner["metadata"].(map[string]any); ok {
 		if raw, ok := metadata["raw"].(string); ok && raw != "" {
@@ -74,6 +86,24 @@ func (p *problem) addWords(members map[string]any) {
 			}
 		}
 	}
+}
+
+// paramOf returns the member of the request that an error names: its param, or the loc of the first detail of pydantic.
+func paramOf(members map[string]any) string {
+	if param, ok := members["param"].(string); ok {
+		return param
+	}
+	details, _ := members["detail"].([]any)
+	if len(details) == 0 {
+		return ""
+	}
+	detail, _ := details[0].(map[string]any)
+	loc, _ := detail["loc"].([]any)
+	var path []string
+	for _, step := range loc {
+		path = append(path, fmt.Sprint(step))
+	}
+	return strings.Join(path, ".")
 }
 
 // has reports whether one of the problem's words contains one of these.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,19 +16,13 @@ import (
 // statusOverloaded is a nonstandard status with the meaning of 503.
 const statusOverloaded = 529
 
-// tooLongWords are the words of providers for a prompt that does not fit, in lower case.
-var tooLongWords = []string{
-	"maximum context length", "context window", "context length", "prompt is too long",
-	"available context size", "input token count",
-}
-
 // statusModelError converts an HTTP status, like the reference implementation. Status 0 is an error of
 // unknown kind.
 func statusModelError(status int, p problem, message string) *core.ModelError {
 	m := &core.ModelError{Message: message, Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
 	switch {
 	case p.tooLong(status):
-		m.Info.Kind = protocol.ErrorContextWindowExceeded
+		m.Info.Kind, m.Window = protocol.ErrorContextWindowExceeded, p.window()
 	case p.exhausted(status):
 		m.Info.Kind = protocol.ErrorUsageLimitExceeded
 	case p.has("model_not_found"):
@@ -57,20 +50,6 @@ func statusModelError(status int, p problem, message string) *core.ModelError {
 
 func withStatus(kind string, status int) protocol.CodexErrorInfo {
 	return protocol.CodexErrorInfo{Kind: kind, HTTPStatus: &status}
-}
-
-// tooLong reports whether the prompt did not fit. Words count only if the status is compatible.
-func (p *problem) tooLong(status int) bool {
-	if p.has("context_length_exceeded") {
-		return true
-	}
-	switch status {
-	case 0, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity,
-		http.StatusInternalServerError:
-		text := strings.ToLower(p.text)
-		return slices.ContainsFunc(tooLongWords, func(w string) bool { return strings.Contains(text, w) })
-	}
-	return false
 }
 
 // exhausted reports whether the account has no credit. A retry is useless then.

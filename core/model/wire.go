@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"appserver/core"
+	"appserver/core/model/refusal"
 )
 
 // Wire is an API for model requests. A Client does what all of them share: the connection, its
@@ -14,9 +15,9 @@ type Wire interface {
 	Path() []string
 	// Send posts one request for the prompt, and leaves the answer to the Poster.
 	Send(ctx context.Context, to Poster, p *core.Prompt) error
-	// Learn takes note of what the failure of a request demands of later ones. It reports
-	// whether the next request for the prompt differs.
-	Learn(p *core.Prompt, err error) bool
+	// Learn takes note of what the refusal of a request demands of later ones. It returns no change if the next request
+	// for the prompt would be the same.
+	Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change
 	// Read starts to read an answer. emit takes its pieces.
 	Read(p *core.Prompt, emit func(core.Piece)) Reading
 	// Terminal names the event that ends an answer, for messages.

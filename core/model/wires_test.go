@@ -53,7 +53,7 @@ var encodings = []encoding{
 		},
 	},
 	{
-		name: "responses", wire: func() model.Wire { return responses.New() }, path: "responses",
+		name: "responses", wire: func() model.Wire { return responses.New(responses.Options{}) }, path: "responses",
 		delta: func(text string) string {
 			return event(`{"type":"response.output_text.delta","output_index":0,"delta":` + text + `}`)
 		},

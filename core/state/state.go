@@ -132,6 +132,9 @@ func (s *State) Apply(line *protocol.RolloutLine) {
 		s.applyChanges(line.Payload)
 	case protocol.LineTurnWaiting:
 		s.applyWait(line.Payload)
+	case protocol.LineEncryptedRefused:
+		s.SetModel()
+		s.Context.RefuseEncrypted(ordinal, peek(line.Payload, "provider"))
 	case protocol.LineMemoryMode:
 		s.MemoryOff = peek(line.Payload, "mode") == protocol.MemoryDisabled
 	}

@@ -178,7 +178,7 @@ func TestServerResultOutput(t *testing.T) {
 
 	r := &toolspec.ServerResult{}
 	for range 6 {
-		r.Content = append(r.Content, json.RawMessage(`{"type":"image","mimeType":"image/png","data":"AA=="}`))
+		r.Content = append(r.Content, json.RawMessage(`{"type":"image","mimeType":"image/gif","data":"R0lGODlhAQABAAAAACwAAAAAAQABAAACAUQAOw=="}`))
 	}
 	long, err := protocol.Marshal(map[string]string{"type": "text", "text": strings.Repeat("x", 50_000)})
 	require.NoError(t, err)

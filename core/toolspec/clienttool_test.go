@@ -93,7 +93,8 @@ func TestClientOutput(t *testing.T) {
 	text := func(s string) protocol.DynamicToolContent {
 		return protocol.DynamicToolContent{DynamicToolContentVariant: &protocol.DynamicToolText{Text: s}}
 	}
-	image := protocol.DynamicToolContent{DynamicToolContentVariant: &protocol.DynamicToolImage{ImageURL: "data:x"}}
+	const gif = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAUQAOw=="
+	image := protocol.DynamicToolContent{DynamicToolContentVariant: &protocol.DynamicToolImage{ImageURL: gif}}
 
 	texts := []protocol.DynamicToolContent{text("a"), text("b")}
 	require.Equal(t, protocol.ToolOutput{Text: "a\nb"}, toolspec.ClientOutput(texts))
@@ -101,7 +102,10 @@ func TestClientOutput(t *testing.T) {
 
 	mixed := toolspec.ClientOutput([]protocol.DynamicToolContent{text("a"), image})
 	require.Len(t, mixed.Parts, 2)
-	require.Equal(t, "data:x", mixed.Parts[1].ImageURL)
+	require.Equal(t, gif, mixed.Parts[1].ImageURL)
+	broken := &protocol.DynamicToolImage{ImageURL: "data:image/png;base64,AAAA"}
+	left := toolspec.ClientOutput([]protocol.DynamicToolContent{{DynamicToolContentVariant: broken}})
+	require.Equal(t, "[an image is left out: not an image that models read: expected PNG, JPEG, GIF or WebP]", left.Text)
 
 	long := toolspec.ClientOutput([]protocol.DynamicToolContent{text(strings.Repeat("x", 2*toolspec.MaxOutput))})
 	require.Less(t, len(long.Text), toolspec.MaxOutput+100)

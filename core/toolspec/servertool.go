@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/core/excerpt"
+	"appserver/core/imagefile"
 	"appserver/protocol"
 )
 
@@ -141,6 +142,15 @@ func textPart(text string) protocol.ContentItem {
 	return protocol.ContentItem{Type: protocol.ContentInputText, Text: text}
 }
 
+// imagePart is an image, or the reason why it cannot be sent.
+func imagePart(url string) protocol.ContentItem {
+	sent, err := imagefile.URL(url)
+	if err != nil {
+		return textPart("[an image is left out: " + err.Error() + "]")
+	}
+	return protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: sent}
+}
+
 // contentPart converts a content block. Blocks other than text and images become their JSON.
 func contentPart(block json.RawMessage) protocol.ContentItem {
 	in := gjson.ParseBytes(block)
@@ -148,8 +158,7 @@ func contentPart(block json.RawMessage) protocol.ContentItem {
 	case "text":
 		return textPart(in.Get("text").Str)
 	case "image":
-		url := "data:" + in.Get("mimeType").Str + ";base64," + in.Get("data").Str
-		return protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: url}
+		return imagePart("data:" + in.Get("mimeType").Str + ";base64," + in.Get("data").Str)
 	}
 	return textPart(string(block))
 }

@@ -63,14 +63,3 @@ func FuzzOriginURL(f *testing.F) {
 		require.LessOrEqual(t, len(originURL(text)), len(text))
 	})
 }
-
-func FuzzImageType(f *testing.F) {
-	f.Add([]byte("RIFF....WEB"))
-	f.Add([]byte("\x89PNG\r\n\x1a\n"))
-	f.Fuzz(func(t *testing.T, content []byte) {
-		if mime := imageType(content); mime != "" {
-			require.True(t, strings.HasPrefix(mime, "image/"))
-			require.GreaterOrEqual(t, len(content), 3)
-		}
-	})
-}

@@ -1,19 +1,10 @@
 package workspace
 
 import (
-	"bytes"
-	"encoding/base64"
-	"errors"
-	"fmt"
-
 	"appserver/core"
+	"appserver/core/imagefile"
 	"appserver/protocol"
 )
-
-// MaxImageBytes bounds an image file.
-const MaxImageBytes = 20 << 20
-
-var errNotImage = errors.New("not an image that models read: expected PNG, JPEG, GIF or WebP")
 
 // Images reads the local images in the input, by the path that the input gives. Relative
 // paths start at the server's working directory.
@@ -41,31 +32,13 @@ func Images(inputs []protocol.UserInput) map[string]core.LocalImage {
 func Image(path string, closed ...string) (string, error) { return dataURL(path, closed...) }
 
 func dataURL(path string, closed ...string) (string, error) {
-	content, err := readRegular(path, MaxImageBytes+1, closed...)
+	content, err := readRegular(path, imagefile.MaxBytes+1, closed...)
 	if err != nil {
 		return "", err
 	}
-	if len(content) > MaxImageBytes {
-		return "", fmt.Errorf("larger than %d MiB", MaxImageBytes>>20)
+	mediaType, err := imagefile.Type(content)
+	if err != nil {
+		return "", err
 	}
-	mime := imageType(content)
-	if mime == "" {
-		return "", errNotImage
-	}
-	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(content), nil
-}
-
-// imageType returns the type of an image by its first bytes, or "" for other files.
-func imageType(content []byte) string {
-	switch {
-	case bytes.HasPrefix(content, []byte("\x89PNG\r\n\x1a\n")):
-		return "image/png"
-	case bytes.HasPrefix(content, []byte("\xff\xd8\xff")):
-		return "image/jpeg"
-	case bytes.HasPrefix(content, []byte("GIF87a")), bytes.HasPrefix(content, []byte("GIF89a")):
-		return "image/gif"
-	case len(content) >= 12 && string(content[:4]) == "RIFF" && string(content[8:12]) == "WEBP":
-		return "image/webp"
-	}
-	return ""
+	return imagefile.Data(mediaType, content), nil
 }

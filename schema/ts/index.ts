@@ -895,7 +895,7 @@ export interface ContextReadItemResponse {
 }
 
 /** ContextReasonCode is the code of a ContextItemReason: a NotSentReason, or one of the codes below. */
-export type ContextReasonCode = "sent" | "sentReplaced" | "deleted" | "trimmed" | "compacted" | "reverted" | "undone" | "outdated" | "excluded" | "callNotSent" | "answerNotSent" | "notTakenBack" | "replaced" | "otherModel" | "otherProvider" | "otherApi" | "compactionSent" | "originalsSent" | "unreadable";
+export type ContextReasonCode = "sent" | "sentReplaced" | "deleted" | "trimmed" | "compacted" | "reverted" | "undone" | "outdated" | "excluded" | "callNotSent" | "answerNotSent" | "notTakenBack" | "refused" | "replaced" | "otherModel" | "otherProvider" | "otherApi" | "compactionSent" | "originalsSent" | "unreadable";
 
 /** ContextRedoParams makes the edit again that was undone last. */
 export interface ContextRedoParams {
@@ -2039,7 +2039,7 @@ export interface ModelRequestUsage {
 }
 
 /** NotSentReason is why a ContextItem is not in the prompt. */
-export type NotSentReason = "excluded" | "callNotSent" | "answerNotSent" | "notTakenBack" | "replaced" | "otherModel" | "otherProvider" | "otherApi" | "compactionSent" | "originalsSent" | "unreadable";
+export type NotSentReason = "excluded" | "callNotSent" | "answerNotSent" | "notTakenBack" | "refused" | "replaced" | "otherModel" | "otherProvider" | "otherApi" | "compactionSent" | "originalsSent" | "unreadable";
 
 /** OneOrMany is a string or a list of strings. */
 export type OneOrMany = string | Array<string>;

@@ -183,7 +183,7 @@ func askTheClient(c *apptest.Client) {
 	c.OnRequest = func(m apptest.Message) any {
 		if m.Method == "item/tool/call" {
 			return apptest.Object{"contentItems": []apptest.Object{{"type": "inputText", "text": "It is open."},
-				{"type": "inputImage", "imageUrl": "data:image/png;base64,AAAA"}}, "success": true}
+				{"type": "inputImage", "imageUrl": "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAUQAOw=="}}, "success": true}
 		}
 		return apptest.Object{"answers": apptest.Object{"q": apptest.Object{"answers": []string{"A"}}}}
 	}

@@ -26,7 +26,7 @@ func (m *Message) encode() ([]byte, error) {
 func (m *Message) appendPlain(b []byte) []byte {
 	b = protocol.AppendString(append(b, `{"role":`...), m.Role)
 	b = append(b, `,"content":`...)
-	if m.Content.Text == "" {
+	if m.Content.Text == "" && !m.Content.Empty {
 		b = append(b, "null"...)
 	} else {
 		b = protocol.AppendString(b, m.Content.Text)

@@ -36,6 +36,8 @@ type Message struct {
 type Content struct {
 	Text  string
 	Parts []Part
+	// Empty is set if an empty text stands in place of null.
+	Empty bool
 }
 
 // Part is a part of a message: type text with Text, or image_url with ImageURL.
@@ -69,6 +71,9 @@ type Function struct {
 // roleTool is the role of a tool's output; the other roles are protocol's.
 const roleTool = "tool"
 
+// isNull reports whether the content is written as null.
+func (c *Content) isNull() bool { return c.Text == "" && len(c.Parts) == 0 && !c.Empty }
+
 // MarshalJSON writes a string, a list or null.
 func (c Content) MarshalJSON() ([]byte, error) {
 	switch {
@@ -76,6 +81,8 @@ func (c Content) MarshalJSON() ([]byte, error) {
 		return protocol.Marshal(c.Parts)
 	case c.Text != "":
 		return protocol.Marshal(c.Text)
+	case c.Empty:
+		return []byte(`""`), nil
 	}
 	return []byte("null"), nil
 }
@@ -85,9 +92,9 @@ func (c Content) MarshalJSON() ([]byte, error) {
 // with the assistant's text right before it; outputs are messages of role tool,
 // and their images follow the run of outputs in a user message. Developer messages
 // become system messages. Reasoning goes back to the model that it is of, by the
-// member that it came by, with the text or the calls after it. Unknown items are left
-// out, and so is an assistant's empty text; other empty text is replaced by a
-// placeholder.
+// member that it came by, with the text or the calls after it. Neighbouring messages of
+// the user are one. Unknown items are left out, and so is an assistant's empty text; other
+// empty text is replaced by a placeholder.
 func Messages(p *core.Prompt) []Message { return write(p, (*chatWriter).item) }
 
 // tracedMessages is Messages with the items that each message is made of.
@@ -108,7 +115,7 @@ func write(p *core.Prompt, item func(*chatWriter, protocol.ResponseItemVariant))
 		item(&w, i.ResponseItemVariant)
 	}
 	w.flushImages()
-	return w.messages
+	return joinUsers(w.messages)
 }
 
 // trace writes an item and records its index with its message.

@@ -44,9 +44,9 @@ func TestChatMessages(t *testing.T) {
 		items []protocol.ResponseItemVariant
 		want  string
 	}{
-		"users stay apart": {
+		"neighbouring messages of the user are one": {
 			[]protocol.ResponseItemVariant{modeltest.Say("user", "1"), modeltest.Say("user", "2")},
-			`[{"role":"user","content":"1"},{"role":"user","content":"2"}]`,
+			`[{"role":"user","content":"1\n\n2"}]`,
 		},
 		"developer and system": {
 			[]protocol.ResponseItemVariant{modeltest.Say("developer", "1"), modeltest.Say("system", "2")},
@@ -85,7 +85,7 @@ func TestChatMessages(t *testing.T) {
 				modeltest.Say("user", "go on")},
 			`[{"role":"assistant","content":null,"tool_calls":[` + callA + `,` + callB + `]},` +
 				`{"role":"tool","content":"seen","tool_call_id":"a"},{"role":"tool","content":"(the image is in the next message)","tool_call_id":"b"},` +
-				`{"role":"user","content":[` + pngPart + `,` + pngPart + `]},{"role":"user","content":"go on"}]`,
+				`{"role":"user","content":[` + pngPart + `,` + pngPart + `,{"type":"text","text":"go on"}]}]`,
 		},
 		"images of the last output": {
 			[]protocol.ResponseItemVariant{call("a"),

@@ -5,6 +5,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/model"
+	"appserver/core/model/refusal"
 	"appserver/protocol"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -15,7 +16,7 @@ import (
 const neutralModel = "model"
 
 // body is the part of a prompt's request that go-openai can express.
-func body(p *core.Prompt) openai.ChatCompletionRequest {
+func body(p *core.Prompt, d *refusal.Demands) openai.ChatCompletionRequest {
 	r := openai.ChatCompletionRequest{
 		Model:         neutralModel,
 		StreamOptions: &openai.StreamOptions{IncludeUsage: true},
@@ -24,7 +25,9 @@ func body(p *core.Prompt) openai.ChatCompletionRequest {
 	if len(p.Tools) > 0 {
 		r.ParallelToolCalls = true
 	}
-	if p.Effort != openai.ReasoningEffortNone {
+	if effort, demanded := d.Effort(p.Effort); demanded {
+		r.ReasoningEffort = effort
+	} else if p.Effort != openai.ReasoningEffortNone {
 		r.ReasoningEffort = p.Effort
 	}
 	if isSet(p.OutputSchema) {

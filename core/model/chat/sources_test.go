@@ -12,7 +12,7 @@ import (
 )
 
 // TestEachMessageNamesItsItems has messages of several items: a text with its calls and the reasoning before them,
-// and the images of two outputs. An empty answer and an unknown item have no message.
+// and the images of two outputs with the text of the user after them. An empty answer and an unknown item have no message.
 func TestEachMessageNamesItsItems(t *testing.T) {
 	picture := protocol.ToolOutput{Parts: []protocol.ContentItem{
 		{Type: protocol.ContentInputImage, ImageURL: "data:image/png;base64,AA=="}}}
@@ -28,6 +28,6 @@ func TestEachMessageNamesItsItems(t *testing.T) {
 		modeltest.Say("user", "and?"),
 	)})
 	require.NoError(t, err)
-	require.Equal(t, [][]int{nil, {0}, {1, 2, 3, 4}, {5}, {7}, {5, 7}, {9}}, r.Sources)
+	require.Equal(t, [][]int{nil, {0}, {1, 2, 3, 4}, {5}, {7}, {5, 7, 9}}, r.Sources)
 	require.Len(t, r.Messages, len(r.Sources))
 }

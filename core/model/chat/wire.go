@@ -7,24 +7,26 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"appserver/core"
 	"appserver/core/model"
+	"appserver/core/model/refusal"
 
 	openai "github.com/sashabaranov/go-openai"
 )
 
 // Wire is the Chat Completions API of one provider. It keeps what the provider was found to demand.
 type Wire struct {
-	optional model.Optional
-	dialects dialects
-	tools    toolCache
+	book  refusal.Book
+	tools toolCache
 }
 
+// optional are the members that can be left out of any request.
+var optional = []string{"prompt_cache_key", "parallel_tool_calls", "stream_options", "service_tier"}
+
 // New makes the wire of a provider.
-func New() *Wire {
-	return &Wire{optional: model.Optional{Members: []string{"prompt_cache_key", "parallel_tool_calls", "stream_options"}}}
-}
+func New() *Wire { return &Wire{} }
 
 // Path is chat/completions.
 func (*Wire) Path() []string { return []string{"chat", "completions"} }
@@ -34,8 +36,9 @@ func (*Wire) Terminal() string { return "[DONE] or a finish_reason" }
 
 // Send posts the request for p.
 func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error {
-	messages := Messages(p)
-	w.dialects.of(p.Model).speak(messages)
+	demands := w.book.Of(p.Model)
+	p = demands.Prompt(p)
+	messages := form(Messages(p), demands)
 	tools, err := w.tools.encode(p.Tools)
 	if err != nil {
 		return err
@@ -44,19 +47,27 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 	if err != nil {
 		return err
 	}
+	request := &poster{to: to, overrides: overrides, demands: demands}
 	e, url := to.Endpoint()
-	request := &poster{wire: w, to: to, overrides: overrides}
 	config := openai.DefaultConfig(e.APIKey)
 	config.BaseURL, config.HTTPClient = url, request
 	// The answer is read elsewhere: the library's reader runs two regular expressions a line, and
 	// takes an error of the provider for the end.
-	_, err = openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, body(p))
-	return w.optional.Failed(err, request.sent)
+	_, err = openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, body(p, demands))
+	return err
 }
 
-// Learn takes note of refused members, and of the dialect that a refusal asks for.
-func (w *Wire) Learn(p *core.Prompt, err error) bool {
-	return w.optional.Learn(err) || w.dialects.learn(p, err)
+// Learn takes note of what a refusal demands.
+func (w *Wire) Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change {
+	demands := w.book.Of(p.Model)
+	sent := demands.Prompt(p)
+	messages := form(Messages(sent), demands)
+	q := refusal.Request{Chat: true, Members: optional, Echoed: echoes(messages)}
+	for _, t := range sent.Tools {
+		q.Tools = append(q.Tools, t.Name)
+	}
+	q.NullContent = slices.ContainsFunc(messages, func(m Message) bool { return m.Content.isNull() })
+	return w.book.Learn(p, r, &q)
 }
 
 // Read starts to read an answer.
@@ -64,9 +75,9 @@ func (*Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading { return 
 
 // Render gives the messages and the tools of the request for p.
 func (w *Wire) Render(p *core.Prompt) (core.RenderedPrompt, error) {
-	messages := tracedMessages(p)
-	w.dialects.of(p.Model).speak(messages)
-	return render(p, messages, &w.tools)
+	demands := w.book.Of(p.Model)
+	p = demands.Prompt(p)
+	return render(p, form(tracedMessages(p), demands), &w.tools)
 }
 
 // Render gives the messages and the tools of the Chat Completions request for p.
@@ -88,10 +99,9 @@ func render(p *core.Prompt, messages []Message, tools *toolCache) (r core.Render
 
 // poster is the HTTP client of go-openai: it corrects a request on its way out.
 type poster struct {
-	wire      *Wire
 	to        model.Poster
 	overrides map[string]json.RawMessage
-	sent      []string // the optional members of the request
+	demands   *refusal.Demands
 }
 
 // Do puts the members that the library cannot express into the body.
@@ -103,7 +113,7 @@ func (r *poster) Do(req *http.Request) (*http.Response, error) {
 	for name, value := range r.overrides {
 		members[name] = value
 	}
-	r.sent = r.wire.optional.Filter(members)
+	r.demands.Filter(members, optional)
 	body := model.EncodeObject(members)
 	req.ContentLength = int64(len(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"appserver/core"
+	"appserver/core/model/refusal"
 	"appserver/protocol"
 )
 
@@ -55,14 +56,15 @@ const (
 	noSummary          = "none"
 )
 
-// newRequest is the request for p, within the limits of its model.
-func newRequest(p *core.Prompt, limits limits) *request {
+// newRequest is the request for p, as its model demands it.
+func newRequest(p *core.Prompt, d *refusal.Demands) *request {
+	plain := isPlain(p.Model, d)
 	r := &request{
-		Model: p.Model, Instructions: p.Instructions, Tools: tools(p, limits),
-		Reasoning: reasoningOptions(p), Stream: true, Include: []string{encryptedReasoning},
-		ServiceTier: p.ServiceTier, Text: textOptionsOf(p),
+		Model: p.Model, Instructions: p.Instructions, Tools: tools(p, plain),
+		Reasoning: reasoningOptions(p, d), Stream: true, Include: []string{encryptedReasoning},
+		ServiceTier: p.ServiceTier, Text: textOptionsOf(p, d),
 	}
-	r.Input, r.from = inputItems(p, limits.plain)
+	r.Input, r.from = inputItems(p, plain)
 	if len(r.Tools) > 0 {
 		r.ToolChoice, r.ParallelToolCalls = "auto", new(true)
 	}
@@ -72,9 +74,12 @@ func newRequest(p *core.Prompt, limits limits) *request {
 	return r
 }
 
-func reasoningOptions(p *core.Prompt) *reasoning {
+func reasoningOptions(p *core.Prompt, d *refusal.Demands) *reasoning {
 	r := reasoning{Effort: p.Effort}
-	if p.Summary != noSummary {
+	if effort, demanded := d.Effort(p.Effort); demanded {
+		r.Effort = effort
+	}
+	if p.Summary != noSummary && !d.Omitted["reasoning.summary"] {
 		r.Summary = p.Summary
 	}
 	if r == (reasoning{}) {
@@ -83,8 +88,11 @@ func reasoningOptions(p *core.Prompt) *reasoning {
 	return &r
 }
 
-func textOptionsOf(p *core.Prompt) *textOptions {
+func textOptionsOf(p *core.Prompt, d *refusal.Demands) *textOptions {
 	t := &textOptions{Verbosity: p.Verbosity}
+	if d.Omitted["text.verbosity"] {
+		t.Verbosity = ""
+	}
 	if isSet(p.OutputSchema) {
 		t.Format = &textFormat{Type: "json_schema", Strict: true, Schema: p.OutputSchema, Name: outputSchemaName}
 	}

@@ -31,14 +31,14 @@ func done(item string) string {
 // answer returns the answer that a provider reads from a stream.
 func answer(t *testing.T, stream string) (pieces []core.Piece, a core.Answer, err error) {
 	t.Helper()
-	provider := modeltest.Serve(t, responses.New(), modeltest.Events(stream))
+	provider := modeltest.Serve(t, responses.New(responses.Options{}), modeltest.Events(stream))
 	return modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
 }
 
 // sent is the body of the request for a prompt.
 func sent(t *testing.T, p *core.Prompt) (body string, req *http.Request) {
 	t.Helper()
-	provider := modeltest.Serve(t, responses.New(), func(w http.ResponseWriter, r *http.Request) {
+	provider := modeltest.Serve(t, responses.New(responses.Options{}), func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		body, req = string(b), r
 		_, _ = io.WriteString(w, completed)
@@ -288,7 +288,7 @@ func TestAnIncompleteAnswerHasAReason(t *testing.T) {
 // TestRefusedMembersAreLeftOut covers providers that serve a part of the API.
 func TestRefusedMembersAreLeftOut(t *testing.T) {
 	var bodies []map[string]any
-	provider := modeltest.Serve(t, responses.New(), func(w http.ResponseWriter, r *http.Request) {
+	provider := modeltest.Serve(t, responses.New(responses.Options{}), func(w http.ResponseWriter, r *http.Request) {
 		var body map[string]any
 		_ = json.NewDecoder(r.Body).Decode(&body)
 		bodies = append(bodies, body)
@@ -327,7 +327,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		e := model.Endpoint{BaseURL: "http://memory",
 			Transport: modeltest.FixedAnswer{Status: http.StatusOK, Body: string(body)}}
-		provider := model.NewClient(e, responses.New())
+		provider := model.NewClient(e, responses.New(responses.Options{}))
 		pieces, _, err := modeltest.Ask(t.Context(), provider, &core.Prompt{})
 		for _, p := range pieces {
 			b, err := protocol.Marshal(p.Text)
@@ -358,7 +358,7 @@ func BenchmarkStream(b *testing.B) {
 	body.WriteString(completed)
 	e := model.Endpoint{BaseURL: "http://memory",
 		Transport: modeltest.FixedAnswer{Status: http.StatusOK, Body: body.String()}}
-	provider := model.NewClient(e, responses.New())
+	provider := model.NewClient(e, responses.New(responses.Options{}))
 	b.ReportAllocs()
 	b.SetBytes(int64(body.Len()))
 	for b.Loop() {

@@ -3,10 +3,9 @@ package responses
 import (
 	_ "embed"
 	"encoding/json"
-	"sync"
 
 	"appserver/core"
-	"appserver/core/model"
+	"appserver/core/model/refusal"
 	"appserver/core/pattern"
 	"appserver/protocol"
 )
@@ -43,12 +42,15 @@ var patchGrammar string
 // patchName is the tool that custom models are offered with a grammar.
 const patchName = "apply_patch"
 
+// customType is the type of tools whose input is a text.
+const customType = "custom"
+
 const noParameters = `{"type":"object","properties":{}}`
 
 // tools returns the tools of a prompt in the form of the API.
-func tools(p *core.Prompt, limits limits) []tool {
-	list := functions(p, limits.plain)
-	if w := p.WebSearch; w != nil && !limits.offline {
+func tools(p *core.Prompt, plain bool) []tool {
+	list := functions(p, plain)
+	if w := p.WebSearch; w != nil {
 		list = append(list, searchTool(w))
 	}
 	return list
@@ -70,7 +72,7 @@ func functions(p *core.Prompt, plain bool) []tool {
 	for _, t := range p.Tools {
 		if t.Name == patchName && !plain {
 			list = append(list, tool{
-				Type: "custom", Name: t.Name, Description: t.Description,
+				Type: customType, Name: t.Name, Description: t.Description,
 				Format: &grammar{Type: "grammar", Syntax: "lark", Definition: patchGrammar},
 			})
 			continue
@@ -88,51 +90,7 @@ func functions(p *core.Prompt, plain bool) []tool {
 // customModels are the models that are known to take custom tools: OpenAI's from GPT-5 on.
 var customModels = pattern.New(`(^|/)(gpt-([5-9]|\d\d)|codex)`)
 
-// customRefused matches rejections of custom tools, searchRefused those of the search of the web.
-var (
-	customRefused = pattern.New(`(?i)custom|grammar|unknown tool type|tools\[\d+\]\.type`)
-	searchRefused = pattern.New(`(?i)web_?search|web_access|search_context_size|user_location|allowed_domains|unknown tool type|tools\[\d+\]\.type`)
-)
-
-// limits are the tools that a model does not support. Plain models take functions only, offline ones
-// have no search of the web.
-type limits struct{ plain, offline bool }
-
-// knownLimits are the limits of a provider's models: the learned rejections and, for unknown models,
-// custom tools.
-type knownLimits struct {
-	mu      sync.Mutex
-	refused map[string]limits
-}
-
-func (k *knownLimits) of(name string) limits {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	l := k.refused[name]
-	l.plain = l.plain || !customModels().MatchString(name)
-	return l
-}
-
-// learn takes note of a refused tool. It reports whether the request had one. If the refusal names no
-// tool, the search is left out first.
-func (k *knownLimits) learn(p *core.Prompt, err error) bool {
-	why, refused := model.Refusal(err)
-	l := k.of(p.Model)
-	switch {
-	case !refused:
-		return false
-	case p.WebSearch != nil && !l.offline && searchRefused().MatchString(why):
-		l.offline = true
-	case !l.plain && customRefused().MatchString(why):
-		l.plain = true
-	default:
-		return false
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.refused == nil {
-		k.refused = map[string]limits{}
-	}
-	k.refused[p.Model] = l
-	return true
+// isPlain reports whether a model takes functions only. Unknown models do.
+func isPlain(name string, d *refusal.Demands) bool {
+	return d.Plain || !customModels().MatchString(name)
 }

@@ -6,23 +6,40 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"appserver/core"
 	"appserver/core/model"
+	"appserver/core/model/refusal"
 	"appserver/protocol"
 )
 
 // Wire is the Responses API of one provider. It keeps what the provider was found to refuse.
 type Wire struct {
-	optional model.Optional
-	limits   knownLimits
+	book    refusal.Book
+	options Options
+}
+
+// Options are settings of a provider.
+type Options struct {
+	// OmitStore leaves out store, for a provider that refuses it and keeps no conversations.
+	OmitStore bool
 }
 
 // New makes the wire of a provider.
-func New() *Wire {
-	return &Wire{optional: model.Optional{Members: []string{
-		"prompt_cache_key", "parallel_tool_calls", "include", "reasoning", "text", "store", "service_tier",
-	}}}
+func New(o Options) *Wire { return &Wire{options: o} }
+
+// optional are the members that can be left out of any request, those within another one first. store is none of them:
+// without store: false, a provider may keep the conversation.
+var optional = []string{"prompt_cache_key", "parallel_tool_calls", "include", "reasoning.summary", "reasoning",
+	"text.verbosity", "service_tier"}
+
+// optionalOf returns the optional members of a request. A text member that has the form of the answer is none.
+func optionalOf(p *core.Prompt) []string {
+	if isSet(p.OutputSchema) {
+		return optional
+	}
+	return append(slices.Clip(optional), "text")
 }
 
 // Path is responses.
@@ -33,11 +50,15 @@ func (*Wire) Terminal() string { return "response.completed" }
 
 // Send posts the request for p.
 func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error {
-	members, err := encode(newRequest(p, w.limits.of(p.Model)))
+	d := w.book.Of(p.Model)
+	members, err := encode(newRequest(d.Prompt(p), d))
 	if err != nil {
 		return err
 	}
-	sent := w.optional.Filter(members)
+	d.Filter(members, optionalOf(p))
+	if w.options.OmitStore {
+		delete(members, "store")
+	}
 	body := model.EncodeObject(members)
 	e, url := to.Endpoint()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
@@ -50,7 +71,7 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 		req.Header.Set("Authorization", "Bearer "+e.APIKey)
 	}
 	_, err = to.Do(req) // the answer is read by the client
-	return w.optional.Failed(err, sent)
+	return err
 }
 
 // encode gives the members of a request.
@@ -63,9 +84,18 @@ func encode(r *request) (members map[string]json.RawMessage, err error) {
 	return members, err
 }
 
-// Learn takes note of refused members and of a refusal of tools.
-func (w *Wire) Learn(p *core.Prompt, err error) bool {
-	return w.optional.Learn(err) || w.limits.learn(p, err)
+// Learn takes note of what a refusal demands.
+func (w *Wire) Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change {
+	d := w.book.Of(p.Model)
+	sent := d.Prompt(p)
+	q := refusal.Request{Members: optionalOf(p), Search: sent.WebSearch != nil}
+	for _, t := range tools(sent, isPlain(p.Model, d)) {
+		if t.Name != "" {
+			q.Tools = append(q.Tools, t.Name)
+		}
+		q.Custom = q.Custom || t.Type == customType
+	}
+	return w.book.Learn(p, r, &q)
 }
 
 // Read starts to read an answer.
@@ -74,7 +104,8 @@ func (*Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading { return 
 // Render gives the messages and the tools of the request for p: the instructions as a message of the
 // system, then the input items.
 func (w *Wire) Render(p *core.Prompt) (to core.RenderedPrompt, err error) {
-	r := newRequest(p, w.limits.of(p.Model))
+	d := w.book.Of(p.Model)
+	r := newRequest(d.Prompt(p), d)
 	if r.Instructions != "" {
 		raw, err := protocol.Marshal(instructionsMessage(r.Instructions))
 		if err != nil {

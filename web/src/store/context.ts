@@ -145,6 +145,7 @@ export const reasons: Record<string, string> = {
 	callNotSent: "Its tool call is not sent.",
 	answerNotSent: "It is reasoning, and the answer that it belongs to is not sent.",
 	notTakenBack: "The provider does not accept reasoning back.",
+	refused: "It is encrypted, and its provider could not read it.",
 	replaced: "It is encrypted reasoning with a replaced text.",
 	otherModel: "It is reasoning of another model.",
 	otherProvider: "Only another provider can read it.",

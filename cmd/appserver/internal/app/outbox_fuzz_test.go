@@ -112,7 +112,7 @@ func newTwoClients(t *testing.T, home string) *twoClients {
 	c, err := config.Load(source)
 	require.NoError(t, err)
 	live := config.NewLive(source, c)
-	models, err := providers(c, home, nil)
+	models, err := providers(c, home, nil, new(model.ModelCache), zap.NewNop())
 	require.NoError(t, err)
 	own := &setup{config: live, home: home, cwd: home, rollouts: rollout.NewStore(rollout.OS(), home), log: zap.NewNop(),
 		models: &model.ModelCache{},

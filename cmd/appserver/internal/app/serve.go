@@ -123,7 +123,7 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	c := live.Current()
 	own := parts.Setup.(*setup)
 	own.prepareConfinement()
-	router, err := providers(c, home, &own.identity)
+	router, err := providers(c, home, &own.identity, own.models, log)
 	if err != nil {
 		return nil, err
 	}
@@ -313,15 +313,17 @@ func shell(c *config.Config, home string) *tool.Shell {
 }
 
 // providers returns the clients of all configured providers.
-func providers(c *config.Config, home string, client *model.Identity) (*model.Router, error) {
+func providers(c *config.Config, home string, client *model.Identity, windows *model.ModelCache, log *zap.Logger) (*model.Router, error) {
 	router := &model.Router{Providers: map[string]model.Provider{}, Fallback: chat.Render}
-	for name, p := range c.ModelProviders {
-		if name == offline.Name {
+	for id, p := range c.ModelProviders {
+		if id == offline.Name {
 			continue
 		}
-		router.Providers[name] = model.NewClient(model.Endpoint{
-			Name: name, BaseURL: p.BaseURL, APIKey: c.APIKey(p), Query: p.QueryParams, Headers: c.Headers(p),
+		router.Providers[id] = model.NewClient(model.Endpoint{
+			Name: id, BaseURL: p.BaseURL, APIKey: c.APIKey(p), Query: p.QueryParams, Headers: c.Headers(p),
 			IdleTimeout: p.StreamIdleTimeout, NotFound: wireAdvice(p), Identity: client,
+			Window:  func(name string, tokens int64) { windows.LearnWindow(id, name, tokens) },
+			Learned: func(notice string) { log.Info("the form of requests changed", zap.String("notice", notice)) },
 		}, wireOf(p))
 	}
 	script, err := offlineScript(c.ModelProviders[offline.Name].Script, home)
@@ -336,7 +338,7 @@ func providers(c *config.Config, home string, client *model.Identity) (*model.Ro
 func wireOf(p config.Provider) model.Wire {
 	switch p.WireAPI {
 	case config.WireResponses:
-		return responses.New()
+		return responses.New(responses.Options{OmitStore: p.OmitStore})
 	default:
 		return chat.New()
 	}

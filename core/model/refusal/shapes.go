@@ -1,0 +1,86 @@
+package refusal
+
+import (
+	"regexp"
+	"strings"
+
+	"appserver/core/pattern"
+)
+
+var (
+	idsRefused  = pattern.New(`(?i)(tool[ _]call[ _]id|tool_use(\.|_)id|tool_calls\[\d+\]\.id).*(length|pattern|too long|must be a-z)`)
+	echoRefused = pattern.New(`\b(reasoning|reasoning_content|reasoning_details|extra_content|thought_?signature|signature)\b`)
+	echoMissed  = pattern.New(`(?i)missing|passed back|is required`)
+)
+
+// shapes are the words with which templates and providers demand a shape, and the shape.
+var shapes = []struct {
+	words  func() *regexp.Regexp
+	demand func(*Shape)
+	notice string
+}{
+	{pattern.New(`(?i)(developer|system)( role| message\w*| instruction\w*|_instruction)? ?((is|are) )?not (supported|enabled|allowed|accepted)|(not|n't) support( \w+){0,2} (system|developer)`),
+		func(s *Shape) { s.NoSystem = true }, "The model takes no system messages. They are sent as messages of the user."},
+	{pattern.New(`(?i)system (message|prompt|role)\w*( \w+){0,4} (first|begin|start|top)|unexpected role .?(system|developer)|only (one|a single|the first) system|(multiple|more than one|second) system message`),
+		func(s *Shape) { s.SystemFirst = true }, "The model takes one system message only, at the top. Later ones are sent as messages of the user."},
+	{pattern.New(`(?i)must alternate|alternat\w+ .{0,40}(user|role)|roles? .{0,40}alternat|unexpected role|(consecutive|successive) .{0,20}(user|assistant|messages|roles?)|first message must be .{0,20}user|expected .{0,20}role`),
+		func(s *Shape) { s.Alternating = true }, "The model demands that messages of the user and the assistant take turns. They are sent so."},
+	{pattern.New(`(?i)single tool[- _]?calls?|(one|1) tool[- _]?call (at|per)|(parallel|multiple) tool[- _]?calls? .{0,40}(not|n't)|only supports? (one|a single) (tool|function)`),
+		func(s *Shape) { s.SingleCalls = true }, "The model takes one call at a time. Calls that were made at once are sent in turn."},
+	{pattern.New(`(?i)\bcontent.{0,60}(string|null|none|required|missing|empty)|(valid|a) string.{0,40}\bcontent|(null|none).{0,40}\bcontent|NoneType`),
+		func(s *Shape) { s.EmptyContent = true }, "The model demands a content in each message. Calls are sent with an empty text."},
+}
+
+// learnShape changes the form of messages. Words of a template that no row knows demand all forms at once.
+func learnShape(r *Refusal, q *Request, d *Demands) string {
+	if !q.Chat || !r.rejects() {
+		return ""
+	}
+	for _, s := range shapes {
+		after := d.Shape
+		s.demand(&after)
+		if after != d.Shape && q.allows(after) && r.says(s.words) {
+			d.Shape = after
+			return s.notice
+		}
+	}
+	if strict := (Shape{Alternating: true, SystemFirst: true, NoSystem: d.Shape.NoSystem, SingleCalls: true,
+		EmptyContent: true}); r.OfTemplate() && d.Shape != strict {
+		d.Shape = strict
+		return "The chat template of the model failed. Messages are sent in the simplest form."
+	}
+	return ""
+}
+
+// allows reports whether the request has what the shape changes. Only a null content must be there: its words are also
+// those of refused images.
+func (q *Request) allows(after Shape) bool { return !after.EmptyContent || q.NullContent }
+
+// learnIDs shortens ids of calls.
+func learnIDs(r *Refusal, q *Request, d *Demands) string {
+	if !q.Chat || d.ShortIDs || !r.rejects() || !r.says(idsRefused) {
+		return ""
+	}
+	d.ShortIDs = true
+	return "The provider takes short ids of calls only. They are sent so."
+}
+
+// learnEcho changes what of earlier answers goes back to the model.
+func learnEcho(r *Refusal, q *Request, d *Demands) string {
+	if !q.Chat || d.Echo != EchoAsCame || !r.rejects() || !r.says(echoRefused) && !matches(echoRefused, r.Param) {
+		return ""
+	}
+	missed := r.says(echoMissed)
+	switch {
+	case missed && strings.Contains(r.Text, "reasoning_content"):
+		d.Echo = EchoReasoning
+		return "The model demands the reasoning of all earlier answers."
+	case missed && strings.Contains(r.Text, "thought_signature"):
+		d.Echo = EchoSignature
+		return "The model demands a signature for all earlier calls."
+	case q.Echoed:
+		d.Echo = EchoNothing
+		return "The model does not take back the reasoning of earlier answers."
+	}
+	return ""
+}

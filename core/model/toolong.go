@@ -1,0 +1,73 @@
+package model
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"appserver/core/pattern"
+)
+
+// The words of providers for a prompt that does not fit.
+var (
+	tooLong = pattern.New(`(?i)` + strings.Join([]string{
+		`context[ _-]?(window|length|size|limit)`,
+		`\b(prompt|inputs?|request|messages?|conversation|history|query|content)\b\W+(\w+\W+){0,7}(too (long|large|many)|exceed|longer than|larger than|over the)`,
+		`\bexceed\w*\W+(\w+\W+){0,7}(tokens?|length|context|prompt|input)\b`,
+		`max(imum)?[ _](prompt|input|context|sequence|model|content)[ _]?(length|len|tokens?|size)`,
+		`(range|length) of (the )?(input|prompt)|max_seq_len|input length (should|must)|input token count|number of (input )?tokens|tokens? limit`,
+		`reduce the (length|size|number) of|too many (input |prompt )?tokens|ran out of context|context overflow`,
+		`\binputs?\b.{0,40}must (be|have) (<=|less than|at most|fewer than) ?\d+`,
+		`(超出|超过|过长).{0,20}(长度|上下文|token)|(输入|上下文|prompt|长度).{0,12}(超出|超过|过长)`,
+	}, "|"))
+	// otherLimit matches limits of an answer, and of a single member such as an id.
+	otherLimit = pattern.New(`(?i)string too long|(max_|completion|output)[ _]?(completion_|output_|new_)?tokens?\b`)
+	ofPrompt   = pattern.New(`(?i)context|prompt|input`)
+)
+
+// tooLongCodes are codes and types of errors for a prompt that does not fit, of OpenAI, llama.cpp, Anthropic, GitHub and GLM.
+var tooLongCodes = []string{"context_length_exceeded", "exceed_context_size", "request_too_large", "prompt_tokens_exceeded",
+	"context_window", "input_too_long", "prompt_too_long"}
+
+// codeOfGLM is the code of GLM for a prompt that does not fit.
+const codeOfGLM = "1261"
+
+// tooLong reports whether the prompt did not fit. Words count only if the status is compatible.
+func (p *problem) tooLong(status int) bool {
+	if p.has(tooLongCodes...) || len(p.words) > 0 && p.words[0] == codeOfGLM {
+		return true
+	}
+	switch status {
+	case http.StatusRequestEntityTooLarge:
+		return true
+	case 0, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError:
+		return tooLong().MatchString(p.text) && (!otherLimit().MatchString(p.text) ||
+			ofPrompt().MatchString(p.text) && !strings.Contains(p.text, "string too long"))
+	}
+	return false
+}
+
+// These find the window in the words of an error: the number after a comparison, and that after what it bounds, or the
+// upper end of a range. A number alone in parentheses is a code.
+var (
+	comparedWindow = pattern.New(`> ?(\d{4,8})\b`)
+	statedWindow   = pattern.New(`(?i)(?:(?:context|prompt|input|model)[ _-]?(?:window|length|size|limit|len|token limit)|token limit|maximum context)` +
+		`[^\d\[]{0,40}(?:\[\d+ ?)?(\d{3,8})(?:[^\d)]|$)|must (?:be|have) (?:<=|less than|at most|fewer than) ?(\d{3,8})|(\d{3,8}) maximum context`)
+)
+
+// window returns the context window that an error about a long prompt states, in tokens, or 0.
+func (p *problem) window() int64 {
+	if p.stated > 0 {
+		return p.stated
+	}
+	text := strings.ReplaceAll(p.text, ",", "")
+	found := comparedWindow().FindStringSubmatch(text)
+	if found == nil {
+		found = statedWindow().FindStringSubmatch(text)
+	}
+	n, err := strconv.ParseInt(strings.Join(found[min(1, len(found)):], ""), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
