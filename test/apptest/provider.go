@@ -44,12 +44,16 @@ func (r ChatRequest) LastMessage(t *testing.T) (m ChatMessage) {
 type Provider struct {
 	Server *httptest.Server
 	wire   WireAPI // the API in written configurations; empty means Chat Completions
+	// Refuse returns the status and the body of a refusal of a request, or 0 for a request that is answered. It is set
+	// before the first request.
+	Refuse func(body string) (status int, refusal string)
 
 	mu       sync.Mutex
 	requests []ChatRequest
+	refused  int
 }
 
-// NewProvider returns a provider that answers the n-th request, from 0, with the n-th answer.
+// NewProvider returns a provider that answers the n-th request that it does not refuse, from 0, with the n-th answer.
 func NewProvider(t *testing.T, answers ...func(w io.Writer)) *Provider {
 	p := &Provider{}
 	p.Server = httptest.NewServer(ModelHandler(func(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +69,10 @@ func NewProvider(t *testing.T, answers ...func(w io.Writer)) *Provider {
 			request.Messages = asMessages(body)
 		}
 		n := p.Record(request)
-		if n >= len(answers) {
+		if p.refuses(w, request.Body) {
+			return
+		}
+		if n -= p.countRefused(); n >= len(answers) {
 			http.Error(w, "no more answers", http.StatusTeapot)
 			return
 		}
@@ -78,6 +85,30 @@ func NewProvider(t *testing.T, answers ...func(w io.Writer)) *Provider {
 	}))
 	t.Cleanup(p.Server.Close)
 	return p
+}
+
+// refuses reports whether the provider refuses a request, and answers it then.
+func (p *Provider) refuses(w http.ResponseWriter, body string) bool {
+	if p.Refuse == nil {
+		return false
+	}
+	status, refusal := p.Refuse(body)
+	if status == 0 {
+		return false
+	}
+	p.mu.Lock()
+	p.refused++
+	p.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, refusal)
+	return true
+}
+
+func (p *Provider) countRefused() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refused
 }
 
 // ModelHandler serves model requests; requests for the list of models get status 405.
