@@ -223,6 +223,8 @@ type ModelError struct {
 	RetryAfter time.Duration
 	// Window is the context window in tokens that the provider states for a prompt that does not fit, or 0.
 	Window int64
+	// MostTokens is the greatest number of tokens that the error names, or 0. It is 0 for errors about the answer.
+	MostTokens int64
 	// Encrypted is set if the provider cannot read encrypted content of the request.
 	Encrypted bool
 }

@@ -1,11 +1,6 @@
 package core
 
 import (
-	"slices"
-	"strconv"
-	"strings"
-
-	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -92,30 +87,14 @@ func (s *step) failRequest(err *ModelError) {
 	}
 }
 
-// wasTooLong reports whether a request was refused because it does not fit. Words that are not known count if they name a
-// number of tokens that is above the window.
+// wasTooLong reports whether a request was refused because it does not fit. Words that are not known count if they
+// name a number of tokens that is above the window.
 func (s *step) wasTooLong(err *ModelError) bool {
 	if err.Info.Kind == protocol.ErrorContextWindowExceeded {
 		return true
 	}
 	window := s.active.env.Provider.ContextWindow
-	return window != nil && err.Info.Kind == protocol.ErrorOther && namesMoreTokens(err.Message, *window)
-}
-
-var (
-	tokenCounts = pattern.New(`\b\d{4,9}\b`)
-	aboutAnswer = pattern.New(`(?i)max_|completion|output`)
-)
-
-// namesMoreTokens reports whether a text has a number of tokens above a window, and is not about the answer.
-func namesMoreTokens(text string, window int64) bool {
-	if !strings.Contains(strings.ToLower(text), "token") || aboutAnswer().MatchString(text) {
-		return false
-	}
-	return slices.ContainsFunc(tokenCounts().FindAllString(strings.ReplaceAll(text, ",", ""), 10), func(digits string) bool {
-		n, err := strconv.ParseInt(digits, 10, 64)
-		return err == nil && n > window
-	})
+	return window != nil && err.Info.Kind == protocol.ErrorOther && err.MostTokens > *window
 }
 
 // fittingTarget returns the size of the next request after one that was too long. A window that the provider states

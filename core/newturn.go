@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"appserver/core/history"
-	"appserver/core/imagefile"
+	"appserver/core/toolspec"
 	"appserver/core/transcript"
 	"appserver/protocol"
 )
@@ -117,11 +117,11 @@ func contentOf(input []protocol.UserInput, images map[string]LocalImage) []proto
 		case *protocol.TextInput:
 			text(v.Text)
 		case *protocol.ImageInput:
-			if url, err := imagefile.URL(v.URL); err == nil {
-				image(url, v.Detail)
-			} else {
-				text("An image cannot be shown: " + err.Error())
+			part := toolspec.ImagePart(v.URL)
+			if part.Type == protocol.ContentInputImage {
+				protocol.Override(&part.Detail, v.Detail)
 			}
+			content = append(content, part)
 		case *protocol.LocalImageInput:
 			if file := images[v.Path]; file.Problem == "" {
 				image(file.URL, v.Detail)

@@ -244,8 +244,8 @@ func (s *setup) Resumed(p *protocol.ThreadResumeParams, stored core.Settings) (c
 	return stored.WithResume(p), nil, nil
 }
 
-func (s *setup) Joined(p *protocol.ThreadResumeParams, scope engine.Scope, now core.Settings) (core.Settings, engine.Scope,
-	error) {
+func (s *setup) Joined(p *protocol.ThreadResumeParams, scope engine.Scope, now core.Settings) (core.Settings,
+	engine.Scope, error) {
 	if p.Sandbox != nil {
 		now = now.WithPermissions(core.Permissions{Sandbox: p.Sandbox.Policy()})
 	}

@@ -155,7 +155,8 @@ func (a *actor) createFork(b *branch, to protocol.Caller, p *protocol.ThreadFork
 	a.thread = thread
 	err = a.firstStep(to, core.Fork{
 		To: to, Env: a.idleEnv(settings), Settings: settings, Options: a.options,
-		Name: b.name, ExcludeTurns: p.ExcludeTurns, Warnings: slices.Concat(b.warnings, unattributed, a.engine.parts.Setup.Warnings(scope)), Answered: b.then != nil,
+		Name: b.name, ExcludeTurns: p.ExcludeTurns, Answered: b.then != nil,
+		Warnings: slices.Concat(b.warnings, unattributed, a.engine.parts.Setup.Warnings(scope)),
 	})
 	if err == nil && b.then != nil {
 		b.then(a)

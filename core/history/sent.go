@@ -74,3 +74,16 @@ func (h *History) reasoningNotSent(place int) protocol.NotSentReason {
 	}
 	return unless(carrier != None && h.InPrompt(carrier), protocol.NotSentAnswerNotSent)
 }
+
+// SendsEncrypted reports whether the next request has encrypted content.
+func (h *History) SendsEncrypted() bool {
+	if h.sentCompaction != 0 {
+		return true
+	}
+	for i := range h.Shown() {
+		if h.Item(i).encrypted && h.InPrompt(i) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,6 +1,6 @@
-// Package imagefile checks images that models read: PNG, JPEG, GIF and WebP. A provider refuses a request with any other
-// image, and the image stays in the conversation. The check reads the structure of a file, not its pixels: it costs no
-// memory, and takes a time that grows with the number of parts.
+// Package imagefile checks images that models read: PNG, JPEG, GIF and WebP. A provider refuses a request
+// with any other image, and the image stays in the conversation. The check reads the structure of a file, not
+// its pixels: it costs no memory, and takes a time that grows with the number of parts.
 package imagefile
 
 import (
@@ -48,8 +48,10 @@ var formats = []struct {
 	{"image/jpeg", begin("\xff\xd8\xff"), wholeJPEG},
 	{"image/gif", begin("GIF87a"), wholeGIF},
 	{"image/gif", begin("GIF89a"), wholeGIF},
-	{"image/webp", func(b []byte) bool { return begin("RIFF")(b) && len(b) >= 12 && string(b[8:12]) == "WEBP" }, wholeWebP},
+	{"image/webp", beginsWebP, wholeWebP},
 }
+
+func beginsWebP(b []byte) bool { return begin("RIFF")(b) && len(b) >= 12 && string(b[8:12]) == "WEBP" }
 
 func begin(with string) func([]byte) bool {
 	return func(b []byte) bool { return bytes.HasPrefix(b, []byte(with)) }
@@ -115,7 +117,7 @@ func wholePNG(b []byte) bool {
 		switch {
 		case next > int64(len(b)):
 			return false
-		case at == 8 && (kind != "IHDR" || size != 13 || binary.BigEndian.Uint32(b[at+8:]) == 0 || binary.BigEndian.Uint32(b[at+12:]) == 0):
+		case at == 8 && !(kind == "IHDR" && size == 13 && hasSize(b[at+8:])):
 			return false
 		case kind == "IDAT":
 			pixels = true
@@ -125,6 +127,11 @@ func wholePNG(b []byte) bool {
 		at = int(next)
 	}
 	return false
+}
+
+// hasSize reports whether the header of a PNG has a width and a height.
+func hasSize(header []byte) bool {
+	return binary.BigEndian.Uint32(header) > 0 && binary.BigEndian.Uint32(header[4:]) > 0
 }
 
 // wholeJPEG reports whether segments have a frame, and pixels follow them.

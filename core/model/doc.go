@@ -18,10 +18,9 @@
 //
 // It calls emit in the order of the answer, from the caller's goroutine. It never emits an empty text,
 // and nothing after it has returned. The error is the cause of ctx if ctx has ended, and a
-// *[core.ModelError] otherwise. The caller retries, with three exceptions. A request on a kept connection
-// that was just closed is sent again. A request that was rejected for a member that only makes it cheaper
-// (see [Optional]) is sent again without that member. A request that was rejected for its form (see
-// [Wire].Learn) is sent again in the demanded form.
+// *[core.ModelError] otherwise. The caller retries, with two exceptions. A request on a kept connection
+// that was just closed is sent again. A request whose form or part the provider refused is sent again as
+// package refusal says. A piece of kind PieceNotice before the answer tells people what it lacks.
 //
 // An answer is complete after the event that [Wire].Terminal names. A stream that ends without it has
 // failed and can be retried, even if text was emitted. Tool calls are returned with a complete answer

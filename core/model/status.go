@@ -19,7 +19,8 @@ const statusOverloaded = 529
 // statusModelError converts an HTTP status, like the reference implementation. Status 0 is an error of
 // unknown kind.
 func statusModelError(status int, p problem, message string) *core.ModelError {
-	m := &core.ModelError{Message: message, Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
+	m := &core.ModelError{Message: message, Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
+		MostTokens: mostTokens(p.text)}
 	switch {
 	case p.tooLong(status):
 		m.Info.Kind, m.Window = protocol.ErrorContextWindowExceeded, p.window()

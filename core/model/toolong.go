@@ -25,7 +25,8 @@ var (
 	ofPrompt   = pattern.New(`(?i)context|prompt|input`)
 )
 
-// tooLongCodes are codes and types of errors for a prompt that does not fit, of OpenAI, llama.cpp, Anthropic, GitHub and GLM.
+// tooLongCodes are codes and types of errors for a prompt that does not fit, of OpenAI, llama.cpp, Anthropic, GitHub
+// and GLM.
 var tooLongCodes = []string{"context_length_exceeded", "exceed_context_size", "request_too_large", "prompt_tokens_exceeded",
 	"context_window", "input_too_long", "prompt_too_long"}
 
@@ -70,4 +71,23 @@ func (p *problem) window() int64 {
 		return 0
 	}
 	return n
+}
+
+var (
+	aboutTokens = pattern.New(`(?i)token`)
+	aboutAnswer = pattern.New(`(?i)max_|completion|output`)
+	tokenCounts = pattern.New(`\b\d{4,9}\b`)
+)
+
+// mostTokens returns the greatest number in a text about tokens, or 0. It is 0 for a text about the answer.
+func mostTokens(text string) (most int64) {
+	if !aboutTokens().MatchString(text) || aboutAnswer().MatchString(text) {
+		return 0
+	}
+	for _, digits := range tokenCounts().FindAllString(strings.ReplaceAll(text, ",", ""), 10) {
+		if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+			most = max(most, n)
+		}
+	}
+	return most
 }

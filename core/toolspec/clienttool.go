@@ -91,7 +91,7 @@ func ClientOutput(contents []protocol.DynamicToolContent) protocol.ToolOutput {
 		case *protocol.DynamicToolText:
 			part.Text = excerpt.Ends(v.Text, MaxOutput)
 		case *protocol.DynamicToolImage:
-			part = imagePart(v.ImageURL)
+			part = ImagePart(v.ImageURL)
 		default:
 			part.Text = "[audio: it cannot be sent to the model]"
 		}

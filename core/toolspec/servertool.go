@@ -142,8 +142,8 @@ func textPart(text string) protocol.ContentItem {
 	return protocol.ContentItem{Type: protocol.ContentInputText, Text: text}
 }
 
-// imagePart is an image, or the reason why it cannot be sent.
-func imagePart(url string) protocol.ContentItem {
+// ImagePart is the image of a data: or http URL for the model, or a text with the reason why it cannot be sent.
+func ImagePart(url string) protocol.ContentItem {
 	sent, err := imagefile.URL(url)
 	if err != nil {
 		return textPart("[an image is left out: " + err.Error() + "]")
@@ -158,7 +158,7 @@ func contentPart(block json.RawMessage) protocol.ContentItem {
 	case "text":
 		return textPart(in.Get("text").Str)
 	case "image":
-		return imagePart("data:" + in.Get("mimeType").Str + ";base64," + in.Get("data").Str)
+		return ImagePart("data:" + in.Get("mimeType").Str + ";base64," + in.Get("data").Str)
 	}
 	return textPart(string(block))
 }

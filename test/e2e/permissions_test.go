@@ -87,8 +87,8 @@ func TestPermissionProfilesHold(t *testing.T) {
 	}
 }
 
-// TestConfigOfResumesHolds restricts a thread by the config of thread/resume, to the default and to less, while the thread
-// is loaded and after a restart.
+// TestConfigOfResumesHolds restricts a thread by the config of thread/resume, to the default and to less, while the
+// thread is loaded and after a restart.
 func TestConfigOfResumesHolds(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]apptest.Object{
@@ -121,8 +121,8 @@ func TestConfigOfResumesHolds(t *testing.T) {
 	}
 }
 
-// TestConfigOfResumesNarrowsTools sets the approval policy and the tools of a loaded thread by the config of thread/resume.
-// What the config of thread/start set is kept.
+// TestConfigOfResumesNarrowsTools sets the approval policy and the tools of a loaded thread by the config of
+// thread/resume. What the config of thread/start set is kept.
 func TestConfigOfResumesNarrowsTools(t *testing.T) {
 	t.Parallel()
 	p := apptest.NewProvider(t, apptest.TextAnswer("one"), apptest.TextAnswer("two"))

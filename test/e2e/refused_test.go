@@ -36,9 +36,12 @@ func TestRefusedEncryptedReasoningIsNotSentAgain(t *testing.T) {
 			t.Parallel()
 			fresh := strings.Replace(apptest.EncryptedReasoning, "SEALED", "FRESH", 1)
 			hello := apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.HelloMessage)))
+			thinks := func(reasoning string) func(io.Writer) {
+				return apptest.StreamAnswer(
+					apptest.EventStream(apptest.ItemDone(reasoning), apptest.ItemDone(apptest.HelloMessage)))
+			}
 			p := apptest.ResponsesWire.NewProvider(t,
-				apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(apptest.EncryptedReasoning), apptest.ItemDone(apptest.HelloMessage))),
-				apptest.StreamAnswer(apptest.EventStream(apptest.ItemDone(fresh), apptest.ItemDone(apptest.HelloMessage))), hello, hello)
+				thinks(apptest.EncryptedReasoning), thinks(fresh), hello, hello)
 			locked := false
 			p.Refuse = func(body string) (int, string) {
 				if locked && strings.Contains(body, "SEALED") {
@@ -145,7 +148,7 @@ func TestContentThatIsNoImageIsNotSent(t *testing.T) {
 	c.Close()
 	last := p.Requests()[len(urls)-1].Body
 	require.NotContains(t, last, "image_url")
-	require.Equal(t, len(urls), strings.Count(last, "An image cannot be shown"))
+	require.Equal(t, len(urls), strings.Count(last, "[an image is left out: "))
 }
 
 // mistralRoles refuses requests as the templates of Mistral do: the user and the assistant take turns, and calls do not
@@ -169,7 +172,8 @@ func mistralRoles(body string) (int, string) {
 // one, after which the next message of the user follows the output of a tool.
 func TestTemplatesWithAlternatingRolesAreServed(t *testing.T) {
 	t.Parallel()
-	p := apptest.NewProvider(t, apptest.TextAnswer("a"), apptest.ShellAnswer("call_1", "echo ready; sleep 30"), apptest.TextAnswer("b"))
+	p := apptest.NewProvider(t, apptest.TextAnswer("a"), apptest.ShellAnswer("call_1", "echo ready; sleep 30"),
+		apptest.TextAnswer("b"))
 	p.Refuse = mistralRoles
 	c := apptest.StartServer(t, p.Home(t))
 	c.Initialize()

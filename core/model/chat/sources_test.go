@@ -12,7 +12,8 @@ import (
 )
 
 // TestEachMessageNamesItsItems has messages of several items: a text with its calls and the reasoning before them,
-// and the images of two outputs with the text of the user after them. An empty answer and an unknown item have no message.
+// and the images of two outputs with the text of the user after them. An empty answer and an unknown item have no
+// message.
 func TestEachMessageNamesItsItems(t *testing.T) {
 	picture := protocol.ToolOutput{Parts: []protocol.ContentItem{
 		{Type: protocol.ContentInputImage, ImageURL: "data:image/png;base64,AA=="}}}

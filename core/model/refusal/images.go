@@ -97,7 +97,8 @@ func (q *Request) newImages() (sums []uint64) {
 }
 
 // withParts returns the item with other parts. It does not change the item.
-func withParts(item protocol.ResponseItem, edit func([]protocol.ContentItem) []protocol.ContentItem) protocol.ResponseItem {
+func withParts(item protocol.ResponseItem,
+	edit func([]protocol.ContentItem) []protocol.ContentItem) protocol.ResponseItem {
 	switch i := item.ResponseItemVariant.(type) {
 	case *protocol.Message:
 		c := *i

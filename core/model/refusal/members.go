@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 
 	"appserver/core/pattern"
 )
@@ -44,14 +43,9 @@ func within(path, member string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-var spelled sync.Map // the *regexp.Regexp of each member
-
 // spellings matches the ways in which providers spell a member: as it is, in camel case, with spaces or dashes. A
 // member that is an English word must be in quotes, or called a parameter.
 func spellings(member string) *regexp.Regexp {
-	if known, ok := spelled.Load(member); ok {
-		return known.(*regexp.Regexp)
-	}
 	words := strings.FieldsFunc(member, func(r rune) bool { return r == '_' || r == '.' })
 	form := "(?i)"
 	if len(words) == 1 {
@@ -59,8 +53,7 @@ func spellings(member string) *regexp.Regexp {
 	} else {
 		form += `\b` + strings.Join(words, `[-_. ]?`) + `\b`
 	}
-	known, _ := spelled.LoadOrStore(member, regexp.MustCompile(form))
-	return known.(*regexp.Regexp)
+	return regexp.MustCompile(form)
 }
 
 // learnMembers leaves out the members that a refusal names. It looks at the inner ones first.

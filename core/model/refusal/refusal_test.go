@@ -22,7 +22,8 @@ func prompt() *core.Prompt {
 		return protocol.ResponseItem{ResponseItemVariant: &protocol.Message{Role: role, Content: content}}
 	}
 	return &core.Prompt{Model: "m", Effort: "high", WebSearch: &core.WebSearchTool{},
-		Items: []protocol.ResponseItem{message("user", "a", picture), message("assistant", "b", ""), message("user", "c", picture+"AA")},
+		Items: []protocol.ResponseItem{message("user", "a", picture), message("assistant", "b", ""),
+			message("user", "c", picture+"AA")},
 		Tools: []core.ToolSpec{{Name: "shell"}, {Name: "shell_2"}, {Name: "plan"}}}
 }
 
@@ -31,8 +32,8 @@ func request(chat bool) *refusal.Request {
 	if chat {
 		members = []string{"prompt_cache_key", "parallel_tool_calls", "stream_options", "service_tier"}
 	}
-	return &refusal.Request{Chat: chat, Members: members, Tools: []string{"shell", "shell_2", "plan"}, Custom: !chat, Search: !chat,
-		NullContent: true}
+	return &refusal.Request{Chat: chat, Members: members, Tools: []string{"shell", "shell_2", "plan"}, Custom: !chat,
+		Search: !chat, NullContent: true}
 }
 
 // learned returns the demands after a refusal.
@@ -209,22 +210,33 @@ func TestABadImageIsLeftOut(t *testing.T) {
 }
 
 func TestTemplatesDemandShapes(t *testing.T) {
-	for text, want := range map[string]refusal.Shape{
-		"After the optional system message, conversation roles must alternate user/assistant/user/assistant/...": {Alternating: true},
-		`got exception: raise_exception("Conversation roles must alternate user and assistant roles except")`:    {Alternating: true},
-		"Unexpected role 'user' after role 'tool'":                                                               {Alternating: true},
-		"System role not supported":                               {NoSystem: true},
-		"Developer instruction is not enabled for models/gemma-3": {NoSystem: true},
-		"System message must be at the beginning.":                {SystemFirst: true},
-		"Unexpected role 'system' after role 'user'":              {SystemFirst: true},
-		"This model only supports single tool-calls at once!":     {SingleCalls: true},
-		"Input should be a valid string: messages.2.content":      {EmptyContent: true},
-		"messages[1].content must be a string":                    {EmptyContent: true},
-		"Jinja Exception: something else":                         {Alternating: true, SystemFirst: true, SingleCalls: true, EmptyContent: true},
+	var (
+		turns  = refusal.Shape{Alternating: true}
+		none   = refusal.Shape{NoSystem: true}
+		first  = refusal.Shape{SystemFirst: true}
+		single = refusal.Shape{SingleCalls: true}
+		filled = refusal.Shape{EmptyContent: true}
+		strict = refusal.Shape{Alternating: true, SystemFirst: true, SingleCalls: true, EmptyContent: true}
+	)
+	for _, c := range []struct {
+		want refusal.Shape
+		text string
+	}{
+		{turns, "After the optional system message, conversation roles must alternate user/assistant/user/assistant/..."},
+		{turns, `got exception: raise_exception("Conversation roles must alternate user and assistant roles except")`},
+		{turns, "Unexpected role 'user' after role 'tool'"},
+		{none, "System role not supported"},
+		{none, "Developer instruction is not enabled for models/gemma-3"},
+		{first, "System message must be at the beginning."},
+		{first, "Unexpected role 'system' after role 'user'"},
+		{single, "This model only supports single tool-calls at once!"},
+		{filled, "Input should be a valid string: messages.2.content"},
+		{filled, "messages[1].content must be a string"},
+		{strict, "Jinja Exception: something else"},
 	} {
 		for _, status := range []int{400, 500} {
-			d, change := learned(refusal.Refusal{Status: status, Text: text}, true)
-			require.Equal(t, want, d.Shape, text)
+			d, change := learned(refusal.Refusal{Status: status, Text: c.text}, true)
+			require.Equal(t, c.want, d.Shape, c.text)
 			require.True(t, change.Quiet, "the request says the same")
 		}
 	}
@@ -270,7 +282,8 @@ func FuzzLearn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, text, param string) {
 		var book refusal.Book
 		for _, chat := range []bool{true, false} {
-			for n := 0; book.Learn(prompt(), &refusal.Refusal{Status: status, Text: text, Param: param}, request(chat)).Notice != ""; n++ {
+			r := &refusal.Refusal{Status: status, Text: text, Param: param}
+			for n := 0; book.Learn(prompt(), r, request(chat)).Notice != ""; n++ {
 				require.Less(t, n, 30)
 				book.Of("m").Prompt(prompt())
 			}

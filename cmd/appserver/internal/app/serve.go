@@ -313,7 +313,8 @@ func shell(c *config.Config, home string) *tool.Shell {
 }
 
 // providers returns the clients of all configured providers.
-func providers(c *config.Config, home string, client *model.Identity, windows *model.ModelCache, log *zap.Logger) (*model.Router, error) {
+func providers(c *config.Config, home string, client *model.Identity, windows *model.ModelCache, log *zap.Logger) (
+	*model.Router, error) {
 	router := &model.Router{Providers: map[string]model.Provider{}, Fallback: chat.Render}
 	for id, p := range c.ModelProviders {
 		if id == offline.Name {
