@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"time"
 
+	"appserver/core/jsonrepair"
 	"appserver/core/model/sse"
 	"appserver/protocol"
 )
@@ -55,7 +55,7 @@ func (b *eventBody) next() ([]byte, error) {
 		}
 		b.seen++
 		b.idle.event()
-		data = repaired(bytes.TrimSpace(data))
+		data = jsonrepair.Escape(bytes.TrimSpace(data))
 		switch {
 		case string(data) == "[DONE]":
 			b.done = true
@@ -107,31 +107,6 @@ func (b *eventBody) why(err error) error {
 		return fmt.Errorf("the answer (Content-Type %q) held no events; check base_url", b.kind)
 	}
 	return fmt.Errorf("it ended without %s", b.from.wire.Terminal())
-}
-
-// repaired is a JSON text with the control characters in its strings escaped, raw line breaks
-// above all, which some servers write there. Any other text it leaves as it is.
-func repaired(text []byte) []byte {
-	if !slices.ContainsFunc(text, func(b byte) bool { return b < ' ' }) || json.Valid(text) {
-		return text
-	}
-	var out []byte
-	inside, escaped := false, false
-	for _, b := range text {
-		switch {
-		case escaped:
-			escaped = false
-		case inside && b < ' ':
-			out = fmt.Appendf(out, `\u%04x`, b)
-			continue
-		case b == '\\':
-			escaped = inside
-		case b == '"':
-			inside = !inside
-		}
-		out = append(out, b)
-	}
-	return out
 }
 
 // reportsError reports whether an event has an error member with content.
