@@ -91,19 +91,10 @@ func objectsInARow(text string) (last, rest string) {
 
 // objectEnd returns the length of the object with which a text begins, or 0 if it has no end.
 func objectEnd(text string) int {
-	var at quotes
-	depth := 0
+	var braces Braces
 	for i := range len(text) {
-		inside := at.inside
-		at.next(text[i])
-		switch {
-		case inside:
-		case text[i] == '{':
-			depth++
-		case text[i] == '}':
-			if depth--; depth == 0 {
-				return i + 1
-			}
+		if braces.add(text[i]); braces.Closed() {
+			return i + 1
 		}
 	}
 	return 0

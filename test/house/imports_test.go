@@ -74,7 +74,7 @@ func importRules() []importRule {
 		{"core/jsonrepair", []string{"protocol"}, "it reads any text"},
 		{"core/model", []string{"protocol", "core", "core/excerpt", "core/jsonrepair", "core/model/sse", "core/osfile", "core/pattern"},
 			"it converts streams to inputs of the core"},
-		{"core/model/chat", []string{"protocol", "core", "core/model", "core/pattern"},
+		{"core/model/chat", []string{"protocol", "core", "core/jsonrepair", "core/model", "core/pattern"},
 			"it implements one API; the connection is core/model's"},
 		{"core/model/modeltest", []string{"protocol", "core", "core/model"}, "it supports the tests of providers"},
 		{"core/model/offline", []string{"protocol", "core", "core/excerpt", "core/model", "core/model/chat",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"appserver/core"
 	"appserver/core/model"
@@ -21,11 +22,13 @@ type assembly struct {
 	prompt *core.Prompt
 	emit   func(core.Piece)
 	calls  callAssembly
+	legacy callAssembly // the call in the older form of the API
 	echo   echoAssembly
 	usage  *usage
 	finish string
-	spoken bool // text was emitted
-	done   bool // [DONE] was seen
+	said   strings.Builder // the emitted text
+	mused  bool            // reasoning was emitted
+	done   bool            // [DONE] was seen
 	size   model.Size
 	form   plainForm
 }
@@ -76,7 +79,7 @@ func (a *assembly) Progress() model.Progress {
 func (a *assembly) choose(c *choice) (size int) {
 	size = a.delta(&c.Delta)
 	if c.Message != nil {
-		size += a.delta(c.Message)
+		size += a.message(c.Message)
 	}
 	if c.Usage != nil {
 		a.usage = c.Usage
@@ -96,14 +99,48 @@ func (a *assembly) delta(d *delta) (size int) {
 	for i := range d.ToolCalls {
 		a.calls.add(&d.ToolCalls[i])
 	}
+	if d.FunctionCall != nil {
+		a.legacy.add(&fragment{Function: *d.FunctionCall})
+	}
 	return d.size()
 }
 
-func (a *assembly) say(kind core.PieceKind, text string) {
-	if text != "" {
-		a.spoken = a.spoken || kind == core.PieceText
-		a.emit(core.Piece{Kind: kind, Text: text})
+// message takes a message, which has all of the answer so far. Some providers send one after the deltas, or
+// one in each event. The calls of the message replace those of the deltas. Of its text, only what is new is
+// emitted.
+func (a *assembly) message(m *delta) (size int) {
+	size = m.size()
+	calls, function, content := m.ToolCalls, m.FunctionCall, string(m.Content)
+	m.ToolCalls, m.FunctionCall = nil, nil
+	if said := a.said.String(); said != "" {
+		m.Content, m.Refusal = "", ""
+		if rest, ok := strings.CutPrefix(content, said); ok {
+			m.Content = text(rest)
+		}
 	}
+	if a.mused {
+		m.Reasoning, m.ReasoningContent, m.ReasoningDetails = "", "", nil
+	}
+	a.delta(m)
+	if len(calls) > 0 {
+		a.calls.replace(calls)
+	}
+	if function != nil {
+		a.legacy.replace([]fragment{{Function: *function}})
+	}
+	return size
+}
+
+func (a *assembly) say(kind core.PieceKind, text string) {
+	if text == "" {
+		return
+	}
+	if kind == core.PieceText {
+		a.said.WriteString(text)
+	} else {
+		a.mused = true
+	}
+	a.emit(core.Piece{Kind: kind, Text: text})
 }
 
 // cutReasons are why a provider ends an answer that the model had not ended.
@@ -114,12 +151,15 @@ var cutReasons = map[string]string{
 
 // Answer ends the assembly. An answer that the provider cut to nothing is an error.
 func (a *assembly) Answer() (core.Answer, error) {
+	if len(a.calls.calls) == 0 { // some providers send a call in both forms
+		a.calls = a.legacy
+	}
 	answer := core.Answer{Calls: a.calls.finish(a.prompt)}
 	a.echo.finish(a.prompt, a.calls.renamed, &answer)
 	if a.usage != nil {
 		answer.Usage = a.usage.breakdown()
 	}
-	if a.spoken || len(answer.Calls) > 0 {
+	if a.said.Len() > 0 || len(answer.Calls) > 0 {
 		answer.Cut = cutReasons[a.finish]
 		return answer, nil
 	}

@@ -42,8 +42,12 @@ func TestStreamShapes(t *testing.T) {
 			`data: {"choices":{},"usage":"none"}` + "\n\n" + stop + done,
 		"other choices": `data: {"choices":[{"index":1,"delta":{"content":"no"}}]}` + "\n\n" + hello + stop +
 			done,
-		"a document, not a stream": "{\n \"choices\": [{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]\n}\n",
-		"refusal":                  event(`{"refusal":"Hello"}`) + stop + done,
+		"a document, not a stream":  "{\n \"choices\": [{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]\n}\n",
+		"refusal":                   event(`{"refusal":"Hello"}`) + stop + done,
+		"all again in a message":    hello + messageEvent(`{"content":"Hello"}`) + stop + done,
+		"the rest in a message":     event(`{"content":"Hel"}`) + messageEvent(`{"content":"Hello"}`) + stop + done,
+		"a message in each event":   messageEvent(`{"content":"He"}`) + messageEvent(`{"content":"Hello"}`) + stop + done,
+		"another text in a message": hello + messageEvent(`{"content":"hello "}`) + stop + done,
 	} {
 		t.Run(name, func(t *testing.T) {
 			pieces, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream)), modeltest.UserSays("hi"))
@@ -120,6 +124,11 @@ func TestUsage(t *testing.T) {
 // callEvent is a chunk with these fragments of tool calls.
 func callEvent(fragments ...string) string {
 	return event(`{"tool_calls":[` + strings.Join(fragments, ",") + `]}`)
+}
+
+// messageEvent is a chunk with a message in place of a delta.
+func messageEvent(message string) string {
+	return `data: {"choices":[{"index":0,"delta":{},"message":` + message + `}]}` + "\n\n"
 }
 
 func TestToolCallFragments(t *testing.T) {
@@ -200,6 +209,94 @@ func TestToolCallFragments(t *testing.T) {
 			callEvent(`{"index":0,"id":"old","function":{"name":"f"}}`, `{"index":1,"id":"new","function":{"name":"f"}}`,
 				`{"index":2,"id":"new","function":{"name":"f"}}`, `{"index":3,"id":null,"function":{"name":"f"}}`),
 			[]core.ToolCall{call("call_1", "f", ""), call("new", "f", ""), call("call_3", "f", ""), call("call_4", "f", "")},
+		},
+		"a new id and the name in every fragment": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":"}}`) +
+				callEvent(`{"index":0,"id":"c","function":{"name":"f","arguments":"1}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`)},
+		},
+		"a new id and the name in every fragment, no index": {
+			callEvent(`{"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`) +
+				callEvent(`{"id":"b","function":{"name":"f","arguments":"1}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`)},
+		},
+		"two ids at one index, the second with all": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":1}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":{"x":1}`)}, // the core finds the object
+		},
+		"two ids at one index, empty arguments": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":1}"}}`),
+			[]core.ToolCall{call("a", "f", `{}`), call("b", "f", `{"x":1}`)},
+		},
+		"interleaved by id, all index 0": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":"}}`) +
+				callEvent(`{"index":0,"id":"a","function":{"arguments":"1}"}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"arguments":"2}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`), call("b", "f", `{"x":2}`)},
+		},
+		"heads at index 0, tails at their index": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`) +
+				callEvent(`{"index":0,"function":{"arguments":"{\"x\":1}"}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":""}}`) +
+				callEvent(`{"index":1,"function":{"arguments":"{\"x\":"}}`) + callEvent(`{"index":1,"function":{"arguments":"2}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`), call("b", "f", `{"x":2}`)},
+		},
+		"a blank id": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`) +
+				callEvent(`{"index":0,"id":" ","function":{"name":"","arguments":"}"}}`),
+			[]core.ToolCall{call("a", "f", `{}`)},
+		},
+		"the index as a text": {
+			callEvent(`{"index":"0","id":"a","function":{"name":"f","arguments":"{"}}`,
+				`{"index":"1","id":"b","function":{"name":"g","arguments":"{"}}`) +
+				callEvent(`{"index":"0","function":{"arguments":"}"}}`) + callEvent(`{"index":"1","function":{"arguments":"}"}}`),
+			[]core.ToolCall{call("a", "f", `{}`), call("b", "g", `{}`)},
+		},
+		"all again with the same id": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`) +
+				callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}{"x":1}`)}, // the core finds the object
+		},
+		"all again in a message": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`) +
+				callEvent(`{"index":0,"function":{"arguments":":1}"}}`) +
+				messageEvent(`{"content":null,"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}]}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`)},
+		},
+		"two calls again in a message without ids": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`,
+				`{"index":1,"id":"b","function":{"name":"f","arguments":"{"}}`) +
+				messageEvent(`{"tool_calls":[{"function":{"name":"f","arguments":"{}"}},{"function":{"name":"f","arguments":"{}"}}]}`),
+			[]core.ToolCall{call("call_1", "f", `{}`), call("call_2", "f", `{}`)},
+		},
+		"a message with fewer calls": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`,
+				`{"index":1,"id":"b","function":{"name":"f","arguments":"{}"}}`) +
+				messageEvent(`{"tool_calls":[{"id":"b","function":{"name":"f","arguments":"{}"}}]}`),
+			[]core.ToolCall{call("a", "f", `{}`), call("b", "f", `{}`)},
+		},
+		"a message in each event": {
+			messageEvent(`{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"x\""}}]}`) +
+				messageEvent(`{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}]}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`)},
+		},
+		"the older form": {
+			event(`{"function_call":{"name":"f","arguments":""}}`) + event(`{"function_call":{"arguments":"{\"x\":"}}`) +
+				event(`{"function_call":{"arguments":"1}"}}`),
+			[]core.ToolCall{call("call_1", "f", `{"x":1}`)},
+		},
+		"the older form in a message": {
+			event(`{"function_call":{"name":"f","arguments":"{"}}`) +
+				messageEvent(`{"function_call":{"name":"f","arguments":"{\"x\":1}"}}`),
+			[]core.ToolCall{call("call_1", "f", `{"x":1}`)},
+		},
+		"both forms": {
+			event(`{"function_call":{"name":"f","arguments":"{}"},"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]}`),
+			[]core.ToolCall{call("a", "f", `{}`)},
 		},
 		"an empty fragment is no call": {
 			callEvent(`{"index":0}`, `{"index":1,"id":"a","function":{"name":"f"}}`),
