@@ -2,19 +2,10 @@ package chat
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"strings"
 
 	"appserver/core"
 	"appserver/core/model"
-)
-
-// The finish reasons that matter here.
-const (
-	finishError  = "error"
-	finishLength = "length"
-	finishFilter = "content_filter"
 )
 
 // assembly puts an answer together from its events, and emits text as it comes.
@@ -37,8 +28,7 @@ func newAssembly(p *core.Prompt, emit func(core.Piece)) *assembly {
 	return &assembly{prompt: p, emit: emit}
 }
 
-// Add takes one event. It fails if the event is not JSON, if the provider reports an error, and
-// if the answer is too large.
+// Add takes one event. It fails if the event is not JSON, and if the answer is too large.
 func (a *assembly) Add(raw []byte) error {
 	c, err := decodeChunk(raw, &a.form)
 	if err != nil {
@@ -51,13 +41,7 @@ func (a *assembly) Add(raw []byte) error {
 	if c.Choices[0].Index == 0 {
 		size = a.choose(&c.Choices[0])
 	}
-	if err := a.size.Add(size); err != nil {
-		return err
-	}
-	if a.finish == finishError {
-		return model.ReportedText("the provider ended the answer with finish_reason \"error\"")
-	}
-	return nil
+	return a.size.Add(size)
 }
 
 // Done takes the end marker, which ends an answer without a finish_reason too.
@@ -143,13 +127,7 @@ func (a *assembly) say(kind core.PieceKind, text string) {
 	a.emit(core.Piece{Kind: kind, Text: text})
 }
 
-// cutReasons are why a provider ends an answer that the model had not ended.
-var cutReasons = map[string]string{
-	finishLength: "the provider's limit of output tokens was reached",
-	finishFilter: "the provider's content filter stopped it",
-}
-
-// Answer ends the assembly. An answer that the provider cut to nothing is an error.
+// Answer ends the assembly.
 func (a *assembly) Answer() (core.Answer, error) {
 	if len(a.calls.calls) == 0 { // some providers send a call in both forms
 		a.calls = a.legacy
@@ -159,16 +137,11 @@ func (a *assembly) Answer() (core.Answer, error) {
 	if a.usage != nil {
 		answer.Usage = a.usage.breakdown()
 	}
-	if a.said.Len() > 0 || len(answer.Calls) > 0 {
-		answer.Cut = cutReasons[a.finish]
-		return answer, nil
+	cut, err := model.Ending{Member: "finish_reason", Reason: a.finish,
+		Text: strings.TrimSpace(a.said.String()) != "", Calls: len(answer.Calls) > 0}.Judge()
+	if err != nil {
+		return core.Answer{}, err
 	}
-	switch a.finish {
-	case finishLength:
-		return core.Answer{},
-			model.Barren(errors.New("its length limit was reached before any text; raise the limit or lower the reasoning effort"))
-	case finishFilter:
-		return core.Answer{}, model.Barren(fmt.Errorf("its content filter stopped it (finish_reason %q)", a.finish))
-	}
+	answer.Cut = cut
 	return answer, nil
 }

@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"strings"
@@ -114,7 +115,7 @@ func TestUsage(t *testing.T) {
 		"absent":   {stop + done, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(c.stream)), modeltest.UserSays("hi"))
+			_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event(`{"content":"ok"}`)+c.stream)), modeltest.UserSays("hi"))
 			require.NoError(t, err)
 			require.Equal(t, c.want, answer.Usage)
 		})
@@ -356,19 +357,68 @@ func TestErrorsAmidstTheAnswer(t *testing.T) {
 	}
 }
 
-func TestAnswersCutToNothingAreErrors(t *testing.T) {
-	for reason, words := range map[string]string{"length": "length limit", "content_filter": "content filter"} {
-		finish := `data: {"choices":[{"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\n" + done
-		_, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event(`{"reasoning":"hm"}`)+finish)),
-			modeltest.UserSays("hi"))
-		m := modeltest.Failed(t, err)
-		require.Contains(t, m.Message, words)
-		require.False(t, m.Retry, "the same request ends the same way")
+// ends are the finish reasons of providers. docs/providers.md has their sources.
+var ends = []struct {
+	reasons []string
+	cut     string // of an answer with text; "" is whole
+	empty   string // the error of an answer without text
+	kind    string // of the error, also of an answer with text; "" if only the empty one fails
+	retry   bool
+}{
+	{[]string{"stop", "STOP", "eos", "end_turn", "stop_sequence", "COMPLETE"}, "", "no text and no call", "", true},
+	{[]string{"tool_calls", "tool-calls", "toolUse", "function_call"}, "announced calls and sent none", "no text and no call", "", true},
+	{[]string{"length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "maxTokens"}, "limit of output tokens", "length limit", "", false},
+	{[]string{"content_filter", "content-filter", "SAFETY", "sensitive", "refusal", "RECITATION", "PROHIBITED_CONTENT", "SPII",
+		"content_filter: PROHIBITED_CONTENT", "content_filter: OTHER", "guardrail_intervened"}, "content filter", "content filter", "", false},
+	{[]string{"error", "ERROR", "network_error", "insufficient_system_resource", "abort", "malformed_function_call",
+		"MALFORMED_FUNCTION_CALL", "function_call_filter: MALFORMED_FUNCTION_CALL", "cancelled", "UNEXPECTED_TOOL_CALL"},
+		"", "the provider ended the answer (finish_reason ", protocol.ErrorOther, true},
+	{[]string{"model_context_window_exceeded", "MODEL_CONTEXT_WINDOW_EXCEEDED", "context_length_exceeded", "model_length"},
+		"", "leaves no room", protocol.ErrorContextWindowExceeded, false},
+	{[]string{"unknown", "other", "OTHER", "pause_turn", "repetition", "time_limit", "FINISH_REASON_UNSPECIFIED", ":", "7", "\u00e9"},
+		"the provider ended it (finish_reason ", "no text and no call", "", true},
+}
 
-		pieces, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event(`{"content":"some"}`)+finish)),
-			modeltest.UserSays("hi"))
-		require.NoError(t, err, "what text there is counts")
-		require.Len(t, pieces, 1)
+func TestAnAnswerEndsAsItsFinishReasonSays(t *testing.T) {
+	for _, c := range ends {
+		for _, reason := range c.reasons {
+			t.Run(reason, func(t *testing.T) {
+				finish := `data: {"choices":[{"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\n" + done
+				ask := func(stream string) (core.Answer, error) {
+					_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream+finish)), modeltest.UserSays("hi"))
+					return answer, err
+				}
+				for _, empty := range []string{"", event(`{"reasoning":"hm"}`), event(`{"content":" \n"}`), event(`{"content":""}`)} {
+					_, err := ask(empty)
+					m := modeltest.Failed(t, err)
+					require.Contains(t, m.Message, c.empty)
+					require.Equal(t, cmp.Or(c.kind, protocol.ErrorOther), m.Info.Kind)
+					require.Equal(t, c.retry, m.Retry)
+					require.True(t, m.Streaming)
+				}
+				answer, err := ask(event(`{"content":"some"}`))
+				if c.kind != "" {
+					require.Equal(t, c.kind, modeltest.Failed(t, err).Info.Kind)
+					return
+				}
+				require.NoError(t, err)
+				require.Contains(t, answer.Cut, c.cut)
+				require.Equal(t, c.cut == "", answer.Cut == "", answer.Cut)
+			})
+		}
+	}
+}
+
+// TestCallsNeedNoFinishReason covers the reasons with which providers end answers that only have calls.
+func TestCallsNeedNoFinishReason(t *testing.T) {
+	for _, end := range []string{"", `"finish_reason":"stop"`, `"finish_reason":"tool_calls"`, `"finish_reason":null`,
+		`"finish_reason":"function_call"`, `"finish_reason":"TOOL_USE"`, `"finish_reason":7`} {
+		stream := callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`) +
+			`data: {"choices":[{"index":0` + strings.TrimSuffix(","+end, ",") + "}]}\n\n" + done
+		_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream)), modeltest.UserSays("hi"))
+		require.NoError(t, err, end)
+		require.Empty(t, answer.Cut, end)
+		require.Len(t, answer.Calls, 1, end)
 	}
 }
 
