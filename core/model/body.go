@@ -26,16 +26,17 @@ const (
 )
 
 // eventBody is the body of an answer. A body that is a JSON document instead of a stream is
-// taken for its only event.
+// taken for its only event. Of JSON documents in lines, each line is an event.
 type eventBody struct {
 	src  *bufio.Reader
 	idle *idle
 	kind string // the answer's content type
 	from *Client
 
-	events *sse.Reader // nil before the first read
-	seen   int         // events
-	done   bool        // [DONE] was seen
+	events *sse.Reader   // nil before the first read
+	lines  *bufio.Reader // the lines of documents, or nil
+	seen   int           // events
+	done   bool          // [DONE] was seen
 }
 
 func newEventBody(src *idleReader, res *http.Response, from *Client) *eventBody {
@@ -74,10 +75,34 @@ func (b *eventBody) read() ([]byte, error) {
 	if b.events == nil {
 		b.events = sse.NewReader(b.src, eventLimit)
 		if b.isDocument() {
-			return io.ReadAll(io.LimitReader(b.src, eventLimit))
+			return b.document()
 		}
 	}
+	if b.lines != nil {
+		return b.line()
+	}
 	return b.events.Next()
+}
+
+// document reads a document that may have several lines. If the first line is a document by itself, so are the
+// next ones.
+func (b *eventBody) document() ([]byte, error) {
+	b.lines = bufio.NewReader(io.LimitReader(b.src, eventLimit))
+	first, err := b.line()
+	if err != nil || json.Valid(first) {
+		return first, err
+	}
+	rest, err := io.ReadAll(b.lines)
+	return append(first, rest...), err
+}
+
+// line reads a line that is not empty.
+func (b *eventBody) line() ([]byte, error) {
+	line, err := b.lines.ReadBytes('\n')
+	if err == io.EOF && len(line) > 0 {
+		err = nil
+	}
+	return line, err
 }
 
 // isDocument reports whether the body begins like a JSON object.

@@ -115,7 +115,8 @@ func TestUsage(t *testing.T) {
 		"absent":   {stop + done, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event(`{"content":"ok"}`)+c.stream)), modeltest.UserSays("hi"))
+			_, answer, err := modeltest.Ask(t.Context(), serve(t,
+				modeltest.Events(event(`{"content":"ok"}`)+c.stream)), modeltest.UserSays("hi"))
 			require.NoError(t, err)
 			require.Equal(t, c.want, answer.Usage)
 		})
