@@ -2,6 +2,7 @@ package responses
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"strings"
 
@@ -27,7 +28,8 @@ type reading struct {
 	worded       bool // text was emitted that is not blank
 	native       bool // an item of the provider's own is whole
 	ended        bool
-	reason       string // why the answer is incomplete, or ""
+	called       map[[sha256.Size]byte]bool // the items of calls
+	reason       string                     // why the answer is incomplete, or ""
 }
 
 func newReading(p *core.Prompt, emit func(core.Piece)) *reading {
@@ -126,9 +128,13 @@ func (r *reading) item(raw json.RawMessage, index outputIndex) {
 		r.whole(item)
 		r.thought, r.summaryIndex = false, 0
 	case *protocol.FunctionCall:
-		r.call(core.ToolCall{ID: i.CallID, Name: i.FullName(), Arguments: i.Arguments})
+		if !r.again(item, i.CallID) {
+			r.call(core.ToolCall{ID: i.CallID, Name: i.FullName(), Arguments: i.Arguments})
+		}
 	case *protocol.CustomToolCall:
-		r.call(core.ToolCall{ID: i.CallID, Name: i.Name, Arguments: i.Input, Custom: true})
+		if !r.again(item, i.CallID) {
+			r.call(core.ToolCall{ID: i.CallID, Name: i.Name, Arguments: i.Input, Custom: true})
+		}
 	case *protocol.LocalShellCall:
 		r.call(core.ToolCall{ID: i.CallID, Name: "shell", Arguments: shellArguments(i)})
 	default:
@@ -152,6 +158,24 @@ func (r *reading) undelivered(i *protocol.Reasoning) {
 
 func (r *reading) whole(item protocol.ResponseItem) {
 	r.emit(core.Piece{Kind: core.PieceItem, Item: &item})
+}
+
+// again reports whether an item is a call that the answer has: some gateways send a call twice. Other calls with the
+// same id differ from it.
+func (r *reading) again(item protocol.ResponseItem, callID string) bool {
+	raw, err := protocol.Marshal(item)
+	if err != nil || callID == "" {
+		return false
+	}
+	key := sha256.Sum256(raw)
+	if r.called[key] {
+		return true
+	}
+	if r.called == nil {
+		r.called = map[[sha256.Size]byte]bool{}
+	}
+	r.called[key] = true
+	return false
 }
 
 func (r *reading) call(c core.ToolCall) {

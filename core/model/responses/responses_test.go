@@ -315,6 +315,15 @@ func TestAnIncompleteAnswerHasAReason(t *testing.T) {
 	}
 }
 
+func TestACallThatIsSentTwiceCountsOnce(t *testing.T) {
+	call := done(`{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":"{}"}`)
+	other := done(`{"type":"function_call","id":"fd","call_id":"c","name":"f","arguments":"{\"x\":1}"}`)
+	_, a, err := answer(t, call+call+other+completed)
+	require.NoError(t, err)
+	require.Equal(t, []core.ToolCall{{ID: "c", Name: "f", Arguments: "{}"}, {ID: "call_1", Name: "f", Arguments: `{"x":1}`}},
+		a.Calls)
+}
+
 // TestItemsInTheEndAloneCount covers providers that stream text, and send calls in the last event only.
 func TestItemsInTheEndAloneCount(t *testing.T) {
 	pieces, a, err := answer(t, said+data(`{"type":"response.completed","response":{"output":[`+
