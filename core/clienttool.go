@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"appserver/core/toolspec"
 	"appserver/protocol"
@@ -12,11 +13,12 @@ import (
 // startClientTool asks the client to run its tool. Arguments that are no JSON are the model's
 // error, since no client could decode them.
 func (s *step) startClientTool(c *toolCall, tool *toolspec.ClientTool) {
-	arguments := json.RawMessage(cmp.Or(c.call.Arguments, "{}"))
+	arguments := json.RawMessage(cmp.Or(strings.TrimSpace(c.call.Arguments), "{}"))
 	if !protocol.Valid(arguments) {
 		s.rejectArguments(c, errors.New("they are not JSON, or nested too deeply"))
 		return
 	}
+	arguments = toolspec.Conform(tool.Parameters, arguments)
 	c.client = &clientCall{namespace: tool.Namespace, tool: tool.Tool, arguments: arguments}
 	c.item = s.newItem(&protocol.DynamicToolCallItem{
 		ID: c.call.ID, Namespace: tool.Namespace, Tool: tool.Tool, Arguments: arguments,

@@ -1,6 +1,9 @@
 package core
 
-import "appserver/protocol"
+import (
+	"appserver/core/toolspec"
+	"appserver/protocol"
+)
 
 func (in ModelDone) apply(s *step) { s.modelDone(in) }
 
@@ -48,7 +51,18 @@ func (s *step) modelDone(in ModelDone) {
 	if in.Answer.Usage != nil {
 		s.notifyUsage(s.active.id)
 	}
-	s.addCalls(in.Answer.Calls)
+	s.addCalls(normalizedCalls(in.Answer))
+}
+
+// normalizedCalls returns the calls of an answer with the arguments that the model meant. The arguments of an answer
+// that was cut off are not repaired, because they may lack their end.
+func normalizedCalls(a Answer) []ToolCall {
+	for i := range a.Calls {
+		if call := &a.Calls[i]; !call.Custom && a.Cut == "" {
+			call.Arguments = toolspec.Normalized(call.Arguments)
+		}
+	}
+	return a.Calls
 }
 
 // modelFailed retries the request or fails the turn. The partial answer is dropped.

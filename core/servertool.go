@@ -46,7 +46,7 @@ func (in ToolCalled) apply(s *step)   { s.toolCalled(in) }
 func (s *step) decodeServerCall(c *toolCall) bool {
 	if tool := s.serverTool(c.call.Name); c.server == nil && tool != nil && s.reviewing() == nil {
 		if arguments, err := toolspec.ParseServerCall(c.call.Arguments); err == nil {
-			c.server = &serverCall{*tool, arguments}
+			c.server = &serverCall{*tool, toolspec.Conform(tool.Parameters, arguments)}
 		}
 	}
 	return c.server != nil

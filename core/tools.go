@@ -16,10 +16,21 @@ import (
 func (s *step) addCalls(calls []ToolCall) {
 	for _, call := range calls {
 		call.ID = s.uniqueCallID(call.ID)
+		if s.active.toolsEffect == 0 { // all tools are known
+			call.Name = s.offeredName(call.Name)
+		}
 		s.item(s.callItem(&call))
 		s.active.calls = append(s.active.calls, &toolCall{call: call, session: strconv.FormatInt(s.state.Next-1, 10)})
 	}
 	s.advance()
+}
+
+// offeredName returns the name of the tool that a model means by a name.
+func (s *step) offeredName(name string) string {
+	if s.reviewing() != nil {
+		return toolspec.OfferedName(name, toolspec.ReviewSpecs())
+	}
+	return toolspec.OfferedName(name, s.tools())
 }
 
 // callItem returns the context item of a call.
@@ -120,6 +131,7 @@ func (s *step) parseCommand(c *toolCall) (*shellCommand, error) {
 }
 
 func (s *step) startCall(c *toolCall) {
+	c.call.Name = s.offeredName(c.call.Name)
 	switch {
 	case toolspec.IsShell(c.call.Name) && s.capabilities.Limits.NoShell:
 		s.completeCall(c, "This command was not run: the configuration turns the shell off (features.shell_tool). "+

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"time"
 
+	"appserver/core/jsonrepair"
 	"appserver/core/model/sse"
 	"appserver/protocol"
 )
@@ -26,16 +26,17 @@ const (
 )
 
 // eventBody is the body of an answer. A body that is a JSON document instead of a stream is
-// taken for its only event.
+// taken for its only event. Of JSON documents in lines, each line is an event.
 type eventBody struct {
 	src  *bufio.Reader
 	idle *idle
 	kind string // the answer's content type
 	from *Client
 
-	events *sse.Reader // nil before the first read
-	seen   int         // events
-	done   bool        // [DONE] was seen
+	events *sse.Reader   // nil before the first read
+	lines  *bufio.Reader // the lines of documents, or nil
+	seen   int           // events
+	done   bool          // [DONE] was seen
 }
 
 func newEventBody(src *idleReader, res *http.Response, from *Client) *eventBody {
@@ -55,7 +56,7 @@ func (b *eventBody) next() ([]byte, error) {
 		}
 		b.seen++
 		b.idle.event()
-		data = repaired(bytes.TrimSpace(data))
+		data = jsonrepair.Escape(bytes.TrimSpace(data))
 		switch {
 		case string(data) == "[DONE]":
 			b.done = true
@@ -74,10 +75,34 @@ func (b *eventBody) read() ([]byte, error) {
 	if b.events == nil {
 		b.events = sse.NewReader(b.src, eventLimit)
 		if b.isDocument() {
-			return io.ReadAll(io.LimitReader(b.src, eventLimit))
+			return b.document()
 		}
 	}
+	if b.lines != nil {
+		return b.line()
+	}
 	return b.events.Next()
+}
+
+// document reads a document that may have several lines. If the first line is a document by itself, so are the
+// next ones.
+func (b *eventBody) document() ([]byte, error) {
+	b.lines = bufio.NewReader(io.LimitReader(b.src, eventLimit))
+	first, err := b.line()
+	if err != nil || json.Valid(first) {
+		return first, err
+	}
+	rest, err := io.ReadAll(b.lines)
+	return append(first, rest...), err
+}
+
+// line reads a line that is not empty.
+func (b *eventBody) line() ([]byte, error) {
+	line, err := b.lines.ReadBytes('\n')
+	if err == io.EOF && len(line) > 0 {
+		err = nil
+	}
+	return line, err
 }
 
 // isDocument reports whether the body begins like a JSON object.
@@ -107,31 +132,6 @@ func (b *eventBody) why(err error) error {
 		return fmt.Errorf("the answer (Content-Type %q) held no events; check base_url", b.kind)
 	}
 	return fmt.Errorf("it ended without %s", b.from.wire.Terminal())
-}
-
-// repaired is a JSON text with the control characters in its strings escaped, raw line breaks
-// above all, which some servers write there. Any other text it leaves as it is.
-func repaired(text []byte) []byte {
-	if !slices.ContainsFunc(text, func(b byte) bool { return b < ' ' }) || json.Valid(text) {
-		return text
-	}
-	var out []byte
-	inside, escaped := false, false
-	for _, b := range text {
-		switch {
-		case escaped:
-			escaped = false
-		case inside && b < ' ':
-			out = fmt.Appendf(out, `\u%04x`, b)
-			continue
-		case b == '\\':
-			escaped = inside
-		case b == '"':
-			inside = !inside
-		}
-		out = append(out, b)
-	}
-	return out
 }
 
 // reportsError reports whether an event has an error member with content.

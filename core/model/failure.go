@@ -47,8 +47,11 @@ type reportedError struct{ problem problem }
 // cutError is an answer that broke off.
 type cutError struct{ error }
 
-// barrenError is an answer that ended properly and holds nothing.
-type barrenError struct{ error }
+// barrenError is an answer that ended and holds nothing. retry is set if another answer may hold something.
+type barrenError struct {
+	reason string
+	retry  bool
+}
 
 // oversizedError is an answer that has no end.
 type oversizedError struct{}
@@ -59,9 +62,6 @@ func Reported(document []byte) error { return &reportedError{parseProblem(docume
 
 // ReportedText is Reported for an error that has a text only.
 func ReportedText(text string) error { return &reportedError{problem{text: text}} }
-
-// Barren is the error for an answer that ended properly and holds nothing, and the reason.
-func Barren(reason error) error { return &barrenError{reason} }
 
 // NotJSON is the error for an event of an answer that cannot be decoded.
 func NotJSON(event []byte, err error) error {
@@ -99,6 +99,9 @@ func (p *problem) refusal(status int, text string) *refusal.Refusal {
 func (*oversizedError) Error() string {
 	return fmt.Sprintf("an answer of more than %d MiB", answerLimit>>20)
 }
+
+// Error returns the reason.
+func (e *barrenError) Error() string { return e.reason }
 
 // Error is the status.
 func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
@@ -191,8 +194,9 @@ func (e *cutError) modelError(source) *core.ModelError {
 
 func (e *barrenError) modelError(from source) *core.ModelError {
 	return &core.ModelError{
-		Message:   fmt.Sprintf("model provider %q sent an empty answer: %v", from.name, e.error),
+		Message:   fmt.Sprintf("model provider %q sent an empty answer: %s", from.name, e.reason),
 		Info:      protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
+		Retry:     e.retry,
 		Streaming: true,
 	}
 }

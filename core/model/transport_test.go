@@ -130,7 +130,7 @@ func testRedirectsThatKeepTheBody(t *testing.T, w encoding) {
 		}
 		b, _ := io.ReadAll(r.Body)
 		body = string(b)
-		modeltest.Events(w.end)(rw, r)
+		modeltest.Events(w.text("ok")+w.end)(rw, r)
 	})
 	_, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
 	require.NoError(t, err)

@@ -21,9 +21,11 @@
 //
 // # Arguments
 //
-// Each Parse function decodes the JSON text that the model wrote. The text may be anything. An error
-// names the missing or wrong member, since the model reads it. Unknown members are ignored. Numbers
-// outside of their range get the nearest bound.
+// [Normalized] finds the object in the text that the model wrote, which may be anything. Each Parse
+// function decodes it. An error names the missing or wrong member, since the model reads it. Unknown
+// members are ignored. Integers, booleans and lists are taken in any form that is exact, such as 1e3 or
+// "1000". Integers outside of their range get the nearest bound. [Conform] does the same for the tools of
+// clients and servers, by their schemas. [OfferedName] finds the tool if the model changed its name.
 //
 // # Verdicts
 //

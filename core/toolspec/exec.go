@@ -2,6 +2,7 @@ package toolspec
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -57,14 +58,6 @@ type Terminal struct {
 	Keep int
 }
 
-type execArguments struct {
-	Shell           string `json:"shell"`
-	Login           *bool  `json:"login"`
-	TTY             bool   `json:"tty"`
-	YieldTimeMs     *int64 `json:"yield_time_ms"`
-	MaxOutputTokens int    `json:"max_output_tokens"`
-}
-
 // ParseExec decodes the arguments of exec_command: the arguments of the shell, and the wait and
 // the limit of a command in the background.
 func ParseExec(arguments, cwd, shell string) (*Command, error) {
@@ -72,22 +65,26 @@ func ParseExec(arguments, cwd, shell string) (*Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	var a execArguments
-	if err := protocol.Unmarshal([]byte(arguments), &a); err != nil {
+	a, err := readMembers(arguments)
+	if err != nil {
 		return nil, err
 	}
-	if strings.Contains(a.Shell, "\x00") {
+	other, login, tty := a.text("shell"), a.boolean("login"), a.boolean("tty")
+	c.Timeout = 0
+	c.Terminal = &Terminal{TTY: tty != nil && *tty,
+		Wait: waitTime(a.integer("yield_time_ms"), 10_000, 250, 30_000), Keep: keepBytes(a.integer("max_output_tokens"))}
+	if a.err != nil {
+		return nil, a.err
+	}
+	if strings.Contains(other, "\x00") {
 		return nil, errNul
 	}
-	c.Timeout = 0
-	c.Terminal = &Terminal{
-		TTY: a.TTY, Wait: waitTime(a.YieldTimeMs, 10_000, 250, 30_000), Keep: keepBytes(a.MaxOutputTokens)}
-	if a.Shell != "" && a.Shell != shell {
+	if other != "" && other != shell {
 		// The analysis of the script holds for the user's shell only.
-		shell, c.Reading, c.otherShell = a.Shell, command.MayWrite, true
+		shell, c.Reading, c.otherShell = other, command.MayWrite, true
 		c.Dangerous = c.Dangerous || command.DangerousFor(shell, c.Script)
 	}
-	c.Argv = command.Invocation(shell, c.Script, a.Login == nil || *a.Login)
+	c.Argv = command.Invocation(shell, c.Script, login == nil || *login)
 	return c, nil
 }
 
@@ -137,26 +134,22 @@ type Stdin struct {
 	Keep int
 }
 
-type stdinArguments struct {
-	SessionID       json.RawMessage `json:"session_id"`
-	Chars           string          `json:"chars"`
-	YieldTimeMs     *int64          `json:"yield_time_ms"`
-	MaxOutputTokens int             `json:"max_output_tokens"`
-}
-
 // ParseStdin decodes the arguments of write_stdin. The session can be a number or a string.
 func ParseStdin(arguments string) (Stdin, error) {
-	var a stdinArguments
-	if err := protocol.Unmarshal([]byte(arguments), &a); err != nil {
+	a, err := readMembers(arguments)
+	if err != nil {
 		return Stdin{}, err
 	}
-	in := Stdin{Session: strings.Trim(string(a.SessionID), `"`), Chars: a.Chars, Keep: keepBytes(a.MaxOutputTokens)}
-	if a.Chars == "" {
-		in.Wait = waitTime(a.YieldTimeMs, 5_000, 5_000, 300_000)
+	in := Stdin{Session: a.id("session_id"), Chars: a.text("chars"), Keep: keepBytes(a.integer("max_output_tokens"))}
+	if in.Chars == "" {
+		in.Wait = waitTime(a.integer("yield_time_ms"), 5_000, 5_000, 300_000)
 	} else {
-		in.Wait = waitTime(a.YieldTimeMs, 250, 250, 30_000)
+		in.Wait = waitTime(a.integer("yield_time_ms"), 250, 250, 30_000)
 	}
-	return in, nil
+	if in.Session == "" && a.err == nil {
+		a.err = errors.New("session_id is missing")
+	}
+	return in, a.err
 }
 
 // waitTime returns the time that the call names, within bounds, or the default. All are in
@@ -169,9 +162,9 @@ func waitTime(asked *int64, standard, lowest, highest int64) time.Duration {
 }
 
 // keepBytes converts tokens of output to bytes. A token has about four.
-func keepBytes(tokens int) int {
-	if tokens <= 0 || tokens > MaxOutput/4 {
+func keepBytes(tokens *int64) int {
+	if tokens == nil || *tokens <= 0 || *tokens > MaxOutput/4 {
 		return MaxOutput
 	}
-	return tokens * 4
+	return int(*tokens) * 4
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
-
-	"appserver/protocol"
 )
 
 var imageSpec = Spec{
@@ -19,17 +17,18 @@ var imageSpec = Spec{
 // ParseImage decodes the arguments of view_image and returns the path of the file. A relative path
 // begins at cwd.
 func ParseImage(arguments, cwd string) (string, error) {
-	var a struct {
-		Path string `json:"path"`
-	}
-	if err := protocol.Unmarshal([]byte(arguments), &a); err != nil {
+	a, err := readMembers(arguments)
+	if err != nil {
 		return "", err
 	}
-	switch {
-	case a.Path == "":
+	switch path := a.text("path"); {
+	case a.err != nil:
+		return "", a.err
+	case path == "":
 		return "", errors.New("path is missing")
-	case filepath.IsAbs(a.Path):
-		return a.Path, nil
+	case filepath.IsAbs(path):
+		return path, nil
+	default:
+		return filepath.Join(cwd, path), nil
 	}
-	return filepath.Join(cwd, a.Path), nil
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-
-	"appserver/protocol"
 )
 
 var patchSpec = Spec{
@@ -26,16 +24,18 @@ var patchSpec = Spec{
 // ParsePatch decodes the arguments of apply_patch and returns the text of the patch. A custom call
 // has the text itself as arguments.
 func ParsePatch(arguments string, custom bool) (string, error) {
-	var a struct {
-		Input string `json:"input"`
+	input := arguments
+	if !custom {
+		a, err := readMembers(arguments)
+		if err != nil {
+			return "", err
+		}
+		if input = a.text("input"); a.err != nil {
+			return "", a.err
+		}
 	}
-	if custom {
-		a.Input = arguments
-	} else if err := protocol.Unmarshal([]byte(arguments), &a); err != nil {
-		return "", err
-	}
-	if strings.TrimSpace(a.Input) == "" {
+	if strings.TrimSpace(input) == "" {
 		return "", errors.New("input is missing")
 	}
-	return a.Input, nil
+	return input, nil
 }

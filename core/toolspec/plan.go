@@ -27,26 +27,33 @@ var planStatus = map[string]string{
 
 // Plan is a decoded call of update_plan.
 type Plan struct {
-	Explanation *string                 `json:"explanation"`
-	Steps       []protocol.TurnPlanStep `json:"plan"`
+	Explanation *string
+	Steps       []protocol.TurnPlanStep
 }
 
 // ParsePlan decodes the arguments of update_plan.
 func ParsePlan(arguments string) (Plan, error) {
-	var p Plan
-	if err := protocol.Unmarshal([]byte(arguments), &p); err != nil {
+	a, err := readMembers(arguments)
+	if err != nil {
 		return Plan{}, err
 	}
-	if p.Steps == nil {
+	if a.raw("plan") == nil {
 		return Plan{}, errors.New("plan is missing")
 	}
-	for i := range p.Steps {
-		status, ok := planStatus[p.Steps[i].Status]
-		if !ok {
-			return Plan{}, fmt.Errorf("the status of step %d is %q, expected pending, in_progress or completed",
-				i+1, p.Steps[i].Status)
-		}
-		p.Steps[i].Status = status
+	p := Plan{Steps: []protocol.TurnPlanStep{}}
+	if a.raw("explanation") != nil {
+		p.Explanation = new(a.text("explanation"))
 	}
-	return p, nil
+	for i, step := range a.objects("plan") {
+		text, word := step.text("step"), step.text("status")
+		status, ok := planStatus[word]
+		switch {
+		case step.err != nil:
+			return Plan{}, step.err
+		case !ok:
+			return Plan{}, fmt.Errorf("the status of step %d is %q, expected pending, in_progress or completed", i+1, word)
+		}
+		p.Steps = append(p.Steps, protocol.TurnPlanStep{Step: text, Status: status})
+	}
+	return p, a.err
 }

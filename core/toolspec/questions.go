@@ -1,6 +1,7 @@
 package toolspec
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,18 +34,24 @@ const maxQuestions = 10
 // ParseQuestions decodes the arguments of request_user_input. Each question accepts other words
 // than its options.
 func ParseQuestions(arguments string) ([]protocol.ToolRequestUserInputQuestion, error) {
-	var a struct {
-		Questions []protocol.ToolRequestUserInputQuestion `json:"questions"`
-	}
-	if err := protocol.Unmarshal([]byte(arguments), &a); err != nil {
+	a, err := readMembers(arguments)
+	if err != nil {
 		return nil, err
 	}
-	if len(a.Questions) == 0 || len(a.Questions) > maxQuestions {
-		return nil, fmt.Errorf("expected one to three questions, got %d", len(a.Questions))
+	given := a.objects("questions")
+	switch {
+	case a.err != nil:
+		return nil, a.err
+	case len(given) == 0 || len(given) > maxQuestions:
+		return nil, fmt.Errorf("expected one to three questions, got %d", len(given))
 	}
+	var questions []protocol.ToolRequestUserInputQuestion
 	ids := map[string]bool{}
-	for i := range a.Questions {
-		q := &a.Questions[i]
+	for i, m := range given {
+		q, err := readQuestion(m)
+		if err != nil {
+			return nil, err
+		}
 		switch {
 		case q.ID == "" || ids[q.ID]:
 			return nil, fmt.Errorf("question %d needs an id of its own", i+1)
@@ -54,9 +61,20 @@ func ParseQuestions(arguments string) ([]protocol.ToolRequestUserInputQuestion, 
 			return nil, fmt.Errorf("%s requires non-empty options for every question", RequestUserInput)
 		}
 		ids[q.ID] = true
-		q.IsOther, q.IsSecret = true, false
+		questions = append(questions, q)
 	}
-	return a.Questions, nil
+	return questions, nil
+}
+
+func readQuestion(m *members) (protocol.ToolRequestUserInputQuestion, error) {
+	q := protocol.ToolRequestUserInputQuestion{
+		ID: m.id("id"), Header: m.text("header"), Question: m.text("question"), IsOther: true}
+	for _, o := range m.objects("options") {
+		q.Options = append(q.Options,
+			protocol.ToolRequestUserInputOption{Label: o.text("label"), Description: o.text("description")})
+		m.err = cmp.Or(m.err, o.err)
+	}
+	return q, m.err
 }
 
 // ParseAnswers decodes the client's result of a request for user input: the answers by the ids of

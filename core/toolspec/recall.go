@@ -7,7 +7,6 @@ import (
 
 	"appserver/core/command"
 	"appserver/core/excerpt"
-	"appserver/protocol"
 )
 
 // RecallSpec describes the tool recall.
@@ -25,22 +24,22 @@ const MaxQuery = 2000
 // RecallCall is a decoded call of recall. At least one member is not empty.
 type RecallCall struct {
 	// Query is the text to search for.
-	Query string `json:"query"`
+	Query string
 	// IDs are the ids of excluded and removed items to include again.
-	IDs []string `json:"ids"`
+	IDs []string
 }
 
 // ParseRecall decodes the arguments of recall. A longer query than MaxQuery is truncated.
 func ParseRecall(arguments string) (RecallCall, error) {
-	var c RecallCall
-	if err := protocol.Unmarshal([]byte(arguments), &c); err != nil {
+	a, err := readMembers(arguments)
+	if err != nil {
 		return RecallCall{}, err
 	}
-	c.Query = trimmedQuery(c.Query)
-	if c.Query == "" && len(c.IDs) == 0 {
-		return RecallCall{}, errors.New("query or ids must be given")
+	c := RecallCall{Query: trimmedQuery(a.text("query")), IDs: a.texts("ids")}
+	if c.Query == "" && len(c.IDs) == 0 && a.err == nil {
+		a.err = errors.New("query or ids must be given")
 	}
-	return c, nil
+	return c, a.err
 }
 
 func trimmedQuery(text string) string { return strings.TrimSpace(excerpt.Prefix(text, MaxQuery)) }

@@ -66,7 +66,7 @@ func (t *ServerTool) Key() string { return "mcp\x00" + t.Server + "\x00" + t.Too
 // ParseServerCall decodes the arguments of a tool of a server. Empty arguments are an empty object.
 func ParseServerCall(arguments string) (json.RawMessage, error) {
 	arguments = strings.TrimSpace(arguments)
-	if arguments == "" {
+	if arguments == "" || arguments == "null" {
 		arguments = "{}"
 	}
 	if !protocol.Valid([]byte(arguments)) || arguments[0] != '{' {

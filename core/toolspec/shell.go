@@ -1,11 +1,13 @@
 package toolspec
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,60 +81,38 @@ type Command struct {
 	otherShell bool
 }
 
-// stringOrList decodes "a b" and ["a", "b"].
-type stringOrList struct {
-	text string
-	list []string
+// script returns the text of a member, the script that a list passes to a shell, or the list quoted.
+func (m *members) script(name string) string {
+	if list, ok := listOf(m.raw(name)); !ok || !areTexts(list) {
+		return m.text(name)
+	}
+	words := m.texts(name)
+	if len(words) == 3 && shells[path.Base(words[0])] && (words[1] == "-lc" || words[1] == "-c") {
+		return words[2]
+	}
+	return command.Quote(words)
 }
 
-// UnmarshalJSON decodes either form.
-func (v *stringOrList) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '[' {
-		return protocol.Unmarshal(b, &v.list)
-	}
-	return protocol.Unmarshal(b, &v.text)
-}
-
-// script returns the text, the script that a list passes to a shell, or the list quoted.
-func (v stringOrList) script() string {
-	if v.list == nil {
-		return v.text
-	}
-	if len(v.list) == 3 && shells[path.Base(v.list[0])] && (v.list[1] == "-lc" || v.list[1] == "-c") {
-		return v.list[2]
-	}
-	return command.Quote(v.list)
+// areTexts reports whether a list has strings only. The script [ 1 ] is no list of words.
+func areTexts(list []json.RawMessage) bool {
+	return !slices.ContainsFunc(list, func(element json.RawMessage) bool { return element[0] != '"' })
 }
 
 var shells = map[string]bool{"sh": true, "bash": true, "zsh": true}
 
-type shellArguments struct {
-	Command       stringOrList `json:"command"`
-	Cmd           stringOrList `json:"cmd"`
-	Workdir       string       `json:"workdir"`
-	TimeoutMs     int64        `json:"timeout_ms"`
-	Justification string       `json:"justification"`
-	// SandboxPermissions asks to run outside of the sandbox. Escalated is its older form.
-	SandboxPermissions string `json:"sandbox_permissions"`
-	Escalated          bool   `json:"with_escalated_permissions"`
-}
-
-func (a *shellArguments) script() string {
-	if script := a.Command.script(); script != "" {
-		return script
-	}
-	return a.Cmd.script()
-}
-
-// escalates reports whether the call asks to run outside of the sandbox.
-func (a *shellArguments) escalates() (bool, error) {
-	switch a.SandboxPermissions {
+// escalates reports whether the call asks to run outside of the sandbox. with_escalated_permissions is the older form.
+func (m *members) escalates() bool {
+	switch word := m.text("sandbox_permissions"); word {
 	case "", "use_default":
-		return a.Escalated, nil
+		older := m.boolean("with_escalated_permissions")
+		return older != nil && *older
 	case "require_escalated":
-		return true, nil
+		return true
+	default:
+		m.err = cmp.Or(m.err,
+			fmt.Errorf("sandbox_permissions is %q, expected use_default or require_escalated", word))
+		return false
 	}
-	return false, fmt.Errorf("sandbox_permissions is %q, expected use_default or require_escalated", a.SandboxPermissions)
 }
 
 // errNul rejects arguments that no program can get. The keys of approvals contain NUL as separator.
@@ -141,32 +121,33 @@ var errNul = errors.New("they contain a NUL character")
 // ParseShell decodes the arguments of a shell. A relative workdir begins at cwd. shell is the path
 // of the user's shell.
 func ParseShell(arguments, cwd, shell string) (*Command, error) {
-	var a shellArguments
-	if err := protocol.Unmarshal([]byte(arguments), &a); err != nil {
-		return nil, err
-	}
-	script := a.script()
-	if strings.TrimSpace(script) == "" {
-		return nil, errors.New("command is missing")
-	}
-	escalates, err := a.escalates()
+	a, err := readMembers(arguments)
 	if err != nil {
 		return nil, err
 	}
-	c := &Command{Script: script, Argv: command.Invocation(shell, script, true), Cwd: cwd, Timeout: defaultTimeout,
-		Reason: a.Justification, Dangerous: command.DangerousFor(shell, script), Escalates: escalates}
-	if a.Workdir != "" {
-		c.Cwd = a.Workdir
+	script := cmp.Or(a.script("command"), a.script("cmd"))
+	if a.err == nil && strings.TrimSpace(script) == "" {
+		return nil, errors.New("command is missing")
+	}
+	c := &Command{Script: script, Cwd: cwd, Timeout: defaultTimeout, Reason: a.text("justification"),
+		Escalates: a.escalates()}
+	workdir, timeout := a.text("workdir"), a.integer("timeout_ms")
+	if a.err != nil {
+		return nil, a.err
+	}
+	c.Argv, c.Dangerous = command.Invocation(shell, script, true), command.DangerousFor(shell, script)
+	if workdir != "" {
+		c.Cwd = workdir
 		if !filepath.IsAbs(c.Cwd) {
-			c.Cwd = filepath.Join(cwd, a.Workdir)
+			c.Cwd = filepath.Join(cwd, workdir)
 		}
 	}
 	if strings.Contains(c.Cwd+c.Script, "\x00") {
 		return nil, errNul
 	}
 	c.Reading = command.ReadingFor(shell, c.Cwd, script)
-	if a.TimeoutMs > 0 {
-		c.Timeout = time.Duration(min(a.TimeoutMs, maxTimeout.Milliseconds())) * time.Millisecond
+	if timeout != nil && *timeout > 0 {
+		c.Timeout = time.Duration(min(*timeout, maxTimeout.Milliseconds())) * time.Millisecond
 	}
 	return c, nil
 }

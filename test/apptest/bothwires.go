@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -62,7 +63,7 @@ type responsesWriter struct {
 	text      strings.Builder
 	call      Object // the function call that is not complete yet
 	usage     gjson.Result
-	ended     bool
+	ended     string // the finish reason, or ""
 }
 
 // Flush sends the buffered events.
@@ -108,7 +109,7 @@ func (r *responsesWriter) line(line string) {
 	for _, call := range delta.Get("tool_calls").Array() {
 		r.tool(call)
 	}
-	r.ended = r.ended || event.Get("choices.0.finish_reason").Str != ""
+	r.ended = cmp.Or(event.Get("choices.0.finish_reason").Str, r.ended)
 }
 
 // tool appends a piece to the current call. A piece with an id begins a new call.
@@ -142,9 +143,10 @@ func (r *responsesWriter) item(item Object) {
 	r.send(Object{"type": "response.output_item.done", "item": item})
 }
 
-// end writes the last items and response.completed. If the stream was cut off, it writes nothing.
+// end writes the last items and response.completed, or response.incomplete with a reason that is not normal. If the
+// stream was cut off, it writes nothing.
 func (r *responsesWriter) end() {
-	if !r.ended {
+	if r.ended == "" {
 		return
 	}
 	r.endReasoning()
@@ -162,7 +164,13 @@ func (r *responsesWriter) end() {
 			"output_tokens_details": Object{"reasoning_tokens": r.usage.Get("completion_tokens_details.reasoning_tokens").Int()},
 		}
 	}
-	r.send(Object{"type": "response.completed", "response": response})
+	switch r.ended {
+	case "stop", "tool_calls":
+		r.send(Object{"type": "response.completed", "response": response})
+	default:
+		response["incomplete_details"] = Object{"reason": r.ended}
+		r.send(Object{"type": "response.incomplete", "response": response})
+	}
 }
 
 func (r *responsesWriter) send(event Object) {

@@ -117,7 +117,11 @@ func TestProviderFailuresEndTurnOnce(t *testing.T) {
 		"calls after finish":   {stream(word("one"), stop, call, done), "completed", ""},
 		"calls and stop":       {stream(call, stop, done), "completed", ""},
 		"calls without a call": {stream(word("one"), calls, done), "completed", "one"},
-		"nothing":              {stream(stop, done), "completed", ""},
+		"nothing":              {stream(stop, done), "failed", "sent an empty answer"},
+		"blanks":               {stream(word(" \n"), stop, done), "failed", "sent an empty answer"},
+		"a failure as reason": {stream(word("one"), apptest.ChatChunk(apptest.Object{}, "network_error"), done), "failed",
+			"network_error"},
+		"an unknown reason": {stream(word("one"), apptest.ChatChunk(apptest.Object{}, "whim"), done), "completed", "one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,18 +2,10 @@ package chat
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
+	"strings"
 
 	"appserver/core"
 	"appserver/core/model"
-)
-
-// The finish reasons that matter here.
-const (
-	finishError  = "error"
-	finishLength = "length"
-	finishFilter = "content_filter"
 )
 
 // assembly puts an answer together from its events, and emits text as it comes.
@@ -21,11 +13,13 @@ type assembly struct {
 	prompt *core.Prompt
 	emit   func(core.Piece)
 	calls  callAssembly
+	legacy callAssembly // the call in the older form of the API
 	echo   echoAssembly
 	usage  *usage
 	finish string
-	spoken bool // text was emitted
-	done   bool // [DONE] was seen
+	said   strings.Builder // the emitted text
+	mused  bool            // reasoning was emitted
+	done   bool            // [DONE] was seen
 	size   model.Size
 	form   plainForm
 }
@@ -34,8 +28,7 @@ func newAssembly(p *core.Prompt, emit func(core.Piece)) *assembly {
 	return &assembly{prompt: p, emit: emit}
 }
 
-// Add takes one event. It fails if the event is not JSON, if the provider reports an error, and
-// if the answer is too large.
+// Add takes one event. It fails if the event is not JSON, and if the answer is too large.
 func (a *assembly) Add(raw []byte) error {
 	c, err := decodeChunk(raw, &a.form)
 	if err != nil {
@@ -48,13 +41,7 @@ func (a *assembly) Add(raw []byte) error {
 	if c.Choices[0].Index == 0 {
 		size = a.choose(&c.Choices[0])
 	}
-	if err := a.size.Add(size); err != nil {
-		return err
-	}
-	if a.finish == finishError {
-		return model.ReportedText("the provider ended the answer with finish_reason \"error\"")
-	}
-	return nil
+	return a.size.Add(size)
 }
 
 // Done takes the end marker, which ends an answer without a finish_reason too.
@@ -76,7 +63,7 @@ func (a *assembly) Progress() model.Progress {
 func (a *assembly) choose(c *choice) (size int) {
 	size = a.delta(&c.Delta)
 	if c.Message != nil {
-		size += a.delta(c.Message)
+		size += a.message(c.Message)
 	}
 	if c.Usage != nil {
 		a.usage = c.Usage
@@ -96,39 +83,65 @@ func (a *assembly) delta(d *delta) (size int) {
 	for i := range d.ToolCalls {
 		a.calls.add(&d.ToolCalls[i])
 	}
+	if d.FunctionCall != nil {
+		a.legacy.add(&fragment{Function: *d.FunctionCall})
+	}
 	return d.size()
 }
 
-func (a *assembly) say(kind core.PieceKind, text string) {
-	if text != "" {
-		a.spoken = a.spoken || kind == core.PieceText
-		a.emit(core.Piece{Kind: kind, Text: text})
+// message takes a message, which has all of the answer so far. Some providers send one after the deltas, or
+// one in each event. The calls of the message replace those of the deltas. Of its text, only what is new is
+// emitted.
+func (a *assembly) message(m *delta) (size int) {
+	size = m.size()
+	calls, function, content := m.ToolCalls, m.FunctionCall, string(m.Content)
+	m.ToolCalls, m.FunctionCall = nil, nil
+	if said := a.said.String(); said != "" {
+		m.Content, m.Refusal = "", ""
+		if rest, ok := strings.CutPrefix(content, said); ok {
+			m.Content = text(rest)
+		}
 	}
+	if a.mused {
+		m.Reasoning, m.ReasoningContent, m.ReasoningDetails = "", "", nil
+	}
+	a.delta(m)
+	if len(calls) > 0 {
+		a.calls.replace(calls)
+	}
+	if function != nil {
+		a.legacy.replace([]fragment{{Function: *function}})
+	}
+	return size
 }
 
-// cutReasons are why a provider ends an answer that the model had not ended.
-var cutReasons = map[string]string{
-	finishLength: "the provider's limit of output tokens was reached",
-	finishFilter: "the provider's content filter stopped it",
+func (a *assembly) say(kind core.PieceKind, text string) {
+	if text == "" {
+		return
+	}
+	if kind == core.PieceText {
+		a.said.WriteString(text)
+	} else {
+		a.mused = true
+	}
+	a.emit(core.Piece{Kind: kind, Text: text})
 }
 
-// Answer ends the assembly. An answer that the provider cut to nothing is an error.
+// Answer ends the assembly.
 func (a *assembly) Answer() (core.Answer, error) {
+	if len(a.calls.calls) == 0 { // some providers send a call in both forms
+		a.calls = a.legacy
+	}
 	answer := core.Answer{Calls: a.calls.finish(a.prompt)}
 	a.echo.finish(a.prompt, a.calls.renamed, &answer)
 	if a.usage != nil {
 		answer.Usage = a.usage.breakdown()
 	}
-	if a.spoken || len(answer.Calls) > 0 {
-		answer.Cut = cutReasons[a.finish]
-		return answer, nil
+	cut, err := model.Ending{Member: "finish_reason", Reason: a.finish,
+		Text: strings.TrimSpace(a.said.String()) != "", Calls: len(answer.Calls) > 0}.Judge()
+	if err != nil {
+		return core.Answer{}, err
 	}
-	switch a.finish {
-	case finishLength:
-		return core.Answer{},
-			model.Barren(errors.New("its length limit was reached before any text; raise the limit or lower the reasoning effort"))
-	case finishFilter:
-		return core.Answer{}, model.Barren(fmt.Errorf("its content filter stopped it (finish_reason %q)", a.finish))
-	}
+	answer.Cut = cut
 	return answer, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -40,6 +41,8 @@ type delta struct {
 	Reasoning        text              `json:"reasoning"`
 	ReasoningDetails []reasoningDetail `json:"reasoning_details"`
 	ToolCalls        []fragment        `json:"tool_calls"`
+	// FunctionCall is a part of the only call of an answer, in the older form of the API.
+	FunctionCall *function `json:"function_call"`
 }
 
 // size is in bytes.
@@ -55,18 +58,37 @@ func (d *delta) size() int {
 		f := &d.ToolCalls[i]
 		n += model.PartCost + len(f.Function.Arguments) + len(f.ExtraContent)
 	}
+	if d.FunctionCall != nil {
+		n += model.PartCost + len(d.FunctionCall.Arguments)
+	}
 	return n
 }
 
 // fragment is a part of a tool call. Every member may be missing.
 type fragment struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string    `json:"name"`
-		Arguments arguments `json:"arguments"`
-	} `json:"function"`
+	Index        callIndex       `json:"index"`
+	ID           string          `json:"id"`
+	Function     function        `json:"function"`
 	ExtraContent json.RawMessage `json:"extra_content"`
+}
+
+// function is the called function, or a part of it.
+type function struct {
+	Name      string    `json:"name"`
+	Arguments arguments `json:"arguments"`
+}
+
+// callIndex is the place of a call in the answer, if the provider gives one.
+type callIndex struct {
+	place int
+	given bool
+}
+
+// UnmarshalJSON takes what is not an integer for absent. It never fails.
+func (x *callIndex) UnmarshalJSON(b []byte) error {
+	n, err := strconv.Atoi(strings.Trim(string(b), `"`))
+	*x = callIndex{n, err == nil}
+	return nil
 }
 
 // decodeChunk reads an event. What is kept of it as it came is UTF-8 all the same.

@@ -23,7 +23,7 @@ func sent(t *testing.T, p *core.Prompt, edit ...func(*model.Endpoint)) (body str
 	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		body, req = string(b), r
-		_, _ = io.WriteString(w, stop+done)
+		_, _ = io.WriteString(w, event(`{"content":"ok"}`)+stop+done)
 	}, edit...)
 	_, _, err := modeltest.Ask(t.Context(), provider, p)
 	require.NoError(t, err)
@@ -69,7 +69,7 @@ func TestEachRequestHasItsOwnTools(t *testing.T) {
 	var body []byte
 	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ = io.ReadAll(r.Body)
-		_, _ = io.WriteString(w, stop+done)
+		_, _ = io.WriteString(w, event(`{"content":"ok"}`)+stop+done)
 	})
 	read := core.ToolSpec{Name: "read", Parameters: json.RawMessage(`{"type":"object"}`)}
 	described, typed := read, read

@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"strings"
@@ -42,8 +43,12 @@ func TestStreamShapes(t *testing.T) {
 			`data: {"choices":{},"usage":"none"}` + "\n\n" + stop + done,
 		"other choices": `data: {"choices":[{"index":1,"delta":{"content":"no"}}]}` + "\n\n" + hello + stop +
 			done,
-		"a document, not a stream": "{\n \"choices\": [{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]\n}\n",
-		"refusal":                  event(`{"refusal":"Hello"}`) + stop + done,
+		"a document, not a stream":  "{\n \"choices\": [{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]\n}\n",
+		"refusal":                   event(`{"refusal":"Hello"}`) + stop + done,
+		"all again in a message":    hello + messageEvent(`{"content":"Hello"}`) + stop + done,
+		"the rest in a message":     event(`{"content":"Hel"}`) + messageEvent(`{"content":"Hello"}`) + stop + done,
+		"a message in each event":   messageEvent(`{"content":"He"}`) + messageEvent(`{"content":"Hello"}`) + stop + done,
+		"another text in a message": hello + messageEvent(`{"content":"hello "}`) + stop + done,
 	} {
 		t.Run(name, func(t *testing.T) {
 			pieces, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream)), modeltest.UserSays("hi"))
@@ -110,7 +115,8 @@ func TestUsage(t *testing.T) {
 		"absent":   {stop + done, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(c.stream)), modeltest.UserSays("hi"))
+			_, answer, err := modeltest.Ask(t.Context(), serve(t,
+				modeltest.Events(event(`{"content":"ok"}`)+c.stream)), modeltest.UserSays("hi"))
 			require.NoError(t, err)
 			require.Equal(t, c.want, answer.Usage)
 		})
@@ -120,6 +126,11 @@ func TestUsage(t *testing.T) {
 // callEvent is a chunk with these fragments of tool calls.
 func callEvent(fragments ...string) string {
 	return event(`{"tool_calls":[` + strings.Join(fragments, ",") + `]}`)
+}
+
+// messageEvent is a chunk with a message in place of a delta.
+func messageEvent(message string) string {
+	return `data: {"choices":[{"index":0,"delta":{},"message":` + message + `}]}` + "\n\n"
 }
 
 func TestToolCallFragments(t *testing.T) {
@@ -201,6 +212,94 @@ func TestToolCallFragments(t *testing.T) {
 				`{"index":2,"id":"new","function":{"name":"f"}}`, `{"index":3,"id":null,"function":{"name":"f"}}`),
 			[]core.ToolCall{call("call_1", "f", ""), call("new", "f", ""), call("call_3", "f", ""), call("call_4", "f", "")},
 		},
+		"a new id and the name in every fragment": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":"}}`) +
+				callEvent(`{"index":0,"id":"c","function":{"name":"f","arguments":"1}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`)},
+		},
+		"a new id and the name in every fragment, no index": {
+			callEvent(`{"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`) +
+				callEvent(`{"id":"b","function":{"name":"f","arguments":"1}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`)},
+		},
+		"two ids at one index, the second with all": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":1}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":{"x":1}`)}, // the core finds the object
+		},
+		"two ids at one index, empty arguments": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":1}"}}`),
+			[]core.ToolCall{call("a", "f", `{}`), call("b", "f", `{"x":1}`)},
+		},
+		"interleaved by id, all index 0": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":"}}`) +
+				callEvent(`{"index":0,"id":"a","function":{"arguments":"1}"}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"arguments":"2}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`), call("b", "f", `{"x":2}`)},
+		},
+		"heads at index 0, tails at their index": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`) +
+				callEvent(`{"index":0,"function":{"arguments":"{\"x\":1}"}}`) +
+				callEvent(`{"index":0,"id":"b","function":{"name":"f","arguments":""}}`) +
+				callEvent(`{"index":1,"function":{"arguments":"{\"x\":"}}`) + callEvent(`{"index":1,"function":{"arguments":"2}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`), call("b", "f", `{"x":2}`)},
+		},
+		"a blank id": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`) +
+				callEvent(`{"index":0,"id":" ","function":{"name":"","arguments":"}"}}`),
+			[]core.ToolCall{call("a", "f", `{}`)},
+		},
+		"the index as a text": {
+			callEvent(`{"index":"0","id":"a","function":{"name":"f","arguments":"{"}}`,
+				`{"index":"1","id":"b","function":{"name":"g","arguments":"{"}}`) +
+				callEvent(`{"index":"0","function":{"arguments":"}"}}`) + callEvent(`{"index":"1","function":{"arguments":"}"}}`),
+			[]core.ToolCall{call("a", "f", `{}`), call("b", "g", `{}`)},
+		},
+		"all again with the same id": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`) +
+				callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}{"x":1}`)}, // the core finds the object
+		},
+		"all again in a message": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`) +
+				callEvent(`{"index":0,"function":{"arguments":":1}"}}`) +
+				messageEvent(`{"content":null,"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}]}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`)},
+		},
+		"two calls again in a message without ids": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`,
+				`{"index":1,"id":"b","function":{"name":"f","arguments":"{"}}`) +
+				messageEvent(`{"tool_calls":[{"function":{"name":"f","arguments":"{}"}},{"function":{"name":"f","arguments":"{}"}}]}`),
+			[]core.ToolCall{call("call_1", "f", `{}`), call("call_2", "f", `{}`)},
+		},
+		"a message with fewer calls": {
+			callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`,
+				`{"index":1,"id":"b","function":{"name":"f","arguments":"{}"}}`) +
+				messageEvent(`{"tool_calls":[{"id":"b","function":{"name":"f","arguments":"{}"}}]}`),
+			[]core.ToolCall{call("a", "f", `{}`), call("b", "f", `{}`)},
+		},
+		"a message in each event": {
+			messageEvent(`{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"x\""}}]}`) +
+				messageEvent(`{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}]}`),
+			[]core.ToolCall{call("a", "f", `{"x":1}`)},
+		},
+		"the older form": {
+			event(`{"function_call":{"name":"f","arguments":""}}`) + event(`{"function_call":{"arguments":"{\"x\":"}}`) +
+				event(`{"function_call":{"arguments":"1}"}}`),
+			[]core.ToolCall{call("call_1", "f", `{"x":1}`)},
+		},
+		"the older form in a message": {
+			event(`{"function_call":{"name":"f","arguments":"{"}}`) +
+				messageEvent(`{"function_call":{"name":"f","arguments":"{\"x\":1}"}}`),
+			[]core.ToolCall{call("call_1", "f", `{"x":1}`)},
+		},
+		"both forms": {
+			event(`{"function_call":{"name":"f","arguments":"{}"},"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]}`),
+			[]core.ToolCall{call("a", "f", `{}`)},
+		},
 		"an empty fragment is no call": {
 			callEvent(`{"index":0}`, `{"index":1,"id":"a","function":{"name":"f"}}`),
 			[]core.ToolCall{call("a", "f", "")},
@@ -259,19 +358,68 @@ func TestErrorsAmidstTheAnswer(t *testing.T) {
 	}
 }
 
-func TestAnswersCutToNothingAreErrors(t *testing.T) {
-	for reason, words := range map[string]string{"length": "length limit", "content_filter": "content filter"} {
-		finish := `data: {"choices":[{"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\n" + done
-		_, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event(`{"reasoning":"hm"}`)+finish)),
-			modeltest.UserSays("hi"))
-		m := modeltest.Failed(t, err)
-		require.Contains(t, m.Message, words)
-		require.False(t, m.Retry, "the same request ends the same way")
+// ends are the finish reasons of providers. docs/providers.md has their sources.
+var ends = []struct {
+	reasons []string
+	cut     string // of an answer with text; "" is whole
+	empty   string // the error of an answer without text
+	kind    string // of the error, also of an answer with text; "" if only the empty one fails
+	retry   bool
+}{
+	{[]string{"stop", "STOP", "eos", "end_turn", "stop_sequence", "COMPLETE"}, "", "no text and no call", "", true},
+	{[]string{"tool_calls", "tool-calls", "toolUse", "function_call"}, "announced calls and sent none", "no text and no call", "", true},
+	{[]string{"length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "maxTokens"}, "limit of output tokens", "length limit", "", false},
+	{[]string{"content_filter", "content-filter", "SAFETY", "sensitive", "refusal", "RECITATION", "PROHIBITED_CONTENT", "SPII",
+		"content_filter: PROHIBITED_CONTENT", "content_filter: OTHER", "guardrail_intervened"}, "content filter", "content filter", "", false},
+	{[]string{"error", "ERROR", "network_error", "insufficient_system_resource", "abort", "malformed_function_call",
+		"MALFORMED_FUNCTION_CALL", "function_call_filter: MALFORMED_FUNCTION_CALL", "cancelled", "UNEXPECTED_TOOL_CALL"},
+		"", "the provider ended the answer (finish_reason ", protocol.ErrorOther, true},
+	{[]string{"model_context_window_exceeded", "MODEL_CONTEXT_WINDOW_EXCEEDED", "context_length_exceeded", "model_length"},
+		"", "leaves no room", protocol.ErrorContextWindowExceeded, false},
+	{[]string{"unknown", "other", "OTHER", "pause_turn", "repetition", "time_limit", "FINISH_REASON_UNSPECIFIED", ":", "7", "\u00e9"},
+		"the provider ended it (finish_reason ", "no text and no call", "", true},
+}
 
-		pieces, _, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(event(`{"content":"some"}`)+finish)),
-			modeltest.UserSays("hi"))
-		require.NoError(t, err, "what text there is counts")
-		require.Len(t, pieces, 1)
+func TestAnAnswerEndsAsItsFinishReasonSays(t *testing.T) {
+	for _, c := range ends {
+		for _, reason := range c.reasons {
+			t.Run(reason, func(t *testing.T) {
+				finish := `data: {"choices":[{"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\n" + done
+				ask := func(stream string) (core.Answer, error) {
+					_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream+finish)), modeltest.UserSays("hi"))
+					return answer, err
+				}
+				for _, empty := range []string{"", event(`{"reasoning":"hm"}`), event(`{"content":" \n"}`), event(`{"content":""}`)} {
+					_, err := ask(empty)
+					m := modeltest.Failed(t, err)
+					require.Contains(t, m.Message, c.empty)
+					require.Equal(t, cmp.Or(c.kind, protocol.ErrorOther), m.Info.Kind)
+					require.Equal(t, c.retry, m.Retry)
+					require.True(t, m.Streaming)
+				}
+				answer, err := ask(event(`{"content":"some"}`))
+				if c.kind != "" {
+					require.Equal(t, c.kind, modeltest.Failed(t, err).Info.Kind)
+					return
+				}
+				require.NoError(t, err)
+				require.Contains(t, answer.Cut, c.cut)
+				require.Equal(t, c.cut == "", answer.Cut == "", answer.Cut)
+			})
+		}
+	}
+}
+
+// TestCallsNeedNoFinishReason covers the reasons with which providers end answers that only have calls.
+func TestCallsNeedNoFinishReason(t *testing.T) {
+	for _, end := range []string{"", `"finish_reason":"stop"`, `"finish_reason":"tool_calls"`, `"finish_reason":null`,
+		`"finish_reason":"function_call"`, `"finish_reason":"TOOL_USE"`, `"finish_reason":7`} {
+		stream := callEvent(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`) +
+			`data: {"choices":[{"index":0` + strings.TrimSuffix(","+end, ",") + "}]}\n\n" + done
+		_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream)), modeltest.UserSays("hi"))
+		require.NoError(t, err, end)
+		require.Empty(t, answer.Cut, end)
+		require.Len(t, answer.Calls, 1, end)
 	}
 }
 

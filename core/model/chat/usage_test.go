@@ -87,7 +87,7 @@ func TestUsageOutOfBoundsNeverFailsAnAnswer(t *testing.T) {
 // usageOf returns the usage of an answer whose last chunk has it.
 func usageOf(t *testing.T, usage string) *protocol.TokenUsageBreakdown {
 	t.Helper()
-	stream := stop + `data: {"choices":[],"usage":` + usage + "}\n\n" + done
+	stream := event(`{"content":"ok"}`) + stop + `data: {"choices":[],"usage":` + usage + "}\n\n" + done
 	_, answer, err := modeltest.Ask(t.Context(), serve(t, modeltest.Events(stream)), modeltest.UserSays("hi"))
 	require.NoError(t, err)
 	return answer.Usage

@@ -26,8 +26,16 @@ const (
 	eventCompleted     = "response.completed"
 	eventDone          = "response.done"
 	eventIncomplete    = "response.incomplete"
+	eventCancelled     = "response.cancelled"
 	eventFailed        = "response.failed"
 	eventError         = "error"
+)
+
+// The states of a response that is not complete.
+const (
+	statusIncomplete = "incomplete"
+	statusFailed     = "failed"
+	statusCancelled  = "cancelled"
 )
 
 // event has the used members of an event. Members of a wrong type count as absent.
@@ -55,6 +63,7 @@ func (o *outputIndex) UnmarshalJSON(b []byte) error {
 
 // response is the state of an answer, in the events that begin and end it.
 type response struct {
+	Status  string            `json:"status"`
 	Output  []json.RawMessage `json:"output"`
 	Usage   *usage            `json:"usage"`
 	Error   json.RawMessage   `json:"error"`

@@ -1,9 +1,12 @@
 package responses
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"encoding/json"
-	"errors"
-	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"appserver/core"
 	"appserver/core/model"
@@ -21,9 +24,12 @@ type reading struct {
 	// thought is set once the reasoning under way had a delta.
 	thought      bool
 	summaryIndex int
-	items        int // that are whole
-	end          string
-	reason       string // why the answer is incomplete
+	items        int  // that are whole
+	worded       bool // text was emitted that is not blank
+	native       bool // an item of the provider's own is whole
+	ended        bool
+	called       map[[sha256.Size]byte]bool // the items of calls
+	reason       string                     // why the answer is incomplete, or ""
 }
 
 func newReading(p *core.Prompt, emit func(core.Piece)) *reading {
@@ -51,15 +57,15 @@ func (r *reading) Add(raw []byte) error {
 		r.reasoning(core.PieceReasoning, e.Delta)
 	case eventItemAdded:
 		r.begin(e.OutputIndex)
-		r.native(e.Item)
+		r.beginNative(e.Item)
 	case eventItemDone:
 		r.item(e.Item, e.OutputIndex)
 	case eventFailed:
 		return model.Reported(failure(e.Response.Error))
 	case eventError:
 		return model.Reported(raw)
-	case eventCompleted, eventDone, eventIncomplete:
-		r.finish(&e)
+	case eventCompleted, eventDone, eventIncomplete, eventCancelled:
+		return r.finish(&e)
 	}
 	return nil
 }
@@ -75,6 +81,7 @@ func failure(raw json.RawMessage) []byte {
 func (r *reading) text(delta string) {
 	if delta != "" {
 		r.said, r.spoke = true, true
+		r.worded = r.worded || strings.TrimSpace(delta) != ""
 		r.emit(core.Piece{Kind: core.PieceText, Text: delta})
 	}
 }
@@ -95,8 +102,8 @@ func (r *reading) summary(index int, delta string) {
 	r.reasoning(core.PieceReasoningSummary, delta)
 }
 
-// native emits the beginning of an item that only this API knows, which the provider fills by itself.
-func (r *reading) native(raw json.RawMessage) {
+// beginNative emits the beginning of an item that only this API knows, which the provider fills by itself.
+func (r *reading) beginNative(raw json.RawMessage) {
 	var item protocol.ResponseItem
 	if item.UnmarshalJSON(raw) != nil {
 		return
@@ -121,12 +128,17 @@ func (r *reading) item(raw json.RawMessage, index outputIndex) {
 		r.whole(item)
 		r.thought, r.summaryIndex = false, 0
 	case *protocol.FunctionCall:
-		r.call(core.ToolCall{ID: i.CallID, Name: i.FullName(), Arguments: i.Arguments})
+		if !r.again(item, i.CallID) {
+			r.call(core.ToolCall{ID: i.CallID, Name: i.FullName(), Arguments: i.Arguments})
+		}
 	case *protocol.CustomToolCall:
-		r.call(core.ToolCall{ID: i.CallID, Name: i.Name, Arguments: i.Input, Custom: true})
+		if !r.again(item, i.CallID) {
+			r.call(core.ToolCall{ID: i.CallID, Name: i.Name, Arguments: i.Input, Custom: true})
+		}
 	case *protocol.LocalShellCall:
 		r.call(core.ToolCall{ID: i.CallID, Name: "shell", Arguments: shellArguments(i)})
 	default:
+		r.native = true
 		r.whole(item)
 	}
 }
@@ -148,6 +160,24 @@ func (r *reading) whole(item protocol.ResponseItem) {
 	r.emit(core.Piece{Kind: core.PieceItem, Item: &item})
 }
 
+// again reports whether an item is a call that the answer has: some gateways send a call twice. Other calls with the
+// same id differ from it.
+func (r *reading) again(item protocol.ResponseItem, callID string) bool {
+	raw, err := protocol.Marshal(item)
+	if err != nil || callID == "" {
+		return false
+	}
+	key := sha256.Sum256(raw)
+	if r.called[key] {
+		return true
+	}
+	if r.called == nil {
+		r.called = map[[sha256.Size]byte]bool{}
+	}
+	r.called[key] = true
+	return false
+}
+
 func (r *reading) call(c core.ToolCall) {
 	c.ID = r.ids.Claim(r.prompt, c.ID)
 	r.answer.Calls = append(r.answer.Calls, c)
@@ -161,16 +191,36 @@ func shellArguments(c *protocol.LocalShellCall) string {
 	return string(b)
 }
 
-// finish takes the end of the answer. A provider that sends no events for items has them here.
-func (r *reading) finish(e *event) {
+// finish takes the end of the answer. A provider that sends no events for items has them here. Of a provider
+// that sent text only, the other items count.
+func (r *reading) finish(e *event) error {
+	if e.Response.Status == statusFailed {
+		return model.Reported(failure(e.Response.Error))
+	}
 	r.flush()
-	if r.items == 0 && !r.spoke {
+	if r.items == 0 {
 		for _, raw := range e.Response.Output {
-			r.item(raw, outputIndex{})
+			if !r.spoke || gjson.GetBytes(raw, "type").Str != "message" {
+				r.item(raw, outputIndex{})
+			}
 		}
 	}
 	r.answer.Usage = e.Response.Usage.breakdown()
-	r.end, r.reason = e.Type, e.Response.Details.Reason
+	r.ended, r.reason = true, e.endReason()
+	return nil
+}
+
+// endReason returns why an answer is incomplete, or "". Some gateways end incomplete answers with
+// response.completed, and name the state only.
+func (e *event) endReason() string {
+	state := cmp.Or(e.Response.Status, strings.TrimPrefix(e.Type, "response."))
+	if state == statusIncomplete || e.Type == eventIncomplete {
+		return cmp.Or(e.Response.Details.Reason, statusIncomplete)
+	}
+	if state == statusCancelled || e.Type == eventCancelled {
+		return statusCancelled
+	}
+	return e.Response.Details.Reason
 }
 
 // Done ignores the end marker of other APIs.
@@ -178,30 +228,19 @@ func (r *reading) Done() {}
 
 // Progress is Complete after the event that ends the answer.
 func (r *reading) Progress() model.Progress {
-	if r.end == "" {
+	if !r.ended {
 		return model.Underway
 	}
 	return model.Complete
 }
 
-// cutReasons are why a provider ends an answer that the model had not ended.
-var cutReasons = map[string]string{
-	"max_output_tokens": "the provider's limit of output tokens was reached",
-	"content_filter":    "the provider's content filter stopped it",
-}
-
-// Answer ends the reading. An incomplete answer without any item is an error.
+// Answer ends the reading.
 func (r *reading) Answer() (core.Answer, error) {
-	if r.end != eventIncomplete {
-		return r.answer, nil
+	cut, err := model.Ending{Member: "reason", Reason: r.reason,
+		Text: r.worded, Calls: len(r.answer.Calls) > 0, Items: r.native}.Judge()
+	if err != nil {
+		return core.Answer{}, err
 	}
-	why := cutReasons[r.reason]
-	if why == "" {
-		why = fmt.Sprintf("the provider ended it as incomplete (reason %q)", r.reason)
-	}
-	if r.items == 0 && !r.spoke {
-		return core.Answer{}, model.Barren(errors.New(why))
-	}
-	r.answer.Cut = why
+	r.answer.Cut = cut
 	return r.answer, nil
 }

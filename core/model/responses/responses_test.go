@@ -35,13 +35,16 @@ func answer(t *testing.T, stream string) (pieces []core.Piece, a core.Answer, er
 	return modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
 }
 
+// said is an event with a text.
+const said = `data: {"type":"response.output_text.delta","delta":"half"}` + "\n\n"
+
 // sent is the body of the request for a prompt.
 func sent(t *testing.T, p *core.Prompt) (body string, req *http.Request) {
 	t.Helper()
 	provider := modeltest.Serve(t, responses.New(responses.Options{}), func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		body, req = string(b), r
-		_, _ = io.WriteString(w, completed)
+		_, _ = io.WriteString(w, said+completed)
 	})
 	_, _, err := modeltest.Ask(t.Context(), provider, p)
 	require.NoError(t, err)
@@ -266,7 +269,22 @@ func TestFailuresAreClassifiedByTheirCodes(t *testing.T) {
 		"garbage":      {data(`{"type":`), protocol.ErrorOther, true},
 		"cut to none":  {data(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`), protocol.ErrorOther, false},
 		"another cause": {data(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"whim"}}}`),
+			protocol.ErrorOther, true},
+		"cut to none, completed": {data(`{"type":"response.completed","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}}`),
 			protocol.ErrorOther, false},
+		"no room": {said + data(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"model_context_window_exceeded"}}}`),
+			protocol.ErrorContextWindowExceeded, false},
+		"failed, completed": {said + data(`{"type":"response.completed","response":{"status":"failed","error":{"code":"server_error","message":"m"}}}`),
+			protocol.ErrorInternalServer, true},
+		"failed without an error, completed": {said + data(`{"type":"response.completed","response":{"status":"failed"}}`),
+			protocol.ErrorOther, true},
+		"cancelled":            {said + data(`{"type":"response.cancelled","response":{}}`), protocol.ErrorOther, true},
+		"cancelled, completed": {said + data(`{"type":"response.completed","response":{"status":"cancelled"}}`), protocol.ErrorOther, true},
+		"nothing":              {completed, protocol.ErrorOther, true},
+		"blanks":               {data(`{"type":"response.output_text.delta","delta":" \n"}`) + completed, protocol.ErrorOther, true},
+		"reasoning only": {data(`{"type":"response.reasoning_text.delta","delta":"hm"}`) +
+			done(`{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"hm"}]}`) + completed,
+			protocol.ErrorOther, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := answer(t, c.stream)
@@ -279,10 +297,42 @@ func TestFailuresAreClassifiedByTheirCodes(t *testing.T) {
 }
 
 func TestAnIncompleteAnswerHasAReason(t *testing.T) {
-	_, a, err := answer(t, data(`{"type":"response.output_text.delta","delta":"half"}`)+
-		data(`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`))
+	for end, want := range map[string]string{
+		`{"type":"response.completed","response":{"status":"completed","incomplete_details":null}}`:                            "",
+		`{"type":"response.completed","response":{"status":7,"incomplete_details":[]}}`:                                        "",
+		`{"type":"response.done","response":{"status":"completed"}}`:                                                           "",
+		`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`:                      "the provider's limit of output tokens was reached",
+		`{"type":"response.completed","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}}`: "the provider's limit of output tokens was reached",
+		`{"type":"response.completed","response":{"incomplete_details":{"reason":"max_tokens"}}}`:                              "the provider's limit of output tokens was reached",
+		`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`:                         "the provider's content filter stopped it",
+		`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"whim"}}}`:                                   `the provider ended it (reason "whim")`,
+		`{"type":"response.incomplete","response":{}}`:                                                                         `the provider ended it (reason "incomplete")`,
+		`{"type":"response.completed","response":{"status":"incomplete"}}`:                                                     `the provider ended it (reason "incomplete")`,
+	} {
+		_, a, err := answer(t, said+data(end))
+		require.NoError(t, err, end)
+		require.Equal(t, want, a.Cut, end)
+	}
+}
+
+func TestACallThatIsSentTwiceCountsOnce(t *testing.T) {
+	call := done(`{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":"{}"}`)
+	other := done(`{"type":"function_call","id":"fd","call_id":"c","name":"f","arguments":"{\"x\":1}"}`)
+	_, a, err := answer(t, call+call+other+completed)
 	require.NoError(t, err)
-	require.Equal(t, "the provider's limit of output tokens was reached", a.Cut)
+	require.Equal(t, []core.ToolCall{{ID: "c", Name: "f", Arguments: "{}"}, {ID: "call_1", Name: "f", Arguments: `{"x":1}`}},
+		a.Calls)
+}
+
+// TestItemsInTheEndAloneCount covers providers that stream text, and send calls in the last event only.
+func TestItemsInTheEndAloneCount(t *testing.T) {
+	pieces, a, err := answer(t, said+data(`{"type":"response.completed","response":{"output":[`+
+		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"half"}]},`+
+		`{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}}`))
+	require.NoError(t, err)
+	text, _ := modeltest.Spoken(pieces)
+	require.Equal(t, "half", text)
+	require.Equal(t, []core.ToolCall{{ID: "c", Name: "f", Arguments: "{}"}}, a.Calls)
 }
 
 // TestRefusedMembersAreLeftOut covers providers that serve a part of the API.
@@ -298,7 +348,7 @@ func TestRefusedMembersAreLeftOut(t *testing.T) {
 		case body["tools"].([]any)[0].(map[string]any)["type"] == "custom":
 			http.Error(w, `{"error":{"message":"Invalid value: 'custom'."}}`, http.StatusBadRequest)
 		default:
-			_, _ = io.WriteString(w, completed)
+			_, _ = io.WriteString(w, said+completed)
 		}
 	})
 	p := modeltest.UserSays("hi")

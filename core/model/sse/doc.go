@@ -6,7 +6,7 @@
 // [Reader.Next] gives the data of one event at a time, in order, as one line: the
 // data lines of an event are joined by spaces, which changes nothing in JSON.
 // Comments and the fields event, id and retry are dropped, and so are events
-// without data. LF and CRLF end a line; a byte order mark may come first.
+// without data. LF, CRLF and CR end a line; a byte order mark may come first.
 //
 // Beyond the standard: the last event counts without its blank line, and without
 // its line end; and where the first data line of an event is a whole JSON value,

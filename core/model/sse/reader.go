@@ -19,12 +19,14 @@ type Reader struct {
 	src   *bufio.Reader
 	limit int
 	begun bool
+	// crossed is set after a line that ended with CR. An LF belongs to the same end.
+	crossed bool
 
 	event []byte // data of the event being read
 	lines int    // data lines in event
 	given bool   // event was handed out and is to be cleared
 	held  []byte // the line that begins the next event, when it had to be read
-	long  []byte // a line longer than src's buffer
+	long  []byte // a line that came in several reads
 	err   error  // what ended the stream
 }
 
@@ -100,33 +102,76 @@ func dataField(line []byte) (value []byte, ok bool) {
 	return bytes.TrimPrefix(value, []byte(" ")), ok
 }
 
-// line reads one line and cuts its end off. At the end of the stream it gives what
-// is left together with io.EOF.
+// line reads one line and cuts its end off: LF, CR LF, or CR. At the end of the stream it gives what is left
+// together with io.EOF.
 func (r *Reader) line() ([]byte, error) {
-	line, err := r.src.ReadSlice('\n')
-	if err == bufio.ErrBufferFull {
-		line, err = r.longLine(line)
-	}
+	line, err := r.rawLine()
 	if !r.begun {
 		r.begun = true
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	}
-	line = bytes.TrimSuffix(line, []byte("\n"))
-	return bytes.TrimSuffix(line, []byte("\r")), err
+	return line, err
 }
 
-func (r *Reader) longLine(start []byte) ([]byte, error) {
-	r.long = append(r.long[:0], start...)
+// rawLine reads up to the next end of a line.
+func (r *Reader) rawLine() ([]byte, error) {
+	r.long = r.long[:0]
 	for {
-		more, err := r.src.ReadSlice('\n')
-		r.long = append(r.long, more...)
-		if len(r.long) > r.limit {
-			return nil, r.tooLong()
-		}
-		if err != bufio.ErrBufferFull {
+		window, err := r.window()
+		if err != nil {
 			return r.long, err
 		}
+		if end := lineEnd(window); end >= 0 {
+			r.crossed = window[end] == '\r'
+			_, _ = r.src.Discard(end + 1)
+			if len(r.long) == 0 {
+				return window[:end], nil
+			}
+			r.long = append(r.long, window[:end]...)
+			return r.long, r.checked()
+		}
+		r.long = append(r.long, window...)
+		_, _ = r.src.Discard(len(window))
+		if err := r.checked(); err != nil {
+			return nil, err
+		}
 	}
+}
+
+// window returns the bytes that have arrived, at least one. It skips the LF of a CR LF.
+func (r *Reader) window() ([]byte, error) {
+	for {
+		if _, err := r.src.Peek(1); err != nil {
+			return nil, err
+		}
+		window, _ := r.src.Peek(r.src.Buffered())
+		if !r.crossed || window[0] != '\n' {
+			r.crossed = false
+			return window, nil
+		}
+		r.crossed = false
+		_, _ = r.src.Discard(1)
+	}
+}
+
+// lineEnd returns the place of the first end of a line, or -1.
+func lineEnd(window []byte) int {
+	end := bytes.IndexByte(window, '\n')
+	if end < 0 {
+		return bytes.IndexByte(window, '\r')
+	}
+	if before := bytes.IndexByte(window[:end], '\r'); before >= 0 {
+		return before
+	}
+	return end
+}
+
+// checked fails if the line is too long.
+func (r *Reader) checked() error {
+	if len(r.long) > r.limit {
+		return r.tooLong()
+	}
+	return nil
 }
 
 func (r *Reader) tooLong() error {

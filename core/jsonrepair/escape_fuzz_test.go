@@ -1,4 +1,4 @@
-package model
+package jsonrepair_test
 
 import (
 	"bytes"
@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"appserver/core/jsonrepair"
 )
 
-// FuzzRepaired compares texts with raw control characters with the same texts with escaped ones.
-func FuzzRepaired(f *testing.F) {
+// FuzzEscape compares texts with raw control characters with the same texts with escaped ones.
+func FuzzEscape(f *testing.F) {
 	f.Add("a\nb", `{"x":"\u000a\\"}`)
 	f.Add("\\\n\"\x00\x1f\u2028", "{\"a\":\"\\\n\"}")
 	f.Fuzz(func(t *testing.T, value, text string) {
@@ -26,9 +28,9 @@ func FuzzRepaired(f *testing.F) {
 				}
 			}
 		}
-		require.JSONEq(t, string(want), string(repaired(raw)))
+		require.JSONEq(t, string(want), string(jsonrepair.Escape(raw)))
 		if json.Valid([]byte(text)) {
-			require.Equal(t, text, string(repaired([]byte(text))))
+			require.Equal(t, text, string(jsonrepair.Escape([]byte(text))))
 		}
 	})
 }
