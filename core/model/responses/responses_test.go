@@ -320,7 +320,8 @@ func TestACallThatIsSentTwiceCountsOnce(t *testing.T) {
 	other := done(`{"type":"function_call","id":"fd","call_id":"c","name":"f","arguments":"{\"x\":1}"}`)
 	_, a, err := answer(t, call+call+other+completed)
 	require.NoError(t, err)
-	require.Equal(t, []core.ToolCall{{ID: "c", Name: "f", Arguments: "{}"}, {ID: "call_1", Name: "f", Arguments: `{"x":1}`}},
+	require.Equal(t,
+		[]core.ToolCall{{ID: "c", Name: "f", Arguments: "{}"}, {ID: "call_1", Name: "f", Arguments: `{"x":1}`}},
 		a.Calls)
 }
 
