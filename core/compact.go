@@ -333,7 +333,7 @@ func (s *step) summaryDone(m *modelRequest, sent *protocol.StoredRequest, in Mod
 	case flaw != "":
 		s.summarizeWithoutModel(flaw)
 	default:
-		s.active.retries, s.active.silent = 0, 0
+		s.active.attempts = attempts{}
 		s.commitCompaction(text, protocol.CompactSummary)
 	}
 }

@@ -219,6 +219,8 @@ type ModelError struct {
 	Streaming bool
 	// RetryAfter is the delay that the provider asks for, or 0.
 	RetryAfter time.Duration
+	// Loading is set if the server still loads the model.
+	Loading bool
 }
 
 // Error returns the message.

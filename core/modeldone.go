@@ -25,7 +25,7 @@ func (s *step) modelDone(in ModelDone) {
 		s.summaryDone(m, sent, in)
 		return
 	}
-	s.active.request, s.active.retries, s.active.silent, s.active.compactions = nil, 0, 0, 0
+	s.active.request, s.active.attempts, s.active.compactions = nil, attempts{}, 0
 	counted := int64(0)
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
@@ -70,7 +70,7 @@ func (s *step) modelFailed(in ModelFailed) {
 	}
 	s.active.request = nil
 	if !s.retry(in.Err) {
-		s.failRequest(in.Err)
+		s.failRequest(s.explained(in.Err))
 	}
 }
 

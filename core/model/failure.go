@@ -57,7 +57,7 @@ type oversizedError struct{}
 func Reported(document []byte) error { return &reportedError{parseProblem(document)} }
 
 // ReportedText is Reported for an error that has a text only.
-func ReportedText(text string) error { return &reportedError{problem{text: text}} }
+func ReportedText(text string) error { return &reportedError{textProblem(text)} }
 
 // Barren is the error for an answer that ended properly and holds nothing, and the reason.
 func Barren(reason error) error { return &barrenError{reason} }
@@ -156,7 +156,7 @@ func (e *statusError) modelError(from source) *core.ModelError {
 		message += ": " + p.text
 	}
 	m := statusModelError(e.status, p, message+", url: "+from.url)
-	m.RetryAfter = retryAfter(e.header, time.Now())
+	m.RetryAfter = cmp.Or(retryAfter(e.header, time.Now()), p.wait)
 	m.Details = excerpt.FirstRunes(string(e.body), messageLimit)
 	return m
 }

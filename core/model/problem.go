@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"html"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"appserver/core/excerpt"
 	"appserver/core/pattern"
@@ -21,8 +23,12 @@ type problem struct {
 	text string
 	// words are the machine-readable words: code, type and status, in lower case.
 	words []string
+	// numbers are the codes that are numbers.
+	numbers []float64
 	// status is an HTTP status in the code, or 0.
 	status int
+	// wait is the delay that the error names, or 0.
+	wait time.Duration
 }
 
 // textMembers are the members that hold the text of an error, best first. What is
@@ -38,12 +44,18 @@ const textDepth = 6
 func parseProblem(body []byte) problem {
 	var value any
 	if protocol.Unmarshal(body, &value) != nil {
-		return problem{text: excerpt.FirstRunes(plainText(body), messageLimit)}
+		return textProblem(plainText(body))
 	}
 	p := problem{}
 	p.read(value)
+	p.wait = waitOf(value, p.text, time.Now())
 	p.text = excerpt.FirstRunes(p.text, messageLimit)
 	return p
+}
+
+// textProblem is an error that has a text only.
+func textProblem(text string) problem {
+	return problem{text: excerpt.FirstRunes(text, messageLimit), wait: waitOf(nil, text, time.Now())}
 }
 
 func (p *problem) read(value any) {
@@ -69,6 +81,7 @@ func (p *problem) addWords(members map[string]any) {
 		case string:
 			p.words = append(p.words, strings.ToLower(v))
 		case float64:
+			p.numbers = append(p.numbers, v)
 			if p.status == 0 && v >= 400 && v < 600 {
 				p.status = int(v)
 			}
@@ -81,6 +94,11 @@ func (p *problem) has(parts ...string) bool {
 	return slices.ContainsFunc(p.words, func(word string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(word, part) })
 	})
+}
+
+// hasCode reports whether one of the codes is this number, also as text.
+func (p *problem) hasCode(code int) bool {
+	return slices.Contains(p.numbers, float64(code)) || slices.Contains(p.words, strconv.Itoa(code))
 }
 
 func findText(value any, depth int) string {
