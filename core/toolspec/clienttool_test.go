@@ -103,6 +103,6 @@ func TestClientOutput(t *testing.T) {
 	require.Len(t, mixed.Parts, 2)
 	require.Equal(t, "data:x", mixed.Parts[1].ImageURL)
 
-	long := toolspec.ClientOutput([]protocol.DynamicToolContent{text(strings.Repeat("x", 2*toolspec.MaxOutput))})
-	require.Less(t, len(long.Text), toolspec.MaxOutput+100)
+	long := toolspec.ClientOutput([]protocol.DynamicToolContent{text(strings.Repeat("x", 2*toolspec.MaxOutput)), image})
+	require.Less(t, len(toolspec.LimitOutput(long, toolspec.MaxOutput).Parts[0].Text), toolspec.MaxOutput+100)
 }
