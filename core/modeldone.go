@@ -48,6 +48,7 @@ func (s *step) modelDone(in ModelDone) {
 	if in.Answer.Usage != nil {
 		s.notifyUsage(s.active.id)
 	}
+	s.active.refill.addAnswer(in.Answer.Calls)
 	s.addCalls(in.Answer.Calls)
 }
 

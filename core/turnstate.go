@@ -40,6 +40,7 @@ type turn struct {
 	// of the model.
 	compaction  *runningCompaction
 	compactions int
+	refill      refillGuard
 	// hasUsage is set once the provider reported the usage of an answer.
 	hasUsage bool
 	// plans counts the plan items of the turn.
