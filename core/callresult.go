@@ -5,12 +5,8 @@ import (
 	"slices"
 
 	"appserver/core/command"
-	"appserver/core/toolspec"
 	"appserver/protocol"
 )
-
-// bytesPerToken is the size of a token in limits of outputs.
-const bytesPerToken = 4
 
 // completeCall ends a call with an output for the model.
 func (s *step) completeCall(c *toolCall, output string) {
@@ -18,9 +14,7 @@ func (s *step) completeCall(c *toolCall, output string) {
 }
 
 func (s *step) completeCallWith(c *toolCall, output protocol.ToolOutput) {
-	if limit := s.capabilities.Limits.Output; limit > 0 {
-		output = toolspec.LimitOutput(output, limit*bytesPerToken)
-	}
+	output = s.limitOutput(output)
 	c.state = callDone
 	c.output = &protocol.FunctionCallOutput{CallID: c.call.ID, Output: output}
 	if c.call.Custom {

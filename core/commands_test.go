@@ -23,7 +23,7 @@ type command func(m *machine, a arguments, b *strings.Builder) error
 //	interrupt [turn=ID]
 //	piece text|reasoning|summary TEXT
 //	sample-done [run=SCRIPT] [call=ID:NAME:ARGUMENTS] [usage=IN,OUT,CACHED,WRITTEN] [cut=WHY]
-//	sample-failed TEXT [retry] [streaming] [after=D] [status=N] [kind=WORD]
+//	sample-failed TEXT [retry] [streaming] [loading] [after=D] [status=N] [kind=WORD]
 //	tool-started, tool-output TEXT, tool-done [exit=N] [output=TEXT] [fill=LINES] [failure=TEXT] [took=D] [timed-out]
 //	servers [tool=NAME:HINTS] [pending]  the tools of the MCP server docs, from the next turn on; hints are r (reads), d (destroys), s (safe), p (prompt), a (approve)
 //	tools-known [tool=NAME:HINTS], tool-progress TEXT, tool-called [text=T] [image=DATA] [json=BLOCK] [structured=JSON] [failed] [error=TEXT] [took=D]

@@ -85,15 +85,21 @@ func (s *step) compactIfNeeded() bool {
 	return true
 }
 
-// compactToTarget starts a compaction, or returns false if no compaction gains anything.
+// compactToTarget starts a compaction, or fails the turn if earlier ones did not help. It returns false if no
+// compaction gains anything.
 func (s *step) compactToTarget(target int64) bool {
 	t := s.active
 	if t.compactions >= maxCompactions {
 		return false
 	}
-	plan, found := s.compactable().ToTarget(&t.env.Compaction, t.env.Compaction.KeepTurns, target)
+	refill := t.refill.afterCompaction()
+	plan, found := s.compactable().ToTarget(&t.env.Compaction, t.env.Compaction.KeepTurns, refill.target(target))
 	if !found {
 		return false
+	}
+	if t.refill = refill; refill.refills >= maxRefills {
+		s.finishTurn(protocol.TurnFailed, s.contextRefills())
+		return true
 	}
 	t.compactions++
 	s.beginCompaction(t.env.Compaction.Strategy, plan)
@@ -125,20 +131,32 @@ const frameBytes = 8 << 10
 
 // contextTooLong returns the error for a request that is too long. It names the largest item.
 func (s *step) contextTooLong(tokens, window int64) *protocol.TurnError {
-	largest, most := none, int64(0)
-	for i := range s.context.Shown() {
-		if price := s.context.SentTokens(i); price > most {
-			largest, most = i, price
-		}
-	}
 	text := fmt.Sprintf("the next request would have %d tokens, but the model's context window holds %d", tokens, window)
 	if s.active.env.Compaction.Limit > 0 {
 		text += ", and compacting does not help"
 	} else {
 		text += ", and automatic compaction is off: compact with thread/compact/start"
 	}
+	return s.contextError(text)
+}
+
+// contextRefills returns the error for a turn whose context is full again after each compaction.
+func (s *step) contextRefills() *protocol.TurnError {
+	return s.contextError(fmt.Sprintf("the context was full again after each of %d compactions of this turn: "+
+		"the next request would have %d tokens", maxRefills, s.PromptTokens()))
+}
+
+// contextError returns an error of the context with the largest item, which fills it.
+func (s *step) contextError(text string) *protocol.TurnError {
+	largest, most := none, int64(0)
+	for i := range s.context.Shown() {
+		if price := s.context.SentTokens(i); price > most {
+			largest, most = i, price
+		}
+	}
 	if largest != none {
-		text += fmt.Sprintf(": item %s (%s) alone has %d. Take it out with context/setInclusion, or shorten it with context/replace, and go on", s.context.Item(largest).ID(), s.context.Category(largest), most)
+		text += fmt.Sprintf(": item %s (%s) alone has %d. Take it out with context/setInclusion, or shorten it with "+
+			"context/replace, and go on", s.context.Item(largest).ID(), s.context.Category(largest), most)
 	}
 	return &protocol.TurnError{Message: text,
 		CodexErrorInfo: &protocol.CodexErrorInfo{Kind: protocol.ErrorContextWindowExceeded}}
@@ -333,7 +351,7 @@ func (s *step) summaryDone(m *modelRequest, sent *protocol.StoredRequest, in Mod
 	case flaw != "":
 		s.summarizeWithoutModel(flaw)
 	default:
-		s.active.retries, s.active.silent = 0, 0
+		s.active.attempts = attempts{}
 		s.commitCompaction(text, protocol.CompactSummary)
 	}
 }

@@ -75,7 +75,8 @@ func sampleFailedInput(m *machine, a arguments) (core.Input, error) {
 		return nil, err
 	}
 	e := &core.ModelError{Message: a.word(0), Retry: a.has("retry"), Streaming: a.has("streaming"),
-		Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
+		Loading: a.has("loading"),
+		Info:    protocol.CodexErrorInfo{Kind: protocol.ErrorOther}}
 	if v := a.option("kind"); v != nil {
 		e.Info.Kind = *v
 	}

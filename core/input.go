@@ -227,6 +227,8 @@ type ModelError struct {
 	MostTokens int64
 	// Encrypted is set if the provider cannot read encrypted content of the request.
 	Encrypted bool
+	// Loading is set if the server still loads the model.
+	Loading bool
 }
 
 // Error returns the message.

@@ -28,7 +28,7 @@ func (s *step) modelDone(in ModelDone) {
 		s.summaryDone(m, sent, in)
 		return
 	}
-	s.active.request, s.active.retries, s.active.silent, s.active.compactions = nil, 0, 0, 0
+	s.active.request, s.active.attempts, s.active.compactions = nil, attempts{}, 0
 	counted := int64(0)
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
@@ -51,6 +51,7 @@ func (s *step) modelDone(in ModelDone) {
 	if in.Answer.Usage != nil {
 		s.notifyUsage(s.active.id)
 	}
+	s.active.refill.addAnswer(in.Answer.Calls)
 	s.addCalls(normalizedCalls(in.Answer))
 }
 
@@ -84,7 +85,7 @@ func (s *step) modelFailed(in ModelFailed) {
 	}
 	s.active.request = nil
 	if !s.dropEncrypted(in.Err) && !s.retry(in.Err) {
-		s.failRequest(in.Err)
+		s.failRequest(s.explained(in.Err))
 	}
 }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"slices"
 
+	"appserver/core/history"
 	"appserver/core/toolspec"
 	"appserver/protocol"
 )
@@ -49,6 +50,11 @@ func (t *Thread) clientTool(name string) *toolspec.ClientTool {
 // short session does not pay for the tool.
 func (t *Thread) recalls() bool {
 	return t.searchesMemory() || t.economizes && t.context.LastTrim() != nil
+}
+
+// wasEconomized reports whether an automatic edit was made.
+func (t *Thread) wasEconomized() bool {
+	return slices.ContainsFunc(t.context.Journal(), func(e history.Edit) bool { return e.Economy() != nil })
 }
 
 // searchesMemory reports whether the recall tool searches the memory as well.

@@ -480,7 +480,7 @@ func sampleEnd(t *rapid.T, id core.EffectID) core.Input {
 		return core.ModelFailed{Effect: id, Err: &core.ModelError{
 			Message: "503", Info: protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed, HTTPStatus: new(503)},
 			Retry: rapid.Bool().Draw(t, "retry"), Streaming: rapid.Bool().Draw(t, "streaming"),
-			RetryAfter: steps.Draw(t, "retry after"),
+			RetryAfter: steps.Draw(t, "retry after"), Loading: rapid.Bool().Draw(t, "loading"),
 		}}
 	}
 	in := core.ModelDone{Effect: id}

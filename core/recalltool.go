@@ -40,11 +40,6 @@ func (s *step) recallInShell(c *shellCommand) (toolspec.RecallCall, bool) {
 	return call, ok && s.reviewing() == nil && (s.economizes || s.wasEconomized())
 }
 
-// wasEconomized reports whether an automatic edit was made.
-func (t *Thread) wasEconomized() bool {
-	return slices.ContainsFunc(t.context.Journal(), func(e history.Edit) bool { return e.Economy() != nil })
-}
-
 // recall includes items again, and searches.
 func (s *step) recall(c *toolCall, a toolspec.RecallCall) {
 	said := ""
@@ -104,11 +99,12 @@ func recallText(c *recallCall, found []string) string {
 func (s *step) includeAgain(ids []string) string {
 	var places []int
 	var said []string
+	left := s.outputTokens()
 	for _, id := range ids {
 		place, found := s.context.Find(id)
 		refused := "There is no such item."
 		if found {
-			refused = s.notIncludable(place)
+			refused = s.notIncludable(place, left)
 		}
 		switch {
 		case refused != "":
@@ -116,7 +112,7 @@ func (s *step) includeAgain(ids []string) string {
 		case s.context.Item(place).Kept():
 			said = append(said, id+" is in the conversation already.")
 		default:
-			places = append(places, place)
+			places, left = append(places, place), left-s.context.Cost(place)
 			said = append(said, id+" is in the conversation again, at its old position.")
 		}
 	}
@@ -127,12 +123,16 @@ func (s *step) includeAgain(ids []string) string {
 }
 
 // notIncludable returns the reason why the model cannot include an item, or "". The model cannot include an item that
-// the user deleted. A call and its output return together, so both must not be deleted.
-func (s *step) notIncludable(place int) string {
+// the user deleted. A call and its output return together, so both must not be deleted. In a known context window, the
+// items of one call of recall have the room of an output.
+func (s *step) notIncludable(place int, left int64) string {
 	c, half := s.context.Item(place), s.context.ReturningHalf(place)
 	switch {
 	case c.Deleted(), half != none && s.context.Item(half).Deleted():
 		return "The user deleted it, or the other half of its call."
+	case !c.Kept() && s.outputTokens() > 0 && s.context.Cost(place) > left:
+		return fmt.Sprintf("It has %d tokens, and this call can include %d more: search it by words.",
+			s.context.Cost(place), max(left, 0))
 	case c.Listed():
 		return ""
 	}
@@ -147,10 +147,13 @@ func (s *step) searchRemoved(query string) (found []string) {
 	seen := map[string]bool{}
 	for _, text := range ranking.Best(recallTried) {
 		c, how := s.context.Item(places[text]), "removed with an earlier part of the conversation"
-		if c.Listed() {
+		switch {
+		case c.Kept():
+			how = "cut"
+		case c.Listed():
 			how = "excluded"
 		}
-		about := aboutItem(history.ContentText(c.Decode()), query)
+		about := aboutItem(s.wholeText(places[text]), query)
 		if seen[about] {
 			continue
 		}
@@ -162,8 +165,8 @@ func (s *step) searchRemoved(query string) (found []string) {
 	return found
 }
 
-// rankRemoved adds the items that are not in the prompt to a ranking, the newest first, and returns their places. The
-// subject of an output is its call, which has the names of files.
+// rankRemoved adds the items that are not in the prompt to a ranking, and outputs of which it has a part, the newest
+// first, and returns their places. The subject of an output is its call, which has the names of files.
 func (s *step) rankRemoved(ranking *digest.Ranking) (places []int) {
 	outputs := map[string]int{} // the text of the last output of a call, by the id of the call
 	size := 0
@@ -178,13 +181,13 @@ func (s *step) rankRemoved(ranking *digest.Ranking) (places []int) {
 			continue
 		}
 		reverted := c.TurnID() != "" && s.state.TurnIndex(c.TurnID()) < 0
-		if c.Deleted() || c.Kept() || c.IsNotice() || c.IsSummary() || reverted {
+		if c.Deleted() || c.Kept() && !s.isCut(i) || c.IsNotice() || c.IsSummary() || reverted {
 			continue
 		}
 		size += int(c.Size())
 		text := ranking.Add()
 		places = append(places, i)
-		ranking.Append(text, history.ContentText(c.Decode()))
+		ranking.Append(text, s.wholeText(i))
 		if c.IsOutput() {
 			outputs[c.CallID()] = text
 		}

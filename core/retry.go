@@ -12,13 +12,18 @@ import (
 // A request without an answer, or with a server error, is retried RequestMaxRetries times silently.
 // After that, or if an answer broke off, the retry is announced, and the silent retries start
 // again. There are at most StreamMaxRetries announced retries. If the provider names a delay, the
-// retry is announced at once.
+// retry is announced at once. A delay above maxWait is not waited for.
 func (s *step) retry(err *ModelError) bool {
 	t := s.active
 	rules := t.env.Provider
+	if !err.Loading {
+		t.loadingSince, t.loadingPolls = time.Time{}, 0
+	}
 	switch {
-	case !err.Retry:
+	case !err.Retry, err.RetryAfter > maxWait:
 		return false
+	case err.Loading:
+		return s.awaitModel(err)
 	case !err.Streaming && !err.isLimit() && t.silent < rules.RequestMaxRetries:
 		t.silent++
 		s.retryAfter(Timer{Delay: retryDelay(t.silent), Spread: true})
@@ -33,19 +38,24 @@ func (s *step) retry(err *ModelError) bool {
 	}
 	t.retries++
 	t.silent = 0
-	notice := turnError(fmt.Sprintf("Reconnecting... %d/%d", t.retries, limit), err)
-	notice.CodexErrorInfo = &protocol.CodexErrorInfo{
-		Kind:       protocol.ErrorStreamDisconnected,
-		HTTPStatus: err.Info.HTTPStatus,
-	}
-	notice.AdditionalDetails = &err.Message
-	s.notify(protocol.ErrorNotification{Error: *notice, WillRetry: true, ThreadID: s.state.ID, TurnID: t.id})
+	s.notifyRetry(fmt.Sprintf("Reconnecting... %d/%d", t.retries, limit), err)
 	if err.RetryAfter > 0 {
 		s.retryAfter(Timer{Delay: err.RetryAfter})
 	} else {
 		s.retryAfter(Timer{Delay: retryDelay(t.retries), Spread: true})
 	}
 	return true
+}
+
+// notifyRetry announces a retry.
+func (s *step) notifyRetry(message string, err *ModelError) {
+	notice := turnError(message, err)
+	notice.CodexErrorInfo = &protocol.CodexErrorInfo{
+		Kind:       protocol.ErrorStreamDisconnected,
+		HTTPStatus: err.Info.HTTPStatus,
+	}
+	notice.AdditionalDetails = &err.Message
+	s.notify(protocol.ErrorNotification{Error: *notice, WillRetry: true, ThreadID: s.state.ID, TurnID: s.active.id})
 }
 
 func (s *step) retryAfter(wait Timer) {

@@ -29,10 +29,9 @@ type turn struct {
 	cancelled []*protocol.StoredRequest
 	// calls are the tool calls of the model's last answer, in order.
 	calls []*toolCall
-	// retries counts the announced retries since the last answer; silent counts the silent ones
-	// since then. retry is the timer of the next attempt, or 0. The prompt is built when it fires.
-	retries, silent int
-	retry           EffectID
+	attempts
+	// retry is the timer of the next attempt, or 0. The prompt is built when it fires.
+	retry EffectID
 	// compacts is set for a turn that only compacts the context.
 	compacts bool
 	// review is set for a turn that only reviews, or nil.
@@ -41,6 +40,7 @@ type turn struct {
 	// of the model.
 	compaction  *runningCompaction
 	compactions int
+	refill      refillGuard
 	// hasUsage is set once the provider reported the usage of an answer.
 	hasUsage bool
 	// plans counts the plan items of the turn.
@@ -58,6 +58,16 @@ type turn struct {
 	// notBefore is the earliest time of turn/completed. timer is the timer for it, or 0.
 	notBefore time.Time
 	timer     EffectID
+}
+
+// attempts are the failed requests since the last answer.
+type attempts struct {
+	// retries counts the announced retries, silent the silent ones since the last of them.
+	retries, silent int
+	// loadingSince is the time of the first answer that the model is being loaded, or zero. loadingPolls counts the
+	// requests since then.
+	loadingSince time.Time
+	loadingPolls int
 }
 
 // outcome is the status of a finished turn.

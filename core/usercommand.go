@@ -109,6 +109,7 @@ func (s *step) userCommandDone(o *userCommand, r ToolResult) {
 	setResult(&item, r)
 	o.item.ThreadItemVariant = &item
 	s.completeItem(o.item, o.command.Argv)
+	r.Output = s.limitText(r.Output)
 	message := history.UserMessage(userCommandText(o.command.Script, r))
 	message.ID = "msg_" + s.NewID()
 	s.itemOfThread(message)

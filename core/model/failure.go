@@ -61,7 +61,7 @@ type oversizedError struct{}
 func Reported(document []byte) error { return &reportedError{parseProblem(document)} }
 
 // ReportedText is Reported for an error that has a text only.
-func ReportedText(text string) error { return &reportedError{problem{text: text}} }
+func ReportedText(text string) error { return &reportedError{textProblem(text)} }
 
 // NotJSON is the error for an event of an answer that cannot be decoded.
 func NotJSON(event []byte, err error) error {
@@ -173,7 +173,7 @@ func (e *statusError) modelError(from source) *core.ModelError {
 		message += ": " + p.text
 	}
 	m := statusModelError(e.status, p, message+", url: "+from.url)
-	m.RetryAfter = retryAfter(e.header, time.Now())
+	m.RetryAfter = cmp.Or(retryAfter(e.header, time.Now()), p.wait)
 	m.Details = excerpt.FirstRunes(string(e.body), messageLimit)
 	return m
 }

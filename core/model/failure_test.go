@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,19 @@ func testStatuses(t *testing.T, w encoding) {
 			"unexpected status 429 Too Many Requests: because, url: URL"},
 		"429 used up": {429, `{"error":{"message":"pay","code":"insufficient_quota"}}`, `"usageLimitExceeded"`,
 			false, "unexpected status 429 Too Many Requests: pay, url: URL"},
+		"429 of Moonshot, used up": {429, `{"error":{"message":"Your account org-1 <ak-1> is suspended due to insufficient ` +
+			`balance, please recharge","type":"exceeded_current_quota_error"}}`, `"usageLimitExceeded"`, false, "suspended"},
+		"429 of GLM, used up": {429, `{"error":{"code":"1113","message":"Recharge."}}`, `"usageLimitExceeded"`, false,
+			"Recharge."},
+		"429 of GLM, code is a number": {429, `{"error":{"code":1310,"message":"m"}}`, `"usageLimitExceeded"`, false, "m"},
+		"429 of GLM, rate": {429, `{"error":{"code":"1302","message":"m"}}`,
+			`{"responseTooManyFailedAttempts":{"httpStatusCode":429}}`, true, "m"},
+		"429 of Mistral, rate": {429, `{"message":"m","type":"rate_limited","code":"1300"}`,
+			`{"responseTooManyFailedAttempts":{"httpStatusCode":429}}`, true, "m"},
+		"429 passed on": {429, `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"{\"error\":` +
+			`{\"message\":\"suspended due to insufficient balance\"}}"}}}`, `"usageLimitExceeded"`, false, "suspended"},
+		"429 used up, by words": {429, `{"error":{"message":"You've reached your usage limit for this period"}}`,
+			`"usageLimitExceeded"`, false, "usage limit"},
 		"402": {402, body, `"usageLimitExceeded"`, false,
 			"unexpected status 402 Payment Required: because, url: URL"},
 		"500": {500, body, `"internalServerError"`, true,
@@ -187,6 +201,85 @@ func testRetryAfter(t *testing.T, w encoding) {
 		_, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
 		require.InDelta(t, time.Hour, modeltest.Failed(t, err).RetryAfter, float64(time.Minute))
 	})
+}
+
+func TestWaitsThatTheBodyNames(t *testing.T) { eachWire(t, testWaitsThatTheBodyNames) }
+
+func testWaitsThatTheBodyNames(t *testing.T, w encoding) {
+	text := func(words string) string { return `{"error":{"message":"` + words + `"}}` }
+	for body, want := range map[string]time.Duration{
+		text("Limit 30000, Used 29000. Please try again in 8s."):           8 * time.Second,
+		text("Please try again in 6m30s. Need more?"):                      390 * time.Second,
+		text("Please try again in 7m12.5s"):                                432500 * time.Millisecond,
+		text("try again in 1h0m3s"):                                        time.Hour + 3*time.Second,
+		text("Please try again in 250ms."):                                 250 * time.Millisecond,
+		text("reached max RPM: 3, please try again after 1 seconds"):       time.Second,
+		text("Please retry after 30 seconds."):                             30 * time.Second,
+		text("Retry after 30"):                                             30 * time.Second,
+		text("Retry-After: 12."):                                           12 * time.Second,
+		text("Please retry in 8.5s."):                                      8500 * time.Millisecond,
+		text("Please wait for about 2 minutes and 5 seconds"):              125 * time.Second,
+		text("Your quota will reset after 8m12s."):                         492 * time.Second,
+		text("The limit resets in 2 hrs"):                                  2 * time.Hour,
+		text("failed: {\"retryDelay\": \"26s\"}"):                          26 * time.Second,
+		"try again in 3 sec":                                               3 * time.Second,
+		`{"error":{"message":"m","retry_after":7}}`:                        7 * time.Second,
+		`{"retryAfter":"1m30s"}`:                                           90 * time.Second,
+		`{"error":{"message":"m"},"retry_after_ms":1500}`:                  1500 * time.Millisecond,
+		`{"error":{"message":"m","metadata":{"retry_after_seconds":"9"}}}`: 9 * time.Second,
+		`[{"error":{"code":429,"message":"Please retry in 43.4ms.","details":[{"@type":"type.googleapis.com/google.rpc.Help"},` +
+			`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"8.5s"}]}}]`: 8500 * time.Millisecond,
+		`{"error":{"message":"m","details":[{"retry_delay":{"seconds":5,"nanos":500000000}}]}}`: 5500 * time.Millisecond,
+		`{"error":{"message":"m","metadata":{"raw":"{\"retry_after\":4}"}}}`:                    4 * time.Second,
+		`{"error":{"message":"m","resets_in_seconds":3600}}`:                                    time.Hour,
+
+		// No delay.
+		text("try again later"):                               0,
+		text("Retry after 3 failed attempts"):                 0,
+		text("connection reset after 30s"):                    0,
+		text("The wait time of 30s is over"):                  0,
+		text("Limit 30 s"):                                    0,
+		text("try again in 5 parsecs"):                        0,
+		text("reset at 2026-09-09 05:38:28"):                  0,
+		`{"retry_after":-3}`:                                  0,
+		`{"retry_after":"NaN"}`:                               0,
+		`{"retry_after":null}`:                                0,
+		`{"resets_at":"2001-01-01T00:00:00Z"}`:                0,
+		`{"retry_after":"Infinity"}`:                          1<<63 - 1,
+		text("try again in 999999999999999999999999999d 1d"):  1<<63 - 1,
+		strings.Repeat("[", 2000) + strings.Repeat("]", 2000): 0,
+	} {
+		t.Run(body[:min(len(body), 60)], func(t *testing.T) {
+			m := failureOf(t, w, answerWith(429, body))
+			require.Equal(t, want, m.RetryAfter, body)
+			require.Equal(t, 2*time.Second, failureOf(t, w, answerWith(429, body, "Retry-After: 2")).RetryAfter)
+		})
+	}
+	at := time.Now().Add(time.Hour).UTC()
+	for _, body := range []string{
+		`{"error":{"type":"x","message":"m","resets_at":` + strconv.FormatInt(at.Unix(), 10) + `}}`,
+		`{"error":{"metadata":{"headers":{"X-RateLimit-Reset":"` + strconv.FormatInt(at.UnixMilli(), 10) + `"}}}}`,
+		text("limit resets at " + at.Format(time.RFC3339)),
+	} {
+		require.InDelta(t, time.Hour, failureOf(t, w, answerWith(429, body)).RetryAfter, float64(time.Minute), body)
+	}
+}
+
+func TestLoadingModel(t *testing.T) { eachWire(t, testLoadingModel) }
+
+func testLoadingModel(t *testing.T, w encoding) {
+	for body, want := range map[string]bool{
+		`{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`: true,
+		`{"error":"Model org/m is currently loading","estimated_time":20.0}`:          true,
+		`{"error":{"message":"The model is overloaded"}}`:                             false,
+		`{"error":{"message":"downloading weights"}}`:                                 false,
+		``: false,
+	} {
+		m := failureOf(t, w, answerWith(503, body))
+		require.True(t, m.Retry)
+		require.Equal(t, want, m.Loading, body)
+	}
+	require.False(t, failureOf(t, w, answerWith(500, `{"error":"loading model failed"}`)).Loading)
 }
 
 func TestUnreachable(t *testing.T) { eachWire(t, testUnreachable) }

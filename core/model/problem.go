@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"html"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"appserver/core/excerpt"
 	"appserver/core/pattern"
@@ -22,12 +24,16 @@ type problem struct {
 	text string
 	// words are the machine-readable words: code, type and status, in lower case.
 	words []string
+	// numbers are the codes that are numbers.
+	numbers []float64
 	// status is an HTTP status in the code, or 0.
 	status int
 	// stated is the context window that the error has as a number, or 0.
 	stated int64
 	// param is the member of the request that the error is about, or "".
 	param string
+	// wait is the delay that the error names, or 0.
+	wait time.Duration
 }
 
 // textMembers are the members that hold the text of an error, best first. What is
@@ -43,12 +49,18 @@ const textDepth = 6
 func parseProblem(body []byte) problem {
 	var value any
 	if protocol.Unmarshal(body, &value) != nil {
-		return problem{text: excerpt.FirstRunes(plainText(body), messageLimit)}
+		return textProblem(plainText(body))
 	}
 	p := problem{}
 	p.read(value)
+	p.wait = waitOf(value, p.text, time.Now())
 	p.text = excerpt.FirstRunes(p.text, messageLimit)
 	return p
+}
+
+// textProblem is an error that has a text only.
+func textProblem(text string) problem {
+	return problem{text: excerpt.FirstRunes(text, messageLimit), wait: waitOf(nil, text, time.Now())}
 }
 
 func (p *problem) read(value any) {
@@ -81,6 +93,7 @@ func (p *problem) addWords(members map[string]any) {
 		case string:
 			p.words = append(p.words, strings.ToLower(v))
 		case float64:
+			p.numbers = append(p.numbers, v)
 			if p.status == 0 && v >= 400 && v < 600 {
 				p.status = int(v)
 			}
@@ -111,6 +124,11 @@ func (p *problem) has(parts ...string) bool {
 	return slices.ContainsFunc(p.words, func(word string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(word, part) })
 	})
+}
+
+// hasCode reports whether one of the codes is this number, also as text.
+func (p *problem) hasCode(code int) bool {
+	return slices.Contains(p.numbers, float64(code)) || slices.Contains(p.words, strconv.Itoa(code))
 }
 
 func findText(value any, depth int) string {

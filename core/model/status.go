@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"appserver/core"
-	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -45,6 +45,7 @@ func statusModelError(status int, p problem, message string) *core.ModelError {
 	default:
 		m.Info = withStatus(protocol.ErrorHTTPConnectionFailed, status)
 		m.Retry = status == http.StatusServiceUnavailable || status == http.StatusRequestTimeout
+		m.Loading = p.loading(status)
 	}
 	return m
 }
@@ -53,10 +54,48 @@ func withStatus(kind string, status int) protocol.CodexErrorInfo {
 	return protocol.CodexErrorInfo{Kind: kind, HTTPStatus: &status}
 }
 
-// exhausted reports whether the account has no credit. A retry is useless then.
+// quotaWords are the codes and types for an account without credit, in lower case. Moonshot has
+// exceeded_current_quota_error, DashScope Arrearage, one-api insufficient_user_quota.
+var quotaWords = []string{
+	"insufficient_quota", "billing_hard_limit", "usage_limit_reached", "usage_not_included", "exceeded_current_quota",
+	"insufficient_balance", "insufficient_user_quota", "insufficient_credits", "billing_not_active", "arrearage",
+}
+
+// glmQuotaCodes are the codes of GLM (Z.AI, Zhipu) for an account without credit, a locked account, and the limits of a
+// day, a plan, a week or a month, as docs.z.ai/api-reference/api-code lists them. Other codes with status 429 are rate
+// limits: 1302, 1303, 1305 and 1312.
+var glmQuotaCodes = []int{
+	1110, 1111, 1112, 1113, 1121, 1304, 1308, 1309, 1310, 1311, 1313, 1316, 1317, 1318, 1319, 1320, 1321,
+}
+
+// quotaTexts are words for the same in messages, in lower case.
+var quotaTexts = []string{
+	"insufficient balance", "insufficient credit", "insufficient account balance", "used all available credits",
+	"usage limit", "spending limit", "limit exhausted", "余额不足", "欠费", "使用上限",
+}
+
+// exhausted reports whether the account has no credit. A retry is useless then. A message counts only if it names no
+// delay.
 func (p *problem) exhausted(status int) bool {
-	return status == http.StatusPaymentRequired ||
-		p.has("insufficient_quota", "billing_hard_limit", "usage_limit_reached", "usage_not_included")
+	switch {
+	case status == http.StatusPaymentRequired, p.has(quotaWords...), slices.ContainsFunc(glmQuotaCodes, p.hasCode):
+		return true
+	case status == 0, status == http.StatusForbidden, status == http.StatusTooManyRequests:
+		return p.wait == 0 && p.says(quotaTexts)
+	}
+	return false
+}
+
+// says reports whether the message has one of these words. They are in lower case.
+func (p *problem) says(words []string) bool {
+	text := strings.ToLower(p.text)
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// loading reports whether the server still loads the model. llama-server answers "Loading model", the server of Hugging
+// Face "Model NAME is currently loading".
+func (p *problem) loading(status int) bool {
+	return status == http.StatusServiceUnavailable && p.says([]string{"loading"}) && p.says([]string{"model"})
 }
 
 // streamedModelError codes an error that came amidst an answer. Rate limits have a kind of their own
@@ -72,7 +111,7 @@ func streamedModelError(p problem, message string) *core.ModelError {
 	case m.Info.Kind == protocol.ErrorTooManyFailedAttempts:
 		m.Info = protocol.CodexErrorInfo{Kind: protocol.ErrorRateLimitExceeded}
 	}
-	m.Streaming, m.RetryAfter = true, p.askedDelay()
+	m.Streaming, m.RetryAfter = true, p.wait
 	return m
 }
 
@@ -112,28 +151,6 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		now = date
 	}
 	return max(0, until.Sub(now))
-}
-
-// tryAgain finds how long the words of a rate limit ask to wait: in seconds, milliseconds or minutes.
-var tryAgain = pattern.New(`(?i)try again in (\d+(?:\.\d+)?)\s*(ms|s|seconds?|m|minutes?)\b`)
-
-// askedDelay is how long the text of a problem asks to wait, 0 if it does not.
-func (p *problem) askedDelay() time.Duration {
-	found := tryAgain().FindStringSubmatch(p.text)
-	if found == nil {
-		return 0
-	}
-	n, err := strconv.ParseFloat(found[1], 64)
-	if err != nil {
-		return 0
-	}
-	switch unit := strings.ToLower(found[2]); {
-	case unit == "ms":
-		return duration(n, time.Millisecond)
-	case unit[0] == 'm':
-		return duration(n, time.Minute)
-	}
-	return duration(n, time.Second)
 }
 
 // duration is n units, within what a Duration holds.

@@ -184,7 +184,7 @@ func TestServerResultOutput(t *testing.T) {
 	require.NoError(t, err)
 	r.Content = append(r.Content, long, json.RawMessage(`{"type":"text","text":"dropped"}`))
 	images, text := 0, 0
-	for _, p := range r.Output("", 0).Parts {
+	for _, p := range toolspec.LimitOutput(r.Output("", 0), toolspec.MaxOutput).Parts {
 		if p.Type == protocol.ContentInputImage {
 			images++
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"appserver/core/excerpt"
 	"appserver/core/pattern"
 	"appserver/protocol"
 )
@@ -81,7 +80,7 @@ func errTool(format string, args ...any) *protocol.Error {
 }
 
 // ClientOutput converts the result of a client's tool for the model: texts only to one text, others
-// to parts. Long texts are cut in the middle.
+// to parts.
 func ClientOutput(contents []protocol.DynamicToolContent) protocol.ToolOutput {
 	var parts []protocol.ContentItem
 	var lines []string
@@ -89,7 +88,7 @@ func ClientOutput(contents []protocol.DynamicToolContent) protocol.ToolOutput {
 		part := protocol.ContentItem{Type: protocol.ContentInputText}
 		switch v := content.DynamicToolContentVariant.(type) {
 		case *protocol.DynamicToolText:
-			part.Text = excerpt.Ends(v.Text, MaxOutput)
+			part.Text = v.Text
 		case *protocol.DynamicToolImage:
 			part = ImagePart(v.ImageURL)
 		default:
@@ -103,5 +102,5 @@ func ClientOutput(contents []protocol.DynamicToolContent) protocol.ToolOutput {
 	if len(lines) < len(parts) {
 		return protocol.ToolOutput{Parts: parts}
 	}
-	return protocol.ToolOutput{Text: excerpt.Ends(strings.Join(lines, "\n"), MaxOutput)}
+	return protocol.ToolOutput{Text: strings.Join(lines, "\n")}
 }

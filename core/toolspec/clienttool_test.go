@@ -107,6 +107,6 @@ func TestClientOutput(t *testing.T) {
 	left := toolspec.ClientOutput([]protocol.DynamicToolContent{{DynamicToolContentVariant: broken}})
 	require.Equal(t, "[an image is left out: not an image that models read: expected PNG, JPEG, GIF or WebP]", left.Text)
 
-	long := toolspec.ClientOutput([]protocol.DynamicToolContent{text(strings.Repeat("x", 2*toolspec.MaxOutput))})
-	require.Less(t, len(long.Text), toolspec.MaxOutput+100)
+	long := toolspec.ClientOutput([]protocol.DynamicToolContent{text(strings.Repeat("x", 2*toolspec.MaxOutput)), image})
+	require.Less(t, len(toolspec.LimitOutput(long, toolspec.MaxOutput).Parts[0].Text), toolspec.MaxOutput+100)
 }

@@ -3,17 +3,11 @@ package toolspec
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
 	"appserver/core/command"
-	"appserver/core/excerpt"
-	"appserver/protocol"
 )
-
-// MaxOutput bounds the output that the model gets from one call, in bytes.
-const MaxOutput = 40_000
 
 func execSpec(escalation bool) Spec {
 	return Spec{
@@ -98,22 +92,6 @@ func (c *Command) Programs() [][]command.Word {
 		argv[i] = command.Word{Text: arg, Known: true}
 	}
 	return [][]command.Word{argv, {{}}}
-}
-
-// LimitOutput returns an output with at most limit bytes of text.
-func LimitOutput(output protocol.ToolOutput, limit int) protocol.ToolOutput {
-	output.Text = excerpt.Ends(output.Text, limit)
-	if output.Parts == nil {
-		return output
-	}
-	parts := slices.Clone(output.Parts)
-	for i, part := range parts {
-		text := excerpt.Ends(part.Text, limit)
-		limit -= min(limit, len(text))
-		parts[i].Text = text
-	}
-	output.Parts = parts
-	return output
 }
 
 // WithoutLogin returns the argument vector for a shell that is no login shell.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"appserver/core/excerpt"
 	"appserver/core/imagefile"
 	"appserver/protocol"
 )
@@ -94,46 +93,29 @@ func (r *ServerResult) IsError() *bool {
 	return &r.Failed
 }
 
-const (
-	// partCost is how many bytes of the limit each part takes beside its text.
-	partCost = 16
-	// maxImages bounds the images of a result.
-	maxImages = 4
-)
+// maxImages bounds the images of a result.
+const maxImages = 4
 
-// Output converts the result for the model: its structured content, or else its content. Texts have
-// at most about MaxOutput bytes together. For a nil result the text is the reason. ms is the
-// duration in milliseconds.
+// Output converts the result for the model: its structured content, or else its content. For a nil result the text is
+// the reason. ms is the duration in milliseconds.
 func (r *ServerResult) Output(reason string, ms int64) protocol.ToolOutput {
 	head := fmt.Sprintf("Wall time: %.4f seconds\nOutput:", float64(ms)/1000)
 	switch {
 	case r == nil:
 		return protocol.ToolOutput{Text: head + "\n" + reason}
 	case r.Structured != nil:
-		return protocol.ToolOutput{Text: head + "\n" + excerpt.Ends(string(r.Structured), MaxOutput)}
+		return protocol.ToolOutput{Text: head + "\n" + string(r.Structured)}
 	}
-	parts := []protocol.ContentItem{textPart(head)}
-	left, images, dropped := MaxOutput, 0, 0
+	parts, images := []protocol.ContentItem{textPart(head)}, 0
 	for _, block := range r.Content {
 		part := contentPart(block)
-		if part.Type == protocol.ContentInputImage && images < maxImages {
-			images++
-			parts = append(parts, part)
-			continue
-		}
 		if part.Type == protocol.ContentInputImage {
+			images++
+		}
+		if part.Type == protocol.ContentInputImage && images > maxImages {
 			part = textPart(fmt.Sprintf("[an image is left out: a result can have %d]", maxImages))
 		}
-		if left <= 0 {
-			dropped++
-			continue
-		}
-		part.Text = excerpt.Ends(part.Text, left)
-		left -= len(part.Text) + partCost
 		parts = append(parts, part)
-	}
-	if dropped > 0 {
-		parts = append(parts, textPart(fmt.Sprintf("[%d more parts of the result are left out]", dropped)))
 	}
 	return protocol.ToolOutput{Parts: parts}
 }
