@@ -10,8 +10,8 @@ import (
 // tools returns the tools of the next request.
 func (t *Thread) tools() []ToolSpec {
 	tools := t.selection().Specs()
-	for _, tool := range toolspec.ClientTools(t.state.Meta.DynamicTools) {
-		tools = append(tools, tool.Spec)
+	for i := range t.clientTools() {
+		tools = append(tools, t.clientTools()[i].Spec)
 	}
 	for i := range t.serverTools {
 		tools = append(tools, t.serverTools[i].Spec)
@@ -36,12 +36,24 @@ func (t *Thread) mayEscalate() bool {
 
 // clientTool returns the client's tool with the name, or nil.
 func (t *Thread) clientTool(name string) *toolspec.ClientTool {
-	for _, tool := range toolspec.ClientTools(t.state.Meta.DynamicTools) {
-		if tool.Name == name {
-			return &tool
+	for i := range t.clientTools() {
+		if tool := &t.clientTools()[i]; tool.Name == name {
+			return tool
 		}
 	}
 	return nil
+}
+
+// clientTools returns the tools of the thread's client. Their schemas are normalized once.
+func (t *Thread) clientTools() []toolspec.ClientTool {
+	specs := t.state.Meta.DynamicTools
+	if len(specs) == 0 {
+		return nil
+	}
+	if t.offeredByClient.of != &specs[0] {
+		t.offeredByClient.of, t.offeredByClient.tools = &specs[0], toolspec.ClientTools(specs)
+	}
+	return t.offeredByClient.tools
 }
 
 // recalls reports whether the model has the recall tool. With automatic edits it has from the first compaction or trim

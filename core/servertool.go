@@ -45,7 +45,7 @@ func (in ToolCalled) apply(s *step)   { s.toolCalled(in) }
 // for invalid arguments.
 func (s *step) decodeServerCall(c *toolCall) bool {
 	if tool := s.serverTool(c.call.Name); c.server == nil && tool != nil && s.reviewing() == nil {
-		if arguments, err := toolspec.ParseServerCall(c.call.Arguments); err == nil {
+		if arguments, err := tool.ParseCall(c.call.Arguments); err == nil {
 			c.server = &serverCall{*tool, arguments}
 		}
 	}

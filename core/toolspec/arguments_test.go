@@ -65,7 +65,7 @@ func TestParseErrorsNameTheMember(t *testing.T) {
 		"question": func(a string) error { _, err := toolspec.ParseQuestions(a); return err },
 		"answer":   func(a string) error { _, err := toolspec.ParseAnswers(json.RawMessage(a)); return err },
 		"recall":   func(a string) error { _, err := toolspec.ParseRecall(a); return err },
-		"server":   func(a string) error { _, err := toolspec.ParseServerCall(a); return err },
+		"server":   func(a string) error { _, err := (&toolspec.ServerTool{}).ParseCall(a); return err },
 	}
 	for name, p := range parse {
 		require.Error(t, p(`{"`), name)

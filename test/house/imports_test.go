@@ -66,7 +66,7 @@ func importRules() []importRule {
 		{"core/snapshot", nil, "it does not interpret what it stores"},
 		{"core/snapshot/snapshottest", []string{"core/snapshot"}, "it supports the tests of packages with snapshots"},
 		{"core/lineref", []string{"protocol"}, "it reads payloads again, and does not interpret them"},
-		{"core/mcp", []string{"protocol", "core", "core/excerpt", "core/toolspec"},
+		{"core/mcp", []string{"protocol", "core", "core/excerpt", "core/toolschema", "core/toolspec"},
 			"it connects MCP servers for owners, and does not depend on threads"},
 		{"core/memory", []string{"protocol", "core/excerpt", "core/words", "rollout/database", "rollout/disk",
 			"rollout/home"},
@@ -87,7 +87,8 @@ func importRules() []importRule {
 		{"core/tool", []string{"protocol", "core", "core/excerpt", "core/osfile", "core/patch", "core/sandbox", "core/toolspec"},
 			"it implements effects of the core, and does not depend on the engine"},
 		{"core/workspace", []string{"protocol", "core", "core/excerpt", "core/execrule", "core/osfile"}, "it collects facts about the machine for the core"},
-		{"core/toolspec", []string{"protocol", "core/command", "core/excerpt", "core/pattern"},
+		{"core/toolschema", []string{"protocol", "core/excerpt"}, "it normalizes any schema"},
+		{"core/toolspec", []string{"protocol", "core/command", "core/excerpt", "core/pattern", "core/toolschema"},
 			"it specifies tools and decides on calls, and does not depend on threads"},
 		{"core/view", []string{"protocol", "core/excerpt", "core/history", "core/page", "core/transcript"},
 			"it builds lists for clients, and changes no state"},
@@ -344,7 +345,7 @@ func checkLibrary(s *houseSource, name string) string {
 // thread equals the thread that ran.
 func purePackages() []string {
 	return []string{"protocol", "core", "core/command", "core/digest", "core/excerpt", "core/patch", "core/slash",
-		"core/toolspec"}
+		"core/toolschema", "core/toolspec"}
 }
 
 // impureImports are packages, including their subpackages, with effects or hidden inputs.
