@@ -23,15 +23,15 @@ func (t *Thread) tools() []ToolSpec {
 func (t *Thread) selection() toolspec.Selection {
 	limits := t.capabilities.Limits
 	return toolspec.Selection{
-		Escalation: t.mayEscalate(), Terminals: t.capabilities.Terminals, Images: t.capabilities.Images,
-		Questions: !limits.NoQuestions && (t.capabilities.Questions || t.state.Settings.Mode == protocol.ModePlan),
-		Recall:    t.recalls(), NoShell: limits.NoShell, NoPlan: limits.NoPlan,
+		Terminals: t.capabilities.Terminals, Images: t.capabilities.Images, Questions: !limits.NoQuestions,
+		Recall: t.recalls(), NoShell: limits.NoShell, NoPlan: limits.NoPlan,
 	}
 }
 
-// mayEscalate reports whether the model may ask to run a command outside of the sandbox.
-func (t *Thread) mayEscalate() bool {
-	return toolspec.AsksOutside(t.state.Settings.ApprovalPolicy) && !toolspec.Unconfined(t.state.Settings.Sandbox)
+// asksUser reports whether the model may ask the user. The tool is offered in every mode, so that a change of the mode
+// changes no tool.
+func (t *Thread) asksUser() bool {
+	return !t.capabilities.Limits.NoQuestions && (t.capabilities.Questions || t.state.Settings.Mode == protocol.ModePlan)
 }
 
 // clientTool returns the client's tool with the name, or nil.
@@ -58,9 +58,10 @@ func (t *Thread) clientTools() []toolspec.ClientTool {
 
 // recalls reports whether the model has the recall tool. With automatic edits it has from the first compaction or trim
 // on, which empties the provider's cache anyway. Before, the placeholders of the edits name the command recall. So a
-// short session does not pay for the tool.
+// short session does not pay for the tool. A thread without memory has it as well, for what left the context: thread/memoryMode/set
+// changes no tool.
 func (t *Thread) recalls() bool {
-	return t.searchesMemory() || t.economizes && t.context.LastTrim() != nil
+	return t.memory.Tool || t.economizes && t.context.LastTrim() != nil
 }
 
 // searchesMemory reports whether the recall tool searches the memory as well.

@@ -152,8 +152,6 @@ type overhead struct {
 	model        string
 	instructions string
 	offers       Capabilities
-	escalation   bool // of the shell that is offered
 	recalls      bool
-	mode         string
 	tokens       int64
 }

@@ -40,8 +40,6 @@ func (h *History) reasonOf(place int) protocol.ContextItemReason {
 		code = h.hiddenBy(int32(place))
 	case c.visibility.deleted:
 		code = protocol.ReasonDeleted
-	case c.outdated:
-		code = protocol.ReasonOutdated
 	case reason != "":
 		code = protocol.ContextReasonCode(reason)
 	case c.visibility.text != nil:
@@ -142,8 +140,6 @@ func (h *History) NotReturnable(place int) string {
 	switch {
 	case c.visibility.hidden:
 		code = h.hiddenBy(int32(place))
-	case c.outdated:
-		code = protocol.ReasonOutdated
 	}
 	switch {
 	case code != protocol.ReasonTrimmed && code != protocol.ReasonCompacted && code != protocol.ReasonDeleted:

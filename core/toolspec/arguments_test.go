@@ -16,7 +16,7 @@ import (
 const shell = "/bin/bash"
 
 func TestSpecsAreUniqueSchemas(t *testing.T) {
-	all := toolspec.Selection{Escalation: true, Terminals: true, Images: true, Questions: true, Recall: true}.Specs()
+	all := toolspec.Selection{Terminals: true, Images: true, Questions: true, Recall: true}.Specs()
 	require.Len(t, all, 8)
 	seen := map[string]bool{}
 	for _, s := range all {
