@@ -58,8 +58,8 @@ func (t *Thread) clientTools() []toolspec.ClientTool {
 
 // recalls reports whether the model has the recall tool. With automatic edits it has from the first compaction or trim
 // on, which empties the provider's cache anyway. Before, the placeholders of the edits name the command recall. So a
-// short session does not pay for the tool. A thread without memory has it as well, for what left the context: thread/memoryMode/set
-// changes no tool.
+// short session does not pay for the tool. A thread without memory has it as well, for what left the context, so that
+// thread/memoryMode/set changes no tool.
 func (t *Thread) recalls() bool {
 	return t.memory.Tool || t.economizes && t.context.LastTrim() != nil
 }
