@@ -40,7 +40,7 @@ func TestNormalize(t *testing.T) {
 		"description no text":   {property(`{"type":"string","description":{"en":"x"}}`), `{"a":{"type":"string"}}`},
 		"title":                 {property(`{"type":"string","title":"The A"}`), `{"a":{"type":"string","description":"The A"}}`},
 		"nullable":              {property(`{"type":["string","null"]}`), `{"a":{"type":"string"}}`},
-		"list of types":         {property(`{"type":["number","integer"]}`), `{"a":{"type":"number","description":"Alternatives: {\"type\":\"number\"} or {\"type\":\"integer\"}."}}`},
+		"list of types":         {property(`{"type":["number","integer"]}`), `{"a":{"type":"number"}}`},
 		"empty list of types":   {property(`{"type":[],"items":{"type":"number"}}`), `{"a":{"type":"array","items":{"type":"number"}}}`},
 		"optional of pydantic":  {property(`{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null,"title":"A"}`), `{"a":{"type":"integer","description":"A"}}`},
 		"text or texts":         {property(`{"oneOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]}`), `{"a":{"type":"array","description":"Alternatives: {\"type\":\"string\"} or {\"type\":\"array\",\"items\":{\"type\":\"string\"}}.","items":{"type":"string"}}}`},

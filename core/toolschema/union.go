@@ -142,19 +142,20 @@ func (r *reader) widerAdditional(a, b any) any {
 // same. It reports whether they differ.
 func (r *reader) alternatives(nodes []*node) (text string, differ bool) {
 	var texts []string
-	enums := true
+	enums, numbers := true, true
 	for _, n := range nodes {
 		raw := string(encode(n))
 		if !r.charge(1, len(raw)) {
 			return "", true
 		}
 		enums = enums && n.Enum != nil && n.Description == ""
+		numbers = numbers && (n.Type == typeNumber || n.Type == typeInteger) && n.Description == ""
 		if !slices.Contains(texts, raw) {
 			texts = append(texts, raw)
 		}
 	}
 	text = "Alternatives: " + strings.Join(texts, " or ") + "."
-	if enums || len(text) > min(maxAlternatives, r.description/2) {
+	if enums || numbers || len(text) > min(maxAlternatives, r.description/2) {
 		text = ""
 	}
 	return text, len(texts) > 1
