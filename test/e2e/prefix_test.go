@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -174,6 +176,30 @@ func raws(list gjson.Result) (texts []string) {
 		texts = append(texts, entry.Raw)
 	}
 	return texts
+}
+
+// TestToolsInAnotherOrderKeepPrefix: a server lists its tools in any order, and a restart changes it.
+func TestToolsInAnotherOrderKeepPrefix(t *testing.T) {
+	t.Parallel()
+	p := apptest.NewProvider(t, countingAnswers(2)...)
+	home := homeOfRawServer(p, t)
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	thread := c.StartThread(apptest.Object{"cwd": t.TempDir()})
+	c.Turn(thread, "first")
+	c.Close()
+	list := filepath.Join(home, "tools.json")
+	text, err := os.ReadFile(list)
+	require.NoError(t, err)
+	tools := raws(gjson.GetBytes(text, "tools"))
+	slices.Reverse(tools)
+	require.NoError(t, os.WriteFile(list, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`), 0o600))
+	c = apptest.StartServer(t, home)
+	c.Initialize()
+	c.Call("thread/resume", apptest.Object{"threadId": thread})
+	c.Turn(thread, "second")
+	requirePrefix(t, apptest.ChatWire, p.Requests()[0].Body, p.Requests()[1].Body, "another order of tools")
+	c.Close()
 }
 
 // TestReminderKeepsPrefix: a reminder precedes the user's message, and earlier ones stay.

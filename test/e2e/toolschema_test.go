@@ -97,9 +97,9 @@ func homeOfRawServer(p *apptest.Provider, t *testing.T) string {
 	for i, schema := range badTools {
 		tools = append(tools, fmt.Sprintf(`{"name":"t%d","description":"D.","inputSchema":%s}`, i, schema))
 	}
-	list := filepath.Join(t.TempDir(), "tools.json")
-	require.NoError(t, os.WriteFile(list, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`), 0o600))
 	home := p.Home(t)
+	list := filepath.Join(home, "tools.json")
+	require.NoError(t, os.WriteFile(list, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`), 0o600))
 	config, err := os.ReadFile(filepath.Join(home, "config.toml"))
 	require.NoError(t, err)
 	apptest.WriteConfig(t, home, string(config)+fmt.Sprintf(
