@@ -18,7 +18,7 @@ func (s *step) startClientTool(c *toolCall, tool *toolspec.ClientTool) {
 		s.rejectArguments(c, errors.New("they are not JSON, or nested too deeply"))
 		return
 	}
-	arguments = toolspec.Conform(tool.Parameters, arguments)
+	arguments = tool.Schema.Restore(toolspec.Conform(tool.Parameters, arguments))
 	c.client = &clientCall{namespace: tool.Namespace, tool: tool.Tool, arguments: arguments}
 	c.item = s.newItem(&protocol.DynamicToolCallItem{
 		ID: c.call.ID, Namespace: tool.Namespace, Tool: tool.Tool, Arguments: arguments,

@@ -143,8 +143,8 @@ func TestPlainReaderOfACompactionWithoutHistory(t *testing.T) {
 	require.Nil(t, loaded(append(messagesOf(3), compacted)).Projection(), "nothing was taken out")
 }
 
-// TestPlainReaderOfACompactionWithAReminder excludes the message after a reminder, which itself came
-// before the environment. The reminder keeps its place in the prompt.
+// TestPlainReaderOfACompactionWithAReminder excludes a message of a compaction with a reminder. The reminder keeps its
+// place in the prompt.
 func TestPlainReaderOfACompactionWithAReminder(t *testing.T) {
 	lines := messagesOf(1)
 	for _, text := range []string{"<environment_context>", "go on", protocol.ReminderHead} {
@@ -156,7 +156,7 @@ func TestPlainReaderOfACompactionWithAReminder(t *testing.T) {
 	thread.Step(core.Stamp{}, exclude("r4.0"))
 	projected, keep := thread.Projection()(compacted)
 	require.True(t, keep)
-	require.Equal(t, []string{"<environment_context>", protocol.ReminderHead, "go on", "s"}, textsOf(projected.Payload))
+	require.Equal(t, []string{"<environment_context>", "go on", protocol.ReminderHead, "s"}, textsOf(projected.Payload))
 	require.Equal(t, encode(thread.Prompt().Items), encode(loaded(append(lines, projected)).Prompt().Items))
 }
 

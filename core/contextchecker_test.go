@@ -58,7 +58,6 @@ func (w *contextChecker) check(m *machine, in core.Input, out core.Output) {
 			w.model.line = w.model.next
 			w.model.next++
 			expected.make()
-			w.model.remindAgain()
 		}
 	}
 	if w.model.revision != revision != expected.lines {

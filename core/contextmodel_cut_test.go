@@ -256,8 +256,10 @@ func (w *contextChecker) checkCut(in core.Input, out core.Output, was []protocol
 func (w *contextChecker) describesEnvironment(i protocol.ContextItem) bool {
 	body := w.model.items[w.model.place(i.ID)].body
 	typed := gjson.Get(body, "id").Exists() || strings.HasPrefix(gjson.Get(body, "content.0.text").Str, core.SkillTag)
-	reminds := strings.HasPrefix(gjson.Get(body, "content.0.text").Str, reminderHead)
-	return !typed && (reminds || i.Category == protocol.CategoryEnvironmentContext ||
+	text := gjson.Get(body, "content.0.text").Str
+	informs := strings.HasPrefix(text, reminderHead) || i.Category == protocol.CategoryDeveloperMessage &&
+		(strings.Contains(text, protocol.ModeTag) || strings.Contains(text, protocol.SkillsTag))
+	return informs || !typed && (i.Category == protocol.CategoryEnvironmentContext ||
 		i.Category == protocol.CategoryUserInstructions)
 }
 

@@ -38,7 +38,7 @@ type modelItem struct {
 	place                  int
 	call, output           int
 	ordinal                int64
-	outdated               bool // another reminder took its place
+	turn                   string
 	modelVisibility
 }
 
@@ -96,7 +96,6 @@ func (m *contextModel) read(line *protocol.RolloutLine) {
 	case protocol.LineContextEdit:
 		m.readEdit(line.Payload)
 	}
-	m.remindAgain()
 }
 
 // readModel reads the model of a turn.
@@ -118,8 +117,11 @@ func (m *contextModel) join(id string, raw json.RawMessage) {
 	item.maker = m.answers
 	item.sealed = item.kind == "reasoning" && p.Get("encrypted_content").Str != ""
 	item.carries, item.place = p.Get("provider_echo.reasoning_member").Str != "", len(m.items)
+	if m.turns.open {
+		item.turn = lineID(m.turns.begins[len(m.turns.begins)-1])
+	}
 	m.items, m.order = append(m.items, item), append(m.order, len(m.items))
-	m.remindAgain()
+	m.remind()
 	m.pair(len(m.items) - 1)
 	m.follow(len(m.items) - 1)
 }
@@ -185,32 +187,29 @@ func (i *modelItem) isOutput() bool {
 	return i.kind == "function_call_output" || i.kind == "custom_tool_call_output"
 }
 
-func (i *modelItem) listed() bool { return !i.hidden && !i.deleted && !i.outdated }
+func (i *modelItem) listed() bool { return !i.hidden && !i.deleted }
 func (i *modelItem) kept() bool   { return i.listed() && !i.excluded }
 
-// remindAgain has the last reminder count that is not hidden, directly before the conversation.
-func (m *contextModel) remindAgain() {
-	reminder := -1
-	for i := len(m.items) - 1; i >= 0; i-- {
-		if m.items[i].tells(reminderHead) {
-			m.items[i].outdated = reminder >= 0
-			if !m.items[i].hidden && reminder < 0 {
-				reminder = i
-			}
-		}
-	}
-	if reminder < 0 {
+// isPart reports whether the item is one of a compaction.
+func (i *modelItem) isPart() bool { return strings.Contains(i.id, ".") }
+
+// remind moves a reminder that joined last before the first words of its turn.
+func (m *contextModel) remind() {
+	last := len(m.items) - 1
+	turn := m.items[last].turn
+	if !m.items[last].tells(reminderHead) || turn == "" || m.items[last].isPart() {
 		return
 	}
-	m.order = slices.DeleteFunc(m.order, func(i int) bool { return i == reminder })
-	first := slices.IndexFunc(m.order, func(i int) bool {
-		return m.remains(m.items[i]) && !m.isAside(m.items[i]) &&
-			!m.items[i].tells(reminderHead, "<environment_context>", "<user_instructions>")
-	})
-	if first < 0 {
-		first = len(m.order)
+	first := last
+	for i := last - 1; i >= 0 && m.items[i].turn == turn && !m.items[i].isPart(); i-- {
+		if !m.items[i].tells(reminderHead, "<environment_context>", "<user_instructions>") {
+			first = i
+		}
 	}
-	m.order = slices.Insert(m.order, first, reminder)
+	if first != last {
+		m.order = slices.DeleteFunc(m.order, func(i int) bool { return i == last })
+		m.order = slices.Insert(m.order, slices.Index(m.order, first), last)
+	}
 }
 
 // reminderHead begins what the model is reminded of.

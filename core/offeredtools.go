@@ -11,8 +11,8 @@ import (
 // tools returns the tools of the next request.
 func (t *Thread) tools() []ToolSpec {
 	tools := t.selection().Specs()
-	for _, tool := range toolspec.ClientTools(t.state.Meta.DynamicTools) {
-		tools = append(tools, tool.Spec)
+	for i := range t.clientTools() {
+		tools = append(tools, t.clientTools()[i].Spec)
 	}
 	for i := range t.serverTools {
 		tools = append(tools, t.serverTools[i].Spec)
@@ -24,32 +24,45 @@ func (t *Thread) tools() []ToolSpec {
 func (t *Thread) selection() toolspec.Selection {
 	limits := t.capabilities.Limits
 	return toolspec.Selection{
-		Escalation: t.mayEscalate(), Terminals: t.capabilities.Terminals, Images: t.capabilities.Images,
-		Questions: !limits.NoQuestions && (t.capabilities.Questions || t.state.Settings.Mode == protocol.ModePlan),
-		Recall:    t.recalls(), NoShell: limits.NoShell, NoPlan: limits.NoPlan,
+		Terminals: t.capabilities.Terminals, Images: t.capabilities.Images, Questions: !limits.NoQuestions,
+		Recall: t.recalls(), NoShell: limits.NoShell, NoPlan: limits.NoPlan,
 	}
 }
 
-// mayEscalate reports whether the model may ask to run a command outside of the sandbox.
-func (t *Thread) mayEscalate() bool {
-	return toolspec.AsksOutside(t.state.Settings.ApprovalPolicy) && !toolspec.Unconfined(t.state.Settings.Sandbox)
+// asksUser reports whether the model may ask the user. The tool is offered in every mode, so that a change of the mode
+// changes no tool.
+func (t *Thread) asksUser() bool {
+	return !t.capabilities.Limits.NoQuestions && (t.capabilities.Questions || t.state.Settings.Mode == protocol.ModePlan)
 }
 
 // clientTool returns the client's tool with the name, or nil.
 func (t *Thread) clientTool(name string) *toolspec.ClientTool {
-	for _, tool := range toolspec.ClientTools(t.state.Meta.DynamicTools) {
-		if tool.Name == name {
-			return &tool
+	for i := range t.clientTools() {
+		if tool := &t.clientTools()[i]; tool.Name == name {
+			return tool
 		}
 	}
 	return nil
 }
 
+// clientTools returns the tools of the thread's client. Their schemas are normalized once.
+func (t *Thread) clientTools() []toolspec.ClientTool {
+	specs := t.state.Meta.DynamicTools
+	if len(specs) == 0 {
+		return nil
+	}
+	if t.offeredByClient.of != &specs[0] {
+		t.offeredByClient.of, t.offeredByClient.tools = &specs[0], toolspec.ClientTools(specs)
+	}
+	return t.offeredByClient.tools
+}
+
 // recalls reports whether the model has the recall tool. With automatic edits it has from the first compaction or trim
 // on, which empties the provider's cache anyway. Before, the placeholders of the edits name the command recall. So a
-// short session does not pay for the tool.
+// short session does not pay for the tool. A thread without memory has it as well, for what left the context, so that
+// thread/memoryMode/set changes no tool.
 func (t *Thread) recalls() bool {
-	return t.searchesMemory() || t.economizes && t.context.LastTrim() != nil
+	return t.memory.Tool || t.economizes && t.context.LastTrim() != nil
 }
 
 // wasEconomized reports whether an automatic edit was made.

@@ -31,7 +31,8 @@ func (t *Thread) request() *Prompt {
 }
 
 // systemPrompt returns the instructions from the client's thread/resume, else from its thread/start,
-// else the server's own.
+// else the server's own. What can change within a thread is in notices instead, because the system prompt begins each
+// request.
 func (t *Thread) systemPrompt() string {
 	prompt, developer := BaseInstructions, ""
 	if b := t.state.Meta.BaseInstructions; b != nil && b.Text != "" {
@@ -40,10 +41,8 @@ func (t *Thread) systemPrompt() string {
 	protocol.Override(&prompt, t.base)
 	protocol.Override(&developer, t.state.Meta.DeveloperInstructions)
 	protocol.Override(&developer, t.developer)
-	for _, more := range []string{developer, modeText(t.state.Settings), t.capabilities.Skills} {
-		if more != "" {
-			prompt += "\n\n" + more
-		}
+	if developer != "" {
+		prompt += "\n\n" + developer
 	}
 	return prompt
 }
@@ -55,9 +54,7 @@ const primeTokens = 3
 // counted again only after it changed.
 func (t *Thread) overheadTokens() int64 {
 	p := t.request()
-	now := overhead{t.state.Settings.Model, p.Instructions, t.capabilities, t.mayEscalate(), t.recalls(),
-		t.state.Settings.Mode,
-		t.overhead.tokens}
+	now := overhead{t.state.Settings.Model, p.Instructions, t.capabilities, t.recalls(), t.overhead.tokens}
 	if t.overhead == now && now.tokens > 0 {
 		return now.tokens
 	}

@@ -11,11 +11,11 @@ import (
 	"appserver/protocol"
 )
 
-// refilling returns a turn whose context is compacted without a model, above 2,700 of 3,000 tokens.
+// refilling returns a turn whose context is compacted without a model, above 3,100 of 3,400 tokens.
 func refilling(t *testing.T, input string) *machine {
 	m := newMachine(t.Errorf)
-	m.world.Provider.ContextWindow = new(int64(3000))
-	m.world.Compaction.Limit, m.world.Compaction.Target = 2700, 2100
+	m.world.Provider.ContextWindow = new(int64(3400))
+	m.world.Compaction.Limit, m.world.Compaction.Target = 3100, 2500
 	m.world.Compaction.Strategy = protocol.CompactLocal
 	for _, line := range []string{"tokens 4", "start", "turn-start `" + input + "`"} {
 		require.NoError(t, runCommand(m, line, new(strings.Builder)))

@@ -87,14 +87,14 @@ func (t *Thread) isInContext(m Memory) bool {
 	return true
 }
 
-// contextText returns the text of the context's messages without notices, or "" if nothing was found.
+// contextText returns the text of the context's messages and reminders, or "" if nothing was found.
 func (t *Thread) contextText(found []Memory) string {
 	if len(found) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	for _, i := range slices.Sorted(t.context.Shown()) {
-		if c := t.context.Item(i); c.IsMessage() && !c.IsNotice() && t.context.InPrompt(i) {
+		if c := t.context.Item(i); c.IsMessage() && (!c.IsNotice() || c.IsReminder()) && t.context.InPrompt(i) {
 			b.WriteString(strings.Join(strings.Fields(history.TextOf(c.Decode())), " "))
 			b.WriteByte('\n')
 		}

@@ -45,8 +45,8 @@ func (in ToolCalled) apply(s *step)   { s.toolCalled(in) }
 // for invalid arguments.
 func (s *step) decodeServerCall(c *toolCall) bool {
 	if tool := s.serverTool(c.call.Name); c.server == nil && tool != nil && s.reviewing() == nil {
-		if arguments, err := toolspec.ParseServerCall(c.call.Arguments); err == nil {
-			c.server = &serverCall{*tool, toolspec.Conform(tool.Parameters, arguments)}
+		if arguments, err := tool.ParseCall(c.call.Arguments); err == nil {
+			c.server = &serverCall{*tool, arguments}
 		}
 	}
 	return c.server != nil

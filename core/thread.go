@@ -8,6 +8,7 @@ import (
 	"appserver/core/compaction"
 	"appserver/core/history"
 	"appserver/core/state"
+	"appserver/core/toolspec"
 	"appserver/core/transcript"
 	"appserver/protocol"
 )
@@ -50,6 +51,11 @@ type Thread struct {
 	// sent are the model requests without a terminal input yet.
 	sent   map[EffectID]*sentRequest
 	hashed hashedTools
+	// offeredByClient are the tools of the client, and the first of the specifications they were made of.
+	offeredByClient struct {
+		of    *protocol.DynamicToolSpec
+		tools []toolspec.ClientTool
+	}
 	// serverTools are the tools of MCP servers, questions the open questions of those servers.
 	serverTools []ServerTool
 	questions   []*openQuestion
@@ -146,8 +152,6 @@ type overhead struct {
 	model        string
 	instructions string
 	offers       Capabilities
-	escalation   bool // of the shell that is offered
 	recalls      bool
-	mode         string
 	tokens       int64
 }

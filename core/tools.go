@@ -152,8 +152,10 @@ func (s *step) startCall(c *toolCall) {
 		s.startViewImage(c)
 	case c.call.Name == toolspec.Recall && s.recalls():
 		s.startRecall(c)
-	case c.call.Name == toolspec.RequestUserInput && (c.again != nil || s.offersTool(toolspec.RequestUserInput)):
+	case c.call.Name == toolspec.RequestUserInput && (c.again != nil || s.asksUser()):
 		s.askQuestions(c)
+	case c.call.Name == toolspec.RequestUserInput && s.offersTool(toolspec.RequestUserInput):
+		s.completeCall(c, noQuestionsText)
 	default:
 		s.startOtherCall(c)
 	}
@@ -167,6 +169,10 @@ func (s *step) startOtherCall(c *toolCall) {
 	}
 	s.completeCall(c, s.unknownToolText(c.call.Name))
 }
+
+// noQuestionsText is the output of request_user_input outside of plan mode.
+const noQuestionsText = "The user was not asked: request_user_input is available in plan mode only. " +
+	"Decide yourself, or ask in your answer."
 
 func (t *Thread) offersTool(name string) bool {
 	return slices.ContainsFunc(t.tools(), func(tool ToolSpec) bool { return tool.Name == name })

@@ -43,6 +43,7 @@ func (s *step) turnStart(in TurnStart) {
 		)
 	default:
 		s.adjustSettings(in.settings(s), s.active.id)
+		s.appendMode()
 		s.reply(in.To, protocol.TurnStartResponse{Turn: s.activeTurnView()})
 		s.steerTurn(in.Params.Input, in.Params.ClientUserMessageID, in.Images, in.Skills)
 	}

@@ -96,7 +96,7 @@ func TestPromptTools(t *testing.T) {
 			require.True(t, schema.Get("properties."+name.Str).Exists(), "%s requires %s", tool.Name, name.Str)
 		}
 	}
-	require.Len(t, p.Tools, 3)
+	require.Len(t, p.Tools, 4)
 }
 
 // TestPromptIsASnapshot keeps the request that is under way as it was sent.

@@ -55,7 +55,7 @@ const (
 	ReasonReverted  ContextReasonCode = "reverted"
 	// ReasonUndone is the code of a summary whose edit is undone, or that a later edit replaced.
 	ReasonUndone ContextReasonCode = "undone"
-	// ReasonOutdated is the code of a reminder after a later one has replaced it.
+	// ReasonOutdated is the code of a reminder that a later one replaced, in versions that had one reminder at a time.
 	ReasonOutdated ContextReasonCode = "outdated"
 )
 

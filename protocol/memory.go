@@ -17,6 +17,13 @@ const (
 // ReminderHead begins the message that reminds the model of what is remembered.
 const ReminderHead = "[memory:summary v1 |"
 
+// ModeTag and ModeEnd enclose the instructions for a mode in a message of the developer, SkillsTag and SkillsEnd a list
+// of skills, as in the reference implementation.
+const (
+	ModeTag, ModeEnd     = "<collaboration_mode>", "</collaboration_mode>"
+	SkillsTag, SkillsEnd = "<skills_instructions>", "</skills_instructions>"
+)
+
 // LineMemoryMode is the type of a line with a StoredMemoryMode.
 const LineMemoryMode = "memory_mode"
 

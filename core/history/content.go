@@ -28,6 +28,12 @@ func UserMessage(text string) *protocol.Message {
 		Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}}
 }
 
+// DeveloperMessage returns a message in the role of the developer.
+func DeveloperMessage(text string) *protocol.Message {
+	return &protocol.Message{Role: protocol.RoleDeveloper,
+		Content: []protocol.ContentItem{{Type: protocol.ContentInputText, Text: text}}}
+}
+
 const (
 	// messageTokens frame a message: its begin, its role and its end. OpenAI documents the figure.
 	messageTokens = 4

@@ -36,9 +36,6 @@ func (h *History) joinEncrypted(line *Line, items []json.RawMessage) {
 			added.notice = n
 		}
 	}
-	if !h.conversing {
-		h.placeReminder()
-	}
 }
 
 // ChooseForms decides which form of the items before encrypted compactions the next request has. It
@@ -62,7 +59,6 @@ func (h *History) ChooseForms() {
 	if changed {
 		h.announced.stale, h.usage = true, nil
 		h.findNotices()
-		h.placeReminder()
 	}
 }
 

@@ -29,10 +29,6 @@ type History struct {
 	// savings has what edits save, for each revision that changed it.
 	savings savings
 	notices notices
-	// reminderAt is the place of the reminder in force plus 1, or 0.
-	reminderAt int32
-	// conversing is set if an item of the conversation is kept after the reminder.
-	conversing bool
 	// models are the models that made reasoning and native items.
 	models []Model
 	// encrypted has the ordinals of encrypted compactions, oldest first.
@@ -232,6 +228,6 @@ func (h *History) modelIndex(m Model) int32 {
 type announced struct {
 	items       int
 	destination Destination
-	// stale is set if any item may have changed since, reordered if the reminder was moved.
-	stale, reordered bool
+	// stale is set if any item may have changed since.
+	stale bool
 }

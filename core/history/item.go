@@ -39,8 +39,6 @@ type Item struct {
 	notice notice
 	// summary is set for the summary of a compaction, ofPoint if it came with a trim point.
 	summary, ofPoint bool
-	// outdated is set for a reminder after a later one has replaced it.
-	outdated bool
 	// price is the cost of encrypted content, in the provider's tokens. It is an estimate until
 	// reported is set.
 	price    int32
@@ -157,7 +155,7 @@ func (c *Item) IsSummary() bool { return c.summary }
 func (c *Item) IsTrimSummary() bool { return c.ofPoint }
 
 // IsNotice reports whether this server wrote the message to inform the model: about the
-// environment, the instructions, or memories.
+// environment, the instructions, memories, the mode, or skills.
 func (c *Item) IsNotice() bool { return c.notice != noNotice }
 
 // IsPart reports whether the item is a part of a compacted line.
@@ -191,7 +189,7 @@ func (c *Item) Pinned() bool { return c.visibility.pinned }
 
 // Listed reports whether clients see the item.
 func (c *Item) Listed() bool {
-	return !c.visibility.hidden && !c.visibility.deleted && !c.outdated
+	return !c.visibility.hidden && !c.visibility.deleted
 }
 
 // Kept reports whether the item is listed and not excluded. A kept item may still not fit the next
@@ -219,7 +217,7 @@ func (c *Item) isWellFormed() bool {
 }
 
 // endsAnswer reports whether the item ends the answer of a model.
-func (c *Item) endsAnswer() bool { return c.role == output || c.ofUser }
+func (c *Item) endsAnswer() bool { return c.role == output || c.ofUser || c.notice != noNotice }
 
 var (
 	// imageMark occurs at least once for each image of an item.

@@ -3,6 +3,7 @@ package history
 import (
 	"appserver/core/lineref"
 	"appserver/core/snapshot"
+	"appserver/protocol"
 )
 
 // Add adds the item of a response_item line. The item stays JSON unless the state depends on it.
@@ -18,12 +19,12 @@ func (h *History) add(line *Line, ref lineref.Ref) {
 	if added.ofUser {
 		added.notice = noticeOf(ref.Raw)
 		if added.notice == reminder {
-			h.replaceReminder()
+			h.placeReminder()
 		}
 		h.readNotice(added)
-	}
-	if !h.conversing {
-		h.placeReminder()
+	} else if added.message && member(ref.Raw, "role") == protocol.RoleDeveloper {
+		added.notice = developerNoticeOf(ref.Raw)
+		h.readNotice(added)
 	}
 }
 

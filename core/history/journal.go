@@ -107,7 +107,7 @@ func (h *History) setSaving(e *Edit, tokens int64) {
 	e.saving = tokens
 }
 
-// refresh updates the pairs, the notices and the place of the reminder after an edit.
+// refresh updates the pairs and the notices after an edit.
 func (h *History) refresh(e *Edit) {
 	if changesHidden(e.Changes()) {
 		if h.separatesPairs(e.Changes()) {
@@ -118,7 +118,6 @@ func (h *History) refresh(e *Edit) {
 			h.findNotices()
 		}
 	}
-	h.placeReminder()
 }
 
 // ChangesOf returns the changes that an edit makes now. It skips ids of unknown items, ids that are not in

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"strings"
 
 	"appserver/protocol"
 )
@@ -26,10 +27,12 @@ const (
 	environment
 	instructions
 	reminder
+	mode
+	skills
 )
 
 // notices are the texts of the last notices in the context.
-type notices struct{ environment, instructions, reminder string }
+type notices struct{ environment, instructions, reminder, mode, skills string }
 
 // Environment returns the text of the last environment context, or "".
 func (h *History) Environment() string { return h.notices.environment }
@@ -40,7 +43,15 @@ func (h *History) Instructions() string { return h.notices.instructions }
 // Reminder returns the text of the last reminder, or "".
 func (h *History) Reminder() string { return h.notices.reminder }
 
+// Mode returns the last instructions for a mode, without their tags, or "".
+func (h *History) Mode() string { return h.notices.mode }
+
+// Skills returns the last list of skills, without its tags, or "".
+func (h *History) Skills() string { return h.notices.skills }
+
 var (
+	modeMark         = []byte(protocol.ModeTag)
+	skillsMark       = []byte(protocol.SkillsTag)
 	environmentMark  = []byte(`"` + EnvironmentTag)
 	instructionsMark = []byte(`"` + InstructionsTag)
 	foreignMark      = []byte(`"` + InstructionsHead)
@@ -66,6 +77,25 @@ func noticeOf(raw []byte) notice {
 	return noNotice
 }
 
+// developerNoticeOf returns the subject of a message in the role of the developer. The reference implementation puts
+// several subjects into one message; its mode counts.
+func developerNoticeOf(raw []byte) notice {
+	switch {
+	case bytes.Contains(raw, modeMark):
+		return mode
+	case bytes.Contains(raw, skillsMark):
+		return skills
+	}
+	return noNotice
+}
+
+// between returns the part of a text between two marks, or "".
+func between(text, begin, end string) string {
+	_, text, _ = strings.Cut(text, begin)
+	text, _, _ = strings.Cut(text, end)
+	return text
+}
+
 // opens reports whether a text of the JSON begins with a mark, which begins with a quote.
 func opens(head, mark []byte) bool {
 	at := bytes.Index(head, mark)
@@ -81,13 +111,16 @@ func (h *History) readNotice(c *Item) {
 		h.notices.instructions = TextOf(c.Protocol())
 	case reminder:
 		h.notices.reminder = TextOf(c.Protocol())
+	case mode:
+		h.notices.mode = between(TextOf(c.Protocol()), protocol.ModeTag, protocol.ModeEnd)
+	case skills:
+		h.notices.skills = between(TextOf(c.Protocol()), protocol.SkillsTag, protocol.SkillsEnd)
 	}
 }
 
 // findNotices finds the texts in force again, after an edit hid items or brought them back.
 func (h *History) findNotices() {
 	h.notices = notices{}
-	h.findReminder()
 	for _, i := range h.sortedShown() {
 		if c := h.Item(i); c.InForm() {
 			h.readNotice(c)
@@ -116,47 +149,24 @@ func (h *History) lastNotice(subject notice) int {
 	return last
 }
 
-// replaceReminder makes the item that joined last the reminder in force. The prompt has at most one.
-func (h *History) replaceReminder() {
-	h.setReminder(int32(h.items.Len() - 1))
-	before := h.announced.reordered
-	h.placeReminder()
-	h.announced.reordered = before // clients do not know the place of a new item
-}
-
-// placeReminder moves the reminder directly before the conversation: before the first item that is no notice
-// and that a reader without edits finds, or to the end. The place depends on the lines and the destination
-// alone, so that undo and a reload give the same order.
+// placeReminder moves a reminder that joined last directly before the user's message that it answers: before the first
+// item of its turn that is no notice. It stays there, as the requests after it have it, and later reminders follow.
+// The items of a compaction are in their order already.
 func (h *History) placeReminder() {
-	if h.reminderAt == 0 {
+	place, question := h.items.Len()-1, None
+	turn := h.Item(place).turnID
+	if turn == "" || h.Item(place).IsPart() {
 		return
 	}
-	first := int32(None)
-	for i := range h.Shown() {
-		if c := h.Item(i); c.notice == noNotice && c.InForm() && h.remains(i) {
-			first = int32(i)
-			break
+	for i := place - 1; i >= 0 && h.Item(i).turnID == turn && !h.Item(i).IsPart(); i-- {
+		if h.Item(i).notice == noNotice {
+			question = i
 		}
 	}
-	h.conversing = first != None
-	if h.move(h.reminderAt-1, first) {
-		h.announced.reordered = true
+	if question != None {
+		h.move(int32(place), int32(question))
 	}
 }
 
-func (h *History) setReminder(place int32) {
-	h.usage = nil
-	if h.reminderAt > 0 {
-		h.at(h.reminderAt - 1).outdated = true
-	}
-	h.reminderAt = place + 1
-	h.at(place).outdated = false
-}
-
-// findReminder puts the last reminder that is not hidden in force. If a revert took out the turn of a
-// reminder, the one before it is in force again.
-func (h *History) findReminder() {
-	if last := h.lastNotice(reminder); last != None {
-		h.setReminder(int32(last))
-	}
-}
+// IsReminder reports whether the item is a reminder of the memory.
+func (c *Item) IsReminder() bool { return c.notice == reminder }

@@ -34,7 +34,7 @@ type Update struct {
 func (h *History) TakeUpdate(changes []Change) Update {
 	u := Update{Added: h.announced.items, destination: h.destination}
 	moved := h.announced.items > 0 && h.announced.destination != h.destination
-	u.All = h.announced.stale || h.announced.reordered || changesHidden(changes) || moved // hiding changes pairs
+	u.All = h.announced.stale || changesHidden(changes) || moved // hiding changes pairs
 	if !u.All {
 		u.Places, u.removed = h.affected(changes), h.removedIDs(changes)
 	}

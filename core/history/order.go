@@ -6,7 +6,7 @@ import (
 )
 
 // InOrder returns the places of all items in the order in which items are listed and sent. That is
-// the order in which they joined, except for summaries and the reminder, which are moved.
+// the order in which they joined, except for summaries and reminders, which are moved.
 func (h *History) InOrder() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := range h.items.Len() {

@@ -41,8 +41,6 @@ func (h *History) reasonOf(place int) protocol.ContextItemReason {
 		code = h.hiddenBy(int32(place))
 	case c.visibility.deleted:
 		code = protocol.ReasonDeleted
-	case c.outdated:
-		code = protocol.ReasonOutdated
 	case reason != "":
 		code = protocol.ContextReasonCode(reason)
 	case c.visibility.text != nil:
@@ -143,8 +141,6 @@ func (h *History) NotReturnable(place int) string {
 	switch {
 	case c.visibility.hidden:
 		code = h.hiddenBy(int32(place))
-	case c.outdated:
-		code = protocol.ReasonOutdated
 	}
 	switch {
 	case code != protocol.ReasonTrimmed && code != protocol.ReasonCompacted && code != protocol.ReasonDeleted:

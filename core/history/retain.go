@@ -53,11 +53,10 @@ func (h *History) ActiveTurns() (ids []string) {
 	return ids
 }
 
-// FirstOfTurn returns the place of the first item of a turn that is not hidden, or None. It skips the
-// reminder, which was moved before the conversation.
+// FirstOfTurn returns the place of the first item of a turn that is not hidden, or None.
 func (h *History) FirstOfTurn(turn string) int {
 	for i := range h.Shown() {
-		if c := h.Item(i); c.InForm() && c.turnID == turn && c.notice != reminder {
+		if c := h.Item(i); c.InForm() && c.turnID == turn {
 			return i
 		}
 	}

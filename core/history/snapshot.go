@@ -13,17 +13,15 @@ import (
 type snapshotHead struct {
 	Order, Shown []int32
 	Revision     int64
-	// Environment, Instructions and Reminder are the texts of the notices.
-	Environment, Instructions, Reminder string
-	ReminderAt                          int32
-	Conversing                          bool
-	Models                              []Model
-	Encrypted                           []int64
-	Refused                             map[string]int64
-	Scales                              map[string]float64
-	Offsets                             map[string]int64
-	PricedFor                           string
-	Savings                             []Saving
+	// Environment, Instructions, Reminder, Mode and Skills are the texts of the notices.
+	Environment, Instructions, Reminder, Mode, Skills string
+	Models                                            []Model
+	Encrypted                                         []int64
+	Refused                                           map[string]int64
+	Scales                                            map[string]float64
+	Offsets                                           map[string]int64
+	PricedFor                                         string
+	Savings                                           []Saving
 }
 
 // WriteSnapshot writes the state that lines determine. Items whose lines can be read again are written
@@ -33,7 +31,8 @@ func (h *History) WriteSnapshot(out *snapshot.Writer) {
 	out.Value(&snapshotHead{
 		Order: h.order, Shown: h.shown.places, Revision: h.revision,
 		Environment: h.notices.environment, Instructions: h.notices.instructions, Reminder: h.notices.reminder,
-		ReminderAt: h.reminderAt, Conversing: h.conversing, Models: h.models, Encrypted: h.encrypted, Refused: h.refused,
+		Mode: h.notices.mode, Skills: h.notices.skills,
+		Models: h.models, Encrypted: h.encrypted, Refused: h.refused,
 		Scales: h.scales, Offsets: h.offsets, PricedFor: h.pricedFor,
 		Savings: h.savings,
 	})
@@ -49,8 +48,8 @@ func (h *History) ReadSnapshot(in *snapshot.Reader, lines *lineref.Source) {
 	in.Value(&head)
 	h.order, h.revision, h.encrypted, h.refused = head.Order, head.Revision, head.Encrypted, head.Refused
 	h.shown.places = head.Shown
-	h.notices = notices{head.Environment, head.Instructions, head.Reminder}
-	h.reminderAt, h.conversing, h.models = head.ReminderAt, head.Conversing, head.Models
+	h.notices = notices{head.Environment, head.Instructions, head.Reminder, head.Mode, head.Skills}
+	h.models = head.Models
 	h.scales, h.offsets, h.pricedFor = head.Scales, head.Offsets, head.PricedFor
 	h.savings = head.Savings
 	h.formsDue = true

@@ -31,9 +31,9 @@ type itemColumns struct {
 
 // The flags of an item. The lowest bits are its role, the next ones its notice.
 const (
-	flagBits = 2
+	flagBits, noticeBits = 2, 3
 
-	flagDecoded = 1 << (2*flagBits + iota)
+	flagDecoded = 1 << (flagBits + noticeBits + iota - 1)
 	flagMalformed
 	flagMessage
 	flagOfUser
@@ -45,7 +45,6 @@ const (
 	flagExcluded
 	flagPinned
 	flagReplaced
-	flagOutdated
 	flagReasoning
 	flagCarrier
 	flagEncrypted
@@ -108,7 +107,7 @@ func (c *Item) flags() uint32 {
 		bitOf(flagDecoded, c.decoded) | bitOf(flagMalformed, c.malformed) |
 		bitOf(flagMessage, c.message) | bitOf(flagOfUser, c.ofUser) |
 		bitOf(flagSummary, c.summary) | bitOf(flagOfPoint, c.ofPoint) | bitOf(flagNoLine, c.Source == nil) |
-		bitOf(flagOutdated, c.outdated) | bitOf(flagReasoning, c.reasoning) | bitOf(flagCarrier, c.carrier) |
+		bitOf(flagReasoning, c.reasoning) | bitOf(flagCarrier, c.carrier) |
 		bitOf(flagEncrypted, c.encrypted) | bitOf(flagNative, c.native) | bitOf(flagReported, c.reported)
 }
 
@@ -159,15 +158,14 @@ func (c *itemColumns) item(i int32, lines *lineref.Source) Item {
 	if flags&flagNoLine != 0 {
 		ref.Source, ref.Raw = nil, c.Raw[i]
 	}
-	const bits = 1<<flagBits - 1
 	return Item{
 		ordinal: c.Ordinal[i], Ref: ref, pair: c.Pair[i], turnID: c.Turns[c.Turn[i]], callID: c.Calls[i],
-		role: role(flags & bits), notice: notice(flags >> flagBits & bits),
+		role: role(flags & (1<<flagBits - 1)), notice: notice(flags >> flagBits & (1<<noticeBits - 1)),
 		decoded: flags&flagDecoded != 0, malformed: flags&flagMalformed != 0,
 		message: flags&flagMessage != 0, ofUser: flags&flagOfUser != 0,
 		reasoning: flags&flagReasoning != 0, carrier: flags&flagCarrier != 0, encrypted: flags&flagEncrypted != 0,
 		native: flags&flagNative != 0, model: c.Model[i], price: c.Price[i], reported: flags&flagReported != 0,
-		summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0, outdated: flags&flagOutdated != 0,
+		summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0,
 		size: c.Size[i], images: c.Images[i], userItemID: c.UserItems[i],
 		visibility: visibilityOf(flags, c.Omitted[i], c.Notes[i], c.Texts[i]),
 	}

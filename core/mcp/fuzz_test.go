@@ -116,6 +116,7 @@ func FuzzAnswers(f *testing.F) {
 		{introduction, `{"tools":null}`, result, ""},
 		{introduction, `{"tools":[null,{},{"name":"t"},{"name":"t"},{"name":"t","inputSchema":[]},{"name":"t","inputSchema":{"properties":1}}],"_meta":{"a":1}}`, `{"content":null}`, ""},
 		{introduction, `{"tools":[{"name":"t","annotations":{"readOnlyHint":"x"}}]}`, result, ""},
+		{introduction, `{"tools":[{"name":"t","description":5},{"name":"u","inputSchema":{"properties":{"a":{"type":["array","x"]}}}}]}`, result, ""},
 		{introduction, tools, `{"content":[null]}`, ""},
 		{introduction, tools,
 			`{"content":[{"type":"image","data":"!"},{"type":"video"},{"type":"resource","resource":null},{"type":"resource_link"}]}`, ""},

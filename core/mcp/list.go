@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"appserver/core/toolschema"
 )
 
 // maxEntries bounds the length of lists, and maxListBytes the size of lists with several pages, in
@@ -31,7 +33,13 @@ func (s *server) relist(session *sdk.ClientSession) {
 	}
 }
 
-func listTools(ctx context.Context, session *sdk.ClientSession) (tools []*sdk.Tool, meta sdk.Meta, err error) {
+// listed is a tool of a server, with its schema in the form for models.
+type listed struct {
+	*sdk.Tool
+	schema toolschema.Schema
+}
+
+func listTools(ctx context.Context, session *sdk.ClientSession) (tools []listed, meta sdk.Meta, err error) {
 	if c := session.InitializeResult().Capabilities; c == nil || c.Tools == nil {
 		return nil, nil, nil
 	}
@@ -41,12 +49,14 @@ func listTools(ctx context.Context, session *sdk.ClientSession) (tools []*sdk.To
 		if err != nil {
 			return nil, nil, fmt.Errorf("its tools could not be listed: %w", err)
 		}
-		if tools == nil {
+		if params.Cursor == "" {
 			meta = page.Meta
 		}
-		tools = append(tools, page.Tools...)
 		for _, t := range page.Tools {
 			size += len(toJSON(t))
+			if t != nil {
+				tools = append(tools, listed{t, toolschema.Normalize(toJSON(t.InputSchema))})
+			}
 		}
 		if page.NextCursor == "" || len(tools) >= maxEntries || size >= maxListBytes {
 			return withoutDuplicates(tools), meta, nil
@@ -56,13 +66,11 @@ func listTools(ctx context.Context, session *sdk.ClientSession) (tools []*sdk.To
 }
 
 // withoutDuplicates removes tools without a name and duplicates.
-func withoutDuplicates(tools []*sdk.Tool) []*sdk.Tool {
+func withoutDuplicates(tools []listed) []listed {
 	seen := map[string]bool{"": true}
-	return slices.DeleteFunc(tools, func(t *sdk.Tool) bool {
-		known := t == nil || seen[t.Name]
-		if t != nil {
-			seen[t.Name] = true
-		}
+	return slices.DeleteFunc(tools, func(t listed) bool {
+		known := seen[t.Name]
+		seen[t.Name] = true
 		return known
 	})
 }

@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"appserver/core"
+	"appserver/core/excerpt"
 )
 
 // maxName is the longest name of a tool that providers allow, in characters.
 const maxName = 64
+
+// maxDescription bounds the description of a tool for the model, in bytes.
+const maxDescription = 10_000
 
 // namer assigns the names by which the model calls tools: mcp__SERVER__TOOL, in characters that
 // providers allow. A name that is too long or in use ends with a hash.
@@ -46,7 +48,7 @@ func (s *server) offered(names namer) []core.ServerTool {
 	s.mu.Lock()
 	tools := slices.Clone(s.tools)
 	s.mu.Unlock()
-	slices.SortStableFunc(tools, func(a, b *sdk.Tool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(tools, func(a, b listed) int { return strings.Compare(a.Name, b.Name) })
 	var offered []core.ServerTool
 	for _, t := range tools {
 		if s.allows(t.Name) {
@@ -61,11 +63,11 @@ func (s *server) allows(tool string) bool {
 	return (s.def.Enabled == nil || slices.Contains(s.def.Enabled, tool)) && !slices.Contains(s.def.Disabled, tool)
 }
 
-func (s *server) tool(t *sdk.Tool, names namer) core.ServerTool {
+func (s *server) tool(t listed, names namer) core.ServerTool {
 	out := core.ServerTool{
-		Spec: core.ToolSpec{Name: names.name(s.def.Name, t.Name), Description: t.Description,
-			Parameters: parameters(t.InputSchema)},
-		Server: s.def.Name, Tool: t.Name, Approval: s.def.Approval, Serial: s.def.Serial,
+		Spec: core.ToolSpec{Name: names.name(s.def.Name, t.Name),
+			Description: excerpt.Head(t.Description, maxDescription), Parameters: t.schema.JSON},
+		Server: s.def.Name, Tool: t.Name, Schema: t.schema, Approval: s.def.Approval, Serial: s.def.Serial,
 	}
 	if space := "mcp__" + sanitize(s.def.Name); strings.HasPrefix(out.Name, space+"__") {
 		out.Namespace = space
@@ -78,18 +80,4 @@ func (s *server) tool(t *sdk.Tool, names namer) core.ServerTool {
 		out.Annotations, _ = json.Marshal(a) // parsed JSON can always be encoded
 	}
 	return out
-}
-
-// parameters returns a schema of an object with properties, which some providers require.
-func parameters(schema any) json.RawMessage {
-	members, _ := schema.(map[string]any)
-	out := map[string]any{"type": "object"}
-	for name, value := range members {
-		out[name] = value
-	}
-	if _, has := out["properties"].(map[string]any); !has {
-		out["properties"] = map[string]any{}
-	}
-	raw, _ := json.Marshal(out) // parsed JSON can always be encoded
-	return raw
 }

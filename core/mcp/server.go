@@ -50,7 +50,7 @@ type server struct {
 	changed       chan struct{} // closed and replaced when the state changes
 	err           error         // the reason of a failure
 	session       *sdk.ClientSession
-	tools         []*sdk.Tool
+	tools         []listed
 	meta          sdk.Meta // metadata of the list of tools
 	calls         map[string]*call
 	openQuestions int // open questions, which stop the timers of the calls

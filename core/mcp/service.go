@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// service is a transport over HTTP. It adds headers to requests, and stops reading while too many
-// are in flight. Responses are sent as requests, and the library starts each at once. A service
-// that asks and accepts no responses would otherwise accumulate them without a limit.
+// service is a transport over HTTP. It adds headers to requests, cleans lists of tools, and stops reading while too
+// many are in flight. Responses are sent as requests, and the library starts each at once. A service that asks and
+// accepts no responses would otherwise accumulate them without a limit.
 type service struct {
 	headers map[string]string
 	next    http.RoundTripper
@@ -38,6 +38,7 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := s.next.RoundTrip(r)
 	if err == nil {
 		response.Body = &throttledBody{ReadCloser: response.Body, sending: s.sending, closed: make(chan struct{})}
+		cleanBody(r, response)
 	}
 	return response, err
 }

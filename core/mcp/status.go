@@ -53,7 +53,7 @@ func (s *server) status(ctx context.Context, full bool) protocol.McpServerStatus
 	s.mu.Lock()
 	for _, t := range s.tools {
 		if s.allows(t.Name) {
-			out.Tools[t.Name] = toJSON(t)
+			out.Tools[t.Name] = toJSON(t.Tool)
 		}
 	}
 	if len(s.meta) > 0 {

@@ -16,7 +16,7 @@ import (
 const shell = "/bin/bash"
 
 func TestSpecsAreUniqueSchemas(t *testing.T) {
-	all := toolspec.Selection{Escalation: true, Terminals: true, Images: true, Questions: true, Recall: true}.Specs()
+	all := toolspec.Selection{Terminals: true, Images: true, Questions: true, Recall: true}.Specs()
 	require.Len(t, all, 8)
 	seen := map[string]bool{}
 	for _, s := range all {
@@ -65,7 +65,7 @@ func TestParseErrorsNameTheMember(t *testing.T) {
 		"question": func(a string) error { _, err := toolspec.ParseQuestions(a); return err },
 		"answer":   func(a string) error { _, err := toolspec.ParseAnswers(json.RawMessage(a)); return err },
 		"recall":   func(a string) error { _, err := toolspec.ParseRecall(a); return err },
-		"server":   func(a string) error { _, err := toolspec.ParseServerCall(a); return err },
+		"server":   func(a string) error { _, err := (&toolspec.ServerTool{}).ParseCall(a); return err },
 	}
 	for name, p := range parse {
 		require.Error(t, p(`{"`), name)

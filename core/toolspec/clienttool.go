@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"appserver/core/pattern"
+	"appserver/core/toolschema"
 	"appserver/protocol"
 )
 
@@ -15,6 +16,8 @@ type ClientTool struct {
 	// Namespace and Tool are the names that the client gave. Namespace can be nil.
 	Namespace *string
 	Tool      string
+	// Schema is the schema of its arguments.
+	Schema toolschema.Schema
 }
 
 // separator joins a namespace and the name of a tool, since Chat Completions has no namespaces.
@@ -25,7 +28,7 @@ func ClientTools(specs []protocol.DynamicToolSpec) (tools []ClientTool) {
 	for i := range specs {
 		s := &specs[i]
 		if s.Type != protocol.DynamicToolNamespace {
-			tools = append(tools, ClientTool{Spec{s.Name, s.Description, s.InputSchema}, nil, s.Name})
+			tools = append(tools, clientTool(s.Name, s.Description, s.InputSchema, nil, s.Name))
 			continue
 		}
 		for _, f := range s.Tools {
@@ -33,10 +36,23 @@ func ClientTools(specs []protocol.DynamicToolSpec) (tools []ClientTool) {
 			if s.Description != "" {
 				description = s.Description + ": " + description
 			}
-			tools = append(tools, ClientTool{Spec{s.Name + separator + f.Name, description, f.InputSchema}, &s.Name, f.Name})
+			tools = append(tools, clientTool(s.Name+separator+f.Name, description, f.InputSchema, &s.Name, f.Name))
 		}
 	}
 	return tools
+}
+
+func clientTool(name, description string, input json.RawMessage, namespace *string, tool string) ClientTool {
+	schema := toolschema.Normalize(input)
+	return ClientTool{Spec{offeredName(name), description, schema.JSON}, namespace, tool, schema}
+}
+
+// offeredName returns the name by which the model calls a tool. Gemini rejects names that begin with a digit or a dash.
+func offeredName(name string) string {
+	if name != "" && strings.ContainsRune("0123456789-", rune(name[0])) {
+		return "_" + name
+	}
+	return name
 }
 
 // maxToolName is the longest name of a tool that all supported APIs accept.
@@ -55,7 +71,6 @@ func CheckDynamicTools(specs []protocol.DynamicToolSpec) *protocol.Error {
 		}
 	}
 	for _, t := range ClientTools(specs) {
-		var schema map[string]json.RawMessage
 		switch {
 		case !toolName().MatchString(t.Tool):
 			return errTool("dynamic tool name must match %v: %s", toolName(), t.Tool)
@@ -65,10 +80,32 @@ func CheckDynamicTools(specs []protocol.DynamicToolSpec) *protocol.Error {
 			return errTool("duplicate dynamic tool name: %s", t.Name)
 		case builtIn(t.Name):
 			return errTool("dynamic tool name is that of a built-in tool: %s", t.Name)
-		case protocol.Unmarshal(t.Parameters, &schema) != nil || schema == nil:
-			return errTool("dynamic tool input schema is not supported for %s: expected an object", t.Name)
 		}
 		seen[t.Name] = true
+	}
+	return checkSchemas(specs)
+}
+
+// checkSchemas rejects schemas that are no objects.
+func checkSchemas(specs []protocol.DynamicToolSpec) *protocol.Error {
+	check := func(name string, input json.RawMessage) *protocol.Error {
+		var schema map[string]json.RawMessage
+		if protocol.Unmarshal(input, &schema) != nil || schema == nil {
+			return errTool("dynamic tool input schema is not supported for %s: expected an object", name)
+		}
+		return nil
+	}
+	for _, s := range specs {
+		if s.Type != protocol.DynamicToolNamespace {
+			if err := check(s.Name, s.InputSchema); err != nil {
+				return err
+			}
+		}
+		for _, f := range s.Tools {
+			if err := check(s.Name+separator+f.Name, f.InputSchema); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -9,22 +9,19 @@ import (
 	"appserver/core/command"
 )
 
-func execSpec(escalation bool) Spec {
-	return Spec{
-		Name: ExecCommand,
-		Description: "Runs a command, returning its output, or a session ID if it still runs after yield_time_ms. " +
-			"A session continues in the background, also after your answer. Use write_stdin to interact with it.",
-		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"cmd":{"type":"string","description":"The shell script to run."},` +
-			`"workdir":{"type":"string","description":"The directory to run it in. Default: the working directory."},` +
-			`"shell":{"type":"string","description":"The shell that runs it. Default: the user's shell."},` +
-			`"login":{"type":"boolean","description":"Whether the shell is a login shell. Default: true."},` +
-			`"tty":{"type":"boolean","description":"Whether the command runs on a terminal and takes input. Default: false."},` +
-			`"yield_time_ms":{"type":"integer",` +
-			`"description":"Milliseconds to wait for the end of the command, 250 to 30000. Default: 10000."},` +
-			maxOutputTokens + `,` + permissions(escalation) + justification +
-			`},"required":["cmd"],"additionalProperties":false}`),
-	}
+var execSpec = Spec{
+	Name: ExecCommand,
+	Description: "Runs a command, returning its output, or a session ID if it still runs after yield_time_ms. " +
+		"A session continues in the background, also after your answer. Use write_stdin to interact with it.",
+	Parameters: json.RawMessage(`{"type":"object","properties":{` +
+		`"cmd":{"type":"string","description":"The shell script to run."},` +
+		`"workdir":{"type":"string","description":"The directory to run it in. Default: the working directory."},` +
+		`"shell":{"type":"string","description":"The shell that runs it. Default: the user's shell."},` +
+		`"login":{"type":"boolean","description":"Whether the shell is a login shell. Default: true."},` +
+		`"tty":{"type":"boolean","description":"Whether the command runs on a terminal and takes input. Default: false."},` +
+		`"yield_time_ms":{"type":"integer",` +
+		`"description":"Milliseconds to wait for the end of the command, 250 to 30000. Default: 10000."},` +
+		maxOutputTokens + `,` + permissions + justification + `},"required":["cmd"],"additionalProperties":false}`),
 }
 
 const maxOutputTokens = `"max_output_tokens":{"type":"integer",` +

@@ -12,7 +12,8 @@ import (
 var questionsSpec = Spec{
 	Name: RequestUserInput,
 	Description: "Asks the user one to three short questions with answers to choose from, and waits for the answers. " +
-		"The user can always answer in other words, so do not offer an option for that.",
+		"The user can always answer in other words, so do not offer an option for that. " +
+		"It can be unavailable outside of plan mode.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{` +
 		`"questions":{"type":"array","description":"One question if possible, at most three.",` +
 		`"items":{"type":"object","properties":{` +

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/core/imagefile"
+	"appserver/core/toolschema"
 	"appserver/protocol"
 )
 
@@ -18,6 +19,8 @@ type ServerTool struct {
 	Spec
 	// Server is the name of the server. Tool is the name of the tool on the server.
 	Server, Tool string
+	// Schema is the schema of its arguments.
+	Schema toolschema.Schema
 	// Namespace is the common prefix of the names of the server's tools, or "".
 	Namespace string
 	// ReadOnly, Destructive and OpenWorld are the server's hints, or nil. Annotations is the object
@@ -62,8 +65,8 @@ func (t *ServerTool) Harmless() bool {
 // Key identifies the tool for acceptForSession.
 func (t *ServerTool) Key() string { return "mcp\x00" + t.Server + "\x00" + t.Tool }
 
-// ParseServerCall decodes the arguments of a tool of a server. Empty arguments are an empty object.
-func ParseServerCall(arguments string) (json.RawMessage, error) {
+// ParseCall decodes the arguments of a call. Empty arguments are an empty object.
+func (t *ServerTool) ParseCall(arguments string) (json.RawMessage, error) {
 	arguments = strings.TrimSpace(arguments)
 	if arguments == "" || arguments == "null" {
 		arguments = "{}"
@@ -71,7 +74,7 @@ func ParseServerCall(arguments string) (json.RawMessage, error) {
 	if !protocol.Valid([]byte(arguments)) || arguments[0] != '{' {
 		return nil, errors.New("they must be a JSON object")
 	}
-	return json.RawMessage(arguments), nil
+	return t.Schema.Restore(Conform(t.Parameters, json.RawMessage(arguments))), nil
 }
 
 // ServerResult is the result of a tool of a server. Content and Structured are bounded.

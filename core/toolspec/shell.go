@@ -32,7 +32,8 @@ const (
 	maxTimeout = 24 * time.Hour
 )
 
-func shellSpec(escalation bool) Spec {
+// shellSpec returns the shell, with the parameter that asks to run outside of the sandbox or without it.
+func shellSpec(permissions string) Spec {
 	return Spec{
 		Name: Shell,
 		Description: "Runs a script in the user's shell and returns its exit code and its output. " +
@@ -41,22 +42,18 @@ func shellSpec(escalation bool) Spec {
 			`"command":{"type":"string","description":"The shell script to run."},` +
 			`"workdir":{"type":"string","description":"The directory to run it in. Default: the working directory."},` +
 			`"timeout_ms":{"type":"integer","description":"The timeout in milliseconds. Default: 600000."},` +
-			permissions(escalation) + justification + `},"required":["command"],"additionalProperties":false}`),
+			permissions + justification + `},"required":["command"],"additionalProperties":false}`),
 	}
 }
 
 const justification = `"justification":{"type":"string",` +
 	`"description":"Why the command is needed. The user reads it before approving the command."}`
 
-// permissions returns the parameter that asks to run outside of the sandbox, or "".
-func permissions(escalation bool) string {
-	if !escalation {
-		return ""
-	}
-	return `"sandbox_permissions":{"type":"string","enum":["use_default","require_escalated"],` +
-		`"description":"require_escalated asks the user to run the command outside of the sandbox. ` +
-		`Use it for what the sandbox does not permit. Default: use_default."},`
-}
+// permissions is the parameter that asks to run outside of the sandbox. The tools have it under every policy, because
+// a changed tool costs the cached prefix of the prompt.
+const permissions = `"sandbox_permissions":{"type":"string","enum":["use_default","require_escalated"],` +
+	`"description":"require_escalated asks the user to run the command outside of the sandbox. ` +
+	`Use it for what the sandbox does not permit. Default: use_default."},`
 
 // Command is a decoded call of shell or exec_command.
 type Command struct {

@@ -34,13 +34,11 @@ const (
 // Selection selects the built-in tools that depend on the thread. The zero value selects shell,
 // apply_patch and update_plan.
 type Selection struct {
-	// Escalation is set if the model may ask to run a command outside of the sandbox.
-	Escalation bool
 	// Terminals is set if commands may run in the background.
 	Terminals bool
 	// Images is set if the model takes images.
 	Images bool
-	// Questions is set if the model may ask the user.
+	// Questions is set if the model may ask the user, in plan mode at least.
 	Questions bool
 	// Recall is set if the model may search what left the context.
 	Recall bool
@@ -52,14 +50,14 @@ type Selection struct {
 func (s Selection) Specs() []Spec {
 	var specs []Spec
 	if !s.NoShell {
-		specs = append(specs, shellSpec(s.Escalation))
+		specs = append(specs, shellSpec(permissions))
 	}
 	specs = append(specs, patchSpec)
 	if !s.NoPlan {
 		specs = append(specs, planSpec)
 	}
 	if s.Terminals && !s.NoShell {
-		specs = append(specs, execSpec(s.Escalation), stdinSpec)
+		specs = append(specs, execSpec, stdinSpec)
 	}
 	if s.Images {
 		specs = append(specs, imageSpec)
@@ -74,10 +72,10 @@ func (s Selection) Specs() []Spec {
 }
 
 // ReviewSpecs returns the tools of a reviewer: the shell, which cannot leave the sandbox.
-func ReviewSpecs() []Spec { return []Spec{shellSpec(false)} }
+func ReviewSpecs() []Spec { return []Spec{shellSpec("")} }
 
 // builtIn reports whether a built-in tool has the name, even if it is not offered.
 func builtIn(name string) bool {
-	all := Selection{Escalation: true, Terminals: true, Images: true, Questions: true, Recall: true}.Specs()
+	all := Selection{Terminals: true, Images: true, Questions: true, Recall: true}.Specs()
 	return IsShell(name) || slices.ContainsFunc(all, func(s Spec) bool { return s.Name == name })
 }

@@ -62,8 +62,8 @@ func TestSandboxEscalationNeedsApproval(t *testing.T) {
 	c.Close()
 	requests := p.Requests()
 	require.Contains(t, requests[0].Body, "sandbox_permissions", "the tool has the escalation params")
-	require.NotContains(t, gjson.Get(requests[8].Body, "tools").Raw, "sandbox_permissions",
-		"the tool has escalation params under a policy that rejects them")
+	require.Equal(t, gjson.Get(requests[0].Body, "tools").Raw, gjson.Get(requests[8].Body, "tools").Raw,
+		"the tools are the same under a policy that rejects it")
 }
 
 // TestApprovalAcceptsOneResponse sends further responses to an answered approval. They are logged

@@ -38,8 +38,9 @@ func TestSkillsReachModel(t *testing.T) {
 	require.Len(t, requests, 3)
 	sent := "<skill>\n<name>release</name>\n<path>" + path + "</path>\n" + apptest.SkillText + "</skill>"
 	first := requests[0].Texts(t)
-	require.Contains(t, first[0], "- release: How to release ("+path+")")
-	require.NotContains(t, first[0], "quiet")
+	require.Contains(t, first[1], "<skills_instructions>Skills\n")
+	require.Contains(t, first[1], "- release: How to release ("+path+")")
+	require.NotContains(t, first[1], "quiet")
 	require.Equal(t, sent, first[len(first)-2])
 	require.Contains(t, first[len(first)-1], "Hush.")
 	second := requests[1].Texts(t)
@@ -49,6 +50,8 @@ func TestSkillsReachModel(t *testing.T) {
 	third := requests[2].Texts(t)
 	require.Equal(t, "and $release once more", third[len(third)-1], "the skill was removed")
 	require.NotContains(t, third[0], "How to release")
+	require.Equal(t, "<skills_instructions>The earlier lists of skills no longer apply. There are no skills."+
+		"</skills_instructions>", third[len(third)-2])
 
 	shown, err := json.Marshal(c.ReadThread(thread))
 	require.NoError(t, err)

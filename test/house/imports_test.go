@@ -66,7 +66,7 @@ func importRules() []importRule {
 		{"core/snapshot", nil, "it does not interpret what it stores"},
 		{"core/snapshot/snapshottest", []string{"core/snapshot"}, "it supports the tests of packages with snapshots"},
 		{"core/lineref", []string{"protocol"}, "it reads payloads again, and does not interpret them"},
-		{"core/mcp", []string{"protocol", "core", "core/excerpt", "core/toolspec"},
+		{"core/mcp", []string{"protocol", "core", "core/excerpt", "core/toolschema", "core/toolspec"},
 			"it connects MCP servers for owners, and does not depend on threads"},
 		{"core/memory", []string{"protocol", "core/excerpt", "core/words", "rollout/database", "rollout/disk",
 			"rollout/home"},
@@ -92,7 +92,9 @@ func importRules() []importRule {
 		{"core/workspace", []string{"protocol", "core", "core/excerpt", "core/execrule", "core/imagefile", "core/osfile"},
 			"it collects facts about the machine for the core"},
 		{"core/imagefile", nil, "it only looks at bytes"},
-		{"core/toolspec", []string{"protocol", "core/command", "core/excerpt", "core/imagefile", "core/jsonrepair", "core/pattern"},
+		{"core/toolschema", []string{"protocol", "core/excerpt"}, "it normalizes any schema"},
+		{"core/toolspec", []string{"protocol", "core/command", "core/excerpt", "core/imagefile", "core/jsonrepair", "core/pattern",
+			"core/toolschema"},
 			"it specifies tools and decides on calls, and does not depend on threads"},
 		{"core/view", []string{"protocol", "core/excerpt", "core/history", "core/page", "core/transcript"},
 			"it builds lists for clients, and changes no state"},
@@ -351,7 +353,7 @@ func checkLibrary(s *houseSource, name string) string {
 // thread equals the thread that ran.
 func purePackages() []string {
 	return []string{"protocol", "core", "core/command", "core/digest", "core/excerpt", "core/patch", "core/slash",
-		"core/toolspec"}
+		"core/toolschema", "core/toolspec"}
 }
 
 // impureImports are packages, including their subpackages, with effects or hidden inputs.

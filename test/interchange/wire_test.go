@@ -55,7 +55,6 @@ var wireDifferences = map[string]string{
 	"+input.message.content.detail":      "providers choose the resolution themselves",
 	"+input.message.content.annotations": "they are not part of what was said",
 	"-text.verbosity":                    "the reference implementation sends it only to models that its list knows",
-	"+tools.request_user_input":          "it is offered in plan mode only, unless configured",
 	"+tools.multi_agent_v1":              "there are no other agents",
 	"+tools.get_goal":                    "there are no goals",
 	"+tools.create_goal":                 "there are no goals",

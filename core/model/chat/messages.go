@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 
 	"appserver/core"
 	"appserver/core/model"
@@ -188,10 +189,21 @@ func (w *chatWriter) message(m *protocol.Message) {
 			w.echo(m.Echo)
 		}
 	case protocol.RoleSystem, protocol.RoleDeveloper:
+		if isNotice(text) {
+			w.userMessage(m, text)
+			return
+		}
 		w.text(protocol.RoleSystem, cmp.Or(text, emptyMessage))
 	default:
 		w.userMessage(m, text)
 	}
+}
+
+// isNotice reports whether a message of the developer has the instructions for a mode or the skills. It is sent in the
+// role of the user: it comes within the conversation, where many templates refuse system messages, and Anthropic moves
+// them to the front.
+func isNotice(text string) bool {
+	return strings.HasPrefix(text, protocol.ModeTag) || strings.HasPrefix(text, protocol.SkillsTag)
 }
 
 func (w *chatWriter) userMessage(m *protocol.Message, text string) {

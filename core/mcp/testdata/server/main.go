@@ -25,6 +25,7 @@ func main() {
 	token := flag.String("token", "", "the bearer token that is wanted")
 	once := flag.String("once", "", "fail where this file exists, which is made")
 	tries := flag.String("tries", "", "a file that gets a byte for each start")
+	raw := flag.String("raw", "", "a file with the result of tools/list")
 	flag.Parse()
 	if *tries != "" {
 		f, err := os.OpenFile(*tries, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -54,6 +55,10 @@ func main() {
 		fmt.Println("Welcome to the server!")
 		fmt.Println(`{"level":"info","msg":"started"}`)
 		fmt.Fprintln(os.Stderr, strings.Repeat("long ", 10_000))
+	}
+	if *raw != "" {
+		serveRaw(*raw)
+		return
 	}
 	if *address {
 		serveHTTP(*token)

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// serveRaw serves the list of tools in a file as it is, which the library would refuse. A call returns its arguments.
+func serveRaw(file string) {
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params struct{ Arguments json.RawMessage }
+		}
+		if json.Unmarshal(in.Bytes(), &m) != nil || m.ID == nil {
+			continue
+		}
+		result := `{}`
+		switch m.Method {
+		case "initialize":
+			result = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}`
+		case "tools/list":
+			tools, err := os.ReadFile(file)
+			if err != nil {
+				panic(err)
+			}
+			result = string(tools)
+		case "tools/call":
+			text, _ := json.Marshal(string(m.Params.Arguments))
+			result = fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, text)
+		}
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result)
+	}
+}
