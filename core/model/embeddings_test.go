@@ -134,8 +134,8 @@ func TestWhatMaySucceedLaterIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestTextsThatAreTooLargeAreShortened: the endpoint rejects a whole request for one text of more than 500 bytes, or for
-// more than 4 texts.
+// TestTextsThatAreTooLargeAreShortened: the endpoint rejects a whole request for one text of more than 500 bytes, or
+// for more than 4 texts.
 func TestTextsThatAreTooLargeAreShortened(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
