@@ -22,7 +22,7 @@ const (
 	batchTimeout = time.Minute
 	// restTime is how long an embedder that failed is left alone.
 	restTime = 30 * time.Second
-	// embedBatch is how many texts are embedded at once.
+	// embedBatch is how many texts are embedded at once at most.
 	embedBatch = 64
 	// bareRows is how many rows without a vector are looked for at once: that reads all of them.
 	bareRows = 2048
@@ -38,7 +38,8 @@ const (
 // Embedder makes vectors of texts. It may be asked for several things at once.
 type Embedder interface {
 	// Embed returns a vector for each text, in order. If the error has a method Refused that returns
-	// true, the embedder rejects the texts themselves.
+	// true, the embedder rejects the texts themselves. If the embedder has a method Batch, it returns how many
+	// texts to embed at once, so that the vectors are stored about every second.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 	// Model identifies the vectors that can be compared with each other.
 	Model() string
@@ -190,11 +191,19 @@ func (e *embedding) some() (more bool, err error) {
 		return false, err
 	}
 	hashes, texts, err := e.bare(db)
-	for begin := 0; begin < len(texts) && err == nil; begin += embedBatch {
-		end := min(begin+embedBatch, len(texts))
+	for begin, end := 0, 0; begin < len(texts) && err == nil; begin = end {
+		end = min(begin+e.batch(), len(texts))
 		err = e.step(db, hashes[begin:end], texts[begin:end])
 	}
 	return len(texts) > 0, err
+}
+
+// batch returns how many texts are embedded at once.
+func (e *embedding) batch() int {
+	if sizer, ok := e.embedder.(interface{ Batch() int }); ok {
+		return min(max(sizer.Batch(), 1), embedBatch)
+	}
+	return embedBatch
 }
 
 // step embeds a batch.

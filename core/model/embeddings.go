@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// maxEmbedded is how many texts a request has at most.
-	maxEmbedded = 64
 	// embedTries is how often a request is made, embedPause the first pause between two; each
 	// further one is twice as long. embedPatience bounds what the provider may ask to wait.
 	embedTries    = 3
@@ -27,6 +25,8 @@ const (
 type EmbedError struct {
 	message string
 	refused bool
+	// tooLarge is set if the texts are too large, together or alone.
+	tooLarge bool
 }
 
 // Error returns the endpoint, the reason, and what to check.
@@ -41,13 +41,15 @@ type Embeddings struct {
 	provider   *Client
 	model      string
 	dimensions int
+	size       batchSize
 }
 
 // NewEmbeddings returns an embedder for a model. dimensions is the length of the vectors. 0 selects
 // the default of the model, and not every model accepts another. The endpoint's IdleTimeout does not
 // apply.
 func NewEmbeddings(e Endpoint, model string, dimensions int) *Embeddings {
-	return &Embeddings{newClient(e, "embeddings"), model, dimensions}
+	return &Embeddings{provider: newClient(e, "embeddings"), model: model, dimensions: dimensions,
+		size: batchSize{size: firstEmbedded}}
 }
 
 // Model returns the name of the model and the parameters that affect its vectors.
@@ -62,20 +64,7 @@ func (e *Embeddings) Model() string {
 // Close closes idle connections.
 func (e *Embeddings) Close() { e.provider.Close() }
 
-// Embed gives a vector for each text, in their order. What may succeed later is tried again for
-// as long as ctx lasts. Errors are *EmbedError, or ctx's cause.
-func (e *Embeddings) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	var vectors [][]float32
-	for begin := 0; begin < len(texts); begin += maxEmbedded {
-		some, err := e.batch(ctx, texts[begin:min(begin+maxEmbedded, len(texts))])
-		if err != nil {
-			return nil, err
-		}
-		vectors = append(vectors, some...)
-	}
-	return vectors, nil
-}
-
+// batch sends a request until it is answered or fails for good.
 func (e *Embeddings) batch(ctx context.Context, texts []string) ([][]float32, error) {
 	for try := 1; ; try++ {
 		vectors, err := e.request(ctx, texts)
@@ -85,9 +74,9 @@ func (e *Embeddings) batch(ctx context.Context, texts []string) ([][]float32, er
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		failed := e.provider.modelError(err)
-		if !failed.Retry || try == embedTries || failed.RetryAfter > embedPatience {
-			return nil, &EmbedError{"embeddings: " + failed.Message, refuses(err)}
+		failed, large := e.provider.modelError(err), tooLarge(err)
+		if large || !failed.Retry || try == embedTries || failed.RetryAfter > embedPatience {
+			return nil, &EmbedError{"embeddings: " + failed.Message, large || refuses(err), large}
 		}
 		if err := rest(ctx, max(failed.RetryAfter, embedPause<<(try-1))); err != nil {
 			return nil, err

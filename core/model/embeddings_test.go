@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,7 +65,7 @@ func TestVectorsComeInTheOrderOfTheTexts(t *testing.T) {
 	for n, v := range got {
 		require.Equal(t, []float32{float32(n), 0.5}, v)
 	}
-	require.Equal(t, int32(3), requests.Load())
+	require.Equal(t, int32(5), requests.Load(), "8, 16, 32, 64 and the rest")
 	got, err = by.Embed(t.Context(), nil)
 	require.NoError(t, err)
 	require.Empty(t, got)
@@ -131,6 +132,78 @@ func TestWhatMaySucceedLaterIsTriedAgain(t *testing.T) {
 			require.Greater(t, time.Since(begin), time.Second, "pauses grow, whatever the provider says")
 		})
 	}
+}
+
+// TestTextsThatAreTooLargeAreShortened: the endpoint rejects a whole request for one text of more than 500 bytes, or
+// for more than 4 texts.
+func TestTextsThatAreTooLargeAreShortened(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		body   string
+	}{
+		"llama-server": {500, `{"error":{"code":500,"message":"input (1001 tokens) is too large to process. increase the ` +
+			`physical batch size (current batch size: 512)","type":"server_error"}}`},
+		"llama-server, 400": {400, `{"error":{"code":400,"message":"input is too large to process","type":"x"}}`},
+		"Ollama":            {500, `{"error":"the input length exceeds the context length"}`},
+		"OpenAI":            {400, `{"error":{"message":"This model's maximum context length is 8192 tokens"}}`},
+		"TEI":               {413, `{"error":"Input validation error: inputs must have less than 512 tokens. Given: 900"}`},
+		"TEI, batch":        {422, `{"error":"batch size 8 > maximum allowed batch size 4","error_type":"Validation"}`},
+		"without a body":    {413, ``},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var requests atomic.Int32
+			by := vectors(t, func(w http.ResponseWriter, r *http.Request) {
+				requests.Add(1)
+				body, _ := io.ReadAll(r.Body)
+				var asked struct{ Input []string }
+				_ = json.Unmarshal(body, &asked)
+				longest := 0
+				for _, text := range asked.Input {
+					longest = max(longest, len(text))
+				}
+				if longest > 500 || len(asked.Input) > 4 {
+					w.WriteHeader(c.status)
+					_, _ = io.WriteString(w, c.body)
+					return
+				}
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				lengths(w, r)
+			})
+			var texts []string
+			for range 20 {
+				texts = append(texts, strings.Repeat("x", 100))
+			}
+			texts[3] = strings.Repeat("é", 900)
+			got, err := by.Embed(t.Context(), texts)
+			require.NoError(t, err)
+			require.Len(t, got, 20)
+			for i, v := range got {
+				want := float32(100)
+				if i == 3 {
+					want = 450
+				}
+				require.Equal(t, []float32{want, 0.5}, v, i)
+			}
+			require.Less(t, requests.Load(), int32(25))
+		})
+	}
+}
+
+// TestTextsThatNoLengthFitsAreRefused: the endpoint is not taken for a broken one.
+func TestTextsThatNoLengthFitsAreRefused(t *testing.T) {
+	var requests atomic.Int32
+	by := vectors(t, func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		w.WriteHeader(500)
+		_, _ = io.WriteString(w, `{"error":{"message":"input is too large to process"}}`)
+	})
+	_, err := by.Embed(t.Context(), []string{strings.Repeat("x", 8000)})
+	var embed *model.EmbedError
+	require.ErrorAs(t, err, &embed)
+	require.True(t, embed.Refused())
+	require.Less(t, requests.Load(), int32(10))
+	require.Equal(t, 8, by.Batch(), "the batch is not the reason")
 }
 
 func TestPermanentFailuresAreReported(t *testing.T) {
