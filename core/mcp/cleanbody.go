@@ -26,7 +26,8 @@ func cleanBody(request *http.Request, response *http.Response) {
 	if !asksForTools(request) {
 		return
 	}
-	response.Body = &cleanedBody{ReadCloser: response.Body, lines: messages{in: bufio.NewReaderSize(response.Body, 64<<10)},
+	response.Body = &cleanedBody{ReadCloser: response.Body,
+		lines:  messages{in: bufio.NewReaderSize(response.Body, 64<<10)},
 		stream: strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")}
 	response.ContentLength = -1
 	response.Header.Del("Content-Length")

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// service is a transport over HTTP. It adds headers to requests, cleans lists of tools, and stops reading while too many
-// are in flight. Responses are sent as requests, and the library starts each at once. A service
+// service is a transport over HTTP. It adds headers to requests, cleans lists of tools, and stops reading
+// while too many requests are in flight. Responses are sent as requests, and the library starts each at once. A service
 // that asks and accepts no responses would otherwise accumulate them without a limit.
 type service struct {
 	headers map[string]string
