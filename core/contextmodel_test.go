@@ -193,6 +193,12 @@ func (i *modelItem) kept() bool   { return i.listed() && !i.excluded }
 // isPart reports whether the item is one of a compaction.
 func (i *modelItem) isPart() bool { return strings.Contains(i.id, ".") }
 
+// develops reports whether the item is a notice in the role of the developer.
+func (i *modelItem) develops() bool {
+	return i.role == protocol.RoleDeveloper &&
+		(strings.Contains(i.body, protocol.ModeTag) || strings.Contains(i.body, protocol.SkillsTag))
+}
+
 // remind moves a reminder that joined last before the first words of its turn.
 func (m *contextModel) remind() {
 	last := len(m.items) - 1
@@ -202,7 +208,7 @@ func (m *contextModel) remind() {
 	}
 	first := last
 	for i := last - 1; i >= 0 && m.items[i].turn == turn && !m.items[i].isPart(); i-- {
-		if !m.items[i].tells(reminderHead, "<environment_context>", "<user_instructions>") {
+		if !m.items[i].tells(reminderHead, "<environment_context>", "<user_instructions>") && !m.items[i].develops() {
 			first = i
 		}
 	}
