@@ -181,6 +181,8 @@ type Answer struct {
 	Echo *protocol.ProviderEcho
 	// Cut is the reason if the provider ended the answer early, or "".
 	Cut string
+	// ContextWindow is the window of the model in tokens, as its provider reports it after the answer, or 0.
+	ContextWindow int64
 }
 
 // echoes reports whether the provider needs a part of the answer back.

@@ -173,8 +173,8 @@ func TestFeatures(t *testing.T) {
 		{Name: "unified_exec", Stage: "stable", DefaultEnabled: true},
 		{Name: "view_image", Stage: "stable", Enabled: true, DefaultEnabled: true},
 	}, c.FeatureList())
-	require.True(t, c.Capabilities("p", "m").Questions)
-	require.False(t, load(t, "").Capabilities("p", "m").Questions)
+	require.True(t, c.Capabilities("p", "m", core.ListedModel{}).Questions)
+	require.False(t, load(t, "").Capabilities("p", "m", core.ListedModel{}).Questions)
 }
 
 func TestDeprecationsAreSorted(t *testing.T) {
@@ -233,9 +233,9 @@ enabled = false
 func TestCapabilities(t *testing.T) {
 	for model, takes := range map[string]bool{"gpt-5": true, "anything": true, "deepseek-chat": false,
 		"openai/gpt-oss-20b": false} {
-		require.Equal(t, takes, load(t, "").Capabilities("p", model).Images, model)
-		require.True(t, load(t, "[tools]\nview_image = true\nweb_search = true\n").Capabilities("p", model).Images)
-		require.False(t, load(t, "tools.view_image = false\n").Capabilities("p", model).Images)
+		require.Equal(t, takes, load(t, "").Capabilities("p", model, core.ListedModel{}).Images, model)
+		require.True(t, load(t, "[tools]\nview_image = true\nweb_search = true\n").Capabilities("p", model, core.ListedModel{}).Images)
+		require.False(t, load(t, "tools.view_image = false\n").Capabilities("p", model, core.ListedModel{}).Images)
 	}
 	require.Empty(t, load(t, "[tools]\nweb_search = true\n").Warnings)
 }

@@ -244,6 +244,7 @@ func (c *Config) ProviderInfo(provider, model string, reported int64) core.Provi
 		RequestMaxRetries: p.RequestMaxRetries,
 		StreamMaxRetries:  p.StreamMaxRetries,
 		ContextWindow:     c.ContextWindow(provider, model, reported),
+		WindowConfigured:  c.ModelContextWindow != nil,
 		CachedPriceRatio:  c.CachedPriceRatio(provider, model),
 		CacheRetention:    p.cacheRetention(),
 	}

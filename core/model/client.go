@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"appserver/core"
@@ -47,7 +48,8 @@ type Client struct {
 	urlErr   error
 	client   *http.Client
 	redact   *strings.Replacer
-	shown    string // the URL as messages may show it
+	shown    string       // the URL as messages may show it
+	made     atomic.Int32 // the software of the endpoint
 }
 
 // NewClient returns the provider of an endpoint. If the endpoint is not usable, every Stream fails

@@ -70,6 +70,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, &connectError{idleCause(req.Context(), err)}
 	}
+	x.provider.recogniseHeader(res.Header)
 	reader := &idleReader{src: res.Body, idle: x.idle, before: x.pieces.flush}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer res.Body.Close()
