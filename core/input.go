@@ -144,6 +144,8 @@ type Piece struct {
 	Text string
 	// Item is set for PieceItem and PieceItemBegun only.
 	Item *protocol.ResponseItem
+	// Progress is set for PieceProgress only.
+	Progress *protocol.PromptProgress
 }
 
 // PieceKind is the kind of a piece.
@@ -162,6 +164,8 @@ const (
 	// PieceItemBegun begins an item that the provider completes itself, such as a search of the
 	// web. It has the members that are known.
 	PieceItemBegun
+	// PieceProgress reports how far the provider has read the prompt. It is no part of the answer.
+	PieceProgress
 )
 
 // ModelDone ends a ModelRequest with the rest of the answer.

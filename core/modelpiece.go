@@ -12,6 +12,12 @@ func (in ModelPiece) apply(s *step) { s.modelPiece(in) }
 func (s *step) modelPiece(in ModelPiece) {
 	m := s.activeRequest(in.Effect)
 	switch {
+	case in.Piece.Kind == PieceProgress:
+		if m != nil {
+			s.notify(protocol.TurnPromptProgressNotification{ThreadID: s.state.ID, TurnID: s.active.id,
+				PromptProgress: *in.Piece.Progress})
+		}
+		return
 	case s.isDraftRequest(in.Effect):
 		if in.Piece.Kind == PieceText {
 			s.draft.answer.WriteString(in.Piece.Text)

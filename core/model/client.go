@@ -16,6 +16,9 @@ import (
 // defaultIdleTimeout is used where an Endpoint sets none.
 const defaultIdleTimeout = 5 * time.Minute
 
+// defaultPromptTimeout is how long local providers may read a prompt, unless an Endpoint sets another limit.
+const defaultPromptTimeout = 30 * time.Minute
+
 // Endpoint describes where models are served.
 type Endpoint struct {
 	// Name is the provider's, for messages.
@@ -118,7 +121,7 @@ func (c *Client) Render(p *core.Prompt) (core.RenderedPrompt, error) {
 func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
 	begun := false
 	forward := func(piece core.Piece) {
-		begun = true
+		begun = begun || piece.Kind != core.PieceProgress
 		emit(piece)
 	}
 	for {
@@ -144,9 +147,21 @@ func (c *Client) attempt(ctx context.Context, p *core.Prompt, emit func(core.Pie
 	defer cancel(nil)
 	x := &exchange{provider: c, idle: newIdle(c.endpoint.IdleTimeout, cancel),
 		pieces: &joiner{emit: emit}}
+	if c.IsLocal() {
+		x.idle.awaitPrompt(c.promptTimeout())
+	}
 	defer x.close()
 	if err := c.wire.Send(ctx, x, p); err != nil {
 		return core.Answer{}, typed(err)
 	}
-	return x.collect(ctx, c.wire.Read(p, x.pieces.add))
+	return x.collect(ctx, c.wire.Read(p, x.add))
+}
+
+// promptTimeout is how long a local provider may show no life before the first piece of its answer. Ollama and others
+// send nothing while they read a long prompt.
+func (c *Client) promptTimeout() time.Duration {
+	if c.endpoint.IdleTimeout == defaultIdleTimeout {
+		return defaultPromptTimeout
+	}
+	return c.endpoint.IdleTimeout
 }

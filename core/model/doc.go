@@ -34,6 +34,10 @@
 // that only an event does. The time in emit does not count. After a finish_reason, the rest of the answer
 // (usage, [DONE]) has a few seconds.
 //
+// A provider on this machine or in its network reads long prompts for many minutes. Before the first piece of
+// its answer, comments count as life for four hours, and it may send nothing for half an hour if its endpoint
+// sets no limit.
+//
 // # Secrets
 //
 // The key, and the values of configured headers and query parameters, are removed from every error.

@@ -131,3 +131,29 @@ func TestLlamaServerReportsItsWindow(t *testing.T) {
 	require.EqualValues(t, 8192, *windowAfterTurn(t, c, c.StartTrusted()))
 	c.Close()
 }
+
+// TestPromptProgressIsShown: llama-server is asked for its progress from the first request on, and an interrupt while it
+// reads the prompt closes the connection.
+func TestPromptProgressIsShown(t *testing.T) {
+	closed := make(chan struct{})
+	l := newLocalServer(t, map[string]string{
+		"GET /v1/models": `{"object":"list","data":[{"id":"x.gguf","owned_by":"llamacpp","meta":{"n_ctx":8192}}]}`,
+	}, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":null}}],`+
+			`"prompt_progress":{"total":6000,"cache":0,"processed":2048,"time_ms":900}}`+"\n\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(closed)
+	})
+	c := l.client(t, "", "")
+	thread := c.StartTrusted()
+	turn := c.BeginTurn(thread, "hi")
+	require.JSONEq(t, fmt.Sprintf(`{"threadId":%q,"turnId":%q,"totalTokens":6000,"cachedTokens":0,`+
+		`"processedTokens":2048,"timeMs":900}`, thread, turn), string(c.UntilMethod("turn/promptProgress").Params))
+	require.Contains(t, l.lastTurn(), `"return_progress":true`)
+	c.Call("turn/interrupt", apptest.Object{"threadId": thread, "turnId": turn})
+	<-closed
+	c.AwaitTurn()
+	c.Close()
+}

@@ -18,16 +18,17 @@ const (
 
 // assembly puts an answer together from its events, and emits text as it comes.
 type assembly struct {
-	prompt *core.Prompt
-	emit   func(core.Piece)
-	calls  callAssembly
-	echo   echoAssembly
-	usage  *usage
-	finish string
-	spoken bool // text was emitted
-	done   bool // [DONE] was seen
-	size   model.Size
-	form   plainForm
+	prompt   *core.Prompt
+	emit     func(core.Piece)
+	calls    callAssembly
+	echo     echoAssembly
+	usage    *usage
+	finish   string
+	spoken   bool // text was emitted
+	done     bool // [DONE] was seen
+	size     model.Size
+	form     plainForm
+	progress progressMeter
 }
 
 func newAssembly(p *core.Prompt, emit func(core.Piece)) *assembly {
@@ -43,6 +44,9 @@ func (a *assembly) Add(raw []byte) error {
 	}
 	if u := cmp.Or(c.Usage, c.Groq.Usage); u != nil {
 		a.usage = u
+	}
+	if c.Progress != nil {
+		a.progress.report(c.Progress, a.emit)
 	}
 	size := 0
 	if c.Choices[0].Index == 0 {

@@ -23,7 +23,8 @@ type Wire struct {
 
 // New makes the wire of a provider.
 func New() *Wire {
-	return &Wire{optional: model.Optional{Members: []string{"prompt_cache_key", "parallel_tool_calls", "stream_options"}}}
+	return &Wire{optional: model.Optional{Members: []string{"prompt_cache_key", "parallel_tool_calls", "stream_options",
+		memberProgress}}}
 }
 
 // Path is chat/completions.
@@ -102,6 +103,9 @@ func (r *poster) Do(req *http.Request) (*http.Response, error) {
 	}
 	for name, value := range r.overrides {
 		members[name] = value
+	}
+	if r.to.ReportsProgress() {
+		members[memberProgress] = json.RawMessage("true")
 	}
 	r.sent = r.wire.optional.Filter(members)
 	body := model.EncodeObject(members)
