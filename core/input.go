@@ -164,6 +164,8 @@ const (
 	// PieceItemBegun begins an item that the provider completes itself, such as a search of the
 	// web. It has the members that are known.
 	PieceItemBegun
+	// PieceThought reports that the text of the message so far was reasoning. It has no text.
+	PieceThought
 	// PieceProgress reports how far the provider has read the prompt. It is no part of the answer.
 	PieceProgress
 )

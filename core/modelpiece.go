@@ -19,6 +19,9 @@ func (s *step) modelPiece(in ModelPiece) {
 		}
 		return
 	case s.isDraftRequest(in.Effect):
+		if in.Piece.Kind == PieceThought {
+			s.draft.answer.Reset()
+		}
 		if in.Piece.Kind == PieceText {
 			s.draft.answer.WriteString(in.Piece.Text)
 			s.notify(protocol.ThreadCompactDeltaNotification{ThreadID: s.state.ID, DraftID: s.draft.id, Delta: in.Piece.Text})
@@ -27,6 +30,9 @@ func (s *step) modelPiece(in ModelPiece) {
 	case m == nil:
 		return
 	case m.summary:
+		if in.Piece.Kind == PieceThought {
+			m.answer.Reset()
+		}
 		if in.Piece.Kind == PieceText {
 			m.answer.WriteString(in.Piece.Text)
 		}
@@ -35,6 +41,8 @@ func (s *step) modelPiece(in ModelPiece) {
 	switch in.Piece.Kind {
 	case PieceText:
 		s.messagePiece(m, in.Piece.Text)
+	case PieceThought:
+		s.textWasReasoning(m)
 	case PieceItemBegun:
 		s.beginItem(m, in.Piece.Item.ResponseItemVariant)
 	case PieceItem:
@@ -91,6 +99,24 @@ func (s *step) messagePiece(m *modelRequest, text string) {
 		&protocol.AgentMessageDeltaNotification{ThreadID: s.state.ID, TurnID: s.active.id, ItemID: m.message.id, Delta: text})
 }
 
+// textWasReasoning moves the text of the open message to a reasoning item before it. Clients have seen it as text; the
+// completed message has the rest only.
+func (s *step) textWasReasoning(m *modelRequest) {
+	o := m.message
+	if o == nil {
+		return
+	}
+	text := o.text.String()
+	o.text.Reset()
+	o.retracted = true
+	if o.plans != nil {
+		o.plans.parser = planParser{}
+		o.plans.message.Reset()
+	}
+	s.reasoningPiece(m, Piece{Kind: PieceReasoning, Text: text})
+	s.completeReasoning(m, nil)
+}
+
 // completeMessage completes the open message, if any. echo is what the provider needs back with it,
 // or nil. phase is the phase of the message, or "".
 func (s *step) completeMessage(m *modelRequest, echo *protocol.ProviderEcho, phase string) {
@@ -100,6 +126,12 @@ func (s *step) completeMessage(m *modelRequest, echo *protocol.ProviderEcho, pha
 	}
 	m.message = nil
 	text := o.text.String()
+	if o.retracted && text == "" {
+		if o.plans == nil && s.reviewing() == nil {
+			s.completeItem(s.newItem(&protocol.AgentMessageItem{ID: o.id}, o.startedAt), nil)
+		}
+		return
+	}
 	s.item(&protocol.Message{ID: o.id, Role: protocol.RoleAssistant, Phase: phase, Echo: echo,
 		Content: []protocol.ContentItem{{Type: protocol.ContentOutputText, Text: text}}})
 	if r := s.reviewing(); r != nil {

@@ -140,7 +140,7 @@ func testSlowPromptsOfLocalProviders(t *testing.T, w encoding) {
 		"a late answer without a limit": {0, 20 * time.Minute, []part{{time.Minute, text + w.end}}, 21 * time.Minute, ""},
 		"silence within the answer":     {0, 0, []part{{0, text}}, 5 * time.Minute, "nothing came for 5m"},
 		"comments without an end": {0, 0, repeat(10_000, part{time.Minute, ": ping\n\n"}), 4 * time.Hour,
-			"nothing came for 4h"},
+			"nothing came for"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestErrorBodiesAreNotWaitedFor(t *testing.T) { eachWire(t, testErrorBodiesA
 func testErrorBodiesAreNotWaitedFor(t *testing.T, w encoding) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		provider := w.client(model.Endpoint{BaseURL: "http://slow.example", IdleTimeout: time.Hour, Transport: modeltest.RoundTrip(
+		provider := w.client(model.Endpoint{BaseURL: "http://a.b", IdleTimeout: time.Hour, Transport: modeltest.RoundTrip(
 			func(req *http.Request) (*http.Response, error) {
 				res := modeltest.StreamResponse(&timed{req.Context(), []part{{0, "busy"}}})
 				res.StatusCode = http.StatusServiceUnavailable
@@ -183,7 +183,7 @@ func TestErrorsThatComeLateSayWhatTheyAre(t *testing.T) {
 func testErrorsThatComeLateSayWhatTheyAre(t *testing.T, w encoding) {
 	for _, after := range []time.Duration{14 * time.Second, 16 * time.Second, 59 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			provider := w.client(model.Endpoint{BaseURL: "http://slow.example", IdleTimeout: time.Hour, Transport: modeltest.RoundTrip(
+			provider := w.client(model.Endpoint{BaseURL: "http://a.b", IdleTimeout: time.Hour, Transport: modeltest.RoundTrip(
 				func(req *http.Request) (*http.Response, error) {
 					time.Sleep(after)
 					res := modeltest.StreamResponse(&timed{req.Context(),

@@ -132,8 +132,8 @@ func TestLlamaServerReportsItsWindow(t *testing.T) {
 	c.Close()
 }
 
-// TestPromptProgressIsShown: llama-server is asked for its progress from the first request on, and an interrupt while it
-// reads the prompt closes the connection.
+// TestPromptProgressIsShown: llama-server is asked for its progress from the first request on, and an interrupt
+// while it reads the prompt closes the connection.
 func TestPromptProgressIsShown(t *testing.T) {
 	closed := make(chan struct{})
 	l := newLocalServer(t, map[string]string{

@@ -29,10 +29,23 @@ type assembly struct {
 	size     model.Size
 	form     plainForm
 	progress progressMeter
+	think    model.Think
 }
 
 func newAssembly(p *core.Prompt, emit func(core.Piece)) *assembly {
-	return &assembly{prompt: p, emit: emit}
+	a := &assembly{prompt: p, emit: emit}
+	a.think = model.Think{
+		Text: func(text string) { a.say(core.PieceText, text) },
+		Reasoning: func(text string) {
+			a.echo.member = memberThink
+			a.say(core.PieceReasoning, text)
+		},
+		Retract: func() {
+			a.echo.member, a.spoken = memberThink, false
+			a.emit(core.Piece{Kind: core.PieceThought})
+		},
+	}
+	return a
 }
 
 // Add takes one event. It fails if the event is not JSON, if the provider reports an error, and
@@ -93,9 +106,12 @@ func (a *assembly) choose(c *choice) (size int) {
 
 func (a *assembly) delta(d *delta) (size int) {
 	reasoning, member := d.reasoning()
+	if reasoning != "" {
+		a.think.Skip()
+	}
 	a.say(core.PieceReasoning, reasoning)
 	a.echo.add(d, reasoning, member)
-	a.say(core.PieceText, string(d.Content))
+	a.think.Add(string(d.Content))
 	a.say(core.PieceText, string(d.Refusal))
 	for i := range d.ToolCalls {
 		a.calls.add(&d.ToolCalls[i])
@@ -118,6 +134,7 @@ var cutReasons = map[string]string{
 
 // Answer ends the assembly. An answer that the provider cut to nothing is an error.
 func (a *assembly) Answer() (core.Answer, error) {
+	a.think.Close()
 	answer := core.Answer{Calls: a.calls.finish(a.prompt)}
 	a.echo.finish(a.prompt, a.calls.renamed, &answer)
 	if a.usage != nil {

@@ -18,6 +18,7 @@ type reading struct {
 	ids    model.CallIDs
 	answer core.Answer
 	messages
+	think model.Think
 	// thought is set once the reasoning under way had a delta.
 	thought      bool
 	summaryIndex int
@@ -27,7 +28,13 @@ type reading struct {
 }
 
 func newReading(p *core.Prompt, emit func(core.Piece)) *reading {
-	return &reading{prompt: p, emit: emit}
+	r := &reading{prompt: p, emit: emit}
+	r.think = model.Think{
+		Text:      func(text string) { emit(core.Piece{Kind: core.PieceText, Text: text}) },
+		Reasoning: func(text string) { emit(core.Piece{Kind: core.PieceReasoning, Text: text}) },
+		Retract:   func() { emit(core.Piece{Kind: core.PieceThought}) },
+	}
+	return r
 }
 
 // Add takes one event. It fails if the event is not JSON, if the provider reports an error, and if
@@ -75,13 +82,14 @@ func failure(raw json.RawMessage) []byte {
 func (r *reading) text(delta string) {
 	if delta != "" {
 		r.said, r.spoke = true, true
-		r.emit(core.Piece{Kind: core.PieceText, Text: delta})
+		r.think.Add(delta)
 	}
 }
 
 func (r *reading) reasoning(kind core.PieceKind, delta string) {
 	if delta != "" {
 		r.thought = true
+		r.think.Skip()
 		r.emit(core.Piece{Kind: kind, Text: delta})
 	}
 }
@@ -164,6 +172,7 @@ func shellArguments(c *protocol.LocalShellCall) string {
 // finish takes the end of the answer. A provider that sends no events for items has them here.
 func (r *reading) finish(e *event) {
 	r.flush()
+	r.think.Close()
 	if r.items == 0 && !r.spoke {
 		for _, raw := range e.Response.Output {
 			r.item(raw, outputIndex{})

@@ -62,7 +62,7 @@ func newRequest(p *core.Prompt, limits limits) *request {
 		Reasoning: reasoningOptions(p), Stream: true, Include: []string{encryptedReasoning},
 		ServiceTier: p.ServiceTier, Text: textOptionsOf(p),
 	}
-	r.Input, r.from = inputItems(p, limits.plain)
+	r.Input, r.from = inputItems(p, limits)
 	if len(r.Tools) > 0 {
 		r.ToolChoice, r.ParallelToolCalls = "auto", new(true)
 	}

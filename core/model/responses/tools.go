@@ -3,6 +3,7 @@ package responses
 import (
 	_ "embed"
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"appserver/core"
@@ -94,9 +95,23 @@ var (
 	searchRefused = pattern.New(`(?i)web_?search|web_access|search_context_size|user_location|allowed_domains|unknown tool type|tools\[\d+\]\.type`)
 )
 
-// limits are the tools that a model does not support. Plain models take functions only, offline ones
-// have no search of the web.
-type limits struct{ plain, offline bool }
+// limits are what a model does not support. Plain models take functions only, offline ones have no search of the web,
+// and those with noRaw take no raw reasoning back. A model that wantsReasoning refuses calls without reasoning.
+type limits struct{ plain, offline, noRaw, wantsReasoning bool }
+
+// rawRefused matches rejections of an item of raw reasoning, reasoningMissed those of calls without reasoning.
+var (
+	rawRefused      = pattern.New(`(?i)input(\[|\.)\d+.*(reasoning|content)|(reasoning|encrypted_content).*input(\[|\.)\d+`)
+	reasoningMissed = pattern.New(`(?i)reasoning.*(missing|passed back|is required)|missing.*reasoning`)
+)
+
+// hasRawReasoning reports whether a request for the prompt has raw reasoning.
+func hasRawReasoning(p *core.Prompt) bool {
+	return slices.ContainsFunc(p.Items, func(item protocol.ResponseItem) bool {
+		r, ok := item.ResponseItemVariant.(*protocol.Reasoning)
+		return ok && inputReasoning(r, limits{}) != nil && r.EncryptedContent == nil
+	})
+}
 
 // knownLimits are the limits of a provider's models: the learned rejections and, for unknown models,
 // custom tools.
@@ -128,11 +143,34 @@ func (k *knownLimits) learn(p *core.Prompt, err error) bool {
 	default:
 		return false
 	}
+	k.set(p.Model, l)
+	return true
+}
+
+// learnReasoning takes note of refused raw reasoning, or of calls that were refused without reasoning. It reports
+// whether the next request differs.
+func (k *knownLimits) learnReasoning(p *core.Prompt, err error) bool {
+	why, refused := model.Refusal(err)
+	l := k.of(p.Model)
+	switch {
+	case !refused || l.noRaw:
+		return false
+	case !l.wantsReasoning && reasoningMissed().MatchString(why):
+		l.wantsReasoning = true
+	case rawRefused().MatchString(why) && (l.wantsReasoning || hasRawReasoning(p)):
+		l.noRaw, l.wantsReasoning = true, false
+	default:
+		return false
+	}
+	k.set(p.Model, l)
+	return true
+}
+
+func (k *knownLimits) set(name string, l limits) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.refused == nil {
 		k.refused = map[string]limits{}
 	}
-	k.refused[p.Model] = l
-	return true
+	k.refused[name] = l
 }

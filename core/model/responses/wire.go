@@ -65,7 +65,7 @@ func encode(r *request) (members map[string]json.RawMessage, err error) {
 
 // Learn takes note of refused members and of a refusal of tools.
 func (w *Wire) Learn(p *core.Prompt, err error) bool {
-	return w.optional.Learn(err) || w.limits.learn(p, err)
+	return w.limits.learnReasoning(p, err) || w.optional.Learn(err) || w.limits.learn(p, err)
 }
 
 // Read starts to read an answer.
