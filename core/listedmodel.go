@@ -23,6 +23,8 @@ type ListedModel struct {
 	Modalities []string
 	// NoTools is set if the model is known to call no tools, NoThinking if it is known not to reason.
 	NoTools, NoThinking bool
+	// NoProviderTools is set if the provider runs no tools itself, such as a search of the web.
+	NoProviderTools bool
 	// Created is the time of its release in Unix seconds, or 0 if unknown.
 	Created int64
 	// Wordless is set for models whose output is not text.

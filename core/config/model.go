@@ -153,7 +153,7 @@ func (c *Config) Capabilities(provider, model string, listed core.ListedModel) c
 		NoTools: listed.NoTools, NoThinking: listed.NoThinking,
 		Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput,
 		Responses: c.ModelProviders[provider].WireAPI == WireResponses, Verbosity: or(c.ModelVerbosity, ""),
-		WebSearch: core.WebSearch{Mode: or(c.WebSearch, core.WebSearchCached), Options: c.Tools.WebSearch.Options},
+		WebSearch: c.webSearch(provider, listed),
 		Limits: core.Limits{NoShell: !c.Features.ShellTool, NoPlan: !or(c.Tools.UpdatePlan.Enabled, true),
 			NoQuestions: !or(c.Tools.UserInput.Enabled, true), NoLogin: !c.AllowLoginShell,
 			Output: int(min(or(c.ToolOutputTokenLimit, 0), 1<<30))},

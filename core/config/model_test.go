@@ -239,3 +239,26 @@ func TestCapabilities(t *testing.T) {
 	}
 	require.Empty(t, load(t, "[tools]\nweb_search = true\n").Warnings)
 }
+
+// TestSearchOfTheWebByProvider offers the search to providers that can have it.
+func TestSearchOfTheWebByProvider(t *testing.T) {
+	c := load(t, `
+		[model_providers.own]
+		base_url = "http://127.0.0.1:11434/v1"
+		[model_providers.studio]
+		base_url = "http://192.168.0.7:1234/v1"
+		[model_providers.gateway]
+		base_url = "https://models.example.com/v1"
+		[model_providers.with]
+		base_url = "http://127.0.0.1:11434/v1"
+		web_search = true
+		[model_providers.without]
+		base_url = "https://models.example.com/v1"
+		web_search = false
+	`)
+	for provider, want := range map[string]string{"openai": core.WebSearchCached, "ollama": "", "lmstudio": "", "own": "",
+		"studio": "", "gateway": core.WebSearchCached, "with": core.WebSearchCached, "without": ""} {
+		require.Equal(t, want, c.Capabilities(provider, "m", core.ListedModel{}).WebSearch.Mode, provider)
+	}
+	require.Empty(t, c.Capabilities("gateway", "m", core.ListedModel{NoProviderTools: true}).WebSearch.Mode)
+}

@@ -171,7 +171,7 @@ func (c *itemColumns) item(i int32, lines *lineref.Source) Item {
 		native: flags&flagNative != 0, model: c.Model[i], price: c.Price[i], reported: flags&flagReported != 0,
 		raw: flags&flagRaw != 0, summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0,
 		outdated: flags&flagOutdated != 0,
-		size: c.Size[i], images: c.Images[i], userItemID: c.UserItems[i],
+		size:     c.Size[i], images: c.Images[i], userItemID: c.UserItems[i],
 		visibility: visibilityOf(flags, c.Omitted[i], c.Notes[i], c.Texts[i]),
 	}
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -131,6 +132,8 @@ func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piec
 			return answer, nil
 		case ctx.Err() != nil:
 			return core.Answer{}, context.Cause(ctx)
+		case begun && errors.As(err, new(*repeatableError)): // the caller sends the request again
+			c.wire.Learn(p, err)
 		case !begun && c.wire.Learn(p, err):
 			continue
 		}

@@ -49,6 +49,9 @@ type cutError struct{ error }
 // barrenError is an answer that ended properly and holds nothing.
 type barrenError struct{ error }
 
+// repeatableError is an answer that cannot be used, and that may be another one if the request is sent again.
+type repeatableError struct{ error }
+
 // oversizedError is an answer that has no end.
 type oversizedError struct{}
 
@@ -61,6 +64,9 @@ func ReportedText(text string) error { return &reportedError{problem{text: text}
 
 // Barren is the error for an answer that ended properly and holds nothing, and the reason.
 func Barren(reason error) error { return &barrenError{reason} }
+
+// Repeatable is the error for an answer that cannot be used, and that may be another one if it is repeated.
+func Repeatable(reason error) error { return &repeatableError{reason} }
 
 // NotJSON is the error for an event of an answer that cannot be decoded.
 func NotJSON(event []byte, err error) error {
@@ -179,6 +185,15 @@ func (e *barrenError) modelError(from source) *core.ModelError {
 	return &core.ModelError{
 		Message:   fmt.Sprintf("model provider %q sent an empty answer: %v", from.name, e.error),
 		Info:      protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
+		Streaming: true,
+	}
+}
+
+func (e *repeatableError) modelError(from source) *core.ModelError {
+	return &core.ModelError{
+		Message:   fmt.Sprintf("the answer of model provider %q cannot be used: %v", from.name, e.error),
+		Info:      protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
+		Retry:     true,
 		Streaming: true,
 	}
 }

@@ -55,6 +55,7 @@ func TestModelsOfLocalServers(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answers map[string]string
 		want    []core.ListedModel
+		other   bool // it is neither Ollama nor llama-server
 	}{
 		"Ollama": {
 			map[string]string{
@@ -73,7 +74,7 @@ func TestModelsOfLocalServers(t *testing.T) {
 					Modalities: []string{"text", "image"}, NoTools: true, NoThinking: true},
 				{ID: "nomic-embed-text:latest", Created: 1, Window: 2048, Loads: true, Modalities: []string{"text"},
 					NoTools: true, NoThinking: true, Wordless: true},
-			},
+			}, false,
 		},
 		"Ollama with models from elsewhere, and answers of no sense": {
 			map[string]string{
@@ -83,11 +84,11 @@ func TestModelsOfLocalServers(t *testing.T) {
 				`POST /api/show {"model":"hf.co/unsloth/x:Q4"}`: `{"capabilities":"all","parameters":7,` +
 					`"model_info":{"x.context_length":1e300}}`,
 			},
-			[]core.ListedModel{{ID: "hf.co/unsloth/x:Q4", Loads: true}},
+			[]core.ListedModel{{ID: "hf.co/unsloth/x:Q4", Loads: true}}, false,
 		},
 		"Ollama of an older version": {
 			map[string]string{"GET /v1/models": `{"data":[{"id":"a","owned_by":"library"}]}`},
-			[]core.ListedModel{{ID: "a"}},
+			[]core.ListedModel{{ID: "a"}}, false,
 		},
 		"llama-server": {
 			map[string]string{
@@ -96,7 +97,7 @@ func TestModelsOfLocalServers(t *testing.T) {
 					`"modalities":{"vision":true,"audio":false}}`,
 			},
 			[]core.ListedModel{{ID: "x.gguf", Aliases: []string{"coder"}, AnyName: true, Window: 8192, Running: true,
-				Loads: true, Modalities: []string{"text", "image"}}},
+				Loads: true, Modalities: []string{"text", "image"}}}, false,
 		},
 		"llama-server with models to load": {
 			map[string]string{
@@ -106,7 +107,7 @@ func TestModelsOfLocalServers(t *testing.T) {
 				"GET /props?autoload=false&model=small": `{"error":{"code":400,"message":"model is not loaded"}}`,
 			},
 			[]core.ListedModel{{ID: "big", Created: 2, Window: 32768, Running: true, Loads: true},
-				{ID: "small", Created: 1, Loads: true}},
+				{ID: "small", Created: 1, Loads: true}}, false,
 		},
 		"another server is not asked": {
 			map[string]string{
@@ -114,12 +115,15 @@ func TestModelsOfLocalServers(t *testing.T) {
 				"GET /props":     `{"default_generation_settings":{"n_ctx":8192}}`,
 				"GET /api/ps":    `{"models":[{"name":"a","context_length":4096}]}`,
 			},
-			[]core.ListedModel{{ID: "a", Window: 512}},
+			[]core.ListedModel{{ID: "a", Window: 512}}, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			models, err := (&local{tt.answers}).client(t).Models(t.Context())
 			require.NoError(t, err)
+			for i := range tt.want {
+				tt.want[i].NoProviderTools = !tt.other
+			}
 			require.Equal(t, tt.want, models)
 		})
 	}

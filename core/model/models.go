@@ -60,6 +60,9 @@ func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
 	if c.recognise(made); c.software() == unknownSoftware && len(models) > 0 && c.IsLocal() && c.isOllama(ctx) {
 		c.recognise(ollama)
 	}
+	for i := range models {
+		models[i].NoProviderTools = c.software() != unknownSoftware
+	}
 	switch c.software() {
 	case ollama:
 		c.describeOllama(ctx, models)

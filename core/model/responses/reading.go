@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"appserver/core"
 	"appserver/core/model"
@@ -19,6 +20,8 @@ type reading struct {
 	answer core.Answer
 	messages
 	think model.Think
+	// searches is set if the request offered the search of the web.
+	searches bool
 	// thought is set once the reasoning under way had a delta.
 	thought      bool
 	summaryIndex int
@@ -193,6 +196,9 @@ func (r *reading) Progress() model.Progress {
 	return model.Complete
 }
 
+// errNameless is an answer of a server that knows only functions: beside another tool, all its calls lack their names.
+var errNameless = model.Repeatable(errors.New("its calls have no names"))
+
 // cutReasons are why a provider ends an answer that the model had not ended.
 var cutReasons = map[string]string{
 	"max_output_tokens": "the provider's limit of output tokens was reached",
@@ -201,6 +207,9 @@ var cutReasons = map[string]string{
 
 // Answer ends the reading. An incomplete answer without any item is an error.
 func (r *reading) Answer() (core.Answer, error) {
+	if r.searches && slices.ContainsFunc(r.answer.Calls, func(c core.ToolCall) bool { return c.Name == "" }) {
+		return core.Answer{}, errNameless
+	}
 	if r.end != eventIncomplete {
 		return r.answer, nil
 	}

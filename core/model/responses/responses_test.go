@@ -432,3 +432,30 @@ func TestARateLimitIsWaitedForAsItAsks(t *testing.T) {
 		require.Equal(t, want, modeltest.Failed(t, err).RetryAfter, message)
 	}
 }
+
+// TestCallsWithoutNames: a server that knows only functions sends calls without names if the search of the web is offered.
+// The request is sent again without it, at once or by the caller, and later requests have none.
+func TestCallsWithoutNames(t *testing.T) {
+	for name, said := range map[string]string{"at once": "", "after text": data(`{"type":"response.output_text.delta","delta":"a"}`)} {
+		t.Run(name, func(t *testing.T) {
+			var offered []bool
+			provider := modeltest.Serve(t, responses.New(), func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				searches, tool := strings.Contains(string(body), `"web_search"`), "f"
+				if offered = append(offered, searches); searches {
+					tool = ""
+				}
+				_, _ = io.WriteString(w, said+done(`{"type":"function_call","call_id":"c","arguments":"{}","name":"`+tool+`"}`)+completed)
+			})
+			p := &core.Prompt{Model: "m", WebSearch: &core.WebSearchTool{}, Tools: []core.ToolSpec{{Name: "f"}}}
+			_, answer, err := modeltest.Ask(t.Context(), provider, p)
+			if said != "" {
+				require.True(t, modeltest.Failed(t, err).Retry)
+				_, answer, err = modeltest.Ask(t.Context(), provider, p)
+			}
+			require.NoError(t, err)
+			require.Equal(t, "f", answer.Calls[0].Name)
+			require.Equal(t, []bool{true, false}, offered)
+		})
+	}
+}

@@ -3,6 +3,7 @@ package responses
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 
@@ -134,6 +135,8 @@ func (k *knownLimits) learn(p *core.Prompt, err error) bool {
 	why, refused := model.Refusal(err)
 	l := k.of(p.Model)
 	switch {
+	case errors.Is(err, errNameless):
+		l.offline = true
 	case !refused:
 		return false
 	case p.WebSearch != nil && !l.offline && searchRefused().MatchString(why):

@@ -69,7 +69,11 @@ func (w *Wire) Learn(p *core.Prompt, err error) bool {
 }
 
 // Read starts to read an answer.
-func (*Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading { return newReading(p, emit) }
+func (w *Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading {
+	r := newReading(p, emit)
+	r.searches = p.WebSearch != nil && !w.limits.of(p.Model).offline
+	return r
+}
 
 // Render gives the messages and the tools of the request for p: the instructions as a message of the
 // system, then the input items.
