@@ -144,6 +144,8 @@ type Piece struct {
 	Text string
 	// Item is set for PieceItem and PieceItemBegun only.
 	Item *protocol.ResponseItem
+	// Progress is set for PieceProgress only.
+	Progress *protocol.PromptProgress
 }
 
 // PieceKind is the kind of a piece.
@@ -164,6 +166,10 @@ const (
 	PieceItemBegun
 	// PieceNotice tells people how a request was changed that the provider had refused. It comes before the answer.
 	PieceNotice
+	// PieceThought reports that the text of the message so far was reasoning. It has no text.
+	PieceThought
+	// PieceProgress reports how far the provider has read the prompt. It is no part of the answer.
+	PieceProgress
 )
 
 // ModelDone ends a ModelRequest with the rest of the answer.
@@ -183,6 +189,8 @@ type Answer struct {
 	Echo *protocol.ProviderEcho
 	// Cut is the reason if the provider ended the answer early, or "".
 	Cut string
+	// ContextWindow is the window of the model in tokens, as its provider reports it after the answer, or 0.
+	ContextWindow int64
 }
 
 // echoes reports whether the provider needs a part of the answer back.

@@ -58,6 +58,7 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64, sent *pr
 		TotalTokenUsage: s.state.Usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
 		ModelContextWindow: window, CountedInputTokens: counted,
 		CountedByModel: counted > 0 && s.context.Tokenizer().Known(s.state.Settings.Model),
+		CutTo:          s.cutTo(u, counted),
 	}
 	if s.active != nil && s.active.review != nil { // a review does not change the last request of the thread
 		info.LastTokenUsage = s.state.Usage.Last.Stored()
@@ -66,6 +67,9 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64, sent *pr
 	s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Info: info, Request: sent})
 	if s.context.Scale() != scale || s.context.WasAnnounced(reasoning) {
 		s.context.MarkStale()
+	}
+	if info.CutTo > 0 {
+		s.warnOfCut(u.InputTokens, s.context.Scaled(counted))
 	}
 }
 

@@ -38,7 +38,9 @@ func (s *step) modelDone(in ModelDone) {
 	}
 	s.completeReasoning(m, nil)
 	s.completeMessage(m, in.Answer.Echo, "")
+	s.applyWindow(in.Answer.ContextWindow)
 	s.addUsage(in.Answer.Usage, counted, sent)
+	s.applyCutWindow()
 	s.out.Sync = true
 	if in.Answer.Cut != "" {
 		s.warn([]string{"The model's answer is not whole: " + in.Answer.Cut})

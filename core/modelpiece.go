@@ -14,8 +14,16 @@ func (s *step) modelPiece(in ModelPiece) {
 	switch {
 	case in.Piece.Kind == PieceNotice:
 		s.warn([]string{in.Piece.Text})
+	case in.Piece.Kind == PieceProgress:
+		if m != nil {
+			s.notify(protocol.TurnPromptProgressNotification{ThreadID: s.state.ID, TurnID: s.active.id,
+				PromptProgress: *in.Piece.Progress})
+		}
 		return
 	case s.isDraftRequest(in.Effect):
+		if in.Piece.Kind == PieceThought {
+			s.draft.answer.Reset()
+		}
 		if in.Piece.Kind == PieceText {
 			s.draft.answer.WriteString(in.Piece.Text)
 			s.notify(protocol.ThreadCompactDeltaNotification{ThreadID: s.state.ID, DraftID: s.draft.id, Delta: in.Piece.Text})
@@ -24,6 +32,9 @@ func (s *step) modelPiece(in ModelPiece) {
 	case m == nil:
 		return
 	case m.summary:
+		if in.Piece.Kind == PieceThought {
+			m.answer.Reset()
+		}
 		if in.Piece.Kind == PieceText {
 			m.answer.WriteString(in.Piece.Text)
 		}
@@ -32,6 +43,8 @@ func (s *step) modelPiece(in ModelPiece) {
 	switch in.Piece.Kind {
 	case PieceText:
 		s.messagePiece(m, in.Piece.Text)
+	case PieceThought:
+		s.textWasReasoning(m)
 	case PieceItemBegun:
 		s.beginItem(m, in.Piece.Item.ResponseItemVariant)
 	case PieceItem:
@@ -88,6 +101,24 @@ func (s *step) messagePiece(m *modelRequest, text string) {
 		&protocol.AgentMessageDeltaNotification{ThreadID: s.state.ID, TurnID: s.active.id, ItemID: m.message.id, Delta: text})
 }
 
+// textWasReasoning moves the text of the open message to a reasoning item before it. Clients have seen it as text; the
+// completed message has the rest only.
+func (s *step) textWasReasoning(m *modelRequest) {
+	o := m.message
+	if o == nil {
+		return
+	}
+	text := o.text.String()
+	o.text.Reset()
+	o.retracted = true
+	if o.plans != nil {
+		o.plans.parser = planParser{}
+		o.plans.message.Reset()
+	}
+	s.reasoningPiece(m, Piece{Kind: PieceReasoning, Text: text})
+	s.completeReasoning(m, nil)
+}
+
 // completeMessage completes the open message, if any. echo is what the provider needs back with it,
 // or nil. phase is the phase of the message, or "".
 func (s *step) completeMessage(m *modelRequest, echo *protocol.ProviderEcho, phase string) {
@@ -97,6 +128,12 @@ func (s *step) completeMessage(m *modelRequest, echo *protocol.ProviderEcho, pha
 	}
 	m.message = nil
 	text := o.text.String()
+	if o.retracted && text == "" {
+		if o.plans == nil && s.reviewing() == nil {
+			s.completeItem(s.newItem(&protocol.AgentMessageItem{ID: o.id}, o.startedAt), nil)
+		}
+		return
+	}
 	s.item(&protocol.Message{ID: o.id, Role: protocol.RoleAssistant, Phase: phase, Echo: echo,
 		Content: []protocol.ContentItem{{Type: protocol.ContentOutputText, Text: text}}})
 	if r := s.reviewing(); r != nil {

@@ -55,6 +55,7 @@ func (s *step) newTurn(env TurnEnv) *turn {
 	s.failed = false
 	s.applyEnv(env)
 	s.active = &turn{id: s.NewID(), startedAt: s.Now, env: env, notBefore: s.Now.Add(s.options.CompletedFloor)}
+	s.applyCutWindow()
 	return s.active
 }
 

@@ -10,6 +10,9 @@ import (
 
 // tools returns the tools of the next request.
 func (t *Thread) tools() []ToolSpec {
+	if t.capabilities.NoTools {
+		return nil
+	}
 	tools := t.selection().Specs()
 	for i := range t.clientTools() {
 		tools = append(tools, t.clientTools()[i].Spec)
@@ -75,7 +78,7 @@ func (t *Thread) searchesMemory() bool { return t.memory.Tool && !t.state.Memory
 
 // webSearch is the tool of the thread's next request. Only the Responses API has one.
 func (t *Thread) webSearch() *WebSearchTool {
-	if !t.capabilities.Responses {
+	if !t.capabilities.Responses || t.capabilities.NoTools {
 		return nil
 	}
 	return t.capabilities.WebSearch.Tool(t.state.Settings.Sandbox)

@@ -91,6 +91,9 @@ type TurnEnv struct {
 type Capabilities struct {
 	// Images is set if the model takes images.
 	Images bool
+	// NoTools is set if the model calls no tools, NoThinking if it does not reason. Providers refuse requests that
+	// ask for either.
+	NoTools, NoThinking bool
 	// Terminals is set if commands may run in the background.
 	Terminals bool
 	// Skills is the list of skills for the model, or "".
@@ -128,6 +131,8 @@ type ProviderInfo struct {
 	RequestMaxRetries, StreamMaxRetries int
 	// ContextWindow is the model's context window in tokens, or nil if it is not known.
 	ContextWindow *int64
+	// WindowConfigured is set if the user set the window, which no report changes then.
+	WindowConfigured bool
 	// CachedPriceRatio is the price of a cached input token over that of another one.
 	CachedPriceRatio float64
 	// CacheRetention is how long the provider keeps an unused prefix in its cache at most.
@@ -161,20 +166,6 @@ type CacheFacts struct {
 	// provider keeps the prefix of a request.
 	Ratio     float64
 	Retention time.Duration
-}
-
-// ListedModel describes a model in the list of a provider.
-type ListedModel struct {
-	// ID names the model in requests. Name and Description are for people, and may be "".
-	ID, Name, Description string
-	// Window is the context window in tokens, or 0 if unknown.
-	Window int64
-	// Modalities are the kinds of input (text, image, audio) that the model accepts, or nil if unknown.
-	Modalities []string
-	// Created is the time of its release in Unix seconds, or 0 if unknown.
-	Created int64
-	// Wordless is set for models whose output is not text.
-	Wordless bool
 }
 
 // Tokenizer counts tokens.

@@ -22,7 +22,9 @@ func (t *Thread) request() *Prompt {
 		Tools:        t.tools(),
 		WebSearch:    t.webSearch(),
 	}
-	protocol.Override(&p.Effort, t.state.Settings.Effort)
+	if !t.capabilities.NoThinking {
+		protocol.Override(&p.Effort, t.state.Settings.Effort)
+	}
 	protocol.Override(&p.ServiceTier, t.state.Settings.ServiceTier)
 	if t.active != nil {
 		p.OutputSchema = t.active.schema

@@ -176,6 +176,8 @@ type openMessage struct {
 	text      strings.Builder
 	// plans is set in plan mode, or nil.
 	plans *planAnswer
+	// retracted is set if the text at its begin was reasoning.
+	retracted bool
 }
 
 // replaceText replaces the streamed text by the text of the complete message, which the provider

@@ -261,6 +261,7 @@ func Notifications() []NotificationRow {
 		notification[ThreadTrimPointRemovedNotification]("A trim point was removed.").own(),
 		notification[ThreadSessionStopRequestedNotification]("A provider session gets no more requests.").own(),
 		notification[ThreadSessionStartedNotification]("A provider session starts with the next model request.").own(),
+		notification[TurnPromptProgressNotification]("A local provider reads the prompt of a request.").own(),
 		notification[ThreadCompactDeltaNotification]("A piece of the summary of a compaction's draft.").own(),
 		notification[ThreadContextSummarizedNotification]("The summary of a trim point changed.").own(),
 		notification[ThreadIndexProgressNotification]("Progress of indexing rollouts for lists and searches.").own(),

@@ -218,6 +218,8 @@ type TokenCountInfo struct {
 	CountedInputTokens int64 `json:"counted_input_tokens,omitempty"`
 	// CountedByModel is set if the tokenizer of the model made the count.
 	CountedByModel bool `json:"counted_by_model,omitempty"`
+	// CutTo is set if the provider left out a part of the last request: the most tokens that it has read.
+	CutTo int64 `json:"cut_to,omitempty"`
 }
 
 // StoredUsage is TokenUsageBreakdown as rollouts keep it.

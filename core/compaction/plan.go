@@ -14,6 +14,8 @@ type Rules struct {
 	// Limit is the number of tokens above which the context is compacted before a request, or 0 for
 	// never. Target is the number of tokens after a compaction, or 0 for no target.
 	Limit, Target int64
+	// Shares are those of the context window from which Limit and Target follow.
+	Shares Shares
 	// KeepTurns is the number of the last turns that stay word for word.
 	KeepTurns int
 	// UserTokens bounds the messages of the user that stay of older turns.

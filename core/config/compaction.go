@@ -28,23 +28,8 @@ func (c *Config) CompactionOf(provider, model string, reported int64) compaction
 	own := c.Compaction
 	rules := compaction.Rules{Strategy: own.Strategy, KeepTurns: own.KeepTurns, UserTokens: int64(own.UserMessageTokens),
 		Prompt: or(c.CompactPrompt, "")}
-	window, set := c.ContextWindow(provider, model, reported), c.ModelAutoCompactTokenLimit
-	if window != nil {
-		rules.Limit = *window * int64(own.LimitPercent) / 100
-		rules.Target = *window * int64(own.TargetPercent) / 100
-	}
-	switch {
-	case set == nil:
-	case *set == 0:
-		rules.Limit = 0
-	case window == nil || *set < *window:
-		rules.Limit = *set
-	}
-	if rules.Limit > 0 {
-		below := rules.Limit * int64(own.TargetPercent) / int64(max(own.LimitPercent, own.TargetPercent))
-		if rules.Target == 0 || below < rules.Target {
-			rules.Target = max(below, 1)
-		}
-	}
+	rules.Shares = compaction.Shares{Limit: own.LimitPercent, Target: own.TargetPercent,
+		Most: c.ModelAutoCompactTokenLimit}
+	rules.Limit, rules.Target = rules.Shares.In(c.ContextWindow(provider, model, reported))
 	return rules
 }

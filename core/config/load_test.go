@@ -387,7 +387,7 @@ func TestWireAPIOfProviders(t *testing.T) {
 	for provider, responses := range map[string]bool{
 		"x": false, "y": true, "openai": true, "ollama": false, "lmstudio": false, "openrouter": false, "offline": false,
 	} {
-		require.Equal(t, responses, c.Capabilities(provider, "m").Responses, provider)
+		require.Equal(t, responses, c.Capabilities(provider, "m", core.ListedModel{}).Responses, provider)
 	}
 }
 

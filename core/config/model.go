@@ -67,16 +67,18 @@ func (c *Config) offered(provider string, listed []core.ListedModel) []protocol.
 	if provider == c.ModelProvider {
 		preferred = c.Model
 	}
+	at := -1
 	if preferred != "" {
 		first := core.ListedModel{ID: preferred}
-		if i := slices.IndexFunc(listed, func(m core.ListedModel) bool { return m.ID == preferred }); i >= 0 {
-			first = listed[i]
+		if at = core.FindModel(listed, preferred); at >= 0 {
+			first = listed[at]
+			first.ID = preferred
 		}
 		first.Wordless = false
 		models = append(models, c.model(provider, first))
 	}
-	for _, m := range listed {
-		if m.ID != preferred {
+	for i, m := range listed {
+		if i != at {
 			models = append(models, c.model(provider, m))
 		}
 	}
@@ -91,7 +93,7 @@ func (c *Config) model(provider string, m core.ListedModel) protocol.Model {
 	if p, ok := c.ModelProviders[provider]; ok {
 		name = p.Name
 	}
-	options, effort := c.efforts()
+	options, effort := c.efforts(m.NoThinking)
 	out := protocol.Model{
 		ID: m.ID, Model: m.ID, DisplayName: cmp.Or(firstLine(m.Name), m.ID),
 		Description:               cmp.Or(firstLine(m.Description), m.ID+" of "+name),
@@ -139,13 +141,19 @@ func modalities(model string) []string {
 	return []string{"text"}
 }
 
-// Capabilities returns the capabilities of a model of a provider.
-func (c *Config) Capabilities(provider, model string) core.Capabilities {
+// Capabilities returns the capabilities of a model of a provider. listed is what the provider reports of the model, or
+// the zero value.
+func (c *Config) Capabilities(provider, model string, listed core.ListedModel) core.Capabilities {
+	images := takesImages(model)
+	if listed.Modalities != nil {
+		images = slices.Contains(listed.Modalities, "image")
+	}
 	return core.Capabilities{
-		Images:    or(c.Tools.ViewImage, takesImages(model)) && c.Features.ViewImage,
+		Images:  or(c.Tools.ViewImage, images) && c.Features.ViewImage,
+		NoTools: listed.NoTools, NoThinking: listed.NoThinking,
 		Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput,
 		Responses: c.ModelProviders[provider].WireAPI == WireResponses, Verbosity: or(c.ModelVerbosity, ""),
-		WebSearch: core.WebSearch{Mode: or(c.WebSearch, core.WebSearchCached), Options: c.Tools.WebSearch.Options},
+		WebSearch: c.webSearch(provider, listed),
 		Limits: core.Limits{NoShell: !c.Features.ShellTool, NoPlan: !or(c.Tools.UpdatePlan.Enabled, true),
 			NoQuestions: !or(c.Tools.UserInput.Enabled, true), NoLogin: !c.AllowLoginShell,
 			Output: int(min(or(c.ToolOutputTokenLimit, 0), 1<<30))},
@@ -153,8 +161,11 @@ func (c *Config) Capabilities(provider, model string) core.Capabilities {
 }
 
 // efforts returns low, medium, high and the configured effort, which is the default if every client
-// can decode it.
-func (c *Config) efforts() ([]protocol.ReasoningEffortOption, string) {
+// can decode it. A model that is known not to reason has none only.
+func (c *Config) efforts(noThinking bool) ([]protocol.ReasoningEffortOption, string) {
+	if noThinking {
+		return efforts[:1:1], efforts[0].ReasoningEffort
+	}
 	offered, chosen := []string{"low", "medium", "high"}, "medium"
 	isKnown := func(o protocol.ReasoningEffortOption) bool { return o.ReasoningEffort == *c.ModelReasoningEffort }
 	if c.ModelReasoningEffort != nil && slices.ContainsFunc(efforts, isKnown) {

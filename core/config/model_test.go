@@ -173,8 +173,8 @@ func TestFeatures(t *testing.T) {
 		{Name: "unified_exec", Stage: "stable", DefaultEnabled: true},
 		{Name: "view_image", Stage: "stable", Enabled: true, DefaultEnabled: true},
 	}, c.FeatureList())
-	require.True(t, c.Capabilities("p", "m").Questions)
-	require.False(t, load(t, "").Capabilities("p", "m").Questions)
+	require.True(t, c.Capabilities("p", "m", core.ListedModel{}).Questions)
+	require.False(t, load(t, "").Capabilities("p", "m", core.ListedModel{}).Questions)
 }
 
 func TestDeprecationsAreSorted(t *testing.T) {
@@ -233,9 +233,32 @@ enabled = false
 func TestCapabilities(t *testing.T) {
 	for model, takes := range map[string]bool{"gpt-5": true, "anything": true, "deepseek-chat": false,
 		"openai/gpt-oss-20b": false} {
-		require.Equal(t, takes, load(t, "").Capabilities("p", model).Images, model)
-		require.True(t, load(t, "[tools]\nview_image = true\nweb_search = true\n").Capabilities("p", model).Images)
-		require.False(t, load(t, "tools.view_image = false\n").Capabilities("p", model).Images)
+		require.Equal(t, takes, load(t, "").Capabilities("p", model, core.ListedModel{}).Images, model)
+		require.True(t, load(t, "[tools]\nview_image = true\nweb_search = true\n").Capabilities("p", model, core.ListedModel{}).Images)
+		require.False(t, load(t, "tools.view_image = false\n").Capabilities("p", model, core.ListedModel{}).Images)
 	}
 	require.Empty(t, load(t, "[tools]\nweb_search = true\n").Warnings)
+}
+
+// TestSearchOfTheWebByProvider offers the search to providers that can have it.
+func TestSearchOfTheWebByProvider(t *testing.T) {
+	c := load(t, `
+		[model_providers.own]
+		base_url = "http://127.0.0.1:11434/v1"
+		[model_providers.studio]
+		base_url = "http://192.168.0.7:1234/v1"
+		[model_providers.gateway]
+		base_url = "https://models.example.com/v1"
+		[model_providers.with]
+		base_url = "http://127.0.0.1:11434/v1"
+		web_search = true
+		[model_providers.without]
+		base_url = "https://models.example.com/v1"
+		web_search = false
+	`)
+	for provider, want := range map[string]string{"openai": core.WebSearchCached, "ollama": "", "lmstudio": "", "own": "",
+		"studio": "", "gateway": core.WebSearchCached, "with": core.WebSearchCached, "without": ""} {
+		require.Equal(t, want, c.Capabilities(provider, "m", core.ListedModel{}).WebSearch.Mode, provider)
+	}
+	require.Empty(t, c.Capabilities("gateway", "m", core.ListedModel{NoProviderTools: true}).WebSearch.Mode)
 }

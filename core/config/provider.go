@@ -61,6 +61,8 @@ type Provider struct {
 	CacheRetentionSecs *int   `key:"cache_retention_secs" min:"0" max:"604800"`
 	// OmitStore leaves out store: false, for a provider of the Responses API that refuses it and keeps no conversations.
 	OmitStore bool `key:"omit_store"`
+	// WebSearch reports whether the provider can search the web for models. Nil is the default of the address.
+	WebSearch *bool `key:"web_search"`
 	// Script is a file of answers for the provider offline.
 	Script string `key:"script" path:""`
 }
@@ -246,6 +248,7 @@ func (c *Config) ProviderInfo(provider, model string, reported int64) core.Provi
 		RequestMaxRetries: p.RequestMaxRetries,
 		StreamMaxRetries:  p.StreamMaxRetries,
 		ContextWindow:     c.ContextWindow(provider, model, reported),
+		WindowConfigured:  c.ModelContextWindow != nil,
 		CachedPriceRatio:  c.CachedPriceRatio(provider, model),
 		CacheRetention:    p.cacheRetention(),
 	}

@@ -2,9 +2,11 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
+	"appserver/core"
 	"appserver/protocol"
 )
 
@@ -15,6 +17,28 @@ type WebSearchTool struct {
 	Off bool
 	// Options are members of the provider's tool, as a JSON object, or empty.
 	Options string
+}
+
+// ownServers are the ports on which Ollama and LM Studio listen by default.
+var ownServers = []string{ollamaPort, "1234"}
+
+// searchesWeb reports whether a provider can search the web for models. Some servers do not refuse the tool but fail:
+// Ollama then sends calls without names. Others refuse it, which is learned.
+func (p Provider) searchesWeb(listed core.ListedModel) bool {
+	if p.WebSearch != nil {
+		return *p.WebSearch
+	}
+	u, err := url.Parse(p.BaseURL)
+	return err == nil && p.ID != ProviderOllama && p.ID != ProviderLMStudio && !listed.NoProviderTools &&
+		!slices.Contains(ownServers, u.Port())
+}
+
+// webSearch returns the search of the web that a provider offers to a model.
+func (c *Config) webSearch(provider string, listed core.ListedModel) core.WebSearch {
+	if !c.ModelProviders[provider].searchesWeb(listed) {
+		return core.WebSearch{}
+	}
+	return core.WebSearch{Mode: or(c.WebSearch, core.WebSearchCached), Options: c.Tools.WebSearch.Options}
 }
 
 // location is the user's approximate location.

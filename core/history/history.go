@@ -42,6 +42,10 @@ type History struct {
 	// scales are factors for token counts, by model; offsets are added to the overhead of a request.
 	scales  map[string]float64
 	offsets map[string]int64
+	// reports are the last reports about whole requests, and cuts the windows to which providers cut prompts, by
+	// model.
+	reports map[string]report
+	cuts    map[string]int64
 	// pricedFor is the model for which the items' tokens were counted.
 	pricedFor   string
 	destination Destination

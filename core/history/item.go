@@ -29,7 +29,8 @@ type Item struct {
 	// message is set for messages, ofUser for messages in the role of the user.
 	message, ofUser bool
 	// reasoning is set for reasoning, encrypted for reasoning that only the provider can read.
-	reasoning, encrypted bool
+	// raw is set for reasoning whose text came as the model wrote it, and not encrypted.
+	reasoning, encrypted, raw bool
 	// carrier is set for a call or a text whose provider marked it to carry reasoning back.
 	carrier bool
 	// native is set for an item that only the API of its provider knows, such as a web search.
@@ -245,6 +246,7 @@ func (c *Item) classify() {
 	if encrypted := len(member(c.Raw, "encrypted_content")); encrypted > 0 && (c.reasoning || c.native) {
 		c.encrypted, c.price = c.reasoning, estimateEncrypted(encrypted)
 	}
+	c.raw = c.reasoning && !c.encrypted && member(c.Raw, "content.0.text") != ""
 	c.size = int32(min(len(c.Raw), math.MaxInt32))
 	if c.role != unpaired {
 		c.callID = member(c.Raw, "call_id")

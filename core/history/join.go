@@ -198,12 +198,13 @@ func (h *History) IsPinned(c *Item) bool {
 }
 
 // carrierOf returns the place of the item that carries reasoning back to the provider, or None. It
-// is an item of the same answer. After encrypted reasoning it is the next item that is no reasoning,
-// because the provider demands both together. Otherwise it is the next item that the provider marked.
+// is an item of the same answer. In the Responses API, and after encrypted reasoning, it is the next item that is no
+// reasoning, because the provider demands both together. Otherwise it is the next item that the provider marked.
 func (h *History) carrierOf(reasoning int) int {
-	encrypted := h.Item(reasoning).encrypted
+	c := h.Item(reasoning)
+	next := c.encrypted || c.raw && h.destination.Responses
 	for i := reasoning + 1; i < h.items.Len() && !h.Item(i).endsAnswer(); i++ {
-		if c := h.Item(i); encrypted && !c.reasoning || !encrypted && c.carrier {
+		if c := h.Item(i); next && !c.reasoning || !next && c.carrier {
 			return i
 		}
 	}

@@ -128,11 +128,13 @@ func scaled(tokens int64, scale float64) int64 { return int64(float64(tokens)*sc
 
 // Calibrate compares our count of a request with the provider's report. If the tokenizer is exact for
 // the model, the overhead causes the difference: providers write tools in a form of their own.
-// Otherwise the scale of the model changes, if the difference exceeds the tolerance.
+// Otherwise the scale of the model changes, if the difference exceeds the tolerance. A report about a cut prompt
+// changes nothing.
 func (h *History) Calibrate(model string, info *protocol.TokenCountInfo) {
 	counted, reported := info.CountedInputTokens, info.LastTokenUsage.InputTokens
+	h.noteReport(model, info)
 	switch {
-	case counted <= 0 || reported <= 0:
+	case counted <= 0 || reported <= 0 || info.CutTo > 0:
 	case !info.CountedByModel:
 		h.rescale(model, counted, reported)
 	case reported > counted/2 && reported/2 < counted: // otherwise the report is of another request

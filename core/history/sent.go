@@ -52,8 +52,8 @@ func (h *History) nativeNotSent(c *Item) protocol.NotSentReason {
 	return ""
 }
 
-// reasoningNotSent returns the reason for reasoning. Reasoning goes back to the model that made it, by
-// the API by which it came, together with the text or the call that followed it.
+// reasoningNotSent returns the reason for reasoning. Reasoning goes back to the model that made it, together with the
+// text or the call that followed it. Only the Responses API takes encrypted reasoning.
 func (h *History) reasoningNotSent(place int) protocol.NotSentReason {
 	c := h.Item(place)
 	switch model := h.modelOf(c); {
@@ -61,7 +61,7 @@ func (h *History) reasoningNotSent(place int) protocol.NotSentReason {
 		return protocol.NotSentOtherProvider
 	case model.Name != h.destination.Name:
 		return protocol.NotSentOtherModel
-	case c.encrypted != h.destination.Responses:
+	case h.destination.Responses && !c.encrypted && !c.raw, !h.destination.Responses && c.encrypted:
 		return protocol.NotSentOtherAPI
 	case h.isRefused(c):
 		return protocol.NotSentRefused
@@ -69,7 +69,7 @@ func (h *History) reasoningNotSent(place int) protocol.NotSentReason {
 		return protocol.NotSentReplaced
 	}
 	carrier := h.carrierOf(place)
-	if carrier == None && !c.encrypted {
+	if carrier == None && !h.destination.Responses {
 		return protocol.NotSentNotTakenBack
 	}
 	return unless(carrier != None && h.InPrompt(carrier), protocol.NotSentAnswerNotSent)

@@ -19,7 +19,8 @@ type snapshotHead struct {
 	Encrypted                                         []int64
 	Refused                                           map[string]int64
 	Scales                                            map[string]float64
-	Offsets                                           map[string]int64
+	Offsets, Cuts                                     map[string]int64
+	Reports                                           map[string]report
 	PricedFor                                         string
 	Savings                                           []Saving
 }
@@ -33,7 +34,7 @@ func (h *History) WriteSnapshot(out *snapshot.Writer) {
 		Environment: h.notices.environment, Instructions: h.notices.instructions, Reminder: h.notices.reminder,
 		Mode: h.notices.mode, Skills: h.notices.skills,
 		Models: h.models, Encrypted: h.encrypted, Refused: h.refused,
-		Scales: h.scales, Offsets: h.offsets, PricedFor: h.pricedFor,
+		Scales: h.scales, Offsets: h.offsets, Cuts: h.cuts, Reports: h.reports, PricedFor: h.pricedFor,
 		Savings: h.savings,
 	})
 	h.latestCall.Write(out)
@@ -51,6 +52,7 @@ func (h *History) ReadSnapshot(in *snapshot.Reader, lines *lineref.Source) {
 	h.notices = notices{head.Environment, head.Instructions, head.Reminder, head.Mode, head.Skills}
 	h.models = head.Models
 	h.scales, h.offsets, h.pricedFor = head.Scales, head.Offsets, head.PricedFor
+	h.reports, h.cuts = head.Reports, head.Cuts
 	h.savings = head.Savings
 	h.formsDue = true
 	h.latestCall.Read(in)

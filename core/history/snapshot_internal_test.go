@@ -43,7 +43,7 @@ func TestSnapshotHasEveryFieldOfTheHistory(t *testing.T) {
 		"ContextEdit": protocol.ContextEdit{
 			Op: "x",
 		}, "changes": []Change{{0, visible, visible}}, "point": &protocol.StoredTrimPoint{ID: "x"},
-		"savings": savings{{1, 2}},
+		"savings": savings{{1, 2}}, "reports": map[string]report{"m": {1, 2}},
 		"economy": &protocol.StoredEconomy{Requests: 1},
 	}}
 	var was History

@@ -50,6 +50,7 @@ const (
 	flagEncrypted
 	flagNative
 	flagReported
+	flagRaw
 )
 
 // encodeItems returns the columns of items.
@@ -108,7 +109,8 @@ func (c *Item) flags() uint32 {
 		bitOf(flagMessage, c.message) | bitOf(flagOfUser, c.ofUser) |
 		bitOf(flagSummary, c.summary) | bitOf(flagOfPoint, c.ofPoint) | bitOf(flagNoLine, c.Source == nil) |
 		bitOf(flagReasoning, c.reasoning) | bitOf(flagCarrier, c.carrier) |
-		bitOf(flagEncrypted, c.encrypted) | bitOf(flagNative, c.native) | bitOf(flagReported, c.reported)
+		bitOf(flagEncrypted, c.encrypted) | bitOf(flagNative, c.native) | bitOf(flagReported, c.reported) |
+		bitOf(flagRaw, c.raw)
 }
 
 func (v *visibility) flags() uint32 {
@@ -165,7 +167,7 @@ func (c *itemColumns) item(i int32, lines *lineref.Source) Item {
 		message: flags&flagMessage != 0, ofUser: flags&flagOfUser != 0,
 		reasoning: flags&flagReasoning != 0, carrier: flags&flagCarrier != 0, encrypted: flags&flagEncrypted != 0,
 		native: flags&flagNative != 0, model: c.Model[i], price: c.Price[i], reported: flags&flagReported != 0,
-		summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0,
+		raw: flags&flagRaw != 0, summary: flags&flagSummary != 0, ofPoint: flags&flagOfPoint != 0,
 		size: c.Size[i], images: c.Images[i], userItemID: c.UserItems[i],
 		visibility: visibilityOf(flags, c.Omitted[i], c.Notes[i], c.Texts[i]),
 	}

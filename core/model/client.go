@@ -3,11 +3,13 @@ package model
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"appserver/core"
@@ -16,6 +18,9 @@ import (
 
 // defaultIdleTimeout is used where an Endpoint sets none.
 const defaultIdleTimeout = 5 * time.Minute
+
+// defaultPromptTimeout is how long local providers may read a prompt, unless an Endpoint sets another limit.
+const defaultPromptTimeout = 30 * time.Minute
 
 // Endpoint describes where models are served.
 type Endpoint struct {
@@ -53,7 +58,8 @@ type Client struct {
 	urlErr   error
 	client   *http.Client
 	redact   *strings.Replacer
-	shown    string // the URL as messages may show it
+	shown    string       // the URL as messages may show it
+	made     atomic.Int32 // the software of the endpoint
 }
 
 // NewClient returns the provider of an endpoint. If the endpoint is not usable, every Stream fails
@@ -122,7 +128,7 @@ func (c *Client) Render(p *core.Prompt) (core.RenderedPrompt, error) {
 func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
 	begun := false
 	forward := func(piece core.Piece) {
-		begun = true
+		begun = begun || piece.Kind != core.PieceProgress
 		emit(piece)
 	}
 	for learned := 0; ; learned++ {
@@ -132,6 +138,9 @@ func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piec
 			return answer, nil
 		case ctx.Err() != nil:
 			return core.Answer{}, context.Cause(ctx)
+		case begun && errors.As(err, new(*repeatableError)): // the caller sends the request again
+			c.learn(p, err, emit)
+			return core.Answer{}, c.modelError(err)
 		case begun || learned == maxLearned || !c.learn(p, err, emit):
 			failed := c.modelError(err)
 			if failed.Window > 0 && c.endpoint.Window != nil {
@@ -175,9 +184,21 @@ func (c *Client) attempt(ctx context.Context, p *core.Prompt, emit func(core.Pie
 	defer cancel(nil)
 	x := &exchange{provider: c, idle: newIdle(c.endpoint.IdleTimeout, cancel),
 		pieces: &joiner{emit: emit}}
+	if c.IsLocal() {
+		x.idle.awaitPrompt(c.promptTimeout())
+	}
 	defer x.close()
 	if err := c.wire.Send(ctx, x, p); err != nil {
 		return core.Answer{}, typed(err)
 	}
-	return x.collect(ctx, c.wire.Read(p, x.pieces.add))
+	return x.collect(ctx, c.wire.Read(p, x.add))
+}
+
+// promptTimeout is how long a local provider may show no life before the first piece of its answer. Ollama and others
+// send nothing while they read a long prompt.
+func (c *Client) promptTimeout() time.Duration {
+	if c.endpoint.IdleTimeout == defaultIdleTimeout {
+		return defaultPromptTimeout
+	}
+	return c.endpoint.IdleTimeout
 }

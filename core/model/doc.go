@@ -33,6 +33,10 @@
 // that only an event does. The time in emit does not count. After a finish_reason, the rest of the answer
 // (usage, [DONE]) has a few seconds.
 //
+// A provider on this machine or in its network reads long prompts for many minutes. Before the first piece of
+// its answer, comments count as life for four hours, and it may send nothing for half an hour if its endpoint
+// sets no limit.
+//
 // # Secrets
 //
 // The key, and the values of configured headers and query parameters, are removed from every error.
@@ -41,15 +45,20 @@
 // # Goroutines
 //
 // A [ModelCache] starts one for each list of models that it requests. It waits for the provider, three
-// seconds at most, and [ModelCache.Close] ends it. The package starts no other. The idle limit is one
+// seconds at most, and [ModelCache.Close] ends it. A list of Ollama's models starts four, which ask for
+// one model each and end with it. The package starts no other. The idle limit is one
 // time.AfterFunc per request, which cancels the request and ends. Stream stops it before it returns. The
 // HTTP transport keeps goroutines for idle connections until [Client.Close].
 //
 // # Decisions
 //
-// Lists of models are cached in memory. Only model/list waits for them, at most three seconds. A turn
-// uses the known context window. If none is known, the list is requested for the next turn: a wrong
-// window is better than a turn that does not start.
+// Lists of models are cached in memory. model/list waits for them, at most three seconds. A turn uses the
+// known context window. If none is known, the list is requested for the next turn: a wrong window is better
+// than a turn that does not start. Only the first list of a local provider is awaited, at most half a second,
+// and again after the first answer, because local servers know the window of a model once it is loaded.
+//
+// The software of a server is learned from its list of models and its headers, never from its address. Only
+// then it gets requests beside those of the API, such as /api/show of Ollama and /props of llama-server.
 //
 // The demands of a provider are learned from its rejections, per model, until the process ends.
 // docs/adr/012-model-wires.md has the reasons.

@@ -34,6 +34,17 @@ func (x *exchange) Endpoint() (e Endpoint, url string) {
 	return x.provider.endpoint, x.provider.url.String()
 }
 
+// ReportsProgress reports whether the endpoint is known to report how far it has read the prompt.
+func (x *exchange) ReportsProgress() bool { return x.provider.software() == llamaCpp }
+
+// add passes a piece of the answer on.
+func (x *exchange) add(p core.Piece) {
+	if p.Kind != core.PieceProgress {
+		x.idle.answered()
+	}
+	x.pieces.add(p)
+}
+
 // close ends the exchange, if the answer was read or not.
 func (x *exchange) close() {
 	x.idle.stop()
@@ -70,6 +81,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, &connectError{idleCause(req.Context(), err)}
 	}
+	x.provider.recogniseHeader(res.Header)
 	reader := &idleReader{src: res.Body, idle: x.idle, before: x.pieces.flush}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer res.Body.Close()

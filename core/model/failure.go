@@ -53,6 +53,9 @@ type barrenError struct {
 	retry  bool
 }
 
+// repeatableError is an answer that cannot be used, and that may be another one if the request is sent again.
+type repeatableError struct{ error }
+
 // oversizedError is an answer that has no end.
 type oversizedError struct{}
 
@@ -62,6 +65,9 @@ func Reported(document []byte) error { return &reportedError{parseProblem(docume
 
 // ReportedText is Reported for an error that has a text only.
 func ReportedText(text string) error { return &reportedError{textProblem(text)} }
+
+// Repeatable is the error for an answer that cannot be used, and that may be another one if it is repeated.
+func Repeatable(reason error) error { return &repeatableError{reason} }
 
 // NotJSON is the error for an event of an answer that cannot be decoded.
 func NotJSON(event []byte, err error) error {
@@ -85,6 +91,8 @@ func refusalOf(err error) *refusal.Refusal {
 	case errors.As(err, &answer):
 		p := parseProblem(answer.body)
 		return p.refusal(answer.status, cmp.Or(p.text, string(answer.body)))
+	case errors.As(err, new(*repeatableError)):
+		return &refusal.Refusal{Nameless: true}
 	case errors.As(err, &reported):
 		return reported.problem.refusal(reported.problem.inferredStatus(), reported.problem.text)
 	}
@@ -197,6 +205,15 @@ func (e *barrenError) modelError(from source) *core.ModelError {
 		Message:   fmt.Sprintf("model provider %q sent an empty answer: %s", from.name, e.reason),
 		Info:      protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
 		Retry:     e.retry,
+		Streaming: true,
+	}
+}
+
+func (e *repeatableError) modelError(from source) *core.ModelError {
+	return &core.ModelError{
+		Message:   fmt.Sprintf("the answer of model provider %q cannot be used: %v", from.name, e.error),
+		Info:      protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
+		Retry:     true,
 		Streaming: true,
 	}
 }

@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 )
 
 // quietFactor is how many idle limits an answer may go without an event while
 // keep-alive comments arrive.
 const quietFactor = 3
+
+// maxPromptTime bounds the time before the first event of an answer, in which only comments arrive.
+const maxPromptTime = 4 * time.Hour
 
 // idleError reports a provider that sent nothing for too long.
 type idleError struct{ limit time.Duration }
@@ -38,6 +42,10 @@ type idle struct {
 	quietSince time.Time
 	// settled is set once no event prolongs the answer.
 	settled bool
+	// prompt is the limit before the first piece of the answer, in which comments count as life without an end, or 0.
+	prompt time.Duration
+	// shown is the limit that the running timer stands for, for its error.
+	shown atomic.Int64
 }
 
 func newIdle(limit time.Duration, cancel context.CancelCauseFunc) *idle {
@@ -50,20 +58,30 @@ func (i *idle) await() error {
 	if i.quietSince.IsZero() {
 		i.quietSince = now
 	}
-	wait := min(i.limit, quietFactor*i.limit-now.Sub(i.quietSince))
+	limit := i.limit
+	wait := min(limit, quietFactor*limit-now.Sub(i.quietSince))
+	if i.prompt > 0 {
+		limit, wait = i.prompt, min(i.prompt, maxPromptTime-now.Sub(i.quietSince))
+	}
 	if wait <= 0 {
-		err := &idleError{quietFactor * i.limit}
+		err := &idleError{now.Sub(i.quietSince)}
 		i.cancel(err)
 		return err
 	}
+	i.shown.Store(int64(limit))
 	if i.timer == nil {
-		expired := &idleError{i.limit}
-		i.timer = time.AfterFunc(wait, func() { i.cancel(expired) })
+		i.timer = time.AfterFunc(wait, func() { i.cancel(&idleError{time.Duration(i.shown.Load())}) })
 	} else {
 		i.timer.Reset(wait)
 	}
 	return nil
 }
+
+// awaitPrompt sets the limit before the first piece of the answer.
+func (i *idle) awaitPrompt(limit time.Duration) { i.prompt = limit }
+
+// answered ends the time before the first piece of the answer.
+func (i *idle) answered() { i.prompt = 0 }
 
 // stop stops the clock.
 func (i *idle) stop() {
@@ -94,7 +112,7 @@ func (i *idle) renew(limit time.Duration) {
 }
 
 // shorten lowers the limit.
-func (i *idle) shorten(limit time.Duration) { i.limit = min(i.limit, limit) }
+func (i *idle) shorten(limit time.Duration) { i.limit, i.prompt = min(i.limit, limit), 0 }
 
 // idleReader reads under an idle limit.
 type idleReader struct {

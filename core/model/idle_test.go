@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,8 +48,13 @@ func (s *timed) Read(p []byte) (int, error) {
 
 // timedProvider answers with a stream of parts, headers coming after a while.
 func (w encoding) timed(headers time.Duration, parts ...part) *model.Client {
+	return w.timedAt("http://slow.example/v1", idleLimit, headers, parts...)
+}
+
+// timedAt is timed for an address and a time limit.
+func (w encoding) timedAt(address string, limit, headers time.Duration, parts ...part) *model.Client {
 	return w.client(model.Endpoint{
-		Name: "slow", BaseURL: "http://slow/v1", IdleTimeout: idleLimit,
+		Name: "slow", BaseURL: address, IdleTimeout: limit,
 		Transport: modeltest.RoundTrip(func(req *http.Request) (*http.Response, error) {
 			select {
 			case <-time.After(headers):
@@ -76,7 +82,7 @@ func testIdleBeforeHeaders(t *testing.T, w encoding) {
 		_, _, err := modeltest.Ask(t.Context(), w.timed(time.Hour), modeltest.UserSays("hi"))
 		m := modeltest.Failed(t, err)
 		require.Equal(t, idleLimit, time.Since(start))
-		require.Contains(t, m.Message, `no answer from model provider "slow" at http://slow/v1`)
+		require.Contains(t, m.Message, `no answer from model provider "slow" at http://slow.example/v1`)
 		require.Contains(t, m.Message, "nothing came for 10s")
 		require.Equal(t, protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed}, m.Info)
 		require.True(t, m.Retry)
@@ -113,12 +119,51 @@ func testIdleStreams(t *testing.T, w encoding) {
 	}
 }
 
+// TestSlowPromptsOfLocalProviders counts comments of a local provider as life until its answer begins. Without a
+// configured limit, it may be silent for half an hour until then.
+func TestSlowPromptsOfLocalProviders(t *testing.T) { eachWire(t, testSlowPromptsOfLocalProviders) }
+
+func testSlowPromptsOfLocalProviders(t *testing.T, w encoding) {
+	text, pings := w.text("a"), repeat(100, part{9 * time.Second, ": ping\n\n"})
+	for name, c := range map[string]struct {
+		limit, headers time.Duration
+		parts          []part
+		want           time.Duration
+		fails          string
+	}{
+		"comments": {idleLimit, 0, append(slices.Clone(pings), part{time.Second, text + w.end}), 901 * time.Second, ""},
+		"comments after the first piece": {idleLimit, 0, append([]part{{0, text}}, pings...), 30 * time.Second,
+			"nothing came for 10s"},
+		"silence":                       {idleLimit, 0, nil, idleLimit, "nothing came for 10s"},
+		"silence after comments":        {idleLimit, 0, pings, 910 * time.Second, "nothing came for 10s"},
+		"silence without a limit":       {0, 0, nil, 30 * time.Minute, "nothing came for 30m"},
+		"a late answer without a limit": {0, 20 * time.Minute, []part{{time.Minute, text + w.end}}, 21 * time.Minute, ""},
+		"silence within the answer":     {0, 0, []part{{0, text}}, 5 * time.Minute, "nothing came for 5m"},
+		"comments without an end": {0, 0, repeat(10_000, part{time.Minute, ": ping\n\n"}), 4 * time.Hour,
+			"nothing came for"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				provider := w.timedAt("http://127.0.0.1:8080/v1", c.limit, c.headers, c.parts...)
+				_, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
+				require.Equal(t, c.want, time.Since(start).Truncate(time.Second))
+				if c.fails == "" {
+					require.NoError(t, err)
+					return
+				}
+				require.ErrorContains(t, err, c.fails)
+			})
+		})
+	}
+}
+
 func TestErrorBodiesAreNotWaitedFor(t *testing.T) { eachWire(t, testErrorBodiesAreNotWaitedFor) }
 
 func testErrorBodiesAreNotWaitedFor(t *testing.T, w encoding) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		provider := w.client(model.Endpoint{BaseURL: "http://slow", IdleTimeout: time.Hour, Transport: modeltest.RoundTrip(
+		provider := w.client(model.Endpoint{BaseURL: "http://a.b", IdleTimeout: time.Hour, Transport: modeltest.RoundTrip(
 			func(req *http.Request) (*http.Response, error) {
 				res := modeltest.StreamResponse(&timed{req.Context(), []part{{0, "busy"}}})
 				res.StatusCode = http.StatusServiceUnavailable
@@ -138,7 +183,7 @@ func TestErrorsThatComeLateSayWhatTheyAre(t *testing.T) {
 func testErrorsThatComeLateSayWhatTheyAre(t *testing.T, w encoding) {
 	for _, after := range []time.Duration{14 * time.Second, 16 * time.Second, 59 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			provider := w.client(model.Endpoint{BaseURL: "http://slow", IdleTimeout: time.Hour, Transport: modeltest.RoundTrip(
+			provider := w.client(model.Endpoint{BaseURL: "http://a.b", IdleTimeout: time.Hour, Transport: modeltest.RoundTrip(
 				func(req *http.Request) (*http.Response, error) {
 					time.Sleep(after)
 					res := modeltest.StreamResponse(&timed{req.Context(),
@@ -274,7 +319,7 @@ func testIdleOverTheNetwork(t *testing.T, w encoding) {
 func TestCommentsForEverWithoutAPause(t *testing.T) { eachWire(t, testCommentsForEverWithoutAPause) }
 
 func testCommentsForEverWithoutAPause(t *testing.T, w encoding) {
-	provider := w.client(model.Endpoint{BaseURL: "http://memory", IdleTimeout: 20 * time.Millisecond,
+	provider := w.client(model.Endpoint{BaseURL: "http://memory.example", IdleTimeout: 20 * time.Millisecond,
 		Transport: endlessComments{}})
 	_, _, err := modeltest.Ask(t.Context(), provider, &core.Prompt{})
 	require.ErrorContains(t, err, "nothing came for")

@@ -15,6 +15,8 @@ const (
 	// failure.
 	listLifetime    = 5 * time.Minute
 	failureLifetime = 20 * time.Second
+	// listWait is the longest time for which a turn waits for the list of a local provider.
+	listWait = 500 * time.Millisecond
 )
 
 // ModelCache caches the model lists of providers. The zero value has no providers. It is safe
@@ -37,6 +39,10 @@ type modelList struct {
 	until   time.Time
 	busy    bool
 	waiting []func([]core.ListedModel)
+	// listed is set after the first request. settled has the models that have answered, and whose windows were
+	// requested again afterwards.
+	listed  bool
+	settled map[string]bool
 }
 
 // SetListers sets the providers. Call it once, before other methods.
@@ -82,21 +88,91 @@ func (c *ModelCache) LearnWindow(provider, model string, tokens int64) {
 	}
 }
 
-// ContextWindow returns the context window of a model in tokens, or 0 if it is unknown.
-func (c *ModelCache) ContextWindow(provider, model string) int64 {
+// Model returns a model by a name for requests, with the learned context window. Of a model that the provider does not
+// list, it returns that window only.
+func (c *ModelCache) Model(provider, name string) core.ListedModel {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if learned := c.windows[provider][model]; learned > 0 {
-		return learned
-	}
+	var m core.ListedModel
 	if l := c.listLocked(provider); l != nil {
-		for _, m := range l.models {
-			if m.ID == model {
-				return m.Window
-			}
-		}
+		m = l.find(name)
 	}
-	return 0
+	if learned := c.windows[provider][name]; learned > 0 {
+		m.Window = learned
+	}
+	return m
+}
+
+// find returns the model with a name, or the zero value.
+func (l *modelList) find(name string) core.ListedModel {
+	if i := core.FindModel(l.models, name); i >= 0 {
+		return l.models[i]
+	}
+	return core.ListedModel{}
+}
+
+// Await waits for the first list of a local provider, a moment at most. Other providers answer too slowly for a turn
+// to wait for them.
+func (c *ModelCache) Await(provider string) {
+	c.mu.Lock()
+	l := c.listLocked(provider)
+	if l == nil || l.listed || !isLocalLister(c.listers[provider]) {
+		c.mu.Unlock()
+		return
+	}
+	listed := c.awaitLocked(provider, l)
+	c.mu.Unlock()
+	waitFor(listed, listWait)
+}
+
+// Answered returns a model that has answered. Local servers load a model with its first request, and only then know
+// its window. So the list is requested again after the first answer, and awaited a moment.
+func (c *ModelCache) Answered(provider, name string) core.ListedModel {
+	c.mu.Lock()
+	l := c.listLocked(provider)
+	if l == nil {
+		c.mu.Unlock()
+		return core.ListedModel{}
+	}
+	m := l.find(name)
+	var listed <-chan struct{}
+	unknown := m.Loads && !m.Running || m.Window == 0 && isLocalLister(c.listers[provider])
+	if unknown && !l.settled[name] && len(l.settled) < maxListed {
+		if l.settled == nil {
+			l.settled = map[string]bool{}
+		}
+		l.settled[name] = true
+		listed = c.awaitLocked(provider, l)
+	}
+	c.mu.Unlock()
+	if listed == nil {
+		return m
+	}
+	waitFor(listed, listWait)
+	return c.Model(provider, name)
+}
+
+// awaitLocked requests a list and returns a channel that is closed after it.
+func (c *ModelCache) awaitLocked(provider string, l *modelList) <-chan struct{} {
+	done := make(chan struct{})
+	l.waiting = append(l.waiting, func([]core.ListedModel) { close(done) })
+	c.requestLocked(provider, l)
+	return done
+}
+
+func waitFor(done <-chan struct{}, limit time.Duration) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// isLocalLister reports whether a provider is on this machine or in its network.
+func isLocalLister(l Lister) bool {
+	local, ok := l.(interface{ IsLocal() bool })
+	return ok && local.IsLocal()
 }
 
 // Refresh requests an outdated list in the background, so that later calls find a valid one.
@@ -146,7 +222,7 @@ func (c *ModelCache) requestLocked(provider string, l *modelList) {
 
 func (c *ModelCache) store(l *modelList, models []core.ListedModel, err error) {
 	c.mu.Lock()
-	l.busy, l.until = false, time.Now().Add(failureLifetime)
+	l.busy, l.listed, l.until = false, true, time.Now().Add(failureLifetime)
 	if err == nil {
 		l.models, l.until = models, time.Now().Add(listLifetime)
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -23,6 +25,8 @@ const (
 	maxListed = 2000
 	// maxID bounds the name of a model, in bytes.
 	maxID = 256
+	// maxAliases bounds the further names of a model.
+	maxAliases = 16
 )
 
 // Lister lists models.
@@ -45,12 +49,40 @@ func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	body, err := c.ask(ctx, http.MethodGet, u, nil)
+	if err != nil {
+		return nil, err
+	}
+	models, made, err := parseModels(body)
+	if err != nil {
+		return nil, err
+	}
+	if c.recognise(made); c.software() == unknownSoftware && len(models) > 0 && c.IsLocal() && c.isOllama(ctx) {
+		c.recognise(ollama)
+	}
+	for i := range models {
+		models[i].NoProviderTools = c.software() != unknownSoftware
+	}
+	switch c.software() {
+	case ollama:
+		c.describeOllama(ctx, models)
+	case llamaCpp:
+		c.describeLlamaCpp(ctx, models)
+	}
+	return models, nil
+}
+
+// ask sends a request beside those for answers, and returns the body of the response.
+func (c *Client) ask(ctx context.Context, method string, u *url.URL, content []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(content))
 	if err != nil {
 		return nil, err
 	}
 	c.endpoint.Identity.sign(req.Header)
 	req.Header.Set("Accept", "application/json")
+	if content != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	if c.endpoint.APIKey != "" {
 		req.Header.Set("Authorization", "Bearer "+c.endpoint.APIKey)
 	}
@@ -62,14 +94,11 @@ func (c *Client) list(ctx context.Context) ([]core.ListedModel, error) {
 		return nil, err
 	}
 	defer res.Body.Close()
+	c.recogniseHeader(res.Header)
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("unexpected status %d from %s", res.StatusCode, shownURL(req.URL))
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, listLimit))
-	if err != nil {
-		return nil, err
-	}
-	return parseModels(body)
+	return io.ReadAll(io.LimitReader(res.Body, listLimit))
 }
 
 // listed is a model in the forms of providers of Chat Completions. All have the id. The other facts
@@ -82,6 +111,8 @@ type listed struct {
 	Created     loose[int64]    `json:"created"`
 	Type        loose[string]   `json:"type"`
 	Object      loose[string]   `json:"object"`
+	OwnedBy     loose[string]   `json:"owned_by"`
+	Aliases     loose[[]string] `json:"aliases"` // llama.cpp
 	Meta        loose[metadata] `json:"meta"`
 
 	MaxModelLen         loose[float64] `json:"max_model_len"`         // vLLM, SGLang
@@ -95,10 +126,10 @@ type listed struct {
 	Architecture loose[architecture] `json:"architecture"`
 }
 
-// metadata is a part of the form of llama.cpp. NCtx is the window with which it runs. The window of
-// the training is there as well, and is not used.
+// metadata is a part of the form of llama.cpp. NCtx is the window with which it runs, NCtxTrain that of the training.
 type metadata struct {
-	NCtx float64 `json:"n_ctx"`
+	NCtx      float64 `json:"n_ctx"`
+	NCtxTrain float64 `json:"n_ctx_train"`
 }
 
 // topProvider and architecture are parts of the form of OpenRouter.
@@ -123,9 +154,9 @@ func (l *loose[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parseModels reads a list of models: {"data": [...]}, {"models": [...]} or the list alone.
-// Of several with one id the first counts.
-func parseModels(body []byte) ([]core.ListedModel, error) {
+// parseModels reads a list of models: {"data": [...]}, {"models": [...]} or the list alone, and the software that
+// made it. Of several models with one id the first counts.
+func parseModels(body []byte) (models []core.ListedModel, made software, err error) {
 	var answer struct {
 		Data   []json.RawMessage `json:"data"`
 		Models []json.RawMessage `json:"models"`
@@ -133,13 +164,12 @@ func parseModels(body []byte) ([]core.ListedModel, error) {
 	var rows []json.RawMessage
 	if protocol.Unmarshal(body, &rows) != nil {
 		if err := protocol.Unmarshal(body, &answer); err != nil {
-			return nil, errors.New("the answer is no list of models")
+			return nil, unknownSoftware, errors.New("the answer is no list of models")
 		}
 		if rows = answer.Data; rows == nil {
 			rows = answer.Models
 		}
 	}
-	var models []core.ListedModel
 	seen := map[string]bool{}
 	for _, row := range rows {
 		var m listed
@@ -147,13 +177,14 @@ func parseModels(body []byte) ([]core.ListedModel, error) {
 			continue
 		}
 		seen[m.ID] = true
+		made = cmp.Or(made, m.software())
 		models = append(models, m.model())
 		if len(models) == maxListed {
 			break
 		}
 	}
 	slices.SortStableFunc(models, func(a, b core.ListedModel) int { return cmp.Compare(b.Created, a.Created) })
-	return models, nil
+	return models, made, nil
 }
 
 func (m *listed) model() core.ListedModel {
@@ -163,8 +194,18 @@ func (m *listed) model() core.ListedModel {
 	}
 	return core.ListedModel{
 		ID: m.ID, Name: name, Description: m.Description.value, Created: m.Created.value,
-		Window: m.window(), Modalities: m.modalities(), Wordless: m.wordless(),
+		Window: m.window(), Modalities: m.modalities(), Wordless: m.wordless(), Aliases: m.aliases(),
 	}
+}
+
+// aliases returns further names of the model.
+func (m *listed) aliases() (names []string) {
+	for _, name := range m.Aliases.value[:min(len(m.Aliases.value), maxAliases)] {
+		if name != "" && name != m.ID && len(name) <= maxID {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // window returns the smallest reported window: a provider can serve less than the model supports.

@@ -60,10 +60,10 @@ func TestModelsInTheFormsOfProviders(t *testing.T) {
 			},
 		},
 		"vLLM":      {`{"object":"list","data":[{"id":"qwen","object":"model","owned_by":"vllm","max_model_len":32768,"permission":[]}]}`, []core.ListedModel{{ID: "qwen", Window: 32_768}}},
-		"llama.cpp": {`{"models":[{"name":"x","model":"x"}],"object":"list","data":[{"id":"x.gguf","meta":{"n_ctx":8192,"n_ctx_train":131072}}]}`, []core.ListedModel{{ID: "x.gguf", Window: 8192}}},
+		"llama.cpp": {`{"models":[{"name":"x","model":"x"}],"object":"list","data":[{"id":"x.gguf","meta":{"n_ctx":8192,"n_ctx_train":131072}}]}`, []core.ListedModel{{ID: "x.gguf", Window: 8192, Running: true, AnyName: true, NoProviderTools: true}}},
 		"llama.cpp that tells what the model was trained with only": {
 			`{"data":[{"id":"x.gguf","meta":{"n_ctx_train":131072}},{"id":"unloaded","meta":null}]}`,
-			[]core.ListedModel{{ID: "x.gguf"}, {ID: "unloaded"}},
+			[]core.ListedModel{{ID: "x.gguf", Loads: true, NoProviderTools: true}, {ID: "unloaded", Loads: true, NoProviderTools: true}},
 		},
 		"Groq": {`{"data":[{"id":"g","context_window":131072,"active":true}]}`,
 			[]core.ListedModel{{ID: "g", Window: 131_072}}},
@@ -80,7 +80,7 @@ func TestModelsInTheFormsOfProviders(t *testing.T) {
 		"Together": {`[{"id":"t/chat","type":"chat","context_length":4096,"display_name":"T"},{"id":"t/pic","type":"image"}]`,
 			[]core.ListedModel{{ID: "t/chat", Name: "T", Window: 4096}, {ID: "t/pic", Wordless: true}}},
 		"Ollama": {`{"object":"list","data":[{"id":"qwen3:8b","object":"model","created":5,"owned_by":"library"}]}`,
-			[]core.ListedModel{{ID: "qwen3:8b", Created: 5}}},
+			[]core.ListedModel{{ID: "qwen3:8b", Created: 5, NoProviderTools: true}}},
 		"nothing":          {`{"object":"list","data":null}`, nil},
 		"rows of no sense": {`{"data":[7,{"id":""},{"id":3},{"id":"a","context_length":"long","name":{},"created":"now","meta":[]},{"id":"a"},null]}`, []core.ListedModel{{ID: "a"}}},
 		"absurd windows":   {`{"data":[{"id":"a","context_length":-5},{"id":"b","context_length":1e300},{"id":"c","context_length":4096.0}]}`, []core.ListedModel{{ID: "a"}, {ID: "b"}, {ID: "c", Window: 4096}}},
@@ -175,9 +175,9 @@ func TestShelfAsksOnce(t *testing.T) {
 		time.Sleep(4 * time.Minute)
 		require.Equal(t, []string{"a"}, shelved(s)(), "it is believed for a while")
 		require.Equal(t, 1, p.asked)
-		require.EqualValues(t, 5, s.ContextWindow("p", "a"))
-		require.Zero(t, s.ContextWindow("p", "b"))
-		require.Zero(t, s.ContextWindow("q", "a"))
+		require.EqualValues(t, 5, s.Model("p", "a").Window)
+		require.Zero(t, s.Model("p", "b").Window)
+		require.Zero(t, s.Model("q", "a").Window)
 		time.Sleep(2 * time.Minute)
 		p.answers <- []core.ListedModel{{ID: "b"}}
 		require.Equal(t, []string{"b"}, shelved(s)())
@@ -213,7 +213,7 @@ func TestShelfLearns(t *testing.T) {
 		s.Refresh("p")
 		p.answers <- []core.ListedModel{{ID: "a", Window: 7}}
 		synctest.Wait()
-		require.EqualValues(t, 7, s.ContextWindow("p", "a"))
+		require.EqualValues(t, 7, s.Model("p", "a").Window)
 		s.Refresh("p")
 		synctest.Wait()
 		require.Equal(t, 1, p.asked)
@@ -307,7 +307,7 @@ func TestShelfUnderMany(t *testing.T) {
 				}
 			})
 			go s.Refresh("p")
-			go s.ContextWindow("p", "a")
+			go s.Model("p", "a")
 		}
 		synctest.Wait()
 		require.Zero(t, told.Load())
@@ -333,10 +333,10 @@ func TestShelfAsksEachProvider(t *testing.T) {
 		synctest.Wait()
 		require.True(t, waits)
 		require.Len(t, ids, 1)
-		require.EqualValues(t, 3, s.ContextWindow("quick", "q"), "told while another is asked")
+		require.EqualValues(t, 3, s.Model("quick", "q").Window, "told while another is asked")
 		s.Close()
 		require.False(t, waits)
-		require.Zero(t, s.ContextWindow("quick", "q"), "nobody asks any more")
+		require.Zero(t, s.Model("quick", "q").Window, "nobody asks any more")
 	})
 }
 

@@ -23,6 +23,8 @@ type Router struct {
 	Providers map[string]Provider
 	// Fallback renders the prompts of providers that are no Renderer.
 	Fallback func(p *core.Prompt) (core.RenderedPrompt, error)
+	// Window returns the context window of a model that has answered, or 0. It can be nil.
+	Window func(provider, model string) int64
 }
 
 // Listers are the providers that can be asked for their models.
@@ -54,7 +56,11 @@ func (r *Router) Render(p *core.Prompt) (core.RenderedPrompt, error) {
 // of this router.
 func (r *Router) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
 	if provider, ok := r.Providers[p.Provider]; ok {
-		return provider.Stream(ctx, p, emit)
+		answer, err := provider.Stream(ctx, p, emit)
+		if err == nil && r.Window != nil {
+			answer.ContextWindow = r.Window(p.Provider, p.Model)
+		}
+		return answer, err
 	}
 	names := slices.Sorted(maps.Keys(r.Providers))
 	return core.Answer{}, &core.ModelError{

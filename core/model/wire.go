@@ -32,6 +32,8 @@ type Poster interface {
 	Do(*http.Request) (*http.Response, error)
 	// Endpoint returns the endpoint and the URL of the request, with its query.
 	Endpoint() (e Endpoint, url string)
+	// ReportsProgress reports whether the endpoint takes return_progress, as llama-server does.
+	ReportsProgress() bool
 }
 
 // Reading is an answer that is being read.

@@ -48,7 +48,10 @@ func (k *Service) askModel(ctx context.Context, e core.Remember, s core.Span) (s
 			Content: []protocol.ContentItem{{Type: protocol.ContentInputText,
 				Text: digest.Transcript(s.Items, transcriptLimit)}}}}},
 	}, func(p core.Piece) {
-		if p.Kind == core.PieceText && text.Len() < modelLimit {
+		switch {
+		case p.Kind == core.PieceThought:
+			text.Reset()
+		case p.Kind == core.PieceText && text.Len() < modelLimit:
 			text.WriteString(p.Text)
 		}
 	})

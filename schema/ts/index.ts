@@ -2333,6 +2333,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "thread/session/stopRequested"; params: ThreadSessionStopRequestedNotification; emittedAtMs: number }
   /** A provider session starts with the next model request. */
   | { jsonrpc: "2.0"; method: "thread/session/started"; params: ThreadSessionStartedNotification; emittedAtMs: number }
+  /** A local provider reads the prompt of a request. */
+  | { jsonrpc: "2.0"; method: "turn/promptProgress"; params: TurnPromptProgressNotification; emittedAtMs: number }
   /** A piece of the summary of a compaction's draft. */
   | { jsonrpc: "2.0"; method: "thread/compact/delta"; params: ThreadCompactDeltaNotification; emittedAtMs: number }
   /** The summary of a trim point changed. */
@@ -3621,6 +3623,16 @@ export interface TurnPlanUpdatedNotification {
   turnId: string;
   explanation: string | null;
   plan: Array<TurnPlanStep>;
+}
+
+/** TurnPromptProgressNotification reports how far the provider has read the prompt of a turn's request. */
+export interface TurnPromptProgressNotification {
+  threadId: string;
+  turnId: string;
+  totalTokens: number;
+  cachedTokens: number;
+  processedTokens: number;
+  timeMs: number;
 }
 
 /** TurnStartParams gives the agent something to do. Overrides hold for this turn and those after it; OutputSchema, a JSON Schema of the last message, for this turn only. RootTurnID names the turn that this one is done for. Effort is a word that the provider knows. */

@@ -197,6 +197,7 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/internal/app/skillwatch.go":       "watches skill files until shutdown",
 		"cmd/appserver/internal/app/serve.go":            "serves while the command waits for a signal",
 		"cmd/appserver/internal/contextedit/terminal.go": "runs a command of the editor, while keys are read",
+		"core/model/ollama.go":                           "asks Ollama for several models at a time",
 		"rollout/shared/interrupted.go":                  "asks for threads of dead nodes",
 		"rollout/shared/threads.go":                      "renews the lease, and adds messages to the search",
 		"core/sandbox/reader_linux.go":                   "starts a program on a thread with fewer rights",

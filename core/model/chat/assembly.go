@@ -10,22 +10,37 @@ import (
 
 // assembly puts an answer together from its events, and emits text as it comes.
 type assembly struct {
-	prompt *core.Prompt
-	emit   func(core.Piece)
-	calls  callAssembly
-	legacy callAssembly // the call in the older form of the API
-	echo   echoAssembly
-	usage  *usage
-	finish string
-	said   strings.Builder // the emitted text
-	mused  bool            // reasoning was emitted
-	done   bool            // [DONE] was seen
-	size   model.Size
-	form   plainForm
+	prompt   *core.Prompt
+	emit     func(core.Piece)
+	calls    callAssembly
+	legacy   callAssembly // the call in the older form of the API
+	echo     echoAssembly
+	usage    *usage
+	finish   string
+	said     strings.Builder // the emitted text
+	mused    bool            // reasoning was emitted
+	done     bool            // [DONE] was seen
+	size     model.Size
+	form     plainForm
+	progress progressMeter
+	think    model.Think
 }
 
 func newAssembly(p *core.Prompt, emit func(core.Piece)) *assembly {
-	return &assembly{prompt: p, emit: emit}
+	a := &assembly{prompt: p, emit: emit}
+	a.think = model.Think{
+		Text: func(text string) { a.say(core.PieceText, text) },
+		Reasoning: func(text string) {
+			a.echo.member = memberThink
+			a.say(core.PieceReasoning, text)
+		},
+		Retract: func() {
+			a.echo.member, a.mused = memberThink, true
+			a.said.Reset()
+			a.emit(core.Piece{Kind: core.PieceThought})
+		},
+	}
+	return a
 }
 
 // Add takes one event. It fails if the event is not JSON, and if the answer is too large.
@@ -36,6 +51,9 @@ func (a *assembly) Add(raw []byte) error {
 	}
 	if u := cmp.Or(c.Usage, c.Groq.Usage); u != nil {
 		a.usage = u
+	}
+	if c.Progress != nil {
+		a.progress.report(c.Progress, a.emit)
 	}
 	size := 0
 	if c.Choices[0].Index == 0 {
@@ -76,9 +94,12 @@ func (a *assembly) choose(c *choice) (size int) {
 
 func (a *assembly) delta(d *delta) (size int) {
 	reasoning, member := d.reasoning()
+	if reasoning != "" {
+		a.think.Skip()
+	}
 	a.say(core.PieceReasoning, reasoning)
 	a.echo.add(d, reasoning, member)
-	a.say(core.PieceText, string(d.Content))
+	a.think.Add(string(d.Content))
 	a.say(core.PieceText, string(d.Refusal))
 	for i := range d.ToolCalls {
 		a.calls.add(&d.ToolCalls[i])
@@ -96,6 +117,10 @@ func (a *assembly) message(m *delta) (size int) {
 	size = m.size()
 	calls, function, content := m.ToolCalls, m.FunctionCall, string(m.Content)
 	m.ToolCalls, m.FunctionCall = nil, nil
+	if a.mused {
+		content = model.WithoutThought(content)
+		m.Content = text(content)
+	}
 	if said := a.said.String(); said != "" {
 		m.Content, m.Refusal = "", ""
 		if rest, ok := strings.CutPrefix(content, said); ok {
@@ -129,6 +154,7 @@ func (a *assembly) say(kind core.PieceKind, text string) {
 
 // Answer ends the assembly.
 func (a *assembly) Answer() (core.Answer, error) {
+	a.think.Close()
 	if len(a.calls.calls) == 0 { // some providers send a call in both forms
 		a.calls = a.legacy
 	}

@@ -20,6 +20,7 @@ type chunk struct {
 	Groq    struct {
 		Usage *usage `json:"usage"`
 	} `json:"x_groq"`
+	Progress *promptProgress `json:"prompt_progress"` // llama.cpp
 }
 
 // choice has a message instead of a delta where the provider does not stream, and

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"appserver/core"
+	"appserver/core/pattern"
 	"appserver/protocol"
 )
 
@@ -13,7 +14,13 @@ import (
 const (
 	memberReasoning        = "reasoning"
 	memberReasoningContent = "reasoning_content"
+	// memberThink is for reasoning in tags within the text. It goes back as reasoning_content, from which templates
+	// take it, or in tags to models that read it there only.
+	memberThink = "think"
 )
+
+// tagsOnly matches models that read earlier reasoning in tags only, by their maker's documentation.
+var tagsOnly = pattern.New(`(?i)minimax`)
 
 // Echo is the data of an answer that goes back to its model. A nil member is left out. An empty text
 // is not.
@@ -62,7 +69,9 @@ func (w *chatWriter) echo(e *protocol.ProviderEcho) {
 		m.ReasoningDetails = e.ReasoningDetails
 	case e.Reasoning == memberReasoning:
 		m.Reasoning = new(m.reasoning)
-	case e.Reasoning == memberReasoningContent:
+	case e.Reasoning == memberThink && tagsOnly().MatchString(e.Model):
+		m.Content.Text = "<think>\n" + m.reasoning + "\n</think>\n\n" + m.Content.Text
+	case e.Reasoning == memberReasoningContent, e.Reasoning == memberThink:
 		m.ReasoningContent = new(m.reasoning)
 	}
 }

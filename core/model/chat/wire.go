@@ -23,7 +23,7 @@ type Wire struct {
 }
 
 // optional are the members that can be left out of any request.
-var optional = []string{"prompt_cache_key", "parallel_tool_calls", "stream_options", "service_tier"}
+var optional = []string{"prompt_cache_key", "parallel_tool_calls", "stream_options", "service_tier", memberProgress}
 
 // New makes the wire of a provider.
 func New() *Wire { return &Wire{} }
@@ -112,6 +112,9 @@ func (r *poster) Do(req *http.Request) (*http.Response, error) {
 	}
 	for name, value := range r.overrides {
 		members[name] = value
+	}
+	if r.to.ReportsProgress() {
+		members[memberProgress] = json.RawMessage("true")
 	}
 	r.demands.Filter(members, optional)
 	body := model.EncodeObject(members)

@@ -18,6 +18,8 @@ type Request struct {
 	Tools []string
 	// Custom is set if a tool is no function, Search if there is a search of the web.
 	Custom, Search bool
+	// RawReasoning is set if an item has raw reasoning.
+	RawReasoning bool
 	// Echoed is set if a part of an earlier answer was sent back, NullContent if a message has no content.
 	Echoed, NullContent bool
 
@@ -45,6 +47,7 @@ type Change struct {
 func Kinds() []Kind {
 	return []Kind{
 		{"ids of calls", true, learnIDs},
+		{"raw reasoning", true, learnRaw},
 		{"the effort of reasoning", false, learnEffort},
 		{"optional members", false, learnMembers},
 		{"the search of the web", false, learnSearch},

@@ -19,6 +19,8 @@ type Refusal struct {
 	Param string
 	// Words are the code and the type of the error, in lower case.
 	Words []string
+	// Nameless is set if the calls of the answer had no names, as Ollama sends them beside a tool that is no function.
+	Nameless bool
 	// TooLong is set if the request was too long.
 	TooLong bool
 }

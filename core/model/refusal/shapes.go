@@ -65,6 +65,28 @@ func learnIDs(r *Refusal, q *Request, d *Demands) string {
 	return "The provider takes short ids of calls only. They are sent so."
 }
 
+// These match rejections of an item of raw reasoning, and those of calls without reasoning.
+var (
+	rawRefused      = pattern.New(`(?i)input(\[|\.)\d+.*(reasoning|content)|(reasoning|encrypted_content).*input(\[|\.)\d+`)
+	reasoningMissed = pattern.New(`(?i)reasoning.*(missing|passed back|is required)|missing.*reasoning`)
+)
+
+// learnRaw changes whether raw reasoning goes back by the Responses API.
+func learnRaw(r *Refusal, q *Request, d *Demands) string {
+	if q.Chat || d.NoRaw || !r.rejects() {
+		return ""
+	}
+	switch {
+	case !d.WantsRaw && r.says(reasoningMissed):
+		d.WantsRaw = true
+		return "The model demands reasoning before each call."
+	case (d.WantsRaw || q.RawReasoning) && (r.says(rawRefused) || matches(rawRefused, r.Param)):
+		d.NoRaw, d.WantsRaw = true, false
+		return "The model does not take back raw reasoning."
+	}
+	return ""
+}
+
 // learnEcho changes what of earlier answers goes back to the model.
 func learnEcho(r *Refusal, q *Request, d *Demands) string {
 	if !q.Chat || d.Echo != EchoAsCame || !r.rejects() || !r.says(echoRefused) && !matches(echoRefused, r.Param) {

@@ -24,7 +24,10 @@ var (
 
 // learnSearch leaves out the search of the web. If a refusal of a type names no tool, the search goes first.
 func learnSearch(r *Refusal, q *Request, d *Demands) string {
-	if !q.Search || d.Offline || !r.rejects() || !r.says(searchTool) && !matches(searchTool, r.Param) {
+	if !q.Search || d.Offline || !r.Nameless && !r.rejects() {
+		return ""
+	}
+	if !r.Nameless && !r.says(searchTool) && !matches(searchTool, r.Param) {
 		return ""
 	}
 	d.Offline = true

@@ -18,11 +18,15 @@ const (
 // inputItems are the items of a prompt as the API takes them: without the members that this server
 // and the reference implementation add, and without ids, which name items that the provider does
 // not keep. from has the index of each in the prompt.
-func inputItems(p *core.Prompt, plain bool) (items []protocol.ResponseItem, from []int) {
+func inputItems(p *core.Prompt, limits limits) (items []protocol.ResponseItem, from []int) {
 	items, from = make([]protocol.ResponseItem, 0, len(p.Items)), make([]int, 0, len(p.Items))
 	custom := map[string]bool{}
 	for i, item := range p.Items {
-		if sent := inputItem(item.ResponseItemVariant, plain, custom); sent != nil {
+		if sent := inputItem(item.ResponseItemVariant, limits, custom); sent != nil {
+			if limits.wantsReasoning && lacksReasoning(items, sent) {
+				items = append(items, protocol.ResponseItem{ResponseItemVariant: rawReasoning(noReasoning)})
+				from = append(from, i)
+			}
 			items, from = append(items, protocol.ResponseItem{ResponseItemVariant: sent}), append(from, i)
 		}
 	}
@@ -31,16 +35,16 @@ func inputItems(p *core.Prompt, plain bool) (items []protocol.ResponseItem, from
 
 // inputItem is an item as it is sent, nil for one that is left out. custom has the ids of the
 // custom calls that became functions, whose outputs change with them.
-func inputItem(item protocol.ResponseItemVariant, plain bool, custom map[string]bool) protocol.ResponseItemVariant {
+func inputItem(item protocol.ResponseItemVariant, limits limits, custom map[string]bool) protocol.ResponseItemVariant {
 	switch i := item.(type) {
 	case *protocol.Message:
 		return inputMessage(i)
 	case *protocol.Reasoning:
-		return inputReasoning(i)
+		return inputReasoning(i, limits)
 	case *protocol.FunctionCall:
 		return &protocol.FunctionCall{Name: model.FunctionName(i.FullName()), Arguments: i.Arguments, CallID: i.CallID}
 	case *protocol.CustomToolCall:
-		if plain {
+		if limits.plain {
 			custom[i.CallID] = true
 			return &protocol.FunctionCall{Name: model.FunctionName(i.Name), Arguments: model.InputObject(i.Input),
 				CallID: i.CallID}
@@ -95,17 +99,60 @@ func inputMessage(m *protocol.Message) protocol.ResponseItemVariant {
 	return &protocol.Message{Role: m.Role, Content: content, Phase: m.Phase}
 }
 
-// inputReasoning is reasoning that the provider can read. Its raw text never goes back: the API
-// takes it from some providers only.
-func inputReasoning(r *protocol.Reasoning) protocol.ResponseItemVariant {
-	if r.EncryptedContent == nil {
-		return nil
-	}
+// inputReasoning is reasoning as its provider takes it back: encrypted, or the raw text if it came so. A replaced text
+// is a summary.
+func inputReasoning(r *protocol.Reasoning, limits limits) protocol.ResponseItemVariant {
 	summary := r.Summary
 	if summary == nil {
 		summary = []protocol.ReasoningText{}
 	}
-	return &protocol.Reasoning{Summary: summary, EncryptedContent: r.EncryptedContent}
+	switch {
+	case r.EncryptedContent != nil:
+		return &protocol.Reasoning{Summary: summary, EncryptedContent: r.EncryptedContent}
+	case limits.noRaw:
+		return nil
+	case len(r.Content) > 0:
+		return &protocol.Reasoning{Summary: summary, Content: r.Content}
+	case len(summary) > 0:
+		return rawReasoning(summary[0].Text)
+	}
+	return nil
+}
+
+func rawReasoning(text string) *protocol.Reasoning {
+	return &protocol.Reasoning{Summary: []protocol.ReasoningText{},
+		Content: []protocol.ReasoningText{{Type: "reasoning_text", Text: text}}}
+}
+
+// noReasoning stands for the reasoning of calls that another model made.
+const noReasoning = " "
+
+// lacksReasoning reports whether a call follows that no reasoning precedes, neither directly nor before other calls.
+func lacksReasoning(items []protocol.ResponseItem, next protocol.ResponseItemVariant) bool {
+	if !isCall(next) {
+		return false
+	}
+	for i := len(items) - 1; i >= 0; i-- {
+		switch v := items[i].ResponseItemVariant.(type) {
+		case *protocol.Reasoning:
+			return false
+		case *protocol.Message:
+			if v.Role != protocol.RoleAssistant {
+				return true
+			}
+		default:
+			return !isCall(v)
+		}
+	}
+	return true
+}
+
+func isCall(item protocol.ResponseItemVariant) bool {
+	switch item.(type) {
+	case *protocol.FunctionCall, *protocol.CustomToolCall, *protocol.LocalShellCall:
+		return true
+	}
+	return false
 }
 
 func inputOutput(out protocol.ToolOutput) protocol.ToolOutput {

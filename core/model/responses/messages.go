@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/core/model"
 	"appserver/protocol"
 )
 
@@ -82,6 +83,11 @@ func (r *reading) message(i *protocol.Message, index outputIndex) {
 func (r *reading) speak(i *protocol.Message, index outputIndex) {
 	if !r.said {
 		r.text(messageText(i))
+	}
+	r.think.Close()
+	if r.think.Found {
+		i.Content = []protocol.ContentItem{{Type: protocol.ContentOutputText, Text: model.WithoutThought(messageText(i))}}
+		r.think.Found = false
 	}
 	r.whole(protocol.ResponseItem{ResponseItemVariant: i})
 	r.said = false

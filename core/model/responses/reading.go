@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -21,6 +23,9 @@ type reading struct {
 	ids    model.CallIDs
 	answer core.Answer
 	messages
+	think model.Think
+	// searches is set if the request offered the search of the web.
+	searches bool
 	// thought is set once the reasoning under way had a delta.
 	thought      bool
 	summaryIndex int
@@ -33,7 +38,19 @@ type reading struct {
 }
 
 func newReading(p *core.Prompt, emit func(core.Piece)) *reading {
-	return &reading{prompt: p, emit: emit}
+	r := &reading{prompt: p, emit: emit}
+	r.think = model.Think{
+		Text: func(text string) {
+			r.worded = r.worded || strings.TrimSpace(text) != ""
+			emit(core.Piece{Kind: core.PieceText, Text: text})
+		},
+		Reasoning: func(text string) { emit(core.Piece{Kind: core.PieceReasoning, Text: text}) },
+		Retract: func() {
+			r.worded = false
+			emit(core.Piece{Kind: core.PieceThought})
+		},
+	}
+	return r
 }
 
 // Add takes one event. It fails if the event is not JSON, if the provider reports an error, and if
@@ -81,14 +98,14 @@ func failure(raw json.RawMessage) []byte {
 func (r *reading) text(delta string) {
 	if delta != "" {
 		r.said, r.spoke = true, true
-		r.worded = r.worded || strings.TrimSpace(delta) != ""
-		r.emit(core.Piece{Kind: core.PieceText, Text: delta})
+		r.think.Add(delta)
 	}
 }
 
 func (r *reading) reasoning(kind core.PieceKind, delta string) {
 	if delta != "" {
 		r.thought = true
+		r.think.Skip()
 		r.emit(core.Piece{Kind: kind, Text: delta})
 	}
 }
@@ -198,6 +215,7 @@ func (r *reading) finish(e *event) error {
 		return model.Reported(failure(e.Response.Error))
 	}
 	r.flush()
+	r.think.Close()
 	if r.items == 0 {
 		for _, raw := range e.Response.Output {
 			if !r.spoke || gjson.GetBytes(raw, "type").Str != "message" {
@@ -234,8 +252,14 @@ func (r *reading) Progress() model.Progress {
 	return model.Complete
 }
 
+// errNameless is an answer of a server that knows only functions: beside another tool, all its calls lack their names.
+var errNameless = model.Repeatable(errors.New("its calls have no names"))
+
 // Answer ends the reading.
 func (r *reading) Answer() (core.Answer, error) {
+	if r.searches && slices.ContainsFunc(r.answer.Calls, func(c core.ToolCall) bool { return c.Name == "" }) {
+		return core.Answer{}, errNameless
+	}
 	cut, err := model.Ending{Member: "reason", Reason: r.reason,
 		Text: r.worded, Calls: len(r.answer.Calls) > 0, Items: r.native}.Judge()
 	if err != nil {

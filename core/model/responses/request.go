@@ -58,13 +58,13 @@ const (
 
 // newRequest is the request for p, as its model demands it.
 func newRequest(p *core.Prompt, d *refusal.Demands) *request {
-	plain := isPlain(p.Model, d)
+	limits := limitsOf(p.Model, d)
 	r := &request{
-		Model: p.Model, Instructions: p.Instructions, Tools: tools(p, plain),
+		Model: p.Model, Instructions: p.Instructions, Tools: tools(p, limits.plain),
 		Reasoning: reasoningOptions(p, d), Stream: true, Include: []string{encryptedReasoning},
 		ServiceTier: p.ServiceTier, Text: textOptionsOf(p, d),
 	}
-	r.Input, r.from = inputItems(p, plain)
+	r.Input, r.from = inputItems(p, limits)
 	if len(r.Tools) > 0 {
 		r.ToolChoice, r.ParallelToolCalls = "auto", new(true)
 	}

@@ -108,15 +108,64 @@ func TestOtherModelsAreOfferedFunctionsOnly(t *testing.T) {
 		"tool_choice":"auto","parallel_tool_calls":true,"store":false,"stream":true,"include":["reasoning.encrypted_content"]}`, body)
 }
 
-// TestReasoningWithoutEncryptedContentStaysBehind, since no provider reads the raw text of another.
-func TestReasoningWithoutEncryptedContentStaysBehind(t *testing.T) {
-	body, _ := sent(t, &core.Prompt{Model: "m", Items: modeltest.Items(
-		&protocol.Reasoning{Summary: []protocol.ReasoningText{{Type: "summary_text", Text: "think"}}},
-		modeltest.Say(protocol.RoleAssistant, ""),
-		modeltest.Say(protocol.RoleUser, ""),
-	)})
-	require.Contains(t, body,
-		`"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"(empty message)"}]}]`)
+// TestRawReasoningGoesBack in the form in which it came, because some providers demand it. The core decides which
+// reasoning is in a prompt. A replaced text is a summary.
+func TestRawReasoningGoesBack(t *testing.T) {
+	text := func(kind, text string) []protocol.ReasoningText {
+		return []protocol.ReasoningText{{Type: kind, Text: text}}
+	}
+	for name, tt := range map[string]struct {
+		item *protocol.Reasoning
+		want string
+	}{
+		"raw": {&protocol.Reasoning{Content: text("reasoning_text", "why")},
+			`{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"why"}],"encrypted_content":null}`},
+		"encrypted": {&protocol.Reasoning{Content: text("reasoning_text", "why"), EncryptedContent: new("x")},
+			`{"type":"reasoning","summary":[],"encrypted_content":"x"}`},
+		"replaced": {&protocol.Reasoning{Summary: text("summary_text", "short")},
+			`{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"short"}],"encrypted_content":null}`},
+	} {
+		body, _ := sent(t, &core.Prompt{Model: "m", Items: modeltest.Items(tt.item, modeltest.Say(protocol.RoleUser, "hi"))})
+		require.Contains(t, body, `"input":[`+tt.want+`,`, name)
+	}
+}
+
+// TestReasoningThatAProviderRefusesOrDemands sends the request again without raw reasoning, or with a placeholder
+// before the calls that have none.
+func TestReasoningThatAProviderRefusesOrDemands(t *testing.T) {
+	raw := &protocol.Reasoning{Content: []protocol.ReasoningText{{Type: "reasoning_text", Text: "why"}}}
+	call := &protocol.FunctionCall{CallID: "c", Name: "f", Arguments: "{}"}
+	output := &protocol.FunctionCallOutput{CallID: "c", Output: protocol.ToolOutput{Text: "ok"}}
+	for name, tt := range map[string]struct {
+		items   []protocol.ResponseItem
+		refusal string
+		want    []int // the reasoning items of each request
+	}{
+		"refused by its place": {modeltest.Items(raw, call, output),
+			`{"error":{"message":"Unknown parameter: 'input[0].content'.","param":"input[0].content"}}`, []int{1, 0, 0}},
+		"refused for its encrypted content": {modeltest.Items(raw, call, output),
+			`{"error":{"message":"input.0: reasoning without encrypted_content is not supported"}}`, []int{1, 0, 0}},
+		"demanded": {modeltest.Items(call, call, output, output, call, output),
+			`{"error":{"message":"The ` + "`reasoning_text`" + ` in the thinking mode must be passed back to the API."}}`, []int{0, 2, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []int
+			provider := modeltest.Serve(t, responses.New(responses.Options{}), func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				got = append(got, strings.Count(string(body), `"type":"reasoning"`))
+				if len(got) == 1 {
+					http.Error(w, tt.refusal, http.StatusBadRequest)
+					return
+				}
+				_, _ = io.WriteString(w, "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\"}}\n\n")
+			})
+			for range 2 {
+				_, _, err := modeltest.Ask(t.Context(), provider, &core.Prompt{Model: "m", Items: tt.items})
+				require.NoError(t, err)
+			}
+			require.Equal(t, tt.want, got)
+		})
+	}
 }
 
 func TestUsageHasCacheReadsAndWritesWithinBounds(t *testing.T) {
@@ -432,5 +481,32 @@ func TestARateLimitIsWaitedForAsItAsks(t *testing.T) {
 		_, _, err := answer(t,
 			data(`{"type":"response.failed","response":{"error":{"code":"rate_limit_exceeded","message":"`+message+`"}}}`))
 		require.Equal(t, want, modeltest.Failed(t, err).RetryAfter, message)
+	}
+}
+
+// TestCallsWithoutNames: a server that knows only functions sends calls without names if the search of the web is offered.
+// The request is sent again without it, at once or by the caller, and later requests have none.
+func TestCallsWithoutNames(t *testing.T) {
+	for name, said := range map[string]string{"at once": "", "after text": data(`{"type":"response.output_text.delta","delta":"a"}`)} {
+		t.Run(name, func(t *testing.T) {
+			var offered []bool
+			provider := modeltest.Serve(t, responses.New(responses.Options{}), func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				searches, tool := strings.Contains(string(body), `"web_search"`), "f"
+				if offered = append(offered, searches); searches {
+					tool = ""
+				}
+				_, _ = io.WriteString(w, said+done(`{"type":"function_call","call_id":"c","arguments":"{}","name":"`+tool+`"}`)+completed)
+			})
+			p := &core.Prompt{Model: "m", WebSearch: &core.WebSearchTool{}, Tools: []core.ToolSpec{{Name: "f"}}}
+			_, answer, err := modeltest.Ask(t.Context(), provider, p)
+			if said != "" {
+				require.True(t, modeltest.Failed(t, err).Retry)
+				_, answer, err = modeltest.Ask(t.Context(), provider, p)
+			}
+			require.NoError(t, err)
+			require.Equal(t, "f", answer.Calls[0].Name)
+			require.Equal(t, []bool{true, false}, offered)
+		})
 	}
 }

@@ -3,6 +3,7 @@ package responses
 import (
 	_ "embed"
 	"encoding/json"
+	"slices"
 
 	"appserver/core"
 	"appserver/core/model/refusal"
@@ -90,7 +91,19 @@ func functions(p *core.Prompt, plain bool) []tool {
 // customModels are the models that are known to take custom tools: OpenAI's from GPT-5 on.
 var customModels = pattern.New(`(^|/)(gpt-([5-9]|\d\d)|codex)`)
 
-// isPlain reports whether a model takes functions only. Unknown models do.
-func isPlain(name string, d *refusal.Demands) bool {
-	return d.Plain || !customModels().MatchString(name)
+// limits are what a model does not support. Plain models take functions only, and those with noRaw take no raw reasoning
+// back. A model that wantsReasoning refuses calls without reasoning.
+type limits struct{ plain, noRaw, wantsReasoning bool }
+
+// limitsOf returns the limits of a model. Unknown models take functions only.
+func limitsOf(name string, d *refusal.Demands) limits {
+	return limits{plain: d.Plain || !customModels().MatchString(name), noRaw: d.NoRaw, wantsReasoning: d.WantsRaw}
+}
+
+// hasRawReasoning reports whether a request for the prompt has raw reasoning.
+func hasRawReasoning(p *core.Prompt) bool {
+	return slices.ContainsFunc(p.Items, func(item protocol.ResponseItem) bool {
+		r, ok := item.ResponseItemVariant.(*protocol.Reasoning)
+		return ok && inputReasoning(r, limits{}) != nil && r.EncryptedContent == nil
+	})
 }

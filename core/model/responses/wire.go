@@ -88,8 +88,8 @@ func encode(r *request) (members map[string]json.RawMessage, err error) {
 func (w *Wire) Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change {
 	d := w.book.Of(p.Model)
 	sent := d.Prompt(p)
-	q := refusal.Request{Members: optionalOf(p), Search: sent.WebSearch != nil}
-	for _, t := range tools(sent, isPlain(p.Model, d)) {
+	q := refusal.Request{Members: optionalOf(p), Search: sent.WebSearch != nil, RawReasoning: hasRawReasoning(sent)}
+	for _, t := range tools(sent, limitsOf(p.Model, d).plain) {
 		if t.Name != "" {
 			q.Tools = append(q.Tools, t.Name)
 		}
@@ -99,7 +99,11 @@ func (w *Wire) Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change {
 }
 
 // Read starts to read an answer.
-func (*Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading { return newReading(p, emit) }
+func (w *Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading {
+	r := newReading(p, emit)
+	r.searches = w.book.Of(p.Model).Prompt(p).WebSearch != nil
+	return r
+}
 
 // Render gives the messages and the tools of the request for p: the instructions as a message of the
 // system, then the input items.

@@ -129,6 +129,7 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	}
 	parts.Model = router
 	own.models.SetListers(router.Listers())
+	router.Window = func(provider, name string) int64 { return own.models.Answered(provider, name).Window }
 	commands := shell(c, home)
 	servers := newServers(live, commands, log)
 	parts.Tools, parts.Servers = commands, servers

@@ -301,7 +301,7 @@ func (s *setup) defaults(c *config.Config) core.Settings {
 
 // Capabilities returns the capabilities of a model by the configuration of the server.
 func (s *setup) Capabilities(provider, model string) core.Capabilities {
-	return s.config.Current().Capabilities(provider, model)
+	return s.config.Current().Capabilities(provider, model, s.models.Model(provider, model))
 }
 
 // OutputPriceRatio returns the value of the thread's configuration.
@@ -331,8 +331,8 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 	for _, w := range warnings {
 		s.log.Warn(w)
 	}
-	window := s.window(c, settings)
-	capabilities, leftOut := s.capabilitiesFor(c, settings)
+	listed := s.listed(c, settings)
+	capabilities, leftOut := s.capabilitiesFor(c, settings, listed)
 	date, zone := workspace.Today(time.Now())
 	if !c.IncludeEnvironmentContextTime {
 		date, zone = "", ""
@@ -340,8 +340,8 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 	enforced := s.confinement().Enforced
 	return core.TurnEnv{
 		Shell: workspace.Shell(os.Getenv), Date: date, Timezone: zone, Instructions: files,
-		Provider:   c.ProviderInfo(settings.Provider, settings.Model, window),
-		Compaction: c.CompactionOf(settings.Provider, settings.Model, window),
+		Provider:   c.ProviderInfo(settings.Provider, settings.Model, listed.Window),
+		Compaction: c.CompactionOf(settings.Provider, settings.Model, listed.Window),
 		Economy:    c.Context.Economy.Rules(),
 		MaxTurns:   c.History.MaxSize, Enforced: enforced, ConfinesReading: s.confinesReading(enforced),
 		Announces:     len(c.Notify) > 0,
@@ -352,8 +352,9 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 
 // capabilitiesFor returns the capabilities of a model, with the skills of the working directory. The warnings name
 // skills that a link leads out of the repository.
-func (s *setup) capabilitiesFor(c *config.Config, settings core.Settings) (_ core.Capabilities, warnings []string) {
-	capabilities := c.Capabilities(settings.Provider, settings.Model)
+func (s *setup) capabilitiesFor(c *config.Config, settings core.Settings, model core.ListedModel) (
+	_ core.Capabilities, warnings []string) {
+	capabilities := c.Capabilities(settings.Provider, settings.Model, model)
 	found, problems := s.skills.of(c, settings.Cwd)
 	for _, p := range problems {
 		if p.Outside {
@@ -406,11 +407,15 @@ func (s *setup) Skills(scope engine.Scope, cwd string, input []protocol.UserInpu
 	return texts
 }
 
-// window returns the context window that the provider lists for the model, or 0. If no window is known, it
-// requests the list from the provider for the next turn.
-func (s *setup) window(c *config.Config, settings core.Settings) int64 {
-	listed := s.models.ContextWindow(settings.Provider, settings.Model)
-	if c.ContextWindow(settings.Provider, settings.Model, listed) == nil && c.Ready(settings.Provider) == nil {
+// listed returns what the provider reports of the model. It awaits the first list of a local provider. If no window is
+// known, it requests the list of another provider for the next turn.
+func (s *setup) listed(c *config.Config, settings core.Settings) core.ListedModel {
+	if c.Ready(settings.Provider) != nil {
+		return core.ListedModel{}
+	}
+	s.models.Await(settings.Provider)
+	listed := s.models.Model(settings.Provider, settings.Model)
+	if c.ContextWindow(settings.Provider, settings.Model, listed.Window) == nil {
 		s.models.Refresh(settings.Provider)
 	}
 	return listed
