@@ -59,6 +59,8 @@ type Provider struct {
 	// how long an unused prefix stays in the provider's cache. Nil is the default of the address.
 	CachedPriceRatio   *Ratio `key:"cached_price_ratio"`
 	CacheRetentionSecs *int   `key:"cache_retention_secs" min:"0" max:"604800"`
+	// Model is the model of threads that name only the provider.
+	Model string `key:"model"`
 	// WebSearch reports whether the provider can search the web for models. Nil is the default of the address.
 	WebSearch *bool `key:"web_search"`
 	// Script is a file of answers for the provider offline.
