@@ -114,7 +114,8 @@ func isOwnKey(key string) bool {
 	case "history", "context", "compat", "compaction", "memory", "index", "store", "fleet", "checkpoints", "model_prices":
 		return true
 	}
-	return rest == "" && (key == "cached_price_ratio" || key == "cache_retention_secs" || key == "script") ||
+	ofProvider := []string{"cached_price_ratio", "cache_retention_secs", "script", "extra_body", "max_output_tokens", "models"}
+	return rest == "" && slices.Contains(ofProvider, key) ||
 		ownTests[first] || key == "shell_environment_policy.experimental_use_profile" || first == "shell_environment_policy"
 }
 

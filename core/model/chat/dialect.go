@@ -21,6 +21,22 @@ type dialect struct {
 	// shortIDs is set where ids of calls are nine letters and digits: Mistral takes no
 	// others, and everybody takes these.
 	shortIDs bool
+	// completionLimit is set if the limit of output tokens has its newer name, which OpenAI's reasoning models demand.
+	completionLimit bool
+}
+
+// The names of the limit of output tokens. All providers know the first one.
+const (
+	memberLimit           = "max_tokens"
+	memberCompletionLimit = "max_completion_tokens"
+)
+
+// limit names the limit of output tokens.
+func (d dialect) limit() string {
+	if d.completionLimit {
+		return memberCompletionLimit
+	}
+	return memberLimit
 }
 
 // echoing selects the parts of earlier answers that go back to a model.
@@ -81,13 +97,17 @@ func (d *dialects) learn(p *core.Prompt, err error) bool {
 var (
 	idsRefused  = pattern.New(`(?i)(tool[ _]call[ _]id|tool_use(\.|_)id|tool_calls\[\d+\]\.id).*(length|pattern|too long|must be a-z)`)
 	echoRefused = pattern.New(`\b(reasoning|reasoning_content|reasoning_details|extra_content|thought_?signature|signature)\b`)
-	echoMissed  = pattern.New(`(?i)missing|passed back|is required`)
+	// limitRefused matches a refusal of the older name that recommends the newer one.
+	limitRefused = pattern.New(`\bmax_tokens\b.*\bmax_completion_tokens\b`)
+	echoMissed   = pattern.New(`(?i)missing|passed back|is required`)
 )
 
 // after is the dialect after a refusal of a request, in which something was echoed or
 // not.
 func (d dialect) after(why string, echoed bool) dialect {
 	switch {
+	case limitRefused().MatchString(why):
+		d.completionLimit = true
 	case idsRefused().MatchString(why):
 		d.shortIDs = true
 	case !echoRefused().MatchString(why) || d.echo != echoAsCame:

@@ -46,7 +46,8 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 		return err
 	}
 	e, url := to.Endpoint()
-	request := &poster{wire: w, to: to, overrides: overrides}
+	request := &poster{wire: w, to: to, overrides: overrides,
+		extend: func(members map[string]json.RawMessage) { e.Extend(members, p.Model, w.dialects.of(p.Model).limit()) }}
 	config := openai.DefaultConfig(e.APIKey)
 	config.BaseURL, config.HTTPClient = url, request
 	// The answer is read elsewhere: the library's reader runs two regular expressions a line, and
@@ -92,6 +93,7 @@ type poster struct {
 	wire      *Wire
 	to        model.Poster
 	overrides map[string]json.RawMessage
+	extend    func(members map[string]json.RawMessage)
 	sent      []string // the optional members of the request
 }
 
@@ -108,6 +110,7 @@ func (r *poster) Do(req *http.Request) (*http.Response, error) {
 		members[memberProgress] = json.RawMessage("true")
 	}
 	r.sent = r.wire.optional.Filter(members)
+	r.extend(members)
 	body := model.EncodeObject(members)
 	req.ContentLength = int64(len(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
