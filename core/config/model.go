@@ -34,8 +34,8 @@ func (c *Config) HasModel(provider string) bool {
 }
 
 // DefaultModel returns the model of threads that name only a provider, or empty. listed are the models that the
-// provider reports. Without a configured one it is the configured model of another provider if the list has it, else the
-// one that runs, else the first.
+// provider reports. Without a configured one it is the configured model of another provider if the list has it, else
+// the one that runs, else the first.
 func (c *Config) DefaultModel(provider string, listed []core.ListedModel) string {
 	switch {
 	case provider != c.ModelProvider && c.implied(provider) != "":

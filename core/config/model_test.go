@@ -263,8 +263,8 @@ func TestSearchOfTheWebByProvider(t *testing.T) {
 	require.Empty(t, c.Capabilities("gateway", "m", core.ListedModel{NoProviderTools: true}).WebSearch.Mode)
 }
 
-// TestDefaultModelOfAProvider: the configured model belongs to the configured provider. Another provider has its own, or
-// one that it lists.
+// TestDefaultModelOfAProvider: the configured model belongs to the configured provider. Another provider has its own,
+// or one that it lists.
 func TestDefaultModelOfAProvider(t *testing.T) {
 	c := load(t, `
 		model = "big"

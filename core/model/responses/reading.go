@@ -197,7 +197,7 @@ func (r *reading) Progress() model.Progress {
 }
 
 // errNameless is an answer of a server that knows only functions: beside another tool, all its calls lack their names.
-var errNameless = model.Repeatable(errors.New("its calls have no names"))
+var errNameless = errors.New("its calls have no names")
 
 // cutReasons are why a provider ends an answer that the model had not ended.
 var cutReasons = map[string]string{
@@ -208,7 +208,7 @@ var cutReasons = map[string]string{
 // Answer ends the reading. An incomplete answer without any item is an error.
 func (r *reading) Answer() (core.Answer, error) {
 	if r.searches && slices.ContainsFunc(r.answer.Calls, func(c core.ToolCall) bool { return c.Name == "" }) {
-		return core.Answer{}, errNameless
+		return core.Answer{}, model.Repeatable(errNameless)
 	}
 	if r.end != eventIncomplete {
 		return r.answer, nil

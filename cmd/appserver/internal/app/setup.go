@@ -73,8 +73,8 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	return t, err
 }
 
-// modelOf returns the model of a new thread, or nil for the configured one. If the thread names only a provider that has
-// none, it is one that the provider lists.
+// modelOf returns the model of a new thread, or nil for the configured one. If the thread names only a provider that
+// has none, it is one that the provider lists.
 func (s *setup) modelOf(c *config.Config, p *protocol.ThreadStartParams) *string {
 	provider := c.ModelProvider
 	protocol.Override(&provider, p.ModelProvider)
