@@ -397,7 +397,7 @@ func (c *Config) readGuards() {
 // chooseModel clears the model if nothing is set, or if a stronger layer than the model's chose the
 // provider: the model belongs to another provider then.
 func (c *Config) chooseModel() {
-	implied := impliedModels[c.ModelProvider]
+	implied := c.implied(c.ModelProvider)
 	if implied != "" && (c.Model == "" || c.rank("model") < c.rank("model_provider")) {
 		c.Model = implied
 	}

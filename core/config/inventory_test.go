@@ -114,7 +114,9 @@ func isOwnKey(key string) bool {
 	case "history", "context", "compat", "compaction", "memory", "index", "store", "fleet", "checkpoints", "model_prices":
 		return true
 	}
-	return rest == "" && slices.Contains([]string{"cached_price_ratio", "cache_retention_secs", "omit_store", "script"}, key) ||
+	ofProvider := []string{"cached_price_ratio", "cache_retention_secs", "script", "extra_body", "max_output_tokens", "models",
+		"omit_store"}
+	return rest == "" && slices.Contains(ofProvider, key) ||
 		ownTests[first] || key == "shell_environment_policy.experimental_use_profile" || first == "shell_environment_policy"
 }
 

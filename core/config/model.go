@@ -19,10 +19,37 @@ var impliedModels = map[string]string{
 	ProviderOffline: "offline",
 }
 
-// modelFor returns the model of threads that name only a provider, or empty.
-func (c *Config) modelFor(provider string) string {
-	if implied := impliedModels[provider]; implied != "" && provider != c.ModelProvider {
-		return implied
+// implied returns the default model of a provider, or empty.
+func (c *Config) implied(provider string) string {
+	return cmp.Or(c.ModelProviders[provider].Model, impliedModels[provider])
+}
+
+// HasModel reports whether the configuration has a model for threads that name only a provider. A model that is set
+// for another provider is none.
+func (c *Config) HasModel(provider string) bool {
+	if provider != c.ModelProvider {
+		return c.implied(provider) != ""
+	}
+	return c.Model != "" && (c.implied(provider) != "" || c.rank("model") >= c.rank("model_provider"))
+}
+
+// DefaultModel returns the model of threads that name only a provider, or empty. listed are the models that the
+// provider reports. Without a configured one it is the configured model of another provider if the list has it, else
+// the one that runs, else the first.
+func (c *Config) DefaultModel(provider string, listed []core.ListedModel) string {
+	switch {
+	case provider != c.ModelProvider && c.implied(provider) != "":
+		return c.implied(provider)
+	case c.HasModel(provider), c.Model != "" && core.FindModel(listed, c.Model) >= 0:
+		return c.Model
+	}
+	for _, fits := range []func(core.ListedModel) bool{
+		func(m core.ListedModel) bool { return !m.Wordless && m.Running },
+		func(m core.ListedModel) bool { return !m.Wordless },
+	} {
+		if i := slices.IndexFunc(listed, fits); i >= 0 {
+			return listed[i].ID
+		}
 	}
 	return c.Model
 }
@@ -51,7 +78,7 @@ func (c *Config) Models(provider string, listed []core.ListedModel) []protocol.M
 	}
 	for _, other := range sortedKeys(impliedModels) {
 		if other != provider && c.Ready(other) == nil {
-			m := c.model(other, core.ListedModel{ID: impliedModels[other]})
+			m := c.model(other, core.ListedModel{ID: c.implied(other)})
 			m.Hidden = true
 			models = append(models, m)
 		}
@@ -63,7 +90,7 @@ func (c *Config) Models(provider string, listed []core.ListedModel) []protocol.M
 // default.
 func (c *Config) offered(provider string, listed []core.ListedModel) []protocol.Model {
 	models := []protocol.Model{}
-	preferred := impliedModels[provider]
+	preferred := c.implied(provider)
 	if provider == c.ModelProvider {
 		preferred = c.Model
 	}

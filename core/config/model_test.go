@@ -262,3 +262,35 @@ func TestSearchOfTheWebByProvider(t *testing.T) {
 	}
 	require.Empty(t, c.Capabilities("gateway", "m", core.ListedModel{NoProviderTools: true}).WebSearch.Mode)
 }
+
+// TestDefaultModelOfAProvider: the configured model belongs to the configured provider. Another provider has its own,
+// or one that it lists.
+func TestDefaultModelOfAProvider(t *testing.T) {
+	c := load(t, `
+		model = "big"
+		model_provider = "ollama"
+		[model_providers.set]
+		base_url = "https://models.example.com/v1"
+		model = "own"
+	`)
+	embeds, small, runs := core.ListedModel{ID: "e", Wordless: true}, core.ListedModel{ID: "small"},
+		core.ListedModel{ID: "runs", Running: true}
+	for _, tt := range []struct {
+		provider string
+		listed   []core.ListedModel
+		want     string
+	}{
+		{"ollama", []core.ListedModel{small}, "big"},
+		{"set", []core.ListedModel{small}, "own"},
+		{"openai", nil, "gpt-5"},
+		{"lmstudio", []core.ListedModel{embeds, small}, "small"},
+		{"lmstudio", []core.ListedModel{embeds, small, runs}, "runs"},
+		{"lmstudio", []core.ListedModel{runs, {ID: "big:latest"}}, "big"},
+		{"lmstudio", []core.ListedModel{embeds}, "big"},
+		{"lmstudio", nil, "big"},
+	} {
+		require.Equal(t, tt.want, c.DefaultModel(tt.provider, tt.listed), tt)
+	}
+	require.Equal(t, "own", load(t, "model_provider = \"set\"\n[model_providers.set]\nmodel = \"own\"\n").Model)
+	require.Equal(t, "small", load(t, "model_provider = \"ollama\"\n").DefaultModel("ollama", []core.ListedModel{small}))
+}

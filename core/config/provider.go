@@ -61,6 +61,13 @@ type Provider struct {
 	CacheRetentionSecs *int   `key:"cache_retention_secs" min:"0" max:"604800"`
 	// OmitStore leaves out store: false, for a provider of the Responses API that refuses it and keeps no conversations.
 	OmitStore bool `key:"omit_store"`
+	// ExtraBody has further members of requests, MaxOutputTokens limits the tokens of an answer. Models has settings for
+	// single models, by their names.
+	ExtraBody       ExtraBody                `key:"extra_body"`
+	MaxOutputTokens *int64                   `key:"max_output_tokens" min:"1" max:"100000000"`
+	Models          map[string]ProviderModel `key:"models"`
+	// Model is the model of threads that name only the provider.
+	Model string `key:"model"`
 	// WebSearch reports whether the provider can search the web for models. Nil is the default of the address.
 	WebSearch *bool `key:"web_search"`
 	// Script is a file of answers for the provider offline.

@@ -39,7 +39,7 @@ func (c *Config) choose(wantedProvider, wantedModel *string) (provider, model st
 	if _, err := c.Provider(provider); err != nil {
 		return "", "", err
 	}
-	model = or(wantedModel, c.modelFor(provider))
+	model = or(wantedModel, c.DefaultModel(provider, nil))
 	if model == "" {
 		return "", "", protocol.Refuse(protocol.KindConfig,
 			"model provider %s has no default model: set model in %s, or name one in the request", provider, c.file())

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// startOnly are the keys that the server reads only when it starts, and what they set. The prices of a provider, which
-// are pricesOfProvider, are read for each thread.
+// startOnly are the keys that the server reads only when it starts, and what they set. providerKeysOfThreads are read
+// for each thread.
 var startOnly = []struct{ key, what string }{
 	{"model_providers.*.*", "model providers"},
 	{"checkpoints.max_files", "it"},
@@ -16,7 +16,8 @@ var startOnly = []struct{ key, what string }{
 	{"history.retention", "its limits for old threads"},
 }
 
-var pricesOfProvider = map[string]bool{"cached_price_ratio": true, "cache_retention_secs": true}
+var providerKeysOfThreads = map[string]bool{"cached_price_ratio": true, "cache_retention_secs": true, "model": true,
+	"web_search": true}
 
 // readAtStart returns a warning for each key of a thread's overrides that has no effect on a thread.
 func (l *layer) readAtStart() (warnings []string) {
@@ -25,7 +26,7 @@ func (l *layer) readAtStart() (warnings []string) {
 	}
 	for _, s := range startOnly {
 		for _, key := range l.root.matching(strings.Split(s.key, ".")) {
-			if !pricesOfProvider[key[len(key)-1]] {
+			if !providerKeysOfThreads[key[len(key)-1]] {
 				warnings = append(warnings, fmt.Sprintf(
 					"config.%s has no effect on a thread: the server reads %s only when it starts", strings.Join(key, "."), s.what))
 			}

@@ -204,7 +204,11 @@ func (h *History) carrierOf(reasoning int) int {
 	c := h.Item(reasoning)
 	next := c.encrypted || c.raw && h.destination.Responses
 	for i := reasoning + 1; i < h.items.Len() && !h.Item(i).endsAnswer(); i++ {
-		if c := h.Item(i); next && !c.reasoning || !next && c.carrier {
+		switch c := h.Item(i); {
+		case next && c.reasoning, !next && !c.carrier:
+		case next && !c.message && !c.native && c.role != call:
+			return None
+		default:
 			return i
 		}
 	}

@@ -69,8 +69,11 @@ func (h *History) reasoningNotSent(place int) protocol.NotSentReason {
 		return protocol.NotSentReplaced
 	}
 	carrier := h.carrierOf(place)
-	if carrier == None && !h.destination.Responses {
+	switch {
+	case carrier == None && !h.destination.Responses:
 		return protocol.NotSentNotTakenBack
+	case carrier == None && !c.encrypted:
+		return protocol.NotSentOtherAPI
 	}
 	return unless(carrier != None && h.InPrompt(carrier), protocol.NotSentAnswerNotSent)
 }

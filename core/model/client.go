@@ -32,6 +32,9 @@ type Endpoint struct {
 	APIKey string
 	// Query and Headers are added to every request.
 	Query, Headers map[string]string
+	// Extra is added to every request for an answer, and ModelExtra to those for a model.
+	Extra      Extra
+	ModelExtra map[string]Extra
 	// IdleTimeout is how long a request may show no life; 0 means
 	// five minutes.
 	IdleTimeout time.Duration

@@ -209,6 +209,9 @@ func (e *barrenError) modelError(from source) *core.ModelError {
 	}
 }
 
+// Unwrap returns the reason.
+func (e *repeatableError) Unwrap() error { return e.error }
+
 func (e *repeatableError) modelError(from source) *core.ModelError {
 	return &core.ModelError{
 		Message:   fmt.Sprintf("the answer of model provider %q cannot be used: %v", from.name, e.error),

@@ -125,6 +125,24 @@ func (c *ModelCache) Await(provider string) {
 	waitFor(listed, listWait)
 }
 
+// Wait returns the models of a provider. It waits for the first list, a few seconds at most.
+func (c *ModelCache) Wait(provider string) []core.ListedModel {
+	c.mu.Lock()
+	l := c.listLocked(provider)
+	if l == nil {
+		c.mu.Unlock()
+		return nil
+	}
+	if !l.listed {
+		listed := c.awaitLocked(provider, l)
+		c.mu.Unlock()
+		<-listed
+		c.mu.Lock()
+	}
+	defer c.mu.Unlock()
+	return l.models
+}
+
 // Answered returns a model that has answered. Local servers load a model with its first request, and only then know
 // its window. So the list is requested again after the first answer, and awaited a moment.
 func (c *ModelCache) Answered(provider, name string) core.ListedModel {

@@ -63,7 +63,8 @@ func TestModelsInTheFormsOfProviders(t *testing.T) {
 		"llama.cpp": {`{"models":[{"name":"x","model":"x"}],"object":"list","data":[{"id":"x.gguf","meta":{"n_ctx":8192,"n_ctx_train":131072}}]}`, []core.ListedModel{{ID: "x.gguf", Window: 8192, Running: true, AnyName: true, NoProviderTools: true}}},
 		"llama.cpp that tells what the model was trained with only": {
 			`{"data":[{"id":"x.gguf","meta":{"n_ctx_train":131072}},{"id":"unloaded","meta":null}]}`,
-			[]core.ListedModel{{ID: "x.gguf", Loads: true, NoProviderTools: true}, {ID: "unloaded", Loads: true, NoProviderTools: true}},
+			[]core.ListedModel{{ID: "x.gguf", Loads: true, NoProviderTools: true},
+				{ID: "unloaded", Loads: true, NoProviderTools: true}},
 		},
 		"Groq": {`{"data":[{"id":"g","context_window":131072,"active":true}]}`,
 			[]core.ListedModel{{ID: "g", Window: 131_072}}},

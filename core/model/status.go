@@ -26,9 +26,11 @@ func statusModelError(status int, p problem, message string) *core.ModelError {
 		m.Info.Kind, m.Window = protocol.ErrorContextWindowExceeded, p.window()
 	case p.exhausted(status):
 		m.Info.Kind = protocol.ErrorUsageLimitExceeded
-	case p.has("model_not_found"):
+	case p.isMissingModel(status):
 		m.Info.Kind = protocol.ErrorModelNotFound
-		m.Message = cmp.Or(p.text, message)
+		if p.has("model_not_found") {
+			m.Message = cmp.Or(p.text, message)
+		}
 	case status == 0:
 		m.Retry = true
 	case status == http.StatusBadRequest, status == http.StatusUnprocessableEntity:

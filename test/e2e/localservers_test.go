@@ -157,3 +157,20 @@ func TestPromptProgressIsShown(t *testing.T) {
 	c.AwaitTurn()
 	c.Close()
 }
+
+// TestThreadTakesTheModelOfItsProvider starts threads that name only a provider: with its configured model, else with
+// one that it lists.
+func TestThreadTakesTheModelOfItsProvider(t *testing.T) {
+	l := newLocalServer(t, map[string]string{
+		"GET /v1/models": `{"data":[{"id":"text-embedding-x","owned_by":"library","created":9},` +
+			`{"id":"gemma3:latest","owned_by":"library","created":1}]}`,
+	}, hello)
+	c := l.client(t, "", fmt.Sprintf("[model_providers.other]\nbase_url = %q\nwire_api = \"chat\"\n"+
+		"[model_providers.set]\nbase_url = %q\nwire_api = \"chat\"\nmodel = \"own\"\n", l.URL+"/v1", l.URL+"/v1"))
+	for provider, want := range map[string]string{"near": "qwen3", "other": "gemma3:latest", "set": "own"} {
+		var started struct{ Model string }
+		require.NoError(t, json.Unmarshal(c.Call("thread/start", apptest.Object{"modelProvider": provider}), &started))
+		require.Equal(t, want, started.Model, provider)
+	}
+	c.Close()
+}

@@ -15,6 +15,14 @@ import (
 // models, even for another provider.
 const neutralModel = "model"
 
+// limitMember returns the name of the limit of output tokens. All providers know the first one.
+func limitMember(d *refusal.Demands) string {
+	if d.CompletionLimit {
+		return "max_completion_tokens"
+	}
+	return "max_tokens"
+}
+
 // body is the part of a prompt's request that go-openai can express.
 func body(p *core.Prompt, d *refusal.Demands) openai.ChatCompletionRequest {
 	r := openai.ChatCompletionRequest{

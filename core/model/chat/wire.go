@@ -47,8 +47,9 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 	if err != nil {
 		return err
 	}
-	request := &poster{to: to, overrides: overrides, demands: demands}
 	e, url := to.Endpoint()
+	request := &poster{to: to, overrides: overrides, demands: demands,
+		extend: func(members map[string]json.RawMessage) { e.Extend(members, p.Model, limitMember(demands)) }}
 	config := openai.DefaultConfig(e.APIKey)
 	config.BaseURL, config.HTTPClient = url, request
 	// The answer is read elsewhere: the library's reader runs two regular expressions a line, and
@@ -102,6 +103,7 @@ type poster struct {
 	to        model.Poster
 	overrides map[string]json.RawMessage
 	demands   *refusal.Demands
+	extend    func(members map[string]json.RawMessage)
 }
 
 // Do puts the members that the library cannot express into the body.
@@ -117,6 +119,7 @@ func (r *poster) Do(req *http.Request) (*http.Response, error) {
 		members[memberProgress] = json.RawMessage("true")
 	}
 	r.demands.Filter(members, optional)
+	r.extend(members)
 	body := model.EncodeObject(members)
 	req.ContentLength = int64(len(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }

@@ -47,6 +47,7 @@ type Change struct {
 func Kinds() []Kind {
 	return []Kind{
 		{"ids of calls", true, learnIDs},
+		{"the name of the limit of output tokens", true, learnLimit},
 		{"raw reasoning", true, learnRaw},
 		{"the effort of reasoning", false, learnEffort},
 		{"optional members", false, learnMembers},

@@ -25,6 +25,8 @@ type Demands struct {
 	Images   map[uint64]bool
 	Shape    Shape
 	Echo     Echo
+	// CompletionLimit is set if the limit of output tokens has its newer name on Chat Completions.
+	CompletionLimit bool
 	// ShortIDs is set if ids of calls are nine letters and digits. Mistral takes no others, and everybody takes these.
 	ShortIDs bool
 }

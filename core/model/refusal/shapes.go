@@ -65,6 +65,19 @@ func learnIDs(r *Refusal, q *Request, d *Demands) string {
 	return "The provider takes short ids of calls only. They are sent so."
 }
 
+// limitRefused matches a refusal of the older name of the limit of output tokens that recommends the newer one. OpenAI's
+// reasoning models demand that.
+var limitRefused = pattern.New(`\bmax_tokens\b.*\bmax_completion_tokens\b`)
+
+// learnLimit changes the name of the limit of output tokens.
+func learnLimit(r *Refusal, q *Request, d *Demands) string {
+	if !q.Chat || d.CompletionLimit || !r.rejects() || !r.says(limitRefused) {
+		return ""
+	}
+	d.CompletionLimit = true
+	return "The model knows the limit of output tokens as max_completion_tokens."
+}
+
 // These match rejections of an item of raw reasoning, and those of calls without reasoning.
 var (
 	rawRefused      = pattern.New(`(?i)input(\[|\.)\d+.*(reasoning|content)|(reasoning|encrypted_content).*input(\[|\.)\d+`)

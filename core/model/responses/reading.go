@@ -253,12 +253,12 @@ func (r *reading) Progress() model.Progress {
 }
 
 // errNameless is an answer of a server that knows only functions: beside another tool, all its calls lack their names.
-var errNameless = model.Repeatable(errors.New("its calls have no names"))
+var errNameless = errors.New("its calls have no names")
 
 // Answer ends the reading.
 func (r *reading) Answer() (core.Answer, error) {
 	if r.searches && slices.ContainsFunc(r.answer.Calls, func(c core.ToolCall) bool { return c.Name == "" }) {
-		return core.Answer{}, errNameless
+		return core.Answer{}, model.Repeatable(errNameless)
 	}
 	cut, err := model.Ending{Member: "reason", Reason: r.reason,
 		Text: r.worded, Calls: len(r.answer.Calls) > 0, Items: r.native}.Judge()

@@ -59,8 +59,9 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 	if w.options.OmitStore {
 		delete(members, "store")
 	}
-	body := model.EncodeObject(members)
 	e, url := to.Endpoint()
+	e.Extend(members, p.Model, "max_output_tokens")
+	body := model.EncodeObject(members)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err

@@ -326,6 +326,7 @@ func providers(c *config.Config, home string, client *model.Identity, windows *m
 			IdleTimeout: p.StreamIdleTimeout, NotFound: wireAdvice(p), Identity: client,
 			Window:  func(name string, tokens int64) { windows.LearnWindow(id, name, tokens) },
 			Learned: func(notice string) { log.Info("the form of requests changed", zap.String("notice", notice)) },
+			Extra: extraOf(p.ExtraBody, p.MaxOutputTokens), ModelExtra: modelExtra(p),
 		}, wireOf(p))
 	}
 	script, err := offlineScript(c.ModelProviders[offline.Name].Script, home)
@@ -334,6 +335,23 @@ func providers(c *config.Config, home string, client *model.Identity, windows *m
 	}
 	router.Providers[offline.Name] = offline.New(script)
 	return router, nil
+}
+
+func extraOf(body config.ExtraBody, maxOutput *int64) model.Extra {
+	extra := model.Extra{Members: string(body)}
+	if maxOutput != nil {
+		extra.MaxOutput = *maxOutput
+	}
+	return extra
+}
+
+// modelExtra returns what the user adds to requests for single models.
+func modelExtra(p config.Provider) map[string]model.Extra {
+	extra := map[string]model.Extra{}
+	for name, m := range p.Models {
+		extra[name] = extraOf(m.ExtraBody, m.MaxOutputTokens)
+	}
+	return extra
 }
 
 // wireOf returns the API of a provider.

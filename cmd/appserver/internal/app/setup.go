@@ -57,6 +57,7 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	t.Scope, t.Warnings = c, append(warnings, c.Warnings...)
 	own := *p
 	own.Config = nil // c contains these overrides
+	own.Model = s.modelOf(c, p)
 	if t.Settings, err = c.Settings(&own, cwd); err != nil {
 		return t, err
 	}
@@ -70,6 +71,17 @@ func (s *setup) Template(p *protocol.ThreadStartParams) (engine.Template, error)
 	}
 	t.BaseInstructions, err = baseInstructions(c, p)
 	return t, err
+}
+
+// modelOf returns the model of a new thread, or nil for the configured one. If the thread names only a provider that
+// has none, it is one that the provider lists.
+func (s *setup) modelOf(c *config.Config, p *protocol.ThreadStartParams) *string {
+	provider := c.ModelProvider
+	protocol.Override(&provider, p.ModelProvider)
+	if p.Model != nil || c.HasModel(provider) || c.Ready(provider) != nil {
+		return p.Model
+	}
+	return protocol.OrNil(c.DefaultModel(provider, s.models.Wait(provider)))
 }
 
 // configFor returns the configuration of a new thread in cwd. If the client names the directory and permits
