@@ -87,6 +87,9 @@ func (t *Thread) Again(l *Loading, next int64) *Thread {
 	again.base, again.developer, again.capabilities, again.serverTools, again.questions = t.base, t.developer,
 		t.capabilities, t.serverTools, t.questions
 	again.memory, again.memoryWarned, again.warnedOf = t.memory, t.memoryWarned, t.warnedOf
+	again.economizes = t.economizes
+	again.context.SetResponses(t.capabilities.Responses)
+	again.context.ChooseForms()
 	again.context.MarkStale()
 	return again
 }

@@ -90,7 +90,8 @@ func TestTurnsRunInTheirSelectedFolder(t *testing.T) {
 
 func TestImages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.png")
-	require.NoError(t, os.WriteFile(path, []byte("\x89PNG\r\n\x1a\n"), 0o600))
+	const pixel = "GIF89a\x01\x00\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x01D\x00;"
+	require.NoError(t, os.WriteFile(path, []byte(pixel), 0o600))
 	image := func(path string) []protocol.UserInput {
 		return append(said("hang"), protocol.UserInput{UserInputVariant: &protocol.LocalImageInput{Path: path}})
 	}
@@ -102,14 +103,14 @@ func TestImages(t *testing.T) {
 			m := prompts[len(prompts)-1].Items[len(prompts[len(prompts)-1].Items)-1].ResponseItemVariant.(*protocol.Message)
 			return m.Content[1].ImageURL
 		}
-		require.Contains(t, shown(), "data:image/png;base64,")
+		require.Contains(t, shown(), "data:image/gif;base64,")
 		steered := func(path string) call {
 			p := &protocol.TurnSteerParams{ThreadID: id, ExpectedTurnID: started, Input: image(path)}
 			return call{"turn/steer", id, func(e *engine.Engine, to protocol.Caller) error { return e.TurnSteer(to, p) }}
 		}
 		r.ask(1, steered(path))
 		require.Len(t, r.agent.asked(), 2)
-		require.Contains(t, shown(), "data:image/png;base64,")
+		require.Contains(t, shown(), "data:image/gif;base64,")
 		r.ask(1, steered("/nowhere"))
 		prompts := r.agent.asked()
 		items := prompts[len(prompts)-1].Items

@@ -157,7 +157,7 @@ func TestReasoningThatAProviderRefusesOrDemands(t *testing.T) {
 					http.Error(w, tt.refusal, http.StatusBadRequest)
 					return
 				}
-				_, _ = io.WriteString(w, "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\"}}\n\n")
+				_, _ = io.WriteString(w, "data: {\"type\":\"response.output_text.delta\",\"delta\":\"a\"}\n\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\"}}\n\n")
 			})
 			for range 2 {
 				_, _, err := modeltest.Ask(t.Context(), provider, &core.Prompt{Model: "m", Items: tt.items})
@@ -484,8 +484,8 @@ func TestARateLimitIsWaitedForAsItAsks(t *testing.T) {
 	}
 }
 
-// TestCallsWithoutNames: a server that knows only functions sends calls without names if the search of the web is
-// offered. The request is sent again without it, at once or by the caller, and later requests have none.
+// TestCallsWithoutNames: a server that knows only functions sends calls without names if the search of the web is offered.
+// The request is sent again without it, at once or by the caller, and later requests have none.
 func TestCallsWithoutNames(t *testing.T) {
 	for name, said := range map[string]string{"at once": "", "after text": data(`{"type":"response.output_text.delta","delta":"a"}`)} {
 		t.Run(name, func(t *testing.T) {
