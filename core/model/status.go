@@ -21,6 +21,9 @@ const statusOverloaded = 529
 func statusModelError(status int, p problem, message string) *core.ModelError {
 	m := &core.ModelError{Message: message, Info: protocol.CodexErrorInfo{Kind: protocol.ErrorOther},
 		MostTokens: mostTokens(p.text)}
+	if status == http.StatusBadRequest || status == http.StatusUnprocessableEntity {
+		m.Message = cmp.Or(p.text, message)
+	}
 	switch {
 	case p.tooLong(status):
 		m.Info.Kind, m.Window = protocol.ErrorContextWindowExceeded, p.window()
@@ -34,7 +37,6 @@ func statusModelError(status int, p problem, message string) *core.ModelError {
 	case status == 0:
 		m.Retry = true
 	case status == http.StatusBadRequest, status == http.StatusUnprocessableEntity:
-		m.Message = cmp.Or(p.text, message)
 	case status == http.StatusTooManyRequests:
 		m.Info = withStatus(protocol.ErrorTooManyFailedAttempts, status)
 		m.Retry = true
