@@ -77,7 +77,8 @@ func TestCutPrompts(t *testing.T) {
 		"the report hardly grows":           {40_000, inputOf(4100), true},
 		"a report that stays":               {400, inputOf(4000), false},
 		"the prompt is in the cache":        {8000, cached, false},
-		"a request that does not grow much": {60, inputOf(3990), true},
+		"a request that does not grow much": {60, inputOf(3800), true},
+		"a difference of counts":            {60, inputOf(3990), false},
 		"no report":                         {8000, inputOf(0), false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -235,6 +235,15 @@ func encode(v reflect.Value) map[string]any {
 	return out
 }
 
+// encodeTables returns a map of tables.
+func encodeTables(v reflect.Value) map[string]any {
+	out := map[string]any{}
+	for it := v.MapRange(); it.Next(); {
+		out[it.Key().String()] = encodeValue(it.Value())
+	}
+	return out
+}
+
 func encodeValue(v reflect.Value) any {
 	if _, own := v.Interface().(json.Marshaler); own {
 		return v.Interface()
@@ -254,6 +263,9 @@ func encodeValue(v reflect.Value) any {
 		if v.IsNil() {
 			return nil
 		}
+	}
+	if v.Kind() == reflect.Map && v.Type().Elem().Kind() == reflect.Struct {
+		return encodeTables(v)
 	}
 	if d, ok := v.Interface().(time.Duration); ok {
 		return d.Milliseconds()

@@ -26,6 +26,14 @@ var serverMembers = []string{"messages", "input", "instructions", "tools", "func
 // maxExtraBody bounds the members, in bytes: they are in each request.
 const maxExtraBody = 64 << 10
 
+// MarshalJSON returns the table, or null.
+func (e ExtraBody) MarshalJSON() ([]byte, error) {
+	if e == "" {
+		return []byte("null"), nil
+	}
+	return []byte(e), nil
+}
+
 // UnmarshalJSON reads a table without members that the server needs.
 func (e *ExtraBody) UnmarshalJSON(b []byte) error {
 	var members map[string]any

@@ -37,3 +37,16 @@ func TestExtraBodyCannotReplaceWhatTheServerNeeds(t *testing.T) {
 	_, err := config.Load(config.Source{Home: t.TempDir(), Overrides: []string{"model_providers.box.extra_body=7"}})
 	require.ErrorContains(t, err, "expected a table of members for requests")
 }
+
+// TestExtraBodyIsShownAsTables by config/read, for a provider and for a model.
+func TestExtraBodyIsShownAsTables(t *testing.T) {
+	shown := viewOf(t, load(t, `
+		[model_providers.box]
+		extra_body = { temperature = 0.2 }
+		[model_providers.box.models.m]
+		extra_body = { top_k = 3 }
+	`), false)
+	require.Equal(t, map[string]any{"temperature": 0.2}, at(t, shown, "config", "model_providers", "box", "extra_body"))
+	require.Equal(t, map[string]any{"extra_body": map[string]any{"top_k": 3.0}, "max_output_tokens": nil},
+		at(t, shown, "config", "model_providers", "box", "models", "m"))
+}

@@ -24,7 +24,8 @@ func (h *History) IsCut(model string, counted int64, u *protocol.TokenUsageBreak
 	grown, growth := counted-last.Counted, reported-last.Reported
 	expected := int64(float64(grown) * min(float64(last.Reported)/float64(last.Counted), 1) * minScale)
 	hardlyGrew := grown >= leastGrowth && growth < expected && reported >= minCutWindow
-	return (growth < 0 || hardlyGrew) && grown-growth > h.reasoningTokens()
+	missing := grown - growth - int64(tolerance*float64(last.Reported))
+	return (growth < 0 || hardlyGrew) && missing > 0 && missing > h.reasoningTokens()
 }
 
 // CutAt returns the window that a report about a cut prompt shows, in tokens: the most that the provider has read.

@@ -34,8 +34,8 @@
 // (usage, [DONE]) has a few seconds.
 //
 // A provider on this machine or in its network reads long prompts for many minutes. Before the first piece of
-// its answer, comments count as life for four hours, and it may send nothing for half an hour if its endpoint
-// sets no limit.
+// its answer, it may send nothing for half an hour, if its endpoint sets no limit, and only comments for twelve
+// limits, which is six hours by default.
 //
 // # Secrets
 //

@@ -13,8 +13,9 @@ import (
 // keep-alive comments arrive.
 const quietFactor = 3
 
-// maxPromptTime bounds the time before the first event of an answer, in which only comments arrive.
-const maxPromptTime = 4 * time.Hour
+// promptFactor is how many limits a local provider may send only comments before its answer begins: six hours with the
+// default of half an hour.
+const promptFactor = 12
 
 // idleError reports a provider that sent nothing for too long.
 type idleError struct{ limit time.Duration }
@@ -61,7 +62,7 @@ func (i *idle) await() error {
 	limit := i.limit
 	wait := min(limit, quietFactor*limit-now.Sub(i.quietSince))
 	if i.prompt > 0 {
-		limit, wait = i.prompt, min(i.prompt, maxPromptTime-now.Sub(i.quietSince))
+		limit, wait = i.prompt, min(i.prompt, promptFactor*i.prompt-now.Sub(i.quietSince))
 	}
 	if wait <= 0 {
 		err := &idleError{now.Sub(i.quietSince)}

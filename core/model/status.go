@@ -31,7 +31,7 @@ func statusModelError(status int, p problem, message string) *core.ModelError {
 		m.Info.Kind = protocol.ErrorUsageLimitExceeded
 	case p.isMissingModel(status):
 		m.Info.Kind = protocol.ErrorModelNotFound
-		if p.has("model_not_found") {
+		if p.has("model_not_found") || status == http.StatusBadRequest || status == http.StatusUnprocessableEntity {
 			m.Message = cmp.Or(p.text, message)
 		}
 	case status == 0:

@@ -44,11 +44,27 @@ func (r ChatRequest) Conversation(t testing.TB) (texts []string) {
 	for _, raw := range r.Messages[1:] {
 		var m ChatMessage
 		require.NoError(t, json.Unmarshal(raw, &m))
-		if !strings.HasPrefix(m.Content, "<environment_context>") {
+		if strings.HasPrefix(m.Content, "<environment_context>") {
+			_, m.Content, _ = strings.Cut(m.Content, "</environment_context>\n\n")
+		}
+		if m.Content != "" || m.Role != "user" {
 			texts = append(texts, m.Role+": "+m.Content)
 		}
 	}
-	return texts
+	return JoinUsers(texts)
+}
+
+// JoinUsers joins the texts of neighbouring messages of the user, as Chat Completions has them.
+func JoinUsers(texts []string) (joined []string) {
+	for _, text := range texts {
+		rest, ofUser := strings.CutPrefix(text, "user: ")
+		if last := len(joined) - 1; ofUser && last >= 0 && strings.HasPrefix(joined[last], "user: ") {
+			joined[last] += "\n\n" + rest
+			continue
+		}
+		joined = append(joined, text)
+	}
+	return joined
 }
 
 // RunTurns runs n turns with the inputs "question 0", "question 1", and so on.

@@ -18,8 +18,11 @@ func (c *Client) Notifications(method string) (list []Message) {
 	return list
 }
 
-// PNGHeader is the shortest file that is detected as an image, and PNGHeaderURL is its data URL.
-const PNGHeader, PNGHeaderURL = "\x89PNG\r\n\x1a\n", "data:image/png;base64,iVBORw0KGgo="
+// TinyGIF is an image of one pixel, and TinyGIFURL is its data URL.
+const (
+	TinyGIF    = "GIF89a\x01\x00\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x01D\x00;"
+	TinyGIFURL = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAUQAOw=="
+)
 
 // CommandItem is a commandExecution item.
 type CommandItem struct {

@@ -108,7 +108,7 @@ func NextCalls(body string) (next []ToolCall) {
 	for _, m := range gjson.Get(body, "messages").Array() {
 		var script [][]ToolCall
 		switch {
-		case m.Get("role").Str == "user" && json.Unmarshal([]byte(m.Get("content").Str), &script) == nil:
+		case m.Get("role").Str == "user" && json.Unmarshal([]byte(LastParagraph(m.Get("content").Str)), &script) == nil:
 			answers, answered = script, 0
 		case m.Get("tool_calls").Exists():
 			answered++
@@ -119,6 +119,9 @@ func NextCalls(body string) (next []ToolCall) {
 	}
 	return answers[answered]
 }
+
+// LastParagraph returns what is after the last blank line of a text. Neighbouring messages of the user are one.
+func LastParagraph(text string) string { return text[strings.LastIndex("\n\n"+text, "\n\n"):] }
 
 // WriteCalls answers the n-th request with calls. LastSession in arguments becomes session.
 func WriteCalls(w io.Writer, n int, calls []ToolCall, session string) {

@@ -39,7 +39,7 @@ func testViewedImageFollowsOutput(t *testing.T, on apptest.WireAPI) {
 	p := on.NewProvider(t, callAnswer("a", "view_image", apptest.Object{"path": "a.png"}), apptest.TextAnswer("seen"),
 		apptest.TextAnswer("still there"))
 	home, project := p.Home(t), t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(apptest.PNGHeader), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(apptest.TinyGIF), 0o600))
 	c := apptest.StartServer(t, home)
 	c.Initialize()
 	id := c.StartThread(apptest.Object{"cwd": project})
@@ -56,7 +56,7 @@ func testViewedImageFollowsOutput(t *testing.T, on apptest.WireAPI) {
 		if on == apptest.ChatWire { // the Responses API has images in outputs
 			require.Equal(t, "(the image is in the next message)", messages.Get(`#(role=="tool").content`).Str)
 		}
-		require.Equal(t, apptest.PNGHeaderURL, messages.Get(`#(content.0.type=="image_url").content.0.image_url.url`).Str,
+		require.Equal(t, apptest.TinyGIFURL, messages.Get(`#(content.0.type=="image_url").content.0.image_url.url`).Str,
 			request.Body)
 	}
 }
@@ -67,10 +67,10 @@ func TestInvalidImagesAreRejected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, posix.Mkfifo(filepath.Join(dir, "fifo.png"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "large.png"), []byte(apptest.PNGHeader), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "large.png"), []byte(apptest.TinyGIF), 0o600))
 	require.NoError(t, os.Truncate(filepath.Join(dir, "large.png"), 1<<30))
 	home := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(home, "secret.png"), []byte(apptest.PNGHeader), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "secret.png"), []byte(apptest.TinyGIF), 0o600))
 	require.NoError(t, os.Symlink(filepath.Join(home, "secret.png"), filepath.Join(dir, "link.png")))
 	cases := []struct{ path, why string }{
 		{"none.png", "no such file"}, {"fifo.png", "not a regular file"}, {".", "not a regular file"},

@@ -19,8 +19,9 @@ import (
 // reminders returns the messages of a request that contain memories.
 func reminders(messages []string) (found []string) {
 	for _, m := range messages {
-		if _, text, ok := strings.Cut(m, "user: "); ok && strings.HasPrefix(text, "[memory:summary v1 |") {
-			found = append(found, text)
+		text, ok := strings.CutPrefix(m, "user: ")
+		if ok && strings.HasPrefix(text, "[memory:summary v1 |") { // the question is in the same message
+			found = append(found, strings.TrimSuffix(text, "\n\n"+apptest.LastParagraph(text)))
 		}
 	}
 	return found
@@ -67,8 +68,9 @@ func testMemoryRemindsOfTrimmedFact(t *testing.T, on apptest.WireAPI) {
 	require.Len(t, found, 1)
 	require.Contains(t, found[0], "9137")
 	require.LessOrEqual(t, utf8.RuneCountInString(found[0]), 500)
-	last := len(conversation) - 2
-	require.Equal(t, "user: "+found[0], conversation[last], "the memory precedes the question")
+	last := len(conversation) - 1
+	require.Equal(t, "user: "+found[0]+"\n\nWhich ports do the metrics use?", conversation[last],
+		"the memory precedes the question")
 	r.Request("The next request ends with", conversation[last:])
 
 	r.Heading("The reminder is a context item and can be excluded.")

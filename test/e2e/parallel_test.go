@@ -56,7 +56,7 @@ func TestReadOnlyCallsRunInParallel(t *testing.T) {
 	require.Less(t, strings.LastIndex(written, "from first"), strings.LastIndex(written, "from second"))
 
 	image := filepath.Join(dir, "i.png")
-	require.NoError(t, os.WriteFile(image, []byte(apptest.PNGHeader), 0o600))
+	require.NoError(t, os.WriteFile(image, []byte(apptest.TinyGIF), 0o600))
 	c.BeginTurn(id, apptest.ScriptText(append(apptest.ShellCall("cat first"),
 		apptest.OneCall("view_image", apptest.Object{"path": image})...)))
 	require.Equal(t, image, apptest.UntilItem[struct{ Path string }](c, "imageView").Path)

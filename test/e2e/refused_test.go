@@ -100,12 +100,10 @@ func TestRefusedEncryptedCompactionSendsTheItemsBeforeIt(t *testing.T) {
 	c.Close()
 }
 
-const tinyGIF = "GIF89a\x01\x00\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x01D\x00;"
-
 // TestRefusedImagesBecomeNotes sends an image that the provider refuses. The turn and all later ones complete.
 func TestRefusedImagesBecomeNotes(t *testing.T) {
 	t.Parallel()
-	url := "data:image/gif;base64," + base64.StdEncoding.EncodeToString([]byte(tinyGIF))
+	const url = apptest.TinyGIFURL
 	for refusal, textOnly := range map[string]bool{
 		`{"error":{"message":"The image data you provided does not represent a valid image.","code":"invalid_value"}}`: false,
 		`{"error":{"message":"unknown variant image_url, expected text"}}`:                                             true,

@@ -71,7 +71,8 @@ func (m *meter) answer(w io.Writer, r gjson.Result) {
 	last := messages[len(messages)-1]
 	usage := fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":1,"total_tokens":%d}}`+"\n\n",
 		m.reported.Load(), m.reported.Load()+1)
-	if script, ok := strings.CutPrefix(last.Get("content").Str, "run: "); ok {
+	said := apptest.LastParagraph(last.Get("content").Str)
+	if script, ok := strings.CutPrefix(said, "run: "); ok {
 		arguments, err := json.Marshal(apptest.Object{"command": script})
 		if err != nil {
 			panic(err) // impossible: a string
@@ -82,7 +83,7 @@ func (m *meter) answer(w io.Writer, r gjson.Result) {
 			apptest.ChatChunk(apptest.Object{}, "tool_calls"))
 	} else {
 		fmt.Fprint(w, apptest.ChatChunk(apptest.Object{"role": "assistant",
-			"content": "You said: " + last.Get("content").Str},
+			"content": "You said: " + said},
 			nil), apptest.ChatChunk(apptest.Object{}, "stop"))
 	}
 	fmt.Fprint(w, usage, "data: [DONE]\n\n")

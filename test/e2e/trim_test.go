@@ -65,7 +65,7 @@ func testTrimNotifiesNextPrompt(t *testing.T, on apptest.WireAPI) {
 			require.Equal(t, o.kind, started.Bootstrap.Kind)
 
 			got, key := p.NextRequest(c, thread, "and now?")
-			require.Equal(t, append(slices.Clone(o.want), "user: and now?"), got)
+			require.Equal(t, apptest.JoinUsers(append(slices.Clone(o.want), "user: and now?")), got)
 			require.Equal(t, started.SessionID, key)
 			require.NotEqual(t, gjson.Get(before.Body, "prompt_cache_key").Str, key)
 			c.Kill()

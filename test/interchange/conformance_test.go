@@ -93,7 +93,7 @@ func TestReferenceSchemaAcceptsSession(t *testing.T) {
 	c := dialRecorded()
 	c.OnRequest = func(apptest.Message) any { return apptest.Object{"decision": "accept"} }
 	project := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(apptest.PNGHeader), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(project, "a.png"), []byte(apptest.TinyGIF), 0o600))
 	id := c.StartThread(apptest.Object{"cwd": project})
 	c.Turn(id, "background")
 	c.Call("thread/backgroundTerminals/list", apptest.Object{"threadId": id})
