@@ -103,6 +103,7 @@ func (s *step) fittingTarget(err *ModelError) int64 {
 	target, window := s.PromptTokens(), s.active.env.Provider.ContextWindow
 	if err.Window > 0 && (window == nil || err.Window < *window) {
 		s.active.env.Provider.ContextWindow = &err.Window
+		s.active.env.Compaction.Within(err.Window)
 		target = min(target, err.Window)
 	}
 	return target * 6 / 10

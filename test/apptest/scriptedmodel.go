@@ -106,9 +106,9 @@ func NextCalls(body string) (next []ToolCall) {
 	var answers [][]ToolCall
 	answered := 0
 	for _, m := range gjson.Get(body, "messages").Array() {
-		var script [][]ToolCall
+		script := scriptIn(m)
 		switch {
-		case m.Get("role").Str == "user" && json.Unmarshal([]byte(LastParagraph(m.Get("content").Str)), &script) == nil:
+		case script != nil:
 			answers, answered = script, 0
 		case m.Get("tool_calls").Exists():
 			answered++
@@ -118,6 +118,20 @@ func NextCalls(body string) (next []ToolCall) {
 		return nil
 	}
 	return answers[answered]
+}
+
+// scriptIn returns the last script in a message of the user, or nil. Neighbouring messages of the user are one.
+func scriptIn(m gjson.Result) (script [][]ToolCall) {
+	if m.Get("role").Str != "user" {
+		return nil
+	}
+	for _, paragraph := range strings.Split(m.Get("content").Str, "\n\n") {
+		var calls [][]ToolCall
+		if json.Unmarshal([]byte(paragraph), &calls) == nil {
+			script = calls
+		}
+	}
+	return script
 }
 
 // LastParagraph returns what is after the last blank line of a text. Neighbouring messages of the user are one.

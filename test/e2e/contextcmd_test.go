@@ -96,7 +96,7 @@ func TestContextPromptEscapesControlCharacters(t *testing.T) {
 	apptest.ContextCommand(t, home, 0, "exclude", apptest.LegacyID, "r8")
 	out, _ := apptest.ContextCommand(t, home, 0, "prompt", "--last")
 	require.Regexp(t, `^\d+ messages to model gpt-5-codex of provider gone, [\d,]+ tokens\n`, out)
-	require.Contains(t, out, "[2] user\nlist \ufffd31mthe\ufffd[2J \ufffdfiles\n")
+	require.Contains(t, out, "\n\nlist \ufffd31mthe\ufffd[2J \ufffdfiles\n")
 	require.Contains(t, out, `{"tool_calls":[`)
 	require.Contains(t, out, "\n[output excluded from context: ")
 	require.Contains(t, out, "\n[tool] {")

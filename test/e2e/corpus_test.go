@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,7 +66,9 @@ func checkContinued(t *testing.T, version string, request apptest.ChatRequest) {
 		case m.Get("role").Str == "tool":
 			require.Contains(t, text, "hi", version)
 			got = append(got, "output")
-		case m.Get("role").Str != "system" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "# AGENTS.md"):
+		case m.Get("role").Str == "user": // with the description of the environment
+			got = append(got, "user: "+apptest.LastParagraph(text))
+		case m.Get("role").Str != "system":
 			got = append(got, fmt.Sprintf("%s: %s", m.Get("role").Str, text))
 		}
 	}

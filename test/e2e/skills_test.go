@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,21 +38,17 @@ func TestSkillsReachModel(t *testing.T) {
 	requests := p.Requests()
 	require.Len(t, requests, 3)
 	sent := "<skill>\n<name>release</name>\n<path>" + path + "</path>\n" + apptest.SkillText + "</skill>"
-	first := requests[0].Texts(t)
-	require.Contains(t, first[1], "<skills_instructions>Skills\n")
-	require.Contains(t, first[1], "- release: How to release ("+path+")")
-	require.NotContains(t, first[1], "quiet")
-	require.Equal(t, sent, first[len(first)-2])
-	require.Contains(t, first[len(first)-1], "Hush.")
+	first := strings.Join(requests[0].Texts(t), "\n\n")
+	require.Contains(t, first, "<skills_instructions>Skills\n")
+	require.Contains(t, first, "- release: How to release ("+path+")")
+	list, _, _ := strings.Cut(first[strings.Index(first, "<skills_instructions>"):], "</skills_instructions>")
+	require.NotContains(t, list, "quiet")
+	inOrder(t, first, sent, "Hush.")
 	second := requests[1].Texts(t)
-	require.Equal(t, sent, second[len(second)-2])
-	require.Contains(t, second[len(second)-1], "<name>gone</name>")
-	require.Contains(t, second[len(second)-1], "This skill does not exist here")
+	inOrder(t, strings.Join(second, "\n\n"), sent, "<name>gone</name>", "This skill does not exist here")
 	third := requests[2].Texts(t)
-	require.Equal(t, "and $release once more", third[len(third)-1], "the skill was removed")
-	require.NotContains(t, third[0], "How to release")
 	require.Equal(t, "<skills_instructions>The earlier lists of skills no longer apply. There are no skills."+
-		"</skills_instructions>", third[len(third)-2])
+		"</skills_instructions>\n\nand $release once more", third[len(third)-1], "the skill was removed")
 
 	shown, err := json.Marshal(c.ReadThread(thread))
 	require.NoError(t, err)

@@ -65,8 +65,8 @@ func learnIDs(r *Refusal, q *Request, d *Demands) string {
 	return "The provider takes short ids of calls only. They are sent so."
 }
 
-// limitRefused matches a refusal of the older name of the limit of output tokens that recommends the newer one. OpenAI's
-// reasoning models demand that.
+// limitRefused matches a refusal of the older name of the limit of output tokens that recommends the newer one.
+// OpenAI's reasoning models demand that.
 var limitRefused = pattern.New(`\bmax_tokens\b.*\bmax_completion_tokens\b`)
 
 // learnLimit changes the name of the limit of output tokens.

@@ -484,8 +484,8 @@ func TestARateLimitIsWaitedForAsItAsks(t *testing.T) {
 	}
 }
 
-// TestCallsWithoutNames: a server that knows only functions sends calls without names if the search of the web is offered.
-// The request is sent again without it, at once or by the caller, and later requests have none.
+// TestCallsWithoutNames: a server that knows only functions sends calls without names if the search of the web is
+// offered. The request is sent again without it, at once or by the caller, and later requests have none.
 func TestCallsWithoutNames(t *testing.T) {
 	for name, said := range map[string]string{"at once": "", "after text": data(`{"type":"response.output_text.delta","delta":"a"}`)} {
 		t.Run(name, func(t *testing.T) {

@@ -91,8 +91,8 @@ func functions(p *core.Prompt, plain bool) []tool {
 // customModels are the models that are known to take custom tools: OpenAI's from GPT-5 on.
 var customModels = pattern.New(`(^|/)(gpt-([5-9]|\d\d)|codex)`)
 
-// limits are what a model does not support. Plain models take functions only, and those with noRaw take no raw reasoning
-// back. A model that wantsReasoning refuses calls without reasoning.
+// limits are what a model does not support. Plain models take functions only, and those with noRaw take no raw
+// reasoning back. A model that wantsReasoning refuses calls without reasoning.
 type limits struct{ plain, noRaw, wantsReasoning bool }
 
 // limitsOf returns the limits of a model. Unknown models take functions only.

@@ -326,7 +326,7 @@ func providers(c *config.Config, home string, client *model.Identity, windows *m
 			IdleTimeout: p.StreamIdleTimeout, NotFound: wireAdvice(p), Identity: client,
 			Window:  func(name string, tokens int64) { windows.LearnWindow(id, name, tokens) },
 			Learned: func(notice string) { log.Info("the form of requests changed", zap.String("notice", notice)) },
-			Extra: extraOf(p.ExtraBody, p.MaxOutputTokens), ModelExtra: modelExtra(p),
+			Extra:   extraOf(p.ExtraBody, p.MaxOutputTokens), ModelExtra: modelExtra(p),
 		}, wireOf(p))
 	}
 	script, err := offlineScript(c.ModelProviders[offline.Name].Script, home)
