@@ -69,7 +69,7 @@ func URL(text string) (string, error) {
 	}
 	head, encoded, _ := strings.Cut(data, ",")
 	if !strings.HasSuffix(head, ";base64") {
-		return "", errors.New("expected base64 after data:")
+		return "", errors.New("expected base64 content")
 	}
 	content, err := decode(encoded)
 	if err != nil {
