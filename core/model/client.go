@@ -14,6 +14,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/excerpt"
+	"appserver/core/model/refusal"
 )
 
 // defaultIdleTimeout is used where an Endpoint sets none.
@@ -160,7 +161,7 @@ const maxLearned = 16
 // learn reports whether the next request for the prompt obeys what a refusal demands, and tells the caller.
 func (c *Client) learn(p *core.Prompt, err error, emit func(core.Piece)) bool {
 	r := refusalOf(err)
-	if r == nil || r.OfEncrypted() {
+	if r == nil || r.OfEncrypted() && refusal.SendsEncrypted(p) {
 		return false
 	}
 	change := c.wire.Learn(p, r)

@@ -187,6 +187,32 @@ func TestTemplatesWithAlternatingRolesAreServed(t *testing.T) {
 	c.Close()
 }
 
+// TestTemplatesBehindTheResponsesAPIAreServed has a server that makes messages for a chat template of the input. The first
+// request teaches that neighbouring messages of the user are refused.
+func TestTemplatesBehindTheResponsesAPIAreServed(t *testing.T) {
+	t.Parallel()
+	p := apptest.ResponsesWire.NewProvider(t, countingAnswers(2)...)
+	p.Refuse = func(body string) (int, string) {
+		last := ""
+		for _, item := range gjson.Get(body, "input").Array() {
+			role := item.Get("role").Str
+			if role == "user" && last == role {
+				return 500, `{"error":{"code":500,"message":"Jinja Exception: Conversation roles must alternate","type":"server_error"}}`
+			}
+			last = role
+		}
+		return 0, ""
+	}
+	c := apptest.StartServer(t, p.Home(t))
+	c.Initialize()
+	id := c.StartThread(apptest.Object{"cwd": t.TempDir()})
+	require.Equal(t, "completed", c.Turn(id, "one").Status)
+	require.Equal(t, "completed", c.Turn(id, "two").Status)
+	require.Len(t, p.Requests(), 3)
+	require.Contains(t, p.Requests()[2].Body, "<environment_context>")
+	c.Close()
+}
+
 // TestARefusedToolIsLeftOut leaves out the client's tool whose schema the provider refuses, and says so once.
 func TestARefusedToolIsLeftOut(t *testing.T) {
 	t.Parallel()

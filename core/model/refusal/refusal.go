@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"appserver/core"
 	"appserver/core/pattern"
+	"appserver/protocol"
 )
 
 // Refusal is what a provider said of a request that it did not take.
@@ -54,6 +56,19 @@ var (
 func (r *Refusal) OfEncrypted() bool {
 	return r.rejects() && (r.hasWord("invalid_encrypted_content", "encrypted_content") ||
 		r.says(encrypted) && r.says(undecoded) || r.says(unfollowed))
+}
+
+// SendsEncrypted reports whether a prompt has encrypted content.
+func SendsEncrypted(p *core.Prompt) bool {
+	return slices.ContainsFunc(p.Items, func(item protocol.ResponseItem) bool {
+		switch i := item.ResponseItemVariant.(type) {
+		case *protocol.Reasoning:
+			return i.EncryptedContent != nil
+		case *protocol.Unknown:
+			return strings.Contains(string(i.Raw), `"encrypted_content"`)
+		}
+		return false
+	})
 }
 
 // OfStore reports whether the provider refuses store: false, which keeps it from storing the conversation.

@@ -242,6 +242,30 @@ func TestTemplatesDemandShapes(t *testing.T) {
 	}
 }
 
+// TestShapesAreLearnedOneAfterTheOther has a template that demands one more thing after each change.
+func TestShapesAreLearnedOneAfterTheOther(t *testing.T) {
+	var book refusal.Book
+	for i, text := range []string{"content must be a string, not null", "roles must alternate", "single tool-calls only",
+		"System message must be at the beginning"} {
+		q := request(true)
+		q.NullContent = i == 0
+		require.NotEmpty(t, book.Learn(prompt(), &refusal.Refusal{Status: 400, Text: text}, q).Notice, text)
+	}
+	strict := refusal.Shape{Alternating: true, SystemFirst: true, SingleCalls: true, EmptyContent: true}
+	require.Equal(t, strict, book.Of("m").Shape)
+}
+
+func TestRawReasoningIsLeftOut(t *testing.T) {
+	for _, text := range []string{"Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+		"input.0: reasoning without encrypted_content is not supported"} {
+		var book refusal.Book
+		q := request(false)
+		q.RawReasoning = true
+		require.True(t, book.Learn(prompt(), &refusal.Refusal{Status: 400, Text: text}, q).Quiet)
+		require.True(t, book.Of("m").NoRaw, text)
+	}
+}
+
 func TestTypesOfToolsAreRefused(t *testing.T) {
 	d, _ := learned(refusal.Refusal{Status: 400, Text: "web_search is not available for this model"}, false)
 	require.True(t, d.Offline)

@@ -33,13 +33,13 @@ var shapes = []struct {
 
 // learnShape changes the form of messages. Words of a template that no row knows demand all forms at once.
 func learnShape(r *Refusal, q *Request, d *Demands) string {
-	if !q.Chat || !r.rejects() {
+	if !r.rejects() {
 		return ""
 	}
 	for _, s := range shapes {
 		after := d.Shape
 		s.demand(&after)
-		if after != d.Shape && q.allows(after) && r.says(s.words) {
+		if after != d.Shape && q.allows(d.Shape, after) && r.says(s.words) {
 			d.Shape = after
 			return s.notice
 		}
@@ -52,9 +52,17 @@ func learnShape(r *Refusal, q *Request, d *Demands) string {
 	return ""
 }
 
-// allows reports whether the request has what the shape changes. Only a null content must be there: its words are also
-// those of refused images.
-func (q *Request) allows(after Shape) bool { return !after.EmptyContent || q.NullContent }
+// allows reports whether the request has what the change of the shape is about. A null content must be there: its words
+// are also those of refused images. The Responses API has neither contents that are null nor calls in one message.
+func (q *Request) allows(before, after Shape) bool {
+	switch {
+	case after.EmptyContent != before.EmptyContent:
+		return q.Chat && q.NullContent
+	case after.SingleCalls != before.SingleCalls:
+		return q.Chat
+	}
+	return true
+}
 
 // learnIDs shortens ids of calls.
 func learnIDs(r *Refusal, q *Request, d *Demands) string {
@@ -93,7 +101,7 @@ func learnRaw(r *Refusal, q *Request, d *Demands) string {
 	case !d.WantsRaw && r.says(reasoningMissed):
 		d.WantsRaw = true
 		return "The model demands reasoning before each call."
-	case (d.WantsRaw || q.RawReasoning) && (r.says(rawRefused) || matches(rawRefused, r.Param)):
+	case (d.WantsRaw || q.RawReasoning) && (r.says(rawRefused) || matches(rawRefused, r.Param) || r.says(unfollowed)):
 		d.NoRaw, d.WantsRaw = true, false
 		return "The model does not take back raw reasoning."
 	}

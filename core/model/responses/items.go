@@ -2,6 +2,7 @@ package responses
 
 import (
 	"encoding/json"
+	"slices"
 
 	"appserver/core"
 	"appserver/core/model"
@@ -17,20 +18,45 @@ const (
 
 // inputItems are the items of a prompt as the API takes them: without the members that this server
 // and the reference implementation add, and without ids, which name items that the provider does
-// not keep. from has the index of each in the prompt.
-func inputItems(p *core.Prompt, limits limits) (items []protocol.ResponseItem, from []int) {
-	items, from = make([]protocol.ResponseItem, 0, len(p.Items)), make([]int, 0, len(p.Items))
+// not keep. from has the indices of each in the prompt.
+func inputItems(p *core.Prompt, limits limits) (items []protocol.ResponseItem, from [][]int) {
+	items, from = make([]protocol.ResponseItem, 0, len(p.Items)), make([][]int, 0, len(p.Items))
+	add := func(i int, item protocol.ResponseItemVariant) {
+		items, from = append(items, protocol.ResponseItem{ResponseItemVariant: item}), append(from, []int{i})
+	}
 	custom := map[string]bool{}
 	for i, item := range p.Items {
-		if sent := inputItem(item.ResponseItemVariant, limits, custom); sent != nil {
-			if limits.wantsReasoning && lacksReasoning(items, sent) {
-				items = append(items, protocol.ResponseItem{ResponseItemVariant: rawReasoning(noReasoning)})
-				from = append(from, i)
-			}
-			items, from = append(items, protocol.ResponseItem{ResponseItemVariant: sent}), append(from, i)
+		sent := inputItem(item.ResponseItemVariant, limits, custom)
+		if sent == nil {
+			continue
 		}
+		if limits.wantsReasoning && lacksReasoning(items, sent) {
+			add(i, rawReasoning(noReasoning))
+		}
+		if joined := joinedUsers(items, sent, limits); joined != nil {
+			items[len(items)-1].ResponseItemVariant = joined
+			from[len(from)-1] = append(from[len(from)-1], i)
+			continue
+		}
+		add(i, sent)
 	}
 	return items, from
+}
+
+// joinedUsers returns the last item with the content of the next one, if both are messages of the user and the chat
+// template of the model refuses neighbours. Otherwise it returns nil.
+func joinedUsers(items []protocol.ResponseItem, next protocol.ResponseItemVariant, limits limits) *protocol.Message {
+	m, ok := next.(*protocol.Message)
+	if !limits.alternating || !ok || m.Role != protocol.RoleUser || len(items) == 0 {
+		return nil
+	}
+	last, ok := items[len(items)-1].ResponseItemVariant.(*protocol.Message)
+	if !ok || last.Role != protocol.RoleUser {
+		return nil
+	}
+	joined := *last
+	joined.Content = slices.Concat(last.Content, m.Content)
+	return &joined
 }
 
 // inputItem is an item as it is sent, nil for one that is left out. custom has the ids of the
@@ -38,7 +64,7 @@ func inputItems(p *core.Prompt, limits limits) (items []protocol.ResponseItem, f
 func inputItem(item protocol.ResponseItemVariant, limits limits, custom map[string]bool) protocol.ResponseItemVariant {
 	switch i := item.(type) {
 	case *protocol.Message:
-		return inputMessage(i)
+		return inputMessage(i, limits)
 	case *protocol.Reasoning:
 		return inputReasoning(i, limits)
 	case *protocol.FunctionCall:
@@ -87,7 +113,7 @@ func inputNative(i *protocol.Unknown) protocol.ResponseItemVariant {
 }
 
 // inputMessage leaves out an empty text of the assistant, and replaces any other.
-func inputMessage(m *protocol.Message) protocol.ResponseItemVariant {
+func inputMessage(m *protocol.Message, limits limits) protocol.ResponseItemVariant {
 	content := m.Content
 	if len(content) == 0 || len(content) == 1 && content[0].Type != protocol.ContentInputImage && content[0].Text == "" &&
 		content[0].Raw == nil {
@@ -96,7 +122,11 @@ func inputMessage(m *protocol.Message) protocol.ResponseItemVariant {
 		}
 		content = []protocol.ContentItem{{Type: protocol.ContentInputText, Text: emptyMessage}}
 	}
-	return &protocol.Message{Role: m.Role, Content: content, Phase: m.Phase}
+	role := m.Role
+	if limits.onlyUsers && (role == protocol.RoleSystem || role == protocol.RoleDeveloper) {
+		role = protocol.RoleUser
+	}
+	return &protocol.Message{Role: role, Content: content, Phase: m.Phase}
 }
 
 // inputReasoning is reasoning as its provider takes it back: encrypted, or the raw text if it came so. A replaced text

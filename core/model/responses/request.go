@@ -25,7 +25,7 @@ type request struct {
 	PromptCacheKey    string                  `json:"prompt_cache_key,omitempty"`
 	Text              *textOptions            `json:"text,omitempty"`
 
-	from []int // the indices of the items of the prompt that are the input
+	from [][]int // the indices of the items of the prompt that each item of the input is made of
 }
 
 // reasoning asks for reasoning: effort is low, medium, high and so on, summary is auto, concise or

@@ -91,13 +91,15 @@ func functions(p *core.Prompt, plain bool) []tool {
 // customModels are the models that are known to take custom tools: OpenAI's from GPT-5 on.
 var customModels = pattern.New(`(^|/)(gpt-([5-9]|\d\d)|codex)`)
 
-// limits are what a model does not support. Plain models take functions only, and those with noRaw take no raw
-// reasoning back. A model that wantsReasoning refuses calls without reasoning.
-type limits struct{ plain, noRaw, wantsReasoning bool }
+// limits are what a model does not support. Plain models take functions only, and those with noRaw take no raw reasoning
+// back. A model that wantsReasoning refuses calls without reasoning. An alternating one refuses neighbouring messages of
+// the user, and one with onlyUsers messages of the system.
+type limits struct{ plain, noRaw, wantsReasoning, alternating, onlyUsers bool }
 
 // limitsOf returns the limits of a model. Unknown models take functions only.
 func limitsOf(name string, d *refusal.Demands) limits {
-	return limits{plain: d.Plain || !customModels().MatchString(name), noRaw: d.NoRaw, wantsReasoning: d.WantsRaw}
+	return limits{plain: d.Plain || !customModels().MatchString(name), noRaw: d.NoRaw, wantsReasoning: d.WantsRaw,
+		alternating: d.Shape.Alternating, onlyUsers: d.Shape.SystemFirst || d.Shape.NoSystem}
 }
 
 // hasRawReasoning reports whether a request for the prompt has raw reasoning.

@@ -123,7 +123,7 @@ func (w *Wire) Render(p *core.Prompt) (to core.RenderedPrompt, err error) {
 		if err != nil {
 			return to, fmt.Errorf("writing the items of the request: %w", err)
 		}
-		to.Messages, to.Sources = append(to.Messages, raw), append(to.Sources, r.from[i:i+1])
+		to.Messages, to.Sources = append(to.Messages, raw), append(to.Sources, r.from[i])
 	}
 	for _, t := range r.Tools {
 		raw, err := protocol.Marshal(t)
