@@ -33,13 +33,14 @@ func learnEffort(r *Refusal, q *Request, d *Demands) string {
 	if q.Effort == "" || changed && former == "" {
 		return ""
 	}
-	if listed := listedEfforts(r.Text); len(listed) > 0 && !changed {
+	listed := listedEfforts(r.Text)
+	if len(listed) > 0 && !changed {
 		if nearest := nearestEffort(q.Effort, listed); nearest != q.Effort {
 			return d.setEffort(q.Effort, nearest)
 		}
 	}
-	if !named && !refusing().MatchString(r.Text) && !r.says(effortValues) {
-		return ""
+	if !named && !refusing().MatchString(r.Text) && len(listed) == 0 {
+		return "" // thinking is also a mode, which other refusals name
 	}
 	return d.setEffort(q.Effort, "")
 }

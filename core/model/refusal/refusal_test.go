@@ -109,7 +109,10 @@ func TestEffortsAreChangedToTheNearestOne(t *testing.T) {
 		_, other := d.Effort("low")
 		require.False(t, other)
 	}
-	d, _ := learned(refusal.Refusal{Status: 400, Text: "unsupported", Param: "reasoning.effort"}, false)
+	d, _ := learned(refusal.Refusal{Status: 400, Text: "The `reasoning_content` in the thinking mode must be passed back."}, true)
+	require.Empty(t, d.Efforts)
+	require.Equal(t, refusal.EchoReasoning, d.Echo)
+	d, _ = learned(refusal.Refusal{Status: 400, Text: "unsupported", Param: "reasoning.effort"}, false)
 	_, changed := d.Effort("high")
 	require.True(t, changed)
 }
@@ -131,7 +134,7 @@ func TestRefusedToolsAreLeftOut(t *testing.T) {
 		{"Invalid schema for function 'shell_2': In context=('properties', 'ids'), array schema missing items.", "tools[1].function.parameters", "shell_2"},
 		{"Invalid schema for function 'shell': array schema missing items.", "", "shell"},
 		{"tools.2.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12", "", "plan"},
-		{"* GenerateContentRequest.tools[0].function_declarations[1].parameters.properties[x].items: missing field.", "", "shell"},
+		{"* GenerateContentRequest.tools[0].function_declarations[1].parameters.properties[x].items: missing field.", "", "shell_2"},
 		{"invalid", "tools[2].parameters", "plan"},
 		{"attempted to call tool 'shell' which was not in request.tools: invalid schema", "", ""},
 		{"The following tool_call_ids did not have response messages: shell parameters", "", ""},

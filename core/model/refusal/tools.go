@@ -11,8 +11,10 @@ import (
 
 var (
 	noTools = pattern.New(`(?i)(not|n't) support( \w+){0,2} (tools?|function)( call\w*| use)?\b|(tools?|tool use|(tool|function)[- ]call\w*)( \w+){0,2} (is|are) (not (supported|enabled|available)|unsupported)`)
-	// toolPlace is the index of a tool in the words of OpenAI, Anthropic and Google.
-	toolPlace = pattern.New(`(?i)\b(?:tools|function_?declarations)(?:\[(\d{1,4})\]|[./](\d{1,4})\b)`)
+	// functionPlace is the index of a tool in the words of Google, which has all functions in its first tool. toolPlace is
+	// that in the words of OpenAI and Anthropic.
+	functionPlace = pattern.New(`(?i)\bfunction_?declarations(?:\[(\d{1,4})\]|[./](\d{1,4})\b)`)
+	toolPlace     = pattern.New(`(?i)\btools(?:\[(\d{1,4})\]|[./](\d{1,4})\b)`)
 	// aboutSchemas are the words near the name of a tool that is refused.
 	aboutSchemas = pattern.New(`(?i)schema|parameters|declaration|invalid (function|tool)|definition|input_schema|tools\[`)
 	// aboutCalls are refusals of calls, and of the model's own answer.
@@ -80,7 +82,11 @@ func (q *Request) namedTool(r *Refusal) string {
 		return name
 	}
 	for _, text := range []string{r.Param, r.Text} {
-		if place := toolPlace().FindStringSubmatch(text); place != nil {
+		place := functionPlace().FindStringSubmatch(text)
+		if place == nil {
+			place = toolPlace().FindStringSubmatch(text)
+		}
+		if place != nil {
 			i, err := strconv.Atoi(place[1] + place[2])
 			if err == nil && i < len(q.Tools) {
 				return q.Tools[i]
