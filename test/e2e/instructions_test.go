@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,8 +74,10 @@ func newInstructions(body string) (text string) {
 		switch {
 		case m.Get("role").Str == "assistant":
 			text = ""
-		case len(content) > 18 && content[:18] == "<user_instructions":
-			text = content
+		case strings.Contains(content, "<user_instructions>"):
+			text = content[strings.Index(content, "<user_instructions>"):]
+			end := "</user_instructions>"
+			text = text[:strings.Index(text, end)+len(end)]
 		}
 	}
 	return text

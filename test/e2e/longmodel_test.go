@@ -97,13 +97,31 @@ func (m *longModel) serve(w http.ResponseWriter, r *http.Request) {
 func (m *longModel) record(body gjson.Result) longRequest {
 	r := longRequest{tokens: m.meter.count(body.Get("tools").Raw)}
 	for _, message := range body.Get("messages").Array() {
-		r.messages = append(r.messages, message.Raw)
+		r.messages = append(r.messages, separated(message)...)
 		r.tokens += m.meter.count(message.Raw)
 	}
 	r.summary = strings.HasPrefix(body.Get("messages.0.content").Str, summaryPrompt)
 	r.rejected = m.window > 0 && r.tokens > m.window
 	m.requests = append(m.requests, r)
 	return r
+}
+
+// separated returns a message of the user as its last turn and what stands before it, and any other message as it is.
+func separated(message gjson.Result) []string {
+	content := message.Get("content").Str
+	turn := strings.LastIndex(content, "\n\nTurn ")
+	if turn < 0 || message.Get("role").Str != "user" {
+		return []string{message.Raw}
+	}
+	var parts []string
+	for _, text := range []string{content[:turn], content[turn+2:]} {
+		raw, err := json.Marshal(apptest.Object{"role": "user", "content": text})
+		if err != nil {
+			panic(err) // impossible: a string
+		}
+		parts = append(parts, string(raw))
+	}
+	return parts
 }
 
 // recorded returns the requests so far.
