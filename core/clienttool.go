@@ -18,7 +18,7 @@ func (s *step) startClientTool(c *toolCall, tool *toolspec.ClientTool) {
 		s.rejectArguments(c, errors.New("they are not JSON, or nested too deeply"))
 		return
 	}
-	arguments = tool.Schema.Restore(toolspec.Conform(tool.Parameters, arguments))
+	arguments = toolspec.Conform(tool.Schema.Original, tool.Schema.Restore(arguments))
 	c.client = &clientCall{namespace: tool.Namespace, tool: tool.Tool, arguments: arguments}
 	c.item = s.newItem(&protocol.DynamicToolCallItem{
 		ID: c.call.ID, Namespace: tool.Namespace, Tool: tool.Tool, Arguments: arguments,

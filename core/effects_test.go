@@ -15,7 +15,7 @@ import (
 // The commands for the terminal inputs of effects.
 
 var pieceKinds = map[string]core.PieceKind{"text": core.PieceText, "reasoning": core.PieceReasoning,
-	"summary": core.PieceReasoningSummary}
+	"summary": core.PieceReasoningSummary, "notice": core.PieceNotice}
 
 func pieceInput(m *machine, a arguments) (core.Input, error) {
 	kind, known := pieceKinds[a.word(0)]

@@ -14,6 +14,7 @@ func (s *step) modelPiece(in ModelPiece) {
 	switch {
 	case in.Piece.Kind == PieceNotice:
 		s.warn([]string{in.Piece.Text})
+		return
 	case in.Piece.Kind == PieceProgress:
 		if m != nil {
 			s.notify(protocol.TurnPromptProgressNotification{ThreadID: s.state.ID, TurnID: s.active.id,

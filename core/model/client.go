@@ -136,6 +136,7 @@ func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piec
 		emit(piece)
 	}
 	for learned := 0; ; learned++ {
+		demands := c.wire.Demands(p.Model)
 		answer, err := c.attempt(ctx, p, forward)
 		switch {
 		case err == nil:
@@ -143,9 +144,9 @@ func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piec
 		case ctx.Err() != nil:
 			return core.Answer{}, context.Cause(ctx)
 		case begun && errors.As(err, new(*repeatableError)): // the caller sends the request again
-			c.learn(p, err, emit)
+			c.learn(p, demands, err, emit)
 			return core.Answer{}, c.modelError(err)
-		case begun || learned == maxLearned || !c.learn(p, err, emit):
+		case begun || learned == maxLearned || !c.learn(p, demands, err, emit):
 			failed := c.modelError(err)
 			if failed.Window > 0 && c.endpoint.Window != nil {
 				c.endpoint.Window(p.Model, failed.Window)
@@ -158,11 +159,16 @@ func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piec
 // maxLearned bounds the refused requests for a prompt that are sent again in another form.
 const maxLearned = 16
 
-// learn reports whether the next request for the prompt obeys what a refusal demands, and tells the caller.
-func (c *Client) learn(p *core.Prompt, err error, emit func(core.Piece)) bool {
+// learn reports whether the next request for the prompt obeys what a refusal demands, and tells the caller. If another
+// request has changed the demands meanwhile, it learns nothing: the places that the refusal names are those of the
+// former request.
+func (c *Client) learn(p *core.Prompt, obeyed *refusal.Demands, err error, emit func(core.Piece)) bool {
 	r := refusalOf(err)
 	if r == nil || r.OfEncrypted() && refusal.SendsEncrypted(p) {
 		return false
+	}
+	if c.wire.Demands(p.Model) != obeyed {
+		return true
 	}
 	change := c.wire.Learn(p, r)
 	if change.Notice == "" {

@@ -72,8 +72,8 @@ func (c *ModelCache) List(provider string, then func([]core.ListedModel)) {
 	c.mu.Unlock()
 }
 
-// LearnWindow takes note of the context window of a model in tokens, which an error of the provider stated. It has
-// precedence over that of the list, until the process ends.
+// LearnWindow takes note of the context window of a model in tokens, which an error of the provider stated. A larger
+// one of the list has no effect then, until the process ends.
 func (c *ModelCache) LearnWindow(provider, model string, tokens int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +97,7 @@ func (c *ModelCache) Model(provider, name string) core.ListedModel {
 	if l := c.listLocked(provider); l != nil {
 		m = l.find(name)
 	}
-	if learned := c.windows[provider][name]; learned > 0 {
+	if learned := c.windows[provider][name]; learned > 0 && (m.Window == 0 || learned < m.Window) {
 		m.Window = learned
 	}
 	return m

@@ -2,6 +2,7 @@ package model
 
 import (
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -48,13 +49,15 @@ func (p *problem) tooLong(status int) bool {
 	return false
 }
 
-// These find the window in the words of an error: the number after a comparison, and that after what it bounds, or the
-// upper end of a range. A number alone in parentheses is a code.
-var (
-	comparedWindow = pattern.New(`> ?(\d{4,8})\b`)
-	statedWindow   = pattern.New(`(?i)(?:(?:context|prompt|input|model)[ _-]?(?:window|length|size|limit|len|token limit)|token limit|maximum context)` +
-		`[^\d\[]{0,40}(?:\[\d+ ?)?(\d{3,8})(?:[^\d)]|$)|must (?:be|have) (?:<=|less than|at most|fewer than) ?(\d{3,8})|(\d{3,8}) maximum context`)
-)
+// These find the window in the words of an error, the surest first: the number after a comparison, after what bounds
+// the prompt, and before it. The upper end of a range counts. A number alone in parentheses is a code.
+var statedWindows = []func() *regexp.Regexp{
+	pattern.New(`\d(?: tokens)? ?> ?(\d{4,8})\b`),
+	pattern.New(`(?i)(?:max(?:imum)?|limit|allowed|available|up to)\b[^\d\[]{0,50}(?:\[\d+ ?)?(\d{3,8})(?:[^\d)]|$)`),
+	pattern.New(`(?i)(?:context|model)[ _-]?(?:window|length|size|len)[^\d\[]{0,40}(\d{3,8})(?:[^\d)]|$)`),
+	pattern.New(`(?i)must (?:be|have) (?:<=|less than|at most|fewer than) ?(\d{3,8})|range of input length[^\[]*\[\d+ ?(\d{3,8})`),
+	pattern.New(`(?i)(\d{3,8}) maximum context`),
+}
 
 // window returns the context window that an error about a long prompt states, in tokens, or 0.
 func (p *problem) window() int64 {
@@ -62,15 +65,15 @@ func (p *problem) window() int64 {
 		return p.stated
 	}
 	text := strings.ReplaceAll(p.text, ",", "")
-	found := comparedWindow().FindStringSubmatch(text)
-	if found == nil {
-		found = statedWindow().FindStringSubmatch(text)
+	for _, words := range statedWindows {
+		if found := words().FindStringSubmatch(text); found != nil {
+			n, err := strconv.ParseInt(strings.Join(found[1:], ""), 10, 64)
+			if err == nil {
+				return n
+			}
+		}
 	}
-	n, err := strconv.ParseInt(strings.Join(found[min(1, len(found)):], ""), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
+	return 0
 }
 
 var (

@@ -32,7 +32,7 @@ func TestPromptsThatDoNotFitAreRecognised(t *testing.T) {
 		{"a proxy", 413, `<html><title>413 Request Entity Too Large</title></html>`, 0},
 		{"nothing", 413, ``, 0},
 		{"Mistral", 400, `{"object":"error","message":"Prompt contains 50000 tokens and 0 draft tokens, too large for model with 32768 maximum context length","type":"invalid_request_error"}`, 32768},
-		{"GitHub", 400, `{"error":{"message":"prompt token count of 70949 exceeds the limit of 64000","code":"model_max_prompt_tokens_exceeded"}}`, 0},
+		{"GitHub", 400, `{"error":{"message":"prompt token count of 70949 exceeds the limit of 64000","code":"model_max_prompt_tokens_exceeded"}}`, 64000},
 		{"vLLM", 400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.","code":400}`, 4096},
 		{"vLLM, newer", 400, `{"error":{"message":"The decoder prompt (length 9000) is longer than the maximum model length of 8192.","code":400}}`, 8192},
 		{"SGLang", 400, `{"object":"error","message":"The input (9000 tokens) is longer than the model's context length (8192 tokens)."}`, 8192},
@@ -42,7 +42,7 @@ func TestPromptsThatDoNotFitAreRecognised(t *testing.T) {
 		{"Cohere", 400, `{"message":"too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000."}`, 0},
 		{"Gemini", 400, `{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}`, 0},
 		{"Groq", 400, `{"error":{"message":"Please reduce the length of the messages or completion.","code":"context_length_exceeded"}}`, 0},
-		{"Cerebras", 400, `{"message":"Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192","code":"context_length_exceeded"}`, 0},
+		{"Cerebras", 400, `{"message":"Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192","code":"context_length_exceeded"}`, 8192},
 		{"Ollama", 400, `{"error":"the input length exceeds the context length"}`, 0},
 		{"LM Studio", 400, `{"error":"The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length"}`, 0},
 		{"OpenRouter", 400, `{"error":{"message":"This endpoint's maximum context length is 131072 tokens. However, you requested about 150000 tokens","code":400}}`, 131072},
@@ -51,6 +51,9 @@ func TestPromptsThatDoNotFitAreRecognised(t *testing.T) {
 		{"a gateway", 500, `{"error":{"message":"litellm.ContextWindowExceededError: the request exceeds the model's context"}}`, 0},
 		{"Chinese", 400, `{"error":{"message":"输入内容超出模型上下文长度"}}`, 0},
 		{"a stream", 0, `{"error":{"message":"Your conversation is too long for this model"}}`, 0},
+		{"SGLang, of both lengths", 400, `{"message":"Input length (34567 tokens) exceeds the maximum allowed length (32768 tokens)."}`, 32768},
+		{"both numbers", 400, `{"error":"Input length 131072 exceeds maximum context length 8192"}`, 8192},
+		{"compared", 400, `{"error":"prompt length 40000 > context size 8192"}`, 8192},
 		{"SiliconFlow", 400, `{"code":20015,"message":"length of prompt_tokens (9000) must be less than max_seq_len (8192)."}`, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -15,6 +15,8 @@ type Wire interface {
 	Path() []string
 	// Send posts one request for the prompt, and leaves the answer to the Poster.
 	Send(ctx context.Context, to Poster, p *core.Prompt) error
+	// Demands returns what the next request to a model obeys. Equal pointers are equal demands.
+	Demands(model string) *refusal.Demands
 	// Learn takes note of what the refusal of a request demands of later ones. It returns no change if the next request
 	// for the prompt would be the same.
 	Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change

@@ -30,6 +30,8 @@ var levels = []limits{
 type Schema struct {
 	// JSON is the schema.
 	JSON json.RawMessage
+	// Original is the schema that was normalized, or nil if that is no JSON.
+	Original json.RawMessage
 	// renamed has the original names of properties by the names in JSON, or is nil.
 	renamed map[string]string
 }
@@ -44,7 +46,7 @@ func Normalize(schema json.RawMessage) Schema {
 		r := &reader{root: root, limits: l}
 		if out := r.arguments(); !r.overflown {
 			if raw := encode(out); len(raw) <= maxBytes {
-				return Schema{raw, r.renamed}
+				return Schema{JSON: raw, Original: schema, renamed: r.renamed}
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/core/toolschema"
 	"appserver/core/toolspec"
 	"appserver/protocol"
 )
@@ -183,4 +184,14 @@ func TestConformConvertsExactly(t *testing.T) {
 	for _, odd := range []string{``, `null`, `true`, `{"properties":[]}`, `{"properties":{"n":true}}`, `{"type":{}}`} {
 		require.Equal(t, `{"n":1.0}`, string(toolspec.Conform(json.RawMessage(odd), json.RawMessage(`{"n":1.0}`))), odd)
 	}
+}
+
+// TestAStringStaysOneIfTheToolTakesIt has a member that can be a text or an object. A text that is JSON is one of them.
+func TestAStringStaysOneIfTheToolTakesIt(t *testing.T) {
+	schema := json.RawMessage(`{"type":"object","properties":{"content":{"anyOf":[{"type":"string"},{"type":"object"}]},` +
+		`"v":{"type":["string","array"]},"n":{"type":"integer"}}}`)
+	tool := toolspec.ServerTool{Schema: toolschema.Normalize(schema)}
+	got, err := tool.ParseCall(`{"content":"{\"a\":1}","v":"[1]","n":"7"}`)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"content":"{\"a\":1}","v":"[1]","n":7}`, string(got))
 }

@@ -74,7 +74,7 @@ func (t *ServerTool) ParseCall(arguments string) (json.RawMessage, error) {
 	if !protocol.Valid([]byte(arguments)) || arguments[0] != '{' {
 		return nil, errors.New("they must be a JSON object")
 	}
-	return t.Schema.Restore(Conform(t.Parameters, json.RawMessage(arguments))), nil
+	return Conform(t.Schema.Original, t.Schema.Restore(json.RawMessage(arguments))), nil
 }
 
 // ServerResult is the result of a tool of a server. Content and Structured are bounded.

@@ -187,8 +187,8 @@ func TestTemplatesWithAlternatingRolesAreServed(t *testing.T) {
 	c.Close()
 }
 
-// TestTemplatesBehindTheResponsesAPIAreServed has a server that makes messages for a chat template of the input. The first
-// request teaches that neighbouring messages of the user are refused.
+// TestTemplatesBehindTheResponsesAPIAreServed has a server that makes messages for a chat template of the input. The
+// first request teaches that neighbouring messages of the user are refused.
 func TestTemplatesBehindTheResponsesAPIAreServed(t *testing.T) {
 	t.Parallel()
 	p := apptest.ResponsesWire.NewProvider(t, countingAnswers(2)...)

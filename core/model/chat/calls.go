@@ -127,6 +127,9 @@ func (s *slot) joinPieces() {
 		braces, end := first.braces, i+1
 		for !braces.Closed() && end < len(s.calls) && s.calls[end].name == first.name {
 			piece := s.calls[end]
+			if piece.braces.Closed() && first.arguments.Len() == 0 {
+				break // the first call has no arguments
+			}
 			if braces.Add(piece.arguments.String()); piece.braces.Closed() {
 				braces = piece.braces
 			}

@@ -57,10 +57,10 @@ func (d *delta) size() int {
 	}
 	for i := range d.ToolCalls {
 		f := &d.ToolCalls[i]
-		n += model.PartCost + len(f.Function.Arguments) + len(f.ExtraContent)
+		n += model.PartCost + len(f.ID) + len(f.Function.Name) + len(f.Function.Arguments) + len(f.ExtraContent)
 	}
 	if d.FunctionCall != nil {
-		n += model.PartCost + len(d.FunctionCall.Arguments)
+		n += model.PartCost + len(d.FunctionCall.Name) + len(d.FunctionCall.Arguments)
 	}
 	return n
 }

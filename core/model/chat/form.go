@@ -66,25 +66,36 @@ func shaped(messages []Message, s refusal.Shape) []Message {
 // description of the environment comes before the user's text.
 func joinUsers(messages []Message) []Message {
 	joined := messages[:0]
-	for _, m := range messages {
-		last := len(joined) - 1
-		if last < 0 || m.Role != protocol.RoleUser || joined[last].Role != protocol.RoleUser {
-			joined = append(joined, m)
-			continue
+	for i := 0; i < len(messages); {
+		end := i + 1
+		for messages[i].Role == protocol.RoleUser && end < len(messages) && messages[end].Role == protocol.RoleUser {
+			end++
 		}
-		joined[last].join(&m)
+		joined = append(joined, join(messages[i:end]))
+		i = end
 	}
 	return joined
 }
 
-// join appends the content of a message with the same role.
-func (m *Message) join(next *Message) {
-	if m.Content.Parts == nil && next.Content.Parts == nil {
-		m.Content.Text += "\n\n" + next.Content.Text
-	} else {
-		m.Content = Content{Parts: slices.Concat(m.Content.asParts(), next.Content.asParts())}
+// join returns one message with the contents of a run of messages with the same role.
+func join(run []Message) Message {
+	m := run[0]
+	if len(run) == 1 {
+		return m
 	}
-	m.items = slices.Concat(m.items, next.items)
+	var texts []string
+	var parts []Part
+	var items []int
+	for i := range run {
+		texts, parts = append(texts, run[i].Content.Text), append(parts, run[i].Content.asParts()...)
+		items = append(items, run[i].items...)
+	}
+	m.items = items
+	m.Content = Content{Text: strings.Join(texts, "\n\n")}
+	if slices.ContainsFunc(run, func(m Message) bool { return m.Content.Parts != nil }) {
+		m.Content = Content{Parts: parts}
+	}
+	return m
 }
 
 func (c *Content) asParts() []Part {
@@ -166,7 +177,7 @@ func alternating(messages []Message) []Message {
 				turn = protocol.RoleUser
 			}
 			if last := len(out) - 1; len(m.ToolCalls) == 0 && turn == m.Role && out[last].Role == m.Role {
-				out[last].join(&m)
+				out[last] = join([]Message{out[last], m})
 				continue
 			} else if len(m.ToolCalls) == 0 && turn == m.Role {
 				out = append(out, Message{Role: protocol.RoleUser, Content: Content{Text: noRequest}})

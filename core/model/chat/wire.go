@@ -58,6 +58,9 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 	return err
 }
 
+// Demands returns what is known of a model.
+func (w *Wire) Demands(model string) *refusal.Demands { return w.book.Of(model) }
+
 // Learn takes note of what a refusal demands.
 func (w *Wire) Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change {
 	demands := w.book.Of(p.Model)
@@ -118,8 +121,8 @@ func (r *poster) Do(req *http.Request) (*http.Response, error) {
 	if r.to.ReportsProgress() {
 		members[memberProgress] = json.RawMessage("true")
 	}
-	r.demands.Filter(members, optional)
 	r.extend(members)
+	r.demands.Filter(members, optional)
 	body := model.EncodeObject(members)
 	req.ContentLength = int64(len(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }

@@ -53,6 +53,7 @@ func Kinds() []Kind {
 		{"optional members", false, learnMembers},
 		{"the search of the web", false, learnSearch},
 		{"custom tools", true, learnCustom},
+		{"the member strict of functions", true, learnStrict},
 		{"all tools", false, learnNoTools},
 		{"a tool", false, learnTool},
 		{"returned reasoning", true, learnEcho},
@@ -65,6 +66,7 @@ func Kinds() []Kind {
 type Book struct {
 	mu      sync.Mutex
 	byModel map[string]*Demands
+	none    *Demands // of the models that are not in byModel
 }
 
 // Of returns the demands of a model. They do not change.
@@ -74,7 +76,10 @@ func (b *Book) Of(model string) *Demands {
 	if d := b.byModel[model]; d != nil {
 		return d
 	}
-	return &Demands{}
+	if b.none == nil {
+		b.none = &Demands{}
+	}
+	return b.none
 }
 
 // Learn adds a change to the demands of the prompt's model, after a refusal of a request for the prompt. It returns no

@@ -18,6 +18,8 @@ type Demands struct {
 	NoTools bool
 	// Plain is set if all tools are functions, Offline if there is no search of the web.
 	Plain, Offline bool
+	// NoStrict leaves the member strict out of functions of the Responses API.
+	NoStrict bool
 	// NoRaw leaves out raw reasoning, WantsRaw puts some before each call.
 	NoRaw, WantsRaw bool
 	// NoImages leaves out all images, Images those with these sums.

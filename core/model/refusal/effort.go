@@ -12,7 +12,7 @@ var (
 	// effortNone demands the effort none. Models that reason by default demand it for tools.
 	effortNone = pattern.New("(?i)(effort|thinking).{0,60}\\b(to|be|as|with|=)[ :=]*['\"`]?(none|disabled)\\b")
 	// effortValues begins the list of the efforts that a model takes.
-	effortValues = pattern.New(`(?i)(supported values|valid values|allowed values|accepted values|one of|expected|must be|choose from|values are)`)
+	effortValues = pattern.New(`(?i)(supported values|valid values|allowed values|accepted values|one of|expected|must be|should be|choose from|values are)`)
 	quotedWord   = pattern.New("['\"`](\\w+)['\"`]")
 )
 
@@ -27,13 +27,13 @@ func learnEffort(r *Refusal, q *Request, d *Demands) string {
 		return ""
 	}
 	former, changed := d.Efforts[q.Effort]
-	if r.says(effortNone) && former != "none" {
+	listed := listedEfforts(r.Text)
+	if r.says(effortNone) && former != "none" && len(listed) <= 1 {
 		return d.setEffort(q.Effort, "none")
 	}
 	if q.Effort == "" || changed && former == "" {
 		return ""
 	}
-	listed := listedEfforts(r.Text)
 	if len(listed) > 0 && !changed {
 		if nearest := nearestEffort(q.Effort, listed); nearest != q.Effort {
 			return d.setEffort(q.Effort, nearest)

@@ -100,6 +100,7 @@ func TestEffortsAreChangedToTheNearestOne(t *testing.T) {
 		`think value "high" is not supported for this model`:                                                                        "",
 		"Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.": "none",
 		"reasoningEffort is an unknown field": "",
+		"[{'loc': ('body','reasoning_effort'), 'msg': \"Input should be 'none', 'low' or 'medium'\"}]": "medium",
 	} {
 		d, change := learned(refusal.Refusal{Status: 400, Text: text}, true)
 		effort, changed := d.Effort("high")
@@ -140,6 +141,12 @@ func TestRefusedToolsAreLeftOut(t *testing.T) {
 		{"The following tool_call_ids did not have response messages: shell parameters", "", ""},
 		{"I have no shell", "", ""},
 		{"tools[9].function: invalid schema", "", ""},
+		{"tool call validation failed: parameters for tool shell did not match schema: errors: missing properties: 'x'", "", ""},
+		{"messages.5.tool_calls[0].function: schema validation of shell failed", "", ""},
+		{"invalid function parameters for shell in model output", "", ""},
+		{"Unknown parameter: 'tools[0].strict'", "tools[0].strict", ""},
+		{"Extra inputs are not permitted", "body.tools.0.function.strict", ""},
+		{`Unknown name "strict" at 'tools[0].function': Cannot find field.`, "", ""},
 	} {
 		d, change := learned(refusal.Refusal{Status: 400, Text: c.text, Param: c.param}, true)
 		if c.tool == "" {
@@ -150,6 +157,24 @@ func TestRefusedToolsAreLeftOut(t *testing.T) {
 		for _, left := range d.Prompt(prompt()).Tools {
 			require.NotEqual(t, c.tool, left.Name, c.text)
 		}
+	}
+}
+
+// TestAFailedCallIsNoRefusalOfItsTool has the code of Groq for a call that the model wrote wrongly.
+func TestAFailedCallIsNoRefusalOfItsTool(t *testing.T) {
+	d, _ := learned(refusal.Refusal{Status: 400, Text: "schema of shell", Words: []string{"tool_use_failed"}}, true)
+	require.Empty(t, d.Tools)
+}
+
+func TestStrictIsLeftOutOfAllFunctions(t *testing.T) {
+	for _, r := range []refusal.Refusal{{Text: "Unknown parameter: 'tools[0].strict'"},
+		{Text: "Extra inputs are not permitted", Param: "body.tools.0.function.strict"},
+		{Text: `Unknown name "strict" at 'tools[0]': Cannot find field.`}} {
+		r.Status = 400
+		d, change := learned(r, false)
+		require.True(t, d.NoStrict, r.Text)
+		require.Empty(t, d.Tools)
+		require.True(t, change.Quiet)
 	}
 }
 
@@ -184,6 +209,15 @@ func TestModelsWithoutImagesGetNotes(t *testing.T) {
 		require.True(t, d.NoImages, c.text)
 		require.Contains(t, change.Notice, "does not take images")
 		require.Equal(t, 2, notes(d.Prompt(prompt())), c.text)
+	}
+}
+
+func TestOtherErrorsLeaveImages(t *testing.T) {
+	for _, text := range []string{"Provisioned throughput is not available for this deployment", "division by zero",
+		"The requested revision is not supported", "supervision: worker died"} {
+		d, _ := learned(refusal.Refusal{Status: 500, Text: text}, true)
+		require.False(t, d.NoImages, text)
+		require.Empty(t, d.Images, text)
 	}
 }
 

@@ -13,16 +13,36 @@ var (
 	noTools = pattern.New(`(?i)(not|n't) support( \w+){0,2} (tools?|function)( call\w*| use)?\b|(tools?|tool use|(tool|function)[- ]call\w*)( \w+){0,2} (is|are) (not (supported|enabled|available)|unsupported)`)
 	// functionPlace is the index of a tool in the words of Google, which has all functions in its first tool. toolPlace is
 	// that in the words of OpenAI and Anthropic.
-	functionPlace = pattern.New(`(?i)\bfunction_?declarations(?:\[(\d{1,4})\]|[./](\d{1,4})\b)`)
-	toolPlace     = pattern.New(`(?i)\btools(?:\[(\d{1,4})\]|[./](\d{1,4})\b)`)
+	// Only a path to what is the tool's own is one of its faults: other members are the same for all tools.
+	functionPlace = pattern.New(`(?i)\bfunction_?declarations(?:\[(\d{1,4})\]|[./](\d{1,4})\b)` + ownMember)
+	toolPlace     = pattern.New(`(?i)\btools(?:\[(\d{1,4})\]|[./](\d{1,4})\b)` + ownMember)
 	// aboutSchemas are the words near the name of a tool that is refused.
 	aboutSchemas = pattern.New(`(?i)schema|parameters|declaration|invalid (function|tool)|definition|input_schema|tools\[`)
 	// aboutCalls are refusals of calls, and of the model's own answer.
-	aboutCalls = pattern.New(`(?i)tool_use_failed|failed_generation|attempted to call|call_id|tool_call_id|tool_use|tool_result|arguments`)
+	aboutCalls = pattern.New(`(?i)tool_use_failed|failed_generation|attempted to call|call_id|tool_use|tool_result|arguments|` +
+		`call validation|did not match|tool_calls|model output|generated`)
+
+	// unknownMember matches refusals of a member that all tools have.
+	unknownMember = pattern.New(`(?i)unknown (name|field|parameter|argument|member)|unrecogni[sz]ed|extra (inputs|fields)|cannot find field`)
 
 	customTools = pattern.New(`(?i)custom|grammar|unknown tool type|tools\[\d+\]\.type`)
 	searchTool  = pattern.New(`(?i)web_?search|web_access|search_context_size|user_location|allowed_domains|unknown tool type|tools\[\d+\]\.type`)
 )
+
+// ownMember is the end of a path to a tool, or to its name, description or schema.
+const ownMember = `(?:[./](?:function|custom))?(?:[./](?:name|description|parameters|input_schema|schema)\b|[^./\[\w]|$)`
+
+// strictRefused matches refusals of the member strict, which all functions have.
+var strictRefused = pattern.New(`(?i)\btools\S*[./]strict\b|["'\x60]strict["'\x60].{0,40}tools|unknown name .?strict`)
+
+// learnStrict leaves the member strict out of all functions.
+func learnStrict(r *Refusal, q *Request, d *Demands) string {
+	if q.Chat || d.NoStrict || !r.rejects() || !r.says(strictRefused) && !matches(strictRefused, r.Param) {
+		return ""
+	}
+	d.NoStrict = true
+	return "The provider does not know the member strict of functions."
+}
 
 // learnSearch leaves out the search of the web. If a refusal of a type names no tool, the search goes first.
 func learnSearch(r *Refusal, q *Request, d *Demands) string {
@@ -56,7 +76,8 @@ func learnNoTools(r *Refusal, q *Request, d *Demands) string {
 
 // learnTool leaves out the tool that a refusal names, or whose place it names.
 func learnTool(r *Refusal, q *Request, d *Demands) string {
-	if !r.rejects() || r.says(aboutCalls) {
+	ofCall := r.says(aboutCalls) || r.hasWord("tool_use", "tool_call", "failed_generation")
+	if !r.rejects() || ofCall || r.says(unknownMember) {
 		return ""
 	}
 	name := q.namedTool(r)

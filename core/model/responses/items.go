@@ -18,13 +18,15 @@ const (
 
 // inputItems are the items of a prompt as the API takes them: without the members that this server
 // and the reference implementation add, and without ids, which name items that the provider does
-// not keep. from has the indices of each in the prompt.
+// not keep. from has the indices of each in the prompt. If the chat template of the model refuses neighbouring
+// messages of the user, they are one item.
 func inputItems(p *core.Prompt, limits limits) (items []protocol.ResponseItem, from [][]int) {
 	items, from = make([]protocol.ResponseItem, 0, len(p.Items)), make([][]int, 0, len(p.Items))
 	add := func(i int, item protocol.ResponseItemVariant) {
 		items, from = append(items, protocol.ResponseItem{ResponseItemVariant: item}), append(from, []int{i})
 	}
 	custom := map[string]bool{}
+	var own *protocol.Message // the last item, if it is a joined message
 	for i, item := range p.Items {
 		sent := inputItem(item.ResponseItemVariant, limits, custom)
 		if sent == nil {
@@ -33,30 +35,23 @@ func inputItems(p *core.Prompt, limits limits) (items []protocol.ResponseItem, f
 		if limits.wantsReasoning && lacksReasoning(items, sent) {
 			add(i, rawReasoning(noReasoning))
 		}
-		if joined := joinedUsers(items, sent, limits); joined != nil {
-			items[len(items)-1].ResponseItemVariant = joined
-			from[len(from)-1] = append(from[len(from)-1], i)
+		m, ofUser := sent.(*protocol.Message)
+		if ofUser = ofUser && limits.alternating && m.Role == protocol.RoleUser; !ofUser {
+			own = nil
+			add(i, sent)
 			continue
 		}
-		add(i, sent)
+		if own == nil {
+			copied := *m
+			copied.Content = slices.Clone(m.Content)
+			own = &copied
+			add(i, own)
+			continue
+		}
+		own.Content = append(own.Content, m.Content...)
+		from[len(from)-1] = append(from[len(from)-1], i)
 	}
 	return items, from
-}
-
-// joinedUsers returns the last item with the content of the next one, if both are messages of the user and the chat
-// template of the model refuses neighbours. Otherwise it returns nil.
-func joinedUsers(items []protocol.ResponseItem, next protocol.ResponseItemVariant, limits limits) *protocol.Message {
-	m, ok := next.(*protocol.Message)
-	if !limits.alternating || !ok || m.Role != protocol.RoleUser || len(items) == 0 {
-		return nil
-	}
-	last, ok := items[len(items)-1].ResponseItemVariant.(*protocol.Message)
-	if !ok || last.Role != protocol.RoleUser {
-		return nil
-	}
-	joined := *last
-	joined.Content = slices.Concat(last.Content, m.Content)
-	return &joined
 }
 
 // inputItem is an item as it is sent, nil for one that is left out. custom has the ids of the

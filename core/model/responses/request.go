@@ -60,7 +60,7 @@ const (
 func newRequest(p *core.Prompt, d *refusal.Demands) *request {
 	limits := limitsOf(p.Model, d)
 	r := &request{
-		Model: p.Model, Instructions: p.Instructions, Tools: tools(p, limits.plain),
+		Model: p.Model, Instructions: p.Instructions, Tools: tools(p, limits),
 		Reasoning: reasoningOptions(p, d), Stream: true, Include: []string{encryptedReasoning},
 		ServiceTier: p.ServiceTier, Text: textOptionsOf(p, d),
 	}

@@ -7,10 +7,13 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 
 	"appserver/core"
 	"appserver/core/model"
@@ -509,4 +512,38 @@ func TestCallsWithoutNames(t *testing.T) {
 			require.Equal(t, []bool{true, false}, offered)
 		})
 	}
+}
+
+// TestRefusalsAtOnceAreLearnedOnce sends two prompts at the same time. Both are refused for their third tool. Only that
+// tool is left out.
+func TestRefusalsAtOnceAreLearnedOnce(t *testing.T) {
+	var both, asked sync.WaitGroup
+	both.Add(2)
+	var mu sync.Mutex
+	sent := map[int]int{} // the number of accepted requests, by their number of tools
+	provider := modeltest.Serve(t, responses.New(responses.Options{}), func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		tools := len(gjson.GetBytes(body, "tools").Array())
+		if tools == 4 {
+			both.Done()
+			both.Wait()
+			http.Error(w, `{"error":{"message":"invalid","param":"tools[2].parameters"}}`, http.StatusBadRequest)
+			return
+		}
+		mu.Lock()
+		sent[tools]++
+		mu.Unlock()
+		_, _ = io.WriteString(w, "data: {\"type\":\"response.output_text.delta\",\"delta\":\"a\"}\n\n"+
+			"data: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\"}}\n\n")
+	})
+	for range 2 {
+		asked.Go(func() {
+			_, _, err := modeltest.Ask(t.Context(), provider, &core.Prompt{Model: "m",
+				Items: modeltest.Items(modeltest.Say("user", "hi")),
+				Tools: []core.ToolSpec{{Name: "t0"}, {Name: "t1"}, {Name: "t2"}, {Name: "t3"}}})
+			assert.NoError(t, err)
+		})
+	}
+	asked.Wait()
+	require.Equal(t, map[int]int{3: 2}, sent)
 }

@@ -49,8 +49,8 @@ const customType = "custom"
 const noParameters = `{"type":"object","properties":{}}`
 
 // tools returns the tools of a prompt in the form of the API.
-func tools(p *core.Prompt, plain bool) []tool {
-	list := functions(p, plain)
+func tools(p *core.Prompt, limits limits) []tool {
+	list := functions(p, limits)
 	if w := p.WebSearch; w != nil {
 		list = append(list, searchTool(w))
 	}
@@ -68,10 +68,10 @@ func searchTool(w *core.WebSearchTool) tool {
 }
 
 // functions are the tools that this server runs.
-func functions(p *core.Prompt, plain bool) []tool {
+func functions(p *core.Prompt, limits limits) []tool {
 	list := make([]tool, 0, len(p.Tools))
 	for _, t := range p.Tools {
-		if t.Name == patchName && !plain {
+		if t.Name == patchName && !limits.plain {
 			list = append(list, tool{
 				Type: customType, Name: t.Name, Description: t.Description,
 				Format: &grammar{Type: "grammar", Syntax: "lark", Definition: patchGrammar},
@@ -82,8 +82,11 @@ func functions(p *core.Prompt, plain bool) []tool {
 		if !isSet(parameters) {
 			parameters = json.RawMessage(noParameters)
 		}
-		list = append(list, tool{Type: "function", Name: t.Name, Description: t.Description, Strict: new(false),
-			Parameters: parameters})
+		function := tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: parameters}
+		if !limits.noStrict {
+			function.Strict = new(false)
+		}
+		list = append(list, function)
 	}
 	return list
 }
@@ -91,15 +94,17 @@ func functions(p *core.Prompt, plain bool) []tool {
 // customModels are the models that are known to take custom tools: OpenAI's from GPT-5 on.
 var customModels = pattern.New(`(^|/)(gpt-([5-9]|\d\d)|codex)`)
 
-// limits are what a model does not support. Plain models take functions only, and those with noRaw take no raw reasoning
-// back. A model that wantsReasoning refuses calls without reasoning. An alternating one refuses neighbouring messages of
-// the user, and one with onlyUsers messages of the system.
-type limits struct{ plain, noRaw, wantsReasoning, alternating, onlyUsers bool }
+// limits are what a model does not support. Plain models take functions only, and those with noRaw take no raw
+// reasoning back. A model that wantsReasoning refuses calls without reasoning. An alternating one refuses
+// neighbouring messages of the user, and one with onlyUsers messages of the system. With noStrict, functions lack the
+// member strict.
+type limits struct{ plain, noRaw, wantsReasoning, alternating, onlyUsers, noStrict bool }
 
 // limitsOf returns the limits of a model. Unknown models take functions only.
 func limitsOf(name string, d *refusal.Demands) limits {
 	return limits{plain: d.Plain || !customModels().MatchString(name), noRaw: d.NoRaw, wantsReasoning: d.WantsRaw,
-		alternating: d.Shape.Alternating, onlyUsers: d.Shape.SystemFirst || d.Shape.NoSystem}
+		alternating: d.Shape.Alternating, onlyUsers: d.Shape.SystemFirst || d.Shape.NoSystem,
+		noStrict: d.NoStrict}
 }
 
 // hasRawReasoning reports whether a request for the prompt has raw reasoning.

@@ -55,12 +55,12 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 	if err != nil {
 		return err
 	}
+	e, url := to.Endpoint()
+	e.Extend(members, p.Model, "max_output_tokens")
 	d.Filter(members, optionalOf(p))
 	if w.options.OmitStore {
 		delete(members, "store")
 	}
-	e, url := to.Endpoint()
-	e.Extend(members, p.Model, "max_output_tokens")
 	body := model.EncodeObject(members)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
@@ -85,12 +85,15 @@ func encode(r *request) (members map[string]json.RawMessage, err error) {
 	return members, err
 }
 
+// Demands returns what is known of a model.
+func (w *Wire) Demands(model string) *refusal.Demands { return w.book.Of(model) }
+
 // Learn takes note of what a refusal demands.
 func (w *Wire) Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change {
 	d := w.book.Of(p.Model)
 	sent := d.Prompt(p)
 	q := refusal.Request{Members: optionalOf(p), Search: sent.WebSearch != nil, RawReasoning: hasRawReasoning(sent)}
-	for _, t := range tools(sent, limitsOf(p.Model, d).plain) {
+	for _, t := range tools(sent, limitsOf(p.Model, d)) {
 		if t.Name != "" {
 			q.Tools = append(q.Tools, t.Name)
 		}
