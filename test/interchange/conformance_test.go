@@ -279,12 +279,13 @@ func cutAndArchive(c *apptest.Client, id string) {
 
 // neverWritten returns the methods that are in no line, except those that no session causes.
 // thread/closed needs a thread whose rollout can neither be written nor read again, Chat
-// Completions have no summaries of reasoning, and only the indexing of very many rollouts reports
-// progress.
+// Completions have no summaries of reasoning, only the indexing of very many rollouts reports
+// progress, and only llama-server that of a prompt.
 func neverWritten(lines []conform.Line) (methods []string) {
 	seen := map[string]bool{"thread/closed": true, "item/reasoning/summaryTextDelta": true,
 		"item/reasoning/summaryPartAdded": true,
 		"thread/index/progress":           true,
+		"turn/promptProgress":             true,
 		"memory/updated":                  true, "memory/index/progress": true}
 	for _, line := range lines {
 		var m apptest.Message

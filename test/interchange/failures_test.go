@@ -215,6 +215,7 @@ var contradictoryStreams = map[string]contradictoryStream{
 	"a call twice": {
 		stream:    doneAt(0, callOf("c1", "echo once")) + doneAt(1, callOf("c1", "echo once")),
 		reference: []string{"/bin/bash -lc 'echo once'", "/bin/bash -lc 'echo once'", "there"},
+		ours:      []string{"/bin/bash -lc 'echo once'", "there"},
 	},
 	"other arguments than the deltas": {
 		stream: sseEvent(`{"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":0,"delta":"{\"cmd\":\"echo wrong\"}"}`) +
