@@ -22,7 +22,7 @@ import (
 )
 
 // Timeout limits each wait for the server.
-var Timeout = time.Duration(RaceFactor) * 30 * time.Second
+var Timeout = time.Duration(max(RaceFactor*30, 90)) * time.Second
 
 // Object is a JSON object.
 type Object = map[string]any

@@ -79,16 +79,19 @@ func TestFleetSoak(t *testing.T) {
 	t.Logf("-fleet.seed=%d", seed)
 	s := newSoak(t, seed)
 	rounds := 0
-	for duration := soakTime(t); time.Since(began) < duration && !t.Failed(); rounds++ {
-		s.startWorkers(seed, rounds)
+	// A slow machine may need more time for the first edit.
+	goesOn := func() bool { return time.Since(began) < soakTime(t) || s.done.edits == 0 && rounds < 10 }
+	for !t.Failed() && goesOn() {
+		rounds++
+		s.startWorkers(seed, rounds-1)
 		s.pause(leaseTime)
 		s.fail()
 		s.pause(leaseTime)
 		s.isOver.Store(true)
 		s.all.Wait()
 		s.check()
-		if rounds%20 == 19 {
-			t.Log(s.table(time.Since(began), rounds+1))
+		if rounds%20 == 0 {
+			t.Log(s.table(time.Since(began), rounds))
 		}
 	}
 	fmt.Print(s.table(time.Since(began), rounds))

@@ -24,7 +24,7 @@ import (
 )
 
 // patience bounds the wait for a state of the page.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 // browser is a running Chromium, one for all tests of the package.
 var browser = sync.OnceValues(func() (context.Context, error) {
