@@ -33,7 +33,7 @@ var identifierWords = strings.Fields("ID IDS UUID GUID SHA SHA1 SHA256 HASH DIGE
 var keptNames = strings.Fields("PATH HOME USER LOGNAME SHELL LANG TERM TMPDIR PWD OLDPWD LS_COLORS PS1 PS2 PS4 PROMPT")
 
 // IsSecretVariable reports whether an environment variable seems to have a secret: by its name, or by its value. The
-// value counts if it has a form that a [Detector] knows, a URL with a password, a password in a list of settings, or if
+// value counts if it has the begin of a private key, a form that a [Detector] knows, a URL with a password, a password in a list of settings, or if
 // all of it is a random text of letters of both cases and digits. Hexadecimal numbers, UUIDs and paths are no secrets.
 func IsSecretVariable(name, value string) bool {
 	upper := strings.ToUpper(name)
@@ -47,7 +47,15 @@ func IsSecretVariable(name, value string) bool {
 	if slices.Contains(keptNames, upper) {
 		return false
 	}
-	return hasKnownSecret(value) || hasPassword(value) || !isIdentifier(upper) && isRandom(value)
+	return beginsKey(value) || hasKnownSecret(value) || hasPassword(value) || !isIdentifier(upper) && isRandom(value)
+}
+
+// beginsKey reports whether a value has the begin of a private key. A variable may have a part of one. In other texts,
+// the words alone are no secret.
+func beginsKey(value string) bool {
+	_, rest, begun := strings.Cut(value, "-----BEGIN ")
+	kind, _, ended := strings.Cut(rest, "-----")
+	return begun && ended && strings.Contains(kind, "PRIVATE KEY")
 }
 
 // gitConfigCount is the number of the pairs of variables GIT_CONFIG_KEY_N and GIT_CONFIG_VALUE_N.

@@ -68,6 +68,10 @@ func TestSecretVariablesAreFound(t *testing.T) {
 		assert.True(t, redact.IsSecretVariable(name, value), line)
 		assert.True(t, redact.IsSecretVariable(strings.ToLower(name), value), line)
 	}
+	for _, value := range []string{"-----BEGIN PRIVATE KEY-----\nMIIE", "x -----BEGIN RSA PRIVATE KEY-----", "-----BEGIN PGP PRIVATE KEY BLOCK-----\n"} {
+		assert.True(t, redact.IsSecretVariable("MATERIAL", value), "a part of a key: %s", value)
+	}
+	assert.False(t, redact.IsSecretVariable("MATERIAL", "-----BEGIN CERTIFICATE-----\nMIIE"))
 }
 
 // environments have variables of machines as they are, without secrets.
