@@ -172,3 +172,21 @@ func TestRequestsThatCannotBeMade(t *testing.T) {
 		})
 	}
 }
+
+// TestARefusedMemberOfTheUserIsLeftOut has a member that the configuration adds to each request.
+func TestARefusedMemberOfTheUserIsLeftOut(t *testing.T) {
+	var bodies []string
+	provider := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(b))
+		if strings.Contains(string(b), "service_tier") {
+			http.Error(w, `{"error":{"message":"Unknown parameter: 'service_tier'","param":"service_tier"}}`, http.StatusBadRequest)
+			return
+		}
+		_, _ = io.WriteString(w, event(`{"content":"a"}`)+stop)
+	}, func(e *model.Endpoint) { e.Extra.Members = `{"service_tier":"flex","top_k":5}` })
+	_, _, err := modeltest.Ask(t.Context(), provider, modeltest.UserSays("hi"))
+	require.NoError(t, err)
+	require.Len(t, bodies, 2)
+	require.Contains(t, bodies[1], `"top_k":5`)
+}
