@@ -33,8 +33,9 @@ var identifierWords = strings.Fields("ID IDS UUID GUID SHA SHA1 SHA256 HASH DIGE
 var keptNames = strings.Fields("PATH HOME USER LOGNAME SHELL LANG TERM TMPDIR PWD OLDPWD LS_COLORS PS1 PS2 PS4 PROMPT")
 
 // IsSecretVariable reports whether an environment variable seems to have a secret: by its name, or by its value. The
-// value counts if it has the begin of a private key, a form that a [Detector] knows, a URL with a password, a password in a list of settings, or if
-// all of it is a random text of letters of both cases and digits. Hexadecimal numbers, UUIDs and paths are no secrets.
+// value counts if it has the begin of a private key, a form that a [Detector] knows, a URL with a password, a
+// password in a list of settings, or if all of it is a random text of letters of both cases and digits. Hexadecimal
+// numbers, UUIDs and paths are no secrets.
 func IsSecretVariable(name, value string) bool {
 	upper := strings.ToUpper(name)
 	switch {
