@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -233,7 +234,19 @@ func (r modelRequest) conversation() (lines []string) {
 	return lines
 }
 
+// ofDevelopers matches what has the role of the developer on the Responses API.
+var ofDevelopers = regexp.MustCompile(`(?s)<(skills_instructions|collaboration_mode)>.*?</(skills_instructions|collaboration_mode)>`)
+
 func (e modelEntry) lines() (lines []string) {
+	if e.Role == "user" { // Chat Completions have neighbouring messages of the user in one
+		content := ofDevelopers.ReplaceAllString(string(e.Content), "\n\n")
+		for _, paragraph := range strings.Split(content, "\n\n") {
+			if text, _, _ := strings.Cut(paragraph, "\n"); text != "" && text != "<environment_context>" && !strings.HasPrefix(text, "</") {
+				lines = append(lines, "user: "+text)
+			}
+		}
+		return lines
+	}
 	text, _, _ := strings.Cut(string(e.Content), "\n")
 	switch {
 	case e.Type == "function_call":
