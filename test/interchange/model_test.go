@@ -86,7 +86,7 @@ func (m *bilingual) answer(by string, r modelRequest) (modelAnswer, error) {
 	if strings.HasPrefix(last, "output ") {
 		return modelAnswer{text: "done"}, nil
 	}
-	text := strings.TrimPrefix(last, "user: ")
+	text := r.asked(strings.TrimPrefix(last, "user: "))
 	if script, background := strings.CutPrefix(text, "stay: "); background {
 		m.calls++
 		arguments, err := json.Marshal(apptest.Object{"cmd": script, "yield_time_ms": 250})
@@ -234,16 +234,39 @@ func (r modelRequest) conversation() (lines []string) {
 	return lines
 }
 
+// asked returns the first line of a request for a summary, and the last paragraph of any other.
+func (r modelRequest) asked(paragraph string) string {
+	entries := append(r.Messages, r.Input...)
+	content := string(entries[len(entries)-1].Content)
+	for _, head := range []string{"# Conversation", "# Summary of the conversation before", "You are performing"} {
+		if strings.HasPrefix(content, head) {
+			line, _, _ := strings.Cut(content, "\n")
+			return line
+		}
+	}
+	return paragraph
+}
+
 // ofDevelopers matches what has the role of the developer on the Responses API.
-var ofDevelopers = regexp.MustCompile(`(?s)<(skills_instructions|collaboration_mode)>.*?</(skills_instructions|collaboration_mode)>`)
+var ofDevelopers = regexp.MustCompile(`(?s)<(skills_instructions|collaboration_mode|permissions instructions)>.*?</(skills_instructions|collaboration_mode|permissions instructions)>`)
+
+// paragraphs returns the paragraphs of a message of the user. On Chat Completions, neighbouring messages are one, with a
+// blank line between them. The environment and texts of the developer are left out.
+func (e modelEntry) paragraphs() (texts []string) {
+	content := ofDevelopers.ReplaceAllString(string(e.Content), "\n\n")
+	for _, text := range strings.Split(content, "\n\n") {
+		if text = strings.Trim(text, "\n"); text != "" && !strings.HasPrefix(text, "<environment_context>") && !strings.HasPrefix(text, "</") {
+			texts = append(texts, "user: "+text)
+		}
+	}
+	return texts
+}
 
 func (e modelEntry) lines() (lines []string) {
-	if e.Role == "user" { // Chat Completions have neighbouring messages of the user in one
-		content := ofDevelopers.ReplaceAllString(string(e.Content), "\n\n")
-		for _, paragraph := range strings.Split(content, "\n\n") {
-			if text, _, _ := strings.Cut(paragraph, "\n"); text != "" && text != "<environment_context>" && !strings.HasPrefix(text, "</") {
-				lines = append(lines, "user: "+text)
-			}
+	if e.Role == "user" {
+		for _, text := range e.paragraphs() {
+			line, _, _ := strings.Cut(text, "\n")
+			lines = append(lines, line)
 		}
 		return lines
 	}
@@ -255,7 +278,7 @@ func (e modelEntry) lines() (lines []string) {
 		return []string{outputLine(e.CallID, string(e.Output))}
 	case e.Role == "tool":
 		return []string{outputLine(e.ToolCallID, string(e.Content))}
-	case e.Role != "user" && e.Role != "assistant" || text == "<environment_context>":
+	case e.Role != "assistant":
 		return nil
 	case text != "":
 		lines = append(lines, e.Role+": "+text)

@@ -21,11 +21,17 @@ type trimCase struct {
 	plain []string
 }
 
+// The summaries of the cases.
 const (
-	earlySummary = "user: Summary of the earlier conversation, which is not in the context any more:\n\nAn early\nsummary."
-	madeSummary  = "user: Summary of the earlier conversation, which is not in the context any more:\n\nanswer to # Conversation"
-	againSummary = "user: Summary of the earlier conversation, which is not in the context any more:\n\nanswer to # Summary of the conversation before"
+	earlySummary = "An early\nsummary."
+	madeSummary  = "answer to # Conversation"
+	againSummary = "answer to # Summary of the conversation before"
 )
+
+// summarized returns a prompt with a summary after it.
+func summarized(prompt []string, summary string) []string {
+	return append(prompt, "user: Summary of the earlier conversation, which is not in the context any more:", "user: "+summary)
+}
 
 func fourTurns() []string {
 	return []string{
@@ -56,27 +62,27 @@ func trimCases() []trimCase {
 		{"trim everything", func(c *apptest.Client, id string) {
 			c.Call("thread/context/trim", apptest.Object{"threadId": id})
 		}, fourTurns()},
-		{"compaction", (*apptest.Client).Compact, append(fourInputs(), madeSummary)},
+		{"compaction", (*apptest.Client).Compact, summarized(fourInputs(), madeSummary)},
 		{"compaction undone", func(c *apptest.Client, id string) {
 			c.Compact(id)
 			c.Call("context/undo", apptest.Object{"threadId": id})
-		}, append(fourInputs(), madeSummary)},
+		}, summarized(fourInputs(), madeSummary)},
 		{"compaction after trim", func(c *apptest.Client, id string) {
 			trimToTwoTurns(c, id)
 			runTwoTurns(c, id)
 			c.Compact(id)
-		}, append(fourInputs(), "user: run: seq 300 302", "user: sixth", againSummary)},
+		}, summarized(append(fourInputs(), "user: run: seq 300 302", "user: sixth"), againSummary)},
 		{"trim after compaction", func(c *apptest.Client, id string) {
 			c.Compact(id)
 			runTwoTurns(c, id)
 			c.Call("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 1})
-		}, append(append(fourInputs(), madeSummary), twoMoreTurns()...)},
+		}, append(summarized(fourInputs(), madeSummary), twoMoreTurns()...)},
 	}
 }
 
 func trimToTwoTurns(c *apptest.Client, id string) {
 	c.T.Helper()
-	c.Call("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 2, "summary": "An early\nsummary."})
+	c.Call("thread/context/trim", apptest.Object{"threadId": id, "keepLastNTurns": 2, "summary": earlySummary})
 }
 
 func runTwoTurns(c *apptest.Client, id string) {
@@ -186,8 +192,8 @@ func TestReferenceInterchangeCompacts(t *testing.T) {
 	}{
 		"theirs":          {(*interchange).reference, func(*apptest.Client, string) {}, fourTurns()},
 		"ours":            {(*interchange).ours, func(*apptest.Client, string) {}, fourTurns()},
-		"trimmed by us":   {(*interchange).ours, trimToTwoTurns, append([]string{earlySummary}, fourTurns()[6:]...)},
-		"compacted by us": {(*interchange).ours, (*apptest.Client).Compact, append(fourInputs(), madeSummary)},
+		"trimmed by us":   {(*interchange).ours, trimToTwoTurns, append(summarized(nil, earlySummary), fourTurns()[6:]...)},
+		"compacted by us": {(*interchange).ours, (*apptest.Client).Compact, summarized(fourInputs(), madeSummary)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -259,6 +265,10 @@ func (m *bilingual) fullConversation(path string) []string {
 // fullConversation is conversation with all lines of each message.
 func (r modelRequest) fullConversation() (texts []string) {
 	for _, e := range append(r.Messages, r.Input...) {
+		if e.Role == "user" {
+			texts = append(texts, e.paragraphs()...)
+			continue
+		}
 		lines := e.lines()
 		if _, rest, more := strings.Cut(string(e.Content), "\n"); more && len(lines) > 0 && e.Role != "tool" {
 			lines[0] += "\n" + rest
