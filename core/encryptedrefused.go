@@ -18,8 +18,8 @@ func (s *step) dropEncrypted(err *ModelError) bool {
 	s.record(protocol.LineEncryptedRefused,
 		protocol.EncryptedRefused{Provider: provider, Reason: excerpt.FirstRunes(err.Message, maxRefusalReason)})
 	s.out.Sync = true
-	s.warn([]string{"The provider " + provider + " cannot read the encrypted content of this conversation that it made " +
-		"before, as after a change of the account. It is not sent any more. Its words: " + err.Message})
+	s.warn([]string{"Provider " + provider + " cannot read encrypted content that it made earlier in this conversation, for " +
+		"example after a change of the account. The server does not send that content again. The provider said: " + err.Message})
 	s.expandEncrypted(&s.active.env)
 	s.contextChanged(nil)
 	s.requestModel()

@@ -168,8 +168,8 @@ func modalities(model string) []string {
 	return []string{"text"}
 }
 
-// Capabilities returns the capabilities of a model of a provider. listed is what the provider reports of the model, or
-// the zero value.
+// Capabilities returns the capabilities of a provider's model. listed has the report of the provider about the model,
+// or is the zero value.
 func (c *Config) Capabilities(provider, model string, listed core.ListedModel) core.Capabilities {
 	images := takesImages(model)
 	if listed.Modalities != nil {

@@ -82,8 +82,8 @@ func StatusFailure(provider string, status int, header http.Header, body []byte)
 	return (&statusError{status, header, body}).modelError(source{provider, provider})
 }
 
-// refusalOf returns what the provider said of a request: by a status, or at the begin of a stream, as gateways do that
-// reply before they know the result. It returns nil for an error that the provider did not report.
+// refusalOf returns the provider's words about a request. They come with a status, or at the begin of a stream from
+// gateways that reply before they know the result. It returns nil for an error that the provider did not report.
 func refusalOf(err error) *refusal.Refusal {
 	var answer *statusError
 	var reported *reportedError

@@ -11,7 +11,7 @@ import (
 
 // The words of providers for a prompt that does not fit.
 var (
-	tooLong = pattern.New(`(?i)` + strings.Join([]string{
+	tooLong = pattern.AnyOf(
 		`context[ _-]?(window|length|size|limit)`,
 		`\b(prompt|inputs?|request|messages?|conversation|history|query|content)\b\W+(\w+\W+){0,7}(too (long|large|many)|exceed|longer than|larger than|over the)`,
 		`\bexceed\w*\W+(\w+\W+){0,7}(tokens?|length|context|prompt|input)\b`,
@@ -20,10 +20,11 @@ var (
 		`reduce the (length|size|number) of|too many (input |prompt )?tokens|ran out of context|context overflow`,
 		`\binputs?\b.{0,40}must (be|have) (<=|less than|at most|fewer than) ?\d+`,
 		`(超出|超过|过长).{0,20}(长度|上下文|token)|(输入|上下文|prompt|长度).{0,12}(超出|超过|过长)`,
-	}, "|"))
+	)
 	// otherLimit matches limits of an answer, and of a single member such as an id.
-	otherLimit = pattern.New(`(?i)string too long|(max_|completion|output)[ _]?(completion_|output_|new_)?tokens?\b`)
-	ofPrompt   = pattern.New(`(?i)context|prompt|input`)
+	otherLimit = pattern.AnyOf(
+		`string too long`, `(max_|completion|output)[ _]?(completion_|output_|new_)?tokens?\b`)
+	ofPrompt = pattern.New(`(?i)context|prompt|input`)
 )
 
 // tooLongCodes are codes and types of errors for a prompt that does not fit, of OpenAI, llama.cpp, Anthropic, GitHub
@@ -53,9 +54,13 @@ func (p *problem) tooLong(status int) bool {
 // the prompt, and before it. The upper end of a range counts. A number alone in parentheses is a code.
 var statedWindows = []func() *regexp.Regexp{
 	pattern.New(`\d(?: tokens)? ?> ?(\d{4,8})\b`),
-	pattern.New(`(?i)(?:max(?:imum)?|limit|allowed|available|up to)\b[^\d\[]{0,50}(?:\[\d+ ?)?(\d{3,8})(?:[^\d)]|$)`),
-	pattern.New(`(?i)(?:context|model)[ _-]?(?:window|length|size|len)[^\d\[]{0,40}(\d{3,8})(?:[^\d)]|$)`),
-	pattern.New(`(?i)must (?:be|have) (?:<=|less than|at most|fewer than) ?(\d{3,8})|range of input length[^\[]*\[\d+ ?(\d{3,8})`),
+	pattern.AnyOf(
+		`(?:max(?:imum)?|limit|allowed|available|up to)\b[^\d\[]{0,50}(?:\[\d+ ?)?(\d{3,8})(?:[^\d)]|$)`),
+	pattern.AnyOf(
+		`(?:context|model)[ _-]?(?:window|length|size|len)[^\d\[]{0,40}(\d{3,8})(?:[^\d)]|$)`),
+	pattern.AnyOf(
+		`must (?:be|have) (?:<=|less than|at most|fewer than) ?(\d{3,8})`,
+		`range of input length[^\[]*\[\d+ ?(\d{3,8})`),
 	pattern.New(`(?i)(\d{3,8}) maximum context`),
 }
 

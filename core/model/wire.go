@@ -15,10 +15,10 @@ type Wire interface {
 	Path() []string
 	// Send posts one request for the prompt, and leaves the answer to the Poster.
 	Send(ctx context.Context, to Poster, p *core.Prompt) error
-	// Demands returns what the next request to a model obeys. Equal pointers are equal demands.
+	// Demands returns the demands that the next request to a model obeys. Equal pointers mean equal demands.
 	Demands(model string) *refusal.Demands
-	// Learn takes note of what the refusal of a request demands of later ones. It returns no change if the next request
-	// for the prompt would be the same.
+	// Learn adds the change that the refusal of a request demands. It returns no change if the next request for the
+	// prompt would be the same.
 	Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change
 	// Read starts to read an answer. emit takes its pieces.
 	Read(p *core.Prompt, emit func(core.Piece)) Reading

@@ -6,6 +6,7 @@ package pattern
 
 import (
 	"regexp"
+	"strings"
 	"sync"
 )
 
@@ -13,4 +14,9 @@ import (
 // panics if the expression is invalid.
 func New(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+// AnyOf is New for an expression that matches one of the alternatives, in upper or lower case.
+func AnyOf(alternatives ...string) func() *regexp.Regexp {
+	return New("(?i)" + strings.Join(alternatives, "|"))
 }

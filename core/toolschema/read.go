@@ -21,13 +21,13 @@ type reader struct {
 	root any
 	// active are the references whose targets are being read.
 	active []string
-	// visited and text are what was read so far. overflown is set if they exceed their bounds.
+	// visited and text count the nodes and the bytes that were read. overflown is set if they exceed their bounds.
 	visited, text int
 	overflown     bool
 	renamed       map[string]string
 }
 
-// charge counts what is read, and reports whether more may be read.
+// charge counts a read, and reports whether more may be read.
 func (r *reader) charge(entries, text int) bool {
 	r.visited += entries
 	r.text += text

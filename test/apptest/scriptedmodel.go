@@ -134,7 +134,8 @@ func scriptIn(m gjson.Result) (script [][]ToolCall) {
 	return script
 }
 
-// LastParagraph returns what is after the last blank line of a text. Neighbouring messages of the user are one.
+// LastParagraph returns the text after the last blank line. Chat Completions join neighbouring messages of the user
+// with blank lines.
 func LastParagraph(text string) string { return text[strings.LastIndex("\n\n"+text, "\n\n"):] }
 
 // WriteCalls answers the n-th request with calls. LastSession in arguments becomes session.

@@ -61,7 +61,7 @@ func TestRefusedEncryptedReasoningIsNotSentAgain(t *testing.T) {
 			c.Initialize()
 			c.Call("thread/resume", apptest.Object{"threadId": thread})
 			require.Equal(t, "completed", c.Turn(thread, "two").Status)
-			require.Contains(t, strings.Join(c.Warnings(), "\n"), "cannot read the encrypted content")
+			require.Contains(t, strings.Join(c.Warnings(), "\n"), "cannot read encrypted content")
 			require.Equal(t, map[string]string{"reasoning": "refused"}, notSent(c, thread))
 			require.Len(t, p.Requests(), 3)
 			c.Kill()

@@ -103,7 +103,7 @@ func allowedVariables() map[string]string {
 // allowedCalls are the functions whose results may be package variables. Go has no literal for such
 // constants.
 func allowedCalls() []string {
-	return []string{"errors.New", "fmt.Errorf", "pattern.New", "regexp.MustCompile", "reflect.TypeFor", "strings.Fields",
+	return []string{"errors.New", "fmt.Errorf", "pattern.New", "pattern.AnyOf", "regexp.MustCompile", "reflect.TypeFor", "strings.Fields",
 		"sync.OnceValue", "newVariants"}
 }
 

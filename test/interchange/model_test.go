@@ -250,12 +250,14 @@ func (r modelRequest) asked(paragraph string) string {
 // ofDevelopers matches what has the role of the developer on the Responses API.
 var ofDevelopers = regexp.MustCompile(`(?s)<(skills_instructions|collaboration_mode|permissions instructions)>.*?</(skills_instructions|collaboration_mode|permissions instructions)>`)
 
-// paragraphs returns the paragraphs of a message of the user. On Chat Completions, neighbouring messages are one, with a
-// blank line between them. The environment and texts of the developer are left out.
+// paragraphs returns the paragraphs of a message of the user. On Chat Completions, neighbouring messages are one,
+// with a blank line between them. The environment and texts of the developer are left out.
 func (e modelEntry) paragraphs() (texts []string) {
 	content := ofDevelopers.ReplaceAllString(string(e.Content), "\n\n")
 	for _, text := range strings.Split(content, "\n\n") {
-		if text = strings.Trim(text, "\n"); text != "" && !strings.HasPrefix(text, "<environment_context>") && !strings.HasPrefix(text, "</") {
+		text = strings.Trim(text, "\n")
+		isOfUser := !strings.HasPrefix(text, "<environment_context>") && !strings.HasPrefix(text, "</")
+		if text != "" && isOfUser {
 			texts = append(texts, "user: "+text)
 		}
 	}

@@ -85,7 +85,7 @@ type callIndex struct {
 	given bool
 }
 
-// UnmarshalJSON takes what is not an integer for absent. It never fails.
+// UnmarshalJSON treats a value that is not an integer as absent. It never fails.
 func (x *callIndex) UnmarshalJSON(b []byte) error {
 	n, err := strconv.Atoi(strings.Trim(string(b), `"`))
 	*x = callIndex{n, err == nil}

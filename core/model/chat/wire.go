@@ -58,10 +58,10 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 	return err
 }
 
-// Demands returns what is known of a model.
+// Demands returns the demands that refusals of a model have shown so far.
 func (w *Wire) Demands(model string) *refusal.Demands { return w.book.Of(model) }
 
-// Learn takes note of what a refusal demands.
+// Learn adds the change that a refusal demands.
 func (w *Wire) Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change {
 	demands := w.book.Of(p.Model)
 	sent := demands.Prompt(p)

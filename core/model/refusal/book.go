@@ -26,24 +26,24 @@ type Request struct {
 	images []sentImage
 }
 
-// Kind is a part of requests that providers refuse.
+// Kind handles the refusals of one part of requests.
 type Kind struct {
-	// Part is what is refused, for people.
+	// Part names the refused part in the documentation.
 	Part string
-	// Quiet is set if the request says the same after the change. Only the log has the notice then.
+	// Quiet is set if the model gets the same content after the change. Then only the log has the notice.
 	Quiet bool
 	learn func(*Refusal, *Request, *Demands) (notice string)
 }
 
-// Change is what a refusal changed. The zero value is no change.
+// Change is a change of the demands after a refusal. The zero value is no change.
 type Change struct {
-	// Notice tells people what changed.
+	// Notice describes the change for people.
 	Notice string
 	Quiet  bool
 }
 
-// Kinds are all of them. The first one that recognises a refusal and knows a change counts. What is named exactly comes
-// before what is recognised by words.
+// Kinds returns all kinds, in the order in which they are tried. Kinds that need an exact name come before those that
+// look for words.
 func Kinds() []Kind {
 	return []Kind{
 		{"ids of calls", true, learnIDs},

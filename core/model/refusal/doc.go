@@ -1,14 +1,15 @@
-// Package refusal decides how a request continues that a provider refused. It holds in one place what can be refused,
-// how that is recognised, what changes, and what people are told.
+// Package refusal decides how a request continues after a provider refused it. It holds in one place which parts can be
+// refused, how a refusal is recognised, how the request changes, and which message people get.
 //
-// A [Refusal] is what the provider said, a [Request] what can be changed. [Book.Learn] looks for the first row of kinds
-// that recognises the refusal and knows a change that was not made yet. The change is part of the [Demands] of the
-// model from then on, until the process ends: a gateway has many models, and what one refuses another one needs. The
-// next request obeys them. A restart learns them again, at the cost of a refused request each.
+// A [Refusal] has the words of the provider. A [Request] has the parts that can change. [Book.Learn] uses the first
+// kind of [Kinds] that recognises the refusal and has a change that was not made yet. The change becomes part of the
+// [Demands] of the model until the process ends, and the next request obeys them. Models of one provider are kept
+// apart: a gateway has many models, and one can need a member that another one refuses. After a restart, each change
+// costs a refused request again.
 //
-// Demands only grow, so a request is refused a bounded number of times. A refusal that no row recognises fails the
-// turn. What is too long is never recognised here, because its words name parts of the request at random.
+// Demands only grow, so the number of refused requests is bounded. If no kind recognises a refusal, the turn fails. No
+// kind recognises an error about the length of a request, because such errors name parts of the request by chance.
 //
-// Refused encrypted content belongs to a thread instead of a model. [Refusal.OfEncrypted] recognises it; the core takes
-// it out of the prompt, and keeps that in the rollout.
+// Encrypted content belongs to a thread and not to a model. [Refusal.OfEncrypted] recognises its refusal. The core
+// removes the content from the prompt, and records that in the rollout.
 package refusal

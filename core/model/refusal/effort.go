@@ -12,8 +12,9 @@ var (
 	// effortNone demands the effort none. Models that reason by default demand it for tools.
 	effortNone = pattern.New("(?i)(effort|thinking).{0,60}\\b(to|be|as|with|=)[ :=]*['\"`]?(none|disabled)\\b")
 	// effortValues begins the list of the efforts that a model takes.
-	effortValues = pattern.New(`(?i)(supported values|valid values|allowed values|accepted values|one of|expected|must be|should be|choose from|values are)`)
-	quotedWord   = pattern.New("['\"`](\\w+)['\"`]")
+	effortValues = pattern.AnyOf(
+		`(supported values|valid values|allowed values|accepted values|one of|expected|must be|should be|choose from|values are)`)
+	quotedWord = pattern.New("['\"`](\\w+)['\"`]")
 )
 
 // efforts are the known efforts, the lowest first.

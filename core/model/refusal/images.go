@@ -13,12 +13,19 @@ import (
 // image: the content must be a text, and the only other content is images.
 var (
 	aboutImages = pattern.New(`(?i)image|\bvision\b|multi-?modal|mmproj|picture|图`)
-	textOnly    = pattern.New(`(?i)(image|\bvision\b|multi-?modal)\w*( \w+){0,3} (is|are) not (supported|enabled|allowed|available|permitted)|` +
-		`(not|n't|no)( \w+){0,4} (support|accept|allow|take|handle|process|have|enable|view|see)\w*( \w+){0,4} (image|\bvision\b|multi-?modal|picture)|` +
-		`(image|\bvision\b|multi-?modal)\w*( \w+){0,3} (not|un)[ -]?support|not a (multi-?modal|vision)|text[- ]only|mmproj|at most 0 image|` +
-		`only (supports?|accepts?|takes?) text|unknown variant .?image_url|no endpoints found that support image|image_url.{0,40}(not supported|unsupported|is only supported)|` +
-		`missing (\bvision\b|image)|without vision|不支持.{0,6}图|图.{0,6}不支持`)
-	textContent = pattern.New(`(?i)content.{0,40}(must be a string|should be a( valid)? string|expected (a )?.?string|参数非法|取值范围)|(valid|a) string.{0,40}content|invalid type: sequence, expected a string|content\.type|expected .?text.?$`)
+	textOnly    = pattern.AnyOf(
+		`(image|\bvision\b|multi-?modal)\w*( \w+){0,3} (is|are) not (supported|enabled|allowed|available|permitted)`,
+		`(not|n't|no)( \w+){0,4} (support|accept|allow|take|handle|process|have|enable|view|see)\w*( \w+){0,4} (image|\bvision\b|multi-?modal|picture)`,
+		`(image|\bvision\b|multi-?modal)\w*( \w+){0,3} (not|un)[ -]?support`,
+		`not a (multi-?modal|vision)`, `text[- ]only`, `mmproj`, `at most 0 image`,
+		`only (supports?|accepts?|takes?) text`, `unknown variant .?image_url`,
+		`no endpoints found that support image`,
+		`image_url.{0,40}(not supported|unsupported|is only supported)`,
+		`missing (\bvision\b|image)`, `without vision`, `不支持.{0,6}图`, `图.{0,6}不支持`)
+	textContent = pattern.AnyOf(
+		`content.{0,40}(must be a string|should be a( valid)? string|expected (a )?.?string|参数非法|取值范围)`,
+		`(valid|a) string.{0,40}content`, `invalid type: sequence, expected a string`,
+		`content\.type`, `expected .?text.?$`)
 )
 
 // learnImages leaves out images that are refused. If the model takes no image, it leaves out all of them from then on.

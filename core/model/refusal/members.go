@@ -10,12 +10,16 @@ import (
 )
 
 // refusing are words of a refusal. They count only near the name of a member.
-var refusing = pattern.New(`(?i)unrecogni[sz]ed|unknown|unsupported|not supported|(does|do) ?n[o']t support|` +
-	`not (yet )?(permitted|allowed|accepted|available|implemented|valid|expected|recogni[sz]ed|enabled)|unexpected|extra (inputs?|fields?|arguments?)|` +
-	`invalid (parameter|argument|field|key|property|option|request)|no longer|not a (valid|known)|forbidden|can ?not be (used|set|specified)|` +
-	`additional propert|unavailable|deprecated|不支持|非法`)
+var refusing = pattern.AnyOf(
+	`unrecogni[sz]ed`, `unknown`, `unsupported`, `not supported`, `(does|do) ?n[o']t support`,
+	`not (yet )?(permitted|allowed|accepted|available|implemented|valid|expected|recogni[sz]ed|enabled)`,
+	`unexpected`, `extra (inputs?|fields?|arguments?)`,
+	`invalid (parameter|argument|field|key|property|option|request)`, `no longer`,
+	`not a (valid|known)`, `forbidden`, `can ?not be (used|set|specified)`, `additional propert`,
+	`unavailable`, `deprecated`, `不支持`, `非法`)
 
-// asMember has what stands directly before the name of a member that is an English word, such as text.
+// asMember matches the words directly before the name of a member. A name that is an English word, such as text, needs
+// them.
 const asMember = `(?:parameters?|arguments?|fields?|propert(?:y|ies)|keys?|members?|options?|inputs?)\s*(?:supplied|name)?\s*:?\s*`
 
 // nearby is how far the words of a refusal are from the name of the member, in bytes.

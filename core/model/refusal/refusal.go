@@ -11,7 +11,7 @@ import (
 	"appserver/protocol"
 )
 
-// Refusal is what a provider said of a request that it did not take.
+// Refusal has the words of a provider about a request that it refused.
 type Refusal struct {
 	// Status is the HTTP status, that of an error within a stream, or 0 if that has none.
 	Status int
@@ -46,9 +46,15 @@ func (r *Refusal) hasWord(parts ...string) bool {
 }
 
 var (
-	encrypted  = pattern.New(`(?i)encrypted[_ ]content|thinking.{0,40}signature|invalid .{0,10}signature.{0,20}thinking`)
-	undecoded  = pattern.New(`(?i)verif|decrypt|decod|pars|invalid|match|expired|belong|organi[sz]ation|not found|another`)
-	unfollowed = pattern.New(`(?i)reasoning['"\x60]? (item )?(was )?(provided|sent|included)? ?without its required (following|preceding)|type ['"\x60]reasoning['"\x60].{0,60}without`)
+	encrypted = pattern.AnyOf(
+		`encrypted[_ ]content`, `thinking.{0,40}signature`,
+		`invalid .{0,10}signature.{0,20}thinking`)
+	undecoded = pattern.AnyOf(
+		`verif`, `decrypt`, `decod`, `pars`, `invalid`, `match`, `expired`, `belong`,
+		`organi[sz]ation`, `not found`, `another`)
+	unfollowed = pattern.AnyOf(
+		`reasoning['"\x60]? (item )?(was )?(provided|sent|included)? ?without its required (following|preceding)`,
+		`type ['"\x60]reasoning['"\x60].{0,60}without`)
 )
 
 // OfEncrypted reports whether the provider cannot read encrypted content of the request: reasoning, or a compaction. It
@@ -74,7 +80,9 @@ func SendsEncrypted(p *core.Prompt) bool {
 // OfStore reports whether the provider refuses store: false, which keeps it from storing the conversation.
 func (r *Refusal) OfStore() bool { return r.rejects() && r.names("store") }
 
-var template = pattern.New(`(?i)raise_exception|jinja|chat[_ ]template|template (error|render)|(render|appl)\w* .{0,20}template`)
+var template = pattern.AnyOf(
+	`raise_exception`, `jinja`, `chat[_ ]template`, `template (error|render)`,
+	`(render|appl)\w* .{0,20}template`)
 
 // OfTemplate reports whether the chat template of a model failed. The same request would fail again.
 func (r *Refusal) OfTemplate() bool { return r.says(template) }

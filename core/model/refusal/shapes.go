@@ -8,7 +8,8 @@ import (
 )
 
 var (
-	idsRefused  = pattern.New(`(?i)(tool[ _]call[ _]id|tool_use(\.|_)id|tool_calls\[\d+\]\.id).*(length|pattern|too long|must be a-z)`)
+	idsRefused = pattern.AnyOf(
+		`(tool[ _]call[ _]id|tool_use(\.|_)id|tool_calls\[\d+\]\.id).*(length|pattern|too long|must be a-z)`)
 	echoRefused = pattern.New(`\b(reasoning|reasoning_content|reasoning_details|extra_content|thought_?signature|signature)\b`)
 	echoMissed  = pattern.New(`(?i)missing|passed back|is required`)
 )
@@ -19,16 +20,29 @@ var shapes = []struct {
 	demand func(*Shape)
 	notice string
 }{
-	{pattern.New(`(?i)(developer|system)( role| message\w*| instruction\w*|_instruction)? ?((is|are) )?not (supported|enabled|allowed|accepted)|(not|n't) support( \w+){0,2} (system|developer)`),
-		func(s *Shape) { s.NoSystem = true }, "The model takes no system messages. They are sent as messages of the user."},
-	{pattern.New(`(?i)system (message|prompt|role)\w*( \w+){0,4} (first|begin|start|top)|unexpected role .?(system|developer)|only (one|a single|the first) system|(multiple|more than one|second) system message`),
-		func(s *Shape) { s.SystemFirst = true }, "The model takes one system message only, at the top. Later ones are sent as messages of the user."},
-	{pattern.New(`(?i)must alternate|alternat\w+ .{0,40}(user|role)|roles? .{0,40}alternat|unexpected role|(consecutive|successive) .{0,20}(user|assistant|messages|roles?)|first message must be .{0,20}user|expected .{0,20}role`),
-		func(s *Shape) { s.Alternating = true }, "The model demands that messages of the user and the assistant take turns. They are sent so."},
-	{pattern.New(`(?i)single tool[- _]?calls?|(one|1) tool[- _]?call (at|per)|(parallel|multiple) tool[- _]?calls? .{0,40}(not|n't)|only supports? (one|a single) (tool|function)`),
-		func(s *Shape) { s.SingleCalls = true }, "The model takes one call at a time. Calls that were made at once are sent in turn."},
-	{pattern.New(`(?i)\bcontent.{0,60}(string|null|none|required|missing|empty)|(valid|a) string.{0,40}\bcontent|(null|none).{0,40}\bcontent|NoneType`),
-		func(s *Shape) { s.EmptyContent = true }, "The model demands a content in each message. Calls are sent with an empty text."},
+	{pattern.AnyOf(
+		`(developer|system)( role| message\w*| instruction\w*|_instruction)? ?((is|are) )?not (supported|enabled|allowed|accepted)`,
+		`(not|n't) support( \w+){0,2} (system|developer)`),
+		func(s *Shape) { s.NoSystem = true }, "The model takes no system messages. The server sends them in the role of the user."},
+	{pattern.AnyOf(
+		`system (message|prompt|role)\w*( \w+){0,4} (first|begin|start|top)`,
+		`unexpected role .?(system|developer)`, `only (one|a single|the first) system`,
+		`(multiple|more than one|second) system message`),
+		func(s *Shape) { s.SystemFirst = true }, "The model takes a system message at the top only. The server sends later ones in the role of the user."},
+	{pattern.AnyOf(
+		`must alternate`, `alternat\w+ .{0,40}(user|role)`, `roles? .{0,40}alternat`,
+		`unexpected role`, `(consecutive|successive) .{0,20}(user|assistant|messages|roles?)`,
+		`first message must be .{0,20}user`, `expected .{0,20}role`),
+		func(s *Shape) { s.Alternating = true }, "The model demands that the user and the assistant take turns. The server joins messages, or puts a short text between them."},
+	{pattern.AnyOf(
+		`single tool[- _]?calls?`, `(one|1) tool[- _]?call (at|per)`,
+		`(parallel|multiple) tool[- _]?calls? .{0,40}(not|n't)`,
+		`only supports? (one|a single) (tool|function)`),
+		func(s *Shape) { s.SingleCalls = true }, "The model takes one call in a message. The server sends calls that were made together one after the other."},
+	{pattern.AnyOf(
+		`\bcontent.{0,60}(string|null|none|required|missing|empty)`,
+		`(valid|a) string.{0,40}\bcontent`, `(null|none).{0,40}\bcontent`, `NoneType`),
+		func(s *Shape) { s.EmptyContent = true }, "The model demands a content in each message. The server sends an empty text with calls."},
 }
 
 // learnShape changes the form of messages. Words of a template that no row knows demand all forms at once.
@@ -47,13 +61,14 @@ func learnShape(r *Refusal, q *Request, d *Demands) string {
 	if strict := (Shape{Alternating: true, SystemFirst: true, NoSystem: d.Shape.NoSystem, SingleCalls: true,
 		EmptyContent: true}); r.OfTemplate() && d.Shape != strict {
 		d.Shape = strict
-		return "The chat template of the model failed. Messages are sent in the simplest form."
+		return "The chat template of the model failed. The server sends messages in the simplest form."
 	}
 	return ""
 }
 
-// allows reports whether the request has what the change of the shape is about. A null content must be there: its words
-// are also those of refused images. The Responses API has neither contents that are null nor calls in one message.
+// allows reports whether a change of the shape would change the request. Refusals of a null content and of images can
+// have the same words, so the request must have a null content. The Responses API has no null content, and no calls
+// within a message.
 func (q *Request) allows(before, after Shape) bool {
 	switch {
 	case after.EmptyContent != before.EmptyContent:
@@ -70,7 +85,7 @@ func learnIDs(r *Refusal, q *Request, d *Demands) string {
 		return ""
 	}
 	d.ShortIDs = true
-	return "The provider takes short ids of calls only. They are sent so."
+	return "The provider takes only ids of calls with nine letters and digits. The server replaces other ids."
 }
 
 // limitRefused matches a refusal of the older name of the limit of output tokens that recommends the newer one.
@@ -88,7 +103,8 @@ func learnLimit(r *Refusal, q *Request, d *Demands) string {
 
 // These match rejections of an item of raw reasoning, and those of calls without reasoning.
 var (
-	rawRefused      = pattern.New(`(?i)input(\[|\.)\d+.*(reasoning|content)|(reasoning|encrypted_content).*input(\[|\.)\d+`)
+	rawRefused = pattern.AnyOf(
+		`input(\[|\.)\d+.*(reasoning|content)`, `(reasoning|encrypted_content).*input(\[|\.)\d+`)
 	reasoningMissed = pattern.New(`(?i)reasoning.*(missing|passed back|is required)|missing.*reasoning`)
 )
 

@@ -10,23 +10,33 @@ import (
 )
 
 var (
-	noTools = pattern.New(`(?i)(not|n't) support( \w+){0,2} (tools?|function)( call\w*| use)?\b|(tools?|tool use|(tool|function)[- ]call\w*)( \w+){0,2} (is|are) (not (supported|enabled|available)|unsupported)`)
+	noTools = pattern.AnyOf(
+		`(not|n't) support( \w+){0,2} (tools?|function)( call\w*| use)?\b`,
+		`(tools?|tool use|(tool|function)[- ]call\w*)( \w+){0,2} (is|are) (not (supported|enabled|available)|unsupported)`)
 	// functionPlace is the index of a tool in the words of Google, which has all functions in its first tool. toolPlace is
 	// that in the words of OpenAI and Anthropic.
-	// Only a path to what is the tool's own is one of its faults: other members are the same for all tools.
+	// The path must end at a member that differs between tools. Members such as strict are the same for all.
 	functionPlace = pattern.New(`(?i)\bfunction_?declarations(?:\[(\d{1,4})\]|[./](\d{1,4})\b)` + ownMember)
 	toolPlace     = pattern.New(`(?i)\btools(?:\[(\d{1,4})\]|[./](\d{1,4})\b)` + ownMember)
 	// aboutSchemas are the words near the name of a tool that is refused.
-	aboutSchemas = pattern.New(`(?i)schema|parameters|declaration|invalid (function|tool)|definition|input_schema|tools\[`)
+	aboutSchemas = pattern.AnyOf(
+		`schema`, `parameters`, `declaration`, `invalid (function|tool)`, `definition`,
+		`input_schema`, `tools\[`)
 	// aboutCalls are refusals of calls, and of the model's own answer.
-	aboutCalls = pattern.New(`(?i)tool_use_failed|failed_generation|attempted to call|call_id|tool_use|tool_result|arguments|` +
-		`call validation|did not match|tool_calls|model output|generated`)
+	aboutCalls = pattern.AnyOf(
+		`tool_use_failed`, `failed_generation`, `attempted to call`, `call_id`, `tool_use`,
+		`tool_result`, `arguments`, `call validation`, `did not match`, `tool_calls`, `model output`,
+		`generated`)
 
 	// unknownMember matches refusals of a member that all tools have.
-	unknownMember = pattern.New(`(?i)unknown (name|field|parameter|argument|member)|unrecogni[sz]ed|extra (inputs|fields)|cannot find field`)
+	unknownMember = pattern.AnyOf(
+		`unknown (name|field|parameter|argument|member)`, `unrecogni[sz]ed`, `extra (inputs|fields)`,
+		`cannot find field`)
 
 	customTools = pattern.New(`(?i)custom|grammar|unknown tool type|tools\[\d+\]\.type`)
-	searchTool  = pattern.New(`(?i)web_?search|web_access|search_context_size|user_location|allowed_domains|unknown tool type|tools\[\d+\]\.type`)
+	searchTool  = pattern.AnyOf(
+		`web_?search`, `web_access`, `search_context_size`, `user_location`, `allowed_domains`,
+		`unknown tool type`, `tools\[\d+\]\.type`)
 )
 
 // ownMember is the end of a path to a tool, or to its name, description or schema.

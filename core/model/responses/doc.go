@@ -8,7 +8,7 @@
 // core decides which reasoning is part of a prompt.
 //
 // apply_patch is a custom tool with a grammar for models that support such tools. After a provider
-// rejected custom tools, it is offered a function. Package refusal has what else a provider can refuse.
+// rejected custom tools, it is offered a function. Package refusal handles other refusals.
 //
 // # Answer
 //

@@ -54,7 +54,7 @@ type outputIndex struct {
 	given bool
 }
 
-// UnmarshalJSON takes what is not an integer for absent. It never fails.
+// UnmarshalJSON treats a value that is not an integer as absent. It never fails.
 func (o *outputIndex) UnmarshalJSON(b []byte) error {
 	n, err := strconv.Atoi(string(b))
 	*o = outputIndex{n, err == nil}

@@ -85,10 +85,10 @@ func encode(r *request) (members map[string]json.RawMessage, err error) {
 	return members, err
 }
 
-// Demands returns what is known of a model.
+// Demands returns the demands that refusals of a model have shown so far.
 func (w *Wire) Demands(model string) *refusal.Demands { return w.book.Of(model) }
 
-// Learn takes note of what a refusal demands.
+// Learn adds the change that a refusal demands.
 func (w *Wire) Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change {
 	d := w.book.Of(p.Model)
 	sent := d.Prompt(p)
