@@ -181,7 +181,7 @@ func (x *interchange) skillsSent(c *apptest.Client, path string, input []apptest
 	c.Call("turn/start", apptest.Object{"threadId": x.startThread(c), "input": input})
 	c.AwaitTurn()
 	var sent []string
-	for _, text := range x.model.fullConversation(path) {
+	for _, text := range x.model.contents(path) {
 		for _, s := range sentSkill.FindAllStringSubmatch(text, -1) {
 			sent = append(sent, s[1]+" "+strings.TrimPrefix(s[2], x.project)+" "+strings.TrimSpace(s[3]))
 		}

@@ -255,6 +255,17 @@ func fullTexts(t *testing.T, messages []string) []string {
 	return r.fullConversation()
 }
 
+// contents returns the texts of the messages of the last request on a path.
+func (m *bilingual) contents(path string) (texts []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.lastRequests[path]
+	for _, e := range append(r.Messages, r.Input...) {
+		texts = append(texts, string(e.Content))
+	}
+	return texts
+}
+
 // fullConversation returns the last request on a path with complete messages.
 func (m *bilingual) fullConversation(path string) []string {
 	m.mu.Lock()
