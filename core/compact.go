@@ -114,7 +114,7 @@ func (s *step) fitsWithoutCounting(room int64) bool {
 	for i := range s.context.Shown() {
 		bytes += s.context.Item(i).MaxTokens()
 	}
-	return int64(float64(bytes+int64(len(s.systemPrompt())))*max(s.context.Scale(), 1)+0.5) <= room
+	return int64(float64(bytes+int64(len(s.systemPrompt())))*s.context.Scale().Max()+0.5) <= room
 }
 
 // roomFor returns the greatest number of tokens of a request, or 0 if it is not known.
@@ -339,7 +339,7 @@ func (t *Thread) summaryPrompt(c *runningCompaction, window *int64) *Prompt {
 func (s *step) summaryDone(m *modelRequest, sent *protocol.StoredRequest, in ModelDone) {
 	t := s.active
 	t.request = nil
-	s.addUsage(in.Answer.Usage, 0, sent)
+	s.addUsage(in.Answer.Usage, history.Tokens{}, sent)
 	if in.Answer.Usage != nil {
 		s.notifyUsage(t.id)
 	}

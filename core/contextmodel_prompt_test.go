@@ -3,6 +3,10 @@ package core_test
 import (
 	"encoding/json"
 	"fmt"
+
+	"appserver/protocol"
+
+	"github.com/tidwall/gjson"
 )
 
 // This file has the model of the next request.
@@ -59,10 +63,21 @@ func (m *contextModel) prompt() []string {
 			sent, open = append(sent, open...), nil
 		}
 		if m.inPrompt(i) && !i.isOutput() {
-			sent = append(sent, i.body)
+			sent = append(sent, i.sentBody())
 		}
 	}
 	return append(sent, open...)
+}
+
+// sentBody returns the item in the form of the next request. Reasoning with another text has it as a summary.
+func (i *modelItem) sentBody() string {
+	if i.kind != "reasoning" || !i.replaced {
+		return i.body
+	}
+	return canonical(encode(protocol.ResponseItem{ResponseItemVariant: &protocol.Reasoning{
+		ID:      gjson.Get(i.body, "id").Str,
+		Summary: []protocol.ReasoningText{{Type: "summary_text", Text: i.text}},
+	}}))
 }
 
 // remains reports whether a plain reader finds the item, or a replacement.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"appserver/core/compaction"
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -78,7 +79,7 @@ func (s *step) writeDraft(d *draft) {
 // draftDone uses the model's summary for the draft, or makes one without the model.
 func (s *step) draftDone(sent *protocol.StoredRequest, in ModelDone) {
 	d := s.draft
-	s.addUsage(in.Answer.Usage, 0, sent)
+	s.addUsage(in.Answer.Usage, history.Tokens{}, sent)
 	s.out.Sync = true
 	if in.Answer.Usage != nil {
 		s.recordSize()

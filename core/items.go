@@ -3,6 +3,7 @@ package core
 import (
 	"time"
 
+	"appserver/core/history"
 	"appserver/core/transcript"
 	"appserver/protocol"
 )
@@ -43,7 +44,7 @@ func (s *step) completeItemIn(turnID string, item *protocol.ThreadItem, argv []s
 }
 
 // addUsage records an answered model request. The usage is nil if the provider reports none.
-func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64, sent *protocol.StoredRequest) {
+func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted history.Tokens, sent *protocol.StoredRequest) {
 	if u == nil {
 		if sent != nil {
 			s.event(protocol.TokenCount{Type: protocol.EventTokenCount, Request: sent})
@@ -56,9 +57,9 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted int64, sent *pr
 	}
 	info := &protocol.TokenCountInfo{
 		TotalTokenUsage: s.state.Usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
-		ModelContextWindow: window, CountedInputTokens: counted,
-		CountedByModel: counted > 0 && s.context.Tokenizer().Known(s.state.Settings.Model),
-		CutTo:          s.cutTo(u, counted),
+		ModelContextWindow: window, CountedInputTokens: counted.All, CountedOtherTokens: counted.Other,
+		CountedByModel: counted.All > 0 && s.context.Tokenizer().Known(s.state.Settings.Model),
+		CutTo:          s.cutTo(u, counted.All),
 	}
 	if s.active != nil && s.active.review != nil { // a review does not change the last request of the thread
 		info.LastTokenUsage = s.state.Usage.Last.Stored()

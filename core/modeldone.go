@@ -1,6 +1,7 @@
 package core
 
 import (
+	"appserver/core/history"
 	"appserver/core/toolspec"
 	"appserver/protocol"
 )
@@ -29,7 +30,7 @@ func (s *step) modelDone(in ModelDone) {
 		return
 	}
 	s.active.request, s.active.attempts, s.active.compactions = nil, attempts{}, 0
-	counted := int64(0)
+	counted := history.Tokens{}
 	if in.Answer.Usage != nil {
 		counted = s.countedInput(m)
 	}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"appserver/core/history"
 	"appserver/protocol"
 )
 
@@ -66,11 +67,11 @@ func (s *step) isDraftRequest(id EffectID) bool { return s.draft.waits() && s.dr
 // milliseconds.
 const uncountedLimit = 256 << 10
 
-// countedInput returns the server's own count of a request that was answered. It is 0 if the
+// countedInput returns the server's own count of a request that was answered. It is empty if the
 // context changed, or if counting would delay the turn's end.
-func (s *step) countedInput(m *modelRequest) int64 {
+func (s *step) countedInput(m *modelRequest) history.Tokens {
 	if s.active.review != nil || m.revision != s.context.Revision() || s.context.Uncounted() > uncountedLimit {
-		return 0
+		return history.Tokens{}
 	}
 	return s.counted(m.items)
 }

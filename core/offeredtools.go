@@ -101,7 +101,7 @@ func (t *Thread) setServerTools(tools []ServerTool) {
 		func(tool ServerTool) bool { return t.clientTool(tool.Name) != nil },
 	)
 	if !slices.EqualFunc(t.serverTools, offered, func(a, b ServerTool) bool { return a.Spec.Equal(b.Spec) }) {
-		t.overhead.tokens = 0
+		t.overhead.tokens = history.Tokens{}
 	}
 	t.serverTools = offered
 }

@@ -40,7 +40,7 @@ func (s *step) limitOutput(output protocol.ToolOutput) protocol.ToolOutput {
 		limit = int(float64(size) * float64(tokens) / float64(cost) * 0.95)
 		limited = s.withRecallHint(toolspec.LimitOutput(output, limit))
 	}
-	return toolspec.LimitOutput(output, min(limit, int(float64(tokens)/max(s.context.Scale(), 1))))
+	return toolspec.LimitOutput(output, min(limit, int(float64(tokens)/s.context.Scale().Max())))
 }
 
 // recallHint is added to outputs that the context window cut.
@@ -77,7 +77,7 @@ func (s *step) outputTokens() int64 {
 // has more tokens than bytes.
 func (s *step) measure(output protocol.ToolOutput) (size int, cost int64) {
 	text := outputText(output)
-	most := int64(float64(len(text)) * max(s.context.Scale(), 1))
+	most := int64(float64(len(text)) * s.context.Scale().Max())
 	if most <= s.outputTokens() {
 		return len(text), most
 	}

@@ -54,22 +54,22 @@ const primeTokens = 3
 
 // overheadTokens returns the cost of the system prompt and the tools, in tokens before the scale. It is
 // counted again only after it changed.
-func (t *Thread) overheadTokens() int64 {
+func (t *Thread) overheadTokens() history.Tokens {
 	p := t.request()
 	now := overhead{t.state.Settings.Model, p.Instructions, t.capabilities, t.recalls(), t.overhead.tokens}
-	if t.overhead == now && now.tokens > 0 {
+	if t.overhead == now && now.tokens.All > 0 {
 		return now.tokens
 	}
-	now.tokens = primeTokens + t.context.Count(p.Instructions)
+	now.tokens = t.context.Count(p.Instructions).Plus(history.LatinTokens(primeTokens))
 	for _, tool := range p.Tools {
-		now.tokens += t.toolTokens(&tool)
+		now.tokens = now.tokens.Plus(t.toolTokens(&tool))
 	}
 	t.overhead = now
 	return now.tokens
 }
 
 // toolTokens returns the cost of a tool in a request, in tokens before the scale.
-func (t *Thread) toolTokens(tool *ToolSpec) int64 {
+func (t *Thread) toolTokens(tool *ToolSpec) history.Tokens {
 	return t.context.Count(tool.Name + " " + tool.Description + " " + string(tool.Parameters))
 }
 
@@ -79,17 +79,17 @@ func (t *Thread) addedByTrim() int64 {
 		return 0
 	}
 	now := t.overheadTokens()
-	return t.context.FixedTokens(now+t.toolTokens(&toolspec.RecallSpec)) - t.context.FixedTokens(now)
+	return t.context.FixedTokens(now.Plus(t.toolTokens(&toolspec.RecallSpec))) - t.context.FixedTokens(now)
 }
 
-// counted returns the cost of a request that was made when the history had n items, in tokens before the scale, or 0
-// if it has images, whose cost is a guess.
-func (t *Thread) counted(n int) int64 {
+// counted returns the cost of a request that was made when the history had n items, in tokens before the scale, or
+// none if it has images, whose cost is a guess.
+func (t *Thread) counted(n int) history.Tokens {
 	tokens, certain := t.context.CountBelow(n)
 	if !certain {
-		return 0
+		return history.Tokens{}
 	}
-	return t.overheadTokens() + tokens
+	return t.overheadTokens().Plus(tokens)
 }
 
 // contextUsage returns the cost of the context.

@@ -153,5 +153,5 @@ type overhead struct {
 	instructions string
 	offers       Capabilities
 	recalls      bool
-	tokens       int64
+	tokens       history.Tokens
 }

@@ -216,6 +216,8 @@ type TokenCountInfo struct {
 	ModelContextWindow *int64      `json:"model_context_window"`
 	// CountedInputTokens is this server's own count for the last request, or 0.
 	CountedInputTokens int64 `json:"counted_input_tokens,omitempty"`
+	// CountedOtherTokens is the part of it in scripts other than Latin.
+	CountedOtherTokens int64 `json:"counted_other_tokens,omitempty"`
 	// CountedByModel is set if the tokenizer of the model made the count.
 	CountedByModel bool `json:"counted_by_model,omitempty"`
 	// CutTo is set if the provider left out a part of the last request: the most tokens that it has read.

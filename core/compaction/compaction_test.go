@@ -30,7 +30,7 @@ func turns(n int, requests ...string) *compaction.Context {
 		addTo(c, turn, &protocol.Message{Role: protocol.RoleAssistant,
 			Content: []protocol.ContentItem{{Type: "output_text", Text: "Answer."}}})
 	}
-	c.PromptTokens = c.Usage(0).PromptTokens
+	c.PromptTokens = c.Usage(history.Tokens{}).PromptTokens
 	return c
 }
 
@@ -72,7 +72,7 @@ func TestUsersWordsStayAsFarAsTheLimitAllows(t *testing.T) {
 	for turn := range 4 {
 		addTo(c, turn, history.UserMessage(strings.Repeat("words ", 100)))
 	}
-	c.PromptTokens = c.Usage(2000).PromptTokens
+	c.PromptTokens = c.Usage(history.LatinTokens(2000)).PromptTokens
 	c.ActiveTurn = "turn-3"
 	r := rules()
 	r.Limit = 4000
@@ -138,7 +138,7 @@ func TestATranscriptFitsTheWindow(t *testing.T) {
 	p, _ := c.Whole(&compaction.Rules{}, 0)
 	span := c.Span(p)
 	window := int64(2000)
-	require.LessOrEqual(t, c.Count(c.Transcript(&span, "Summarise.", &window)), window*8/10)
+	require.LessOrEqual(t, c.Count(c.Transcript(&span, "Summarise.", &window)).All, window*8/10)
 }
 
 // In a small window, old requests and outputs go before the former summary does.
@@ -153,7 +153,7 @@ func TestATranscriptKeepsTheFormerSummary(t *testing.T) {
 	span.Former = strings.Repeat("They decided something. ", 150) + "The end of the summary."
 	window := int64(4000)
 	text := c.Transcript(&span, "Summarise.", &window)
-	require.LessOrEqual(t, c.Count(text), window*8/10)
+	require.LessOrEqual(t, c.Count(text).All, window*8/10)
 	require.Contains(t, text, "The end of the summary.")
 	require.Contains(t, text, "Request 199.")
 	require.Contains(t, text, "# Conversation")

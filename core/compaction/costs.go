@@ -50,7 +50,7 @@ func (c *Context) costs() *costTable {
 		default:
 			work++
 			if item.IsOutput() && item.Kept() {
-				mask += max(price-c.Scaled(history.PlaceholderTokens), 0)
+				mask += max(price-c.Scaled(history.LatinTokens(history.PlaceholderTokens)), 0)
 			}
 		}
 	}

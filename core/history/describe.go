@@ -20,23 +20,23 @@ type description struct {
 	// images is set if the item has images, whose cost is a guess.
 	images bool
 	// tokens are counted for the model History.pricedFor, before its scale.
-	tokens int64
+	tokens Tokens
 	// reported is set if tokens are the provider's own, or an estimate of them. No scale applies.
 	reported bool
 }
 
 // price returns the cost as the provider would report it.
-func (d *description) price(scale float64) int64 {
+func (d *description) price(scale Scale) int64 {
 	if d.reported {
-		return d.tokens
+		return d.tokens.All
 	}
-	return scaled(d.tokens, scale)
+	return scale.Of(d.tokens)
 }
 
 // beforeScale returns the cost to which a scale is applied later.
-func (d *description) beforeScale(scale float64) int64 {
+func (d *description) beforeScale(scale Scale) Tokens {
 	if d.reported {
-		return int64(float64(d.tokens) / scale)
+		return LatinTokens(int64(float64(d.tokens.All) / scale.Latin))
 	}
 	return d.tokens
 }
@@ -47,7 +47,7 @@ func (h *History) describe(place int) *description {
 		return about
 	}
 	about, text := h.newDescription(place)
-	about.tokens += h.countText(text)
+	about.tokens = about.tokens.Plus(h.countText(text))
 	return about
 }
 
@@ -64,14 +64,14 @@ func (h *History) newDescription(place int) (about *description, text string) {
 	about = &description{
 		category: category, row: uint8(slices.Index(protocol.ContextCategories(), category)),
 		preview: h.preview(sent.text), id: c.ID(), tool: toolName(item), itemID: shownID(item),
-		bytes: int64(len(sent.text)), tokens: sent.frameTokens(),
+		bytes: int64(len(sent.text)), tokens: LatinTokens(sent.frameTokens()),
 	}
 	if c.price > 0 && c.native {
 		about.preview = "[encrypted compaction]"
 	}
 	text = sent.text
 	if c.price > 0 && c.visibility.text == nil {
-		about.tokens, about.reported, about.bytes, text = int64(c.price), true, int64(c.size), ""
+		about.tokens, about.reported, about.bytes, text = LatinTokens(int64(c.price)), true, int64(c.size), ""
 		about.preview = cmp.Or(about.preview, "[encrypted]")
 	}
 	for _, image := range sent.images {
@@ -94,21 +94,23 @@ func (h *History) describeAll(places iter.Seq[int]) {
 	if !ok {
 		return // each item is described when it is needed
 	}
-	var described []*description
+	var due []*description // one for each text, and a second time for its other scripts
 	counts := counter.CountAll(h.pricedFor, func(yield func(string) bool) {
 		for place := range places {
 			if h.Item(place).about != nil {
 				continue
 			}
 			about, text := h.newDescription(place)
-			described = append(described, about)
-			if !yield(text) {
-				return
+			for _, part := range [...]string{text, otherScripts(text)} {
+				due = append(due, about)
+				if !yield(part) {
+					return
+				}
 			}
 		}
 	})
-	for i, tokens := range counts {
-		described[i].tokens += int64(tokens)
+	for i := 0; i+1 < len(counts); i += 2 {
+		due[i].tokens = due[i].tokens.Plus(textTokens(counts[i], counts[i+1]))
 	}
 }
 

@@ -112,7 +112,8 @@ func ExampleHistory_Preview() {
 	h := conversation()
 	exclude := protocol.ContextOperation{ContextOperationVariant: &protocol.SetInclusion{
 		ContextTargets: protocol.ContextTargets{IDs: []string{"r1"}}}}
-	answer, _ := h.Preview([]protocol.ContextOperation{exclude}, nil, func() protocol.ContextUsage { return h.Usage(0) })
+	usage := func() protocol.ContextUsage { return h.Usage(history.Tokens{}) }
+	answer, _ := h.Preview([]protocol.ContextOperation{exclude}, nil, usage)
 	fmt.Println(answer.Before.IncludedTokens > answer.After.IncludedTokens, h.InPrompt(0))
 	fmt.Println(answer.Warnings[0])
 	// Output:

@@ -40,7 +40,9 @@ type History struct {
 	// formsDue is set if the forms of items may have changed since ChooseForms was called.
 	formsDue bool
 	// scales are factors for token counts, by model; offsets are added to the overhead of a request.
-	scales  map[string]float64
+	scales map[string]Scale
+	// fits decide between the factors of scripts, by model.
+	fits    map[string]scaleFit
 	offsets map[string]int64
 	// reports are the last reports about whole requests, and cuts the windows to which providers cut prompts, by
 	// model.

@@ -88,10 +88,10 @@ func PlaceholderText(tokens int64, note string) string {
 }
 
 // placeholderTokens returns the cost of the placeholder at a place, in tokens before the scale.
-func (h *History) placeholderTokens(place int) int64 {
+func (h *History) placeholderTokens(place int) Tokens {
 	v := h.Item(place).visibility
 	if v.note == "" {
-		return PlaceholderTokens
+		return LatinTokens(PlaceholderTokens)
 	}
 	return h.Count(v.placeholder())
 }

@@ -62,7 +62,7 @@ func TestPreviewOfAReturnChangesNothing(t *testing.T) {
 		{ContextOperationVariant: &protocol.SetInclusion{ContextTargets: targets("r2", "r4"), Included: true}},
 		{ContextOperationVariant: &protocol.PruneByIndices{ContextTargets: targets("r2")}},
 	}
-	usage := func() protocol.ContextUsage { return h.Usage(0) }
+	usage := func() protocol.ContextUsage { return h.Usage(history.Tokens{}) }
 	answer, err := h.Preview(operations, nil, usage)
 	require.Nil(t, err)
 	require.Equal(t, []protocol.ContextSentChange{

@@ -18,7 +18,8 @@ type snapshotHead struct {
 	Models                                            []Model
 	Encrypted                                         []int64
 	Refused                                           map[string]int64
-	Scales                                            map[string]float64
+	Scales                                            map[string]Scale
+	Fits                                              map[string]scaleFit
 	Offsets, Cuts                                     map[string]int64
 	Reports                                           map[string]report
 	PricedFor                                         string
@@ -34,7 +35,7 @@ func (h *History) WriteSnapshot(out *snapshot.Writer) {
 		Environment: h.notices.environment, Instructions: h.notices.instructions, Reminder: h.notices.reminder,
 		Mode: h.notices.mode, Skills: h.notices.skills,
 		Models: h.models, Encrypted: h.encrypted, Refused: h.refused,
-		Scales: h.scales, Offsets: h.offsets, Cuts: h.cuts, Reports: h.reports, PricedFor: h.pricedFor,
+		Scales: h.scales, Fits: h.fits, Offsets: h.offsets, Cuts: h.cuts, Reports: h.reports, PricedFor: h.pricedFor,
 		Savings: h.savings,
 	})
 	h.latestCall.Write(out)
@@ -51,7 +52,7 @@ func (h *History) ReadSnapshot(in *snapshot.Reader, lines *lineref.Source) {
 	h.shown.places = head.Shown
 	h.notices = notices{head.Environment, head.Instructions, head.Reminder, head.Mode, head.Skills}
 	h.models = head.Models
-	h.scales, h.offsets, h.pricedFor = head.Scales, head.Offsets, head.PricedFor
+	h.scales, h.fits, h.offsets, h.pricedFor = head.Scales, head.Fits, head.Offsets, head.PricedFor
 	h.reports, h.cuts = head.Reports, head.Cuts
 	h.savings = head.Savings
 	h.formsDue = true

@@ -44,6 +44,7 @@ func TestSnapshotHasEveryFieldOfTheHistory(t *testing.T) {
 			Op: "x",
 		}, "changes": []Change{{0, visible, visible}}, "point": &protocol.StoredTrimPoint{ID: "x"},
 		"savings": savings{{1, 2}}, "reports": map[string]report{"m": {1, 2}},
+		"scales": map[string]Scale{"m": {1, 2}}, "fits": map[string]scaleFit{"m": {1, 2, 3, 4, 5, 6, 7, 8, 9}},
 		"economy": &protocol.StoredEconomy{Requests: 1},
 	}}
 	var was History

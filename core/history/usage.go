@@ -13,7 +13,7 @@ const CacheWritePrice = 1.25
 
 // Usage returns the cost of the context. overhead is the cost of a request's other parts, in tokens
 // before the scale: its instructions and its tools. The context window is not set.
-func (h *History) Usage(overhead int64) protocol.ContextUsage {
+func (h *History) Usage(overhead Tokens) protocol.ContextUsage {
 	h.dropStaleCounts()
 	if h.usage == nil || h.usage.usageKey != h.usageKey() {
 		h.describeAll(h.Shown())
@@ -31,7 +31,7 @@ func (h *History) Usage(overhead int64) protocol.ContextUsage {
 type usageKey struct {
 	items       int
 	destination Destination
-	scale       float64
+	scale       Scale
 }
 
 func (h *History) usageKey() usageKey { return usageKey{h.items.Len(), h.destination, h.Scale()} }
@@ -79,13 +79,13 @@ func (h *History) SentTokens(place int) int64 {
 	return tokens
 }
 
-func (h *History) sentSize(place int, scale float64) (tokens, bytes int64) {
+func (h *History) sentSize(place int, scale Scale) (tokens, bytes int64) {
 	switch {
 	case h.InPrompt(place):
 		about := h.describe(place)
 		return about.price(scale), about.bytes
 	case h.PlaceholderSent(place):
-		return scaled(h.placeholderTokens(place), scale), int64(len(h.Item(place).visibility.placeholder()))
+		return scale.Of(h.placeholderTokens(place)), int64(len(h.Item(place).visibility.placeholder()))
 	}
 	return 0, 0
 }

@@ -89,7 +89,7 @@ func TestTheUsageAfterLinesIsThatOfACountFromTheStart(t *testing.T) {
 			}
 			h.ChooseForms()
 			if rapid.Bool().Draw(t, "look") {
-				require.Equal(t, h.clone().Usage(100), h.Usage(100))
+				require.Equal(t, h.clone().Usage(LatinTokens(100)), h.Usage(LatinTokens(100)))
 			}
 		}
 	})
