@@ -46,8 +46,8 @@
 //   - plan.go decides what an operation of a client changes. preview.go and copy.go try operations.
 //   - retain.go has the items that a trim keeps, savings.go the tokens that edits saved.
 //   - sent.go, prompt.go, encrypted.go and notice.go decide what the next request has.
-//   - content.go, describe.go, price.go and usage.go count its cost, tokens.go by script. calibrate.go scales counts to the
-//     reports of providers.
+//   - content.go, describe.go, price.go and usage.go count its cost, tokens.go by script. scale.go and
+//     calibrate.go scale counts to the reports of providers.
 //   - view.go, readitem.go, reasons.go, notification.go and removed.go have what clients see.
 //   - snapshot.go and snapshotitems.go store the state. projection.go rewrites the rollout for other programs.
 //

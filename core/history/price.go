@@ -111,6 +111,17 @@ func (h *History) ExceedsPlaceholder(place int) bool {
 	return h.describe(place).tokens.All > PlaceholderTokens
 }
 
+// Scale returns the factors for the counts of the model.
+func (h *History) Scale() Scale {
+	if scale, known := h.scales[h.destination.Name]; known {
+		return scale
+	}
+	return unscaled()
+}
+
+// Scaled returns a count as the provider would report it.
+func (h *History) Scaled(t Tokens) int64 { return h.Scale().Of(t) }
+
 // FixedTokens returns an overhead in tokens as the provider would report it.
 func (h *History) FixedTokens(overhead Tokens) int64 {
 	return max(h.Scaled(overhead)+h.offsets[h.destination.Name], 0)
