@@ -72,7 +72,9 @@ func (in SearchContext) apply(s *step) {
 }
 
 func (in GetContextUsage) apply(s *step) {
-	s.reply(in.To, protocol.ContextGetUsageResponse{Revision: s.context.Revision(), Usage: s.contextUsage()})
+	s.reply(in.To, protocol.ContextGetUsageResponse{
+		Revision: s.context.Revision(), Usage: s.contextUsage(), ServerTools: s.serverToolUsage(),
+	})
 }
 
 func (in ListContextEdits) apply(s *step) {
@@ -103,7 +105,7 @@ func (t *Thread) ContextRevision() int64 { return t.context.Revision() }
 func (t *Thread) NextPrompt(env TurnEnv) (p *Prompt, tokens int64) {
 	if t.active == nil {
 		t.applyEnv(env)
-		t.setServerTools(env.Tools)
+		t.setServerTools(env.Tools, env.Provider.ContextWindow)
 	}
 	p, tokens = t.Prompt(), t.PromptTokens()
 	if t.active != nil {

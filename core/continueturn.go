@@ -39,7 +39,7 @@ func (s *step) restoreTurn(env TurnEnv) {
 	}
 	calls[0].again, calls[0].askedAt = wait, time.UnixMilli(wait.AskedAt)
 	s.failed = false
-	s.setServerTools(env.Tools)
+	s.setServerTools(env.Tools, env.Provider.ContextWindow)
 	last := s.transcript.Last()
 	s.active = &turn{
 		id: last.ID, startedAt: calls[0].askedAt, env: env, schema: wait.OutputSchema, calls: calls,
@@ -67,7 +67,7 @@ const redactedMark = "[redacted]"
 // canAsk reports whether calls of the tool can ask the client.
 func (c *toolCall) canAsk() bool {
 	switch c.call.Name {
-	case toolspec.UpdatePlan, toolspec.WriteStdin, toolspec.ViewImage, toolspec.Recall:
+	case toolspec.UpdatePlan, toolspec.WriteStdin, toolspec.ViewImage, toolspec.Recall, toolspec.ToolSearch:
 		return false
 	}
 	return true

@@ -14,6 +14,7 @@ func (s *step) requestModel() {
 	}
 	r := s.reviewing()
 	if r == nil {
+		s.appendDefinitions()
 		s.economize()
 	}
 	if r == nil && s.compactIfNeeded() {
@@ -127,7 +128,7 @@ func (s *step) toolsKnown(in ToolsKnown) {
 	if s.active == nil || !removeEffect(&s.active.modelEffects, in.Effect) {
 		return
 	}
-	s.setServerTools(in.Tools)
+	s.setServerTools(in.Tools, s.active.env.Provider.ContextWindow)
 	switch {
 	case s.active.outcome != nil:
 		s.completeWhenIdle()

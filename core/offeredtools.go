@@ -18,7 +18,9 @@ func (t *Thread) tools() []ToolSpec {
 		tools = append(tools, t.clientTools()[i].Spec)
 	}
 	for i := range t.serverTools {
-		tools = append(tools, t.serverTools[i].Spec)
+		if tool := &t.serverTools[i]; !t.searched.has(tool) {
+			tools = append(tools, tool.Spec)
+		}
 	}
 	return tools
 }
@@ -28,7 +30,7 @@ func (t *Thread) selection() toolspec.Selection {
 	limits := t.capabilities.Limits
 	return toolspec.Selection{
 		Terminals: t.capabilities.Terminals, Images: t.capabilities.Images, Questions: !limits.NoQuestions,
-		Recall: t.recalls(), NoShell: limits.NoShell, NoPlan: limits.NoPlan,
+		Recall: t.recalls(), Searched: t.searched.text, NoShell: limits.NoShell, NoPlan: limits.NoPlan,
 	}
 }
 
@@ -93,15 +95,54 @@ func (t *Thread) serverTool(name string) *ServerTool {
 	return nil
 }
 
+// calledServerTool returns the tool of a server that a call means, directly or by call_tool, and its arguments. The
+// tool is nil if there is none.
+func (t *Thread) calledServerTool(c *toolCall) (tool *ServerTool, arguments string) {
+	if c.call.Name != toolspec.CallTool || t.searched.text == "" {
+		return t.serverTool(c.call.Name), c.call.Arguments
+	}
+	name, arguments, err := toolspec.ParseNamedCall(c.call.Arguments)
+	if err != nil {
+		return nil, ""
+	}
+	return t.serverToolMeant(name), arguments
+}
+
+// serverToolMeant returns the tool of a server that a model means by a name: its own, or the only one that the server
+// calls so. It returns nil if there is none.
+func (t *Thread) serverToolMeant(name string) (meant *ServerTool) {
+	var specs []ToolSpec
+	for i := range t.serverTools {
+		specs = append(specs, t.serverTools[i].Spec)
+	}
+	if tool := t.serverTool(toolspec.OfferedName(name, specs)); tool != nil {
+		return tool
+	}
+	for i := range t.serverTools {
+		tool := &t.serverTools[i]
+		if name != tool.Tool && name != tool.Server+"."+tool.Tool && name != tool.Server+"/"+tool.Tool {
+			continue
+		}
+		if meant != nil {
+			return nil
+		}
+		meant = tool
+	}
+	return meant
+}
+
 // setServerTools replaces the tools of servers. A client's tool hides a server's tool of the same
 // name.
-func (t *Thread) setServerTools(tools []ServerTool) {
+func (t *Thread) setServerTools(tools []ServerTool, window *int64) {
 	offered := slices.DeleteFunc(
 		slices.Clone(tools),
-		func(tool ServerTool) bool { return t.clientTool(tool.Name) != nil },
+		func(tool ServerTool) bool {
+			return t.clientTool(tool.Name) != nil || t.capabilities.Limits.ToolSearch.hides(&tool)
+		},
 	)
 	if !slices.EqualFunc(t.serverTools, offered, func(a, b ServerTool) bool { return a.Spec.Equal(b.Spec) }) {
 		t.overhead.tokens = history.Tokens{}
 	}
 	t.serverTools = offered
+	t.searched = t.capabilities.Limits.ToolSearch.servers(offered, window)
 }

@@ -119,6 +119,15 @@ type Limits struct {
 	NoLogin bool
 	// Output bounds the output of a call for the model, in tokens. 0 is the bound of each tool.
 	Output int
+	// ToolSearch decides which tools of servers are found by a search.
+	ToolSearch ToolSearch
+}
+
+// ToolSearch offers tools of servers by a search if their definitions take more than Percent of the context window. The
+// zero value offers all tools directly.
+type ToolSearch struct {
+	On      bool
+	Percent int
 }
 
 // InstructionFile is an AGENTS.md file.

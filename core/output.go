@@ -257,6 +257,8 @@ type (
 	CommandRule = toolspec.CommandRule
 	// ServerTool is a tool of an MCP server.
 	ServerTool = toolspec.ServerTool
+	// Offer is the way in which a model gets the definition of a tool.
+	Offer = toolspec.Offer
 	// ServerToolResult is the result of a tool of an MCP server.
 	ServerToolResult = toolspec.ServerResult
 	// WebSearch configures the provider's search of the web.
@@ -267,6 +269,12 @@ type (
 
 // WebSearchCached is the mode of searches in an index of the provider.
 const WebSearchCached = toolspec.WebSearchCached
+
+// The ways in which tools of servers are offered.
+const (
+	OfferDirect   = toolspec.OfferDirect
+	OfferBySearch = toolspec.OfferBySearch
+)
 
 // Track captures files before and after an effect. Turn is the turn of the effect. Dir is a
 // directory in the worktree. Before has the net changes of the turn so far, for its diff. Keep is

@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"appserver/core/toolspec"
@@ -44,8 +45,8 @@ func (in ToolCalled) apply(s *step)   { s.toolCalled(in) }
 // decodeServerCall decodes the arguments of a server's tool. It returns false for other tools and
 // for invalid arguments.
 func (s *step) decodeServerCall(c *toolCall) bool {
-	if tool := s.serverTool(c.call.Name); c.server == nil && tool != nil && s.reviewing() == nil {
-		if arguments, err := tool.ParseCall(c.call.Arguments); err == nil {
+	if tool, inner := s.calledServerTool(c); c.server == nil && tool != nil && s.reviewing() == nil {
+		if arguments, err := tool.ParseCall(inner); err == nil {
 			c.server = &serverCall{*tool, arguments}
 		}
 	}
@@ -54,7 +55,7 @@ func (s *step) decodeServerCall(c *toolCall) bool {
 
 func (s *step) startServerCall(c *toolCall) {
 	if !s.decodeServerCall(c) {
-		s.rejectArguments(c, errors.New("they must be a JSON object"))
+		s.rejectArguments(c, s.wrongServerCall(c))
 		return
 	}
 	switch s.verdictOf(c, s.serverVerdict(c.server)) {
@@ -65,6 +66,18 @@ func (s *step) startServerCall(c *toolCall) {
 	default:
 		s.endServerCall(c, nil, "MCP tool call requires approval, and the approval policy never asks the user")
 	}
+}
+
+// wrongServerCall returns the reason why a call has no tool or no valid arguments.
+func (s *step) wrongServerCall(c *toolCall) error {
+	if tool, _ := s.calledServerTool(c); tool != nil {
+		return errors.New("they must be a JSON object")
+	}
+	name, _, err := toolspec.ParseNamedCall(c.call.Arguments)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("there is no tool %q of an MCP server; find it with %s", name, toolspec.ToolSearch)
 }
 
 // serverVerdict decides on a call of a server's tool. An approval for the session comes first.

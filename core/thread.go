@@ -58,7 +58,9 @@ type Thread struct {
 	}
 	// serverTools are the tools of MCP servers, questions the open questions of those servers.
 	serverTools []ServerTool
-	questions   []*openQuestion
+	// searched are the servers whose tools are found by a search, and the text that names them.
+	searched  searchedServers
+	questions []*openQuestion
 	// memory has the rules of the last environment. remembering are the effects that store removed items.
 	// memoryWarned is set after a warning about the memory. warnedOf has the warnings that are sent once.
 	memory MemoryRules

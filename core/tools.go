@@ -30,7 +30,7 @@ func (s *step) offeredName(name string) string {
 	if s.reviewing() != nil {
 		return toolspec.OfferedName(name, toolspec.ReviewSpecs())
 	}
-	return toolspec.OfferedName(name, s.tools())
+	return toolspec.OfferedName(name, s.callableTools())
 }
 
 // callItem returns the context item of a call.
@@ -141,6 +141,10 @@ func (s *step) startCall(c *toolCall) {
 	case s.reviewing() != nil:
 		s.completeCall(c, fmt.Sprintf("There is no tool %q in a review. Use %s.", c.call.Name, toolspec.Shell))
 	case s.serverTool(c.call.Name) != nil:
+		s.startServerCall(c)
+	case c.call.Name == toolspec.ToolSearch && s.searched.text != "":
+		s.completeCall(c, s.findTools(c.call.Arguments))
+	case c.call.Name == toolspec.CallTool && s.searched.text != "":
 		s.startServerCall(c)
 	case c.call.Name == toolspec.ApplyPatch:
 		s.startPatch(c)

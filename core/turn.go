@@ -55,7 +55,7 @@ func (s *step) beginTurn(in TurnStart) {
 	s.recordBegin(in.Params.RootTurnID)
 	s.changeSettings(in.settings(s), s.active.id)
 	s.appendNotices(in.Env)
-	s.setServerTools(in.Env.Tools)
+	s.setServerTools(in.Env.Tools, in.Env.Provider.ContextWindow)
 
 	answer := s.activeTurnView()
 	answer.StartedAt = nil

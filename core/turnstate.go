@@ -29,6 +29,8 @@ type turn struct {
 	cancelled []*protocol.StoredRequest
 	// calls are the tool calls of the model's last answer, in order.
 	calls []*toolCall
+	// definitions are those that a search has found since the last request.
+	definitions []string
 	attempts
 	// retry is the timer of the next attempt, or 0. The prompt is built when it fires.
 	retry EffectID

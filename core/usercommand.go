@@ -81,7 +81,7 @@ func (s *step) convertToModelTurn(next Settings, env TurnEnv) {
 	t := s.active
 	t.shellOnly, t.requestPending, t.env = false, len(t.userCommands) > 0, env
 	s.applyEnv(env)
-	s.setServerTools(env.Tools)
+	s.setServerTools(env.Tools, env.Provider.ContextWindow)
 	s.changeSettings(next, t.id)
 	s.appendNotices(env)
 	s.beginCheckpoint()

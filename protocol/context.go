@@ -80,6 +80,7 @@ const (
 	CategoryReasoning          ContextCategory = "reasoning"
 	CategoryToolCall           ContextCategory = "toolCall"
 	CategoryToolOutput         ContextCategory = "toolOutput"
+	CategoryToolDefinition     ContextCategory = "toolDefinition"
 	CategorySummary            ContextCategory = "summary"
 	CategoryOther              ContextCategory = "other"
 )
@@ -89,7 +90,7 @@ func ContextCategories() []ContextCategory {
 	return []ContextCategory{
 		CategoryUserInstructions, CategoryEnvironmentContext, CategoryDeveloperMessage, CategoryUserMessage,
 		CategoryAssistantMessage,
-		CategoryReasoning, CategoryToolCall, CategoryToolOutput, CategorySummary, CategoryOther,
+		CategoryReasoning, CategoryToolCall, CategoryToolOutput, CategoryToolDefinition, CategorySummary, CategoryOther,
 	}
 }
 
@@ -229,10 +230,25 @@ type ContextGetUsageParams struct {
 	ThreadID string `json:"threadId"`
 }
 
-// ContextGetUsageResponse is the cost of the context.
+// ContextGetUsageResponse is the cost of the context. ServerTools is the cost of the definitions of tools, by MCP
+// server. It is empty before the first turn of a loaded thread.
 type ContextGetUsageResponse struct {
-	Revision int64        `json:"revision"`
-	Usage    ContextUsage `json:"usage"`
+	Revision    int64             `json:"revision"`
+	Usage       ContextUsage      `json:"usage"`
+	ServerTools []ServerToolUsage `json:"serverTools"`
+}
+
+// ServerToolUsage is the cost of the definitions of a server's tools. Tokens is the cost of all of them.
+// OfferedTokens is the part that each request has. The other tools are found by a search; FoundTools of them are in
+// the context, and cost FoundTokens there.
+type ServerToolUsage struct {
+	Server        string `json:"server"`
+	Tools         int    `json:"tools"`
+	Tokens        int64  `json:"tokens"`
+	OfferedTools  int    `json:"offeredTools"`
+	OfferedTokens int64  `json:"offeredTokens"`
+	FoundTools    int    `json:"foundTools"`
+	FoundTokens   int64  `json:"foundTokens"`
 }
 
 // ContextSetInclusionParams excludes items, or includes them again.

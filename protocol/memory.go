@@ -22,6 +22,8 @@ const ReminderHead = "[memory:summary v1 |"
 const (
 	ModeTag, ModeEnd     = "<collaboration_mode>", "</collaboration_mode>"
 	SkillsTag, SkillsEnd = "<skills_instructions>", "</skills_instructions>"
+	// ToolDefinitionTag begins a message with the definition of a tool.
+	ToolDefinitionTag = "<tool_definition"
 )
 
 // LineMemoryMode is the type of a line with a StoredMemoryMode.

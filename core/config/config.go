@@ -101,6 +101,8 @@ type Config struct {
 	// servers that are starting.
 	McpServers      McpServers    `key:"mcp_servers"`
 	McpStartupGrace time.Duration `key:"mcp_optional_startup_grace_ms" min:"0" max:"600000"`
+	// MCPToolsPercent bounds the definitions of tools of MCP servers in each request, in percent of the context window.
+	MCPToolsPercent int `key:"mcp_tools_percent" min:"0" max:"100"`
 
 	History History `key:"history"`
 	Context Context `key:"context"`
@@ -201,6 +203,10 @@ type Features struct {
 	// ShellTool is false if models run no commands. ViewImage is false if they view no image files.
 	ShellTool bool `key:"shell_tool"`
 	ViewImage bool `key:"view_image"`
+	// ToolSearch is false if models get the definitions of all tools of MCP servers. AlwaysDefer is set if they find all
+	// of them by a search.
+	ToolSearch  bool `key:"tool_search"`
+	AlwaysDefer bool `key:"tool_search_always_defer_mcp_tools"`
 }
 
 // History configures the storage of conversations.
@@ -275,7 +281,8 @@ func defaults() *Config {
 		ProjectRootMarkers:        []string{".git"},
 		ThreadUnloadDelaySecs:     30 * 60,
 		History:                   History{SaveHistory: true, RedactSecrets: true, Retention: RetentionArchive},
-		Features:                  Features{UnifiedExec: true, ShellTool: true, ViewImage: true},
+		MCPToolsPercent:           10,
+		Features:                  Features{UnifiedExec: true, ShellTool: true, ViewImage: true, ToolSearch: true},
 		Skills:                    Skills{IncludeInstructions: true},
 		AllowLoginShell:           true,
 		IncludeEnvironmentContext: true, IncludeEnvironmentContextTime: true,

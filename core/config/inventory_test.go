@@ -115,7 +115,7 @@ func isOwnKey(key string) bool {
 		return true
 	}
 	ofProvider := []string{"cached_price_ratio", "cache_retention_secs", "script", "extra_body", "max_output_tokens", "models",
-		"omit_store"}
+		"omit_store", "mcp_tools_percent"}
 	return rest == "" && slices.Contains(ofProvider, key) ||
 		ownTests[first] || key == "shell_environment_policy.experimental_use_profile" || first == "shell_environment_policy"
 }

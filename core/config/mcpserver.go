@@ -42,7 +42,8 @@ type McpServer struct {
 	// EnabledTools are the offered tools, or nil for all. DisabledTools are not offered.
 	EnabledTools  []string `key:"enabled_tools"`
 	DisabledTools []string `key:"disabled_tools"`
-	// OmitToolsFrom are ways in which tools are not offered. The only way of this server is direct.
+	// OmitToolsFrom are ways in which tools are not offered: direct in each request, deferred by a search. There is no
+	// code mode.
 	OmitToolsFrom []string `key:"omit_tools_from" oneof:"code_mode deferred direct"`
 	// ParallelCalls is false if the calls of the tools run one by one.
 	ParallelCalls *bool `key:"supports_parallel_tool_calls"`
@@ -53,6 +54,9 @@ type McpServer struct {
 	DefaultToolsApprovalMode string   `key:"default_tools_approval_mode" oneof:"auto prompt approve"`
 	Tools                    McpTools `key:"tools"`
 }
+
+// Omits reports whether tools of the server are not offered in a way.
+func (s *McpServer) Omits(way string) bool { return slices.Contains(s.OmitToolsFrom, way) }
 
 // McpTools are settings of single tools by name.
 type McpTools map[string]McpTool
@@ -118,7 +122,7 @@ func (d *decoder) servers(to McpServers, n *node, path []string) {
 		if s.OlderStartupTimeout > 0 && n.table[name].find("startup_timeout_sec") == nil {
 			s.StartupTimeout = Seconds(s.OlderStartupTimeout)
 		}
-		if slices.Contains(s.OmitToolsFrom, "direct") {
+		if s.Omits("direct") && s.Omits("deferred") {
 			s.EnabledTools = []string{}
 		}
 		to[name] = s

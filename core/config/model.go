@@ -183,8 +183,18 @@ func (c *Config) Capabilities(provider, model string, listed core.ListedModel) c
 		WebSearch: c.webSearch(provider, listed),
 		Limits: core.Limits{NoShell: !c.Features.ShellTool, NoPlan: !or(c.Tools.UpdatePlan.Enabled, true),
 			NoQuestions: !or(c.Tools.UserInput.Enabled, true), NoLogin: !c.AllowLoginShell,
-			Output: int(min(or(c.ToolOutputTokenLimit, 0), 1<<30))},
+			Output:     int(min(or(c.ToolOutputTokenLimit, 0), 1<<30)),
+			ToolSearch: c.toolSearch()},
 	}
+}
+
+// toolSearch returns the rule for tools of MCP servers.
+func (c *Config) toolSearch() core.ToolSearch {
+	percent := c.MCPToolsPercent
+	if c.Features.AlwaysDefer {
+		percent = 0
+	}
+	return core.ToolSearch{On: c.Features.ToolSearch, Percent: percent}
 }
 
 // efforts returns low, medium, high and the configured effort, which is the default if every client

@@ -163,6 +163,8 @@ func TestFeatures(t *testing.T) {
 	require.Equal(t, []protocol.ExperimentalFeature{
 		{Name: "default_mode_request_user_input", Stage: "underDevelopment"},
 		{Name: "shell_tool", Stage: "stable", Enabled: true, DefaultEnabled: true},
+		{Name: "tool_search", Stage: "stable", Enabled: true, DefaultEnabled: true},
+		{Name: "tool_search_always_defer_mcp_tools", Stage: "underDevelopment"},
 		{Name: "unified_exec", Stage: "stable", Enabled: true, DefaultEnabled: true},
 		{Name: "view_image", Stage: "stable", Enabled: true, DefaultEnabled: true},
 	}, load(t, "").FeatureList())
@@ -170,6 +172,8 @@ func TestFeatures(t *testing.T) {
 	require.Equal(t, []protocol.ExperimentalFeature{
 		{Name: "default_mode_request_user_input", Stage: "underDevelopment", Enabled: true},
 		{Name: "shell_tool", Stage: "stable", Enabled: true, DefaultEnabled: true},
+		{Name: "tool_search", Stage: "stable", Enabled: true, DefaultEnabled: true},
+		{Name: "tool_search_always_defer_mcp_tools", Stage: "underDevelopment"},
 		{Name: "unified_exec", Stage: "stable", DefaultEnabled: true},
 		{Name: "view_image", Stage: "stable", Enabled: true, DefaultEnabled: true},
 	}, c.FeatureList())
@@ -293,4 +297,14 @@ func TestDefaultModelOfAProvider(t *testing.T) {
 	}
 	require.Equal(t, "own", load(t, "model_provider = \"set\"\n[model_providers.set]\nmodel = \"own\"\n").Model)
 	require.Equal(t, "small", load(t, "model_provider = \"ollama\"\n").DefaultModel("ollama", []core.ListedModel{small}))
+}
+
+func TestToolSearchIsConfigured(t *testing.T) {
+	rule := func(text string) core.ToolSearch {
+		return load(t, text).Capabilities("p", "m", core.ListedModel{}).Limits.ToolSearch
+	}
+	require.Equal(t, core.ToolSearch{On: true, Percent: 10}, rule(""))
+	require.Equal(t, core.ToolSearch{On: true, Percent: 30}, rule("mcp_tools_percent = 30"))
+	require.Equal(t, core.ToolSearch{On: true}, rule("[features]\ntool_search_always_defer_mcp_tools = true"))
+	require.False(t, rule("[features]\ntool_search = false").On)
 }

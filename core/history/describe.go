@@ -180,6 +180,8 @@ func (c *Item) messageCategory(m *protocol.Message, typed bool) protocol.Context
 		return protocol.CategoryUserMessage
 	case begins(EnvironmentTag):
 		return protocol.CategoryEnvironmentContext
+	case begins(protocol.ToolDefinitionTag):
+		return protocol.CategoryToolDefinition
 	case begins(InstructionsTag, InstructionsHead, SkillTag, protocol.PluginsTag):
 		return protocol.CategoryUserInstructions
 	case begins(AbortedTag, ShellTag):

@@ -68,6 +68,7 @@ func (s *server) tool(t listed, names namer) core.ServerTool {
 		Spec: core.ToolSpec{Name: names.name(s.def.Name, t.Name),
 			Description: excerpt.Head(t.Description, maxDescription), Parameters: t.schema.JSON},
 		Server: s.def.Name, Tool: t.Name, Schema: t.schema, Approval: s.def.Approval, Serial: s.def.Serial,
+		Offer: s.def.Offer,
 	}
 	if space := "mcp__" + sanitize(s.def.Name); strings.HasPrefix(out.Name, space+"__") {
 		out.Namespace = space

@@ -34,6 +34,8 @@ type Definition struct {
 	// Approval is one of core's Approve constants; ToolApproval overrides it for single tools.
 	Approval     string
 	ToolApproval map[string]string
+	// Offer is how the tools are offered if they can be found by a search.
+	Offer core.Offer
 	// Serial is set if no call of a tool runs beside others.
 	Serial bool
 	// Required servers are awaited until their startup timeout.

@@ -14,6 +14,8 @@
 //	view_image             shows an image file to the model
 //	request_user_input     asks the user to choose
 //	recall                 searches what left the context, and includes items again
+//	tool_search            finds tools of MCP servers whose definitions are not in the request
+//	call_tool              calls a tool that was found
 //
 // The tools of the client follow ([ClientTools]), then those of MCP servers ([ServerTool]). A client
 // cannot use the name of a built-in tool, offered or not ([CheckDynamicTools]). The search of the

@@ -30,9 +30,22 @@ type ServerTool struct {
 	// Approval is the approval mode: with "auto", the hints and the approval policy decide; with
 	// "prompt", the user decides each call; with "approve", each call runs.
 	Approval string
+	// Offer is how the tool is offered if its definition can be found by a search: as the share of the window permits,
+	// always directly, or by the search only.
+	Offer Offer
 	// Serial is set if no call of the tool runs beside others.
 	Serial bool
 }
+
+// Offer is the way in which a model gets the definition of a tool.
+type Offer uint8
+
+// The ways in which a tool is offered.
+const (
+	OfferByShare Offer = iota
+	OfferDirect
+	OfferBySearch
+)
 
 // The approval modes that are not the default.
 const (

@@ -29,6 +29,8 @@ const (
 	ViewImage        = "view_image"
 	RequestUserInput = "request_user_input"
 	Recall           = "recall"
+	ToolSearch       = "tool_search"
+	CallTool         = "call_tool"
 )
 
 // Selection selects the built-in tools that depend on the thread. The zero value selects shell,
@@ -42,6 +44,8 @@ type Selection struct {
 	Questions bool
 	// Recall is set if the model may search what left the context.
 	Recall bool
+	// Searched names the servers whose tools are found by a search, or is "".
+	Searched string
 	// NoShell is set if the model may run no commands, NoPlan if it has no plan.
 	NoShell, NoPlan bool
 }
@@ -68,6 +72,9 @@ func (s Selection) Specs() []Spec {
 	if s.Recall {
 		specs = append(specs, RecallSpec)
 	}
+	if s.Searched != "" {
+		specs = append(specs, SearchSpec(s.Searched), callSpec)
+	}
 	return specs
 }
 
@@ -76,6 +83,6 @@ func ReviewSpecs() []Spec { return []Spec{shellSpec("")} }
 
 // builtIn reports whether a built-in tool has the name, even if it is not offered.
 func builtIn(name string) bool {
-	all := Selection{Terminals: true, Images: true, Questions: true, Recall: true}.Specs()
+	all := Selection{Terminals: true, Images: true, Questions: true, Recall: true, Searched: "all"}.Specs()
 	return IsShell(name) || slices.ContainsFunc(all, func(s Spec) bool { return s.Name == name })
 }

@@ -313,6 +313,7 @@ var injectedPrefixes = []string{
 	"<turn_aborted>",
 	"# AGENTS.md",
 	protocol.PluginsTag,
+	protocol.ToolDefinitionTag,
 	protocol.ReminderHead,
 }
 

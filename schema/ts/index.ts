@@ -625,7 +625,7 @@ export interface ContextCacheEffect {
 }
 
 /** ContextCategory is the kind of a ContextItem. In params snake_case and PascalCase are accepted too. */
-export type ContextCategory = "userInstructions" | "environmentContext" | "developerMessage" | "userMessage" | "assistantMessage" | "reasoning" | "toolCall" | "toolOutput" | "summary" | "other";
+export type ContextCategory = "userInstructions" | "environmentContext" | "developerMessage" | "userMessage" | "assistantMessage" | "reasoning" | "toolCall" | "toolOutput" | "toolDefinition" | "summary" | "other";
 
 /** ContextCompactedNotification reports a compaction: the cost of the next model request before and after it, in tokens, and the strategy. The strategy can differ from the one that was tried first. TurnID is the turn in which the compaction happened, or the last turn. RulesAdded are the rules of the user that were added to the summary because it did not keep them. Losses are the other facts of the replaced items that it does not mention, within 2,000 tokens; LossesOmitted counts those beyond. The three are absent if they are empty. */
 export interface ContextCompactedNotification {
@@ -703,10 +703,11 @@ export interface ContextGetUsageParams {
   threadId: string;
 }
 
-/** ContextGetUsageResponse is the cost of the context. */
+/** ContextGetUsageResponse is the cost of the context. ServerTools is the cost of the definitions of tools, by MCP server. It is empty before the first turn of a loaded thread. */
 export interface ContextGetUsageResponse {
   revision: number;
   usage: ContextUsage;
+  serverTools: Array<ServerToolUsage>;
 }
 
 /** ContextGotoParams undoes or redoes edits until the context is as it was after the edit of a revision, or before the first edit for revision 0. */
@@ -2394,6 +2395,17 @@ export interface ServerRequestListResponse {
 export interface ServerRequestResolvedNotification {
   threadId: string;
   requestId: number;
+}
+
+/** ServerToolUsage is the cost of the definitions of a server's tools. Tokens is the cost of all of them. OfferedTokens is the part that each request has. The other tools are found by a search; FoundTools of them are in the context, and cost FoundTokens there. */
+export interface ServerToolUsage {
+  server: string;
+  tools: number;
+  tokens: number;
+  offeredTools: number;
+  offeredTokens: number;
+  foundTools: number;
+  foundTokens: number;
 }
 
 /** SessionBootstrap is the initial content of a provider session. Kind is turns for the turns of TurnIDs, summary if a summary precedes them, and none if it is empty. */

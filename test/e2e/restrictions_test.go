@@ -155,16 +155,3 @@ func TestRestrictionThatCannotBeObeyedEndsTheStart(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, string(text), "config.toml:1: profile: profiles are not applied")
 }
-
-// TestOmittedToolsAreNotOffered checks omit_tools_from of an MCP server.
-func TestOmittedToolsAreNotOffered(t *testing.T) {
-	t.Parallel()
-	home := homeWithServers(t, scriptCalls("echo", `{"x":1}`), apptest.DocsServerConfig)
-	c := apptest.StartServer(t, home, "-c", `mcp_servers.docs.omit_tools_from=["direct"]`)
-	c.Initialize()
-	id := c.StartThread(apptest.Object{"cwd": t.TempDir(), "sandbox": "danger-full-access", "approvalPolicy": "never"})
-	c.Turn(id, "look")
-	for _, m := range c.Notifications("item/completed") {
-		require.NotEqual(t, "mcpToolCall", gjson.GetBytes(m.Params, "item.type").Str)
-	}
-}

@@ -89,21 +89,27 @@ func TestBadSchemasOfClientsAreNormalized(t *testing.T) {
 // homeOfRawServer returns a home whose MCP server raw has the bad tools, and four that are bad themselves.
 func homeOfRawServer(p *apptest.Provider, t *testing.T) string {
 	t.Helper()
-	program, err := apptest.MCPProgram()
-	require.NoError(t, err)
 	tools := []string{`{"name":"nothing"}`, `{"name":"number","description":7,"inputSchema":null}`,
 		`{"name":"dots.and spaces","inputSchema":[]}`,
 		`{"name":"` + strings.Repeat("n", 200) + `","annotations":"none","inputSchema":"object"}`, `{"name":8}`, `null`}
 	for i, schema := range badTools {
 		tools = append(tools, fmt.Sprintf(`{"name":"t%d","description":"D.","inputSchema":%s}`, i, schema))
 	}
+	return homeOfTools(t, p, tools, "[features]\ntool_search = false\n")
+}
+
+// homeOfTools returns a home whose MCP server raw has the tools.
+func homeOfTools(t *testing.T, p *apptest.Provider, tools []string, more string) string {
+	t.Helper()
+	program, err := apptest.MCPProgram()
+	require.NoError(t, err)
 	home := p.Home(t)
 	list := filepath.Join(home, "tools.json")
 	require.NoError(t, os.WriteFile(list, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`), 0o600))
 	config, err := os.ReadFile(filepath.Join(home, "config.toml"))
 	require.NoError(t, err)
 	apptest.WriteConfig(t, home, string(config)+fmt.Sprintf(
-		"[mcp_servers.raw]\ncommand = %q\nargs = [\"-raw\", %q]\nrequired = true\n", program, list))
+		"[mcp_servers.raw]\ncommand = %q\nargs = [\"-raw\", %q]\nrequired = true\n", program, list)+more)
 	return home
 }
 

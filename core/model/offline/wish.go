@@ -14,7 +14,7 @@ import (
 	"appserver/protocol"
 )
 
-// exchangeText is the last user message of a prompt, skills apart, and the outputs after it.
+// exchangeText is the last user message of a prompt, skills and definitions of tools apart, and the outputs after it.
 type exchangeText struct {
 	text    string
 	outputs []string
@@ -25,8 +25,10 @@ func lastExchange(p *core.Prompt) exchangeText {
 	for _, item := range p.Items {
 		switch i := item.ResponseItemVariant.(type) {
 		case *protocol.Message:
-			if i.Role == protocol.RoleUser && !strings.HasPrefix(protocol.JoinText(i.Content), core.SkillTag) {
-				exchange = exchangeText{text: protocol.JoinText(i.Content)}
+			text := protocol.JoinText(i.Content)
+			if i.Role == protocol.RoleUser && !strings.HasPrefix(text, core.SkillTag) &&
+				!strings.HasPrefix(text, protocol.ToolDefinitionTag) {
+				exchange = exchangeText{text: text}
 			}
 		case *protocol.FunctionCallOutput:
 			exchange.outputs = append(exchange.outputs, i.Output.String())

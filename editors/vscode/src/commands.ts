@@ -9,7 +9,8 @@ import type { Session } from "./session.ts";
 
 const categoryNames: Readonly<Record<string, string>> = {
 	userInstructions: "instructions", environmentContext: "environment", developerMessage: "developer message",
-	userMessage: "user message", assistantMessage: "answer", reasoning: "reasoning", toolCall: "call", toolOutput: "output",
+	userMessage: "user message", assistantMessage: "answer", reasoning: "reasoning", toolCall: "call",
+	toolOutput: "output", toolDefinition: "tool definition",
 	summary: "summary", other: "other",
 };
 

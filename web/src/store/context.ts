@@ -135,6 +135,7 @@ export const categoryNames: Record<ContextCategory, string> = {
 	reasoning: "Reasoning",
 	toolCall: "Tool calls",
 	toolOutput: "Tool outputs",
+	toolDefinition: "Tool definitions",
 	summary: "Summaries",
 	other: "Other",
 };

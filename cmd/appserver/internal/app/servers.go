@@ -70,6 +70,12 @@ func (s *mcpServers) definitions(c *config.Config, cwd string) (out []mcp.Defini
 			Approval: m.DefaultToolsApprovalMode, ToolApproval: map[string]string{},
 			Serial: m.ParallelCalls != nil && !*m.ParallelCalls,
 		}
+		switch {
+		case m.Omits("direct"):
+			d.Offer = core.OfferBySearch
+		case m.Omits("deferred"):
+			d.Offer = core.OfferDirect
+		}
 		for name, t := range m.Tools {
 			if t.ApprovalMode != "" {
 				d.ToolApproval[name] = t.ApprovalMode
