@@ -16,6 +16,8 @@ type (
 	LockMode  = disk.LockMode
 	DiskError = disk.Error
 	KindError = disk.KindError
+	// Compressed is a file whose size is not that of its content.
+	Compressed = disk.Compressed
 )
 
 // Modes of locks.

@@ -65,7 +65,11 @@ func (s *Store) readPlain(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := disk.ReadAll(file, info.Size())
+	length, err := disk.Length(file, info)
+	if err != nil {
+		return nil, cmp.Or(err, file.Close())
+	}
+	data, err := disk.ReadAll(file, length)
 	return data, cmp.Or(err, file.Close())
 }
 

@@ -41,6 +41,7 @@ type Repaired struct {
 // or after it. If nothing is repairable, nothing is changed and Kept is "". An error before
 // the new file is in place leaves the original unchanged.
 func (s *Store) Repair(path string) (Repaired, error) {
+	path = home.PlainPath(path)
 	v := s.Verify(path)
 	if !v.Repairable() {
 		return Repaired{Report: v, To: path}, nil
@@ -307,11 +308,14 @@ func (r *repair) keepOriginal(done *Repaired) error {
 		}
 	}
 	done.Kept = r.freeName(originalSuffix)
-	if r.store.disk.Link(done.Path, done.Kept) != nil {
+	if err := r.store.disk.Link(done.Path, done.Kept); err != nil && r.problem != nil {
+		return err // only the file itself has all of its bytes
+	} else if err != nil {
 		if err := r.writeNew(done.Kept, r.data); err != nil {
 			return err
 		}
 	}
+	done.Kept = r.store.disk.Stored(done.Kept)
 	return r.store.disk.SyncDir(filepath.Dir(done.Path))
 }
 

@@ -33,6 +33,7 @@ const (
 	FoundForeign    FindingKind = "wrongID"
 	FoundBackup     FindingKind = "backup"
 	FoundOrigin     FindingKind = "missingHistory"
+	FoundCompressed FindingKind = "damagedCompression"
 	FoundUnreadable FindingKind = "unreadable"
 	FoundSpecial    FindingKind = "notRegular"
 	FoundLoop       FindingKind = "linkLoop"
@@ -75,6 +76,7 @@ func (s Report) Repairable() bool {
 
 // Verify checks a rollout without its lock. A file that cannot be read is a finding as well.
 func (s *Store) Verify(path string) Report {
+	path = home.PlainPath(path)
 	file, _, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return unreadableReport(path, err)
@@ -130,6 +132,9 @@ func (s *Store) verify(path string, file disk.File) (*verification, error) {
 	v.checkName(line.FirstMeta(blocks))
 	v.checkBytes()
 	v.checkLines()
+	if r.problem != nil {
+		v.add(FoundCompressed, 0, r.Size, true, "%v", r.problem)
+	}
 	v.checkBackup(s)
 	v.checkOrigin(s)
 	return v, nil
