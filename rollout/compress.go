@@ -54,31 +54,43 @@ type Compression struct {
 	After  int64 `json:"bytesAfter"`
 	// Unread lists errors of files and folders that could not be examined.
 	Unread []string `json:"unread"`
+	// stopped is set if threads were left because the context ended.
+	stopped bool
 }
 
 // Compress calls do for each thread with files that a query selects, the newest first. Without do it only lists them.
 // After an error of do, the thread is kept, and the next one is processed. It stops when ctx ends.
 func (s *Store) Compress(ctx context.Context, q CompressQuery,
 	do func(Compressible) (CompressedThread, error)) Compression {
-	done := Compression{Compressed: []CompressedThread{}, Kept: []KeptThread{}, Unread: []string{}}
+	done := NewCompression()
 	for _, t := range s.compressible(ctx, q, &done) {
-		if ctx.Err() != nil {
+		if done.stopped = ctx.Err() != nil; done.stopped {
 			break
 		}
-		compressed, err := CompressedThread{ID: t.ID, Paths: t.Paths}, error(nil)
-		if do != nil {
-			compressed, err = do(t)
-		}
-		if err != nil {
-			done.Kept = append(done.Kept, KeptThread{t.ID, t.Paths, err.Error()})
-		}
-		if len(compressed.Paths) > 0 {
-			done.Compressed = append(done.Compressed, compressed)
-			done.Before += compressed.Before
-			done.After += compressed.After
-		}
+		done.Add(t, do)
 	}
 	return done
+}
+
+// NewCompression returns an empty result.
+func NewCompression() Compression {
+	return Compression{Compressed: []CompressedThread{}, Kept: []KeptThread{}, Unread: []string{}}
+}
+
+// Add calls do for a thread and adds its result. Without do, it adds the thread as it is.
+func (c *Compression) Add(t Compressible, do func(Compressible) (CompressedThread, error)) {
+	done, err := CompressedThread{ID: t.ID, Paths: t.Paths}, error(nil)
+	if do != nil {
+		done, err = do(t)
+	}
+	if err != nil {
+		c.Kept = append(c.Kept, KeptThread{t.ID, t.Paths, err.Error()})
+	}
+	if len(done.Paths) > 0 {
+		c.Compressed = append(c.Compressed, done)
+		c.Before += done.Before
+		c.After += done.After
+	}
 }
 
 // compressible returns the threads with plain files that a query selects.
@@ -87,7 +99,7 @@ func (s *Store) compressible(ctx context.Context, q CompressQuery, done *Compres
 	unread := func(err error) { done.Unread = append(done.Unread, err.Error()) }
 	for _, root := range home.Roots() {
 		for name, err := range s.Walk(home.Walk{Root: root, OnUnnamed: unread}) {
-			if ctx.Err() != nil {
+			if done.stopped = ctx.Err() != nil; done.stopped {
 				return nil
 			}
 			path, id := s.AbsPath(root, name), home.ThreadID(name)
@@ -98,7 +110,7 @@ func (s *Store) compressible(ctx context.Context, q CompressQuery, done *Compres
 			if len(q.Threads) > 0 && !slices.Contains(q.Threads, id) {
 				continue
 			}
-			if selected, err := s.isCompressible(path, q.Before); err != nil {
+			if selected, err := s.CanCompress(path, q.Before); err != nil {
 				unread(err)
 			} else if selected {
 				n, ok := at[id]
@@ -113,8 +125,9 @@ func (s *Store) compressible(ctx context.Context, q CompressQuery, done *Compres
 	return threads
 }
 
-// isCompressible reports whether a rollout is plain, or has a plain backup, and was not written to since a time.
-func (s *Store) isCompressible(path string, before time.Time) (bool, error) {
+// CanCompress reports whether a rollout is plain, or has a plain backup, and was not written to since a time. Any time
+// will do if that is zero.
+func (s *Store) CanCompress(path string, before time.Time) (bool, error) {
 	info, err := s.disk.Lstat(path)
 	if err != nil {
 		return false, disk.Wrap("look at", path, err)
