@@ -210,11 +210,7 @@ func (r *redaction) fill(out *line.PaddedWriter) error {
 			if len(raw) == 0 {
 				continue
 			}
-			p, reason := line.Parse(raw)
-			if reason == "" {
-				p.Ordinal, settled = settled[0].Ordinal, settled[1:]
-			}
-			clean, err := r.clean(raw, p, reason == "")
+			clean, err := r.cleanLine(raw, &settled)
 			if err == nil {
 				err = cmp.Or(out.PadTo(begin+at), out.Line(clean))
 			}
@@ -240,6 +236,24 @@ func (r *redaction) fillEnd(out *line.PaddedWriter) error {
 		return nil
 	}
 	return out.PadTo(r.Size)
+}
+
+// cleanLine returns a line without secrets, of which parts may be damaged. It takes the ordinals of its records.
+func (r *redaction) cleanLine(raw []byte, settled *[]protocol.RolloutLine) ([]byte, error) {
+	var whole []byte
+	end := 0
+	for _, piece := range line.Pieces(raw) {
+		if piece.Sound {
+			piece.Ordinal, *settled = (*settled)[0].Ordinal, (*settled)[1:]
+		}
+		clean, err := r.clean(piece.Text, piece.Parsed, piece.Sound)
+		if err != nil {
+			return nil, err
+		}
+		whole = append(append(whole, raw[end:piece.Offset]...), clean...)
+		end = int(piece.Offset) + len(piece.Text)
+	}
+	return append(whole, raw[end:]...), nil
 }
 
 // clean returns a line without secrets. A line without a secret is returned unchanged.

@@ -160,21 +160,25 @@ func (r *repair) fill(out *line.PaddedWriter) error {
 	}
 	settled := r.alone.Lines
 	for at, raw := range line.Lines(r.data) {
-		p, reason := line.Parse(raw)
 		if len(raw) == 0 {
 			continue
 		}
-		if reason != "" {
-			r.lost = append(append(r.lost, raw...), '\n')
-			continue
-		}
-		var err error
-		if raw, err = restated(would, raw, p, settled[0].Ordinal); err != nil {
-			return err
-		}
-		settled = settled[1:]
-		if err := cmp.Or(out.PadTo(at), out.Line(raw)); err != nil {
-			return err
+		for _, piece := range line.Pieces(raw) {
+			if !piece.Sound {
+				r.lost = append(append(r.lost, piece.Text...), '\n')
+				continue
+			}
+			text, err := restated(would, piece.Text, piece.Parsed, settled[0].Ordinal)
+			if err != nil {
+				return err
+			}
+			settled = settled[1:]
+			if err := out.PadTo(at + piece.Offset); err != nil {
+				return err
+			}
+			if err := out.Line(text); err != nil {
+				return err
+			}
 		}
 	}
 	return r.addEnd(out, would.End(false))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 
 	"appserver/core/osfile"
@@ -182,24 +183,39 @@ func (v *verification) checkLines() {
 	number, sound, last := 0, 0, int64(-1)
 	for at, raw := range line.Lines(v.data) {
 		number++
+		damaged := len(damage) > 0 && damage[0].Line == number
+		torn := v.alone.Torn && at > int64(bytes.LastIndexByte(v.data, '\n'))
+		records := 1
 		switch {
 		case len(raw) == 0:
 			continue
-		case len(damage) > 0 && damage[0].Line == number:
-			v.add(FoundDamage, number, at, true, "%s: the line is skipped", damage[0].Reason)
-			damage = damage[1:]
-			continue
-		case sound == len(v.alone.Lines):
-			v.add(FoundTorn, number, at, true, "an unacknowledged write ends here")
-			continue
+		case damaged, torn:
+			records = len(slices.Collect(line.Records(raw)))
 		}
-		ordinal := *v.alone.Lines[sound].Ordinal
-		v.checkOrdinal(number, at, ordinal, last, seen)
-		seen[ordinal] = number
-		last = ordinal
-		sound++
+		if damaged {
+			v.add(FoundDamage, number, at, true, "%s: %s", damage[0].Reason, lossText(records))
+			damage = damage[1:]
+		}
+		for range records {
+			ordinal := *v.alone.Lines[sound].Ordinal
+			v.checkOrdinal(number, at, ordinal, last, seen)
+			seen[ordinal] = number
+			last = ordinal
+			sound++
+		}
+		if torn {
+			v.add(FoundTorn, number, at, true, "an unacknowledged write ends here")
+		}
 	}
 	v.checkEnds()
+}
+
+// lossText returns what is skipped of a damaged line.
+func lossText(records int) string {
+	if records == 0 {
+		return "the line is skipped"
+	}
+	return "the damaged part of the line is skipped"
 }
 
 func (v *verification) checkOrdinal(number int, at, ordinal, last int64, seen map[int64]int) {

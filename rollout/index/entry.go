@@ -98,7 +98,7 @@ func (r *fileReader) read(p location, before indexedState, info fs.FileInfo) ent
 		return e
 	}
 	defer func() { _ = file.Close() }()
-	if rollout.IsTransient(headErr) {
+	if rollout.IsTransient(headErr) || headErr != nil && isCompressed(file) {
 		e.size = sizeUnread
 		return e
 	}

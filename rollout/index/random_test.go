@@ -87,7 +87,8 @@ func lines(t *rapid.T) string {
 		`{"timestamp":"2026-03-04T05:06:07Z","type":"event_msg","payload":{"type":"thread_settings_applied","thread_settings":{"model":"late","model_provider_id":"b","cwd":"/y","collaboration_mode":{"mode":"default","settings":{}}}}}` + "\n",
 		`{"timestamp":"2026-03-04T05:06:08Z","type":"turn_context","payload":{"model":"later","cwd":"/x"}}` + "\n",
 		`{"timestamp":"no time","type":"turn_context","payload":{"model":5}}` + "\n",
-		"no JSON\n", `{"timestamp":"","type":"turn_context","payload":{"model":"m","effort":"high"}}` + "\n",
+		"no JSON\n", "\x00\x00" + userLine("Fix the Bug"), `{"timestamp":"2026-03-04T05:0` + userLine("write docs"),
+		strings.TrimSpace(agentLine("done: bug")) + userLine("zwei"), `{"timestamp":"","type":"turn_context","payload":{"model":"m","effort":"high"}}` + "\n",
 		`{"timestamp":"","type":"event_msg","payl`, "\n",
 	}).Draw(t, "lines")
 }

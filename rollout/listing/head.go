@@ -239,7 +239,7 @@ func (h *headScan) scan(data []byte) {
 		if text, _ = line.Trim(text); len(text) == 0 {
 			continue
 		}
-		if p, reason := line.Parse(text); reason == "" {
+		for p := range line.Records(text) {
 			h.lines = true
 			h.addLine(p)
 		}
