@@ -21,7 +21,7 @@
 // and counts as one line.
 //
 // [ParseFile] and [ParseChunk] parse many lines, [Parse] one, and [Records] one that may be damaged.
-// [ChunkReader] reads a file in parts of whole lines, and [Follower] reads the lines from an offset on. [Encode] returns
+// [ChunkReader] reads a file in parts of whole lines, and [Follower] its lines from an offset on. [Encode] returns
 // lines as they are stored. [Rewrite] changes the payload of a line and keeps its other
 // members. [PaddedWriter] writes lines at given offsets, with spaces in the gaps.
 //

@@ -1,6 +1,9 @@
 package listing
 
-import "appserver/rollout/disk"
+import (
+	"appserver/rollout/disk"
+	"appserver/rollout/line"
+)
 
 // A list reads the last tailSize bytes of a file. It reads up to maxTail until model and time
 // are known.
@@ -49,7 +52,8 @@ func (l *Lister) latestOf(file disk.Compressed, h *Head) {
 
 // readLatest returns the state of all lines of a compressed file. Above maxTail bytes, the error is errLong.
 func (l *Lister) readLatest(file disk.Compressed) (latest Latest, err error) {
-	for c, err := range l.chunks.Chunks(file, 0, maxTail+1) {
+	chunks := line.ChunkReader{Size: tailSize, MaxLine: l.chunks.MaxLine}
+	for c, err := range chunks.Chunks(file, 0, maxTail+1) {
 		switch {
 		case err != nil:
 			return Latest{}, err

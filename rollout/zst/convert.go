@@ -151,7 +151,7 @@ func (z *FS) isEarlier(path string) (bool, error) {
 		return false, err
 	}
 	defer func() { _ = plain.Close() }()
-	_, err = compare(raw, plain)
+	_, err = z.compare(raw, plain)
 	var problem *problemError
 	if errors.Is(err, errNotSame) || errors.As(err, &problem) {
 		return false, nil
@@ -224,7 +224,7 @@ func (c *conversion) check(from disk.File) error {
 	} else if info.Size() >= c.before.Size() {
 		return ErrNotSmaller
 	}
-	same, err := compare(compressed, plain)
+	same, err := c.fs.compare(compressed, plain)
 	if problem := new(problemError); errors.As(err, &problem) && c.problem != nil {
 		err = nil
 	}
@@ -274,7 +274,7 @@ func encode(c *conversion, from disk.File, out io.Writer) error {
 const encodeWindow = 2 << 20
 
 func decode(c *conversion, from disk.File, out io.Writer) error {
-	content, err := newStream(from)
+	content, err := c.fs.newStream(from)
 	if err != nil {
 		return err
 	}
@@ -289,8 +289,8 @@ func decode(c *conversion, from disk.File, out io.Writer) error {
 
 // compare returns the length of a content. The error is errNotSame if a plain file does not begin with it, or that of
 // the stream.
-func compare(compressed, plain disk.File) (length int64, err error) {
-	content, err := newStream(compressed)
+func (z *FS) compare(compressed, plain disk.File) (length int64, err error) {
+	content, err := z.newStream(compressed)
 	if err != nil {
 		return 0, err
 	}

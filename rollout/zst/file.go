@@ -99,7 +99,7 @@ func (f *file) readOn(p []byte, at int64) (n int, err error) {
 		return 0, f.unpack()
 	}
 	if f.stream == nil {
-		if f.stream, err = newStream(f.raw); err != nil {
+		if f.stream, err = f.fs.newStream(f.raw); err != nil {
 			return 0, err
 		}
 	}
@@ -147,7 +147,7 @@ func (f *file) closeStream() {
 // unpack decompresses the whole content into memory, or into a temporary file.
 func (f *file) unpack() error {
 	f.closeStream()
-	from, err := newStream(f.raw)
+	from, err := f.fs.newStream(f.raw)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"appserver/rollout/disk"
 )
@@ -14,13 +15,15 @@ type FS struct {
 	disk.FS
 	// space is the folder for the contents of long files.
 	space string
+	// decoders has unused decoders.
+	decoders sync.Pool
 }
 
 var _ disk.FS = (*FS)(nil)
 
 // New returns a file system that has compressed rollouts of another one as plain ones. The folder space is for long
 // contents; it need not exist.
-func New(fs disk.FS, space string) *FS { return &FS{fs, space} }
+func New(fs disk.FS, space string) *FS { return &FS{FS: fs, space: space} }
 
 // stored returns the path at which a file is stored: that of its plain form, or that of its compressed one if there is
 // no other.

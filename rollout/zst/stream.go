@@ -25,6 +25,7 @@ var errTooLong = disk.Cause{
 
 // stream decompresses a file from its start.
 type stream struct {
+	fs      *FS
 	decoder *zstd.Decoder
 	source  *source
 	// at is the number of bytes that were decompressed.
@@ -48,14 +49,21 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func newStream(raw disk.File) (*stream, error) {
+// newStream reuses the decoder of a closed stream, because its buffers take longer to make than a short file to read.
+func (z *FS) newStream(raw disk.File) (*stream, error) {
 	from := &source{file: raw}
-	decoder, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderMaxWindow(maxWindow))
-	if err != nil {
+	decoder, ok := z.decoders.Get().(*zstd.Decoder)
+	if !ok {
+		var err error
+		if decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderMaxWindow(maxWindow)); err != nil {
+			return nil, err
+		}
+	}
+	if err := decoder.Reset(from); err != nil {
 		return nil, err
 	}
-	return &stream{decoder: decoder, source: from}, nil
+	return &stream{fs: z, decoder: decoder, source: from}, nil
 }
 
 // Read reads the next bytes of the content. At the end of the content, the error is io.EOF, or a *problemError.
@@ -74,7 +82,12 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, &problemError{damage(s.at, err)}
 }
 
-func (s *stream) close() { s.decoder.Close() }
+// close makes the decoder available to other streams.
+func (s *stream) close() {
+	if s.decoder.Reset(nil) == nil {
+		s.fs.decoders.Put(s.decoder)
+	}
+}
 
 // problemError ends the content of a damaged file.
 type problemError struct{ disk.Cause }
