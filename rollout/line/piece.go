@@ -97,8 +97,12 @@ func (s *splitter) addDamage(end int) {
 func (s *splitter) isRecord(at, end int) bool {
 	before := s.text[s.done:at]
 	named := bytes.HasPrefix(s.text[at:], []byte(recordStart))
-	if skipBlank(before, 0) == len(before) {
+	begin := skipBlank(before, 0)
+	if begin == len(before) {
 		return named || bytes.IndexByte(before, 0) >= 0
+	}
+	if before[begin] != '{' {
+		return false // no record was cut off: another program has written this
 	}
 	behind := s.text[skipBlank(s.text, end):]
 	ends := len(behind) == 0 || bytes.HasPrefix(behind, []byte(recordStart))

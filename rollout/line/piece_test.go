@@ -52,6 +52,7 @@ func TestARecordInADamagedLineIsFound(t *testing.T) {
 		"other order after zeros":     {zeros + `{"type":"x","payload":1}`, []string{`{"type":"x","payload":1}`}},
 		"only zeros":                  {zeros, nil},
 		"only a cut":                  {cut, nil},
+		"after other bytes":           {"\x1b[2J" + goodRecord, nil},
 		"no payload":                  {cut + `{"timestamp":"2026-01-02T03:04:05Z","type":"x"}`, nil},
 		"nested in another":           {cut[:20] + `x"}` + goodRecord + `]}`, nil},
 		"text with a record's text":   {`{"timestamp":"x","payload":"` + strings.ReplaceAll(goodRecord, `"`, `\"`), nil},

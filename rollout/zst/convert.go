@@ -78,8 +78,13 @@ func (z *FS) compress(path string) (sizes Sizes, err error) {
 // thread. A file that is plain already is no error.
 func (z *FS) Expand(path string) (problem, err error) {
 	path = Plain(path)
-	if _, compressed, err := z.stored(path); !compressed || err != nil {
-		return nil, cmp.Or(err, z.Settle(path))
+	_, compressed, err := z.stored(path)
+	if err != nil {
+		return nil, disk.Wrap("open", path, err)
+	}
+	if !compressed {
+		_ = z.Settle(path) // otherwise the compressed form stays hidden
+		return nil, nil
 	}
 	problem, err = z.expand(path)
 	return problem, disk.Wrap("decompress", path+Suffix, err)
@@ -103,7 +108,7 @@ func (z *FS) expand(path string) (problem, err error) {
 func (z *FS) Settle(path string) error {
 	path = Plain(path)
 	if both, err := z.hasBoth(path); err != nil || !both {
-		return err
+		return disk.Wrap("open", path, err)
 	}
 	same, err := z.isEarlier(path)
 	if err != nil || !same {
@@ -121,7 +126,7 @@ func (z *FS) Settle(path string) error {
 func (z *FS) RemoveHidden(path string) error {
 	path = Plain(path)
 	if both, err := z.hasBoth(path); err != nil || !both {
-		return err
+		return disk.Wrap("open", path, err)
 	}
 	return z.removeOther(path+Suffix, path)
 }
