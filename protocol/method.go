@@ -70,6 +70,7 @@ type Handler interface {
 	MemoryForget(to Caller, p *MemoryForgetParams) error
 	MemoryIndexPause(to Caller, p *MemoryIndexPauseParams) error
 	MemoryReset(to Caller, p *MemoryResetParams) error
+	RolloutCompress(to Caller, p *RolloutCompressParams) error
 	ThreadContextTrim(to Caller, p *ThreadContextTrimParams) error
 	ThreadContextSummarize(to Caller, p *ThreadContextSummarizeParams) error
 	ReviewStart(to Caller, p *ReviewStartParams) error
@@ -401,6 +402,8 @@ func Methods() []Method {
 			"Pauses or continues the indexing of a repository's files.").own(),
 		method[MemoryResetParams, Empty]("memory/reset", Handler.MemoryReset,
 			"Removes everything from the memory.").own(),
+		method[RolloutCompressParams, Empty]("rollout/compress", Handler.RolloutCompress,
+			"Starts the compression of old rollouts.").gated(),
 		method[FsReadFileParams, FsReadFileResponse]("fs/readFile", Handler.FsReadFile,
 			"Reads a file."),
 		method[FsWriteFileParams, Empty]("fs/writeFile", Handler.FsWriteFile,

@@ -58,7 +58,11 @@ func (s *Store) readBackup(path string, named protocol.ContextBackup) ([]byte, e
 		return nil, backupError(path, err)
 	}
 	defer func() { _ = file.Close() }()
-	if info.Size() < named.Bytes {
+	length, err := disk.Length(file, info)
+	if err != nil {
+		return nil, backupError(path, err)
+	}
+	if length < named.Bytes {
 		return nil, &BackupError{Path: path, Reason: backupDamaged}
 	}
 	data, err := disk.ReadAll(file, named.Bytes)
@@ -125,6 +129,7 @@ func sameThread(a, b string) bool { return a == "" || b == "" || strings.EqualFo
 // Otherwise it returns a *BackupError. If the rollout itself cannot be read, the errors are
 // those of Read. The backup of a complete rollout must be an earlier state of it.
 func (s *Store) CheckBackup(path string) error {
+	path = home.PlainPath(path)
 	file, _, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return err
@@ -157,10 +162,17 @@ func (s *Store) compareEarlier(path string, whole io.ReaderAt, size int64) *Back
 		return backupError(path, err)
 	}
 	defer func() { _ = file.Close() }()
-	if info.Size() > size {
+	length, err := disk.Length(file, info)
+	if err != nil {
+		return backupError(path, err)
+	}
+	if problem := disk.Problem(file); problem != nil {
+		return backupError(path, problem)
+	}
+	if length > size {
 		return &BackupError{Path: path, Reason: backupOther}
 	}
-	same, err := haveSameBytes(file, whole, info.Size())
+	same, err := haveSameBytes(file, whole, length)
 	if err != nil {
 		return backupError(path, err)
 	}

@@ -23,7 +23,7 @@ func (s *Store) Covered(id string) (c Covered) {
 	}
 	defer func() { _ = file.Close() }()
 	b, behind := s.readSnapshotHead(file, info.Size())
-	if b == nil || b.Positions == 0 || b.Positions != b.Lines {
+	if b == nil || b.Positions == 0 || b.Positions != b.Lines || len(b.Damage) > 0 {
 		return c
 	}
 	stored := make([]byte, positionSize)

@@ -12,6 +12,7 @@
 //   - disk: file operations that are durable and all or nothing, and errors with the next action
 //   - line: the format of a line, damage, ordinals
 //   - home: names and folders of files, writer locks
+//   - zst: compressed files, which all other packages know by their plain names
 //   - listing: what lists show, read from the starts and ends of files
 //   - this package: whole rollouts, which are loaded, appended to, rewritten, moved, repaired,
 //     redacted and deleted
@@ -110,6 +111,14 @@
 //
 // Other programs may move a rollout without its backup. The backup is then found at the former
 // path, and Open moves it beside the rollout.
+//
+// # Compression
+//
+// The reference implementation compresses old rollouts, and so does [Store.Compress]. A compressed rollout is the
+// thread of the plain file: it has the same path in lists, lines, modification time and lock. Its backup can be
+// compressed too. [Store.Open] decompresses the rollout, and a rewrite the backup. [Contents] has as damage the place
+// at which the compression is damaged; the lines before it are read. [Store.RemoveLeftovers] removes a compressed form
+// that a crash has left beside the plain one.
 //
 // # Deletion
 //

@@ -33,6 +33,7 @@ type Loader interface {
 // Load reads a rollout as Read does, with a few lines in memory at a time. Of a large rollout
 // that was loaded before, it reads only the new lines. The caller closes the LineReader.
 func (s *Store) Load(path string, to Loader) (*Contents, *LineReader, error) {
+	path = home.PlainPath(path)
 	restored, err := s.restore(path)
 	if err != nil {
 		return nil, nil, disk.Wrap("restore", path, err)
@@ -104,12 +105,12 @@ func (s *Store) load(path string, reader *LineReader, to Loader) (*loading, erro
 
 // loadingOf returns the state for loading one of the reader's files.
 func (s *Store) loadingOf(path string, reader *LineReader, file uint32) (*loading, error) {
-	info, err := reader.files[file].Stat()
+	contents, err := contentsOf(path, reader.files[file].File)
 	if err != nil {
 		return nil, disk.Wrap("read", path, err)
 	}
 	return &loading{
-		Contents: contentsOf(path, info),
+		Contents: contents,
 		store:    s,
 		lines:    reader,
 		file:     file,
@@ -138,7 +139,8 @@ func (l *loading) run() (err error) {
 	if l.Backup == (Backup{}) {
 		l.Backup = l.checkNoBackup(backup.path)
 	}
-	return err
+	file := l.lines.files[l.file].File
+	return cmp.Or(err, l.addProblem(file, disk.Problem(file)))
 }
 
 // readAfterBackup reads the lines of the file from the marker on. It counts the lines before only if some are damaged.
@@ -153,6 +155,16 @@ func (l *loading) readAfterBackup(own span) (end int64, err error) {
 		l.Damage[before+i].Line += lines
 	}
 	return end, err
+}
+
+// addProblem reports the end of a compressed file that cannot be decompressed.
+func (c *Contents) addProblem(file disk.File, problem error) error {
+	if problem == nil {
+		return nil
+	}
+	lines, err := line.CountLines(file, c.Size)
+	c.Damage = append(c.Damage, line.Damage{Line: lines + 1, Offset: c.Size, Reason: problem.Error()})
+	return err
 }
 
 // checkNoBackup returns the backup state of a file that was read without one.
@@ -171,13 +183,20 @@ func (l *loading) checkNoBackup(path string) Backup {
 type backupFile struct {
 	disk.File
 	path string
-	info fs.FileInfo
-	err  error
+	// length is the length of the content.
+	length int64
+	err    error
 }
 
 func (l *loading) openBackup() backupFile {
 	b := backupFile{path: l.store.BackupPath(l.Path)}
-	b.File, b.info, b.err = disk.Open(l.store.disk, b.path, os.O_RDONLY)
+	var info fs.FileInfo
+	if b.File, info, b.err = disk.Open(l.store.disk, b.path, os.O_RDONLY); b.err != nil {
+		return b
+	}
+	if b.length, b.err = disk.Length(b.File, info); b.err != nil {
+		_ = b.File.Close() // it was opened for reading
+	}
 	return b
 }
 
@@ -231,7 +250,7 @@ func (b backupFile) check(named protocol.ContextBackup) error {
 	switch {
 	case b.err != nil:
 		return backupError(b.path, b.err)
-	case b.info.Size() < named.Bytes:
+	case b.length < named.Bytes:
 		return &BackupError{Path: b.path, Reason: backupDamaged}
 	}
 	terminated, err := endsWithLF(b, named.Bytes)

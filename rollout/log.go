@@ -70,6 +70,7 @@ func (s *Store) Open(path string) (*Log, *Contents, error) {
 
 // OpenTo is Open with a Loader, as Load is Read with one. The log closes the LineReader.
 func (s *Store) OpenTo(path string, to Loader) (*Log, *Contents, error) {
+	path = home.PlainPath(path)
 	id := home.ThreadID(path)
 	if id == "" {
 		return nil, nil, &home.NameError{Name: path}
@@ -95,6 +96,10 @@ func (l *Log) load(to Loader) (*Contents, error) {
 	if err != nil {
 		return nil, disk.Wrap("restore", l.path, err)
 	}
+	problem, err := l.store.disk.Expand(l.path)
+	if err != nil {
+		return nil, err
+	}
 	file, _, err := disk.Open(l.store.disk, l.path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return nil, err
@@ -109,6 +114,9 @@ func (l *Log) load(to Loader) (*Contents, error) {
 		if err := l.store.fetchBackup(l.path); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.addProblem(file, problem); err != nil {
+		return nil, disk.Wrap("read", l.path, err)
 	}
 	l.tail.Size, l.tail.Unterminated = r.Size, r.unterminated
 	r.Restored = restored

@@ -107,6 +107,9 @@ func (m *move) read(path string) (*reading, error) {
 		return nil, err
 	}
 	r, err := m.store.read(path, file)
+	if err == nil {
+		err = r.problem
+	}
 	return r, cmp.Or(err, file.Close())
 }
 
@@ -165,7 +168,7 @@ func (m *move) readBackup() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := disk.ReadAll(file, info.Size())
+	data, err := disk.ReadContent(file, info)
 	return data, cmp.Or(err, file.Close())
 }
 

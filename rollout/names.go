@@ -5,6 +5,8 @@ import (
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 	"appserver/rollout/listing"
+	"appserver/rollout/zst"
+	"io/fs"
 	"path/filepath"
 	"strings"
 )
@@ -16,6 +18,8 @@ type (
 	LockMode  = disk.LockMode
 	DiskError = disk.Error
 	KindError = disk.KindError
+	// Compressed is a file whose size is not that of its content.
+	Compressed = disk.Compressed
 )
 
 // Modes of locks.
@@ -37,12 +41,21 @@ func IsTransient(err error) bool { return disk.IsTransient(err) }
 // ThreadID returns the thread id in a rollout's path, or "".
 func ThreadID(path string) string { return home.ThreadID(path) }
 
+// PlainPath returns the path by which a rollout is known, for the path at which it is stored.
+func PlainPath(path string) string { return home.PlainPath(path) }
+
+// Stat describes the file of a rollout in either of its forms.
+func Stat(path string) (fs.FileInfo, error) { return zst.New(disk.OS(), "").Stat(path) }
+
+// SameFile reports whether two results of Stat describe the same file.
+func SameFile(a, b fs.FileInfo) bool { return zst.New(disk.OS(), "").SameFile(a, b) }
+
 // NamedID returns the thread id in a rollout's path, or the characters in its place.
 func NamedID(path string) string {
 	if id := ThreadID(path); id != "" {
 		return id
 	}
-	stem := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	stem := strings.TrimSuffix(filepath.Base(PlainPath(path)), ".jsonl")
 	return stem[max(0, len(stem)-36):]
 }
 

@@ -65,5 +65,5 @@ func (l *loading) loadOrigin(o line.Origin, handle func(*line.Parsed, linePositi
 			handle(entry, at)
 		}
 	}, depth+1)
-	return cmp.Or(before.run(), before.shortage)
+	return cmp.Or(before.run(), before.shortage, disk.Problem(file))
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"time"
 
@@ -69,6 +68,7 @@ func (s *Summary) add(line *protocol.RolloutLine) {
 // the lines up to the size at its start. A fork of the reference implementation includes its
 // inherited lines.
 func (s *Store) Read(path string) (*Contents, error) {
+	path = home.PlainPath(path)
 	file, info, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,11 @@ func (s *Store) Read(path string) (*Contents, error) {
 	reader := &LineReader{disk: s.disk}
 	reader.addFile(file, path, true)
 	defer func() { _ = reader.Close() }()
-	if info.Size() > disk.MaxSize {
+	length, err := disk.Length(file, info)
+	if err != nil {
+		return nil, err
+	}
+	if length > disk.MaxSize {
 		return nil, disk.Wrap("read", path, disk.ErrTooLarge)
 	}
 	lines := LineList{}
@@ -119,38 +123,47 @@ type reading struct {
 	misplacedBackup bool
 	// blocks hold the lines without final ordinals.
 	blocks []line.Block
+	// problem is the reason why the rest of a compressed file cannot be decompressed, or nil.
+	problem error
 }
 
 // read reads an open rollout and its backup.
 func (s *Store) read(path string, file disk.File) (*reading, error) {
-	info, err := file.Stat()
+	c, err := contentsOf(path, file)
 	if err != nil {
 		return nil, disk.Wrap("read", path, err)
 	}
-	data, err := disk.ReadAll(file, info.Size())
+	data, err := disk.ReadAll(file, c.Size)
 	if err != nil {
 		return nil, disk.Wrap("read", path, err)
 	}
-	c := contentsOf(path, info)
 	c.Size = int64(len(data))
-	r := &reading{Contents: c, data: data, blocks: line.ParseFile(data)}
+	r := &reading{Contents: c, data: data, blocks: line.ParseFile(data), problem: disk.Problem(file)}
 	r.marker = line.LastMarker(r.blocks)
 	r.Backup = s.joinBackup(r)
 	r.addBlocks(r.blocks)
 	return r, nil
 }
 
-// contentsOf returns the data in the name and the directory entry of a file.
-func contentsOf(path string, info fs.FileInfo) *Contents {
+// contentsOf returns the data in the name and the directory entry of an open file.
+func contentsOf(path string, file disk.File) (*Contents, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	length, err := disk.Length(file, info)
+	if err != nil {
+		return nil, err
+	}
 	c := &Contents{
 		Path:     path,
 		ThreadID: home.ThreadID(path),
-		Size:     info.Size(),
+		Size:     length,
 		ModTime:  info.ModTime(),
 		Summary:  Summary{Last: -1},
 	}
 	c.Began, _ = home.TimeOf(path) // the zero time if the name has none
-	return c
+	return c, nil
 }
 
 // addBlocks sets c from consecutive blocks.

@@ -56,6 +56,7 @@ func (r Redacted) Found() bool { return r.Lines > 0 || len(r.Copies) > 0 || r.Na
 // An error before the new file is in place leaves both files unchanged. A crash after that may
 // leave the backup; another call removes it.
 func (s *Store) Redact(path string, by Redactor, write bool) (Redacted, error) {
+	path = home.PlainPath(path)
 	id := home.ThreadID(path)
 	if id == "" {
 		return Redacted{}, &home.NameError{Name: path}
@@ -97,6 +98,9 @@ func (s *Store) redact(path string, by Redactor, write bool) (Redacted, error) {
 	if write && r.done.Lines > 0 {
 		err = r.apply()
 	}
+	if write && err == nil {
+		err = s.disk.RemoveHidden(path)
+	}
 	if err == nil {
 		err = r.cleanCopies(write)
 	}
@@ -125,8 +129,8 @@ type redaction struct {
 
 // prepare builds the new content and verifies that no line is lost.
 func (r *redaction) prepare() error {
-	if r.Backup.Err != nil {
-		return r.Backup.Err
+	if err := cmp.Or(r.Backup.Err, r.problem); err != nil {
+		return err
 	}
 	if err := isNamed(r.store.disk, r.Path, r.file); err != nil {
 		return err
@@ -152,11 +156,15 @@ func (r *redaction) checkBackup() error {
 		return backupError(r.backupPath, err)
 	}
 	defer func() { _ = file.Close() }()
+	length, err := disk.Length(file, info)
+	if err != nil {
+		return backupError(r.backupPath, err)
+	}
 	r.done.Removed = r.backupPath
 	if !r.Backup.Joined {
-		return r.checkLeftover(file, info.Size())
+		return r.checkLeftover(file, length)
 	}
-	rest := make([]byte, info.Size()-int64(len(r.backup)))
+	rest := make([]byte, length-int64(len(r.backup)))
 	if len(rest) == 0 {
 		return nil
 	}
@@ -202,11 +210,7 @@ func (r *redaction) fill(out *line.PaddedWriter) error {
 			if len(raw) == 0 {
 				continue
 			}
-			p, reason := line.Parse(raw)
-			if reason == "" {
-				p.Ordinal, settled = settled[0].Ordinal, settled[1:]
-			}
-			clean, err := r.clean(raw, p, reason == "")
+			clean, err := r.cleanLine(raw, &settled)
 			if err == nil {
 				err = cmp.Or(out.PadTo(begin+at), out.Line(clean))
 			}
@@ -232,6 +236,24 @@ func (r *redaction) fillEnd(out *line.PaddedWriter) error {
 		return nil
 	}
 	return out.PadTo(r.Size)
+}
+
+// cleanLine returns a line without secrets, of which parts may be damaged. It takes the ordinals of its records.
+func (r *redaction) cleanLine(raw []byte, settled *[]protocol.RolloutLine) ([]byte, error) {
+	var whole []byte
+	end := 0
+	for _, piece := range line.Pieces(raw) {
+		if piece.Sound {
+			piece.Ordinal, *settled = (*settled)[0].Ordinal, (*settled)[1:]
+		}
+		clean, err := r.clean(piece.Text, piece.Parsed, piece.Sound)
+		if err != nil {
+			return nil, err
+		}
+		whole = append(append(whole, raw[end:piece.Offset]...), clean...)
+		end = int(piece.Offset) + len(piece.Text)
+	}
+	return append(whole, raw[end:]...), nil
 }
 
 // clean returns a line without secrets. A line without a secret is returned unchanged.

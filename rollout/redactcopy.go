@@ -65,7 +65,11 @@ func (s *Store) readPlain(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := disk.ReadAll(file, info.Size())
+	length, err := disk.Length(file, info)
+	if err != nil {
+		return nil, cmp.Or(err, file.Close())
+	}
+	data, err := disk.ReadAll(file, length)
 	return data, cmp.Or(err, file.Close())
 }
 
@@ -86,7 +90,7 @@ func cleanLine(raw []byte, by Redactor) []byte {
 	begin := len(raw) - len(bytes.TrimPrefix(raw, []byte(line.ByteOrderMark)))
 	p, reason := line.Parse(bytes.Trim(raw[begin:], " \t\r\n"))
 	if reason != "" {
-		return []byte(by.Text(string(raw)))
+		return cleanDamaged(raw, by)
 	}
 	redacted := by.Line(p.RolloutLine)
 	if bytes.Equal(redacted.Payload, p.Payload) {
@@ -98,6 +102,22 @@ func cleanLine(raw []byte, by Redactor) []byte {
 		return []byte(by.Text(string(raw))) // the member occurs twice
 	}
 	return clean
+}
+
+// cleanDamaged returns a damaged line without secrets. The records in it are redacted like lines.
+func cleanDamaged(raw []byte, by Redactor) (whole []byte) {
+	text, left := line.Trim(raw)
+	end := 0
+	for _, piece := range line.Pieces(text) {
+		at := left + int(piece.Offset)
+		whole = append(whole, raw[end:at]...)
+		if end = at + len(piece.Text); piece.Sound {
+			whole = append(whole, cleanLine(piece.Text, by)...)
+		} else {
+			whole = append(whole, by.Text(string(piece.Text))...)
+		}
+	}
+	return append(whole, raw[end:]...)
 }
 
 // withMember returns raw with another value of a member. The JSON begins at offset begin.

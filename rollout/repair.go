@@ -41,6 +41,7 @@ type Repaired struct {
 // or after it. If nothing is repairable, nothing is changed and Kept is "". An error before
 // the new file is in place leaves the original unchanged.
 func (s *Store) Repair(path string) (Repaired, error) {
+	path = home.PlainPath(path)
 	v := s.Verify(path)
 	if !v.Repairable() {
 		return Repaired{Report: v, To: path}, nil
@@ -159,21 +160,25 @@ func (r *repair) fill(out *line.PaddedWriter) error {
 	}
 	settled := r.alone.Lines
 	for at, raw := range line.Lines(r.data) {
-		p, reason := line.Parse(raw)
 		if len(raw) == 0 {
 			continue
 		}
-		if reason != "" {
-			r.lost = append(append(r.lost, raw...), '\n')
-			continue
-		}
-		var err error
-		if raw, err = restated(would, raw, p, settled[0].Ordinal); err != nil {
-			return err
-		}
-		settled = settled[1:]
-		if err := cmp.Or(out.PadTo(at), out.Line(raw)); err != nil {
-			return err
+		for _, piece := range line.Pieces(raw) {
+			if !piece.Sound {
+				r.lost = append(append(r.lost, piece.Text...), '\n')
+				continue
+			}
+			text, err := restated(would, piece.Text, piece.Parsed, settled[0].Ordinal)
+			if err != nil {
+				return err
+			}
+			settled = settled[1:]
+			if err := out.PadTo(at + piece.Offset); err != nil {
+				return err
+			}
+			if err := out.Line(text); err != nil {
+				return err
+			}
 		}
 	}
 	return r.addEnd(out, would.End(false))
@@ -307,11 +312,14 @@ func (r *repair) keepOriginal(done *Repaired) error {
 		}
 	}
 	done.Kept = r.freeName(originalSuffix)
-	if r.store.disk.Link(done.Path, done.Kept) != nil {
+	if err := r.store.disk.Link(done.Path, done.Kept); err != nil && r.problem != nil {
+		return err // only the file itself has all of its bytes
+	} else if err != nil {
 		if err := r.writeNew(done.Kept, r.data); err != nil {
 			return err
 		}
 	}
+	done.Kept = r.store.disk.Stored(done.Kept)
 	return r.store.disk.SyncDir(filepath.Dir(done.Path))
 }
 

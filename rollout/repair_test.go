@@ -269,6 +269,8 @@ func TestARepairedFileLoadsAsTheDamagedOne(t *testing.T) {
 	sample.Check(t, func(r *rapid.T) {
 		pieces := []string{metaLine, metaOfA, contextLine, old(1), "?\n", "\n", "  \n", "{}\n", "[1]\r\n",
 			`{"type":"x","payload":1,"ordinal":-4}` + "\r\n", "\ufeff\n", "\x00\x00\n",
+			"\x00\x00" + metaLine, `{"timestamp":"cu` + userLine("a"), strings.TrimSpace(metaLine) + userLine("b"),
+			strings.TrimSpace(metaLine) + "\x00" + `{"timestamp":` + "\n",
 			`{"type":"context_backup","payload":{"bytes":0,"crc32c":0}}` +
 				"\n", `{"type":"context_backup","payload":{"bytes":9,"crc32c":0}}` + "\n", `{"torn`}
 		text := rapid.SampledFrom([]string{"", "\ufeff", metaLine}).Draw(r, "begin")

@@ -35,7 +35,7 @@ func (s *Store) restoreLocked(path string) (restored bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	content, err := disk.ReadAll(backup, info.Size())
+	content, err := disk.ReadContent(backup, info)
 	if err = cmp.Or(err, backup.Close()); err != nil {
 		return false, err
 	}

@@ -178,7 +178,11 @@ func (w *rewrite) replace(p Projection) error {
 // may write to it. What they write after this check stays in the backup.
 func unchanged(file disk.File, size int64) error {
 	info, err := file.Stat()
-	if err == nil && info.Size() != size {
+	if err != nil {
+		return err
+	}
+	length, err := disk.Length(file, info)
+	if err == nil && length != size {
 		err = errChanged
 	}
 	return err

@@ -13,12 +13,11 @@ import (
 	"slices"
 
 	"appserver/rollout/disk"
+	"appserver/rollout/home"
 	"appserver/rollout/line"
 )
 
 const (
-	// cacheDir holds one snapshot cache per thread. It can be deleted at any time.
-	cacheDir = "appserver-cache"
 	// snapshotCacheForm is the version of the file format.
 	snapshotCacheForm = 2
 	// snapshotCacheMin is the amount of data that is worth a cache, in bytes.
@@ -56,7 +55,7 @@ type snapshotCache struct {
 	Marker json.RawMessage
 }
 
-func (s *Store) snapshotCachePath(id string) string { return s.Path(cacheDir, id) }
+func (s *Store) snapshotCachePath(id string) string { return s.Path(home.CacheDir, id) }
 
 // RemoveSnapshotCache removes the cache of a thread.
 func (s *Store) RemoveSnapshotCache(id string) {

@@ -5,6 +5,7 @@ import (
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 	"appserver/rollout/listing"
+	"appserver/rollout/zst"
 )
 
 // Store gives access to the rollouts of one home (CODEX_HOME). Its Home finds and locks them,
@@ -18,8 +19,9 @@ type Store struct {
 	// Volatile is set for rollouts that can be made again from another store. Their logs sync only on request,
 	// and may be suspended without. Set it before the first use.
 	Volatile bool
-	disk     disk.FS
-	chunks   line.ChunkReader
+	// disk has compressed rollouts under their plain names.
+	disk   *zst.FS
+	chunks line.ChunkReader
 	// snapshotCacheMin is the amount of data that is worth a cache, in bytes.
 	snapshotCacheMin int64
 	idle             *idleLogs

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 
 	"appserver/core/osfile"
@@ -33,6 +34,7 @@ const (
 	FoundForeign    FindingKind = "wrongID"
 	FoundBackup     FindingKind = "backup"
 	FoundOrigin     FindingKind = "missingHistory"
+	FoundCompressed FindingKind = "damagedCompression"
 	FoundUnreadable FindingKind = "unreadable"
 	FoundSpecial    FindingKind = "notRegular"
 	FoundLoop       FindingKind = "linkLoop"
@@ -75,6 +77,7 @@ func (s Report) Repairable() bool {
 
 // Verify checks a rollout without its lock. A file that cannot be read is a finding as well.
 func (s *Store) Verify(path string) Report {
+	path = home.PlainPath(path)
 	file, _, err := disk.Open(s.disk, path, os.O_RDONLY)
 	if err != nil {
 		return unreadableReport(path, err)
@@ -130,6 +133,9 @@ func (s *Store) verify(path string, file disk.File) (*verification, error) {
 	v.checkName(line.FirstMeta(blocks))
 	v.checkBytes()
 	v.checkLines()
+	if r.problem != nil {
+		v.add(FoundCompressed, 0, r.Size, true, "%v", r.problem)
+	}
 	v.checkBackup(s)
 	v.checkOrigin(s)
 	return v, nil
@@ -177,24 +183,39 @@ func (v *verification) checkLines() {
 	number, sound, last := 0, 0, int64(-1)
 	for at, raw := range line.Lines(v.data) {
 		number++
+		damaged := len(damage) > 0 && damage[0].Line == number
+		torn := v.alone.Torn && at > int64(bytes.LastIndexByte(v.data, '\n'))
+		records := 1
 		switch {
 		case len(raw) == 0:
 			continue
-		case len(damage) > 0 && damage[0].Line == number:
-			v.add(FoundDamage, number, at, true, "%s: the line is skipped", damage[0].Reason)
-			damage = damage[1:]
-			continue
-		case sound == len(v.alone.Lines):
-			v.add(FoundTorn, number, at, true, "an unacknowledged write ends here")
-			continue
+		case damaged, torn:
+			records = len(slices.Collect(line.Records(raw)))
 		}
-		ordinal := *v.alone.Lines[sound].Ordinal
-		v.checkOrdinal(number, at, ordinal, last, seen)
-		seen[ordinal] = number
-		last = ordinal
-		sound++
+		if damaged {
+			v.add(FoundDamage, number, at, true, "%s: %s", damage[0].Reason, lossText(records))
+			damage = damage[1:]
+		}
+		for range records {
+			ordinal := *v.alone.Lines[sound].Ordinal
+			v.checkOrdinal(number, at, ordinal, last, seen)
+			seen[ordinal] = number
+			last = ordinal
+			sound++
+		}
+		if torn {
+			v.add(FoundTorn, number, at, true, "an unacknowledged write ends here")
+		}
 	}
 	v.checkEnds()
+}
+
+// lossText returns what is skipped of a damaged line.
+func lossText(records int) string {
+	if records == 0 {
+		return "the line is skipped"
+	}
+	return "the damaged part of the line is skipped"
 }
 
 func (v *verification) checkOrdinal(number int, at, ordinal, last int64, seen map[int64]int) {

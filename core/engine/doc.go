@@ -28,6 +28,8 @@
 //     or with the engine.
 //   - One for retention, if it is enabled (Engine.Retain). It blocks on the disk, on the threads
 //     that it removes, and on congested clients. It ends with the engine.
+//   - One per compression of old rollouts (Engine.RolloutCompress). It blocks on the disk and on the
+//     threads that it compresses, and ends with the engine.
 //   - One per model, before its first request (Engine.prepare). It loads the tokenizer and ends.
 //   - One per model request, with its first answer (Engine.hashPrompt). It hashes the prompt and ends.
 //

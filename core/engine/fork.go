@@ -17,7 +17,7 @@ import (
 func (e *Engine) ThreadFork(to protocol.Caller, p *protocol.ThreadForkParams) error {
 	id, path := p.ThreadID, ""
 	if p.Path != nil && *p.Path != "" {
-		id, path = rollout.NamedID(*p.Path), *p.Path
+		id, path = rollout.NamedID(*p.Path), rollout.PlainPath(*p.Path)
 	}
 	if err := checkID("invalid session id", id); err != nil {
 		return err

@@ -72,21 +72,29 @@ func (e *Engine) retain(r rollout.Retention) {
 	}
 }
 
-// retire archives or deletes a thread in its goroutine, unless it is loaded.
-func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
-	gone := make(chan error, 1)
-	_, err := e.post(t.ID, true, request{
-		do: func(*actor) { gone <- errors.New("it is loaded") },
+// errLoaded is the reason why a thread is left as it is.
+var errLoaded = errors.New("it is loaded")
+
+// ifUnloaded calls do in the goroutine of a thread, unless the thread is loaded.
+func (e *Engine) ifUnloaded(id string, do func() error) error {
+	done := make(chan error, 1)
+	_, err := e.post(id, true, request{
+		do: func(*actor) { done <- errLoaded },
 		absent: func(*actor) {
-			err := errors.New("its removal panicked; details are in the server's log")
-			defer func() { gone <- err }()
-			err = e.parts.Threads.Retire(r, t)
+			err := errors.New("it panicked; details are in the server's log")
+			defer func() { done <- err }()
+			err = do()
 		},
 	})
 	if err == nil {
-		err = <-gone
+		err = <-done
 	}
-	if err != nil {
+	return err
+}
+
+// retire archives or deletes a thread in its goroutine, unless it is loaded.
+func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
+	if err := e.ifUnloaded(t.ID, func() error { return e.parts.Threads.Retire(r, t) }); err != nil {
 		return err
 	}
 	if r.Delete {

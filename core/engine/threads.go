@@ -19,7 +19,7 @@ func (e *Engine) ThreadResume(to protocol.Caller, p *protocol.ThreadResumeParams
 	}
 	id, path := p.ThreadID, ""
 	if p.Path != nil {
-		id, path = rollout.NamedID(*p.Path), *p.Path
+		id, path = rollout.NamedID(*p.Path), rollout.PlainPath(*p.Path)
 	}
 	if err := checkID("invalid session id", id); err != nil {
 		return err

@@ -33,6 +33,8 @@ type FS interface {
 	Link(path, second string) error
 	// Rename renames a file and atomically replaces an existing one.
 	Rename(path, to string) error
+	// SetAttributes gives a file the modification time and the permissions of another one. SyncDir makes them durable.
+	SetAttributes(path string, like fs.FileInfo) error
 	// SyncDir makes the entries of a folder durable.
 	SyncDir(path string) error
 	// Lock takes an advisory lock on a file and creates the file if needed. It does not wait:
@@ -50,6 +52,33 @@ type File interface {
 	Sync() error
 	Truncate(size int64) error
 	Stat() (fs.FileInfo, error)
+}
+
+// Compressed is a file whose content is decompressed while it is read. Its FileInfo describes the compressed file.
+type Compressed interface {
+	File
+	// Length returns the length of the content in bytes. It decompresses all of the content, and later reads are from
+	// a copy.
+	Length() (int64, error)
+	// Problem returns the reason why the rest of the file cannot be decompressed, or nil. It is known after the content
+	// was read to its end.
+	Problem() error
+}
+
+// Length returns the length of the content of an open file with a description, in bytes.
+func Length(file File, info fs.FileInfo) (int64, error) {
+	if c, ok := file.(Compressed); ok {
+		return c.Length()
+	}
+	return info.Size(), nil
+}
+
+// Problem returns the problem of a compressed file, or nil for any other file.
+func Problem(file File) error {
+	if c, ok := file.(Compressed); ok {
+		return c.Problem()
+	}
+	return nil
 }
 
 // LockMode is Shared or Exclusive.

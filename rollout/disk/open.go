@@ -46,6 +46,18 @@ func IsUnchanged(disk FS, before, now fs.FileInfo) bool {
 	return disk.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
+// ReadContent reads the whole content of a file. A compressed file that is damaged is an error.
+func ReadContent(file File, info fs.FileInfo) ([]byte, error) {
+	length, err := Length(file, info)
+	if err == nil {
+		err = Problem(file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ReadAll(file, length)
+}
+
 // ReadAll reads size bytes, or fewer if the file is shorter by now. It uses several
 // goroutines, because most of its time is spent on page faults of the new buffer.
 func ReadAll(file File, size int64) ([]byte, error) {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -25,6 +26,13 @@ func (osFS) Remove(path string) error                     { return os.Remove(pat
 func (osFS) Link(path, second string) error               { return os.Link(path, second) }
 func (osFS) Rename(path, to string) error                 { return osfile.Rename(path, to) }
 func (osFS) SyncDir(path string) error                    { return osfile.SyncFolder(path) }
+
+func (osFS) SetAttributes(path string, like fs.FileInfo) error {
+	if err := os.Chtimes(path, time.Time{}, like.ModTime()); err != nil {
+		return err
+	}
+	return os.Chmod(path, like.Mode().Perm())
+}
 
 // identified reads the identity of a file now. On Windows, Go reads it at the first comparison, by the path, at which
 // another file may be then.

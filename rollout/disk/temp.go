@@ -26,6 +26,9 @@ type TempFile struct {
 // NewTempFile returns the temporary file of the file at path. It creates nothing.
 func NewTempFile(fs FS, path string) TempFile { return TempFile{fs, path + TempSuffix} }
 
+// TempFileAt returns a temporary file with a name of its own.
+func TempFileAt(fs FS, name string) TempFile { return TempFile{fs, name} }
+
 // Publish durably renames the temporary file to path, or removes it if err is not nil. It
 // returns the first error.
 func (t TempFile) Publish(err error, path string) error {

@@ -22,6 +22,7 @@ const (
 	OpRemove   Op = "remove"
 	OpLink     Op = "link"
 	OpRename   Op = "rename"
+	OpSetAttr  Op = "setattr"
 	OpSyncDir  Op = "syncdir"
 	OpLock     Op = "lock"
 	OpRead     Op = "read"
@@ -156,6 +157,14 @@ func (d *Disk) Rename(path, to string) error {
 		return err
 	}
 	return d.FS.Rename(path, to)
+}
+
+// SetAttributes fails for OpSetAttr.
+func (d *Disk) SetAttributes(path string, like fs.FileInfo) error {
+	if err := d.fail(OpSetAttr, path); err != nil {
+		return err
+	}
+	return d.FS.SetAttributes(path, like)
 }
 
 // SyncDir fails for OpSyncDir.

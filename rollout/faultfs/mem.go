@@ -167,6 +167,19 @@ func (m *Mem) Remove(path string) error {
 	return nil
 }
 
+// SetAttributes sets them durably.
+func (m *Mem) SetAttributes(path string, like fs.FileInfo) error {
+	path = filepath.Clean(path)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	node := m.live[path]
+	if node == nil {
+		return &fs.PathError{Op: "chtimes", Path: path, Err: syscall.ENOENT}
+	}
+	node.mtime, node.mode = like.ModTime(), node.mode.Type()|like.Mode().Perm()
+	return nil
+}
+
 // SyncDir makes the names in a folder durable, but not the content of files.
 func (m *Mem) SyncDir(path string) error {
 	path = filepath.Clean(path)

@@ -33,6 +33,7 @@ func (j *journal) Ref() store.Ref { return store.Ref{ID: j.id, Path: j.Path()} }
 // IsAt reports whether a path leads to the rollout.
 func (j *journal) IsAt(path string) bool {
 	own := j.Path()
+	path = rollout.PlainPath(path)
 	if filepath.Clean(path) == filepath.Clean(own) {
 		return true
 	}

@@ -101,6 +101,7 @@ func (t *Threads) Load(at store.Ref, to rollout.Loader) (*rollout.Contents, *rol
 
 // Where returns the path of a thread: the newest one below sessions, or else the newest archived one.
 func (t *Threads) Where(at store.Ref) (place store.Place, err error) {
+	at.Path = rollout.PlainPath(at.Path)
 	if at.Path == "" {
 		at.Path, err = t.store.Find(at.ID)
 	}
@@ -250,6 +251,20 @@ func (t *Threads) Retain(ctx context.Context, r rollout.Retention, now time.Time
 
 // Retire archives or deletes a thread that Retain has found.
 func (t *Threads) Retire(_ rollout.Retention, c rollout.Candidate) error { return t.store.Retire(c) }
+
+// HasFiles returns true.
+func (t *Threads) HasFiles() bool { return true }
+
+// CompressOld calls do for each thread with old files.
+func (t *Threads) CompressOld(ctx context.Context,
+	do func(rollout.Compressible) (rollout.CompressedThread, error)) (rollout.Compression, error) {
+	return t.store.CompressOld(ctx, time.Now(), do)
+}
+
+// CompressThread compresses files of a thread.
+func (t *Threads) CompressThread(c rollout.Compressible) (rollout.CompressedThread, error) {
+	return t.store.CompressThread(c)
+}
 
 // Tidy completes moves to and from the archive, and removes temporary files.
 func (t *Threads) Tidy() error {

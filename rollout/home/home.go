@@ -5,11 +5,17 @@ import (
 	"path/filepath"
 
 	"appserver/rollout/disk"
+	"appserver/rollout/zst"
 )
+
+// CacheDir is the folder for files that can be deleted at any time.
+const CacheDir = "appserver-cache"
 
 // Home gives access to the files of one home (CODEX_HOME).
 type Home struct {
-	disk    disk.Retrying
+	disk *zst.FS
+	// locks is the file system without retries, because freeing file descriptors releases locks.
+	locks   disk.FS
 	dir     string
 	folders syncedFolders
 }
@@ -17,11 +23,12 @@ type Home struct {
 // New returns a home. It does not access the disk, and dir need not exist. If the process has no
 // file descriptors left, free closes some and reports whether it closed any. It may be nil.
 func New(fs disk.FS, dir string, free func() bool) *Home {
-	return &Home{disk: disk.Retrying{FS: fs, Free: free}, dir: filepath.Clean(dir)}
+	retrying := disk.Retrying{FS: fs, Free: free}
+	return &Home{disk: zst.New(retrying, filepath.Join(dir, CacheDir)), locks: fs, dir: filepath.Clean(dir)}
 }
 
-// Disk returns the file system, which frees file descriptors and retries.
-func (h *Home) Disk() disk.FS { return h.disk }
+// Disk returns the file system, which frees file descriptors and retries. A compressed rollout has its plain name.
+func (h *Home) Disk() *zst.FS { return h.disk }
 
 // Path returns the path of a file in the home.
 func (h *Home) Path(name ...string) string {

@@ -20,7 +20,7 @@ const (
 
 // WriterLock is the writer lock of a thread.
 type WriterLock struct {
-	disk disk.FS // without retries, because freeing file descriptors releases locks
+	disk disk.FS
 	path string
 	held io.Closer
 }
@@ -44,7 +44,7 @@ func (h *Home) Lock(id string) (*WriterLock, error) {
 	if err != nil {
 		return nil, disk.Wrap("lock", path, err)
 	}
-	return &WriterLock{h.disk.FS, path, held}, nil
+	return &WriterLock{h.locks, path, held}, nil
 }
 
 // Release releases the lock. It removes the lock file as well, unless another process may have

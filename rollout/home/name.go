@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"appserver/rollout/zst"
 )
 
 // Roots of the folders that hold rollouts, as names in the home.
@@ -39,6 +41,10 @@ func (h *Home) PathFor(id string, at time.Time) string {
 func (h *Home) dayDir(at time.Time) string {
 	return filepath.Join(h.dir, Sessions, filepath.FromSlash(at.Format("2006/01/02")))
 }
+
+// PlainPath returns the path by which a rollout is known, for the path at which it is stored: without the suffix of a
+// compressed file.
+func PlainPath(path string) string { return zst.Plain(path) }
 
 // ThreadID returns the thread id in a rollout's path, or "".
 func ThreadID(path string) string {
@@ -93,7 +99,7 @@ func TimeOf(path string) (time.Time, bool) {
 
 // nameStem returns the part of the name with data: <time>-<id> or <time>-<id>_<id>.
 func nameStem(path string) (string, bool) {
-	name, prefixed := strings.CutPrefix(filepath.Base(path), namePrefix)
+	name, prefixed := strings.CutPrefix(filepath.Base(zst.Plain(path)), namePrefix)
 	name, suffixed := strings.CutSuffix(name, nameSuffix)
 	return name, prefixed && suffixed
 }

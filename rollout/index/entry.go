@@ -29,6 +29,9 @@ const (
 	// sizeUnread is stored as the size of an unreadable file. It differs from every real size,
 	// so the file is read again.
 	sizeUnread = -1
+
+	// sizePart is stored as the size of a compressed file of which a part was read.
+	sizePart = -2
 )
 
 // location identifies a rollout by its root and the path below it.
@@ -95,11 +98,12 @@ func (r *fileReader) read(p location, before indexedState, info fs.FileInfo) ent
 		return e
 	}
 	defer func() { _ = file.Close() }()
-	if rollout.IsTransient(headErr) {
+	if rollout.IsTransient(headErr) || headErr != nil && isCompressed(file) {
 		e.size = sizeUnread
 		return e
 	}
-	if before.inode != e.inode || before.offset > e.size || !hasSameStart(file, before) {
+	shrunk := !isCompressed(file) && before.offset > e.size
+	if before.inode != e.inode || shrunk || !hasSameStart(file, before) {
 		e.previous = indexedState{}
 	}
 	e.offset = e.previous.offset
@@ -115,6 +119,12 @@ func (r *fileReader) read(p location, before indexedState, info fs.FileInfo) ent
 	e.beginSize = min(beginSize, e.offset)
 	e.beginSum = checksum(file, e.beginSize)
 	return e
+}
+
+// isCompressed reports whether the size of a file is not that of its content.
+func isCompressed(file rollout.File) bool {
+	_, compressed := file.(rollout.Compressed)
+	return compressed
 }
 
 // hasSameStart reports whether the start of a file is unchanged.
@@ -163,6 +173,8 @@ func (r *fileReader) readMessages(e *entry, collector *messageCollector, file ro
 	switch {
 	case err != nil:
 		e.size = sizeUnread
+	case full && isCompressed(file):
+		e.size = sizePart
 	case full && end < e.size:
 		e.size = end
 	}

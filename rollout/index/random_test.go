@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +17,9 @@ import (
 
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/rollout/disk"
 	"appserver/rollout/listing"
+	"appserver/rollout/zst"
 	"appserver/test/sample"
 )
 
@@ -34,7 +37,7 @@ func TestTheIndexListsWhatTheFilesList(t *testing.T) {
 		defer func() { require.NoError(t, w.ix.Close(context.Background())) }()
 		t.Repeat(map[string]func(*rapid.T){
 			"make": w.make, "revert": w.revert, "spawn": w.spawn, "grow": w.grow, "name": w.name, "remove": w.remove,
-			"shrink": w.shrink, "replace": w.replace,
+			"shrink": w.shrink, "replace": w.replace, "compress": w.compress,
 			"move": w.move, "restart": func(*rapid.T) { w.reopen() }, "": w.check,
 		})
 		require.Empty(t, w.faults)
@@ -60,7 +63,20 @@ func (w *world) pick(t *rapid.T) string {
 	if len(w.files) == 0 {
 		t.Skip("no files")
 	}
-	return rapid.SampledFrom(w.files).Draw(t, "file")
+	path := rapid.SampledFrom(w.files).Draw(t, "file")
+	_, err := w.disk().Expand(path)
+	require.NoError(t, err)
+	return path
+}
+
+func (w *world) disk() *zst.FS { return zst.New(disk.OS(), filepath.Join(w.home, "appserver-cache")) }
+
+// compress compresses a file that becomes smaller.
+func (w *world) compress(t *rapid.T) {
+	path := w.pick(t)
+	if _, err := w.disk().Compress(path); !errors.Is(err, zst.ErrNotSmaller) {
+		require.NoError(t, err)
+	}
 }
 
 func lines(t *rapid.T) string {
@@ -71,7 +87,8 @@ func lines(t *rapid.T) string {
 		`{"timestamp":"2026-03-04T05:06:07Z","type":"event_msg","payload":{"type":"thread_settings_applied","thread_settings":{"model":"late","model_provider_id":"b","cwd":"/y","collaboration_mode":{"mode":"default","settings":{}}}}}` + "\n",
 		`{"timestamp":"2026-03-04T05:06:08Z","type":"turn_context","payload":{"model":"later","cwd":"/x"}}` + "\n",
 		`{"timestamp":"no time","type":"turn_context","payload":{"model":5}}` + "\n",
-		"no JSON\n", `{"timestamp":"","type":"turn_context","payload":{"model":"m","effort":"high"}}` + "\n",
+		"no JSON\n", "\x00\x00" + userLine("Fix the Bug"), `{"timestamp":"2026-03-04T05:0` + userLine("write docs"),
+		strings.TrimSpace(agentLine("done: bug")) + userLine("zwei"), `{"timestamp":"","type":"turn_context","payload":{"model":"m","effort":"high"}}` + "\n",
 		`{"timestamp":"","type":"event_msg","payl`, "\n",
 	}).Draw(t, "lines")
 }

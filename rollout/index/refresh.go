@@ -81,7 +81,7 @@ func (ix *Index) applyLocked(s *folderScan) error {
 	ix.applied += len(s.changed) + len(s.gone)
 	var size int64
 	for _, f := range s.changed {
-		size += f.info.Size() - f.indexed.offset
+		size += max(0, f.info.Size()-f.indexed.offset)
 	}
 	if len(s.changed) > maxFiles || size > maxBytes {
 		return errTooMuch

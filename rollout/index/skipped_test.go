@@ -19,6 +19,12 @@ var unlistable = map[string]func(path string) error{
 		return os.WriteFile(filepath.Dir(path)+"/copy.jsonl", []byte("{}\n"),
 			0o600)
 	},
+	"not compressed": func(path string) error {
+		return os.WriteFile(path+".zst", []byte(`{"type":"session_meta","payload":{}}`), 0o600)
+	},
+	"empty and compressed": func(path string) error {
+		return os.WriteFile(path+".zst", []byte("\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00"), 0o600)
+	},
 	"named pipe":  func(path string) error { return posix.Mkfifo(path, 0o600) },
 	"lost link":   func(path string) error { return os.Symlink("gone", path) },
 	"loop":        func(path string) error { return os.Symlink(filepath.Base(path), path) },

@@ -16,8 +16,12 @@
 // it is a torn tail: the trace of a write that was never acknowledged. A tail with zero bytes
 // is damage, because only a crash of the disk leaves them.
 //
-// [ParseFile] and [ParseChunk] parse many lines, [Parse] one. [ChunkReader] reads a file in
-// parts of whole lines, and [Follower] reads the lines from an offset on. [Encode] returns
+// A damaged line may hold sound records: before or after zero bytes, after a record that was cut off, or several
+// without LF between them. They are read like lines of their own ([Pieces]). The damage is reported once for the line,
+// and counts as one line.
+//
+// [ParseFile] and [ParseChunk] parse many lines, [Parse] one, and [Records] one that may be damaged.
+// [ChunkReader] reads a file in parts of whole lines, and [Follower] its lines from an offset on. [Encode] returns
 // lines as they are stored. [Rewrite] changes the payload of a line and keeps its other
 // members. [PaddedWriter] writes lines at given offsets, with spaces in the gaps.
 //

@@ -73,8 +73,16 @@ func eachLine(
 		}
 		data = after
 		from += size
-		if reason == "" && !line(from-size, p.RolloutLine) {
-			return from, false
+		if reason == "" {
+			if !line(from-size, p.RolloutLine) {
+				return from, false
+			}
+			continue
+		}
+		for p := range Records(text) {
+			if !line(from-size+p.Offset, p.RolloutLine) {
+				return from, false
+			}
 		}
 	}
 	return from, true

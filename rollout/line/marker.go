@@ -130,19 +130,30 @@ func markerIn(data []byte) *Marker {
 		begin := bytes.LastIndexByte(data[:at], '\n') + 1
 		line, _, _ := bytes.Cut(data[begin:], []byte{'\n'})
 		line, marked := bytes.CutPrefix(line, []byte(ByteOrderMark))
-		if line, _ = Trim(line); marked {
+		line, left := Trim(line)
+		if marked {
 			begin += len(ByteOrderMark)
 		}
-		p, reason := Parse(line)
-		if reason == "" && p.Type == protocol.LineContextBackup {
-			return &Marker{
-				Line:    1 + bytes.Count(data[:begin], []byte{'\n'}),
-				Offset:  int64(begin),
-				Payload: bytes.Clone(p.Payload),
+		if m := markerOf(line); m != nil {
+			m.Line = 1 + bytes.Count(data[:begin], []byte{'\n'})
+			if m.Offset > 0 {
+				m.Offset += int64(left)
 			}
+			m.Offset += int64(begin)
+			return m
 		}
 		end = begin
 	}
+}
+
+// markerOf returns the last marker of a line without surrounding space, with its offset in a damaged line, or nil.
+func markerOf(line []byte) (m *Marker) {
+	for p := range Records(line) {
+		if p.Type == protocol.LineContextBackup {
+			m = &Marker{Offset: p.Offset, Payload: bytes.Clone(p.Payload)}
+		}
+	}
+	return m
 }
 
 // CountLines returns the number of lines that end before an offset of a file.

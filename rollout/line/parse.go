@@ -167,22 +167,52 @@ func (r *Block) add(line []byte, offset int64, behind int, whole bool) {
 		return
 	}
 	p, reason := Parse(line)
-	switch {
-	case reason == "":
-		p.DamagedBefore, r.DamagedAfter = r.DamagedAfter, 0
+	if reason == "" {
 		p.Text, p.Offset, p.Indent = line, offset+int64(behind), behind
-		r.Lines = append(r.Lines, p)
-		if p.Type == protocol.LineContextBackup {
-			r.Marker = &Marker{Line: r.Count, Offset: offset, Payload: p.Payload}
+		r.addRecord(p, offset)
+		return
+	}
+	r.addPieces(Pieces(line), offset, int64(behind), reason, whole)
+}
+
+// addPieces adds the parts of a damaged line. The damage is reported once, and counts as one line unless only an LF is
+// missing between records. A last part without LF and zero bytes is a torn tail: an interrupted write leaves no zero
+// bytes, but some disks do after a crash.
+func (r *Block) addPieces(pieces []Piece, offset, behind int64, reason string, whole bool) {
+	lost, torn, zeros := false, false, false
+	for i, piece := range pieces {
+		hasZeros := bytes.IndexByte(piece.Text, 0) >= 0
+		switch {
+		case piece.Sound:
+			begin := offset
+			if piece.Offset += offset + behind; piece.Offset > offset+behind {
+				begin = piece.Offset
+			}
+			r.addRecord(piece.Parsed, begin)
+		case !whole && !hasZeros && i == len(pieces)-1:
+			torn = true
+		case !lost:
+			lost = true
+			r.DamagedAfter++
 		}
-	case whole:
-		r.DamagedAfter++
-		r.Damage = append(r.Damage, Damage{Line: r.Count, Offset: offset, Reason: reason})
-	case bytes.IndexByte(line, 0) >= 0: // an interrupted write leaves no zeros, but some disks do after a crash
-		r.DamagedAfter++
-		r.Damage = append(r.Damage, Damage{Line: r.Count, Offset: offset, Reason: reasonZeroBytes})
-	default:
-		r.Torn = true
+		zeros = zeros || hasZeros
+	}
+	r.Torn = r.Torn || torn
+	if torn && !lost && len(pieces) <= 2 {
+		return // at most one record before the torn tail
+	}
+	if !whole && zeros {
+		reason = reasonZeroBytes
+	}
+	r.Damage = append(r.Damage, Damage{Line: r.Count, Offset: offset, Reason: reason})
+}
+
+// addRecord adds a sound record. If it is a marker, that is at the offset begin.
+func (r *Block) addRecord(p Parsed, begin int64) {
+	p.DamagedBefore, r.DamagedAfter = r.DamagedAfter, 0
+	r.Lines = append(r.Lines, p)
+	if p.Type == protocol.LineContextBackup {
+		r.Marker = &Marker{Line: r.Count, Offset: begin, Payload: p.Payload}
 	}
 }
 

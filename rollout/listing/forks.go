@@ -110,7 +110,7 @@ func (r *headReader) firstLine(path string) (first []byte, whole bool, err error
 	if err != nil {
 		return nil, false, err
 	}
-	data, err := r.fill(file, min(info.Size(), headSize))
+	data, err := r.fill(file, min(lengthBound(file, info), headSize))
 	if err = cmp.Or(err, file.Close()); err != nil {
 		return nil, false, disk.Wrap("read", path, err)
 	}

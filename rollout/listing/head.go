@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
+	"math"
 	"strings"
 	"time"
 
@@ -61,6 +63,7 @@ const (
 var (
 	errEmpty  = disk.Cause{Text: "it is empty", Next: "remove it, or put a copy back"}
 	errNoLine = errors.New("no line of it can be read")
+	errLong   = errors.New("it is too long to be read for a list")
 )
 
 // ReadHead reads the head of a rollout, even if List omits the rollout.
@@ -124,29 +127,43 @@ func (r *headReader) readOwn(path string) (headScan, error) {
 	defer func() { _ = file.Close() }()
 	var found headScan
 	var data []byte
+	bound := lengthBound(file, info)
+	ended := false
 	for size := int64(headSize); ; size *= headGrowth {
-		size = min(size, maxHeadSize, info.Size())
+		size = min(size, maxHeadSize, bound)
 		if data, err = r.fill(file, size); err != nil {
 			return headScan{}, disk.Wrap("read", path, err)
 		}
 		found = headScan{}
 		found.scan(data)
-		if found.hasUser() || size == info.Size() || size == maxHeadSize {
+		ended = size == bound || int64(len(data)) < size
+		if found.hasUser() || ended || size == maxHeadSize {
 			break
 		}
 	}
-	if !found.hasUser() && int64(len(data)) < info.Size() && skippedBytes(data) > 0 {
-		if found, err = r.readPastLongLines(file, info.Size()); err != nil {
+	if !found.hasUser() && !ended && skippedBytes(data) > 0 {
+		if found, err = r.readPastLongLines(file, bound); err != nil {
 			return headScan{}, disk.Wrap("read", path, err)
 		}
 	}
-	found.empty = info.Size() == 0
+	if found.empty = len(data) == 0; found.empty && disk.Problem(file) != nil {
+		return headScan{}, disk.Wrap("read", path, disk.Problem(file))
+	}
 	found.head.UpdatedAt = info.ModTime()
-	if found.head.whole = info.Size() <= headSize; found.head.whole {
+	if found.head.whole = ended && len(data) <= headSize; found.head.whole {
 		latest := latestIn(data)
 		latest.Update(&found.head)
 	}
 	return found, nil
+}
+
+// lengthBound returns the length of a file, or a bound that no content of a compressed file reaches. That length is
+// unknown before all of it is decompressed.
+func lengthBound(file disk.File, info fs.FileInfo) int64 {
+	if _, ok := file.(disk.Compressed); ok {
+		return math.MaxInt64
+	}
+	return info.Size()
 }
 
 // skippedBytes returns the number of bytes in long lines that do not count towards the head.
@@ -222,7 +239,7 @@ func (h *headScan) scan(data []byte) {
 		if text, _ = line.Trim(text); len(text) == 0 {
 			continue
 		}
-		if p, reason := line.Parse(text); reason == "" {
+		for p := range line.Records(text) {
 			h.lines = true
 			h.addLine(p)
 		}

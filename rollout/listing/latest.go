@@ -2,6 +2,7 @@ package listing
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -146,7 +147,7 @@ func latestIn(data []byte) (t Latest) {
 			continue
 		}
 		text, _ = line.Trim(text)
-		if p, reason := line.Parse(text); reason == "" {
+		for p := range line.Records(text) {
 			t.Add(p.RolloutLine)
 		}
 	}
@@ -169,8 +170,12 @@ func lastTimestamp(data []byte) string {
 		data = bytes.TrimRight(data, "\n")
 		begin := bytes.LastIndexByte(data, '\n') + 1
 		text, _ := line.Trim(data[begin:])
-		if p, reason := line.Parse(text); reason == "" && p.Timestamp != "" {
-			return p.Timestamp
+		last := ""
+		for p := range line.Records(text) {
+			last = cmp.Or(p.Timestamp, last)
+		}
+		if last != "" {
+			return last
 		}
 		data = data[:begin]
 	}

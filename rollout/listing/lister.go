@@ -2,6 +2,8 @@ package listing
 
 import (
 	"cmp"
+	"errors"
+	"io"
 	"os"
 
 	"appserver/rollout/disk"
@@ -40,10 +42,27 @@ func (l *Lister) SkipReason(root, rel string) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() == 0 && !l.home.IsEmptied(path) {
+	switch c, compressed := file.(disk.Compressed); {
+	case compressed:
+		err = checkContent(c, path)
+	case info.Size() == 0 && !l.home.IsEmptied(path):
 		err = disk.Wrap("list", path, errEmpty)
 	}
 	return cmp.Or(err, file.Close())
+}
+
+// checkContent returns an error if a compressed file has no content that can be read.
+func checkContent(file disk.Compressed, path string) error {
+	n, err := file.ReadAt(make([]byte, 1), 0)
+	switch {
+	case n > 0:
+		return nil
+	case err != nil && !errors.Is(err, io.EOF):
+		return disk.Wrap("read", path, err)
+	case file.Problem() != nil:
+		return disk.Wrap("read", path, file.Problem())
+	}
+	return disk.Wrap("list", path, errEmpty)
 }
 
 // CheckSound returns an error unless the start of a rollout has a sound line.

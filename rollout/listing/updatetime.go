@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"appserver/rollout/disk"
 	"appserver/rollout/line"
 )
 
@@ -63,6 +64,14 @@ func (l *Lister) lastUpdate(path string, info fs.FileInfo) time.Time {
 		return info.ModTime() // reading the head reports the error
 	}
 	defer func() { _ = file.Close() }()
+	if c, ok := file.(disk.Compressed); ok {
+		if latest, err := l.readLatest(c); err == nil {
+			if at, ok := writtenTime(latest.Written); ok {
+				return at
+			}
+		}
+		return opened.ModTime()
+	}
 	for size := int64(shortTail); ; size *= tailGrowth {
 		tail := make([]byte, min(opened.Size(), size, maxTail))
 		if _, err := file.ReadAt(tail, opened.Size()-int64(len(tail))); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/fleet"
+	"appserver/rollout/store"
 )
 
 // retainPage is the number of threads that Retain reads at a time.
@@ -102,6 +103,20 @@ func (r *retention) process(c rollout.Candidate) bool {
 	r.done.Bytes -= c.Bytes
 	r.done.Threads--
 	return true
+}
+
+// HasFiles returns false.
+func (t *Threads) HasFiles() bool { return false }
+
+// CompressOld returns store.ErrNoFiles.
+func (t *Threads) CompressOld(context.Context,
+	func(rollout.Compressible) (rollout.CompressedThread, error)) (rollout.Compression, error) {
+	return rollout.Compression{}, store.ErrNoFiles
+}
+
+// CompressThread returns store.ErrNoFiles.
+func (t *Threads) CompressThread(c rollout.Compressible) (rollout.CompressedThread, error) {
+	return rollout.CompressedThread{ID: c.ID}, store.ErrNoFiles
 }
 
 // Retire archives a thread, or deletes it.

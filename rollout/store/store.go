@@ -6,6 +6,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"appserver/protocol"
@@ -76,6 +77,15 @@ type Threads interface {
 	Retain(ctx context.Context, r rollout.Retention, now time.Time,
 		do func(rollout.Candidate) error) rollout.RetentionResult
 	Retire(r rollout.Retention, t rollout.Candidate) error
+	// HasFiles reports whether the threads are rollouts in files. Otherwise CompressOld and CompressThread return
+	// ErrNoFiles.
+	HasFiles() bool
+	// CompressOld calls do for each thread with files that were not written to for rollout.CompressAge.
+	// CompressThread compresses such files. If that was done lately, the error is a
+	// *rollout.CompressedLatelyError.
+	CompressOld(ctx context.Context,
+		do func(rollout.Compressible) (rollout.CompressedThread, error)) (rollout.Compression, error)
+	CompressThread(t rollout.Compressible) (rollout.CompressedThread, error)
 	// Tidy completes the work of writers that were killed.
 	Tidy() error
 	// Diagnose returns the state of the index. It does not wait.
@@ -106,6 +116,9 @@ type Journal interface {
 	// IsAt reports whether a path leads to the log.
 	IsAt(path string) bool
 }
+
+// ErrNoFiles reports that threads are not rollouts in files.
+var ErrNoFiles = errors.New("the threads are in a database, not in files")
 
 // ArchivedError reports that a thread is archived.
 type ArchivedError struct{ ID string }

@@ -276,6 +276,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/index/pause"; params: MemoryIndexPauseParams }
   /** Removes everything from the memory. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "memory/reset"; params?: MemoryResetParams | null }
+  /** Starts the compression of old rollouts. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "rollout/compress"; params?: RolloutCompressParams | null }
   /** Reads a file. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "fs/readFile"; params: FsReadFileParams }
   /** Writes a file. */
@@ -2234,6 +2236,12 @@ export interface ReviewUncommitted {
   type: "uncommittedChanges";
 }
 
+/** RolloutCompressParams starts the compression of rollouts that were not written to for seven days, in the background. The response does not mean that any was compressed. */
+export type RolloutCompressParams = Record<string, never>;
+
+/** The answer to rollout/compress. */
+export type RolloutCompressResponse = Record<string, never>;
+
 /** SandboxDiagnostics reports whether the kernel confines commands to the sandbox policy of their thread. Reason is the reason if not, and null otherwise. */
 export interface SandboxDiagnostics {
   enforced: boolean;
@@ -3930,6 +3938,8 @@ export interface Methods {
   "memory/index/pause": { params: MemoryIndexPauseParams; result: MemoryIndexPauseResponse };
   /** Removes everything from the memory. */
   "memory/reset": { params: MemoryResetParams; result: MemoryResetResponse };
+  /** Starts the compression of old rollouts. */
+  "rollout/compress": { params: RolloutCompressParams; result: RolloutCompressResponse };
   /** Reads a file. */
   "fs/readFile": { params: FsReadFileParams; result: FsReadFileResponse };
   /** Writes a file. */

@@ -208,6 +208,7 @@ func goroutineFiles() map[string]string {
 		"core/engine/new.go":                             "waits for threads on shutdown",
 		"core/engine/launch.go":                          "runs an effect, and posts its terminal input",
 		"core/engine/worktree.go":                        "watches commands that outlive their turn",
+		"core/engine/compress.go":                        "compresses old rollouts when a client asks for it",
 		"core/engine/retain.go":                          "applies retention at intervals",
 		"core/engine/threadmemory.go":                    "stores removed items, also of unloaded threads",
 		"core/engine/servers.go":                         "waits for answers of MCP servers to clients",

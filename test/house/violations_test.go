@@ -38,7 +38,7 @@ func TestHouseRulesFindViolations(t *testing.T) {
 	long := "package core\n\nfunc f() {\n" + strings.Repeat("\tf()\n", 90) + "}\n"
 	for _, c := range []struct{ rule, file, text, want string }{
 		{"imports", "rollout/a.go", "package rollout\nimport \"appserver/core\"",
-			"rollout/a.go imports core; of our packages, rollout may import only [protocol core/osfile rollout/disk rollout/home rollout/line rollout/listing]"},
+			"rollout/a.go imports core; of our packages, rollout may import only [protocol core/osfile rollout/disk rollout/home rollout/line rollout/listing rollout/zst]"},
 		{"imports", "core/engine/a.go", "package engine\nimport \"appserver/server\"", "core/engine/a.go imports server"},
 		{"imports", "attic/a.go", "package attic", "package attic has no import rule"},
 		{"imports", "attic/a.go", "package attic", "package protocol has an import rule but does not exist"},

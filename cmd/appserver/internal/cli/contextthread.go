@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
@@ -38,7 +37,7 @@ func (c threadFinder) find(word string, last bool) (string, error) {
 		return c.last()
 	case word == "":
 		return "", app.UsageError{Err: errors.New("THREAD is empty: " + threadForms)}
-	case strings.Contains(word, "/") || strings.HasSuffix(word, ".jsonl"):
+	case strings.Contains(word, "/") || strings.HasSuffix(rollout.PlainPath(word), ".jsonl"):
 		return c.findByPath(word)
 	case len(word) == uuidLength:
 		return c.checkID(strings.ToLower(word))
@@ -77,7 +76,7 @@ func (c threadFinder) last() (string, error) {
 
 // findByPath returns the thread whose rollout is at a path.
 func (c threadFinder) findByPath(path string) (string, error) {
-	file, err := os.Stat(path)
+	file, err := rollout.Stat(path)
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +93,7 @@ func (c threadFinder) findByPath(path string) (string, error) {
 		return "", err
 	}
 	if own := read.Thread.Path; own != nil {
-		if info, err := os.Stat(*own); err == nil && !os.SameFile(info, file) {
+		if info, err := rollout.Stat(*own); err == nil && !rollout.SameFile(info, file) {
 			return "", fmt.Errorf("%s is not the rollout of its thread below %s, which is %s: give that path, or set CODEX_HOME to the home of this rollout", path, c.Home, *own)
 		}
 	}

@@ -22,23 +22,32 @@ type rolloutRow struct {
 	name, doc string
 	// flags lists the flags of the command, except --json.
 	flags string
-	// home is set for a command without PATH, which covers all rollouts of the home.
-	home bool
+	scope scope
 	// instead is what to do for threads in a database, or "" if the command fails for them.
 	instead string
 	run     func(*rolloutCall) error
 }
 
+// scope tells what a command works on: the named rollouts, all rollouts of the home, or either.
+type scope int
+
+const (
+	forPaths scope = 1 << iota
+	forHome
+)
+
 const exportFirst = "appserver store export DIR copies them into files"
 
 func rolloutRows() []rolloutRow {
 	return []rolloutRow{
-		{"verify", "find problems in rollouts; of a folder, in all rollouts below it", "", false, exportFirst, (*rolloutCall).verify},
-		{"repair", "replace damaged rollouts by repaired ones, and keep the originals beside them", "", false, exportFirst, (*rolloutCall).repair},
-		{"redact", "remove secrets from rollouts, the files beside them, names, the index and the memory; keep no copy, and ask for confirmation", "yes dry-run c config", false,
+		{"verify", "find problems in rollouts; of a folder, in all rollouts below it", "", forPaths, exportFirst, (*rolloutCall).verify},
+		{"repair", "replace damaged rollouts by repaired ones, and keep the originals beside them", "", forPaths, exportFirst, (*rolloutCall).repair},
+		{"redact", "remove secrets from rollouts, the files beside them, names, the index and the memory; keep no copy, and ask for confirmation", "yes dry-run c config", forPaths,
 			"appserver store redact removes secrets from them", (*rolloutCall).redact},
 		{"retain", "list the threads that exceed history.maxAge or history.maxBytes; with --yes, archive or delete them",
-			"yes dry-run c config", true, "", (*rolloutCall).retain},
+			"yes dry-run c config", forHome, "", (*rolloutCall).retain},
+		{"compress", "compress the rollouts that were not written to for a number of days, or the named ones of any age",
+			"dry-run older-than", forHome | forPaths, exportFirst, (*rolloutCall).compress},
 	}
 }
 
@@ -46,10 +55,12 @@ func rolloutRows() []rolloutRow {
 type rolloutCall struct {
 	*app.Options
 	json, yes, dryRun bool
-	asker             asker
-	home              string
-	paths             []string
-	out, errs         io.Writer
+	// olderThan is a number of days.
+	olderThan int
+	asker     asker
+	home      string
+	paths     []string
+	out, errs io.Writer
 }
 
 // Rollout verifies, repairs and redacts files of threads, and archives or deletes old threads.
@@ -80,7 +91,8 @@ func Rollout(args []string, s app.Streams, o *app.Options) error {
 func (c *rolloutCall) define(flags *flag.FlagSet) {
 	flags.BoolVar(&c.json, "json", false, "print the result as one JSON document")
 	flags.BoolVar(&c.yes, "yes", false, "redact: skip the confirmation; retain: archive or delete the listed threads")
-	flags.BoolVar(&c.dryRun, "dry-run", false, "redact, retain: print the changes, and make none")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "redact, retain, compress: print the changes, and make none")
+	flags.IntVar(&c.olderThan, "older-than", days(rollout.CompressAge), "compress: without PATH, the `DAYS` since the last write")
 	c.DefineConfig(flags)
 }
 
@@ -99,8 +111,11 @@ func rolloutUsage(w io.Writer) error {
 	fmt.Fprint(w, "Usage: appserver rollout COMMAND [PATH...] [flags, in any order]\n\nCommands:\n")
 	for _, row := range rolloutRows() {
 		paths := " PATH..."
-		if row.home {
+		switch row.scope {
+		case forHome:
 			paths = ""
+		case forHome | forPaths:
+			paths = " [PATH...]"
 		}
 		fmt.Fprintf(w, "  %s%s\n        %s\n", row.name, paths, row.doc)
 	}
@@ -114,10 +129,10 @@ func rolloutUsage(w io.Writer) error {
 
 func (c *rolloutCall) serve(row rolloutRow, paths []string) (err error) {
 	switch {
-	case row.home && len(paths) > 0:
+	case row.scope == forHome && len(paths) > 0:
 		return app.UsageError{Err: fmt.Errorf("rollout %s: unexpected argument %q: the command covers all threads below CODEX_HOME",
 			row.name, paths[0])}
-	case !row.home && len(paths) == 0:
+	case row.scope == forPaths && len(paths) == 0:
 		return app.UsageError{Err: fmt.Errorf("rollout %s: PATH is missing: give the path of a rollout", row.name)}
 	}
 	c.paths = paths
@@ -196,18 +211,22 @@ func (c *rolloutCall) verify() error {
 // folders.
 func (c *rolloutCall) eachRollout(do func(path string)) error {
 	for _, root := range c.paths {
+		if _, err := os.Lstat(root); errors.Is(err, fs.ErrNotExist) && isCompressed(root) {
+			do(root)
+			continue
+		}
 		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			below := path != root
 			switch {
 			case err != nil && below:
 				do(path) // a folder that cannot be listed
 				return nil
-			case err == nil && entry.IsDir(), below && filepath.Ext(path) != ".jsonl":
+			case err == nil && entry.IsDir(), below && filepath.Ext(rollout.PlainPath(path)) != ".jsonl":
 				return nil
-			case below && !isRollout(path):
+			case below && (!isRollout(path) || isHidden(path)):
 				return nil
 			}
-			do(path)
+			do(rollout.PlainPath(path))
 			return nil
 		})
 		if err != nil {
@@ -215,6 +234,22 @@ func (c *rolloutCall) eachRollout(do func(path string)) error {
 		}
 	}
 	return nil
+}
+
+// isCompressed reports whether a path without a file is that of a compressed rollout.
+func isCompressed(path string) bool {
+	_, err := rollout.Stat(path)
+	return err == nil
+}
+
+// isHidden reports whether a file is the compressed form of a rollout that has a plain form as well.
+func isHidden(path string) bool {
+	plain := rollout.PlainPath(path)
+	if plain == path {
+		return false
+	}
+	_, err := os.Lstat(plain)
+	return err == nil
 }
 
 // isRollout reports whether a .jsonl file below a folder is a rollout. A home has other files of this
