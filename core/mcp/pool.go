@@ -68,6 +68,8 @@ type Logins interface {
 	Transport(d Definition, next http.RoundTripper) http.RoundTripper
 	// Status returns an authStatus of protocol.McpServerStatus.
 	Status(ctx context.Context, d Definition) string
+	// Mark returns a text that changes when a user logs in, also by another process; "" is no login.
+	Mark(d Definition) string
 }
 
 // LoginError means that a service is not used until the user logs in. Its text is complete.
@@ -90,6 +92,8 @@ type Options struct {
 	Version string
 	// Delay is the first delay before a retry; 0 means 1 second.
 	Delay time.Duration
+	// LoginInterval is the time between checks for logins by other processes; 0 means 5 seconds.
+	LoginInterval time.Duration
 }
 
 // Pool holds the connections of owners.
@@ -103,6 +107,9 @@ type Pool struct {
 	closed       bool
 }
 
+// loginInterval is the default of Options.LoginInterval.
+const loginInterval = 5 * time.Second
+
 // New returns a pool without owners.
 func New(o Options) *Pool {
 	if o.HTTP == nil {
@@ -110,6 +117,9 @@ func New(o Options) *Pool {
 	}
 	if o.Delay == 0 {
 		o.Delay = time.Second
+	}
+	if o.LoginInterval == 0 {
+		o.LoginInterval = loginInterval
 	}
 	return &Pool{Options: o, owners: map[string][]*server{}, questions: map[uint64]*question{}}
 }

@@ -91,16 +91,51 @@ func (s *server) run() {
 			delay = s.pool.Delay
 		}
 		s.fail(err)
-		select {
-		case <-time.After(delay):
-		case <-s.retryNow:
+		switch s.pause(delay, err) {
+		case pauseOver:
+			delay = min(2*delay, maxDelay)
+		case pauseCut:
 			delay = s.pool.Delay
 			s.reportStarting()
-			continue
-		case <-s.ctx.Done():
+		case pauseEnded:
 			return
 		}
-		delay = min(2*delay, maxDelay)
+	}
+}
+
+// pauseResult is why a delay before an attempt ended: after its time, because someone waits for the attempt, or because
+// the owner disconnected.
+type pauseResult int
+
+const (
+	pauseOver pauseResult = iota
+	pauseCut
+	pauseEnded
+)
+
+// pause waits before the next attempt. If the last one failed for want of a login, a login by another process ends it.
+func (s *server) pause(delay time.Duration, failure error) pauseResult {
+	var check <-chan time.Time
+	mark := ""
+	if login := LoginError(nil); errors.As(failure, &login) && s.usesLogin() {
+		ticker := time.NewTicker(s.pool.LoginInterval)
+		defer ticker.Stop()
+		check, mark = ticker.C, s.pool.Logins.Mark(s.def)
+	}
+	over := time.After(delay)
+	for {
+		select {
+		case <-over:
+			return pauseOver
+		case <-s.retryNow:
+			return pauseCut
+		case <-check:
+			if now := s.pool.Logins.Mark(s.def); now != "" && now != mark {
+				return pauseCut
+			}
+		case <-s.ctx.Done():
+			return pauseEnded
+		}
 	}
 }
 

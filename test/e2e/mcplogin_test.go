@@ -164,6 +164,23 @@ func TestCommandsLogInAtMCPServers(t *testing.T) {
 	require.FileExists(t, filepath.Join(home, ".credentials.json"))
 }
 
+// TestLoginsOfCommandsReachRunningServers logs in by the command while a thread waits for the login.
+func TestLoginsOfCommandsReachRunningServers(t *testing.T) {
+	t.Parallel()
+	s := apptest.StartLoginService(t)
+	home := loginHome(t, s, "")
+	c := apptest.StartServer(t, home)
+	c.Initialize()
+	c.StartThread(apptest.Object{"cwd": t.TempDir()})
+	untilServerIs(c, "failed")
+	logIn(t, home, func(address string) string {
+		openPage(t, address)
+		return ""
+	})
+	untilServerIs(c, "ready")
+	c.Close()
+}
+
 // logIn runs mcp login without a browser. Visit opens the address, and returns what the user pastes.
 func logIn(t *testing.T, home string, visit func(address string) (pasted string)) {
 	t.Helper()
@@ -178,8 +195,10 @@ func logIn(t *testing.T, home string, visit func(address string) (pasted string)
 	for lines.Scan() {
 		all = append(all, lines.Text())
 		if strings.Contains(lines.Text(), "/authorize?") {
-			_, err := io.WriteString(in, visit(lines.Text())+"\n")
-			require.NoError(t, err)
+			if pasted := visit(lines.Text()); pasted != "" {
+				_, err := io.WriteString(in, pasted+"\n")
+				require.NoError(t, err)
+			}
 		}
 	}
 	require.NoError(t, cmd.Wait())

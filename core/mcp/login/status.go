@@ -2,6 +2,8 @@ package login
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"time"
 )
@@ -17,6 +19,16 @@ const (
 
 // discoveryTime bounds the requests for a status.
 const discoveryTime = 5 * time.Second
+
+// Mark returns a text that changes with the access token of the login at a server. It is "" without one.
+func (l *Logins) Mark(s Server) string {
+	login, err := l.load(s)
+	if err != nil || login == nil || login.AccessToken == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(login.AccessToken))
+	return hex.EncodeToString(sum[:])
+}
 
 // Status returns whether there is a usable login at a server, or whether the server offers one.
 func (l *Logins) Status(ctx context.Context, s Server) string {

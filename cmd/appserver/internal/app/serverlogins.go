@@ -34,6 +34,9 @@ func (l serverLogins) Status(ctx context.Context, d mcp.Definition) string {
 	return l.Logins.Status(ctx, loginServer(d))
 }
 
+// Mark implements mcp.Logins.
+func (l serverLogins) Mark(d mcp.Definition) string { return l.Logins.Mark(loginServer(d)) }
+
 // loginServer returns the settings of logins in a definition.
 func loginServer(d mcp.Definition) login.Server {
 	s, _ := d.Login.(login.Server) // each definition of a service has one
