@@ -27,7 +27,7 @@ type guard struct {
 	// host is the host of the MCP server, and local reports whether it is a loopback address.
 	host  string
 	local bool
-	base  http.RoundTripper
+	base  *http.Transport
 }
 
 // guardOf returns the guard of a server. Its address must use https, or be a loopback address.
@@ -102,11 +102,10 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	next := g.base
-	if t, ok := next.(*http.Transport); ok && !g.trusts(r.URL.Hostname()) && !proxied(t, r) {
-		guarded := t.Clone()
-		guarded.DialContext = dialPublic
-		guarded.DisableKeepAlives = true
-		next = guarded
+	if !g.trusts(r.URL.Hostname()) && !proxied(next, r) {
+		next = next.Clone()
+		next.DialContext, next.DialTLSContext = dialPublic, nil
+		next.DisableKeepAlives = true
 	}
 	response, err := next.RoundTrip(r)
 	if err == nil {

@@ -32,8 +32,9 @@ type Server struct {
 // Options configure Logins.
 type Options struct {
 	Store *credentials.Store
-	// HTTP sends requests; nil is http.DefaultTransport.
-	HTTP http.RoundTripper
+	// HTTP sends requests to authorization servers; nil is http.DefaultTransport. It is no other kind of transport,
+	// because resolved addresses are checked when it connects.
+	HTTP *http.Transport
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -57,7 +58,10 @@ type knownLogin struct {
 // New returns Logins.
 func New(o Options) *Logins {
 	if o.HTTP == nil {
-		o.HTTP = http.DefaultTransport
+		o.HTTP, _ = http.DefaultTransport.(*http.Transport)
+	}
+	if o.HTTP == nil { // the program has another default
+		o.HTTP = &http.Transport{Proxy: http.ProxyFromEnvironment}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
