@@ -41,7 +41,11 @@ func (c *mcpCall) logInAt(m config.McpServer, scopes []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Out, "Authorize `%s` by opening this URL in your browser:\n%s\n\n", termtext.Plain(m.Name), a.URL)
+	what := "`" + termtext.Plain(m.Name) + "`"
+	if c.noBrowser {
+		what = "the MCP server"
+	}
+	fmt.Fprintf(c.Out, "Authorize %s by opening this URL in your browser:\n%s\n\n", what, a.URL)
 	if c.noBrowser {
 		fmt.Fprint(c.Out, "After signing in, copy the full URL from your browser's address bar.\nIf the callback page cannot load, paste that URL here anyway.\n")
 		go c.readAddresses(a.Accept)
