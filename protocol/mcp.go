@@ -62,7 +62,7 @@ func (McpToolCallProgressNotification) NotificationMethod() string {
 }
 
 // McpServerStatusUpdatedNotification reports the state of a thread's connection to an MCP server.
-// Error is the reason of a failure. The failure reason, which concerns logins, is always null.
+// Error is the reason of a failure. The failure reason is set if a login is no longer valid.
 type McpServerStatusUpdatedNotification struct {
 	ThreadID      *string `json:"threadId"`
 	Name          string  `json:"name"`
@@ -82,6 +82,9 @@ const (
 	McpReady    = "ready"
 	McpFailed   = "failed"
 )
+
+// McpReauthenticationRequired is a McpServerStatusUpdatedNotification.FailureReason.
+const McpReauthenticationRequired = "reauthenticationRequired"
 
 // ListMcpServerStatusParams asks for the MCP servers, by name. With a thread it is the
 // connections of that thread that are looked at; without one each server is connected to

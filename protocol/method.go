@@ -104,6 +104,7 @@ type Handler interface {
 	McpServerToolCall(to Caller, p *McpServerToolCallParams) error
 	McpResourceRead(to Caller, p *McpResourceReadParams) error
 	McpServerRefresh(to Caller, p *McpServerRefreshParams) error
+	McpServerOauthLogin(to Caller, p *McpServerOauthLoginParams) error
 	FsReadFile(to Caller, p *FsReadFileParams) error
 	FsWriteFile(to Caller, p *FsWriteFileParams) error
 	FsCreateDirectory(to Caller, p *FsCreateDirectoryParams) error
@@ -388,6 +389,8 @@ func Methods() []Method {
 			"Reads a resource of an MCP server."),
 		method[McpServerRefreshParams, Empty]("config/mcpServer/reload", Handler.McpServerRefresh,
 			"Reads the configuration again, and connects to its MCP servers."),
+		method[McpServerOauthLoginParams, McpServerOauthLoginResponse]("mcpServer/oauth/login", Handler.McpServerOauthLogin,
+			"Begins a login at an MCP server. The client opens the address for the user."),
 		method[ThreadMemoryModeSetParams, Empty]("thread/memoryMode/set", Handler.ThreadMemoryModeSet,
 			"Turns the memory of a thread off or on.").gated(),
 		method[MemoryStatusParams, MemoryStatusResponse]("memory/status", Handler.MemoryStatus,

@@ -268,6 +268,7 @@ func Notifications() []NotificationRow {
 		notification[MemoryUpdatedNotification]("The memory has new summaries of a thread.").own(),
 		notification[MemoryIndexProgressNotification]("Progress of indexing a repository's files for the memory.").own(),
 		notification[McpServerStatusUpdatedNotification]("The state of a thread's connection to an MCP server changed."),
+		notification[McpServerOauthLoginCompletedNotification]("A login at an MCP server ended."),
 		notification[SkillsChangedNotification]("The result of skills/list changed."),
 		notification[FsChangedNotification]("A watched path changed."),
 		notification[FuzzyFileSearchSessionUpdatedNotification]("The results of a search session so far."),

@@ -193,6 +193,7 @@ var unserved = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[ListMcpServerStatusParams]():  reflect.TypeFor[unservedEnvironment](),
 	reflect.TypeFor[McpServerToolCallParams]():    reflect.TypeFor[unservedEnvironment](),
 	reflect.TypeFor[McpResourceReadParams]():      reflect.TypeFor[unservedEnvironment](),
+	reflect.TypeFor[McpServerOauthLoginParams]():  reflect.TypeFor[unservedEnvironment](),
 	reflect.TypeFor[MemoryStatusParams]():         reflect.TypeFor[unservedMemoryStatus](),
 }
 

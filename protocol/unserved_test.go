@@ -135,7 +135,7 @@ func mustJSON(t *testing.T, v any) []byte {
 func TestMembersThatNarrowAreRejected(t *testing.T) {
 	_, rejected := protocol.UnservedMembers()
 	require.Equal(t, []string{"ListMcpServerStatusParams.environmentId", "McpResourceReadParams.environmentId",
-		"McpServerToolCallParams.environmentId", "ThreadListParams.includedThreadIds"}, rejected)
+		"McpServerOauthLoginParams.environmentId", "McpServerToolCallParams.environmentId", "ThreadListParams.includedThreadIds"}, rejected)
 	err := decode("", "includedThreadIds", `["a"]`, &protocol.ThreadListParams{})
 	require.ErrorContains(t, err, "this server does not have the filter")
 	err = decode("", "environmentId", `"remote"`, &protocol.ListMcpServerStatusParams{})

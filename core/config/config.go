@@ -103,6 +103,11 @@ type Config struct {
 	McpStartupGrace time.Duration `key:"mcp_optional_startup_grace_ms" min:"0" max:"600000"`
 	// MCPToolsPercent bounds the definitions of tools of MCP servers in each request, in percent of the context window.
 	MCPToolsPercent int `key:"mcp_tools_percent" min:"0" max:"100"`
+	// McpCredentialsStore is where logins at MCP servers are stored. McpCallbackPort is the port for the browser, or 0
+	// for a free one, and McpCallbackURL the address that authorization servers send the browser to.
+	McpCredentialsStore string `key:"mcp_oauth_credentials_store" oneof:"auto file keyring"`
+	McpCallbackPort     int    `key:"mcp_oauth_callback_port" min:"0" max:"65535"`
+	McpCallbackURL      string `key:"mcp_oauth_callback_url"`
 
 	History History `key:"history"`
 	Context Context `key:"context"`
@@ -286,16 +291,17 @@ func defaults() *Config {
 		Skills:                    Skills{IncludeInstructions: true},
 		AllowLoginShell:           true,
 		IncludeEnvironmentContext: true, IncludeEnvironmentContextTime: true,
-		Context:         Context{RewriteOnUnload: true, Economy: defaultEconomy()},
-		Index:           Index{Enabled: true, Path: "appserver-index.sqlite"},
-		Store:           defaultStore(),
-		Fleet:           defaultFleet(),
-		Checkpoints:     Checkpoints{Enabled: true, Keep: 50},
-		Compaction:      defaultCompaction(),
-		Memory:          defaultMemory(),
-		McpServers:      McpServers{},
-		McpStartupGrace: 2 * time.Second,
-		Compat:          Compat{TurnCompletedFloor: 50 * time.Millisecond},
+		Context:             Context{RewriteOnUnload: true, Economy: defaultEconomy()},
+		Index:               Index{Enabled: true, Path: "appserver-index.sqlite"},
+		Store:               defaultStore(),
+		Fleet:               defaultFleet(),
+		Checkpoints:         Checkpoints{Enabled: true, Keep: 50},
+		Compaction:          defaultCompaction(),
+		Memory:              defaultMemory(),
+		McpServers:          McpServers{},
+		McpStartupGrace:     2 * time.Second,
+		McpCredentialsStore: "auto",
+		Compat:              Compat{TurnCompletedFloor: 50 * time.Millisecond},
 	}
 }
 

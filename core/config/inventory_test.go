@@ -38,7 +38,10 @@ func loadKey(t *testing.T, k knownKey) (*Config, error) {
 	t.Helper()
 	text := k.key + " = " + k.value + "\n"
 	own := strings.HasSuffix(k.key, ".command") || strings.HasSuffix(k.key, ".url")
-	if strings.HasPrefix(k.key, "mcp_servers.") && !own {
+	forService := strings.Contains(k.key, ".oauth") || strings.HasSuffix(k.key, ".scopes")
+	if strings.HasPrefix(k.key, "mcp_servers.") && forService {
+		text += "mcp_servers.NAME.url = \"https://x/\"\n"
+	} else if strings.HasPrefix(k.key, "mcp_servers.") && !own {
 		text += "mcp_servers.NAME.command = \"x\"\n"
 	}
 	home := t.TempDir()

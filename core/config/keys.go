@@ -37,10 +37,8 @@ var otherIgnoredKeys = []string{
 	"history.persistence", "hooks", "include_apps_instructions",
 	"include_collaboration_mode_instructions", "include_permissions_instructions",
 	"js_repl_node_module_dirs", "js_repl_node_path", "log_dir", "marketplaces",
-	"mcp_enterprise_managed_auth", "mcp_oauth_callback_port", "mcp_oauth_callback_url",
-	"mcp_oauth_credentials_store", "mcp_servers.*.environment_id",
-	"mcp_servers.*.experimental_environment", "mcp_servers.*.name", "mcp_servers.*.oauth",
-	"mcp_servers.*.oauth_resource", "mcp_servers.*.scopes",
+	"mcp_enterprise_managed_auth", "mcp_servers.*.environment_id",
+	"mcp_servers.*.experimental_environment", "mcp_servers.*.name",
 	"memories", "model_catalog_json", "model_post_turn_compact_threshold_percent",
 	"model_providers.*.auth", "model_providers.*.aws", "model_providers.*.capabilities",
 	"model_providers.*.credential_file", "model_providers.*.gateway_oauth",
@@ -95,7 +93,9 @@ var secretWords = []string{"authorization", "cookie", "password", "secret", "tok
 // secret reports whether the text at path must not be shown.
 func secret(path []string) bool {
 	name := strings.ToLower(path[len(path)-1])
-	namesVariable := name == "env_key" || strings.HasSuffix(name, "_env_var") || strings.HasSuffix(name, "_env") ||
+	// The settings *_credentials_store name a place.
+	namesVariable := name == "env_key" || strings.HasSuffix(name, "_credentials_store") ||
+		strings.HasSuffix(name, "_env_var") || strings.HasSuffix(name, "_env") ||
 		len(path) > 1 && path[len(path)-2] == "env_http_headers"
 	if namesVariable {
 		return false

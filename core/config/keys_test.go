@@ -27,13 +27,14 @@ func TestSecret(t *testing.T) {
 		"model_providers.x.env_http_headers.Authorization", "model_providers.x.query_params.api-version",
 		"model_providers.x.http_headers.X-Title", "mcp_servers.x.bearer_token_env_var", "mcp_servers.x.env.LANG",
 		"history.sensitivePatterns",
+		"mcp_oauth_credentials_store", "cli_auth_credentials_store",
 	} {
 		require.False(t, secret(strings.Split(path, ".")), path)
 	}
 }
 
 func TestIgnoredKeys(t *testing.T) {
-	for _, path := range []string{"profiles", "profile", "mcp_servers.any.scopes", "history.persistence",
+	for _, path := range []string{"profiles", "profile", "mcp_servers.any.auth", "history.persistence",
 		"model_providers.any.auth"} {
 		require.True(t, isIgnored(strings.Split(path, ".")), path)
 	}

@@ -32,6 +32,10 @@ type McpServer struct {
 	BearerTokenEnvVar string            `key:"bearer_token_env_var"`
 	HTTPHeaders       map[string]string `key:"http_headers"`
 	EnvHTTPHeaders    map[string]string `key:"env_http_headers"`
+	// OAuth, OAuthResource and Scopes are for logins at a service. Scopes is nil for those that the service asks for.
+	OAuth         McpOAuth `key:"oauth"`
+	OAuthResource string   `key:"oauth_resource"`
+	Scopes        []string `key:"scopes"`
 	// StartupTimeout bounds the time to connect, ToolTimeout the time of a call.
 	StartupTimeout Seconds `key:"startup_timeout_sec"`
 	ToolTimeout    Seconds `key:"tool_timeout_sec"`
@@ -57,6 +61,17 @@ type McpServer struct {
 
 // Omits reports whether tools of the server are not offered in a way.
 func (s *McpServer) Omits(way string) bool { return slices.Contains(s.OmitToolsFrom, way) }
+
+// McpOAuth is the client that logs in at a service.
+type McpOAuth struct {
+	// ClientID is a client that is registered at the authorization server, and ClientSecret its secret. Without a
+	// ClientID, a login registers a client.
+	ClientID     string `key:"client_id"`
+	ClientSecret string `key:"client_secret"`
+	// CallbackPort and CallbackURL override those of all servers. The URL is used as it is.
+	CallbackPort int    `key:"callback_port" min:"0" max:"65535"`
+	CallbackURL  string `key:"callback_url"`
+}
 
 // McpTools are settings of single tools by name.
 type McpTools map[string]McpTool
@@ -154,6 +169,10 @@ func (c *Config) checkServers(d *decoder) {
 		case s.Command != "" && s.URL != "":
 			d.warn(n, path, "has both command and url, so it is not used: remove one of them")
 			delete(c.McpServers, name)
+		case s.Command != "" && (s.OAuth != McpOAuth{} || s.OAuthResource != "" || s.Scopes != nil):
+			d.warn(n, path, "is a program, so its settings for logins have no effect: remove oauth, oauth_resource and scopes")
+		case s.OAuth.ClientSecret != "" && s.OAuth.ClientID == "":
+			d.problem(n, append(path, "oauth"), "client_secret requires client_id")
 		case s.URL != "":
 			d.checkURL(s.URL, c.root.find(append(path, "url")...), append(path, "url"))
 		}

@@ -39,7 +39,7 @@ url = "https://example.com/mcp"
 [mcp_servers.off]
 command = "prog"
 enabled = false
-scopes = ["x"]
+name = "x"
 `, nil)
 	require.Empty(t, c.Warnings)
 	list := c.Servers()
@@ -192,4 +192,73 @@ func TestThreadsOverrideServersOfTheFile(t *testing.T) {
 	require.Nil(t, c.Servers()[1].Args)
 	_, err = c.With(map[string]json.RawMessage{"mcp_servers": json.RawMessage(`{"c":{"command":1}}`)})
 	require.ErrorContains(t, err, "mcp_servers.c.command")
+}
+
+func TestLoginSettingsOfServers(t *testing.T) {
+	c := servers(t, `
+mcp_oauth_credentials_store = "file"
+mcp_oauth_callback_port = 4321
+mcp_oauth_callback_url = "https://relay.example/callback"
+[mcp_servers.a]
+url = "https://example.com/mcp"
+scopes = ["read", "write"]
+oauth_resource = "https://example.com/"
+[mcp_servers.a.oauth]
+client_id = "mine"
+client_secret = "hidden"
+callback_port = 99
+callback_url = "http://localhost:99/cb"
+[mcp_servers.b]
+url = "https://example.com/b"
+`, nil)
+	require.Empty(t, c.Warnings)
+	require.Equal(t, "file", c.McpCredentialsStore)
+	require.Equal(t, 4321, c.McpCallbackPort)
+	require.Equal(t, "https://relay.example/callback", c.McpCallbackURL)
+	a, b := c.Servers()[0], c.Servers()[1]
+	require.Equal(t, config.McpOAuth{ClientID: "mine", ClientSecret: "hidden", CallbackPort: 99,
+		CallbackURL: "http://localhost:99/cb"}, a.OAuth)
+	require.Equal(t, "https://example.com/", a.OAuthResource)
+	require.Equal(t, []string{"read", "write"}, a.Scopes)
+	require.Nil(t, b.Scopes)
+	require.Equal(t, "auto", servers(t, "", nil).McpCredentialsStore)
+
+	view, err := json.Marshal(c.View(true))
+	require.NoError(t, err)
+	require.NotContains(t, string(view), "hidden")
+}
+
+func TestWrongLoginSettings(t *testing.T) {
+	for text, want := range map[string]string{
+		"mcp_oauth_credentials_store = \"nowhere\"\n":                                         "unknown variant `nowhere`",
+		"mcp_oauth_callback_port = 70000\n":                                                   "mcp_oauth_callback_port",
+		"[mcp_servers.a]\nurl = \"https://x/\"\noauth = 1\n":                                  "mcp_servers.a.oauth: expected a table",
+		"[mcp_servers.a]\nurl = \"https://x/\"\n[mcp_servers.a.oauth]\nclient_secret=\"s\"\n": "client_secret requires client_id",
+	} {
+		home := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
+		_, err := config.Load(config.Source{Home: home})
+		require.ErrorContains(t, err, want)
+	}
+	c := servers(t, "[mcp_servers.a]\ncommand = \"x\"\nscopes = [\"s\"]\n", nil)
+	require.Len(t, c.Servers(), 1)
+	require.Contains(t, c.Warnings[0], "its settings for logins have no effect")
+}
+
+// The files of a project cannot choose where logins are kept or where browsers are sent.
+func TestProjectsCannotSetUpLogins(t *testing.T) {
+	home, cwd := t.TempDir(), t.TempDir()
+	trusted := fmt.Sprintf("[projects.%q]\ntrust_level = \"trusted\"\n", cwd)
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(trusted), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(cwd, ".codex"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(cwd, ".codex", "config.toml"),
+		[]byte("mcp_oauth_credentials_store = \"file\"\nmcp_oauth_callback_port = 1\nmcp_oauth_callback_url = \"https://evil.example/\"\n"), 0o600))
+	c, err := config.Load(config.Source{Home: home})
+	require.NoError(t, err)
+	c, err = c.For(cwd, nil)
+	require.NoError(t, err)
+	require.Equal(t, "auto", c.McpCredentialsStore)
+	require.Zero(t, c.McpCallbackPort)
+	require.Empty(t, c.McpCallbackURL)
+	require.Contains(t, c.ProjectWarnings[0], "mcp_oauth_callback_url")
 }

@@ -38,6 +38,7 @@ var userOnly = [][]string{
 	{"experimental_realtime_ws_base_url"}, {"otel"}, {"features", "respect_system_proxy"},
 	{"projects"}, {"project_root_markers"}, {"history"}, {"index"}, {"store"}, {"fleet"}, {"compat"}, {"memory", "embeddings"},
 	{"checkpoints", "max_files"}, {"checkpoints", "max_bytes"},
+	{"mcp_oauth_credentials_store"}, {"mcp_oauth_callback_port"}, {"mcp_oauth_callback_url"},
 	{"shell_environment_policy", "ignore_default_excludes"}, {"shell_environment_policy", "keep"},
 }
 

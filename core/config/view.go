@@ -84,6 +84,19 @@ func (c *Config) configuredServers() map[string]any {
 	return out
 }
 
+// ServerTable returns the table of an MCP server as it is written, with its secrets, or nil.
+func (c *Config) ServerTable(name string) map[string]any {
+	table, _ := c.configuredServers()[name].(map[string]any)
+	return table
+}
+
+// UserHasServer reports whether the user's file has an MCP server.
+func (c *Config) UserHasServer(name string) bool {
+	return slices.ContainsFunc(c.layers, func(l *layer) bool {
+		return l.name.Type == protocol.LayerUser && l.root.find("mcp_servers", name) != nil
+	})
+}
+
 func (c *Config) origins() map[string]protocol.ConfigLayerMetadata {
 	versions := map[*layer]protocol.ConfigLayerMetadata{}
 	for _, l := range c.layers {

@@ -26,6 +26,8 @@
 //     and on git, and ends with the engine.
 //   - One per search (Engine.untilClosed) and per comparison of files. They end with their results,
 //     or with the engine.
+//   - One per login at an MCP server (Engine.login). It waits for the user, and ends with the login or
+//     with the engine.
 //   - One for retention, if it is enabled (Engine.Retain). It blocks on the disk, on the threads
 //     that it removes, and on congested clients. It ends with the engine.
 //   - One per compression of old rollouts (Engine.RolloutCompress). It blocks on the disk and on the

@@ -236,6 +236,17 @@ type Servers interface {
 	Read(ctx context.Context, owner, server, uri string) ([]json.RawMessage, error)
 	// Reload reads the configuration again.
 	Reload() error
+	// Login begins a login at a server of a thread, or of the configuration without a thread. It ends with ctx.
+	Login(ctx context.Context, thread *string, p *protocol.McpServerOauthLoginParams) (*ServerLogin, error)
+}
+
+// ServerLogin is a login at a server that waits for the user.
+type ServerLogin struct {
+	// URL is the address that the user opens.
+	URL string
+	// Wait returns when the login has ended. Retry then retries the connections that need it.
+	Wait  func() error
+	Retry func()
 }
 
 // Worktrees captures worktrees as checkpoints of threads and reports file changes.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"appserver/core"
@@ -16,6 +17,10 @@ func (e *Engine) ServerState(owner, server, state string, err error) {
 	if err != nil {
 		text := err.Error()
 		n.Error = &text
+		var login interface{ LoginRequired() (again bool) }
+		if errors.As(err, &login) && login.LoginRequired() {
+			n.FailureReason = new(protocol.McpReauthenticationRequired)
+		}
 	}
 	e.inThread(owner, func(a *actor) { a.send([]core.Message{core.Notice{Notification: n}}) })
 }
@@ -34,6 +39,13 @@ func (e *Engine) ServerAsksNoMore(owner string, question uint64) {
 // askServers replies from another goroutine, with a context that ends with the engine. It does not
 // count as a reader of the disk.
 func (e *Engine) askServers(to protocol.Caller, answer func(ctx context.Context) (any, error)) error {
+	return e.workWithServers(func(ctx context.Context) {
+		e.answer(to, func() (any, error) { return answer(ctx) })
+	})
+}
+
+// workWithServers runs do in another goroutine, with a context that ends with the engine.
+func (e *Engine) workWithServers(do func(ctx context.Context)) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -45,7 +57,7 @@ func (e *Engine) askServers(to protocol.Caller, answer func(ctx context.Context)
 	e.work.Go(func() {
 		ctx, cancel := e.untilClosed()
 		defer cancel()
-		e.answer(to, func() (any, error) { return answer(ctx) })
+		do(ctx)
 	})
 	return nil
 }
@@ -72,11 +84,16 @@ func (e *Engine) withConnections(ctx context.Context, thread *string, do func(ow
 
 // withServers checks the thread in its goroutine, then calls answer.
 func (e *Engine) withServers(to protocol.Caller, thread *string, answer func(ctx context.Context) (any, error)) error {
+	return e.checkThread(to, thread, func() error { return e.askServers(to, answer) })
+}
+
+// checkThread calls do in the goroutine of the thread, or at once without a thread.
+func (e *Engine) checkThread(to protocol.Caller, thread *string, do func() error) error {
 	if thread == nil {
-		return e.askServers(to, answer)
+		return do()
 	}
 	return e.toThread(to, *thread, func(a *actor) {
-		if err := e.askServers(to, answer); err != nil {
+		if err := do(); err != nil {
 			e.parts.Outbox.Refuse(to, withCode(err))
 		}
 	})

@@ -28,6 +28,11 @@
 //   - If a program has not read a whole message one second after its call ended, the connection
 //     ends.
 //
+// # Logins
+//
+// A service without a token in its definition gets the one of a login ([Logins]). A service that requires a login fails
+// with a [LoginError]. Redirects of a service to other hosts are not followed, because requests have secrets.
+//
 // # Goroutines
 //
 // Each connection has one goroutine that connects, retries and waits for its end; it ends when the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -23,10 +24,11 @@ type Definition struct {
 	Dir     string
 	Env     []string
 	// URL is the address of a service, which gets Headers with every request. Bearer is set if one of
-	// them is a token.
+	// them is a token. Login has the settings of logins otherwise, in a form that [Logins] knows.
 	URL     string
 	Headers map[string]string
 	Bearer  bool
+	Login   any
 	// StartupTimeout bounds the time to connect, ToolTimeout the time of a call.
 	StartupTimeout, ToolTimeout time.Duration
 	// Enabled are the offered tools, or nil for all. Tools in Disabled are not offered.
@@ -62,10 +64,28 @@ type Observer interface {
 	Withdraw(owner string, question uint64)
 }
 
+// Logins gives requests the access tokens of logins at services. It never begins a login.
+type Logins interface {
+	// Transport returns a transport to a service that adds an access token to requests. Its errors may be a LoginError.
+	Transport(d Definition, next http.RoundTripper) http.RoundTripper
+	// Status returns an authStatus of protocol.McpServerStatus.
+	Status(ctx context.Context, d Definition) string
+	// Mark returns a text that changes when a user logs in, also by another process; "" is no login.
+	Mark(d Definition) string
+}
+
+// LoginError means that a service is not used until the user logs in. Its text is complete.
+type LoginError interface {
+	error
+	LoginRequired() (again bool)
+}
+
 // Options configure a pool.
 type Options struct {
 	Spawn    func(d Definition, stderr func(line string)) (Process, error)
 	Observer Observer
+	// Logins are used for services without a token in their definition. It may be nil.
+	Logins Logins
 	// Log gets texts for the log: standard error of servers, and output that is not a message.
 	Log func(server, line string)
 	// HTTP sends requests to services; nil is http.DefaultTransport.
@@ -74,6 +94,8 @@ type Options struct {
 	Version string
 	// Delay is the first delay before a retry; 0 means 1 second.
 	Delay time.Duration
+	// LoginInterval is the time between checks for logins by other processes; 0 means 5 seconds.
+	LoginInterval time.Duration
 }
 
 // Pool holds the connections of owners.
@@ -87,6 +109,9 @@ type Pool struct {
 	closed       bool
 }
 
+// loginInterval is the default of Options.LoginInterval.
+const loginInterval = 5 * time.Second
+
 // New returns a pool without owners.
 func New(o Options) *Pool {
 	if o.HTTP == nil {
@@ -94,6 +119,9 @@ func New(o Options) *Pool {
 	}
 	if o.Delay == 0 {
 		o.Delay = time.Second
+	}
+	if o.LoginInterval == 0 {
+		o.LoginInterval = loginInterval
 	}
 	return &Pool{Options: o, owners: map[string][]*server{}, questions: map[uint64]*question{}}
 }
@@ -124,14 +152,35 @@ func (p *Pool) Open(owner string, definitions []Definition) {
 }
 
 // Retry retries failed connections at once.
-func (p *Pool) Retry(owner string) {
+func (p *Pool) Retry(owner string) { p.retry(owner, func(*Definition) bool { return true }) }
+
+func (p *Pool) retry(owner string, which func(*Definition) bool) {
 	for _, s := range p.of(owner) {
 		s.mu.Lock()
 		failed := s.state == protocol.McpFailed
 		s.mu.Unlock()
-		if failed {
+		if failed && which(&s.def) {
 			s.retry()
 		}
+	}
+}
+
+// Definition returns the definition of an owner's server.
+func (p *Pool) Definition(owner, name string) (Definition, error) {
+	s, err := p.find(owner, name)
+	if err != nil {
+		return Definition{}, err
+	}
+	return s.def, nil
+}
+
+// RetryService retries failed connections of all owners to a service at once.
+func (p *Pool) RetryService(name, url string) {
+	p.mu.Lock()
+	owners := slices.Collect(maps.Keys(p.owners))
+	p.mu.Unlock()
+	for _, owner := range owners {
+		p.retry(owner, func(d *Definition) bool { return d.Name == name && d.URL == url })
 	}
 }
 

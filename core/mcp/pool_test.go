@@ -379,7 +379,7 @@ func TestServiceThatRequiresALogin(t *testing.T) {
 	r := newRig(t)
 	require.Empty(t, r.ready(mcp.Definition{Name: "s", URL: service(t, "-token", "tok"),
 		StartupTimeout: patience}))
-	r.untilState("it requires a login, which this server does not support; set bearer_token_env_var")
+	r.untilState("it requires a valid token: set or correct bearer_token_env_var")
 }
 
 func TestProblemOfTheConfigurationIsReported(t *testing.T) {

@@ -91,16 +91,51 @@ func (s *server) run() {
 			delay = s.pool.Delay
 		}
 		s.fail(err)
-		select {
-		case <-time.After(delay):
-		case <-s.retryNow:
+		switch s.pause(delay, err) {
+		case pauseOver:
+			delay = min(2*delay, maxDelay)
+		case pauseCut:
 			delay = s.pool.Delay
 			s.reportStarting()
-			continue
-		case <-s.ctx.Done():
+		case pauseEnded:
 			return
 		}
-		delay = min(2*delay, maxDelay)
+	}
+}
+
+// pauseResult is why a delay before an attempt ended: after its time, because someone waits for the attempt, or because
+// the owner disconnected.
+type pauseResult int
+
+const (
+	pauseOver pauseResult = iota
+	pauseCut
+	pauseEnded
+)
+
+// pause waits before the next attempt. If the last one failed for want of a login, a login by another process ends it.
+func (s *server) pause(delay time.Duration, failure error) pauseResult {
+	var check <-chan time.Time
+	mark := ""
+	if login := LoginError(nil); errors.As(failure, &login) && s.usesLogin() {
+		ticker := time.NewTicker(s.pool.LoginInterval)
+		defer ticker.Stop()
+		check, mark = ticker.C, s.pool.Logins.Mark(s.def)
+	}
+	over := time.After(delay)
+	for {
+		select {
+		case <-over:
+			return pauseOver
+		case <-s.retryNow:
+			return pauseCut
+		case <-check:
+			if now := s.pool.Logins.Mark(s.def); now != "" && now != mark {
+				return pauseCut
+			}
+		case <-s.ctx.Done():
+			return pauseEnded
+		}
 	}
 }
 
@@ -181,10 +216,7 @@ func (s *server) startFailure(err error) error {
 // explain prefers the exit of a program to the error of its connection.
 func (s *server) explain(err error, process Process) error {
 	if process == nil {
-		if strings.Contains(err.Error(), http.StatusText(http.StatusUnauthorized)) {
-			return fmt.Errorf("%w: it requires a login, which this server does not support; set bearer_token_env_var", err)
-		}
-		return err
+		return explainService(err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -198,6 +230,18 @@ func (s *server) explain(err error, process Process) error {
 	defer s.mu.Unlock()
 	if s.lastStderr != "" {
 		err = fmt.Errorf("%w; its last line of standard error is: %s", err, s.lastStderr)
+	}
+	return err
+}
+
+// explainService returns only the part of an error that states the next action, if there is one.
+func explainService(err error) error {
+	var login LoginError
+	switch {
+	case errors.As(err, &login):
+		return login
+	case strings.Contains(err.Error(), http.StatusText(http.StatusUnauthorized)):
+		return fmt.Errorf("%w: it requires a valid token: set or correct bearer_token_env_var", err)
 	}
 	return err
 }
@@ -221,7 +265,11 @@ func end(session *sdk.ClientSession, process Process) {
 // transport returns the transport to the server; process is nil for services.
 func (s *server) transport() (sdk.Transport, Process, error) {
 	if s.def.URL != "" {
-		client := &http.Client{Transport: newService(s.def.Headers, s.pool.HTTP)}
+		next := s.pool.HTTP
+		if s.usesLogin() {
+			next = s.pool.Logins.Transport(s.def, next)
+		}
+		client := &http.Client{Transport: newService(s.def.Headers, next), CheckRedirect: sameOrigin}
 		return &sdk.StreamableClientTransport{Endpoint: s.def.URL, HTTPClient: client, MaxRetries: 2,
 			MaxEventSize: maxLine}, nil, nil
 	}

@@ -2,8 +2,10 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 )
 
@@ -41,6 +43,21 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 		cleanBody(r, response)
 	}
 	return response, err
+}
+
+// usesLogin reports whether the tokens of a login are added to requests.
+func (s *server) usesLogin() bool { return s.pool.Logins != nil && s.def.URL != "" && !s.def.Bearer }
+
+// maxRedirects bounds the redirects of a request.
+const maxRedirects = 5
+
+// sameOrigin rejects redirects to other hosts, because requests have headers with secrets.
+func sameOrigin(r *http.Request, via []*http.Request) error {
+	first := via[0].URL
+	if len(via) > maxRedirects || r.URL.Scheme != first.Scheme || !strings.EqualFold(r.URL.Host, first.Host) {
+		return fmt.Errorf("it redirects to %s://%s: set its url to the right address", r.URL.Scheme, r.URL.Host)
+	}
+	return nil
 }
 
 // throttledBody is the body of a response, which is read only while the service accepts requests.

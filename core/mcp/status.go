@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"net/url"
 
@@ -41,14 +42,20 @@ func (s *server) status(ctx context.Context, full bool) protocol.McpServerStatus
 	session, err := s.ready(ctx)
 	if err != nil {
 		out := statusOf(s.def, "failed")
-		if !s.attempted() {
+		var login LoginError
+		switch {
+		case !s.attempted():
 			out = statusOf(s.def, "starting")
+		case errors.As(err, &login):
+			out = statusOf(s.def, "authenticationRequired")
 		}
+		s.addAuthStatus(ctx, &out)
 		text := err.Error()
 		out.ToolsError = &text
 		return out
 	}
 	out := statusOf(s.def, "connected")
+	s.addAuthStatus(ctx, &out)
 	s.addServerInfo(&out, session.InitializeResult())
 	s.mu.Lock()
 	for _, t := range s.tools {
@@ -64,6 +71,13 @@ func (s *server) status(ctx context.Context, full bool) protocol.McpServerStatus
 		s.addResources(ctx, &out, session)
 	}
 	return out
+}
+
+// addAuthStatus adds whether there is a login, or whether the service offers one.
+func (s *server) addAuthStatus(ctx context.Context, out *protocol.McpServerStatus) {
+	if s.usesLogin() {
+		out.AuthStatus = s.pool.Logins.Status(ctx, s.def)
+	}
 }
 
 // addServerInfo adds the server's description of itself.

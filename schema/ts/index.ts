@@ -262,6 +262,8 @@ export type ClientRequest =
   | { jsonrpc?: "2.0"; id: RequestId; method: "mcpServer/resource/read"; params: McpResourceReadParams }
   /** Reads the configuration again, and connects to its MCP servers. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "config/mcpServer/reload"; params?: McpServerRefreshParams | null }
+  /** Begins a login at an MCP server. The client opens the address for the user. */
+  | { jsonrpc?: "2.0"; id: RequestId; method: "mcpServer/oauth/login"; params: McpServerOauthLoginParams }
   /** Turns the memory of a thread off or on. */
   | { jsonrpc?: "2.0"; id: RequestId; method: "thread/memoryMode/set"; params: ThreadMemoryModeSetParams }
   /** Returns the state of the memory. */
@@ -1709,6 +1711,30 @@ export interface McpServerInfo {
   websiteUrl: string | null;
 }
 
+/** McpServerOauthLoginCompletedNotification reports the end of a login. Error is the reason of a failure. */
+export interface McpServerOauthLoginCompletedNotification {
+  name: string;
+  threadId: string | null;
+  loginId: string | null;
+  success: boolean;
+  error?: string;
+}
+
+/** McpServerOauthLoginParams begins a login at an MCP server, of the thread's configuration if there is a thread. Scopes override those of the configuration. TimeoutSecs is the time that the user has; 0 and less count as 1. Clients cannot be registered by cimd. */
+export interface McpServerOauthLoginParams {
+  name: string;
+  threadId?: string | null;
+  clientRegistration?: "auto" | "cimd" | "dcr" | null;
+  scopes?: Array<string> | null;
+  timeoutSecs?: number | null;
+}
+
+/** McpServerOauthLoginResponse has the address to open. McpServerOauthLoginCompletedNotification follows with the same id. */
+export interface McpServerOauthLoginResponse {
+  authorizationUrl: string;
+  loginId: string;
+}
+
 /** McpServerRefreshParams has no members. The reference implementation has this name for the response. */
 export type McpServerRefreshParams = Record<string, never>;
 
@@ -1731,7 +1757,7 @@ export interface McpServerStatus {
   authStatus: "unknown" | "unsupported" | "notLoggedIn" | "bearerToken" | "oAuth";
 }
 
-/** McpServerStatusUpdatedNotification reports the state of a thread's connection to an MCP server. Error is the reason of a failure. The failure reason, which concerns logins, is always null. */
+/** McpServerStatusUpdatedNotification reports the state of a thread's connection to an MCP server. Error is the reason of a failure. The failure reason is set if a login is no longer valid. */
 export interface McpServerStatusUpdatedNotification {
   threadId: string | null;
   name: string;
@@ -2356,6 +2382,8 @@ export type ServerNotification =
   | { jsonrpc: "2.0"; method: "memory/index/progress"; params: MemoryIndexProgressNotification; emittedAtMs: number }
   /** The state of a thread's connection to an MCP server changed. */
   | { jsonrpc: "2.0"; method: "mcpServer/startupStatus/updated"; params: McpServerStatusUpdatedNotification; emittedAtMs: number }
+  /** A login at an MCP server ended. */
+  | { jsonrpc: "2.0"; method: "mcpServer/oauthLogin/completed"; params: McpServerOauthLoginCompletedNotification; emittedAtMs: number }
   /** The result of skills/list changed. */
   | { jsonrpc: "2.0"; method: "skills/changed"; params: SkillsChangedNotification; emittedAtMs: number }
   /** A watched path changed. */
@@ -3924,6 +3952,8 @@ export interface Methods {
   "mcpServer/resource/read": { params: McpResourceReadParams; result: McpResourceReadResponse };
   /** Reads the configuration again, and connects to its MCP servers. */
   "config/mcpServer/reload": { params: McpServerRefreshParams; result: McpServerRefreshResponse };
+  /** Begins a login at an MCP server. The client opens the address for the user. */
+  "mcpServer/oauth/login": { params: McpServerOauthLoginParams; result: McpServerOauthLoginResponse };
   /** Turns the memory of a thread off or on. */
   "thread/memoryMode/set": { params: ThreadMemoryModeSetParams; result: ThreadMemoryModeSetResponse };
   /** Returns the state of the memory. */

@@ -142,6 +142,21 @@ func (f *fakeServers) Read(_ context.Context, _, server, uri string) ([]json.Raw
 	return []json.RawMessage{json.RawMessage(`{"uri":` + strconv.Quote(uri) + `,"text":"content"}`)}, nil
 }
 
+// Login has a login at docs that succeeds at once, and one at slow that fails.
+func (f *fakeServers) Login(_ context.Context, _ *string,
+	p *protocol.McpServerOauthLoginParams) (*engine.ServerLogin, error) {
+	l := &engine.ServerLogin{URL: "https://login.example/authorize", Retry: func() {}}
+	switch p.Name {
+	case "docs":
+		l.Wait = func() error { return nil }
+	case "slow":
+		l.Wait = func() error { return errors.New("timed out") }
+	default:
+		return nil, unknownServer(p.Name)
+	}
+	return l, nil
+}
+
 func (f *fakeServers) Reload() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

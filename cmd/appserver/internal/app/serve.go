@@ -131,7 +131,7 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	own.models.SetListers(router.Listers())
 	router.Window = func(provider, name string) int64 { return own.models.Answered(provider, name).Window }
 	commands := shell(c, home)
-	servers := newServers(live, commands, log)
+	servers := newServers(live, home, commands, log)
 	parts.Tools, parts.Servers = commands, servers
 	parts.Patches = tool.Patcher{Closed: []string{home}}
 	parts.Image = imageReader(home)

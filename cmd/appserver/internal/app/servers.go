@@ -14,6 +14,7 @@ import (
 	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/core/mcp"
+	"appserver/core/mcp/login"
 	"appserver/core/tool"
 )
 
@@ -21,6 +22,7 @@ import (
 type mcpServers struct {
 	*mcp.Pool
 	config *config.Live
+	logins serverLogins
 	// threads receives the states of servers. It is set before the first thread exists.
 	threads *engine.Engine
 }
@@ -30,8 +32,8 @@ type mcpServers struct {
 var plainVariables = strings.Fields("HOME LOGNAME PATH SHELL USER LANG LC_ALL LC_CTYPE TERM TMPDIR TZ " +
 	"CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS PIP_CERT REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE")
 
-func newServers(live *config.Live, programs *tool.Shell, log *zap.Logger) *mcpServers {
-	s := &mcpServers{config: live}
+func newServers(live *config.Live, home string, programs *tool.Shell, log *zap.Logger) *mcpServers {
+	s := &mcpServers{config: live, logins: newLogins(live.Current(), home)}
 	s.Pool = mcp.New(mcp.Options{
 		Spawn: func(d mcp.Definition, stderr func(string)) (mcp.Process, error) {
 			link, err := programs.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Stderr: stderr})
@@ -40,7 +42,7 @@ func newServers(live *config.Live, programs *tool.Shell, log *zap.Logger) *mcpSe
 			}
 			return link, nil
 		},
-		Observer: s, Version: Version,
+		Observer: s, Version: Version, Logins: s.logins,
 		Log: func(server, line string) {
 			log.Info("MCP server", zap.String("server", server), zap.String("line", line))
 		},
@@ -83,6 +85,8 @@ func (s *mcpServers) definitions(c *config.Config, cwd string) (out []mcp.Defini
 		}
 		if m.URL != "" {
 			d.Headers, d.Problem = c.RequestHeaders(m)
+			d.Bearer = d.Bearer || login.HasToken(d.Headers)
+			d.Login = loginSettings(c, m, d.Headers)
 		} else {
 			d.Command, d.Env, d.Dir = append([]string{m.Command}, m.Args...), environmentOf(m), m.Cwd
 			if d.Dir == "" {

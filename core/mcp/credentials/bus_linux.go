@@ -1,0 +1,15 @@
+package credentials
+
+import (
+	"fmt"
+	"os"
+)
+
+// hasKeyring reports whether there is a message bus. The library would start one otherwise.
+func hasKeyring() bool {
+	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
+		return true
+	}
+	_, err := os.Stat(fmt.Sprintf("/run/user/%d/bus", os.Getuid()))
+	return err == nil
+}
