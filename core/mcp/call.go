@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -91,17 +91,34 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 		params.Meta["callId"] = t.CallID
 	}
 	params.SetProgressToken(token)
-	result, err := session.CallTool(ctx, params)
+	reads := s.readsOnly(t.Tool)
+	result, err := withSession(ctx, s, session, reads,
+		func(ctx context.Context, session *sdk.ClientSession) (*sdk.CallToolResult, error) {
+			return session.CallTool(ctx, params)
+		})
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errTimeout) {
-		return nil, fmt.Errorf("timed out awaiting tools/call after %s", s.def.ToolTimeout)
-	}
-	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) || errors.Is(err, errLine) {
-		s.drop(session)
-	}
-	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) {
-		return nil, errors.New("the connection to the server was lost; call the tool again after it is restored")
+		return nil, s.timeoutError(reads)
 	}
 	return result, err
+}
+
+// timeoutError is the error of a call that exceeded its time.
+func (s *server) timeoutError(reads bool) error {
+	err := fmt.Errorf("timed out awaiting tools/call after %s: if the tool is only slow, set tool_timeout_sec below "+
+		"[mcp_servers.%s]", s.def.ToolTimeout, s.def.Name)
+	if reads {
+		return err
+	}
+	return fmt.Errorf("%w; it is unknown whether the tool ran, and it may still run", err)
+}
+
+// readsOnly reports whether the server declares that a tool only reads. Only such a tool is called twice if its
+// response is lost.
+func (s *server) readsOnly(tool string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.tools, func(t listed) bool { return t.Name == tool })
+	return i >= 0 && s.tools[i].Annotations != nil && s.tools[i].Annotations.ReadOnlyHint
 }
 
 // startCall registers a call. end removes it, waits until its progress was passed on, and withdraws

@@ -11,8 +11,14 @@
 // Open starts the connections of an owner and does not wait. [Pool.Tools] returns the tools of the
 // servers that are ready; Await waits a moment for the others. A connection that fails or is lost
 // is retried after 1 second, and then after twice the previous delay, up to 5 minutes. The delay is
-// reset when a connection has held for 30 seconds. Calls in flight fail. When an owner disconnects,
+// reset when a connection has held for 30 seconds. When an owner disconnects,
 // its programs end, with all processes that they started.
+//
+// # Failed requests
+//
+// A request is repeated once if the server refused its session, or if it did not leave this program. If it was sent and
+// has no response, it is repeated only if the tool declares that it only reads. Otherwise the error states that it is
+// unknown whether the tool ran. A refused session is followed by another one at once, without a report.
 //
 // # Limits
 //

@@ -44,6 +44,8 @@ type server struct {
 	retryNow chan struct{}
 	// outdated signals that the list of tools has changed.
 	outdated chan struct{}
+	// renewed signals that a session was given up.
+	renewed chan struct{}
 
 	mu            sync.Mutex
 	state         string        // a word of McpServerStatusUpdatedNotification
@@ -61,8 +63,8 @@ type server struct {
 
 func newServer(p *Pool, owner string, d Definition) *server {
 	s := &server{pool: p, owner: owner, def: d, first: make(chan struct{}), retryNow: make(chan struct{}, 1),
-		outdated: make(chan struct{}, 1), changed: make(chan struct{}), state: protocol.McpStarting,
-		calls: map[string]*call{}}
+		outdated: make(chan struct{}, 1), renewed: make(chan struct{}, 1), changed: make(chan struct{}),
+		state: protocol.McpStarting, calls: map[string]*call{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -86,6 +88,9 @@ func (s *server) run() {
 		err := s.serve()
 		if s.ctx.Err() != nil {
 			return
+		}
+		if errors.Is(err, errRenewed) {
+			continue
 		}
 		if time.Since(began) > heldTime {
 			delay = s.pool.Delay
@@ -164,6 +169,10 @@ func (s *server) serve() error {
 			return s.ctx.Err()
 		case <-s.outdated:
 			s.relist(session)
+		case <-s.renewed:
+			if !s.holds(session) {
+				return errRenewed
+			}
 		case err := <-lost:
 			s.set(protocol.McpStarting, nil, nil) // a call now waits for the next attempt
 			return fmt.Errorf("the connection to the MCP server `%s` was lost: %w", s.def.Name,
@@ -171,6 +180,9 @@ func (s *server) serve() error {
 		}
 	}
 }
+
+// errRenewed ends a session that the server does not know any more. Another one follows at once.
+var errRenewed = errors.New("the session was given up")
 
 var errEnded = errors.New("the server closed it")
 
@@ -339,6 +351,19 @@ func (s *server) drop(session *sdk.ClientSession) {
 	if s.session == session {
 		s.setLocked(protocol.McpStarting, nil, nil)
 	}
+}
+
+// renew ends a session that the server does not know, and begins another one. It does not wait.
+func (s *server) renew(session *sdk.ClientSession) {
+	s.drop(session)
+	signal(s.renewed)
+}
+
+// holds reports whether the session is the present one.
+func (s *server) holds(session *sdk.ClientSession) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.session == session
 }
 
 // retry ends the delay before the next attempt.

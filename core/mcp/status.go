@@ -113,7 +113,10 @@ func (p *Pool) Read(ctx context.Context, owner, name, uri string) ([]json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	r, err := session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
+	r, err := withSession(ctx, s, session, true,
+		func(ctx context.Context, session *sdk.ClientSession) (*sdk.ReadResourceResult, error) {
+			return session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
+		})
 	if err != nil {
 		return nil, err
 	}

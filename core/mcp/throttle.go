@@ -79,6 +79,9 @@ func (c *throttledConnection) Write(ctx context.Context, m jsonrpc.Message) erro
 		}
 	})
 	err := c.Connection.Write(ctx, m)
+	if err == nil {
+		setSent(ctx)
+	}
 	close(written)
 	stop()
 	if r, answers := m.(*jsonrpc.Response); answers {
