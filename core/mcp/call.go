@@ -14,6 +14,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/excerpt"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -60,7 +61,11 @@ func (p *Pool) Call(ctx context.Context, owner string, t core.CallTool, progress
 		out.Err = fmt.Errorf("tool call error: tool call failed for `%s/%s`: %w", t.Server, t.Tool, err)
 		return out
 	}
-	out.Result = bounded(result)
+	out.Result = resultOf(result)
+	if t.CallID != "" { // the model reads it
+		out.Result.Shown = out.Result.Parts(toolspec.Origin{Server: t.Server, Tool: t.Tool}, p.keeper(owner))
+	}
+	limit(out.Result)
 	return out
 }
 
@@ -286,51 +291,4 @@ func (p *Pool) withdrawAll(s *server) {
 			close(q.withdrawn)
 		}
 	}
-}
-
-// maxResult bounds the stored part of a result, in bytes.
-const maxResult = 1 << 20
-
-// bounded returns a result without the blocks beyond the limit.
-func bounded(r *sdk.CallToolResult) *core.ServerToolResult {
-	out := &core.ServerToolResult{Failed: r.IsError, Content: []json.RawMessage{}, FailedWritten: takeMark(r)}
-	left := maxResult
-	for _, block := range r.Content {
-		raw, err := limitBlock(block, left)
-		if err != nil {
-			continue // a parsed block can always be encoded
-		}
-		left -= len(raw)
-		out.Content = append(out.Content, raw)
-		if left <= 0 {
-			break
-		}
-	}
-	if r.StructuredContent != nil {
-		raw, err := json.Marshal(r.StructuredContent)
-		if err == nil && len(raw) <= maxResult {
-			out.Structured = raw
-		}
-	}
-	if len(r.Meta) > 0 {
-		raw, err := json.Marshal(r.Meta)
-		if err == nil && len(raw) <= maxResult {
-			out.Meta = raw
-		}
-	}
-	return out
-}
-
-// limitBlock shortens a block to about limit bytes. Texts lose their middle. A note replaces any other
-// block.
-func limitBlock(block sdk.Content, limit int) (json.RawMessage, error) {
-	raw, err := json.Marshal(block)
-	if err != nil || len(raw) <= limit {
-		return raw, err
-	}
-	text := fmt.Sprintf("[content of %d bytes omitted: a result has at most %d bytes]", len(raw), maxResult)
-	if t, ok := block.(*sdk.TextContent); ok {
-		text = excerpt.Ends(t.Text, max(limit/2, 0))
-	}
-	return json.Marshal(&sdk.TextContent{Text: text})
 }

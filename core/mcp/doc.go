@@ -25,7 +25,8 @@
 // Servers are not trusted to follow the protocol:
 //
 //   - Output lines that are not messages are dropped. A line above 16 MiB ends the connection.
-//   - Results are truncated to 1 MiB. Of lists, at most 10,000 entries and 16 MiB are read.
+//   - Results are truncated to 1 MiB. They may have any blocks and any base64; the library does not decode them. At
+//     most 16 files are made of the bytes of one result. Of lists, at most 10,000 entries and 16 MiB are read.
 //   - Standard error goes to the log in short lines.
 //   - A call ends after its timeout. The time in which the user answers a question does not count.
 //   - While 64 requests of a program are open, or 64 answers to a service are in flight, the server

@@ -66,6 +66,9 @@ type Options struct {
 	Observer Observer
 	// Log gets texts for the log: standard error of servers, and output that is not a message.
 	Log func(server, line string)
+	// Keep stores bytes of a result in a file for an owner, and returns its path. The name of the file ends with
+	// extension. Nil stores nothing.
+	Keep func(owner string, content []byte, extension string) (path string, err error)
 	// HTTP sends requests to services; nil is http.DefaultTransport.
 	HTTP http.RoundTripper
 	// Version is the version of this program.

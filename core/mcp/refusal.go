@@ -60,7 +60,11 @@ type prefixedBody struct {
 }
 
 func isMethodNotFound(body []byte) bool {
-	var message struct{ Error struct{ Code int } }
+	var message struct {
+		Error struct {
+			Code int `json:"code"`
+		} `json:"error"`
+	}
 	return protocol.Unmarshal(body, &message) == nil && message.Error.Code == methodNotFound
 }
 

@@ -26,6 +26,8 @@ const (
 	wireVersion = "2025-06-18"
 	// maxLine bounds the size of a message, in bytes.
 	maxLine = 16 << 20
+	// maxCarried bounds a message that was cleaned, in bytes: JSON that is carried as a text can become twice as long.
+	maxCarried = 2*maxLine + 1<<10
 	// endTime is the time to notify a service of the end of a session.
 	endTime = time.Second
 )
@@ -235,7 +237,7 @@ func (s *server) transport() (sdk.Transport, Process, error) {
 	if s.def.URL != "" {
 		client := &http.Client{Transport: newService(s.def.Headers, s.pool.HTTP)}
 		return &sdk.StreamableClientTransport{Endpoint: s.def.URL, HTTPClient: client, MaxRetries: 2,
-			MaxEventSize: maxLine}, nil, nil
+			MaxEventSize: maxCarried}, nil, nil
 	}
 	process, err := s.pool.Spawn(s.def, s.logStderr)
 	if err != nil {

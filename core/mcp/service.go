@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// service is a transport over HTTP. It adds headers to requests, cleans lists of tools, recognizes refused sessions,
-// and stops reading while too many requests are in flight. Responses are sent as requests, and the library starts each at
+// service is a transport over HTTP. It adds headers to requests, cleans responses, recognizes refused sessions, and
+// stops reading while too many requests are in flight. Responses are sent as requests, and the library starts each at
 // once. A service that asks and accepts no responses would otherwise accumulate them without a limit.
 type service struct {
 	headers map[string]string
@@ -41,7 +41,7 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		response.Body = &throttledBody{ReadCloser: response.Body, sending: s.sending, closed: make(chan struct{})}
-		cleanBody(r, response)
+		cleanBody(response)
 	}
 	return response, err
 }

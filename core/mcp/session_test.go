@@ -193,6 +193,18 @@ func TestOtherRefusalsAreNoExpiredSessions(t *testing.T) {
 		require.Equal(t, 1, s.ran("terminal"))
 		require.Equal(t, 1, s.initialized(), "the service keeps its state")
 	})
+	t.Run("an unknown method with status 404", func(t *testing.T) {
+		s := newFakeService(t)
+		r := s.connect(t)
+		s.before = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+			if m.Method == "tools/call" {
+				rpcError(404, jsonType, -32601, "method not found")(w, m)
+			}
+			return m.Method == "tools/call"
+		}
+		require.ErrorContains(t, r.call("write", `{}`).Err, "method not found")
+		require.Equal(t, 1, s.initialized())
+	})
 	t.Run("a login", func(t *testing.T) {
 		s := newFakeService(t)
 		r := s.connect(t)
@@ -301,4 +313,28 @@ func TestUnreachableServicesRunNothing(t *testing.T) {
 	defer restarted.Close()
 	require.Contains(t, r.texts(r.call("write", `{}`)), "ok")
 	require.Equal(t, 1, s.ran("write"))
+}
+
+// TestResultsOfServicesMayHaveAnyBlocks: over HTTP as from programs, in one event of several lines, too.
+func TestResultsOfServicesMayHaveAnyBlocks(t *testing.T) {
+	s := newFakeService(t)
+	r := s.connect(t)
+	for _, form := range []string{
+		"data: {\"jsonrpc\":\"2.0\",\"id\":%s,\r\n" +
+			"data:  \"result\":{\"content\":[{\"type\":\"new\"}],\"isError\":false}}\r\n\r\n",
+		": a comment\n\nevent: message\ndata:{\"jsonrpc\":\"2.0\",\"id\":%s," +
+			"\"result\":{\"content\":[{\"type\":\"new\"}],\"isError\":false}}\n\n",
+	} {
+		s.before = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+			if m.Method == "tools/call" {
+				w.Header().Set("Content-Type", eventType)
+				_, _ = fmt.Fprintf(w, form, m.ID)
+			}
+			return m.Method == "tools/call"
+		}
+		called := r.call("read", `{}`)
+		require.Equal(t, `{"type":"new"}`, r.texts(called))
+		require.True(t, called.Result.FailedWritten)
+		require.Equal(t, `{"type":"new"}`, called.Result.Shown[0].Text)
+	}
 }

@@ -120,11 +120,7 @@ func (p *Pool) Read(ctx context.Context, owner, name, uri string) ([]json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	contents := []json.RawMessage{}
-	for _, c := range r.Contents {
-		contents = append(contents, toJSON(c))
-	}
-	return contents, nil
+	return blocks(uncarried(r.Meta).Contents), nil
 }
 
 // toJSON returns a value of the library as JSON, which never fails.

@@ -40,7 +40,7 @@ type throttledConnection struct {
 func (c *throttledConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if answer, ok := m.(*jsonrpc.Response); ok && err == nil {
-		answer.Result = cleanTools(markWritten(answer.Result))
+		answer.Result = cleanResult(answer.Result)
 	}
 	r, asks := m.(*jsonrpc.Request)
 	if err != nil || !asks || !r.IsCall() {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"appserver/core/imagefile"
 	"appserver/core/toolschema"
 	"appserver/protocol"
@@ -82,6 +80,8 @@ type ServerResult struct {
 	Content    []json.RawMessage
 	Structured json.RawMessage // or nil
 	Meta       json.RawMessage // or nil
+	// Shown is the result of Parts, or nil if it was not made yet.
+	Shown []protocol.ContentItem
 	// Failed is set if the tool reports that it failed.
 	Failed bool
 	// FailedWritten is set if the server wrote isError, true or false.
@@ -107,20 +107,17 @@ func (r *ServerResult) Output(reason string, ms int64) protocol.ToolOutput {
 	case r == nil:
 		return protocol.ToolOutput{Text: head + "\n" + reason}
 	case r.Structured != nil:
-		return protocol.ToolOutput{Text: head + "\n" + string(r.Structured)}
+		return protocol.ToolOutput{Text: head + "\n" + r.shown()[0].Text}
 	}
-	parts, images := []protocol.ContentItem{textPart(head)}, 0
-	for _, block := range r.Content {
-		part := contentPart(block)
-		if part.Type == protocol.ContentInputImage {
-			images++
-		}
-		if part.Type == protocol.ContentInputImage && images > maxImages {
-			part = textPart(fmt.Sprintf("[an image is left out: a result can have %d]", maxImages))
-		}
-		parts = append(parts, part)
+	return protocol.ToolOutput{Parts: append([]protocol.ContentItem{textPart(head)}, r.shown()...)}
+}
+
+// shown returns the parts for the model.
+func (r *ServerResult) shown() []protocol.ContentItem {
+	if r.Shown != nil {
+		return r.Shown
 	}
-	return protocol.ToolOutput{Parts: parts}
+	return r.Parts(Origin{}, nil)
 }
 
 func textPart(text string) protocol.ContentItem {
@@ -134,16 +131,4 @@ func ImagePart(url string) protocol.ContentItem {
 		return textPart("[an image is left out: " + err.Error() + "]")
 	}
 	return protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: sent}
-}
-
-// contentPart converts a content block. Blocks other than text and images become their JSON.
-func contentPart(block json.RawMessage) protocol.ContentItem {
-	in := gjson.ParseBytes(block)
-	switch in.Get("type").Str {
-	case "text":
-		return textPart(in.Get("text").Str)
-	case "image":
-		return ImagePart("data:" + in.Get("mimeType").Str + ";base64," + in.Get("data").Str)
-	}
-	return textPart(string(block))
 }

@@ -21,6 +21,8 @@ import (
 type mcpServers struct {
 	*mcp.Pool
 	config *config.Live
+	files  *toolFiles
+	log    *zap.Logger
 	// threads receives the states of servers. It is set before the first thread exists.
 	threads *engine.Engine
 }
@@ -30,8 +32,8 @@ type mcpServers struct {
 var plainVariables = strings.Fields("HOME LOGNAME PATH SHELL USER LANG LC_ALL LC_CTYPE TERM TMPDIR TZ " +
 	"CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS PIP_CERT REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE")
 
-func newServers(live *config.Live, programs *tool.Shell, log *zap.Logger) *mcpServers {
-	s := &mcpServers{config: live}
+func newServers(live *config.Live, programs *tool.Shell, files *toolFiles, log *zap.Logger) *mcpServers {
+	s := &mcpServers{config: live, files: files, log: log}
 	s.Pool = mcp.New(mcp.Options{
 		Spawn: func(d mcp.Definition, stderr func(string)) (mcp.Process, error) {
 			link, err := programs.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Stderr: stderr})
@@ -40,7 +42,7 @@ func newServers(live *config.Live, programs *tool.Shell, log *zap.Logger) *mcpSe
 			}
 			return link, nil
 		},
-		Observer: s, Version: Version,
+		Observer: s, Version: Version, Keep: files.keep,
 		Log: func(server, line string) {
 			log.Info("MCP server", zap.String("server", server), zap.String("line", line))
 		},
@@ -105,6 +107,13 @@ func environmentOf(m config.McpServer) (env []string) {
 // Await returns the tools when no server is connecting any more, or after the configured grace.
 func (s *mcpServers) Await(ctx context.Context, owner string) []core.ServerTool {
 	return s.Pool.Await(ctx, owner, s.config.Current().McpStartupGrace)
+}
+
+// Forget removes the files of a thread.
+func (s *mcpServers) Forget(owner string) {
+	if err := s.files.forget(owner); err != nil {
+		s.log.Warn("files of tools could not be removed", zap.String("thread", owner), zap.Error(err))
+	}
 }
 
 // Reload reads the configuration again.

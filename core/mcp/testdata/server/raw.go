@@ -7,13 +7,17 @@ import (
 	"os"
 )
 
-// serveRaw serves the list of tools in a file as it is, which the library would refuse. A call returns its arguments.
+// serveRaw serves the list of tools in a file as it is, which the library would refuse. A call returns the member of
+// "results" with the name of the tool, or its arguments.
 func serveRaw(file string) {
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		var m struct {
 			ID     json.RawMessage
 			Method string
-			Params struct{ Arguments json.RawMessage }
+			Params struct {
+				Name      string
+				Arguments json.RawMessage
+			}
 		}
 		if json.Unmarshal(in.Bytes(), &m) != nil || m.ID == nil {
 			continue
@@ -29,6 +33,13 @@ func serveRaw(file string) {
 			}
 			result = string(tools)
 		case "tools/call":
+			if given, err := os.ReadFile(file); err == nil {
+				var results struct{ Results map[string]json.RawMessage }
+				if json.Unmarshal(given, &results) == nil && results.Results[m.Params.Name] != nil {
+					result = string(results.Results[m.Params.Name])
+					break
+				}
+			}
 			text, _ := json.Marshal(string(m.Params.Arguments))
 			result = fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, text)
 		}
