@@ -57,8 +57,10 @@ type Thread struct {
 		tools []toolspec.ClientTool
 	}
 	// serverTools are the tools of MCP servers, questions the open questions of those servers.
-	serverTools []ServerTool
-	questions   []*openQuestion
+	// removedTools has the servers of tools that are not offered any more, by name.
+	serverTools  []ServerTool
+	questions    []*openQuestion
+	removedTools map[string]string
 	// memory has the rules of the last environment. remembering are the effects that store removed items.
 	// memoryWarned is set after a warning about the memory. warnedOf has the warnings that are sent once.
 	memory MemoryRules

@@ -57,6 +57,9 @@ func (p *Pool) Call(ctx context.Context, owner string, t core.CallTool, progress
 	begin := time.Now()
 	result, err := p.call(ctx, owner, t, progress)
 	out := core.ToolCalled{Effect: t.ID, Duration: time.Since(begin)}
+	if t.CallID != "" {
+		out.Tools = p.changedTools(owner)
+	}
 	if err != nil {
 		out.Err = fmt.Errorf("tool call error: tool call failed for `%s/%s`: %w", t.Server, t.Tool, err)
 		return out
@@ -82,6 +85,9 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 	if err != nil {
 		return nil, err
 	}
+	if t.CallID != "" && !s.offers(t.Tool) {
+		return nil, fmt.Errorf("the MCP server `%s` no longer offers the tool `%s`; use another one", t.Server, t.Tool)
+	}
 	ctx, token, end := s.startCall(ctx, progress)
 	defer end()
 	params := &sdk.CallToolParams{Name: t.Tool, Arguments: json.RawMessage(protocol.ToWellFormed(t.Arguments))}
@@ -101,6 +107,7 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 		func(ctx context.Context, session *sdk.ClientSession) (*sdk.CallToolResult, error) {
 			return session.CallTool(ctx, params)
 		})
+	s.awaitList(ctx)
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errTimeout) {
 		return nil, s.timeoutError(reads)
 	}

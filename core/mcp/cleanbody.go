@@ -3,6 +3,7 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -20,6 +21,7 @@ type cleanedBody struct {
 	// stream is set for events. Otherwise whole is set once the body was read.
 	stream, whole bool
 	rest          []byte
+	ctx           context.Context // of the request
 }
 
 // cleanBody cleans the body of a response with messages.
@@ -29,7 +31,7 @@ func cleanBody(response *http.Response) {
 	if !stream && !strings.HasPrefix(kind, "application/json") {
 		return
 	}
-	response.Body = &cleanedBody{ReadCloser: response.Body, stream: stream,
+	response.Body = &cleanedBody{ReadCloser: response.Body, stream: stream, ctx: response.Request.Context(),
 		lines: messages{in: bufio.NewReaderSize(response.Body, 64<<10)}}
 	response.ContentLength = -1
 	response.Header.Del("Content-Length")
@@ -91,6 +93,7 @@ func (b *cleanedBody) event() ([]byte, error) {
 		case err == nil && !hasData: // an event without data
 			return append(event, '\n'), nil
 		case err == nil:
+			noticeListChanged(b.ctx, data)
 			return append(append(event, dataLines(data)...), '\n'), nil
 		}
 		if err != nil {

@@ -93,7 +93,7 @@ func (s *server) probe(ctx context.Context, session *sdk.ClientSession) error {
 func withSession[T any](ctx context.Context, s *server, session *sdk.ClientSession, reads bool,
 	request func(ctx context.Context, session *sdk.ClientSession) (T, error)) (T, error) {
 	for tries := 1; ; tries++ {
-		sending, d := withDelivery(ctx)
+		sending, d := withDelivery(s.withListChanged(ctx))
 		result, err := request(sending, session)
 		if err == nil || ctx.Err() != nil {
 			return result, err

@@ -28,6 +28,8 @@
 //   - Results are truncated to 1 MiB. They may have any blocks and any base64; the library does not decode them. At
 //     most 16 files are made of the bytes of one result. Of lists, at most 10,000 entries and 16 MiB are read.
 //   - Standard error goes to the log in short lines.
+//   - The list of tools is read at most twice a second. A call waits at most 2 seconds for a list that changed before
+//     its result.
 //   - A call ends after its timeout. The time in which the user answers a question does not count.
 //   - While 64 requests of a program are open, or 64 answers to a service are in flight, the server
 //     is not read. The user gets at most 64 questions at a time.

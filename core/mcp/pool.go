@@ -54,6 +54,8 @@ type Process interface {
 type Observer interface {
 	// State reports a new state of a server, a word of protocol.McpServerStatusUpdatedNotification.
 	State(owner, server, state string, err error)
+	// ToolsChanged reports that the tools of a connected server have changed.
+	ToolsChanged(owner string)
 	// Ask passes on a question of a server. It returns false if no client can answer. Withdraw cancels
 	// a question.
 	Ask(owner string, q core.ServerQuestion) bool

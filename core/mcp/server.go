@@ -55,6 +55,8 @@ type server struct {
 	err           error         // the reason of a failure
 	session       *sdk.ClientSession
 	tools         []listed
+	wanted, read  int      // notifications of changed lists, and how many of them the list of tools has seen
+	changedTools  bool     // the list has changed since Pool.changedTools
 	meta          sdk.Meta // metadata of the list of tools
 	calls         map[string]*call
 	openQuestions int // open questions, which stop the timers of the calls
@@ -165,12 +167,20 @@ func (s *server) serve() error {
 	defer end(session, process)
 	lost := make(chan error, 1)
 	go func() { lost <- session.Wait() }()
+	var due <-chan time.Time // when the list of tools is read again, or nil
+	var listed time.Time
 	for {
 		select {
 		case <-s.ctx.Done():
 			return s.ctx.Err()
 		case <-s.outdated:
+			if due == nil {
+				due = time.After(relistDelay - time.Since(listed))
+			}
+		case <-due:
+			due = nil
 			s.relist(session)
+			listed = time.Now()
 		case <-s.renewed:
 			if !s.holds(session) {
 				return errRenewed
@@ -244,7 +254,8 @@ func (s *server) transport() (sdk.Transport, Process, error) {
 		return nil, nil, err
 	}
 	reader := newMessages(process, func(line string) { s.log("not a message: " + line) })
-	return throttled{&sdk.IOTransport{Reader: reader, Writer: process, MaxLineLength: maxLine}}, process, nil
+	return throttled{&sdk.IOTransport{Reader: reader, Writer: process, MaxLineLength: maxLine}, s.toolsChanged},
+		process, nil
 }
 
 // logStderr also keeps the last line, for the error if the program ends.
@@ -272,12 +283,13 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 		&sdk.ClientOptions{
 			Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
 				Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}},
-			ElicitationHandler:          s.elicit,
-			ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { s.toolsChanged() },
+			ElicitationHandler: s.elicit,
+			// noticeListChanged sees the notification earlier. The library asks servers for it only with a handler.
+			ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) {},
 			ProgressNotificationHandler: s.progress,
 		})
 	client.AddReceivingMiddleware(recoverPanics)
-	session, err := client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: wireVersion})
+	session, err := client.Connect(s.withListChanged(ctx), transport, &sdk.ClientSessionOptions{ProtocolVersion: wireVersion})
 	if err != nil {
 		return nil, s.explainTimeout(ctx, err)
 	}
@@ -287,9 +299,17 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 		return nil, s.explainTimeout(ctx, err)
 	}
 	s.mu.Lock()
-	s.tools, s.meta, s.lastStderr, s.reported = tools, meta, "", ""
+	s.lastStderr, s.reported = "", ""
+	first := s.tools == nil
+	if first {
+		s.tools, s.meta = tools, meta
+	}
+	wanted := s.wanted
+	s.setLocked(protocol.McpReady, nil, session)
 	s.mu.Unlock()
-	s.set(protocol.McpReady, nil, session)
+	if !first {
+		s.setTools(session, wanted, tools, meta, nil)
+	}
 	s.firstOnce.Do(func() { close(s.first) })
 	s.pool.Observer.State(s.owner, s.def.Name, protocol.McpReady, nil)
 	return session, nil
@@ -370,9 +390,6 @@ func (s *server) holds(session *sdk.ClientSession) bool {
 
 // retry ends the delay before the next attempt.
 func (s *server) retry() { signal(s.retryNow) }
-
-// toolsChanged requests a new list of tools, once for all changes before it is read.
-func (s *server) toolsChanged() { signal(s.outdated) }
 
 // signal does nothing if the channel is signalled already.
 func signal(ch chan struct{}) {

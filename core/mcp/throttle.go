@@ -15,22 +15,26 @@ import (
 const maxOpen = 64
 
 // throttled is a transport to a program that stops reading while maxOpen requests are open.
-type throttled struct{ sdk.Transport }
+type throttled struct {
+	sdk.Transport
+	listChanged func() // called when the list of tools has changed, before later messages are read
+}
 
 func (t throttled) Connect(ctx context.Context) (sdk.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &throttledConnection{Connection: c, open: map[any]bool{}, answered: make(chan struct{}, 1),
-		closed: make(chan struct{})}, nil
+	return &throttledConnection{Connection: c, listChanged: t.listChanged, open: map[any]bool{},
+		answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
 }
 
 type throttledConnection struct {
 	sdk.Connection
-	answered chan struct{} // signals that Read may continue
-	closed   chan struct{}
-	closing  sync.Once
+	listChanged func()
+	answered    chan struct{} // signals that Read may continue
+	closed      chan struct{}
+	closing     sync.Once
 
 	mu   sync.Mutex
 	open map[any]bool // by id: the library rejects a request whose id is in use
@@ -43,6 +47,9 @@ func (c *throttledConnection) Read(ctx context.Context) (jsonrpc.Message, error)
 		answer.Result = cleanResult(answer.Result)
 	}
 	r, asks := m.(*jsonrpc.Request)
+	if err == nil && asks && r.Method == listChanged {
+		c.listChanged()
+	}
 	if err != nil || !asks || !r.IsCall() {
 		return m, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,17 @@ func homeOfRaw(t *testing.T, p *apptest.Provider, results map[string]any) string
 	apptest.WriteConfig(t, home, string(text)+
 		fmt.Sprintf("[mcp_servers.raw]\ncommand = %q\nargs = [\"-raw\", %q]\nrequired = true\n", program, list))
 	return home
+}
+
+// rawList returns the file with the tools of the server raw.
+func rawList(t *testing.T, home string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(home, "config.toml"))
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(text), `["-raw", "`)
+	require.True(t, found)
+	list, _, _ := strings.Cut(rest, `"`)
+	return list
 }
 
 // TestMCPBytesBecomeFiles: the model gets a note with the path of a file, clients get the bytes, and the file ends with

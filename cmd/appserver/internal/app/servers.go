@@ -124,6 +124,9 @@ func (s *mcpServers) State(owner, server, state string, err error) {
 	s.threads.ServerState(owner, server, state, err)
 }
 
+// ToolsChanged offers the present tools in the next request of a thread.
+func (s *mcpServers) ToolsChanged(owner string) { s.threads.ServerToolsChanged(owner) }
+
 // Ask forwards a question of a server to the clients of a thread.
 func (s *mcpServers) Ask(owner string, q core.ServerQuestion) bool {
 	return s.threads.ServerAsks(owner, q)

@@ -8,7 +8,8 @@ import (
 )
 
 // serveRaw serves the list of tools in a file as it is, which the library would refuse. A call returns the member of
-// "results" with the name of the tool, or its arguments.
+// "results" with the name of the tool, or its arguments. A call of swap replaces the file by FILE.next, and one of flood
+// notifies 10,000 changes.
 func serveRaw(file string) {
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		var m struct {
@@ -25,7 +26,7 @@ func serveRaw(file string) {
 		result := `{}`
 		switch m.Method {
 		case "initialize":
-			result = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}`
+			result = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"raw","version":"1"}}`
 		case "tools/list":
 			tools, err := os.ReadFile(file)
 			if err != nil {
@@ -33,6 +34,18 @@ func serveRaw(file string) {
 			}
 			result = string(tools)
 		case "tools/call":
+			const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
+			switch m.Params.Name {
+			case "swap":
+				if err := os.Rename(file+".next", file); err != nil {
+					panic(err)
+				}
+				fmt.Println(changed)
+			case "flood":
+				for range 10_000 {
+					fmt.Println(changed)
+				}
+			}
 			if given, err := os.ReadFile(file); err == nil {
 				var results struct{ Results map[string]json.RawMessage }
 				if json.Unmarshal(given, &results) == nil && results.Results[m.Params.Name] != nil {
