@@ -105,6 +105,7 @@ func (t *Thread) setServerTools(tools []ServerTool) {
 	}
 	t.noteRemovedTools(offered)
 	t.serverTools = offered
+	t.serverInstructions = toolspec.ServerInstructions(offered)
 }
 
 // maxRemovedTools bounds the names of removed tools.

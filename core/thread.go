@@ -61,6 +61,8 @@ type Thread struct {
 	serverTools  []ServerTool
 	questions    []*openQuestion
 	removedTools map[string]string
+	// serverInstructions are those of the servers of the tools, for the system prompt, or "".
+	serverInstructions string
 	// memory has the rules of the last environment. remembering are the effects that store removed items.
 	// memoryWarned is set after a warning about the memory. warnedOf has the warnings that are sent once.
 	memory MemoryRules

@@ -126,3 +126,9 @@ func limitBlock(block json.RawMessage, limit int) json.RawMessage {
 func omittedText(size int) string {
 	return fmt.Sprintf("[content of %d bytes omitted: a result has at most %d bytes]", size, maxResult)
 }
+
+// toJSON returns a value of the library as JSON, which never fails.
+func toJSON(v any) json.RawMessage {
+	raw, _ := json.Marshal(v)
+	return raw
+}

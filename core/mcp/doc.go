@@ -27,6 +27,7 @@
 //   - Output lines that are not messages are dropped. A line above 16 MiB ends the connection.
 //   - Results are truncated to 1 MiB. They may have any blocks and any base64; the library does not decode them. At
 //     most 16 files are made of the bytes of one result. Of lists, at most 10,000 entries and 16 MiB are read.
+//   - Of instructions, 64 KiB of the first connection are kept. Package toolspec quotes and shortens them.
 //   - Standard error goes to the log in short lines.
 //   - The list of tools is read at most twice a second. A call waits at most 2 seconds for a list that changed before
 //     its result.

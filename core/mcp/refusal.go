@@ -34,18 +34,24 @@ const (
 	methodNotFound = -32601
 )
 
-// refusalOf returns an error if the response refuses the session of the request. The specification demands status 404.
+// refusalOf returns an error if the response refuses the session of the request, or without one the version of the
+// protocol. The specification demands status 404.
 // Servers also use other ones, so the text of the response decides then. A response that asks for a login is none.
 // The body can still be read if the result is nil.
 func refusalOf(request *http.Request, response *http.Response) error {
 	status := response.StatusCode
-	if request.Method != http.MethodPost || request.Header.Get(sessionHeader) == "" || status < 400 || status >= 500 ||
+	if request.Method != http.MethodPost || status < 400 || status >= 500 ||
 		response.Header.Get("WWW-Authenticate") != "" {
 		return nil
 	}
 	body, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // as much as can be read
 	gone := status == http.StatusNotFound || status == http.StatusGone
-	if gone && !isMethodNotFound(body) || !gone && mentionsSession(string(body)) {
+	if request.Header.Get(sessionHeader) == "" {
+		if status == http.StatusBadRequest && mentionsVersion(string(body)) {
+			_ = response.Body.Close()
+			return &refusedVersion{cleanLine(string(body), maxRefusalText)}
+		}
+	} else if gone && !isMethodNotFound(body) || !gone && mentionsSession(string(body)) {
 		_ = response.Body.Close()
 		return &refusedSession{status, cleanLine(string(body), maxRefusalText)}
 	}
@@ -93,4 +99,15 @@ func cleanLine(text string, limit int) string {
 		return r
 	}, strings.ToValidUTF8(text, "?"))
 	return excerpt.Prefix(strings.Join(strings.Fields(text), " "), limit)
+}
+
+// refusedVersion is the error of a request whose version of the protocol a service refuses by a status.
+type refusedVersion struct{ text string }
+
+func (e *refusedVersion) Error() string { return "the service refused the request: " + e.text }
+
+// mentionsVersion reports whether a text can be about the version of the protocol.
+func mentionsVersion(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "protocol") && strings.Contains(text, "version")
 }

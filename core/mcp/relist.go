@@ -18,26 +18,6 @@ const (
 	relistTime = 2 * time.Second
 )
 
-// listChanged is the notification that the list of tools has changed.
-const listChanged = "notifications/tools/list_changed"
-
-type listChangedKey struct{}
-
-// withListChanged returns a context for requests whose responses can have notifications of changed lists. The library
-// passes notifications on later than responses, so that a result could reach the model before the tools that the call
-// added.
-func (s *server) withListChanged(ctx context.Context) context.Context {
-	return context.WithValue(ctx, listChangedKey{}, s.toolsChanged)
-}
-
-// noticeListChanged calls the function of withListChanged if a message is such a notification.
-func noticeListChanged(ctx context.Context, message []byte) {
-	changed, ok := ctx.Value(listChangedKey{}).(func())
-	if ok && bytes.Contains(message, []byte(listChanged)) {
-		changed()
-	}
-}
-
 // toolsChanged requests a new list of tools, once for all changes before it is read.
 func (s *server) toolsChanged() {
 	s.mu.Lock()
@@ -48,7 +28,7 @@ func (s *server) toolsChanged() {
 
 // relist lists the tools again. If that fails, it keeps the previous ones.
 func (s *server) relist(session *sdk.ClientSession) {
-	ctx, cancel := context.WithTimeout(s.withListChanged(s.ctx), s.def.StartupTimeout)
+	ctx, cancel := context.WithTimeout(withListChanged(s.ctx, s.toolsChanged), s.def.StartupTimeout)
 	defer cancel()
 	s.mu.Lock()
 	wanted := s.wanted

@@ -13,23 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"appserver/core/excerpt"
 	"appserver/protocol"
-)
-
-const (
-	// maxDelay bounds the delay between two attempts. A connection that held for heldTime resets
-	// the delay.
-	maxDelay = 5 * time.Minute
-	heldTime = 30 * time.Second
-	// wireVersion is the version of the Model Context Protocol that is offered to servers. Servers in
-	// use support it.
-	wireVersion = "2025-06-18"
-	// maxLine bounds the size of a message, in bytes.
-	maxLine = 16 << 20
-	// maxCarried bounds a message that was cleaned, in bytes: JSON that is carried as a text can become twice as long.
-	maxCarried = 2*maxLine + 1<<10
-	// endTime is the time to notify a service of the end of a session.
-	endTime = time.Second
 )
 
 // server is an owner's connection to a server, which is retried when it is lost.
@@ -49,14 +34,16 @@ type server struct {
 	// renewed signals that a session was given up.
 	renewed chan struct{}
 
-	mu            sync.Mutex
-	state         string        // a word of McpServerStatusUpdatedNotification
-	changed       chan struct{} // closed and replaced when the state changes
-	err           error         // the reason of a failure
-	session       *sdk.ClientSession
-	tools         []listed
-	wanted, read  int      // notifications of changed lists, and how many of them the list of tools has seen
-	changedTools  bool     // the list has changed since Pool.changedTools
+	mu           sync.Mutex
+	state        string        // a word of McpServerStatusUpdatedNotification
+	changed      chan struct{} // closed and replaced when the state changes
+	err          error         // the reason of a failure
+	session      *sdk.ClientSession
+	tools        []listed
+	wanted, read int  // notifications of changed lists, and how many of them the list of tools has seen
+	changedTools bool // the list has changed since Pool.changedTools
+	// instructions are those of the first connection, so that requests begin alike after a reconnection.
+	instructions  string
 	meta          sdk.Meta // metadata of the list of tools
 	calls         map[string]*call
 	openQuestions int // open questions, which stop the timers of the calls
@@ -210,7 +197,8 @@ func (s *server) explain(err error, process Process) error {
 		}
 		return err
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	var version *versionError
+	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &version) { // a program ends after these
 		return err
 	}
 	select {
@@ -289,9 +277,10 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 			ProgressNotificationHandler: s.progress,
 		})
 	client.AddReceivingMiddleware(recoverPanics)
-	session, err := client.Connect(s.withListChanged(ctx), transport, &sdk.ClientSessionOptions{ProtocolVersion: wireVersion})
+	session, err := client.Connect(withListChanged(ctx, s.toolsChanged), transport,
+		&sdk.ClientSessionOptions{ProtocolVersion: wireVersion})
 	if err != nil {
-		return nil, s.explainTimeout(ctx, err)
+		return nil, s.explainTimeout(ctx, explainVersion(err))
 	}
 	tools, meta, err := listTools(ctx, session)
 	if err != nil {
@@ -302,7 +291,7 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 	s.lastStderr, s.reported = "", ""
 	first := s.tools == nil
 	if first {
-		s.tools, s.meta = tools, meta
+		s.tools, s.meta, s.instructions = tools, meta, instructionsOf(session)
 	}
 	wanted := s.wanted
 	s.setLocked(protocol.McpReady, nil, session)
@@ -313,6 +302,13 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 	s.firstOnce.Do(func() { close(s.first) })
 	s.pool.Observer.State(s.owner, s.def.Name, protocol.McpReady, nil)
 	return session, nil
+}
+
+// maxInstructions bounds the kept instructions of a server, in bytes.
+const maxInstructions = 64 << 10
+
+func instructionsOf(session *sdk.ClientSession) string {
+	return excerpt.Prefix(session.InitializeResult().Instructions, maxInstructions)
 }
 
 // recoverPanics rejects messages without params that handlers of the library dereference unchecked.
@@ -390,11 +386,3 @@ func (s *server) holds(session *sdk.ClientSession) bool {
 
 // retry ends the delay before the next attempt.
 func (s *server) retry() { signal(s.retryNow) }
-
-// signal does nothing if the channel is signalled already.
-func signal(ch chan struct{}) {
-	select {
-	case ch <- struct{}{}:
-	default:
-	}
-}

@@ -134,7 +134,8 @@ func rpcError(code int, kind string, number int, text string) func(http.Response
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
-		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, m.ID, number, text)
+		quoted, _ := json.Marshal(text)
+		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, m.ID, number, quoted)
 		if kind == "text/event-stream" {
 			answer = "event: message\ndata: " + answer + "\n\n"
 		}
@@ -171,6 +172,8 @@ func TestForgottenSessionsAreRenewed(t *testing.T) {
 				require.Equal(t, 1, s.ran(tool))
 				require.Equal(t, n+2, s.initialized())
 			}
+			s.forget(refuse)
+			require.Len(t, r.Status(context.Background(), "me", "s", true)[0].Resources, 1)
 			s.forget(refuse)
 			read, err := r.Read(context.Background(), "me", "s", "mem://a")
 			require.NoError(t, err)

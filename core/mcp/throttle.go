@@ -104,3 +104,11 @@ func (c *throttledConnection) Close() error {
 	c.closing.Do(func() { close(c.closed) })
 	return c.Connection.Close()
 }
+
+// signal does nothing if the channel is signalled already.
+func signal(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}

@@ -28,6 +28,8 @@ type ServerTool struct {
 	// Approval is the approval mode: with "auto", the hints and the approval policy decide; with
 	// "prompt", the user decides each call; with "approve", each call runs.
 	Approval string
+	// Instructions is the server's text about the use of its tools, or "". It is equal for all tools of a server.
+	Instructions string
 	// Serial is set if no call of the tool runs beside others.
 	Serial bool
 }

@@ -2,12 +2,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 )
 
-// serveRaw serves the list of tools in a file as it is, which the library would refuse. A call returns the member of
+// serveRaw uses the members "instructions" and "version" of a file in its introduction, and serves the list of tools in a file as it is, which the library would refuse. A call returns the member of
 // "results" with the name of the tool, or its arguments. A call of swap replaces the file by FILE.next, and one of flood
 // notifies 10,000 changes.
 func serveRaw(file string) {
@@ -26,7 +27,13 @@ func serveRaw(file string) {
 		result := `{}`
 		switch m.Method {
 		case "initialize":
-			result = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"raw","version":"1"}}`
+			var head struct{ Instructions, Version string }
+			if given, err := os.ReadFile(file); err == nil {
+				_ = json.Unmarshal(given, &head)
+			}
+			instructions, _ := json.Marshal(head.Instructions)
+			version, _ := json.Marshal(cmp.Or(head.Version, "2025-06-18"))
+			result = `{"instructions":` + string(instructions) + `,"protocolVersion":` + string(version) + `,"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"raw","version":"1"}}`
 		case "tools/list":
 			tools, err := os.ReadFile(file)
 			if err != nil {
