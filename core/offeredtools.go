@@ -143,6 +143,28 @@ func (t *Thread) setServerTools(tools []ServerTool, window *int64) {
 	if !slices.EqualFunc(t.serverTools, offered, func(a, b ServerTool) bool { return a.Spec.Equal(b.Spec) }) {
 		t.overhead.tokens = history.Tokens{}
 	}
+	t.noteRemovedTools(offered)
 	t.serverTools = offered
 	t.searched = t.capabilities.Limits.ToolSearch.servers(offered, window)
+	t.serverInstructions = toolspec.ServerInstructions(offered)
+}
+
+// maxRemovedTools bounds the names of removed tools.
+const maxRemovedTools = 1000
+
+// noteRemovedTools keeps the names of tools that are not offered any more, for the answers to calls of them.
+func (t *Thread) noteRemovedTools(now []ServerTool) {
+	removed := map[string]string{}
+	for i := range t.serverTools {
+		removed[t.serverTools[i].Name] = t.serverTools[i].Server
+	}
+	for name, server := range t.removedTools {
+		if len(removed) < maxRemovedTools {
+			removed[name] = server
+		}
+	}
+	for i := range now {
+		delete(removed, now[i].Name)
+	}
+	t.removedTools = removed
 }

@@ -33,8 +33,8 @@ func (t *Thread) request() *Prompt {
 }
 
 // systemPrompt returns the instructions from the client's thread/resume, else from its thread/start,
-// else the server's own. What can change within a thread is in notices instead, because the system prompt begins each
-// request.
+// else the server's own, and then the instructions of MCP servers, which change with the tools. What else can change
+// within a thread is in notices instead, because the system prompt begins each request.
 func (t *Thread) systemPrompt() string {
 	prompt, developer := BaseInstructions, ""
 	if b := t.state.Meta.BaseInstructions; b != nil && b.Text != "" {
@@ -45,6 +45,9 @@ func (t *Thread) systemPrompt() string {
 	protocol.Override(&developer, t.developer)
 	if developer != "" {
 		prompt += "\n\n" + developer
+	}
+	if t.serverInstructions != "" && !t.capabilities.NoTools {
+		prompt += "\n\n" + t.serverInstructions
 	}
 	return prompt
 }

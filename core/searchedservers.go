@@ -17,6 +17,8 @@ type searchedServers struct {
 	names map[string]bool
 	// text names the servers with the number of their tools. It is "" if no tool is searched.
 	text string
+	// window is the context window that decided, or nil.
+	window *int64
 }
 
 // has reports whether a tool is found by a search.
@@ -30,6 +32,7 @@ const unknownWindow = 128_000
 // servers decides which servers are searched: the ones with the largest definitions, until the others take no more than
 // the share of the window. The count of tokens is a guess by bytes, so that it depends on no model.
 func (r ToolSearch) servers(tools []ServerTool, window *int64) (s searchedServers) {
+	s.window = window
 	if !r.On {
 		return s
 	}

@@ -35,12 +35,19 @@ type ToolCalled struct {
 	Result   *ServerToolResult
 	Err      error
 	Duration time.Duration
+	// Tools are the tools of all servers if a server has changed its list, or nil.
+	Tools []ServerTool
 }
+
+// ServerToolsChanged replaces the tools of servers while the thread is loaded. The next request offers them.
+type ServerToolsChanged struct{ Tools []ServerTool }
 
 func (CallTool) effect() {}
 
 func (in ToolProgress) apply(s *step) { s.toolProgress(in) }
 func (in ToolCalled) apply(s *step)   { s.toolCalled(in) }
+
+func (in ServerToolsChanged) apply(s *step) { s.setServerTools(in.Tools, s.searched.window) }
 
 // decodeServerCall decodes the arguments of a server's tool. It returns false for other tools and
 // for invalid arguments.
@@ -129,6 +136,9 @@ func (s *step) toolCalled(in ToolCalled) {
 	c := s.runningCall(in.Effect)
 	if c == nil || !removeEffect(&s.active.toolEffects, in.Effect) {
 		return
+	}
+	if in.Tools != nil {
+		s.setServerTools(in.Tools, s.searched.window)
 	}
 	s.updateServerItem(c).DurationMs = new(in.Duration.Milliseconds())
 	reason := ""

@@ -57,10 +57,14 @@ type Thread struct {
 		tools []toolspec.ClientTool
 	}
 	// serverTools are the tools of MCP servers, questions the open questions of those servers.
+	// removedTools has the servers of tools that are not offered any more, by name.
 	serverTools []ServerTool
 	// searched are the servers whose tools are found by a search, and the text that names them.
-	searched  searchedServers
-	questions []*openQuestion
+	searched     searchedServers
+	questions    []*openQuestion
+	removedTools map[string]string
+	// serverInstructions are those of the servers of the tools, for the system prompt, or "".
+	serverInstructions string
 	// memory has the rules of the last environment. remembering are the effects that store removed items.
 	// memoryWarned is set after a warning about the memory. warnedOf has the warnings that are sent once.
 	memory MemoryRules

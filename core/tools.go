@@ -187,6 +187,10 @@ func (s *step) unknownToolText(name string) string {
 	for _, tool := range s.tools() {
 		names = append(names, tool.Name)
 	}
+	if server, removed := s.removedTools[name]; removed {
+		return fmt.Sprintf("The MCP server %q does not offer the tool %q any more. Nothing was run. Use one of: %s.",
+			server, name, strings.Join(names, ", "))
+	}
 	return fmt.Sprintf("There is no tool %q. Use one of: %s.", name, strings.Join(names, ", "))
 }
 

@@ -52,7 +52,7 @@ func (a *actor) deleteStored(to protocol.Caller, subscribers []uint64) {
 		a.engine.parts.Outbox.Refuse(to, archiveError(err))
 		return
 	}
-	a.engine.forgetCheckpoints(a.id)
+	a.engine.forgetThread(a.id)
 	a.engine.parts.Outbox.Reply(to, protocol.Empty{})
 	if subscribers == nil {
 		subscribers = []uint64{to.Conn}

@@ -234,6 +234,8 @@ type Servers interface {
 	Status(ctx context.Context, owner, name string, full bool) []protocol.McpServerStatus
 	// Read reads a resource.
 	Read(ctx context.Context, owner, server, uri string) ([]json.RawMessage, error)
+	// Forget removes the files of an owner that no longer exists.
+	Forget(owner string)
 	// Reload reads the configuration again.
 	Reload() error
 	// Login begins a login at a server of a thread, or of the configuration without a thread. It ends with ctx.

@@ -98,7 +98,7 @@ func (e *Engine) retire(r rollout.Retention, t rollout.Candidate) error {
 		return err
 	}
 	if r.Delete {
-		e.forgetCheckpoints(t.ID)
+		e.forgetThread(t.ID)
 		e.broadcast(protocol.ThreadDeletedNotification{ThreadID: t.ID})
 	} else {
 		e.broadcast(protocol.ThreadArchivedNotification{ThreadID: t.ID})

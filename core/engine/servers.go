@@ -25,6 +25,14 @@ func (e *Engine) ServerState(owner, server, state string, err error) {
 	e.inThread(owner, func(a *actor) { a.send([]core.Message{core.Notice{Notification: n}}) })
 }
 
+// ServerToolsChanged offers the present tools of servers in the next request of a thread.
+func (e *Engine) ServerToolsChanged(owner string) {
+	e.inThread(owner, func(a *actor) {
+		tools, _ := e.parts.Servers.Tools(owner)
+		a.step(core.ServerToolsChanged{Tools: tools})
+	})
+}
+
 // ServerAsks sends a question of a server to the subscribers of a thread. It returns false if the
 // thread is not available.
 func (e *Engine) ServerAsks(owner string, q core.ServerQuestion) bool {

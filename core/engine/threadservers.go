@@ -14,10 +14,14 @@ func (a *actor) openServers(cwd string) {
 	}
 }
 
-// closeServers closes the connections of a thread, also of one that could not be loaded.
+// closeServers closes the connections of a thread, also of one that could not be loaded. The files of an ephemeral
+// thread end with it.
 func (a *actor) closeServers() {
 	if a.engine.parts.Servers != nil && (a.thread != nil || a.scope != nil) {
 		a.engine.parts.Servers.Disconnect(a.id)
+		if a.options.Ephemeral {
+			a.engine.parts.Servers.Forget(a.id)
+		}
 	}
 }
 

@@ -87,8 +87,11 @@ func (e *Engine) withWorktrees(do func(ctx context.Context, w Worktrees)) {
 // forgetTime limits the deletion of the checkpoints of a deleted thread.
 const forgetTime = 10 * time.Second
 
-// forgetCheckpoints deletes the checkpoints of a deleted thread.
-func (e *Engine) forgetCheckpoints(id string) {
+// forgetThread deletes the checkpoints and the files of a deleted thread.
+func (e *Engine) forgetThread(id string) {
+	if e.parts.Servers != nil {
+		e.parts.Servers.Forget(id)
+	}
 	if e.parts.Worktrees == nil {
 		return
 	}

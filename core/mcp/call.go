@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -14,6 +14,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/excerpt"
+	"appserver/core/toolspec"
 	"appserver/protocol"
 )
 
@@ -56,11 +57,18 @@ func (p *Pool) Call(ctx context.Context, owner string, t core.CallTool, progress
 	begin := time.Now()
 	result, err := p.call(ctx, owner, t, progress)
 	out := core.ToolCalled{Effect: t.ID, Duration: time.Since(begin)}
+	if t.CallID != "" {
+		out.Tools = p.changedTools(owner)
+	}
 	if err != nil {
 		out.Err = fmt.Errorf("tool call error: tool call failed for `%s/%s`: %w", t.Server, t.Tool, err)
 		return out
 	}
-	out.Result = bounded(result)
+	out.Result = resultOf(result)
+	if t.CallID != "" { // the model reads it
+		out.Result.Shown = out.Result.Parts(toolspec.Origin{Server: t.Server, Tool: t.Tool}, p.keeper(owner))
+	}
+	limit(out.Result)
 	return out
 }
 
@@ -77,6 +85,9 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 	if err != nil {
 		return nil, err
 	}
+	if t.CallID != "" && !s.offers(t.Tool) {
+		return nil, fmt.Errorf("the MCP server `%s` no longer offers the tool `%s`; use another one", t.Server, t.Tool)
+	}
 	ctx, token, end := s.startCall(ctx, progress)
 	defer end()
 	params := &sdk.CallToolParams{Name: t.Tool, Arguments: json.RawMessage(protocol.ToWellFormed(t.Arguments))}
@@ -91,17 +102,35 @@ func (p *Pool) call(ctx context.Context, owner string, t core.CallTool, progress
 		params.Meta["callId"] = t.CallID
 	}
 	params.SetProgressToken(token)
-	result, err := session.CallTool(ctx, params)
+	reads := s.readsOnly(t.Tool)
+	result, err := withSession(ctx, s, session, reads,
+		func(ctx context.Context, session *sdk.ClientSession) (*sdk.CallToolResult, error) {
+			return session.CallTool(ctx, params)
+		})
+	s.awaitList(ctx)
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errTimeout) {
-		return nil, fmt.Errorf("timed out awaiting tools/call after %s", s.def.ToolTimeout)
-	}
-	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) || errors.Is(err, errLine) {
-		s.drop(session)
-	}
-	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) {
-		return nil, errors.New("the connection to the server was lost; call the tool again after it is restored")
+		return nil, s.timeoutError(reads)
 	}
 	return result, err
+}
+
+// timeoutError is the error of a call that exceeded its time.
+func (s *server) timeoutError(reads bool) error {
+	err := fmt.Errorf("timed out awaiting tools/call after %s: if the tool is only slow, set tool_timeout_sec below "+
+		"[mcp_servers.%s]", s.def.ToolTimeout, s.def.Name)
+	if reads {
+		return err
+	}
+	return fmt.Errorf("%w; it is unknown whether the tool ran, and it may still run", err)
+}
+
+// readsOnly reports whether the server declares that a tool only reads. Only such a tool is called twice if its
+// response is lost.
+func (s *server) readsOnly(tool string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.tools, func(t listed) bool { return t.Name == tool })
+	return i >= 0 && s.tools[i].Annotations != nil && s.tools[i].Annotations.ReadOnlyHint
 }
 
 // startCall registers a call. end removes it, waits until its progress was passed on, and withdraws
@@ -269,51 +298,4 @@ func (p *Pool) withdrawAll(s *server) {
 			close(q.withdrawn)
 		}
 	}
-}
-
-// maxResult bounds the stored part of a result, in bytes.
-const maxResult = 1 << 20
-
-// bounded returns a result without the blocks beyond the limit.
-func bounded(r *sdk.CallToolResult) *core.ServerToolResult {
-	out := &core.ServerToolResult{Failed: r.IsError, Content: []json.RawMessage{}, FailedWritten: takeMark(r)}
-	left := maxResult
-	for _, block := range r.Content {
-		raw, err := limitBlock(block, left)
-		if err != nil {
-			continue // a parsed block can always be encoded
-		}
-		left -= len(raw)
-		out.Content = append(out.Content, raw)
-		if left <= 0 {
-			break
-		}
-	}
-	if r.StructuredContent != nil {
-		raw, err := json.Marshal(r.StructuredContent)
-		if err == nil && len(raw) <= maxResult {
-			out.Structured = raw
-		}
-	}
-	if len(r.Meta) > 0 {
-		raw, err := json.Marshal(r.Meta)
-		if err == nil && len(raw) <= maxResult {
-			out.Meta = raw
-		}
-	}
-	return out
-}
-
-// limitBlock shortens a block to about limit bytes. Texts lose their middle. A note replaces any other
-// block.
-func limitBlock(block sdk.Content, limit int) (json.RawMessage, error) {
-	raw, err := json.Marshal(block)
-	if err != nil || len(raw) <= limit {
-		return raw, err
-	}
-	text := fmt.Sprintf("[content of %d bytes omitted: a result has at most %d bytes]", len(raw), maxResult)
-	if t, ok := block.(*sdk.TextContent); ok {
-		text = excerpt.Ends(t.Text, max(limit/2, 0))
-	}
-	return json.Marshal(&sdk.TextContent{Text: text})
 }

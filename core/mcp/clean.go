@@ -11,6 +11,9 @@ import (
 
 var toolsMember = []byte(`"tools"`)
 
+// cleanResult returns a result in a form that the library decodes.
+func cleanResult(result json.RawMessage) json.RawMessage { return carry(cleanTools(result)) }
+
 // cleanTools returns the result of tools/list without what the library cannot decode, because it would refuse all
 // tools for one of them. Any other result is returned as it is.
 func cleanTools(result json.RawMessage) json.RawMessage {

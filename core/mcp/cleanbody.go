@@ -3,7 +3,9 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -11,52 +13,38 @@ import (
 	"appserver/protocol"
 )
 
-// cleanedBody is the body of a response with a list of tools, cleaned by cleanTools: a message, or a stream of events
-// with a message each.
+// cleanedBody is the body of a response whose results are cleaned by cleanResult: a message, or a stream of events with
+// a message each.
 type cleanedBody struct {
 	io.ReadCloser
 	lines messages
 	// stream is set for events. Otherwise whole is set once the body was read.
 	stream, whole bool
 	rest          []byte
+	ctx           context.Context // of the request
 }
 
-// cleanBody cleans the body of a response to a request, if that asks for tools.
-func cleanBody(request *http.Request, response *http.Response) {
-	if !asksForTools(request) {
+// cleanBody cleans the body of a response with messages.
+func cleanBody(response *http.Response) {
+	kind := strings.ToLower(response.Header.Get("Content-Type"))
+	stream := strings.HasPrefix(kind, "text/event-stream")
+	if !stream && !strings.HasPrefix(kind, "application/json") {
 		return
 	}
-	response.Body = &cleanedBody{ReadCloser: response.Body,
-		lines:  messages{in: bufio.NewReaderSize(response.Body, 64<<10)},
-		stream: strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")}
+	response.Body = &cleanedBody{ReadCloser: response.Body, stream: stream, ctx: response.Request.Context(),
+		lines: messages{in: bufio.NewReaderSize(response.Body, 64<<10)}}
 	response.ContentLength = -1
 	response.Header.Del("Content-Length")
 }
 
-// maxAsked bounds the request that asksForTools reads, in bytes. A larger one is a call.
-const maxAsked = 4096
-
-func asksForTools(r *http.Request) bool {
-	if r.Method != http.MethodPost || r.GetBody == nil || r.ContentLength > maxAsked {
-		return false
-	}
-	body, err := r.GetBody()
-	if err != nil {
-		return false
-	}
-	defer body.Close()
-	text, _ := io.ReadAll(io.LimitReader(body, maxAsked)) // as much as can be read
-	return bytes.Contains(text, []byte(`"tools/list"`))
-}
-
-// Read returns the message, or the events line by line.
+// Read returns the message, or the events one by one.
 func (b *cleanedBody) Read(p []byte) (int, error) {
 	for len(b.rest) == 0 {
 		text, err := b.next()
 		if len(text) == 0 && err != nil {
 			return 0, err
 		}
-		b.rest = cleanMessage(text)
+		b.rest = text
 	}
 	n := copy(p, b.rest)
 	b.rest = b.rest[n:]
@@ -65,7 +53,7 @@ func (b *cleanedBody) Read(p []byte) (int, error) {
 
 func (b *cleanedBody) next() ([]byte, error) {
 	if b.stream {
-		return b.lines.line()
+		return b.event()
 	}
 	if b.whole {
 		return nil, io.EOF
@@ -80,27 +68,66 @@ func (b *cleanedBody) next() ([]byte, error) {
 	case len(text) == 0:
 		return nil, io.EOF
 	}
-	return text, nil
+	return cleanMessage(text), nil
 }
 
-// cleanMessage cleans the result of a message, or of one in a line of an event. Other texts stay.
+// event returns the next event, with its data in one line if it is a message with a result. At the end of the stream it
+// returns the lines of an event that is not complete.
+func (b *cleanedBody) event() ([]byte, error) {
+	var event, data []byte
+	hasData := false
+	for {
+		line, err := b.lines.line()
+		if len(event)+len(data)+len(line) > maxLine {
+			return nil, errLine
+		}
+		text := bytes.TrimRight(line, "\r\n")
+		value, isData := bytes.CutPrefix(text, []byte("data:"))
+		switch {
+		case isData && hasData:
+			data = append(append(data, '\n'), bytes.TrimPrefix(value, []byte(" "))...)
+		case isData:
+			data, hasData = append(data, bytes.TrimPrefix(value, []byte(" "))...), true
+		case len(text) > 0:
+			event = append(append(event, text...), '\n')
+		case err == nil && !hasData: // an event without data
+			return append(event, '\n'), nil
+		case err == nil:
+			noticeListChanged(b.ctx, data)
+			return append(append(event, dataLines(data)...), '\n'), nil
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) && hasData {
+				event = append(event, dataLines(data)...)
+			}
+			return event, err
+		}
+	}
+}
+
+// dataLines returns the lines of an event with data.
+func dataLines(data []byte) []byte {
+	var lines []byte
+	for line := range bytes.SplitSeq(cleanMessage(data), []byte{'\n'}) {
+		lines = append(append(append(lines, "data: "...), line...), '\n')
+	}
+	return lines
+}
+
+// cleanMessage cleans the result of a message. Other texts stay.
 func cleanMessage(text []byte) []byte {
-	given, isEvent := bytes.CutPrefix(text, []byte("data:"))
 	var members map[string]json.RawMessage
-	if !bytes.Contains(given, toolsMember) || protocol.Unmarshal(bytes.TrimSpace(given), &members) != nil {
+	if !bytes.Contains(text, []byte(`"result"`)) || protocol.Unmarshal(text, &members) != nil {
 		return text
 	}
-	clean := cleanTools(members["result"])
+	clean := cleanResult(members["result"])
 	if bytes.Equal(clean, members["result"]) {
 		return text
 	}
 	members["result"] = clean
 	raw, err := protocol.Marshal(members)
-	switch {
-	case err != nil:
+	if err != nil {
 		return text
-	case isEvent:
-		return append(append([]byte("data: "), raw...), '\n')
 	}
 	return raw
 }

@@ -11,16 +11,26 @@
 // Open starts the connections of an owner and does not wait. [Pool.Tools] returns the tools of the
 // servers that are ready; Await waits a moment for the others. A connection that fails or is lost
 // is retried after 1 second, and then after twice the previous delay, up to 5 minutes. The delay is
-// reset when a connection has held for 30 seconds. Calls in flight fail. When an owner disconnects,
+// reset when a connection has held for 30 seconds. When an owner disconnects,
 // its programs end, with all processes that they started.
+//
+// # Failed requests
+//
+// A request is repeated once if the server refused its session, or if it did not leave this program. If it was sent and
+// has no response, it is repeated only if the tool declares that it only reads. Otherwise the error states that it is
+// unknown whether the tool ran. A refused session is followed by another one at once, without a report.
 //
 // # Limits
 //
 // Servers are not trusted to follow the protocol:
 //
 //   - Output lines that are not messages are dropped. A line above 16 MiB ends the connection.
-//   - Results are truncated to 1 MiB. Of lists, at most 10,000 entries and 16 MiB are read.
+//   - Results are truncated to 1 MiB. They may have any blocks and any base64; the library does not decode them. At
+//     most 16 files are made of the bytes of one result. Of lists, at most 10,000 entries and 16 MiB are read.
+//   - Of instructions, 64 KiB of the first connection are kept. Package toolspec quotes and shortens them.
 //   - Standard error goes to the log in short lines.
+//   - The list of tools is read at most twice a second. A call waits at most 2 seconds for a list that changed before
+//     its result.
 //   - A call ends after its timeout. The time in which the user answers a question does not count.
 //   - While 64 requests of a program are open, or 64 answers to a service are in flight, the server
 //     is not read. The user gets at most 64 questions at a time.

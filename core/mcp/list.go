@@ -17,22 +17,6 @@ const (
 	maxListBytes = 16 << 20
 )
 
-// relist lists the tools again. If that fails, it keeps the previous ones.
-func (s *server) relist(session *sdk.ClientSession) {
-	ctx, cancel := context.WithTimeout(s.ctx, s.def.StartupTimeout)
-	defer cancel()
-	tools, meta, err := listTools(ctx, session)
-	if err != nil {
-		s.log("the list of tools could not be read again: " + err.Error())
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.session == session {
-		s.tools, s.meta = tools, meta
-	}
-}
-
 // listed is a tool of a server, with its schema in the form for models.
 type listed struct {
 	*sdk.Tool

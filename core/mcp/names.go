@@ -46,13 +46,14 @@ func sanitize(name string) string {
 // offered returns the tools that the model may call, sorted by name.
 func (s *server) offered(names namer) []core.ServerTool {
 	s.mu.Lock()
-	tools := slices.Clone(s.tools)
+	tools, instructions := slices.Clone(s.tools), s.instructions
 	s.mu.Unlock()
 	slices.SortStableFunc(tools, func(a, b listed) int { return strings.Compare(a.Name, b.Name) })
 	var offered []core.ServerTool
 	for _, t := range tools {
 		if s.allows(t.Name) {
 			offered = append(offered, s.tool(t, names))
+			offered[len(offered)-1].Instructions = instructions
 		}
 	}
 	return offered

@@ -100,9 +100,20 @@ func TestToolsThatCannotBeDecodedAreCleaned(t *testing.T) {
 	}
 }
 
+// given returns a result of a server, within the limits.
+func given(t *testing.T, result any) *core.ServerToolResult {
+	raw, err := json.Marshal(result)
+	require.NoError(t, err)
+	var r sdk.CallToolResult
+	require.NoError(t, json.Unmarshal(carry(raw), &r))
+	out := resultOf(&r)
+	limit(out)
+	return out
+}
+
 func TestLongBlocksAreTruncated(t *testing.T) {
 	long := strings.Repeat("ä", maxResult)
-	r := bounded(&sdk.CallToolResult{Content: []sdk.Content{
+	r := given(t, &sdk.CallToolResult{Content: []sdk.Content{
 		&sdk.TextContent{Text: "first"}, &sdk.ImageContent{Data: make([]byte, maxResult), MIMEType: "image/png"},
 		&sdk.TextContent{Text: long}, &sdk.TextContent{Text: "last"},
 	}})
@@ -120,16 +131,32 @@ func TestLongBlocksAreTruncated(t *testing.T) {
 
 // Truncated JSON would be invalid.
 func TestLongMetaAndStructureAreDropped(t *testing.T) {
-	small := bounded(&sdk.CallToolResult{StructuredContent: []any{1, "a"}, Meta: sdk.Meta{"k": "v"}, IsError: true})
+	small := given(t, &sdk.CallToolResult{StructuredContent: []any{1, "a"}, Meta: sdk.Meta{"k": "v"}, IsError: true})
 	require.JSONEq(t, `[1,"a"]`, string(small.Structured))
 	require.JSONEq(t, `{"k":"v"}`, string(small.Meta))
 	require.True(t, small.Failed)
 	require.NotNil(t, small.Content, "clients expect a list")
-	big := bounded(&sdk.CallToolResult{StructuredContent: strings.Repeat("x", maxResult),
+	big := given(t, &sdk.CallToolResult{StructuredContent: strings.Repeat("x", maxResult),
 		Meta: sdk.Meta{"k": strings.Repeat("x", maxResult)}})
 	require.Nil(t, big.Structured)
 	require.Nil(t, big.Meta)
-	require.Equal(t, &core.ServerToolResult{Content: []json.RawMessage{}}, bounded(&sdk.CallToolResult{}))
+	require.Equal(t, &core.ServerToolResult{Content: []json.RawMessage{}}, given(t, map[string]any{}))
+}
+
+// TestResultsStayAsWritten: large numbers, the order of members, unknown blocks, and results that are no lists.
+func TestResultsStayAsWritten(t *testing.T) {
+	r := given(t, json.RawMessage(`{"content":[{"type":"newblock","z":12345678901234567890,"a":1},{"type":"image","data":"%%%"},null,"t"],
+		"structuredContent":{"n":12345678901234567890},"isError":false}`))
+	require.Equal(t, `{"type":"newblock","z":12345678901234567890,"a":1}`, string(r.Content[0]))
+	require.Equal(t, `{"type":"image","data":"%%%"}`, string(r.Content[1]))
+	require.JSONEq(t, `{"type":"text","text":"null"}`, string(r.Content[2]))
+	require.JSONEq(t, `{"type":"text","text":"t"}`, string(r.Content[3]))
+	require.Equal(t, `{"n":12345678901234567890}`, string(r.Structured))
+	require.True(t, r.FailedWritten)
+	require.False(t, r.Failed)
+	require.JSONEq(t, `{"type":"text","text":"whole"}`, string(given(t, json.RawMessage(`{"content":"whole"}`)).Content[0]))
+	require.JSONEq(t, `{"type":"x"}`, string(given(t, json.RawMessage(`{"content":{"type":"x"}}`)).Content[0]))
+	require.Empty(t, given(t, json.RawMessage(`{"content":null,"structuredContent":null}`)).Content)
 }
 
 // A question without a mode is a form. A question with a URL has no schema.

@@ -58,6 +58,8 @@ type Process interface {
 type Observer interface {
 	// State reports a new state of a server, a word of protocol.McpServerStatusUpdatedNotification.
 	State(owner, server, state string, err error)
+	// ToolsChanged reports that the tools of a connected server have changed.
+	ToolsChanged(owner string)
 	// Ask passes on a question of a server. It returns false if no client can answer. Withdraw cancels
 	// a question.
 	Ask(owner string, q core.ServerQuestion) bool
@@ -88,6 +90,9 @@ type Options struct {
 	Logins Logins
 	// Log gets texts for the log: standard error of servers, and output that is not a message.
 	Log func(server, line string)
+	// Keep stores bytes of a result in a file for an owner, and returns its path. The name of the file ends with
+	// extension. Nil stores nothing.
+	Keep func(owner string, content []byte, extension string) (path string, err error)
 	// HTTP sends requests to services; nil is http.DefaultTransport.
 	HTTP http.RoundTripper
 	// Version is the version of this program.

@@ -97,11 +97,28 @@ func TestOtherOutputIsLogged(t *testing.T) {
 	}
 }
 
+// TestCallsSurviveAServerThatEnds: it ends after an answer, and during a call that only reads.
+func TestCallsSurviveAServerThatEnds(t *testing.T) {
+	r := newRig(t)
+	d := define(t, "s")
+	r.ready(d)
+	for range 3 {
+		require.Contains(t, r.texts(r.call("leave", `{}`)), "bye")
+		require.Contains(t, r.texts(r.call("write", `{}`)), "written", "it is not sent to the ended program")
+	}
+	require.Contains(t, r.texts(r.call("crash-once", `{}`)), "survived", "it is repeated")
+	err := r.call("wreck", `{}`).Err
+	require.ErrorContains(t, err, "it is unknown whether the tool ran")
+	runs, readErr := os.ReadFile(filepath.Join(d.Dir, "wrecked"))
+	require.NoError(t, readErr)
+	require.Equal(t, "x", string(runs), "it is not repeated")
+}
+
 // The call in flight fails, and the server is started again.
 func TestCrashFailsTheCallAndRestartsTheServer(t *testing.T) {
 	r := newRig(t)
 	r.ready(define(t, "s"))
-	require.ErrorContains(t, r.call("crash", `{}`).Err, "the connection to the server was lost")
+	require.ErrorContains(t, r.call("crash", `{}`).Err, "the connection to the MCP server `s` was lost")
 	require.Contains(t, r.texts(r.call("echo", `{}`)), "echo", "the next call waits for the restart")
 	tools, pending := r.Tools("me")
 	require.NotEmpty(t, tools)

@@ -52,13 +52,14 @@ type rig struct {
 	*mcp.Pool
 	t *testing.T
 
-	mu        sync.Mutex
-	states    []string // each with server, state and error
-	logged    []string
-	asked     []core.ServerQuestion
-	withdrawn []uint64
-	answer    func(q core.ServerQuestion) // runs in its own goroutine
-	changed   chan struct{}
+	mu          sync.Mutex
+	states      []string // each with server, state and error
+	logged      []string
+	toolChanges int
+	asked       []core.ServerQuestion
+	withdrawn   []uint64
+	answer      func(q core.ServerQuestion) // runs in its own goroutine
+	changed     chan struct{}
 }
 
 // patience limits waits that only a busy machine makes long.
@@ -99,6 +100,13 @@ func (r *rig) State(owner, server, state string, err error) {
 		text += ": " + err.Error()
 	}
 	r.states = append(r.states, text)
+	r.mu.Unlock()
+	r.changed <- struct{}{}
+}
+
+func (r *rig) ToolsChanged(string) {
+	r.mu.Lock()
+	r.toolChanges++
 	r.mu.Unlock()
 	r.changed <- struct{}{}
 }

@@ -13,21 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"appserver/core/excerpt"
 	"appserver/protocol"
-)
-
-const (
-	// maxDelay bounds the delay between two attempts. A connection that held for heldTime resets
-	// the delay.
-	maxDelay = 5 * time.Minute
-	heldTime = 30 * time.Second
-	// wireVersion is the version of the Model Context Protocol that is offered to servers. Servers in
-	// use support it.
-	wireVersion = "2025-06-18"
-	// maxLine bounds the size of a message, in bytes.
-	maxLine = 16 << 20
-	// endTime is the time to notify a service of the end of a session.
-	endTime = time.Second
 )
 
 // server is an owner's connection to a server, which is retried when it is lost.
@@ -44,13 +31,19 @@ type server struct {
 	retryNow chan struct{}
 	// outdated signals that the list of tools has changed.
 	outdated chan struct{}
+	// renewed signals that a session was given up.
+	renewed chan struct{}
 
-	mu            sync.Mutex
-	state         string        // a word of McpServerStatusUpdatedNotification
-	changed       chan struct{} // closed and replaced when the state changes
-	err           error         // the reason of a failure
-	session       *sdk.ClientSession
-	tools         []listed
+	mu           sync.Mutex
+	state        string        // a word of McpServerStatusUpdatedNotification
+	changed      chan struct{} // closed and replaced when the state changes
+	err          error         // the reason of a failure
+	session      *sdk.ClientSession
+	tools        []listed
+	wanted, read int  // notifications of changed lists, and how many of them the list of tools has seen
+	changedTools bool // the list has changed since Pool.changedTools
+	// instructions are those of the first connection, so that requests begin alike after a reconnection.
+	instructions  string
 	meta          sdk.Meta // metadata of the list of tools
 	calls         map[string]*call
 	openQuestions int // open questions, which stop the timers of the calls
@@ -61,8 +54,8 @@ type server struct {
 
 func newServer(p *Pool, owner string, d Definition) *server {
 	s := &server{pool: p, owner: owner, def: d, first: make(chan struct{}), retryNow: make(chan struct{}, 1),
-		outdated: make(chan struct{}, 1), changed: make(chan struct{}), state: protocol.McpStarting,
-		calls: map[string]*call{}}
+		outdated: make(chan struct{}, 1), renewed: make(chan struct{}, 1), changed: make(chan struct{}),
+		state: protocol.McpStarting, calls: map[string]*call{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -86,6 +79,9 @@ func (s *server) run() {
 		err := s.serve()
 		if s.ctx.Err() != nil {
 			return
+		}
+		if errors.Is(err, errRenewed) {
+			continue
 		}
 		if time.Since(began) > heldTime {
 			delay = s.pool.Delay
@@ -193,12 +189,24 @@ func (s *server) serve() error {
 	defer end(session, process)
 	lost := make(chan error, 1)
 	go func() { lost <- session.Wait() }()
+	var due <-chan time.Time // when the list of tools is read again, or nil
+	var listed time.Time
 	for {
 		select {
 		case <-s.ctx.Done():
 			return s.ctx.Err()
 		case <-s.outdated:
+			if due == nil {
+				due = time.After(relistDelay - time.Since(listed))
+			}
+		case <-due:
+			due = nil
 			s.relist(session)
+			listed = time.Now()
+		case <-s.renewed:
+			if !s.holds(session) {
+				return errRenewed
+			}
 		case err := <-lost:
 			s.set(protocol.McpStarting, nil, nil) // a call now waits for the next attempt
 			return fmt.Errorf("the connection to the MCP server `%s` was lost: %w", s.def.Name,
@@ -206,6 +214,9 @@ func (s *server) serve() error {
 		}
 	}
 }
+
+// errRenewed ends a session that the server does not know any more. Another one follows at once.
+var errRenewed = errors.New("the session was given up")
 
 var errEnded = errors.New("the server closed it")
 
@@ -218,7 +229,8 @@ func (s *server) explain(err error, process Process) error {
 	if process == nil {
 		return explainService(err)
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	var version *versionError
+	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &version) { // a program ends after these
 		return err
 	}
 	select {
@@ -271,14 +283,15 @@ func (s *server) transport() (sdk.Transport, Process, error) {
 		}
 		client := &http.Client{Transport: newService(s.def.Headers, next), CheckRedirect: sameOrigin}
 		return &sdk.StreamableClientTransport{Endpoint: s.def.URL, HTTPClient: client, MaxRetries: 2,
-			MaxEventSize: maxLine}, nil, nil
+			MaxEventSize: maxCarried}, nil, nil
 	}
 	process, err := s.pool.Spawn(s.def, s.logStderr)
 	if err != nil {
 		return nil, nil, err
 	}
 	reader := newMessages(process, func(line string) { s.log("not a message: " + line) })
-	return throttled{&sdk.IOTransport{Reader: reader, Writer: process, MaxLineLength: maxLine}}, process, nil
+	return throttled{&sdk.IOTransport{Reader: reader, Writer: process, MaxLineLength: maxLine}, s.toolsChanged},
+		process, nil
 }
 
 // logStderr also keeps the last line, for the error if the program ends.
@@ -306,14 +319,16 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 		&sdk.ClientOptions{
 			Capabilities: &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{
 				Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}},
-			ElicitationHandler:          s.elicit,
-			ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { s.toolsChanged() },
+			ElicitationHandler: s.elicit,
+			// noticeListChanged sees the notification earlier. The library asks servers for it only with a handler.
+			ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) {},
 			ProgressNotificationHandler: s.progress,
 		})
 	client.AddReceivingMiddleware(recoverPanics)
-	session, err := client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: wireVersion})
+	session, err := client.Connect(withListChanged(ctx, s.toolsChanged), transport,
+		&sdk.ClientSessionOptions{ProtocolVersion: wireVersion})
 	if err != nil {
-		return nil, s.explainTimeout(ctx, err)
+		return nil, s.explainTimeout(ctx, explainVersion(err))
 	}
 	tools, meta, err := listTools(ctx, session)
 	if err != nil {
@@ -321,12 +336,27 @@ func (s *server) connect(transport sdk.Transport) (*sdk.ClientSession, error) {
 		return nil, s.explainTimeout(ctx, err)
 	}
 	s.mu.Lock()
-	s.tools, s.meta, s.lastStderr, s.reported = tools, meta, "", ""
+	s.lastStderr, s.reported = "", ""
+	first := s.tools == nil
+	if first {
+		s.tools, s.meta, s.instructions = tools, meta, instructionsOf(session)
+	}
+	wanted := s.wanted
+	s.setLocked(protocol.McpReady, nil, session)
 	s.mu.Unlock()
-	s.set(protocol.McpReady, nil, session)
+	if !first {
+		s.setTools(session, wanted, tools, meta, nil)
+	}
 	s.firstOnce.Do(func() { close(s.first) })
 	s.pool.Observer.State(s.owner, s.def.Name, protocol.McpReady, nil)
 	return session, nil
+}
+
+// maxInstructions bounds the kept instructions of a server, in bytes.
+const maxInstructions = 64 << 10
+
+func instructionsOf(session *sdk.ClientSession) string {
+	return excerpt.Prefix(session.InitializeResult().Instructions, maxInstructions)
 }
 
 // recoverPanics rejects messages without params that handlers of the library dereference unchecked.
@@ -389,16 +419,18 @@ func (s *server) drop(session *sdk.ClientSession) {
 	}
 }
 
+// renew ends a session that the server does not know, and begins another one. It does not wait.
+func (s *server) renew(session *sdk.ClientSession) {
+	s.drop(session)
+	signal(s.renewed)
+}
+
+// holds reports whether the session is the present one.
+func (s *server) holds(session *sdk.ClientSession) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.session == session
+}
+
 // retry ends the delay before the next attempt.
 func (s *server) retry() { signal(s.retryNow) }
-
-// toolsChanged requests a new list of tools, once for all changes before it is read.
-func (s *server) toolsChanged() { signal(s.outdated) }
-
-// signal does nothing if the channel is signalled already.
-func signal(ch chan struct{}) {
-	select {
-	case ch <- struct{}{}:
-	default:
-	}
-}

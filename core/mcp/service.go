@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// service is a transport over HTTP. It adds headers to requests, cleans lists of tools, and stops reading while too
-// many are in flight. Responses are sent as requests, and the library starts each at once. A service that asks and
-// accepts no responses would otherwise accumulate them without a limit.
+// service is a transport over HTTP. It adds headers to requests, cleans responses, recognizes refused sessions, and
+// stops reading while too many requests are in flight. Responses are sent as requests, and the library starts each at
+// once. A service that asks and accepts no responses would otherwise accumulate them without a limit.
 type service struct {
 	headers map[string]string
 	next    http.RoundTripper
@@ -33,14 +33,17 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, context.Cause(r.Context())
 		}
 	}
-	r = r.Clone(r.Context())
+	r = r.Clone(traceSent(r.Context()))
 	for name, value := range s.headers {
 		r.Header.Set(name, value)
 	}
 	response, err := s.next.RoundTrip(r)
 	if err == nil {
+		if err = refusalOf(r, response); err != nil {
+			return nil, err
+		}
 		response.Body = &throttledBody{ReadCloser: response.Body, sending: s.sending, closed: make(chan struct{})}
-		cleanBody(r, response)
+		cleanBody(response)
 	}
 	return response, err
 }

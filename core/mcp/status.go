@@ -98,21 +98,30 @@ func (s *server) addServerInfo(out *protocol.McpServerStatus, r *sdk.InitializeR
 func (s *server) addResources(ctx context.Context, out *protocol.McpServerStatus, session *sdk.ClientSession) {
 	ctx, cancel := context.WithTimeout(ctx, s.def.StartupTimeout)
 	defer cancel()
-	out.Resources = jsonList(session.Resources(ctx, nil))
-	out.ResourceTemplates = jsonList(session.ResourceTemplates(ctx, nil))
+	out.Resources, _ = withSession(ctx, s, session, true, // empty if they cannot be listed
+		func(ctx context.Context, session *sdk.ClientSession) ([]json.RawMessage, error) {
+			return jsonList(session.Resources(ctx, nil))
+		})
+	out.ResourceTemplates, _ = withSession(ctx, s, session, true,
+		func(ctx context.Context, session *sdk.ClientSession) ([]json.RawMessage, error) {
+			return jsonList(session.ResourceTemplates(ctx, nil))
+		})
 }
 
-// jsonList returns the entries of a list as JSON.
-func jsonList[T any](entries iter.Seq2[T, error]) []json.RawMessage {
+// jsonList returns the entries of a list as JSON. It fails if the first one cannot be read.
+func jsonList[T any](entries iter.Seq2[T, error]) ([]json.RawMessage, error) {
 	list, size := []json.RawMessage{}, 0
 	for entry, err := range entries {
+		if err != nil && len(list) == 0 {
+			return list, err
+		}
 		if err != nil || len(list) >= maxEntries || size >= maxListBytes {
 			break
 		}
 		list = append(list, toJSON(entry))
 		size += len(list[len(list)-1])
 	}
-	return list
+	return list, nil
 }
 
 // Read reads a resource.
@@ -127,19 +136,12 @@ func (p *Pool) Read(ctx context.Context, owner, name, uri string) ([]json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	r, err := session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
+	r, err := withSession(ctx, s, session, true,
+		func(ctx context.Context, session *sdk.ClientSession) (*sdk.ReadResourceResult, error) {
+			return session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
+		})
 	if err != nil {
 		return nil, err
 	}
-	contents := []json.RawMessage{}
-	for _, c := range r.Contents {
-		contents = append(contents, toJSON(c))
-	}
-	return contents, nil
-}
-
-// toJSON returns a value of the library as JSON, which never fails.
-func toJSON(v any) json.RawMessage {
-	raw, _ := json.Marshal(v)
-	return raw
+	return blocks(uncarried(r.Meta).Contents), nil
 }

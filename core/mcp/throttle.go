@@ -15,22 +15,26 @@ import (
 const maxOpen = 64
 
 // throttled is a transport to a program that stops reading while maxOpen requests are open.
-type throttled struct{ sdk.Transport }
+type throttled struct {
+	sdk.Transport
+	listChanged func() // called when the list of tools has changed, before later messages are read
+}
 
 func (t throttled) Connect(ctx context.Context) (sdk.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &throttledConnection{Connection: c, open: map[any]bool{}, answered: make(chan struct{}, 1),
-		closed: make(chan struct{})}, nil
+	return &throttledConnection{Connection: c, listChanged: t.listChanged, open: map[any]bool{},
+		answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
 }
 
 type throttledConnection struct {
 	sdk.Connection
-	answered chan struct{} // signals that Read may continue
-	closed   chan struct{}
-	closing  sync.Once
+	listChanged func()
+	answered    chan struct{} // signals that Read may continue
+	closed      chan struct{}
+	closing     sync.Once
 
 	mu   sync.Mutex
 	open map[any]bool // by id: the library rejects a request whose id is in use
@@ -40,9 +44,12 @@ type throttledConnection struct {
 func (c *throttledConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if answer, ok := m.(*jsonrpc.Response); ok && err == nil {
-		answer.Result = cleanTools(markWritten(answer.Result))
+		answer.Result = cleanResult(answer.Result)
 	}
 	r, asks := m.(*jsonrpc.Request)
+	if err == nil && asks && r.Method == listChanged {
+		c.listChanged()
+	}
 	if err != nil || !asks || !r.IsCall() {
 		return m, err
 	}
@@ -79,6 +86,9 @@ func (c *throttledConnection) Write(ctx context.Context, m jsonrpc.Message) erro
 		}
 	})
 	err := c.Connection.Write(ctx, m)
+	if err == nil {
+		setSent(ctx)
+	}
 	close(written)
 	stop()
 	if r, answers := m.(*jsonrpc.Response); answers {
@@ -93,4 +103,12 @@ func (c *throttledConnection) Write(ctx context.Context, m jsonrpc.Message) erro
 func (c *throttledConnection) Close() error {
 	c.closing.Do(func() { close(c.closed) })
 	return c.Connection.Close()
+}
+
+// signal does nothing if the channel is signalled already.
+func signal(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
 }

@@ -49,12 +49,64 @@ func (p *plan) mountAt(path string, a access) error {
 		return err
 	}
 	defer unix.Close(at)
+	if a == hidden {
+		return p.hide(path, at)
+	}
 	tree, err := treeFor(at, a)
 	if err != nil {
 		return err
 	}
 	p.trees[path] = tree
 	return unix.MoveMount(tree, "", at, "", attached)
+}
+
+// hide mounts an empty folder over a place, with its shared folder if it has one.
+func (p *plan) hide(path string, at int) error {
+	empty, err := newMount("tmpfs", map[string]string{"mode": "0755", "size": "4k"}, harmless|unix.MOUNT_ATTR_NOEXEC)
+	if err != nil {
+		return err
+	}
+	p.trees[path] = empty
+	shared, err := cloneShared(at)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ELOOP) {
+		return errors.Join(forbidWriting(empty), unix.MoveMount(empty, "", at, "", attached))
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(shared)
+	if err := unix.Mkdirat(empty, SharedFolder, 0o555); err != nil {
+		return err
+	}
+	if err := errors.Join(forbidWriting(empty), unix.MoveMount(empty, "", at, "", attached)); err != nil {
+		return err
+	}
+	place, err := openPath(empty, SharedFolder)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(place)
+	return unix.MoveMount(shared, "", place, "", attached)
+}
+
+// cloneShared returns a mount of the shared folder of a folder. Nothing in it can be written or run.
+func cloneShared(dir int) (int, error) {
+	at, err := openPath(dir, SharedFolder)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(at)
+	tree, err := cloneAt(at)
+	if err != nil {
+		return -1, err
+	}
+	err = unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE,
+		&unix.MountAttr{Attr_set: readOnly | harmless | unix.MOUNT_ATTR_NOEXEC})
+	if err != nil {
+		unix.Close(tree)
+		return -1, err
+	}
+	return tree, nil
 }
 
 // mountRoot opens the root file system itself. Other mounts below it keep their access.
@@ -96,9 +148,6 @@ func (p *plan) open(path string) (int, error) {
 
 // treeFor returns a mount of a file or folder with an access.
 func treeFor(at int, a access) (int, error) {
-	if a == hidden {
-		return newMount("tmpfs", map[string]string{"mode": "0555", "size": "4k"}, readOnly|harmless|unix.MOUNT_ATTR_NOEXEC)
-	}
 	tree, err := cloneAt(at)
 	if err != nil {
 		return -1, err

@@ -20,7 +20,7 @@ type Rules struct {
 	// Home is the server's own folder. It is never writable. It is readable only if the workspace or a
 	// writable root is in it.
 	Home string `json:"home"`
-	// Hidden is set if Home is not readable.
+	// Hidden is set if Home is not readable, except SharedFolder in it.
 	Hidden bool `json:"hidden"`
 	// Network is set if the command shares the server's network.
 	Network bool `json:"network"`
@@ -33,6 +33,9 @@ type Rules struct {
 	// confine it.
 	Bare bool `json:"bare"`
 }
+
+// SharedFolder is the name of the folder in the server's home that commands can read. It has results of tools.
+const SharedFolder = "tool-files"
 
 // ToRead returns the rules of a command that only reads, and that these rules would allow more.
 func (r Rules) ToRead() Rules {

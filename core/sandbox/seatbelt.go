@@ -57,6 +57,7 @@ func (p *Profile) addPlace(path string, a access) {
 		p.add("(deny file-write* (subpath " + p.param(path) + "))")
 	case hidden:
 		p.add("(deny file-read* file-write* (subpath " + p.param(path) + "))")
+		p.add("(allow file-read* (subpath " + p.param(path+"/"+SharedFolder) + "))")
 	}
 }
 

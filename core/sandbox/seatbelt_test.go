@@ -128,6 +128,10 @@ func TestSeatbeltRootsInTheHome(t *testing.T) {
 		{name: "file-write-create", path: w.home + "/x"}:        denied,
 		{name: "file-write-unlink", path: w.workspace + "/a"}:   denied, // the home would move with it
 		{name: "file-read-data", path: w.home + "/x"}:           denied,
+		// Results of tools can be read.
+		{name: "file-read-data", path: w.home + "/tool-files/t/x"}:    allowed,
+		{name: "file-write-create", path: w.home + "/tool-files/t/x"}: denied,
+		{name: "file-read-data", path: w.home + "/tool-files.x"}:      denied,
 	})
 }
 

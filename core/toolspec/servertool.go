@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"appserver/core/imagefile"
 	"appserver/core/toolschema"
 	"appserver/protocol"
@@ -33,6 +31,8 @@ type ServerTool struct {
 	// Offer is how the tool is offered if its definition can be found by a search: as the share of the window permits,
 	// always directly, or by the search only.
 	Offer Offer
+	// Instructions is the server's text about the use of its tools, or "". It is equal for all tools of a server.
+	Instructions string
 	// Serial is set if no call of the tool runs beside others.
 	Serial bool
 }
@@ -95,6 +95,8 @@ type ServerResult struct {
 	Content    []json.RawMessage
 	Structured json.RawMessage // or nil
 	Meta       json.RawMessage // or nil
+	// Shown is the result of Parts, or nil if it was not made yet.
+	Shown []protocol.ContentItem
 	// Failed is set if the tool reports that it failed.
 	Failed bool
 	// FailedWritten is set if the server wrote isError, true or false.
@@ -120,20 +122,17 @@ func (r *ServerResult) Output(reason string, ms int64) protocol.ToolOutput {
 	case r == nil:
 		return protocol.ToolOutput{Text: head + "\n" + reason}
 	case r.Structured != nil:
-		return protocol.ToolOutput{Text: head + "\n" + string(r.Structured)}
+		return protocol.ToolOutput{Text: head + "\n" + r.shown()[0].Text}
 	}
-	parts, images := []protocol.ContentItem{textPart(head)}, 0
-	for _, block := range r.Content {
-		part := contentPart(block)
-		if part.Type == protocol.ContentInputImage {
-			images++
-		}
-		if part.Type == protocol.ContentInputImage && images > maxImages {
-			part = textPart(fmt.Sprintf("[an image is left out: a result can have %d]", maxImages))
-		}
-		parts = append(parts, part)
+	return protocol.ToolOutput{Parts: append([]protocol.ContentItem{textPart(head)}, r.shown()...)}
+}
+
+// shown returns the parts for the model.
+func (r *ServerResult) shown() []protocol.ContentItem {
+	if r.Shown != nil {
+		return r.Shown
 	}
-	return protocol.ToolOutput{Parts: parts}
+	return r.Parts(Origin{}, nil)
 }
 
 func textPart(text string) protocol.ContentItem {
@@ -147,16 +146,4 @@ func ImagePart(url string) protocol.ContentItem {
 		return textPart("[an image is left out: " + err.Error() + "]")
 	}
 	return protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: sent}
-}
-
-// contentPart converts a content block. Blocks other than text and images become their JSON.
-func contentPart(block json.RawMessage) protocol.ContentItem {
-	in := gjson.ParseBytes(block)
-	switch in.Get("type").Str {
-	case "text":
-		return textPart(in.Get("text").Str)
-	case "image":
-		return ImagePart("data:" + in.Get("mimeType").Str + ";base64," + in.Get("data").Str)
-	}
-	return textPart(string(block))
 }

@@ -62,7 +62,7 @@ func TestMCPToolsAreCalled(t *testing.T) {
 	c.AwaitTurn()
 
 	c.BeginTurn(id, "crash")
-	require.Contains(t, untilCalled(c).Get("error.message").Str, "the connection to the server was lost")
+	require.Contains(t, untilCalled(c).Get("error.message").Str, "the connection to the MCP server `docs` was lost")
 	require.Equal(t, "completed", c.AwaitTurn().Status, "a crash of an MCP server fails the call, not the turn")
 	c.BeginTurn(id, "look again")
 	require.Equal(t, `echo {"again":true}`, untilCalled(c).Get("result.content.0.text").Str, "the MCP server is restarted")

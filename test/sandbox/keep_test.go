@@ -129,6 +129,28 @@ func TestSandboxKeepsTheServersHome(t *testing.T) {
 	})
 }
 
+// TestSandboxShowsFilesOfTools: confined commands read what tools returned, and nothing else in the server's home. They
+// cannot change or run it.
+func TestSandboxShowsFilesOfTools(t *testing.T) {
+	jails(t, func(t *testing.T, j *jail) {
+		dir := filepath.Join(j.home, "tool-files", "thread")
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.pdf"), []byte("#!/bin/sh\necho ran\n"), 0o700))
+		j.give()
+		for _, sandbox := range []string{"workspace-write", "read-only"} {
+			id := j.thread(sandbox)
+			if read := j.works(id, "echo > /dev/null; cat "+dir+"/a.pdf && ls "+j.home); j.enforced {
+				require.Equal(t, "#!/bin/sh\necho ran\ntool-files\n", read)
+			}
+			for _, script := range []string{"echo x >> @/a.pdf", "rm @/a.pdf", "touch @/../new", "mv @ @.away",
+				"echo > /dev/null; @/a.pdf", "echo > /dev/null; cat @/../../secret"} {
+				j.fails(id, replace(script, dir))
+			}
+		}
+		j.Close()
+	})
+}
+
 // TestSandboxOfTheWholeDisk: a workspace that is everything has no devices, settings
 // of the machine, or home of the server in it.
 func TestSandboxOfTheWholeDisk(t *testing.T) {

@@ -47,6 +47,8 @@ func (f *fakeServers) Open(owner string, _ engine.Scope, _ string) {
 
 func (f *fakeServers) Retry(string) {}
 
+func (f *fakeServers) Forget(string) {}
+
 // AwaitRequired returns at once, because no server is required.
 func (f *fakeServers) AwaitRequired(<-chan struct{}, string) error { return nil }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -36,6 +37,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/index"
+	"appserver/rollout/store"
 	"appserver/server"
 	"appserver/server/forward"
 	"appserver/server/web"
@@ -131,7 +133,11 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	own.models.SetListers(router.Listers())
 	router.Window = func(provider, name string) int64 { return own.models.Answered(provider, name).Window }
 	commands := shell(c, home)
-	servers := newServers(live, home, commands, log)
+	servers := newServers(live, home, commands, newToolFiles(home, func(thread string) bool {
+		var missing *rollout.NotFoundError
+		_, err := parts.Threads.Where(store.Ref{ID: thread})
+		return !errors.As(err, &missing)
+	}), log)
 	parts.Tools, parts.Servers = commands, servers
 	parts.Patches = tool.Patcher{Closed: []string{home}}
 	parts.Image = imageReader(home)
@@ -163,7 +169,8 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 // commands can read.
 func imageReader(home string) func(path string, confined bool) (string, error) {
 	return func(path string, confined bool) (string, error) {
-		if confined {
+		if shared := filepath.Join(home, sandbox.SharedFolder) + string(filepath.Separator); confined &&
+			!strings.HasPrefix(filepath.Clean(path), shared) {
 			return workspace.Image(path, home)
 		}
 		return workspace.Image(path)

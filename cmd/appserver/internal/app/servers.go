@@ -23,6 +23,8 @@ type mcpServers struct {
 	*mcp.Pool
 	config *config.Live
 	logins serverLogins
+	files  *toolFiles
+	log    *zap.Logger
 	// threads receives the states of servers. It is set before the first thread exists.
 	threads *engine.Engine
 }
@@ -32,8 +34,8 @@ type mcpServers struct {
 var plainVariables = strings.Fields("HOME LOGNAME PATH SHELL USER LANG LC_ALL LC_CTYPE TERM TMPDIR TZ " +
 	"CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS PIP_CERT REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE")
 
-func newServers(live *config.Live, home string, programs *tool.Shell, log *zap.Logger) *mcpServers {
-	s := &mcpServers{config: live, logins: newLogins(live.Current(), home)}
+func newServers(live *config.Live, home string, programs *tool.Shell, files *toolFiles, log *zap.Logger) *mcpServers {
+	s := &mcpServers{config: live, logins: newLogins(live.Current(), home), files: files, log: log}
 	s.Pool = mcp.New(mcp.Options{
 		Spawn: func(d mcp.Definition, stderr func(string)) (mcp.Process, error) {
 			link, err := programs.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Stderr: stderr})
@@ -42,7 +44,7 @@ func newServers(live *config.Live, home string, programs *tool.Shell, log *zap.L
 			}
 			return link, nil
 		},
-		Observer: s, Version: Version, Logins: s.logins,
+		Observer: s, Version: Version, Logins: s.logins, Keep: files.keep,
 		Log: func(server, line string) {
 			log.Info("MCP server", zap.String("server", server), zap.String("line", line))
 		},
@@ -117,6 +119,13 @@ func (s *mcpServers) Await(ctx context.Context, owner string) []core.ServerTool 
 	return s.Pool.Await(ctx, owner, s.config.Current().McpStartupGrace)
 }
 
+// Forget removes the files of a thread.
+func (s *mcpServers) Forget(owner string) {
+	if err := s.files.forget(owner); err != nil {
+		s.log.Warn("files of tools could not be removed", zap.String("thread", owner), zap.Error(err))
+	}
+}
+
 // Reload reads the configuration again.
 func (s *mcpServers) Reload() error { return s.config.Reload() }
 
@@ -124,6 +133,9 @@ func (s *mcpServers) Reload() error { return s.config.Reload() }
 func (s *mcpServers) State(owner, server, state string, err error) {
 	s.threads.ServerState(owner, server, state, err)
 }
+
+// ToolsChanged offers the present tools in the next request of a thread.
+func (s *mcpServers) ToolsChanged(owner string) { s.threads.ServerToolsChanged(owner) }
 
 // Ask forwards a question of a server to the clients of a thread.
 func (s *mcpServers) Ask(owner string, q core.ServerQuestion) bool {

@@ -125,6 +125,26 @@ func server() *mcp.Server {
 		os.Exit(7)
 		return nil, nil
 	})
+	add("crash-once", reading, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if f, err := os.OpenFile("crashed", os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			f.Close()
+			os.Exit(7)
+		}
+		return text("survived")
+	})
+	add("wreck", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		f, err := os.OpenFile("wrecked", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		_, _ = f.WriteString("x")
+		os.Exit(7)
+		return nil, nil
+	})
+	add("leave", reading, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		time.AfterFunc(20*time.Millisecond, func() { os.Exit(0) })
+		return text("bye")
+	})
 	add("hang", reading, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		select {}
 	})
