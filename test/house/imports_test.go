@@ -312,6 +312,7 @@ func libraries() []library {
 			[]string{"cmd/appserver/internal/app", "core/host", "core/osfile", "core/sandbox", "core/tool", "rollout/postgres"},
 			"they control processes, open folders by single names, read the creation time of files, or set options of sockets"},
 		{"golang.org/x/term", []string{"cmd/appserver/internal/cli"}, "it asks any system for the size of a terminal"},
+		{"golang.org/x/text", []string{"core/patch"}, "the forms of Unicode, in which patches and files can differ"},
 		{"modernc.org/sqlite", []string{"rollout/database"}, "one owner of databases"},
 		{"mvdan.cc/sh/v3", []string{"core/command"}, "one parser of shell scripts"},
 		{"golang.org/x/tools", nil, "for tests"},

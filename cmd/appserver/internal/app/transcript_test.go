@@ -279,7 +279,7 @@ type fakeFiles map[string]string
 
 // Plan computes the result of a patch.
 func (f fakeFiles) Plan(e core.PlanPatch) core.PatchPlanned {
-	p, err := patch.Parse(e.Dir, e.Text)
+	p, err := patch.Parse(e.Dir, e.Text, !e.Cut)
 	if err != nil {
 		return core.PatchPlanned{Effect: e.ID, Err: err}
 	}
@@ -302,6 +302,9 @@ type fakeFolder struct {
 	files fakeFiles
 	dir   string
 }
+
+// List returns nothing.
+func (f fakeFolder) List(string) []string { return nil }
 
 // Read returns the content of a file.
 func (f fakeFolder) Read(name string) (content string, exists bool, err error) {
