@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/core/host"
+	"appserver/core/httpclient"
 	"appserver/core/model"
 	"appserver/core/model/chat"
 	"appserver/core/model/offline"
@@ -123,7 +125,8 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	c := live.Current()
 	own := parts.Setup.(*setup)
 	own.prepareConfinement()
-	router, err := providers(c, home, &own.identity, own.models, log)
+	network := httpclient.New(os.Getenv)
+	router, err := providers(c, home, network, &own.identity, own.models, log)
 	if err != nil {
 		return nil, err
 	}
@@ -131,14 +134,14 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	own.models.SetListers(router.Listers())
 	router.Window = func(provider, name string) int64 { return own.models.Answered(provider, name).Window }
 	commands := shell(c, home)
-	servers := newServers(live, commands, log)
+	servers := newServers(live, commands, network.Transport(), log)
 	parts.Tools, parts.Servers = commands, servers
 	parts.Patches = tool.Patcher{Closed: []string{home}}
 	parts.Image = imageReader(home)
 	announces := newAnnouncer(commands, own, log)
 	parts.Announce = announces.announce
 	parts.AnswerLead = c.Compat.TurnCompletedFloor / 2
-	remembers := memoryOf(c, home, router)
+	remembers := memoryOf(c, home, network, router)
 	parts.Memory = remembers
 	port, err := openFleetPort(c, log)
 	if err != nil {
@@ -314,15 +317,18 @@ func shell(c *config.Config, home string) *tool.Shell {
 }
 
 // providers returns the clients of all configured providers.
-func providers(c *config.Config, home string, client *model.Identity, windows *model.ModelCache, log *zap.Logger) (
-	*model.Router, error) {
+func providers(c *config.Config, home string, network *httpclient.Environment, client *model.Identity,
+	windows *model.ModelCache, log *zap.Logger) (*model.Router, error) {
 	router := &model.Router{Providers: map[string]model.Provider{}, Fallback: chat.Render}
 	for id, p := range c.ModelProviders {
 		if id == offline.Name {
 			continue
 		}
+		key, err := c.APIKey(p)
+		headers, wrong := c.Headers(p)
 		router.Providers[id] = model.NewClient(model.Endpoint{
-			Name: id, BaseURL: p.BaseURL, APIKey: c.APIKey(p), Query: p.QueryParams, Headers: c.Headers(p),
+			Name: id, BaseURL: p.BaseURL, APIKey: key, Query: p.QueryParams, Headers: headers,
+			Transport: network.Transport(), Problem: cmp.Or(err, wrong),
 			IdleTimeout: p.StreamIdleTimeout, NotFound: wireAdvice(p), Identity: client,
 			Window:  func(name string, tokens int64) { windows.LearnWindow(id, name, tokens) },
 			Learned: func(notice string) { log.Info("the form of requests changed", zap.String("notice", notice)) },

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ type mcpServers struct {
 var plainVariables = strings.Fields("HOME LOGNAME PATH SHELL USER LANG LC_ALL LC_CTYPE TERM TMPDIR TZ " +
 	"CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS PIP_CERT REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE")
 
-func newServers(live *config.Live, programs *tool.Shell, log *zap.Logger) *mcpServers {
+func newServers(live *config.Live, programs *tool.Shell, services http.RoundTripper, log *zap.Logger) *mcpServers {
 	s := &mcpServers{config: live}
 	s.Pool = mcp.New(mcp.Options{
 		Spawn: func(d mcp.Definition, stderr func(string)) (mcp.Process, error) {
@@ -40,7 +41,7 @@ func newServers(live *config.Live, programs *tool.Shell, log *zap.Logger) *mcpSe
 			}
 			return link, nil
 		},
-		Observer: s, Version: Version,
+		Observer: s, Version: Version, HTTP: services,
 		Log: func(server, line string) {
 			log.Info("MCP server", zap.String("server", server), zap.String("line", line))
 		},

@@ -21,6 +21,7 @@ import (
 	"appserver/core"
 	"appserver/core/config"
 	"appserver/core/engine"
+	"appserver/core/httpclient"
 	"appserver/core/model"
 	"appserver/core/patch"
 	"appserver/core/token"
@@ -126,7 +127,7 @@ func (p *player) start() {
 	c, err := config.Load(source)
 	require.NoError(p.t, err)
 	live := config.NewLive(source, c)
-	models, err := providers(c, p.home, nil, new(model.ModelCache), zap.NewNop())
+	models, err := providers(c, p.home, httpclient.New(os.Getenv), nil, new(model.ModelCache), zap.NewNop())
 	require.NoError(p.t, err)
 	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(),
 		rollouts: rollout.NewStore(rollout.OS(), p.home), models: &model.ModelCache{},
