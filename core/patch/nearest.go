@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"appserver/core/charset"
 	"appserver/core/excerpt"
 )
 
@@ -74,7 +75,7 @@ func (s *section) mismatch(path string, i int, message string, t text, wanted []
 		end := min(at+min(len(wanted), maxShown), len(t.lines))
 		var lines []string
 		for _, l := range t.lines[at:end] {
-			lines = append(lines, validText(l.text))
+			lines = append(lines, charset.Valid(l.text))
 		}
 		message = strings.TrimSuffix(
 			message,

@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"appserver/core/charset"
 )
 
 // Indices of no line: none matches, or several do where one must.
@@ -29,8 +31,8 @@ func readings(bytes bool) []reading {
 	}
 	if bytes {
 		return append(list,
-			reading{func(s string) string { return plain(western(s)) }, true},
-			reading{func(s string) string { return plain(validText(s)) }, true})
+			reading{func(s string) string { return plain(charset.Western(s)) }, true},
+			reading{func(s string) string { return plain(charset.Valid(s)) }, true})
 	}
 	return append(list, reading{plain, false}, reading{func(s string) string { return norm.NFC.String(plain(s)) }, true})
 }
@@ -78,7 +80,7 @@ func (t text) matches(wanted []string, start int, atEnd bool, limit int) (all []
 	if atEnd {
 		start = max(start, len(t.lines)-len(wanted))
 	}
-	for _, r := range readings(t.bytes) {
+	for _, r := range readings(t.IsUnknown()) {
 		read := make([]string, len(wanted))
 		for i, w := range wanted {
 			read[i] = r.read(w)

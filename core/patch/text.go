@@ -1,11 +1,15 @@
 package patch
 
-import "strings"
+import (
+	"strings"
+
+	"appserver/core/charset"
+)
 
 // text is a file as lines.
 type text struct {
 	lines []line
-	encoding
+	charset.Encoding
 	// bom is set if the file begins with a byte order mark, which is not part of the first line.
 	bom bool
 }
@@ -17,8 +21,8 @@ type line struct {
 }
 
 // readText divides a file into lines. In a file without "\n", "\r" ends a line.
-func readText(content string, e encoding) text {
-	t := text{encoding: e}
+func readText(content string, e charset.Encoding) text {
+	t := text{Encoding: e}
 	content, t.bom = strings.CutPrefix(content, bom)
 	ending := "\n"
 	if !strings.Contains(content, ending) {

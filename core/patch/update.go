@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"appserver/core/charset"
 	"appserver/core/excerpt"
 	"golang.org/x/text/unicode/norm"
 )
@@ -29,7 +30,7 @@ func (w swap) end() int { return w.at + w.count }
 
 // update returns the content after the hunks of a section.
 func (s *section) update(path, content string) (string, error) {
-	decoded, e, reason := decodeText(content)
+	decoded, e, reason := charset.Decode(content)
 	if reason != "" {
 		return "", s.missing(path, reason)
 	}
@@ -40,13 +41,13 @@ func (s *section) update(path, content string) (string, error) {
 	}
 	changed := t.with(swaps)
 	s.setEnd(&changed, t, swaps)
-	return e.encode(changed.String()), nil
+	return e.Encode(changed.String()), nil
 }
 
 // with returns the text after the swaps. A line that replaces another gets its ending. Other lines get the ending of
 // the line before them, or of the first line.
 func (t text) with(swaps []swap) text {
-	changed := text{encoding: t.encoding, bom: t.bom}
+	changed := text{Encoding: t.Encoding, bom: t.bom}
 	from := 0
 	for _, w := range swaps {
 		changed.lines = append(changed.lines, t.lines[from:w.at]...)
@@ -66,7 +67,7 @@ func (t text) with(swaps []swap) text {
 // keepsBOM reports whether the text begins with a byte order mark after the swaps. That changes only if the patch has
 // the mark on one side: in the removed first line, or in the new one.
 func (t text) keepsBOM(swaps []swap) bool {
-	if len(swaps) == 0 || swaps[0].at > 0 || len(swaps[0].lines) == 0 || t.order != nil {
+	if len(swaps) == 0 || swaps[0].at > 0 || len(swaps[0].lines) == 0 || t.IsUTF16() {
 		return t.bom
 	}
 	if after := strings.HasPrefix(swaps[0].lines[0], bom); after != swaps[0].bom {
@@ -184,7 +185,7 @@ func (t text) adopt(p place, swaps []swap) {
 			form = norm.NFD
 		}
 	}
-	if !other || t.bytes {
+	if !other || t.IsUnknown() {
 		return
 	}
 	for _, w := range swaps {

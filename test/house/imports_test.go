@@ -89,7 +89,7 @@ func importRules() []importRule {
 		{"core/sandbox", []string{"protocol", "core/osfile"}, "it makes the kernel enforce a policy for any command"},
 		{"core/tool", []string{"protocol", "core", "core/excerpt", "core/osfile", "core/patch", "core/sandbox", "core/toolspec"},
 			"it implements effects of the core, and does not depend on the engine"},
-		{"core/workspace", []string{"protocol", "core", "core/excerpt", "core/execrule", "core/imagefile", "core/osfile"},
+		{"core/workspace", []string{"protocol", "core", "core/charset", "core/excerpt", "core/execrule", "core/imagefile", "core/osfile"},
 			"it collects facts about the machine for the core"},
 		{"core/imagefile", nil, "it only looks at bytes"},
 		{"core/toolschema", []string{"protocol", "core/excerpt"}, "it normalizes any schema"},
@@ -110,7 +110,8 @@ func importRules() []importRule {
 		{"core/pattern", nil, "it compiles any expression"},
 		{"core/httpclient", nil, "it makes transports for any package"},
 		{"core/page", nil, "it divides any list into pages"},
-		{"core/patch", []string{"core/excerpt"}, "it parses and applies patches, and has no file system"},
+		{"core/charset", nil, "it decodes any text"},
+		{"core/patch", []string{"core/charset", "core/excerpt"}, "it parses and applies patches, and has no file system"},
 		{"core/redact", []string{"protocol"}, "it edits lines, and does not depend on threads or files"},
 		{"core/slash", []string{"protocol"}, "it converts slash commands to methods, and calls none"},
 		{"core/engine", []string{"protocol", "core", "core/page", "core/workspace", "rollout", "rollout/store"},
@@ -356,7 +357,7 @@ func checkLibrary(s *houseSource, name string) string {
 // purePackages are the core and its imports. Equal inputs must give equal steps, so that a loaded
 // thread equals the thread that ran.
 func purePackages() []string {
-	return []string{"protocol", "core", "core/command", "core/digest", "core/excerpt", "core/patch", "core/slash",
+	return []string{"protocol", "core", "core/charset", "core/command", "core/digest", "core/excerpt", "core/patch", "core/slash",
 		"core/toolschema", "core/toolspec"}
 }
 
