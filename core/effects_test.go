@@ -172,13 +172,16 @@ func planInput(m *machine, a arguments) (core.Input, error) {
 }
 
 func planned(e core.PlanPatch, files patch.Files) core.PatchPlanned {
-	p, err := patch.Parse(e.Dir, e.Text)
+	p, err := patch.Parse(e.Dir, e.Text, !e.Cut)
 	if err != nil {
 		return core.PatchPlanned{Effect: e.ID, Err: err}
 	}
 	r, err := p.Apply(files)
 	return core.PatchPlanned{Effect: e.ID, Result: r, Err: err}
 }
+
+// List returns nothing.
+func (a arguments) List(string) []string { return nil }
 
 // Read returns the option with the file's name.
 func (a arguments) Read(name string) (content string, exists bool, err error) {

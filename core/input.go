@@ -205,6 +205,8 @@ type ToolCall struct {
 	Arguments string
 	// Custom is set if Arguments is the free text of a custom tool.
 	Custom bool
+	// Cut is set if the answer was cut off, so that the call may lack its end.
+	Cut bool
 	// Echo is data that goes back to the provider with the call, or nil.
 	Echo *protocol.ProviderEcho
 }

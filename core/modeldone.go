@@ -62,7 +62,8 @@ func (s *step) modelDone(in ModelDone) {
 // that was cut off are not repaired, because they may lack their end.
 func normalizedCalls(a Answer) []ToolCall {
 	for i := range a.Calls {
-		if call := &a.Calls[i]; !call.Custom && a.Cut == "" {
+		call := &a.Calls[i]
+		if call.Cut = a.Cut != ""; !call.Cut && !call.Custom {
 			call.Arguments = toolspec.Normalized(call.Arguments)
 		}
 	}

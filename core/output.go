@@ -157,6 +157,8 @@ type PlanPatch struct {
 	// Protect is set if the sandbox policy restricts writes.
 	Protect bool
 	Text    string
+	// Cut is set if the answer with the patch was cut off, so that the text may lack its end.
+	Cut bool
 }
 
 // WritePatch writes all files of a planned patch, or none. It fails if a file changed since it was

@@ -12,12 +12,12 @@ func (in PatchPlanned) apply(s *step) { s.patchPlanned(in) }
 func (in PatchWritten) apply(s *step) { s.patchWritten(in) }
 
 func (s *step) startPatch(c *toolCall) {
-	text, err := toolspec.ParsePatch(c.call.Arguments, c.call.Custom)
+	dir, text, err := toolspec.ParsePatch(s.state.Settings.Cwd, c.call.Arguments, c.call.Custom)
 	if err != nil {
 		s.rejectArguments(c, err)
 		return
 	}
-	s.planPatch(c, &patchCall{dir: s.state.Settings.Cwd, text: text})
+	s.planPatch(c, &patchCall{dir: dir, text: text})
 }
 
 // planPatch reads the files and computes the result of the patch.
@@ -27,7 +27,7 @@ func (s *step) planPatch(c *toolCall, p *patchCall) {
 	c.state, c.effect = callRunning, s.newEffect()
 	s.active.toolEffects = append(s.active.toolEffects, c.effect)
 	s.effect(PlanPatch{ID: c.effect, TurnID: s.active.id, Root: p.root, Dir: p.dir,
-		Roots: s.rules().Roots(), Protect: !toolspec.Unconfined(s.state.Settings.Sandbox), Text: p.text})
+		Roots: s.rules().Roots(), Protect: !toolspec.Unconfined(s.state.Settings.Sandbox), Text: p.text, Cut: c.call.Cut})
 }
 
 func (s *step) patchPlanned(in PatchPlanned) {

@@ -455,6 +455,9 @@ func (e *explorer) back(t *rapid.T) {
 // anyFiles is a disk on which every file exists, unless it is 0.
 type anyFiles int
 
+// List returns nothing.
+func (n anyFiles) List(string) []string { return nil }
+
 // Read is the same for all files.
 func (n anyFiles) Read(string) (content string, exists bool, err error) {
 	return "a\nb\n", n > 0, nil

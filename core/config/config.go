@@ -66,6 +66,8 @@ type Config struct {
 	ModelInstructionsFile string  `key:"model_instructions_file" path:""`
 	// ProjectDocMaxBytes bounds the AGENTS.md files of a prompt, in bytes.
 	ProjectDocMaxBytes int `key:"project_doc_max_bytes" min:"0"`
+	// ProjectDocFallbackFilenames are names of files that are read if a folder of the project has no AGENTS.md.
+	ProjectDocFallbackFilenames []string `key:"project_doc_fallback_filenames"`
 
 	// Projects are the user's decisions about folders. ProjectRootMarkers are the names of files and
 	// folders that mark the root of a project.
@@ -157,8 +159,8 @@ type SandboxWorkspaceWrite struct {
 // ShellEnvironmentPolicy selects the environment variables of commands.
 type ShellEnvironmentPolicy struct {
 	Inherit string `key:"inherit" oneof:"all core none"`
-	// IgnoreDefaultExcludes is set if variables that seem to have secrets are passed on. Keep has patterns of those to
-	// pass on.
+	// IgnoreDefaultExcludes is set if variables that seem to have secrets are passed on. Keep has patterns of those
+	// to pass on.
 	IgnoreDefaultExcludes bool              `key:"ignore_default_excludes"`
 	Keep                  []string          `key:"keep"`
 	Exclude               []string          `key:"exclude"`

@@ -49,7 +49,7 @@ var otherIgnoredKeys = []string{
 	"model_providers.*.websocket_connect_timeout_ms", "notice",
 	"orchestrator", "oss_provider", "otel", "personality",
 	"plan_mode_reasoning_effort", "plugins", "profile", "profiles",
-	"project_doc_fallback_filenames", "realtime",
+	"realtime",
 	"responses_api_metadata", "show_raw_agent_reasoning",
 	"skills.config", "skills.bundled", "sqlite_home", "suppress_unstable_features_warning",
 	"tool_suggest", "tools.client_search_provider", "tui", "cloud", "code_mode", "responses", "rollout_trace",

@@ -62,6 +62,7 @@ service_tier = "flex"
 developer_instructions = "be brief"
 model_instructions_file = "prompt.md"
 project_doc_max_bytes = 1024
+project_doc_fallback_filenames = ["CLAUDE.md", "x"]
 
 [sandbox_workspace_write]
 writable_roots = ["/var/cache/x", "beside"]
@@ -118,6 +119,7 @@ service_tier: flex
 developer_instructions: be brief
 model_instructions_file: prompt.md
 project_doc_max_bytes: 1024
+project_doc_fallback_filenames: [CLAUDE.md, x]
 sandbox_workspace_write:
   writable_roots: [/var/cache/x, beside]
   network_access: true
@@ -190,6 +192,8 @@ func requireTopLevel(t *testing.T, c *config.Config, home string) {
 	require.Equal(t, "be brief", *c.DeveloperInstructions)
 	require.Equal(t, filepath.Join(home, "prompt.md"), c.ModelInstructionsFile)
 	require.Equal(t, 1024, c.ProjectDocMaxBytes)
+	require.Equal(t, []string{"CLAUDE.md", "x"}, c.ProjectDocFallbackFilenames)
+	require.False(t, c.ProjectChoosesDocuments())
 }
 
 func requireLocalProvider(t *testing.T, c *config.Config) {

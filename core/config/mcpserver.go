@@ -189,22 +189,18 @@ func (c *Config) Servers() (out []McpServer) {
 	return out
 }
 
-// RequestHeaders returns the headers for a service. The error names a missing variable.
+// RequestHeaders returns the headers for a service. The error names a variable that is missing, or whose value cannot
+// be a header.
 func (c *Config) RequestHeaders(s McpServer) (map[string]string, error) {
-	headers := map[string]string{}
-	for name, value := range s.HTTPHeaders {
-		headers[name] = value
+	headers, err := c.headers(s.HTTPHeaders, s.EnvHTTPHeaders)
+	if err != nil || s.BearerTokenEnvVar == "" {
+		return headers, err
 	}
-	for name, variable := range s.EnvHTTPHeaders {
-		if value := c.getenv(variable); value != "" {
-			headers[name] = value
-		}
-	}
-	if s.BearerTokenEnvVar == "" {
-		return headers, nil
-	}
-	token := c.getenv(s.BearerTokenEnvVar)
-	if token == "" {
+	token, err := c.token(s.BearerTokenEnvVar)
+	switch {
+	case err != nil:
+		return nil, err
+	case token == "":
 		return nil, fmt.Errorf("the environment variable %s is not set, which bearer_token_env_var of the MCP server %s names", s.BearerTokenEnvVar, s.Name)
 	}
 	headers["Authorization"] = "Bearer " + token

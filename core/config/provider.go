@@ -3,6 +3,7 @@ package config
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,7 +178,15 @@ func (c *Config) Ready(name string) error {
 		return nil
 	case p.BaseURL == "":
 		return c.notReady(name, "has no address: set base_url")
-	case p.EnvKey != "" && c.APIKey(p) == "":
+	}
+	key, err := c.APIKey(p)
+	if err == nil {
+		_, err = c.Headers(p)
+	}
+	switch {
+	case err != nil:
+		return protocol.Refuse(protocol.KindProviderNotReady, "model provider %s cannot be used: %v", name, err)
+	case p.EnvKey != "" && key == "":
 		return c.noKey(p)
 	}
 	return nil
@@ -208,29 +217,38 @@ func (c *Config) file() string {
 	return ""
 }
 
-// APIKey returns the key for a provider, or empty.
-func (c *Config) APIKey(p Provider) string {
+// APIKey returns the key for a provider, or empty. The error names the variable with a value that is no key.
+func (c *Config) APIKey(p Provider) (string, error) {
 	if p.EnvKey != "" {
-		if key := strings.TrimSpace(c.getenv(p.EnvKey)); key != "" {
-			return key
+		if key, err := c.token(p.EnvKey); key != "" || err != nil {
+			return key, err
 		}
 	}
-	return p.BearerToken
+	return p.BearerToken, nil
 }
 
 // Headers returns the additional headers of requests to a provider. It omits headers from empty
-// variables.
-func (c *Config) Headers(p Provider) map[string]string {
-	headers := maps.Clone(p.HTTPHeaders)
+// variables. The error names a variable whose value cannot be a header.
+func (c *Config) Headers(p Provider) (map[string]string, error) {
+	return c.headers(p.HTTPHeaders, p.EnvHTTPHeaders)
+}
+
+// headers joins headers with those whose values are in environment variables.
+func (c *Config) headers(values, variables map[string]string) (map[string]string, error) {
+	headers := maps.Clone(values)
 	if headers == nil {
 		headers = map[string]string{}
 	}
-	for name, variable := range p.EnvHTTPHeaders {
-		if value := strings.TrimSpace(c.getenv(variable)); value != "" {
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		value, err := c.headerValue(variables[name])
+		if err != nil {
+			return nil, err
+		}
+		if value != "" {
 			headers[name] = value
 		}
 	}
-	return headers
+	return headers, nil
 }
 
 func (p Provider) cachedPriceRatio() float64 {

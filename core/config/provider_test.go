@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,9 +107,58 @@ experimental_bearer_token = "t"
 
 func TestAPIKey(t *testing.T) {
 	c, _ := loadWith(t, "", map[string]string{"K": " key\n"})
-	require.Equal(t, "key", c.APIKey(config.Provider{EnvKey: "K", BearerToken: "t"}))
-	require.Equal(t, "t", c.APIKey(config.Provider{EnvKey: "OTHER", BearerToken: "t"}))
-	require.Empty(t, c.APIKey(config.Provider{}))
+	for want, p := range map[string]config.Provider{
+		"key": {EnvKey: "K", BearerToken: "t"}, "t": {EnvKey: "OTHER", BearerToken: "t"}, "": {},
+	} {
+		key, err := c.APIKey(p)
+		require.NoError(t, err)
+		require.Equal(t, want, key)
+	}
+}
+
+// TestVariablesForHeadersAreTrimmedOrRefused never shows a value.
+func TestVariablesForHeadersAreTrimmedOrRefused(t *testing.T) {
+	const file = `[model_providers.p]
+base_url = "http://p/v1"
+env_key = "KEY"
+env_http_headers = { X-Org = "ORG" }
+[mcp_servers.s]
+url = "http://s/mcp"
+bearer_token_env_var = "KEY"
+env_http_headers = { X-Org = "ORG" }
+`
+	for _, c := range []struct {
+		name, key, org string
+		variable       string // of the error, or ""
+	}{
+		{"line ends and blanks", "\t sk-1 \r\n", " a b\r\n", ""},
+		{"quotes of a header", "sk-1", `"a"`, ""},
+		{"other characters of a header", "sk-1", "é", ""},
+		{"quotes", `"sk-secret"`, "a", "KEY"},
+		{"a quote and a line end", "\"sk-secret\"\r", "a", "KEY"},
+		{"typographic quotes", "“sk-secret”", "a", "KEY"},
+		{"two lines", "sk-secret\nsk-2", "a", "KEY"},
+		{"a control character", "sk-secret\x00", "a", "KEY"},
+		{"two lines of a header", "sk-1", "sk-secret\r\nX-Other: b", "ORG"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			conf, _ := loadWith(t, file, map[string]string{"KEY": c.key, "ORG": c.org})
+			headers, err := conf.RequestHeaders(conf.Servers()[0])
+			ready := conf.Ready("p")
+			if c.variable == "" {
+				require.NoError(t, ready)
+				require.NoError(t, err)
+				require.Equal(t, "Bearer sk-1", headers["Authorization"])
+				require.Equal(t, strings.TrimSpace(c.org), headers["X-Org"])
+				return
+			}
+			requireKind(t, ready, protocol.KindProviderNotReady)
+			for _, err := range []error{ready, err} {
+				require.ErrorContains(t, err, "the environment variable "+c.variable+" has")
+				require.NotContains(t, err.Error(), "secret")
+			}
+		})
+	}
 }
 
 func TestHeaders(t *testing.T) {
@@ -117,9 +167,13 @@ func TestHeaders(t *testing.T) {
 		HTTPHeaders:    map[string]string{"X-Team": "a", "X-User": "none"},
 		EnvHTTPHeaders: map[string]string{"X-User": "USER_HEADER", "X-Empty": "EMPTY"},
 	}
-	require.Equal(t, map[string]string{"X-Team": "a", "X-User": "me"}, c.Headers(p))
+	headers, err := c.Headers(p)
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"X-Team": "a", "X-User": "me"}, headers)
 	require.Equal(t, "none", p.HTTPHeaders["X-User"], "the provider is unchanged")
-	require.Empty(t, c.Headers(config.Provider{}))
+	headers, err = c.Headers(config.Provider{})
+	require.NoError(t, err)
+	require.Empty(t, headers)
 }
 
 func TestProviderInfo(t *testing.T) {

@@ -65,6 +65,12 @@ func (c *Config) Environment() core.EnvironmentPolicy {
 		Exclude: excluded, IncludeOnly: included, Set: p.Set, NoProfile: p.UseProfile != nil && !*p.UseProfile}
 }
 
+// ProjectChoosesDocuments reports whether a file of the project sets project_doc_fallback_filenames.
+func (c *Config) ProjectChoosesDocuments() bool {
+	n := c.root.find("project_doc_fallback_filenames")
+	return n != nil && n.position.layer != nil && n.position.layer.name.Type == protocol.LayerProject
+}
+
 // BaseInstructions returns the configured system prompt: the text of model_instructions_file, else
 // instructions, else empty. A file that a project names is in the project. If the file cannot be read, the error is a
 // *protocol.Error of kind config.

@@ -2,10 +2,8 @@ package model
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -48,9 +46,10 @@ type Endpoint struct {
 	Learned func(notice string)
 	// Identity names the client of requests; nil names this program.
 	Identity *Identity
-	// Transport replaces the HTTP transport; nil means one of the provider's own,
-	// which honours the proxy variables of the environment.
+	// Transport sends the requests; nil means http.DefaultTransport. Client.Close closes its idle connections.
 	Transport http.RoundTripper
+	// Problem is the reason why no request can be made, or nil.
+	Problem error
 }
 
 // Client is a provider: an endpoint, and the API that it is asked by. It is safe for concurrent
@@ -80,12 +79,12 @@ func newClient(e Endpoint, path ...string) *Client {
 	if e.IdleTimeout <= 0 {
 		e.IdleTimeout = defaultIdleTimeout
 	}
-	if e.Transport == nil {
-		e.Transport = newTransport()
-	}
 	c := &Client{endpoint: e, client: &http.Client{Transport: e.Transport, CheckRedirect: stayAtHome}, redact: redactor(e)}
 	if c.url, c.urlErr = requestURL(e, path...); c.urlErr == nil {
 		c.shown = shownURL(c.url)
+	}
+	if e.Problem != nil {
+		c.urlErr = e.Problem
 	}
 	return c
 }
@@ -100,22 +99,6 @@ func stayAtHome(req *http.Request, via []*http.Request) error {
 		return http.ErrUseLastResponse
 	}
 	return nil
-}
-
-// newTransport is the default transport with a quicker end for connections that
-// cannot be made or are dead, and without the limit of two idle connections.
-func newTransport() *http.Transport {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
-	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         dialer.DialContext,
-		ForceAttemptHTTP2:   true,
-		HTTP2:               &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
-		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout: 10 * time.Second,
-		MaxIdleConnsPerHost: 8,
-		IdleConnTimeout:     90 * time.Second,
-	}
 }
 
 func (c *Client) withoutSecrets(b []byte) []byte { return []byte(c.redact.Replace(string(b))) }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -17,6 +18,24 @@ import (
 // ones protect nothing, and cutting them out would maim messages.
 const minSecret = 6
 
+// wayError is an error of the way to an endpoint, such as a proxy or the file of certificates. The endpoint is not
+// the reason.
+type wayError interface {
+	error
+	// Advice returns what to do.
+	Advice() string
+	// Temporary reports whether another request may succeed.
+	Temporary() bool
+}
+
+// viaOf returns the proxy of a request, and the variable that names it, or "".
+func viaOf(transport http.RoundTripper, u *url.URL) string {
+	if t, ok := transport.(interface{ Via(*url.URL) string }); ok {
+		return t.Via(u)
+	}
+	return ""
+}
+
 // advice returns the reason of a failed connection, and what to check.
 func advice(err error) string {
 	var (
@@ -24,8 +43,12 @@ func advice(err error) string {
 		silent *idleError
 		cert   *tls.CertificateVerificationError
 		record tls.RecordHeaderError
+		signer x509.UnknownAuthorityError
 	)
 	switch {
+	case errors.As(err, &signer):
+		return "TLS failed (" + err.Error() + "); if the authority is a private one, name the file with its certificate in " +
+			"the environment variable CODEX_CA_CERTIFICATE"
 	case errors.As(err, &silent):
 		return silent.Error() + "; raise stream_idle_timeout_ms if the model needs longer"
 	case osfile.Is(err, syscall.ECONNREFUSED):

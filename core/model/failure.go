@@ -26,6 +26,8 @@ type source struct {
 	name string
 	// url is without its query and the user's name and password.
 	url string
+	// via is the proxy that sees the requests, and the variable that names it, or "".
+	via string
 }
 
 // requestError is a request that could not be made.
@@ -79,7 +81,7 @@ func CutOff(why error) *core.ModelError { return (&cutError{why}).modelError(sou
 
 // StatusFailure is the failure of a request that a provider answered with a status other than 2xx.
 func StatusFailure(provider string, status int, header http.Header, body []byte) *core.ModelError {
-	return (&statusError{status, header, body}).modelError(source{provider, provider})
+	return (&statusError{status, header, body}).modelError(source{name: provider, url: provider})
 }
 
 // refusalOf returns the provider's words about a request. They come with a status, or at the begin of a stream from
@@ -129,7 +131,7 @@ func (c *Client) modelError(err error) *core.ModelError {
 	if !errors.As(err, &f) {
 		f = &requestError{err}
 	}
-	m := f.modelError(source{c.endpoint.Name, c.shown})
+	m := f.modelError(c.source())
 	if c.endpoint.NotFound != "" && lacksPath(err) && m.Info.Kind != protocol.ErrorModelNotFound {
 		m.Message += ". " + c.endpoint.NotFound
 	}
@@ -143,6 +145,15 @@ func (c *Client) modelError(err error) *core.ModelError {
 	m.Message = c.redact.Replace(m.Message)
 	m.Details = c.redact.Replace(m.Details)
 	return m
+}
+
+// source returns the provider for messages. A proxy is part of it if it can answer instead of the provider.
+func (c *Client) source() source {
+	from := source{name: c.endpoint.Name, url: c.shown}
+	if c.url != nil && c.url.Scheme == "http" {
+		from.via = viaOf(c.endpoint.Transport, c.url)
+	}
+	return from
 }
 
 // storeAdvice is for providers that refuse store: false.
@@ -165,12 +176,17 @@ func (e *connectError) modelError(from source) *core.ModelError {
 	if u := new(url.Error); errors.As(err, &u) {
 		err = u.Err // u names the URL with its query
 	}
-	return &core.ModelError{
+	m := &core.ModelError{
 		Message: fmt.Sprintf("no answer from model provider %q at %s: %s", from.name, from.url, advice(err)),
 		Info:    protocol.CodexErrorInfo{Kind: protocol.ErrorHTTPConnectionFailed},
 		Details: err.Error(),
 		Retry:   true,
 	}
+	if way := wayError(nil); errors.As(err, &way) {
+		m.Message = fmt.Sprintf("model provider %q at %s cannot be reached: %v; %s", from.name, from.url, way, way.Advice())
+		m.Retry = way.Temporary()
+	}
+	return m
 }
 
 func (e *statusError) modelError(from source) *core.ModelError {
@@ -180,7 +196,11 @@ func (e *statusError) modelError(from source) *core.ModelError {
 	if p.text != "" {
 		message += ": " + p.text
 	}
-	m := statusModelError(e.status, p, message+", url: "+from.url)
+	message += ", url: " + from.url
+	if from.via != "" {
+		message += ", through the proxy " + from.via
+	}
+	m := statusModelError(e.status, p, message)
 	m.RetryAfter = cmp.Or(retryAfter(e.header, time.Now()), p.wait)
 	m.Details = excerpt.FirstRunes(string(e.body), messageLimit)
 	return m

@@ -2,7 +2,9 @@ package osfile
 
 import (
 	"errors"
+	"io"
 	"io/fs"
+	"os"
 )
 
 // ErrNotFolder is the error of Open for something other than a folder, such as a link.
@@ -39,4 +41,13 @@ func (f *Folder) LinkUnchanged(name string, to *Folder, newName string, was Info
 		return errors.Join(err, to.Remove(newName))
 	}
 	return nil
+}
+
+// readNames returns names in an open folder, at most limit.
+func readNames(dir *os.File, limit int) ([]string, error) {
+	names, err := dir.Readdirnames(limit)
+	if errors.Is(err, io.EOF) { // the folder is empty
+		err = nil
+	}
+	return names, err
 }

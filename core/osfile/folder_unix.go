@@ -89,6 +89,16 @@ func (f *Folder) OpenFile(name string) (*os.File, error) {
 	return f.openFile(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 }
 
+// Names returns names in the folder, at most limit.
+func (f *Folder) Names(limit int) ([]string, error) {
+	dir, err := f.openFile(".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return readNames(dir, limit)
+}
+
 // Create creates a file that must not exist, to write it.
 func (f *Folder) Create(name string, perm fs.FileMode) (*os.File, error) {
 	return f.openFile(name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL, perm)

@@ -223,6 +223,17 @@ func (f *Folder) OpenFile(name string) (*os.File, error) {
 	return os.NewFile(uintptr(handle), name), nil
 }
 
+// Names returns names in the folder, at most limit.
+func (f *Folder) Names(limit int) ([]string, error) {
+	handle, err := openRelative(f.handle, "", windows.FILE_LIST_DIRECTORY, windows.FILE_OPEN, windows.FILE_DIRECTORY_FILE)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: f.path, Err: err}
+	}
+	dir := os.NewFile(uintptr(handle), f.path)
+	defer dir.Close()
+	return readNames(dir, limit)
+}
+
 // Create creates a file that must not exist, to write it.
 func (f *Folder) Create(name string, _ fs.FileMode) (*os.File, error) {
 	handle, err := f.openAt(name, windows.GENERIC_READ|windows.GENERIC_WRITE, windows.FILE_CREATE,

@@ -2,7 +2,7 @@ package patch
 
 import (
 	"fmt"
-	"unicode/utf8"
+	"strings"
 )
 
 // Files gives access to the files that a patch changes.
@@ -10,6 +10,8 @@ type Files interface {
 	// Read returns the content of a file, or false if the file does not exist. It fails if a link in
 	// the name leads where patches may not write, and if the name is not a regular file.
 	Read(name string) (content string, exists bool, err error)
+	// List returns the names in a folder, or nil if they are not known. The name of the folder of the patch is empty.
+	List(folder string) []string
 }
 
 // Kind is the kind of a change.
@@ -21,7 +23,7 @@ const (
 	Delete Kind = "delete"
 )
 
-// Change is the effect of a patch on one file, in the form that clients show.
+// Change is the effect of a patch on one file, in the form that clients show: as valid UTF-8.
 type Change struct {
 	Path string
 	Kind Kind
@@ -52,7 +54,7 @@ type Result struct {
 // Apply computes the effect of the patch and changes no file. The error is an *Error, or an error
 // of files.
 func (p *Patch) Apply(files Files) (*Result, error) {
-	t := &tree{disk: files, files: map[string]*entry{}}
+	t := &tree{dir: p.dir, disk: files, files: map[string]*entry{}}
 	for i := range p.sections {
 		if err := t.apply(&p.sections[i]); err != nil {
 			return nil, err
@@ -63,6 +65,7 @@ func (p *Patch) Apply(files Files) (*Result, error) {
 
 // tree holds the files in the state after the sections applied so far.
 type tree struct {
+	dir   string
 	disk  Files
 	files map[string]*entry
 	order []*entry
@@ -93,18 +96,25 @@ func (t *tree) entry(path string) (*entry, error) {
 }
 
 func (t *tree) apply(s *section) error {
-	e, err := t.entry(s.path)
+	path, err := t.locate(s, s.name, s.kind == Add)
+	if err != nil {
+		return err
+	}
+	e, err := t.entry(path)
 	if err != nil {
 		return err
 	}
 	switch s.kind {
 	case Add:
 		content := s.content.String()
+		if s.unended {
+			content = strings.TrimSuffix(content, "\n")
+		}
 		e.after, e.from = &content, nil
 		return nil
 	case Delete:
 		if e.after == nil {
-			return s.missing("the file to delete does not exist")
+			return s.missing(path, "the file to delete does not exist")
 		}
 		e.after, e.from = nil, nil
 		return nil
@@ -112,26 +122,40 @@ func (t *tree) apply(s *section) error {
 	return t.update(s, e)
 }
 
-func (s *section) missing(reason string) error {
-	return &Error{Kind: Missing, Path: s.path, Line: s.line, Message: reason}
+func (s *section) missing(path, reason string) error {
+	return &Error{Kind: Missing, Path: path, Line: s.line, Message: reason}
 }
 
 func (t *tree) update(s *section, e *entry) error {
+	if e.after == nil {
+		return s.missing(e.path, "the file to update does not exist")
+	}
+	content, err := s.update(e.path, *e.after)
 	switch {
-	case e.after == nil:
-		return s.missing("the file to update does not exist")
-	case !utf8.ValidString(*e.after):
-		return s.missing("the file is not UTF-8 text; use a command to change it")
-	}
-	content, err := s.update(*e.after)
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if s.move == "" || s.move == s.path {
+	case s.deletes && content != "":
+		return &Error{Kind: Mismatch, Path: e.path, Line: s.line, Message: "the file to delete has more lines than the diff"}
+	case s.deletes:
+		e.after, e.from = nil, nil
+		return nil
+	case s.move == "":
 		e.after = &content
 		return nil
 	}
-	to, err := t.entry(s.move)
+	return t.moveTo(s, e, content)
+}
+
+func (t *tree) moveTo(s *section, e *entry, content string) error {
+	path, err := t.locate(s, s.move, true)
+	if err != nil {
+		return err
+	}
+	if path == e.path {
+		e.after = &content
+		return nil
+	}
+	to, err := t.entry(path)
 	if err != nil {
 		return err
 	}
@@ -189,15 +213,17 @@ func (r *Result) add(e, to *entry) {
 	c := Change{Path: e.path, Kind: Update}
 	switch {
 	case to != nil:
-		c.MovePath, c.Content, c.Diff = to.path, *to.after, Diff(*e.before, *to.after)
+		c.MovePath, c.Content, c.Diff = to.path, shown(*to.after), shownDiff(*e.before, *to.after)
 	case e.before == nil && e.after == nil:
 		return
 	case e.before == nil:
-		c.Kind, c.Content, c.Diff = Add, *e.after, *e.after
+		c.Kind, c.Content = Add, shown(*e.after)
+		c.Diff = c.Content
 	case e.after == nil:
-		c.Kind, c.Content, c.Diff = Delete, *e.before, *e.before
+		c.Kind, c.Content = Delete, shown(*e.before)
+		c.Diff = c.Content
 	default:
-		c.Content, c.Diff = *e.after, Diff(*e.before, *e.after)
+		c.Content, c.Diff = shown(*e.after), shownDiff(*e.before, *e.after)
 	}
 	r.Changes = append(r.Changes, c)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"appserver/core/charset"
 	"appserver/core/excerpt"
 )
 
@@ -22,26 +23,43 @@ const (
 	maxSearched = 20_000
 )
 
-// noContext returns the error for a context line that is not in the file.
-func (s *section) noContext(i int, t text, from int) error {
+// noContext returns the error for a context line that is not in the file, or that is there several times in another
+// form of Unicode.
+func (s *section) noContext(path string, i int, t text, from, at int) error {
 	wanted := []string{*s.hunks[i].context}
-	return s.mismatch(
-		i,
-		fmt.Sprintf("the line after %s, %q, is not in the file%s", hunkMark, excerpt.Head(wanted[0], maxWidth), behind(from)),
-		t,
-		wanted,
-	)
+	shown := excerpt.Head(wanted[0], maxWidth)
+	if at == several {
+		return s.unclear(path, i, fmt.Sprintf("the line after %s, %q, is in the file several times in another encoding or "+
+			"form of Unicode", hunkMark, shown))
+	}
+	return s.mismatch(path, i, fmt.Sprintf("the line after %s, %q, is not in the file%s", hunkMark, shown, behind(from)),
+		t, wanted)
 }
 
-// noLines returns the error for a hunk whose lines are not in the file.
-func (s *section) noLines(i int, t text, from int) error {
+// noLines returns the error for a hunk whose lines are not in the file, or are there several times.
+func (s *section) noLines(path string, i int, t text, from, at int) error {
 	wanted := old(s.hunks[i].ops)
 	where := behind(from)
 	if s.hunks[i].atEnd {
 		where = " at its end"
 	}
-	message := "the file does not have these lines" + where + ":\n" + show(wanted, nil)
-	return s.mismatch(i, message, t, wanted)
+	switch {
+	case at == several && len(wanted) == 0:
+		return s.unclear(path, i, "the hunk has no line of the file, so its place is not certain")
+	case at == several && s.hunks[i].numbers != nil:
+		return s.unclear(path, i, fmt.Sprintf("the file has these lines several times%s, and not at line %d:\n%s", where,
+			s.hunks[i].numbers.oldStart, show(wanted, nil)))
+	case at == several:
+		return s.unclear(path, i, fmt.Sprintf("the file has these lines several times%s, in another encoding or form of "+
+			"Unicode:\n%s", where, show(wanted, nil)))
+	}
+	return s.mismatch(path, i, "the file does not have these lines"+where+":\n"+show(wanted, nil), t, wanted)
+}
+
+// unclear returns the error for a hunk with several places.
+func (s *section) unclear(path string, i int, message string) error {
+	return &Error{Kind: Mismatch, Path: path, Hunk: i + 1, Line: s.hunks[i].line,
+		Message: strings.TrimSuffix(message, "\n") + "\nGive more of the unchanged lines around the change."}
 }
 
 func behind(from int) string {
@@ -52,12 +70,12 @@ func behind(from int) string {
 }
 
 // mismatch returns the error for a hunk, with the lines of the file that resemble it most.
-func (s *section) mismatch(i int, message string, t text, wanted []string) error {
+func (s *section) mismatch(path string, i int, message string, t text, wanted []string) error {
 	if at := nearest(t.lines, wanted); at != none {
 		end := min(at+min(len(wanted), maxShown), len(t.lines))
 		var lines []string
 		for _, l := range t.lines[at:end] {
-			lines = append(lines, l.text)
+			lines = append(lines, charset.Valid(l.text))
 		}
 		message = strings.TrimSuffix(
 			message,
@@ -72,7 +90,7 @@ func (s *section) mismatch(i int, message string, t text, wanted []string) error
 	}
 	return &Error{
 		Kind:    Mismatch,
-		Path:    s.path,
+		Path:    path,
 		Hunk:    i + 1,
 		Line:    s.hunks[i].line,
 		Message: strings.TrimSuffix(message, "\n"),

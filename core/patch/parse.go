@@ -2,24 +2,29 @@ package patch
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
 // Patch is a parsed patch.
 type Patch struct {
+	dir      string
 	sections []section
 }
 
 // section is the part of a patch that changes one file.
 type section struct {
 	kind Kind
-	path string
+	// name is the file's name as the patch has it.
+	name string
 	// move is the file's new name, or empty if the file keeps its name.
 	move string
 	// content is the content of an added file.
 	content strings.Builder
 	hunks   []*hunk
+	// unended is set if the added file does not end with a newline.
+	unended bool
+	// deletes is set if the hunks remove all lines of a file that is deleted.
+	deletes bool
 	line    int
 }
 
@@ -27,6 +32,8 @@ type section struct {
 type hunk struct {
 	// context is a line before the hunk, from its @@ line, or nil.
 	context *string
+	// numbers are those of a unified diff, or nil. The context is their text then.
+	numbers *numbers
 	ops     []op
 	// atEnd is set if the hunk must match the end of the file.
 	atEnd bool
@@ -37,6 +44,10 @@ type hunk struct {
 type op struct {
 	mark opMark
 	text string
+	// unended is set if the patch says that no newline follows the line.
+	unended bool
+	// bom is set if a byte order mark was removed from the text.
+	bom bool
 }
 
 type opMark byte
@@ -59,60 +70,35 @@ const (
 	hunkMark        = "@@"
 )
 
-// Parse parses a patch that is applied in dir, an absolute path. It removes the here-document that
-// some models write around a patch. The error is an *Error.
-func Parse(dir, text string) (*Patch, error) {
-	lines, first, err := body(text)
+// Parse parses a patch that is applied in dir, an absolute path. It removes what models write around a patch: a
+// Markdown fence, or a here-document. Whole is set if the text cannot have lost its end, because the model has ended
+// it. The error is an *Error.
+func Parse(dir, text string, whole bool) (*Patch, error) {
+	e, err := open(text, whole)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{dir: dir}
-	for i, text := range lines {
-		p.line = first + i
-		if err := p.parseLine(text); err != nil {
+	p := &parser{patch: Patch{dir: dir}}
+	for i := 0; i < len(e.lines); {
+		p.line = e.first + i
+		n, err := p.parse(e.lines[i:])
+		if err != nil {
 			return nil, err
 		}
+		i += n
 	}
-	if err := p.endSection(); err != nil {
+	if err := p.finish(e.ended); err != nil {
 		return nil, err
-	}
-	if len(p.patch.sections) == 0 {
-		return nil, &Error{Kind: Malformed, Message: "the patch changes no file"}
 	}
 	return &p.patch, nil
 }
 
-// body returns the lines between the first and the last one, and the number of the first of them.
-func body(text string) (lines []string, first int, err error) {
-	lines = strings.Split(strings.TrimSpace(text), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], "\r")
-	}
-	first = 2
-	if isDocument(lines) {
-		lines, first = lines[1:len(lines)-1], 3
-	}
-	switch last := len(lines) - 1; {
-	case strings.TrimSpace(lines[0]) != beginMark:
-		return nil, 0, &Error{Kind: Malformed, Message: "the first line must be " + beginMark}
-	case last == 0 || strings.TrimSpace(lines[last]) != endMark:
-		return nil, 0, &Error{Kind: Malformed, Message: "the last line must be " + endMark}
-	default:
-		return lines[1:last], first, nil
-	}
-}
-
-// isDocument reports whether the lines are a here-document that no shell has read.
-func isDocument(lines []string) bool {
-	return len(lines) >= 4 && slices.Contains([]string{"<<EOF", "<<'EOF'", `<<"EOF"`}, lines[0]) &&
-		strings.HasSuffix(lines[len(lines)-1], "EOF")
-}
-
 // parser reads the lines between the begin and the end mark one by one.
 type parser struct {
-	dir   string
 	patch Patch
 	line  int
+	// between is set between the end mark of a patch and the begin mark of another in the same text.
+	between bool
 }
 
 // current returns the section of the next line, or nil before the first header.
@@ -127,6 +113,33 @@ func (p *parser) fault(format string, args ...any) error {
 	return &Error{Kind: Malformed, Line: p.line, Message: fmt.Sprintf(format, args...)}
 }
 
+// parse parses the first of the lines, or the header of a unified diff with which they begin. It returns the number
+// of the parsed lines.
+func (p *parser) parse(lines []string) (n int, err error) {
+	if next, err := p.betweenPatches(lines[0]); next || err != nil {
+		return 1, err
+	}
+	if n, err := p.unified(lines); n > 0 || err != nil {
+		return n, err
+	}
+	return 1, p.parseLine(lines[0])
+}
+
+// betweenPatches reads the lines from the end mark of a patch to the begin mark of another in the same text. Both are
+// one patch.
+func (p *parser) betweenPatches(line string) (read bool, err error) {
+	switch {
+	case !p.between:
+		p.between = isEnd(line)
+		return p.between, nil
+	case isBegin(line):
+		p.between = false
+	case strings.TrimSpace(line) != "":
+		return true, p.fault("%s is not the last line", endMark)
+	}
+	return true, nil
+}
+
 // parseLine parses a line. Headers may be indented, except in an update: there, an indented line is an
 // unchanged line.
 func (p *parser) parseLine(text string) error {
@@ -139,8 +152,6 @@ func (p *parser) parseLine(text string) error {
 		return p.begin(kind, name)
 	}
 	switch {
-	case header == endMark:
-		return p.fault("%s is not the last line", endMark)
 	case s == nil && strings.HasPrefix(header, environmentMark) && p.line <= 3:
 		return nil
 	case s == nil || s.kind == Delete:
@@ -167,12 +178,41 @@ func (p *parser) begin(kind Kind, name string) error {
 	if err := p.endSection(); err != nil {
 		return err
 	}
-	path, err := cleanPath(p.dir, name, p.line)
-	if err != nil {
+	p.patch.sections = append(p.patch.sections, section{kind: kind, name: name, line: p.line})
+	return nil
+}
+
+// finish rejects a patch without a change. It also rejects a patch without an end mark whose last line is seldom the
+// last one of a whole patch.
+func (p *parser) finish(ended bool) error {
+	if err := p.endSection(); err != nil {
 		return err
 	}
-	p.patch.sections = append(p.patch.sections, section{kind: kind, path: path, line: p.line})
+	s := p.current()
+	if s == nil {
+		return &Error{Kind: Malformed, Message: "the patch changes no file"}
+	}
+	if !ended && s.isOpen() {
+		return p.fault("the patch has no line %s, and seems to break off here. Send the whole patch, with that line at "+
+			"its end", endMark)
+	}
 	return nil
+}
+
+// isOpen reports whether lines of the section are likely to be missing: the content of a file, the rest of a counted
+// hunk, or what replaces a removed line.
+func (s *section) isOpen() bool {
+	switch s.kind {
+	case Add:
+		return s.content.Len() == 0
+	case Delete:
+		return false
+	}
+	last := s.hunks[len(s.hunks)-1]
+	if last.numbers != nil {
+		return !last.isComplete()
+	}
+	return last.ops[len(last.ops)-1].mark == removed && !last.atEnd
 }
 
 // endSection rejects an update without a change.
@@ -182,7 +222,7 @@ func (p *parser) endSection() error {
 	case s == nil || s.kind != Update:
 		return nil
 	case len(s.hunks) == 0:
-		return &Error{Kind: Malformed, Path: s.path, Line: s.line, Message: "the update has no hunk"}
+		return &Error{Kind: Malformed, Path: s.name, Line: s.line, Message: "the update has no hunk"}
 	}
 	return s.endHunk()
 }
@@ -190,18 +230,23 @@ func (p *parser) endSection() error {
 // endHunk rejects a hunk without lines.
 func (s *section) endHunk() error {
 	if n := len(s.hunks); n > 0 && len(s.hunks[n-1].ops) == 0 {
-		return &Error{Kind: Malformed, Path: s.path, Hunk: n, Line: s.hunks[n-1].line, Message: "the hunk has no line"}
+		return &Error{Kind: Malformed, Path: s.name, Hunk: n, Line: s.hunks[n-1].line, Message: "the hunk has no line"}
 	}
 	return nil
 }
 
 func (p *parser) added(s *section, text string) error {
-	text, ok := strings.CutPrefix(text, "+")
-	if !ok {
-		return p.fault("%q is in the new file %s, whose lines begin with +", text, s.path)
+	context, isHunk := strings.CutPrefix(text, hunkMark+" ")
+	switch line, ok := strings.CutPrefix(text, "+"); {
+	case ok:
+		s.content.WriteString(line)
+		s.content.WriteByte('\n')
+	case strings.TrimRightFunc(text, isSpace) == noNewline:
+		s.unended = true
+	case isHunk && s.content.Len() == 0 && readNumbers(context) != nil:
+	default:
+		return p.fault("%q is in the new file %s, whose lines begin with +", text, s.name)
 	}
-	s.content.WriteString(text)
-	s.content.WriteByte('\n')
 	return nil
 }
 
@@ -219,9 +264,14 @@ func (p *parser) updated(s *section, text, trimmed string) error {
 		}
 		return p.fault("%q comes after %s; the next hunk begins with %s", text, endOfFile, hunkMark)
 	case last < 0 && s.move == "" && strings.HasPrefix(trimmed, moveMark):
-		return p.move(s, trimmed[len(moveMark):])
+		s.move = trimmed[len(moveMark):]
+		return nil
 	case trimmed == endOfFile:
 		return p.end(s)
+	case trimmed == noNewline && last >= 0 && len(s.hunks[last].ops) > 0:
+		ops := s.hunks[last].ops
+		ops[len(ops)-1].unended = true
+		return nil
 	}
 	return p.op(s, text)
 }
@@ -230,13 +280,12 @@ func (p *parser) open(s *section, context *string) error {
 	if err := s.endHunk(); err != nil {
 		return err
 	}
-	s.hunks = append(s.hunks, &hunk{context: context, line: p.line})
+	h := &hunk{context: context, line: p.line}
+	if context != nil {
+		h.numbers = readNumbers(*context)
+	}
+	s.hunks = append(s.hunks, h)
 	return nil
-}
-
-func (p *parser) move(s *section, name string) (err error) {
-	s.move, err = cleanPath(p.dir, name, p.line)
-	return err
 }
 
 // end marks the hunk as the end of the file. Before the first hunk, the mark has no effect.
@@ -260,8 +309,8 @@ func (p *parser) op(s *section, text string) error {
 	}
 	switch mark := opMark(text[0]); mark {
 	case unchanged, removed, added:
-		h.ops = append(h.ops, op{mark, text[1:]})
+		h.ops = append(h.ops, op{mark: mark, text: text[1:]})
 		return nil
 	}
-	return p.fault("%q is in a hunk of %s, whose lines begin with a space, - or +", text, s.path)
+	return p.fault("%q is in a hunk of %s, whose lines begin with a space, - or +", text, s.name)
 }

@@ -22,7 +22,7 @@ func wrap(sections ...string) string {
 func TestErrorsNameTheFileTheHunkAndTheNearestLines(t *testing.T) {
 	files := disk{
 		"d/f.go": "package d\n\nfunc first() {\n\treturn one\n}\n\nfunc second() {\n\treturn two\n}\n",
-		"bin":    "\xff\n",
+		"bin":    "\xff\x00\n",
 	}
 	for _, c := range []struct {
 		name, patch string
@@ -47,7 +47,7 @@ func TestErrorsNameTheFileTheHunkAndTheNearestLines(t *testing.T) {
 		{"deleted", wrap("*** Delete File: d/f.go", "*** Delete File: d/f.go"), patch.Missing,
 			"d/f.go: the file to delete does not exist"},
 		{"no text", wrap("*** Update File: bin", "@@", "+x"), patch.Missing,
-			"bin: the file is not UTF-8 text; use a command to change it"},
+			"bin: the file is not text; use a command to change it"},
 		{"absolute", wrap("*** Delete File: /etc/passwd"), patch.Missing, "/etc/passwd: the file to delete does not exist"},
 		{"parent", wrap("*** Delete File: a/../../b"), patch.Missing, "/b: the file to delete does not exist"},
 		{"own directory", wrap("*** Add File: ../repo", "+x"), patch.Malformed,
@@ -140,8 +140,11 @@ type broken struct{ err error }
 // Read fails.
 func (b broken) Read(string) (content string, exists bool, err error) { return "", false, b.err }
 
+// List returns nothing.
+func (b broken) List(string) []string { return nil }
+
 func TestErrorsOfTheDiskNameTheFile(t *testing.T) {
-	p, err := patch.Parse("/repo", wrap("*** Add File: link/f", "+x"))
+	p, err := patch.Parse("/repo", wrap("*** Add File: link/f", "+x"), true)
 	require.NoError(t, err)
 	outside := errors.New("it leads outside")
 	_, err = p.Apply(broken{outside})

@@ -3,17 +3,38 @@ package patch
 import (
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"appserver/core/charset"
 )
 
-// none is the index of no line.
-const none = -1
+// Indices of no line: none matches, or several do where one must.
+const (
+	none    = -1
+	several = -2
+)
 
-// readings are the ways to compare lines, the strictest first.
-var readings = []func(string) string{
-	func(s string) string { return s },
-	func(s string) string { return strings.TrimRightFunc(s, isSpace) },
-	strings.TrimSpace,
-	plain,
+// reading is a way to compare lines. If it is unique, lines match only if they are at one place.
+type reading struct {
+	read   func(string) string
+	unique bool
+}
+
+// readings returns the ways to compare lines, the strictest first. Bytes is set for a text whose encoding is not
+// known.
+func readings(bytes bool) []reading {
+	list := []reading{
+		{func(s string) string { return s }, false},
+		{func(s string) string { return strings.TrimRightFunc(s, isSpace) }, false},
+		{strings.TrimSpace, false},
+	}
+	if bytes {
+		return append(list,
+			reading{func(s string) string { return plain(charset.Western(s)) }, true},
+			reading{func(s string) string { return plain(charset.Valid(s)) }, true})
+	}
+	return append(list, reading{plain, false}, reading{func(s string) string { return norm.NFC.String(plain(s)) }, true})
 }
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) }
@@ -39,44 +60,63 @@ func plain(s string) string {
 // seek returns the first index, from start, at which the lines match those wanted, or none. It
 // tries a strict reading at all indices before a less strict one. At the end of the file, there is
 // one possible index.
-func seek(lines []line, wanted []string, start int, atEnd bool) int {
+func (t text) seek(wanted []string, start int, atEnd bool) int {
 	if len(wanted) == 0 {
 		return start
 	}
-	if atEnd {
-		start = max(start, len(lines)-len(wanted))
+	all, unique := t.matches(wanted, start, atEnd, 2)
+	switch {
+	case len(all) == 0:
+		return none
+	case unique && len(all) > 1:
+		return several
 	}
-	for _, reading := range readings {
-		read := make([]string, len(wanted))
-		for i, w := range wanted {
-			read[i] = reading(w)
-		}
-		if at := firstAt(lines[start:], read, reading); at != none {
-			return start + at
-		}
-	}
-	return none
+	return all[0]
 }
 
-// firstAt returns the first index at which the lines, after the reading, match those wanted. It
+// matches returns the indices, from start, at which the lines match those wanted, at most limit. It uses the
+// strictest reading with a match, and reports whether that must be unique.
+func (t text) matches(wanted []string, start int, atEnd bool, limit int) (all []int, unique bool) {
+	if atEnd {
+		start = max(start, len(t.lines)-len(wanted))
+	}
+	for _, r := range readings(t.IsUnknown()) {
+		read := make([]string, len(wanted))
+		for i, w := range wanted {
+			read[i] = r.read(w)
+		}
+		if all := indices(t.lines[start:], read, r.read, limit); len(all) > 0 {
+			for i := range all {
+				all[i] += start
+			}
+			return all, r.unique
+		}
+	}
+	return nil, false
+}
+
+// indices returns the first indices at which the lines, after the reading, match those wanted. It
 // uses the algorithm of D. Knuth, J. Morris and V. Pratt, "Fast pattern matching in strings", 1977,
 // because files with many equal lines would make a plain search quadratic.
-func firstAt(lines []line, read []string, reading func(string) string) int {
+func indices(lines []line, read []string, reading func(string) string, limit int) (all []int) {
 	back := borders(read)
 	met := 0
 	for i, l := range lines {
 		text := reading(l.text)
-		for met > 0 && read[met] != text {
+		for met > 0 && (met == len(read) || read[met] != text) {
 			met = back[met-1]
 		}
 		if read[met] == text {
 			met++
 		}
-		if met == len(read) {
-			return i + 1 - met
+		if met < len(read) {
+			continue
+		}
+		if all = append(all, i+1-met); len(all) == limit {
+			break
 		}
 	}
-	return none
+	return all
 }
 
 // borders returns, for each prefix of a list, the length of its longest proper prefix that is also

@@ -28,8 +28,8 @@ const maxPatched = 64 << 20
 // into a closed directory are rejected. New content is written to a temporary file in the same
 // folder, which is then renamed.
 //
-// The links of a name are resolved first. Then each folder on the way is opened through no link, so that a command that
-// makes one in between makes the patch fail instead of leading it elsewhere.
+// The links of a name are resolved first. Then each folder on the way is opened through no link, so that a command
+// that makes one in between makes the patch fail instead of leading it elsewhere.
 type Patcher struct {
 	// Closed are directories that no patch reads or writes, except a patch that is applied in a
 	// directory below them.
@@ -43,7 +43,7 @@ func (p Patcher) Plan(e core.PlanPatch) core.PatchPlanned {
 }
 
 func (p Patcher) plan(e core.PlanPatch) (*patch.Result, error) {
-	read, err := patch.Parse(e.Dir, e.Text)
+	read, err := patch.Parse(e.Dir, e.Text, !e.Cut)
 	if err != nil {
 		return nil, err
 	}
@@ -158,8 +158,8 @@ func (p *patchDirs) rootOf(name string) string {
 	return ""
 }
 
-// realElsewhere returns a path outside of the roots without its links. It rejects a link in a directory where commands
-// can write, because a command can replace the link after the user has approved the path.
+// realElsewhere returns a path outside of the roots without its links. It rejects a link in a directory where
+// commands can write, because a command can replace the link after the user has approved the path.
 func (p *patchDirs) realElsewhere(name string) (string, error) {
 	done, rest, links := filepath.VolumeName(name)+string(filepath.Separator), splitPath(name), 0
 	for len(rest) > 0 {
@@ -250,6 +250,31 @@ func (p *patchDirs) Read(name string) (content string, exists bool, err error) {
 		return "", false, nil
 	}
 	return content, err == nil, err
+}
+
+// maxListed bounds the names of a folder in which a name in another form of Unicode is searched.
+const maxListed = 20_000
+
+// List returns the names in a folder, for patch.Files. It lists no folder into which the patch may not write, and
+// none with too many names.
+func (p *patchDirs) List(folder string) []string {
+	const below = "name"
+	r, name, err := p.locate(filepath.Join(filepath.FromSlash(folder), below))
+	if err != nil {
+		return nil
+	}
+	resolved, err := p.resolve(r, name, false)
+	if err != nil {
+		return nil
+	}
+	if folder = path.Dir(resolved); folder == "." {
+		folder = ""
+	}
+	names, err := r.List(folder, maxListed+1)
+	if err != nil || len(names) > maxListed {
+		return nil
+	}
+	return names
 }
 
 // read returns the content and the mode of a regular file, by its resolved name.

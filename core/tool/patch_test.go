@@ -299,3 +299,20 @@ func TestAbsoluteNamesStayBelowTheirRoot(t *testing.T) {
 	require.ErrorContains(t, err, "the patch names this file twice")
 	require.Equal(t, map[string]string{"secret": "s\n", "home/config": "c\n", "d/n": "x\n"}, contents(t, outside))
 }
+
+func TestNamesInOtherFormsOfUnicodeStayInTheFolder(t *testing.T) {
+	outside := folder(t, map[string]string{"e\u0301": "s\n"})
+	closed := folder(t, map[string]string{"e\u0301": "s\n"})
+	dir := folder(t, map[string]string{"e\u0301/f": "a\n", "out": "->" + outside, "o\u0308": "->" + outside, "e\u0301/up": "->.."})
+	before := contents(t, dir)
+	for name, message := range map[string]string{
+		"out/é": "it leads out of", "ö/e\u0301": "it leads out of", "é/up/ö/x": "it leads out of", closed + "/é": "patches do not change",
+	} {
+		err := apply(Patcher{Closed: []string{closed}}, dir, "*** Update File: "+name, "@@", "-s", "+x")
+		require.ErrorContains(t, err, message, name)
+	}
+	require.Equal(t, before, contents(t, dir))
+	require.NoError(t, apply(Patcher{}, dir, "*** Update File: é/up/é/f", "@@", "-a", "+b", "*** Add File: é/n", "+n"))
+	before["e\u0301/f"], before["e\u0301/n"] = "b\n", "n\n"
+	require.Equal(t, before, contents(t, dir))
+}

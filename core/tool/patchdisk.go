@@ -15,6 +15,8 @@ type disk interface {
 	Stat(name string) (osfile.Info, error)
 	Readlink(name string) (string, error)
 	OpenFile(name string) (*os.File, error)
+	// List returns names in a folder, at most limit. The name of the open folder is empty.
+	List(name string, limit int) ([]string, error)
 	Create(name string, perm fs.FileMode) (*os.File, error)
 	Mkdir(name string, perm fs.FileMode) error
 	Link(old, name string) error
@@ -71,6 +73,22 @@ func (d folderDisk) OpenFile(name string) (file *os.File, err error) {
 		return err
 	})
 	return file, err
+}
+
+func (d folderDisk) List(name string, limit int) (names []string, err error) {
+	if name == "" {
+		return d.Names(limit)
+	}
+	err = d.in(name, func(f *osfile.Folder, last string) error {
+		folder, err := f.Open(last)
+		if err != nil {
+			return err
+		}
+		defer folder.Close()
+		names, err = folder.Names(limit)
+		return err
+	})
+	return names, err
 }
 
 func (d folderDisk) Create(name string, perm fs.FileMode) (file *os.File, err error) {

@@ -93,7 +93,7 @@ func TestErrorsAreInWordsOfJSON(t *testing.T) {
 		"shell":    func(a string) error { _, err := toolspec.ParseShell(a, cwd, shell); return err },
 		"exec":     func(a string) error { _, err := toolspec.ParseExec(a, cwd, shell); return err },
 		"stdin":    func(a string) error { _, err := toolspec.ParseStdin(a); return err },
-		"patch":    func(a string) error { _, err := toolspec.ParsePatch(a, false); return err },
+		"patch":    func(a string) error { _, _, err := toolspec.ParsePatch("/", a, false); return err },
 		"plan":     func(a string) error { _, err := toolspec.ParsePlan(a); return err },
 		"image":    func(a string) error { _, err := toolspec.ParseImage(a, cwd); return err },
 		"question": func(a string) error { _, err := toolspec.ParseQuestions(a); return err },

@@ -21,21 +21,30 @@ var patchSpec = Spec{
 		`"required":["input"],"additionalProperties":false}`),
 }
 
-// ParsePatch decodes the arguments of apply_patch and returns the text of the patch. A custom call
-// has the text itself as arguments.
-func ParsePatch(arguments string, custom bool) (string, error) {
-	input := arguments
+// ParsePatch decodes the arguments of apply_patch. It returns the text of the patch and the directory of its names,
+// which is cwd. A custom call has the text itself as arguments. Some models send a shell script that applies the
+// patch, as they do to the shell: it counts in the same way.
+func ParsePatch(cwd, arguments string, custom bool) (dir, text string, err error) {
+	text = arguments
 	if !custom {
 		a, err := readMembers(arguments)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
-		if input = a.text("input"); a.err != nil {
-			return "", a.err
+		if text = a.text("input"); a.err != nil {
+			return "", "", a.err
 		}
 	}
-	if strings.TrimSpace(input) == "" {
-		return "", errors.New("input is missing")
+	if strings.TrimSpace(text) == "" {
+		return "", "", errors.New("input is missing")
 	}
-	return input, nil
+	if script := (&Command{Script: text, Cwd: cwd}); !isPatch(text) {
+		if dir, inner, ok := script.Patch(); ok {
+			return dir, inner, nil
+		}
+	}
+	return cwd, text, nil
 }
+
+// isPatch reports whether a text begins as a patch does.
+func isPatch(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "***") }

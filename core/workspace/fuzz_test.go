@@ -66,7 +66,8 @@ func FuzzInstructions(f *testing.F) {
 		}
 		put(t, root, "AGENTS.md", above)
 		put(t, root, "sub/AGENTS.md", here)
-		files, warnings := workspace.Instructions("", filepath.Join(root, "sub"), limit)
+		o := workspace.InstructionOptions{Cwd: filepath.Join(root, "sub"), MaxBytes: limit}
+		files, warnings := workspace.Instructions(o)
 		total := 0
 		for _, file := range files {
 			text, _, _ := strings.Cut(file.Text, "\n\n[cut here: ")
@@ -74,8 +75,8 @@ func FuzzInstructions(f *testing.F) {
 			total += len(strings.ReplaceAll(text, "\ufffd", "?"))
 		}
 		require.LessOrEqual(t, total, limit)
-		fits := len(above)+len(here) <= limit
-		if fits {
+		text := !strings.Contains(above+here, "\x00") && utf8.ValidString(above) && utf8.ValidString(here)
+		if text && len(above)+len(here) <= limit {
 			require.Empty(t, warnings)
 		}
 	})

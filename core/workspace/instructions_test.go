@@ -3,6 +3,7 @@ package workspace_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -35,13 +36,13 @@ func TestInstructionsFromHomeThenFromTheRootDown(t *testing.T) {
 	put(t, filepath.Dir(root), "AGENTS.md", "above the repository")
 	put(t, filepath.Join(cwd, "c"), "AGENTS.md", "below")
 	put(t, filepath.Join(root, "a"), "AGENTS.md", " \n\t\n")
-	files, warnings := workspace.Instructions(home, cwd, enough)
+	files, warnings := workspace.Instructions(workspace.InstructionOptions{Home: home, Cwd: cwd, MaxBytes: enough})
 	require.Empty(t, warnings)
 	require.Equal(t, want, files)
 
-	files, _ = workspace.Instructions("", cwd, enough)
+	files, _ = workspace.Instructions(workspace.InstructionOptions{Cwd: cwd, MaxBytes: enough})
 	require.Equal(t, want[1:], files)
-	files, _ = workspace.Instructions(root, root, enough)
+	files, _ = workspace.Instructions(workspace.InstructionOptions{Home: root, Cwd: root, MaxBytes: enough})
 	require.Equal(t, want[1:2], files, "home inside the repository is not read twice")
 }
 
@@ -53,7 +54,7 @@ func TestInstructionsOfAWorktree(t *testing.T) {
 	path := put(t, worktree, "AGENTS.md", "the worktree")
 	cwd := filepath.Join(worktree, "sub")
 	require.NoError(t, os.Mkdir(cwd, 0o700))
-	files, _ := workspace.Instructions(home, cwd, enough)
+	files, _ := workspace.Instructions(workspace.InstructionOptions{Home: home, Cwd: cwd, MaxBytes: enough})
 	require.Equal(t, []core.InstructionFile{{Path: path, Text: "the worktree"}}, files)
 }
 
@@ -61,7 +62,8 @@ func TestInstructionsOutsideARepository(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	put(t, dir, "AGENTS.md", "parent")
 	path := put(t, dir, "sub/AGENTS.md", "here")
-	files, warnings := workspace.Instructions(home, filepath.Join(dir, "sub"), enough)
+	o := workspace.InstructionOptions{Home: home, Cwd: filepath.Join(dir, "sub"), MaxBytes: enough}
+	files, warnings := workspace.Instructions(o)
 	require.Equal(t, []core.InstructionFile{{Path: path, Text: "here"}}, files)
 	require.Empty(t, warnings)
 }
@@ -70,36 +72,140 @@ func TestInstructionsOverrideTakesThePlace(t *testing.T) {
 	home, root, _ := tree(t)
 	put(t, root, "AGENTS.md", "usual")
 	path := put(t, root, "AGENTS.override.md", "for now")
-	files, _ := workspace.Instructions(home, root, enough)
+	files, _ := workspace.Instructions(workspace.InstructionOptions{Home: home, Cwd: root, MaxBytes: enough})
 	require.Equal(t, []core.InstructionFile{{Path: path, Text: "for now"}}, files)
 }
 
-func TestInstructionsAreBoundedTogether(t *testing.T) {
+// TestInstructionsNearestToTheDirectoryAreCutLast has three files of 60 bytes.
+func TestInstructionsNearestToTheDirectoryAreCutLast(t *testing.T) {
 	home, root, cwd := tree(t)
-	put(t, home, "AGENTS.md", strings.Repeat("a", 60))
-	put(t, root, "AGENTS.md", strings.Repeat("b", 60))
-	left := put(t, cwd, "AGENTS.md", "c")
-	files, warnings := workspace.Instructions(home, cwd, 100)
-	require.Len(t, files, 2)
-	require.Equal(t, strings.Repeat("a", 60), files[0].Text)
-	require.Equal(t, strings.Repeat("b", 40)+"\n\n[cut here: all instructions together are limited to 100 bytes]",
-		files[1].Text)
-	require.Equal(t, []string{"instructions " + left + " are left out: project_doc_max_bytes of 100 is used up"}, warnings)
+	mine := put(t, home, "AGENTS.md", strings.Repeat("a", 60))
+	above := put(t, root, "AGENTS.md", strings.Repeat("b", 60))
+	here := put(t, cwd, "AGENTS.md", strings.Repeat("c", 60))
+	const mark = "\n\n[cut here: all instructions together are limited to "
+	for _, c := range []struct {
+		limit    int
+		kept     []int // bytes of the files, or -1
+		warnings []string
+	}{
+		{180, []int{60, 60, 60}, nil},
+		{179, []int{59, 60, 60}, []string{mine + " are cut after 59 bytes"}},
+		{120, []int{-1, 60, 60}, []string{mine + " are left out"}},
+		{100, []int{-1, 40, 60}, []string{above + " are cut after 40 bytes", mine + " are left out"}},
+		{60, []int{-1, -1, 60}, []string{above + " are left out", mine + " are left out"}},
+		{10, []int{-1, -1, 10}, []string{here + " are cut after 10 bytes", above + " are left out", mine + " are left out"}},
+		{0, []int{-1, -1, -1}, nil},
+	} {
+		o := workspace.InstructionOptions{Home: home, Cwd: cwd, MaxBytes: c.limit}
+		files, warnings := workspace.Instructions(o)
+		var want []core.InstructionFile
+		for i, path := range []string{mine, above, here} {
+			if c.kept[i] < 0 {
+				continue
+			}
+			text := strings.Repeat(string("abc"[i]), c.kept[i])
+			if c.kept[i] < 60 {
+				text += mark + strconv.Itoa(c.limit) + " bytes]"
+			}
+			want = append(want, core.InstructionFile{Path: path, Text: text})
+		}
+		require.Equal(t, want, files, c.limit)
+		require.Len(t, warnings, len(c.warnings))
+		for i, w := range c.warnings {
+			require.Contains(t, warnings[i], "instructions "+w+": project_doc_max_bytes")
+		}
+	}
+}
 
-	files, warnings = workspace.Instructions(home, cwd, 121)
-	require.Len(t, files, 3)
-	require.Empty(t, warnings, "an exact fit is no cut")
+func TestInstructionsOfOtherNames(t *testing.T) {
+	home, root, cwd := tree(t)
+	put(t, home, "CLAUDE.md", "not for all projects")
+	rootFile := put(t, root, "CLAUDE.md", "root")
+	put(t, filepath.Dir(cwd), "AGENTS.md", "a")
+	put(t, filepath.Dir(cwd), "CLAUDE.md", "not beside AGENTS.md")
+	first := put(t, cwd, "FIRST.md", "first")
+	put(t, cwd, "CLAUDE.md", "second")
+	put(t, root, "docs/X.md", "not in a folder")
+	o := workspace.InstructionOptions{Home: home, Cwd: cwd, MaxBytes: enough,
+		Fallbacks: []string{"", " FIRST.md ", "FIRST.md", "docs/X.md", `docs\X.md`, "../up", filepath.Join(root, "x"), "..", "CLAUDE.md"}}
+	files, warnings := workspace.Instructions(o)
+	require.Equal(t, []core.InstructionFile{{Path: rootFile, Text: "root"},
+		{Path: filepath.Join(filepath.Dir(cwd), "AGENTS.md"), Text: "a"}, {Path: first, Text: "first"}}, files)
+	require.Len(t, warnings, 5)
+	require.Contains(t, warnings[0], `"docs/X.md" in project_doc_fallback_filenames has no effect`)
+}
 
-	files, warnings = workspace.Instructions(home, cwd, 0)
+// TestInstructionsOfOtherNamesThroughLinks are read within the project, unless the project chose the names.
+func TestInstructionsOfOtherNamesThroughLinks(t *testing.T) {
+	home, root, cwd := tree(t)
+	put(t, root, "docs/agents.md", "inside")
+	link(t, "docs/agents.md", filepath.Join(root, "CLAUDE.md"))
+	link(t, put(t, home, "secret", "outside"), filepath.Join(cwd, "CLAUDE.md"))
+	o := workspace.InstructionOptions{Cwd: cwd, MaxBytes: enough, Fallbacks: []string{"CLAUDE.md"}}
+	files, warnings := workspace.Instructions(o)
+	require.Equal(t, []core.InstructionFile{{Path: filepath.Join(root, "CLAUDE.md"), Text: "inside"}}, files)
+	require.Len(t, warnings, 1)
+	require.Contains(t, warnings[0], "a link leads out of")
+	o.NoLinks = true
+	files, warnings = workspace.Instructions(o)
 	require.Empty(t, files)
+	require.Len(t, warnings, 2)
+	require.Contains(t, warnings[0], "a link with a name that the project chose is not followed")
+}
+
+// TestEmptyInstructionsKeepTheirPlace in projects, as in the reference implementation.
+func TestEmptyInstructionsKeepTheirPlace(t *testing.T) {
+	home, root, cwd := tree(t)
+	mine := put(t, home, "AGENTS.md", "mine")
+	put(t, root, "AGENTS.md", "off")
+	for _, dir := range []string{home, root} {
+		put(t, dir, "AGENTS.override.md", " \n")
+	}
+	put(t, cwd, "AGENTS.md", "")
+	put(t, cwd, "CLAUDE.md", "off")
+	files, warnings := workspace.Instructions(workspace.InstructionOptions{Home: home, Cwd: cwd, MaxBytes: enough,
+		Fallbacks: []string{"CLAUDE.md"}})
+	require.Equal(t, []core.InstructionFile{{Path: mine, Text: "mine"}}, files)
 	require.Empty(t, warnings)
+}
+
+// TestInstructionsThatCannotBeReadGiveTheirPlace to the file with the next name.
+func TestInstructionsThatCannotBeReadGiveTheirPlace(t *testing.T) {
+	_, root, _ := tree(t)
+	require.NoError(t, os.Mkdir(filepath.Join(root, "AGENTS.override.md"), 0o700))
+	put(t, root, "AGENTS.md", "a\x00b")
+	path := put(t, root, "CLAUDE.md", "read")
+	files, warnings := workspace.Instructions(workspace.InstructionOptions{Cwd: root, MaxBytes: enough,
+		Fallbacks: []string{"CLAUDE.md"}})
+	require.Equal(t, []core.InstructionFile{{Path: path, Text: "read"}}, files)
+	require.Len(t, warnings, 2)
+	require.Contains(t, warnings[1], "AGENTS.md are left out: it is not text")
+}
+
+func TestInstructionsInUTF16(t *testing.T) {
+	for _, text := range []string{"\xff\xfer\x00\xe9\x00\n\x00", "\xfe\xff\x00r\x00\xe9\x00\n"} {
+		dir := t.TempDir()
+		path := put(t, dir, "AGENTS.md", text)
+		files, warnings := workspace.Instructions(workspace.InstructionOptions{Cwd: dir, MaxBytes: enough})
+		require.Empty(t, warnings)
+		require.Equal(t, []core.InstructionFile{{Path: path, Text: "ré\n"}}, files)
+	}
+	dir := t.TempDir()
+	put(t, dir, "AGENTS.md", "\xff\xfe"+strings.Repeat("\x3d\xd8\x00\xde", 100))
+	for limit := 1; limit < 20; limit++ {
+		files, warnings := workspace.Instructions(workspace.InstructionOptions{Cwd: dir, MaxBytes: limit})
+		text, _, cut := strings.Cut(files[0].Text, "\n\n[cut here")
+		require.True(t, cut)
+		require.Equal(t, strings.Repeat("😀", limit/4), text)
+		require.Contains(t, warnings[len(warnings)-1], "are cut")
+	}
 }
 
 func TestInstructionsAreCutBetweenCharacters(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "AGENTS.md", strings.Repeat("語", 10))
 	for limit := 3; limit < 30; limit++ {
-		files, _ := workspace.Instructions("", dir, limit)
+		files, _ := workspace.Instructions(workspace.InstructionOptions{Cwd: dir, MaxBytes: limit})
 		text, _, cut := strings.Cut(files[0].Text, "\n\n[cut here")
 		require.True(t, cut)
 		require.Equal(t, strings.Repeat("語", limit/3), text)
@@ -109,12 +215,13 @@ func TestInstructionsAreCutBetweenCharacters(t *testing.T) {
 func TestInstructionsThatAreNotUTF8(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "AGENTS.md", "\xef\xbb\xbfa\xff\xfeb")
-	files, warnings := workspace.Instructions("", dir, enough)
-	require.Empty(t, warnings)
-	require.Equal(t, "a\ufffdb", files[0].Text)
+	files, warnings := workspace.Instructions(workspace.InstructionOptions{Cwd: dir, MaxBytes: enough})
+	require.Equal(t, []string{"instructions " + filepath.Join(dir, "AGENTS.md") +
+		" have other characters than the file: it is not UTF-8, so characters are replaced"}, warnings)
+	require.Equal(t, "a\ufffd\ufffdb", files[0].Text)
 
 	put(t, dir, "AGENTS.md", strings.Repeat("\x80", 50))
-	files, _ = workspace.Instructions("", dir, 10)
+	files, _ = workspace.Instructions(workspace.InstructionOptions{Cwd: dir, MaxBytes: 10})
 	require.True(t, utf8.ValidString(files[0].Text))
 }
 
@@ -124,7 +231,7 @@ func TestInstructionsThatCannotBeReadWarn(t *testing.T) {
 	fifo := pipe(t, root, "AGENTS.md")
 	link(t, "AGENTS.md", filepath.Join(cwd, "AGENTS.md"))
 	good := put(t, filepath.Dir(cwd), "AGENTS.md", "good")
-	files, warnings := workspace.Instructions(home, cwd, enough)
+	files, warnings := workspace.Instructions(workspace.InstructionOptions{Home: home, Cwd: cwd, MaxBytes: enough})
 	require.Equal(t, []core.InstructionFile{{Path: good, Text: "good"}}, files)
 	require.Equal(t, []string{
 		"instructions " + filepath.Join(home, "AGENTS.md") + " are left out: not a regular file",
@@ -137,6 +244,6 @@ func TestInstructionsThroughALink(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "CLAUDE.md", "shared")
 	link(t, "CLAUDE.md", filepath.Join(dir, "AGENTS.md"))
-	files, _ := workspace.Instructions("", dir, enough)
+	files, _ := workspace.Instructions(workspace.InstructionOptions{Cwd: dir, MaxBytes: enough})
 	require.Equal(t, []core.InstructionFile{{Path: filepath.Join(dir, "AGENTS.md"), Text: "shared"}}, files)
 }

@@ -22,9 +22,9 @@ const (
 	maxNesting = 100
 )
 
-// CommandRules returns the rules for commands in the .rules files of a folder, in the order of their names. There is a
-// warning for each file, with the statements that have no effect. A file that cannot be read has no rules. The files
-// are in one of the folders within when all links are followed, or anywhere if there is none.
+// CommandRules returns the rules for commands in the .rules files of a folder, in the order of their names. There is
+// a warning for each file, with the statements that have no effect. A file that cannot be read has no rules. The
+// files are in one of the folders within when all links are followed, or anywhere if there is none.
 func CommandRules(folder string, within ...string) (rules core.CommandRules, warnings []string) {
 	names, err := ruleFiles(folder)
 	if err != nil {

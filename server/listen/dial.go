@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"appserver/core/httpclient"
 )
 
 // DialOptions configures a Dial.
@@ -43,12 +45,11 @@ func Dial(ctx context.Context, url string, o DialOptions) (*Dialed, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
 	var raw *timeoutConn
-	transport := &http.Transport{TLSClientConfig: o.TLS, DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			c, err := (&net.Dialer{}).DialContext(ctx, network, address)
-			raw = &timeoutConn{Conn: c, write: cmp.Or(o.WriteTimeout, DefaultWriteTimeout), silence: o.Silence}
-			return raw, err
-		}}
+	transport := httpclient.Direct(o.TLS, func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		raw = &timeoutConn{Conn: c, write: cmp.Or(o.WriteTimeout, DefaultWriteTimeout), silence: o.Silence}
+		return raw, err
+	})
 	client := &http.Client{Transport: transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	ws, answer, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPClient: client,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"appserver/core/httpclient"
 	"appserver/server/listen"
 	"appserver/server/web"
 )
@@ -40,11 +41,9 @@ type dialer func(context.Context) (*websocket.Conn, error)
 
 func dialSocket(path string) dialer {
 	return func(ctx context.Context) (*websocket.Conn, error) {
-		transport := &http.Transport{
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return (&net.Dialer{}).DialContext(ctx, "unix", path)
-			},
-		}
+		transport := httpclient.Direct(nil, func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		})
 		defer transport.CloseIdleConnections()
 		conn, _, err := websocket.Dial(ctx, "ws://localhost/",
 			&websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}})
@@ -58,9 +57,8 @@ func dialPage(ticket web.Ticket) dialer {
 		if err != nil {
 			return nil, err
 		}
-		// A transport of its own uses no proxy of the environment.
 		conn, _, err := websocket.Dial(ctx, url,
-			&websocket.DialOptions{HTTPClient: &http.Client{Transport: &http.Transport{}}, Subprotocols: protocols})
+			&websocket.DialOptions{HTTPClient: &http.Client{Transport: httpclient.Direct(nil, nil)}, Subprotocols: protocols})
 		return conn, err
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"appserver/core/httpclient"
 	"appserver/protocol"
 )
 
@@ -33,7 +34,7 @@ func (t Ticket) Redeem(ctx context.Context) (url string, subprotocols []string, 
 		return "", nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	response, err := httpclient.Direct(nil, nil).RoundTrip(request)
 	if err != nil {
 		return "", nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"appserver/core/httpclient"
 	"appserver/rollout/disk"
 )
 
@@ -109,9 +110,7 @@ func (r record) requestTicket(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A transport of its own uses no proxy of the environment, and follows no redirect.
-	transport := &http.Transport{DisableKeepAlives: true}
-	response, err := transport.RoundTrip(request)
+	response, err := httpclient.Direct(nil, nil).RoundTrip(request) // follows no redirect
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,15 @@ func (a *Authority) Issue(t testing.TB, host string, from, until time.Duration) 
 		writePEM(t, filepath.Join(dir, "key.pem"), "PRIVATE KEY", private)
 }
 
+const hour = time.Hour
+
+// pairOf returns the configuration of a server with a certificate and its key.
+func pairOf(t testing.TB, cert, key string) *tls.Config {
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	require.NoError(t, err)
+	return &tls.Config{Certificates: []tls.Certificate{pair}}
+}
+
 // Client returns the configuration of clients that trust the authority.
 func (a *Authority) Client() *tls.Config {
 	pool := x509.NewCertPool()

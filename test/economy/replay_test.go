@@ -172,7 +172,7 @@ func (r *replay) handle(e core.Effect) {
 		r.now = r.now.Add(c.took)
 		r.step(core.ToolDone{Effect: e.ID, Result: core.ToolResult{Output: c.output, ExitCode: &c.exit, Duration: c.took}})
 	case core.PlanPatch:
-		p, err := patch.Parse("", e.Text)
+		p, err := patch.Parse("", e.Text, !e.Cut)
 		require.NoError(r.t, err)
 		result, err := p.Apply(contents(r.filesOf(e.Text)))
 		r.step(core.PatchPlanned{Effect: e.ID, Result: result, Err: err})

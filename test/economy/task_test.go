@@ -250,7 +250,7 @@ func applied(e *edit, before, hunks string) string {
 	if e.before == "" {
 		return e.after
 	}
-	p, err := patch.Parse("", patchText(e, hunks))
+	p, err := patch.Parse("", patchText(e, hunks), true)
 	if err != nil {
 		return before
 	}
@@ -263,6 +263,9 @@ func applied(e *edit, before, hunks string) string {
 
 // contents are files by their paths.
 type contents map[string]string
+
+// List returns nothing.
+func (c contents) List(string) []string { return nil }
 
 // Read returns a file.
 func (c contents) Read(name string) (content string, exists bool, err error) {

@@ -83,6 +83,30 @@ func findDecoders(t *houseTree) (findings []string) {
 	return findings
 }
 
+// findTransports finds transports of HTTP that do not come from core/httpclient. They would ignore the variables for
+// certificates and proxies.
+func findTransports(t *houseTree) (findings []string) {
+	for _, s := range t.product() {
+		if s.pkg() == "core/httpclient" || strings.HasPrefix(s.pkg(), "test/") || strings.Contains(s.path, "testdata/") {
+			continue
+		}
+		ast.Inspect(s.File, func(node ast.Node) bool {
+			literal, ok := node.(*ast.CompositeLit)
+			if !ok {
+				return true
+			}
+			made, ok := literal.Type.(*ast.SelectorExpr)
+			if ok && made.Sel.Name == "Transport" {
+				if pkg, ok := made.X.(*ast.Ident); ok && pkg.Name == "http" {
+					findings = append(findings, fmt.Sprintf("%s: http.Transport: call core/httpclient", s.at(literal)))
+				}
+			}
+			return true
+		})
+	}
+	return findings
+}
+
 // allowedVariables are the package variables, as PACKAGE.NAME, that are neither sentinels nor
 // constant tables, with the reason.
 func allowedVariables() map[string]string {

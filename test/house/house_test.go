@@ -29,6 +29,7 @@ func houseRules() []houseRule {
 		{"names", findNames},
 		{"init", findInit},
 		{"decoders", findDecoders},
+		{"transports", findTransports},
 		{"variables", findVariables},
 		{"goroutines", findGoroutines},
 		{"unclear comments", findUnclearComments},

@@ -67,6 +67,8 @@ func TestHouseRulesFindViolations(t *testing.T) {
 		{"names", "core/helpers/a_test.go", "package helpers", `the name "helpers"`},
 		{"decoders", "core/a.go", "package core\nimport \"encoding/json\"\nvar f = json.Unmarshal",
 			"core/a.go:3: json.Unmarshal matches names in any case"},
+		{"transports", "core/a.go", "package core\nvar f = http.Client{Transport: &http.Transport{}}",
+			"core/a.go:2: http.Transport: call core/httpclient"},
 		{"init", "core/a.go", "package core\nfunc init() {}", "core/a.go:2: func init"},
 		{"variables", "core/a.go", "package core\nvar n = 1", "core/a.go:2: package variable n"},
 		{"variables", "core/a.go", "package core\nvar mu sync.Mutex", "package variable mu"},

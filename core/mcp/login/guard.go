@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"appserver/core/httpclient"
 )
 
 const (
@@ -27,7 +29,7 @@ type guard struct {
 	// host is the host of the MCP server, and local reports whether it is a loopback address.
 	host  string
 	local bool
-	base  *http.Transport
+	base  *httpclient.Transport
 }
 
 // guardOf returns the guard of a server. Its address must use https, or be a loopback address.
@@ -102,25 +104,14 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	next := g.base
-	if !g.trusts(r.URL.Hostname()) && !proxied(next, r) {
-		next = next.Clone()
-		next.DialContext, next.DialTLSContext = dialPublic, nil
-		next.DisableKeepAlives = true
+	if !g.trusts(r.URL.Hostname()) && next.Via(r.URL) == "" { // a proxy resolves the host itself
+		next = next.Dialing(dialPublic)
 	}
 	response, err := next.RoundTrip(r)
 	if err == nil {
 		response.Body = http.MaxBytesReader(nil, response.Body, maxBody)
 	}
 	return response, err
-}
-
-// proxied reports whether a proxy resolves the host of a request.
-func proxied(t *http.Transport, r *http.Request) bool {
-	if t.Proxy == nil {
-		return false
-	}
-	proxy, err := t.Proxy(r)
-	return err != nil || proxy != nil
 }
 
 // dialPublic connects to addresses of the internet only. It checks the address after the name is resolved.

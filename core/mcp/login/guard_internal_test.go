@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"appserver/core/httpclient"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -31,7 +33,7 @@ func TestAServerOfTheInternetCannotNameInternalAddresses(t *testing.T) {
 func TestNamesThatResolveToInternalAddressesAreNotRequested(t *testing.T) {
 	_, err := dialPublic(t.Context(), "tcp", "localhost:1")
 	require.ErrorContains(t, err, "loopback, private or link-local")
-	l := New(Options{HTTP: &http.Transport{}})
+	l := New(Options{HTTP: httpclient.New(func(string) string { return "" }).Transport()})
 	g, err := l.guardOf(Server{Name: "docs", URL: "https://mcp.example/mcp"})
 	require.NoError(t, err)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://127.0.0.1.nip.invalid/", nil)

@@ -1,12 +1,13 @@
 package login
 
 import (
-	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"appserver/core/httpclient"
 	"appserver/core/mcp/credentials"
 )
 
@@ -32,9 +33,8 @@ type Server struct {
 // Options configure Logins.
 type Options struct {
 	Store *credentials.Store
-	// HTTP sends requests to authorization servers; nil is http.DefaultTransport. It is no other kind of transport,
-	// because resolved addresses are checked when it connects.
-	HTTP *http.Transport
+	// HTTP sends requests to authorization servers; nil is a transport by the environment of the process.
+	HTTP *httpclient.Transport
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -58,10 +58,7 @@ type knownLogin struct {
 // New returns Logins.
 func New(o Options) *Logins {
 	if o.HTTP == nil {
-		o.HTTP, _ = http.DefaultTransport.(*http.Transport)
-	}
-	if o.HTTP == nil { // the program has another default
-		o.HTTP = &http.Transport{Proxy: http.ProxyFromEnvironment}
+		o.HTTP = httpclient.New(os.Getenv).Transport()
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -7,13 +7,14 @@ import (
 	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/core/find"
+	"appserver/core/httpclient"
 	"appserver/core/memory"
 	"appserver/core/model"
 	"appserver/core/recall"
 )
 
 // memoryOf returns the memory in the home. The first use opens its files.
-func memoryOf(c *config.Config, home string, models recall.Streamer) *recall.Service {
+func memoryOf(c *config.Config, home string, network *httpclient.Environment, models recall.Streamer) *recall.Service {
 	k := &recall.Service{Models: models}
 	o := memory.Options{
 		Home: home, QueryTimeout: c.Memory.Embeddings.QueryTimeout,
@@ -23,8 +24,9 @@ func memoryOf(c *config.Config, home string, models recall.Streamer) *recall.Ser
 		o.Redact = r.Text
 	}
 	if e := c.Memory.Embeddings; e.BaseURL != "" && e.Model != "" {
-		endpoint := model.Endpoint{Name: "memory.embeddings", BaseURL: e.BaseURL,
-			APIKey: c.APIKey(config.Provider{EnvKey: e.EnvKey})}
+		key, err := c.APIKey(config.Provider{EnvKey: e.EnvKey})
+		endpoint := model.Endpoint{Name: "memory.embeddings", BaseURL: e.BaseURL, APIKey: key,
+			Transport: network.Transport(), Problem: err}
 		embeddings := model.NewEmbeddings(endpoint, e.Model, e.Dimensions)
 		o.Embedder, k.Ended = embeddings, embeddings.Close
 	}

@@ -20,6 +20,7 @@ import (
 
 	"appserver/core/config"
 	"appserver/core/engine"
+	"appserver/core/httpclient"
 	"appserver/core/model"
 	"appserver/core/token"
 	"appserver/rollout"
@@ -112,7 +113,7 @@ func newTwoClients(t *testing.T, home string) *twoClients {
 	c, err := config.Load(source)
 	require.NoError(t, err)
 	live := config.NewLive(source, c)
-	models, err := providers(c, home, nil, new(model.ModelCache), zap.NewNop())
+	models, err := providers(c, home, httpclient.New(os.Getenv), nil, new(model.ModelCache), zap.NewNop())
 	require.NoError(t, err)
 	own := &setup{config: live, home: home, cwd: home, rollouts: rollout.NewStore(rollout.OS(), home), log: zap.NewNop(),
 		models: &model.ModelCache{},

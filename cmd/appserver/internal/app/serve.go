@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"appserver/core/config"
 	"appserver/core/engine"
 	"appserver/core/host"
+	"appserver/core/httpclient"
 	"appserver/core/model"
 	"appserver/core/model/chat"
 	"appserver/core/model/offline"
@@ -125,7 +127,8 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	c := live.Current()
 	own := parts.Setup.(*setup)
 	own.prepareConfinement()
-	router, err := providers(c, home, &own.identity, own.models, log)
+	network := httpclient.New(os.Getenv)
+	router, err := providers(c, home, network, &own.identity, own.models, log)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +136,7 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	own.models.SetListers(router.Listers())
 	router.Window = func(provider, name string) int64 { return own.models.Answered(provider, name).Window }
 	commands := shell(c, home)
-	servers := newServers(live, home, commands, newToolFiles(home, func(thread string) bool {
+	servers := newServers(live, home, commands, network, newToolFiles(home, func(thread string) bool {
 		var missing *rollout.NotFoundError
 		_, err := parts.Threads.Where(store.Ref{ID: thread})
 		return !errors.As(err, &missing)
@@ -144,7 +147,7 @@ func assemble(o *Options, log *zap.Logger) (*process, error) {
 	announces := newAnnouncer(commands, own, log)
 	parts.Announce = announces.announce
 	parts.AnswerLead = c.Compat.TurnCompletedFloor / 2
-	remembers := memoryOf(c, home, router)
+	remembers := memoryOf(c, home, network, router)
 	parts.Memory = remembers
 	port, err := openFleetPort(c, log)
 	if err != nil {
@@ -321,15 +324,18 @@ func shell(c *config.Config, home string) *tool.Shell {
 }
 
 // providers returns the clients of all configured providers.
-func providers(c *config.Config, home string, client *model.Identity, windows *model.ModelCache, log *zap.Logger) (
-	*model.Router, error) {
+func providers(c *config.Config, home string, network *httpclient.Environment, client *model.Identity,
+	windows *model.ModelCache, log *zap.Logger) (*model.Router, error) {
 	router := &model.Router{Providers: map[string]model.Provider{}, Fallback: chat.Render}
 	for id, p := range c.ModelProviders {
 		if id == offline.Name {
 			continue
 		}
+		key, err := c.APIKey(p)
+		headers, wrong := c.Headers(p)
 		router.Providers[id] = model.NewClient(model.Endpoint{
-			Name: id, BaseURL: p.BaseURL, APIKey: c.APIKey(p), Query: p.QueryParams, Headers: c.Headers(p),
+			Name: id, BaseURL: p.BaseURL, APIKey: key, Query: p.QueryParams, Headers: headers,
+			Transport: network.Transport(), Problem: cmp.Or(err, wrong),
 			IdleTimeout: p.StreamIdleTimeout, NotFound: wireAdvice(p), Identity: client,
 			Window:  func(name string, tokens int64) { windows.LearnWindow(id, name, tokens) },
 			Learned: func(notice string) { log.Info("the form of requests changed", zap.String("notice", notice)) },

@@ -11,6 +11,7 @@ import (
 
 	"appserver/core/config"
 	"appserver/core/engine"
+	"appserver/core/httpclient"
 	"appserver/core/mcp"
 	"appserver/core/mcp/credentials"
 	"appserver/core/mcp/login"
@@ -20,8 +21,9 @@ import (
 // serverLogins adapts logins to the pool of connections.
 type serverLogins struct{ *login.Logins }
 
-func newLogins(c *config.Config, home string) serverLogins {
-	return serverLogins{login.New(login.Options{Store: credentials.New(home, c.McpCredentialsStore)})}
+func newLogins(c *config.Config, home string, network *httpclient.Environment) serverLogins {
+	return serverLogins{login.New(login.Options{Store: credentials.New(home, c.McpCredentialsStore),
+		HTTP: network.Transport()})}
 }
 
 // Transport implements mcp.Logins.
@@ -116,7 +118,7 @@ func NewServerAccounts(o *Options) (*ServerAccounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ServerAccounts{c, config.NewLive(source, c), newLogins(c, home)}, nil
+	return &ServerAccounts{c, config.NewLive(source, c), newLogins(c, home, httpclient.New(os.Getenv))}, nil
 }
 
 // settings returns the settings of logins at a server.

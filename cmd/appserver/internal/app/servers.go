@@ -13,6 +13,7 @@ import (
 	"appserver/core"
 	"appserver/core/config"
 	"appserver/core/engine"
+	"appserver/core/httpclient"
 	"appserver/core/mcp"
 	"appserver/core/mcp/login"
 	"appserver/core/tool"
@@ -34,8 +35,9 @@ type mcpServers struct {
 var plainVariables = strings.Fields("HOME LOGNAME PATH SHELL USER LANG LC_ALL LC_CTYPE TERM TMPDIR TZ " +
 	"CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS PIP_CERT REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE")
 
-func newServers(live *config.Live, home string, programs *tool.Shell, files *toolFiles, log *zap.Logger) *mcpServers {
-	s := &mcpServers{config: live, logins: newLogins(live.Current(), home), files: files, log: log}
+func newServers(live *config.Live, home string, programs *tool.Shell, network *httpclient.Environment,
+	files *toolFiles, log *zap.Logger) *mcpServers {
+	s := &mcpServers{config: live, logins: newLogins(live.Current(), home, network), files: files, log: log}
 	s.Pool = mcp.New(mcp.Options{
 		Spawn: func(d mcp.Definition, stderr func(string)) (mcp.Process, error) {
 			link, err := programs.Connect(tool.Program{Argv: d.Command, Dir: d.Dir, Env: d.Env, Stderr: stderr})
@@ -45,6 +47,7 @@ func newServers(live *config.Live, home string, programs *tool.Shell, files *too
 			return link, nil
 		},
 		Observer: s, Version: Version, Logins: s.logins, Keep: files.keep,
+		HTTP: network.Transport(),
 		Log: func(server, line string) {
 			log.Info("MCP server", zap.String("server", server), zap.String("line", line))
 		},

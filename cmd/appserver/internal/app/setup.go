@@ -339,7 +339,10 @@ func (s *setup) TurnEnv(scope engine.Scope, settings core.Settings) (core.TurnEn
 	if _, err := c.Provider(settings.Provider); err != nil {
 		return core.TurnEnv{}, err
 	}
-	files, warnings := workspace.Instructions(s.home, settings.Cwd, c.ProjectDocMaxBytes)
+	files, warnings := workspace.Instructions(workspace.InstructionOptions{
+		Home: s.home, Cwd: settings.Cwd, MaxBytes: c.ProjectDocMaxBytes,
+		Fallbacks: c.ProjectDocFallbackFilenames, NoLinks: c.ProjectChoosesDocuments(),
+	})
 	for _, w := range warnings {
 		s.log.Warn(w)
 	}

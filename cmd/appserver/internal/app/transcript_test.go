@@ -21,6 +21,7 @@ import (
 	"appserver/core"
 	"appserver/core/config"
 	"appserver/core/engine"
+	"appserver/core/httpclient"
 	"appserver/core/model"
 	"appserver/core/patch"
 	"appserver/core/token"
@@ -126,7 +127,7 @@ func (p *player) start() {
 	c, err := config.Load(source)
 	require.NoError(p.t, err)
 	live := config.NewLive(source, c)
-	models, err := providers(c, p.home, nil, new(model.ModelCache), zap.NewNop())
+	models, err := providers(c, p.home, httpclient.New(os.Getenv), nil, new(model.ModelCache), zap.NewNop())
 	require.NoError(p.t, err)
 	own := &setup{config: live, home: p.home, cwd: "/", log: zap.NewNop(),
 		rollouts: rollout.NewStore(rollout.OS(), p.home), models: &model.ModelCache{},
@@ -279,7 +280,7 @@ type fakeFiles map[string]string
 
 // Plan computes the result of a patch.
 func (f fakeFiles) Plan(e core.PlanPatch) core.PatchPlanned {
-	p, err := patch.Parse(e.Dir, e.Text)
+	p, err := patch.Parse(e.Dir, e.Text, !e.Cut)
 	if err != nil {
 		return core.PatchPlanned{Effect: e.ID, Err: err}
 	}
@@ -302,6 +303,9 @@ type fakeFolder struct {
 	files fakeFiles
 	dir   string
 }
+
+// List returns nothing.
+func (f fakeFolder) List(string) []string { return nil }
 
 // Read returns the content of a file.
 func (f fakeFolder) Read(name string) (content string, exists bool, err error) {
