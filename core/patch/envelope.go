@@ -123,9 +123,13 @@ func (e *envelope) followsEnd(at int) bool {
 	return false
 }
 
-// cut keeps the lines from one index to another, without empty lines around them.
+// cut keeps the lines from one index to another, without empty lines around them. It keeps an empty line if none is
+// left.
 func (e *envelope) cut(from, to int) {
 	lines := e.lines[from:to]
+	if len(lines) == 0 {
+		lines = []string{""}
+	}
 	for len(lines) > 1 && strings.TrimSpace(lines[0]) == "" {
 		lines, from = lines[1:], from+1
 	}

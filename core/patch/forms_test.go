@@ -2,6 +2,7 @@ package patch_test
 
 import (
 	"encoding/binary"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -155,6 +156,8 @@ func TestPatchThatMayBeCutOffIsRejected(t *testing.T) {
 		"in the second patch":        full + "\n*** Begin Patch\n*** Update File: f\n@@\n-x\n",
 		"text before it":             "cd sub\n" + full,
 		"text after it":              full + "\nDone.\n",
+		"nothing in a fence":         "```\n```",
+		"nothing in a document":      "<<EOF\nEOF",
 		"no name":                    "@@\n-b\n+x\n*** End Patch",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -246,6 +249,9 @@ func TestUnifiedDiffsThatAreNotCertainAreRejected(t *testing.T) {
 	}
 }
 
+// separates is set where a backslash separates folders in any name.
+const separates = filepath.Separator == '\\'
+
 func TestNamesAreCorrectedIfOneFileFits(t *testing.T) {
 	update := func(name string) string { return wrap("*** Update File: " + name + "\n@@\n-b\n+x") }
 	for _, c := range []struct {
@@ -266,6 +272,9 @@ func TestNamesAreCorrectedIfOneFileFits(t *testing.T) {
 		{"decomposed", disk{"é": "b\n"}, disk{"é": "x\n"}, update("e\u0301")},
 		{"both forms exist", disk{"é": "b\n", "e\u0301": "b\n"}, disk{"é": "b\n", "e\u0301": "x\n"}, update("e\u0301")},
 	} {
+		if separates && strings.Contains(c.name, "backslashes") {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			r, err := apply(c.patch, c.before)
 			require.NoError(t, err)
@@ -284,6 +293,9 @@ func TestCorrectedNamesAreChecked(t *testing.T) {
 		{"missing file with backslashes", wrap(`*** Delete File: d\n`), "does not exist"},
 		{"several forms", wrap("*** Delete File: A\u030a"), "several such names"},
 	} {
+		if separates && strings.HasSuffix(c.name, "file with backslashes") {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			_, err := apply(c.patch, files)
 			require.ErrorContains(t, err, c.message)

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,6 +18,8 @@ func FuzzApply(f *testing.F) {
 	f.Add(wrap("*** Update File: f", "*** Move to: g", " a", "*** Add File: f", "+x", "*** Delete File: g"), "a\r\nb")
 	f.Add(wrap("*** Add File: /repo/../repo/f", "+x", "*** Update File: ../o", "*** Move to: /repo/f", "+x"), "a")
 	f.Add("<<'EOF'\n"+wrap("*** Delete File: .git/config")+"EOF", "\xff")
+	f.Add("*** Update File: f\n 0\n", "\xa00")
+	f.Add("```\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+\u00e9\n```", "\xff\xfea\x00")
 	f.Fuzz(func(t *testing.T, text, content string) {
 		files := disk{"f": content, "d/g": "“a” – b\n"}
 		r, err := apply(text, files)
@@ -36,7 +39,8 @@ func FuzzApply(f *testing.F) {
 			)
 		}
 		for _, c := range r.Changes {
-			if c.Kind == patch.Update && files[c.Path] != "" {
+			require.True(t, utf8.ValidString(c.Diff) && utf8.ValidString(c.Content))
+			if c.Kind == patch.Update && files[c.Path] != "" && utf8.ValidString(files[c.Path]) {
 				require.Equal(t, c.Content, patched(files[c.Path], c.Diff))
 			}
 		}
