@@ -97,15 +97,22 @@ func TestOtherOutputIsLogged(t *testing.T) {
 	}
 }
 
-// TestCallsSurviveAServerThatEnds: it ends after an answer, and during a call that only reads.
+// TestCallsSurviveAServerThatEnds: it ends after an answer.
 func TestCallsSurviveAServerThatEnds(t *testing.T) {
+	r := newRig(t)
+	r.ready(define(t, "s"))
+	for i := range 3 {
+		require.Contains(t, r.texts(r.call("leave", `{}`)), "bye")
+		r.until(func() bool { return strings.Count(strings.Join(r.states, "\n"), "s failed") == i+1 })
+		require.Contains(t, r.texts(r.call("write", `{}`)), "written", "it is not sent to the ended program")
+	}
+}
+
+// TestCallsOfCrashedServersAreRepeatedIfTheyOnlyRead crashes the server in calls.
+func TestCallsOfCrashedServersAreRepeatedIfTheyOnlyRead(t *testing.T) {
 	r := newRig(t)
 	d := define(t, "s")
 	r.ready(d)
-	for range 3 {
-		require.Contains(t, r.texts(r.call("leave", `{}`)), "bye")
-		require.Contains(t, r.texts(r.call("write", `{}`)), "written", "it is not sent to the ended program")
-	}
 	require.Contains(t, r.texts(r.call("crash-once", `{}`)), "survived", "it is repeated")
 	err := r.call("wreck", `{}`).Err
 	require.ErrorContains(t, err, "it is unknown whether the tool ran")
