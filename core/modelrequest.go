@@ -28,8 +28,10 @@ func (s *step) requestModel() {
 		s.sendReviewRequest(r, ModelRequest{ID: id, TurnID: t.id, Answered: answered})
 		return
 	}
+	p := s.Prompt()
+	s.warnOfLimits(p)
 	s.sendRequest(protocol.StoredRequest{Kind: protocol.RequestTurn},
-		ModelRequest{ID: id, TurnID: t.id, Prompt: s.Prompt(), Answered: answered})
+		ModelRequest{ID: id, TurnID: t.id, Prompt: p, Answered: answered})
 }
 
 // sendReviewRequest asks the reviewer.

@@ -94,6 +94,8 @@ type Capabilities struct {
 	// NoTools is set if the model calls no tools, NoThinking if it does not reason. Providers refuse requests that
 	// ask for either.
 	NoTools, NoThinking bool
+	// NoImages is set if the provider reports that the model takes no images. Some providers drop them without an error.
+	NoImages bool
 	// Terminals is set if commands may run in the background.
 	Terminals bool
 	// Skills is the list of skills for the model, or "".

@@ -240,6 +240,8 @@ type Prompt struct {
 	OutputSchema json.RawMessage
 	// Summarises is set for a request that summarises the conversation.
 	Summarises bool
+	// NoImages is set if the model is known to take no images. Providers replace them by notes.
+	NoImages bool
 }
 
 // RenderedPrompt is a prompt as a provider gets it. Sources has, for each message, the indices of the items of the

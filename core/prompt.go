@@ -21,6 +21,7 @@ func (t *Thread) request() *Prompt {
 		Instructions: t.systemPrompt(),
 		Tools:        t.tools(),
 		WebSearch:    t.webSearch(),
+		NoImages:     t.capabilities.NoImages,
 	}
 	if !t.capabilities.NoThinking {
 		protocol.Override(&p.Effort, t.state.Settings.Effort)

@@ -171,13 +171,14 @@ func modalities(model string) []string {
 // Capabilities returns the capabilities of a provider's model. listed has the report of the provider about the model,
 // or is the zero value.
 func (c *Config) Capabilities(provider, model string, listed core.ListedModel) core.Capabilities {
-	images := takesImages(model)
-	if listed.Modalities != nil {
+	images, reported := takesImages(model), listed.Modalities != nil
+	if reported {
 		images = slices.Contains(listed.Modalities, "image")
 	}
 	return core.Capabilities{
-		Images:  or(c.Tools.ViewImage, images) && c.Features.ViewImage,
-		NoTools: listed.NoTools, NoThinking: listed.NoThinking,
+		Images:   or(c.Tools.ViewImage, images) && c.Features.ViewImage,
+		NoImages: reported && !images && !or(c.Tools.ViewImage, false),
+		NoTools:  listed.NoTools, NoThinking: listed.NoThinking,
 		Terminals: c.Features.UnifiedExec, Questions: c.Features.UserInput,
 		Responses: c.ModelProviders[provider].WireAPI == WireResponses, Verbosity: or(c.ModelVerbosity, ""),
 		WebSearch: c.webSearch(provider, listed),

@@ -233,6 +233,17 @@ enabled = false
 	require.True(t, load(t, "").SkillEnabled("a", "/a/SKILL.md"))
 }
 
+// TestImagesOfAModelWithoutThemAreLeftOut only if the provider reports it: names are guesses.
+func TestImagesOfAModelWithoutThemAreLeftOut(t *testing.T) {
+	text, both := core.ListedModel{Modalities: []string{"text"}}, core.ListedModel{Modalities: []string{"text", "image"}}
+	for config, want := range map[string]bool{"": true, "tools.view_image = true\n": false,
+		"tools.view_image = false\n": true} {
+		require.Equal(t, want, load(t, config).Capabilities("p", "m", text).NoImages, config)
+		require.False(t, load(t, config).Capabilities("p", "m", both).NoImages, config)
+		require.False(t, load(t, config).Capabilities("p", "gpt-oss:20b", core.ListedModel{}).NoImages, config)
+	}
+}
+
 // TestCapabilities: models accept images unless they are in textOnly or the configuration decides.
 func TestCapabilities(t *testing.T) {
 	for model, takes := range map[string]bool{"gpt-5": true, "anything": true, "deepseek-chat": false,

@@ -37,6 +37,9 @@ func (x *exchange) Endpoint() (e Endpoint, url string) {
 // ReportsProgress reports whether the endpoint is known to report how far it has read the prompt.
 func (x *exchange) ReportsProgress() bool { return x.provider.software() == llamaCpp }
 
+// TakesNoEffort reports whether the endpoint is known to take the effort none.
+func (x *exchange) TakesNoEffort() bool { return x.provider.software() == ollama }
+
 // add passes a piece of the answer on.
 func (x *exchange) add(p core.Piece) {
 	if p.Kind != core.PieceProgress {

@@ -36,6 +36,8 @@ type Poster interface {
 	Endpoint() (e Endpoint, url string)
 	// ReportsProgress reports whether the endpoint takes return_progress, as llama-server does.
 	ReportsProgress() bool
+	// TakesNoEffort reports whether the endpoint takes the effort none, as Ollama does. Others refuse it for most models.
+	TakesNoEffort() bool
 }
 
 // Reading is an answer that is being read.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 
 	"appserver/test/apptest"
 )
@@ -171,6 +172,65 @@ func TestThreadTakesTheModelOfItsProvider(t *testing.T) {
 		var started struct{ Model string }
 		require.NoError(t, json.Unmarshal(c.Call("thread/start", apptest.Object{"modelProvider": provider}), &started))
 		require.Equal(t, want, started.Model, provider)
+	}
+	c.Close()
+}
+
+// textModel has the answers of Ollama 0.17.4 about a model with other capabilities than images.
+func textModel(capabilities string) map[string]string {
+	return map[string]string{
+		"GET /v1/models": `{"object":"list","data":[{"id":"qwen3:latest","object":"model","owned_by":"library"}]}`,
+		"GET /api/ps":    `{"models":[{"name":"qwen3:latest","model":"qwen3:latest","context_length":16384}]}`,
+		"POST /api/show": `{"capabilities":[` + capabilities + `],"model_info":{"qwen3.context_length":40960}}`,
+	}
+}
+
+// TestLimitsOfAModelAreReportedOnce: Ollama drops images of a model without vision, so such a model gets notes. The
+// client gets one warning for each thing that requests leave out.
+func TestLimitsOfAModelAreReportedOnce(t *testing.T) {
+	l := newLocalServer(t, textModel(`"completion"`), hello)
+	c := l.client(t, "model_reasoning_effort = \"high\"", "")
+	thread := c.StartTrusted()
+	const image = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+	for range 2 {
+		c.Call("turn/start", apptest.Object{"threadId": thread, "input": []any{
+			apptest.Object{"type": "text", "text": "look"}, apptest.Object{"type": "image", "url": image}}})
+		require.Equal(t, "completed", c.AwaitTurn().Status)
+		require.NotContains(t, l.lastTurn(), "image_url")
+		require.Contains(t, l.lastTurn(), "this model does not take images")
+	}
+	warnings := c.Warnings()
+	require.Len(t, warnings, 3)
+	require.Contains(t, warnings[0], "takes no tools")
+	require.Contains(t, warnings[1], `without the reasoning effort "high"`)
+	require.Contains(t, warnings[2], "does not take images")
+	c.Close()
+}
+
+// TestOllamaThinksAsFarAsTheClientWants: without an effort its models reason, so the effort none is sent. One that it
+// refuses, in its own words, costs no turn.
+func TestOllamaThinksAsFarAsTheClientWants(t *testing.T) {
+	l := newLocalServer(t, textModel(`"completion","tools","thinking"`), nil)
+	l.turn = func(w http.ResponseWriter, r *http.Request) {
+		refuse := func(message, kind string) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"error":{"message":%q,"type":%q,"param":null,"code":null}}`, message, kind)
+		}
+		switch effort := gjson.Get(l.lastTurn(), "reasoning_effort").String(); effort {
+		case "", "none":
+			hello(w, r)
+		case "low", "medium", "high":
+			refuse(fmt.Sprintf("think value %q is not supported for this model", effort), "api_error")
+		default:
+			refuse(fmt.Sprintf("invalid reasoning value: '%s' (must be \"high\", \"medium\", \"low\", or \"none\")", effort),
+				"invalid_request_error")
+		}
+	}
+	c := l.client(t, "", "")
+	for effort, sent := range map[string]string{"none": "none", "xhigh": "", "minimal": ""} {
+		thread := c.StartThread(apptest.Object{"config": apptest.Object{"model_reasoning_effort": effort}})
+		require.Equal(t, "completed", c.Turn(thread, "hi").Status)
+		require.Equal(t, sent, gjson.Get(l.lastTurn(), "reasoning_effort").String(), effort)
 	}
 	c.Close()
 }

@@ -23,8 +23,8 @@ func limitMember(d *refusal.Demands) string {
 	return "max_tokens"
 }
 
-// body is the part of a prompt's request that go-openai can express.
-func body(p *core.Prompt, d *refusal.Demands) openai.ChatCompletionRequest {
+// body is the part of a prompt's request that go-openai can express. none is set if the endpoint takes the effort none.
+func body(p *core.Prompt, d *refusal.Demands, none bool) openai.ChatCompletionRequest {
 	r := openai.ChatCompletionRequest{
 		Model:         neutralModel,
 		StreamOptions: &openai.StreamOptions{IncludeUsage: true},
@@ -35,7 +35,7 @@ func body(p *core.Prompt, d *refusal.Demands) openai.ChatCompletionRequest {
 	}
 	if effort, demanded := d.Effort(p.Effort); demanded {
 		r.ReasoningEffort = effort
-	} else if p.Effort != openai.ReasoningEffortNone {
+	} else if none || p.Effort != openai.ReasoningEffortNone {
 		r.ReasoningEffort = p.Effort
 	}
 	if isSet(p.OutputSchema) {

@@ -54,7 +54,7 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 	config.BaseURL, config.HTTPClient = url, request
 	// The answer is read elsewhere: the library's reader runs two regular expressions a line, and
 	// takes an error of the provider for the end.
-	_, err = openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, body(p, demands))
+	_, err = openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, body(p, demands, to.TakesNoEffort()))
 	return err
 }
 

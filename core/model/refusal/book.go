@@ -92,7 +92,7 @@ func (b *Book) Learn(p *core.Prompt, r *Refusal, q *Request) Change {
 		known = &Demands{}
 	}
 	after := known.clone()
-	q.Effort, q.images = p.Effort, known.imagesOf(p)
+	q.Effort, q.images = p.Effort, known.of(p).imagesOf(p)
 	for _, kind := range Kinds() {
 		notice := kind.learn(r, q, after)
 		if notice == "" {

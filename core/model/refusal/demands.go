@@ -77,6 +77,7 @@ func (d *Demands) Effort(wanted string) (effort string, ok bool) {
 
 // Prompt returns the prompt with the tools and the images that the model takes. It does not change p.
 func (d *Demands) Prompt(p *core.Prompt) *core.Prompt {
+	d = d.of(p)
 	if !d.NoTools && len(d.Tools) == 0 && !d.Offline && !d.NoImages && len(d.Images) == 0 {
 		return p
 	}
@@ -87,6 +88,16 @@ func (d *Demands) Prompt(p *core.Prompt) *core.Prompt {
 	adapted.Tools = d.tools(p.Tools)
 	adapted.Items = d.items(p.Items)
 	return &adapted
+}
+
+// of adds what is known of the model without a refusal.
+func (d *Demands) of(p *core.Prompt) *Demands {
+	if d.NoImages || !p.NoImages {
+		return d
+	}
+	known := *d
+	known.NoImages = true
+	return &known
 }
 
 func (d *Demands) tools(all []core.ToolSpec) []core.ToolSpec {

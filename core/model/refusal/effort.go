@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	aboutEffort = pattern.New(`(?i)reasoning[-_. ]?effort|reasoning\.effort|\bthinking\b|\bthink value\b`)
+	aboutEffort = pattern.New(`(?i)reasoning[-_. ]?effort|reasoning\.effort|\bthinking\b|\b(reasoning|think) (value|level)\b`)
 	// effortNone demands the effort none. Models that reason by default demand it for tools.
 	effortNone = pattern.New("(?i)(effort|thinking).{0,60}\\b(to|be|as|with|=)[ :=]*['\"`]?(none|disabled)\\b")
 	// effortValues begins the list of the efforts that a model takes.

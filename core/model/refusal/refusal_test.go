@@ -130,6 +130,25 @@ func TestARefusedEffortIsLeftOutAtLast(t *testing.T) {
 	require.Empty(t, book.Learn(prompt(), r, request(true)), "nothing is left to change")
 }
 
+// TestEffortsOfOllama: the API knows three efforts and none, and most models only whether to reason.
+func TestEffortsOfOllama(t *testing.T) {
+	for wanted, nearest := range map[string]string{"xhigh": "high", "max": "high", "minimal": "low"} {
+		var book refusal.Book
+		p := prompt()
+		p.Effort = wanted
+		for _, c := range []struct{ text, sent string }{
+			{`invalid reasoning value: '` + wanted + `' (must be "high", "medium", "low", or "none")`, nearest},
+			{`think value "` + nearest + `" is not supported for this model`, ""},
+		} {
+			change := book.Learn(p, &refusal.Refusal{Status: 400, Text: c.text}, request(true))
+			require.Contains(t, change.Notice, "effort")
+			sent, changed := book.Of("m").Effort(wanted)
+			require.True(t, changed)
+			require.Equal(t, c.sent, sent, wanted)
+		}
+	}
+}
+
 func TestRefusedToolsAreLeftOut(t *testing.T) {
 	for _, c := range []struct{ text, param, tool string }{
 		{"Invalid schema for function 'shell_2': In context=('properties', 'ids'), array schema missing items.", "tools[1].function.parameters", "shell_2"},
@@ -210,6 +229,14 @@ func TestModelsWithoutImagesGetNotes(t *testing.T) {
 		require.Contains(t, change.Notice, "does not take images")
 		require.Equal(t, 2, notes(d.Prompt(prompt())), c.text)
 	}
+}
+
+// TestModelsKnownToTakeNoImagesGetNotes: no refusal is needed, and other models are not affected.
+func TestModelsKnownToTakeNoImagesGetNotes(t *testing.T) {
+	p, d := prompt(), new(refusal.Book).Of("m")
+	p.NoImages = true
+	require.Equal(t, 2, notes(d.Prompt(p)))
+	require.Zero(t, notes(d.Prompt(prompt())))
 }
 
 func TestOtherErrorsLeaveImages(t *testing.T) {
