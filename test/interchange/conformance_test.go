@@ -5,12 +5,14 @@ package interchange
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 
 	"appserver/protocol"
 	"appserver/schema/conform"
@@ -120,6 +122,7 @@ func TestReferenceSchemaAcceptsSession(t *testing.T) {
 		c.AwaitTurn()
 	}
 	useServer(c, id)
+	logIn(t, c)
 	c.Call("thread/shellCommand", apptest.Object{"threadId": id, "command": "echo mine; exit 3"})
 	c.AwaitTurn()
 	c.Call("thread/name/set", apptest.Object{"threadId": id, "name": "Named"})
@@ -160,6 +163,20 @@ func TestReferenceSchemaAcceptsSession(t *testing.T) {
 	c.Close()
 	conforms(t, referenceSchemas(t), lines)
 	require.Empty(t, neverWritten(lines), "the session lacks methods")
+}
+
+// logIn logs in at an MCP server.
+func logIn(t *testing.T, c *apptest.Client) {
+	t.Helper()
+	s := apptest.StartLoginService(t)
+	id := c.StartThread(apptest.Object{"ephemeral": true, "config": apptest.Object{
+		"mcp_servers.private.url": s.Address(), "mcp_oauth_credentials_store": "file"}})
+	begun := c.Call("mcpServer/oauth/login", apptest.Object{"name": "private", "threadId": id})
+	page, err := http.Get(gjson.GetBytes(begun, "authorizationUrl").Str)
+	require.NoError(t, err)
+	require.NoError(t, page.Body.Close())
+	c.UntilMethod("mcpServer/oauthLogin/completed")
+	c.Call("thread/unsubscribe", apptest.Object{"threadId": id})
 }
 
 // useServer calls an MCP server by the model and by the client, and answers its request.
