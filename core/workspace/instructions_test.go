@@ -138,8 +138,7 @@ func TestInstructionsOfOtherNames(t *testing.T) {
 // TestInstructionsOfOtherNamesThroughLinks are read within the project, unless the project chose the names.
 func TestInstructionsOfOtherNamesThroughLinks(t *testing.T) {
 	home, root, cwd := tree(t)
-	put(t, root, "docs/agents.md", "inside")
-	link(t, "docs/agents.md", filepath.Join(root, "CLAUDE.md"))
+	link(t, put(t, root, "docs/agents.md", "inside"), filepath.Join(root, "CLAUDE.md"))
 	link(t, put(t, home, "secret", "outside"), filepath.Join(cwd, "CLAUDE.md"))
 	o := workspace.InstructionOptions{Cwd: cwd, MaxBytes: enough, Fallbacks: []string{"CLAUDE.md"}}
 	files, warnings := workspace.Instructions(o)
