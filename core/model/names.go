@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 
 	"appserver/protocol"
@@ -20,6 +21,19 @@ func FunctionName(name string) string {
 		return '_'
 	}, name)
 	return cmp.Or(valid[:min(len(valid), maxFunctionName)], "unknown")
+}
+
+// ArgumentsObject is the text of a JSON object for the arguments that a model wrote: several providers answer 400 to a
+// history with anything else in it.
+func ArgumentsObject(arguments string) string {
+	trimmed := strings.TrimSpace(arguments)
+	switch {
+	case trimmed == "":
+		return "{}"
+	case trimmed[0] == '{' && json.Valid([]byte(trimmed)):
+		return arguments
+	}
+	return InputObject(arguments)
 }
 
 // InputObject is the input of a custom tool as the arguments of a function: {"input": ...}.

@@ -224,7 +224,7 @@ func (w *chatWriter) call(id, name, arguments string, echo *protocol.ProviderEch
 	}
 	w.messages[last].ToolCalls = append(w.messages[last].ToolCalls, ToolCall{
 		ID: id, Type: "function",
-		Function: Function{Name: model.FunctionName(name), Arguments: argumentsObject(arguments)},
+		Function: Function{Name: model.FunctionName(name), Arguments: model.ArgumentsObject(arguments)},
 	})
 	w.echo(echo)
 }

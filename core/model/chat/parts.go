@@ -1,10 +1,6 @@
 package chat
 
 import (
-	"encoding/json"
-	"strings"
-
-	"appserver/core/model"
 	"appserver/protocol"
 )
 
@@ -43,19 +39,6 @@ func imagePart(i protocol.ContentItem) Part {
 		image.Detail = i.Detail
 	}
 	return Part{Type: "image_url", ImageURL: image}
-}
-
-// argumentsObject is the text of a JSON object for the arguments that a model
-// wrote: several providers answer 400 to a history with anything else in it.
-func argumentsObject(arguments string) string {
-	trimmed := strings.TrimSpace(arguments)
-	switch {
-	case trimmed == "":
-		return "{}"
-	case trimmed[0] == '{' && json.Valid([]byte(trimmed)):
-		return arguments
-	}
-	return model.InputObject(arguments)
 }
 
 // object is a JSON object of one member, a string or strings.

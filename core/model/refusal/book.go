@@ -22,6 +22,8 @@ type Request struct {
 	RawReasoning bool
 	// Echoed is set if a part of an earlier answer was sent back, NullContent if a message has no content.
 	Echoed, NullContent bool
+	// OutputParts is set if an output of a tool is a list.
+	OutputParts bool
 
 	images []sentImage
 }

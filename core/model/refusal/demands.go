@@ -43,6 +43,8 @@ type Shape struct {
 	SingleCalls bool
 	// EmptyContent has an empty text in place of null.
 	EmptyContent bool
+	// TextOutputs has a text in place of the parts of an output, for the Responses API. Chat Completions have no others.
+	TextOutputs bool
 }
 
 // Echo selects the parts of earlier answers that go back to a model.

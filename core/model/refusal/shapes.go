@@ -21,6 +21,10 @@ var shapes = []struct {
 	notice string
 }{
 	{pattern.AnyOf(
+		`unmarshal array into .{0,60}output`, `\boutput.{0,60}(must be|should be|expected) (a |an )?(valid )?string`,
+		`sequence, expected a string.{0,60}\boutput`),
+		func(s *Shape) { s.TextOutputs = true }, "The provider takes only texts as outputs of tools. The server sends their images in a message behind them."},
+	{pattern.AnyOf(
 		`(developer|system)( role| message\w*| instruction\w*|_instruction)? ?((is|are) )?not (supported|enabled|allowed|accepted)`,
 		`(not|n't) support( \w+){0,2} (system|developer)`),
 		func(s *Shape) { s.NoSystem = true }, "The model takes no system messages. The server sends them in the role of the user."},
@@ -59,7 +63,7 @@ func learnShape(r *Refusal, q *Request, d *Demands) string {
 		}
 	}
 	if strict := (Shape{Alternating: true, SystemFirst: true, NoSystem: d.Shape.NoSystem, SingleCalls: true,
-		EmptyContent: true}); r.OfTemplate() && d.Shape != strict {
+		EmptyContent: true, TextOutputs: d.Shape.TextOutputs}); r.OfTemplate() && d.Shape != strict {
 		d.Shape = strict
 		return "The chat template of the model failed. The server sends messages in the simplest form."
 	}
@@ -73,6 +77,8 @@ func (q *Request) allows(before, after Shape) bool {
 	switch {
 	case after.EmptyContent != before.EmptyContent:
 		return q.Chat && q.NullContent
+	case after.TextOutputs != before.TextOutputs:
+		return q.OutputParts
 	case after.SingleCalls != before.SingleCalls:
 		return q.Chat
 	}

@@ -19,19 +19,25 @@ const (
 // inputItems are the items of a prompt as the API takes them: without the members that this server
 // and the reference implementation add, and without ids, which name items that the provider does
 // not keep. from has the indices of each in the prompt. If the chat template of the model refuses neighbouring
-// messages of the user, they are one item.
+// messages of the user, they are one item. If outputs of tools must be texts, their images are in a message of the user
+// behind them.
 func inputItems(p *core.Prompt, limits limits) (items []protocol.ResponseItem, from [][]int) {
 	items, from = make([]protocol.ResponseItem, 0, len(p.Items)), make([][]int, 0, len(p.Items))
-	add := func(i int, item protocol.ResponseItemVariant) {
-		items, from = append(items, protocol.ResponseItem{ResponseItemVariant: item}), append(from, []int{i})
+	add := func(i []int, item protocol.ResponseItemVariant) {
+		items, from = append(items, protocol.ResponseItem{ResponseItemVariant: item}), append(from, i)
 	}
-	custom := map[string]bool{}
+	custom, list := map[string]bool{}, make([]sentItem, 0, len(p.Items))
 	var own *protocol.Message // the last item, if it is a joined message
 	for i, item := range p.Items {
-		sent := inputItem(item.ResponseItemVariant, limits, custom)
-		if sent == nil {
-			continue
+		if sent := inputItem(item.ResponseItemVariant, limits, custom); sent != nil {
+			list = append(list, sentItem{sent, []int{i}})
 		}
+	}
+	if limits.textOutputs {
+		list = withTextOutputs(list)
+	}
+	for _, next := range list {
+		i, sent := next.from, next.item
 		if limits.wantsReasoning && lacksReasoning(items, sent) {
 			add(i, rawReasoning(noReasoning))
 		}
@@ -49,9 +55,15 @@ func inputItems(p *core.Prompt, limits limits) (items []protocol.ResponseItem, f
 			continue
 		}
 		own.Content = append(own.Content, m.Content...)
-		from[len(from)-1] = append(from[len(from)-1], i)
+		from[len(from)-1] = append(from[len(from)-1], i...)
 	}
 	return items, from
+}
+
+// sentItem is an item as it is sent, with the indices of those of the prompt that it is made of.
+type sentItem struct {
+	item protocol.ResponseItemVariant
+	from []int
 }
 
 // inputItem is an item as it is sent, nil for one that is left out. custom has the ids of the
@@ -63,7 +75,11 @@ func inputItem(item protocol.ResponseItemVariant, limits limits, custom map[stri
 	case *protocol.Reasoning:
 		return inputReasoning(i, limits)
 	case *protocol.FunctionCall:
-		return &protocol.FunctionCall{Name: model.FunctionName(i.FullName()), Arguments: i.Arguments, CallID: i.CallID}
+		arguments := i.Arguments
+		if limits.plain {
+			arguments = model.ArgumentsObject(arguments)
+		}
+		return &protocol.FunctionCall{Name: model.FunctionName(i.FullName()), Arguments: arguments, CallID: i.CallID}
 	case *protocol.CustomToolCall:
 		if limits.plain {
 			custom[i.CallID] = true

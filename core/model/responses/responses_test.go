@@ -547,3 +547,58 @@ func TestRefusalsAtOnceAreLearnedOnce(t *testing.T) {
 	asked.Wait()
 	require.Equal(t, map[int]int{3: 2}, sent)
 }
+
+// TestOutputsOfToolsThatMustBeTexts: Ollama takes no list as an output. The images follow all outputs in one message.
+func TestOutputsOfToolsThatMustBeTexts(t *testing.T) {
+	const image = "data:image/png;base64,AAAA"
+	output := func(id string, parts ...protocol.ContentItem) *protocol.FunctionCallOutput {
+		return &protocol.FunctionCallOutput{CallID: id, Output: protocol.ToolOutput{Parts: parts}}
+	}
+	text := protocol.ContentItem{Type: protocol.ContentInputText, Text: "a picture"}
+	picture := protocol.ContentItem{Type: protocol.ContentInputImage, ImageURL: image}
+	call := func(id string) *protocol.FunctionCall {
+		return &protocol.FunctionCall{CallID: id, Name: "f", Arguments: "{}"}
+	}
+	var bodies []string
+	provider := modeltest.Serve(t, responses.New(responses.Options{}), func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(body))
+		if strings.Contains(string(body), `"output":[`) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":{"message":"input[2]: json: cannot unmarshal array into Go struct field `+
+				`ResponsesFunctionCallOutput.output of type string","type":"invalid_request_error","param":null,"code":null}}`)
+			return
+		}
+		_, _ = io.WriteString(w, said+completed)
+	})
+	pieces, _, err := modeltest.Ask(t.Context(), provider, &core.Prompt{Model: "m", Items: modeltest.Items(
+		call("1"), call("2"), call("3"), output("1", text, picture), output("2", picture), output("3"),
+		modeltest.Say(protocol.RoleUser, "and?"))})
+	require.NoError(t, err)
+	for _, piece := range pieces {
+		require.NotEqual(t, core.PieceNotice, piece.Kind, "the model gets the same content")
+	}
+	require.Len(t, bodies, 2)
+	input := gjson.Get(bodies[1], "input").Array()
+	require.Len(t, input, 8)
+	require.Equal(t, "a picture", input[3].Get("output").String())
+	require.Equal(t, "(the image is in the next message)", input[4].Get("output").String())
+	require.Equal(t, "(no output)", input[5].Get("output").String())
+	require.Equal(t, "user", input[6].Get("role").String())
+	require.Equal(t, []any{image, image}, input[6].Get("content.#.image_url").Value())
+	require.Equal(t, "and?", input[7].Get("content.0.text").String())
+}
+
+// TestArgumentsThatAreNoObjectAreWrapped: Ollama and others reject the whole request for them.
+func TestArgumentsThatAreNoObjectAreWrapped(t *testing.T) {
+	for arguments, want := range map[string]string{
+		`{"a": 1}`: `{"a": 1}`, "": "{}", `{"a":`: `{"input":"{\"a\":"}`, "[1]": `{"input":"[1]"}`, "no": `{"input":"no"}`,
+	} {
+		items := modeltest.Items(&protocol.FunctionCall{CallID: "c", Name: "f", Arguments: arguments},
+			&protocol.FunctionCallOutput{CallID: "c", Output: protocol.ToolOutput{Text: "failed"}})
+		body, _ := sent(t, &core.Prompt{Model: "qwen3", Items: items})
+		require.Equal(t, want, gjson.Get(body, "input.0.arguments").String())
+		body, _ = sent(t, &core.Prompt{Model: "gpt-5", Items: items})
+		require.Equal(t, arguments, gjson.Get(body, "input.0.arguments").String(), "OpenAI gets back what its model wrote")
+	}
+}

@@ -98,13 +98,13 @@ var customModels = pattern.New(`(^|/)(gpt-([5-9]|\d\d)|codex)`)
 // reasoning back. A model that wantsReasoning refuses calls without reasoning. An alternating one refuses
 // neighbouring messages of the user, and one with onlyUsers messages of the system. With noStrict, functions lack the
 // member strict.
-type limits struct{ plain, noRaw, wantsReasoning, alternating, onlyUsers, noStrict bool }
+type limits struct{ plain, noRaw, wantsReasoning, alternating, onlyUsers, noStrict, textOutputs bool }
 
 // limitsOf returns the limits of a model. Unknown models take functions only.
 func limitsOf(name string, d *refusal.Demands) limits {
 	return limits{plain: d.Plain || !customModels().MatchString(name), noRaw: d.NoRaw, wantsReasoning: d.WantsRaw,
 		alternating: d.Shape.Alternating, onlyUsers: d.Shape.SystemFirst || d.Shape.NoSystem,
-		noStrict: d.NoStrict}
+		noStrict: d.NoStrict, textOutputs: d.Shape.TextOutputs}
 }
 
 // hasRawReasoning reports whether a request for the prompt has raw reasoning.

@@ -92,7 +92,8 @@ func (w *Wire) Demands(model string) *refusal.Demands { return w.book.Of(model) 
 func (w *Wire) Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change {
 	d := w.book.Of(p.Model)
 	sent := d.Prompt(p)
-	q := refusal.Request{Members: optionalOf(p), Search: sent.WebSearch != nil, RawReasoning: hasRawReasoning(sent)}
+	q := refusal.Request{Members: optionalOf(p), Search: sent.WebSearch != nil, RawReasoning: hasRawReasoning(sent),
+		OutputParts: hasOutputParts(sent)}
 	for _, t := range tools(sent, limitsOf(p.Model, d)) {
 		if t.Name != "" {
 			q.Tools = append(q.Tools, t.Name)
