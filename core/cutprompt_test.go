@@ -113,6 +113,36 @@ func TestCutPromptsAreCompactedByTheSmallerWindow(t *testing.T) {
 	require.Less(t, m.thread.PromptTokens(), large)
 }
 
+// TestAReportOfTheWholeWindowIsACut, also of a first request: a whole prompt leaves room for an answer.
+func TestAReportOfTheWholeWindowIsACut(t *testing.T) {
+	for name, tt := range map[string]struct {
+		reported, window int64
+		configured, cut  bool
+	}{
+		"all of the window":      {4096, 4096, false, true},
+		"less than the window":   {4095, 4096, false, false},
+		"more than the window":   {4097, 4096, false, false},
+		"a window of the user's": {4096, 4096, true, false},
+		"no window":              {4096, 0, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newCutMachine(t)
+			window := tt.window
+			if tt.configured {
+				m.world.Provider.ContextWindow, m.world.Provider.WindowConfigured = new(tt.window), true
+				window = 0
+			}
+			warned, _ := m.turn(t, 600, inputOf(tt.reported), window)
+			if tt.cut {
+				require.Contains(t, warned, "all that its window holds")
+				require.GreaterOrEqual(t, m.thread.PromptTokens(), tt.window, "the next request is preceded by a compaction")
+			} else {
+				require.Empty(t, warned)
+			}
+		})
+	}
+}
+
 // TestWindowReportedAfterTheAnswer shows a window that the provider knows only then, unless the user set one.
 func TestWindowReportedAfterTheAnswer(t *testing.T) {
 	m := newCutMachine(t)

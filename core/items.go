@@ -59,7 +59,7 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted history.Tokens,
 		TotalTokenUsage: s.state.Usage.Total.Add(*u).Stored(), LastTokenUsage: u.Stored(),
 		ModelContextWindow: window, CountedInputTokens: counted.All, CountedOtherTokens: counted.Other,
 		CountedByModel: counted.All > 0 && s.context.Tokenizer().Known(s.state.Settings.Model),
-		CutTo:          s.cutTo(u, counted.All),
+		CutTo:          s.cutTo(u, counted),
 	}
 	if s.active != nil && s.active.review != nil { // a review does not change the last request of the thread
 		info.LastTokenUsage = s.state.Usage.Last.Stored()
@@ -69,7 +69,7 @@ func (s *step) addUsage(u *protocol.TokenUsageBreakdown, counted history.Tokens,
 	if s.context.Scale() != scale || s.context.WasAnnounced(reasoning) {
 		s.context.MarkStale()
 	}
-	if info.CutTo > 0 {
+	if info.CutTo > 0 || s.fillsWindow(u) {
 		s.warnOfCut(u.InputTokens, s.context.Scaled(counted))
 	}
 }
