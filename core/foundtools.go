@@ -31,11 +31,11 @@ func (s *step) findTools(arguments string) string {
 		return argumentsText(err)
 	}
 	var lines []string
-	left := s.outputTokens()
+	left, known := s.outputTokens(), s.definitions()
 	for _, tool := range s.matchingTools(query) {
-		said, cost := s.offerDefinition(tool, left)
+		note, cost := s.offerDefinition(tool, known, left)
 		left -= cost
-		lines = append(lines, "- "+tool.Name+said)
+		lines = append(lines, "- "+tool.Name+note)
 	}
 	if len(lines) == 0 {
 		return "No tool matches. Try other words. The servers and the numbers of their tools: " + s.searched.text + "."
@@ -73,13 +73,14 @@ func (s *step) matchingTools(query toolspec.ToolQuery) (found []*ServerTool) {
 }
 
 // offerDefinition adds the definition of a tool to those that follow, unless the context has it, the user excluded it,
-// or it takes more tokens than are left. It returns what the model learns about it, and its cost.
-func (s *step) offerDefinition(tool *ServerTool, left int64) (said string, cost int64) {
+// or it takes more tokens than are left. known are the definitions in the context. It returns a note for the model
+// about a definition that does not follow, and the cost of one that follows.
+func (s *step) offerDefinition(tool *ServerTool, known map[string]int, left int64) (note string, cost int64) {
 	text, err := tool.Definition()
 	if err != nil {
 		return " (its definition is not valid)", 0
 	}
-	if place, known := s.definitionOf(tool); known {
+	if place, found := known[tool.Name]; found {
 		switch item := s.context.Item(place); {
 		case !item.Kept():
 			return " (the user excluded its definition from the context)", 0
@@ -97,16 +98,19 @@ func (s *step) offerDefinition(tool *ServerTool, left int64) (said string, cost 
 	return "", cost
 }
 
-// definitionOf returns the place of the last listed item with the definition of a tool.
-func (t *Thread) definitionOf(tool *ServerTool) (place int, known bool) {
+// definitions returns the place of the last listed definition of each tool, by the name of the tool.
+func (t *Thread) definitions() map[string]int {
+	places := map[string]int{}
 	for at := range t.context.Shown() {
+		if t.context.Category(at) != protocol.CategoryToolDefinition {
+			continue
+		}
 		item := t.context.Item(at)
-		if item.Listed() && t.context.Category(at) == protocol.CategoryToolDefinition &&
-			tool.Defines(history.TextOf(item.Protocol())) {
-			place, known = at, true
+		if name := toolspec.DefinedTool(history.TextOf(item.Protocol())); name != "" && item.Listed() {
+			places[name] = at
 		}
 	}
-	return place, known
+	return places
 }
 
 // appendDefinitions adds the definitions that were found since the last request.
@@ -120,7 +124,7 @@ func (s *step) appendDefinitions() {
 
 // serverToolUsage returns the cost of the definitions of servers' tools.
 func (t *Thread) serverToolUsage() []protocol.ServerToolUsage {
-	usage := []protocol.ServerToolUsage{}
+	usage, definitions := []protocol.ServerToolUsage{}, t.definitions()
 	for i := range t.serverTools {
 		tool := &t.serverTools[i]
 		at := slices.IndexFunc(usage, func(u protocol.ServerToolUsage) bool { return u.Server == tool.Server })
@@ -135,7 +139,7 @@ func (t *Thread) serverToolUsage() []protocol.ServerToolUsage {
 			u.OfferedTokens += tokens
 			continue
 		}
-		if place, known := t.definitionOf(tool); known && t.context.InPrompt(place) {
+		if place, found := definitions[tool.Name]; found && t.context.InPrompt(place) {
 			u.FoundTools++
 			u.FoundTokens += t.context.SentTokens(place)
 		}

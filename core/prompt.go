@@ -33,9 +33,9 @@ func (t *Thread) request() *Prompt {
 	return p
 }
 
-// systemPrompt returns the instructions from the client's thread/resume, else from its thread/start,
-// else the server's own, and then the instructions of MCP servers, which change with the tools. What else can change
-// within a thread is in notices instead, because the system prompt begins each request.
+// systemPrompt returns the instructions from the client's thread/resume, or from its thread/start, or the server's own.
+// The instructions of MCP servers follow. They change only with the tools, which begin each request too. Everything
+// else that can change within a thread is in notices, because the system prompt begins each request.
 func (t *Thread) systemPrompt() string {
 	prompt, developer := BaseInstructions, ""
 	if b := t.state.Meta.BaseInstructions; b != nil && b.Text != "" {

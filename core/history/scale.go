@@ -1,7 +1,7 @@
 package history
 
-// Scale has the factors for the counts of a model. Tokenizers differ little for English and for code, and much for
-// other scripts, so these have a factor of their own.
+// Scale has the factors for the counts of a model: one for Latin text and code, and one for other scripts. Tokenizers
+// differ little in the first, and much in the second.
 type Scale struct{ Latin, Other float64 }
 
 // unscaled is the scale before the first report.
@@ -28,9 +28,9 @@ func near(a, b float64) bool { return a <= b*(1+tolerance) && b <= a*(1+toleranc
 
 func bounded(scale float64) float64 { return min(max(scale, minScale), maxScale) }
 
-// scaleFit has sums over the reports of a model, for the least squares of a, d and c in a*all + d*other + c = report:
-// a is the factor of Latin text, a+d that of other scripts, and c what a request costs besides, in thousands of tokens.
-// A row of the sums is relative to its report. Later reports weigh more.
+// scaleFit fits a, d and c in a*all + d*other + c = report by least squares. The factor of Latin text is a, the factor
+// of other scripts is a+d. The constant cost of a request is c, in thousands of tokens. The fields are sums over the
+// reports of a model. Each row is divided by its report. Later reports weigh more.
 type scaleFit struct {
 	AllAll, AllOther, AllRest, OtherOther, OtherRest, RestRest float64
 	All, Other, Rest                                           float64
@@ -39,8 +39,8 @@ type scaleFit struct {
 const (
 	// fitDecay is the weight of the reports so far beside a new one.
 	fitDecay = 0.95
-	// contradiction is the relative error of a report from which on earlier ones are forgotten: the provider counts in
-	// another way now.
+	// contradiction is the relative error of a report that discards the earlier ones: the provider has changed its
+	// tokenizer.
 	contradiction = 0.25
 	// frameError is the usual error of a report in tokens, because providers frame messages and calls differently.
 	frameError = 30

@@ -50,8 +50,8 @@
 // itself, and the last line is complete and can be the last one. Otherwise it is rejected, because half of a patch
 // is worse than none.
 //
-// Lines are added to a file of unknown encoding in ASCII only. A guess of the encoding would write wrong characters
-// that nobody sees.
+// Lines are added to a file of unknown encoding in ASCII only. A wrong guess of the encoding would write wrong
+// characters without an error.
 //
 // An error shows the most similar lines of the file, so that the model can correct the patch
 // without another read.

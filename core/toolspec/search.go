@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -101,9 +102,15 @@ func (t *ServerTool) Definition() (string, error) {
 	return definitionHead(t.Name) + string(raw) + definitionEnd, nil
 }
 
-// Defines reports whether a message has the definition of the tool, of this or an earlier version.
-func (t *ServerTool) Defines(message string) bool {
-	return strings.HasPrefix(message, definitionHead(t.Name))
+// DefinedTool returns the name of the tool whose definition a message has, or "".
+func DefinedTool(message string) string {
+	head, _, _ := strings.Cut(message, "\n")
+	quoted, found := strings.CutPrefix(head, protocol.ToolDefinitionTag+" name=")
+	name, err := strconv.Unquote(strings.TrimSuffix(quoted, ">"))
+	if !found || err != nil {
+		return ""
+	}
+	return name
 }
 
 // Size returns the length of the definition, in bytes.

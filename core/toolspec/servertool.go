@@ -28,8 +28,7 @@ type ServerTool struct {
 	// Approval is the approval mode: with "auto", the hints and the approval policy decide; with
 	// "prompt", the user decides each call; with "approve", each call runs.
 	Approval string
-	// Offer is how the tool is offered if its definition can be found by a search: as the share of the window permits,
-	// always directly, or by the search only.
+	// Offer is the way in which the model gets the definition of the tool.
 	Offer Offer
 	// Instructions is the server's text about the use of its tools, or "". It is equal for all tools of a server.
 	Instructions string
@@ -42,8 +41,12 @@ type Offer uint8
 
 // The ways in which a tool is offered.
 const (
+	// OfferByShare offers the definition in each request if the share of the context window permits it, and by a search
+	// otherwise.
 	OfferByShare Offer = iota
+	// OfferDirect offers the definition in each request.
 	OfferDirect
+	// OfferBySearch offers the definition by a search only.
 	OfferBySearch
 )
 

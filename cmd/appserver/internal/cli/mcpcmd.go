@@ -153,3 +153,12 @@ func (c *mcpCall) find(name string) (config.McpServer, error) {
 	}
 	return m, nil
 }
+
+// findService is find for a server that has logins.
+func (c *mcpCall) findService(name string) (config.McpServer, error) {
+	m, err := c.find(name)
+	if err == nil && m.URL == "" {
+		err = fmt.Errorf("the MCP server '%s' is a program: only services with a url have logins", m.Name)
+	}
+	return m, err
+}

@@ -17,12 +17,9 @@ const maxPasted = 64 << 10
 
 // login logs in at a server.
 func (c *mcpCall) login(args []string) error {
-	m, err := c.find(args[0])
-	switch {
-	case err != nil:
+	m, err := c.findService(args[0])
+	if err != nil {
 		return err
-	case m.URL == "":
-		return fmt.Errorf("the MCP server '%s' is a program: only services with a url have logins", m.Name)
 	}
 	var scopes []string
 	for _, s := range strings.Split(c.scope, ",") {
@@ -87,12 +84,9 @@ func (c *mcpCall) readAddresses(accept func(address string) error) {
 
 // logout removes the login at a server.
 func (c *mcpCall) logout(args []string) error {
-	m, err := c.find(args[0])
-	switch {
-	case err != nil:
+	m, err := c.findService(args[0])
+	if err != nil {
 		return err
-	case m.URL == "":
-		return fmt.Errorf("the MCP server '%s' is a program: only services with a url have logins", m.Name)
 	}
 	removed, err := c.servers.Logout(m)
 	switch {

@@ -28,7 +28,7 @@ type rolloutRow struct {
 	run     func(*rolloutCall) error
 }
 
-// scope tells what a command works on: the named rollouts, all rollouts of the home, or either.
+// scope is the set of rollouts of a command: the named ones, all in the home, or either.
 type scope int
 
 const (
