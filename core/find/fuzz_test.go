@@ -50,7 +50,11 @@ func FuzzIgnored(f *testing.F) {
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(root, ".gitignore"), []byte(top), 0o644))
 		require.NoError(t, os.WriteFile(filepath.Join(root, "in", ".gitignore"), []byte(in), 0o644))
-		want := slices.DeleteFunc(shown(t, root), func(name string) bool { return name == "" })
+		all, answered := shownBy(t, root)
+		if !answered {
+			return // git needs exponential time for some patterns
+		}
+		want := slices.DeleteFunc(all, func(name string) bool { return name == "" })
 		require.Equal(t, want, files(t, root), "%q, %q, %q", top, in, names)
 	})
 }

@@ -2,12 +2,14 @@ package find_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,16 +37,32 @@ func initialize(t *testing.T, dir string) {
 // shown are the files that git would add.
 func shown(t *testing.T, root string) []string {
 	t.Helper()
-	git := exec.Command("git", "-C", root, "ls-files", "--others", "--cached", "--exclude-standard", "-z")
+	names, answered := shownBy(t, root)
+	require.True(t, answered, "git ends in time")
+	return names
+}
+
+// gitLimit is how long git may take. It needs milliseconds for ordinary patterns.
+const gitLimit = 20 * time.Second
+
+// shownBy is shown. It returns false if git does not end in time.
+func shownBy(t *testing.T, root string) (names []string, answered bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), gitLimit)
+	defer cancel()
+	git := exec.CommandContext(ctx, "git", "-C", root, "ls-files", "--others", "--cached", "--exclude-standard", "-z")
 	git.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1")
 	out, err := git.Output()
+	if ctx.Err() != nil {
+		return nil, false
+	}
 	require.NoError(t, err)
-	names := []string{}
+	names = []string{}
 	for name := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
 		names = append(names, string(name))
 	}
 	slices.Sort(names)
-	return names
+	return names, true
 }
 
 // files are the paths of a walk without the folders.

@@ -100,6 +100,11 @@ func (l *Link) Refuse() {
 func (l *Link) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.closeAll()
+}
+
+// closeAll closes all connections. The caller holds the lock.
+func (l *Link) closeAll() {
 	for c := range l.open {
 		c.close()
 	}
@@ -110,7 +115,7 @@ func (l *Link) Cut() {
 func (l *Link) CutAfter(d Direction, n int) { l.change(func() { l.left[d] = &n }) }
 
 // CutAnswers closes the first n connections on which the server answers a request with the text. The
-// answer is lost. If refuse is set, the link refuses new connections from then on.
+// answer is lost. If refuse is set, the link then closes all connections, and refuses new ones.
 func (l *Link) CutAnswers(n int, text string, refuse bool) {
 	l.change(func() {
 		l.cut = func(request []byte) bool {
@@ -118,7 +123,9 @@ func (l *Link) CutAnswers(n int, text string, refuse bool) {
 				return false
 			}
 			n--
-			l.refuses = refuse
+			if l.refuses = refuse; refuse {
+				l.closeAll()
+			}
 			return true
 		}
 	})
