@@ -64,7 +64,7 @@ build: ## build bin/appserver, a static binary, and bin/codex, a link to it
 
 mac: ## build bin/appserver-mac for MACARCH, and check the packages with code for macOS
 	CGO_ENABLED=0 GOOS=darwin GOARCH=$(MACARCH) $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver-mac ./cmd/appserver
-	GOOS=darwin GOARCH=$(MACARCH) $(GO) vet ./core/host ./core/sandbox ./core/tool
+	GOOS=darwin GOARCH=$(MACARCH) $(GO) vet ./core/effects/host ./core/effects/sandbox ./core/effects/tool
 
 windows: ## build bin/appserver.exe for WINARCH, and check all packages with it
 	CGO_ENABLED=0 GOOS=windows GOARCH=$(WINARCH) $(GO) build -trimpath -ldflags "-s -w" -o bin/appserver.exe ./cmd/appserver
@@ -116,7 +116,7 @@ export RAPID_STEPS = $(STEPS)
 
 # slow are the packages that take longest. They start first; many of their tests wait, so more
 # packages than processors run at once.
-slow = $(addprefix appserver/,test/e2e core/host core/tool core/mcp core/codeindex core/model)
+slow = $(addprefix appserver/,test/e2e core/effects/host core/effects/tool core/effects/mcp core/effects/codeindex core/effects/model)
 listed = $(shell $(GO) list $(PKGS))
 ordered = $(filter $(slow),$(listed)) $(filter-out $(slow),$(listed))
 
@@ -150,7 +150,7 @@ posixSkips = TurnsRunInTheWorkspaces|DemoTranscript|UserCommandChanges|Terminals
 
 test-posix: ## run the tests of commands on Linux by the code for macOS
 	@export GOFLAGS="$(GOFLAGS) -tags=posix"; \
-	$(GO) test -short -vet=off $(TESTFLAGS) ./core/tool ./core/host ./core/sandbox & packages=$$!; \
+	$(GO) test -short -vet=off $(TESTFLAGS) ./core/effects/tool ./core/effects/host ./core/effects/sandbox & packages=$$!; \
 	$(GO) test -short -vet=off $(TESTFLAGS) -run '$(POSIXTESTS)' -skip '$(posixSkips)' ./test/e2e; status=$$?; \
 	wait $$packages && exit $$status
 
@@ -182,11 +182,11 @@ fuzz: ## run each fuzz target for FUZZTIME
 		done; \
 	done
 
-# The tests of test/sandbox are part of test-all with short races, and the table of core/command is part of test. So
+# The tests of test/sandbox are part of test-all with short races, and the table of core/pure/command is part of test. So
 # .ci/run has both.
 attack: ## attack the sandbox, the judgement of commands, and files with races of ATTACK, with and without user namespaces
 	$(GO) test -count=1 -v -timeout 60m ./test/sandbox -attack.time=$(ATTACK)
-	$(GO) test -count=1 -v -run 'Safe|Reading|Words' ./core/command
+	$(GO) test -count=1 -v -run 'Safe|Reading|Words' ./core/pure/command
 
 crash: ## kill the server CRASHES times in one home, then run the crash tests CRASHCOUNT times
 	$(GO) test -count=1 -v -timeout 90m -run '^TestCrashSoak$$' ./test/crash -soak.kills=$(CRASHES)
@@ -200,7 +200,7 @@ fleet-soak: ## run clients against three servers and a database that fail, for F
 	$(GO) test -run '^TestThreadsAreLinearizable$$' -count=5 -v -timeout 0 ./test/fleet -fleet.time=1m
 
 bench: ## run the benchmarks of the whole server, of captures of worktrees, and of retrieval
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./test/bench ./core/worktree ./core/memory
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout 60m ./test/bench ./core/effects/worktree ./core/effects/memory
 
 # In the environment, APPSERVER_ECONOMY_REPOS names git repositories, separated by colons, instead of this one.
 bench-economy: ## replay long sessions with and without automatic edits of the context, and print a table with goals

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"appserver/core/toolspec"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

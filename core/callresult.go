@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"appserver/core/command"
+	"appserver/core/pure/command"
 	"appserver/protocol"
 )
 

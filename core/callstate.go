@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"appserver/core/patch"
-	"appserver/core/toolspec"
-	"appserver/core/transcript"
+	"appserver/core/pure/patch"
+	"appserver/core/pure/toolspec"
+	"appserver/core/pure/transcript"
 	"appserver/protocol"
 )
 

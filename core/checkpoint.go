@@ -3,7 +3,7 @@ package core
 import (
 	"slices"
 
-	"appserver/core/filechanges"
+	"appserver/core/pure/filechanges"
 	"appserver/protocol"
 )
 

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strings"
 
-	"appserver/core/toolspec"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

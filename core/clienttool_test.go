@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/core"
-	"appserver/core/compaction"
+	"appserver/core/pure/compaction"
 	"appserver/protocol"
 )
 

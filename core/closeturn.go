@@ -3,7 +3,7 @@ package core
 import (
 	"strings"
 
-	"appserver/core/history"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

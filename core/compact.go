@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"appserver/core/compaction"
-	"appserver/core/history"
+	"appserver/core/pure/compaction"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

@@ -3,9 +3,9 @@ package core
 import (
 	"strings"
 
-	"appserver/core/compaction"
-	"appserver/core/history"
-	"appserver/core/state"
+	"appserver/core/pure/compaction"
+	"appserver/core/pure/history"
+	"appserver/core/pure/state"
 	"appserver/protocol"
 )
 

@@ -1,7 +1,7 @@
 package core
 
 import (
-	"appserver/core/view"
+	"appserver/core/pure/view"
 	"appserver/protocol"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"appserver/core/toolspec"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

@@ -1,9 +1,9 @@
 package core
 
 import (
-	"appserver/core/history"
-	"appserver/core/toolspec"
-	"appserver/core/transcript"
+	"appserver/core/pure/history"
+	"appserver/core/pure/toolspec"
+	"appserver/core/pure/transcript"
 	"appserver/protocol"
 )
 

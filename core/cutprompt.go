@@ -3,7 +3,7 @@ package core
 import (
 	"fmt"
 
-	"appserver/core/history"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

@@ -19,7 +19,7 @@
 //
 // # Context
 //
-// The model receives the history after its edits ([appserver/core/history]). Clients name items by ids.
+// The model receives the history after its edits ([appserver/core/pure/history]). Clients name items by ids.
 // [EditContext], [UndoContext], [RedoContext] and [RestoreContext] are accepted at any time, and each
 // records one line. A pending request keeps its [Prompt]. The next request has the context of that time.
 // [ContextChanged] notifies clients.

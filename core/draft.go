@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"appserver/core/compaction"
-	"appserver/core/history"
+	"appserver/core/pure/compaction"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

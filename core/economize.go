@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"appserver/core/economy"
-	"appserver/core/history"
+	"appserver/core/pure/economy"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"appserver/core"
-	"appserver/core/patch"
+	"appserver/core/pure/patch"
 	"appserver/protocol"
 )
 

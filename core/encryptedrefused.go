@@ -1,7 +1,7 @@
 package core
 
 import (
-	"appserver/core/excerpt"
+	"appserver/platform/excerpt"
 	"appserver/protocol"
 )
 

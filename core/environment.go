@@ -4,8 +4,8 @@ import (
 	"encoding/xml"
 	"strings"
 
-	"appserver/core/command"
-	"appserver/core/history"
+	"appserver/core/pure/command"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

@@ -3,8 +3,8 @@ package core
 import (
 	"fmt"
 
-	"appserver/core/compaction"
-	"appserver/core/history"
+	"appserver/core/pure/compaction"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/core"
-	"appserver/core/filechanges"
+	"appserver/core/pure/filechanges"
 	"appserver/protocol"
 )
 

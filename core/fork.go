@@ -3,7 +3,7 @@ package core
 import (
 	"time"
 
-	"appserver/core/lineref"
+	"appserver/core/pure/lineref"
 	"appserver/protocol"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"appserver/core/digest"
-	"appserver/core/history"
-	"appserver/core/toolspec"
+	"appserver/core/pure/digest"
+	"appserver/core/pure/history"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

@@ -3,7 +3,7 @@ package core
 import (
 	"fmt"
 
-	"appserver/core/toolspec"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

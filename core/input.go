@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"appserver/core/patch"
+	"appserver/core/pure/patch"
 	"appserver/protocol"
 )
 

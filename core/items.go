@@ -3,8 +3,8 @@ package core
 import (
 	"time"
 
-	"appserver/core/history"
-	"appserver/core/transcript"
+	"appserver/core/pure/history"
+	"appserver/core/pure/transcript"
 	"appserver/protocol"
 )
 

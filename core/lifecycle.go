@@ -3,7 +3,7 @@ package core
 import (
 	"fmt"
 
-	"appserver/core/transcript"
+	"appserver/core/pure/transcript"
 	"appserver/protocol"
 )
 

@@ -3,8 +3,8 @@ package core
 import (
 	"io"
 
-	"appserver/core/lineref"
-	"appserver/core/state"
+	"appserver/core/pure/lineref"
+	"appserver/core/pure/state"
 	"appserver/protocol"
 )
 

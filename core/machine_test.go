@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"appserver/core"
-	"appserver/core/compaction"
+	"appserver/core/pure/compaction"
 	"appserver/protocol"
 )
 

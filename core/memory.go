@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"appserver/core/excerpt"
-	"appserver/core/history"
-	"appserver/core/toolspec"
-	"appserver/core/transcript"
+	"appserver/core/pure/history"
+	"appserver/core/pure/toolspec"
+	"appserver/core/pure/transcript"
+	"appserver/platform/excerpt"
 	"appserver/protocol"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/core"
-	shellcommand "appserver/core/command"
+	shellcommand "appserver/core/pure/command"
 	"appserver/protocol"
 )
 

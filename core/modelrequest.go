@@ -1,7 +1,7 @@
 package core
 
 import (
-	"appserver/core/history"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

@@ -3,7 +3,7 @@ package core
 import (
 	"math"
 
-	"appserver/core/economy"
+	"appserver/core/pure/economy"
 	"appserver/protocol"
 )
 

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"appserver/core/history"
-	"appserver/core/toolspec"
-	"appserver/core/transcript"
+	"appserver/core/pure/history"
+	"appserver/core/pure/toolspec"
+	"appserver/core/pure/transcript"
 	"appserver/protocol"
 )
 

@@ -3,8 +3,8 @@ package core
 import (
 	"slices"
 
-	"appserver/core/history"
-	"appserver/core/toolspec"
+	"appserver/core/pure/history"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

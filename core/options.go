@@ -3,9 +3,9 @@ package core
 import (
 	"time"
 
-	"appserver/core/compaction"
-	"appserver/core/history"
-	"appserver/core/state"
+	"appserver/core/pure/compaction"
+	"appserver/core/pure/history"
+	"appserver/core/pure/state"
 )
 
 // Settings are the settings of turns. They hold until a client changes them.

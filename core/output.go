@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"appserver/core/patch"
-	"appserver/core/toolspec"
+	"appserver/core/pure/patch"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

@@ -1,7 +1,7 @@
 package core
 
 import (
-	"appserver/core/toolspec"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

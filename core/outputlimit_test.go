@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/core"
-	"appserver/core/history"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

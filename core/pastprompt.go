@@ -3,8 +3,8 @@ package core
 import (
 	"slices"
 
-	"appserver/core/compaction"
-	"appserver/core/history"
+	"appserver/core/pure/compaction"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

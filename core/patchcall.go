@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"appserver/core/toolspec"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

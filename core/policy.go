@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"appserver/core/toolspec"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

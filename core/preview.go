@@ -3,7 +3,7 @@ package core
 import (
 	"strings"
 
-	"appserver/core/excerpt"
+	"appserver/platform/excerpt"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"appserver/core/excerpt"
+	"appserver/platform/excerpt"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"github.com/stretchr/testify/require"

@@ -1,8 +1,8 @@
 package core
 
 import (
-	"appserver/core/history"
-	"appserver/core/toolspec"
+	"appserver/core/pure/history"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"appserver/core"
-	"appserver/core/compaction"
-	"appserver/core/filechanges"
-	"appserver/core/history"
+	"appserver/core/pure/compaction"
+	"appserver/core/pure/filechanges"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 	"appserver/test/sample"
 )

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"appserver/core/digest"
-	"appserver/core/excerpt"
-	"appserver/core/history"
-	"appserver/core/toolspec"
+	"appserver/core/pure/digest"
+	"appserver/core/pure/history"
+	"appserver/core/pure/toolspec"
+	"appserver/platform/excerpt"
 	"appserver/protocol"
 )
 

@@ -3,7 +3,7 @@ package core
 import (
 	"crypto/sha256"
 
-	"appserver/core/toolspec"
+	"appserver/core/pure/toolspec"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"appserver/core/digest"
-	"appserver/core/history"
+	"appserver/core/pure/digest"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

@@ -1,7 +1,7 @@
 package core
 
 import (
-	"appserver/core/filechanges"
+	"appserver/core/pure/filechanges"
 	"appserver/protocol"
 )
 

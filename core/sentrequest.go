@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"appserver/core/compaction"
+	"appserver/core/pure/compaction"
 	"appserver/protocol"
 )
 

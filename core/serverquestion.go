@@ -6,7 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"appserver/core/toolspec"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

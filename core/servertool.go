@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"appserver/core/toolspec"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

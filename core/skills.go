@@ -3,8 +3,8 @@ package core
 import (
 	"strings"
 
-	"appserver/core/excerpt"
-	"appserver/core/history"
+	"appserver/core/pure/history"
+	"appserver/platform/excerpt"
 )
 
 // Skill is a skill in the list for the model.

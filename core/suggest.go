@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"appserver/core/economy"
-	"appserver/core/history"
+	"appserver/core/pure/economy"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

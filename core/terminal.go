@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"appserver/core/excerpt"
-	"appserver/core/toolspec"
+	"appserver/core/pure/toolspec"
+	"appserver/platform/excerpt"
 	"appserver/protocol"
 )
 

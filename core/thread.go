@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"appserver/core/compaction"
-	"appserver/core/history"
-	"appserver/core/state"
-	"appserver/core/toolspec"
-	"appserver/core/transcript"
+	"appserver/core/pure/compaction"
+	"appserver/core/pure/history"
+	"appserver/core/pure/state"
+	"appserver/core/pure/toolspec"
+	"appserver/core/pure/transcript"
 	"appserver/protocol"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"appserver/core"
-	"appserver/core/view"
+	"appserver/core/pure/view"
 	"appserver/protocol"
 )
 

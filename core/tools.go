@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"appserver/core/command"
-	"appserver/core/toolspec"
+	"appserver/core/pure/command"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 
-	"appserver/core/filechanges"
+	"appserver/core/pure/filechanges"
 	"appserver/protocol"
 )
 

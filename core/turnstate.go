@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"appserver/core/compaction"
+	"appserver/core/pure/compaction"
 	"appserver/protocol"
 )
 

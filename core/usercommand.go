@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"appserver/core/command"
-	"appserver/core/history"
-	"appserver/core/toolspec"
+	"appserver/core/pure/command"
+	"appserver/core/pure/history"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 )
 

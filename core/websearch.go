@@ -5,8 +5,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"appserver/core/history"
-	"appserver/core/transcript"
+	"appserver/core/pure/history"
+	"appserver/core/pure/transcript"
 	"appserver/protocol"
 )
 

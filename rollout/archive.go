@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/home"
 )
 

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/line"
 )
 

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // The reference implementation has the same files, so that one program at a time compresses, and not too often.

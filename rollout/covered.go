@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // Covered describes the lines of a rollout that its snapshot cache covers.

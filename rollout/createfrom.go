@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
+	"appserver/platform/disk"
 	"appserver/protocol"
-	"appserver/rollout/disk"
 	"appserver/rollout/line"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/home"
 )
 

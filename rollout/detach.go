@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"os"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // detachedLines reads the lines that a LineReader had at a time.

@@ -1,6 +1,6 @@
 package rollout
 
-import "appserver/rollout/disk"
+import "appserver/platform/disk"
 
 // BackupError reports why a rollout's backup cannot be used.
 type BackupError struct {

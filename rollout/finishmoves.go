@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/home"
 )
 

@@ -3,7 +3,7 @@ package rollout
 import (
 	"os"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // SetIdle sets whether the store may suspend the log. A suspended log has closed its file

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/zst"
 )

@@ -9,7 +9,7 @@ import (
 	"math"
 	"os"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // LineReader reads payloads of loaded lines again from the open files. It belongs to one

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 
+	"appserver/platform/disk"
 	"appserver/protocol"
-	"appserver/rollout/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 )

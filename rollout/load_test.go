@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/platform/disk"
 	"appserver/protocol"
 	"appserver/rollout"
-	"appserver/rollout/disk"
 )
 
 // FuzzLoad has arbitrary bytes as file and backup, like FuzzJoin. Reading in small chunks

@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"appserver/core/osfile"
+	"appserver/platform/disk"
+	"appserver/platform/osfile"
 	"appserver/protocol"
 	"appserver/rollout"
-	"appserver/rollout/disk"
 	"appserver/rollout/faultfs"
 )
 

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"appserver/core/osfile"
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
+	"appserver/platform/osfile"
 	"appserver/rollout/home"
 )
 

@@ -1,7 +1,7 @@
 package rollout
 
 import (
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 	"appserver/rollout/listing"

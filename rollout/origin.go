@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"os"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 )

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"appserver/platform/disk"
 	"appserver/protocol"
-	"appserver/rollout/disk"
 	"appserver/rollout/line"
 )
 

@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"appserver/platform/disk"
 	"appserver/protocol"
-	"appserver/rollout/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 )

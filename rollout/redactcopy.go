@@ -11,8 +11,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/platform/disk"
 	"appserver/protocol"
-	"appserver/rollout/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 )

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"appserver/core/osfile"
+	"appserver/platform/disk"
+	"appserver/platform/osfile"
 	"appserver/protocol"
-	"appserver/rollout/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 )

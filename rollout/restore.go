@@ -5,7 +5,7 @@ import (
 	"errors"
 	"os"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/home"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/home"
 )
 

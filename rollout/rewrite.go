@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 )

@@ -6,8 +6,8 @@ import (
 	"iter"
 	"slices"
 
+	"appserver/platform/disk"
 	"appserver/protocol"
-	"appserver/rollout/disk"
 	"appserver/rollout/line"
 )
 

@@ -12,7 +12,7 @@ import (
 	"os"
 	"slices"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 )

@@ -3,7 +3,7 @@ package rollout
 import (
 	"iter"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/line"
 )
 

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"syscall"
 
-	"appserver/core/osfile"
+	"appserver/platform/disk"
+	"appserver/platform/osfile"
 	"appserver/protocol"
-	"appserver/rollout/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 )

@@ -3,7 +3,7 @@ package rollout
 import (
 	"encoding/json"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/line"
 )
 

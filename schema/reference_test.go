@@ -120,7 +120,7 @@ func TestTableOfFeaturesIsComplete(t *testing.T) {
 	cmd.Env = append(os.Environ(), "CODEX_HOME="+t.TempDir())
 	text, err := cmd.Output()
 	require.NoError(t, err)
-	table, err := os.ReadFile("../core/config/testdata/reference_keys.txt")
+	table, err := os.ReadFile("../core/effects/config/testdata/reference_keys.txt")
 	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		name, _, _ := strings.Cut(line, " ")
@@ -139,7 +139,7 @@ func TestTableOfKeysHasThoseOfConfigRead(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(text, &schemas))
 	require.NotEmpty(t, schemas.Definitions.Config.Properties)
-	table, err := os.ReadFile("../core/config/testdata/reference_keys.txt")
+	table, err := os.ReadFile("../core/effects/config/testdata/reference_keys.txt")
 	require.NoError(t, err)
 	for key := range schemas.Definitions.Config.Properties {
 		row := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(key) + `[. ]`)

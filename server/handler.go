@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"appserver/core/engine"
-	"appserver/core/pattern"
+	"appserver/platform/pattern"
 	"appserver/protocol"
 )
 

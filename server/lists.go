@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"appserver/core/page"
+	"appserver/core/pure/page"
 	"appserver/protocol"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"appserver/core/engine"
-	"appserver/core/slash"
+	"appserver/core/pure/slash"
 	"appserver/protocol"
 )
 

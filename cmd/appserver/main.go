@@ -19,7 +19,7 @@ import (
 
 	"appserver/cmd/appserver/internal/app"
 	"appserver/cmd/appserver/internal/cli"
-	"appserver/core/tool"
+	"appserver/core/effects/tool"
 	"appserver/schema"
 )
 

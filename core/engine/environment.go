@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"appserver/core/workspace"
+	"appserver/core/effects/workspace"
 	"appserver/protocol"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"appserver/core"
-	"appserver/core/workspace"
+	"appserver/core/effects/workspace"
 	"appserver/protocol"
 )
 

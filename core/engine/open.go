@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core"
-	"appserver/core/workspace"
+	"appserver/core/effects/workspace"
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/store"

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"appserver/core"
-	"appserver/core/page"
+	"appserver/core/pure/page"
 	"appserver/protocol"
 )
 

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"appserver/core"
-	"appserver/core/page"
-	"appserver/core/workspace"
+	"appserver/core/effects/workspace"
+	"appserver/core/pure/page"
 	"appserver/protocol"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"appserver/core"
-	"appserver/core/workspace"
+	"appserver/core/effects/workspace"
 	"appserver/protocol"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"appserver/core"
 	"appserver/core/engine"
-	"appserver/core/filechanges"
+	"appserver/core/pure/filechanges"
 	"appserver/protocol"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // Op is a kind of operation.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // Mem is a file system in memory that distinguishes durable state from what a crash loses. The

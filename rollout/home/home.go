@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/zst"
 )
 

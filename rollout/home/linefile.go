@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // lockSuffix is the suffix of the lock file of a LineFile.

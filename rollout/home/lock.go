@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 const (

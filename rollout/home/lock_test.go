@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/faultfs"
 	"appserver/rollout/home"
 )

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 var (

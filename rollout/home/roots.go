@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // Roots returns the names of the folders in home that hold rollouts: first sessions, then the

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"appserver/platform/disk"
 	"appserver/protocol"
-	"appserver/rollout/disk"
 	"appserver/rollout/line"
 )
 

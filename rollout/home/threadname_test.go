@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/faultfs"
 	"appserver/rollout/home"
 )

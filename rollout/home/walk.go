@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // Walk describes an iteration over rollouts in the order of their paths. That is the order of

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"appserver/platform/database"
 	"appserver/rollout"
-	"appserver/rollout/database"
 )
 
 // prose is text of many different words.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"os"
 
+	"appserver/platform/database"
 	"appserver/rollout"
-	"appserver/rollout/database"
 )
 
 // Forget erases the rows of rollouts from the file. The next list reads these rollouts again.

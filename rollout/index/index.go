@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"appserver/platform/database"
 	"appserver/protocol"
 	"appserver/rollout"
-	"appserver/rollout/database"
 )
 
 const (

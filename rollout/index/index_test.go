@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/platform/database"
 	"appserver/rollout"
-	"appserver/rollout/database"
 )
 
 func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {

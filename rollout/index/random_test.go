@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"appserver/platform/disk"
 	"appserver/protocol"
 	"appserver/rollout"
-	"appserver/rollout/disk"
 	"appserver/rollout/listing"
 	"appserver/rollout/zst"
 	"appserver/test/sample"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"appserver/rollout/database"
+	"appserver/platform/database"
 )
 
 const (

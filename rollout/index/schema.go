@@ -1,6 +1,6 @@
 package index
 
-import "appserver/rollout/database"
+import "appserver/platform/database"
 
 // kind identifies index files of this version.
 func kind() database.Kind {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"appserver/platform/database"
 	"appserver/rollout"
-	"appserver/rollout/database"
 	"appserver/rollout/listing"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/platform/database"
 	"appserver/rollout"
-	"appserver/rollout/database"
 )
 
 func TestSearch(t *testing.T) {

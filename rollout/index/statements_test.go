@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/platform/database"
 	"appserver/rollout"
-	"appserver/rollout/database"
 	"appserver/rollout/listing"
 )
 

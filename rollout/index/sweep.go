@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"appserver/platform/database"
 	"appserver/protocol"
-	"appserver/rollout/database"
 )
 
 const (

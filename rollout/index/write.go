@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"appserver/platform/database"
 	"appserver/protocol"
-	"appserver/rollout/database"
 	"appserver/rollout/listing"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // PaddedWriter writes lines that must not begin before given offsets. It fills gaps with

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"appserver/platform/disk"
 	"appserver/protocol"
-	"appserver/rollout/disk"
 )
 
 const (

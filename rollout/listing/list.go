@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/home"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/home"
 	"appserver/rollout/line"
 )

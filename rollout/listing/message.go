@@ -5,7 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"appserver/core/excerpt"
+	"appserver/platform/excerpt"
 	"appserver/protocol"
 )
 

@@ -1,7 +1,7 @@
 package listing
 
 import (
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/line"
 )
 

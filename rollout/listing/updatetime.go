@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/line"
 )
 

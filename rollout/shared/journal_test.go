@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"appserver/platform/disk"
 	"appserver/protocol"
 	"appserver/rollout"
-	"appserver/rollout/disk"
 	"appserver/rollout/faultfs"
 	"appserver/rollout/postgres/pgtest"
 	"appserver/rollout/shared"

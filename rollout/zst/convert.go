@@ -12,8 +12,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"appserver/core/osfile"
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
+	"appserver/platform/osfile"
 )
 
 // Errors of Compress, which leave the file as it is.

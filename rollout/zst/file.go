@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // Limits in bytes. maxStart is the part of a content that stays in memory while later ones are read. A content of up to

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // FS is a file system in which compressed rollouts have plain names. The embedded FS has both forms.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 )
 
 // Limits in bytes. maxWindow limits the memory of a decoder; a compressor at its highest usual level needs 8 MiB.

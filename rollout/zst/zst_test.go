@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/rollout/faultfs"
 	"appserver/rollout/zst"
 )

@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"appserver/core/osfile"
+	"appserver/platform/osfile"
 )
 
 // TokenCheck validates a bearer token. It returns nil for a valid token, or an error for the

@@ -15,7 +15,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"appserver/core/osfile"
+	"appserver/platform/osfile"
 	"appserver/protocol"
 )
 

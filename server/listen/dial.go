@@ -11,7 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"appserver/core/httpclient"
+	"appserver/platform/httpclient"
 )
 
 // DialOptions configures a Dial.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"appserver/core/osfile"
+	"appserver/platform/osfile"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"appserver/core/httpclient"
+	"appserver/platform/httpclient"
 	"appserver/server/listen"
 	"appserver/server/web"
 )

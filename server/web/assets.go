@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"appserver/core/pattern"
+	"appserver/platform/pattern"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"os"
 	"syscall"
 
-	"appserver/core/osfile"
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
+	"appserver/platform/osfile"
 	"appserver/server/listen"
 )
 

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"appserver/core/httpclient"
+	"appserver/platform/httpclient"
 	"appserver/protocol"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"appserver/core/httpclient"
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
+	"appserver/platform/httpclient"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"appserver/rollout/disk"
+	"appserver/platform/disk"
 	"appserver/server/listen"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"appserver/core/osfile"
+	"appserver/platform/osfile"
 )
 
 // parallel is the default of -parallel. Most tests with whole servers wait, so more of them than
@@ -73,7 +73,7 @@ var root = func() string {
 // readSources reads the folders of the source. The go command caches test results by the files that
 // a test reads, and does not see what Build compiles.
 func readSources() error {
-	for _, top := range []string{".", "cmd", "core", "docs", "protocol", "rollout", "schema", "server", "web"} {
+	for _, top := range []string{".", "cmd", "core", "docs", "platform", "protocol", "rollout", "schema", "server", "web"} {
 		err := filepath.WalkDir(Root(top), func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case err != nil:

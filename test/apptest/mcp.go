@@ -5,7 +5,9 @@ import (
 )
 
 // MCPProgram returns the path of an MCP server, built once.
-var MCPProgram = sync.OnceValues(func() (string, error) { return Build("mcp-server", "./core/mcp/testdata/server") })
+var MCPProgram = sync.OnceValues(func() (string, error) {
+	return Build("mcp-server", "./core/effects/mcp/testdata/server")
+})
 
 // DocsServerConfig configures the MCP server docs. Replace PROGRAM by the path of its program. A thread waits for its
 // tools, which a turn does for two seconds only if it is not required.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"appserver/core/excerpt"
+	"appserver/platform/excerpt"
 	"appserver/protocol"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/core"
-	"appserver/core/tool"
+	"appserver/core/effects/tool"
 	"appserver/protocol"
 	"appserver/test/apptest"
 )

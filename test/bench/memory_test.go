@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
-	"appserver/core/memory"
+	"appserver/core/effects/memory"
 	"appserver/test/apptest"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"appserver/core/config"
+	"appserver/core/effects/config"
 	"appserver/test/apptest"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
-	"appserver/core/config"
+	"appserver/core/effects/config"
 	"appserver/test/apptest"
 )
 
@@ -190,7 +190,7 @@ type fakeShape struct {
 }
 
 func newFakeShape(t *testing.T, s shape) *fakeShape {
-	archive, err := txtar.ParseFile(apptest.Root("core/model/chat/testdata/providers", s.stream+".txtar"))
+	archive, err := txtar.ParseFile(apptest.Root("core/effects/model/chat/testdata/providers", s.stream+".txtar"))
 	require.NoError(t, err)
 	p := &fakeShape{shape: s, first: string(archive.Files[0].Data)}
 	p.server = httptest.NewServer(apptest.ModelHandler(p.serve))

@@ -46,7 +46,7 @@ func TestBuildsAreReproducible(t *testing.T) {
 	sample.Long(t)
 	t.Parallel()
 	elsewhere := filepath.Join(t.TempDir(), "a build in another folder")
-	for _, part := range []string{"cmd", "core", "protocol", "rollout", "schema", "server", "web"} {
+	for _, part := range []string{"cmd", "core", "platform", "protocol", "rollout", "schema", "server", "web"} {
 		require.NoError(t, os.CopyFS(filepath.Join(elsewhere, part), os.DirFS(apptest.Root(part))))
 	}
 	for _, file := range []string{"go.mod", "go.sum"} {

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"appserver/core"
-	"appserver/core/digest"
-	"appserver/core/history"
+	"appserver/core/pure/digest"
+	"appserver/core/pure/history"
 	"appserver/protocol"
 )
 

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"appserver/core"
-	"appserver/core/history"
-	"appserver/core/token"
+	"appserver/core/pure/history"
+	"appserver/core/pure/token"
 	"appserver/protocol"
 )
 

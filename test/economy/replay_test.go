@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/core"
-	"appserver/core/command"
-	"appserver/core/compaction"
-	"appserver/core/history"
-	"appserver/core/patch"
+	"appserver/core/pure/command"
+	"appserver/core/pure/compaction"
+	"appserver/core/pure/history"
+	"appserver/core/pure/patch"
 	"appserver/protocol"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"appserver/core/patch"
+	"appserver/core/pure/patch"
 )
 
 // task works on one commit: search, read, edit, test, and sometimes fail, fix and test again.

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"appserver/core/config"
+	"appserver/core/effects/config"
 	"appserver/test/apptest"
 )
 

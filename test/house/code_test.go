@@ -49,16 +49,16 @@ func findInit(t *houseTree) (findings []string) {
 // Those functions match member names in any case.
 func looseDecoders() map[string]string {
 	return map[string]string{
-		"core/config/override.go":      "decodes a value without structs, to keep its numbers",
-		"core/model/chat/wire.go":      "decodes the library's output without structs",
-		"core/model/offline/script.go": "reports the line of an error, before the exact decoder runs",
-		"docs/demo/session/client.go":  "imports none of our packages",
-		"rollout/redactcopy.go":        "removes secrets from members with names in any case",
-		"schema/conform/node.go":       "reads schemas of the reference implementation",
-		"schema/conform/schemas.go":    "reads schemas of the reference implementation",
-		"schema/conform/transcript.go": "reads transcripts of tests",
-		"server/envelope.go":           "describes an invalid message, without structs",
-		"server/stream.go":             "passes our message to the library",
+		"core/effects/config/override.go":      "decodes a value without structs, to keep its numbers",
+		"core/effects/model/chat/wire.go":      "decodes the library's output without structs",
+		"core/effects/model/offline/script.go": "reports the line of an error, before the exact decoder runs",
+		"docs/demo/session/client.go":          "imports none of our packages",
+		"rollout/redactcopy.go":                "removes secrets from members with names in any case",
+		"schema/conform/node.go":               "reads schemas of the reference implementation",
+		"schema/conform/schemas.go":            "reads schemas of the reference implementation",
+		"schema/conform/transcript.go":         "reads transcripts of tests",
+		"server/envelope.go":                   "describes an invalid message, without structs",
+		"server/stream.go":                     "passes our message to the library",
 	}
 }
 
@@ -83,11 +83,11 @@ func findDecoders(t *houseTree) (findings []string) {
 	return findings
 }
 
-// findTransports finds transports of HTTP that do not come from core/httpclient. They would ignore the variables for
-// certificates and proxies.
+// findTransports finds transports of HTTP that do not come from platform/httpclient. They would ignore the variables
+// for certificates and proxies.
 func findTransports(t *houseTree) (findings []string) {
 	for _, s := range t.product() {
-		if s.pkg() == "core/httpclient" || strings.HasPrefix(s.pkg(), "test/") || strings.Contains(s.path, "testdata/") {
+		if s.pkg() == "platform/httpclient" || strings.HasPrefix(s.pkg(), "test/") || strings.Contains(s.path, "testdata/") {
 			continue
 		}
 		ast.Inspect(s.File, func(node ast.Node) bool {
@@ -98,7 +98,7 @@ func findTransports(t *houseTree) (findings []string) {
 			made, ok := literal.Type.(*ast.SelectorExpr)
 			if ok && made.Sel.Name == "Transport" {
 				if pkg, ok := made.X.(*ast.Ident); ok && pkg.Name == "http" {
-					findings = append(findings, fmt.Sprintf("%s: http.Transport: call core/httpclient", s.at(literal)))
+					findings = append(findings, fmt.Sprintf("%s: http.Transport: call platform/httpclient", s.at(literal)))
 				}
 			}
 			return true
@@ -111,16 +111,16 @@ func findTransports(t *houseTree) (findings []string) {
 // constant tables, with the reason.
 func allowedVariables() map[string]string {
 	return map[string]string{
-		"cmd/appserver/internal/app.Version": "a constant that the linker sets for a release",
-		"core/config.ignoredKeys":            "a constant table, joined from two lists",
-		"core/export.style":                  "a constant in an embedded file",
-		"core/model/responses.patchGrammar":  "a constant in an embedded file",
-		"core/token.cl100kTokens":            "a constant in an embedded file",
-		"core/token.o200kTokens":             "a constant in an embedded file",
-		"schema.packedBundle":                "a constant in an embedded file",
-		"schema.messages":                    "a constant in an embedded file",
-		"schema.packedTypeScript":            "a constant in an embedded file",
-		"protocol.exactNames":                "a constant, joined from two sets of options",
+		"cmd/appserver/internal/app.Version":        "a constant that the linker sets for a release",
+		"core/effects/config.ignoredKeys":           "a constant table, joined from two lists",
+		"core/pure/export.style":                    "a constant in an embedded file",
+		"core/effects/model/responses.patchGrammar": "a constant in an embedded file",
+		"core/pure/token.cl100kTokens":              "a constant in an embedded file",
+		"core/pure/token.o200kTokens":               "a constant in an embedded file",
+		"schema.packedBundle":                       "a constant in an embedded file",
+		"schema.messages":                           "a constant in an embedded file",
+		"schema.packedTypeScript":                   "a constant in an embedded file",
+		"protocol.exactNames":                       "a constant, joined from two sets of options",
 	}
 }
 
@@ -221,11 +221,11 @@ func goroutineFiles() map[string]string {
 		"cmd/appserver/internal/app/skillwatch.go":       "watches skill files until shutdown",
 		"cmd/appserver/internal/app/serve.go":            "serves while the command waits for a signal",
 		"cmd/appserver/internal/contextedit/terminal.go": "runs a command of the editor, while keys are read",
-		"core/model/ollama.go":                           "asks Ollama for several models at a time",
+		"core/effects/model/ollama.go":                   "asks Ollama for several models at a time",
 		"rollout/shared/interrupted.go":                  "asks for threads of dead nodes",
 		"rollout/shared/threads.go":                      "renews the lease, and adds messages to the search",
-		"core/sandbox/reader_linux.go":                   "starts a program on a thread with fewer rights",
-		"core/codeindex/index.go":                        "scans a repository at intervals",
+		"core/effects/sandbox/reader_linux.go":           "starts a program on a thread with fewer rights",
+		"core/effects/codeindex/index.go":                "scans a repository at intervals",
 		"core/engine/dispatch.go":                        "runs threads",
 		"core/engine/effects.go":                         "hashes prompts",
 		"core/engine/engine.go":                          "runs what no thread waits for, and cancels requests on shutdown",
@@ -236,37 +236,37 @@ func goroutineFiles() map[string]string {
 		"core/engine/retain.go":                          "applies retention at intervals",
 		"core/engine/threadmemory.go":                    "stores removed items, also of unloaded threads",
 		"core/engine/servers.go":                         "waits for answers of MCP servers to clients",
-		"core/find/match.go":                             "matches a part of the paths",
-		"core/find/walk.go":                              "reads directories",
-		"core/host/host.go":                              "serves requests of a connection, and waits for them when it closes",
+		"core/effects/find/match.go":                     "matches a part of the paths",
+		"core/effects/find/walk.go":                      "reads directories",
+		"core/effects/host/host.go":                      "serves requests of a connection, and waits for them when it closes",
 		"cmd/appserver/internal/cli/mcplist.go":          "asks services whether they need a login, because some do not answer",
 		"cmd/appserver/internal/cli/mcplogin.go":         "opens a browser, and reads addresses, while a login waits",
-		"core/mcp/credentials/keyring.go":                "calls the keyring of the system, which may not answer",
-		"core/mcp/login/attempt.go":                      "waits for the user, and ends the login after its time",
-		"core/mcp/login/callback.go":                     "answers the browser",
-		"core/mcp/login/refresh.go":                      "refreshes a login, also if the request that needs it is cancelled",
-		"core/mcp/call.go":                               "passes on messages of a call, because the library would block",
-		"core/mcp/pool.go":                               "owns connections, and waits until they close",
-		"core/mcp/server.go":                             "waits until a session closes",
-		"core/tool/connect.go":                           "waits until a program exits, and reads its stderr",
-		"core/memory/embed.go":                           "computes missing vectors, and the vector of a query",
-		"core/memory/shelf.go":                           "loads and compares vectors",
-		"core/model/modelcache.go":                       "requests a provider's list of models",
-		"core/token/pipeline.go":                         "counts texts while the next ones are made",
-		"core/tool/execution.go":                         "passes on a stream of a command's output",
-		"core/tool/run.go":                               "passes on a command's output",
-		"core/tool/running_posix.go":                     "waits until a command exits",
-		"core/tool/running_windows.go":                   "waits until a command exits",
-		"core/tool/supervise_native.go":                  "reaps the orphans of a command",
-		"core/tool/supervise_portable.go":                "the supervisor waits for its command and for the end of the server",
-		"core/tool/terminal_windows.go":                  "closes a console, which waits for the reader of its output",
+		"core/effects/mcp/credentials/keyring.go":        "calls the keyring of the system, which may not answer",
+		"core/effects/mcp/login/attempt.go":              "waits for the user, and ends the login after its time",
+		"core/effects/mcp/login/callback.go":             "answers the browser",
+		"core/effects/mcp/login/refresh.go":              "refreshes a login, also if the request that needs it is cancelled",
+		"core/effects/mcp/call.go":                       "passes on messages of a call, because the library would block",
+		"core/effects/mcp/pool.go":                       "owns connections, and waits until they close",
+		"core/effects/mcp/server.go":                     "waits until a session closes",
+		"core/effects/tool/connect.go":                   "waits until a program exits, and reads its stderr",
+		"core/effects/memory/embed.go":                   "computes missing vectors, and the vector of a query",
+		"core/effects/memory/shelf.go":                   "loads and compares vectors",
+		"core/effects/model/modelcache.go":               "requests a provider's list of models",
+		"core/pure/token/pipeline.go":                    "counts texts while the next ones are made",
+		"core/effects/tool/execution.go":                 "passes on a stream of a command's output",
+		"core/effects/tool/run.go":                       "passes on a command's output",
+		"core/effects/tool/running_posix.go":             "waits until a command exits",
+		"core/effects/tool/running_windows.go":           "waits until a command exits",
+		"core/effects/tool/supervise_native.go":          "reaps the orphans of a command",
+		"core/effects/tool/supervise_portable.go":        "the supervisor waits for its command and for the end of the server",
+		"core/effects/tool/terminal_windows.go":          "closes a console, which waits for the reader of its output",
 		"docs/demo/session/client.go":                    "reads the server's messages",
 		"rollout/index/index.go":                         "waits for a sweep, with a time limit",
 		"rollout/index/sweep.go":                         "scans all files while lists are served",
 		"rollout/postgres/gather.go":                     "sends gathered appends",
 		"rollout/postgres/open.go":                       "opens the first connection of each pool",
 		"rollout/postgres/write.go":                      "runs a write to its end, even if its caller stops waiting",
-		"rollout/disk/parallel.go":                       "reads and parses parts of a file in parallel, and ahead",
+		"platform/disk/parallel.go":                      "reads and parses parts of a file in parallel, and ahead",
 		"cmd/appserver/internal/cli/proxy.go":            "copies the input, while the caller copies the output",
 		"cmd/appserver/internal/cli/web.go":              "waits for the program that opens a browser",
 		"server/conn.go":                                 "writes the messages to the client",

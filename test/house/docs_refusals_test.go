@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"appserver/core/model/refusal"
+	"appserver/core/effects/model/refusal"
 	"appserver/test/apptest"
 )
 

@@ -21,7 +21,7 @@ func requiredFiles() []string {
 
 // topFolders are the only folders at the top level.
 func topFolders() []string {
-	return []string{".ci", ".github", "cmd", "core", "deploy", "docs", "editors", "protocol", "rollout", "schema", "server",
+	return []string{".ci", ".github", "cmd", "core", "deploy", "docs", "editors", "platform", "protocol", "rollout", "schema", "server",
 		"test", "web"}
 }
 

@@ -18,13 +18,13 @@ const houseModule = "appserver"
 
 // testSupport are packages outside of test that only tests import. They count as test code.
 var testSupport = map[string]string{
-	"core/fieldtest":             "fills and compares the fields of structs",
-	"core/snapshot/snapshottest": "copies values by a snapshot",
-	"rollout/faultfs":            "a file system with injected faults",
-	"rollout/store/storetest":    "checks implementations of a store",
-	"rollout/fleet/fleettest":    "checks the promises of a driver",
-	"rollout/postgres/pgtest":    "starts servers of PostgreSQL",
-	"schema/conform":             "validates messages with the schema files",
+	"platform/fieldtest":              "fills and compares the fields of structs",
+	"core/pure/snapshot/snapshottest": "copies values by a snapshot",
+	"rollout/faultfs":                 "a file system with injected faults",
+	"rollout/store/storetest":         "checks implementations of a store",
+	"rollout/fleet/fleettest":         "checks the promises of a driver",
+	"rollout/postgres/pgtest":         "starts servers of PostgreSQL",
+	"schema/conform":                  "validates messages with the schema files",
 }
 
 // houseTree contains the files of the repository by path, and its parsed Go files. Ignored files

@@ -161,8 +161,8 @@ func (a *target) requireUnharmed(script, output string) {
 // callsPerTurn is the number of commands of one turn, so that the test has few turns.
 const callsPerTurn = 20
 
-// TestAttackByCommands runs the table of core/command. A command that may do more than read is asked about, however it
-// is written. A command that reads runs unharmed.
+// TestAttackByCommands runs the table of core/pure/command. A command that may do more than read is asked about, however
+// it is written. A command that reads runs unharmed.
 func TestAttackByCommands(t *testing.T) {
 	sample.Long(t)
 	eachHost(t, func(t *testing.T, h host) {
@@ -191,12 +191,12 @@ func TestAttackByCommands(t *testing.T) {
 	})
 }
 
-// tableRow is a row of the table of core/command.
+// tableRow is a row of the table of core/pure/command.
 type tableRow struct{ verdict, dir, script string }
 
 // readingTable returns the rows for the user's shell, which is bash.
 func readingTable(t *testing.T) (rows []tableRow) {
-	text, err := os.ReadFile(apptest.Root("core", "command", "testdata", "reading.txt"))
+	text, err := os.ReadFile(apptest.Root("core", "pure", "command", "testdata", "reading.txt"))
 	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		columns := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 4)

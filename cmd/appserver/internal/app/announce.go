@@ -10,8 +10,8 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core"
+	"appserver/core/effects/tool"
 	"appserver/core/engine"
-	"appserver/core/tool"
 	"appserver/protocol"
 )
 

@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"appserver/core"
-	"appserver/core/config"
-	"appserver/core/model"
-	"appserver/core/skill"
+	"appserver/core/effects/config"
+	"appserver/core/effects/model"
+	"appserver/core/effects/skill"
 	"appserver/protocol"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"appserver/core/tool"
+	"appserver/core/effects/tool"
 	"appserver/protocol"
 )
 

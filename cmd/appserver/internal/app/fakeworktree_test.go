@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"appserver/core"
-	"appserver/core/filechanges"
+	"appserver/core/pure/filechanges"
 	"appserver/protocol"
 )
 

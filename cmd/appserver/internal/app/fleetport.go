@@ -8,7 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/cmd/appserver/internal/metrics"
-	"appserver/core/config"
+	"appserver/core/effects/config"
 	"appserver/core/engine"
 	"appserver/protocol"
 	"appserver/server"

@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"appserver/core/config"
+	"appserver/core/effects/config"
 	"appserver/rollout"
 	"appserver/rollout/index"
 )

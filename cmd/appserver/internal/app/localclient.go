@@ -11,9 +11,9 @@ import (
 
 	"go.uber.org/zap"
 
+	"appserver/core/effects/model"
+	"appserver/core/effects/model/chat"
 	"appserver/core/engine"
-	"appserver/core/model"
-	"appserver/core/model/chat"
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/store"

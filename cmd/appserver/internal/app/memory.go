@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"appserver/core/config"
+	"appserver/core/effects/config"
+	"appserver/core/effects/find"
+	"appserver/core/effects/memory"
+	"appserver/core/effects/model"
 	"appserver/core/engine"
-	"appserver/core/find"
-	"appserver/core/httpclient"
-	"appserver/core/memory"
-	"appserver/core/model"
-	"appserver/core/recall"
+	"appserver/core/engine/recall"
+	"appserver/platform/httpclient"
 )
 
 // memoryOf returns the memory in the home. The first use opens its files.

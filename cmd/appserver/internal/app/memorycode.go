@@ -7,11 +7,11 @@ import (
 	"slices"
 	"sync"
 
-	"appserver/core/codeindex"
-	"appserver/core/config"
+	"appserver/core/effects/codeindex"
+	"appserver/core/effects/config"
+	"appserver/core/effects/find"
+	"appserver/core/effects/memory"
 	"appserver/core/engine"
-	"appserver/core/find"
-	"appserver/core/memory"
 	"appserver/protocol"
 )
 

@@ -18,11 +18,11 @@ import (
 	"github.com/tidwall/gjson"
 	"go.uber.org/zap"
 
-	"appserver/core/config"
+	"appserver/core/effects/config"
+	"appserver/core/effects/model"
 	"appserver/core/engine"
-	"appserver/core/httpclient"
-	"appserver/core/model"
-	"appserver/core/token"
+	"appserver/core/pure/token"
+	"appserver/platform/httpclient"
 	"appserver/rollout"
 	"appserver/test/apptest"
 )

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"time"
 
-	"appserver/core/config"
+	"appserver/core/effects/config"
+	"appserver/core/effects/mcp"
+	"appserver/core/effects/mcp/credentials"
+	"appserver/core/effects/mcp/login"
 	"appserver/core/engine"
-	"appserver/core/httpclient"
-	"appserver/core/mcp"
-	"appserver/core/mcp/credentials"
-	"appserver/core/mcp/login"
+	"appserver/platform/httpclient"
 	"appserver/protocol"
 )
 

@@ -11,12 +11,12 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core"
-	"appserver/core/config"
+	"appserver/core/effects/config"
+	"appserver/core/effects/mcp"
+	"appserver/core/effects/mcp/login"
+	"appserver/core/effects/tool"
 	"appserver/core/engine"
-	"appserver/core/httpclient"
-	"appserver/core/mcp"
-	"appserver/core/mcp/login"
-	"appserver/core/tool"
+	"appserver/platform/httpclient"
 )
 
 // mcpServers connects threads to the MCP servers of the configuration.

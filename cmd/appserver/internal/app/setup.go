@@ -11,12 +11,12 @@ import (
 	"go.uber.org/zap"
 
 	"appserver/core"
-	"appserver/core/config"
+	"appserver/core/effects/config"
+	"appserver/core/effects/model"
+	"appserver/core/effects/skill"
+	"appserver/core/effects/workspace"
 	"appserver/core/engine"
-	"appserver/core/model"
-	"appserver/core/skill"
-	"appserver/core/toolspec"
-	"appserver/core/workspace"
+	"appserver/core/pure/toolspec"
 	"appserver/protocol"
 	"appserver/rollout"
 )

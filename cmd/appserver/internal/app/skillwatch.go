@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"appserver/core/skill"
+	"appserver/core/effects/skill"
 )
 
 const (

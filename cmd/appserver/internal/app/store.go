@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"appserver/core/config"
+	"appserver/core/effects/config"
 	"appserver/rollout"
 	"appserver/rollout/files"
 	"appserver/rollout/fleet"

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"appserver/core/sandbox"
-	"appserver/rollout/disk"
+	"appserver/core/effects/sandbox"
+	"appserver/platform/disk"
 )
 
 const (

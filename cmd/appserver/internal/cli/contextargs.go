@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
-	"appserver/core/pattern"
+	"appserver/platform/pattern"
 	"appserver/protocol"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
-	"appserver/core/config"
+	"appserver/core/effects/config"
 )
 
 // mcpRow is a command of appserver mcp. Flags lists its flags, except those for settings.

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"appserver/cmd/appserver/internal/termtext"
-	"appserver/core/config"
+	"appserver/core/effects/config"
 )
 
 // hidden takes the place of the values of variables and headers.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"appserver/cmd/appserver/internal/termtext"
-	"appserver/core/config"
+	"appserver/core/effects/config"
 )
 
 // maxPasted bounds an address that the user pastes, in bytes.

@@ -13,7 +13,7 @@ import (
 
 	"appserver/cmd/appserver/internal/app"
 	"appserver/cmd/appserver/internal/termtext"
-	"appserver/core/config"
+	"appserver/core/effects/config"
 	"appserver/rollout"
 )
 

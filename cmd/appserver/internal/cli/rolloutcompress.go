@@ -10,7 +10,7 @@ import (
 
 	"appserver/cmd/appserver/internal/app"
 	"appserver/cmd/appserver/internal/termtext"
-	"appserver/core/config"
+	"appserver/core/effects/config"
 	"appserver/rollout"
 )
 

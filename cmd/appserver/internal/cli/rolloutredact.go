@@ -9,8 +9,8 @@ import (
 
 	"appserver/cmd/appserver/internal/app"
 	"appserver/cmd/appserver/internal/termtext"
-	"appserver/core/config"
-	"appserver/core/memory"
+	"appserver/core/effects/config"
+	"appserver/core/effects/memory"
 	"appserver/rollout"
 	"appserver/rollout/index"
 )

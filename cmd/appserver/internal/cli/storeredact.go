@@ -8,7 +8,7 @@ import (
 
 	"appserver/cmd/appserver/internal/app"
 	"appserver/cmd/appserver/internal/termtext"
-	"appserver/core/memory"
+	"appserver/core/effects/memory"
 	"appserver/rollout"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"appserver/cmd/appserver/internal/app"
-	"appserver/core/export"
+	"appserver/core/pure/export"
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/store"

@@ -1,0 +1,197 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"appserver/core"
+	"appserver/core/effects/model/refusal"
+	"appserver/platform/excerpt"
+)
+
+// defaultIdleTimeout is used where an Endpoint sets none.
+const defaultIdleTimeout = 5 * time.Minute
+
+// defaultPromptTimeout is how long local providers may read a prompt, unless an Endpoint sets another limit.
+const defaultPromptTimeout = 30 * time.Minute
+
+// Endpoint describes where models are served.
+type Endpoint struct {
+	// Name is the provider's, for messages.
+	Name string
+	// BaseURL precedes the path of a Wire. Its query is kept.
+	BaseURL string
+	// APIKey is sent as a bearer token; "" sends none.
+	APIKey string
+	// Query and Headers are added to every request.
+	Query, Headers map[string]string
+	// Extra is added to every request for an answer, and ModelExtra to those for a model.
+	Extra      Extra
+	ModelExtra map[string]Extra
+	// IdleTimeout is how long a request may show no life; 0 means
+	// five minutes.
+	IdleTimeout time.Duration
+	// NotFound is advice for an endpoint that does not have the API. It is added to the message of status
+	// 404 and 405, unless it is "".
+	NotFound string
+	// Window takes the context window that an error states for a model, in tokens; nil drops it. It must not block.
+	Window func(model string, tokens int64)
+	// Learned takes a notice of each change of requests that a refusal caused; nil drops them. It must not block.
+	Learned func(notice string)
+	// Identity names the client of requests; nil names this program.
+	Identity *Identity
+	// Transport sends the requests; nil means http.DefaultTransport. Client.Close closes its idle connections.
+	Transport http.RoundTripper
+	// Problem is the reason why no request can be made, or nil.
+	Problem error
+}
+
+// Client is a provider: an endpoint, and the API that it is asked by. It is safe for concurrent
+// use.
+type Client struct {
+	endpoint Endpoint
+	wire     Wire
+	url      *url.URL
+	urlErr   error
+	client   *http.Client
+	redact   *strings.Replacer
+	shown    string       // the URL as messages may show it
+	made     atomic.Int32 // the software of the endpoint
+}
+
+// NewClient returns the provider of an endpoint. If the endpoint is not usable, every Stream fails
+// with the reason.
+func NewClient(e Endpoint, w Wire) *Client {
+	c := newClient(e, w.Path()...)
+	c.wire = w
+	return c
+}
+
+// newClient is a client for requests to one path below the endpoint.
+func newClient(e Endpoint, path ...string) *Client {
+	e.APIKey = strings.TrimSpace(e.APIKey)
+	if e.IdleTimeout <= 0 {
+		e.IdleTimeout = defaultIdleTimeout
+	}
+	c := &Client{endpoint: e, client: &http.Client{Transport: e.Transport, CheckRedirect: stayAtHome}, redact: redactor(e)}
+	if c.url, c.urlErr = requestURL(e, path...); c.urlErr == nil {
+		c.shown = shownURL(c.url)
+	}
+	if e.Problem != nil {
+		c.urlErr = e.Problem
+	}
+	return c
+}
+
+// maxRedirects is how often a request is sent on.
+const maxRedirects = 10
+
+// stayAtHome follows redirects within the provider's host alone: the headers of the
+// configuration hold keys, which http.Client would send along to any.
+func stayAtHome(req *http.Request, via []*http.Request) error {
+	if first := via[0].URL; len(via) >= maxRedirects || req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+func (c *Client) withoutSecrets(b []byte) []byte { return []byte(c.redact.Replace(string(b))) }
+
+// Close closes idle connections. It does not affect pending requests.
+func (c *Client) Close() { c.client.CloseIdleConnections() }
+
+// Render gives the messages and the tools of the request for p.
+func (c *Client) Render(p *core.Prompt) (core.RenderedPrompt, error) {
+	return c.wire.Render(p)
+}
+
+// Stream asks the endpoint; see the package's contract.
+func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
+	begun := false
+	forward := func(piece core.Piece) {
+		begun = begun || piece.Kind != core.PieceProgress
+		emit(piece)
+	}
+	for learned := 0; ; learned++ {
+		demands := c.wire.Demands(p.Model)
+		answer, err := c.attempt(ctx, p, forward)
+		switch {
+		case err == nil:
+			return answer, nil
+		case ctx.Err() != nil:
+			return core.Answer{}, context.Cause(ctx)
+		case begun && errors.As(err, new(*repeatableError)): // the caller sends the request again
+			c.learn(p, demands, err, emit)
+			return core.Answer{}, c.modelError(err)
+		case begun || learned == maxLearned || !c.learn(p, demands, err, emit):
+			failed := c.modelError(err)
+			if failed.Window > 0 && c.endpoint.Window != nil {
+				c.endpoint.Window(p.Model, failed.Window)
+			}
+			return core.Answer{}, failed
+		}
+	}
+}
+
+// maxLearned bounds the refused requests for a prompt that are sent again in another form.
+const maxLearned = 16
+
+// learn reports whether the next request for the prompt obeys what a refusal demands, and tells the caller. If another
+// request has changed the demands meanwhile, it learns nothing: the places that the refusal names are those of the
+// former request.
+func (c *Client) learn(p *core.Prompt, obeyed *refusal.Demands, err error, emit func(core.Piece)) bool {
+	r := refusalOf(err)
+	if r == nil || r.OfEncrypted() && refusal.SendsEncrypted(p) {
+		return false
+	}
+	if c.wire.Demands(p.Model) != obeyed {
+		return true
+	}
+	change := c.wire.Learn(p, r)
+	if change.Notice == "" {
+		return false
+	}
+	reason := excerpt.FirstRunes(excerpt.Line(c.redact.Replace(r.Text)), 200)
+	notice := fmt.Sprintf("%s Model %s, provider %s: %s", change.Notice, p.Model, c.endpoint.Name, reason)
+	if !change.Quiet {
+		emit(core.Piece{Kind: core.PieceNotice, Text: notice})
+	}
+	if c.endpoint.Learned != nil {
+		c.endpoint.Learned(notice)
+	}
+	return true
+}
+
+// attempt sends the prompt once. modelError converts its errors.
+func (c *Client) attempt(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
+	if c.urlErr != nil {
+		return core.Answer{}, &requestError{c.urlErr}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	x := &exchange{provider: c, idle: newIdle(c.endpoint.IdleTimeout, cancel),
+		pieces: &joiner{emit: emit}}
+	if c.IsLocal() {
+		x.idle.awaitPrompt(c.promptTimeout())
+	}
+	defer x.close()
+	if err := c.wire.Send(ctx, x, p); err != nil {
+		return core.Answer{}, typed(err)
+	}
+	return x.collect(ctx, c.wire.Read(p, x.add))
+}
+
+// promptTimeout is how long a local provider may show no life before the first piece of its answer. Ollama and others
+// send nothing while they read a long prompt.
+func (c *Client) promptTimeout() time.Duration {
+	if c.endpoint.IdleTimeout == defaultIdleTimeout {
+		return defaultPromptTimeout
+	}
+	return c.endpoint.IdleTimeout
+}

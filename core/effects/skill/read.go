@@ -1,0 +1,236 @@
+package skill
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"appserver/platform/excerpt"
+	"appserver/platform/osfile"
+	"appserver/protocol"
+)
+
+const (
+	// maxFile bounds the size of a file, in bytes.
+	maxFile = 256 << 10
+	// maxYAML bounds the YAML in it, in bytes, because the parser is slow with many keys.
+	maxYAML = 16 << 10
+	// maxName, maxDescription and maxShort bound the texts of a skill, in characters.
+	maxName, maxDescription, maxShort = 64, 1024, 1024
+)
+
+var (
+	errNoHead = errors.New("missing YAML frontmatter delimited by ---")
+)
+
+// head is the YAML at the start of SKILL.md.
+type head struct {
+	Name        string `yaml:"name"`
+	Description string `yaml:"description"`
+	Metadata    struct {
+		ShortDescription string `yaml:"short-description"`
+	} `yaml:"metadata"`
+}
+
+// read reads the file of a skill, and agents/openai.yaml beside it. The files are in one of the folders within, or
+// anywhere without those.
+func read(path string, within []string) (Skill, error) {
+	text, err := textOf(path, within)
+	if err != nil {
+		return Skill{}, err
+	}
+	h, err := parseHead(text)
+	if err != nil {
+		return Skill{}, err
+	}
+	s := Skill{
+		SkillMetadata: protocol.SkillMetadata{
+			Name: excerpt.Line(h.Name), Description: excerpt.Line(h.Description), Path: path,
+		},
+		within: within,
+	}
+	if s.Name == "" {
+		s.Name = excerpt.Line(strings.ToValidUTF8(filepath.Base(filepath.Dir(path)), "\ufffd"))
+	}
+	if short := excerpt.Line(h.Metadata.ShortDescription); short != "" {
+		s.ShortDescription = &short
+	}
+	if err := check(s.SkillMetadata); err != nil {
+		return Skill{}, err
+	}
+	s.extend(filepath.Dir(path))
+	return s, nil
+}
+
+func check(s protocol.SkillMetadata) error {
+	switch {
+	case s.Description == "":
+		return errors.New("missing field `description`")
+	case utf8.RuneCountInString(s.Name) > maxName:
+		return fmt.Errorf("invalid name: exceeds maximum length of %d characters", maxName)
+	case utf8.RuneCountInString(s.Description) > maxDescription:
+		return fmt.Errorf("invalid description: exceeds maximum length of %d characters", maxDescription)
+	case s.ShortDescription != nil && utf8.RuneCountInString(*s.ShortDescription) > maxShort:
+		return fmt.Errorf("invalid metadata.short-description: exceeds maximum length of %d characters", maxShort)
+	}
+	return nil
+}
+
+func parseHead(text string) (h head, err error) {
+	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
+	if strings.TrimSpace(lines[0]) != "---" {
+		return h, errNoHead
+	}
+	for i, line := range lines[1:] {
+		if strings.TrimSpace(line) == "---" {
+			return h, decodeHead(strings.Join(lines[1:i+1], "\n"), &h)
+		}
+	}
+	return h, errNoHead
+}
+
+// decodeHead also accepts a common error in files written by hand: a text with a colon and without
+// quotes, which is not YAML.
+func decodeHead(text string, h *head) error {
+	err := decode([]byte(text), h)
+	if err == nil {
+		return nil
+	}
+	bare := regexp.MustCompile("(?m)^([ \t]*[A-Za-z_-]+:[ \t]+)([^\"'\\[{|>&*!%@` \t\r\n][^\r\n]*: [^\r\n]*?)[ \t]*\r?$")
+	quoted := bare.ReplaceAllStringFunc(text, func(line string) string {
+		m := bare.FindStringSubmatch(line)
+		return m[1] + "'" + strings.ReplaceAll(m[2], "'", "''") + "'"
+	})
+	again := head{}
+	if decode([]byte(quoted), &again) != nil {
+		return err
+	}
+	*h = again
+	return nil
+}
+
+func decode(text []byte, to any) error {
+	if len(text) > maxYAML {
+		return fmt.Errorf("the YAML is larger than %d bytes", maxYAML)
+	}
+	var root yaml.Node
+	err := yaml.Unmarshal(text, &root)
+	if err == nil {
+		err = distinct(&root)
+	}
+	if err == nil {
+		err = root.Decode(to)
+	}
+	if err != nil {
+		return errors.New("invalid YAML: " + excerpt.Line(strings.TrimPrefix(err.Error(), "yaml: ")))
+	}
+	return nil
+}
+
+// distinct fails at the first key that stands twice in a mapping. Decode would tell of each
+// pair of them, which takes hours.
+func distinct(n *yaml.Node) error {
+	seen := map[string]bool{}
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && child.Kind == yaml.ScalarNode {
+			if seen[child.Value] {
+				return fmt.Errorf("line %d: mapping key %q already defined", child.Line, excerpt.Head(child.Value, maxName))
+			}
+			seen[child.Value] = true
+		}
+		if err := distinct(child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extras are agents/openai.yaml.
+type extras struct {
+	Interface struct {
+		DisplayName      string `yaml:"display_name"`
+		ShortDescription string `yaml:"short_description"`
+		IconSmall        string `yaml:"icon_small"`
+		IconLarge        string `yaml:"icon_large"`
+		BrandColor       string `yaml:"brand_color"`
+		DefaultPrompt    string `yaml:"default_prompt"`
+	} `yaml:"interface"`
+	Dependencies struct {
+		Tools []struct {
+			Type        string `yaml:"type"`
+			Value       string `yaml:"value"`
+			Description string `yaml:"description"`
+			Transport   string `yaml:"transport"`
+			Command     string `yaml:"command"`
+			URL         string `yaml:"url"`
+		} `yaml:"tools"`
+	} `yaml:"dependencies"`
+	Policy struct {
+		AllowImplicit *bool `yaml:"allow_implicit_invocation"`
+	} `yaml:"policy"`
+}
+
+// extend takes what agents/openai.yaml tells. Where that makes no sense the skill is as
+// good without.
+func (s *Skill) extend(dir string) {
+	text, err := textOf(filepath.Join(dir, "agents", "openai.yaml"), s.within)
+	var e extras
+	if err != nil || decode([]byte(text), &e) != nil {
+		return
+	}
+	s.OnlyNamed = e.Policy.AllowImplicit != nil && !*e.Policy.AllowImplicit
+	if i := e.Interface; i.DisplayName+i.ShortDescription+i.IconSmall+i.IconLarge+i.BrandColor+i.DefaultPrompt != "" {
+		s.Interface = &protocol.SkillInterface{
+			DisplayName: lineOrNil(i.DisplayName), ShortDescription: lineOrNil(i.ShortDescription),
+			IconSmall: within(dir, i.IconSmall), IconLarge: within(dir, i.IconLarge),
+			BrandColor: lineOrNil(i.BrandColor), DefaultPrompt: lineOrNil(i.DefaultPrompt),
+		}
+	}
+	for _, t := range e.Dependencies.Tools {
+		if t.Type == "" || t.Value == "" {
+			continue
+		}
+		if s.Dependencies == nil {
+			s.Dependencies = &protocol.SkillDependencies{}
+		}
+		s.Dependencies.Tools = append(s.Dependencies.Tools, protocol.SkillToolDependency{
+			Type: t.Type, Value: t.Value,
+			Description: lineOrNil(t.Description), Transport: lineOrNil(t.Transport),
+			Command: lineOrNil(t.Command), URL: lineOrNil(t.URL),
+		})
+	}
+}
+
+// lineOrNil returns a text as one line, or nil if it is blank.
+func lineOrNil(text string) *string {
+	return protocol.OrNil(excerpt.Line(text))
+}
+
+// within is the path of a file of the skill; nil for what lies elsewhere.
+func within(dir, name string) *string {
+	if name == "" || !filepath.IsLocal(filepath.Clean(name)) {
+		return nil
+	}
+	path := filepath.Join(dir, name)
+	return &path
+}
+
+// Text returns the content of the file of a skill, as UTF-8: at most 256 KiB of a regular file.
+func (s Skill) Text() (string, error) { return textOf(s.Path, s.within) }
+
+func textOf(path string, within []string) (string, error) {
+	text, err := osfile.ReadRegular(path, osfile.Bounds{Max: maxFile + 1, Within: within})
+	switch {
+	case err != nil:
+		return "", err
+	case len(text) > maxFile:
+		return "", fmt.Errorf("larger than %d bytes", maxFile)
+	}
+	return string(bytes.ToValidUTF8(text, []byte("\ufffd"))), nil
+}
