@@ -161,8 +161,8 @@ func (a *target) requireUnharmed(script, output string) {
 // callsPerTurn is the number of commands of one turn, so that the test has few turns.
 const callsPerTurn = 20
 
-// TestAttackByCommands runs the table of core/pure/command. A command that may do more than read is asked about, however
-// it is written. A command that reads runs unharmed.
+// TestAttackByCommands runs the table of core/pure/command. A command that may do more than read is asked about,
+// however it is written. A command that reads runs unharmed.
 func TestAttackByCommands(t *testing.T) {
 	sample.Long(t)
 	eachHost(t, func(t *testing.T, h host) {
