@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"appserver/core"
+	"appserver/core/effects/token"
 	"appserver/core/pure/history"
-	"appserver/core/pure/token"
 	"appserver/protocol"
 )
 

@@ -168,3 +168,18 @@ func (s *houseSource) functions() []*ast.FuncDecl {
 	}
 	return list
 }
+
+// localName returns the name of an imported package in the file, or "" if the file does not import
+// it.
+func (s *houseSource) localName(imported string) string {
+	for i, name := range s.imported() {
+		switch {
+		case name != imported:
+			continue
+		case s.Imports[i].Name != nil:
+			return s.Imports[i].Name.Name
+		}
+		return path.Base(imported)
+	}
+	return ""
+}

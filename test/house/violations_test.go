@@ -37,11 +37,11 @@ func findingsOf(t *testing.T, rule string, tree *houseTree) string {
 func TestHouseRulesFindViolations(t *testing.T) {
 	long := "package core\n\nfunc f() {\n" + strings.Repeat("\tf()\n", 90) + "}\n"
 	for _, c := range []struct{ rule, file, text, want string }{
-		{"imports", "rollout/a.go", "package rollout\nimport \"appserver/core\"",
-			"rollout/a.go imports core; of our packages, rollout may import only [protocol platform/osfile platform/disk rollout/home rollout/line rollout/listing rollout/zst]"},
+		{"imports", "rollout/a.go", "package rollout\nimport \"appserver/core/pure/history\"",
+			"rollout/a.go imports core/pure/history; the floor rollout may import only [protocol platform rollout]"},
 		{"imports", "core/engine/a.go", "package engine\nimport \"appserver/server\"", "core/engine/a.go imports server"},
-		{"imports", "attic/a.go", "package attic", "package attic has no import rule"},
-		{"imports", "attic/a.go", "package attic", "package protocol has an import rule but does not exist"},
+		{"imports", "core/pure/a/a.go", "package a\nimport \"appserver/core\"", "core/pure/a/a.go imports core"},
+		{"imports", "core/a/a.go", "package a", "package core/a is on no floor"},
 		{"libraries", "core/a.go", "package core\nimport \"go.uber.org/zap/zapcore\"",
 			"core/a.go imports go.uber.org/zap/zapcore; only cmd/appserver/internal/app, core/engine, server may import it"},
 		{"libraries", "core/a.go", "package core\nimport \"github.com/stretchr/testify/require\"",
@@ -51,6 +51,7 @@ func TestHouseRulesFindViolations(t *testing.T) {
 		{"purity", "core/a.go", "package core\nimport \"os/exec\"", "core/a.go imports os/exec"},
 		{"purity", "core/a.go", "package core\nimport clock \"time\"\nvar f = clock.Now", "core/a.go:3: time.Now"},
 		{"purity", "core/a.go", "package core\nfunc f() { go f() }", "core/a.go:2: a go statement"},
+		{"purity", "core/a.go", "package core\nimport \"sync\"\nvar f = sync.Mutex{}", "core/a.go:3: sync.Mutex"},
 		{"stored threads", "core/engine/a.go", "package engine\nimport \"path/filepath\"",
 			"core/engine/a.go imports path/filepath"},
 		{"stored threads", "core/engine/a.go", "package engine\nimport \"appserver/rollout\"\nvar s rollout.Store",

@@ -20,8 +20,8 @@ import (
 
 	"appserver/core/effects/config"
 	"appserver/core/effects/model"
+	"appserver/core/effects/token"
 	"appserver/core/engine"
-	"appserver/core/pure/token"
 	"appserver/platform/httpclient"
 	"appserver/rollout"
 	"appserver/test/apptest"

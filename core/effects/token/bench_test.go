@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"appserver/core/pure/token"
+	"appserver/core/effects/token"
 
 	"github.com/stretchr/testify/require"
 )

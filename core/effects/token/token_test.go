@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"appserver/core/pure/token"
+	"appserver/core/effects/token"
 
 	"github.com/stretchr/testify/require"
 )

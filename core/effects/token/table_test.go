@@ -25,7 +25,7 @@ func TestTokensAreThoseOfTheLibrary(t *testing.T) {
 		}
 		got, err := os.ReadFile(name)
 		require.NoError(t, err)
-		require.True(t, string(want) == string(got), "%s is not up to date: run go test ./core/pure/token -update", name)
+		require.True(t, string(want) == string(got), "%s is not up to date: run go test ./core/effects/token -update", name)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"appserver/core/pure/token"
+	"appserver/core/effects/token"
 
 	"github.com/dlclark/regexp2/v2"
 	"github.com/stretchr/testify/require"
