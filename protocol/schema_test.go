@@ -2,7 +2,6 @@ package protocol_test
 
 import (
 	"encoding/json"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,7 +15,7 @@ import (
 
 func schemas(t testing.TB) *conform.Schemas {
 	t.Helper()
-	s, err := conform.Load(os.DirFS("../schema/json"))
+	s, err := conform.Own()
 	require.NoError(t, err)
 	return s
 }

@@ -1,6 +1,7 @@
 // Package schema has the JSON Schema and TypeScript files of the protocol. schema/gen generates them
 // from package protocol. The program embeds appserver.schemas.json, from which it makes the files of
-// messages, and the TypeScript file, both compressed: folder packed has the copies that it embeds.
+// messages, and the TypeScript file, both compressed: folder packed has the copies that it embeds. The
+// repository has these two alone, in folders json and ts; appserver generate-json-schema writes the others.
 //
 // The JSON Schema files have draft 07. appserver.schemas.json has every definition. Each message has a
 // file of its name with the definitions that it needs: ThreadStartParams.json,

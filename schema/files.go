@@ -24,14 +24,23 @@ var (
 //go:embed messages.txt
 var messages string
 
+// JSONFiles returns the JSON Schema files by name: the bundle of all definitions, and a file for each message.
+func JSONFiles() (map[string]string, error) {
+	bundle, err := unpack(packedBundle)
+	if err != nil {
+		return nil, err
+	}
+	return jsonFiles(bundle), nil
+}
+
 // WriteJSON writes the JSON Schema files to dir. It creates dir if necessary. It overwrites files of
 // the same names and keeps others.
 func WriteJSON(dir string) error {
-	bundle, err := unpack(packedBundle)
+	files, err := JSONFiles()
 	if err != nil {
 		return err
 	}
-	return write(dir, jsonFiles(bundle))
+	return write(dir, files)
 }
 
 // WriteTS writes the TypeScript files to dir as WriteJSON does.

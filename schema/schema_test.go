@@ -1,8 +1,6 @@
 package schema_test
 
 import (
-	"bytes"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,22 +14,20 @@ import (
 	"appserver/schema/conform"
 )
 
-// files are the generated files, of which the program embeds some and makes the others.
-var files = os.DirFS(".")
+const bundle = "appserver.schemas.json"
 
-func names(t *testing.T, pattern string) []string {
+// made returns the JSON Schema files that the program makes.
+func made(t *testing.T) map[string]string {
 	t.Helper()
-	paths, err := fs.Glob(files, pattern)
+	files, err := schema.JSONFiles()
 	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	return paths
+	require.NotEmpty(t, files)
+	return files
 }
 
 func TestEverySchemaCompiles(t *testing.T) {
-	for _, path := range names(t, "json/*.json") {
-		content, err := fs.ReadFile(files, path)
-		require.NoError(t, err)
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
+	for path, content := range made(t) {
+		document, err := jsonschema.UnmarshalJSON(strings.NewReader(content))
 		require.NoError(t, err, path)
 		compiler := jsonschema.NewCompiler()
 		require.NoError(t, compiler.AddResource(path, document))
@@ -41,18 +37,14 @@ func TestEverySchemaCompiles(t *testing.T) {
 }
 
 func TestBundleDefinesEveryMessage(t *testing.T) {
-	content, err := fs.ReadFile(files, "json/appserver.schemas.json")
-	require.NoError(t, err)
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
+	files := made(t)
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(files[bundle]))
 	require.NoError(t, err)
 	compiler := jsonschema.NewCompiler()
 	require.NoError(t, compiler.AddResource("mem:///bundle.json", document))
-	for _, path := range names(t, "json/*.json") {
-		name := strings.TrimSuffix(filepath.Base(path), ".json")
-		if name == "appserver.schemas" {
-			continue
-		}
-		_, err := compiler.Compile("mem:///bundle.json#/definitions/" + name)
+	delete(files, bundle)
+	for file := range files {
+		_, err := compiler.Compile("mem:///bundle.json#/definitions/" + strings.TrimSuffix(file, ".json"))
 		require.NoError(t, err)
 	}
 }
@@ -74,7 +66,7 @@ func TestEveryMessageHasAFile(t *testing.T) {
 
 func load(t *testing.T) *conform.Schemas {
 	t.Helper()
-	s, err := conform.Load(os.DirFS("json"))
+	s, err := conform.Own()
 	require.NoError(t, err)
 	return s
 }
@@ -136,27 +128,28 @@ func TestMessagesThatDoNotFit(t *testing.T) {
 func TestWriteJSON(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "schemas")
 	require.NoError(t, schema.WriteJSON(dir))
-	requireWritten(t, dir, names(t, "json/*"))
+	requireWritten(t, dir, made(t))
 }
 
 func TestWriteTS(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, schema.WriteTS(dir))
-	requireWritten(t, dir, names(t, "ts/*"))
+	want, err := os.ReadFile("ts/index.ts")
+	require.NoError(t, err)
+	requireWritten(t, dir, map[string]string{"index.ts": string(want)})
 }
 
-func requireWritten(t *testing.T, dir string, paths []string) {
+func requireWritten(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
-	for _, path := range paths {
-		want, err := fs.ReadFile(files, path)
-		require.NoError(t, err)
-		got, err := os.ReadFile(filepath.Join(dir, filepath.Base(path)))
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
+	got := map[string]string{}
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, entries, len(paths))
+	for _, entry := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		require.NoError(t, err)
+		got[entry.Name()] = string(text)
+	}
+	require.Equal(t, want, got)
 }
 
 func TestWritingAgainReplacesOwnFilesOnly(t *testing.T) {

@@ -7,8 +7,11 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"testing/fstest"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"appserver/schema"
 )
 
 // Schemas is a set of JSON Schema files, by name without folder and ending.
@@ -16,6 +19,19 @@ type Schemas struct {
 	documents map[string]*node
 	raw       map[string][]byte
 	compiled  map[string]*jsonschema.Schema
+}
+
+// Own returns the schemas of the server, which the program makes.
+func Own() (*Schemas, error) {
+	made, err := schema.JSONFiles()
+	if err != nil {
+		return nil, err
+	}
+	files := fstest.MapFS{}
+	for name, text := range made {
+		files[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return Load(files)
 }
 
 // Load reads all *.json files of fsys, at any depth.

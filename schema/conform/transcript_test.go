@@ -1,7 +1,6 @@
 package conform_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -22,7 +21,7 @@ func TestParseTranscript(t *testing.T) {
 // ours returns the generated schemas. They take the place of the reference's in these tests.
 func ours(t *testing.T) *conform.Schemas {
 	t.Helper()
-	s, err := conform.Load(os.DirFS("../json"))
+	s, err := conform.Own()
 	require.NoError(t, err)
 	return s
 }
@@ -153,7 +152,7 @@ func FuzzTranscript(f *testing.F) {
 	f.Add("-> {\"id\":1,\"method\":\"thread/read\"}\n<- {\"id\":1,\"result\":{}}")
 	f.Add("<- {\"id\":null,\"error\":5}\n<- null\n<- []\n-> 5\n<- ")
 	f.Add("<- {\"method\":\"thread/closed\",\"params\":1e999}")
-	reference, err := conform.Load(os.DirFS("../json"))
+	reference, err := conform.Own()
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := conform.ParseTranscript(text)

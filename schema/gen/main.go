@@ -45,7 +45,17 @@ func run(source, out, methods string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeFiles(out, files), writeFiles(out, packed), os.WriteFile(methods, text, 0o644))
+	return errors.Join(writeFiles(out, stored(files)), writeFiles(out, packed), os.WriteFile(methods, text, 0o644))
+}
+
+// stored returns the files of the repository: the bundle, the TypeScript and the names of messages. The program makes
+// the file of each message from the bundle.
+func stored(files map[string][]byte) map[string][]byte {
+	kept := map[string][]byte{}
+	for _, name := range []string{bundle, typeScriptFile, "messages.txt"} {
+		kept[name] = files[name]
+	}
+	return kept
 }
 
 // pack returns the named files, compressed for the program. Tests compare the files that the program writes, not

@@ -93,7 +93,7 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive, sto
 
 // ownSchemas returns the schemas that the server generates. They are loaded once.
 var ownSchemas = sync.OnceValue(func() *conform.Schemas {
-	schemas, err := conform.Load(os.DirFS("../../../../schema/json"))
+	schemas, err := conform.Own()
 	if err != nil {
 		panic(err)
 	}
