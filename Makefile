@@ -143,15 +143,13 @@ test-all: build ## run all tests
 	$(GO) test -vet=off $(TESTFLAGS) $(ordered)
 
 # With the tag posix, commands run on Linux by the code for macOS. POSIXTESTS are the end-to-end tests of commands; . selects
-# all. posixSkips are those that need a sandbox, which this system has no program for, and one with a process that only a
-# subreaper finds. The two calls run at once, because many tests wait.
+# all. The two calls run at once, because many tests wait.
 POSIXTESTS ?= Exec|Command|Terminal|Shutdown|Interrupt|Session|Disconnect|Spawn
-posixSkips = TurnsRunInTheWorkspaces|DemoTranscript|UserCommandChanges|TerminalsAreSandboxed|ReviewIgnoresSession|ExecCommandNeedsApproval|InterruptKillsDaemonized
 
 test-posix: ## run the tests of commands on Linux by the code for macOS
 	@export GOFLAGS="$(GOFLAGS) -tags=posix"; \
 	$(GO) test -short -vet=off $(TESTFLAGS) ./core/effects/tool ./core/effects/host ./core/effects/sandbox & packages=$$!; \
-	$(GO) test -short -vet=off $(TESTFLAGS) -run '$(POSIXTESTS)' -skip '$(posixSkips)' ./test/e2e; status=$$?; \
+	$(GO) test -short -vet=off $(TESTFLAGS) -run '$(POSIXTESTS)' ./test/e2e; status=$$?; \
 	wait $$packages && exit $$status
 
 # In the environment, APPSERVER_TEST_STORE=postgres gives each home of a test a database. Tests of what needs files are

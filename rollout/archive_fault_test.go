@@ -71,6 +71,7 @@ func newMoves(t *testing.T, mem *faultfs.Mem, disk rollout.FS) *moves {
 }
 
 func TestEveryOperationOfAMoveMayFail(t *testing.T) {
+	sample.NoRace(t)
 	for _, f := range []faultfs.Fault{
 		{Count: 1, Err: syscall.EROFS}, {Count: 1, Err: syscall.EACCES}, {Count: 2, Err: syscall.EMFILE},
 		{Count: 3, Err: syscall.ENOSPC},
@@ -102,12 +103,14 @@ func moveWith(t *testing.T, fault faultfs.Fault) bool {
 }
 
 func TestACrashInAMoveKeepsTheThreadWhole(t *testing.T) {
+	sample.NoRace(t)
 	for seed := range uint64(8) {
 		crashMoveWith(t, seed, faultfs.Fault{})
 	}
 }
 
 func TestACrashInAMoveAfterAFaultKeepsTheThreadWhole(t *testing.T) {
+	sample.NoRace(t)
 	for n := 0; n < 60; n += sample.Stride(7) {
 		crashMoveWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%3, Err: syscall.EIO})
 		crashMoveWith(t, uint64(n),

@@ -11,6 +11,7 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 func TestARolloutGoesToTheArchiveAndBack(t *testing.T) {
@@ -220,6 +221,7 @@ func TestABackupThatWasLeftBehindIsFound(t *testing.T) {
 }
 
 func TestEveryOperationThatBringsABackupMayFail(t *testing.T) {
+	sample.NoRace(t)
 	for n, hit := 0, true; hit; n++ {
 		mem := faultfs.NewMem(home)
 		store, path := rewrittenThread(t, mem, home)

@@ -229,6 +229,7 @@ func TestAFileWithoutReadableContentIsAProblemOfThisFileOnly(t *testing.T) {
 }
 
 func TestACrashLeftBothForms(t *testing.T) {
+	sample.NoRace(t)
 	dir := t.TempDir()
 	store, path := rewrittenThread(t, rollout.OS(), dir)
 	plain := get(t, rollout.OS(), path)
@@ -335,12 +336,14 @@ func (s *compressions) afterCrash(mem *faultfs.Mem, what string) {
 }
 
 func TestACrashInACompressionKeepsTheThreadWhole(t *testing.T) {
+	sample.NoRace(t)
 	for seed := range uint64(6) {
 		crashCompressionWith(t, seed, faultfs.Fault{})
 	}
 }
 
 func TestACrashInACompressionAfterAFaultKeepsTheThreadWhole(t *testing.T) {
+	sample.NoRace(t)
 	for n := 0; n < 300; n += 5 * sample.Stride(7) {
 		crashCompressionWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%3, Err: syscall.EIO})
 	}
@@ -361,6 +364,7 @@ func crashCompressionWith(t *testing.T, seed uint64, fault faultfs.Fault) {
 }
 
 func TestEveryOperationOfACompressionMayFail(t *testing.T) {
+	sample.NoRace(t)
 	for _, f := range []faultfs.Fault{
 		{Count: 1, Err: syscall.EROFS}, {Count: 2, Err: syscall.EIO}, {Count: 3, Err: syscall.ENOSPC, Partial: true},
 		{Count: 1, Err: syscall.EIO, Only: []faultfs.Op{faultfs.OpSyncDir, faultfs.OpRename, faultfs.OpRemove}},

@@ -13,6 +13,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 // life creates a thread, appends, closes, opens and appends again. Each failed step is
@@ -108,6 +109,7 @@ func contains(got, want []string) bool {
 }
 
 func TestEveryOperationMayFail(t *testing.T) {
+	sample.NoRace(t)
 	for _, failing := range []struct {
 		err  error
 		part bool
@@ -154,12 +156,14 @@ func liveWith(t *testing.T, fault faultfs.Fault) bool {
 }
 
 func TestACrashKeepsSyncedLines(t *testing.T) {
+	sample.NoRace(t)
 	for seed := range uint64(20) {
 		crashWith(t, seed, faultfs.Fault{})
 	}
 }
 
 func TestACrashAfterAFaultKeepsSyncedLines(t *testing.T) {
+	sample.NoRace(t)
 	for n := range 60 {
 		crashWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%3, Err: syscall.EIO, Partial: n%2 == 0})
 	}

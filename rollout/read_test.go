@@ -11,6 +11,7 @@ import (
 
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 const item = `{"type":"event_msg","payload":1}`
@@ -137,6 +138,7 @@ func TestLinesWithoutOrdinalsAreCounted(t *testing.T) {
 }
 
 func TestALongFileIsReadAsOne(t *testing.T) {
+	sample.NoRace(t)
 	var content strings.Builder
 	var want []int64
 	for n := range int64(3 << 20 / len(item)) {

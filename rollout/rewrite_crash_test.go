@@ -45,18 +45,21 @@ func (f *watchedFile) Sync() error                 { defer f.disk.then(); return
 func (f *watchedFile) Truncate(size int64) error   { defer f.disk.then(); return f.File.Truncate(size) }
 
 func TestACrashInARewriteKeepsSyncedLines(t *testing.T) {
+	sample.NoRace(t)
 	for seed := range uint64(3) {
 		crashRewriteWith(t, seed, faultfs.Fault{})
 	}
 }
 
 func TestACrashInARewriteAfterAFaultKeepsSyncedLines(t *testing.T) {
+	sample.NoRace(t)
 	for n := 0; n < 300; n += 7 * sample.Stride(6) {
 		crashRewriteWith(t, uint64(n), faultfs.Fault{First: n, Count: 1 + n%4, Err: syscall.EIO, Partial: n%2 == 0})
 	}
 }
 
 func TestACrashAfterAFailedFolderSyncKeepsSyncedLines(t *testing.T) {
+	sample.NoRace(t)
 	for n := 0; n < 20; n += sample.Stride(5) {
 		crashRewriteWith(t, uint64(n),
 			faultfs.Fault{Only: []faultfs.Op{faultfs.OpSyncDir}, First: n, Count: 1, Err: syscall.EIO})

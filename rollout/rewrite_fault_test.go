@@ -107,6 +107,7 @@ func (s *rewrites) check(what any) *rollout.Contents {
 }
 
 func TestEveryOperationOfARewriteMayFail(t *testing.T) {
+	sample.NoRace(t)
 	for _, failing := range []struct {
 		err   error
 		part  bool

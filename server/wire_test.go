@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"appserver/test/sample"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -239,6 +241,7 @@ func TestResponsePrecedesNotification(t *testing.T) {
 
 // TestLargeLines checks both sides of the 64 MiB limit.
 func TestLargeLines(t *testing.T) {
+	sample.NoRace(t)
 	const head, tail = `{"id":1,"method":"model/list","params":{"cursor":"`, `"}}`
 	largest := head + strings.Repeat("x", maxLine-len(head)-len(tail)) + tail
 	converse(t, func(t *testing.T, p *peer) {

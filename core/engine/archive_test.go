@@ -12,6 +12,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 func archive(thread string) call {
@@ -295,6 +296,7 @@ func TestAnotherWriterKeepsAThreadFromTheArchive(t *testing.T) {
 // TestEveryDiskOperationOfTheArchiveMayFail lives a life that leads to the archive and
 // back.
 func TestEveryDiskOperationOfTheArchiveMayFail(t *testing.T) {
+	sample.NoRace(t)
 	for name, f := range faults() {
 		t.Run(name, func(t *testing.T) { sweep(t, f, (*life).archived) })
 	}

@@ -7,11 +7,13 @@ import (
 	"testing/synctest"
 
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // TestEveryDiskOperationMayFailAroundEdits runs a thread with edits on a disk whose n-th operation
 // fails. Acknowledged edits stay, and no file loses data.
 func TestEveryDiskOperationMayFailAroundEdits(t *testing.T) {
+	sample.NoRace(t)
 	all := faults()
 	for _, name := range []string{"one operation", "one, in part", "three, in part", "sync, and the way back"} {
 		t.Run(name, func(t *testing.T) { sweep(t, all[name], (*life).edit) })

@@ -9,6 +9,7 @@ import (
 	"appserver/core/engine"
 	"appserver/protocol"
 	"appserver/rollout"
+	"appserver/test/sample"
 )
 
 func fork(thread string) call { return forkWith(protocol.ThreadForkParams{ThreadID: thread}) }
@@ -113,6 +114,7 @@ func TestForkIsCompleteOrAbsentAfterACrash(t *testing.T) {
 // TestEveryDiskOperationOfAForkMayFail fails all operations but one. If the file cannot be removed
 // either, a complete unannounced fork remains.
 func TestEveryDiskOperationOfAForkMayFail(t *testing.T) {
+	sample.NoRace(t)
 	all := faults()
 	for _, name := range []string{"one operation", "one, in part"} {
 		t.Run(name, func(t *testing.T) { sweep(t, all[name], (*life).forked) })

@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 // TestEveryDiskOperationMayFailAroundMoves runs a thread with trims, a fork and the archive on a disk
 // whose n-th operation fails. A repeated request succeeds, and no announced data is lost, wherever the
 // file is.
 func TestEveryDiskOperationMayFailAroundMoves(t *testing.T) {
+	sample.NoRace(t)
 	all := faults()
 	for _, name := range []string{"one, in part", "three, in part"} {
 		t.Run(name, func(t *testing.T) { sweep(t, all[name], (*life).move) })

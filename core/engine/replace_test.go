@@ -12,6 +12,7 @@ import (
 	"appserver/protocol"
 	"appserver/rollout"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 const fresh = "0190a6f8-1111-7aaa-8bbb-00000000000c"
@@ -171,6 +172,7 @@ func TestSuccessorIsRemovedIfTheArchiveFails(t *testing.T) {
 }
 
 func TestEveryDiskOperationOfASuccessionMayFail(t *testing.T) {
+	sample.NoRace(t)
 	for name, f := range faults() {
 		t.Run(name, func(t *testing.T) { sweep(t, f, (*life).succeeded) })
 	}

@@ -23,6 +23,7 @@ import (
 // until none does. Each failure costs at most one request or one turn, and is reported. Everything
 // else is unaffected.
 func TestEveryDiskOperationMayFail(t *testing.T) {
+	sample.NoRace(t)
 	for name, f := range faults() {
 		t.Run(name, func(t *testing.T) { sweep(t, f, (*life).run) })
 	}

@@ -12,6 +12,7 @@ import (
 
 	"appserver/platform/disk"
 	"appserver/rollout/faultfs"
+	"appserver/test/sample"
 )
 
 const flags = os.O_RDWR | os.O_CREATE
@@ -58,6 +59,7 @@ func outcomes(t *testing.T, mem *faultfs.Mem, path string) map[string]bool {
 }
 
 func TestACrashKeepsSyncedContentAndAPrefixOfTheRest(t *testing.T) {
+	sample.NoRace(t)
 	mem := faultfs.NewMem("/d")
 	f := create(t, mem, "/d/f")
 	require.NoError(t, mem.SyncDir("/d"))
@@ -75,6 +77,7 @@ func TestACrashKeepsSyncedContentAndAPrefixOfTheRest(t *testing.T) {
 }
 
 func TestACrashMayLoseNamesThatWereNotSynced(t *testing.T) {
+	sample.NoRace(t)
 	mem := faultfs.NewMem("/d")
 	require.NoError(t, mem.MkdirAll("/d/sub", 0o700))
 	f := create(t, mem, "/d/sub/f")

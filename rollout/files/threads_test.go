@@ -17,12 +17,14 @@ import (
 	"appserver/rollout/index"
 	"appserver/rollout/store"
 	"appserver/rollout/store/storetest"
+	"appserver/test/sample"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestFilesKeepThePromisesOfAStore runs the suite with an index.
 func TestFilesKeepThePromisesOfAStore(t *testing.T) {
+	sample.NoRace(t)
 	storetest.Run(t, func(t *testing.T, place string) store.Threads {
 		rollouts := rollout.NewStore(rollout.OS(), place)
 		report := func(err error) { t.Error(err) }
@@ -34,6 +36,7 @@ func TestFilesKeepThePromisesOfAStore(t *testing.T) {
 
 // TestFilesKeepAppendedLinesOnFaultyDisks lets each operation of the disk fail, with half of a write.
 func TestFilesKeepAppendedLinesOnFaultyDisks(t *testing.T) {
+	sample.NoRace(t)
 	homes := map[string]*faultfs.Mem{}
 	storetest.RunFaults(t, func(t *testing.T, place string, n int) (store.Threads, func() bool) {
 		if homes[place] == nil {

@@ -13,6 +13,7 @@ import (
 
 	"appserver/platform/database"
 	"appserver/rollout"
+	"appserver/test/sample"
 )
 
 func TestNothingIsOpenedBeforeItIsAskedFor(t *testing.T) {
@@ -242,6 +243,7 @@ func (r *rig) requireSound(messages int) {
 
 // TestALongFileIsReadInPieces has more text than a batch.
 func TestALongFileIsReadInPieces(t *testing.T) {
+	sample.NoRace(t)
 	t.Parallel()
 	r := newRig(t)
 	text := strings.Repeat("many words ", 5000)

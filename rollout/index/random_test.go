@@ -28,6 +28,7 @@ func (r *rig) context() context.Context { return context.Background() }
 // TestTheIndexListsWhatTheFilesList changes rollouts at random, as programs do. It compares each list
 // with the list made from the files, and each search with their content.
 func TestTheIndexListsWhatTheFilesList(t *testing.T) {
+	sample.NoRace(t)
 	t.Parallel()
 	sample.Check(t, func(t *rapid.T) {
 		home, err := os.MkdirTemp("", "index")

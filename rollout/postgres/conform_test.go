@@ -7,9 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/rollout/fleet/fleettest"
+	"appserver/test/sample"
 )
 
 func TestTheDriverKeepsThePromisesOfAFleet(t *testing.T) {
+	sample.NoRace(t)
 	t.Parallel()
 	fleettest.Run(t, func(t testing.TB) fleettest.Fixture {
 		db := open(t)

@@ -70,6 +70,7 @@ func (c *crowd) stop(t testing.TB) {
 }
 
 func TestAppendsContinueAfterACrashOfTheServer(t *testing.T) {
+	sample.NoRace(t)
 	slow(t)
 	t.Parallel()
 	sample.Long(t)
@@ -85,6 +86,7 @@ func TestAppendsContinueAfterACrashOfTheServer(t *testing.T) {
 }
 
 func TestAppendsContinueAfterAFailover(t *testing.T) {
+	sample.NoRace(t)
 	slow(t)
 	t.Parallel()
 	sample.Long(t)

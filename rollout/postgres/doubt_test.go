@@ -199,6 +199,7 @@ func awaitWaiting(t testing.TB, db *DB, n int) {
 
 // TestWaitingWritesDelayNeitherLeasesNorClose uses all connections for writes.
 func TestWaitingWritesDelayNeitherLeasesNorClose(t *testing.T) {
+	sample.NoRace(t)
 	slow(t)
 	t.Parallel()
 	r := newCutRig(t, 0)

@@ -12,6 +12,7 @@ import (
 
 	"appserver/rollout/fleet"
 	"appserver/rollout/postgres/pgtest"
+	"appserver/test/sample"
 )
 
 // openFails opens a database that cannot be used.
@@ -138,6 +139,7 @@ func TestOpenRequiresSynchronousStandbys(t *testing.T) {
 
 // TestAppendsWaitForTheStandby suspends the only standby.
 func TestAppendsWaitForTheStandby(t *testing.T) {
+	sample.NoRace(t)
 	slow(t)
 	t.Parallel()
 	primary := pgtest.Start(t)

@@ -8,6 +8,7 @@ import (
 
 	"appserver/rollout/fleet"
 	"appserver/rollout/listing"
+	"appserver/test/sample"
 )
 
 // planOf returns the plan of a query.
@@ -59,6 +60,7 @@ func TestListsAndSearchesUseIndexes(t *testing.T) {
 
 // TestAppendsUpdateRowsInPlace checks that appends write no index entries for the thread.
 func TestAppendsUpdateRowsInPlace(t *testing.T) {
+	sample.NoRace(t)
 	t.Parallel()
 	db := open(t)
 	_, err := db.Join(t.Context(), node)

@@ -15,6 +15,7 @@ import (
 	"appserver/rollout/shared"
 	"appserver/rollout/store"
 	"appserver/rollout/store/storetest"
+	"appserver/test/sample"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
@@ -46,4 +47,7 @@ func copiesOf(threads store.Threads) string { return threads.(*shared.Threads).C
 func idOf(threads store.Threads) string { return threads.(*shared.Threads).Node.ID }
 
 // TestDatabasesKeepThePromisesOfAStore runs the suite on PostgreSQL.
-func TestDatabasesKeepThePromisesOfAStore(t *testing.T) { storetest.Run(t, nodes(t)) }
+func TestDatabasesKeepThePromisesOfAStore(t *testing.T) {
+	sample.NoRace(t)
+	storetest.Run(t, nodes(t))
+}

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"appserver/platform/osfile"
+	"appserver/test/sample"
 )
 
 // parallel is the default of -parallel. Most tests with whole servers wait, so more of them than
@@ -128,7 +129,7 @@ func Build(name, pkg string) (string, error) {
 	}
 	kept := Root("bin", "test", name)
 	args, env := []string{"-trimpath", "-ldflags", "-s -w"}, "CGO_ENABLED=0"
-	if raceEnabled {
+	if sample.Racing {
 		kept, args, env = kept+"-race", []string{"-race"}, "CGO_ENABLED=1"
 	}
 	unlock, err := lockBuilds(filepath.Dir(kept))

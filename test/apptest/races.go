@@ -4,22 +4,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
+
+	"appserver/test/sample"
 )
 
 // Under the race detector, the programs that tests build have it as well, and write races to files.
 // Their stderr and exit code cannot be used: tests compare stderr, and kill many servers.
 
-// raceEnabled reports whether the tests were built with the race detector.
-var raceEnabled = func() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
-}()
-
 // RaceFactor is the factor of time and memory that the race detector may cost.
 var RaceFactor = func() int {
-	if raceEnabled {
+	if sample.Racing {
 		return 8
 	}
 	return 1
@@ -27,7 +21,7 @@ var RaceFactor = func() int {
 
 // watchRaces makes processes that start later write races to files.
 func watchRaces() error {
-	if !raceEnabled {
+	if !sample.Racing {
 		return nil
 	}
 	dir, err := racesDir()
@@ -52,7 +46,7 @@ func racesDir() (string, error) {
 
 // reportRaces returns an error if a server detected a race.
 func reportRaces() error {
-	if !raceEnabled {
+	if !sample.Racing {
 		return nil
 	}
 	dir, err := racesDir()

@@ -52,6 +52,7 @@ func (a *decider) runCalls(thread, decision string, acts []apptest.ToolCall) (st
 // TestExecCommandNeedsApprovalAsShellDoes compares exec_command with shell under each approval
 // policy.
 func TestExecCommandNeedsApprovalAsShellDoes(t *testing.T) {
+	sample.NotPosix(t)
 	t.Parallel()
 	a := newDecider(t)
 	outside := filepath.Join(t.TempDir(), "made")
@@ -205,6 +206,7 @@ func TestEscalatedBackgroundCommandRunsOutside(t *testing.T) {
 // TestReviewIgnoresSessionApprovals accepts a command outside of the sandbox for the session. A
 // reviewer does not get that permission, because its commands cannot be approved.
 func TestReviewIgnoresSessionApprovals(t *testing.T) {
+	sample.NotPosix(t)
 	t.Parallel()
 	a := newDecider(t)
 	outside := filepath.Join(t.TempDir(), "made")

@@ -8,11 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestDemoTranscript compares the output of the demo with docs/transcripts/demo.txt; -update
 // rewrites it.
 func TestDemoTranscript(t *testing.T) {
+	sample.NotPosix(t)
 	t.Parallel()
 	path := apptest.Root("docs/transcripts/demo.txt")
 	server, err := apptest.Binary()

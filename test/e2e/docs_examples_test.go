@@ -72,7 +72,7 @@ func example(t *testing.T, transcript, method string) string {
 	transcriptFile := archive.Files[len(archive.Files)-1]
 	require.Equal(t, "transcript", transcriptFile.Name)
 	var b strings.Builder
-	for line := range strings.Lines(string(transcriptFile.Data)) {
+	for line := range strings.Lines(apptest.Unfold(string(transcriptFile.Data))) {
 		line = strings.TrimSpace(line)
 		ours := strings.HasPrefix(line, "-> ")
 		switch {

@@ -184,6 +184,7 @@ func TestShutdownWithUnreadOutput(t *testing.T) {
 // TestInterruptKillsDaemonizedChildren starts a process that leaves its session, parent and
 // environment.
 func TestInterruptKillsDaemonizedChildren(t *testing.T) {
+	sample.NotPosix(t)
 	t.Parallel()
 	c := apptest.StartOffline(t, t.TempDir())
 	id := c.StartTrusted()

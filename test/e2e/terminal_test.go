@@ -167,6 +167,7 @@ func TestEndedTerminalsAreRecorded(t *testing.T) {
 
 // TestTerminalsAreSandboxed requires the same policy as for all other commands.
 func TestTerminalsAreSandboxed(t *testing.T) {
+	sample.NotPosix(t)
 	t.Parallel()
 	project, home := t.TempDir(), t.TempDir()
 	outside := filepath.Join(home, "made")

@@ -133,6 +133,7 @@ func TestReviewChangesAreTracked(t *testing.T) {
 // TestUserCommandChangesAreNotTheTurns runs a command of the user during a turn that changes
 // nothing.
 func TestUserCommandChangesAreNotTheTurns(t *testing.T) {
+	sample.NotPosix(t)
 	t.Parallel()
 	c, _ := apptest.StartScripted(t)
 	p := apptest.NewRepository(t)

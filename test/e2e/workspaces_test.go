@@ -7,11 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"appserver/test/apptest"
+	"appserver/test/sample"
 )
 
 // TestTurnsRunInTheWorkspacesOfAServerOnly starts threads, turns and commands inside and outside of
 // fleet.workspaces, and edits a thread of another folder.
 func TestTurnsRunInTheWorkspacesOfAServerOnly(t *testing.T) {
+	sample.NotPosix(t)
 	t.Parallel()
 	home, inside := t.TempDir(), t.TempDir()
 	outside := inside + "2" // not below it

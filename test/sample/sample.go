@@ -4,6 +4,8 @@ package sample
 import (
 	"flag"
 	"os"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,6 +44,30 @@ func Long(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it takes long; make test-all runs it")
+	}
+}
+
+// Racing reports whether the race detector watches the tests.
+var Racing = func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}()
+
+// NoRace skips a test in a short run with the race detector, which makes it several times slower. It is for tests with a
+// single goroutine, sweeps that repeat one scenario hundreds of times, and tests that move hundreds of megabytes.
+func NoRace(t testing.TB) {
+	t.Helper()
+	if Racing && testing.Short() {
+		t.Skip("it is slow with the race detector, which would find nothing; make race runs it without -short")
+	}
+}
+
+// NotPosix skips a test in programs with the tag posix: it needs a sandbox, which that code has no program for on Linux,
+// or a process that only the supervisor of Linux finds.
+func NotPosix(t testing.TB) {
+	t.Helper()
+	if posix {
+		t.Skip("it needs what commands have on Linux only")
 	}
 }
 

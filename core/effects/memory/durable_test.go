@@ -242,6 +242,7 @@ func TestAFileOfLinesThatWasReplacedIsReadAnew(t *testing.T) {
 // It expects that acknowledged rows exist, that failed ones do not, and that a deleted row is gone or
 // its deletion has failed.
 func TestEveryOperationOfTheDiskCanFail(t *testing.T) {
+	sample.NoRace(t)
 	for n := 0; ; n += sample.Stride(7) {
 		fails := []error{syscall.ENOSPC, syscall.EROFS, syscall.EMFILE}[n%3]
 		disk := faultfs.Wrap(disk.OS(), faultfs.Fault{First: n, Count: 1, Err: fails, Partial: true})

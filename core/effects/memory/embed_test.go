@@ -351,6 +351,7 @@ func TestVectorsOfEachRepositoryAreItsOwn(t *testing.T) {
 
 // TestVectorsOfManyRowsAreCompared has so many that signs choose which are.
 func TestVectorsOfManyRowsAreCompared(t *testing.T) {
+	sample.NoRace(t)
 	sample.Long(t)
 	by := newScripted()
 	r, _ := embedded(t, by)

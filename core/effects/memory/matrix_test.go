@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"appserver/test/sample"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -84,6 +86,7 @@ func found(random *rand.Rand, m *matrix, vectors [][]float32, questions int) flo
 }
 
 func TestBytesFindWhatWholeVectorsFind(t *testing.T) {
+	sample.NoRace(t)
 	for _, c := range []struct {
 		rows, dimension int
 		least           float64

@@ -183,6 +183,7 @@ func (w *world) check(rt *rapid.T) {
 // TestStoresDoWhatTheyShould does random things to a home, and looks after each at what both stores
 // give.
 func TestStoresDoWhatTheyShould(t *testing.T) {
+	sample.NoRace(t)
 	sample.Check(t, func(rt *rapid.T) {
 		home, err := os.MkdirTemp(t.TempDir(), "home")
 		require.NoError(rt, err)

@@ -126,6 +126,7 @@ func await(t testing.TB, s *memory.Store, rows int64) {
 // TestQuestionsAreAnswered has bounds a little below what the benchmark shows, so that a change
 // which harms retrieval fails.
 func TestQuestionsAreAnswered(t *testing.T) {
+	sample.NoRace(t)
 	sample.Long(t)
 	require.GreaterOrEqual(t, len(corpus()), 2000)
 	words := ask(t, filled(t, nil))
@@ -144,6 +145,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 
 // TestMatchSeparatesRelevantHits: what a question's words are in stands out from what small talk finds.
 func TestMatchSeparatesRelevantHits(t *testing.T) {
+	sample.NoRace(t)
 	s := filled(t, nil)
 	found, meant := 0, 0
 	for _, f := range facts() {

@@ -139,7 +139,10 @@ func testStreamsThatBreakOff(t *testing.T, w encoding) {
 }
 
 // TestAnswersWithoutEnd expects endless answers to be cut off, and not to be requested again.
-func TestAnswersWithoutEnd(t *testing.T) { eachWire(t, testAnswersWithoutEnd) }
+func TestAnswersWithoutEnd(t *testing.T) {
+	sample.NoRace(t)
+	eachWire(t, testAnswersWithoutEnd)
+}
 
 func testAnswersWithoutEnd(t *testing.T, w encoding) {
 	for name, repeated := range w.endless {

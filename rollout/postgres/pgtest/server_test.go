@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"appserver/test/sample"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
@@ -15,6 +17,7 @@ import (
 // TestACrashSendsNothingToClients kills a server during a query. The client gets no error and no warning of
 // the server, and a row that was committed is there afterwards.
 func TestACrashSendsNothingToClients(t *testing.T) {
+	sample.NoRace(t)
 	t.Parallel()
 	s := Start(t)
 	s.Exec(t, "CREATE TABLE kept (n int)", "INSERT INTO kept VALUES (1)")
@@ -46,6 +49,7 @@ func TestACrashSendsNothingToClients(t *testing.T) {
 
 // TestACrashedServerLeavesNoSharedMemory removes a server after its crash.
 func TestACrashedServerLeavesNoSharedMemory(t *testing.T) {
+	sample.NoRace(t)
 	t.Parallel()
 	s := Start(t)
 	text, err := os.ReadFile(s.data() + "/postmaster.pid")

@@ -38,7 +38,7 @@ import (
 // Further directives are: "~ DURATION" advances the clock, "eof" ends the input and waits for the exit of
 // the server, and "restart" does the same and starts another server on the same home. The archive may
 // contain a config.toml and a script.json for the offline provider. A member … of an object matches any
-// number of members.
+// number of members. A line that begins with three spaces continues the line before.
 func TestTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	require.NoError(t, err)
@@ -75,19 +75,20 @@ func playTranscript(t *testing.T, home, path string, archive *txtar.Archive, sto
 			p.servers = newFakeServers()
 		}
 		p.start()
-		got := p.play(string(f.Data))
+		transcript := apptest.Unfold(string(f.Data))
+		got := p.play(transcript)
 		p.end()
 		apptest.RequireTranscriptConforms(t, got)
 		apptest.RequireConform(t, conform.ValidateOwnTranscript(ownSchemas(), conform.ParseTranscript(got)))
-		want := store.expected(string(f.Data))
+		want := store.expected(transcript)
 		got = elideAsIn(want, got)
 		if *apptest.Update && store == nil {
 			got = elideThreads(strings.TrimSuffix(filepath.Base(path), ".txtar"), got)
-			archive.Files[i].Data = []byte(got)
+			archive.Files[i].Data = []byte(apptest.Fold(got))
 			require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
 			return
 		}
-		require.Equal(t, want, got)
+		require.Equal(t, apptest.Fold(want), apptest.Fold(got))
 	}
 }
 

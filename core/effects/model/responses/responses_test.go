@@ -20,6 +20,7 @@ import (
 	"appserver/core/effects/model/modeltest"
 	"appserver/core/effects/model/responses"
 	"appserver/protocol"
+	"appserver/test/sample"
 )
 
 const completed = `data: {"type":"response.completed","response":{"usage":{"input_tokens":10,"input_tokens_details":{"cached_tokens":4},` +
@@ -415,6 +416,7 @@ func TestRefusedMembersAreLeftOut(t *testing.T) {
 }
 
 func TestAnswersWithoutEndAreCutOff(t *testing.T) {
+	sample.NoRace(t)
 	stream := strings.Repeat(data(`{"type":"response.output_text.delta","delta":"`+strings.Repeat("x", 1<<20)+`"}`), 40)
 	_, _, err := answer(t, stream)
 	require.Contains(t, modeltest.Failed(t, err).Message, "more than 32 MiB")

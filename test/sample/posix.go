@@ -1,0 +1,5 @@
+//go:build posix
+
+package sample
+
+const posix = true
