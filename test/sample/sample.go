@@ -53,8 +53,8 @@ var Racing = func() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }()
 
-// NoRace skips a test in a short run with the race detector, which makes it several times slower. It is for tests with a
-// single goroutine, sweeps that repeat one scenario hundreds of times, and tests that move hundreds of megabytes.
+// NoRace skips a test in a short run with the race detector, which makes it several times slower. It is for tests with
+// one goroutine, sweeps that repeat one scenario hundreds of times, and tests that move hundreds of megabytes.
 func NoRace(t testing.TB) {
 	t.Helper()
 	if Racing && testing.Short() {
@@ -62,7 +62,7 @@ func NoRace(t testing.TB) {
 	}
 }
 
-// NotPosix skips a test in programs with the tag posix: it needs a sandbox, which that code has no program for on Linux,
+// NotPosix skips a test in programs with the tag posix. It needs a sandbox, for which that code has no program on Linux,
 // or a process that only the supervisor of Linux finds.
 func NotPosix(t testing.TB) {
 	t.Helper()
