@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Lines of transcripts above foldAbove bytes are folded into lines of at most foldTo, so that an editor shows them and a
-// difference is a few lines. A string is never cut.
+// Lines of transcripts above foldAbove bytes are folded into lines of at most foldTo, so that an editor shows them, and
+// a difference is a few lines. A string is never cut.
 const (
 	foldAbove  = 2000
 	foldTo     = 1000
@@ -30,8 +30,8 @@ func Fold(transcript string) string {
 // Unfold reverses Fold.
 func Unfold(transcript string) string { return strings.ReplaceAll(transcript, "\n"+foldIndent, "") }
 
-// foldLine splits a text behind the commas of one depth, and long parts behind deeper ones. Commas have their ends in the
-// text by depth.
+// foldLine splits a text behind the commas of one depth, and long parts behind deeper ones. Commas are their ends in
+// the text, by depth.
 func foldLine(text string, commas map[int][]int, depth int) []string {
 	if len(text) <= foldTo || depth > len(commas) {
 		return []string{text}

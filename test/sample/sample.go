@@ -62,7 +62,7 @@ func NoRace(t testing.TB) {
 	}
 }
 
-// NotPosix skips a test in programs with the tag posix. It needs a sandbox, for which that code has no program on Linux,
+// NotPosix skips a test in programs with the tag posix. It needs a sandbox, for which that code has no program here,
 // or a process that only the supervisor of Linux finds.
 func NotPosix(t testing.TB) {
 	t.Helper()
