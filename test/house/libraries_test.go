@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// library is an outside module with the packages that may import it. Few importers keep it
+// library is an outside module with the packages or files that may import it. Few importers keep it
 // replaceable. An empty list allows tests only.
 type library struct {
 	module string
@@ -51,8 +51,8 @@ func libraries() []library {
 		{"github.com/rogpeppe/go-internal", nil, "for tests"},
 		{"github.com/santhosh-tekuri/jsonschema/v6", []string{"schema/conform"},
 			"for tests; its initialization takes milliseconds"},
-		{"github.com/sashabaranov/go-openai", []string{"core/effects/model", "core/effects/model/chat"},
-			"the client of Chat Completions and embeddings"},
+		{"github.com/sashabaranov/go-openai", []string{"core/effects/model/embeddings.go", "core/effects/model/chat/openai.go"},
+			"one file for each API: requests of embeddings and of Chat Completions"},
 		{"github.com/sourcegraph/jsonrpc2", []string{"server", "server/remote"}, "one connection to each client or server"},
 		{"github.com/stretchr/testify", []string{"platform/fieldtest", "core/pure/snapshot/snapshottest", "rollout/fleet/fleettest", "rollout/postgres/pgtest",
 			"rollout/store/storetest"}, "for tests"},
@@ -102,7 +102,7 @@ func checkLibrary(s *houseSource, name string) string {
 		switch {
 		case name != l.module && !strings.HasPrefix(name, l.module+"/"):
 			continue
-		case s.isTestFile(), slices.Contains(l.users, s.pkg()):
+		case s.isTestFile(), slices.Contains(l.users, s.pkg()), slices.Contains(l.users, s.path):
 			return ""
 		case len(l.users) == 0:
 			return fmt.Sprintf("%s imports %s, which only tests may import", s.path, name)

@@ -106,7 +106,8 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// request sends one request. modelError converts its errors.
+// request sends one request. modelError converts its errors. go-openai encodes the request and decodes the vectors; the
+// exchange below it has the errors and the retries.
 func (e *Embeddings) request(ctx context.Context, texts []string) ([][]float32, error) {
 	if e.provider.urlErr != nil {
 		return nil, &requestError{e.provider.urlErr}

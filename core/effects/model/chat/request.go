@@ -7,13 +7,7 @@ import (
 	"appserver/core/effects/model"
 	"appserver/core/effects/model/refusal"
 	"appserver/protocol"
-
-	openai "github.com/sashabaranov/go-openai"
 )
-
-// neutralModel is the name that go-openai receives, because it rejects requests by the names of
-// models, even for another provider.
-const neutralModel = "model"
 
 // limitMember returns the name of the limit of output tokens. All providers know the first one.
 func limitMember(d *refusal.Demands) string {
@@ -21,32 +15,6 @@ func limitMember(d *refusal.Demands) string {
 		return "max_completion_tokens"
 	}
 	return "max_tokens"
-}
-
-// body is the part of a prompt's request that go-openai can express. none is set if the endpoint takes the effort none.
-func body(p *core.Prompt, d *refusal.Demands, none bool) openai.ChatCompletionRequest {
-	r := openai.ChatCompletionRequest{
-		Model:         neutralModel,
-		StreamOptions: &openai.StreamOptions{IncludeUsage: true},
-		ServiceTier:   openai.ServiceTier(p.ServiceTier),
-	}
-	if len(p.Tools) > 0 {
-		r.ParallelToolCalls = true
-	}
-	if effort, demanded := d.Effort(p.Effort); demanded {
-		r.ReasoningEffort = effort
-	} else if none || p.Effort != openai.ReasoningEffortNone {
-		r.ReasoningEffort = p.Effort
-	}
-	if isSet(p.OutputSchema) {
-		r.ResponseFormat = &openai.ChatCompletionResponseFormat{
-			Type: openai.ChatCompletionResponseFormatTypeJSONSchema,
-			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{
-				Name: "codex_output_schema", Schema: p.OutputSchema, Strict: true,
-			},
-		}
-	}
-	return r
 }
 
 // isSet reports whether a JSON value is present and not null.

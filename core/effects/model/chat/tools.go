@@ -8,8 +8,6 @@ import (
 
 	"appserver/core"
 	"appserver/protocol"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 // toolCache has the tools of the last prompt in the form of the API. The prompts of a provider mostly offer the
@@ -37,12 +35,4 @@ func (c *toolCache) encode(specs []core.ToolSpec) ([]json.RawMessage, error) {
 	}
 	c.specs, c.encoded = specs, encoded
 	return encoded, nil
-}
-
-func functionTool(t core.ToolSpec) openai.Tool {
-	f := &openai.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters}
-	if !isSet(t.Parameters) {
-		f.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
-	}
-	return openai.Tool{Type: openai.ToolTypeFunction, Function: f}
 }

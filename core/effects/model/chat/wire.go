@@ -1,19 +1,14 @@
 package chat
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 
 	"appserver/core"
 	"appserver/core/effects/model"
 	"appserver/core/effects/model/refusal"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 // Wire is the Chat Completions API of one provider. It keeps what the provider was found to demand.
@@ -50,11 +45,7 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 	e, url := to.Endpoint()
 	request := &poster{to: to, overrides: overrides, demands: demands,
 		extend: func(members map[string]json.RawMessage) { e.Extend(members, p.Model, limitMember(demands)) }}
-	config := openai.DefaultConfig(e.APIKey)
-	config.BaseURL, config.HTTPClient = url, request
-	// The answer is read elsewhere: the library's reader runs two regular expressions a line, and
-	// takes an error of the provider for the end.
-	_, err = openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, body(p, demands, to.TakesNoEffort()))
+	err = post(ctx, e.APIKey, url, request, body(p, demands, to.TakesNoEffort()))
 	return err
 }
 
@@ -99,33 +90,4 @@ func render(p *core.Prompt, messages []Message, tools *toolCache) (r core.Render
 	}
 	r.Tools, err = tools.encode(p.Tools)
 	return r, err
-}
-
-// poster is the HTTP client of go-openai: it corrects a request on its way out.
-type poster struct {
-	to        model.Poster
-	overrides map[string]json.RawMessage
-	demands   *refusal.Demands
-	extend    func(members map[string]json.RawMessage)
-}
-
-// Do puts the members that the library cannot express into the body.
-func (r *poster) Do(req *http.Request) (*http.Response, error) {
-	var members map[string]json.RawMessage
-	if err := json.NewDecoder(req.Body).Decode(&members); err != nil {
-		return nil, fmt.Errorf("reading the request that go-openai wrote: %w", err)
-	}
-	for name, value := range r.overrides {
-		members[name] = value
-	}
-	if r.to.ReportsProgress() {
-		members[memberProgress] = json.RawMessage("true")
-	}
-	r.extend(members)
-	r.demands.Filter(members, optional)
-	body := model.EncodeObject(members)
-	req.ContentLength = int64(len(body))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	req.Body, _ = req.GetBody()
-	return r.to.Do(req)
 }
