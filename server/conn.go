@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sourcegraph/jsonrpc2"
 	"go.uber.org/zap"
 
 	"appserver/protocol"
@@ -22,7 +21,7 @@ type conn struct {
 	log    *zap.Logger
 
 	stream   *stream
-	rpc      *jsonrpc2.Conn // set by serve before the writer starts; only the writer uses it
+	rpc      *rpc // set by serve before the writer starts; only the writer uses it
 	pending  pendingRequests
 	out      *outbox
 	writeErr error                  // error of the failed write; read it after out.drained is closed
@@ -53,13 +52,13 @@ func newConn(s *Server, id uint64, in source, out io.Writer) *conn {
 
 // serve runs the connection until it is released or ctx ends.
 func (c *conn) serve(ctx context.Context) error {
-	c.rpc = jsonrpc2.NewConn(ctx, c.stream, c, jsonrpc2.OnRecv(c.stream.restore), jsonrpc2.SetLogger(rpcLog{c.log}))
+	c.rpc = startRPC(ctx, c)
 	go c.runWriter()
 	<-c.released // closed by drain, or by jsonrpc2 when ctx ends
 	if err := ctx.Err(); err != nil {
 		c.end(err)
 	}
-	c.rpc.Close() // fails only if ctx has closed the connection already
+	c.rpc.close()
 	c.out.close()
 	return c.failure()
 }
@@ -193,9 +192,3 @@ func (c *conn) notify(n protocol.Notification) {
 func queued(c *conn, n protocol.Notification) *queuedNotification {
 	return &queuedNotification{n, entryOverhead + estimate(n, c.server.limits.congestion), time.Now()}
 }
-
-// rpcLog writes the log lines of jsonrpc2, which reports unexpected responses.
-type rpcLog struct{ log *zap.Logger }
-
-// Printf logs a warning.
-func (l rpcLog) Printf(format string, v ...any) { l.log.Sugar().Warnf(format, v...) }

@@ -1,13 +1,11 @@
 package server
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/sourcegraph/jsonrpc2"
 	"go.uber.org/zap"
 
 	"appserver/protocol"
@@ -28,17 +26,10 @@ func methodsByName() map[string]protocol.Method {
 	return table
 }
 
-// Handle serves one request or notification of the client. jsonrpc2 calls it on the reader
-// goroutine, in the order of arrival.
-func (c *conn) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) {
-	if req.Notif {
-		if req.Method != methodInitialized {
-			c.log.Debug("unknown notification", zap.ByteString("method", quote([]byte(req.Method))))
-		}
-		return
-	}
-	if err := c.dispatch(req.ID.Num, req.Method, *req.Params); err != nil {
-		c.respond(req.ID.Num, nil, asProtocolError(err))
+// receiveNotification logs an unknown notification of the client.
+func (c *conn) receiveNotification(method string) {
+	if method != methodInitialized {
+		c.log.Debug("unknown notification", zap.ByteString("method", quote([]byte(method))))
 	}
 }
 

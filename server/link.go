@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/sourcegraph/jsonrpc2"
-
 	"appserver/protocol"
 )
 
@@ -119,8 +117,8 @@ type relayed struct {
 
 func (r *relayed) size() int { return entryOverhead + len(r.message) }
 
-func (r *relayed) transmit(rpc *jsonrpc2.Conn) error {
-	return rpc.Notify(context.Background(), r.method, nil)
+func (r *relayed) transmit(to *rpc) error {
+	return to.notify(r.method)
 }
 
 func (r *relayed) encode(e *encoder) error {

@@ -3,21 +3,18 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/sourcegraph/jsonrpc2"
 
 	"appserver/protocol"
 )
 
 // message is an entry of the outbox. The writer calls transmit, which passes a stub to
-// jsonrpc2. jsonrpc2 calls stream.WriteObject, which calls encode.
+// the rpc. That calls stream.WriteObject, which calls encode.
 type message interface {
 	// size returns the approximate memory of the entry, in bytes.
 	size() int
-	transmit(rpc *jsonrpc2.Conn) error
+	transmit(to *rpc) error
 	// encode appends the message and a final LF. After an error, the caller discards the
 	// appended bytes. A long response may be written in parts before.
 	encode(e *encoder) error
@@ -32,8 +29,8 @@ type queuedNotification struct {
 
 func (n *queuedNotification) size() int { return n.bytes }
 
-func (n *queuedNotification) transmit(rpc *jsonrpc2.Conn) error {
-	return rpc.Notify(context.Background(), n.notification.NotificationMethod(), nil)
+func (n *queuedNotification) transmit(to *rpc) error {
+	return to.notify(n.notification.NotificationMethod())
 }
 
 func (n *queuedNotification) encode(e *encoder) error {
@@ -77,8 +74,8 @@ func (p *queuedDelta) merge(text string) {
 	p.merged.WriteString(text)
 }
 
-func (p *queuedDelta) transmit(rpc *jsonrpc2.Conn) error {
-	return rpc.Notify(context.Background(), p.delta.NotificationMethod(), nil)
+func (p *queuedDelta) transmit(to *rpc) error {
+	return to.notify(p.delta.NotificationMethod())
 }
 
 func (p *queuedDelta) encode(e *encoder) error {
@@ -98,8 +95,8 @@ type response struct {
 
 func (r *response) size() int { return r.bytes }
 
-func (r *response) transmit(rpc *jsonrpc2.Conn) error {
-	return rpc.SendResponse(context.Background(), &jsonrpc2.Response{ID: jsonrpc2.ID{Num: r.number}})
+func (r *response) transmit(to *rpc) error {
+	return to.respond(r.number)
 }
 
 func (r *response) encode(e *encoder) error {
@@ -138,8 +135,8 @@ type serverRequest struct {
 	params     any
 	bytes      int
 	onResponse func(json.RawMessage, error)
-	await      func(jsonrpc2.Waiter) // calls onResponse when the client has replied
-	resent     int                   // number of times that it was sent again
+	await      func(awaited) // calls onResponse when the client has replied
+	resent     int           // number of times that it was sent again
 	// ctx ends when the response is no longer awaited.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -147,13 +144,11 @@ type serverRequest struct {
 
 func (q *serverRequest) size() int { return q.bytes }
 
-// transmit registers the request with jsonrpc2. The id is registered as a string, because
-// jsonrpc2 replaces the number 0.
-func (q *serverRequest) transmit(rpc *jsonrpc2.Conn) error {
-	id := jsonrpc2.PickID(jsonrpc2.ID{Str: serverRequestID(q.id), IsString: true})
-	waiter, err := rpc.DispatchCall(context.Background(), q.method, nil, id)
+// transmit sends the request and registers its response.
+func (q *serverRequest) transmit(to *rpc) error {
+	response, err := to.ask(q.id, q.method)
 	if err == nil {
-		go q.await(waiter)
+		go q.await(response)
 	}
 	return err
 }
@@ -161,10 +156,9 @@ func (q *serverRequest) transmit(rpc *jsonrpc2.Conn) error {
 // resentRequest is a server request that is sent again.
 type resentRequest struct{ *serverRequest }
 
-// transmit sends the request as a notification, because jsonrpc2 already waits for the
-// response.
-func (r resentRequest) transmit(rpc *jsonrpc2.Conn) error {
-	return rpc.Notify(context.Background(), r.method, nil)
+// transmit sends the request as a notification, because its response is awaited already.
+func (r resentRequest) transmit(to *rpc) error {
+	return to.notify(r.method)
 }
 
 func (q *serverRequest) encode(e *encoder) error {
@@ -175,6 +169,3 @@ func (q *serverRequest) encode(e *encoder) error {
 	e.text("}\n")
 	return err
 }
-
-// serverRequestID formats an id: a number on the wire, a string in jsonrpc2.
-func serverRequestID(id uint64) string { return strconv.FormatUint(id, 10) }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/sourcegraph/jsonrpc2"
-
 	"appserver/protocol"
 )
 
@@ -18,7 +16,7 @@ func (c *conn) sendServerRequest(id uint64, method string, params any, answer fu
 		id: id, method: method, params: params, onResponse: answer, ctx: ctx, cancel: cancel,
 		bytes: entryOverhead + estimate(params, c.server.limits.congestion),
 	}
-	q.await = func(waiter jsonrpc2.Waiter) { c.awaitResponse(q, waiter) }
+	q.await = func(response awaited) { c.awaitResponse(q, response) }
 	c.queueServerRequest(q)
 }
 
@@ -37,16 +35,15 @@ func (c *conn) queueServerRequest(q *serverRequest) {
 
 // awaitResponse waits for a response and passes it to onResponse, unless the request is
 // resolved or the connection ends first.
-func (c *conn) awaitResponse(q *serverRequest, waiter jsonrpc2.Waiter) {
-	var result json.RawMessage
-	err := waiter.Wait(q.ctx, &result)
-	var refused *jsonrpc2.Error
+func (c *conn) awaitResponse(q *serverRequest, response awaited) {
+	result, err := response(q.ctx)
+	var refused *protocol.Error
 	switch {
 	case !c.removeServerRequest(q):
 	case err == nil:
 		q.onResponse(result, nil)
 	case errors.As(err, &refused):
-		q.onResponse(nil, &protocol.Error{Code: int(refused.Code), Message: refused.Message})
+		q.onResponse(nil, refused)
 	}
 }
 
@@ -84,9 +81,9 @@ func (c *conn) resolve(n protocol.Notification) {
 
 // readResponseError decodes the error of a response leniently. A code that is not an integer
 // becomes 0. Without a message, the raw error is the message.
-func readResponseError(raw json.RawMessage) jsonrpc2.Error {
+func readResponseError(raw json.RawMessage) *protocol.Error {
 	var code struct {
-		Code int64 `json:"code"`
+		Code int `json:"code"`
 	}
 	var message struct {
 		Message string `json:"message"`
@@ -96,5 +93,5 @@ func readResponseError(raw json.RawMessage) jsonrpc2.Error {
 	if message.Message == "" {
 		message.Message = string(quote(raw))
 	}
-	return jsonrpc2.Error{Code: code.Code, Message: message.Message}
+	return &protocol.Error{Code: code.Code, Message: message.Message}
 }

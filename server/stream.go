@@ -1,13 +1,10 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/sourcegraph/jsonrpc2"
 
 	"appserver/protocol"
 )
@@ -18,7 +15,7 @@ import (
 type source interface{ next() ([]byte, error) }
 
 // stream is the jsonrpc2.ObjectStream of a connection. jsonrpc2 reads stubs: messages with
-// server-chosen ids and without bodies. jsonrpc2 then calls restore, which inserts the body.
+// server-chosen ids and without bodies. restoreBodies then inserts the body.
 // In the other direction jsonrpc2 writes stubs, and WriteObject encodes the message that the
 // writer has set in outgoing.
 type stream struct {
@@ -86,20 +83,6 @@ func (s *stream) readLine() error {
 		s.conn.rejectMessage(incoming{err: refusal})
 	}
 	return nil
-}
-
-// restore inserts the body of the current message into the values that jsonrpc2 decoded from
-// its stub.
-func (s *stream) restore(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
-	switch {
-	case resp == nil:
-		req.Params = (*json.RawMessage)(&s.current.params)
-	case resp.Error != nil:
-		*resp.Error = readResponseError(s.current.errorMember)
-	default:
-		result := bytes.Clone(s.current.result)
-		resp.Result = (*json.RawMessage)(&result)
-	}
 }
 
 // WriteObject encodes the outgoing message. It ignores the stub.

@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 
-	"github.com/sourcegraph/jsonrpc2"
 	"go.uber.org/zap"
 
 	"appserver/protocol"
@@ -41,7 +40,7 @@ func (c *conn) send(m message) {
 		c.stream.encoder.unread = nil
 		c.log.Error("response sent without some items", zap.Error(unread))
 	}
-	if err == nil || errors.Is(err, jsonrpc2.ErrClosed) || c.stream.encoder.writeErr != nil {
+	if err == nil || isClosedRPC(err) || c.stream.encoder.writeErr != nil {
 		return
 	}
 	c.log.Error("message not sent", zap.Error(err))

@@ -53,7 +53,7 @@ func libraries() []library {
 			"for tests; its initialization takes milliseconds"},
 		{"github.com/sashabaranov/go-openai", []string{"core/effects/model/embeddings.go", "core/effects/model/chat/openai.go"},
 			"one file for each API: requests of embeddings and of Chat Completions"},
-		{"github.com/sourcegraph/jsonrpc2", []string{"server", "server/remote"}, "one connection to each client or server"},
+		{"github.com/sourcegraph/jsonrpc2", []string{"server/rpc.go", "server/remote/remote.go"}, "one connection to each client or server"},
 		{"github.com/stretchr/testify", []string{"platform/fieldtest", "core/pure/snapshot/snapshottest", "rollout/fleet/fleettest", "rollout/postgres/pgtest",
 			"rollout/store/storetest"}, "for tests"},
 		{"github.com/tidwall/gjson",
