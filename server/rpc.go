@@ -12,10 +12,10 @@ import (
 	"appserver/protocol"
 )
 
-// rpc is the connection of jsonrpc2, which only this file uses. The library does this: one goroutine reads the stream and
-// calls the handler in the order of arrival; responses of the client go to the requests that wait for them; the end of
-// the stream ends both. It sees stubs: messages with ids of the server, and without params and results. So the ids of
-// clients, bodies, batches, limits, and the order of the output are the server's own.
+// rpc is the connection of jsonrpc2, which only this file uses. The library does this: one goroutine reads the stream,
+// and calls the handler in the order of arrival; responses of the client go to the requests that wait for them; the end
+// of the stream ends both. It sees stubs: messages with ids of the server, and without params and results. So the ids
+// of clients, bodies, batches, limits, and the order of the output are the server's own.
 type rpc struct{ conn *jsonrpc2.Conn }
 
 // startRPC starts to read the stream of a connection.
@@ -71,7 +71,8 @@ func (h rpcHandler) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Re
 	}
 }
 
-// restoreBodies inserts the body of the stream's current message into the values that the library decoded from its stub.
+// restoreBodies inserts the body of the stream's current message into the values that the library decoded from its
+// stub.
 func restoreBodies(s *stream, req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	switch {
 	case resp == nil:

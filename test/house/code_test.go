@@ -50,7 +50,7 @@ func findInit(t *houseTree) (findings []string) {
 func looseDecoders() map[string]string {
 	return map[string]string{
 		"core/effects/config/override.go":      "decodes a value without structs, to keep its numbers",
-		"core/effects/model/chat/wire.go":      "decodes the library's output without structs",
+		"core/effects/model/chat/openai.go":    "decodes the library's output without structs",
 		"core/effects/model/offline/script.go": "reports the line of an error, before the exact decoder runs",
 		"docs/demo/session/client.go":          "imports none of our packages",
 		"rollout/redactcopy.go":                "removes secrets from members with names in any case",

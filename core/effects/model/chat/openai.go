@@ -16,9 +16,9 @@ import (
 )
 
 // go-openai has the types of a request's options and tools, the address and the headers of the API, and the encoding.
-// It does not have the messages, because it drops empty contents and members of other providers; names of models,
-// because it rejects some; and the answer, because its reader runs two regular expressions a line and takes an error of the
-// provider for the end. Only this file uses it.
+// It does not have the messages, because it drops empty contents and members of other providers. It does not have names
+// of models, because it rejects some. It does not have the answer, because its reader runs two regular expressions a
+// line, and takes an error of the provider for the end. Only this file uses it.
 
 // neutralModel is the name that go-openai receives, because it rejects requests by the names of
 // models, even for another provider.
