@@ -1,5 +1,7 @@
 package protocol
 
+import "strconv"
+
 // ContextItem is one entry of the model's input history. Index is its position in the list. ID never
 // changes: r<ordinal of its line>, or r<ordinal>.<k> within a compacted line. Preview is one line of
 // at most 80 graphemes. Included is the user's choice. InPrompt reports whether the next request has
@@ -25,6 +27,30 @@ type ContextItem struct {
 	ItemID        *string         `json:"itemId"`
 	CallID        *string         `json:"callId"`
 	ToolName      *string         `json:"toolName"`
+}
+
+func (i *ContextItem) append(b []byte) []byte {
+	b = appendInt(append(b, `{"index":`...), int64(i.Index))
+	b = AppendString(append(b, `,"id":`...), i.ID)
+	b = AppendString(append(b, `,"category":`...), string(i.Category))
+	b = AppendString(append(b, `,"preview":`...), i.Preview)
+	b = strconv.AppendBool(append(b, `,"included":`...), i.Included)
+	b = strconv.AppendBool(append(b, `,"inPrompt":`...), i.InPrompt)
+	if i.NotSentReason != "" {
+		b = AppendString(append(b, `,"notSentReason":`...), string(i.NotSentReason))
+	}
+	b = strconv.AppendBool(append(b, `,"pinned":`...), i.Pinned)
+	b = strconv.AppendBool(append(b, `,"replaced":`...), i.Replaced)
+	if i.Superseded {
+		b = append(b, `,"superseded":true`...)
+	}
+	b = appendInt(append(b, `,"tokens":`...), i.Tokens)
+	b = appendInt(append(b, `,"bytes":`...), i.Bytes)
+	b = appendText(append(b, `,"turnId":`...), i.TurnID)
+	b = appendText(append(b, `,"itemId":`...), i.ItemID)
+	b = appendText(append(b, `,"callId":`...), i.CallID)
+	b = appendText(append(b, `,"toolName":`...), i.ToolName)
+	return append(b, '}')
 }
 
 // NotSentReason is why a ContextItem is not in the prompt.
@@ -223,6 +249,22 @@ type ContextGetItemsResponse struct {
 	Items      []ContextItem `json:"items"`
 	Usage      ContextUsage  `json:"usage"`
 	NextCursor *string       `json:"nextCursor"`
+}
+
+// JSONSize returns the approximate number of bytes that AppendParts appends.
+func (r ContextGetItemsResponse) JSONSize() int { return sizeOf(r.Items) }
+
+// AppendParts appends what Marshal writes, and flushes it in parts.
+func (r ContextGetItemsResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
+	b = appendInt(append(b, `{"revision":`...), r.Revision)
+	b = appendInt(append(b, `,"total":`...), int64(r.Total))
+	b, err := appendItems(append(b, `,"items":`...), r.Items, flush)
+	if err != nil {
+		return b, err
+	}
+	b, err = appendUsage(append(b, `,"usage":`...), r.Usage)
+	b = appendText(append(b, `,"nextCursor":`...), r.NextCursor)
+	return append(b, '}'), err
 }
 
 // ContextGetUsageParams asks what the context costs.

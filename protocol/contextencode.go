@@ -22,22 +22,6 @@ func sizeOf(items []ContextItem) int {
 }
 
 // JSONSize returns the approximate number of bytes that AppendParts appends.
-func (r ContextGetItemsResponse) JSONSize() int { return sizeOf(r.Items) }
-
-// AppendParts appends what Marshal writes, and flushes it in parts.
-func (r ContextGetItemsResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
-	b = appendInt(append(b, `{"revision":`...), r.Revision)
-	b = appendInt(append(b, `,"total":`...), int64(r.Total))
-	b, err := appendItems(append(b, `,"items":`...), r.Items, flush)
-	if err != nil {
-		return b, err
-	}
-	b, err = appendUsage(append(b, `,"usage":`...), r.Usage)
-	b = appendText(append(b, `,"nextCursor":`...), r.NextCursor)
-	return append(b, '}'), err
-}
-
-// JSONSize returns the approximate number of bytes that AppendParts appends.
 func (n ContextItemsNotification) JSONSize() int { return sizeOf(n.Items) + idSize*len(n.RemovedIDs) }
 
 // AppendParts appends what Marshal writes, and flushes it in parts.
@@ -76,30 +60,6 @@ func appendItems(b []byte, items []ContextItem, flush Flush) (_ []byte, err erro
 		}
 	}
 	return append(b, ']'), nil
-}
-
-func (i *ContextItem) append(b []byte) []byte {
-	b = appendInt(append(b, `{"index":`...), int64(i.Index))
-	b = AppendString(append(b, `,"id":`...), i.ID)
-	b = AppendString(append(b, `,"category":`...), string(i.Category))
-	b = AppendString(append(b, `,"preview":`...), i.Preview)
-	b = strconv.AppendBool(append(b, `,"included":`...), i.Included)
-	b = strconv.AppendBool(append(b, `,"inPrompt":`...), i.InPrompt)
-	if i.NotSentReason != "" {
-		b = AppendString(append(b, `,"notSentReason":`...), string(i.NotSentReason))
-	}
-	b = strconv.AppendBool(append(b, `,"pinned":`...), i.Pinned)
-	b = strconv.AppendBool(append(b, `,"replaced":`...), i.Replaced)
-	if i.Superseded {
-		b = append(b, `,"superseded":true`...)
-	}
-	b = appendInt(append(b, `,"tokens":`...), i.Tokens)
-	b = appendInt(append(b, `,"bytes":`...), i.Bytes)
-	b = appendText(append(b, `,"turnId":`...), i.TurnID)
-	b = appendText(append(b, `,"itemId":`...), i.ItemID)
-	b = appendText(append(b, `,"callId":`...), i.CallID)
-	b = appendText(append(b, `,"toolName":`...), i.ToolName)
-	return append(b, '}')
 }
 
 func appendUsage(b []byte, u ContextUsage) ([]byte, error) {

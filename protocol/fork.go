@@ -44,3 +44,12 @@ type ThreadForkResponse struct {
 	Thread Thread `json:"thread"`
 	ThreadSettingsView
 }
+
+// StoredSize is about the memory of a response with stored items, in bytes, or 0 without them.
+func (r ThreadForkResponse) StoredSize() int { return storedSize(r.Thread.Turns) }
+
+// AppendParts appends what Marshal writes, and flushes it in parts. An unreadable item is an UnreadError.
+func (r ThreadForkResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
+	turns := takeTurns(&r.Thread)
+	return appendChanged(b, r, turns, flush)
+}

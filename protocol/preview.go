@@ -39,16 +39,3 @@ func PublicURL(address string) string {
 	}
 	return u.String()
 }
-
-// Public is the information without passwords and tokens; nil of nil.
-func (g *StoredGitInfo) Public() *StoredGitInfo {
-	if g == nil || g.RepositoryURL == nil {
-		return g
-	}
-	public := *g
-	public.RepositoryURL = nil
-	if address := PublicURL(*g.RepositoryURL); address != "" {
-		public.RepositoryURL = &address
-	}
-	return &public
-}

@@ -48,6 +48,15 @@ type ThreadRollbackResponse struct {
 	Thread Thread `json:"thread"`
 }
 
+// StoredSize is about the memory of a response with stored items, in bytes, or 0 without them.
+func (r ThreadRollbackResponse) StoredSize() int { return storedSize(r.Thread.Turns) }
+
+// AppendParts appends what Marshal writes, and flushes it in parts. An unreadable item is an UnreadError.
+func (r ThreadRollbackResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
+	turns := takeTurns(&r.Thread)
+	return appendChanged(b, r, turns, flush)
+}
+
 // ThreadRevertedNotification reports that the last turns of a thread were removed, or that an undo brought them back.
 type ThreadRevertedNotification struct {
 	ThreadID string `json:"threadId"`

@@ -65,6 +65,19 @@ type StoredGitInfo struct {
 	RepositoryURL *string `json:"repository_url,omitempty"`
 }
 
+// Public is the information without passwords and tokens; nil of nil.
+func (g *StoredGitInfo) Public() *StoredGitInfo {
+	if g == nil || g.RepositoryURL == nil {
+		return g
+	}
+	public := *g
+	public.RepositoryURL = nil
+	if address := PublicURL(*g.RepositoryURL); address != "" {
+		public.RepositoryURL = &address
+	}
+	return &public
+}
+
 // TurnContext is the payload that keeps the settings of a turn. The last one holds
 // until a client changes them.
 type TurnContext struct {

@@ -226,6 +226,15 @@ type ThreadResumeResponse struct {
 	ItemsBackwardsCursor *string                  `json:"itemsBackwardsCursor"`
 }
 
+// StoredSize is about the memory of a response with stored items, in bytes, or 0 without them.
+func (r ThreadResumeResponse) StoredSize() int { return storedSize(r.Thread.Turns) }
+
+// AppendParts appends what Marshal writes, and flushes it in parts.
+func (r ThreadResumeResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
+	turns := takeTurns(&r.Thread)
+	return appendAround(b, r, turns, flush)
+}
+
 // ThreadReadParams reads a thread without loading it.
 type ThreadReadParams struct {
 	ThreadID     string `json:"threadId"`
@@ -235,6 +244,15 @@ type ThreadReadParams struct {
 // ThreadReadResponse is the answer to thread/read.
 type ThreadReadResponse struct {
 	Thread Thread `json:"thread"`
+}
+
+// StoredSize is about the memory of a response with stored items, in bytes, or 0 without them.
+func (r ThreadReadResponse) StoredSize() int { return storedSize(r.Thread.Turns) }
+
+// AppendParts appends what Marshal writes, and flushes it in parts.
+func (r ThreadReadResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
+	turns := takeTurns(&r.Thread)
+	return appendAround(b, r, turns, flush)
 }
 
 // ThreadListParams requests a page of stored threads: 25 by default, at least 1, at most 100. SortKey

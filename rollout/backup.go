@@ -86,6 +86,24 @@ func backupError(path string, err error) *BackupError {
 	return &BackupError{Path: path, Reason: backupUnreadable, Err: err}
 }
 
+// reading is the state of a rollout that was read into memory.
+type reading struct {
+	*Contents
+	// data holds the bytes of the file.
+	data []byte
+	// marker is the last marker of the file, or nil.
+	marker *line.Marker
+	// backup, padding and tail are nil unless the backup was joined. They are the bytes that
+	// the marker names, the spaces after them, and the file from the marker on.
+	backup, padding, tail []byte
+	// misplacedBackup is set if the backup is not beside the file.
+	misplacedBackup bool
+	// blocks hold the lines without final ordinals.
+	blocks []line.Block
+	// problem is the reason why the rest of a compressed file cannot be decompressed, or nil.
+	problem error
+}
+
 // fullLog returns the full log in consecutive parts.
 func (r *reading) fullLog() [][]byte {
 	if r.Backup.Joined {

@@ -60,20 +60,6 @@ type indexedState struct {
 	beginSize, beginSum int64
 }
 
-// entry is the result of reading a file.
-type entry struct {
-	location
-	// previous is the state from which the reading continued, or the zero value for a full
-	// reading.
-	previous indexedState
-	indexedState
-	listed   bool
-	head     rollout.Head
-	messages []message
-	// latest is the state from the lines of this reading.
-	latest listing.Latest
-}
-
 type message struct {
 	listing.Message
 	offset int64

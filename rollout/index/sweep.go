@@ -6,6 +6,8 @@ import (
 
 	"appserver/platform/database"
 	"appserver/protocol"
+	"appserver/rollout"
+	"appserver/rollout/listing"
 )
 
 const (
@@ -98,6 +100,20 @@ func (ix *Index) readAll(db *database.DB, files []file) error {
 	err := write(db.Write, batch)
 	reported.finish()
 	return err
+}
+
+// entry is the result of reading a file.
+type entry struct {
+	location
+	// previous is the state from which the reading continued, or the zero value for a full
+	// reading.
+	previous indexedState
+	indexedState
+	listed   bool
+	head     rollout.Head
+	messages []message
+	// latest is the state from the lines of this reading.
+	latest listing.Latest
 }
 
 func (e *entry) bytes() (n int) {

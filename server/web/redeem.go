@@ -13,6 +13,14 @@ import (
 	"appserver/protocol"
 )
 
+// Ticket is a ticket file for a running page.
+type Ticket struct {
+	// URL is the address of the page.
+	URL string
+	// File is the path of the file for a browser.
+	File string
+}
+
 // Redeem exchanges the ticket for a session. It returns the URL of the WebSocket of the server, and the
 // subprotocols that a client offers there. Other sessions stay valid.
 func (t Ticket) Redeem(ctx context.Context) (url string, subprotocols []string, err error) {

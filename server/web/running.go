@@ -57,14 +57,6 @@ func (r record) remove() {
 	_ = os.Remove(r.path())
 }
 
-// Ticket is a ticket file for a running page.
-type Ticket struct {
-	// URL is the address of the page.
-	URL string
-	// File is the path of the file for a browser.
-	File string
-}
-
 // RequestTickets asks the running pages of a home for ticket files: the page at an address, or all
 // pages if the address is the zero value. It removes the records of dead servers.
 func RequestTickets(ctx context.Context, home string, at netip.AddrPort) ([]Ticket, error) {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"maps"
 	"net/url"
 	"reflect"
 	"slices"
@@ -170,6 +171,19 @@ type ShellEnvironmentPolicy struct {
 	Filters map[string]string `key:"filters"`
 	// UseProfile runs commands in a login shell unless it is false.
 	UseProfile *bool `key:"experimental_use_profile"`
+}
+
+// filtered returns the patterns of names to exclude and to include, those of the filters as well.
+func (p *ShellEnvironmentPolicy) filtered() (excluded, included []string) {
+	excluded, included = slices.Clone(p.Exclude), slices.Clone(p.IncludeOnly)
+	for _, pattern := range slices.Sorted(maps.Keys(p.Filters)) {
+		if p.Filters[pattern] == filterInclude {
+			included = append(included, pattern)
+		} else {
+			excluded = append(excluded, pattern)
+		}
+	}
+	return excluded, included
 }
 
 // Tools selects the tools of models.

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,19 +114,6 @@ const (
 	filterInclude = "include"
 	filterExclude = "exclude"
 )
-
-// filtered returns the patterns of names to exclude and to include, those of the filters as well.
-func (p *ShellEnvironmentPolicy) filtered() (excluded, included []string) {
-	excluded, included = slices.Clone(p.Exclude), slices.Clone(p.IncludeOnly)
-	for _, pattern := range slices.Sorted(maps.Keys(p.Filters)) {
-		if p.Filters[pattern] == filterInclude {
-			included = append(included, pattern)
-		} else {
-			excluded = append(excluded, pattern)
-		}
-	}
-	return excluded, included
-}
 
 // checkFilters reports filters with an unknown value, patterns that differ in case only, and filters beside the lists
 // in one layer, as the reference implementation does.

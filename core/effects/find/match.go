@@ -13,9 +13,6 @@ import (
 	"github.com/junegunn/fzf/src/util"
 )
 
-// Finder walks and ranks.
-type Finder struct{ personal string }
-
 // New makes a finder. The library keeps what it prefers for all of the program, so no search
 // may run meanwhile.
 func New() *Finder {

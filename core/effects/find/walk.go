@@ -43,6 +43,9 @@ type walk struct {
 	failed error
 }
 
+// Finder walks and ranks.
+type Finder struct{ personal string }
+
 // Walk gives the paths below a directory, in no order, and returns when it has given all,
 // or ctx has ended. What cannot be read is passed over.
 func (f *Finder) Walk(ctx context.Context, root string, found func([]Path)) {

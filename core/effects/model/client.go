@@ -2,10 +2,12 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"appserver/core"
 	"appserver/core/effects/model/refusal"
 	"appserver/platform/excerpt"
+	"appserver/protocol"
 )
 
 // defaultIdleTimeout is used where an Endpoint sets none.
@@ -50,6 +53,30 @@ type Endpoint struct {
 	Transport http.RoundTripper
 	// Problem is the reason why no request can be made, or nil.
 	Problem error
+}
+
+// Extend adds the members of the endpoint, and then those for a model, to a request. An object is merged with the one
+// that is there. limit names the member for the limit of output tokens.
+func (e *Endpoint) Extend(members map[string]json.RawMessage, model, limit string) {
+	own, known := e.ModelExtra[model]
+	for name, extra := range e.ModelExtra {
+		if m := (core.ListedModel{ID: name}); !known && m.Named(model) {
+			own = extra
+		}
+	}
+	maxOutput := e.Extra.MaxOutput
+	if own.MaxOutput > 0 {
+		maxOutput = own.MaxOutput
+	}
+	if maxOutput > 0 {
+		members[limit] = strconv.AppendInt(nil, maxOutput, 10)
+	}
+	for _, extra := range []string{e.Extra.Members, own.Members} {
+		var added map[string]json.RawMessage
+		if extra != "" && protocol.Unmarshal([]byte(extra), &added) == nil {
+			mergeMembers(members, added)
+		}
+	}
 }
 
 // Client is a provider: an endpoint, and the API that it is asked by. It is safe for concurrent

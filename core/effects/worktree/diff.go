@@ -142,6 +142,15 @@ func kindOf(status string) Kind {
 	return Modified
 }
 
+// FileStat is one file of a diff. Only a rename has OldPath. Additions and Deletions are lines. They
+// are 0 for a binary file.
+type FileStat struct {
+	Path, OldPath        string
+	Kind                 Kind
+	Additions, Deletions int
+	Binary               bool
+}
+
 // count sets the numbers of lines. "-" marks a binary file.
 func (f *FileStat) count(additions, deletions string) {
 	if additions == "-" {

@@ -71,20 +71,6 @@ func Open(ctx context.Context, cwd string, o Options) (*Tree, error) {
 	return t, t.prepare(ctx)
 }
 
-func (o Options) filled(inRepository bool) Options {
-	files, size := 50_000, int64(512<<20)
-	if !inRepository {
-		files, size = 5_000, 64<<20
-	}
-	if o.MaxFiles == 0 {
-		o.MaxFiles = files
-	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = size
-	}
-	return o
-}
-
 // Root returns the folder to which paths are relative, with links resolved.
 func (t *Tree) Root() string { return t.root }
 

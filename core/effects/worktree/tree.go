@@ -41,22 +41,22 @@ type Options struct {
 	Start func(*exec.Cmd) error
 }
 
-// ErrNoGit means that git is missing or too old.
-var ErrNoGit = errors.New("git 2.36 or later is needed")
-
-// TooLargeError means that a worktree exceeds a limit. Nothing was stored. The figures are the ones at
-// which the count stopped. A figure that is not the reason is 0.
-type TooLargeError struct {
-	Root     string
-	Files    int
-	MaxFiles int
-	Bytes    int64
-	MaxBytes int64
+func (o Options) filled(inRepository bool) Options {
+	files, size := 50_000, int64(512<<20)
+	if !inRepository {
+		files, size = 5_000, 64<<20
+	}
+	if o.MaxFiles == 0 {
+		o.MaxFiles = files
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = size
+	}
+	return o
 }
 
-// ConflictError lists the paths, in order, whose state is neither the one to undo nor the one to
-// restore. Nothing was written.
-type ConflictError struct{ Paths []string }
+// ErrNoGit means that git is missing or too old.
+var ErrNoGit = errors.New("git 2.36 or later is needed")
 
 // Kind is the change of one file in a diff.
 type Kind string
@@ -68,15 +68,6 @@ const (
 	Deleted  Kind = "deleted"
 	Renamed  Kind = "renamed"
 )
-
-// FileStat is one file of a diff. Only a rename has OldPath. Additions and Deletions are lines. They
-// are 0 for a binary file.
-type FileStat struct {
-	Path, OldPath        string
-	Kind                 Kind
-	Additions, Deletions int
-	Binary               bool
-}
 
 // Diff is a text for git apply, and its files. Short means that the full text would exceed 16 MiB. The
 // text then lacks the content of binary files and, if it is still too long, the last files.

@@ -51,6 +51,12 @@ type Result struct {
 	Files   []File
 }
 
+// Patch is a parsed patch.
+type Patch struct {
+	dir      string
+	sections []section
+}
+
 // Apply computes the effect of the patch and changes no file. The error is an *Error, or an error
 // of files.
 func (p *Patch) Apply(files Files) (*Result, error) {

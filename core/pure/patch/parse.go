@@ -5,12 +5,6 @@ import (
 	"strings"
 )
 
-// Patch is a parsed patch.
-type Patch struct {
-	dir      string
-	sections []section
-}
-
 // section is the part of a patch that changes one file.
 type section struct {
 	kind Kind

@@ -44,6 +44,16 @@ func accepted(char rune) rune {
 	return '_'
 }
 
+// Schema is a normalized schema of a tool's arguments.
+type Schema struct {
+	// JSON is the schema.
+	JSON json.RawMessage
+	// Original is the schema that was normalized, or nil if that is no JSON.
+	Original json.RawMessage
+	// renamed has the original names of properties by the names in JSON, or is nil.
+	renamed map[string]string
+}
+
 // Restore returns the arguments of a call with the original names of properties.
 func (s *Schema) Restore(arguments json.RawMessage) json.RawMessage {
 	if len(s.renamed) == 0 || !protocol.Valid(arguments) {

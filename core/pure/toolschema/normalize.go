@@ -26,16 +26,6 @@ var levels = []limits{
 	{depth: 1, description: 60, properties: 60, enum: 0, variants: 5},
 }
 
-// Schema is a normalized schema of a tool's arguments.
-type Schema struct {
-	// JSON is the schema.
-	JSON json.RawMessage
-	// Original is the schema that was normalized, or nil if that is no JSON.
-	Original json.RawMessage
-	// renamed has the original names of properties by the names in JSON, or is nil.
-	renamed map[string]string
-}
-
 // Normalize returns the schema of any JSON value. It is one without arguments if the value is no schema of an object.
 func Normalize(schema json.RawMessage) Schema {
 	var root any

@@ -102,6 +102,14 @@ func (c *callAssembly) target(s *slot, f *fragment) *openCall {
 	return s.calls[len(s.calls)-1]
 }
 
+// fragment is a part of a tool call. Every member may be missing.
+type fragment struct {
+	Index        callIndex       `json:"index"`
+	ID           string          `json:"id"`
+	Function     function        `json:"function"`
+	ExtraContent json.RawMessage `json:"extra_content"`
+}
+
 // isTail reports whether a fragment has arguments only.
 func (f *fragment) isTail() bool { return f.ID == "" && f.Function.Name == "" }
 

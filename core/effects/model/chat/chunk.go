@@ -65,14 +65,6 @@ func (d *delta) size() int {
 	return n
 }
 
-// fragment is a part of a tool call. Every member may be missing.
-type fragment struct {
-	Index        callIndex       `json:"index"`
-	ID           string          `json:"id"`
-	Function     function        `json:"function"`
-	ExtraContent json.RawMessage `json:"extra_content"`
-}
-
 // function is the called function, or a part of it.
 type function struct {
 	Name      string    `json:"name"`
