@@ -246,7 +246,7 @@ func texts(sink memory) map[string]string {
 	return all
 }
 
-// expected are the texts on the disk.
+// expected returns the texts on the disk.
 func expected(t require.TestingT, finder *find.Finder, root string) map[string]string {
 	all := map[string]string{}
 	err := finder.WalkOwn(context.Background(), root, func(paths []find.Path) {

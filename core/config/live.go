@@ -56,7 +56,7 @@ func (l *Live) Write(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteRe
 	return l.edit(p)
 }
 
-// edit is Write for a caller that holds the lock.
+// edit does the same as Write, for a caller that holds the lock.
 func (l *Live) edit(p *protocol.ConfigBatchWriteParams) (protocol.ConfigWriteResponse, error) {
 	w, err := l.startWrite(p)
 	if err != nil {

@@ -86,7 +86,7 @@ func (c *Config) With(more map[string]json.RawMessage) (*Config, error) {
 	return base.inFolder(c.project.cwd, over)
 }
 
-// overrides are those of a thread, or nil.
+// overrides returns the overrides of a thread, or nil.
 func (c *Config) overrides() *layer {
 	if i := slices.IndexFunc(c.layers, func(l *layer) bool { return l.ofThread }); i >= 0 {
 		return c.layers[i]

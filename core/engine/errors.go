@@ -108,7 +108,7 @@ func notReady(err error) bool {
 	return errors.As(err, &refusal) && refusal.Data != nil && refusal.Data.Kind == protocol.KindProviderNotReady
 }
 
-// errCheckpointsOff is the error of requests that need checkpoints.
+// errCheckpointsOff returns the error of requests that need checkpoints.
 func errCheckpointsOff() *protocol.Error {
 	return protocol.Refuse(protocol.KindCheckpointsOff,
 		"checkpoints are off; set checkpoints.enabled in config.toml to get them for new turns")

@@ -44,8 +44,8 @@ func (h *History) PlanAll(operations []protocol.ContextOperation, turns Turns) (
 	return v.joined(), v.byID, err
 }
 
-// PlanFitting is PlanAll for operations that were planned earlier. It leaves out those that are refused
-// by now, and returns the errors.
+// PlanFitting does the same as PlanAll, for operations that were planned earlier. It leaves out
+// those that are refused by now, and returns the errors.
 func (h *History) PlanFitting(operations []protocol.ContextOperation, turns Turns) (
 	protocol.StoredContextEdit, []*protocol.Error,
 ) {

@@ -185,8 +185,8 @@ func (h *History) summarize(line *Line, stored *protocol.StoredContextEdit) {
 	h.refresh(&e)
 }
 
-// SavedBySummarizing returns how many tokens the next request loses if the summary of a trim point is
-// taken out of it: 0 if it is not in the prompt.
+// SavedBySummarizing returns the number of tokens that the next request loses if the summary of a
+// trim point is taken out of it: 0 if it is not in the prompt.
 func (h *History) SavedBySummarizing(id string) (tokens int64, inPrompt bool) {
 	if !h.LastTrim().makesPoint(id) {
 		return 0, false

@@ -14,7 +14,7 @@ func (e *SetupError) Error() string {
 	return fmt.Sprintf("the environment variable %s %s", e.variable, e.problem)
 }
 
-// Advice returns what to do.
+// Advice returns the next action.
 func (e *SetupError) Advice() string { return "correct or unset it, and start the server again" }
 
 // Temporary reports that another request fails in the same way.
@@ -41,7 +41,7 @@ func (e *ProxyError) Error() string {
 // Unwrap returns the error of the connection to the proxy, or nil.
 func (e *ProxyError) Unwrap() error { return e.err }
 
-// Advice returns what to check.
+// Advice returns the next action.
 func (e *ProxyError) Advice() string {
 	switch {
 	case e.Status == http.StatusProxyAuthRequired:

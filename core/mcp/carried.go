@@ -45,7 +45,8 @@ func carry(result json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// uncarried returns what carry has put away. It is empty for a result that it did not change.
+// uncarried returns the part of the result that carry removed. It is empty for a result that carry
+// did not change.
 func uncarried(meta sdk.Meta) (r carried) {
 	text, _ := meta[carriedMember].(string)
 	_ = protocol.Unmarshal(protocol.ToWellFormed([]byte(text)), &r) // empty if it is no object
@@ -122,7 +123,7 @@ func limitBlock(block json.RawMessage, limit int) json.RawMessage {
 	return toJSON(&sdk.TextContent{Text: omittedText(len(block))})
 }
 
-// omittedText is the note in place of a block beyond the limit.
+// omittedText returns the note in place of a block beyond the limit.
 func omittedText(size int) string {
 	return fmt.Sprintf("[content of %d bytes omitted: a result has at most %d bytes]", size, maxResult)
 }

@@ -116,7 +116,7 @@ func (s *server) explainFailure(kind failure, reads bool, err error) error {
 		s.def.Name, unknownText(reads), err)
 }
 
-// unknownText tells the model what to do after a request without a response.
+// unknownText returns the text for the model after a request without a response.
 func unknownText(reads bool) string {
 	if reads {
 		return "call the tool again after the connection is restored"

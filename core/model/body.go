@@ -46,7 +46,7 @@ func newEventBody(src *idleReader, res *http.Response, from *Client) *eventBody 
 	}
 }
 
-// next is the data of the next event that is not blank, valid until the next call. After [DONE]
+// next returns the data of the next event that is not blank, valid until the next call. After [DONE]
 // it is io.EOF; an event with an error member is a *reportedError.
 func (b *eventBody) next() ([]byte, error) {
 	for !b.done {

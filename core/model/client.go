@@ -73,7 +73,7 @@ func NewClient(e Endpoint, w Wire) *Client {
 	return c
 }
 
-// newClient is a client for requests to one path below the endpoint.
+// newClient returns a client for requests to one path below the endpoint.
 func newClient(e Endpoint, path ...string) *Client {
 	e.APIKey = strings.TrimSpace(e.APIKey)
 	if e.IdleTimeout <= 0 {
@@ -187,8 +187,8 @@ func (c *Client) attempt(ctx context.Context, p *core.Prompt, emit func(core.Pie
 	return x.collect(ctx, c.wire.Read(p, x.add))
 }
 
-// promptTimeout is how long a local provider may show no life before the first piece of its answer. Ollama and others
-// send nothing while they read a long prompt.
+// promptTimeout returns the time that a local provider may be silent before the first piece of its
+// answer. Ollama and others send nothing while they read a long prompt.
 func (c *Client) promptTimeout() time.Duration {
 	if c.endpoint.IdleTimeout == defaultIdleTimeout {
 		return defaultPromptTimeout

@@ -56,7 +56,7 @@ func (x *exchange) close() {
 	}
 }
 
-// requestURL is the place below an endpoint that takes requests.
+// requestURL returns the place below an endpoint that takes requests.
 func requestURL(e Endpoint, path ...string) (*url.URL, error) {
 	u, err := url.Parse(e.BaseURL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {

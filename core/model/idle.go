@@ -25,7 +25,7 @@ func (e *idleError) Error() string {
 	return fmt.Sprintf("idle timeout, nothing came for %v", e.limit)
 }
 
-// idleCause is the idle error that ended ctx, or err.
+// idleCause returns the idle error that ended ctx, or err.
 func idleCause(ctx context.Context, err error) error {
 	if e := new(idleError); errors.As(context.Cause(ctx), &e) {
 		return e

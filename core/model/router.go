@@ -27,7 +27,7 @@ type Router struct {
 	Window func(provider, model string) int64
 }
 
-// Listers are the providers that can be asked for their models.
+// Listers returns the providers that can be asked for their models.
 func (r *Router) Listers() map[string]Lister {
 	listers := map[string]Lister{}
 	for name, p := range r.Providers {

@@ -11,7 +11,7 @@ import (
 // Wire is an API for model requests. A Client does what all of them share: the connection, its
 // time limits, the events of the stream, and errors. A Wire is safe for concurrent use.
 type Wire interface {
-	// Path is appended to the base URL of an endpoint.
+	// Path returns appended to the base URL of an endpoint.
 	Path() []string
 	// Send posts one request for the prompt, and leaves the answer to the Poster.
 	Send(ctx context.Context, to Poster, p *core.Prompt) error
@@ -46,9 +46,9 @@ type Reading interface {
 	Add(event []byte) error
 	// Done takes the end marker [DONE].
 	Done()
-	// Progress returns how far the answer is.
+	// Progress returns the state of the answer.
 	Progress() Progress
-	// Answer is the answer. It is called once, when the answer is finished.
+	// Answer returns the answer. It is called once, when the answer is finished.
 	Answer() (core.Answer, error)
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Today is the local date at now, YYYY-MM-DD, and the local zone.
+// Today returns the local date at now, YYYY-MM-DD, and the local zone.
 func Today(now time.Time) (date, zone string) {
 	return now.Local().Format(time.DateOnly), localZone()
 }

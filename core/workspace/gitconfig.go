@@ -43,7 +43,7 @@ func cutSection(line string) (section, rest string) {
 	return "", ""
 }
 
-// configValue is the value behind a =: quotes go, escapes are resolved, a # or ;
+// configValue returns the value behind a =: quotes go, escapes are resolved, a # or ;
 // outside quotes begins a comment.
 func configValue(raw string) string {
 	var b strings.Builder

@@ -149,7 +149,7 @@ func (f file) lock(ctx context.Context, name string) (io.Closer, error) {
 	}
 }
 
-// lockName is the name of the lock of a login.
+// lockName returns the name of the lock of a login.
 func lockName(server, url string) string {
 	sum := sha256.Sum256([]byte(Key(server, url)))
 	return hex.EncodeToString(sum[:]) + ".lock"

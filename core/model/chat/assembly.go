@@ -65,7 +65,7 @@ func (a *assembly) Add(raw []byte) error {
 // Done takes the end marker, which ends an answer without a finish_reason too.
 func (a *assembly) Done() { a.done = true }
 
-// Progress is Complete after the end marker only: some providers send usage after the
+// Progress returns Complete after the end marker only: some providers send usage after the
 // finish_reason.
 func (a *assembly) Progress() model.Progress {
 	switch {

@@ -83,7 +83,7 @@ func (c *callAssembly) slot(f *fragment) *slot {
 	return s
 }
 
-// target is the call that a fragment belongs to.
+// target returns the call that a fragment belongs to.
 func (c *callAssembly) target(s *slot, f *fragment) *openCall {
 	call := s.byID[f.ID]
 	if call == nil && !f.Index.given {

@@ -182,7 +182,7 @@ func (o *openDetail) extend(name, text string) {
 	o.texts[name].WriteString(text)
 }
 
-// whole is the part with all of its texts.
+// whole returns the part with all of its texts.
 func (o *openDetail) whole() reasoningDetail {
 	for name, text := range o.texts {
 		o.members[name] = jsonString(text.String())

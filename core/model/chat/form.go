@@ -216,7 +216,7 @@ func (m *Message) shortenIDs() {
 
 var shortIDs = pattern.New(`^[A-Za-z0-9]{9}$`)
 
-// shortID is the same for equal ids, and with all likelihood another for others.
+// shortID returns the same id for equal ids, and very likely another one for others.
 func shortID(id string) string {
 	if shortIDs().MatchString(id) {
 		return id

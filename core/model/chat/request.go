@@ -23,7 +23,8 @@ func limitMember(d *refusal.Demands) string {
 	return "max_tokens"
 }
 
-// body is the part of a prompt's request that go-openai can express. none is set if the endpoint takes the effort none.
+// body returns the part of a prompt's request that go-openai can express. none is set if the
+// endpoint takes the effort none.
 func body(p *core.Prompt, d *refusal.Demands, none bool) openai.ChatCompletionRequest {
 	r := openai.ChatCompletionRequest{
 		Model:         neutralModel,
@@ -52,7 +53,7 @@ func body(p *core.Prompt, d *refusal.Demands, none bool) openai.ChatCompletionRe
 // isSet reports whether a JSON value is present and not null.
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// overrides are the members of a request that go-openai leaves out, alters or encodes anew each time: it
+// overrides returns the members of a request that go-openai leaves out, alters or encodes anew each time: it
 // knows no prompt_cache_key, checks the model's name, and drops empty contents.
 func overrides(p *core.Prompt, messages []Message, tools []json.RawMessage) (map[string]json.RawMessage, error) {
 	list, err := encodeAll(messages)

@@ -28,10 +28,10 @@ var optional = []string{"prompt_cache_key", "parallel_tool_calls", "stream_optio
 // New makes the wire of a provider.
 func New() *Wire { return &Wire{} }
 
-// Path is chat/completions.
+// Path returns "chat/completions".
 func (*Wire) Path() []string { return []string{"chat", "completions"} }
 
-// Terminal is either of the two ends that providers send.
+// Terminal names both events with which providers end an answer.
 func (*Wire) Terminal() string { return "[DONE] or a finish_reason" }
 
 // Send posts the request for p.

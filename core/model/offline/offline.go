@@ -172,7 +172,7 @@ func (s *Step) answerBytes() int {
 	return n
 }
 
-// promptBytes is the size of a prompt's texts; images do not count.
+// promptBytes returns the size of a prompt's texts; images do not count.
 func promptBytes(p *core.Prompt) int {
 	n := 0
 	for _, m := range chat.Messages(p) {
@@ -192,7 +192,7 @@ func promptBytes(p *core.Prompt) int {
 
 func tokens(bytes int) int64 { return int64(bytes+3) / 4 }
 
-// modelError is the failure that a provider with this status would have caused.
+// modelError returns the failure that a provider with this status would have caused.
 func (e *StepError) modelError() *core.ModelError {
 	text := cmp.Or(e.Message, "the script fails this request")
 	body, err := protocol.Marshal(map[string]string{"error": text})

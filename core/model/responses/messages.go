@@ -102,7 +102,7 @@ func (r *reading) speak(i *protocol.Message, index outputIndex) {
 	r.closed[index.place] = true
 }
 
-// messageText is the text and the refusals of a message.
+// messageText returns the text and the refusals of a message.
 func messageText(m *protocol.Message) string {
 	var text strings.Builder
 	for _, part := range m.Content {

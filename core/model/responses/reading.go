@@ -87,7 +87,7 @@ func (r *reading) Add(raw []byte) error {
 	return nil
 }
 
-// failure is a document for an error that may be missing.
+// failure returns a document for an error that may be missing.
 func failure(raw json.RawMessage) []byte {
 	if !isSet(raw) {
 		return []byte(`{"message":"the provider ended the answer with response.failed and gave no reason"}`)
@@ -244,7 +244,7 @@ func (e *event) endReason() string {
 // Done ignores the end marker of other APIs.
 func (r *reading) Done() {}
 
-// Progress is Complete after the event that ends the answer.
+// Progress returns Complete after the event that ends the answer.
 func (r *reading) Progress() model.Progress {
 	if !r.ended {
 		return model.Underway

@@ -42,10 +42,10 @@ func optionalOf(p *core.Prompt) []string {
 	return append(slices.Clip(optional), "text")
 }
 
-// Path is responses.
+// Path returns "responses".
 func (*Wire) Path() []string { return []string{"responses"} }
 
-// Terminal is the event that ends an answer.
+// Terminal returns the event that ends an answer.
 func (*Wire) Terminal() string { return "response.completed" }
 
 // Send posts the request for p.
