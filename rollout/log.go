@@ -68,7 +68,7 @@ func (s *Store) Open(path string) (*Log, *Contents, error) {
 	return log, contents, err
 }
 
-// OpenTo is Open with a Loader, as Load is Read with one. The log closes the LineReader.
+// OpenTo does the same as Open, with a Loader. The log closes the LineReader.
 func (s *Store) OpenTo(path string, to Loader) (*Log, *Contents, error) {
 	path = home.PlainPath(path)
 	id := home.ThreadID(path)

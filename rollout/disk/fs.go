@@ -17,7 +17,7 @@ const (
 type FS interface {
 	// MkdirAll creates a folder and its missing parents.
 	MkdirAll(path string, perm fs.FileMode) error
-	// OpenFile is os.OpenFile, except that it never blocks, for example on a FIFO.
+	// OpenFile returns os.OpenFile, except that it never blocks, for example on a FIFO.
 	OpenFile(path string, flag int, perm fs.FileMode) (File, error)
 	// ReadDir returns the entries of a folder in any order.
 	ReadDir(path string) ([]fs.DirEntry, error)

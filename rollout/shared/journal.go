@@ -287,8 +287,8 @@ func (j *journal) checkLease() {
 
 var errLease = errors.New("this node could not renew its lease in time, so another node may write the thread")
 
-// Lost is closed when the lease is lost. It compares the clock, because a node that continues after a
-// suspension can serve a request before its timers.
+// Lost returns a channel that is closed when the lease is lost. It compares the clock, because a
+// node that continues after a suspension can serve a request before its timers.
 func (j *journal) Lost() <-chan struct{} {
 	j.threads.lease.loseInTime()
 	if j.valid == nil {

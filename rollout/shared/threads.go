@@ -93,7 +93,7 @@ func (t *Threads) callOf(id string) (context.Context, context.CancelFunc) {
 	return t.callWithin(id, t.Timeout)
 }
 
-// callWithin is callOf with a time limit.
+// callWithin does the same as callOf, with a time limit.
 func (t *Threads) callWithin(id string, limit time.Duration) (context.Context, context.CancelFunc) {
 	t.mu.Lock()
 	j := t.open[id]

@@ -133,7 +133,7 @@ func (z *FS) ReadDir(path string) ([]fs.DirEntry, error) {
 // Stat describes the stored form of a file under its plain name.
 func (z *FS) Stat(path string) (fs.FileInfo, error) { return z.stat(path, z.FS.Stat) }
 
-// Lstat is Stat without following symbolic links.
+// Lstat does the same as Stat, without following symbolic links.
 func (z *FS) Lstat(path string) (fs.FileInfo, error) { return z.stat(path, z.FS.Lstat) }
 
 func (z *FS) stat(path string, stat func(string) (fs.FileInfo, error)) (info fs.FileInfo, err error) {
