@@ -89,7 +89,7 @@ func (s *source) addConstants(spec *ast.ValueSpec) {
 	}
 }
 
-// firstText is the first comment that is there, each paragraph on one line.
+// firstText returns the first comment that is there, each paragraph on one line.
 func firstText(groups ...*ast.CommentGroup) string {
 	for _, g := range groups {
 		if text := g.Text(); text != "" {

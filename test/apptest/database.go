@@ -58,7 +58,7 @@ var homes struct {
 	copied map[string]bool
 }
 
-// databaseArgs are the arguments that make a server use its database. The lease is long, because the tests
+// databaseArgs returns the arguments that make a server use its database. The lease is long, because the tests
 // use all processors.
 func databaseArgs() []string {
 	return []string{"-c", `store.kind="postgres"`, "-c", "store.require_sync_standby=false",
