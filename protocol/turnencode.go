@@ -26,43 +26,49 @@ const partSize = 256 << 10
 // fewer items, and the items view notLoaded.
 type UnreadError struct{ Err error }
 
-// Error names the cause.
+// Error returns a message with the cause.
 func (e *UnreadError) Error() string { return "a response lacks items: " + e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *UnreadError) Unwrap() error { return e.Err }
 
-// StoredSize is about the memory of a response with stored items, in bytes, or 0 without them.
+// StoredSize returns the approximate memory of a response with stored items, in bytes, or 0 without
+// them.
 func (r ThreadReadResponse) StoredSize() int { return storedSize(r.Thread.Turns) }
 
-// AppendParts appends what Marshal writes, and flushes it in parts.
+// AppendParts appends the output of Marshal, and flushes it in parts.
 func (r ThreadReadResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
 	turns := takeTurns(&r.Thread)
 	return appendAround(b, r, turns, flush)
 }
 
-// StoredSize is about the memory of a response with stored items, in bytes, or 0 without them.
+// StoredSize returns the approximate memory of a response with stored items, in bytes, or 0 without
+// them.
 func (r ThreadResumeResponse) StoredSize() int { return storedSize(r.Thread.Turns) }
 
-// AppendParts appends what Marshal writes, and flushes it in parts.
+// AppendParts appends the output of Marshal, and flushes it in parts.
 func (r ThreadResumeResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
 	turns := takeTurns(&r.Thread)
 	return appendAround(b, r, turns, flush)
 }
 
-// StoredSize is about the memory of a response with stored items, in bytes, or 0 without them.
+// StoredSize returns the approximate memory of a response with stored items, in bytes, or 0 without
+// them.
 func (r ThreadRollbackResponse) StoredSize() int { return storedSize(r.Thread.Turns) }
 
-// AppendParts appends what Marshal writes, and flushes it in parts. An unreadable item is an UnreadError.
+// AppendParts appends the output of Marshal, and flushes it in parts. It returns an UnreadError for
+// an unreadable item.
 func (r ThreadRollbackResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
 	turns := takeTurns(&r.Thread)
 	return appendChanged(b, r, turns, flush)
 }
 
-// StoredSize is about the memory of a response with stored items, in bytes, or 0 without them.
+// StoredSize returns the approximate memory of a response with stored items, in bytes, or 0 without
+// them.
 func (r ThreadForkResponse) StoredSize() int { return storedSize(r.Thread.Turns) }
 
-// AppendParts appends what Marshal writes, and flushes it in parts. An unreadable item is an UnreadError.
+// AppendParts appends the output of Marshal, and flushes it in parts. It returns an UnreadError for
+// an unreadable item.
 func (r ThreadForkResponse) AppendParts(b []byte, flush Flush) ([]byte, error) {
 	turns := takeTurns(&r.Thread)
 	return appendChanged(b, r, turns, flush)

@@ -129,7 +129,7 @@ func isOpen(union reflect.Type) bool {
 func other(member string, tags []string) *Node {
 	tag := kind("string")
 	tag.Not = words(tags...)
-	return described(object(Property{member, tag}), "A variant of another version, given as it is.")
+	return described(object(Property{member, tag}), "A variant of another version, unchanged.")
 }
 
 func (r *reflector) addFields(n *Node, t reflect.Type) {

@@ -54,7 +54,7 @@ func (p *printer) structure(name string, n *Node) {
 	p.WriteString("}\n")
 }
 
-// methods prints what each method takes and answers.
+// methods prints the params and the result of each method.
 func (p *printer) methods(rows []methodNames) {
 	p.WriteString("\n")
 	p.comment("", "The params and the result of every method.")
