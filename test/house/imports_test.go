@@ -365,14 +365,14 @@ func checkLibrary(s *houseSource, name string) string {
 	return fmt.Sprintf("%s imports %s, which is not in libraries: add it with the reason", s.path, name)
 }
 
-// purePackages are the core and its imports. Equal inputs must give equal steps, so that a loaded
+// purePackages returns the core and its imports. Equal inputs must give equal steps, so that a loaded
 // thread equals the thread that ran.
 func purePackages() []string {
 	return []string{"protocol", "core", "core/charset", "core/command", "core/digest", "core/excerpt", "core/patch", "core/slash",
 		"core/toolschema", "core/toolspec"}
 }
 
-// impureImports are packages, including their subpackages, with effects or hidden inputs.
+// impureImports returns packages, including their subpackages, with effects or hidden inputs.
 func impureImports() map[string]string {
 	return map[string]string{
 		"context":     "the engine cancels effects; a step does not block",
@@ -387,10 +387,10 @@ func impureImports() map[string]string {
 	}
 }
 
-// pureImports are exceptions to impureImports: they only parse text.
+// pureImports returns exceptions to impureImports: they only parse text.
 func pureImports() []string { return []string{"net/netip", "net/url"} }
 
-// impureNames are forbidden members of packages that are allowed otherwise.
+// impureNames returns forbidden members of packages that are allowed otherwise.
 func impureNames() map[string][]string {
 	return map[string][]string{
 		"path/filepath": {"Abs", "EvalSymlinks", "Glob", "Walk", "WalkDir"},
