@@ -64,7 +64,7 @@ func (s *step) cacheIsCold(retention time.Duration) bool {
 		last.Provider != s.state.Settings.Provider || last.Model != s.state.Settings.Model
 }
 
-// economize takes out items before a model request if that pays.
+// economize excludes items before a model request if that pays.
 func (s *step) economize() {
 	r := &s.active.env.Economy
 	if r.Mode != protocol.EconomyAuto || s.state.Sent.Requests == 0 {

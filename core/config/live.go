@@ -113,7 +113,7 @@ func (l *Live) startWrite(p *protocol.ConfigBatchWriteParams) (*write, error) {
 	return w, err
 }
 
-// open takes the lock of the home and reads the file.
+// open acquires the lock of the home and reads the file.
 func (w *write) open(home string) (err error) {
 	if w.lock, err = osfile.OpenLock(home); err != nil {
 		return err

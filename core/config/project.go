@@ -161,7 +161,7 @@ func isEmpty(folder string) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// insertInto puts the project's layers above the user's file.
+// insertInto inserts the project's layers above the user's file.
 func (p project) insertInto(layers []*layer) []*layer {
 	i := 1 + slices.IndexFunc(layers, func(l *layer) bool { return l.name.Type == protocol.LayerUser })
 	return slices.Insert(slices.Clone(layers), i, p.layers...)

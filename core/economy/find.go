@@ -336,7 +336,7 @@ func (f *finder) group(reason protocol.SuggestionReason, subject string, place i
 	g.Places, g.Outcomes = append(g.Places, place), append(g.Outcomes, outcome)
 }
 
-// findReasoning names the reasoning before the last turn.
+// findReasoning adds the reasoning before the last turn.
 func (f *finder) findReasoning() {
 	for place := range f.Shown() {
 		c := f.Item(place)

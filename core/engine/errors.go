@@ -128,7 +128,7 @@ func statusNotLoaded(id string) protocol.Notification {
 		Status: protocol.ThreadStatus{ThreadStatusVariant: &protocol.StatusNotLoaded{}}}
 }
 
-// archiveError gives an error of the archive its code and kind.
+// archiveError converts an error of the archive to one with a code and a kind.
 func archiveError(err error) *protocol.Error {
 	var missing *rollout.NotArchivedError
 	var disk *rollout.DiskError

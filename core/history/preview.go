@@ -129,7 +129,7 @@ func (v *trial) apply(e protocol.StoredContextEdit) {
 	v.edits, v.changes = append(v.edits, e), append(v.changes, changes...)
 }
 
-// errorOfEdit names the edit in an error.
+// errorOfEdit adds the edit to an error.
 func errorOfEdit(i int, err *protocol.Error) *protocol.Error {
 	if err.Data.Field != "" {
 		return protocol.InvalidParams(fmt.Sprintf("edits.%d.%s", i, err.Data.Field), "edit %d: %s", i,

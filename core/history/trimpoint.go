@@ -168,7 +168,7 @@ func (h *History) joinSummary(ordinal int64, text string, before int) Change {
 	return Change{place, visibility{hidden: true}, visibility{}}
 }
 
-// summarize gives a trim point another summary. The prompt has the summary of the latest point only.
+// summarize replaces the summary of a trim point. The prompt has the summary of the latest point only.
 func (h *History) summarize(line *Line, stored *protocol.StoredContextEdit) {
 	if IndexOfPoint(h.TrimPoints(), stored.Of) < 0 || stored.Text == nil {
 		return

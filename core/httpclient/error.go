@@ -9,7 +9,7 @@ import (
 // SetupError is a variable of the environment that cannot be used. Its text has no secret.
 type SetupError struct{ variable, problem string }
 
-// Error names the variable.
+// Error returns a message with the variable.
 func (e *SetupError) Error() string {
 	return fmt.Sprintf("the environment variable %s %s", e.variable, e.problem)
 }
@@ -30,7 +30,7 @@ type ProxyError struct {
 	err    error
 }
 
-// Error names the proxy and its reason.
+// Error returns a message with the proxy and the reason.
 func (e *ProxyError) Error() string {
 	if e.Status != 0 {
 		return fmt.Sprintf("the proxy %s of %s refused the connection with %s", e.Proxy, e.Variable, e.reason)

@@ -88,7 +88,7 @@ func resultOf(r *sdk.CallToolResult) *core.ServerToolResult {
 // maxResult bounds the stored part of a result, in bytes.
 const maxResult = 1 << 20
 
-// limit takes out of a result what is beyond the limit.
+// limit removes the part of a result beyond the limit.
 func limit(r *core.ServerToolResult) {
 	left, content := maxResult, []json.RawMessage{}
 	for _, block := range r.Content {

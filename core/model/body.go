@@ -70,7 +70,7 @@ func (b *eventBody) next() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// read gives the next event, or the document that came instead of events.
+// read returns the next event, or the document that came instead of events.
 func (b *eventBody) read() ([]byte, error) {
 	if b.events == nil {
 		b.events = sse.NewReader(b.src, eventLimit)

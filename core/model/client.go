@@ -106,12 +106,12 @@ func (c *Client) withoutSecrets(b []byte) []byte { return []byte(c.redact.Replac
 // Close closes idle connections. It does not affect pending requests.
 func (c *Client) Close() { c.client.CloseIdleConnections() }
 
-// Render gives the messages and the tools of the request for p.
+// Render returns the messages and the tools of the request for p.
 func (c *Client) Render(p *core.Prompt) (core.RenderedPrompt, error) {
 	return c.wire.Render(p)
 }
 
-// Stream asks the endpoint; see the package's contract.
+// Stream sends a request to the endpoint. The package documentation has the contract.
 func (c *Client) Stream(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
 	begun := false
 	forward := func(piece core.Piece) {

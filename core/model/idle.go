@@ -106,7 +106,7 @@ func (i *idle) settle(limit time.Duration) {
 	i.shorten(limit)
 }
 
-// renew gives what comes next a time of its own, however long it was waited for before.
+// renew starts the time limit again for the next piece.
 func (i *idle) renew(limit time.Duration) {
 	i.quietSince = time.Time{}
 	i.shorten(limit)

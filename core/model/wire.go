@@ -22,9 +22,9 @@ type Wire interface {
 	Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change
 	// Read starts to read an answer. emit takes its pieces.
 	Read(p *core.Prompt, emit func(core.Piece)) Reading
-	// Terminal names the event that ends an answer, for messages.
+	// Terminal returns the name of the event that ends an answer, for messages.
 	Terminal() string
-	// Render gives the messages and the tools of a request, as they are sent.
+	// Render returns the messages and the tools of a request, as they are sent.
 	Render(p *core.Prompt) (core.RenderedPrompt, error)
 }
 
@@ -42,9 +42,9 @@ type Poster interface {
 
 // Reading is an answer that is being read.
 type Reading interface {
-	// Add takes the data of one event.
+	// Add processes the data of one event.
 	Add(event []byte) error
-	// Done takes the end marker [DONE].
+	// Done processes the end marker [DONE].
 	Done()
 	// Progress returns the state of the answer.
 	Progress() Progress

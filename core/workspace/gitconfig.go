@@ -20,7 +20,7 @@ func originURL(text string) string {
 	return ""
 }
 
-// joinLines puts lines that end in a backslash together with the next.
+// joinLines joins each line that ends in a backslash with the next one.
 func joinLines(text string) string {
 	return strings.NewReplacer("\\\r\n", "", "\\\n", "").Replace(text)
 }

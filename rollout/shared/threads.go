@@ -313,7 +313,7 @@ func (t *Threads) removeCopy(e edition) {
 	}
 }
 
-// Rename gives a thread a name. The database does not keep the time.
+// Rename sets the name of a thread. The database does not keep the time.
 func (t *Threads) Rename(id, name string, _ time.Time) error {
 	ctx, cancel := t.callOf(id)
 	defer cancel()

@@ -175,7 +175,7 @@ func (z *FS) Remove(path string) error {
 	return nil
 }
 
-// Link gives a file a second name, in the form in which it is stored.
+// Link creates a second name for a file, in the form in which it is stored.
 func (z *FS) Link(path, second string) error {
 	at, compressed, err := z.stored(path)
 	if err != nil {

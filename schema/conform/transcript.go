@@ -53,7 +53,7 @@ type Problem struct {
 	Err     error
 }
 
-// Error names the line and what is wrong.
+// Error returns a message with the line and the fault.
 func (p Problem) Error() string { return fmt.Sprintf("line %d: %s: %v", p.Line, p.Message, p.Err) }
 
 // ValidateTranscript checks what the server wrote: notifications and requests by
@@ -88,7 +88,7 @@ type validation struct {
 	report  Report
 }
 
-// batch takes messages apart that came as one.
+// batch divides a batch into its messages.
 func (v *validation) batch(line Line) {
 	var elements []json.RawMessage
 	if json.Unmarshal(line.Message, &elements) != nil || len(elements) == 0 {

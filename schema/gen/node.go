@@ -97,7 +97,7 @@ const refPrefix = "#/definitions/"
 
 func ref(name string) *Node { return &Node{Ref: refPrefix + name} }
 
-// anything takes every value.
+// anything returns a node that accepts every value.
 func anything() *Node { return &Node{} }
 
 func (n *Node) isAnything() bool {

@@ -95,7 +95,7 @@ func (s *session) resume(thread string, f *followed, awaitsFolder bool) *protoco
 	}
 }
 
-// rejoined notes that a thread was resumed for the client, through a link or here. A former owner that still passes
+// rejoined records that a thread was resumed for the client, through a link or here. A former owner that still passes
 // notifications on waits for it.
 func (s *session) rejoined(thread string, f *followed, o outcome) {
 	var resumed struct {

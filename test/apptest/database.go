@@ -87,7 +87,7 @@ func countServer(cmd *exec.Cmd, change int) {
 	}
 }
 
-// noteKilled notes that a server left its lease behind.
+// noteKilled records that a server left its lease behind.
 func noteKilled(cmd *exec.Cmd) {
 	if url := databaseOfCommand(cmd); url != "" {
 		homes.mu.Lock()

@@ -124,7 +124,7 @@ func (f file) change(do func(map[string]json.RawMessage) bool) error {
 	return disk.Wrap("write", f.path(), disk.Replace(f.disk, f.path(), text))
 }
 
-// lock takes a lock that other processes share, and waits for it.
+// lock acquires a lock that other processes share, and waits for it.
 func (f file) lock(ctx context.Context, name string) (io.Closer, error) {
 	folder := filepath.Join(f.home, lockFolder)
 	if err := f.disk.MkdirAll(folder, 0o700); err != nil {

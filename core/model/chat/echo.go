@@ -110,7 +110,7 @@ func (a *echoAssembly) add(d *delta, text, member string) {
 	}
 }
 
-// finish puts it on the first call of the answer, or on the answer. Details name the
+// finish attaches it to the first call of the answer, or on the answer. Details name the
 // calls that they belong to, by their ids.
 func (a *echoAssembly) finish(p *core.Prompt, renamed map[string]string, answer *core.Answer) {
 	if a.member == "" && len(a.details) == 0 {

@@ -77,14 +77,14 @@ func (w *Wire) Learn(p *core.Prompt, r *refusal.Refusal) refusal.Change {
 // Read starts to read an answer.
 func (*Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading { return newAssembly(p, emit) }
 
-// Render gives the messages and the tools of the request for p.
+// Render returns the messages and the tools of the request for p.
 func (w *Wire) Render(p *core.Prompt) (core.RenderedPrompt, error) {
 	demands := w.book.Of(p.Model)
 	p = demands.Prompt(p)
 	return render(p, form(tracedMessages(p), demands), &w.tools)
 }
 
-// Render gives the messages and the tools of the Chat Completions request for p.
+// Render returns the messages and the tools of the Chat Completions request for p.
 func Render(p *core.Prompt) (core.RenderedPrompt, error) {
 	return render(p, tracedMessages(p), new(toolCache))
 }
@@ -109,7 +109,7 @@ type poster struct {
 	extend    func(members map[string]json.RawMessage)
 }
 
-// Do puts the members that the library cannot express into the body.
+// Do adds the members that the library cannot express to the body.
 func (r *poster) Do(req *http.Request) (*http.Response, error) {
 	var members map[string]json.RawMessage
 	if err := json.NewDecoder(req.Body).Decode(&members); err != nil {

@@ -88,7 +88,7 @@ func (o *Provider) Stream(ctx context.Context, p *core.Prompt, emit func(core.Pi
 	return step.play(ctx, p, emit)
 }
 
-// next takes the first step that fits, or its next failure.
+// next returns the first step that matches, or its next failure.
 func (o *Provider) next(text string) (step *Step, fails bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -108,7 +108,7 @@ func (o *Provider) next(text string) (step *Step, fails bool) {
 	return nil, false
 }
 
-// play gives a step's answer: reasoning, then text, then tool calls.
+// play sends a step's answer: reasoning, then text, then tool calls.
 func (s *Step) play(ctx context.Context, p *core.Prompt, emit func(core.Piece)) (core.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return core.Answer{}, context.Cause(ctx)

@@ -53,7 +53,7 @@ func newReading(p *core.Prompt, emit func(core.Piece)) *reading {
 	return r
 }
 
-// Add takes one event. It fails if the event is not JSON, if the provider reports an error, and if
+// Add processes one event. It fails if the event is not JSON, if the provider reports an error, and if
 // the answer is too large.
 func (r *reading) Add(raw []byte) error {
 	e, err := decodeEvent(raw)
@@ -130,7 +130,7 @@ func (r *reading) beginNative(raw json.RawMessage) {
 	}
 }
 
-// item takes an item that is whole. Text and reasoning that came without deltas are emitted first.
+// item processes a complete item. Text and reasoning that came without deltas are emitted first.
 func (r *reading) item(raw json.RawMessage, index outputIndex) {
 	var item protocol.ResponseItem
 	if item.UnmarshalJSON(raw) != nil {
@@ -208,7 +208,7 @@ func shellArguments(c *protocol.LocalShellCall) string {
 	return string(b)
 }
 
-// finish takes the end of the answer. A provider that sends no events for items has them here. Of a provider
+// finish processes the end of the answer. A provider that sends no events for items has them here. Of a provider
 // that sent text only, the other items count.
 func (r *reading) finish(e *event) error {
 	if e.Response.Status == statusFailed {

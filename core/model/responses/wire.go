@@ -75,7 +75,7 @@ func (w *Wire) Send(ctx context.Context, to model.Poster, p *core.Prompt) error 
 	return err
 }
 
-// encode gives the members of a request.
+// encode returns the members of a request.
 func encode(r *request) (members map[string]json.RawMessage, err error) {
 	raw, err := protocol.Marshal(r)
 	if err != nil {
@@ -110,7 +110,7 @@ func (w *Wire) Read(p *core.Prompt, emit func(core.Piece)) model.Reading {
 	return r
 }
 
-// Render gives the messages and the tools of the request for p: the instructions as a message of the
+// Render returns the messages and the tools of the request for p: the instructions as a message of the
 // system, then the input items.
 func (w *Wire) Render(p *core.Prompt) (to core.RenderedPrompt, err error) {
 	d := w.book.Of(p.Model)

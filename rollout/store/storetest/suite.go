@@ -128,7 +128,7 @@ func message(at, text string) []protocol.RolloutLine {
 	}
 }
 
-// numbered gives the lines ordinals.
+// numbered sets the ordinals of lines.
 func numbered(lines []protocol.RolloutLine, next int64) []protocol.RolloutLine {
 	for i := range lines {
 		lines[i].Ordinal = new(next + int64(i))
